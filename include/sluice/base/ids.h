@@ -1,0 +1,38 @@
+// Strong identifiers: a task is not a machine, and the compiler knows it.
+//
+// A TaskId is the uid that the client gave the task.  JobId and MachineId are
+// dealt by the state in the order of arrival and survive a restart, so that
+// "lowest id first" means the same before and after it.
+
+#ifndef SLUICE_BASE_IDS_H_
+#define SLUICE_BASE_IDS_H_
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <ostream>
+
+namespace sluice {
+
+template <class Tag, class Rep>
+struct Id {
+  using rep = Rep;
+  Rep value = 0;
+
+  friend auto operator<=>(const Id&, const Id&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const Id& id) {
+    return H::combine(std::move(h), id.value);
+  }
+  friend std::ostream& operator<<(std::ostream& out, const Id& id) {
+    return out << id.value;
+  }
+};
+
+using TaskId = Id<struct TaskTag, uint64_t>;
+using JobId = Id<struct JobTag, uint32_t>;
+using MachineId = Id<struct MachineTag, uint32_t>;
+
+}  // namespace sluice
+
+#endif  // SLUICE_BASE_IDS_H_

@@ -1,0 +1,54 @@
+// A cost model (a policy) says how dear a placement is.  Models compose: their
+// costs add up, so each keeps to its documented scale.
+//
+// There are two kinds of cost.  What depends on the load of a machine is its
+// load cost, shared by all classes; what depends on the pair of class and
+// machine is the preference cost.  A model sees domain objects only, never a
+// node or an arc of the network.
+//
+// A new model is one file under src/cost/models/ and one line in
+// src/cost/models.def.
+//
+// Units: cost points; a model's costs lie in [0, kModelCostMax].
+// Threads: const methods only, no state of their own.
+// Determinism: integers only; equal arguments give equal costs.
+
+#ifndef SLUICE_COST_COST_MODEL_H_
+#define SLUICE_COST_COST_MODEL_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "sluice/state/machine.h"
+#include "sluice/state/task.h"
+
+namespace sluice {
+
+using Cost = int64_t;
+
+// No model charges more for one placement; with the 16 models at most that
+// compose, no placement is dearer than waiting (cost/waiting_cost.h).
+inline constexpr Cost kModelCostMax = 100000;
+
+class CostModel {
+ public:
+  virtual ~CostModel() = default;
+
+  // The cost of putting one more task on `machine` while `used` of it is
+  // used.  The request of the task itself does not count.  It need not rise
+  // with `used`; the network sorts what falls.
+  virtual Cost LoadCost(const Machine& /*machine*/,
+                        const Resources& /*used*/) const {
+    return 0;
+  }
+
+  // The cost of putting a task of this class on `machine`, whatever its load.
+  virtual Cost PreferenceCost(const ClassKey& /*task_class*/,
+                              const Machine& /*machine*/) const {
+    return 0;
+  }
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_COST_COST_MODEL_H_

@@ -1,0 +1,67 @@
+// A machine: what it offers, and what is used of it.
+//
+// A machine that was removed or failed is *departed*: what ran there may go on
+// running (a cordoned node keeps its pods), so its tasks and foreign pods are
+// remembered and are in force again when it returns.
+//
+// Threads: values; the ones in the state are confined to the core thread.
+
+#ifndef SLUICE_STATE_MACHINE_H_
+#define SLUICE_STATE_MACHINE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "sluice/base/ids.h"
+#include "sluice/state/resources.h"
+#include "sluice/state/task.h"
+
+namespace sluice {
+
+// A processing unit: the leaf of a machine's tree that deltas name.
+struct ProcessingUnit {
+  std::string uuid;
+  Resources capacity;
+  // Derived from the tasks placed on it:
+  Resources used;
+  int64_t task_count = 0;
+};
+
+struct Machine {
+  MachineId id;
+  std::string uuid;
+  std::string name;
+  Resources allocatable;  // What tasks may use, foreign pods' share included.
+  Resources capacity;     // All there is; what the system reserves is load.
+  std::vector<Label> labels;
+  std::vector<ProcessingUnit> pus;
+  // uuids of the tree that are neither the machine's nor a processing unit's.
+  std::vector<std::string> other_uuids;
+  bool is_present = true;
+  // Why it is kept out of scheduling, for people; empty where it is not.
+  std::string quarantine_reason;
+
+  // Derived: tasks, shared loads and foreign pods on it.
+  Resources used;
+  absl::btree_set<TaskId> tasks;
+  int64_t shared_load_count = 0;
+  absl::btree_map<std::string, Resources> foreign_pods;
+
+  bool IsUsable() const { return is_present && quarantine_reason.empty(); }
+  bool IsEmpty() const {
+    return tasks.empty() && shared_load_count == 0 && foreign_pods.empty();
+  }
+  // May be negative where the machine came back smaller than its load.
+  Resources Free() const { return allocatable - used; }
+  // The uuid by which a delta names `pu` of this machine.
+  const std::string& ResourceUuid(int32_t pu) const {
+    return pu == kNoPu ? uuid : pus[static_cast<size_t>(pu)].uuid;
+  }
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_MACHINE_H_

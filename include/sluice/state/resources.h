@@ -1,0 +1,91 @@
+// Amounts of resources: one integer per resource, in one unit each.
+//
+// cpu: millicores.  memory and ephemeral-storage: millibytes (bytes x 1000),
+// the unit of the wire contract, so that nothing is rounded.  pods: a count; a
+// task asks for one.  Extended resources ("nvidia.com/gpu"): whole units.
+//
+// Amounts are converted once, where they come in, and are at most kAmountMax
+// there; sums saturate at kAmountSaturated, so no sum can overflow.
+//
+// Threads: values.
+
+#ifndef SLUICE_STATE_RESOURCES_H_
+#define SLUICE_STATE_RESOURCES_H_
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+
+namespace sluice {
+
+// An index into Resources; extended resources follow the built-in ones.
+using ResourceIndex = size_t;
+inline constexpr ResourceIndex kCpu = 0;
+inline constexpr ResourceIndex kMemory = 1;
+inline constexpr ResourceIndex kEphemeralStorage = 2;
+inline constexpr ResourceIndex kPods = 3;
+inline constexpr ResourceIndex kBuiltinResourceCount = 4;
+
+// 2^60 millibytes are a pebibyte: no machine offers more, and 2^60 millicores
+// are absurd.  What is larger is refused at the edge.
+inline constexpr int64_t kAmountMax = int64_t{1} << 60;
+inline constexpr int64_t kAmountSaturated = int64_t{1} << 62;
+
+// Amounts by name, as they cross a border: ascending names, none twice.
+using NamedAmounts = std::vector<std::pair<std::string, int64_t>>;
+
+// A vector of amounts; what is not stated is 0.  Subtraction may go below 0:
+// a machine that came back smaller than what runs on it has less than nothing
+// free.
+class Resources {
+ public:
+  Resources() = default;
+  Resources(int64_t cpu, int64_t memory, int64_t ephemeral_storage,
+            int64_t pods)
+      : amounts_({cpu, memory, ephemeral_storage, pods}) {}
+
+  int64_t operator[](ResourceIndex index) const {
+    return index < amounts_.size() ? amounts_[index] : 0;
+  }
+  void Set(ResourceIndex index, int64_t amount);
+  // One more than the last index that may hold an amount.
+  size_t size() const { return amounts_.size(); }
+
+  Resources& operator+=(const Resources& other);
+  Resources& operator-=(const Resources& other);
+  friend Resources operator+(Resources a, const Resources& b) { return a += b; }
+  friend Resources operator-(Resources a, const Resources& b) { return a -= b; }
+
+  // Whether a sum may have been cut off: then subtracting what was added does
+  // not lead back.
+  bool IsSaturated() const;
+
+  // Adds `count` times `other`.
+  void AddScaled(const Resources& other, int64_t count);
+
+  // Whether every resource that this asks for (more than 0 of) is in `free`.
+  // What is not asked for is not looked at, as in Kubernetes.
+  bool FitsIn(const Resources& free) const;
+
+  // How many times this fits in `free`, at most `limit`.
+  int64_t TimesIn(const Resources& free, int64_t limit) const;
+
+  // The larger amount of each resource.
+  void MaxWith(const Resources& other);
+
+  // Equal where all amounts are, stated zeros or not.
+  friend bool operator==(const Resources& a, const Resources& b);
+  friend std::strong_ordering operator<=>(const Resources& a,
+                                          const Resources& b);
+
+ private:
+  absl::InlinedVector<int64_t, kBuiltinResourceCount> amounts_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_RESOURCES_H_

@@ -1,0 +1,111 @@
+// A task: the unit of work that a client submits and the scheduler places.
+//
+// Threads: values; the ones in the state are confined to the core thread.
+
+#ifndef SLUICE_STATE_TASK_H_
+#define SLUICE_STATE_TASK_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sluice/base/ids.h"
+#include "sluice/state/resources.h"
+
+namespace sluice {
+
+// A label by the ids of its interned key and value (state/interner.h).
+struct Label {
+  uint32_t key = 0;
+  uint32_t value = 0;
+  friend auto operator<=>(const Label&, const Label&) = default;
+};
+
+enum class TaskState : uint8_t {
+  kPending = 0,  // Waits for a machine.
+  kRunning = 1,  // Has one, whether or not its client has been told yet.
+  kCompleted = 2,
+  kFailed = 3,
+  kRemoved = 4,  // Gone; kept for the further removals that are expected.
+};
+
+// What all tasks of a class have in common: nothing else about a task may
+// influence where it can run or what that costs.
+struct ClassKey {
+  uint32_t priority = 0;
+  Resources request;  // One pod included.
+
+  // The more urgent first, then by request.
+  friend std::strong_ordering operator<=>(const ClassKey& a,
+                                          const ClassKey& b) {
+    if (a.priority != b.priority) return b.priority <=> a.priority;
+    return a.request <=> b.request;
+  }
+  friend bool operator==(const ClassKey& a, const ClassKey& b) {
+    return (a <=> b) == 0;
+  }
+};
+
+// A machine without processing units runs its tasks itself.
+inline constexpr int32_t kNoPu = -1;
+
+// The load that an earlier task of the same uid left on a machine: clients
+// use uids again while their first owner still runs, and from then on no
+// report tells which of the two it means (docs/decisions).
+struct SharedLoad {
+  MachineId machine;
+  Resources usage;
+};
+
+struct Task {
+  TaskId id;
+  JobId job;
+  TaskState state = TaskState::kPending;
+  std::string name;
+  std::string task_namespace;
+  ClassKey class_key;
+  std::vector<Label> labels;  // Ascending.
+  int32_t task_type = 0;      // TaskDescriptor.TaskType of the contract.
+  // Why it is kept out of scheduling, for people; empty where it is not.
+  std::string quarantine_reason;
+
+  int64_t submitted_ms = 0;  // Since the epoch.
+  uint64_t sequence = 0;     // Order of submission, dense, never used again.
+
+  // kRunning only: the machine, and the index of the processing unit on it
+  // (kNoPu where the machine has none).
+  MachineId machine;
+  int32_t pu = kNoPu;
+
+  // One for each submission.
+  int32_t expected_removals = 1;
+  // How many different tasks were submitted under this uid and are not yet
+  // removed.  While there are several no completion or failure can be
+  // attributed to one of them, and a removal is taken for the oldest's.
+  int32_t holder_count = 1;
+  // After the first of several expected removals the client knows the uid no
+  // more: nothing may be reported for it, so it is not scheduled either.
+  bool is_muted = false;
+  // Of earlier holders, oldest first; fewer than holder_count.
+  std::vector<SharedLoad> shared_loads;
+
+  // Waits, as far as its client knows.
+  bool IsUnscheduled() const {
+    return state == TaskState::kPending && !is_muted;
+  }
+  bool IsSchedulable() const {
+    return IsUnscheduled() && quarantine_reason.empty();
+  }
+};
+
+struct Job {
+  JobId id;
+  std::string uuid;
+  std::string name;
+  uint64_t gang_minimum = 0;  // 0: no gang.
+  int64_t task_count = 0;     // Tasks not yet removed.
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_TASK_H_

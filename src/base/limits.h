@@ -1,0 +1,62 @@
+// Every bound of the daemon, each with its reason.
+//
+// What lies beyond a bound is refused or quarantined with a message that names
+// the bound; nothing is cut silently.
+
+#ifndef SLUICE_BASE_LIMITS_H_
+#define SLUICE_BASE_LIMITS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sluice {
+
+// A request: the clients' own limit is 4 MiB; ten-megabyte strings must still
+// get an answer instead of a transport error that ends the client.
+inline constexpr int kRequestBytesMax = 64 << 20;
+
+// A Schedule reply: clients receive at most 4 MiB (4,194,304 bytes) and end
+// themselves beyond it; an eighth is left for framing and for what a client
+// may add.  3.5 MiB are 70,000 placements.
+inline constexpr size_t kReplyBytesMax = 3584 << 10;
+
+// Messages nest once per level of a machine's tree: the tree, its resources.
+// Protobuf's default of 100 would fail the call for deeper trees; at 10,000
+// levels parsing uses under 2 MiB of a thread's 8 MiB of stack.
+inline constexpr int kMessageDepthMax = 10000;
+
+// Nodes of one machine's tree: a large machine has hundreds of cores.
+inline constexpr size_t kTreeNodesMax = 16384;
+
+// Ids are opaque; longer ones are replaced by a fingerprint.
+inline constexpr size_t kIdBytesMax = 1024;
+
+// Kubernetes: names 253, label keys 317, values 63 bytes; four times that.
+inline constexpr size_t kNameBytesMax = 4096;
+inline constexpr size_t kLabelBytesMax = 4096;
+inline constexpr size_t kLabelsMax = 1024;
+
+// Distinct names of extended resources in the whole cluster; every one may add
+// eight bytes to each machine's and task's vectors.
+inline constexpr size_t kExtendedResourceNamesMax = 256;
+
+// Machines that went away and are remembered in case they return: a cluster
+// of 15,000 may lose and regain all of itself.
+inline constexpr size_t kDepartedMachinesMax = 20000;
+
+// Uids that expect further removals though their task is gone; each costs a
+// record of about a hundred bytes.
+inline constexpr size_t kRemovedTasksMax = 65536;
+
+// Commands waiting for the core thread: at 20,000 a second three seconds.
+inline constexpr size_t kMailboxMax = 65536;
+
+// Commands made durable by one write: more would only delay the first reply.
+inline constexpr size_t kBatchMax = 1024;
+
+// Entries of one page of a list: under a millisecond of the core thread.
+inline constexpr int kPageSizeMax = 1000;
+
+}  // namespace sluice
+
+#endif  // SLUICE_BASE_LIMITS_H_

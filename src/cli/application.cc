@@ -1,0 +1,171 @@
+#include "cli/application.h"
+
+#include <algorithm>
+#include <memory>
+#include <ostream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/flags.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::string_view kIntroduction =
+    R"(sluicectl talks to sluiced, the Sluice cluster scheduler, over gRPC.
+
+Usage: sluicectl [FLAG...] COMMAND [ARGUMENT...]
+
+Commands:
+)";
+
+constexpr std::string_view kEpilogue = R"(
+"sluicectl COMMAND --help" says more about a command.
+
+Exit codes:
+  0  done
+  1  failed: the server could not be reached, does not know what was asked
+     for, or refused; or a file could not be read
+  2  the command line makes no sense; nothing was done
+
+Examples:
+  sluicectl inject deploy/examples/demo.jsonl
+  sluicectl tasks --pending
+  sluicectl explain 17
+  sluicectl status --output=json --server=scheduler.example.com:9090
+)";
+
+// Command lines are short; more than this of one is not worth showing.
+constexpr size_t kShownBytes = 64;
+
+struct CommonFlags {
+  GlobalOptions options;
+  bool wants_help = false;
+
+  void AddTo(FlagSet& flags) {
+    flags.AddString({.name = "server",
+                     .value = "HOST:PORT",
+                     .help = "Where sluiced listens (127.0.0.1:9090)."},
+                    &options.server);
+    flags.AddChoice(
+        {.name = "output",
+         .value = "table|json",
+         .help = "Tables for people, or JSON for programs (table).\n"
+                 "JSON is proto3's mapping: 64-bit integers of\n"
+                 "messages are strings."},
+        {"table", "json"}, &options.output);
+    flags.AddInteger({.name = "timeout",
+                      .value = "SECONDS",
+                      .help = "How long one call to the server may take (60);\n"
+                              "0 waits for ever."},
+                     {.min = 0, .max = 1'000'000}, &options.timeout_s);
+    flags.AddSwitch("progress",
+                    "Shows progress on standard error even where that is not\n"
+                    "a terminal.",
+                    &options.shows_progress);
+    flags.AddSwitch("help", "Shows this text.", &wants_help);
+  }
+};
+
+void PrintHelp(std::span<const std::unique_ptr<Command>> commands,
+               const FlagSet& common, std::ostream& out) {
+  size_t width = 0;
+  for (const auto& command : commands) {
+    width = std::max(width, command->text().name.size());
+  }
+  out << kIntroduction;
+  for (const auto& command : commands) {
+    const Command::Text text = command->text();
+    out << "  " << text.name << std::string(width + 2 - text.name.size(), ' ')
+        << text.summary << '\n';
+  }
+  out << "\nFlags of all commands:\n" << common.Help() << kEpilogue;
+}
+
+void PrintCommandHelp(const Command::Text& text, const FlagSet& own,
+                      const FlagSet& common, std::ostream& out) {
+  out << "Usage: sluicectl " << text.name << (text.arguments.empty() ? "" : " ")
+      << text.arguments << " [FLAG...]\n\n"
+      << text.description;
+  if (const std::string help = own.Help(); !help.empty()) {
+    out << "\nFlags:\n" << help;
+  }
+  out << "\nFlags of all commands:\n" << common.Help();
+}
+
+int FailUsage(const Console& console, const absl::Status& status,
+              std::string_view help_for) {
+  console.err << "sluicectl: " << Message(status) << "\nTry 'sluicectl "
+              << help_for << (help_for.empty() ? "" : " ") << "--help'.\n";
+  return kExitUsage;
+}
+
+int RunCommand(Command& command, std::span<const std::string> arguments,
+               CommonFlags& common, const Console& console,
+               const Clock& clock) {
+  FlagSet common_flags;
+  common.AddTo(common_flags);
+  FlagSet own_flags;
+  command.AddFlags(own_flags);
+  FlagSet all_flags;
+  common.AddTo(all_flags);
+  command.AddFlags(all_flags);
+
+  const Command::Text text = command.text();
+  absl::StatusOr<std::vector<std::string>> others = all_flags.Parse(arguments);
+  if (others.ok() && common.wants_help) {
+    PrintCommandHelp(text, own_flags, common_flags, console.out);
+    return kExitSuccess;
+  }
+  if (!others.ok()) return FailUsage(console, others.status(), text.name);
+  const absl::Status taken = command.TakeArguments(*std::move(others));
+  if (!taken.ok()) return FailUsage(console, taken, text.name);
+
+  const absl::Status done = command.Run(
+      {.options = common.options, .console = console, .clock = clock});
+  console.out.flush();
+  if (!done.ok()) {
+    console.err << "sluicectl: " << Message(done) << '\n';
+    return kExitFailure;
+  }
+  if (!console.out.good()) {
+    console.err << "sluicectl: cannot write to standard output\n";
+    return kExitFailure;
+  }
+  return kExitSuccess;
+}
+
+}  // namespace
+
+int RunSluicectl(std::span<const std::string> arguments, const Console& console,
+                 const Clock& clock) {
+  CommonFlags common;
+  FlagSet flags;
+  common.AddTo(flags);
+  const absl::StatusOr<size_t> taken = flags.ParseLeading(arguments);
+  if (!taken.ok()) return FailUsage(console, taken.status(), "");
+  arguments = arguments.subspan(*taken);
+
+  const std::vector<std::unique_ptr<Command>> commands = MakeCommands();
+  if (arguments.empty()) {
+    PrintHelp(commands, flags, common.wants_help ? console.out : console.err);
+    return common.wants_help ? kExitSuccess : kExitUsage;
+  }
+  const std::string& name = arguments.front();
+  for (const auto& command : commands) {
+    if (command->text().name != name) continue;
+    return RunCommand(*command, arguments.subspan(1), common, console, clock);
+  }
+  return FailUsage(console,
+                   absl::InvalidArgumentError(StrCat(
+                       "unknown command '", Printable(name, kShownBytes), "'")),
+                   "");
+}
+
+}  // namespace sluice

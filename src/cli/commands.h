@@ -1,0 +1,38 @@
+// The commands of sluicectl; each is one file, NAME_command.cc.
+
+#ifndef SLUICE_CLI_COMMANDS_H_
+#define SLUICE_CLI_COMMANDS_H_
+
+#include <memory>
+#include <vector>
+
+#include "cli/command.h"
+
+namespace sluice {
+
+std::unique_ptr<Command> MakeInjectCommand();
+std::unique_ptr<Command> MakeStatusCommand();
+std::unique_ptr<Command> MakeMachinesCommand();
+std::unique_ptr<Command> MakeTasksCommand();
+std::unique_ptr<Command> MakeJobCommand();
+std::unique_ptr<Command> MakeExplainCommand();
+std::unique_ptr<Command> MakeReplayCommand();
+std::unique_ptr<Command> MakeBenchCommand();
+
+// One of each, in the order in which help lists them.
+inline std::vector<std::unique_ptr<Command>> MakeCommands() {
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(MakeInjectCommand());
+  commands.push_back(MakeStatusCommand());
+  commands.push_back(MakeMachinesCommand());
+  commands.push_back(MakeTasksCommand());
+  commands.push_back(MakeJobCommand());
+  commands.push_back(MakeExplainCommand());
+  commands.push_back(MakeReplayCommand());
+  commands.push_back(MakeBenchCommand());
+  return commands;
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_CLI_COMMANDS_H_

@@ -1,0 +1,111 @@
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/connection.h"
+#include "cli/json.h"
+#include "cli/quantity.h"
+#include "cli/resource_text.h"
+#include "cli/table.h"
+#include "cli/task_text.h"
+#include "sluice/v1/inspector.pb.h"
+
+namespace sluice {
+namespace {
+
+constexpr Command::Text kText = {
+    .name = "explain",
+    .arguments = "TASK",
+    .summary = "Says why a task waits, or where it runs",
+    .description =
+        R"(Says where the task with the uid, or else the name, TASK runs, or why it waits:
+on how many machines it would fit now, what speaks against the others, and
+what the three nearest of them lack.
+)"};
+
+constexpr size_t kSummaryBytesMax = 4096;
+
+void PrintTask(const v1::Task& task, std::ostream& out) {
+  Table table({{"TASK"}, {StrCat(task.uid(), "  ", task.name())}});
+  table.AddRow({"job", task.job_uuid()});
+  table.AddRow({"state", std::string(TaskStateName(task.state()))});
+  if (!task.machine_uuid().empty()) {
+    table.AddRow({"machine", task.machine_name()});
+  }
+  const v1::Resources& request = task.request();
+  table.AddRow({"cpu", FormatCpu(request.cpu_millicores())});
+  table.AddRow({"memory", FormatMemory(request.memory_millibytes())});
+  table.AddRow({"extended", FormatExtended(request)});
+  table.AddRow({"priority", StrCat(task.priority())});
+  if (task.state() == v1::Task::PENDING) {
+    table.AddRow({"waiting", FormatAge(task.waiting_ms())});
+  }
+  table.Print(out);
+}
+
+void PrintExplanation(const v1::TaskExplanation& explanation,
+                      std::ostream& out) {
+  PrintTask(explanation.task(), out);
+  out << '\n' << Printable(explanation.summary(), kSummaryBytesMax) << '\n';
+  if (explanation.reasons_size() > 0) {
+    out << '\n';
+    Table table({{"MACHINES", Align::kRight}, {"REASON"}, {"CODE"}});
+    for (const v1::Reason& reason : explanation.reasons()) {
+      table.AddRow({StrCat(reason.machines()), reason.text(), reason.code()});
+    }
+    table.Print(out);
+  }
+  if (explanation.nearest_size() > 0) {
+    out << '\n';
+    Table table({{"NEAREST"}, {"WHY NOT"}});
+    for (const v1::NearMiss& machine : explanation.nearest()) {
+      table.AddRow({machine.machine_name().empty() ? machine.machine_uuid()
+                                                   : machine.machine_name(),
+                    machine.lacks()});
+    }
+    table.Print(out);
+  }
+}
+
+class ExplainCommand final : public Command {
+ public:
+  Text text() const override { return kText; }
+
+  absl::Status TakeArguments(std::vector<std::string> arguments) override {
+    RETURN_IF_ERROR(CheckArgumentCount(kText, arguments, 1));
+    task_ = std::move(arguments.front());
+    return absl::OkStatus();
+  }
+
+  absl::Status Run(const CommandContext& context) override {
+    Connection connection(context.options);
+    v1::ExplainTaskRequest request;
+    request.set_task(task_);
+    v1::TaskExplanation explanation;
+    RETURN_IF_ERROR(connection.StatusOf(connection.inspector().ExplainTask(
+        connection.MakeContext().get(), request, &explanation)));
+    std::ostream& out = context.console.out;
+    if (context.options.wants_json()) {
+      out << JsonOf(explanation, JsonLayout::kIndented) << '\n';
+    } else {
+      PrintExplanation(explanation, out);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  std::string task_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeExplainCommand() {
+  return std::make_unique<ExplainCommand>();
+}
+
+}  // namespace sluice

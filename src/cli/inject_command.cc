@@ -1,0 +1,193 @@
+#include <cstdint>
+#include <fstream>
+#include <istream>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "cli/call_pipeline.h"
+#include "cli/commands.h"
+#include "cli/connection.h"
+#include "cli/contract.h"
+#include "cli/event_line.h"
+#include "cli/json.h"
+#include "cli/progress.h"
+#include "cli/table.h"
+#include "firmament/firmament_scheduler.pb.h"
+
+namespace sluice {
+namespace {
+
+constexpr Command::Text kText = {
+    .name = "inject",
+    .arguments = "FILE|-",
+    .summary = "Sends the events of a file, one JSON object a line",
+    .description =
+        R"(Sends the events of FILE (- for standard input) in their order, each after the
+reply to the one before.  A line holds one event: a JSON object whose only key
+names a call of the Firmament contract and whose value is the call's request
+in proto3's JSON mapping:
+
+  {"nodeAdded": {"resourceDesc": {"uuid": "m1", "type": "RESOURCE_MACHINE",
+      "availableResources": {"cpuCores": 4000, "ramCap": "8589934592000"}}}}
+  {"taskSubmitted": {"taskDescriptor": {"uid": "1", "name": "shop/web-1",
+      "jobId": "web", "resourceRequest": {"cpuCores": 500}},
+      "jobDescriptor": {"uuid": "web", "name": "web"}}}
+  {"taskCompleted": {"taskUid": "1"}}
+  {"schedule": {}}
+
+(each on one line, however).  Events: nodeAdded, nodeUpdated, nodeFailed,
+nodeRemoved, taskSubmitted, taskUpdated, taskCompleted, taskFailed,
+taskRemoved, addTaskInfo, addTaskStats, addNodeStats, schedule, check.
+cpuCores are thousandths of a core, ramCap thousandths of a byte.
+
+Blank lines and lines that begin with # or // are skipped.  A line that makes
+no sense is named by its number, and neither it nor anything after it is sent.
+A call that the server refuses (TASK_NOT_FOUND, ...) is reported with its line,
+and the rest is sent; the exit code is 1 then.  NODE_ALREADY_EXISTS is no
+refusal: the machine is there.
+
+The decisions of each schedule are printed as they come.  A decision is
+delivered once: beside a cluster bridge, "schedule" takes decisions from it.
+)"};
+
+class InjectCommand final : public Command {
+ public:
+  Text text() const override { return kText; }
+
+  void AddFlags(FlagSet& flags) override {
+    flags.AddSwitch("stop-on-error", "Sends nothing after the first refusal.",
+                    &stops_on_error_);
+  }
+
+  absl::Status TakeArguments(std::vector<std::string> arguments) override {
+    RETURN_IF_ERROR(CheckArgumentCount(kText, arguments, 1));
+    path_ = std::move(arguments.front());
+    return absl::OkStatus();
+  }
+
+  absl::Status Run(const CommandContext& context) override {
+    if (path_ == "-") return Inject(context, context.console.in);
+    std::ifstream file(path_);
+    if (!file) return absl::NotFoundError(StrCat("cannot read ", path_));
+    return Inject(context, file);
+  }
+
+ private:
+  absl::Status Inject(const CommandContext& context, std::istream& input);
+  void ShowReply(const CommandContext& context, const Event& event,
+                 int64_t line_number, const google::protobuf::Message& reply);
+  void ShowSummary(const CommandContext& context) const;
+
+  std::string path_;
+  bool stops_on_error_ = false;
+
+  // How often which call got which answer.
+  std::map<std::pair<std::string, std::string>, int64_t> counts_;
+  int64_t event_count_ = 0;
+  int64_t refused_count_ = 0;
+};
+
+void PrintDeltas(const firmament::SchedulingDeltas& deltas, int64_t line_number,
+                 std::ostream& out) {
+  out << "line " << line_number << ": schedule: " << deltas.deltas_size()
+      << " deltas, " << deltas.unscheduled_tasks_size() << " unscheduled\n";
+  if (deltas.deltas_size() > 0) {
+    Table table({{"TASK", Align::kRight}, {"TYPE"}, {"RESOURCE"}});
+    for (const firmament::SchedulingDelta& delta : deltas.deltas()) {
+      table.AddRow({StrCat(delta.task_id()),
+                    firmament::SchedulingDelta::ChangeType_Name(delta.type()),
+                    delta.resource_id()});
+    }
+    table.Print(out);
+  }
+  if (deltas.unscheduled_tasks_size() > 0) {
+    std::string uids;
+    for (const uint64_t uid : deltas.unscheduled_tasks()) {
+      uids += StrCat(uids.empty() ? "" : ", ", uid);
+    }
+    out << "unscheduled: " << uids << '\n';
+  }
+  out << '\n';
+}
+
+void InjectCommand::ShowReply(const CommandContext& context, const Event& event,
+                              int64_t line_number,
+                              const google::protobuf::Message& reply) {
+  const std::string name = EventName(*event.method);
+  const Answer answer = AnswerOf(reply);
+  ++event_count_;
+  ++counts_[{name, answer.name}];
+  if (!answer.is_done) {
+    ++refused_count_;
+    context.console.err << "line " << line_number << ": " << name << ": "
+                        << answer.name << '\n';
+  }
+  if (context.options.wants_json()) {
+    context.console.out << "{\"line\":" << line_number << ",\"event\":\""
+                        << name << "\",\"reply\":"
+                        << JsonOf(reply, JsonLayout::kOneLine) << "}\n";
+    return;
+  }
+  if (reply.GetDescriptor() == firmament::SchedulingDeltas::descriptor()) {
+    PrintDeltas(static_cast<const firmament::SchedulingDeltas&>(reply),
+                line_number, context.console.out);
+  }
+}
+
+void InjectCommand::ShowSummary(const CommandContext& context) const {
+  if (context.options.wants_json()) return;
+  Table table({{"EVENT"}, {"REPLY"}, {"COUNT", Align::kRight}});
+  for (const auto& [event_and_reply, count] : counts_) {
+    table.AddRow(
+        {event_and_reply.first, event_and_reply.second, StrCat(count)});
+  }
+  table.Print(context.console.out);
+}
+
+absl::Status InjectCommand::Inject(const CommandContext& context,
+                                   std::istream& input) {
+  const Connection connection(context.options);
+  CallPipeline pipeline(connection, 1);
+  Progress progress(context, "events", 0);
+  std::string line;
+  absl::Status status;
+  for (int64_t number = 1; std::getline(input, line); ++number) {
+    if (IsCommentLine(line)) continue;
+    absl::StatusOr<Event> event = ParseEventLine(line);
+    if (event.ok()) {
+      status = pipeline.Send(*event->method, 0, std::move(event->request),
+                             [&](const google::protobuf::Message& reply) {
+                               ShowReply(context, *event, number, reply);
+                             });
+      if (status.ok()) status = pipeline.Drain();
+    } else {
+      status = event.status();
+    }
+    status = Annotate(status, StrCat("line ", number));
+    if (!status.ok() || (stops_on_error_ && refused_count_ > 0)) break;
+    progress.Show(event_count_);
+  }
+  ShowSummary(context);
+  RETURN_IF_ERROR(status);
+  if (input.bad()) return absl::DataLossError(StrCat("cannot read ", path_));
+  if (refused_count_ > 0) {
+    return absl::FailedPreconditionError(
+        StrCat(refused_count_, " of ", event_count_,
+               " events were refused by the server"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::unique_ptr<Command> MakeInjectCommand() {
+  return std::make_unique<InjectCommand>();
+}
+
+}  // namespace sluice

@@ -1,0 +1,79 @@
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/connection.h"
+#include "cli/json.h"
+#include "cli/table.h"
+#include "sluice/v1/inspector.pb.h"
+
+namespace sluice {
+namespace {
+
+constexpr Command::Text kText = {
+    .name = "job",
+    .arguments = "ID",
+    .summary = "Shows a job: how many of its tasks run, wait, ended",
+    .description =
+        R"(Shows the job whose uuid, or else whose name, is ID: its tasks by state, its
+gang's minimum where it is a gang, and the uids of its first 1000 tasks.
+)"};
+
+void PrintJob(const v1::Job& job, std::ostream& out) {
+  Table table({{"JOB"}, {job.name()}});
+  table.AddRow({"uuid", job.uuid()});
+  table.AddRow({"pending", StrCat(job.pending_tasks())});
+  table.AddRow({"running", StrCat(job.running_tasks())});
+  table.AddRow({"completed", StrCat(job.completed_tasks())});
+  table.AddRow({"failed", StrCat(job.failed_tasks())});
+  table.AddRow({"quarantined", StrCat(job.quarantined_tasks())});
+  if (job.gang_minimum() > 0) {
+    table.AddRow({"gang minimum", StrCat(job.gang_minimum())});
+  }
+  table.Print(out);
+  out << "\nTASKS\n";
+  for (const uint64_t uid : job.task_uids()) out << uid << '\n';
+}
+
+class JobCommand final : public Command {
+ public:
+  Text text() const override { return kText; }
+
+  absl::Status TakeArguments(std::vector<std::string> arguments) override {
+    RETURN_IF_ERROR(CheckArgumentCount(kText, arguments, 1));
+    id_ = std::move(arguments.front());
+    return absl::OkStatus();
+  }
+
+  absl::Status Run(const CommandContext& context) override {
+    Connection connection(context.options);
+    v1::GetJobRequest request;
+    request.set_job(id_);
+    v1::Job job;
+    RETURN_IF_ERROR(connection.StatusOf(connection.inspector().GetJob(
+        connection.MakeContext().get(), request, &job)));
+    std::ostream& out = context.console.out;
+    if (context.options.wants_json()) {
+      out << JsonOf(job, JsonLayout::kIndented) << '\n';
+    } else {
+      PrintJob(job, out);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  std::string id_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeJobCommand() {
+  return std::make_unique<JobCommand>();
+}
+
+}  // namespace sluice

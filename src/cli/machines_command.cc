@@ -1,0 +1,108 @@
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/connection.h"
+#include "cli/json.h"
+#include "cli/paging.h"
+#include "cli/quantity.h"
+#include "cli/resource_text.h"
+#include "cli/table.h"
+#include "sluice/v1/inspector.pb.h"
+
+namespace sluice {
+namespace {
+
+constexpr Command::Text kText = {
+    .name = "machines",
+    .arguments = "",
+    .summary = "Lists the machines and what is used of each",
+    .description =
+        R"(Lists the machines in the order in which they were added, with what is used of
+what they offer, by tasks and by foreign pods (those that another scheduler
+placed).  A departed machine was removed or failed while something of its own
+is remembered; a quarantined one is kept out of scheduling, and NOTE says why.
+)"};
+
+std::string_view ConditionName(v1::Machine::Condition condition) {
+  switch (condition) {
+    case v1::Machine::READY:
+      return "ready";
+    case v1::Machine::DEPARTED:
+      return "departed";
+    case v1::Machine::QUARANTINED:
+      return "quarantined";
+    case v1::Machine::CONDITION_UNSPECIFIED:
+    case v1::Machine_Condition_Machine_Condition_INT_MIN_SENTINEL_DO_NOT_USE_:
+    case v1::Machine_Condition_Machine_Condition_INT_MAX_SENTINEL_DO_NOT_USE_:
+      break;
+  }
+  return "?";
+}
+
+void PrintMachines(const v1::ListMachinesResponse& machines,
+                   std::ostream& out) {
+  Table table({{"NAME"},
+               {"UUID"},
+               {"CONDITION"},
+               {"CPU", Align::kRight},
+               {"MEMORY", Align::kRight},
+               {"PODS", Align::kRight},
+               {"TASKS", Align::kRight},
+               {"FOREIGN", Align::kRight},
+               {"EXTENDED"},
+               {"NOTE"}});
+  for (const v1::Machine& machine : machines.machines()) {
+    const v1::Resources& used = machine.used();
+    const v1::Resources& offered = machine.allocatable();
+    table.AddRow(
+        {machine.name(), machine.uuid(),
+         std::string(ConditionName(machine.condition())),
+         StrCat(FormatCpu(used.cpu_millicores()), "/",
+                FormatCpu(offered.cpu_millicores())),
+         StrCat(FormatMemory(used.memory_millibytes()), "/",
+                FormatMemory(offered.memory_millibytes())),
+         StrCat(used.pods(), "/", offered.pods()),
+         StrCat(machine.running_tasks()), StrCat(machine.foreign_pods()),
+         FormatExtendedUse(used, offered), machine.quarantine_reason()});
+  }
+  table.Print(out);
+}
+
+class MachinesCommand final : public Command {
+ public:
+  Text text() const override { return kText; }
+
+  absl::Status TakeArguments(std::vector<std::string> arguments) override {
+    return CheckArgumentCount(kText, arguments, 0);
+  }
+
+  absl::Status Run(const CommandContext& context) override {
+    Connection connection(context.options);
+    ASSIGN_OR_RETURN(
+        const v1::ListMachinesResponse machines,
+        ListAllPages(connection, &v1::Inspector::Stub::ListMachines,
+                     v1::ListMachinesRequest()));
+    std::ostream& out = context.console.out;
+    if (context.options.wants_json()) {
+      out << JsonOf(machines, JsonLayout::kIndented) << '\n';
+    } else {
+      PrintMachines(machines, out);
+    }
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeMachinesCommand() {
+  return std::make_unique<MachinesCommand>();
+}
+
+}  // namespace sluice

@@ -1,0 +1,13 @@
+#include <string>
+#include <vector>
+
+#include "cli/application.h"
+#include "cli/console.h"
+#include "sluice/base/clock.h"
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0),
+                                           argv + argc);
+  const sluice::SystemClock clock;
+  return sluice::RunSluicectl(arguments, sluice::StandardConsole(), clock);
+}

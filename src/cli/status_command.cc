@@ -1,0 +1,122 @@
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/connection.h"
+#include "cli/json.h"
+#include "cli/quantity.h"
+#include "cli/resource_text.h"
+#include "cli/table.h"
+#include "sluice/v1/inspector.pb.h"
+
+namespace sluice {
+namespace {
+
+constexpr Command::Text kText = {
+    .name = "status",
+    .arguments = "",
+    .summary = "Shows the daemon and the cluster in one screen",
+    .description =
+        R"(Shows the daemon (version, store, policies), how many machines, jobs and tasks
+it knows, what is used of what the machines offer, and its newest round.
+
+"Undelivered deltas" are decisions that wait for the next Schedule call.
+)"};
+
+void PrintUse(const v1::Status& status, std::ostream& out) {
+  const v1::Resources& used = status.used();
+  const v1::Resources& offered = status.allocatable();
+  Table table({{"RESOURCE"},
+               {"USED", Align::kRight},
+               {"ALLOCATABLE", Align::kRight},
+               {"SHARE", Align::kRight}});
+  const auto add = [&table](const std::string& name, int64_t part,
+                            int64_t whole, std::string (*format)(int64_t)) {
+    table.AddRow({name, format(part), format(whole), FormatShare(part, whole)});
+  };
+  const auto count = [](int64_t amount) { return StrCat(amount); };
+  add("cpu", used.cpu_millicores(), offered.cpu_millicores(), FormatCpu);
+  add("memory", used.memory_millibytes(), offered.memory_millibytes(),
+      FormatMemory);
+  add("ephemeral storage", used.ephemeral_storage_millibytes(),
+      offered.ephemeral_storage_millibytes(), FormatMemory);
+  add("pods", used.pods(), offered.pods(), count);
+  for (const auto& [name, use] : ExtendedUse(used, offered)) {
+    add(name, use.used, use.allocatable, count);
+  }
+  table.Print(out);
+}
+
+void PrintStatus(const v1::Status& status, const std::string& server,
+                 std::ostream& out) {
+  std::string policies;
+  for (const std::string& name : status.cost_models()) {
+    policies += StrCat(policies.empty() ? "" : ", ", name);
+  }
+  Table table({{"SLUICED"}, {StrCat(status.version(), " at ", server)}});
+  table.AddRow({"uptime", FormatAge(status.uptime_ms())});
+  table.AddRow({"state version", StrCat(status.state_version())});
+  table.AddRow({"store", status.store()});
+  table.AddRow({"policies", policies});
+  table.AddRow(
+      {"machines",
+       StrCat(status.machines(), " usable, ", status.departed_machines(),
+              " departed, ", status.quarantined_machines(), " quarantined")});
+  table.AddRow({"jobs", StrCat(status.jobs())});
+  table.AddRow({"tasks", StrCat(status.pending_tasks(), " pending, ",
+                                status.running_tasks(), " running, ",
+                                status.finished_tasks(), " finished, ",
+                                status.quarantined_tasks(), " quarantined")});
+  table.AddRow({"undelivered deltas", StrCat(status.undelivered_deltas())});
+  if (status.has_last_round()) {
+    const v1::Round& round = status.last_round();
+    table.AddRow(
+        {StrCat("round ", round.number()),
+         StrCat(round.placed(), " placed, ", round.pending(), " pending, ",
+                round.refused(), " refused, ", round.passes(), " passes")});
+    table.AddRow(
+        {"round time", StrCat(FormatMicroseconds(round.total_us()), " (build ",
+                              FormatMicroseconds(round.build_us()), ", solve ",
+                              FormatMicroseconds(round.solve_us()), ", commit ",
+                              FormatMicroseconds(round.commit_us()), ")")});
+  }
+  table.Print(out);
+  out << '\n';
+  PrintUse(status, out);
+}
+
+class StatusCommand final : public Command {
+ public:
+  Text text() const override { return kText; }
+
+  absl::Status TakeArguments(std::vector<std::string> arguments) override {
+    return CheckArgumentCount(kText, arguments, 0);
+  }
+
+  absl::Status Run(const CommandContext& context) override {
+    Connection connection(context.options);
+    v1::Status status;
+    RETURN_IF_ERROR(connection.StatusOf(connection.inspector().GetStatus(
+        connection.MakeContext().get(), v1::GetStatusRequest(), &status)));
+    std::ostream& out = context.console.out;
+    if (context.options.wants_json()) {
+      out << JsonOf(status, JsonLayout::kIndented) << '\n';
+    } else {
+      PrintStatus(status, context.options.server, out);
+    }
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeStatusCommand() {
+  return std::make_unique<StatusCommand>();
+}
+
+}  // namespace sluice

@@ -1,0 +1,98 @@
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/connection.h"
+#include "cli/json.h"
+#include "cli/paging.h"
+#include "cli/quantity.h"
+#include "cli/resource_text.h"
+#include "cli/table.h"
+#include "cli/task_text.h"
+#include "sluice/v1/inspector.pb.h"
+
+namespace sluice {
+namespace {
+
+constexpr Command::Text kText = {
+    .name = "tasks",
+    .arguments = "",
+    .summary = "Lists the tasks and where they run",
+    .description =
+        R"(Lists the tasks in the order of their uids: state, machine, request, how long a
+pending one has been waiting.  A quarantined task is kept out of scheduling
+because its description makes no sense; NOTE says why.  "sluicectl explain UID"
+says why a task waits.
+)"};
+
+void PrintTasks(const v1::ListTasksResponse& tasks, std::ostream& out) {
+  Table table({{"UID", Align::kRight},
+               {"NAME"},
+               {"STATE"},
+               {"MACHINE"},
+               {"CPU", Align::kRight},
+               {"MEMORY", Align::kRight},
+               {"EXTENDED"},
+               {"PRIORITY", Align::kRight},
+               {"WAITING", Align::kRight},
+               {"JOB"},
+               {"NOTE"}});
+  for (const v1::Task& task : tasks.tasks()) {
+    const v1::Resources& request = task.request();
+    const bool is_pending = task.state() == v1::Task::PENDING;
+    table.AddRow({StrCat(task.uid()), task.name(),
+                  std::string(TaskStateName(task.state())),
+                  task.machine_name().empty() ? "-" : task.machine_name(),
+                  FormatCpu(request.cpu_millicores()),
+                  FormatMemory(request.memory_millibytes()),
+                  FormatExtended(request), StrCat(task.priority()),
+                  is_pending ? FormatAge(task.waiting_ms()) : "-",
+                  task.job_uuid(), task.quarantine_reason()});
+  }
+  table.Print(out);
+}
+
+class TasksCommand final : public Command {
+ public:
+  Text text() const override { return kText; }
+
+  void AddFlags(FlagSet& flags) override {
+    flags.AddSwitch("pending", "Only what waits, quarantined tasks included.",
+                    &is_pending_only_);
+  }
+
+  absl::Status TakeArguments(std::vector<std::string> arguments) override {
+    return CheckArgumentCount(kText, arguments, 0);
+  }
+
+  absl::Status Run(const CommandContext& context) override {
+    Connection connection(context.options);
+    v1::ListTasksRequest request;
+    request.set_pending_only(is_pending_only_);
+    ASSIGN_OR_RETURN(const v1::ListTasksResponse tasks,
+                     ListAllPages(connection, &v1::Inspector::Stub::ListTasks,
+                                  std::move(request)));
+    std::ostream& out = context.console.out;
+    if (context.options.wants_json()) {
+      out << JsonOf(tasks, JsonLayout::kIndented) << '\n';
+    } else {
+      PrintTasks(tasks, out);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  bool is_pending_only_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeTasksCommand() {
+  return std::make_unique<TasksCommand>();
+}
+
+}  // namespace sluice

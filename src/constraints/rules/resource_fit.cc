@@ -1,0 +1,65 @@
+// Resource fit: every resource that a task asks for is free on the machine,
+// to the last unit (an exact fit fits).  What it does not ask for is not
+// looked at, and a resource that a machine does not state it does not have
+// (Kubernetes: NodeResourcesFit).
+
+#include <algorithm>
+#include <memory>
+
+#include "base/strings.h"
+#include "sluice/constraints/constraint.h"
+
+namespace sluice {
+namespace {
+
+// "1500m cpu", "2.5 GiB memory", "3 nvidia.com/gpu".
+std::string Amount(ResourceIndex index, int64_t amount,
+                   const std::string& name) {
+  if (index == kCpu) return StrCat(amount, "m ", name);
+  if (index != kMemory && index != kEphemeralStorage) {
+    return StrCat(amount, " ", name);
+  }
+  const int64_t bytes = (amount + 999) / 1000;
+  constexpr int64_t kMebibyte = 1 << 20;
+  if (bytes < kMebibyte) return StrCat(bytes, " bytes ", name);
+  return StrCat((bytes + kMebibyte - 1) / kMebibyte, " MiB ", name);
+}
+
+class ResourceFit : public Constraint {
+ public:
+  bool Allows(const ClassKey& task_class,
+              const Machine& machine) const override {
+    const Resources& request = task_class.request;
+    for (ResourceIndex i = 0; i < request.size(); ++i) {
+      if (request[i] > 0 &&
+          request[i] > machine.allocatable[i] - machine.used[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void Explain(
+      const ClassKey& task_class, const Machine& machine,
+      const std::function<const std::string&(ResourceIndex)>& resource_name,
+      std::vector<Reason>* reasons) const override {
+    const Resources& request = task_class.request;
+    const Resources free = machine.Free();
+    for (ResourceIndex i = 0; i < request.size(); ++i) {
+      if (request[i] <= 0 || request[i] <= free[i]) continue;
+      const std::string& name = resource_name(i);
+      reasons->push_back(
+          {StrCat("insufficient_", name),
+           i == kPods ? "too many pods" : StrCat("insufficient ", name),
+           StrCat("lacks ", Amount(i, request[i] - free[i], name))});
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Constraint> Make_resource_fit() {
+  return std::make_unique<ResourceFit>();
+}
+
+}  // namespace sluice

@@ -1,0 +1,242 @@
+#include "core/round.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/int128.h"
+#include "core/admission.h"
+#include "cost/waiting_cost.h"
+
+namespace sluice {
+namespace {
+
+// In a band the largest class is at most this many times the smallest: the
+// narrower, the better a band's mean request stands for all of it, and the
+// more passes a round takes.
+constexpr int64_t kBandRatioNumerator = 15;
+constexpr int64_t kBandRatioDenominator = 10;
+
+// Classes an exchange may look at before it lets commands in: some 10 ms.
+constexpr int64_t kLooksPerStep = 100000;
+
+constexpr int64_t kSizeUnits = int64_t{1} << 40;
+
+// The largest share of the cluster's capacity that a request takes of any
+// resource.
+int64_t DominantShare(const Resources& request, const Resources& cluster) {
+  Int128 share = 0;
+  for (ResourceIndex i = 0; i < request.size(); ++i) {
+    if (request[i] <= 0 || cluster[i] <= 0) continue;
+    share = std::max(share,
+                     static_cast<Int128>(request[i]) * kSizeUnits / cluster[i]);
+  }
+  return static_cast<int64_t>(
+      std::min<Int128>(share, std::numeric_limits<int64_t>::max() / 64));
+}
+
+}  // namespace
+
+Round::Round(ClusterState* state, const PolicySet& policies,
+             const ConstraintSet& constraints, const RoundOptions& options,
+             int64_t now_ms)
+    : state_(state),
+      policies_(policies),
+      constraints_(constraints),
+      options_(options),
+      now_ms_(now_ms),
+      sequence_end_(state->counters().next_task_sequence) {}
+
+std::optional<FlowProblem> Round::NextPass(RoundStats* stats) {
+  CHECK(!pass_.has_value());
+  while (true) {
+    while (bands_.empty()) {
+      if (exchange_.has_value()) {
+        if (!StepExchange(stats)) return FlowProblem();
+      } else if (!Advance()) {
+        return std::nullopt;
+      }
+    }
+    if (options_.arcs_max > 0 && stats->arcs >= options_.arcs_max) {
+      stats->is_cut_short = true;
+      return std::nullopt;
+    }
+    pass_.emplace(*state_, policies_, constraints_,
+                  CollectTasks(bands_.front()), now_ms_);
+    stats->arcs += pass_->problem().arc_count();
+    if (pass_->has_machines()) {
+      ++stats->passes;
+      return pass_->TakeProblem();
+    }
+    pass_.reset();
+    bands_.pop_front();
+  }
+}
+
+void Round::FinishPass(const FlowSolution& solution, RoundStats* stats) {
+  if (!pass_.has_value()) return;  // A pause of the exchange.
+  int64_t placed = 0;
+  Band& band = bands_.front();
+  for (const Proposal& proposal : pass_->Decode(solution)) {
+    // The commit check: the cluster may have changed since the network was
+    // drawn, and nothing but the state as it is now decides.
+    const Task* task = state_->FindTask(proposal.task);
+    const Machine* machine = state_->FindMachine(proposal.machine);
+    if (task == nullptr || !task->IsSchedulable() || machine == nullptr ||
+        !machine->IsUsable() ||
+        !constraints_.Allows(task->class_key, *machine)) {
+      ++stats->refused;
+      continue;
+    }
+    --band[proposal.class_index].count;
+    state_->Place(task->id, machine->id);
+    placed_in_tier_.push_back(task->id);
+    ++placed;
+  }
+  pass_.reset();
+  stats->placed += placed;
+  placed_in_stage_ += placed;
+  std::erase_if(band, [](const Member& member) { return member.count <= 0; });
+  if (placed == 0 || band.empty()) bands_.pop_front();
+}
+
+bool Round::StepExchange(RoundStats* stats) {
+  if (!exchange_->Step(kLooksPerStep)) return false;
+  stats->placed += exchange_->outcome().placed - exchange_->outcome().withdrawn;
+  stats->withdrawn += exchange_->outcome().withdrawn;
+  exchange_.reset();
+  return true;
+}
+
+bool Round::Advance() {
+  while (true) {
+    if (!priority_.has_value()) {
+      if (!EnterTierBelow(std::nullopt)) return false;
+    } else if (stage_ == Stage::kAdmit) {
+      stage_ = Stage::kFill;
+    } else if (stage_ == Stage::kFill && placed_in_stage_ == 0) {
+      exchange_.emplace(state_, constraints_, *priority_, placed_in_tier_,
+                        sequence_end_, now_ms_);
+      stage_ = Stage::kExchange;
+      return true;
+    } else if (stage_ == Stage::kExchange) {
+      stage_ = Stage::kRefill;
+    } else if (placed_in_stage_ == 0 && !EnterTierBelow(priority_)) {
+      return false;
+    }
+    placed_in_stage_ = 0;
+    if (PlanStage()) return true;
+  }
+}
+
+bool Round::EnterTierBelow(std::optional<uint32_t> priority) {
+  for (const auto& [key, tasks] : state_->pending()) {
+    if (priority.has_value() && key.priority >= *priority) continue;
+    priority_ = key.priority;
+    stage_ = Stage::kAdmit;
+    placed_in_tier_.clear();
+    return true;
+  }
+  return false;
+}
+
+bool Round::PlanStage() {
+  Resources free;
+  std::vector<Member> members = FittingClasses(&free);
+  if (members.empty()) return false;
+  if (stage_ == Stage::kAdmit) AdmitMembers(&members, free);
+  std::ranges::stable_sort(members, std::ranges::greater{}, &Member::size);
+  int64_t smallest_in_band = 0;
+  for (Member& member : members) {
+    if (member.count == 0) continue;
+    if (bands_.empty() || member.size < smallest_in_band) {
+      bands_.emplace_back();
+      smallest_in_band =
+          member.size / kBandRatioNumerator * kBandRatioDenominator;
+    }
+    bands_.back().push_back(std::move(member));
+  }
+  return true;
+}
+
+std::vector<Round::Member> Round::FittingClasses(Resources* free) const {
+  std::vector<const Machine*> machines;
+  for (const auto& [id, machine] : state_->machines()) {
+    if (machine->IsUsable()) machines.push_back(machine.get());
+  }
+  std::vector<Member> members;
+  std::vector<bool> takes_any(machines.size(), false);
+  for (auto it = state_->pending().lower_bound(ClassKey{*priority_, {}});
+       it != state_->pending().end() && it->first.priority == *priority_;
+       ++it) {
+    const ClassKey& key = it->first;
+    const auto tasks = std::distance(it->second.begin(),
+                                     it->second.lower_bound(sequence_end_));
+    int64_t fit = 0;
+    for (size_t i = 0; i < machines.size(); ++i) {
+      if (!constraints_.Allows(key, *machines[i])) continue;
+      takes_any[i] = true;
+      if (fit < tasks) fit += key.request.TimesIn(machines[i]->Free(), tasks);
+    }
+    if (fit == 0 || tasks == 0) continue;
+    members.push_back({key, std::min<int64_t>(fit, tasks), 0});
+  }
+  // A machine that takes nothing says nothing about what is scarce.
+  Resources cluster;
+  for (size_t i = 0; i < machines.size(); ++i) {
+    if (!takes_any[i]) continue;
+    *free += machines[i]->Free();
+    cluster += machines[i]->allocatable;
+  }
+  for (Member& member : members) {
+    member.size = DominantShare(member.key.request, cluster);
+  }
+  return members;
+}
+
+void Round::AdmitMembers(std::vector<Member>* members,
+                         const Resources& free) const {
+  std::vector<AdmissionGroup> groups;
+  std::vector<size_t> member_of_group;
+  for (size_t i = 0; i < members->size(); ++i) {
+    const Member& member = (*members)[i];
+    int64_t left = member.count;
+    for (const auto& [sequence, task] : state_->pending().at(member.key)) {
+      if (left-- == 0) break;
+      const Cost cost = WaitingCost(now_ms_ - task->submitted_ms);
+      if (groups.empty() || member_of_group.back() != i ||
+          groups.back().waiting_cost != cost) {
+        groups.push_back({member.key.request, cost, 0});
+        member_of_group.push_back(i);
+      }
+      ++groups.back().count;
+    }
+  }
+  const std::vector<int64_t> admitted = Admit(groups, free);
+  for (Member& member : *members) member.count = 0;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    (*members)[member_of_group[g]].count += admitted[g];
+  }
+}
+
+std::vector<BandClass> Round::CollectTasks(const Band& band) const {
+  std::vector<BandClass> classes;
+  for (const Member& member : band) {
+    BandClass& band_class = classes.emplace_back();
+    band_class.key = member.key;
+    const auto it = state_->pending().find(member.key);
+    if (it == state_->pending().end()) continue;
+    for (const auto& [sequence, task] : it->second) {
+      if (sequence >= sequence_end_ ||
+          std::ssize(band_class.tasks) == member.count) {
+        break;
+      }
+      band_class.tasks.push_back(task);
+    }
+  }
+  return classes;
+}
+
+}  // namespace sluice

@@ -1,0 +1,119 @@
+// The scheduling core: a pure state machine around the cluster state.
+//
+// Commands go in through Apply().  A round turns the cluster as it is into the
+// cluster as it should be, in passes: StartRound(), then NextPass() gives a
+// flow problem and FinishPass() takes its solution and commits the placements
+// that are still legal, until NextPass() has none.  Between NextPass() and
+// FinishPass() commands may be applied: what they made illegal is refused at
+// commit.  Deltas wait in the state's outbox until a reply takes them.
+//
+//   apply* -> StartRound -> { NextPass -> (apply*) -> FinishPass }* ->
+//   TakeReply
+//
+// Threads: none of its own; confined to the core thread.
+// Time: an argument.  Determinism: the same calls give the same deltas.
+
+#ifndef SLUICE_CORE_SCHEDULER_H_
+#define SLUICE_CORE_SCHEDULER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "core/round.h"
+#include "sluice/flow/problem.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+// What a Schedule call answers.
+struct ScheduleReply {
+  struct Entry {
+    uint64_t sequence = 0;  // Of the delta.
+    TaskId task;
+    DeltaType type = DeltaType::kPlace;
+    MachineId machine;
+    std::string resource_id;  // The uuid that the client knows.
+  };
+  std::vector<Entry> deltas;
+  // Every task that waits, quarantined ones included; where they do not all
+  // fit, the next reply goes on behind the last one named.
+  std::vector<TaskId> unscheduled;
+};
+
+// Why a task waits, or where it runs.
+struct Explanation {
+  struct Count {
+    Reason reason;  // `lacks` empty.
+    int64_t machines = 0;
+  };
+  struct NearMiss {
+    MachineId machine;
+    std::string lacks;
+  };
+  std::string summary;
+  int64_t machines = 0;  // Usable ones.
+  int64_t feasible_machines = 0;
+  std::vector<Count> reasons;     // The commonest first.
+  std::vector<NearMiss> nearest;  // At most three.
+  int64_t waiting_cost = 0;
+};
+
+class Scheduler {
+ public:
+  Scheduler(const PolicySet& policies, const ConstraintSet& constraints,
+            RoundOptions options);
+
+  // For recovery before the first command, and for readers.
+  ClusterState& mutable_state() { return state_; }
+  const ClusterState& state() const { return state_; }
+
+  Ack Apply(const Command& command, int64_t now_ms);
+
+  // Whether the command removes a task or machine that the reply in flight
+  // names: its acknowledgment must not overtake that reply (the client would
+  // meet something that it has forgotten).  Ask before Apply().
+  bool ConcernsReplyInFlight(const Command& command) const;
+
+  // REQUIRES: no round is running.
+  void StartRound(int64_t now_ms);
+  bool is_in_round() const { return round_.has_value(); }
+  // The next problem to solve, or nothing: then the round is over.  It has no
+  // nodes where the core only pauses, so that commands need not wait for it.
+  // REQUIRES: a round is running and no pass is open.
+  std::optional<FlowProblem> NextPass();
+  // Commits the solution of the open pass.  A solution that is not optimal
+  // ends the round; what waits is tried again in the next.
+  void FinishPass(const FlowSolution& solution);
+  // Of the running round, or of the last one.
+  const RoundStats& round_stats() const { return round_stats_; }
+
+  // Takes what a client is to be told, at most `bytes_max` on the wire.
+  // REQUIRES: no reply is in flight.
+  ScheduleReply TakeReply(size_t bytes_max);
+  // The client has it, or its call ended before it could.
+  // REQUIRES: a reply is in flight.
+  void EndReply(bool is_delivered);
+  bool is_reply_in_flight() const { return in_flight_.has_value(); }
+
+  Explanation Explain(const Task& task, int64_t now_ms) const;
+
+ private:
+  const PolicySet& policies_;
+  const ConstraintSet& constraints_;
+  const RoundOptions options_;
+  ClusterState state_;
+  std::optional<Round> round_;
+  RoundStats round_stats_;
+  std::optional<ScheduleReply> in_flight_;
+  absl::flat_hash_set<TaskId> tasks_in_flight_;  // All that it names.
+  absl::flat_hash_set<MachineId> machines_in_flight_;
+  TaskId last_unscheduled_;  // Where the next list of the waiting begins.
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_SCHEDULER_H_

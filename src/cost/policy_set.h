@@ -1,0 +1,55 @@
+// The cost models in force: their costs added up, and the registry of all
+// there are.
+
+#ifndef SLUICE_COST_POLICY_SET_H_
+#define SLUICE_COST_POLICY_SET_H_
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "sluice/cost/cost_model.h"
+
+namespace sluice {
+
+struct CostModelEntry {
+  std::string_view name;
+  std::string_view summary;
+  std::unique_ptr<CostModel> (*make)();
+};
+
+// Every model there is, by name.
+std::span<const CostModelEntry> CostModels();
+
+class PolicySet {
+ public:
+  // `names` as in --cost_model: "cpu_memory,node_affinity".
+  // Errors: kInvalidArgument for a name that is unknown, empty or repeated.
+  static absl::StatusOr<PolicySet> FromNames(std::string_view names);
+
+  Cost LoadCost(const Machine& machine, const Resources& used) const {
+    Cost cost = 0;
+    for (const auto& model : models_) cost += model->LoadCost(machine, used);
+    return cost;
+  }
+  Cost PreferenceCost(const ClassKey& task_class,
+                      const Machine& machine) const {
+    Cost cost = 0;
+    for (const auto& model : models_) {
+      cost += model->PreferenceCost(task_class, machine);
+    }
+    return cost;
+  }
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<std::unique_ptr<CostModel>> models_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_COST_POLICY_SET_H_

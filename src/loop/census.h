@@ -1,0 +1,35 @@
+// The cluster in numbers: what a status screen and the gauges show.
+//
+// Threads: a pure function over the state; call it on the core thread.
+
+#ifndef SLUICE_LOOP_CENSUS_H_
+#define SLUICE_LOOP_CENSUS_H_
+
+#include <cstdint>
+
+#include "sluice/state/resources.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+struct Census {
+  int64_t usable_machines = 0;
+  int64_t departed_machines = 0;     // With something left on them.
+  int64_t quarantined_machines = 0;  // Departed ones not counted.
+  Resources allocatable;             // Of the usable machines.
+  Resources used;                    // Likewise.
+  int64_t jobs = 0;
+  int64_t pending_tasks = 0;  // Without the quarantined ones.
+  int64_t running_tasks = 0;
+  int64_t completed_tasks = 0;
+  int64_t failed_tasks = 0;
+  int64_t quarantined_tasks = 0;
+  int64_t undelivered_deltas = 0;
+};
+
+// Walks over every task and machine: some milliseconds per hundred thousand.
+Census TakeCensus(const ClusterState& state);
+
+}  // namespace sluice
+
+#endif  // SLUICE_LOOP_CENSUS_H_

@@ -1,0 +1,349 @@
+#include "loop/core_loop.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "loop/census.h"
+#include "persist/records.h"
+
+namespace sluice {
+namespace {
+
+constexpr int64_t kGaugesUs = 1000000;
+
+// By the index of the command in its variant; the values of the label "kind".
+constexpr std::array<std::string_view, std::variant_size_v<Command>>
+    kCommandNames = {
+        "submit_task",        "update_task",       "complete_task",
+        "fail_task",          "remove_task",       "add_machine",
+        "update_machine",     "remove_machine",    "add_foreign_pod",
+        "remove_foreign_pod", "report_task_usage", "report_machine_usage"};
+
+double Seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
+
+[[noreturn]] void EndProcess(const absl::Status& status) {
+  LOG(ERROR) << "the store cannot be written, so nothing can be acknowledged "
+                "any more: "
+             << status << "; ending";
+  google::FlushLogFiles(google::GLOG_INFO);
+  // Other threads are at work: no destructor may run beside them.
+  std::_Exit(EXIT_FAILURE);
+}
+
+}  // namespace
+
+CoreLoop::CoreLoop(Parts parts, Options options)
+    : scheduler_(parts.scheduler),
+      store_(parts.store),
+      clock_(parts.clock),
+      metrics_(parts.metrics),
+      options_(options),
+      mailbox_(options.mailbox_max),
+      solver_thread_(
+          parts.solver, parts.clock,
+          [this](SolveResult result) { mailbox_.Push(std::move(result)); }),
+      gauges_us_(-kGaugesUs) {
+  for (size_t i = 0; i < event_counters_.size(); ++i) {
+    event_counters_[i] = &metrics_.events.With(kCommandNames[i]);
+  }
+}
+
+CoreLoop::~CoreLoop() { Stop(); }
+
+void CoreLoop::Start() {
+  solver_thread_.Start();
+  thread_ = std::thread([this] { Run(); });
+}
+
+bool CoreLoop::Submit(Command command, AckCallback done, Admission admission) {
+  CommandItem item{std::move(command), std::move(done), clock_.MonotonicUs()};
+  if (admission == Admission::kAlways) return mailbox_.Push(std::move(item));
+  const bool is_taken = mailbox_.TryPush(std::move(item));
+  if (!is_taken) metrics_.mailbox_refusals.Increment();
+  return is_taken;
+}
+
+bool CoreLoop::Schedule(ScheduleCall* call) {
+  return mailbox_.Push(ScheduleItem{call});
+}
+
+bool CoreLoop::Read(Reader reader) {
+  const bool is_taken = mailbox_.TryPush(std::move(reader));
+  if (!is_taken) metrics_.mailbox_refusals.Increment();
+  return is_taken;
+}
+
+void CoreLoop::BeginShutdown() {
+  solver_thread_.Cancel();
+  mailbox_.Push(ShutdownItem{});
+}
+
+void CoreLoop::Stop() {
+  if (!thread_.joinable()) return;
+  BeginShutdown();
+  mailbox_.Push(StopItem{});
+  thread_.join();
+  solver_thread_.Stop();
+}
+
+void CoreLoop::Run() {
+  std::vector<Item> batch;
+  while (mailbox_.TakeBatch(kBatchMax, kGaugesUs, &batch)) HandleBatch(&batch);
+}
+
+void CoreLoop::HandleBatch(std::vector<Item>* batch) {
+  now_ms_ = clock_.NowMs();
+  for (Item& item : *batch) {
+    std::visit([this](auto& one) { Handle(std::move(one)); }, item);
+  }
+  StartRounds();
+  if (is_stopping_ && !is_pass_open_) {
+    // Whoever still waits for the end of a reply waits for nothing.
+    std::ranges::move(held_acks_, std::back_inserter(acks_));
+    held_acks_.clear();
+    mailbox_.Close();
+  }
+  WriteChanges();
+  SendReplies();
+  RefreshGauges();
+}
+
+// ---------------------------------------------------------------------------
+// What comes in
+
+void CoreLoop::Handle(CommandItem item) {
+  // Asked before the command makes the state forget what it concerns.
+  const bool is_held = scheduler_.ConcernsReplyInFlight(item.command);
+  const Ack ack = scheduler_.Apply(item.command, now_ms_);
+  must_sync_ = true;
+  event_counters_[item.command.index()]->Increment();
+  (is_held ? held_acks_ : acks_)
+      .push_back({std::move(item.done), ack, item.entered_us});
+}
+
+void CoreLoop::Handle(ScheduleItem item) {
+  waiting_calls_.push_back(item.call);
+}
+
+void CoreLoop::Handle(Reader reader) { readers_.push_back(std::move(reader)); }
+
+void CoreLoop::Handle(SolveResult result) {
+  is_pass_open_ = false;
+  round_.solve_us += result.solve_us;
+  metrics_.solve_seconds.Observe(Seconds(result.solve_us));
+  FlowSolution& solution = result.solution;
+  if (!result.certificate.ok()) {
+    metrics_.certificate_failures.Increment();
+    LOG(ERROR) << "round=" << scheduler_.round_stats().number
+               << " abandoned: the solver's optimum is none, which is a fault "
+                  "of the solver: "
+               << result.certificate;
+    solution = FlowSolution();
+  } else if (solution.outcome != SolveOutcome::kOptimal && !is_shutting_down_) {
+    metrics_.solve_failures.Increment();
+    LOG(ERROR) << "round=" << scheduler_.round_stats().number
+               << " abandoned: the solve is "
+               << SolveOutcomeName(solution.outcome) << ": " << solution.error;
+  }
+  const int64_t start_us = clock_.MonotonicUs();
+  scheduler_.FinishPass(solution);
+  must_sync_ = true;
+  const int64_t commit_us = clock_.MonotonicUs() - start_us;
+  round_.commit_us += commit_us;
+  metrics_.commit_seconds.Observe(Seconds(commit_us));
+  ContinueRound();
+}
+
+void CoreLoop::Handle(ReplyDoneItem item) {
+  scheduler_.EndReply(item.is_delivered);
+  if (!item.is_delivered) metrics_.abandoned_schedules.Increment();
+  std::ranges::move(held_acks_, std::back_inserter(acks_));
+  held_acks_.clear();
+}
+
+void CoreLoop::Handle(ShutdownItem /*item*/) { is_shutting_down_ = true; }
+
+void CoreLoop::Handle(StopItem /*item*/) { is_stopping_ = true; }
+
+// ---------------------------------------------------------------------------
+// Rounds
+
+void CoreLoop::StartRounds() {
+  while (!waiting_calls_.empty()) {
+    ScheduleCall* const call = waiting_calls_.front();
+    if (is_shutting_down_) {
+      AnswerEmpty(call);
+    } else if (active_call_ != nullptr || scheduler_.is_reply_in_flight()) {
+      return;
+    } else if (call->IsCancelled()) {
+      metrics_.abandoned_schedules.Increment();
+      AnswerEmpty(call);
+    } else {
+      active_call_ = call;
+      round_ = RoundStats();
+      round_start_us_ = clock_.MonotonicUs();
+      scheduler_.StartRound(now_ms_);
+      round_.build_us = clock_.MonotonicUs() - round_start_us_;
+      ContinueRound();
+    }
+    waiting_calls_.pop_front();
+  }
+}
+
+void CoreLoop::ContinueRound() {
+  const int64_t start_us = clock_.MonotonicUs();
+  std::optional<FlowProblem> problem = scheduler_.NextPass();
+  const int64_t build_us = clock_.MonotonicUs() - start_us;
+  round_.build_us += build_us;
+  if (!problem.has_value()) {
+    EndRound();
+    return;
+  }
+  metrics_.build_seconds.Observe(Seconds(build_us));
+  metrics_.solves.Increment();
+  is_pass_open_ = true;
+  solver_thread_.Solve(*std::move(problem));
+}
+
+void CoreLoop::EndRound() {
+  CountRound();
+  ScheduleCall* const call = std::exchange(active_call_, nullptr);
+  if (is_shutting_down_ || call->IsCancelled()) {
+    // The deltas stay in the outbox, for the next call.
+    if (!is_shutting_down_) metrics_.abandoned_schedules.Increment();
+    AnswerEmpty(call);
+    return;
+  }
+  ScheduleReply reply = scheduler_.TakeReply(options_.reply_bytes_max);
+  for (const ScheduleReply::Entry& entry : reply.deltas) {
+    metrics_.delta_deliveries.Increment();
+    // A reply takes the oldest deltas, so all up to the newest one that was
+    // ever taken have been in a reply before.
+    if (entry.sequence < newest_sequence_taken_) {
+      metrics_.redelivered_deltas.Increment();
+    }
+  }
+  if (!reply.deltas.empty()) {
+    newest_sequence_taken_ =
+        std::max(newest_sequence_taken_, reply.deltas.back().sequence + 1);
+  }
+  replies_.push_back({call, std::move(reply), /*is_in_flight=*/true});
+}
+
+void CoreLoop::AnswerEmpty(ScheduleCall* call) {
+  replies_.push_back({call, ScheduleReply(), /*is_in_flight=*/false});
+}
+
+void CoreLoop::CountRound() {
+  last_round_ = scheduler_.round_stats();
+  last_round_.build_us = round_.build_us;
+  last_round_.solve_us = round_.solve_us;
+  last_round_.commit_us = round_.commit_us;
+  const int64_t end_us = clock_.MonotonicUs();
+  last_round_.total_us = end_us - round_start_us_;
+  metrics_.rounds.Increment();
+  metrics_.passes.Increment(last_round_.passes);
+  metrics_.placements.Increment(static_cast<double>(last_round_.placed));
+  metrics_.refused_placements.Increment(
+      static_cast<double>(last_round_.refused));
+  metrics_.round_seconds.Observe(Seconds(last_round_.total_us));
+  if (last_round_.passes == 0) return;
+  if (const auto suppressed = round_log_.Admit(end_us)) {
+    LOG(INFO) << "round=" << last_round_.number
+              << " passes=" << last_round_.passes
+              << " placed=" << last_round_.placed
+              << " pending=" << last_round_.pending
+              << " refused=" << last_round_.refused
+              << " build_us=" << last_round_.build_us
+              << " solve_us=" << last_round_.solve_us
+              << " commit_us=" << last_round_.commit_us
+              << " total_us=" << last_round_.total_us
+              << " rounds_not_logged=" << *suppressed;
+  }
+}
+
+// ---------------------------------------------------------------------------
+// What goes out
+
+void CoreLoop::WriteChanges() {
+  if (!scheduler_.state().has_changes()) {
+    must_sync_ = false;
+    return;
+  }
+  const Durability durability =
+      must_sync_ ? options_.durability : Durability::kBuffered;
+  must_sync_ = false;
+  const int64_t start_us = clock_.MonotonicUs();
+  const ChangeSet changes = scheduler_.mutable_state().TakeChanges();
+  const absl::Status status =
+      store_.Write(EncodeChanges(scheduler_.state(), changes), durability);
+  if (!status.ok()) {
+    metrics_.store_write_failures.Increment();
+    EndProcess(status);
+  }
+  metrics_.store_writes.Increment();
+  metrics_.store_write_seconds.Observe(
+      Seconds(clock_.MonotonicUs() - start_us));
+}
+
+void CoreLoop::SendReplies() {
+  // Acknowledgments first: a client should know that a task was accepted
+  // before it reads where it goes.
+  const int64_t end_us = clock_.MonotonicUs();
+  for (PendingAck& pending : acks_) {
+    metrics_.event_seconds.Observe(Seconds(end_us - pending.entered_us));
+    pending.done(pending.ack);
+  }
+  acks_.clear();
+  for (PendingReply& pending : replies_) {
+    if (!pending.is_in_flight) {
+      pending.call->Answer(std::move(pending.reply), [](bool) {});
+      continue;
+    }
+    pending.call->Answer(std::move(pending.reply), [this](bool is_delivered) {
+      mailbox_.Push(ReplyDoneItem{is_delivered});
+    });
+  }
+  replies_.clear();
+  const CoreView view{scheduler_, last_round_, now_ms_};
+  for (const Reader& reader : readers_) reader(view);
+  readers_.clear();
+}
+
+void CoreLoop::RefreshGauges() {
+  const ClusterState& state = scheduler_.state();
+  metrics_.mailbox_depth.Set(static_cast<double>(mailbox_.size()));
+  metrics_.undelivered_deltas.Set(static_cast<double>(state.outbox().size()));
+  metrics_.state_version.Set(static_cast<double>(state.version()));
+  metrics_.reused_uids.Increment(
+      static_cast<double>(state.reused_uid_count() - reused_uids_counted_));
+  reused_uids_counted_ = state.reused_uid_count();
+  // The rest takes a walk over everything: once a second at most.
+  const int64_t now_us = clock_.MonotonicUs();
+  if (now_us - gauges_us_ < kGaugesUs || state.version() == gauges_version_) {
+    return;
+  }
+  gauges_us_ = now_us;
+  gauges_version_ = state.version();
+  const Census census = TakeCensus(state);
+  const auto set = [](Metrics::Gauge& gauge, int64_t value) {
+    gauge.Set(static_cast<double>(value));
+  };
+  set(metrics_.machines, census.usable_machines + census.quarantined_machines);
+  set(metrics_.quarantined_machines, census.quarantined_machines);
+  set(metrics_.quarantined_tasks, census.quarantined_tasks);
+  set(metrics_.tasks.With("pending"), census.pending_tasks);
+  set(metrics_.tasks.With("running"), census.running_tasks);
+  set(metrics_.tasks.With("completed"), census.completed_tasks);
+  set(metrics_.tasks.With("failed"), census.failed_tasks);
+  set(metrics_.tasks.With("quarantined"), census.quarantined_tasks);
+  set(metrics_.pending_tasks.With("no_room"), census.pending_tasks);
+  set(metrics_.pending_tasks.With("quarantined"), census.quarantined_tasks);
+}
+
+}  // namespace sluice

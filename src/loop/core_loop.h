@@ -1,0 +1,211 @@
+// The core thread: the one place where the cluster state changes.
+//
+// Commands, Schedule calls, readers and the solver's results come in through
+// one mailbox.  The core thread takes a batch, applies its commands, advances
+// the round, writes all that changed as one atomic write of the store, and
+// only then lets the acknowledgments, the Schedule reply and the readers out:
+// what anyone has been told is durable.  While the solver thread works on a
+// pass the core thread goes on with batches.
+//
+// Schedule calls are served one after another.  The next one begins when the
+// transport has finished with the reply before, so that it is known which
+// deltas arrived; those of a call that broke off are delivered by the next.
+// The acknowledgment of a removal that concerns the reply in flight waits for
+// the same moment: a client that has seen it may forget the task or machine,
+// and must not meet it in a reply any more.
+//
+// A write that the store refuses ends the process: nothing could be
+// acknowledged from there on, and what was acknowledged is in the store.
+//
+// Threads: Submit(), Schedule(), Read() and BeginShutdown() any; Start() and
+// Stop() the owner's.  Callbacks run on the core thread and must not block.
+// Time: one reading of the wall clock a batch.
+
+#ifndef SLUICE_LOOP_CORE_LOOP_H_
+#define SLUICE_LOOP_CORE_LOOP_H_
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "base/limits.h"
+#include "core/scheduler.h"
+#include "loop/mailbox.h"
+#include "loop/solver_thread.h"
+#include "observe/metrics.h"
+#include "observe/rate_limited_log.h"
+#include "persist/store.h"
+#include "sluice/base/clock.h"
+#include "sluice/solver/solver.h"
+#include "state/command.h"
+
+namespace sluice {
+
+// A Schedule call as the loop sees it.  It must live until it has been
+// answered and has called `done`.
+class ScheduleCall {
+ public:
+  virtual ~ScheduleCall() = default;
+
+  // Whether the client has gone, as far as the transport knows.
+  virtual bool IsCancelled() const = 0;
+
+  // Sends the reply; called once, on the core thread.  `done` must be called
+  // once, on any thread, when the transport has finished with the call:
+  // `is_delivered` says whether the reply was handed over whole.
+  virtual void Answer(ScheduleReply reply,
+                      std::function<void(bool is_delivered)> done) = 0;
+};
+
+// What a reader sees.
+struct CoreView {
+  const Scheduler& scheduler;
+  const RoundStats& last_round;  // The newest one that ended.
+  int64_t now_ms;
+};
+
+class CoreLoop {
+ public:
+  struct Options {
+    size_t mailbox_max = kMailboxMax;
+    size_t reply_bytes_max = kReplyBytesMax;
+    // Of acknowledgments and placements.  Deliveries are always buffered:
+    // losing one with the power repeats a placement and harms nobody.
+    Durability durability = Durability::kSynced;
+  };
+  // All must outlive the loop.  `scheduler` and `solver` are the loop's alone
+  // from Start() to Stop().
+  struct Parts {
+    Scheduler& scheduler;
+    Store& store;
+    Solver& solver;
+    const Clock& clock;
+    Metrics& metrics;
+  };
+  enum class Admission {
+    kAlways,  // A call of the contract must not fail for want of room.
+    kIfRoom,  // Refused when the mailbox is full.
+  };
+  using AckCallback = std::function<void(Ack)>;
+  using Reader = std::function<void(const CoreView&)>;
+
+  CoreLoop(Parts parts, Options options);
+  ~CoreLoop();
+
+  CoreLoop(const CoreLoop&) = delete;
+  CoreLoop& operator=(const CoreLoop&) = delete;
+
+  void Start();
+
+  // Applies `command` and calls `done` when the effect is durable.  Returns
+  // false, and never calls `done`, if the mailbox is full (kIfRoom only) or
+  // the loop has stopped.
+  bool Submit(Command command, AckCallback done,
+              Admission admission = Admission::kAlways);
+
+  // Serves `call` with a round of its own.  Returns false if the loop has
+  // stopped: `call` is not touched.
+  bool Schedule(ScheduleCall* call);
+
+  // Calls `reader` between two batches.  Returns false, and never calls it, if
+  // the mailbox is full or the loop has stopped.
+  bool Read(Reader reader);
+
+  // Aborts the running solve and answers Schedule calls, those that wait and
+  // those to come, with empty replies.  Everything else goes on.
+  void BeginShutdown();
+
+  // Finishes what is in the mailbox, then ends both threads.
+  void Stop();
+
+ private:
+  struct CommandItem {
+    Command command;
+    AckCallback done;
+    int64_t entered_us;
+  };
+  struct ScheduleItem {
+    ScheduleCall* call;
+  };
+  struct ReplyDoneItem {
+    bool is_delivered;
+  };
+  struct ShutdownItem {};
+  struct StopItem {};
+  using Item = std::variant<CommandItem, ScheduleItem, Reader, SolveResult,
+                            ReplyDoneItem, ShutdownItem, StopItem>;
+
+  // An acknowledgment on its way out.
+  struct PendingAck {
+    AckCallback done;
+    Ack ack;
+    int64_t entered_us;
+  };
+  // A Schedule reply on its way out.
+  struct PendingReply {
+    ScheduleCall* call;
+    ScheduleReply reply;
+    bool is_in_flight;  // Its end matters: it may hold deltas.
+  };
+
+  void Run();
+  void HandleBatch(std::vector<Item>* batch);
+  void Handle(CommandItem item);
+  void Handle(ScheduleItem item);
+  void Handle(Reader reader);
+  void Handle(SolveResult result);
+  void Handle(ReplyDoneItem item);
+  void Handle(ShutdownItem item);
+  void Handle(StopItem item);
+
+  void StartRounds();
+  void ContinueRound();
+  void EndRound();
+  void AnswerEmpty(ScheduleCall* call);
+  void WriteChanges();
+  void SendReplies();
+  void CountRound();
+  void RefreshGauges();
+
+  Scheduler& scheduler_;
+  Store& store_;
+  const Clock& clock_;
+  Metrics& metrics_;
+  const Options options_;
+  Mailbox<Item> mailbox_;
+  SolverThread solver_thread_;
+  std::thread thread_;
+
+  // All below is confined to the core thread.
+  int64_t now_ms_ = 0;  // Of the batch.
+  std::vector<PendingAck> acks_;
+  std::vector<PendingAck> held_acks_;  // Until the reply in flight is done.
+  std::vector<Reader> readers_;
+  std::vector<PendingReply> replies_;
+  std::deque<ScheduleCall*> waiting_calls_;
+  ScheduleCall* active_call_ = nullptr;  // Whose round is running.
+  bool is_pass_open_ = false;            // The solver has a problem.
+  bool must_sync_ = false;               // More than deliveries to write.
+  bool is_shutting_down_ = false;
+  bool is_stopping_ = false;
+
+  RoundStats round_;  // Times of the running round.
+  int64_t round_start_us_ = 0;
+  RoundStats last_round_;
+
+  std::array<Metrics::Counter*, std::variant_size_v<Command>> event_counters_;
+  int64_t reused_uids_counted_ = 0;
+  uint64_t newest_sequence_taken_ = 0;  // Of deltas, plus one.
+  int64_t gauges_us_ = 0;               // When they were refreshed,
+  uint64_t gauges_version_ = 0;         // and as of which version.
+  RateLimiter round_log_{1};
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_LOOP_CORE_LOOP_H_

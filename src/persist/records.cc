@@ -1,0 +1,223 @@
+#include "persist/records.h"
+
+#include <glog/logging.h>
+
+#include <concepts>
+#include <utility>
+
+#include "base/strings.h"
+#include "persist/sealed_value.h"
+#include "sluice/v1/store.pb.h"
+
+namespace sluice {
+namespace {
+
+template <std::unsigned_integral Rep>
+std::string Key(RecordKind kind, Rep id) {
+  std::string key(1, static_cast<char>(kind));
+  for (int shift = static_cast<int>(sizeof(Rep)) * 8 - 8; shift >= 0;
+       shift -= 8) {
+    key += static_cast<char>(id >> shift);
+  }
+  return key;
+}
+
+// Turns objects of the state into messages.
+class Encoder {
+ public:
+  explicit Encoder(const ClusterState& state) : state_(state) {}
+
+  v1::StoredTask Encode(const Task& task) const;
+  v1::StoredJob Encode(const Job& job) const;
+  v1::StoredMachine Encode(const Machine& machine) const;
+  v1::StoredDelta Encode(const Delta& delta) const;
+  v1::StoredCounters EncodeCounters() const;
+
+ private:
+  template <class Amounts>
+  void AddAmounts(const Resources& resources, Amounts* amounts) const {
+    for (auto& [name, amount] : state_.ToNamed(resources)) {
+      v1::StoredAmount* stored = amounts->Add();
+      stored->set_resource(std::move(name));
+      stored->set_amount(amount);
+    }
+  }
+
+  template <class Labels>
+  void AddLabels(const std::vector<Label>& labels,
+                 Labels* stored_labels) const {
+    for (auto& [key, value] : state_.ToPairs(labels)) {
+      v1::StoredLabel* stored = stored_labels->Add();
+      stored->set_key(std::move(key));
+      stored->set_value(std::move(value));
+    }
+  }
+
+  const ClusterState& state_;
+};
+
+v1::StoredTask Encoder::Encode(const Task& task) const {
+  v1::StoredTask stored;
+  stored.set_uid(task.id.value);
+  stored.set_job_id(task.job.value);
+  stored.set_state(static_cast<int32_t>(task.state));
+  v1::StoredTaskSpec* spec = stored.mutable_spec();
+  spec->set_name(task.name);
+  spec->set_namespace_(task.task_namespace);
+  AddAmounts(task.class_key.request, spec->mutable_request());
+  spec->set_priority(task.class_key.priority);
+  AddLabels(task.labels, spec->mutable_labels());
+  spec->set_task_type(task.task_type);
+  spec->set_quarantine_reason(task.quarantine_reason);
+  stored.set_submitted_ms(task.submitted_ms);
+  stored.set_sequence(task.sequence);
+  stored.set_machine_id(task.machine.value);
+  stored.set_pu(task.pu);
+  stored.set_expected_removals(task.expected_removals);
+  stored.set_is_muted(task.is_muted);
+  stored.set_holder_count(task.holder_count);
+  for (const SharedLoad& load : task.shared_loads) {
+    v1::StoredSharedLoad* stored_load = stored.add_shared_loads();
+    stored_load->set_machine_id(load.machine.value);
+    AddAmounts(load.usage, stored_load->mutable_request());
+  }
+  return stored;
+}
+
+v1::StoredJob Encoder::Encode(const Job& job) const {
+  v1::StoredJob stored;
+  stored.set_job_id(job.id.value);
+  stored.set_uuid(job.uuid);
+  stored.set_name(job.name);
+  stored.set_gang_minimum(job.gang_minimum);
+  return stored;
+}
+
+v1::StoredMachine Encoder::Encode(const Machine& machine) const {
+  v1::StoredMachine stored;
+  stored.set_machine_id(machine.id.value);
+  stored.set_uuid(machine.uuid);
+  stored.set_name(machine.name);
+  AddAmounts(machine.allocatable, stored.mutable_allocatable());
+  AddAmounts(machine.capacity, stored.mutable_capacity());
+  AddLabels(machine.labels, stored.mutable_labels());
+  for (const ProcessingUnit& pu : machine.pus) {
+    v1::StoredPu* stored_pu = stored.add_pus();
+    stored_pu->set_uuid(pu.uuid);
+    AddAmounts(pu.capacity, stored_pu->mutable_capacity());
+  }
+  for (const std::string& uuid : machine.other_uuids) {
+    stored.add_other_uuids(uuid);
+  }
+  stored.set_is_present(machine.is_present);
+  stored.set_quarantine_reason(machine.quarantine_reason);
+  for (const auto& [name, usage] : machine.foreign_pods) {
+    v1::StoredForeignPod* stored_pod = stored.add_foreign_pods();
+    stored_pod->set_name(name);
+    AddAmounts(usage, stored_pod->mutable_usage());
+  }
+  return stored;
+}
+
+v1::StoredDelta Encoder::Encode(const Delta& delta) const {
+  v1::StoredDelta stored;
+  stored.set_sequence(delta.sequence);
+  stored.set_task_uid(delta.task.value);
+  stored.set_type(static_cast<int32_t>(delta.type));
+  stored.set_machine_id(delta.machine.value);
+  stored.set_is_repeat(delta.is_repeat);
+  return stored;
+}
+
+v1::StoredCounters Encoder::EncodeCounters() const {
+  const StateCounters& counters = state_.counters();
+  v1::StoredCounters stored;
+  stored.set_format(kRecordFormat);
+  stored.set_next_job_id(counters.next_job_id);
+  stored.set_next_machine_id(counters.next_machine_id);
+  stored.set_next_task_sequence(counters.next_task_sequence);
+  stored.set_next_delta_sequence(counters.next_delta_sequence);
+  stored.set_version(counters.version);
+  for (ResourceIndex i = kBuiltinResourceCount; i < state_.resource_count();
+       ++i) {
+    stored.add_extended_resources(state_.ResourceName(i));
+  }
+  return stored;
+}
+
+// The messages have no maps, so their bytes follow from their content.
+template <class Message>
+void Put(std::string key, const Message& message, WriteBatch* batch) {
+  std::string bytes;
+  // Fails beyond 2 GiB only; what comes in is bounded (base/limits.h).
+  CHECK(message.SerializeToString(&bytes));
+  std::string value = Seal(key, bytes);
+  batch->Put(std::move(key), std::move(value));
+}
+
+template <class Record>
+void PutOrDelete(const Encoder& encoder, std::string key, const Record* record,
+                 WriteBatch* batch) {
+  if (record == nullptr) {
+    batch->Delete(std::move(key));
+  } else {
+    Put(std::move(key), encoder.Encode(*record), batch);
+  }
+}
+
+}  // namespace
+
+std::string CountersKey() {
+  return std::string(1, static_cast<char>(RecordKind::kCounters));
+}
+
+std::string JobKey(JobId id) { return Key(RecordKind::kJob, id.value); }
+
+std::string MachineKey(MachineId id) {
+  return Key(RecordKind::kMachine, id.value);
+}
+
+std::string TaskKey(TaskId id) { return Key(RecordKind::kTask, id.value); }
+
+std::string DeltaKey(uint64_t sequence) {
+  return Key(RecordKind::kDelta, sequence);
+}
+
+std::string KeyText(std::string_view key) {
+  // Our own keys have at most nine bytes.
+  constexpr size_t kShownBytes = 32;
+  std::string text = "0x";
+  for (const char c : key.substr(0, kShownBytes)) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += "0123456789abcdef"[byte >> 4];
+    text += "0123456789abcdef"[byte & 15];
+  }
+  if (key.size() > kShownBytes) text += StrCat("..., ", key.size(), " bytes");
+  return text;
+}
+
+WriteBatch EncodeChanges(const ClusterState& state, const ChangeSet& changes) {
+  WriteBatch batch;
+  if (changes.empty()) return batch;
+  const Encoder encoder(state);
+  // Always: hardly a change leaves the counters as they were, and the names of
+  // extended resources have no mark of their own.
+  Put(CountersKey(), encoder.EncodeCounters(), &batch);
+  for (const JobId id : changes.jobs) {
+    PutOrDelete(encoder, JobKey(id), state.FindJob(id), &batch);
+  }
+  for (const MachineId id : changes.machines) {
+    PutOrDelete(encoder, MachineKey(id), state.FindMachine(id), &batch);
+  }
+  for (const TaskId id : changes.tasks) {
+    PutOrDelete(encoder, TaskKey(id), state.FindTask(id), &batch);
+  }
+  for (const uint64_t sequence : changes.deltas) {
+    const auto it = state.outbox().find(sequence);
+    PutOrDelete(encoder, DeltaKey(sequence),
+                it == state.outbox().end() ? nullptr : &it->second, &batch);
+  }
+  return batch;
+}
+
+}  // namespace sluice

@@ -1,0 +1,286 @@
+#include "persist/recovery.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "persist/records.h"
+#include "persist/sealed_value.h"
+#include "sluice/v1/store.pb.h"
+
+namespace sluice {
+namespace {
+
+using StoredAmounts = google::protobuf::RepeatedPtrField<v1::StoredAmount>;
+using StoredLabels = google::protobuf::RepeatedPtrField<v1::StoredLabel>;
+
+absl::Status ContradictionIf(bool is_contradiction, std::string_view what) {
+  if (!is_contradiction) return absl::OkStatus();
+  return absl::DataLossError(std::string(what));
+}
+
+template <class Message>
+absl::StatusOr<Message> Parse(std::string_view key, std::string_view value) {
+  ASSIGN_OR_RETURN(const std::string_view bytes, Unseal(key, value));
+  Message message;
+  if (bytes.size() > INT_MAX ||
+      !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return absl::DataLossError("not the message that its key announces");
+  }
+  return message;
+}
+
+LabelPairs ToPairs(const StoredLabels& stored) {
+  LabelPairs pairs;
+  pairs.reserve(static_cast<size_t>(stored.size()));
+  for (const v1::StoredLabel& label : stored) {
+    pairs.emplace_back(label.key(), label.value());
+  }
+  return pairs;
+}
+
+// What a client states does not include the pod that a task is; what is stored
+// does.  (A task that never had a valid description has not even that.)
+NamedAmounts WithoutOnePod(NamedAmounts amounts) {
+  const auto pods = std::ranges::find(amounts, "pods", [](const auto& amount) {
+    return std::string_view(amount.first);
+  });
+  if (pods == amounts.end()) {
+    amounts.emplace_back("pods", -1);
+  } else {
+    --pods->second;
+  }
+  return amounts;
+}
+
+// The key that a message belongs under.
+std::string KeyOf(const v1::StoredCounters&) { return CountersKey(); }
+std::string KeyOf(const v1::StoredJob& job) { return JobKey({job.job_id()}); }
+std::string KeyOf(const v1::StoredMachine& machine) {
+  return MachineKey({machine.machine_id()});
+}
+std::string KeyOf(const v1::StoredTask& task) { return TaskKey({task.uid()}); }
+std::string KeyOf(const v1::StoredDelta& delta) {
+  return DeltaKey(delta.sequence());
+}
+
+// One recovery: takes the records in the order of their keys.
+class Recovery {
+ public:
+  // `state` must outlive it.
+  explicit Recovery(ClusterState* state) : state_(*state) {}
+
+  absl::Status Add(std::string_view key, std::string_view value);
+  void Finish();
+
+ private:
+  absl::Status AddRecord(std::string_view key, std::string_view value);
+  template <class Message>
+  absl::Status AddAs(std::string_view key, std::string_view value);
+  absl::Status AddMessage(const v1::StoredCounters& stored);
+  absl::Status AddMessage(const v1::StoredJob& stored);
+  absl::Status AddMessage(const v1::StoredMachine& stored);
+  absl::Status AddMessage(const v1::StoredTask& stored);
+  absl::Status AddMessage(const v1::StoredDelta& stored);
+
+  absl::StatusOr<NamedAmounts> ToNamed(const StoredAmounts& stored);
+  absl::StatusOr<std::vector<SharedLoad>> SharedLoads(
+      const v1::StoredTask& stored);
+
+  ClusterState& state_;
+  std::optional<StateCounters> counters_;
+  // Of two tasks with one sequence the queue would lose one.
+  absl::flat_hash_set<uint64_t> task_sequences_;
+};
+
+absl::Status Recovery::Add(std::string_view key, std::string_view value) {
+  return Annotate(AddRecord(key, value), StrCat("record ", KeyText(key)));
+}
+
+absl::Status Recovery::AddRecord(std::string_view key, std::string_view value) {
+  const auto kind = key.empty() ? RecordKind{} : RecordKind{key.front()};
+  if (!counters_.has_value() && kind != RecordKind::kCounters) {
+    return absl::DataLossError("the counters, which come first, are missing");
+  }
+  switch (kind) {
+    case RecordKind::kCounters:
+      return AddAs<v1::StoredCounters>(key, value);
+    case RecordKind::kJob:
+      return AddAs<v1::StoredJob>(key, value);
+    case RecordKind::kMachine:
+      return AddAs<v1::StoredMachine>(key, value);
+    case RecordKind::kTask:
+      return AddAs<v1::StoredTask>(key, value);
+    case RecordKind::kDelta:
+      return AddAs<v1::StoredDelta>(key, value);
+  }
+  return absl::DataLossError("of no known kind");
+}
+
+template <class Message>
+absl::Status Recovery::AddAs(std::string_view key, std::string_view value) {
+  ASSIGN_OR_RETURN(const Message message, Parse<Message>(key, value));
+  RETURN_IF_ERROR(ContradictionIf(KeyOf(message) != key,
+                                  "its key and its content differ in id"));
+  return AddMessage(message);
+}
+
+absl::Status Recovery::AddMessage(const v1::StoredCounters& stored) {
+  if (stored.format() != kRecordFormat) {
+    return absl::FailedPreconditionError(
+        StrCat("the store has format ", stored.format(),
+               ", this daemon reads format ", kRecordFormat));
+  }
+  counters_ = StateCounters{.next_job_id = stored.next_job_id(),
+                            .next_machine_id = stored.next_machine_id(),
+                            .next_task_sequence = stored.next_task_sequence(),
+                            .next_delta_sequence = stored.next_delta_sequence(),
+                            .version = stored.version()};
+  // Naming a resource deals the next index.
+  for (const std::string& name : stored.extended_resources()) {
+    RETURN_IF_ERROR(state_.FromNamed({{name, 0}}).status());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Recovery::AddMessage(const v1::StoredJob& stored) {
+  RETURN_IF_ERROR(ContradictionIf(stored.job_id() >= counters_->next_job_id,
+                                  "its id was not dealt yet"));
+  return state_.RestoreJob({.id = {stored.job_id()},
+                            .uuid = stored.uuid(),
+                            .name = stored.name(),
+                            .gang_minimum = stored.gang_minimum()});
+}
+
+absl::Status Recovery::AddMessage(const v1::StoredMachine& stored) {
+  RETURN_IF_ERROR(
+      ContradictionIf(stored.machine_id() >= counters_->next_machine_id,
+                      "its id was not dealt yet"));
+  MachineSpec spec;
+  spec.uuid = stored.uuid();
+  spec.name = stored.name();
+  ASSIGN_OR_RETURN(spec.allocatable, ToNamed(stored.allocatable()));
+  ASSIGN_OR_RETURN(spec.capacity, ToNamed(stored.capacity()));
+  spec.labels = ToPairs(stored.labels());
+  for (const v1::StoredPu& pu : stored.pus()) {
+    ASSIGN_OR_RETURN(NamedAmounts capacity, ToNamed(pu.capacity()));
+    spec.pus.push_back({pu.uuid(), std::move(capacity)});
+  }
+  spec.other_uuids.assign(stored.other_uuids().begin(),
+                          stored.other_uuids().end());
+  spec.quarantine_reason = stored.quarantine_reason();
+  std::vector<AddForeignPod> foreign_pods;
+  for (const v1::StoredForeignPod& pod : stored.foreign_pods()) {
+    ASSIGN_OR_RETURN(NamedAmounts usage, ToNamed(pod.usage()));
+    foreign_pods.push_back(
+        {pod.name(), stored.uuid(), WithoutOnePod(std::move(usage))});
+  }
+  return state_.RestoreMachine({stored.machine_id()}, spec, stored.is_present(),
+                               foreign_pods);
+}
+
+absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
+  RETURN_IF_ERROR(
+      ContradictionIf(stored.sequence() >= counters_->next_task_sequence,
+                      "its sequence was not dealt yet"));
+  RETURN_IF_ERROR(
+      ContradictionIf(!task_sequences_.insert(stored.sequence()).second,
+                      "another task has its sequence"));
+  RETURN_IF_ERROR(ContradictionIf(
+      stored.state() < static_cast<int>(TaskState::kPending) ||
+          stored.state() > static_cast<int>(TaskState::kRemoved),
+      "its state is none"));
+  RETURN_IF_ERROR(ContradictionIf(stored.expected_removals() < 1,
+                                  "no removal of it is expected"));
+  Task task;
+  task.id = {stored.uid()};
+  task.job = {stored.job_id()};
+  task.state = static_cast<TaskState>(stored.state());
+  task.submitted_ms = stored.submitted_ms();
+  task.sequence = stored.sequence();
+  task.machine = {stored.machine_id()};
+  task.pu = stored.pu();
+  task.expected_removals = stored.expected_removals();
+  task.holder_count = stored.holder_count();
+  task.is_muted = stored.is_muted();
+  ASSIGN_OR_RETURN(task.shared_loads, SharedLoads(stored));
+  TaskSpec spec;
+  spec.name = stored.spec().name();
+  spec.task_namespace = stored.spec().namespace_();
+  ASSIGN_OR_RETURN(NamedAmounts request, ToNamed(stored.spec().request()));
+  spec.request = WithoutOnePod(std::move(request));
+  spec.priority = stored.spec().priority();
+  spec.labels = ToPairs(stored.spec().labels());
+  spec.task_type = stored.spec().task_type();
+  spec.quarantine_reason = stored.spec().quarantine_reason();
+  return state_.RestoreTask(task, spec);
+}
+
+absl::Status Recovery::AddMessage(const v1::StoredDelta& stored) {
+  RETURN_IF_ERROR(
+      ContradictionIf(stored.sequence() >= counters_->next_delta_sequence,
+                      "its sequence was not dealt yet"));
+  RETURN_IF_ERROR(
+      ContradictionIf(stored.type() < static_cast<int>(DeltaType::kPlace) ||
+                          stored.type() > static_cast<int>(DeltaType::kMigrate),
+                      "its type is none"));
+  return state_.RestoreDelta({.sequence = stored.sequence(),
+                              .task = {stored.task_uid()},
+                              .type = static_cast<DeltaType>(stored.type()),
+                              .machine = {stored.machine_id()},
+                              .is_repeat = stored.is_repeat()});
+}
+
+void Recovery::Finish() {
+  if (counters_.has_value()) state_.RestoreCounters(*counters_);
+}
+
+// Errors: amounts that no sum can be, and more names than there may be.
+absl::StatusOr<NamedAmounts> Recovery::ToNamed(const StoredAmounts& stored) {
+  NamedAmounts amounts;
+  amounts.reserve(static_cast<size_t>(stored.size()));
+  for (const v1::StoredAmount& amount : stored) {
+    RETURN_IF_ERROR(ContradictionIf(
+        amount.amount() < 0 || amount.amount() > kAmountSaturated,
+        "an amount of it is out of range"));
+    amounts.emplace_back(amount.resource(), amount.amount());
+  }
+  const absl::Status status = state_.FromNamed(amounts).status();
+  RETURN_IF_ERROR(ContradictionIf(!status.ok(), Message(status)));
+  return amounts;
+}
+
+absl::StatusOr<std::vector<SharedLoad>> Recovery::SharedLoads(
+    const v1::StoredTask& stored) {
+  std::vector<SharedLoad> loads;
+  for (const v1::StoredSharedLoad& load : stored.shared_loads()) {
+    ASSIGN_OR_RETURN(const NamedAmounts usage, ToNamed(load.request()));
+    ASSIGN_OR_RETURN(Resources resources, state_.FromNamed(usage));
+    loads.push_back({{load.machine_id()}, std::move(resources)});
+  }
+  return loads;
+}
+
+}  // namespace
+
+absl::Status Recover(const Store& store, ClusterState* state) {
+  Recovery recovery(state);
+  // The empty prefix: what nobody knows must not go unnoticed.
+  RETURN_IF_ERROR(
+      store.Scan("", [&](std::string_view key, std::string_view value) {
+        return recovery.Add(key, value);
+      }));
+  recovery.Finish();
+  return absl::OkStatus();
+}
+
+}  // namespace sluice

@@ -1,0 +1,79 @@
+// Where the daemon keeps what it must not forget: byte strings by key, ordered,
+// changed by atomic batches.
+//
+// The store knows nothing of tasks and machines (persist/records.h does) and
+// its interface nothing of where the bytes are: in memory, in a directory, or
+// one day on other machines.
+//
+// Threads: one call at a time; the core thread's, by custom.
+
+#ifndef SLUICE_PERSIST_STORE_H_
+#define SLUICE_PERSIST_STORE_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+
+namespace sluice {
+
+// Puts and deletes that happen together or not at all, in their order.
+class WriteBatch {
+ public:
+  struct Operation {
+    std::string key;
+    std::optional<std::string> value;  // Nothing: delete.
+  };
+
+  // The key has `value` from now on, whatever it had.
+  void Put(std::string key, std::string value) {
+    operations_.push_back({std::move(key), std::move(value)});
+  }
+  // The key is gone; no matter whether it was there.
+  void Delete(std::string key) {
+    operations_.push_back({std::move(key), std::nullopt});
+  }
+
+  const std::vector<Operation>& operations() const { return operations_; }
+  bool empty() const { return operations_.empty(); }
+
+ private:
+  std::vector<Operation> operations_;
+};
+
+enum class Durability {
+  kBuffered,  // Survives the death of the process.
+  kSynced,    // Survives the loss of power, as do all batches before it.
+};
+
+class Store {
+ public:
+  using Visitor = absl::FunctionRef<absl::Status(std::string_view key,
+                                                 std::string_view value)>;
+
+  virtual ~Store() = default;
+
+  // Stores the whole batch, or nothing of it.
+  // Errors: the store could not.  It is then not known which of the two holds,
+  // and every later write fails as well until the store is opened again.
+  virtual absl::Status Write(const WriteBatch& batch,
+                             Durability durability) = 0;
+
+  // Calls `visit` for every key that starts with `prefix`, ascending in the
+  // order of unsigned bytes.  `visit` must not call the store; the views it is
+  // given last until it returns.
+  // Errors: those of `visit`, the first of which ends the scan, and kDataLoss
+  // or kUnavailable where the store cannot be read.
+  virtual absl::Status Scan(std::string_view prefix, Visitor visit) const = 0;
+
+  // For people: "memory", or the directory.
+  virtual std::string description() const = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_PERSIST_STORE_H_

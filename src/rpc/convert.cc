@@ -1,0 +1,374 @@
+#include "rpc/convert.h"
+
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "base/hash.h"
+#include "base/limits.h"
+#include "base/status_macros.h"
+#include "base/strings.h"
+
+namespace sluice {
+namespace {
+
+using firmament::ResourceDescriptor;
+using firmament::ResourceTopologyNodeDescriptor;
+using firmament::ResourceVector;
+using firmament::TaskDescription;
+using firmament::TaskDescriptor;
+using AmountMap = std::map<std::string, int64_t>;
+using Labels = google::protobuf::RepeatedPtrField<firmament::Label>;
+
+// As much of a text from outside as a message for people shows.
+constexpr size_t kShownBytes = 64;
+// Bytes arrive in AddTaskInfo; the state counts thousandths of them.
+constexpr int64_t kMilli = 1000;
+
+absl::Status Invalid(std::string text) {
+  return absl::InvalidArgumentError(std::move(text));
+}
+
+std::string KeptId(std::string_view id) { return BoundedId(id, kIdBytesMax); }
+
+absl::Status CheckSize(std::string_view what, std::string_view text,
+                       size_t bytes_max) {
+  if (text.size() <= bytes_max) return absl::OkStatus();
+  return Invalid(StrCat(what, ": ", text.size(), " bytes, at most ", bytes_max,
+                        " are allowed"));
+}
+
+// What is kept of a name: all of it, or what can be shown of one too long.
+std::string KeptName(std::string_view name) {
+  return name.size() <= kNameBytesMax ? std::string(name)
+                                      : Printable(name, kShownBytes);
+}
+
+absl::Status TooLarge(std::string_view field) {
+  return Invalid(StrCat(field, ": more than ", kAmountMax));
+}
+
+// ---------------------------------------------------------------------------
+// Amounts
+
+// What is not stated and what is stated as 0 are the same.
+void SetAmount(std::string_view name, int64_t amount, AmountMap* amounts) {
+  if (amount != 0) (*amounts)[std::string(name)] = amount;
+}
+
+absl::Status AddUnsigned(std::string_view field, std::string_view name,
+                         uint64_t amount, AmountMap* amounts) {
+  if (amount > static_cast<uint64_t>(kAmountMax)) return TooLarge(field);
+  SetAmount(name, static_cast<int64_t>(amount), amounts);
+  return absl::OkStatus();
+}
+
+// Which way a fraction of a millicore goes: whatever the rounding, no machine
+// is overcommitted by it.
+enum class Rounding { kUp, kDown };  // Of requests, of what machines offer.
+
+absl::Status AddCpu(float millicores, Rounding rounding, AmountMap* amounts) {
+  if (std::isnan(millicores)) return Invalid("cpu_cores: not a number");
+  if (millicores < 0) return Invalid(StrCat("cpu_cores: ", millicores, " < 0"));
+  // In doubles, where kAmountMax is exact and no float can round up to it.
+  const double exact = millicores;
+  const double whole =
+      rounding == Rounding::kUp ? std::ceil(exact) : std::floor(exact);
+  if (whole > static_cast<double>(kAmountMax)) return TooLarge("cpu_cores");
+  SetAmount("cpu", static_cast<int64_t>(whole), amounts);
+  return absl::OkStatus();
+}
+
+absl::Status AddExtended(const std::string& name, int64_t amount,
+                         AmountMap* amounts) {
+  const std::string field =
+      StrCat("extended resource '", Printable(name, kShownBytes), "'");
+  RETURN_IF_ERROR(CheckSize(field, name, kNameBytesMax));
+  if (name.empty()) return Invalid("extended resource: its name is empty");
+  for (const std::string_view builtin :
+       {"cpu", "memory", "ephemeral-storage", "pods"}) {
+    if (name == builtin) {
+      return Invalid(StrCat(field, ": has a field of its own"));
+    }
+  }
+  if (amount < 0) return Invalid(StrCat(field, ": ", amount, " < 0"));
+  if (amount > kAmountMax) return TooLarge(field);
+  SetAmount(name, amount, amounts);
+  return absl::OkStatus();
+}
+
+absl::Status AddVector(const ResourceVector& vector, Rounding rounding,
+                       AmountMap* amounts) {
+  RETURN_IF_ERROR(AddCpu(vector.cpu_cores(), rounding, amounts));
+  RETURN_IF_ERROR(AddUnsigned("ram_cap", "memory", vector.ram_cap(), amounts));
+  RETURN_IF_ERROR(AddUnsigned("ephemeral_cap", "ephemeral-storage",
+                              vector.ephemeral_cap(), amounts));
+  if (vector.extended_resources_size() >
+      static_cast<int>(kExtendedResourceNamesMax)) {
+    return Invalid(StrCat(
+        "extended_resources: ", vector.extended_resources_size(),
+        " of them, at most ", kExtendedResourceNamesMax, " are allowed"));
+  }
+  // In the order of the names, so that of several faults always the same one
+  // is named.
+  const AmountMap extended(vector.extended_resources().begin(),
+                           vector.extended_resources().end());
+  for (const auto& [name, amount] : extended) {
+    RETURN_IF_ERROR(AddExtended(name, amount, amounts));
+  }
+  return absl::OkStatus();
+}
+
+NamedAmounts ToNamedAmounts(AmountMap amounts) {
+  return NamedAmounts(amounts.begin(), amounts.end());
+}
+
+// ---------------------------------------------------------------------------
+// Labels
+
+// A key given twice has its last value; the result ascends by key.
+absl::StatusOr<LabelPairs> ToLabels(const Labels& labels) {
+  if (labels.size() > static_cast<int>(kLabelsMax)) {
+    return Invalid(StrCat("labels: ", labels.size(), " of them, at most ",
+                          kLabelsMax, " are allowed"));
+  }
+  std::map<std::string, std::string> by_key;
+  for (const firmament::Label& label : labels) {
+    RETURN_IF_ERROR(CheckSize("label key", label.key(), kLabelBytesMax));
+    RETURN_IF_ERROR(CheckSize(
+        StrCat("value of label '", Printable(label.key(), kShownBytes), "'"),
+        label.value(), kLabelBytesMax));
+    by_key[label.key()] = label.value();
+  }
+  return LabelPairs(by_key.begin(), by_key.end());
+}
+
+// ---------------------------------------------------------------------------
+// Tasks
+
+absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description) {
+  if (!description.has_task_descriptor()) {
+    return Invalid("task_descriptor is missing");
+  }
+  const TaskDescriptor& task = description.task_descriptor();
+  RETURN_IF_ERROR(CheckSize("name", task.name(), kNameBytesMax));
+  RETURN_IF_ERROR(CheckSize("namespace", task.namespace_(), kNameBytesMax));
+  RETURN_IF_ERROR(CheckSize("job name", description.job_descriptor().name(),
+                            kNameBytesMax));
+  TaskSpec spec;
+  AmountMap request;
+  RETURN_IF_ERROR(AddVector(task.resource_request(), Rounding::kUp, &request));
+  spec.request = ToNamedAmounts(std::move(request));
+  ASSIGN_OR_RETURN(spec.labels, ToLabels(task.labels()));
+  spec.name = task.name();
+  spec.task_namespace = task.namespace_();
+  spec.priority = task.priority();
+  spec.task_type = task.task_type();
+  return spec;
+}
+
+TaskSpec ToTaskSpec(const TaskDescription& description) {
+  absl::StatusOr<TaskSpec> spec = CheckedTaskSpec(description);
+  if (spec.ok()) return *std::move(spec);
+  TaskSpec quarantined;
+  quarantined.name = KeptName(description.task_descriptor().name());
+  quarantined.quarantine_reason = std::string(Message(spec.status()));
+  return quarantined;
+}
+
+// ---------------------------------------------------------------------------
+// Machines
+
+absl::StatusOr<NamedAmounts> ToPuCapacity(const ResourceDescriptor& pu) {
+  AmountMap amounts;
+  const absl::Status status =
+      AddVector(pu.has_available_resources() ? pu.available_resources()
+                                             : pu.resource_capacity(),
+                Rounding::kDown, &amounts);
+  if (!status.ok()) {
+    return Annotate(status, StrCat("processing unit '",
+                                   Printable(pu.uuid(), kShownBytes), "'"));
+  }
+  return ToNamedAmounts(std::move(amounts));
+}
+
+// Fills spec->pus and spec->other_uuids from all below the root, in the order
+// of the tree.  Iterative: a tree may be as deep as its message allows.
+absl::Status WalkTree(const ResourceTopologyNodeDescriptor& root,
+                      MachineSpec* spec) {
+  absl::flat_hash_set<std::string> uuids = {spec->uuid};
+  size_t node_count = 1;
+  std::vector<const ResourceTopologyNodeDescriptor*> stack = {&root};
+  while (!stack.empty()) {
+    const ResourceTopologyNodeDescriptor& node = *stack.back();
+    stack.pop_back();
+    node_count += static_cast<size_t>(node.children_size());
+    if (node_count > kTreeNodesMax) {
+      return Invalid(
+          StrCat("children: more than ", kTreeNodesMax, " nodes in the tree"));
+    }
+    // Last child first, so that the first one is taken off the stack first.
+    for (int i = node.children_size() - 1; i >= 0; --i) {
+      stack.push_back(&node.children(i));
+    }
+    const ResourceDescriptor& resource = node.resource_desc();
+    if (&node == &root || resource.uuid().empty()) continue;
+    std::string uuid = KeptId(resource.uuid());
+    if (!uuids.insert(uuid).second) {
+      return Invalid(StrCat("uuid '", Printable(uuid, kShownBytes),
+                            "' is twice in the tree"));
+    }
+    if (resource.type() != ResourceDescriptor::RESOURCE_PU) {
+      spec->other_uuids.push_back(std::move(uuid));
+      continue;
+    }
+    ASSIGN_OR_RETURN(NamedAmounts capacity, ToPuCapacity(resource));
+    spec->pus.push_back({std::move(uuid), std::move(capacity)});
+  }
+  return absl::OkStatus();
+}
+
+// What a machine offers is what is available of it; only where that is not
+// stated, all there is.
+absl::Status AddAmounts(const ResourceDescriptor& machine,
+                        int64_t default_max_pods, MachineSpec* spec) {
+  AmountMap allocatable;
+  RETURN_IF_ERROR(AddVector(machine.has_available_resources()
+                                ? machine.available_resources()
+                                : machine.resource_capacity(),
+                            Rounding::kDown, &allocatable));
+  const uint64_t max_pods = machine.max_pods() != 0
+                                ? machine.max_pods()
+                                : static_cast<uint64_t>(default_max_pods);
+  RETURN_IF_ERROR(AddUnsigned("max_pods", "pods", max_pods, &allocatable));
+  AmountMap capacity = allocatable;
+  if (machine.has_resource_capacity()) {
+    capacity.clear();
+    RETURN_IF_ERROR(
+        AddVector(machine.resource_capacity(), Rounding::kDown, &capacity));
+    RETURN_IF_ERROR(AddUnsigned("max_pods", "pods", max_pods, &capacity));
+  }
+  spec->allocatable = ToNamedAmounts(std::move(allocatable));
+  spec->capacity = ToNamedAmounts(std::move(capacity));
+  return absl::OkStatus();
+}
+
+absl::Status Describe(const ResourceDescriptor& machine, bool states_amounts,
+                      int64_t default_max_pods, MachineSpec* spec) {
+  if (machine.uuid().empty()) return Invalid("uuid is empty");
+  RETURN_IF_ERROR(
+      CheckSize("friendly_name", machine.friendly_name(), kNameBytesMax));
+  if (states_amounts) {
+    RETURN_IF_ERROR(AddAmounts(machine, default_max_pods, spec));
+  }
+  ASSIGN_OR_RETURN(spec->labels, ToLabels(machine.labels()));
+  return absl::OkStatus();
+}
+
+MachineSpec ToMachineSpec(const ResourceTopologyNodeDescriptor& tree,
+                          bool is_update, int64_t default_max_pods) {
+  const ResourceDescriptor& machine = tree.resource_desc();
+  MachineSpec spec;
+  spec.uuid = KeptId(machine.uuid());
+  spec.name = KeptName(machine.friendly_name());
+  const bool states_amounts = !is_update || machine.has_available_resources() ||
+                              machine.has_resource_capacity();
+  absl::Status status = WalkTree(tree, &spec);
+  if (!status.ok()) {
+    spec.pus.clear();
+    spec.other_uuids.clear();
+  }
+  status.Update(Describe(machine, states_amounts, default_max_pods, &spec));
+  if (!status.ok()) {
+    spec.allocatable.clear();
+    spec.capacity.clear();
+    spec.labels.clear();
+    spec.quarantine_reason = std::string(Message(status));
+  }
+  return spec;
+}
+
+// ---------------------------------------------------------------------------
+// Foreign pods
+
+absl::Status AddUsage(std::string_view field, std::string_view name,
+                      int64_t amount, int64_t unit, AmountMap* amounts) {
+  if (amount < 0) return Invalid(StrCat(field, ": ", amount, " < 0"));
+  if (amount > kAmountMax / unit) {
+    return Invalid(StrCat(field, ": more than ", kAmountMax / unit));
+  }
+  SetAmount(name, amount * unit, amounts);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<SubmitTask> ToSubmitTask(const TaskDescription& description) {
+  const TaskDescriptor& task = description.task_descriptor();
+  const firmament::JobDescriptor& job = description.job_descriptor();
+  if (task.state() != TaskDescriptor::CREATED) {
+    return absl::FailedPreconditionError(StrCat("task ", task.uid(), ": state ",
+                                                static_cast<int>(task.state()),
+                                                " is not CREATED"));
+  }
+  SubmitTask command;
+  command.task = {task.uid()};
+  command.job_uuid = KeptId(task.job_id().empty() ? job.uuid() : task.job_id());
+  command.job_name = KeptName(job.name());
+  command.gang_minimum =
+      job.is_gang_scheduling_job() ? job.min_number_of_tasks() : 0;
+  command.spec = ToTaskSpec(description);
+  return command;
+}
+
+UpdateTask ToUpdateTask(const TaskDescription& description) {
+  return {{description.task_descriptor().uid()}, ToTaskSpec(description)};
+}
+
+AddMachine ToAddMachine(const ResourceTopologyNodeDescriptor& tree,
+                        int64_t default_max_pods) {
+  return {ToMachineSpec(tree, /*is_update=*/false, default_max_pods)};
+}
+
+UpdateMachine ToUpdateMachine(const ResourceTopologyNodeDescriptor& tree,
+                              int64_t default_max_pods) {
+  return {ToMachineSpec(tree, /*is_update=*/true, default_max_pods)};
+}
+
+RemoveMachine ToRemoveMachine(const firmament::ResourceUID& uid) {
+  return {KeptId(uid.resource_uid())};
+}
+
+absl::StatusOr<Command> ToForeignPod(const firmament::TaskInfo& info) {
+  const std::string name = KeptId(info.task_name());
+  if (info.type() == firmament::TASKINFO_REMOVE) {
+    return Command(RemoveForeignPod{name, KeptId(info.resource_id())});
+  }
+  if (info.type() != firmament::TASKINFO_ADD) {
+    return Invalid(
+        StrCat("type: ", static_cast<int>(info.type()), " is unknown"));
+  }
+  AmountMap usage;
+  RETURN_IF_ERROR(
+      AddUsage("cpu_utilization", "cpu", info.cpu_utilization(), 1, &usage));
+  RETURN_IF_ERROR(AddUsage("mem_utilization", "memory", info.mem_utilization(),
+                           kMilli, &usage));
+  RETURN_IF_ERROR(AddUsage("ephemeral_storage_utilization", "ephemeral-storage",
+                           info.ephemeral_storage_utilization(), kMilli,
+                           &usage));
+  return Command(AddForeignPod{name, KeptId(info.resource_id()),
+                               ToNamedAmounts(std::move(usage))});
+}
+
+ReportTaskUsage ToReportTaskUsage(const firmament::TaskStats& stats) {
+  return {{stats.task_id()}};
+}
+
+ReportMachineUsage ToReportMachineUsage(const firmament::ResourceStats& stats) {
+  return {KeptId(stats.resource_id())};
+}
+
+}  // namespace sluice

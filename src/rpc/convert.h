@@ -1,0 +1,59 @@
+// From the messages of the contract to commands, with all that can be checked
+// about a message without knowing the cluster.
+//
+// What makes no sense does not fail: the command comes out with a
+// `quarantine_reason`, so that the client's task or machine is known, visible
+// and explained, and is not scheduled.  Such a command holds a bounded name and
+// no amounts or labels.
+//
+// Ids are opaque.  One longer than kIdBytesMax is replaced by a fingerprint of
+// bounded size (base/hash.h), which names the same thing every time.
+//
+// Not scheduled by, and therefore not looked at: bandwidths and disk_cap of
+// ResourceVector, and the fields of TaskDescriptor that describe its run.
+//
+// Threads: pure functions.
+
+#ifndef SLUICE_RPC_CONVERT_H_
+#define SLUICE_RPC_CONVERT_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "firmament/firmament_scheduler.pb.h"
+#include "state/command.h"
+
+namespace sluice {
+
+// A job is the td.job_id of its tasks, or where that is empty the jd.uuid.
+// A message without task_descriptor is a quarantined task of uid 0.
+// Errors: kFailedPrecondition for a task that is not in state CREATED: it is
+// somebody else's already.
+absl::StatusOr<SubmitTask> ToSubmitTask(
+    const firmament::TaskDescription& description);
+UpdateTask ToUpdateTask(const firmament::TaskDescription& description);
+
+// `default_max_pods` is how many pods a machine takes that states 0.
+AddMachine ToAddMachine(const firmament::ResourceTopologyNodeDescriptor& tree,
+                        int64_t default_max_pods);
+// States amounts only if the message has any.
+UpdateMachine ToUpdateMachine(
+    const firmament::ResourceTopologyNodeDescriptor& tree,
+    int64_t default_max_pods);
+
+RemoveMachine ToRemoveMachine(const firmament::ResourceUID& uid);
+
+// AddForeignPod or RemoveForeignPod.  Memory and ephemeral storage come in
+// bytes here, unlike everywhere else in the contract.
+// Errors: kInvalidArgument for a type that is neither ADD nor REMOVE, or an
+// amount that is negative or too large: there is no foreign pod to quarantine.
+absl::StatusOr<Command> ToForeignPod(const firmament::TaskInfo& info);
+
+ReportTaskUsage ToReportTaskUsage(const firmament::TaskStats& stats);
+ReportMachineUsage ToReportMachineUsage(const firmament::ResourceStats& stats);
+
+}  // namespace sluice
+
+#endif  // SLUICE_RPC_CONVERT_H_

@@ -1,0 +1,364 @@
+#include "rpc/inspect.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "base/limits.h"
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "loop/census.h"
+
+namespace sluice {
+namespace {
+
+constexpr size_t kShownBytes = 64;
+constexpr int kJobTaskUidsMax = 1000;
+
+template <class T>
+std::optional<T> ParseNumber(std::string_view text) {
+  T value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return value;
+}
+
+absl::StatusOr<int> PageSize(int32_t asked) {
+  if (asked < 0) {
+    return absl::InvalidArgumentError(StrCat("page_size: ", asked, " < 0"));
+  }
+  return asked == 0 ? kPageSizeMax : std::min<int>(asked, kPageSizeMax);
+}
+
+// Where a page starts: behind the id that its token names, or at the first.
+template <class Map, class Id>
+absl::StatusOr<typename Map::const_iterator> PageStart(const Map& map,
+                                                       const std::string& token,
+                                                       Id /*tag*/) {
+  if (token.empty()) return map.begin();
+  const auto last = ParseNumber<typename Id::rep>(token);
+  if (!last.has_value()) {
+    return absl::InvalidArgumentError(StrCat(
+        "page_token: '", Printable(token, kShownBytes), "' is no token"));
+  }
+  return map.upper_bound(Id{*last});
+}
+
+void FillResources(const ClusterState& state, const Resources& resources,
+                   v1::Resources* message) {
+  message->set_cpu_millicores(resources[kCpu]);
+  message->set_memory_millibytes(resources[kMemory]);
+  message->set_ephemeral_storage_millibytes(resources[kEphemeralStorage]);
+  message->set_pods(resources[kPods]);
+  for (ResourceIndex i = kBuiltinResourceCount; i < resources.size(); ++i) {
+    if (resources[i] == 0) continue;
+    (*message->mutable_extended())[state.ResourceName(i)] = resources[i];
+  }
+}
+
+template <class Message>
+void FillLabels(const ClusterState& state, const std::vector<Label>& labels,
+                Message* message) {
+  for (auto& [key, value] : state.ToPairs(labels)) {
+    (*message->mutable_labels())[key] = value;
+  }
+}
+
+v1::Machine::Condition ConditionOf(const Machine& machine) {
+  if (!machine.is_present) return v1::Machine::DEPARTED;
+  return machine.IsUsable() ? v1::Machine::READY : v1::Machine::QUARANTINED;
+}
+
+void FillMachine(const ClusterState& state, const Machine& machine,
+                 v1::Machine* message) {
+  message->set_uuid(machine.uuid);
+  message->set_name(machine.name);
+  message->set_condition(ConditionOf(machine));
+  message->set_quarantine_reason(machine.quarantine_reason);
+  FillResources(state, machine.allocatable, message->mutable_allocatable());
+  FillResources(state, machine.used, message->mutable_used());
+  message->set_running_tasks(static_cast<int64_t>(machine.tasks.size()));
+  message->set_foreign_pods(static_cast<int64_t>(machine.foreign_pods.size()));
+  FillLabels(state, machine.labels, message);
+  for (const ProcessingUnit& pu : machine.pus) {
+    message->add_pu_uuids(pu.uuid);
+  }
+}
+
+// REQUIRES: the task is not removed.
+v1::Task::State StateOf(const Task& task) {
+  switch (task.state) {
+    case TaskState::kPending:
+      return task.quarantine_reason.empty() ? v1::Task::PENDING
+                                            : v1::Task::QUARANTINED;
+    case TaskState::kRunning:
+      return v1::Task::RUNNING;
+    case TaskState::kCompleted:
+      return v1::Task::COMPLETED;
+    case TaskState::kFailed:
+      return v1::Task::FAILED;
+    case TaskState::kRemoved:
+      break;
+  }
+  return v1::Task::STATE_UNSPECIFIED;
+}
+
+void FillTask(const CoreView& view, const Task& task, v1::Task* message) {
+  const ClusterState& state = view.scheduler.state();
+  message->set_uid(task.id.value);
+  message->set_name(task.name);
+  message->set_namespace_(task.task_namespace);
+  const Job* job = state.FindJob(task.job);
+  if (job != nullptr) message->set_job_uuid(job->uuid);
+  message->set_state(StateOf(task));
+  message->set_quarantine_reason(task.quarantine_reason);
+  if (task.state == TaskState::kRunning) {
+    const Machine* machine = state.FindMachine(task.machine);
+    message->set_machine_uuid(machine->uuid);
+    message->set_machine_name(machine->name);
+    message->set_resource_id(machine->ResourceUuid(task.pu));
+  }
+  FillResources(state, task.class_key.request, message->mutable_request());
+  message->set_priority(task.class_key.priority);
+  FillLabels(state, task.labels, message);
+  if (task.state == TaskState::kPending) {
+    message->set_waiting_ms(
+        std::max<int64_t>(view.now_ms - task.submitted_ms, 0));
+  }
+  message->set_expected_removals(task.expected_removals);
+}
+
+void CountTask(const Task& task, v1::Job* job) {
+  switch (StateOf(task)) {
+    case v1::Task::PENDING:
+      job->set_pending_tasks(job->pending_tasks() + 1);
+      break;
+    case v1::Task::RUNNING:
+      job->set_running_tasks(job->running_tasks() + 1);
+      break;
+    case v1::Task::COMPLETED:
+      job->set_completed_tasks(job->completed_tasks() + 1);
+      break;
+    case v1::Task::FAILED:
+      job->set_failed_tasks(job->failed_tasks() + 1);
+      break;
+    case v1::Task::QUARANTINED:
+      job->set_quarantined_tasks(job->quarantined_tasks() + 1);
+      break;
+    case v1::Task::STATE_UNSPECIFIED:
+    case v1::Task_State_Task_State_INT_MIN_SENTINEL_DO_NOT_USE_:
+    case v1::Task_State_Task_State_INT_MAX_SENTINEL_DO_NOT_USE_:
+      break;
+  }
+  if (job->task_uids_size() < kJobTaskUidsMax) {
+    job->add_task_uids(task.id.value);
+  }
+}
+
+// A uid in decimal, or else a name: that of the lowest uid, if of several.
+const Task* FindTask(const ClusterState& state,
+                     const std::string& uid_or_name) {
+  const auto is_known = [](const Task* task) {
+    return task != nullptr && task->state != TaskState::kRemoved;
+  };
+  if (const auto uid = ParseNumber<uint64_t>(uid_or_name)) {
+    const Task* task = state.FindTask(TaskId{*uid});
+    if (is_known(task)) return task;
+  }
+  for (const auto& [id, task] : state.tasks()) {
+    if (is_known(task.get()) && task->name == uid_or_name) return task.get();
+  }
+  return nullptr;
+}
+
+// Why a task is not waiting for a machine; empty if it is.
+std::string NotWaiting(const ClusterState& state, const Task& task) {
+  switch (task.state) {
+    case TaskState::kPending:
+      if (task.is_muted) {
+        return "its client has removed it, and has yet to remove another task "
+               "of the same uid";
+      }
+      if (!task.quarantine_reason.empty()) {
+        return StrCat("quarantined: ", task.quarantine_reason);
+      }
+      return "";
+    case TaskState::kRunning: {
+      const Machine* machine = state.FindMachine(task.machine);
+      return StrCat("runs on machine '", machine->name, "'",
+                    machine->is_present ? "" : ", which has gone away");
+    }
+    case TaskState::kCompleted:
+      return "completed";
+    case TaskState::kFailed:
+      return "failed";
+    case TaskState::kRemoved:
+      break;
+  }
+  return "removed";
+}
+
+void FillExplanation(const ClusterState& state, const Explanation& explanation,
+                     v1::TaskExplanation* message) {
+  message->set_summary(explanation.summary);
+  message->set_machines(explanation.machines);
+  message->set_feasible_machines(explanation.feasible_machines);
+  for (const Explanation::Count& count : explanation.reasons) {
+    v1::Reason* reason = message->add_reasons();
+    reason->set_code(count.reason.code);
+    reason->set_text(count.reason.text);
+    reason->set_machines(count.machines);
+  }
+  for (const Explanation::NearMiss& miss : explanation.nearest) {
+    v1::NearMiss* nearest = message->add_nearest();
+    const Machine* machine = state.FindMachine(miss.machine);
+    nearest->set_machine_uuid(machine->uuid);
+    nearest->set_machine_name(machine->name);
+    nearest->set_lacks(miss.lacks);
+  }
+  message->set_waiting_cost(explanation.waiting_cost);
+}
+
+}  // namespace
+
+v1::Status InspectStatus(const CoreView& view, const DaemonInfo& daemon,
+                         int64_t now_us) {
+  const ClusterState& state = view.scheduler.state();
+  const Census census = TakeCensus(state);
+  v1::Status status;
+  status.set_version(daemon.version);
+  status.set_uptime_ms((now_us - daemon.ready_us) / 1000);
+  status.set_state_version(state.version());
+  status.set_machines(census.usable_machines);
+  status.set_departed_machines(census.departed_machines);
+  status.set_quarantined_machines(census.quarantined_machines);
+  status.set_jobs(census.jobs);
+  status.set_pending_tasks(census.pending_tasks);
+  status.set_running_tasks(census.running_tasks);
+  status.set_finished_tasks(census.completed_tasks + census.failed_tasks);
+  status.set_quarantined_tasks(census.quarantined_tasks);
+  status.set_undelivered_deltas(census.undelivered_deltas);
+  FillResources(state, census.allocatable, status.mutable_allocatable());
+  FillResources(state, census.used, status.mutable_used());
+  v1::Round* round = status.mutable_last_round();
+  round->set_number(view.last_round.number);
+  round->set_passes(view.last_round.passes);
+  round->set_placed(view.last_round.placed);
+  round->set_pending(view.last_round.pending);
+  round->set_refused(view.last_round.refused);
+  round->set_build_us(view.last_round.build_us);
+  round->set_solve_us(view.last_round.solve_us);
+  round->set_commit_us(view.last_round.commit_us);
+  round->set_total_us(view.last_round.total_us);
+  for (const std::string& name : daemon.cost_models) {
+    status.add_cost_models(name);
+  }
+  status.set_store(daemon.store);
+  return status;
+}
+
+absl::Status InspectMachines(const CoreView& view,
+                             const v1::ListMachinesRequest& request,
+                             v1::ListMachinesResponse* response) {
+  const ClusterState& state = view.scheduler.state();
+  ASSIGN_OR_RETURN(const int size, PageSize(request.page_size()));
+  ASSIGN_OR_RETURN(
+      auto it, PageStart(state.machines(), request.page_token(), MachineId{}));
+  MachineId last;
+  for (; it != state.machines().end(); ++it) {
+    // Gone with nothing of it left: kept only so that its return, or a late
+    // report about it, is understood.
+    if (!it->second->is_present && it->second->IsEmpty()) continue;
+    if (response->machines_size() == size) {
+      response->set_next_page_token(StrCat(last.value));
+      break;
+    }
+    last = it->first;
+    FillMachine(state, *it->second, response->add_machines());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status InspectTasks(const CoreView& view,
+                          const v1::ListTasksRequest& request,
+                          v1::ListTasksResponse* response) {
+  const ClusterState& state = view.scheduler.state();
+  ASSIGN_OR_RETURN(const int size, PageSize(request.page_size()));
+  // Whether there is room for the task, which is then the page's last.
+  TaskId last;
+  const auto add = [&](const Task& task) {
+    if (response->tasks_size() == size) {
+      response->set_next_page_token(StrCat(last.value));
+      return false;
+    }
+    last = task.id;
+    FillTask(view, task, response->add_tasks());
+    return true;
+  };
+  if (request.pending_only()) {
+    ASSIGN_OR_RETURN(auto it, PageStart(state.unscheduled(),
+                                        request.page_token(), TaskId{}));
+    while (it != state.unscheduled().end() && add(*state.FindTask(*it))) ++it;
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(auto it,
+                   PageStart(state.tasks(), request.page_token(), TaskId{}));
+  for (; it != state.tasks().end(); ++it) {
+    if (it->second->state == TaskState::kRemoved) continue;
+    if (!add(*it->second)) break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status InspectJob(const CoreView& view, const v1::GetJobRequest& request,
+                        v1::Job* response) {
+  const ClusterState& state = view.scheduler.state();
+  const auto& jobs = state.jobs();
+  const auto find = [&](std::string Job::*field) {
+    return std::ranges::find_if(jobs, [&](const auto& entry) {
+      return (*entry.second).*field == request.job();
+    });
+  };
+  auto it = find(&Job::uuid);
+  if (it == jobs.end()) it = find(&Job::name);
+  if (it == jobs.end()) {
+    return absl::NotFoundError(
+        StrCat("job '", Printable(request.job(), kShownBytes), "' is unknown"));
+  }
+  const Job& job = *it->second;
+  response->set_uuid(job.uuid);
+  response->set_name(job.name);
+  response->set_gang_minimum(job.gang_minimum);
+  for (const auto& [id, task] : state.tasks()) {
+    if (task->job == job.id && task->state != TaskState::kRemoved) {
+      CountTask(*task, response);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status InspectTask(const CoreView& view,
+                         const v1::ExplainTaskRequest& request,
+                         v1::TaskExplanation* response) {
+  const ClusterState& state = view.scheduler.state();
+  const Task* task = FindTask(state, request.task());
+  if (task == nullptr) {
+    return absl::NotFoundError(StrCat(
+        "task '", Printable(request.task(), kShownBytes), "' is unknown"));
+  }
+  FillTask(view, *task, response->mutable_task());
+  const std::string not_waiting = NotWaiting(state, *task);
+  if (!not_waiting.empty()) {
+    response->set_summary(not_waiting);
+    return absl::OkStatus();
+  }
+  FillExplanation(state, view.scheduler.Explain(*task, view.now_ms), response);
+  return absl::OkStatus();
+}
+
+}  // namespace sluice

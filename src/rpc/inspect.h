@@ -1,0 +1,51 @@
+// From the state to the messages of sluice.v1.Inspector.
+//
+// Threads: free functions; call them on the core thread (CoreLoop::Read).
+
+#ifndef SLUICE_RPC_INSPECT_H_
+#define SLUICE_RPC_INSPECT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "loop/core_loop.h"
+#include "sluice/v1/inspector.pb.h"
+
+namespace sluice {
+
+// What the daemon knows of itself.
+struct DaemonInfo {
+  std::string version;
+  std::string store;  // "memory", or the directory.
+  std::vector<std::string> cost_models;
+  int64_t ready_us = 0;  // When it became ready, on the monotonic clock.
+};
+
+v1::Status InspectStatus(const CoreView& view, const DaemonInfo& daemon,
+                         int64_t now_us);
+
+// Pages hold at most kPageSizeMax entries, and as many where no size is asked
+// for.  A page goes on behind the last entry of the one before, so entries
+// that come and go between two pages shift nothing.
+// Errors: kInvalidArgument for a negative size, or a token that no page gave.
+absl::Status InspectMachines(const CoreView& view,
+                             const v1::ListMachinesRequest& request,
+                             v1::ListMachinesResponse* response);
+absl::Status InspectTasks(const CoreView& view,
+                          const v1::ListTasksRequest& request,
+                          v1::ListTasksResponse* response);
+
+// Both walk over all tasks, as there is no index by job or by name: a
+// millisecond of the core thread per hundred thousand tasks.
+// Errors: kNotFound.
+absl::Status InspectJob(const CoreView& view, const v1::GetJobRequest& request,
+                        v1::Job* response);
+absl::Status InspectTask(const CoreView& view,
+                         const v1::ExplainTaskRequest& request,
+                         v1::TaskExplanation* response);
+
+}  // namespace sluice
+
+#endif  // SLUICE_RPC_INSPECT_H_

@@ -1,0 +1,48 @@
+// sluice.v1.Inspector: what the scheduler knows, page by page.
+//
+// Threads: any; answers are put together on the core thread, between batches.
+
+#ifndef SLUICE_RPC_INSPECTOR_SERVICE_H_
+#define SLUICE_RPC_INSPECTOR_SERVICE_H_
+
+#include <functional>
+
+#include "absl/status/status.h"
+#include "loop/core_loop.h"
+#include "rpc/inspect.h"
+#include "sluice/base/clock.h"
+#include "sluice/v1/inspector.grpc.pb.h"
+
+namespace sluice {
+
+class InspectorService final : public v1::Inspector::CallbackService {
+ public:
+  // `loop` and `clock` must outlive the service.
+  InspectorService(CoreLoop& loop, const Clock& clock, DaemonInfo daemon);
+
+  using Reactor = grpc::ServerUnaryReactor;
+  using Context = grpc::CallbackServerContext;
+
+  Reactor* GetStatus(Context*, const v1::GetStatusRequest*,
+                     v1::Status*) override;
+  Reactor* ListMachines(Context*, const v1::ListMachinesRequest*,
+                        v1::ListMachinesResponse*) override;
+  Reactor* ListTasks(Context*, const v1::ListTasksRequest*,
+                     v1::ListTasksResponse*) override;
+  Reactor* GetJob(Context*, const v1::GetJobRequest*, v1::Job*) override;
+  Reactor* ExplainTask(Context*, const v1::ExplainTaskRequest*,
+                       v1::TaskExplanation*) override;
+
+ private:
+  // Runs `read` on the core thread and ends the call with what it returns.
+  Reactor* Answer(Context* context,
+                  std::function<absl::Status(const CoreView&)> read);
+
+  CoreLoop& loop_;
+  const Clock& clock_;
+  const DaemonInfo daemon_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_RPC_INSPECTOR_SERVICE_H_

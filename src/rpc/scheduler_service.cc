@@ -1,0 +1,363 @@
+#include "rpc/scheduler_service.h"
+
+#include <glog/logging.h>
+#include <google/protobuf/arena.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "absl/status/statusor.h"
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "rpc/convert.h"
+#include "rpc/status.h"
+#include "rpc/wire.h"
+
+namespace sluice {
+namespace {
+
+constexpr size_t kShownBytes = 64;
+constexpr std::string_view kUnparsable = "the request cannot be parsed";
+
+// What a command is about, for a log line.
+std::string Subject(const TaskSpec& spec, TaskId task) {
+  return StrCat("task ", task.value, " '", Printable(spec.name, kShownBytes),
+                "'");
+}
+std::string Subject(const MachineSpec& spec) {
+  return StrCat("machine '", Printable(spec.uuid, kShownBytes), "' '",
+                Printable(spec.name, kShownBytes), "'");
+}
+
+// Who is quarantined by a command, and why; both empty if nobody is.
+struct Quarantine {
+  std::string subject;
+  std::string reason;
+};
+
+Quarantine QuarantineOf(const Command& command) {
+  return std::visit(
+      [](const auto& one) -> Quarantine {
+        if constexpr (requires { one.spec.quarantine_reason; }) {
+          if (one.spec.quarantine_reason.empty()) return {};
+          if constexpr (requires { one.task; }) {
+            return {Subject(one.spec, one.task), one.spec.quarantine_reason};
+          } else {
+            return {Subject(one.spec), one.spec.quarantine_reason};
+          }
+        } else {
+          return {};
+        }
+      },
+      command);
+}
+
+// A Schedule call: its own reactor, because the loop must know how it ended.
+// Owns itself from the moment that gRPC has it until OnDone().
+class ScheduleReactor final : public grpc::ServerUnaryReactor,
+                              public ScheduleCall {
+ public:
+  ScheduleReactor(const grpc::CallbackServerContext& context,
+                  grpc::ByteBuffer* response)
+      : context_(context), response_(response) {}
+
+  bool IsCancelled() const override { return context_.IsCancelled(); }
+
+  void Answer(ScheduleReply reply,
+              std::function<void(bool is_delivered)> done) override {
+    done_ = std::move(done);
+    google::protobuf::Arena arena;
+    auto* deltas =
+        google::protobuf::Arena::CreateMessage<firmament::SchedulingDeltas>(
+            &arena);
+    for (ScheduleReply::Entry& entry : reply.deltas) {
+      firmament::SchedulingDelta* delta = deltas->add_deltas();
+      delta->set_task_id(entry.task.value);
+      delta->set_resource_id(std::move(entry.resource_id));
+      delta->set_type(
+          static_cast<firmament::SchedulingDelta::ChangeType>(entry.type));
+    }
+    for (const TaskId task : reply.unscheduled) {
+      deltas->add_unscheduled_tasks(task.value);
+    }
+    *response_ = SerializeMessage(*deltas);
+    Finish(grpc::Status::OK);
+  }
+
+  void OnDone() override {
+    const std::unique_ptr<ScheduleReactor> self(this);
+    // Cancelled is what the transport calls every call whose reply it could
+    // not hand over whole.
+    if (done_ != nullptr) done_(!context_.IsCancelled());
+  }
+
+ private:
+  const grpc::CallbackServerContext& context_;
+  grpc::ByteBuffer* const response_;
+  std::function<void(bool is_delivered)> done_;
+};
+
+}  // namespace
+
+SchedulerService::SchedulerService(CoreLoop& loop, const Clock& clock,
+                                   Metrics& metrics, Options options)
+    : loop_(loop), clock_(clock), metrics_(metrics), options_(options) {}
+
+void SchedulerService::CountMalformed(std::string_view method,
+                                      std::string_view offender,
+                                      std::string_view reason) {
+  metrics_.malformed.With(method).Increment();
+  if (const auto suppressed = malformed_log_.Admit(clock_.MonotonicUs())) {
+    LOG(WARNING) << "malformed " << method << " of " << offender << ": "
+                 << reason << " (" << *suppressed << " such lines suppressed)";
+  }
+}
+
+template <class Response, class Codes>
+void SchedulerService::AnswerMalformed(Call call, const Codes& codes,
+                                       std::string_view offender,
+                                       std::string_view reason) {
+  CountMalformed(codes.method, offender, reason);
+  if (options_.replies == ReplyMode::kStrict) {
+    call.reactor->Finish(ToGrpcStatus(
+        absl::InvalidArgumentError(StrCat(offender, ": ", reason))));
+    return;
+  }
+  Response message;
+  message.set_type(codes.malformed);
+  *call.response = SerializeMessage(message);
+  call.reactor->Finish(grpc::Status::OK);
+}
+
+template <class Response, class Codes>
+void SchedulerService::Submit(Call call, const Codes& codes, Command command) {
+  const Quarantine quarantine = QuarantineOf(command);
+  const bool is_malformed = !quarantine.reason.empty();
+  const bool is_strict = options_.replies == ReplyMode::kStrict;
+  if (is_malformed && is_strict) {
+    AnswerMalformed<Response>(call, codes, quarantine.subject,
+                              quarantine.reason);
+    return;
+  }
+  if (is_malformed) {
+    CountMalformed(codes.method, quarantine.subject, quarantine.reason);
+  }
+  const bool is_taken = loop_.Submit(
+      std::move(command),
+      [call, &codes, is_malformed, mode = options_.replies](Ack ack) {
+        Response message;
+        message.set_type(codes.For(ack, mode, is_malformed));
+        *call.response = SerializeMessage(message);
+        call.reactor->Finish(grpc::Status::OK);
+      },
+      is_strict ? CoreLoop::Admission::kIfRoom : CoreLoop::Admission::kAlways);
+  if (is_taken) return;
+  call.reactor->Finish(ToGrpcStatus(
+      is_strict ? absl::ResourceExhaustedError("the mailbox is full")
+                : absl::UnavailableError("the daemon has stopped")));
+}
+
+template <class Request, class Response, class Codes, class Convert>
+SchedulerService::Reactor* SchedulerService::Serve(Context* context,
+                                                   const Bytes* request,
+                                                   Bytes* response,
+                                                   const Codes& codes,
+                                                   Convert convert) {
+  const Call call = {context->DefaultReactor(), response};
+  google::protobuf::Arena arena;
+  auto* message = google::protobuf::Arena::CreateMessage<Request>(&arena);
+  if (!ParseMessage(*request, message)) {
+    AnswerMalformed<Response>(call, codes, context->peer(), kUnparsable);
+    return call.reactor;
+  }
+  absl::StatusOr<Command> command = convert(*message);
+  if (command.ok()) {
+    Submit<Response>(call, codes, *std::move(command));
+  } else if (absl::IsFailedPrecondition(command.status())) {
+    Response refusal;
+    refusal.set_type(codes.wrong_state);
+    *response = SerializeMessage(refusal);
+    call.reactor->Finish(grpc::Status::OK);
+  } else {
+    AnswerMalformed<Response>(call, codes, context->peer(),
+                              Message(command.status()));
+  }
+  return call.reactor;
+}
+
+SchedulerService::Reactor* SchedulerService::Schedule(Context* context,
+                                                      const Bytes* request,
+                                                      Bytes* response) {
+  firmament::ScheduleRequest message;
+  if (!ParseMessage(*request, &message)) {
+    CountMalformed("Schedule", context->peer(), kUnparsable);
+    if (options_.replies == ReplyMode::kStrict) {
+      Reactor* reactor = context->DefaultReactor();
+      reactor->Finish(
+          ToGrpcStatus(absl::InvalidArgumentError(std::string(kUnparsable))));
+      return reactor;
+    }
+    // It has no field that could be missed.
+  }
+  auto reactor = std::make_unique<ScheduleReactor>(*context, response);
+  if (!loop_.Schedule(reactor.get())) {
+    reactor->Finish(
+        ToGrpcStatus(absl::UnavailableError("the daemon has stopped")));
+  }
+  return reactor.release();
+}
+
+SchedulerService::Reactor* SchedulerService::TaskSubmitted(Context* context,
+                                                           const Bytes* request,
+                                                           Bytes* response) {
+  return Serve<firmament::TaskDescription, firmament::TaskSubmittedResponse>(
+      context, request, response, kTaskSubmittedCodes,
+      [this](const auto& message) -> absl::StatusOr<Command> {
+        ASSIGN_OR_RETURN(SubmitTask command, ToSubmitTask(message));
+        command.reject_if_known = options_.replies == ReplyMode::kStrict;
+        return Command(std::move(command));
+      });
+}
+
+SchedulerService::Reactor* SchedulerService::TaskUpdated(Context* context,
+                                                         const Bytes* request,
+                                                         Bytes* response) {
+  return Serve<firmament::TaskDescription, firmament::TaskUpdatedResponse>(
+      context, request, response, kTaskUpdatedCodes,
+      [](const auto& message) { return Command(ToUpdateTask(message)); });
+}
+
+SchedulerService::Reactor* SchedulerService::TaskCompleted(Context* context,
+                                                           const Bytes* request,
+                                                           Bytes* response) {
+  return Serve<firmament::TaskUID, firmament::TaskCompletedResponse>(
+      context, request, response, kTaskCompletedCodes, [](const auto& message) {
+        return Command(CompleteTask{{message.task_uid()}});
+      });
+}
+
+SchedulerService::Reactor* SchedulerService::TaskFailed(Context* context,
+                                                        const Bytes* request,
+                                                        Bytes* response) {
+  return Serve<firmament::TaskUID, firmament::TaskFailedResponse>(
+      context, request, response, kTaskFailedCodes, [](const auto& message) {
+        return Command(FailTask{{message.task_uid()}});
+      });
+}
+
+SchedulerService::Reactor* SchedulerService::TaskRemoved(Context* context,
+                                                         const Bytes* request,
+                                                         Bytes* response) {
+  return Serve<firmament::TaskUID, firmament::TaskRemovedResponse>(
+      context, request, response, kTaskRemovedCodes, [](const auto& message) {
+        return Command(RemoveTask{{message.task_uid()}});
+      });
+}
+
+SchedulerService::Reactor* SchedulerService::NodeAdded(Context* context,
+                                                       const Bytes* request,
+                                                       Bytes* response) {
+  return Serve<firmament::ResourceTopologyNodeDescriptor,
+               firmament::NodeAddedResponse>(
+      context, request, response, kNodeAddedCodes, [this](const auto& message) {
+        return Command(ToAddMachine(message, options_.default_max_pods));
+      });
+}
+
+SchedulerService::Reactor* SchedulerService::NodeUpdated(Context* context,
+                                                         const Bytes* request,
+                                                         Bytes* response) {
+  return Serve<firmament::ResourceTopologyNodeDescriptor,
+               firmament::NodeUpdatedResponse>(
+      context, request, response, kNodeUpdatedCodes,
+      [this](const auto& message) {
+        return Command(ToUpdateMachine(message, options_.default_max_pods));
+      });
+}
+
+SchedulerService::Reactor* SchedulerService::NodeFailed(Context* context,
+                                                        const Bytes* request,
+                                                        Bytes* response) {
+  return Serve<firmament::ResourceUID, firmament::NodeFailedResponse>(
+      context, request, response, kNodeFailedCodes,
+      [](const auto& message) { return Command(ToRemoveMachine(message)); });
+}
+
+SchedulerService::Reactor* SchedulerService::NodeRemoved(Context* context,
+                                                         const Bytes* request,
+                                                         Bytes* response) {
+  return Serve<firmament::ResourceUID, firmament::NodeRemovedResponse>(
+      context, request, response, kNodeRemovedCodes,
+      [](const auto& message) { return Command(ToRemoveMachine(message)); });
+}
+
+SchedulerService::Reactor* SchedulerService::AddTaskStats(Context* context,
+                                                          const Bytes* request,
+                                                          Bytes* response) {
+  return Serve<firmament::TaskStats, firmament::TaskStatsResponse>(
+      context, request, response, kAddTaskStatsCodes,
+      [](const auto& message) { return Command(ToReportTaskUsage(message)); });
+}
+
+SchedulerService::Reactor* SchedulerService::AddNodeStats(Context* context,
+                                                          const Bytes* request,
+                                                          Bytes* response) {
+  return Serve<firmament::ResourceStats, firmament::ResourceStatsResponse>(
+      context, request, response, kAddNodeStatsCodes, [](const auto& message) {
+        return Command(ToReportMachineUsage(message));
+      });
+}
+
+SchedulerService::Reactor* SchedulerService::AddTaskInfo(Context* context,
+                                                         const Bytes* request,
+                                                         Bytes* response) {
+  const Call call = {context->DefaultReactor(), response};
+  firmament::TaskInfo message;
+  if (!ParseMessage(*request, &message)) {
+    AnswerMalformed<firmament::TaskInfoResponse>(call, kTaskInfoAddedCodes,
+                                                 context->peer(), kUnparsable);
+    return call.reactor;
+  }
+  const auto& codes = message.type() == firmament::TASKINFO_REMOVE
+                          ? kTaskInfoRemovedCodes
+                          : kTaskInfoAddedCodes;
+  absl::StatusOr<Command> command = ToForeignPod(message);
+  if (command.ok()) {
+    Submit<firmament::TaskInfoResponse>(call, codes, *std::move(command));
+  } else {
+    AnswerMalformed<firmament::TaskInfoResponse>(
+        call, codes,
+        StrCat("foreign pod '", Printable(message.task_name(), kShownBytes),
+               "'"),
+        Message(command.status()));
+  }
+  return call.reactor;
+}
+
+SchedulerService::Reactor* SchedulerService::Check(Context* context,
+                                                   const Bytes* request,
+                                                   Bytes* response) {
+  Reactor* reactor = context->DefaultReactor();
+  firmament::HealthCheckRequest message;
+  const bool is_parsed = ParseMessage(*request, &message);
+  if (!is_parsed) {
+    CountMalformed("Check", context->peer(), kUnparsable);
+    if (options_.replies == ReplyMode::kStrict) {
+      reactor->Finish(
+          ToGrpcStatus(absl::InvalidArgumentError(std::string(kUnparsable))));
+      return reactor;
+    }
+  }
+  firmament::HealthCheckResponse reply;
+  reply.set_status(is_parsed && message.grpc_service().empty()
+                       ? firmament::SERVING
+                       : firmament::UNKNOWN);
+  *response = SerializeMessage(reply);
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
+}  // namespace sluice

@@ -1,0 +1,16 @@
+// From our errors to those of gRPC.  The codes are numbered alike.
+
+#ifndef SLUICE_RPC_STATUS_H_
+#define SLUICE_RPC_STATUS_H_
+
+#include <grpcpp/support/status.h>
+
+#include "absl/status/status.h"
+
+namespace sluice {
+
+grpc::Status ToGrpcStatus(const absl::Status& status);
+
+}  // namespace sluice
+
+#endif  // SLUICE_RPC_STATUS_H_

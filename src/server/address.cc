@@ -1,0 +1,96 @@
+#include "server/address.h"
+
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+#include <system_error>
+
+#include "base/strings.h"
+
+namespace sluice {
+namespace {
+
+absl::Status CannotListen(const Address& address, std::string_view why) {
+  return absl::UnavailableError(
+      StrCat("cannot listen on ", ToString(address), ": ", why));
+}
+
+std::string ErrorText(int error) {
+  std::string text = std::generic_category().message(error);
+  if (!text.empty()) text[0] = static_cast<char>(std::tolower(text[0]));
+  return text;
+}
+
+// 0, or the errno of the step that failed.
+int TryListen(const addrinfo& info) {
+  const int socket_fd =
+      socket(info.ai_family, info.ai_socktype, info.ai_protocol);
+  if (socket_fd < 0) return errno;
+  const int yes = 1;
+  setsockopt(socket_fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  int error = 0;
+  if (bind(socket_fd, info.ai_addr, info.ai_addrlen) != 0 ||
+      listen(socket_fd, 1) != 0) {
+    error = errno;
+  }
+  close(socket_fd);
+  return error;
+}
+
+}  // namespace
+
+absl::StatusOr<Address> ParseAddress(std::string_view text) {
+  const auto error = [&](std::string_view why) {
+    return absl::InvalidArgumentError(
+        StrCat("'", Printable(text, 256), "': ", why));
+  };
+  const size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return error("is not HOST:PORT");
+  std::string_view host = text.substr(0, colon);
+  if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  } else if (host.find(':') != std::string_view::npos) {
+    return error("write an IPv6 address as [ADDRESS]:PORT");
+  }
+  if (host.empty()) return error("the host is missing");
+  Address address;
+  address.host = std::string(host);
+  const std::string_view port = text.substr(colon + 1);
+  const char* const end = port.data() + port.size();
+  const auto [rest, code] = std::from_chars(port.data(), end, address.port);
+  if (code != std::errc() || rest != end) {
+    return error("the port is not a number up to 65535");
+  }
+  return address;
+}
+
+std::string ToString(const Address& address) {
+  const bool is_ipv6 = address.host.find(':') != std::string::npos;
+  return StrCat(is_ipv6 ? "[" : "", address.host, is_ipv6 ? "]" : "", ":",
+                address.port);
+}
+
+absl::Status ProbeListen(const Address& address) {
+  addrinfo hints = {};
+  hints.ai_flags = AI_PASSIVE;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(address.host.c_str(),
+                                StrCat(address.port).c_str(), &hints, &found);
+  if (error != 0) return CannotListen(address, gai_strerror(error));
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found,
+                                                                 &freeaddrinfo);
+  for (const addrinfo* info = found; info != nullptr; info = info->ai_next) {
+    const int listen_error = TryListen(*info);
+    if (listen_error != 0)
+      return CannotListen(address, ErrorText(listen_error));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace sluice

@@ -1,0 +1,36 @@
+// HOST:PORT, as flags give it.
+//
+// Threads: free functions without state.
+
+#ifndef SLUICE_SERVER_ADDRESS_H_
+#define SLUICE_SERVER_ADDRESS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace sluice {
+
+struct Address {
+  std::string host;  // A name or an address; no brackets.
+  uint16_t port = 0;
+};
+
+// "localhost:9090", "127.0.0.1:0", "[::1]:9090".
+// Errors: kInvalidArgument.
+absl::StatusOr<Address> ParseAddress(std::string_view text);
+
+// "127.0.0.1:9090", "[::1]:9090".
+std::string ToString(const Address& address);
+
+// Says why nobody can listen on `address`, by trying to, for the servers that
+// do not tell.  OK if it can be listened on by now.
+// Errors: "cannot listen on 127.0.0.1:9090: Address already in use".
+absl::Status ProbeListen(const Address& address);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SERVER_ADDRESS_H_

@@ -1,0 +1,54 @@
+// sluiced: the scheduler daemon.
+
+#include <glog/logging.h>
+#include <pthread.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "base/status_macros.h"
+#include "server/options.h"
+#include "server/server.h"
+
+namespace {
+
+// Blocks the signals that end the daemon, in this thread and in all that it
+// will start, so that main() can take them with sigwait() and no handler runs.
+sigset_t BlockEndingSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  // A client that hangs up is an error of its socket, not a signal.
+  std::signal(SIGPIPE, SIG_IGN);
+  return signals;
+}
+
+int Fail(const absl::Status& status) {
+  LOG(ERROR) << sluice::Message(status);
+  return EXIT_FAILURE;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const sigset_t signals = BlockEndingSignals();
+  const absl::StatusOr<sluice::Options> options =
+      sluice::ParseOptions(argc, argv);
+  google::InitGoogleLogging(argv[0]);
+  if (!options.ok()) return Fail(options.status());
+
+  absl::StatusOr<std::unique_ptr<sluice::Server>> server =
+      sluice::Server::Start(*options);
+  if (!server.ok()) return Fail(server.status());
+
+  int signal = 0;
+  sigwait(&signals, &signal);
+  LOG(INFO) << (signal == SIGTERM ? "SIGTERM" : "SIGINT") << ": ending";
+  server->reset();
+  LOG(INFO) << "ended";
+  return EXIT_SUCCESS;
+}

@@ -1,0 +1,163 @@
+#include "server/options.h"
+
+#include <gflags/gflags.h>
+
+#include <array>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "cost/policy_set.h"
+#include "server/address.h"
+#include "sluice/state/resources.h"
+#include "solver/registry.h"
+
+DEFINE_string(listen_address, "127.0.0.1:9090",
+              "HOST:PORT for gRPC; port 0 takes any that is free.");
+DEFINE_string(http_address, "127.0.0.1:9091",
+              "HOST:PORT for /metrics, /healthz and /readyz; empty: none.");
+DEFINE_string(data_dir, "",
+              "Directory of the store, made if missing; empty: everything is "
+              "kept in memory and forgotten at the end.");
+DEFINE_string(cost_model, "cpu_memory",
+              "Comma-separated cost models, whose costs add up.");
+DEFINE_string(replies, "contract",
+              "How calls are answered. contract: by the enums of the wire "
+              "contract, and no call ever fails. lenient: as contract, but "
+              "what is unknown is answered as if it were known. strict: "
+              "malformed requests fail with INVALID_ARGUMENT and a known uid "
+              "is refused.");
+DEFINE_int64(default_max_pods, 110,
+             "Pods that a machine takes whose description does not say.");
+DEFINE_string(solver, "cost_scaling", "The algorithm for flow problems.");
+DEFINE_int64(round_arcs_max, 0,
+             "Work that a round may do, in arcs of its networks; what then "
+             "still waits is the next round's. 0: no bound.");
+DEFINE_string(durability, "synced",
+              "When an event is acknowledged. synced: when it would survive "
+              "the loss of power. buffered: when it would survive the death "
+              "of the process.");
+
+namespace sluice {
+namespace {
+
+constexpr char kUsage[] =
+    "the Sluice scheduler daemon\n"
+    "\n"
+    "  sluiced [--flag=value...]\n"
+    "\n"
+    "Serves firmament.FirmamentScheduler and sluice.v1.Inspector over gRPC, "
+    "and\n"
+    "metrics and probes over HTTP, until SIGTERM or SIGINT.\n"
+    "\n"
+    "  sluiced --data_dir=/var/lib/sluice      keeps its state over restarts\n"
+    "  sluiced --flagfile=/etc/sluice.flags    reads flags, one a line\n"
+    "\n"
+    "Exit code: 0 after a signal, 1 if it cannot start or cannot write its "
+    "store.\n"
+    "All flags, those of logging included: sluiced --helpfull\n";
+
+constexpr std::array<std::pair<std::string_view, ReplyMode>, 3> kReplyModes = {
+    {{"contract", ReplyMode::kContract},
+     {"lenient", ReplyMode::kLenient},
+     {"strict", ReplyMode::kStrict}}};
+constexpr std::array<std::pair<std::string_view, Durability>, 2> kDurabilities =
+    {{{"synced", Durability::kSynced}, {"buffered", Durability::kBuffered}}};
+
+absl::Status Invalid(std::string_view flag, std::string_view value,
+                     std::string_view why) {
+  return absl::InvalidArgumentError(
+      StrCat("--", flag, "=", Printable(value, 256), ": ", why));
+}
+
+template <class T, size_t n>
+absl::StatusOr<T> ParseChoice(
+    std::string_view flag, std::string_view value,
+    const std::array<std::pair<std::string_view, T>, n>& choices) {
+  std::string known;
+  for (const auto& [name, choice] : choices) {
+    if (name == value) return choice;
+    known += StrCat(known.empty() ? "" : ", ", name);
+  }
+  return Invalid(flag, value, StrCat("is none of ", known));
+}
+
+absl::Status CheckRange(std::string_view flag, int64_t value, int64_t low,
+                        int64_t high) {
+  if (value >= low && value <= high) return absl::OkStatus();
+  return Invalid(flag, StrCat(value),
+                 StrCat("is not between ", low, " and ", high));
+}
+
+absl::Status CheckNames(const Options& options) {
+  const auto policies = PolicySet::FromNames(options.cost_model);
+  if (!policies.ok()) {
+    std::string known;
+    for (const CostModelEntry& entry : CostModels()) {
+      known += StrCat(known.empty() ? "" : ", ", entry.name);
+    }
+    return Invalid("cost_model", options.cost_model,
+                   StrCat(Message(policies.status()), "; there are: ", known));
+  }
+  std::string known;
+  for (const SolverEntry& entry : Solvers()) {
+    if (entry.name == options.solver) return absl::OkStatus();
+    known += StrCat(known.empty() ? "" : ", ", entry.name);
+  }
+  return Invalid("solver", options.solver, StrCat("is none of ", known));
+}
+
+void ShowHelpIfAsked(const char* program) {
+  std::string value;
+  gflags::GetCommandLineOption("help", &value);
+  if (value == "true") {
+    gflags::ShowUsageWithFlagsRestrict(program, "server/options.cc");
+    std::exit(EXIT_SUCCESS);
+  }
+  gflags::HandleCommandLineHelpFlags();
+}
+
+}  // namespace
+
+absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
+  gflags::SetUsageMessage(kUsage);
+  gflags::SetVersionString(SLUICE_VERSION);
+  // Logs go to whoever started the daemon, unless it is told otherwise.
+  gflags::SetCommandLineOptionWithMode("logtostderr", "true",
+                                       gflags::SET_FLAGS_DEFAULT);
+  gflags::ParseCommandLineNonHelpFlags(&argc, &argv, /*remove_flags=*/true);
+  ShowHelpIfAsked(argv[0]);
+  if (argc > 1) {
+    return absl::InvalidArgumentError(
+        StrCat("'", Printable(argv[1], 256), "' is no flag"));
+  }
+  Options options;
+  options.listen_address = FLAGS_listen_address;
+  options.http_address = FLAGS_http_address;
+  options.data_dir = FLAGS_data_dir;
+  options.cost_model = FLAGS_cost_model;
+  options.default_max_pods = FLAGS_default_max_pods;
+  options.solver = FLAGS_solver;
+  options.round_arcs_max = FLAGS_round_arcs_max;
+  ASSIGN_OR_RETURN(options.replies,
+                   ParseChoice("replies", FLAGS_replies, kReplyModes));
+  ASSIGN_OR_RETURN(options.durability,
+                   ParseChoice("durability", FLAGS_durability, kDurabilities));
+  RETURN_IF_ERROR(Annotate(ParseAddress(options.listen_address).status(),
+                           "--listen_address"));
+  if (!options.http_address.empty()) {
+    RETURN_IF_ERROR(Annotate(ParseAddress(options.http_address).status(),
+                             "--http_address"));
+  }
+  RETURN_IF_ERROR(
+      CheckRange("default_max_pods", options.default_max_pods, 1, kAmountMax));
+  RETURN_IF_ERROR(
+      CheckRange("round_arcs_max", options.round_arcs_max, 0, kAmountMax));
+  RETURN_IF_ERROR(CheckNames(options));
+  return options;
+}
+
+}  // namespace sluice

@@ -1,0 +1,38 @@
+// The command line of the daemon, as a value.
+//
+// Flags exist in options.cc alone.  Everything else is given this struct.
+
+#ifndef SLUICE_SERVER_OPTIONS_H_
+#define SLUICE_SERVER_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "persist/store.h"
+#include "rpc/reply_codes.h"
+
+namespace sluice {
+
+struct Options {
+  std::string listen_address = "127.0.0.1:9090";
+  std::string http_address = "127.0.0.1:9091";  // Empty: no HTTP.
+  std::string data_dir;                         // Empty: in memory only.
+  std::string cost_model = "cpu_memory";
+  ReplyMode replies = ReplyMode::kContract;
+  int64_t default_max_pods = 110;
+  std::string solver = "cost_scaling";
+  int64_t round_arcs_max = 0;  // 0: no bound.
+  Durability durability = Durability::kSynced;
+};
+
+// Parses the command line.  An unknown flag, or a value that is not of the
+// flag's type, ends the process with a message and exit code 1, and --help
+// and its like with their text and exit code 0.
+// Errors: kInvalidArgument, naming the flag, for a value that makes no sense
+// and for an argument that is no flag.
+absl::StatusOr<Options> ParseOptions(int argc, char** argv);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SERVER_OPTIONS_H_

@@ -1,0 +1,194 @@
+#include "server/server.h"
+
+#include <glog/logging.h>
+#include <google/protobuf/stubs/logging.h>
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/limits.h"
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "constraints/constraint_set.h"
+#include "core/scheduler.h"
+#include "cost/policy_set.h"
+#include "loop/core_loop.h"
+#include "observe/metrics.h"
+#include "persist/memory_store.h"
+#include "persist/records.h"
+#include "persist/recovery.h"
+#include "persist/rocksdb_store.h"
+#include "rpc/inspector_service.h"
+#include "rpc/scheduler_service.h"
+#include "server/address.h"
+#include "server/http_server.h"
+#include "sluice/base/clock.h"
+#include "solver/registry.h"
+
+namespace sluice {
+namespace {
+
+// A connection whose other end is gone is closed after 30 s at the latest, and
+// with it the Schedule call on it that everybody waits for.
+constexpr int kPingMs = 20000;
+constexpr int kPingTimeoutMs = 10000;
+// Clients may ping us as often as they like to be sure of us.
+constexpr int kClientPingMsMin = 1000;
+
+// Calls under way on one connection; a client keeps further ones to itself
+// until some are answered, so that a burst meets HTTP/2's own flow control and
+// never an error.  Sixteen such connections fill the mailbox.
+constexpr int kStreamsPerConnectionMax = 4096;
+
+// How long calls under way at the end may take to finish.  They have an answer
+// at once; what takes longer are clients that do not read it.
+constexpr std::chrono::seconds kShutdownTimeout{2};
+
+absl::StatusOr<std::unique_ptr<Store>> OpenStore(const Options& options) {
+  if (options.data_dir.empty()) return std::make_unique<MemoryStore>();
+  return OpenRocksDbStore(options.data_dir);
+}
+
+std::unique_ptr<grpc::Server> StartGrpc(
+    const std::string& address, const std::vector<grpc::Service*>& services,
+    int* port) {
+  // Before the first server is built.
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), port);
+  for (grpc::Service* service : services) builder.RegisterService(service);
+  builder.SetMaxReceiveMessageSize(kRequestBytesMax);
+  // Two daemons on one port would each get some of the calls.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
+                             kStreamsPerConnectionMax);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kPingMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  builder.AddChannelArgument(
+      GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kClientPingMsMin);
+  return builder.BuildAndStart();
+}
+
+class Daemon final : public Server {
+ public:
+  Daemon(const Options& options, PolicySet policies,
+         std::unique_ptr<Store> store)
+      : policies_(std::move(policies)),
+        scheduler_(policies_, constraints_,
+                   RoundOptions{.arcs_max = options.round_arcs_max}),
+        store_(std::move(store)),
+        solver_(MakeSolver(options.solver)),
+        loop_({scheduler_, *store_, *solver_, clock_, metrics_},
+              {.durability = options.durability}) {}
+
+  ~Daemon() override {
+    if (http_ != nullptr) http_->SetReady(false);
+    if (grpc_ != nullptr) {
+      grpc_->GetHealthCheckService()->Shutdown();
+      loop_.BeginShutdown();
+      grpc_->Shutdown(std::chrono::system_clock::now() + kShutdownTimeout);
+      grpc_->Wait();
+    }
+    loop_.Stop();
+  }
+
+  absl::Status Init(const Options& options) {
+    if (!options.http_address.empty()) {
+      ASSIGN_OR_RETURN(const Address address,
+                       ParseAddress(options.http_address));
+      http_ = std::make_unique<HttpServer>(metrics_);
+      RETURN_IF_ERROR(http_->Start(address));
+    }
+    RETURN_IF_ERROR(RecoverState());
+    loop_.Start();
+    ASSIGN_OR_RETURN(const Address address,
+                     ParseAddress(options.listen_address));
+    scheduler_service_.emplace(
+        loop_, clock_, metrics_,
+        SchedulerService::Options{
+            .replies = options.replies,
+            .default_max_pods = options.default_max_pods});
+    inspector_service_.emplace(loop_, clock_,
+                               DaemonInfo{.version = SLUICE_VERSION,
+                                          .store = store_->description(),
+                                          .cost_models = policies_.names(),
+                                          .ready_us = clock_.MonotonicUs()});
+    grpc_ =
+        StartGrpc(options.listen_address,
+                  {&*scheduler_service_, &*inspector_service_}, &grpc_port_);
+    if (grpc_ == nullptr) {
+      RETURN_IF_ERROR(ProbeListen(address));
+      return absl::UnavailableError(
+          StrCat("cannot listen on ", options.listen_address, " for gRPC"));
+    }
+    if (http_ != nullptr) http_->SetReady(true);
+    LOG(INFO) << "ready: grpc="
+              << ToString({address.host, static_cast<uint16_t>(grpc_port_)})
+              << " http_port=" << http_port()
+              << " store=" << store_->description() << " " << recovered_;
+    return absl::OkStatus();
+  }
+
+  int grpc_port() const override { return grpc_port_; }
+  int http_port() const override {
+    return http_ == nullptr ? 0 : http_->port();
+  }
+
+ private:
+  absl::Status RecoverState() {
+    ClusterState& state = scheduler_.mutable_state();
+    RETURN_IF_ERROR(Annotate(Recover(*store_, &state),
+                             StrCat("recovering ", store_->description())));
+    recovered_ =
+        StrCat("recovered: machines=", state.machines().size(),
+               " jobs=", state.jobs().size(), " tasks=", state.tasks().size(),
+               " deltas=", state.outbox().size());
+    // What recovery had to undo counts before anything is based on it.
+    if (!state.has_changes()) return absl::OkStatus();
+    const ChangeSet changes = state.TakeChanges();
+    return store_->Write(EncodeChanges(state, changes), Durability::kSynced);
+  }
+
+  // In the order in which they are needed; destroyed the other way round.
+  const SystemClock clock_;
+  Metrics metrics_;
+  const ConstraintSet constraints_;
+  const PolicySet policies_;
+  Scheduler scheduler_;
+  const std::unique_ptr<Store> store_;
+  const std::unique_ptr<Solver> solver_;
+  std::unique_ptr<HttpServer> http_;
+  CoreLoop loop_;
+  std::optional<SchedulerService> scheduler_service_;
+  std::optional<InspectorService> inspector_service_;
+  std::unique_ptr<grpc::Server> grpc_;
+  int grpc_port_ = 0;
+  std::string recovered_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options) {
+  // The services report what cannot be parsed, at a bounded rate; protobuf
+  // itself would write a line for every string that is not UTF-8.
+  google::protobuf::SetLogHandler(nullptr);
+  ASSIGN_OR_RETURN(PolicySet policies,
+                   PolicySet::FromNames(options.cost_model));
+  ASSIGN_OR_RETURN(std::unique_ptr<Store> store, OpenStore(options));
+  auto daemon =
+      std::make_unique<Daemon>(options, std::move(policies), std::move(store));
+  RETURN_IF_ERROR(daemon->Init(options));
+  return daemon;
+}
+
+}  // namespace sluice

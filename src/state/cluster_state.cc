@@ -1,0 +1,734 @@
+#include "state/cluster_state.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/int128.h"
+#include "base/limits.h"
+#include "base/strings.h"
+
+namespace sluice {
+namespace {
+
+template <class Map, class Key>
+auto* FindIn(const Map& map, const Key& key) {
+  const auto it = map.find(key);
+  return it == map.end() ? nullptr : it->second.get();
+}
+
+Resources OnePod() { return Resources(0, 0, 0, 1); }
+
+// Parts per million of `capacity` that `load` is in its scarcest resource.
+int64_t DominantShare(const Resources& load, const Resources& capacity) {
+  Int128 share = 0;
+  for (ResourceIndex i = 0; i < capacity.size(); ++i) {
+    if (capacity[i] <= 0) continue;
+    share =
+        std::max(share, static_cast<Int128>(load[i]) * 1000000 / capacity[i]);
+  }
+  return static_cast<int64_t>(
+      std::min<Int128>(share, std::numeric_limits<int64_t>::max()));
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------------------
+// Commands
+
+Ack ClusterState::Apply(const Command& command, int64_t now_ms) {
+  return std::visit([&](const auto& one) { return ApplyOne(one, now_ms); },
+                    command);
+}
+
+Ack ClusterState::ApplyOne(const SubmitTask& command, int64_t now_ms) {
+  Task* task = MutableTask(command.task);
+  if (task != nullptr && task->state != TaskState::kRemoved) {
+    if (command.reject_if_known) return Ack::kAlreadyExists;
+    Resubmit(task, command, now_ms);
+    return Ack::kOk;
+  }
+  int32_t earlier_removals = 0;
+  if (task != nullptr) {
+    earlier_removals = task->expected_removals;
+    Erase(task);
+  }
+  auto owned = std::make_unique<Task>();
+  task = owned.get();
+  task->id = command.task;
+  tasks_.emplace(command.task, std::move(owned));
+  task->expected_removals = earlier_removals + 1;
+  task->submitted_ms = now_ms;
+  task->sequence = counters_.next_task_sequence++;
+  task->job = JobFor(command);
+  Describe(task, command.spec);
+  EnterQueue(*task);
+  return Ack::kOk;
+}
+
+void ClusterState::Resubmit(Task* task, const SubmitTask& command,
+                            int64_t now_ms) {
+  ++reused_uid_count_;
+  LeaveQueue(*task);
+  ++task->expected_removals;
+  task->is_muted = false;
+  const bool is_same_task = task->name == command.spec.name;
+  if (task->state == TaskState::kRunning) {
+    Machine* machine = MutableMachine(task->machine);
+    if (!is_same_task && !IsUntold(task->id)) {
+      // The earlier task goes on running: its load stays, without a name.
+      task->shared_loads.push_back({machine->id, task->class_key.request});
+      machine->used += task->class_key.request;
+      ++machine->shared_load_count;
+      Unplace(task);
+    } else if (!is_same_task || !machine->IsUsable()) {
+      Unplace(task);
+    } else if (WaitingDelta(task->id) == nullptr) {
+      // A client that restarted asks again for what it was told before.
+      AppendPlace(*task, /*is_repeat=*/true);
+    }
+  }
+  if (!is_same_task) ++task->holder_count;
+  if (!is_same_task || task->state != TaskState::kRunning) {
+    if (!is_same_task || task->state != TaskState::kPending) {
+      task->submitted_ms = now_ms;
+      task->sequence = counters_.next_task_sequence++;
+    }
+    task->state = TaskState::kPending;
+  }
+  const JobId former_job = task->job;
+  task->job = JobFor(command);
+  LeaveJob(former_job);
+  Describe(task, command.spec);
+  EnterQueue(*task);
+}
+
+Ack ClusterState::ApplyOne(const UpdateTask& command, int64_t /*now_ms*/) {
+  Task* task = MutableTask(command.task);
+  if (task == nullptr || task->state == TaskState::kRemoved) {
+    return Ack::kNotFound;
+  }
+  // About an earlier holder of the uid, of which only the load is known.
+  if (task->holder_count > 1 && task->name != command.spec.name) {
+    return Ack::kOk;
+  }
+  LeaveQueue(*task);
+  Describe(task, command.spec);
+  EnterQueue(*task);
+  return Ack::kOk;
+}
+
+Ack ClusterState::ApplyOne(const CompleteTask& command, int64_t /*now_ms*/) {
+  return Finish(command.task, TaskState::kCompleted);
+}
+
+Ack ClusterState::ApplyOne(const FailTask& command, int64_t /*now_ms*/) {
+  return Finish(command.task, TaskState::kFailed);
+}
+
+Ack ClusterState::Finish(TaskId id, TaskState state) {
+  Task* task = MutableTask(id);
+  if (task == nullptr || task->state == TaskState::kRemoved) {
+    return Ack::kNotFound;
+  }
+  // Nobody knows whose report it is.
+  if (task->holder_count > 1) return Ack::kOk;
+  LeaveQueue(*task);
+  DeleteDeltas(id);
+  if (task->state == TaskState::kRunning) Vacate(task);
+  task->state = state;
+  Touch(*task);
+  return Ack::kOk;
+}
+
+Ack ClusterState::ApplyOne(const RemoveTask& command, int64_t /*now_ms*/) {
+  Task* task = MutableTask(command.task);
+  if (task == nullptr) return Ack::kNotFound;
+  --task->expected_removals;
+  Touch(*task);
+  if (task->state == TaskState::kRemoved) {
+    if (task->expected_removals == 0) Erase(task);
+    return Ack::kOk;
+  }
+  LeaveQueue(*task);
+  const bool is_untold = IsUntold(task->id);
+  DeleteDeltas(task->id);
+  if (--task->holder_count > 0) {
+    if (is_untold && task->state == TaskState::kRunning) Unplace(task);
+    task->is_muted = true;
+    // As many loads may be left as there are earlier holders.
+    while (std::ssize(task->shared_loads) >= task->holder_count) {
+      FreeOldestSharedLoad(task);
+    }
+    return Ack::kOk;
+  }
+  if (task->state == TaskState::kRunning) Vacate(task);
+  while (!task->shared_loads.empty()) FreeOldestSharedLoad(task);
+  LeaveJob(task->job);
+  if (task->expected_removals == 0) {
+    Erase(task);
+    return Ack::kOk;
+  }
+  // Submitted more than once under one name: a client that restarted removes
+  // it once, one that repeats itself as often as it submitted.
+  task->state = TaskState::kRemoved;
+  task->holder_count = 0;
+  removed_.insert(task->id);
+  if (removed_.size() > kRemovedTasksMax) {
+    Erase(MutableTask(*removed_.begin()));
+  }
+  return Ack::kOk;
+}
+
+Ack ClusterState::ApplyOne(const AddMachine& command, int64_t /*now_ms*/) {
+  const MachineSpec& spec = command.spec;
+  const Machine* known = FindMachine(spec.uuid);
+  const bool returns = known != nullptr && !known->is_present;
+  const auto is_taken = [&](const std::string& uuid) {
+    const auto it = machine_ids_.find(uuid);
+    return it != machine_ids_.end() && !(returns && it->second == known->id);
+  };
+  if (is_taken(spec.uuid) ||
+      std::ranges::any_of(spec.pus, is_taken, &MachineSpec::Pu::uuid) ||
+      std::ranges::any_of(spec.other_uuids, is_taken)) {
+    return Ack::kAlreadyExists;
+  }
+  Machine* machine = nullptr;
+  if (returns) {
+    machine = MutableMachine(known->id);
+    departed_.erase(machine->id);
+  } else {
+    auto owned = std::make_unique<Machine>();
+    machine = owned.get();
+    machine->id = {counters_.next_machine_id++};
+    machine->uuid = spec.uuid;
+    machines_.emplace(machine->id, std::move(owned));
+  }
+  machine->is_present = true;
+  Describe(machine, spec, /*keep_tree=*/false);
+  return Ack::kOk;
+}
+
+Ack ClusterState::ApplyOne(const UpdateMachine& command, int64_t /*now_ms*/) {
+  const Machine* known = FindMachine(command.spec.uuid);
+  if (known == nullptr) return Ack::kNotFound;
+  Describe(MutableMachine(known->id), command.spec, /*keep_tree=*/true);
+  return Ack::kOk;
+}
+
+Ack ClusterState::ApplyOne(const RemoveMachine& command, int64_t /*now_ms*/) {
+  const Machine* known = FindMachine(command.uuid);
+  if (known == nullptr) return Ack::kNotFound;
+  if (!known->is_present) return Ack::kOk;
+  Machine* machine = MutableMachine(known->id);
+  machine->is_present = false;
+  Touch(*machine);
+  // What no client was told of never happened; the others may go on running.
+  const std::vector<TaskId> tasks(machine->tasks.begin(), machine->tasks.end());
+  for (const TaskId id : tasks) {
+    // Also where it is told a second time: its client asked for a machine, and
+    // this one is gone.
+    if (WaitingDelta(id) == nullptr) continue;
+    Task* task = MutableTask(id);
+    Unplace(task);
+    EnterQueue(*task);
+  }
+  departed_.insert(machine->id);
+  if (departed_.size() > kDepartedMachinesMax) {
+    for (const MachineId id : departed_) {
+      if (!FindMachine(id)->IsEmpty()) continue;
+      DropMachine(id);
+      break;
+    }
+  }
+  return Ack::kOk;
+}
+
+Ack ClusterState::ApplyOne(const AddForeignPod& command, int64_t /*now_ms*/) {
+  const auto it = machine_ids_.find(command.machine_uuid);
+  if (it == machine_ids_.end()) return Ack::kNotFound;
+  absl::StatusOr<Resources> usage = FromNamed(command.usage);
+  if (!usage.ok()) return Ack::kNotFound;
+  RemoveForeign(command.name);
+  Machine* machine = MutableMachine(it->second);
+  *usage += OnePod();
+  machine->used += *usage;
+  machine->foreign_pods.emplace(command.name, *std::move(usage));
+  Touch(*machine);
+  foreign_pod_machines_[command.name] = machine->id;
+  return Ack::kOk;
+}
+
+Ack ClusterState::ApplyOne(const RemoveForeignPod& command,
+                           int64_t /*now_ms*/) {
+  const auto it = foreign_pod_machines_.find(command.name);
+  if (it == foreign_pod_machines_.end()) return Ack::kNotFound;
+  // A late report about where the pod was before must not end where it is.
+  const auto named = machine_ids_.find(command.machine_uuid);
+  if (!command.machine_uuid.empty() &&
+      (named == machine_ids_.end() || named->second != it->second)) {
+    return Ack::kNotFound;
+  }
+  RemoveForeign(command.name);
+  return Ack::kOk;
+}
+
+void ClusterState::RemoveForeign(const std::string& name) {
+  const auto it = foreign_pod_machines_.find(name);
+  if (it == foreign_pod_machines_.end()) return;
+  Machine* machine = MutableMachine(it->second);
+  const auto pod = machine->foreign_pods.find(name);
+  const Resources usage = pod->second;
+  machine->foreign_pods.erase(pod);
+  Touch(*machine);
+  foreign_pod_machines_.erase(it);
+  Release(usage, machine);
+}
+
+Ack ClusterState::ApplyOne(const ReportTaskUsage& command, int64_t /*now_ms*/) {
+  const Task* task = FindTask(command.task);
+  return task == nullptr || task->state == TaskState::kRemoved ? Ack::kNotFound
+                                                               : Ack::kOk;
+}
+
+Ack ClusterState::ApplyOne(const ReportMachineUsage& command,
+                           int64_t /*now_ms*/) {
+  return machine_ids_.contains(command.machine_uuid) ? Ack::kOk
+                                                     : Ack::kNotFound;
+}
+
+// ---------------------------------------------------------------------------
+// Placements and their delivery
+
+void ClusterState::Place(TaskId id, MachineId machine_id) {
+  Task* task = MutableTask(id);
+  Machine* machine = MutableMachine(machine_id);
+  CHECK(task != nullptr && task->IsSchedulable());
+  CHECK(machine != nullptr && machine->IsUsable());
+  CHECK(task->class_key.request.FitsIn(machine->Free()));
+  LeaveQueue(*task);
+  task->state = TaskState::kRunning;
+  Occupy(task, machine, RoomiestPu(*machine, task->class_key.request));
+  AppendPlace(*task, /*is_repeat=*/false);
+}
+
+void ClusterState::AppendPlace(const Task& task, bool is_repeat) {
+  const uint64_t sequence = counters_.next_delta_sequence++;
+  outbox_.emplace(sequence, Delta{sequence, task.id, DeltaType::kPlace,
+                                  task.machine, is_repeat});
+  deltas_of_task_[task.id].push_back(sequence);
+  changes_.deltas.insert(sequence);
+  changes_.counters = true;
+}
+
+void ClusterState::BeginDelivery(uint64_t sequence) {
+  const auto it = outbox_.find(sequence);
+  CHECK(it != outbox_.end());
+  it->second.is_in_flight = true;
+}
+
+void ClusterState::EndDelivery(uint64_t sequence, bool is_delivered) {
+  const auto it = outbox_.find(sequence);
+  if (it == outbox_.end()) return;
+  if (is_delivered) {
+    DeleteDelta(sequence);
+    return;
+  }
+  it->second.is_in_flight = false;
+  const Delta delta = it->second;  // Deleting others invalidates the iterator.
+  // It is to be told again: a repetition that was asked for says the same.
+  const auto& sequences = deltas_of_task_.at(delta.task);
+  while (sequences.back() != sequence) DeleteDelta(sequences.back());
+  if (FindMachine(delta.machine)->is_present) return;
+  Task* task = MutableTask(delta.task);
+  Unplace(task);
+  EnterQueue(*task);
+}
+
+void ClusterState::DeleteDelta(uint64_t sequence) {
+  const auto it = outbox_.find(sequence);
+  const auto of_task = deltas_of_task_.find(it->second.task);
+  auto& sequences = of_task->second;
+  sequences.erase(std::remove(sequences.begin(), sequences.end(), sequence),
+                  sequences.end());
+  if (of_task->second.empty()) deltas_of_task_.erase(of_task);
+  outbox_.erase(it);
+  changes_.deltas.insert(sequence);
+}
+
+void ClusterState::DeleteDeltas(TaskId task) {
+  const auto it = deltas_of_task_.find(task);
+  if (it == deltas_of_task_.end()) return;
+  for (const uint64_t sequence : it->second) {
+    outbox_.erase(sequence);
+    changes_.deltas.insert(sequence);
+  }
+  deltas_of_task_.erase(it);
+}
+
+const Delta* ClusterState::WaitingDelta(TaskId task) const {
+  const auto it = deltas_of_task_.find(task);
+  if (it == deltas_of_task_.end()) return nullptr;
+  const Delta& last = outbox_.at(it->second.back());
+  return last.is_in_flight ? nullptr : &last;
+}
+
+bool ClusterState::IsUntold(TaskId task) const {
+  const Delta* waiting = WaitingDelta(task);
+  return waiting != nullptr && !waiting->is_repeat;
+}
+
+void ClusterState::Withdraw(TaskId id) {
+  Task* task = MutableTask(id);
+  CHECK(task != nullptr && task->state == TaskState::kRunning && IsUntold(id));
+  Unplace(task);
+  EnterQueue(*task);
+}
+
+void ClusterState::Unplace(Task* task) {
+  DeleteDeltas(task->id);
+  Vacate(task);
+  task->state = TaskState::kPending;
+  Touch(*task);
+}
+
+void ClusterState::Occupy(Task* task, Machine* machine, int32_t pu) {
+  task->machine = machine->id;
+  task->pu = pu;
+  machine->used += task->class_key.request;
+  machine->tasks.insert(task->id);
+  if (pu != kNoPu) {
+    ProcessingUnit& unit = machine->pus[static_cast<size_t>(pu)];
+    unit.used += task->class_key.request;
+    ++unit.task_count;
+  }
+  Touch(*task);
+}
+
+void ClusterState::Vacate(Task* task) {
+  Machine* machine = MutableMachine(task->machine);
+  machine->tasks.erase(task->id);
+  if (task->pu != kNoPu) {
+    ProcessingUnit& unit = machine->pus[static_cast<size_t>(task->pu)];
+    unit.used -= task->class_key.request;
+    --unit.task_count;
+  }
+  Release(task->class_key.request, machine);
+  task->machine = MachineId{};
+  task->pu = kNoPu;
+  Touch(*task);
+}
+
+void ClusterState::FreeOldestSharedLoad(Task* task) {
+  const SharedLoad load = task->shared_loads.front();
+  task->shared_loads.erase(task->shared_loads.begin());
+  Machine* machine = MutableMachine(load.machine);
+  --machine->shared_load_count;
+  Release(load.usage, machine);
+}
+
+void ClusterState::Release(const Resources& load, Machine* machine) {
+  const bool is_exact = !machine->used.IsSaturated();
+  machine->used -= load;
+  if (is_exact) return;
+  // A sum that was cut off gives back more than it took: add up anew.
+  Resources sum;
+  for (const auto& [name, usage] : machine->foreign_pods) sum += usage;
+  for (const TaskId id : machine->tasks) {
+    sum += FindTask(id)->class_key.request;
+  }
+  if (machine->shared_load_count > 0) {
+    for (const auto& [id, task] : tasks_) {
+      for (const SharedLoad& shared : task->shared_loads) {
+        if (shared.machine == machine->id) sum += shared.usage;
+      }
+    }
+  }
+  machine->used = sum;
+}
+
+int32_t ClusterState::RoomiestPu(const Machine& machine,
+                                 const Resources& request) const {
+  int32_t best = kNoPu;
+  std::pair<int64_t, int64_t> best_load;
+  for (size_t i = 0; i < machine.pus.size(); ++i) {
+    const ProcessingUnit& pu = machine.pus[i];
+    const std::pair load(DominantShare(pu.used + request, pu.capacity),
+                         pu.task_count);
+    if (best == kNoPu || load < best_load) {
+      best = static_cast<int32_t>(i);
+      best_load = load;
+    }
+  }
+  return best;
+}
+
+// ---------------------------------------------------------------------------
+// Descriptions
+
+void ClusterState::Describe(Task* task, const TaskSpec& spec) {
+  absl::StatusOr<Resources> request = FromNamed(spec.request);
+  task->quarantine_reason = request.ok()
+                                ? spec.quarantine_reason
+                                : std::string(request.status().message());
+  task->name = spec.name;
+  Touch(*task);
+  ++counters_.version;
+  changes_.counters = true;
+  // A running task whose new description makes no sense keeps its old one.
+  if (!task->quarantine_reason.empty()) return;
+  *request += OnePod();
+  if (task->state == TaskState::kRunning) {
+    Machine* machine = MutableMachine(task->machine);
+    const int32_t pu = task->pu;
+    Vacate(task);
+    task->class_key.request = *std::move(request);
+    Occupy(task, machine, pu);
+  } else {
+    task->class_key.request = *std::move(request);
+  }
+  task->class_key.priority = spec.priority;
+  task->task_namespace = spec.task_namespace;
+  task->task_type = spec.task_type;
+  std::vector<Label> former = std::move(task->labels);
+  task->labels = InternLabels(spec.labels);
+  ReleaseLabels(&former);
+}
+
+void ClusterState::Describe(Machine* machine, const MachineSpec& spec,
+                            bool keep_tree) {
+  Touch(*machine);
+  ++counters_.version;
+  changes_.counters = true;
+  machine->name = spec.name;
+  const bool states_amounts =
+      !keep_tree || !spec.allocatable.empty() || !spec.capacity.empty();
+  // An update of labels alone mends nothing.
+  if (states_amounts || !spec.quarantine_reason.empty()) {
+    machine->quarantine_reason = spec.quarantine_reason;
+  }
+  absl::StatusOr<Resources> allocatable = FromNamed(spec.allocatable);
+  absl::StatusOr<Resources> capacity = FromNamed(spec.capacity);
+  if (!allocatable.ok() || !capacity.ok()) {
+    machine->quarantine_reason = std::string(
+        (allocatable.ok() ? capacity : allocatable).status().message());
+  } else if (states_amounts) {
+    machine->allocatable = *std::move(allocatable);
+    machine->capacity = *std::move(capacity);
+  }
+  std::vector<Label> former = std::move(machine->labels);
+  machine->labels = InternLabels(spec.labels);
+  ReleaseLabels(&former);
+  if (!keep_tree) DescribeTree(machine, spec);
+}
+
+void ClusterState::DescribeTree(Machine* machine, const MachineSpec& spec) {
+  std::vector<ProcessingUnit> former = std::move(machine->pus);
+  machine_ids_.erase(machine->uuid);
+  for (const ProcessingUnit& pu : former) machine_ids_.erase(pu.uuid);
+  for (const std::string& uuid : machine->other_uuids) machine_ids_.erase(uuid);
+
+  machine->pus.clear();
+  machine->other_uuids = spec.other_uuids;
+  machine_ids_[machine->uuid] = machine->id;
+  for (const MachineSpec::Pu& pu : spec.pus) {
+    machine_ids_[pu.uuid] = machine->id;
+    absl::StatusOr<Resources> capacity = FromNamed(pu.capacity);
+    ProcessingUnit& unit = machine->pus.emplace_back();
+    unit.uuid = pu.uuid;
+    if (capacity.ok()) unit.capacity = *std::move(capacity);
+  }
+  for (const std::string& uuid : spec.other_uuids) {
+    machine_ids_[uuid] = machine->id;
+  }
+  // The tasks that stayed keep their processing unit where it is still there;
+  // the others then go where there is room.
+  const auto assign = [&](Task* task, int32_t pu) {
+    task->pu = pu;
+    if (pu == kNoPu) return;
+    ProcessingUnit& unit = machine->pus[static_cast<size_t>(pu)];
+    unit.used += task->class_key.request;
+    ++unit.task_count;
+  };
+  std::vector<Task*> without_unit;
+  for (const TaskId id : machine->tasks) {
+    Task* task = MutableTask(id);
+    Touch(*task);
+    const auto same =
+        std::ranges::find_if(machine->pus, [&](const ProcessingUnit& pu) {
+          return task->pu != kNoPu &&
+                 pu.uuid == former[static_cast<size_t>(task->pu)].uuid;
+        });
+    if (same == machine->pus.end()) {
+      without_unit.push_back(task);
+    } else {
+      assign(task, static_cast<int32_t>(same - machine->pus.begin()));
+    }
+  }
+  for (Task* task : without_unit) {
+    assign(task, RoomiestPu(*machine, task->class_key.request));
+  }
+}
+
+std::vector<Label> ClusterState::InternLabels(const LabelPairs& pairs) {
+  std::vector<Label> labels;
+  labels.reserve(pairs.size());
+  for (const auto& [key, value] : pairs) {
+    labels.push_back({strings_.Acquire(key), strings_.Acquire(value)});
+  }
+  std::ranges::sort(labels);
+  return labels;
+}
+
+void ClusterState::ReleaseLabels(std::vector<Label>* labels) {
+  for (const Label& label : *labels) {
+    strings_.Release(label.key);
+    strings_.Release(label.value);
+  }
+  labels->clear();
+}
+
+absl::StatusOr<Resources> ClusterState::FromNamed(const NamedAmounts& amounts) {
+  Resources resources;
+  for (const auto& [name, amount] : amounts) {
+    const auto [it, is_new] =
+        resource_indices_.try_emplace(name, resource_names_.size());
+    if (is_new) {
+      if (resource_names_.size() >=
+          kBuiltinResourceCount + kExtendedResourceNamesMax) {
+        resource_indices_.erase(it);
+        return absl::ResourceExhaustedError(
+            StrCat("extended resource '", name, "': more than ",
+                   kExtendedResourceNamesMax, " distinct names"));
+      }
+      resource_names_.push_back(name);
+    }
+    resources.Set(it->second, amount);
+  }
+  return resources;
+}
+
+NamedAmounts ClusterState::ToNamed(const Resources& resources) const {
+  NamedAmounts amounts;
+  for (ResourceIndex i = 0; i < resources.size(); ++i) {
+    if (resources[i] != 0) amounts.emplace_back(ResourceName(i), resources[i]);
+  }
+  return amounts;
+}
+
+LabelPairs ClusterState::ToPairs(const std::vector<Label>& labels) const {
+  LabelPairs pairs;
+  pairs.reserve(labels.size());
+  for (const Label& label : labels) {
+    pairs.emplace_back(strings_.Text(label.key), strings_.Text(label.value));
+  }
+  std::ranges::sort(pairs);
+  return pairs;
+}
+
+// ---------------------------------------------------------------------------
+// Queue, jobs, look-ups
+
+void ClusterState::LeaveQueue(const Task& task) {
+  if (unscheduled_.erase(task.id) == 0 || !task.IsSchedulable()) return;
+  const auto it = pending_.find(task.class_key);
+  it->second.erase(task.sequence);
+  if (it->second.empty()) pending_.erase(it);
+  --pending_count_;
+}
+
+void ClusterState::EnterQueue(const Task& task) {
+  if (!task.IsUnscheduled()) return;
+  unscheduled_.insert(task.id);
+  if (!task.IsSchedulable()) return;
+  pending_[task.class_key].emplace(task.sequence, &task);
+  ++pending_count_;
+}
+
+JobId ClusterState::JobFor(const SubmitTask& command) {
+  const auto [it, is_new] = job_ids_.try_emplace(command.job_uuid);
+  if (is_new) {
+    it->second = {counters_.next_job_id++};
+    jobs_.emplace(it->second, std::make_unique<Job>(
+                                  Job{it->second, command.job_uuid,
+                                      command.job_name, command.gang_minimum}));
+    changes_.jobs.insert(it->second);
+    changes_.counters = true;
+  }
+  ++jobs_.at(it->second)->task_count;
+  return it->second;
+}
+
+void ClusterState::LeaveJob(JobId id) {
+  const auto it = jobs_.find(id);
+  if (--it->second->task_count > 0) return;
+  job_ids_.erase(it->second->uuid);
+  jobs_.erase(it);
+  changes_.jobs.insert(id);
+}
+
+void ClusterState::Erase(Task* task) {
+  const TaskId id = task->id;
+  ReleaseLabels(&task->labels);
+  removed_.erase(id);
+  tasks_.erase(id);
+  changes_.tasks.insert(id);
+}
+
+void ClusterState::DropMachine(MachineId id) {
+  Machine* machine = MutableMachine(id);
+  Touch(*machine);
+  ReleaseLabels(&machine->labels);
+  machine_ids_.erase(machine->uuid);
+  for (const ProcessingUnit& pu : machine->pus) machine_ids_.erase(pu.uuid);
+  for (const std::string& uuid : machine->other_uuids) machine_ids_.erase(uuid);
+  departed_.erase(id);
+  machines_.erase(id);
+}
+
+const Task* ClusterState::FindTask(TaskId id) const {
+  return FindIn(tasks_, id);
+}
+
+const Job* ClusterState::FindJob(JobId id) const { return FindIn(jobs_, id); }
+
+const Machine* ClusterState::FindMachine(MachineId id) const {
+  return FindIn(machines_, id);
+}
+
+const Machine* ClusterState::FindMachine(std::string_view uuid) const {
+  const auto it = machine_ids_.find(std::string(uuid));
+  if (it == machine_ids_.end()) return nullptr;
+  const Machine* machine = FindMachine(it->second);
+  return machine->uuid == uuid ? machine : nullptr;
+}
+
+const std::string& ClusterState::ResourceName(ResourceIndex index) const {
+  return resource_names_.at(index);
+}
+
+Task* ClusterState::MutableTask(TaskId id) {
+  Task* task = FindIn(tasks_, id);
+  if (task != nullptr) {
+    ++counters_.version;
+    changes_.counters = true;
+  }
+  return task;
+}
+
+Machine* ClusterState::MutableMachine(MachineId id) {
+  Machine* machine = FindIn(machines_, id);
+  if (machine != nullptr) {
+    ++counters_.version;
+    changes_.counters = true;
+  }
+  return machine;
+}
+
+ChangeSet ClusterState::TakeChanges() {
+  return std::exchange(changes_, ChangeSet());
+}
+
+}  // namespace sluice

@@ -1,0 +1,236 @@
+// The cluster as it is: tasks, jobs, machines, placements, foreign pods, and
+// the deltas that no client has been given yet.
+//
+// Apply() is the only way in for events; Place() and the outbox are the
+// scheduler's.  The state knows no cost, no network, no wire format and no
+// clock: time is an argument.  Every change is noted in the change set, from
+// which the loop makes one atomic write of the store.
+//
+// What happens to uids that come twice and to machines that go and return is
+// described at Task and Machine, and in docs/decisions.
+//
+// Threads: none of its own; confined to the core thread.
+// Determinism: the same commands give the same state; iteration is in id order.
+
+#ifndef SLUICE_STATE_CLUSTER_STATE_H_
+#define SLUICE_STATE_CLUSTER_STATE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "sluice/base/ids.h"
+#include "sluice/state/machine.h"
+#include "sluice/state/resources.h"
+#include "sluice/state/task.h"
+#include "state/command.h"
+#include "state/delta.h"
+#include "state/interner.h"
+
+namespace sluice {
+
+// What changed since the last TakeChanges(): ids to write if they exist, and
+// to delete if they do not.
+struct ChangeSet {
+  absl::btree_set<TaskId> tasks;
+  absl::btree_set<JobId> jobs;
+  absl::btree_set<MachineId> machines;
+  absl::btree_set<uint64_t> deltas;
+  bool counters = false;
+
+  bool empty() const {
+    return tasks.empty() && jobs.empty() && machines.empty() &&
+           deltas.empty() && !counters;
+  }
+};
+
+// Numbers that go on after a restart.
+struct StateCounters {
+  uint32_t next_job_id = 0;
+  uint32_t next_machine_id = 0;
+  uint64_t next_task_sequence = 0;
+  uint64_t next_delta_sequence = 0;
+  uint64_t version = 0;
+};
+
+class ClusterState {
+ public:
+  using TaskMap = absl::btree_map<TaskId, std::unique_ptr<Task>>;
+  using JobMap = absl::btree_map<JobId, std::unique_ptr<Job>>;
+  using MachineMap = absl::btree_map<MachineId, std::unique_ptr<Machine>>;
+  // The schedulable tasks of a class, oldest first.
+  using PendingTasks = absl::btree_map<uint64_t, const Task*>;
+  using ClassMap = absl::btree_map<ClassKey, PendingTasks>;
+
+  ClusterState() = default;
+  ClusterState(const ClusterState&) = delete;
+  ClusterState& operator=(const ClusterState&) = delete;
+
+  Ack Apply(const Command& command, int64_t now_ms);
+
+  // Gives `task` its place and appends the PLACE delta.
+  // REQUIRES: the task is schedulable, the machine usable, the request fits.
+  void Place(TaskId task, MachineId machine);
+
+  // Whether the PLACE of the task is still in the outbox, in nobody's hands and
+  // no repetition: then no client knows of the placement, and it can be undone.
+  bool IsUntold(TaskId task) const;
+  // Undoes such a placement.  REQUIRES: the task runs and IsUntold().
+  void Withdraw(TaskId task);
+
+  // Undelivered deltas in the order of their decisions.
+  const absl::btree_map<uint64_t, Delta>& outbox() const { return outbox_; }
+  // Hands a delta to a client.  REQUIRES: it is in the outbox.
+  void BeginDelivery(uint64_t sequence);
+  // Says how that ended: the client has it, or it waits for the next call.  On
+  // a machine that is gone by then it is void, and its placement with it.
+  // No-op where it was revoked meanwhile.
+  void EndDelivery(uint64_t sequence, bool is_delivered);
+
+  const TaskMap& tasks() const { return tasks_; }
+  const JobMap& jobs() const { return jobs_; }
+  const MachineMap& machines() const { return machines_; }
+  // Classes with schedulable tasks, the most urgent first.
+  const ClassMap& pending() const { return pending_; }
+  int64_t pending_count() const { return pending_count_; }
+  // Tasks that wait, schedulable or quarantined, ascending.
+  const absl::btree_set<TaskId>& unscheduled() const { return unscheduled_; }
+
+  const Task* FindTask(TaskId id) const;
+  const Job* FindJob(JobId id) const;
+  const Machine* FindMachine(MachineId id) const;
+  // By the uuid of the machine itself.
+  const Machine* FindMachine(std::string_view uuid) const;
+
+  // The name of a resource ("cpu", "nvidia.com/gpu", ...).
+  const std::string& ResourceName(ResourceIndex index) const;
+  size_t resource_count() const { return resource_names_.size(); }
+  int64_t departed_count() const {
+    return static_cast<int64_t>(departed_.size());
+  }
+  NamedAmounts ToNamed(const Resources& resources) const;
+  LabelPairs ToPairs(const std::vector<Label>& labels) const;
+
+  const StateCounters& counters() const { return counters_; }
+  uint64_t version() const { return counters_.version; }
+  // Submissions that used a known uid again, since the start.
+  int64_t reused_uid_count() const { return reused_uid_count_; }
+
+  bool has_changes() const { return !changes_.empty(); }
+  ChangeSet TakeChanges();
+
+  // Recovery: puts records back, jobs and machines before the tasks and
+  // deltas that name them, the counters last.  Errors name the record that
+  // contradicts another; the state is then of no use.
+  absl::Status RestoreJob(const Job& job);
+  absl::Status RestoreMachine(MachineId id, const MachineSpec& spec,
+                              bool is_present,
+                              const std::vector<AddForeignPod>& foreign_pods);
+  absl::Status RestoreTask(const Task& task, const TaskSpec& spec);
+  absl::Status RestoreDelta(const Delta& delta);
+  // Also ends all deliveries without success, which may undo placements: these
+  // are changes as any other.
+  void RestoreCounters(const StateCounters& counters);
+
+  // Errors: kResourceExhausted beyond kExtendedResourceNamesMax names.
+  absl::StatusOr<Resources> FromNamed(const NamedAmounts& amounts);
+
+ private:
+  Ack ApplyOne(const SubmitTask& command, int64_t now_ms);
+  Ack ApplyOne(const UpdateTask& command, int64_t now_ms);
+  Ack ApplyOne(const CompleteTask& command, int64_t now_ms);
+  Ack ApplyOne(const FailTask& command, int64_t now_ms);
+  Ack ApplyOne(const RemoveTask& command, int64_t now_ms);
+  Ack ApplyOne(const AddMachine& command, int64_t now_ms);
+  Ack ApplyOne(const UpdateMachine& command, int64_t now_ms);
+  Ack ApplyOne(const RemoveMachine& command, int64_t now_ms);
+  Ack ApplyOne(const AddForeignPod& command, int64_t now_ms);
+  Ack ApplyOne(const RemoveForeignPod& command, int64_t now_ms);
+  Ack ApplyOne(const ReportTaskUsage& command, int64_t now_ms);
+  Ack ApplyOne(const ReportMachineUsage& command, int64_t now_ms);
+
+  // For a change: they count a new version.  Whether the record changes too is
+  // for the caller to say with Touch: what runs on a machine is not part of
+  // the machine's.
+  Task* MutableTask(TaskId id);
+  Machine* MutableMachine(MachineId id);
+  JobId JobFor(const SubmitTask& command);
+  void LeaveJob(JobId id);
+
+  // Resubmission of a uid that is known.
+  void Resubmit(Task* task, const SubmitTask& command, int64_t now_ms);
+  Ack Finish(TaskId id, TaskState state);
+  void Describe(Task* task, const TaskSpec& spec);
+  // An update keeps the tree, and the amounts where it states none.
+  void Describe(Machine* machine, const MachineSpec& spec, bool keep_tree);
+  void DescribeTree(Machine* machine, const MachineSpec& spec);
+  std::vector<Label> InternLabels(const LabelPairs& pairs);
+  void ReleaseLabels(std::vector<Label>* labels);
+
+  // Keeps pending_ and unscheduled_ true; call around every change of a task
+  // that may change whether it waits.
+  void LeaveQueue(const Task& task);
+  void EnterQueue(const Task& task);
+
+  void Occupy(Task* task, Machine* machine, int32_t pu);
+  void Vacate(Task* task);
+  // Takes `load` off the machine.  REQUIRES: nothing accounts for it any more.
+  void Release(const Resources& load, Machine* machine);
+  void FreeOldestSharedLoad(Task* task);
+  int32_t RoomiestPu(const Machine& machine, const Resources& request) const;
+  void AppendPlace(const Task& task, bool is_repeat);
+  // The last delta of the task, if it is in the outbox and in nobody's hands.
+  const Delta* WaitingDelta(TaskId task) const;
+  void DeleteDelta(uint64_t sequence);
+  void DeleteDeltas(TaskId task);
+  // Makes a running task pending again.
+  void Unplace(Task* task);
+  void RemoveForeign(const std::string& name);
+  void DropMachine(MachineId id);
+  void Erase(Task* task);
+
+  void Touch(const Task& task) { changes_.tasks.insert(task.id); }
+  void Touch(const Machine& machine) { changes_.machines.insert(machine.id); }
+
+  TaskMap tasks_;
+  JobMap jobs_;
+  MachineMap machines_;
+  ClassMap pending_;
+  int64_t pending_count_ = 0;
+  absl::btree_set<TaskId> unscheduled_;
+  absl::btree_map<uint64_t, Delta> outbox_;
+  absl::flat_hash_map<TaskId, absl::InlinedVector<uint64_t, 1>> deltas_of_task_;
+  absl::btree_set<TaskId> removed_;  // Tasks in state kRemoved.
+  absl::btree_set<MachineId> departed_;
+
+  absl::flat_hash_map<std::string, JobId> job_ids_;
+  // Every uuid of every machine's tree.
+  absl::flat_hash_map<std::string, MachineId> machine_ids_;
+  absl::flat_hash_map<std::string, MachineId> foreign_pod_machines_;
+
+  Interner strings_;
+  std::vector<std::string> resource_names_ = {"cpu", "memory",
+                                              "ephemeral-storage", "pods"};
+  absl::flat_hash_map<std::string, ResourceIndex> resource_indices_ = {
+      {"cpu", kCpu},
+      {"memory", kMemory},
+      {"ephemeral-storage", kEphemeralStorage},
+      {"pods", kPods}};
+
+  StateCounters counters_;
+  int64_t reused_uid_count_ = 0;
+  ChangeSet changes_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_CLUSTER_STATE_H_

@@ -1,0 +1,136 @@
+// Recovery: the state put together again from its records.
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/strings.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+absl::Status ClusterState::RestoreJob(const Job& job) {
+  if (!job_ids_.emplace(job.uuid, job.id).second ||
+      !jobs_.emplace(job.id, std::make_unique<Job>(job)).second) {
+    return absl::DataLossError(StrCat("job ", job.id.value, ": stored twice"));
+  }
+  jobs_.at(job.id)->task_count = 0;
+  return absl::OkStatus();
+}
+
+absl::Status ClusterState::RestoreMachine(
+    MachineId id, const MachineSpec& spec, bool is_present,
+    const std::vector<AddForeignPod>& foreign_pods) {
+  auto owned = std::make_unique<Machine>();
+  Machine* machine = owned.get();
+  machine->id = id;
+  machine->uuid = spec.uuid;
+  machine->is_present = is_present;
+  const auto error = [&](std::string_view what) {
+    return absl::DataLossError(StrCat("machine ", id.value, ": ", what));
+  };
+  if (!machines_.emplace(id, std::move(owned)).second) {
+    return error("stored twice");
+  }
+  const auto is_taken = [&](const std::string& uuid) {
+    return machine_ids_.contains(uuid);
+  };
+  if (is_taken(spec.uuid) ||
+      std::ranges::any_of(spec.pus, is_taken, &MachineSpec::Pu::uuid) ||
+      std::ranges::any_of(spec.other_uuids, is_taken)) {
+    return error("another machine has one of its uuids");
+  }
+  Describe(machine, spec, /*keep_tree=*/false);
+  if (!is_present) departed_.insert(id);
+  for (const AddForeignPod& pod : foreign_pods) {
+    if (foreign_pod_machines_.contains(pod.name) ||
+        ApplyOne(pod, 0) != Ack::kOk) {
+      return error("one of its foreign pods is not possible");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ClusterState::RestoreTask(const Task& stored,
+                                       const TaskSpec& spec) {
+  const auto error = [&](std::string_view what) {
+    return absl::DataLossError(StrCat("task ", stored.id.value, ": ", what));
+  };
+  const bool is_removed = stored.state == TaskState::kRemoved;
+  if (!is_removed && !jobs_.contains(stored.job)) {
+    return error("its job is not stored");
+  }
+  auto owned = std::make_unique<Task>(stored);
+  Task* task = owned.get();
+  if (!tasks_.emplace(stored.id, std::move(owned)).second) {
+    return error("stored twice");
+  }
+  for (const SharedLoad& load : stored.shared_loads) {
+    Machine* machine = MutableMachine(load.machine);
+    if (machine == nullptr) return error("a machine it used is not stored");
+    machine->used += load.usage;
+    ++machine->shared_load_count;
+  }
+  // Described as it waits, then put where it was.
+  task->state = TaskState::kPending;
+  TaskSpec sound = spec;
+  sound.quarantine_reason.clear();
+  Describe(task, sound);
+  task->quarantine_reason = spec.quarantine_reason;
+  task->state = stored.state;
+  if (is_removed) {
+    removed_.insert(task->id);
+    return absl::OkStatus();
+  }
+  ++jobs_.at(stored.job)->task_count;
+  if (stored.state == TaskState::kRunning) {
+    Machine* machine = MutableMachine(stored.machine);
+    if (machine == nullptr) return error("its machine is not stored");
+    const auto pu_count = static_cast<int64_t>(machine->pus.size());
+    if (pu_count == 0 ? stored.pu != kNoPu
+                      : stored.pu < 0 || stored.pu >= pu_count) {
+      return error("its machine has no such processing unit");
+    }
+    Occupy(task, machine, stored.pu);
+  }
+  EnterQueue(*task);
+  return absl::OkStatus();
+}
+
+absl::Status ClusterState::RestoreDelta(const Delta& delta) {
+  const auto error = [&](std::string_view what) {
+    return absl::DataLossError(StrCat("delta ", delta.sequence, " of task ",
+                                      delta.task.value, ": ", what));
+  };
+  const Task* task = FindTask(delta.task);
+  if (task == nullptr || task->state != TaskState::kRunning) {
+    return error("its task does not run");
+  }
+  if (task->machine != delta.machine) {
+    return error("its task runs elsewhere");
+  }
+  if (!outbox_.emplace(delta.sequence, delta).second) {
+    return error("stored twice");
+  }
+  deltas_of_task_[delta.task].push_back(delta.sequence);
+  return absl::OkStatus();
+}
+
+void ClusterState::RestoreCounters(const StateCounters& counters) {
+  counters_ = counters;
+  changes_ = ChangeSet();
+  // Nobody knows which deltas arrived, so all are to be told again; those of a
+  // machine that went away while they were in flight are undone.  Only now: a
+  // task may have several, and what ends here is a change that the store must
+  // see.
+  std::vector<uint64_t> sequences;
+  sequences.reserve(outbox_.size());
+  for (const auto& [sequence, delta] : outbox_) sequences.push_back(sequence);
+  for (const uint64_t sequence : sequences) {
+    EndDelivery(sequence, /*is_delivered=*/false);
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,118 @@
+// Commands: all that can happen to the cluster, as values.
+//
+// The edge (rpc/) has checked and converted what it could: amounts are in
+// range, ids are of bounded length, and a description that makes no sense
+// comes with `quarantine_reason` set.  Nothing here refers to a wire format.
+//
+// Threads: values.
+
+#ifndef SLUICE_STATE_COMMAND_H_
+#define SLUICE_STATE_COMMAND_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sluice/base/ids.h"
+#include "sluice/state/resources.h"
+
+namespace sluice {
+
+using LabelPairs = std::vector<std::pair<std::string, std::string>>;
+
+// A task as its client describes it.
+struct TaskSpec {
+  std::string name;
+  std::string task_namespace;
+  NamedAmounts request;  // Without the one pod that every task is.
+  uint32_t priority = 0;
+  LabelPairs labels;
+  int32_t task_type = 0;
+  std::string quarantine_reason;
+};
+
+// A machine as its client describes it.
+struct MachineSpec {
+  struct Pu {
+    std::string uuid;
+    NamedAmounts capacity;
+  };
+  std::string uuid;
+  std::string name;
+  // "pods" included.  Both empty in an update that says nothing of them.
+  NamedAmounts allocatable;
+  NamedAmounts capacity;
+  LabelPairs labels;
+  std::vector<Pu> pus;
+  std::vector<std::string> other_uuids;
+  std::string quarantine_reason;
+};
+
+struct SubmitTask {
+  TaskId task;
+  std::string job_uuid;
+  std::string job_name;
+  uint64_t gang_minimum = 0;
+  TaskSpec spec;
+  // Answer kAlreadyExists for a uid that is known, instead of counting it.
+  bool reject_if_known = false;
+};
+struct UpdateTask {
+  TaskId task;
+  TaskSpec spec;
+};
+struct CompleteTask {
+  TaskId task;
+};
+struct FailTask {
+  TaskId task;
+};
+struct RemoveTask {
+  TaskId task;
+};
+struct AddMachine {
+  MachineSpec spec;
+};
+// Changes labels, and amounts where the spec states them.
+struct UpdateMachine {
+  MachineSpec spec;
+};
+// Removed or failed: the scheduler does the same for both.
+struct RemoveMachine {
+  std::string uuid;
+};
+// A pod of another scheduler uses something of a machine.
+struct AddForeignPod {
+  std::string name;
+  std::string machine_uuid;
+  NamedAmounts usage;  // Without the one pod that it is.
+};
+struct RemoveForeignPod {
+  std::string name;
+  std::string machine_uuid = {};  // Where it is; empty: wherever.
+};
+// Usage samples are accepted, and only looked up: placement goes by requests.
+struct ReportTaskUsage {
+  TaskId task;
+};
+struct ReportMachineUsage {
+  std::string machine_uuid;
+};
+
+using Command =
+    std::variant<SubmitTask, UpdateTask, CompleteTask, FailTask, RemoveTask,
+                 AddMachine, UpdateMachine, RemoveMachine, AddForeignPod,
+                 RemoveForeignPod, ReportTaskUsage, ReportMachineUsage>;
+
+// What became of a command.
+enum class Ack {
+  kOk,
+  kNotFound,       // Never known, or removed as often as it was submitted.
+  kAlreadyExists,  // Machine known; or task known and reject_if_known set.
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_COMMAND_H_

@@ -1,0 +1,30 @@
+// A delta: one decision of the scheduler that its client must carry out.
+
+#ifndef SLUICE_STATE_DELTA_H_
+#define SLUICE_STATE_DELTA_H_
+
+#include <cstdint>
+
+#include "sluice/base/ids.h"
+
+namespace sluice {
+
+// Numbered as SchedulingDelta.ChangeType of the contract.
+enum class DeltaType : uint8_t { kPlace = 1, kPreempt = 2, kMigrate = 3 };
+
+struct Delta {
+  uint64_t sequence = 0;  // The order of decisions; never used again.
+  TaskId task;
+  DeltaType type = DeltaType::kPlace;
+  MachineId machine;
+  // A client was told of this placement before, and asked again: its task may
+  // run, so the scheduler must not withdraw it for another.
+  bool is_repeat = false;
+  // Handed to a client whose call has not ended yet.  Not stored: after a crash
+  // nobody knows whether it arrived, and it is delivered again.
+  bool is_in_flight = false;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_DELTA_H_

@@ -1,0 +1,67 @@
+// What every cost model promises (sluice/cost/cost_model.h), tried on each one
+// that is registered.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "contract/worlds.h"
+#include "cost/policy_set.h"
+
+namespace sluice {
+namespace {
+
+class CostModelContract : public testing::TestWithParam<CostModelEntry> {
+ protected:
+  const std::vector<Machine> machines_ = DrawMachines(/*seed=*/1, 400);
+  const std::vector<ClassKey> classes_ = DrawClasses(/*seed=*/2, 60);
+  const std::unique_ptr<CostModel> model_ = GetParam().make();
+};
+
+TEST_P(CostModelContract, KeepsLoadCostsWithinItsScale) {
+  Rng rng(3);
+  for (const Machine& machine : machines_) {
+    for (int i = 0; i < 20; ++i) {
+      const Resources used = DrawLoad(&rng);
+      const Cost cost = model_->LoadCost(machine, used);
+      EXPECT_GE(cost, 0) << "seed 3, machine " << machine.id;
+      EXPECT_LE(cost, kModelCostMax) << "seed 3, machine " << machine.id;
+    }
+  }
+}
+
+TEST_P(CostModelContract, KeepsPreferenceCostsWithinItsScale) {
+  for (const Machine& machine : machines_) {
+    for (const ClassKey& key : classes_) {
+      const Cost cost = model_->PreferenceCost(key, machine);
+      EXPECT_GE(cost, 0) << "machine " << machine.id;
+      EXPECT_LE(cost, kModelCostMax) << "machine " << machine.id;
+    }
+  }
+}
+
+TEST_P(CostModelContract, GivesTheSameAnswerTwiceAndFromAnotherInstance) {
+  const std::unique_ptr<CostModel> other = GetParam().make();
+  for (const Machine& machine : machines_) {
+    const Cost load = model_->LoadCost(machine, machine.used);
+    EXPECT_EQ(model_->LoadCost(machine, machine.used), load);
+    EXPECT_EQ(other->LoadCost(machine, machine.used), load);
+    for (const ClassKey& key : classes_) {
+      const Cost preference = model_->PreferenceCost(key, machine);
+      EXPECT_EQ(model_->PreferenceCost(key, machine), preference);
+      EXPECT_EQ(other->PreferenceCost(key, machine), preference);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, CostModelContract,
+                         testing::ValuesIn(CostModels().begin(),
+                                           CostModels().end()),
+                         [](const auto& entry) {
+                           return std::string(entry.param.name);
+                         });
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,105 @@
+// Writes the seed corpus of fuzz_requests: make_corpus DIRECTORY.
+//
+// Each file is a short, sound sequence of requests, so that mutations start
+// from where the interesting code is.
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "firmament/firmament_scheduler.pb.h"
+
+namespace {
+
+std::string Frame(uint8_t method, const std::string& bytes) {
+  std::string frame;
+  frame += static_cast<char>(method);
+  frame += static_cast<char>(bytes.size() & 0xff);
+  frame += static_cast<char>(bytes.size() >> 8);
+  return frame + bytes;
+}
+
+std::string Machine(const std::string& uuid, float cpu) {
+  firmament::ResourceTopologyNodeDescriptor tree;
+  auto* machine = tree.mutable_resource_desc();
+  machine->set_uuid(uuid);
+  machine->set_friendly_name("node-" + uuid);
+  machine->set_type(firmament::ResourceDescriptor::RESOURCE_MACHINE);
+  machine->mutable_available_resources()->set_cpu_cores(cpu);
+  machine->mutable_available_resources()->set_ram_cap(16106127360000);
+  *machine->mutable_resource_capacity() = machine->available_resources();
+  machine->set_max_pods(3);
+  auto* label = machine->add_labels();
+  label->set_key("disk");
+  label->set_value("ssd");
+  auto* pu = tree.add_children()->mutable_resource_desc();
+  pu->set_uuid(uuid + "-pu");
+  return tree.SerializeAsString();
+}
+
+std::string Task(uint64_t uid, const std::string& name, float cpu) {
+  firmament::TaskDescription description;
+  auto* task = description.mutable_task_descriptor();
+  task->set_uid(uid);
+  task->set_name(name);
+  task->set_job_id("job");
+  task->mutable_resource_request()->set_cpu_cores(cpu);
+  task->mutable_resource_request()->set_ram_cap(1073741824000);
+  (*task->mutable_resource_request()
+        ->mutable_extended_resources())["nvidia.com/gpu"] = uid % 2;
+  description.mutable_job_descriptor()->set_uuid("job");
+  return description.SerializeAsString();
+}
+
+std::string Uid(uint64_t uid) {
+  firmament::TaskUID message;
+  message.set_task_uid(uid);
+  return message.SerializeAsString();
+}
+
+std::string Resource(const std::string& uuid) {
+  firmament::ResourceUID message;
+  message.set_resource_uid(uuid);
+  return message.SerializeAsString();
+}
+
+std::string Foreign(const std::string& name, int64_t memory) {
+  firmament::TaskInfo info;
+  info.set_task_name(name);
+  info.set_resource_id("m1");
+  info.set_cpu_utilization(250);
+  info.set_mem_utilization(memory);
+  return info.SerializeAsString();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: make_corpus DIRECTORY\n");
+    return 2;
+  }
+  const auto write = [&](const std::string& name, const std::string& bytes) {
+    std::ofstream(std::string(argv[1]) + "/" + name, std::ios::binary) << bytes;
+  };
+  const std::string cluster =
+      Frame(5, Machine("m1", 4000)) + Frame(5, Machine("m2", 8000));
+  const std::string tasks = Frame(0, Task(1, "a", 1500)) +
+                            Frame(0, Task(2, "b", 2500)) +
+                            Frame(0, Task(4, "c", 4000));
+  write("place_and_finish", cluster + tasks + Frame(11, "") + Frame(12, "") +
+                                Frame(2, Uid(2)) + Frame(4, Uid(2)) +
+                                Frame(11, "") + Frame(12, ""));
+  write("reused_uid", cluster + tasks + Frame(11, "") + Frame(12, "") +
+                          Frame(0, Task(4, "d", 1000)) + Frame(11, "") +
+                          Frame(4, Uid(4)) + Frame(12, "x") + Frame(4, Uid(4)));
+  write("node_flap", cluster + tasks + Frame(11, "") +
+                         Frame(7, Resource("m2")) + Frame(12, "") +
+                         Frame(5, Machine("m2", 1000)) +
+                         Frame(6, Machine("m2", 9000)) + Frame(11, ""));
+  write("foreign_pods", cluster + Frame(8, Foreign("x/default", 1 << 30)) +
+                            tasks + Frame(11, "") +
+                            Frame(8, Foreign("x/default", -1)) +
+                            Frame(1, Task(1, "a", 3000)));
+  return 0;
+}

@@ -1,0 +1,79 @@
+#include "integration/daemon_process.h"
+
+#include <fcntl.h>
+#include <glog/logging.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+
+extern char** environ;
+
+namespace sluice {
+
+DaemonProcess::DaemonProcess(const std::vector<std::string>& flags) {
+  std::vector<std::string> arguments = {SLUICE_BIN_DIR "/sluiced"};
+  arguments.insert(arguments.end(), flags.begin(), flags.end());
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+
+  int pipe_ends[2];
+  CHECK_EQ(pipe2(pipe_ends, O_CLOEXEC), 0);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDERR_FILENO);
+  const int error =
+      posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ);
+  CHECK_EQ(error, 0) << argv[0];
+  posix_spawn_file_actions_destroy(&actions);
+  close(pipe_ends[1]);
+  stderr_ = pipe_ends[0];
+}
+
+DaemonProcess::~DaemonProcess() {
+  if (pid_ > 0) {
+    Signal(SIGKILL);
+    AwaitEnd();
+  }
+  close(stderr_);
+}
+
+bool DaemonProcess::ReadLog() {
+  char buffer[4096];
+  ssize_t n = 0;
+  do {
+    n = read(stderr_, buffer, sizeof(buffer));
+  } while (n < 0 && errno == EINTR);
+  if (n <= 0) return false;
+  log_.append(buffer, static_cast<size_t>(n));
+  return true;
+}
+
+int DaemonProcess::AwaitReady() {
+  constexpr std::string_view kReady = "ready: grpc=127.0.0.1:";
+  for (;;) {
+    const size_t at = log_.find(kReady);
+    if (at != std::string::npos && log_.find('\n', at) != std::string::npos) {
+      return std::atoi(log_.c_str() + at + kReady.size());
+    }
+    if (!ReadLog()) return 0;
+  }
+}
+
+void DaemonProcess::Signal(int signal) { CHECK_EQ(kill(pid_, signal), 0); }
+
+int DaemonProcess::AwaitEnd() {
+  while (ReadLog()) {
+  }
+  int status = 0;
+  CHECK_EQ(waitpid(pid_, &status, 0), pid_);
+  pid_ = -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+}  // namespace sluice

@@ -1,0 +1,47 @@
+// The real program bin/sluiced as a process that can be asked, ended and
+// killed.
+//
+// Threads: none; confined to the test.
+
+#ifndef SLUICE_TESTS_INTEGRATION_DAEMON_PROCESS_H_
+#define SLUICE_TESTS_INTEGRATION_DAEMON_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace sluice {
+
+class DaemonProcess {
+ public:
+  // Starts it with these flags.
+  explicit DaemonProcess(const std::vector<std::string>& flags);
+  DaemonProcess(const DaemonProcess&) = delete;
+  DaemonProcess& operator=(const DaemonProcess&) = delete;
+  // Kills it if it still runs.
+  ~DaemonProcess();
+
+  // Waits until it says that it is ready, and returns the port of its gRPC
+  // server; 0 if it ended instead.
+  int AwaitReady();
+
+  void Signal(int signal);
+  // Waits for its end and returns its exit code, or -signal.
+  int AwaitEnd();
+
+  // What it has written to stderr, as far as it was read by the two waits.
+  const std::string& log() const { return log_; }
+
+ private:
+  // Reads more of its stderr; returns false at the end of it.
+  bool ReadLog();
+
+  pid_t pid_ = -1;
+  int stderr_ = -1;
+  std::string log_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_TESTS_INTEGRATION_DAEMON_PROCESS_H_

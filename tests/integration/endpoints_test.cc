@@ -1,0 +1,161 @@
+// What the daemon offers besides the contract: the inspector, reflection,
+// health and HTTP.
+
+#include <civetweb.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "integration/mini_server.h"
+#include "util/http_get.h"
+
+namespace sluice {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A field of a message on the wire: `text` under `number`.
+std::string StringField(int number, const std::string& text) {
+  return StrCat(static_cast<char>(number << 3 | 2),
+                static_cast<char>(text.size()), text);
+}
+
+class Endpoints : public ContractFixture {
+ protected:
+  // The reply of server reflection, whose messages come without a library.
+  std::string Reflect(int field, const std::string& what) {
+    std::string response;
+    const grpc::Status status = client_.CallRaw(
+        "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+        StringField(field, what), &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return response;
+  }
+};
+
+TEST_F(Endpoints, ReflectionListsTheServicesByTheirFullNames) {
+  constexpr int kListServices = 7;
+  const std::string services = Reflect(kListServices, "*");
+  for (const char* name : {"firmament.FirmamentScheduler",
+                           "sluice.v1.Inspector", "grpc.health.v1.Health"}) {
+    EXPECT_THAT(services, HasSubstr(name));
+  }
+}
+
+TEST_F(Endpoints, ReflectionDescribesEveryMethodOfTheContract) {
+  constexpr int kFileContainingSymbol = 4;
+  for (const std::string method :
+       {"Schedule", "TaskCompleted", "TaskFailed", "TaskRemoved",
+        "TaskSubmitted", "TaskUpdated", "NodeAdded", "NodeFailed",
+        "NodeRemoved", "NodeUpdated", "AddTaskStats", "AddNodeStats", "Check",
+        "AddTaskInfo"}) {
+    const std::string file = Reflect(kFileContainingSymbol,
+                                     "firmament.FirmamentScheduler." + method);
+    EXPECT_THAT(file, HasSubstr(method));
+    EXPECT_THAT(file, HasSubstr("firmament/firmament_scheduler.proto"));
+  }
+}
+
+TEST_F(Endpoints, HealthIsServing) {
+  std::string response;
+  ASSERT_TRUE(
+      client_.CallRaw("grpc.health.v1.Health/Check", "", &response).ok());
+  EXPECT_EQ(response, "\x08\x01");
+}
+
+TEST_F(Endpoints, AnUnknownMethodIsUnimplemented) {
+  std::string response;
+  EXPECT_EQ(client_.CallRaw("firmament.FirmamentScheduler/X", "", &response)
+                .error_code(),
+            grpc::StatusCode::UNIMPLEMENTED);
+}
+
+TEST_F(Endpoints, InspectorShowsMachinesTasksAndJobs) {
+  client_.AddNode(NodeMessage("n", {.cpu = 1000}));
+  client_.Submit(TaskMessage(1, {.cpu = 600}));
+  client_.Submit(TaskMessage(2, {.cpu = 600}));
+  client_.Schedule();
+  v1::ListMachinesResponse machines;
+  grpc::ClientContext machines_context;
+  ASSERT_TRUE(
+      client_.inspector().ListMachines(&machines_context, {}, &machines).ok());
+  ASSERT_EQ(machines.machines_size(), 1);
+  EXPECT_EQ(machines.machines(0).used().cpu_millicores(), 600);
+  v1::ListTasksResponse tasks;
+  grpc::ClientContext tasks_context;
+  ASSERT_TRUE(client_.inspector().ListTasks(&tasks_context, {}, &tasks).ok());
+  EXPECT_EQ(tasks.tasks_size(), 2);
+  v1::GetJobRequest request;
+  request.set_job("job");
+  v1::Job job;
+  grpc::ClientContext job_context;
+  ASSERT_TRUE(client_.inspector().GetJob(&job_context, request, &job).ok());
+  EXPECT_EQ(job.running_tasks(), 1);
+  EXPECT_EQ(job.pending_tasks(), 1);
+  EXPECT_THAT(client_.Explain(2).summary(), HasSubstr("insufficient cpu"));
+  EXPECT_THAT(client_.Status().cost_models(), ElementsAre("cpu_memory"));
+  EXPECT_EQ(client_.Status().store(), "memory");
+}
+
+TEST_F(Endpoints, InspectorReportsErrorsAsStatus) {
+  grpc::ClientContext page_context;
+  v1::ListTasksRequest page;
+  page.set_page_token("nonsense");
+  v1::ListTasksResponse tasks;
+  EXPECT_EQ(
+      client_.inspector().ListTasks(&page_context, page, &tasks).error_code(),
+      grpc::StatusCode::INVALID_ARGUMENT);
+  grpc::ClientContext job_context;
+  v1::GetJobRequest request;
+  request.set_job("x");
+  v1::Job job;
+  EXPECT_EQ(
+      client_.inspector().GetJob(&job_context, request, &job).error_code(),
+      grpc::StatusCode::NOT_FOUND);
+  grpc::ClientContext task_context;
+  v1::ExplainTaskRequest task;
+  task.set_task("x");
+  v1::TaskExplanation explanation;
+  EXPECT_EQ(client_.inspector()
+                .ExplainTask(&task_context, task, &explanation)
+                .error_code(),
+            grpc::StatusCode::NOT_FOUND);
+}
+
+TEST(HttpEndpoints, ServeProbesAndWhatWasCounted) {
+  Options options = MiniServer::OptionsFor(ReplyMode::kContract);
+  options.http_address = "127.0.0.1:0";
+  MiniServer server(options);
+  Client client(server.port());
+  client.Submit(TaskMessage(1, {.cpu = -1}));
+  client.Schedule();
+  const std::string metrics = HttpGet(server.http_port(), "/metrics").body;
+  EXPECT_THAT(metrics, HasSubstr("\nsluice_rounds_total 1"));
+  EXPECT_THAT(metrics,
+              HasSubstr("sluice_malformed_total{kind=\"TaskSubmitted\"} 1"));
+  EXPECT_EQ(HttpGet(server.http_port(), "/healthz").status, 200);
+  EXPECT_EQ(HttpGet(server.http_port(), "/readyz").status, 200);
+}
+
+// A probe that is not answered has the daemon restarted.
+TEST(HttpEndpoints, AnswerProbesBesideConnectionsThatSendNothingMore) {
+  Options options = MiniServer::OptionsFor(ReplyMode::kContract);
+  options.http_address = "127.0.0.1:0";
+  MiniServer server(options);
+  std::vector<mg_connection*> half_open;
+  for (int i = 0; i < 4; ++i) {
+    char error[256] = "";
+    half_open.push_back(mg_connect_client("127.0.0.1", server.http_port(), 0,
+                                          error, sizeof(error)));
+    ASSERT_NE(half_open.back(), nullptr) << error;
+    mg_printf(half_open.back(), "GET /hea");
+  }
+  EXPECT_EQ(HttpGet(server.http_port(), "/healthz").status, 200);
+  for (mg_connection* connection : half_open) mg_close_connection(connection);
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,141 @@
+#include "integration/fake_bridge.h"
+
+#include <glog/logging.h>
+
+namespace sluice {
+
+using Stub = firmament::FirmamentScheduler::Stub;
+
+FakeBridge::FakeBridge(const std::shared_ptr<grpc::Channel>& channel)
+    : stub_(firmament::FirmamentScheduler::NewStub(channel)) {}
+
+FakeBridge::~FakeBridge() {
+  AwaitAll();
+  queue_.Shutdown();
+  void* tag = nullptr;
+  bool is_ok = false;
+  while (queue_.Next(&tag, &is_ok)) {
+  }
+}
+
+void FakeBridge::Die(std::string cause) {
+  if (cause_of_death_.empty()) cause_of_death_ = std::move(cause);
+}
+
+template <class Request, class Response, class Prepare>
+void FakeBridge::Start(Prepare prepare, const Request& request,
+                       std::function<void(const Response&)> end) {
+  struct TypedCall : PendingCall {
+    Response response;
+    std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> reader;
+  };
+  auto call = std::make_unique<TypedCall>();
+  TypedCall* const raw = call.get();
+  raw->end = [this, raw, end = std::move(end)] {
+    if (!raw->status.ok()) {
+      Die(StrCat(Request::descriptor()->name(),
+                 " failed: ", raw->status.error_message()));
+      return;
+    }
+    end(raw->response);
+  };
+  raw->reader = ((*stub_).*prepare)(&raw->context, request, &queue_);
+  raw->reader->StartCall();
+  PendingCall* const tag = call.release();  // AwaitOne() owns it again.
+  raw->reader->Finish(&raw->response, &raw->status, tag);
+  ++in_flight_;
+}
+
+void FakeBridge::AwaitOne() {
+  CHECK_GT(in_flight_, 0);
+  void* tag = nullptr;
+  bool is_ok = false;
+  CHECK(queue_.Next(&tag, &is_ok));
+  const std::unique_ptr<PendingCall> call(static_cast<PendingCall*>(tag));
+  --in_flight_;
+  call->end();
+}
+
+void FakeBridge::Submit(uint64_t uid, const TaskFields& fields) {
+  known_pods_.insert(uid);
+  Start<firmament::TaskDescription, firmament::TaskSubmittedResponse>(
+      &Stub::PrepareAsyncTaskSubmitted, TaskMessage(uid, fields),
+      [this, uid](const firmament::TaskSubmittedResponse& response) {
+        if (response.type() != firmament::TASK_SUBMITTED_OK) {
+          Die(StrCat("task ", uid, " was not submitted"));
+        }
+        live_pods_.insert(uid);
+      });
+}
+
+void FakeBridge::Remove(uint64_t uid) {
+  live_pods_.erase(uid);
+  firmament::TaskUID request;
+  request.set_task_uid(uid);
+  Start<firmament::TaskUID, firmament::TaskRemovedResponse>(
+      &Stub::PrepareAsyncTaskRemoved, request,
+      [this, uid](const firmament::TaskRemovedResponse& response) {
+        if (response.type() != firmament::TASK_REMOVED_OK) {
+          Die(StrCat("task ", uid, " was not removed"));
+        }
+        known_pods_.erase(uid);
+        placements_.erase(uid);
+      });
+}
+
+void FakeBridge::AddNode(const std::string& uuid, const NodeFields& fields) {
+  known_nodes_.insert(PuOf(uuid));
+  Start<firmament::ResourceTopologyNodeDescriptor,
+        firmament::NodeAddedResponse>(
+      &Stub::PrepareAsyncNodeAdded, NodeMessage(uuid, fields),
+      [this, uuid](const firmament::NodeAddedResponse& response) {
+        if (response.type() != firmament::NODE_ADDED_OK) {
+          Die(StrCat("node ", uuid, " was not added"));
+        }
+        live_nodes_.insert(uuid);
+      });
+}
+
+void FakeBridge::RemoveNode(const std::string& uuid) {
+  live_nodes_.erase(uuid);
+  firmament::ResourceUID request;
+  request.set_resource_uid(uuid);
+  Start<firmament::ResourceUID, firmament::NodeRemovedResponse>(
+      &Stub::PrepareAsyncNodeRemoved, request,
+      [this, uuid](const firmament::NodeRemovedResponse& response) {
+        if (response.type() != firmament::NODE_REMOVED_OK) {
+          Die(StrCat("node ", uuid, " was not removed"));
+        }
+        known_nodes_.erase(PuOf(uuid));
+      });
+}
+
+void FakeBridge::Schedule() {
+  CHECK(!is_scheduling_) << "the bridge has one Schedule call at a time";
+  is_scheduling_ = true;
+  Start<firmament::ScheduleRequest, firmament::SchedulingDeltas>(
+      &Stub::PrepareAsyncSchedule, firmament::ScheduleRequest(),
+      [this](const firmament::SchedulingDeltas& reply) {
+        is_scheduling_ = false;
+        TakeReply(reply);
+      });
+}
+
+void FakeBridge::TakeReply(const firmament::SchedulingDeltas& reply) {
+  for (const firmament::SchedulingDelta& delta : reply.deltas()) {
+    if (delta.type() != firmament::SchedulingDelta::PLACE) {
+      Die(StrCat("delta of type ", static_cast<int>(delta.type())));
+    } else if (!known_pods_.contains(delta.task_id())) {
+      Die(StrCat("placed task ", delta.task_id(), " without pod pairing"));
+    } else if (!known_nodes_.contains(delta.resource_id())) {
+      Die(StrCat("placed task ", delta.task_id(), " on ", delta.resource_id(),
+                 " without node pairing"));
+    } else if (!placements_.emplace(delta.task_id(), delta.resource_id())
+                    .second) {
+      Die(StrCat("placed task ", delta.task_id(), " twice"));
+    }
+    ++placement_count_;
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,94 @@
+// A bridge as the contract knows it: it keeps a map of the pods and one of the
+// nodes that it has told the daemon of, drops an entry as soon as its removal
+// is acknowledged, and dies of a placement that names what is in neither.
+//
+// All its calls, thousands at once, go over one connection and are taken in the
+// order in which their ends arrive, on one thread, so what it sees is what the
+// daemon sent and not how its own threads ran.
+//
+// Threads: none; confined to the test.
+
+#ifndef SLUICE_TESTS_INTEGRATION_FAKE_BRIDGE_H_
+#define SLUICE_TESTS_INTEGRATION_FAKE_BRIDGE_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "firmament/firmament_scheduler.grpc.pb.h"
+#include "integration/messages.h"
+
+namespace sluice {
+
+class FakeBridge {
+ public:
+  explicit FakeBridge(const std::shared_ptr<grpc::Channel>& channel);
+  ~FakeBridge();
+
+  // These begin a call; its effect on the bridge's maps comes when it ends.
+  void Submit(uint64_t uid, const TaskFields& fields = {});
+  void Remove(uint64_t uid);
+  void AddNode(const std::string& uuid, const NodeFields& fields = {});
+  void RemoveNode(const std::string& uuid);
+  void Schedule();
+
+  // Waits for the end of any one call.  REQUIRES: a call is under way.
+  void AwaitOne();
+  void AwaitAll() {
+    while (in_flight_ > 0) AwaitOne();
+  }
+  int in_flight() const { return in_flight_; }
+  bool is_scheduling() const { return is_scheduling_; }
+
+  // Empty as long as the bridge lives.
+  const std::string& cause_of_death() const { return cause_of_death_; }
+
+  // Pods and nodes that it was told are known, and whose removal it has not
+  // asked for yet: it has one call at a time for each.
+  const std::set<uint64_t>& pods() const { return live_pods_; }
+  const std::set<std::string>& nodes() const { return live_nodes_; }
+  // Of the pods that are not removed yet.
+  const std::map<uint64_t, std::string>& placements() const {
+    return placements_;
+  }
+  int64_t placement_count() const { return placement_count_; }
+
+ private:
+  // A call under way; `end` is run with its status when it is over.
+  struct PendingCall {
+    virtual ~PendingCall() = default;
+    grpc::ClientContext context;
+    grpc::Status status;
+    std::function<void()> end;
+  };
+
+  // `prepare` is the stub's PrepareAsync method; `end` is given the response.
+  template <class Request, class Response, class Prepare>
+  void Start(Prepare prepare, const Request& request,
+             std::function<void(const Response&)> end);
+  void Die(std::string cause);
+  void TakeReply(const firmament::SchedulingDeltas& reply);
+
+  const std::unique_ptr<firmament::FirmamentScheduler::Stub> stub_;
+  grpc::CompletionQueue queue_;
+  int in_flight_ = 0;
+  bool is_scheduling_ = false;
+  std::string cause_of_death_;
+  std::set<uint64_t> known_pods_;  // Until the removal is acknowledged.
+  std::set<uint64_t> live_pods_;
+  std::set<std::string> known_nodes_;  // Likewise, by processing unit.
+  std::set<std::string> live_nodes_;
+  std::map<uint64_t, std::string> placements_;
+  int64_t placement_count_ = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_TESTS_INTEGRATION_FAKE_BRIDGE_H_

@@ -1,0 +1,92 @@
+#include "integration/stalled_client.h"
+
+#include <arpa/inet.h>
+#include <glog/logging.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "base/strings.h"
+
+namespace sluice {
+namespace {
+
+// A frame of HTTP/2 (RFC 9113, section 4.1).
+std::string Frame(uint8_t type, uint8_t flags, uint8_t stream,
+                  const std::string& payload) {
+  CHECK_LT(payload.size(), 256u);
+  const char header[] = {0,
+                         0,
+                         static_cast<char>(payload.size()),
+                         static_cast<char>(type),
+                         static_cast<char>(flags),
+                         0,
+                         0,
+                         0,
+                         static_cast<char>(stream)};
+  return std::string(header, sizeof(header)) + payload;
+}
+
+// Headers as literals without indexing (RFC 7541, section 6.2.2).
+std::string Headers(
+    const std::initializer_list<std::pair<std::string, std::string>>& fields) {
+  std::string block;
+  for (const auto& [name, value] : fields) {
+    block.push_back(0);
+    block.push_back(static_cast<char>(name.size()));
+    block += name;
+    block.push_back(static_cast<char>(value.size()));
+    block += value;
+  }
+  return block;
+}
+
+constexpr uint8_t kData = 0;
+constexpr uint8_t kHeaders = 1;
+constexpr uint8_t kSettings = 4;
+constexpr uint8_t kEndStream = 1;
+constexpr uint8_t kEndHeaders = 4;
+constexpr char kNoInitialWindow[] = {0, 4, 0, 0, 0, 0};
+
+}  // namespace
+
+StalledClient::StalledClient(int port)
+    : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  CHECK_EQ(
+      connect(socket_,
+              static_cast<const sockaddr*>(static_cast<const void*>(&address)),
+              sizeof(address)),
+      0);
+  Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  Send(Frame(kSettings, 0, 0,
+             std::string(kNoInitialWindow, sizeof(kNoInitialWindow))));
+  Send(Frame(kHeaders, kEndHeaders, 1,
+             Headers({{":method", "POST"},
+                      {":scheme", "http"},
+                      {":path", "/firmament.FirmamentScheduler/Schedule"},
+                      {":authority", "localhost"},
+                      {"content-type", "application/grpc"},
+                      {"te", "trailers"}})));
+  // An empty message: not compressed, of length 0.
+  Send(Frame(kData, kEndStream, 1, std::string(5, '\0')));
+}
+
+void StalledClient::Send(const std::string& bytes) {
+  CHECK_EQ(send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL),
+           static_cast<ssize_t>(bytes.size()));
+}
+
+void StalledClient::Close() {
+  if (socket_ < 0) return;
+  close(socket_);
+  socket_ = -1;
+}
+
+}  // namespace sluice

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Checks the checks: each rule finds its fault, at its line, and nothing else.
+
+Every case is a small source tree in a temporary folder.
+"""
+
+import pathlib
+import tempfile
+import unittest
+
+import layers_test
+import tidy_test
+
+
+class ChecksTest(unittest.TestCase):
+
+    def run_check(self, check, tree):
+        """The errors of `check` on a tree given as {path: text}."""
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, text in tree.items():
+                path = root / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            return list(check(root))
+
+    def expect(self, check, tree, *starts):
+        """Expects one error for each of `starts`, which begins so."""
+        errors = self.run_check(check, tree)
+        self.assertEqual(len(errors), len(starts), errors)
+        for error, start in zip(errors, starts):
+            self.assertTrue(error.startswith(start), error)
+
+    def test_layers_refuse_what_is_not_below(self):
+        for include, is_fine in (
+                ("sluice/state/view.h", True), ("base/hash.h", True),
+                ("core/round.h", True), ("absl/status/status.h", True),
+                ("loop/mailbox.h", False), ("server/options.h", False)):
+            tree = {"src/core/x.cc": f'\n#include "{include}"\n'}
+            starts = () if is_fine else ("src/core/x.cc:2: 'core' must not",)
+            with self.subTest(include):
+                self.expect(layers_test.check, tree, *starts)
+
+    def test_layers_refuse_neighbors_in_public_headers_too(self):
+        self.expect(
+            layers_test.check,
+            {"include/sluice/state/x.h": '#include "sluice/flow/problem.h"\n'},
+            "include/sluice/state/x.h:1: 'state' must not include 'flow'")
+
+    def test_layers_keep_protos_at_the_edges(self):
+        line = '#include "sluice/v1/store.pb.h"\n'
+        self.expect(layers_test.check,
+                    {"src/core/x.cc": line, "src/rpc/x.cc": line},
+                    "src/core/x.cc:1: 'core' must not include generated")
+
+    def test_layers_give_the_client_no_private_door(self):
+        line = '#include "core/scheduler.h"\n#include "base/hash.h"\n'
+        self.expect(layers_test.check, {"src/cli/x.cc": line},
+                    "src/cli/x.cc:1: 'cli' may include ['base']")
+
+    def test_layers_want_every_module_listed(self):
+        self.expect(layers_test.check, {"src/misc/x.cc": ""},
+                    "src/misc/x.cc:1: 'misc' is not in floors.txt")
+
+    def test_banned_finds_each_pattern(self):
+        for code in ("auto t = std::chrono::steady_clock::now();",
+                     "int64_t t = time(nullptr);",
+                     "std::this_thread::sleep_for(x);",
+                     "std::mt19937 g;", "using namespace std;",
+                     'printf("x");', "X* x = new X;", "delete x;",
+                     "std::shared_ptr<X> x;", "std::mutex m;",
+                     "std::thread t(f);", "#include <gtest/gtest.h>",
+                     "if (FLAGS_x) return;", "} catch (...) {", "system(c);",
+                     "assert(x);", "// TODO: later", "// do it \u2014 now",
+                     "// the behaviour of x"):
+            with self.subTest(code):
+                self.expect(tidy_test.check_banned,
+                            {"src/core/x.cc": f"\n{code}\n"},
+                            "src/core/x.cc:2: ")
+
+    def test_banned_lets_good_code_pass(self):
+        code = ('X(const X&) = delete;  // a new one is made, not delete d\n'
+                'LOG(INFO) << "using namespace, printf( and time(0)";\n'
+                'static_assert(sizeof(int) == 4);\n'
+                'int64_t s = SolveTime(1) + x.time(2);\n'
+                'std::snprintf(b, 4, "x");\n'
+                '// TODO(#12): shorter\n')
+        self.expect(tidy_test.check_banned, {"src/core/x.cc": code})
+
+    def test_banned_knows_its_exceptions(self):
+        tree = {"src/base/clock.cc": "x::now();\n",
+                "src/server/options.cc": "FLAGS_a\n",
+                "src/cli/main.cc": "std::cout << 1;\n"}
+        self.expect(tidy_test.check_banned, tree)
+
+    def test_sizes(self):
+        self.expect(tidy_test.check_sizes,
+                    {"src/core/x.h": "\n" * 251, "src/core/y.h": "\n" * 250,
+                     "src/core/x.cc": "\n" * 800},
+                    "src/core/x.h:250: 251 lines")
+
+    def test_guards(self):
+        def header(guard):
+            return f"#ifndef {guard}\n#define {guard}\n#endif  // {guard}\n"
+        self.expect(tidy_test.check_guards,
+                    {"src/core/a.h": header("SLUICE_CORE_A_H_"),
+                     "include/sluice/core/b.h": header("SLUICE_CORE_B_H_"),
+                     "src/core/c.h": header("CORE_C_H"),
+                     "src/core/d.h": "#pragma once\n"},
+                    "src/core/c.h:1: ", "src/core/d.h:1: ")
+
+    def test_every_source_has_a_test_or_an_excuse(self):
+        listed = ("# why\nsrc/core/b.cc is tested by the golden runs\n"
+                  "src/core/c.cc has a test\nsrc/core/gone.cc was here\n"
+                  "src/core/d.cc\n")
+        tree = {"tests/tidy/untested.txt": listed,
+                "tests/unit/core/c_test.cc": "",
+                "tests/unit/core/rules/f_test.cc": "",
+                **{f"src/core/{name}.cc": "" for name in "abcd"},
+                "src/core/rules/f.cc": ""}
+        self.expect(tidy_test.check_tests_exist, tree,
+                    "tests/tidy/untested.txt:4: src/core/gone.cc does not",
+                    "tests/tidy/untested.txt:5: src/core/d.cc needs a reason",
+                    "src/core/a.cc:1: no tests/unit/core/a_test.cc",
+                    "tests/tidy/untested.txt:3: src/core/c.cc has a test")
+
+    def test_dead_files(self):
+        tree = {"src/cost/CMakeLists.txt": "SOURCES a.cc",
+                "src/cost/models.def": 'MODEL(b, "text")\n',
+                "src/cost/a.cc": '#include "cost/a.h"\n',
+                "src/cost/a.h": "", "src/cost/models/b.cc": "",
+                "src/cost/dead.cc": "", "src/cost/dead.h": ""}
+        self.expect(tidy_test.check_dead_files, tree,
+                    "src/cost/dead.h:1: ", "src/cost/models.def:1: ",
+                    "src/cost/dead.cc:1: ")
+
+    def test_metrics(self):
+        rows = 'METRIC_COUNTER(used, "u")\nMETRIC_GAUGE(idle, "i")\n'
+        self.expect(tidy_test.check_metrics,
+                    {"src/observe/metrics.def": rows,
+                     "src/loop/x.cc": "metrics_.used.Increment();\n"},
+                    "src/observe/metrics.def:2: nobody records 'idle'")
+
+    def test_iteration(self):
+        tree = {"src/core/x.h": "absl::flat_hash_map<int, X> seen_;\n",
+                "src/core/x.cc": "seen_.find(1);\nfor (auto& [a, b] : seen_)\n",
+                "src/rpc/x.cc": "std::unordered_set<int> s;\nfor (int i : s)\n"}
+        self.expect(tidy_test.check_iteration, tree, "src/core/x.cc:2: 'seen_'")
+
+    def test_links(self):
+        tree = {"README.md": ("[a](docs/a.md#the-a-b) [b](docs/b.md)\n"
+                              "[c](docs/a.md#no) `src/core/x.cc` "
+                              "`src/<m>/x.cc` [d](https://example.org/)\n"),
+                "docs/a.md": "# The a, b\n"}
+        self.expect(tidy_test.check_links, tree,
+                    "README.md:1: docs/b.md does not exist",
+                    "README.md:2: docs/a.md#no has no such heading",
+                    "README.md:2: src/core/x.cc does not exist")
+
+
+if __name__ == "__main__":
+    unittest.main()

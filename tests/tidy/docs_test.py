@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Checks that the documents say what the sources say: one function a rule.
+
+Links, full paths, punctuation and spelling are tidy_test.py's.  Each error is
+one line, file:line: what is wrong.
+
+usage: docs_test.py [source directory]
+"""
+
+import itertools
+import pathlib
+import re
+import sys
+
+from tidy_test import files, lines_of
+
+README_LINES_MAX = 119
+
+
+def documents(root):
+    return files(root, ("README.md", "docs"), (".md",))
+
+
+def check_readme_is_short(root):
+    count = len((root / "README.md").read_text().splitlines())
+    if count > README_LINES_MAX:
+        yield f"README.md:{count}: at most {README_LINES_MAX} lines are wanted"
+
+
+def check_table(root, page, source, row, wanted):
+    """The rows of `page` that match `row` are what `source` defines."""
+    told = {}  # What a row is about: its line, and what it says.
+    for number, line in lines_of(root / page):
+        match = re.match(row, line)
+        if match:
+            told[match[1]] = number, match[2] if match.re.groups > 1 else None
+    for name in sorted(wanted.keys() - told.keys()):
+        yield f"{page}:1: no row for '{name}' of {source}"
+    for name, (number, says) in told.items():
+        if name not in wanted:
+            yield f"{page}:{number}: '{name}' is not in {source}"
+        elif says != wanted[name]:
+            yield (f"{page}:{number}: '{name}' is {says}, "
+                   f"and {wanted[name]} in {source}")
+
+
+def check_flags(root):
+    source = "src/server/options.cc"
+    defined = re.findall(r'DEFINE_\w+\((\w+),\s*("[^"]*"|[^",\s]+),',
+                         (root / source).read_text())
+    defaults = {name: f"`{text}`" if (text := default.strip('"')) else "empty"
+                for name, default in defined}
+    # A row of libraries' flags has two columns, and its flag a value.
+    yield from check_table(root, "docs/configuration.md", source,
+                           r"\| `--(\w+)` \| ([^|]+) \| [^|]+ \|$", defaults)
+
+
+def check_limits(root):
+    source = "src/base/limits.h"
+    names = re.findall(r"constexpr \w+ (k\w+) =", (root / source).read_text())
+    yield from check_table(root, "docs/operating.md", source,
+                           r"\| `(k\w+Max)` \|", dict.fromkeys(names))
+
+
+def check_calls(root):
+    source = "proto/firmament/firmament_scheduler.proto"
+    told = "".join(re.findall(r"^\| `.*? \|", (root / "docs/api.md").read_text(),
+                              re.MULTILINE))
+    for call in re.findall(r"\brpc (\w+)\(", (root / source).read_text()):
+        if f"`{call}`" not in told:
+            yield f"docs/api.md:1: no row for '{call}' of {source}"
+
+
+def check_metrics_exist(root):
+    known = (root / "src/observe/metrics.def").read_text()
+    for path in documents(root):
+        for number, line in lines_of(path):
+            for name in re.findall(r"`(sluice_\w+)[`{]", line):
+                if f'"{name}"' not in known:
+                    yield (f"{path.relative_to(root)}:{number}: "
+                           f"there is no metric '{name}'")
+
+
+def check_short_paths(root):
+    """`core/round.{h,cc}` stands for files below src or include/sluice."""
+    quoted = re.compile(r"`([a-z_]+/[\w./-]+?)\.(\{[\w,]+\}|[a-z]+)`")
+    tops = ("", "src", "include", "include/sluice")
+    for path in documents(root):
+        name = path.relative_to(root)
+        if str(name) == "docs/extending.md":  # Its reader writes the files.
+            continue
+        for number, line in lines_of(path):
+            for stem, endings in quoted.findall(line):
+                for ending in endings.strip("{}").split(","):
+                    file = f"{stem}.{ending}"
+                    if not any((root / top / file).is_file() for top in tops):
+                        yield f"{name}:{number}: {file} does not exist"
+
+
+def check_functions(root):
+    """`Class::Name` exists, and `Name` (`path`) is in that file."""
+    sources = [path.read_text() for path in
+               files(root, ("src", "include"), (".h", ".cc"))]
+    named = re.compile(r"`((?:[A-Z]\w*::)?~?[A-Za-z]\w*)`(?:\s*\(`([\w./]+)`)?")
+    for path in documents(root):
+        text, name = path.read_text(), path.relative_to(root)
+        for match in named.finditer(text):
+            function, file = match.groups()
+            number = text.count("\n", 0, match.start()) + 1
+            *owner, last = function.split("::")
+            uses = re.compile(rf"\b{last}\b")
+            if file and (root / file).is_file():
+                if not uses.search((root / file).read_text()):
+                    yield f"{name}:{number}: {file} has no '{last}'"
+            # Defined outside its class, or declared in it.
+            declares = re.compile(rf"\b(class|struct) {'::'.join(owner)}\b")
+            if owner and not any(
+                    function in source or
+                    declares.search(source) and uses.search(source)
+                    for source in sources):
+                yield f"{name}:{number}: there is no '{function}' in src"
+
+
+CHECKS = (check_readme_is_short, check_flags, check_limits, check_calls,
+          check_metrics_exist, check_short_paths, check_functions)
+
+
+def main():
+    here = pathlib.Path(__file__).resolve()
+    root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else here.parents[2]
+    errors = list(itertools.chain.from_iterable(
+        check(root) for check in CHECKS))
+    for error in errors:
+        print(error)
+    sys.exit(1 if errors else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/application.h"
+#include "unit/cli/fake_server.h"
+#include "unit/cli/run_cli.h"
+
+namespace sluice {
+namespace {
+
+using testing::HasSubstr;
+
+void Fill(v1::TaskExplanation& explanation) {
+  explanation.mutable_task()->set_uid(7);
+  explanation.mutable_task()->set_name("demo/t");
+  explanation.mutable_task()->set_state(v1::Task::PENDING);
+  explanation.set_summary("0/3 machines: 2 insufficient cpu, 1 other");
+  v1::Reason& reason = *explanation.add_reasons();
+  reason.set_machines(2);
+  reason.set_text("insufficient cpu");
+  reason.set_code("insufficient_cpu");
+  v1::NearMiss& nearest = *explanation.add_nearest();
+  nearest.set_machine_uuid("u1");
+  nearest.set_lacks("lacks 500m cpu");
+}
+
+TEST(ExplainCommand, ShowsSummaryReasonsAndNearestMachines) {
+  FakeServer server;
+  Fill(server.inspector.explanation);
+  const CliResult result =
+      RunCli({"explain", "demo/t", "--server", server.Address()});
+  EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
+  EXPECT_TRUE(result.out.starts_with("TASK      7  demo/t\n")) << result.out;
+  EXPECT_THAT(result.out,
+              HasSubstr("\n\n0/3 machines: 2 insufficient cpu, 1 other\n\n"
+                        "MACHINES  REASON            CODE\n"
+                        "       2  insufficient cpu  insufficient_cpu\n\n"
+                        "NEAREST  WHY NOT\n"
+                        "u1       lacks 500m cpu\n"));
+}
+
+TEST(ExplainCommand, PrintsJson) {
+  FakeServer server;
+  Fill(server.inspector.explanation);
+  const CliResult result = RunCli(
+      {"explain", "demo/t", "--output=json", "--server", server.Address()});
+  EXPECT_THAT(result.out, HasSubstr("\"code\": \"insufficient_cpu\""));
+}
+
+TEST(ExplainCommand, FailsForATaskThatIsNotThere) {
+  FakeServer server;
+  const CliResult result =
+      RunCli({"explain", "nobody", "--server", server.Address()});
+  EXPECT_EQ(result.exit_code, kExitFailure);
+  EXPECT_THAT(result.err, HasSubstr("no task nobody"));
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,211 @@
+#include "unit/cli/fake_server.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "base/strings.h"
+#include "glog/logging.h"
+
+namespace sluice {
+namespace {
+
+constexpr size_t kPageSize = 2;
+
+// Appends the page of `all` that `token` names, and returns the next token.
+template <class Item, class Field>
+std::string AppendPage(const std::vector<Item>& all, const std::string& token,
+                       Field* field) {
+  const size_t begin = token.empty() ? 0 : std::stoul(token);
+  const size_t end = std::min(begin + kPageSize, all.size());
+  for (size_t i = begin; i < end; ++i) *field->Add() = all[i];
+  return end < all.size() ? std::to_string(end) : "";
+}
+
+}  // namespace
+
+void FakeScheduler::Record(const std::string& method, const std::string& what) {
+  calls_.push_back(what.empty() ? method : StrCat(method, " ", what));
+}
+
+grpc::Status FakeScheduler::Schedule(grpc::ServerContext*,
+                                     const firmament::ScheduleRequest*,
+                                     firmament::SchedulingDeltas* reply) {
+  const MutexLock lock(mutex_);
+  Record("Schedule", "");
+  for (auto& [uid, task] : tasks_) {
+    if (task.is_placed) continue;
+    if (task.cpu_milli > cpu_milli_max_) {
+      reply->add_unscheduled_tasks(uid);
+      continue;
+    }
+    task.is_placed = true;
+    firmament::SchedulingDelta& delta = *reply->add_deltas();
+    delta.set_task_id(uid);
+    delta.set_resource_id("pu");
+    delta.set_type(firmament::SchedulingDelta::PLACE);
+  }
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeScheduler::NodeAdded(
+    grpc::ServerContext*,
+    const firmament::ResourceTopologyNodeDescriptor* request,
+    firmament::NodeAddedResponse* reply) {
+  const std::string& uuid = request->resource_desc().uuid();
+  const MutexLock lock(mutex_);
+  Record("NodeAdded", uuid);
+  const bool is_new = machines_.emplace(uuid, true).second;
+  reply->set_type(is_new ? firmament::NODE_ADDED_OK
+                         : firmament::NODE_ALREADY_EXISTS);
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeScheduler::NodeRemoved(grpc::ServerContext*,
+                                        const firmament::ResourceUID* request,
+                                        firmament::NodeRemovedResponse* reply) {
+  const MutexLock lock(mutex_);
+  Record("NodeRemoved", request->resource_uid());
+  reply->set_type(machines_.erase(request->resource_uid()) == 1
+                      ? firmament::NODE_REMOVED_OK
+                      : firmament::NODE_NOT_FOUND);
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeScheduler::TaskSubmitted(
+    grpc::ServerContext*, const firmament::TaskDescription* request,
+    firmament::TaskSubmittedResponse* reply) {
+  const firmament::TaskDescriptor& task = request->task_descriptor();
+  const MutexLock lock(mutex_);
+  Record("TaskSubmitted", std::to_string(task.uid()));
+  const auto cpu_milli =
+      static_cast<int64_t>(task.resource_request().cpu_cores());
+  const bool is_new =
+      tasks_.emplace(task.uid(), Task{.cpu_milli = cpu_milli}).second;
+  reply->set_type(is_new ? firmament::TASK_SUBMITTED_OK
+                         : firmament::TASK_ALREADY_SUBMITTED);
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeScheduler::TaskCompleted(
+    grpc::ServerContext*, const firmament::TaskUID* request,
+    firmament::TaskCompletedResponse* reply) {
+  const MutexLock lock(mutex_);
+  Record("TaskCompleted", std::to_string(request->task_uid()));
+  reply->set_type(tasks_.contains(request->task_uid())
+                      ? firmament::TASK_COMPLETED_OK
+                      : firmament::TASK_NOT_FOUND);
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeScheduler::TaskRemoved(grpc::ServerContext*,
+                                        const firmament::TaskUID* request,
+                                        firmament::TaskRemovedResponse* reply) {
+  const MutexLock lock(mutex_);
+  Record("TaskRemoved", std::to_string(request->task_uid()));
+  reply->set_type(tasks_.erase(request->task_uid()) == 1
+                      ? firmament::TASK_REMOVED_OK
+                      : firmament::TASK_NOT_FOUND);
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeScheduler::Check(grpc::ServerContext*,
+                                  const firmament::HealthCheckRequest*,
+                                  firmament::HealthCheckResponse* reply) {
+  const MutexLock lock(mutex_);
+  Record("Check", "");
+  reply->set_status(firmament::SERVING);
+  return grpc::Status::OK;
+}
+
+std::vector<std::string> FakeScheduler::calls() const {
+  const MutexLock lock(mutex_);
+  return calls_;
+}
+
+std::vector<std::string> FakeScheduler::CallsOf(uint64_t uid) const {
+  const std::string suffix = StrCat(" ", uid);
+  std::vector<std::string> calls = this->calls();
+  std::erase_if(calls, [&](const std::string& call) {
+    return !call.starts_with("Task") || !call.ends_with(suffix);
+  });
+  return calls;
+}
+
+size_t FakeScheduler::task_count() const {
+  const MutexLock lock(mutex_);
+  return tasks_.size();
+}
+
+size_t FakeScheduler::machine_count() const {
+  const MutexLock lock(mutex_);
+  return machines_.size();
+}
+
+grpc::Status FakeInspector::GetStatus(grpc::ServerContext*,
+                                      const v1::GetStatusRequest*,
+                                      v1::Status* reply) {
+  *reply = status;
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeInspector::ListMachines(grpc::ServerContext*,
+                                         const v1::ListMachinesRequest* request,
+                                         v1::ListMachinesResponse* reply) {
+  reply->set_next_page_token(
+      AppendPage(machines, request->page_token(), reply->mutable_machines()));
+  if (repeats_page) reply->set_next_page_token("0");
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeInspector::ListTasks(grpc::ServerContext*,
+                                      const v1::ListTasksRequest* request,
+                                      v1::ListTasksResponse* reply) {
+  std::vector<v1::Task> listed = tasks;
+  if (request->pending_only()) {
+    std::erase_if(listed, [](const v1::Task& task) {
+      return task.state() != v1::Task::PENDING;
+    });
+  }
+  reply->set_next_page_token(
+      AppendPage(listed, request->page_token(), reply->mutable_tasks()));
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeInspector::GetJob(grpc::ServerContext*,
+                                   const v1::GetJobRequest* request,
+                                   v1::Job* reply) {
+  if (request->job() != job.uuid()) {
+    return {grpc::StatusCode::NOT_FOUND, StrCat("no job ", request->job())};
+  }
+  *reply = job;
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeInspector::ExplainTask(grpc::ServerContext*,
+                                        const v1::ExplainTaskRequest* request,
+                                        v1::TaskExplanation* reply) {
+  if (request->task() != explanation.task().name()) {
+    return {grpc::StatusCode::NOT_FOUND, StrCat("no task ", request->task())};
+  }
+  *reply = explanation;
+  return grpc::Status::OK;
+}
+
+FakeServer::~FakeServer() {
+  if (server_ != nullptr) server_->Shutdown();
+}
+
+std::string FakeServer::Address() {
+  if (server_ == nullptr) {
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(),
+                             &port_);
+    builder.RegisterService(&scheduler);
+    builder.RegisterService(&inspector);
+    server_ = builder.BuildAndStart();
+    CHECK(server_ != nullptr);
+  }
+  return StrCat("127.0.0.1:", port_);
+}
+
+}  // namespace sluice

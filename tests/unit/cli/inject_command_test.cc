@@ -1,0 +1,137 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "cli/application.h"
+#include "unit/cli/fake_server.h"
+#include "unit/cli/run_cli.h"
+
+namespace sluice {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+CliResult Inject(FakeServer& server, const std::string& lines,
+                 std::vector<std::string> flags = {}) {
+  std::vector<std::string> arguments = {"inject", "-",
+                                        "--server=" + server.Address()};
+  arguments.insert(arguments.end(), flags.begin(), flags.end());
+  return RunCli(arguments, lines);
+}
+
+constexpr char kSubmit[] =
+    R"({"taskSubmitted": {"taskDescriptor": {"uid": 7}}})"
+    "\n";
+
+TEST(InjectCommand, SendsEventsInOrderAndShowsDeltas) {
+  FakeServer server;
+  const CliResult result =
+      Inject(server, std::string("# a comment\n\n") + kSubmit +
+                         "  // another\n"
+                         "{\"schedule\": {}}\n"
+                         "{\"taskRemoved\": {\"taskUid\": \"7\"}}\n");
+  EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
+  EXPECT_THAT(server.scheduler.calls(),
+              ElementsAre("TaskSubmitted 7", "Schedule", "TaskRemoved 7"));
+  EXPECT_EQ(result.out,
+            "line 5: schedule: 1 deltas, 0 unscheduled\n"
+            "TASK  TYPE   RESOURCE\n"
+            "   7  PLACE  pu\n"
+            "\n"
+            "EVENT          REPLY              COUNT\n"
+            "schedule       OK                     1\n"
+            "taskRemoved    TASK_REMOVED_OK        1\n"
+            "taskSubmitted  TASK_SUBMITTED_OK      1\n");
+  EXPECT_EQ(result.err, "");
+}
+
+TEST(InjectCommand, ListsWhatTheRoundLeftWaiting) {
+  FakeServer server(100);
+  const CliResult result = Inject(
+      server,
+      "{\"taskSubmitted\": {\"taskDescriptor\": {\"uid\": 8, "
+      "\"resourceRequest\": {\"cpuCores\": 101}}}}\n{\"schedule\": {}}\n");
+  EXPECT_THAT(result.out, HasSubstr("0 deltas, 1 unscheduled\n"
+                                    "unscheduled: 8\n"));
+}
+
+TEST(InjectCommand, SendsNothingFromABadLineOn) {
+  FakeServer server;
+  const CliResult result =
+      Inject(server, std::string(kSubmit) +
+                         "{\"taskCompleted\": {\"taskUid\": \"x\"}}\n" +
+                         "{\"schedule\": {}}\n");
+  EXPECT_EQ(result.exit_code, kExitFailure);
+  EXPECT_TRUE(result.err.starts_with("sluicectl: line 2: taskCompleted: "))
+      << result.err;
+  EXPECT_THAT(server.scheduler.calls(), ElementsAre("TaskSubmitted 7"));
+}
+
+TEST(InjectCommand, ReportsRefusalsAndGoesOn) {
+  FakeServer server;
+  const CliResult result =
+      Inject(server, std::string(kSubmit) + kSubmit + "{\"schedule\": {}}\n");
+  EXPECT_EQ(result.exit_code, kExitFailure);
+  EXPECT_EQ(result.err,
+            "line 2: taskSubmitted: TASK_ALREADY_SUBMITTED\n"
+            "sluicectl: 1 of 3 events were refused by the server\n");
+  EXPECT_EQ(server.scheduler.calls().size(), 3u);
+}
+
+TEST(InjectCommand, StopsAtARefusalWhereAskedTo) {
+  FakeServer server;
+  const CliResult result =
+      Inject(server, std::string(kSubmit) + kSubmit + "{\"schedule\": {}}\n",
+             {"--stop-on-error"});
+  EXPECT_EQ(result.exit_code, kExitFailure);
+  EXPECT_EQ(server.scheduler.calls().size(), 2u);
+}
+
+TEST(InjectCommand, TakesAMachineThatIsThereForDone) {
+  FakeServer server;
+  const std::string add =
+      "{\"nodeAdded\": {\"resourceDesc\": {\"uuid\": \"m\"}}}\n";
+  const CliResult result = Inject(server, add + add, {"--stop-on-error"});
+  EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("NODE_ALREADY_EXISTS"));
+}
+
+TEST(InjectCommand, PrintsOneJsonObjectAReply) {
+  FakeServer server;
+  const CliResult result =
+      Inject(server, std::string(kSubmit) + "\n{\"schedule\": {}}\n",
+             {"--output=json"});
+  EXPECT_EQ(result.out, R"({"line":1,"event":"taskSubmitted","reply":)"
+                        R"({"type":"TASK_SUBMITTED_OK"}})"
+                        "\n"
+                        R"({"line":3,"event":"schedule","reply":{"deltas":[)"
+                        R"({"taskId":"7","resourceId":"pu","type":"PLACE"}],)"
+                        R"("unscheduledTasks":[]}})"
+                        "\n");
+}
+
+TEST(InjectCommand, FailsWhereACallFails) {
+  FakeServer server;
+  const CliResult result = Inject(server, "{\"nodeFailed\": {}}\n");
+  EXPECT_EQ(result.exit_code, kExitFailure);
+  EXPECT_THAT(result.err, HasSubstr("sluicectl: line 1: "));
+  EXPECT_THAT(result.err, HasSubstr("does not offer this call"));
+}
+
+TEST(InjectCommand, NamesAFileItCannotRead) {
+  const CliResult result = RunCli({"inject", "/nonexistent/file"});
+  EXPECT_EQ(result.exit_code, kExitFailure);
+  EXPECT_EQ(result.err, "sluicectl: cannot read /nonexistent/file\n");
+}
+
+TEST(InjectCommand, OfNothingSendsNothing) {
+  FakeServer server;
+  EXPECT_EQ(Inject(server, "").exit_code, kExitSuccess);
+  EXPECT_THAT(server.scheduler.calls(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,55 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/application.h"
+#include "unit/cli/fake_server.h"
+#include "unit/cli/run_cli.h"
+
+namespace sluice {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(JobCommand, ShowsCountsAndTasks) {
+  FakeServer server;
+  server.inspector.job.set_uuid("j");
+  server.inspector.job.set_name("shop");
+  server.inspector.job.set_running_tasks(2);
+  server.inspector.job.set_gang_minimum(2);
+  server.inspector.job.add_task_uids(101);
+  server.inspector.job.add_task_uids(102);
+  const CliResult result = RunCli({"job", "j", "--server", server.Address()});
+  EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
+  EXPECT_EQ(result.out,
+            "JOB           shop\n"
+            "uuid          j\n"
+            "pending       0\n"
+            "running       2\n"
+            "completed     0\n"
+            "failed        0\n"
+            "quarantined   0\n"
+            "gang minimum  2\n"
+            "\n"
+            "TASKS\n"
+            "101\n"
+            "102\n");
+  EXPECT_THAT(
+      RunCli({"job", "j", "--output=json", "--server", server.Address()}).out,
+      HasSubstr("\"gangMinimum\": \"2\""));
+}
+
+TEST(JobCommand, FailsForAJobThatIsNotThere) {
+  FakeServer server;
+  const std::string address = server.Address();
+  const CliResult result = RunCli({"job", "x", "--server", address});
+  EXPECT_EQ(result.exit_code, kExitFailure);
+  EXPECT_EQ(result.err, "sluicectl: " + address + ": no job x\n");
+  EXPECT_EQ(result.out, "");
+}
+
+TEST(JobCommand, NeedsAnId) {
+  EXPECT_EQ(RunCli({"job"}).exit_code, kExitUsage);
+}
+
+}  // namespace
+}  // namespace sluice

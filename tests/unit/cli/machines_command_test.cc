@@ -1,0 +1,71 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/application.h"
+#include "unit/cli/fake_server.h"
+#include "unit/cli/run_cli.h"
+
+namespace sluice {
+namespace {
+
+using testing::HasSubstr;
+
+void AddMachines(FakeInspector& inspector, int count) {
+  for (int i = 1; i <= count; ++i) {
+    v1::Machine& machine = inspector.machines.emplace_back();
+    machine.set_uuid("u" + std::to_string(i));
+    machine.set_name("m" + std::to_string(i));
+    machine.set_condition(v1::Machine::READY);
+    machine.mutable_allocatable()->set_cpu_millicores(4000);
+    machine.mutable_allocatable()->set_memory_millibytes(1000ll << 30);
+    machine.mutable_allocatable()->set_pods(110);
+    machine.mutable_used()->set_cpu_millicores(250);
+    machine.set_running_tasks(i);
+  }
+}
+
+TEST(MachinesCommand, ListsAllPages) {
+  FakeServer server;
+  AddMachines(server.inspector, 5);
+  server.inspector.machines[2].set_condition(v1::Machine::QUARANTINED);
+  server.inspector.machines[2].set_quarantine_reason("cpu is negative");
+  const CliResult result = RunCli({"machines", "--server", server.Address()});
+  EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
+  EXPECT_EQ(result.out,
+            "NAME  UUID  CONDITION       CPU   MEMORY   PODS  TASKS  FOREIGN  "
+            "EXTENDED  NOTE\n"
+            "m1    u1    ready        250m/4  0/1 GiB  0/110      1        0  "
+            "-\n"
+            "m2    u2    ready        250m/4  0/1 GiB  0/110      2        0  "
+            "-\n"
+            "m3    u3    quarantined  250m/4  0/1 GiB  0/110      3        0  "
+            "-         cpu is negative\n"
+            "m4    u4    ready        250m/4  0/1 GiB  0/110      4        0  "
+            "-\n"
+            "m5    u5    ready        250m/4  0/1 GiB  0/110      5        0  "
+            "-\n");
+}
+
+TEST(MachinesCommand, PrintsOneJsonObjectForAllPages) {
+  FakeServer server;
+  AddMachines(server.inspector, 3);
+  const CliResult result =
+      RunCli({"machines", "--output=json", "--server", server.Address()});
+  EXPECT_EQ(result.exit_code, kExitSuccess);
+  EXPECT_TRUE(result.out.starts_with("{\n \"machines\": [\n")) << result.out;
+  EXPECT_THAT(result.out, HasSubstr("\"uuid\": \"u1\""));
+  EXPECT_THAT(result.out, HasSubstr("\"uuid\": \"u3\""));
+  EXPECT_THAT(result.out, HasSubstr("\"nextPageToken\": \"\""));
+}
+
+TEST(MachinesCommand, DoesNotFollowAServerInCircles) {
+  FakeServer server;
+  AddMachines(server.inspector, 3);
+  server.inspector.repeats_page = true;
+  const CliResult result = RunCli({"machines", "--server", server.Address()});
+  EXPECT_EQ(result.exit_code, kExitFailure);
+  EXPECT_EQ(result.err, "sluicectl: the server gave the same page twice\n");
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,220 @@
+// The programs as users run them: bin/sluicectl against bin/sluiced.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/strings.h"
+#include "unit/cli/run_cli.h"
+
+namespace sluice {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// A daemon on a port of its own, with a store in memory.
+class Daemon {
+ public:
+  Daemon() {
+    std::array<int, 2> log = {};
+    EXPECT_EQ(pipe(log.data()), 0);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, log[1], STDERR_FILENO);
+    posix_spawn_file_actions_addclose(&actions, log[0]);
+    posix_spawn_file_actions_addclose(&actions, log[1]);
+    std::vector<std::string> arguments = {StrCat(SLUICE_BIN_DIR, "/sluiced"),
+                                          "--listen_address=127.0.0.1:0",
+                                          "--http_address="};
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    EXPECT_EQ(
+        posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ),
+        0);
+    posix_spawn_file_actions_destroy(&actions);
+    close(log[1]);
+    log_ = fdopen(log[0], "r");
+    ReadAddress();
+  }
+
+  ~Daemon() {
+    Stop();
+    fclose(log_);
+  }
+
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  void Stop() {
+    if (pid_ == 0) return;
+    kill(pid_, SIGTERM);
+    int status = 0;
+    EXPECT_EQ(waitpid(pid_, &status, 0), pid_);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    pid_ = 0;
+  }
+
+  const std::string& address() const { return address_; }
+
+ private:
+  // Reads the log up to the line that says that the daemon is ready.
+  void ReadAddress() {
+    std::array<char, 4096> line = {};
+    while (fgets(line.data(), line.size(), log_) != nullptr) {
+      const std::string text = line.data();
+      const std::string key = "ready: grpc=";
+      const size_t found = text.find(key);
+      if (found == std::string::npos) continue;
+      const size_t begin = found + key.size();
+      address_ = text.substr(begin, text.find(' ', begin) - begin);
+      return;
+    }
+    ADD_FAILURE() << "sluiced ended before it was ready";
+  }
+
+  pid_t pid_ = 0;
+  FILE* log_ = nullptr;
+  std::string address_;
+};
+
+struct Result {
+  int exit_code = -1;
+  // Standard output and standard error.
+  std::string text;
+};
+
+Result Sluicectl(const std::string& arguments) {
+  const std::string command =
+      StrCat(SLUICE_BIN_DIR, "/sluicectl ", arguments, " 2>&1");
+  FILE* const output = popen(command.c_str(), "r");
+  EXPECT_NE(output, nullptr);
+  Result result;
+  std::array<char, 4096> chunk = {};
+  while (fgets(chunk.data(), chunk.size(), output) != nullptr) {
+    result.text += chunk.data();
+  }
+  const int status = pclose(output);
+  if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
+  return result;
+}
+
+TEST(SluicectlBinary, TellsTheStoryOfTheExample) {
+  const Daemon daemon;
+  const std::string server = StrCat(" --server=", daemon.address());
+  const Result injected = Sluicectl(
+      StrCat("inject ", SourcePath("deploy/examples/demo.jsonl"), server));
+  EXPECT_EQ(injected.exit_code, 0) << injected.text;
+  EXPECT_THAT(injected.text, HasSubstr("schedule: 8 deltas, 0 unscheduled\n"));
+  EXPECT_THAT(injected.text, HasSubstr("schedule: 3 deltas, 1 unscheduled\n"));
+  EXPECT_THAT(injected.text, HasSubstr("schedule: 1 deltas, 0 unscheduled\n"));
+  EXPECT_THAT(injected.text, HasSubstr("schedule: 0 deltas, 2 unscheduled\n"));
+  EXPECT_THAT(injected.text, HasSubstr("unscheduled: 305, 501\n"));
+
+  const Result status = Sluicectl("status" + server);
+  EXPECT_EQ(status.exit_code, 0);
+  EXPECT_THAT(status.text,
+              HasSubstr("2 pending, 10 running, 1 finished, 0 quarantined\n"));
+  EXPECT_THAT(Sluicectl("machines" + server).text,
+              HasSubstr("nvidia.com/gpu: 2/2"));
+  const Result pending = Sluicectl("tasks --pending" + server);
+  EXPECT_THAT(pending.text, HasSubstr("demo/training-5"));
+  EXPECT_THAT(pending.text, HasSubstr("demo/simulation-1"));
+  EXPECT_THAT(pending.text, Not(HasSubstr("demo/shop-1")));
+  EXPECT_THAT(Sluicectl("job training" + server).text,
+              HasSubstr("\nrunning      3\n"));
+  EXPECT_THAT(Sluicectl("explain 305" + server).text,
+              HasSubstr("5 insufficient nvidia.com/gpu"));
+  EXPECT_THAT(Sluicectl("explain demo/simulation-1" + server).text,
+              HasSubstr("5 insufficient cpu"));
+}
+
+TEST(SluicectlBinary, TakesTheExampleTwice) {
+  const Daemon daemon;
+  const std::string inject =
+      StrCat("inject ", SourcePath("deploy/examples/demo.jsonl"),
+             " --server=", daemon.address());
+  EXPECT_EQ(Sluicectl(inject).exit_code, 0);
+  const Result again = Sluicectl(inject);
+  EXPECT_EQ(again.exit_code, 0) << again.text;
+}
+
+TEST(SluicectlBinary, ExitsAsItsHelpSays) {
+  Daemon daemon;
+  const std::string server = StrCat(" --server=", daemon.address());
+  EXPECT_EQ(Sluicectl("status" + server).exit_code, 0);
+  const Result unknown = Sluicectl("explain nobody" + server);
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.text, HasSubstr("nobody"));
+  EXPECT_EQ(Sluicectl("job nobody" + server).exit_code, 1);
+  EXPECT_EQ(Sluicectl("explain" + server).exit_code, 2);
+  EXPECT_EQ(Sluicectl("--nonsense").exit_code, 2);
+  daemon.Stop();
+  const Result unreachable = Sluicectl("status" + server);
+  EXPECT_EQ(unreachable.exit_code, 1);
+  EXPECT_THAT(unreachable.text,
+              HasSubstr("cannot reach " + daemon.address() + ": "));
+}
+
+TEST(SluicectlBinary, FailsWhereItCannotWrite) {
+  const Daemon daemon;
+  const Result result =
+      Sluicectl(StrCat("status --server=", daemon.address(), " >/dev/full"));
+  EXPECT_EQ(result.exit_code, 1);
+}
+
+TEST(SluicectlBinary, ReplaysTheSample) {
+  const Daemon daemon;
+  const Result result = Sluicectl(
+      StrCat("replay openb --batch=4 --output=json --server=", daemon.address(),
+             " --nodes=", SourcePath("tests/testdata/openb_nodes.csv"),
+             " --pods=", SourcePath("tests/testdata/openb_pods.csv")));
+  EXPECT_EQ(result.exit_code, 0) << result.text;
+  // pod-07 asks for more GPUs than any machine has.
+  EXPECT_THAT(result.text, HasSubstr("\"placed\": 18,"));
+  EXPECT_THAT(result.text, HasSubstr("\"gave_up\": 1,"));
+  EXPECT_THAT(result.text, HasSubstr("\"pending\": 0,"));
+  EXPECT_THAT(Sluicectl(StrCat("status --server=", daemon.address())).text,
+              HasSubstr("0 pending, 0 running, 0 finished, 0 quarantined\n"));
+}
+
+TEST(SluicectlBinary, BenchPlacesAllAndLeavesNothing) {
+  const Daemon daemon;
+  const std::string server = StrCat(" --server=", daemon.address());
+  const Result result = Sluicectl(
+      "bench --machines=40 --tasks=1000 --seed=7 --output=json" + server);
+  EXPECT_EQ(result.exit_code, 0) << result.text;
+  EXPECT_THAT(result.text, HasSubstr("\"placed\": 1000,"));
+  EXPECT_THAT(Sluicectl("status" + server).text,
+              HasSubstr("0 pending, 0 running, 0 finished, 0 quarantined\n"));
+}
+
+TEST(SluicectlBinary, ReplaysTheRealTrace) {
+  const char* const folder = std::getenv("SLUICE_OPENB_DIR");
+  if (folder == nullptr) {
+    GTEST_SKIP() << "set SLUICE_OPENB_DIR to the folder of the openb traces";
+  }
+  const Daemon daemon;
+  const Result result =
+      Sluicectl(StrCat("replay openb --output=json --server=", daemon.address(),
+                       " --nodes=", folder, "/openb_node_list_all_node.csv",
+                       " --pods=", folder, "/openb_pod_list_default.csv"));
+  EXPECT_EQ(result.exit_code, 0) << result.text;
+  EXPECT_THAT(result.text, HasSubstr("\"machines\": 1523,"));
+  EXPECT_THAT(result.text, HasSubstr("\"placed\": 8152,"));
+  EXPECT_THAT(result.text, HasSubstr("\"completed\": 8152,"));
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,41 @@
+// Runs sluicectl in process and catches what it writes.
+
+#ifndef SLUICE_TESTS_UNIT_CLI_RUN_CLI_H_
+#define SLUICE_TESTS_UNIT_CLI_RUN_CLI_H_
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/application.h"
+#include "cli/console.h"
+#include "sluice/base/clock.h"
+
+namespace sluice {
+
+struct CliResult {
+  int exit_code = 0;
+  std::string out;
+  std::string err;
+};
+
+inline CliResult RunCli(const std::vector<std::string>& arguments,
+                        const std::string& input = "") {
+  std::istringstream in(input);
+  std::ostringstream out;
+  std::ostringstream err;
+  const SystemClock clock;
+  const int exit_code = RunSluicectl(
+      arguments, {.in = in, .out = out, .err = err, .err_is_terminal = false},
+      clock);
+  return {.exit_code = exit_code, .out = out.str(), .err = err.str()};
+}
+
+// The path of a file of tests/testdata or deploy/examples, from the top.
+inline std::string SourcePath(const std::string& path) {
+  return std::string(SLUICE_SOURCE_DIR) + "/" + path;
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_TESTS_UNIT_CLI_RUN_CLI_H_

@@ -1,0 +1,58 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/application.h"
+#include "unit/cli/fake_server.h"
+#include "unit/cli/run_cli.h"
+
+namespace sluice {
+namespace {
+
+using testing::HasSubstr;
+
+void AddTasks(FakeInspector& inspector) {
+  for (uint64_t uid = 1; uid <= 3; ++uid) {
+    v1::Task& task = inspector.tasks.emplace_back();
+    task.set_uid(uid);
+    task.set_name("ns/t" + std::to_string(uid));
+    task.set_job_uuid("j");
+    task.set_state(v1::Task::RUNNING);
+    task.set_machine_name("m");
+    task.mutable_request()->set_cpu_millicores(1500);
+    task.mutable_request()->set_memory_millibytes(64ll * 1000 << 20);
+  }
+  v1::Task& pending = inspector.tasks[1];
+  pending.set_state(v1::Task::PENDING);
+  pending.set_waiting_ms(125'000);
+  pending.clear_machine_name();
+  (*pending.mutable_request()->mutable_extended())["gpu"] = 2;
+}
+
+TEST(TasksCommand, ListsAllPages) {
+  FakeServer server;
+  AddTasks(server.inspector);
+  const CliResult result = RunCli({"tasks", "--server", server.Address()});
+  EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
+  EXPECT_EQ(result.out,
+            "UID  NAME   STATE    MACHINE  CPU  MEMORY  EXTENDED  PRIORITY  "
+            "WAITING  JOB  NOTE\n"
+            "  1  ns/t1  running  m        1.5  64 MiB  -                0  "
+            "      -  j\n"
+            "  2  ns/t2  pending  -        1.5  64 MiB  gpu: 2           0  "
+            "  2 min  j\n"
+            "  3  ns/t3  running  m        1.5  64 MiB  -                0  "
+            "      -  j\n");
+}
+
+TEST(TasksCommand, ListsOnlyWhatWaitsWhereAskedTo) {
+  FakeServer server;
+  AddTasks(server.inspector);
+  const CliResult result = RunCli(
+      {"tasks", "--pending", "--output=json", "--server", server.Address()});
+  EXPECT_EQ(result.exit_code, kExitSuccess);
+  EXPECT_THAT(result.out, HasSubstr("\"uid\": \"2\""));
+  EXPECT_THAT(result.out, testing::Not(HasSubstr("\"uid\": \"1\"")));
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,277 @@
+#include "core/round.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "util/cluster_builder.h"
+#include "util/state_invariants.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+constexpr int64_t kMinuteMs = 60000;
+
+class RoundTest : public testing::Test {
+ protected:
+  void TearDown() override {
+    EXPECT_EQ(FindContradiction(cluster_.state()), "");
+  }
+  // Starts a round and solves its first pass, which is left open.
+  FlowSolution OpenPass() {
+    cluster_.scheduler().StartRound(0);
+    const std::optional<FlowProblem> problem = cluster_.scheduler().NextPass();
+    CHECK(problem.has_value());
+    return cluster_.Solve(*problem);
+  }
+  // Commits the solution of the open pass and ends the round.
+  const RoundStats& Finish(const FlowSolution& solution) {
+    cluster_.scheduler().FinishPass(solution);
+    while (const auto problem = cluster_.scheduler().NextPass()) {
+      cluster_.scheduler().FinishPass(cluster_.Solve(*problem));
+    }
+    return cluster_.scheduler().round_stats();
+  }
+  TestScheduler cluster_;
+};
+
+// R11: nothing to do is no reason to solve anything.
+TEST_F(RoundTest, SolvesNothingWhereThereIsNothingToDo) {
+  EXPECT_EQ(cluster_.Round().passes, 0);
+  cluster_.Apply(Added("m", {.cpu = 1000}));
+  EXPECT_EQ(cluster_.Round().passes, 0);
+  cluster_.Apply(Submitted(1, {.cpu = 1001}));
+  EXPECT_EQ(cluster_.Round().passes, 0);
+  EXPECT_EQ(cluster_.scheduler().round_stats().pending, 1);
+  EXPECT_EQ(cluster_.scheduler().round_stats().number, 3u);
+}
+
+TEST_F(RoundTest, FillsAMachineToTheLastUnit) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 4000})
+      .Tasks(1, 2, {.cpu = 2000})
+      .ApplyTo(&cluster_);
+  EXPECT_EQ(cluster_.Round().placed, 2);
+  EXPECT_EQ(cluster_.state().FindMachine("m")->Free()[kCpu], 0);
+}
+
+// O1 of old: classes of different sizes once got more than there was.
+TEST_F(RoundTest, NeverGivesMoreThanThereIsToMixedSizes) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 4000})
+      .Tasks(1, 3, {.cpu = 1000})
+      .Tasks(11, 3, {.cpu = 3000})
+      .ApplyTo(&cluster_);
+  EXPECT_EQ(cluster_.Round().placed, 3);
+  EXPECT_EQ(cluster_.state().FindMachine("m")->used[kCpu], 3000);
+}
+
+TEST_F(RoundTest, SpreadsTheTasksOfOneRoundByTheLoadTheyMake) {
+  ClusterBuilder()
+      .Machines("m", 3, {.cpu = 4000, .memory = 4000})
+      .Tasks(1, 9, {.cpu = 500, .memory = 500})
+      .ApplyTo(&cluster_);
+  cluster_.Round();
+  for (const auto& [id, machine] : cluster_.state().machines()) {
+    EXPECT_EQ(machine->tasks.size(), 3u) << machine->uuid;
+  }
+}
+
+TEST_F(RoundTest, PlacesTheMoreUrgentTasksFirstWhateverTheyAskFor) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Tasks(1, 10, {.cpu = 100})
+      .Task(20, {.cpu = 1000, .priority = 1})
+      .ApplyTo(&cluster_);
+  cluster_.Round();
+  EXPECT_EQ(cluster_.MachineOf(20), "m");
+  EXPECT_EQ(cluster_.state().pending_count(), 10);
+}
+
+TEST_F(RoundTest, LeavesToTheLessUrgentOnlyWhatTheMoreUrgentCannotUse) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Machine("n", {.cpu = 1500})
+      .Tasks(1, 2, {.cpu = 900, .priority = 1})
+      .Tasks(3, 9, {.cpu = 300, .priority = 2})
+      .ApplyTo(&cluster_);
+  cluster_.Round();
+  // Three on m, five on n; what is left holds none of 900.
+  EXPECT_EQ(cluster_.MachineOf(1), "");
+  EXPECT_EQ(cluster_.MachineOf(2), "");
+  EXPECT_EQ(cluster_.state().pending_count(), 3);
+}
+
+// S6 of old: under contention the same tasks waited for ever.
+TEST_F(RoundTest, PlacesTheOldestOfAClassFirst) {
+  cluster_.Apply(Added("m", {.cpu = 200}), 0);
+  cluster_.Apply(Submitted(9, {.cpu = 100}), 0);
+  cluster_.Apply(Submitted(5, {.cpu = 100, .job = "b"}), kMinuteMs);
+  cluster_.Apply(Submitted(7, {.cpu = 100, .job = "c"}), 2 * kMinuteMs);
+  cluster_.Round(3 * kMinuteMs);
+  EXPECT_EQ(cluster_.MachineOf(9), "m");
+  EXPECT_EQ(cluster_.MachineOf(5), "m");
+  EXPECT_EQ(cluster_.MachineOf(7), "");
+}
+
+TEST_F(RoundTest, PlacesALargeTaskBeforeNewSmallOnesOnceItHasWaited) {
+  for (const int64_t waited_ms : {int64_t{0}, 20 * kMinuteMs}) {
+    TestScheduler cluster;
+    cluster.Apply(Added("m", {.cpu = 1000}), 0);
+    cluster.Apply(Submitted(1, {.cpu = 1000}), 0);
+    for (uint64_t uid = 2; uid <= 11; ++uid) {
+      cluster.Apply(Submitted(uid, {.cpu = 100}), waited_ms);
+    }
+    cluster.Round(waited_ms);
+    EXPECT_EQ(cluster.MachineOf(1), waited_ms > 0 ? "m" : "");
+  }
+}
+
+// Packing goes by size and places the first task, which leaves room for no more
+// than one of the others.
+TEST_F(RoundTest, ExchangesALargeTaskForSmallerOnesThatFitInItsPlace) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 2000, .memory = 900})
+      .Machine("n", {.cpu = 200, .memory = 800})
+      .Task(1, {.cpu = 700, .memory = 800})
+      .Task(2, {.cpu = 600, .memory = 900})
+      .Task(3, {.cpu = 300, .memory = 300})
+      .Task(4, {.cpu = 600, .memory = 200})
+      .Task(5, {.cpu = 100, .memory = 100})
+      .ApplyTo(&cluster_);
+  const RoundStats& stats = cluster_.Round();
+  EXPECT_EQ(stats.withdrawn, 1);
+  EXPECT_EQ(stats.placed, 3);
+  EXPECT_EQ(stats.pending, 2);
+  EXPECT_EQ(cluster_.MachineOf(3), "m");
+  EXPECT_EQ(cluster_.MachineOf(4), "m");
+  EXPECT_EQ(cluster_.Deliver().deltas.size(), 3u);
+}
+
+TEST_F(RoundTest, LeavesWhatIsSubmittedMeanwhileToTheNextRound) {
+  ClusterBuilder().Machine("m", {.cpu = 1000}).Task(1).ApplyTo(&cluster_);
+  const FlowSolution solution = OpenPass();
+  cluster_.Apply(Submitted(2));
+  cluster_.Apply(Submitted(3, {.cpu = 10}));
+  EXPECT_EQ(Finish(solution).placed, 1);
+  EXPECT_EQ(cluster_.state().pending_count(), 2);
+  EXPECT_EQ(cluster_.Round().placed, 2);
+}
+
+TEST_F(RoundTest, DoesNotFillAGapOfItsOwnTasksWithALaterOne) {
+  ClusterBuilder()
+      .Machines("m", 2, {.cpu = 500})
+      .Tasks(1, 2, {.cpu = 500})
+      .ApplyTo(&cluster_);
+  const FlowSolution solution = OpenPass();
+  cluster_.Apply(Removed(2));
+  cluster_.Apply(Submitted(3, {.cpu = 500}));
+  const RoundStats& stats = Finish(solution);
+  EXPECT_EQ(stats.placed, 1);
+  EXPECT_EQ(stats.refused, 1);
+  EXPECT_EQ(cluster_.MachineOf(3), "");
+}
+
+TEST_F(RoundTest, RefusesWhatACommandMadeIllegalMeanwhile) {
+  struct Case {
+    const char* name;
+    Command command;
+    const char* machine_of_task;
+  };
+  for (const Case& one :
+       {Case{"the machine was removed", Removed("m"), "n"},
+        Case{"the task was removed", Removed(1), ""},
+        Case{"the task ended", Completed(1), ""},
+        Case{"the task was quarantined",
+             Updated(1, {.quarantine_reason = "no"}), ""},
+        Case{"the task asks for more", Updated(1, {.cpu = 2000}), ""},
+        Case{"a foreign pod took the room",
+             ForeignPod("a/ns", "m", {{"cpu", 500}}), "n"},
+        Case{"the machine shrank", Updated("m", {.cpu = 10}), "n"},
+        Case{"the machine was quarantined",
+             Updated("m", {.cpu = 1000, .quarantine_reason = "no"}), "n"}}) {
+    SCOPED_TRACE(one.name);
+    TestScheduler cluster;
+    // m is the emptier one; n would do as well.
+    ClusterBuilder()
+        .Machine("m", {.cpu = 1000, .memory = 100})
+        .Machine("n", {.cpu = 900, .memory = 100})
+        .Task(1, {.cpu = 800})
+        .ApplyTo(&cluster);
+    cluster.scheduler().StartRound(0);
+    const FlowSolution solution =
+        cluster.Solve(*cluster.scheduler().NextPass());
+    cluster.Apply(one.command);
+    cluster.scheduler().FinishPass(solution);
+    EXPECT_EQ(cluster.scheduler().round_stats().refused, 1);
+    EXPECT_EQ(cluster.scheduler().round_stats().placed, 0);
+    while (const auto problem = cluster.scheduler().NextPass()) {
+      cluster.scheduler().FinishPass(cluster.Solve(*problem));
+    }
+    EXPECT_EQ(cluster.MachineOf(1), one.machine_of_task);
+    EXPECT_EQ(FindContradiction(cluster.state()), "");
+  }
+}
+
+TEST_F(RoundTest, PlacesTheOthersOfAPassThatWasRefusedInPart) {
+  ClusterBuilder()
+      .Machines("m", 2, {.cpu = 1000})
+      .Tasks(1, 4, {.cpu = 500})
+      .ApplyTo(&cluster_);
+  const FlowSolution solution = OpenPass();
+  cluster_.Apply(Removed("m0"));
+  const RoundStats& stats = Finish(solution);
+  EXPECT_EQ(stats.placed, 2);
+  EXPECT_EQ(stats.refused, 2);
+  EXPECT_EQ(stats.pending, 2);
+}
+
+TEST_F(RoundTest, MayPlaceATaskThatWasSubmittedAnewUnderTheSameUid) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Task(1, {.cpu = 500})
+      .ApplyTo(&cluster_);
+  const FlowSolution solution = OpenPass();
+  cluster_.Apply(Removed(1));
+  cluster_.Apply(Submitted(1, {.cpu = 700, .name = "another"}));
+  Finish(solution);
+  EXPECT_EQ(cluster_.MachineOf(1), "m");
+  EXPECT_EQ(cluster_.state().FindMachine("m")->used[kCpu], 700);
+}
+
+TEST_F(RoundTest, EndsWhenItsWorkBudgetIsSpentAndTheNextGoesOn) {
+  TestScheduler cluster(RoundOptions{.arcs_max = 1});
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Task(1, {.cpu = 10, .priority = 3})
+      .Task(2, {.cpu = 10, .priority = 2})
+      .Task(3, {.cpu = 10, .priority = 1})
+      .ApplyTo(&cluster);
+  for (int round = 1; round <= 3; ++round) {
+    const RoundStats& stats = cluster.Round();
+    EXPECT_EQ(stats.passes, 1);
+    EXPECT_EQ(stats.placed, 1);
+    EXPECT_EQ(stats.pending, 3 - round);
+  }
+  EXPECT_EQ(cluster.state().outbox().size(), 3u);
+  EXPECT_EQ(cluster.Round().passes, 0);
+  EXPECT_FALSE(cluster.scheduler().round_stats().is_cut_short);
+}
+
+TEST_F(RoundTest, EndsWhenASolveFailsAndTheNextTriesAgain) {
+  ClusterBuilder().Machine("m", {.cpu = 1000}).Task(1).ApplyTo(&cluster_);
+  cluster_.scheduler().StartRound(0);
+  ASSERT_TRUE(cluster_.scheduler().NextPass().has_value());
+  FlowSolution failed;
+  failed.outcome = SolveOutcome::kCancelled;
+  cluster_.scheduler().FinishPass(failed);
+  EXPECT_FALSE(cluster_.scheduler().NextPass().has_value());
+  EXPECT_FALSE(cluster_.scheduler().is_in_round());
+  EXPECT_TRUE(cluster_.scheduler().round_stats().is_cut_short);
+  EXPECT_EQ(cluster_.scheduler().round_stats().pending, 1);
+  EXPECT_EQ(cluster_.Round().placed, 1);
+}
+
+}  // namespace
+}  // namespace sluice

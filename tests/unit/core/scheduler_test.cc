@@ -1,0 +1,256 @@
+#include "core/scheduler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "util/cluster_builder.h"
+#include "util/state_invariants.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// A delta that names "m" takes at most this much of a reply.
+constexpr size_t kDeltaBytes = 21;
+
+class SchedulerTest : public testing::Test {
+ protected:
+  void TearDown() override {
+    EXPECT_EQ(FindContradiction(cluster_.state()), "");
+  }
+  Scheduler& scheduler() { return cluster_.scheduler(); }
+  static std::vector<uint64_t> TasksOf(const ScheduleReply& reply) {
+    std::vector<uint64_t> uids;
+    for (const ScheduleReply::Entry& entry : reply.deltas) {
+      uids.push_back(entry.task.value);
+    }
+    return uids;
+  }
+  static std::vector<uint64_t> WaitingOf(const ScheduleReply& reply) {
+    std::vector<uint64_t> uids;
+    for (const TaskId id : reply.unscheduled) uids.push_back(id.value);
+    return uids;
+  }
+  Explanation Explain(uint64_t uid, int64_t now_ms = 0) {
+    return scheduler().Explain(cluster_.TaskOf(uid), now_ms);
+  }
+  TestScheduler cluster_;
+};
+
+TEST_F(SchedulerTest, AnswersNothingWhereNothingHappened) {
+  const ScheduleReply reply = cluster_.Deliver();
+  EXPECT_THAT(reply.deltas, IsEmpty());
+  EXPECT_THAT(reply.unscheduled, IsEmpty());
+}
+
+TEST_F(SchedulerTest, NamesTheProcessingUnitWhereThereIsOne) {
+  ClusterBuilder()
+      .Machine("plain", {.cpu = 1000})
+      .Task(1, {.cpu = 1000})
+      .ApplyTo(&cluster_);
+  cluster_.Round();
+  cluster_.Apply(Added("tree", {.cpu = 2000, .pus = {{"tree-pu", {}}}}));
+  cluster_.Apply(Submitted(2, {.cpu = 2000}));
+  cluster_.Round();
+  const ScheduleReply reply = cluster_.Deliver();
+  ASSERT_THAT(TasksOf(reply), ElementsAre(1, 2));
+  EXPECT_EQ(reply.deltas[0].resource_id, "plain");
+  EXPECT_EQ(reply.deltas[1].resource_id, "tree-pu");
+  EXPECT_EQ(reply.deltas[1].type, DeltaType::kPlace);
+}
+
+// R12: each placement is told once.
+TEST_F(SchedulerTest, TellsWhatArrivedOnceAndWhatDidNotAgain) {
+  ClusterBuilder().Machine("m", {}).Tasks(1, 2).ApplyTo(&cluster_);
+  cluster_.Round();
+  EXPECT_THAT(scheduler().TakeReply(kReplyBytesMax).deltas, SizeIs(2));
+  EXPECT_TRUE(scheduler().is_reply_in_flight());
+  scheduler().EndReply(/*is_delivered=*/false);
+  EXPECT_FALSE(scheduler().is_reply_in_flight());
+  EXPECT_THAT(TasksOf(cluster_.Deliver()), ElementsAre(1, 2));
+  cluster_.Round();
+  EXPECT_THAT(cluster_.Deliver().deltas, IsEmpty());
+}
+
+// R3: what does not fit into a reply is told by the next.
+TEST_F(SchedulerTest, CarriesOverWhatDoesNotFitIntoAReply) {
+  ClusterBuilder().Machine("m", {}).Tasks(1, 5).ApplyTo(&cluster_);
+  cluster_.Round();
+  EXPECT_THAT(TasksOf(cluster_.Deliver(2 * kDeltaBytes)), ElementsAre(1, 2));
+  EXPECT_THAT(TasksOf(cluster_.Deliver(3 * kDeltaBytes - 1)),
+              ElementsAre(3, 4));
+  EXPECT_THAT(TasksOf(cluster_.Deliver(kDeltaBytes)), ElementsAre(5));
+}
+
+TEST_F(SchedulerTest, LeavesLongIdsRoomOnTheWire) {
+  const std::string uuid(1000, 'm');
+  ClusterBuilder().Machine(uuid, {}).Tasks(1, 3).ApplyTo(&cluster_);
+  cluster_.Round();
+  EXPECT_THAT(cluster_.Deliver(2040).deltas, SizeIs(2));
+  EXPECT_THAT(cluster_.Deliver(1019).deltas, IsEmpty());
+}
+
+TEST_F(SchedulerTest, NamesEveryTaskThatWaitsQuarantinedOnesToo) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 100})
+      .Task(3, {.cpu = 100})
+      .Task(1, {.cpu = 200})
+      .Task(2, {.quarantine_reason = "no"})
+      .ApplyTo(&cluster_);
+  cluster_.Round();
+  const ScheduleReply reply = cluster_.Deliver();
+  EXPECT_THAT(TasksOf(reply), ElementsAre(3));
+  EXPECT_THAT(WaitingOf(reply), ElementsAre(1, 2));
+  EXPECT_THAT(WaitingOf(cluster_.Deliver()), ElementsAre(1, 2));
+}
+
+TEST_F(SchedulerTest, NamesTheWaitingInTurnWhereTheyDoNotAllFit) {
+  ClusterBuilder().Tasks(1, 5).ApplyTo(&cluster_);
+  EXPECT_THAT(WaitingOf(cluster_.Deliver(29)), ElementsAre(1, 2));
+  EXPECT_THAT(WaitingOf(cluster_.Deliver(20)), ElementsAre(3, 4));
+  EXPECT_THAT(WaitingOf(cluster_.Deliver(20)), ElementsAre(5, 1));
+  cluster_.Apply(Removed(2));
+  EXPECT_THAT(WaitingOf(cluster_.Deliver(20)), ElementsAre(3, 4));
+  EXPECT_THAT(WaitingOf(cluster_.Deliver(9)), IsEmpty());
+  EXPECT_THAT(WaitingOf(cluster_.Deliver(40)), ElementsAre(1, 3, 4, 5));
+}
+
+TEST_F(SchedulerTest, GivesDeltasRoomBeforeTheWaiting) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 100})
+      .Tasks(1, 2, {.cpu = 50})
+      .Tasks(3, 3, {.cpu = 101})
+      .ApplyTo(&cluster_);
+  cluster_.Round();
+  const ScheduleReply reply = cluster_.Deliver(kDeltaBytes + 10);
+  EXPECT_THAT(TasksOf(reply), ElementsAre(1));
+  EXPECT_THAT(reply.unscheduled, IsEmpty());
+  EXPECT_THAT(WaitingOf(cluster_.Deliver(kDeltaBytes + 10)), ElementsAre(3));
+}
+
+// R4: nothing that was acknowledged as removed is told.
+TEST_F(SchedulerTest, DropsWhatWasRemovedBeforeTheReply) {
+  ClusterBuilder()
+      .Machines("m", 2, {.cpu = 100})
+      .Tasks(1, 2, {.cpu = 100})
+      .ApplyTo(&cluster_);
+  cluster_.Round();
+  ASSERT_EQ(cluster_.MachineOf(2), "m1");
+  cluster_.Apply(Removed(1));
+  cluster_.Apply(Removed("m1"));
+  const ScheduleReply reply = cluster_.Deliver();
+  EXPECT_THAT(reply.deltas, IsEmpty());
+  EXPECT_THAT(WaitingOf(reply), ElementsAre(2));
+}
+
+TEST_F(SchedulerTest, KnowsWhichRemovalsMustWaitForTheReplyInFlight) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 100})
+      .Machine("n", {.cpu = 200})
+      .Task(1, {.cpu = 200})
+      .Task(2, {.cpu = 300})
+      .ApplyTo(&cluster_);
+  cluster_.Round();
+  ASSERT_EQ(cluster_.MachineOf(1), "n");
+  EXPECT_FALSE(scheduler().ConcernsReplyInFlight(Removed(1)));
+  scheduler().TakeReply(kReplyBytesMax);
+  cluster_.Apply(Submitted(3));
+  EXPECT_TRUE(scheduler().ConcernsReplyInFlight(Removed(1)));
+  EXPECT_TRUE(scheduler().ConcernsReplyInFlight(Removed(2))) << "it waits";
+  EXPECT_TRUE(scheduler().ConcernsReplyInFlight(Removed("n")));
+  EXPECT_FALSE(scheduler().ConcernsReplyInFlight(Removed(3)));
+  EXPECT_FALSE(scheduler().ConcernsReplyInFlight(Removed("m")));
+  EXPECT_FALSE(scheduler().ConcernsReplyInFlight(Removed("unknown")));
+  EXPECT_FALSE(scheduler().ConcernsReplyInFlight(Completed(1)));
+  EXPECT_FALSE(scheduler().ConcernsReplyInFlight(Submitted(1)));
+  scheduler().EndReply(/*is_delivered=*/true);
+  EXPECT_FALSE(scheduler().ConcernsReplyInFlight(Removed(1)));
+}
+
+TEST_F(SchedulerTest, PlacesAnewWhatWasInFlightToADepartedMachine) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 100})
+      .Task(1, {.cpu = 100})
+      .ApplyTo(&cluster_);
+  cluster_.Round();
+  scheduler().TakeReply(kReplyBytesMax);
+  cluster_.Apply(Removed("m"));
+  scheduler().EndReply(/*is_delivered=*/false);
+  cluster_.Apply(Added("n", {.cpu = 100}));
+  cluster_.Round();
+  const ScheduleReply reply = cluster_.Deliver();
+  ASSERT_THAT(TasksOf(reply), ElementsAre(1));
+  EXPECT_EQ(reply.deltas[0].resource_id, "n");
+}
+
+TEST_F(SchedulerTest, ExplainsWhyATaskWaits) {
+  ClusterBuilder()
+      .Machines("full", 2, {.cpu = 100, .memory = 4000})
+      .Machine("podless", {.cpu = 900, .memory = 4000, .pods = 0})
+      .Machine("small", {.cpu = 400, .memory = 10})
+      .Machine("gone", {.cpu = 9000, .memory = 9000})
+      .Task(1, {.cpu = 500, .memory = 2000})
+      .ApplyTo(&cluster_);
+  cluster_.Apply(Removed("gone"));
+  const Explanation explanation = Explain(1, 60000);
+  EXPECT_EQ(explanation.summary,
+            "0/4 machines: 3 insufficient cpu, 1 insufficient memory, "
+            "1 too many pods");
+  EXPECT_EQ(explanation.machines, 4);
+  EXPECT_EQ(explanation.feasible_machines, 0);
+  EXPECT_EQ(explanation.waiting_cost, 2 * 2560000);
+  // Fewest reasons first, then the least loaded.
+  ASSERT_THAT(explanation.nearest, SizeIs(3));
+  EXPECT_EQ(cluster_.state().FindMachine(explanation.nearest[0].machine)->uuid,
+            "full0");
+  EXPECT_EQ(explanation.nearest[0].lacks, "lacks 400m cpu");
+  EXPECT_EQ(explanation.nearest[1].lacks, "lacks 400m cpu");
+  EXPECT_EQ(explanation.nearest[2].lacks, "lacks 1 pods");
+}
+
+TEST_F(SchedulerTest, ExplainsEveryReasonOfAMachine) {
+  ClusterBuilder()
+      .Machine("m", {.pods = 0})
+      .Task(1, {.cpu = 500, .extended = {{"nvidia.com/gpu", 2}}})
+      .ApplyTo(&cluster_);
+  const Explanation explanation = Explain(1);
+  EXPECT_EQ(explanation.summary,
+            "0/1 machines: 1 insufficient cpu, 1 insufficient nvidia.com/gpu, "
+            "1 too many pods");
+  EXPECT_EQ(explanation.nearest[0].lacks,
+            "lacks 500m cpu, lacks 1 pods, lacks 2 nvidia.com/gpu");
+}
+
+TEST_F(SchedulerTest, ExplainsThatATaskFitsOrThatThereIsNoMachine) {
+  cluster_.Apply(Submitted(1));
+  EXPECT_EQ(Explain(1).summary, "0/0 machines");
+  cluster_.Apply(Added("m", {}));
+  const Explanation explanation = Explain(1);
+  EXPECT_EQ(explanation.summary,
+            "1/1 machines: it fits, and waits for the next Schedule call");
+  EXPECT_EQ(explanation.feasible_machines, 1);
+  EXPECT_THAT(explanation.nearest, IsEmpty());
+}
+
+using SchedulerDeathTest = SchedulerTest;
+
+TEST_F(SchedulerDeathTest, RefusesCallsOutOfOrder) {
+  EXPECT_DEATH(scheduler().NextPass(), "has_value");
+  EXPECT_DEATH(scheduler().FinishPass({}), "has_value");
+  EXPECT_DEATH(scheduler().EndReply(true), "has_value");
+  scheduler().TakeReply(0);
+  EXPECT_DEATH(scheduler().TakeReply(0), "has_value");
+  scheduler().StartRound(0);
+  EXPECT_DEATH(scheduler().StartRound(0), "has_value");
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,56 @@
+#include "cost/policy_set.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "util/status_matchers.h"
+
+namespace sluice {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(PolicySet, KnowsTheModelsByName) {
+  const auto policies = PolicySet::FromNames("cpu_memory");
+  ASSERT_THAT(policies, IsOk());
+  EXPECT_THAT(policies->names(), ElementsAre("cpu_memory"));
+}
+
+TEST(PolicySet, NamesWhatItDoesNotKnow) {
+  EXPECT_THAT(PolicySet::FromNames("cheapest"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "cost model 'cheapest' is unknown"));
+  EXPECT_THAT(PolicySet::FromNames("cpu_memory,cheapest"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "cost model 'cheapest' is unknown"));
+}
+
+TEST(PolicySet, RefusesNoNameAtAll) {
+  for (const char* names : {"", ",", "cpu_memory,", ",cpu_memory"}) {
+    EXPECT_THAT(PolicySet::FromNames(names),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         "cost model '' is unknown"))
+        << names;
+  }
+}
+
+TEST(PolicySet, RefusesANameTwice) {
+  EXPECT_THAT(PolicySet::FromNames("cpu_memory,cpu_memory"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "cost model 'cpu_memory' is named twice"));
+}
+
+TEST(PolicySet, TakesNamesToTheLetter) {
+  EXPECT_FALSE(PolicySet::FromNames("CPU_MEMORY").ok());
+  EXPECT_FALSE(PolicySet::FromNames(" cpu_memory").ok());
+}
+
+TEST(PolicySet, ListsEveryModelWithASummary) {
+  for (const CostModelEntry& entry : CostModels()) {
+    EXPECT_FALSE(entry.summary.empty()) << entry.name;
+    EXPECT_THAT(PolicySet::FromNames(entry.name), IsOk());
+  }
+}
+
+}  // namespace
+}  // namespace sluice

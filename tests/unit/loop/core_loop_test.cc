@@ -1,0 +1,435 @@
+#include "loop/core_loop.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "persist/recovery.h"
+#include "unit/loop/loop_fixture.h"
+#include "util/status_matchers.h"
+
+namespace sluice {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class CoreLoopTest : public LoopFixture {};
+
+TEST_F(CoreLoopTest, AcknowledgesOnlyWhatIsDurable) {
+  store_.gate.Close();
+  Awaited<Ack> ack;
+  SubmitAsync(Submitted(1), &ack);
+  store_.gate.AwaitArrivals(1);
+  EXPECT_FALSE(ack.is_set());
+  store_.gate.Open();
+  EXPECT_EQ(ack.Get(), Ack::kOk);
+}
+
+TEST_F(CoreLoopTest, MakesABatchDurableByOneWrite) {
+  store_.gate.Close();
+  Awaited<Ack> first;
+  SubmitAsync(Submitted(1), &first);
+  store_.gate.AwaitArrivals(1);
+  std::vector<Awaited<Ack>> acks(100);
+  for (size_t i = 0; i < acks.size(); ++i) {
+    SubmitAsync(Submitted(2 + i), &acks[i]);
+  }
+  store_.gate.Open();
+  for (Awaited<Ack>& ack : acks) EXPECT_EQ(ack.Get(), Ack::kOk);
+  EXPECT_EQ(store_.writes().size(), 2u);
+}
+
+TEST_F(CoreLoopTest, WritesNothingForWhatChangesNothing) {
+  EXPECT_EQ(Submit(Removed(7)), Ack::kNotFound);
+  EXPECT_THAT(store_.writes(), IsEmpty());
+}
+
+TEST_F(CoreLoopTest, StampsABatchWithTheTimeOfTheClock) {
+  clock_.AdvanceMs(5000);
+  const int64_t now_ms = clock_.NowMs();
+  Submit(Submitted(1));
+  clock_.AdvanceMs(1);
+  Awaited<std::pair<int64_t, int64_t>> times;
+  ASSERT_TRUE(loop_.Read([&](const CoreView& view) {
+    times.Set(
+        {view.scheduler.state().FindTask({1})->submitted_ms, view.now_ms});
+  }));
+  EXPECT_EQ(times.Get(), std::pair(now_ms, now_ms + 1));
+}
+
+TEST_F(CoreLoopTest, PlacesWhatWaitsAndTellsItOnce) {
+  Submit(Added("m", {.cpu = 1000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  EXPECT_THAT(Schedule(), ElementsAre(1));
+  EXPECT_THAT(Schedule(), IsEmpty());
+}
+
+TEST_F(CoreLoopTest, AnswersAScheduleCallOfAnEmptyClusterAtOnce) {
+  FakeCall call;
+  ASSERT_TRUE(loop_.Schedule(&call));
+  const ScheduleReply reply = call.Reply();
+  EXPECT_THAT(reply.deltas, IsEmpty());
+  EXPECT_THAT(reply.unscheduled, IsEmpty());
+  call.End(true);
+}
+
+TEST_F(CoreLoopTest, MakesPlacementsDurableBeforeItTellsThem) {
+  Submit(Added("m", {.cpu = 1000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  FakeCall call;
+  Awaited<bool> is_stored;
+  call.on_answer = [&] {
+    ClusterState stored;
+    ASSERT_THAT(Recover(store_, &stored), IsOk());
+    is_stored.Set(stored.FindTask({1})->state == TaskState::kRunning &&
+                  stored.outbox().size() == 1);
+  };
+  ASSERT_TRUE(loop_.Schedule(&call));
+  EXPECT_TRUE(is_stored.Get());
+  call.Reply();
+  call.End(true);
+}
+
+TEST_F(CoreLoopTest, WritesDeliveriesPromptlyWithoutWaitingForTheDisk) {
+  Submit(Added("m", {.cpu = 1000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  Schedule();
+  Settle();
+  EXPECT_EQ(store_.writes().back(), Durability::kBuffered);
+  ClusterState stored;
+  ASSERT_THAT(Recover(store_, &stored), IsOk());
+  EXPECT_THAT(stored.outbox(), IsEmpty());
+  Submit(Submitted(2));
+  EXPECT_EQ(store_.writes().back(), Durability::kSynced);
+}
+
+TEST_F(CoreLoopTest, ServesScheduleCallsOneAfterAnother) {
+  FakeCall first;
+  FakeCall second;
+  ASSERT_TRUE(loop_.Schedule(&first));
+  ASSERT_TRUE(loop_.Schedule(&second));
+  first.Reply();
+  Settle();
+  EXPECT_FALSE(second.is_answered());
+  first.End(true);
+  second.Reply();
+  second.End(true);
+}
+
+TEST_F(CoreLoopTest, DeliversTheDeltasOfABrokenCallWithTheNext) {
+  Submit(Added("m", {.cpu = 1000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  FakeCall broken;
+  ASSERT_TRUE(loop_.Schedule(&broken));
+  EXPECT_THAT(TasksOf(broken.Reply()), ElementsAre(1));
+  broken.End(/*is_delivered=*/false);
+  EXPECT_THAT(Schedule(), ElementsAre(1));
+  EXPECT_THAT(Schedule(), IsEmpty());
+  EXPECT_EQ(metrics_.delta_deliveries.Value(), 2);
+  EXPECT_EQ(metrics_.redelivered_deltas.Value(), 1);
+  EXPECT_EQ(metrics_.abandoned_schedules.Value(), 1);
+}
+
+TEST_F(CoreLoopTest, DropsACallWhoseClientHasGoneBeforeItsTurn) {
+  FakeCall first;
+  FakeCall gone;
+  ASSERT_TRUE(loop_.Schedule(&first));
+  ASSERT_TRUE(loop_.Schedule(&gone));
+  first.Reply();
+  gone.is_cancelled = true;
+  first.End(true);
+  EXPECT_THAT(gone.Reply().deltas, IsEmpty());
+  gone.End(false);
+  EXPECT_EQ(Settle().number, 1u) << "there was a round for nobody";
+}
+
+TEST_F(CoreLoopTest, KeepsTheDeltasOfACallWhoseClientGoesDuringItsRound) {
+  Submit(Added("m", {.cpu = 1000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  solver_.gate.Close();
+  FakeCall gone;
+  ASSERT_TRUE(loop_.Schedule(&gone));
+  solver_.gate.AwaitArrivals(1);
+  gone.is_cancelled = true;
+  solver_.gate.Open();
+  EXPECT_THAT(gone.Reply().deltas, IsEmpty());
+  gone.End(false);
+  EXPECT_THAT(Schedule(), ElementsAre(1));
+}
+
+TEST_F(CoreLoopTest, GoesOnWithCommandsAndReadersWhileASolveRuns) {
+  Submit(Added("m", {.cpu = 1000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  solver_.gate.Close();
+  FakeCall call;
+  ASSERT_TRUE(loop_.Schedule(&call));
+  solver_.gate.AwaitArrivals(1);
+  EXPECT_EQ(Submit(Submitted(2)), Ack::kOk);
+  Settle();
+  EXPECT_FALSE(call.is_answered());
+  solver_.gate.Open();
+  call.Reply();
+  call.End(true);
+}
+
+TEST_F(CoreLoopTest, NeverTellsOfWhatWasRemovedWhileTheSolveRan) {
+  Submit(Added("m", {.cpu = 2000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  Submit(Submitted(2, {.cpu = 1000}));
+  solver_.gate.Close();
+  FakeCall call;
+  ASSERT_TRUE(loop_.Schedule(&call));
+  solver_.gate.AwaitArrivals(1);
+  // No reply is in flight yet, so the acknowledgment does not wait.
+  EXPECT_EQ(Submit(Removed(1)), Ack::kOk);
+  solver_.gate.Open();
+  EXPECT_THAT(TasksOf(call.Reply()), ElementsAre(2));
+  call.End(true);
+}
+
+TEST_F(CoreLoopTest, HoldsBackTheAckOfATaskRemovalThatTheReplyNames) {
+  Submit(Added("m", {.cpu = 2000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  FakeCall call;
+  ASSERT_TRUE(loop_.Schedule(&call));
+  EXPECT_THAT(TasksOf(call.Reply()), ElementsAre(1));
+  Awaited<Ack> ack;
+  SubmitAsync(Removed(1), &ack);
+  // What the reply does not name is not held back.
+  Submit(Submitted(2));
+  EXPECT_EQ(Submit(Removed(2)), Ack::kOk);
+  EXPECT_FALSE(ack.is_set());
+  call.End(true);
+  EXPECT_EQ(ack.Get(), Ack::kOk);
+}
+
+TEST_F(CoreLoopTest, HoldsBackTheAckOfAMachineRemovalThatTheReplyNames) {
+  Submit(Added("m", {.cpu = 2000}));
+  Submit(Added("other", {.cpu = 500}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  FakeCall call;
+  ASSERT_TRUE(loop_.Schedule(&call));
+  call.Reply();
+  Awaited<Ack> ack;
+  SubmitAsync(Removed("m"), &ack);
+  EXPECT_EQ(Submit(Removed("other")), Ack::kOk);
+  EXPECT_FALSE(ack.is_set());
+  call.End(false);
+  EXPECT_EQ(ack.Get(), Ack::kOk);
+  // The client that broke off may have read it or not; the machine is gone.
+  EXPECT_THAT(Schedule(), IsEmpty());
+}
+
+TEST_F(CoreLoopTest, AbandonsARoundWhoseCertificateIsWrong) {
+  Submit(Added("m", {.cpu = 1000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  solver_.tamper = [](FlowSolution* solution) { solution->objective -= 1; };
+  EXPECT_THAT(Schedule(), IsEmpty());
+  Settle();
+  EXPECT_EQ(metrics_.certificate_failures.Value(), 1);
+  solver_.tamper = nullptr;
+  EXPECT_THAT(Schedule(), ElementsAre(1));
+}
+
+TEST_F(CoreLoopTest, AbandonsARoundThatHasNoOptimum) {
+  Submit(Added("m", {.cpu = 1000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  solver_.tamper = [](FlowSolution* solution) {
+    *solution = FlowSolution();
+    solution->outcome = SolveOutcome::kCostRange;
+  };
+  EXPECT_THAT(Schedule(), IsEmpty());
+  Settle();
+  EXPECT_EQ(metrics_.solve_failures.Value(), 1);
+  solver_.tamper = nullptr;
+  EXPECT_THAT(Schedule(), ElementsAre(1));
+}
+
+TEST_F(CoreLoopTest, ShowsReadersTheTimesOfTheLastRound) {
+  Submit(Added("m", {.cpu = 1000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  solver_.gate.Close();
+  FakeCall call;
+  ASSERT_TRUE(loop_.Schedule(&call));
+  solver_.gate.AwaitArrivals(1);
+  clock_.AdvanceUs(700);
+  solver_.gate.Open();
+  call.Reply();
+  call.End(true);
+  const RoundStats stats = Settle();
+  EXPECT_EQ(stats.number, 1u);
+  EXPECT_EQ(stats.placed, 1);
+  EXPECT_EQ(stats.solve_us, 700);
+  EXPECT_EQ(stats.total_us, 700);
+  EXPECT_EQ(metrics_.rounds.Value(), 1);
+  EXPECT_EQ(metrics_.placements.Value(), 1);
+}
+
+TEST_F(CoreLoopTest, CountsEventsAndUidsThatCameTwice) {
+  Submit(Submitted(1));
+  Submit(Submitted(1));
+  Settle();
+  EXPECT_EQ(metrics_.events.With("submit_task").Value(), 2);
+  EXPECT_EQ(metrics_.reused_uids.Value(), 1);
+}
+
+TEST_F(CoreLoopTest, AbortsTheSolveAndAnswersEmptyAtShutdown) {
+  Submit(Added("m", {.cpu = 1000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  solver_.gate.Close();
+  FakeCall active;
+  FakeCall waiting;
+  ASSERT_TRUE(loop_.Schedule(&active));
+  ASSERT_TRUE(loop_.Schedule(&waiting));
+  solver_.gate.AwaitArrivals(1);
+  loop_.BeginShutdown();
+  EXPECT_THAT(active.Reply().deltas, IsEmpty());
+  EXPECT_THAT(waiting.Reply().deltas, IsEmpty());
+  FakeCall late;
+  ASSERT_TRUE(loop_.Schedule(&late));
+  EXPECT_THAT(late.Reply().deltas, IsEmpty());
+  EXPECT_EQ(Submit(Removed(1)), Ack::kOk) << "events still count";
+  EXPECT_EQ(metrics_.solve_failures.Value(), 0);
+}
+
+TEST_F(CoreLoopTest, FinishesWhatIsInItsMailboxBeforeItStops) {
+  store_.gate.Close();
+  std::vector<Awaited<Ack>> acks(3000);
+  for (size_t i = 0; i < acks.size(); ++i) {
+    SubmitAsync(Submitted(i), &acks[i]);
+  }
+  std::thread stopper([this] { loop_.Stop(); });
+  store_.gate.Open();
+  stopper.join();
+  for (Awaited<Ack>& ack : acks) EXPECT_TRUE(ack.is_set());
+  ClusterState stored;
+  ASSERT_THAT(Recover(store_, &stored), IsOk());
+  EXPECT_EQ(stored.tasks().size(), acks.size());
+}
+
+TEST_F(CoreLoopTest, ReleasesHeldAcksWhenItStops) {
+  Submit(Added("m", {.cpu = 1000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  FakeCall call;
+  ASSERT_TRUE(loop_.Schedule(&call));
+  call.Reply();
+  Awaited<Ack> ack;
+  SubmitAsync(Removed(1), &ack);
+  loop_.Stop();
+  EXPECT_EQ(ack.Get(), Ack::kOk);
+}
+
+TEST_F(CoreLoopTest, TakesNothingInOnceItHasStopped) {
+  loop_.Stop();
+  FakeCall call;
+  EXPECT_FALSE(loop_.Submit(Submitted(1), [](Ack) { FAIL(); }));
+  EXPECT_FALSE(loop_.Schedule(&call));
+  EXPECT_FALSE(loop_.Read([](const CoreView&) { FAIL(); }));
+  EXPECT_FALSE(call.is_answered());
+}
+
+class TinyMailboxTest : public LoopFixture {
+ protected:
+  TinyMailboxTest() : LoopFixture({.mailbox_max = 1}) {}
+};
+
+TEST_F(TinyMailboxTest, RefusesWhenFullOnlyWhoMayBeRefused) {
+  store_.gate.Close();
+  Awaited<Ack> writing;
+  SubmitAsync(Submitted(1), &writing);
+  store_.gate.AwaitArrivals(1);  // Nobody empties the mailbox from here on.
+  Awaited<Ack> waiting;
+  SubmitAsync(Submitted(2), &waiting);
+  EXPECT_FALSE(loop_.Submit(
+      Submitted(3), [](Ack) { FAIL(); }, CoreLoop::Admission::kIfRoom));
+  EXPECT_FALSE(loop_.Read([](const CoreView&) { FAIL(); }));
+  EXPECT_EQ(metrics_.mailbox_refusals.Value(), 2);
+  Awaited<Ack> beyond;
+  SubmitAsync(Submitted(4), &beyond);
+  store_.gate.Open();
+  EXPECT_EQ(writing.Get(), Ack::kOk);
+  EXPECT_EQ(waiting.Get(), Ack::kOk);
+  EXPECT_EQ(beyond.Get(), Ack::kOk);
+}
+
+class SmallReplyTest : public LoopFixture {
+ protected:
+  // Room for two deltas with short names.
+  SmallReplyTest() : LoopFixture({.reply_bytes_max = 50}) {}
+};
+
+TEST_F(SmallReplyTest, CarriesOverWhatDoesNotFitAReply) {
+  Submit(Added("m", {.cpu = 5000}));
+  for (uint64_t uid = 1; uid <= 5; ++uid) {
+    Submit(Submitted(uid, {.cpu = 1000}));
+  }
+  EXPECT_THAT(Schedule(), ElementsAre(1, 2));
+  EXPECT_THAT(Schedule(), ElementsAre(3, 4));
+  EXPECT_THAT(Schedule(), ElementsAre(5));
+  EXPECT_THAT(Schedule(), IsEmpty());
+  EXPECT_EQ(metrics_.redelivered_deltas.Value(), 0);
+}
+
+class BufferedTest : public LoopFixture {
+ protected:
+  BufferedTest() : LoopFixture({.durability = Durability::kBuffered}) {}
+};
+
+TEST_F(BufferedTest, WaitsForNoDiskWhereItIsToldSo) {
+  Submit(Added("m", {.cpu = 1000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  Schedule();
+  EXPECT_THAT(store_.writes(), Each(Durability::kBuffered));
+}
+
+using CoreLoopDeathTest = CoreLoopTest;
+
+TEST_F(CoreLoopDeathTest, EndsTheProcessWhenTheStoreCannotBeWritten) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        store_.fails = true;
+        Submit(Submitted(1));
+      },
+      testing::ExitedWithCode(1), "store cannot be written.*disk on fire");
+}
+
+// Many threads at once: what thread sanitizer should see.
+TEST_F(CoreLoopTest, IsUsedByManyThreadsAtOnce) {
+  constexpr uint64_t kThreads = 4;
+  constexpr uint64_t kTasks = 200;
+  Submit(Added("m", {.cpu = 1000000, .pods = 1000000}));
+  std::atomic<bool> is_over = false;
+  std::thread scheduling([&] {
+    while (!is_over) Schedule();
+  });
+  std::vector<std::thread> clients;
+  for (uint64_t t = 0; t < kThreads; ++t) {
+    clients.emplace_back([this, t] {
+      for (uint64_t i = 0; i < kTasks; ++i) {
+        const uint64_t uid = t * kTasks + i + 1;
+        EXPECT_EQ(Submit(Submitted(uid, {.cpu = 1})), Ack::kOk);
+        if (i % 16 == 0) Settle();
+        if (i % 2 != 0) continue;
+        EXPECT_EQ(Submit(Removed(uid)), Ack::kOk);
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  is_over = true;
+  scheduling.join();
+  while (!Schedule().empty()) {
+  }
+  Awaited<size_t> left;
+  ASSERT_TRUE(loop_.Read([&](const CoreView& view) {
+    left.Set(view.scheduler.state().tasks().size());
+  }));
+  EXPECT_EQ(left.Get(), kThreads * kTasks / 2);
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,184 @@
+#include "unit/persist/random_steps.h"
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/strings.h"
+
+namespace sluice {
+
+RandomSteps::RandomSteps(uint64_t seed)
+    : rng_(seed), is_calm_(rng_.Chance(1, 2)) {}
+
+Step RandomSteps::Next(const ClusterState& state) {
+  if (rng_.Chance(1, 3)) {
+    if (std::optional<Step> step = Placement(state)) return *std::move(step);
+  }
+  if (rng_.Chance(1, 4)) {
+    if (std::optional<Step> step = Delivery(state)) return *std::move(step);
+  }
+  return AnyCommand();
+}
+
+std::optional<Step> RandomSteps::Placement(const ClusterState& state) {
+  std::vector<PlaceStep> possible;
+  for (const auto& [class_key, tasks] : state.pending()) {
+    for (const auto& [machine_id, machine] : state.machines()) {
+      if (!machine->IsUsable() || !class_key.request.FitsIn(machine->Free())) {
+        continue;
+      }
+      for (const auto& [sequence, task] : tasks) {
+        possible.push_back({task->id, machine_id});
+      }
+    }
+  }
+  if (possible.empty()) return std::nullopt;
+  return possible[rng_.Below(possible.size())];
+}
+
+std::optional<Step> RandomSteps::Delivery(const ClusterState& state) {
+  std::vector<Step> possible;
+  for (const auto& [sequence, delta] : state.outbox()) {
+    if (delta.is_in_flight) {
+      possible.push_back(EndDeliveryStep{sequence, rng_.Chance(2, 3)});
+    } else {
+      possible.push_back(BeginDeliveryStep{sequence});
+    }
+  }
+  if (possible.empty()) return std::nullopt;
+  return possible[rng_.Below(possible.size())];
+}
+
+Command RandomSteps::AnyCommand() {
+  return rng_.Chance(2, 3) ? TaskCommand() : MachineCommand();
+}
+
+Command RandomSteps::TaskCommand() {
+  switch (rng_.Below(is_calm_ ? 16 : 8)) {
+    case 0:
+      return CompleteTask{AnyTask()};
+    case 1:
+      return FailTask{AnyTask()};
+    case 2:
+    case 3:
+      return RemoveTask{AnyTask()};
+    case 4:
+      return UpdateTask{AnyTask(), AnyTaskSpec()};
+    default: {
+      SubmitTask submit;
+      submit.task = AnyTask();
+      submit.job_uuid = Name("job", 3);
+      submit.job_name = Name("job name", 3);
+      submit.gang_minimum = rng_.Below(3);
+      submit.spec = AnyTaskSpec();
+      submit.reject_if_known = rng_.Chance(1, 20);
+      return submit;
+    }
+  }
+}
+
+Command RandomSteps::MachineCommand() {
+  switch (rng_.Below(is_calm_ ? 16 : 8)) {
+    case 0:
+    case 1:
+      return RemoveMachine{AnyMachine()};
+    case 2:
+      return UpdateMachine{AnyMachineSpec()};
+    case 3:
+    case 4:
+      return AddForeignPod{Name("pod", 4), AnyMachine(), Amounts(500)};
+    case 5:
+      return RemoveForeignPod{Name("pod", 4)};
+    case 6:
+      return ReportTaskUsage{AnyTask()};
+    default:
+      return AddMachine{AnyMachineSpec()};
+  }
+}
+
+TaskSpec RandomSteps::AnyTaskSpec() {
+  TaskSpec spec;
+  spec.name = Name("task", 2);
+  spec.task_namespace = Name("namespace", 2);
+  spec.request = Amounts(1000);
+  spec.priority = rng_.Chance(1, 10) ? std::numeric_limits<uint32_t>::max()
+                                     : static_cast<uint32_t>(rng_.Below(2));
+  spec.labels = Labels();
+  spec.task_type = static_cast<int32_t>(rng_.Between(-1, 3));
+  spec.quarantine_reason = Quarantine();
+  return spec;
+}
+
+MachineSpec RandomSteps::AnyMachineSpec() {
+  MachineSpec spec;
+  spec.uuid = AnyMachine();
+  spec.name = Name("machine", 2);
+  if (!rng_.Chance(1, 8)) {
+    spec.allocatable = Amounts(4000);
+    spec.allocatable.emplace_back("pods", rng_.Between(1, 5));
+    spec.capacity = Amounts(5000);
+  }
+  spec.labels = Labels();
+  for (uint64_t pu = rng_.Below(3); pu > 0; --pu) {
+    // Some of these belong to other machines by then.
+    spec.pus.push_back(
+        {StrCat(rng_.Chance(1, 10) ? "" : spec.uuid, "/", pu), Amounts(2000)});
+  }
+  if (rng_.Chance(1, 3)) spec.other_uuids = {spec.uuid + "/core"};
+  spec.quarantine_reason = Quarantine();
+  return spec;
+}
+
+NamedAmounts RandomSteps::Amounts(int64_t scale) {
+  NamedAmounts amounts;
+  for (const char* name :
+       {"cpu", "ephemeral-storage", "memory", "x/a", "x/b\xff", "x/c"}) {
+    if (rng_.Chance(1, 3)) amounts.emplace_back(name, rng_.Between(0, scale));
+  }
+  return amounts;
+}
+
+LabelPairs RandomSteps::Labels() {
+  LabelPairs labels;
+  for (uint64_t count = rng_.Below(3); count > 0; --count) {
+    labels.emplace_back(Name("label", 3), Name("value", 3));
+  }
+  return labels;
+}
+
+std::string RandomSteps::Quarantine() {
+  return rng_.Chance(1, 10) ? "cpu is not a number" : "";
+}
+
+TaskId RandomSteps::AnyTask() {
+  const uint64_t number = rng_.Below(12);
+  // Some beyond 2^63: a uid is any 64 bits.
+  return {number % 3 == 0 ? ~number : number};
+}
+
+std::string RandomSteps::AnyMachine() { return Name("m", 5); }
+
+std::string RandomSteps::Name(const char* prefix, uint64_t count) {
+  const uint64_t number = rng_.Below(count);
+  // The first is not UTF-8: clients may send any bytes.
+  if (number == 0) return StrCat(prefix, "\xff", '\0');
+  return StrCat(prefix, number);
+}
+
+Ack Take(const Step& step, int64_t now_ms, ClusterState* state) {
+  if (const auto* command = std::get_if<Command>(&step)) {
+    return state->Apply(*command, now_ms);
+  }
+  if (const auto* place = std::get_if<PlaceStep>(&step)) {
+    state->Place(place->task, place->machine);
+  } else if (const auto* begin = std::get_if<BeginDeliveryStep>(&step)) {
+    state->BeginDelivery(begin->sequence);
+  } else {
+    const auto& end = std::get<EndDeliveryStep>(step);
+    state->EndDelivery(end.sequence, end.is_delivered);
+  }
+  return Ack::kOk;
+}
+
+}  // namespace sluice

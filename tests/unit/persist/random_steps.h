@@ -1,0 +1,63 @@
+// Random but reproducible lives of a cluster, from few names, so that uids are
+// used again, machines return and everything meets everything.
+
+#ifndef SLUICE_TESTS_UNIT_PERSIST_RANDOM_STEPS_H_
+#define SLUICE_TESTS_UNIT_PERSIST_RANDOM_STEPS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "base/rng.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+struct PlaceStep {
+  TaskId task;
+  MachineId machine;
+};
+struct BeginDeliveryStep {
+  uint64_t sequence = 0;
+};
+struct EndDeliveryStep {
+  uint64_t sequence = 0;
+  bool is_delivered = false;
+};
+using Step =
+    std::variant<Command, PlaceStep, BeginDeliveryStep, EndDeliveryStep>;
+
+class RandomSteps {
+ public:
+  explicit RandomSteps(uint64_t seed);
+
+  // A step that is legal in `state`.
+  Step Next(const ClusterState& state);
+
+ private:
+  std::optional<Step> Placement(const ClusterState& state);
+  std::optional<Step> Delivery(const ClusterState& state);
+  Command AnyCommand();
+  Command TaskCommand();
+  Command MachineCommand();
+  TaskSpec AnyTaskSpec();
+  MachineSpec AnyMachineSpec();
+  NamedAmounts Amounts(int64_t scale);
+  LabelPairs Labels();
+  std::string Quarantine();
+  TaskId AnyTask();
+  std::string AnyMachine();
+  std::string Name(const char* prefix, uint64_t count);
+
+  Rng rng_;
+  // Whether this life goes on with few losses, so that clusters also grow.
+  const bool is_calm_;
+};
+
+// Returns what the step said, for comparing.
+Ack Take(const Step& step, int64_t now_ms, ClusterState* state);
+
+}  // namespace sluice
+
+#endif  // SLUICE_TESTS_UNIT_PERSIST_RANDOM_STEPS_H_

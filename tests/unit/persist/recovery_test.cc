@@ -1,0 +1,462 @@
+#include "persist/recovery.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "base/strings.h"
+#include "persist/memory_store.h"
+#include "persist/records.h"
+#include "persist/rocksdb_store.h"
+#include "persist/sealed_value.h"
+#include "sluice/v1/store.pb.h"
+#include "unit/persist/state_text.h"
+#include "unit/persist/store_contract.h"
+#include "unit/persist/temporary_directory.h"
+#include "util/status_matchers.h"
+
+namespace sluice {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+void Save(ClusterState* state, Store* store) {
+  ASSERT_THAT(store->Write(EncodeChanges(*state, state->TakeChanges()),
+                           Durability::kBuffered),
+              IsOk());
+}
+
+void AddMachine(const std::string& uuid, int64_t cpu, ClusterState* state) {
+  MachineSpec spec;
+  spec.uuid = uuid;
+  spec.name = "name of " + uuid;
+  spec.allocatable = {{"cpu", cpu}, {"memory", 1000}, {"pods", 9}, {"x/b", 4}};
+  spec.capacity = {{"cpu", cpu + 1}, {"memory", 2000}};
+  spec.labels = {{"zone", "z1"}, {"disk", "ssd"}};
+  spec.pus = {{uuid + "/0", {{"cpu", cpu / 2}}}, {uuid + "/1", {}}};
+  spec.other_uuids = {uuid + "/socket"};
+  ASSERT_EQ(state->Apply(sluice::AddMachine{spec}, 0), Ack::kOk);
+}
+
+SubmitTask Submission(uint64_t uid) {
+  SubmitTask submit;
+  submit.task = {uid};
+  submit.job_uuid = "job";
+  submit.job_name = "a job";
+  return submit;
+}
+
+void Submit(uint64_t uid, const std::string& name, ClusterState* state,
+            const std::string& quarantine_reason = "") {
+  SubmitTask submit = Submission(uid);
+  submit.spec.name = name;
+  submit.spec.task_namespace = "default";
+  submit.spec.request = {{"cpu", 100}, {"x/a", 0}};
+  submit.spec.priority = 3;
+  submit.spec.labels = {{"app", "web"}};
+  submit.spec.quarantine_reason = quarantine_reason;
+  ASSERT_EQ(state->Apply(submit, 1234), Ack::kOk);
+}
+
+void Deliver(uint64_t sequence, ClusterState* state) {
+  state->BeginDelivery(sequence);
+  state->EndDelivery(sequence, /*is_delivered=*/true);
+}
+
+// Something of everything, and nothing in flight.
+void Populate(ClusterState* state) {
+  AddMachine("m0", 1000, state);
+  AddMachine("m1", 500, state);
+  AddMachine("m2", 500, state);
+  state->Apply(AddForeignPod{"kube-proxy", "m0", {{"cpu", 10}}}, 0);
+  for (uint64_t uid = 10; uid < 18; ++uid) Submit(uid, StrCat(uid), state);
+  Submit(18, "strange", state, "its cpu is not a number");
+  state->Place({10}, {0});
+  state->Place({11}, {1});
+  state->Place({12}, {0});
+  Deliver(1, state);
+  Deliver(2, state);
+  state->Apply(CompleteTask{{13}}, 0);
+  state->Apply(FailTask{{14}}, 0);
+  Submit(15, "15", state);  // Removed once of twice.
+  state->Apply(RemoveTask{{15}}, 0);
+  Submit(12, "another 12", state);  // Leaves its load on m0 ...
+  Submit(16, "another 16", state);
+  state->Apply(RemoveTask{{16}}, 0);     // ... and this one is muted.
+  state->Apply(RemoveMachine{"m1"}, 0);  // With task 11 on it.
+  MachineSpec strange;
+  strange.uuid = "m2";
+  strange.quarantine_reason = "negative memory";
+  state->Apply(UpdateMachine{strange}, 0);
+}
+
+std::unique_ptr<ClusterState> Recovered(const Store& store) {
+  auto state = std::make_unique<ClusterState>();
+  EXPECT_THAT(Recover(store, state.get()), IsOk());
+  return state;
+}
+
+TEST(Recovery, LeavesAStateEmptyWhereTheStoreIs) {
+  const std::unique_ptr<ClusterState> state = Recovered(MemoryStore());
+  EXPECT_EQ(StateText(*state), StateText(ClusterState()));
+  EXPECT_FALSE(state->has_changes());
+}
+
+TEST(Recovery, BringsBackEverythingFromRealFiles) {
+  const TemporaryDirectory directory;
+  ClusterState state;
+  {
+    absl::StatusOr<std::unique_ptr<Store>> store =
+        OpenRocksDbStore(directory.path());
+    ASSERT_THAT(store, IsOk());
+    Populate(&state);
+    Save(&state, store->get());
+  }
+  absl::StatusOr<std::unique_ptr<Store>> store =
+      OpenRocksDbStore(directory.path());
+  ASSERT_THAT(store, IsOk());
+  const std::unique_ptr<ClusterState> recovered = Recovered(**store);
+  EXPECT_EQ(StateText(*recovered), StateText(state));
+  EXPECT_FALSE(recovered->has_changes());
+  EXPECT_EQ(recovered->FindTask({18})->quarantine_reason,
+            "its cpu is not a number");
+  EXPECT_EQ(recovered->FindMachine("m2")->quarantine_reason, "negative memory");
+  EXPECT_THAT(recovered->FindTask({12})->shared_loads, SizeIs(1));
+  EXPECT_TRUE(recovered->FindTask({16})->is_muted);
+}
+
+TEST(Recovery, DeliversAgainWhatWasInFlight) {
+  MemoryStore store;
+  ClusterState state;
+  AddMachine("m0", 1000, &state);
+  Submit(10, "10", &state);
+  state.Place({10}, {0});
+  state.BeginDelivery(0);
+  Save(&state, &store);
+  const std::unique_ptr<ClusterState> recovered = Recovered(store);
+  ASSERT_THAT(recovered->outbox(), SizeIs(1));
+  const Delta& delta = recovered->outbox().begin()->second;
+  EXPECT_EQ(delta.task, TaskId{10});
+  EXPECT_EQ(delta.machine, MachineId{0});
+  EXPECT_FALSE(delta.is_in_flight);
+}
+
+TEST(Recovery, DoesNotDeliverAgainWhatIsKnownToHaveArrived) {
+  MemoryStore store;
+  ClusterState state;
+  AddMachine("m0", 1000, &state);
+  Submit(10, "10", &state);
+  state.Place({10}, {0});
+  Save(&state, &store);
+  Deliver(0, &state);
+  Save(&state, &store);
+  const std::unique_ptr<ClusterState> recovered = Recovered(store);
+  EXPECT_THAT(recovered->outbox(), SizeIs(0));
+  EXPECT_EQ(recovered->FindTask({10})->state, TaskState::kRunning);
+}
+
+// The task has two deltas in flight: placed, and placed again for a client that
+// started anew.
+TEST(Recovery, UndoesWhatCannotBeDeliveredAgainForGood) {
+  MemoryStore store;
+  ClusterState state;
+  AddMachine("m0", 1000, &state);
+  AddMachine("m1", 1000, &state);
+  Submit(10, "10", &state);
+  state.Place({10}, {0});
+  state.BeginDelivery(0);
+  Submit(10, "10", &state);
+  state.BeginDelivery(1);
+  state.Apply(RemoveMachine{"m0"}, 0);
+  Save(&state, &store);
+
+  std::unique_ptr<ClusterState> recovered = Recovered(store);
+  EXPECT_EQ(recovered->FindTask({10})->state, TaskState::kPending);
+  EXPECT_EQ(recovered->pending_count(), 1);
+  EXPECT_TRUE(recovered->FindMachine("m0")->IsEmpty());
+  ASSERT_TRUE(recovered->has_changes());
+  recovered->Place({10}, {1});
+  Save(recovered.get(), &store);
+
+  const std::unique_ptr<ClusterState> again = Recovered(store);
+  EXPECT_FALSE(again->has_changes());
+  EXPECT_EQ(again->FindTask({10})->machine, MachineId{1});
+  EXPECT_THAT(again->outbox(), SizeIs(1));
+}
+
+// The order of classes follows the order in which resources were first named.
+TEST(Recovery, KeepsTheOrderOfExtendedResources) {
+  MemoryStore store;
+  ClusterState state;
+  SubmitTask submit = Submission(20);
+  submit.spec.request = {{"x/second", 1}};
+  state.Apply(submit, 0);
+  submit.task = {10};
+  submit.spec.request = {{"x/first", 1}};
+  state.Apply(submit, 0);
+  Save(&state, &store);
+  EXPECT_EQ(StateText(*Recovered(store)), StateText(state));
+}
+
+TEST(Recovery, BringsBackATaskWithTooManyResources) {
+  MemoryStore store;
+  ClusterState state;
+  SubmitTask submit = Submission(1);
+  for (size_t i = 0; i <= kExtendedResourceNamesMax; ++i) {
+    submit.spec.request.emplace_back(StrCat("x/", i), 1);
+  }
+  state.Apply(submit, 0);
+  Save(&state, &store);
+  EXPECT_THAT(state.FindTask({1})->quarantine_reason, HasSubstr("x/256"));
+  EXPECT_EQ(StateText(*Recovered(store)), StateText(state));
+}
+
+// A store of everything, and what damage does to it.
+class DamagedStore : public testing::Test {
+ protected:
+  DamagedStore() {
+    Populate(&state_);
+    Save(&state_, &store_);
+  }
+
+  // Writes `message` under `key`, properly sealed.
+  template <class Message>
+  void Replace(const std::string& key, const Message& message) {
+    WriteBatch batch;
+    batch.Put(key, Seal(key, message.SerializeAsString()));
+    ASSERT_THAT(store_.Write(batch, Durability::kBuffered), IsOk());
+  }
+
+  void Delete(const std::string& key) {
+    WriteBatch batch;
+    batch.Delete(key);
+    ASSERT_THAT(store_.Write(batch, Durability::kBuffered), IsOk());
+  }
+
+  // Changes the message under `key` and expects the error that names it.
+  template <class Message>
+  void ExpectRefused(const std::string& key,
+                     const std::function<void(Message*)>& change,
+                     const std::string& error,
+                     absl::StatusCode code = absl::StatusCode::kDataLoss) {
+    SCOPED_TRACE(error);
+    const Entries before = ScanAll(store_, key);
+    ASSERT_THAT(before, SizeIs(1));
+    Message message;
+    ASSERT_TRUE(
+        message.ParseFromString(std::string(*Unseal(key, before[0].second))));
+    change(&message);
+    Replace(key, message);
+    ClusterState state;
+    EXPECT_THAT(
+        Recover(store_, &state),
+        StatusIs(code, AllOf(HasSubstr(StrCat("record ", KeyText(key), ": ")),
+                             HasSubstr(error))));
+    WriteBatch batch;
+    batch.Put(key, before[0].second);
+    ASSERT_THAT(store_.Write(batch, Durability::kBuffered), IsOk());
+  }
+
+  ClusterState state_;
+  MemoryStore store_;
+};
+
+TEST_F(DamagedStore, IsRecoveredWhereItIsNotDamaged) {
+  EXPECT_EQ(StateText(*Recovered(store_)), StateText(state_));
+}
+
+TEST_F(DamagedStore, IsRefusedForEveryFlippedBitOfAValue) {
+  for (const auto& [key, value] : ScanAll(store_)) {
+    for (size_t bit = 0; bit < value.size() * 8; ++bit) {
+      std::string flipped = value;
+      flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+      WriteBatch batch;
+      batch.Put(key, flipped);
+      ASSERT_THAT(store_.Write(batch, Durability::kBuffered), IsOk());
+      ClusterState state;
+      ASSERT_THAT(Recover(store_, &state),
+                  StatusIs(absl::StatusCode::kDataLoss,
+                           HasSubstr(StrCat("record ", KeyText(key), ": "))))
+          << bit;
+    }
+    WriteBatch batch;
+    batch.Put(key, value);
+    ASSERT_THAT(store_.Write(batch, Durability::kBuffered), IsOk());
+  }
+}
+
+TEST_F(DamagedStore, IsRefusedForEveryFlippedBitOfAKey) {
+  for (const auto& [key, value] : ScanAll(store_)) {
+    for (size_t bit = 0; bit < key.size() * 8; ++bit) {
+      std::string flipped = key;
+      flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+      MemoryStore damaged;
+      WriteBatch batch;
+      for (const auto& [other_key, other_value] : ScanAll(store_)) {
+        if (other_key != key) batch.Put(other_key, other_value);
+      }
+      batch.Put(flipped, value);
+      ASSERT_THAT(damaged.Write(batch, Durability::kBuffered), IsOk());
+      ClusterState state;
+      ASSERT_THAT(Recover(damaged, &state),
+                  StatusIs(absl::StatusCode::kDataLoss, HasSubstr("record 0x")))
+          << KeyText(flipped);
+    }
+  }
+}
+
+TEST_F(DamagedStore, IsRefusedIfItsFormatIsAnother) {
+  ExpectRefused<v1::StoredCounters>(
+      CountersKey(), [](auto* counters) { counters->set_format(2); },
+      "the store has format 2, this daemon reads format 1",
+      absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(DamagedStore, IsRefusedWithoutItsCounters) {
+  Delete(CountersKey());
+  ClusterState state;
+  EXPECT_THAT(Recover(store_, &state),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("counters")));
+}
+
+TEST_F(DamagedStore, IsRefusedForAKeyThatNobodyKnows) {
+  for (const char* key : {"d", "zebra"}) {
+    Replace(key, v1::StoredJob());
+    ClusterState state;
+    EXPECT_THAT(
+        Recover(store_, &state),
+        StatusIs(absl::StatusCode::kDataLoss,
+                 HasSubstr(StrCat("record ", KeyText(key), ": of no known"))));
+    Delete(key);
+  }
+}
+
+TEST_F(DamagedStore, IsRefusedForBytesThatAreNoMessage) {
+  const std::string key = TaskKey({10});
+  WriteBatch batch;
+  batch.Put(key, Seal(key, "\xff\xff"));
+  ASSERT_THAT(store_.Write(batch, Durability::kBuffered), IsOk());
+  ClusterState state;
+  EXPECT_THAT(Recover(store_, &state),
+              StatusIs(absl::StatusCode::kDataLoss,
+                       HasSubstr(StrCat("record ", KeyText(key), ": not"))));
+}
+
+TEST_F(DamagedStore, IsRefusedForTasksThatContradictOthers) {
+  const auto expect = [&](uint64_t uid, auto change, const char* error) {
+    ExpectRefused<v1::StoredTask>(TaskKey({uid}), change, error);
+  };
+  expect(
+      10, [](auto* task) { task->set_uid(99); }, "differ in id");
+  expect(
+      10, [](auto* task) { task->set_job_id(7); }, "job is not stored");
+  expect(
+      10, [](auto* task) { task->set_state(9); }, "state");
+  expect(
+      10, [](auto* task) { task->set_state(-1); }, "state");
+  expect(
+      10, [](auto* task) { task->set_machine_id(7); }, "machine is not stored");
+  expect(
+      10, [](auto* task) { task->set_pu(2); }, "processing unit");
+  expect(
+      10, [](auto* task) { task->set_pu(-1); }, "processing unit");
+  expect(
+      10, [](auto* task) { task->set_sequence(1000); }, "not dealt yet");
+  expect(
+      11, [](auto* task) { task->set_sequence(0); }, "another task");
+  expect(
+      10, [](auto* task) { task->set_expected_removals(0); }, "no removal");
+  expect(
+      12, [](auto* task) { task->mutable_shared_loads(0)->set_machine_id(7); },
+      "a machine it used is not stored");
+  expect(
+      10,
+      [](auto* task) {
+        task->mutable_spec()->mutable_request(0)->set_amount(-1);
+      },
+      "out of range");
+}
+
+TEST_F(DamagedStore, IsRefusedForMachinesThatContradictOthers) {
+  const auto expect = [&](uint32_t id, auto change, const char* error) {
+    ExpectRefused<v1::StoredMachine>(MachineKey({id}), change, error);
+  };
+  expect(
+      0, [](auto* machine) { machine->set_machine_id(1); }, "differ in id");
+  expect(
+      1, [](auto* machine) { machine->set_uuid("m0"); }, "one of its uuids");
+  expect(
+      1, [](auto* machine) { machine->mutable_pus(0)->set_uuid("m0/1"); },
+      "one of its uuids");
+  expect(
+      1, [](auto* machine) { machine->set_other_uuids(0, "m0"); },
+      "one of its uuids");
+  expect(
+      1,
+      [](auto* machine) {
+        machine->add_foreign_pods()->set_name("kube-proxy");
+      },
+      "foreign pods");
+  expect(
+      0,
+      [](auto* machine) {
+        machine->mutable_allocatable(0)->set_amount(INT64_MAX);
+      },
+      "out of range");
+  expect(
+      0,
+      [](auto* machine) {
+        for (size_t i = 0; i <= kExtendedResourceNamesMax; ++i) {
+          machine->add_capacity()->set_resource(StrCat("x/", i));
+        }
+      },
+      "distinct names");
+}
+
+TEST_F(DamagedStore, IsRefusedForJobsDeltasAndCountersThatContradictOthers) {
+  ExpectRefused<v1::StoredJob>(
+      JobKey({0}), [](auto* job) { job->set_job_id(3); }, "differ in id");
+  const auto expect = [&](auto change, const char* error) {
+    ExpectRefused<v1::StoredDelta>(DeltaKey(0), change, error);
+  };
+  expect([](auto* delta) { delta->set_sequence(9); }, "differ in id");
+  expect([](auto* delta) { delta->set_task_uid(77); }, "does not run");
+  expect([](auto* delta) { delta->set_task_uid(17); }, "does not run");
+  expect([](auto* delta) { delta->set_machine_id(1); }, "runs elsewhere");
+  expect([](auto* delta) { delta->set_machine_id(77); }, "runs elsewhere");
+  expect([](auto* delta) { delta->set_type(0); }, "its type");
+  expect([](auto* delta) { delta->set_type(4); }, "its type");
+
+  const auto lower = [&](auto change, const std::string& key) {
+    v1::StoredCounters counters;
+    const Entries before = ScanAll(store_, CountersKey());
+    ASSERT_TRUE(counters.ParseFromString(
+        std::string(*Unseal(CountersKey(), before.at(0).second))));
+    v1::StoredCounters changed = counters;
+    change(&changed);
+    Replace(CountersKey(), changed);
+    ClusterState state;
+    EXPECT_THAT(
+        Recover(store_, &state),
+        StatusIs(absl::StatusCode::kDataLoss,
+                 AllOf(HasSubstr(KeyText(key)), HasSubstr("not dealt yet"))));
+    Replace(CountersKey(), counters);
+  };
+  lower([](auto* counters) { counters->set_next_job_id(0); }, JobKey({0}));
+  lower([](auto* counters) { counters->set_next_machine_id(2); },
+        MachineKey({2}));
+  lower([](auto* counters) { counters->set_next_task_sequence(0); },
+        TaskKey({10}));
+  lower([](auto* counters) { counters->set_next_delta_sequence(0); },
+        DeltaKey(0));
+}
+
+}  // namespace
+}  // namespace sluice

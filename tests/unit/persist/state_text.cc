@@ -1,0 +1,152 @@
+#include "unit/persist/state_text.h"
+
+#include <gtest/gtest.h>
+
+#include "base/strings.h"
+#include "persist/records.h"
+#include "util/status_matchers.h"
+
+namespace sluice {
+namespace {
+
+class Writer {
+ public:
+  explicit Writer(const ClusterState& state) : state_(state) {}
+
+  std::string Write() {
+    WriteCounters();
+    for (const auto& [id, job] : state_.jobs()) {
+      Line("job ", id.value, " uuid=", Text(job->uuid),
+           " name=", Text(job->name), " gang=", job->gang_minimum,
+           " tasks=", job->task_count);
+    }
+    for (const auto& [id, machine] : state_.machines()) WriteMachine(*machine);
+    for (const auto& [id, task] : state_.tasks()) WriteTask(*task);
+    WriteQueue();
+    for (const auto& [sequence, delta] : state_.outbox()) {
+      Line("delta ", sequence, " task=", delta.task.value,
+           " type=", static_cast<int>(delta.type),
+           " machine=", delta.machine.value, " repeat=", delta.is_repeat);
+    }
+    return text_;
+  }
+
+ private:
+  template <class... Args>
+  void Line(const Args&... args) {
+    text_ += StrCat(args..., '\n');
+  }
+
+  static std::string Text(const std::string& text) {
+    return Printable(text, 1000);
+  }
+
+  std::string Text(const Resources& resources) const {
+    std::string text = "{";
+    for (const auto& [name, amount] : state_.ToNamed(resources)) {
+      text += StrCat(Text(name), "=", amount, ",");
+    }
+    return text + "}";
+  }
+
+  std::string Text(const std::vector<Label>& labels) const {
+    std::string text = "[";
+    for (const auto& [key, value] : state_.ToPairs(labels)) {
+      text += StrCat(Text(key), "=", Text(value), ",");
+    }
+    return text + "]";
+  }
+
+  void WriteCounters() {
+    const StateCounters& counters = state_.counters();
+    Line("counters ", counters.next_job_id, " ", counters.next_machine_id, " ",
+         counters.next_task_sequence, " ", counters.next_delta_sequence, " ",
+         counters.version);
+    for (size_t i = 0; i < state_.resource_count(); ++i) {
+      Line("resource ", i, " ", Text(state_.ResourceName(i)));
+    }
+    Line("departed ", state_.departed_count());
+  }
+
+  void WriteMachine(const Machine& machine) {
+    Line("machine ", machine.id.value, " uuid=", Text(machine.uuid),
+         " name=", Text(machine.name), " present=", machine.is_present,
+         " quarantine=", Text(machine.quarantine_reason),
+         " allocatable=", Text(machine.allocatable),
+         " capacity=", Text(machine.capacity), " used=", Text(machine.used),
+         " labels=", Text(machine.labels),
+         " shared_loads=", machine.shared_load_count);
+    for (const ProcessingUnit& pu : machine.pus) {
+      Line("  pu ", Text(pu.uuid), " capacity=", Text(pu.capacity),
+           " used=", Text(pu.used), " tasks=", pu.task_count);
+    }
+    for (const std::string& uuid : machine.other_uuids) {
+      Line("  other ", Text(uuid));
+    }
+    for (const TaskId id : machine.tasks) Line("  task ", id.value);
+    for (const auto& [name, usage] : machine.foreign_pods) {
+      Line("  foreign ", Text(name), " ", Text(usage));
+    }
+  }
+
+  void WriteTask(const Task& task) {
+    Line("task ", task.id.value, " job=", task.job.value,
+         " state=", static_cast<int>(task.state), " name=", Text(task.name),
+         " namespace=", Text(task.task_namespace),
+         " priority=", task.class_key.priority,
+         " request=", Text(task.class_key.request),
+         " labels=", Text(task.labels), " type=", task.task_type,
+         " quarantine=", Text(task.quarantine_reason),
+         " submitted=", task.submitted_ms, " sequence=", task.sequence,
+         " machine=", task.machine.value, " pu=", task.pu,
+         " removals=", task.expected_removals, " holders=", task.holder_count,
+         " muted=", task.is_muted);
+    for (const SharedLoad& load : task.shared_loads) {
+      Line("  load ", load.machine.value, " ", Text(load.usage));
+    }
+  }
+
+  void WriteQueue() {
+    Line("pending ", state_.pending_count());
+    for (const auto& [class_key, tasks] : state_.pending()) {
+      Line("class ", class_key.priority, " ", Text(class_key.request));
+      for (const auto& [sequence, task] : tasks) {
+        Line("  ", sequence, " ", task->id.value);
+      }
+    }
+    for (const TaskId id : state_.unscheduled()) Line("waits ", id.value);
+  }
+
+  const ClusterState& state_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string StateText(const ClusterState& state) {
+  return Writer(state).Write();
+}
+
+std::string StoreText(const Store& store) {
+  std::string text;
+  EXPECT_THAT(store.Scan("",
+                         [&](std::string_view key, std::string_view value) {
+                           text += StrCat(KeyText(key), " ",
+                                          Printable(value, 100000), "\n");
+                           return absl::OkStatus();
+                         }),
+              IsOk());
+  return text;
+}
+
+ChangeSet EverythingIn(const ClusterState& state) {
+  ChangeSet all;
+  for (const auto& [id, task] : state.tasks()) all.tasks.insert(id);
+  for (const auto& [id, job] : state.jobs()) all.jobs.insert(id);
+  for (const auto& [id, machine] : state.machines()) all.machines.insert(id);
+  for (const auto& [id, delta] : state.outbox()) all.deltas.insert(id);
+  all.counters = state.version() > 0;  // A new store holds not even these.
+  return all;
+}
+
+}  // namespace sluice

@@ -1,0 +1,241 @@
+#include "rpc/inspect.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "util/cluster_builder.h"
+#include "util/status_matchers.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+class InspectTest : public testing::Test {
+ protected:
+  CoreView view() { return {scheduler_.scheduler(), stats_, now_ms_}; }
+
+  v1::TaskExplanation Explain(const std::string& task) {
+    v1::ExplainTaskRequest request;
+    request.set_task(task);
+    v1::TaskExplanation explanation;
+    EXPECT_THAT(InspectTask(view(), request, &explanation), IsOk());
+    return explanation;
+  }
+
+  TestScheduler scheduler_;
+  RoundStats stats_;
+  int64_t now_ms_ = 0;
+};
+
+TEST_F(InspectTest, ShowsTheDaemonAndTheClusterInOneScreen) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000, .extended = {{"gpu", 4}}})
+      .Task(1, {.cpu = 600})
+      .Task(2, {.cpu = 600})
+      .ApplyTo(&scheduler_);
+  stats_ = scheduler_.Round();
+  stats_.solve_us = 12;
+  const v1::Status status = InspectStatus(view(),
+                                          {.version = "1.2",
+                                           .store = "memory",
+                                           .cost_models = {"cpu_memory"},
+                                           .ready_us = 1000},
+                                          /*now_us=*/7001000);
+  EXPECT_EQ(status.version(), "1.2");
+  EXPECT_EQ(status.uptime_ms(), 7000);
+  EXPECT_EQ(status.machines(), 1);
+  EXPECT_EQ(status.running_tasks(), 1);
+  EXPECT_EQ(status.pending_tasks(), 1);
+  EXPECT_EQ(status.undelivered_deltas(), 1);
+  EXPECT_EQ(status.allocatable().cpu_millicores(), 1000);
+  EXPECT_THAT(status.allocatable().extended(), ElementsAre(Pair("gpu", 4)));
+  EXPECT_EQ(status.used().cpu_millicores(), 600);
+  EXPECT_EQ(status.last_round().number(), 1u);
+  EXPECT_EQ(status.last_round().solve_us(), 12);
+  EXPECT_THAT(status.cost_models(), ElementsAre("cpu_memory"));
+  EXPECT_EQ(status.store(), "memory");
+}
+
+TEST_F(InspectTest, ListsMachinesPageByPageInTheOrderOfTheirAddition) {
+  for (const char* uuid : {"c", "empty", "a", "b"}) {
+    scheduler_.Apply(Added(uuid, {.labels = {{"zone", uuid}},
+                                  .pus = {{StrCat(uuid, "-pu"), {}}}}));
+  }
+  scheduler_.Apply(AddForeignPod{"proxy/system", "a", {{"cpu", 100}}});
+  scheduler_.Apply(Removed("a"));
+  scheduler_.Apply(Removed("empty"));  // Nothing is left of it to show.
+  v1::ListMachinesRequest request;
+  request.set_page_size(2);
+  v1::ListMachinesResponse first;
+  ASSERT_THAT(InspectMachines(view(), request, &first), IsOk());
+  ASSERT_EQ(first.machines_size(), 2);
+  EXPECT_EQ(first.machines(0).uuid(), "c");
+  EXPECT_EQ(first.machines(0).condition(), v1::Machine::READY);
+  EXPECT_THAT(first.machines(0).labels(), ElementsAre(Pair("zone", "c")));
+  EXPECT_THAT(first.machines(0).pu_uuids(), ElementsAre("c-pu"));
+  EXPECT_EQ(first.machines(1).condition(), v1::Machine::DEPARTED);
+  request.set_page_token(first.next_page_token());
+  v1::ListMachinesResponse last;
+  ASSERT_THAT(InspectMachines(view(), request, &last), IsOk());
+  ASSERT_EQ(last.machines_size(), 1);
+  EXPECT_EQ(last.machines(0).uuid(), "b");
+  EXPECT_EQ(last.next_page_token(), "");
+}
+
+TEST_F(InspectTest, ListsEveryTaskOnceThoughSomeComeAndGoBetweenPages) {
+  for (uint64_t uid = 1; uid <= 9; ++uid) scheduler_.Apply(Submitted(uid * 10));
+  std::set<uint64_t> seen;
+  v1::ListTasksRequest request;
+  request.set_page_size(2);
+  for (int page = 0;; ++page) {
+    v1::ListTasksResponse response;
+    ASSERT_THAT(InspectTasks(view(), request, &response), IsOk());
+    for (const v1::Task& task : response.tasks()) {
+      EXPECT_TRUE(seen.insert(task.uid()).second) << task.uid();
+    }
+    if (page == 0) {
+      scheduler_.Apply(Removed(uint64_t{20}));  // The last one of the page.
+      scheduler_.Apply(Submitted(5));           // Before it.
+    }
+    if (response.next_page_token().empty()) break;
+    request.set_page_token(response.next_page_token());
+  }
+  EXPECT_EQ(seen, (std::set<uint64_t>{10, 20, 30, 40, 50, 60, 70, 80, 90}));
+}
+
+TEST_F(InspectTest, ListsOnlyWhatWaitsWhereItIsAskedTo) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 100})
+      .Task(1, {.cpu = 100})
+      .Task(2, {.cpu = 500})
+      .Task(3, {.quarantine_reason = "no sense"})
+      .ApplyTo(&scheduler_);
+  scheduler_.Round();
+  v1::ListTasksRequest request;
+  request.set_pending_only(true);
+  v1::ListTasksResponse response;
+  ASSERT_THAT(InspectTasks(view(), request, &response), IsOk());
+  ASSERT_EQ(response.tasks_size(), 2);
+  EXPECT_EQ(response.tasks(0).uid(), 2u);
+  EXPECT_EQ(response.tasks(0).state(), v1::Task::PENDING);
+  EXPECT_EQ(response.tasks(1).state(), v1::Task::QUARANTINED);
+  EXPECT_EQ(response.tasks(1).quarantine_reason(), "no sense");
+}
+
+TEST_F(InspectTest, GoesOnBehindTheHighestUidThereCanBe) {
+  scheduler_.Apply(Submitted(~uint64_t{0}));
+  v1::ListTasksRequest request;
+  request.set_page_token("18446744073709551615");
+  v1::ListTasksResponse response;
+  ASSERT_THAT(InspectTasks(view(), request, &response), IsOk());
+  EXPECT_EQ(response.tasks_size(), 0);
+}
+
+TEST_F(InspectTest, BoundsAPageAndRefusesSizesAndTokensThatAreNone) {
+  for (uint64_t uid = 0; uid < 1001; ++uid) scheduler_.Apply(Submitted(uid));
+  v1::ListTasksRequest request;
+  for (const int32_t size : {0, 1000000}) {
+    request.set_page_size(size);
+    v1::ListTasksResponse response;
+    ASSERT_THAT(InspectTasks(view(), request, &response), IsOk());
+    EXPECT_EQ(response.tasks_size(), 1000);
+  }
+  v1::ListTasksResponse response;
+  request.set_page_size(-1);
+  EXPECT_THAT(
+      InspectTasks(view(), request, &response),
+      StatusIs(absl::StatusCode::kInvalidArgument, "page_size: -1 < 0"));
+  request.set_page_size(0);
+  for (const char* token : {"x", "-1", "1x", "99999999999999999999"}) {
+    request.set_page_token(token);
+    EXPECT_THAT(
+        InspectTasks(view(), request, &response),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("is no token")));
+  }
+}
+
+TEST_F(InspectTest, CountsAJobByItsUuidOrItsName) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 200})
+      .Tasks(1, 3, {.cpu = 100, .job = "a"})
+      .Task(4, {.job = "b"})
+      .ApplyTo(&scheduler_);
+  scheduler_.Round();
+  scheduler_.Apply(Completed(1));
+  v1::GetJobRequest request;
+  request.set_job("a");
+  v1::Job job;
+  ASSERT_THAT(InspectJob(view(), request, &job), IsOk());
+  EXPECT_EQ(job.completed_tasks() + job.running_tasks() + job.pending_tasks(),
+            3);
+  EXPECT_EQ(job.completed_tasks(), 1);
+  EXPECT_THAT(job.task_uids(), UnorderedElementsAre(1, 2, 3));
+  request.set_job("c");
+  EXPECT_THAT(InspectJob(view(), request, &job),
+              StatusIs(absl::StatusCode::kNotFound, "job 'c' is unknown"));
+}
+
+TEST_F(InspectTest, ExplainsWhyATaskWaits) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 400})
+      .Task(7, {.cpu = 1000, .name = "big"})
+      .ApplyTo(&scheduler_);
+  now_ms_ = 5000;
+  const v1::TaskExplanation explanation = Explain("7");
+  EXPECT_EQ(explanation.task().waiting_ms(), 5000);
+  EXPECT_EQ(explanation.machines(), 1);
+  EXPECT_EQ(explanation.feasible_machines(), 0);
+  EXPECT_THAT(explanation.summary(), HasSubstr("0/1 machines"));
+  ASSERT_EQ(explanation.reasons_size(), 1);
+  EXPECT_EQ(explanation.reasons(0).code(), "insufficient_cpu");
+  ASSERT_EQ(explanation.nearest_size(), 1);
+  EXPECT_EQ(explanation.nearest(0).machine_uuid(), "m");
+  EXPECT_EQ(Explain("big").task().uid(), 7u) << "a name will do";
+}
+
+TEST_F(InspectTest, SaysOfATaskThatDoesNotWaitWhatItDoes) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 4000})
+      .Task(1, {.cpu = 1})
+      .Task(2, {.cpu = 2})
+      .Task(3, {.cpu = 3})
+      .Task(4, {.quarantine_reason = "cpu_cores: not a number"})
+      .ApplyTo(&scheduler_);
+  scheduler_.Round();
+  scheduler_.Apply(Completed(2));
+  scheduler_.Apply(Failed(3));
+  EXPECT_EQ(Explain("1").summary(), "runs on machine 'm'");
+  EXPECT_EQ(Explain("1").task().machine_uuid(), "m");
+  EXPECT_EQ(Explain("1").task().resource_id(), "m");
+  EXPECT_EQ(Explain("2").summary(), "completed");
+  EXPECT_EQ(Explain("3").summary(), "failed");
+  EXPECT_EQ(Explain("4").summary(), "quarantined: cpu_cores: not a number");
+  scheduler_.Deliver();
+  scheduler_.Apply(Removed("m"));
+  EXPECT_THAT(Explain("1").summary(), HasSubstr("which has gone away"));
+}
+
+TEST_F(InspectTest, DoesNotKnowWhatWasRemoved) {
+  scheduler_.Apply(Submitted(1));
+  scheduler_.Apply(Submitted(1));
+  scheduler_.Apply(Removed(uint64_t{1}));  // One more removal is expected.
+  v1::ExplainTaskRequest request;
+  request.set_task("1");
+  v1::TaskExplanation explanation;
+  EXPECT_THAT(InspectTask(view(), request, &explanation),
+              StatusIs(absl::StatusCode::kNotFound, "task '1' is unknown"));
+  v1::ListTasksResponse tasks;
+  ASSERT_THAT(InspectTasks(view(), {}, &tasks), IsOk());
+  EXPECT_EQ(tasks.tasks_size(), 0);
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,95 @@
+#include "server/options.h"
+
+#include <gflags/gflags.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "util/status_matchers.h"
+
+namespace sluice {
+namespace {
+
+using testing::ExitedWithCode;
+using testing::HasSubstr;
+
+class OptionsTest : public testing::Test {
+ protected:
+  absl::StatusOr<Options> Parse(std::vector<std::string> arguments) {
+    const gflags::FlagSaver saver;  // Flags outlive the call; ours must not.
+    arguments.insert(arguments.begin(), "sluiced");
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    return ParseOptions(static_cast<int>(arguments.size()), argv.data());
+  }
+};
+
+TEST_F(OptionsTest, AreThoseOfTheStructWhereNothingIsGiven) {
+  const auto options = Parse({});
+  ASSERT_THAT(options, IsOk());
+  const Options defaults;
+  EXPECT_EQ(options->listen_address, defaults.listen_address);
+  EXPECT_EQ(options->http_address, defaults.http_address);
+  EXPECT_EQ(options->data_dir, defaults.data_dir);
+  EXPECT_EQ(options->cost_model, defaults.cost_model);
+  EXPECT_EQ(options->replies, defaults.replies);
+  EXPECT_EQ(options->default_max_pods, defaults.default_max_pods);
+  EXPECT_EQ(options->solver, defaults.solver);
+  EXPECT_EQ(options->round_arcs_max, defaults.round_arcs_max);
+  EXPECT_EQ(options->durability, defaults.durability);
+}
+
+TEST_F(OptionsTest, AreWhatTheFlagsSay) {
+  const auto options =
+      Parse({"--listen_address=0.0.0.0:1", "--http_address=", "--data_dir=d",
+             "--replies=lenient", "--default_max_pods=7", "--round_arcs_max=9",
+             "--durability=buffered"});
+  ASSERT_THAT(options, IsOk());
+  EXPECT_EQ(options->listen_address, "0.0.0.0:1");
+  EXPECT_EQ(options->http_address, "");
+  EXPECT_EQ(options->data_dir, "d");
+  EXPECT_EQ(options->replies, ReplyMode::kLenient);
+  EXPECT_EQ(options->default_max_pods, 7);
+  EXPECT_EQ(options->round_arcs_max, 9);
+  EXPECT_EQ(options->durability, Durability::kBuffered);
+}
+
+TEST_F(OptionsTest, NameTheFlagWhoseValueMakesNoSense) {
+  for (const auto& [argument, why] :
+       {std::pair("--replies=loud", "--replies=loud: is none of contract, "),
+        std::pair("--durability=", "--durability=: is none of synced, "),
+        std::pair("--solver=magic", "--solver=magic: is none of "),
+        std::pair("--cost_model=magic", "there are: cpu_memory"),
+        std::pair("--default_max_pods=0", "is not between 1 and "),
+        std::pair("--round_arcs_max=-1", "is not between 0 and "),
+        std::pair("--listen_address=9090", "--listen_address: '9090': is not"),
+        std::pair("--http_address=h:x", "--http_address: 'h:x': the port"),
+        std::pair("stray", "'stray' is no flag")}) {
+    EXPECT_THAT(Parse({argument}),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(why)))
+        << argument;
+  }
+}
+
+using OptionsDeathTest = OptionsTest;
+
+TEST_F(OptionsDeathTest, EndTheProcessAtAFlagThatThereIsNot) {
+  EXPECT_EXIT(static_cast<void>(Parse({"--nonsense=1"})), ExitedWithCode(1),
+              "unknown command line flag 'nonsense'");
+}
+
+TEST_F(OptionsDeathTest, EndTheProcessAtAValueOfTheWrongType) {
+  EXPECT_EXIT(static_cast<void>(Parse({"--default_max_pods=many"})),
+              ExitedWithCode(1), "illegal value 'many'");
+}
+
+TEST_F(OptionsDeathTest, EndTheProcessWellWhereHelpIsAsked) {
+  EXPECT_EXIT(static_cast<void>(Parse({"--help"})), ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace sluice

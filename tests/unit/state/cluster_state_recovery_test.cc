@@ -1,0 +1,168 @@
+// The state put together from records, and the records that make no sense.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/state/state_fixture.h"
+#include "util/status_matchers.h"
+
+namespace sluice {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class RecoveryTest : public StateTest {
+ protected:
+  void SetUp() override {
+    EXPECT_THAT(RestoreJob(4, "job"), IsOk());
+    EXPECT_THAT(RestoreMachine(7, "m"), IsOk());
+  }
+  // A state that refused a record is of no use, and need not make sense.
+  void TearDown() override {}
+
+  absl::Status RestoreJob(uint32_t id, std::string_view uuid) {
+    Job job;
+    job.id = {id};
+    job.uuid = uuid;
+    return state_.RestoreJob(job);
+  }
+  absl::Status RestoreMachine(uint32_t id, std::string_view uuid,
+                              bool is_present = true) {
+    return state_.RestoreMachine(
+        {id}, MachineSpecOf(uuid, {.cpu = 1000, .pus = {}}), is_present, {});
+  }
+  static Task Stored(uint64_t uid, TaskState state) {
+    Task task;
+    task.id = {uid};
+    task.job = {4};
+    task.state = state;
+    task.sequence = uid;
+    if (state == TaskState::kRunning) task.machine = {7};
+    return task;
+  }
+  absl::Status RestoreTask(const Task& task) {
+    return state_.RestoreTask(task, TaskSpecOf(task.id.value, {.cpu = 100}));
+  }
+  static Delta StoredDelta(uint64_t sequence, uint64_t uid) {
+    return {.sequence = sequence, .task = {uid}, .machine = {7}};
+  }
+  static auto Contradicts(std::string_view what) {
+    return StatusIs(absl::StatusCode::kDataLoss, HasSubstr(std::string(what)));
+  }
+};
+
+TEST_F(RecoveryTest, PutsEverythingWhereItWas) {
+  EXPECT_THAT(RestoreTask(Stored(1, TaskState::kRunning)), IsOk());
+  EXPECT_THAT(RestoreTask(Stored(2, TaskState::kPending)), IsOk());
+  EXPECT_THAT(state_.RestoreDelta(StoredDelta(5, 1)), IsOk());
+  state_.RestoreCounters({.next_job_id = 5,
+                          .next_machine_id = 8,
+                          .next_task_sequence = 3,
+                          .next_delta_sequence = 6,
+                          .version = 99});
+  EXPECT_FALSE(state_.has_changes());
+  EXPECT_EQ(state_.version(), 99u);
+  EXPECT_EQ(UsedCpu("m"), 100);
+  EXPECT_TRUE(IsWaiting(2));
+  EXPECT_TRUE(state_.IsUntold({1}));
+  EXPECT_EQ(state_.FindJob({4})->task_count, 2);
+  EXPECT_EQ(FindContradiction(state_), "");
+  Do(Added("n", {}));
+  EXPECT_EQ(MachineOf("n").id, MachineId{8});
+}
+
+TEST_F(RecoveryTest, RemembersRemovalsAndLoadsOfSharedUids) {
+  Task shared = Stored(1, TaskState::kPending);
+  shared.holder_count = 2;
+  shared.expected_removals = 2;
+  shared.shared_loads = {{{7}, Resources(40, 0, 0, 1)}};
+  EXPECT_THAT(RestoreTask(shared), IsOk());
+  Task tombstone = Stored(2, TaskState::kRemoved);
+  tombstone.job = {99};  // Long gone.
+  EXPECT_THAT(RestoreTask(tombstone), IsOk());
+  EXPECT_EQ(UsedCpu("m"), 40);
+  EXPECT_EQ(Do(Removed(2)), Ack::kOk);
+  EXPECT_EQ(Do(Removed(2)), Ack::kNotFound);
+  EXPECT_EQ(Do(Removed(1)), Ack::kOk);
+  EXPECT_EQ(Do(Removed(1)), Ack::kOk);
+  EXPECT_EQ(UsedCpu("m"), 0);
+}
+
+TEST_F(RecoveryTest, UndoesThePlacementsThatCannotBeToldAnyMore) {
+  EXPECT_THAT(RestoreMachine(8, "gone", /*is_present=*/false), IsOk());
+  for (const uint64_t uid : {1u, 2u}) {
+    Task task = Stored(uid, TaskState::kRunning);
+    task.machine = {8};
+    EXPECT_THAT(RestoreTask(task), IsOk());
+  }
+  Delta first = StoredDelta(5, 1);
+  first.machine = {8};
+  Delta repeat = StoredDelta(6, 2);
+  repeat.machine = {8};
+  repeat.is_repeat = true;
+  EXPECT_THAT(state_.RestoreDelta(first), IsOk());
+  EXPECT_THAT(state_.RestoreDelta(repeat), IsOk());
+  state_.RestoreCounters({.next_delta_sequence = 7});
+  EXPECT_TRUE(IsWaiting(1)) << "nobody was told";
+  EXPECT_TRUE(IsWaiting(2)) << "its client asked for a machine again";
+  EXPECT_THAT(Outbox(), IsEmpty());
+  EXPECT_THAT(state_.TakeChanges().deltas, SizeIs(2)) << "the store is told";
+  EXPECT_EQ(FindContradiction(state_), "");
+}
+
+TEST_F(RecoveryTest, RefusesRecordsStoredTwice) {
+  EXPECT_THAT(RestoreJob(4, "other"), Contradicts("job 4: stored twice"));
+  EXPECT_THAT(RestoreJob(5, "job"), Contradicts("job 5: stored twice"));
+  EXPECT_THAT(RestoreMachine(7, "other"), Contradicts("machine 7"));
+  EXPECT_THAT(RestoreTask(Stored(1, TaskState::kRunning)), IsOk());
+  EXPECT_THAT(RestoreTask(Stored(1, TaskState::kPending)),
+              Contradicts("task 1: stored twice"));
+  EXPECT_THAT(state_.RestoreDelta(StoredDelta(5, 1)), IsOk());
+  EXPECT_THAT(state_.RestoreDelta(StoredDelta(5, 1)),
+              Contradicts("delta 5 of task 1: stored twice"));
+}
+
+TEST_F(RecoveryTest, RefusesRecordsThatNameWhatIsNotThere) {
+  Task jobless = Stored(1, TaskState::kPending);
+  jobless.job = {9};
+  EXPECT_THAT(RestoreTask(jobless), Contradicts("its job is not stored"));
+  Task nowhere = Stored(2, TaskState::kRunning);
+  nowhere.machine = {9};
+  EXPECT_THAT(RestoreTask(nowhere), Contradicts("its machine is not stored"));
+  Task on_a_unit = Stored(3, TaskState::kRunning);
+  on_a_unit.pu = 0;
+  EXPECT_THAT(RestoreTask(on_a_unit), Contradicts("no such processing unit"));
+  Task shared = Stored(4, TaskState::kPending);
+  shared.shared_loads = {{{9}, Resources()}};
+  EXPECT_THAT(RestoreTask(shared), Contradicts("a machine it used"));
+}
+
+TEST_F(RecoveryTest, RefusesDeltasThatDoNotTellTheTruth) {
+  EXPECT_THAT(RestoreMachine(8, "n"), IsOk());
+  EXPECT_THAT(RestoreTask(Stored(1, TaskState::kPending)), IsOk());
+  EXPECT_THAT(RestoreTask(Stored(2, TaskState::kRunning)), IsOk());
+  EXPECT_THAT(state_.RestoreDelta(StoredDelta(5, 1)),
+              Contradicts("its task does not run"));
+  Delta elsewhere = StoredDelta(6, 2);
+  elsewhere.machine = {8};
+  EXPECT_THAT(state_.RestoreDelta(elsewhere),
+              Contradicts("its task runs elsewhere"));
+}
+
+TEST_F(RecoveryTest, RefusesAMachineWithTheUuidOfAnother) {
+  EXPECT_THAT(state_.RestoreMachine(
+                  {8}, MachineSpecOf("n", {.other_uuids = {"m"}}), true, {}),
+              Contradicts("another machine has one of its uuids"));
+}
+
+TEST_F(RecoveryTest, RefusesAForeignPodOnTwoMachines) {
+  const AddForeignPod pod = ForeignPod("a/ns", "n", {{"cpu", 5}});
+  EXPECT_THAT(
+      state_.RestoreMachine({8}, MachineSpecOf("n", {}), true, {pod, pod}),
+      Contradicts("foreign pods"));
+}
+
+}  // namespace
+}  // namespace sluice

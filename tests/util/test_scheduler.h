@@ -1,0 +1,90 @@
+// A scheduler with all that it needs to run whole rounds in a test.  Each
+// solution is checked by its certificate before it is committed.
+//
+// Threads: none; confined to the test.
+
+#ifndef SLUICE_TESTS_UTIL_TEST_SCHEDULER_H_
+#define SLUICE_TESTS_UTIL_TEST_SCHEDULER_H_
+
+#include <glog/logging.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "constraints/constraint_set.h"
+#include "core/scheduler.h"
+#include "cost/policy_set.h"
+#include "solver/registry.h"
+#include "solver/verify.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+class TestScheduler {
+ public:
+  explicit TestScheduler(RoundOptions options = {})
+      : policies_(*PolicySet::FromNames("cpu_memory")),
+        solver_(MakeSolver("cost_scaling")),
+        scheduler_(policies_, constraints_, options) {}
+
+  Ack Apply(const Command& command, int64_t now_ms = 0) {
+    return scheduler_.Apply(command, now_ms);
+  }
+
+  FlowSolution Solve(const FlowProblem& problem) {
+    FlowSolution solution = solver_->Solve(problem);
+    const absl::Status verdict = VerifySolution(problem, solution);
+    CHECK(verdict.ok()) << verdict;
+    return solution;
+  }
+
+  // A whole round.
+  const RoundStats& Round(int64_t now_ms = 0) {
+    scheduler_.StartRound(now_ms);
+    while (const auto problem = scheduler_.NextPass()) {
+      scheduler_.FinishPass(Solve(*problem));
+    }
+    return scheduler_.round_stats();
+  }
+
+  // Takes a reply and says that its client has it.
+  ScheduleReply Deliver(size_t bytes_max = kReplyBytesMax) {
+    ScheduleReply reply = scheduler_.TakeReply(bytes_max);
+    scheduler_.EndReply(/*is_delivered=*/true);
+    return reply;
+  }
+
+  // The uuid of the machine that the task is on; "" where it has none.
+  std::string MachineOf(uint64_t uid) const {
+    const Task* task = state().FindTask({uid});
+    if (task == nullptr || task->state != TaskState::kRunning) return "";
+    return state().FindMachine(task->machine)->uuid;
+  }
+
+  const Task& TaskOf(uint64_t uid) const {
+    const Task* task = state().FindTask({uid});
+    CHECK(task != nullptr) << "no task " << uid;
+    return *task;
+  }
+
+  Scheduler& scheduler() { return scheduler_; }
+  const Scheduler& scheduler() const { return scheduler_; }
+  const ClusterState& state() const { return scheduler_.state(); }
+  ClusterState& mutable_state() { return scheduler_.mutable_state(); }
+  const PolicySet& policies() const { return policies_; }
+  const ConstraintSet& constraints() const { return constraints_; }
+
+ private:
+  PolicySet policies_;
+  ConstraintSet constraints_;
+  std::unique_ptr<Solver> solver_;
+  Scheduler scheduler_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_TESTS_UTIL_TEST_SCHEDULER_H_
