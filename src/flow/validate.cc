@@ -31,7 +31,7 @@ absl::Status ValidateSupplies(const FlowProblem& problem, FlowUnits* total) {
     }
     balance += supply;
   }
-  if (balance != 0) {
+  if (balance != 0 && problem.gains().empty()) {
     return absl::InvalidArgumentError(
         StrCat("supplies add up to ", balance, " and not to zero"));
   }
@@ -71,7 +71,7 @@ absl::Status ValidateArc(const FlowProblem& problem, ArcIndex index,
   }
   RETURN_IF_ERROR(ValidateSegments(index, problem.segments(index), cost_max));
   // A negative capacity here is the mark of widths whose sum overflows.
-  if (arc.capacity < 0 || !AddSize(arc.capacity, total)) {
+  if (arc.capacity() < 0 || !AddSize(arc.capacity(), total)) {
     return absl::OutOfRangeError(StrCat(
         "arc ", index,
         ": its capacity takes the sum of supplies and capacities beyond ",
@@ -80,9 +80,9 @@ absl::Status ValidateArc(const FlowProblem& problem, ArcIndex index,
   if (arc.lower < 0) {
     return InvalidArc(index, StrCat("lower bound ", arc.lower, " is negative"));
   }
-  if (arc.lower > arc.capacity) {
+  if (arc.lower > arc.capacity()) {
     return InvalidArc(index, StrCat("lower bound ", arc.lower,
-                                    " is above the capacity ", arc.capacity));
+                                    " is above the capacity ", arc.capacity()));
   }
   return absl::OkStatus();
 }
@@ -99,6 +99,25 @@ absl::Status ValidateProblem(const FlowProblem& problem) {
   const FlowCost cost_max = kScaledCostMax / (problem.node_count() + 1);
   for (ArcIndex arc = 0; arc < problem.arc_count(); ++arc) {
     RETURN_IF_ERROR(ValidateArc(problem, arc, cost_max, &total));
+  }
+  for (const auto& [arc, gain] : problem.gains()) {
+    if (gain.numerator <= 0 || gain.denominator <= 0) {
+      return InvalidArc(arc, StrCat("gain ", gain.numerator, "/",
+                                    gain.denominator, " is not positive"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidatePureProblem(const FlowProblem& problem) {
+  RETURN_IF_ERROR(ValidateProblem(problem));
+  if (!problem.gains().empty()) {
+    return InvalidArc(problem.gains().begin()->first,
+                      "this algorithm knows no gains");
+  }
+  if (!problem.all_or_none().empty()) {
+    return InvalidArc(*problem.all_or_none().begin(),
+                      "this algorithm knows no all-or-none arcs");
   }
   return absl::OkStatus();
 }

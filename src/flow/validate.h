@@ -30,9 +30,14 @@ inline constexpr ArcIndex kArcCountMax = (ArcIndex{1} << 30) - 1;
 //
 // Errors: kInvalidArgument for what no flow can mean: an index out of range, a
 // lower bound that is negative or above the capacity, a width that is not
-// positive (but zero for the only segment of an arc), falling costs, supplies
-// that do not add up to zero.  kOutOfRange for what is beyond the limits above.
+// positive (but zero for the only segment of an arc), falling costs, a gain
+// that is not positive, supplies that do not add up to zero where no arc has a
+// gain.  kOutOfRange for what is beyond the limits above.
 absl::Status ValidateProblem(const FlowProblem& problem);
+
+// The same, and kInvalidArgument where an arc has a gain or is all or none:
+// for algorithms that know neither.
+absl::Status ValidatePureProblem(const FlowProblem& problem);
 
 }  // namespace sluice
 

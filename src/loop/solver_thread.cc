@@ -55,7 +55,7 @@ void SolverThread::Run() {
 SolveResult SolverThread::SolveOne(const FlowProblem& problem) {
   SolveResult result;
   const int64_t start_us = clock_.MonotonicUs();
-  result.solution = solver_.Solve(problem, &is_cancelled_);
+  result.solution = solver_.Solve(problem, {.cancelled = &is_cancelled_});
   if (result.solution.outcome == SolveOutcome::kOptimal) {
     result.certificate = VerifySolution(problem, result.solution);
   }

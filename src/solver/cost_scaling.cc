@@ -7,7 +7,6 @@
 // scaled by node count + 1, so that a tolerance of 1 leaves no gap.
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -15,13 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/int128.h"
-#include "base/status_macros.h"
 #include "base/strings.h"
-#include "flow/validate.h"
 #include "sluice/flow/problem.h"
 #include "sluice/solver/solver.h"
 #include "solver/residual_network.h"
+#include "solver/solution.h"
 
 namespace sluice {
 namespace {
@@ -47,7 +44,7 @@ constexpr FlowCost kPriceMin = -(int64_t{1} << 61);
 // taken per node: a bound on the buckets it needs.
 constexpr int64_t kBucketsPerNode = kScale;
 
-// How many arc scans go by between two looks at the cancellation flag.
+// How many arc scans go by between two looks at the limits.
 constexpr int64_t kScansPerPoll = 4096;
 
 // `value` / `divisor`, rounded down.  REQUIRES: divisor > 0.
@@ -57,9 +54,9 @@ FlowCost RoundDown(FlowCost value, FlowCost divisor) {
 
 class CostScaling {
  public:
-  CostScaling(const FlowProblem& problem, const std::atomic<bool>* cancelled)
+  CostScaling(const FlowProblem& problem, const SolveLimits& limits)
       : problem_(problem),
-        cancelled_(cancelled),
+        limits_(limits),
         scale_(problem.node_count() + 1),
         network_(problem, scale_),
         prices_(Size()),
@@ -104,14 +101,14 @@ class CostScaling {
   std::vector<bool> Reachable(std::vector<NodeIndex> seeds, bool is_forward);
   void FindCut();
   bool RoundPrices();
-  void PollCancelled();
+  void PollLimits();
 
   bool is_done() const { return outcome_.has_value(); }
   std::vector<FlowCost> ExactPotentials() const;
   void Finish(FlowSolution* solution) const;
 
   const FlowProblem& problem_;
-  const std::atomic<bool>* cancelled_;
+  const SolveLimits limits_;
   const FlowCost scale_;  // One unit of unscaled cost.
   ResidualNetwork network_;
   FlowCost epsilon_ = 0;
@@ -140,6 +137,7 @@ FlowSolution CostScaling::Run() {
     Refine();
   } while (epsilon_ > 1 && !is_done() && !RoundPrices());
   FlowSolution solution;
+  solution.algorithm = "cost_scaling";
   solution.work = work_;
   solution.outcome = outcome_.value_or(SolveOutcome::kOptimal);
   solution.witness_cut = std::move(witness_cut_);
@@ -150,7 +148,7 @@ FlowSolution CostScaling::Run() {
 // Makes the flow optimal within epsilon_.
 void CostScaling::Refine() {
   ++work_.phases;
-  PollCancelled();
+  PollLimits();
   if (is_done()) return;
   SaturateAdmissible();
   CollectActive();
@@ -163,7 +161,7 @@ void CostScaling::Refine() {
     const NodeIndex node = active_[active_begin_++];
     Discharge(node);
     if (work_.arc_scans >= next_update_at_) UpdatePrices();
-    if (work_.arc_scans >= next_poll_at_) PollCancelled();
+    if (work_.arc_scans >= next_poll_at_) PollLimits();
     // The queue is a vector with a gap in front; keep the gap bounded.
     if (active_begin_ > Size()) {
       active_.erase(active_.begin(),
@@ -200,7 +198,7 @@ void CostScaling::Discharge(NodeIndex node) {
   while (network_.excess(node) > 0) {
     if (!AdvanceToAdmissible(node)) {
       Relabel(node);
-      if (work_.arc_scans >= next_poll_at_) PollCancelled();
+      if (work_.arc_scans >= next_poll_at_) PollLimits();
       // An update may find a shorter way, or that there is none.
       if (is_done() || work_.arc_scans >= next_update_at_) {
         active_.push_back(node);
@@ -425,17 +423,20 @@ bool CostScaling::RoundPrices() {
       is_queued[head] = true;
     }
     work_.arc_scans += end - network_.first(node) + 1;
-    if (work_.arc_scans >= next_poll_at_) PollCancelled();
+    if (work_.arc_scans >= next_poll_at_) PollLimits();
     if (work_.arc_scans > scans_max || is_done()) return false;
   }
   prices_ = std::move(rounded);
   return true;
 }
 
-void CostScaling::PollCancelled() {
+void CostScaling::PollLimits() {
   next_poll_at_ = work_.arc_scans + kScansPerPoll;
-  if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed)) {
+  if (limits_.cancelled != nullptr &&
+      limits_.cancelled->load(std::memory_order_relaxed)) {
     outcome_ = SolveOutcome::kCancelled;
+  } else if (limits_.work_max > 0 && work_.arc_scans >= limits_.work_max) {
+    outcome_ = SolveOutcome::kBudgetSpent;
   }
 }
 
@@ -458,24 +459,6 @@ std::vector<FlowCost> CostScaling::ExactPotentials() const {
     potentials.push_back(RoundDown(price + offset, scale_));
   }
   return potentials;
-}
-
-// The objective, or none if it is beyond 64 bits.
-std::optional<FlowCost> Objective(const FlowProblem& problem,
-                                  const std::vector<FlowUnits>& flows) {
-  Int128 sum = 0;
-  for (ArcIndex arc = 0; arc < problem.arc_count(); ++arc) {
-    FlowUnits rest = flows[static_cast<size_t>(arc)];
-    for (const CostSegment& segment : problem.segments(arc)) {
-      if (rest == 0) break;
-      const FlowUnits units = std::min(rest, segment.width);
-      sum += Int128{units} * segment.cost;
-      rest -= units;
-    }
-  }
-  const auto objective = static_cast<FlowCost>(sum);
-  if (objective != sum) return std::nullopt;
-  return objective;
 }
 
 void CostScaling::Finish(FlowSolution* solution) const {
@@ -502,8 +485,9 @@ void CostScaling::Finish(FlowSolution* solution) const {
     case SolveOutcome::kCostRange:
       solution->error = "the potentials are beyond 64 bits";
       return;
+    case SolveOutcome::kBudgetSpent:
     case SolveOutcome::kCancelled:
-      solution->error = "cancelled";
+      solution->error = SolveOutcomeName(solution->outcome);
       return;
     case SolveOutcome::kUnbounded:
     case SolveOutcome::kInvalidProblem:
@@ -516,16 +500,10 @@ class CostScalingSolver : public Solver {
   std::string_view name() const override { return "cost_scaling"; }
 
   FlowSolution Solve(const FlowProblem& problem,
-                     const std::atomic<bool>* cancelled) override {
-    if (const absl::Status status = ValidateProblem(problem); !status.ok()) {
-      FlowSolution solution;
-      solution.outcome = absl::IsOutOfRange(status)
-                             ? SolveOutcome::kCostRange
-                             : SolveOutcome::kInvalidProblem;
-      solution.error = Message(status);
-      return solution;
-    }
-    return CostScaling(problem, cancelled).Run();
+                     const SolveLimits& limits) override {
+    std::optional<FlowSolution> refusal = RefuseUnlessPure(problem);
+    if (refusal.has_value()) return *std::move(refusal);
+    return CostScaling(problem, limits).Run();
   }
 };
 

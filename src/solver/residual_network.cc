@@ -10,7 +10,7 @@ constexpr int32_t kNoHalfArc = -1;
 // Whether the flow on the arc can change at all, given that a self-loop's best
 // flow is known beforehand.
 bool IsMovable(const FlowProblem::Arc& arc) {
-  return arc.tail != arc.head && arc.lower < arc.capacity;
+  return arc.tail != arc.head && arc.lower < arc.capacity();
 }
 
 // A self-loop moves nothing: it carries its lower bound and whatever pays.

@@ -42,9 +42,9 @@ absl::Status CheckArc(const FlowProblem& problem, const FlowSolution& solution,
                       ArcIndex index, Int128* objective) {
   const FlowProblem::Arc& arc = problem.arc(index);
   const FlowUnits flow = solution.flows[static_cast<size_t>(index)];
-  if (flow < arc.lower || flow > arc.capacity) {
+  if (flow < arc.lower || flow > arc.capacity()) {
     return Wrong("arc ", index, ": flow ", flow, " is outside [", arc.lower,
-                 ", ", arc.capacity, "]");
+                 ", ", arc.capacity(), "]");
   }
   const CostAt at = EvaluateCost(problem.segments(index), flow);
   *objective += at.total;

@@ -29,7 +29,7 @@ struct Search {
     }
     FlowUnits& tail = balance[static_cast<size_t>(of.tail)];
     FlowUnits& head = balance[static_cast<size_t>(of.head)];
-    for (FlowUnits flow = of.lower; flow <= of.capacity; ++flow) {
+    for (FlowUnits flow = of.lower; flow <= of.capacity(); ++flow) {
       tail -= flow;
       head += flow;
       Try(arc + 1, cost + costs[static_cast<size_t>(flow)]);

@@ -155,8 +155,8 @@ TEST_P(SolverOracle, SolutionsThatAreTamperedWithAreRefused) {
     for (ArcIndex i = 0; i < problem.arc_count(); ++i) {
       const FlowProblem::Arc& arc = problem.arc(i);
       const FlowUnits flow = solution.flows[static_cast<size_t>(i)];
-      if (arc.tail == arc.head || arc.segment_count != 1 || flow == arc.lower ||
-          flow == arc.capacity) {
+      if (arc.tail == arc.head || !arc.is_plain() || flow == arc.lower ||
+          flow == arc.capacity()) {
         continue;
       }
       ++potentials_that_matter;

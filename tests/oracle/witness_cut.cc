@@ -23,7 +23,7 @@ absl::Status VerifyWitnessCut(const FlowProblem& problem,
     const FlowProblem::Arc& arc = problem.arc(index);
     const bool is_from_inside = is_inside[static_cast<size_t>(arc.tail)];
     const bool is_to_inside = is_inside[static_cast<size_t>(arc.head)];
-    if (is_from_inside && !is_to_inside) leaving += arc.capacity;
+    if (is_from_inside && !is_to_inside) leaving += arc.capacity();
     if (!is_from_inside && is_to_inside) leaving -= arc.lower;
   }
   if (supply > leaving) return absl::OkStatus();

@@ -1,13 +1,14 @@
 // A solver turns a flow problem into an optimal flow and its proof.
 //
-// Threads: Solve() blocks; one call at a time per Solver object.
-// Determinism: the same problem gives the same solution, byte for byte.
+// Threads: the calls block; one at a time per Solver object.
+// Determinism: the same calls give the same solutions, byte for byte.
 // Errors: none thrown and none as Status: what can happen is a SolveOutcome.
 
 #ifndef SLUICE_SOLVER_SOLVER_H_
 #define SLUICE_SOLVER_SOLVER_H_
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
@@ -15,19 +16,33 @@
 
 namespace sluice {
 
+// What may end a solve before its optimum.
+struct SolveLimits {
+  // Polled every few thousand arc scans, at least once a pass over the arcs;
+  // once it is seen true the outcome is kCancelled.  May be null.
+  const std::atomic<bool>* cancelled = nullptr;
+  // Arc scans (SolveWork) after which the outcome is kBudgetSpent, looked at
+  // as often.  0: no bound.
+  int64_t work_max = 0;
+};
+
 class Solver {
  public:
   virtual ~Solver() = default;
   virtual std::string_view name() const = 0;
 
-  // `cancelled` may be null; it is polled every few thousand arc scans, at
-  // least once a pass over the arcs, and once it is seen true the outcome is
-  // kCancelled.
+  // Solves from scratch.
   virtual FlowSolution Solve(const FlowProblem& problem,
-                             const std::atomic<bool>* cancelled) = 0;
+                             const SolveLimits& limits) = 0;
+  FlowSolution Solve(const FlowProblem& problem) { return Solve(problem, {}); }
 
-  FlowSolution Solve(const FlowProblem& problem) {
-    return Solve(problem, nullptr);
+  // Solves again after changes: *solution is what this object found for
+  // `problem` last, and is brought up to date in place; problem.log() began
+  // right after that.  Where that was no optimum, or there is no log, this is
+  // Solve(); so it is for a solver that keeps nothing, which is the default.
+  virtual void Resolve(const FlowProblem& problem, const SolveLimits& limits,
+                       FlowSolution* solution) {
+    *solution = Solve(problem, limits);
   }
 };
 

@@ -130,6 +130,37 @@ TEST(ValidateProblem, AcceptsWhatIsUnusualButHasAMeaning) {
   EXPECT_THAT(ValidateProblem(problem), IsOk());
 }
 
+TEST(ValidateProblem, RefusesAGainThatIsNotPositive) {
+  for (const FlowGain gain :
+       {FlowGain{0, 1}, FlowGain{-1, 2}, FlowGain{1, 0}}) {
+    FlowProblem problem = TwoNodes();
+    problem.SetGain(problem.AddArc(0, 1, 3, 1), gain);
+    EXPECT_THAT(ValidateProblem(problem),
+                StatusIs(kInvalid, HasSubstr("arc 0: gain")));
+  }
+}
+
+TEST(ValidateProblem, LetsSuppliesDifferWhereAnArcHasAGain) {
+  FlowProblem problem;
+  problem.AddNode(4);
+  problem.AddNode(-2);
+  problem.SetGain(problem.AddArc(0, 1, 4, 1), {1, 2});
+  EXPECT_THAT(ValidateProblem(problem), IsOk());
+}
+
+TEST(ValidatePureProblem, RefusesGainsAndAllOrNoneArcs) {
+  FlowProblem problem = TwoNodes();
+  const ArcIndex arc = problem.AddArc(0, 1, 3, 1);
+  EXPECT_THAT(ValidatePureProblem(problem), IsOk());
+  problem.SetAllOrNone(arc, true);
+  EXPECT_THAT(ValidatePureProblem(problem),
+              StatusIs(kInvalid, HasSubstr("arc 0: this algorithm")));
+  problem.SetAllOrNone(arc, false);
+  problem.SetGain(arc, {2, 1});
+  EXPECT_THAT(ValidatePureProblem(problem),
+              StatusIs(kInvalid, HasSubstr("arc 0: this algorithm")));
+}
+
 TEST(ValidateProblem, AcceptsCostsUpToTheLimitForTheNodeCount) {
   FlowProblem problem = TwoNodes();
   problem.AddArc(0, 1, 1, kScaledCostMax / 3);

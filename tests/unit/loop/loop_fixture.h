@@ -128,9 +128,9 @@ class GatedSolver final : public Solver {
   std::string_view name() const override { return "gated"; }
 
   FlowSolution Solve(const FlowProblem& problem,
-                     const std::atomic<bool>* cancelled) override {
-    gate.Pass(cancelled);
-    FlowSolution solution = inner_->Solve(problem, cancelled);
+                     const SolveLimits& limits) override {
+    gate.Pass(limits.cancelled);
+    FlowSolution solution = inner_->Solve(problem, limits);
     if (tamper != nullptr) tamper(&solution);
     return solution;
   }

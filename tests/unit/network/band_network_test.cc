@@ -119,9 +119,9 @@ TEST_F(BandNetworkTest, OffersAsManySlotsAsTheLargestRequestFits) {
       .ApplyTo(&cluster_);
   const BandNetwork network = Draw();
   const FlowProblem& problem = network.problem();
-  EXPECT_EQ(problem.arc(0).capacity, 5) << "4100 / 700";
-  EXPECT_EQ(problem.arc(1).capacity, 4) << "4100 / 1000";
-  EXPECT_EQ(problem.arc(2).capacity, 4);
+  EXPECT_EQ(problem.arc(0).capacity(), 5) << "4100 / 700";
+  EXPECT_EQ(problem.arc(1).capacity(), 4) << "4100 / 1000";
+  EXPECT_EQ(problem.arc(2).capacity(), 4);
 }
 
 // Each asks for little of what the other asks for much.
@@ -131,14 +131,14 @@ TEST_F(BandNetworkTest, OffersSlotsThatHoldEitherClass) {
       .Tasks(1, 9, {.cpu = 400, .memory = 100})
       .Tasks(11, 9, {.cpu = 100, .memory = 300})
       .ApplyTo(&cluster_);
-  EXPECT_EQ(Draw().problem().arc(2).capacity, 2);
+  EXPECT_EQ(Draw().problem().arc(2).capacity(), 2);
 }
 
 TEST_F(BandNetworkTest, OffersNoMoreSlotsThanThereAreTasks) {
   ClusterBuilder().Machine("m", {}).Tasks(1, 3).ApplyTo(&cluster_);
   const BandNetwork network = Draw();
-  EXPECT_EQ(network.problem().arc(0).capacity, 3);
-  EXPECT_EQ(network.problem().arc(1).capacity, 3);
+  EXPECT_EQ(network.problem().arc(0).capacity(), 3);
+  EXPECT_EQ(network.problem().arc(1).capacity(), 3);
 }
 
 TEST_F(BandNetworkTest, ChargesWhatATaskWeighsMoreThanTheMean) {
@@ -186,13 +186,13 @@ TEST_F(BandNetworkTest, LetsEachTaskWaitAtThePriceOfItsAge) {
   EXPECT_EQ(Ends(problem, 2), std::pair(0, 4));  // Job a: the youngest first.
   EXPECT_THAT(UnitCosts(problem, 2),
               ElementsAre(kWaitingCostBase, 3 * kWaitingCostBase));
-  EXPECT_EQ(problem.arc(3).capacity, 2);
+  EXPECT_EQ(problem.arc(3).capacity(), 2);
   EXPECT_EQ(Ends(problem, 4), std::pair(0, 5));  // Job b, first class.
   EXPECT_THAT(UnitCosts(problem, 4), ElementsAre(2 * kWaitingCostBase));
   EXPECT_EQ(Ends(problem, 5), std::pair(1, 5));  // Job b, second class.
   EXPECT_THAT(UnitCosts(problem, 5), ElementsAre(kWaitingCostBase));
   EXPECT_EQ(Ends(problem, 6), std::pair(5, 2));
-  EXPECT_EQ(problem.arc(6).capacity, 2);
+  EXPECT_EQ(problem.arc(6).capacity(), 2);
 }
 
 TEST_F(BandNetworkTest, DrawsOnlyMachinesThatTakeSomething) {
@@ -261,7 +261,7 @@ class AnyFlow : public BandNetworkTest {
     }
     const auto has_room = [&](ArcIndex arc) {
       return solution.flows[static_cast<size_t>(arc)] <
-             problem.arc(arc).capacity;
+             problem.arc(arc).capacity();
     };
     for (NodeIndex node = 0; node < sink; ++node) {
       for (FlowUnits unit = 0; unit < problem.supply(node); ++unit) {

@@ -182,6 +182,10 @@ TEST_P(SolverContract, RefusesCostsBeyondItsRange) {
   EXPECT_THAT(solution.error, HasSubstr("arc 0: cost"));
 }
 
+TEST_P(SolverContract, SaysWhichAlgorithmItUsed) {
+  EXPECT_FALSE(Solve(WithSupplies({0})).algorithm.empty());
+}
+
 TEST_P(SolverContract, ReportsAnObjectiveBeyond64Bits) {
   FlowProblem problem = WithSupplies({kFlowTotalMax / 4, -kFlowTotalMax / 4});
   problem.AddArc(0, 1, kFlowTotalMax / 4, int64_t{1} << 40);
@@ -194,8 +198,19 @@ TEST_P(SolverContract, GivesUpWhenCancelled) {
   FlowProblem problem = WithSupplies({1, -1});
   problem.AddArc(0, 1, 1, 1);
   const std::atomic<bool> cancelled = true;
-  const FlowSolution solution = GetParam().make()->Solve(problem, &cancelled);
+  const FlowSolution solution =
+      GetParam().make()->Solve(problem, {.cancelled = &cancelled});
   EXPECT_EQ(solution.outcome, SolveOutcome::kCancelled);
+  EXPECT_THAT(solution.flows, IsEmpty());
+}
+
+TEST_P(SolverContract, GivesUpWhenItsBudgetIsSpent) {
+  FlowProblem problem = WithSupplies({1000, -1000});
+  for (int i = 0; i < 5000; ++i) problem.AddArc(0, 1, 1, i);
+  const FlowSolution solution =
+      GetParam().make()->Solve(problem, {.work_max = 1});
+  EXPECT_EQ(solution.outcome, SolveOutcome::kBudgetSpent);
+  EXPECT_EQ(solution.error, "budget spent");
   EXPECT_THAT(solution.flows, IsEmpty());
 }
 
