@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "base/int128.h"
 #include "core/admission.h"
 #include "cost/waiting_cost.h"
+#include "network/machine_groups.h"
 
 namespace sluice {
 namespace {
@@ -114,6 +116,8 @@ bool Round::Advance() {
   while (true) {
     if (!priority_.has_value()) {
       if (!EnterTierBelow(std::nullopt)) return false;
+    } else if (!IsTierWaiting()) {
+      if (!EnterTierBelow(priority_)) return false;
     } else if (stage_ == Stage::kAdmit) {
       stage_ = Stage::kFill;
     } else if (stage_ == Stage::kFill && placed_in_stage_ == 0) {
@@ -129,6 +133,15 @@ bool Round::Advance() {
     placed_in_stage_ = 0;
     if (PlanStage()) return true;
   }
+}
+
+bool Round::IsTierWaiting() const {
+  for (auto it = state_->pending().lower_bound(ClassKey{*priority_, {}});
+       it != state_->pending().end() && it->first.priority == *priority_;
+       ++it) {
+    if (it->second.begin()->first < sequence_end_) return true;
+  }
+  return false;
 }
 
 bool Round::EnterTierBelow(std::optional<uint32_t> priority) {
@@ -162,12 +175,12 @@ bool Round::PlanStage() {
 }
 
 std::vector<Round::Member> Round::FittingClasses(Resources* free) const {
-  std::vector<const Machine*> machines;
-  for (const auto& [id, machine] : state_->machines()) {
-    if (machine->IsUsable()) machines.push_back(machine.get());
-  }
+  const std::vector<MachineGroup> groups = GroupMachines(*state_);
+  // Those that take something, by what is known so far, are moved to the front.
+  std::vector<size_t> order(groups.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  size_t taking = 0;
   std::vector<Member> members;
-  std::vector<bool> takes_any(machines.size(), false);
   for (auto it = state_->pending().lower_bound(ClassKey{*priority_, {}});
        it != state_->pending().end() && it->first.priority == *priority_;
        ++it) {
@@ -175,20 +188,26 @@ std::vector<Round::Member> Round::FittingClasses(Resources* free) const {
     const auto tasks = std::distance(it->second.begin(),
                                      it->second.lower_bound(sequence_end_));
     int64_t fit = 0;
-    for (size_t i = 0; i < machines.size(); ++i) {
-      if (!constraints_.Allows(key, *machines[i])) continue;
-      takes_any[i] = true;
-      if (fit < tasks) fit += key.request.TimesIn(machines[i]->Free(), tasks);
+    for (size_t i = 0; i < order.size(); ++i) {
+      if (i < taking && fit >= tasks) i = taking;
+      if (i == order.size()) break;
+      const MachineGroup& group = groups[order[i]];
+      if (!constraints_.Allows(key, group.representative())) continue;
+      if (i >= taking) std::swap(order[i], order[taking++]);
+      if (fit >= tasks) continue;
+      fit += group.size() *
+             key.request.TimesIn(group.representative().Free(), tasks);
     }
     if (fit == 0 || tasks == 0) continue;
     members.push_back({key, std::min<int64_t>(fit, tasks), 0});
   }
   // A machine that takes nothing says nothing about what is scarce.
   Resources cluster;
-  for (size_t i = 0; i < machines.size(); ++i) {
-    if (!takes_any[i]) continue;
-    *free += machines[i]->Free();
-    cluster += machines[i]->allocatable;
+  order.resize(taking);
+  for (const size_t i : order) {
+    const MachineGroup& group = groups[i];
+    free->AddScaled(group.representative().Free(), group.size());
+    cluster.AddScaled(group.representative().allocatable, group.size());
   }
   for (Member& member : members) {
     member.size = DominantShare(member.key.request, cluster);

@@ -80,6 +80,8 @@ class Round {
   bool Advance();
   // Returns whether the exchange is done.
   bool StepExchange(RoundStats* stats);
+  // Whether any task of the current tier waits.
+  bool IsTierWaiting() const;
   bool EnterTierBelow(std::optional<uint32_t> priority);
   std::vector<Member> FittingClasses(Resources* free) const;
   void AdmitMembers(std::vector<Member>* members, const Resources& free) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/int128.h"
 #include "cost/waiting_cost.h"
@@ -28,18 +29,36 @@ Resources MeanRequest(std::span<const BandClass> classes, FlowUnits tasks) {
   return mean;
 }
 
-// Costs of single units as segments of equal ones, cheapest first.
-std::vector<CostSegment> ToSegments(std::vector<FlowCost>* costs) {
-  std::ranges::sort(*costs);
+// `copies` units of each of these costs, as segments of equal ones, cheapest
+// first and no more than `limit` units together.
+std::vector<CostSegment> ToSegments(std::vector<FlowCost> costs,
+                                    FlowUnits copies, FlowUnits limit) {
+  std::ranges::sort(costs);
   std::vector<CostSegment> segments;
-  for (const FlowCost cost : *costs) {
+  for (const FlowCost cost : costs) {
+    if (limit == 0) break;
+    const FlowUnits width = std::min(copies, limit);
+    limit -= width;
     if (!segments.empty() && segments.back().cost == cost) {
-      ++segments.back().width;
+      segments.back().width += width;
     } else {
-      segments.push_back({1, cost});
+      segments.push_back({width, cost});
     }
   }
   return segments;
+}
+
+// What the k-th task to land on the machine costs, for each of its slots.
+std::vector<FlowCost> LoadCosts(const Machine& machine,
+                                const Resources& mean_request, FlowUnits slots,
+                                const PolicySet& policies) {
+  std::vector<FlowCost> costs(static_cast<size_t>(slots));
+  Resources load = machine.used;
+  for (FlowCost& cost : costs) {
+    cost = policies.LoadCost(machine, load);
+    load += mean_request;
+  }
+  return costs;
 }
 
 }  // namespace
@@ -54,49 +73,118 @@ BandNetwork::BandNetwork(const ClusterState& state, const PolicySet& policies,
   }
   sink_ = problem_.AddNode(-supply_);
   mean_request_ = MeanRequest(classes, supply_);
-  for (const auto& [id, machine] : state.machines()) {
-    if (machine->IsUsable()) {
-      AddMachine(*machine, policies, constraints, classes);
-    }
-  }
+  const std::vector<MachineGroup> groups = GroupMachines(state);
+  std::vector<std::vector<CostSegment>> ladders(groups.size());
+  AddPlacementArcs(
+      groups, FindCandidates(groups, policies, constraints, classes, &ladders),
+      ladders);
   AddWaitingArcs(classes, now_ms);
 }
 
-void BandNetwork::AddMachine(const Machine& machine, const PolicySet& policies,
-                             const ConstraintSet& constraints,
-                             std::span<const BandClass> classes) {
-  const Resources free = machine.Free();
-  const size_t first_arc = placement_arcs_.size();
-  NodeIndex node = 0;
-  Resources largest;
-  for (size_t i = 0; i < classes.size(); ++i) {
-    const ClassKey& key = classes[i].key;
-    if (classes[i].tasks.empty() || !constraints.Allows(key, machine)) continue;
-    if (placement_arcs_.size() == first_arc) node = problem_.AddNode(0);
-    largest.MaxWith(key.request);
-    // What this class weighs more or less than the mean, which the load cost
-    // below charges for every unit.
-    const Cost size_cost =
-        policies.LoadCost(machine, machine.used + key.request) -
+std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
+    std::span<const MachineGroup> groups, const PolicySet& policies,
+    const ConstraintSet& constraints, std::span<const BandClass> classes,
+    std::vector<std::vector<CostSegment>>* ladders) const {
+  std::vector<Candidates> candidates(classes.size(), Candidates(supply_));
+  std::vector<size_t> fitting;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const Machine& machine = groups[g].representative();
+    fitting.clear();
+    Resources largest;
+    for (size_t i = 0; i < classes.size(); ++i) {
+      const ClassKey& key = classes[i].key;
+      if (classes[i].tasks.empty() || !constraints.Allows(key, machine)) {
+        continue;
+      }
+      fitting.push_back(i);
+      largest.MaxWith(key.request);
+    }
+    if (fitting.empty()) continue;
+    const Resources free = machine.Free();
+    const FlowUnits slots =
+        std::max<FlowUnits>(largest.TimesIn(free, supply_), 1);
+    std::vector<CostSegment>& ladder = (*ladders)[g];
+    ladder = ToSegments(LoadCosts(machine, mean_request_, slots, policies),
+                        groups[g].size(), supply_);
+    const Cost mean_cost =
         policies.LoadCost(machine, machine.used + mean_request_);
-    const FlowUnits fit = key.request.TimesIn(
-        free, static_cast<FlowUnits>(classes[i].tasks.size()));
-    placement_arcs_.push_back(
-        {i, machine.id,
-         problem_.AddArc(static_cast<NodeIndex>(i), node, fit,
-                         policies.PreferenceCost(key, machine) + size_cost)});
+    for (const size_t i : fitting) {
+      const ClassKey& key = classes[i].key;
+      // What this class weighs more or less than the mean, which the ladder
+      // charges for every unit.
+      const Cost size_cost =
+          policies.LoadCost(machine, machine.used + key.request) - mean_cost;
+      const FlowCost cost = policies.PreferenceCost(key, machine) + size_cost;
+      const auto tasks = std::ssize(classes[i].tasks);
+      const FlowUnits fit = key.request.TimesIn(free, tasks);
+      candidates[i].Offer(
+          {.group = g,
+           .capacity = std::min<FlowUnits>(fit * groups[g].size(), tasks),
+           .cost = cost,
+           .first_unit = cost + ladder.front().cost});
+    }
   }
-  if (placement_arcs_.size() == first_arc) return;
+  std::vector<std::vector<Candidate>> cheapest;
+  for (Candidates& of_class : candidates) {
+    cheapest.push_back(of_class.Take(groups));
+  }
+  return cheapest;
+}
 
-  const FlowUnits slots =
-      std::max<FlowUnits>(largest.TimesIn(free, supply_), 1);
-  std::vector<FlowCost> costs(static_cast<size_t>(slots));
-  Resources load = machine.used;
-  for (FlowCost& cost : costs) {
-    cost = policies.LoadCost(machine, load);
-    load += mean_request_;
+void BandNetwork::Candidates::Offer(const Candidate& candidate) {
+  // Groups come in order, so that of equal ones the earlier is kept.
+  if (candidate.first_unit >= cost_end_) return;
+  candidates_.push_back(candidate);
+  if (std::ssize(candidates_) < 2 * count_max_) return;
+  const auto end = candidates_.begin() + count_max_;
+  std::ranges::nth_element(candidates_, end - 1, IsCheaper);
+  candidates_.erase(end, candidates_.end());
+  cost_end_ = candidates_.back().first_unit;
+}
+
+std::vector<BandNetwork::Candidate> BandNetwork::Candidates::Take(
+    std::span<const MachineGroup> groups) {
+  std::ranges::sort(candidates_, IsCheaper);
+  FlowUnits machines = 0;
+  auto end = candidates_.begin();
+  for (; end != candidates_.end() && machines < count_max_; ++end) {
+    machines += groups[end->group].size();
   }
-  problem_.AddConvexArc(node, sink_, ToSegments(&costs));
+  candidates_.erase(end, candidates_.end());
+  return std::move(candidates_);
+}
+
+void BandNetwork::AddPlacementArcs(
+    std::span<const MachineGroup> groups,
+    const std::vector<std::vector<Candidate>>& candidates,
+    const std::vector<std::vector<CostSegment>>& ladders) {
+  struct ClassCandidate {
+    size_t class_index;
+    Candidate candidate;
+  };
+  std::vector<std::vector<ClassCandidate>> of_groups(groups.size());
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    for (const Candidate& candidate : candidates[i]) {
+      of_groups[candidate.group].push_back({i, candidate});
+    }
+  }
+  for (size_t g = 0; g < groups.size(); ++g) {
+    if (of_groups[g].empty()) continue;
+    const NodeIndex node = problem_.AddNode(0);
+    for (const auto& [class_index, candidate] : of_groups[g]) {
+      const ArcIndex arc =
+          problem_.AddArc(static_cast<NodeIndex>(class_index), node,
+                          candidate.capacity, candidate.cost);
+      placement_arcs_.push_back({class_index, groups_.size(), arc});
+    }
+    problem_.AddConvexArc(node, sink_, ladders[g]);
+    std::vector<MachineId>& ids = groups_.emplace_back();
+    for (const Machine* machine : groups[g].machines) {
+      // More than there are tasks are not needed either.
+      if (std::ssize(ids) == supply_) break;
+      ids.push_back(machine->id);
+    }
+  }
 }
 
 void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
@@ -121,8 +209,9 @@ void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
         costs.push_back(WaitingCost(now_ms - task->submitted_ms));
         waiting.tasks.push_back(task->id);
       }
-      waiting.arc = problem_.AddConvexArc(static_cast<NodeIndex>(class_index),
-                                          unscheduled, ToSegments(&costs));
+      waiting.arc = problem_.AddConvexArc(
+          static_cast<NodeIndex>(class_index), unscheduled,
+          ToSegments(std::move(costs), 1, supply_));
       waiting_arcs_[class_index].push_back(std::move(waiting));
       capacity += static_cast<FlowUnits>(tasks.size());
     }
@@ -145,13 +234,16 @@ std::vector<Proposal> BandNetwork::Decode(const FlowSolution& solution) const {
   }
   std::vector<Proposal> proposals;
   std::vector<size_t> next(placed.size(), 0);
+  std::vector<size_t> next_machine(groups_.size(), 0);
   for (const PlacementArc& placement : placement_arcs_) {
     std::vector<TaskId>& tasks = placed[placement.class_index];
+    const std::vector<MachineId>& machines = groups_[placement.group];
     for (FlowUnits unit = flow(placement.arc); unit > 0; --unit) {
       size_t& index = next[placement.class_index];
       CHECK(index < tasks.size()) << "a flow that is not conserved";
+      const size_t turn = next_machine[placement.group]++ % machines.size();
       proposals.push_back(
-          {placement.class_index, tasks[index++], placement.machine});
+          {placement.class_index, tasks[index++], machines[turn]});
     }
   }
   return proposals;

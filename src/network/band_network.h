@@ -1,14 +1,18 @@
 // The flow network of one pass: a band of classes of similar size against the
 // machines as they are loaded now (docs/flow-network.md).
 //
-//   class c --preference + size, cap fit(c,m)--> machine m --load, slots-->
-//   sink
-//     '--waiting, by age--> unscheduled(job) ---------------------------> sink
+//   class c --preference + size, cap fit(c,g)--> group g --load, slots--> sink
+//     '--waiting, by age--> unscheduled(job) --------------------------> sink
 //
-// A class is one node with a supply of as many units as it has tasks here.  An
-// integral flow of this network can be committed as it stands: a machine has
-// as many slots as the band's largest request fits into what is free there,
-// and at least one where any class fits.
+// A class is one node with a supply of as many units as it has tasks here, and
+// machines that nothing can tell apart are one node, their group.  An integral
+// flow of this network can be committed as it stands, dealt out evenly in each
+// group: a machine has as many slots as the band's largest request fits into
+// what is free there, and at least one where any class fits.
+//
+// A class has arcs to its cheapest groups only, as many as have a machine for
+// each task of the band.  That loses nothing: whatever the flow, one of these
+// machines is empty-handed, and no other takes a task for less.
 //
 // This is the only place that knows which node stands for what.
 //
@@ -18,12 +22,14 @@
 #define SLUICE_NETWORK_BAND_NETWORK_H_
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "constraints/constraint_set.h"
 #include "cost/policy_set.h"
+#include "network/machine_groups.h"
 #include "sluice/flow/problem.h"
 #include "state/cluster_state.h"
 
@@ -55,13 +61,13 @@ class BandNetwork {
   bool has_machines() const { return !placement_arcs_.empty(); }
 
   // Reads an optimal flow: of each class the oldest tasks of each job are
-  // placed, in the order of machine ids.
+  // placed, in the order of groups, and within one from machine to machine.
   std::vector<Proposal> Decode(const FlowSolution& solution) const;
 
  private:
   struct PlacementArc {
     size_t class_index;
-    MachineId machine;
+    size_t group;
     ArcIndex arc;
   };
   struct WaitingArc {
@@ -69,16 +75,51 @@ class BandNetwork {
     std::vector<TaskId> tasks;  // Of one class and job, oldest first.
   };
 
-  void AddMachine(const Machine& machine, const PolicySet& policies,
-                  const ConstraintSet& constraints,
-                  std::span<const BandClass> classes);
+  // A group that a class may use.
+  struct Candidate {
+    size_t group = 0;
+    FlowUnits capacity = 0;
+    FlowCost cost = 0;        // Of the arc to it.
+    FlowCost first_unit = 0;  // And on to the sink, for its first unit.
+  };
+
+  // Of the groups offered to it, in order, the cheapest that together have a
+  // machine for each of `task_count` tasks.
+  class Candidates {
+   public:
+    explicit Candidates(FlowUnits task_count) : count_max_(task_count) {}
+    void Offer(const Candidate& candidate);
+    // Cheapest first.
+    std::vector<Candidate> Take(std::span<const MachineGroup> groups);
+
+   private:
+    static bool IsCheaper(const Candidate& a, const Candidate& b) {
+      return std::pair(a.first_unit, a.group) <
+             std::pair(b.first_unit, b.group);
+    }
+
+    FlowUnits count_max_;  // No more groups than tasks are ever needed.
+    FlowCost cost_end_ = std::numeric_limits<FlowCost>::max();
+    std::vector<Candidate> candidates_;
+  };
+
+  // By class its cheapest groups.  Sets the ladder of each group, which is
+  // empty where no class may use it.
+  std::vector<std::vector<Candidate>> FindCandidates(
+      std::span<const MachineGroup> groups, const PolicySet& policies,
+      const ConstraintSet& constraints, std::span<const BandClass> classes,
+      std::vector<std::vector<CostSegment>>* ladders) const;
+  void AddPlacementArcs(std::span<const MachineGroup> groups,
+                        const std::vector<std::vector<Candidate>>& candidates,
+                        const std::vector<std::vector<CostSegment>>& ladders);
   void AddWaitingArcs(std::span<const BandClass> classes, int64_t now_ms);
 
   FlowProblem problem_;
   NodeIndex sink_ = 0;
   FlowUnits supply_ = 0;
   Resources mean_request_;
-  std::vector<PlacementArc> placement_arcs_;           // By machine, class.
+  std::vector<std::vector<MachineId>> groups_;         // Machines, ascending.
+  std::vector<PlacementArc> placement_arcs_;           // By group, class.
   std::vector<std::vector<WaitingArc>> waiting_arcs_;  // By class, job.
 };
 

@@ -12,6 +12,13 @@ int64_t Saturate(Int128 sum) {
       std::clamp<Int128>(sum, -kAmountSaturated, kAmountSaturated));
 }
 
+// The same for two amounts, none of which is beyond the bound.
+int64_t Sum(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) sum = a;  // Both are at the bound.
+  return std::clamp(sum, -kAmountSaturated, kAmountSaturated);
+}
+
 }  // namespace
 
 void Resources::Set(ResourceIndex index, int64_t amount) {
@@ -23,12 +30,18 @@ void Resources::Set(ResourceIndex index, int64_t amount) {
 }
 
 Resources& Resources::operator+=(const Resources& other) {
-  AddScaled(other, 1);
+  if (other.size() > size()) amounts_.resize(other.size(), 0);
+  for (ResourceIndex i = 0; i < other.size(); ++i) {
+    amounts_[i] = Sum(amounts_[i], other.amounts_[i]);
+  }
   return *this;
 }
 
 Resources& Resources::operator-=(const Resources& other) {
-  AddScaled(other, -1);
+  if (other.size() > size()) amounts_.resize(other.size(), 0);
+  for (ResourceIndex i = 0; i < other.size(); ++i) {
+    amounts_[i] = Sum(amounts_[i], -other.amounts_[i]);
+  }
   return *this;
 }
 

@@ -81,6 +81,14 @@ class Resources {
   friend bool operator==(const Resources& a, const Resources& b);
   friend std::strong_ordering operator<=>(const Resources& a,
                                           const Resources& b);
+  template <class H>
+  friend H AbslHashValue(H hash, const Resources& resources) {
+    for (ResourceIndex i = 0; i < resources.size(); ++i) {
+      if (resources[i] == 0) continue;
+      hash = H::combine(std::move(hash), i, resources[i]);
+    }
+    return hash;
+  }
 
  private:
   absl::InlinedVector<int64_t, kBuiltinResourceCount> amounts_;

@@ -17,15 +17,17 @@
 namespace sluice {
 namespace {
 
+using testing::_;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Pair;
 using testing::SizeIs;
 
 constexpr int64_t kMinuteMs = 60000;
 
-// Nodes are the classes, the sink, the machines, the jobs; arcs are for each
-// machine those of its classes and its ladder, then for each job those of its
-// classes and its own.
+// Nodes are the classes, the sink, the groups of machines, the jobs; arcs are
+// for each group those of its classes and its ladder, then for each job those
+// of its classes and its own.
 class BandNetworkTest : public testing::Test {
  protected:
   std::vector<BandClass> Classes() const {
@@ -222,6 +224,47 @@ TEST_F(BandNetworkTest, TakesClassesWithoutTasks) {
   EXPECT_THAT(network.Decode(solution), IsEmpty());
 }
 
+TEST_F(BandNetworkTest, DrawsMachinesThatAreAlikeAsOne) {
+  ClusterBuilder()
+      .Machines("m", 3, {.cpu = 2000})
+      .Tasks(1, 9, {.cpu = 1000})
+      .ApplyTo(&cluster_);
+  const BandNetwork network = Draw();
+  const FlowProblem& problem = network.problem();
+  EXPECT_THAT(Supplies(problem), ElementsAre(9, -9, 0, 0));
+  EXPECT_EQ(problem.arc(0).capacity(), 6);
+  const Cost one = LoadCost("m0", Resources(1000, 0, 0, 1));
+  EXPECT_THAT(problem.segments(1),
+              ElementsAre(CostSegment{3, LoadCost("m0", Resources())},
+                          CostSegment{3, one}));
+  std::map<MachineId, int> tasks;
+  for (const Proposal& proposal :
+       network.Decode(cluster_.Solve(network.problem()))) {
+    ++tasks[proposal.machine];
+  }
+  EXPECT_THAT(tasks, ElementsAre(Pair(_, 2), Pair(_, 2), Pair(_, 2)));
+}
+
+// Machines of different loads, fewer tasks than machines: a class needs arcs to
+// its cheapest ones only.
+TEST_F(BandNetworkTest, DrawsNoMoreMachinesThanAClassHasUseFor) {
+  for (int i = 0; i < 10; ++i) {
+    const std::string uuid = StrCat("m", i);
+    cluster_.Apply(Added(uuid, {.cpu = 10000, .memory = 10000}));
+    cluster_.Apply(ForeignPod(StrCat("pod", i), uuid,
+                              {{"cpu", 500 * i}, {"memory", 500 * i}}));
+  }
+  cluster_.Apply(Submitted(1, {.cpu = 100}));
+  cluster_.Apply(Submitted(2, {.cpu = 110}));
+  const BandNetwork network = Draw();
+  EXPECT_EQ(Supplies(network.problem()).size(), 2u + 1 + 2 + 1);
+  for (const Proposal& proposal :
+       network.Decode(cluster_.Solve(network.problem()))) {
+    EXPECT_LE(proposal.machine, cluster_.state().FindMachine("m1")->id)
+        << "the least loaded two";
+  }
+}
+
 TEST_F(BandNetworkTest, DecodesTheOldestTasksOfEachJobFirst) {
   ClusterBuilder()
       .Machines("m", 2, {})
@@ -234,8 +277,8 @@ TEST_F(BandNetworkTest, DecodesTheOldestTasksOfEachJobFirst) {
   // One to each machine, one of each job waits.
   FlowSolution solution;
   solution.outcome = SolveOutcome::kOptimal;
-  solution.flows = {1, 1, 1, 1, 1, 1, 1, 1};
-  ASSERT_EQ(network.problem().arc_count(), 8);
+  solution.flows = {2, 2, 1, 1, 1, 1};
+  ASSERT_EQ(network.problem().arc_count(), 6);
   const std::vector<Proposal> proposals = network.Decode(solution);
   ASSERT_THAT(proposals, SizeIs(2));
   EXPECT_EQ(proposals[0].task, TaskId{9});

@@ -1,0 +1,75 @@
+#include "network/machine_groups.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "util/cluster_builder.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> Names(const MachineGroup& group) {
+  std::vector<std::string> names;
+  for (const Machine* machine : group.machines) names.push_back(machine->name);
+  return names;
+}
+
+std::vector<std::vector<std::string>> NamesByGroup(const ClusterState& state) {
+  std::vector<std::vector<std::string>> names;
+  for (const MachineGroup& group : GroupMachines(state)) {
+    names.push_back(Names(group));
+  }
+  return names;
+}
+
+TEST(GroupMachines, HasNoGroupsWithoutMachines) {
+  EXPECT_THAT(GroupMachines(ClusterState()), IsEmpty());
+}
+
+TEST(GroupMachines, PutsEqualMachinesTogetherInTheOrderOfTheirIds) {
+  TestScheduler cluster;
+  ClusterBuilder()
+      .Machine("a", {.cpu = 1})
+      .Machine("b", {.cpu = 2})
+      .Machine("c", {.cpu = 1})
+      .Machine("d", {.cpu = 1, .labels = {{"zone", "z"}}})
+      .ApplyTo(&cluster);
+  EXPECT_THAT(NamesByGroup(cluster.state()),
+              ElementsAre(ElementsAre("a", "c", "d"), ElementsAre("b")));
+}
+
+TEST(GroupMachines, TellsApartWhatIsOfferedAndWhatIsUsed) {
+  TestScheduler cluster;
+  ClusterBuilder()
+      .Machine("plain", {.cpu = 9})
+      .Machine("reserved", {.cpu = 9, .capacity = {{"cpu", 10}, {"pods", 110}}})
+      .Machine("gpu", {.cpu = 9, .extended = {{"gpu", 1}}})
+      .Machine("loaded", {.cpu = 9})
+      .Machine("too", {.cpu = 9})
+      .ApplyTo(&cluster);
+  cluster.Apply(ForeignPod("pod/ns", "loaded", {{"cpu", 1}}));
+  EXPECT_THAT(NamesByGroup(cluster.state()),
+              ElementsAre(ElementsAre("plain", "too"), ElementsAre("reserved"),
+                          ElementsAre("gpu"), ElementsAre("loaded")));
+}
+
+TEST(GroupMachines, LeavesOutWhatIsNotUsable) {
+  TestScheduler cluster;
+  ClusterBuilder()
+      .Machine("quarantined", {.cpu = 1, .quarantine_reason = "no"})
+      .Machine("gone", {.cpu = 1})
+      .Machine("good", {.cpu = 1})
+      .ApplyTo(&cluster);
+  cluster.Apply(Removed("gone"));
+  EXPECT_THAT(NamesByGroup(cluster.state()), ElementsAre(ElementsAre("good")));
+}
+
+}  // namespace
+}  // namespace sluice
