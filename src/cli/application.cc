@@ -32,7 +32,8 @@ Exit codes:
   0  done
   1  failed: the server could not be reached, does not know what was asked
      for, or refused; or a file could not be read
-  2  the command line makes no sense; nothing was done
+  2  the command line makes no sense, or what is to be solved; nothing was done
+  3  what was to be solved has no solution, or none was found
 
 Examples:
   sluicectl inject deploy/examples/demo.jsonl
@@ -132,7 +133,7 @@ int RunCommand(Command& command, std::span<const std::string> arguments,
   console.out.flush();
   if (!done.ok()) {
     console.err << "sluicectl: " << Message(done) << '\n';
-    return kExitFailure;
+    return command.ExitCode(done);
   }
   if (!console.out.good()) {
     console.err << "sluicectl: cannot write to standard output\n";

@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "base/strings.h"
 #include "cli/console.h"
+#include "cli/exit_code.h"
 #include "cli/flags.h"
 #include "sluice/base/clock.h"
 
@@ -68,6 +69,9 @@ class Command {
 
   // Errors: whatever keeps the command from doing what it was asked to.
   virtual absl::Status Run(const CommandContext& context) = 0;
+
+  // What the shell is told of an error of Run().
+  virtual int ExitCode(const absl::Status&) const { return kExitFailure; }
 };
 
 // Errors: kInvalidArgument with the command's usage if there are not `count`

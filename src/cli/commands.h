@@ -18,6 +18,7 @@ std::unique_ptr<Command> MakeJobCommand();
 std::unique_ptr<Command> MakeExplainCommand();
 std::unique_ptr<Command> MakeReplayCommand();
 std::unique_ptr<Command> MakeBenchCommand();
+std::unique_ptr<Command> MakeSolveCommand();
 
 // One of each, in the order in which help lists them.
 inline std::vector<std::unique_ptr<Command>> MakeCommands() {
@@ -30,6 +31,7 @@ inline std::vector<std::unique_ptr<Command>> MakeCommands() {
   commands.push_back(MakeExplainCommand());
   commands.push_back(MakeReplayCommand());
   commands.push_back(MakeBenchCommand());
+  commands.push_back(MakeSolveCommand());
   return commands;
 }
 

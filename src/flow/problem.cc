@@ -208,6 +208,16 @@ void FlowProblem::ReleaseSegments(Arc* arc) {
   unused_segments_ = 0;
 }
 
+SolveWork& SolveWork::operator+=(const SolveWork& other) {
+  phases += other.phases;
+  pushes += other.pushes;
+  relabels += other.relabels;
+  pivots += other.pivots;
+  paths += other.paths;
+  arc_scans += other.arc_scans;
+  return *this;
+}
+
 const char* SolveOutcomeName(SolveOutcome outcome) {
   switch (outcome) {
     case SolveOutcome::kOptimal:

@@ -32,7 +32,7 @@ DEFINE_string(replies, "contract",
               "is refused.");
 DEFINE_int64(default_max_pods, 110,
              "Pods that a machine takes whose description does not say.");
-DEFINE_string(solver, "cost_scaling", "The algorithm for flow problems.");
+DEFINE_string(solver, "automatic", "The algorithm for flow problems.");
 DEFINE_int64(round_arcs_max, 0,
              "Work that a round may do, in arcs of its networks; what then "
              "still waits is the next round's. 0: no bound.");

@@ -21,7 +21,7 @@ struct Options {
   std::string cost_model = "cpu_memory";
   ReplyMode replies = ReplyMode::kContract;
   int64_t default_max_pods = 110;
-  std::string solver = "cost_scaling";
+  std::string solver = "automatic";
   int64_t round_arcs_max = 0;  // 0: no bound.
   Durability durability = Durability::kSynced;
 };

@@ -317,17 +317,16 @@ void CostScaling::Reach(NodeIndex node, int64_t at) {
   const FlowCost head_price = price(node);
   const int32_t end = network_.first(node + 1);
   for (int32_t i = network_.first(node); i < end; ++i) {
+    if (network_.half_arc(i).is_twin_open == 0) continue;
     const NodeIndex tail = network_.half_arc(i).head;
     const int64_t slack = distance(tail) - at;
     if (slack <= 0) continue;
+    const FlowCost drop = price(tail) - head_price;
     // A half arc's cost is at least the negative of its twin's.  That bound
-    // saves most looks at the twin, which is far away in memory.
-    const FlowCost cost_min =
-        price(tail) - head_price - network_.half_arc(i).cost;
+    // saves most looks at twins.
+    const FlowCost cost_min = drop - network_.half_arc(i).cost;
     if (cost_min >= (slack - 1) * epsilon_) continue;
-    const auto& twin = network_.half_arc(network_.half_arc(i).twin);
-    if (twin.residual == 0) continue;
-    const FlowCost cost = twin.cost + price(tail) - head_price;
+    const FlowCost cost = drop + network_.TwinCost(i);
     // The first multiple of the tolerance above the cost, which is not below
     // the negative tolerance.
     if (cost < 0) {

@@ -7,6 +7,9 @@ namespace {
 
 constexpr int32_t kNoHalfArc = -1;
 
+// Shows the compiler that an index fits the bits that HalfArc has for it.
+constexpr uint32_t kTwinMask = 0x7fffffff;
+
 // Whether the flow on the arc can change at all, given that a self-loop's best
 // flow is known beforehand.
 bool IsMovable(const FlowProblem::Arc& arc) {
@@ -91,9 +94,18 @@ void ResidualNetwork::PlaceArc(const FlowProblem& problem, ArcIndex arc,
   for (const FlowCost cost : {initial.cost, segments_.back().cost}) {
     cost_max_ = std::max(cost_max_, cost < 0 ? -cost : cost);
   }
-  half_arcs_[static_cast<size_t>(along)] = {of.head, against, initial.cost,
-                                            initial.width};
-  half_arcs_[static_cast<size_t>(against)] = {of.tail, along, -initial.cost, 0};
+  half_arcs_[static_cast<size_t>(along)] = {
+      .head = of.head,
+      .twin = static_cast<uint32_t>(against) & kTwinMask,
+      .is_twin_open = 0,
+      .cost = initial.cost,
+      .residual = initial.width};
+  half_arcs_[static_cast<size_t>(against)] = {
+      .head = of.tail,
+      .twin = static_cast<uint32_t>(along) & kTwinMask,
+      .is_twin_open = 1,
+      .cost = -initial.cost,
+      .residual = 0};
   if (segments_.size() == begin + 1) {
     segments_.pop_back();
     return;
@@ -109,7 +121,7 @@ void ResidualNetwork::PlaceArc(const FlowProblem& problem, ArcIndex arc,
 
 void ResidualNetwork::PushOnLadder(int32_t end, FlowUnits amount,
                                    HalfArc* along) {
-  HalfArc& against = half_arcs_[static_cast<size_t>(along->twin)];
+  HalfArc& against = half_arcs_[along->twin];
   LadderEnd& mine = ladder_ends_[static_cast<size_t>(end)];
   LadderEnd& other = ladder_ends_[static_cast<size_t>(end ^ 1)];
   // Units pushed into a segment are what can be taken back at its cost.
@@ -128,6 +140,8 @@ void ResidualNetwork::PushOnLadder(int32_t end, FlowUnits amount,
     along->cost = is_along_flow ? segment.cost : -segment.cost;
     along->residual = segment.width;
   }
+  along->is_twin_open = 1;
+  against.is_twin_open = along->residual > 0;
 }
 
 FlowUnits ResidualNetwork::FlowOfHalfArc(int32_t index) const {

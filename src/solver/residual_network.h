@@ -32,7 +32,10 @@ class ResidualNetwork {
  public:
   struct HalfArc {
     NodeIndex head = 0;
-    int32_t twin = 0;        // The index of the half arc the other way.
+    // The index of the half arc the other way, and whether that has any
+    // residual: known here, since a look at the twin is a miss in the cache.
+    uint32_t twin : 31 = 0;
+    uint32_t is_twin_open : 1 = 0;
     FlowCost cost = 0;       // Of one more unit this way, scaled.
     FlowUnits residual = 0;  // How many more units cost that.
   };
@@ -54,6 +57,12 @@ class ResidualNetwork {
   const HalfArc& half_arc(int32_t index) const {
     return half_arcs_[static_cast<size_t>(index)];
   }
+  // The cost of the twin of a half arc.  REQUIRES: is_twin_open.
+  FlowCost TwinCost(int32_t index) const {
+    const HalfArc& arc = half_arc(index);
+    const bool is_plain = ladder_end_[static_cast<size_t>(index)] == kNoLadder;
+    return is_plain ? -arc.cost : half_arc(arc.twin).cost;
+  }
   // The supply that has not flowed off yet: supply + flow in - flow out.
   FlowUnits excess(NodeIndex node) const {
     return excess_[static_cast<size_t>(node)];
@@ -72,8 +81,11 @@ class ResidualNetwork {
       PushOnLadder(end, amount, &along);
       return;
     }
+    HalfArc& against = half_arcs_[along.twin];
     along.residual -= amount;
-    half_arcs_[static_cast<size_t>(along.twin)].residual += amount;
+    against.residual += amount;
+    along.is_twin_open = 1;
+    against.is_twin_open = along.residual > 0;
   }
 
   // By arc of `problem`, which must be that of construction: its units of flow.

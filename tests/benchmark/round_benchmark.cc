@@ -24,7 +24,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::string_view kSolver = "cost_scaling";
+constexpr std::string_view kSolver = "automatic";
 
 constexpr int64_t kGib = (int64_t{1} << 30) * 1000;
 

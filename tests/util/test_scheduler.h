@@ -28,7 +28,7 @@ class TestScheduler {
  public:
   explicit TestScheduler(RoundOptions options = {})
       : policies_(*PolicySet::FromNames("cpu_memory")),
-        solver_(MakeSolver("cost_scaling")),
+        solver_(MakeSolver("automatic")),
         scheduler_(policies_, constraints_, options) {}
 
   Ack Apply(const Command& command, int64_t now_ms = 0) {

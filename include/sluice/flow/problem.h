@@ -183,6 +183,8 @@ struct SolveWork {
   int64_t pivots = 0;
   int64_t paths = 0;  // Augmented along.
   int64_t arc_scans = 0;
+
+  SolveWork& operator+=(const SolveWork& other);
 };
 
 struct FlowSolution {

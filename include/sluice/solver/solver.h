@@ -31,15 +31,17 @@ class Solver {
   virtual ~Solver() = default;
   virtual std::string_view name() const = 0;
 
-  // Solves from scratch.
+  // Solves from scratch.  Where Resolve() will follow, begin problem.log()
+  // before: then what that needs is prepared here, once.
   virtual FlowSolution Solve(const FlowProblem& problem,
                              const SolveLimits& limits) = 0;
   FlowSolution Solve(const FlowProblem& problem) { return Solve(problem, {}); }
 
   // Solves again after changes: *solution is what this object found for
-  // `problem` last, and is brought up to date in place; problem.log() began
-  // right after that.  Where that was no optimum, or there is no log, this is
-  // Solve(); so it is for a solver that keeps nothing, which is the default.
+  // `problem` last, and is brought up to date in place; problem.log() holds
+  // what changed since (so begin it anew after each call).  Where that was no
+  // optimum, or there is no log, this is Solve(); so it is for a solver that
+  // keeps nothing, which is the default.
   virtual void Resolve(const FlowProblem& problem, const SolveLimits& limits,
                        FlowSolution* solution) {
     *solution = Solve(problem, limits);

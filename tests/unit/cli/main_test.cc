@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -165,6 +166,22 @@ TEST(SluicectlBinary, ExitsAsItsHelpSays) {
   EXPECT_EQ(unreachable.exit_code, 1);
   EXPECT_THAT(unreachable.text,
               HasSubstr("cannot reach " + daemon.address() + ": "));
+}
+
+TEST(SluicectlBinary, SolvesAFileWithoutADaemon) {
+  const std::string path = testing::TempDir() + "/main_test_problem.txt";
+  std::ofstream(path) << "p min 2 1\nn 1 3\nn 2 -3\na 1 2 0 9 2\n";
+  const Result solved = Sluicectl(StrCat("solve --output=json ", path));
+  EXPECT_EQ(solved.exit_code, 0) << solved.text;
+  EXPECT_THAT(solved.text, HasSubstr("\"objective\": 6,"));
+  const Result piped = Sluicectl("solve - <" + path);
+  EXPECT_EQ(piped.exit_code, 0) << piped.text;
+  std::ofstream(path) << "p min 2 1\nn 1 3\nn 2 -3\na 1 2 0 1 2\n";
+  EXPECT_EQ(Sluicectl("solve " + path).exit_code, 3);
+  std::ofstream(path) << "p min\n";
+  EXPECT_EQ(Sluicectl("solve " + path).exit_code, 2);
+  std::remove(path.c_str());
+  EXPECT_EQ(Sluicectl("solve " + path).exit_code, 1);
 }
 
 TEST(SluicectlBinary, FailsWhereItCannotWrite) {

@@ -23,12 +23,16 @@ FlowProblem OneArc(std::vector<CostSegment> segments, FlowUnits lower) {
 void ExpectHalfArcs(const ResidualNetwork& network, FlowCost next_cost,
                     FlowUnits next, FlowCost last_cost, FlowUnits last) {
   EXPECT_EQ(network.half_arc(0).residual, next);
+  EXPECT_EQ(network.half_arc(0).is_twin_open, last > 0 ? 1 : 0);
+  EXPECT_EQ(network.half_arc(1).is_twin_open, next > 0 ? 1 : 0);
   if (next > 0) {
     EXPECT_EQ(network.half_arc(0).cost, next_cost);
+    EXPECT_EQ(network.TwinCost(1), next_cost);
   }
   EXPECT_EQ(network.half_arc(1).residual, last);
   if (last > 0) {
     EXPECT_EQ(network.half_arc(1).cost, -last_cost);
+    EXPECT_EQ(network.TwinCost(0), -last_cost);
   }
 }
 

@@ -8,6 +8,7 @@
 namespace sluice {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Optional;
 
@@ -55,6 +56,16 @@ TEST(Objective, HasNoneBeyond64Bits) {
   problem.AddNode(0);
   problem.AddArc(0, 0, kFlowTotalMax, int64_t{1} << 40);
   EXPECT_EQ(Objective(problem, {kFlowTotalMax}), std::nullopt);
+}
+
+TEST(ReachableNodes, GoesBackOnlyAboveLowerBounds) {
+  FlowProblem problem;
+  for (int i = 0; i < 5; ++i) problem.AddNode(0);
+  problem.AddArc(2, 3, 2, 1);     // Full.
+  problem.AddArc(2, 1, 3, 1);     // Has room.
+  problem.AddArc(4, 1, 2, 1);     // Can give a unit back.
+  problem.AddArc(0, 1, 2, 1, 1);  // Is at its bound.
+  EXPECT_THAT(ReachableNodes(problem, {2, 0, 1, 1}, 2), ElementsAre(1, 2, 4));
 }
 
 }  // namespace

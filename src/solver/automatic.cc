@@ -1,0 +1,90 @@
+// The solver for every day: draws what is alike as one, chooses an algorithm by
+// the shape of what is left, and after changes repairs the last optimum where
+// that is less work than solving anew.
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "sluice/solver/solver.h"
+#include "solver/choose.h"
+#include "solver/grouped_problem.h"
+#include "solver/incremental_flow.h"
+#include "solver/registry.h"
+#include "solver/solution.h"
+
+namespace sluice {
+namespace {
+
+// A repair may scan this part of the arcs that the last solve from scratch
+// scanned.  Then solving anew costs at most half as much again as it would
+// have without the attempt.
+constexpr int64_t kRepairPart = 2;
+// But this many in any case, so that what was quick once may be repaired.
+constexpr int64_t kRepairMin = 10000;
+
+class Automatic : public Solver {
+ public:
+  std::string_view name() const override { return "automatic"; }
+
+  FlowSolution Solve(const FlowProblem& problem,
+                     const SolveLimits& limits) override {
+    std::optional<FlowSolution> refusal = RefuseUnlessPure(problem);
+    if (refusal.has_value()) return *std::move(refusal);
+    FlowSolution solution = SolveFromScratch(problem, limits);
+    scratch_scans_ = solution.work.arc_scans;
+    if (solution.outcome == SolveOutcome::kOptimal &&
+        problem.log() != nullptr) {
+      repair_.Adopt(problem, solution);
+    }
+    return solution;
+  }
+
+  void Resolve(const FlowProblem& problem, const SolveLimits& limits,
+               FlowSolution* solution) override {
+    if (!repair_.has_optimum() || problem.log() == nullptr) {
+      *solution = Solve(problem, limits);
+      return;
+    }
+    const int64_t repair_max = scratch_scans_ / kRepairPart + kRepairMin;
+    SolveLimits repair_limits = limits;
+    if (limits.work_max == 0 || limits.work_max > repair_max) {
+      repair_limits.work_max = repair_max;
+    }
+    repair_.Resolve(problem, repair_limits, solution);
+    if (solution->outcome != SolveOutcome::kBudgetSpent ||
+        repair_limits.work_max == limits.work_max) {
+      return;
+    }
+    const SolveWork repair_work = solution->work;
+    SolveLimits rest = limits;
+    if (rest.work_max > 0) rest.work_max -= repair_max;
+    *solution = Solve(problem, rest);
+    solution->work += repair_work;
+  }
+
+ private:
+  static FlowSolution SolveFromScratch(const FlowProblem& problem,
+                                       const SolveLimits& limits) {
+    const GroupedProblem grouped(problem);
+    if (!grouped.is_worthwhile()) {
+      return MakeSolver(ChooseSolver(problem))->Solve(problem, limits);
+    }
+    return grouped.Expand(MakeSolver(ChooseSolver(grouped.problem()))
+                              ->Solve(grouped.problem(), limits));
+  }
+
+  IncrementalFlow repair_;
+  int64_t scratch_scans_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Solver> Make_automatic() {
+  return std::make_unique<Automatic>();
+}
+
+}  // namespace sluice

@@ -1,0 +1,42 @@
+#include "solver/choose.h"
+
+#include <cstdint>
+
+namespace sluice {
+namespace {
+
+// The thresholds are where the two were equally fast on the families of
+// tests/benchmark/families.h, in sizes from 300 to 110,000 nodes.
+
+// A simplex pivot costs up to a walk over all nodes, and there are about as
+// many pivots as nodes.
+constexpr NodeIndex kSimplexNodesMax = 5000;
+
+// Where demand is spread over the nodes, paths are long and excess finds its
+// way only slowly: the simplex method is the faster one by two to ten.
+constexpr NodeIndex kSpreadDemandShare = 100;  // One node in this many.
+constexpr NodeIndex kSpreadSimplexNodesMax = 100000;
+
+// Each segment of a ladder can stop a pivot, but not a discharge.
+constexpr double kSimplexSegmentsPerArcMax = 2.5;
+
+}  // namespace
+
+std::string_view ChooseSolver(const FlowProblem& problem) {
+  const NodeIndex nodes = problem.node_count();
+  NodeIndex demand_count = 0;
+  for (NodeIndex node = 0; node < nodes; ++node) {
+    if (problem.supply(node) < 0) ++demand_count;
+  }
+  const bool is_demand_spread =
+      demand_count > nodes / kSpreadDemandShare && demand_count > 1;
+  const bool is_laddered =
+      static_cast<double>(problem.segment_count()) >
+      kSimplexSegmentsPerArcMax * static_cast<double>(problem.arc_count());
+  const bool is_simplex = is_demand_spread
+                              ? nodes <= kSpreadSimplexNodesMax
+                              : nodes <= kSimplexNodesMax && !is_laddered;
+  return is_simplex ? "network_simplex" : "cost_scaling";
+}
+
+}  // namespace sluice

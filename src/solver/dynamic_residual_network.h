@@ -1,0 +1,240 @@
+// Which way flow may still move, over the arcs of a problem that changes.
+//
+// Each arc that can carry anything is listed at both of its ends, as two half
+// arcs.  A node's half arcs lie side by side, in zones: first those over which
+// flow may only leave the node, then those open both ways, then those over
+// which it may only arrive, last the closed ones.  So a search reads nothing
+// but half arcs that it can use, forward or backward, and reading one touches
+// no other memory than the node at the other end.
+//
+// The half arcs that are open one way only are divided once more, into near
+// and far: SplitFar() says what that is good for.
+//
+// Lists have some room to grow, move to the end of the pool when they need
+// more, and the pool is packed anew when it is full: adding an arc takes
+// amortized constant time but for the length of the list that moves.
+//
+// Flows and bounds are the owner's business; this class is told what is open.
+//
+// Threads: none; confined to its owner.
+
+#ifndef SLUICE_SOLVER_DYNAMIC_RESIDUAL_NETWORK_H_
+#define SLUICE_SOLVER_DYNAMIC_RESIDUAL_NETWORK_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sluice/flow/problem.h"
+
+namespace sluice {
+
+class DynamicResidualNetwork {
+ public:
+  // 2 * arc, or 2 * arc + 1 for the half arc at the arc's head.
+  using HalfArcId = uint32_t;
+
+  struct HalfArc {
+    // Of one more unit from the node to `head`; where flow may only come the
+    // other way, what taking back one unit of that would cost.
+    FlowCost cost = 0;
+    NodeIndex head = 0;
+    uint32_t label = 0;  // The id, and kConvex.
+
+    HalfArcId id() const { return label & ~kConvex; }
+    bool is_convex() const { return (label & kConvex) != 0; }
+  };
+  static_assert(sizeof(HalfArc) == 16);
+
+  // What may happen to an arc's flow.
+  struct ArcState {
+    NodeIndex tail = 0;
+    NodeIndex head = 0;
+    bool can_rise = false;
+    bool can_fall = false;
+    FlowCost next_cost = 0;  // Of one unit more; where can_rise.
+    FlowCost last_cost = 0;  // Of the last unit; where can_fall.
+    bool is_convex = false;
+  };
+
+  static ArcIndex ArcOf(HalfArcId id) { return static_cast<ArcIndex>(id >> 1); }
+  static HalfArcId Twin(HalfArcId id) { return id ^ 1; }
+  // Whether a unit over the half arc raises the arc's flow.
+  static bool IsAlong(HalfArcId id) { return (id & 1) == 0; }
+
+  // Forgets everything; each arc for which `state(arc)` returns a state (a
+  // std::optional<ArcState>) is listed.  Calls `state` twice an arc.
+  template <class StateOf>
+  void Build(NodeIndex node_count, ArcIndex arc_count, const StateOf& state);
+
+  // Makes room for nodes and arcs that were added to the problem.
+  void Grow(NodeIndex node_count, ArcIndex arc_count);
+
+  bool IsListed(ArcIndex arc) const {
+    return position_[2 * static_cast<size_t>(arc)] != kNowhere;
+  }
+  // REQUIRES: the arc is not listed.
+  void Add(ArcIndex arc, const ArcState& state);
+  // REQUIRES, here and below: the arc is listed.
+  void Remove(ArcIndex arc);
+  // REQUIRES: the arc's ends are those it is listed with.
+  void Update(ArcIndex arc, const ArcState& state);
+
+  const HalfArc& half_arc(HalfArcId id) const {
+    return half_arcs_[position_[id]];
+  }
+  NodeIndex tail(ArcIndex arc) const {
+    return half_arc(Twin(2 * static_cast<HalfArcId>(arc))).head;
+  }
+  NodeIndex head(ArcIndex arc) const {
+    return half_arc(2 * static_cast<HalfArcId>(arc)).head;
+  }
+
+  // The half arcs at `node` over which flow may leave it, near ones and those
+  // that are open both ways.  Spans are valid until the next change.
+  std::span<const HalfArc> Out(NodeIndex node) const {
+    return Zones(node, kNearOut, kBoth);
+  }
+  std::span<const HalfArc> NearOut(NodeIndex node) const {
+    return Zones(node, kNearOut, kNearOut);
+  }
+  std::span<const HalfArc> FarOut(NodeIndex node) const {
+    return Zones(node, kFarOut, kFarOut);
+  }
+  // The half arcs at `node` over whose twins flow may arrive; a unit over the
+  // twin costs -cost(half arc), but where the half arc is open both ways,
+  // CostOfTwin().
+  std::span<const HalfArc> Both(NodeIndex node) const {
+    return Zones(node, kBoth, kBoth);
+  }
+  std::span<const HalfArc> NearIn(NodeIndex node) const {
+    return Zones(node, kNearIn, kNearIn);
+  }
+  std::span<const HalfArc> FarIn(NodeIndex node) const {
+    return Zones(node, kFarIn, kFarIn);
+  }
+  FlowCost CostOfTwin(const HalfArc& half_arc) const {
+    return half_arc.is_convex() ? this->half_arc(Twin(half_arc.id())).cost
+                                : -half_arc.cost;
+  }
+  int32_t degree(NodeIndex node) const {
+    const List& list = lists_[static_cast<size_t>(node)];
+    return static_cast<int32_t>(list.end[kClosed] - list.begin);
+  }
+
+  // Makes far, of the half arcs at `node` that are open outward only (inward
+  // only), those for which `is_far(half arc)`, and near the others.  A search
+  // may then leave out the far ones as long as it knows that it needs none of
+  // them.  A half arc whose arc is added or updated is near.
+  template <class IsFar>
+  void SplitFarOut(NodeIndex node, const IsFar& is_far) {
+    Split(node, kFarOut, kNearOut, is_far);
+  }
+  template <class IsFar>
+  void SplitFarIn(NodeIndex node, const IsFar& is_far) {
+    Split(node, kNearIn, kFarIn,
+          [&is_far](const HalfArc& half_arc) { return !is_far(half_arc); });
+  }
+
+  // Makes near all half arcs that lead to `node`, where they are listed.
+  void MakeNearAtHeads(NodeIndex node);
+
+ private:
+  enum Zone : uint32_t { kFarOut, kNearOut, kBoth, kNearIn, kFarIn, kClosed };
+  static constexpr uint32_t kZoneCount = 6;
+  static constexpr uint32_t kConvex = uint32_t{1} << 31;
+  static constexpr uint32_t kNowhere = ~uint32_t{0};
+
+  // Positions in half_arcs_.
+  struct List {
+    uint32_t begin = 0;
+    std::array<uint32_t, kZoneCount> end = {};  // By zone.
+    uint32_t limit = 0;                         // The end of its room.
+  };
+
+  static Zone ZoneOf(bool is_out, bool is_in) {
+    if (is_out) return is_in ? kBoth : kNearOut;
+    return is_in ? kNearIn : kClosed;
+  }
+  static Zone ZoneAt(HalfArcId id, const ArcState& state) {
+    return IsAlong(id) ? ZoneOf(state.can_rise, state.can_fall)
+                       : ZoneOf(state.can_fall, state.can_rise);
+  }
+  static HalfArc MakeHalfArc(HalfArcId id, const ArcState& state);
+  static uint32_t RoomFor(uint32_t size) { return size < 8 ? size : size / 8; }
+
+  List& list(NodeIndex node) { return lists_[static_cast<size_t>(node)]; }
+  std::span<const HalfArc> Zones(NodeIndex node, Zone first, Zone last) const {
+    const List& list = lists_[static_cast<size_t>(node)];
+    const uint32_t begin = first == 0 ? list.begin : list.end[first - 1];
+    return {half_arcs_.data() + begin, half_arcs_.data() + list.end[last]};
+  }
+  Zone FindZone(const List& list, uint32_t position) const;
+  void Put(uint32_t position, const HalfArc& half_arc) {
+    half_arcs_[position] = half_arc;
+    position_[half_arc.id()] = position;
+  }
+  void Swap(uint32_t a, uint32_t b);
+  uint32_t Move(List* list, uint32_t position, Zone from, Zone to);
+  void Insert(NodeIndex node, const HalfArc& half_arc, Zone zone);
+  void Erase(NodeIndex node, HalfArcId id);
+  void Set(HalfArcId id, const ArcState& state);
+  void MakeRoom(NodeIndex node);
+  void Relocate(List* list, uint32_t to, uint32_t room);
+  void Pack();
+  // Within zones `first` and the next, those for which `is_first` first.
+  template <class IsFirst>
+  void Split(NodeIndex node, Zone first, Zone second, const IsFirst& is_first);
+  void LayOut();
+
+  std::vector<List> lists_;  // By node.
+  std::vector<HalfArc> half_arcs_;
+  std::vector<uint32_t> position_;  // By id.
+  size_t used_ = 0;                 // Of half_arcs_; beyond lie free ones.
+};
+
+template <class StateOf>
+void DynamicResidualNetwork::Build(NodeIndex node_count, ArcIndex arc_count,
+                                   const StateOf& state) {
+  lists_.assign(static_cast<size_t>(node_count), List());
+  position_.assign(2 * static_cast<size_t>(arc_count), kNowhere);
+  // First the zones' sizes, then their ends.
+  for (ArcIndex arc = 0; arc < arc_count; ++arc) {
+    const auto of = state(arc);
+    if (!of.has_value()) continue;
+    const HalfArcId id = 2 * static_cast<HalfArcId>(arc);
+    ++list(of->tail).end[ZoneAt(id, *of)];
+    ++list(of->head).end[ZoneAt(Twin(id), *of)];
+  }
+  LayOut();
+  for (ArcIndex arc = 0; arc < arc_count; ++arc) {
+    const auto of = state(arc);
+    if (!of.has_value()) continue;
+    const HalfArcId id = 2 * static_cast<HalfArcId>(arc);
+    Put(list(of->tail).end[ZoneAt(id, *of)]++, MakeHalfArc(id, *of));
+    Put(list(of->head).end[ZoneAt(Twin(id), *of)]++,
+        MakeHalfArc(Twin(id), *of));
+  }
+}
+
+template <class IsFirst>
+void DynamicResidualNetwork::Split(NodeIndex node, Zone first, Zone second,
+                                   const IsFirst& is_first) {
+  List& of = list(node);
+  uint32_t begin = first == 0 ? of.begin : of.end[first - 1];
+  uint32_t end = of.end[second];
+  while (begin < end) {
+    if (is_first(half_arcs_[begin])) {
+      ++begin;
+    } else {
+      Swap(begin, --end);
+    }
+  }
+  of.end[first] = begin;
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVER_DYNAMIC_RESIDUAL_NETWORK_H_

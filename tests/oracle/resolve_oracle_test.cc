@@ -1,0 +1,220 @@
+// Solvers that solve again after random changes, against a fresh solve of the
+// changed problem by another algorithm.  A failure prints the seed that repeats
+// it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "flow/validate.h"
+#include "oracle/random_changes.h"
+#include "oracle/random_problem.h"
+#include "oracle/shortest_paths.h"
+#include "oracle/witness_cut.h"
+#include "sluice/flow/problem.h"
+#include "sluice/solver/solver.h"
+#include "solver/incremental_flow.h"
+#include "solver/registry.h"
+#include "solver/verify.h"
+#include "util/status_matchers.h"
+
+namespace sluice {
+namespace {
+
+constexpr RandomShape kTiny = {};
+constexpr RandomShape kMedium = {.node_count_max = 30,
+                                 .arc_count_max = 150,
+                                 .capacity_max = 9,
+                                 .segment_count_max = 6};
+
+// Cost scaling from scratch, with IncrementalFlow for what changes: adopts what
+// is found from scratch each time that it has no optimum of its own.
+class AdoptingSolver : public Solver {
+ public:
+  std::string_view name() const override { return "adopting"; }
+
+  FlowSolution Solve(const FlowProblem& problem,
+                     const SolveLimits& limits) override {
+    FlowSolution solution = MakeSolver("cost_scaling")->Solve(problem, limits);
+    if (solution.outcome == SolveOutcome::kOptimal) {
+      flow_.Adopt(problem, solution);
+    }
+    return solution;
+  }
+
+  void Resolve(const FlowProblem& problem, const SolveLimits& limits,
+               FlowSolution* solution) override {
+    if (solution->outcome != SolveOutcome::kOptimal || !flow_.has_optimum()) {
+      *solution = Solve(problem, limits);
+    } else {
+      flow_.Resolve(problem, limits, solution);
+    }
+  }
+
+ private:
+  // Low enough for problems as small as these.
+  IncrementalFlow flow_{
+      {.one_sided_scans = 2, .unsplit_count = 2, .near_count_min = 1}};
+};
+
+struct Resolver {
+  std::string name;
+  std::function<std::unique_ptr<Solver>()> make;
+};
+
+std::vector<Resolver> Resolvers() {
+  std::vector<Resolver> resolvers = {
+      {"adopting", [] { return std::make_unique<AdoptingSolver>(); }}};
+  for (const SolverEntry& entry : Solvers()) {
+    resolvers.push_back({std::string(entry.name), entry.make});
+  }
+  return resolvers;
+}
+
+class ResolveOracle : public testing::TestWithParam<Resolver> {
+ protected:
+  // Checks the proof of whatever the outcome is, and that it is the right one.
+  static void Check(const FlowProblem& problem, const FlowSolution& solution,
+                    std::optional<FlowCost> optimum) {
+    if (!optimum.has_value()) {
+      ASSERT_EQ(solution.outcome, SolveOutcome::kInfeasible) << solution.error;
+      EXPECT_THAT(VerifyWitnessCut(problem, solution.witness_cut), IsOk());
+      EXPECT_TRUE(solution.flows.empty());
+      return;
+    }
+    ASSERT_EQ(solution.outcome, SolveOutcome::kOptimal) << solution.error;
+    EXPECT_THAT(VerifySolution(problem, solution), IsOk());
+    EXPECT_EQ(solution.objective, *optimum);
+    EXPECT_TRUE(solution.error.empty());
+    EXPECT_TRUE(solution.witness_cut.empty());
+  }
+};
+
+std::optional<FlowCost> ScalingOptimum(const FlowProblem& problem) {
+  const FlowSolution solution = MakeSolver("cost_scaling")->Solve(problem);
+  if (solution.outcome != SolveOutcome::kOptimal) return std::nullopt;
+  return solution.objective;
+}
+
+TEST_P(ResolveOracle, FollowsTinyProblemsThroughChanges) {
+  int infeasible_count = 0;
+  for (uint64_t seed = 0; seed < 3000 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    FlowProblem problem = MakeRandomProblem(kTiny, &rng);
+    const std::unique_ptr<Solver> solver = GetParam().make();
+    FlowSolution solution = solver->Solve(problem);
+    RandomChanger changer(kTiny, &problem);
+    for (int step = 0; step < 8 && !HasFailure(); ++step) {
+      SCOPED_TRACE(step);
+      problem.StartLog();
+      changer.Change(3, &rng);
+      ASSERT_THAT(ValidateProblem(problem), IsOk());
+      solver->Resolve(problem, {}, &solution);
+      const std::optional<FlowCost> optimum = ShortestPathsOptimum(problem);
+      Check(problem, solution, optimum);
+      if (!optimum.has_value()) ++infeasible_count;
+    }
+  }
+  // The changes lead both ways, or the comparison is worth little.
+  EXPECT_GT(infeasible_count, 3000);
+  EXPECT_LT(infeasible_count, 21000);
+}
+
+TEST_P(ResolveOracle, FollowsProblemsThroughManyChanges) {
+  for (uint64_t seed = 0; seed < 300 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    FlowProblem problem = MakeRandomProblem(kMedium, &rng);
+    const std::unique_ptr<Solver> solver = GetParam().make();
+    FlowSolution solution = solver->Solve(problem);
+    RandomChanger changer(kMedium, &problem);
+    for (int step = 0; step < 10 && !HasFailure(); ++step) {
+      SCOPED_TRACE(step);
+      problem.StartLog();
+      changer.Change(1 << (step % 5), &rng);
+      ASSERT_THAT(ValidateProblem(problem), IsOk());
+      solver->Resolve(problem, {}, &solution);
+      Check(problem, solution, ScalingOptimum(problem));
+    }
+  }
+}
+
+// Scheduling networks stay feasible under most changes, so that the flow is
+// kept for long.
+TEST_P(ResolveOracle, FollowsClustersThroughManyChanges) {
+  constexpr RandomShape kShape = {.node_count_max = 60, .capacity_max = 4};
+  int feasible_count = 0;
+  for (uint64_t seed = 0; seed < 200 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    FlowProblem problem =
+        MakeRandomCluster(static_cast<int>(rng.Between(1, 8)),
+                          static_cast<int>(rng.Between(1, 20)), 30, &rng);
+    // Whatever a change does, a dear way remains.
+    for (NodeIndex node = 1; node < problem.node_count(); ++node) {
+      problem.AddArc(node, 0, 1000, 10000000);
+      problem.AddArc(0, node, 1000, 10000000);
+    }
+    const std::unique_ptr<Solver> solver = GetParam().make();
+    FlowSolution solution = solver->Solve(problem);
+    RandomChanger changer(kShape, &problem);
+    for (int step = 0; step < 20 && !HasFailure(); ++step) {
+      SCOPED_TRACE(step);
+      problem.StartLog();
+      changer.Change(4, &rng);
+      solver->Resolve(problem, {}, &solution);
+      const std::optional<FlowCost> optimum = ScalingOptimum(problem);
+      Check(problem, solution, optimum);
+      if (optimum.has_value()) ++feasible_count;
+    }
+  }
+  EXPECT_GT(feasible_count, 1000);
+}
+
+TEST_P(ResolveOracle, RefusesWhatChangesMadeInvalid) {
+  for (uint64_t seed = 0; seed < 300 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    FlowProblem problem = MakeRandomProblem(kTiny, &rng);
+    const std::unique_ptr<Solver> solver = GetParam().make();
+    FlowSolution solution = solver->Solve(problem);
+    problem.StartLog();
+    const ArcIndex arc = problem.AddArc(0, 0, 1, 0);
+    switch (rng.Below(4)) {
+      case 0:
+        problem.SetArc(arc, 1, 1, 2);
+        break;
+      case 1:
+        problem.SetArc(arc, 1, int64_t{1} << 62);
+        break;
+      case 2:
+        problem.AddNode(1);
+        break;
+      default:
+        problem.AddArc(0, problem.node_count(), 1, 1);
+    }
+    const absl::Status status = ValidateProblem(problem);
+    ASSERT_FALSE(status.ok());
+    solver->Resolve(problem, {}, &solution);
+    EXPECT_EQ(solution.outcome, absl::IsOutOfRange(status)
+                                    ? SolveOutcome::kCostRange
+                                    : SolveOutcome::kInvalidProblem);
+    EXPECT_EQ(solution.error, Message(status));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ResolveOracle, testing::ValuesIn(Resolvers()),
+                         [](const auto& instance) {
+                           return instance.param.name;
+                         });
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,49 @@
+#include "solver/choose.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "solver/registry.h"
+
+namespace sluice {
+namespace {
+
+// `nodes` nodes, the last few with a unit of demand each, an arc into each.
+FlowProblem Network(NodeIndex nodes, NodeIndex demand_count,
+                    int segments_per_arc) {
+  FlowProblem problem;
+  problem.AddNode(demand_count);
+  for (NodeIndex node = 1; node < nodes; ++node) {
+    problem.AddNode(node >= nodes - demand_count ? -1 : 0);
+    problem.AddConvexArc(
+        0, node,
+        std::vector<CostSegment>(static_cast<size_t>(segments_per_arc),
+                                 {.width = 1, .cost = 1}));
+  }
+  return problem;
+}
+
+TEST(ChooseSolver, NamesASolverForNothing) {
+  EXPECT_NE(MakeSolver(ChooseSolver(FlowProblem())), nullptr);
+}
+
+TEST(ChooseSolver, TakesTheSimplexMethodForSmallNetworks) {
+  EXPECT_EQ(ChooseSolver(Network(5000, 1, 1)), "network_simplex");
+  EXPECT_EQ(ChooseSolver(Network(5001, 1, 1)), "cost_scaling");
+}
+
+TEST(ChooseSolver, TakesCostScalingForLadders) {
+  EXPECT_EQ(ChooseSolver(Network(500, 1, 2)), "network_simplex");
+  EXPECT_EQ(ChooseSolver(Network(500, 1, 3)), "cost_scaling");
+}
+
+TEST(ChooseSolver, TakesTheSimplexMethodForSpreadDemand) {
+  EXPECT_EQ(ChooseSolver(Network(20000, 200, 1)), "cost_scaling");
+  EXPECT_EQ(ChooseSolver(Network(20000, 201, 1)), "network_simplex");
+  EXPECT_EQ(ChooseSolver(Network(20000, 201, 3)), "network_simplex");
+  EXPECT_EQ(ChooseSolver(Network(100001, 2000, 1)), "cost_scaling");
+}
+
+}  // namespace
+}  // namespace sluice
