@@ -10,7 +10,6 @@
 #include "base/int128.h"
 #include "core/admission.h"
 #include "cost/waiting_cost.h"
-#include "network/machine_groups.h"
 
 namespace sluice {
 namespace {
@@ -65,7 +64,7 @@ std::optional<FlowProblem> Round::NextPass(RoundStats* stats) {
       stats->is_cut_short = true;
       return std::nullopt;
     }
-    pass_.emplace(*state_, policies_, constraints_,
+    pass_.emplace(Groups(), policies_, constraints_,
                   CollectTasks(bands_.front()), now_ms_);
     stats->arcs += pass_->problem().arc_count();
     if (pass_->has_machines()) {
@@ -174,8 +173,8 @@ bool Round::PlanStage() {
   return true;
 }
 
-std::vector<Round::Member> Round::FittingClasses(Resources* free) const {
-  const std::vector<MachineGroup> groups = GroupMachines(*state_);
+std::vector<Round::Member> Round::FittingClasses(Resources* free) {
+  const std::vector<MachineGroup>& groups = Groups();
   // Those that take something, by what is known so far, are moved to the front.
   std::vector<size_t> order(groups.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -213,6 +212,14 @@ std::vector<Round::Member> Round::FittingClasses(Resources* free) const {
     member.size = DominantShare(member.key.request, cluster);
   }
   return members;
+}
+
+const std::vector<MachineGroup>& Round::Groups() {
+  if (groups_version_ != state_->version()) {
+    groups_ = GroupMachines(*state_);
+    groups_version_ = state_->version();
+  }
+  return groups_;
 }
 
 void Round::AdmitMembers(std::vector<Member>* members,

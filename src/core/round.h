@@ -23,6 +23,7 @@
 #include "core/exchange.h"
 #include "cost/policy_set.h"
 #include "network/band_network.h"
+#include "network/machine_groups.h"
 #include "sluice/flow/problem.h"
 #include "state/cluster_state.h"
 
@@ -83,7 +84,9 @@ class Round {
   // Whether any task of the current tier waits.
   bool IsTierWaiting() const;
   bool EnterTierBelow(std::optional<uint32_t> priority);
-  std::vector<Member> FittingClasses(Resources* free) const;
+  std::vector<Member> FittingClasses(Resources* free);
+  // The machines as they are now.
+  const std::vector<MachineGroup>& Groups();
   void AdmitMembers(std::vector<Member>* members, const Resources& free) const;
   std::vector<BandClass> CollectTasks(const Band& band) const;
 
@@ -99,6 +102,9 @@ class Round {
   int64_t placed_in_stage_ = 0;
   std::vector<TaskId> placed_in_tier_;
   std::deque<Band> bands_;
+  std::vector<MachineGroup> groups_;
+  std::optional<uint64_t>
+      groups_version_;                // Of the state, when they were made.
   std::optional<BandNetwork> pass_;   // The open one, if it has a network.
   std::optional<Exchange> exchange_;  // While it runs.
 };

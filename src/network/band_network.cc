@@ -63,7 +63,8 @@ std::vector<FlowCost> LoadCosts(const Machine& machine,
 
 }  // namespace
 
-BandNetwork::BandNetwork(const ClusterState& state, const PolicySet& policies,
+BandNetwork::BandNetwork(std::span<const MachineGroup> groups,
+                         const PolicySet& policies,
                          const ConstraintSet& constraints,
                          std::span<const BandClass> classes, int64_t now_ms) {
   for (const BandClass& band_class : classes) {
@@ -73,7 +74,6 @@ BandNetwork::BandNetwork(const ClusterState& state, const PolicySet& policies,
   }
   sink_ = problem_.AddNode(-supply_);
   mean_request_ = MeanRequest(classes, supply_);
-  const std::vector<MachineGroup> groups = GroupMachines(state);
   std::vector<std::vector<CostSegment>> ladders(groups.size());
   AddPlacementArcs(
       groups, FindCandidates(groups, policies, constraints, classes, &ladders),

@@ -50,7 +50,7 @@ struct Proposal {
 class BandNetwork {
  public:
   // Draws the network as of `now_ms`.  Needs no class to be non-empty.
-  BandNetwork(const ClusterState& state, const PolicySet& policies,
+  BandNetwork(std::span<const MachineGroup> groups, const PolicySet& policies,
               const ConstraintSet& constraints,
               std::span<const BandClass> classes, int64_t now_ms);
 

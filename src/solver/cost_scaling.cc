@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/strings.h"
 #include "sluice/flow/problem.h"
 #include "sluice/solver/solver.h"
 #include "solver/residual_network.h"
@@ -476,10 +475,7 @@ void CostScaling::Finish(FlowSolution* solution) const {
       return;
     }
     case SolveOutcome::kInfeasible:
-      solution->error =
-          StrCat("the supply of ", solution->witness_cut.size(),
-                 " nodes, node ", solution->witness_cut.front(),
-                 " the first, exceeds what the arcs out of them can carry");
+      solution->error = InfeasibleText(solution->witness_cut);
       return;
     case SolveOutcome::kCostRange:
       solution->error = "the potentials are beyond 64 bits";

@@ -1,44 +1,17 @@
 #include "solver/incremental_flow.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <utility>
 
-#include "base/strings.h"
 #include "flow/validate.h"
 #include "solver/solution.h"
 
 namespace sluice {
 namespace {
 
-// Searches are numbered in half a label.
-constexpr uint32_t kSearchMax = (uint32_t{1} << 31) - 2;
-
-// Potentials beyond this in size could overflow reduced costs.
-constexpr FlowCost kPotentialMax = int64_t{1} << 60;
-
-// How many arc scans go by between two looks at the limits.
-constexpr int64_t kScansPerPoll = 4096;
-
-// A search is not capped beyond.
-constexpr FlowCost kCapMax = int64_t{1} << 40;
-
-// No more half arcs than that are ever near.
-constexpr int32_t kNearCountMax = 1 << 20;
-
 // A node with more half arcs does not change its potential to suit one of them.
 constexpr int32_t kFitDegreeMax = 16;
-
-// A self-loop moves nothing: it carries its lower bound and whatever pays.
-FlowUnits SelfLoopFlow(const FlowProblem& problem, ArcIndex arc) {
-  FlowUnits flow = 0;
-  for (const CostSegment& segment : problem.segments(arc)) {
-    if (segment.cost >= 0) break;
-    flow += segment.width;
-  }
-  return std::max(flow, problem.arc(arc).lower);
-}
 
 // Whether flow over the arc moves anything.
 bool IsMoving(const FlowProblem::Arc& arc) {
@@ -65,6 +38,8 @@ FlowSolution IncrementalFlow::Solve(const FlowProblem& problem,
   if (std::optional<FlowSolution> refusal = RefuseUnlessPure(problem)) {
     return *std::move(refusal);
   }
+  solution.potentials.resize(static_cast<size_t>(problem.node_count()));
+  search_.Reset(solution.potentials);
   Begin(problem, limits, &solution);
   if (!outcome_.has_value()) {
     StartEmpty();
@@ -78,13 +53,12 @@ FlowSolution IncrementalFlow::Solve(const FlowProblem& problem,
 void IncrementalFlow::Adopt(const FlowProblem& problem,
                             const FlowSolution& solution) {
   problem_ = &problem;
-  nodes_.assign(static_cast<size_t>(problem.node_count()), Node());
-  search_ = 0;
-  has_optimum_ = true;
-  for (const FlowCost potential : solution.potentials) {
-    if (Size(potential) > kPotentialMax) has_optimum_ = false;
-  }
+  search_.Reset(solution.potentials);
   unbalanced_.clear();
+  has_optimum_ =
+      std::ranges::all_of(solution.potentials, [](FlowCost potential) {
+        return Size(potential) <= AugmentingSearch::kPotentialMax;
+      });
   Build(solution);
 }
 
@@ -94,7 +68,7 @@ void IncrementalFlow::Resolve(const FlowProblem& problem,
   const std::vector<FlowChange>* log = problem.log();
   const bool is_known = has_optimum_ && log != nullptr &&
                         solution->outcome == SolveOutcome::kOptimal &&
-                        solution->potentials.size() == nodes_.size();
+                        solution->potentials.size() == supplies_.size();
   if (!is_known) {
     *solution = Solve(problem, limits);
     return;
@@ -117,24 +91,21 @@ void IncrementalFlow::Resolve(const FlowProblem& problem,
 void IncrementalFlow::Begin(const FlowProblem& problem,
                             const SolveLimits& limits, FlowSolution* solution) {
   problem_ = &problem;
-  limits_ = limits;
   solution_ = solution;
   outcome_.reset();
   work_ = {};
   solution->error.clear();
   solution->witness_cut.clear();
   solution->algorithm = "successive_shortest_paths";
-  PollLimits();
+  solution->potentials.resize(static_cast<size_t>(problem.node_count()));
+  search_.Begin(limits, &solution->potentials);
+  outcome_ = search_.outcome();
 }
 
 // The flow that is best at potentials of zero, which is none where no cost is
 // negative.
 void IncrementalFlow::StartEmpty() {
-  const auto size = static_cast<size_t>(problem_->node_count());
-  nodes_.assign(size, Node());
-  search_ = 0;
   unbalanced_.clear();
-  solution_->potentials.assign(size, 0);
   solution_->flows.resize(static_cast<size_t>(problem_->arc_count()));
   for (NodeIndex index = 0; index < problem_->node_count(); ++index) {
     AddExcess(index, problem_->supply(index));
@@ -156,13 +127,8 @@ void IncrementalFlow::Build(const FlowSolution& solution) {
                    if (!IsMoving(problem_->arc(arc))) return std::nullopt;
                    return StateOf(arc, flows[static_cast<size_t>(arc)]);
                  });
-  drift_ = drift_sum_ = {};
-  TakeReferences(solution.potentials);
-  for (std::vector<Split>& splits : splits_) {
-    splits.assign(nodes_.size(), Split());
-  }
   supplies_.clear();
-  reservoir_ = kNoNode;
+  reservoir_ = AugmentingSearch::kNoNode;
   for (NodeIndex index = 0; index < problem_->node_count(); ++index) {
     supplies_.push_back(problem_->supply(index));
     ChooseReservoir(index);
@@ -174,14 +140,6 @@ void IncrementalFlow::Build(const FlowSolution& solution) {
     objective_ += NewCost(arc, flows[static_cast<size_t>(arc)]);
   }
   MeasureLimits();
-}
-
-void IncrementalFlow::TakeReferences(const std::vector<FlowCost>& potentials) {
-  references_ = potentials;
-  for (const size_t side : {kForward, kBackward}) {
-    drift_sum_[side] += std::exchange(drift_[side], 0);
-  }
-  far_scans_ = 0;
 }
 
 void IncrementalFlow::MeasureLimits() {
@@ -251,7 +209,7 @@ Int128 IncrementalFlow::OldCost(ArcIndex arc) {
 }
 
 void IncrementalFlow::ChooseReservoir(NodeIndex candidate) {
-  if (reservoir_ == kNoNode ||
+  if (reservoir_ == AugmentingSearch::kNoNode ||
       Size(problem_->supply(candidate)) > Size(problem_->supply(reservoir_))) {
     reservoir_ = candidate;
   }
@@ -299,12 +257,7 @@ bool IncrementalFlow::AddToTotal(FlowUnits amount) {
 
 // Returns whether all supplies still add up to zero.
 bool IncrementalFlow::ApplyToNodes(std::span<const FlowChange> log) {
-  const auto size = static_cast<size_t>(problem_->node_count());
-  nodes_.resize(size);
-  for (std::vector<Split>& splits : splits_) splits.resize(size);
-  references_.resize(size);
-  supplies_.resize(size);
-  solution_->potentials.resize(size);
+  supplies_.resize(static_cast<size_t>(problem_->node_count()));
   Int128 change = 0;
   for (const auto& [kind, index] : log) {
     if (kind != FlowChange::Kind::kNode) continue;
@@ -379,37 +332,34 @@ void IncrementalFlow::Relist(ArcIndex arc) {
 // negative reduced cost, if there is such a place.
 void IncrementalFlow::Fit(NodeIndex index) {
   if (network_.degree(index) > kFitDegreeMax) return;
-  FlowCost low = -kInfinity;
-  FlowCost high = kInfinity;
+  FlowCost low = -AugmentingSearch::kInfinity;
+  FlowCost high = AugmentingSearch::kInfinity;
   for (const auto& half_arcs : {network_.FarOut(index), network_.Out(index)}) {
     for (const HalfArc& half_arc : half_arcs) {
-      low = std::max(low, potential(half_arc.head) - half_arc.cost);
+      low = std::max(low, search_.potential(half_arc.head) - half_arc.cost);
     }
   }
   for (const auto& half_arcs :
        {network_.NearIn(index), network_.FarIn(index)}) {
     for (const HalfArc& half_arc : half_arcs) {
-      high = std::min(high, potential(half_arc.head) - half_arc.cost);
+      high = std::min(high, search_.potential(half_arc.head) - half_arc.cost);
     }
   }
   for (const HalfArc& half_arc : network_.Both(index)) {
-    high = std::min(high,
-                    potential(half_arc.head) + network_.CostOfTwin(half_arc));
+    high = std::min(
+        high, search_.potential(half_arc.head) + network_.CostOfTwin(half_arc));
   }
   if (low > high) return;
   // A bound that is infinite binds nothing.
-  const FlowCost fitting = std::clamp(potential(index), low, high);
-  if (fitting == potential(index)) return;
-  SetPotential(index, fitting);
-  // Nobody has half arcs to it that are far, so that it may have drifted.
-  references_[static_cast<size_t>(index)] = fitting;
-  network_.MakeNearAtHeads(index);
+  const FlowCost fitting = std::clamp(search_.potential(index), low, high);
+  if (fitting != search_.potential(index)) search_.SetPotential(index, fitting);
 }
 
 // The flow nearest to `flow` that is best at the potentials as they are.
 FlowUnits IncrementalFlow::BestFlow(ArcIndex arc, FlowUnits flow) const {
   const FlowProblem::Arc& of = problem_->arc(arc);
-  const FlowCost price = potential(of.head) - potential(of.tail);
+  const FlowCost price =
+      search_.potential(of.head) - search_.potential(of.tail);
   // Units below the price should flow, those above should not.
   FlowUnits low = 0;
   FlowUnits high = 0;
@@ -437,446 +387,59 @@ void IncrementalFlow::ChangeFlow(ArcIndex arc, FlowUnits to) {
 
 void IncrementalFlow::AddExcess(NodeIndex index, FlowUnits amount) {
   if (amount == 0) return;
-  FlowUnits& excess = node(index).excess;
-  if (excess == 0) unbalanced_.push_back(index);
-  excess += amount;
-}
-
-void IncrementalFlow::SetPotential(NodeIndex index, FlowCost potential) {
-  solution_->potentials[static_cast<size_t>(index)] = potential;
-  if (Size(potential) > kPotentialMax) outcome_ = SolveOutcome::kCostRange;
+  if (search_.excess(index) == 0) unbalanced_.push_back(index);
+  search_.AddExcess(index, amount);
 }
 
 void IncrementalFlow::Route() {
   ++work_.phases;
-  // Once the drift has cost more than that, anew is cheaper.
-  if (far_scans_ > 4 * std::ssize(nodes_)) {
-    TakeReferences(solution_->potentials);
-  }
   std::ranges::sort(unbalanced_);
   const auto repeated = std::ranges::unique(unbalanced_);
   unbalanced_.erase(repeated.begin(), repeated.end());
+  search_.SetEnds(unbalanced_, reservoir_);
   // Routing adds to the list, none of which is a start.
   const size_t count = unbalanced_.size();
-  counterparts_ = unbalanced_;
-  for (size_t i = 0; i < count; ++i) RouteFrom<true>(unbalanced_[i]);
-  for (size_t i = 0; i < count; ++i) RouteFrom<false>(unbalanced_[i]);
+  for (const bool is_forward : {true, false}) {
+    for (size_t i = 0; i < count; ++i) RouteFrom(unbalanced_[i], is_forward);
+  }
   unbalanced_.clear();
 }
 
 // Sends the excess of `start` off, or fills its deficit.
-template <bool is_forward>
-void IncrementalFlow::RouteFrom(NodeIndex start) {
+void IncrementalFlow::RouteFrom(NodeIndex start, bool is_forward) {
   if (start == reservoir_) return;
-  const auto is_left = [this, start] {
-    return is_forward ? node(start).excess > 0 : node(start).excess < 0;
-  };
-  while (is_left() && !outcome_.has_value()) {
-    Search<is_forward>(start);
+  while (!outcome_.has_value() &&
+         (is_forward ? search_.excess(start) > 0 : search_.excess(start) < 0)) {
+    const auto path = search_.FindPath(start);
+    outcome_ = search_.outcome();
     if (outcome_.has_value()) return;
-    if (join_ == Join::kNone) {
-      FindCut<is_forward>();
+    if (!path.has_value()) {
+      outcome_ = SolveOutcome::kInfeasible;
+      solution_->witness_cut = search_.FindCut();
       return;
     }
-    UpdatePotentials();
-    Augment();
+    Augment(*path);
   }
 }
 
-// Another start whose balance has the other sign, or none.
-template <bool is_forward>
-NodeIndex IncrementalFlow::Counterpart() {
-  while (!counterparts_.empty()) {
-    const NodeIndex index = counterparts_.back();
-    const FlowUnits excess = node(index).excess;
-    if (index != reservoir_ && (is_forward ? excess < 0 : excess > 0)) {
-      return index;
-    }
-    counterparts_.pop_back();
-  }
-  return kNoNode;
-}
-
-// Finds a shortest path from `start` to a node that can take its excess (to
-// `start` from one that can fill its deficit), which *_distance_ then say.
-//
-// A search that gets wide goes on from both ends: from `start` and from a
-// counterpart.  Balls of half the radius hold far fewer nodes.
-template <bool is_forward>
-void IncrementalFlow::Search(NodeIndex start) {
-  while (true) {
-    SearchWithinCap<is_forward>(start);
-    if (join_ != Join::kNone) {
-      // About four times what the last ones needed.
-      const FlowCost length =
-          sides_[kForward].radius + sides_[kBackward].radius;
-      cap_ = std::min(cap_, kCapMax) / 2 + 2 * std::min(length, kCapMax) + 8;
-      return;
-    }
-    if (outcome_.has_value() || cap_ == kInfinity) return;
-    cap_ = cap_ < kCapMax ? 8 * cap_ : kInfinity;
-  }
-}
-
-template <bool is_forward>
-void IncrementalFlow::SearchWithinCap(NodeIndex start) {
-  if (++search_ > kSearchMax) {
-    for (Node& node : nodes_) node.labels = {};
-    search_ = 1;
-  }
-  Side& near = sides_[is_forward ? kForward : kBackward];
-  Side& far = sides_[is_forward ? kBackward : kForward];
-  near.is_far = false;
-  far.is_far = true;
-  join_ = Join::kNone;
-  meeting_distance_ = kInfinity;
-  far.Close(cap_);
-  Open<is_forward>(start);
-  while (!IsJoined()) {
-    if (!far.is_open && near.scans > thresholds_.one_sided_scans) {
-      const NodeIndex counterpart = Counterpart<is_forward>();
-      if (counterpart != kNoNode) Open<!is_forward>(counterpart);
-    }
-    const bool has_near = near.Next() < kInfinity;
-    const bool has_far =
-        far.is_open && far.Next() < std::min(far.wall, kInfinity);
-    if (has_far && (!has_near || far.scans < near.scans)) {
-      SettleNext<!is_forward>();
-    } else if (has_near) {
-      SettleNext<is_forward>();
-    } else if (meeting_distance_ == kInfinity || cap_ < kInfinity) {
-      return;
-    }
-    if (work_.arc_scans >= next_poll_at_) PollLimits();
-    if (outcome_.has_value()) return;
-  }
-}
-
-// Whether a path is found that is as short as can be, which is then chosen.
-bool IncrementalFlow::IsJoined() {
-  const FlowCost forward = sides_[kForward].Reach();
-  const FlowCost backward = sides_[kBackward].Reach();
-  if (sides_[kForward].hit != kNoNode &&
-      sides_[kForward].hit_distance <= forward) {
-    join_ = Join::kForwardHit;
-    sides_[kForward].radius = sides_[kForward].hit_distance;
-    sides_[kBackward].radius = 0;
-  } else if (sides_[kBackward].hit != kNoNode &&
-             sides_[kBackward].hit_distance <= backward) {
-    join_ = Join::kBackwardHit;
-    sides_[kForward].radius = 0;
-    sides_[kBackward].radius = sides_[kBackward].hit_distance;
-  } else if (meeting_distance_ < kInfinity &&
-             meeting_distance_ - std::min(forward, meeting_distance_) <=
-                 backward) {
-    if (IsMeetingInDoubt()) return false;
-    join_ = Join::kMeeting;
-    sides_[kForward].radius = std::min(forward, meeting_distance_);
-    sides_[kBackward].radius = meeting_distance_ - sides_[kForward].radius;
-  }
-  return join_ != Join::kNone;
-}
-
-// A half arc that is far on both sides may still join them at less.  One side's
-// far ones, up to the distance, put that out of doubt.  Scans some if need be.
-bool IncrementalFlow::IsMeetingInDoubt() {
-  for (const Side& side : sides_) {
-    if (side.NextFar() >= meeting_distance_) return false;
-  }
-  if (sides_[kForward].far_heap.size() <= sides_[kBackward].far_heap.size()) {
-    ScanNextFar<true>();
-  } else {
-    ScanNextFar<false>();
-  }
-  return true;
-}
-
-void IncrementalFlow::Side::Close(FlowCost cap) {
-  is_open = false;
-  scans = 0;
-  distance = 0;
-  level.clear();
-  level_begin = 0;
-  heap.clear();
-  far_heap.clear();
-  settled.clear();
-  hit = kNoNode;
-  hit_distance = wall = kInfinity;
-  bound = cap;
-  radius = 0;
-}
-
-void IncrementalFlow::Push(const HeapEntry& entry,
-                           std::vector<HeapEntry>* heap) {
-  heap->push_back(entry);
-  std::ranges::push_heap(*heap, std::greater<>());
-}
-
-NodeIndex IncrementalFlow::PopNearest(std::vector<HeapEntry>* heap) {
-  std::ranges::pop_heap(*heap, std::greater<>());
-  const NodeIndex nearest = heap->back().node;
-  heap->pop_back();
-  return nearest;
-}
-
-template <bool is_forward>
-void IncrementalFlow::Open(NodeIndex root) {
-  Side& side = sides_[is_forward ? kForward : kBackward];
-  side.Close(cap_);
-  side.is_open = true;
-  side.root = root;
-  Label& label = node(root).labels[is_forward ? kForward : kBackward];
-  label.distance = 0;
-  label.search = 2 * search_;
-  side.level.push_back(root);
-}
-
-// Settles the nearest labeled node of one side, or scans the far half arcs of
-// one that is settled.
-template <bool is_forward>
-void IncrementalFlow::SettleNext() {
-  constexpr size_t kSide = is_forward ? kForward : kBackward;
-  Side& side = sides_[kSide];
-  NodeIndex next = kNoNode;
-  if (!side.level.empty()) {
-    next = side.level[side.level_begin++];
-    if (side.level_begin == side.level.size()) {
-      side.level.clear();
-      side.level_begin = 0;
-    }
-  } else {
-    side.distance = side.Next();
-    if (side.NextFar() == side.distance) {
-      ScanNextFar<is_forward>();
-      return;
-    }
-    next = PopNearest(&side.heap);
-  }
-  Label& label = node(next).labels[kSide];
-  if (label.search == 2 * search_ + 1) return;
-  label.search = 2 * search_ + 1;
-  side.settled.push_back(next);
-  Scan<is_forward>(next);
-}
-
-// Labels the nodes one half arc farther than `from`, far half arcs only when
-// the search gets to where they may matter.
-template <bool is_forward>
-void IncrementalFlow::Scan(NodeIndex from) {
-  constexpr size_t kSide = is_forward ? kForward : kBackward;
-  Side& side = sides_[kSide];
-  size_t near_count = 0;
-  if constexpr (is_forward) {
-    near_count = network_.NearOut(from).size();
-    ScanHalfArcs<is_forward>(from, network_.Out(from));
-  } else {
-    const FlowCost price = side.distance - potential(from);
-    const auto both = network_.Both(from);
-    for (const HalfArc& half_arc : both) {
-      Reach<is_forward>(half_arc, price + network_.CostOfTwin(half_arc) +
-                                      potential(half_arc.head));
-    }
-    CountScans(kSide, both.size());
-    near_count = network_.NearIn(from).size();
-    ScanHalfArcs<is_forward>(from, network_.NearIn(from));
-  }
-  const bool has_far = is_forward ? !network_.FarOut(from).empty()
-                                  : !network_.FarIn(from).empty();
-  Split& split = splits_[kSide][static_cast<size_t>(from)];
-  if (!has_far) {
-    if (near_count > thresholds_.unsplit_count) SplitHalfArcs<is_forward>(from);
-    return;
-  }
-  ++split.scan_count;
-  // No far half arc has a reduced cost below this.
-  const FlowCost reduced_min =
-      split.level - drift_sum_[kSide] - drift_[kSide] +
-      (is_forward ? potential(from) : -potential(from));
-  if (reduced_min <= 0) {
-    ScanFar<is_forward>(from);
-  } else if (side.distance + reduced_min < side.bound) {
-    Push({side.distance + reduced_min, from}, &side.far_heap);
-  }
-}
-
-template <bool is_forward>
-void IncrementalFlow::ScanNextFar() {
-  Side& side = sides_[is_forward ? kForward : kBackward];
-  ScanFar<is_forward>(PopNearest(&side.far_heap));
-}
-
-template <bool is_forward>
-void IncrementalFlow::ScanFar(NodeIndex from) {
-  far_scans_ += network_.degree(from);
-  ScanHalfArcs<is_forward>(
-      from, is_forward ? network_.FarOut(from) : network_.FarIn(from));
-  SplitHalfArcs<is_forward>(from);
-}
-
-// Of half arcs open one way only.
-template <bool is_forward>
-void IncrementalFlow::ScanHalfArcs(NodeIndex from,
-                                   std::span<const HalfArc> half_arcs) {
-  constexpr size_t kSide = is_forward ? kForward : kBackward;
-  const Node& of = node(from);
-  const FlowCost price = of.labels[kSide].distance +
-                         (is_forward ? potential(from) : -potential(from));
-  for (const HalfArc& half_arc : half_arcs) {
-    const FlowCost cost = half_arc.cost - potential(half_arc.head);
-    Reach<is_forward>(half_arc, is_forward ? price + cost : price - cost);
-  }
-  CountScans(kSide, half_arcs.size());
-}
-
-void IncrementalFlow::CountScans(size_t side, size_t count) {
-  sides_[side].scans += static_cast<int64_t>(count);
-  work_.arc_scans += static_cast<int64_t>(count);
-}
-
-// Divides the half arcs of a node that has many into those of least reduced
-// cost, near, and the others.
-template <bool is_forward>
-void IncrementalFlow::SplitHalfArcs(NodeIndex from) {
-  constexpr size_t kSide = is_forward ? kForward : kBackward;
-  Split& split = splits_[kSide][static_cast<size_t>(from)];
-  const auto key_of = [this](const HalfArc& half_arc) {
-    const FlowCost key =
-        half_arc.cost - references_[static_cast<size_t>(half_arc.head)];
-    return is_forward ? key : -key;
-  };
-  keys_.clear();
-  for (const auto& half_arcs :
-       {is_forward ? network_.NearOut(from) : network_.NearIn(from),
-        is_forward ? network_.FarOut(from) : network_.FarIn(from)}) {
-    for (const HalfArc& half_arc : half_arcs) {
-      keys_.push_back(key_of(half_arc));
-    }
-  }
-  const auto size = static_cast<int64_t>(keys_.size());
-  CountScans(kSide, keys_.size());
-  // Splitting should cost about as much as the scans of what is near.
-  const int64_t scans = int64_t{split.scan_count} * split.near_count;
-  if (scans < 2 * size) {
-    split.near_count = 2 * split.near_count;
-  } else if (scans > 16 * size) {
-    split.near_count = split.near_count / 2;
-  }
-  split.near_count = std::clamp<int32_t>(
-      split.near_count, thresholds_.near_count_min, kNearCountMax);
-  split.scan_count = 0;
-  FlowCost level = kInfinity;
-  if (split.near_count < size) {
-    const auto nth = keys_.begin() + split.near_count;
-    std::ranges::nth_element(keys_, nth);
-    level = *nth;
-    split.level = level + drift_sum_[kSide];
-  }
-  const auto is_far = [&key_of, level](const HalfArc& half_arc) {
-    return key_of(half_arc) >= level;
-  };
-  if constexpr (is_forward) {
-    network_.SplitFarOut(from, is_far);
-  } else {
-    network_.SplitFarIn(from, is_far);
-  }
-}
-
-template <bool is_forward>
-void IncrementalFlow::Reach(const HalfArc& over, FlowCost distance) {
-  constexpr size_t kSide = is_forward ? kForward : kBackward;
-  Side& side = sides_[kSide];
-  if (distance >= side.bound) return;
-  Node& to = node(over.head);
-  Label& label = to.labels[kSide];
-  if (label.search >= 2 * search_ && label.distance <= distance) return;
-  label = {.distance = distance, .search = 2 * search_, .parent = over.id()};
-  const Label& other = to.labels[1 - kSide];
-  if (other.search >= 2 * search_ &&
-      distance + other.distance < meeting_distance_) {
-    meeting_distance_ = distance + other.distance;
-    meeting_ = over.head;
-    for (Side& each : sides_) {
-      each.bound = std::min(each.bound, meeting_distance_);
-    }
-  }
-  if (over.head == reservoir_ && side.is_far) {
-    side.wall = std::min(side.wall, distance);
-  } else if (over.head == reservoir_ ||
-             (is_forward ? to.excess < 0 : to.excess > 0)) {
-    side.hit_distance = distance;
-    side.hit = over.head;
-    side.bound = distance;
-  } else if (distance == side.distance) {
-    side.level.push_back(over.head);
-  } else {
-    Push({distance, over.head}, &side.heap);
-  }
-}
-
-// Makes the reduced costs along the chosen path zero.
-void IncrementalFlow::UpdatePotentials() {
-  for (const size_t kind : {kForward, kBackward}) {
-    const Side& side = sides_[kind];
-    for (const NodeIndex index : side.settled) {
-      const FlowCost change = side.radius - node(index).labels[kind].distance;
-      if (change <= 0) continue;
-      SetPotential(index,
-                   potential(index) + (kind == kForward ? -change : change));
-      const FlowCost drift =
-          potential(index) - references_[static_cast<size_t>(index)];
-      drift_[kForward] = std::max(drift_[kForward], drift);
-      drift_[kBackward] = std::max(drift_[kBackward], -drift);
-      ++work_.relabels;
-    }
-  }
-}
-
-// Moves as many units as fit along the chosen path.
-void IncrementalFlow::Augment() {
+// Moves as many units as fit along the path.
+void IncrementalFlow::Augment(const AugmentingSearch::Path& path) {
   ++work_.paths;
-  path_.clear();
-  const auto trace = [this](size_t kind, NodeIndex from) {
-    while (from != sides_[kind].root) {
-      const HalfArcId parent = node(from).labels[kind].parent;
-      const HalfArcId twin = DynamicResidualNetwork::Twin(parent);
-      path_.push_back(kind == kForward ? parent : twin);
-      from = network_.half_arc(twin).head;
-    }
-    return from;
-  };
-  NodeIndex source = meeting_;
-  NodeIndex target = meeting_;
-  switch (join_) {
-    case Join::kForwardHit:
-      target = sides_[kForward].hit;
-      source = trace(kForward, target);
-      break;
-    case Join::kBackwardHit:
-      source = sides_[kBackward].hit;
-      target = trace(kBackward, source);
-      break;
-    case Join::kMeeting:
-      source = trace(kForward, meeting_);
-      target = trace(kBackward, meeting_);
-      break;
-    case Join::kNone:
-      return;
-  }
   FlowUnits amount = std::numeric_limits<FlowUnits>::max();
-  for (const NodeIndex end : {source, target}) {
-    if (end != reservoir_) amount = std::min(amount, Size(node(end).excess));
+  for (const NodeIndex end : {path.source, path.target}) {
+    if (end != reservoir_) amount = std::min(amount, Size(search_.excess(end)));
   }
-  for (const HalfArcId id : path_) {
+  for (const HalfArcId id : path.half_arcs) {
     if (amount == 1) break;
     amount = std::min(amount, RoomOver(id));
   }
-  for (const HalfArcId id : path_) {
+  for (const HalfArcId id : path.half_arcs) {
     const ArcIndex arc = DynamicResidualNetwork::ArcOf(id);
     const bool is_along = DynamicResidualNetwork::IsAlong(id);
     ChangeFlow(arc, flow(arc) + (is_along ? amount : -amount));
   }
-  AddExcess(source, -amount);
-  AddExcess(target, amount);
+  AddExcess(path.source, -amount);
+  AddExcess(path.target, amount);
 }
 
 // How many units fit over the half arc at one cost.
@@ -897,30 +460,10 @@ FlowUnits IncrementalFlow::RoomOver(HalfArcId id) {
   return room;
 }
 
-// What the search from an excess reaches has no way out; what the search to a
-// deficit does not reach has none into what it does.
-template <bool is_forward>
-void IncrementalFlow::FindCut() {
-  outcome_ = SolveOutcome::kInfeasible;
-  for (NodeIndex index = 0; index < problem_->node_count(); ++index) {
-    const Label& label = node(index).labels[is_forward ? kForward : kBackward];
-    const bool is_reached = label.search >= 2 * search_;
-    if (is_reached == is_forward) solution_->witness_cut.push_back(index);
-  }
-}
-
-void IncrementalFlow::PollLimits() {
-  next_poll_at_ = work_.arc_scans + kScansPerPoll;
-  if (limits_.cancelled != nullptr &&
-      limits_.cancelled->load(std::memory_order_relaxed)) {
-    outcome_ = SolveOutcome::kCancelled;
-  } else if (limits_.work_max > 0 && work_.arc_scans >= limits_.work_max) {
-    outcome_ = SolveOutcome::kBudgetSpent;
-  }
-}
-
 void IncrementalFlow::Finish() {
+  if (!outcome_.has_value()) outcome_ = search_.outcome();
   if (!outcome_.has_value()) SetObjective();
+  work_ += search_.work();
   solution_->work = work_;
   solution_->outcome = outcome_.value_or(SolveOutcome::kOptimal);
   has_optimum_ = !outcome_.has_value();
@@ -928,10 +471,7 @@ void IncrementalFlow::Finish() {
     case SolveOutcome::kOptimal:
       return;
     case SolveOutcome::kInfeasible:
-      solution_->error =
-          StrCat("the supply of ", solution_->witness_cut.size(),
-                 " nodes, node ", solution_->witness_cut.front(),
-                 " the first, exceeds what the arcs out of them can carry");
+      solution_->error = InfeasibleText(solution_->witness_cut);
       break;
     case SolveOutcome::kCostRange:
       if (solution_->error.empty()) {

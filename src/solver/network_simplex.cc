@@ -23,7 +23,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/strings.h"
 #include "flow/validate.h"
 #include "sluice/flow/problem.h"
 #include "sluice/solver/solver.h"
@@ -562,10 +561,7 @@ void NetworkSimplex::Finish(FlowSolution* solution) {
     if (of.slot == kNone && Drop(node, root_) < 0 && of.from_parent > 0) {
       solution->outcome = SolveOutcome::kInfeasible;
       solution->witness_cut = ReachableNodes(problem_, flows, node);
-      solution->error =
-          StrCat("the supply of ", solution->witness_cut.size(),
-                 " nodes, node ", solution->witness_cut.front(),
-                 " the first, exceeds what the arcs out of them can carry");
+      solution->error = InfeasibleText(solution->witness_cut);
       return;
     }
   }

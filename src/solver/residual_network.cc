@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "solver/solution.h"
+
 namespace sluice {
 namespace {
 
@@ -14,17 +16,6 @@ constexpr uint32_t kTwinMask = 0x7fffffff;
 // flow is known beforehand.
 bool IsMovable(const FlowProblem::Arc& arc) {
   return arc.tail != arc.head && arc.lower < arc.capacity();
-}
-
-// A self-loop moves nothing: it carries its lower bound and whatever pays.
-FlowUnits SelfLoopFlow(const FlowProblem::Arc& arc,
-                       std::span<const CostSegment> segments) {
-  FlowUnits flow = 0;
-  for (const CostSegment& segment : segments) {
-    if (segment.cost >= 0) break;
-    flow += segment.width;
-  }
-  return std::max(flow, arc.lower);
 }
 
 // The segments beyond the first `skipped` units, equal costs joined, costs
@@ -167,7 +158,7 @@ std::vector<FlowUnits> ResidualNetwork::Flows(
     if (index != kNoHalfArc) {
       flows.push_back(of.lower + FlowOfHalfArc(index));
     } else if (of.tail == of.head) {
-      flows.push_back(SelfLoopFlow(of, problem.segments(arc)));
+      flows.push_back(SelfLoopFlow(problem, arc));
     } else {
       flows.push_back(of.lower);
     }

@@ -38,6 +38,15 @@ std::optional<FlowCost> Objective(const FlowProblem& problem,
   return objective;
 }
 
+FlowUnits SelfLoopFlow(const FlowProblem& problem, ArcIndex arc) {
+  FlowUnits flow = 0;
+  for (const CostSegment& segment : problem.segments(arc)) {
+    if (segment.cost >= 0) break;
+    flow += segment.width;
+  }
+  return std::max(flow, problem.arc(arc).lower);
+}
+
 std::string InfeasibleText(const std::vector<NodeIndex>& witness_cut) {
   return StrCat("the supply of ", witness_cut.size(), " nodes, node ",
                 witness_cut.front(),

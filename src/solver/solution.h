@@ -20,6 +20,10 @@ std::optional<FlowSolution> RefuseUnlessPure(const FlowProblem& problem);
 std::optional<FlowCost> Objective(const FlowProblem& problem,
                                   const std::vector<FlowUnits>& flows);
 
+// A self-loop moves nothing: it carries its lower bound and whatever pays.
+// REQUIRES: the arc is one, and not removed.
+FlowUnits SelfLoopFlow(const FlowProblem& problem, ArcIndex arc);
+
 // Says of a witness cut, never empty, what it proves.
 std::string InfeasibleText(const std::vector<NodeIndex>& witness_cut);
 

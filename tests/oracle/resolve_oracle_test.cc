@@ -110,6 +110,7 @@ TEST_P(ResolveOracle, FollowsTinyProblemsThroughChanges) {
     Rng rng(seed);
     FlowProblem problem = MakeRandomProblem(kTiny, &rng);
     const std::unique_ptr<Solver> solver = GetParam().make();
+    problem.StartLog();
     FlowSolution solution = solver->Solve(problem);
     RandomChanger changer(kTiny, &problem);
     for (int step = 0; step < 8 && !HasFailure(); ++step) {
@@ -134,6 +135,7 @@ TEST_P(ResolveOracle, FollowsProblemsThroughManyChanges) {
     Rng rng(seed);
     FlowProblem problem = MakeRandomProblem(kMedium, &rng);
     const std::unique_ptr<Solver> solver = GetParam().make();
+    problem.StartLog();
     FlowSolution solution = solver->Solve(problem);
     RandomChanger changer(kMedium, &problem);
     for (int step = 0; step < 10 && !HasFailure(); ++step) {
@@ -164,6 +166,7 @@ TEST_P(ResolveOracle, FollowsClustersThroughManyChanges) {
       problem.AddArc(0, node, 1000, 10000000);
     }
     const std::unique_ptr<Solver> solver = GetParam().make();
+    problem.StartLog();
     FlowSolution solution = solver->Solve(problem);
     RandomChanger changer(kShape, &problem);
     for (int step = 0; step < 20 && !HasFailure(); ++step) {
@@ -185,6 +188,7 @@ TEST_P(ResolveOracle, RefusesWhatChangesMadeInvalid) {
     Rng rng(seed);
     FlowProblem problem = MakeRandomProblem(kTiny, &rng);
     const std::unique_ptr<Solver> solver = GetParam().make();
+    problem.StartLog();
     FlowSolution solution = solver->Solve(problem);
     problem.StartLog();
     const ArcIndex arc = problem.AddArc(0, 0, 1, 0);

@@ -42,7 +42,7 @@ class BandNetworkTest : public testing::Test {
     return classes;
   }
   BandNetwork Draw(int64_t now_ms = 0) const {
-    return BandNetwork(cluster_.state(), cluster_.policies(),
+    return BandNetwork(GroupMachines(cluster_.state()), cluster_.policies(),
                        cluster_.constraints(), Classes(), now_ms);
   }
   Cost LoadCost(std::string_view uuid, const Resources& used) const {
@@ -217,8 +217,9 @@ TEST_F(BandNetworkTest, DrawsOnlyMachinesThatTakeSomething) {
 TEST_F(BandNetworkTest, TakesClassesWithoutTasks) {
   cluster_.Apply(Added("m", {}));
   const std::vector<BandClass> classes(2);
-  const BandNetwork network(cluster_.state(), cluster_.policies(),
-                            cluster_.constraints(), classes, 0);
+  const BandNetwork network(GroupMachines(cluster_.state()),
+                            cluster_.policies(), cluster_.constraints(),
+                            classes, 0);
   EXPECT_FALSE(network.has_machines());
   const FlowSolution solution = cluster_.Solve(network.problem());
   EXPECT_THAT(network.Decode(solution), IsEmpty());
@@ -345,8 +346,9 @@ TEST_F(AnyFlow, CanBeCommittedAsItStands) {
         classes.back().tasks.push_back(task);
       }
     }
-    const BandNetwork network(cluster.state(), cluster.policies(),
-                              cluster.constraints(), classes, 0);
+    const BandNetwork network(GroupMachines(cluster.state()),
+                              cluster.policies(), cluster.constraints(),
+                              classes, 0);
     const FlowSolution flow = DrawFlow(network.problem(), &rng);
     for (const Proposal& proposal : network.Decode(flow)) {
       // Place() ends the test where the task does not fit.

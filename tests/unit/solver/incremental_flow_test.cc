@@ -23,6 +23,7 @@ class IncrementalFlowTest : public testing::Test {
     problem_.AddNode(2);
     problem_.AddNode(-2);
     for (const FlowCost cost : {1, 5, 9}) problem_.AddArc(0, 1, 1, cost);
+    problem_.StartLog();
     solution_ = flow_.Solve(problem_, {});
     problem_.StartLog();
   }

@@ -18,6 +18,7 @@ TEST(SuccessiveShortestPaths, SolvesAgainAlongThePathsThatChanged) {
   for (int i = 0; i < 5; ++i) problem.AddArc(0, 1, 1, i);
   const std::unique_ptr<Solver> solver =
       MakeSolver("successive_shortest_paths");
+  problem.StartLog();
   FlowSolution solution = solver->Solve(problem);
   EXPECT_EQ(solution.work.paths, 3);
   problem.StartLog();

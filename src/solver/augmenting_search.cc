@@ -1,0 +1,479 @@
+#include "solver/augmenting_search.h"
+
+#include <functional>
+
+namespace sluice {
+namespace {
+
+// Searches are numbered in half a label.
+constexpr uint32_t kSearchMax = (uint32_t{1} << 31) - 2;
+
+// How many arc scans go by between two looks at the limits.
+constexpr int64_t kScansPerPoll = 4096;
+
+// A search is not capped beyond.
+constexpr FlowCost kCapMax = int64_t{1} << 40;
+
+// No more half arcs than that are ever near.
+constexpr int32_t kNearCountMax = 1 << 20;
+
+}  // namespace
+
+void AugmentingSearch::Reset(const std::vector<FlowCost>& potentials) {
+  nodes_.assign(potentials.size(), Node());
+  for (std::vector<Split>& splits : splits_) {
+    splits.assign(potentials.size(), Split());
+  }
+  references_ = potentials;
+  drift_ = drift_sum_ = {};
+  far_scans_ = 0;
+  search_ = 0;
+}
+
+void AugmentingSearch::Begin(const SolveLimits& limits,
+                             std::vector<FlowCost>* potentials) {
+  limits_ = limits;
+  potentials_ = potentials;
+  outcome_.reset();
+  work_ = {};
+  nodes_.resize(potentials->size());
+  for (std::vector<Split>& splits : splits_) splits.resize(potentials->size());
+  references_.resize(potentials->size());
+  PollLimits();
+}
+
+void AugmentingSearch::SetPotential(NodeIndex index, FlowCost potential) {
+  MovePotential(index, potential);
+  // Nobody has half arcs to it that are far, so that it has not drifted.
+  references_[static_cast<size_t>(index)] = potential;
+  network_.MakeNearAtHeads(index);
+}
+
+void AugmentingSearch::MovePotential(NodeIndex index, FlowCost potential) {
+  (*potentials_)[static_cast<size_t>(index)] = potential;
+  if (potential > kPotentialMax || potential < -kPotentialMax) {
+    outcome_ = SolveOutcome::kCostRange;
+  }
+}
+
+void AugmentingSearch::SetEnds(const std::vector<NodeIndex>& ends,
+                               NodeIndex reservoir) {
+  counterparts_ = ends;
+  reservoir_ = reservoir;
+}
+
+std::optional<AugmentingSearch::Path> AugmentingSearch::FindPath(
+    NodeIndex start) {
+  // Once the drift has cost more than that, anew is cheaper.
+  if (far_scans_ > 4 * std::ssize(nodes_)) TakeReferences();
+  is_forward_ = excess(start) > 0;
+  while (true) {
+    if (is_forward_) {
+      SearchWithinCap<true>(start);
+    } else {
+      SearchWithinCap<false>(start);
+    }
+    if (join_ != Join::kNone) break;
+    if (outcome_.has_value() || cap_ == kInfinity) return std::nullopt;
+    cap_ = cap_ < kCapMax ? 8 * cap_ : kInfinity;
+  }
+  // About four times what the last ones needed.
+  const FlowCost length = sides_[kForward].radius + sides_[kBackward].radius;
+  cap_ = std::min(cap_, kCapMax) / 2 + 2 * std::min(length, kCapMax) + 8;
+  UpdatePotentials();
+  return TracePath();
+}
+
+void AugmentingSearch::TakeReferences() {
+  references_ = *potentials_;
+  for (const size_t side : {kForward, kBackward}) {
+    drift_sum_[side] += std::exchange(drift_[side], 0);
+  }
+  far_scans_ = 0;
+}
+
+std::vector<NodeIndex> AugmentingSearch::FindCut() const {
+  std::vector<NodeIndex> cut;
+  for (size_t index = 0; index < nodes_.size(); ++index) {
+    const Label& label =
+        nodes_[index].labels[is_forward_ ? kForward : kBackward];
+    const bool is_reached = label.search >= 2 * search_;
+    if (is_reached == is_forward_) {
+      cut.push_back(static_cast<NodeIndex>(index));
+    }
+  }
+  return cut;
+}
+
+void AugmentingSearch::PollLimits() {
+  next_poll_at_ = work_.arc_scans + kScansPerPoll;
+  if (limits_.cancelled != nullptr &&
+      limits_.cancelled->load(std::memory_order_relaxed)) {
+    outcome_ = SolveOutcome::kCancelled;
+  } else if (limits_.work_max > 0 && work_.arc_scans >= limits_.work_max) {
+    outcome_ = SolveOutcome::kBudgetSpent;
+  }
+}
+
+// Another start whose balance has the other sign, or none.
+template <bool is_forward>
+NodeIndex AugmentingSearch::Counterpart() {
+  while (!counterparts_.empty()) {
+    const NodeIndex index = counterparts_.back();
+    const FlowUnits excess = node(index).excess;
+    if (index != reservoir_ && (is_forward ? excess < 0 : excess > 0)) {
+      return index;
+    }
+    counterparts_.pop_back();
+  }
+  return kNoNode;
+}
+
+template <bool is_forward>
+void AugmentingSearch::SearchWithinCap(NodeIndex start) {
+  if (++search_ > kSearchMax) {
+    for (Node& node : nodes_) node.labels = {};
+    search_ = 1;
+  }
+  Side& near = sides_[is_forward ? kForward : kBackward];
+  Side& far = sides_[is_forward ? kBackward : kForward];
+  near.is_far = false;
+  far.is_far = true;
+  join_ = Join::kNone;
+  meeting_distance_ = kInfinity;
+  far.Close(cap_);
+  Open<is_forward>(start);
+  while (!IsJoined()) {
+    if (!far.is_open && near.scans > thresholds_.one_sided_scans) {
+      const NodeIndex counterpart = Counterpart<is_forward>();
+      if (counterpart != kNoNode) Open<!is_forward>(counterpart);
+    }
+    const bool has_near = near.Next() < kInfinity;
+    const bool has_far =
+        far.is_open && far.Next() < std::min(far.wall, kInfinity);
+    if (has_far && (!has_near || far.scans < near.scans)) {
+      SettleNext<!is_forward>();
+    } else if (has_near) {
+      SettleNext<is_forward>();
+    } else if (meeting_distance_ == kInfinity || cap_ < kInfinity) {
+      return;
+    }
+    if (work_.arc_scans >= next_poll_at_) PollLimits();
+    if (outcome_.has_value()) return;
+  }
+}
+
+// Whether a path is found that is as short as can be, which is then chosen.
+bool AugmentingSearch::IsJoined() {
+  const FlowCost forward = sides_[kForward].Reach();
+  const FlowCost backward = sides_[kBackward].Reach();
+  if (sides_[kForward].hit != kNoNode &&
+      sides_[kForward].hit_distance <= forward) {
+    join_ = Join::kForwardHit;
+    sides_[kForward].radius = sides_[kForward].hit_distance;
+    sides_[kBackward].radius = 0;
+  } else if (sides_[kBackward].hit != kNoNode &&
+             sides_[kBackward].hit_distance <= backward) {
+    join_ = Join::kBackwardHit;
+    sides_[kForward].radius = 0;
+    sides_[kBackward].radius = sides_[kBackward].hit_distance;
+  } else if (meeting_distance_ < kInfinity &&
+             meeting_distance_ - std::min(forward, meeting_distance_) <=
+                 backward) {
+    if (IsMeetingInDoubt()) return false;
+    join_ = Join::kMeeting;
+    sides_[kForward].radius = std::min(forward, meeting_distance_);
+    sides_[kBackward].radius = meeting_distance_ - sides_[kForward].radius;
+  }
+  return join_ != Join::kNone;
+}
+
+// A half arc that is far on both sides may still join them at less.  One side's
+// far ones, up to the distance, put that out of doubt.  Scans some if need be.
+bool AugmentingSearch::IsMeetingInDoubt() {
+  for (const Side& side : sides_) {
+    if (side.NextFar() >= meeting_distance_) return false;
+  }
+  if (sides_[kForward].far_heap.size() <= sides_[kBackward].far_heap.size()) {
+    ScanNextFar<true>();
+  } else {
+    ScanNextFar<false>();
+  }
+  return true;
+}
+
+FlowCost AugmentingSearch::Side::Next() const {
+  if (!level.empty()) return distance;
+  return std::min(heap.empty() ? kInfinity : heap.front().distance, NextFar());
+}
+
+void AugmentingSearch::Side::Close(FlowCost cap) {
+  is_open = false;
+  scans = 0;
+  distance = 0;
+  level.clear();
+  level_begin = 0;
+  heap.clear();
+  far_heap.clear();
+  settled.clear();
+  hit = kNoNode;
+  hit_distance = wall = kInfinity;
+  bound = cap;
+  radius = 0;
+}
+
+void AugmentingSearch::Push(const HeapEntry& entry,
+                            std::vector<HeapEntry>* heap) {
+  heap->push_back(entry);
+  std::ranges::push_heap(*heap, std::greater<>());
+}
+
+NodeIndex AugmentingSearch::PopNearest(std::vector<HeapEntry>* heap) {
+  std::ranges::pop_heap(*heap, std::greater<>());
+  const NodeIndex nearest = heap->back().node;
+  heap->pop_back();
+  return nearest;
+}
+
+template <bool is_forward>
+void AugmentingSearch::Open(NodeIndex root) {
+  Side& side = sides_[is_forward ? kForward : kBackward];
+  side.Close(cap_);
+  side.is_open = true;
+  side.root = root;
+  Label& label = node(root).labels[is_forward ? kForward : kBackward];
+  label.distance = 0;
+  label.search = 2 * search_;
+  side.level.push_back(root);
+}
+
+// Settles the nearest labeled node of one side, or scans the far half arcs of
+// one that is settled.
+template <bool is_forward>
+void AugmentingSearch::SettleNext() {
+  constexpr size_t kSide = is_forward ? kForward : kBackward;
+  Side& side = sides_[kSide];
+  NodeIndex next = kNoNode;
+  if (!side.level.empty()) {
+    next = side.level[side.level_begin++];
+    if (side.level_begin == side.level.size()) {
+      side.level.clear();
+      side.level_begin = 0;
+    }
+  } else {
+    side.distance = side.Next();
+    if (side.NextFar() == side.distance) {
+      ScanNextFar<is_forward>();
+      return;
+    }
+    next = PopNearest(&side.heap);
+  }
+  Label& label = node(next).labels[kSide];
+  if (label.search == 2 * search_ + 1) return;
+  label.search = 2 * search_ + 1;
+  side.settled.push_back(next);
+  Scan<is_forward>(next);
+}
+
+// Labels the nodes one half arc farther than `from`, far half arcs only when
+// the search gets to where they may matter.
+template <bool is_forward>
+void AugmentingSearch::Scan(NodeIndex from) {
+  constexpr size_t kSide = is_forward ? kForward : kBackward;
+  Side& side = sides_[kSide];
+  size_t near_count = 0;
+  if constexpr (is_forward) {
+    near_count = network_.NearOut(from).size();
+    ScanHalfArcs<is_forward>(from, network_.Out(from));
+  } else {
+    const FlowCost price = side.distance - potential(from);
+    const auto both = network_.Both(from);
+    for (const HalfArc& half_arc : both) {
+      Reach<is_forward>(half_arc, price + network_.CostOfTwin(half_arc) +
+                                      potential(half_arc.head));
+    }
+    CountScans(kSide, both.size());
+    near_count = network_.NearIn(from).size();
+    ScanHalfArcs<is_forward>(from, network_.NearIn(from));
+  }
+  const bool has_far = is_forward ? !network_.FarOut(from).empty()
+                                  : !network_.FarIn(from).empty();
+  Split& split = splits_[kSide][static_cast<size_t>(from)];
+  if (!has_far) {
+    if (near_count > thresholds_.unsplit_count) SplitHalfArcs<is_forward>(from);
+    return;
+  }
+  ++split.scan_count;
+  // No far half arc has a reduced cost below this.
+  const FlowCost reduced_min =
+      split.level - drift_sum_[kSide] - drift_[kSide] +
+      (is_forward ? potential(from) : -potential(from));
+  if (reduced_min <= 0) {
+    ScanFar<is_forward>(from);
+  } else if (side.distance + reduced_min < side.bound) {
+    Push({side.distance + reduced_min, from}, &side.far_heap);
+  }
+}
+
+template <bool is_forward>
+void AugmentingSearch::ScanNextFar() {
+  Side& side = sides_[is_forward ? kForward : kBackward];
+  ScanFar<is_forward>(PopNearest(&side.far_heap));
+}
+
+template <bool is_forward>
+void AugmentingSearch::ScanFar(NodeIndex from) {
+  far_scans_ += network_.degree(from);
+  ScanHalfArcs<is_forward>(
+      from, is_forward ? network_.FarOut(from) : network_.FarIn(from));
+  SplitHalfArcs<is_forward>(from);
+}
+
+// Of half arcs open one way only.
+template <bool is_forward>
+void AugmentingSearch::ScanHalfArcs(NodeIndex from,
+                                    std::span<const HalfArc> half_arcs) {
+  constexpr size_t kSide = is_forward ? kForward : kBackward;
+  const Node& of = node(from);
+  const FlowCost price = of.labels[kSide].distance +
+                         (is_forward ? potential(from) : -potential(from));
+  for (const HalfArc& half_arc : half_arcs) {
+    const FlowCost cost = half_arc.cost - potential(half_arc.head);
+    Reach<is_forward>(half_arc, is_forward ? price + cost : price - cost);
+  }
+  CountScans(kSide, half_arcs.size());
+}
+
+void AugmentingSearch::CountScans(size_t side, size_t count) {
+  sides_[side].scans += static_cast<int64_t>(count);
+  work_.arc_scans += static_cast<int64_t>(count);
+}
+
+// Divides the half arcs of a node that has many into those of least reduced
+// cost, near, and the others.
+template <bool is_forward>
+void AugmentingSearch::SplitHalfArcs(NodeIndex from) {
+  constexpr size_t kSide = is_forward ? kForward : kBackward;
+  Split& split = splits_[kSide][static_cast<size_t>(from)];
+  const auto key_of = [this](const HalfArc& half_arc) {
+    const FlowCost key =
+        half_arc.cost - references_[static_cast<size_t>(half_arc.head)];
+    return is_forward ? key : -key;
+  };
+  keys_.clear();
+  for (const auto& half_arcs :
+       {is_forward ? network_.NearOut(from) : network_.NearIn(from),
+        is_forward ? network_.FarOut(from) : network_.FarIn(from)}) {
+    for (const HalfArc& half_arc : half_arcs) {
+      keys_.push_back(key_of(half_arc));
+    }
+  }
+  const auto size = static_cast<int64_t>(keys_.size());
+  CountScans(kSide, keys_.size());
+  // Splitting should cost about as much as the scans of what is near.
+  const int64_t scans = int64_t{split.scan_count} * split.near_count;
+  if (scans < 2 * size) {
+    split.near_count = 2 * split.near_count;
+  } else if (scans > 16 * size) {
+    split.near_count = split.near_count / 2;
+  }
+  split.near_count = std::clamp<int32_t>(
+      split.near_count, thresholds_.near_count_min, kNearCountMax);
+  split.scan_count = 0;
+  FlowCost level = kInfinity;
+  if (split.near_count < size) {
+    const auto nth = keys_.begin() + split.near_count;
+    std::ranges::nth_element(keys_, nth);
+    level = *nth;
+    split.level = level + drift_sum_[kSide];
+  }
+  const auto is_far = [&key_of, level](const HalfArc& half_arc) {
+    return key_of(half_arc) >= level;
+  };
+  if constexpr (is_forward) {
+    network_.SplitFarOut(from, is_far);
+  } else {
+    network_.SplitFarIn(from, is_far);
+  }
+}
+
+template <bool is_forward>
+void AugmentingSearch::Reach(const HalfArc& over, FlowCost distance) {
+  constexpr size_t kSide = is_forward ? kForward : kBackward;
+  Side& side = sides_[kSide];
+  if (distance >= side.bound) return;
+  Node& to = node(over.head);
+  Label& label = to.labels[kSide];
+  if (label.search >= 2 * search_ && label.distance <= distance) return;
+  label = {.distance = distance, .search = 2 * search_, .parent = over.id()};
+  const Label& other = to.labels[1 - kSide];
+  if (other.search >= 2 * search_ &&
+      distance + other.distance < meeting_distance_) {
+    meeting_distance_ = distance + other.distance;
+    meeting_ = over.head;
+    for (Side& each : sides_) {
+      each.bound = std::min(each.bound, meeting_distance_);
+    }
+  }
+  if (over.head == reservoir_ && side.is_far) {
+    side.wall = std::min(side.wall, distance);
+  } else if (over.head == reservoir_ ||
+             (is_forward ? to.excess < 0 : to.excess > 0)) {
+    side.hit_distance = distance;
+    side.hit = over.head;
+    side.bound = distance;
+  } else if (distance == side.distance) {
+    side.level.push_back(over.head);
+  } else {
+    Push({distance, over.head}, &side.heap);
+  }
+}
+
+// Makes the reduced costs along the chosen path zero.
+void AugmentingSearch::UpdatePotentials() {
+  for (const size_t kind : {kForward, kBackward}) {
+    const Side& side = sides_[kind];
+    for (const NodeIndex index : side.settled) {
+      const FlowCost change = side.radius - node(index).labels[kind].distance;
+      if (change <= 0) continue;
+      MovePotential(index,
+                    potential(index) + (kind == kForward ? -change : change));
+      const FlowCost drift =
+          potential(index) - references_[static_cast<size_t>(index)];
+      drift_[kForward] = std::max(drift_[kForward], drift);
+      drift_[kBackward] = std::max(drift_[kBackward], -drift);
+      ++work_.relabels;
+    }
+  }
+}
+
+// Appends the half arcs between the root of the side and `from` to the path;
+// returns the root.
+NodeIndex AugmentingSearch::Trace(size_t side, NodeIndex from) {
+  while (from != sides_[side].root) {
+    const HalfArcId parent = node(from).labels[side].parent;
+    const HalfArcId twin = DynamicResidualNetwork::Twin(parent);
+    path_.push_back(side == kForward ? parent : twin);
+    from = network_.half_arc(twin).head;
+  }
+  return from;
+}
+
+AugmentingSearch::Path AugmentingSearch::TracePath() {
+  path_.clear();
+  Path path;
+  path.source =
+      join_ == Join::kBackwardHit
+          ? sides_[kBackward].hit
+          : Trace(kForward,
+                  join_ == Join::kForwardHit ? sides_[kForward].hit : meeting_);
+  path.target =
+      join_ == Join::kForwardHit
+          ? sides_[kForward].hit
+          : Trace(kBackward, join_ == Join::kBackwardHit ? sides_[kBackward].hit
+                                                         : meeting_);
+  path.half_arcs = path_;
+  return path;
+}
+
+}  // namespace sluice

@@ -1,0 +1,248 @@
+// Shortest augmenting paths in a residual network whose reduced costs are not
+// negative: the search of solver/incremental_flow.h.
+//
+// A search is Dijkstra's algorithm by reduced cost (Tomizawa 1971; Edmonds and
+// Karp 1972; Ahuja, Magnanti, Orlin 1993, ch. 9.7).  It looks no further than
+// its path is long, and moves the potentials of what it settled such that the
+// path's reduced costs become zero and none negative.  A search that gets wide
+// goes on from both ends (Pohl 1971): balls of half the radius hold far fewer
+// nodes.
+//
+// Excess and deficit live here, since each step of a search asks for them.  The
+// *reservoir* is a node that takes any excess and fills any deficit.
+//
+// Threads: none; confined to its owner.
+
+#ifndef SLUICE_SOLVER_AUGMENTING_SEARCH_H_
+#define SLUICE_SOLVER_AUGMENTING_SEARCH_H_
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sluice/flow/problem.h"
+#include "sluice/solver/solver.h"
+#include "solver/dynamic_residual_network.h"
+
+namespace sluice {
+
+class AugmentingSearch {
+ public:
+  using HalfArc = DynamicResidualNetwork::HalfArc;
+  using HalfArcId = DynamicResidualNetwork::HalfArcId;
+  static constexpr NodeIndex kNoNode = -1;
+  static constexpr FlowCost kInfinity = std::numeric_limits<FlowCost>::max();
+  // Potentials beyond this in size could overflow reduced costs.
+  static constexpr FlowCost kPotentialMax = int64_t{1} << 60;
+
+  // From where on it pays to do something clever.  Tests set them low.
+  struct Thresholds {
+    // A search that has scanned more half arcs goes on from both ends.
+    int64_t one_sided_scans = 3000;
+    // A node with more half arcs has them divided into near and far ones.
+    size_t unsplit_count = 64;
+    int32_t near_count_min = 16;
+  };
+
+  // Half arcs from `source`, where units are left, to `target`, where they
+  // lack; in no order.  Valid until the next search.
+  struct Path {
+    NodeIndex source = kNoNode;
+    NodeIndex target = kNoNode;
+    std::span<const HalfArcId> half_arcs;
+  };
+
+  // `network` must outlive this.
+  AugmentingSearch(const Thresholds& thresholds,
+                   DynamicResidualNetwork* network)
+      : thresholds_(thresholds), network_(*network) {}
+  AugmentingSearch(const AugmentingSearch&) = delete;
+  AugmentingSearch& operator=(const AugmentingSearch&) = delete;
+
+  // The network was built anew, of nodes with these potentials and no excess.
+  void Reset(const std::vector<FlowCost>& potentials);
+
+  // What follows is one call of the owner, who wants it to end as `limits` says
+  // and owns the potentials, one a node, that are read and moved.  Nodes may
+  // have been added since the last call.
+  void Begin(const SolveLimits& limits, std::vector<FlowCost>* potentials);
+
+  // Why searching ended early in this call: kCancelled, kBudgetSpent, or
+  // kCostRange where potentials got too large.  None as long as it did not.
+  const std::optional<SolveOutcome>& outcome() const { return outcome_; }
+  // Arc scans and relabels of this call.
+  const SolveWork& work() const { return work_; }
+
+  FlowUnits excess(NodeIndex node) const {
+    return nodes_[static_cast<size_t>(node)].excess;
+  }
+  void AddExcess(NodeIndex node, FlowUnits amount) {
+    nodes_[static_cast<size_t>(node)].excess += amount;
+  }
+  FlowCost potential(NodeIndex node) const {
+    return (*potentials_)[static_cast<size_t>(node)];
+  }
+  // Takes time in proportion to the node's half arcs.
+  void SetPotential(NodeIndex node, FlowCost potential);
+
+  // Takes the nodes that may have an excess or a deficit: the other ends that a
+  // search may go on from.
+  void SetEnds(const std::vector<NodeIndex>& ends, NodeIndex reservoir);
+
+  // Finds a shortest path from `start` to a deficit or to the reservoir; where
+  // `start` has a deficit, to `start` from an excess or from the reservoir.
+  // Makes the reduced costs along it zero.  None if there is no such path, or
+  // there is an outcome().
+  // REQUIRES: `start` has an excess or a deficit and is not the reservoir; no
+  // reduced cost is negative.
+  std::optional<Path> FindPath(NodeIndex start);
+
+  // The nodes, ascending, that keep the search from a path which found none:
+  // what an excess reaches has no way out, and what does not reach a deficit
+  // has none into what does.
+  std::vector<NodeIndex> FindCut() const;
+
+ private:
+  enum : size_t { kForward, kBackward };
+
+  struct Label {
+    FlowCost distance = 0;  // In the search named next.
+    uint32_t search = 0;    // 2 * number, and 1 once settled.
+    HalfArcId parent = 0;   // The half arc that the search came over.
+  };
+
+  struct Node {
+    FlowUnits excess = 0;  // Supply + flow in - flow out.
+    std::array<Label, 2> labels;
+  };
+
+  struct HeapEntry {
+    FlowCost distance = 0;
+    NodeIndex node = 0;
+    auto operator<=>(const HeapEntry&) const = default;
+  };
+
+  // What is known of the far half arcs of a node (DynamicResidualNetwork), by
+  // direction.  Their cost less the reference of the node at the head (plus
+  // that of the node at the tail) is at least `level` less what drift_sum_
+  // says.
+  struct Split {
+    FlowCost level = 0;
+    int32_t near_count = 0;  // To be near.
+    int32_t scan_count = 0;  // Scans of the near ones since the last split.
+  };
+
+  // One end of a search: the nodes found from an excess, or to a deficit.
+  struct Side {
+    bool is_open = false;
+    bool is_far = false;  // The counterpart's.
+    NodeIndex root = kNoNode;
+    int64_t scans = 0;
+    FlowCost distance = 0;         // Of the node settled last.
+    std::vector<NodeIndex> level;  // A queue: labeled at that distance.
+    size_t level_begin = 0;
+    std::vector<HeapEntry> heap;  // Labeled beyond.
+    // Settled, but for far half arcs, which lead no nearer than this.
+    std::vector<HeapEntry> far_heap;
+    std::vector<NodeIndex> settled;
+    NodeIndex hit = kNoNode;  // The nearest node to balance with.
+    FlowCost hit_distance = kInfinity;
+    FlowCost wall = kInfinity;   // The reservoir's distance, where no hit.
+    FlowCost bound = kInfinity;  // No label from here on helps.
+    FlowCost radius = 0;         // By which potentials move.
+
+    void Close(FlowCost cap);
+    // The distance that the next node is settled at; infinite if there is none.
+    FlowCost Next() const;
+    FlowCost NextFar() const {
+      return far_heap.empty() ? kInfinity : far_heap.front().distance;
+    }
+    // All nodes nearer than this are settled.
+    FlowCost Reach() const {
+      return is_open ? std::min({Next(), wall, bound}) : 0;
+    }
+  };
+
+  // How the two sides of a search make a path.
+  enum class Join { kNone, kForwardHit, kBackwardHit, kMeeting };
+
+  Node& node(NodeIndex index) { return nodes_[static_cast<size_t>(index)]; }
+  void TakeReferences();
+  void MovePotential(NodeIndex index, FlowCost potential);
+  void PollLimits();
+  template <bool is_forward>
+  void SearchWithinCap(NodeIndex start);
+  template <bool is_forward>
+  NodeIndex Counterpart();
+  bool IsJoined();
+  bool IsMeetingInDoubt();
+  static void Push(const HeapEntry& entry, std::vector<HeapEntry>* heap);
+  static NodeIndex PopNearest(std::vector<HeapEntry>* heap);
+  template <bool is_forward>
+  void Open(NodeIndex root);
+  template <bool is_forward>
+  void SettleNext();
+  template <bool is_forward>
+  void Scan(NodeIndex from);
+  template <bool is_forward>
+  void ScanFar(NodeIndex from);
+  template <bool is_forward>
+  void ScanNextFar();
+  template <bool is_forward>
+  void ScanHalfArcs(NodeIndex from, std::span<const HalfArc> half_arcs);
+  void CountScans(size_t side, size_t count);
+  template <bool is_forward>
+  void SplitHalfArcs(NodeIndex from);
+  template <bool is_forward>
+  void Reach(const HalfArc& over, FlowCost distance);
+  void UpdatePotentials();
+  NodeIndex Trace(size_t side, NodeIndex from);
+  Path TracePath();
+
+  const Thresholds thresholds_;
+  DynamicResidualNetwork& network_;
+
+  // Of the call at hand.
+  SolveLimits limits_;
+  std::vector<FlowCost>* potentials_ = nullptr;
+  std::optional<SolveOutcome> outcome_;
+  SolveWork work_;
+  int64_t next_poll_at_ = 0;  // By arc_scans.
+  NodeIndex reservoir_ = kNoNode;
+  std::vector<NodeIndex> counterparts_;  // Those not found balanced yet.
+
+  std::vector<Node> nodes_;
+
+  // Potentials drift away from the references: upward (matters to the forward
+  // side) and downward (backward) by at most drift_ now, and by drift_sum_
+  // until the references were taken.
+  std::vector<FlowCost> references_;
+  std::array<FlowCost, 2> drift_ = {};
+  std::array<FlowCost, 2> drift_sum_ = {};
+  std::array<std::vector<Split>, 2> splits_;  // By node.
+  int64_t far_scans_ = 0;  // Since the references were taken.
+
+  // Nothing is labeled at this distance or beyond, which saves most labels; a
+  // search that fails for it is repeated with a larger one.
+  FlowCost cap_ = 64;
+  // Of the search at hand, or the last one.
+  uint32_t search_ = 0;
+  bool is_forward_ = true;
+  std::array<Side, 2> sides_;
+  Join join_ = Join::kNone;
+  NodeIndex meeting_ = kNoNode;  // Where the sides meet on the shortest path.
+  FlowCost meeting_distance_ = 0;
+  std::vector<HalfArcId> path_;
+
+  std::vector<FlowCost> keys_;  // Scratch, kept for its memory.
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVER_AUGMENTING_SEARCH_H_
