@@ -253,12 +253,14 @@ absl::StatusOr<SolveReport> SolveAndResolve(
   return report;
 }
 
-const SolveStep* FirstWithoutOptimum(const SolveReport& report) {
-  const auto step =
-      std::ranges::find_if(report.steps, [](const SolveStep& candidate) {
-        return candidate.result.outcome != SolveOutcome::kOptimal;
-      });
-  return step == report.steps.end() ? nullptr : &*step;
+std::optional<size_t> WorstStep(const SolveReport& report) {
+  std::optional<size_t> worst;
+  for (size_t i = 0; i < report.steps.size(); ++i) {
+    const SolveOutcome outcome = report.steps[i].result.outcome;
+    if (outcome == SolveOutcome::kInvalidProblem) return i;
+    if (outcome != SolveOutcome::kOptimal && !worst.has_value()) worst = i;
+  }
+  return worst;
 }
 
 void PrintSolveJson(const SolveReport& report, std::ostream& out) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,8 +54,9 @@ absl::StatusOr<SolveReport> SolveAndResolve(
     FlowProblem problem, std::span<const DimacsChanges> groups,
     const SolveOptions& options, const Clock& clock);
 
-// The first step that is not optimal, or null.
-const SolveStep* FirstWithoutOptimum(const SolveReport& report);
+// The index of the first step whose problem is invalid, else of the first that
+// is not optimal, if there is one.
+std::optional<size_t> WorstStep(const SolveReport& report);
 
 // One JSON object; "sluicectl solve --help" says what its keys mean.
 void PrintSolveJson(const SolveReport& report, std::ostream& out);

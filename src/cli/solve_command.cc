@@ -71,7 +71,8 @@ solve_ms, cpu_ms (processor time) and resolve_ms are the solver's alone:
 reading, changing and verifying do not count.
 
 Exit codes: 0 if every solve was optimal; 1 if a file cannot be read; 2 if the
-command line or a file makes no sense; 3 if a solve was not optimal.
+command line, a file or a changed problem makes no sense; 3 if a solve was not
+optimal for another reason.
 )"};
 
 // Enough for one read; a file's size is unknown where it is a pipe.
@@ -106,9 +107,9 @@ absl::StatusOr<std::string> ReadPath(const std::string& path,
 
 // For people: the algorithms by name.
 std::string AlgorithmHelp() {
-  std::string help = StrCat("The algorithm (", DefaultAlgorithm(),
-                            "); none knows gains, for\n"
-                            "which there is one of its own:");
+  std::string help = StrCat("The algorithm (", kAutomatic,
+                            "), which stands for one of its\n"
+                            "own where there are gains; no other knows them:");
   for (const SolverEntry& entry : Solvers()) {
     help += StrCat("\n", entry.name, "\n  ", entry.summary);
   }
@@ -163,6 +164,8 @@ class SolveCommand final : public Command {
 
  private:
   absl::StatusOr<FlowProblem> ReadProblem(const CommandContext& context) const;
+  // What is told of the step without an optimum.
+  absl::Status Failure(const SolveReport& report, size_t index) const;
   absl::StatusOr<std::vector<DimacsChanges>> ReadChanges(
       const CommandContext& context, NodeIndex node_count) const;
 
@@ -209,12 +212,21 @@ absl::Status SolveCommand::Run(const CommandContext& context) {
   } else {
     PrintSolveTable(*report, context.console.out);
   }
-  const SolveStep* const failed = FirstWithoutOptimum(*report);
-  if (failed == nullptr) return absl::OkStatus();
-  const std::string message =
-      StrCat(path_, ": ", SolveOutcomeName(failed->result.outcome), ": ",
-             failed->result.error);
-  return failed->result.outcome == SolveOutcome::kInvalidProblem
+  const std::optional<size_t> failed = WorstStep(*report);
+  return failed.has_value() ? Failure(*report, *failed) : absl::OkStatus();
+}
+
+absl::Status SolveCommand::Failure(const SolveReport& report,
+                                   size_t index) const {
+  const SolveResult& result = report.steps[index].result;
+  const std::string_view outcome = SolveOutcomeName(result.outcome);
+  const std::string message = StrCat(
+      index == 0 ? path_ : StrCat(changes_path_, ": after group ", index), ": ",
+      outcome, result.error == outcome ? "" : StrCat(": ", result.error),
+      result.outcome == SolveOutcome::kBudgetSpent
+          ? "; --search-nodes gives it more"
+          : "");
+  return result.outcome == SolveOutcome::kInvalidProblem
              ? absl::InvalidArgumentError(message)
              : absl::FailedPreconditionError(message);
 }

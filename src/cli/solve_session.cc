@@ -127,9 +127,9 @@ class AllOrNoneSession final : public SolveSession {
     SolveResult result = Describe(found_, name());
     SolveResult::Search& search = result.search.emplace();
     search.node_count = found_.node_count;
+    if (found_.has_bound) search.bound = StrCat(found_.bound);
     if (found_.has_flow()) {
       search.best_objective = StrCat(found_.solution.objective);
-      search.bound = StrCat(found_.bound);
       search.gap = StrCat(found_.gap());
     }
     if (result.outcome == SolveOutcome::kOptimal) {
@@ -146,21 +146,16 @@ class AllOrNoneSession final : public SolveSession {
 
 }  // namespace
 
-std::string_view DefaultAlgorithm() {
-  return MakeSolver("automatic") == nullptr ? "cost_scaling" : "automatic";
-}
-
 std::unique_ptr<SolveSession> MakeSolveSession(const FlowProblem& problem,
                                                const SolveChoice& choice) {
   const bool is_search = !problem.all_or_none().empty();
-  if (!problem.gains().empty() && choice.algorithm.empty()) {
+  if (!problem.gains().empty() && choice.algorithm == kAutomatic) {
     if (!is_search) return std::make_unique<GeneralizedSession>();
     return std::make_unique<
         AllOrNoneSession<GeneralizedSolver, GeneralizedSolution>>(
         std::make_unique<GeneralizedSolver>(), choice.search_nodes_max);
   }
-  std::unique_ptr<Solver> solver = MakeSolver(
-      choice.algorithm.empty() ? DefaultAlgorithm() : choice.algorithm);
+  std::unique_ptr<Solver> solver = MakeSolver(choice.algorithm);
   CHECK(solver != nullptr) << "no solver " << choice.algorithm;
   if (!is_search) return std::make_unique<PureSession>(std::move(solver));
   return std::make_unique<AllOrNoneSession<Solver, FlowSolution>>(

@@ -62,19 +62,19 @@ class SolveSession {
   virtual SolveResult result() const = 0;
 };
 
+// The name of the solver that chooses by the problem.
+inline constexpr std::string_view kAutomatic = "automatic";
+
 // What a session is made for.
 struct SolveChoice {
-  // Of solver/registry.h; empty for the default, or where the problem has
-  // gains, of which none of those knows.
-  std::string algorithm;
+  // Of solver/registry.h.
+  std::string algorithm = std::string(kAutomatic);
   int64_t search_nodes_max = AllOrNoneLimits().nodes_max;
 };
 
-// The algorithm for problems without gains where the user names none.
-std::string_view DefaultAlgorithm();
-
 // Returns a session for a problem that has gains and all-or-none arcs where
-// `problem` has; an algorithm named for one with gains will refuse it.
+// `problem` has.  Gains have an algorithm of their own, which kAutomatic stands
+// for as well; any other will refuse them.
 // REQUIRES: the algorithm exists.
 std::unique_ptr<SolveSession> MakeSolveSession(const FlowProblem& problem,
                                                const SolveChoice& choice);

@@ -57,6 +57,9 @@ absl::StatusOr<std::vector<DimacsChanges>> ChangeReader::Read() && {
 
 absl::Status ChangeReader::ReadLine(DimacsLine& line) {
   const std::string_view kind = line.Word();
+  if (kind == "c" && line.Take("sluice")) {
+    return line.Error("'c sluice' is for problems: a change is of a plain arc");
+  }
   if (kind.empty() || kind.front() == 'c') return absl::OkStatus();
   if (kind == "x") return ReadArc(line);
   if (kind == "s") return ReadSupply(line);

@@ -106,7 +106,7 @@ void FlowProblem::RemoveArc(ArcIndex arc) {
 
 void FlowProblem::SetGain(ArcIndex arc, FlowGain gain) {
   MutableArc(arc);
-  if (gain == FlowGain()) {
+  if (gain.numerator == gain.denominator && gain.numerator > 0) {
     gains_.erase(arc);
   } else {
     gains_[arc] = gain;

@@ -55,13 +55,22 @@ std::vector<FlowCost> LoadCosts(const Machine& machine,
   std::vector<FlowCost> costs(static_cast<size_t>(slots));
   Resources load = machine.used;
   for (FlowCost& cost : costs) {
-    cost = policies.LoadCost(machine, load);
+    cost = LoadArcCost(policies, machine, load);
     load += mean_request;
   }
   return costs;
 }
 
 }  // namespace
+
+FlowCost LoadArcCost(const PolicySet& policies, const Machine& machine,
+                     const Resources& used) {
+  const int64_t pods = std::max<int64_t>(machine.allocatable[kPods], 1);
+  // One part for each task, or less where there is room for more.
+  const FlowCost tasks = std::clamp<int64_t>(used[kPods], 0, pods) *
+                         std::min<int64_t>(pods, kPartsPerPoint - 1) / pods;
+  return policies.LoadCost(machine, used) * kPartsPerPoint + tasks;
+}
 
 BandNetwork::BandNetwork(std::span<const MachineGroup> groups,
                          const PolicySet& policies,
@@ -106,15 +115,17 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
     std::vector<CostSegment>& ladder = (*ladders)[g];
     ladder = ToSegments(LoadCosts(machine, mean_request_, slots, policies),
                         groups[g].size(), supply_);
-    const Cost mean_cost =
-        policies.LoadCost(machine, machine.used + mean_request_);
+    const FlowCost mean_cost =
+        LoadArcCost(policies, machine, machine.used + mean_request_);
     for (const size_t i : fitting) {
       const ClassKey& key = classes[i].key;
       // What this class weighs more or less than the mean, which the ladder
       // charges for every unit.
-      const Cost size_cost =
-          policies.LoadCost(machine, machine.used + key.request) - mean_cost;
-      const FlowCost cost = policies.PreferenceCost(key, machine) + size_cost;
+      const FlowCost size_cost =
+          LoadArcCost(policies, machine, machine.used + key.request) -
+          mean_cost;
+      const FlowCost cost =
+          policies.PreferenceCost(key, machine) * kPartsPerPoint + size_cost;
       const auto tasks = std::ssize(classes[i].tasks);
       const FlowUnits fit = key.request.TimesIn(free, tasks);
       candidates[i].Offer(
@@ -206,7 +217,8 @@ void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
       std::vector<FlowCost> costs;
       WaitingArc waiting;
       for (const Task* task : tasks) {
-        costs.push_back(WaitingCost(now_ms - task->submitted_ms));
+        costs.push_back(WaitingCost(now_ms - task->submitted_ms) *
+                        kPartsPerPoint);
         waiting.tasks.push_back(task->id);
       }
       waiting.arc = problem_.AddConvexArc(

@@ -41,6 +41,16 @@ struct BandClass {
   std::vector<const Task*> tasks;
 };
 
+// The network's costs are points of the policies in this many parts, so that
+// what costs the same can still go to the machine with the fewer tasks: loads
+// are counted in thousandths, and tasks that ask for next to nothing would all
+// go to the first machine.
+inline constexpr FlowCost kPartsPerPoint = 128;
+
+// What one more task on `machine` costs while `used` of it is used.
+FlowCost LoadArcCost(const PolicySet& policies, const Machine& machine,
+                     const Resources& used);
+
 struct Proposal {
   size_t class_index = 0;  // Into the classes the network was drawn of.
   TaskId task;

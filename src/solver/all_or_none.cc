@@ -310,11 +310,13 @@ void BranchAndBound<Relaxation>::Accept() {
 
 template <class Relaxation>
 void BranchAndBound<Relaxation>::Finish() {
-  if (result_.has_flow()) {
-    result_.bound = result_.solution.objective;
-    if (!open_.empty()) {
-      result_.bound = std::min(result_.bound, std::get<0>(*open_.begin()));
-    }
+  result_.has_bound =
+      result_.has_flow() || (!open_.empty() && nodes_.size() > 1);
+  if (result_.has_flow()) result_.bound = result_.solution.objective;
+  if (result_.has_bound && !open_.empty()) {
+    const Cost open_bound = std::get<0>(*open_.begin());
+    result_.bound =
+        result_.has_flow() ? std::min(result_.bound, open_bound) : open_bound;
   }
   if (stopped_by_.has_value()) {
     result_.outcome = *stopped_by_;

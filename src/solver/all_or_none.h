@@ -46,8 +46,10 @@ struct AllOrNoneResult {
   SolveOutcome outcome = SolveOutcome::kInvalidProblem;
   // The best flow found, where its outcome is kOptimal.
   Solution solution;
-  // No flow costs less.  Says something where has_flow().
+  // No flow costs less; says something where has_bound: where there is a flow,
+  // and where the search got beyond its first relaxation.
   decltype(Solution::objective) bound = 0;
+  bool has_bound = false;
   int64_t node_count = 0;  // Relaxations solved.
   SolveWork work;          // Of all of them.
   std::string error;       // For people; empty where optimal.

@@ -17,6 +17,9 @@ constexpr FlowCost kCapMax = int64_t{1} << 40;
 // No more half arcs than that are ever near.
 constexpr int32_t kNearCountMax = 1 << 20;
 
+// A node with more ways on does not recede.
+constexpr size_t kRecedeWaysMax = 4;
+
 }  // namespace
 
 void AugmentingSearch::Reset(const std::vector<FlowCost>& potentials) {
@@ -43,10 +46,42 @@ void AugmentingSearch::Begin(const SolveLimits& limits,
 }
 
 void AugmentingSearch::SetPotential(NodeIndex index, FlowCost potential) {
+  // Half arcs that get shorter become near; the others stay as far as they
+  // were, even if the node drifts back.
+  FlowCost& reference = references_[static_cast<size_t>(index)];
+  if (potential < this->potential(index)) {
+    reference = std::min(reference, potential);
+    network_.MakeNearFrom(index);
+  } else {
+    reference = std::max(reference, potential);
+    network_.MakeNearTo(index);
+  }
   MovePotential(index, potential);
-  // Nobody has half arcs to it that are far, so that it has not drifted.
-  references_[static_cast<size_t>(index)] = potential;
-  network_.MakeNearAtHeads(index);
+}
+
+FlowCost AugmentingSearch::LowestPotential(NodeIndex index) const {
+  FlowCost low = -kInfinity;
+  for (const auto& half_arcs : {network_.FarOut(index), network_.Out(index)}) {
+    for (const HalfArc& half_arc : half_arcs) {
+      low = std::max(low, potential(half_arc.head) - half_arc.cost);
+    }
+  }
+  return low;
+}
+
+FlowCost AugmentingSearch::HighestPotential(NodeIndex index) const {
+  FlowCost high = kInfinity;
+  for (const auto& half_arcs :
+       {network_.NearIn(index), network_.FarIn(index)}) {
+    for (const HalfArc& half_arc : half_arcs) {
+      high = std::min(high, potential(half_arc.head) - half_arc.cost);
+    }
+  }
+  for (const HalfArc& half_arc : network_.Both(index)) {
+    high = std::min(high,
+                    potential(half_arc.head) + network_.CostOfTwin(half_arc));
+  }
+  return high;
 }
 
 void AugmentingSearch::MovePotential(NodeIndex index, FlowCost potential) {
@@ -81,6 +116,7 @@ std::optional<AugmentingSearch::Path> AugmentingSearch::FindPath(
   const FlowCost length = sides_[kForward].radius + sides_[kBackward].radius;
   cap_ = std::min(cap_, kCapMax) / 2 + 2 * std::min(length, kCapMax) + 8;
   UpdatePotentials();
+  Recede();
   return TracePath();
 }
 
@@ -140,10 +176,10 @@ void AugmentingSearch::SearchWithinCap(NodeIndex start) {
   near.is_far = false;
   far.is_far = true;
   join_ = Join::kNone;
-  meeting_distance_ = kInfinity;
-  far.Close(cap_);
+  length_ = cap_;
+  far.Close();
   Open<is_forward>(start);
-  while (!IsJoined()) {
+  while (!IsShortest()) {
     if (!far.is_open && near.scans > thresholds_.one_sided_scans) {
       const NodeIndex counterpart = Counterpart<is_forward>();
       if (counterpart != kNoNode) Open<!is_forward>(counterpart);
@@ -155,7 +191,7 @@ void AugmentingSearch::SearchWithinCap(NodeIndex start) {
       SettleNext<!is_forward>();
     } else if (has_near) {
       SettleNext<is_forward>();
-    } else if (meeting_distance_ == kInfinity || cap_ < kInfinity) {
+    } else if (join_ == Join::kNone) {
       return;
     }
     if (work_.arc_scans >= next_poll_at_) PollLimits();
@@ -163,36 +199,40 @@ void AugmentingSearch::SearchWithinCap(NodeIndex start) {
   }
 }
 
-// Whether a path is found that is as short as can be, which is then chosen.
-bool AugmentingSearch::IsJoined() {
-  const FlowCost forward = sides_[kForward].Reach();
-  const FlowCost backward = sides_[kBackward].Reach();
-  if (sides_[kForward].hit != kNoNode &&
-      sides_[kForward].hit_distance <= forward) {
-    join_ = Join::kForwardHit;
-    sides_[kForward].radius = sides_[kForward].hit_distance;
-    sides_[kBackward].radius = 0;
-  } else if (sides_[kBackward].hit != kNoNode &&
-             sides_[kBackward].hit_distance <= backward) {
-    join_ = Join::kBackwardHit;
-    sides_[kForward].radius = 0;
-    sides_[kBackward].radius = sides_[kBackward].hit_distance;
-  } else if (meeting_distance_ < kInfinity &&
-             meeting_distance_ - std::min(forward, meeting_distance_) <=
-                 backward) {
-    if (IsMeetingInDoubt()) return false;
-    join_ = Join::kMeeting;
-    sides_[kForward].radius = std::min(forward, meeting_distance_);
-    sides_[kBackward].radius = meeting_distance_ - sides_[kForward].radius;
+// All nodes nearer than this are settled.
+FlowCost AugmentingSearch::Reach(const Side& side) const {
+  return side.is_open ? std::min({side.Next(), side.wall, length_}) : 0;
+}
+
+// Whether a path is found that is as short as can be; then it says how far
+// potentials move on either side.
+bool AugmentingSearch::IsShortest() {
+  Side& forward = sides_[kForward];
+  Side& backward = sides_[kBackward];
+  switch (join_) {
+    case Join::kNone:
+      return false;
+    case Join::kForward:
+      forward.radius = length_;
+      backward.radius = 0;
+      return Reach(forward) == length_;
+    case Join::kBackward:
+      forward.radius = 0;
+      backward.radius = length_;
+      return Reach(backward) == length_;
+    case Join::kBoth:
+      forward.radius = Reach(forward);
+      backward.radius = length_ - forward.radius;
+      return backward.radius <= Reach(backward) && !IsMeetingInDoubt();
   }
-  return join_ != Join::kNone;
+  return false;
 }
 
 // A half arc that is far on both sides may still join them at less.  One side's
 // far ones, up to the distance, put that out of doubt.  Scans some if need be.
 bool AugmentingSearch::IsMeetingInDoubt() {
   for (const Side& side : sides_) {
-    if (side.NextFar() >= meeting_distance_) return false;
+    if (side.NextFar() >= length_) return false;
   }
   if (sides_[kForward].far_heap.size() <= sides_[kBackward].far_heap.size()) {
     ScanNextFar<true>();
@@ -207,7 +247,7 @@ FlowCost AugmentingSearch::Side::Next() const {
   return std::min(heap.empty() ? kInfinity : heap.front().distance, NextFar());
 }
 
-void AugmentingSearch::Side::Close(FlowCost cap) {
+void AugmentingSearch::Side::Close() {
   is_open = false;
   scans = 0;
   distance = 0;
@@ -216,9 +256,7 @@ void AugmentingSearch::Side::Close(FlowCost cap) {
   heap.clear();
   far_heap.clear();
   settled.clear();
-  hit = kNoNode;
-  hit_distance = wall = kInfinity;
-  bound = cap;
+  wall = kInfinity;
   radius = 0;
 }
 
@@ -238,7 +276,7 @@ NodeIndex AugmentingSearch::PopNearest(std::vector<HeapEntry>* heap) {
 template <bool is_forward>
 void AugmentingSearch::Open(NodeIndex root) {
   Side& side = sides_[is_forward ? kForward : kBackward];
-  side.Close(cap_);
+  side.Close();
   side.is_open = true;
   side.root = root;
   Label& label = node(root).labels[is_forward ? kForward : kBackward];
@@ -289,7 +327,7 @@ void AugmentingSearch::Scan(NodeIndex from) {
     const FlowCost price = side.distance - potential(from);
     const auto both = network_.Both(from);
     for (const HalfArc& half_arc : both) {
-      Reach<is_forward>(half_arc, price + network_.CostOfTwin(half_arc) +
+      Offer<is_forward>(half_arc, price + network_.CostOfTwin(half_arc) +
                                       potential(half_arc.head));
     }
     CountScans(kSide, both.size());
@@ -310,7 +348,7 @@ void AugmentingSearch::Scan(NodeIndex from) {
       (is_forward ? potential(from) : -potential(from));
   if (reduced_min <= 0) {
     ScanFar<is_forward>(from);
-  } else if (side.distance + reduced_min < side.bound) {
+  } else if (side.distance + reduced_min < length_) {
     Push({side.distance + reduced_min, from}, &side.far_heap);
   }
 }
@@ -339,7 +377,7 @@ void AugmentingSearch::ScanHalfArcs(NodeIndex from,
                          (is_forward ? potential(from) : -potential(from));
   for (const HalfArc& half_arc : half_arcs) {
     const FlowCost cost = half_arc.cost - potential(half_arc.head);
-    Reach<is_forward>(half_arc, is_forward ? price + cost : price - cost);
+    Offer<is_forward>(half_arc, is_forward ? price + cost : price - cost);
   }
   CountScans(kSide, half_arcs.size());
 }
@@ -398,30 +436,29 @@ void AugmentingSearch::SplitHalfArcs(NodeIndex from) {
 }
 
 template <bool is_forward>
-void AugmentingSearch::Reach(const HalfArc& over, FlowCost distance) {
+void AugmentingSearch::Offer(const HalfArc& over, FlowCost distance) {
   constexpr size_t kSide = is_forward ? kForward : kBackward;
   Side& side = sides_[kSide];
-  if (distance >= side.bound) return;
+  if (distance >= length_) return;
   Node& to = node(over.head);
   Label& label = to.labels[kSide];
   if (label.search >= 2 * search_ && label.distance <= distance) return;
   label = {.distance = distance, .search = 2 * search_, .parent = over.id()};
   const Label& other = to.labels[1 - kSide];
-  if (other.search >= 2 * search_ &&
-      distance + other.distance < meeting_distance_) {
-    meeting_distance_ = distance + other.distance;
-    meeting_ = over.head;
-    for (Side& each : sides_) {
-      each.bound = std::min(each.bound, meeting_distance_);
-    }
+  if (other.search >= 2 * search_ && distance + other.distance < length_) {
+    length_ = distance + other.distance;
+    join_ = Join::kBoth;
+    joint_ = over.head;
   }
-  if (over.head == reservoir_ && side.is_far) {
-    side.wall = std::min(side.wall, distance);
-  } else if (over.head == reservoir_ ||
-             (is_forward ? to.excess < 0 : to.excess > 0)) {
-    side.hit_distance = distance;
-    side.hit = over.head;
-    side.bound = distance;
+  const bool is_end =
+      over.head == reservoir_ || (is_forward ? to.excess < 0 : to.excess > 0);
+  if (is_end && !side.is_far) {
+    if (distance >= length_) return;
+    length_ = distance;
+    join_ = is_forward ? Join::kForward : Join::kBackward;
+    joint_ = over.head;
+  } else if (over.head == reservoir_) {
+    side.wall = distance;
   } else if (distance == side.distance) {
     side.level.push_back(over.head);
   } else {
@@ -447,6 +484,27 @@ void AugmentingSearch::UpdatePotentials() {
   }
 }
 
+// Moves dead ends away, until one of their ways on has a reduced cost of zero:
+// searches to come find them later, most of them never.  It matters where
+// thousands of tasks end at one class.
+void AugmentingSearch::Recede() {
+  for (const NodeIndex index : sides_[kForward].settled) {
+    const size_t ways =
+        network_.FarOut(index).size() + network_.Out(index).size();
+    if (ways == 0 || ways > kRecedeWaysMax) continue;
+    const FlowCost low = LowestPotential(index);
+    if (low < potential(index)) SetPotential(index, low);
+  }
+  for (const NodeIndex index : sides_[kBackward].settled) {
+    const size_t ways = network_.NearIn(index).size() +
+                        network_.FarIn(index).size() +
+                        network_.Both(index).size();
+    if (ways == 0 || ways > kRecedeWaysMax) continue;
+    const FlowCost high = HighestPotential(index);
+    if (high > potential(index)) SetPotential(index, high);
+  }
+}
+
 // Appends the half arcs between the root of the side and `from` to the path;
 // returns the root.
 NodeIndex AugmentingSearch::Trace(size_t side, NodeIndex from) {
@@ -462,16 +520,8 @@ NodeIndex AugmentingSearch::Trace(size_t side, NodeIndex from) {
 AugmentingSearch::Path AugmentingSearch::TracePath() {
   path_.clear();
   Path path;
-  path.source =
-      join_ == Join::kBackwardHit
-          ? sides_[kBackward].hit
-          : Trace(kForward,
-                  join_ == Join::kForwardHit ? sides_[kForward].hit : meeting_);
-  path.target =
-      join_ == Join::kForwardHit
-          ? sides_[kForward].hit
-          : Trace(kBackward, join_ == Join::kBackwardHit ? sides_[kBackward].hit
-                                                         : meeting_);
+  path.source = join_ == Join::kBackward ? joint_ : Trace(kForward, joint_);
+  path.target = join_ == Join::kForward ? joint_ : Trace(kBackward, joint_);
   path.half_arcs = path_;
   return path;
 }

@@ -47,7 +47,7 @@ class AugmentingSearch {
     int64_t one_sided_scans = 3000;
     // A node with more half arcs has them divided into near and far ones.
     size_t unsplit_count = 64;
-    int32_t near_count_min = 16;
+    int32_t near_count_min = 64;
   };
 
   // Half arcs from `source`, where units are left, to `target`, where they
@@ -88,8 +88,11 @@ class AugmentingSearch {
   FlowCost potential(NodeIndex node) const {
     return (*potentials_)[static_cast<size_t>(node)];
   }
-  // Takes time in proportion to the node's half arcs.
+  // Take time in proportion to the node's half arcs: moves its potential; and
+  // says between which ones no reduced cost there is negative (infinite: any).
   void SetPotential(NodeIndex node, FlowCost potential);
+  FlowCost LowestPotential(NodeIndex node) const;
+  FlowCost HighestPotential(NodeIndex node) const;
 
   // Takes the nodes that may have an excess or a deficit: the other ends that a
   // search may go on from.
@@ -151,26 +154,20 @@ class AugmentingSearch {
     // Settled, but for far half arcs, which lead no nearer than this.
     std::vector<HeapEntry> far_heap;
     std::vector<NodeIndex> settled;
-    NodeIndex hit = kNoNode;  // The nearest node to balance with.
-    FlowCost hit_distance = kInfinity;
-    FlowCost wall = kInfinity;   // The reservoir's distance, where no hit.
-    FlowCost bound = kInfinity;  // No label from here on helps.
-    FlowCost radius = 0;         // By which potentials move.
+    // The reservoir's distance, where that is no end.
+    FlowCost wall = kInfinity;
+    FlowCost radius = 0;  // By which potentials move.
 
-    void Close(FlowCost cap);
+    void Close();
     // The distance that the next node is settled at; infinite if there is none.
     FlowCost Next() const;
     FlowCost NextFar() const {
       return far_heap.empty() ? kInfinity : far_heap.front().distance;
     }
-    // All nodes nearer than this are settled.
-    FlowCost Reach() const {
-      return is_open ? std::min({Next(), wall, bound}) : 0;
-    }
   };
 
-  // How the two sides of a search make a path.
-  enum class Join { kNone, kForwardHit, kBackwardHit, kMeeting };
+  // Whose labels make a path.
+  enum class Join { kNone, kForward, kBackward, kBoth };
 
   Node& node(NodeIndex index) { return nodes_[static_cast<size_t>(index)]; }
   void TakeReferences();
@@ -180,7 +177,8 @@ class AugmentingSearch {
   void SearchWithinCap(NodeIndex start);
   template <bool is_forward>
   NodeIndex Counterpart();
-  bool IsJoined();
+  FlowCost Reach(const Side& side) const;
+  bool IsShortest();
   bool IsMeetingInDoubt();
   static void Push(const HeapEntry& entry, std::vector<HeapEntry>* heap);
   static NodeIndex PopNearest(std::vector<HeapEntry>* heap);
@@ -200,8 +198,9 @@ class AugmentingSearch {
   template <bool is_forward>
   void SplitHalfArcs(NodeIndex from);
   template <bool is_forward>
-  void Reach(const HalfArc& over, FlowCost distance);
+  void Offer(const HalfArc& over, FlowCost distance);
   void UpdatePotentials();
+  void Recede();
   NodeIndex Trace(size_t side, NodeIndex from);
   Path TracePath();
 
@@ -235,9 +234,11 @@ class AugmentingSearch {
   uint32_t search_ = 0;
   bool is_forward_ = true;
   std::array<Side, 2> sides_;
+  // The shortest path found yet: its length, or the cap; no label from there on
+  // helps.
+  FlowCost length_ = 0;
   Join join_ = Join::kNone;
-  NodeIndex meeting_ = kNoNode;  // Where the sides meet on the shortest path.
-  FlowCost meeting_distance_ = 0;
+  NodeIndex joint_ = kNoNode;  // Its last labeled node, or where sides meet.
   std::vector<HalfArcId> path_;
 
   std::vector<FlowCost> keys_;  // Scratch, kept for its memory.

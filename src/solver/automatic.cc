@@ -26,6 +26,9 @@ constexpr int64_t kRepairPart = 2;
 // But this many in any case, so that what was quick once may be repaired.
 constexpr int64_t kRepairMin = 10000;
 
+// The solver whose potentials may be the largest.
+constexpr std::string_view kWidest = "network_simplex";
+
 class Automatic : public Solver {
  public:
   std::string_view name() const override { return "automatic"; }
@@ -70,11 +73,19 @@ class Automatic : public Solver {
   static FlowSolution SolveFromScratch(const FlowProblem& problem,
                                        const SolveLimits& limits) {
     const GroupedProblem grouped(problem);
-    if (!grouped.is_worthwhile()) {
-      return MakeSolver(ChooseSolver(problem))->Solve(problem, limits);
+    if (!grouped.is_worthwhile()) return SolveChosen(problem, limits);
+    return grouped.Expand(SolveChosen(grouped.problem(), limits));
+  }
+
+  static FlowSolution SolveChosen(const FlowProblem& problem,
+                                  const SolveLimits& limits) {
+    const std::string_view name = ChooseSolver(problem);
+    FlowSolution solution = MakeSolver(name)->Solve(problem, limits);
+    if (solution.outcome == SolveOutcome::kCostRange && name != kWidest) {
+      // Scaled costs need room that the simplex method does without.
+      solution = MakeSolver(kWidest)->Solve(problem, limits);
     }
-    return grouped.Expand(MakeSolver(ChooseSolver(grouped.problem()))
-                              ->Solve(grouped.problem(), limits));
+    return solution;
   }
 
   IncrementalFlow repair_;

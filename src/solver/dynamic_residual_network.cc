@@ -112,9 +112,16 @@ void DynamicResidualNetwork::Erase(NodeIndex node, HalfArcId id) {
   position_[id] = kNowhere;
 }
 
-void DynamicResidualNetwork::MakeNearAtHeads(NodeIndex node) {
-  const List& of = list(node);
-  for (uint32_t i = of.begin; i < of.end[kClosed]; ++i) {
+void DynamicResidualNetwork::MakeNearFrom(NodeIndex node) {
+  MakeTwinsNear(list(node).begin, list(node).end[kNearOut]);
+}
+
+void DynamicResidualNetwork::MakeNearTo(NodeIndex node) {
+  MakeTwinsNear(list(node).end[kBoth], list(node).end[kFarIn]);
+}
+
+void DynamicResidualNetwork::MakeTwinsNear(uint32_t begin, uint32_t end) {
+  for (uint32_t i = begin; i < end; ++i) {
     const uint32_t position = position_[Twin(half_arcs_[i].id())];
     List& there = list(half_arcs_[i].head);
     const Zone zone = FindZone(there, position);

@@ -138,8 +138,10 @@ class DynamicResidualNetwork {
           [&is_far](const HalfArc& half_arc) { return !is_far(half_arc); });
   }
 
-  // Makes near all half arcs that lead to `node`, where they are listed.
-  void MakeNearAtHeads(NodeIndex node);
+  // Makes near, where they are listed, the half arcs from (to) `node` that are
+  // open that way only: at the other end, where they are far.
+  void MakeNearFrom(NodeIndex node);
+  void MakeNearTo(NodeIndex node);
 
  private:
   enum Zone : uint32_t { kFarOut, kNearOut, kBoth, kNearIn, kFarIn, kClosed };
@@ -176,6 +178,7 @@ class DynamicResidualNetwork {
     half_arcs_[position] = half_arc;
     position_[half_arc.id()] = position;
   }
+  void MakeTwinsNear(uint32_t begin, uint32_t end);
   void Swap(uint32_t a, uint32_t b);
   uint32_t Move(List* list, uint32_t position, Zone from, Zone to);
   void Insert(NodeIndex node, const HalfArc& half_arc, Zone zone);

@@ -332,25 +332,9 @@ void IncrementalFlow::Relist(ArcIndex arc) {
 // negative reduced cost, if there is such a place.
 void IncrementalFlow::Fit(NodeIndex index) {
   if (network_.degree(index) > kFitDegreeMax) return;
-  FlowCost low = -AugmentingSearch::kInfinity;
-  FlowCost high = AugmentingSearch::kInfinity;
-  for (const auto& half_arcs : {network_.FarOut(index), network_.Out(index)}) {
-    for (const HalfArc& half_arc : half_arcs) {
-      low = std::max(low, search_.potential(half_arc.head) - half_arc.cost);
-    }
-  }
-  for (const auto& half_arcs :
-       {network_.NearIn(index), network_.FarIn(index)}) {
-    for (const HalfArc& half_arc : half_arcs) {
-      high = std::min(high, search_.potential(half_arc.head) - half_arc.cost);
-    }
-  }
-  for (const HalfArc& half_arc : network_.Both(index)) {
-    high = std::min(
-        high, search_.potential(half_arc.head) + network_.CostOfTwin(half_arc));
-  }
+  const FlowCost low = search_.LowestPotential(index);
+  const FlowCost high = search_.HighestPotential(index);
   if (low > high) return;
-  // A bound that is infinite binds nothing.
   const FlowCost fitting = std::clamp(search_.potential(index), low, high);
   if (fitting != search_.potential(index)) search_.SetPotential(index, fitting);
 }

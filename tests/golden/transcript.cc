@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "network/band_network.h"
 #include "util/cluster_builder.h"
 #include "util/state_invariants.h"
 
@@ -207,7 +208,7 @@ std::string Transcript::Pass() {
   if (!problem.has_value()) return EndRound(/*is_stepwise=*/true);
   solution_ = cluster_.Solve(*problem);
   return StrCat(problem->node_count(), " nodes, ", problem->arc_count(),
-                " arcs, cost ", solution_.objective, "\n");
+                " arcs, cost ", solution_.objective / kPartsPerPoint, "\n");
 }
 
 std::string Transcript::Reply() {

@@ -108,6 +108,7 @@ class FlowProblem {
                     FlowUnits lower = 0);
   void RemoveArc(ArcIndex arc);
 
+  // A gain of 1, however it is written, is none.
   void SetGain(ArcIndex arc, FlowGain gain);
   void SetAllOrNone(ArcIndex arc, bool is_all_or_none);
 

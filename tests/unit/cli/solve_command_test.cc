@@ -92,7 +92,7 @@ TEST(SolveCommand, SolvesAFile) {
   const Struct json = ParseJson(result.out);
   EXPECT_EQ(Text(json, "status"), "optimal");
   EXPECT_EQ(Number(json, "objective"), 14);
-  EXPECT_EQ(Text(json, "algorithm"), DefaultAlgorithm());
+  EXPECT_EQ(Text(json, "algorithm"), kAutomatic);
   EXPECT_GE(Number(json, "solve_ms"), 0);
   EXPECT_GE(Number(json, "cpu_ms"), 0);
   EXPECT_GE(Number(json, "verify_ms"), 0);
@@ -199,8 +199,7 @@ TEST(SolveCommand, HelpListsTheAlgorithms) {
     EXPECT_THAT(help, HasSubstr(std::string(entry.name)));
     EXPECT_THAT(help, HasSubstr(std::string(entry.summary)));
   }
-  EXPECT_THAT(help,
-              HasSubstr(StrCat("The algorithm (", DefaultAlgorithm(), ")")));
+  EXPECT_THAT(help, HasSubstr(StrCat("The algorithm (", kAutomatic, ")")));
 }
 
 TEST(SolveCommand, SolvesAProblemWithGains) {
@@ -228,8 +227,7 @@ TEST(SolveCommand, SolvesAProblemWithAllOrNoneArcs) {
   const CliResult result = RunCli({"solve", "-", "--output=json"}, text);
   EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
   const Struct json = ParseJson(result.out);
-  EXPECT_EQ(Text(json, "algorithm"),
-            StrCat("all_or_none(", DefaultAlgorithm(), ")"));
+  EXPECT_EQ(Text(json, "algorithm"), StrCat("all_or_none(", kAutomatic, ")"));
   EXPECT_EQ(Number(json, "objective"), 12);
   EXPECT_EQ(Number(json, "bound"), 12);
   EXPECT_EQ(Number(json, "gap"), 0);

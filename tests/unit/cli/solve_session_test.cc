@@ -24,13 +24,13 @@ FlowProblem Sample() {
 }
 
 std::unique_ptr<SolveSession> Session(const FlowProblem& problem,
-                                      std::string_view algorithm = "") {
+                                      std::string_view algorithm = kAutomatic) {
   return MakeSolveSession(problem, {.algorithm = std::string(algorithm)});
 }
 
 TEST(SolveSession, IsChosenByWhatTheProblemHas) {
   FlowProblem problem = Sample();
-  EXPECT_EQ(Session(problem)->name(), DefaultAlgorithm());
+  EXPECT_EQ(Session(problem)->name(), kAutomatic);
   for (const SolverEntry& entry : Solvers()) {
     EXPECT_EQ(Session(problem, entry.name)->name(), entry.name);
   }
@@ -129,13 +129,16 @@ TEST(SolveSession, KeepsWhatASearchFoundWithinItsBudget) {
   FlowProblem problem = Sample();
   problem.SetAllOrNone(problem.AddArc(0, 1, 5, 1), true);
   const std::unique_ptr<SolveSession> session =
-      MakeSolveSession(problem, {.algorithm = "", .search_nodes_max = 1});
+      MakeSolveSession(problem, {.search_nodes_max = 1});
   session->Solve(problem);
   const SolveResult result = session->result();
   EXPECT_EQ(result.outcome, SolveOutcome::kBudgetSpent);
   EXPECT_EQ(result.objective, "");
   ASSERT_TRUE(result.search.has_value());
   EXPECT_EQ(result.search->node_count, 1);
+  // No flow yet, but the relaxation says what none can be below.
+  EXPECT_EQ(result.search->best_objective, "");
+  EXPECT_EQ(result.search->bound, "4");
 }
 
 }  // namespace

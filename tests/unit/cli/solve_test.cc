@@ -15,6 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Optional;
 
 // Four units from the first node to the second: three at 2 each, the others at
 // 5 over a third.
@@ -49,8 +50,7 @@ TEST(SolveAndResolve, SolvesAfterEachGroup) {
   EXPECT_EQ(report->arc_count, 3);
   EXPECT_GT(report->peak_rss_kib, 0);
   EXPECT_THAT(Objectives(*report), ElementsAre("11", "4", "", "9"));
-  ASSERT_NE(FirstWithoutOptimum(*report), nullptr);
-  EXPECT_EQ(FirstWithoutOptimum(*report), &report->steps[2]);
+  EXPECT_THAT(WorstStep(*report), Optional(2u));
   EXPECT_EQ(report->steps[2].result.outcome, SolveOutcome::kInfeasible);
 }
 
@@ -63,12 +63,23 @@ TEST(SolveAndResolve, PassesOnWhatChangesCannotDo) {
                        "line 17: the supply of node 1 does not fit 64 bits"));
 }
 
-TEST(FirstWithoutOptimum, IsNullWhereAllAreOptimal) {
+TEST(WorstStep, IsNoneWhereAllAreOptimal) {
   const FakeClock clock;
   const absl::StatusOr<SolveReport> report =
       SolveAndResolve(Sample(), {}, {}, clock);
   ASSERT_THAT(report, IsOk());
-  EXPECT_EQ(FirstWithoutOptimum(*report), nullptr);
+  EXPECT_EQ(WorstStep(*report), std::nullopt);
+}
+
+TEST(WorstStep, IsTheOneThatMakesNoSense) {
+  SolveReport report;
+  report.steps.resize(3);
+  report.steps[0].result.outcome = SolveOutcome::kOptimal;
+  report.steps[1].result.outcome = SolveOutcome::kInfeasible;
+  report.steps[2].result.outcome = SolveOutcome::kInvalidProblem;
+  EXPECT_THAT(WorstStep(report), Optional(2u));
+  report.steps[2].result.outcome = SolveOutcome::kInfeasible;
+  EXPECT_THAT(WorstStep(report), Optional(1u));
 }
 
 SolveReport SampleReport() {

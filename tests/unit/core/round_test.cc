@@ -78,6 +78,23 @@ TEST_F(RoundTest, SpreadsTheTasksOfOneRoundByTheLoadTheyMake) {
   }
 }
 
+// Loads are counted in thousandths, which tasks that ask for nothing never
+// reach; all of them once went to the first machine.
+TEST_F(RoundTest, SpreadsTasksThatAskForNothingOverRounds) {
+  ClusterBuilder()
+      .Machines("m", 5, {.cpu = 8000, .memory = 8000})
+      .ApplyTo(&cluster_);
+  for (uint64_t uid = 1; uid <= 30; ++uid) {
+    // Every other one more urgent than all before: a tier of its own.
+    cluster_.Apply(
+        Submitted(uid, {.priority = static_cast<uint32_t>(uid / 2)}));
+    if (uid % 3 == 0) cluster_.Round();
+  }
+  for (const auto& [id, machine] : cluster_.state().machines()) {
+    EXPECT_EQ(machine->tasks.size(), 6u) << machine->name;
+  }
+}
+
 TEST_F(RoundTest, PlacesTheMoreUrgentTasksFirstWhateverTheyAskFor) {
   ClusterBuilder()
       .Machine("m", {.cpu = 1000})

@@ -114,6 +114,16 @@ TEST(FlowProblem, DealsTheIndexOfARemovedNodeAgain) {
   EXPECT_EQ(problem.AddNode(0), 2);
 }
 
+TEST(FlowProblem, TakesAGainOfOneForNone) {
+  FlowProblem problem;
+  problem.AddArc(0, 0, 5, 7);
+  problem.SetGain(0, {1, 3});
+  EXPECT_EQ(problem.gains().size(), 1u);
+  problem.SetGain(0, {3, 3});
+  EXPECT_EQ(problem.gains().size(), 0u);
+  EXPECT_EQ(problem.gain(0), FlowGain());
+}
+
 TEST(FlowProblem, GivesUpSegmentsThatNoArcUses) {
   FlowProblem problem;
   for (int i = 0; i < 100; ++i) {

@@ -24,6 +24,7 @@ using testing::Pair;
 using testing::SizeIs;
 
 constexpr int64_t kMinuteMs = 60000;
+constexpr FlowCost kWaitingParts = kWaitingCostBase * kPartsPerPoint;
 
 // Nodes are the classes, the sink, the groups of machines, the jobs; arcs are
 // for each group those of its classes and its ladder, then for each job those
@@ -45,9 +46,9 @@ class BandNetworkTest : public testing::Test {
     return BandNetwork(GroupMachines(cluster_.state()), cluster_.policies(),
                        cluster_.constraints(), Classes(), now_ms);
   }
-  Cost LoadCost(std::string_view uuid, const Resources& used) const {
-    return cluster_.policies().LoadCost(*cluster_.state().FindMachine(uuid),
-                                        used);
+  FlowCost LoadCost(std::string_view uuid, const Resources& used) const {
+    return LoadArcCost(cluster_.policies(), *cluster_.state().FindMachine(uuid),
+                       used);
   }
   static std::vector<FlowUnits> Supplies(const FlowProblem& problem) {
     std::vector<FlowUnits> supplies;
@@ -95,9 +96,8 @@ TEST_F(BandNetworkTest, DrawsOneClassArcByArc) {
                           LoadCost("m", Resources(1000, 500, 0, 1)),
                           LoadCost("m", Resources(2000, 1000, 0, 2))));
   EXPECT_EQ(Ends(problem, 2), std::pair(0, 3));  // Class to unscheduled.
-  EXPECT_THAT(
-      UnitCosts(problem, 2),
-      ElementsAre(kWaitingCostBase, kWaitingCostBase, kWaitingCostBase));
+  EXPECT_THAT(UnitCosts(problem, 2),
+              ElementsAre(kWaitingParts, kWaitingParts, kWaitingParts));
   EXPECT_EQ(Ends(problem, 3), std::pair(3, 1));  // Unscheduled to sink.
   EXPECT_THAT(UnitCosts(problem, 3), ElementsAre(0, 0, 0));
 }
@@ -150,13 +150,28 @@ TEST_F(BandNetworkTest, ChargesWhatATaskWeighsMoreThanTheMean) {
       .Tasks(2, 1, {.cpu = 3000})
       .ApplyTo(&cluster_);
   const BandNetwork network = Draw();
-  const Cost mean = LoadCost("m", Resources(2000, 0, 0, 1));
+  const FlowCost mean = LoadCost("m", Resources(2000, 0, 0, 1));
   EXPECT_THAT(UnitCosts(network.problem(), 0),
               ElementsAre(LoadCost("m", Resources(1000, 0, 0, 1)) - mean));
   EXPECT_THAT(UnitCosts(network.problem(), 1),
               ElementsAre(LoadCost("m", Resources(3000, 0, 0, 1)) - mean));
   EXPECT_THAT(UnitCosts(network.problem(), 2),
               ElementsAre(LoadCost("m", Resources()), mean));
+}
+
+TEST_F(BandNetworkTest, BreaksTiesByTheNumberOfTasks) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 8000, .memory = 8000})
+      .Machine("large", {.pods = 1000})
+      .ApplyTo(&cluster_);
+  const FlowCost empty = LoadCost("m", Resources());
+  EXPECT_EQ(LoadCost("m", Resources(1, 1, 0, 1)), empty + 1);
+  EXPECT_EQ(LoadCost("m", Resources(0, 0, 0, 110)), empty + 110);
+  EXPECT_EQ(LoadCost("large", Resources(0, 0, 0, 1000)),
+            LoadCost("large", Resources()) + kPartsPerPoint - 1);
+  // Never as much as a point of any policy.
+  EXPECT_GT(LoadCost("m", Resources(16, 16, 0, 0)),
+            LoadCost("m", Resources(0, 0, 0, 110)));
 }
 
 // On a machine that is short of memory cpu evens the load out: it gets cheaper.
@@ -187,12 +202,12 @@ TEST_F(BandNetworkTest, LetsEachTaskWaitAtThePriceOfItsAge) {
   ASSERT_EQ(problem.arc_count(), 7);
   EXPECT_EQ(Ends(problem, 2), std::pair(0, 4));  // Job a: the youngest first.
   EXPECT_THAT(UnitCosts(problem, 2),
-              ElementsAre(kWaitingCostBase, 3 * kWaitingCostBase));
+              ElementsAre(kWaitingParts, 3 * kWaitingParts));
   EXPECT_EQ(problem.arc(3).capacity(), 2);
   EXPECT_EQ(Ends(problem, 4), std::pair(0, 5));  // Job b, first class.
-  EXPECT_THAT(UnitCosts(problem, 4), ElementsAre(2 * kWaitingCostBase));
+  EXPECT_THAT(UnitCosts(problem, 4), ElementsAre(2 * kWaitingParts));
   EXPECT_EQ(Ends(problem, 5), std::pair(1, 5));  // Job b, second class.
-  EXPECT_THAT(UnitCosts(problem, 5), ElementsAre(kWaitingCostBase));
+  EXPECT_THAT(UnitCosts(problem, 5), ElementsAre(kWaitingParts));
   EXPECT_EQ(Ends(problem, 6), std::pair(5, 2));
   EXPECT_EQ(problem.arc(6).capacity(), 2);
 }
@@ -234,7 +249,7 @@ TEST_F(BandNetworkTest, DrawsMachinesThatAreAlikeAsOne) {
   const FlowProblem& problem = network.problem();
   EXPECT_THAT(Supplies(problem), ElementsAre(9, -9, 0, 0));
   EXPECT_EQ(problem.arc(0).capacity(), 6);
-  const Cost one = LoadCost("m0", Resources(1000, 0, 0, 1));
+  const FlowCost one = LoadCost("m0", Resources(1000, 0, 0, 1));
   EXPECT_THAT(problem.segments(1),
               ElementsAre(CostSegment{3, LoadCost("m0", Resources())},
                           CostSegment{3, one}));

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/rng.h"
+#include "flow/validate.h"
 #include "oracle/random_problem.h"
 #include "solver/registry.h"
 #include "solver/verify.h"
@@ -34,6 +35,20 @@ TEST(Automatic, SaysWhichAlgorithmItChose) {
   const FlowSolution solution = MakeSolver("automatic")->Solve(Cluster(20), {});
   EXPECT_NE(solution.algorithm, "automatic");
   EXPECT_NE(MakeSolver(solution.algorithm), nullptr);
+}
+
+// Cost scaling multiplies costs by the number of nodes, and has no room left.
+TEST(Automatic, SolvesWhatIsTooDearForCostScaling) {
+  constexpr int kLength = 39;
+  FlowProblem problem;
+  problem.AddNode(1);
+  for (NodeIndex node = 0; node < kLength; ++node) {
+    problem.AddArc(node, problem.AddNode(0), 1, kScaledCostMax / 41);
+  }
+  problem.SetSupply(kLength, -1);
+  const FlowSolution solution = MakeSolver("automatic")->Solve(problem, {});
+  EXPECT_EQ(solution.outcome, SolveOutcome::kOptimal);
+  EXPECT_EQ(solution.objective, kLength * (kScaledCostMax / 41));
 }
 
 TEST(Automatic, RepairsTheOptimumWhereLittleChanged) {

@@ -51,7 +51,9 @@ TEST(DynamicResidualNetwork, SplitsOffTheFarHalfArcs) {
                       [](const auto& half_arc) { return half_arc.cost > 3; });
   EXPECT_EQ(network.FarOut(0).size(), 6U);
   EXPECT_EQ(network.Out(0).size(), 4U);
-  network.MakeNearAtHeads(1);
+  network.MakeNearFrom(1);
+  EXPECT_EQ(network.FarOut(0).size(), 6U);
+  network.MakeNearTo(1);
   EXPECT_EQ(network.FarOut(0).size(), 0U);
 }
 
