@@ -6,7 +6,9 @@
 namespace sluice {
 namespace {
 
+// Mostly ties; now and then a cost that no search looks at lightly.
 constexpr FlowCost kCostMax = 20;
+constexpr FlowCost kDearCostMax = 1000;
 
 // Supply is moved in steps of up to this.
 constexpr FlowUnits kSupplyStepMax = 2;
@@ -21,11 +23,12 @@ std::vector<ArcIndex> ArcsThere(const FlowProblem& problem) {
 
 std::vector<CostSegment> DrawSegments(const RandomShape& shape, Rng* rng) {
   std::vector<CostSegment> segments;
-  FlowCost cost = rng->Between(-kCostMax / 4, kCostMax);
+  const FlowCost cost_max = rng->Chance(1, 4) ? kDearCostMax : kCostMax;
+  FlowCost cost = rng->Between(-cost_max / 4, cost_max);
   for (int64_t i = rng->Between(0, shape.segment_count_max); i > 0; --i) {
     segments.push_back(
         {.width = rng->Between(1, shape.capacity_max), .cost = cost});
-    cost += rng->Between(0, kCostMax);
+    cost += rng->Between(0, cost_max);
   }
   return segments;
 }

@@ -72,7 +72,8 @@ TEST(ReadDimacsChanges, EndsAGroupAtEachR) {
 TEST(ReadDimacsChanges, NamesTheLineOfAFault) {
   const std::vector<std::pair<std::string, std::string>> faults = {
       {"q\n", "line 1: 'q' begins no line of changes"},
-      {"c all well\nc sluice gain 1 2\n", "line 2: 'c sluice' is for problems"},
+      {"c all well\nc sluice gain 1 2\n",
+       "line 2: 'c sluice' is for problems: a change is of a plain arc"},
       {"r r\n", "line 1: 'r' follows where the line should end"},
       {"c\ns 1\n", "line 2: the supply is missing"},
       {"s 1 2 3\n", "line 1: '3' follows where the line should end"},
