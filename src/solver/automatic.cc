@@ -35,6 +35,7 @@ class Automatic : public Solver {
 
   FlowSolution Solve(const FlowProblem& problem,
                      const SolveLimits& limits) override {
+    is_repairable_ = false;
     std::optional<FlowSolution> refusal = RefuseUnlessPure(problem);
     if (refusal.has_value()) return *std::move(refusal);
     FlowSolution solution = SolveFromScratch(problem, limits);
@@ -42,13 +43,14 @@ class Automatic : public Solver {
     if (solution.outcome == SolveOutcome::kOptimal &&
         problem.log() != nullptr) {
       repair_.Adopt(problem, solution);
+      is_repairable_ = true;
     }
     return solution;
   }
 
   void Resolve(const FlowProblem& problem, const SolveLimits& limits,
                FlowSolution* solution) override {
-    if (!repair_.has_optimum() || problem.log() == nullptr) {
+    if (!is_repairable_ || !repair_.has_optimum() || problem.log() == nullptr) {
       *solution = Solve(problem, limits);
       return;
     }
@@ -89,6 +91,7 @@ class Automatic : public Solver {
   }
 
   IncrementalFlow repair_;
+  bool is_repairable_ = false;  // repair_ is at the problem solved last.
   int64_t scratch_scans_ = 0;
 };
 

@@ -1,11 +1,11 @@
 // What it costs to solve again after a scheduling round's changes, beside
 // solving from scratch.
 //
-// Rows are named family/size/form/share/solver: the form of the class ladders,
+// Rows are named family/size/form/share: the form of the class ladders,
 // the share of tasks that each round replaces.  A row's time is the mean of a
-// re-solve alone, by CPU; the changes are made while the clock stands.
-// Counters: median_ms of the re-solves, scratch_ms of cost scaling on the
-// problem as it was, ratio of the two, and the work of the mean re-solve.
+// re-solve alone by `automatic`, by CPU; the changes are made while the clock
+// stands.  Counters: median_ms of the re-solves, scratch_ms of `automatic` on
+// the problem as it was, ratio of the two, and the work of the mean re-solve.
 // Every solution is checked by its certificate and the last one's objective by
 // a solve from scratch; a fault ends the row with an error.
 //
@@ -26,7 +26,6 @@
 #include "benchmark/families.h"
 #include "sluice/flow/problem.h"
 #include "sluice/solver/solver.h"
-#include "solver/incremental_flow.h"
 #include "solver/registry.h"
 #include "solver/verify.h"
 
@@ -64,12 +63,13 @@ struct Row {
 void RunRow(benchmark::State& state, const Row& row) {
   FamilyNetwork network = row.family.make(row.size, row.form);
   FlowProblem& problem = network.problem;
-  const std::unique_ptr<Solver> scratch = MakeSolver("cost_scaling");
+  const std::unique_ptr<Solver> scratch = MakeSolver("automatic");
   FlowSolution solution;
   const double scratch_seconds =
       Timed([&] { solution = scratch->Solve(problem); });
-  IncrementalFlow incremental;
-  incremental.Adopt(problem, solution);
+  const std::unique_ptr<Solver> solver = MakeSolver("automatic");
+  problem.StartLog();
+  solution = solver->Solve(problem);
 
   Rng rng(1);
   std::vector<double> seconds;
@@ -77,8 +77,7 @@ void RunRow(benchmark::State& state, const Row& row) {
   for (auto _ : state) {
     problem.StartLog();
     ChangeFamilyNetwork(row.tasks_per, kLaddersPer, &rng, &network);
-    seconds.push_back(
-        Timed([&] { incremental.Resolve(problem, {}, &solution); }));
+    seconds.push_back(Timed([&] { solver->Resolve(problem, {}, &solution); }));
     state.SetIterationTime(seconds.back());
     work.paths += solution.work.paths;
     work.arc_scans += solution.work.arc_scans;

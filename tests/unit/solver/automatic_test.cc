@@ -31,6 +31,15 @@ void MoveUnits(FlowProblem* problem, FlowUnits units) {
   problem->SetSupply(to, problem->supply(to) + units);
 }
 
+// Gives each plain arc another cost.
+void SetRandomCosts(FlowProblem* problem) {
+  Rng rng(2);
+  for (ArcIndex arc = 0; arc < problem->arc_count(); ++arc) {
+    if (!problem->arc(arc).is_plain()) continue;
+    problem->SetArc(arc, problem->arc(arc).capacity(), rng.Between(0, 100000));
+  }
+}
+
 TEST(Automatic, SaysWhichAlgorithmItChose) {
   const FlowSolution solution = MakeSolver("automatic")->Solve(Cluster(20), {});
   EXPECT_NE(solution.algorithm, "automatic");
@@ -76,6 +85,22 @@ TEST(Automatic, SolvesAnewWithoutALog) {
   EXPECT_THAT(VerifySolution(problem, solution), IsOk());
 }
 
+// The optimum of one problem is nothing to repair another with.
+TEST(Automatic, ForgetsTheProblemBefore) {
+  FlowProblem former = Cluster(20);
+  former.StartLog();
+  const std::unique_ptr<Solver> solver = MakeSolver("automatic");
+  ASSERT_EQ(solver->Solve(former).outcome, SolveOutcome::kOptimal);
+  FlowProblem problem = Cluster(20);
+  SetRandomCosts(&problem);
+  FlowSolution solution = solver->Solve(problem);
+  problem.StartLog();
+  MoveUnits(&problem, 1);
+  solver->Resolve(problem, {}, &solution);
+  EXPECT_NE(solution.algorithm, "successive_shortest_paths");
+  EXPECT_THAT(VerifySolution(problem, solution), IsOk());
+}
+
 // Every cost is another: nothing of the old optimum is worth keeping.
 TEST(Automatic, SolvesAnewWhereARepairIsTooMuchWork) {
   FlowProblem problem = Cluster(400);
@@ -83,11 +108,7 @@ TEST(Automatic, SolvesAnewWhereARepairIsTooMuchWork) {
   const std::unique_ptr<Solver> solver = MakeSolver("automatic");
   FlowSolution solution = solver->Solve(problem);
   problem.StartLog();
-  Rng rng(2);
-  for (ArcIndex arc = 0; arc < problem.arc_count(); ++arc) {
-    if (!problem.arc(arc).is_plain()) continue;
-    problem.SetArc(arc, problem.arc(arc).capacity(), rng.Between(0, 100000));
-  }
+  SetRandomCosts(&problem);
   solver->Resolve(problem, {}, &solution);
   EXPECT_NE(solution.algorithm, "successive_shortest_paths");
   EXPECT_THAT(VerifySolution(problem, solution), IsOk());
