@@ -50,16 +50,8 @@ class Reader {
 };
 
 absl::StatusOr<FlowProblem> Reader::Read() && {
-  if (text_.size() > kDimacsBytesMax) {
-    return absl::OutOfRangeError(StrCat("a text of ", text_.size(),
-                                        " bytes is beyond the limit of ",
-                                        kDimacsBytesMax));
-  }
-  std::string_view rest = text_;
-  for (int64_t number = 1; !rest.empty(); ++number) {
-    DimacsLine line(&rest, number);
-    RETURN_IF_ERROR(ReadLine(line));
-  }
+  RETURN_IF_ERROR(ForEachDimacsLine(
+      text_, [this](DimacsLine& line) { return ReadLine(line); }));
   if (!has_counts_) {
     return absl::InvalidArgumentError("there is no 'p' line");
   }

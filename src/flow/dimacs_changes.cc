@@ -39,16 +39,8 @@ class ChangeReader {
 };
 
 absl::StatusOr<std::vector<DimacsChanges>> ChangeReader::Read() && {
-  if (text_.size() > kDimacsBytesMax) {
-    return absl::OutOfRangeError(StrCat("a text of ", text_.size(),
-                                        " bytes is beyond the limit of ",
-                                        kDimacsBytesMax));
-  }
-  std::string_view rest = text_;
-  for (int64_t number = 1; !rest.empty(); ++number) {
-    DimacsLine line(&rest, number);
-    RETURN_IF_ERROR(ReadLine(line));
-  }
+  RETURN_IF_ERROR(ForEachDimacsLine(
+      text_, [this](DimacsLine& line) { return ReadLine(line); }));
   if (!group_.arcs.empty() || !group_.supplies.empty()) {
     groups_.push_back(std::move(group_));
   }

@@ -15,6 +15,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "flow/dimacs.h"
 #include "sluice/flow/problem.h"
 
 namespace sluice {
@@ -71,6 +74,23 @@ class DimacsLine {
   int64_t number_;
   absl::Status error_;
 };
+
+// Hands each line of `text` to `read_line`, which takes a DimacsLine& and
+// returns absl::Status, until one is not OK.
+// Errors: that one; kOutOfRange for a text beyond kDimacsBytesMax.
+template <class ReadLine>
+absl::Status ForEachDimacsLine(std::string_view text, ReadLine read_line) {
+  if (text.size() > kDimacsBytesMax) {
+    return absl::OutOfRangeError(StrCat("a text of ", text.size(),
+                                        " bytes is beyond the limit of ",
+                                        kDimacsBytesMax));
+  }
+  for (int64_t number = 1; !text.empty(); ++number) {
+    DimacsLine line(&text, number);
+    RETURN_IF_ERROR(read_line(line));
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace sluice
 
