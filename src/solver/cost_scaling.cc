@@ -16,6 +16,7 @@
 
 #include "sluice/flow/problem.h"
 #include "sluice/solver/solver.h"
+#include "solver/pure_solver.h"
 #include "solver/residual_network.h"
 #include "solver/solution.h"
 
@@ -53,6 +54,8 @@ FlowCost RoundDown(FlowCost value, FlowCost divisor) {
 
 class CostScaling {
  public:
+  static constexpr std::string_view kName = "cost_scaling";
+
   CostScaling(const FlowProblem& problem, const SolveLimits& limits)
       : problem_(problem),
         limits_(limits),
@@ -136,7 +139,7 @@ FlowSolution CostScaling::Run() {
     Refine();
   } while (epsilon_ > 1 && !is_done() && !RoundPrices());
   FlowSolution solution;
-  solution.algorithm = "cost_scaling";
+  solution.algorithm = kName;
   solution.work = work_;
   solution.outcome = outcome_.value_or(SolveOutcome::kOptimal);
   solution.witness_cut = std::move(witness_cut_);
@@ -490,22 +493,10 @@ void CostScaling::Finish(FlowSolution* solution) const {
   }
 }
 
-class CostScalingSolver : public Solver {
- public:
-  std::string_view name() const override { return "cost_scaling"; }
-
-  FlowSolution Solve(const FlowProblem& problem,
-                     const SolveLimits& limits) override {
-    std::optional<FlowSolution> refusal = RefuseUnlessPure(problem);
-    if (refusal.has_value()) return *std::move(refusal);
-    return CostScaling(problem, limits).Run();
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Solver> Make_cost_scaling() {
-  return std::make_unique<CostScalingSolver>();
+  return std::make_unique<PureSolver<CostScaling>>();
 }
 
 }  // namespace sluice

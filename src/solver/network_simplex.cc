@@ -26,6 +26,7 @@
 #include "flow/validate.h"
 #include "sluice/flow/problem.h"
 #include "sluice/solver/solver.h"
+#include "solver/pure_solver.h"
 #include "solver/solution.h"
 
 namespace sluice {
@@ -46,6 +47,8 @@ constexpr int64_t kScansPerPoll = 4096;
 
 class NetworkSimplex {
  public:
+  static constexpr std::string_view kName = "network_simplex";
+
   // REQUIRES: the problem is valid and pure; it must outlive this object.
   NetworkSimplex(const FlowProblem& problem, const SolveLimits& limits);
 
@@ -237,7 +240,7 @@ FlowSolution NetworkSimplex::Run() {
     Pivot(entering);
   }
   FlowSolution solution;
-  solution.algorithm = "network_simplex";
+  solution.algorithm = kName;
   solution.work = work_;
   Finish(&solution);
   return solution;
@@ -579,22 +582,10 @@ void NetworkSimplex::Finish(FlowSolution* solution) {
   }
 }
 
-class NetworkSimplexSolver : public Solver {
- public:
-  std::string_view name() const override { return "network_simplex"; }
-
-  FlowSolution Solve(const FlowProblem& problem,
-                     const SolveLimits& limits) override {
-    std::optional<FlowSolution> refusal = RefuseUnlessPure(problem);
-    if (refusal.has_value()) return *std::move(refusal);
-    return NetworkSimplex(problem, limits).Run();
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Solver> Make_network_simplex() {
-  return std::make_unique<NetworkSimplexSolver>();
+  return std::make_unique<PureSolver<NetworkSimplex>>();
 }
 
 }  // namespace sluice
