@@ -14,22 +14,14 @@ constexpr int64_t kScansPerPoll = 4096;
 // A search is not capped beyond.
 constexpr FlowCost kCapMax = int64_t{1} << 40;
 
-// No more half arcs than that are ever near.
-constexpr int32_t kNearCountMax = 1 << 20;
-
 // A node with more ways on does not recede.
 constexpr size_t kRecedeWaysMax = 4;
 
 }  // namespace
 
-void AugmentingSearch::Reset(const std::vector<FlowCost>& potentials) {
-  nodes_.assign(potentials.size(), Node());
-  for (std::vector<Split>& splits : splits_) {
-    splits.assign(potentials.size(), Split());
-  }
-  references_ = potentials;
-  drift_ = drift_sum_ = {};
-  far_scans_ = 0;
+void AugmentingSearch::Reset() {
+  nodes_.clear();
+  tiers_.Reset();
   search_ = 0;
 }
 
@@ -40,55 +32,37 @@ void AugmentingSearch::Begin(const SolveLimits& limits,
   outcome_.reset();
   work_ = {};
   nodes_.resize(potentials->size());
-  for (std::vector<Split>& splits : splits_) splits.resize(potentials->size());
-  references_.resize(potentials->size());
+  tiers_.Begin(potentials);
   PollLimits();
 }
 
 void AugmentingSearch::SetPotential(NodeIndex index, FlowCost potential) {
-  // Half arcs that get shorter become near; the others stay as far as they
-  // were, even if the node drifts back.
-  FlowCost& reference = references_[static_cast<size_t>(index)];
-  if (potential < this->potential(index)) {
-    reference = std::min(reference, potential);
-    network_.MakeNearFrom(index);
-  } else {
-    reference = std::max(reference, potential);
-    network_.MakeNearTo(index);
+  (*potentials_)[static_cast<size_t>(index)] = potential;
+  work_.arc_scans += static_cast<int64_t>(tiers_.MovePotential(index));
+  if (potential > kPotentialMax || potential < -kPotentialMax) {
+    outcome_ = SolveOutcome::kCostRange;
   }
-  MovePotential(index, potential);
 }
 
 FlowCost AugmentingSearch::LowestPotential(NodeIndex index) const {
   FlowCost low = -kInfinity;
-  for (const auto& half_arcs : {network_.FarOut(index), network_.Out(index)}) {
-    for (const HalfArc& half_arc : half_arcs) {
-      low = std::max(low, potential(half_arc.head) - half_arc.cost);
-    }
+  for (const HalfArc& half_arc : network_.Out(index)) {
+    low = std::max(low, potential(half_arc.head) - half_arc.cost);
   }
   return low;
 }
 
 FlowCost AugmentingSearch::HighestPotential(NodeIndex index) const {
   FlowCost high = kInfinity;
-  for (const auto& half_arcs :
-       {network_.NearIn(index), network_.FarIn(index)}) {
-    for (const HalfArc& half_arc : half_arcs) {
-      high = std::min(high, potential(half_arc.head) - half_arc.cost);
-    }
+  for (const HalfArc& half_arc :
+       network_.Tiers<false>(index, 0, HubTiers::kTierCount - 1)) {
+    high = std::min(high, potential(half_arc.head) - half_arc.cost);
   }
   for (const HalfArc& half_arc : network_.Both(index)) {
     high = std::min(high,
                     potential(half_arc.head) + network_.CostOfTwin(half_arc));
   }
   return high;
-}
-
-void AugmentingSearch::MovePotential(NodeIndex index, FlowCost potential) {
-  (*potentials_)[static_cast<size_t>(index)] = potential;
-  if (potential > kPotentialMax || potential < -kPotentialMax) {
-    outcome_ = SolveOutcome::kCostRange;
-  }
 }
 
 void AugmentingSearch::SetEnds(const std::vector<NodeIndex>& ends,
@@ -99,8 +73,6 @@ void AugmentingSearch::SetEnds(const std::vector<NodeIndex>& ends,
 
 std::optional<AugmentingSearch::Path> AugmentingSearch::FindPath(
     NodeIndex start) {
-  // Once the drift has cost more than that, anew is cheaper.
-  if (far_scans_ > 4 * std::ssize(nodes_)) TakeReferences();
   is_forward_ = excess(start) > 0;
   while (true) {
     if (is_forward_) {
@@ -118,14 +90,6 @@ std::optional<AugmentingSearch::Path> AugmentingSearch::FindPath(
   UpdatePotentials();
   Recede();
   return TracePath();
-}
-
-void AugmentingSearch::TakeReferences() {
-  references_ = *potentials_;
-  for (const size_t side : {kForward, kBackward}) {
-    drift_sum_[side] += std::exchange(drift_[side], 0);
-  }
-  far_scans_ = 0;
 }
 
 std::vector<NodeIndex> AugmentingSearch::FindCut() const {
@@ -228,8 +192,9 @@ bool AugmentingSearch::IsShortest() {
   return false;
 }
 
-// A half arc that is far on both sides may still join them at less.  One side's
-// far ones, up to the distance, put that out of doubt.  Scans some if need be.
+// A half arc whose tier waits on both sides may still join them at less.  One
+// side's tiers, up to the distance, put that out of doubt.  Scans some if need
+// be.
 bool AugmentingSearch::IsMeetingInDoubt() {
   for (const Side& side : sides_) {
     if (side.NextFar() >= length_) return false;
@@ -266,9 +231,10 @@ void AugmentingSearch::Push(const HeapEntry& entry,
   std::ranges::push_heap(*heap, std::greater<>());
 }
 
-NodeIndex AugmentingSearch::PopNearest(std::vector<HeapEntry>* heap) {
+AugmentingSearch::HeapEntry AugmentingSearch::PopNearest(
+    std::vector<HeapEntry>* heap) {
   std::ranges::pop_heap(*heap, std::greater<>());
-  const NodeIndex nearest = heap->back().node;
+  const HeapEntry nearest = heap->back();
   heap->pop_back();
   return nearest;
 }
@@ -285,8 +251,8 @@ void AugmentingSearch::Open(NodeIndex root) {
   side.level.push_back(root);
 }
 
-// Settles the nearest labeled node of one side, or scans the far half arcs of
-// one that is settled.
+// Settles the nearest labeled node of one side, or scans the next tier of one
+// that is settled.
 template <bool is_forward>
 void AugmentingSearch::SettleNext() {
   constexpr size_t kSide = is_forward ? kForward : kBackward;
@@ -304,7 +270,7 @@ void AugmentingSearch::SettleNext() {
       ScanNextFar<is_forward>();
       return;
     }
-    next = PopNearest(&side.heap);
+    next = PopNearest(&side.heap).node;
   }
   Label& label = node(next).labels[kSide];
   if (label.search == 2 * search_ + 1) return;
@@ -313,58 +279,59 @@ void AugmentingSearch::SettleNext() {
   Scan<is_forward>(next);
 }
 
-// Labels the nodes one half arc farther than `from`, far half arcs only when
-// the search gets to where they may matter.
+// Labels the nodes one half arc farther than `from`, tiers but the first only
+// when the search gets to where they may matter.
 template <bool is_forward>
 void AugmentingSearch::Scan(NodeIndex from) {
   constexpr size_t kSide = is_forward ? kForward : kBackward;
-  Side& side = sides_[kSide];
-  size_t near_count = 0;
   if constexpr (is_forward) {
-    near_count = network_.NearOut(from).size();
-    ScanHalfArcs<is_forward>(from, network_.Out(from));
+    ScanHalfArcs<is_forward>(from, network_.NearOut(from));
   } else {
-    const FlowCost price = side.distance - potential(from);
+    const FlowCost price = sides_[kSide].distance - potential(from);
     const auto both = network_.Both(from);
     for (const HalfArc& half_arc : both) {
       Offer<is_forward>(half_arc, price + network_.CostOfTwin(half_arc) +
                                       potential(half_arc.head));
     }
     CountScans(kSide, both.size());
-    near_count = network_.NearIn(from).size();
-    ScanHalfArcs<is_forward>(from, network_.NearIn(from));
+    ScanHalfArcs<is_forward>(from, network_.Tier<is_forward>(from, 0));
   }
-  const bool has_far = is_forward ? !network_.FarOut(from).empty()
-                                  : !network_.FarIn(from).empty();
-  Split& split = splits_[kSide][static_cast<size_t>(from)];
-  if (!has_far) {
-    if (near_count > thresholds_.unsplit_count) SplitHalfArcs<is_forward>(from);
-    return;
-  }
-  ++split.scan_count;
-  // No far half arc has a reduced cost below this.
-  const FlowCost reduced_min =
-      split.level - drift_sum_[kSide] - drift_[kSide] +
-      (is_forward ? potential(from) : -potential(from));
-  if (reduced_min <= 0) {
-    ScanFar<is_forward>(from);
-  } else if (side.distance + reduced_min < length_) {
-    Push({side.distance + reduced_min, from}, &side.far_heap);
+  CountScans(kSide, tiers_.CountRead<is_forward>(from, 0));
+  ScanTiers<is_forward>(from, 1);
+}
+
+// Scans the tiers from `tier` on that may lead to where the search is; what is
+// left of them waits.
+template <bool is_forward>
+void AugmentingSearch::ScanTiers(NodeIndex from, int tier) {
+  constexpr size_t kSide = is_forward ? kForward : kBackward;
+  Side& side = sides_[kSide];
+  for (; tier < HubTiers::kTierCount; ++tier) {
+    const auto half_arcs = network_.Tier<is_forward>(from, tier);
+    if (half_arcs.empty()) continue;
+    const FlowCost distance = node(from).labels[kSide].distance +
+                              tiers_.LeastReducedCost<is_forward>(from, tier);
+    if (distance > side.distance) {
+      if (distance < length_) Push({distance, from, tier}, &side.far_heap);
+      return;
+    }
+    ScanTier<is_forward>(from, tier);
   }
 }
 
 template <bool is_forward>
 void AugmentingSearch::ScanNextFar() {
   Side& side = sides_[is_forward ? kForward : kBackward];
-  ScanFar<is_forward>(PopNearest(&side.far_heap));
+  const HeapEntry next = PopNearest(&side.far_heap);
+  ScanTier<is_forward>(next.node, next.tier);
+  ScanTiers<is_forward>(next.node, next.tier + 1);
 }
 
 template <bool is_forward>
-void AugmentingSearch::ScanFar(NodeIndex from) {
-  far_scans_ += network_.degree(from);
-  ScanHalfArcs<is_forward>(
-      from, is_forward ? network_.FarOut(from) : network_.FarIn(from));
-  SplitHalfArcs<is_forward>(from);
+void AugmentingSearch::ScanTier(NodeIndex from, int tier) {
+  ScanHalfArcs<is_forward>(from, network_.Tier<is_forward>(from, tier));
+  CountScans(is_forward ? kForward : kBackward,
+             tiers_.CountRead<is_forward>(from, tier));
 }
 
 // Of half arcs open one way only.
@@ -385,54 +352,6 @@ void AugmentingSearch::ScanHalfArcs(NodeIndex from,
 void AugmentingSearch::CountScans(size_t side, size_t count) {
   sides_[side].scans += static_cast<int64_t>(count);
   work_.arc_scans += static_cast<int64_t>(count);
-}
-
-// Divides the half arcs of a node that has many into those of least reduced
-// cost, near, and the others.
-template <bool is_forward>
-void AugmentingSearch::SplitHalfArcs(NodeIndex from) {
-  constexpr size_t kSide = is_forward ? kForward : kBackward;
-  Split& split = splits_[kSide][static_cast<size_t>(from)];
-  const auto key_of = [this](const HalfArc& half_arc) {
-    const FlowCost key =
-        half_arc.cost - references_[static_cast<size_t>(half_arc.head)];
-    return is_forward ? key : -key;
-  };
-  keys_.clear();
-  for (const auto& half_arcs :
-       {is_forward ? network_.NearOut(from) : network_.NearIn(from),
-        is_forward ? network_.FarOut(from) : network_.FarIn(from)}) {
-    for (const HalfArc& half_arc : half_arcs) {
-      keys_.push_back(key_of(half_arc));
-    }
-  }
-  const auto size = static_cast<int64_t>(keys_.size());
-  CountScans(kSide, keys_.size());
-  // Splitting should cost about as much as the scans of what is near.
-  const int64_t scans = int64_t{split.scan_count} * split.near_count;
-  if (scans < 2 * size) {
-    split.near_count = 2 * split.near_count;
-  } else if (scans > 16 * size) {
-    split.near_count = split.near_count / 2;
-  }
-  split.near_count = std::clamp<int32_t>(
-      split.near_count, thresholds_.near_count_min, kNearCountMax);
-  split.scan_count = 0;
-  FlowCost level = kInfinity;
-  if (split.near_count < size) {
-    const auto nth = keys_.begin() + split.near_count;
-    std::ranges::nth_element(keys_, nth);
-    level = *nth;
-    split.level = level + drift_sum_[kSide];
-  }
-  const auto is_far = [&key_of, level](const HalfArc& half_arc) {
-    return key_of(half_arc) >= level;
-  };
-  if constexpr (is_forward) {
-    network_.SplitFarOut(from, is_far);
-  } else {
-    network_.SplitFarIn(from, is_far);
-  }
 }
 
 template <bool is_forward>
@@ -473,12 +392,8 @@ void AugmentingSearch::UpdatePotentials() {
     for (const NodeIndex index : side.settled) {
       const FlowCost change = side.radius - node(index).labels[kind].distance;
       if (change <= 0) continue;
-      MovePotential(index,
-                    potential(index) + (kind == kForward ? -change : change));
-      const FlowCost drift =
-          potential(index) - references_[static_cast<size_t>(index)];
-      drift_[kForward] = std::max(drift_[kForward], drift);
-      drift_[kBackward] = std::max(drift_[kBackward], -drift);
+      SetPotential(index,
+                   potential(index) + (kind == kForward ? -change : change));
       ++work_.relabels;
     }
   }
@@ -488,20 +403,37 @@ void AugmentingSearch::UpdatePotentials() {
 // searches to come find them later, most of them never.  It matters where
 // thousands of tasks end at one class.
 void AugmentingSearch::Recede() {
-  for (const NodeIndex index : sides_[kForward].settled) {
-    const size_t ways =
-        network_.FarOut(index).size() + network_.Out(index).size();
-    if (ways == 0 || ways > kRecedeWaysMax) continue;
-    const FlowCost low = LowestPotential(index);
-    if (low < potential(index)) SetPotential(index, low);
-  }
+  for (const NodeIndex index : sides_[kForward].settled) RecedeForward(index);
   for (const NodeIndex index : sides_[kBackward].settled) {
-    const size_t ways = network_.NearIn(index).size() +
-                        network_.FarIn(index).size() +
-                        network_.Both(index).size();
-    if (ways == 0 || ways > kRecedeWaysMax) continue;
-    const FlowCost high = HighestPotential(index);
-    if (high > potential(index)) SetPotential(index, high);
+    RecedeBackward(index);
+  }
+}
+
+// The ends of the path are none, although none of their ways on may be part of
+// it: each may have been settled by the other side.
+bool AugmentingSearch::IsDeadEnd(NodeIndex index, size_t ways) const {
+  return ways > 0 && ways <= kRecedeWaysMax && excess(index) == 0;
+}
+
+void AugmentingSearch::RecedeForward(NodeIndex index) {
+  if (!IsDeadEnd(index, network_.Out(index).size())) return;
+  const FlowCost low = LowestPotential(index);
+  if (low < potential(index)) SetPotential(index, low);
+}
+
+void AugmentingSearch::RecedeBackward(NodeIndex index) {
+  const size_t ways =
+      network_.Tiers<false>(index, 0, HubTiers::kTierCount - 1).size() +
+      network_.Both(index).size();
+  if (!IsDeadEnd(index, ways)) return;
+  const FlowCost high = HighestPotential(index);
+  if (high > potential(index)) SetPotential(index, high);
+}
+
+// A node with several ways on may be wanted for one of them soon.
+void AugmentingSearch::RecedeAll() {
+  for (NodeIndex index = 0; index < std::ssize(nodes_); ++index) {
+    if (network_.Out(index).size() == 1) RecedeForward(index);
   }
 }
 

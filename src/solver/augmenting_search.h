@@ -29,6 +29,7 @@
 #include "sluice/flow/problem.h"
 #include "sluice/solver/solver.h"
 #include "solver/dynamic_residual_network.h"
+#include "solver/hub_tiers.h"
 
 namespace sluice {
 
@@ -44,10 +45,9 @@ class AugmentingSearch {
   // From where on it pays to do something clever.  Tests set them low.
   struct Thresholds {
     // A search that has scanned more half arcs goes on from both ends.
-    int64_t one_sided_scans = 3000;
-    // A node with more half arcs has them divided into near and far ones.
-    size_t unsplit_count = 64;
-    int32_t near_count_min = 64;
+    int64_t one_sided_scans = 1000;
+    // Half arcs in the first tier of a node (solver/hub_tiers.h).
+    size_t near_count = 48;
   };
 
   // Half arcs from `source`, where units are left, to `target`, where they
@@ -61,12 +61,19 @@ class AugmentingSearch {
   // `network` must outlive this.
   AugmentingSearch(const Thresholds& thresholds,
                    DynamicResidualNetwork* network)
-      : thresholds_(thresholds), network_(*network) {}
+      : thresholds_(thresholds),
+        network_(*network),
+        tiers_(thresholds.near_count, network) {}
   AugmentingSearch(const AugmentingSearch&) = delete;
   AugmentingSearch& operator=(const AugmentingSearch&) = delete;
 
-  // The network was built anew, of nodes with these potentials and no excess.
-  void Reset(const std::vector<FlowCost>& potentials);
+  // The network was built anew, of nodes without excess.
+  void Reset();
+
+  // Moves nodes of one way on away, as searches do with the dead ends that they
+  // come across.
+  // REQUIRES: as FindPath().
+  void RecedeAll();
 
   // What follows is one call of the owner, who wants it to end as `limits` says
   // and owns the potentials, one a node, that are read and moved.  Nodes may
@@ -128,17 +135,8 @@ class AugmentingSearch {
   struct HeapEntry {
     FlowCost distance = 0;
     NodeIndex node = 0;
+    int32_t tier = 0;  // In a Side::far_heap.
     auto operator<=>(const HeapEntry&) const = default;
-  };
-
-  // What is known of the far half arcs of a node (DynamicResidualNetwork), by
-  // direction.  Their cost less the reference of the node at the head (plus
-  // that of the node at the tail) is at least `level` less what drift_sum_
-  // says.
-  struct Split {
-    FlowCost level = 0;
-    int32_t near_count = 0;  // To be near.
-    int32_t scan_count = 0;  // Scans of the near ones since the last split.
   };
 
   // One end of a search: the nodes found from an excess, or to a deficit.
@@ -151,7 +149,7 @@ class AugmentingSearch {
     std::vector<NodeIndex> level;  // A queue: labeled at that distance.
     size_t level_begin = 0;
     std::vector<HeapEntry> heap;  // Labeled beyond.
-    // Settled, but for far half arcs, which lead no nearer than this.
+    // Settled, but for their tiers from one on, which lead no nearer than this.
     std::vector<HeapEntry> far_heap;
     std::vector<NodeIndex> settled;
     // The reservoir's distance, where that is no end.
@@ -170,8 +168,6 @@ class AugmentingSearch {
   enum class Join { kNone, kForward, kBackward, kBoth };
 
   Node& node(NodeIndex index) { return nodes_[static_cast<size_t>(index)]; }
-  void TakeReferences();
-  void MovePotential(NodeIndex index, FlowCost potential);
   void PollLimits();
   template <bool is_forward>
   void SearchWithinCap(NodeIndex start);
@@ -181,7 +177,7 @@ class AugmentingSearch {
   bool IsShortest();
   bool IsMeetingInDoubt();
   static void Push(const HeapEntry& entry, std::vector<HeapEntry>* heap);
-  static NodeIndex PopNearest(std::vector<HeapEntry>* heap);
+  static HeapEntry PopNearest(std::vector<HeapEntry>* heap);
   template <bool is_forward>
   void Open(NodeIndex root);
   template <bool is_forward>
@@ -189,18 +185,21 @@ class AugmentingSearch {
   template <bool is_forward>
   void Scan(NodeIndex from);
   template <bool is_forward>
-  void ScanFar(NodeIndex from);
+  void ScanTiers(NodeIndex from, int tier);
   template <bool is_forward>
   void ScanNextFar();
+  template <bool is_forward>
+  void ScanTier(NodeIndex from, int tier);
   template <bool is_forward>
   void ScanHalfArcs(NodeIndex from, std::span<const HalfArc> half_arcs);
   void CountScans(size_t side, size_t count);
   template <bool is_forward>
-  void SplitHalfArcs(NodeIndex from);
-  template <bool is_forward>
   void Offer(const HalfArc& over, FlowCost distance);
   void UpdatePotentials();
   void Recede();
+  bool IsDeadEnd(NodeIndex index, size_t ways) const;
+  void RecedeForward(NodeIndex index);
+  void RecedeBackward(NodeIndex index);
   NodeIndex Trace(size_t side, NodeIndex from);
   Path TracePath();
 
@@ -217,15 +216,7 @@ class AugmentingSearch {
   std::vector<NodeIndex> counterparts_;  // Those not found balanced yet.
 
   std::vector<Node> nodes_;
-
-  // Potentials drift away from the references: upward (matters to the forward
-  // side) and downward (backward) by at most drift_ now, and by drift_sum_
-  // until the references were taken.
-  std::vector<FlowCost> references_;
-  std::array<FlowCost, 2> drift_ = {};
-  std::array<FlowCost, 2> drift_sum_ = {};
-  std::array<std::vector<Split>, 2> splits_;  // By node.
-  int64_t far_scans_ = 0;  // Since the references were taken.
+  HubTiers tiers_;
 
   // Nothing is labeled at this distance or beyond, which saves most labels; a
   // search that fails for it is repeated with a larger one.
@@ -240,8 +231,6 @@ class AugmentingSearch {
   Join join_ = Join::kNone;
   NodeIndex joint_ = kNoNode;  // Its last labeled node, or where sides meet.
   std::vector<HalfArcId> path_;
-
-  std::vector<FlowCost> keys_;  // Scratch, kept for its memory.
 };
 
 }  // namespace sluice

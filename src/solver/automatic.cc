@@ -42,7 +42,7 @@ class Automatic : public Solver {
     scratch_scans_ = solution.work.arc_scans;
     if (solution.outcome == SolveOutcome::kOptimal &&
         problem.log() != nullptr) {
-      repair_.Adopt(problem, solution);
+      repair_.Adopt(problem, &solution);
       is_repairable_ = true;
     }
     return solution;

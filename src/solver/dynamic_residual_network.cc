@@ -71,7 +71,7 @@ DynamicResidualNetwork::Zone DynamicResidualNetwork::FindZone(
     const List& list, uint32_t position) const {
   uint32_t zone = 0;
   while (position >= list.end[zone]) ++zone;
-  return static_cast<Zone>(zone);
+  return zone;
 }
 
 void DynamicResidualNetwork::Swap(uint32_t a, uint32_t b) {
@@ -112,23 +112,33 @@ void DynamicResidualNetwork::Erase(NodeIndex node, HalfArcId id) {
   position_[id] = kNowhere;
 }
 
-void DynamicResidualNetwork::MakeNearFrom(NodeIndex node) {
-  MakeTwinsNear(list(node).begin, list(node).end[kNearOut]);
+template <bool is_out>
+int DynamicResidualNetwork::TierOf(NodeIndex node, HalfArcId id) const {
+  const Zone zone = FindZone(lists_[static_cast<size_t>(node)], position_[id]);
+  return static_cast<int>(is_out ? kNearOut - zone : zone - kNearIn);
 }
+template int DynamicResidualNetwork::TierOf<true>(NodeIndex, HalfArcId) const;
+template int DynamicResidualNetwork::TierOf<false>(NodeIndex, HalfArcId) const;
 
-void DynamicResidualNetwork::MakeNearTo(NodeIndex node) {
-  MakeTwinsNear(list(node).end[kBoth], list(node).end[kFarIn]);
+template <bool is_out>
+void DynamicResidualNetwork::SetTier(NodeIndex node, HalfArcId id, int tier) {
+  const uint32_t position = position_[id];
+  List& of = list(node);
+  Move(&of, position, FindZone(of, position), ZoneOfTier<is_out>(tier));
 }
+template void DynamicResidualNetwork::SetTier<true>(NodeIndex, HalfArcId, int);
+template void DynamicResidualNetwork::SetTier<false>(NodeIndex, HalfArcId, int);
 
-void DynamicResidualNetwork::MakeTwinsNear(uint32_t begin, uint32_t end) {
-  for (uint32_t i = begin; i < end; ++i) {
-    const uint32_t position = position_[Twin(half_arcs_[i].id())];
-    List& there = list(half_arcs_[i].head);
-    const Zone zone = FindZone(there, position);
-    if (zone == kFarOut) Move(&there, position, kFarOut, kNearOut);
-    if (zone == kFarIn) Move(&there, position, kFarIn, kNearIn);
-  }
+template <bool is_out>
+void DynamicResidualNetwork::MergeTiers(NodeIndex node, int tier) {
+  List& of = list(node);
+  const Zone first = ZoneOfTier<is_out>(is_out ? tier : 0);
+  const Zone last = ZoneOfTier<is_out>(is_out ? 0 : tier);
+  const uint32_t bound = is_out ? BeginOf(of, first) : of.end[last];
+  for (Zone zone = first; zone < last; ++zone) of.end[zone] = bound;
 }
+template void DynamicResidualNetwork::MergeTiers<true>(NodeIndex, int);
+template void DynamicResidualNetwork::MergeTiers<false>(NodeIndex, int);
 
 // Gives the full list of `node` more room, at the end of the pool.
 void DynamicResidualNetwork::MakeRoom(NodeIndex node) {

@@ -7,15 +7,13 @@
 // but half arcs that it can use, forward or backward, and reading one touches
 // no other memory than the node at the other end.
 //
-// The half arcs that are open one way only are divided once more, into near
-// and far: SplitFar() says what that is good for.
+// Those open one way only lie in tiers: solver/hub_tiers.h says what for.
 //
 // Lists have some room to grow, move to the end of the pool when they need
 // more, and the pool is packed anew when it is full: adding an arc takes
 // amortized constant time but for the length of the list that moves.
 //
 // Flows and bounds are the owner's business; this class is told what is open.
-//
 // Threads: none; confined to its owner.
 
 #ifndef SLUICE_SOLVER_DYNAMIC_RESIDUAL_NETWORK_H_
@@ -33,6 +31,8 @@ namespace sluice {
 
 class DynamicResidualNetwork {
  public:
+  static constexpr int kTierCount = 4;
+
   // 2 * arc, or 2 * arc + 1 for the half arc at the arc's head.
   using HalfArcId = uint32_t;
 
@@ -92,28 +92,29 @@ class DynamicResidualNetwork {
     return half_arc(2 * static_cast<HalfArcId>(arc)).head;
   }
 
-  // The half arcs at `node` over which flow may leave it, near ones and those
-  // that are open both ways.  Spans are valid until the next change.
+  // The half arcs at `node` over which flow may leave it; and of these, tier 0
+  // and those open both ways.  Spans are valid until the next change.
   std::span<const HalfArc> Out(NodeIndex node) const {
-    return Zones(node, kNearOut, kBoth);
+    return Zones(node, 0, kBoth);
   }
   std::span<const HalfArc> NearOut(NodeIndex node) const {
-    return Zones(node, kNearOut, kNearOut);
+    return Zones(node, ZoneOfTier<true>(0), kBoth);
   }
-  std::span<const HalfArc> FarOut(NodeIndex node) const {
-    return Zones(node, kFarOut, kFarOut);
+  // Those open outward only (inward only).
+  template <bool is_out>
+  std::span<const HalfArc> Tiers(NodeIndex node, int first, int last) const {
+    return is_out
+               ? Zones(node, ZoneOfTier<true>(last), ZoneOfTier<true>(first))
+               : Zones(node, ZoneOfTier<false>(first), ZoneOfTier<false>(last));
   }
-  // The half arcs at `node` over whose twins flow may arrive; a unit over the
-  // twin costs -cost(half arc), but where the half arc is open both ways,
-  // CostOfTwin().
+  template <bool is_out>
+  std::span<const HalfArc> Tier(NodeIndex node, int tier) const {
+    return Tiers<is_out>(node, tier, tier);
+  }
+  // Those open both ways.  A unit over the twin of a half arc costs -cost(half
+  // arc), but here CostOfTwin().
   std::span<const HalfArc> Both(NodeIndex node) const {
     return Zones(node, kBoth, kBoth);
-  }
-  std::span<const HalfArc> NearIn(NodeIndex node) const {
-    return Zones(node, kNearIn, kNearIn);
-  }
-  std::span<const HalfArc> FarIn(NodeIndex node) const {
-    return Zones(node, kFarIn, kFarIn);
   }
   FlowCost CostOfTwin(const HalfArc& half_arc) const {
     return half_arc.is_convex() ? this->half_arc(Twin(half_arc.id())).cost
@@ -124,28 +125,27 @@ class DynamicResidualNetwork {
     return static_cast<int32_t>(list.end[kClosed] - list.begin);
   }
 
-  // Makes far, of the half arcs at `node` that are open outward only (inward
-  // only), those for which `is_far(half arc)`, and near the others.  A search
-  // may then leave out the far ones as long as it knows that it needs none of
-  // them.  A half arc whose arc is added or updated is near.
-  template <class IsFar>
-  void SplitFarOut(NodeIndex node, const IsFar& is_far) {
-    Split(node, kFarOut, kNearOut, is_far);
-  }
-  template <class IsFar>
-  void SplitFarIn(NodeIndex node, const IsFar& is_far) {
-    Split(node, kNearIn, kFarIn,
-          [&is_far](const HalfArc& half_arc) { return !is_far(half_arc); });
-  }
-
-  // Makes near, where they are listed, the half arcs from (to) `node` that are
-  // open that way only: at the other end, where they are far.
-  void MakeNearFrom(NodeIndex node);
-  void MakeNearTo(NodeIndex node);
+  // The tier of a half arc at `node` that is open outward only (inward only).
+  template <bool is_out>
+  int TierOf(NodeIndex node, HalfArcId id) const;
+  template <bool is_out>
+  void SetTier(NodeIndex node, HalfArcId id, int tier);
+  // Puts the half arcs of tiers up to `tier` into tier 0.
+  template <bool is_out>
+  void MergeTiers(NodeIndex node, int tier);
+  // Adds to `tier` those of the tiers below for which `is_far(half arc)`, and
+  // puts the others into tier 0.
+  template <bool is_out, class IsFar>
+  void SplitTiers(NodeIndex node, int tier, const IsFar& is_far);
 
  private:
-  enum Zone : uint32_t { kFarOut, kNearOut, kBoth, kNearIn, kFarIn, kClosed };
-  static constexpr uint32_t kZoneCount = 6;
+  // The tiers outward, the last one first; both ways; inward; closed.
+  using Zone = uint32_t;
+  static constexpr Zone kNearOut = kTierCount - 1;
+  static constexpr Zone kBoth = kTierCount;
+  static constexpr Zone kNearIn = kTierCount + 1;
+  static constexpr Zone kClosed = 2 * kTierCount + 1;
+  static constexpr uint32_t kZoneCount = 2 * kTierCount + 2;
   static constexpr uint32_t kConvex = uint32_t{1} << 31;
   static constexpr uint32_t kNowhere = ~uint32_t{0};
 
@@ -156,9 +156,13 @@ class DynamicResidualNetwork {
     uint32_t limit = 0;                         // The end of its room.
   };
 
+  template <bool is_out>
+  static Zone ZoneOfTier(int tier) {
+    return is_out ? kNearOut - static_cast<Zone>(tier)
+                  : kNearIn + static_cast<Zone>(tier);
+  }
   static Zone ZoneOf(bool is_out, bool is_in) {
-    if (is_out) return is_in ? kBoth : kNearOut;
-    return is_in ? kNearIn : kClosed;
+    return is_out ? (is_in ? kBoth : kNearOut) : (is_in ? kNearIn : kClosed);
   }
   static Zone ZoneAt(HalfArcId id, const ArcState& state) {
     return IsAlong(id) ? ZoneOf(state.can_rise, state.can_fall)
@@ -170,15 +174,17 @@ class DynamicResidualNetwork {
   List& list(NodeIndex node) { return lists_[static_cast<size_t>(node)]; }
   std::span<const HalfArc> Zones(NodeIndex node, Zone first, Zone last) const {
     const List& list = lists_[static_cast<size_t>(node)];
-    const uint32_t begin = first == 0 ? list.begin : list.end[first - 1];
-    return {half_arcs_.data() + begin, half_arcs_.data() + list.end[last]};
+    return {half_arcs_.data() + BeginOf(list, first),
+            half_arcs_.data() + list.end[last]};
+  }
+  static uint32_t BeginOf(const List& list, Zone zone) {
+    return zone == 0 ? list.begin : list.end[zone - 1];
   }
   Zone FindZone(const List& list, uint32_t position) const;
   void Put(uint32_t position, const HalfArc& half_arc) {
     half_arcs_[position] = half_arc;
     position_[half_arc.id()] = position;
   }
-  void MakeTwinsNear(uint32_t begin, uint32_t end);
   void Swap(uint32_t a, uint32_t b);
   uint32_t Move(List* list, uint32_t position, Zone from, Zone to);
   void Insert(NodeIndex node, const HalfArc& half_arc, Zone zone);
@@ -187,9 +193,6 @@ class DynamicResidualNetwork {
   void MakeRoom(NodeIndex node);
   void Relocate(List* list, uint32_t to, uint32_t room);
   void Pack();
-  // Within zones `first` and the next, those for which `is_first` first.
-  template <class IsFirst>
-  void Split(NodeIndex node, Zone first, Zone second, const IsFirst& is_first);
   void LayOut();
 
   std::vector<List> lists_;  // By node.
@@ -222,20 +225,24 @@ void DynamicResidualNetwork::Build(NodeIndex node_count, ArcIndex arc_count,
   }
 }
 
-template <class IsFirst>
-void DynamicResidualNetwork::Split(NodeIndex node, Zone first, Zone second,
-                                   const IsFirst& is_first) {
+template <bool is_out, class IsFar>
+void DynamicResidualNetwork::SplitTiers(NodeIndex node, int tier,
+                                        const IsFar& is_far) {
   List& of = list(node);
-  uint32_t begin = first == 0 ? of.begin : of.end[first - 1];
-  uint32_t end = of.end[second];
+  const Zone first = ZoneOfTier<is_out>(is_out ? tier - 1 : 0);
+  const Zone last = ZoneOfTier<is_out>(is_out ? 0 : tier - 1);
+  uint32_t begin = BeginOf(of, first);
+  uint32_t end = of.end[last];
   while (begin < end) {
-    if (is_first(half_arcs_[begin])) {
+    if (is_far(half_arcs_[begin]) == is_out) {
       ++begin;
     } else {
       Swap(begin, --end);
     }
   }
-  of.end[first] = begin;
+  // What ends there: the far ones outward, the near ones inward, empty tiers.
+  const Zone shift = is_out ? 1 : 0;
+  for (Zone zone = first; zone <= last; ++zone) of.end[zone - shift] = begin;
 }
 
 }  // namespace sluice

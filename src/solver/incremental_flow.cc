@@ -39,7 +39,7 @@ FlowSolution IncrementalFlow::Solve(const FlowProblem& problem,
     return *std::move(refusal);
   }
   solution.potentials.resize(static_cast<size_t>(problem.node_count()));
-  search_.Reset(solution.potentials);
+  search_.Reset();
   Begin(problem, limits, &solution);
   if (!outcome_.has_value()) {
     StartEmpty();
@@ -51,15 +51,18 @@ FlowSolution IncrementalFlow::Solve(const FlowProblem& problem,
 }
 
 void IncrementalFlow::Adopt(const FlowProblem& problem,
-                            const FlowSolution& solution) {
-  problem_ = &problem;
-  search_.Reset(solution.potentials);
-  unbalanced_.clear();
+                            FlowSolution* solution) {
   has_optimum_ =
-      std::ranges::all_of(solution.potentials, [](FlowCost potential) {
+      std::ranges::all_of(solution->potentials, [](FlowCost potential) {
         return Size(potential) <= AugmentingSearch::kPotentialMax;
       });
-  Build(solution);
+  if (!has_optimum_) return;
+  problem_ = &problem;
+  unbalanced_.clear();
+  Build(*solution);
+  search_.Reset();
+  search_.Begin({}, &solution->potentials);
+  search_.RecedeAll();
 }
 
 void IncrementalFlow::Resolve(const FlowProblem& problem,

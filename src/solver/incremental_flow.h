@@ -49,9 +49,10 @@ class IncrementalFlow {
   FlowSolution Solve(const FlowProblem& problem, const SolveLimits& limits);
 
   // Takes over what another solver found for `problem`, in time linear in the
-  // problem; memory is kept from the time before.
+  // problem; memory is kept from the time before.  Potentials may move to where
+  // they are as good and searches shorter.
   // REQUIRES: VerifySolution() would accept it.
-  void Adopt(const FlowProblem& problem, const FlowSolution& solution);
+  void Adopt(const FlowProblem& problem, FlowSolution* solution);
 
   // Whether Resolve() has something to begin with.
   bool has_optimum() const { return has_optimum_; }

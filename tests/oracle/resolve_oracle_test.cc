@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -44,7 +45,7 @@ class AdoptingSolver : public Solver {
                      const SolveLimits& limits) override {
     FlowSolution solution = MakeSolver("cost_scaling")->Solve(problem, limits);
     if (solution.outcome == SolveOutcome::kOptimal) {
-      flow_.Adopt(problem, solution);
+      flow_.Adopt(problem, &solution);
     }
     return solution;
   }
@@ -60,8 +61,7 @@ class AdoptingSolver : public Solver {
 
  private:
   // Low enough for problems as small as these.
-  IncrementalFlow flow_{
-      {.one_sided_scans = 2, .unsplit_count = 2, .near_count_min = 1}};
+  IncrementalFlow flow_{{.one_sided_scans = 2, .near_count = 1}};
 };
 
 struct Resolver {
@@ -180,6 +180,106 @@ TEST_P(ResolveOracle, FollowsClustersThroughManyChanges) {
     }
   }
   EXPECT_GT(feasible_count, 1000);
+}
+
+// Classes with hundreds of unit arcs to machines, and a node a task: nodes of
+// many half arcs, at the thresholds that `automatic` has.
+class HubCluster {
+ public:
+  explicit HubCluster(Rng* rng) : rng_(*rng) {
+    sink_ = problem_.AddNode(0);
+    waiting_ = problem_.AddNode(0);
+    problem_.AddArc(waiting_, sink_, kTaskCount, 0);
+    for (int i = 0; i < kMachineCount; ++i) {
+      const NodeIndex machine = problem_.AddNode(0);
+      slots_.push_back(problem_.AddArc(machine, sink_, rng_.Between(0, 4), 0));
+    }
+    for (NodeIndex& from : classes_) {
+      from = problem_.AddNode(0);
+      for (const ArcIndex slot : slots_) {
+        for (int step = 0; step < 4; ++step) {
+          steps_.push_back(problem_.AddArc(from, problem_.arc(slot).tail, 1,
+                                           rng_.Between(0, 300)));
+        }
+      }
+    }
+    for (int i = 0; i < kTaskCount; ++i) tasks_.push_back(AddTask());
+    problem_.SetSupply(sink_, -kTaskCount);
+  }
+
+  FlowProblem& problem() { return problem_; }
+
+  void Change() {
+    for (int64_t i = rng_.Between(0, 10); i > 0; --i) {
+      Task& task = tasks_[rng_.Below(tasks_.size())];
+      for (const ArcIndex arc : task.arcs) problem_.RemoveArc(arc);
+      problem_.RemoveNode(task.node);
+      task = AddTask();
+    }
+    for (int64_t i = rng_.Between(0, 10); i > 0; --i) {
+      ArcIndex& arc = steps_[rng_.Below(steps_.size())];
+      const FlowProblem::Arc old = problem_.arc(arc);
+      const FlowCost cost = rng_.Between(0, 300);
+      if (rng_.Chance(1, 2)) {
+        problem_.SetArc(arc, rng_.Between(0, 2), cost);
+      } else {
+        problem_.RemoveArc(arc);
+        arc = problem_.AddArc(old.tail, old.head, 1, cost);
+      }
+    }
+    problem_.SetArc(slots_[rng_.Below(slots_.size())], rng_.Between(0, 4), 0);
+  }
+
+ private:
+  static constexpr int kMachineCount = 60;
+  static constexpr int kTaskCount = 130;  // About as many as there are slots.
+  struct Task {
+    NodeIndex node = 0;
+    std::vector<ArcIndex> arcs;
+  };
+
+  Task AddTask() {
+    Task task;
+    task.node = problem_.AddNode(1);
+    const auto add = [&](NodeIndex head, FlowCost cost) {
+      task.arcs.push_back(problem_.AddArc(task.node, head, 1, cost));
+    };
+    add(classes_[rng_.Below(classes_.size())], 0);
+    add(waiting_, 1000 * rng_.Between(1, 3));
+    for (int64_t i = rng_.Between(-3, 2); i > 0; --i) {
+      add(problem_.arc(slots_[rng_.Below(slots_.size())]).tail,
+          rng_.Between(0, 100));
+    }
+    return task;
+  }
+
+  Rng& rng_;
+  FlowProblem problem_;
+  NodeIndex sink_ = 0;
+  NodeIndex waiting_ = 0;
+  std::array<NodeIndex, 3> classes_ = {};
+  std::vector<ArcIndex> slots_;  // By machine.
+  std::vector<ArcIndex> steps_;
+  std::vector<Task> tasks_;
+};
+
+TEST_P(ResolveOracle, FollowsHubsThroughManyChanges) {
+  for (uint64_t seed = 0; seed < 12 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    HubCluster cluster(&rng);
+    FlowProblem& problem = cluster.problem();
+    const std::unique_ptr<Solver> solver = GetParam().make();
+    problem.StartLog();
+    FlowSolution solution = solver->Solve(problem);
+    for (int step = 0; step < 20 && !HasFailure(); ++step) {
+      SCOPED_TRACE(step);
+      problem.StartLog();
+      cluster.Change();
+      solver->Resolve(problem, {}, &solution);
+      Check(problem, solution, ScalingOptimum(problem));
+    }
+  }
 }
 
 TEST_P(ResolveOracle, RefusesWhatChangesMadeInvalid) {

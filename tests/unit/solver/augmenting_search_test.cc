@@ -18,8 +18,8 @@ namespace {
 using ::testing::ElementsAre;
 
 // Low enough to be crossed on graphs as small as these.
-constexpr AugmentingSearch::Thresholds kEager = {
-    .one_sided_scans = 2, .unsplit_count = 2, .near_count_min = 1};
+constexpr AugmentingSearch::Thresholds kEager = {.one_sided_scans = 2,
+                                                 .near_count = 1};
 
 struct TestArc {
   NodeIndex tail = 0;
@@ -42,7 +42,7 @@ class World {
           const auto& [tail, head, cost] = arcs_[static_cast<size_t>(arc)];
           return {{tail, head, true, false, cost, cost, false}};
         });
-    search_.Reset(potentials_);
+    search_.Reset();
   }
 
   // What the path found for one unit costs, or none.
@@ -140,8 +140,8 @@ TEST(AugmentingSearch, StopsWhenItIsCancelled) {
   EXPECT_EQ(world.search_.outcome(), SolveOutcome::kCancelled);
 }
 
-// Potentials of earlier paths, both ends, near and far half arcs, and caps that
-// were too small must all change nothing about what is shortest.
+// Potentials of earlier paths, both ends, tiers, and caps that were too small
+// must all change nothing about what is shortest.
 TEST(AugmentingSearch, FindsWhatRelaxingEveryArcFinds) {
   int found_count = 0;
   int missed_count = 0;

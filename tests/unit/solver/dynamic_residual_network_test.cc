@@ -1,12 +1,17 @@
 #include "solver/dynamic_residual_network.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
+#include <vector>
 
 namespace sluice {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ArcState = DynamicResidualNetwork::ArcState;
 
 TEST(DynamicResidualNetwork, ListsHalfArcsByWhatIsOpen) {
@@ -16,13 +21,13 @@ TEST(DynamicResidualNetwork, ListsHalfArcsByWhatIsOpen) {
   network.Add(0, {0, 1, true, false, 4, 4});
   network.Add(1, {0, 1, true, true, 5, 5});
   network.Add(2, {0, 1, false, true, 6, 6});
-  EXPECT_EQ(network.NearOut(0).size(), 1U);
+  EXPECT_EQ(network.Tier<true>(0, 0).size(), 1U);
   EXPECT_EQ(network.Both(0).size(), 1U);
-  EXPECT_EQ(network.NearIn(0).size(), 1U);
+  EXPECT_EQ(network.Tier<false>(0, 0).size(), 1U);
   EXPECT_EQ(network.Out(1).size(), 2U);
   network.Update(0, {0, 1, false, true, 4, 4});
-  EXPECT_EQ(network.NearOut(0).size(), 0U);
-  EXPECT_EQ(network.NearIn(0).size(), 2U);
+  EXPECT_EQ(network.Tier<true>(0, 0).size(), 0U);
+  EXPECT_EQ(network.Tier<false>(0, 0).size(), 2U);
   network.Remove(1);
   EXPECT_FALSE(network.IsListed(1));
   EXPECT_EQ(network.degree(0), 2);
@@ -42,19 +47,69 @@ TEST(DynamicResidualNetwork, KeepsItsListsWhileTheyGrow) {
   }
 }
 
-TEST(DynamicResidualNetwork, SplitsOffTheFarHalfArcs) {
+// Costs 0 to 9, outward from node 0.
+DynamicResidualNetwork MakeStar() {
   DynamicResidualNetwork network;
   network.Build(2, 10, [](ArcIndex arc) {
     return std::optional<ArcState>({0, 1, true, false, arc, arc});
   });
-  network.SplitFarOut(0,
-                      [](const auto& half_arc) { return half_arc.cost > 3; });
-  EXPECT_EQ(network.FarOut(0).size(), 6U);
-  EXPECT_EQ(network.Out(0).size(), 4U);
-  network.MakeNearFrom(1);
-  EXPECT_EQ(network.FarOut(0).size(), 6U);
-  network.MakeNearTo(1);
-  EXPECT_EQ(network.FarOut(0).size(), 0U);
+  return network;
+}
+
+// The costs of a tier, ascending.
+template <bool is_out>
+std::vector<FlowCost> Costs(const DynamicResidualNetwork& network,
+                            NodeIndex node, int tier) {
+  std::vector<FlowCost> costs;
+  for (const auto& half_arc : network.Tier<is_out>(node, tier)) {
+    costs.push_back(half_arc.cost);
+  }
+  std::ranges::sort(costs);
+  return costs;
+}
+
+TEST(DynamicResidualNetwork, SplitsAndMergesTiersOutward) {
+  DynamicResidualNetwork network = MakeStar();
+  for (const int tier : {3, 1}) {
+    network.SplitTiers<true>(0, tier, [tier](const auto& half_arc) {
+      return half_arc.cost > 2 * tier + 1;
+    });
+  }
+  EXPECT_THAT(Costs<true>(network, 0, 0), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(Costs<true>(network, 0, 1), ElementsAre(4, 5, 6, 7));
+  EXPECT_THAT(Costs<true>(network, 0, 2), IsEmpty());
+  EXPECT_THAT(Costs<true>(network, 0, 3), ElementsAre(8, 9));
+  network.MergeTiers<true>(0, 2);
+  EXPECT_EQ(network.Tier<true>(0, 0).size(), 8U);
+  EXPECT_THAT(Costs<true>(network, 0, 3), ElementsAre(8, 9));
+  EXPECT_EQ(network.Out(0).size(), 10U);
+}
+
+TEST(DynamicResidualNetwork, SplitsAndMergesTiersInward) {
+  DynamicResidualNetwork network = MakeStar();
+  for (const int tier : {3, 1}) {
+    network.SplitTiers<false>(1, tier, [tier](const auto& half_arc) {
+      return -half_arc.cost > 2 * tier + 1;
+    });
+  }
+  EXPECT_THAT(Costs<false>(network, 1, 0), ElementsAre(-3, -2, -1, 0));
+  EXPECT_THAT(Costs<false>(network, 1, 1), ElementsAre(-7, -6, -5, -4));
+  EXPECT_THAT(Costs<false>(network, 1, 3), ElementsAre(-9, -8));
+  network.MergeTiers<false>(1, 2);
+  EXPECT_EQ(network.Tier<false>(1, 0).size(), 8U);
+  EXPECT_THAT(Costs<false>(network, 1, 3), ElementsAre(-9, -8));
+}
+
+TEST(DynamicResidualNetwork, AnArcThatIsUpdatedComesToTierZero) {
+  DynamicResidualNetwork network = MakeStar();
+  network.SplitTiers<true>(0, 2, [](const auto&) { return true; });
+  EXPECT_EQ(network.TierOf<true>(0, 2 * 4), 2);
+  network.SetTier<true>(0, 2 * 4, 1);
+  EXPECT_EQ(network.TierOf<true>(0, 2 * 4), 1);
+  network.Update(4, {0, 1, true, false, 20, 20});
+  EXPECT_EQ(network.TierOf<true>(0, 2 * 4), 0);
+  EXPECT_EQ(network.half_arc(2 * 4).cost, 20);
+  EXPECT_EQ(network.Tier<true>(0, 2).size(), 9U);
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ TEST_F(IncrementalFlowTest, DoesNothingWhereNothingChanged) {
 
 TEST_F(IncrementalFlowTest, AdoptsWhatAnotherFound) {
   IncrementalFlow other;
-  other.Adopt(problem_, solution_);
+  other.Adopt(problem_, &solution_);
   problem_.RemoveArc(1);
   other.Resolve(problem_, {}, &solution_);
   EXPECT_THAT(solution_.flows, ElementsAre(1, 0, 1));
