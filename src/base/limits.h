@@ -36,6 +36,23 @@ inline constexpr size_t kNameBytesMax = 4096;
 inline constexpr size_t kLabelBytesMax = 4096;
 inline constexpr size_t kLabelsMax = 1024;
 
+// Placement rules.  They come with every task and are looked at for every class
+// and kind of machine, so each bound is some ten times what people write and
+// no more.  Duplicates do not count: bridges repeat tolerations with every
+// update.
+//
+// Requirements of a node selector or of one term: some per label of a machine.
+inline constexpr size_t kRequirementsMax = 256;
+// Values of a requirement: people list machines, a large cluster's racks.
+inline constexpr size_t kRequirementValuesMax = 4096;
+// Terms of a node affinity, required or preferred.
+inline constexpr size_t kAffinityTermsMax = 256;
+inline constexpr size_t kTolerationsMax = 1024;
+inline constexpr size_t kHostPortsMax = 1024;
+inline constexpr size_t kTaintsMax = 256;
+// Controllers that a machine avoids: one for each task it ever got rid of.
+inline constexpr size_t kAvoidsMax = 1024;
+
 // Distinct names of extended resources in the whole cluster; every one may add
 // eight bytes to each machine's and task's vectors.
 inline constexpr size_t kExtendedResourceNamesMax = 256;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -32,6 +33,10 @@ The sizes of the classes follow from --seed: 50m to 500m of cpu, 64 MiB to
 of the largest size, so that everything fits.  The tasks have the uids from
 1000000000001 up, the machines are bench-machine-1 and so on.
 
+With --profile=node_affinity each task requires a machine of zone1, which every
+second one is: the case that Kubernetes' scheduler_perf calls
+SchedulingNodeAffinity.
+
 Times are the client's: "first submission to last delta" is from the first
 TaskSubmitted to the last Schedule reply with a placement.  Use a daemon of its
 own: decisions about other tasks that come with a round are dropped here.
@@ -43,6 +48,14 @@ constexpr int64_t kCpuSteps = 10;
 constexpr int64_t kMemoryStepMib = 64;
 constexpr int64_t kMemorySteps = 16;
 constexpr uint64_t kMillibytesPerMib = 1000ull << 20;
+
+constexpr const char* kZoneLabel = "topology.kubernetes.io/zone";
+// Of the machines in turn.  Tasks with an affinity require the first.
+constexpr const char* kZones[] = {"zone1", "zone2"};
+constexpr int64_t kZoneCount = std::ssize(kZones);
+
+constexpr int64_t kBasicMachineCount = 1000;
+constexpr int64_t kNodeAffinityMachineCount = 5000;
 
 struct TaskClass {
   int64_t cpu_milli = 0;
@@ -76,9 +89,14 @@ class BenchCommand final : public Command {
   Text text() const override { return kText; }
 
   void AddFlags(FlagSet& flags) override {
-    flags.AddInteger(
-        {.name = "machines", .value = "N", .help = "How many (1000)."},
-        {.min = 1, .max = 1'000'000}, &machine_count_);
+    flags.AddChoice({.name = "profile",
+                     .value = "PROFILE",
+                     .help = "basic (default), or node_affinity."},
+                    {"basic", "node_affinity"}, &profile_);
+    flags.AddInteger({.name = "machines",
+                      .value = "N",
+                      .help = "How many (1000; for node_affinity 5000)."},
+                     {.min = 1, .max = 1'000'000}, &machine_count_);
     flags.AddInteger(
         {.name = "tasks", .value = "N", .help = "How many (10000)."},
         {.min = 1, .max = 10'000'000}, &task_count_);
@@ -101,6 +119,10 @@ class BenchCommand final : public Command {
 
   absl::Status TakeArguments(std::vector<std::string> arguments) override {
     RETURN_IF_ERROR(CheckArgumentCount(kText, arguments, 0));
+    if (machine_count_ == 0) {
+      machine_count_ =
+          HasAffinity() ? kNodeAffinityMachineCount : kBasicMachineCount;
+    }
     // A float of the contract holds millicores exactly up to 2^24.
     if (TasksPerMachine() > (1 << 24) / (kCpuSteps * kCpuStepMilli)) {
       return absl::InvalidArgumentError(
@@ -113,9 +135,13 @@ class BenchCommand final : public Command {
   absl::Status Run(const CommandContext& context) override;
 
  private:
-  // Rounded up.
+  bool HasAffinity() const { return profile_ == "node_affinity"; }
+  // On the machines that take tasks; rounded up.
   int64_t TasksPerMachine() const {
-    return (task_count_ + machine_count_ - 1) / machine_count_;
+    const int64_t taking = HasAffinity()
+                               ? (machine_count_ + kZoneCount - 1) / kZoneCount
+                               : machine_count_;
+    return (task_count_ + taking - 1) / taking;
   }
 
   firmament::ResourceTopologyNodeDescriptor MakeMachine(int64_t index) const;
@@ -131,7 +157,8 @@ class BenchCommand final : public Command {
   void CountPlacements(const firmament::SchedulingDeltas& deltas);
   Report MakeReport() const;
 
-  int64_t machine_count_ = 1000;
+  std::string profile_ = "basic";
+  int64_t machine_count_ = 0;  // 0: as the profile has it.
   int64_t task_count_ = 10'000;
   int64_t class_count_ = 10;
   int64_t concurrency_ = 128;
@@ -159,6 +186,11 @@ firmament::ResourceTopologyNodeDescriptor BenchCommand::MakeMachine(
   *machine.mutable_resource_capacity() = machine.available_resources();
   // As many of the smallest tasks as it has cpu for.
   machine.set_max_pods(static_cast<uint64_t>(TasksPerMachine() * kCpuSteps));
+  if (HasAffinity()) {
+    firmament::Label& zone = *machine.add_labels();
+    zone.set_key(kZoneLabel);
+    zone.set_value(kZones[index % kZoneCount]);
+  }
   firmament::ResourceTopologyNodeDescriptor& child = *node.add_children();
   child.set_parent_id(machine.uuid());
   firmament::ResourceDescriptor& pu = *child.mutable_resource_desc();
@@ -182,6 +214,17 @@ firmament::TaskDescription BenchCommand::MakeTask(int64_t index,
   task.set_job_id(job.uuid());
   SetAmounts(classes_[static_cast<size_t>(class_index)], 1,
              *task.mutable_resource_request());
+  if (HasAffinity()) {
+    firmament::NodeSelectorRequirement& requirement =
+        *task.mutable_affinity()
+             ->mutable_node_affinity()
+             ->mutable_requiredduringschedulingignoredduringexecution()
+             ->add_nodeselectorterms()
+             ->add_matchexpressions();
+    requirement.set_key(kZoneLabel);
+    requirement.set_operator_("In");
+    requirement.add_values(kZones[0]);
+  }
   return description;
 }
 
@@ -263,6 +306,7 @@ absl::Status BenchCommand::RemoveAll(const CommandContext& context,
 
 Report BenchCommand::MakeReport() const {
   Report report;
+  report.AddText({"profile", "profile"}, profile_);
   report.AddCount({"machines", "machines"}, machine_count_);
   report.AddCount({"tasks", "tasks"}, task_count_);
   report.AddCount({"classes", "classes"}, class_count_);

@@ -1,6 +1,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,10 +26,28 @@ constexpr Command::Text kText = {
     .description =
         R"(Says where the task with the uid, or else the name, TASK runs, or why it waits:
 on how many machines it would fit now, what speaks against the others, and
-what the three nearest of them lack.
+what the three nearest of them lack.  Each machine counts for the first thing
+that speaks against it.
 )"};
 
 constexpr size_t kSummaryBytesMax = 4096;
+
+// What the task says about machines, one row for each that it says.
+void AddRules(const v1::Task& task, Table& table) {
+  const auto add = [&table](std::string_view name, const auto& texts,
+                            std::string_view separator) {
+    std::string joined;
+    for (const std::string& text : texts) {
+      joined += StrCat(joined.empty() ? "" : separator, text);
+    }
+    if (!joined.empty()) table.AddRow({std::string(name), std::move(joined)});
+  };
+  add("selector", task.node_selector(), ", ");
+  add("requires", task.required_affinity(), " or ");
+  add("prefers", task.preferred_affinity(), ", ");
+  add("tolerates", task.tolerations(), ", ");
+  add("ports", task.host_ports(), ", ");
+}
 
 void PrintTask(const v1::Task& task, std::ostream& out) {
   Table table({{"TASK"}, {StrCat(task.uid(), "  ", task.name())}});
@@ -42,6 +61,7 @@ void PrintTask(const v1::Task& task, std::ostream& out) {
   table.AddRow({"memory", FormatMemory(request.memory_millibytes())});
   table.AddRow({"extended", FormatExtended(request)});
   table.AddRow({"priority", StrCat(task.priority())});
+  AddRules(task, table);
   if (task.state() == v1::Task::PENDING) {
     table.AddRow({"waiting", FormatAge(task.waiting_ms())});
   }

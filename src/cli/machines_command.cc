@@ -46,6 +46,14 @@ std::string_view ConditionName(v1::Machine::Condition condition) {
   return "?";
 }
 
+std::string TaintsText(const v1::Machine& machine) {
+  std::string text;
+  for (const std::string& taint : machine.taints()) {
+    text += StrCat(text.empty() ? "" : ", ", taint);
+  }
+  return text.empty() ? "-" : text;
+}
+
 void PrintMachines(const v1::ListMachinesResponse& machines,
                    std::ostream& out) {
   Table table({{"NAME"},
@@ -57,20 +65,22 @@ void PrintMachines(const v1::ListMachinesResponse& machines,
                {"TASKS", Align::kRight},
                {"FOREIGN", Align::kRight},
                {"EXTENDED"},
+               {"TAINTS"},
                {"NOTE"}});
   for (const v1::Machine& machine : machines.machines()) {
     const v1::Resources& used = machine.used();
     const v1::Resources& offered = machine.allocatable();
-    table.AddRow(
-        {machine.name(), machine.uuid(),
-         std::string(ConditionName(machine.condition())),
-         StrCat(FormatCpu(used.cpu_millicores()), "/",
-                FormatCpu(offered.cpu_millicores())),
-         StrCat(FormatMemory(used.memory_millibytes()), "/",
-                FormatMemory(offered.memory_millibytes())),
-         StrCat(used.pods(), "/", offered.pods()),
-         StrCat(machine.running_tasks()), StrCat(machine.foreign_pods()),
-         FormatExtendedUse(used, offered), machine.quarantine_reason()});
+    table.AddRow({machine.name(), machine.uuid(),
+                  std::string(ConditionName(machine.condition())),
+                  StrCat(FormatCpu(used.cpu_millicores()), "/",
+                         FormatCpu(offered.cpu_millicores())),
+                  StrCat(FormatMemory(used.memory_millibytes()), "/",
+                         FormatMemory(offered.memory_millibytes())),
+                  StrCat(used.pods(), "/", offered.pods()),
+                  StrCat(machine.running_tasks()),
+                  StrCat(machine.foreign_pods()),
+                  FormatExtendedUse(used, offered), TaintsText(machine),
+                  machine.quarantine_reason()});
   }
   table.Print(out);
 }

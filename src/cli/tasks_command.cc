@@ -25,8 +25,9 @@ constexpr Command::Text kText = {
     .description =
         R"(Lists the tasks in the order of their uids: state, machine, request, how long a
 pending one has been waiting.  A quarantined task is kept out of scheduling
-because its description makes no sense; NOTE says why.  "sluicectl explain UID"
-says why a task waits.
+because its description makes no sense; NOTE says why.  An evicted one was told
+to leave its machine and holds its place until it is gone.  "sluicectl explain
+UID" says why a task waits.
 )"};
 
 void PrintTasks(const v1::ListTasksResponse& tasks, std::ostream& out) {
@@ -51,7 +52,8 @@ void PrintTasks(const v1::ListTasksResponse& tasks, std::ostream& out) {
                   FormatMemory(request.memory_millibytes()),
                   FormatExtended(request), StrCat(task.priority()),
                   is_pending ? FormatAge(task.waiting_ms()) : "-",
-                  task.job_uuid(), task.quarantine_reason()});
+                  task.job_uuid(),
+                  task.evicted() ? "evicted" : task.quarantine_reason()});
   }
   table.Print(out);
 }

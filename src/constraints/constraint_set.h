@@ -4,6 +4,8 @@
 #define SLUICE_CONSTRAINTS_CONSTRAINT_SET_H_
 
 #include <memory>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "sluice/constraints/constraint.h"
@@ -12,11 +14,27 @@ namespace sluice {
 
 class ConstraintSet {
  public:
+  struct Entry {
+    std::string_view name;
+    MachineAspect aspect;
+    std::unique_ptr<Constraint> constraint;
+  };
+
   // Every constraint of constraints.def.
   ConstraintSet();
 
+  // In the order of constraints.def.
+  std::span<const Entry> entries() const { return entries_; }
+
   bool Allows(const ClassKey& task_class, const Machine& machine) const {
-    for (const auto& constraint : constraints_) {
+    for (const Entry& entry : entries_) {
+      if (!entry.constraint->Allows(task_class, machine)) return false;
+    }
+    return true;
+  }
+  // Only what depends on the load of the machine.
+  bool AllowsLoad(const ClassKey& task_class, const Machine& machine) const {
+    for (const Constraint* constraint : on_load_) {
       if (!constraint->Allows(task_class, machine)) return false;
     }
     return true;
@@ -28,7 +46,8 @@ class ConstraintSet {
       std::vector<Reason>* reasons) const;
 
  private:
-  std::vector<std::unique_ptr<Constraint>> constraints_;
+  std::vector<Entry> entries_;
+  std::vector<const Constraint*> on_load_;
 };
 
 }  // namespace sluice

@@ -22,10 +22,12 @@ constexpr int64_t kLooksMax = 10000000;
 }  // namespace
 
 Exchange::Exchange(ClusterState* state, const ConstraintSet& constraints,
-                   uint32_t priority, const std::vector<TaskId>& placed,
-                   uint64_t sequence_end, int64_t now_ms)
+                   Eligibility* eligibility, uint32_t priority,
+                   const std::vector<TaskId>& placed, uint64_t sequence_end,
+                   int64_t now_ms)
     : state_(state),
       constraints_(constraints),
+      eligibility_(eligibility),
       priority_(priority),
       sequence_end_(sequence_end),
       now_ms_(now_ms) {
@@ -68,10 +70,16 @@ bool Exchange::Step(int64_t looks_max) {
 
 void Exchange::LookUpWaiting() {
   classes_.clear();
+  eligibility_->Refresh(state_);
   for (const auto& [key, tasks] : state_->pending()) {
-    if (key.priority != priority_) continue;
+    // Whose ports become free is not worth looking after here.
+    if (key.priority != priority_ || !key.rules->host_ports.empty()) continue;
     WaitingClass waiting;
     waiting.key = key;
+    waiting.allowed.resize(static_cast<size_t>(eligibility_->kind_count()));
+    for (const Eligibility::Kind& kind : eligibility_->KindsFor(*key.rules)) {
+      waiting.allowed[static_cast<size_t>(kind.id)] = true;
+    }
     for (const auto& [sequence, task] : tasks) {
       if (sequence >= sequence_end_) break;
       waiting.tasks.push_back(task);
@@ -120,7 +128,8 @@ bool Exchange::TryVictims(const Machine& machine,
     free += victim->class_key.request;
     gain -= Value(*victim);
   }
-  const std::vector<const Task*> chosen = Fill(free, &gain);
+  const std::vector<const Task*> chosen =
+      Fill(eligibility_->KindOf(machine), free, &gain);
   if (gain <= 0) return false;
   for (const Task* victim : victims) {
     std::erase(*placed, victim->id);
@@ -129,7 +138,7 @@ bool Exchange::TryVictims(const Machine& machine,
   }
   for (const Task* task : chosen) {
     if (!constraints_.Allows(task->class_key, machine)) continue;
-    state_->Place(task->id, machine.id);
+    state_->Place(task->id, machine.id, now_ms_);
     placed->push_back(task->id);
     ++outcome_.placed;
   }
@@ -141,10 +150,12 @@ Cost Exchange::Value(const Task& task) const {
   return WaitingCost(now_ms_ - task.submitted_ms);
 }
 
-std::vector<const Task*> Exchange::Fill(Resources free, Cost* gain) {
+std::vector<const Task*> Exchange::Fill(KindId kind, Resources free,
+                                        Cost* gain) {
   std::vector<const Task*> chosen;
   outcome_.looks += std::ssize(classes_);
   for (const WaitingClass& waiting : classes_) {
+    if (!waiting.allowed[static_cast<size_t>(kind)]) continue;
     const auto available =
         static_cast<int64_t>(waiting.tasks.size() - waiting.next);
     const int64_t count = waiting.key.request.TimesIn(free, available);

@@ -19,6 +19,7 @@
 
 #include "base/int128.h"
 #include "constraints/constraint_set.h"
+#include "network/eligibility.h"
 #include "sluice/cost/cost_model.h"
 #include "state/cluster_state.h"
 
@@ -34,10 +35,11 @@ class Exchange {
  public:
   // Exchanges tasks of one priority.  `placed` are the tasks of this round, in
   // any state by now; waiting tasks count if they came before `sequence_end`.
-  // `state` and `constraints` must outlive the exchange.
+  // `state`, `constraints` and `eligibility` must outlive the exchange.
   Exchange(ClusterState* state, const ConstraintSet& constraints,
-           uint32_t priority, const std::vector<TaskId>& placed,
-           uint64_t sequence_end, int64_t now_ms);
+           Eligibility* eligibility, uint32_t priority,
+           const std::vector<TaskId>& placed, uint64_t sequence_end,
+           int64_t now_ms);
 
   // Goes on for about `looks_max` looks and returns whether all is done.
   // Between two steps commands may be applied to the state.
@@ -53,6 +55,7 @@ class Exchange {
     std::vector<const Task*> tasks;
     size_t next = 0;  // The first that still waits.
     Int128 size = 0;
+    std::vector<bool> allowed;  // By kind of machines.
   };
   using PlacedTasks = std::map<MachineId, std::vector<TaskId>>;
 
@@ -65,7 +68,7 @@ class Exchange {
                   const std::vector<const Task*>& victims,
                   std::vector<TaskId>* placed);
   // Waiting tasks for `free`, the smallest first; adds their value to `gain`.
-  std::vector<const Task*> Fill(Resources free, Cost* gain);
+  std::vector<const Task*> Fill(KindId kind, Resources free, Cost* gain);
   // Skips what has been placed.
   void Advance();
   // What it costs to leave the task waiting.
@@ -73,6 +76,7 @@ class Exchange {
 
   ClusterState* state_;
   const ConstraintSet& constraints_;
+  Eligibility* eligibility_;
   const uint32_t priority_;
   const uint64_t sequence_end_;
   const int64_t now_ms_;

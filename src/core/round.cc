@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -41,11 +42,12 @@ int64_t DominantShare(const Resources& request, const Resources& cluster) {
 }  // namespace
 
 Round::Round(ClusterState* state, const PolicySet& policies,
-             const ConstraintSet& constraints, const RoundOptions& options,
-             int64_t now_ms)
+             const ConstraintSet& constraints, Eligibility* eligibility,
+             const RoundOptions& options, int64_t now_ms)
     : state_(state),
       policies_(policies),
       constraints_(constraints),
+      eligibility_(eligibility),
       options_(options),
       now_ms_(now_ms),
       sequence_end_(state->counters().next_task_sequence) {}
@@ -56,7 +58,7 @@ std::optional<FlowProblem> Round::NextPass(RoundStats* stats) {
     while (bands_.empty()) {
       if (exchange_.has_value()) {
         if (!StepExchange(stats)) return FlowProblem();
-      } else if (!Advance()) {
+      } else if (!Advance(stats)) {
         return std::nullopt;
       }
     }
@@ -64,7 +66,7 @@ std::optional<FlowProblem> Round::NextPass(RoundStats* stats) {
       stats->is_cut_short = true;
       return std::nullopt;
     }
-    pass_.emplace(Groups(), policies_, constraints_,
+    pass_.emplace(Groups(), policies_, constraints_, eligibility_,
                   CollectTasks(bands_.front()), now_ms_);
     stats->arcs += pass_->problem().arc_count();
     if (pass_->has_machines()) {
@@ -92,7 +94,7 @@ void Round::FinishPass(const FlowSolution& solution, RoundStats* stats) {
       continue;
     }
     --band[proposal.class_index].count;
-    state_->Place(task->id, machine->id);
+    state_->Place(task->id, machine->id, now_ms_);
     placed_in_tier_.push_back(task->id);
     ++placed;
   }
@@ -111,27 +113,103 @@ bool Round::StepExchange(RoundStats* stats) {
   return true;
 }
 
-bool Round::Advance() {
+bool Round::Advance(RoundStats* stats) {
   while (true) {
     if (!priority_.has_value()) {
       if (!EnterTierBelow(std::nullopt)) return false;
-    } else if (!IsTierWaiting()) {
+    } else if (stage_ == Stage::kSettle) {
+      if (PlanSettling(stats)) return true;
       if (!EnterTierBelow(priority_)) return false;
+    } else if (!IsTierWaiting() ||
+               (stage_ == Stage::kRefill && placed_in_stage_ == 0)) {
+      StartSettling();
+      continue;
     } else if (stage_ == Stage::kAdmit) {
       stage_ = Stage::kFill;
     } else if (stage_ == Stage::kFill && placed_in_stage_ == 0) {
-      exchange_.emplace(state_, constraints_, *priority_, placed_in_tier_,
-                        sequence_end_, now_ms_);
+      exchange_.emplace(state_, constraints_, eligibility_, *priority_,
+                        placed_in_tier_, sequence_end_, now_ms_);
       stage_ = Stage::kExchange;
       return true;
     } else if (stage_ == Stage::kExchange) {
       stage_ = Stage::kRefill;
-    } else if (placed_in_stage_ == 0 && !EnterTierBelow(priority_)) {
-      return false;
     }
     placed_in_stage_ = 0;
     if (PlanStage()) return true;
   }
+}
+
+// A band's slots are those of its largest request, and a later band may leave
+// room where an earlier one had none: what was placed for want of anything
+// better may do better now.
+void Round::StartSettling() {
+  stage_ = Stage::kSettle;
+  Groups();  // Eligibility is asked below.
+  std::map<const PlacementRules*, bool> has_preferences;
+  std::map<ClassKey, std::vector<TaskId>> of_class;
+  for (const TaskId id : placed_in_tier_) {
+    const Task* task = state_->FindTask(id);
+    if (task == nullptr || task->state != TaskState::kRunning) continue;
+    const PlacementRules* rules = task->class_key.rules;
+    const auto [it, is_new] = has_preferences.try_emplace(rules, false);
+    if (is_new) {
+      const auto kinds = eligibility_->KindsFor(*rules);
+      it->second =
+          std::ranges::any_of(kinds, [&](const Eligibility::Kind& kind) {
+            return kind.preference != kinds.front().preference;
+          });
+    }
+    if (it->second) of_class[task->class_key].push_back(id);
+  }
+  unsettled_.clear();
+  for (auto& [key, tasks] : of_class) {
+    unsettled_.emplace_back(key, std::move(tasks));
+  }
+}
+
+bool Round::PlanSettling(RoundStats* stats) {
+  while (!unsettled_.empty()) {
+    const auto [key, tasks] = std::move(unsettled_.front());
+    unsettled_.pop_front();
+    const std::optional<Cost> least = LeastPreference(key);
+    if (!least.has_value()) continue;
+    int64_t count = 0;
+    for (const TaskId id : tasks) {
+      const Task* task = state_->FindTask(id);
+      if (task == nullptr || task->state != TaskState::kRunning ||
+          task->class_key != key || !state_->IsUntold(id)) {
+        continue;
+      }
+      const Machine* machine = state_->FindMachine(task->machine);
+      if (policies_.PreferenceCost(*key.rules, *machine) <= *least) continue;
+      state_->Withdraw(id);
+      ++count;
+    }
+    if (count == 0) continue;
+    stats->placed -= count;
+    stats->withdrawn += count;
+    bands_.push_back({{key, count, 0}});
+    return true;
+  }
+  return false;
+}
+
+std::optional<Cost> Round::LeastPreference(const ClassKey& key) {
+  const std::vector<MachineGroup>& groups = Groups();
+  std::vector<std::optional<Cost>> preference_of(
+      static_cast<size_t>(eligibility_->kind_count()));
+  for (const Eligibility::Kind& kind : eligibility_->KindsFor(*key.rules)) {
+    preference_of[static_cast<size_t>(kind.id)] = kind.preference;
+  }
+  std::optional<Cost> least;
+  for (const MachineGroup& group : groups) {
+    const auto& cost = preference_of[static_cast<size_t>(group.kind)];
+    if (cost.has_value() && (!least.has_value() || *cost < *least) &&
+        constraints_.AllowsLoad(key, group.representative())) {
+      least = cost;
+    }
+  }
+  return least;
 }
 
 bool Round::IsTierWaiting() const {
@@ -175,10 +253,14 @@ bool Round::PlanStage() {
 
 std::vector<Round::Member> Round::FittingClasses(Resources* free) {
   const std::vector<MachineGroup>& groups = Groups();
-  // Those that take something, by what is known so far, are moved to the front.
-  std::vector<size_t> order(groups.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  size_t taking = 0;
+  struct OfKind {
+    std::vector<size_t> order;  // Groups; those known to take something first.
+    size_t taking = 0;          // So many are.
+  };
+  std::vector<OfKind> kinds(static_cast<size_t>(eligibility_->kind_count()));
+  for (size_t g = 0; g < groups.size(); ++g) {
+    kinds[static_cast<size_t>(groups[g].kind)].order.push_back(g);
+  }
   std::vector<Member> members;
   for (auto it = state_->pending().lower_bound(ClassKey{*priority_, {}});
        it != state_->pending().end() && it->first.priority == *priority_;
@@ -187,26 +269,31 @@ std::vector<Round::Member> Round::FittingClasses(Resources* free) {
     const auto tasks = std::distance(it->second.begin(),
                                      it->second.lower_bound(sequence_end_));
     int64_t fit = 0;
-    for (size_t i = 0; i < order.size(); ++i) {
-      if (i < taking && fit >= tasks) i = taking;
-      if (i == order.size()) break;
-      const MachineGroup& group = groups[order[i]];
-      if (!constraints_.Allows(key, group.representative())) continue;
-      if (i >= taking) std::swap(order[i], order[taking++]);
-      if (fit >= tasks) continue;
-      fit += group.size() *
-             key.request.TimesIn(group.representative().Free(), tasks);
+    for (const Eligibility::Kind& kind : eligibility_->KindsFor(*key.rules)) {
+      auto& [order, taking] = kinds[static_cast<size_t>(kind.id)];
+      for (size_t i = fit < tasks ? 0 : taking; i < order.size(); ++i) {
+        if (i < taking && fit >= tasks) i = taking;
+        if (i == order.size()) break;
+        const MachineGroup& group = groups[order[i]];
+        if (!constraints_.AllowsLoad(key, group.representative())) continue;
+        if (i >= taking) std::swap(order[i], order[taking++]);
+        if (fit >= tasks) continue;
+        fit +=
+            group.size() * TimesIn(group.representative().Free(), key, tasks);
+      }
     }
     if (fit == 0 || tasks == 0) continue;
     members.push_back({key, std::min<int64_t>(fit, tasks), 0});
   }
   // A machine that takes nothing says nothing about what is scarce.
   Resources cluster;
-  order.resize(taking);
-  for (const size_t i : order) {
-    const MachineGroup& group = groups[i];
-    free->AddScaled(group.representative().Free(), group.size());
-    cluster.AddScaled(group.representative().allocatable, group.size());
+  for (OfKind& kind : kinds) {
+    kind.order.resize(kind.taking);
+    for (const size_t i : kind.order) {
+      const MachineGroup& group = groups[i];
+      free->AddScaled(group.representative().Free(), group.size());
+      cluster.AddScaled(group.representative().allocatable, group.size());
+    }
   }
   for (Member& member : members) {
     member.size = DominantShare(member.key.request, cluster);
@@ -216,7 +303,8 @@ std::vector<Round::Member> Round::FittingClasses(Resources* free) {
 
 const std::vector<MachineGroup>& Round::Groups() {
   if (groups_version_ != state_->version()) {
-    groups_ = GroupMachines(*state_);
+    eligibility_->Refresh(state_);
+    groups_ = GroupMachines(*state_, *eligibility_);
     groups_version_ = state_->version();
   }
   return groups_;

@@ -3,12 +3,7 @@
 #include <glog/logging.h>
 
 #include <algorithm>
-#include <map>
-#include <type_traits>
 #include <utility>
-
-#include "base/strings.h"
-#include "cost/waiting_cost.h"
 
 namespace sluice {
 namespace {
@@ -22,7 +17,11 @@ constexpr size_t kUnscheduledBytes = 10;
 
 Scheduler::Scheduler(const PolicySet& policies,
                      const ConstraintSet& constraints, RoundOptions options)
-    : policies_(policies), constraints_(constraints), options_(options) {}
+    : policies_(policies),
+      constraints_(constraints),
+      options_(options),
+      eviction_(&state_),
+      eligibility_(constraints, policies) {}
 
 Ack Scheduler::Apply(const Command& command, int64_t now_ms) {
   return state_.Apply(command, now_ms);
@@ -44,7 +43,12 @@ void Scheduler::StartRound(int64_t now_ms) {
   const uint64_t number = round_stats_.number + 1;
   round_stats_ = RoundStats();
   round_stats_.number = number;
-  round_.emplace(&state_, policies_, constraints_, options_, now_ms);
+  if (options_.evicts_on_no_execute) {
+    round_stats_.evicted = eviction_.Run(now_ms);
+  }
+  eligibility_.StartRound(&state_);
+  round_.emplace(&state_, policies_, constraints_, &eligibility_, options_,
+                 now_ms);
 }
 
 std::optional<FlowProblem> Scheduler::NextPass() {
@@ -113,69 +117,6 @@ void Scheduler::EndReply(bool is_delivered) {
   in_flight_.reset();
   tasks_in_flight_.clear();
   machines_in_flight_.clear();
-}
-
-Explanation Scheduler::Explain(const Task& task, int64_t now_ms) const {
-  Explanation explanation;
-  explanation.waiting_cost = WaitingCost(now_ms - task.submitted_ms);
-  const auto resource_name = [&](ResourceIndex index) -> const std::string& {
-    return state_.ResourceName(index);
-  };
-  std::map<std::string, Explanation::Count> counts;
-  struct Miss {
-    size_t reason_count;
-    Cost cost;
-    MachineId machine;
-    std::string lacks;
-  };
-  std::vector<Miss> misses;
-  for (const auto& [id, machine] : state_.machines()) {
-    if (!machine->IsUsable()) continue;
-    ++explanation.machines;
-    if (constraints_.Allows(task.class_key, *machine)) {
-      ++explanation.feasible_machines;
-      continue;
-    }
-    std::vector<Reason> reasons;
-    constraints_.Explain(task.class_key, *machine, resource_name, &reasons);
-    std::string lacks;
-    for (const Reason& reason : reasons) {
-      Explanation::Count& count = counts[reason.code];
-      count.reason = {reason.code, reason.text, ""};
-      ++count.machines;
-      lacks += StrCat(lacks.empty() ? "" : ", ", reason.lacks);
-    }
-    misses.push_back({reasons.size(),
-                      policies_.LoadCost(*machine, machine->used), id,
-                      std::move(lacks)});
-  }
-  for (auto& [code, count] : counts) {
-    explanation.reasons.push_back(std::move(count));
-  }
-  std::ranges::stable_sort(explanation.reasons, std::ranges::greater{},
-                           &Explanation::Count::machines);
-  std::ranges::stable_sort(misses, [](const Miss& a, const Miss& b) {
-    return std::pair(a.reason_count, a.cost) <
-           std::pair(b.reason_count, b.cost);
-  });
-  constexpr size_t kNearestMax = 3;
-  for (size_t i = 0; i < std::min(misses.size(), kNearestMax); ++i) {
-    explanation.nearest.push_back({misses[i].machine, misses[i].lacks});
-  }
-  explanation.summary = StrCat(explanation.feasible_machines, "/",
-                               explanation.machines, " machines");
-  std::string_view separator = ": ";
-  for (const Explanation::Count& count : explanation.reasons) {
-    explanation.summary +=
-        StrCat(separator, count.machines, " ", count.reason.text);
-    separator = ", ";
-  }
-  if (explanation.feasible_machines > 0) {
-    explanation.summary +=
-        StrCat(explanation.reasons.empty() ? ": " : "; ",
-               "it fits, and waits for the next Schedule call");
-  }
-  return explanation;
 }
 
 }  // namespace sluice

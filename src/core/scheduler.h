@@ -23,6 +23,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "core/eviction.h"
+#include "core/explanation.h"
 #include "core/round.h"
 #include "sluice/flow/problem.h"
 #include "state/cluster_state.h"
@@ -44,24 +46,6 @@ struct ScheduleReply {
   std::vector<TaskId> unscheduled;
 };
 
-// Why a task waits, or where it runs.
-struct Explanation {
-  struct Count {
-    Reason reason;  // `lacks` empty.
-    int64_t machines = 0;
-  };
-  struct NearMiss {
-    MachineId machine;
-    std::string lacks;
-  };
-  std::string summary;
-  int64_t machines = 0;  // Usable ones.
-  int64_t feasible_machines = 0;
-  std::vector<Count> reasons;     // The commonest first.
-  std::vector<NearMiss> nearest;  // At most three.
-  int64_t waiting_cost = 0;
-};
-
 class Scheduler {
  public:
   Scheduler(const PolicySet& policies, const ConstraintSet& constraints,
@@ -78,7 +62,8 @@ class Scheduler {
   // meet something that it has forgotten).  Ask before Apply().
   bool ConcernsReplyInFlight(const Command& command) const;
 
-  // REQUIRES: no round is running.
+  // Evicts what has to leave, if the options say so, and begins to place what
+  // waits then.  REQUIRES: no round is running.
   void StartRound(int64_t now_ms);
   bool is_in_round() const { return round_.has_value(); }
   // The next problem to solve, or nothing: then the round is over.  It has no
@@ -90,6 +75,9 @@ class Scheduler {
   void FinishPass(const FlowSolution& solution);
   // Of the running round, or of the last one.
   const RoundStats& round_stats() const { return round_stats_; }
+  // What the rules of the pending classes allow; refresh it before asking.
+  Eligibility& eligibility() { return eligibility_; }
+  const Eligibility& eligibility() const { return eligibility_; }
 
   // Takes what a client is to be told, at most `bytes_max` on the wire.
   // REQUIRES: no reply is in flight.
@@ -99,13 +87,18 @@ class Scheduler {
   void EndReply(bool is_delivered);
   bool is_reply_in_flight() const { return in_flight_.has_value(); }
 
-  Explanation Explain(const Task& task, int64_t now_ms) const;
+  // Why the task waits, as of `now_ms`.
+  Explanation Explain(const Task& task, int64_t now_ms) const {
+    return sluice::Explain(task, state_, policies_, constraints_, now_ms);
+  }
 
  private:
   const PolicySet& policies_;
   const ConstraintSet& constraints_;
   const RoundOptions options_;
   ClusterState state_;
+  Eviction eviction_;
+  Eligibility eligibility_;
   std::optional<Round> round_;
   RoundStats round_stats_;
   std::optional<ScheduleReply> in_flight_;

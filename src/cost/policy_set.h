@@ -35,11 +35,11 @@ class PolicySet {
     for (const auto& model : models_) cost += model->LoadCost(machine, used);
     return cost;
   }
-  Cost PreferenceCost(const ClassKey& task_class,
+  Cost PreferenceCost(const PlacementRules& rules,
                       const Machine& machine) const {
     Cost cost = 0;
     for (const auto& model : models_) {
-      cost += model->PreferenceCost(task_class, machine);
+      cost += model->PreferenceCost(rules, machine);
     }
     return cost;
   }

@@ -1,10 +1,9 @@
 // What it costs to leave a task waiting.
 //
-// Never below the dearest placement, so that work waits only where it does
-// not fit, and rising with age, so that nothing starves: among tasks of one
-// priority a task that asks for k times as much as others overtakes newcomers
-// once it has waited about k minutes.  Priorities do not enter: they are
-// strict, and the round serves one after the other.
+// Rising with age, so that nothing starves: among tasks of one priority a task
+// that asks for k times as much as others overtakes newcomers once it has
+// waited about k minutes.  Priorities do not enter: they are strict, and the
+// round serves one after the other.
 
 #ifndef SLUICE_COST_WAITING_COST_H_
 #define SLUICE_COST_WAITING_COST_H_
@@ -17,7 +16,11 @@ namespace sluice {
 inline constexpr Cost kWaitingCostBase = 2560000;
 // Reached after about 17 hours.
 inline constexpr Cost kWaitingCostMax = 1000 * kWaitingCostBase;
-static_assert(kWaitingCostBase > 16 * kModelCostMax);
+
+// A pass charges this on top for a task that it leaves waiting, so that work
+// waits only where it does not fit, even if placing it sends dozens of others
+// to the machines that they like least.
+inline constexpr Cost kPlacementCostMax = 64 * kModelCostMax;
 
 // In steps of ten seconds, so that tasks submitted together count alike.
 Cost WaitingCost(int64_t waited_ms);

@@ -188,6 +188,7 @@ void CoreLoop::StartRounds() {
       round_ = RoundStats();
       round_start_us_ = clock_.MonotonicUs();
       scheduler_.StartRound(now_ms_);
+      must_sync_ |= scheduler_.round_stats().evicted > 0;
       round_.build_us = clock_.MonotonicUs() - round_start_us_;
       ContinueRound();
     }
@@ -248,23 +249,39 @@ void CoreLoop::CountRound() {
   last_round_.total_us = end_us - round_start_us_;
   metrics_.rounds.Increment();
   metrics_.passes.Increment(last_round_.passes);
+  metrics_.evictions.Increment(static_cast<double>(last_round_.evicted));
   metrics_.placements.Increment(static_cast<double>(last_round_.placed));
   metrics_.refused_placements.Increment(
       static_cast<double>(last_round_.refused));
   metrics_.round_seconds.Observe(Seconds(last_round_.total_us));
-  if (last_round_.passes == 0) return;
+  CountVerdicts();
+  if (last_round_.passes == 0 && last_round_.evicted == 0) return;
   if (const auto suppressed = round_log_.Admit(end_us)) {
     LOG(INFO) << "round=" << last_round_.number
               << " passes=" << last_round_.passes
               << " placed=" << last_round_.placed
               << " pending=" << last_round_.pending
               << " refused=" << last_round_.refused
+              << " evicted=" << last_round_.evicted
               << " build_us=" << last_round_.build_us
               << " solve_us=" << last_round_.solve_us
               << " commit_us=" << last_round_.commit_us
               << " total_us=" << last_round_.total_us
               << " rounds_not_logged=" << *suppressed;
   }
+}
+
+void CoreLoop::CountVerdicts() {
+  const EligibilityCounters counters = scheduler_.eligibility().counters();
+  const auto add = [](Metrics::Counter& counter, int64_t count) {
+    counter.Increment(static_cast<double>(count));
+  };
+  add(metrics_.verdict_hits, counters.hits - verdicts_counted_.hits);
+  add(metrics_.verdict_evaluations,
+      counters.evaluations - verdicts_counted_.evaluations);
+  add(metrics_.verdict_invalidations,
+      counters.invalidations - verdicts_counted_.invalidations);
+  verdicts_counted_ = counters;
 }
 
 // ---------------------------------------------------------------------------

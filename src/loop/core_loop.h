@@ -170,6 +170,7 @@ class CoreLoop {
   void WriteChanges();
   void SendReplies();
   void CountRound();
+  void CountVerdicts();
   void RefreshGauges();
 
   Scheduler& scheduler_;
@@ -200,6 +201,7 @@ class CoreLoop {
 
   std::array<Metrics::Counter*, std::variant_size_v<Command>> event_counters_;
   int64_t reused_uids_counted_ = 0;
+  EligibilityCounters verdicts_counted_;
   uint64_t newest_sequence_taken_ = 0;  // Of deltas, plus one.
   int64_t gauges_us_ = 0;               // When they were refreshed,
   uint64_t gauges_version_ = 0;         // and as of which version.

@@ -75,6 +75,7 @@ FlowCost LoadArcCost(const PolicySet& policies, const Machine& machine,
 BandNetwork::BandNetwork(std::span<const MachineGroup> groups,
                          const PolicySet& policies,
                          const ConstraintSet& constraints,
+                         Eligibility* eligibility,
                          std::span<const BandClass> classes, int64_t now_ms) {
   for (const BandClass& band_class : classes) {
     const auto count = static_cast<FlowUnits>(band_class.tasks.size());
@@ -85,27 +86,44 @@ BandNetwork::BandNetwork(std::span<const MachineGroup> groups,
   mean_request_ = MeanRequest(classes, supply_);
   std::vector<std::vector<CostSegment>> ladders(groups.size());
   AddPlacementArcs(
-      groups, FindCandidates(groups, policies, constraints, classes, &ladders),
+      groups,
+      FindCandidates(groups, policies, constraints,
+                     FindInterests(classes, eligibility), classes, &ladders),
       ladders);
   AddWaitingArcs(classes, now_ms);
 }
 
+std::vector<std::vector<BandNetwork::Interest>> BandNetwork::FindInterests(
+    std::span<const BandClass> classes, Eligibility* eligibility) {
+  std::vector<std::vector<Interest>> interests(
+      static_cast<size_t>(eligibility->kind_count()));
+  for (size_t i = 0; i < classes.size(); ++i) {
+    if (classes[i].tasks.empty()) continue;
+    for (const auto& [kind, preference] :
+         eligibility->KindsFor(*classes[i].key.rules)) {
+      interests[static_cast<size_t>(kind)].push_back({i, preference});
+    }
+  }
+  return interests;
+}
+
 std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
     std::span<const MachineGroup> groups, const PolicySet& policies,
-    const ConstraintSet& constraints, std::span<const BandClass> classes,
+    const ConstraintSet& constraints,
+    const std::vector<std::vector<Interest>>& interests,
+    std::span<const BandClass> classes,
     std::vector<std::vector<CostSegment>>* ladders) const {
   std::vector<Candidates> candidates(classes.size(), Candidates(supply_));
-  std::vector<size_t> fitting;
+  std::vector<Interest> fitting;
   for (size_t g = 0; g < groups.size(); ++g) {
     const Machine& machine = groups[g].representative();
     fitting.clear();
     Resources largest;
-    for (size_t i = 0; i < classes.size(); ++i) {
-      const ClassKey& key = classes[i].key;
-      if (classes[i].tasks.empty() || !constraints.Allows(key, machine)) {
-        continue;
-      }
-      fitting.push_back(i);
+    for (const Interest& interest :
+         interests[static_cast<size_t>(groups[g].kind)]) {
+      const ClassKey& key = classes[interest.class_index].key;
+      if (!constraints.AllowsLoad(key, machine)) continue;
+      fitting.push_back(interest);
       largest.MaxWith(key.request);
     }
     if (fitting.empty()) continue;
@@ -117,17 +135,16 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
                         groups[g].size(), supply_);
     const FlowCost mean_cost =
         LoadArcCost(policies, machine, machine.used + mean_request_);
-    for (const size_t i : fitting) {
+    for (const auto& [i, preference] : fitting) {
       const ClassKey& key = classes[i].key;
       // What this class weighs more or less than the mean, which the ladder
       // charges for every unit.
       const FlowCost size_cost =
           LoadArcCost(policies, machine, machine.used + key.request) -
           mean_cost;
-      const FlowCost cost =
-          policies.PreferenceCost(key, machine) * kPartsPerPoint + size_cost;
+      const FlowCost cost = preference * kPartsPerPoint + size_cost;
       const auto tasks = std::ssize(classes[i].tasks);
-      const FlowUnits fit = key.request.TimesIn(free, tasks);
+      const FlowUnits fit = TimesIn(free, key, tasks);
       candidates[i].Offer(
           {.group = g,
            .capacity = std::min<FlowUnits>(fit * groups[g].size(), tasks),
@@ -217,8 +234,9 @@ void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
       std::vector<FlowCost> costs;
       WaitingArc waiting;
       for (const Task* task : tasks) {
-        costs.push_back(WaitingCost(now_ms - task->submitted_ms) *
-                        kPartsPerPoint);
+        costs.push_back(
+            (kPlacementCostMax + WaitingCost(now_ms - task->submitted_ms)) *
+            kPartsPerPoint);
         waiting.tasks.push_back(task->id);
       }
       waiting.arc = problem_.AddConvexArc(

@@ -61,7 +61,7 @@ class BandNetwork {
  public:
   // Draws the network as of `now_ms`.  Needs no class to be non-empty.
   BandNetwork(std::span<const MachineGroup> groups, const PolicySet& policies,
-              const ConstraintSet& constraints,
+              const ConstraintSet& constraints, Eligibility* eligibility,
               std::span<const BandClass> classes, int64_t now_ms);
 
   const FlowProblem& problem() const { return problem_; }
@@ -113,11 +113,22 @@ class BandNetwork {
     std::vector<Candidate> candidates_;
   };
 
+  // A class that may use machines of some kind, and what it prefers.
+  struct Interest {
+    size_t class_index = 0;
+    FlowCost preference = 0;
+  };
+
+  // By kind.
+  static std::vector<std::vector<Interest>> FindInterests(
+      std::span<const BandClass> classes, Eligibility* eligibility);
   // By class its cheapest groups.  Sets the ladder of each group, which is
   // empty where no class may use it.
   std::vector<std::vector<Candidate>> FindCandidates(
       std::span<const MachineGroup> groups, const PolicySet& policies,
-      const ConstraintSet& constraints, std::span<const BandClass> classes,
+      const ConstraintSet& constraints,
+      const std::vector<std::vector<Interest>>& interests,
+      std::span<const BandClass> classes,
       std::vector<std::vector<CostSegment>>* ladders) const;
   void AddPlacementArcs(std::span<const MachineGroup> groups,
                         const std::vector<std::vector<Candidate>>& candidates,

@@ -1,9 +1,10 @@
 // Machines that nothing can tell apart, as one.
 //
 // What a constraint allows and what a policy charges follows from what a
-// machine offers and what is used of it.  Machines that are equal in this are
-// one node of the network, which costs no more to draw and to solve for a
-// thousand of them than for one (Firmament's equivalence classes, of machines).
+// machine offers, what is used of it and its kind
+// (constraints/machine_kinds.h). Machines that are equal in this are one node
+// of the network, which costs no more to draw and to solve for a thousand of
+// them than for one (Firmament's equivalence classes, of machines).
 //
 // Threads: values.  Determinism: groups in the order of their first machines.
 
@@ -13,11 +14,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "network/eligibility.h"
 #include "state/cluster_state.h"
 
 namespace sluice {
 
 struct MachineGroup {
+  KindId kind = kNoKind;
   std::vector<const Machine*> machines;  // Ascending ids; never empty.
 
   // Stands for all of them.
@@ -26,7 +29,14 @@ struct MachineGroup {
 };
 
 // The usable machines of `state`, valid until it changes.
-std::vector<MachineGroup> GroupMachines(const ClusterState& state);
+// REQUIRES: `eligibility` has seen all changes of the state.
+std::vector<MachineGroup> GroupMachines(const ClusterState& state,
+                                        const Eligibility& eligibility);
+
+// How many tasks of the class fit on one machine that has so much free, at most
+// `limit`.
+int64_t TimesIn(const Resources& free, const ClassKey& task_class,
+                int64_t limit);
 
 }  // namespace sluice
 

@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "persist/sealed_value.h"
+#include "persist/stored_rules.h"
 #include "sluice/v1/store.pb.h"
 
 namespace sluice {
@@ -44,12 +45,11 @@ class Encoder {
   }
 
   template <class Labels>
-  void AddLabels(const std::vector<Label>& labels,
-                 Labels* stored_labels) const {
-    for (auto& [key, value] : state_.ToPairs(labels)) {
+  static void AddLabels(const LabelPairs& labels, Labels* stored_labels) {
+    for (const auto& [key, value] : labels) {
       v1::StoredLabel* stored = stored_labels->Add();
-      stored->set_key(std::move(key));
-      stored->set_value(std::move(value));
+      stored->set_key(key);
+      stored->set_value(value);
     }
   }
 
@@ -66,20 +66,28 @@ v1::StoredTask Encoder::Encode(const Task& task) const {
   spec->set_namespace_(task.task_namespace);
   AddAmounts(task.class_key.request, spec->mutable_request());
   spec->set_priority(task.class_key.priority);
-  AddLabels(task.labels, spec->mutable_labels());
+  AddLabels(state_.ToPairs(task.labels), spec->mutable_labels());
   spec->set_task_type(task.task_type);
   spec->set_quarantine_reason(task.quarantine_reason);
+  // Not even empty where they only name an owner: that comes and goes with what
+  // machines avoid, and does not change the record.
+  v1::StoredRules rules = sluice::Encode(*task.class_key.rules);
+  if (rules.ByteSizeLong() > 0) *spec->mutable_rules() = std::move(rules);
+  if (!task.owner.empty()) *spec->mutable_owner() = sluice::Encode(task.owner);
   stored.set_submitted_ms(task.submitted_ms);
+  stored.set_placed_ms(task.placed_ms);
   stored.set_sequence(task.sequence);
   stored.set_machine_id(task.machine.value);
   stored.set_pu(task.pu);
   stored.set_expected_removals(task.expected_removals);
   stored.set_is_muted(task.is_muted);
   stored.set_holder_count(task.holder_count);
+  stored.set_is_evicted(task.is_evicted);
   for (const SharedLoad& load : task.shared_loads) {
     v1::StoredSharedLoad* stored_load = stored.add_shared_loads();
     stored_load->set_machine_id(load.machine.value);
     AddAmounts(load.usage, stored_load->mutable_request());
+    *stored_load->mutable_host_ports() = sluice::Encode(load.host_ports);
   }
   return stored;
 }
@@ -116,6 +124,8 @@ v1::StoredMachine Encoder::Encode(const Machine& machine) const {
     stored_pod->set_name(name);
     AddAmounts(usage, stored_pod->mutable_usage());
   }
+  *stored.mutable_taints() = sluice::Encode(machine.taints);
+  *stored.mutable_avoids() = sluice::Encode(machine.avoids);
   return stored;
 }
 

@@ -15,6 +15,7 @@
 #include "base/strings.h"
 #include "persist/records.h"
 #include "persist/sealed_value.h"
+#include "persist/stored_rules.h"
 #include "sluice/v1/store.pb.h"
 
 namespace sluice {
@@ -39,10 +40,13 @@ absl::StatusOr<Message> Parse(std::string_view key, std::string_view value) {
   return message;
 }
 
-LabelPairs ToPairs(const StoredLabels& stored) {
+absl::StatusOr<LabelPairs> ToPairs(const StoredLabels& stored) {
   LabelPairs pairs;
   pairs.reserve(static_cast<size_t>(stored.size()));
   for (const v1::StoredLabel& label : stored) {
+    RETURN_IF_ERROR(
+        ContradictionIf(!pairs.empty() && pairs.back().first > label.key(),
+                        "labels of it are out of order"));
     pairs.emplace_back(label.key(), label.value());
   }
   return pairs;
@@ -135,10 +139,11 @@ absl::Status Recovery::AddAs(std::string_view key, std::string_view value) {
 }
 
 absl::Status Recovery::AddMessage(const v1::StoredCounters& stored) {
-  if (stored.format() != kRecordFormat) {
+  if (stored.format() < kRecordFormatMin || stored.format() > kRecordFormat) {
     return absl::FailedPreconditionError(
         StrCat("the store has format ", stored.format(),
-               ", this daemon reads format ", kRecordFormat));
+               ", this daemon reads formats ", kRecordFormatMin, " to ",
+               kRecordFormat));
   }
   counters_ = StateCounters{.next_job_id = stored.next_job_id(),
                             .next_machine_id = stored.next_machine_id(),
@@ -170,7 +175,7 @@ absl::Status Recovery::AddMessage(const v1::StoredMachine& stored) {
   spec.name = stored.name();
   ASSIGN_OR_RETURN(spec.allocatable, ToNamed(stored.allocatable()));
   ASSIGN_OR_RETURN(spec.capacity, ToNamed(stored.capacity()));
-  spec.labels = ToPairs(stored.labels());
+  ASSIGN_OR_RETURN(spec.labels, ToPairs(stored.labels()));
   for (const v1::StoredPu& pu : stored.pus()) {
     ASSIGN_OR_RETURN(NamedAmounts capacity, ToNamed(pu.capacity()));
     spec.pus.push_back({pu.uuid(), std::move(capacity)});
@@ -178,6 +183,14 @@ absl::Status Recovery::AddMessage(const v1::StoredMachine& stored) {
   spec.other_uuids.assign(stored.other_uuids().begin(),
                           stored.other_uuids().end());
   spec.quarantine_reason = stored.quarantine_reason();
+  ASSIGN_OR_RETURN(const std::vector<MachineTaint> taints,
+                   Decode(stored.taints()));
+  std::vector<int64_t> taints_since_ms;
+  for (const MachineTaint& taint : taints) {
+    spec.taints.push_back(taint.taint);
+    taints_since_ms.push_back(taint.since_ms);
+  }
+  ASSIGN_OR_RETURN(spec.avoids, Decode(stored.avoids()));
   std::vector<AddForeignPod> foreign_pods;
   for (const v1::StoredForeignPod& pod : stored.foreign_pods()) {
     ASSIGN_OR_RETURN(NamedAmounts usage, ToNamed(pod.usage()));
@@ -185,7 +198,7 @@ absl::Status Recovery::AddMessage(const v1::StoredMachine& stored) {
         {pod.name(), stored.uuid(), WithoutOnePod(std::move(usage))});
   }
   return state_.RestoreMachine({stored.machine_id()}, spec, stored.is_present(),
-                               foreign_pods);
+                               foreign_pods, taints_since_ms);
 }
 
 absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
@@ -206,12 +219,14 @@ absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
   task.job = {stored.job_id()};
   task.state = static_cast<TaskState>(stored.state());
   task.submitted_ms = stored.submitted_ms();
+  task.placed_ms = stored.placed_ms();
   task.sequence = stored.sequence();
   task.machine = {stored.machine_id()};
   task.pu = stored.pu();
   task.expected_removals = stored.expected_removals();
   task.holder_count = stored.holder_count();
   task.is_muted = stored.is_muted();
+  task.is_evicted = stored.is_evicted();
   ASSIGN_OR_RETURN(task.shared_loads, SharedLoads(stored));
   TaskSpec spec;
   spec.name = stored.spec().name();
@@ -219,9 +234,11 @@ absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
   ASSIGN_OR_RETURN(NamedAmounts request, ToNamed(stored.spec().request()));
   spec.request = WithoutOnePod(std::move(request));
   spec.priority = stored.spec().priority();
-  spec.labels = ToPairs(stored.spec().labels());
+  ASSIGN_OR_RETURN(spec.labels, ToPairs(stored.spec().labels()));
   spec.task_type = stored.spec().task_type();
   spec.quarantine_reason = stored.spec().quarantine_reason();
+  ASSIGN_OR_RETURN(spec.rules, Decode(stored.spec().rules()));
+  spec.owner = Decode(stored.spec().owner());
   return state_.RestoreTask(task, spec);
 }
 
@@ -265,7 +282,9 @@ absl::StatusOr<std::vector<SharedLoad>> Recovery::SharedLoads(
   for (const v1::StoredSharedLoad& load : stored.shared_loads()) {
     ASSIGN_OR_RETURN(const NamedAmounts usage, ToNamed(load.request()));
     ASSIGN_OR_RETURN(Resources resources, state_.FromNamed(usage));
-    loads.push_back({{load.machine_id()}, std::move(resources)});
+    ASSIGN_OR_RETURN(std::vector<HostPort> ports, Decode(load.host_ports()));
+    loads.push_back(
+        {{load.machine_id()}, std::move(resources), std::move(ports)});
   }
   return loads;
 }

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "base/limits.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "rpc/checks.h"
 
 namespace sluice {
 namespace {
@@ -23,23 +26,10 @@ using firmament::TaskDescriptor;
 using AmountMap = std::map<std::string, int64_t>;
 using Labels = google::protobuf::RepeatedPtrField<firmament::Label>;
 
-// As much of a text from outside as a message for people shows.
-constexpr size_t kShownBytes = 64;
 // Bytes arrive in AddTaskInfo; the state counts thousandths of them.
 constexpr int64_t kMilli = 1000;
 
-absl::Status Invalid(std::string text) {
-  return absl::InvalidArgumentError(std::move(text));
-}
-
 std::string KeptId(std::string_view id) { return BoundedId(id, kIdBytesMax); }
-
-absl::Status CheckSize(std::string_view what, std::string_view text,
-                       size_t bytes_max) {
-  if (text.size() <= bytes_max) return absl::OkStatus();
-  return Invalid(StrCat(what, ": ", text.size(), " bytes, at most ", bytes_max,
-                        " are allowed"));
-}
 
 // What is kept of a name: all of it, or what can be shown of one too long.
 std::string KeptName(std::string_view name) {
@@ -149,7 +139,8 @@ absl::StatusOr<LabelPairs> ToLabels(const Labels& labels) {
 // ---------------------------------------------------------------------------
 // Tasks
 
-absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description) {
+absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description,
+                                         Faults* faults) {
   if (!description.has_task_descriptor()) {
     return Invalid("task_descriptor is missing");
   }
@@ -163,6 +154,8 @@ absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description) {
   RETURN_IF_ERROR(AddVector(task.resource_request(), Rounding::kUp, &request));
   spec.request = ToNamedAmounts(std::move(request));
   ASSIGN_OR_RETURN(spec.labels, ToLabels(task.labels()));
+  ASSIGN_OR_RETURN(spec.rules, ToPlacementRules(task, faults));
+  ASSIGN_OR_RETURN(spec.owner, ToOwner(task));
   spec.name = task.name();
   spec.task_namespace = task.namespace_();
   spec.priority = task.priority();
@@ -170,8 +163,8 @@ absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description) {
   return spec;
 }
 
-TaskSpec ToTaskSpec(const TaskDescription& description) {
-  absl::StatusOr<TaskSpec> spec = CheckedTaskSpec(description);
+TaskSpec ToTaskSpec(const TaskDescription& description, Faults* faults) {
+  absl::StatusOr<TaskSpec> spec = CheckedTaskSpec(description, faults);
   if (spec.ok()) return *std::move(spec);
   TaskSpec quarantined;
   quarantined.name = KeptName(description.task_descriptor().name());
@@ -257,7 +250,8 @@ absl::Status AddAmounts(const ResourceDescriptor& machine,
 }
 
 absl::Status Describe(const ResourceDescriptor& machine, bool states_amounts,
-                      int64_t default_max_pods, MachineSpec* spec) {
+                      int64_t default_max_pods, MachineSpec* spec,
+                      Faults* faults) {
   if (machine.uuid().empty()) return Invalid("uuid is empty");
   RETURN_IF_ERROR(
       CheckSize("friendly_name", machine.friendly_name(), kNameBytesMax));
@@ -265,11 +259,14 @@ absl::Status Describe(const ResourceDescriptor& machine, bool states_amounts,
     RETURN_IF_ERROR(AddAmounts(machine, default_max_pods, spec));
   }
   ASSIGN_OR_RETURN(spec->labels, ToLabels(machine.labels()));
+  ASSIGN_OR_RETURN(spec->taints, ToTaints(machine, faults));
+  ASSIGN_OR_RETURN(spec->avoids, ToAvoids(machine));
   return absl::OkStatus();
 }
 
 MachineSpec ToMachineSpec(const ResourceTopologyNodeDescriptor& tree,
-                          bool is_update, int64_t default_max_pods) {
+                          bool is_update, int64_t default_max_pods,
+                          Faults* faults) {
   const ResourceDescriptor& machine = tree.resource_desc();
   MachineSpec spec;
   spec.uuid = KeptId(machine.uuid());
@@ -281,11 +278,14 @@ MachineSpec ToMachineSpec(const ResourceTopologyNodeDescriptor& tree,
     spec.pus.clear();
     spec.other_uuids.clear();
   }
-  status.Update(Describe(machine, states_amounts, default_max_pods, &spec));
+  status.Update(
+      Describe(machine, states_amounts, default_max_pods, &spec, faults));
   if (!status.ok()) {
     spec.allocatable.clear();
     spec.capacity.clear();
     spec.labels.clear();
+    spec.taints.clear();
+    spec.avoids.clear();
     spec.quarantine_reason = std::string(Message(status));
   }
   return spec;
@@ -306,7 +306,8 @@ absl::Status AddUsage(std::string_view field, std::string_view name,
 
 }  // namespace
 
-absl::StatusOr<SubmitTask> ToSubmitTask(const TaskDescription& description) {
+absl::StatusOr<SubmitTask> ToSubmitTask(const TaskDescription& description,
+                                        Faults* faults) {
   const TaskDescriptor& task = description.task_descriptor();
   const firmament::JobDescriptor& job = description.job_descriptor();
   if (task.state() != TaskDescriptor::CREATED) {
@@ -320,22 +321,23 @@ absl::StatusOr<SubmitTask> ToSubmitTask(const TaskDescription& description) {
   command.job_name = KeptName(job.name());
   command.gang_minimum =
       job.is_gang_scheduling_job() ? job.min_number_of_tasks() : 0;
-  command.spec = ToTaskSpec(description);
+  command.spec = ToTaskSpec(description, faults);
   return command;
 }
 
-UpdateTask ToUpdateTask(const TaskDescription& description) {
-  return {{description.task_descriptor().uid()}, ToTaskSpec(description)};
+UpdateTask ToUpdateTask(const TaskDescription& description, Faults* faults) {
+  return {{description.task_descriptor().uid()},
+          ToTaskSpec(description, faults)};
 }
 
 AddMachine ToAddMachine(const ResourceTopologyNodeDescriptor& tree,
-                        int64_t default_max_pods) {
-  return {ToMachineSpec(tree, /*is_update=*/false, default_max_pods)};
+                        int64_t default_max_pods, Faults* faults) {
+  return {ToMachineSpec(tree, /*is_update=*/false, default_max_pods, faults)};
 }
 
 UpdateMachine ToUpdateMachine(const ResourceTopologyNodeDescriptor& tree,
-                              int64_t default_max_pods) {
-  return {ToMachineSpec(tree, /*is_update=*/true, default_max_pods)};
+                              int64_t default_max_pods, Faults* faults) {
+  return {ToMachineSpec(tree, /*is_update=*/true, default_max_pods, faults)};
 }
 
 RemoveMachine ToRemoveMachine(const firmament::ResourceUID& uid) {

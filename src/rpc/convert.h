@@ -4,7 +4,8 @@
 // What makes no sense does not fail: the command comes out with a
 // `quarantine_reason`, so that the client's task or machine is known, visible
 // and explained, and is not scheduled.  Such a command holds a bounded name and
-// no amounts or labels.
+// no amounts, labels, rules or taints.  Rules and taints that cannot be
+// understood quarantine nobody; they come as faults (rpc/convert_rules.h).
 //
 // Ids are opaque.  One longer than kIdBytesMax is replaced by a fingerprint of
 // bounded size (base/hash.h), which names the same thing every time.
@@ -18,11 +19,10 @@
 #define SLUICE_RPC_CONVERT_H_
 
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "firmament/firmament_scheduler.pb.h"
+#include "rpc/convert_rules.h"
 #include "state/command.h"
 
 namespace sluice {
@@ -32,16 +32,17 @@ namespace sluice {
 // Errors: kFailedPrecondition for a task that is not in state CREATED: it is
 // somebody else's already.
 absl::StatusOr<SubmitTask> ToSubmitTask(
-    const firmament::TaskDescription& description);
-UpdateTask ToUpdateTask(const firmament::TaskDescription& description);
+    const firmament::TaskDescription& description, Faults* faults);
+UpdateTask ToUpdateTask(const firmament::TaskDescription& description,
+                        Faults* faults);
 
 // `default_max_pods` is how many pods a machine takes that states 0.
 AddMachine ToAddMachine(const firmament::ResourceTopologyNodeDescriptor& tree,
-                        int64_t default_max_pods);
+                        int64_t default_max_pods, Faults* faults);
 // States amounts only if the message has any.
 UpdateMachine ToUpdateMachine(
     const firmament::ResourceTopologyNodeDescriptor& tree,
-    int64_t default_max_pods);
+    int64_t default_max_pods, Faults* faults);
 
 RemoveMachine ToRemoveMachine(const firmament::ResourceUID& uid);
 

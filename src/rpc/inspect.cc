@@ -11,12 +11,14 @@
 #include "base/limits.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "constraints/label_match.h"
+#include "constraints/toleration.h"
 #include "loop/census.h"
+#include "rpc/checks.h"
 
 namespace sluice {
 namespace {
 
-constexpr size_t kShownBytes = 64;
 constexpr int kJobTaskUidsMax = 1000;
 
 template <class T>
@@ -69,6 +71,57 @@ void FillLabels(const ClusterState& state, const std::vector<Label>& labels,
   }
 }
 
+// ---------------------------------------------------------------------------
+// Placement rules in words
+
+std::string Shown(std::string_view text) {
+  return Printable(text, kShownBytes);
+}
+
+std::string TolerationText(const Toleration& toleration) {
+  std::string text = toleration.key.empty() ? "*" : Shown(toleration.key);
+  switch (toleration.op) {
+    case TolerationOperator::kEqual:
+      text += StrCat("=", Shown(toleration.value));
+      break;
+    case TolerationOperator::kExists:
+      break;
+    case TolerationOperator::kUnknown:
+      text += " (tolerates nothing)";
+      break;
+  }
+  if (toleration.effect.has_value()) {
+    text += TaintText({.effect = *toleration.effect});
+  }
+  if (toleration.seconds.has_value()) {
+    text += StrCat(" for ", *toleration.seconds, "s");
+  }
+  return text;
+}
+
+std::string HostPortText(const HostPort& port) {
+  return StrCat(port.protocol, " ", Shown(port.address), ":", port.port);
+}
+
+void FillRules(const PlacementRules& rules, v1::Task* message) {
+  for (const LabelRequirement& requirement : rules.selectors) {
+    message->add_node_selector(RequirementText(requirement));
+  }
+  for (const NodeTerm& term : rules.required) {
+    message->add_required_affinity(TermsText({&term, 1}));
+  }
+  for (const PreferredTerm& preferred : rules.preferred) {
+    message->add_preferred_affinity(
+        StrCat(preferred.weight, ": ", TermsText({&preferred.term, 1})));
+  }
+  for (const Toleration& toleration : rules.tolerations) {
+    message->add_tolerations(TolerationText(toleration));
+  }
+  for (const HostPort& port : rules.host_ports) {
+    message->add_host_ports(HostPortText(port));
+  }
+}
+
 v1::Machine::Condition ConditionOf(const Machine& machine) {
   if (!machine.is_present) return v1::Machine::DEPARTED;
   return machine.IsUsable() ? v1::Machine::READY : v1::Machine::QUARANTINED;
@@ -84,9 +137,17 @@ void FillMachine(const ClusterState& state, const Machine& machine,
   FillResources(state, machine.used, message->mutable_used());
   message->set_running_tasks(static_cast<int64_t>(machine.tasks.size()));
   message->set_foreign_pods(static_cast<int64_t>(machine.foreign_pods.size()));
-  FillLabels(state, machine.labels, message);
+  for (const auto& [key, value] : machine.labels) {
+    (*message->mutable_labels())[key] = value;
+  }
   for (const ProcessingUnit& pu : machine.pus) {
     message->add_pu_uuids(pu.uuid);
+  }
+  for (const MachineTaint& taint : machine.taints) {
+    message->add_taints(TaintText(taint.taint));
+  }
+  for (const HostPort& port : machine.used_host_ports) {
+    message->add_host_ports(HostPortText(port));
   }
 }
 
@@ -131,6 +192,8 @@ void FillTask(const CoreView& view, const Task& task, v1::Task* message) {
         std::max<int64_t>(view.now_ms - task.submitted_ms, 0));
   }
   message->set_expected_removals(task.expected_removals);
+  FillRules(*task.class_key.rules, message);
+  message->set_evicted(task.is_evicted);
 }
 
 void CountTask(const Task& task, v1::Job* job) {
@@ -210,8 +273,8 @@ void FillExplanation(const ClusterState& state, const Explanation& explanation,
   message->set_feasible_machines(explanation.feasible_machines);
   for (const Explanation::Count& count : explanation.reasons) {
     v1::Reason* reason = message->add_reasons();
-    reason->set_code(count.reason.code);
-    reason->set_text(count.reason.text);
+    reason->set_code(count.code);
+    reason->set_text(count.text);
     reason->set_machines(count.machines);
   }
   for (const Explanation::NearMiss& miss : explanation.nearest) {

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "rpc/checks.h"
 #include "rpc/convert.h"
 #include "rpc/status.h"
 #include "rpc/wire.h"
@@ -19,7 +20,6 @@
 namespace sluice {
 namespace {
 
-constexpr size_t kShownBytes = 64;
 constexpr std::string_view kUnparsable = "the request cannot be parsed";
 
 // What a command is about, for a log line.
@@ -32,22 +32,29 @@ std::string Subject(const MachineSpec& spec) {
                 Printable(spec.name, kShownBytes), "'");
 }
 
-// Who is quarantined by a command, and why; both empty if nobody is.
-struct Quarantine {
+// Whose description makes no sense, or not all of it, and why; all empty if it
+// does.
+struct Malformation {
   std::string subject;
   std::string reason;
+  bool is_quarantined = false;
 };
 
-Quarantine QuarantineOf(const Command& command) {
+Malformation MalformationOf(const Command& command, const Faults& faults) {
   return std::visit(
-      [](const auto& one) -> Quarantine {
+      [&](const auto& one) -> Malformation {
         if constexpr (requires { one.spec.quarantine_reason; }) {
-          if (one.spec.quarantine_reason.empty()) return {};
+          const std::string& quarantine = one.spec.quarantine_reason;
+          if (quarantine.empty() && faults.empty()) return {};
+          Malformation result;
           if constexpr (requires { one.task; }) {
-            return {Subject(one.spec, one.task), one.spec.quarantine_reason};
+            result.subject = Subject(one.spec, one.task);
           } else {
-            return {Subject(one.spec), one.spec.quarantine_reason};
+            result.subject = Subject(one.spec);
           }
+          result.is_quarantined = !quarantine.empty();
+          result.reason = result.is_quarantined ? quarantine : faults.Text();
+          return result;
         } else {
           return {};
         }
@@ -133,23 +140,24 @@ void SchedulerService::AnswerMalformed(Call call, const Codes& codes,
 }
 
 template <class Response, class Codes>
-void SchedulerService::Submit(Call call, const Codes& codes, Command command) {
-  const Quarantine quarantine = QuarantineOf(command);
-  const bool is_malformed = !quarantine.reason.empty();
+void SchedulerService::Submit(Call call, const Codes& codes, Command command,
+                              const Faults& faults) {
+  const Malformation malformation = MalformationOf(command, faults);
   const bool is_strict = options_.replies == ReplyMode::kStrict;
-  if (is_malformed && is_strict) {
-    AnswerMalformed<Response>(call, codes, quarantine.subject,
-                              quarantine.reason);
-    return;
-  }
-  if (is_malformed) {
-    CountMalformed(codes.method, quarantine.subject, quarantine.reason);
+  if (!malformation.reason.empty()) {
+    if (is_strict) {
+      AnswerMalformed<Response>(call, codes, malformation.subject,
+                                malformation.reason);
+      return;
+    }
+    CountMalformed(codes.method, malformation.subject, malformation.reason);
   }
   const bool is_taken = loop_.Submit(
       std::move(command),
-      [call, &codes, is_malformed, mode = options_.replies](Ack ack) {
+      [call, &codes, is_quarantined = malformation.is_quarantined,
+       mode = options_.replies](Ack ack) {
         Response message;
-        message.set_type(codes.For(ack, mode, is_malformed));
+        message.set_type(codes.For(ack, mode, is_quarantined));
         *call.response = SerializeMessage(message);
         call.reactor->Finish(grpc::Status::OK);
       },
@@ -173,9 +181,10 @@ SchedulerService::Reactor* SchedulerService::Serve(Context* context,
     AnswerMalformed<Response>(call, codes, context->peer(), kUnparsable);
     return call.reactor;
   }
-  absl::StatusOr<Command> command = convert(*message);
+  Faults faults;
+  absl::StatusOr<Command> command = convert(*message, &faults);
   if (command.ok()) {
-    Submit<Response>(call, codes, *std::move(command));
+    Submit<Response>(call, codes, *std::move(command), faults);
   } else if (absl::IsFailedPrecondition(command.status())) {
     Response refusal;
     refusal.set_type(codes.wrong_state);
@@ -215,8 +224,8 @@ SchedulerService::Reactor* SchedulerService::TaskSubmitted(Context* context,
                                                            Bytes* response) {
   return Serve<firmament::TaskDescription, firmament::TaskSubmittedResponse>(
       context, request, response, kTaskSubmittedCodes,
-      [this](const auto& message) -> absl::StatusOr<Command> {
-        ASSIGN_OR_RETURN(SubmitTask command, ToSubmitTask(message));
+      [this](const auto& message, Faults* faults) -> absl::StatusOr<Command> {
+        ASSIGN_OR_RETURN(SubmitTask command, ToSubmitTask(message, faults));
         command.reject_if_known = options_.replies == ReplyMode::kStrict;
         return Command(std::move(command));
       });
@@ -227,14 +236,17 @@ SchedulerService::Reactor* SchedulerService::TaskUpdated(Context* context,
                                                          Bytes* response) {
   return Serve<firmament::TaskDescription, firmament::TaskUpdatedResponse>(
       context, request, response, kTaskUpdatedCodes,
-      [](const auto& message) { return Command(ToUpdateTask(message)); });
+      [](const auto& message, Faults* faults) {
+        return Command(ToUpdateTask(message, faults));
+      });
 }
 
 SchedulerService::Reactor* SchedulerService::TaskCompleted(Context* context,
                                                            const Bytes* request,
                                                            Bytes* response) {
   return Serve<firmament::TaskUID, firmament::TaskCompletedResponse>(
-      context, request, response, kTaskCompletedCodes, [](const auto& message) {
+      context, request, response, kTaskCompletedCodes,
+      [](const auto& message, Faults*) {
         return Command(CompleteTask{{message.task_uid()}});
       });
 }
@@ -243,7 +255,8 @@ SchedulerService::Reactor* SchedulerService::TaskFailed(Context* context,
                                                         const Bytes* request,
                                                         Bytes* response) {
   return Serve<firmament::TaskUID, firmament::TaskFailedResponse>(
-      context, request, response, kTaskFailedCodes, [](const auto& message) {
+      context, request, response, kTaskFailedCodes,
+      [](const auto& message, Faults*) {
         return Command(FailTask{{message.task_uid()}});
       });
 }
@@ -252,7 +265,8 @@ SchedulerService::Reactor* SchedulerService::TaskRemoved(Context* context,
                                                          const Bytes* request,
                                                          Bytes* response) {
   return Serve<firmament::TaskUID, firmament::TaskRemovedResponse>(
-      context, request, response, kTaskRemovedCodes, [](const auto& message) {
+      context, request, response, kTaskRemovedCodes,
+      [](const auto& message, Faults*) {
         return Command(RemoveTask{{message.task_uid()}});
       });
 }
@@ -262,8 +276,10 @@ SchedulerService::Reactor* SchedulerService::NodeAdded(Context* context,
                                                        Bytes* response) {
   return Serve<firmament::ResourceTopologyNodeDescriptor,
                firmament::NodeAddedResponse>(
-      context, request, response, kNodeAddedCodes, [this](const auto& message) {
-        return Command(ToAddMachine(message, options_.default_max_pods));
+      context, request, response, kNodeAddedCodes,
+      [this](const auto& message, Faults* faults) {
+        return Command(
+            ToAddMachine(message, options_.default_max_pods, faults));
       });
 }
 
@@ -273,8 +289,9 @@ SchedulerService::Reactor* SchedulerService::NodeUpdated(Context* context,
   return Serve<firmament::ResourceTopologyNodeDescriptor,
                firmament::NodeUpdatedResponse>(
       context, request, response, kNodeUpdatedCodes,
-      [this](const auto& message) {
-        return Command(ToUpdateMachine(message, options_.default_max_pods));
+      [this](const auto& message, Faults* faults) {
+        return Command(
+            ToUpdateMachine(message, options_.default_max_pods, faults));
       });
 }
 
@@ -283,7 +300,9 @@ SchedulerService::Reactor* SchedulerService::NodeFailed(Context* context,
                                                         Bytes* response) {
   return Serve<firmament::ResourceUID, firmament::NodeFailedResponse>(
       context, request, response, kNodeFailedCodes,
-      [](const auto& message) { return Command(ToRemoveMachine(message)); });
+      [](const auto& message, Faults*) {
+        return Command(ToRemoveMachine(message));
+      });
 }
 
 SchedulerService::Reactor* SchedulerService::NodeRemoved(Context* context,
@@ -291,7 +310,9 @@ SchedulerService::Reactor* SchedulerService::NodeRemoved(Context* context,
                                                          Bytes* response) {
   return Serve<firmament::ResourceUID, firmament::NodeRemovedResponse>(
       context, request, response, kNodeRemovedCodes,
-      [](const auto& message) { return Command(ToRemoveMachine(message)); });
+      [](const auto& message, Faults*) {
+        return Command(ToRemoveMachine(message));
+      });
 }
 
 SchedulerService::Reactor* SchedulerService::AddTaskStats(Context* context,
@@ -299,14 +320,17 @@ SchedulerService::Reactor* SchedulerService::AddTaskStats(Context* context,
                                                           Bytes* response) {
   return Serve<firmament::TaskStats, firmament::TaskStatsResponse>(
       context, request, response, kAddTaskStatsCodes,
-      [](const auto& message) { return Command(ToReportTaskUsage(message)); });
+      [](const auto& message, Faults*) {
+        return Command(ToReportTaskUsage(message));
+      });
 }
 
 SchedulerService::Reactor* SchedulerService::AddNodeStats(Context* context,
                                                           const Bytes* request,
                                                           Bytes* response) {
   return Serve<firmament::ResourceStats, firmament::ResourceStatsResponse>(
-      context, request, response, kAddNodeStatsCodes, [](const auto& message) {
+      context, request, response, kAddNodeStatsCodes,
+      [](const auto& message, Faults*) {
         return Command(ToReportMachineUsage(message));
       });
 }
@@ -326,7 +350,8 @@ SchedulerService::Reactor* SchedulerService::AddTaskInfo(Context* context,
                           : kTaskInfoAddedCodes;
   absl::StatusOr<Command> command = ToForeignPod(message);
   if (command.ok()) {
-    Submit<firmament::TaskInfoResponse>(call, codes, *std::move(command));
+    Submit<firmament::TaskInfoResponse>(call, codes, *std::move(command),
+                                        Faults());
   } else {
     AnswerMalformed<firmament::TaskInfoResponse>(
         call, codes,

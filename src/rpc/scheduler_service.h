@@ -20,6 +20,7 @@
 #include "loop/core_loop.h"
 #include "observe/metrics.h"
 #include "observe/rate_limited_log.h"
+#include "rpc/convert_rules.h"
 #include "rpc/reply_codes.h"
 #include "sluice/base/clock.h"
 
@@ -92,13 +93,15 @@ class SchedulerService final : public RawSchedulerService {
   };
 
   // Parses a Request, converts it to a command with `convert`, submits that,
-  // and answers with the row of `codes` that the outcome has.
+  // and answers with the row of `codes` that the outcome has.  `convert` notes
+  // what it cannot understand in its second argument.
   template <class Request, class Response, class Codes, class Convert>
   Reactor* Serve(Context* context, const Bytes* request, Bytes* response,
                  const Codes& codes, Convert convert);
   // The part of Serve() behind the conversion.
   template <class Response, class Codes>
-  void Submit(Call call, const Codes& codes, Command command);
+  void Submit(Call call, const Codes& codes, Command command,
+              const Faults& faults);
   template <class Response, class Codes>
   void AnswerMalformed(Call call, const Codes& codes, std::string_view offender,
                        std::string_view reason);

@@ -22,7 +22,7 @@ DEFINE_string(http_address, "127.0.0.1:9091",
 DEFINE_string(data_dir, "",
               "Directory of the store, made if missing; empty: everything is "
               "kept in memory and forgotten at the end.");
-DEFINE_string(cost_model, "cpu_memory",
+DEFINE_string(cost_model, "cpu_memory,node_affinity,taint",
               "Comma-separated cost models, whose costs add up.");
 DEFINE_string(replies, "contract",
               "How calls are answered. contract: by the enums of the wire "
@@ -36,6 +36,10 @@ DEFINE_string(solver, "automatic", "The algorithm for flow problems.");
 DEFINE_int64(round_arcs_max, 0,
              "Work that a round may do, in arcs of its networks; what then "
              "still waits is the next round's. 0: no bound.");
+DEFINE_bool(evict_on_no_execute, false,
+            "Whether a task leaves a machine with a NoExecute taint that it "
+            "does not, or no longer, tolerate. Kubernetes does that itself; "
+            "for clusters without its taint eviction.");
 DEFINE_string(durability, "synced",
               "When an event is acknowledged. synced: when it would survive "
               "the loss of power. buffered: when it would survive the death "
@@ -142,6 +146,7 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
   options.default_max_pods = FLAGS_default_max_pods;
   options.solver = FLAGS_solver;
   options.round_arcs_max = FLAGS_round_arcs_max;
+  options.evict_on_no_execute = FLAGS_evict_on_no_execute;
   ASSIGN_OR_RETURN(options.replies,
                    ParseChoice("replies", FLAGS_replies, kReplyModes));
   ASSIGN_OR_RETURN(options.durability,

@@ -18,11 +18,12 @@ struct Options {
   std::string listen_address = "127.0.0.1:9090";
   std::string http_address = "127.0.0.1:9091";  // Empty: no HTTP.
   std::string data_dir;                         // Empty: in memory only.
-  std::string cost_model = "cpu_memory";
+  std::string cost_model = "cpu_memory,node_affinity,taint";
   ReplyMode replies = ReplyMode::kContract;
   int64_t default_max_pods = 110;
   std::string solver = "automatic";
   int64_t round_arcs_max = 0;  // 0: no bound.
+  bool evict_on_no_execute = false;
   Durability durability = Durability::kSynced;
 };
 

@@ -84,8 +84,10 @@ class Daemon final : public Server {
   Daemon(const Options& options, PolicySet policies,
          std::unique_ptr<Store> store)
       : policies_(std::move(policies)),
-        scheduler_(policies_, constraints_,
-                   RoundOptions{.arcs_max = options.round_arcs_max}),
+        scheduler_(
+            policies_, constraints_,
+            RoundOptions{.arcs_max = options.round_arcs_max,
+                         .evicts_on_no_execute = options.evict_on_no_execute}),
         store_(std::move(store)),
         solver_(MakeSolver(options.solver)),
         loop_({scheduler_, *store_, *solver_, clock_, metrics_},

@@ -79,15 +79,17 @@ void ClusterState::Resubmit(Task* task, const SubmitTask& command,
     Machine* machine = MutableMachine(task->machine);
     if (!is_same_task && !IsUntold(task->id)) {
       // The earlier task goes on running: its load stays, without a name.
-      task->shared_loads.push_back({machine->id, task->class_key.request});
-      machine->used += task->class_key.request;
+      task->shared_loads.push_back({machine->id, task->class_key.request,
+                                    task->class_key.rules->host_ports});
+      AddLoad(task->class_key.request, task->class_key.rules->host_ports,
+              machine);
       ++machine->shared_load_count;
       Unplace(task);
     } else if (!is_same_task || !machine->IsUsable()) {
       Unplace(task);
     } else if (WaitingDelta(task->id) == nullptr) {
       // A client that restarted asks again for what it was told before.
-      AppendPlace(*task, /*is_repeat=*/true);
+      AppendDelta(*task, /*is_repeat=*/true);
     }
   }
   if (!is_same_task) ++task->holder_count;
@@ -182,7 +184,7 @@ Ack ClusterState::ApplyOne(const RemoveTask& command, int64_t /*now_ms*/) {
   return Ack::kOk;
 }
 
-Ack ClusterState::ApplyOne(const AddMachine& command, int64_t /*now_ms*/) {
+Ack ClusterState::ApplyOne(const AddMachine& command, int64_t now_ms) {
   const MachineSpec& spec = command.spec;
   const Machine* known = FindMachine(spec.uuid);
   const bool returns = known != nullptr && !known->is_present;
@@ -207,14 +209,14 @@ Ack ClusterState::ApplyOne(const AddMachine& command, int64_t /*now_ms*/) {
     machines_.emplace(machine->id, std::move(owned));
   }
   machine->is_present = true;
-  Describe(machine, spec, /*keep_tree=*/false);
+  Describe(machine, spec, /*keep_tree=*/false, now_ms);
   return Ack::kOk;
 }
 
-Ack ClusterState::ApplyOne(const UpdateMachine& command, int64_t /*now_ms*/) {
+Ack ClusterState::ApplyOne(const UpdateMachine& command, int64_t now_ms) {
   const Machine* known = FindMachine(command.spec.uuid);
   if (known == nullptr) return Ack::kNotFound;
-  Describe(MutableMachine(known->id), command.spec, /*keep_tree=*/true);
+  Describe(MutableMachine(known->id), command.spec, /*keep_tree=*/true, now_ms);
   return Ack::kOk;
 }
 
@@ -228,12 +230,8 @@ Ack ClusterState::ApplyOne(const RemoveMachine& command, int64_t /*now_ms*/) {
   // What no client was told of never happened; the others may go on running.
   const std::vector<TaskId> tasks(machine->tasks.begin(), machine->tasks.end());
   for (const TaskId id : tasks) {
-    // Also where it is told a second time: its client asked for a machine, and
-    // this one is gone.
-    if (WaitingDelta(id) == nullptr) continue;
-    Task* task = MutableTask(id);
-    Unplace(task);
-    EnterQueue(*task);
+    const Delta* waiting = WaitingDelta(id);
+    if (waiting != nullptr) Revoke(Delta(*waiting));
   }
   departed_.insert(machine->id);
   if (departed_.size() > kDepartedMachinesMax) {
@@ -302,7 +300,7 @@ Ack ClusterState::ApplyOne(const ReportMachineUsage& command,
 // ---------------------------------------------------------------------------
 // Placements and their delivery
 
-void ClusterState::Place(TaskId id, MachineId machine_id) {
+void ClusterState::Place(TaskId id, MachineId machine_id, int64_t now_ms) {
   Task* task = MutableTask(id);
   Machine* machine = MutableMachine(machine_id);
   CHECK(task != nullptr && task->IsSchedulable());
@@ -310,14 +308,35 @@ void ClusterState::Place(TaskId id, MachineId machine_id) {
   CHECK(task->class_key.request.FitsIn(machine->Free()));
   LeaveQueue(*task);
   task->state = TaskState::kRunning;
+  task->placed_ms = now_ms;
   Occupy(task, machine, RoomiestPu(*machine, task->class_key.request));
-  AppendPlace(*task, /*is_repeat=*/false);
+  AppendDelta(*task, /*is_repeat=*/false);
 }
 
-void ClusterState::AppendPlace(const Task& task, bool is_repeat) {
+bool ClusterState::CanPreempt(const Task& task) const {
+  // While a uid has several holders an end that was acknowledged may have been
+  // this task's, and after a removal its client knows the uid no more.
+  if (task.is_evicted || task.holder_count > 1 || task.is_muted) return false;
+  // Of a placement under way it is not known whether it arrives.
+  return WaitingDelta(task.id) != nullptr || !deltas_of_task_.contains(task.id);
+}
+
+void ClusterState::Preempt(TaskId id) {
+  Task* task = MutableTask(id);
+  CHECK(task != nullptr && task->state == TaskState::kRunning);
+  CHECK(CanPreempt(*task) && !IsUntold(id));
+  DeleteDeltas(id);
+  task->is_evicted = true;
+  Touch(*task);
+  AppendDelta(*task, /*is_repeat=*/false);
+}
+
+void ClusterState::AppendDelta(const Task& task, bool is_repeat) {
   const uint64_t sequence = counters_.next_delta_sequence++;
-  outbox_.emplace(sequence, Delta{sequence, task.id, DeltaType::kPlace,
-                                  task.machine, is_repeat});
+  const DeltaType type =
+      task.is_evicted ? DeltaType::kPreempt : DeltaType::kPlace;
+  outbox_.emplace(sequence,
+                  Delta{sequence, task.id, type, task.machine, is_repeat});
   deltas_of_task_[task.id].push_back(sequence);
   changes_.deltas.insert(sequence);
   changes_.counters = true;
@@ -341,8 +360,20 @@ void ClusterState::EndDelivery(uint64_t sequence, bool is_delivered) {
   // It is to be told again: a repetition that was asked for says the same.
   const auto& sequences = deltas_of_task_.at(delta.task);
   while (sequences.back() != sequence) DeleteDelta(sequences.back());
-  if (FindMachine(delta.machine)->is_present) return;
+  if (!FindMachine(delta.machine)->is_present) Revoke(delta);
+}
+
+void ClusterState::Revoke(const Delta& delta) {
   Task* task = MutableTask(delta.task);
+  if (delta.type == DeltaType::kPreempt && !delta.is_repeat) {
+    // It goes on running there, as the others do.
+    DeleteDeltas(task->id);
+    task->is_evicted = false;
+    Touch(*task);
+    return;
+  }
+  // Also where it is told a second time: its client asked for a machine, and
+  // this one is gone.
   Unplace(task);
   EnterQueue(*task);
 }
@@ -377,7 +408,8 @@ const Delta* ClusterState::WaitingDelta(TaskId task) const {
 
 bool ClusterState::IsUntold(TaskId task) const {
   const Delta* waiting = WaitingDelta(task);
-  return waiting != nullptr && !waiting->is_repeat;
+  return waiting != nullptr && waiting->type == DeltaType::kPlace &&
+         !waiting->is_repeat;
 }
 
 void ClusterState::Withdraw(TaskId id) {
@@ -397,7 +429,7 @@ void ClusterState::Unplace(Task* task) {
 void ClusterState::Occupy(Task* task, Machine* machine, int32_t pu) {
   task->machine = machine->id;
   task->pu = pu;
-  machine->used += task->class_key.request;
+  AddLoad(task->class_key.request, task->class_key.rules->host_ports, machine);
   machine->tasks.insert(task->id);
   if (pu != kNoPu) {
     ProcessingUnit& unit = machine->pus[static_cast<size_t>(pu)];
@@ -405,6 +437,7 @@ void ClusterState::Occupy(Task* task, Machine* machine, int32_t pu) {
     ++unit.task_count;
   }
   Touch(*task);
+  NoteIfNoExecute(*machine);
 }
 
 void ClusterState::Vacate(Task* task) {
@@ -415,9 +448,11 @@ void ClusterState::Vacate(Task* task) {
     unit.used -= task->class_key.request;
     --unit.task_count;
   }
+  ReleasePorts(task->class_key.rules->host_ports, machine);
   Release(task->class_key.request, machine);
   task->machine = MachineId{};
   task->pu = kNoPu;
+  task->is_evicted = false;
   Touch(*task);
 }
 
@@ -426,7 +461,26 @@ void ClusterState::FreeOldestSharedLoad(Task* task) {
   task->shared_loads.erase(task->shared_loads.begin());
   Machine* machine = MutableMachine(load.machine);
   --machine->shared_load_count;
+  ReleasePorts(load.host_ports, machine);
   Release(load.usage, machine);
+}
+
+void ClusterState::AddLoad(const Resources& load,
+                           const std::vector<HostPort>& host_ports,
+                           Machine* machine) {
+  machine->used += load;
+  for (const HostPort& port : host_ports) {
+    auto& used = machine->used_host_ports;
+    used.insert(std::ranges::upper_bound(used, port), port);
+  }
+}
+
+void ClusterState::ReleasePorts(const std::vector<HostPort>& host_ports,
+                                Machine* machine) {
+  for (const HostPort& port : host_ports) {
+    auto& used = machine->used_host_ports;
+    used.erase(std::ranges::lower_bound(used, port));
+  }
 }
 
 void ClusterState::Release(const Resources& load, Machine* machine) {
@@ -463,169 +517,6 @@ int32_t ClusterState::RoomiestPu(const Machine& machine,
     }
   }
   return best;
-}
-
-// ---------------------------------------------------------------------------
-// Descriptions
-
-void ClusterState::Describe(Task* task, const TaskSpec& spec) {
-  absl::StatusOr<Resources> request = FromNamed(spec.request);
-  task->quarantine_reason = request.ok()
-                                ? spec.quarantine_reason
-                                : std::string(request.status().message());
-  task->name = spec.name;
-  Touch(*task);
-  ++counters_.version;
-  changes_.counters = true;
-  // A running task whose new description makes no sense keeps its old one.
-  if (!task->quarantine_reason.empty()) return;
-  *request += OnePod();
-  if (task->state == TaskState::kRunning) {
-    Machine* machine = MutableMachine(task->machine);
-    const int32_t pu = task->pu;
-    Vacate(task);
-    task->class_key.request = *std::move(request);
-    Occupy(task, machine, pu);
-  } else {
-    task->class_key.request = *std::move(request);
-  }
-  task->class_key.priority = spec.priority;
-  task->task_namespace = spec.task_namespace;
-  task->task_type = spec.task_type;
-  std::vector<Label> former = std::move(task->labels);
-  task->labels = InternLabels(spec.labels);
-  ReleaseLabels(&former);
-}
-
-void ClusterState::Describe(Machine* machine, const MachineSpec& spec,
-                            bool keep_tree) {
-  Touch(*machine);
-  ++counters_.version;
-  changes_.counters = true;
-  machine->name = spec.name;
-  const bool states_amounts =
-      !keep_tree || !spec.allocatable.empty() || !spec.capacity.empty();
-  // An update of labels alone mends nothing.
-  if (states_amounts || !spec.quarantine_reason.empty()) {
-    machine->quarantine_reason = spec.quarantine_reason;
-  }
-  absl::StatusOr<Resources> allocatable = FromNamed(spec.allocatable);
-  absl::StatusOr<Resources> capacity = FromNamed(spec.capacity);
-  if (!allocatable.ok() || !capacity.ok()) {
-    machine->quarantine_reason = std::string(
-        (allocatable.ok() ? capacity : allocatable).status().message());
-  } else if (states_amounts) {
-    machine->allocatable = *std::move(allocatable);
-    machine->capacity = *std::move(capacity);
-  }
-  std::vector<Label> former = std::move(machine->labels);
-  machine->labels = InternLabels(spec.labels);
-  ReleaseLabels(&former);
-  if (!keep_tree) DescribeTree(machine, spec);
-}
-
-void ClusterState::DescribeTree(Machine* machine, const MachineSpec& spec) {
-  std::vector<ProcessingUnit> former = std::move(machine->pus);
-  machine_ids_.erase(machine->uuid);
-  for (const ProcessingUnit& pu : former) machine_ids_.erase(pu.uuid);
-  for (const std::string& uuid : machine->other_uuids) machine_ids_.erase(uuid);
-
-  machine->pus.clear();
-  machine->other_uuids = spec.other_uuids;
-  machine_ids_[machine->uuid] = machine->id;
-  for (const MachineSpec::Pu& pu : spec.pus) {
-    machine_ids_[pu.uuid] = machine->id;
-    absl::StatusOr<Resources> capacity = FromNamed(pu.capacity);
-    ProcessingUnit& unit = machine->pus.emplace_back();
-    unit.uuid = pu.uuid;
-    if (capacity.ok()) unit.capacity = *std::move(capacity);
-  }
-  for (const std::string& uuid : spec.other_uuids) {
-    machine_ids_[uuid] = machine->id;
-  }
-  // The tasks that stayed keep their processing unit where it is still there;
-  // the others then go where there is room.
-  const auto assign = [&](Task* task, int32_t pu) {
-    task->pu = pu;
-    if (pu == kNoPu) return;
-    ProcessingUnit& unit = machine->pus[static_cast<size_t>(pu)];
-    unit.used += task->class_key.request;
-    ++unit.task_count;
-  };
-  std::vector<Task*> without_unit;
-  for (const TaskId id : machine->tasks) {
-    Task* task = MutableTask(id);
-    Touch(*task);
-    const auto same =
-        std::ranges::find_if(machine->pus, [&](const ProcessingUnit& pu) {
-          return task->pu != kNoPu &&
-                 pu.uuid == former[static_cast<size_t>(task->pu)].uuid;
-        });
-    if (same == machine->pus.end()) {
-      without_unit.push_back(task);
-    } else {
-      assign(task, static_cast<int32_t>(same - machine->pus.begin()));
-    }
-  }
-  for (Task* task : without_unit) {
-    assign(task, RoomiestPu(*machine, task->class_key.request));
-  }
-}
-
-std::vector<Label> ClusterState::InternLabels(const LabelPairs& pairs) {
-  std::vector<Label> labels;
-  labels.reserve(pairs.size());
-  for (const auto& [key, value] : pairs) {
-    labels.push_back({strings_.Acquire(key), strings_.Acquire(value)});
-  }
-  std::ranges::sort(labels);
-  return labels;
-}
-
-void ClusterState::ReleaseLabels(std::vector<Label>* labels) {
-  for (const Label& label : *labels) {
-    strings_.Release(label.key);
-    strings_.Release(label.value);
-  }
-  labels->clear();
-}
-
-absl::StatusOr<Resources> ClusterState::FromNamed(const NamedAmounts& amounts) {
-  Resources resources;
-  for (const auto& [name, amount] : amounts) {
-    const auto [it, is_new] =
-        resource_indices_.try_emplace(name, resource_names_.size());
-    if (is_new) {
-      if (resource_names_.size() >=
-          kBuiltinResourceCount + kExtendedResourceNamesMax) {
-        resource_indices_.erase(it);
-        return absl::ResourceExhaustedError(
-            StrCat("extended resource '", name, "': more than ",
-                   kExtendedResourceNamesMax, " distinct names"));
-      }
-      resource_names_.push_back(name);
-    }
-    resources.Set(it->second, amount);
-  }
-  return resources;
-}
-
-NamedAmounts ClusterState::ToNamed(const Resources& resources) const {
-  NamedAmounts amounts;
-  for (ResourceIndex i = 0; i < resources.size(); ++i) {
-    if (resources[i] != 0) amounts.emplace_back(ResourceName(i), resources[i]);
-  }
-  return amounts;
-}
-
-LabelPairs ClusterState::ToPairs(const std::vector<Label>& labels) const {
-  LabelPairs pairs;
-  pairs.reserve(labels.size());
-  for (const Label& label : labels) {
-    pairs.emplace_back(strings_.Text(label.key), strings_.Text(label.value));
-  }
-  std::ranges::sort(pairs);
-  return pairs;
 }
 
 // ---------------------------------------------------------------------------
@@ -672,6 +563,7 @@ void ClusterState::LeaveJob(JobId id) {
 void ClusterState::Erase(Task* task) {
   const TaskId id = task->id;
   ReleaseLabels(&task->labels);
+  rules_.Release(task->class_key.rules);
   removed_.erase(id);
   tasks_.erase(id);
   changes_.tasks.insert(id);
@@ -680,7 +572,9 @@ void ClusterState::Erase(Task* task) {
 void ClusterState::DropMachine(MachineId id) {
   Machine* machine = MutableMachine(id);
   Touch(*machine);
-  ReleaseLabels(&machine->labels);
+  SetAvoids(machine, {});
+  described_machines_[id] = kAllFields;
+  no_execute_machines_.erase(id);
   machine_ids_.erase(machine->uuid);
   for (const ProcessingUnit& pu : machine->pus) machine_ids_.erase(pu.uuid);
   for (const std::string& uuid : machine->other_uuids) machine_ids_.erase(uuid);
@@ -729,6 +623,24 @@ Machine* ClusterState::MutableMachine(MachineId id) {
 
 ChangeSet ClusterState::TakeChanges() {
   return std::exchange(changes_, ChangeSet());
+}
+
+absl::btree_map<MachineId, MachineFields>
+ClusterState::TakeDescribedMachines() {
+  return std::exchange(described_machines_, {});
+}
+
+absl::btree_set<MachineId> ClusterState::TakeNoExecuteMachines() {
+  return std::exchange(no_execute_machines_, {});
+}
+
+void ClusterState::NoteIfNoExecute(const Machine& machine) {
+  const auto is_no_execute = [](const MachineTaint& one) {
+    return one.taint.effect == TaintEffect::kNoExecute;
+  };
+  if (std::ranges::any_of(machine.taints, is_no_execute)) {
+    no_execute_machines_.insert(machine.id);
+  }
 }
 
 }  // namespace sluice

@@ -32,35 +32,13 @@
 #include "sluice/state/machine.h"
 #include "sluice/state/resources.h"
 #include "sluice/state/task.h"
+#include "state/changes.h"
 #include "state/command.h"
 #include "state/delta.h"
 #include "state/interner.h"
+#include "state/rules_table.h"
 
 namespace sluice {
-
-// What changed since the last TakeChanges(): ids to write if they exist, and
-// to delete if they do not.
-struct ChangeSet {
-  absl::btree_set<TaskId> tasks;
-  absl::btree_set<JobId> jobs;
-  absl::btree_set<MachineId> machines;
-  absl::btree_set<uint64_t> deltas;
-  bool counters = false;
-
-  bool empty() const {
-    return tasks.empty() && jobs.empty() && machines.empty() &&
-           deltas.empty() && !counters;
-  }
-};
-
-// Numbers that go on after a restart.
-struct StateCounters {
-  uint32_t next_job_id = 0;
-  uint32_t next_machine_id = 0;
-  uint64_t next_task_sequence = 0;
-  uint64_t next_delta_sequence = 0;
-  uint64_t version = 0;
-};
 
 class ClusterState {
  public:
@@ -79,13 +57,20 @@ class ClusterState {
 
   // Gives `task` its place and appends the PLACE delta.
   // REQUIRES: the task is schedulable, the machine usable, the request fits.
-  void Place(TaskId task, MachineId machine);
+  void Place(TaskId task, MachineId machine, int64_t now_ms);
 
   // Whether the PLACE of the task is still in the outbox, in nobody's hands and
   // no repetition: then no client knows of the placement, and it can be undone.
   bool IsUntold(TaskId task) const;
   // Undoes such a placement.  REQUIRES: the task runs and IsUntold().
   void Withdraw(TaskId task);
+  // Whether the client of a task that runs can be told to end it: that is not
+  // irrevocable already, and hits this task and no other (docs/decisions/0011).
+  bool CanPreempt(const Task& task) const;
+  // Appends the PREEMPT delta, in the place of a repetition that waits.  The
+  // task holds its place until it is reported gone.
+  // REQUIRES: CanPreempt(), and a client knows of the placement.
+  void Preempt(TaskId task);
 
   // Undelivered deltas in the order of their decisions.
   const absl::btree_map<uint64_t, Delta>& outbox() const { return outbox_; }
@@ -128,13 +113,24 @@ class ClusterState {
   bool has_changes() const { return !changes_.empty(); }
   ChangeSet TakeChanges();
 
+  // The machines that were added, described anew or forgotten since the last
+  // call, and what of their descriptions changed.
+  absl::btree_map<MachineId, MachineFields> TakeDescribedMachines();
+  // The machines with a NoExecute taint whose taints or tasks may have changed
+  // since the last call.
+  absl::btree_set<MachineId> TakeNoExecuteMachines();
+  // Forgets the rules that no task has any more and returns their ids.  Class
+  // keys with these are dangling then.
+  std::vector<uint32_t> CollectRules() { return rules_.Collect(); }
+
   // Recovery: puts records back, jobs and machines before the tasks and
   // deltas that name them, the counters last.  Errors name the record that
   // contradicts another; the state is then of no use.
   absl::Status RestoreJob(const Job& job);
   absl::Status RestoreMachine(MachineId id, const MachineSpec& spec,
                               bool is_present,
-                              const std::vector<AddForeignPod>& foreign_pods);
+                              const std::vector<AddForeignPod>& foreign_pods,
+                              const std::vector<int64_t>& taints_since_ms);
   absl::Status RestoreTask(const Task& task, const TaskSpec& spec);
   absl::Status RestoreDelta(const Delta& delta);
   // Also ends all deliveries without success, which may undo placements: these
@@ -171,7 +167,12 @@ class ClusterState {
   Ack Finish(TaskId id, TaskState state);
   void Describe(Task* task, const TaskSpec& spec);
   // An update keeps the tree, and the amounts where it states none.
-  void Describe(Machine* machine, const MachineSpec& spec, bool keep_tree);
+  void Describe(Machine* machine, const MachineSpec& spec, bool keep_tree,
+                int64_t now_ms);
+  void SetRules(Task* task, const PlacementRules& rules);
+  void SetAvoids(Machine* machine, std::vector<Owner> avoids);
+  // Of an owner that machines have begun, or ceased, to avoid.
+  void Reclassify(const Owner& owner);
   void DescribeTree(Machine* machine, const MachineSpec& spec);
   std::vector<Label> InternLabels(const LabelPairs& pairs);
   void ReleaseLabels(std::vector<Label>* labels);
@@ -183,17 +184,26 @@ class ClusterState {
 
   void Occupy(Task* task, Machine* machine, int32_t pu);
   void Vacate(Task* task);
+  static void AddLoad(const Resources& load,
+                      const std::vector<HostPort>& host_ports,
+                      Machine* machine);
+  static void ReleasePorts(const std::vector<HostPort>& host_ports,
+                           Machine* machine);
   // Takes `load` off the machine.  REQUIRES: nothing accounts for it any more.
   void Release(const Resources& load, Machine* machine);
   void FreeOldestSharedLoad(Task* task);
   int32_t RoomiestPu(const Machine& machine, const Resources& request) const;
-  void AppendPlace(const Task& task, bool is_repeat);
+  // That the task is placed, or that it is to leave.
+  void AppendDelta(const Task& task, bool is_repeat);
   // The last delta of the task, if it is in the outbox and in nobody's hands.
   const Delta* WaitingDelta(TaskId task) const;
   void DeleteDelta(uint64_t sequence);
   void DeleteDeltas(TaskId task);
   // Makes a running task pending again.
   void Unplace(Task* task);
+  // Undoes what a client was to be told by a delta whose machine went away.
+  void Revoke(const Delta& delta);
+  void NoteIfNoExecute(const Machine& machine);
   void RemoveForeign(const std::string& name);
   void DropMachine(MachineId id);
   void Erase(Task* task);
@@ -218,6 +228,10 @@ class ClusterState {
   absl::flat_hash_map<std::string, MachineId> foreign_pod_machines_;
 
   Interner strings_;
+  RulesTable rules_;
+  absl::btree_map<Owner, int64_t> avoided_owners_;  // By how many machines.
+  absl::btree_map<MachineId, MachineFields> described_machines_;
+  absl::btree_set<MachineId> no_execute_machines_;
   std::vector<std::string> resource_names_ = {"cpu", "memory",
                                               "ephemeral-storage", "pods"};
   absl::flat_hash_map<std::string, ResourceIndex> resource_indices_ = {

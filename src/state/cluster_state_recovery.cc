@@ -22,7 +22,8 @@ absl::Status ClusterState::RestoreJob(const Job& job) {
 
 absl::Status ClusterState::RestoreMachine(
     MachineId id, const MachineSpec& spec, bool is_present,
-    const std::vector<AddForeignPod>& foreign_pods) {
+    const std::vector<AddForeignPod>& foreign_pods,
+    const std::vector<int64_t>& taints_since_ms) {
   auto owned = std::make_unique<Machine>();
   Machine* machine = owned.get();
   machine->id = id;
@@ -42,7 +43,13 @@ absl::Status ClusterState::RestoreMachine(
       std::ranges::any_of(spec.other_uuids, is_taken)) {
     return error("another machine has one of its uuids");
   }
-  Describe(machine, spec, /*keep_tree=*/false);
+  Describe(machine, spec, /*keep_tree=*/false, 0);
+  if (taints_since_ms.size() != machine->taints.size()) {
+    return error("its taints are not as many as their times");
+  }
+  for (size_t i = 0; i < taints_since_ms.size(); ++i) {
+    machine->taints[i].since_ms = taints_since_ms[i];
+  }
   if (!is_present) departed_.insert(id);
   for (const AddForeignPod& pod : foreign_pods) {
     if (foreign_pod_machines_.contains(pod.name) ||
@@ -70,7 +77,7 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
   for (const SharedLoad& load : stored.shared_loads) {
     Machine* machine = MutableMachine(load.machine);
     if (machine == nullptr) return error("a machine it used is not stored");
-    machine->used += load.usage;
+    AddLoad(load.usage, load.host_ports, machine);
     ++machine->shared_load_count;
   }
   // Described as it waits, then put where it was.
@@ -95,6 +102,10 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
     }
     Occupy(task, machine, stored.pu);
   }
+  if (task->is_evicted &&
+      (task->state != TaskState::kRunning || task->holder_count > 1)) {
+    return error("it is told to leave, and does not run alone under its uid");
+  }
   EnterQueue(*task);
   return absl::OkStatus();
 }
@@ -110,6 +121,10 @@ absl::Status ClusterState::RestoreDelta(const Delta& delta) {
   }
   if (task->machine != delta.machine) {
     return error("its task runs elsewhere");
+  }
+  if (delta.type !=
+      (task->is_evicted ? DeltaType::kPreempt : DeltaType::kPlace)) {
+    return error("it does not say what its task is to do");
   }
   if (!outbox_.emplace(delta.sequence, delta).second) {
     return error("stored twice");

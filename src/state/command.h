@@ -16,11 +16,10 @@
 #include <vector>
 
 #include "sluice/base/ids.h"
+#include "sluice/state/placement_rules.h"
 #include "sluice/state/resources.h"
 
 namespace sluice {
-
-using LabelPairs = std::vector<std::pair<std::string, std::string>>;
 
 // A task as its client describes it.
 struct TaskSpec {
@@ -29,6 +28,8 @@ struct TaskSpec {
   NamedAmounts request;  // Without the one pod that every task is.
   uint32_t priority = 0;
   LabelPairs labels;
+  PlacementRules rules;  // Without the owner.
+  Owner owner;
   int32_t task_type = 0;
   std::string quarantine_reason;
 };
@@ -45,6 +46,8 @@ struct MachineSpec {
   NamedAmounts allocatable;
   NamedAmounts capacity;
   LabelPairs labels;
+  std::vector<Taint> taints;  // Ascending, none twice.
+  std::vector<Owner> avoids;  // Ascending, none twice.
   std::vector<Pu> pus;
   std::vector<std::string> other_uuids;
   std::string quarantine_reason;
@@ -75,7 +78,7 @@ struct RemoveTask {
 struct AddMachine {
   MachineSpec spec;
 };
-// Changes labels, and amounts where the spec states them.
+// Changes labels, taints and avoids, and amounts where the spec states them.
 struct UpdateMachine {
   MachineSpec spec;
 };

@@ -254,13 +254,13 @@ Outcome RunGreedy(const Input& input, const PolicySet& policies,
     for (const auto& [machine_id, machine] : state.machines()) {
       if (!constraints.Allows(key, *machine)) continue;
       const Cost cost = policies.LoadCost(*machine, machine->used) +
-                        policies.PreferenceCost(key, *machine);
+                        policies.PreferenceCost(*key.rules, *machine);
       if (best == nullptr || cost < best_cost) {
         best = machine.get();
         best_cost = cost;
       }
     }
-    if (best != nullptr) state.Place(id, best->id);
+    if (best != nullptr) state.Place(id, best->id, 0);
   }
   Outcome outcome = Measure(state);
   outcome.seconds = Seconds() - start;

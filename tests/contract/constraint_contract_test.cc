@@ -13,7 +13,8 @@
 
 namespace sluice {
 
-#define CONSTRAINT(name, summary) std::unique_ptr<Constraint> Make_##name();
+#define CONSTRAINT(name, aspect, summary) \
+  std::unique_ptr<Constraint> MakeConstraint_##name();
 #include "constraints/constraints.def"
 #undef CONSTRAINT
 
@@ -31,7 +32,8 @@ std::ostream& operator<<(std::ostream& out, const Entry& entry) {
 
 std::vector<Entry> AllConstraints() {
   return {
-#define CONSTRAINT(name, summary) {#name, summary, &Make_##name},
+#define CONSTRAINT(name, aspect, summary) \
+  {#name, summary, &MakeConstraint_##name},
 #include "constraints/constraints.def"
 #undef CONSTRAINT
   };
@@ -46,7 +48,8 @@ class ConstraintContract : public testing::TestWithParam<Entry> {
     return reasons;
   }
   const std::vector<Machine> machines_ = DrawMachines(/*seed=*/1, 400);
-  const std::vector<ClassKey> classes_ = DrawClasses(/*seed=*/2, 100);
+  const Classes drawn_ = DrawClasses(/*seed=*/2, 100);
+  const std::vector<ClassKey>& classes_ = drawn_.keys;
   const std::unique_ptr<Constraint> constraint_ = GetParam().make();
 };
 

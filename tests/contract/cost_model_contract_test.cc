@@ -16,7 +16,7 @@ namespace {
 class CostModelContract : public testing::TestWithParam<CostModelEntry> {
  protected:
   const std::vector<Machine> machines_ = DrawMachines(/*seed=*/1, 400);
-  const std::vector<ClassKey> classes_ = DrawClasses(/*seed=*/2, 60);
+  const std::vector<PlacementRules> rules_ = DrawClasses(/*seed=*/2, 60).rules;
   const std::unique_ptr<CostModel> model_ = GetParam().make();
 };
 
@@ -34,8 +34,8 @@ TEST_P(CostModelContract, KeepsLoadCostsWithinItsScale) {
 
 TEST_P(CostModelContract, KeepsPreferenceCostsWithinItsScale) {
   for (const Machine& machine : machines_) {
-    for (const ClassKey& key : classes_) {
-      const Cost cost = model_->PreferenceCost(key, machine);
+    for (const PlacementRules& rules : rules_) {
+      const Cost cost = model_->PreferenceCost(rules, machine);
       EXPECT_GE(cost, 0) << "machine " << machine.id;
       EXPECT_LE(cost, kModelCostMax) << "machine " << machine.id;
     }
@@ -48,10 +48,10 @@ TEST_P(CostModelContract, GivesTheSameAnswerTwiceAndFromAnotherInstance) {
     const Cost load = model_->LoadCost(machine, machine.used);
     EXPECT_EQ(model_->LoadCost(machine, machine.used), load);
     EXPECT_EQ(other->LoadCost(machine, machine.used), load);
-    for (const ClassKey& key : classes_) {
-      const Cost preference = model_->PreferenceCost(key, machine);
-      EXPECT_EQ(model_->PreferenceCost(key, machine), preference);
-      EXPECT_EQ(other->PreferenceCost(key, machine), preference);
+    for (const PlacementRules& rules : rules_) {
+      const Cost preference = model_->PreferenceCost(rules, machine);
+      EXPECT_EQ(model_->PreferenceCost(rules, machine), preference);
+      EXPECT_EQ(other->PreferenceCost(rules, machine), preference);
     }
   }
 }

@@ -29,16 +29,25 @@ constexpr int64_t kDefaultMaxPods = 110;
 class Target {
  public:
   Target()
-      : policies_(*PolicySet::FromNames("cpu_memory")),
+      : policies_(
+            *PolicySet::FromNames("cpu_memory,node_affinity,taint,avoid_pods")),
         scheduler_(policies_, constraints_, RoundOptions()),
         solver_(MakeSolver("cost_scaling")) {}
 
   void Request(uint8_t method, const std::string& bytes) {
     switch (method % 13) {
       case 0:
-        return Convert<firmament::TaskDescription>(bytes, ToSubmitTask);
+        return Convert<firmament::TaskDescription>(
+            bytes, [](const auto& description) {
+              Faults faults;
+              return ToSubmitTask(description, &faults);
+            });
       case 1:
-        return Convert<firmament::TaskDescription>(bytes, ToUpdateTask);
+        return Convert<firmament::TaskDescription>(
+            bytes, [](const auto& description) {
+              Faults faults;
+              return ToUpdateTask(description, &faults);
+            });
       case 2:
         return Convert<firmament::TaskUID>(
             bytes, [](const auto& uid) -> Command {
@@ -57,12 +66,14 @@ class Target {
       case 5:
         return Convert<firmament::ResourceTopologyNodeDescriptor>(
             bytes, [](const auto& tree) {
-              return ToAddMachine(tree, kDefaultMaxPods);
+              Faults faults;
+              return ToAddMachine(tree, kDefaultMaxPods, &faults);
             });
       case 6:
         return Convert<firmament::ResourceTopologyNodeDescriptor>(
             bytes, [](const auto& tree) {
-              return ToUpdateMachine(tree, kDefaultMaxPods);
+              Faults faults;
+              return ToUpdateMachine(tree, kDefaultMaxPods, &faults);
             });
       case 7:
         return Convert<firmament::ResourceUID>(bytes, ToRemoveMachine);

@@ -51,6 +51,63 @@ std::string Task(uint64_t uid, const std::string& name, float cpu) {
   return description.SerializeAsString();
 }
 
+// A task with something of every rule, and a machine with something of all
+// that tasks are kept off by.
+std::string Choosy(uint64_t uid, const std::string& op) {
+  firmament::TaskDescription description;
+  description.ParseFromString(Task(uid, "choosy", 100));
+  auto* task = description.mutable_task_descriptor();
+  auto* selector = task->add_label_selectors();
+  selector->set_type(firmament::LabelSelector::NOT_IN_SET);
+  selector->set_key("disk");
+  selector->add_values("hdd");
+  auto* affinity = task->mutable_affinity()->mutable_node_affinity();
+  auto* term =
+      affinity->mutable_requiredduringschedulingignoredduringexecution()
+          ->add_nodeselectorterms();
+  auto* expression = term->add_matchexpressions();
+  expression->set_key("cores");
+  expression->set_operator_(op);
+  expression->add_values("8");
+  auto* field = term->add_matchfields();
+  field->set_key("metadata.name");
+  field->set_operator_("NotIn");
+  field->add_values("node-m1");
+  auto* preferred =
+      affinity->add_preferredduringschedulingignoredduringexecution();
+  preferred->set_weight(70);
+  *preferred->mutable_preference() = *term;
+  auto* toleration = task->add_toleration();
+  toleration->set_key("dedicated");
+  toleration->set_operator_("Exists");
+  toleration->set_effect("NoExecute");
+  toleration->set_tolerationseconds(300);
+  task->set_owner_ref_kind("ReplicaSet");
+  task->set_owner_ref_uid("owner");
+  task->add_host_ports()->set_port(80);
+  return description.SerializeAsString();
+}
+
+std::string Tainted(const std::string& uuid, const std::string& effect) {
+  firmament::ResourceTopologyNodeDescriptor tree;
+  tree.ParseFromString(Machine(uuid, 8000));
+  auto* machine = tree.mutable_resource_desc();
+  auto* label = machine->add_labels();
+  label->set_key("cores");
+  label->set_value("16");
+  auto* taint = machine->add_taints();
+  taint->set_key("dedicated");
+  taint->set_value("ml");
+  taint->set_effect(effect);
+  auto* avoid = machine->add_avoids();
+  avoid->set_kind("ReplicaSet");
+  avoid->set_uid("owner");
+  auto* condition = machine->add_conditions();
+  condition->set_type("DiskPressure");
+  condition->set_status("False");
+  return tree.SerializeAsString();
+}
+
 std::string Uid(uint64_t uid) {
   firmament::TaskUID message;
   message.set_task_uid(uid);
@@ -101,5 +158,10 @@ int main(int argc, char** argv) {
                             tasks + Frame(11, "") +
                             Frame(8, Foreign("x/default", -1)) +
                             Frame(1, Task(1, "a", 3000)));
+  write("rules", cluster + Frame(5, Tainted("m3", "NoExecute")) +
+                     Frame(0, Choosy(5, "Gt")) + Frame(0, Choosy(6, "Has")) +
+                     Frame(11, "") + Frame(12, "") +
+                     Frame(6, Tainted("m3", "NoSchedule")) +
+                     Frame(1, Choosy(6, "Lt")) + Frame(11, ""));
   return 0;
 }

@@ -39,7 +39,8 @@ int64_t Bytes(std::string_view text) {
 NamedAmounts AmountsOf(const std::map<std::string, std::string>& values,
                        std::string_view prefix) {
   static const std::set<std::string> kOtherKeys = {
-      "job", "name", "priority", "pu", "machine", "quarantine"};
+      "job",        "name",   "priority", "pu",       "machine",
+      "quarantine", "labels", "taints",   "selector", "tolerates"};
   NamedAmounts amounts;
   for (const auto& [key, value] : values) {
     if (kOtherKeys.contains(key) || !key.starts_with(prefix)) continue;
@@ -57,6 +58,43 @@ std::string ValueOr(const std::map<std::string, std::string>& values,
   return it == values.end() ? std::move(otherwise) : it->second;
 }
 
+// The parts of a list whose separator is a comma.
+std::vector<std::string> Parts(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) {
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+// "disk=ssd", or "disk" where the value is empty.
+std::pair<std::string, std::string> ToLabel(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos) return {text, ""};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+// "gpu=a:NoSchedule".
+Taint ToTaint(const std::string& text) {
+  const size_t colon = text.find(':');
+  CHECK(colon != std::string::npos) << "'" << text << "' is no taint";
+  const std::string effect = text.substr(colon + 1);
+  const auto [key, value] = ToLabel(text.substr(0, colon));
+  if (effect == "NoSchedule") return NoSchedule(key, value);
+  if (effect == "PreferNoSchedule") return PreferNoSchedule(key, value);
+  CHECK(effect == "NoExecute") << "'" << text << "' has no known effect";
+  return NoExecute(key, value);
+}
+
+// "gpu=a:NoExecute@30".
+Toleration ToToleration(const std::string& text) {
+  const size_t at = text.find('@');
+  const Taint taint = ToTaint(text.substr(0, at));
+  if (at == std::string::npos) return Tolerates(taint);
+  return Tolerates(taint, ParseNumber(text.substr(at + 1)));
+}
+
 MachineSpec ToMachine(const std::string& uuid,
                       const std::map<std::string, std::string>& values) {
   MachineSpec spec;
@@ -65,9 +103,17 @@ MachineSpec ToMachine(const std::string& uuid,
   spec.allocatable = AmountsOf(values, "");
   if (!values.contains("pods")) spec.allocatable.emplace_back("pods", 110);
   spec.capacity = AmountsOf(values, "capacity-");
-  std::istringstream pus(ValueOr(values, "pu", ""));
-  for (std::string pu; std::getline(pus, pu, ',');)
+  for (const std::string& pu : Parts(ValueOr(values, "pu", ""))) {
     spec.pus.push_back({pu, {}});
+  }
+  for (const std::string& label : Parts(ValueOr(values, "labels", ""))) {
+    spec.labels.push_back(ToLabel(label));
+  }
+  for (const std::string& taint : Parts(ValueOr(values, "taints", ""))) {
+    spec.taints.push_back(ToTaint(taint));
+  }
+  spec.labels = InOrder(std::move(spec.labels));
+  spec.taints = InOrder(std::move(spec.taints));
   spec.quarantine_reason = ValueOr(values, "quarantine", "");
   return spec;
 }
@@ -81,6 +127,15 @@ SubmitTask ToTask(uint64_t uid,
   submit.spec.request = AmountsOf(values, "");
   submit.spec.priority =
       static_cast<uint32_t>(ParseNumber(ValueOr(values, "priority", "0")));
+  PlacementRules& rules = submit.spec.rules;
+  for (const std::string& text : Parts(ValueOr(values, "selector", ""))) {
+    const auto [key, value] = ToLabel(text);
+    rules.selectors.push_back(LabelIn(key, {value}));
+  }
+  for (const std::string& text : Parts(ValueOr(values, "tolerates", ""))) {
+    rules.tolerations.push_back(ToToleration(text));
+  }
+  rules = InOrder(std::move(rules));
   submit.spec.quarantine_reason = ValueOr(values, "quarantine", "");
   return submit;
 }
@@ -199,6 +254,7 @@ std::string Transcript::EndRound(bool is_stepwise) {
   return StrCat(
       is_stepwise ? "over: " : "", "placed ", stats.placed, ", pending ",
       stats.pending,
+      stats.evicted > 0 ? StrCat(", evicted ", stats.evicted) : "",
       stats.withdrawn > 0 ? StrCat(", withdrawn ", stats.withdrawn) : "",
       stats.refused > 0 ? StrCat(", refused ", stats.refused) : "", "\n");
 }
@@ -215,8 +271,8 @@ std::string Transcript::Reply() {
   const ScheduleReply reply = cluster_.scheduler().TakeReply(kReplyBytesMax);
   std::string output;
   for (const ScheduleReply::Entry& entry : reply.deltas) {
-    output +=
-        StrCat("place ", entry.task.value, " on ", entry.resource_id, "\n");
+    output += StrCat(entry.type == DeltaType::kPreempt ? "preempt " : "place ",
+                     entry.task.value, " on ", entry.resource_id, "\n");
   }
   if (!reply.unscheduled.empty()) {
     output += "unscheduled:";
@@ -242,7 +298,8 @@ std::string Transcript::Tasks() const {
   for (const auto& [id, task] : cluster_.state().tasks()) {
     output += StrCat(id.value, " ", task->name, " ", StateName(*task));
     if (task->state == TaskState::kRunning) {
-      output += StrCat(" on ", cluster_.MachineOf(id.value));
+      output += StrCat(" on ", cluster_.MachineOf(id.value),
+                       task->is_evicted ? ", evicted" : "");
     }
     if (!task->quarantine_reason.empty()) {
       output += StrCat(" (", task->quarantine_reason, ")");

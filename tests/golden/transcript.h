@@ -2,7 +2,9 @@
 //
 //   add-machine m1 cpu=4000 memory=8Gi pods=10 pu=m1-pu capacity-cpu=4500
 //   update-machine m1 cpu=2000          remove-machine m1
+//   add-machine m2 labels=disk=ssd,zone=a taints=gpu=a:NoSchedule,b:NoExecute
 //   submit 1 job=a name=x cpu=500 memory=1Gi gpu=1 priority=2
+//   submit 2 selector=disk=ssd tolerates=gpu=a:NoSchedule,b:NoExecute@30
 //   update 1 cpu=200    complete 1    fail 1    remove 1
 //   foreign-pod p machine=m1 cpu=300    remove-foreign-pod p
 //   advance 90                 seconds pass
@@ -14,6 +16,7 @@
 //
 // cpu is in millicores, memory in bytes (Ki, Mi, Gi); what is not a known key
 // is an extended resource.  A machine has 110 pods unless it says otherwise.
+// What follows a toleration's @ are its seconds.  NoExecute taints evict.
 //
 // Threads: none; confined to its owner.
 
@@ -54,7 +57,7 @@ class Transcript {
   std::string Explain(uint64_t uid) const;
   std::string AmountsText(const Resources& resources) const;
 
-  TestScheduler cluster_;
+  TestScheduler cluster_{{.evicts_on_no_execute = true}};
   int64_t now_ms_ = 0;
   FlowSolution solution_;  // Of the open pass.
 };

@@ -68,6 +68,16 @@ void FakeBridge::Submit(uint64_t uid, const TaskFields& fields) {
       });
 }
 
+void FakeBridge::Update(uint64_t uid, const TaskFields& fields) {
+  Start<firmament::TaskDescription, firmament::TaskUpdatedResponse>(
+      &Stub::PrepareAsyncTaskUpdated, TaskMessage(uid, fields),
+      [this, uid](const firmament::TaskUpdatedResponse& response) {
+        if (response.type() != firmament::TASK_UPDATED_OK) {
+          Die(StrCat("task ", uid, " was not updated"));
+        }
+      });
+}
+
 void FakeBridge::Remove(uint64_t uid) {
   live_pods_.erase(uid);
   firmament::TaskUID request;
@@ -85,14 +95,30 @@ void FakeBridge::Remove(uint64_t uid) {
 
 void FakeBridge::AddNode(const std::string& uuid, const NodeFields& fields) {
   known_nodes_.insert(PuOf(uuid));
+  const firmament::ResourceTopologyNodeDescriptor node =
+      NodeMessage(uuid, fields);
+  first_pus_[uuid] = node.children(0).resource_desc();
   Start<firmament::ResourceTopologyNodeDescriptor,
         firmament::NodeAddedResponse>(
-      &Stub::PrepareAsyncNodeAdded, NodeMessage(uuid, fields),
+      &Stub::PrepareAsyncNodeAdded, node,
       [this, uuid](const firmament::NodeAddedResponse& response) {
         if (response.type() != firmament::NODE_ADDED_OK) {
           Die(StrCat("node ", uuid, " was not added"));
         }
         live_nodes_.insert(uuid);
+      });
+}
+
+void FakeBridge::UpdateNode(const std::string& uuid, const NodeFields& fields) {
+  firmament::ResourceTopologyNodeDescriptor node = NodeMessage(uuid, fields);
+  *node.mutable_children(0)->mutable_resource_desc() = first_pus_.at(uuid);
+  Start<firmament::ResourceTopologyNodeDescriptor,
+        firmament::NodeUpdatedResponse>(
+      &Stub::PrepareAsyncNodeUpdated, node,
+      [this, uuid](const firmament::NodeUpdatedResponse& response) {
+        if (response.type() != firmament::NODE_UPDATED_OK) {
+          Die(StrCat("node ", uuid, " was not updated"));
+        }
       });
 }
 
@@ -136,6 +162,8 @@ void FakeBridge::TakeReply(const firmament::SchedulingDeltas& reply) {
     }
     ++placement_count_;
   }
+  waiting_ = {reply.unscheduled_tasks().begin(),
+              reply.unscheduled_tasks().end()};
 }
 
 }  // namespace sluice

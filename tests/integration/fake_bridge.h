@@ -34,8 +34,12 @@ class FakeBridge {
 
   // These begin a call; its effect on the bridge's maps comes when it ends.
   void Submit(uint64_t uid, const TaskFields& fields = {});
+  void Update(uint64_t uid, const TaskFields& fields);
   void Remove(uint64_t uid);
   void AddNode(const std::string& uuid, const NodeFields& fields = {});
+  // Of the processing unit it repeats the labels and taints that it had first.
+  // REQUIRES: AddNode() was called.
+  void UpdateNode(const std::string& uuid, const NodeFields& fields);
   void RemoveNode(const std::string& uuid);
   void Schedule();
 
@@ -59,6 +63,8 @@ class FakeBridge {
     return placements_;
   }
   int64_t placement_count() const { return placement_count_; }
+  // Those that the latest reply of Schedule said are unscheduled.
+  const std::set<uint64_t>& waiting() const { return waiting_; }
 
  private:
   // A call under way; `end` is run with its status when it is over.
@@ -85,7 +91,10 @@ class FakeBridge {
   std::set<uint64_t> live_pods_;
   std::set<std::string> known_nodes_;  // Likewise, by processing unit.
   std::set<std::string> live_nodes_;
+  // The processing units as they were when their nodes were added.
+  std::map<std::string, firmament::ResourceDescriptor> first_pus_;
   std::map<uint64_t, std::string> placements_;
+  std::set<uint64_t> waiting_;
   int64_t placement_count_ = 0;
 };
 

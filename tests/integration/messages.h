@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/strings.h"
@@ -15,11 +16,70 @@
 
 namespace sluice {
 
+// One requirement of a term: {"disk", "In", {"ssd"}}.
+struct RequirementFields {
+  std::string key;
+  std::string op;
+  std::vector<std::string> values = {};
+};
+
+inline firmament::NodeSelectorTerm TermMessage(
+    const std::vector<RequirementFields>& expressions) {
+  firmament::NodeSelectorTerm term;
+  for (const RequirementFields& fields : expressions) {
+    firmament::NodeSelectorRequirement* requirement =
+        term.add_matchexpressions();
+    requirement->set_key(fields.key);
+    requirement->set_operator_(fields.op);
+    for (const std::string& value : fields.values) {
+      requirement->add_values(value);
+    }
+  }
+  return term;
+}
+
+inline firmament::Toleration TolerationMessage(const std::string& key,
+                                               const std::string& op,
+                                               const std::string& value,
+                                               const std::string& effect) {
+  firmament::Toleration toleration;
+  toleration.set_key(key);
+  toleration.set_operator_(op);
+  toleration.set_value(value);
+  toleration.set_effect(effect);
+  return toleration;
+}
+
+inline firmament::Taint TaintMessage(const std::string& key,
+                                     const std::string& value,
+                                     const std::string& effect) {
+  firmament::Taint taint;
+  taint.set_key(key);
+  taint.set_value(value);
+  taint.set_effect(effect);
+  return taint;
+}
+
+// The tolerations that Kubernetes gives every pod.  The seconds that they hold
+// are not told.
+inline std::vector<firmament::Toleration> DefaultTolerations() {
+  return {TolerationMessage("node.kubernetes.io/not-ready", "Exists", "",
+                            "NoExecute"),
+          TolerationMessage("node.kubernetes.io/unreachable", "Exists", "",
+                            "NoExecute")};
+}
+
 struct TaskFields {
   float cpu = 0;
   uint64_t ram = 0;
   std::string job = "job";
   std::string name = {};  // "ns/pod-<uid>" where empty.
+  std::map<std::string, std::string> node_selector = {};
+  std::vector<firmament::NodeSelectorTerm> required = {};
+  // With their weights.
+  std::vector<std::pair<int, firmament::NodeSelectorTerm>> preferred = {};
+  std::vector<firmament::Toleration> tolerations = {};
+  std::vector<int> host_ports = {};
 };
 
 inline firmament::TaskDescription TaskMessage(uint64_t uid,
@@ -32,6 +92,32 @@ inline firmament::TaskDescription TaskMessage(uint64_t uid,
   task->set_job_id(fields.job);
   task->mutable_resource_request()->set_cpu_cores(fields.cpu);
   task->mutable_resource_request()->set_ram_cap(fields.ram);
+  for (const auto& [key, value] : fields.node_selector) {
+    firmament::LabelSelector* selector = task->add_label_selectors();
+    selector->set_key(key);
+    selector->add_values(value);
+  }
+  if (!fields.required.empty() || !fields.preferred.empty()) {
+    // The bridge sends `required` empty where there are preferences alone.
+    firmament::NodeAffinity* affinity =
+        task->mutable_affinity()->mutable_node_affinity();
+    auto* required =
+        affinity->mutable_requiredduringschedulingignoredduringexecution();
+    for (const auto& term : fields.required) {
+      *required->add_nodeselectorterms() = term;
+    }
+    for (const auto& [weight, term] : fields.preferred) {
+      auto* preferred =
+          affinity->add_preferredduringschedulingignoredduringexecution();
+      preferred->set_weight(weight);
+      *preferred->mutable_preference() = term;
+    }
+  }
+  task->mutable_toleration()->Assign(fields.tolerations.begin(),
+                                     fields.tolerations.end());
+  for (const int port : fields.host_ports) {
+    task->add_host_ports()->set_port(port);
+  }
   description.mutable_job_descriptor()->set_uuid(fields.job);
   description.mutable_job_descriptor()->set_name(fields.job);
   description.mutable_job_descriptor()->set_state(
@@ -44,6 +130,10 @@ struct NodeFields {
   uint64_t ram = uint64_t{1} << 50;
   uint64_t max_pods = 110;
   std::string name = {};  // The uuid where empty.
+  std::map<std::string, std::string> labels = {};
+  std::vector<firmament::Taint> taints = {};
+  bool unschedulable = false;
+  std::map<std::string, std::string> conditions = {};  // By type.
 };
 
 // The processing unit below a node.
@@ -62,11 +152,25 @@ inline firmament::ResourceTopologyNodeDescriptor NodeMessage(
   machine->mutable_resource_capacity()->set_ram_cap(fields.ram);
   *machine->mutable_available_resources() = machine->resource_capacity();
   machine->set_max_pods(fields.max_pods);
+  for (const auto& [key, value] : fields.labels) {
+    firmament::Label* label = machine->add_labels();
+    label->set_key(key);
+    label->set_value(value);
+  }
+  machine->mutable_taints()->Assign(fields.taints.begin(), fields.taints.end());
+  machine->set_unschedulable(fields.unschedulable);
+  for (const auto& [type, status] : fields.conditions) {
+    firmament::MachineCondition* condition = machine->add_conditions();
+    condition->set_type(type);
+    condition->set_status(status);
+  }
   firmament::ResourceTopologyNodeDescriptor* child = tree.add_children();
   child->set_parent_id(uuid);
-  child->mutable_resource_desc()->set_uuid(PuOf(uuid));
-  *child->mutable_resource_desc()->mutable_resource_capacity() =
-      machine->resource_capacity();
+  firmament::ResourceDescriptor* pu = child->mutable_resource_desc();
+  pu->set_uuid(PuOf(uuid));
+  *pu->mutable_resource_capacity() = machine->resource_capacity();
+  *pu->mutable_labels() = machine->labels();
+  *pu->mutable_taints() = machine->taints();
   return tree;
 }
 

@@ -41,6 +41,7 @@ void ClusterModel::Describe(Task* task, const TaskSpec& spec) {
   task->priority = spec.priority;
   task->request = ToAmounts(spec.request);
   task->request["pods"] = 1;
+  task->rules = spec.rules;
 }
 
 void ClusterModel::Unplace(Task* task) {
@@ -70,7 +71,8 @@ Ack ClusterModel::ApplyOne(const SubmitTask& command) {
         [](const auto& entry) { return !entry.second.is_in_flight; });
     if (!is_same) {
       if (task.is_told) {
-        task.shared_loads.emplace_back(task.machine, task.request);
+        task.shared_loads.push_back(
+            {task.machine, task.request, task.rules.host_ports});
       }
       Unplace(&task);
     } else if (!IsUsable(task.machine)) {
@@ -140,6 +142,7 @@ bool ClusterModel::IsUsable(const std::string& uuid) const {
 }
 
 void ClusterModel::Describe(Machine* machine, const MachineSpec& spec) {
+  machine->description = {spec.name, spec.labels, spec.taints};
   const bool is_silent = spec.allocatable.empty() && spec.capacity.empty();
   if (!spec.quarantine_reason.empty()) {
     machine->is_sound = false;
@@ -214,8 +217,8 @@ ClusterModel::Amounts ClusterModel::LoadOf(const std::string& uuid) const {
     if (task.phase == Phase::kPlaced && task.machine == uuid) {
       Add(task.request, &load);
     }
-    for (const auto& [machine, request] : task.shared_loads) {
-      if (machine == uuid) Add(request, &load);
+    for (const Holding& shared : task.shared_loads) {
+      if (shared.machine == uuid) Add(shared.request, &load);
     }
   }
   for (const auto& [name, pod] : foreign_pods_) {
@@ -224,10 +227,32 @@ ClusterModel::Amounts ClusterModel::LoadOf(const std::string& uuid) const {
   return load;
 }
 
-bool ClusterModel::Fits(const Amounts& request, const std::string& uuid) const {
+std::vector<HostPort> ClusterModel::HostPortsOn(const std::string& uuid) const {
+  std::vector<HostPort> ports;
+  const auto add = [&](const std::string& machine,
+                       const std::vector<HostPort>& more) {
+    if (machine == uuid) ports.insert(ports.end(), more.begin(), more.end());
+  };
+  for (const auto& [id, task] : tasks_) {
+    if (task.phase == Phase::kPlaced) add(task.machine, task.rules.host_ports);
+    for (const Holding& shared : task.shared_loads) {
+      add(shared.machine, shared.host_ports);
+    }
+  }
+  return ports;
+}
+
+bool ClusterModel::Fits(const Task& task, const std::string& uuid) const {
+  const Machine& machine = machines_.at(uuid);
+  if (!ShouldAllow(task.rules, machine.description)) return false;
+  for (const HostPort& port : task.rules.host_ports) {
+    for (const HostPort& used : HostPortsOn(uuid)) {
+      if (ShouldConflict(port, used)) return false;
+    }
+  }
   Amounts load = LoadOf(uuid);
-  Amounts allocatable = machines_.at(uuid).allocatable;
-  return std::ranges::all_of(request, [&](const auto& entry) {
+  Amounts allocatable = machine.allocatable;
+  return std::ranges::all_of(task.request, [&](const auto& entry) {
     return entry.second <= 0 ||
            load[entry.first] + entry.second <= allocatable[entry.first];
   });
@@ -258,8 +283,8 @@ void ClusterModel::Decide(const Delta& delta, const std::string& uuid) {
     return Fail(delta.task, "placed, but it may not be");
   }
   if (!IsUsable(uuid)) return Fail(delta.task, "placed on " + uuid);
-  if (!Fits(task.request, uuid)) {
-    Fail(delta.task, StrCat("does not fit on ", uuid));
+  if (!Fits(task, uuid)) {
+    Fail(delta.task, StrCat("may not run on ", uuid));
   }
   task.phase = Phase::kPlaced;
   task.machine = uuid;
@@ -307,7 +332,7 @@ void ClusterModel::ObserveEndOfRound() {
       continue;
     }
     for (const auto& [uuid, machine] : machines_) {
-      if (IsUsable(uuid) && Fits(task.request, uuid)) {
+      if (IsUsable(uuid) && Fits(task, uuid)) {
         Fail(id, StrCat("waits, but fits on ", uuid));
       }
     }
@@ -406,6 +431,11 @@ void ClusterModel::ObserveState(const ClusterState& state) {
     std::erase_if(load, [](const auto& entry) { return entry.second == 0; });
     if (used != load) {
       errors_.push_back(StrCat("machine ", uuid, ": its load is another"));
+    }
+    std::vector<HostPort> ports = HostPortsOn(uuid);
+    std::ranges::sort(ports);
+    if (state.FindMachine(uuid)->used_host_ports != ports) {
+      errors_.push_back(StrCat("machine ", uuid, ": its ports are others"));
     }
   }
 }

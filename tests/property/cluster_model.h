@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/scheduler.h"
+#include "property/random_rules.h"
 #include "state/command.h"
 
 namespace sluice {
@@ -54,10 +55,17 @@ class ClusterModel {
     bool is_in_flight = false;
     bool is_repeat = false;
   };
+  // What a task, or one that it took the uid of, holds on a machine.
+  struct Holding {
+    std::string machine;
+    Amounts request;
+    std::vector<HostPort> host_ports;
+  };
   struct Task {
     Phase phase = Phase::kWaiting;
     std::string name;
     Amounts request;
+    PlacementRules rules;
     uint32_t priority = 0;
     bool is_sound = true;
     int removals = 0;
@@ -68,12 +76,13 @@ class ClusterModel {
     std::map<uint64_t, Report> reports;  // By the delta's sequence.
     bool is_owed_repeat = false;         // The outbox must show one now.
     // Of earlier holders, the oldest first.
-    std::vector<std::pair<std::string, Amounts>> shared_loads;
+    std::vector<Holding> shared_loads;
   };
   struct Machine {
     bool is_present = true;
     bool is_sound = true;
     Amounts allocatable;
+    DescribedMachine description;
     std::set<std::string> resource_ids;
   };
 
@@ -96,8 +105,10 @@ class ClusterModel {
   static void Describe(Task* task, const TaskSpec& spec);
   static void Describe(Machine* machine, const MachineSpec& spec);
   bool IsUsable(const std::string& uuid) const;
-  bool Fits(const Amounts& request, const std::string& uuid) const;
+  // Whether the task may run there beside what already does.
+  bool Fits(const Task& task, const std::string& uuid) const;
   Amounts LoadOf(const std::string& uuid) const;
+  std::vector<HostPort> HostPortsOn(const std::string& uuid) const;
   void FindWithdrawals(const ClusterState& state, bool is_in_round);
   void Decide(const Delta& delta, const std::string& uuid);
   void Fail(TaskId id, const std::string& what);

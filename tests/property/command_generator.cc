@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "property/random_rules.h"
 
 namespace sluice {
 
@@ -30,6 +31,12 @@ TaskOptions CommandGenerator::DrawTask(uint64_t uid, int generation) {
   options.cpu = rng_.Between(0, 8) * 100;
   options.memory = rng_.Between(0, 8) * 100;
   if (rng_.Chance(1, 8)) options.extended = {{"gpu", rng_.Between(1, 2)}};
+  if (rng_.Chance(1, 2)) {
+    options.rules = DrawRules({"m1", "m2"}, &rng_);
+  }
+  if (rng_.Chance(1, 4)) {
+    options.owner = {"ReplicaSet", StrCat(rng_.Below(2))};
+  }
   options.priority = static_cast<uint32_t>(rng_.Below(3));
   if (rng_.Chance(1, 20)) options.quarantine_reason = "drawn so";
   return options;
@@ -41,6 +48,11 @@ MachineOptions CommandGenerator::DrawMachine(const std::string& uuid) {
   options.memory = rng_.Between(0, 20) * 100;
   options.pods = rng_.Between(1, 9);
   if (rng_.Chance(1, 4)) options.extended = {{"gpu", rng_.Between(1, 4)}};
+  options.labels = DrawLabels(&rng_);
+  options.taints = DrawTaints(&rng_);
+  if (rng_.Chance(1, 8)) {
+    options.avoids = {{"ReplicaSet", StrCat(rng_.Below(2))}};
+  }
   for (int64_t i = rng_.Between(0, 2); i > 0; --i) {
     options.pus.push_back({StrCat(uuid, "-pu", i), {{"cpu", options.cpu / i}}});
   }

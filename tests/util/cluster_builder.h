@@ -5,7 +5,8 @@
 //
 // What a test does not name has a value that gets in nobody's way: a machine
 // has room for 110 pods and no memory, a task asks for nothing but one pod.
-// Amounts are in the units of sluice/state/resources.h.
+// Amounts are in the units of sluice/state/resources.h; lists may come in any
+// order.
 //
 // Threads: values.
 
@@ -22,6 +23,7 @@
 #include "base/strings.h"
 #include "state/cluster_state.h"
 #include "state/command.h"
+#include "util/rules_builder.h"
 
 namespace sluice {
 
@@ -34,6 +36,8 @@ struct MachineOptions {
   // Where empty, all of it is allocatable.
   NamedAmounts capacity = {};
   LabelPairs labels = {};
+  std::vector<Taint> taints = {};
+  std::vector<Owner> avoids = {};
   std::vector<MachineSpec::Pu> pus = {};
   std::vector<std::string> other_uuids = {};
   std::string quarantine_reason = {};
@@ -48,6 +52,8 @@ struct TaskOptions {
   std::string job = "job";
   std::string name = {};  // "task-<uid>" where empty.
   LabelPairs labels = {};
+  PlacementRules rules = {};
+  Owner owner = {};
   std::string quarantine_reason = {};
 };
 
@@ -74,7 +80,9 @@ inline MachineSpec MachineSpecOf(std::string_view uuid,
   if (options.pods != 0) spec.allocatable.emplace_back("pods", options.pods);
   spec.capacity =
       options.capacity.empty() ? spec.allocatable : options.capacity;
-  spec.labels = options.labels;
+  spec.labels = InOrder(options.labels);
+  spec.taints = InOrder(options.taints);
+  spec.avoids = InOrder(options.avoids);
   spec.pus = options.pus;
   spec.other_uuids = options.other_uuids;
   spec.quarantine_reason = options.quarantine_reason;
@@ -88,6 +96,8 @@ inline TaskSpec TaskSpecOf(uint64_t uid, const TaskOptions& options) {
                                 options.ephemeral_storage, options.extended);
   spec.priority = options.priority;
   spec.labels = options.labels;
+  spec.rules = InOrder(options.rules);
+  spec.owner = options.owner;
   spec.quarantine_reason = options.quarantine_reason;
   return spec;
 }

@@ -89,6 +89,10 @@ inline std::string FindContradiction(const ClusterState& state) {
         task->machine != delta.machine) {
       return StrCat("delta ", sequence, " does not tell where its task is");
     }
+    if (delta.type !=
+        (task->is_evicted ? DeltaType::kPreempt : DeltaType::kPlace)) {
+      return StrCat("delta ", sequence, " tells the wrong thing of its task");
+    }
   }
   return "";
 }

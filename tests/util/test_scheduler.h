@@ -27,7 +27,7 @@ namespace sluice {
 class TestScheduler {
  public:
   explicit TestScheduler(RoundOptions options = {})
-      : policies_(*PolicySet::FromNames("cpu_memory")),
+      : policies_(*PolicySet::FromNames("cpu_memory,node_affinity,taint")),
         solver_(MakeSolver("automatic")),
         scheduler_(policies_, constraints_, options) {}
 
@@ -76,6 +76,11 @@ class TestScheduler {
   const ClusterState& state() const { return scheduler_.state(); }
   ClusterState& mutable_state() { return scheduler_.mutable_state(); }
   const PolicySet& policies() const { return policies_; }
+  // Of the state as it is now.
+  Eligibility& eligibility() {
+    scheduler_.eligibility().Refresh(&mutable_state());
+    return scheduler_.eligibility();
+  }
   const ConstraintSet& constraints() const { return constraints_; }
 
  private:

@@ -2,9 +2,9 @@
 // costs add up, so each keeps to its documented scale.
 //
 // There are two kinds of cost.  What depends on the load of a machine is its
-// load cost, shared by all classes; what depends on the pair of class and
-// machine is the preference cost.  A model sees domain objects only, never a
-// node or an arc of the network.
+// load cost, shared by all classes; what a class's rules and a machine's
+// description make of each other is the preference cost.  A model sees domain
+// objects only, never a node or an arc of the network.
 //
 // A new model is one file under src/cost/models/ and one line in
 // src/cost/models.def.
@@ -26,9 +26,9 @@ namespace sluice {
 
 using Cost = int64_t;
 
-// No model charges more for one placement; with the 16 models at most that
-// compose, no placement is dearer than waiting (cost/waiting_cost.h).
-inline constexpr Cost kModelCostMax = 100000;
+// No model charges more for one placement, so that a bound for all of them
+// together is known (cost/waiting_cost.h).
+inline constexpr Cost kModelCostMax = 8000000;
 
 class CostModel {
  public:
@@ -42,8 +42,12 @@ class CostModel {
     return 0;
   }
 
-  // The cost of putting a task of this class on `machine`, whatever its load.
-  virtual Cost PreferenceCost(const ClassKey& /*task_class*/,
+  // The cost of putting a task with these rules on `machine`, whatever its
+  // load.  Looks at the machine's name, labels, taints and avoids alone: the
+  // answer is kept, and given for every machine that is alike in these.
+  // `machine` may be one that is only like the machine meant: with labels that
+  // no rules mention left out or of another value.
+  virtual Cost PreferenceCost(const PlacementRules& /*rules*/,
                               const Machine& /*machine*/) const {
     return 0;
   }

@@ -11,11 +11,13 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "sluice/base/ids.h"
+#include "sluice/state/placement_rules.h"
 #include "sluice/state/resources.h"
 #include "sluice/state/task.h"
 
@@ -30,13 +32,23 @@ struct ProcessingUnit {
   int64_t task_count = 0;
 };
 
+// A taint in force.  An unschedulable machine and one in a bad condition have
+// the taints that Kubernetes gives them.
+struct MachineTaint {
+  Taint taint;
+  int64_t since_ms = 0;  // Since the epoch.
+};
+
 struct Machine {
   MachineId id;
   std::string uuid;
   std::string name;
   Resources allocatable;  // What tasks may use, foreign pods' share included.
   Resources capacity;     // All there is; what the system reserves is load.
-  std::vector<Label> labels;
+  LabelPairs labels;
+  std::vector<MachineTaint> taints;  // Ascending by taint.
+  std::vector<Owner>
+      avoids;  // Whose tasks it would rather not have; ascending.
   std::vector<ProcessingUnit> pus;
   // uuids of the tree that are neither the machine's nor a processing unit's.
   std::vector<std::string> other_uuids;
@@ -46,6 +58,7 @@ struct Machine {
 
   // Derived: tasks, shared loads and foreign pods on it.
   Resources used;
+  std::vector<HostPort> used_host_ports;  // Ascending, one for each user.
   absl::btree_set<TaskId> tasks;
   int64_t shared_load_count = 0;
   absl::btree_map<std::string, Resources> foreign_pods;
@@ -56,6 +69,8 @@ struct Machine {
   }
   // May be negative where the machine came back smaller than its load.
   Resources Free() const { return allocatable - used; }
+  // The value of its label `key`; null where it has none.
+  const std::string* FindLabel(std::string_view key) const;
   // The uuid by which a delta names `pu` of this machine.
   const std::string& ResourceUuid(int32_t pu) const {
     return pu == kNoPu ? uuid : pus[static_cast<size_t>(pu)].uuid;

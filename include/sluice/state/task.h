@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sluice/base/ids.h"
+#include "sluice/state/placement_rules.h"
 #include "sluice/state/resources.h"
 
 namespace sluice {
@@ -34,12 +35,16 @@ enum class TaskState : uint8_t {
 struct ClassKey {
   uint32_t priority = 0;
   Resources request;  // One pod included.
+  // Never null.  The state keeps equal rules once (state/rules_table.h).
+  const PlacementRules* rules = &NoRules();
 
-  // The more urgent first, then by request.
+  // The more urgent first, then by request and rules.
   friend std::strong_ordering operator<=>(const ClassKey& a,
                                           const ClassKey& b) {
     if (a.priority != b.priority) return b.priority <=> a.priority;
-    return a.request <=> b.request;
+    if (const auto order = a.request <=> b.request; order != 0) return order;
+    if (a.rules == b.rules) return std::strong_ordering::equal;
+    return *a.rules <=> *b.rules;
   }
   friend bool operator==(const ClassKey& a, const ClassKey& b) {
     return (a <=> b) == 0;
@@ -55,6 +60,7 @@ inline constexpr int32_t kNoPu = -1;
 struct SharedLoad {
   MachineId machine;
   Resources usage;
+  std::vector<HostPort> host_ports;
 };
 
 struct Task {
@@ -64,6 +70,7 @@ struct Task {
   std::string name;
   std::string task_namespace;
   ClassKey class_key;
+  Owner owner;
   std::vector<Label> labels;  // Ascending.
   int32_t task_type = 0;      // TaskDescriptor.TaskType of the contract.
   // Why it is kept out of scheduling, for people; empty where it is not.
@@ -72,10 +79,13 @@ struct Task {
   int64_t submitted_ms = 0;  // Since the epoch.
   uint64_t sequence = 0;     // Order of submission, dense, never used again.
 
-  // kRunning only: the machine, and the index of the processing unit on it
-  // (kNoPu where the machine has none).
+  // kRunning only: the machine, the index of the processing unit on it (kNoPu
+  // where the machine has none), and since when.
   MachineId machine;
   int32_t pu = kNoPu;
+  int64_t placed_ms = 0;  // Since the epoch.
+  // Told to leave its machine; it holds its place until it is gone.
+  bool is_evicted = false;
 
   // One for each submission.
   int32_t expected_removals = 1;

@@ -58,7 +58,7 @@ class ResourceFit : public Constraint {
 
 }  // namespace
 
-std::unique_ptr<Constraint> Make_resource_fit() {
+std::unique_ptr<Constraint> MakeConstraint_resource_fit() {
   return std::make_unique<ResourceFit>();
 }
 

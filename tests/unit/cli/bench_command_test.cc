@@ -10,7 +10,9 @@
 namespace sluice {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
 
 TEST(BenchCommand, MeasuresAndRemovesAllItAdded) {
   FakeServer server;
@@ -34,6 +36,21 @@ TEST(BenchCommand, KeepsWhatItAddedWhereAskedTo) {
   EXPECT_THAT(result.out, HasSubstr("\"placed\": 5,\n"));
   EXPECT_EQ(server.scheduler.task_count(), 5u);
   EXPECT_EQ(server.scheduler.machine_count(), 2u);
+}
+
+TEST(BenchCommand, RequiresAZoneOfSomeMachinesInTheAffinityProfile) {
+  FakeServer server;
+  const CliResult result =
+      RunCli({"bench", "--profile=node_affinity", "--machines=5", "--tasks=8",
+              "--server", server.Address()});
+  EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
+  EXPECT_THAT(result.out,
+              HasSubstr("profile                         node_affinity\n"));
+  EXPECT_THAT(server.scheduler.label_counts(),
+              ElementsAre(Pair("topology.kubernetes.io/zone=zone1", 3),
+                          Pair("topology.kubernetes.io/zone=zone2", 2)));
+  EXPECT_THAT(server.scheduler.expression_counts(),
+              ElementsAre(Pair("topology.kubernetes.io/zone In zone1", 8)));
 }
 
 TEST(BenchCommand, FailsIfTasksStayUnplaced) {

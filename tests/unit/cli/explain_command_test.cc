@@ -14,6 +14,13 @@ void Fill(v1::TaskExplanation& explanation) {
   explanation.mutable_task()->set_uid(7);
   explanation.mutable_task()->set_name("demo/t");
   explanation.mutable_task()->set_state(v1::Task::PENDING);
+  explanation.mutable_task()->add_node_selector("disk=ssd");
+  explanation.mutable_task()->add_node_selector("!gpu");
+  explanation.mutable_task()->add_required_affinity("zone=a");
+  explanation.mutable_task()->add_required_affinity("zone=b");
+  explanation.mutable_task()->add_preferred_affinity("10: fast");
+  explanation.mutable_task()->add_tolerations("sick:NoExecute for 300s");
+  explanation.mutable_task()->add_host_ports("TCP 0.0.0.0:80");
   explanation.set_summary("0/3 machines: 2 insufficient cpu, 1 other");
   v1::Reason& reason = *explanation.add_reasons();
   reason.set_machines(2);
@@ -30,13 +37,25 @@ TEST(ExplainCommand, ShowsSummaryReasonsAndNearestMachines) {
   const CliResult result =
       RunCli({"explain", "demo/t", "--server", server.Address()});
   EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
-  EXPECT_TRUE(result.out.starts_with("TASK      7  demo/t\n")) << result.out;
+  EXPECT_TRUE(result.out.starts_with("TASK       7  demo/t\n")) << result.out;
   EXPECT_THAT(result.out,
               HasSubstr("\n\n0/3 machines: 2 insufficient cpu, 1 other\n\n"
                         "MACHINES  REASON            CODE\n"
                         "       2  insufficient cpu  insufficient_cpu\n\n"
                         "NEAREST  WHY NOT\n"
                         "u1       lacks 500m cpu\n"));
+}
+
+TEST(ExplainCommand, ShowsWhatTheTaskSaysAboutMachines) {
+  FakeServer server;
+  Fill(server.inspector.explanation);
+  const CliResult result =
+      RunCli({"explain", "demo/t", "--server", server.Address()});
+  EXPECT_THAT(result.out, HasSubstr("selector   disk=ssd, !gpu\n"
+                                    "requires   zone=a or zone=b\n"
+                                    "prefers    10: fast\n"
+                                    "tolerates  sick:NoExecute for 300s\n"
+                                    "ports      TCP 0.0.0.0:80\n"));
 }
 
 TEST(ExplainCommand, PrintsJson) {

@@ -54,6 +54,9 @@ grpc::Status FakeScheduler::NodeAdded(
   const std::string& uuid = request->resource_desc().uuid();
   const MutexLock lock(mutex_);
   Record("NodeAdded", uuid);
+  for (const firmament::Label& label : request->resource_desc().labels()) {
+    ++label_counts_[StrCat(label.key(), "=", label.value())];
+  }
   const bool is_new = machines_.emplace(uuid, true).second;
   reply->set_type(is_new ? firmament::NODE_ADDED_OK
                          : firmament::NODE_ALREADY_EXISTS);
@@ -77,6 +80,16 @@ grpc::Status FakeScheduler::TaskSubmitted(
   const firmament::TaskDescriptor& task = request->task_descriptor();
   const MutexLock lock(mutex_);
   Record("TaskSubmitted", std::to_string(task.uid()));
+  for (const firmament::NodeSelectorTerm& term :
+       task.affinity()
+           .node_affinity()
+           .requiredduringschedulingignoredduringexecution()
+           .nodeselectorterms()) {
+    for (const auto& expression : term.matchexpressions()) {
+      ++expression_counts_[StrCat(expression.key(), " ", expression.operator_(),
+                                  " ", expression.values(0))];
+    }
+  }
   const auto cpu_milli =
       static_cast<int64_t>(task.resource_request().cpu_cores());
   const bool is_new =
@@ -115,6 +128,16 @@ grpc::Status FakeScheduler::Check(grpc::ServerContext*,
   Record("Check", "");
   reply->set_status(firmament::SERVING);
   return grpc::Status::OK;
+}
+
+std::map<std::string, int> FakeScheduler::label_counts() const {
+  const MutexLock lock(mutex_);
+  return label_counts_;
+}
+
+std::map<std::string, int> FakeScheduler::expression_counts() const {
+  const MutexLock lock(mutex_);
+  return expression_counts_;
 }
 
 std::vector<std::string> FakeScheduler::calls() const {

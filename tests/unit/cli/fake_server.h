@@ -56,6 +56,10 @@ class FakeScheduler final : public firmament::FirmamentScheduler::Service {
   // How many tasks and machines are known.
   size_t task_count() const;
   size_t machine_count() const;
+  // How many machines came with each label, "zone=a", and how many tasks with
+  // each required expression, "zone In a".
+  std::map<std::string, int> label_counts() const;
+  std::map<std::string, int> expression_counts() const;
 
  private:
   struct Task {
@@ -71,6 +75,8 @@ class FakeScheduler final : public firmament::FirmamentScheduler::Service {
   std::vector<std::string> calls_ ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, Task> tasks_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, bool> machines_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, int> label_counts_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, int> expression_counts_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Answers from its members, which are set before the server starts.

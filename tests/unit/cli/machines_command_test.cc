@@ -29,21 +29,23 @@ TEST(MachinesCommand, ListsAllPages) {
   AddMachines(server.inspector, 5);
   server.inspector.machines[2].set_condition(v1::Machine::QUARANTINED);
   server.inspector.machines[2].set_quarantine_reason("cpu is negative");
+  server.inspector.machines[3].add_taints("gpu=a:NoSchedule");
+  server.inspector.machines[3].add_taints("sick:NoExecute");
   const CliResult result = RunCli({"machines", "--server", server.Address()});
   EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
   EXPECT_EQ(result.out,
             "NAME  UUID  CONDITION       CPU   MEMORY   PODS  TASKS  FOREIGN  "
-            "EXTENDED  NOTE\n"
+            "EXTENDED  TAINTS                            NOTE\n"
             "m1    u1    ready        250m/4  0/1 GiB  0/110      1        0  "
-            "-\n"
+            "-         -\n"
             "m2    u2    ready        250m/4  0/1 GiB  0/110      2        0  "
-            "-\n"
+            "-         -\n"
             "m3    u3    quarantined  250m/4  0/1 GiB  0/110      3        0  "
-            "-         cpu is negative\n"
+            "-         -                                 cpu is negative\n"
             "m4    u4    ready        250m/4  0/1 GiB  0/110      4        0  "
-            "-\n"
+            "-         gpu=a:NoSchedule, sick:NoExecute\n"
             "m5    u5    ready        250m/4  0/1 GiB  0/110      5        0  "
-            "-\n");
+            "-         -\n");
 }
 
 TEST(MachinesCommand, PrintsOneJsonObjectForAllPages) {

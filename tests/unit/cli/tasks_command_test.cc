@@ -31,6 +31,7 @@ void AddTasks(FakeInspector& inspector) {
 TEST(TasksCommand, ListsAllPages) {
   FakeServer server;
   AddTasks(server.inspector);
+  server.inspector.tasks[2].set_evicted(true);
   const CliResult result = RunCli({"tasks", "--server", server.Address()});
   EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
   EXPECT_EQ(result.out,
@@ -41,7 +42,7 @@ TEST(TasksCommand, ListsAllPages) {
             "  2  ns/t2  pending  -        1.5  64 MiB  gpu: 2           0  "
             "  2 min  j\n"
             "  3  ns/t3  running  m        1.5  64 MiB  -                0  "
-            "      -  j\n");
+            "      -  j    evicted\n");
 }
 
 TEST(TasksCommand, ListsOnlyWhatWaitsWhereAskedTo) {

@@ -1,12 +1,17 @@
 #include "constraints/constraint_set.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "unit/constraints/rule_cases.h"
+
 namespace sluice {
 namespace {
+
+using testing::ElementsAre;
 
 TEST(ConstraintSet, AllowsWhatNoConstraintForbids) {
   const ConstraintSet constraints;
@@ -18,16 +23,36 @@ TEST(ConstraintSet, AllowsWhatNoConstraintForbids) {
   EXPECT_TRUE(constraints.Allows(one_pod, machine));
 }
 
-TEST(ConstraintSet, AppendsItsReasons) {
+TEST(ConstraintSet, AsksForLoadWhatDependsOnLoadAlone) {
+  const ConstraintSet constraints;
+  const PlacementRules rules = Listening({TcpPort(80)});
+  const ClassKey key{.request = Resources(0, 0, 0, 1), .rules = &rules};
+  Machine machine = Tainted({NoSchedule("dedicated")});
+  machine.allocatable = Resources(0, 0, 0, 1);
+  EXPECT_FALSE(constraints.Allows(key, machine));
+  EXPECT_TRUE(constraints.AllowsLoad(key, machine));
+  machine.used_host_ports = {TcpPort(80)};
+  EXPECT_FALSE(constraints.AllowsLoad(key, machine));
+}
+
+TEST(ConstraintSet, AppendsItsReasonsInOrder) {
   const ConstraintSet constraints;
   const std::string name = "pods";
+  PlacementRules rules = Selecting({LabelExists("gpu")});
+  rules.required = {Term({LabelIn("zone", {"a"})})};
+  rules.host_ports = {TcpPort(80)};
+  Machine machine = Tainted({NoSchedule("dedicated")});
+  machine.used_host_ports = {TcpPort(80)};
   std::vector<Reason> reasons = {{"earlier", "", ""}};
   constraints.Explain(
-      {.request = Resources(0, 0, 0, 1)}, Machine(),
+      {.request = Resources(0, 0, 0, 1), .rules = &rules}, machine,
       [&](ResourceIndex) -> const std::string& { return name; }, &reasons);
-  ASSERT_EQ(reasons.size(), 2u);
-  EXPECT_EQ(reasons[0].code, "earlier");
-  EXPECT_EQ(reasons[1].code, "insufficient_pods");
+  std::vector<std::string> codes;
+  for (const Reason& reason : reasons) codes.push_back(reason.code);
+  EXPECT_THAT(codes,
+              ElementsAre("earlier", "untolerated_taint",
+                          "node_selector_mismatch", "node_affinity_mismatch",
+                          "host_port_in_use", "insufficient_pods"));
 }
 
 }  // namespace

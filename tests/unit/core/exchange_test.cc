@@ -25,11 +25,12 @@ class ExchangeTest : public testing::Test {
   // Places the task as a round would have.
   void Place(uint64_t uid, std::string_view uuid) {
     cluster_.mutable_state().Place({uid},
-                                   cluster_.state().FindMachine(uuid)->id);
+                                   cluster_.state().FindMachine(uuid)->id, 0);
     placed_.push_back({uid});
   }
   ExchangeOutcome Run(int64_t now_ms = 0, uint64_t sequence_end = kAll) {
     Exchange exchange(&cluster_.mutable_state(), cluster_.constraints(),
+                      &cluster_.eligibility(),
                       /*priority=*/0, placed_, sequence_end, now_ms);
     while (!exchange.Step(/*looks_max=*/1)) {
     }
@@ -239,6 +240,7 @@ TEST_P(RandomExchangeTest, GainsOrDoesNothing) {
 TEST_P(RandomExchangeTest, GoesOnWhateverHappensBetweenItsSteps) {
   Rng rng(GetParam() + 1000);
   Exchange exchange(&cluster_.mutable_state(), cluster_.constraints(),
+                    &cluster_.eligibility(),
                     /*priority=*/0, placed_, kAll, 2 * kMinuteMs);
   while (!exchange.Step(/*looks_max=*/1)) {
     const uint64_t uid = 1 + rng.Below(kTaskCount);

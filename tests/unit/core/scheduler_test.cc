@@ -39,9 +39,6 @@ class SchedulerTest : public testing::Test {
     for (const TaskId id : reply.unscheduled) uids.push_back(id.value);
     return uids;
   }
-  Explanation Explain(uint64_t uid, int64_t now_ms = 0) {
-    return scheduler().Explain(cluster_.TaskOf(uid), now_ms);
-  }
   TestScheduler cluster_;
 };
 
@@ -189,55 +186,6 @@ TEST_F(SchedulerTest, PlacesAnewWhatWasInFlightToADepartedMachine) {
   const ScheduleReply reply = cluster_.Deliver();
   ASSERT_THAT(TasksOf(reply), ElementsAre(1));
   EXPECT_EQ(reply.deltas[0].resource_id, "n");
-}
-
-TEST_F(SchedulerTest, ExplainsWhyATaskWaits) {
-  ClusterBuilder()
-      .Machines("full", 2, {.cpu = 100, .memory = 4000})
-      .Machine("podless", {.cpu = 900, .memory = 4000, .pods = 0})
-      .Machine("small", {.cpu = 400, .memory = 10})
-      .Machine("gone", {.cpu = 9000, .memory = 9000})
-      .Task(1, {.cpu = 500, .memory = 2000})
-      .ApplyTo(&cluster_);
-  cluster_.Apply(Removed("gone"));
-  const Explanation explanation = Explain(1, 60000);
-  EXPECT_EQ(explanation.summary,
-            "0/4 machines: 3 insufficient cpu, 1 insufficient memory, "
-            "1 too many pods");
-  EXPECT_EQ(explanation.machines, 4);
-  EXPECT_EQ(explanation.feasible_machines, 0);
-  EXPECT_EQ(explanation.waiting_cost, 2 * 2560000);
-  // Fewest reasons first, then the least loaded.
-  ASSERT_THAT(explanation.nearest, SizeIs(3));
-  EXPECT_EQ(cluster_.state().FindMachine(explanation.nearest[0].machine)->uuid,
-            "full0");
-  EXPECT_EQ(explanation.nearest[0].lacks, "lacks 400m cpu");
-  EXPECT_EQ(explanation.nearest[1].lacks, "lacks 400m cpu");
-  EXPECT_EQ(explanation.nearest[2].lacks, "lacks 1 pods");
-}
-
-TEST_F(SchedulerTest, ExplainsEveryReasonOfAMachine) {
-  ClusterBuilder()
-      .Machine("m", {.pods = 0})
-      .Task(1, {.cpu = 500, .extended = {{"nvidia.com/gpu", 2}}})
-      .ApplyTo(&cluster_);
-  const Explanation explanation = Explain(1);
-  EXPECT_EQ(explanation.summary,
-            "0/1 machines: 1 insufficient cpu, 1 insufficient nvidia.com/gpu, "
-            "1 too many pods");
-  EXPECT_EQ(explanation.nearest[0].lacks,
-            "lacks 500m cpu, lacks 1 pods, lacks 2 nvidia.com/gpu");
-}
-
-TEST_F(SchedulerTest, ExplainsThatATaskFitsOrThatThereIsNoMachine) {
-  cluster_.Apply(Submitted(1));
-  EXPECT_EQ(Explain(1).summary, "0/0 machines");
-  cluster_.Apply(Added("m", {}));
-  const Explanation explanation = Explain(1);
-  EXPECT_EQ(explanation.summary,
-            "1/1 machines: it fits, and waits for the next Schedule call");
-  EXPECT_EQ(explanation.feasible_machines, 1);
-  EXPECT_THAT(explanation.nearest, IsEmpty());
 }
 
 using SchedulerDeathTest = SchedulerTest;

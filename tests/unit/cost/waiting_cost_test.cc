@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "cost/policy_set.h"
+
 namespace sluice {
 namespace {
 
@@ -40,8 +42,9 @@ TEST(WaitingCost, IsNotLoweredByAClockThatWasSetBack) {
   EXPECT_EQ(WaitingCost(std::numeric_limits<int64_t>::min()), kWaitingCostBase);
 }
 
-TEST(WaitingCost, IsAboveAnyPlacementOfAllModelsTogether) {
-  EXPECT_GT(WaitingCost(0), 16 * kModelCostMax);
+TEST(WaitingCost, IsAddedToMoreThanAnyPlacementOfAllModelsTogether) {
+  EXPECT_GT(kPlacementCostMax,
+            static_cast<Cost>(CostModels().size()) * kModelCostMax);
 }
 
 }  // namespace

@@ -269,6 +269,15 @@ TEST_F(CoreLoopTest, ShowsReadersTheTimesOfTheLastRound) {
   EXPECT_EQ(metrics_.placements.Value(), 1);
 }
 
+TEST_F(CoreLoopTest, CountsVerdictsAsRoundsEnd) {
+  Submit(Added("m", {.cpu = 1000, .taints = {NoSchedule("dedicated")}}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  EXPECT_THAT(Schedule(), IsEmpty());
+  Settle();
+  EXPECT_GT(metrics_.verdict_evaluations.Value(), 0);
+  EXPECT_GT(metrics_.verdict_invalidations.Value(), 0);
+}
+
 TEST_F(CoreLoopTest, CountsEventsAndUidsThatCameTwice) {
   Submit(Submitted(1));
   Submit(Submitted(1));
@@ -384,6 +393,35 @@ TEST_F(BufferedTest, WaitsForNoDiskWhereItIsToldSo) {
   Submit(Submitted(1, {.cpu = 1000}));
   Schedule();
   EXPECT_THAT(store_.writes(), Each(Durability::kBuffered));
+}
+
+class EvictingTest : public LoopFixture {
+ protected:
+  EvictingTest() : LoopFixture({}, {.evicts_on_no_execute = true}) {}
+};
+
+TEST_F(EvictingTest, MakesEvictionsDurableBeforeItTellsThem) {
+  Submit(Added("m", {.cpu = 1000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  Schedule();
+  Submit(Updated("m", {.cpu = 1000, .taints = {NoExecute("sick")}}));
+  FakeCall call;
+  Awaited<bool> is_stored;
+  call.on_answer = [&] {
+    ClusterState stored;
+    ASSERT_THAT(Recover(store_, &stored), IsOk());
+    is_stored.Set(stored.FindTask({1})->is_evicted &&
+                  stored.outbox().size() == 1 &&
+                  store_.writes().back() == Durability::kSynced);
+  };
+  ASSERT_TRUE(loop_.Schedule(&call));
+  EXPECT_TRUE(is_stored.Get());
+  const ScheduleReply reply = call.Reply();
+  ASSERT_THAT(TasksOf(reply), ElementsAre(1));
+  EXPECT_EQ(reply.deltas[0].type, DeltaType::kPreempt);
+  call.End(true);
+  EXPECT_EQ(Settle().evicted, 1);
+  EXPECT_EQ(metrics_.evictions.Value(), 1);
 }
 
 using CoreLoopDeathTest = CoreLoopTest;

@@ -174,8 +174,10 @@ inline std::vector<uint64_t> TasksOf(const ScheduleReply& reply) {
 
 class LoopFixture : public testing::Test {
  protected:
-  explicit LoopFixture(CoreLoop::Options options = {})
-      : loop_({scheduler_.scheduler(), store_, solver_, clock_, metrics_},
+  explicit LoopFixture(CoreLoop::Options options = {},
+                       RoundOptions round_options = {})
+      : scheduler_(round_options),
+        loop_({scheduler_.scheduler(), store_, solver_, clock_, metrics_},
               options) {
     loop_.Start();
   }

@@ -24,7 +24,17 @@ using testing::Pair;
 using testing::SizeIs;
 
 constexpr int64_t kMinuteMs = 60000;
-constexpr FlowCost kWaitingParts = kWaitingCostBase * kPartsPerPoint;
+constexpr FlowCost kPlacementParts = kPlacementCostMax * kPartsPerPoint;
+constexpr FlowCost kAgeParts = kWaitingCostBase * kPartsPerPoint;
+constexpr FlowCost kWaitingParts = kPlacementParts + kAgeParts;
+
+BandNetwork DrawNetwork(const std::vector<BandClass>& classes, int64_t now_ms,
+                        TestScheduler* cluster) {
+  Eligibility& eligibility = cluster->eligibility();
+  return BandNetwork(GroupMachines(cluster->state(), eligibility),
+                     cluster->policies(), cluster->constraints(), &eligibility,
+                     classes, now_ms);
+}
 
 // Nodes are the classes, the sink, the groups of machines, the jobs; arcs are
 // for each group those of its classes and its ladder, then for each job those
@@ -42,9 +52,9 @@ class BandNetworkTest : public testing::Test {
     }
     return classes;
   }
-  BandNetwork Draw(int64_t now_ms = 0) const {
-    return BandNetwork(GroupMachines(cluster_.state()), cluster_.policies(),
-                       cluster_.constraints(), Classes(), now_ms);
+  BandNetwork Draw(int64_t now_ms = 0) { return Draw(Classes(), now_ms); }
+  BandNetwork Draw(const std::vector<BandClass>& classes, int64_t now_ms) {
+    return DrawNetwork(classes, now_ms, &cluster_);
   }
   FlowCost LoadCost(std::string_view uuid, const Resources& used) const {
     return LoadArcCost(cluster_.policies(), *cluster_.state().FindMachine(uuid),
@@ -202,10 +212,11 @@ TEST_F(BandNetworkTest, LetsEachTaskWaitAtThePriceOfItsAge) {
   ASSERT_EQ(problem.arc_count(), 7);
   EXPECT_EQ(Ends(problem, 2), std::pair(0, 4));  // Job a: the youngest first.
   EXPECT_THAT(UnitCosts(problem, 2),
-              ElementsAre(kWaitingParts, 3 * kWaitingParts));
+              ElementsAre(kWaitingParts, kPlacementParts + 3 * kAgeParts));
   EXPECT_EQ(problem.arc(3).capacity(), 2);
   EXPECT_EQ(Ends(problem, 4), std::pair(0, 5));  // Job b, first class.
-  EXPECT_THAT(UnitCosts(problem, 4), ElementsAre(2 * kWaitingParts));
+  EXPECT_THAT(UnitCosts(problem, 4),
+              ElementsAre(kPlacementParts + 2 * kAgeParts));
   EXPECT_EQ(Ends(problem, 5), std::pair(1, 5));  // Job b, second class.
   EXPECT_THAT(UnitCosts(problem, 5), ElementsAre(kWaitingParts));
   EXPECT_EQ(Ends(problem, 6), std::pair(5, 2));
@@ -232,9 +243,7 @@ TEST_F(BandNetworkTest, DrawsOnlyMachinesThatTakeSomething) {
 TEST_F(BandNetworkTest, TakesClassesWithoutTasks) {
   cluster_.Apply(Added("m", {}));
   const std::vector<BandClass> classes(2);
-  const BandNetwork network(GroupMachines(cluster_.state()),
-                            cluster_.policies(), cluster_.constraints(),
-                            classes, 0);
+  const BandNetwork network = Draw(classes, 0);
   EXPECT_FALSE(network.has_machines());
   const FlowSolution solution = cluster_.Solve(network.problem());
   EXPECT_THAT(network.Decode(solution), IsEmpty());
@@ -361,13 +370,11 @@ TEST_F(AnyFlow, CanBeCommittedAsItStands) {
         classes.back().tasks.push_back(task);
       }
     }
-    const BandNetwork network(GroupMachines(cluster.state()),
-                              cluster.policies(), cluster.constraints(),
-                              classes, 0);
+    const BandNetwork network = DrawNetwork(classes, 0, &cluster);
     const FlowSolution flow = DrawFlow(network.problem(), &rng);
     for (const Proposal& proposal : network.Decode(flow)) {
       // Place() ends the test where the task does not fit.
-      cluster.mutable_state().Place(proposal.task, proposal.machine);
+      cluster.mutable_state().Place(proposal.task, proposal.machine, 0);
       ++committed;
     }
   }

@@ -21,16 +21,18 @@ std::vector<std::string> Names(const MachineGroup& group) {
   return names;
 }
 
-std::vector<std::vector<std::string>> NamesByGroup(const ClusterState& state) {
+std::vector<std::vector<std::string>> NamesByGroup(TestScheduler* cluster) {
   std::vector<std::vector<std::string>> names;
-  for (const MachineGroup& group : GroupMachines(state)) {
+  for (const MachineGroup& group :
+       GroupMachines(cluster->state(), cluster->eligibility())) {
     names.push_back(Names(group));
   }
   return names;
 }
 
 TEST(GroupMachines, HasNoGroupsWithoutMachines) {
-  EXPECT_THAT(GroupMachines(ClusterState()), IsEmpty());
+  TestScheduler cluster;
+  EXPECT_THAT(NamesByGroup(&cluster), IsEmpty());
 }
 
 TEST(GroupMachines, PutsEqualMachinesTogetherInTheOrderOfTheirIds) {
@@ -41,7 +43,7 @@ TEST(GroupMachines, PutsEqualMachinesTogetherInTheOrderOfTheirIds) {
       .Machine("c", {.cpu = 1})
       .Machine("d", {.cpu = 1, .labels = {{"zone", "z"}}})
       .ApplyTo(&cluster);
-  EXPECT_THAT(NamesByGroup(cluster.state()),
+  EXPECT_THAT(NamesByGroup(&cluster),
               ElementsAre(ElementsAre("a", "c", "d"), ElementsAre("b")));
 }
 
@@ -55,9 +57,24 @@ TEST(GroupMachines, TellsApartWhatIsOfferedAndWhatIsUsed) {
       .Machine("too", {.cpu = 9})
       .ApplyTo(&cluster);
   cluster.Apply(ForeignPod("pod/ns", "loaded", {{"cpu", 1}}));
-  EXPECT_THAT(NamesByGroup(cluster.state()),
+  EXPECT_THAT(NamesByGroup(&cluster),
               ElementsAre(ElementsAre("plain", "too"), ElementsAre("reserved"),
                           ElementsAre("gpu"), ElementsAre("loaded")));
+}
+
+TEST(GroupMachines, TellsApartWhatRulesTellApart) {
+  TestScheduler cluster;
+  ClusterBuilder()
+      .Machine("a", {.cpu = 1, .labels = {{"disk", "ssd"}, {"host", "a"}}})
+      .Machine("b", {.cpu = 1, .labels = {{"disk", "hdd"}, {"host", "b"}}})
+      .Machine("c", {.cpu = 1, .labels = {{"disk", "ssd"}, {"host", "c"}}})
+      .ApplyTo(&cluster);
+  EXPECT_THAT(NamesByGroup(&cluster), ElementsAre(ElementsAre("a", "b", "c")));
+  SubmitTask submit = Submitted(1);
+  submit.spec.rules.selectors = {{"disk", LabelOperator::kIn, {"ssd"}}};
+  cluster.Apply(submit);
+  EXPECT_THAT(NamesByGroup(&cluster),
+              ElementsAre(ElementsAre("a", "c"), ElementsAre("b")));
 }
 
 TEST(GroupMachines, LeavesOutWhatIsNotUsable) {
@@ -68,7 +85,7 @@ TEST(GroupMachines, LeavesOutWhatIsNotUsable) {
       .Machine("good", {.cpu = 1})
       .ApplyTo(&cluster);
   cluster.Apply(Removed("gone"));
-  EXPECT_THAT(NamesByGroup(cluster.state()), ElementsAre(ElementsAre("good")));
+  EXPECT_THAT(NamesByGroup(&cluster), ElementsAre(ElementsAre("good")));
 }
 
 }  // namespace

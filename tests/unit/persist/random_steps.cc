@@ -1,10 +1,12 @@
 #include "unit/persist/random_steps.h"
 
 #include <limits>
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "base/strings.h"
+#include "util/cluster_builder.h"
 
 namespace sluice {
 
@@ -14,6 +16,9 @@ RandomSteps::RandomSteps(uint64_t seed)
 Step RandomSteps::Next(const ClusterState& state) {
   if (rng_.Chance(1, 3)) {
     if (std::optional<Step> step = Placement(state)) return *std::move(step);
+  }
+  if (rng_.Chance(1, 20)) {
+    if (std::optional<Step> step = Preemption(state)) return *std::move(step);
   }
   if (rng_.Chance(1, 4)) {
     if (std::optional<Step> step = Delivery(state)) return *std::move(step);
@@ -31,6 +36,19 @@ std::optional<Step> RandomSteps::Placement(const ClusterState& state) {
       for (const auto& [sequence, task] : tasks) {
         possible.push_back({task->id, machine_id});
       }
+    }
+  }
+  if (possible.empty()) return std::nullopt;
+  return possible[rng_.Below(possible.size())];
+}
+
+std::optional<Step> RandomSteps::Preemption(const ClusterState& state) {
+  std::vector<PreemptStep> possible;
+  for (const auto& [id, task] : state.tasks()) {
+    // The scheduler leaves machines that went away alone.
+    if (task->state == TaskState::kRunning && state.CanPreempt(*task) &&
+        !state.IsUntold(id) && state.FindMachine(task->machine)->is_present) {
+      possible.push_back({id});
     }
   }
   if (possible.empty()) return std::nullopt;
@@ -105,6 +123,8 @@ TaskSpec RandomSteps::AnyTaskSpec() {
   spec.priority = rng_.Chance(1, 10) ? std::numeric_limits<uint32_t>::max()
                                      : static_cast<uint32_t>(rng_.Below(2));
   spec.labels = Labels();
+  if (rng_.Chance(1, 2)) spec.rules = Rules();
+  if (rng_.Chance(1, 2)) spec.owner = AnyOwner();
   spec.task_type = static_cast<int32_t>(rng_.Between(-1, 3));
   spec.quarantine_reason = Quarantine();
   return spec;
@@ -120,6 +140,14 @@ MachineSpec RandomSteps::AnyMachineSpec() {
     spec.capacity = Amounts(5000);
   }
   spec.labels = Labels();
+  for (uint64_t count = rng_.Below(3); count > 0; --count) {
+    spec.taints.push_back(AnyTaint());
+  }
+  spec.taints = InOrder(std::move(spec.taints));
+  for (uint64_t count = rng_.Below(2); count > 0; --count) {
+    spec.avoids.push_back(AnyOwner());
+  }
+  spec.avoids = InOrder(std::move(spec.avoids));
   for (uint64_t pu = rng_.Below(3); pu > 0; --pu) {
     // Some of these belong to other machines by then.
     spec.pus.push_back(
@@ -140,12 +168,78 @@ NamedAmounts RandomSteps::Amounts(int64_t scale) {
 }
 
 LabelPairs RandomSteps::Labels() {
-  LabelPairs labels;
+  std::map<std::string, std::string> labels;
   for (uint64_t count = rng_.Below(3); count > 0; --count) {
-    labels.emplace_back(Name("label", 3), Name("value", 3));
+    const std::string key = Name("label", 3);
+    labels[key] = Name("value", 3);
   }
-  return labels;
+  return {labels.begin(), labels.end()};
 }
+
+PlacementRules RandomSteps::Rules() {
+  PlacementRules rules;
+  rules.selectors = Requirements();
+  for (uint64_t count = rng_.Below(3); count > 0; --count) {
+    rules.required.push_back(Term());
+  }
+  for (uint64_t count = rng_.Below(3); count > 0; --count) {
+    rules.preferred.push_back(
+        {static_cast<int32_t>(rng_.Between(1, 100)), Term()});
+  }
+  for (uint64_t count = rng_.Below(3); count > 0; --count) {
+    rules.tolerations.push_back(AnyToleration());
+  }
+  for (uint64_t count = rng_.Below(3); count > 0; --count) {
+    rules.host_ports.push_back(
+        TcpPort(static_cast<int32_t>(rng_.Between(1, 3)), Name("address", 2)));
+  }
+  return InOrder(std::move(rules));
+}
+
+std::vector<LabelRequirement> RandomSteps::Requirements() {
+  std::vector<LabelRequirement> requirements;
+  for (uint64_t count = rng_.Below(3); count > 0; --count) {
+    const std::string key = Name("label", 3);
+    switch (rng_.Below(5)) {
+      case 0:
+        requirements.push_back(LabelIn(key, {Name("value", 3), "another"}));
+        break;
+      case 1:
+        requirements.push_back(LabelNotIn(key, {Name("value", 3)}));
+        break;
+      case 2:
+        requirements.push_back(LabelExists(key));
+        break;
+      case 3:
+        requirements.push_back(LabelAbove(key, rng_.Between(-2, 2)));
+        break;
+      default:
+        requirements.push_back(LabelInvalid(key, "no sense"));
+    }
+  }
+  return requirements;
+}
+
+NodeTerm RandomSteps::Term() {
+  NodeTerm term;
+  term.labels = Requirements();
+  if (rng_.Chance(1, 4)) term.fields = {NameIs(Name("machine", 2))};
+  return term;
+}
+
+Toleration RandomSteps::AnyToleration() {
+  if (rng_.Chance(1, 3)) return ToleratesKey(Name("taint", 2));
+  const Taint taint = AnyTaint();
+  return rng_.Chance(1, 2) ? Tolerates(taint)
+                           : Tolerates(taint, rng_.Between(-1, 300));
+}
+
+Taint RandomSteps::AnyTaint() {
+  return {Name("taint", 2), Name("value", 2),
+          static_cast<TaintEffect>(rng_.Below(4))};
+}
+
+Owner RandomSteps::AnyOwner() { return {"ReplicaSet", Name("owner", 2)}; }
 
 std::string RandomSteps::Quarantine() {
   return rng_.Chance(1, 10) ? "cpu is not a number" : "";
@@ -171,7 +265,9 @@ Ack Take(const Step& step, int64_t now_ms, ClusterState* state) {
     return state->Apply(*command, now_ms);
   }
   if (const auto* place = std::get_if<PlaceStep>(&step)) {
-    state->Place(place->task, place->machine);
+    state->Place(place->task, place->machine, 0);
+  } else if (const auto* preempt = std::get_if<PreemptStep>(&step)) {
+    state->Preempt(preempt->task);
   } else if (const auto* begin = std::get_if<BeginDeliveryStep>(&step)) {
     state->BeginDelivery(begin->sequence);
   } else {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/rng.h"
 #include "state/cluster_state.h"
@@ -18,6 +19,9 @@ struct PlaceStep {
   TaskId task;
   MachineId machine;
 };
+struct PreemptStep {
+  TaskId task;
+};
 struct BeginDeliveryStep {
   uint64_t sequence = 0;
 };
@@ -25,8 +29,8 @@ struct EndDeliveryStep {
   uint64_t sequence = 0;
   bool is_delivered = false;
 };
-using Step =
-    std::variant<Command, PlaceStep, BeginDeliveryStep, EndDeliveryStep>;
+using Step = std::variant<Command, PlaceStep, PreemptStep, BeginDeliveryStep,
+                          EndDeliveryStep>;
 
 class RandomSteps {
  public:
@@ -37,6 +41,7 @@ class RandomSteps {
 
  private:
   std::optional<Step> Placement(const ClusterState& state);
+  std::optional<Step> Preemption(const ClusterState& state);
   std::optional<Step> Delivery(const ClusterState& state);
   Command AnyCommand();
   Command TaskCommand();
@@ -45,6 +50,12 @@ class RandomSteps {
   MachineSpec AnyMachineSpec();
   NamedAmounts Amounts(int64_t scale);
   LabelPairs Labels();
+  PlacementRules Rules();
+  std::vector<LabelRequirement> Requirements();
+  NodeTerm Term();
+  Toleration AnyToleration();
+  Taint AnyTaint();
+  Owner AnyOwner();
   std::string Quarantine();
   TaskId AnyTask();
   std::string AnyMachine();

@@ -85,7 +85,7 @@ TEST(Records, ArePutWhereTheyExistAndDeletedWhereTheyDoNot) {
   ClusterState state;
   state.Apply(Addition({{"pods", 3}}), 0);
   state.Apply(Submission(5), 0);
-  state.Place({5}, {0});
+  state.Place({5}, {0}, 0);
   EXPECT_THAT(
       KeyTexts(EncodeChanges(state, state.TakeChanges())),
       ElementsAre("put 0x63", "put 0x6a00000000", "put 0x6d00000000",
@@ -103,7 +103,7 @@ TEST(Records, DoNotPutAMachineForWhatRunsOnIt) {
   state.Apply(Addition({{"pods", 3}}), 0);
   state.Apply(Submission(5), 0);
   state.TakeChanges();
-  state.Place({5}, {0});
+  state.Place({5}, {0}, 0);
   EXPECT_THAT(KeyTexts(EncodeChanges(state, state.TakeChanges())),
               ElementsAre("put 0x63", "put 0x740000000000000005",
                           "put 0x750000000000000000"));
@@ -125,7 +125,7 @@ TEST(Records, AreTheSameBytesForTheSameState) {
   for (MemoryStore& store : stores) {
     ClusterState state;
     AddMachine add = Addition({{"cpu", 1}, {"x/gpu", 2}});
-    add.spec.labels = {{"b", "2"}, {"a", "1"}};
+    add.spec.labels = {{"a", "1"}, {"b", "2"}};
     state.Apply(add, 0);
     SubmitTask submit = Submission(5);
     submit.spec.labels = {{"b", "2"}, {"a", "1"}};

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 
 #include "base/strings.h"
@@ -46,6 +48,10 @@ struct Totals {
   int64_t removed = 0;
   int64_t departed_with_tasks = 0;
   int64_t foreign_pods = 0;
+  int64_t evicted = 0;
+  int64_t avoided = 0;
+  int64_t shared_ports = 0;
+  int64_t lasting_taints = 0;
 };
 
 void Count(const ClusterState& state, Totals* totals) {
@@ -58,12 +64,21 @@ void Count(const ClusterState& state, Totals* totals) {
     if (!task->shared_loads.empty()) ++totals->shared;
     if (task->is_muted) ++totals->muted;
     if (task->state == TaskState::kRemoved) ++totals->removed;
+    if (task->is_evicted) ++totals->evicted;
+    if (!task->class_key.rules->owner.empty()) ++totals->avoided;
+    for (const SharedLoad& load : task->shared_loads) {
+      if (!load.host_ports.empty()) ++totals->shared_ports;
+    }
   }
   for (const auto& [id, machine] : state.machines()) {
     if (!machine->is_present && !machine->tasks.empty()) {
       ++totals->departed_with_tasks;
     }
     if (!machine->foreign_pods.empty()) ++totals->foreign_pods;
+    const bool differ = std::ranges::adjacent_find(
+                            machine->taints, std::not_equal_to(),
+                            &MachineTaint::since_ms) != machine->taints.end();
+    if (differ) ++totals->lasting_taints;
   }
 }
 
@@ -124,6 +139,10 @@ TEST(RecoveryProperty, CannotBeToldFromNoCrash) {
   EXPECT_GT(totals.removed, 100);
   EXPECT_GT(totals.departed_with_tasks, 100);
   EXPECT_GT(totals.foreign_pods, 100);
+  EXPECT_GT(totals.evicted, 100);
+  EXPECT_GT(totals.avoided, 100);
+  EXPECT_GT(totals.shared_ports, 20);
+  EXPECT_GT(totals.lasting_taints, 20);
 }
 
 // Damage that has a proper checksum: nobody's hardware does that, but a daemon

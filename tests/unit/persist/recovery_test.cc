@@ -18,6 +18,7 @@
 #include "unit/persist/state_text.h"
 #include "unit/persist/store_contract.h"
 #include "unit/persist/temporary_directory.h"
+#include "util/cluster_builder.h"
 #include "util/status_matchers.h"
 
 namespace sluice {
@@ -39,7 +40,9 @@ void AddMachine(const std::string& uuid, int64_t cpu, ClusterState* state) {
   spec.name = "name of " + uuid;
   spec.allocatable = {{"cpu", cpu}, {"memory", 1000}, {"pods", 9}, {"x/b", 4}};
   spec.capacity = {{"cpu", cpu + 1}, {"memory", 2000}};
-  spec.labels = {{"zone", "z1"}, {"disk", "ssd"}};
+  spec.labels = {{"disk", "ssd"}, {"zone", "z1"}};
+  spec.taints = {NoExecute("gone"), NoSchedule("old")};
+  spec.avoids = {{"ReplicaSet", "u"}};
   spec.pus = {{uuid + "/0", {{"cpu", cpu / 2}}}, {uuid + "/1", {}}};
   spec.other_uuids = {uuid + "/socket"};
   ASSERT_EQ(state->Apply(sluice::AddMachine{spec}, 0), Ack::kOk);
@@ -61,6 +64,10 @@ void Submit(uint64_t uid, const std::string& name, ClusterState* state,
   submit.spec.request = {{"cpu", 100}, {"x/a", 0}};
   submit.spec.priority = 3;
   submit.spec.labels = {{"app", "web"}};
+  submit.spec.rules.selectors = {LabelIn("disk", {"ssd"})};
+  submit.spec.rules.tolerations = {Tolerates(NoExecute("gone"), 300)};
+  submit.spec.rules.host_ports = {TcpPort(1000 + static_cast<int32_t>(uid))};
+  submit.spec.owner = {"ReplicaSet", "u"};
   submit.spec.quarantine_reason = quarantine_reason;
   ASSERT_EQ(state->Apply(submit, 1234), Ack::kOk);
 }
@@ -78,9 +85,9 @@ void Populate(ClusterState* state) {
   state->Apply(AddForeignPod{"kube-proxy", "m0", {{"cpu", 10}}}, 0);
   for (uint64_t uid = 10; uid < 18; ++uid) Submit(uid, StrCat(uid), state);
   Submit(18, "strange", state, "its cpu is not a number");
-  state->Place({10}, {0});
-  state->Place({11}, {1});
-  state->Place({12}, {0});
+  state->Place({10}, {0}, 0);
+  state->Place({11}, {1}, 0);
+  state->Place({12}, {0}, 0);
   Deliver(1, state);
   Deliver(2, state);
   state->Apply(CompleteTask{{13}}, 0);
@@ -89,12 +96,22 @@ void Populate(ClusterState* state) {
   state->Apply(RemoveTask{{15}}, 0);
   Submit(12, "another 12", state);  // Leaves its load on m0 ...
   Submit(16, "another 16", state);
-  state->Apply(RemoveTask{{16}}, 0);     // ... and this one is muted.
+  state->Apply(RemoveTask{{16}}, 0);  // ... and this one is muted.
+  state->Preempt({11});
+  Deliver(3, state);
   state->Apply(RemoveMachine{"m1"}, 0);  // With task 11 on it.
   MachineSpec strange;
   strange.uuid = "m2";
   strange.quarantine_reason = "negative memory";
   state->Apply(UpdateMachine{strange}, 0);
+}
+
+// Whether there is such a record under `key`.
+template <class Message>
+bool Read(const Store& store, const std::string& key, Message* message) {
+  const Entries entries = ScanAll(store, key);
+  return entries.size() == 1 &&
+         message->ParseFromString(std::string(*Unseal(key, entries[0].second)));
 }
 
 std::unique_ptr<ClusterState> Recovered(const Store& store) {
@@ -130,6 +147,66 @@ TEST(Recovery, BringsBackEverythingFromRealFiles) {
   EXPECT_EQ(recovered->FindMachine("m2")->quarantine_reason, "negative memory");
   EXPECT_THAT(recovered->FindTask({12})->shared_loads, SizeIs(1));
   EXPECT_TRUE(recovered->FindTask({16})->is_muted);
+  EXPECT_TRUE(recovered->FindTask({11})->is_evicted);
+  EXPECT_EQ(recovered->FindTask({12})->shared_loads[0].host_ports,
+            std::vector{TcpPort(1012)});
+  EXPECT_EQ(recovered->FindTask({12})->class_key.rules->owner,
+            (Owner{"ReplicaSet", "u"}));
+}
+
+TEST(Recovery, KeepsTheTimeSinceWhichATaintIsThere) {
+  MemoryStore store;
+  ClusterState state;
+  state.Apply(Added("m", {.taints = {NoExecute("a")}}), 100);
+  state.Apply(Updated("m", {.taints = {NoExecute("a"), NoExecute("b")}}), 200);
+  Save(&state, &store);
+  std::unique_ptr<ClusterState> recovered = Recovered(store);
+  recovered->Apply(Updated("m", {.taints = {NoExecute("a"), NoExecute("b"),
+                                            NoExecute("c")}}),
+                   300);
+  const std::vector<MachineTaint>& taints = recovered->FindMachine("m")->taints;
+  ASSERT_THAT(taints, SizeIs(3));
+  EXPECT_EQ(taints[0].since_ms, 100);
+  EXPECT_EQ(taints[1].since_ms, 200);
+  EXPECT_EQ(taints[2].since_ms, 300);
+}
+
+TEST(Recovery, KeepsTheRulesOfATaskThatIsQuarantinedWhileItRuns) {
+  MemoryStore store;
+  ClusterState state;
+  state.Apply(Added("m", {.cpu = 100}), 0);
+  Submit(10, "10", &state);
+  state.Place({10}, {0}, 0);
+  state.Apply(Updated(10, {.name = "10", .quarantine_reason = "no sense"}), 0);
+  Save(&state, &store);
+  const std::unique_ptr<ClusterState> recovered = Recovered(store);
+  EXPECT_EQ(StateText(*recovered), StateText(state));
+  EXPECT_EQ(recovered->FindMachine("m")->used_host_ports,
+            std::vector{TcpPort(1010)});
+  recovered->Apply(CompleteTask{{10}}, 0);
+  EXPECT_THAT(recovered->FindMachine("m")->used_host_ports, SizeIs(0));
+}
+
+TEST(Recovery, ReadsFormat1WhichKnowsNoRulesAndNoTaints) {
+  MemoryStore store;
+  ClusterState state;
+  state.Apply(Added("m", {.cpu = 100, .labels = {{"disk", "ssd"}}}), 0);
+  state.Apply(Submitted(10, {.cpu = 1}), 0);
+  state.Place({10}, {0}, 0);
+  Save(&state, &store);
+  v1::StoredTask task;
+  ASSERT_TRUE(Read(store, TaskKey({10}), &task));
+  EXPECT_FALSE(task.spec().has_rules());
+  EXPECT_FALSE(task.spec().has_owner());
+  v1::StoredCounters counters;
+  ASSERT_TRUE(Read(store, CountersKey(), &counters));
+  counters.set_format(1);
+  WriteBatch batch;
+  batch.Put(CountersKey(), Seal(CountersKey(), counters.SerializeAsString()));
+  ASSERT_THAT(store.Write(batch, Durability::kBuffered), IsOk());
+  const std::unique_ptr<ClusterState> recovered = Recovered(store);
+  EXPECT_EQ(recovered->FindTask({10})->class_key.rules, &NoRules());
+  EXPECT_EQ(StateText(*recovered), StateText(state));
 }
 
 TEST(Recovery, DeliversAgainWhatWasInFlight) {
@@ -137,7 +214,7 @@ TEST(Recovery, DeliversAgainWhatWasInFlight) {
   ClusterState state;
   AddMachine("m0", 1000, &state);
   Submit(10, "10", &state);
-  state.Place({10}, {0});
+  state.Place({10}, {0}, 0);
   state.BeginDelivery(0);
   Save(&state, &store);
   const std::unique_ptr<ClusterState> recovered = Recovered(store);
@@ -153,7 +230,7 @@ TEST(Recovery, DoesNotDeliverAgainWhatIsKnownToHaveArrived) {
   ClusterState state;
   AddMachine("m0", 1000, &state);
   Submit(10, "10", &state);
-  state.Place({10}, {0});
+  state.Place({10}, {0}, 0);
   Save(&state, &store);
   Deliver(0, &state);
   Save(&state, &store);
@@ -170,7 +247,7 @@ TEST(Recovery, UndoesWhatCannotBeDeliveredAgainForGood) {
   AddMachine("m0", 1000, &state);
   AddMachine("m1", 1000, &state);
   Submit(10, "10", &state);
-  state.Place({10}, {0});
+  state.Place({10}, {0}, 0);
   state.BeginDelivery(0);
   Submit(10, "10", &state);
   state.BeginDelivery(1);
@@ -182,7 +259,7 @@ TEST(Recovery, UndoesWhatCannotBeDeliveredAgainForGood) {
   EXPECT_EQ(recovered->pending_count(), 1);
   EXPECT_TRUE(recovered->FindMachine("m0")->IsEmpty());
   ASSERT_TRUE(recovered->has_changes());
-  recovered->Place({10}, {1});
+  recovered->Place({10}, {1}, 0);
   Save(recovered.get(), &store);
 
   const std::unique_ptr<ClusterState> again = Recovered(store);
@@ -313,10 +390,13 @@ TEST_F(DamagedStore, IsRefusedForEveryFlippedBitOfAKey) {
 }
 
 TEST_F(DamagedStore, IsRefusedIfItsFormatIsAnother) {
-  ExpectRefused<v1::StoredCounters>(
-      CountersKey(), [](auto* counters) { counters->set_format(2); },
-      "the store has format 2, this daemon reads format 1",
-      absl::StatusCode::kFailedPrecondition);
+  for (const uint32_t format : {0u, 3u}) {
+    ExpectRefused<v1::StoredCounters>(
+        CountersKey(), [&](auto* counters) { counters->set_format(format); },
+        StrCat("the store has format ", format,
+               ", this daemon reads formats 1 to 2"),
+        absl::StatusCode::kFailedPrecondition);
+  }
 }
 
 TEST_F(DamagedStore, IsRefusedWithoutItsCounters) {
@@ -382,6 +462,20 @@ TEST_F(DamagedStore, IsRefusedForTasksThatContradictOthers) {
         task->mutable_spec()->mutable_request(0)->set_amount(-1);
       },
       "out of range");
+  expect(
+      10,
+      [](auto* task) {
+        task->mutable_spec()->mutable_rules()->mutable_selectors(0)->set_op(9);
+      },
+      "an operator of it is none");
+  expect(
+      12,
+      [](auto* task) {
+        task->mutable_shared_loads(0)->mutable_host_ports(0)->set_port(0);
+      },
+      "host port");
+  expect(
+      17, [](auto* task) { task->set_is_evicted(true); }, "told to leave");
 }
 
 TEST_F(DamagedStore, IsRefusedForMachinesThatContradictOthers) {
@@ -410,6 +504,15 @@ TEST_F(DamagedStore, IsRefusedForMachinesThatContradictOthers) {
         machine->mutable_allocatable(0)->set_amount(INT64_MAX);
       },
       "out of range");
+  expect(
+      0, [](auto* machine) { machine->mutable_labels()->SwapElements(0, 1); },
+      "labels of it are out of order");
+  expect(
+      0, [](auto* machine) { machine->mutable_taints(0)->set_effect(9); },
+      "an effect of it is none");
+  expect(
+      0, [](auto* machine) { *machine->add_avoids() = machine->avoids(0); },
+      "avoided owners of it are out of order");
   expect(
       0,
       [](auto* machine) {

@@ -49,12 +49,67 @@ class Writer {
     return text + "}";
   }
 
-  std::string Text(const std::vector<Label>& labels) const {
+  static std::string Text(const LabelPairs& labels) {
     std::string text = "[";
-    for (const auto& [key, value] : state_.ToPairs(labels)) {
+    for (const auto& [key, value] : labels) {
       text += StrCat(Text(key), "=", Text(value), ",");
     }
     return text + "]";
+  }
+
+  static std::string Text(const std::vector<LabelRequirement>& requirements) {
+    std::string text = "[";
+    for (const LabelRequirement& requirement : requirements) {
+      text +=
+          StrCat(Text(requirement.key), " ", static_cast<int>(requirement.op));
+      for (const std::string& value : requirement.values) {
+        text += " " + Text(value);
+      }
+      text += ",";
+    }
+    return text + "]";
+  }
+
+  static std::string Text(const NodeTerm& term) {
+    return Text(term.labels) + Text(term.fields);
+  }
+
+  static std::string Text(const Owner& owner) {
+    return StrCat(Text(owner.kind), "/", Text(owner.uid));
+  }
+
+  static std::string Text(const std::vector<HostPort>& ports) {
+    std::string text = "[";
+    for (const HostPort& port : ports) {
+      text += StrCat(Text(port.protocol), "/", Text(port.address), ":",
+                     port.port, ",");
+    }
+    return text + "]";
+  }
+
+  static std::string Text(const Toleration& toleration) {
+    const int effect =
+        toleration.effect ? static_cast<int>(*toleration.effect) : -1;
+    std::string text =
+        StrCat(Text(toleration.key), " ", static_cast<int>(toleration.op), " ",
+               Text(toleration.value), " ", effect);
+    if (toleration.seconds) text += StrCat(" for ", *toleration.seconds);
+    return text;
+  }
+
+  static std::string Text(const PlacementRules& rules) {
+    std::string text = Text(rules.selectors) + "required{";
+    for (const NodeTerm& term : rules.required) text += Text(term) + ";";
+    text += "}preferred{";
+    for (const PreferredTerm& preferred : rules.preferred) {
+      text += StrCat(preferred.weight, ":", Text(preferred.term), ";");
+    }
+    text += "}tolerations{";
+    for (const Toleration& toleration : rules.tolerations) {
+      text += Text(toleration) + ";";
+    }
+    return text + "}ports" + Text(rules.host_ports) + "owner " +
+           Text(rules.owner);
   }
 
   void WriteCounters() {
@@ -75,7 +130,13 @@ class Writer {
          " allocatable=", Text(machine.allocatable),
          " capacity=", Text(machine.capacity), " used=", Text(machine.used),
          " labels=", Text(machine.labels),
-         " shared_loads=", machine.shared_load_count);
+         " shared_loads=", machine.shared_load_count,
+         " ports=", Text(machine.used_host_ports));
+    for (const MachineTaint& taint : machine.taints) {
+      Line("  taint ", Text(taint.taint.key), "=", Text(taint.taint.value), ":",
+           static_cast<int>(taint.taint.effect), " since ", taint.since_ms);
+    }
+    for (const Owner& owner : machine.avoids) Line("  avoids ", Text(owner));
     for (const ProcessingUnit& pu : machine.pus) {
       Line("  pu ", Text(pu.uuid), " capacity=", Text(pu.capacity),
            " used=", Text(pu.used), " tasks=", pu.task_count);
@@ -95,21 +156,25 @@ class Writer {
          " namespace=", Text(task.task_namespace),
          " priority=", task.class_key.priority,
          " request=", Text(task.class_key.request),
-         " labels=", Text(task.labels), " type=", task.task_type,
-         " quarantine=", Text(task.quarantine_reason),
-         " submitted=", task.submitted_ms, " sequence=", task.sequence,
-         " machine=", task.machine.value, " pu=", task.pu,
-         " removals=", task.expected_removals, " holders=", task.holder_count,
-         " muted=", task.is_muted);
+         " labels=", Text(state_.ToPairs(task.labels)),
+         " type=", task.task_type, " quarantine=", Text(task.quarantine_reason),
+         " submitted=", task.submitted_ms, " placed=", task.placed_ms,
+         " sequence=", task.sequence, " machine=", task.machine.value,
+         " pu=", task.pu, " removals=", task.expected_removals,
+         " holders=", task.holder_count, " muted=", task.is_muted,
+         " evicted=", task.is_evicted, " owner=", Text(task.owner),
+         " rules=", Text(*task.class_key.rules));
     for (const SharedLoad& load : task.shared_loads) {
-      Line("  load ", load.machine.value, " ", Text(load.usage));
+      Line("  load ", load.machine.value, " ", Text(load.usage), " ",
+           Text(load.host_ports));
     }
   }
 
   void WriteQueue() {
     Line("pending ", state_.pending_count());
     for (const auto& [class_key, tasks] : state_.pending()) {
-      Line("class ", class_key.priority, " ", Text(class_key.request));
+      Line("class ", class_key.priority, " ", Text(class_key.request), " ",
+           Text(*class_key.rules));
       for (const auto& [sequence, task] : tasks) {
         Line("  ", sequence, " ", task->id.value);
       }

@@ -13,6 +13,7 @@
 
 #include "base/limits.h"
 #include "base/strings.h"
+#include "util/cluster_builder.h"
 #include "util/status_matchers.h"
 
 namespace sluice {
@@ -34,6 +35,36 @@ Message Parse(const std::string& text) {
   return message;
 }
 
+// Of descriptions that are understood in full.
+absl::StatusOr<SubmitTask> ToSubmitTask(const TaskDescription& description) {
+  Faults faults;
+  absl::StatusOr<SubmitTask> command =
+      sluice::ToSubmitTask(description, &faults);
+  EXPECT_EQ(faults.Text(), "");
+  return command;
+}
+UpdateTask ToUpdateTask(const TaskDescription& description) {
+  Faults faults;
+  UpdateTask command = sluice::ToUpdateTask(description, &faults);
+  EXPECT_EQ(faults.Text(), "");
+  return command;
+}
+AddMachine ToAddMachine(const ResourceTopologyNodeDescriptor& tree,
+                        int64_t default_max_pods) {
+  Faults faults;
+  AddMachine command = sluice::ToAddMachine(tree, default_max_pods, &faults);
+  EXPECT_EQ(faults.Text(), "");
+  return command;
+}
+UpdateMachine ToUpdateMachine(const ResourceTopologyNodeDescriptor& tree,
+                              int64_t default_max_pods) {
+  Faults faults;
+  UpdateMachine command =
+      sluice::ToUpdateMachine(tree, default_max_pods, &faults);
+  EXPECT_EQ(faults.Text(), "");
+  return command;
+}
+
 std::string ReasonOf(const TaskDescription& description) {
   return ToSubmitTask(description)->spec.quarantine_reason;
 }
@@ -53,6 +84,10 @@ constexpr char kTask[] = R"(
                        net_rx_bw: 9 disk_cap: 9 ram_bw: 9
                        extended_resources { key: "nvidia.com/gpu" value: 2 } }
     labels { key: "b" value: "2" } labels { key: "a" value: "1" }
+    label_selectors { key: "disk" values: "ssd" }
+    toleration { key: "dedicated" operator: "Exists" }
+    owner_ref_kind: "ReplicaSet" owner_ref_uid: "u"
+    host_ports { port: 80 }
   }
   job_descriptor { uuid: "other" name: "job" })";
 
@@ -75,6 +110,11 @@ TEST(ConvertTask, KeepsEveryFieldThatItIsScheduledBy) {
       ElementsAre(Pair("cpu", 250), Pair("ephemeral-storage", 5),
                   Pair("memory", 67108864000), Pair("nvidia.com/gpu", 2)));
   EXPECT_THAT(spec.labels, ElementsAre(Pair("a", "1"), Pair("b", "2")));
+  EXPECT_THAT(spec.rules.selectors, ElementsAre(LabelIn("disk", {"ssd"})));
+  EXPECT_THAT(spec.rules.tolerations, ElementsAre(ToleratesKey("dedicated")));
+  EXPECT_THAT(spec.rules.host_ports, ElementsAre(TcpPort(80)));
+  EXPECT_EQ(spec.owner, (Owner{"ReplicaSet", "u"}));
+  EXPECT_TRUE(spec.rules.owner.empty()) << "for the state to say";
 }
 
 TEST(ConvertTask, ReadsAnUpdateAsASubmission) {
@@ -85,6 +125,8 @@ TEST(ConvertTask, ReadsAnUpdateAsASubmission) {
   EXPECT_EQ(update.spec.request, submitted.request);
   EXPECT_EQ(update.spec.labels, submitted.labels);
   EXPECT_EQ(update.spec.priority, submitted.priority);
+  EXPECT_EQ(update.spec.rules, submitted.rules);
+  EXPECT_EQ(update.spec.owner, submitted.owner);
 }
 
 TEST(ConvertTask, TakesTheJobOfTheJobDescriptorWhereTheTaskNamesNone) {
@@ -219,6 +261,17 @@ const std::vector<TaskFault>& TaskFaults() {
          task->mutable_task_descriptor()->set_name(std::string(10 << 20, 'x'));
        },
        "name: 10485760 bytes, at most 4096 are allowed"},
+      {"HostPort",
+       [](auto* task) {
+         task->mutable_task_descriptor()->add_host_ports()->set_port(-1);
+       },
+       "host_ports: port -1"},
+      {"OwnerTooLong",
+       [](auto* task) {
+         task->mutable_task_descriptor()->set_owner_ref_uid(
+             std::string(10 << 20, 'x'));
+       },
+       "owner_ref_uid: 10485760 bytes"},
       {"NamespaceTooLong",
        [](auto* task) {
          task->mutable_task_descriptor()->set_namespace_(
@@ -242,6 +295,8 @@ TEST(ConvertTask, QuarantinesWhatMakesNoSenseAndSaysWhy) {
         << fault.name;
     EXPECT_THAT(command.spec.request, IsEmpty()) << fault.name;
     EXPECT_THAT(command.spec.labels, IsEmpty()) << fault.name;
+    EXPECT_EQ(command.spec.rules, NoRules()) << fault.name;
+    EXPECT_TRUE(command.spec.owner.empty()) << fault.name;
     EXPECT_LE(command.spec.name.size(), kNameBytesMax) << fault.name;
     EXPECT_LE(command.job_name.size(), kNameBytesMax) << fault.name;
     EXPECT_EQ(ToUpdateTask(description).spec.quarantine_reason,
@@ -286,10 +341,15 @@ constexpr char kMachine[] = R"(
     available_resources { cpu_cores: 3800 ram_cap: 900 }
     resource_capacity { cpu_cores: 4000 ram_cap: 1000 ephemeral_cap: 7 }
     labels { key: "zone" value: "a" }
+    taints { key: "dedicated" value: "ml" effect: "NoSchedule" }
+    unschedulable: true
+    avoids { kind: "ReplicaSet" uid: "u" }
   }
   children {
     resource_desc { uuid: "socket" type: RESOURCE_SOCKET }
-    children { resource_desc { uuid: "pu0" resource_capacity { cpu_cores: 1 } } }
+    children { resource_desc { uuid: "pu0" resource_capacity { cpu_cores: 1 }
+                               labels { key: "zone" value: "outdated" }
+                               taints { key: "outdated" } } }
     children { resource_desc { uuid: "pu1" resource_capacity { cpu_cores: 2 } } }
   }
   children { resource_desc { uuid: "pu2"
@@ -310,6 +370,18 @@ TEST(ConvertMachine, KeepsEveryFieldThatItIsScheduledBy) {
               ElementsAre(Pair("cpu", 4000), Pair("ephemeral-storage", 7),
                           Pair("memory", 1000), Pair("pods", 42)));
   EXPECT_THAT(spec.labels, ElementsAre(Pair("zone", "a")));
+  EXPECT_THAT(spec.taints,
+              ElementsAre(NoSchedule("dedicated", "ml"),
+                          NoSchedule("node.kubernetes.io/unschedulable")));
+  EXPECT_THAT(spec.avoids, ElementsAre(Owner{"ReplicaSet", "u"}));
+}
+
+TEST(ConvertMachine, ReadsTaintsAndAvoidsInUpdatesToo) {
+  const auto tree = Parse<ResourceTopologyNodeDescriptor>(kMachine);
+  const MachineSpec added = ToAddMachine(tree, 110).spec;
+  const MachineSpec updated = ToUpdateMachine(tree, 110).spec;
+  EXPECT_EQ(updated.taints, added.taints);
+  EXPECT_EQ(updated.avoids, added.avoids);
 }
 
 TEST(ConvertMachine, FindsTheProcessingUnitsAtEveryLevelInTheOrderOfTheTree) {
@@ -439,6 +511,24 @@ const std::vector<MachineFault>& MachineFaults() {
              ->set_cpu_cores(-5);
        },
        "cpu_cores: -5 < 0"},
+      {"TooManyTaints",
+       [](auto* tree) {
+         for (size_t i = 0; i <= kTaintsMax; ++i) {
+           tree->mutable_resource_desc()->add_taints()->set_key(StrCat(i));
+           tree->mutable_resource_desc()
+               ->mutable_taints()
+               ->rbegin()
+               ->set_effect("NoSchedule");
+         }
+       },
+       "taints: more than 256 of them"},
+      {"AvoidTooLong",
+       [](auto* tree) {
+         auto* avoid = tree->mutable_resource_desc()->add_avoids();
+         avoid->set_kind("ReplicaSet");
+         avoid->set_uid(std::string(kLabelBytesMax + 1, 'x'));
+       },
+       "uid of avoids: 4097 bytes"},
       {"TooManyPods",
        [](auto* tree) {
          tree->mutable_resource_desc()->set_max_pods(uint64_t{1} << 63);
@@ -479,6 +569,8 @@ TEST(ConvertMachine, QuarantinesWhatMakesNoSenseAndSaysWhy) {
     EXPECT_THAT(spec.allocatable, IsEmpty()) << fault.name;
     EXPECT_THAT(spec.capacity, IsEmpty()) << fault.name;
     EXPECT_THAT(spec.labels, IsEmpty()) << fault.name;
+    EXPECT_THAT(spec.taints, IsEmpty()) << fault.name;
+    EXPECT_THAT(spec.avoids, IsEmpty()) << fault.name;
     EXPECT_LE(spec.name.size(), kNameBytesMax) << fault.name;
     EXPECT_EQ(ToUpdateMachine(tree, 110).spec.quarantine_reason,
               spec.quarantine_reason)

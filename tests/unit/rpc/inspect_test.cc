@@ -223,6 +223,40 @@ TEST_F(InspectTest, SaysOfATaskThatDoesNotWaitWhatItDoes) {
   EXPECT_THAT(Explain("1").summary(), HasSubstr("which has gone away"));
 }
 
+TEST_F(InspectTest, ShowsRulesAndTaintsInWords) {
+  const NodeTerm term{.labels = {LabelAbove("cores", 8), LabelExists("disk")},
+                      .fields = {}};
+  ClusterBuilder()
+      .Machine("m",
+               {.cpu = 1000,
+                .labels = {{"cores", "16"}, {"disk", "ssd"}},
+                .taints = {NoSchedule("dedicated", "ml"), NoExecute("down")}})
+      .Task(1,
+            {.rules = {.selectors = {LabelIn("disk", {"ssd"})},
+                       .required = {term},
+                       .preferred = {{10, term}},
+                       .tolerations = {Tolerates(NoSchedule("dedicated", "ml")),
+                                       Tolerates(NoExecute("down"), 300),
+                                       ToleratesEverything()},
+                       .host_ports = {TcpPort(80)}}})
+      .ApplyTo(&scheduler_);
+  scheduler_.Round();
+  v1::ListMachinesResponse machines;
+  ASSERT_THAT(InspectMachines(view(), {}, &machines), IsOk());
+  EXPECT_THAT(machines.machines(0).taints(),
+              ElementsAre("dedicated=ml:NoSchedule", "down:NoExecute"));
+  EXPECT_THAT(machines.machines(0).host_ports(), ElementsAre("TCP 0.0.0.0:80"));
+  const v1::Task task = Explain("1").task();
+  EXPECT_EQ(task.state(), v1::Task::RUNNING);
+  EXPECT_THAT(task.node_selector(), ElementsAre("disk=ssd"));
+  EXPECT_THAT(task.required_affinity(), ElementsAre("cores > 8 and disk"));
+  EXPECT_THAT(task.preferred_affinity(), ElementsAre("10: cores > 8 and disk"));
+  EXPECT_THAT(task.tolerations(), ElementsAre("*", "dedicated=ml:NoSchedule",
+                                              "down=:NoExecute for 300s"));
+  EXPECT_THAT(task.host_ports(), ElementsAre("TCP 0.0.0.0:80"));
+  EXPECT_FALSE(task.evicted());
+}
+
 TEST_F(InspectTest, DoesNotKnowWhatWasRemoved) {
   scheduler_.Apply(Submitted(1));
   scheduler_.Apply(Submitted(1));

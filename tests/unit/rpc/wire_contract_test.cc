@@ -21,6 +21,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "firmament/firmament_scheduler.grpc.pb.h"
 #include "firmament/firmament_scheduler.pb.h"
 #include "gmock/gmock.h"
@@ -474,6 +475,23 @@ constexpr std::string_view kExtensions = R"(
 # resource_vector.proto
 message ResourceVector
   1000 map<string, int64> extended_resources
+# node_affinity.proto
+message NodeSelectorTerm
+  1000 repeated NodeSelectorRequirement matchFields
+# task_desc.proto
+message HostPort
+  1 string protocol
+  2 string address
+  3 int32 port
+message TaskDescriptor
+  1000 repeated HostPort host_ports
+# resource_desc.proto
+message MachineCondition
+  1 string type
+  2 string status
+message ResourceDescriptor
+  1000 bool unschedulable
+  1001 repeated MachineCondition conditions
 )";
 
 // A type ("message Label") and one thing that is stated of it, be it a row or
@@ -526,11 +544,12 @@ std::string TypeName(const FieldDescriptor& field) {
   return field.type_name();
 }
 
-// States beyond the listing's format what would change the encoding or the
-// presence of a field; the contract has none of it.
+// States beyond the listing's format what would change the encoding of a field;
+// the contract has none of it.  Whether an absent field can be told from a zero
+// is the server's own affair.
 std::string Describe(const FieldDescriptor& field) {
   std::string text = std::to_string(field.number()) + " ";
-  if (field.containing_oneof() != nullptr) text += "oneof ";
+  if (field.real_containing_oneof() != nullptr) text += "oneof ";
   if (field.is_repeated() && !field.is_map()) text += "repeated ";
   if (field.is_packable() && !field.is_packed()) text += "unpacked ";
   return text + TypeName(field) + " " + field.name();
@@ -622,14 +641,7 @@ int NumberOf(const std::string& row) {
 }
 
 std::string Hex(const MessageLite& message) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string hex;
-  for (const char c : message.SerializeAsString()) {
-    const auto byte = static_cast<unsigned char>(c);
-    hex += kDigits[byte >> 4];
-    hex += kDigits[byte & 15];
-  }
-  return hex;
+  return absl::BytesToHexString(message.SerializeAsString());
 }
 
 // The bytes of a reply of type `Reply` that says `type`.

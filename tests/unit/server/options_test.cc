@@ -40,21 +40,24 @@ TEST_F(OptionsTest, AreThoseOfTheStructWhereNothingIsGiven) {
   EXPECT_EQ(options->default_max_pods, defaults.default_max_pods);
   EXPECT_EQ(options->solver, defaults.solver);
   EXPECT_EQ(options->round_arcs_max, defaults.round_arcs_max);
+  EXPECT_EQ(options->evict_on_no_execute, defaults.evict_on_no_execute);
   EXPECT_EQ(options->durability, defaults.durability);
 }
 
 TEST_F(OptionsTest, AreWhatTheFlagsSay) {
-  const auto options =
-      Parse({"--listen_address=0.0.0.0:1", "--http_address=", "--data_dir=d",
-             "--replies=lenient", "--default_max_pods=7", "--round_arcs_max=9",
-             "--durability=buffered"});
+  const auto options = Parse(
+      {"--listen_address=0.0.0.0:1", "--http_address=", "--data_dir=d",
+       "--cost_model=taint", "--replies=lenient", "--default_max_pods=7",
+       "--round_arcs_max=9", "--evict_on_no_execute", "--durability=buffered"});
   ASSERT_THAT(options, IsOk());
   EXPECT_EQ(options->listen_address, "0.0.0.0:1");
   EXPECT_EQ(options->http_address, "");
   EXPECT_EQ(options->data_dir, "d");
+  EXPECT_EQ(options->cost_model, "taint");
   EXPECT_EQ(options->replies, ReplyMode::kLenient);
   EXPECT_EQ(options->default_max_pods, 7);
   EXPECT_EQ(options->round_arcs_max, 9);
+  EXPECT_TRUE(options->evict_on_no_execute);
   EXPECT_EQ(options->durability, Durability::kBuffered);
 }
 
@@ -63,7 +66,7 @@ TEST_F(OptionsTest, NameTheFlagWhoseValueMakesNoSense) {
        {std::pair("--replies=loud", "--replies=loud: is none of contract, "),
         std::pair("--durability=", "--durability=: is none of synced, "),
         std::pair("--solver=magic", "--solver=magic: is none of "),
-        std::pair("--cost_model=magic", "there are: cpu_memory"),
+        std::pair("--cost_model=magic", "there are: avoid_pods, cpu_memory"),
         std::pair("--default_max_pods=0", "is not between 1 and "),
         std::pair("--round_arcs_max=-1", "is not between 0 and "),
         std::pair("--listen_address=9090", "--listen_address: '9090': is not"),

@@ -32,7 +32,7 @@ TEST_F(MachinesTest, AddedOneKeepsWhatItsDescriptionSays) {
   EXPECT_TRUE(machine.IsEmpty());
   EXPECT_EQ(machine.allocatable, Resources(4000, 8000, 0, 10));
   EXPECT_EQ(machine.capacity, Resources(5000, 9000, 0, 0));
-  EXPECT_THAT(state_.ToPairs(machine.labels), ElementsAre(Pair("zone", "a")));
+  EXPECT_THAT(machine.labels, ElementsAre(Pair("zone", "a")));
   ASSERT_THAT(machine.pus, SizeIs(1));
   EXPECT_EQ(machine.ResourceUuid(0), "pu");
   EXPECT_EQ(machine.ResourceUuid(kNoPu), "m");

@@ -9,6 +9,7 @@
 namespace sluice {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -30,8 +31,9 @@ class RecoveryTest : public StateTest {
   }
   absl::Status RestoreMachine(uint32_t id, std::string_view uuid,
                               bool is_present = true) {
-    return state_.RestoreMachine(
-        {id}, MachineSpecOf(uuid, {.cpu = 1000, .pus = {}}), is_present, {});
+    return state_.RestoreMachine({id},
+                                 MachineSpecOf(uuid, {.cpu = 1000, .pus = {}}),
+                                 is_present, {}, {});
   }
   static Task Stored(uint64_t uid, TaskState state) {
     Task task;
@@ -77,17 +79,53 @@ TEST_F(RecoveryTest, RemembersRemovalsAndLoadsOfSharedUids) {
   Task shared = Stored(1, TaskState::kPending);
   shared.holder_count = 2;
   shared.expected_removals = 2;
-  shared.shared_loads = {{{7}, Resources(40, 0, 0, 1)}};
+  shared.shared_loads = {{{7}, Resources(40, 0, 0, 1), {TcpPort(80)}}};
   EXPECT_THAT(RestoreTask(shared), IsOk());
   Task tombstone = Stored(2, TaskState::kRemoved);
   tombstone.job = {99};  // Long gone.
   EXPECT_THAT(RestoreTask(tombstone), IsOk());
   EXPECT_EQ(UsedCpu("m"), 40);
+  EXPECT_THAT(MachineOf("m").used_host_ports, ElementsAre(TcpPort(80)));
   EXPECT_EQ(Do(Removed(2)), Ack::kOk);
   EXPECT_EQ(Do(Removed(2)), Ack::kNotFound);
   EXPECT_EQ(Do(Removed(1)), Ack::kOk);
   EXPECT_EQ(Do(Removed(1)), Ack::kOk);
   EXPECT_EQ(UsedCpu("m"), 0);
+  EXPECT_THAT(MachineOf("m").used_host_ports, IsEmpty());
+}
+
+TEST_F(RecoveryTest, BringsBackTaintsWithTheirTimesAndTheRulesOfTasks) {
+  EXPECT_THAT(
+      state_.RestoreMachine(
+          {8},
+          MachineSpecOf("n", {.cpu = 1000,
+                              .taints = {NoExecute("a"), NoExecute("b")},
+                              .avoids = {{"ReplicaSet", "u"}}}),
+          true, {}, {17, 18}),
+      IsOk());
+  ASSERT_THAT(MachineOf("n").taints, SizeIs(2));
+  EXPECT_EQ(MachineOf("n").taints[0].since_ms, 17);
+  EXPECT_EQ(MachineOf("n").taints[1].since_ms, 18);
+  Task evicted = Stored(1, TaskState::kRunning);
+  evicted.is_evicted = true;
+  const Owner owner = {"ReplicaSet", "u"};
+  EXPECT_THAT(
+      state_.RestoreTask(evicted,
+                         TaskSpecOf(1, {.rules = {.host_ports = {TcpPort(80)}},
+                                        .owner = owner,
+                                        .quarantine_reason = "no sense"})),
+      IsOk());
+  EXPECT_TRUE(TaskOf(1).is_evicted);
+  EXPECT_EQ(TaskOf(1).class_key.rules->owner, owner) << "machine n avoids it";
+  EXPECT_THAT(MachineOf("m").used_host_ports, ElementsAre(TcpPort(80)));
+  EXPECT_EQ(TaskOf(1).quarantine_reason, "no sense");
+}
+
+TEST_F(RecoveryTest, RefusesTaintsThatAreNotAsManyAsTheirTimes) {
+  EXPECT_THAT(
+      state_.RestoreMachine(
+          {8}, MachineSpecOf("n", {.taints = {NoExecute("a")}}), true, {}, {}),
+      Contradicts("its taints are not as many as their times"));
 }
 
 TEST_F(RecoveryTest, UndoesThePlacementsThatCannotBeToldAnyMore) {
@@ -135,7 +173,7 @@ TEST_F(RecoveryTest, RefusesRecordsThatNameWhatIsNotThere) {
   on_a_unit.pu = 0;
   EXPECT_THAT(RestoreTask(on_a_unit), Contradicts("no such processing unit"));
   Task shared = Stored(4, TaskState::kPending);
-  shared.shared_loads = {{{9}, Resources()}};
+  shared.shared_loads = {{{9}, Resources(), {}}};
   EXPECT_THAT(RestoreTask(shared), Contradicts("a machine it used"));
 }
 
@@ -152,15 +190,16 @@ TEST_F(RecoveryTest, RefusesDeltasThatDoNotTellTheTruth) {
 }
 
 TEST_F(RecoveryTest, RefusesAMachineWithTheUuidOfAnother) {
-  EXPECT_THAT(state_.RestoreMachine(
-                  {8}, MachineSpecOf("n", {.other_uuids = {"m"}}), true, {}),
-              Contradicts("another machine has one of its uuids"));
+  EXPECT_THAT(
+      state_.RestoreMachine({8}, MachineSpecOf("n", {.other_uuids = {"m"}}),
+                            true, {}, {}),
+      Contradicts("another machine has one of its uuids"));
 }
 
 TEST_F(RecoveryTest, RefusesAForeignPodOnTwoMachines) {
   const AddForeignPod pod = ForeignPod("a/ns", "n", {{"cpu", 5}});
   EXPECT_THAT(
-      state_.RestoreMachine({8}, MachineSpecOf("n", {}), true, {pod, pod}),
+      state_.RestoreMachine({8}, MachineSpecOf("n", {}), true, {pod, pod}, {}),
       Contradicts("foreign pods"));
 }
 

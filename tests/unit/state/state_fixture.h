@@ -45,7 +45,7 @@ class StateTest : public testing::Test {
 
   // Places the task; nobody is told yet.
   void Place(uint64_t uid, std::string_view uuid) {
-    state_.Place({uid}, MachineOf(uuid).id);
+    state_.Place({uid}, MachineOf(uuid).id, 0);
   }
   // Places the task and tells its client.
   void Run(uint64_t uid, std::string_view uuid) {

@@ -1,0 +1,224 @@
+#include "constraints/machine_kinds.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/limits.h"
+
+namespace sluice {
+namespace {
+
+enum class VerdictEvent { kMachineDescribed, kRulesLearned };
+enum class VerdictScope { kThisMachine, kMachinesMentioned };
+
+struct VerdictRow {
+  VerdictEvent event;
+  MachineFields field;
+  MachineAspect aspect;
+  VerdictScope scope;
+};
+
+constexpr VerdictRow kVerdictRows[] = {
+#define VERDICT_EVENT(event, field, aspect, scope) \
+  {VerdictEvent::event, field, MachineAspect::aspect, VerdictScope::scope},
+#include "constraints/verdict_events.def"
+#undef VERDICT_EVENT
+};
+
+constexpr uint32_t Bit(MachineAspect aspect) {
+  return uint32_t{1} << static_cast<uint32_t>(aspect);
+}
+
+uint32_t AspectsOf(VerdictEvent event, MachineFields fields) {
+  uint32_t aspects = 0;
+  for (const VerdictRow& row : kVerdictRows) {
+    if (row.event == event && (row.field & fields) != 0) {
+      aspects |= Bit(row.aspect);
+    }
+  }
+  return aspects;
+}
+
+// Stands for all that nobody mentions: longer than what a client may say.
+const std::string& OtherText() {
+  static const std::string other(std::max(kLabelBytesMax, kNameBytesMax) + 1,
+                                 '?');
+  return other;
+}
+
+// The number of `content`, a new one where it is seen for the first time.
+template <class Content>
+int32_t NumberOf(Content content, std::map<Content, int32_t>* numbers,
+                 std::vector<const Content*>* contents) {
+  const auto [it, is_new] = numbers->try_emplace(
+      std::move(content), static_cast<int32_t>(contents->size()));
+  if (is_new) contents->push_back(&it->first);
+  return it->second;
+}
+
+}  // namespace
+
+void MachineKinds::Learn(std::span<const PlacementRules* const> rules,
+                         const ClusterState& state) {
+  News news;
+  for (const PlacementRules* one : rules) {
+    if (!learned_.insert(one->id).second) continue;
+    Note(one->selectors, &news);
+    for (const NodeTerm& term : one->required) NoteTerm(term, &news);
+    for (const PreferredTerm& term : one->preferred) NoteTerm(term.term, &news);
+  }
+  if (news.labels.empty() && news.names.empty()) return;
+  const auto is_mentioned = [&](const Machine& machine) {
+    if (news.names.contains(machine.name)) return true;
+    return std::ranges::any_of(machine.labels, [&](const auto& label) {
+      const auto it = news.labels.find(label.first);
+      return it != news.labels.end() &&
+             (it->second.is_every_value ||
+              it->second.values.contains(label.second));
+    });
+  };
+  const uint32_t aspects =
+      AspectsOf(VerdictEvent::kRulesLearned, kNameField | kLabelsField);
+  for (const auto& [id, machine] : state.machines()) {
+    const bool is_known = id.value < kind_of_.size() && KindOf(id) != kNoKind;
+    if (is_known && is_mentioned(*machine)) SeeAnew(*machine, aspects);
+  }
+}
+
+void MachineKinds::Forget(std::span<const uint32_t> rules_ids) {
+  for (const uint32_t id : rules_ids) {
+    forgotten_count_ += static_cast<int64_t>(learned_.erase(id));
+  }
+}
+
+void MachineKinds::NoteTerm(const NodeTerm& term, News* news) {
+  Note(term.labels, news);
+  for (const LabelRequirement& field : term.fields) {
+    for (const std::string& name : field.values) {
+      if (names_.insert(name).second) news->names.insert(name);
+    }
+  }
+}
+
+void MachineKinds::Note(const std::vector<LabelRequirement>& requirements,
+                        News* news) {
+  for (const LabelRequirement& requirement : requirements) {
+    if (requirement.op == LabelOperator::kInvalid) continue;
+    const auto [it, is_new] = labels_.try_emplace(requirement.key);
+    Mentions& mentions = it->second;
+    // Machines that have the label begin to differ from those that have not.
+    if (is_new) news->labels[requirement.key].is_every_value = true;
+    switch (requirement.op) {
+      case LabelOperator::kIn:
+      case LabelOperator::kNotIn:
+        for (const std::string& value : requirement.values) {
+          if (mentions.values.insert(value).second) {
+            news->labels[requirement.key].values.insert(value);
+          }
+        }
+        break;
+      case LabelOperator::kGreaterThan:
+      case LabelOperator::kLessThan:
+        if (!std::exchange(mentions.is_every_value, true)) {
+          news->labels[requirement.key].is_every_value = true;
+        }
+        break;
+      case LabelOperator::kExists:
+      case LabelOperator::kDoesNotExist:
+      case LabelOperator::kInvalid:
+        break;
+    }
+  }
+}
+
+MachineKinds::LabelView MachineKinds::ViewLabels(const Machine& machine) const {
+  LabelView view;
+  view.name = names_.contains(machine.name) ? machine.name : OtherText();
+  for (const auto& [key, value] : machine.labels) {
+    const auto it = labels_.find(key);
+    if (it == labels_.end()) continue;
+    const Mentions& mentions = it->second;
+    const bool is_told =
+        mentions.is_every_value || mentions.values.contains(value);
+    view.labels.emplace_back(key, is_told ? value : OtherText());
+  }
+  return view;
+}
+
+void MachineKinds::Update(MachineId id, MachineFields fields,
+                          const ClusterState& state) {
+  if (id.value >= kind_of_.size()) kind_of_.resize(id.value + 1, kNoKind);
+  const Machine* machine = state.FindMachine(id);
+  if (machine == nullptr) {
+    SetKind(id, kNoKind);
+    return;
+  }
+  if (KindOf(id) == kNoKind) fields = kAllFields;
+  SeeAnew(*machine, AspectsOf(VerdictEvent::kMachineDescribed, fields));
+}
+
+void MachineKinds::SeeAnew(const Machine& machine, uint32_t aspects) {
+  if (aspects == 0) return;
+  Views views{};
+  const KindId former = KindOf(machine.id);
+  if (former != kNoKind) views = kinds_[static_cast<size_t>(former)].views;
+  const auto see = [&](MachineAspect aspect, auto number) {
+    if ((aspects & Bit(aspect)) == 0) return;
+    views[static_cast<size_t>(aspect)] = number();
+    ++invalidation_count_;
+  };
+  see(MachineAspect::kLabels, [&] {
+    return NumberOf(ViewLabels(machine), &label_views_, &label_view_of_);
+  });
+  see(MachineAspect::kTaints, [&] {
+    std::vector<Taint> taints;
+    std::ranges::transform(machine.taints, std::back_inserter(taints),
+                           &MachineTaint::taint);
+    return NumberOf(std::move(taints), &taint_views_, &taint_view_of_);
+  });
+  see(MachineAspect::kAvoids,
+      [&] { return NumberOf(machine.avoids, &avoid_views_, &avoid_view_of_); });
+  SetKind(machine.id, KindWith(views));
+}
+
+KindId MachineKinds::KindWith(const Views& views) {
+  const auto [it, is_new] = kind_ids_.try_emplace(views, size());
+  if (is_new) {
+    Kind& kind = kinds_.emplace_back();
+    kind.views = views;
+    const auto at = [&](MachineAspect aspect) {
+      return static_cast<size_t>(views[static_cast<size_t>(aspect)]);
+    };
+    const LabelView& labels = *label_view_of_[at(MachineAspect::kLabels)];
+    kind.exemplar.name = labels.name;
+    kind.exemplar.labels = labels.labels;
+    for (const Taint& taint : *taint_view_of_[at(MachineAspect::kTaints)]) {
+      kind.exemplar.taints.push_back({taint});
+    }
+    kind.exemplar.avoids = *avoid_view_of_[at(MachineAspect::kAvoids)];
+  }
+  return it->second;
+}
+
+void MachineKinds::SetKind(MachineId id, KindId kind) {
+  const KindId former = std::exchange(kind_of_[id.value], kind);
+  if (kind != kNoKind &&
+      kinds_[static_cast<size_t>(kind)].machine_count++ == 0) {
+    ++live_count_;
+  }
+  if (former != kNoKind &&
+      --kinds_[static_cast<size_t>(former)].machine_count == 0) {
+    --live_count_;
+  }
+}
+
+bool MachineKinds::is_stale() const {
+  // As many as can be kept for less than it costs to start anew.
+  constexpr int64_t kGoneMin = 1000;
+  const int64_t dead = size() - live_count_;
+  return dead > std::max(kGoneMin, 2 * live_count_) ||
+         forgotten_count_ > std::max(10 * kGoneMin, 2 * std::ssize(learned_));
+}
+
+}  // namespace sluice

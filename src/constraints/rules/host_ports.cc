@@ -1,0 +1,72 @@
+// Host ports: no port of the machine that the task wants to listen on is taken
+// (Kubernetes: NodePorts).
+
+#include <algorithm>
+#include <memory>
+
+#include "base/strings.h"
+#include "sluice/constraints/constraint.h"
+
+namespace sluice {
+namespace {
+
+constexpr size_t kShownBytes = 64;  // Of a protocol or address.
+
+bool IsAnyAddress(const std::string& address) {
+  return address == "0.0.0.0" || address == "::";
+}
+
+bool Conflict(const HostPort& a, const HostPort& b) {
+  return a.port == b.port && a.protocol == b.protocol &&
+         (a.address == b.address || IsAnyAddress(a.address) ||
+          IsAnyAddress(b.address));
+}
+
+bool IsTaken(const HostPort& port, const Machine& machine) {
+  return std::ranges::any_of(
+      machine.used_host_ports,
+      [&](const HostPort& used) { return Conflict(port, used); });
+}
+
+// "8080/TCP", "10.0.0.1:8080/TCP", "[::1]:8080/TCP".
+std::string PortText(const HostPort& port) {
+  const std::string number =
+      StrCat(port.port, "/", Printable(port.protocol, kShownBytes));
+  if (IsAnyAddress(port.address)) return number;
+  const std::string address = Printable(port.address, kShownBytes);
+  return address.find(':') == std::string::npos
+             ? StrCat(address, ":", number)
+             : StrCat("[", address, "]:", number);
+}
+
+class HostPorts : public Constraint {
+ public:
+  bool Allows(const ClassKey& task_class,
+              const Machine& machine) const override {
+    const std::vector<HostPort>& ports = task_class.rules->host_ports;
+    if (ports.empty()) return true;
+    return std::ranges::none_of(
+        ports, [&](const HostPort& port) { return IsTaken(port, machine); });
+  }
+
+  void Explain(
+      const ClassKey& task_class, const Machine& machine,
+      const std::function<const std::string&(ResourceIndex)>& /*resource_name*/,
+      std::vector<Reason>* reasons) const override {
+    for (const HostPort& port : task_class.rules->host_ports) {
+      if (!IsTaken(port, machine)) continue;
+      const std::string shown = PortText(port);
+      reasons->push_back({"host_port_in_use",
+                          StrCat("had the host port ", shown, " in use"),
+                          StrCat("lacks a free host port ", shown)});
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Constraint> MakeConstraint_host_ports() {
+  return std::make_unique<HostPorts>();
+}
+
+}  // namespace sluice

@@ -1,0 +1,151 @@
+#include "core/explanation.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/strings.h"
+#include "cost/waiting_cost.h"
+
+namespace sluice {
+namespace {
+
+constexpr size_t kReasonsMax = 10;
+constexpr size_t kNearestMax = 3;
+
+struct Miss {
+  size_t reason_count = 0;
+  Cost load_cost = 0;
+  MachineId machine;
+
+  friend auto operator<=>(const Miss&, const Miss&) = default;
+};
+
+class Explainer {
+ public:
+  Explainer(const Task& task, const ClusterState& state,
+            const PolicySet& policies, const ConstraintSet& constraints)
+      : task_class_(task.class_key),
+        state_(state),
+        policies_(policies),
+        constraints_(constraints) {}
+
+  void Ask(const Machine& machine);
+  Explanation TakeExplanation();
+
+ private:
+  // Those of the first constraint that forbids it come first; `first_count`,
+  // if not null, is how many these are.
+  std::vector<Reason> ReasonsAgainst(const Machine& machine,
+                                     size_t* first_count) const;
+  void Sum();
+  void NameNearest();
+  std::string Summary() const;
+
+  const ClassKey& task_class_;
+  const ClusterState& state_;
+  const PolicySet& policies_;
+  const ConstraintSet& constraints_;
+  // By code and text.
+  std::map<std::pair<std::string, std::string>, int64_t> counts_;
+  std::vector<Miss> nearest_;  // Ascending.
+  Explanation explanation_;
+};
+
+std::vector<Reason> Explainer::ReasonsAgainst(const Machine& machine,
+                                              size_t* first_count) const {
+  const auto resource_name = [&](ResourceIndex index) -> const std::string& {
+    return state_.ResourceName(index);
+  };
+  std::vector<Reason> reasons;
+  for (const ConstraintSet::Entry& entry : constraints_.entries()) {
+    const bool is_first = reasons.empty();
+    entry.constraint->Explain(task_class_, machine, resource_name, &reasons);
+    if (is_first && first_count != nullptr) *first_count = reasons.size();
+  }
+  return reasons;
+}
+
+void Explainer::Ask(const Machine& machine) {
+  ++explanation_.machines;
+  size_t first_count = 0;
+  const std::vector<Reason> reasons = ReasonsAgainst(machine, &first_count);
+  if (reasons.empty()) {
+    ++explanation_.feasible_machines;
+    return;
+  }
+  for (size_t i = 0; i < first_count; ++i) {
+    ++counts_[{reasons[i].code, reasons[i].text}];
+  }
+  const Miss miss{reasons.size(), policies_.LoadCost(machine, machine.used),
+                  machine.id};
+  nearest_.insert(std::ranges::upper_bound(nearest_, miss), miss);
+  if (nearest_.size() > kNearestMax) nearest_.pop_back();
+}
+
+void Explainer::Sum() {
+  std::vector<Explanation::Count>& reasons = explanation_.reasons;
+  for (const auto& [reason, machines] : counts_) {
+    reasons.push_back({reason.first, reason.second, machines});
+  }
+  std::ranges::stable_sort(reasons, std::ranges::greater{},
+                           &Explanation::Count::machines);
+  if (reasons.size() <= kReasonsMax) return;
+  Explanation::Count others{"other", "for other reasons", 0};
+  for (size_t i = kReasonsMax; i < reasons.size(); ++i) {
+    others.machines += reasons[i].machines;
+  }
+  reasons.resize(kReasonsMax);
+  reasons.push_back(std::move(others));
+}
+
+void Explainer::NameNearest() {
+  for (const Miss& miss : nearest_) {
+    std::string lacks;
+    for (const Reason& reason :
+         ReasonsAgainst(*state_.FindMachine(miss.machine), nullptr)) {
+      lacks += StrCat(lacks.empty() ? "" : ", ", reason.lacks);
+    }
+    explanation_.nearest.push_back({miss.machine, std::move(lacks)});
+  }
+}
+
+std::string Explainer::Summary() const {
+  std::string summary = StrCat(explanation_.feasible_machines, "/",
+                               explanation_.machines, " machines");
+  std::string_view separator = ": ";
+  for (const Explanation::Count& count : explanation_.reasons) {
+    summary += StrCat(separator, count.machines, " ", count.text);
+    separator = ", ";
+  }
+  if (explanation_.feasible_machines > 0) {
+    summary += StrCat(explanation_.reasons.empty() ? ": " : "; ",
+                      "it fits, and waits for the next Schedule call");
+  }
+  return summary;
+}
+
+Explanation Explainer::TakeExplanation() {
+  Sum();
+  NameNearest();
+  explanation_.summary = Summary();
+  return std::move(explanation_);
+}
+
+}  // namespace
+
+Explanation Explain(const Task& task, const ClusterState& state,
+                    const PolicySet& policies, const ConstraintSet& constraints,
+                    int64_t now_ms) {
+  Explainer explainer(task, state, policies, constraints);
+  for (const auto& [id, machine] : state.machines()) {
+    if (machine->IsUsable()) explainer.Ask(*machine);
+  }
+  Explanation explanation = explainer.TakeExplanation();
+  explanation.waiting_cost = WaitingCost(now_ms - task.submitted_ms);
+  return explanation;
+}
+
+}  // namespace sluice

@@ -1,0 +1,54 @@
+// Why a task waits, in the manner people know:
+//
+//   0/1523 machines: 812 insufficient nvidia.com/gpu, 401 node(s) didn't match
+//   the selector disk=ssd, 310 had the taint dedicated=ml:NoSchedule
+//
+// Each machine is counted under the first constraint that forbids it, for every
+// reason that this constraint has: one that lacks two resources counts twice.
+//
+// Threads: values and a pure function; confined to the core thread.
+
+#ifndef SLUICE_CORE_EXPLANATION_H_
+#define SLUICE_CORE_EXPLANATION_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "constraints/constraint_set.h"
+#include "cost/policy_set.h"
+#include "sluice/base/ids.h"
+#include "sluice/state/task.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+struct Explanation {
+  struct Count {
+    std::string code;  // As in Reason; "other" for what is summed up.
+    std::string text;
+    int64_t machines = 0;
+  };
+  struct NearMiss {
+    MachineId machine;
+    std::string lacks;  // Everything that it lacks.
+  };
+  std::string summary;
+  int64_t machines = 0;  // Usable ones.
+  int64_t feasible_machines = 0;
+  // The ten commonest, the commonest first; then all others as one.
+  std::vector<Count> reasons;
+  // At most three: those that lack the least, then the least loaded.
+  std::vector<NearMiss> nearest;
+  int64_t waiting_cost = 0;
+};
+
+// Asks every constraint about every usable machine: some twenty milliseconds
+// per ten thousand machines.
+Explanation Explain(const Task& task, const ClusterState& state,
+                    const PolicySet& policies, const ConstraintSet& constraints,
+                    int64_t now_ms);
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_EXPLANATION_H_

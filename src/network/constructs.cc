@@ -1,0 +1,101 @@
+#include "network/constructs.h"
+
+#include <cstdint>
+
+namespace sluice {
+namespace {
+
+std::vector<ArcIndex> Join(std::span<const Port> sources, NodeIndex node,
+                           FlowProblem* problem) {
+  std::vector<ArcIndex> arcs;
+  for (const Port& port : sources) {
+    arcs.push_back(problem->AddArc(port.node, node, port.at_most, port.cost,
+                                   port.at_least));
+  }
+  return arcs;
+}
+
+std::vector<ArcIndex> Fork(NodeIndex node, std::span<const Port> targets,
+                           FlowProblem* problem) {
+  std::vector<ArcIndex> arcs;
+  for (const Port& port : targets) {
+    arcs.push_back(problem->AddArc(node, port.node, port.at_most, port.cost,
+                                   port.at_least));
+  }
+  return arcs;
+}
+
+FlowUnits TotalOf(std::span<const Port> sources) {
+  FlowUnits total = 0;
+  for (const Port& port : sources) total += port.at_most;
+  return total;
+}
+
+}  // namespace
+
+Gate AddGate(std::span<const Port> sources, FlowBounds through,
+             std::span<const Port> targets, FlowProblem* problem) {
+  Gate gate;
+  gate.gather = problem->AddNode(0);
+  gate.place = problem->AddNode(0);
+  gate.in = Join(sources, gate.gather, problem);
+  gate.through = problem->AddArc(gate.gather, gate.place, through.at_most, 0,
+                                 through.at_least);
+  gate.out = Fork(gate.place, targets, problem);
+  return gate;
+}
+
+Spread AddSpread(std::span<const Port> sources, FlowBounds through,
+                 std::span<const Domain> domains, FlowProblem* problem) {
+  Spread spread;
+  std::vector<Port> targets;
+  for (const Domain& domain : domains) {
+    const NodeIndex node = problem->AddNode(0);
+    spread.domains.push_back(node);
+    spread.machines.push_back(Fork(node, domain.machines, problem));
+    targets.push_back({.node = node,
+                       .at_most = domain.at_most,
+                       .cost = domain.cost,
+                       .at_least = domain.at_least});
+  }
+  spread.gate = AddGate(sources, through, targets, problem);
+  return spread;
+}
+
+Gate AddGang(std::span<const Port> sources, std::span<const Port> targets,
+             FlowProblem* problem) {
+  const Gate gate =
+      AddGate(sources, {.at_most = TotalOf(sources)}, targets, problem);
+  problem->SetAllOrNone(gate.through, true);
+  return gate;
+}
+
+Gate AddColocation(std::span<const Port> sources, std::span<const Port> targets,
+                   FlowProblem* problem) {
+  const FlowUnits all = TotalOf(sources);
+  std::vector<Port> whole(targets.begin(), targets.end());
+  for (Port& port : whole) port.at_most = port.at_most < all ? 0 : all;
+  const Gate gate = AddGate(sources, {.at_most = all}, whole, problem);
+  for (const ArcIndex arc : gate.out) problem->SetAllOrNone(arc, true);
+  return gate;
+}
+
+GainGang AddGainGang(std::span<const Port> sources, NodeIndex waiting,
+                     FlowCost waiting_cost, std::span<const Port> targets,
+                     FlowProblem* problem) {
+  const FlowUnits all = TotalOf(sources);
+  const FlowGain gain = {.numerator = static_cast<int32_t>(all)};
+  GainGang gang;
+  gang.gather = problem->AddNode(1 - all);
+  gang.place = problem->AddNode(0);
+  gang.in = Join(sources, gang.gather, problem);
+  gang.wait = problem->AddArc(gang.gather, waiting, 1, waiting_cost);
+  gang.through = problem->AddArc(gang.gather, gang.place, 1, 0);
+  gang.out = Fork(gang.place, targets, problem);
+  problem->SetGain(gang.wait, gain);
+  problem->SetGain(gang.through, gain);
+  problem->SetAllOrNone(gang.through, true);
+  return gang;
+}
+
+}  // namespace sluice

@@ -1,0 +1,75 @@
+// Which machines the rules of a class let it use, and what it prefers of them:
+// once for each kind of machines, kept from round to round.
+//
+// Threads: none; confined to the core thread.
+
+#ifndef SLUICE_NETWORK_ELIGIBILITY_H_
+#define SLUICE_NETWORK_ELIGIBILITY_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "constraints/machine_kinds.h"
+#include "constraints/verdict_cache.h"
+#include "cost/policy_set.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+// What was asked and answered since the start.
+struct EligibilityCounters {
+  int64_t hits = 0;           // Verdicts that were known.
+  int64_t evaluations = 0;    // Constraints asked.
+  int64_t invalidations = 0;  // Machines seen anew, each in one aspect.
+};
+
+class Eligibility {
+ public:
+  // Both must outlive this.
+  Eligibility(const ConstraintSet& constraints, const PolicySet& policies)
+      : constraints_(constraints),
+        policies_(policies),
+        verdicts_(constraints) {}
+
+  // Forgets the rules that no task has any more, and starts anew where most of
+  // what is known is about what is gone.
+  void StartRound(ClusterState* state);
+  // Sees what has changed of `state`: its machines, and the rules of what is
+  // pending.  Call before asking.
+  void Refresh(ClusterState* state);
+
+  KindId KindOf(const Machine& machine) const {
+    return kinds_.KindOf(machine.id);
+  }
+  KindId kind_count() const { return kinds_.size(); }
+
+  struct Kind {
+    KindId id = kNoKind;
+    Cost preference = 0;  // What the policies charge there, whatever the load.
+  };
+  // The kinds of machines that rules allow, ascending.  Valid until the next
+  // call.  REQUIRES: Refresh() saw the rules pending.
+  std::span<const Kind> KindsFor(const PlacementRules& rules);
+
+  EligibilityCounters counters() const;
+
+ private:
+  // What is known of rules about the kinds below `asked`.
+  struct Answers {
+    KindId asked = 0;
+    std::vector<Kind> kinds;
+  };
+
+  const ConstraintSet& constraints_;
+  const PolicySet& policies_;
+  MachineKinds kinds_;
+  VerdictCache verdicts_;
+  absl::flat_hash_map<uint32_t, Answers> answers_;  // By the id of the rules.
+  EligibilityCounters former_;  // Before all was begun anew.
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_NETWORK_ELIGIBILITY_H_

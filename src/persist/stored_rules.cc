@@ -1,0 +1,266 @@
+#include "persist/stored_rules.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "base/status_macros.h"
+
+namespace sluice {
+namespace {
+
+using StoredRequirements =
+    google::protobuf::RepeatedPtrField<v1::StoredRequirement>;
+
+absl::Status Damaged(std::string_view what) {
+  return absl::DataLossError(std::string(what));
+}
+
+template <class Items, class Projection = std::identity>
+absl::Status CheckAscending(std::string_view what, const Items& items,
+                            Projection projection = {}) {
+  if (std::ranges::adjacent_find(items, std::ranges::greater_equal(),
+                                 projection) == items.end()) {
+    return absl::OkStatus();
+  }
+  return Damaged(StrCat(what, " of it are out of order"));
+}
+
+// `number` as one of the enum's values, which are 0 to `last`.
+template <class Enum>
+absl::StatusOr<Enum> ToEnum(std::string_view what, int32_t number, Enum last) {
+  if (number >= 0 && number <= static_cast<int32_t>(last)) {
+    return static_cast<Enum>(number);
+  }
+  return Damaged(StrCat(what, " of it is none: ", number));
+}
+
+absl::StatusOr<TaintEffect> ToEffect(int32_t number) {
+  return ToEnum("an effect", number, TaintEffect::kNoExecute);
+}
+
+// ---------------------------------------------------------------------------
+// Requirements and terms
+
+void Add(const std::vector<LabelRequirement>& requirements,
+         StoredRequirements* messages) {
+  for (const LabelRequirement& requirement : requirements) {
+    v1::StoredRequirement* message = messages->Add();
+    message->set_key(requirement.key);
+    message->set_op(static_cast<int32_t>(requirement.op));
+    for (const std::string& value : requirement.values) {
+      message->add_values(value);
+    }
+  }
+}
+
+v1::StoredNodeTerm Encode(const NodeTerm& term) {
+  v1::StoredNodeTerm stored;
+  Add(term.labels, stored.mutable_labels());
+  Add(term.fields, stored.mutable_fields());
+  return stored;
+}
+
+bool IsInteger(std::string_view text) {
+  int64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && rest == end;
+}
+
+bool HasFittingValues(const LabelRequirement& requirement) {
+  switch (requirement.op) {
+    case LabelOperator::kIn:
+    case LabelOperator::kNotIn:
+      return !requirement.values.empty();
+    case LabelOperator::kExists:
+    case LabelOperator::kDoesNotExist:
+      return requirement.values.empty();
+    case LabelOperator::kGreaterThan:
+    case LabelOperator::kLessThan:
+      return requirement.values.size() == 1 && IsInteger(requirement.values[0]);
+    case LabelOperator::kInvalid:
+      return requirement.values.size() == 1;
+  }
+  return false;
+}
+
+absl::StatusOr<std::vector<LabelRequirement>> Decode(
+    const StoredRequirements& stored) {
+  std::vector<LabelRequirement> requirements;
+  for (const v1::StoredRequirement& message : stored) {
+    ASSIGN_OR_RETURN(const LabelOperator op, ToEnum("an operator", message.op(),
+                                                    LabelOperator::kInvalid));
+    requirements.push_back(
+        {message.key(),
+         op,
+         {message.values().begin(), message.values().end()}});
+    RETURN_IF_ERROR(CheckAscending("values", requirements.back().values));
+    if (!HasFittingValues(requirements.back())) {
+      return Damaged("a requirement of it has values that it cannot have");
+    }
+  }
+  RETURN_IF_ERROR(CheckAscending("requirements", requirements));
+  return requirements;
+}
+
+absl::StatusOr<NodeTerm> Decode(const v1::StoredNodeTerm& stored) {
+  NodeTerm term;
+  ASSIGN_OR_RETURN(term.labels, Decode(stored.labels()));
+  ASSIGN_OR_RETURN(term.fields, Decode(stored.fields()));
+  return term;
+}
+
+// ---------------------------------------------------------------------------
+// Tolerations
+
+v1::StoredToleration Encode(const Toleration& toleration) {
+  v1::StoredToleration stored;
+  stored.set_key(toleration.key);
+  stored.set_op(static_cast<int32_t>(toleration.op));
+  stored.set_value(toleration.value);
+  if (toleration.effect.has_value()) {
+    stored.set_effect(static_cast<int32_t>(*toleration.effect));
+  }
+  if (toleration.seconds.has_value()) stored.set_seconds(*toleration.seconds);
+  return stored;
+}
+
+absl::StatusOr<Toleration> Decode(const v1::StoredToleration& stored) {
+  Toleration toleration;
+  toleration.key = stored.key();
+  ASSIGN_OR_RETURN(toleration.op, ToEnum("an operator", stored.op(),
+                                         TolerationOperator::kUnknown));
+  toleration.value = stored.value();
+  if (stored.has_effect()) {
+    ASSIGN_OR_RETURN(toleration.effect, ToEffect(stored.effect()));
+  }
+  if (stored.has_seconds()) toleration.seconds = stored.seconds();
+  return toleration;
+}
+
+}  // namespace
+
+v1::StoredRules Encode(const PlacementRules& rules) {
+  v1::StoredRules stored;
+  Add(rules.selectors, stored.mutable_selectors());
+  for (const NodeTerm& term : rules.required) {
+    *stored.add_required() = Encode(term);
+  }
+  for (const PreferredTerm& preferred : rules.preferred) {
+    v1::StoredPreferredTerm* message = stored.add_preferred();
+    message->set_weight(preferred.weight);
+    *message->mutable_term() = Encode(preferred.term);
+  }
+  for (const Toleration& toleration : rules.tolerations) {
+    *stored.add_tolerations() = Encode(toleration);
+  }
+  *stored.mutable_host_ports() = Encode(rules.host_ports);
+  return stored;
+}
+
+absl::StatusOr<PlacementRules> Decode(const v1::StoredRules& stored) {
+  PlacementRules rules;
+  ASSIGN_OR_RETURN(rules.selectors, Decode(stored.selectors()));
+  for (const v1::StoredNodeTerm& message : stored.required()) {
+    ASSIGN_OR_RETURN(NodeTerm term, Decode(message));
+    rules.required.push_back(std::move(term));
+  }
+  RETURN_IF_ERROR(CheckAscending("terms", rules.required));
+  for (const v1::StoredPreferredTerm& message : stored.preferred()) {
+    if (message.weight() < 1 || message.weight() > 100) {
+      return Damaged("a weight of it is out of range");
+    }
+    ASSIGN_OR_RETURN(NodeTerm term, Decode(message.term()));
+    rules.preferred.push_back({message.weight(), std::move(term)});
+  }
+  // One may be there twice.
+  if (!std::ranges::is_sorted(rules.preferred)) {
+    return Damaged("preferred terms of it are out of order");
+  }
+  for (const v1::StoredToleration& message : stored.tolerations()) {
+    ASSIGN_OR_RETURN(Toleration toleration, Decode(message));
+    rules.tolerations.push_back(std::move(toleration));
+  }
+  RETURN_IF_ERROR(CheckAscending("tolerations", rules.tolerations));
+  ASSIGN_OR_RETURN(rules.host_ports, Decode(stored.host_ports()));
+  return rules;
+}
+
+StoredHostPorts Encode(const std::vector<HostPort>& ports) {
+  StoredHostPorts stored;
+  for (const HostPort& port : ports) {
+    v1::StoredHostPort* message = stored.Add();
+    message->set_protocol(port.protocol);
+    message->set_address(port.address);
+    message->set_port(port.port);
+  }
+  return stored;
+}
+
+absl::StatusOr<std::vector<HostPort>> Decode(const StoredHostPorts& stored) {
+  std::vector<HostPort> ports;
+  for (const v1::StoredHostPort& message : stored) {
+    if (message.port() < 1 || message.port() > 65535) {
+      return Damaged("a host port of it is out of range");
+    }
+    ports.push_back({message.protocol(), message.address(), message.port()});
+  }
+  RETURN_IF_ERROR(CheckAscending("host ports", ports));
+  return ports;
+}
+
+v1::StoredOwner Encode(const Owner& owner) {
+  v1::StoredOwner stored;
+  stored.set_kind(owner.kind);
+  stored.set_uid(owner.uid);
+  return stored;
+}
+
+Owner Decode(const v1::StoredOwner& stored) {
+  return {stored.kind(), stored.uid()};
+}
+
+StoredOwners Encode(const std::vector<Owner>& avoids) {
+  StoredOwners stored;
+  for (const Owner& owner : avoids) *stored.Add() = Encode(owner);
+  return stored;
+}
+
+absl::StatusOr<std::vector<Owner>> Decode(const StoredOwners& stored) {
+  std::vector<Owner> avoids;
+  for (const v1::StoredOwner& message : stored) {
+    avoids.push_back(Decode(message));
+  }
+  RETURN_IF_ERROR(CheckAscending("avoided owners", avoids));
+  return avoids;
+}
+
+StoredTaints Encode(const std::vector<MachineTaint>& taints) {
+  StoredTaints stored;
+  for (const MachineTaint& taint : taints) {
+    v1::StoredTaint* message = stored.Add();
+    message->set_key(taint.taint.key);
+    message->set_value(taint.taint.value);
+    message->set_effect(static_cast<int32_t>(taint.taint.effect));
+    message->set_since_ms(taint.since_ms);
+  }
+  return stored;
+}
+
+absl::StatusOr<std::vector<MachineTaint>> Decode(const StoredTaints& stored) {
+  std::vector<MachineTaint> taints;
+  for (const v1::StoredTaint& message : stored) {
+    ASSIGN_OR_RETURN(const TaintEffect effect, ToEffect(message.effect()));
+    taints.push_back(
+        {{message.key(), message.value(), effect}, message.since_ms()});
+  }
+  RETURN_IF_ERROR(CheckAscending("taints", taints, &MachineTaint::taint));
+  return taints;
+}
+
+}  // namespace sluice

@@ -1,0 +1,53 @@
+// From the messages of the contract to what tasks say about machines
+// (sluice/state/placement_rules.h) and what machines say to tasks.
+//
+// The results are in one form: what means the same is equal.  What cannot be
+// understood holds nowhere, is noted as a fault, and leaves the rest in force;
+// only what is out of range or beyond a bound (base/limits.h) is an error.
+//
+// Threads: pure functions.
+
+#ifndef SLUICE_RPC_CONVERT_RULES_H_
+#define SLUICE_RPC_CONVERT_RULES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "firmament/resource_desc.pb.h"
+#include "firmament/task_desc.pb.h"
+#include "sluice/state/placement_rules.h"
+
+namespace sluice {
+
+// What of one description cannot be understood.
+class Faults {
+ public:
+  void Add(std::string text);
+  bool empty() const { return count_ == 0; }
+  // The first one, and how many more there are; "" if there is none:
+  // "requirement on 'gpu': operator 'Has' is unknown (and 2 more)".
+  std::string Text() const;
+
+ private:
+  int64_t count_ = 0;
+  std::string first_;  // A description may be all faults: the rest is not kept.
+};
+
+// Node selector, node affinity, tolerations and host ports; not the owner.
+// Errors: kInvalidArgument, with the field and what is wrong with it.
+absl::StatusOr<PlacementRules> ToPlacementRules(
+    const firmament::TaskDescriptor& task, Faults* faults);
+absl::StatusOr<Owner> ToOwner(const firmament::TaskDescriptor& task);
+
+// The taints it states, and those that it has because it is unschedulable or
+// in a bad condition.  Errors: as above.
+absl::StatusOr<std::vector<Taint>> ToTaints(
+    const firmament::ResourceDescriptor& machine, Faults* faults);
+absl::StatusOr<std::vector<Owner>> ToAvoids(
+    const firmament::ResourceDescriptor& machine);
+
+}  // namespace sluice
+
+#endif  // SLUICE_RPC_CONVERT_RULES_H_

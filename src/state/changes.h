@@ -1,0 +1,50 @@
+// What changes in the cluster state, for those who keep something that follows
+// from it: the store, and what is derived of machines.
+//
+// Threads: values.
+
+#ifndef SLUICE_STATE_CHANGES_H_
+#define SLUICE_STATE_CHANGES_H_
+
+#include <cstdint>
+
+#include "absl/container/btree_set.h"
+#include "sluice/base/ids.h"
+
+namespace sluice {
+
+// What changed since the last TakeChanges(): ids to write if they exist, and
+// to delete if they do not.
+struct ChangeSet {
+  absl::btree_set<TaskId> tasks;
+  absl::btree_set<JobId> jobs;
+  absl::btree_set<MachineId> machines;
+  absl::btree_set<uint64_t> deltas;
+  bool counters = false;
+
+  bool empty() const {
+    return tasks.empty() && jobs.empty() && machines.empty() &&
+           deltas.empty() && !counters;
+  }
+};
+
+// What of a machine's description changed.
+using MachineFields = uint32_t;
+inline constexpr MachineFields kNameField = 1;
+inline constexpr MachineFields kLabelsField = 2;
+inline constexpr MachineFields kTaintsField = 4;
+inline constexpr MachineFields kAvoidsField = 8;
+inline constexpr MachineFields kAllFields = 15;
+
+// Numbers that go on after a restart.
+struct StateCounters {
+  uint32_t next_job_id = 0;
+  uint32_t next_machine_id = 0;
+  uint64_t next_task_sequence = 0;
+  uint64_t next_delta_sequence = 0;
+  uint64_t version = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_CHANGES_H_

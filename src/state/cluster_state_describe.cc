@@ -1,0 +1,241 @@
+// Descriptions: what clients say of tasks and machines, as the state keeps it.
+
+#include <algorithm>
+#include <utility>
+
+#include "base/limits.h"
+#include "base/strings.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+namespace {
+
+bool HasOwner(const absl::btree_map<Owner, int64_t>& owners,
+              const Owner& owner) {
+  return !owner.empty() && owners.contains(owner);
+}
+
+// A taint that was there before has been there since then.
+std::vector<MachineTaint> TaintsSince(const std::vector<MachineTaint>& former,
+                                      const std::vector<Taint>& taints,
+                                      int64_t now_ms) {
+  std::vector<MachineTaint> result;
+  for (const Taint& taint : taints) {
+    const auto it = std::ranges::find(former, taint, &MachineTaint::taint);
+    result.push_back({taint, it == former.end() ? now_ms : it->since_ms});
+  }
+  return result;
+}
+
+}  // namespace
+
+void ClusterState::Describe(Task* task, const TaskSpec& spec) {
+  absl::StatusOr<Resources> request = FromNamed(spec.request);
+  task->quarantine_reason = request.ok()
+                                ? spec.quarantine_reason
+                                : std::string(request.status().message());
+  task->name = spec.name;
+  Touch(*task);
+  ++counters_.version;
+  changes_.counters = true;
+  // A running task whose new description makes no sense keeps its old one.
+  if (!task->quarantine_reason.empty()) return;
+  *request += Resources(0, 0, 0, 1);
+  const bool is_running = task->state == TaskState::kRunning;
+  Machine* machine = is_running ? MutableMachine(task->machine) : nullptr;
+  const int32_t pu = task->pu;
+  const bool is_evicted = task->is_evicted;
+  if (is_running) Vacate(task);
+  task->class_key.request = *std::move(request);
+  task->owner = spec.owner;
+  SetRules(task, spec.rules);
+  if (is_running) Occupy(task, machine, pu);
+  task->is_evicted = is_evicted;
+  task->class_key.priority = spec.priority;
+  task->task_namespace = spec.task_namespace;
+  task->task_type = spec.task_type;
+  std::vector<Label> former = std::move(task->labels);
+  task->labels = InternLabels(spec.labels);
+  ReleaseLabels(&former);
+}
+
+void ClusterState::SetRules(Task* task, const PlacementRules& rules) {
+  const PlacementRules* former = task->class_key.rules;
+  // Owners that no machine avoids make no difference, and most tasks have one
+  // of their own: they would all be classes.
+  const bool is_avoided = HasOwner(avoided_owners_, task->owner);
+  if (!is_avoided && rules.owner.empty()) {
+    task->class_key.rules = rules_.Acquire(rules);
+  } else {
+    PlacementRules owned = rules;
+    owned.owner = is_avoided ? task->owner : Owner();
+    task->class_key.rules = rules_.Acquire(owned);
+  }
+  rules_.Release(former);
+}
+
+void ClusterState::Describe(Machine* machine, const MachineSpec& spec,
+                            bool keep_tree, int64_t now_ms) {
+  Touch(*machine);
+  ++counters_.version;
+  changes_.counters = true;
+  const bool states_amounts =
+      !keep_tree || !spec.allocatable.empty() || !spec.capacity.empty();
+  // An update of labels alone mends nothing.
+  if (states_amounts || !spec.quarantine_reason.empty()) {
+    machine->quarantine_reason = spec.quarantine_reason;
+  }
+  absl::StatusOr<Resources> allocatable = FromNamed(spec.allocatable);
+  absl::StatusOr<Resources> capacity = FromNamed(spec.capacity);
+  if (!allocatable.ok() || !capacity.ok()) {
+    machine->quarantine_reason = std::string(
+        (allocatable.ok() ? capacity : allocatable).status().message());
+  } else if (states_amounts) {
+    machine->allocatable = *std::move(allocatable);
+    machine->capacity = *std::move(capacity);
+  }
+  MachineFields& changed = described_machines_[machine->id];
+  if (machine->name != spec.name) changed |= kNameField;
+  machine->name = spec.name;
+  if (machine->labels != spec.labels) changed |= kLabelsField;
+  machine->labels = spec.labels;
+  if (!std::ranges::equal(machine->taints, spec.taints, {},
+                          &MachineTaint::taint)) {
+    changed |= kTaintsField;
+  }
+  machine->taints = TaintsSince(machine->taints, spec.taints, now_ms);
+  NoteIfNoExecute(*machine);
+  if (machine->avoids != spec.avoids) {
+    changed |= kAvoidsField;
+    SetAvoids(machine, spec.avoids);
+  }
+  if (!keep_tree) DescribeTree(machine, spec);
+}
+
+void ClusterState::SetAvoids(Machine* machine, std::vector<Owner> avoids) {
+  for (const Owner& owner : avoids) {
+    if (avoided_owners_[owner]++ == 0) Reclassify(owner);
+  }
+  for (const Owner& owner : machine->avoids) {
+    const auto it = avoided_owners_.find(owner);
+    if (--it->second > 0) continue;
+    avoided_owners_.erase(it);
+    Reclassify(owner);
+  }
+  machine->avoids = std::move(avoids);
+}
+
+void ClusterState::Reclassify(const Owner& owner) {
+  for (const auto& [id, task] : tasks_) {
+    if (task->owner != owner) continue;
+    LeaveQueue(*task);
+    SetRules(task.get(), *task->class_key.rules);
+    EnterQueue(*task);
+  }
+}
+
+void ClusterState::DescribeTree(Machine* machine, const MachineSpec& spec) {
+  std::vector<ProcessingUnit> former = std::move(machine->pus);
+  machine_ids_.erase(machine->uuid);
+  for (const ProcessingUnit& pu : former) machine_ids_.erase(pu.uuid);
+  for (const std::string& uuid : machine->other_uuids) machine_ids_.erase(uuid);
+
+  machine->pus.clear();
+  machine->other_uuids = spec.other_uuids;
+  machine_ids_[machine->uuid] = machine->id;
+  for (const MachineSpec::Pu& pu : spec.pus) {
+    machine_ids_[pu.uuid] = machine->id;
+    absl::StatusOr<Resources> capacity = FromNamed(pu.capacity);
+    ProcessingUnit& unit = machine->pus.emplace_back();
+    unit.uuid = pu.uuid;
+    if (capacity.ok()) unit.capacity = *std::move(capacity);
+  }
+  for (const std::string& uuid : spec.other_uuids) {
+    machine_ids_[uuid] = machine->id;
+  }
+  // The tasks that stayed keep their processing unit where it is still there;
+  // the others then go where there is room.
+  const auto assign = [&](Task* task, int32_t pu) {
+    task->pu = pu;
+    if (pu == kNoPu) return;
+    ProcessingUnit& unit = machine->pus[static_cast<size_t>(pu)];
+    unit.used += task->class_key.request;
+    ++unit.task_count;
+  };
+  std::vector<Task*> without_unit;
+  for (const TaskId id : machine->tasks) {
+    Task* task = MutableTask(id);
+    Touch(*task);
+    const auto same =
+        std::ranges::find_if(machine->pus, [&](const ProcessingUnit& pu) {
+          return task->pu != kNoPu &&
+                 pu.uuid == former[static_cast<size_t>(task->pu)].uuid;
+        });
+    if (same == machine->pus.end()) {
+      without_unit.push_back(task);
+    } else {
+      assign(task, static_cast<int32_t>(same - machine->pus.begin()));
+    }
+  }
+  for (Task* task : without_unit) {
+    assign(task, RoomiestPu(*machine, task->class_key.request));
+  }
+}
+
+std::vector<Label> ClusterState::InternLabels(const LabelPairs& pairs) {
+  std::vector<Label> labels;
+  labels.reserve(pairs.size());
+  for (const auto& [key, value] : pairs) {
+    labels.push_back({strings_.Acquire(key), strings_.Acquire(value)});
+  }
+  std::ranges::sort(labels);
+  return labels;
+}
+
+void ClusterState::ReleaseLabels(std::vector<Label>* labels) {
+  for (const Label& label : *labels) {
+    strings_.Release(label.key);
+    strings_.Release(label.value);
+  }
+  labels->clear();
+}
+
+absl::StatusOr<Resources> ClusterState::FromNamed(const NamedAmounts& amounts) {
+  Resources resources;
+  for (const auto& [name, amount] : amounts) {
+    const auto [it, is_new] =
+        resource_indices_.try_emplace(name, resource_names_.size());
+    if (is_new) {
+      if (resource_names_.size() >=
+          kBuiltinResourceCount + kExtendedResourceNamesMax) {
+        resource_indices_.erase(it);
+        return absl::ResourceExhaustedError(
+            StrCat("extended resource '", name, "': more than ",
+                   kExtendedResourceNamesMax, " distinct names"));
+      }
+      resource_names_.push_back(name);
+    }
+    resources.Set(it->second, amount);
+  }
+  return resources;
+}
+
+NamedAmounts ClusterState::ToNamed(const Resources& resources) const {
+  NamedAmounts amounts;
+  for (ResourceIndex i = 0; i < resources.size(); ++i) {
+    if (resources[i] != 0) amounts.emplace_back(ResourceName(i), resources[i]);
+  }
+  return amounts;
+}
+
+LabelPairs ClusterState::ToPairs(const std::vector<Label>& labels) const {
+  LabelPairs pairs;
+  pairs.reserve(labels.size());
+  for (const Label& label : labels) {
+    pairs.emplace_back(strings_.Text(label.key), strings_.Text(label.value));
+  }
+  std::ranges::sort(pairs);
+  return pairs;
+}
+
+}  // namespace sluice

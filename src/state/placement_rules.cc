@@ -1,0 +1,21 @@
+#include "sluice/state/placement_rules.h"
+
+#include <tuple>
+
+namespace sluice {
+
+std::strong_ordering operator<=>(const PlacementRules& a,
+                                 const PlacementRules& b) {
+  const auto fields = [](const PlacementRules& rules) {
+    return std::tie(rules.selectors, rules.required, rules.preferred,
+                    rules.tolerations, rules.host_ports, rules.owner);
+  };
+  return fields(a) <=> fields(b);
+}
+
+const PlacementRules& NoRules() {
+  static const PlacementRules none;
+  return none;
+}
+
+}  // namespace sluice

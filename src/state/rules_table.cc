@@ -1,0 +1,41 @@
+#include "state/rules_table.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice {
+
+const PlacementRules* RulesTable::Acquire(const PlacementRules& rules) {
+  if (rules == NoRules()) return &NoRules();
+  auto it = references_.find(rules);
+  if (it == references_.end()) {
+    PlacementRules kept = rules;
+    kept.id = next_id_++;
+    it = references_.emplace(std::move(kept), 0).first;
+  }
+  ++it->second;
+  return &it->first;
+}
+
+void RulesTable::Release(const PlacementRules* rules) {
+  if (rules == &NoRules()) return;
+  const auto it = references_.find(*rules);
+  CHECK(it != references_.end() && it->second > 0);
+  if (--it->second == 0) has_idle_ = true;
+}
+
+std::vector<uint32_t> RulesTable::Collect() {
+  std::vector<uint32_t> ids;
+  if (!std::exchange(has_idle_, false)) return ids;
+  std::erase_if(references_, [&](const auto& entry) {
+    if (entry.second > 0) return false;
+    ids.push_back(entry.first.id);
+    return true;
+  });
+  std::ranges::sort(ids);
+  return ids;
+}
+
+}  // namespace sluice

@@ -1,0 +1,43 @@
+// Keeps the placement rules of all tasks, equal ones once.
+//
+// Rules that no task has any more are kept until Collect(), so that a round,
+// which knows classes by their rules, may outlive the tasks it was about.
+//
+// Threads: none of its own; confined to the core thread.
+
+#ifndef SLUICE_STATE_RULES_TABLE_H_
+#define SLUICE_STATE_RULES_TABLE_H_
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "sluice/state/placement_rules.h"
+
+namespace sluice {
+
+class RulesTable {
+ public:
+  RulesTable() = default;
+  RulesTable(const RulesTable&) = delete;
+  RulesTable& operator=(const RulesTable&) = delete;
+
+  // Returns the kept rules that equal `rules`, and counts one more reference
+  // to them.  Those that say nothing are NoRules().
+  const PlacementRules* Acquire(const PlacementRules& rules);
+  // Gives one reference back.  REQUIRES: it was acquired and not released.
+  void Release(const PlacementRules* rules);
+  // Forgets what is not referenced and returns the ids, ascending.
+  std::vector<uint32_t> Collect();
+
+  size_t size() const { return references_.size(); }
+
+ private:
+  std::map<PlacementRules, int64_t> references_;  // Keys never move.
+  uint32_t next_id_ = 1;
+  bool has_idle_ = false;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_RULES_TABLE_H_

@@ -1,0 +1,116 @@
+#include "core/explanation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "util/cluster_builder.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class ExplanationTest : public testing::Test {
+ protected:
+  Explanation ExplainTask(uint64_t uid, int64_t now_ms = 0) {
+    return cluster_.scheduler().Explain(cluster_.TaskOf(uid), now_ms);
+  }
+  // "<machine>: <what it lacks>" of the nearest.
+  std::vector<std::string> NearestOf(const Explanation& explanation) {
+    std::vector<std::string> nearest;
+    for (const Explanation::NearMiss& miss : explanation.nearest) {
+      nearest.push_back(StrCat(cluster_.state().FindMachine(miss.machine)->uuid,
+                               ": ", miss.lacks));
+    }
+    return nearest;
+  }
+  TestScheduler cluster_;
+};
+
+TEST_F(ExplanationTest, CountsEachMachineUnderItsFirstConstraint) {
+  ClusterBuilder()
+      .Machines("tainted", 3, {.taints = {NoSchedule("dedicated", "ml")}})
+      .Machines("slow", 4, {.labels = {{"disk", "hdd"}}})
+      .Machines("full", 5, {.memory = 1000, .labels = {{"disk", "ssd"}}})
+      .Machine("gone", {.labels = {{"disk", "ssd"}}})
+      .Task(1, {.cpu = 100,
+                .memory = 2000,
+                .rules = {.selectors = {LabelIn("disk", {"ssd"})}}})
+      .ApplyTo(&cluster_);
+  cluster_.Apply(Removed("gone"));
+  const Explanation explanation = ExplainTask(1);
+  EXPECT_EQ(explanation.summary,
+            "0/12 machines: 5 insufficient cpu, 5 insufficient memory, 4 "
+            "node(s) didn't match the selector disk=ssd, 3 had the taint "
+            "dedicated=ml:NoSchedule");
+}
+
+TEST_F(ExplanationTest, NamesEverythingThatTheNearestMachinesLack) {
+  ClusterBuilder()
+      .Machine("all", {.pods = 0, .taints = {NoExecute("k")}})
+      .Machine("two", {.cpu = 100})
+      .Machine("busy", {.cpu = 900, .memory = 4000, .pods = 0})
+      .Machine("idle", {.cpu = 900, .memory = 4000, .pods = 0})
+      .Task(1, {.cpu = 500, .memory = 2000})
+      .ApplyTo(&cluster_);
+  cluster_.Apply(ForeignPod("p", "busy", {{"cpu", 300}}));
+  // Fewest first, then the least loaded.
+  EXPECT_THAT(NearestOf(ExplainTask(1)),
+              ElementsAre("idle: lacks 1 pods", "busy: lacks 2 pods",
+                          "two: lacks 400m cpu, lacks 2 bytes memory"));
+}
+
+TEST_F(ExplanationTest, TakesTheFirstOfEquallyNearMachines) {
+  ClusterBuilder().Machines("m", 9, {}).Task(1, {.cpu = 5}).ApplyTo(&cluster_);
+  EXPECT_THAT(
+      NearestOf(ExplainTask(1)),
+      ElementsAre("m0: lacks 5m cpu", "m1: lacks 5m cpu", "m2: lacks 5m cpu"));
+}
+
+TEST_F(ExplanationTest, SumsUpTheRarerReasons) {
+  ClusterBuilder builder;
+  for (int taint = 0; taint < 13; ++taint) {
+    builder.Machines(StrCat("m", taint, "-"), 13 - taint,
+                     {.taints = {NoSchedule(StrCat("k", taint))}});
+  }
+  builder.Task(1).ApplyTo(&cluster_);
+  const Explanation explanation = ExplainTask(1);
+  ASSERT_THAT(explanation.reasons, SizeIs(11));
+  EXPECT_EQ(explanation.reasons[0].machines, 13);
+  EXPECT_EQ(explanation.reasons[9].text, "had the taint k9:NoSchedule");
+  EXPECT_EQ(explanation.reasons[10].code, "other");
+  EXPECT_EQ(explanation.reasons[10].machines, 3 + 2 + 1);
+  EXPECT_THAT(explanation.summary, HasSubstr(", 6 for other reasons"));
+}
+
+TEST_F(ExplanationTest, SaysThatATaskFitsOrThatThereIsNoMachine) {
+  cluster_.Apply(Submitted(1));
+  EXPECT_EQ(ExplainTask(1).summary, "0/0 machines");
+  cluster_.Apply(Added("m", {}));
+  const Explanation explanation = ExplainTask(1);
+  EXPECT_EQ(explanation.summary,
+            "1/1 machines: it fits, and waits for the next Schedule call");
+  EXPECT_EQ(explanation.feasible_machines, 1);
+  EXPECT_THAT(explanation.nearest, IsEmpty());
+  cluster_.Apply(Added("full", {.pods = 0}));
+  EXPECT_EQ(ExplainTask(1).summary,
+            "1/2 machines: 1 too many pods; it fits, and waits for the next "
+            "Schedule call");
+}
+
+TEST_F(ExplanationTest, SaysWhatWaitingCosts) {
+  cluster_.Apply(Submitted(1));
+  const int64_t at_first = ExplainTask(1).waiting_cost;
+  EXPECT_EQ(ExplainTask(1, 60000).waiting_cost, 2 * at_first);
+}
+
+}  // namespace
+}  // namespace sluice

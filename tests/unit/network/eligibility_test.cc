@@ -1,0 +1,104 @@
+#include "network/eligibility.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "util/cluster_builder.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class EligibilityTest : public testing::Test {
+ protected:
+  // The uuids of the machines that the task may use.
+  std::vector<std::string> MachinesFor(uint64_t uid) {
+    Eligibility& eligibility = cluster_.eligibility();
+    std::vector<std::string> uuids;
+    const auto kinds =
+        eligibility.KindsFor(*cluster_.TaskOf(uid).class_key.rules);
+    for (const auto& [id, machine] : cluster_.state().machines()) {
+      const KindId kind = eligibility.KindOf(*machine);
+      for (const Eligibility::Kind& one : kinds) {
+        if (one.id == kind) uuids.push_back(machine->uuid);
+      }
+    }
+    return uuids;
+  }
+  EligibilityCounters counters() const {
+    return cluster_.scheduler().eligibility().counters();
+  }
+  TestScheduler cluster_;
+};
+
+TEST_F(EligibilityTest, ListsTheKindsThatAreAllowedAndWhatTheyCost) {
+  ClusterBuilder()
+      .Machine("a", {.labels = {{"disk", "ssd"}}})
+      .Machine("b", {.taints = {NoSchedule("k")}})
+      .Machine("c", {})
+      .Task(1,
+            {.rules = {.preferred = {{2, {.labels = {LabelExists("disk")}}}}}})
+      .ApplyTo(&cluster_);
+  EXPECT_THAT(MachinesFor(1), ElementsAre("a", "c"));
+  std::map<KindId, Cost> preferences;
+  for (const auto& [kind, preference] :
+       cluster_.eligibility().KindsFor(*cluster_.TaskOf(1).class_key.rules)) {
+    preferences[kind] = preference;
+  }
+  const auto preference_on = [&](std::string_view uuid) {
+    return preferences.at(
+        cluster_.eligibility().KindOf(*cluster_.state().FindMachine(uuid)));
+  };
+  EXPECT_EQ(preference_on("a"), 0);
+  EXPECT_EQ(preference_on("c"), 6000);
+}
+
+TEST_F(EligibilityTest, FollowsMachinesThatAreDescribedAnew) {
+  cluster_.Apply(Added("a", {}));
+  cluster_.Apply(Submitted(1, {.rules = {.selectors = {LabelExists("disk")}}}));
+  EXPECT_THAT(MachinesFor(1), IsEmpty());
+  cluster_.Apply(Updated("a", {.labels = {{"disk", "ssd"}}}));
+  EXPECT_THAT(MachinesFor(1), ElementsAre("a"));
+  cluster_.Apply(
+      Updated("a", {.labels = {{"disk", "ssd"}}, .taints = {NoExecute("k")}}));
+  EXPECT_THAT(MachinesFor(1), IsEmpty());
+}
+
+// A thousand machines, each with a name and a host label of its own.
+TEST_F(EligibilityTest, AsksOnceForMachinesThatNoRulesTellApart) {
+  for (int i = 0; i < 1000; ++i) {
+    cluster_.Apply(
+        Added(StrCat("m", i),
+              {.labels = {{"host", StrCat("m", i)}, {"zone", StrCat(i % 2)}}}));
+  }
+  cluster_.Apply(
+      Submitted(1, {.rules = {.selectors = {LabelIn("zone", {"1"})}}}));
+  EXPECT_EQ(MachinesFor(1).size(), 500u);
+  const int64_t evaluations = counters().evaluations;
+  EXPECT_LE(evaluations, 10);
+  cluster_.Apply(Updated("m7", {.labels = {{"host", "x"}, {"zone", "0"}}}));
+  EXPECT_EQ(MachinesFor(1).size(), 499u);
+  EXPECT_EQ(counters().evaluations, evaluations) << "such a kind was known";
+}
+
+TEST_F(EligibilityTest, ForgetsRulesThatNoTaskHas) {
+  cluster_.Apply(Added("a", {}));
+  cluster_.Apply(Submitted(1, {.rules = {.selectors = {LabelExists("disk")}}}));
+  MachinesFor(1);
+  cluster_.Apply(Removed(1));
+  cluster_.Round();
+  cluster_.Apply(Submitted(2, {.rules = {.selectors = {LabelExists("gpu")}}}));
+  EXPECT_THAT(MachinesFor(2), IsEmpty());
+  cluster_.Apply(Updated("a", {.labels = {{"gpu", "1"}}}));
+  EXPECT_THAT(MachinesFor(2), ElementsAre("a"));
+}
+
+}  // namespace
+}  // namespace sluice

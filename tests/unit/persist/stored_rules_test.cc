@@ -1,0 +1,161 @@
+#include "persist/stored_rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "util/cluster_builder.h"
+#include "util/status_matchers.h"
+
+namespace sluice {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Something of everything, with bytes that are no UTF-8.
+PlacementRules Everything() {
+  const NodeTerm term{
+      .labels = {LabelIn("a\xff", {"1", "2\xff"}), LabelNotIn("b", {""}),
+                 LabelExists("c"), LabelDoesNotExist("d"),
+                 LabelAbove("e", INT64_MAX), LabelBelow("f", INT64_MIN),
+                 LabelInvalid("g", "operator 'Has' is unknown")},
+      .fields = {NameIs("n1"), NameIsNot("n2")}};
+  PlacementRules rules;
+  rules.selectors = term.labels;
+  rules.required = {NodeTerm(), term};
+  rules.preferred = {{1, term}, {100, term}, {100, term}};
+  rules.tolerations = {Tolerates(NoSchedule("k", "v")),
+                       Tolerates(NoExecute("k"), 0),
+                       Tolerates(NoExecute("k"), -300),
+                       Tolerates(PreferNoSchedule("k")),
+                       ToleratesKey("k"),
+                       ToleratesEverything(),
+                       {.key = "k",
+                        .op = TolerationOperator::kUnknown,
+                        .effect = TaintEffect::kUnknown}};
+  rules.host_ports = {TcpPort(1), UdpPort(65535, "::1")};
+  return InOrder(rules);
+}
+
+TEST(StoredRules, ComeBackAsTheyWere) {
+  const PlacementRules rules = Everything();
+  v1::StoredRules stored;
+  ASSERT_TRUE(stored.ParseFromString(Encode(rules).SerializeAsString()));
+  const absl::StatusOr<PlacementRules> decoded = Decode(stored);
+  ASSERT_THAT(decoded, IsOk());
+  EXPECT_EQ(*decoded, rules);
+  EXPECT_EQ(*Decode(v1::StoredRules()), NoRules());
+}
+
+TEST(StoredRules, AreWithoutTheOwner) {
+  PlacementRules rules;
+  rules.owner = {"ReplicaSet", "u"};
+  EXPECT_EQ(*Decode(Encode(rules)), NoRules());
+}
+
+TEST(StoredTaints, ComeBackAsTheyWere) {
+  const std::vector<MachineTaint> taints = {
+      {{"a", "", TaintEffect::kUnknown}, -1},
+      {NoSchedule("a", "v\xff"), 0},
+      {NoExecute("b"), INT64_MAX}};
+  const auto decoded = Decode(Encode(taints));
+  ASSERT_THAT(decoded, IsOk());
+  ASSERT_EQ(decoded->size(), taints.size());
+  for (size_t i = 0; i < taints.size(); ++i) {
+    EXPECT_EQ((*decoded)[i].taint, taints[i].taint);
+    EXPECT_EQ((*decoded)[i].since_ms, taints[i].since_ms);
+  }
+  EXPECT_THAT(*Decode(StoredTaints()), IsEmpty());
+}
+
+TEST(StoredOwners, ComeBackAsTheyWere) {
+  const std::vector<Owner> avoids = {{"ReplicaSet", "1"}, {"ReplicaSet", "2"}};
+  EXPECT_EQ(*Decode(Encode(avoids)), avoids);
+  EXPECT_EQ(Decode(Encode(avoids[0])), avoids[0]);
+}
+
+// What no state ever stored, and what is said of it.
+struct Damage {
+  std::function<void(v1::StoredRules*)> cause;
+  std::string error;
+};
+
+TEST(StoredRules, AreRefusedWhereTheyNeverWere) {
+  const auto op = [](int index, int32_t value) {
+    return [=](auto* rules) { rules->mutable_selectors(index)->set_op(value); };
+  };
+  // In the order of Everything().
+  enum { kIn, kNotIn, kExists, kDoesNotExist, kAbove, kBelow, kInvalid };
+  const std::vector<Damage> damages = {
+      {op(0, 7), "an operator of it is none: 7"},
+      {op(0, -1), "an operator of it is none: -1"},
+      {op(kIn, 2), "values that it cannot have"},
+      {op(kExists, 0), "values that it cannot have"},
+      {op(kDoesNotExist, 1), "values that it cannot have"},
+      {op(kExists, 4), "values that it cannot have"},
+      {op(kExists, 6), "values that it cannot have"},
+      {op(kInvalid, 5), "values that it cannot have"},
+      {[](auto* rules) { rules->mutable_selectors(kAbove)->add_values("Z"); },
+       "values that it cannot have"},
+      {[](auto* rules) { rules->mutable_selectors(kIn)->add_values("0"); },
+       "values of it are out of order"},
+      {[](auto* rules) { rules->mutable_selectors()->SwapElements(0, 1); },
+       "requirements of it are out of order"},
+      {[](auto* rules) { *rules->add_selectors() = rules->selectors(6); },
+       "requirements of it are out of order"},
+      {[](auto* rules) {
+         rules->mutable_required(1)->mutable_fields(0)->set_op(9);
+       },
+       "an operator of it is none: 9"},
+      {[](auto* rules) { rules->add_required(); },
+       "terms of it are out of order"},
+      {[](auto* rules) { rules->mutable_preferred(0)->set_weight(0); },
+       "a weight of it is out of range"},
+      {[](auto* rules) { rules->mutable_preferred(2)->set_weight(101); },
+       "a weight of it is out of range"},
+      {[](auto* rules) { rules->mutable_preferred(2)->set_weight(50); },
+       "preferred terms of it are out of order"},
+      {[](auto* rules) { rules->mutable_tolerations(0)->set_op(3); },
+       "an operator of it is none: 3"},
+      {[](auto* rules) { rules->mutable_tolerations(0)->set_effect(4); },
+       "an effect of it is none: 4"},
+      {[](auto* rules) { rules->add_tolerations(); },
+       "tolerations of it are out of order"},
+      {[](auto* rules) { rules->mutable_host_ports(0)->set_port(0); },
+       "a host port of it is out of range"},
+      {[](auto* rules) { rules->mutable_host_ports(1)->set_port(65536); },
+       "a host port of it is out of range"},
+      {[](auto* rules) { rules->mutable_host_ports()->SwapElements(0, 1); },
+       "host ports of it are out of order"}};
+  for (const Damage& damage : damages) {
+    v1::StoredRules stored = Encode(Everything());
+    damage.cause(&stored);
+    EXPECT_THAT(Decode(stored),
+                StatusIs(absl::StatusCode::kDataLoss, HasSubstr(damage.error)));
+  }
+}
+
+TEST(StoredTaints, AreRefusedWhereTheyNeverWere) {
+  StoredTaints stored = Encode(
+      std::vector<MachineTaint>{{NoExecute("a"), 1}, {NoExecute("b"), 2}});
+  stored.SwapElements(0, 1);
+  EXPECT_THAT(Decode(stored), StatusIs(absl::StatusCode::kDataLoss,
+                                       "taints of it are out of order"));
+  stored.Mutable(0)->set_effect(-1);
+  EXPECT_THAT(Decode(stored), StatusIs(absl::StatusCode::kDataLoss,
+                                       "an effect of it is none: -1"));
+}
+
+TEST(StoredOwners, AreRefusedInAnotherOrder) {
+  StoredOwners stored = Encode(std::vector<Owner>{{"a", "1"}, {"b", "1"}});
+  *stored.Add() = stored[1];
+  EXPECT_THAT(Decode(stored), StatusIs(absl::StatusCode::kDataLoss,
+                                       HasSubstr("avoided owners")));
+}
+
+}  // namespace
+}  // namespace sluice
