@@ -1,11 +1,14 @@
 #include <string>
 #include <vector>
 
+#include "absl/synchronization/mutex.h"
 #include "cli/application.h"
 #include "cli/console.h"
 #include "sluice/base/clock.h"
 
 int main(int argc, char** argv) {
+  // As in the daemon (src/server/main.cc).
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0),
                                            argv + argc);
   const sluice::SystemClock clock;
