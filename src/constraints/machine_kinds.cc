@@ -197,8 +197,29 @@ KindId MachineKinds::KindWith(const Views& views) {
       kind.exemplar.taints.push_back({taint});
     }
     kind.exemplar.avoids = *avoid_view_of_[at(MachineAspect::kAvoids)];
+    kinds_by_name_[labels.name].push_back(it->second);
+    for (const auto& [key, value] : labels.labels) {
+      kinds_by_label_[key][value].push_back(it->second);
+    }
   }
   return it->second;
+}
+
+std::vector<KindId> MachineKinds::KindsIn(const LabelRequirement& requirement,
+                                          bool is_field) const {
+  const KindsByText* by_text = &kinds_by_name_;
+  if (!is_field) {
+    const auto it = kinds_by_label_.find(requirement.key);
+    if (it == kinds_by_label_.end()) return {};
+    by_text = &it->second;
+  }
+  std::vector<KindId> kinds;
+  for (const std::string& value : requirement.values) {
+    const auto it = by_text->find(value);
+    if (it == by_text->end()) continue;
+    kinds.insert(kinds.end(), it->second.begin(), it->second.end());
+  }
+  return kinds;
 }
 
 void MachineKinds::SetKind(MachineId id, KindId kind) {

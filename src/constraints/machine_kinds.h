@@ -58,6 +58,10 @@ class MachineKinds {
   const Machine& Exemplar(KindId kind) const {
     return kinds_[static_cast<size_t>(kind)].exemplar;
   }
+  // The kinds that meet a requirement of kIn on a label, or as a field on the
+  // name, found without asking about each.  REQUIRES: it was learned.
+  std::vector<KindId> KindsIn(const LabelRequirement& requirement,
+                              bool is_field) const;
   // Kinds with the same view of an aspect other than kLoad have the same
   // number, dense from 0.
   int32_t ViewOf(KindId kind, MachineAspect aspect) const {
@@ -83,6 +87,7 @@ class MachineKinds {
     Views views;
     int64_t machine_count = 0;
   };
+  using KindsByText = absl::flat_hash_map<std::string, std::vector<KindId>>;
   // What rules mention that none did before.  Of a new label, every value.
   struct News {
     absl::flat_hash_map<std::string, Mentions> labels;  // By key.
@@ -109,6 +114,9 @@ class MachineKinds {
   std::vector<const std::vector<Owner>*> avoid_view_of_;
 
   std::map<Views, KindId> kind_ids_;
+  // By name, and by label key and value: those that rules mention.
+  KindsByText kinds_by_name_;
+  absl::flat_hash_map<std::string, KindsByText> kinds_by_label_;
   std::vector<Kind> kinds_;
   int64_t live_count_ = 0;       // Kinds with a machine.
   int64_t forgotten_count_ = 0;  // Rules.

@@ -1,7 +1,5 @@
 #include "constraints/verdict_cache.h"
 
-#include <algorithm>
-
 namespace sluice {
 
 bool VerdictCache::Allows(const PlacementRules& rules,
@@ -14,19 +12,15 @@ bool VerdictCache::Allows(const PlacementRules& rules,
   for (size_t i = 0; i < entries.size(); ++i) {
     const auto& [name, aspect, constraint] = entries[i];
     if (aspect == MachineAspect::kLoad) continue;
-    const auto view = static_cast<size_t>(kinds.ViewOf(kind, aspect));
-    ByView& verdicts = by_constraint[i];
-    if (view >= verdicts.size()) verdicts.resize(view + 1);
-    Verdict& verdict = verdicts[view];
-    if (verdict == Verdict::kUnknown) {
+    const auto [verdict, is_new] =
+        by_constraint[i].try_emplace(kinds.ViewOf(kind, aspect));
+    if (is_new) {
       ++evaluation_count_;
-      verdict = constraint->Allows(key, kinds.Exemplar(kind))
-                    ? Verdict::kAllowed
-                    : Verdict::kForbidden;
+      verdict->second = constraint->Allows(key, kinds.Exemplar(kind));
     } else {
       ++hit_count_;
     }
-    if (verdict == Verdict::kForbidden) return false;
+    if (!verdict->second) return false;
   }
   return true;
 }

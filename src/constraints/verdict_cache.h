@@ -38,8 +38,7 @@ class VerdictCache {
   int64_t evaluation_count() const { return evaluation_count_; }
 
  private:
-  enum class Verdict : uint8_t { kUnknown, kForbidden, kAllowed };
-  using ByView = std::vector<Verdict>;
+  using ByView = absl::flat_hash_map<int32_t, bool>;
 
   const ConstraintSet* constraints_;
   // By the id of the rules, then by constraint.

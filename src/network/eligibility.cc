@@ -1,5 +1,9 @@
 #include "network/eligibility.h"
 
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
 namespace sluice {
 
 void Eligibility::StartRound(ClusterState* state) {
@@ -29,13 +33,54 @@ void Eligibility::Refresh(ClusterState* state) {
 std::span<const Eligibility::Kind> Eligibility::KindsFor(
     const PlacementRules& rules) {
   Answers& answers = answers_[rules.id];
-  for (; answers.asked < kinds_.size(); ++answers.asked) {
-    const KindId kind = answers.asked;
+  if (answers.asked == kinds_.size()) return answers.kinds;
+  for (const KindId kind : Candidates(rules, answers.asked)) {
     if (!verdicts_.Allows(rules, kinds_, kind)) continue;
     answers.kinds.push_back(
         {kind, policies_.PreferenceCost(rules, kinds_.Exemplar(kind))});
   }
+  answers.asked = kinds_.size();
   return answers.kinds;
+}
+
+// Where rules name values, only the kinds that have these are asked about: a
+// cluster may have ten thousand tasks, each for one machine.
+std::vector<KindId> Eligibility::Candidates(const PlacementRules& rules,
+                                            KindId first) const {
+  std::optional<std::vector<KindId>> named = KindsNamed(rules.selectors, {});
+  if (!named.has_value() && !rules.required.empty()) {
+    named.emplace();
+    for (const NodeTerm& term : rules.required) {
+      const auto of_term = KindsNamed(term.labels, term.fields);
+      if (!of_term.has_value()) {
+        named.reset();
+        break;
+      }
+      named->insert(named->end(), of_term->begin(), of_term->end());
+    }
+  }
+  if (!named.has_value()) {
+    std::vector<KindId> all(static_cast<size_t>(kinds_.size() - first));
+    std::iota(all.begin(), all.end(), first);
+    return all;
+  }
+  std::ranges::sort(*named);
+  const auto repeated = std::ranges::unique(*named);
+  named->erase(repeated.begin(), repeated.end());
+  named->erase(named->begin(), std::ranges::lower_bound(*named, first));
+  return *std::move(named);
+}
+
+std::optional<std::vector<KindId>> Eligibility::KindsNamed(
+    const std::vector<LabelRequirement>& labels,
+    const std::vector<LabelRequirement>& fields) const {
+  for (const LabelRequirement& field : fields) {
+    if (field.op == LabelOperator::kIn) return kinds_.KindsIn(field, true);
+  }
+  for (const LabelRequirement& label : labels) {
+    if (label.op == LabelOperator::kIn) return kinds_.KindsIn(label, false);
+  }
+  return std::nullopt;
 }
 
 EligibilityCounters Eligibility::counters() const {

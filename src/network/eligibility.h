@@ -7,6 +7,7 @@
 #define SLUICE_NETWORK_ELIGIBILITY_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -61,6 +62,16 @@ class Eligibility {
     KindId asked = 0;
     std::vector<Kind> kinds;
   };
+
+  // The kinds from `first` on that the rules may allow, ascending.
+  std::vector<KindId> Candidates(const PlacementRules& rules,
+                                 KindId first) const;
+
+  // The kinds that meet one of the requirements, all of which must hold;
+  // nothing where none of them names values.
+  std::optional<std::vector<KindId>> KindsNamed(
+      const std::vector<LabelRequirement>& labels,
+      const std::vector<LabelRequirement>& fields) const;
 
   const ConstraintSet& constraints_;
   const PolicySet& policies_;

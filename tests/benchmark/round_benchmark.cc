@@ -252,6 +252,48 @@ void BM_RoundAfterNodeUpdated(benchmark::State& bench) {
   bench.counters["first_evaluations"] = static_cast<double>(first_evaluations);
   bench.counters["evaluations"] = static_cast<double>(evaluations) / rounds;
 }
+// Tasks that each name their machine by its host label, as those of a daemon
+// set do.  Arguments: machines, tasks.
+void BM_RoundOfPinnedTasks(benchmark::State& bench) {
+  const PolicySet policies =
+      *PolicySet::FromNames("cpu_memory,node_affinity,taint");
+  const ConstraintSet constraints;
+  const std::unique_ptr<Solver> solver = MakeSolver(kSolver);
+  Shares shares;
+  for (auto _ : bench) {
+    bench.PauseTiming();
+    auto scheduler =
+        std::make_unique<Scheduler>(policies, constraints, RoundOptions());
+    ClusterState& state = scheduler->mutable_state();
+    for (int64_t i = 0; i < bench.range(0); ++i) {
+      CHECK(state.Apply(AddMachine{LabeledMachine(i)}, 0) == Ack::kOk);
+    }
+    for (int64_t i = 0; i < bench.range(1); ++i) {
+      SubmitTask submit;
+      submit.task = {static_cast<uint64_t>(1 + i)};
+      submit.job_uuid = "daemons";
+      submit.spec.request = {{"cpu", 100}};
+      submit.spec.rules = {
+          .required = {{.labels = {{"hostname",
+                                    LabelOperator::kIn,
+                                    {StrCat("machine-", i)}}}}},
+          .tolerations = {{.op = TolerationOperator::kExists}}};
+      CHECK(state.Apply(submit, 0) == Ack::kOk);
+    }
+    bench.ResumeTiming();
+    RunRound(scheduler.get(), solver.get(), &shares);
+    CHECK_EQ(shares.last.placed, bench.range(1));
+    bench.PauseTiming();
+    scheduler.reset();
+    bench.ResumeTiming();
+  }
+  shares.Report(&bench);
+}
+BENCHMARK(BM_RoundOfPinnedTasks)
+    ->Args({10000, 1000})
+    ->Args({10000, 10000})
+    ->Unit(benchmark::kMillisecond);
+
 BENCHMARK(BM_RoundAfterNodeUpdated)
     ->Args({5000, 50000, 1000})
     ->Unit(benchmark::kMillisecond);

@@ -88,6 +88,30 @@ TEST_F(EligibilityTest, AsksOnceForMachinesThatNoRulesTellApart) {
   EXPECT_EQ(counters().evaluations, evaluations) << "such a kind was known";
 }
 
+// Each of a thousand tasks names its machine, by a label or by the name.
+TEST_F(EligibilityTest, AsksAboutNamedMachinesAlone) {
+  constexpr int kCount = 1000;
+  for (int i = 0; i < kCount; ++i) {
+    const std::string uuid = StrCat("m", i);
+    cluster_.Apply(Added(uuid, {.labels = {{"host", uuid}}}));
+    TaskOptions options;
+    if (i % 3 == 0) {
+      options.rules.selectors = {LabelIn("host", {uuid})};
+    } else if (i % 3 == 1) {
+      options.rules.required = {{.labels = {LabelIn("host", {uuid})}}};
+    } else {
+      options.rules.required = {{.fields = {NameIs(uuid)}}};
+    }
+    cluster_.Apply(Submitted(static_cast<uint64_t>(i), options));
+  }
+  for (const uint64_t uid : {0, 1, 2, 500, 999}) {
+    EXPECT_THAT(MachinesFor(uid), ElementsAre(StrCat("m", uid)));
+  }
+  cluster_.Round();
+  EXPECT_EQ(cluster_.state().pending_count(), 0);
+  EXPECT_LE(counters().evaluations, 5 * kCount);
+}
+
 TEST_F(EligibilityTest, ForgetsRulesThatNoTaskHas) {
   cluster_.Apply(Added("a", {}));
   cluster_.Apply(Submitted(1, {.rules = {.selectors = {LabelExists("disk")}}}));
