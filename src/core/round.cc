@@ -62,7 +62,7 @@ std::optional<FlowProblem> Round::NextPass(RoundStats* stats) {
         return std::nullopt;
       }
     }
-    if (options_.arcs_max > 0 && stats->arcs >= options_.arcs_max) {
+    if (IsSpent(*stats)) {
       stats->is_cut_short = true;
       return std::nullopt;
     }
@@ -118,7 +118,8 @@ bool Round::Advance(RoundStats* stats) {
     if (!priority_.has_value()) {
       if (!EnterTierBelow(std::nullopt)) return false;
     } else if (stage_ == Stage::kSettle) {
-      if (PlanSettling(stats)) return true;
+      // What is taken back must be placed again in this round.
+      if (!IsSpent(*stats) && PlanSettling(stats)) return true;
       if (!EnterTierBelow(priority_)) return false;
     } else if (!IsTierWaiting() ||
                (stage_ == Stage::kRefill && placed_in_stage_ == 0)) {
@@ -145,21 +146,27 @@ bool Round::Advance(RoundStats* stats) {
 void Round::StartSettling() {
   stage_ = Stage::kSettle;
   Groups();  // Eligibility is asked below.
-  std::map<const PlacementRules*, bool> has_preferences;
+  // What the rules are charged where they like best, unless they like all
+  // machines alike.
+  std::map<const PlacementRules*, std::optional<Cost>> least_of;
   std::map<ClassKey, std::vector<TaskId>> of_class;
   for (const TaskId id : placed_in_tier_) {
     const Task* task = state_->FindTask(id);
     if (task == nullptr || task->state != TaskState::kRunning) continue;
-    const PlacementRules* rules = task->class_key.rules;
-    const auto [it, is_new] = has_preferences.try_emplace(rules, false);
-    if (is_new) {
-      const auto kinds = eligibility_->KindsFor(*rules);
-      it->second =
-          std::ranges::any_of(kinds, [&](const Eligibility::Kind& kind) {
-            return kind.preference != kinds.front().preference;
-          });
+    const auto kinds = eligibility_->KindsFor(*task->class_key.rules);
+    const auto [it, is_new] = least_of.try_emplace(task->class_key.rules);
+    if (is_new && !kinds.empty()) {
+      const auto [least, most] =
+          std::ranges::minmax(kinds, {}, &Eligibility::Kind::preference);
+      if (least.preference < most.preference) it->second = least.preference;
     }
-    if (it->second) of_class[task->class_key].push_back(id);
+    if (!it->second.has_value()) continue;
+    const Machine& machine = *state_->FindMachine(task->machine);
+    const auto kind = std::ranges::lower_bound(
+        kinds, eligibility_->KindOf(machine), {}, &Eligibility::Kind::id);
+    if (kind != kinds.end() && kind->preference > *it->second) {
+      of_class[task->class_key].push_back(id);
+    }
   }
   unsettled_.clear();
   for (auto& [key, tasks] : of_class) {

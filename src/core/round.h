@@ -83,6 +83,9 @@ class Round {
   // Cuts the tasks of the current tier into bands_, largest first.  Returns
   // false where none of them fits anywhere.
   bool PlanStage();
+  bool IsSpent(const RoundStats& stats) const {
+    return options_.arcs_max > 0 && stats.arcs >= options_.arcs_max;
+  }
   // Goes on to the next stage or tier.  Returns false after the last.
   bool Advance(RoundStats* stats);
   void StartSettling();
@@ -115,7 +118,7 @@ class Round {
   Stage stage_ = Stage::kAdmit;
   int64_t placed_in_stage_ = 0;
   std::vector<TaskId> placed_in_tier_;
-  // Classes that do not like all machines alike, and their tasks of this tier.
+  // Classes with tasks of this tier that are where they would rather not be.
   std::deque<std::pair<ClassKey, std::vector<TaskId>>> unsettled_;
   std::deque<Band> bands_;
   std::vector<MachineGroup> groups_;
