@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <utility>
-
-#include "base/limits.h"
 
 namespace sluice {
 namespace {
@@ -40,11 +39,26 @@ uint32_t AspectsOf(VerdictEvent event, MachineFields fields) {
   return aspects;
 }
 
-// Stands for all that nobody mentions: longer than what a client may say.
-const std::string& OtherText() {
-  static const std::string other(std::max(kLabelBytesMax, kNameBytesMax) + 1,
-                                 '?');
-  return other;
+// Stands for all that nobody mentions: no client can say it, as it is no UTF-8.
+constexpr std::string_view kOtherText = "\xff";
+
+// Bytes that the rules mention, about.
+int64_t SizeOf(const std::vector<LabelRequirement>& requirements) {
+  size_t size = 0;
+  for (const LabelRequirement& requirement : requirements) {
+    size += requirement.key.size();
+    for (const std::string& value : requirement.values) size += value.size();
+  }
+  return static_cast<int64_t>(size);
+}
+int64_t SizeOf(const NodeTerm& term) {
+  return SizeOf(term.labels) + SizeOf(term.fields);
+}
+int64_t SizeOf(const PlacementRules& rules) {
+  int64_t size = SizeOf(rules.selectors);
+  for (const NodeTerm& term : rules.required) size += SizeOf(term);
+  for (const PreferredTerm& term : rules.preferred) size += SizeOf(term.term);
+  return size;
 }
 
 // The number of `content`, a new one where it is seen for the first time.
@@ -63,7 +77,10 @@ void MachineKinds::Learn(std::span<const PlacementRules* const> rules,
                          const ClusterState& state) {
   News news;
   for (const PlacementRules* one : rules) {
-    if (!learned_.insert(one->id).second) continue;
+    const auto [it, is_new] = learned_.try_emplace(one->id);
+    if (!is_new) continue;
+    it->second = SizeOf(*one);
+    learned_bytes_ += it->second;
     Note(one->selectors, &news);
     for (const NodeTerm& term : one->required) NoteTerm(term, &news);
     for (const PreferredTerm& term : one->preferred) NoteTerm(term.term, &news);
@@ -88,7 +105,12 @@ void MachineKinds::Learn(std::span<const PlacementRules* const> rules,
 
 void MachineKinds::Forget(std::span<const uint32_t> rules_ids) {
   for (const uint32_t id : rules_ids) {
-    forgotten_count_ += static_cast<int64_t>(learned_.erase(id));
+    const auto it = learned_.find(id);
+    if (it == learned_.end()) continue;
+    ++forgotten_count_;
+    forgotten_bytes_ += it->second;
+    learned_bytes_ -= it->second;
+    learned_.erase(it);
   }
 }
 
@@ -134,14 +156,15 @@ void MachineKinds::Note(const std::vector<LabelRequirement>& requirements,
 
 MachineKinds::LabelView MachineKinds::ViewLabels(const Machine& machine) const {
   LabelView view;
-  view.name = names_.contains(machine.name) ? machine.name : OtherText();
+  view.name =
+      names_.contains(machine.name) ? machine.name : std::string(kOtherText);
   for (const auto& [key, value] : machine.labels) {
     const auto it = labels_.find(key);
     if (it == labels_.end()) continue;
     const Mentions& mentions = it->second;
     const bool is_told =
         mentions.is_every_value || mentions.values.contains(value);
-    view.labels.emplace_back(key, is_told ? value : OtherText());
+    view.labels.emplace_back(key, is_told ? value : std::string(kOtherText));
   }
   return view;
 }
@@ -237,9 +260,11 @@ void MachineKinds::SetKind(MachineId id, KindId kind) {
 bool MachineKinds::is_stale() const {
   // As many as can be kept for less than it costs to start anew.
   constexpr int64_t kGoneMin = 1000;
+  constexpr int64_t kBytesMin = 4 << 20;
   const int64_t dead = size() - live_count_;
   return dead > std::max(kGoneMin, 2 * live_count_) ||
-         forgotten_count_ > std::max(10 * kGoneMin, 2 * std::ssize(learned_));
+         forgotten_count_ > std::max(10 * kGoneMin, 2 * std::ssize(learned_)) ||
+         forgotten_bytes_ > std::max(kBytesMin, 2 * learned_bytes_);
 }
 
 }  // namespace sluice

@@ -101,7 +101,9 @@ class MachineKinds {
   void SetKind(MachineId id, KindId kind);
   KindId KindWith(const Views& views);
 
-  absl::flat_hash_set<uint32_t> learned_;  // Ids of rules.
+  // Ids of rules, with how many bytes they mention.
+  absl::flat_hash_map<uint32_t, int64_t> learned_;
+  int64_t learned_bytes_ = 0;
   absl::flat_hash_map<std::string, Mentions> labels_;
   absl::flat_hash_set<std::string> names_;
 
@@ -118,7 +120,8 @@ class MachineKinds {
   KindsByText kinds_by_name_;
   absl::flat_hash_map<std::string, KindsByText> kinds_by_label_;
   std::vector<Kind> kinds_;
-  int64_t live_count_ = 0;       // Kinds with a machine.
+  int64_t live_count_ = 0;  // Kinds with a machine.
+  int64_t forgotten_bytes_ = 0;
   int64_t forgotten_count_ = 0;  // Rules.
   int64_t invalidation_count_ = 0;
   std::vector<KindId> kind_of_;  // By machine id.

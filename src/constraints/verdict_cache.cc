@@ -12,15 +12,31 @@ bool VerdictCache::Allows(const PlacementRules& rules,
   for (size_t i = 0; i < entries.size(); ++i) {
     const auto& [name, aspect, constraint] = entries[i];
     if (aspect == MachineAspect::kLoad) continue;
-    const auto [verdict, is_new] =
-        by_constraint[i].try_emplace(kinds.ViewOf(kind, aspect));
-    if (is_new) {
+    const auto view = static_cast<size_t>(kinds.ViewOf(kind, aspect));
+    ByView& verdicts = by_constraint[i];
+    if (view >= verdicts.size()) verdicts.resize(view + 1);
+    Verdict& verdict = verdicts[view];
+    if (verdict == Verdict::kUnknown) {
       ++evaluation_count_;
-      verdict->second = constraint->Allows(key, kinds.Exemplar(kind));
+      verdict = constraint->Allows(key, kinds.Exemplar(kind))
+                    ? Verdict::kAllowed
+                    : Verdict::kForbidden;
     } else {
       ++hit_count_;
     }
-    if (!verdict->second) return false;
+    if (verdict == Verdict::kForbidden) return false;
+  }
+  return true;
+}
+
+bool VerdictCache::AllowsUnkept(const PlacementRules& rules,
+                                const MachineKinds& kinds, KindId kind) {
+  ClassKey key;
+  key.rules = &rules;
+  for (const auto& [name, aspect, constraint] : constraints_->entries()) {
+    if (aspect == MachineAspect::kLoad) continue;
+    ++evaluation_count_;
+    if (!constraint->Allows(key, kinds.Exemplar(kind))) return false;
   }
   return true;
 }

@@ -31,6 +31,10 @@ class VerdictCache {
   // their load.
   bool Allows(const PlacementRules& rules, const MachineKinds& kinds,
               KindId kind);
+  // Likewise, but asks the constraints and keeps nothing: for rules that are
+  // asked about few kinds, where what is kept would be mostly gaps.
+  bool AllowsUnkept(const PlacementRules& rules, const MachineKinds& kinds,
+                    KindId kind);
   // Rules with these ids are no more.
   void Forget(std::span<const uint32_t> rules_ids);
 
@@ -38,7 +42,8 @@ class VerdictCache {
   int64_t evaluation_count() const { return evaluation_count_; }
 
  private:
-  using ByView = absl::flat_hash_map<int32_t, bool>;
+  enum class Verdict : uint8_t { kUnknown, kForbidden, kAllowed };
+  using ByView = std::vector<Verdict>;
 
   const ConstraintSet* constraints_;
   // By the id of the rules, then by constraint.

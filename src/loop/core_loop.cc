@@ -201,11 +201,11 @@ void CoreLoop::ContinueRound() {
   std::optional<FlowProblem> problem = scheduler_.NextPass();
   const int64_t build_us = clock_.MonotonicUs() - start_us;
   round_.build_us += build_us;
+  metrics_.build_seconds.Observe(Seconds(build_us));
   if (!problem.has_value()) {
     EndRound();
     return;
   }
-  metrics_.build_seconds.Observe(Seconds(build_us));
   metrics_.solves.Increment();
   is_pass_open_ = true;
   solver_thread_.Solve(*std::move(problem));

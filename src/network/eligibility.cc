@@ -1,7 +1,6 @@
 #include "network/eligibility.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace sluice {
@@ -34,41 +33,40 @@ std::span<const Eligibility::Kind> Eligibility::KindsFor(
     const PlacementRules& rules) {
   Answers& answers = answers_[rules.id];
   if (answers.asked == kinds_.size()) return answers.kinds;
-  for (const KindId kind : Candidates(rules, answers.asked)) {
-    if (!verdicts_.Allows(rules, kinds_, kind)) continue;
+  const auto add = [&](KindId kind) {
     answers.kinds.push_back(
         {kind, policies_.PreferenceCost(rules, kinds_.Exemplar(kind))});
+  };
+  if (const auto named = KindsNamed(rules)) {
+    for (const KindId kind : *named) {
+      if (kind < answers.asked) continue;
+      if (verdicts_.AllowsUnkept(rules, kinds_, kind)) add(kind);
+    }
+  } else {
+    for (KindId kind = answers.asked; kind < kinds_.size(); ++kind) {
+      if (verdicts_.Allows(rules, kinds_, kind)) add(kind);
+    }
   }
   answers.asked = kinds_.size();
   return answers.kinds;
 }
 
-// Where rules name values, only the kinds that have these are asked about: a
-// cluster may have ten thousand tasks, each for one machine.
-std::vector<KindId> Eligibility::Candidates(const PlacementRules& rules,
-                                            KindId first) const {
+std::optional<std::vector<KindId>> Eligibility::KindsNamed(
+    const PlacementRules& rules) const {
   std::optional<std::vector<KindId>> named = KindsNamed(rules.selectors, {});
   if (!named.has_value() && !rules.required.empty()) {
     named.emplace();
     for (const NodeTerm& term : rules.required) {
       const auto of_term = KindsNamed(term.labels, term.fields);
-      if (!of_term.has_value()) {
-        named.reset();
-        break;
-      }
+      if (!of_term.has_value()) return std::nullopt;
       named->insert(named->end(), of_term->begin(), of_term->end());
     }
   }
-  if (!named.has_value()) {
-    std::vector<KindId> all(static_cast<size_t>(kinds_.size() - first));
-    std::iota(all.begin(), all.end(), first);
-    return all;
-  }
+  if (!named.has_value()) return std::nullopt;
   std::ranges::sort(*named);
   const auto repeated = std::ranges::unique(*named);
   named->erase(repeated.begin(), repeated.end());
-  named->erase(named->begin(), std::ranges::lower_bound(*named, first));
-  return *std::move(named);
+  return named;
 }
 
 std::optional<std::vector<KindId>> Eligibility::KindsNamed(

@@ -63,10 +63,11 @@ class Eligibility {
     std::vector<Kind> kinds;
   };
 
-  // The kinds from `first` on that the rules may allow, ascending.
-  std::vector<KindId> Candidates(const PlacementRules& rules,
-                                 KindId first) const;
-
+  // The kinds that the rules may allow, ascending, where they name values of
+  // labels or names; otherwise nothing.  So a cluster may have ten thousand
+  // tasks, each for one machine, without all being asked about all.
+  std::optional<std::vector<KindId>> KindsNamed(
+      const PlacementRules& rules) const;
   // The kinds that meet one of the requirements, all of which must hold;
   // nothing where none of them names values.
   std::optional<std::vector<KindId>> KindsNamed(

@@ -107,9 +107,12 @@ struct GivenRequirement {
 };
 
 GivenRequirement Given(const LabelSelector& selector) {
-  return {selector.key(), ToOperator(selector.type()),
-          StrCat("type ", static_cast<int>(selector.type())),
-          selector.values()};
+  return {
+      selector.key(), ToOperator(selector.type()),
+      StrCat("type ", LabelSelector::SelectorType_IsValid(selector.type())
+                          ? LabelSelector::SelectorType_Name(selector.type())
+                          : StrCat(static_cast<int>(selector.type()))),
+      selector.values()};
 }
 GivenRequirement Given(const NodeSelectorRequirement& requirement) {
   return {requirement.key(), ToOperator(requirement.operator_()),
@@ -140,7 +143,7 @@ std::string WhatIsWrong(const GivenRequirement& given) {
       }
       if (ParseInt64(given.values[0]).has_value()) return "";
       return StrCat(given.operator_text, " with ", Quoted(given.values[0]),
-                    ", which is no integer");
+                    ", which is no 64-bit integer");
     case LabelOperator::kInvalid:
       break;
   }

@@ -254,7 +254,8 @@ std::string NotWaiting(const ClusterState& state, const Task& task) {
     case TaskState::kRunning: {
       const Machine* machine = state.FindMachine(task.machine);
       return StrCat("runs on machine '", machine->name, "'",
-                    machine->is_present ? "" : ", which has gone away");
+                    machine->is_present ? "" : ", which has gone away",
+                    task.is_evicted ? ", and was told to leave it" : "");
     }
     case TaskState::kCompleted:
       return "completed";
