@@ -29,10 +29,12 @@ constexpr uint32_t Bit(MachineAspect aspect) {
   return uint32_t{1} << static_cast<uint32_t>(aspect);
 }
 
-uint32_t AspectsOf(VerdictEvent event, MachineFields fields) {
+// What `event` ends on the machines in `scope`.
+uint32_t AspectsOf(VerdictEvent event, MachineFields fields,
+                   VerdictScope scope) {
   uint32_t aspects = 0;
   for (const VerdictRow& row : kVerdictRows) {
-    if (row.event == event && (row.field & fields) != 0) {
+    if (row.event == event && row.scope == scope && (row.field & fields) != 0) {
       aspects |= Bit(row.aspect);
     }
   }
@@ -95,8 +97,8 @@ void MachineKinds::Learn(std::span<const PlacementRules* const> rules,
               it->second.values.contains(label.second));
     });
   };
-  const uint32_t aspects =
-      AspectsOf(VerdictEvent::kRulesLearned, kNameField | kLabelsField);
+  const uint32_t aspects = AspectsOf(VerdictEvent::kRulesLearned, kAllFields,
+                                     VerdictScope::kMachinesMentioned);
   for (const auto& [id, machine] : state.machines()) {
     const bool is_known = id.value < kind_of_.size() && KindOf(id) != kNoKind;
     if (is_known && is_mentioned(*machine)) SeeAnew(*machine, aspects);
@@ -178,7 +180,8 @@ void MachineKinds::Update(MachineId id, MachineFields fields,
     return;
   }
   if (KindOf(id) == kNoKind) fields = kAllFields;
-  SeeAnew(*machine, AspectsOf(VerdictEvent::kMachineDescribed, fields));
+  SeeAnew(*machine, AspectsOf(VerdictEvent::kMachineDescribed, fields,
+                              VerdictScope::kThisMachine));
 }
 
 void MachineKinds::SeeAnew(const Machine& machine, uint32_t aspects) {
