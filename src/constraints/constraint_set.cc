@@ -19,13 +19,17 @@ ConstraintSet::ConstraintSet() {
   }
 }
 
-void ConstraintSet::Explain(
+size_t ConstraintSet::Explain(
     const ClassKey& task_class, const Machine& machine,
     const std::function<const std::string&(ResourceIndex)>& resource_name,
     std::vector<Reason>* reasons) const {
+  const size_t before = reasons->size();
+  size_t first_count = 0;
   for (const Entry& entry : entries_) {
     entry.constraint->Explain(task_class, machine, resource_name, reasons);
+    if (first_count == 0) first_count = reasons->size() - before;
   }
+  return first_count;
 }
 
 }  // namespace sluice

@@ -39,8 +39,9 @@ class ConstraintSet {
     }
     return true;
   }
-  // Appends every reason against the pair, in the order of constraints.def.
-  void Explain(
+  // Appends every reason against the pair, in the order of constraints.def, and
+  // returns how many of these are the first forbidding constraint's.
+  size_t Explain(
       const ClassKey& task_class, const Machine& machine,
       const std::function<const std::string&(ResourceIndex)>& resource_name,
       std::vector<Reason>* reasons) const;

@@ -10,8 +10,6 @@
 namespace sluice {
 namespace {
 
-constexpr std::string_view kNameField = "metadata.name";
-
 // Of a list, and of a key or value, that is shown to people.
 constexpr size_t kShownParts = 3;
 constexpr size_t kShownBytes = 128;
@@ -32,7 +30,7 @@ std::optional<std::strong_ordering> Compare(
 }
 
 bool FieldHolds(const LabelRequirement& requirement, const Machine& machine) {
-  const bool is_supported = requirement.key == kNameField &&
+  const bool is_supported = requirement.key == kMetadataName &&
                             (requirement.op == LabelOperator::kIn ||
                              requirement.op == LabelOperator::kNotIn) &&
                             requirement.values.size() == 1;

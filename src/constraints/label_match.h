@@ -18,6 +18,9 @@
 
 namespace sluice {
 
+// The one field that terms know: a machine's name.
+inline constexpr std::string_view kMetadataName = "metadata.name";
+
 // A decimal integer of 64 bits, as Go's strconv.ParseInt(text, 10, 64) reads
 // it: digits after an optional sign, and nothing else.
 std::optional<int64_t> ParseInt64(std::string_view text);

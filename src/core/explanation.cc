@@ -36,10 +36,9 @@ class Explainer {
   Explanation TakeExplanation();
 
  private:
-  // Those of the first constraint that forbids it come first; `first_count`,
-  // if not null, is how many these are.
-  std::vector<Reason> ReasonsAgainst(const Machine& machine,
-                                     size_t* first_count) const;
+  // As ConstraintSet::Explain().
+  size_t FindReasons(const Machine& machine,
+                     std::vector<Reason>* reasons) const;
   void Sum();
   void NameNearest();
   std::string Summary() const;
@@ -54,24 +53,18 @@ class Explainer {
   Explanation explanation_;
 };
 
-std::vector<Reason> Explainer::ReasonsAgainst(const Machine& machine,
-                                              size_t* first_count) const {
+size_t Explainer::FindReasons(const Machine& machine,
+                              std::vector<Reason>* reasons) const {
   const auto resource_name = [&](ResourceIndex index) -> const std::string& {
     return state_.ResourceName(index);
   };
-  std::vector<Reason> reasons;
-  for (const ConstraintSet::Entry& entry : constraints_.entries()) {
-    const bool is_first = reasons.empty();
-    entry.constraint->Explain(task_class_, machine, resource_name, &reasons);
-    if (is_first && first_count != nullptr) *first_count = reasons.size();
-  }
-  return reasons;
+  return constraints_.Explain(task_class_, machine, resource_name, reasons);
 }
 
 void Explainer::Ask(const Machine& machine) {
   ++explanation_.machines;
-  size_t first_count = 0;
-  const std::vector<Reason> reasons = ReasonsAgainst(machine, &first_count);
+  std::vector<Reason> reasons;
+  const size_t first_count = FindReasons(machine, &reasons);
   if (reasons.empty()) {
     ++explanation_.feasible_machines;
     return;
@@ -103,9 +96,10 @@ void Explainer::Sum() {
 
 void Explainer::NameNearest() {
   for (const Miss& miss : nearest_) {
+    std::vector<Reason> reasons;
+    FindReasons(*state_.FindMachine(miss.machine), &reasons);
     std::string lacks;
-    for (const Reason& reason :
-         ReasonsAgainst(*state_.FindMachine(miss.machine), nullptr)) {
+    for (const Reason& reason : reasons) {
       lacks += StrCat(lacks.empty() ? "" : ", ", reason.lacks);
     }
     explanation_.nearest.push_back({miss.machine, std::move(lacks)});

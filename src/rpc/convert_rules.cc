@@ -21,7 +21,6 @@ using firmament::ResourceDescriptor;
 using firmament::TaskDescriptor;
 using Values = google::protobuf::RepeatedPtrField<std::string>;
 
-constexpr std::string_view kNameField = "metadata.name";
 constexpr int kPreferredWeightMax = 100;
 constexpr int kPortMax = 65535;
 
@@ -151,8 +150,8 @@ std::string WhatIsWrong(const GivenRequirement& given) {
 }
 
 std::string WhatIsWrongWithField(const GivenRequirement& given) {
-  if (given.key != kNameField) {
-    return StrCat("the only field is ", kNameField);
+  if (given.key != kMetadataName) {
+    return StrCat("the only field is ", kMetadataName);
   }
   if (given.op != LabelOperator::kIn && given.op != LabelOperator::kNotIn) {
     return StrCat(given.operator_text, " is neither In nor NotIn");

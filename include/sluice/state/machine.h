@@ -47,8 +47,8 @@ struct Machine {
   Resources capacity;     // All there is; what the system reserves is load.
   LabelPairs labels;
   std::vector<MachineTaint> taints;  // Ascending by taint.
-  std::vector<Owner>
-      avoids;  // Whose tasks it would rather not have; ascending.
+  // Whose tasks it would rather not have, ascending.
+  std::vector<Owner> avoids;
   std::vector<ProcessingUnit> pus;
   // uuids of the tree that are neither the machine's nor a processing unit's.
   std::vector<std::string> other_uuids;
