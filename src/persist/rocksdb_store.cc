@@ -4,6 +4,7 @@
 #include <glog/logging.h>
 #include <rocksdb/db.h>
 #include <rocksdb/iterator.h>
+#include <rocksdb/memtablerep.h>
 #include <rocksdb/options.h>
 #include <rocksdb/slice.h>
 #include <rocksdb/status.h>
@@ -92,6 +93,11 @@ rocksdb::Options StoreOptions() {
       rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
   // A cluster of 100,000 tasks is some 30 MB of records.
   options.write_buffer_size = 16 << 20;
+  // Nothing is read between recovery and the next start, so that keeping the
+  // buffer in order with every write is wasted: it is sorted when it is
+  // written out.  It takes no concurrent writers, and there is one.
+  options.memtable_factory = std::make_shared<rocksdb::VectorRepFactory>();
+  options.allow_concurrent_memtable_write = false;
   options.max_write_buffer_number = 2;
   options.max_total_wal_size = 64 << 20;
   options.max_manifest_file_size = 16 << 20;

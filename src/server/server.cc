@@ -70,6 +70,7 @@ std::unique_ptr<grpc::Server> StartGrpc(
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
                              kStreamsPerConnectionMax);
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_CHANNELZ, 0);  // Not served.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kPingMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingTimeoutMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
