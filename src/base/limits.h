@@ -45,13 +45,26 @@ inline constexpr size_t kLabelsMax = 1024;
 inline constexpr size_t kRequirementsMax = 256;
 // Values of a requirement: people list machines, a large cluster's racks.
 inline constexpr size_t kRequirementValuesMax = 4096;
-// Terms of a node affinity, required or preferred.
+// Terms of an affinity, towards machines or tasks, required or preferred; and
+// spread constraints.
 inline constexpr size_t kAffinityTermsMax = 256;
+// Namespaces of a term: people list teams, a large cluster's tenants.
+inline constexpr size_t kNamespacesMax = 1024;
+// A pattern of job names, which is compared with every one, in time that grows
+// with both: twice the longest name of Kubernetes.
+inline constexpr size_t kPatternBytesMax = 512;
 inline constexpr size_t kTolerationsMax = 1024;
 inline constexpr size_t kHostPortsMax = 1024;
 inline constexpr size_t kTaintsMax = 256;
 // Controllers that a machine avoids: one for each task it ever got rid of.
 inline constexpr size_t kAvoidsMax = 1024;
+
+// A gang's minimum: more tasks than a cluster runs, and less than the numbers
+// that mean something else (sluice/state/task.h).
+inline constexpr uint64_t kGangMinimumMax = 1 << 24;
+// How long a gang may wait to be whole: a year; who waits longer waits for
+// ever.
+inline constexpr int64_t kGangTimeoutSecondsMax = 366 * 24 * 3600;
 
 // Distinct names of extended resources in the whole cluster; every one may add
 // eight bytes to each machine's and task's vectors.

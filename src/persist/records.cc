@@ -67,6 +67,7 @@ v1::StoredTask Encoder::Encode(const Task& task) const {
   AddAmounts(task.class_key.request, spec->mutable_request());
   spec->set_priority(task.class_key.priority);
   AddLabels(state_.ToPairs(task.labels), spec->mutable_labels());
+  AddLabels(task.namespace_labels, spec->mutable_namespace_labels());
   spec->set_task_type(task.task_type);
   spec->set_quarantine_reason(task.quarantine_reason);
   // Not even empty where they only name an owner: that comes and goes with what
@@ -97,7 +98,8 @@ v1::StoredJob Encoder::Encode(const Job& job) const {
   stored.set_job_id(job.id.value);
   stored.set_uuid(job.uuid);
   stored.set_name(job.name);
-  stored.set_gang_minimum(job.gang_minimum);
+  stored.set_gang_minimum(job.gang.minimum);
+  stored.set_gang_timeout_ms(job.gang.timeout_ms);
   return stored;
 }
 

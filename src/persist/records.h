@@ -23,9 +23,10 @@ namespace sluice {
 
 // What this daemon writes.  It changes with every change that an older daemon
 // would misunderstand.
-inline constexpr uint32_t kRecordFormat = 2;
-// The oldest that it reads.  Format 1 knows no placement rules and no taints;
-// its records say the same here.
+inline constexpr uint32_t kRecordFormat = 3;
+// The oldest that it reads.  Format 1 knows no placement rules and no taints,
+// format 2 no rules about other tasks, no labels of namespaces and no time-outs
+// of gangs; their records say the same here.
 inline constexpr uint32_t kRecordFormatMin = 1;
 
 // The first byte of a key, ascending in the order of recovery.

@@ -160,10 +160,13 @@ absl::Status Recovery::AddMessage(const v1::StoredCounters& stored) {
 absl::Status Recovery::AddMessage(const v1::StoredJob& stored) {
   RETURN_IF_ERROR(ContradictionIf(stored.job_id() >= counters_->next_job_id,
                                   "its id was not dealt yet"));
-  return state_.RestoreJob({.id = {stored.job_id()},
-                            .uuid = stored.uuid(),
-                            .name = stored.name(),
-                            .gang_minimum = stored.gang_minimum()});
+  RETURN_IF_ERROR(ContradictionIf(stored.gang_timeout_ms() < 0,
+                                  "its gang's time-out is negative"));
+  return state_.RestoreJob(
+      {.id = {stored.job_id()},
+       .uuid = stored.uuid(),
+       .name = stored.name(),
+       .gang = {stored.gang_minimum(), stored.gang_timeout_ms()}});
 }
 
 absl::Status Recovery::AddMessage(const v1::StoredMachine& stored) {
@@ -235,6 +238,8 @@ absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
   spec.request = WithoutOnePod(std::move(request));
   spec.priority = stored.spec().priority();
   ASSIGN_OR_RETURN(spec.labels, ToPairs(stored.spec().labels()));
+  ASSIGN_OR_RETURN(spec.namespace_labels,
+                   ToPairs(stored.spec().namespace_labels()));
   spec.task_type = stored.spec().task_type();
   spec.quarantine_reason = stored.spec().quarantine_reason();
   ASSIGN_OR_RETURN(spec.rules, Decode(stored.spec().rules()));

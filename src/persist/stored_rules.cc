@@ -1,117 +1,34 @@
 #include "persist/stored_rules.h"
 
 #include <algorithm>
-#include <charconv>
-#include <functional>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "base/status_macros.h"
+#include "persist/stored_peers.h"
+#include "persist/stored_requirements.h"
 
 namespace sluice {
 namespace {
-
-using StoredRequirements =
-    google::protobuf::RepeatedPtrField<v1::StoredRequirement>;
-
-absl::Status Damaged(std::string_view what) {
-  return absl::DataLossError(std::string(what));
-}
-
-template <class Items, class Projection = std::identity>
-absl::Status CheckAscending(std::string_view what, const Items& items,
-                            Projection projection = {}) {
-  if (std::ranges::adjacent_find(items, std::ranges::greater_equal(),
-                                 projection) == items.end()) {
-    return absl::OkStatus();
-  }
-  return Damaged(StrCat(what, " of it are out of order"));
-}
-
-// `number` as one of the enum's values, which are 0 to `last`.
-template <class Enum>
-absl::StatusOr<Enum> ToEnum(std::string_view what, int32_t number, Enum last) {
-  if (number >= 0 && number <= static_cast<int32_t>(last)) {
-    return static_cast<Enum>(number);
-  }
-  return Damaged(StrCat(what, " of it is none: ", number));
-}
 
 absl::StatusOr<TaintEffect> ToEffect(int32_t number) {
   return ToEnum("an effect", number, TaintEffect::kNoExecute);
 }
 
 // ---------------------------------------------------------------------------
-// Requirements and terms
-
-void Add(const std::vector<LabelRequirement>& requirements,
-         StoredRequirements* messages) {
-  for (const LabelRequirement& requirement : requirements) {
-    v1::StoredRequirement* message = messages->Add();
-    message->set_key(requirement.key);
-    message->set_op(static_cast<int32_t>(requirement.op));
-    for (const std::string& value : requirement.values) {
-      message->add_values(value);
-    }
-  }
-}
+// Terms
 
 v1::StoredNodeTerm Encode(const NodeTerm& term) {
   v1::StoredNodeTerm stored;
-  Add(term.labels, stored.mutable_labels());
-  Add(term.fields, stored.mutable_fields());
+  *stored.mutable_labels() = sluice::Encode(term.labels);
+  *stored.mutable_fields() = sluice::Encode(term.fields);
   return stored;
-}
-
-bool IsInteger(std::string_view text) {
-  int64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && rest == end;
-}
-
-bool HasFittingValues(const LabelRequirement& requirement) {
-  switch (requirement.op) {
-    case LabelOperator::kIn:
-    case LabelOperator::kNotIn:
-      return !requirement.values.empty();
-    case LabelOperator::kExists:
-    case LabelOperator::kDoesNotExist:
-      return requirement.values.empty();
-    case LabelOperator::kGreaterThan:
-    case LabelOperator::kLessThan:
-      return requirement.values.size() == 1 && IsInteger(requirement.values[0]);
-    case LabelOperator::kInvalid:
-      return requirement.values.size() == 1;
-  }
-  return false;
-}
-
-absl::StatusOr<std::vector<LabelRequirement>> Decode(
-    const StoredRequirements& stored) {
-  std::vector<LabelRequirement> requirements;
-  for (const v1::StoredRequirement& message : stored) {
-    ASSIGN_OR_RETURN(const LabelOperator op, ToEnum("an operator", message.op(),
-                                                    LabelOperator::kInvalid));
-    requirements.push_back(
-        {message.key(),
-         op,
-         {message.values().begin(), message.values().end()}});
-    RETURN_IF_ERROR(CheckAscending("values", requirements.back().values));
-    if (!HasFittingValues(requirements.back())) {
-      return Damaged("a requirement of it has values that it cannot have");
-    }
-  }
-  RETURN_IF_ERROR(CheckAscending("requirements", requirements));
-  return requirements;
 }
 
 absl::StatusOr<NodeTerm> Decode(const v1::StoredNodeTerm& stored) {
   NodeTerm term;
-  ASSIGN_OR_RETURN(term.labels, Decode(stored.labels()));
-  ASSIGN_OR_RETURN(term.fields, Decode(stored.fields()));
+  ASSIGN_OR_RETURN(term.labels, sluice::Decode(stored.labels()));
+  ASSIGN_OR_RETURN(term.fields, sluice::Decode(stored.fields()));
   return term;
 }
 
@@ -147,7 +64,7 @@ absl::StatusOr<Toleration> Decode(const v1::StoredToleration& stored) {
 
 v1::StoredRules Encode(const PlacementRules& rules) {
   v1::StoredRules stored;
-  Add(rules.selectors, stored.mutable_selectors());
+  *stored.mutable_selectors() = Encode(rules.selectors);
   for (const NodeTerm& term : rules.required) {
     *stored.add_required() = Encode(term);
   }
@@ -160,6 +77,7 @@ v1::StoredRules Encode(const PlacementRules& rules) {
     *stored.add_tolerations() = Encode(toleration);
   }
   *stored.mutable_host_ports() = Encode(rules.host_ports);
+  EncodePeers(rules, &stored);
   return stored;
 }
 
@@ -188,6 +106,7 @@ absl::StatusOr<PlacementRules> Decode(const v1::StoredRules& stored) {
   }
   RETURN_IF_ERROR(CheckAscending("tolerations", rules.tolerations));
   ASSIGN_OR_RETURN(rules.host_ports, Decode(stored.host_ports()));
+  RETURN_IF_ERROR(DecodePeers(stored, &rules));
   return rules;
 }
 

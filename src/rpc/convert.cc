@@ -14,6 +14,8 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "rpc/checks.h"
+#include "rpc/convert_peers.h"
+#include "rpc/convert_rules.h"
 
 namespace sluice {
 namespace {
@@ -26,7 +28,8 @@ using firmament::TaskDescriptor;
 using AmountMap = std::map<std::string, int64_t>;
 using Labels = google::protobuf::RepeatedPtrField<firmament::Label>;
 
-// Bytes arrive in AddTaskInfo; the state counts thousandths of them.
+// Bytes arrive in AddTaskInfo, and seconds as a gang's time-out; the state
+// counts thousandths of them.
 constexpr int64_t kMilli = 1000;
 
 std::string KeptId(std::string_view id) { return BoundedId(id, kIdBytesMax); }
@@ -119,6 +122,12 @@ NamedAmounts ToNamedAmounts(AmountMap amounts) {
 // ---------------------------------------------------------------------------
 // Labels
 
+absl::Status CheckLabel(std::string_view key, std::string_view value) {
+  RETURN_IF_ERROR(CheckSize("label key", key, kLabelBytesMax));
+  return CheckSize(StrCat("value of label ", Quoted(key)), value,
+                   kLabelBytesMax);
+}
+
 // A key given twice has its last value; the result ascends by key.
 absl::StatusOr<LabelPairs> ToLabels(const Labels& labels) {
   if (labels.size() > static_cast<int>(kLabelsMax)) {
@@ -127,17 +136,53 @@ absl::StatusOr<LabelPairs> ToLabels(const Labels& labels) {
   }
   std::map<std::string, std::string> by_key;
   for (const firmament::Label& label : labels) {
-    RETURN_IF_ERROR(CheckSize("label key", label.key(), kLabelBytesMax));
-    RETURN_IF_ERROR(CheckSize(
-        StrCat("value of label '", Printable(label.key(), kShownBytes), "'"),
-        label.value(), kLabelBytesMax));
+    RETURN_IF_ERROR(CheckLabel(label.key(), label.value()));
     by_key[label.key()] = label.value();
+  }
+  return LabelPairs(by_key.begin(), by_key.end());
+}
+
+// Without the one that every namespace has.
+absl::StatusOr<LabelPairs> ToNamespaceLabels(const TaskDescriptor& task) {
+  std::map<std::string, std::string> by_key(task.namespace_labels().begin(),
+                                            task.namespace_labels().end());
+  by_key.erase(std::string(kNamespaceNameLabel));
+  if (by_key.size() > kLabelsMax) {
+    return Invalid(StrCat("namespace_labels: ", by_key.size(),
+                          " of them, at most ", kLabelsMax, " are allowed"));
+  }
+  for (const auto& [key, value] : by_key) {
+    RETURN_IF_ERROR(Annotate(CheckLabel(key, value), "namespace_labels"));
   }
   return LabelPairs(by_key.begin(), by_key.end());
 }
 
 // ---------------------------------------------------------------------------
 // Tasks
+
+absl::StatusOr<Gang> ToGang(const TaskDescription& description) {
+  const firmament::JobDescriptor& job = description.job_descriptor();
+  Gang gang;
+  if (description.task_descriptor().global() ==
+      TaskDescriptor::EVERYWHERE_AT_ONCE) {
+    gang.minimum = Gang::kEveryMachine;
+  } else if (!job.is_gang_scheduling_job()) {
+    return gang;
+  } else if (job.min_number_of_tasks() == 0) {
+    gang.minimum = Gang::kAllTasks;
+  } else if (job.min_number_of_tasks() <= kGangMinimumMax) {
+    gang.minimum = job.min_number_of_tasks();
+  } else {
+    return Invalid(StrCat("min_number_of_tasks: more than ", kGangMinimumMax));
+  }
+  const int64_t seconds = job.gang_timeout_seconds();
+  if (seconds < 0 || seconds > kGangTimeoutSecondsMax) {
+    return Invalid(StrCat("gang_timeout_seconds: ", seconds, " is not in 0 to ",
+                          kGangTimeoutSecondsMax));
+  }
+  gang.timeout_ms = seconds * kMilli;
+  return gang;
+}
 
 absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description,
                                          Faults* faults) {
@@ -149,12 +194,19 @@ absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description,
   RETURN_IF_ERROR(CheckSize("namespace", task.namespace_(), kNameBytesMax));
   RETURN_IF_ERROR(CheckSize("job name", description.job_descriptor().name(),
                             kNameBytesMax));
+  RETURN_IF_ERROR(ToGang(description).status());
   TaskSpec spec;
   AmountMap request;
   RETURN_IF_ERROR(AddVector(task.resource_request(), Rounding::kUp, &request));
   spec.request = ToNamedAmounts(std::move(request));
   ASSIGN_OR_RETURN(spec.labels, ToLabels(task.labels()));
+  ASSIGN_OR_RETURN(spec.namespace_labels, ToNamespaceLabels(task));
   ASSIGN_OR_RETURN(spec.rules, ToPlacementRules(task, faults));
+  RETURN_IF_ERROR(AddPeerTerms(task,
+                               {.task_namespace = task.namespace_(),
+                                .labels = spec.labels,
+                                .job = description.job_descriptor().name()},
+                               &spec.rules, faults));
   ASSIGN_OR_RETURN(spec.owner, ToOwner(task));
   spec.name = task.name();
   spec.task_namespace = task.namespace_();
@@ -319,8 +371,7 @@ absl::StatusOr<SubmitTask> ToSubmitTask(const TaskDescription& description,
   command.task = {task.uid()};
   command.job_uuid = KeptId(task.job_id().empty() ? job.uuid() : task.job_id());
   command.job_name = KeptName(job.name());
-  command.gang_minimum =
-      job.is_gang_scheduling_job() ? job.min_number_of_tasks() : 0;
+  command.gang = ToGang(description).value_or(Gang());
   command.spec = ToTaskSpec(description, faults);
   return command;
 }

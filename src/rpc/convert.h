@@ -22,7 +22,7 @@
 
 #include "absl/status/statusor.h"
 #include "firmament/firmament_scheduler.pb.h"
-#include "rpc/convert_rules.h"
+#include "rpc/checks.h"
 #include "state/command.h"
 
 namespace sluice {

@@ -1,8 +1,8 @@
 #include "rpc/convert_rules.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "constraints/label_match.h"
 #include "rpc/checks.h"
+#include "rpc/convert_requirements.h"
 
 namespace sluice {
 namespace {
@@ -19,187 +20,59 @@ using firmament::LabelSelector;
 using firmament::NodeSelectorRequirement;
 using firmament::ResourceDescriptor;
 using firmament::TaskDescriptor;
-using Values = google::protobuf::RepeatedPtrField<std::string>;
 
 constexpr int kPreferredWeightMax = 100;
 constexpr int kPortMax = 65535;
 
-std::string Quoted(std::string_view text) {
-  return StrCat("'", Printable(text, kShownBytes), "'");
-}
-
-// Collects items in ascending order, none twice, up to a bound.
-template <class T>
-class Ascending {
- public:
-  // `what` names them in errors; it must outlive this.
-  Ascending(std::string_view what, size_t max) : what_(what), max_(max) {}
-
-  absl::Status Add(T item) {
-    items_.insert(std::move(item));
-    if (items_.size() <= max_) return absl::OkStatus();
-    return Invalid(StrCat(what_, ": more than ", max_, " of them"));
-  }
-
-  std::vector<T> Take() {
-    std::vector<T> result;
-    result.reserve(items_.size());
-    while (!items_.empty()) {
-      result.push_back(std::move(items_.extract(items_.begin()).value()));
-    }
-    return result;
-  }
-
- private:
-  const std::string_view what_;
-  const size_t max_;
-  std::set<T> items_;
-};
-
 // ---------------------------------------------------------------------------
 // Requirements
 
-constexpr std::pair<std::string_view, LabelOperator> kLabelOperators[] = {
-    {"In", LabelOperator::kIn},
-    {"NotIn", LabelOperator::kNotIn},
-    {"Exists", LabelOperator::kExists},
-    {"DoesNotExist", LabelOperator::kDoesNotExist},
-    {"Gt", LabelOperator::kGreaterThan},
-    {"Lt", LabelOperator::kLessThan}};
-
-LabelOperator ToOperator(std::string_view text) {
-  for (const auto& [name, op] : kLabelOperators) {
-    if (name == text) return op;
-  }
-  return LabelOperator::kInvalid;
-}
-
-LabelOperator ToOperator(LabelSelector::SelectorType type) {
-  switch (type) {
-    case LabelSelector::IN_SET:
-      return LabelOperator::kIn;
-    case LabelSelector::NOT_IN_SET:
-      return LabelOperator::kNotIn;
-    case LabelSelector::EXISTS_KEY:
-      return LabelOperator::kExists;
-    case LabelSelector::NOT_EXISTS_KEY:
-      return LabelOperator::kDoesNotExist;
-    case LabelSelector::GREATER_THAN:
-      return LabelOperator::kGreaterThan;
-    case LabelSelector::LESSER_THAN:
-      return LabelOperator::kLessThan;
-    case firmament::
-        LabelSelector_SelectorType_LabelSelector_SelectorType_INT_MIN_SENTINEL_DO_NOT_USE_:
-    case firmament::
-        LabelSelector_SelectorType_LabelSelector_SelectorType_INT_MAX_SENTINEL_DO_NOT_USE_:
-      break;
-  }
-  return LabelOperator::kInvalid;
-}
-
-// A requirement as its client gives it.
-struct GivenRequirement {
-  std::string_view key;
-  LabelOperator op;
-  std::string operator_text;  // For people.
-  const Values& values;
-};
-
-GivenRequirement Given(const LabelSelector& selector) {
-  return {
-      selector.key(), ToOperator(selector.type()),
-      StrCat("type ", LabelSelector::SelectorType_IsValid(selector.type())
-                          ? LabelSelector::SelectorType_Name(selector.type())
-                          : StrCat(static_cast<int>(selector.type()))),
-      selector.values()};
-}
-GivenRequirement Given(const NodeSelectorRequirement& requirement) {
-  return {requirement.key(), ToOperator(requirement.operator_()),
-          StrCat("operator ", Quoted(requirement.operator_())),
-          requirement.values()};
-}
-
-// What makes it senseless; empty if nothing does.
-std::string WhatIsWrong(const GivenRequirement& given) {
-  if (given.op == LabelOperator::kInvalid) {
-    return StrCat(given.operator_text, " is unknown");
-  }
-  if (given.key.empty()) return "its key is empty";
-  switch (given.op) {
-    case LabelOperator::kIn:
-    case LabelOperator::kNotIn:
-      if (!given.values.empty()) return "";
-      return StrCat(given.operator_text, " without values");
-    case LabelOperator::kExists:
-    case LabelOperator::kDoesNotExist:
-      if (given.values.empty()) return "";
-      return StrCat(given.operator_text, " with values");
-    case LabelOperator::kGreaterThan:
-    case LabelOperator::kLessThan:
-      if (given.values.size() != 1) {
-        return StrCat(given.operator_text, " with ", given.values.size(),
-                      " values, not one");
-      }
-      if (ParseInt64(given.values[0]).has_value()) return "";
-      return StrCat(given.operator_text, " with ", Quoted(given.values[0]),
-                    ", which is no 64-bit integer");
-    case LabelOperator::kInvalid:
-      break;
-  }
-  return "";
-}
-
-std::string WhatIsWrongWithField(const GivenRequirement& given) {
-  if (given.key != kMetadataName) {
-    return StrCat("the only field is ", kMetadataName);
-  }
-  if (given.op != LabelOperator::kIn && given.op != LabelOperator::kNotIn) {
-    return StrCat(given.operator_text, " is neither In nor NotIn");
-  }
-  if (given.values.size() != 1) {
-    return StrCat(given.operator_text, " with ", given.values.size(),
-                  " values, not one");
-  }
-  return "";
-}
-
-absl::StatusOr<LabelRequirement> ToRequirement(const GivenRequirement& given,
-                                               std::string wrong,
-                                               Faults* faults) {
-  RETURN_IF_ERROR(CheckSize("key of a requirement", given.key, kLabelBytesMax));
-  const std::string where = StrCat("requirement on ", Quoted(given.key));
-  Ascending<std::string> values("values", kRequirementValuesMax);
-  for (const std::string& value : given.values) {
-    absl::Status status = CheckSize("value", value, kLabelBytesMax);
-    status.Update(values.Add(value));
-    RETURN_IF_ERROR(Annotate(status, where));
-  }
-  LabelRequirement result{std::string(given.key), given.op, values.Take()};
-  if (!wrong.empty()) {
-    faults->Add(StrCat(where, ": ", wrong));
-    result.op = LabelOperator::kInvalid;
-    result.values = {std::move(wrong)};
-  } else if (given.op == LabelOperator::kGreaterThan ||
-             given.op == LabelOperator::kLessThan) {
-    // "+07" is 7.
-    result.values = {StrCat(*ParseInt64(given.values[0]))};
-  }
-  return result;
-}
-
-// `check` says what is wrong with one of them.
-template <class Messages, class Check>
 absl::StatusOr<std::vector<LabelRequirement>> ToRequirements(
-    std::string_view what, const Messages& messages, Check check,
-    Faults* faults) {
+    std::string_view what,
+    const google::protobuf::RepeatedPtrField<NodeSelectorRequirement>& messages,
+    RequirementOn on, Faults* faults) {
   Ascending<LabelRequirement> requirements(what, kRequirementsMax);
-  for (const auto& message : messages) {
-    const GivenRequirement given = Given(message);
+  for (const NodeSelectorRequirement& message : messages) {
     ASSIGN_OR_RETURN(LabelRequirement requirement,
-                     ToRequirement(given, check(given), faults));
+                     ToRequirement(Given(message.key(), message.operator_(),
+                                         message.values()),
+                                   on, faults));
     RETURN_IF_ERROR(requirements.Add(std::move(requirement)));
   }
   return requirements.Take();
+}
+
+// The node selector, and machine_metadata.
+absl::StatusOr<std::vector<LabelRequirement>> ToSelectors(
+    const TaskDescriptor& task, Faults* faults) {
+  Ascending<LabelRequirement> selectors("label_selectors and machine_metadata",
+                                        kRequirementsMax);
+  const auto add = [&](const GivenRequirement& given) {
+    absl::StatusOr<LabelRequirement> selector =
+        ToRequirement(given, RequirementOn::kMachineLabel, faults);
+    return selector.ok() ? selectors.Add(*std::move(selector))
+                         : selector.status();
+  };
+  for (const LabelSelector& message : task.label_selectors()) {
+    RETURN_IF_ERROR(add(Given(message)));
+  }
+  std::map<std::string, RepeatedText> metadata;
+  for (const std::string& text : task.machine_metadata()) {
+    const size_t equals = text.find('=');
+    if (equals != std::string::npos) {
+      *metadata[text.substr(0, equals)].Add() = text.substr(equals + 1);
+      continue;
+    }
+    RETURN_IF_ERROR(CheckSize("machine_metadata", text, kLabelBytesMax));
+    std::string wrong = "machine_metadata without '='";
+    faults->Add(StrCat("requirement on ", Quoted(text), ": ", wrong));
+    RETURN_IF_ERROR(
+        selectors.Add({text, LabelOperator::kInvalid, {std::move(wrong)}}));
+  }
+  for (const auto& [key, values] : metadata) {
+    RETURN_IF_ERROR(add(Given(key, "In", values)));
+  }
+  return selectors.Take();
 }
 
 // ---------------------------------------------------------------------------
@@ -208,12 +81,13 @@ absl::StatusOr<std::vector<LabelRequirement>> ToRequirements(
 absl::StatusOr<NodeTerm> ToTerm(const firmament::NodeSelectorTerm& message,
                                 Faults* faults) {
   NodeTerm term;
-  ASSIGN_OR_RETURN(term.labels, ToRequirements("matchExpressions",
-                                               message.matchexpressions(),
-                                               &WhatIsWrong, faults));
+  ASSIGN_OR_RETURN(
+      term.labels,
+      ToRequirements("matchExpressions", message.matchexpressions(),
+                     RequirementOn::kMachineLabel, faults));
   ASSIGN_OR_RETURN(term.fields,
                    ToRequirements("matchFields", message.matchfields(),
-                                  &WhatIsWrongWithField, faults));
+                                  RequirementOn::kMachineField, faults));
   return term;
 }
 
@@ -225,6 +99,27 @@ absl::StatusOr<std::vector<NodeTerm>> ToRequired(
     RETURN_IF_ERROR(terms.Add(std::move(term)));
   }
   return terms.Take();
+}
+
+// Adds to `required` that the machine is `machine_id`; empty: any.
+absl::Status DemandMachine(const std::string& machine_id,
+                           std::vector<NodeTerm>* required) {
+  if (machine_id.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckSize("machine_id", machine_id, kNameBytesMax));
+  const LabelRequirement is_machine{
+      std::string(kMachineId), LabelOperator::kIn, {machine_id}};
+  if (required->empty()) {
+    required->push_back({.fields = {is_machine}});
+    return absl::OkStatus();
+  }
+  for (NodeTerm& term : *required) {
+    // One without conditions is to match no machine even now.
+    if (term == NodeTerm()) continue;
+    term.fields.push_back(is_machine);
+    std::ranges::sort(term.fields);
+  }
+  std::ranges::sort(*required);
+  return absl::OkStatus();
 }
 
 // Terms that add nothing, for want of weight or of conditions, are left out;
@@ -335,25 +230,16 @@ constexpr ConditionTaint kConditionTaints[] = {
 
 }  // namespace
 
-void Faults::Add(std::string text) {
-  if (++count_ == 1) first_ = std::move(text);
-}
-
-std::string Faults::Text() const {
-  return count_ < 2 ? first_ : StrCat(first_, " (and ", count_ - 1, " more)");
-}
-
 absl::StatusOr<PlacementRules> ToPlacementRules(const TaskDescriptor& task,
                                                 Faults* faults) {
   PlacementRules rules;
-  ASSIGN_OR_RETURN(rules.selectors,
-                   ToRequirements("label_selectors", task.label_selectors(),
-                                  &WhatIsWrong, faults));
+  ASSIGN_OR_RETURN(rules.selectors, ToSelectors(task, faults));
   const firmament::NodeAffinity& affinity = task.affinity().node_affinity();
   ASSIGN_OR_RETURN(
       rules.required,
       ToRequired(affinity.requiredduringschedulingignoredduringexecution(),
                  faults));
+  RETURN_IF_ERROR(DemandMachine(task.machine_id(), &rules.required));
   ASSIGN_OR_RETURN(rules.preferred, ToPreferred(affinity, faults));
   Ascending<Toleration> tolerations("toleration", kTolerationsMax);
   for (const firmament::Toleration& message : task.toleration()) {

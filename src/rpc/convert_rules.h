@@ -10,32 +10,19 @@
 #ifndef SLUICE_RPC_CONVERT_RULES_H_
 #define SLUICE_RPC_CONVERT_RULES_H_
 
-#include <cstdint>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "firmament/resource_desc.pb.h"
 #include "firmament/task_desc.pb.h"
+#include "rpc/checks.h"
 #include "sluice/state/placement_rules.h"
 
 namespace sluice {
 
-// What of one description cannot be understood.
-class Faults {
- public:
-  void Add(std::string text);
-  bool empty() const { return count_ == 0; }
-  // The first one, and how many more there are; "" if there is none:
-  // "requirement on 'gpu': operator 'Has' is unknown (and 2 more)".
-  std::string Text() const;
-
- private:
-  int64_t count_ = 0;
-  std::string first_;  // A description may be all faults: the rest is not kept.
-};
-
-// Node selector, node affinity, tolerations and host ports; not the owner.
+// All about machines: node selector, machine_metadata, node affinity,
+// machine_id, tolerations and host ports; not the owner, and nothing about
+// other tasks (rpc/convert_peers.h).
 // Errors: kInvalidArgument, with the field and what is wrong with it.
 absl::StatusOr<PlacementRules> ToPlacementRules(
     const firmament::TaskDescriptor& task, Faults* faults);

@@ -397,7 +397,7 @@ absl::Status InspectJob(const CoreView& view, const v1::GetJobRequest& request,
   const Job& job = *it->second;
   response->set_uuid(job.uuid);
   response->set_name(job.name);
-  response->set_gang_minimum(job.gang_minimum);
+  response->set_gang_minimum(job.gang.minimum);
   for (const auto& [id, task] : state.tasks()) {
     if (task->job == job.id && task->state != TaskState::kRemoved) {
       CountTask(*task, response);

@@ -81,8 +81,8 @@ void ClusterState::Resubmit(Task* task, const SubmitTask& command,
       // The earlier task goes on running: its load stays, without a name.
       task->shared_loads.push_back({machine->id, task->class_key.request,
                                     task->class_key.rules->host_ports});
-      AddLoad(task->class_key.request, task->class_key.rules->host_ports,
-              machine);
+      machine->AddLoad(task->class_key.request,
+                       task->class_key.rules->host_ports);
       ++machine->shared_load_count;
       Unplace(task);
     } else if (!is_same_task || !machine->IsUsable()) {
@@ -101,7 +101,11 @@ void ClusterState::Resubmit(Task* task, const SubmitTask& command,
     task->state = TaskState::kPending;
   }
   const JobId former_job = task->job;
+  const bool is_counted =
+      task->state == TaskState::kRunning && !task->is_evicted;
+  if (is_counted) --jobs_.at(former_job)->running_count;
   task->job = JobFor(command);
+  if (is_counted) ++jobs_.at(task->job)->running_count;
   LeaveJob(former_job);
   Describe(task, command.spec);
   EnterQueue(*task);
@@ -301,11 +305,20 @@ Ack ClusterState::ApplyOne(const ReportMachineUsage& command,
 // Placements and their delivery
 
 void ClusterState::Place(TaskId id, MachineId machine_id, int64_t now_ms) {
+  const Task* task = FindTask(id);
+  const Machine* machine = FindMachine(machine_id);
+  CHECK(task != nullptr && task->IsSchedulable());
+  CHECK(machine != nullptr && machine->IsUsable());
+  CHECK(task->class_key.request.FitsIn(machine->Free()));
+  PlaceInstead(id, machine_id, now_ms);
+}
+
+void ClusterState::PlaceInstead(TaskId id, MachineId machine_id,
+                                int64_t now_ms) {
   Task* task = MutableTask(id);
   Machine* machine = MutableMachine(machine_id);
   CHECK(task != nullptr && task->IsSchedulable());
   CHECK(machine != nullptr && machine->IsUsable());
-  CHECK(task->class_key.request.FitsIn(machine->Free()));
   LeaveQueue(*task);
   task->state = TaskState::kRunning;
   task->placed_ms = now_ms;
@@ -326,9 +339,24 @@ void ClusterState::Preempt(TaskId id) {
   CHECK(task != nullptr && task->state == TaskState::kRunning);
   CHECK(CanPreempt(*task) && !IsUntold(id));
   DeleteDeltas(id);
-  task->is_evicted = true;
-  Touch(*task);
+  SetEvicted(task, true);
   AppendDelta(*task, /*is_repeat=*/false);
+}
+
+void ClusterState::SetEvicted(Task* task, bool is_evicted) {
+  CountRunning(*task, -1);
+  task->is_evicted = is_evicted;
+  CountRunning(*task, 1);
+  Touch(*task);
+}
+
+void ClusterState::CountRunning(const Task& task, int64_t sign) {
+  if (sign > 0) {
+    peers_.Add(task);
+  } else {
+    peers_.Remove(task);
+  }
+  if (!task.is_evicted) jobs_.at(task.job)->running_count += sign;
 }
 
 void ClusterState::AppendDelta(const Task& task, bool is_repeat) {
@@ -368,8 +396,7 @@ void ClusterState::Revoke(const Delta& delta) {
   if (delta.type == DeltaType::kPreempt && !delta.is_repeat) {
     // It goes on running there, as the others do.
     DeleteDeltas(task->id);
-    task->is_evicted = false;
-    Touch(*task);
+    SetEvicted(task, false);
     return;
   }
   // Also where it is told a second time: its client asked for a machine, and
@@ -429,18 +456,20 @@ void ClusterState::Unplace(Task* task) {
 void ClusterState::Occupy(Task* task, Machine* machine, int32_t pu) {
   task->machine = machine->id;
   task->pu = pu;
-  AddLoad(task->class_key.request, task->class_key.rules->host_ports, machine);
+  machine->AddLoad(task->class_key.request, task->class_key.rules->host_ports);
   machine->tasks.insert(task->id);
   if (pu != kNoPu) {
     ProcessingUnit& unit = machine->pus[static_cast<size_t>(pu)];
     unit.used += task->class_key.request;
     ++unit.task_count;
   }
+  CountRunning(*task, 1);
   Touch(*task);
   NoteIfNoExecute(*machine);
 }
 
 void ClusterState::Vacate(Task* task) {
+  CountRunning(*task, -1);
   Machine* machine = MutableMachine(task->machine);
   machine->tasks.erase(task->id);
   if (task->pu != kNoPu) {
@@ -448,7 +477,7 @@ void ClusterState::Vacate(Task* task) {
     unit.used -= task->class_key.request;
     --unit.task_count;
   }
-  ReleasePorts(task->class_key.rules->host_ports, machine);
+  machine->ReleasePorts(task->class_key.rules->host_ports);
   Release(task->class_key.request, machine);
   task->machine = MachineId{};
   task->pu = kNoPu;
@@ -461,26 +490,8 @@ void ClusterState::FreeOldestSharedLoad(Task* task) {
   task->shared_loads.erase(task->shared_loads.begin());
   Machine* machine = MutableMachine(load.machine);
   --machine->shared_load_count;
-  ReleasePorts(load.host_ports, machine);
+  machine->ReleasePorts(load.host_ports);
   Release(load.usage, machine);
-}
-
-void ClusterState::AddLoad(const Resources& load,
-                           const std::vector<HostPort>& host_ports,
-                           Machine* machine) {
-  machine->used += load;
-  for (const HostPort& port : host_ports) {
-    auto& used = machine->used_host_ports;
-    used.insert(std::ranges::upper_bound(used, port), port);
-  }
-}
-
-void ClusterState::ReleasePorts(const std::vector<HostPort>& host_ports,
-                                Machine* machine) {
-  for (const HostPort& port : host_ports) {
-    auto& used = machine->used_host_ports;
-    used.erase(std::ranges::lower_bound(used, port));
-  }
 }
 
 void ClusterState::Release(const Resources& load, Machine* machine) {
@@ -523,7 +534,9 @@ int32_t ClusterState::RoomiestPu(const Machine& machine,
 // Queue, jobs, look-ups
 
 void ClusterState::LeaveQueue(const Task& task) {
-  if (unscheduled_.erase(task.id) == 0 || !task.IsSchedulable()) return;
+  if (unscheduled_.erase(task.id) == 0) return;
+  --jobs_.at(task.job)->pending_count;
+  if (!task.IsSchedulable()) return;
   const auto it = pending_.find(task.class_key);
   it->second.erase(task.sequence);
   if (it->second.empty()) pending_.erase(it);
@@ -533,6 +546,7 @@ void ClusterState::LeaveQueue(const Task& task) {
 void ClusterState::EnterQueue(const Task& task) {
   if (!task.IsUnscheduled()) return;
   unscheduled_.insert(task.id);
+  ++jobs_.at(task.job)->pending_count;
   if (!task.IsSchedulable()) return;
   pending_[task.class_key].emplace(task.sequence, &task);
   ++pending_count_;
@@ -542,9 +556,9 @@ JobId ClusterState::JobFor(const SubmitTask& command) {
   const auto [it, is_new] = job_ids_.try_emplace(command.job_uuid);
   if (is_new) {
     it->second = {counters_.next_job_id++};
-    jobs_.emplace(it->second, std::make_unique<Job>(
-                                  Job{it->second, command.job_uuid,
-                                      command.job_name, command.gang_minimum}));
+    jobs_.emplace(it->second,
+                  std::make_unique<Job>(Job{it->second, command.job_uuid,
+                                            command.job_name, command.gang}));
     changes_.jobs.insert(it->second);
     changes_.counters = true;
   }
@@ -564,6 +578,7 @@ void ClusterState::Erase(Task* task) {
   const TaskId id = task->id;
   ReleaseLabels(&task->labels);
   rules_.Release(task->class_key.rules);
+  peers_.Erase(id);
   removed_.erase(id);
   tasks_.erase(id);
   changes_.tasks.insert(id);
@@ -573,6 +588,7 @@ void ClusterState::DropMachine(MachineId id) {
   Machine* machine = MutableMachine(id);
   Touch(*machine);
   SetAvoids(machine, {});
+  peers_.Drop(*machine);
   described_machines_[id] = kAllFields;
   no_execute_machines_.erase(id);
   machine_ids_.erase(machine->uuid);
@@ -600,7 +616,7 @@ const Machine* ClusterState::FindMachine(std::string_view uuid) const {
 }
 
 const std::string& ClusterState::ResourceName(ResourceIndex index) const {
-  return resource_names_.at(index);
+  return resources_.by_index.at(index);
 }
 
 Task* ClusterState::MutableTask(TaskId id) {
@@ -623,6 +639,21 @@ Machine* ClusterState::MutableMachine(MachineId id) {
 
 ChangeSet ClusterState::TakeChanges() {
   return std::exchange(changes_, ChangeSet());
+}
+
+std::vector<uint32_t> ClusterState::CollectRules() {
+  std::vector<uint32_t> ids = rules_.Collect();
+  Reclassify(peers_.Collect(ids));
+  return ids;
+}
+
+void ClusterState::Reclassify(const std::vector<TaskId>& tasks) {
+  for (const TaskId id : tasks) {
+    Task* task = FindIn(tasks_, id);
+    LeaveQueue(*task);
+    task->class_key.meant_by = peers_.MeaningOf(id);
+    EnterQueue(*task);
+  }
 }
 
 absl::btree_map<MachineId, MachineFields>

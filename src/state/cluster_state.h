@@ -36,6 +36,8 @@
 #include "state/command.h"
 #include "state/delta.h"
 #include "state/interner.h"
+#include "state/peer_table.h"
+#include "state/resource_names.h"
 #include "state/rules_table.h"
 
 namespace sluice {
@@ -58,6 +60,9 @@ class ClusterState {
   // Gives `task` its place and appends the PLACE delta.
   // REQUIRES: the task is schedulable, the machine usable, the request fits.
   void Place(TaskId task, MachineId machine, int64_t now_ms);
+
+  // The same where it need not fit before a task that is to leave has left.
+  void PlaceInstead(TaskId task, MachineId machine, int64_t now_ms);
 
   // Whether the PLACE of the task is still in the outbox, in nobody's hands and
   // no repetition: then no client knows of the placement, and it can be undone.
@@ -98,7 +103,7 @@ class ClusterState {
 
   // The name of a resource ("cpu", "nvidia.com/gpu", ...).
   const std::string& ResourceName(ResourceIndex index) const;
-  size_t resource_count() const { return resource_names_.size(); }
+  size_t resource_count() const { return resources_.by_index.size(); }
   int64_t departed_count() const {
     return static_cast<int64_t>(departed_.size());
   }
@@ -121,7 +126,10 @@ class ClusterState {
   absl::btree_set<MachineId> TakeNoExecuteMachines();
   // Forgets the rules that no task has any more and returns their ids.  Class
   // keys with these are dangling then.
-  std::vector<uint32_t> CollectRules() { return rules_.Collect(); }
+  std::vector<uint32_t> CollectRules();
+  const PeerTable& peers() const { return peers_; }
+  // Classifies tasks by the terms that came since the last call.
+  void SyncPeers() { Reclassify(peers_.Sync()); }
 
   // Recovery: puts records back, jobs and machines before the tasks and
   // deltas that name them, the counters last.  Errors name the record that
@@ -155,8 +163,7 @@ class ClusterState {
   Ack ApplyOne(const ReportMachineUsage& command, int64_t now_ms);
 
   // For a change: they count a new version.  Whether the record changes too is
-  // for the caller to say with Touch: what runs on a machine is not part of
-  // the machine's.
+  // for the caller to say with Touch.
   Task* MutableTask(TaskId id);
   Machine* MutableMachine(MachineId id);
   JobId JobFor(const SubmitTask& command);
@@ -171,29 +178,27 @@ class ClusterState {
                 int64_t now_ms);
   void SetRules(Task* task, const PlacementRules& rules);
   void SetAvoids(Machine* machine, std::vector<Owner> avoids);
-  // Of an owner that machines have begun, or ceased, to avoid.
+  // Tasks of an owner that machines have begun, or ceased, to avoid; tasks
+  // that others mean than before.
   void Reclassify(const Owner& owner);
+  void Reclassify(const std::vector<TaskId>& tasks);
   void DescribeTree(Machine* machine, const MachineSpec& spec);
   std::vector<Label> InternLabels(const LabelPairs& pairs);
   void ReleaseLabels(std::vector<Label>* labels);
 
-  // Keeps pending_ and unscheduled_ true; call around every change of a task
-  // that may change whether it waits.
+  // Call around every change that may change whether the task waits.
   void LeaveQueue(const Task& task);
   void EnterQueue(const Task& task);
 
   void Occupy(Task* task, Machine* machine, int32_t pu);
   void Vacate(Task* task);
-  static void AddLoad(const Resources& load,
-                      const std::vector<HostPort>& host_ports,
-                      Machine* machine);
-  static void ReleasePorts(const std::vector<HostPort>& host_ports,
-                           Machine* machine);
+  // Counts a running task for its peers and its job, or no more.
+  void CountRunning(const Task& task, int64_t sign);
+  void SetEvicted(Task* task, bool is_evicted);
   // Takes `load` off the machine.  REQUIRES: nothing accounts for it any more.
   void Release(const Resources& load, Machine* machine);
   void FreeOldestSharedLoad(Task* task);
   int32_t RoomiestPu(const Machine& machine, const Resources& request) const;
-  // That the task is placed, or that it is to leave.
   void AppendDelta(const Task& task, bool is_repeat);
   // The last delta of the task, if it is in the outbox and in nobody's hands.
   const Delta* WaitingDelta(TaskId task) const;
@@ -229,16 +234,11 @@ class ClusterState {
 
   Interner strings_;
   RulesTable rules_;
+  PeerTable peers_{*this};
   absl::btree_map<Owner, int64_t> avoided_owners_;  // By how many machines.
   absl::btree_map<MachineId, MachineFields> described_machines_;
   absl::btree_set<MachineId> no_execute_machines_;
-  std::vector<std::string> resource_names_ = {"cpu", "memory",
-                                              "ephemeral-storage", "pods"};
-  absl::flat_hash_map<std::string, ResourceIndex> resource_indices_ = {
-      {"cpu", kCpu},
-      {"memory", kMemory},
-      {"ephemeral-storage", kEphemeralStorage},
-      {"pods", kPods}};
+  ResourceNames resources_;
 
   StateCounters counters_;
   int64_t reused_uid_count_ = 0;

@@ -38,6 +38,11 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   Touch(*task);
   ++counters_.version;
   changes_.counters = true;
+  // A task that is kept for its removals only may have outlived its job.
+  const Job* job = FindJob(task->job);
+  task->class_key.gang = job != nullptr && job->gang.minimum > 0
+                             ? std::optional(job->id)
+                             : std::nullopt;
   // A running task whose new description makes no sense keeps its old one.
   if (!task->quarantine_reason.empty()) return;
   *request += Resources(0, 0, 0, 1);
@@ -46,13 +51,17 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   const int32_t pu = task->pu;
   const bool is_evicted = task->is_evicted;
   if (is_running) Vacate(task);
+  task->is_evicted = is_evicted;
   task->class_key.request = *std::move(request);
   task->owner = spec.owner;
   SetRules(task, spec.rules);
+  task->class_key.meant_by = peers_.Identify(
+      task->id, {spec.task_namespace, spec.labels, spec.namespace_labels,
+                 job == nullptr ? "" : job->name});
   if (is_running) Occupy(task, machine, pu);
-  task->is_evicted = is_evicted;
   task->class_key.priority = spec.priority;
   task->task_namespace = spec.task_namespace;
+  task->namespace_labels = spec.namespace_labels;
   task->task_type = spec.task_type;
   std::vector<Label> former = std::move(task->labels);
   task->labels = InternLabels(spec.labels);
@@ -71,6 +80,7 @@ void ClusterState::SetRules(Task* task, const PlacementRules& rules) {
     owned.owner = is_avoided ? task->owner : Owner();
     task->class_key.rules = rules_.Acquire(owned);
   }
+  peers_.Learn(*task->class_key.rules);
   rules_.Release(former);
 }
 
@@ -105,6 +115,7 @@ void ClusterState::Describe(Machine* machine, const MachineSpec& spec,
   }
   machine->taints = TaintsSince(machine->taints, spec.taints, now_ms);
   NoteIfNoExecute(*machine);
+  peers_.Describe(*machine);
   if (machine->avoids != spec.avoids) {
     changed |= kAvoidsField;
     SetAvoids(machine, spec.avoids);
@@ -204,16 +215,16 @@ absl::StatusOr<Resources> ClusterState::FromNamed(const NamedAmounts& amounts) {
   Resources resources;
   for (const auto& [name, amount] : amounts) {
     const auto [it, is_new] =
-        resource_indices_.try_emplace(name, resource_names_.size());
+        resources_.indices.try_emplace(name, resources_.by_index.size());
     if (is_new) {
-      if (resource_names_.size() >=
+      if (resources_.by_index.size() >=
           kBuiltinResourceCount + kExtendedResourceNamesMax) {
-        resource_indices_.erase(it);
+        resources_.indices.erase(it);
         return absl::ResourceExhaustedError(
             StrCat("extended resource '", name, "': more than ",
                    kExtendedResourceNamesMax, " distinct names"));
       }
-      resource_names_.push_back(name);
+      resources_.by_index.push_back(name);
     }
     resources.Set(it->second, amount);
   }

@@ -77,7 +77,7 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
   for (const SharedLoad& load : stored.shared_loads) {
     Machine* machine = MutableMachine(load.machine);
     if (machine == nullptr) return error("a machine it used is not stored");
-    AddLoad(load.usage, load.host_ports, machine);
+    machine->AddLoad(load.usage, load.host_ports);
     ++machine->shared_load_count;
   }
   // Described as it waits, then put where it was.

@@ -18,6 +18,7 @@
 #include "sluice/base/ids.h"
 #include "sluice/state/placement_rules.h"
 #include "sluice/state/resources.h"
+#include "sluice/state/task.h"
 
 namespace sluice {
 
@@ -28,7 +29,8 @@ struct TaskSpec {
   NamedAmounts request;  // Without the one pod that every task is.
   uint32_t priority = 0;
   LabelPairs labels;
-  PlacementRules rules;  // Without the owner.
+  LabelPairs namespace_labels;  // Of its namespace, as far as they are known.
+  PlacementRules rules;         // Without the owner.
   Owner owner;
   int32_t task_type = 0;
   std::string quarantine_reason;
@@ -57,7 +59,7 @@ struct SubmitTask {
   TaskId task;
   std::string job_uuid;
   std::string job_name;
-  uint64_t gang_minimum = 0;
+  Gang gang;
   TaskSpec spec;
   // Answer kAlreadyExists for a uid that is known, instead of counting it.
   bool reject_if_known = false;

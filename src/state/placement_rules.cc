@@ -8,7 +8,9 @@ std::strong_ordering operator<=>(const PlacementRules& a,
                                  const PlacementRules& b) {
   const auto fields = [](const PlacementRules& rules) {
     return std::tie(rules.selectors, rules.required, rules.preferred,
-                    rules.tolerations, rules.host_ports, rules.owner);
+                    rules.tolerations, rules.host_ports, rules.affinity,
+                    rules.anti_affinity, rules.preferred_peers, rules.spread,
+                    rules.replaces, rules.owner);
   };
   return fields(a) <=> fields(b);
 }

@@ -18,8 +18,8 @@
 #include "firmament/firmament_scheduler.pb.h"
 #include "rpc/convert.h"
 #include "rpc/wire.h"
+#include "solver/all_or_none.h"
 #include "solver/registry.h"
-#include "solver/verify.h"
 
 namespace sluice {
 namespace {
@@ -29,8 +29,8 @@ constexpr int64_t kDefaultMaxPods = 110;
 class Target {
  public:
   Target()
-      : policies_(
-            *PolicySet::FromNames("cpu_memory,node_affinity,taint,avoid_pods")),
+      : policies_(*PolicySet::FromNames("cpu_memory,node_affinity,pod_affinity,"
+                                        "taint,topology_spread,avoid_pods")),
         scheduler_(policies_, constraints_, RoundOptions()),
         solver_(MakeSolver("cost_scaling")) {}
 
@@ -108,9 +108,9 @@ class Target {
   void RunRound() {
     scheduler_.StartRound(now_ms_);
     while (std::optional<FlowProblem> problem = scheduler_.NextPass()) {
-      const FlowSolution solution = solver_->Solve(*problem);
+      const FlowSolution solution = SolveWithAllOrNone(*problem, *solver_);
       CHECK(solution.outcome == SolveOutcome::kOptimal) << solution.error;
-      CHECK(VerifySolution(*problem, solution).ok());
+      CHECK(VerifyWithAllOrNone(*problem, solution).ok());
       scheduler_.FinishPass(solution);
     }
   }

@@ -88,6 +88,56 @@ std::string Choosy(uint64_t uid, const std::string& op) {
   return description.SerializeAsString();
 }
 
+// A task of a gang with something of every rule about other tasks.
+std::string Sociable(uint64_t uid, const std::string& op) {
+  firmament::TaskDescription description;
+  description.ParseFromString(Task(uid, "sociable", 100));
+  auto* task = description.mutable_task_descriptor();
+  auto* own = task->add_labels();
+  own->set_key("app");
+  own->set_value("web");
+  task->set_namespace_("shop");
+  (*task->mutable_namespace_labels())["env"] = "test";
+  auto* near = task->mutable_affinity()->mutable_pod_affinity();
+  auto* term = near->add_requiredduringschedulingignoredduringexecution();
+  auto* expression = term->mutable_labelselector()->add_matchexpressions();
+  expression->set_key("app");
+  expression->set_operator_(op);
+  expression->add_values("web");
+  term->add_namespaces("shop");
+  (*term->mutable_namespaceselector()->mutable_match_labels_map())["env"] =
+      "test";
+  term->add_matchlabelkeys("app");
+  term->add_mismatchlabelkeys("version");
+  term->set_topologykey("zone");
+  auto* preferred = near->add_preferredduringschedulingignoredduringexecution();
+  preferred->set_weight(70);
+  *preferred->mutable_podaffinityterm() = *term;
+  auto* apart = task->mutable_affinity()
+                    ->mutable_pod_anti_affinity()
+                    ->add_requiredduringschedulingignoredduringexecution();
+  apart->mutable_labelselector()->mutable_matchlabels()->set_key("app");
+  apart->mutable_labelselector()->mutable_matchlabels()->set_value("db");
+  auto* spread = task->add_topology_spread_constraints();
+  spread->set_topologykey("zone");
+  spread->set_maxskew(2);
+  spread->set_whenunsatisfiable("ScheduleAnyway");
+  *spread->mutable_labelselector() = term->labelselector();
+  spread->set_nodetaintspolicy("Honor");
+  task->set_machine_id("node-m1");
+  task->add_machine_metadata("disk=ssd");
+  task->add_conflicts("db-*");
+  task->add_machine_of("job*");
+  task->set_global(firmament::TaskDescriptor::ONE_A_MACHINE);
+  task->set_replaces(1);
+  auto* job = description.mutable_job_descriptor();
+  job->set_name("job");
+  job->set_is_gang_scheduling_job(true);
+  job->set_min_number_of_tasks(2);
+  job->set_gang_timeout_seconds(1);
+  return description.SerializeAsString();
+}
+
 std::string Tainted(const std::string& uuid, const std::string& effect) {
   firmament::ResourceTopologyNodeDescriptor tree;
   tree.ParseFromString(Machine(uuid, 8000));
@@ -163,5 +213,9 @@ int main(int argc, char** argv) {
                      Frame(11, "") + Frame(12, "") +
                      Frame(6, Tainted("m3", "NoSchedule")) +
                      Frame(1, Choosy(6, "Lt")) + Frame(11, ""));
+  write("peers",
+        cluster + Frame(0, Sociable(5, "In")) + Frame(0, Sociable(6, "In")) +
+            Frame(0, Sociable(7, "Has")) + Frame(11, "") + Frame(12, "") +
+            Frame(1, Sociable(6, "Exists")) + Frame(2, Uid(5)) + Frame(11, ""));
   return 0;
 }

@@ -1,10 +1,11 @@
 // A cost model (a policy) says how dear a placement is.  Models compose: their
 // costs add up, so each keeps to its documented scale.
 //
-// There are two kinds of cost.  What depends on the load of a machine is its
+// There are three kinds of cost.  What depends on the load of a machine is its
 // load cost, shared by all classes; what a class's rules and a machine's
-// description make of each other is the preference cost.  A model sees domain
-// objects only, never a node or an arc of the network.
+// description make of each other is the preference cost; what the tasks that
+// run near a machine make of it is the peer cost.  A model sees domain objects
+// only, never a node or an arc of the network.
 //
 // A new model is one file under src/cost/models/ and one line in
 // src/cost/models.def.
@@ -19,6 +20,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "sluice/constraints/peer_standing.h"
 #include "sluice/state/machine.h"
 #include "sluice/state/task.h"
 
@@ -51,6 +53,11 @@ class CostModel {
                               const Machine& /*machine*/) const {
     return 0;
   }
+
+  // The cost of how a machine suits a task by the tasks that run near it.
+  // Rises in equal steps, where it rises: twice a standing costs twice as much,
+  // as far as the model's bound.
+  virtual Cost PeerCost(const PeerStanding& /*standing*/) const { return 0; }
 };
 
 }  // namespace sluice

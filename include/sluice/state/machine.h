@@ -63,6 +63,10 @@ struct Machine {
   int64_t shared_load_count = 0;
   absl::btree_map<std::string, Resources> foreign_pods;
 
+  void AddLoad(const Resources& load, const std::vector<HostPort>& host_ports);
+  // REQUIRES: they were added.
+  void ReleasePorts(const std::vector<HostPort>& host_ports);
+
   bool IsUsable() const { return is_present && quarantine_reason.empty(); }
   bool IsEmpty() const {
     return tasks.empty() && shared_load_count == 0 && foreign_pods.empty();

@@ -1,5 +1,5 @@
-// What a task says about machines: on which it may run, and on which it would
-// rather.
+// What a task says about machines, and about other tasks there: on which it may
+// run, and on which it would rather.
 //
 // The terms are Kubernetes' (node selectors, node affinity, tolerations, host
 // ports).  They come in checked and in one form: what means the same is equal,
@@ -17,39 +17,16 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/base/ids.h"
+#include "sluice/state/label_requirement.h"
+#include "sluice/state/peer_terms.h"
+
 namespace sluice {
-
-// Labels as text: ascending keys, none twice.
-using LabelPairs = std::vector<std::pair<std::string, std::string>>;
-
-enum class LabelOperator : uint8_t {
-  kIn = 0,
-  kNotIn = 1,
-  kExists = 2,
-  kDoesNotExist = 3,
-  kGreaterThan = 4,
-  kLessThan = 5,
-  // Holds for no machine: the client's operator is unknown, or its values make
-  // no sense.
-  kInvalid = 6,
-};
-
-// A condition on one label of a machine.
-struct LabelRequirement {
-  std::string key = {};
-  LabelOperator op = LabelOperator::kIn;
-  // Ascending, none twice; of kGreaterThan and kLessThan one, an integer.  Of
-  // kInvalid one: what is wrong, for people.
-  std::vector<std::string> values = {};
-
-  friend auto operator<=>(const LabelRequirement&,
-                          const LabelRequirement&) = default;
-};
 
 // All requirements must hold; a term without any holds for no machine.
 struct NodeTerm {
   std::vector<LabelRequirement> labels = {};
-  // On "metadata.name", the machine's name, only.
+  // On the machine's name and uuid (constraints/label_match.h).
   std::vector<LabelRequirement> fields = {};
 
   friend auto operator<=>(const NodeTerm&, const NodeTerm&) = default;
@@ -122,9 +99,22 @@ struct PlacementRules {
   std::vector<PreferredTerm> preferred = {};
   std::vector<Toleration> tolerations = {};  // Ascending, none twice.
   std::vector<HostPort> host_ports = {};     // Ascending, none twice.
+  // About other tasks (sluice/state/peer_terms.h).  Each list is ascending, and
+  // in all but the preferred one none comes twice.
+  std::vector<PeerTerm> affinity = {};
+  std::vector<PeerTerm> anti_affinity = {};
+  std::vector<WeightedPeerTerm> preferred_peers = {};
+  std::vector<SpreadConstraint> spread = {};
+  // The running task whose place it takes.
+  std::optional<TaskId> replaces = {};
   // Empty unless some machine would rather not have this owner's tasks.
   Owner owner = {};
 
+  // Whether it says anything about other tasks.
+  bool HasPeerTerms() const {
+    return !affinity.empty() || !anti_affinity.empty() ||
+           !preferred_peers.empty() || !spread.empty();
+  }
   friend std::strong_ordering operator<=>(const PlacementRules& a,
                                           const PlacementRules& b);
   friend bool operator==(const PlacementRules& a, const PlacementRules& b) {

@@ -6,6 +6,7 @@
 #define SLUICE_STATE_TASK_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,14 @@ enum class TaskState : uint8_t {
   kRemoved = 4,  // Gone; kept for the further removals that are expected.
 };
 
+// Selectors of tasks by their ids (state/peer_table.h), ascending.
+using SelectorSet = std::vector<uint32_t>;
+
+inline const SelectorSet& NoSelectors() {
+  static const SelectorSet none;
+  return none;
+}
+
 // What all tasks of a class have in common: nothing else about a task may
 // influence where it can run or what that costs.
 struct ClassKey {
@@ -37,14 +46,29 @@ struct ClassKey {
   Resources request;  // One pod included.
   // Never null.  The state keeps equal rules once (state/rules_table.h).
   const PlacementRules* rules = &NoRules();
+  // Which selectors of rules mean it.  Never null; the state keeps equal ones
+  // once (state/peer_table.h).
+  const SelectorSet* meant_by = &NoSelectors();
+  // The job, if that is a gang.
+  std::optional<JobId> gang = {};
 
-  // The more urgent first, then by request and rules.
+  // Whether where it may go depends on other tasks.
+  bool IsBound() const {
+    return gang.has_value() || !meant_by->empty() || rules->HasPeerTerms();
+  }
+  // The more urgent first, then by request, rules, selectors and gang.
   friend std::strong_ordering operator<=>(const ClassKey& a,
                                           const ClassKey& b) {
     if (a.priority != b.priority) return b.priority <=> a.priority;
     if (const auto order = a.request <=> b.request; order != 0) return order;
-    if (a.rules == b.rules) return std::strong_ordering::equal;
-    return *a.rules <=> *b.rules;
+    if (a.rules != b.rules) {
+      if (const auto order = *a.rules <=> *b.rules; order != 0) return order;
+    }
+    if (a.meant_by != b.meant_by) {
+      const auto order = *a.meant_by <=> *b.meant_by;
+      if (order != 0) return order;
+    }
+    return a.gang <=> b.gang;
   }
   friend bool operator==(const ClassKey& a, const ClassKey& b) {
     return (a <=> b) == 0;
@@ -72,7 +96,8 @@ struct Task {
   ClassKey class_key;
   Owner owner;
   std::vector<Label> labels;  // Ascending.
-  int32_t task_type = 0;      // TaskDescriptor.TaskType of the contract.
+  LabelPairs namespace_labels;
+  int32_t task_type = 0;  // TaskDescriptor.TaskType of the contract.
   // Why it is kept out of scheduling, for people; empty where it is not.
   std::string quarantine_reason;
 
@@ -108,12 +133,29 @@ struct Task {
   }
 };
 
+// How many tasks of a job run together, or none of them.
+struct Gang {
+  // All that are known; one on every machine that their rules allow.
+  static constexpr uint64_t kAllTasks = ~uint64_t{0};
+  static constexpr uint64_t kEveryMachine = kAllTasks - 1;
+
+  uint64_t minimum = 0;  // 0: no gang.
+  // After so long its tasks are placed one by one; 0: it waits for ever.
+  int64_t timeout_ms = 0;
+
+  friend auto operator<=>(const Gang&, const Gang&) = default;
+};
+
 struct Job {
   JobId id;
   std::string uuid;
   std::string name;
-  uint64_t gang_minimum = 0;  // 0: no gang.
-  int64_t task_count = 0;     // Tasks not yet removed.
+  Gang gang;
+  int64_t task_count = 0;  // Tasks not yet removed.
+  // Of these: those that wait as far as their client knows, and those that run
+  // and are not told to leave.
+  int64_t pending_count = 0;
+  int64_t running_count = 0;
 };
 
 }  // namespace sluice

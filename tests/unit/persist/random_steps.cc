@@ -1,5 +1,6 @@
 #include "unit/persist/random_steps.h"
 
+#include <iterator>
 #include <limits>
 #include <map>
 #include <utility>
@@ -88,7 +89,7 @@ Command RandomSteps::TaskCommand() {
       submit.task = AnyTask();
       submit.job_uuid = Name("job", 3);
       submit.job_name = Name("job name", 3);
-      submit.gang_minimum = rng_.Below(3);
+      submit.gang = AnyGang();
       submit.spec = AnyTaskSpec();
       submit.reject_if_known = rng_.Chance(1, 20);
       return submit;
@@ -123,6 +124,7 @@ TaskSpec RandomSteps::AnyTaskSpec() {
   spec.priority = rng_.Chance(1, 10) ? std::numeric_limits<uint32_t>::max()
                                      : static_cast<uint32_t>(rng_.Below(2));
   spec.labels = Labels();
+  spec.namespace_labels = Labels();
   if (rng_.Chance(1, 2)) spec.rules = Rules();
   if (rng_.Chance(1, 2)) spec.owner = AnyOwner();
   spec.task_type = static_cast<int32_t>(rng_.Between(-1, 3));
@@ -193,7 +195,44 @@ PlacementRules RandomSteps::Rules() {
     rules.host_ports.push_back(
         TcpPort(static_cast<int32_t>(rng_.Between(1, 3)), Name("address", 2)));
   }
+  AddPeerTerms(&rules);
   return InOrder(std::move(rules));
+}
+
+void RandomSteps::AddPeerTerms(PlacementRules* rules) {
+  for (uint64_t count = rng_.Below(3); count > 0; --count) {
+    rules->affinity.push_back(AnyPeerTerm());
+  }
+  for (uint64_t count = rng_.Below(3); count > 0; --count) {
+    rules->anti_affinity.push_back(AnyPeerTerm());
+  }
+  for (uint64_t count = rng_.Below(3); count > 0; --count) {
+    const auto weight = static_cast<int32_t>(rng_.Between(1, 100));
+    rules->preferred_peers.push_back(
+        {rng_.Chance(1, 2) ? weight : -weight, AnyPeerTerm()});
+  }
+  for (uint64_t count = rng_.Below(3); count > 0; --count) {
+    rules->spread.push_back(
+        {.term = AnyPeerTerm(),
+         .max_skew = static_cast<int32_t>(rng_.Between(1, 3)),
+         .is_required = rng_.Chance(1, 2),
+         .min_domains = static_cast<int32_t>(rng_.Between(1, 3)),
+         .honors_node_affinity = rng_.Chance(1, 2),
+         .honors_taints = rng_.Chance(1, 2)});
+  }
+  if (rng_.Chance(1, 4)) rules->replaces = AnyTask();
+}
+
+PeerTerm RandomSteps::AnyPeerTerm() {
+  PeerTerm term;
+  if (rng_.Chance(3, 4)) term.tasks.labels = Requirements();
+  for (uint64_t count = rng_.Below(3); count > 0; --count) {
+    term.tasks.namespaces.push_back(Name("namespace", 2));
+  }
+  if (rng_.Chance(1, 2)) term.tasks.namespace_labels = Requirements();
+  if (rng_.Chance(1, 4)) term.tasks.job = Name("job name*", 2);
+  if (rng_.Chance(1, 2)) term.topology_key = Name("label", 3);
+  return term;
 }
 
 std::vector<LabelRequirement> RandomSteps::Requirements() {
@@ -237,6 +276,12 @@ Toleration RandomSteps::AnyToleration() {
 Taint RandomSteps::AnyTaint() {
   return {Name("taint", 2), Name("value", 2),
           static_cast<TaintEffect>(rng_.Below(4))};
+}
+
+Gang RandomSteps::AnyGang() {
+  if (rng_.Chance(1, 2)) return {};
+  constexpr uint64_t kMinimums[] = {1, 2, Gang::kAllTasks, Gang::kEveryMachine};
+  return {kMinimums[rng_.Below(std::size(kMinimums))], rng_.Between(0, 2)};
 }
 
 Owner RandomSteps::AnyOwner() { return {"ReplicaSet", Name("owner", 2)}; }

@@ -51,10 +51,13 @@ class RandomSteps {
   NamedAmounts Amounts(int64_t scale);
   LabelPairs Labels();
   PlacementRules Rules();
+  void AddPeerTerms(PlacementRules* rules);
+  PeerTerm AnyPeerTerm();
   std::vector<LabelRequirement> Requirements();
   NodeTerm Term();
   Toleration AnyToleration();
   Taint AnyTaint();
+  Gang AnyGang();
   Owner AnyOwner();
   std::string Quarantine();
   TaskId AnyTask();

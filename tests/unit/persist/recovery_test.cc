@@ -187,7 +187,7 @@ TEST(Recovery, KeepsTheRulesOfATaskThatIsQuarantinedWhileItRuns) {
   EXPECT_THAT(recovered->FindMachine("m")->used_host_ports, SizeIs(0));
 }
 
-TEST(Recovery, ReadsFormat1WhichKnowsNoRulesAndNoTaints) {
+TEST(Recovery, ReadsOlderFormatsWhichKnowLessRules) {
   MemoryStore store;
   ClusterState state;
   state.Apply(Added("m", {.cpu = 100, .labels = {{"disk", "ssd"}}}), 0);
@@ -198,15 +198,17 @@ TEST(Recovery, ReadsFormat1WhichKnowsNoRulesAndNoTaints) {
   ASSERT_TRUE(Read(store, TaskKey({10}), &task));
   EXPECT_FALSE(task.spec().has_rules());
   EXPECT_FALSE(task.spec().has_owner());
-  v1::StoredCounters counters;
-  ASSERT_TRUE(Read(store, CountersKey(), &counters));
-  counters.set_format(1);
-  WriteBatch batch;
-  batch.Put(CountersKey(), Seal(CountersKey(), counters.SerializeAsString()));
-  ASSERT_THAT(store.Write(batch, Durability::kBuffered), IsOk());
-  const std::unique_ptr<ClusterState> recovered = Recovered(store);
-  EXPECT_EQ(recovered->FindTask({10})->class_key.rules, &NoRules());
-  EXPECT_EQ(StateText(*recovered), StateText(state));
+  for (const uint32_t format : {1u, 2u}) {
+    v1::StoredCounters counters;
+    ASSERT_TRUE(Read(store, CountersKey(), &counters));
+    counters.set_format(format);
+    WriteBatch batch;
+    batch.Put(CountersKey(), Seal(CountersKey(), counters.SerializeAsString()));
+    ASSERT_THAT(store.Write(batch, Durability::kBuffered), IsOk());
+    const std::unique_ptr<ClusterState> recovered = Recovered(store);
+    EXPECT_EQ(recovered->FindTask({10})->class_key.rules, &NoRules());
+    EXPECT_EQ(StateText(*recovered), StateText(state));
+  }
 }
 
 TEST(Recovery, DeliversAgainWhatWasInFlight) {
@@ -390,11 +392,11 @@ TEST_F(DamagedStore, IsRefusedForEveryFlippedBitOfAKey) {
 }
 
 TEST_F(DamagedStore, IsRefusedIfItsFormatIsAnother) {
-  for (const uint32_t format : {0u, 3u}) {
+  for (const uint32_t format : {0u, 4u}) {
     ExpectRefused<v1::StoredCounters>(
         CountersKey(), [&](auto* counters) { counters->set_format(format); },
         StrCat("the store has format ", format,
-               ", this daemon reads formats 1 to 2"),
+               ", this daemon reads formats 1 to 3"),
         absl::StatusCode::kFailedPrecondition);
   }
 }

@@ -17,8 +17,8 @@ class Writer {
     WriteCounters();
     for (const auto& [id, job] : state_.jobs()) {
       Line("job ", id.value, " uuid=", Text(job->uuid),
-           " name=", Text(job->name), " gang=", job->gang_minimum,
-           " tasks=", job->task_count);
+           " name=", Text(job->name), " gang=", job->gang.minimum, " for ",
+           job->gang.timeout_ms, " tasks=", job->task_count);
     }
     for (const auto& [id, machine] : state_.machines()) WriteMachine(*machine);
     for (const auto& [id, task] : state_.tasks()) WriteTask(*task);
@@ -108,8 +108,35 @@ class Writer {
     for (const Toleration& toleration : rules.tolerations) {
       text += Text(toleration) + ";";
     }
-    return text + "}ports" + Text(rules.host_ports) + "owner " +
-           Text(rules.owner);
+    text += "}ports" + Text(rules.host_ports) + "affinity{";
+    for (const PeerTerm& term : rules.affinity) text += Text(term) + ";";
+    text += "}anti_affinity{";
+    for (const PeerTerm& term : rules.anti_affinity) text += Text(term) + ";";
+    text += "}preferred_peers{";
+    for (const WeightedPeerTerm& preferred : rules.preferred_peers) {
+      text += StrCat(preferred.weight, ":", Text(preferred.term), ";");
+    }
+    text += "}spread{";
+    for (const SpreadConstraint& spread : rules.spread) {
+      text +=
+          StrCat(Text(spread.term), " ", spread.max_skew, " ",
+                 spread.is_required, " ", spread.min_domains, " ",
+                 spread.honors_node_affinity, " ", spread.honors_taints, ";");
+    }
+    text += "}";
+    if (rules.replaces) text += StrCat("replaces ", rules.replaces->value);
+    return text + "owner " + Text(rules.owner);
+  }
+
+  static std::string Text(const PeerTerm& term) {
+    const TaskSelector& tasks = term.tasks;
+    std::string text = tasks.labels ? Text(*tasks.labels) : "none";
+    text += " in [";
+    for (const std::string& name : tasks.namespaces) text += Text(name) + ",";
+    text += "]";
+    if (tasks.namespace_labels) text += Text(*tasks.namespace_labels);
+    return StrCat(text, " job=", Text(tasks.job),
+                  " by=", Text(term.topology_key));
   }
 
   void WriteCounters() {
@@ -157,6 +184,7 @@ class Writer {
          " priority=", task.class_key.priority,
          " request=", Text(task.class_key.request),
          " labels=", Text(state_.ToPairs(task.labels)),
+         " namespace_labels=", Text(task.namespace_labels),
          " type=", task.task_type, " quarantine=", Text(task.quarantine_reason),
          " submitted=", task.submitted_ms, " placed=", task.placed_ms,
          " sequence=", task.sequence, " machine=", task.machine.value,

@@ -85,28 +85,7 @@ struct Damage {
 };
 
 TEST(StoredRules, AreRefusedWhereTheyNeverWere) {
-  const auto op = [](int index, int32_t value) {
-    return [=](auto* rules) { rules->mutable_selectors(index)->set_op(value); };
-  };
-  // In the order of Everything().
-  enum { kIn, kNotIn, kExists, kDoesNotExist, kAbove, kBelow, kInvalid };
   const std::vector<Damage> damages = {
-      {op(0, 7), "an operator of it is none: 7"},
-      {op(0, -1), "an operator of it is none: -1"},
-      {op(kIn, 2), "values that it cannot have"},
-      {op(kExists, 0), "values that it cannot have"},
-      {op(kDoesNotExist, 1), "values that it cannot have"},
-      {op(kExists, 4), "values that it cannot have"},
-      {op(kExists, 6), "values that it cannot have"},
-      {op(kInvalid, 5), "values that it cannot have"},
-      {[](auto* rules) { rules->mutable_selectors(kAbove)->add_values("Z"); },
-       "values that it cannot have"},
-      {[](auto* rules) { rules->mutable_selectors(kIn)->add_values("0"); },
-       "values of it are out of order"},
-      {[](auto* rules) { rules->mutable_selectors()->SwapElements(0, 1); },
-       "requirements of it are out of order"},
-      {[](auto* rules) { *rules->add_selectors() = rules->selectors(6); },
-       "requirements of it are out of order"},
       {[](auto* rules) {
          rules->mutable_required(1)->mutable_fields(0)->set_op(9);
        },

@@ -117,6 +117,36 @@ TEST(ConvertRules, ReadTheNameOfTheMachine) {
       ElementsAre(NodeTerm{.labels = {}, .fields = {NameIsNot("n1")}}));
 }
 
+TEST(ConvertRules, ReadMachineMetadataAsSelectors) {
+  EXPECT_THAT(RulesOf(R"(machine_metadata: "zone=b" machine_metadata: "disk=ssd"
+                 machine_metadata: "zone=a" machine_metadata: "zone=b"
+                 machine_metadata: "note=x=y"
+                 label_selectors { key: "disk" values: "ssd" })")
+                  .selectors,
+              ElementsAre(LabelIn("disk", {"ssd"}), LabelIn("note", {"x=y"}),
+                          LabelIn("zone", {"a", "b"})));
+}
+
+TEST(ConvertRules, DemandTheMachineInEveryTerm) {
+  const LabelRequirement is_m = LabelIn("machine_id", {"m"});
+  EXPECT_THAT(RulesOf("machine_id: 'm'").required,
+              ElementsAre(NodeTerm{.labels = {}, .fields = {is_m}}));
+  const std::string terms = R"(
+      nodeSelectorTerms {}
+      nodeSelectorTerms { matchExpressions { key: "b" operator: "Exists" } }
+      nodeSelectorTerms { matchFields {
+          key: "metadata.name" operator: "In" values: "n" } })";
+  EXPECT_THAT(
+      RulesOf("machine_id: 'm'" + Required(terms)).required,
+      ElementsAre(NodeTerm(),
+                  NodeTerm{.labels = {}, .fields = {is_m, NameIs("n")}},
+                  NodeTerm{.labels = {LabelExists("b")}, .fields = {is_m}}));
+  EXPECT_EQ(
+      RulesOf("machine_id: 'm'" + Required("nodeSelectorTerms {}")).required,
+      std::vector{NodeTerm()})
+      << "it matched no machine before";
+}
+
 // A requirement that makes no sense, and what is said of it.
 struct SenselessRow {
   std::string task;
@@ -128,6 +158,8 @@ TEST(ConvertRules, MakeWhatMakesNoSenseHoldNowhere) {
       {R"(label_selectors { type: 9 key: "k" values: "a" })",
        "type 9 is unknown"},
       {R"(label_selectors { key: "k" })", "type IN_SET without values"},
+      {R"(machine_metadata: "k")", "machine_metadata without '='"},
+      {R"(machine_metadata: "=v")", "its key is empty"},
       {Expression(R"(key: "k" operator: "Has" values: "a")"),
        "operator 'Has' is unknown"},
       {Expression(R"(key: "k" operator: "in" values: "a")"),
@@ -381,7 +413,14 @@ const std::vector<TaskFault>& TaskFaults() {
            task->add_label_selectors()->set_key(StrCat(i));
          }
        },
-       "label_selectors: more than 256 of them"},
+       "label_selectors and machine_metadata: more than 256 of them"},
+      {"MachineIdTooLong", [=](auto* task) { task->set_machine_id(huge); },
+       "machine_id: 4097 bytes"},
+      {"MetadataTooLong", [=](auto* task) { task->add_machine_metadata(huge); },
+       "machine_metadata: 4097 bytes"},
+      {"MetadataValueTooLong",
+       [=](auto* task) { task->add_machine_metadata("k=" + huge); },
+       "requirement on 'k': value: 4097 bytes"},
       {"Expressions",
        [=](auto* task) {
          auto* term = required(task)->add_nodeselectorterms();

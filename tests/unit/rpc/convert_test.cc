@@ -88,6 +88,10 @@ constexpr char kTask[] = R"(
     toleration { key: "dedicated" operator: "Exists" }
     owner_ref_kind: "ReplicaSet" owner_ref_uid: "u"
     host_ports { port: 80 }
+    conflicts: "db"
+    machine_id: "m"
+    namespace_labels { key: "env" value: "test" }
+    namespace_labels { key: "kubernetes.io/metadata.name" value: "other" }
   }
   job_descriptor { uuid: "other" name: "job" })";
 
@@ -97,7 +101,7 @@ TEST(ConvertTask, KeepsEveryFieldThatItIsScheduledBy) {
   EXPECT_EQ(command->task, TaskId{7389156575254652907});
   EXPECT_EQ(command->job_uuid, "j");
   EXPECT_EQ(command->job_name, "job");
-  EXPECT_EQ(command->gang_minimum, 0u);
+  EXPECT_EQ(command->gang.minimum, 0u);
   EXPECT_FALSE(command->reject_if_known);
   const TaskSpec& spec = command->spec;
   EXPECT_EQ(spec.quarantine_reason, "");
@@ -113,6 +117,9 @@ TEST(ConvertTask, KeepsEveryFieldThatItIsScheduledBy) {
   EXPECT_THAT(spec.rules.selectors, ElementsAre(LabelIn("disk", {"ssd"})));
   EXPECT_THAT(spec.rules.tolerations, ElementsAre(ToleratesKey("dedicated")));
   EXPECT_THAT(spec.rules.host_ports, ElementsAre(TcpPort(80)));
+  EXPECT_THAT(spec.namespace_labels, ElementsAre(Pair("env", "test")));
+  EXPECT_THAT(spec.rules.required, SizeIs(1));
+  EXPECT_THAT(spec.rules.anti_affinity, SizeIs(1));
   EXPECT_EQ(spec.owner, (Owner{"ReplicaSet", "u"}));
   EXPECT_TRUE(spec.rules.owner.empty()) << "for the state to say";
 }
@@ -138,9 +145,28 @@ TEST(ConvertTask, TakesTheJobOfTheJobDescriptorWhereTheTaskNamesNone) {
 TEST(ConvertTask, IsAGangOnlyWhereItSaysSo) {
   auto description = Parse<TaskDescription>(kTask);
   description.mutable_job_descriptor()->set_min_number_of_tasks(4);
-  EXPECT_EQ(ToSubmitTask(description)->gang_minimum, 0u);
+  EXPECT_EQ(ToSubmitTask(description)->gang.minimum, 0u);
   description.mutable_job_descriptor()->set_is_gang_scheduling_job(true);
-  EXPECT_EQ(ToSubmitTask(description)->gang_minimum, 4u);
+  EXPECT_EQ(ToSubmitTask(description)->gang, (Gang{4, 0}));
+}
+
+TEST(ConvertTask, IsOfAGangOfAllWhereNoMinimumIsStated) {
+  auto description = Parse<TaskDescription>(kTask);
+  firmament::JobDescriptor* job = description.mutable_job_descriptor();
+  job->set_gang_timeout_seconds(7);
+  EXPECT_EQ(ToSubmitTask(description)->gang, Gang());
+  job->set_is_gang_scheduling_job(true);
+  EXPECT_EQ(ToSubmitTask(description)->gang, (Gang{Gang::kAllTasks, 7000}));
+}
+
+TEST(ConvertTask, MakesAGangOfWhatRunsEverywhereAtOnce) {
+  auto description = Parse<TaskDescription>(kTask);
+  firmament::TaskDescriptor* task = description.mutable_task_descriptor();
+  task->set_global(firmament::TaskDescriptor::ONE_A_MACHINE);
+  EXPECT_EQ(ToSubmitTask(description)->gang, Gang());
+  task->set_global(firmament::TaskDescriptor::EVERYWHERE_AT_ONCE);
+  description.mutable_job_descriptor()->set_gang_timeout_seconds(7);
+  EXPECT_EQ(ToSubmitTask(description)->gang, (Gang{Gang::kEveryMachine, 7000}));
 }
 
 TEST(ConvertTask, AsksForNothingWhereNothingIsStated) {
@@ -278,6 +304,31 @@ const std::vector<TaskFault>& TaskFaults() {
              std::string(10 << 20, 'x'));
        },
        "namespace: 10485760 bytes"},
+      {"NamespaceLabelTooLong",
+       [](auto* task) {
+         (*task->mutable_task_descriptor()->mutable_namespace_labels())["k"] =
+             std::string(10 << 20, 'x');
+       },
+       "namespace_labels: value of label 'k': 10485760 bytes"},
+      {"Peers",
+       [](auto* task) {
+         task->mutable_task_descriptor()->add_conflicts(
+             std::string(10 << 20, 'x'));
+       },
+       "conflicts: 10485760 bytes"},
+      {"GangMinimum",
+       [](auto* task) {
+         task->mutable_job_descriptor()->set_is_gang_scheduling_job(true);
+         task->mutable_job_descriptor()->set_min_number_of_tasks(
+             kGangMinimumMax + 1);
+       },
+       "min_number_of_tasks: more than 16777216"},
+      {"GangTimeout",
+       [](auto* task) {
+         task->mutable_job_descriptor()->set_is_gang_scheduling_job(true);
+         task->mutable_job_descriptor()->set_gang_timeout_seconds(-1);
+       },
+       "gang_timeout_seconds: -1 is not in 0 to 31622400"},
       {"JobNameTooLong",
        [](auto* task) {
          task->mutable_job_descriptor()->set_name(std::string(10 << 20, 'x'));
@@ -319,6 +370,13 @@ TEST(ConvertTask, BoundsTheNumberOfLabelsAndExtendedResources) {
     (*extended)[StrCat("r", i)] = 1;
   }
   EXPECT_THAT(ReasonOf(resources), HasSubstr("257 of them, at most 256"));
+  TaskDescription namespaced;
+  for (size_t i = 0; i <= kLabelsMax; ++i) {
+    (*namespaced.mutable_task_descriptor()
+          ->mutable_namespace_labels())[StrCat(i)] = "v";
+  }
+  EXPECT_THAT(ReasonOf(namespaced),
+              HasSubstr("namespace_labels: 1025 of them, at most 1024"));
 }
 
 TEST(ConvertTask, AcceptsWhatIsExactlyAtABound) {

@@ -3,7 +3,7 @@
 // Clients of the contract are not rebuilt with the server, so no name, number
 // or type of it may ever change.  kContract states all of them apart from the
 // .proto files: a change there must be made here too, and is then seen for
-// what it is.  kExtensions is what we added.
+// what it is.  kExtensions is what we added (unit/rpc/wire_extensions.h).
 //
 // The format is one type with its rows indented:
 //   # file
@@ -27,6 +27,7 @@
 #include "gmock/gmock.h"
 #include "google/protobuf/descriptor.h"
 #include "gtest/gtest.h"
+#include "unit/rpc/wire_extensions.h"
 
 namespace sluice {
 namespace {
@@ -469,29 +470,6 @@ service FirmamentScheduler
   AddNodeStats(ResourceStats) returns (ResourceStatsResponse)
   Check(HealthCheckRequest) returns (HealthCheckResponse)
   AddTaskInfo(TaskInfo) returns (TaskInfoResponse)
-)";
-
-constexpr std::string_view kExtensions = R"(
-# resource_vector.proto
-message ResourceVector
-  1000 map<string, int64> extended_resources
-# node_affinity.proto
-message NodeSelectorTerm
-  1000 repeated NodeSelectorRequirement matchFields
-# task_desc.proto
-message HostPort
-  1 string protocol
-  2 string address
-  3 int32 port
-message TaskDescriptor
-  1000 repeated HostPort host_ports
-# resource_desc.proto
-message MachineCondition
-  1 string type
-  2 string status
-message ResourceDescriptor
-  1000 bool unschedulable
-  1001 repeated MachineCondition conditions
 )";
 
 // A type ("message Label") and one thing that is stated of it, be it a row or

@@ -210,11 +210,11 @@ TEST_F(ClusterStateTest, SortsLabelsAndForgetsThoseNobodyUses) {
 TEST_F(ClusterStateTest, MakesOneJobOfTheTasksThatNameIt) {
   SubmitTask submit = Submitted(1, {.job = "uuid-a"});
   submit.job_name = "first name";
-  submit.gang_minimum = 3;
+  submit.gang.minimum = 3;
   Do(submit);
   submit.task = {2};
   submit.job_name = "second name";
-  submit.gang_minimum = 9;
+  submit.gang.minimum = 9;
   Do(submit);
   Do(Submitted(3, {.job = "uuid-b"}));
   ASSERT_EQ(state_.jobs().size(), 2u);
@@ -222,7 +222,7 @@ TEST_F(ClusterStateTest, MakesOneJobOfTheTasksThatNameIt) {
   EXPECT_EQ(TaskOf(2).job, job.id);
   EXPECT_EQ(job.uuid, "uuid-a");
   EXPECT_EQ(job.name, "first name") << "the first submission names the job";
-  EXPECT_EQ(job.gang_minimum, 3u);
+  EXPECT_EQ(job.gang.minimum, 3u);
   EXPECT_EQ(job.task_count, 2);
 }
 

@@ -1,0 +1,29 @@
+// How a machine suits a task by the other tasks that run in its domains.
+//
+// Threads: values.
+
+#ifndef SLUICE_CONSTRAINTS_PEER_STANDING_H_
+#define SLUICE_CONSTRAINTS_PEER_STANDING_H_
+
+#include <cstdint>
+
+namespace sluice {
+
+struct PeerStanding {
+  // By how much weight of preferred terms, its own and those of others, it
+  // falls short of the best machine, and by how much the worst one does.
+  int64_t missed_weight = 0;
+  int64_t missed_weight_max = 0;
+  // By how many tasks its domains exceed the emptiest ones of the spread
+  // constraints that do not bind, each task kCrowdingUnit times the natural
+  // logarithm of the number of domains.
+  int64_t crowding = 0;
+
+  friend bool operator==(const PeerStanding&, const PeerStanding&) = default;
+};
+
+inline constexpr int64_t kCrowdingUnit = 1024;
+
+}  // namespace sluice
+
+#endif  // SLUICE_CONSTRAINTS_PEER_STANDING_H_

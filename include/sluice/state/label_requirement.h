@@ -1,0 +1,59 @@
+// Labels, and conditions on one of them.
+//
+// Kubernetes' rules: where the label is missing, only kNotIn and kDoesNotExist
+// hold, and what cannot be compared does not match.
+//
+// Threads: values, and free functions without state.
+
+#ifndef SLUICE_STATE_LABEL_REQUIREMENT_H_
+#define SLUICE_STATE_LABEL_REQUIREMENT_H_
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+
+// Labels as text: ascending keys, none twice.
+using LabelPairs = std::vector<std::pair<std::string, std::string>>;
+
+enum class LabelOperator : uint8_t {
+  kIn = 0,
+  kNotIn = 1,
+  kExists = 2,
+  kDoesNotExist = 3,
+  kGreaterThan = 4,
+  kLessThan = 5,
+  // Never holds: the client's operator is unknown, or its values make no sense.
+  kInvalid = 6,
+};
+
+// A condition on one label of a machine or task.
+struct LabelRequirement {
+  std::string key = {};
+  LabelOperator op = LabelOperator::kIn;
+  // Ascending, none twice; of kGreaterThan and kLessThan one, an integer.  Of
+  // kInvalid one: what is wrong, for people.
+  std::vector<std::string> values = {};
+
+  friend auto operator<=>(const LabelRequirement&,
+                          const LabelRequirement&) = default;
+};
+
+// The value of the label `key`; null where there is none.
+const std::string* FindLabel(const LabelPairs& labels, std::string_view key);
+
+// Whether a label of `value` (null: no such label) is as required.
+bool Holds(const LabelRequirement& requirement, const std::string* value);
+
+// A decimal integer of 64 bits, as Go's strconv.ParseInt(text, 10, 64) reads
+// it: digits after an optional sign, and nothing else.
+std::optional<int64_t> ParseInt64(std::string_view text);
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_LABEL_REQUIREMENT_H_

@@ -1,0 +1,77 @@
+// What a task says about other tasks, its peers: near which it must or would
+// rather run, from which it keeps away, and among which it is spread.
+//
+// The terms are Kubernetes' (pod affinity and anti-affinity, topology spread
+// constraints), with all that goes by the task itself filled in: its own
+// namespace where a term names none, its own labels for matchLabelKeys.  A
+// peer can also be meant by its job's name, as Fleet's units are.
+//
+// A *domain* is the machines that have one value of a label, the topology key.
+// With an empty topology key every machine is a domain of its own.
+//
+// Threads: values.
+
+#ifndef SLUICE_STATE_PEER_TERMS_H_
+#define SLUICE_STATE_PEER_TERMS_H_
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sluice/state/label_requirement.h"
+
+namespace sluice {
+
+// Which tasks are meant.  Default constructed: none.
+struct TaskSelector {
+  // All must hold of the task's labels.  Absent: no task is meant; empty: any.
+  std::optional<std::vector<LabelRequirement>> labels = {};
+  // Its namespace is one of these, ascending and none twice, ...
+  std::vector<std::string> namespaces = {};
+  // ... or its namespace's labels meet all of these, if present.
+  std::optional<std::vector<LabelRequirement>> namespace_labels = {};
+  // A pattern that its job's name matches, with * and ? as in file names;
+  // empty: any job.
+  std::string job = {};
+
+  friend auto operator<=>(const TaskSelector&, const TaskSelector&) = default;
+};
+
+struct PeerTerm {
+  TaskSelector tasks = {};
+  std::string topology_key = {};
+
+  friend auto operator<=>(const PeerTerm&, const PeerTerm&) = default;
+};
+
+// Worth its weight for each task that is meant and runs in the domain.
+struct WeightedPeerTerm {
+  int32_t weight = 0;  // 1 to 100; negative where it would rather keep away.
+  PeerTerm term = {};
+
+  friend auto operator<=>(const WeightedPeerTerm&,
+                          const WeightedPeerTerm&) = default;
+};
+
+struct SpreadConstraint {
+  PeerTerm term = {};
+  // By how many tasks that are meant a domain may exceed the emptiest one.
+  int32_t max_skew = 1;
+  // DoNotSchedule; else, ScheduleAnyway, the emptier domains are preferred.
+  bool is_required = true;
+  // With fewer domains than this the emptiest one counts as empty.
+  int32_t min_domains = 1;
+  // Whether machines that the node selector and affinity, or the taints, keep
+  // the task from make no domains.
+  bool honors_node_affinity = true;
+  bool honors_taints = false;
+
+  friend auto operator<=>(const SpreadConstraint&,
+                          const SpreadConstraint&) = default;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_PEER_TERMS_H_

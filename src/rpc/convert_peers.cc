@@ -1,0 +1,367 @@
+#include "rpc/convert_peers.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/limits.h"
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "rpc/convert_requirements.h"
+
+namespace sluice {
+namespace {
+
+using firmament::TaskDescriptor;
+using firmament::TopologySpreadConstraint;
+using Requirements = std::vector<LabelRequirement>;
+
+constexpr int kWeightMax = 100;
+
+// ---------------------------------------------------------------------------
+// Selectors
+
+// The conditions of one selector, from all places that state some.
+class LabelConditions {
+ public:
+  // `faults` must outlive it.
+  explicit LabelConditions(Faults* faults) : faults_(*faults) {}
+
+  // Of either of the contract's messages for selectors.
+  template <class Selector>
+  absl::Status AddSelector(const Selector& selector) {
+    if (!selector.matchlabels().key().empty()) {
+      RETURN_IF_ERROR(Add(selector.matchlabels().key(), "In",
+                          selector.matchlabels().value()));
+    }
+    for (const auto& expression : selector.matchexpressions()) {
+      RETURN_IF_ERROR(
+          Add(expression.key(), expression.operator_(), expression.values()));
+    }
+    // In the order of the keys, so that of several faults always the same one
+    // is named.
+    const std::map<std::string, std::string> labels(
+        selector.match_labels_map().begin(), selector.match_labels_map().end());
+    for (const auto& [key, value] : labels) {
+      RETURN_IF_ERROR(Add(key, "In", value));
+    }
+    return absl::OkStatus();
+  }
+
+  // That a label be, or not be, what it is in `labels`, for those of `keys`
+  // that are there.
+  absl::Status AddOwn(const RepeatedText& keys, std::string_view op,
+                      const LabelPairs& labels) {
+    for (const std::string& key : keys) {
+      const std::string* value = FindLabel(labels, key);
+      if (value != nullptr) RETURN_IF_ERROR(Add(key, op, *value));
+    }
+    return absl::OkStatus();
+  }
+
+  Requirements Take() { return requirements_.Take(); }
+
+ private:
+  absl::Status Add(std::string_view key, std::string_view op,
+                   const RepeatedText& values) {
+    ASSIGN_OR_RETURN(LabelRequirement requirement,
+                     ToRequirement(Given(key, op, values),
+                                   RequirementOn::kTaskLabel, &faults_));
+    return requirements_.Add(std::move(requirement));
+  }
+  absl::Status Add(std::string_view key, std::string_view op,
+                   const std::string& value) {
+    RepeatedText values;
+    *values.Add() = value;
+    return Add(key, op, values);
+  }
+
+  Faults& faults_;
+  Ascending<LabelRequirement> requirements_{"labelSelector", kRequirementsMax};
+};
+
+// Without a selector no task is meant, and keys of labels change nothing.
+template <class Message>
+absl::StatusOr<std::optional<Requirements>> ToLabels(
+    const Message& message, const RepeatedText& mismatch_label_keys,
+    const TaskIdentity& self, Faults* faults) {
+  if (!message.has_labelselector()) {
+    if (!message.matchlabelkeys().empty() || !mismatch_label_keys.empty()) {
+      faults->Add("matchLabelKeys or mismatchLabelKeys without labelSelector");
+    }
+    return std::optional<Requirements>();
+  }
+  LabelConditions labels(faults);
+  RETURN_IF_ERROR(labels.AddSelector(message.labelselector()));
+  RETURN_IF_ERROR(labels.AddOwn(message.matchlabelkeys(), "In", self.labels));
+  RETURN_IF_ERROR(labels.AddOwn(mismatch_label_keys, "NotIn", self.labels));
+  return std::optional<Requirements>(labels.Take());
+}
+
+template <class Message>
+absl::Status AddNamespaces(const Message& message, const TaskIdentity& self,
+                           TaskSelector* selector, Faults* faults) {
+  Ascending<std::string> namespaces("namespaces", kNamespacesMax);
+  for (const std::string& name : message.namespaces()) {
+    RETURN_IF_ERROR(CheckSize("namespace of a term", name, kNameBytesMax));
+    RETURN_IF_ERROR(namespaces.Add(name));
+  }
+  selector->namespaces = namespaces.Take();
+  if (message.has_namespaceselector()) {
+    LabelConditions labels(faults);
+    RETURN_IF_ERROR(labels.AddSelector(message.namespaceselector()));
+    selector->namespace_labels = labels.Take();
+    // To all of them the listed ones add nothing.
+    if (selector->namespace_labels->empty()) selector->namespaces.clear();
+  } else if (selector->namespaces.empty()) {
+    selector->namespaces = {self.task_namespace};
+  }
+  return absl::OkStatus();
+}
+
+// Whether no task or namespace can meet them.
+bool NeverHold(const std::optional<Requirements>& requirements) {
+  return !requirements.has_value() ||
+         std::ranges::any_of(*requirements, [](const LabelRequirement& it) {
+           return it.op == LabelOperator::kInvalid;
+         });
+}
+
+bool MeansNoTask(const TaskSelector& selector) {
+  return NeverHold(selector.labels) ||
+         (selector.namespaces.empty() && NeverHold(selector.namespace_labels));
+}
+
+// ---------------------------------------------------------------------------
+// Affinity and anti-affinity
+
+// Of either of the contract's messages for terms.
+template <class Message>
+absl::StatusOr<PeerTerm> ToTerm(const Message& message,
+                                const TaskIdentity& self, Faults* faults) {
+  PeerTerm term;
+  ASSIGN_OR_RETURN(
+      term.tasks.labels,
+      ToLabels(message, message.mismatchlabelkeys(), self, faults));
+  RETURN_IF_ERROR(AddNamespaces(message, self, &term.tasks, faults));
+  RETURN_IF_ERROR(
+      CheckSize("topologyKey", message.topologykey(), kLabelBytesMax));
+  term.topology_key = message.topologykey();
+  return term;
+}
+
+// Adds the preferred terms of pod_affinity, or with `sign` -1 of
+// pod_anti_affinity; one that is given twice counts twice.
+template <class Messages>
+absl::Status AddPreferred(const Messages& messages, int32_t sign,
+                          const TaskIdentity& self,
+                          std::vector<WeightedPeerTerm>* terms,
+                          Faults* faults) {
+  size_t count = 0;
+  for (const auto& message : messages) {
+    const int32_t weight = message.weight();
+    if (weight < 0 || weight > kWeightMax) {
+      return Invalid(
+          StrCat("preferred weight: ", weight, " is not in 0 to ", kWeightMax));
+    }
+    ASSIGN_OR_RETURN(PeerTerm term,
+                     ToTerm(message.podaffinityterm(), self, faults));
+    if (weight == 0 || MeansNoTask(term.tasks)) continue;
+    terms->push_back({sign * weight, std::move(term)});
+    if (++count > kAffinityTermsMax) {
+      return Invalid(
+          StrCat("preferred terms: more than ", kAffinityTermsMax, " of them"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// ---------------------------------------------------------------------------
+// Fleet's, by the names of jobs
+
+// One form for all patterns that match the same: of wildcards in a row first
+// each ?, then one *; empty for any text.
+std::string ToPattern(std::string_view text) {
+  std::string pattern;
+  bool has_star = false;
+  for (const char c : text) {
+    if (c == '*') {
+      has_star = true;
+      continue;
+    }
+    if (has_star && c != '?') {
+      pattern += '*';
+      has_star = false;
+    }
+    pattern += c;
+  }
+  if (has_star && !pattern.empty()) pattern += '*';
+  return pattern;
+}
+
+// On the same machine as any task, of any namespace, of a job whose name
+// matches.
+absl::StatusOr<PeerTerm> ToJobTerm(std::string_view what,
+                                   const std::string& pattern) {
+  RETURN_IF_ERROR(CheckSize(what, pattern, kPatternBytesMax));
+  return PeerTerm{.tasks = {.labels = Requirements(),
+                            .namespace_labels = Requirements(),
+                            .job = ToPattern(pattern)}};
+}
+
+absl::Status AddJobTerms(std::string_view field, const RepeatedText& patterns,
+                         Ascending<PeerTerm>* terms, Faults* faults) {
+  for (const std::string& pattern : patterns) {
+    PeerTerm term;
+    if (pattern.empty()) {
+      faults->Add(StrCat(field, ": a pattern is empty"));
+    } else {
+      ASSIGN_OR_RETURN(term, ToJobTerm(field, pattern));
+    }
+    RETURN_IF_ERROR(terms->Add(std::move(term)));
+  }
+  return absl::OkStatus();
+}
+
+// With either kind of it a task keeps away from the others of its job.
+absl::StatusOr<bool> KeepsFromItsJob(TaskDescriptor::Global global) {
+  switch (global) {
+    case TaskDescriptor::NOT_GLOBAL:
+      return false;
+    case TaskDescriptor::ONE_A_MACHINE:
+    case TaskDescriptor::EVERYWHERE_AT_ONCE:
+      return true;
+    case firmament::
+        TaskDescriptor_Global_TaskDescriptor_Global_INT_MIN_SENTINEL_DO_NOT_USE_:
+    case firmament::
+        TaskDescriptor_Global_TaskDescriptor_Global_INT_MAX_SENTINEL_DO_NOT_USE_:
+      break;
+  }
+  return Invalid(StrCat("global: ", static_cast<int>(global), " is unknown"));
+}
+
+absl::Status AddGlobal(TaskDescriptor::Global global, const std::string& job,
+                       Ascending<PeerTerm>* anti_affinity) {
+  ASSIGN_OR_RETURN(const bool keeps_from_its_job, KeepsFromItsJob(global));
+  if (!keeps_from_its_job) return absl::OkStatus();
+  if (job.empty()) return Invalid("global: its job has no name");
+  // Wildcards in the name match themselves, and others: that cannot be helped,
+  // for patterns have no escapes.
+  ASSIGN_OR_RETURN(PeerTerm term, ToJobTerm("job name of a global task", job));
+  return anti_affinity->Add(std::move(term));
+}
+
+// ---------------------------------------------------------------------------
+// Topology spread
+
+// One of two words; empty: `otherwise`.
+absl::StatusOr<bool> IsFirst(std::string_view field, std::string_view text,
+                             std::string_view first, std::string_view second,
+                             bool otherwise) {
+  if (text.empty()) return otherwise;
+  if (text == first) return true;
+  if (text == second) return false;
+  return Invalid(StrCat(field, ": ", Quoted(text), " is neither ", first,
+                        " nor ", second));
+}
+
+// What is not stated is 1.
+absl::StatusOr<int32_t> ToCount(std::string_view field, int32_t count) {
+  if (count < 0) return Invalid(StrCat(field, ": ", count, " < 0"));
+  return std::max(count, 1);
+}
+
+absl::StatusOr<SpreadConstraint> ToSpread(
+    const TopologySpreadConstraint& message, const TaskIdentity& self,
+    Faults* faults) {
+  SpreadConstraint spread;
+  ASSIGN_OR_RETURN(spread.term.tasks.labels,
+                   ToLabels(message, /*mismatch_label_keys=*/{}, self, faults));
+  spread.term.tasks.namespaces = {self.task_namespace};
+  RETURN_IF_ERROR(
+      CheckSize("topologyKey", message.topologykey(), kLabelBytesMax));
+  spread.term.topology_key = message.topologykey();
+  ASSIGN_OR_RETURN(spread.max_skew, ToCount("maxSkew", message.maxskew()));
+  ASSIGN_OR_RETURN(spread.is_required,
+                   IsFirst("whenUnsatisfiable", message.whenunsatisfiable(),
+                           "DoNotSchedule", "ScheduleAnyway", true));
+  ASSIGN_OR_RETURN(spread.min_domains,
+                   ToCount("minDomains", message.mindomains()));
+  if (!spread.is_required && spread.min_domains != 1) {
+    faults->Add("minDomains with ScheduleAnyway");
+    spread.min_domains = 1;
+  }
+  ASSIGN_OR_RETURN(spread.honors_node_affinity,
+                   IsFirst("nodeAffinityPolicy", message.nodeaffinitypolicy(),
+                           "Honor", "Ignore", true));
+  ASSIGN_OR_RETURN(spread.honors_taints,
+                   IsFirst("nodeTaintsPolicy", message.nodetaintspolicy(),
+                           "Honor", "Ignore", false));
+  return spread;
+}
+
+absl::StatusOr<std::vector<SpreadConstraint>> ToSpreads(
+    const TaskDescriptor& task, const TaskIdentity& self, Faults* faults) {
+  Ascending<SpreadConstraint> constraints("topology_spread_constraints",
+                                          kAffinityTermsMax);
+  for (const TopologySpreadConstraint& message :
+       task.topology_spread_constraints()) {
+    ASSIGN_OR_RETURN(SpreadConstraint spread, ToSpread(message, self, faults));
+    // Where nothing is counted a required one still keeps the task from
+    // machines without the label.
+    if (!spread.is_required && MeansNoTask(spread.term.tasks)) continue;
+    RETURN_IF_ERROR(constraints.Add(std::move(spread)));
+  }
+  return constraints.Take();
+}
+
+}  // namespace
+
+absl::Status AddPeerTerms(const TaskDescriptor& task, const TaskIdentity& self,
+                          PlacementRules* rules, Faults* faults) {
+  Ascending<PeerTerm> near("required pod_affinity and machine_of",
+                           kAffinityTermsMax);
+  const firmament::PodAffinity& affinity = task.affinity().pod_affinity();
+  for (const auto& message :
+       affinity.requiredduringschedulingignoredduringexecution()) {
+    ASSIGN_OR_RETURN(PeerTerm term, ToTerm(message, self, faults));
+    RETURN_IF_ERROR(near.Add(std::move(term)));
+  }
+  RETURN_IF_ERROR(AddJobTerms("machine_of", task.machine_of(), &near, faults));
+  rules->affinity = near.Take();
+
+  Ascending<PeerTerm> apart("required pod_anti_affinity and conflicts",
+                            kAffinityTermsMax);
+  const firmament::PodAntiAffinity& anti_affinity =
+      task.affinity().pod_anti_affinity();
+  for (const auto& message :
+       anti_affinity.requiredduringschedulingignoredduringexecution()) {
+    ASSIGN_OR_RETURN(PeerTerm term, ToTerm(message, self, faults));
+    RETURN_IF_ERROR(apart.Add(std::move(term)));
+  }
+  RETURN_IF_ERROR(AddJobTerms("conflicts", task.conflicts(), &apart, faults));
+  RETURN_IF_ERROR(AddGlobal(task.global(), self.job, &apart));
+  rules->anti_affinity = apart.Take();
+  std::erase_if(rules->anti_affinity,
+                [](const PeerTerm& term) { return MeansNoTask(term.tasks); });
+
+  std::vector<WeightedPeerTerm>& preferred = rules->preferred_peers;
+  RETURN_IF_ERROR(
+      AddPreferred(affinity.preferredduringschedulingignoredduringexecution(),
+                   +1, self, &preferred, faults));
+  RETURN_IF_ERROR(AddPreferred(
+      anti_affinity.preferredduringschedulingignoredduringexecution(), -1, self,
+      &preferred, faults));
+  std::ranges::sort(preferred);
+
+  ASSIGN_OR_RETURN(rules->spread, ToSpreads(task, self, faults));
+  if (task.has_replaces()) rules->replaces = TaskId{task.replaces()};
+  return absl::OkStatus();
+}
+
+}  // namespace sluice

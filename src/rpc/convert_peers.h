@@ -1,0 +1,31 @@
+// From the messages of the contract to what a task says about other tasks
+// (sluice/state/peer_terms.h): affinity, anti-affinity, topology spread, and
+// Fleet's conflicts, machine_of, global and replaces.
+//
+// The results are in one form, and faults and errors are those of
+// rpc/convert_rules.h.  A selector with a condition that makes no sense means
+// no task: then an affinity is never met, and an anti-affinity always.  What so
+// says nothing is left out.
+//
+// Threads: pure functions.
+
+#ifndef SLUICE_RPC_CONVERT_PEERS_H_
+#define SLUICE_RPC_CONVERT_PEERS_H_
+
+#include "absl/status/status.h"
+#include "firmament/task_desc.pb.h"
+#include "rpc/checks.h"
+#include "sluice/state/placement_rules.h"
+#include "state/task_selector.h"
+
+namespace sluice {
+
+// Adds to `rules` what `task`, which is `self`, says about other tasks.
+// Errors: kInvalidArgument, with the field and what is wrong with it.
+absl::Status AddPeerTerms(const firmament::TaskDescriptor& task,
+                          const TaskIdentity& self, PlacementRules* rules,
+                          Faults* faults);
+
+}  // namespace sluice
+
+#endif  // SLUICE_RPC_CONVERT_PEERS_H_

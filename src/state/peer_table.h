@@ -1,0 +1,225 @@
+// How the tasks that run stand to what tasks say about each other
+// (sluice/state/peer_terms.h): for each term, how many there are in each domain
+// that it means, and how many that have it themselves.
+//
+// Terms are taken apart: a *selector* says which tasks, a topology key says
+// where, and each is kept once, however many rules share it.  All counts are
+// kept as tasks come and go and machines are described anew, so that a verdict
+// costs a few look-ups.
+//
+// A new selector means nobody until Sync(): many come at once, and are compared
+// with all tasks together.  Terms and selectors that no rules have any more are
+// kept until Collect(), so that a round may outlive the tasks it was about.
+//
+// Threads: none of its own; confined to the core thread.
+
+#ifndef SLUICE_STATE_PEER_TABLE_H_
+#define SLUICE_STATE_PEER_TABLE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "sluice/base/ids.h"
+#include "sluice/state/machine.h"
+#include "sluice/state/task.h"
+#include "state/task_selector.h"
+
+namespace sluice {
+
+class ClusterState;
+
+// A domain of one topology key.
+using DomainIndex = int32_t;
+inline constexpr DomainIndex kNoDomain = -1;
+
+// Something counted by domain.
+class Tally {
+ public:
+  void Add(DomainIndex domain, int64_t count);
+  int64_t At(DomainIndex domain) const {
+    const auto it = counts_.find(domain);
+    return it == counts_.end() ? 0 : it->second;
+  }
+  // Over all domains.
+  int64_t total() const { return total_; }
+  // What is not 0.
+  const absl::btree_map<DomainIndex, int64_t>& counts() const {
+    return counts_;
+  }
+
+ private:
+  absl::btree_map<DomainIndex, int64_t> counts_;
+  int64_t total_ = 0;
+};
+
+// The domains of one topology key.
+class Topology {
+ public:
+  explicit Topology(std::string key) : key_(std::move(key)) {}
+
+  const std::string& key() const { return key_; }
+  // kNoDomain where it lacks the label.
+  DomainIndex DomainOf(MachineId machine) const {
+    const auto it = domain_of_.find(machine);
+    return it == domain_of_.end() ? kNoDomain : it->second;
+  }
+  // Departed machines included; none for domains that are no more.
+  const absl::btree_set<MachineId>& MachinesOf(DomainIndex domain) const {
+    return machines_[static_cast<size_t>(domain)];
+  }
+  // One more than the last domain.
+  DomainIndex domain_end() const {
+    return static_cast<DomainIndex>(machines_.size());
+  }
+  // Whether no two machines share a domain, as with the host's name.
+  bool is_by_machine() const { return shared_count_ == 0; }
+
+  // The domain of the machine as it is described now.
+  DomainIndex DomainFor(const Machine& machine);
+  void Move(MachineId machine, DomainIndex domain);
+
+ private:
+  std::string key_;
+  absl::flat_hash_map<std::string, DomainIndex> domains_;  // By label value.
+  std::vector<std::string> values_;                        // By domain.
+  std::vector<absl::btree_set<MachineId>> machines_;       // By domain.
+  std::vector<DomainIndex> free_;
+  int64_t shared_count_ = 0;  // Domains of more than one machine.
+  absl::flat_hash_map<MachineId, DomainIndex> domain_of_;
+};
+
+struct CountedTerm {
+  uint32_t selector = 0;
+  Topology* topology = nullptr;
+  int64_t uses = 0;  // By rules.
+  // Of the tasks that run: those that the selector means, the ones told to
+  // leave included and again by themselves; ...
+  Tally meant;
+  Tally leaving;
+  // ... those with this term as required anti-affinity; and what they are
+  // worth together to a task that the selector means.
+  Tally keeping_away;
+  Tally worth;
+};
+
+struct WeightedTerm {
+  CountedTerm* term = nullptr;
+  int64_t weight = 0;
+};
+
+// What rules say about peers, taken apart.
+struct PeerTerms {
+  // A peer counts for required affinity if all terms mean it.
+  std::vector<CountedTerm*> affinity;       // One selector, each topology key.
+  std::vector<CountedTerm*> anti_affinity;  // As in the rules, and so below.
+  std::vector<WeightedTerm> preferred;
+  std::vector<CountedTerm*> spread;
+  std::vector<CountedTerm*> spread_by_machine;  // The same selectors.
+  // What a task with these rules is worth to those it means.
+  std::vector<WeightedTerm> given;
+};
+
+class PeerTable {
+ public:
+  // `state` must outlive the table, which looks up tasks and machines there.
+  explicit PeerTable(const ClusterState& state) : state_(state) {}
+  PeerTable(const PeerTable&) = delete;
+  PeerTable& operator=(const PeerTable&) = delete;
+
+  // Rules that a task has, by their id.  No-op for those known.
+  void Learn(const PlacementRules& rules);
+  // Of rules that say nothing about peers it is empty.  REQUIRES: learned.
+  const PeerTerms& TermsOf(const PlacementRules& rules) const;
+  // The terms about tasks that the selector means.  REQUIRES: it is in use.
+  const std::vector<CountedTerm*>& TermsAbout(uint32_t selector) const;
+  // Whether there is any term at all.
+  bool empty() const { return terms_.empty(); }
+
+  // Says who the task is and returns the selectors that mean it.
+  // REQUIRES: the task is not added.
+  const SelectorSet* Identify(TaskId task, const TaskIdentity& identity);
+  // The same, as of now.  REQUIRES: it was identified.
+  const SelectorSet* MeaningOf(TaskId task) const;
+  // REQUIRES: the task is not added.
+  void Erase(TaskId task);
+
+  // A task that runs, as it stands in the state; until Remove() nothing about
+  // it may change.
+  void Add(const Task& task) { Count(task, 1); }
+  void Remove(const Task& task) { Count(task, -1); }
+
+  // The machine was described anew, or added.
+  void Describe(const Machine& machine);
+  void Drop(const Machine& machine);
+
+  // Lets new selectors mean what they mean.  Returns the tasks that are meant
+  // by others than before, ascending.
+  std::vector<TaskId> Sync();
+  // Forgets what nobody uses, rules by their ids.  Returns as Sync().
+  std::vector<TaskId> Collect(const std::vector<uint32_t>& rules);
+
+ private:
+  struct Selector {
+    std::vector<TaskSelector> all;  // Each must mean the task.
+    std::vector<CountedTerm*> terms;
+    bool is_new = true;
+  };
+  struct Identity {
+    absl::btree_set<TaskId> tasks;
+    const SelectorSet* meant_by = &NoSelectors();
+  };
+  using Identities = std::map<TaskIdentity, Identity>;
+  // Selectors, ascending, by what a task must have to be meant: one of some
+  // labels, or the job's name.
+  struct Index {
+    std::map<std::pair<std::string, std::string>, std::set<uint32_t>> by_label;
+    std::map<std::string, std::set<uint32_t>> by_job;
+    std::set<uint32_t> others;
+
+    // Adds (or removes) the selector.
+    void Update(const std::vector<TaskSelector>& all, uint32_t selector,
+                bool is_added);
+  };
+
+  CountedTerm* Acquire(const std::vector<TaskSelector>& selectors,
+                       const std::string& topology_key);
+  void Release(CountedTerm* term);
+  Topology* TopologyOf(const std::string& key);
+  uint32_t SelectorOf(const std::vector<TaskSelector>& selectors);
+  void Count(const Task& task, int64_t sign);
+  // Counts the running tasks that a new term of a known selector means.
+  void CountMeant(CountedTerm* term);
+  const SelectorSet* Keep(SelectorSet set);
+  // Those of the selectors in the index that mean it, but for new ones.
+  SelectorSet Match(const TaskIdentity& identity, const Index& index) const;
+  // Changes what means the identity, and counts its tasks anew.
+  void SetMeaning(Identity* identity, SelectorSet set,
+                  std::vector<TaskId>* changed);
+
+  const ClusterState& state_;
+  std::map<std::string, std::unique_ptr<Topology>> topologies_;
+  std::map<std::vector<TaskSelector>, uint32_t> selector_ids_;
+  std::map<uint32_t, Selector> selectors_;
+  uint32_t next_selector_ = 1;
+  bool has_new_selectors_ = false;
+  bool has_idle_terms_ = false;
+  Index index_;
+  // By selector and topology key.
+  std::map<std::pair<uint32_t, std::string>, std::unique_ptr<CountedTerm>>
+      terms_;
+  absl::flat_hash_map<uint32_t, PeerTerms> terms_of_rules_;
+  Identities identities_;
+  absl::flat_hash_map<TaskId, Identities::iterator> identity_of_;
+  std::set<SelectorSet> sets_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_PEER_TABLE_H_

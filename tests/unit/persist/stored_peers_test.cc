@@ -1,0 +1,124 @@
+#include "persist/stored_peers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "util/rules_builder.h"
+#include "util/status_matchers.h"
+
+namespace sluice {
+namespace {
+
+using testing::HasSubstr;
+
+using Requirements = std::vector<LabelRequirement>;
+
+// Something of everything, with bytes that are no UTF-8; what is absent and
+// what is empty among it.
+PlacementRules Everything() {
+  const PeerTerm nobody;
+  const PeerTerm anybody{
+      .tasks = {.labels = Requirements(), .namespace_labels = Requirements()}};
+  const PeerTerm term{
+      .tasks = {.labels =
+                    Requirements{LabelExists("a\xff"), LabelIn("b", {"1"})},
+                .namespaces = {"shop", "shop\xff"},
+                .namespace_labels = Requirements{LabelNotIn("c", {"1", "2"})},
+                .job = "web\xff*"},
+      .topology_key = "zone\xff"};
+  PlacementRules rules;
+  rules.affinity = {nobody, term};
+  rules.anti_affinity = {anybody, term};
+  rules.preferred_peers = {
+      {-100, term}, {-1, anybody}, {100, term}, {100, term}};
+  rules.spread = {{.term = term},
+                  {.term = term,
+                   .max_skew = INT32_MAX,
+                   .is_required = false,
+                   .min_domains = 7,
+                   .honors_node_affinity = false,
+                   .honors_taints = true}};
+  rules.replaces = TaskId{0};
+  return InOrder(rules);
+}
+
+absl::StatusOr<PlacementRules> Decoded(const v1::StoredRules& stored) {
+  PlacementRules rules;
+  const absl::Status status = DecodePeers(stored, &rules);
+  if (!status.ok()) return status;
+  return rules;
+}
+
+TEST(StoredPeers, ComeBackAsTheyWere) {
+  const PlacementRules rules = Everything();
+  v1::StoredRules encoded;
+  EncodePeers(rules, &encoded);
+  v1::StoredRules stored;
+  ASSERT_TRUE(stored.ParseFromString(encoded.SerializeAsString()));
+  EXPECT_EQ(*Decoded(stored), rules);
+  EXPECT_EQ(*Decoded(v1::StoredRules()), NoRules());
+}
+
+TEST(StoredPeers, TakeNoBytesWhereThereAreNone) {
+  v1::StoredRules stored;
+  EncodePeers(NoRules(), &stored);
+  EXPECT_EQ(stored.ByteSizeLong(), 0u);
+}
+
+// What no state ever stored, and what is said of it.
+struct Damage {
+  std::function<void(v1::StoredRules*)> cause;
+  std::string error;
+};
+
+TEST(StoredPeers, AreRefusedWhereTheyNeverWere) {
+  const auto tasks = [](v1::StoredRules* rules) {
+    return rules->mutable_affinity(1)->mutable_tasks();
+  };
+  const std::vector<Damage> damages = {
+      {[=](auto* rules) {
+         tasks(rules)->mutable_labels()->mutable_requirements(0)->set_op(7);
+       },
+       "an operator of it is none: 7"},
+      {[=](auto* rules) {
+         tasks(rules)
+             ->mutable_namespace_labels()
+             ->mutable_requirements(0)
+             ->clear_values();
+       },
+       "values that it cannot have"},
+      {[=](auto* rules) { tasks(rules)->add_namespaces("a"); },
+       "namespaces of it are out of order"},
+      {[](auto* rules) { rules->mutable_affinity()->SwapElements(0, 1); },
+       "terms about tasks of it are out of order"},
+      {[](auto* rules) { rules->add_anti_affinity(); },
+       "terms about tasks of it are out of order"},
+      {[](auto* rules) { rules->mutable_preferred_peers(0)->set_weight(0); },
+       "a weight about tasks of it is out of range"},
+      {[](auto* rules) { rules->mutable_preferred_peers(0)->set_weight(-101); },
+       "a weight about tasks of it is out of range"},
+      {[](auto* rules) { rules->mutable_preferred_peers(3)->set_weight(101); },
+       "a weight about tasks of it is out of range"},
+      {[](auto* rules) { rules->mutable_preferred_peers(0)->set_weight(50); },
+       "preferred terms about tasks of it are out of order"},
+      {[](auto* rules) { rules->mutable_spread(0)->set_max_skew(0); },
+       "a spread constraint of it is out of range"},
+      {[](auto* rules) { rules->mutable_spread(0)->set_min_domains(-1); },
+       "a spread constraint of it is out of range"},
+      {[](auto* rules) { *rules->add_spread() = rules->spread(0); },
+       "spread constraints of it are out of order"}};
+  for (const Damage& damage : damages) {
+    v1::StoredRules stored;
+    EncodePeers(Everything(), &stored);
+    damage.cause(&stored);
+    EXPECT_THAT(Decoded(stored),
+                StatusIs(absl::StatusCode::kDataLoss, HasSubstr(damage.error)));
+  }
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,393 @@
+#include "rpc/convert_peers.h"
+
+#include <glog/logging.h>
+#include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/limits.h"
+#include "base/strings.h"
+#include "util/rules_builder.h"
+#include "util/status_matchers.h"
+
+namespace sluice {
+namespace {
+
+using firmament::TaskDescriptor;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+using Requirements = std::vector<LabelRequirement>;
+
+TaskIdentity Self() {
+  return {.task_namespace = "shop",
+          .labels = {{"app", "web"}, {"version", "7"}},
+          .job = "web-job"};
+}
+
+TaskDescriptor Parse(const std::string& text) {
+  TaskDescriptor task;
+  // Merge: what is stated in two parts is there in both.
+  CHECK(google::protobuf::TextFormat::MergeFromString(text, &task)) << text;
+  return task;
+}
+
+PlacementRules RulesOf(const std::string& text, Faults* faults) {
+  PlacementRules rules;
+  EXPECT_THAT(AddPeerTerms(Parse(text), Self(), &rules, faults), IsOk())
+      << text;
+  return rules;
+}
+
+// Of a description without faults.
+PlacementRules RulesOf(const std::string& text) {
+  Faults faults;
+  PlacementRules rules = RulesOf(text, &faults);
+  EXPECT_EQ(faults.Text(), "") << text;
+  return rules;
+}
+
+std::string Required(const std::string& kind, const std::string& terms) {
+  return "affinity { " + kind +
+         " { requiredDuringSchedulingIgnoredDuringExecution { " + terms +
+         " } } }";
+}
+std::string Near(const std::string& term) {
+  return Required("pod_affinity", term);
+}
+std::string Apart(const std::string& term) {
+  return Required("pod_anti_affinity", term);
+}
+std::string Preferred(const std::string& kind, const std::string& term) {
+  return "affinity { " + kind +
+         " { preferredDuringSchedulingIgnoredDuringExecution { " + term +
+         " } } }";
+}
+std::string Spread(const std::string& constraint) {
+  return "topology_spread_constraints { " + constraint + " }";
+}
+
+// In the task's own namespace, on the same machine.
+PeerTerm Local(std::optional<Requirements> labels) {
+  return {.tasks = {.labels = std::move(labels), .namespaces = {"shop"}}};
+}
+// Of a job in any namespace, on the same machine.
+PeerTerm OfJob(std::string pattern) {
+  return {.tasks = {.labels = Requirements(),
+                    .namespace_labels = Requirements(),
+                    .job = std::move(pattern)}};
+}
+
+TEST(ConvertPeers, SayNothingWhereNothingIsStated) {
+  EXPECT_EQ(RulesOf(""), NoRules());
+  EXPECT_EQ(RulesOf("affinity { pod_affinity {} pod_anti_affinity {} }"),
+            NoRules());
+}
+
+// ---------------------------------------------------------------------------
+// Selectors and terms
+
+// Terms of the contract, and what they mean: of affinity and of anti-affinity.
+TEST(ConvertPeers, ReadTerms) {
+  const std::string any = "labelSelector {} ";
+  const std::vector<std::pair<std::string, PeerTerm>> rows = {
+      // What the Poseidon bridge makes of every matchLabels.
+      {"labelSelector { matchLabels {} }", Local(Requirements())},
+      {any, Local(Requirements())},
+      {R"(labelSelector { matchLabels { key: "k" value: "v" } })",
+       Local(Requirements{LabelIn("k", {"v"})})},
+      {R"(labelSelector { match_labels_map { key: "b" value: "2" }
+                          match_labels_map { key: "a" value: "" } })",
+       Local(Requirements{LabelIn("a", {""}), LabelIn("b", {"2"})})},
+      {R"(labelSelector {
+            matchExpressions { key: "d" operator: "DoesNotExist" }
+            matchExpressions { key: "c" operator: "Exists" }
+            matchExpressions { key: "b" operator: "NotIn" values: "1" }
+            matchExpressions { key: "a" operator: "In" values: "2" values: "1"
+                               values: "2" } })",
+       Local(Requirements{LabelIn("a", {"1", "2"}), LabelNotIn("b", {"1"}),
+                          LabelExists("c"), LabelDoesNotExist("d")})},
+      {any + R"(topologyKey: "zone")",
+       {.tasks = {.labels = Requirements(), .namespaces = {"shop"}},
+        .topology_key = "zone"}},
+      {any + R"(namespaces: "b" namespaces: "a" namespaces: "b")",
+       {.tasks = {.labels = Requirements(), .namespaces = {"a", "b"}}}},
+      {any + "namespaceSelector {}",
+       {.tasks = {.labels = Requirements(),
+                  .namespace_labels = Requirements()}}},
+      {any + R"(namespaceSelector {} namespaces: "a")",
+       {.tasks = {.labels = Requirements(),
+                  .namespace_labels = Requirements()}}},
+      {any + R"(namespaces: "a" namespaceSelector {
+                  match_labels_map { key: "env" value: "test" } })",
+       {.tasks = {.labels = Requirements(),
+                  .namespaces = {"a"},
+                  .namespace_labels = Requirements{LabelIn("env", {"test"})}}}},
+      {any + R"(matchLabelKeys: "version" matchLabelKeys: "missing"
+                mismatchLabelKeys: "app" mismatchLabelKeys: "missing")",
+       Local(Requirements{LabelNotIn("app", {"web"}),
+                          LabelIn("version", {"7"})})}};
+  for (const auto& [text, term] : rows) {
+    EXPECT_THAT(RulesOf(Near(text)).affinity, ElementsAre(term)) << text;
+    EXPECT_THAT(RulesOf(Apart(text)).anti_affinity, ElementsAre(term)) << text;
+  }
+}
+
+TEST(ConvertPeers, AreEqualWhereTheyMeanTheSame) {
+  EXPECT_EQ(RulesOf(Near(R"(labelSelector { matchExpressions {
+                key: "app" operator: "In" values: "web" } })")),
+            RulesOf(Near(R"(labelSelector {
+                match_labels_map { key: "app" value: "web" } }
+                matchLabelKeys: "app" namespaces: "shop")")));
+  const std::string a = R"(labelSelector {} topologyKey: "a")";
+  const std::string b = R"(labelSelector {} topologyKey: "b")";
+  EXPECT_EQ(RulesOf(Apart(a) + Apart(b) + Apart(a)),
+            RulesOf(Apart(b) + Apart(a)));
+}
+
+// A term that means no task, and what is said of it.
+TEST(ConvertPeers, MakeWhatMakesNoSenseMeanNoTask) {
+  const std::vector<std::pair<std::string, std::string>> rows = {
+      {"", ""},
+      {R"(matchLabelKeys: "app")",
+       "matchLabelKeys or mismatchLabelKeys without labelSelector"},
+      {R"(mismatchLabelKeys: "app")",
+       "matchLabelKeys or mismatchLabelKeys without labelSelector"},
+      {R"(labelSelector { matchExpressions { key: "k" operator: "Has" } })",
+       "requirement on 'k': operator 'Has' is unknown"},
+      {R"(labelSelector { matchExpressions {
+            key: "k" operator: "Gt" values: "7" } })",
+       "requirement on 'k': operator 'Gt' is for machines only"},
+      {R"(labelSelector { match_labels_map { key: "" value: "v" } })",
+       "requirement on '': its key is empty"},
+      {R"(labelSelector {} namespaceSelector { matchExpressions {
+            key: "k" operator: "Exists" values: "v" } })",
+       "requirement on 'k': operator 'Exists' with values"}};
+  for (const auto& [text, fault] : rows) {
+    Faults faults;
+    const PlacementRules near = RulesOf(Near(text), &faults);
+    EXPECT_EQ(faults.Text(), fault) << text;
+    ASSERT_EQ(near.affinity.size(), 1u) << "it can never be met: " << text;
+    EXPECT_FALSE(Selects(near.affinity[0].tasks, Self())) << text;
+    EXPECT_THAT(RulesOf(Apart(text), &faults).anti_affinity, IsEmpty()) << text;
+    const std::string weighted = "weight: 5 podAffinityTerm { " + text + " }";
+    EXPECT_THAT(
+        RulesOf(Preferred("pod_affinity", weighted), &faults).preferred_peers,
+        IsEmpty())
+        << text;
+  }
+}
+
+TEST(ConvertPeers, CountAPreferenceAsOftenAsItIsGiven) {
+  const std::string any = " podAffinityTerm { labelSelector {} }";
+  const PeerTerm term = Local(Requirements());
+  EXPECT_THAT(
+      RulesOf(Preferred("pod_affinity", "weight: 100" + any) +
+              Preferred("pod_affinity", "weight: 1" + any) +
+              Preferred("pod_affinity", "weight: 1" + any) +
+              Preferred("pod_affinity", "weight: 0" + any) +
+              Preferred("pod_anti_affinity", "weight: 0" + any) +
+              Preferred("pod_anti_affinity", "weight: 100" + any))
+          .preferred_peers,
+      ElementsAre(WeightedPeerTerm{-100, term}, WeightedPeerTerm{1, term},
+                  WeightedPeerTerm{1, term}, WeightedPeerTerm{100, term}));
+}
+
+// ---------------------------------------------------------------------------
+// Topology spread
+
+TEST(ConvertPeers, ReadSpreadConstraints) {
+  const PeerTerm any = Local(Requirements());
+  const std::string selector = "labelSelector {} ";
+  const std::vector<std::pair<std::string, SpreadConstraint>> rows = {
+      {selector, {.term = any}},
+      {selector + "maxSkew: 3 minDomains: 4",
+       {.term = any, .max_skew = 3, .min_domains = 4}},
+      {selector + R"(whenUnsatisfiable: "DoNotSchedule"
+                     nodeAffinityPolicy: "Honor" nodeTaintsPolicy: "Ignore")",
+       {.term = any}},
+      {selector + R"(whenUnsatisfiable: "ScheduleAnyway"
+                     nodeAffinityPolicy: "Ignore" nodeTaintsPolicy: "Honor")",
+       {.term = any,
+        .is_required = false,
+        .honors_node_affinity = false,
+        .honors_taints = true}},
+      {R"(topologyKey: "zone" matchLabelKeys: "version" labelSelector {
+            match_labels_map { key: "app" value: "web" } })",
+       {.term = {.tasks = {.labels = Requirements{LabelIn("app", {"web"}),
+                                                  LabelIn("version", {"7"})},
+                           .namespaces = {"shop"}},
+                 .topology_key = "zone"}}},
+      {R"(topologyKey: "zone")",
+       {.term = {.tasks = {.namespaces = {"shop"}}, .topology_key = "zone"}}}};
+  for (const auto& [text, spread] : rows) {
+    EXPECT_THAT(RulesOf(Spread(text)).spread, ElementsAre(spread)) << text;
+  }
+  EXPECT_THAT(RulesOf(Spread(R"(whenUnsatisfiable: "ScheduleAnyway")")).spread,
+              IsEmpty())
+      << "nothing is counted";
+}
+
+TEST(ConvertPeers, NoteWhatASpreadConstraintCannotHave) {
+  Faults faults;
+  EXPECT_THAT(RulesOf(Spread(R"(labelSelector {} minDomains: 2
+                                whenUnsatisfiable: "ScheduleAnyway")"),
+                      &faults)
+                  .spread,
+              ElementsAre(SpreadConstraint{.term = Local(Requirements()),
+                                           .is_required = false}));
+  EXPECT_EQ(faults.Text(), "minDomains with ScheduleAnyway");
+}
+
+// ---------------------------------------------------------------------------
+// Fleet's
+
+TEST(ConvertPeers, ReadPatternsOfJobsInOneForm) {
+  const std::vector<std::pair<std::string, std::string>> rows = {
+      {"db-*", "db-*"},  {"*", ""},      {"***", ""},
+      {"db-**", "db-*"}, {"*?a", "?*a"}, {"?**?", "??*"},
+      {"a*?*b", "a?*b"}, {"*a*", "*a*"}, {"db", "db"}};
+  for (const auto& [given, pattern] : rows) {
+    EXPECT_THAT(RulesOf("conflicts: '" + given + "'").anti_affinity,
+                ElementsAre(OfJob(pattern)))
+        << given;
+    EXPECT_THAT(RulesOf("machine_of: '" + given + "'").affinity,
+                ElementsAre(OfJob(pattern)))
+        << given;
+  }
+  EXPECT_THAT(
+      RulesOf("conflicts: 'b' conflicts: 'a' conflicts: 'b'").anti_affinity,
+      ElementsAre(OfJob("a"), OfJob("b")));
+}
+
+TEST(ConvertPeers, TakeAnEmptyPatternForNoJob) {
+  Faults faults;
+  EXPECT_THAT(RulesOf("conflicts: ''", &faults).anti_affinity, IsEmpty());
+  EXPECT_EQ(faults.Text(), "conflicts: a pattern is empty");
+  EXPECT_THAT(RulesOf("machine_of: ''", &faults).affinity,
+              ElementsAre(PeerTerm()));
+}
+
+TEST(ConvertPeers, KeepTheTasksOfAGlobalJobApart) {
+  EXPECT_EQ(RulesOf("global: NOT_GLOBAL"), NoRules());
+  for (const char* global : {"ONE_A_MACHINE", "EVERYWHERE_AT_ONCE"}) {
+    EXPECT_THAT(RulesOf(StrCat("global: ", global)).anti_affinity,
+                ElementsAre(OfJob("web-job")));
+  }
+}
+
+TEST(ConvertPeers, TellTaskZeroFromNoneToReplace) {
+  EXPECT_EQ(RulesOf("").replaces, std::nullopt);
+  EXPECT_EQ(RulesOf("replaces: 0").replaces, TaskId{0});
+  EXPECT_EQ(RulesOf("replaces: 7").replaces, TaskId{7});
+}
+
+// ---------------------------------------------------------------------------
+// Errors
+
+TEST(ConvertPeers, RefuseWhatIsOutOfRangeAndNameIt) {
+  const std::string huge(kNameBytesMax + 1, 'x');
+  const std::string any = "labelSelector {} ";
+  const std::vector<std::pair<std::string, std::string>> rows = {
+      {Preferred("pod_affinity", "weight: 101"),
+       "preferred weight: 101 is not in 0 to 100"},
+      {Preferred("pod_anti_affinity", "weight: -1"),
+       "preferred weight: -1 is not in 0 to 100"},
+      {Spread("maxSkew: -1"), "maxSkew: -1 < 0"},
+      {Spread("minDomains: -7"), "minDomains: -7 < 0"},
+      {Spread("whenUnsatisfiable: 'Never'"),
+       "whenUnsatisfiable: 'Never' is neither DoNotSchedule nor "
+       "ScheduleAnyway"},
+      {Spread("nodeAffinityPolicy: 'honor'"),
+       "nodeAffinityPolicy: 'honor' is neither Honor nor Ignore"},
+      {Spread("nodeTaintsPolicy: 'x'"),
+       "nodeTaintsPolicy: 'x' is neither Honor nor Ignore"},
+      {"global: 7", "global: 7 is unknown"},
+      {Near("topologyKey: '" + huge + "'"), "topologyKey: 4097 bytes"},
+      {Spread("topologyKey: '" + huge + "'"), "topologyKey: 4097 bytes"},
+      {Near("namespaces: '" + huge + "'"),
+       "namespace of a term: 4097 bytes, at most 4096"},
+      {Near(any + "namespaceSelector { match_labels_map { key: '" + huge +
+            "' } }"),
+       "key of a requirement: 4097 bytes"},
+      {"conflicts: '" + huge + "'", "conflicts: 4097 bytes, at most 512"},
+      {"machine_of: '" + huge + "'", "machine_of: 4097 bytes, at most 512"}};
+  for (const auto& [text, error] : rows) {
+    PlacementRules rules;
+    Faults faults;
+    TaskDescriptor task;
+    if (text == "global: 7") {
+      task.set_global(static_cast<TaskDescriptor::Global>(7));
+    } else {
+      task = Parse(text);
+    }
+    EXPECT_THAT(AddPeerTerms(task, Self(), &rules, &faults),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(error)))
+        << text;
+  }
+}
+
+TEST(ConvertPeers, RefuseAGlobalTaskOfAJobWithoutAName) {
+  TaskIdentity self = Self();
+  self.job = "";
+  PlacementRules rules;
+  Faults faults;
+  const TaskDescriptor task = Parse("global: ONE_A_MACHINE");
+  EXPECT_THAT(AddPeerTerms(task, self, &rules, &faults),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "global: its job has no name"));
+  self.job = std::string(kPatternBytesMax + 1, 'x');
+  EXPECT_THAT(AddPeerTerms(task, self, &rules, &faults),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("job name of a global task: 513 bytes")));
+}
+
+TEST(ConvertPeers, BoundEveryList) {
+  const auto many = [](size_t max, const std::function<std::string(int)>& one) {
+    std::string text;
+    for (size_t i = 0; i <= max; ++i) text += one(static_cast<int>(i));
+    return text;
+  };
+  const auto key = [](int i) {
+    return StrCat("labelSelector {} topologyKey: '", i, "'");
+  };
+  const std::vector<std::pair<std::string, std::string>> rows = {
+      {many(kAffinityTermsMax, [&](int i) { return Near(key(i)); }),
+       "required pod_affinity and machine_of: more than 256"},
+      {many(kAffinityTermsMax,
+            [&](int i) { return StrCat("conflicts: '", i, "'"); }),
+       "required pod_anti_affinity and conflicts: more than 256"},
+      {many(kAffinityTermsMax, [&](int i) { return Spread(key(i)); }),
+       "topology_spread_constraints: more than 256"},
+      {many(kAffinityTermsMax,
+            [&](int i) {
+              return Preferred("pod_affinity",
+                               "weight: 1 podAffinityTerm {" + key(i) + "}");
+            }),
+       "preferred terms: more than 256"},
+      {Near(many(kNamespacesMax,
+                 [](int i) { return StrCat("namespaces: '", i, "'"); })),
+       "namespaces: more than 1024"},
+      {Near("labelSelector {" +
+            many(kRequirementsMax,
+                 [](int i) {
+                   return StrCat("match_labels_map { key: 'k", i, "' }");
+                 }) +
+            "}"),
+       "labelSelector: more than 256"}};
+  for (const auto& [text, error] : rows) {
+    PlacementRules rules;
+    Faults faults;
+    EXPECT_THAT(AddPeerTerms(Parse(text), Self(), &rules, &faults),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(error)));
+  }
+}
+
+}  // namespace
+}  // namespace sluice
