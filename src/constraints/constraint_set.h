@@ -39,6 +39,17 @@ class ConstraintSet {
     }
     return true;
   }
+  // Only what depends on this aspect of the machine.
+  bool AllowsAspect(MachineAspect aspect, const ClassKey& task_class,
+                    const Machine& machine) const {
+    for (const Entry& entry : entries_) {
+      if (entry.aspect == aspect &&
+          !entry.constraint->Allows(task_class, machine)) {
+        return false;
+      }
+    }
+    return true;
+  }
   // Appends every reason against the pair, in the order of constraints.def, and
   // returns how many of these are the first forbidding constraint's.
   size_t Explain(

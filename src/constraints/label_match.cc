@@ -1,8 +1,6 @@
 #include "constraints/label_match.h"
 
 #include <algorithm>
-#include <charconv>
-#include <compare>
 #include <vector>
 
 #include "base/strings.h"
@@ -14,27 +12,16 @@ namespace {
 constexpr size_t kShownParts = 3;
 constexpr size_t kShownBytes = 128;
 
-// REQUIRES: `list` is ascending.
-bool IsListed(const std::string& value, const std::vector<std::string>& list) {
-  return std::ranges::binary_search(list, value);
-}
-
-// A label to the one bound; nothing where they are not two integers.
-std::optional<std::strong_ordering> Compare(
-    const std::string* value, const std::vector<std::string>& bounds) {
-  if (value == nullptr || bounds.size() != 1) return std::nullopt;
-  const std::optional<int64_t> number = ParseInt64(*value);
-  const std::optional<int64_t> bound = ParseInt64(bounds[0]);
-  if (!number.has_value() || !bound.has_value()) return std::nullopt;
-  return *number <=> *bound;
-}
-
 bool FieldHolds(const LabelRequirement& requirement, const Machine& machine) {
-  const bool is_supported = requirement.key == kMetadataName &&
-                            (requirement.op == LabelOperator::kIn ||
-                             requirement.op == LabelOperator::kNotIn) &&
-                            requirement.values.size() == 1;
-  return is_supported && Holds(requirement, &machine.name);
+  if (requirement.values.size() != 1) return false;
+  const bool is_in = requirement.op == LabelOperator::kIn;
+  if (requirement.key == kMachineId) {
+    return is_in && (requirement.values[0] == machine.uuid ||
+                     requirement.values[0] == machine.name);
+  }
+  return requirement.key == kMetadataName &&
+         (is_in || requirement.op == LabelOperator::kNotIn) &&
+         Holds(requirement, &machine.name);
 }
 
 bool LabelHolds(const LabelRequirement& requirement, const Machine& machine) {
@@ -106,39 +93,6 @@ bool NamesALabel(const LabelRequirement& requirement) {
 }
 
 }  // namespace
-
-std::optional<int64_t> ParseInt64(std::string_view text) {
-  if (text.starts_with('+')) {
-    text.remove_prefix(1);
-    if (text.starts_with('-')) return std::nullopt;
-  }
-  int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [parsed_end, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || parsed_end != end) return std::nullopt;
-  return number;
-}
-
-bool Holds(const LabelRequirement& requirement, const std::string* value) {
-  const std::vector<std::string>& values = requirement.values;
-  switch (requirement.op) {
-    case LabelOperator::kIn:
-      return value != nullptr && IsListed(*value, values);
-    case LabelOperator::kNotIn:
-      return value == nullptr || !IsListed(*value, values);
-    case LabelOperator::kExists:
-      return value != nullptr;
-    case LabelOperator::kDoesNotExist:
-      return value == nullptr;
-    case LabelOperator::kGreaterThan:
-      return Compare(value, values) == std::strong_ordering::greater;
-    case LabelOperator::kLessThan:
-      return Compare(value, values) == std::strong_ordering::less;
-    case LabelOperator::kInvalid:
-      return false;
-  }
-  return false;
-}
 
 bool Matches(const NodeTerm& term, const Machine& machine) {
   if (term.labels.empty() && term.fields.empty()) return false;

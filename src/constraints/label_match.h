@@ -1,15 +1,11 @@
 // What a task demands of a machine's labels and name: whether it holds, and in
 // words.
 //
-// Kubernetes' rules: a machine without the label satisfies kNotIn and
-// kDoesNotExist only, and what cannot be compared does not match.
-//
 // Threads: free functions without state.
 
 #ifndef SLUICE_CONSTRAINTS_LABEL_MATCH_H_
 #define SLUICE_CONSTRAINTS_LABEL_MATCH_H_
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,15 +14,10 @@
 
 namespace sluice {
 
-// The one field that terms know: a machine's name.
+// The fields that terms know: a machine's name, which clients may state, and
+// what machine_id of a task is compared with, a machine's name or uuid.
 inline constexpr std::string_view kMetadataName = "metadata.name";
-
-// A decimal integer of 64 bits, as Go's strconv.ParseInt(text, 10, 64) reads
-// it: digits after an optional sign, and nothing else.
-std::optional<int64_t> ParseInt64(std::string_view text);
-
-// Whether a label of `value` (null: no such label) is as required.
-bool Holds(const LabelRequirement& requirement, const std::string* value);
+inline constexpr std::string_view kMachineId = "machine_id";
 
 // Whether every requirement holds on the machine, if there are any.
 bool Matches(const NodeTerm& term, const Machine& machine);

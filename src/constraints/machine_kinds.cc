@@ -89,7 +89,10 @@ void MachineKinds::Learn(std::span<const PlacementRules* const> rules,
   }
   if (news.labels.empty() && news.names.empty()) return;
   const auto is_mentioned = [&](const Machine& machine) {
-    if (news.names.contains(machine.name)) return true;
+    if (news.names.contains(machine.name) ||
+        news.names.contains(machine.uuid)) {
+      return true;
+    }
     return std::ranges::any_of(machine.labels, [&](const auto& label) {
       const auto it = news.labels.find(label.first);
       return it != news.labels.end() &&
@@ -157,9 +160,12 @@ void MachineKinds::Note(const std::vector<LabelRequirement>& requirements,
 }
 
 MachineKinds::LabelView MachineKinds::ViewLabels(const Machine& machine) const {
+  const auto told = [&](const std::string& name) {
+    return names_.contains(name) ? name : std::string(kOtherText);
+  };
   LabelView view;
-  view.name =
-      names_.contains(machine.name) ? machine.name : std::string(kOtherText);
+  view.name = told(machine.name);
+  view.uuid = told(machine.uuid);
   for (const auto& [key, value] : machine.labels) {
     const auto it = labels_.find(key);
     if (it == labels_.end()) continue;
@@ -218,12 +224,16 @@ KindId MachineKinds::KindWith(const Views& views) {
     };
     const LabelView& labels = *label_view_of_[at(MachineAspect::kLabels)];
     kind.exemplar.name = labels.name;
+    kind.exemplar.uuid = labels.uuid;
     kind.exemplar.labels = labels.labels;
     for (const Taint& taint : *taint_view_of_[at(MachineAspect::kTaints)]) {
       kind.exemplar.taints.push_back({taint});
     }
     kind.exemplar.avoids = *avoid_view_of_[at(MachineAspect::kAvoids)];
     kinds_by_name_[labels.name].push_back(it->second);
+    if (labels.uuid != labels.name) {
+      kinds_by_name_[labels.uuid].push_back(it->second);
+    }
     for (const auto& [key, value] : labels.labels) {
       kinds_by_label_[key][value].push_back(it->second);
     }

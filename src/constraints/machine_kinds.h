@@ -2,9 +2,9 @@
 //
 // A machine is seen through what rules mention: of its labels those with a
 // mentioned key, and of these the value only if it is mentioned itself or
-// compared as a number; likewise of its name; its taints and avoids.  Machines
-// that look the same are of one kind, so that ten thousand machines, each with
-// a host name of its own, are asked about once.
+// compared as a number; likewise of its name and uuid; its taints and avoids.
+// Machines that look the same are of one kind, so that ten thousand machines,
+// each with a host name of its own, are asked about once.
 //
 // Kinds are numbered densely, and a number keeps its meaning until is_stale():
 // when rules mention something new, the machines that differ in it move to
@@ -59,7 +59,8 @@ class MachineKinds {
     return kinds_[static_cast<size_t>(kind)].exemplar;
   }
   // The kinds that meet a requirement of kIn on a label, or as a field on the
-  // name, found without asking about each.  REQUIRES: it was learned.
+  // name or uuid, found without asking about each; of a field maybe others too.
+  // REQUIRES: it was learned.
   std::vector<KindId> KindsIn(const LabelRequirement& requirement,
                               bool is_field) const;
   // Kinds with the same view of an aspect other than kLoad have the same
@@ -79,6 +80,7 @@ class MachineKinds {
   };
   struct LabelView {
     std::string name;
+    std::string uuid;
     LabelPairs labels;
     friend auto operator<=>(const LabelView&, const LabelView&) = default;
   };
@@ -91,7 +93,7 @@ class MachineKinds {
   // What rules mention that none did before.  Of a new label, every value.
   struct News {
     absl::flat_hash_map<std::string, Mentions> labels;  // By key.
-    absl::flat_hash_set<std::string> names;
+    absl::flat_hash_set<std::string> names;             // And uuids.
   };
 
   void Note(const std::vector<LabelRequirement>& requirements, News* news);
@@ -105,7 +107,7 @@ class MachineKinds {
   absl::flat_hash_map<uint32_t, int64_t> learned_;
   int64_t learned_bytes_ = 0;
   absl::flat_hash_map<std::string, Mentions> labels_;
-  absl::flat_hash_set<std::string> names_;
+  absl::flat_hash_set<std::string> names_;  // And uuids.
 
   // Each view's number, and its content by number: map keys never move.
   std::map<LabelView, int32_t> label_views_;
@@ -116,7 +118,7 @@ class MachineKinds {
   std::vector<const std::vector<Owner>*> avoid_view_of_;
 
   std::map<Views, KindId> kind_ids_;
-  // By name, and by label key and value: those that rules mention.
+  // By name and uuid, and by label key and value: those that rules mention.
   KindsByText kinds_by_name_;
   absl::flat_hash_map<std::string, KindsByText> kinds_by_label_;
   std::vector<Kind> kinds_;

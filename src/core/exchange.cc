@@ -35,7 +35,8 @@ Exchange::Exchange(ClusterState* state, const ConstraintSet& constraints,
   for (const TaskId id : placed) {
     const Task* task = state_->FindTask(id);
     if (task != nullptr && task->state == TaskState::kRunning &&
-        task->class_key.priority == priority && seen.insert(id).second) {
+        task->class_key.priority == priority && !task->class_key.IsBound() &&
+        seen.insert(id).second) {
       placed_[task->machine].push_back(id);
     }
   }
@@ -72,8 +73,12 @@ void Exchange::LookUpWaiting() {
   classes_.clear();
   eligibility_->Refresh(state_);
   for (const auto& [key, tasks] : state_->pending()) {
-    // Whose ports become free is not worth looking after here.
-    if (key.priority != priority_ || !key.rules->host_ports.empty()) continue;
+    // Whose ports become free, and who waits for whom, is not worth looking
+    // after here.
+    if (key.priority != priority_ || !key.rules->host_ports.empty() ||
+        key.IsBound()) {
+      continue;
+    }
     WaitingClass waiting;
     waiting.key = key;
     waiting.allowed.resize(static_cast<size_t>(eligibility_->kind_count()));

@@ -5,7 +5,7 @@
 // takes back one or two placements of this round on a machine, which no client
 // knows of yet, where the room that they leave holds waiting tasks that are
 // together dearer to leave waiting.  Each exchange lowers the waiting cost, so
-// that they come to an end.
+// that they come to an end.  Tasks that depend on others are left alone.
 //
 // Threads: none; confined to the core thread.  Determinism: machines in id
 // order, classes by density, ties by class key.

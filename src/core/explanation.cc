@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "constraints/class_peers.h"
 #include "cost/waiting_cost.h"
 
 namespace sluice {
@@ -30,23 +31,27 @@ class Explainer {
       : task_class_(task.class_key),
         state_(state),
         policies_(policies),
-        constraints_(constraints) {}
+        constraints_(constraints),
+        peers_(state, constraints, task.class_key) {}
 
   void Ask(const Machine& machine);
   Explanation TakeExplanation();
 
  private:
-  // As ConstraintSet::Explain().
+  // As ConstraintSet::Explain(), and the tasks that run near by.
   size_t FindReasons(const Machine& machine,
                      std::vector<Reason>* reasons) const;
   void Sum();
   void NameNearest();
+  // Why a task that fits waits nevertheless, if that is so.
+  std::string GangText() const;
   std::string Summary() const;
 
   const ClassKey& task_class_;
   const ClusterState& state_;
   const PolicySet& policies_;
   const ConstraintSet& constraints_;
+  const ClassPeers peers_;
   // By code and text.
   std::map<std::pair<std::string, std::string>, int64_t> counts_;
   std::vector<Miss> nearest_;  // Ascending.
@@ -58,7 +63,10 @@ size_t Explainer::FindReasons(const Machine& machine,
   const auto resource_name = [&](ResourceIndex index) -> const std::string& {
     return state_.ResourceName(index);
   };
-  return constraints_.Explain(task_class_, machine, resource_name, reasons);
+  const size_t first_count =
+      constraints_.Explain(task_class_, machine, resource_name, reasons);
+  peers_.Explain(machine, reasons);
+  return reasons->empty() ? 0 : std::max<size_t>(first_count, 1);
 }
 
 void Explainer::Ask(const Machine& machine) {
@@ -106,6 +114,18 @@ void Explainer::NameNearest() {
   }
 }
 
+std::string Explainer::GangText() const {
+  if (!task_class_.gang.has_value()) return "";
+  const Job& job = *state_.FindJob(*task_class_.gang);
+  if (job.running_count > 0) return "";
+  std::string minimum = StrCat("at least ", job.gang.minimum);
+  if (job.gang.minimum == Gang::kAllTasks) minimum = "all";
+  if (job.gang.minimum == Gang::kEveryMachine) minimum = "one a machine";
+  return StrCat("it fits, and waits for its gang: ", minimum,
+                " of its tasks start together, and ", job.pending_count,
+                " wait");
+}
+
 std::string Explainer::Summary() const {
   std::string summary = StrCat(explanation_.feasible_machines, "/",
                                explanation_.machines, " machines");
@@ -115,8 +135,10 @@ std::string Explainer::Summary() const {
     separator = ", ";
   }
   if (explanation_.feasible_machines > 0) {
-    summary += StrCat(explanation_.reasons.empty() ? ": " : "; ",
-                      "it fits, and waits for the next Schedule call");
+    const std::string gang = GangText();
+    summary += StrCat(
+        explanation_.reasons.empty() ? ": " : "; ",
+        gang.empty() ? "it fits, and waits for the next Schedule call" : gang);
   }
   return summary;
 }

@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -10,6 +11,7 @@
 
 #include "base/int128.h"
 #include "core/admission.h"
+#include "core/gang_search.h"
 #include "cost/waiting_cost.h"
 
 namespace sluice {
@@ -23,6 +25,9 @@ constexpr int64_t kBandRatioDenominator = 10;
 
 // Classes an exchange may look at before it lets commands in: some 10 ms.
 constexpr int64_t kLooksPerStep = 100000;
+
+// Machines that searches may look at in a round: some 50 ms.
+constexpr int64_t kSearchBudget = 500000;
 
 constexpr int64_t kSizeUnits = int64_t{1} << 40;
 
@@ -50,10 +55,16 @@ Round::Round(ClusterState* state, const PolicySet& policies,
       eligibility_(eligibility),
       options_(options),
       now_ms_(now_ms),
-      sequence_end_(state->counters().next_task_sequence) {}
+      sequence_end_(state->counters().next_task_sequence),
+      gangs_(state, eligibility, sequence_end_, now_ms),
+      search_budget_(kSearchBudget) {}
 
 std::optional<FlowProblem> Round::NextPass(RoundStats* stats) {
   CHECK(!pass_.has_value());
+  if (!std::exchange(has_replaced_, true)) {
+    gangs_.WithdrawHalves();
+    Replace(stats);
+  }
   while (true) {
     while (bands_.empty()) {
       if (exchange_.has_value()) {
@@ -66,8 +77,26 @@ std::optional<FlowProblem> Round::NextPass(RoundStats* stats) {
       stats->is_cut_short = true;
       return std::nullopt;
     }
-    pass_.emplace(Groups(), policies_, constraints_, eligibility_,
-                  CollectTasks(bands_.front()), now_ms_);
+    state_->SyncPeers();
+    pass_classes_ = CollectTasks(bands_.front());
+    LookUpPeers(&pass_classes_);
+    pass_version_ = state_->version();
+    std::vector<const ClassPeers*> peers;
+    for (const auto& one : pass_peers_) peers.push_back(one.get());
+    // A gang that goes together takes one machine, not one of many.
+    const bool tells_domains =
+        std::ranges::any_of(pass_classes_, [](const BandClass& one) {
+          return one.gang_minimum > 0 && one.peers != nullptr &&
+                 one.peers->NeedsLeader();
+        });
+    Groups();  // The eligibility is fresh from here.
+    const std::vector<MachineGroup> parted =
+        peers.empty()
+            ? std::vector<MachineGroup>()
+            : GroupMachines(*state_, *eligibility_,
+                            MachineParts(*state_, peers, tells_domains));
+    pass_.emplace(peers.empty() ? groups_ : parted, policies_, constraints_,
+                  eligibility_, pass_classes_, now_ms_);
     stats->arcs += pass_->problem().arc_count();
     if (pass_->has_machines()) {
       ++stats->passes;
@@ -80,29 +109,160 @@ std::optional<FlowProblem> Round::NextPass(RoundStats* stats) {
 
 void Round::FinishPass(const FlowSolution& solution, RoundStats* stats) {
   if (!pass_.has_value()) return;  // A pause of the exchange.
-  int64_t placed = 0;
+  if (pass_version_ != state_->version()) {
+    state_->SyncPeers();
+    LookUpPeers(&pass_classes_);
+  }
   Band& band = bands_.front();
-  for (const Proposal& proposal : pass_->Decode(solution)) {
-    // The commit check: the cluster may have changed since the network was
-    // drawn, and nothing but the state as it is now decides.
-    const Task* task = state_->FindTask(proposal.task);
-    const Machine* machine = state_->FindMachine(proposal.machine);
-    if (task == nullptr || !task->IsSchedulable() || machine == nullptr ||
-        !machine->IsUsable() ||
-        !constraints_.Allows(task->class_key, *machine)) {
-      ++stats->refused;
+  std::map<JobId, std::vector<TaskId>> placed_of_gang;
+  std::vector<TaskId> placed;
+  for (const Proposal& proposal : InOrder(pass_->Decode(solution))) {
+    Member& member = band.members[proposal.class_index];
+    // What gangs were weighed against has its own pass later.
+    if (!band.gangs.empty() &&
+        !pass_classes_[proposal.class_index].gang_minimum)
       continue;
+    if (!IsLegal(proposal, stats)) continue;
+    --member.count;
+    state_->Place(proposal.task, proposal.machine, now_ms_);
+    for (const auto& peers : pass_peers_) {
+      peers->Note(member.key, proposal.machine);
     }
-    --band[proposal.class_index].count;
-    state_->Place(task->id, machine->id, now_ms_);
-    placed_in_tier_.push_back(task->id);
-    ++placed;
+    placed.push_back(proposal.task);
+    if (!band.gangs.empty()) {
+      placed_of_gang[*member.key.gang].push_back(proposal.task);
+    }
   }
   pass_.reset();
-  stats->placed += placed;
-  placed_in_stage_ += placed;
-  std::erase_if(band, [](const Member& member) { return member.count <= 0; });
-  if (placed == 0 || band.empty()) bands_.pop_front();
+  const auto count = std::ssize(placed);
+  stats->placed += count;
+  placed_in_stage_ += count;
+  placed_in_tier_.insert(placed_in_tier_.end(), placed.begin(), placed.end());
+  if (trial_.has_value()) {
+    trial_->placed.insert(trial_->placed.end(), placed.begin(), placed.end());
+  }
+  if (!band.gangs.empty()) {
+    for (const Gangs::Waiting& gang : band.gangs) {
+      if (!gangs_.IsWhole(gang)) Withdraw(placed_of_gang[gang.job], stats);
+    }
+    bands_.pop_front();
+    return;
+  }
+  std::erase_if(band.members,
+                [](const Member& member) { return member.count <= 0; });
+  if (count == 0 || band.members.empty()) bands_.pop_front();
+}
+
+void Round::End(RoundStats* stats) {
+  if (trial_.has_value()) EndTrial(stats);
+}
+
+bool Round::IsLegal(const Proposal& proposal, RoundStats* stats) const {
+  // The cluster may have changed since the network was drawn, and nothing but
+  // the state as it is now decides.
+  const BandClass& band_class = pass_classes_[proposal.class_index];
+  const Task* task = state_->FindTask(proposal.task);
+  const Machine* machine = state_->FindMachine(proposal.machine);
+  if (task == nullptr || !task->IsSchedulable() || machine == nullptr ||
+      !machine->IsUsable() ||
+      (task->class_key != band_class.key &&
+       (task->class_key.IsBound() || band_class.key.IsBound())) ||
+      !constraints_.Allows(task->class_key, *machine)) {
+    ++stats->refused;
+    return false;
+  }
+  if (band_class.peers != nullptr && !band_class.peers->Allows(*machine)) {
+    ++stats->conflicts;
+    return false;
+  }
+  return true;
+}
+
+void Round::LookUpPeers(std::vector<BandClass>* classes) {
+  pass_peers_.clear();
+  for (BandClass& band_class : *classes) {
+    band_class.peers = nullptr;
+    const ClassKey& key = band_class.key;
+    if (band_class.tasks.empty() ||
+        (key.meant_by->empty() && !key.rules->HasPeerTerms())) {
+      continue;
+    }
+    pass_peers_.push_back(
+        std::make_unique<ClassPeers>(*state_, constraints_, key));
+    const ClassPeers* peers = pass_peers_.back().get();
+    band_class.peers = peers;
+    if (peers->MustWait()) {
+      band_class.tasks.clear();
+    } else if (band_class.gang_minimum > 0) {
+      band_class.followers = band_class.gang_minimum;
+    } else if (peers->NeedsLeader()) {
+      band_class.followers = std::ssize(band_class.tasks);
+      band_class.tasks.resize(1);
+    }
+  }
+}
+
+std::vector<Proposal> Round::InOrder(std::vector<Proposal> proposals) const {
+  if (pass_peers_.empty()) return proposals;
+  struct Ordered {
+    int64_t level = 0;
+    int64_t submitted_ms = 0;
+    Proposal proposal;
+  };
+  std::vector<Ordered> ordered;
+  std::map<std::pair<size_t, DomainIndex>, int64_t> levels;
+  for (const Proposal& proposal : proposals) {
+    Ordered& one = ordered.emplace_back();
+    one.proposal = proposal;
+    const Task* task = state_->FindTask(proposal.task);
+    if (task != nullptr) one.submitted_ms = task->submitted_ms;
+    const ClassPeers* peers = pass_classes_[proposal.class_index].peers;
+    if (peers == nullptr || peers->MainSpread() == nullptr) continue;
+    const TopologySpread& spread = *peers->MainSpread();
+    const auto [it, is_new] = levels.try_emplace(
+        {proposal.class_index, spread.topology().DomainOf(proposal.machine)},
+        spread.CountAt(proposal.machine));
+    one.level = ++it->second;
+  }
+  std::ranges::stable_sort(ordered, [](const Ordered& a, const Ordered& b) {
+    return std::pair(a.level, a.submitted_ms) <
+           std::pair(b.level, b.submitted_ms);
+  });
+  for (size_t i = 0; i < proposals.size(); ++i) {
+    proposals[i] = ordered[i].proposal;
+  }
+  return proposals;
+}
+
+void Round::Replace(RoundStats* stats) {
+  std::vector<const Task*> newcomers;
+  for (const auto& [key, tasks] : state_->pending()) {
+    if (!key.rules->replaces.has_value() || gangs_.IsClosed(key)) continue;
+    for (const auto& [sequence, task] : tasks) newcomers.push_back(task);
+  }
+  if (newcomers.empty()) return;
+  state_->SyncPeers();
+  for (const Task* newcomer : newcomers) {
+    const Task* former = state_->FindTask(*newcomer->class_key.rules->replaces);
+    if (former == nullptr || former->state != TaskState::kRunning ||
+        !state_->CanPreempt(*former) || state_->IsUntold(former->id)) {
+      continue;
+    }
+    const Machine* machine = state_->FindMachine(former->machine);
+    // As if the former one were gone already.
+    Machine after = *machine;
+    after.used -= former->class_key.request;
+    after.ReleasePorts(former->class_key.rules->host_ports);
+    if (!machine->IsUsable() ||
+        !constraints_.Allows(newcomer->class_key, after) ||
+        !ClassPeers(*state_, constraints_, newcomer->class_key)
+             .Allows(*machine)) {
+      continue;
+    }
+    state_->Preempt(former->id);
+    state_->PlaceInstead(newcomer->id, machine->id, now_ms_);
+    ++stats->placed;
+  }
 }
 
 bool Round::StepExchange(RoundStats* stats) {
@@ -115,15 +275,36 @@ bool Round::StepExchange(RoundStats* stats) {
 
 bool Round::Advance(RoundStats* stats) {
   while (true) {
+    if (trial_.has_value()) EndTrial(stats);
     if (!priority_.has_value()) {
+      placed_before_ = stats->placed;
       if (!EnterTierBelow(std::nullopt)) return false;
     } else if (stage_ == Stage::kSettle) {
       // What is taken back must be placed again in this round.
       if (!IsSpent(*stats) && PlanSettling(stats)) return true;
-      if (!EnterTierBelow(priority_)) return false;
+      if (!EnterTierBelow(priority_)) {
+        if (!MustStartOver(*stats)) return false;
+        priority_.reset();
+        continue;
+      }
+    } else if (stage_ == Stage::kHeal) {
+      stage_ = Stage::kGangs;
+      waiting_gangs_.clear();
+      FindWaitingGangs();
+    } else if (stage_ == Stage::kGangs || stage_ == Stage::kTrials) {
+      if (!waiting_gangs_.empty()) {
+        if (PlanGangs()) return true;
+        continue;
+      }
+      if (stage_ == Stage::kTrials) {
+        StartSettling();
+        continue;
+      }
+      stage_ = Stage::kAdmit;
     } else if (!IsTierWaiting() ||
                (stage_ == Stage::kRefill && placed_in_stage_ == 0)) {
-      StartSettling();
+      stage_ = Stage::kTrials;
+      FindWaitingGangs();
       continue;
     } else if (stage_ == Stage::kAdmit) {
       stage_ = Stage::kFill;
@@ -136,9 +317,153 @@ bool Round::Advance(RoundStats* stats) {
       stage_ = Stage::kRefill;
     }
     placed_in_stage_ = 0;
-    if (PlanStage()) return true;
+    if (stage_ != Stage::kGangs && PlanStage()) return true;
   }
 }
+
+bool Round::MustStartOver(const RoundStats& stats) const {
+  if (stats.placed <= placed_before_) return false;
+  return std::ranges::any_of(state_->pending(), [](const auto& entry) {
+    const PlacementRules& rules = *entry.first.rules;
+    return !rules.affinity.empty() || !rules.spread.empty();
+  });
+}
+
+// ---------------------------------------------------------------------------
+// Gangs
+
+void Round::FindWaitingGangs() {
+  Groups();  // The eligibility is asked.
+  std::vector<Gangs::Waiting> waiting = gangs_.FindWaiting(*priority_);
+  // Of one age those first that are harder to please.
+  std::ranges::stable_sort(
+      waiting, [this](const Gangs::Waiting& a, const Gangs::Waiting& b) {
+        return std::pair(a.submitted_ms, !NeedsLeader(a)) <
+               std::pair(b.submitted_ms, !NeedsLeader(b));
+      });
+  waiting_gangs_.assign(std::make_move_iterator(waiting.begin()),
+                        std::make_move_iterator(waiting.end()));
+}
+
+bool Round::PlanGangs() {
+  const int64_t submitted_ms = waiting_gangs_.front().submitted_ms;
+  Band band;
+  while (!waiting_gangs_.empty() &&
+         waiting_gangs_.front().submitted_ms == submitted_ms) {
+    Gangs::Waiting gang = std::move(waiting_gangs_.front());
+    waiting_gangs_.pop_front();
+    if (!MayFit(gang)) continue;
+    if (stage_ == Stage::kTrials || NeedsLeader(gang)) {
+      if (!band.gangs.empty()) {
+        waiting_gangs_.push_front(std::move(gang));
+        break;
+      }
+      StartTrial(std::move(gang));
+      return true;
+    }
+    for (const ClassKey& key : gang.classes) {
+      band.members.push_back({key, CountWaiting(key), 0});
+    }
+    band.gangs.push_back(std::move(gang));
+  }
+  if (band.gangs.empty()) return false;
+  Resources free;
+  for (Member& member : FittingClasses(&free)) {
+    band.members.push_back(std::move(member));
+  }
+  bands_.push_back(std::move(band));
+  return true;
+}
+
+bool Round::MayFit(const Gangs::Waiting& gang) {
+  int64_t missing = gang.minimum;
+  for (const ClassKey& key : gang.classes) {
+    const int64_t count = CountWaiting(key);
+    std::vector<bool> allowed(static_cast<size_t>(eligibility_->kind_count()));
+    for (const Eligibility::Kind& kind : eligibility_->KindsFor(*key.rules)) {
+      allowed[static_cast<size_t>(kind.id)] = true;
+    }
+    int64_t fit = 0;
+    for (const MachineGroup& group : Groups()) {
+      if (fit >= count) break;
+      const Machine& machine = group.representative();
+      if (!allowed[static_cast<size_t>(group.kind)] ||
+          !constraints_.AllowsLoad(key, machine)) {
+        continue;
+      }
+      fit += group.size() * TimesIn(machine.Free(), key, count);
+    }
+    missing -= std::min(fit, count);
+  }
+  return missing <= 0;
+}
+
+int64_t Round::CountWaiting(const ClassKey& key) const {
+  const auto it = state_->pending().find(key);
+  if (it == state_->pending().end()) return 0;
+  return std::distance(it->second.begin(),
+                       it->second.lower_bound(sequence_end_));
+}
+
+bool Round::NeedsLeader(const Gangs::Waiting& gang) const {
+  const auto wants_others = [](const ClassKey& key) {
+    return !key.rules->affinity.empty() || !key.rules->preferred_peers.empty();
+  };
+  if (std::ranges::none_of(gang.classes, wants_others)) return false;
+  // All in one domain are decided on together.
+  return !std::ranges::all_of(gang.classes, [&](const ClassKey& key) {
+    const ClassPeers peers(*state_, constraints_, key);
+    return key.rules->preferred_peers.empty() && peers.NeedsLeader() &&
+           key.rules->affinity == gang.classes.front().rules->affinity &&
+           key.rules->affinity.size() == 1;
+  });
+}
+
+void Round::StartTrial(Gangs::Waiting gang) {
+  std::vector<Member> members;
+  for (const ClassKey& key : gang.classes) {
+    members.push_back({key, CountWaiting(key), 0});
+  }
+  // Each class by itself: what one leaves is the next one's.
+  std::ranges::stable_sort(members, [](const Member& a, const Member& b) {
+    return b.key.request < a.key.request;
+  });
+  for (Member& member : members) {
+    bands_.emplace_back().members.push_back(std::move(member));
+  }
+  trial_.emplace().gang = std::move(gang);
+}
+
+void Round::EndTrial(RoundStats* stats) {
+  bands_.clear();
+  const Trial trial = *std::exchange(trial_, std::nullopt);
+  if (gangs_.IsWhole(trial.gang)) return;
+  Withdraw(trial.placed, stats);
+  if (stage_ != Stage::kTrials || search_budget_ <= 0) return;
+  state_->SyncPeers();
+  ++stats->searches;
+  const std::vector<TaskId> placed =
+      SearchForGang(trial.gang, sequence_end_, constraints_, now_ms_, state_,
+                    &search_budget_);
+  stats->placed += std::ssize(placed);
+  placed_in_tier_.insert(placed_in_tier_.end(), placed.begin(), placed.end());
+}
+
+void Round::Withdraw(const std::vector<TaskId>& tasks, RoundStats* stats) {
+  for (const TaskId id : tasks) {
+    const Task* task = state_->FindTask(id);
+    if (task == nullptr || task->state != TaskState::kRunning ||
+        !state_->IsUntold(id)) {
+      continue;
+    }
+    state_->Withdraw(id);
+    --stats->placed;
+    ++stats->withdrawn;
+  }
+}
+
+// ---------------------------------------------------------------------------
+// Preferences
 
 // A band's slots are those of its largest request, and a later band may leave
 // room where an earlier one had none: what was placed for want of anything
@@ -152,7 +477,10 @@ void Round::StartSettling() {
   std::map<ClassKey, std::vector<TaskId>> of_class;
   for (const TaskId id : placed_in_tier_) {
     const Task* task = state_->FindTask(id);
-    if (task == nullptr || task->state != TaskState::kRunning) continue;
+    if (task == nullptr || task->state != TaskState::kRunning ||
+        task->class_key.IsBound()) {
+      continue;  // Others may be where they are because of it.
+    }
     const auto kinds = eligibility_->KindsFor(*task->class_key.rules);
     const auto [it, is_new] = least_of.try_emplace(task->class_key.rules);
     if (is_new && !kinds.empty()) {
@@ -195,7 +523,7 @@ bool Round::PlanSettling(RoundStats* stats) {
     if (count == 0) continue;
     stats->placed -= count;
     stats->withdrawn += count;
-    bands_.push_back({{key, count, 0}});
+    bands_.emplace_back().members.push_back({key, count, 0});
     return true;
   }
   return false;
@@ -223,7 +551,10 @@ bool Round::IsTierWaiting() const {
   for (auto it = state_->pending().lower_bound(ClassKey{*priority_, {}});
        it != state_->pending().end() && it->first.priority == *priority_;
        ++it) {
-    if (it->second.begin()->first < sequence_end_) return true;
+    if (it->second.begin()->first < sequence_end_ &&
+        !gangs_.IsClosed(it->first)) {
+      return true;
+    }
   }
   return false;
 }
@@ -232,8 +563,9 @@ bool Round::EnterTierBelow(std::optional<uint32_t> priority) {
   for (const auto& [key, tasks] : state_->pending()) {
     if (priority.has_value() && key.priority >= *priority) continue;
     priority_ = key.priority;
-    stage_ = Stage::kAdmit;
+    stage_ = Stage::kHeal;
     placed_in_tier_.clear();
+    placed_in_stage_ = 0;
     return true;
   }
   return false;
@@ -242,8 +574,18 @@ bool Round::EnterTierBelow(std::optional<uint32_t> priority) {
 bool Round::PlanStage() {
   Resources free;
   std::vector<Member> members = FittingClasses(&free);
+  if (stage_ == Stage::kHeal) {
+    std::erase_if(members, [&](const Member& member) {
+      return !gangs_.IsHealing(member.key);
+    });
+  }
   if (members.empty()) return false;
   if (stage_ == Stage::kAdmit) AdmitMembers(&members, free);
+  CutBands(std::move(members));
+  return true;
+}
+
+void Round::CutBands(std::vector<Member> members) {
   std::ranges::stable_sort(members, std::ranges::greater{}, &Member::size);
   int64_t smallest_in_band = 0;
   for (Member& member : members) {
@@ -253,9 +595,8 @@ bool Round::PlanStage() {
       smallest_in_band =
           member.size / kBandRatioNumerator * kBandRatioDenominator;
     }
-    bands_.back().push_back(std::move(member));
+    bands_.back().members.push_back(std::move(member));
   }
-  return true;
 }
 
 std::vector<Round::Member> Round::FittingClasses(Resources* free) {
@@ -273,6 +614,7 @@ std::vector<Round::Member> Round::FittingClasses(Resources* free) {
        it != state_->pending().end() && it->first.priority == *priority_;
        ++it) {
     const ClassKey& key = it->first;
+    if (gangs_.IsClosed(key)) continue;
     const auto tasks = std::distance(it->second.begin(),
                                      it->second.lower_bound(sequence_end_));
     int64_t fit = 0;
@@ -342,11 +684,14 @@ void Round::AdmitMembers(std::vector<Member>* members,
   }
 }
 
-std::vector<BandClass> Round::CollectTasks(const Band& band) const {
+std::vector<BandClass> Round::CollectTasks(const Band& band) {
   std::vector<BandClass> classes;
-  for (const Member& member : band) {
+  for (const Member& member : band.members) {
     BandClass& band_class = classes.emplace_back();
     band_class.key = member.key;
+    for (const Gangs::Waiting& gang : band.gangs) {
+      if (member.key.gang == gang.job) band_class.gang_minimum = gang.minimum;
+    }
     const auto it = state_->pending().find(member.key);
     if (it == state_->pending().end()) continue;
     for (const auto& [sequence, task] : it->second) {

@@ -1,6 +1,9 @@
 // A round: passes that place what waits, until nothing more can be placed.
 //
 // By priority, the most urgent tier first, a round
+//   heals   gangs that run with fewer tasks than they need;
+//   starts  gangs, the oldest first, where they are worth what they displace:
+//           in one problem with all else, all or none (network/constructs.h);
 //   admits  the work that the free capacity should go to, at the least waiting
 //           cost left over (core/admission.h);
 //   packs   what was admitted, in bands of similar size, the largest first;
@@ -8,7 +11,15 @@
 //           repeats until it places nothing;
 //   fills   what capacity is left with what was not admitted, until no waiting
 //           task fits anywhere;
+//   tries   the gangs that still wait with what is left, task by task;
 //   settles classes that would rather have gone where there is room by now.
+//
+// Tasks that depend on tasks are placed whole classes at a time, too: where
+// nobody is yet whom a class must be near, one of it goes first, and the others
+// follow in the next pass.  Classes of one pass may get into each other's way;
+// then the later ones are refused at commit, and have their chance in the next.
+// As long as tasks are placed that others may wait for, the tiers are gone
+// through again.
 //
 // Threads: none of its own; confined to the core thread.
 
@@ -17,12 +28,15 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "constraints/class_peers.h"
 #include "constraints/constraint_set.h"
 #include "core/exchange.h"
+#include "core/gangs.h"
 #include "cost/policy_set.h"
 #include "network/band_network.h"
 #include "network/eligibility.h"
@@ -47,6 +61,8 @@ struct RoundStats {
   int64_t evicted = 0;  // Tasks told to leave before the first pass.
   int64_t placed = 0;
   int64_t refused = 0;    // Placements that a change meanwhile made illegal.
+  int64_t searches = 0;   // Gangs that no pass could make whole.
+  int64_t conflicts = 0;  // Placements that another of the pass made illegal.
   int64_t withdrawn = 0;  // Placements given up for better ones.
   int64_t arcs = 0;       // Over all passes.
   int64_t pending = 0;    // Schedulable tasks left waiting.
@@ -70,15 +86,36 @@ class Round {
   // before it goes on.
   std::optional<FlowProblem> NextPass(RoundStats* stats);
   void FinishPass(const FlowSolution& solution, RoundStats* stats);
+  // Ends the round where it is: no gang is left half placed.
+  void End(RoundStats* stats);
 
  private:
-  enum class Stage { kAdmit, kFill, kExchange, kRefill, kSettle };
+  enum class Stage {
+    kHeal,
+    kGangs,
+    kAdmit,
+    kFill,
+    kExchange,
+    kRefill,
+    kTrials,
+    kSettle
+  };
   struct Member {
     ClassKey key;
     int64_t count = 0;  // Tasks that may still be placed.
     int64_t size = 0;   // Dominant share of the cluster, in kSizeUnits.
   };
-  using Band = std::vector<Member>;
+  struct Band {
+    std::vector<Member> members;
+    // Gangs that its pass is to start; what else is in it is there for them to
+    // be weighed against.
+    std::vector<Gangs::Waiting> gangs;
+  };
+  // A gang that is placed task by task, to be taken back if it is not whole.
+  struct Trial {
+    Gangs::Waiting gang;
+    std::vector<TaskId> placed;
+  };
 
   // Cuts the tasks of the current tier into bands_, largest first.  Returns
   // false where none of them fits anywhere.
@@ -97,14 +134,41 @@ class Round {
   std::optional<Cost> LeastPreference(const ClassKey& key);
   // Returns whether the exchange is done.
   bool StepExchange(RoundStats* stats);
-  // Whether any task of the current tier waits.
+  // Begins with what the stage has left to do about gangs.  Returns false where
+  // there is nothing.
+  bool PlanGangs();
+  void FindWaitingGangs();
+  int64_t CountWaiting(const ClassKey& key) const;
+  // Whether each task has room, be it not all of them at once.
+  bool MayFit(const Gangs::Waiting& gang);
+  // Whether its tasks go one after the other.
+  bool NeedsLeader(const Gangs::Waiting& gang) const;
+  void StartTrial(Gangs::Waiting gang);
+  // Keeps what it placed if the gang is whole.
+  void EndTrial(RoundStats* stats);
+  void Withdraw(const std::vector<TaskId>& tasks, RoundStats* stats);
+  // Whether a task waits that may be placed one by one.
   bool IsTierWaiting() const;
+  // Whether tasks may have been waiting for those that were placed since the
+  // first tier was entered.
+  bool MustStartOver(const RoundStats& stats) const;
+  // Puts tasks in the place of those that they replace.
+  void Replace(RoundStats* stats);
   bool EnterTierBelow(std::optional<uint32_t> priority);
   std::vector<Member> FittingClasses(Resources* free);
   // The machines as they are now.
   const std::vector<MachineGroup>& Groups();
   void AdmitMembers(std::vector<Member>* members, const Resources& free) const;
-  std::vector<BandClass> CollectTasks(const Band& band) const;
+  // `members` in bands, largest first.
+  void CutBands(std::vector<Member> members);
+  std::vector<BandClass> CollectTasks(const Band& band);
+  // How the classes stand to the tasks that run now.
+  void LookUpPeers(std::vector<BandClass>* classes);
+  // Those of the proposals first that bring a spread up to its next level, and
+  // of these the ones that are dearer to leave waiting.
+  std::vector<Proposal> InOrder(std::vector<Proposal> proposals) const;
+  // Whether the proposal is legal as things are.
+  bool IsLegal(const Proposal& proposal, RoundStats* stats) const;
 
   ClusterState* state_;
   const PolicySet& policies_;
@@ -121,10 +185,19 @@ class Round {
   // Classes with tasks of this tier that are where they would rather not be.
   std::deque<std::pair<ClassKey, std::vector<TaskId>>> unsettled_;
   std::deque<Band> bands_;
+  Gangs gangs_;
+  std::deque<Gangs::Waiting> waiting_gangs_;  // To be looked at in this stage.
+  std::optional<Trial> trial_;                // While it runs.
+  int64_t search_budget_;
+  int64_t placed_before_ = 0;  // When the first tier was entered.
+  bool has_replaced_ = false;
   std::vector<MachineGroup> groups_;
   std::optional<uint64_t>
-      groups_version_;                // Of the state, when they were made.
-  std::optional<BandNetwork> pass_;   // The open one, if it has a network.
+      groups_version_;               // Of the state, when they were made.
+  std::optional<BandNetwork> pass_;  // The open one, if it has a network.
+  std::vector<BandClass> pass_classes_;
+  std::vector<std::unique_ptr<ClassPeers>> pass_peers_;
+  uint64_t pass_version_ = 0;  // Of the state, when these were looked up.
   std::optional<Exchange> exchange_;  // While it runs.
 };
 

@@ -47,6 +47,7 @@ void Scheduler::StartRound(int64_t now_ms) {
     round_stats_.evicted = eviction_.Run(now_ms);
   }
   eligibility_.StartRound(&state_);
+  state_.SyncPeers();
   round_.emplace(&state_, policies_, constraints_, &eligibility_, options_,
                  now_ms);
 }
@@ -56,6 +57,7 @@ std::optional<FlowProblem> Scheduler::NextPass() {
   std::optional<FlowProblem> problem;
   if (!round_stats_.is_cut_short) problem = round_->NextPass(&round_stats_);
   if (!problem.has_value()) {
+    round_->End(&round_stats_);
     round_.reset();
     round_stats_.pending = state_.pending_count();
   }

@@ -43,6 +43,11 @@ class PolicySet {
     }
     return cost;
   }
+  Cost PeerCost(const PeerStanding& standing) const {
+    Cost cost = 0;
+    for (const auto& model : models_) cost += model->PeerCost(standing);
+    return cost;
+  }
   const std::vector<std::string>& names() const { return names_; }
 
  private:

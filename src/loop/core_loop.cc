@@ -199,6 +199,7 @@ void CoreLoop::StartRounds() {
 void CoreLoop::ContinueRound() {
   const int64_t start_us = clock_.MonotonicUs();
   std::optional<FlowProblem> problem = scheduler_.NextPass();
+  must_sync_ |= scheduler_.state().has_changes();
   const int64_t build_us = clock_.MonotonicUs() - start_us;
   round_.build_us += build_us;
   metrics_.build_seconds.Observe(Seconds(build_us));
@@ -253,6 +254,8 @@ void CoreLoop::CountRound() {
   metrics_.placements.Increment(static_cast<double>(last_round_.placed));
   metrics_.refused_placements.Increment(
       static_cast<double>(last_round_.refused));
+  metrics_.pass_conflicts.Increment(static_cast<double>(last_round_.conflicts));
+  metrics_.gang_searches.Increment(static_cast<double>(last_round_.searches));
   metrics_.round_seconds.Observe(Seconds(last_round_.total_us));
   CountVerdicts();
   if (last_round_.passes == 0 && last_round_.evicted == 0) return;

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "solver/verify.h"
+#include "solver/all_or_none.h"
 
 namespace sluice {
 
@@ -55,9 +55,10 @@ void SolverThread::Run() {
 SolveResult SolverThread::SolveOne(const FlowProblem& problem) {
   SolveResult result;
   const int64_t start_us = clock_.MonotonicUs();
-  result.solution = solver_.Solve(problem, {.cancelled = &is_cancelled_});
+  result.solution = SolveWithAllOrNone(
+      problem, solver_, {.solve = {.cancelled = &is_cancelled_}});
   if (result.solution.outcome == SolveOutcome::kOptimal) {
-    result.certificate = VerifySolution(problem, result.solution);
+    result.certificate = VerifyWithAllOrNone(problem, result.solution);
   }
   result.solve_us = clock_.MonotonicUs() - start_us;
   return result;

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "base/int128.h"
 #include "cost/waiting_cost.h"
+#include "network/constructs.h"
 
 namespace sluice {
 namespace {
@@ -48,6 +51,37 @@ std::vector<CostSegment> ToSegments(std::vector<FlowCost> costs,
   return segments;
 }
 
+// Domains that a gang may choose from that goes to one of them: each is a
+// decision of its own.
+constexpr size_t kTogetherDomainsMax = 32;
+
+// What is dear enough to come last, and no dearer than waiting, however many
+// tasks come together.
+constexpr Cost kStepsMax = 3000000;
+
+// For how many there should be room where the first one goes.
+int64_t WantedBy(const BandClass& band_class) {
+  return std::max<int64_t>(band_class.followers, 1);
+}
+
+// Units of which each `width` cost `step` more than those before, the first
+// `cost`, and those beyond `first` come last; `limit` units together.
+std::vector<CostSegment> RisingSegments(FlowCost cost, FlowCost step,
+                                        FlowUnits width, FlowUnits first,
+                                        FlowUnits limit) {
+  constexpr FlowCost kLast = kStepsMax * kPartsPerPoint;
+  std::vector<CostSegment> segments;
+  first = std::min(first, limit);
+  FlowUnits left = first;
+  for (FlowCost rise = 0; left > 0; rise = std::min(rise + step, kLast)) {
+    const bool is_flat = step <= 0 || rise == kLast;
+    segments.push_back({is_flat ? left : std::min(width, left), cost + rise});
+    left -= segments.back().width;
+  }
+  if (limit > first) segments.push_back({limit - first, cost + kLast});
+  return segments;
+}
+
 // What the k-th task to land on the machine costs, for each of its slots.
 std::vector<FlowCost> LoadCosts(const Machine& machine,
                                 const Resources& mean_request, FlowUnits slots,
@@ -84,13 +118,236 @@ BandNetwork::BandNetwork(std::span<const MachineGroup> groups,
   }
   sink_ = problem_.AddNode(-supply_);
   mean_request_ = MeanRequest(classes, supply_);
+  for (size_t i = 0; i < classes.size(); ++i) {
+    outlets_.push_back({i, static_cast<NodeIndex>(i)});
+    is_in_gang_.push_back(classes[i].gang_minimum > 0);
+  }
+  FindLimits(classes);
+  const std::vector<std::vector<Interest>> interests =
+      FindInterests(classes, eligibility);
+  const std::vector<std::vector<bool>> has_room_for_all =
+      FindRoomForAll(groups, constraints, interests, classes);
+  AddGangs(groups, classes, has_room_for_all);
   std::vector<std::vector<CostSegment>> ladders(groups.size());
-  AddPlacementArcs(
-      groups,
-      FindCandidates(groups, policies, constraints,
-                     FindInterests(classes, eligibility), classes, &ladders),
-      ladders);
+  const std::vector<std::vector<Candidate>> candidates =
+      FindCandidates(groups, policies, constraints, interests, has_room_for_all,
+                     classes, &ladders);
+  AddPlacementArcs(groups, candidates, ladders);
   AddWaitingArcs(classes, now_ms);
+}
+
+void BandNetwork::AddGangs(
+    std::span<const MachineGroup> groups, std::span<const BandClass> classes,
+    const std::vector<std::vector<bool>>& has_room_for_all) {
+  std::map<JobId, std::vector<size_t>> members;
+  for (size_t i = 0; i < classes.size(); ++i) {
+    if (is_in_gang_[i]) members[*classes[i].key.gang].push_back(i);
+  }
+  for (const auto& [job, of_job] : members) {
+    Gang& gang = gangs_[job];
+    std::vector<Port> sources;
+    // Where they go together; none where each goes its own way.
+    absl::btree_set<DomainIndex> domains;
+    const Topology* together = nullptr;
+    for (const size_t i : of_job) {
+      const auto count = static_cast<FlowUnits>(classes[i].tasks.size());
+      gang.task_count += count;
+      gang.minimum = classes[i].gang_minimum;
+      sources.push_back({.node = outlets_[i].node, .at_most = count});
+      const ClassPeers* peers = classes[i].peers;
+      if (peers == nullptr || !peers->NeedsLeader()) continue;
+      together = apart_[i].together = peers->LeaderTopology();
+      for (size_t g = 0; g < has_room_for_all[i].size(); ++g) {
+        if (!has_room_for_all[i][g]) continue;
+        domains.insert(together->DomainOf(groups[g].representative().id));
+        if (domains.size() == kTogetherDomainsMax) break;
+      }
+    }
+    // Past the gates the units are told apart again.
+    const auto add_classes = [&](NodeIndex from, auto note) {
+      for (const size_t i : of_job) {
+        const NodeIndex node = problem_.AddNode(0);
+        problem_.AddArc(from, node,
+                        static_cast<FlowUnits>(classes[i].tasks.size()), 0);
+        note(i, node);
+      }
+    };
+    if (together == nullptr) {
+      gang.placed = {AddGang(sources, {}, &problem_).place};
+      add_classes(gang.placed[0], [this](size_t i, NodeIndex node) {
+        outlets_[i].node = node;
+      });
+      continue;
+    }
+    std::vector<Port> targets;
+    for (const DomainIndex domain : domains) {
+      gang.placed.push_back(problem_.AddNode(0));
+      targets.push_back(
+          {.node = gang.placed.back(), .at_most = gang.task_count});
+      add_classes(gang.placed.back(), [&](size_t i, NodeIndex node) {
+        apart_[i].outlets[domain] = outlets_.size();
+        outlets_.push_back({i, node});
+      });
+    }
+    AddColocation(sources, targets, &problem_);
+  }
+}
+
+void BandNetwork::FindLimits(std::span<const BandClass> classes) {
+  apart_.resize(classes.size());
+  for (size_t i = 0; i < classes.size(); ++i) {
+    if (classes[i].peers == nullptr) continue;
+    Apart& apart = apart_[i];
+    apart.limits = classes[i].peers->LimitsFor(std::ssize(classes[i].tasks));
+    const auto room = [](const ClassPeers::Limits::OfTopology& one) {
+      if (!one.room.has_value()) return std::numeric_limits<int64_t>::max();
+      return std::accumulate(one.room->begin(), one.room->end(), int64_t{0});
+    };
+    for (const auto& one : apart.limits.topologies) {
+      if (one.topology->is_by_machine()) continue;
+      if (apart.domains == nullptr || room(one) < room(*apart.domains)) {
+        apart.domains = &one;
+      }
+    }
+  }
+}
+
+std::optional<size_t> BandNetwork::OutletFor(size_t class_index,
+                                             const BandClass& band_class,
+                                             const Machine& machine,
+                                             const PolicySet& policies) {
+  Apart& apart = apart_[class_index];
+  if (apart.together != nullptr) {
+    const auto it = apart.outlets.find(apart.together->DomainOf(machine.id));
+    if (it == apart.outlets.end()) return std::nullopt;
+    return it->second;
+  }
+  if (apart.domains == nullptr) return class_index;
+  const DomainIndex domain = apart.domains->topology->DomainOf(machine.id);
+  if (domain == kNoDomain) return class_index;
+  const auto [it, is_new] = apart.outlets.try_emplace(domain, outlets_.size());
+  if (is_new) {
+    auto room = static_cast<FlowUnits>(band_class.tasks.size());
+    if (apart.domains->room.has_value()) {
+      room = std::min<FlowUnits>(
+          room, (*apart.domains->room)[static_cast<size_t>(domain)]);
+    }
+    const NodeIndex node = problem_.AddNode(0);
+    const FlowUnits first =
+        apart.domains->first.empty()
+            ? room
+            : std::min<FlowUnits>(
+                  room, apart.domains->first[static_cast<size_t>(domain)]);
+    problem_.AddConvexArc(
+        outlets_[class_index].node, node,
+        RisingSegments(0,
+                       policies.PeerCost(apart.domains->step) * kPartsPerPoint,
+                       1, first, room));
+    outlets_.push_back({class_index, node});
+  }
+  return it->second;
+}
+
+FlowUnits BandNetwork::RoomOn(size_t class_index, const Machine& machine,
+                              FlowUnits limit) const {
+  for (const auto& one : apart_[class_index].limits.topologies) {
+    const DomainIndex domain = one.topology->DomainOf(machine.id);
+    if (!one.room.has_value() || domain == kNoDomain) continue;
+    limit =
+        std::min<FlowUnits>(limit, (*one.room)[static_cast<size_t>(domain)]);
+  }
+  return limit;
+}
+
+Cost BandNetwork::StepOn(size_t class_index, const PolicySet& policies) const {
+  Cost step = 0;
+  for (const auto& one : apart_[class_index].limits.topologies) {
+    if (one.topology->is_by_machine()) step += policies.PeerCost(one.step);
+  }
+  return step;
+}
+
+FlowUnits BandNetwork::FirstOn(size_t class_index, const Machine& machine,
+                               FlowUnits room) const {
+  for (const auto& one : apart_[class_index].limits.topologies) {
+    const DomainIndex domain = one.topology->DomainOf(machine.id);
+    if (one.first.empty() || !one.topology->is_by_machine()) continue;
+    room = std::min<FlowUnits>(room, one.first[static_cast<size_t>(domain)]);
+  }
+  return room;
+}
+
+std::vector<std::vector<bool>> BandNetwork::FindRoomForAll(
+    std::span<const MachineGroup> groups, const ConstraintSet& constraints,
+    const std::vector<std::vector<Interest>>& interests,
+    std::span<const BandClass> classes) const {
+  // What a class finds in a domain, or, where machines are domains, on each
+  // machine of a group.
+  struct Place {
+    Cost preference = std::numeric_limits<Cost>::max();  // The least.
+    int64_t room = 0;                                    // In tasks.
+    int64_t domains = 1;
+    std::vector<size_t> groups;
+  };
+  using PlaceId = std::pair<const Topology*, int64_t>;
+  std::vector<std::map<PlaceId, Place>> places(classes.size());
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const Machine& machine = groups[g].representative();
+    for (const auto& [i, preference] :
+         interests[static_cast<size_t>(groups[g].kind)]) {
+      const BandClass& band_class = classes[i];
+      if (band_class.peers == nullptr || !band_class.peers->NeedsLeader() ||
+          !constraints.AllowsLoad(band_class.key, machine) ||
+          !band_class.peers->Allows(machine)) {
+        continue;
+      }
+      const Topology* topology = band_class.peers->LeaderTopology();
+      const int64_t fit =
+          TimesIn(machine.Free(), band_class.key, WantedBy(band_class));
+      const bool is_by_machine = topology->is_by_machine();
+      Place& place =
+          places[i][{topology, is_by_machine ? static_cast<int64_t>(g)
+                                             : topology->DomainOf(machine.id)}];
+      place.preference = std::min(place.preference, preference);
+      place.room += is_by_machine ? fit : fit * groups[g].size();
+      if (is_by_machine) place.domains = groups[g].size();
+      place.groups.push_back(g);
+    }
+  }
+  std::vector<std::vector<bool>> has_room(classes.size());
+  // How full the followers of the leaders before make each place, in parts.
+  std::map<PlaceId, int64_t> taken;
+  constexpr int64_t kFull = 1 << 20;
+  for (size_t i = 0; i < classes.size(); ++i) {
+    if (places[i].empty()) continue;
+    has_room[i].resize(groups.size(), false);
+    const auto allow = [&](const Place& place) {
+      for (const size_t g : place.groups) has_room[i][g] = true;
+    };
+    const int64_t wanted = WantedBy(classes[i]);
+    if (is_in_gang_[i]) {
+      // Which one is decided with all else.
+      for (const auto& [id, place] : places[i]) {
+        if (place.room >= wanted) allow(place);
+      }
+      continue;
+    }
+    std::optional<std::tuple<bool, Cost, int64_t>> best;
+    PlaceId best_id;
+    int64_t best_part = 0;
+    for (const auto& [id, place] : places[i]) {
+      const int64_t part = wanted * kFull / std::max<int64_t>(place.room, 1);
+      const int64_t full = (taken[id] + part) / place.domains;
+      const std::tuple rank(full > kFull, place.preference, full);
+      if (best.has_value() && rank >= *best) continue;
+      best = rank;
+      best_id = id;
+      best_part = part;
+    }
+    taken[best_id] += best_part;
+    allow(places[i].at(best_id));
+  }
+  return has_room;
 }
 
 std::vector<std::vector<BandNetwork::Interest>> BandNetwork::FindInterests(
@@ -111,8 +368,9 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
     std::span<const MachineGroup> groups, const PolicySet& policies,
     const ConstraintSet& constraints,
     const std::vector<std::vector<Interest>>& interests,
+    const std::vector<std::vector<bool>>& has_room_for_all,
     std::span<const BandClass> classes,
-    std::vector<std::vector<CostSegment>>* ladders) const {
+    std::vector<std::vector<CostSegment>>* ladders) {
   std::vector<Candidates> candidates(classes.size(), Candidates(supply_));
   std::vector<Interest> fitting;
   for (size_t g = 0; g < groups.size(); ++g) {
@@ -121,8 +379,17 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
     Resources largest;
     for (const Interest& interest :
          interests[static_cast<size_t>(groups[g].kind)]) {
-      const ClassKey& key = classes[interest.class_index].key;
+      const auto& [key, tasks, peers, followers, gang_minimum] =
+          classes[interest.class_index];
       if (!constraints.AllowsLoad(key, machine)) continue;
+      if (peers != nullptr) {
+        const std::vector<bool>& has_room =
+            has_room_for_all[interest.class_index];
+        if ((!has_room.empty() && !has_room[g]) || !peers->Allows(machine) ||
+            RoomOn(interest.class_index, machine, 1) == 0) {
+          continue;
+        }
+      }
       fitting.push_back(interest);
       largest.MaxWith(key.request);
     }
@@ -136,25 +403,35 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
     const FlowCost mean_cost =
         LoadArcCost(policies, machine, machine.used + mean_request_);
     for (const auto& [i, preference] : fitting) {
-      const ClassKey& key = classes[i].key;
+      const BandClass& band_class = classes[i];
+      const ClassKey& key = band_class.key;
       // What this class weighs more or less than the mean, which the ladder
       // charges for every unit.
       const FlowCost size_cost =
           LoadArcCost(policies, machine, machine.used + key.request) -
           mean_cost;
-      const FlowCost cost = preference * kPartsPerPoint + size_cost;
-      const auto tasks = std::ssize(classes[i].tasks);
-      const FlowUnits fit = TimesIn(free, key, tasks);
-      candidates[i].Offer(
+      Cost points = preference;
+      if (band_class.peers != nullptr) {
+        points += policies.PeerCost(band_class.peers->StandingOn(machine));
+      }
+      const FlowCost cost = points * kPartsPerPoint + size_cost;
+      const auto tasks = std::ssize(band_class.tasks);
+      const FlowUnits fit = RoomOn(i, machine, TimesIn(free, key, tasks));
+      const auto outlet = OutletFor(i, band_class, machine, policies);
+      candidates.resize(outlets_.size(), Candidates(supply_));
+      if (!outlet.has_value()) continue;
+      candidates[*outlet].Offer(
           {.group = g,
            .capacity = std::min<FlowUnits>(fit * groups[g].size(), tasks),
            .cost = cost,
+           .step = StepOn(i, policies) * kPartsPerPoint,
+           .first = FirstOn(i, machine, fit) * groups[g].size(),
            .first_unit = cost + ladder.front().cost});
     }
   }
   std::vector<std::vector<Candidate>> cheapest;
-  for (Candidates& of_class : candidates) {
-    cheapest.push_back(of_class.Take(groups));
+  for (Candidates& of_outlet : candidates) {
+    cheapest.push_back(of_outlet.Take(groups));
   }
   return cheapest;
 }
@@ -186,11 +463,11 @@ void BandNetwork::AddPlacementArcs(
     std::span<const MachineGroup> groups,
     const std::vector<std::vector<Candidate>>& candidates,
     const std::vector<std::vector<CostSegment>>& ladders) {
-  struct ClassCandidate {
-    size_t class_index;
+  struct OutletCandidate {
+    size_t outlet;
     Candidate candidate;
   };
-  std::vector<std::vector<ClassCandidate>> of_groups(groups.size());
+  std::vector<std::vector<OutletCandidate>> of_groups(groups.size());
   for (size_t i = 0; i < candidates.size(); ++i) {
     for (const Candidate& candidate : candidates[i]) {
       of_groups[candidate.group].push_back({i, candidate});
@@ -199,11 +476,13 @@ void BandNetwork::AddPlacementArcs(
   for (size_t g = 0; g < groups.size(); ++g) {
     if (of_groups[g].empty()) continue;
     const NodeIndex node = problem_.AddNode(0);
-    for (const auto& [class_index, candidate] : of_groups[g]) {
-      const ArcIndex arc =
-          problem_.AddArc(static_cast<NodeIndex>(class_index), node,
-                          candidate.capacity, candidate.cost);
-      placement_arcs_.push_back({class_index, groups_.size(), arc});
+    for (const auto& [outlet, candidate] : of_groups[g]) {
+      const ArcIndex arc = problem_.AddConvexArc(
+          outlets_[outlet].node, node,
+          RisingSegments(candidate.cost, candidate.step, groups[g].size(),
+                         candidate.first, candidate.capacity));
+      placement_arcs_.push_back(
+          {outlets_[outlet].class_index, groups_.size(), arc});
     }
     problem_.AddConvexArc(node, sink_, ladders[g]);
     std::vector<MachineId>& ids = groups_.emplace_back();
@@ -230,6 +509,7 @@ void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
   for (const auto& [job, of_classes] : by_job) {
     const NodeIndex unscheduled = problem_.AddNode(0);
     FlowUnits capacity = 0;
+    std::vector<FlowCost> job_costs;
     for (const auto& [class_index, tasks] : of_classes) {
       std::vector<FlowCost> costs;
       WaitingArc waiting;
@@ -239,11 +519,22 @@ void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
             kPartsPerPoint);
         waiting.tasks.push_back(task->id);
       }
+      job_costs.insert(job_costs.end(), costs.begin(), costs.end());
       waiting.arc = problem_.AddConvexArc(
           static_cast<NodeIndex>(class_index), unscheduled,
           ToSegments(std::move(costs), 1, supply_));
       waiting_arcs_[class_index].push_back(std::move(waiting));
       capacity += static_cast<FlowUnits>(tasks.size());
+    }
+    if (const auto it = gangs_.find(job); it != gangs_.end()) {
+      // Those beyond the minimum may wait although the gang does not.
+      const Gang& gang = it->second;
+      const FlowUnits others = gang.task_count - gang.minimum;
+      for (const NodeIndex placed : gang.placed) {
+        if (others <= 0) break;
+        problem_.AddConvexArc(placed, unscheduled,
+                              ToSegments(job_costs, 1, others));
+      }
     }
     problem_.AddArc(unscheduled, sink_, capacity, 0);
   }
@@ -253,11 +544,18 @@ std::vector<Proposal> BandNetwork::Decode(const FlowSolution& solution) const {
   const auto flow = [&](ArcIndex arc) {
     return solution.flows[static_cast<size_t>(arc)];
   };
+  std::vector<FlowUnits> counts(waiting_arcs_.size(), 0);
+  for (const PlacementArc& placement : placement_arcs_) {
+    counts[placement.class_index] += flow(placement.arc);
+  }
   std::vector<std::vector<TaskId>> placed(waiting_arcs_.size());
   for (size_t i = 0; i < waiting_arcs_.size(); ++i) {
     for (const WaitingArc& waiting : waiting_arcs_[i]) {
+      // Of a gang, which is one job, some may wait behind the gate.
       const size_t count =
-          waiting.tasks.size() - static_cast<size_t>(flow(waiting.arc));
+          is_in_gang_[i]
+              ? static_cast<size_t>(counts[i])
+              : waiting.tasks.size() - static_cast<size_t>(flow(waiting.arc));
       placed[i].insert(placed[i].end(), waiting.tasks.begin(),
                        waiting.tasks.begin() + static_cast<int64_t>(count));
     }

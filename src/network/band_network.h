@@ -4,6 +4,12 @@
 //   class c --preference + size, cap fit(c,g)--> group g --load, slots--> sink
 //     '--waiting, by age--> unscheduled(job) --------------------------> sink
 //
+// Tasks that depend on tasks have more on their way (network/constructs.h):
+//
+//   class c --> gather --0 or all--> placed --> class c'     of a gang
+//   class c --> gather --> placed --0 or all--> domain --> class c'  together
+//   class c --room of the domain--> domain --> group g       spread, or apart
+//
 // A class is one node with a supply of as many units as it has tasks here, and
 // machines that nothing can tell apart are one node, their group.  An integral
 // flow of this network can be committed as it stands, dealt out evenly in each
@@ -23,6 +29,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -39,6 +47,13 @@ namespace sluice {
 struct BandClass {
   ClassKey key;
   std::vector<const Task*> tasks;
+  // How it stands to the tasks that run; null where that makes no difference.
+  const ClassPeers* peers = nullptr;
+  // For so many tasks there should be room where the first one goes.
+  int64_t followers = 0;
+  // Of a gang that is placed as a whole: how many of its tasks at least.  The
+  // same for all its classes.
+  int64_t gang_minimum = 0;
 };
 
 // The network's costs are points of the policies in this many parts, so that
@@ -80,6 +95,17 @@ class BandNetwork {
     size_t group;
     ArcIndex arc;
   };
+  // Where the units of a class leave for groups: the class itself, or one of
+  // the domains between.
+  struct Outlet {
+    size_t class_index = 0;
+    NodeIndex node = 0;
+  };
+  struct Gang {
+    std::vector<NodeIndex> placed;  // What its tasks leave from, if they do.
+    FlowUnits task_count = 0;
+    FlowUnits minimum = 0;
+  };
   struct WaitingArc {
     ArcIndex arc;
     std::vector<TaskId> tasks;  // Of one class and job, oldest first.
@@ -89,7 +115,9 @@ class BandNetwork {
   struct Candidate {
     size_t group = 0;
     FlowUnits capacity = 0;
-    FlowCost cost = 0;        // Of the arc to it.
+    FlowCost cost = 0;        // Of the arc to it, ...
+    FlowCost step = 0;        // ... and more, where all its machines have one.
+    FlowUnits first = 0;      // Those beyond it come last.
     FlowCost first_unit = 0;  // And on to the sink, for its first unit.
   };
 
@@ -118,18 +146,53 @@ class BandNetwork {
     size_t class_index = 0;
     FlowCost preference = 0;
   };
+  // How tasks of one class that are placed together get into each other's way.
+  struct Apart {
+    ClassPeers::Limits limits;
+    // The one of them whose domains are nodes, if any; the others bind machine
+    // by machine, or are left to the commit.
+    const ClassPeers::Limits::OfTopology* domains = nullptr;
+    // Where all of the gang must be in one domain: of this.
+    const Topology* together = nullptr;
+    std::map<DomainIndex, size_t> outlets;  // Of those that are drawn.
+  };
 
   // By kind.
   static std::vector<std::vector<Interest>> FindInterests(
       std::span<const BandClass> classes, Eligibility* eligibility);
-  // By class its cheapest groups.  Sets the ladder of each group, which is
+  void FindLimits(std::span<const BandClass> classes);
+  // Puts a gate between the classes of each gang and what they leave from.
+  void AddGangs(std::span<const MachineGroup> groups,
+                std::span<const BandClass> classes,
+                const std::vector<std::vector<bool>>& has_room_for_all);
+  // Where units of the class leave for the machine; adds the node of its
+  // domain.  Nothing where they cannot.
+  std::optional<size_t> OutletFor(size_t class_index,
+                                  const BandClass& band_class,
+                                  const Machine& machine,
+                                  const PolicySet& policies);
+  // How many tasks of the class a machine takes, and how much dearer each is
+  // than the last.
+  FlowUnits RoomOn(size_t class_index, const Machine& machine,
+                   FlowUnits limit) const;
+  Cost StepOn(size_t class_index, const PolicySet& policies) const;
+  // How many of them may go there whatever the others do.
+  FlowUnits FirstOn(size_t class_index, const Machine& machine,
+                    FlowUnits room) const;
+  // For each class that needs a leader the groups that it may go to.
+  std::vector<std::vector<bool>> FindRoomForAll(
+      std::span<const MachineGroup> groups, const ConstraintSet& constraints,
+      const std::vector<std::vector<Interest>>& interests,
+      std::span<const BandClass> classes) const;
+  // By outlet its cheapest groups.  Sets the ladder of each group, which is
   // empty where no class may use it.
   std::vector<std::vector<Candidate>> FindCandidates(
       std::span<const MachineGroup> groups, const PolicySet& policies,
       const ConstraintSet& constraints,
       const std::vector<std::vector<Interest>>& interests,
+      const std::vector<std::vector<bool>>& has_room_for_all,
       std::span<const BandClass> classes,
-      std::vector<std::vector<CostSegment>>* ladders) const;
+      std::vector<std::vector<CostSegment>>* ladders);
   void AddPlacementArcs(std::span<const MachineGroup> groups,
                         const std::vector<std::vector<Candidate>>& candidates,
                         const std::vector<std::vector<CostSegment>>& ladders);
@@ -139,9 +202,13 @@ class BandNetwork {
   NodeIndex sink_ = 0;
   FlowUnits supply_ = 0;
   Resources mean_request_;
+  std::vector<Outlet> outlets_;  // The first are the classes.
+  std::vector<Apart> apart_;     // By class.
+  std::map<JobId, Gang> gangs_;
   std::vector<std::vector<MachineId>> groups_;         // Machines, ascending.
   std::vector<PlacementArc> placement_arcs_;           // By group, class.
   std::vector<std::vector<WaitingArc>> waiting_arcs_;  // By class, job.
+  std::vector<bool> is_in_gang_;                       // By class.
 };
 
 }  // namespace sluice

@@ -10,32 +10,76 @@ namespace {
 // A machine by what constraints and policies look at.
 struct Look {
   KindId kind;
+  uint32_t part;
   const Machine* machine;
 
   friend bool operator==(const Look& a, const Look& b) {
-    return a.kind == b.kind && a.machine->used == b.machine->used &&
+    return a.kind == b.kind && a.part == b.part &&
+           a.machine->used == b.machine->used &&
            a.machine->allocatable == b.machine->allocatable &&
            a.machine->capacity == b.machine->capacity &&
            a.machine->used_host_ports == b.machine->used_host_ports;
   }
   template <class H>
   friend H AbslHashValue(H hash, const Look& look) {
-    return H::combine(std::move(hash), look.kind, look.machine->used,
+    return H::combine(std::move(hash), look.kind, look.part, look.machine->used,
                       look.machine->allocatable);
   }
 };
 
 }  // namespace
 
+MachineParts::MachineParts(const ClusterState& state,
+                           std::span<const ClassPeers* const> classes,
+                           bool tells_domains) {
+  std::vector<const Topology*> topologies;
+  for (const ClassPeers* peers : classes) {
+    for (const Topology* topology : peers->Topologies()) {
+      if (std::ranges::find(topologies, topology) == topologies.end()) {
+        topologies.push_back(topology);
+      }
+    }
+  }
+  if (topologies.empty()) return;
+  // What is to be seen on a machine by itself, class by class.
+  absl::flat_hash_map<MachineId, std::vector<int64_t>> seen;
+  for (size_t i = 0; i < classes.size(); ++i) {
+    classes[i]->VisitMachines(
+        [&](MachineId machine, size_t what, int64_t number) {
+          std::vector<int64_t>& numbers = seen[machine];
+          numbers.push_back(static_cast<int64_t>(i));
+          numbers.push_back(static_cast<int64_t>(what));
+          numbers.push_back(number);
+        });
+  }
+  absl::flat_hash_map<std::vector<int64_t>, uint32_t> parts;
+  std::vector<int64_t> look;
+  for (const auto& [id, machine] : state.machines()) {
+    look.clear();
+    for (const Topology* topology : topologies) {
+      const DomainIndex domain = topology->DomainOf(id);
+      look.push_back(topology->is_by_machine() && !tells_domains
+                         ? domain == kNoDomain
+                         : domain);
+    }
+    if (const auto it = seen.find(id); it != seen.end()) {
+      look.insert(look.end(), it->second.begin(), it->second.end());
+    }
+    const auto part = static_cast<uint32_t>(parts.size());
+    part_of_[id] = parts.try_emplace(look, part).first->second;
+  }
+}
+
 std::vector<MachineGroup> GroupMachines(const ClusterState& state,
-                                        const Eligibility& eligibility) {
+                                        const Eligibility& eligibility,
+                                        const MachineParts& parts) {
   std::vector<MachineGroup> groups;
   absl::flat_hash_map<Look, size_t> group_of;
   for (const auto& [id, machine] : state.machines()) {
     if (!machine->IsUsable()) continue;
     const KindId kind = eligibility.KindOf(*machine);
-    const auto [it, is_new] =
-        group_of.try_emplace(Look{kind, machine.get()}, groups.size());
+    const auto [it, is_new] = group_of.try_emplace(
+        Look{kind, parts.PartOf(id), machine.get()}, groups.size());
     if (is_new) groups.emplace_back().kind = kind;
     groups[it->second].machines.push_back(machine.get());
   }

@@ -2,7 +2,9 @@
 //
 // What a constraint allows and what a policy charges follows from what a
 // machine offers, what is used of it and its kind
-// (constraints/machine_kinds.h). Machines that are equal in this are one node
+// (constraints/machine_kinds.h), and for classes that other tasks mean, or that
+// mean others, from the domains it is in and what runs there
+// (constraints/class_peers.h).  Machines that are equal in this are one node
 // of the network, which costs no more to draw and to solve for a thousand of
 // them than for one (Firmament's equivalence classes, of machines).
 //
@@ -12,8 +14,11 @@
 #define SLUICE_NETWORK_MACHINE_GROUPS_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "constraints/class_peers.h"
 #include "network/eligibility.h"
 #include "state/cluster_state.h"
 
@@ -28,10 +33,31 @@ struct MachineGroup {
   int64_t size() const { return std::ssize(machines); }
 };
 
+// Machines told apart by the tasks that run near them, as far as this makes a
+// difference to some classes.
+class MachineParts {
+ public:
+  // None: all machines are one part.
+  MachineParts() = default;
+  // With `tells_domains` also machines that are alike, but in different
+  // domains, even where each machine is one.
+  MachineParts(const ClusterState& state,
+               std::span<const ClassPeers* const> classes, bool tells_domains);
+
+  uint32_t PartOf(MachineId machine) const {
+    const auto it = part_of_.find(machine);
+    return it == part_of_.end() ? 0 : it->second;
+  }
+
+ private:
+  absl::flat_hash_map<MachineId, uint32_t> part_of_;
+};
+
 // The usable machines of `state`, valid until it changes.
 // REQUIRES: `eligibility` has seen all changes of the state.
 std::vector<MachineGroup> GroupMachines(const ClusterState& state,
-                                        const Eligibility& eligibility);
+                                        const Eligibility& eligibility,
+                                        const MachineParts& parts = {});
 
 // How many tasks of the class fit on one machine that has so much free, at most
 // `limit`.

@@ -22,7 +22,8 @@ DEFINE_string(http_address, "127.0.0.1:9091",
 DEFINE_string(data_dir, "",
               "Directory of the store, made if missing; empty: everything is "
               "kept in memory and forgotten at the end.");
-DEFINE_string(cost_model, "cpu_memory,node_affinity,taint",
+DEFINE_string(cost_model,
+              "cpu_memory,node_affinity,pod_affinity,taint,topology_spread",
               "Comma-separated cost models, whose costs add up.");
 DEFINE_string(replies, "contract",
               "How calls are answered. contract: by the enums of the wire "

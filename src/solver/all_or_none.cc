@@ -10,6 +10,7 @@
 
 #include "absl/container/btree_set.h"
 #include "base/strings.h"
+#include "solver/verify.h"
 
 namespace sluice {
 namespace {
@@ -357,6 +358,31 @@ FlowProblem FixAllOrNone(const FlowProblem& problem,
 FlowProblem FixAllOrNone(const FlowProblem& problem,
                          const std::vector<double>& flows) {
   return FixTo(problem, flows);
+}
+
+FlowSolution SolveWithAllOrNone(const FlowProblem& problem, Solver& solver,
+                                const AllOrNoneLimits& limits) {
+  if (problem.all_or_none().empty()) return solver.Solve(problem, limits.solve);
+  AllOrNoneResult<FlowSolution> result =
+      SolveAllOrNone(problem, solver, limits);
+  if (!result.has_flow()) {
+    result.solution.outcome = result.outcome;
+    result.solution.error = result.error;
+  }
+  return std::move(result.solution);
+}
+
+absl::Status VerifyWithAllOrNone(const FlowProblem& problem,
+                                 const FlowSolution& solution) {
+  if (problem.all_or_none().empty()) return VerifySolution(problem, solution);
+  for (const ArcIndex arc : problem.all_or_none()) {
+    const FlowUnits flow = solution.flows.at(static_cast<size_t>(arc));
+    if (flow != 0 && flow != problem.arc(arc).capacity()) {
+      return absl::InternalError(StrCat("arc ", arc, " carries ", flow,
+                                        ", which is neither nothing nor all"));
+    }
+  }
+  return VerifySolution(FixAllOrNone(problem, solution.flows), solution);
 }
 
 }  // namespace sluice

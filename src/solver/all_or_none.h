@@ -26,6 +26,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "sluice/flow/problem.h"
 #include "sluice/solver/generalized.h"
 #include "sluice/solver/solver.h"
@@ -71,6 +72,16 @@ AllOrNoneResult<FlowSolution> SolveAllOrNone(
 AllOrNoneResult<GeneralizedSolution> SolveAllOrNone(
     const FlowProblem& problem, GeneralizedSolver& solver,
     const AllOrNoneLimits& limits = {});
+
+// Solves a problem with or without such arcs.  Where the budget ends the search
+// the best flow that was found stands for the optimum.
+FlowSolution SolveWithAllOrNone(const FlowProblem& problem, Solver& solver,
+                                const AllOrNoneLimits& limits = {});
+
+// VerifySolution() with such arcs fixed to what they carry.  That no other
+// choice of them is cheaper has no certificate.
+absl::Status VerifyWithAllOrNone(const FlowProblem& problem,
+                                 const FlowSolution& solution);
 
 // Returns `problem` with each all-or-none arc fixed to what it carries in
 // `flows`, its marks cleared.

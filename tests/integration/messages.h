@@ -80,6 +80,10 @@ struct TaskFields {
   std::vector<std::pair<int, firmament::NodeSelectorTerm>> preferred = {};
   std::vector<firmament::Toleration> tolerations = {};
   std::vector<int> host_ports = {};
+  std::map<std::string, std::string> labels = {};
+  firmament::PodAffinity pod_affinity = {};
+  firmament::PodAntiAffinity pod_anti_affinity = {};
+  uint64_t gang_minimum = 0;  // Of its job; 0: no gang.
 };
 
 inline firmament::TaskDescription TaskMessage(uint64_t uid,
@@ -113,6 +117,19 @@ inline firmament::TaskDescription TaskMessage(uint64_t uid,
       *preferred->mutable_preference() = term;
     }
   }
+  // The bridge sends only the parts of an affinity that a pod has.
+  if (fields.pod_affinity.ByteSizeLong() > 0) {
+    *task->mutable_affinity()->mutable_pod_affinity() = fields.pod_affinity;
+  }
+  if (fields.pod_anti_affinity.ByteSizeLong() > 0) {
+    *task->mutable_affinity()->mutable_pod_anti_affinity() =
+        fields.pod_anti_affinity;
+  }
+  for (const auto& [key, value] : fields.labels) {
+    firmament::Label* label = task->add_labels();
+    label->set_key(key);
+    label->set_value(value);
+  }
   task->mutable_toleration()->Assign(fields.tolerations.begin(),
                                      fields.tolerations.end());
   for (const int port : fields.host_ports) {
@@ -122,6 +139,11 @@ inline firmament::TaskDescription TaskMessage(uint64_t uid,
   description.mutable_job_descriptor()->set_name(fields.job);
   description.mutable_job_descriptor()->set_state(
       firmament::JobDescriptor::CREATED);
+  if (fields.gang_minimum > 0) {
+    description.mutable_job_descriptor()->set_is_gang_scheduling_job(true);
+    description.mutable_job_descriptor()->set_min_number_of_tasks(
+        fields.gang_minimum);
+  }
   return description;
 }
 

@@ -18,8 +18,8 @@
 #include "constraints/constraint_set.h"
 #include "core/scheduler.h"
 #include "cost/policy_set.h"
+#include "solver/all_or_none.h"
 #include "solver/registry.h"
-#include "solver/verify.h"
 #include "state/cluster_state.h"
 
 namespace sluice {
@@ -27,7 +27,8 @@ namespace sluice {
 class TestScheduler {
  public:
   explicit TestScheduler(RoundOptions options = {})
-      : policies_(*PolicySet::FromNames("cpu_memory,node_affinity,taint")),
+      : policies_(*PolicySet::FromNames(
+            "cpu_memory,node_affinity,pod_affinity,taint,topology_spread")),
         solver_(MakeSolver("automatic")),
         scheduler_(policies_, constraints_, options) {}
 
@@ -36,8 +37,8 @@ class TestScheduler {
   }
 
   FlowSolution Solve(const FlowProblem& problem) {
-    FlowSolution solution = solver_->Solve(problem);
-    const absl::Status verdict = VerifySolution(problem, solution);
+    FlowSolution solution = SolveWithAllOrNone(problem, *solver_);
+    const absl::Status verdict = VerifyWithAllOrNone(problem, solution);
     CHECK(verdict.ok()) << verdict;
     return solution;
   }

@@ -2,39 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "unit/constraints/rule_cases.h"
 
 namespace sluice {
 namespace {
-
-TEST(ParseInt64, ReadsDigitsAfterAnOptionalSign) {
-  EXPECT_EQ(ParseInt64("0"), 0);
-  EXPECT_EQ(ParseInt64("17"), 17);
-  EXPECT_EQ(ParseInt64("+17"), 17);
-  EXPECT_EQ(ParseInt64("-17"), -17);
-  EXPECT_EQ(ParseInt64("-0"), 0);
-  EXPECT_EQ(ParseInt64("0017"), 17);
-}
-
-TEST(ParseInt64, ReadsAllOf64BitsAndNothingBeyond) {
-  EXPECT_EQ(ParseInt64("9223372036854775807"),
-            std::numeric_limits<int64_t>::max());
-  EXPECT_EQ(ParseInt64("-9223372036854775808"),
-            std::numeric_limits<int64_t>::min());
-  EXPECT_EQ(ParseInt64("9223372036854775808"), std::nullopt);
-  EXPECT_EQ(ParseInt64("-9223372036854775809"), std::nullopt);
-}
-
-TEST(ParseInt64, RefusesWhatIsNoNumber) {
-  for (const std::string_view text :
-       {"", "+", "-", "+-1", "-+1", "--1", "++1", " 1", "1 ", "1\n", "1.0",
-        "1e3", "0x1", "1_000", "1,000", "1k", "one"}) {
-    EXPECT_EQ(ParseInt64(text), std::nullopt) << "'" << text << "'";
-  }
-  EXPECT_EQ(ParseInt64(std::string_view("1\0", 2)), std::nullopt);
-}
 
 TEST(RequirementText, ReadsAsASelector) {
   EXPECT_EQ(RequirementText(LabelIn("disk", {"ssd"})), "disk=ssd");
@@ -66,6 +37,20 @@ TEST(RequirementText, ShowsForeignBytesSafelyAndNotWithoutBound) {
       LabelIn(huge, std::vector<std::string>(1000, huge + huge)));
   EXPECT_LT(text.size(), 1000u);
   EXPECT_NE(text.find("..., 1048576 bytes"), std::string::npos) << text;
+}
+
+TEST(Matches, AMachineIdByNameOrUuid) {
+  Machine machine = Named("n1");
+  machine.uuid = "u1";
+  const auto matches = [&](LabelRequirement field) {
+    return Matches(Term({}, {std::move(field)}), machine);
+  };
+  EXPECT_TRUE(matches(LabelIn("machine_id", {"n1"})));
+  EXPECT_TRUE(matches(LabelIn("machine_id", {"u1"})));
+  EXPECT_FALSE(matches(LabelIn("machine_id", {"n2"})));
+  EXPECT_FALSE(matches(LabelIn("machine_id", {"n1", "u1"})));
+  EXPECT_FALSE(matches(LabelNotIn("machine_id", {"n2"})));
+  EXPECT_FALSE(matches(NameIs("u1")));
 }
 
 TEST(TermsText, JoinsTermsByOrAndRequirementsByAnd) {

@@ -14,6 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
+using testing::UnorderedElementsAre;
 
 class MachineKindsTest : public testing::Test {
  protected:
@@ -81,6 +82,27 @@ TEST_F(MachineKindsTest, TellsMentionedNamesFromAllOthers) {
   EXPECT_TRUE(AreAlike("a", "c"));
   EXPECT_FALSE(AreAlike("a", "b"));
   EXPECT_EQ(kinds_.Exemplar(KindOf("b")).name, "b");
+}
+
+TEST_F(MachineKindsTest, TellsMentionedUuidsFromAllOthers) {
+  const auto add = [&](const std::string& uuid, const std::string& name) {
+    AddMachine command = Added(uuid, {});
+    command.spec.name = name;
+    state_.Apply(command, 0);
+    Update();
+  };
+  add("a", "n1");
+  add("b", "n2");
+  add("c", "b");
+  add("d", "n4");
+  const LabelRequirement is_b = LabelIn("machine_id", {"b"});
+  Learn({.required = {{.fields = {is_b}}}});
+  EXPECT_TRUE(AreAlike("a", "d"));
+  EXPECT_FALSE(AreAlike("a", "b"));
+  EXPECT_FALSE(AreAlike("b", "c"));
+  EXPECT_THAT(kinds_.KindsIn(is_b, true),
+              UnorderedElementsAre(KindOf("b"), KindOf("c")));
+  EXPECT_EQ(kinds_.Exemplar(KindOf("b")).uuid, "b");
 }
 
 TEST_F(MachineKindsTest, LooksAtPreferredTermsToo) {

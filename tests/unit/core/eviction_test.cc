@@ -363,8 +363,9 @@ TEST_F(EvictionTest, BeginsAnewWithTheTask) {
 
 // A state with task 1 on a machine that has been tainted since `since_ms`.
 void Restore(int64_t since_ms, const Task& task, ClusterState* state) {
-  ASSERT_THAT(state->RestoreJob({.id = {0}, .uuid = "job", .name = "job"}),
-              IsOk());
+  ASSERT_THAT(
+      state->RestoreJob({.id = {0}, .uuid = "job", .name = "job", .gang = {}}),
+      IsOk());
   const MachineSpec machine =
       MachineSpecOf("m", {.cpu = 100, .taints = {kTaint}});
   ASSERT_THAT(state->RestoreMachine({0}, machine, true, {}, {since_ms}),

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "cost/waiting_cost.h"
 #include "util/cluster_builder.h"
+#include "util/peer_builder.h"
 #include "util/state_invariants.h"
 #include "util/test_scheduler.h"
 
@@ -189,6 +190,36 @@ TEST_F(ExchangeTest, LeavesAMachineAloneThatIsOvercommitted) {
   Run();
   // 500 are left without the task: one of the small ones, which gains nothing.
   EXPECT_EQ(cluster_.MachineOf(1), "m");
+}
+
+// Others may be where they are because of it.
+TEST_F(ExchangeTest, LeavesTasksAloneThatDependOnOthers) {
+  const PlacementRules about_others = {
+      .preferred_peers = {{1, {TasksOfJob("nobody"), ""}}}};
+  const PlacementRules about_it = {.affinity = {{TasksOfJob("meant"), ""}}};
+  const SubmitTask placed[] = {
+      Submitted(1, {.cpu = 900, .job = "rules", .rules = about_others}),
+      Submitted(2, {.cpu = 900, .job = "meant"}),
+      Submitted(3, {.cpu = 900, .job = "gang"}, {.gang = {.minimum = 1}}),
+      Submitted(4, {.cpu = 900, .job = "free"}),
+  };
+  for (const SubmitTask& submit : placed) {
+    const std::string uuid = StrCat("m", submit.task.value);
+    cluster_.Apply(Added(uuid, {.cpu = 1000}));
+    cluster_.Apply(submit);
+    Place(submit.task.value, uuid);
+  }
+  ClusterBuilder()
+      .Task(9, {.cpu = 5000, .rules = about_it})
+      .Tasks(10, 8, {.cpu = 500})
+      .ApplyTo(&cluster_);
+  cluster_.mutable_state().SyncPeers();
+  EXPECT_EQ(Run().withdrawn, 1);
+  for (const uint64_t uid : {1, 2, 3}) {
+    EXPECT_TRUE(cluster_.TaskOf(uid).class_key.IsBound());
+    EXPECT_NE(cluster_.MachineOf(uid), "");
+  }
+  EXPECT_EQ(cluster_.MachineOf(4), "");
 }
 
 // Whatever it finds: less is left waiting, and nothing is overcommitted.

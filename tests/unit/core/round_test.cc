@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "util/cluster_builder.h"
+#include "util/peer_builder.h"
 #include "util/state_invariants.h"
 #include "util/test_scheduler.h"
 
@@ -255,6 +256,28 @@ TEST_F(RoundTest, MayPlaceATaskThatWasSubmittedAnewUnderTheSameUid) {
   Finish(solution);
   EXPECT_EQ(cluster_.MachineOf(1), "m");
   EXPECT_EQ(cluster_.state().FindMachine("m")->used[kCpu], 700);
+}
+
+// What likes a machine best whose slots are counted by a larger task goes there
+// in the end.  Others may be where they are because of one that is bound.
+TEST_F(RoundTest, SettlesOnlyWhatDependsOnNoOther) {
+  for (const bool is_bound : {false, true}) {
+    TestScheduler cluster;
+    ClusterBuilder()
+        .Machine("hdd", {.cpu = 4000})
+        .Machine("ssd", {.cpu = 1000, .labels = {{"disk", "ssd"}}})
+        .Task(1, {.cpu = 300})
+        .ApplyTo(&cluster);
+    PlacementRules rules = {
+        .preferred = {{100, {{LabelIn("disk", {"ssd"})}, {}}}}};
+    if (is_bound) rules.preferred_peers = {{1, {TasksOfJob("nobody"), ""}}};
+    ClusterBuilder()
+        .Tasks(2, 5, {.cpu = 200, .rules = rules})
+        .ApplyTo(&cluster);
+    const RoundStats& stats = cluster.Round();
+    EXPECT_EQ(stats.placed, 6);
+    EXPECT_EQ(stats.withdrawn, is_bound ? 0 : 2);
+  }
 }
 
 TEST_F(RoundTest, EndsWhenItsWorkBudgetIsSpentAndTheNextGoesOn) {

@@ -1,0 +1,269 @@
+#include "constraints/class_peers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/strings.h"
+
+namespace sluice {
+namespace {
+
+int64_t CrowdingPerTask(const TopologySpread& spread) {
+  // Of two domains more, so that even one has a weight, as in Kubernetes.
+  const auto domains = static_cast<double>(spread.domain_count() + 2);
+  return std::llround(std::log(domains) * static_cast<double>(kCrowdingUnit));
+}
+
+std::string DomainText(const Topology& topology, const Machine& machine) {
+  if (topology.key().empty()) return "it";
+  const std::string* value = machine.FindLabel(topology.key());
+  return StrCat(Printable(topology.key(), 128), "=",
+                value == nullptr ? "" : Printable(*value, 128));
+}
+
+}  // namespace
+
+ClassPeers::ClassPeers(const ClusterState& state,
+                       const ConstraintSet& constraints, const ClassKey& key)
+    : key_(key), terms_(state.peers().TermsOf(*key.rules)) {
+  for (const uint32_t selector : *key.meant_by) {
+    for (const CountedTerm* term : state.peers().TermsAbout(selector)) {
+      about_.push_back(term);
+    }
+  }
+  for (size_t i = 0; i < terms_.spread.size(); ++i) {
+    spreads_.emplace_back(state, constraints, key, i);
+    if (!spreads_.back().topology().is_by_machine()) continue;
+    const CountedTerm& by_machine = *terms_.spread_by_machine[i];
+    tallied_.push_back(
+        {by_machine.topology, &by_machine.meant, /*is_counted=*/true});
+  }
+  for (const CountedTerm* term : terms_.affinity) {
+    tallied_.push_back({term->topology, &term->meant, false});
+  }
+  for (const CountedTerm* term : terms_.anti_affinity) {
+    tallied_.push_back({term->topology, &term->meant, false});
+  }
+  for (const CountedTerm* term : about_) {
+    if (term->keeping_away.total() > 0) {
+      tallied_.push_back({term->topology, &term->keeping_away, false});
+    }
+  }
+  if (!terms_.affinity.empty()) {
+    const auto is_empty = [](const CountedTerm* term) {
+      return term->meant.total() == 0;
+    };
+    is_affinity_met_ = std::ranges::none_of(terms_.affinity, is_empty);
+    is_first_of_affinity_ = std::ranges::all_of(terms_.affinity, is_empty) &&
+                            IsMeantBy(*terms_.affinity.front());
+    if (is_first_of_affinity_) {
+      leader_topology_ = terms_.affinity.front()->topology;
+    }
+  }
+  FindWorths();
+}
+
+bool ClassPeers::IsMeantBy(const CountedTerm& term) const {
+  return std::ranges::binary_search(*key_.meant_by, term.selector);
+}
+
+void ClassPeers::FindWorths() {
+  const auto add = [&](const CountedTerm* term, int64_t weight) {
+    const Tally& tally = weight == 0 ? term->worth : term->meant;
+    worths_.push_back({term, weight});
+    if (tally.counts().empty()) return;
+    tallied_.push_back({term->topology, &tally, /*is_counted=*/true});
+    int64_t most = 0;
+    int64_t least = 0;
+    for (const auto& [domain, count] : tally.counts()) {
+      const int64_t worth = weight == 0 ? count : count * weight;
+      most = std::max(most, worth);
+      least = std::min(least, worth);
+    }
+    worth_max_ += most;
+    worth_min_ += least;
+  };
+  for (const auto& [term, weight] : terms_.preferred) {
+    add(term, weight);
+    // Nobody is there whom they would like to be near: they follow one of
+    // themselves.
+    if (weight > 0 && term->meant.total() == 0 && IsMeantBy(*term)) {
+      if (leader_topology_ == nullptr) leader_topology_ = term->topology;
+    }
+  }
+  for (const CountedTerm* term : about_) {
+    if (!term->worth.counts().empty()) add(term, 0);
+  }
+}
+
+bool ClassPeers::MeetsAffinity(MachineId machine) const {
+  return std::ranges::all_of(terms_.affinity, [&](const CountedTerm* term) {
+    const DomainIndex domain = term->topology->DomainOf(machine);
+    return domain != kNoDomain &&
+           (term->meant.At(domain) > 0 || is_first_of_affinity_);
+  });
+}
+
+const CountedTerm* ClassPeers::OwnAntiAffinity(MachineId machine) const {
+  for (const CountedTerm* term : terms_.anti_affinity) {
+    if (term->meant.At(term->topology->DomainOf(machine)) > 0) return term;
+  }
+  return nullptr;
+}
+
+const CountedTerm* ClassPeers::AntiAffinityOfOthers(MachineId machine) const {
+  for (const CountedTerm* term : about_) {
+    if (term->keeping_away.At(term->topology->DomainOf(machine)) > 0) {
+      return term;
+    }
+  }
+  return nullptr;
+}
+
+bool ClassPeers::Allows(const Machine& machine) const {
+  return MeetsAffinity(machine.id) && OwnAntiAffinity(machine.id) == nullptr &&
+         AntiAffinityOfOthers(machine.id) == nullptr &&
+         std::ranges::all_of(spreads_, [&](const TopologySpread& spread) {
+           return !spread.constraint().is_required || spread.Allows(machine.id);
+         });
+}
+
+const TopologySpread* ClassPeers::MainSpread() const {
+  for (const TopologySpread& spread : spreads_) {
+    if (spread.constraint().is_required && spread.is_self()) return &spread;
+  }
+  return nullptr;
+}
+
+void ClassPeers::Explain(const Machine& machine,
+                         std::vector<Reason>* reasons) const {
+  if (!MeetsAffinity(machine.id)) {
+    reasons->push_back({"pod_affinity",
+                        "node(s) didn't match pod affinity rules",
+                        "lacks a running task that this one has to be near"});
+  }
+  if (const CountedTerm* term = OwnAntiAffinity(machine.id)) {
+    reasons->push_back({"pod_anti_affinity",
+                        "node(s) didn't match pod anti-affinity rules",
+                        StrCat("a task that this one keeps away from runs in ",
+                               DomainText(*term->topology, machine))});
+  }
+  if (const CountedTerm* term = AntiAffinityOfOthers(machine.id)) {
+    reasons->push_back(
+        {"existing_pods_anti_affinity",
+         "node(s) didn't satisfy existing pods' anti-affinity rules",
+         StrCat("a task that keeps away from this one runs in ",
+                DomainText(*term->topology, machine))});
+  }
+  for (const TopologySpread& spread : spreads_) {
+    if (!spread.constraint().is_required || spread.Allows(machine.id)) continue;
+    const std::string key = Printable(spread.topology().key(), 128);
+    if (spread.topology().DomainOf(machine.id) == kNoDomain) {
+      reasons->push_back(
+          {"topology_spread_label",
+           "node(s) didn't match pod topology spread constraints (missing "
+           "required label)",
+           StrCat("lacks the label ", key)});
+    } else {
+      reasons->push_back(
+          {"topology_spread",
+           "node(s) didn't match pod topology spread constraints",
+           StrCat("would make the skew over ", key, " more than ",
+                  spread.constraint().max_skew)});
+    }
+  }
+}
+
+int64_t ClassPeers::WorthOn(MachineId machine) const {
+  int64_t worth = 0;
+  for (const auto& [term, weight] : worths_) {
+    const DomainIndex domain = term->topology->DomainOf(machine);
+    worth +=
+        weight == 0 ? term->worth.At(domain) : weight * term->meant.At(domain);
+  }
+  return worth;
+}
+
+PeerStanding ClassPeers::StandingOn(const Machine& machine) const {
+  PeerStanding standing;
+  standing.missed_weight_max = worth_max_ - worth_min_;
+  if (!worths_.empty()) {
+    standing.missed_weight = worth_max_ - WorthOn(machine.id);
+  }
+  for (const TopologySpread& spread : spreads_) {
+    if (spread.constraint().is_required) continue;
+    standing.crowding += CrowdingPerTask(spread) * spread.ExcessAt(machine.id);
+  }
+  return standing;
+}
+
+void ClassPeers::Note(const ClassKey& placed, MachineId machine) {
+  for (TopologySpread& spread : spreads_) spread.Note(placed, machine);
+  if (!is_first_of_affinity_) return;
+  // Its first task, or another that it had to wait for, is there now.
+  is_first_of_affinity_ = std::ranges::all_of(
+      terms_.affinity,
+      [](const CountedTerm* term) { return term->meant.total() == 0; });
+}
+
+ClassPeers::Limits ClassPeers::LimitsFor(int64_t count) const {
+  Limits limits;
+  const auto of = [&](const Topology* topology) -> Limits::OfTopology& {
+    for (Limits::OfTopology& one : limits.topologies) {
+      if (one.topology == topology) return one;
+    }
+    limits.topologies.emplace_back().topology = topology;
+    return limits.topologies.back();
+  };
+  const auto bound = [](std::vector<int64_t> room, Limits::OfTopology* one) {
+    if (!one->room.has_value()) {
+      one->room = std::move(room);
+      return;
+    }
+    for (size_t d = 0; d < room.size(); ++d) {
+      (*one->room)[d] = std::min((*one->room)[d], room[d]);
+    }
+  };
+  for (const CountedTerm* term : terms_.anti_affinity) {
+    if (!IsMeantBy(*term)) continue;
+    const auto domains = static_cast<size_t>(term->topology->domain_end());
+    bound(std::vector<int64_t>(domains, 1), &of(term->topology));
+  }
+  for (const TopologySpread& spread : spreads_) {
+    if (!spread.is_self()) continue;
+    if (spread.constraint().is_required) {
+      Limits::OfTopology& one = of(&spread.topology());
+      const int64_t level = spread.LevelFor(count);
+      bound(spread.RoomUpTo(level + spread.constraint().max_skew), &one);
+      one.first = spread.RoomUpTo(level);
+    } else {
+      of(&spread.topology()).step.crowding += CrowdingPerTask(spread);
+    }
+  }
+  for (const auto& [term, weight] : terms_.preferred) {
+    if (weight >= 0 || !IsMeantBy(*term)) continue;
+    // The one that comes minds, and so do those that are there.
+    PeerStanding& step = of(term->topology).step;
+    step.missed_weight -= 2 * weight;
+    step.missed_weight_max = worth_max_ - worth_min_;
+  }
+  return limits;
+}
+
+std::vector<const Topology*> ClassPeers::Topologies() const {
+  std::vector<const Topology*> result;
+  for (const Tallied& one : tallied_) result.push_back(one.topology);
+  for (const CountedTerm* term : terms_.spread) {
+    result.push_back(term->topology);
+  }
+  for (const CountedTerm* term : terms_.anti_affinity) {
+    result.push_back(term->topology);
+  }
+  for (const auto& [term, weight] : terms_.preferred) {
+    result.push_back(term->topology);
+  }
+  return result;
+}
+
+}  // namespace sluice

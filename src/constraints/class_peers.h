@@ -1,0 +1,120 @@
+// Where a class may go beside the tasks that run, and how that suits it: pod
+// affinity and anti-affinity, its own and that of others, and topology spread.
+//
+// Verdicts are as of the moment: they follow the placements that are made
+// meanwhile, if those are noted.  So what a pass proposes can be checked one by
+// one.  What a pass may propose together is bounded for each machine and
+// domain: tasks of one class do not get into each other's way there.
+//
+// Semantics: Kubernetes' InterPodAffinity and PodTopologySpread.
+//
+// Threads: none; confined to the core thread.
+
+#ifndef SLUICE_CONSTRAINTS_CLASS_PEERS_H_
+#define SLUICE_CONSTRAINTS_CLASS_PEERS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "constraints/constraint_set.h"
+#include "constraints/topology_spread.h"
+#include "sluice/constraints/constraint.h"
+#include "sluice/constraints/peer_standing.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+class ClassPeers {
+ public:
+  // What is passed must outlive this; the state's machines must not change
+  // meanwhile.  REQUIRES: the state's peers are in sync.
+  ClassPeers(const ClusterState& state, const ConstraintSet& constraints,
+             const ClassKey& key);
+
+  bool Allows(const Machine& machine) const;
+  // Whether the class cannot go anywhere before others have been placed.
+  bool MustWait() const { return !is_affinity_met_ && !is_first_of_affinity_; }
+  // Whether one task must go first, and the others where that one went.
+  bool NeedsLeader() const { return leader_topology_ != nullptr; }
+  // In a domain of this.
+  const Topology* LeaderTopology() const { return leader_topology_; }
+  // The required constraint by which its own tasks are spread, if there is one.
+  const TopologySpread* MainSpread() const;
+  // As Constraint::Explain().
+  void Explain(const Machine& machine, std::vector<Reason>* reasons) const;
+  PeerStanding StandingOn(const Machine& machine) const;
+
+  // A placement was made, of this class or another.
+  void Note(const ClassKey& placed, MachineId machine);
+
+  // What keeps tasks of the class apart that are placed together, `count` of
+  // them at most.
+  struct Limits {
+    struct OfTopology {
+      const Topology* topology = nullptr;
+      std::optional<std::vector<int64_t>> room;  // By domain; absent: no bound.
+      // Of these so many may go there whatever happens elsewhere; the others
+      // only once all domains have theirs.  By domain; empty: all of them.
+      std::vector<int64_t> first;
+      PeerStanding step;  // What each task makes worse there for the next.
+    };
+    std::vector<OfTopology> topologies;
+  };
+  Limits LimitsFor(int64_t count) const;
+
+  // The topologies by which machines are told apart, ...
+  std::vector<const Topology*> Topologies() const;
+  // ... and a number for each domain where anything is to be seen, of those
+  // whose domains are single machines: different where it makes a difference.
+  // Calls visit(machine, what is seen, number), in the same order for all.
+  template <class Visit>
+  void VisitMachines(Visit visit) const {
+    for (size_t i = 0; i < tallied_.size(); ++i) {
+      const Tallied& one = tallied_[i];
+      if (!one.topology->is_by_machine()) continue;
+      for (const auto& [domain, count] : one.tally->counts()) {
+        const auto& machines = one.topology->MachinesOf(domain);
+        if (!machines.empty()) {
+          visit(*machines.begin(), i, one.is_counted ? count : 1);
+        }
+      }
+    }
+  }
+
+ private:
+  // What verdicts and standings are read from.
+  struct Tallied {
+    const Topology* topology;
+    const Tally* tally;
+    bool is_counted;  // Else all that matters is whether there is anything.
+  };
+  struct Worth {
+    const CountedTerm* term;
+    int64_t weight;  // Of each task meant; 0: what the term's tasks give.
+  };
+
+  bool MeetsAffinity(MachineId machine) const;
+  // The first of the terms that keep the class from the machine, if any.
+  const CountedTerm* OwnAntiAffinity(MachineId machine) const;
+  const CountedTerm* AntiAffinityOfOthers(MachineId machine) const;
+  int64_t WorthOn(MachineId machine) const;
+  bool IsMeantBy(const CountedTerm& term) const;
+  void FindWorths();
+
+  const ClassKey key_;
+  const PeerTerms& terms_;
+  std::vector<const CountedTerm*> about_;  // Terms that mean the class.
+  std::vector<Worth> worths_;
+  int64_t worth_max_ = 0;  // Bounds of WorthOn().
+  int64_t worth_min_ = 0;
+  std::vector<TopologySpread> spreads_;
+  std::vector<Tallied> tallied_;
+  bool is_affinity_met_ = true;  // Somewhere, or there is none.
+  bool is_first_of_affinity_ = false;
+  const Topology* leader_topology_ = nullptr;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_CONSTRAINTS_CLASS_PEERS_H_

@@ -1,0 +1,133 @@
+#include "constraints/topology_spread.h"
+
+#include <algorithm>
+
+namespace sluice {
+
+TopologySpread::TopologySpread(const ClusterState& state,
+                               const ConstraintSet& constraints,
+                               const ClassKey& key, size_t index)
+    : state_(&state),
+      constraints_(&constraints),
+      key_(key),
+      constraint_(&key.rules->spread[index]) {
+  const PeerTerms& terms = state.peers().TermsOf(*key.rules);
+  topology_ = terms.spread[index]->topology;
+  const CountedTerm& by_machine = *terms.spread_by_machine[index];
+  selector_ = by_machine.selector;
+  is_self_ = std::ranges::binary_search(*key.meant_by, selector_);
+  counts_.assign(static_cast<size_t>(topology_->domain_end()), -1);
+  // One machine that counts makes a domain: mostly that is the first.
+  for (DomainIndex domain = 0; domain < topology_->domain_end(); ++domain) {
+    if (std::ranges::any_of(topology_->MachinesOf(domain),
+                            [&](MachineId id) { return Counts(id); })) {
+      counts_[static_cast<size_t>(domain)] = 0;
+      ++domain_count_;
+    }
+  }
+  for (const auto& [own, count] : by_machine.meant.counts()) {
+    const auto& machines = by_machine.topology->MachinesOf(own);
+    if (machines.empty() || !Counts(*machines.begin())) continue;
+    counts_[static_cast<size_t>(topology_->DomainOf(*machines.begin()))] +=
+        count - by_machine.leaving.At(own);
+  }
+  too_few_domains_ = domain_count_ < constraint_->min_domains;
+}
+
+bool TopologySpread::Counts(MachineId id) const {
+  const Machine* machine = state_->FindMachine(id);
+  if (machine == nullptr || !machine->IsUsable()) return false;
+  if (topology_->DomainOf(id) == kNoDomain) return false;
+  const PeerTerms& terms = state_->peers().TermsOf(*key_.rules);
+  for (size_t i = 0; i < terms.spread.size(); ++i) {
+    if (key_.rules->spread[i].is_required &&
+        terms.spread[i]->topology->DomainOf(id) == kNoDomain) {
+      return false;
+    }
+  }
+  return (!constraint_->honors_node_affinity ||
+          constraints_->AllowsAspect(MachineAspect::kLabels, key_, *machine)) &&
+         (!constraint_->honors_taints ||
+          constraints_->AllowsAspect(MachineAspect::kTaints, key_, *machine));
+}
+
+int64_t TopologySpread::CountAt(MachineId machine) const {
+  const DomainIndex domain = topology_->DomainOf(machine);
+  if (domain == kNoDomain) return 0;
+  return std::max<int64_t>(counts_[static_cast<size_t>(domain)], 0);
+}
+
+int64_t TopologySpread::ExcessAt(MachineId machine) const {
+  if (!is_minimum_exact_) FindMinimum();
+  if (topology_->DomainOf(machine) == kNoDomain) {
+    int64_t most = 0;
+    for (const int64_t count : counts_) most = std::max(most, count);
+    return most - minimum_ + 1;
+  }
+  return std::max<int64_t>(CountAt(machine) - minimum_, 0);
+}
+
+void TopologySpread::FindMinimum() const {
+  minimum_ = 0;
+  bool is_first = true;
+  for (const int64_t count : counts_) {
+    if (count < 0) continue;
+    minimum_ = is_first ? count : std::min(minimum_, count);
+    is_first = false;
+  }
+  is_minimum_exact_ = true;
+}
+
+bool TopologySpread::Allows(MachineId machine) const {
+  if (topology_->DomainOf(machine) == kNoDomain) return false;
+  const int64_t count = CountAt(machine) + (is_self_ ? 1 : 0);
+  if (count - Minimum() <= constraint_->max_skew) return true;
+  if (is_minimum_exact_) return false;
+  FindMinimum();
+  return count - Minimum() <= constraint_->max_skew;
+}
+
+int64_t TopologySpread::minimum() const {
+  if (!is_minimum_exact_) FindMinimum();
+  return Minimum();
+}
+
+int64_t TopologySpread::LevelFor(int64_t count) const {
+  int64_t level = minimum();
+  if (too_few_domains_) return level;
+  std::vector<int64_t> counts;
+  for (const int64_t one : counts_) {
+    if (one >= 0) counts.push_back(one);
+  }
+  std::ranges::sort(counts);
+  // Like water: the lowest rise together until they meet the next.
+  for (size_t i = 0; i < counts.size(); ++i) {
+    const auto rising = static_cast<int64_t>(i + 1);
+    int64_t step = count / rising;
+    if (i + 1 < counts.size()) step = std::min(step, counts[i + 1] - level);
+    level += step;
+    count -= step * rising;
+    if (i + 1 < counts.size() && level < counts[i + 1]) break;
+  }
+  return level;
+}
+
+std::vector<int64_t> TopologySpread::RoomUpTo(int64_t level) const {
+  std::vector<int64_t> room(counts_.size(), 0);
+  for (size_t d = 0; d < counts_.size(); ++d) {
+    if (counts_[d] < 0) continue;
+    room[d] = std::max<int64_t>(level - counts_[d], 0);
+  }
+  return room;
+}
+
+void TopologySpread::Note(const ClassKey& placed, MachineId machine) {
+  if (!std::ranges::binary_search(*placed.meant_by, selector_) ||
+      !Counts(machine)) {
+    return;
+  }
+  ++counts_[static_cast<size_t>(topology_->DomainOf(machine))];
+  is_minimum_exact_ = false;
+}
+
+}  // namespace sluice

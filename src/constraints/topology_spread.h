@@ -1,0 +1,77 @@
+// One topology spread constraint of a class, as things are: how many of the
+// tasks it means run in each domain (Kubernetes: PodTopologySpread).
+//
+// A machine counts, with the tasks on it, if it is usable, has the topology
+// keys of all the class's required constraints, and if its labels and taints
+// let the class run there where the constraint honors these.  The domains are
+// those of the machines that count.
+//
+// Threads: none; confined to the core thread.
+
+#ifndef SLUICE_CONSTRAINTS_TOPOLOGY_SPREAD_H_
+#define SLUICE_CONSTRAINTS_TOPOLOGY_SPREAD_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "constraints/constraint_set.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+class TopologySpread {
+ public:
+  // The constraint at `index` of the rules.  What is passed must outlive this;
+  // the state's machines must not change meanwhile.
+  TopologySpread(const ClusterState& state, const ConstraintSet& constraints,
+                 const ClassKey& key, size_t index);
+
+  const SpreadConstraint& constraint() const { return *constraint_; }
+  const Topology& topology() const { return *topology_; }
+  // Whether the class is itself among the tasks it means.
+  bool is_self() const { return is_self_; }
+
+  // Tasks that are meant, in the domain of the machine.
+  int64_t CountAt(MachineId machine) const;
+  // The same, above the emptiest domain; one more than in the fullest where the
+  // machine is in none.
+  int64_t ExcessAt(MachineId machine) const;
+  int64_t domain_count() const { return domain_count_; }
+
+  // Whether one more task may go there.
+  bool Allows(MachineId machine) const;
+  // The level to which `count` tasks together can fill all domains: none need
+  // stay below it, and none may go further beyond it than the skew.
+  int64_t LevelFor(int64_t count) const;
+  // How many more may go to each domain, by domain, where the emptiest one is
+  // filled to `level`.
+  std::vector<int64_t> RoomUpTo(int64_t level) const;
+  // Of the emptiest domain.
+  int64_t minimum() const;
+
+  // A task of the class was placed.
+  void Note(const ClassKey& placed, MachineId machine);
+
+ private:
+  bool Counts(MachineId machine) const;
+  void FindMinimum() const;
+  int64_t Minimum() const { return too_few_domains_ ? 0 : minimum_; }
+
+  const ClusterState* state_;
+  const ConstraintSet* constraints_;
+  ClassKey key_;
+  const SpreadConstraint* constraint_;
+  const Topology* topology_;
+  uint32_t selector_;
+  bool is_self_;
+  std::vector<int64_t> counts_;  // By domain; -1 where there is none.
+  int64_t domain_count_ = 0;
+  bool too_few_domains_ = false;
+  // Of the counts, or less: they only rise.
+  mutable int64_t minimum_ = 0;
+  mutable bool is_minimum_exact_ = false;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_CONSTRAINTS_TOPOLOGY_SPREAD_H_

@@ -1,0 +1,116 @@
+#include "core/gangs.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <map>
+
+namespace sluice {
+namespace {
+
+// Whether the gang has waited so long that it is a gang no more.
+bool IsTimedOut(const Gang& gang, int64_t submitted_ms, int64_t now_ms) {
+  return gang.timeout_ms > 0 && now_ms - submitted_ms >= gang.timeout_ms;
+}
+
+}  // namespace
+
+const Job& Gangs::JobOf(const ClassKey& key) const {
+  return *state_->FindJob(*key.gang);
+}
+
+bool Gangs::IsClosed(const ClassKey& key) const {
+  if (!key.gang.has_value()) return false;
+  const Job& job = JobOf(key);
+  if (job.running_count > 0) return false;
+  const auto it = state_->pending().find(key);
+  return it == state_->pending().end() ||
+         !IsTimedOut(job.gang, it->second.begin()->second->submitted_ms,
+                     now_ms_);
+}
+
+bool Gangs::IsHealing(const ClassKey& key) const {
+  if (!key.gang.has_value()) return false;
+  const Job& job = JobOf(key);
+  return job.running_count > 0 &&
+         job.running_count < MinimumOf(job, *key.rules);
+}
+
+int64_t Gangs::MinimumOf(const Job& job, const PlacementRules& rules) const {
+  if (job.gang.minimum == Gang::kAllTasks) {
+    return job.pending_count + job.running_count;
+  }
+  if (job.gang.minimum == Gang::kEveryMachine) return CountMachines(rules);
+  return static_cast<int64_t>(std::min<uint64_t>(
+      job.gang.minimum, std::numeric_limits<int64_t>::max()));
+}
+
+int64_t Gangs::CountMachines(const PlacementRules& rules) const {
+  const auto kinds = eligibility_->KindsFor(rules);
+  return std::ranges::count_if(state_->machines(), [&](const auto& entry) {
+    return entry.second->IsUsable() &&
+           std::ranges::binary_search(kinds,
+                                      eligibility_->KindOf(*entry.second), {},
+                                      &Eligibility::Kind::id);
+  });
+}
+
+std::vector<Gangs::Waiting> Gangs::FindWaiting(uint32_t priority) const {
+  std::map<JobId, Waiting> gangs;
+  std::map<JobId, int64_t> task_counts;
+  for (const auto& [key, tasks] : state_->pending()) {
+    if (!IsClosed(key)) continue;
+    const auto count =
+        std::distance(tasks.begin(), tasks.lower_bound(sequence_end_));
+    if (count == 0) continue;
+    const int64_t submitted_ms = tasks.begin()->second->submitted_ms;
+    // The most urgent classes come first.
+    const auto [it, is_new] = gangs.try_emplace(*key.gang);
+    Waiting& gang = it->second;
+    if (is_new) {
+      gang.job = *key.gang;
+      gang.minimum = MinimumOf(JobOf(key), *key.rules);
+      gang.submitted_ms = submitted_ms;
+    }
+    gang.submitted_ms = std::min(gang.submitted_ms, submitted_ms);
+    gang.classes.push_back(key);
+    task_counts[*key.gang] += count;
+  }
+  std::vector<Waiting> result;
+  for (auto& [job, gang] : gangs) {
+    if (gang.classes.front().priority == priority &&
+        task_counts[job] >= gang.minimum && gang.minimum > 0) {
+      result.push_back(std::move(gang));
+    }
+  }
+  std::ranges::stable_sort(result, {}, &Waiting::submitted_ms);
+  return result;
+}
+
+bool Gangs::IsWhole(const Waiting& gang) const {
+  const Job* job = state_->FindJob(gang.job);
+  return job == nullptr || job->running_count >= gang.minimum;
+}
+
+void Gangs::WithdrawHalves() {
+  std::map<JobId, std::vector<TaskId>> untold;
+  for (const auto& [sequence, delta] : state_->outbox()) {
+    const Task* task = state_->FindTask(delta.task);
+    if (task->class_key.gang.has_value() && state_->IsUntold(task->id)) {
+      untold[task->job].push_back(task->id);
+    }
+  }
+  for (const auto& [id, tasks] : untold) {
+    const Job& job = *state_->FindJob(id);
+    // Nobody has looked at the machines yet: what may not be whole is decided
+    // on again.
+    const bool may_be_whole =
+        job.gang.minimum == Gang::kEveryMachine
+            ? job.pending_count == 0
+            : job.running_count >= MinimumOf(job, NoRules());
+    if (std::ssize(tasks) < job.running_count || may_be_whole) continue;
+    for (const TaskId task : tasks) state_->Withdraw(task);
+  }
+}
+
+}  // namespace sluice

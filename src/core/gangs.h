@@ -1,0 +1,66 @@
+// Gangs: jobs of which at least so many tasks run together, or none.
+//
+// While none of its tasks runs a gang is *closed*: its tasks are not placed one
+// by one.  From then on it is as any job, but that one below its minimum is
+// *healed* before others are started.
+//
+// Threads: none; confined to the core thread.
+
+#ifndef SLUICE_CORE_GANGS_H_
+#define SLUICE_CORE_GANGS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "network/eligibility.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+class Gangs {
+ public:
+  // Tasks count if they came before `sequence_end`.  What is passed must
+  // outlive this.
+  Gangs(ClusterState* state, Eligibility* eligibility, uint64_t sequence_end,
+        int64_t now_ms)
+      : state_(state),
+        eligibility_(eligibility),
+        sequence_end_(sequence_end),
+        now_ms_(now_ms) {}
+
+  // Of a class: whether it is of a closed gang, or of one to be healed.
+  bool IsClosed(const ClassKey& key) const;
+  bool IsHealing(const ClassKey& key) const;
+
+  // A closed gang that has enough tasks.
+  struct Waiting {
+    JobId job;
+    int64_t minimum = 0;
+    int64_t submitted_ms = 0;  // Of its oldest task.
+    std::vector<ClassKey> classes;
+  };
+  // Those whose most urgent tasks have this priority, oldest first.
+  // REQUIRES: the eligibility is refreshed.
+  std::vector<Waiting> FindWaiting(uint32_t priority) const;
+
+  // Whether as many run as have to.
+  bool IsWhole(const Waiting& gang) const;
+
+  // Takes back what was placed of gangs that did not become whole, as long as
+  // no client knows of it: a round may have ended between two placements.
+  void WithdrawHalves();
+
+ private:
+  const Job& JobOf(const ClassKey& key) const;
+  int64_t MinimumOf(const Job& job, const PlacementRules& rules) const;
+  int64_t CountMachines(const PlacementRules& rules) const;
+
+  ClusterState* state_;
+  Eligibility* eligibility_;
+  uint64_t sequence_end_;
+  int64_t now_ms_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_GANGS_H_

@@ -1,0 +1,192 @@
+// Tasks that take the place of others (PlacementRules::replaces).
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "util/peer_builder.h"
+#include "util/state_invariants.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr uint64_t kFormer = 1;
+constexpr uint64_t kNewcomer = 2;
+
+PlacementRules InPlaceOf(uint64_t uid) {
+  PlacementRules rules;
+  rules.replaces = TaskId{uid};
+  return rules;
+}
+
+// The former task runs on m and fills it.
+class ReplaceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    cluster_.Apply(Added("m", {.cpu = 1000}));
+    cluster_.Apply(Submitted(kFormer, {.cpu = 1000}));
+    cluster_.Round();
+    cluster_.Deliver();
+  }
+  void TearDown() override {
+    EXPECT_EQ(FindContradiction(cluster_.state()), "");
+  }
+  // A round and its reply: "PLACE 1 on m".
+  std::vector<std::string> Reply() {
+    cluster_.Round();
+    std::vector<std::string> texts;
+    for (const ScheduleReply::Entry& entry : cluster_.Deliver().deltas) {
+      texts.push_back(
+          StrCat(entry.type == DeltaType::kPreempt ? "PREEMPT " : "PLACE ",
+                 entry.task.value, " on ", entry.resource_id));
+    }
+    return texts;
+  }
+  void SubmitNewcomer(int64_t cpu, const PlacementRules& rules,
+                      uint64_t uid = kNewcomer) {
+    cluster_.Apply(Submitted(uid, {.cpu = cpu, .rules = rules}));
+  }
+  bool IsToldToLeave(uint64_t uid) const {
+    return cluster_.TaskOf(uid).is_evicted;
+  }
+  TestScheduler cluster_;
+};
+
+TEST_F(ReplaceTest, StopsTheFormerAndPlacesTheNewcomerInOneReply) {
+  cluster_.Apply(Added("free", {.cpu = 1000}));
+  SubmitNewcomer(1000, InPlaceOf(kFormer));
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m", "PLACE 2 on m"));
+  EXPECT_EQ(cluster_.scheduler().round_stats().placed, 1);
+  EXPECT_THAT(Reply(), IsEmpty()) << "once";
+}
+
+TEST_F(ReplaceTest, LeavesNoRoomUntilTheFormerIsGone) {
+  SubmitNewcomer(600, InPlaceOf(kFormer));
+  Reply();
+  SubmitNewcomer(400, {}, 3);
+  EXPECT_THAT(Reply(), IsEmpty()) << "the former one still runs";
+  cluster_.Apply(Failed(kFormer));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 3 on m"));
+  EXPECT_EQ(cluster_.state().FindMachine("m")->used[kCpu], 1000);
+}
+
+TEST_F(ReplaceTest, StopsNothingWhereTheNewcomerDoesNotFitEvenThen) {
+  SubmitNewcomer(1001, InPlaceOf(kFormer));
+  EXPECT_THAT(Reply(), IsEmpty());
+  EXPECT_FALSE(IsToldToLeave(kFormer));
+}
+
+TEST_F(ReplaceTest, StopsNothingWhereTheRulesForbidThePlace) {
+  cluster_.Apply(Added("ssd", {.cpu = 1000, .labels = {{"disk", "ssd"}}}));
+  PlacementRules rules = InPlaceOf(kFormer);
+  rules.selectors = {LabelIn("disk", {"ssd"})};
+  SubmitNewcomer(1000, rules);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on ssd"));
+  EXPECT_FALSE(IsToldToLeave(kFormer));
+}
+
+TEST_F(ReplaceTest, StopsNothingWhereOthersForbidThePlace) {
+  cluster_.Apply(Added("n", {.cpu = 1000, .labels = {{"zone", "a"}}}));
+  cluster_.Apply(Updated("m", {.cpu = 1000, .labels = {{"zone", "a"}}}));
+  cluster_.Apply(Added("o", {.cpu = 1000}));
+  cluster_.Apply(Submitted(3,
+                           {.cpu = 1000,
+                            .labels = {{"app", "db"}},
+                            .rules = {.selectors = {LabelExists("zone")}}},
+                           PeerOptions()));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 3 on n"));
+  PlacementRules rules = InPlaceOf(kFormer);
+  rules.anti_affinity = {{App("db"), "zone"}};
+  cluster_.Apply(
+      Submitted(kNewcomer, {.cpu = 1000, .rules = rules}, PeerOptions()));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on o"));
+}
+
+TEST_F(ReplaceTest, TakesItsPortsToo) {
+  cluster_.Apply(Added("n", {.cpu = 1000}));
+  cluster_.Apply(
+      Submitted(3, {.cpu = 1, .rules = {.host_ports = {TcpPort(80)}}}));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 3 on n"));
+  PlacementRules rules = InPlaceOf(3);
+  rules.host_ports = {TcpPort(80)};
+  SubmitNewcomer(1, rules);
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 3 on n", "PLACE 2 on n"));
+}
+
+TEST_F(ReplaceTest, IsPlacedAsAnyTaskWhereThereIsNothingToReplace) {
+  cluster_.Apply(Added("free", {.cpu = 1000}));
+  cluster_.Apply(Submitted(3, {.cpu = 5000}));
+  const struct {
+    const char* what;
+    uint64_t replaced;
+  } rows[] = {{"unknown", 99}, {"waits", 3}, {"itself", 12}};
+  uint64_t uid = 10;
+  for (const auto& row : rows) {
+    SubmitNewcomer(100, InPlaceOf(row.replaced), uid);
+    EXPECT_THAT(Reply(), ElementsAre(StrCat("PLACE ", uid, " on free")))
+        << row.what;
+    ++uid;
+  }
+  cluster_.Apply(Completed(kFormer));
+  SubmitNewcomer(1000, InPlaceOf(kFormer), uid);
+  EXPECT_THAT(Reply(), ElementsAre(StrCat("PLACE ", uid, " on m")))
+      << "it has ended";
+}
+
+TEST_F(ReplaceTest, LeavesAloneWhatCannotBeStopped) {
+  cluster_.Apply(Added("free", {.cpu = 1000}));
+  cluster_.Apply(Submitted(3, {.cpu = 100}));
+  cluster_.Round();  // Nobody knows of it.
+  SubmitNewcomer(100, InPlaceOf(3), 10);
+  cluster_.Round();
+  EXPECT_FALSE(IsToldToLeave(3));
+  EXPECT_EQ(cluster_.MachineOf(10), "free");
+  cluster_.scheduler().TakeReply(kReplyBytesMax);  // On its way.
+  SubmitNewcomer(100, InPlaceOf(3), 11);
+  cluster_.Round();
+  EXPECT_FALSE(IsToldToLeave(3));
+  cluster_.scheduler().EndReply(/*is_delivered=*/true);
+  cluster_.Deliver();
+  SubmitNewcomer(100, InPlaceOf(3), 12);
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 3 on free", "PLACE 12 on free"));
+  SubmitNewcomer(100, InPlaceOf(3), 13);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 13 on free"))
+      << "it is told to leave already";
+}
+
+TEST_F(ReplaceTest, GivesOnePlaceToOneOfSeveral) {
+  cluster_.Apply(Added("free", {.cpu = 1000}));
+  SubmitNewcomer(1000, InPlaceOf(kFormer), 2);
+  SubmitNewcomer(1000, InPlaceOf(kFormer), 3);
+  EXPECT_THAT(Reply(),
+              ElementsAre("PREEMPT 1 on m", "PLACE 2 on m", "PLACE 3 on free"));
+}
+
+TEST_F(ReplaceTest, IsUndoneWhereTheMachineDepartsBeforeItIsTold) {
+  SubmitNewcomer(1000, InPlaceOf(kFormer));
+  cluster_.Round();
+  ASSERT_TRUE(IsToldToLeave(kFormer));
+  cluster_.Apply(Removed("m"));
+  EXPECT_FALSE(IsToldToLeave(kFormer));
+  EXPECT_EQ(cluster_.MachineOf(kFormer), "m");
+  EXPECT_EQ(cluster_.MachineOf(kNewcomer), "");
+  EXPECT_THAT(Reply(), IsEmpty());
+}
+
+// One of a gang does not go ahead of the others.
+TEST_F(ReplaceTest, WaitsForItsGang) {
+  cluster_.Apply(Submitted(
+      kNewcomer, {.cpu = 1000, .job = "gang", .rules = InPlaceOf(kFormer)},
+      {.gang = {.minimum = 2}}));
+  EXPECT_THAT(Reply(), IsEmpty());
+  EXPECT_FALSE(IsToldToLeave(kFormer));
+}
+
+}  // namespace
+}  // namespace sluice
