@@ -1,14 +1,16 @@
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/rng.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "cli/bench_profiles.h"
 #include "cli/commands.h"
 #include "cli/contract_client.h"
 #include "cli/percentile.h"
@@ -24,18 +26,17 @@ constexpr Command::Text kText = {
     .arguments = "",
     .summary = "Measures the daemon end to end over gRPC",
     .description =
-        R"(Adds equal machines, submits tasks of several classes, has rounds run until all
-tasks are placed or nothing changes any more, prints what that took, and
-removes everything it added.
+        R"(Adds machines of one size, submits tasks of one class or more, has rounds run
+until all tasks are placed or nothing changes any more, prints what that took,
+and removes everything it added.
 
 The sizes of the classes follow from --seed: 50m to 500m of cpu, 64 MiB to
 1 GiB of memory.  A machine holds an equal part of the tasks even if all were
 of the largest size, so that everything fits.  The tasks have the uids from
 1000000000001 up, the machines are bench-machine-1 and so on.
 
-With --profile=node_affinity each task requires a machine of zone1, which every
-second one is: the case that Kubernetes' scheduler_perf calls
-SchedulingNodeAffinity.
+A profile says what the tasks require besides room, and how many there are of
+everything.  The peers of a task are the tasks of its class, itself included.
 
 Times are the client's: "first submission to last delta" is from the first
 TaskSubmitted to the last Schedule reply with a placement.  Use a daemon of its
@@ -49,13 +50,8 @@ constexpr int64_t kMemoryStepMib = 64;
 constexpr int64_t kMemorySteps = 16;
 constexpr uint64_t kMillibytesPerMib = 1000ull << 20;
 
-constexpr const char* kZoneLabel = "topology.kubernetes.io/zone";
-// Of the machines in turn.  Tasks with an affinity require the first.
-constexpr const char* kZones[] = {"zone1", "zone2"};
-constexpr int64_t kZoneCount = std::ssize(kZones);
-
-constexpr int64_t kBasicMachineCount = 1000;
-constexpr int64_t kNodeAffinityMachineCount = 5000;
+// A float of the contract holds millicores exactly up to 2^24.
+constexpr int64_t kTasksPerMachineMax = (1 << 24) / (kCpuSteps * kCpuStepMilli);
 
 struct TaskClass {
   int64_t cpu_milli = 0;
@@ -71,6 +67,17 @@ void SetAmounts(const TaskClass& amounts, int64_t times,
 
 std::string MachineUuid(int64_t index) {
   return StrCat("bench-machine-", index + 1);
+}
+
+std::string ProfileHelp(const BenchProfile& profile) {
+  const BenchSize& size = profile.size;
+  std::string help =
+      StrCat(profile.name, ": ", size.machine_count, " machines, ",
+             size.task_count, " tasks, ", size.class_count,
+             size.class_count == 1 ? " class\n  " : " classes\n  ",
+             profile.help, "\n");
+  if (!profile.model.empty()) help += StrCat("  (", profile.model, ")\n");
+  return help;
 }
 
 // What one run measures, in microseconds of the client's clock.
@@ -89,21 +96,28 @@ class BenchCommand final : public Command {
   Text text() const override { return kText; }
 
   void AddFlags(FlagSet& flags) override {
-    flags.AddChoice({.name = "profile",
-                     .value = "PROFILE",
-                     .help = "basic (default), or node_affinity."},
-                    {"basic", "node_affinity"}, &profile_);
+    std::vector<std::string> names;
+    std::string help =
+        StrCat("One of these (", BenchProfiles().front().name, "):\n");
+    for (const BenchProfile& profile : BenchProfiles()) {
+      names.emplace_back(profile.name);
+      help += ProfileHelp(profile);
+    }
+    flags.AddChoice({.name = "profile", .value = "PROFILE", .help = help},
+                    std::move(names), &profile_name_);
     flags.AddInteger({.name = "machines",
                       .value = "N",
-                      .help = "How many (1000; for node_affinity 5000)."},
-                     {.min = 1, .max = 1'000'000}, &machine_count_);
-    flags.AddInteger(
-        {.name = "tasks", .value = "N", .help = "How many (10000)."},
-        {.min = 1, .max = 10'000'000}, &task_count_);
-    flags.AddInteger({.name = "classes",
+                      .help = "How many (as the profile has it)."},
+                     {.min = 1, .max = 1'000'000}, &size_.machine_count);
+    flags.AddInteger({.name = "tasks",
                       .value = "N",
-                      .help = "Kinds of tasks; each is a job (10)."},
-                     {.min = 1, .max = 1'000'000}, &class_count_);
+                      .help = "How many (as the profile has it)."},
+                     {.min = 1, .max = 10'000'000}, &size_.task_count);
+    flags.AddInteger(
+        {.name = "classes",
+         .value = "N",
+         .help = "Kinds of tasks; each is a job (as the profile has it)."},
+        {.min = 1, .max = 1'000'000}, &size_.class_count);
     flags.AddInteger({.name = "concurrency",
                       .value = "N",
                       .help = "Calls in flight at once (128)."},
@@ -119,31 +133,25 @@ class BenchCommand final : public Command {
 
   absl::Status TakeArguments(std::vector<std::string> arguments) override {
     RETURN_IF_ERROR(CheckArgumentCount(kText, arguments, 0));
-    if (machine_count_ == 0) {
-      machine_count_ =
-          HasAffinity() ? kNodeAffinityMachineCount : kBasicMachineCount;
-    }
-    // A float of the contract holds millicores exactly up to 2^24.
-    if (TasksPerMachine() > (1 << 24) / (kCpuSteps * kCpuStepMilli)) {
+    profile_ = &FindBenchProfile(profile_name_);
+    const BenchSize& usual = profile_->size;
+    if (size_.machine_count == 0) size_.machine_count = usual.machine_count;
+    if (size_.task_count == 0) size_.task_count = usual.task_count;
+    if (size_.class_count == 0) size_.class_count = usual.class_count;
+    const std::optional<int64_t> tasks_per_machine =
+        TasksPerMachine(*profile_, size_);
+    if (tasks_per_machine.value_or(INT64_MAX) > kTasksPerMachineMax) {
       return absl::InvalidArgumentError(
-          StrCat("--tasks=", task_count_,
-                 " are too many for --machines=", machine_count_));
+          StrCat("--tasks=", size_.task_count,
+                 " are too many for --machines=", size_.machine_count));
     }
+    tasks_per_machine_ = *tasks_per_machine;
     return absl::OkStatus();
   }
 
   absl::Status Run(const CommandContext& context) override;
 
  private:
-  bool HasAffinity() const { return profile_ == "node_affinity"; }
-  // On the machines that take tasks; rounded up.
-  int64_t TasksPerMachine() const {
-    const int64_t taking = HasAffinity()
-                               ? (machine_count_ + kZoneCount - 1) / kZoneCount
-                               : machine_count_;
-    return (task_count_ + taking - 1) / taking;
-  }
-
   firmament::ResourceTopologyNodeDescriptor MakeMachine(int64_t index) const;
   firmament::TaskDescription MakeTask(int64_t index, int64_t class_index) const;
   void DrawTasks();
@@ -157,10 +165,10 @@ class BenchCommand final : public Command {
   void CountPlacements(const firmament::SchedulingDeltas& deltas);
   Report MakeReport() const;
 
-  std::string profile_ = "basic";
-  int64_t machine_count_ = 0;  // 0: as the profile has it.
-  int64_t task_count_ = 10'000;
-  int64_t class_count_ = 10;
+  std::string profile_name_{BenchProfiles().front().name};
+  const BenchProfile* profile_ = nullptr;  // Set by TakeArguments().
+  BenchSize size_;  // Until then 0 where the profile decides.
+  int64_t tasks_per_machine_ = 0;
   int64_t concurrency_ = 128;
   int64_t seed_ = 1;
   bool keeps_ = false;
@@ -181,16 +189,12 @@ firmament::ResourceTopologyNodeDescriptor BenchCommand::MakeMachine(
   machine.set_friendly_name(machine.uuid());
   machine.set_state(firmament::ResourceDescriptor::RESOURCE_IDLE);
   machine.set_type(firmament::ResourceDescriptor::RESOURCE_MACHINE);
-  SetAmounts(largest, TasksPerMachine(),
+  SetAmounts(largest, tasks_per_machine_,
              *machine.mutable_available_resources());
   *machine.mutable_resource_capacity() = machine.available_resources();
   // As many of the smallest tasks as it has cpu for.
-  machine.set_max_pods(static_cast<uint64_t>(TasksPerMachine() * kCpuSteps));
-  if (HasAffinity()) {
-    firmament::Label& zone = *machine.add_labels();
-    zone.set_key(kZoneLabel);
-    zone.set_value(kZones[index % kZoneCount]);
-  }
+  machine.set_max_pods(static_cast<uint64_t>(tasks_per_machine_ * kCpuSteps));
+  DescribeMachine(*profile_, index, &machine);
   firmament::ResourceTopologyNodeDescriptor& child = *node.add_children();
   child.set_parent_id(machine.uuid());
   firmament::ResourceDescriptor& pu = *child.mutable_resource_desc();
@@ -209,42 +213,33 @@ firmament::TaskDescription BenchCommand::MakeTask(int64_t index,
   job.set_state(firmament::JobDescriptor::CREATED);
   firmament::TaskDescriptor& task = *description.mutable_task_descriptor();
   task.set_uid(kUidBase + static_cast<uint64_t>(index) + 1);
-  task.set_name(StrCat("bench/task-", index + 1));
-  task.set_namespace_("bench");
   task.set_job_id(job.uuid());
+  DescribeTask(*profile_, index, &task);
+  task.set_name(StrCat(task.namespace_(), "/task-", index + 1));
   SetAmounts(classes_[static_cast<size_t>(class_index)], 1,
              *task.mutable_resource_request());
-  if (HasAffinity()) {
-    firmament::NodeSelectorRequirement& requirement =
-        *task.mutable_affinity()
-             ->mutable_node_affinity()
-             ->mutable_requiredduringschedulingignoredduringexecution()
-             ->add_nodeselectorterms()
-             ->add_matchexpressions();
-    requirement.set_key(kZoneLabel);
-    requirement.set_operator_("In");
-    requirement.add_values(kZones[0]);
-  }
   return description;
 }
 
 void BenchCommand::DrawTasks() {
   Rng rng(static_cast<uint64_t>(seed_));
-  for (int64_t i = 0; i < class_count_; ++i) {
+  for (int64_t i = 0; i < size_.class_count; ++i) {
     classes_.push_back(
         {.cpu_milli = kCpuStepMilli * rng.Between(1, kCpuSteps),
          .memory_mib = kMemoryStepMib * rng.Between(1, kMemorySteps)});
   }
-  for (int64_t i = 0; i < task_count_; ++i) {
-    class_of_task_.push_back(rng.Between(0, class_count_ - 1));
+  for (int64_t i = 0; i < size_.task_count; ++i) {
+    class_of_task_.push_back(profile_->HasPeers()
+                                 ? i % size_.class_count
+                                 : rng.Between(0, size_.class_count - 1));
   }
 }
 
 absl::Status BenchCommand::AddMachines(const CommandContext& context,
                                        ContractClient& client) {
-  Progress progress(context, "machines added", machine_count_);
+  Progress progress(context, "machines added", size_.machine_count);
   const int64_t started_us = context.clock.MonotonicUs();
-  for (int64_t i = 0; i < machine_count_; ++i) {
+  for (int64_t i = 0; i < size_.machine_count; ++i) {
     RETURN_IF_ERROR(client.AddMachine(MakeMachine(i)));
     progress.Show(i);
   }
@@ -257,8 +252,8 @@ absl::Status BenchCommand::PlaceTasks(const CommandContext& context,
                                       ContractClient& client) {
   const int64_t started_us = context.clock.MonotonicUs();
   {
-    Progress progress(context, "tasks submitted", task_count_);
-    for (int64_t i = 0; i < task_count_; ++i) {
+    Progress progress(context, "tasks submitted", size_.task_count);
+    for (int64_t i = 0; i < size_.task_count; ++i) {
       RETURN_IF_ERROR(client.SubmitTask(
           MakeTask(i, class_of_task_[static_cast<size_t>(i)])));
       progress.Show(i);
@@ -266,7 +261,7 @@ absl::Status BenchCommand::PlaceTasks(const CommandContext& context,
     RETURN_IF_ERROR(client.Drain());
   }
   measured_.submitting_us = context.clock.MonotonicUs() - started_us;
-  while (measured_.placed < task_count_) {
+  while (measured_.placed < size_.task_count) {
     ASSIGN_OR_RETURN(const firmament::SchedulingDeltas deltas,
                      client.Schedule());
     const int64_t before = measured_.placed;
@@ -279,7 +274,7 @@ absl::Status BenchCommand::PlaceTasks(const CommandContext& context,
 }
 
 void BenchCommand::CountPlacements(const firmament::SchedulingDeltas& deltas) {
-  const uint64_t uid_max = kUidBase + static_cast<uint64_t>(task_count_);
+  const uint64_t uid_max = kUidBase + static_cast<uint64_t>(size_.task_count);
   measured_.placed += std::ranges::count_if(
       deltas.deltas(), [uid_max](const firmament::SchedulingDelta& delta) {
         return delta.type() == firmament::SchedulingDelta::PLACE &&
@@ -289,14 +284,14 @@ void BenchCommand::CountPlacements(const firmament::SchedulingDeltas& deltas) {
 
 absl::Status BenchCommand::RemoveAll(const CommandContext& context,
                                      ContractClient& client) {
-  Progress progress(context, "tasks removed", task_count_);
+  Progress progress(context, "tasks removed", size_.task_count);
   const int64_t started_us = context.clock.MonotonicUs();
-  for (int64_t i = 0; i < task_count_; ++i) {
+  for (int64_t i = 0; i < size_.task_count; ++i) {
     RETURN_IF_ERROR(client.RemoveTask(kUidBase + static_cast<uint64_t>(i) + 1));
     progress.Show(i);
   }
   RETURN_IF_ERROR(client.Drain());
-  for (int64_t i = 0; i < machine_count_; ++i) {
+  for (int64_t i = 0; i < size_.machine_count; ++i) {
     RETURN_IF_ERROR(client.RemoveMachine(MachineUuid(i)));
   }
   RETURN_IF_ERROR(client.Drain());
@@ -306,15 +301,15 @@ absl::Status BenchCommand::RemoveAll(const CommandContext& context,
 
 Report BenchCommand::MakeReport() const {
   Report report;
-  report.AddText({"profile", "profile"}, profile_);
-  report.AddCount({"machines", "machines"}, machine_count_);
-  report.AddCount({"tasks", "tasks"}, task_count_);
-  report.AddCount({"classes", "classes"}, class_count_);
+  report.AddText({"profile", "profile"}, profile_->name);
+  report.AddCount({"machines", "machines"}, size_.machine_count);
+  report.AddCount({"tasks", "tasks"}, size_.task_count);
+  report.AddCount({"classes", "classes"}, size_.class_count);
   report.AddCount({"seed", "seed"}, seed_);
   report.AddCount({"concurrency", "calls in flight"}, concurrency_);
-  report.AddRate({"machines_per_s", "machines added"}, machine_count_,
+  report.AddRate({"machines_per_s", "machines added"}, size_.machine_count,
                  measured_.adding_us);
-  report.AddRate({"submissions_per_s", "tasks submitted"}, task_count_,
+  report.AddRate({"submissions_per_s", "tasks submitted"}, size_.task_count,
                  measured_.submitting_us);
   report.AddCount({"rounds", "rounds"},
                   static_cast<int64_t>(measured_.round_us.size()));
@@ -329,7 +324,8 @@ Report BenchCommand::MakeReport() const {
                  measured_.placing_us);
   if (!keeps_) {
     report.AddRate({"removals_per_s", "tasks and machines removed"},
-                   task_count_ + machine_count_, measured_.removing_us);
+                   size_.task_count + size_.machine_count,
+                   measured_.removing_us);
   }
   return report;
 }
@@ -347,8 +343,8 @@ absl::Status BenchCommand::Run(const CommandContext& context) {
   } else {
     report.PrintTable(out);
   }
-  if (measured_.placed < task_count_) {
-    return absl::InternalError(StrCat(task_count_ - measured_.placed,
+  if (measured_.placed < size_.task_count) {
+    return absl::InternalError(StrCat(size_.task_count - measured_.placed,
                                       " tasks were not placed, though all "
                                       "fit"));
   }

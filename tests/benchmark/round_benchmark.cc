@@ -19,7 +19,9 @@
 #include "base/rng.h"
 #include "base/strings.h"
 #include "core/scheduler.h"
+#include "solver/all_or_none.h"
 #include "solver/registry.h"
+#include "util/rules_builder.h"
 
 namespace sluice {
 namespace {
@@ -97,7 +99,7 @@ void RunRound(Scheduler* scheduler, Solver* solver, Shares* shares) {
     const double built = Milliseconds();
     shares->build += built - start;
     if (!problem.has_value()) break;
-    const FlowSolution solution = solver->Solve(*problem);
+    const FlowSolution solution = SolveWithAllOrNone(*problem, *solver);
     const double solved = Milliseconds();
     shares->solve += solved - built;
     scheduler->FinishPass(solution);
@@ -208,8 +210,8 @@ PlacementRules RulesOf(int64_t task_class) {
 // classes.  Counters: build_ms of the first round and evaluations of
 // constraints in it, then both of the rounds after.
 void BM_RoundAfterNodeUpdated(benchmark::State& bench) {
-  const PolicySet policies =
-      *PolicySet::FromNames("cpu_memory,node_affinity,taint");
+  const PolicySet policies = *PolicySet::FromNames(
+      "cpu_memory,node_affinity,pod_affinity,taint,topology_spread");
   const ConstraintSet constraints;
   const std::unique_ptr<Solver> solver = MakeSolver(kSolver);
   Scheduler scheduler(policies, constraints, RoundOptions());
@@ -255,8 +257,8 @@ void BM_RoundAfterNodeUpdated(benchmark::State& bench) {
 // Tasks that each name their machine by its host label, as those of a daemon
 // set do.  Arguments: machines, tasks.
 void BM_RoundOfPinnedTasks(benchmark::State& bench) {
-  const PolicySet policies =
-      *PolicySet::FromNames("cpu_memory,node_affinity,taint");
+  const PolicySet policies = *PolicySet::FromNames(
+      "cpu_memory,node_affinity,pod_affinity,taint,topology_spread");
   const ConstraintSet constraints;
   const std::unique_ptr<Solver> solver = MakeSolver(kSolver);
   Shares shares;
@@ -296,6 +298,112 @@ BENCHMARK(BM_RoundOfPinnedTasks)
 
 BENCHMARK(BM_RoundAfterNodeUpdated)
     ->Args({5000, 50000, 1000})
+    ->Unit(benchmark::kMillisecond);
+
+// What tasks demand of the other tasks of their job.
+struct PeerShape {
+  enum class Demand { kAffinity, kAntiAffinity, kSpread };
+  Demand demand;
+  int64_t zones = 1;
+  // Tasks are of these in turn, and look for each other in all of them.
+  int64_t namespaces = 1;
+};
+
+PlacementRules RulesOf(const PeerShape& shape, const std::string& job) {
+  PeerTerm term = {.tasks = {.labels = {{LabelIn("app", {job})}}},
+                   .topology_key = "zone"};
+  if (shape.namespaces > 1) {
+    term.tasks.namespace_labels = {{LabelIn("team", {"devops"})}};
+  } else {
+    term.tasks.namespaces = {"namespace-0"};
+  }
+  switch (shape.demand) {
+    case PeerShape::Demand::kAffinity:
+      return {.affinity = {term}};
+    case PeerShape::Demand::kAntiAffinity:
+      term.topology_key = "hostname";
+      return {.anti_affinity = {term}};
+    case PeerShape::Demand::kSpread:
+      return {.spread = {{.term = term, .max_skew = 5}}};
+  }
+  return {};
+}
+
+// All tasks pending, in jobs of equal size, as the profiles of `sluicectl
+// bench` have them.  Arguments: machines, tasks, jobs.
+void BM_RoundOfPeers(benchmark::State& bench, const PeerShape& shape) {
+  const PolicySet policies = *PolicySet::FromNames("cpu_memory");
+  const ConstraintSet constraints;
+  const std::unique_ptr<Solver> solver = MakeSolver(kSolver);
+  Shares shares;
+  for (auto _ : bench) {
+    bench.PauseTiming();
+    auto scheduler =
+        std::make_unique<Scheduler>(policies, constraints, RoundOptions());
+    ClusterState& state = scheduler->mutable_state();
+    for (int64_t i = 0; i < bench.range(0); ++i) {
+      MachineSpec spec;
+      spec.uuid = StrCat("machine-", i);
+      spec.name = spec.uuid;
+      spec.allocatable = {
+          {"cpu", 32000}, {"memory", 128 * kGib}, {"pods", 110}};
+      spec.capacity = spec.allocatable;
+      spec.labels = {{"hostname", spec.uuid},
+                     {"zone", StrCat("zone-", i % shape.zones)}};
+      CHECK(state.Apply(AddMachine{spec}, 0) == Ack::kOk);
+    }
+    for (int64_t i = 0; i < bench.range(1); ++i) {
+      const int64_t job = i % bench.range(2);
+      SubmitTask submit;
+      submit.task = {static_cast<uint64_t>(1 + i)};
+      submit.job_uuid = StrCat("job-", job);
+      submit.spec.task_namespace = StrCat("namespace-", i % shape.namespaces);
+      submit.spec.namespace_labels = {{"team", "devops"}};
+      submit.spec.labels = {{"app", submit.job_uuid}};
+      submit.spec.request = {{"cpu", 50 * (1 + job % 10)},
+                             {"memory", kGib / 16 * (1 + job % 16)}};
+      submit.spec.rules = RulesOf(shape, submit.job_uuid);
+      CHECK(state.Apply(submit, 0) == Ack::kOk);
+    }
+    bench.ResumeTiming();
+    RunRound(scheduler.get(), solver.get(), &shares);
+    CHECK_EQ(shares.last.placed, bench.range(1));
+    bench.PauseTiming();
+    scheduler.reset();
+    bench.ResumeTiming();
+  }
+  shares.Report(&bench);
+}
+BENCHMARK_CAPTURE(BM_RoundOfPeers, pod_affinity,
+                  PeerShape{.demand = PeerShape::Demand::kAffinity})
+    ->Args({100, 1000, 1})
+    ->Args({5000, 5000, 1})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_RoundOfPeers, pod_anti_affinity,
+                  PeerShape{.demand = PeerShape::Demand::kAntiAffinity})
+    ->Args({100, 100, 1})
+    ->Args({5000, 2000, 1})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_RoundOfPeers, topology_spreading,
+                  PeerShape{.demand = PeerShape::Demand::kSpread, .zones = 3})
+    ->Args({100, 1000, 1})
+    ->Args({5000, 5000, 1})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_RoundOfPeers, namespace_anti_affinity,
+                  PeerShape{.demand = PeerShape::Demand::kAntiAffinity,
+                            .namespaces = 100})
+    ->Args({100, 100, 1})
+    ->Args({6000, 2000, 1})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_RoundOfPeers, bridge_affinity,
+                  PeerShape{.demand = PeerShape::Demand::kAffinity, .zones = 4})
+    ->Args({100, 360, 36})
+    ->Args({200, 3600, 36})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_RoundOfPeers, bridge_anti_affinity,
+                  PeerShape{.demand = PeerShape::Demand::kAntiAffinity})
+    ->Args({100, 360, 36})
+    ->Args({200, 3600, 36})
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace

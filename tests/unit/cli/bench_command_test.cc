@@ -3,7 +3,9 @@
 
 #include <string>
 
+#include "base/strings.h"
 #include "cli/application.h"
+#include "cli/bench_profiles.h"
 #include "unit/cli/fake_server.h"
 #include "unit/cli/run_cli.h"
 
@@ -53,6 +55,56 @@ TEST(BenchCommand, RequiresAZoneOfSomeMachinesInTheAffinityProfile) {
               ElementsAre(Pair("topology.kubernetes.io/zone In zone1", 8)));
 }
 
+TEST(BenchCommand, DealsTasksWithPeersToJobsInTurn) {
+  FakeServer server;
+  const CliResult result =
+      RunCli({"bench", "--profile=bridge_affinity", "--machines=4", "--tasks=8",
+              "--classes=3", "--server", server.Address()});
+  EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
+  EXPECT_THAT(
+      server.scheduler.expression_counts(),
+      ElementsAre(Pair("app In bench-job-1", 3), Pair("app In bench-job-2", 3),
+                  Pair("app In bench-job-3", 2)));
+}
+
+TEST(BenchCommand, MeasuresEveryProfile) {
+  for (const BenchProfile& profile : BenchProfiles()) {
+    FakeServer server;
+    const CliResult result =
+        RunCli({"bench", StrCat("--profile=", profile.name), "--machines=4",
+                "--tasks=6", "--classes=2", "--server", server.Address()});
+    EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
+    EXPECT_THAT(result.out, HasSubstr(StrCat("profile                         ",
+                                             profile.name, "\n")));
+    EXPECT_THAT(result.out, HasSubstr("placed                          6\n"));
+  }
+}
+
+TEST(BenchCommand, TakesItsSizesFromTheProfile) {
+  FakeServer server;
+  const CliResult result = RunCli({"bench", "--profile=bridge_anti_affinity",
+                                   "--server", server.Address()});
+  EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("machines                        200\n"));
+  EXPECT_THAT(result.out, HasSubstr("tasks                           3600\n"));
+  EXPECT_THAT(result.out, HasSubstr("classes                         36\n"));
+}
+
+TEST(BenchCommand, SaysWhatTheProfilesAre) {
+  const CliResult result = RunCli({"bench", "--help"});
+  EXPECT_EQ(result.exit_code, kExitSuccess);
+  EXPECT_THAT(result.out, HasSubstr(R"(
+      One of these (basic):
+      basic: 1000 machines, 10000 tasks, 10 classes
+        A task runs wherever it fits.
+)"));
+  EXPECT_THAT(result.out, HasSubstr(R"(
+      pod_affinity: 5000 machines, 5000 tasks, 1 class
+        A task requires the zone of its peers; all machines are in one.
+        (scheduler_perf's SchedulingPodAffinity)
+)"));
+}
+
 TEST(BenchCommand, FailsIfTasksStayUnplaced) {
   FakeServer server(10);
   const CliResult result = RunCli(
@@ -65,6 +117,13 @@ TEST(BenchCommand, FailsIfTasksStayUnplaced) {
 TEST(BenchCommand, RefusesMoreTasksThanAMachineCanBeDescribedFor) {
   EXPECT_EQ(RunCli({"bench", "--machines=1", "--tasks=40000"}).exit_code,
             kExitUsage);
+}
+
+TEST(BenchCommand, RefusesMorePeersThanMachinesThatKeepThemApart) {
+  const CliResult result = RunCli(
+      {"bench", "--profile=pod_anti_affinity", "--machines=5", "--tasks=6"});
+  EXPECT_EQ(result.exit_code, kExitUsage);
+  EXPECT_THAT(result.err, HasSubstr("--tasks=6 are too many for --machines=5"));
 }
 
 }  // namespace

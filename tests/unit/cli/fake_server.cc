@@ -80,15 +80,22 @@ grpc::Status FakeScheduler::TaskSubmitted(
   const firmament::TaskDescriptor& task = request->task_descriptor();
   const MutexLock lock(mutex_);
   Record("TaskSubmitted", std::to_string(task.uid()));
-  for (const firmament::NodeSelectorTerm& term :
-       task.affinity()
-           .node_affinity()
-           .requiredduringschedulingignoredduringexecution()
-           .nodeselectorterms()) {
-    for (const auto& expression : term.matchexpressions()) {
+  const auto count = [this](const auto& expressions) {
+    for (const auto& expression : expressions) {
       ++expression_counts_[StrCat(expression.key(), " ", expression.operator_(),
                                   " ", expression.values(0))];
     }
+  };
+  const firmament::Affinity& affinity = task.affinity();
+  for (const auto& term : affinity.node_affinity()
+                              .requiredduringschedulingignoredduringexecution()
+                              .nodeselectorterms()) {
+    count(term.matchexpressions());
+  }
+  for (const auto& term :
+       affinity.pod_affinity()
+           .requiredduringschedulingignoredduringexecution()) {
+    count(term.labelselector().matchexpressions());
   }
   const auto cpu_milli =
       static_cast<int64_t>(task.resource_request().cpu_cores());

@@ -57,7 +57,7 @@ class FakeScheduler final : public firmament::FirmamentScheduler::Service {
   size_t task_count() const;
   size_t machine_count() const;
   // How many machines came with each label, "zone=a", and how many tasks with
-  // each required expression, "zone In a".
+  // each expression that their node or pod affinity requires, "zone In a".
   std::map<std::string, int> label_counts() const;
   std::map<std::string, int> expression_counts() const;
 
