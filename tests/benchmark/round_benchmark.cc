@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/rng.h"
@@ -404,6 +405,71 @@ BENCHMARK_CAPTURE(BM_RoundOfPeers, bridge_anti_affinity,
                   PeerShape{.demand = PeerShape::Demand::kAntiAffinity})
     ->Args({100, 360, 36})
     ->Args({200, 3600, 36})
+    ->Unit(benchmark::kMillisecond);
+
+// Keeps nothing from one problem to the next.
+class ColdSolver final : public Solver {
+ public:
+  std::string_view name() const override { return "cold"; }
+  FlowSolution Solve(const FlowProblem& problem,
+                     const SolveLimits& limits) override {
+    return solver_->Solve(problem, limits);
+  }
+
+ private:
+  std::unique_ptr<Solver> solver_ = MakeSolver(kSolver);
+};
+
+// Gangs of 3 to 10 tasks, all or none, for whose tasks there is room for three
+// quarters.  Arguments: machines, of four slots each; whether the search over
+// which gangs go is warm.
+void BM_RoundOfGangs(benchmark::State& bench) {
+  const PolicySet policies = *PolicySet::FromNames("cpu_memory");
+  const ConstraintSet constraints;
+  const std::unique_ptr<Solver> solver = bench.range(1) != 0
+                                             ? MakeSolver(kSolver)
+                                             : std::make_unique<ColdSolver>();
+  Shares shares;
+  for (auto _ : bench) {
+    bench.PauseTiming();
+    auto scheduler =
+        std::make_unique<Scheduler>(policies, constraints, RoundOptions());
+    ClusterState& state = scheduler->mutable_state();
+    for (int64_t i = 0; i < bench.range(0); ++i) {
+      MachineSpec spec;
+      spec.uuid = StrCat("machine-", i);
+      spec.name = spec.uuid;
+      spec.allocatable = {{"cpu", 4000}, {"pods", 110}};
+      spec.capacity = spec.allocatable;
+      CHECK(state.Apply(AddMachine{spec}, 0) == Ack::kOk);
+    }
+    uint64_t uid = 0;
+    for (int64_t gang = 0; std::cmp_less(uid * 3, bench.range(0) * 16);
+         ++gang) {
+      for (int64_t i = 0; i < 3 + gang % 8; ++i) {
+        SubmitTask submit;
+        submit.task = {++uid};
+        submit.job_uuid = StrCat("job-", gang);
+        submit.gang.minimum = Gang::kAllTasks;
+        submit.spec.request = {{"cpu", 1000}};
+        CHECK(state.Apply(submit, 0) == Ack::kOk);
+      }
+    }
+    bench.ResumeTiming();
+    RunRound(scheduler.get(), solver.get(), &shares);
+    bench.PauseTiming();
+    scheduler.reset();
+    bench.ResumeTiming();
+  }
+  shares.Report(&bench);
+}
+BENCHMARK(BM_RoundOfGangs)
+    ->Args({25, 0})
+    ->Args({25, 1})
+    ->Args({250, 0})
+    ->Args({250, 1})
+    ->Args({1000, 0})
+    ->Args({1000, 1})
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace
