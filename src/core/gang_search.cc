@@ -25,11 +25,18 @@ class Search {
       tasks_.push_back(task);
     }
   }
-  // The largest first: they have the least choice.
+  // Those last that wait for others, and the largest first: they have the least
+  // choice.
   void Sort() {
+    const auto waits = [this](const Task* task) {
+      return !task->class_key.rules->affinity.empty() &&
+             ClassPeers(*state_, constraints_, task->class_key).MustWait();
+    };
     std::ranges::stable_sort(tasks_, [](const Task* a, const Task* b) {
       return b->class_key.request < a->class_key.request;
     });
+    std::ranges::stable_partition(
+        tasks_, [&](const Task* task) { return !waits(task); });
   }
 
   // Whether `missing` of the tasks from `next` on found a place.

@@ -275,7 +275,10 @@ bool Round::StepExchange(RoundStats* stats) {
 
 bool Round::Advance(RoundStats* stats) {
   while (true) {
-    if (trial_.has_value()) EndTrial(stats);
+    if (trial_.has_value()) {
+      if (PlanTrial()) return true;
+      EndTrial(stats);
+    }
     if (!priority_.has_value()) {
       placed_before_ = stats->placed;
       if (!EnterTierBelow(std::nullopt)) return false;
@@ -393,9 +396,28 @@ bool Round::MayFit(const Gangs::Waiting& gang) {
       }
       fit += group.size() * TimesIn(machine.Free(), key, count);
     }
-    missing -= std::min(fit, count);
+    missing -= std::min({fit, count, RoomBesideItself(key, count)});
   }
   return missing <= 0;
+}
+
+int64_t Round::RoomBesideItself(const ClassKey& key, int64_t count) const {
+  if (!key.rules->HasPeerTerms()) return count;
+  const ClassPeers peers(*state_, constraints_, key);
+  for (const auto& one : peers.LimitsFor(count).topologies) {
+    const bool binds_everywhere =
+        std::ranges::all_of(state_->machines(), [&](const auto& entry) {
+          return one.topology->DomainOf(entry.first) != kNoDomain;
+        });
+    if (!one.room.has_value() || !binds_everywhere) continue;
+    int64_t room = 0;
+    for (DomainIndex d = 0; d < one.topology->domain_end(); ++d) {
+      if (one.topology->MachinesOf(d).empty()) continue;
+      room += (*one.room)[static_cast<size_t>(d)];
+    }
+    count = std::min(count, room);
+  }
+  return count;
 }
 
 int64_t Round::CountWaiting(const ClassKey& key) const {
@@ -420,8 +442,18 @@ bool Round::NeedsLeader(const Gangs::Waiting& gang) const {
 }
 
 void Round::StartTrial(Gangs::Waiting gang) {
+  trial_.emplace().gang = std::move(gang);
+  PlanTrial();
+}
+
+bool Round::PlanTrial() {
+  Trial& trial = *trial_;
+  const bool has_placed = trial.placed.size() > trial.placed_before;
+  if (trial.is_planned && !has_placed) return false;
+  trial.is_planned = true;
+  trial.placed_before = trial.placed.size();
   std::vector<Member> members;
-  for (const ClassKey& key : gang.classes) {
+  for (const ClassKey& key : trial.gang.classes) {
     members.push_back({key, CountWaiting(key), 0});
   }
   // Each class by itself: what one leaves is the next one's.
@@ -429,9 +461,10 @@ void Round::StartTrial(Gangs::Waiting gang) {
     return b.key.request < a.key.request;
   });
   for (Member& member : members) {
+    if (member.count == 0) continue;
     bands_.emplace_back().members.push_back(std::move(member));
   }
-  trial_.emplace().gang = std::move(gang);
+  return !bands_.empty();
 }
 
 void Round::EndTrial(RoundStats* stats) {

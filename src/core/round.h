@@ -115,6 +115,8 @@ class Round {
   struct Trial {
     Gangs::Waiting gang;
     std::vector<TaskId> placed;
+    size_t placed_before = 0;  // When it was planned last.
+    bool is_planned = false;
   };
 
   // Cuts the tasks of the current tier into bands_, largest first.  Returns
@@ -139,11 +141,16 @@ class Round {
   bool PlanGangs();
   void FindWaitingGangs();
   int64_t CountWaiting(const ClassKey& key) const;
+  // For how many of `count` tasks there is room by what the class says of
+  // itself, at most.
+  int64_t RoomBesideItself(const ClassKey& key, int64_t count) const;
   // Whether each task has room, be it not all of them at once.
   bool MayFit(const Gangs::Waiting& gang);
   // Whether its tasks go one after the other.
   bool NeedsLeader(const Gangs::Waiting& gang) const;
   void StartTrial(Gangs::Waiting gang);
+  // Once more as long as it places something: a task may have waited for it.
+  bool PlanTrial();
   // Keeps what it placed if the gang is whole.
   void EndTrial(RoundStats* stats);
   void Withdraw(const std::vector<TaskId>& tasks, RoundStats* stats);

@@ -127,6 +127,16 @@ TEST_F(GangSearchTest, CountsTheMachinesThatItLooksAt) {
   EXPECT_EQ(budget_, 10000 - 2 * 2);
 }
 
+// The small one would go first where only the large one fits.
+TEST_F(GangSearchTest, BeginsWithWhatHasTheLeastChoice) {
+  AddMachine("a", 500);
+  AddMachine("b", 100);
+  Submit(100);
+  Submit(500);
+  budget_ = 2 * 2 + 1;  // Enough for no second thoughts.
+  EXPECT_EQ(Search(2), 2u);
+}
+
 TEST_F(GangSearchTest, StopsWhenItsBudgetIsSpent) {
   for (int i = 0; i < 6; ++i) AddMachine(StrCat("m", i), 500);
   for (int i = 0; i < 4; ++i) Submit(200 + i);
