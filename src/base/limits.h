@@ -51,7 +51,7 @@ inline constexpr size_t kAffinityTermsMax = 256;
 // Namespaces of a term: people list teams, a large cluster's tenants.
 inline constexpr size_t kNamespacesMax = 1024;
 // A pattern of job names, which is compared with every one, in time that grows
-// with both: twice the longest name of Kubernetes.
+// with both: twice the longest name of Kubernetes.  At most kGlobSymbolsMax.
 inline constexpr size_t kPatternBytesMax = 512;
 inline constexpr size_t kTolerationsMax = 1024;
 inline constexpr size_t kHostPortsMax = 1024;

@@ -39,31 +39,4 @@ std::string Printable(std::string_view text, size_t max_bytes) {
   return result;
 }
 
-bool GlobMatches(std::string_view pattern, std::string_view text) {
-  constexpr size_t kNone = std::string_view::npos;
-  size_t in_pattern = 0;
-  size_t in_text = 0;
-  // After the last *, and up to where it stretches.  Stretching an earlier one
-  // instead could not help: whatever it would then cover, the last one can.
-  size_t after_star = kNone;
-  size_t star_end = 0;
-  while (in_text < text.size()) {
-    const bool has_more = in_pattern < pattern.size();
-    if (has_more && pattern[in_pattern] == '*') {
-      after_star = ++in_pattern;
-      star_end = in_text;
-    } else if (has_more && (pattern[in_pattern] == '?' ||
-                            pattern[in_pattern] == text[in_text])) {
-      ++in_pattern;
-      ++in_text;
-    } else if (after_star != kNone) {
-      in_pattern = after_star;
-      in_text = ++star_end;
-    } else {
-      return false;
-    }
-  }
-  return pattern.find_first_not_of('*', in_pattern) == kNone;
-}
-
 }  // namespace sluice

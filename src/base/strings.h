@@ -1,5 +1,4 @@
-// Text: StrCat joins, Printable makes foreign bytes safe to show, GlobMatches
-// compares with a pattern.
+// Text: StrCat joins, Printable makes foreign bytes safe to show.
 //
 // Why not absl::StrCat: where absl is built with a string_view of its own, as
 // on Debian, it does not accept std::string_view, which our interfaces use.
@@ -81,11 +80,6 @@ std::string StrCat(const Args&... args) {
 // `max_bytes` only the beginning is shown, then its size:
 // "abc..., 10485760 bytes".  The result has at most 4 * max_bytes + 32 bytes.
 std::string Printable(std::string_view text, size_t max_bytes);
-
-// Whether all of `text` is as `pattern` says, byte by byte: * stands for any
-// bytes or none, ? for any one, all else for itself.  Takes at most
-// pattern.size() * text.size() steps and no memory.
-bool GlobMatches(std::string_view pattern, std::string_view text);
 
 }  // namespace sluice
 

@@ -20,8 +20,9 @@ constexpr Command::Text kText = {
     .arguments = "ID",
     .summary = "Shows a job: how many of its tasks run, wait, ended",
     .description =
-        R"(Shows the job whose uuid, or else whose name, is ID: its tasks by state, its
-gang's minimum where it is a gang, and the uids of its first 1000 tasks.
+        R"(Shows the job whose uuid, or else whose name, is ID: its tasks by state, how
+many of them run together or none where it is a gang, and the uids of its first
+1000 tasks.
 )"};
 
 void PrintJob(const v1::Job& job, std::ostream& out) {
@@ -32,9 +33,7 @@ void PrintJob(const v1::Job& job, std::ostream& out) {
   table.AddRow({"completed", StrCat(job.completed_tasks())});
   table.AddRow({"failed", StrCat(job.failed_tasks())});
   table.AddRow({"quarantined", StrCat(job.quarantined_tasks())});
-  if (job.gang_minimum() > 0) {
-    table.AddRow({"gang minimum", StrCat(job.gang_minimum())});
-  }
+  if (!job.gang().empty()) table.AddRow({"gang", job.gang()});
   table.Print(out);
   out << "\nTASKS\n";
   for (const uint64_t uid : job.task_uids()) out << uid << '\n';

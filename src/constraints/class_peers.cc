@@ -25,8 +25,12 @@ std::string DomainText(const Topology& topology, const Machine& machine) {
 }  // namespace
 
 ClassPeers::ClassPeers(const ClusterState& state,
-                       const ConstraintSet& constraints, const ClassKey& key)
-    : key_(key), terms_(state.peers().TermsOf(*key.rules)) {
+                       const ConstraintSet& constraints, const ClassKey& key,
+                       const Task* leaver)
+    : key_(key), terms_(state.peers().TermsOf(*key.rules)), leaver_(leaver) {
+  if (leaver_ != nullptr) {
+    terms_of_leaver_ = &state.peers().TermsOf(*leaver_->class_key.rules);
+  }
   for (const uint32_t selector : *key.meant_by) {
     for (const CountedTerm* term : state.peers().TermsAbout(selector)) {
       about_.push_back(term);
@@ -34,6 +38,9 @@ ClassPeers::ClassPeers(const ClusterState& state,
   }
   for (size_t i = 0; i < terms_.spread.size(); ++i) {
     spreads_.emplace_back(state, constraints, key, i);
+    if (leaver_ != nullptr) {
+      spreads_.back().Note(leaver_->class_key, leaver_->machine, -1);
+    }
     if (!spreads_.back().topology().is_by_machine()) continue;
     const CountedTerm& by_machine = *terms_.spread_by_machine[i];
     tallied_.push_back(
@@ -51,8 +58,8 @@ ClassPeers::ClassPeers(const ClusterState& state,
     }
   }
   if (!terms_.affinity.empty()) {
-    const auto is_empty = [](const CountedTerm* term) {
-      return term->meant.total() == 0;
+    const auto is_empty = [this](const CountedTerm* term) {
+      return MeantAnywhere(*term) == 0;
     };
     is_affinity_met_ = std::ranges::none_of(terms_.affinity, is_empty);
     is_first_of_affinity_ = std::ranges::all_of(terms_.affinity, is_empty) &&
@@ -97,26 +104,47 @@ void ClassPeers::FindWorths() {
   }
 }
 
+int64_t ClassPeers::MeantAnywhere(const CountedTerm& term) const {
+  const bool means_leaver =
+      leaver_ != nullptr &&
+      std::ranges::binary_search(*leaver_->class_key.meant_by, term.selector) &&
+      term.topology->DomainOf(leaver_->machine) != kNoDomain;
+  return term.meant.total() - (means_leaver ? 1 : 0);
+}
+
+int64_t ClassPeers::MeantIn(const CountedTerm& term, DomainIndex domain) const {
+  const bool means_leaver =
+      leaver_ != nullptr &&
+      std::ranges::binary_search(*leaver_->class_key.meant_by, term.selector) &&
+      term.topology->DomainOf(leaver_->machine) == domain;
+  return term.meant.At(domain) - (means_leaver ? 1 : 0);
+}
+
 bool ClassPeers::MeetsAffinity(MachineId machine) const {
   return std::ranges::all_of(terms_.affinity, [&](const CountedTerm* term) {
     const DomainIndex domain = term->topology->DomainOf(machine);
     return domain != kNoDomain &&
-           (term->meant.At(domain) > 0 || is_first_of_affinity_);
+           (MeantIn(*term, domain) > 0 || is_first_of_affinity_);
   });
 }
 
 const CountedTerm* ClassPeers::OwnAntiAffinity(MachineId machine) const {
   for (const CountedTerm* term : terms_.anti_affinity) {
-    if (term->meant.At(term->topology->DomainOf(machine)) > 0) return term;
+    const DomainIndex domain = term->topology->DomainOf(machine);
+    if (domain != kNoDomain && MeantIn(*term, domain) > 0) return term;
   }
   return nullptr;
 }
 
 const CountedTerm* ClassPeers::AntiAffinityOfOthers(MachineId machine) const {
   for (const CountedTerm* term : about_) {
-    if (term->keeping_away.At(term->topology->DomainOf(machine)) > 0) {
-      return term;
+    const DomainIndex domain = term->topology->DomainOf(machine);
+    int64_t keeping_away = term->keeping_away.At(domain);
+    if (leaver_ != nullptr &&
+        term->topology->DomainOf(leaver_->machine) == domain) {
+      keeping_away -= std::ranges::count(terms_of_leaver_->anti_affinity, term);
     }
+    if (keeping_away > 0) return term;
   }
   return nullptr;
 }
@@ -129,11 +157,16 @@ bool ClassPeers::Allows(const Machine& machine) const {
          });
 }
 
-const TopologySpread* ClassPeers::MainSpread() const {
+std::vector<const TopologySpread*> ClassPeers::OwnSpreads() const {
+  std::vector<const TopologySpread*> own;
   for (const TopologySpread& spread : spreads_) {
-    if (spread.constraint().is_required && spread.is_self()) return &spread;
+    if (spread.constraint().is_required && spread.is_self()) {
+      own.push_back(&spread);
+    }
   }
-  return nullptr;
+  std::ranges::stable_sort(own, std::ranges::greater{},
+                           &TopologySpread::domain_count);
+  return own;
 }
 
 void ClassPeers::Explain(const Machine& machine,
@@ -158,19 +191,22 @@ void ClassPeers::Explain(const Machine& machine,
   }
   for (const TopologySpread& spread : spreads_) {
     if (!spread.constraint().is_required || spread.Allows(machine.id)) continue;
-    const std::string key = Printable(spread.topology().key(), 128);
     if (spread.topology().DomainOf(machine.id) == kNoDomain) {
       reasons->push_back(
           {"topology_spread_label",
            "node(s) didn't match pod topology spread constraints (missing "
            "required label)",
-           StrCat("lacks the label ", key)});
+           StrCat("lacks the label ",
+                  Printable(spread.topology().key(), 128))});
     } else {
       reasons->push_back(
           {"topology_spread",
            "node(s) didn't match pod topology spread constraints",
-           StrCat("would make the skew over ", key, " more than ",
-                  spread.constraint().max_skew)});
+           StrCat("would make the skew over ",
+                  spread.topology().key().empty()
+                      ? "machines"
+                      : Printable(spread.topology().key(), 128),
+                  " more than ", spread.constraint().max_skew)});
     }
   }
 }

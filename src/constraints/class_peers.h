@@ -27,10 +27,11 @@ namespace sluice {
 
 class ClassPeers {
  public:
-  // What is passed must outlive this; the state's machines must not change
-  // meanwhile.  REQUIRES: the state's peers are in sync.
+  // As if `leaver`, which runs, were gone.  What is passed must outlive this;
+  // the state's machines must not change meanwhile.  REQUIRES: the state's
+  // peers are in sync.
   ClassPeers(const ClusterState& state, const ConstraintSet& constraints,
-             const ClassKey& key);
+             const ClassKey& key, const Task* leaver = nullptr);
 
   bool Allows(const Machine& machine) const;
   // Whether the class cannot go anywhere before others have been placed.
@@ -39,8 +40,9 @@ class ClassPeers {
   bool NeedsLeader() const { return leader_topology_ != nullptr; }
   // In a domain of this.
   const Topology* LeaderTopology() const { return leader_topology_; }
-  // The required constraint by which its own tasks are spread, if there is one.
-  const TopologySpread* MainSpread() const;
+  // The required constraints by which its own tasks are spread, those over the
+  // most domains first.
+  std::vector<const TopologySpread*> OwnSpreads() const;
   // As Constraint::Explain().
   void Explain(const Machine& machine, std::vector<Reason>* reasons) const;
   PeerStanding StandingOn(const Machine& machine) const;
@@ -94,6 +96,9 @@ class ClassPeers {
     int64_t weight;  // Of each task meant; 0: what the term's tasks give.
   };
 
+  // Of the tasks that the term means, those in the domain or anywhere.
+  int64_t MeantIn(const CountedTerm& term, DomainIndex domain) const;
+  int64_t MeantAnywhere(const CountedTerm& term) const;
   bool MeetsAffinity(MachineId machine) const;
   // The first of the terms that keep the class from the machine, if any.
   const CountedTerm* OwnAntiAffinity(MachineId machine) const;
@@ -104,7 +109,9 @@ class ClassPeers {
 
   const ClassKey key_;
   const PeerTerms& terms_;
-  std::vector<const CountedTerm*> about_;  // Terms that mean the class.
+  const Task* leaver_;
+  const PeerTerms* terms_of_leaver_ = nullptr;  // Null where there is none.
+  std::vector<const CountedTerm*> about_;       // Terms that mean the class.
   std::vector<Worth> worths_;
   int64_t worth_max_ = 0;  // Bounds of WorthOn().
   int64_t worth_min_ = 0;

@@ -121,12 +121,13 @@ std::vector<int64_t> TopologySpread::RoomUpTo(int64_t level) const {
   return room;
 }
 
-void TopologySpread::Note(const ClassKey& placed, MachineId machine) {
+void TopologySpread::Note(const ClassKey& placed, MachineId machine,
+                          int64_t count) {
   if (!std::ranges::binary_search(*placed.meant_by, selector_) ||
       !Counts(machine)) {
     return;
   }
-  ++counts_[static_cast<size_t>(topology_->DomainOf(machine))];
+  counts_[static_cast<size_t>(topology_->DomainOf(machine))] += count;
   is_minimum_exact_ = false;
 }
 

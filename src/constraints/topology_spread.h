@@ -49,8 +49,8 @@ class TopologySpread {
   // Of the emptiest domain.
   int64_t minimum() const;
 
-  // A task of the class was placed.
-  void Note(const ClassKey& placed, MachineId machine);
+  // A task of a class was placed, or with -1 taken away.
+  void Note(const ClassKey& placed, MachineId machine, int64_t count = 1);
 
  private:
   bool Counts(MachineId machine) const;
@@ -67,7 +67,7 @@ class TopologySpread {
   std::vector<int64_t> counts_;  // By domain; -1 where there is none.
   int64_t domain_count_ = 0;
   bool too_few_domains_ = false;
-  // Of the counts, or less: they only rise.
+  // Of the counts, or less, as long as they rise.
   mutable int64_t minimum_ = 0;
   mutable bool is_minimum_exact_ = false;
 };

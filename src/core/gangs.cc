@@ -6,14 +6,19 @@
 #include <map>
 
 namespace sluice {
-namespace {
 
-// Whether the gang has waited so long that it is a gang no more.
-bool IsTimedOut(const Gang& gang, int64_t submitted_ms, int64_t now_ms) {
-  return gang.timeout_ms > 0 && now_ms - submitted_ms >= gang.timeout_ms;
+Gangs::Gangs(ClusterState* state, Eligibility* eligibility,
+             uint64_t sequence_end, int64_t now_ms)
+    : state_(state), eligibility_(eligibility), sequence_end_(sequence_end) {
+  for (const auto& [key, tasks] : state_->pending()) {
+    if (!key.gang.has_value()) continue;
+    const int64_t timeout_ms = JobOf(key).gang.timeout_ms;
+    const int64_t submitted_ms = tasks.begin()->second->submitted_ms;
+    if (timeout_ms > 0 && now_ms - submitted_ms >= timeout_ms) {
+      timed_out_.insert(*key.gang);
+    }
+  }
 }
-
-}  // namespace
 
 const Job& Gangs::JobOf(const ClassKey& key) const {
   return *state_->FindJob(*key.gang);
@@ -21,12 +26,7 @@ const Job& Gangs::JobOf(const ClassKey& key) const {
 
 bool Gangs::IsClosed(const ClassKey& key) const {
   if (!key.gang.has_value()) return false;
-  const Job& job = JobOf(key);
-  if (job.running_count > 0) return false;
-  const auto it = state_->pending().find(key);
-  return it == state_->pending().end() ||
-         !IsTimedOut(job.gang, it->second.begin()->second->submitted_ms,
-                     now_ms_);
+  return JobOf(key).running_count == 0 && !timed_out_.contains(*key.gang);
 }
 
 bool Gangs::IsHealing(const ClassKey& key) const {

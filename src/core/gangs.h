@@ -10,6 +10,7 @@
 #define SLUICE_CORE_GANGS_H_
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "network/eligibility.h"
@@ -22,11 +23,7 @@ class Gangs {
   // Tasks count if they came before `sequence_end`.  What is passed must
   // outlive this.
   Gangs(ClusterState* state, Eligibility* eligibility, uint64_t sequence_end,
-        int64_t now_ms)
-      : state_(state),
-        eligibility_(eligibility),
-        sequence_end_(sequence_end),
-        now_ms_(now_ms) {}
+        int64_t now_ms);
 
   // Of a class: whether it is of a closed gang, or of one to be healed.
   bool IsClosed(const ClassKey& key) const;
@@ -58,7 +55,8 @@ class Gangs {
   ClusterState* state_;
   Eligibility* eligibility_;
   uint64_t sequence_end_;
-  int64_t now_ms_;
+  // Gangs that have waited so long that they are gangs no more.
+  std::set<JobId> timed_out_;
 };
 
 }  // namespace sluice

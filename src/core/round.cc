@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <ranges>
 #include <utility>
 
 #include "base/int128.h"
@@ -73,7 +74,9 @@ std::optional<FlowProblem> Round::NextPass(RoundStats* stats) {
         return std::nullopt;
       }
     }
-    if (IsSpent(*stats)) {
+    // A gang's trial goes on to its end, or a gang that takes more than one
+    // round's work would never start.
+    if (IsSpent(*stats) && (!trial_.has_value() || trial_->placed.empty())) {
       stats->is_cut_short = true;
       return std::nullopt;
     }
@@ -204,32 +207,35 @@ void Round::LookUpPeers(std::vector<BandClass>* classes) {
 
 std::vector<Proposal> Round::InOrder(std::vector<Proposal> proposals) const {
   if (pass_peers_.empty()) return proposals;
-  struct Ordered {
-    int64_t level = 0;
-    int64_t submitted_ms = 0;
-    Proposal proposal;
-  };
-  std::vector<Ordered> ordered;
-  std::map<std::pair<size_t, DomainIndex>, int64_t> levels;
-  for (const Proposal& proposal : proposals) {
-    Ordered& one = ordered.emplace_back();
-    one.proposal = proposal;
-    const Task* task = state_->FindTask(proposal.task);
-    if (task != nullptr) one.submitted_ms = task->submitted_ms;
-    const ClassPeers* peers = pass_classes_[proposal.class_index].peers;
-    if (peers == nullptr || peers->MainSpread() == nullptr) continue;
-    const TopologySpread& spread = *peers->MainSpread();
-    const auto [it, is_new] = levels.try_emplace(
-        {proposal.class_index, spread.topology().DomainOf(proposal.machine)},
-        spread.CountAt(proposal.machine));
-    one.level = ++it->second;
+  std::vector<std::vector<const TopologySpread*>> spreads;
+  size_t spreads_max = 0;
+  for (const BandClass& band_class : pass_classes_) {
+    spreads.emplace_back();
+    if (band_class.peers == nullptr) continue;
+    spreads.back() = band_class.peers->OwnSpreads();
+    spreads_max = std::max(spreads_max, spreads.back().size());
   }
-  std::ranges::stable_sort(ordered, [](const Ordered& a, const Ordered& b) {
-    return std::pair(a.level, a.submitted_ms) <
-           std::pair(b.level, b.submitted_ms);
+  std::ranges::stable_sort(proposals, {}, [this](const Proposal& proposal) {
+    const Task* task = state_->FindTask(proposal.task);
+    return task == nullptr ? 0 : task->submitted_ms;
   });
-  for (size_t i = 0; i < proposals.size(); ++i) {
-    proposals[i] = ordered[i].proposal;
+  // Those by which there are the fewest domains come last and count most:
+  // within one of their domains the tasks then rise by the others' levels.
+  for (size_t left = spreads_max; left > 0; --left) {
+    std::map<std::pair<size_t, DomainIndex>, int64_t> levels;
+    std::vector<std::pair<int64_t, Proposal>> ordered;
+    for (const Proposal& proposal : proposals) {
+      int64_t& level = ordered.emplace_back(0, proposal).first;
+      const auto& of_class = spreads[proposal.class_index];
+      if (left > of_class.size()) continue;
+      const TopologySpread& spread = *of_class[of_class.size() - left];
+      const auto [it, is_new] = levels.try_emplace(
+          {proposal.class_index, spread.topology().DomainOf(proposal.machine)},
+          spread.CountAt(proposal.machine));
+      level = ++it->second;
+    }
+    std::ranges::stable_sort(ordered, {}, &std::pair<int64_t, Proposal>::first);
+    std::ranges::copy(ordered | std::views::values, proposals.begin());
   }
   return proposals;
 }
@@ -245,7 +251,7 @@ void Round::Replace(RoundStats* stats) {
   for (const Task* newcomer : newcomers) {
     const Task* former = state_->FindTask(*newcomer->class_key.rules->replaces);
     if (former == nullptr || former->state != TaskState::kRunning ||
-        !state_->CanPreempt(*former) || state_->IsUntold(former->id)) {
+        !state_->CanPreempt(*former)) {
       continue;
     }
     const Machine* machine = state_->FindMachine(former->machine);
@@ -255,11 +261,16 @@ void Round::Replace(RoundStats* stats) {
     after.ReleasePorts(former->class_key.rules->host_ports);
     if (!machine->IsUsable() ||
         !constraints_.Allows(newcomer->class_key, after) ||
-        !ClassPeers(*state_, constraints_, newcomer->class_key)
+        !ClassPeers(*state_, constraints_, newcomer->class_key, former)
              .Allows(*machine)) {
       continue;
     }
-    state_->Preempt(former->id);
+    if (state_->IsUntold(former->id)) {  // There is nobody to stop yet.
+      state_->Withdraw(former->id);
+      ++stats->withdrawn;
+    } else {
+      state_->Preempt(former->id);
+    }
     state_->PlaceInstead(newcomer->id, machine->id, now_ms_);
     ++stats->placed;
   }

@@ -171,8 +171,8 @@ class Round {
   std::vector<BandClass> CollectTasks(const Band& band);
   // How the classes stand to the tasks that run now.
   void LookUpPeers(std::vector<BandClass>* classes);
-  // Those of the proposals first that bring a spread up to its next level, and
-  // of these the ones that are dearer to leave waiting.
+  // Those of the proposals first that bring spreads up to their next levels,
+  // and of these the ones that are dearer to leave waiting.
   std::vector<Proposal> InOrder(std::vector<Proposal> proposals) const;
   // Whether the proposal is legal as things are.
   bool IsLegal(const Proposal& proposal, RoundStats* stats) const;

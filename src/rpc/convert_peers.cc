@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/glob.h"
 #include "base/limits.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
@@ -22,6 +23,8 @@ using firmament::TopologySpreadConstraint;
 using Requirements = std::vector<LabelRequirement>;
 
 constexpr int kWeightMax = 100;
+
+static_assert(kPatternBytesMax <= kGlobSymbolsMax);
 
 // ---------------------------------------------------------------------------
 // Selectors
@@ -184,34 +187,13 @@ absl::Status AddPreferred(const Messages& messages, int32_t sign,
 // ---------------------------------------------------------------------------
 // Fleet's, by the names of jobs
 
-// One form for all patterns that match the same: of wildcards in a row first
-// each ?, then one *; empty for any text.
-std::string ToPattern(std::string_view text) {
-  std::string pattern;
-  bool has_star = false;
-  for (const char c : text) {
-    if (c == '*') {
-      has_star = true;
-      continue;
-    }
-    if (has_star && c != '?') {
-      pattern += '*';
-      has_star = false;
-    }
-    pattern += c;
-  }
-  if (has_star && !pattern.empty()) pattern += '*';
-  return pattern;
-}
-
 // On the same machine as any task, of any namespace, of a job whose name
 // matches.
-absl::StatusOr<PeerTerm> ToJobTerm(std::string_view what,
-                                   const std::string& pattern) {
-  RETURN_IF_ERROR(CheckSize(what, pattern, kPatternBytesMax));
-  return PeerTerm{.tasks = {.labels = Requirements(),
-                            .namespace_labels = Requirements(),
-                            .job = ToPattern(pattern)}};
+PeerTerm ToJobTerm(std::string_view pattern) {
+  // The pattern of any text is the same as none.
+  return {.tasks = {.labels = Requirements(),
+                    .namespace_labels = Requirements(),
+                    .job = pattern == "*" ? "" : std::string(pattern)}};
 }
 
 absl::Status AddJobTerms(std::string_view field, const RepeatedText& patterns,
@@ -221,7 +203,8 @@ absl::Status AddJobTerms(std::string_view field, const RepeatedText& patterns,
     if (pattern.empty()) {
       faults->Add(StrCat(field, ": a pattern is empty"));
     } else {
-      ASSIGN_OR_RETURN(term, ToJobTerm(field, pattern));
+      RETURN_IF_ERROR(CheckSize(field, pattern, kPatternBytesMax));
+      term = ToJobTerm(Normalized(pattern));
     }
     RETURN_IF_ERROR(terms->Add(std::move(term)));
   }
@@ -250,10 +233,9 @@ absl::Status AddGlobal(TaskDescriptor::Global global, const std::string& job,
   ASSIGN_OR_RETURN(const bool keeps_from_its_job, KeepsFromItsJob(global));
   if (!keeps_from_its_job) return absl::OkStatus();
   if (job.empty()) return Invalid("global: its job has no name");
-  // Wildcards in the name match themselves, and others: that cannot be helped,
-  // for patterns have no escapes.
-  ASSIGN_OR_RETURN(PeerTerm term, ToJobTerm("job name of a global task", job));
-  return anti_affinity->Add(std::move(term));
+  RETURN_IF_ERROR(
+      CheckSize("job name of a global task", job, kPatternBytesMax));
+  return anti_affinity->Add(ToJobTerm(GlobOf(job)));
 }
 
 // ---------------------------------------------------------------------------

@@ -196,6 +196,19 @@ void FillTask(const CoreView& view, const Task& task, v1::Task* message) {
   message->set_evicted(task.is_evicted);
 }
 
+std::string GangText(const Gang& gang) {
+  switch (gang.minimum) {
+    case 0:
+      return "";
+    case Gang::kAllTasks:
+      return "all that are known";
+    case Gang::kEveryMachine:
+      return "one on every machine that they may run on";
+    default:
+      return StrCat("at least ", gang.minimum);
+  }
+}
+
 void CountTask(const Task& task, v1::Job* job) {
   switch (StateOf(task)) {
     case v1::Task::PENDING:
@@ -397,7 +410,7 @@ absl::Status InspectJob(const CoreView& view, const v1::GetJobRequest& request,
   const Job& job = *it->second;
   response->set_uuid(job.uuid);
   response->set_name(job.name);
-  response->set_gang_minimum(job.gang.minimum);
+  response->set_gang(GangText(job.gang));
   for (const auto& [id, task] : state.tasks()) {
     if (task->job == job.id && task->state != TaskState::kRemoved) {
       CountTask(*task, response);

@@ -3,8 +3,11 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "base/glob.h"
 #include "base/strings.h"
 #include "state/cluster_state.h"
 
@@ -14,10 +17,6 @@ namespace {
 // A task is worth so much to those that its required affinity means, as in
 // Kubernetes (hardPodAffinityWeight).
 constexpr int64_t kRequiredAffinityWorth = 1;
-
-bool IsPattern(const std::string& job) {
-  return job.find_first_of("*?") != std::string::npos;
-}
 
 }  // namespace
 
@@ -216,8 +215,9 @@ void PeerTable::Index::Update(const std::vector<TaskSelector>& all,
     }
   };
   for (const TaskSelector& one : all) {
-    if (!one.job.empty() && !IsPattern(one.job)) {
-      update(&by_job, one.job);
+    const std::optional<std::string> job = LiteralOf(one.job);
+    if (job.has_value() && !job->empty()) {
+      update(&by_job, *job);
       return;
     }
     for (const LabelRequirement& requirement :

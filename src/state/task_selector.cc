@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/strings.h"
+#include "base/glob.h"
 
 namespace sluice {
 namespace {

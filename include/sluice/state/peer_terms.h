@@ -32,7 +32,7 @@ struct TaskSelector {
   std::vector<std::string> namespaces = {};
   // ... or its namespace's labels meet all of these, if present.
   std::optional<std::vector<LabelRequirement>> namespace_labels = {};
-  // A pattern that its job's name matches, with * and ? as in file names;
+  // A pattern that its job's name matches, with *, ? and \ as in file names;
   // empty: any job.
   std::string job = {};
 

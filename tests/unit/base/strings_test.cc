@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "absl/strings/string_view.h"
-#include "base/rng.h"
 
 namespace sluice {
 namespace {
@@ -72,68 +71,6 @@ TEST(Printable, IsShortHoweverLongTheText) {
   const std::string shown = Printable(huge, 8);
   EXPECT_TRUE(shown.ends_with("\\xff..., 10485760 bytes")) << shown;
   EXPECT_LE(shown.size(), 4u * 8 + 32);
-}
-
-TEST(GlobMatches, ComparesAllOfTheText) {
-  EXPECT_TRUE(GlobMatches("", ""));
-  EXPECT_TRUE(GlobMatches("web", "web"));
-  for (const char* other : {"", "we", "web1", "xweb", "Web"}) {
-    EXPECT_FALSE(GlobMatches("web", other)) << other;
-  }
-  EXPECT_FALSE(GlobMatches("", "web"));
-  EXPECT_TRUE(GlobMatches("[a]{b}\\", "[a]{b}\\"));
-}
-
-TEST(GlobMatches, KnowsStarAndQuestionMark) {
-  EXPECT_TRUE(GlobMatches("?", "a"));
-  EXPECT_FALSE(GlobMatches("?", ""));
-  EXPECT_FALSE(GlobMatches("?", "ab"));
-  EXPECT_TRUE(GlobMatches("*", ""));
-  EXPECT_TRUE(GlobMatches("web-*", "web-"));
-  EXPECT_TRUE(GlobMatches("web-?*.service", "web-17.service"));
-  EXPECT_FALSE(GlobMatches("web-?*.service", "web-.service"));
-  EXPECT_TRUE(GlobMatches("*.service", "a.service.service"));
-  EXPECT_TRUE(GlobMatches("a*b*c", "a-b-c-b-c"));
-  EXPECT_FALSE(GlobMatches("a*b*c", "a-c-b"));
-  EXPECT_TRUE(GlobMatches("**?**", "x"));
-  EXPECT_TRUE(GlobMatches("*\xff?", std::string_view("a\xff\0", 3)));
-}
-
-// The same by recursion: a pattern begins with a star, or with one byte.
-bool TwinMatches(std::string_view pattern, std::string_view text) {
-  if (pattern.empty()) return text.empty();
-  if (pattern[0] == '*') {
-    return TwinMatches(pattern.substr(1), text) ||
-           (!text.empty() && TwinMatches(pattern, text.substr(1)));
-  }
-  return !text.empty() && (pattern[0] == '?' || pattern[0] == text[0]) &&
-         TwinMatches(pattern.substr(1), text.substr(1));
-}
-
-TEST(GlobMatches, AgreesWithItsTwin) {
-  Rng rng(1);
-  const auto draw = [&](std::string_view alphabet) {
-    std::string text;
-    for (uint64_t size = rng.Below(9); size > 0; --size) {
-      text += alphabet[rng.Below(alphabet.size())];
-    }
-    return text;
-  };
-  int match_count = 0;
-  for (int round = 0; round < 100'000; ++round) {
-    const std::string pattern = draw("ab*?");
-    const std::string text = draw("ab");
-    const bool matches = GlobMatches(pattern, text);
-    ASSERT_EQ(matches, TwinMatches(pattern, text)) << pattern << " " << text;
-    match_count += matches ? 1 : 0;
-  }
-  EXPECT_GT(match_count, 1000);
-}
-
-TEST(GlobMatches, TakesNoExponentialTime) {
-  std::string pattern;
-  for (int i = 0; i < 1000; ++i) pattern += "*a";
-  EXPECT_FALSE(GlobMatches(pattern + "b", std::string(4096, 'a')));
 }
 
 }  // namespace

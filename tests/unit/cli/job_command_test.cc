@@ -15,27 +15,27 @@ TEST(JobCommand, ShowsCountsAndTasks) {
   server.inspector.job.set_uuid("j");
   server.inspector.job.set_name("shop");
   server.inspector.job.set_running_tasks(2);
-  server.inspector.job.set_gang_minimum(2);
+  server.inspector.job.set_gang("at least 2");
   server.inspector.job.add_task_uids(101);
   server.inspector.job.add_task_uids(102);
   const CliResult result = RunCli({"job", "j", "--server", server.Address()});
   EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
   EXPECT_EQ(result.out,
-            "JOB           shop\n"
-            "uuid          j\n"
-            "pending       0\n"
-            "running       2\n"
-            "completed     0\n"
-            "failed        0\n"
-            "quarantined   0\n"
-            "gang minimum  2\n"
+            "JOB          shop\n"
+            "uuid         j\n"
+            "pending      0\n"
+            "running      2\n"
+            "completed    0\n"
+            "failed       0\n"
+            "quarantined  0\n"
+            "gang         at least 2\n"
             "\n"
             "TASKS\n"
             "101\n"
             "102\n");
   EXPECT_THAT(
       RunCli({"job", "j", "--output=json", "--server", server.Address()}).out,
-      HasSubstr("\"gangMinimum\": \"2\""));
+      HasSubstr("\"gang\": \"at least 2\""));
 }
 
 TEST(JobCommand, FailsForAJobThatIsNotThere) {

@@ -81,6 +81,9 @@ TEST_F(GangsTest, IsClosedNoMoreAfterItsTimeOut) {
   Submit(2, gang, {}, 900);
   EXPECT_TRUE(GangsAt(1499).IsClosed(KeyOf(1)));
   EXPECT_FALSE(GangsAt(1500).IsClosed(KeyOf(1)));
+  Submit(4, gang, {.cpu = 100}, 1200);  // Another class of it.
+  EXPECT_TRUE(GangsAt(1499).IsClosed(KeyOf(4)));
+  EXPECT_FALSE(GangsAt(1500).IsClosed(KeyOf(4)));
   Submit(3, {.minimum = 2}, {.job = "patient"}, 0);
   EXPECT_TRUE(GangsAt(std::numeric_limits<int64_t>::max()).IsClosed(KeyOf(3)));
 }
@@ -311,14 +314,16 @@ TEST_F(GangsTest, LeaveNothingBehindWhenASolveIsCancelled) {
   EXPECT_EQ(RunningOf(4), 4);
 }
 
-TEST_F(GangsTest, LeaveNothingBehindWhenTheWorkBudgetIsSpent) {
+// Cut short it would begin anew in each round and never start.
+TEST_F(GangsTest, AreTriedToTheEndWhenTheWorkBudgetIsSpent) {
   TestScheduler cluster(RoundOptions{.arcs_max = 1});
   SubmitTrial(&cluster);
-  const RoundStats& stats = cluster.Round();
+  cluster.Apply(Submitted(9, {.cpu = 100, .job = "other"}), 1);
+  const RoundStats& stats = cluster.Round(1);
   EXPECT_TRUE(stats.is_cut_short);
-  EXPECT_EQ(stats.passes, 1);
-  EXPECT_EQ(stats.placed, 0);
-  EXPECT_THAT(cluster.Deliver().deltas, IsEmpty());
+  EXPECT_GT(stats.passes, 1);
+  EXPECT_EQ(stats.placed, 4);
+  EXPECT_EQ(cluster.Deliver().deltas.size(), 4u);
 }
 
 // The process ended between two placements, and began anew.

@@ -139,14 +139,62 @@ TEST_F(ReplaceTest, IsPlacedAsAnyTaskWhereThereIsNothingToReplace) {
       << "it has ended";
 }
 
+// A new version of what keeps away from itself.
+TEST_F(ReplaceTest, DoesNotMindTheFormer) {
+  const PeerTerm itself = {App("db"), ""};
+  const SpreadConstraint spread = {.term = itself};
+  const PlacementRules rows[] = {{.anti_affinity = {itself}},
+                                 {.spread = {spread}}};
+  cluster_.Apply(Added("free", {.cpu = 1000}));
+  uint64_t uid = 10;
+  for (PlacementRules rules : rows) {
+    rules.selectors = {LabelExists("db")};
+    const std::string machine = StrCat("db", uid);
+    cluster_.Apply(Added(machine, {.cpu = 1000, .labels = {{"db", machine}}}));
+    const auto submit = [&] {
+      cluster_.Apply(
+          Submitted(uid, {.cpu = 10, .labels = {{"app", "db"}}, .rules = rules},
+                    PeerOptions()));
+    };
+    submit();
+    EXPECT_THAT(Reply(), ElementsAre(StrCat("PLACE ", uid, " on ", machine)));
+    rules.replaces = TaskId{uid++};
+    submit();
+    EXPECT_THAT(Reply(),
+                ElementsAre(StrCat("PREEMPT ", uid - 1, " on ", machine),
+                            StrCat("PLACE ", uid, " on ", machine)));
+    ++uid;
+  }
+}
+
+TEST_F(ReplaceTest, CannotBeNearTheFormerAlone) {
+  cluster_.Apply(Added("n", {.cpu = 1000}));
+  cluster_.Apply(
+      Submitted(3, {.cpu = 10, .labels = {{"app", "db"}}}, PeerOptions()));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 3 on n"));
+  PlacementRules rules = InPlaceOf(3);
+  rules.affinity = {{App("db"), ""}};
+  cluster_.Apply(
+      Submitted(kNewcomer, {.cpu = 990, .rules = rules}, PeerOptions()));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on n")) << "beside it";
+  EXPECT_FALSE(IsToldToLeave(3));
+}
+
+TEST_F(ReplaceTest, SendsBackTheFormerThatNobodyKnowsOf) {
+  cluster_.Apply(Added("free", {.cpu = 1000}));
+  cluster_.Apply(Submitted(3, {.cpu = 600}));
+  cluster_.Round();
+  SubmitNewcomer(600, InPlaceOf(3), 10);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 10 on free"));
+  EXPECT_EQ(cluster_.MachineOf(3), "");
+  cluster_.Apply(Added("other", {.cpu = 1000}));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 3 on other"));
+}
+
 TEST_F(ReplaceTest, LeavesAloneWhatCannotBeStopped) {
   cluster_.Apply(Added("free", {.cpu = 1000}));
   cluster_.Apply(Submitted(3, {.cpu = 100}));
-  cluster_.Round();  // Nobody knows of it.
-  SubmitNewcomer(100, InPlaceOf(3), 10);
   cluster_.Round();
-  EXPECT_FALSE(IsToldToLeave(3));
-  EXPECT_EQ(cluster_.MachineOf(10), "free");
   cluster_.scheduler().TakeReply(kReplyBytesMax);  // On its way.
   SubmitNewcomer(100, InPlaceOf(3), 11);
   cluster_.Round();

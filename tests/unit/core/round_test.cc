@@ -280,6 +280,28 @@ TEST_F(RoundTest, SettlesOnlyWhatDependsOnNoOther) {
   }
 }
 
+// In an order in which each placement is legal when it is made.
+TEST_F(RoundTest, SpreadsOverHostsAndZonesInOnePass) {
+  constexpr uint64_t kTasks = 60;
+  for (uint64_t i = 0; i < kTasks / 2; ++i) {
+    cluster_.Apply(
+        Added(StrCat("m", i),
+              {.cpu = 1000,
+               .labels = {{"host", StrCat(i)}, {"zone", StrCat(i % 3)}}}));
+  }
+  PlacementRules rules;
+  rules.spread = {Spread(App("web"), "host"), Spread(App("web"), "zone")};
+  for (uint64_t uid = 1; uid <= kTasks; ++uid) {
+    cluster_.Apply(
+        Submitted(uid, {.cpu = 10, .labels = {{"app", "web"}}, .rules = rules},
+                  PeerOptions()));
+  }
+  const RoundStats& stats = cluster_.Round();
+  EXPECT_EQ(stats.placed, kTasks);
+  EXPECT_EQ(stats.passes, 1);
+  EXPECT_EQ(stats.conflicts, 0);
+}
+
 TEST_F(RoundTest, EndsWhenItsWorkBudgetIsSpentAndTheNextGoesOn) {
   TestScheduler cluster(RoundOptions{.arcs_max = 1});
   ClusterBuilder()

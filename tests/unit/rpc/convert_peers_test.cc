@@ -280,6 +280,13 @@ TEST(ConvertPeers, KeepTheTasksOfAGlobalJobApart) {
     EXPECT_THAT(RulesOf(StrCat("global: ", global)).anti_affinity,
                 ElementsAre(OfJob("web-job")));
   }
+  TaskIdentity self = Self();
+  self.job = "web*";
+  PlacementRules rules;
+  Faults faults;
+  ASSERT_TRUE(
+      AddPeerTerms(Parse("global: ONE_A_MACHINE"), self, &rules, &faults).ok());
+  EXPECT_THAT(rules.anti_affinity, ElementsAre(OfJob("web\\*")));
 }
 
 TEST(ConvertPeers, TellTaskZeroFromNoneToReplace) {

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "util/cluster_builder.h"
+#include "util/peer_builder.h"
 #include "util/status_matchers.h"
 #include "util/test_scheduler.h"
 
@@ -181,6 +184,24 @@ TEST_F(InspectTest, CountsAJobByItsUuidOrItsName) {
   request.set_job("c");
   EXPECT_THAT(InspectJob(view(), request, &job),
               StatusIs(absl::StatusCode::kNotFound, "job 'c' is unknown"));
+}
+
+TEST_F(InspectTest, SaysHowManyOfAGangRunTogether) {
+  const std::pair<uint64_t, std::string> rows[] = {
+      {0, ""},
+      {4, "at least 4"},
+      {Gang::kAllTasks, "all that are known"},
+      {Gang::kEveryMachine, "one on every machine that they may run on"}};
+  uint64_t uid = 0;
+  for (const auto& [minimum, text] : rows) {
+    scheduler_.Apply(Submitted(++uid, {.job = StrCat(minimum)},
+                               {.gang = {.minimum = minimum}}));
+    v1::GetJobRequest request;
+    request.set_job(StrCat(minimum));
+    v1::Job job;
+    ASSERT_THAT(InspectJob(view(), request, &job), IsOk());
+    EXPECT_EQ(job.gang(), text);
+  }
 }
 
 TEST_F(InspectTest, ExplainsWhyATaskWaits) {
