@@ -28,6 +28,10 @@ class Gangs {
   // Of a class: whether it is of a closed gang, or of one to be healed.
   bool IsClosed(const ClassKey& key) const;
   bool IsHealing(const ClassKey& key) const;
+  // Of a class of a gang: how many tasks must run together.
+  int64_t MinimumFor(const ClassKey& key) const {
+    return MinimumOf(JobOf(key), *key.rules);
+  }
 
   // A closed gang that has enough tasks.
   struct Waiting {

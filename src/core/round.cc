@@ -7,12 +7,14 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <ranges>
 #include <utility>
 
 #include "base/int128.h"
 #include "core/admission.h"
+#include "core/commit_order.h"
+#include "core/gang_exchange.h"
 #include "core/gang_search.h"
+#include "core/tier_search.h"
 #include "cost/waiting_cost.h"
 
 namespace sluice {
@@ -69,7 +71,10 @@ std::optional<FlowProblem> Round::NextPass(RoundStats* stats) {
   while (true) {
     while (bands_.empty()) {
       if (exchange_.has_value()) {
-        if (!StepExchange(stats)) return FlowProblem();
+        if (!StepExchange(stats)) {
+          pass_version_ = state_->version();
+          return FlowProblem();
+        }
       } else if (!Advance(stats)) {
         return std::nullopt;
       }
@@ -111,6 +116,7 @@ std::optional<FlowProblem> Round::NextPass(RoundStats* stats) {
 }
 
 void Round::FinishPass(const FlowSolution& solution, RoundStats* stats) {
+  has_changed_ = has_changed_ || pass_version_ != state_->version();
   if (!pass_.has_value()) return;  // A pause of the exchange.
   if (pass_version_ != state_->version()) {
     state_->SyncPeers();
@@ -119,7 +125,8 @@ void Round::FinishPass(const FlowSolution& solution, RoundStats* stats) {
   Band& band = bands_.front();
   std::map<JobId, std::vector<TaskId>> placed_of_gang;
   std::vector<TaskId> placed;
-  for (const Proposal& proposal : InOrder(pass_->Decode(solution))) {
+  for (const Proposal& proposal :
+       InCommitOrder(*state_, pass_classes_, pass_->Decode(solution))) {
     Member& member = band.members[proposal.class_index];
     // What gangs were weighed against has its own pass later.
     if (!band.gangs.empty() &&
@@ -205,41 +212,6 @@ void Round::LookUpPeers(std::vector<BandClass>* classes) {
   }
 }
 
-std::vector<Proposal> Round::InOrder(std::vector<Proposal> proposals) const {
-  if (pass_peers_.empty()) return proposals;
-  std::vector<std::vector<const TopologySpread*>> spreads;
-  size_t spreads_max = 0;
-  for (const BandClass& band_class : pass_classes_) {
-    spreads.emplace_back();
-    if (band_class.peers == nullptr) continue;
-    spreads.back() = band_class.peers->OwnSpreads();
-    spreads_max = std::max(spreads_max, spreads.back().size());
-  }
-  std::ranges::stable_sort(proposals, {}, [this](const Proposal& proposal) {
-    const Task* task = state_->FindTask(proposal.task);
-    return task == nullptr ? 0 : task->submitted_ms;
-  });
-  // Those by which there are the fewest domains come last and count most:
-  // within one of their domains the tasks then rise by the others' levels.
-  for (size_t left = spreads_max; left > 0; --left) {
-    std::map<std::pair<size_t, DomainIndex>, int64_t> levels;
-    std::vector<std::pair<int64_t, Proposal>> ordered;
-    for (const Proposal& proposal : proposals) {
-      int64_t& level = ordered.emplace_back(0, proposal).first;
-      const auto& of_class = spreads[proposal.class_index];
-      if (left > of_class.size()) continue;
-      const TopologySpread& spread = *of_class[of_class.size() - left];
-      const auto [it, is_new] = levels.try_emplace(
-          {proposal.class_index, spread.topology().DomainOf(proposal.machine)},
-          spread.CountAt(proposal.machine));
-      level = ++it->second;
-    }
-    std::ranges::stable_sort(ordered, {}, &std::pair<int64_t, Proposal>::first);
-    std::ranges::copy(ordered | std::views::values, proposals.begin());
-  }
-  return proposals;
-}
-
 void Round::Replace(RoundStats* stats) {
   std::vector<const Task*> newcomers;
   for (const auto& [key, tasks] : state_->pending()) {
@@ -299,6 +271,7 @@ bool Round::Advance(RoundStats* stats) {
       if (!EnterTierBelow(priority_)) {
         if (!MustStartOver(*stats)) return false;
         priority_.reset();
+        has_started_over_ = true;
         continue;
       }
     } else if (stage_ == Stage::kHeal) {
@@ -307,14 +280,18 @@ bool Round::Advance(RoundStats* stats) {
       FindWaitingGangs();
     } else if (stage_ == Stage::kGangs || stage_ == Stage::kTrials) {
       if (!waiting_gangs_.empty()) {
-        if (PlanGangs()) return true;
+        if (PlanGangs(stats)) return true;
         continue;
       }
-      if (stage_ == Stage::kTrials) {
+      if (stage_ == Stage::kGangs) {
+        stage_ = Stage::kAdmit;
+      } else if (std::exchange(must_refill_, false)) {
+        stage_ = Stage::kFill;
+      } else {
+        SearchThisTier(stats);
         StartSettling();
         continue;
       }
-      stage_ = Stage::kAdmit;
     } else if (!IsTierWaiting() ||
                (stage_ == Stage::kRefill && placed_in_stage_ == 0)) {
       stage_ = Stage::kTrials;
@@ -359,14 +336,17 @@ void Round::FindWaitingGangs() {
                         std::make_move_iterator(waiting.end()));
 }
 
-bool Round::PlanGangs() {
+bool Round::PlanGangs(RoundStats* stats) {
   const int64_t submitted_ms = waiting_gangs_.front().submitted_ms;
   Band band;
   while (!waiting_gangs_.empty() &&
          waiting_gangs_.front().submitted_ms == submitted_ms) {
     Gangs::Waiting gang = std::move(waiting_gangs_.front());
     waiting_gangs_.pop_front();
-    if (!MayFit(gang)) continue;
+    if (!MayFit(gang)) {
+      if (stage_ == Stage::kTrials) ExchangeFor(gang, stats);
+      continue;
+    }
     if (stage_ == Stage::kTrials || NeedsLeader(gang)) {
       if (!band.gangs.empty()) {
         waiting_gangs_.push_front(std::move(gang));
@@ -491,6 +471,28 @@ void Round::EndTrial(RoundStats* stats) {
                     &search_budget_);
   stats->placed += std::ssize(placed);
   placed_in_tier_.insert(placed_in_tier_.end(), placed.begin(), placed.end());
+  if (placed.empty()) ExchangeFor(trial.gang, stats);
+}
+
+bool Round::HasRoomBesideItself(const Gangs::Waiting& gang) const {
+  int64_t missing = gang.minimum;
+  for (const ClassKey& key : gang.classes) {
+    missing -= RoomBesideItself(key, CountWaiting(key));
+  }
+  return missing <= 0;
+}
+
+void Round::ExchangeFor(const Gangs::Waiting& gang, RoundStats* stats) {
+  if (search_budget_ <= 0 || !HasRoomBesideItself(gang)) return;
+  Groups();  // The eligibility is asked.
+  state_->SyncPeers();
+  const auto [placed, given_up] =
+      ExchangeForGang(gang, delta_begin_, sequence_end_, constraints_,
+                      eligibility_, now_ms_, state_, &search_budget_);
+  stats->placed += std::ssize(placed) - given_up;
+  stats->withdrawn += given_up;
+  placed_in_tier_.insert(placed_in_tier_.end(), placed.begin(), placed.end());
+  must_refill_ = must_refill_ || !placed.empty();
 }
 
 void Round::Withdraw(const std::vector<TaskId>& tasks, RoundStats* stats) {
@@ -504,6 +506,21 @@ void Round::Withdraw(const std::vector<TaskId>& tasks, RoundStats* stats) {
     --stats->placed;
     ++stats->withdrawn;
   }
+}
+
+void Round::SearchThisTier(RoundStats* stats) {
+  // Others may have been placed because of tasks that were placed before; what
+  // was placed may not be legal by now; and gangs are healed before others
+  // start.
+  if (has_started_over_ || has_changed_ || IsTierHealing()) return;
+  Groups();  // The eligibility is asked.
+  state_->SyncPeers();
+  const auto [placed, given_up] =
+      SearchTier(*priority_, delta_begin_, sequence_end_, gangs_, policies_,
+                 constraints_, now_ms_, state_);
+  stats->placed += std::ssize(placed) - given_up;
+  stats->withdrawn += given_up;
+  placed_in_tier_.insert(placed_in_tier_.end(), placed.begin(), placed.end());
 }
 
 // ---------------------------------------------------------------------------
@@ -603,11 +620,21 @@ bool Round::IsTierWaiting() const {
   return false;
 }
 
+bool Round::IsTierHealing() const {
+  for (auto it = state_->pending().lower_bound(ClassKey{*priority_, {}});
+       it != state_->pending().end() && it->first.priority == *priority_;
+       ++it) {
+    if (gangs_.IsHealing(it->first)) return true;
+  }
+  return false;
+}
+
 bool Round::EnterTierBelow(std::optional<uint32_t> priority) {
   for (const auto& [key, tasks] : state_->pending()) {
     if (priority.has_value() && key.priority >= *priority) continue;
     priority_ = key.priority;
     stage_ = Stage::kHeal;
+    delta_begin_ = state_->counters().next_delta_sequence;
     placed_in_tier_.clear();
     placed_in_stage_ = 0;
     return true;

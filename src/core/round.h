@@ -11,7 +11,10 @@
 //           repeats until it places nothing;
 //   fills   what capacity is left with what was not admitted, until no waiting
 //           task fits anywhere;
-//   tries   the gangs that still wait with what is left, task by task;
+//   tries   the gangs that still wait with what is left, task by task, or in
+//   the
+//           place of what is cheaper to leave waiting (core/gang_exchange.h);
+//   decides small tiers anew, all of it at once (core/tier_search.h);
 //   settles classes that would rather have gone where there is room by now.
 //
 // Tasks that depend on tasks are placed whole classes at a time, too: where
@@ -138,12 +141,13 @@ class Round {
   bool StepExchange(RoundStats* stats);
   // Begins with what the stage has left to do about gangs.  Returns false where
   // there is nothing.
-  bool PlanGangs();
+  bool PlanGangs(RoundStats* stats);
   void FindWaitingGangs();
   int64_t CountWaiting(const ClassKey& key) const;
   // For how many of `count` tasks there is room by what the class says of
   // itself, at most.
   int64_t RoomBesideItself(const ClassKey& key, int64_t count) const;
+  bool HasRoomBesideItself(const Gangs::Waiting& gang) const;
   // Whether each task has room, be it not all of them at once.
   bool MayFit(const Gangs::Waiting& gang);
   // Whether its tasks go one after the other.
@@ -153,9 +157,14 @@ class Round {
   bool PlanTrial();
   // Keeps what it placed if the gang is whole.
   void EndTrial(RoundStats* stats);
+  void ExchangeFor(const Gangs::Waiting& gang, RoundStats* stats);
   void Withdraw(const std::vector<TaskId>& tasks, RoundStats* stats);
+  // See core/tier_search.h.
+  void SearchThisTier(RoundStats* stats);
   // Whether a task waits that may be placed one by one.
   bool IsTierWaiting() const;
+  // Whether one of a gang waits that runs with too few.
+  bool IsTierHealing() const;
   // Whether tasks may have been waiting for those that were placed since the
   // first tier was entered.
   bool MustStartOver(const RoundStats& stats) const;
@@ -171,9 +180,6 @@ class Round {
   std::vector<BandClass> CollectTasks(const Band& band);
   // How the classes stand to the tasks that run now.
   void LookUpPeers(std::vector<BandClass>* classes);
-  // Those of the proposals first that bring spreads up to their next levels,
-  // and of these the ones that are dearer to leave waiting.
-  std::vector<Proposal> InOrder(std::vector<Proposal> proposals) const;
   // Whether the proposal is legal as things are.
   bool IsLegal(const Proposal& proposal, RoundStats* stats) const;
 
@@ -188,6 +194,7 @@ class Round {
   std::optional<uint32_t> priority_;  // Of the current tier.
   Stage stage_ = Stage::kAdmit;
   int64_t placed_in_stage_ = 0;
+  uint64_t delta_begin_ = 0;  // Of this tier.
   std::vector<TaskId> placed_in_tier_;
   // Classes with tasks of this tier that are where they would rather not be.
   std::deque<std::pair<ClassKey, std::vector<TaskId>>> unsettled_;
@@ -196,7 +203,9 @@ class Round {
   std::deque<Gangs::Waiting> waiting_gangs_;  // To be looked at in this stage.
   std::optional<Trial> trial_;                // While it runs.
   int64_t search_budget_;
+  bool must_refill_ = false;   // Exchanges left tasks waiting.
   int64_t placed_before_ = 0;  // When the first tier was entered.
+  bool has_started_over_ = false;
   bool has_replaced_ = false;
   std::vector<MachineGroup> groups_;
   std::optional<uint64_t>
@@ -205,6 +214,7 @@ class Round {
   std::vector<BandClass> pass_classes_;
   std::vector<std::unique_ptr<ClassPeers>> pass_peers_;
   uint64_t pass_version_ = 0;  // Of the state, when these were looked up.
+  bool has_changed_ = false;   // Between two passes of this round.
   std::optional<Exchange> exchange_;  // While it runs.
 };
 

@@ -21,11 +21,12 @@
 namespace sluice {
 namespace {
 
-// Tasks are alike but for their job; each takes one slot of a machine.
+// The tasks of a job are alike; each takes `size` slots of a machine.
 struct JobPlan {
   int64_t tasks = 0;
   int64_t minimum = 0;  // Of a gang; 0 where the tasks are on their own.
   Shape shape = Shape::kAny;
+  int64_t size = 1;
 };
 
 struct Instance {
@@ -41,8 +42,8 @@ std::ostream& operator<<(std::ostream& out, const Instance& instance) {
   for (const auto& [slots, zone] : instance.machines) {
     out << slots << " slots in zone " << zone << "; ";
   }
-  for (const auto& [tasks, minimum, shape] : instance.jobs) {
-    out << minimum << " of " << tasks << " tasks, shape "
+  for (const auto& [tasks, minimum, shape, size] : instance.jobs) {
+    out << minimum << " of " << tasks << " tasks of size " << size << ", shape "
         << static_cast<int>(shape) << "; ";
   }
   return out;
@@ -92,7 +93,7 @@ std::vector<Counts> Placements(const Instance& instance, const JobPlan& job) {
       if (IsLegal(instance, job, counts)) placements.push_back(counts);
       return;
     }
-    const int64_t most = std::min(left, instance.machines[m].slots);
+    const int64_t most = std::min(left, instance.machines[m].slots / job.size);
     for (counts[m] = 0; counts[m] <= most; ++counts[m]) {
       fill(m + 1, left - counts[m]);
     }
@@ -103,79 +104,84 @@ std::vector<Counts> Placements(const Instance& instance, const JobPlan& job) {
   return placements;
 }
 
-int64_t MostPlaced(const Instance& instance) {
+// How many tasks are placed, and what the placements cost by the load of the
+// machines, one after the other.
+struct Outcome {
+  int64_t placed = 0;
+  FlowCost cost = 0;
+
+  bool operator==(const Outcome&) const = default;
+  bool IsBetterThan(const Outcome& other) const {
+    return placed != other.placed ? placed > other.placed : cost < other.cost;
+  }
+};
+
+std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
+  return out << outcome.placed << " placed for " << outcome.cost;
+}
+
+// What the first 0, 1, ... tasks on each machine cost, where all have size 1.
+using CostTable = std::vector<std::vector<FlowCost>>;
+
+Outcome Best(const Instance& instance, const CostTable& costs) {
   std::vector<std::vector<Counts>> placements;
   for (const JobPlan& job : instance.jobs) {
     placements.push_back(Placements(instance, job));
   }
-  Counts free;
-  for (const Instance::Machine& machine : instance.machines) {
-    free.push_back(machine.slots);
-  }
-  int64_t best = 0;
+  Counts used(instance.machines.size(), 0);
+  Outcome best;
   const std::function<void(size_t, int64_t)> try_job = [&](size_t j,
                                                            int64_t placed) {
-    best = std::max(best, placed);
-    if (j == placements.size()) return;
     int64_t hope = placed;
     for (size_t i = j; i < placements.size(); ++i) {
       hope += Sum(placements[i].front());
     }
-    if (hope <= best) return;
-    for (const Counts& counts : placements[j]) {
-      if (!std::ranges::equal(counts, free, std::ranges::less_equal{})) {
-        continue;
+    if (hope < best.placed) return;
+    if (j == placements.size()) {
+      Outcome outcome = {placed, 0};
+      for (size_t m = 0; m < used.size(); ++m) {
+        outcome.cost += costs[m][static_cast<size_t>(used[m])];
       }
-      for (size_t m = 0; m < free.size(); ++m) free[m] -= counts[m];
-      try_job(j + 1, placed + Sum(counts));
-      for (size_t m = 0; m < free.size(); ++m) free[m] += counts[m];
+      if (outcome.IsBetterThan(best)) best = outcome;
+      return;
+    }
+    const int64_t size = instance.jobs[j].size;
+    for (const Counts& counts : placements[j]) {
+      bool fits = true;
+      for (size_t m = 0; m < used.size(); ++m) {
+        used[m] += counts[m] * size;
+        fits = fits && used[m] <= instance.machines[m].slots;
+      }
+      if (fits) try_job(j + 1, placed + Sum(counts));
+      for (size_t m = 0; m < used.size(); ++m) used[m] -= counts[m] * size;
     }
   };
   try_job(0, 0);
   return best;
 }
 
-struct Outcome {
-  int64_t placed = 0;
-  // What the placements cost by the load of the machines, one after the other,
-  // and the least that so many tasks can cost, whichever they are.
-  FlowCost cost = 0;
-  FlowCost least_cost = 0;
+CostTable CostsOf(const TestScheduler& cluster, const Instance& instance) {
+  CostTable costs;
+  for (size_t m = 0; m < instance.machines.size(); ++m) {
+    const Machine& machine = *cluster.state().FindMachine(StrCat("m", m));
+    std::vector<FlowCost>& of_machine = costs.emplace_back();
+    of_machine.push_back(0);
+    for (int64_t k = 0; k < instance.machines[m].slots; ++k) {
+      of_machine.push_back(of_machine.back() +
+                           LoadArcCost(cluster.policies(), machine,
+                                       Resources(100 * k, 0, 0, k)));
+    }
+  }
+  return costs;
+}
+
+struct Comparison {
+  Outcome round;
+  Outcome best;
 };
 
-// What the first `count` tasks on an empty machine cost.
-FlowCost CostOf(const TestScheduler& cluster, const std::string& uuid,
-                int64_t count) {
-  const Machine& machine = *cluster.state().FindMachine(uuid);
-  FlowCost cost = 0;
-  for (int64_t k = 0; k < count; ++k) {
-    cost +=
-        LoadArcCost(cluster.policies(), machine, Resources(100 * k, 0, 0, k));
-  }
-  return cost;
-}
-
-FlowCost LeastCost(const TestScheduler& cluster, const Instance& instance,
-                   int64_t placed) {
-  FlowCost least = std::numeric_limits<FlowCost>::max();
-  const std::function<void(size_t, int64_t, FlowCost)> fill =
-      [&](size_t m, int64_t left, FlowCost cost) {
-        if (m == instance.machines.size()) {
-          if (left == 0) least = std::min(least, cost);
-          return;
-        }
-        const int64_t most = std::min(left, instance.machines[m].slots);
-        for (int64_t count = 0; count <= most; ++count) {
-          fill(m + 1, left - count,
-               cost + CostOf(cluster, StrCat("m", m), count));
-        }
-      };
-  fill(0, placed, 0);
-  return least;
-}
-
 // Checks that what the round places is legal.
-Outcome RunRound(const Instance& instance) {
+Comparison RunRound(const Instance& instance) {
   TestScheduler cluster;
   for (size_t m = 0; m < instance.machines.size(); ++m) {
     const auto& [slots, zone] = instance.machines[m];
@@ -195,15 +201,17 @@ Outcome RunRound(const Instance& instance) {
                                ? Gang::kAllTasks
                                : static_cast<uint64_t>(job.minimum);
       cluster.Apply(Submitted(uid,
-                              {.cpu = 100,
+                              {.cpu = 100 * job.size,
                                .job = name,
                                .labels = {{"app", name}},
                                .rules = RulesFor(job.shape, name)},
                               {.gang = {.minimum = minimum}}));
     }
   }
-  Outcome outcome;
-  outcome.placed = cluster.Round().placed;
+  const CostTable costs = CostsOf(cluster, instance);
+  Comparison comparison;
+  comparison.best = Best(instance, costs);
+  comparison.round.placed = cluster.Round().placed;
   std::vector<Counts> counts(instance.jobs.size(),
                              Counts(instance.machines.size(), 0));
   for (const auto& [task, j] : job_of) {
@@ -215,29 +223,35 @@ Outcome RunRound(const Instance& instance) {
         << "job " << j << " of " << instance;
   }
   for (size_t m = 0; m < instance.machines.size(); ++m) {
-    int64_t count = 0;
-    for (const Counts& of_job : counts) count += of_job[m];
-    outcome.cost += CostOf(cluster, StrCat("m", m), count);
+    int64_t used = 0;
+    for (size_t j = 0; j < counts.size(); ++j) {
+      used += counts[j][m] * instance.jobs[j].size;
+    }
+    comparison.round.cost += costs[m][static_cast<size_t>(used)];
   }
-  outcome.least_cost = LeastCost(cluster, instance, outcome.placed);
-  return outcome;
+  return comparison;
 }
 
 enum class Family {
   kPlain,           // Gangs and single tasks of no shape.
   kOneGangOfShape,  // One gang of any shape beside single tasks.
   kAllOfShape,      // Jobs of any shape.
+  kOfAnySize,       // Jobs of any shape, their tasks of any size.
 };
 
 Instance Draw(uint64_t seed, Family family) {
+  const bool has_sizes = family == Family::kOfAnySize;
+  const bool has_shapes = family == Family::kAllOfShape || has_sizes;
   Rng rng(seed);
   Instance instance;
   for (int64_t i = rng.Between(1, 4); i > 0; --i) {
-    instance.machines.push_back({rng.Between(1, 3), rng.Between(0, 2)});
+    instance.machines.push_back(
+        {has_sizes ? rng.Between(2, 6) : rng.Between(1, 3), rng.Between(0, 2)});
   }
   const auto add = [&](int64_t tasks, int64_t minimum, bool has_shape) {
     const Shape shape = has_shape ? DrawShape(&rng) : Shape::kAny;
-    instance.jobs.push_back({tasks, minimum, shape});
+    const int64_t size = has_sizes ? rng.Between(1, 3) : 1;
+    instance.jobs.push_back({tasks, minimum, shape, size});
   };
   const int64_t gangs =
       family == Family::kOneGangOfShape ? 1 : rng.Between(1, 3);
@@ -245,52 +259,81 @@ Instance Draw(uint64_t seed, Family family) {
     const int64_t tasks = rng.Between(1, 4);
     add(tasks, rng.Between(1, tasks), family != Family::kPlain);
   }
-  if (rng.Chance(2, 3)) {
-    add(rng.Between(1, 3), 0, family == Family::kAllOfShape);
-  }
+  if (rng.Chance(2, 3)) add(rng.Between(1, 3), 0, has_shapes);
   rng.Shuffle(instance.jobs);
   return instance;
 }
 
 TEST(GangOptimum, PlacesTheMostTasksThatCanBeAtTheLeastCost) {
-  for (uint64_t seed = 1; seed <= 3000; ++seed) {
-    const Instance instance = Draw(seed, Family::kPlain);
-    const Outcome outcome = RunRound(instance);
-    ASSERT_EQ(outcome.placed, MostPlaced(instance))
-        << "seed " << seed << ": " << instance;
-    ASSERT_EQ(outcome.cost, outcome.least_cost)
-        << "seed " << seed << ": " << instance;
+  for (const Family family : {Family::kPlain, Family::kOneGangOfShape}) {
+    for (uint64_t seed = 1; seed <= 3000; ++seed) {
+      const Instance instance = Draw(seed, family);
+      const auto [round, best] = RunRound(instance);
+      ASSERT_EQ(round, best) << "seed " << seed << ": " << instance;
+    }
   }
 }
 
-TEST(GangOptimum, PlacesTheMostTasksThatCanBeBesideOneGangOfAnyShape) {
-  for (uint64_t seed = 1; seed <= 3000; ++seed) {
-    const Instance instance = Draw(seed, Family::kOneGangOfShape);
-    ASSERT_EQ(RunRound(instance).placed, MostPlaced(instance))
-        << "seed " << seed << ": " << instance;
+TEST(GangOptimum, PlacesTheMostTasksThatCanBeOfAnyShapeAndSize) {
+  for (const Family family : {Family::kAllOfShape, Family::kOfAnySize}) {
+    for (uint64_t seed = 1; seed <= 3000; ++seed) {
+      const Instance instance = Draw(seed, family);
+      const auto [round, best] = RunRound(instance);
+      ASSERT_EQ(round.placed, best.placed)
+          << "seed " << seed << ": " << instance;
+    }
   }
 }
 
 // Jobs that are in each other's way, each by terms of its own, are settled one
-// after the other; the floors are what a round reaches by design.
-TEST(GangOptimum, PlacesNearlyAsManyAsCanBeOfJobsOfAnyShape) {
-  constexpr int64_t kSeeds = 3000;
-  int64_t optimal = 0;
-  int64_t placed = 0;
-  int64_t possible = 0;
+// after the other: the cost is not always the least.
+TEST(GangOptimum, CostsLittleMoreThanTheLeastForJobsOfAnyShape) {
+  constexpr int kSeeds = 3000;
+  int optimal = 0;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    const Instance instance = Draw(seed, Family::kAllOfShape);
-    const int64_t by_round = RunRound(instance).placed;
-    const int64_t most = MostPlaced(instance);
-    EXPECT_LE(by_round, most) << "seed " << seed << ": not legal";
-    optimal += by_round == most;
-    placed += by_round;
-    possible += most;
+    const auto [round, best] = RunRound(Draw(seed, Family::kAllOfShape));
+    optimal += round == best ? 1 : 0;
   }
-  RecordProperty("optimal_per_mille", std::to_string(optimal * 1000 / kSeeds));
-  RecordProperty("placed_per_mille", std::to_string(placed * 1000 / possible));
-  EXPECT_GE(optimal, kSeeds * 90 / 100);
-  EXPECT_GE(placed, possible * 97 / 100);
+  RecordProperty("optimal_per_mille", optimal * 1000 / kSeeds);
+  EXPECT_GE(optimal, kSeeds * 98 / 100);
+}
+
+// Thirty machines, asked for nearly twice what they have by gangs and single
+// tasks of five sizes: too large to try every way.  Without exchanges 26 % of
+// the gangs start, and 52 % of the tasks.
+TEST(GangOptimum, StartsGangsAmongTasksOfOtherSizes) {
+  int64_t tasks = 0;
+  int64_t placed = 0;
+  int64_t gangs = 0;
+  int64_t started = 0;
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    Rng rng(seed);
+    TestScheduler cluster;
+    for (int m = 0; m < 30; ++m) {
+      cluster.Apply(Added(StrCat("m", m), {.cpu = 100 * rng.Between(4, 12)}));
+    }
+    std::vector<uint64_t> first_of_gang;
+    for (int j = 0; j < 30; ++j) {
+      const int64_t count = rng.Between(1, 12);
+      const int64_t cpu = 100 * rng.Between(1, 5);
+      const uint64_t minimum = rng.Chance(1, 2) ? Gang::kAllTasks : 0;
+      if (minimum > 0) {
+        first_of_gang.push_back(static_cast<uint64_t>(tasks) + 1);
+      }
+      for (int64_t i = 0; i < count; ++i) {
+        cluster.Apply(Submitted(static_cast<uint64_t>(++tasks),
+                                {.cpu = cpu, .job = StrCat("job-", j)},
+                                {.gang = {.minimum = minimum}}));
+      }
+    }
+    placed += cluster.Round().placed;
+    gangs += std::ssize(first_of_gang);
+    started += std::ranges::count_if(first_of_gang, [&](uint64_t uid) {
+      return !cluster.MachineOf(uid).empty();
+    });
+  }
+  EXPECT_GE(placed * 100, tasks * 56);
+  EXPECT_GE(started * 100, gangs * 45);
 }
 
 }  // namespace

@@ -1,0 +1,23 @@
+#include "core/placements.h"
+
+namespace sluice {
+
+std::vector<Placement> UndoablePlacements(const ClusterState& state,
+                                          uint32_t priority,
+                                          uint64_t delta_begin) {
+  std::vector<Placement> placements;
+  for (auto it = state.outbox().lower_bound(delta_begin);
+       it != state.outbox().end(); ++it) {
+    const Task& task = *state.FindTask(it->second.task);
+    if (task.class_key.priority != priority || !state.IsUntold(task.id)) {
+      continue;
+    }
+    const Machine& machine = *state.FindMachine(task.machine);
+    if (machine.IsUsable() && machine.used.FitsIn(machine.allocatable)) {
+      placements.push_back({&task, machine.id});
+    }
+  }
+  return placements;
+}
+
+}  // namespace sluice

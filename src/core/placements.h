@@ -1,0 +1,29 @@
+// Placements that can still be undone, and made again.
+//
+// Threads: a free function; confined to the core thread.
+
+#ifndef SLUICE_CORE_PLACEMENTS_H_
+#define SLUICE_CORE_PLACEMENTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+struct Placement {
+  const Task* task = nullptr;
+  MachineId machine;
+};
+
+// Those that the deltas from `delta_begin` on made of tasks of `priority` and
+// no client knows of, in their order.  Not on machines with less room than is
+// used: there a task would not fit again.
+std::vector<Placement> UndoablePlacements(const ClusterState& state,
+                                          uint32_t priority,
+                                          uint64_t delta_begin);
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_PLACEMENTS_H_

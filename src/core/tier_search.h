@@ -1,0 +1,43 @@
+// The last word on a small tier: every way to place its tasks.
+//
+// Passes, trials and exchanges decide one thing after the other.  Where few
+// tasks meet few machines, as in the cluster of a test or in the last corner of
+// a large one, all of it can be decided at once: depth first, each task on each
+// machine that takes it or nowhere, until nothing is left waiting that need not
+// be, or the budget is spent.
+//
+// Threads: none; confined to the core thread.  Determinism: tasks by size, then
+// age; machines by cost, then id.
+
+#ifndef SLUICE_CORE_TIER_SEARCH_H_
+#define SLUICE_CORE_TIER_SEARCH_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "constraints/constraint_set.h"
+#include "core/gangs.h"
+#include "cost/policy_set.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+struct TierSearchOutcome {
+  std::vector<TaskId> placed;  // That waited before.
+  int64_t given_up = 0;        // Of those that were placed before.
+};
+
+// Places the tasks of `priority` anew that wait or were placed by the deltas
+// from `delta_begin` on, where that lowers their waiting cost; else all stays
+// as it is.  No other task may have been placed because of them.  Does nothing
+// where more than a few hundred pairs of tasks and machines are to be looked
+// at.  REQUIRES: the eligibility is refreshed, the state's peers are in sync.
+TierSearchOutcome SearchTier(uint32_t priority, uint64_t delta_begin,
+                             uint64_t sequence_end, const Gangs& gangs,
+                             const PolicySet& policies,
+                             const ConstraintSet& constraints, int64_t now_ms,
+                             ClusterState* state);
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_TIER_SEARCH_H_

@@ -1,0 +1,183 @@
+#include "core/tier_search.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "util/peer_builder.h"
+#include "util/state_invariants.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint64_t kAll = std::numeric_limits<uint64_t>::max();
+constexpr int64_t kNowMs = 3'600'000;
+
+class TierSearchTest : public testing::Test {
+ protected:
+  void TearDown() override {
+    EXPECT_EQ(FindContradiction(cluster_.state()), "");
+  }
+  void Submit(uint64_t uid, const TaskOptions& options,
+              int64_t submitted_ms = kNowMs, uint64_t gang_minimum = 0) {
+    cluster_.Apply(Submitted(uid, options, {.gang = {.minimum = gang_minimum}}),
+                   submitted_ms);
+  }
+  void Place(uint64_t uid, std::string_view uuid) {
+    cluster_.mutable_state().Place(
+        {uid}, cluster_.state().FindMachine(uuid)->id, kNowMs);
+  }
+  TierSearchOutcome Search() {
+    cluster_.mutable_state().SyncPeers();
+    cluster_.eligibility().Refresh(&cluster_.mutable_state());
+    const Gangs gangs(&cluster_.mutable_state(), &cluster_.eligibility(), kAll,
+                      kNowMs);
+    return SearchTier(0, delta_begin_, kAll, gangs, cluster_.policies(),
+                      cluster_.constraints(), kNowMs,
+                      &cluster_.mutable_state());
+  }
+  std::string On(uint64_t uid) { return cluster_.MachineOf(uid); }
+  TestScheduler cluster_;
+  uint64_t delta_begin_ = 0;
+};
+
+TEST_F(TierSearchTest, MovesWhatIsInTheWay) {
+  cluster_.Apply(Added("large", {.cpu = 300}));
+  cluster_.Apply(Added("small", {.cpu = 100}));
+  Submit(1, {.cpu = 100});
+  Place(1, "large");
+  Submit(2, {.cpu = 300});
+  const TierSearchOutcome outcome = Search();
+  EXPECT_EQ(outcome.placed, std::vector<TaskId>{{2}});
+  EXPECT_EQ(outcome.given_up, 0);
+  EXPECT_EQ(On(1), "small");
+  EXPECT_EQ(On(2), "large");
+}
+
+TEST_F(TierSearchTest, GivesUpWhatIsCheaperToLeaveWaiting) {
+  cluster_.Apply(Added("m", {.cpu = 300}));
+  Submit(1, {.cpu = 300});
+  Place(1, "m");
+  Submit(2, {.cpu = 150});
+  Submit(3, {.cpu = 150});
+  const TierSearchOutcome outcome = Search();
+  EXPECT_EQ(outcome.placed.size(), 2u);
+  EXPECT_EQ(outcome.given_up, 1);
+}
+
+TEST_F(TierSearchTest, LeavesAllAsItIsWhereNothingIsGained) {
+  cluster_.Apply(Added("a", {.cpu = 100}));
+  cluster_.Apply(Added("b", {.cpu = 100}));
+  Submit(1, {.cpu = 100});
+  Submit(2, {.cpu = 100});
+  Place(2, "a");
+  Place(1, "b");
+  Submit(3, {.cpu = 100});
+  EXPECT_TRUE(Search().placed.empty());
+  EXPECT_EQ(On(2), "a");
+  EXPECT_EQ(On(1), "b");
+  EXPECT_EQ(cluster_.state().outbox().begin()->second.task.value, 2u);
+}
+
+TEST_F(TierSearchTest, WeighsGangsAsAWhole) {
+  cluster_.Apply(Added("m", {.cpu = 300}));
+  Submit(1, {.cpu = 100});
+  Submit(2, {.cpu = 100});
+  Place(1, "m");
+  Place(2, "m");
+  for (uint64_t uid = 11; uid <= 13; ++uid) {
+    Submit(uid, {.cpu = 100, .job = "gang"}, kNowMs, Gang::kAllTasks);
+  }
+  EXPECT_EQ(Search().placed.size(), 3u);
+  EXPECT_EQ(On(1), "");
+}
+
+TEST_F(TierSearchTest, DoesNotStartAPartOfAGang) {
+  cluster_.Apply(Added("m", {.cpu = 300}));
+  Submit(1, {.cpu = 200});
+  Place(1, "m");
+  for (uint64_t uid = 11; uid <= 14; ++uid) {
+    Submit(uid, {.cpu = 100, .job = "gang"}, kNowMs, Gang::kAllTasks);
+  }
+  EXPECT_TRUE(Search().placed.empty());
+  EXPECT_EQ(On(1), "m");
+}
+
+class TierSearchAgeTest : public TierSearchTest,
+                          public testing::WithParamInterface<bool> {};
+
+// Whatever the price.
+TEST_P(TierSearchAgeTest, KeepsAGangForAYoungerOne) {
+  const bool is_older = GetParam();
+  cluster_.Apply(Added("m", {.cpu = 300}));
+  const int64_t submitted_ms = is_older ? kNowMs - 1 : kNowMs;
+  Submit(1, {.cpu = 150, .job = "first"}, submitted_ms, Gang::kAllTasks);
+  Submit(2, {.cpu = 150, .job = "first"}, submitted_ms, Gang::kAllTasks);
+  Place(1, "m");
+  Place(2, "m");
+  for (uint64_t uid = 11; uid <= 13; ++uid) {
+    Submit(uid, {.cpu = 100, .job = "second"}, kNowMs, Gang::kAllTasks);
+  }
+  EXPECT_EQ(Search().placed.size(), is_older ? 0u : 3u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TierSearchAgeTest, testing::Bool());
+
+TEST_F(TierSearchTest, KeepsWhatWasHealed) {
+  cluster_.Apply(Added("m", {.cpu = 300}));
+  cluster_.Apply(Added("n", {.cpu = 100}));
+  Submit(1, {.cpu = 100, .job = "gang"}, kNowMs, 2);
+  Submit(2, {.cpu = 300, .job = "gang"}, kNowMs, 2);
+  Place(1, "n");
+  cluster_.Deliver();
+  Place(2, "m");
+  for (uint64_t uid = 11; uid <= 13; ++uid) Submit(uid, {.cpu = 100});
+  EXPECT_TRUE(Search().placed.empty());
+  EXPECT_EQ(On(2), "m");
+}
+
+TEST_F(TierSearchTest, MindsTermsInTheOrderOfThePlacements) {
+  cluster_.Apply(Added("m", {.cpu = 300}));
+  cluster_.Apply(Added("n", {.cpu = 200}));
+  Submit(1, {.cpu = 200});
+  Place(1, "m");
+  Submit(2, {.cpu = 200, .rules = {.affinity = {{App("db"), ""}}}});
+  Submit(3, {.cpu = 100, .labels = {{"app", "db"}}});
+  EXPECT_EQ(Search().placed, (std::vector<TaskId>{{3}, {2}}));
+  EXPECT_EQ(On(1), "n");
+  EXPECT_EQ(On(2), "m");
+  EXPECT_EQ(On(3), "m");
+}
+
+TEST_F(TierSearchTest, LeavesLargeTiersAlone) {
+  constexpr uint64_t kMachines = 17;
+  for (uint64_t m = 0; m < kMachines; ++m) {
+    cluster_.Apply(Added(StrCat("m", m), {.cpu = 100}));
+    Submit(m + 1, {.cpu = 50});
+    Place(m + 1, StrCat("m", m));
+  }
+  Submit(100, {.cpu = 100});
+  EXPECT_TRUE(Search().placed.empty());
+  EXPECT_EQ(On(1), "m0");
+}
+
+// What fits nowhere makes no tier large.
+TEST_F(TierSearchTest, DoesNotLookAtWhatFitsNowhere) {
+  cluster_.Apply(Added("large", {.cpu = 300}));
+  cluster_.Apply(Added("small", {.cpu = 100}));
+  for (uint64_t m = 0; m < 300; ++m) {
+    cluster_.Apply(Added(StrCat("tiny", m), {.cpu = 1}));
+    Submit(1000 + m, {.cpu = 1000});
+  }
+  Submit(1, {.cpu = 100});
+  Place(1, "large");
+  Submit(2, {.cpu = 300});
+  EXPECT_EQ(Search().placed, std::vector<TaskId>{{2}});
+}
+
+}  // namespace
+}  // namespace sluice
