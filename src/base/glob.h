@@ -11,7 +11,8 @@
 
 namespace sluice {
 
-// Of ? and bytes together; a pattern with more of them matches nothing.
+// Of ? and bytes together, from the first wildcard on; a pattern with more of
+// them matches nothing.
 inline constexpr size_t kGlobSymbolsMax = 512;
 
 // Whether all of `text` is as `glob` says.  Takes no longer for any glob than

@@ -153,7 +153,7 @@ void InjectCommand::ShowSummary(const CommandContext& context) const {
 absl::Status InjectCommand::Inject(const CommandContext& context,
                                    std::istream& input) {
   const Connection connection(context.options);
-  CallPipeline pipeline(connection, 1);
+  auto pipeline = std::make_unique<CallPipeline>(connection, 1);
   Progress progress(context, "events", 0);
   std::string line;
   absl::Status status;
@@ -161,15 +161,24 @@ absl::Status InjectCommand::Inject(const CommandContext& context,
     if (IsCommentLine(line)) continue;
     absl::StatusOr<Event> event = ParseEventLine(line);
     if (event.ok()) {
-      status = pipeline.Send(*event->method, 0, std::move(event->request),
-                             [&](const google::protobuf::Message& reply) {
-                               ShowReply(context, *event, number, reply);
-                             });
-      if (status.ok()) status = pipeline.Drain();
+      status = pipeline->Send(*event->method, 0, std::move(event->request),
+                              [&](const google::protobuf::Message& reply) {
+                                ShowReply(context, *event, number, reply);
+                              });
+      if (status.ok()) status = pipeline->Drain();
     } else {
       status = event.status();
     }
     status = Annotate(status, StrCat("line ", number));
+    if (event.ok() && absl::IsInvalidArgument(status)) {
+      // How a strict server refuses.  A pipeline ends with its first error.
+      ++event_count_;
+      ++refused_count_;
+      ++counts_[{EventName(*event->method), "INVALID_ARGUMENT"}];
+      context.console.err << Message(status) << '\n';
+      status = absl::OkStatus();
+      pipeline = std::make_unique<CallPipeline>(connection, 1);
+    }
     if (!status.ok() || (stops_on_error_ && refused_count_ > 0)) break;
     progress.Show(event_count_);
   }

@@ -118,12 +118,28 @@ std::string Explainer::GangText() const {
   if (!task_class_.gang.has_value()) return "";
   const Job& job = *state_.FindJob(*task_class_.gang);
   if (job.running_count > 0) return "";
-  std::string minimum = StrCat("at least ", job.gang.minimum);
-  if (job.gang.minimum == Gang::kAllTasks) minimum = "all";
-  if (job.gang.minimum == Gang::kEveryMachine) minimum = "one a machine";
-  return StrCat("it fits, and waits for its gang: ", minimum,
-                " of its tasks start together, and ", job.pending_count,
-                " wait");
+  int64_t quarantined = 0;
+  for (const TaskId id : state_.unscheduled()) {
+    const Task& task = *state_.FindTask(id);
+    if (task.job == job.id && !task.IsSchedulable()) ++quarantined;
+  }
+  const int64_t waiting = job.pending_count - quarantined;
+  std::string minimum = StrCat(job.gang.minimum);
+  bool is_short = static_cast<uint64_t>(waiting) < job.gang.minimum;
+  if (job.gang.minimum == Gang::kAllTasks) {
+    minimum = StrCat("all ", job.pending_count);
+    is_short = quarantined > 0;
+  } else if (job.gang.minimum == Gang::kEveryMachine) {
+    minimum = "one on each machine that it may run on";
+    is_short = false;  // As far as is known here.
+  }
+  return StrCat("it fits, and waits ",
+                is_short ? "for more tasks of its gang: "
+                         : "until its gang fits as a whole: ",
+                minimum, " start together, and ", waiting, " wait",
+                quarantined > 0
+                    ? StrCat("; ", quarantined, " of it quarantined")
+                    : std::string());
 }
 
 std::string Explainer::Summary() const {

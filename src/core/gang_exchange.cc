@@ -41,16 +41,22 @@ class GangExchange {
   GangExchangeOutcome Run(uint64_t delta_begin) {
     FindUnits(delta_begin);
     if (units_.empty()) return {};
-    const std::vector<MachineId> machines = MachinesByPrice();
+    int64_t fitting = CountFittingNow();
+    const std::vector<Candidate> machines = MachinesByPrice();
     GangExchangeOutcome outcome;
-    // Twice as many each time: what is taken back for nothing is put back.
-    size_t next = 0;
-    for (size_t count = 1; next < machines.size() && *budget_ > 0; count *= 2) {
-      for (; next < std::min(count, machines.size()); ++next) {
-        TakeBackFrom(machines[next]);
+    for (size_t next = 0; next < machines.size() && *budget_ > 0;) {
+      // As many as it takes, and twice as many where that fails: what is taken
+      // back for nothing is put back.
+      const size_t end = std::max<size_t>(2 * next, 1);
+      while (next < machines.size() &&
+             (next < end || fitting < gang_.minimum)) {
+        fitting += machines[next].more;
+        TakeBackFrom(machines[next++].id);
       }
-      // The first that fail leave something to the others.
-      int64_t budget = *budget_ / 4;
+      if (fitting < gang_.minimum) break;
+      outcome.has_searched = true;
+      // One that fails leaves something to the others.
+      int64_t budget = *budget_ / 2;
       *budget_ -= budget;
       outcome.placed = SearchForGang(gang_, sequence_end_, constraints_,
                                      now_ms_, state_, &budget);
@@ -62,7 +68,9 @@ class GangExchange {
     if (!outcome.placed.empty()) outcome.given_up = PutBack(&gain);
     if (gain > 0) return outcome;
     Undo(outcome.placed);
-    return {};
+    outcome.placed.clear();
+    outcome.given_up = 0;
+    return outcome;
   }
 
  private:
@@ -118,35 +126,42 @@ class GangExchange {
     return count;
   }
 
-  // Those on which more of the gang would fit; none if it would not be whole
-  // even with all of them.
-  std::vector<MachineId> MachinesByPrice() {
-    std::vector<std::pair<Int128, MachineId>> ranked;
-    int64_t fitting = 0;
+  int64_t CountFittingNow() {
     *budget_ -= std::ssize(state_->machines());
+    int64_t fitting = 0;
     for (const auto& [id, machine] : state_->machines()) {
       if (!machine->IsUsable()) continue;
-      const int64_t now = CountFitting(*machine, machine->Free());
-      fitting += now;
-      const auto units = units_on_.find(id);
-      if (units == units_on_.end()) continue;
-      Resources free = machine->Free();
+      fitting += CountFitting(*machine, machine->Free());
+    }
+    return fitting;
+  }
+
+  // A machine on which `more` tasks of the gang would fit.
+  struct Candidate {
+    Int128 price = 0;  // For each of them.
+    MachineId id;
+    int64_t more = 0;
+  };
+
+  std::vector<Candidate> MachinesByPrice() {
+    *budget_ -= std::ssize(units_on_);
+    std::vector<Candidate> candidates;
+    for (const auto& [id, units] : units_on_) {
+      const Machine& machine = *state_->FindMachine(id);
+      Resources free = machine.Free();
       Int128 price = 0;
-      for (const size_t i : units->second) {
+      for (const size_t i : units) {
         price += units_[i].price;
         for (const auto& [task, on] : units_[i].tasks) {
           if (on == id) free += task->class_key.request;
         }
       }
-      const int64_t more = CountFitting(*machine, free) - now;
-      if (more > 0) ranked.emplace_back(price / more, id);
-      fitting += more;
+      const int64_t more =
+          CountFitting(machine, free) - CountFitting(machine, machine.Free());
+      if (more > 0) candidates.push_back({price / more, id, more});
     }
-    if (fitting < gang_.minimum) return {};
-    std::ranges::sort(ranked);
-    std::vector<MachineId> machines;
-    for (const auto& [price, id] : ranked) machines.push_back(id);
-    return machines;
+    std::ranges::stable_sort(candidates, {}, &Candidate::price);
+    return candidates;
   }
 
   void TakeBackFrom(MachineId machine) {
@@ -197,7 +212,8 @@ class GangExchange {
       state_->Place(task.id, id, now_ms_);
       return true;
     };
-    return put_on(former) || std::ranges::any_of(touched_, put_on);
+    return put_on(former) ||
+           (*budget_ > 0 && std::ranges::any_of(touched_, put_on));
   }
 
   void Undo(const std::vector<TaskId>& placed) {

@@ -27,6 +27,7 @@ namespace sluice {
 struct GangExchangeOutcome {
   std::vector<TaskId> placed;  // Of the gang; none where there was no gain.
   int64_t given_up = 0;        // Placements of others.
+  bool has_searched = false;
 };
 
 // Starts the gang, none of which runs, in the place of tasks that were placed

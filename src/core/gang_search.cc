@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <set>
 
 #include "constraints/class_peers.h"
 
@@ -37,6 +39,7 @@ class Search {
     });
     std::ranges::stable_partition(
         tasks_, [&](const Task* task) { return !waits(task); });
+    FindMachines();
   }
 
   // Whether `missing` of the tasks from `next` on found a place.
@@ -44,8 +47,7 @@ class Search {
     if (missing <= 0) return true;
     if (std::ssize(tasks_) - static_cast<int64_t>(next) < missing) return false;
     const Task& task = *tasks_[next];
-    std::vector<MachineId> machines = MachinesFor(task.class_key);
-    for (const MachineId machine : machines) {
+    for (const MachineId machine : MachinesFor(next)) {
       if (*budget_ <= 0) return false;
       state_->Place(task.id, machine, now_ms_);
       placed_.push_back(task.id);
@@ -65,13 +67,43 @@ class Search {
   std::vector<TaskId> TakePlaced() { return std::move(placed_); }
 
  private:
-  std::vector<MachineId> MachinesFor(const ClassKey& key) {
+  // Those that take a task of the gang now; later none but these does.
+  void FindMachines() {
+    const ClassKey* former = nullptr;
+    for (const Task* task : tasks_) {
+      const ClassKey& key = task->class_key;
+      if (former != nullptr && *former == key) continue;
+      former = &key;
+      *budget_ -= std::ssize(state_->machines());
+      for (const auto& [id, machine] : state_->machines()) {
+        if (machine->IsUsable() && constraints_.Allows(key, *machine)) {
+          machines_.insert(id);
+        }
+      }
+    }
+  }
+
+  std::vector<MachineId> MachinesFor(size_t next) {
+    const ClassKey& key = tasks_[next]->class_key;
+    // Of tasks that are just the same it does not matter which goes where,
+    // unless the order does.
+    MachineId first{};
+    if (next > 0 && !placed_.empty() && !key.rules->HasPeerTerms() &&
+        tasks_[next - 1]->class_key == key &&
+        placed_.back() == tasks_[next - 1]->id) {
+      first = state_->FindTask(placed_.back())->machine;
+    }
+    std::optional<ClassPeers> peers;
+    if (key.rules->HasPeerTerms() || !key.meant_by->empty()) {
+      peers.emplace(*state_, constraints_, key);
+      *budget_ -= std::ssize(state_->machines());
+    }
+    *budget_ -= std::ssize(machines_);
     std::vector<MachineId> result;
-    const ClassPeers peers(*state_, constraints_, key);
-    *budget_ -= std::ssize(state_->machines());
-    for (const auto& [id, machine] : state_->machines()) {
-      if (machine->IsUsable() && constraints_.Allows(key, *machine) &&
-          peers.Allows(*machine)) {
+    for (const MachineId id : machines_) {
+      const Machine& machine = *state_->FindMachine(id);
+      if (id >= first && constraints_.Allows(key, machine) &&
+          (!peers.has_value() || peers->Allows(machine))) {
         result.push_back(id);
       }
     }
@@ -83,6 +115,7 @@ class Search {
   ClusterState* state_;
   int64_t* budget_;
   std::vector<const Task*> tasks_;
+  std::set<MachineId> machines_;
   std::vector<TaskId> placed_;
 };
 

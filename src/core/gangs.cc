@@ -69,9 +69,9 @@ std::vector<Gangs::Waiting> Gangs::FindWaiting(uint32_t priority) const {
     Waiting& gang = it->second;
     if (is_new) {
       gang.job = *key.gang;
-      gang.minimum = MinimumOf(JobOf(key), *key.rules);
       gang.submitted_ms = submitted_ms;
     }
+    gang.minimum = std::max(gang.minimum, MinimumFor(key));
     gang.submitted_ms = std::min(gang.submitted_ms, submitted_ms);
     gang.classes.push_back(key);
     task_counts[*key.gang] += count;

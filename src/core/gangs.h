@@ -28,7 +28,8 @@ class Gangs {
   // Of a class: whether it is of a closed gang, or of one to be healed.
   bool IsClosed(const ClassKey& key) const;
   bool IsHealing(const ClassKey& key) const;
-  // Of a class of a gang: how many tasks must run together.
+  // How many tasks must run together for a class of a gang; of several classes
+  // that may run on different machines, the most counts.
   int64_t MinimumFor(const ClassKey& key) const {
     return MinimumOf(JobOf(key), *key.rules);
   }

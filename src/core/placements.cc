@@ -9,7 +9,8 @@ std::vector<Placement> UndoablePlacements(const ClusterState& state,
   for (auto it = state.outbox().lower_bound(delta_begin);
        it != state.outbox().end(); ++it) {
     const Task& task = *state.FindTask(it->second.task);
-    if (task.class_key.priority != priority || !state.IsUntold(task.id)) {
+    if (task.class_key.priority != priority || !state.IsUntold(task.id) ||
+        task.is_muted || !task.quarantine_reason.empty()) {
       continue;
     }
     const Machine& machine = *state.FindMachine(task.machine);

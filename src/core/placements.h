@@ -18,8 +18,9 @@ struct Placement {
 };
 
 // Those that the deltas from `delta_begin` on made of tasks of `priority` and
-// no client knows of, in their order.  Not on machines with less room than is
-// used: there a task would not fit again.
+// no client knows of, in their order.  Only what can be placed there again: no
+// task that is quarantined by now, and none on a machine with less room than is
+// used.
 std::vector<Placement> UndoablePlacements(const ClusterState& state,
                                           uint32_t priority,
                                           uint64_t delta_begin);

@@ -237,11 +237,15 @@ void Round::Replace(RoundStats* stats) {
              .Allows(*machine)) {
       continue;
     }
-    if (state_->IsUntold(former->id)) {  // There is nobody to stop yet.
+    const bool is_untold = state_->IsUntold(former->id);
+    // Others may have been placed because of it.
+    if (is_untold && former->class_key.IsBound()) continue;
+    if (is_untold) {  // There is nobody to stop yet.
       state_->Withdraw(former->id);
       ++stats->withdrawn;
     } else {
       state_->Preempt(former->id);
+      ++stats->replaced;
     }
     state_->PlaceInstead(newcomer->id, machine->id, now_ms_);
     ++stats->placed;
@@ -344,7 +348,9 @@ bool Round::PlanGangs(RoundStats* stats) {
     Gangs::Waiting gang = std::move(waiting_gangs_.front());
     waiting_gangs_.pop_front();
     if (!MayFit(gang)) {
-      if (stage_ == Stage::kTrials) ExchangeFor(gang, stats);
+      if (stage_ == Stage::kTrials && ExchangeFor(gang, stats)) {
+        ++stats->searches;
+      }
       continue;
     }
     if (stage_ == Stage::kTrials || NeedsLeader(gang)) {
@@ -371,6 +377,7 @@ bool Round::PlanGangs(RoundStats* stats) {
 
 bool Round::MayFit(const Gangs::Waiting& gang) {
   int64_t missing = gang.minimum;
+  std::vector<int64_t> room_of_class;
   for (const ClassKey& key : gang.classes) {
     const int64_t count = CountWaiting(key);
     std::vector<bool> allowed(static_cast<size_t>(eligibility_->kind_count()));
@@ -387,13 +394,19 @@ bool Round::MayFit(const Gangs::Waiting& gang) {
       }
       fit += group.size() * TimesIn(machine.Free(), key, count);
     }
-    missing -= std::min({fit, count, RoomBesideItself(key, count)});
+    missing -= std::min(fit, count);
+    room_of_class.push_back(std::min(fit, count));
+  }
+  if (missing > 0) return false;
+  for (size_t i = 0; i < room_of_class.size(); ++i) {
+    const int64_t room = room_of_class[i];
+    missing += room - RoomBesideItself(gang.classes[i], room);
   }
   return missing <= 0;
 }
 
 int64_t Round::RoomBesideItself(const ClassKey& key, int64_t count) const {
-  if (!key.rules->HasPeerTerms()) return count;
+  if (count == 0 || !key.rules->HasPeerTerms()) return count;
   const ClassPeers peers(*state_, constraints_, key);
   for (const auto& one : peers.LimitsFor(count).topologies) {
     const bool binds_everywhere =
@@ -482,17 +495,23 @@ bool Round::HasRoomBesideItself(const Gangs::Waiting& gang) const {
   return missing <= 0;
 }
 
-void Round::ExchangeFor(const Gangs::Waiting& gang, RoundStats* stats) {
-  if (search_budget_ <= 0 || !HasRoomBesideItself(gang)) return;
+bool Round::ExchangeFor(const Gangs::Waiting& gang, RoundStats* stats) {
+  if (search_budget_ <= 0 ||
+      delta_begin_ == state_->counters().next_delta_sequence) {
+    return false;
+  }
+  search_budget_ -= std::ssize(state_->machines());
+  if (!HasRoomBesideItself(gang)) return false;
   Groups();  // The eligibility is asked.
   state_->SyncPeers();
-  const auto [placed, given_up] =
+  const auto [placed, given_up, has_searched] =
       ExchangeForGang(gang, delta_begin_, sequence_end_, constraints_,
                       eligibility_, now_ms_, state_, &search_budget_);
   stats->placed += std::ssize(placed) - given_up;
   stats->withdrawn += given_up;
   placed_in_tier_.insert(placed_in_tier_.end(), placed.begin(), placed.end());
   must_refill_ = must_refill_ || !placed.empty();
+  return has_searched;
 }
 
 void Round::Withdraw(const std::vector<TaskId>& tasks, RoundStats* stats) {
@@ -517,7 +536,7 @@ void Round::SearchThisTier(RoundStats* stats) {
   state_->SyncPeers();
   const auto [placed, given_up] =
       SearchTier(*priority_, delta_begin_, sequence_end_, gangs_, policies_,
-                 constraints_, now_ms_, state_);
+                 constraints_, eligibility_, now_ms_, state_, &search_budget_);
   stats->placed += std::ssize(placed) - given_up;
   stats->withdrawn += given_up;
   placed_in_tier_.insert(placed_in_tier_.end(), placed.begin(), placed.end());

@@ -12,9 +12,9 @@
 //   fills   what capacity is left with what was not admitted, until no waiting
 //           task fits anywhere;
 //   tries   the gangs that still wait with what is left, task by task, or in
-//   the
-//           place of what is cheaper to leave waiting (core/gang_exchange.h);
-//   decides small tiers anew, all of it at once (core/tier_search.h);
+//           the place of what is cheaper to leave waiting
+//           (core/gang_exchange.h);
+//   searches small tiers, all of which it decides at once (core/tier_search.h);
 //   settles classes that would rather have gone where there is room by now.
 //
 // Tasks that depend on tasks are placed whole classes at a time, too: where
@@ -61,7 +61,8 @@ struct RoundOptions {
 struct RoundStats {
   uint64_t number = 0;
   int32_t passes = 0;
-  int64_t evicted = 0;  // Tasks told to leave before the first pass.
+  int64_t evicted = 0;   // Tasks told to leave before the first pass.
+  int64_t replaced = 0;  // Tasks told to leave for those that take their place.
   int64_t placed = 0;
   int64_t refused = 0;    // Placements that a change meanwhile made illegal.
   int64_t searches = 0;   // Gangs that no pass could make whole.
@@ -157,7 +158,8 @@ class Round {
   bool PlanTrial();
   // Keeps what it placed if the gang is whole.
   void EndTrial(RoundStats* stats);
-  void ExchangeFor(const Gangs::Waiting& gang, RoundStats* stats);
+  // See core/gang_exchange.h.  Returns whether it searched.
+  bool ExchangeFor(const Gangs::Waiting& gang, RoundStats* stats);
   void Withdraw(const std::vector<TaskId>& tasks, RoundStats* stats);
   // See core/tier_search.h.
   void SearchThisTier(RoundStats* stats);

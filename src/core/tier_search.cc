@@ -1,8 +1,10 @@
 #include "core/tier_search.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -15,128 +17,165 @@
 namespace sluice {
 namespace {
 
-// Of tasks and machines that take them.
+// Of tasks and machines that may take them.
 constexpr int64_t kPairsMax = 256;
-// Machines that are looked at for a task: some 50 ms.
+// Machines that are looked at for one tier, of the round's budget.
 constexpr int64_t kLooksMax = 200000;
 
 class Search {
  public:
-  Search(const PolicySet& policies, const ConstraintSet& constraints,
+  Search(uint32_t priority, const PolicySet& policies,
+         const ConstraintSet& constraints, Eligibility* eligibility,
          int64_t now_ms, ClusterState* state)
-      : policies_(policies),
+      : priority_(priority),
+        policies_(policies),
         constraints_(constraints),
+        eligibility_(eligibility),
         now_ms_(now_ms),
         state_(state) {}
 
-  // Adds the tasks that wait, where some machine takes them.  Returns whether
-  // they are few enough.
-  bool AddWaiting(uint32_t priority, uint64_t sequence_end) {
-    const auto& pending = state_->pending();
-    for (auto it = pending.lower_bound(ClassKey{priority, {}});
-         it != pending.end() && it->first.priority == priority; ++it) {
-      const int64_t machines = CountTaking(it->first);
-      if (machines == 0) continue;
-      for (const auto& [sequence, task] : it->second) {
-        if (sequence >= sequence_end) break;
-        tasks_.push_back(task);
-        pairs_ += machines;
-        if (pairs_ > kPairsMax) return false;
-      }
-      if (looks_ > kLooksMax) return false;
+  TierSearchOutcome Run(uint64_t delta_begin, uint64_t sequence_end,
+                        const Gangs& gangs) {
+    former_ = UndoablePlacements(*state_, priority_, delta_begin);
+    const auto deltas = std::distance(state_->outbox().lower_bound(delta_begin),
+                                      state_->outbox().end());
+    if (former_.empty() || std::ssize(former_) != deltas ||
+        !FindTasks(sequence_end)) {
+      return {};
     }
-    return true;
-  }
-
-  // Looks for placements that leave less waiting than those of
-  // `placed_before`.
-  void Run(const std::set<TaskId>& placed_before, const Gangs& gangs) {
-    looks_ = 0;
+    for (const auto& [task, machine] : former_) {
+      was_placed_.insert(task->id);
+      state_->Withdraw(task->id);
+    }
+    FindGangs(gangs);
     Sort();
-    FindGangs(placed_before, gangs);
     for (const Task* task : tasks_) {
-      if (!placed_before.contains(task->id)) best_cost_ += WaitingCostOf(*task);
+      if (!was_placed_.contains(task->id)) best_cost_ += WaitingCostOf(*task);
     }
     Decide(0, 0);
+    return PlaceBest();
   }
 
-  // In an order in which each is legal; empty where there are none.
-  const std::vector<Placement>& best() const { return best_; }
+  int64_t looks() const { return looks_; }
 
  private:
   struct Gang {
     int64_t minimum = 0;
     bool must_run = false;
     int64_t placed = 0;
-    int64_t left = 0;                                            // Undecided.
-    int64_t submitted_ms = std::numeric_limits<int64_t>::max();  // The oldest.
-    bool was_placed = false;
+    int64_t left = 0;  // Undecided.
 
     bool MayStillBe() const {
       return placed + left >= minimum || (placed == 0 && !must_run);
     }
   };
 
-  // What was healed stays, and what was started does where a younger gang
-  // waits, whatever the price.
-  void FindGangs(const std::set<TaskId>& placed_before, const Gangs& gangs) {
-    for (const Task* task : tasks_) {
-      const bool was_placed = placed_before.contains(task->id);
-      const bool is_closed = gangs.IsClosed(task->class_key);
-      if (!task->class_key.gang.has_value() || (!is_closed && !was_placed)) {
-        continue;
-      }
-      Gang& gang = gangs_[task->job];
-      if (is_closed) {
-        gang.minimum = gangs.MinimumFor(task->class_key);
-      } else {
-        ++gang.minimum;
-        gang.must_run = true;
-      }
-      ++gang.left;
-      gang.submitted_ms = std::min(gang.submitted_ms, task->submitted_ms);
-      gang.was_placed = gang.was_placed || was_placed;
-    }
-    int64_t youngest_ms = 0;
-    for (const auto& [job, gang] : gangs_) {
-      if (gang.was_placed) continue;
-      youngest_ms = std::max(youngest_ms, gang.submitted_ms);
-    }
-    for (auto& [job, gang] : gangs_) {
-      if (gang.was_placed && gang.submitted_ms < youngest_ms) {
-        gang.must_run = true;
-      }
-    }
-  }
-
   Cost WaitingCostOf(const Task& task) const {
     return WaitingCost(now_ms_ - task.submitted_ms);
   }
 
-  int64_t CountTaking(const ClassKey& key) {
-    int64_t count = 0;
-    for (const auto& [id, machine] : state_->machines()) {
-      ++looks_;
-      if (!machine->IsUsable() || !constraints_.Allows(key, *machine)) continue;
-      machines_.insert(id);
-      ++count;
+  // Those that were placed and those that wait, but for what fits nowhere.
+  // Returns whether one of these may fit, and they are few enough.
+  bool FindTasks(uint64_t sequence_end) {
+    std::map<MachineId, Resources> freed;
+    for (const auto& [task, machine] : former_) {
+      freed[machine] += task->class_key.request;
     }
-    return count;
+    int64_t pairs = 0;
+    for (const auto& [task, machine] : former_) {
+      pairs += CountTaking(task->class_key, freed);
+      if (pairs > kPairsMax || looks_ > kLooksMax) return false;
+      tasks_.push_back(task);
+    }
+    const auto& pending = state_->pending();
+    for (auto it = pending.lower_bound(ClassKey{priority_, {}});
+         it != pending.end() && it->first.priority == priority_; ++it) {
+      const int64_t machines = CountTaking(it->first, freed);
+      for (const auto& [sequence, task] : it->second) {
+        if (machines == 0 || sequence >= sequence_end) break;
+        pairs += machines;
+        if (pairs > kPairsMax) return false;
+        tasks_.push_back(task);
+      }
+      if (looks_ > kLooksMax) return false;
+    }
+    return tasks_.size() > former_.size();
+  }
+
+  // On how many machines the class fits where what is `freed` is free.
+  int64_t CountTaking(const ClassKey& key,
+                      const std::map<MachineId, Resources>& freed) {
+    const auto [it, is_new] = taking_.try_emplace(key, 0);
+    if (!is_new) return it->second;
+    looks_ += std::ssize(state_->machines());
+    const auto& kinds = eligibility_->KindsFor(*key.rules);
+    for (const auto& [id, machine] : state_->machines()) {
+      if (!machine->IsUsable() ||
+          !std::ranges::binary_search(kinds, eligibility_->KindOf(*machine), {},
+                                      &Eligibility::Kind::id)) {
+        continue;
+      }
+      const auto more = freed.find(id);
+      const Resources free = more == freed.end()
+                                 ? machine->Free()
+                                 : machine->Free() + more->second;
+      if (!key.request.FitsIn(free)) continue;
+      machines_.insert(id);
+      ++it->second;
+    }
+    return it->second;
+  }
+
+  // What was healed stays, and what was started does where a younger gang
+  // waits, whatever the price.
+  void FindGangs(const Gangs& gangs) {
+    struct Age {
+      int64_t submitted_ms = std::numeric_limits<int64_t>::max();
+      bool was_placed = false;
+    };
+    std::map<JobId, Age> ages;
+    for (const Task* task : tasks_) {
+      const ClassKey& key = task->class_key;
+      if (!key.gang.has_value()) continue;
+      const bool was_placed = was_placed_.contains(task->id);
+      if (gangs.IsClosed(key)) {
+        Gang& gang = gangs_[task->job];
+        gang.minimum = std::max(gang.minimum, gangs.MinimumFor(key));
+        ++gang.left;
+        Age& age = ages[task->job];
+        age.submitted_ms = std::min(age.submitted_ms, task->submitted_ms);
+        age.was_placed = age.was_placed || was_placed;
+      } else if (state_->FindJob(task->job)->running_count > 0) {
+        Gang& gang = gangs_[task->job];
+        gang.minimum += was_placed ? 1 : 0;
+        gang.must_run = true;
+        ++gang.left;
+      }
+    }
+    int64_t youngest_ms = 0;
+    for (const auto& [job, age] : ages) {
+      if (age.was_placed) continue;
+      youngest_ms = std::max(youngest_ms, age.submitted_ms);
+    }
+    for (const auto& [job, age] : ages) {
+      if (age.was_placed && age.submitted_ms < youngest_ms) {
+        gangs_[job].must_run = true;
+      }
+    }
   }
 
   // Those last that wait for others, and the largest first: they have the least
   // choice.
   void Sort() {
-    const auto waits = [this](const Task* task) {
-      return !task->class_key.rules->affinity.empty() &&
-             ClassPeers(*state_, constraints_, task->class_key).MustWait();
-    };
     std::ranges::stable_sort(tasks_, [](const Task* a, const Task* b) {
       return std::tie(b->class_key.request, a->class_key, a->submitted_ms) <
              std::tie(a->class_key.request, b->class_key, b->submitted_ms);
     });
-    std::ranges::stable_partition(
-        tasks_, [&](const Task* task) { return !waits(task); });
+    std::ranges::stable_partition(tasks_, [this](const Task* task) {
+      if (task->class_key.rules->affinity.empty()) return true;
+      looks_ += std::ssize(state_->machines());
+      return !ClassPeers(*state_, constraints_, task->class_key).MustWait();
+    });
   }
 
   // Decides on the tasks from `next` on, where what waits costs `cost` by now.
@@ -197,13 +236,17 @@ class Search {
         placed_.back().task == tasks_[next - 1]) {
       first = placed_.back().machine;
     }
-    const ClassPeers peers(*state_, constraints_, key);
+    std::optional<ClassPeers> peers;
+    if (key.rules->HasPeerTerms() || !key.meant_by->empty()) {
+      peers.emplace(*state_, constraints_, key);
+      looks_ += std::ssize(state_->machines());
+    }
+    looks_ += std::ssize(machines_);
     std::vector<std::pair<FlowCost, MachineId>> ranked;
     for (const MachineId id : machines_) {
-      ++looks_;
       const Machine& machine = *state_->FindMachine(id);
       if (id < first || !constraints_.Allows(key, machine) ||
-          !peers.Allows(machine)) {
+          (peers.has_value() && !peers->Allows(machine))) {
         continue;
       }
       ranked.emplace_back(
@@ -217,17 +260,33 @@ class Search {
     return machines;
   }
 
+  TierSearchOutcome PlaceBest() {
+    TierSearchOutcome outcome;
+    for (const auto& [task, machine] : best_.empty() ? former_ : best_) {
+      state_->Place(task->id, machine, now_ms_);
+      if (!was_placed_.contains(task->id)) outcome.placed.push_back(task->id);
+    }
+    for (const auto& [task, machine] : former_) {
+      if (task->state != TaskState::kRunning) ++outcome.given_up;
+    }
+    return outcome;
+  }
+
+  const uint32_t priority_;
   const PolicySet& policies_;
   const ConstraintSet& constraints_;
+  Eligibility* eligibility_;
   const int64_t now_ms_;
   ClusterState* state_;
+  std::vector<Placement> former_;  // In their order.
+  std::set<TaskId> was_placed_;
   std::vector<const Task*> tasks_;
-  std::set<MachineId> machines_;  // That take any.
-  int64_t pairs_ = 0;
+  std::map<ClassKey, int64_t> taking_;  // Machines that may take the class.
+  std::set<MachineId> machines_;        // That may take any.
   std::map<JobId, Gang> gangs_;
   std::vector<Placement> placed_;
-  std::vector<Placement> best_;
-  Cost best_cost_ = 0;
+  std::vector<Placement> best_;  // In an order in which each is legal.
+  Cost best_cost_ = 0;           // Of what waits then.
   int64_t looks_ = 0;
 };
 
@@ -236,30 +295,13 @@ class Search {
 TierSearchOutcome SearchTier(uint32_t priority, uint64_t delta_begin,
                              uint64_t sequence_end, const Gangs& gangs,
                              const PolicySet& policies,
-                             const ConstraintSet& constraints, int64_t now_ms,
-                             ClusterState* state) {
-  // In the order of their placement, and where they are.
-  const std::vector<Placement> former =
-      UndoablePlacements(*state, priority, delta_begin);
-  if (former.empty() || std::ssize(former) > kPairsMax) return {};
-  std::set<TaskId> placed_before;
-  for (const auto& [task, machine] : former) {
-    placed_before.insert(task->id);
-    state->Withdraw(task->id);
-  }
-  Search search(policies, constraints, now_ms, state);
-  if (search.AddWaiting(priority, sequence_end)) {
-    search.Run(placed_before, gangs);
-  }
-  const auto& best = search.best().empty() ? former : search.best();
-  TierSearchOutcome outcome;
-  for (const auto& [task, machine] : best) {
-    state->Place(task->id, machine, now_ms);
-    if (!placed_before.contains(task->id)) outcome.placed.push_back(task->id);
-  }
-  for (const auto& [task, machine] : former) {
-    if (task->state != TaskState::kRunning) ++outcome.given_up;
-  }
+                             const ConstraintSet& constraints,
+                             Eligibility* eligibility, int64_t now_ms,
+                             ClusterState* state, int64_t* budget) {
+  if (*budget <= 0) return {};
+  Search search(priority, policies, constraints, eligibility, now_ms, state);
+  TierSearchOutcome outcome = search.Run(delta_begin, sequence_end, gangs);
+  *budget -= search.looks();
   return outcome;
 }
 

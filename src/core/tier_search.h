@@ -18,6 +18,7 @@
 #include "constraints/constraint_set.h"
 #include "core/gangs.h"
 #include "cost/policy_set.h"
+#include "network/eligibility.h"
 #include "state/cluster_state.h"
 
 namespace sluice {
@@ -29,14 +30,18 @@ struct TierSearchOutcome {
 
 // Places the tasks of `priority` anew that wait or were placed by the deltas
 // from `delta_begin` on, where that lowers their waiting cost; else all stays
-// as it is.  No other task may have been placed because of them.  Does nothing
-// where more than a few hundred pairs of tasks and machines are to be looked
-// at.  REQUIRES: the eligibility is refreshed, the state's peers are in sync.
+// as it is.  Does nothing where other deltas came since, where nothing waits
+// that could go anywhere, and where more than a few hundred pairs of tasks and
+// machines are to be looked at.  No placement before `delta_begin` may depend
+// on these.  `budget` counts machines looked at, and is what is left of it
+// afterwards.  REQUIRES: the eligibility is refreshed, the state's peers are in
+// sync.
 TierSearchOutcome SearchTier(uint32_t priority, uint64_t delta_begin,
                              uint64_t sequence_end, const Gangs& gangs,
                              const PolicySet& policies,
-                             const ConstraintSet& constraints, int64_t now_ms,
-                             ClusterState* state);
+                             const ConstraintSet& constraints,
+                             Eligibility* eligibility, int64_t now_ms,
+                             ClusterState* state, int64_t* budget);
 
 }  // namespace sluice
 

@@ -3,13 +3,17 @@
 namespace sluice {
 namespace {
 
-void CountTask(const Task& task, Census* census) {
+void CountTask(const ClusterState& state, const Task& task, Census* census) {
   switch (task.state) {
     case TaskState::kPending:
       // A muted task is on its way out: its client has removed it.
       if (task.is_muted) return;
       if (task.IsSchedulable()) {
         ++census->pending_tasks;
+        if (task.class_key.gang.has_value() &&
+            state.FindJob(task.job)->running_count == 0) {
+          ++census->gang_tasks;
+        }
       } else {
         ++census->quarantined_tasks;
       }
@@ -44,7 +48,9 @@ Census TakeCensus(const ClusterState& state) {
     }
   }
   census.jobs = static_cast<int64_t>(state.jobs().size());
-  for (const auto& [id, task] : state.tasks()) CountTask(*task, &census);
+  for (const auto& [id, task] : state.tasks()) {
+    CountTask(state, *task, &census);
+  }
   census.undelivered_deltas = static_cast<int64_t>(state.outbox().size());
   return census;
 }

@@ -251,6 +251,7 @@ void CoreLoop::CountRound() {
   metrics_.rounds.Increment();
   metrics_.passes.Increment(last_round_.passes);
   metrics_.evictions.Increment(static_cast<double>(last_round_.evicted));
+  metrics_.replacements.Increment(static_cast<double>(last_round_.replaced));
   metrics_.placements.Increment(static_cast<double>(last_round_.placed));
   metrics_.refused_placements.Increment(
       static_cast<double>(last_round_.refused));
@@ -258,7 +259,10 @@ void CoreLoop::CountRound() {
   metrics_.gang_searches.Increment(static_cast<double>(last_round_.searches));
   metrics_.round_seconds.Observe(Seconds(last_round_.total_us));
   CountVerdicts();
-  if (last_round_.passes == 0 && last_round_.evicted == 0) return;
+  if (last_round_.passes == 0 && last_round_.evicted == 0 &&
+      last_round_.replaced == 0) {
+    return;
+  }
   if (const auto suppressed = round_log_.Admit(end_us)) {
     LOG(INFO) << "round=" << last_round_.number
               << " passes=" << last_round_.passes
@@ -266,6 +270,7 @@ void CoreLoop::CountRound() {
               << " pending=" << last_round_.pending
               << " refused=" << last_round_.refused
               << " evicted=" << last_round_.evicted
+              << " replaced=" << last_round_.replaced
               << " build_us=" << last_round_.build_us
               << " solve_us=" << last_round_.solve_us
               << " commit_us=" << last_round_.commit_us
@@ -362,7 +367,9 @@ void CoreLoop::RefreshGauges() {
   set(metrics_.tasks.With("completed"), census.completed_tasks);
   set(metrics_.tasks.With("failed"), census.failed_tasks);
   set(metrics_.tasks.With("quarantined"), census.quarantined_tasks);
-  set(metrics_.pending_tasks.With("no_room"), census.pending_tasks);
+  set(metrics_.pending_tasks.With("gang"), census.gang_tasks);
+  set(metrics_.pending_tasks.With("no_room"),
+      census.pending_tasks - census.gang_tasks);
   set(metrics_.pending_tasks.With("quarantined"), census.quarantined_tasks);
 }
 

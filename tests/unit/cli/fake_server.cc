@@ -54,6 +54,9 @@ grpc::Status FakeScheduler::NodeAdded(
   const std::string& uuid = request->resource_desc().uuid();
   const MutexLock lock(mutex_);
   Record("NodeAdded", uuid);
+  if (uuid.empty()) {  // As a strict daemon.
+    return {grpc::StatusCode::INVALID_ARGUMENT, "machine '': uuid is empty"};
+  }
   for (const firmament::Label& label : request->resource_desc().labels()) {
     ++label_counts_[StrCat(label.key(), "=", label.value())];
   }

@@ -81,6 +81,18 @@ TEST(InjectCommand, ReportsRefusalsAndGoesOn) {
   EXPECT_EQ(server.scheduler.calls().size(), 3u);
 }
 
+TEST(InjectCommand, GoesOnWhereAStrictServerRefuses) {
+  FakeServer server;
+  const CliResult result =
+      Inject(server, "{\"nodeAdded\": {}}\n" + std::string(kSubmit));
+  EXPECT_EQ(result.exit_code, kExitFailure);
+  EXPECT_THAT(result.out, HasSubstr("INVALID_ARGUMENT"));
+  EXPECT_THAT(result.err, HasSubstr("line 1: "));
+  EXPECT_THAT(result.err, HasSubstr("uuid is empty"));
+  EXPECT_THAT(result.err, HasSubstr("1 of 2 events were refused"));
+  EXPECT_EQ(server.scheduler.calls().size(), 2u);
+}
+
 TEST(InjectCommand, StopsAtARefusalWhereAskedTo) {
   FakeServer server;
   const CliResult result =

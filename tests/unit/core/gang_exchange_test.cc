@@ -148,6 +148,7 @@ struct Victim {
   bool is_meant_by_others = false;
   uint32_t priority = 0;
   bool is_of_an_earlier_tier = false;
+  bool is_quarantined = false;
   size_t placed = 0;  // Of the gang.
 };
 
@@ -165,6 +166,9 @@ TEST_P(VictimTest, GivesWayWhereItMay) {
   Run(1, "m",
       {.cpu = 300, .priority = GetParam().priority, .labels = {{"app", "db"}}});
   if (GetParam().is_told) cluster_.Deliver();
+  if (GetParam().is_quarantined) {
+    cluster_.Apply(Updated(1, {.quarantine_reason = "makes no sense"}));
+  }
   if (GetParam().is_of_an_earlier_tier) {
     delta_begin_ = cluster_.state().counters().next_delta_sequence;
   }
@@ -177,7 +181,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Victim{.name = "Told", .is_told = true},
                     Victim{.name = "Meant", .is_meant_by_others = true},
                     Victim{.name = "MoreUrgent", .priority = 1},
-                    Victim{.name = "Earlier", .is_of_an_earlier_tier = true}),
+                    Victim{.name = "Earlier", .is_of_an_earlier_tier = true},
+                    Victim{.name = "Quarantined", .is_quarantined = true}),
     [](const auto& row) { return row.param.name; });
 
 TEST_F(GangExchangeTest, MindsTheRulesOfTheGang) {

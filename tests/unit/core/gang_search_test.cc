@@ -124,7 +124,7 @@ TEST_F(GangSearchTest, CountsTheMachinesThatItLooksAt) {
   Submit(100);
   Submit(100);
   EXPECT_EQ(Search(2), 2u);
-  EXPECT_EQ(budget_, 10000 - 2 * 2);
+  EXPECT_EQ(budget_, 10000 - 3 * 2);
 }
 
 // The small one would go first where only the large one fits.
@@ -133,7 +133,7 @@ TEST_F(GangSearchTest, BeginsWithWhatHasTheLeastChoice) {
   AddMachine("b", 100);
   Submit(100);
   Submit(500);
-  budget_ = 2 * 2 + 1;  // Enough for no second thoughts.
+  budget_ = 4 * 2 + 1;  // Enough for no second thoughts.
   EXPECT_EQ(Search(2), 2u);
 }
 

@@ -37,12 +37,13 @@ class TierSearchTest : public testing::Test {
     const Gangs gangs(&cluster_.mutable_state(), &cluster_.eligibility(), kAll,
                       kNowMs);
     return SearchTier(0, delta_begin_, kAll, gangs, cluster_.policies(),
-                      cluster_.constraints(), kNowMs,
-                      &cluster_.mutable_state());
+                      cluster_.constraints(), &cluster_.eligibility(), kNowMs,
+                      &cluster_.mutable_state(), &budget_);
   }
   std::string On(uint64_t uid) { return cluster_.MachineOf(uid); }
   TestScheduler cluster_;
   uint64_t delta_begin_ = 0;
+  int64_t budget_ = 1'000'000;
 };
 
 TEST_F(TierSearchTest, MovesWhatIsInTheWay) {
@@ -138,6 +139,96 @@ TEST_F(TierSearchTest, KeepsWhatWasHealed) {
   for (uint64_t uid = 11; uid <= 13; ++uid) Submit(uid, {.cpu = 100});
   EXPECT_TRUE(Search().placed.empty());
   EXPECT_EQ(On(2), "m");
+}
+
+// Another task of it may wait.
+TEST_F(TierSearchTest, KeepsWhatWasHealedWhereMoreOfItWaits) {
+  cluster_.Apply(Added("m", {.cpu = 300}));
+  cluster_.Apply(Added("n", {.cpu = 100}));
+  cluster_.Apply(Added("o", {.cpu = 100}));
+  Submit(1, {.cpu = 100, .job = "gang"}, kNowMs, 2);
+  Submit(2, {.cpu = 100, .job = "gang"}, kNowMs, 2);
+  Submit(3, {.cpu = 300, .job = "gang"}, kNowMs, 2);
+  Place(1, "n");
+  cluster_.Deliver();
+  Place(2, "m");
+  EXPECT_EQ(Search().placed, std::vector<TaskId>{{3}});
+  EXPECT_EQ(On(2), "o");
+}
+
+// Tasks of the gang may run on different machines: the most count.
+TEST_F(TierSearchTest, StartsAGangForEveryMachineOnAllOfThem) {
+  for (const char* uuid : {"a", "b", "c"}) {
+    cluster_.Apply(Added(uuid, {.cpu = 200, .labels = {{"host", uuid}}}));
+  }
+  const auto submit = [&](uint64_t uid,
+                          std::vector<LabelRequirement> selectors) {
+    PlacementRules rules = {.anti_affinity = {{App("gang"), ""}}};
+    rules.selectors = std::move(selectors);
+    cluster_.Apply(Submitted(uid,
+                             {.cpu = 100,
+                              .job = "gang",
+                              .labels = {{"app", "gang"}},
+                              .rules = rules},
+                             {.gang = {.minimum = Gang::kEveryMachine}}),
+                   kNowMs);
+  };
+  for (uint64_t uid = 11; uid <= 13; ++uid) submit(uid, {});
+  submit(14, {LabelIn("host", {"a"})});
+  Submit(1, {.cpu = 200});
+  Place(1, "a");
+  EXPECT_EQ(Search().placed.size(), 3u);
+  EXPECT_EQ(On(1), "");
+}
+
+// They may depend on each other, and their order is what clients are told.
+TEST_F(TierSearchTest, LeavesAloneWhatCameWithTasksOfOtherPriorities) {
+  cluster_.Apply(Added("large", {.cpu = 300}));
+  cluster_.Apply(Added("small", {.cpu = 100}));
+  Submit(1, {.cpu = 100});
+  Submit(3, {.cpu = 1, .priority = 7});
+  Place(1, "large");
+  Place(3, "large");
+  Submit(2, {.cpu = 299});
+  EXPECT_TRUE(Search().placed.empty());
+  EXPECT_EQ(cluster_.state().outbox().begin()->second.task.value, 1u);
+}
+
+TEST_F(TierSearchTest, TouchesNothingWhereWhatWaitsFitsNowhere) {
+  cluster_.Apply(Added("m", {.cpu = 300}));
+  Submit(1, {.cpu = 100});
+  Place(1, "m");
+  Submit(2, {.cpu = 301});
+  const uint64_t version = cluster_.state().version();
+  EXPECT_TRUE(Search().placed.empty());
+  EXPECT_EQ(cluster_.state().version(), version);
+}
+
+// What spreads is dear to look at in a large cluster.
+TEST_F(TierSearchTest, CountsTheMachinesThatItLooksAt) {
+  for (int m = 0; m < 100; ++m) {
+    cluster_.Apply(Added(StrCat("tiny", m), {.cpu = 1}));
+  }
+  cluster_.Apply(Added("m", {.cpu = 300}));
+  const PlacementRules rules = {.spread = {Spread(App("web"), "zone")}};
+  Submit(1, {.cpu = 300});
+  Place(1, "m");
+  for (uint64_t uid = 2; uid <= 4; ++uid) {
+    Submit(uid, {.cpu = 100, .labels = {{"app", "web"}}, .rules = rules});
+  }
+  const int64_t before = budget_;
+  Search();
+  EXPECT_GE(before - budget_, 4 * 101);
+}
+
+TEST_F(TierSearchTest, DoesNothingWithoutABudget) {
+  cluster_.Apply(Added("large", {.cpu = 300}));
+  cluster_.Apply(Added("small", {.cpu = 100}));
+  Submit(1, {.cpu = 100});
+  Place(1, "large");
+  Submit(2, {.cpu = 300});
+  budget_ = 0;
+  EXPECT_TRUE(Search().placed.empty());
 }
 
 TEST_F(TierSearchTest, MindsTermsInTheOrderOfThePlacements) {

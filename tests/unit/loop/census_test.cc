@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "util/cluster_builder.h"
+#include "util/peer_builder.h"
 #include "util/test_scheduler.h"
 
 namespace sluice {
@@ -19,13 +20,15 @@ TEST(Census, CountsEveryTaskByItsState) {
   scheduler.Apply(Failed(2));
   scheduler.Apply(Submitted(4, {.cpu = 9000, .job = "other"}));
   scheduler.Apply(Submitted(5, {.quarantine_reason = "no sense"}));
+  scheduler.Apply(Submitted(6, {.job = "gang"}, {.gang = {.minimum = 2}}));
   const Census census = TakeCensus(scheduler.state());
   EXPECT_EQ(census.completed_tasks, 1);
   EXPECT_EQ(census.failed_tasks, 1);
   EXPECT_EQ(census.running_tasks, 1);
-  EXPECT_EQ(census.pending_tasks, 1);
+  EXPECT_EQ(census.pending_tasks, 2);
+  EXPECT_EQ(census.gang_tasks, 1);
   EXPECT_EQ(census.quarantined_tasks, 1);
-  EXPECT_EQ(census.jobs, 2);
+  EXPECT_EQ(census.jobs, 3);
   // A delta for what has ended is of no use to anyone.
   EXPECT_EQ(census.undelivered_deltas, 1);
 }
