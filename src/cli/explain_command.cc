@@ -32,7 +32,7 @@ that speaks against it.
 
 constexpr size_t kSummaryBytesMax = 4096;
 
-// What the task says about machines, one row for each that it says.
+// What the task says about machines and other tasks, one row for each kind.
 void AddRules(const v1::Task& task, Table& table) {
   const auto add = [&table](std::string_view name, const auto& texts,
                             std::string_view separator) {
@@ -47,11 +47,16 @@ void AddRules(const v1::Task& task, Table& table) {
   add("prefers", task.preferred_affinity(), ", ");
   add("tolerates", task.tolerations(), ", ");
   add("ports", task.host_ports(), ", ");
+  add("near", task.pod_affinity(), ", ");
+  add("away from", task.pod_anti_affinity(), ", ");
+  add("rather near", task.preferred_pod_affinity(), ", ");
+  add("spread", task.topology_spread(), ", ");
+  if (!task.replaces().empty()) table.AddRow({"replaces", task.replaces()});
 }
 
 void PrintTask(const v1::Task& task, std::ostream& out) {
   Table table({{"TASK"}, {StrCat(task.uid(), "  ", task.name())}});
-  table.AddRow({"job", task.job_uuid()});
+  if (!task.job_uuid().empty()) table.AddRow({"job", task.job_uuid()});
   table.AddRow({"state", std::string(TaskStateName(task.state()))});
   if (!task.machine_uuid().empty()) {
     table.AddRow({"machine", task.machine_name()});

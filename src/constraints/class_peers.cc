@@ -4,8 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "base/strings.h"
-
 namespace sluice {
 namespace {
 
@@ -15,19 +13,15 @@ int64_t CrowdingPerTask(const TopologySpread& spread) {
   return std::llround(std::log(domains) * static_cast<double>(kCrowdingUnit));
 }
 
-std::string DomainText(const Topology& topology, const Machine& machine) {
-  if (topology.key().empty()) return "it";
-  const std::string* value = machine.FindLabel(topology.key());
-  return StrCat(Printable(topology.key(), 128), "=",
-                value == nullptr ? "" : Printable(*value, 128));
-}
-
 }  // namespace
 
 ClassPeers::ClassPeers(const ClusterState& state,
                        const ConstraintSet& constraints, const ClassKey& key,
                        const Task* leaver)
-    : key_(key), terms_(state.peers().TermsOf(*key.rules)), leaver_(leaver) {
+    : state_(state),
+      key_(key),
+      terms_(state.peers().TermsOf(*key.rules)),
+      leaver_(leaver) {
   if (leaver_ != nullptr) {
     terms_of_leaver_ = &state.peers().TermsOf(*leaver_->class_key.rules);
   }
@@ -167,48 +161,6 @@ std::vector<const TopologySpread*> ClassPeers::OwnSpreads() const {
   std::ranges::stable_sort(own, std::ranges::greater{},
                            &TopologySpread::domain_count);
   return own;
-}
-
-void ClassPeers::Explain(const Machine& machine,
-                         std::vector<Reason>* reasons) const {
-  if (!MeetsAffinity(machine.id)) {
-    reasons->push_back({"pod_affinity",
-                        "node(s) didn't match pod affinity rules",
-                        "lacks a running task that this one has to be near"});
-  }
-  if (const CountedTerm* term = OwnAntiAffinity(machine.id)) {
-    reasons->push_back({"pod_anti_affinity",
-                        "node(s) didn't match pod anti-affinity rules",
-                        StrCat("a task that this one keeps away from runs in ",
-                               DomainText(*term->topology, machine))});
-  }
-  if (const CountedTerm* term = AntiAffinityOfOthers(machine.id)) {
-    reasons->push_back(
-        {"existing_pods_anti_affinity",
-         "node(s) didn't satisfy existing pods' anti-affinity rules",
-         StrCat("a task that keeps away from this one runs in ",
-                DomainText(*term->topology, machine))});
-  }
-  for (const TopologySpread& spread : spreads_) {
-    if (!spread.constraint().is_required || spread.Allows(machine.id)) continue;
-    if (spread.topology().DomainOf(machine.id) == kNoDomain) {
-      reasons->push_back(
-          {"topology_spread_label",
-           "node(s) didn't match pod topology spread constraints (missing "
-           "required label)",
-           StrCat("lacks the label ",
-                  Printable(spread.topology().key(), 128))});
-    } else {
-      reasons->push_back(
-          {"topology_spread",
-           "node(s) didn't match pod topology spread constraints",
-           StrCat("would make the skew over ",
-                  spread.topology().key().empty()
-                      ? "machines"
-                      : Printable(spread.topology().key(), 128),
-                  " more than ", spread.constraint().max_skew)});
-    }
-  }
 }
 
 int64_t ClassPeers::WorthOn(MachineId machine) const {

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "constraints/constraint_set.h"
@@ -43,8 +44,10 @@ class ClassPeers {
   // The required constraints by which its own tasks are spread, those over the
   // most domains first.
   std::vector<const TopologySpread*> OwnSpreads() const;
-  // As Constraint::Explain().
-  void Explain(const Machine& machine, std::vector<Reason>* reasons) const;
+  // As Constraint::Explain(), naming a task for each reason that is one, if so
+  // wanted: that may take a look at all tasks of a domain.
+  void Explain(const Machine& machine, bool names_tasks,
+               std::vector<Reason>* reasons) const;
   PeerStanding StandingOn(const Machine& machine) const;
 
   // A placement was made, of this class or another.
@@ -103,10 +106,20 @@ class ClassPeers {
   // The first of the terms that keep the class from the machine, if any.
   const CountedTerm* OwnAntiAffinity(MachineId machine) const;
   const CountedTerm* AntiAffinityOfOthers(MachineId machine) const;
+  void ExplainAffinity(const Machine& machine,
+                       std::vector<Reason>* reasons) const;
+  void ExplainSpread(const TopologySpread& spread, const Machine& machine,
+                     std::vector<Reason>* reasons) const;
+  std::string TextOf(const CountedTerm& term) const;
+  // ": 17 web-3", a task that runs in the machine's domain and is meant.
+  template <class IsMeant>
+  std::string TaskText(const Topology& topology, MachineId machine,
+                       IsMeant is_meant) const;
   int64_t WorthOn(MachineId machine) const;
   bool IsMeantBy(const CountedTerm& term) const;
   void FindWorths();
 
+  const ClusterState& state_;
   const ClassKey key_;
   const PeerTerms& terms_;
   const Task* leaver_;

@@ -129,6 +129,11 @@ std::string RequirementText(const LabelRequirement& requirement) {
   return key;
 }
 
+std::string RequirementsText(std::span<const LabelRequirement> requirements) {
+  return RequirementsText(
+      Select(requirements, [](const LabelRequirement&) { return true; }));
+}
+
 std::string TermsText(std::span<const NodeTerm> terms) {
   constexpr auto kAll = [](const LabelRequirement&) { return true; };
   return Join(terms, " or ", [&](const NodeTerm& term) {

@@ -26,6 +26,9 @@ bool Matches(const NodeTerm& term, const Machine& machine);
 // below are of bounded length: of long lists they show the beginning.
 std::string RequirementText(const LabelRequirement& requirement);
 
+// "disk=ssd and !gpu"; "(empty term)" where there are none.
+std::string RequirementsText(std::span<const LabelRequirement> requirements);
+
 // "disk=ssd and !gpu or zone=b": terms ORed, requirements ANDed.
 std::string TermsText(std::span<const NodeTerm> terms);
 

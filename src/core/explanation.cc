@@ -15,6 +15,8 @@ namespace {
 
 constexpr size_t kReasonsMax = 10;
 constexpr size_t kNearestMax = 3;
+constexpr size_t kGangClassesMax = 20;
+constexpr size_t kShownBytes = 128;
 
 struct Miss {
   size_t reason_count = 0;
@@ -39,12 +41,14 @@ class Explainer {
 
  private:
   // As ConstraintSet::Explain(), and the tasks that run near by.
-  size_t FindReasons(const Machine& machine,
+  size_t FindReasons(const Machine& machine, bool names_tasks,
                      std::vector<Reason>* reasons) const;
   void Sum();
   void NameNearest();
   // Why a task that fits waits nevertheless, if that is so.
   std::string GangText() const;
+  // Of the gang's tasks, one of those that no machine has room for.
+  const Task* FindMisfit(JobId gang) const;
   std::string Summary() const;
 
   const ClassKey& task_class_;
@@ -58,21 +62,22 @@ class Explainer {
   Explanation explanation_;
 };
 
-size_t Explainer::FindReasons(const Machine& machine,
+size_t Explainer::FindReasons(const Machine& machine, bool names_tasks,
                               std::vector<Reason>* reasons) const {
   const auto resource_name = [&](ResourceIndex index) -> const std::string& {
     return state_.ResourceName(index);
   };
   const size_t first_count =
       constraints_.Explain(task_class_, machine, resource_name, reasons);
-  peers_.Explain(machine, reasons);
+  peers_.Explain(machine, names_tasks, reasons);
   return reasons->empty() ? 0 : std::max<size_t>(first_count, 1);
 }
 
 void Explainer::Ask(const Machine& machine) {
   ++explanation_.machines;
   std::vector<Reason> reasons;
-  const size_t first_count = FindReasons(machine, &reasons);
+  const size_t first_count =
+      FindReasons(machine, /*names_tasks=*/false, &reasons);
   if (reasons.empty()) {
     ++explanation_.feasible_machines;
     return;
@@ -105,7 +110,8 @@ void Explainer::Sum() {
 void Explainer::NameNearest() {
   for (const Miss& miss : nearest_) {
     std::vector<Reason> reasons;
-    FindReasons(*state_.FindMachine(miss.machine), &reasons);
+    FindReasons(*state_.FindMachine(miss.machine), /*names_tasks=*/true,
+                &reasons);
     std::string lacks;
     for (const Reason& reason : reasons) {
       lacks += StrCat(lacks.empty() ? "" : ", ", reason.lacks);
@@ -133,13 +139,30 @@ std::string Explainer::GangText() const {
     minimum = "one on each machine that it may run on";
     is_short = false;  // As far as is known here.
   }
-  return StrCat("it fits, and waits ",
-                is_short ? "for more tasks of its gang: "
-                         : "until its gang fits as a whole: ",
-                minimum, " start together, and ", waiting, " wait",
-                quarantined > 0
-                    ? StrCat("; ", quarantined, " of it quarantined")
-                    : std::string());
+  std::string text = StrCat("it fits, and waits ",
+                            is_short ? "for more tasks of its gang: "
+                                     : "until its gang fits as a whole: ",
+                            minimum, " start together, and ", waiting, " wait");
+  if (quarantined > 0) text += StrCat("; ", quarantined, " of it quarantined");
+  if (const Task* misfit = FindMisfit(job.id)) {
+    text += StrCat("; no machine has what ", misfit->id.value, " ",
+                   Printable(misfit->name, kShownBytes), " of it needs");
+  }
+  return text;
+}
+
+const Task* Explainer::FindMisfit(JobId gang) const {
+  size_t asked = 0;
+  for (const auto& [key, tasks] : state_.pending()) {
+    if (key.gang != gang || key == task_class_) continue;
+    if (++asked > kGangClassesMax) break;
+    const bool fits = std::ranges::any_of(
+        state_.machines(), [&](const ClusterState::MachineMap::value_type& it) {
+          return it.second->IsUsable() && constraints_.Allows(key, *it.second);
+        });
+    if (!fits) return tasks.begin()->second;
+  }
+  return nullptr;
 }
 
 std::string Explainer::Summary() const {

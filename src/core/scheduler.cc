@@ -23,6 +23,8 @@ Scheduler::Scheduler(const PolicySet& policies,
       eviction_(&state_),
       eligibility_(constraints, policies) {}
 
+Scheduler::~Scheduler() = default;
+
 Ack Scheduler::Apply(const Command& command, int64_t now_ms) {
   return state_.Apply(command, now_ms);
 }

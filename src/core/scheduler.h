@@ -50,6 +50,7 @@ class Scheduler {
  public:
   Scheduler(const PolicySet& policies, const ConstraintSet& constraints,
             RoundOptions options);
+  ~Scheduler();
 
   // For recovery before the first command, and for readers.
   ClusterState& mutable_state() { return state_; }

@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "constraints/label_match.h"
+#include "constraints/peer_text.h"
 #include "constraints/toleration.h"
 #include "loop/census.h"
 #include "rpc/checks.h"
@@ -120,6 +121,31 @@ void FillRules(const PlacementRules& rules, v1::Task* message) {
   for (const HostPort& port : rules.host_ports) {
     message->add_host_ports(HostPortText(port));
   }
+  for (const PeerTerm& term : rules.affinity) {
+    message->add_pod_affinity(PeersText({&term.tasks, 1}, term.topology_key));
+  }
+  for (const PeerTerm& term : rules.anti_affinity) {
+    message->add_pod_anti_affinity(
+        PeersText({&term.tasks, 1}, term.topology_key));
+  }
+  for (const auto& [weight, term] : rules.preferred_peers) {
+    message->add_preferred_pod_affinity(
+        StrCat(weight, ": ", PeersText({&term.tasks, 1}, term.topology_key)));
+  }
+  for (const SpreadConstraint& spread : rules.spread) {
+    message->add_topology_spread(SpreadText(spread));
+  }
+}
+
+// "" where it replaces none.
+std::string ReplacesText(const ClusterState& state, const Task& task) {
+  const std::optional<TaskId> former = task.class_key.rules->replaces;
+  if (!former.has_value()) return "";
+  const Task* found = state.FindTask(*former);
+  if (found == nullptr) return StrCat(former->value, ", which is not known");
+  return StrCat(
+      former->value, " ", Shown(found->name),
+      found->state == TaskState::kRunning ? "" : ", which does not run");
 }
 
 v1::Machine::Condition ConditionOf(const Machine& machine) {
@@ -194,6 +220,7 @@ void FillTask(const CoreView& view, const Task& task, v1::Task* message) {
   message->set_expected_removals(task.expected_removals);
   FillRules(*task.class_key.rules, message);
   message->set_evicted(task.is_evicted);
+  message->set_replaces(ReplacesText(state, task));
 }
 
 std::string GangText(const Gang& gang) {

@@ -38,6 +38,10 @@ int64_t DominantShare(const Resources& load, const Resources& capacity) {
 // ---------------------------------------------------------------------------
 // Commands
 
+// Not inline: every file with a state would compile both.
+ClusterState::ClusterState() = default;
+ClusterState::~ClusterState() = default;
+
 Ack ClusterState::Apply(const Command& command, int64_t now_ms) {
   return std::visit([&](const auto& one) { return ApplyOne(one, now_ms); },
                     command);

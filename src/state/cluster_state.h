@@ -51,7 +51,8 @@ class ClusterState {
   using PendingTasks = absl::btree_map<uint64_t, const Task*>;
   using ClassMap = absl::btree_map<ClassKey, PendingTasks>;
 
-  ClusterState() = default;
+  ClusterState();
+  ~ClusterState();
   ClusterState(const ClusterState&) = delete;
   ClusterState& operator=(const ClusterState&) = delete;
 
@@ -228,8 +229,7 @@ class ClusterState {
   absl::btree_set<MachineId> departed_;
 
   absl::flat_hash_map<std::string, JobId> job_ids_;
-  // Every uuid of every machine's tree.
-  absl::flat_hash_map<std::string, MachineId> machine_ids_;
+  absl::flat_hash_map<std::string, MachineId> machine_ids_;  // Of all trees.
   absl::flat_hash_map<std::string, MachineId> foreign_pod_machines_;
 
   Interner strings_;

@@ -146,6 +146,11 @@ const PeerTerms& PeerTable::TermsOf(const PlacementRules& rules) const {
   return terms_of_rules_.at(rules.id);
 }
 
+const std::vector<TaskSelector>& PeerTable::SelectorsOf(
+    uint32_t selector) const {
+  return selectors_.at(selector).all;
+}
+
 const std::vector<CountedTerm*>& PeerTable::TermsAbout(
     uint32_t selector) const {
   return selectors_.at(selector).terms;

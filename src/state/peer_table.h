@@ -137,6 +137,8 @@ class PeerTable {
   void Learn(const PlacementRules& rules);
   // Of rules that say nothing about peers it is empty.  REQUIRES: learned.
   const PeerTerms& TermsOf(const PlacementRules& rules) const;
+  // What must mean a task for the selector to mean it.  REQUIRES: it is in use.
+  const std::vector<TaskSelector>& SelectorsOf(uint32_t selector) const;
   // The terms about tasks that the selector means.  REQUIRES: it is in use.
   const std::vector<CountedTerm*>& TermsAbout(uint32_t selector) const;
   // Whether there is any term at all.

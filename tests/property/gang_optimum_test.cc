@@ -16,6 +16,7 @@
 #include "base/rng.h"
 #include "network/band_network.h"
 #include "property/gang_shapes.h"
+#include "util/seed_count.h"
 #include "util/test_scheduler.h"
 
 namespace sluice {
@@ -266,7 +267,7 @@ Instance Draw(uint64_t seed, Family family) {
 
 TEST(GangOptimum, PlacesTheMostTasksThatCanBeAtTheLeastCost) {
   for (const Family family : {Family::kPlain, Family::kOneGangOfShape}) {
-    for (uint64_t seed = 1; seed <= 3000; ++seed) {
+    for (uint64_t seed = 1; seed <= SeedCount(3000); ++seed) {
       const Instance instance = Draw(seed, family);
       const auto [round, best] = RunRound(instance);
       ASSERT_EQ(round, best) << "seed " << seed << ": " << instance;
@@ -276,7 +277,7 @@ TEST(GangOptimum, PlacesTheMostTasksThatCanBeAtTheLeastCost) {
 
 TEST(GangOptimum, PlacesTheMostTasksThatCanBeOfAnyShapeAndSize) {
   for (const Family family : {Family::kAllOfShape, Family::kOfAnySize}) {
-    for (uint64_t seed = 1; seed <= 3000; ++seed) {
+    for (uint64_t seed = 1; seed <= SeedCount(3000); ++seed) {
       const Instance instance = Draw(seed, family);
       const auto [round, best] = RunRound(instance);
       ASSERT_EQ(round.placed, best.placed)
@@ -288,13 +289,13 @@ TEST(GangOptimum, PlacesTheMostTasksThatCanBeOfAnyShapeAndSize) {
 // Jobs that are in each other's way, each by terms of its own, are settled one
 // after the other: the cost is not always the least.
 TEST(GangOptimum, CostsLittleMoreThanTheLeastForJobsOfAnyShape) {
-  constexpr int kSeeds = 3000;
-  int optimal = 0;
+  constexpr uint64_t kSeeds = SeedCount(3000);
+  uint64_t optimal = 0;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const auto [round, best] = RunRound(Draw(seed, Family::kAllOfShape));
     optimal += round == best ? 1 : 0;
   }
-  RecordProperty("optimal_per_mille", optimal * 1000 / kSeeds);
+  RecordProperty("optimal_per_mille", std::to_string(optimal * 1000 / kSeeds));
   EXPECT_GE(optimal, kSeeds * 98 / 100);
 }
 

@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "property/gang_shapes.h"
 #include "property/replay_model.h"
+#include "util/seed_count.h"
 #include "util/state_invariants.h"
 #include "util/test_scheduler.h"
 
@@ -322,14 +323,16 @@ void Live(uint64_t first_seed, uint64_t count, const LifeOptions& options) {
   }
 }
 
-TEST(GangProperty, AreWholeOrWaitForWhatDoesNotFit) { Live(1, 2000, {}); }
+TEST(GangProperty, AreWholeOrWaitForWhatDoesNotFit) {
+  Live(1, SeedCount(2000), {});
+}
 
 TEST(GangProperty, AreWholeOrWaitForWhatDoesNotFitWithTermsAboutEachOther) {
-  Live(100001, 2000, {.has_shapes = true});
+  Live(100001, SeedCount(2000), {.has_shapes = true});
 }
 
 TEST(GangProperty, AreWholeOrWaitForWhatDoesNotFitOfMixedSizes) {
-  Live(200001, 1000, {.has_mixed_sizes = true});
+  Live(200001, SeedCount(1000), {.has_mixed_sizes = true});
 }
 
 // ---------------------------------------------------------------------------

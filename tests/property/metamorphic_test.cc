@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "util/cluster_builder.h"
+#include "util/seed_count.h"
 #include "util/test_scheduler.h"
 
 namespace sluice {
@@ -131,7 +132,8 @@ TEST_P(Metamorphic, ASecondRoundFindsNothingLeftToDo) {
   EXPECT_EQ(cluster.scheduler().round_stats().passes, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, Metamorphic, testing::Range<uint64_t>(1, 61));
+INSTANTIATE_TEST_SUITE_P(Seeds, Metamorphic,
+                         testing::Range<uint64_t>(1, 1 + SeedCount(60)));
 
 }  // namespace
 }  // namespace sluice

@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "property/random_peers.h"
 #include "property/replay_model.h"
+#include "util/seed_count.h"
 #include "util/state_invariants.h"
 #include "util/test_scheduler.h"
 
@@ -180,7 +181,7 @@ class Trial {
 class PeersProperty : public testing::TestWithParam<uint64_t> {};
 
 TEST_P(PeersProperty, EachPlacementIsLegalAndWhatWaitsFitsNowhere) {
-  constexpr uint64_t kSeedsPerCase = 250;
+  constexpr uint64_t kSeedsPerCase = SeedCount(250);
   int64_t placed = 0;
   int64_t peers_forbade = 0;
   for (uint64_t i = 0; i < kSeedsPerCase; ++i) {
@@ -190,8 +191,9 @@ TEST_P(PeersProperty, EachPlacementIsLegalAndWhatWaitsFitsNowhere) {
     placed += trial.placed();
     peers_forbade += trial.peers_forbade();
   }
-  EXPECT_GT(placed, 1000) << "the commands do not try the scheduler";
-  EXPECT_GT(peers_forbade, 1000) << "terms forbid next to nothing";
+  constexpr int64_t kEnough = 4 * kSeedsPerCase;
+  EXPECT_GT(placed, kEnough) << "the commands do not try the scheduler";
+  EXPECT_GT(peers_forbade, kEnough) << "terms forbid next to nothing";
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, PeersProperty, testing::Range<uint64_t>(0, 16));

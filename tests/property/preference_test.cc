@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "util/cluster_builder.h"
+#include "util/seed_count.h"
 #include "util/test_scheduler.h"
 
 namespace sluice {
@@ -65,7 +66,7 @@ TEST(Preference, FillsThePreferredMachinesWithTasksThatAreAlike) {
 // (a taint to be avoided if possible).
 TEST(Preference, LeavesNoRoomWhereATaskWouldRatherBe) {
   int64_t happy = 0;
-  for (uint64_t seed = 1; seed <= 1000; ++seed) {
+  for (uint64_t seed = 1; seed <= SeedCount(1000); ++seed) {
     SCOPED_TRACE(StrCat("seed ", seed));
     Rng rng(seed);
     TestScheduler cluster;

@@ -20,8 +20,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/strings.h"
-#include "state/cluster_state.h"
+#include "sluice/state/machine.h"
+#include "sluice/state/placement_rules.h"
+#include "sluice/state/resources.h"
+#include "sluice/state/task.h"
 #include "state/command.h"
 #include "util/rules_builder.h"
 
@@ -57,108 +59,38 @@ struct TaskOptions {
   std::string quarantine_reason = {};
 };
 
-inline NamedAmounts NamedAmountsOf(int64_t cpu, int64_t memory,
-                                   int64_t ephemeral_storage,
-                                   const NamedAmounts& extended) {
-  NamedAmounts amounts;
-  if (cpu != 0) amounts.emplace_back("cpu", cpu);
-  if (ephemeral_storage != 0) {
-    amounts.emplace_back("ephemeral-storage", ephemeral_storage);
-  }
-  if (memory != 0) amounts.emplace_back("memory", memory);
-  amounts.insert(amounts.end(), extended.begin(), extended.end());
-  return amounts;
-}
+NamedAmounts NamedAmountsOf(int64_t cpu, int64_t memory,
+                            int64_t ephemeral_storage,
+                            const NamedAmounts& extended);
 
-inline MachineSpec MachineSpecOf(std::string_view uuid,
-                                 const MachineOptions& options) {
-  MachineSpec spec;
-  spec.uuid = uuid;
-  spec.name = uuid;
-  spec.allocatable = NamedAmountsOf(
-      options.cpu, options.memory, options.ephemeral_storage, options.extended);
-  if (options.pods != 0) spec.allocatable.emplace_back("pods", options.pods);
-  spec.capacity =
-      options.capacity.empty() ? spec.allocatable : options.capacity;
-  spec.labels = InOrder(options.labels);
-  spec.taints = InOrder(options.taints);
-  spec.avoids = InOrder(options.avoids);
-  spec.pus = options.pus;
-  spec.other_uuids = options.other_uuids;
-  spec.quarantine_reason = options.quarantine_reason;
-  return spec;
-}
+MachineSpec MachineSpecOf(std::string_view uuid, const MachineOptions& options);
 
-inline TaskSpec TaskSpecOf(uint64_t uid, const TaskOptions& options) {
-  TaskSpec spec;
-  spec.name = options.name.empty() ? StrCat("task-", uid) : options.name;
-  spec.request = NamedAmountsOf(options.cpu, options.memory,
-                                options.ephemeral_storage, options.extended);
-  spec.priority = options.priority;
-  spec.labels = options.labels;
-  spec.rules = InOrder(options.rules);
-  spec.owner = options.owner;
-  spec.quarantine_reason = options.quarantine_reason;
-  return spec;
-}
+TaskSpec TaskSpecOf(uint64_t uid, const TaskOptions& options);
 
-inline AddMachine Added(std::string_view uuid, const MachineOptions& options) {
-  return {MachineSpecOf(uuid, options)};
-}
+AddMachine Added(std::string_view uuid, const MachineOptions& options);
 
-inline UpdateMachine Updated(std::string_view uuid,
-                             const MachineOptions& options) {
-  return {MachineSpecOf(uuid, options)};
-}
+UpdateMachine Updated(std::string_view uuid, const MachineOptions& options);
 
-inline SubmitTask Submitted(uint64_t uid, const TaskOptions& options = {}) {
-  SubmitTask submit;
-  submit.task = {uid};
-  submit.job_uuid = options.job;
-  submit.job_name = options.job;
-  submit.spec = TaskSpecOf(uid, options);
-  return submit;
-}
+SubmitTask Submitted(uint64_t uid, const TaskOptions& options = {});
 
-inline UpdateTask Updated(uint64_t uid, const TaskOptions& options) {
-  return {TaskId{uid}, TaskSpecOf(uid, options)};
-}
-
-inline CompleteTask Completed(uint64_t uid) { return {TaskId{uid}}; }
-inline FailTask Failed(uint64_t uid) { return {TaskId{uid}}; }
-inline RemoveTask Removed(uint64_t uid) { return {TaskId{uid}}; }
-inline RemoveMachine Removed(std::string_view uuid) {
-  return {std::string(uuid)};
-}
-
-inline AddForeignPod ForeignPod(std::string_view name, std::string_view uuid,
-                                const NamedAmounts& usage) {
-  return {std::string(name), std::string(uuid), usage};
-}
+UpdateTask Updated(uint64_t uid, const TaskOptions& options);
+CompleteTask Completed(uint64_t uid);
+FailTask Failed(uint64_t uid);
+RemoveTask Removed(uint64_t uid);
+RemoveMachine Removed(std::string_view uuid);
+AddForeignPod ForeignPod(std::string_view name, std::string_view uuid,
+                         const NamedAmounts& usage);
 
 class ClusterBuilder {
  public:
-  ClusterBuilder& Machine(std::string_view uuid,
-                          const MachineOptions& options) {
-    commands_.push_back(Added(uuid, options));
-    return *this;
-  }
+  ClusterBuilder& Machine(std::string_view uuid, const MachineOptions& options);
   // `count` machines `prefix`0, `prefix`1, ...
   ClusterBuilder& Machines(std::string_view prefix, int count,
-                           const MachineOptions& options) {
-    for (int i = 0; i < count; ++i) Machine(StrCat(prefix, i), options);
-    return *this;
-  }
-  ClusterBuilder& Task(uint64_t uid, const TaskOptions& options = {}) {
-    commands_.push_back(Submitted(uid, options));
-    return *this;
-  }
+                           const MachineOptions& options);
+  ClusterBuilder& Task(uint64_t uid, const TaskOptions& options = {});
   // The tasks first_uid, first_uid + 1, ...
   ClusterBuilder& Tasks(uint64_t first_uid, uint64_t count,
-                        const TaskOptions& options = {}) {
-    for (uint64_t i = 0; i < count; ++i) Task(first_uid + i, options);
-    return *this;
-  }
+                        const TaskOptions& options = {});
 
   // To anything with Apply(command, now_ms): a state, a scheduler.
   template <class Target>

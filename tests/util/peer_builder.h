@@ -47,31 +47,14 @@ inline SpreadConstraint Spread(TaskSelector tasks, std::string topology_key,
           .max_skew = max_skew};
 }
 
-// With the lists about other tasks in the order that they should have.
-inline PlacementRules PeersInOrder(PlacementRules rules) {
-  rules.affinity = InOrder(std::move(rules.affinity));
-  rules.anti_affinity = InOrder(std::move(rules.anti_affinity));
-  std::ranges::sort(rules.preferred_peers);  // Twice the same counts twice.
-  rules.spread = InOrder(std::move(rules.spread));
-  return rules;
-}
-
 struct PeerOptions {
   std::string task_namespace = kNamespace;
   LabelPairs namespace_labels = {};
   Gang gang = {};
 };
 
-inline SubmitTask Submitted(uint64_t uid, const TaskOptions& options,
-                            const PeerOptions& peers) {
-  SubmitTask submit = Submitted(uid, options);
-  submit.gang = peers.gang;
-  submit.spec.task_namespace = peers.task_namespace;
-  submit.spec.labels = InOrder(std::move(submit.spec.labels));
-  submit.spec.namespace_labels = InOrder(peers.namespace_labels);
-  submit.spec.rules = PeersInOrder(std::move(submit.spec.rules));
-  return submit;
-}
+SubmitTask Submitted(uint64_t uid, const TaskOptions& options,
+                     const PeerOptions& peers);
 
 }  // namespace sluice
 

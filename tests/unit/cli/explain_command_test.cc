@@ -21,6 +21,16 @@ void Fill(v1::TaskExplanation& explanation) {
   explanation.mutable_task()->add_preferred_affinity("10: fast");
   explanation.mutable_task()->add_tolerations("sick:NoExecute for 300s");
   explanation.mutable_task()->add_host_ports("TCP 0.0.0.0:80");
+  explanation.mutable_task()->add_pod_affinity("app=db in the same zone");
+  explanation.mutable_task()->add_pod_anti_affinity(
+      "job a on the same machine");
+  explanation.mutable_task()->add_pod_anti_affinity(
+      "job b on the same machine");
+  explanation.mutable_task()->add_preferred_pod_affinity(
+      "5: job c in the same x");
+  explanation.mutable_task()->add_topology_spread(
+      "app=web over zone (maxSkew 1)");
+  explanation.mutable_task()->set_replaces("17 web-3");
   explanation.set_summary("0/3 machines: 2 insufficient cpu, 1 other");
   v1::Reason& reason = *explanation.add_reasons();
   reason.set_machines(2);
@@ -37,7 +47,7 @@ TEST(ExplainCommand, ShowsSummaryReasonsAndNearestMachines) {
   const CliResult result =
       RunCli({"explain", "demo/t", "--server", server.Address()});
   EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
-  EXPECT_TRUE(result.out.starts_with("TASK       7  demo/t\n")) << result.out;
+  EXPECT_TRUE(result.out.starts_with("TASK         7  demo/t\n")) << result.out;
   EXPECT_THAT(result.out,
               HasSubstr("\n\n0/3 machines: 2 insufficient cpu, 1 other\n\n"
                         "MACHINES  REASON            CODE\n"
@@ -51,11 +61,19 @@ TEST(ExplainCommand, ShowsWhatTheTaskSaysAboutMachines) {
   Fill(server.inspector.explanation);
   const CliResult result =
       RunCli({"explain", "demo/t", "--server", server.Address()});
-  EXPECT_THAT(result.out, HasSubstr("selector   disk=ssd, !gpu\n"
-                                    "requires   zone=a or zone=b\n"
-                                    "prefers    10: fast\n"
-                                    "tolerates  sick:NoExecute for 300s\n"
-                                    "ports      TCP 0.0.0.0:80\n"));
+  EXPECT_THAT(
+      result.out,
+      HasSubstr("selector     disk=ssd, !gpu\n"
+                "requires     zone=a or zone=b\n"
+                "prefers      10: fast\n"
+                "tolerates    sick:NoExecute for 300s\n"
+                "ports        TCP 0.0.0.0:80\n"
+                "near         app=db in the same zone\n"
+                "away from    job a on the same machine, job b on the same "
+                "machine\n"
+                "rather near  5: job c in the same x\n"
+                "spread       app=web over zone (maxSkew 1)\n"
+                "replaces     17 web-3\n"));
 }
 
 TEST(ExplainCommand, PrintsJson) {

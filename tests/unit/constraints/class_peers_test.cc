@@ -55,18 +55,6 @@ class ClassPeersTest : public PeersTest {
     }
     return allowed;
   }
-  std::vector<std::string> ReasonsFor(const ClassPeers& peers,
-                                      std::string_view uuid) const {
-    std::vector<Reason> reasons;
-    peers.Explain(MachineOf(uuid), &reasons);
-    EXPECT_EQ(reasons.empty(), peers.Allows(MachineOf(uuid)));
-    std::vector<std::string> texts;
-    for (const Reason& reason : reasons) {
-      texts.push_back(
-          StrCat(reason.code, " | ", reason.text, " | ", reason.lacks));
-    }
-    return texts;
-  }
 };
 
 // ---------------------------------------------------------------------------
@@ -187,67 +175,6 @@ TEST_F(ClassPeersTest, CountsForItsSpreadWhatIsNoted) {
   EXPECT_EQ(AllowedBy(peers), (std::set<std::string>{"b1"}));
   peers.Note(key, IdOf("b1"));
   EXPECT_EQ(AllowedBy(peers), (std::set<std::string>{"a1", "a2", "b1"}));
-}
-
-// ---------------------------------------------------------------------------
-// Reasons
-
-TEST_F(ClassPeersTest, ExplainsWhatEachTermForbids) {
-  RunOn("a1", "web");
-  RunOn("b1", "shy", AwayFrom({{App("cat"), "zone"}, {App("dog"), ""}}));
-  const struct {
-    const char* app;
-    PlacementRules rules;
-    const char* machine;
-    const char* reason;
-  } rows[] = {
-      {"me", Near({kWebInZone}), "b1",
-       "pod_affinity | node(s) didn't match pod affinity rules | lacks a "
-       "running task that this one has to be near"},
-      {"me", AwayFrom({kWebInZone}), "a2",
-       "pod_anti_affinity | node(s) didn't match pod anti-affinity rules | a "
-       "task that this one keeps away from runs in zone=a"},
-      {"me", AwayFrom({{App("web"), ""}}), "a1",
-       "pod_anti_affinity | node(s) didn't match pod anti-affinity rules | a "
-       "task that this one keeps away from runs in it"},
-      {"cat",
-       {},
-       "b1",
-       "existing_pods_anti_affinity | node(s) didn't satisfy existing pods' "
-       "anti-affinity rules | a task that keeps away from this one runs in "
-       "zone=b"},
-      {"dog",
-       {},
-       "b1",
-       "existing_pods_anti_affinity | node(s) didn't satisfy existing pods' "
-       "anti-affinity rules | a task that keeps away from this one runs in it"},
-      {"web", SpreadOut(Spread(App("web"), "zone")), "a2",
-       "topology_spread | node(s) didn't match pod topology spread constraints "
-       "| would make the skew over zone more than 1"},
-      {"web", SpreadOut(Spread(App("web"), "zone", 5)), "x1",
-       "topology_spread_label | node(s) didn't match pod topology spread "
-       "constraints (missing required label) | lacks the label zone"},
-  };
-  for (const auto& row : rows) {
-    EXPECT_THAT(ReasonsFor(PeersOf(row.app, row.rules), row.machine),
-                ElementsAre(row.reason));
-  }
-}
-
-TEST_F(ClassPeersTest, ExplainsEverythingThatForbidsAMachine) {
-  RunOn("a1", "shy", AwayFrom({{App("web"), "zone"}}));
-  RunOn("a1", "web");
-  PlacementRules rules = Near({kDbInZone});
-  rules.anti_affinity = {kWebInZone};
-  rules.spread = {Spread(App("web"), "zone")};
-  std::vector<std::string> codes;
-  for (const std::string& reason : ReasonsFor(PeersOf("web", rules), "a2")) {
-    codes.push_back(reason.substr(0, reason.find(' ')));
-  }
-  EXPECT_THAT(codes,
-              ElementsAre("pod_affinity", "pod_anti_affinity",
-                          "existing_pods_anti_affinity", "topology_spread"));
-  EXPECT_THAT(ReasonsFor(PeersOf("me", {}), "a2"), IsEmpty());
 }
 
 // ---------------------------------------------------------------------------

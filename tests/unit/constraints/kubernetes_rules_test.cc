@@ -13,6 +13,7 @@
 
 #include "constraints/label_match.h"
 #include "cost/policy_set.h"
+#include "state/cluster_state.h"
 #include "unit/constraints/rule_cases.h"
 
 namespace sluice {

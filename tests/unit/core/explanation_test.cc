@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "util/cluster_builder.h"
+#include "util/peer_builder.h"
 #include "util/test_scheduler.h"
 
 namespace sluice {
@@ -110,6 +111,21 @@ TEST_F(ExplanationTest, SaysWhatWaitingCosts) {
   cluster_.Apply(Submitted(1));
   const int64_t at_first = ExplainTask(1).waiting_cost;
   EXPECT_EQ(ExplainTask(1, 60000).waiting_cost, 2 * at_first);
+}
+
+TEST_F(ExplanationTest, NamesATaskOfTheGangThatNoMachineHasRoomFor) {
+  const PeerOptions gang = {.gang = {.minimum = Gang::kAllTasks}};
+  ClusterBuilder().Machines("m", 3, {.cpu = 4000}).ApplyTo(&cluster_);
+  cluster_.Apply(Submitted(1, {.cpu = 1000, .job = "ring"}, gang));
+  cluster_.Apply(Submitted(2, {.cpu = 2000, .job = "ring"}, gang));
+  cluster_.Apply(
+      Submitted(3, {.cpu = 64000, .job = "ring", .name = "big"}, gang));
+  cluster_.Round();
+  EXPECT_EQ(ExplainTask(1).summary,
+            "3/3 machines: it fits, and waits until its gang fits as a whole: "
+            "all 3 start together, and 3 wait; no machine has what 3 big of it "
+            "needs");
+  EXPECT_EQ(ExplainTask(3).summary, "0/3 machines: 3 insufficient cpu");
 }
 
 }  // namespace

@@ -15,12 +15,13 @@
 #include "persist/sealed_value.h"
 #include "unit/persist/random_steps.h"
 #include "unit/persist/state_text.h"
+#include "util/seed_count.h"
 #include "util/status_matchers.h"
 
 namespace sluice {
 namespace {
 
-constexpr uint64_t kSeeds = 400;
+constexpr uint64_t kSeeds = SeedCount(400);
 constexpr int kSteps = 150;
 
 void Save(ClusterState* state, Store* store) {
@@ -132,17 +133,19 @@ TEST(RecoveryProperty, CannotBeToldFromNoCrash) {
     RunSeed(seed, &totals);
   }
   // The lives were rich enough to mean something.
-  EXPECT_GT(totals.compared_in_flight, 100);
-  EXPECT_GT(totals.undone, 20);
-  EXPECT_GT(totals.shared, 100);
-  EXPECT_GT(totals.muted, 100);
-  EXPECT_GT(totals.removed, 100);
-  EXPECT_GT(totals.departed_with_tasks, 100);
-  EXPECT_GT(totals.foreign_pods, 100);
-  EXPECT_GT(totals.evicted, 100);
-  EXPECT_GT(totals.avoided, 100);
-  EXPECT_GT(totals.shared_ports, 20);
-  EXPECT_GT(totals.lasting_taints, 20);
+  constexpr int64_t kMany = kSeeds / 4;
+  constexpr int64_t kSome = kSeeds / 20;
+  EXPECT_GT(totals.compared_in_flight, kMany);
+  EXPECT_GT(totals.undone, kSome);
+  EXPECT_GT(totals.shared, kMany);
+  EXPECT_GT(totals.muted, kMany);
+  EXPECT_GT(totals.removed, kMany);
+  EXPECT_GT(totals.departed_with_tasks, kMany);
+  EXPECT_GT(totals.foreign_pods, kMany);
+  EXPECT_GT(totals.evicted, kMany);
+  EXPECT_GT(totals.avoided, kMany);
+  EXPECT_GT(totals.shared_ports, kSome);
+  EXPECT_GT(totals.lasting_taints, kSome);
 }
 
 // Damage that has a proper checksum: nobody's hardware does that, but a daemon

@@ -278,6 +278,40 @@ TEST_F(InspectTest, ShowsRulesAndTaintsInWords) {
   EXPECT_FALSE(task.evicted());
 }
 
+TEST_F(InspectTest, ShowsInWordsWhatTasksSayAboutEachOther) {
+  const PeerTerm web = {App("web"), "zone"};
+  const PeerTerm job = {TasksOfJob("old-*"), ""};
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Task(1, {.name = "former"})
+      .Task(2)
+      .ApplyTo(&scheduler_);
+  scheduler_.Round();
+  scheduler_.Apply(Completed(2));
+  scheduler_.Apply(
+      Submitted(3, {.rules = {.affinity = {web},
+                              .anti_affinity = {job},
+                              .preferred_peers = {{-5, job}, {10, web}},
+                              .spread = {Spread(App("web"), "zone")},
+                              .replaces = TaskId{1}}}));
+  scheduler_.Apply(Submitted(4, {.rules = {.replaces = TaskId{2}}}));
+  scheduler_.Apply(Submitted(5, {.rules = {.replaces = TaskId{99}}}));
+  const v1::Task task = Explain("3").task();
+  const std::string web_text = "app=web of namespace ns in the same zone";
+  EXPECT_THAT(task.pod_affinity(), ElementsAre(web_text));
+  EXPECT_THAT(task.pod_anti_affinity(),
+              ElementsAre("job old-* on the same machine"));
+  EXPECT_THAT(task.preferred_pod_affinity(),
+              ElementsAre("-5: job old-* on the same machine",
+                          StrCat("10: ", web_text)));
+  EXPECT_THAT(task.topology_spread(),
+              ElementsAre("app=web of namespace ns over zone (maxSkew 1)"));
+  EXPECT_EQ(task.replaces(), "1 former");
+  EXPECT_EQ(Explain("4").task().replaces(), "2 task-2, which does not run");
+  EXPECT_EQ(Explain("5").task().replaces(), "99, which is not known");
+  EXPECT_EQ(Explain("1").task().replaces(), "");
+}
+
 TEST_F(InspectTest, DoesNotKnowWhatWasRemoved) {
   scheduler_.Apply(Submitted(1));
   scheduler_.Apply(Submitted(1));

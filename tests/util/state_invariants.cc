@@ -1,0 +1,92 @@
+#include "util/state_invariants.h"
+
+#include <cstdint>
+#include <map>
+#include <set>
+
+#include "base/strings.h"
+
+namespace sluice {
+
+std::string FindContradiction(const ClusterState& state) {
+  std::map<MachineId, Resources> used;
+  std::map<MachineId, std::set<TaskId>> tasks_on;
+  std::map<MachineId, int64_t> shared_loads;
+  std::map<std::pair<MachineId, int32_t>, int64_t> tasks_on_pu;
+  std::map<JobId, int64_t> tasks_of_job;
+  std::set<TaskId> unscheduled;
+  int64_t pending = 0;
+  for (const auto& [id, task] : state.tasks()) {
+    for (const SharedLoad& load : task->shared_loads) {
+      used[load.machine] += load.usage;
+      ++shared_loads[load.machine];
+    }
+    if (task->state != TaskState::kRemoved) ++tasks_of_job[task->job];
+    if (task->state == TaskState::kRunning) {
+      used[task->machine] += task->class_key.request;
+      tasks_on[task->machine].insert(id);
+      ++tasks_on_pu[{task->machine, task->pu}];
+    }
+    if (task->IsUnscheduled()) unscheduled.insert(id);
+    if (!task->IsSchedulable()) continue;
+    ++pending;
+    const auto of_class = state.pending().find(task->class_key);
+    if (of_class == state.pending().end() ||
+        !of_class->second.contains(task->sequence) ||
+        of_class->second.at(task->sequence) != task.get()) {
+      return StrCat("task ", id.value, " is not in its queue");
+    }
+  }
+  int64_t queued = 0;
+  for (const auto& [key, tasks] : state.pending()) {
+    queued += static_cast<int64_t>(tasks.size());
+  }
+  if (queued != pending || state.pending_count() != pending) {
+    return StrCat(pending, " tasks wait, ", queued, " are queued, ",
+                  state.pending_count(), " are counted");
+  }
+  if (unscheduled != std::set<TaskId>(state.unscheduled().begin(),
+                                      state.unscheduled().end())) {
+    return "the unscheduled tasks are others";
+  }
+  for (const auto& [id, machine] : state.machines()) {
+    for (const auto& [name, usage] : machine->foreign_pods) used[id] += usage;
+    if (machine->used != used[id]) {
+      return StrCat("machine ", machine->uuid, " uses another amount");
+    }
+    if (machine->shared_load_count != shared_loads[id]) {
+      return StrCat("machine ", machine->uuid, " has other shared loads");
+    }
+    if (std::set<TaskId>(machine->tasks.begin(), machine->tasks.end()) !=
+        tasks_on[id]) {
+      return StrCat("machine ", machine->uuid, " runs other tasks");
+    }
+    for (size_t i = 0; i < machine->pus.size(); ++i) {
+      if (machine->pus[i].task_count !=
+          tasks_on_pu[{id, static_cast<int32_t>(i)}]) {
+        return StrCat("unit ", machine->pus[i].uuid, " has other tasks");
+      }
+    }
+  }
+  for (const auto& [id, job] : state.jobs()) {
+    if (job->task_count != tasks_of_job[id] || job->task_count == 0) {
+      return StrCat("job ", job->uuid, " has another number of tasks");
+    }
+    tasks_of_job.erase(id);
+  }
+  if (!tasks_of_job.empty()) return "a task's job does not exist";
+  for (const auto& [sequence, delta] : state.outbox()) {
+    const Task* task = state.FindTask(delta.task);
+    if (task == nullptr || task->state != TaskState::kRunning ||
+        task->machine != delta.machine) {
+      return StrCat("delta ", sequence, " does not tell where its task is");
+    }
+    if (delta.type !=
+        (task->is_evicted ? DeltaType::kPreempt : DeltaType::kPlace)) {
+      return StrCat("delta ", sequence, " tells the wrong thing of its task");
+    }
+  }
+  return "";
+}
+
+}  // namespace sluice
