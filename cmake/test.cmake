@@ -10,6 +10,8 @@ function(sluice_test name)
                                         GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                                            ${PROJECT_BINARY_DIR}/tests)
+  # What is tested is optimized as it is shipped; the tests need not be.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   target_compile_definitions(
     ${name} PRIVATE SLUICE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                     SLUICE_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")

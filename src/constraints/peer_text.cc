@@ -60,11 +60,11 @@ std::string SpreadText(const SpreadConstraint& spread) {
   const std::string& key = spread.term.topology_key;
   return StrCat(SelectorText(spread.term.tasks), " over ",
                 key.empty() ? "machines" : Printable(key, kShownBytes),
-                " (maxSkew ", spread.max_skew,
+                " with maxSkew ", spread.max_skew,
                 spread.min_domains > 1
-                    ? StrCat(", minDomains ", spread.min_domains)
+                    ? StrCat(" and minDomains ", spread.min_domains)
                     : std::string(),
-                spread.is_required ? ")" : ", if possible)");
+                spread.is_required ? "" : " if possible");
 }
 
 }  // namespace sluice

@@ -23,7 +23,7 @@ std::string SelectorText(const TaskSelector& tasks);
 std::string PeersText(std::span<const TaskSelector> selectors,
                       std::string_view topology_key);
 
-// "app=web of namespace shop over zone (maxSkew 1)".
+// "app=web of namespace shop over zone with maxSkew 1".
 std::string SpreadText(const SpreadConstraint& spread);
 
 }  // namespace sluice

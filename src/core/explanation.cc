@@ -166,6 +166,9 @@ const Task* Explainer::FindMisfit(JobId gang) const {
 }
 
 std::string Explainer::Summary() const {
+  if (explanation_.machines == 0) {
+    return "0/0 machines: there is none that may be used";
+  }
   std::string summary = StrCat(explanation_.feasible_machines, "/",
                                explanation_.machines, " machines");
   std::string_view separator = ": ";

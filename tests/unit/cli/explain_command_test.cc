@@ -29,7 +29,7 @@ void Fill(v1::TaskExplanation& explanation) {
   explanation.mutable_task()->add_preferred_pod_affinity(
       "5: job c in the same x");
   explanation.mutable_task()->add_topology_spread(
-      "app=web over zone (maxSkew 1)");
+      "app=web over zone with maxSkew 1");
   explanation.mutable_task()->set_replaces("17 web-3");
   explanation.set_summary("0/3 machines: 2 insufficient cpu, 1 other");
   v1::Reason& reason = *explanation.add_reasons();
@@ -72,7 +72,7 @@ TEST(ExplainCommand, ShowsWhatTheTaskSaysAboutMachines) {
                 "away from    job a on the same machine, job b on the same "
                 "machine\n"
                 "rather near  5: job c in the same x\n"
-                "spread       app=web over zone (maxSkew 1)\n"
+                "spread       app=web over zone with maxSkew 1\n"
                 "replaces     17 web-3\n"));
 }
 

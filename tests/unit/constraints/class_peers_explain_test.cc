@@ -15,19 +15,6 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const PeerTerm kWebInZone = {App("web"), "zone"};
-const PeerTerm kDbInZone = {App("db"), "zone"};
-
-PlacementRules Near(std::vector<PeerTerm> terms) {
-  return {.affinity = std::move(terms)};
-}
-PlacementRules AwayFrom(std::vector<PeerTerm> terms) {
-  return {.anti_affinity = std::move(terms)};
-}
-PlacementRules SpreadOut(const SpreadConstraint& constraint) {
-  return {.spread = {constraint}};
-}
-
 class ClassPeersExplainTest : public PeersTest {
  protected:
   void SetUp() override { AddZones(); }
@@ -100,7 +87,8 @@ TEST_F(ClassPeersExplainTest, ExplainsWhatEachTermForbids) {
        "task that keeps away from this one runs in it: 2 task-2"},
       {"web", SpreadOut(Spread(App("web"), "zone")), "a2",
        "topology_spread | node(s) didn't match pod topology spread constraints "
-       "(app=web of namespace ns over zone (maxSkew 1)) | would have 2 of the "
+       "(app=web of namespace ns over zone with maxSkew 1) | would have 2 of "
+       "the "
        "tasks in zone=a, and the emptiest domain has 0"},
       {"web", SpreadOut(Spread(App("web"), "zone", 5)), "x1",
        "topology_spread_label | node(s) didn't match pod topology spread "

@@ -18,20 +18,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const PeerTerm kWebInZone = {App("web"), "zone"};
-const PeerTerm kDbInZone = {App("db"), "zone"};
-
-PlacementRules Near(std::vector<PeerTerm> terms) {
-  return {.affinity = std::move(terms)};
-}
-PlacementRules AwayFrom(std::vector<PeerTerm> terms) {
-  return {.anti_affinity = std::move(terms)};
-}
 PlacementRules Prefers(int32_t weight, const PeerTerm& term) {
   return {.preferred_peers = {{weight, term}}};
-}
-PlacementRules SpreadOut(const SpreadConstraint& constraint) {
-  return {.spread = {constraint}};
 }
 SpreadConstraint ScheduleAnyway(SpreadConstraint constraint) {
   constraint.is_required = false;

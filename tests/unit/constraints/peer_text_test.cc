@@ -57,14 +57,13 @@ TEST(PeerText, SaysWhatIsNear) {
 TEST(PeerText, SaysHowTasksAreSpread) {
   SpreadConstraint spread = Spread(App("web"), "zone", 2);
   EXPECT_EQ(SpreadText(spread),
-            "app=web of namespace ns over zone (maxSkew 2)");
+            "app=web of namespace ns over zone with maxSkew 2");
   spread.min_domains = 3;
   spread.is_required = false;
   spread.term.topology_key.clear();
-  EXPECT_EQ(
-      SpreadText(spread),
-      "app=web of namespace ns over machines (maxSkew 2, minDomains 3, if "
-      "possible)");
+  EXPECT_EQ(SpreadText(spread),
+            "app=web of namespace ns over machines with maxSkew 2 and "
+            "minDomains 3 if possible");
 }
 
 TEST(PeerText, IsBounded) {

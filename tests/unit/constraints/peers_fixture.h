@@ -16,6 +16,19 @@
 
 namespace sluice {
 
+inline const PeerTerm kWebInZone = {App("web"), "zone"};
+inline const PeerTerm kDbInZone = {App("db"), "zone"};
+
+inline PlacementRules Near(std::vector<PeerTerm> terms) {
+  return {.affinity = std::move(terms)};
+}
+inline PlacementRules AwayFrom(std::vector<PeerTerm> terms) {
+  return {.anti_affinity = std::move(terms)};
+}
+inline PlacementRules SpreadOut(const SpreadConstraint& constraint) {
+  return {.spread = {constraint}};
+}
+
 class PeerWorld {
  public:
   // Machines a1 and a2 in zone a, b1 in zone b, x1 in none.

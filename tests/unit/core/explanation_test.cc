@@ -94,7 +94,8 @@ TEST_F(ExplanationTest, SumsUpTheRarerReasons) {
 
 TEST_F(ExplanationTest, SaysThatATaskFitsOrThatThereIsNoMachine) {
   cluster_.Apply(Submitted(1));
-  EXPECT_EQ(ExplainTask(1).summary, "0/0 machines");
+  EXPECT_EQ(ExplainTask(1).summary,
+            "0/0 machines: there is none that may be used");
   cluster_.Apply(Added("m", {}));
   const Explanation explanation = ExplainTask(1);
   EXPECT_EQ(explanation.summary,

@@ -305,7 +305,7 @@ TEST_F(InspectTest, ShowsInWordsWhatTasksSayAboutEachOther) {
               ElementsAre("-5: job old-* on the same machine",
                           StrCat("10: ", web_text)));
   EXPECT_THAT(task.topology_spread(),
-              ElementsAre("app=web of namespace ns over zone (maxSkew 1)"));
+              ElementsAre("app=web of namespace ns over zone with maxSkew 1"));
   EXPECT_EQ(task.replaces(), "1 former");
   EXPECT_EQ(Explain("4").task().replaces(), "2 task-2, which does not run");
   EXPECT_EQ(Explain("5").task().replaces(), "99, which is not known");
