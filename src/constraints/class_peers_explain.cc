@@ -5,22 +5,21 @@
 #include "base/strings.h"
 #include "constraints/class_peers.h"
 #include "constraints/peer_text.h"
+#include "constraints/shown_text.h"
 
 namespace sluice {
 namespace {
-
-constexpr size_t kShownBytes = 128;
 
 // "zone=a"; "it", the machine, where each machine is a domain.
 std::string DomainText(const Topology& topology, const Machine& machine) {
   if (topology.key().empty()) return "it";
   const std::string* value = machine.FindLabel(topology.key());
-  return StrCat(Printable(topology.key(), kShownBytes), "=",
-                value == nullptr ? "" : Printable(*value, kShownBytes));
+  return StrCat(ShownText(topology.key()), "=",
+                value == nullptr ? "" : ShownText(*value));
 }
 
 std::string LacksLabel(const Topology& topology) {
-  return StrCat("lacks the label ", Printable(topology.key(), kShownBytes));
+  return StrCat("lacks the label ", ShownText(topology.key()));
 }
 
 }  // namespace
@@ -37,7 +36,7 @@ std::string ClassPeers::TaskText(const Topology& topology, MachineId machine,
     for (const TaskId id : state_.FindMachine(near)->tasks) {
       const Task& task = *state_.FindTask(id);
       if (!is_meant(task.class_key)) continue;
-      return StrCat(": ", id.value, " ", Printable(task.name, kShownBytes));
+      return StrCat(": ", id.value, " ", ShownText(task.name));
     }
   }
   return "";
@@ -60,7 +59,11 @@ void ClassPeers::ExplainAffinity(const Machine& machine,
          StrCat("node(s) didn't match pod affinity rules (", TextOf(*term),
                 ")"),
          StrCat("lacks a running task that this one has to be near",
-                MeantAnywhere(*term) == 0 ? ": none runs anywhere" : "")});
+                MeantAnywhere(*term) > 0 ? std::string()
+                : term->topology->key().empty()
+                    ? ": none runs anywhere"
+                    : StrCat(": none runs in any ",
+                             ShownText(term->topology->key())))});
     return;
   }
 }

@@ -4,13 +4,10 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "constraints/shown_text.h"
 
 namespace sluice {
 namespace {
-
-// Of a list, and of a key or value, that is shown to people.
-constexpr size_t kShownParts = 3;
-constexpr size_t kShownBytes = 128;
 
 bool FieldHolds(const LabelRequirement& requirement, const Machine& machine) {
   if (requirement.values.size() != 1) return false;
@@ -28,25 +25,8 @@ bool LabelHolds(const LabelRequirement& requirement, const Machine& machine) {
   return Holds(requirement, machine.FindLabel(requirement.key));
 }
 
-// What `text` makes of the first parts, with `separator` in between.
-template <class Part, class Text>
-std::string Join(std::span<const Part> parts, std::string_view separator,
-                 Text text) {
-  std::string joined;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0) joined += separator;
-    if (i == kShownParts) return joined + "...";
-    joined += text(parts[i]);
-  }
-  return joined;
-}
-
-std::string ShownText(const std::string& text) {
-  return Printable(text, kShownBytes);
-}
-
 std::string ValuesText(const LabelRequirement& requirement) {
-  return Join(std::span(requirement.values), ",", ShownText);
+  return JoinShown(std::span(requirement.values), ",", ShownText);
 }
 
 // Pointers: one requirement may have thousands of values.
@@ -54,8 +34,9 @@ using Requirements = std::vector<const LabelRequirement*>;
 
 std::string RequirementsText(const Requirements& requirements) {
   if (requirements.empty()) return "(empty term)";
-  return Join(std::span(requirements), " and ",
-              [](const LabelRequirement* it) { return RequirementText(*it); });
+  return JoinShown(
+      std::span(requirements), " and ",
+      [](const LabelRequirement* it) { return RequirementText(*it); });
 }
 
 template <class Predicate>
@@ -136,7 +117,7 @@ std::string RequirementsText(std::span<const LabelRequirement> requirements) {
 
 std::string TermsText(std::span<const NodeTerm> terms) {
   constexpr auto kAll = [](const LabelRequirement&) { return true; };
-  return Join(terms, " or ", [&](const NodeTerm& term) {
+  return JoinShown(terms, " or ", [&](const NodeTerm& term) {
     return RequirementsText(Select(term.labels, kAll),
                             Select(term.fields, kAll));
   });
@@ -155,7 +136,7 @@ std::string LacksText(std::span<const NodeTerm> terms, const Machine& machine) {
     return LacksText(terms[0].labels, machine);
   }
   return StrCat("lacks a match for ",
-                Join(terms, " or ", [&](const NodeTerm& term) {
+                JoinShown(terms, " or ", [&](const NodeTerm& term) {
                   return RequirementsText(MissingLabels(term.labels, machine),
                                           MissingFields(term.fields, machine));
                 }));

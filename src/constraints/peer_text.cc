@@ -1,31 +1,21 @@
 #include "constraints/peer_text.h"
 
-#include <algorithm>
-
 #include "base/strings.h"
 #include "constraints/label_match.h"
+#include "constraints/shown_text.h"
 
 namespace sluice {
 namespace {
-
-constexpr size_t kShownParts = 3;
-constexpr size_t kShownBytes = 128;
 
 std::string NamespacesText(const TaskSelector& tasks) {
   if (tasks.namespace_labels.has_value() && tasks.namespace_labels->empty()) {
     return " of any namespace";
   }
-  std::string text;
-  for (size_t i = 0; i < tasks.namespaces.size(); ++i) {
-    // A task without a namespace is of this one.
-    if (tasks.namespaces[i].empty()) continue;
-    if (i == kShownParts) {
-      text += "...";
-      break;
-    }
-    text += StrCat(text.empty() ? " of namespace " : ",",
-                   Printable(tasks.namespaces[i], kShownBytes));
-  }
+  std::span named(tasks.namespaces);
+  // Tasks without a namespace are of the one without a name.
+  if (!named.empty() && named.front().empty()) named = named.subspan(1);
+  std::string text = JoinShown(named, ",", ShownText);
+  if (!text.empty()) text = StrCat(" of namespace ", text);
   if (tasks.namespace_labels.has_value()) {
     text += StrCat(text.empty() ? " of" : " or", " namespaces with ",
                    RequirementsText(*tasks.namespace_labels));
@@ -38,7 +28,7 @@ std::string NamespacesText(const TaskSelector& tasks) {
 std::string SelectorText(const TaskSelector& tasks) {
   if (!tasks.labels.has_value()) return "no task, as there is no selector";
   if (!tasks.job.empty()) {
-    return StrCat("job ", Printable(tasks.job, kShownBytes));
+    return StrCat("job ", ShownText(tasks.job));
   }
   return StrCat(
       tasks.labels->empty() ? "any task" : RequirementsText(*tasks.labels),
@@ -47,20 +37,16 @@ std::string SelectorText(const TaskSelector& tasks) {
 
 std::string PeersText(std::span<const TaskSelector> selectors,
                       std::string_view topology_key) {
-  std::string text;
-  for (size_t i = 0; i < std::min(selectors.size(), kShownParts); ++i) {
-    text += StrCat(i == 0 ? "" : " and ", SelectorText(selectors[i]));
-  }
-  if (selectors.size() > kShownParts) text += "...";
+  const std::string text = JoinShown(selectors, " and ", SelectorText);
   if (topology_key.empty()) return text + " on the same machine";
-  return StrCat(text, " in the same ", Printable(topology_key, kShownBytes));
+  return StrCat(text, " in the same ", ShownText(topology_key));
 }
 
 std::string SpreadText(const SpreadConstraint& spread) {
   const std::string& key = spread.term.topology_key;
   return StrCat(SelectorText(spread.term.tasks), " over ",
-                key.empty() ? "machines" : Printable(key, kShownBytes),
-                " with maxSkew ", spread.max_skew,
+                key.empty() ? "machines" : ShownText(key), " with maxSkew ",
+                spread.max_skew,
                 spread.min_domains > 1
                     ? StrCat(" and minDomains ", spread.min_domains)
                     : std::string(),

@@ -4,11 +4,10 @@
 #include <string_view>
 
 #include "base/strings.h"
+#include "constraints/shown_text.h"
 
 namespace sluice {
 namespace {
-
-constexpr size_t kShownBytes = 128;  // Of a key or value.
 
 bool Tolerates(const Toleration& toleration, const Taint& taint) {
   if (toleration.effect.has_value() && *toleration.effect != taint.effect) {
@@ -48,9 +47,8 @@ bool IsTolerated(const Taint& taint, std::span<const Toleration> tolerations) {
 }
 
 std::string TaintText(const Taint& taint) {
-  return StrCat(
-      Printable(taint.key, kShownBytes), taint.value.empty() ? "" : "=",
-      Printable(taint.value, kShownBytes), ":", EffectText(taint.effect));
+  return StrCat(ShownText(taint.key), taint.value.empty() ? "" : "=",
+                ShownText(taint.value), ":", EffectText(taint.effect));
 }
 
 }  // namespace sluice

@@ -8,6 +8,7 @@
 
 #include "base/strings.h"
 #include "constraints/class_peers.h"
+#include "constraints/shown_text.h"
 #include "cost/waiting_cost.h"
 
 namespace sluice {
@@ -16,7 +17,6 @@ namespace {
 constexpr size_t kReasonsMax = 10;
 constexpr size_t kNearestMax = 3;
 constexpr size_t kGangClassesMax = 20;
-constexpr size_t kShownBytes = 128;
 
 struct Miss {
   size_t reason_count = 0;
@@ -146,7 +146,7 @@ std::string Explainer::GangText() const {
   if (quarantined > 0) text += StrCat("; ", quarantined, " of it quarantined");
   if (const Task* misfit = FindMisfit(job.id)) {
     text += StrCat("; no machine has what ", misfit->id.value, " ",
-                   Printable(misfit->name, kShownBytes), " of it needs");
+                   ShownText(misfit->name), " of it needs");
   }
   return text;
 }

@@ -38,6 +38,7 @@ class ClassPeersExplainTest : public PeersTest {
 TEST_F(ClassPeersExplainTest, ExplainsWhatEachTermForbids) {
   RunOn("a1", "web");
   RunOn("b1", "shy", AwayFrom({{App("cat"), "zone"}, {App("dog"), ""}}));
+  RunOn("x1", "stray");  // In no zone.
   const struct {
     const char* app;
     PlacementRules rules;
@@ -53,7 +54,12 @@ TEST_F(ClassPeersExplainTest, ExplainsWhatEachTermForbids) {
        "pod_affinity | node(s) didn't match pod affinity rules (app=db of "
        "namespace ns in the same zone) | lacks a running task that this one "
        "has "
-       "to be near: none runs anywhere"},
+       "to be near: none runs in any zone"},
+      {"me", Near({{App("stray"), "zone"}}), "b1",
+       "pod_affinity | node(s) didn't match pod affinity rules (app=stray of "
+       "namespace ns in the same zone) | lacks a running task that this one "
+       "has "
+       "to be near: none runs in any zone"},
       {"me", Near({kWebInZone}), "x1",
        "pod_affinity_label | node(s) didn't match pod affinity rules (missing "
        "required label) | lacks the label zone"},

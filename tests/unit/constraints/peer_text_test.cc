@@ -31,7 +31,8 @@ TEST(PeerText, SaysWhichTasksAreMeant) {
       {TasksWith({LabelInvalid("app", "operator 'Near' is unknown")}),
        "app (operator 'Near' is unknown) of namespace ns"},
       {TasksWith({}, {"a", "b"}), "any task of namespace a,b"},
-      {TasksWith({}, {"a", "b", "c", "d"}), "any task of namespace a,b,c..."},
+      {TasksWith({}, {"", "a"}), "any task of namespace a"},
+      {TasksWith({}, {"a", "b", "c", "d"}), "any task of namespace a,b,c,..."},
       {InNamespacesWith({}, no_labels), "any task of any namespace"},
       {InNamespacesWith({LabelExists("team")}, no_labels),
        "any task of namespace ns or namespaces with team"},
@@ -50,7 +51,7 @@ TEST(PeerText, SaysWhatIsNear) {
   const std::vector<TaskSelector> many = {TasksOfJob("a"), TasksOfJob("b"),
                                           TasksOfJob("c"), TasksOfJob("d")};
   EXPECT_EQ(PeersText(many, ""),
-            "job a and job b and job c... on the same "
+            "job a and job b and job c and ... on the same "
             "machine");
 }
 
