@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <set>
 
 #include "constraints/class_peers.h"
+#include "core/placements.h"
 
 namespace sluice {
 namespace {
@@ -84,30 +84,14 @@ class Search {
   }
 
   std::vector<MachineId> MachinesFor(size_t next) {
-    const ClassKey& key = tasks_[next]->class_key;
-    // Of tasks that are just the same it does not matter which goes where,
-    // unless the order does.
-    MachineId first{};
-    if (next > 0 && !placed_.empty() && !key.rules->HasPeerTerms() &&
-        tasks_[next - 1]->class_key == key &&
-        placed_.back() == tasks_[next - 1]->id) {
-      first = state_->FindTask(placed_.back())->machine;
-    }
-    std::optional<ClassPeers> peers;
-    if (key.rules->HasPeerTerms() || !key.meant_by->empty()) {
-      peers.emplace(*state_, constraints_, key);
-      *budget_ -= std::ssize(state_->machines());
-    }
-    *budget_ -= std::ssize(machines_);
-    std::vector<MachineId> result;
-    for (const MachineId id : machines_) {
-      const Machine& machine = *state_->FindMachine(id);
-      if (id >= first && constraints_.Allows(key, machine) &&
-          (!peers.has_value() || peers->Allows(machine))) {
-        result.push_back(id);
-      }
-    }
-    return result;
+    const bool follows =
+        !placed_.empty() && placed_.back() == tasks_[next - 1]->id;
+    int64_t looks = 0;
+    std::vector<MachineId> machines =
+        PlacesFor(*tasks_[next], follows ? tasks_[next - 1] : nullptr,
+                  machines_, constraints_, *state_, &looks);
+    *budget_ -= looks;
+    return machines;
   }
 
   const ConstraintSet& constraints_;

@@ -1,13 +1,16 @@
-// Placements that can still be undone, and made again.
+// Placements as searches make them: those that can still be undone and made
+// again, and where a task may go next.
 //
-// Threads: a free function; confined to the core thread.
+// Threads: free functions; confined to the core thread.
 
 #ifndef SLUICE_CORE_PLACEMENTS_H_
 #define SLUICE_CORE_PLACEMENTS_H_
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
+#include "constraints/constraint_set.h"
 #include "state/cluster_state.h"
 
 namespace sluice {
@@ -24,6 +27,16 @@ struct Placement {
 std::vector<Placement> UndoablePlacements(const ClusterState& state,
                                           uint32_t priority,
                                           uint64_t delta_begin);
+
+// The machines, of `candidates`, that take the task as things are, ascending.
+// `former`, if not null, is a task that was placed just before: where the two
+// are just the same it does not matter which goes where, unless the order does,
+// and only the machines from its own on are named.  Adds to `looks` how many
+// machines were looked at.
+std::vector<MachineId> PlacesFor(const Task& task, const Task* former,
+                                 const std::set<MachineId>& candidates,
+                                 const ConstraintSet& constraints,
+                                 const ClusterState& state, int64_t* looks);
 
 }  // namespace sluice
 

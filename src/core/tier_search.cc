@@ -4,7 +4,6 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -227,30 +226,17 @@ class Search {
 
   // Cheapest first.
   std::vector<MachineId> MachinesFor(size_t next) {
-    const ClassKey& key = tasks_[next]->class_key;
-    // Of tasks that are just the same it does not matter which goes where,
-    // unless the order does.
-    MachineId first{};
-    if (next > 0 && !placed_.empty() && !key.rules->HasPeerTerms() &&
-        tasks_[next - 1]->class_key == key &&
-        placed_.back().task == tasks_[next - 1]) {
-      first = placed_.back().machine;
-    }
-    std::optional<ClassPeers> peers;
-    if (key.rules->HasPeerTerms() || !key.meant_by->empty()) {
-      peers.emplace(*state_, constraints_, key);
-      looks_ += std::ssize(state_->machines());
-    }
-    looks_ += std::ssize(machines_);
+    const Task& task = *tasks_[next];
+    const bool follows =
+        !placed_.empty() && placed_.back().task == tasks_[next - 1];
     std::vector<std::pair<FlowCost, MachineId>> ranked;
-    for (const MachineId id : machines_) {
+    for (const MachineId id :
+         PlacesFor(task, follows ? placed_.back().task : nullptr, machines_,
+                   constraints_, *state_, &looks_)) {
       const Machine& machine = *state_->FindMachine(id);
-      if (id < first || !constraints_.Allows(key, machine) ||
-          (peers.has_value() && !peers->Allows(machine))) {
-        continue;
-      }
       ranked.emplace_back(
-          policies_.PreferenceCost(*key.rules, machine) * kPartsPerPoint +
+          policies_.PreferenceCost(*task.class_key.rules, machine) *
+                  kPartsPerPoint +
               LoadArcCost(policies_, machine, machine.used),
           id);
     }

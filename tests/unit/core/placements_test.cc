@@ -68,5 +68,23 @@ TEST_F(PlacementsTest, AreNotWhereTheyWouldNotFitAgain) {
   EXPECT_THAT(Undoable(), ElementsAre("3 on n"));
 }
 
+TEST_F(PlacementsTest, GoWhereThereIsRoomAndNotBeforeOneThatIsTheSame) {
+  ClusterState& state = cluster_.mutable_state();
+  const MachineId m = state.FindMachine("m")->id;
+  const MachineId n = state.FindMachine("n")->id;
+  int64_t looks = 0;
+  const auto places = [&](uint64_t uid, const Task* former) {
+    return PlacesFor(cluster_.TaskOf(uid), former, {m, n},
+                     cluster_.constraints(), state, &looks);
+  };
+  EXPECT_THAT(places(1, nullptr), ElementsAre(m, n));
+  Place(1, "n");
+  EXPECT_THAT(places(2, &cluster_.TaskOf(1)), ElementsAre(n));
+  EXPECT_THAT(places(2, nullptr), ElementsAre(m, n));
+  EXPECT_EQ(looks, 6);
+  cluster_.Apply(Submitted(9, {.cpu = 250}));
+  EXPECT_THAT(places(9, &cluster_.TaskOf(1)), ElementsAre(m));
+}
+
 }  // namespace
 }  // namespace sluice
