@@ -33,7 +33,7 @@ std::vector<MachineId> PlacesFor(const Task& task, const Task* former,
   const ClassKey& key = task.class_key;
   MachineId first{};
   if (former != nullptr && former->class_key == key &&
-      !key.rules->HasPeerTerms()) {
+      key.rules->spread.empty()) {
     first = former->machine;
   }
   std::optional<ClassPeers> peers;

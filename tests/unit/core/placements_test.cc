@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "util/cluster_builder.h"
+#include "util/peer_builder.h"
 #include "util/test_scheduler.h"
 
 namespace sluice {
@@ -84,6 +85,26 @@ TEST_F(PlacementsTest, GoWhereThereIsRoomAndNotBeforeOneThatIsTheSame) {
   EXPECT_EQ(looks, 6);
   cluster_.Apply(Submitted(9, {.cpu = 250}));
   EXPECT_THAT(places(9, &cluster_.TaskOf(1)), ElementsAre(m));
+}
+
+// Of what is spread the first may not go where the second may.
+TEST_F(PlacementsTest, GoBeforeOneThatIsTheSameWhereTheOrderCounts) {
+  ClusterState& state = cluster_.mutable_state();
+  const MachineId m = state.FindMachine("m")->id;
+  const MachineId n = state.FindMachine("n")->id;
+  const auto places = [&](uint64_t uid, const PlacementRules& rules) {
+    const TaskOptions options = {
+        .cpu = 1, .labels = {{"app", "web"}}, .rules = rules};
+    cluster_.Apply(Submitted(uid, options, {}));
+    cluster_.Apply(Submitted(uid + 1, options, {}));
+    state.SyncPeers();
+    Place(uid, "n");
+    int64_t looks = 0;
+    return PlacesFor(cluster_.TaskOf(uid + 1), &cluster_.TaskOf(uid), {m, n},
+                     cluster_.constraints(), state, &looks);
+  };
+  EXPECT_THAT(places(11, {.spread = {Spread(App("web"), "")}}), ElementsAre(m));
+  EXPECT_THAT(places(21, {.anti_affinity = {{App("db"), ""}}}), ElementsAre(n));
 }
 
 }  // namespace

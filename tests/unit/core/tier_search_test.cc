@@ -218,7 +218,7 @@ TEST_F(TierSearchTest, CountsTheMachinesThatItLooksAt) {
   }
   const int64_t before = budget_;
   Search();
-  EXPECT_GE(before - budget_, 4 * 101);
+  EXPECT_GE(before - budget_, 3 * 101);
 }
 
 TEST_F(TierSearchTest, DoesNothingWithoutABudget) {
@@ -256,6 +256,18 @@ TEST_F(TierSearchTest, LeavesLargeTiersAlone) {
   EXPECT_EQ(On(1), "m0");
 }
 
+// More placements than pairs: nothing else need be looked at.
+TEST_F(TierSearchTest, LeavesManyPlacementsAloneWithoutALook) {
+  cluster_.Apply(Added("m", {.cpu = 300, .pods = 300}));
+  for (uint64_t uid = 1; uid <= 257; ++uid) {
+    Submit(uid, {.cpu = 1}, kNowMs, 1);
+    Place(uid, "m");
+  }
+  const int64_t before = budget_;
+  EXPECT_TRUE(Search().placed.empty());
+  EXPECT_EQ(budget_, before);
+}
+
 // What fits nowhere makes no tier large.
 TEST_F(TierSearchTest, DoesNotLookAtWhatFitsNowhere) {
   cluster_.Apply(Added("large", {.cpu = 300}));
@@ -269,6 +281,114 @@ TEST_F(TierSearchTest, DoesNotLookAtWhatFitsNowhere) {
   Submit(2, {.cpu = 300});
   EXPECT_EQ(Search().placed, std::vector<TaskId>{{2}});
 }
+
+// ---------------------------------------------------------------------------
+// Where nothing waits
+
+TEST_F(TierSearchTest, MovesGangsToWhereTheyCostLess) {
+  cluster_.Apply(Added("a", {.cpu = 400}));
+  cluster_.Apply(Added("b", {.cpu = 400}));
+  for (const uint64_t uid : {1, 2}) {
+    Submit(uid, {.cpu = 100, .job = "gang"}, kNowMs, Gang::kAllTasks);
+    Place(uid, "a");
+  }
+  const TierSearchOutcome outcome = Search();
+  EXPECT_TRUE(outcome.placed.empty());
+  EXPECT_EQ(outcome.given_up, 0);
+  EXPECT_NE(On(1), On(2));
+}
+
+// What passes place by itself costs the least as it is.
+TEST_F(TierSearchTest, TouchesNothingWhereNoTasksDependOnTasks) {
+  cluster_.Apply(Added("a", {.cpu = 400}));
+  cluster_.Apply(Added("b", {.cpu = 400}));
+  for (const uint64_t uid : {1, 2}) {
+    Submit(uid, {.cpu = 100});
+    Place(uid, "a");
+  }
+  const uint64_t version = cluster_.state().version();
+  Search();
+  EXPECT_EQ(cluster_.state().version(), version);
+}
+
+TEST_F(TierSearchTest, WeighsPreferencesAgainstLoad) {
+  cluster_.Apply(Added("a", {.cpu = 400}));
+  cluster_.Apply(Added("b", {.cpu = 400, .labels = {{"disk", "ssd"}}}));
+  const PlacementRules rules = {
+      .preferred = {
+          {.weight = 1, .term = {.labels = {LabelIn("disk", {"ssd"})}}}}};
+  for (const uint64_t uid : {1, 2}) {
+    Submit(uid, {.cpu = 100, .job = "gang", .rules = rules}, kNowMs,
+           Gang::kAllTasks);
+  }
+  Place(1, "a");
+  Place(2, "b");
+  Search();
+  EXPECT_EQ(On(1), "b");
+  EXPECT_EQ(On(2), "b");
+}
+
+struct DrawnCase {
+  std::string name;
+  PlacementRules rules;  // Of tasks of app "web", two on the same machine.
+  bool is_weighed = false;
+  PlacementRules other = {};  // Of a task of app "db" on that machine.
+  bool is_other_told = false;
+};
+
+class TierSearchDrawnTest : public TierSearchTest,
+                            public testing::WithParamInterface<DrawnCase> {};
+
+// The search would not see that the load of the other machine costs less than
+// the distance to tasks that these would be near.
+TEST_P(TierSearchDrawnTest, CountsNoLoadWherePeersCountToo) {
+  const DrawnCase& param = GetParam();
+  cluster_.Apply(Added("a", {.cpu = 400, .labels = {{"zone", "x"}}}));
+  cluster_.Apply(Added("b", {.cpu = 400, .labels = {{"zone", "x"}}}));
+  Submit(1, {.labels = {{"app", "db"}}, .rules = param.other});
+  if (param.is_other_told) {
+    Place(1, "a");
+    cluster_.Deliver();
+  }
+  for (const uint64_t uid : {2, 3}) {
+    Submit(uid,
+           {.cpu = 100,
+            .job = "gang",
+            .labels = {{"app", "web"}},
+            .rules = param.rules},
+           kNowMs, Gang::kAllTasks);
+    Place(uid, "a");
+  }
+  if (!param.is_other_told) Place(1, "a");
+  Search();
+  EXPECT_EQ(On(2) != On(3), param.is_weighed);
+}
+
+PlacementRules Near(const std::string& app) {
+  return {.preferred_peers = {{.weight = 1, .term = {App(app), ""}}}};
+}
+
+PlacementRules SoftSpread() {
+  PlacementRules rules = {.spread = {Spread(App("web"), "zone")}};
+  rules.spread[0].is_required = false;
+  return rules;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, TierSearchDrawnTest,
+    testing::Values(
+        DrawnCase{"none", {}, true}, DrawnCase{"preference", Near("web")},
+        DrawnCase{"soft_spread", SoftSpread()},
+        DrawnCase{
+            "required_spread", {.spread = {Spread(App("web"), "zone")}}, true},
+        DrawnCase{"preference_of_one_that_runs", {}, false, Near("web"), true},
+        DrawnCase{"preference_of_another", {}, false, Near("web")},
+        DrawnCase{
+            "affinity_of_another", {}, false, {.affinity = {{App("web"), ""}}}},
+        DrawnCase{"affinity_to_each_other",
+                  {.affinity = {{App("web"), "zone"}}},
+                  true}),
+    [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace sluice
