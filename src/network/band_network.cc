@@ -222,7 +222,7 @@ std::optional<size_t> BandNetwork::OutletFor(size_t class_index,
     if (it == apart.outlets.end()) return std::nullopt;
     return it->second;
   }
-  if (apart.domains == nullptr) return class_index;
+  if (IsDirect(class_index)) return class_index;
   const DomainIndex domain = apart.domains->topology->DomainOf(machine.id);
   if (domain == kNoDomain) return class_index;
   const auto [it, is_new] = apart.outlets.try_emplace(domain, outlets_.size());
@@ -291,6 +291,12 @@ std::vector<std::vector<bool>> BandNetwork::FindRoomForAll(
   };
   using PlaceId = std::pair<const Topology*, int64_t>;
   std::vector<std::map<PlaceId, Place>> places(classes.size());
+  std::vector<std::vector<bool>> has_room(classes.size());
+  if (std::ranges::none_of(classes, [](const BandClass& band_class) {
+        return band_class.peers != nullptr && band_class.peers->NeedsLeader();
+      })) {
+    return has_room;
+  }
   for (size_t g = 0; g < groups.size(); ++g) {
     const Machine& machine = groups[g].representative();
     for (const auto& [i, preference] :
@@ -314,7 +320,6 @@ std::vector<std::vector<bool>> BandNetwork::FindRoomForAll(
       place.groups.push_back(g);
     }
   }
-  std::vector<std::vector<bool>> has_room(classes.size());
   // How full the followers of the leaders before make each place, in parts.
   std::map<PlaceId, int64_t> taken;
   constexpr int64_t kFull = 1 << 20;
@@ -373,6 +378,7 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
     std::vector<std::vector<CostSegment>>* ladders) {
   std::vector<Candidates> candidates(classes.size(), Candidates(supply_));
   std::vector<Interest> fitting;
+  Resources load;
   for (size_t g = 0; g < groups.size(); ++g) {
     const Machine& machine = groups[g].representative();
     fitting.clear();
@@ -407,14 +413,18 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
       const ClassKey& key = band_class.key;
       // What this class weighs more or less than the mean, which the ladder
       // charges for every unit.
+      load = machine.used;
+      load += key.request;
       const FlowCost size_cost =
-          LoadArcCost(policies, machine, machine.used + key.request) -
-          mean_cost;
+          LoadArcCost(policies, machine, load) - mean_cost;
       Cost points = preference;
       if (band_class.peers != nullptr) {
         points += policies.PeerCost(band_class.peers->StandingOn(machine));
       }
       const FlowCost cost = points * kPartsPerPoint + size_cost;
+      const FlowCost first_unit = cost + ladder.front().cost;
+      // Most are too dear: what follows is for those that are not.
+      if (IsDirect(i) && !candidates[i].MayTake(first_unit)) continue;
       const auto tasks = std::ssize(band_class.tasks);
       const FlowUnits fit = RoomOn(i, machine, TimesIn(free, key, tasks));
       const auto outlet = OutletFor(i, band_class, machine, policies);
@@ -426,7 +436,7 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
            .cost = cost,
            .step = StepOn(i, policies) * kPartsPerPoint,
            .first = FirstOn(i, machine, fit) * groups[g].size(),
-           .first_unit = cost + ladder.front().cost});
+           .first_unit = first_unit});
     }
   }
   std::vector<std::vector<Candidate>> cheapest;
@@ -438,7 +448,7 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
 
 void BandNetwork::Candidates::Offer(const Candidate& candidate) {
   // Groups come in order, so that of equal ones the earlier is kept.
-  if (candidate.first_unit >= cost_end_) return;
+  if (!MayTake(candidate.first_unit)) return;
   candidates_.push_back(candidate);
   if (std::ssize(candidates_) < 2 * count_max_) return;
   const auto end = candidates_.begin() + count_max_;

@@ -126,6 +126,8 @@ class BandNetwork {
   class Candidates {
    public:
     explicit Candidates(FlowUnits task_count) : count_max_(task_count) {}
+    // Whether one more may be among them, whose first unit costs so much.
+    bool MayTake(FlowCost first_unit) const { return first_unit < cost_end_; }
     void Offer(const Candidate& candidate);
     // Cheapest first.
     std::vector<Candidate> Take(std::span<const MachineGroup> groups);
@@ -165,6 +167,11 @@ class BandNetwork {
   void AddGangs(std::span<const MachineGroup> groups,
                 std::span<const BandClass> classes,
                 const std::vector<std::vector<bool>>& has_room_for_all);
+  // Whether units of the class leave for groups from the class itself.
+  bool IsDirect(size_t class_index) const {
+    const Apart& apart = apart_[class_index];
+    return apart.domains == nullptr && apart.together == nullptr;
+  }
   // Where units of the class leave for the machine; adds the node of its
   // domain.  Nothing where they cannot.
   std::optional<size_t> OutletFor(size_t class_index,

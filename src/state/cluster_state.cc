@@ -309,12 +309,12 @@ Ack ClusterState::ApplyOne(const ReportMachineUsage& command,
 // Placements and their delivery
 
 void ClusterState::Place(TaskId id, MachineId machine_id, int64_t now_ms) {
-  const Task* task = FindTask(id);
-  const Machine* machine = FindMachine(machine_id);
+  Task* task = MutableTask(id);
+  Machine* machine = MutableMachine(machine_id);
   CHECK(task != nullptr && task->IsSchedulable());
   CHECK(machine != nullptr && machine->IsUsable());
   CHECK(task->class_key.request.FitsIn(machine->Free()));
-  PlaceInstead(id, machine_id, now_ms);
+  PlaceOn(task, machine, now_ms);
 }
 
 void ClusterState::PlaceInstead(TaskId id, MachineId machine_id,
@@ -323,6 +323,10 @@ void ClusterState::PlaceInstead(TaskId id, MachineId machine_id,
   Machine* machine = MutableMachine(machine_id);
   CHECK(task != nullptr && task->IsSchedulable());
   CHECK(machine != nullptr && machine->IsUsable());
+  PlaceOn(task, machine, now_ms);
+}
+
+void ClusterState::PlaceOn(Task* task, Machine* machine, int64_t now_ms) {
   LeaveQueue(*task);
   task->state = TaskState::kRunning;
   task->placed_ms = now_ms;

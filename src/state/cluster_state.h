@@ -190,7 +190,7 @@ class ClusterState {
   // Call around every change that may change whether the task waits.
   void LeaveQueue(const Task& task);
   void EnterQueue(const Task& task);
-
+  void PlaceOn(Task* task, Machine* machine, int64_t now_ms);
   void Occupy(Task* task, Machine* machine, int32_t pu);
   void Vacate(Task* task);
   // Counts a running task for its peers and its job, or no more.
