@@ -214,10 +214,16 @@ class Search {
       return std::tie(key_b.request, is_free_a, key_a, a->submitted_ms) <
              std::tie(key_a.request, is_free_b, key_b, b->submitted_ms);
     });
-    std::ranges::stable_partition(tasks_, [this](const Task* task) {
-      if (task->class_key.rules->affinity.empty()) return true;
-      looks_ += std::ssize(state_->machines());
-      return !ClassPeers(*state_, constraints_, task->class_key).MustWait();
+    std::map<ClassKey, bool> must_wait;
+    std::ranges::stable_partition(tasks_, [&](const Task* task) {
+      const ClassKey& key = task->class_key;
+      if (key.rules->affinity.empty()) return true;
+      const auto [it, is_new] = must_wait.try_emplace(key, false);
+      if (is_new && looks_ <= kLooksMax) {
+        looks_ += std::ssize(state_->machines());
+        it->second = ClassPeers(*state_, constraints_, key).MustWait();
+      }
+      return !it->second;
     });
   }
 
@@ -292,8 +298,8 @@ class Search {
 
   // What all costs at least where those before `next` have this price.  The
   // others cost what the cheapest slots do, as if no term kept them from
-  // anywhere.  Where requests differ, each is taken for the smallest, and that
-  // load never makes a machine cheaper for granted.
+  // anywhere.  Where requests differ each is taken for the smallest, which is
+  // the least cost as long as load makes no machine cheaper.
   Price LeastFrom(size_t next, Price price) {
     if (next == tasks_.size()) return price;
     const Rest& rest = rests_[next];

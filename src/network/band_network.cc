@@ -281,6 +281,12 @@ std::vector<std::vector<bool>> BandNetwork::FindRoomForAll(
     std::span<const MachineGroup> groups, const ConstraintSet& constraints,
     const std::vector<std::vector<Interest>>& interests,
     std::span<const BandClass> classes) const {
+  std::vector<std::vector<bool>> has_room(classes.size());
+  if (std::ranges::none_of(classes, [](const BandClass& band_class) {
+        return band_class.peers != nullptr && band_class.peers->NeedsLeader();
+      })) {
+    return has_room;
+  }
   // What a class finds in a domain, or, where machines are domains, on each
   // machine of a group.
   struct Place {
@@ -291,12 +297,6 @@ std::vector<std::vector<bool>> BandNetwork::FindRoomForAll(
   };
   using PlaceId = std::pair<const Topology*, int64_t>;
   std::vector<std::map<PlaceId, Place>> places(classes.size());
-  std::vector<std::vector<bool>> has_room(classes.size());
-  if (std::ranges::none_of(classes, [](const BandClass& band_class) {
-        return band_class.peers != nullptr && band_class.peers->NeedsLeader();
-      })) {
-    return has_room;
-  }
   for (size_t g = 0; g < groups.size(); ++g) {
     const Machine& machine = groups[g].representative();
     for (const auto& [i, preference] :

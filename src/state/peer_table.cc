@@ -294,7 +294,7 @@ void PeerTable::Erase(TaskId task) {
 }
 
 void PeerTable::Count(const Task& task, int64_t sign) {
-  if (selectors_.empty()) return;  // No task says anything about others.
+  if (empty()) return;  // Then nothing is counted.
   for (const uint32_t selector : *MeaningOf(task.id)) {
     for (CountedTerm* term : selectors_.at(selector).terms) {
       const DomainIndex domain = term->topology->DomainOf(task.machine);

@@ -221,6 +221,26 @@ TEST_F(TierSearchTest, CountsTheMachinesThatItLooksAt) {
   EXPECT_GE(before - budget_, 3 * 101);
 }
 
+// What a class waits for is looked up once, not for each of its tasks.
+TEST_F(TierSearchTest, LooksAtALargeClusterOnceAClass) {
+  constexpr int64_t kMachines = 5000;
+  for (int64_t m = 4; m < kMachines; ++m) {
+    cluster_.Apply(Added(StrCat("tiny", m), {.cpu = 1}));
+  }
+  for (const char* m : {"a", "b", "c", "d"}) {
+    cluster_.Apply(Added(m, {.cpu = 2000, .labels = {{"zone", "z"}}}));
+  }
+  const PlacementRules rules = {.affinity = {{App("web"), "zone"}}};
+  for (uint64_t uid = 1; uid <= 60; ++uid) {
+    Submit(uid, {.cpu = 50, .labels = {{"app", "web"}}, .rules = rules});
+    Place(uid, uid % 2 == 0 ? "a" : "b");
+  }
+  const int64_t before = budget_;
+  Search();
+  EXPECT_LT(before - budget_, 60 * kMachines);
+  EXPECT_EQ(On(1), "b");
+}
+
 TEST_F(TierSearchTest, DoesNothingWithoutABudget) {
   cluster_.Apply(Added("large", {.cpu = 300}));
   cluster_.Apply(Added("small", {.cpu = 100}));
@@ -298,7 +318,7 @@ TEST_F(TierSearchTest, MovesGangsToWhereTheyCostLess) {
   EXPECT_NE(On(1), On(2));
 }
 
-// What passes place by itself costs the least as it is.
+// What passes place by themselves costs the least as it is.
 TEST_F(TierSearchTest, TouchesNothingWhereNoTasksDependOnTasks) {
   cluster_.Apply(Added("a", {.cpu = 400}));
   cluster_.Apply(Added("b", {.cpu = 400}));
