@@ -26,6 +26,14 @@ constexpr int64_t kRepairPart = 2;
 // But this many in any case, so that what was quick once may be repaired.
 constexpr int64_t kRepairMin = 10000;
 
+// What is left of a budget.
+SolveLimits Without(const SolveWork& spent, SolveLimits limits) {
+  if (limits.work_max > 0) {
+    limits.work_max = std::max<int64_t>(limits.work_max - spent.arc_scans, 1);
+  }
+  return limits;
+}
+
 // The solver whose potentials may be the largest.
 constexpr std::string_view kWidest = "network_simplex";
 
@@ -65,9 +73,7 @@ class Automatic : public Solver {
       return;
     }
     const SolveWork repair_work = solution->work;
-    SolveLimits rest = limits;
-    if (rest.work_max > 0) rest.work_max -= repair_max;
-    *solution = Solve(problem, rest);
+    *solution = Solve(problem, Without(repair_work, limits));
     solution->work += repair_work;
   }
 
@@ -85,7 +91,9 @@ class Automatic : public Solver {
     FlowSolution solution = MakeSolver(name)->Solve(problem, limits);
     if (solution.outcome == SolveOutcome::kCostRange && name != kWidest) {
       // Scaled costs need room that the simplex method does without.
-      solution = MakeSolver(kWidest)->Solve(problem, limits);
+      const SolveWork spent = solution.work;
+      solution = MakeSolver(kWidest)->Solve(problem, Without(spent, limits));
+      solution.work += spent;
     }
     return solution;
   }

@@ -6,11 +6,17 @@ namespace sluice {
 namespace {
 
 // The thresholds are where the two were equally fast on the families of
-// tests/benchmark/families.h, in sizes from 300 to 110,000 nodes.
+// tests/benchmark/families.h, in sizes from 300 to 110,000 nodes, and on the
+// passes of round_benchmark.
 
 // A simplex pivot costs up to a walk over all nodes, and there are about as
 // many pivots as nodes.
 constexpr NodeIndex kSimplexNodesMax = 5000;
+
+// But where arcs are many for each node, most of a pivot is to find the arc,
+// and what cost scaling does with every arc comes to more.
+constexpr NodeIndex kDenseSimplexNodesMax = 10000;
+constexpr NodeIndex kDenseArcsPerNode = 64;
 
 // Where demand is spread over the nodes, paths are long and excess finds its
 // way only slowly: the simplex method is the faster one by two to ten.
@@ -33,9 +39,12 @@ std::string_view ChooseSolver(const FlowProblem& problem) {
   const bool is_laddered =
       static_cast<double>(problem.segment_count()) >
       kSimplexSegmentsPerArcMax * static_cast<double>(problem.arc_count());
+  const NodeIndex simplex_nodes_max =
+      problem.arc_count() / kDenseArcsPerNode > nodes ? kDenseSimplexNodesMax
+                                                      : kSimplexNodesMax;
   const bool is_simplex = is_demand_spread
                               ? nodes <= kSpreadSimplexNodesMax
-                              : nodes <= kSimplexNodesMax && !is_laddered;
+                              : nodes <= simplex_nodes_max && !is_laddered;
   return is_simplex ? "network_simplex" : "cost_scaling";
 }
 

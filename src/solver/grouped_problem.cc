@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
 #include "solver/solution.h"
 
 namespace sluice {
@@ -14,6 +15,9 @@ constexpr int32_t kNone = -1;
 
 // A second problem is worth drawing where it lacks this part of the arcs.
 constexpr int64_t kSavedPart = 8;
+
+// Instead of a hash.
+constexpr uint64_t kUngroupable = 0;
 
 template <class T>
 T& At(std::vector<T>& values, int32_t index) {
@@ -87,20 +91,37 @@ void GroupedProblem::ListArcs() {
   }
   for (size_t i = 0; i < node_count; ++i) first_arc_[i + 1] += first_arc_[i];
   arcs_.resize(static_cast<size_t>(first_arc_.back()));
+  heads_.resize(arcs_.size());
   std::vector<int32_t> next(first_arc_.begin(), first_arc_.end() - 1);
   for (ArcIndex i = 0; i < problem_.arc_count(); ++i) {
     const FlowProblem::Arc& arc = problem_.arc(i);
-    if (IsOpen(arc)) At(arcs_, At(next, arc.tail)++) = i;
+    if (!IsOpen(arc)) continue;
+    const int32_t k = At(next, arc.tail)++;
+    At(arcs_, k) = i;
+    At(heads_, k) = arc.head;
   }
 }
 
-bool GroupedProblem::IsGroupable(NodeIndex node) const {
-  const FlowUnits supply = problem_.supply(node);
-  return supply > 0 && !has_arrivals_[static_cast<size_t>(node)] &&
-         std::ranges::all_of(ArcsFrom(node), [&](ArcIndex i) {
-           const FlowProblem::Arc& arc = problem_.arc(i);
-           return IsMergeable(arc) && arc.capacity() >= supply;
-         });
+std::vector<uint64_t> GroupedProblem::HashOffers() const {
+  std::vector<uint64_t> hashes(static_cast<size_t>(problem_.node_count()));
+  for (NodeIndex node = 0; node < problem_.node_count(); ++node) {
+    const bool is_source =
+        problem_.supply(node) > 0 && !has_arrivals_[static_cast<size_t>(node)];
+    At(hashes, node) = is_source ? 1 : kUngroupable;
+  }
+  for (ArcIndex i = 0; i < problem_.arc_count(); ++i) {
+    const FlowProblem::Arc& arc = problem_.arc(i);
+    uint64_t& hash = At(hashes, arc.tail);
+    if (hash == kUngroupable || !IsOpen(arc)) continue;
+    if (!IsMergeable(arc) || arc.capacity() < problem_.supply(arc.tail)) {
+      hash = kUngroupable;
+      continue;
+    }
+    // In any order.  Where the sum should be 0 the node stays alone, once in
+    // 2^64 times.
+    hash += absl::HashOf(arc.head, arc.whole.cost);
+  }
+  return hashes;
 }
 
 int64_t GroupedProblem::GroupSources() {
@@ -110,11 +131,17 @@ int64_t GroupedProblem::GroupSources() {
     NodeIndex first;
     NodeIndex last;
   };
+  const std::vector<uint64_t> hashes = HashOffers();
+  absl::flat_hash_map<uint64_t, int32_t> count_of;
+  for (const uint64_t hash : hashes) {
+    if (hash != kUngroupable) ++count_of[hash];
+  }
   absl::flat_hash_map<Offers, Group> groups;
   int64_t saved = 0;
   for (NodeIndex node = 0; node < problem_.node_count(); ++node) {
     At(first_member_, node) = node;
-    if (!IsGroupable(node)) continue;
+    const uint64_t hash = At(hashes, node);
+    if (hash == kUngroupable || count_of[hash] == 1) continue;
     const std::span<ArcIndex> arcs = ArcsFrom(node);
     std::ranges::sort(arcs, {}, [&](ArcIndex i) {
       const FlowProblem::Arc& arc = problem_.arc(i);
@@ -130,16 +157,32 @@ int64_t GroupedProblem::GroupSources() {
   return saved;
 }
 
+std::vector<bool> GroupedProblem::FindParallels() const {
+  std::vector<bool> has_parallels(static_cast<size_t>(problem_.node_count()));
+  std::vector<NodeIndex> last_from(has_parallels.size(), kNone);
+  for (NodeIndex tail = 0; tail < problem_.node_count(); ++tail) {
+    const auto begin = static_cast<size_t>(At(first_arc_, tail));
+    const auto end = static_cast<size_t>(At(first_arc_, tail + 1));
+    for (size_t k = begin; k < end; ++k) {
+      if (std::exchange(At(last_from, heads_[k]), tail) == tail) {
+        has_parallels[static_cast<size_t>(tail)] = true;
+      }
+    }
+  }
+  return has_parallels;
+}
+
 int64_t GroupedProblem::GroupArcs() {
   next_parallel_.assign(static_cast<size_t>(problem_.arc_count()), kNone);
   is_follower_.assign(static_cast<size_t>(problem_.arc_count()), false);
   int64_t saved = 0;
+  const std::vector<bool> has_parallels = FindParallels();
   // By head, the arcs there from the tail at hand.
   std::vector<ArcIndex> last_to(static_cast<size_t>(problem_.node_count()),
                                 kNone);
   std::vector<ArcIndex> parallels;
   for (NodeIndex tail = 0; tail < problem_.node_count(); ++tail) {
-    if (IsGrouped(tail)) continue;
+    if (IsGrouped(tail) || !has_parallels[static_cast<size_t>(tail)]) continue;
     for (const ArcIndex i : ArcsFrom(tail)) {
       const FlowProblem::Arc& arc = problem_.arc(i);
       if (!IsMergeable(arc)) continue;

@@ -42,6 +42,12 @@ class GroupedProblem {
 
  private:
   void ListArcs();
+  // By node, what its arcs offer, in short: sources that are alike have the
+  // same.  kUngroupable for what is no source, or has an arc that could be
+  // full.
+  std::vector<uint64_t> HashOffers() const;
+  // By node, whether two of the arcs from there lead to the same one.
+  std::vector<bool> FindParallels() const;
   // Both return how many arcs that saves.
   int64_t GroupSources();
   int64_t GroupArcs();
@@ -51,7 +57,6 @@ class GroupedProblem {
 
   std::span<ArcIndex> ArcsFrom(NodeIndex node);
   std::span<const ArcIndex> ArcsFrom(NodeIndex node) const;
-  bool IsGroupable(NodeIndex node) const;
   // Whether the node is one of several.
   bool IsGrouped(NodeIndex node) const {
     const auto index = static_cast<size_t>(node);
@@ -64,7 +69,8 @@ class GroupedProblem {
 
   // The open arcs by tail; of a source that may be grouped, by head and cost.
   std::vector<ArcIndex> arcs_;
-  std::vector<int32_t> first_arc_;  // By node, and one more: into arcs_.
+  std::vector<NodeIndex> heads_;  // Where they lead, in any order of a tail's.
+  std::vector<int32_t> first_arc_;  // By node, and one more: into both.
   std::vector<bool> has_arrivals_;  // By node: an open arc leads there.
 
   // By node: the first of its group, and the next, or none (-1).

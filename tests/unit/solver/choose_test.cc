@@ -33,6 +33,15 @@ TEST(ChooseSolver, TakesTheSimplexMethodForSmallNetworks) {
   EXPECT_EQ(ChooseSolver(Network(5001, 1, 1)), "cost_scaling");
 }
 
+TEST(ChooseSolver, TakesTheSimplexMethodForLargerOnesThatAreDense) {
+  FlowProblem dense = Network(6000, 1, 1);
+  while (dense.arc_count() < 64 * 6001) dense.AddArc(0, 1, 1, 1);
+  EXPECT_EQ(ChooseSolver(dense), "network_simplex");
+  for (int i = 0; i < 4001; ++i) dense.AddNode(0);
+  while (dense.arc_count() < 64 * 10002) dense.AddArc(0, 1, 1, 1);
+  EXPECT_EQ(ChooseSolver(dense), "cost_scaling");
+}
+
 TEST(ChooseSolver, TakesCostScalingForLadders) {
   EXPECT_EQ(ChooseSolver(Network(500, 1, 2)), "network_simplex");
   EXPECT_EQ(ChooseSolver(Network(500, 1, 3)), "cost_scaling");
