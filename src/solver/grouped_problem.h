@@ -43,8 +43,7 @@ class GroupedProblem {
  private:
   void ListArcs();
   // By node, what its arcs offer, in short: sources that are alike have the
-  // same.  kUngroupable for what is no source, or has an arc that could be
-  // full.
+  // same.  0 for what is no source, or has an arc that could be full.
   std::vector<uint64_t> HashOffers() const;
   // By node, whether two of the arcs from there lead to the same one.
   std::vector<bool> FindParallels() const;

@@ -190,6 +190,7 @@ class ClusterState {
   // Call around every change that may change whether the task waits.
   void LeaveQueue(const Task& task);
   void EnterQueue(const Task& task);
+
   void PlaceOn(Task* task, Machine* machine, int64_t now_ms);
   void Occupy(Task* task, Machine* machine, int32_t pu);
   void Vacate(Task* task);
@@ -213,7 +214,6 @@ class ClusterState {
   void RemoveForeign(const std::string& name);
   void DropMachine(MachineId id);
   void Erase(Task* task);
-
   void Touch(const Task& task) { changes_.tasks.insert(task.id); }
   void Touch(const Machine& machine) { changes_.machines.insert(machine.id); }
 
