@@ -13,8 +13,8 @@ ConstraintSet::ConstraintSet() {
 #include "constraints/constraints.def"
 #undef CONSTRAINT
   for (const Entry& entry : entries_) {
-    if (entry.aspect == MachineAspect::kLoad) {
-      on_load_.push_back(entry.constraint.get());
+    if (entry.aspect == MachineAspect::kLoad && entry.name != "resource_fit") {
+      on_load_beside_fit_.push_back(entry.constraint.get());
     }
   }
 }

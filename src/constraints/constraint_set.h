@@ -32,12 +32,22 @@ class ConstraintSet {
     }
     return true;
   }
-  // Only what depends on the load of the machine.
-  bool AllowsLoad(const ClassKey& task_class, const Machine& machine) const {
-    for (const Constraint* constraint : on_load_) {
+  // Only what depends on the load of the machine, of which `free` is free: who
+  // asks for many classes works that out once.
+  bool AllowsLoad(const ClassKey& task_class, const Machine& machine,
+                  const Resources& free) const {
+    if (!task_class.request.FitsIn(free)) return false;
+    for (const Constraint* constraint : on_load_beside_fit_) {
       if (!constraint->Allows(task_class, machine)) return false;
     }
     return true;
+  }
+  // Whether there is more to AllowsLoad() than that the request fits.
+  bool AsksForMoreThanFit(const ClassKey& task_class) const {
+    for (const Constraint* constraint : on_load_beside_fit_) {
+      if (constraint->Concerns(task_class)) return true;
+    }
+    return false;
   }
   // Only what depends on this aspect of the machine.
   bool AllowsAspect(MachineAspect aspect, const ClassKey& task_class,
@@ -59,7 +69,9 @@ class ConstraintSet {
 
  private:
   std::vector<Entry> entries_;
-  std::vector<const Constraint*> on_load_;
+  // AllowsLoad() asks for the fit itself, without a call: that is what decides
+  // nearly always.
+  std::vector<const Constraint*> on_load_beside_fit_;
 };
 
 }  // namespace sluice

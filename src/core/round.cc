@@ -387,12 +387,11 @@ bool Round::MayFit(const Gangs::Waiting& gang) {
     int64_t fit = 0;
     for (const MachineGroup& group : Groups()) {
       if (fit >= count) break;
-      const Machine& machine = group.representative();
       if (!allowed[static_cast<size_t>(group.kind)] ||
-          !constraints_.AllowsLoad(key, machine)) {
+          !constraints_.AllowsLoad(key, group.representative(), group.free)) {
         continue;
       }
-      fit += group.size() * TimesIn(machine.Free(), key, count);
+      fit += group.size() * TimesIn(group.free, key, count);
     }
     missing -= std::min(fit, count);
     room_of_class.push_back(std::min(fit, count));
@@ -620,7 +619,7 @@ std::optional<Cost> Round::LeastPreference(const ClassKey& key) {
   for (const MachineGroup& group : groups) {
     const auto& cost = preference_of[static_cast<size_t>(group.kind)];
     if (cost.has_value() && (!least.has_value() || *cost < *least) &&
-        constraints_.AllowsLoad(key, group.representative())) {
+        constraints_.AllowsLoad(key, group.representative(), group.free)) {
       least = cost;
     }
   }
@@ -714,11 +713,12 @@ std::vector<Round::Member> Round::FittingClasses(Resources* free) {
         if (i < taking && fit >= tasks) i = taking;
         if (i == order.size()) break;
         const MachineGroup& group = groups[order[i]];
-        if (!constraints_.AllowsLoad(key, group.representative())) continue;
+        if (!constraints_.AllowsLoad(key, group.representative(), group.free)) {
+          continue;
+        }
         if (i >= taking) std::swap(order[i], order[taking++]);
         if (fit >= tasks) continue;
-        fit +=
-            group.size() * TimesIn(group.representative().Free(), key, tasks);
+        fit += group.size() * TimesIn(group.free, key, tasks);
       }
     }
     if (fit == 0 || tasks == 0) continue;
@@ -730,7 +730,7 @@ std::vector<Round::Member> Round::FittingClasses(Resources* free) {
     kind.order.resize(kind.taking);
     for (const size_t i : kind.order) {
       const MachineGroup& group = groups[i];
-      free->AddScaled(group.representative().Free(), group.size());
+      free->AddScaled(group.free, group.size());
       cluster.AddScaled(group.representative().allocatable, group.size());
     }
   }

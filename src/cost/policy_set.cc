@@ -6,14 +6,16 @@
 
 namespace sluice {
 
-#define COST_MODEL(name, summary) std::unique_ptr<CostModel> Make_##name();
+#define COST_MODEL(name, kind, summary) \
+  std::unique_ptr<CostModel> Make_##name();
 #include "cost/models.def"
 #undef COST_MODEL
 
 namespace {
 
 constexpr CostModelEntry kCostModels[] = {
-#define COST_MODEL(name, summary) {#name, summary, &Make_##name},
+#define COST_MODEL(name, kind, summary) \
+  {#name, CostKind::kind, summary, &Make_##name},
 #include "cost/models.def"
 #undef COST_MODEL
 };
@@ -41,6 +43,8 @@ absl::StatusOr<PolicySet> PolicySet::FromNames(std::string_view names) {
     }
     set.names_.emplace_back(name);
     set.models_.push_back(entry->make());
+    set.of_kind_[static_cast<size_t>(entry->kind)].push_back(
+        set.models_.back().get());
   }
   return set;
 }

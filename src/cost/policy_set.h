@@ -4,6 +4,7 @@
 #ifndef SLUICE_COST_POLICY_SET_H_
 #define SLUICE_COST_POLICY_SET_H_
 
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@ namespace sluice {
 
 struct CostModelEntry {
   std::string_view name;
+  CostKind kind;
   std::string_view summary;
   std::unique_ptr<CostModel> (*make)();
 };
@@ -32,27 +34,36 @@ class PolicySet {
 
   Cost LoadCost(const Machine& machine, const Resources& used) const {
     Cost cost = 0;
-    for (const auto& model : models_) cost += model->LoadCost(machine, used);
+    for (const CostModel* model : Charging(CostKind::kLoad)) {
+      cost += model->LoadCost(machine, used);
+    }
     return cost;
   }
   Cost PreferenceCost(const PlacementRules& rules,
                       const Machine& machine) const {
     Cost cost = 0;
-    for (const auto& model : models_) {
+    for (const CostModel* model : Charging(CostKind::kPreference)) {
       cost += model->PreferenceCost(rules, machine);
     }
     return cost;
   }
   Cost PeerCost(const PeerStanding& standing) const {
     Cost cost = 0;
-    for (const auto& model : models_) cost += model->PeerCost(standing);
+    for (const CostModel* model : Charging(CostKind::kPeers)) {
+      cost += model->PeerCost(standing);
+    }
     return cost;
   }
   const std::vector<std::string>& names() const { return names_; }
 
  private:
+  const std::vector<const CostModel*>& Charging(CostKind kind) const {
+    return of_kind_[static_cast<size_t>(kind)];
+  }
+
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<CostModel>> models_;
+  std::array<std::vector<const CostModel*>, 3> of_kind_;  // By CostKind.
 };
 
 }  // namespace sluice

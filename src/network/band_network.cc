@@ -101,8 +101,8 @@ FlowCost LoadArcCost(const PolicySet& policies, const Machine& machine,
                      const Resources& used) {
   const int64_t pods = std::max<int64_t>(machine.allocatable[kPods], 1);
   // One part for each task, or less where there is room for more.
-  const FlowCost tasks = std::clamp<int64_t>(used[kPods], 0, pods) *
-                         std::min<int64_t>(pods, kPartsPerPoint - 1) / pods;
+  FlowCost tasks = std::clamp<int64_t>(used[kPods], 0, pods);
+  if (pods >= kPartsPerPoint) tasks = tasks * (kPartsPerPoint - 1) / pods;
   return policies.LoadCost(machine, used) * kPartsPerPoint + tasks;
 }
 
@@ -128,11 +128,11 @@ BandNetwork::BandNetwork(std::span<const MachineGroup> groups,
   const std::vector<std::vector<bool>> has_room_for_all =
       FindRoomForAll(groups, constraints, interests, classes);
   AddGangs(groups, classes, has_room_for_all);
-  std::vector<std::vector<CostSegment>> ladders(groups.size());
+  std::vector<std::vector<FlowCost>> slot_costs(groups.size());
   const std::vector<std::vector<Candidate>> candidates =
       FindCandidates(groups, policies, constraints, interests, has_room_for_all,
-                     classes, &ladders);
-  AddPlacementArcs(groups, candidates, ladders);
+                     classes, &slot_costs);
+  AddPlacementArcs(groups, policies, classes, candidates, slot_costs);
   AddWaitingArcs(classes, now_ms);
 }
 
@@ -303,13 +303,13 @@ std::vector<std::vector<bool>> BandNetwork::FindRoomForAll(
          interests[static_cast<size_t>(groups[g].kind)]) {
       const BandClass& band_class = classes[i];
       if (band_class.peers == nullptr || !band_class.peers->NeedsLeader() ||
-          !constraints.AllowsLoad(band_class.key, machine) ||
+          !constraints.AllowsLoad(band_class.key, machine, groups[g].free) ||
           !band_class.peers->Allows(machine)) {
         continue;
       }
       const Topology* topology = band_class.peers->LeaderTopology();
       const int64_t fit =
-          TimesIn(machine.Free(), band_class.key, WantedBy(band_class));
+          TimesIn(groups[g].free, band_class.key, WantedBy(band_class));
       const bool is_by_machine = topology->is_by_machine();
       Place& place =
           places[i][{topology, is_by_machine ? static_cast<int64_t>(g)
@@ -369,74 +369,79 @@ std::vector<std::vector<BandNetwork::Interest>> BandNetwork::FindInterests(
   return interests;
 }
 
+bool BandNetwork::IsOpenBesideFit(size_t class_index,
+                                  const BandClass& band_class,
+                                  const MachineGroup& group,
+                                  const ConstraintSet& constraints) const {
+  const Machine& machine = group.representative();
+  const ClassPeers* peers = band_class.peers;
+  return constraints.AllowsLoad(band_class.key, machine, group.free) &&
+         (peers == nullptr ||
+          (peers->Allows(machine) && RoomOn(class_index, machine, 1) > 0));
+}
+
 std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
     std::span<const MachineGroup> groups, const PolicySet& policies,
     const ConstraintSet& constraints,
     const std::vector<std::vector<Interest>>& interests,
     const std::vector<std::vector<bool>>& has_room_for_all,
     std::span<const BandClass> classes,
-    std::vector<std::vector<CostSegment>>* ladders) {
+    std::vector<std::vector<FlowCost>>* slot_costs) {
+  // Where all machines differ, pairs of a class and a group are what a round
+  // spends its time on: what is read of a class for each stands close together.
+  struct Asker {
+    Resources request;
+    const ClassPeers* peers;
+    bool asks_for_more;  // Than that its request fits.
+  };
+  std::vector<Asker> askers;
+  for (const auto& [key, tasks, peers, followers, gang_minimum] : classes) {
+    askers.push_back({key.request, peers,
+                      peers != nullptr || constraints.AsksForMoreThanFit(key)});
+  }
   std::vector<Candidates> candidates(classes.size(), Candidates(supply_));
   std::vector<Interest> fitting;
   Resources load;
   for (size_t g = 0; g < groups.size(); ++g) {
-    const Machine& machine = groups[g].representative();
+    const MachineGroup& group = groups[g];
+    const Machine& machine = group.representative();
     fitting.clear();
     Resources largest;
     for (const Interest& interest :
-         interests[static_cast<size_t>(groups[g].kind)]) {
-      const auto& [key, tasks, peers, followers, gang_minimum] =
-          classes[interest.class_index];
-      if (!constraints.AllowsLoad(key, machine)) continue;
-      if (peers != nullptr) {
-        const std::vector<bool>& has_room =
-            has_room_for_all[interest.class_index];
-        if ((!has_room.empty() && !has_room[g]) || !peers->Allows(machine) ||
-            RoomOn(interest.class_index, machine, 1) == 0) {
+         interests[static_cast<size_t>(group.kind)]) {
+      const size_t i = interest.class_index;
+      if (!askers[i].request.FitsIn(group.free)) continue;
+      if (askers[i].asks_for_more) {
+        const std::vector<bool>& has_room = has_room_for_all[i];
+        if ((!has_room.empty() && !has_room[g]) ||
+            !IsOpenBesideFit(i, classes[i], group, constraints)) {
           continue;
         }
       }
       fitting.push_back(interest);
-      largest.MaxWith(key.request);
+      largest.MaxWith(askers[i].request);
     }
     if (fitting.empty()) continue;
-    const Resources free = machine.Free();
     const FlowUnits slots =
-        std::max<FlowUnits>(largest.TimesIn(free, supply_), 1);
-    std::vector<CostSegment>& ladder = (*ladders)[g];
-    ladder = ToSegments(LoadCosts(machine, mean_request_, slots, policies),
-                        groups[g].size(), supply_);
-    const FlowCost mean_cost =
+        std::max<FlowUnits>(largest.TimesIn(group.free, supply_), 1);
+    (*slot_costs)[g] = LoadCosts(machine, mean_request_, slots, policies);
+    // The ladder charges every unit for the mean: what a class weighs more or
+    // less is its own.
+    const FlowCost for_all =
+        std::ranges::min((*slot_costs)[g]) -
         LoadArcCost(policies, machine, machine.used + mean_request_);
     for (const auto& [i, preference] : fitting) {
-      const BandClass& band_class = classes[i];
-      const ClassKey& key = band_class.key;
-      // What this class weighs more or less than the mean, which the ladder
-      // charges for every unit.
       load = machine.used;
-      load += key.request;
-      const FlowCost size_cost =
-          LoadArcCost(policies, machine, load) - mean_cost;
-      Cost points = preference;
-      if (band_class.peers != nullptr) {
-        points += policies.PeerCost(band_class.peers->StandingOn(machine));
+      load += askers[i].request;
+      FlowCost cost = for_all + LoadArcCost(policies, machine, load) +
+                      preference * kPartsPerPoint;
+      std::optional<size_t> outlet = i;
+      if (const ClassPeers* peers = askers[i].peers; peers != nullptr) {
+        cost += policies.PeerCost(peers->StandingOn(machine)) * kPartsPerPoint;
+        outlet = OutletFor(i, classes[i], machine, policies);
+        candidates.resize(outlets_.size(), Candidates(supply_));
       }
-      const FlowCost cost = points * kPartsPerPoint + size_cost;
-      const FlowCost first_unit = cost + ladder.front().cost;
-      // Most are too dear: what follows is for those that are not.
-      if (IsDirect(i) && !candidates[i].MayTake(first_unit)) continue;
-      const auto tasks = std::ssize(band_class.tasks);
-      const FlowUnits fit = RoomOn(i, machine, TimesIn(free, key, tasks));
-      const auto outlet = OutletFor(i, band_class, machine, policies);
-      candidates.resize(outlets_.size(), Candidates(supply_));
-      if (!outlet.has_value()) continue;
-      candidates[*outlet].Offer(
-          {.group = g,
-           .capacity = std::min<FlowUnits>(fit * groups[g].size(), tasks),
-           .cost = cost,
-           .step = StepOn(i, policies) * kPartsPerPoint,
-           .first = FirstOn(i, machine, fit) * groups[g].size(),
-           .first_unit = first_unit});
+      if (outlet.has_value()) candidates[*outlet].Offer({cost, g});
     }
   }
   std::vector<std::vector<Candidate>> cheapest;
@@ -448,18 +453,18 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
 
 void BandNetwork::Candidates::Offer(const Candidate& candidate) {
   // Groups come in order, so that of equal ones the earlier is kept.
-  if (!MayTake(candidate.first_unit)) return;
+  if (candidate.cost >= cost_end_) return;
   candidates_.push_back(candidate);
   if (std::ssize(candidates_) < 2 * count_max_) return;
   const auto end = candidates_.begin() + count_max_;
-  std::ranges::nth_element(candidates_, end - 1, IsCheaper);
+  std::ranges::nth_element(candidates_, end - 1);
   candidates_.erase(end, candidates_.end());
-  cost_end_ = candidates_.back().first_unit;
+  cost_end_ = candidates_.back().cost;
 }
 
 std::vector<BandNetwork::Candidate> BandNetwork::Candidates::Take(
     std::span<const MachineGroup> groups) {
-  std::ranges::sort(candidates_, IsCheaper);
+  std::ranges::sort(candidates_);
   FlowUnits machines = 0;
   auto end = candidates_.begin();
   for (; end != candidates_.end() && machines < count_max_; ++end) {
@@ -470,9 +475,10 @@ std::vector<BandNetwork::Candidate> BandNetwork::Candidates::Take(
 }
 
 void BandNetwork::AddPlacementArcs(
-    std::span<const MachineGroup> groups,
+    std::span<const MachineGroup> groups, const PolicySet& policies,
+    std::span<const BandClass> classes,
     const std::vector<std::vector<Candidate>>& candidates,
-    const std::vector<std::vector<CostSegment>>& ladders) {
+    std::span<const std::vector<FlowCost>> slot_costs) {
   struct OutletCandidate {
     size_t outlet;
     Candidate candidate;
@@ -486,20 +492,30 @@ void BandNetwork::AddPlacementArcs(
   for (size_t g = 0; g < groups.size(); ++g) {
     if (of_groups[g].empty()) continue;
     const NodeIndex node = problem_.AddNode(0);
+    const Machine& machine = groups[g].representative();
+    const FlowUnits machines = groups[g].size();
+    // An arc costs what is left when the slot has been paid.
+    const FlowCost first_slot = std::ranges::min(slot_costs[g]);
     for (const auto& [outlet, candidate] : of_groups[g]) {
+      const auto [i, from] = outlets_[outlet];
+      const auto tasks = std::ssize(classes[i].tasks);
+      const FlowUnits fit =
+          RoomOn(i, machine, TimesIn(groups[g].free, classes[i].key, tasks));
       const ArcIndex arc = problem_.AddConvexArc(
-          outlets_[outlet].node, node,
-          RisingSegments(candidate.cost, candidate.step, groups[g].size(),
-                         candidate.first, candidate.capacity));
-      placement_arcs_.push_back(
-          {outlets_[outlet].class_index, groups_.size(), arc});
+          from, node,
+          RisingSegments(candidate.cost - first_slot,
+                         StepOn(i, policies) * kPartsPerPoint, machines,
+                         FirstOn(i, machine, fit) * machines,
+                         std::min<FlowUnits>(fit * machines, tasks)));
+      placement_arcs_.push_back({i, groups_.size(), arc});
     }
-    problem_.AddConvexArc(node, sink_, ladders[g]);
+    problem_.AddConvexArc(node, sink_,
+                          ToSegments(slot_costs[g], machines, supply_));
     std::vector<MachineId>& ids = groups_.emplace_back();
-    for (const Machine* machine : groups[g].machines) {
+    for (const Machine* member : groups[g].machines) {
       // More than there are tasks are not needed either.
       if (std::ssize(ids) == supply_) break;
-      ids.push_back(machine->id);
+      ids.push_back(member->id);
     }
   }
 }

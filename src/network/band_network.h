@@ -113,12 +113,11 @@ class BandNetwork {
 
   // A group that a class may use.
   struct Candidate {
+    FlowCost cost = 0;  // Of its first unit, all the way to the sink.
     size_t group = 0;
-    FlowUnits capacity = 0;
-    FlowCost cost = 0;        // Of the arc to it, ...
-    FlowCost step = 0;        // ... and more, where all its machines have one.
-    FlowUnits first = 0;      // Those beyond it come last.
-    FlowCost first_unit = 0;  // And on to the sink, for its first unit.
+
+    // Of those that cost the same the first group.
+    friend auto operator<=>(const Candidate&, const Candidate&) = default;
   };
 
   // Of the groups offered to it, in order, the cheapest that together have a
@@ -126,18 +125,11 @@ class BandNetwork {
   class Candidates {
    public:
     explicit Candidates(FlowUnits task_count) : count_max_(task_count) {}
-    // Whether one more may be among them, whose first unit costs so much.
-    bool MayTake(FlowCost first_unit) const { return first_unit < cost_end_; }
     void Offer(const Candidate& candidate);
     // Cheapest first.
     std::vector<Candidate> Take(std::span<const MachineGroup> groups);
 
    private:
-    static bool IsCheaper(const Candidate& a, const Candidate& b) {
-      return std::pair(a.first_unit, a.group) <
-             std::pair(b.first_unit, b.group);
-    }
-
     FlowUnits count_max_;  // No more groups than tasks are ever needed.
     FlowCost cost_end_ = std::numeric_limits<FlowCost>::max();
     std::vector<Candidate> candidates_;
@@ -191,18 +183,24 @@ class BandNetwork {
       std::span<const MachineGroup> groups, const ConstraintSet& constraints,
       const std::vector<std::vector<Interest>>& interests,
       std::span<const BandClass> classes) const;
-  // By outlet its cheapest groups.  Sets the ladder of each group, which is
-  // empty where no class may use it.
+  // Whether constraints on load and peers allow the class the group.
+  bool IsOpenBesideFit(size_t class_index, const BandClass& band_class,
+                       const MachineGroup& group,
+                       const ConstraintSet& constraints) const;
+  // By outlet its cheapest groups.  Sets what the slots of each group cost:
+  // nothing where no class may use it.
   std::vector<std::vector<Candidate>> FindCandidates(
       std::span<const MachineGroup> groups, const PolicySet& policies,
       const ConstraintSet& constraints,
       const std::vector<std::vector<Interest>>& interests,
       const std::vector<std::vector<bool>>& has_room_for_all,
       std::span<const BandClass> classes,
-      std::vector<std::vector<CostSegment>>* ladders);
+      std::vector<std::vector<FlowCost>>* slot_costs);
   void AddPlacementArcs(std::span<const MachineGroup> groups,
+                        const PolicySet& policies,
+                        std::span<const BandClass> classes,
                         const std::vector<std::vector<Candidate>>& candidates,
-                        const std::vector<std::vector<CostSegment>>& ladders);
+                        std::span<const std::vector<FlowCost>> slot_costs);
   void AddWaitingArcs(std::span<const BandClass> classes, int64_t now_ms);
 
   FlowProblem problem_;

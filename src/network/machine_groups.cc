@@ -75,12 +75,13 @@ std::vector<MachineGroup> GroupMachines(const ClusterState& state,
                                         const MachineParts& parts) {
   std::vector<MachineGroup> groups;
   absl::flat_hash_map<Look, size_t> group_of;
+  group_of.reserve(state.machines().size());
   for (const auto& [id, machine] : state.machines()) {
     if (!machine->IsUsable()) continue;
     const KindId kind = eligibility.KindOf(*machine);
     const auto [it, is_new] = group_of.try_emplace(
         Look{kind, parts.PartOf(id), machine.get()}, groups.size());
-    if (is_new) groups.emplace_back().kind = kind;
+    if (is_new) groups.push_back({kind, {}, machine->Free()});
     groups[it->second].machines.push_back(machine.get());
   }
   return groups;

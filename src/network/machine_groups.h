@@ -27,6 +27,7 @@ namespace sluice {
 struct MachineGroup {
   KindId kind = kNoKind;
   std::vector<const Machine*> machines;  // Ascending ids; never empty.
+  Resources free;                        // Of each of them.
 
   // Stands for all of them.
   const Machine& representative() const { return *machines.front(); }

@@ -68,6 +68,16 @@ TEST_P(ConstraintContract, ForbidsExactlyWhereItHasAReason) {
   EXPECT_GT(forbidden, 100) << "the worlds do not try it";
 }
 
+TEST_P(ConstraintContract, AllowsAllMachinesWhereItIsNotConcerned) {
+  for (const ClassKey& key : classes_) {
+    if (constraint_->Concerns(key)) continue;
+    for (const Machine& machine : machines_) {
+      EXPECT_TRUE(constraint_->Allows(key, machine))
+          << "machine " << machine.id << ", pods " << key.request[kPods];
+    }
+  }
+}
+
 TEST_P(ConstraintContract, FillsInEveryPartOfAReason) {
   for (const Machine& machine : machines_) {
     for (const ClassKey& key : classes_) {

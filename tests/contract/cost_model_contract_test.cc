@@ -42,6 +42,23 @@ TEST_P(CostModelContract, KeepsPreferenceCostsWithinItsScale) {
   }
 }
 
+TEST_P(CostModelContract, ChargesNothingOfAnotherKind) {
+  const CostKind kind = GetParam().kind;
+  for (const Machine& machine : machines_) {
+    if (kind != CostKind::kLoad) {
+      EXPECT_EQ(model_->LoadCost(machine, machine.used), 0);
+    }
+    for (const PlacementRules& rules : rules_) {
+      if (kind == CostKind::kPreference) break;
+      EXPECT_EQ(model_->PreferenceCost(rules, machine), 0);
+    }
+  }
+  const PeerStanding standing = {.missed_weight = 100,
+                                 .missed_weight_max = 100,
+                                 .crowding = 100 * kCrowdingUnit};
+  EXPECT_EQ(model_->PeerCost(standing) > 0, kind == CostKind::kPeers);
+}
+
 TEST_P(CostModelContract, GivesTheSameAnswerTwiceAndFromAnotherInstance) {
   const std::unique_ptr<CostModel> other = GetParam().make();
   for (const Machine& machine : machines_) {

@@ -47,6 +47,10 @@ class Constraint {
   virtual bool Allows(const ClassKey& task_class,
                       const Machine& machine) const = 0;
 
+  // Whether it may forbid the class any machine.  Where not, it need not be
+  // asked.
+  virtual bool Concerns(const ClassKey& /*task_class*/) const { return true; }
+
   // Appends every reason why Allows() is false; none where it is true.
   // `resource_name` gives the name of a resource by its index.
   virtual void Explain(

@@ -1,14 +1,15 @@
 // A cost model (a policy) says how dear a placement is.  Models compose: their
 // costs add up, so each keeps to its documented scale.
 //
-// There are three kinds of cost.  What depends on the load of a machine is its
-// load cost, shared by all classes; what a class's rules and a machine's
-// description make of each other is the preference cost; what the tasks that
-// run near a machine make of it is the peer cost.  A model sees domain objects
-// only, never a node or an arc of the network.
+// There are three kinds of cost, and a model charges one of them.  What depends
+// on the load of a machine is its load cost, shared by all classes; what a
+// class's rules and a machine's description make of each other is the
+// preference cost; what the tasks that run near a machine make of it is the
+// peer cost.  A model sees domain objects only, never a node or an arc of the
+// network.
 //
 // A new model is one file under src/cost/models/ and one line in
-// src/cost/models.def.
+// src/cost/models.def, which says the kind: the model is not asked for others.
 //
 // Units: cost points; a model's costs lie in [0, kModelCostMax].
 // Threads: const methods only, no state of their own.
@@ -31,6 +32,8 @@ using Cost = int64_t;
 // No model charges more for one placement, so that a bound for all of them
 // together is known (cost/waiting_cost.h).
 inline constexpr Cost kModelCostMax = 8000000;
+
+enum class CostKind : uint8_t { kLoad, kPreference, kPeers };
 
 class CostModel {
  public:

@@ -12,13 +12,13 @@
 #ifndef SLUICE_STATE_RESOURCES_H_
 #define SLUICE_STATE_RESOURCES_H_
 
+#include <algorithm>
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "absl/container/inlined_vector.h"
 
 namespace sluice {
 
@@ -46,17 +46,25 @@ class Resources {
   Resources() = default;
   Resources(int64_t cpu, int64_t memory, int64_t ephemeral_storage,
             int64_t pods)
-      : amounts_({cpu, memory, ephemeral_storage, pods}) {}
+      : builtin_({cpu, memory, ephemeral_storage, pods}) {}
 
   int64_t operator[](ResourceIndex index) const {
-    return index < amounts_.size() ? amounts_[index] : 0;
+    if (index < kBuiltinResourceCount) return builtin_[index];
+    index -= kBuiltinResourceCount;
+    return index < extended_.size() ? extended_[index] : 0;
   }
   void Set(ResourceIndex index, int64_t amount);
   // One more than the last index that may hold an amount.
-  size_t size() const { return amounts_.size(); }
+  size_t size() const { return kBuiltinResourceCount + extended_.size(); }
 
-  Resources& operator+=(const Resources& other);
-  Resources& operator-=(const Resources& other);
+  Resources& operator+=(const Resources& other) {
+    Combine(other, [](int64_t a, int64_t b) { return Sum(a, b); });
+    return *this;
+  }
+  Resources& operator-=(const Resources& other) {
+    Combine(other, [](int64_t a, int64_t b) { return Sum(a, -b); });
+    return *this;
+  }
   friend Resources operator+(Resources a, const Resources& b) { return a += b; }
   friend Resources operator-(Resources a, const Resources& b) { return a -= b; }
 
@@ -69,21 +77,34 @@ class Resources {
 
   // Whether every resource that this asks for (more than 0 of) is in `free`.
   // What is not asked for is not looked at, as in Kubernetes.
-  bool FitsIn(const Resources& free) const;
+  bool FitsIn(const Resources& free) const {
+    for (ResourceIndex i = 0; i < kBuiltinResourceCount; ++i) {
+      if (builtin_[i] > std::max<int64_t>(free.builtin_[i], 0)) return false;
+    }
+    for (ResourceIndex i = kBuiltinResourceCount; i < size(); ++i) {
+      if ((*this)[i] > std::max<int64_t>(free[i], 0)) return false;
+    }
+    return true;
+  }
 
   // How many times this fits in `free`, at most `limit`.
   int64_t TimesIn(const Resources& free, int64_t limit) const;
 
   // The larger amount of each resource.
-  void MaxWith(const Resources& other);
+  void MaxWith(const Resources& other) {
+    Combine(other, [](int64_t a, int64_t b) { return std::max(a, b); });
+  }
 
   // Equal where all amounts are, stated zeros or not.
-  friend bool operator==(const Resources& a, const Resources& b);
+  friend bool operator==(const Resources& a, const Resources& b) {
+    return a.builtin_ == b.builtin_ && (a <=> b) == 0;
+  }
   friend std::strong_ordering operator<=>(const Resources& a,
                                           const Resources& b);
   template <class H>
   friend H AbslHashValue(H hash, const Resources& resources) {
-    for (ResourceIndex i = 0; i < resources.size(); ++i) {
+    hash = H::combine(std::move(hash), resources.builtin_);
+    for (ResourceIndex i = kBuiltinResourceCount; i < resources.size(); ++i) {
       if (resources[i] == 0) continue;
       hash = H::combine(std::move(hash), i, resources[i]);
     }
@@ -91,7 +112,30 @@ class Resources {
   }
 
  private:
-  absl::InlinedVector<int64_t, kBuiltinResourceCount> amounts_;
+  // Of two amounts, none of which is beyond the bound.
+  static int64_t Sum(int64_t a, int64_t b) {
+    int64_t sum = 0;
+    if (__builtin_add_overflow(a, b, &sum)) sum = a;  // Both are at the bound.
+    return std::clamp(sum, -kAmountSaturated, kAmountSaturated);
+  }
+  // Each of these amounts becomes `combined(it, that of other)`; those that
+  // `other` has no place for stay.
+  template <class F>
+  void Combine(const Resources& other, F combined) {
+    for (ResourceIndex i = 0; i < kBuiltinResourceCount; ++i) {
+      builtin_[i] = combined(builtin_[i], other.builtin_[i]);
+    }
+    if (other.extended_.size() > extended_.size()) {
+      extended_.resize(other.extended_.size(), 0);
+    }
+    for (size_t i = 0; i < other.extended_.size(); ++i) {
+      extended_[i] = combined(extended_[i], other.extended_[i]);
+    }
+  }
+
+  // Apart, since rounds add and compare these for every class and machine.
+  std::array<int64_t, kBuiltinResourceCount> builtin_ = {};
+  std::vector<int64_t> extended_;
 };
 
 }  // namespace sluice

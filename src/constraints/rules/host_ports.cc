@@ -43,10 +43,13 @@ class HostPorts : public Constraint {
  public:
   bool Allows(const ClassKey& task_class,
               const Machine& machine) const override {
-    const std::vector<HostPort>& ports = task_class.rules->host_ports;
-    if (ports.empty()) return true;
     return std::ranges::none_of(
-        ports, [&](const HostPort& port) { return IsTaken(port, machine); });
+        task_class.rules->host_ports,
+        [&](const HostPort& port) { return IsTaken(port, machine); });
+  }
+
+  bool Concerns(const ClassKey& task_class) const override {
+    return !task_class.rules->host_ports.empty();
   }
 
   void Explain(

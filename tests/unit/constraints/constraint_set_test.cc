@@ -30,9 +30,18 @@ TEST(ConstraintSet, AsksForLoadWhatDependsOnLoadAlone) {
   Machine machine = Tainted({NoSchedule("dedicated")});
   machine.allocatable = Resources(0, 0, 0, 1);
   EXPECT_FALSE(constraints.Allows(key, machine));
-  EXPECT_TRUE(constraints.AllowsLoad(key, machine));
+  EXPECT_TRUE(constraints.AllowsLoad(key, machine, machine.Free()));
+  EXPECT_FALSE(constraints.AllowsLoad(key, machine, Resources()));
   machine.used_host_ports = {TcpPort(80)};
-  EXPECT_FALSE(constraints.AllowsLoad(key, machine));
+  EXPECT_FALSE(constraints.AllowsLoad(key, machine, machine.Free()));
+}
+
+TEST(ConstraintSet, KnowsForWhichClassesItIsEnoughThatTheyFit) {
+  const ConstraintSet constraints;
+  EXPECT_FALSE(
+      constraints.AsksForMoreThanFit({.request = Resources(100, 0, 0, 1)}));
+  const PlacementRules rules = Listening({TcpPort(80)});
+  EXPECT_TRUE(constraints.AsksForMoreThanFit({.request = {}, .rules = &rules}));
 }
 
 TEST(ConstraintSet, AppendsItsReasonsInOrder) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/strings.h"
 #include "util/cluster_builder.h"
 #include "util/test_scheduler.h"
 
@@ -45,6 +46,22 @@ TEST(GroupMachines, PutsEqualMachinesTogetherInTheOrderOfTheirIds) {
       .ApplyTo(&cluster);
   EXPECT_THAT(NamesByGroup(&cluster),
               ElementsAre(ElementsAre("a", "c", "d"), ElementsAre("b")));
+}
+
+TEST(GroupMachines, SaysWhatIsFreeOnEachMachine) {
+  TestScheduler cluster;
+  ClusterBuilder()
+      .Machine("a", {.cpu = 3})
+      .Machine("b", {.cpu = 3})
+      .ApplyTo(&cluster);
+  for (const char* machine : {"a", "b"}) {
+    cluster.Apply(ForeignPod(StrCat("pod/", machine), machine, {{"cpu", 1}}));
+  }
+  const std::vector<MachineGroup> groups =
+      GroupMachines(cluster.state(), cluster.eligibility());
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].free, groups[0].machines[1]->Free());
+  EXPECT_EQ(groups[0].free[kCpu], 2);
 }
 
 TEST(GroupMachines, TellsApartWhatIsOfferedAndWhatIsUsed) {

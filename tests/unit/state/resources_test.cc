@@ -17,7 +17,7 @@ Resources WithGpus(Resources resources, int64_t gpus) {
 TEST(Resources, AreNothingWhereNothingIsStated) {
   EXPECT_EQ(Resources()[kCpu], 0);
   EXPECT_EQ(Resources()[1000], 0);
-  EXPECT_EQ(Resources().size(), 0u);
+  EXPECT_EQ(Resources().size(), kBuiltinResourceCount);
 }
 
 TEST(Resources, KeepWhatIsSet) {
@@ -34,7 +34,7 @@ TEST(Resources, KeepWhatIsSet) {
 TEST(Resources, DoNotGrowForAZero) {
   Resources resources;
   resources.Set(kGpu + 100, 0);
-  EXPECT_EQ(resources.size(), 0u);
+  EXPECT_EQ(resources.size(), kBuiltinResourceCount);
 }
 
 TEST(Resources, AddAndSubtractVectorsOfDifferentLengths) {
