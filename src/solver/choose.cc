@@ -26,6 +26,11 @@ constexpr NodeIndex kSpreadSimplexNodesMax = 100000;
 // Each segment of a ladder can stop a pivot, but not a discharge.
 constexpr double kSimplexSegmentsPerArcMax = 2.5;
 
+// That tells only where pivots are many.  Up to so many arcs the simplex method
+// was the faster one on all families, and on passes of rounds, which have few
+// arcs, by three to twelve.
+constexpr ArcIndex kLadderedSimplexArcsMax = 8000;
+
 }  // namespace
 
 std::string_view ChooseSolver(const FlowProblem& problem) {
@@ -37,8 +42,9 @@ std::string_view ChooseSolver(const FlowProblem& problem) {
   const bool is_demand_spread =
       demand_count > nodes / kSpreadDemandShare && demand_count > 1;
   const bool is_laddered =
+      problem.arc_count() > kLadderedSimplexArcsMax &&
       static_cast<double>(problem.segment_count()) >
-      kSimplexSegmentsPerArcMax * static_cast<double>(problem.arc_count());
+          kSimplexSegmentsPerArcMax * static_cast<double>(problem.arc_count());
   const NodeIndex simplex_nodes_max =
       problem.arc_count() / kDenseArcsPerNode > nodes ? kDenseSimplexNodesMax
                                                       : kSimplexNodesMax;

@@ -43,8 +43,18 @@ TEST(ChooseSolver, TakesTheSimplexMethodForLargerOnesThatAreDense) {
 }
 
 TEST(ChooseSolver, TakesCostScalingForLadders) {
-  EXPECT_EQ(ChooseSolver(Network(500, 1, 2)), "network_simplex");
-  EXPECT_EQ(ChooseSolver(Network(500, 1, 3)), "cost_scaling");
+  const auto with_arcs = [](ArcIndex arcs, int segments_per_arc) {
+    FlowProblem problem = Network(500, 1, segments_per_arc);
+    while (problem.arc_count() < arcs) {
+      const auto segments = problem.segments(0);
+      problem.AddConvexArc(
+          0, 1, std::vector<CostSegment>(segments.begin(), segments.end()));
+    }
+    return problem;
+  };
+  EXPECT_EQ(ChooseSolver(with_arcs(8001, 2)), "network_simplex");
+  EXPECT_EQ(ChooseSolver(with_arcs(8001, 3)), "cost_scaling");
+  EXPECT_EQ(ChooseSolver(with_arcs(8000, 3)), "network_simplex");
 }
 
 TEST(ChooseSolver, TakesTheSimplexMethodForSpreadDemand) {

@@ -205,8 +205,13 @@ TEST_P(SolverContract, GivesUpWhenCancelled) {
 }
 
 TEST_P(SolverContract, GivesUpWhenItsBudgetIsSpent) {
-  FlowProblem problem = WithSupplies({1000, -1000});
-  for (int i = 0; i < 5000; ++i) problem.AddArc(0, 1, 1, i);
+  // Nothing in it is alike, so that no solver gets away with less.
+  FlowProblem problem;
+  for (int i = 0; i < 100; ++i) problem.AddNode(1);
+  for (int i = 0; i < 100; ++i) problem.AddNode(-1);
+  for (int i = 0; i < 100; ++i) {
+    for (int j = 0; j < 100; ++j) problem.AddArc(i, 100 + j, 1, i * j % 101);
+  }
   const FlowSolution solution =
       GetParam().make()->Solve(problem, {.work_max = 1});
   EXPECT_EQ(solution.outcome, SolveOutcome::kBudgetSpent);
