@@ -35,6 +35,7 @@ NodeIndex FlowProblem::AddNode(FlowUnits supply) {
     node = free_nodes_.back();
     free_nodes_.pop_back();
     supplies_[static_cast<size_t>(node)] = supply;
+    if (name(node) != 0) SetName(node, 0);
   }
   Log(FlowChange::Kind::kNode, node);
   return node;
@@ -44,6 +45,14 @@ void FlowProblem::SetSupply(NodeIndex node, FlowUnits supply) {
   CHECK(node >= 0 && node < node_count()) << "no node " << node;
   supplies_[static_cast<size_t>(node)] = supply;
   Log(FlowChange::Kind::kNode, node);
+}
+
+void FlowProblem::SetName(NodeIndex node, uint64_t name) {
+  CHECK(node >= 0 && node < node_count()) << "no node " << node;
+  if (names_.size() <= static_cast<size_t>(node)) {
+    names_.resize(supplies_.size());
+  }
+  names_[static_cast<size_t>(node)] = name;
 }
 
 void FlowProblem::RemoveNode(NodeIndex node) {
@@ -122,14 +131,6 @@ void FlowProblem::SetAllOrNone(ArcIndex arc, bool is_all_or_none) {
     all_or_none_.erase(arc);
   }
   Log(FlowChange::Kind::kArc, arc);
-}
-
-std::span<const CostSegment> FlowProblem::segments(ArcIndex arc) const {
-  const Arc& of = this->arc(arc);
-  if (of.is_removed()) return {};
-  if (of.is_plain()) return {&of.whole, 1};
-  return std::span(segments_).subspan(static_cast<size_t>(of.first_segment),
-                                      static_cast<size_t>(of.segment_count));
 }
 
 FlowGain FlowProblem::gain(ArcIndex arc) const {

@@ -137,6 +137,7 @@ void CoreLoop::Handle(SolveResult result) {
   round_.solve_us += result.solve_us;
   metrics_.solve_seconds.Observe(Seconds(result.solve_us));
   FlowSolution& solution = result.solution;
+  if (solution.is_warm) metrics_.warm_solves.Increment();
   if (!result.certificate.ok()) {
     metrics_.certificate_failures.Increment();
     LOG(ERROR) << "round=" << scheduler_.round_stats().number

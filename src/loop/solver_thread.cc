@@ -55,8 +55,8 @@ void SolverThread::Run() {
 SolveResult SolverThread::SolveOne(const FlowProblem& problem) {
   SolveResult result;
   const int64_t start_us = clock_.MonotonicUs();
-  result.solution = SolveWithAllOrNone(
-      problem, solver_, {.solve = {.cancelled = &is_cancelled_}});
+  result.solution =
+      solver_.Solve(problem, {.solve = {.cancelled = &is_cancelled_}});
   if (result.solution.outcome == SolveOutcome::kOptimal) {
     result.certificate = VerifyWithAllOrNone(problem, result.solution);
   }

@@ -21,6 +21,7 @@
 #include "sluice/base/clock.h"
 #include "sluice/flow/problem.h"
 #include "sluice/solver/solver.h"
+#include "solver/warm_solver.h"
 
 namespace sluice {
 
@@ -58,7 +59,7 @@ class SolverThread {
   void Run();
   SolveResult SolveOne(const FlowProblem& problem);
 
-  Solver& solver_;
+  WarmSolver solver_;  // The thread's alone.
   const Clock& clock_;
   const std::function<void(SolveResult)> done_;
   std::thread thread_;

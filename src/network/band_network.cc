@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "base/int128.h"
 #include "cost/waiting_cost.h"
 #include "network/constructs.h"
@@ -82,6 +83,13 @@ std::vector<CostSegment> RisingSegments(FlowCost cost, FlowCost step,
   return segments;
 }
 
+// The same in every pass that the class is in.  That of another class may be
+// the same, too, which costs time and nothing else.
+uint64_t NameOf(const ClassKey& key) {
+  return absl::HashOf(key.priority, key.request, key.rules->id, key.meant_by,
+                      key.gang.value_or(JobId()));
+}
+
 // What the k-th task to land on the machine costs, for each of its slots.
 std::vector<FlowCost> LoadCosts(const Machine& machine,
                                 const Resources& mean_request, FlowUnits slots,
@@ -113,7 +121,7 @@ BandNetwork::BandNetwork(std::span<const MachineGroup> groups,
                          std::span<const BandClass> classes, int64_t now_ms) {
   for (const BandClass& band_class : classes) {
     const auto count = static_cast<FlowUnits>(band_class.tasks.size());
-    problem_.AddNode(count);
+    problem_.SetName(problem_.AddNode(count), NameOf(band_class.key));
     supply_ += count;
   }
   sink_ = problem_.AddNode(-supply_);
@@ -464,13 +472,25 @@ void BandNetwork::Candidates::Offer(const Candidate& candidate) {
 
 std::vector<BandNetwork::Candidate> BandNetwork::Candidates::Take(
     std::span<const MachineGroup> groups) {
-  std::ranges::sort(candidates_);
-  FlowUnits machines = 0;
-  auto end = candidates_.begin();
-  for (; end != candidates_.end() && machines < count_max_; ++end) {
-    machines += groups[end->group].size();
+  // All before `begin` are taken, none from `end` on.  Halving what is between
+  // them takes less than to sort it.
+  auto begin = candidates_.begin();
+  auto end = candidates_.end();
+  for (FlowUnits missing = count_max_; begin != end && missing > 0;) {
+    const auto middle = begin + (end - begin) / 2;
+    std::ranges::nth_element(begin, middle, end);
+    FlowUnits machines = 0;
+    for (auto it = begin; it != middle; ++it) {
+      machines += groups[it->group].size();
+    }
+    if (machines >= missing) {
+      end = middle;
+    } else {
+      missing -= machines + groups[middle->group].size();
+      begin = middle + 1;
+    }
   }
-  candidates_.erase(end, candidates_.end());
+  candidates_.erase(begin, candidates_.end());
   return std::move(candidates_);
 }
 

@@ -20,7 +20,9 @@
 // each task of the band.  That loses nothing: whatever the flow, one of these
 // machines is empty-handed, and no other takes a task for less.
 //
-// This is the only place that knows which node stands for what.
+// This is the only place that knows which node stands for what.  It names the
+// classes, so that a pass may begin at the prices that the last ones ended at
+// (solver/warm_solver.h).
 //
 // Threads: values; confined to the core thread.
 
@@ -126,7 +128,7 @@ class BandNetwork {
    public:
     explicit Candidates(FlowUnits task_count) : count_max_(task_count) {}
     void Offer(const Candidate& candidate);
-    // Cheapest first.
+    // In no order.
     std::vector<Candidate> Take(std::span<const MachineGroup> groups);
 
    private:

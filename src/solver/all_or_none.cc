@@ -53,16 +53,19 @@ class PureRelaxation {
  public:
   using Solution = FlowSolution;
 
-  explicit PureRelaxation(Solver& solver) : solver_(solver) {}
+  PureRelaxation(Solver& solver, std::optional<FlowSolution> start)
+      : solver_(solver), start_(std::move(start)) {}
 
   void Solve(const FlowProblem& problem, const SolveLimits& limits,
              FlowSolution* solution) {
-    if (is_warm_) {
+    if (std::exchange(has_solved_, true)) {
       solver_.Resolve(problem, limits, solution);
+    } else if (start_.has_value()) {
+      *solution = *std::exchange(start_, std::nullopt);
+      solver_.SolveFrom(problem, limits, solution);
     } else {
       *solution = solver_.Solve(problem, limits);
     }
-    is_warm_ = true;
   }
   // The nearest end of [0, capacity], if `flow` is as good as there.
   static std::optional<FlowUnits> End(FlowUnits flow, FlowUnits capacity) {
@@ -75,7 +78,8 @@ class PureRelaxation {
 
  private:
   Solver& solver_;
-  bool is_warm_ = false;
+  std::optional<FlowSolution> start_;
+  bool has_solved_ = false;
 };
 
 class GeneralizedRelaxation {
@@ -341,7 +345,7 @@ void BranchAndBound<Relaxation>::Finish() {
 AllOrNoneResult<FlowSolution> SolveAllOrNone(const FlowProblem& problem,
                                              Solver& solver,
                                              const AllOrNoneLimits& limits) {
-  return BranchAndBound(problem, PureRelaxation(solver), limits).Run();
+  return BranchAndBound(problem, PureRelaxation(solver, {}), limits).Run();
 }
 
 AllOrNoneResult<GeneralizedSolution> SolveAllOrNone(
@@ -361,10 +365,16 @@ FlowProblem FixAllOrNone(const FlowProblem& problem,
 }
 
 FlowSolution SolveWithAllOrNone(const FlowProblem& problem, Solver& solver,
-                                const AllOrNoneLimits& limits) {
-  if (problem.all_or_none().empty()) return solver.Solve(problem, limits.solve);
+                                const AllOrNoneLimits& limits,
+                                std::optional<FlowSolution> start) {
+  PureRelaxation relaxation(solver, std::move(start));
+  if (problem.all_or_none().empty()) {
+    FlowSolution solution;
+    relaxation.Solve(problem, limits.solve, &solution);
+    return solution;
+  }
   AllOrNoneResult<FlowSolution> result =
-      SolveAllOrNone(problem, solver, limits);
+      BranchAndBound(problem, std::move(relaxation), limits).Run();
   if (!result.has_flow()) {
     result.solution.outcome = result.outcome;
     result.solution.error = result.error;

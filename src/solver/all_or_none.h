@@ -23,6 +23,7 @@
 #define SLUICE_SOLVER_ALL_OR_NONE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,10 +74,12 @@ AllOrNoneResult<GeneralizedSolution> SolveAllOrNone(
     const FlowProblem& problem, GeneralizedSolver& solver,
     const AllOrNoneLimits& limits = {});
 
-// Solves a problem with or without such arcs.  Where the budget ends the search
-// the best flow that was found stands for the optimum.
+// Solves a problem with or without such arcs, from `start` if there is one
+// (Solver::SolveFrom).  Where the budget ends the search the best flow that was
+// found stands for the optimum.
 FlowSolution SolveWithAllOrNone(const FlowProblem& problem, Solver& solver,
-                                const AllOrNoneLimits& limits = {});
+                                const AllOrNoneLimits& limits = {},
+                                std::optional<FlowSolution> start = {});
 
 // VerifySolution() with such arcs fixed to what they carry.  That no other
 // choice of them is cheaper has no certificate.

@@ -26,6 +26,19 @@ constexpr int64_t kRepairPart = 2;
 // But this many in any case, so that what was quick once may be repaired.
 constexpr int64_t kRepairMin = 10000;
 
+// A solve from scratch scans each arc so many times at least, ...
+constexpr int64_t kScratchScansPerArc = 20;
+// ... and one from a start may scan this part of that.
+constexpr int64_t kStartPart = 4;
+
+// The same, with no more work than this.
+SolveLimits Within(SolveLimits limits, int64_t work_max) {
+  if (limits.work_max == 0 || limits.work_max > work_max) {
+    limits.work_max = work_max;
+  }
+  return limits;
+}
+
 // What is left of a budget.
 SolveLimits Without(const SolveWork& spent, SolveLimits limits) {
   if (limits.work_max > 0) {
@@ -62,22 +75,38 @@ class Automatic : public Solver {
       *solution = Solve(problem, limits);
       return;
     }
-    const int64_t repair_max = scratch_scans_ / kRepairPart + kRepairMin;
-    SolveLimits repair_limits = limits;
-    if (limits.work_max == 0 || limits.work_max > repair_max) {
-      repair_limits.work_max = repair_max;
-    }
+    const SolveLimits repair_limits =
+        Within(limits, scratch_scans_ / kRepairPart + kRepairMin);
     repair_.Resolve(problem, repair_limits, solution);
     if (solution->outcome != SolveOutcome::kBudgetSpent ||
         repair_limits.work_max == limits.work_max) {
       return;
     }
-    const SolveWork repair_work = solution->work;
-    *solution = Solve(problem, Without(repair_work, limits));
-    solution->work += repair_work;
+    SolveAfter(problem, limits, solution);
+  }
+
+  void SolveFrom(const FlowProblem& problem, const SolveLimits& limits,
+                 FlowSolution* solution) override {
+    scratch_scans_ = kScratchScansPerArc * problem.arc_count();
+    const SolveLimits start_limits =
+        Within(limits, scratch_scans_ / kStartPart + kRepairMin);
+    repair_.SolveFrom(problem, start_limits, solution);
+    is_repairable_ = repair_.has_optimum();
+    if (solution->outcome == SolveOutcome::kBudgetSpent ||
+        solution->outcome == SolveOutcome::kCostRange) {
+      SolveAfter(problem, limits, solution);
+    }
   }
 
  private:
+  // Solves anew what could not be repaired, which cost something, too.
+  void SolveAfter(const FlowProblem& problem, const SolveLimits& limits,
+                  FlowSolution* solution) {
+    const SolveWork spent = solution->work;
+    *solution = Solve(problem, Without(spent, limits));
+    solution->work += spent;
+  }
+
   static FlowSolution SolveFromScratch(const FlowProblem& problem,
                                        const SolveLimits& limits) {
     const GroupedProblem grouped(problem);

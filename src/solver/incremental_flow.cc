@@ -13,6 +13,9 @@ namespace {
 // A node with more half arcs does not change its potential to suit one of them.
 constexpr int32_t kFitDegreeMax = 16;
 
+// A start's potentials may be no larger: searches move them farther.
+constexpr FlowCost kStartPotentialMax = AugmentingSearch::kPotentialMax / 2;
+
 // Whether flow over the arc moves anything.
 bool IsMoving(const FlowProblem::Arc& arc) {
   return arc.tail != arc.head && arc.capacity() > 0;
@@ -34,20 +37,27 @@ FlowUnits Size(FlowUnits amount) { return amount < 0 ? -amount : amount; }
 FlowSolution IncrementalFlow::Solve(const FlowProblem& problem,
                                     const SolveLimits& limits) {
   FlowSolution solution;
+  SolveFrom(problem, limits, &solution);
+  solution.is_warm = false;
+  return solution;
+}
+
+void IncrementalFlow::SolveFrom(const FlowProblem& problem,
+                                const SolveLimits& limits,
+                                FlowSolution* solution) {
   has_optimum_ = false;
   if (std::optional<FlowSolution> refusal = RefuseUnlessPure(problem)) {
-    return *std::move(refusal);
+    *solution = *std::move(refusal);
+    return;
   }
-  solution.potentials.resize(static_cast<size_t>(problem.node_count()));
   search_.Reset();
-  Begin(problem, limits, &solution);
+  Begin(problem, limits, solution);
   if (!outcome_.has_value()) {
-    StartEmpty();
-    Build(solution);
+    Start();
+    Build(*solution);
     Route();
   }
   Finish();
-  return solution;
 }
 
 void IncrementalFlow::Adopt(const FlowProblem& problem,
@@ -100,22 +110,26 @@ void IncrementalFlow::Begin(const FlowProblem& problem,
   solution->error.clear();
   solution->witness_cut.clear();
   solution->algorithm = "successive_shortest_paths";
+  solution->is_warm = true;
   solution->potentials.resize(static_cast<size_t>(problem.node_count()));
   search_.Begin(limits, &solution->potentials);
   outcome_ = search_.outcome();
 }
 
-// The flow that is best at potentials of zero, which is none where no cost is
-// negative.
-void IncrementalFlow::StartEmpty() {
+// Moves the flow to what is best at the potentials.  Where both are zero and no
+// cost is negative, that is no flow.
+void IncrementalFlow::Start() {
   unbalanced_.clear();
   solution_->flows.resize(static_cast<size_t>(problem_->arc_count()));
+  for (FlowCost& potential : solution_->potentials) {
+    potential = std::clamp(potential, -kStartPotentialMax, kStartPotentialMax);
+  }
   for (NodeIndex index = 0; index < problem_->node_count(); ++index) {
     AddExcess(index, problem_->supply(index));
   }
   for (ArcIndex arc = 0; arc < problem_->arc_count(); ++arc) {
     const FlowProblem::Arc& of = problem_->arc(arc);
-    flow(arc) = BestFlow(arc, of.lower);
+    flow(arc) = BestFlow(arc, std::clamp(flow(arc), of.lower, of.capacity()));
     if (!IsMoving(of) || flow(arc) == 0) continue;
     AddExcess(of.tail, -flow(arc));
     AddExcess(of.head, flow(arc));

@@ -48,6 +48,11 @@ class IncrementalFlow {
   // Solves from scratch: from no flow at all.
   FlowSolution Solve(const FlowProblem& problem, const SolveLimits& limits);
 
+  // As Solver::SolveFrom(), but kCostRange, too, where the potentials that it
+  // begins with are to blame.
+  void SolveFrom(const FlowProblem& problem, const SolveLimits& limits,
+                 FlowSolution* solution);
+
   // Takes over what another solver found for `problem`, in time linear in the
   // problem; memory is kept from the time before.  Potentials may move to where
   // they are as good and searches shorter.
@@ -71,7 +76,7 @@ class IncrementalFlow {
 
   void Begin(const FlowProblem& problem, const SolveLimits& limits,
              FlowSolution* solution);
-  void StartEmpty();
+  void Start();
   void Build(const FlowSolution& solution);
   void MeasureLimits();
   DynamicResidualNetwork::ArcState StateOf(ArcIndex arc, FlowUnits flow) const;

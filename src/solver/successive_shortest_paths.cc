@@ -25,6 +25,13 @@ class SuccessiveShortestPathsSolver : public Solver {
     flow_.Resolve(problem, limits, solution);
   }
 
+  void SolveFrom(const FlowProblem& problem, const SolveLimits& limits,
+                 FlowSolution* solution) override {
+    flow_.SolveFrom(problem, limits, solution);
+    if (solution->outcome != SolveOutcome::kCostRange) return;
+    *solution = flow_.Solve(problem, limits);
+  }
+
  private:
   IncrementalFlow flow_;
 };

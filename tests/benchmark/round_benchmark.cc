@@ -3,7 +3,8 @@
 //
 // Arguments: machines, tasks, classes.  Counters: build_ms, solve_ms,
 // commit_ms (means of the sums over the passes of a round), p99_ms (of whole
-// rounds), and of the last round passes, placed and arcs.
+// rounds), warm (the part of the solves that went on from those before), and of
+// the last round passes, placed and arcs.
 
 #include <benchmark/benchmark.h>
 #include <glog/logging.h>
@@ -20,8 +21,8 @@
 #include "base/rng.h"
 #include "base/strings.h"
 #include "core/scheduler.h"
-#include "solver/all_or_none.h"
 #include "solver/registry.h"
+#include "solver/warm_solver.h"
 #include "util/rules_builder.h"
 
 namespace sluice {
@@ -75,6 +76,8 @@ struct Shares {
   double build = 0;
   double solve = 0;
   double commit = 0;
+  int64_t solves = 0;
+  int64_t warm_solves = 0;
   std::vector<double> totals;  // By round.
   RoundStats last;
 
@@ -85,13 +88,15 @@ struct Shares {
     bench->counters["solve_ms"] = solve / rounds;
     bench->counters["commit_ms"] = commit / rounds;
     bench->counters["p99_ms"] = totals[(totals.size() - 1) * 99 / 100];
+    bench->counters["warm"] =
+        static_cast<double>(warm_solves) / static_cast<double>(solves);
     bench->counters["passes"] = last.passes;
     bench->counters["placed"] = static_cast<double>(last.placed);
     bench->counters["arcs"] = static_cast<double>(last.arcs);
   }
 };
 
-void RunRound(Scheduler* scheduler, Solver* solver, Shares* shares) {
+void RunRound(Scheduler* scheduler, WarmSolver* solver, Shares* shares) {
   const double begin = Milliseconds();
   scheduler->StartRound(0);
   while (true) {
@@ -100,8 +105,10 @@ void RunRound(Scheduler* scheduler, Solver* solver, Shares* shares) {
     const double built = Milliseconds();
     shares->build += built - start;
     if (!problem.has_value()) break;
-    const FlowSolution solution = SolveWithAllOrNone(*problem, *solver);
+    const FlowSolution solution = solver->Solve(*problem);
     const double solved = Milliseconds();
+    if (problem->node_count() > 0) ++shares->solves;  // Others are pauses.
+    if (solution.is_warm) ++shares->warm_solves;
     shares->solve += solved - built;
     scheduler->FinishPass(solution);
     shares->commit += Milliseconds() - solved;
@@ -121,7 +128,7 @@ void BM_RoundOfPendingTasks(benchmark::State& bench) {
   Shares shares;
   const PolicySet policies = *PolicySet::FromNames("cpu_memory");
   const ConstraintSet constraints;
-  const std::unique_ptr<Solver> solver = MakeSolver(kSolver);
+  const std::unique_ptr<Solver> base = MakeSolver(kSolver);
   for (auto _ : bench) {
     bench.PauseTiming();
     auto scheduler =
@@ -129,8 +136,9 @@ void BM_RoundOfPendingTasks(benchmark::State& bench) {
     AddMachines(bench.range(0), 1, &scheduler->mutable_state());
     SubmitTasks(1, bench.range(1), bench.range(2), 1,
                 &scheduler->mutable_state());
+    WarmSolver solver(*base);  // Which has seen nothing yet.
     bench.ResumeTiming();
-    RunRound(scheduler.get(), solver.get(), &shares);
+    RunRound(scheduler.get(), &solver, &shares);
     bench.PauseTiming();
     scheduler.reset();
     bench.ResumeTiming();
@@ -145,27 +153,30 @@ BENCHMARK(BM_RoundOfPendingTasks)
 
 // Ten tasks a machine run; each round places new ones, which leave after it.
 // Arguments: machines, new tasks, their classes, kinds of machines (where there
-// are as many as machines, no two can be drawn as one).
+// are as many as machines, no two can be drawn as one), whether the classes are
+// the same each time.
 void BM_RoundOfNewTasks(benchmark::State& bench) {
   const PolicySet policies = *PolicySet::FromNames("cpu_memory");
   const ConstraintSet constraints;
-  const std::unique_ptr<Solver> solver = MakeSolver(kSolver);
+  const std::unique_ptr<Solver> base = MakeSolver(kSolver);
+  WarmSolver solver(*base);
   Scheduler scheduler(policies, constraints, RoundOptions());
   ClusterState& state = scheduler.mutable_state();
   const int64_t running = 10 * bench.range(0);
   AddMachines(bench.range(0), bench.range(3), &state);
   SubmitTasks(1, running, 20, 1, &state);
   Shares shares;
-  RunRound(&scheduler, solver.get(), &shares);
+  RunRound(&scheduler, &solver, &shares);
   CHECK_EQ(shares.last.pending, 0);
   Deliver(&scheduler);
   shares = Shares();
   uint64_t seed = 2;
   for (auto _ : bench) {
     bench.PauseTiming();
-    SubmitTasks(running + 1, bench.range(1), bench.range(2), seed++, &state);
+    SubmitTasks(running + 1, bench.range(1), bench.range(2), seed, &state);
+    if (bench.range(4) == 0) ++seed;
     bench.ResumeTiming();
-    RunRound(&scheduler, solver.get(), &shares);
+    RunRound(&scheduler, &solver, &shares);
     bench.PauseTiming();
     Deliver(&scheduler);
     for (int64_t i = 1; i <= bench.range(1); ++i) {
@@ -177,12 +188,10 @@ void BM_RoundOfNewTasks(benchmark::State& bench) {
   shares.Report(&bench);
 }
 BENCHMARK(BM_RoundOfNewTasks)
-    ->Args({100, 10, 5, 1})
-    ->Args({10000, 100, 20, 1})
-    ->Args({10000, 1000, 1000, 1})
-    ->Args({10000, 100, 20, 10000})
-    ->Args({10000, 1000, 1000, 10000})
-    ->Args({10000, 10000, 200, 10000})
+    ->Args({100, 10, 5, 1, 0})
+    ->ArgsProduct({{10000}, {100}, {20}, {1, 10000}, {0, 1}})
+    ->ArgsProduct({{10000}, {1000}, {1000}, {1, 10000}, {0, 1}})
+    ->Args({10000, 10000, 200, 10000, 0})
     ->Unit(benchmark::kMillisecond);
 
 // 40 sets of labels, a tenth of the machines tainted.
@@ -224,7 +233,8 @@ void BM_RoundAfterNodeUpdated(benchmark::State& bench) {
   const PolicySet policies = *PolicySet::FromNames(
       "cpu_memory,node_affinity,pod_affinity,taint,topology_spread");
   const ConstraintSet constraints;
-  const std::unique_ptr<Solver> solver = MakeSolver(kSolver);
+  const std::unique_ptr<Solver> base = MakeSolver(kSolver);
+  WarmSolver solver(*base);
   Scheduler scheduler(policies, constraints, RoundOptions());
   ClusterState& state = scheduler.mutable_state();
   for (int64_t i = 0; i < bench.range(0); ++i) {
@@ -242,7 +252,7 @@ void BM_RoundAfterNodeUpdated(benchmark::State& bench) {
     CHECK(state.Apply(submit, 0) == Ack::kOk);
   }
   Shares first;
-  RunRound(&scheduler, solver.get(), &first);
+  RunRound(&scheduler, &solver, &first);
   CHECK_GT(first.last.pending, 0);
   Deliver(&scheduler);
   const int64_t first_evaluations =
@@ -255,7 +265,7 @@ void BM_RoundAfterNodeUpdated(benchmark::State& bench) {
     spec.labels[1].second = StrCat("pool-", ++turn % 50);
     CHECK(state.Apply(UpdateMachine{spec}, 0) == Ack::kOk);
     bench.ResumeTiming();
-    RunRound(&scheduler, solver.get(), &later);
+    RunRound(&scheduler, &solver, &later);
   }
   const auto rounds = static_cast<double>(later.totals.size());
   const int64_t evaluations =
@@ -272,7 +282,7 @@ void BM_RoundOfPinnedTasks(benchmark::State& bench) {
   const PolicySet policies = *PolicySet::FromNames(
       "cpu_memory,node_affinity,pod_affinity,taint,topology_spread");
   const ConstraintSet constraints;
-  const std::unique_ptr<Solver> solver = MakeSolver(kSolver);
+  const std::unique_ptr<Solver> base = MakeSolver(kSolver);
   Shares shares;
   for (auto _ : bench) {
     bench.PauseTiming();
@@ -294,8 +304,9 @@ void BM_RoundOfPinnedTasks(benchmark::State& bench) {
           .tolerations = {{.op = TolerationOperator::kExists}}};
       CHECK(state.Apply(submit, 0) == Ack::kOk);
     }
+    WarmSolver solver(*base);  // Which has seen nothing yet.
     bench.ResumeTiming();
-    RunRound(scheduler.get(), solver.get(), &shares);
+    RunRound(scheduler.get(), &solver, &shares);
     CHECK_EQ(shares.last.placed, bench.range(1));
     bench.PauseTiming();
     scheduler.reset();
@@ -346,7 +357,7 @@ PlacementRules RulesOf(const PeerShape& shape, const std::string& job) {
 void BM_RoundOfPeers(benchmark::State& bench, const PeerShape& shape) {
   const PolicySet policies = *PolicySet::FromNames("cpu_memory");
   const ConstraintSet constraints;
-  const std::unique_ptr<Solver> solver = MakeSolver(kSolver);
+  const std::unique_ptr<Solver> base = MakeSolver(kSolver);
   Shares shares;
   for (auto _ : bench) {
     bench.PauseTiming();
@@ -377,8 +388,9 @@ void BM_RoundOfPeers(benchmark::State& bench, const PeerShape& shape) {
       submit.spec.rules = RulesOf(shape, submit.job_uuid);
       CHECK(state.Apply(submit, 0) == Ack::kOk);
     }
+    WarmSolver solver(*base);  // Which has seen nothing yet.
     bench.ResumeTiming();
-    RunRound(scheduler.get(), solver.get(), &shares);
+    RunRound(scheduler.get(), &solver, &shares);
     CHECK_EQ(shares.last.placed, bench.range(1));
     bench.PauseTiming();
     scheduler.reset();
@@ -437,9 +449,9 @@ class ColdSolver final : public Solver {
 void BM_RoundOfGangs(benchmark::State& bench) {
   const PolicySet policies = *PolicySet::FromNames("cpu_memory");
   const ConstraintSet constraints;
-  const std::unique_ptr<Solver> solver = bench.range(1) != 0
-                                             ? MakeSolver(kSolver)
-                                             : std::make_unique<ColdSolver>();
+  const std::unique_ptr<Solver> base = bench.range(1) != 0
+                                           ? MakeSolver(kSolver)
+                                           : std::make_unique<ColdSolver>();
   Shares shares;
   for (auto _ : bench) {
     bench.PauseTiming();
@@ -466,8 +478,9 @@ void BM_RoundOfGangs(benchmark::State& bench) {
         CHECK(state.Apply(submit, 0) == Ack::kOk);
       }
     }
+    WarmSolver solver(*base);  // Which has seen nothing yet.
     bench.ResumeTiming();
-    RunRound(scheduler.get(), solver.get(), &shares);
+    RunRound(scheduler.get(), &solver, &shares);
     bench.PauseTiming();
     scheduler.reset();
     bench.ResumeTiming();

@@ -1,6 +1,6 @@
 // Arbitrary bytes as a small flow problem and as changes to it: all solvers
-// must agree, each with a proof, and solving again after changes must be as
-// good as solving from scratch.
+// must agree, each with a proof, and solving again after changes, or from any
+// numbers, must be as good as solving from scratch.
 //
 // A failure shows the problem as text, for "sluicectl solve".
 //
@@ -127,6 +127,18 @@ void Change(FlowProblem* problem, Bytes* bytes) {
   }
 }
 
+// Any flow and any potentials.
+FlowSolution DrawStart(const FlowProblem& problem, Bytes* bytes) {
+  FlowSolution start;
+  for (ArcIndex i = 0; i < problem.arc_count(); ++i) {
+    start.flows.push_back(bytes->Between(-1, 6));
+  }
+  for (NodeIndex i = 0; i < problem.node_count(); ++i) {
+    start.potentials.push_back(bytes->Cost());
+  }
+  return start;
+}
+
 // The optimum, or none of an infeasible problem.
 std::optional<FlowCost> ProvenOptimum(const FlowProblem& problem,
                                       std::string_view solver,
@@ -179,8 +191,14 @@ void Run(Bytes bytes) {
     const std::string_view reference = Solvers().front().name;
     optimum = ProvenOptimum(problem, reference,
                             Solvers().front().make()->Solve(problem));
+    const bool is_afresh = bytes.Between(0, 3) == 1;
     for (auto& [solver, solution] : kept) {
-      solver->Resolve(problem, {}, &solution);
+      if (is_afresh) {
+        solution = DrawStart(problem, &bytes);
+        solver->SolveFrom(problem, {}, &solution);
+      } else {
+        solver->Resolve(problem, {}, &solution);
+      }
       CHECK(ProvenOptimum(problem, solver->name(), solution) == optimum)
           << solver->name() << " does not agree after changes\n"
           << WriteDimacs(problem);

@@ -142,6 +142,23 @@ TEST(HttpEndpoints, ServeProbesAndWhatWasCounted) {
   EXPECT_EQ(HttpGet(server.http_port(), "/readyz").status, 200);
 }
 
+// Tasks of one class come again and again: only the first round's solve knows
+// nothing of them.
+TEST(HttpEndpoints, CountTheSolvesThatWentOnFromThoseBefore) {
+  Options options = MiniServer::OptionsFor(ReplyMode::kContract);
+  options.http_address = "127.0.0.1:0";
+  MiniServer server(options);
+  Client client(server.port());
+  client.AddNode(NodeMessage("m", {}));
+  for (uint64_t uid = 1; uid <= 3; ++uid) {
+    client.Submit(TaskMessage(uid, {}));
+    client.Schedule();
+  }
+  const std::string metrics = HttpGet(server.http_port(), "/metrics").body;
+  EXPECT_THAT(metrics, HasSubstr("\nsluice_solves_total 3"));
+  EXPECT_THAT(metrics, HasSubstr("\nsluice_solves_warm_total 2"));
+}
+
 // A probe that is not answered has the daemon restarted.
 TEST(HttpEndpoints, AnswerProbesBesideConnectionsThatSendNothingMore) {
   Options options = MiniServer::OptionsFor(ReplyMode::kContract);

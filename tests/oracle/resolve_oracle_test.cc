@@ -149,6 +149,55 @@ TEST_P(ResolveOracle, FollowsProblemsThroughManyChanges) {
   }
 }
 
+// Any numbers of about the size that a problem's may have.
+FlowSolution RandomStart(const FlowProblem& problem, Rng* rng) {
+  FlowSolution start;
+  const FlowCost cost_max = rng->Chance(1, 8) ? int64_t{1} << 62 : 20;
+  for (NodeIndex node = 0; node < problem.node_count(); ++node) {
+    start.potentials.push_back(rng->Between(-cost_max, cost_max));
+  }
+  for (ArcIndex arc = 0; arc < problem.arc_count(); ++arc) {
+    start.flows.push_back(rng->Between(-1, 4));
+  }
+  return start;
+}
+
+TEST_P(ResolveOracle, StartsFromAnything) {
+  for (uint64_t seed = 0; seed < 5000 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    FlowProblem problem = MakeRandomProblem(kTiny, &rng);
+    const std::unique_ptr<Solver> solver = GetParam().make();
+    problem.StartLog();
+    FlowSolution solution = RandomStart(problem, &rng);
+    solver->SolveFrom(problem, {}, &solution);
+    Check(problem, solution, ShortestPathsOptimum(problem));
+    RandomChanger changer(kTiny, &problem);
+    for (int step = 0; step < 2 && !HasFailure(); ++step) {
+      problem.StartLog();
+      changer.Change(3, &rng);
+      solver->Resolve(problem, {}, &solution);
+      Check(problem, solution, ShortestPathsOptimum(problem));
+    }
+  }
+}
+
+TEST_P(ResolveOracle, StartsFromAnOptimumNearby) {
+  for (uint64_t seed = 0; seed < 300 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    FlowProblem problem = MakeRandomProblem(kMedium, &rng);
+    RandomChanger changer(kMedium, &problem);
+    FlowSolution solution = MakeSolver("network_simplex")->Solve(problem);
+    for (int step = 0; step < 5 && !HasFailure(); ++step) {
+      SCOPED_TRACE(step);
+      changer.Change(3, &rng);
+      GetParam().make()->SolveFrom(problem, {}, &solution);
+      Check(problem, solution, ScalingOptimum(problem));
+    }
+  }
+}
+
 // Scheduling networks stay feasible under most changes, so that the flow is
 // kept for long.
 TEST_P(ResolveOracle, FollowsClustersThroughManyChanges) {
@@ -307,7 +356,11 @@ TEST_P(ResolveOracle, RefusesWhatChangesMadeInvalid) {
     }
     const absl::Status status = ValidateProblem(problem);
     ASSERT_FALSE(status.ok());
-    solver->Resolve(problem, {}, &solution);
+    if (rng.Chance(1, 2)) {
+      solver->Resolve(problem, {}, &solution);
+    } else {
+      solver->SolveFrom(problem, {}, &solution);
+    }
     EXPECT_EQ(solution.outcome, absl::IsOutOfRange(status)
                                     ? SolveOutcome::kCostRange
                                     : SolveOutcome::kInvalidProblem);

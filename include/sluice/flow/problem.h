@@ -15,6 +15,8 @@
 // arcs and supply, so that nobody who only reads has to tell them apart.
 //
 // The flow layer knows no task and no machine; network/ gives nodes a meaning.
+// It may name some, so that what was found out about a node can be of use in
+// another problem that has a node of that name.
 //
 // Units: whole units of flow; cost per unit of flow, integers.
 // Threads: values; share const ones freely.
@@ -88,6 +90,8 @@ class FlowProblem {
   NodeIndex AddNode(FlowUnits supply);
   // REQUIRES, here and below: the node or arc exists.
   void SetSupply(NodeIndex node, FlowUnits supply);
+  // 0 is no name.  No solver minds names, or whether two nodes share one.
+  void SetName(NodeIndex node, uint64_t name);
   // REQUIRES: no arc touches the node any more.
   void RemoveNode(NodeIndex node);
 
@@ -121,9 +125,19 @@ class FlowProblem {
   FlowUnits supply(NodeIndex node) const {
     return supplies_[static_cast<size_t>(node)];
   }
+  uint64_t name(NodeIndex node) const {
+    const auto index = static_cast<size_t>(node);
+    return index < names_.size() ? names_[index] : 0;
+  }
   const Arc& arc(ArcIndex arc) const { return arcs_[static_cast<size_t>(arc)]; }
   // Valid until the next change of the problem.  Empty for a removed arc.
-  std::span<const CostSegment> segments(ArcIndex arc) const;
+  std::span<const CostSegment> segments(ArcIndex arc) const {
+    const Arc& of = this->arc(arc);
+    if (of.is_removed()) return {};
+    if (of.is_plain()) return {&of.whole, 1};
+    return std::span(segments_).subspan(static_cast<size_t>(of.first_segment),
+                                        static_cast<size_t>(of.segment_count));
+  }
   FlowGain gain(ArcIndex arc) const;
   bool is_all_or_none(ArcIndex arc) const { return all_or_none_.contains(arc); }
 
@@ -151,6 +165,7 @@ class FlowProblem {
 
   std::vector<FlowUnits> supplies_;
   std::vector<int32_t> degrees_;  // By node: ends of arcs there.
+  std::vector<uint64_t> names_;   // By node, as far as there are any.
   std::vector<Arc> arcs_;
   std::vector<CostSegment> segments_;  // Of convex arcs.
   int64_t unused_segments_ = 0;        // In segments_.
@@ -197,6 +212,7 @@ struct FlowSolution {
   // conservation and bounds this proves the optimum (complementary slackness).
   std::vector<FlowCost> potentials;
   FlowCost objective = 0;
+  bool is_warm = false;  // Found from an earlier solution, not from scratch.
   // kInfeasible: the nodes of a set from which more supply must leave than the
   // arcs out of it (less the lower bounds into it) can carry.
   std::vector<NodeIndex> witness_cut;

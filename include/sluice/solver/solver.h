@@ -46,6 +46,15 @@ class Solver {
                        FlowSolution* solution) {
     *solution = Solve(problem, limits);
   }
+
+  // Solves with *solution to begin with: a flow by arc and a potential by node,
+  // be they the optimum of a problem much like this one or any other numbers.
+  // They decide how long it takes, and which of several optima is found.  It
+  // becomes the solution.  For a solver that has no use for it this is Solve().
+  virtual void SolveFrom(const FlowProblem& problem, const SolveLimits& limits,
+                         FlowSolution* solution) {
+    *solution = Solve(problem, limits);
+  }
 };
 
 }  // namespace sluice

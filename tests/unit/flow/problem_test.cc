@@ -114,6 +114,19 @@ TEST(FlowProblem, DealsTheIndexOfARemovedNodeAgain) {
   EXPECT_EQ(problem.AddNode(0), 2);
 }
 
+TEST(FlowProblem, NamesNodesUntilTheyAreRemoved) {
+  FlowProblem problem;
+  for (int i = 0; i < 3; ++i) problem.AddNode(0);
+  EXPECT_EQ(problem.name(1), 0U);
+  problem.SetName(1, 17);
+  EXPECT_EQ(problem.name(0), 0U);
+  EXPECT_EQ(problem.name(1), 17U);
+  EXPECT_EQ(problem.name(2), 0U);
+  problem.RemoveNode(1);
+  EXPECT_EQ(problem.AddNode(0), 1);
+  EXPECT_EQ(problem.name(1), 0U);
+}
+
 TEST(FlowProblem, TakesAGainOfOneForNone) {
   FlowProblem problem;
   problem.AddArc(0, 0, 5, 7);

@@ -112,6 +112,32 @@ TEST_F(BandNetworkTest, DrawsOneClassArcByArc) {
   EXPECT_THAT(UnitCosts(problem, 3), ElementsAre(0, 0, 0));
 }
 
+// So that what one pass found out about a class is of use to the next.
+TEST_F(BandNetworkTest, NamesEachClassTheSameInEveryPass) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 4000, .memory = 8000})
+      .Task(1, {.cpu = 1000})
+      .Task(2, {.cpu = 2000})
+      .ApplyTo(&cluster_);
+  const auto names = [this] {
+    std::vector<uint64_t> of_classes;
+    const BandNetwork network = Draw();
+    for (NodeIndex node = 0; network.problem().supply(node) > 0; ++node) {
+      of_classes.push_back(network.problem().name(node));
+    }
+    return of_classes;
+  };
+  const std::vector<uint64_t> first = names();
+  ASSERT_THAT(first, SizeIs(2));
+  EXPECT_NE(first[0], first[1]);
+  EXPECT_NE(first[0], 0U);
+  ClusterBuilder()
+      .Machine("n", {.cpu = 100000})
+      .Tasks(3, 3, {.cpu = 1000})
+      .ApplyTo(&cluster_);
+  EXPECT_EQ(names(), first);
+}
+
 TEST_F(BandNetworkTest, StartsTheLadderAtTheLoadThatIsThere) {
   ClusterBuilder()
       .Machine("m", {.cpu = 4000, .memory = 8000})

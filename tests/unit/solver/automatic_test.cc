@@ -134,5 +134,28 @@ TEST(Automatic, KeepsToTheBudgetOfItsCaller) {
   EXPECT_THAT(VerifySolution(problem, solution), IsOk());
 }
 
+TEST(Automatic, GoesOnFromAStart) {
+  const FlowProblem problem = Cluster(20);
+  const std::unique_ptr<Solver> solver = MakeSolver("automatic");
+  FlowSolution solution = solver->Solve(problem);
+  const FlowCost optimum = solution.objective;
+  EXPECT_FALSE(solution.is_warm);
+  solver->SolveFrom(problem, {}, &solution);
+  EXPECT_EQ(solution.outcome, SolveOutcome::kOptimal);
+  EXPECT_EQ(solution.objective, optimum);
+  EXPECT_TRUE(solution.is_warm);
+  EXPECT_EQ(solution.work.paths, 0);
+}
+
+TEST(Automatic, SolvesAnewWhereAStartIsTooMuchWork) {
+  const FlowProblem problem = Cluster(2000);
+  const std::unique_ptr<Solver> solver = MakeSolver("automatic");
+  FlowSolution solution;
+  solver->SolveFrom(problem, {}, &solution);
+  EXPECT_FALSE(solution.is_warm);
+  EXPECT_NE(solution.algorithm, "successive_shortest_paths");
+  EXPECT_THAT(VerifySolution(problem, solution), IsOk());
+}
+
 }  // namespace
 }  // namespace sluice
