@@ -1,5 +1,7 @@
 #include "constraints/constraint_set.h"
 
+#include <glog/logging.h>
+
 namespace sluice {
 
 #define CONSTRAINT(name, aspect, summary) \
@@ -12,11 +14,15 @@ ConstraintSet::ConstraintSet() {
   entries_.push_back({#name, MachineAspect::aspect, MakeConstraint_##name()});
 #include "constraints/constraints.def"
 #undef CONSTRAINT
+  bool has_fit = false;
   for (const Entry& entry : entries_) {
-    if (entry.aspect == MachineAspect::kLoad && entry.name != "resource_fit") {
+    if (entry.name == "resource_fit") {
+      has_fit = true;
+    } else if (entry.aspect == MachineAspect::kLoad) {
       on_load_beside_fit_.push_back(entry.constraint.get());
     }
   }
+  CHECK(has_fit) << "AllowsLoad() stands in for a constraint that is not there";
 }
 
 size_t ConstraintSet::Explain(

@@ -36,7 +36,12 @@ class ConstraintSet {
   // asks for many classes works that out once.
   bool AllowsLoad(const ClassKey& task_class, const Machine& machine,
                   const Resources& free) const {
-    if (!task_class.request.FitsIn(free)) return false;
+    return task_class.request.FitsIn(free) &&
+           AllowsLoadBesideFit(task_class, machine);
+  }
+  // The same of a class whose request fits.
+  bool AllowsLoadBesideFit(const ClassKey& task_class,
+                           const Machine& machine) const {
     for (const Constraint* constraint : on_load_beside_fit_) {
       if (!constraint->Allows(task_class, machine)) return false;
     }

@@ -63,7 +63,9 @@ class PolicySet {
 
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<CostModel>> models_;
-  std::array<std::vector<const CostModel*>, 3> of_kind_;  // By CostKind.
+  static constexpr size_t kKindCount =
+      static_cast<size_t>(CostKind::kPeers) + 1;
+  std::array<std::vector<const CostModel*>, kKindCount> of_kind_;
 };
 
 }  // namespace sluice

@@ -83,8 +83,8 @@ std::vector<CostSegment> RisingSegments(FlowCost cost, FlowCost step,
   return segments;
 }
 
-// The same in every pass that the class is in.  That of another class may be
-// the same, too, which costs time and nothing else.
+// The same in every pass of this process that the class is in.  Two classes may
+// share one: that costs the solver time and nothing else.
 uint64_t NameOf(const ClassKey& key) {
   return absl::HashOf(key.priority, key.request, key.rules->id, key.meant_by,
                       key.gang.value_or(JobId()));
@@ -383,7 +383,7 @@ bool BandNetwork::IsOpenBesideFit(size_t class_index,
                                   const ConstraintSet& constraints) const {
   const Machine& machine = group.representative();
   const ClassPeers* peers = band_class.peers;
-  return constraints.AllowsLoad(band_class.key, machine, group.free) &&
+  return constraints.AllowsLoadBesideFit(band_class.key, machine) &&
          (peers == nullptr ||
           (peers->Allows(machine) && RoomOn(class_index, machine, 1) > 0));
 }
@@ -407,7 +407,7 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
     askers.push_back({key.request, peers,
                       peers != nullptr || constraints.AsksForMoreThanFit(key)});
   }
-  std::vector<Candidates> candidates(classes.size(), Candidates(supply_));
+  std::vector<Candidates> candidates(outlets_.size(), Candidates(supply_));
   std::vector<Interest> fitting;
   Resources load;
   for (size_t g = 0; g < groups.size(); ++g) {

@@ -58,7 +58,7 @@ class PureRelaxation {
 
   void Solve(const FlowProblem& problem, const SolveLimits& limits,
              FlowSolution* solution) {
-    if (std::exchange(has_solved_, true)) {
+    if (is_warm_.has_value()) {
       solver_.Resolve(problem, limits, solution);
     } else if (start_.has_value()) {
       *solution = *std::exchange(start_, std::nullopt);
@@ -66,6 +66,8 @@ class PureRelaxation {
     } else {
       *solution = solver_.Solve(problem, limits);
     }
+    if (!is_warm_.has_value()) is_warm_ = solution->is_warm;
+    solution->is_warm = *is_warm_;
   }
   // The nearest end of [0, capacity], if `flow` is as good as there.
   static std::optional<FlowUnits> End(FlowUnits flow, FlowUnits capacity) {
@@ -79,7 +81,7 @@ class PureRelaxation {
  private:
   Solver& solver_;
   std::optional<FlowSolution> start_;
-  bool has_solved_ = false;
+  std::optional<bool> is_warm_;  // How the first was found counts for all.
 };
 
 class GeneralizedRelaxation {

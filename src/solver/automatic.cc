@@ -28,8 +28,9 @@ constexpr int64_t kRepairMin = 10000;
 
 // A solve from scratch scans each arc so many times at least, ...
 constexpr int64_t kScratchScansPerArc = 20;
-// ... and one from a start may scan this part of that.
+// ... and one from a start may scan this part of that, and so many in any case.
 constexpr int64_t kStartPart = 4;
+constexpr int64_t kStartMin = 1000;
 
 // The same, with no more work than this.
 SolveLimits Within(SolveLimits limits, int64_t work_max) {
@@ -78,30 +79,33 @@ class Automatic : public Solver {
     const SolveLimits repair_limits =
         Within(limits, scratch_scans_ / kRepairPart + kRepairMin);
     repair_.Resolve(problem, repair_limits, solution);
-    if (solution->outcome != SolveOutcome::kBudgetSpent ||
-        repair_limits.work_max == limits.work_max) {
-      return;
+    if (solution->outcome == SolveOutcome::kBudgetSpent) {
+      SolveAfter(repair_limits, problem, limits, solution);
     }
-    SolveAfter(problem, limits, solution);
   }
 
   void SolveFrom(const FlowProblem& problem, const SolveLimits& limits,
                  FlowSolution* solution) override {
     scratch_scans_ = kScratchScansPerArc * problem.arc_count();
     const SolveLimits start_limits =
-        Within(limits, scratch_scans_ / kStartPart + kRepairMin);
+        Within(limits, scratch_scans_ / kStartPart + kStartMin);
     repair_.SolveFrom(problem, start_limits, solution);
     is_repairable_ = repair_.has_optimum();
     if (solution->outcome == SolveOutcome::kBudgetSpent ||
         solution->outcome == SolveOutcome::kCostRange) {
-      SolveAfter(problem, limits, solution);
+      SolveAfter(start_limits, problem, limits, solution);
     }
   }
 
  private:
-  // Solves anew what could not be repaired, which cost something, too.
-  void SolveAfter(const FlowProblem& problem, const SolveLimits& limits,
-                  FlowSolution* solution) {
+  // Solves anew what could not be repaired within `tried`, which cost
+  // something, too, unless that was all there is to spend.
+  void SolveAfter(const SolveLimits& tried, const FlowProblem& problem,
+                  const SolveLimits& limits, FlowSolution* solution) {
+    if (solution->outcome == SolveOutcome::kBudgetSpent &&
+        tried.work_max == limits.work_max) {
+      return;
+    }
     const SolveWork spent = solution->work;
     *solution = Solve(problem, Without(spent, limits));
     solution->work += spent;

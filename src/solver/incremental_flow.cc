@@ -51,6 +51,10 @@ void IncrementalFlow::SolveFrom(const FlowProblem& problem,
     return;
   }
   search_.Reset();
+  solution->is_warm = true;
+  for (FlowCost& potential : solution->potentials) {
+    potential = std::clamp(potential, -kStartPotentialMax, kStartPotentialMax);
+  }
   Begin(problem, limits, solution);
   if (!outcome_.has_value()) {
     Start();
@@ -110,7 +114,6 @@ void IncrementalFlow::Begin(const FlowProblem& problem,
   solution->error.clear();
   solution->witness_cut.clear();
   solution->algorithm = "successive_shortest_paths";
-  solution->is_warm = true;
   solution->potentials.resize(static_cast<size_t>(problem.node_count()));
   search_.Begin(limits, &solution->potentials);
   outcome_ = search_.outcome();
@@ -121,9 +124,6 @@ void IncrementalFlow::Begin(const FlowProblem& problem,
 void IncrementalFlow::Start() {
   unbalanced_.clear();
   solution_->flows.resize(static_cast<size_t>(problem_->arc_count()));
-  for (FlowCost& potential : solution_->potentials) {
-    potential = std::clamp(potential, -kStartPotentialMax, kStartPotentialMax);
-  }
   for (NodeIndex index = 0; index < problem_->node_count(); ++index) {
     AddExcess(index, problem_->supply(index));
   }
@@ -486,6 +486,7 @@ void IncrementalFlow::Finish() {
       solution_->error = SolveOutcomeName(solution_->outcome);
       break;
   }
+  solution_->is_warm = false;
   solution_->flows.clear();
   solution_->potentials.clear();
   solution_->objective = 0;

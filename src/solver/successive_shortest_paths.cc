@@ -29,7 +29,9 @@ class SuccessiveShortestPathsSolver : public Solver {
                  FlowSolution* solution) override {
     flow_.SolveFrom(problem, limits, solution);
     if (solution->outcome != SolveOutcome::kCostRange) return;
+    const SolveWork spent = solution->work;
     *solution = flow_.Solve(problem, limits);
+    solution->work += spent;
   }
 
  private:

@@ -5,13 +5,14 @@
 #include <limits>
 #include <vector>
 
+#include "base/int128.h"
 #include "flow/validate.h"
 
 namespace sluice {
 namespace {
 
-// In problems with more arcs it took longer to mend what prices got wrong than
-// to solve from scratch.
+// In problems with twice as many arcs or more it took longer to mend what
+// prices got wrong than to solve from scratch.
 constexpr ArcIndex kArcsMax = 2048;
 
 // So many of four sources must be known.
@@ -20,6 +21,12 @@ constexpr int64_t kKnownOfFour = 3;
 // Once there are more names, all are forgotten: most will be of classes that
 // are no more.
 constexpr size_t kNamesMax = 100000;
+
+// Networks of rounds are less deep.
+constexpr int kLevelsMax = 8;
+
+// No path costs more.
+constexpr FlowCost kPriceMax = kScaledCostMax;
 
 constexpr FlowCost kUnknown = std::numeric_limits<FlowCost>::max();
 
@@ -32,10 +39,10 @@ NodeIndex LargestDemand(const FlowProblem& problem) {
   return largest;
 }
 
-// Gives a potential to nodes that have none, but an arc to one that has: the
-// lowest at which no arc out of it pays, but none at which an arc into it does.
-// Where the two contradict each other, arcs out of it will carry some flow.
-// Returns whether there were any.
+// Gives a potential to each node that has none but an arc to a node with one:
+// the lowest at which no arc out of the node pays.  Where at that one an arc
+// into it would pay, it gets the highest at which none does, and arcs out of it
+// will carry some flow.  Returns whether there were any.
 bool SpreadPotentials(const FlowProblem& problem,
                       std::vector<FlowCost>* potentials) {
   std::vector<FlowCost> lowest(potentials->size(), kUnknown);
@@ -125,7 +132,7 @@ FlowSolution WarmSolver::Solve(const FlowProblem& problem,
 std::optional<FlowSolution> WarmSolver::Recall(
     const FlowProblem& problem) const {
   if (prices_.empty() || problem.arc_count() > kArcsMax ||
-      !ValidateProblem(problem).ok()) {
+      problem.node_count() > kArcsMax || !ValidateProblem(problem).ok()) {
     return std::nullopt;
   }
   FlowSolution start;
@@ -143,7 +150,8 @@ std::optional<FlowSolution> WarmSolver::Recall(
   if (known == 0 || 4 * known < kKnownOfFour * sources) return std::nullopt;
   const NodeIndex sink = LargestDemand(problem);
   start.potentials[static_cast<size_t>(sink)] = 0;
-  while (SpreadPotentials(problem, &start.potentials)) {
+  for (int level = 0; level < kLevelsMax; ++level) {
+    if (!SpreadPotentials(problem, &start.potentials)) break;
   }
   std::ranges::replace(start.potentials, kUnknown, 0);
   start.flows = SpreadFlow(problem, sink, start.potentials);
@@ -157,13 +165,14 @@ void WarmSolver::Remember(const FlowProblem& problem,
       std::ssize(solution.potentials) != problem.node_count()) {
     return;
   }
-  if (prices_.size() > kNamesMax) prices_.clear();
-  const FlowCost base =
+  if (prices_.size() >= kNamesMax) prices_.clear();
+  const Int128 base =
       solution.potentials[static_cast<size_t>(LargestDemand(problem))];
   for (NodeIndex node = 0; node < problem.node_count(); ++node) {
     if (problem.supply(node) <= 0 || problem.name(node) == 0) continue;
-    prices_[problem.name(node)] =
-        solution.potentials[static_cast<size_t>(node)] - base;
+    const Int128 price = solution.potentials[static_cast<size_t>(node)] - base;
+    if (price < -kPriceMax || price > kPriceMax) continue;
+    prices_[problem.name(node)] = static_cast<FlowCost>(price);
   }
 }
 

@@ -1,8 +1,8 @@
 // Solves problems that are drawn anew each time, as the passes of a round are,
 // and begins each where those before it ended.
 //
-// What stays from one to the next are prices: what it is worth to a source, by
-// its potential above the sink's, to be rid of one unit more.  Where most of
+// What stays from one to the next are prices: by a source's potential, less the
+// sink's, what it would cost to be rid of one unit more.  Where most of
 // the sources of a problem are known by their names (FlowProblem::SetName), all
 // other potentials follow from theirs, arc by arc; at these the flow is set to
 // what is best, and Solver::SolveFrom() mends what is wrong with it.  In a

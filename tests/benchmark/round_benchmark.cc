@@ -51,9 +51,10 @@ void AddMachines(int64_t count, int64_t kinds, ClusterState* state) {
 }
 
 // Tasks from `first` on, in jobs of a hundred at most, of classes of 1/4 to 3
-// cores, so that all fit.  Classes of another `seed` are others.
+// cores, so that all fit.  Classes of another `seed` are others.  As many of
+// each, or, with `amounts`, as chance has it.
 void SubmitTasks(int64_t first, int64_t count, int64_t classes, uint64_t seed,
-                 ClusterState* state) {
+                 ClusterState* state, Rng* amounts = nullptr) {
   Rng rng(seed);
   std::vector<NamedAmounts> requests;
   for (int64_t i = 0; i < classes; ++i) {
@@ -61,12 +62,16 @@ void SubmitTasks(int64_t first, int64_t count, int64_t classes, uint64_t seed,
                         {"memory", rng.Between(1, 12) * kGib + i}});
   }
   const int64_t job_size = std::min<int64_t>(100, count / classes);
+  int64_t of_job = 0;  // Its class.
   for (int64_t i = 0; i < count; ++i) {
     SubmitTask submit;
     submit.task = {static_cast<uint64_t>(first + i)};
     submit.job_uuid = StrCat("job-", seed, "-", i / job_size);
-    submit.spec.request =
-        requests[static_cast<size_t>((i / job_size) % classes)];
+    if (i % job_size == 0) {
+      of_job = amounts == nullptr ? (i / job_size) % classes
+                                  : amounts->Between(0, classes - 1);
+    }
+    submit.spec.request = requests[static_cast<size_t>(of_job)];
     CHECK(state->Apply(submit, 0) == Ack::kOk);
   }
 }
@@ -154,7 +159,7 @@ BENCHMARK(BM_RoundOfPendingTasks)
 // Ten tasks a machine run; each round places new ones, which leave after it.
 // Arguments: machines, new tasks, their classes, kinds of machines (where there
 // are as many as machines, no two can be drawn as one), whether the classes are
-// the same each time.
+// the same each time and only the amounts others.
 void BM_RoundOfNewTasks(benchmark::State& bench) {
   const PolicySet policies = *PolicySet::FromNames("cpu_memory");
   const ConstraintSet constraints;
@@ -171,10 +176,15 @@ void BM_RoundOfNewTasks(benchmark::State& bench) {
   Deliver(&scheduler);
   shares = Shares();
   uint64_t seed = 2;
+  Rng amounts(3);
   for (auto _ : bench) {
     bench.PauseTiming();
-    SubmitTasks(running + 1, bench.range(1), bench.range(2), seed, &state);
-    if (bench.range(4) == 0) ++seed;
+    if (bench.range(4) != 0) {
+      SubmitTasks(running + 1, bench.range(1), bench.range(2), seed, &state,
+                  &amounts);
+    } else {
+      SubmitTasks(running + 1, bench.range(1), bench.range(2), seed++, &state);
+    }
     bench.ResumeTiming();
     RunRound(&scheduler, &solver, &shares);
     bench.PauseTiming();

@@ -8,6 +8,8 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <iterator>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -179,6 +181,27 @@ TEST_P(ResolveOracle, StartsFromAnything) {
       solver->Resolve(problem, {}, &solution);
       Check(problem, solution, ShortestPathsOptimum(problem));
     }
+  }
+}
+
+// Searches file the arcs of a hub by potentials, which may be beyond all that
+// an optimum has.
+TEST_P(ResolveOracle, StartsHubsFromPotentialsBeyondAllMeasure) {
+  using Limits = std::numeric_limits<FlowCost>;
+  const FlowCost extremes[] = {Limits::min(), Limits::max(),
+                               -(int64_t{1} << 62), int64_t{1} << 62, 0};
+  for (uint64_t seed = 0; seed < 10 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    const FlowProblem problem = MakeRandomCluster(3, 300, 40, &rng);
+    FlowSolution solution = MakeSolver("network_simplex")->Solve(problem);
+    const FlowCost optimum = solution.objective;
+    for (FlowCost& potential : solution.potentials) {
+      if (rng.Chance(1, 8)) continue;
+      potential = extremes[seed % 2 == 0 ? 0 : rng.Below(std::size(extremes))];
+    }
+    GetParam().make()->SolveFrom(problem, {}, &solution);
+    Check(problem, solution, optimum);
   }
 }
 

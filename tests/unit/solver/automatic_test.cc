@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 
 #include "base/rng.h"
@@ -145,6 +146,21 @@ TEST(Automatic, GoesOnFromAStart) {
   EXPECT_EQ(solution.objective, optimum);
   EXPECT_TRUE(solution.is_warm);
   EXPECT_EQ(solution.work.paths, 0);
+}
+
+TEST(Automatic, KeepsToTheBudgetOfItsCallerFromAStart) {
+  const FlowProblem problem = Cluster(60);
+  const std::unique_ptr<Solver> solver = MakeSolver("automatic");
+  FlowSolution solution;
+  solver->SolveFrom(problem, {.work_max = 1}, &solution);
+  EXPECT_EQ(solution.outcome, SolveOutcome::kBudgetSpent);
+  EXPECT_FALSE(solution.is_warm);
+  const std::atomic<bool> cancelled = true;
+  solver->SolveFrom(problem, {.cancelled = &cancelled}, &solution);
+  EXPECT_EQ(solution.outcome, SolveOutcome::kCancelled);
+  EXPECT_FALSE(solution.is_warm);
+  solver->SolveFrom(problem, {}, &solution);
+  EXPECT_THAT(VerifySolution(problem, solution), IsOk());
 }
 
 TEST(Automatic, SolvesAnewWhereAStartIsTooMuchWork) {

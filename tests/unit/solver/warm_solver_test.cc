@@ -114,8 +114,10 @@ TEST_F(WarmSolverTest, DecidesOnAllOrNoneArcsFromPricesToo) {
   problem.SetAllOrNone(problem.AddArc(0, 1, 2, 5), true);
   problem.SetAllOrNone(problem.AddArc(0, 1, 2, 5), true);
   problem.AddArc(0, 1, 4, 100);
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_THAT(Solve(problem).flows, ElementsAre(0, 2, 2, 0));
+  for (const bool is_known : {false, true, true}) {
+    const FlowSolution solution = Solve(problem);
+    EXPECT_THAT(solution.flows, ElementsAre(0, 2, 2, 0));
+    EXPECT_EQ(solution.is_warm, is_known);
   }
 }
 
