@@ -3,8 +3,8 @@
 //
 // Arguments: machines, tasks, classes.  Counters: build_ms, solve_ms,
 // commit_ms (means of the sums over the passes of a round), p99_ms (of whole
-// rounds), warm (the part of the solves that went on from those before), and of
-// the last round passes, placed and arcs.
+// rounds), warm (the part of the solves that went on from those before), scans
+// (of arcs, mean of the passes), and of the last round passes, placed and arcs.
 
 #include <benchmark/benchmark.h>
 #include <glog/logging.h>
@@ -83,6 +83,7 @@ struct Shares {
   double commit = 0;
   int64_t solves = 0;
   int64_t warm_solves = 0;
+  int64_t scans = 0;
   std::vector<double> totals;  // By round.
   RoundStats last;
 
@@ -95,6 +96,8 @@ struct Shares {
     bench->counters["p99_ms"] = totals[(totals.size() - 1) * 99 / 100];
     bench->counters["warm"] =
         static_cast<double>(warm_solves) / static_cast<double>(solves);
+    bench->counters["scans"] =
+        static_cast<double>(scans) / static_cast<double>(solves);
     bench->counters["passes"] = last.passes;
     bench->counters["placed"] = static_cast<double>(last.placed);
     bench->counters["arcs"] = static_cast<double>(last.arcs);
@@ -114,6 +117,7 @@ void RunRound(Scheduler* scheduler, WarmSolver* solver, Shares* shares) {
     const double solved = Milliseconds();
     if (problem->node_count() > 0) ++shares->solves;  // Others are pauses.
     if (solution.is_warm) ++shares->warm_solves;
+    shares->scans += solution.work.arc_scans;
     shares->solve += solved - built;
     scheduler->FinishPass(solution);
     shares->commit += Milliseconds() - solved;
@@ -159,19 +163,23 @@ BENCHMARK(BM_RoundOfPendingTasks)
 // Ten tasks a machine run; each round places new ones, which leave after it.
 // Arguments: machines, new tasks, their classes, kinds of machines (where there
 // are as many as machines, no two can be drawn as one), whether the classes are
-// the same each time and only the amounts others.
+// the same each time and only the amounts others: kNewClasses and so on.
+constexpr int64_t kNewClasses = 0;
+constexpr int64_t kComeAgain = 1;
+constexpr int64_t kComeAgainUnknown =
+    2;  // To a solver that forgets each round.
 void BM_RoundOfNewTasks(benchmark::State& bench) {
   const PolicySet policies = *PolicySet::FromNames("cpu_memory");
   const ConstraintSet constraints;
   const std::unique_ptr<Solver> base = MakeSolver(kSolver);
-  WarmSolver solver(*base);
+  std::optional<WarmSolver> solver(*base);
   Scheduler scheduler(policies, constraints, RoundOptions());
   ClusterState& state = scheduler.mutable_state();
   const int64_t running = 10 * bench.range(0);
   AddMachines(bench.range(0), bench.range(3), &state);
   SubmitTasks(1, running, 20, 1, &state);
   Shares shares;
-  RunRound(&scheduler, &solver, &shares);
+  RunRound(&scheduler, &*solver, &shares);
   CHECK_EQ(shares.last.pending, 0);
   Deliver(&scheduler);
   shares = Shares();
@@ -179,14 +187,15 @@ void BM_RoundOfNewTasks(benchmark::State& bench) {
   Rng amounts(3);
   for (auto _ : bench) {
     bench.PauseTiming();
-    if (bench.range(4) != 0) {
+    if (bench.range(4) == kComeAgainUnknown) solver.emplace(*base);
+    if (bench.range(4) != kNewClasses) {
       SubmitTasks(running + 1, bench.range(1), bench.range(2), seed, &state,
                   &amounts);
     } else {
       SubmitTasks(running + 1, bench.range(1), bench.range(2), seed++, &state);
     }
     bench.ResumeTiming();
-    RunRound(&scheduler, &solver, &shares);
+    RunRound(&scheduler, &*solver, &shares);
     bench.PauseTiming();
     Deliver(&scheduler);
     for (int64_t i = 1; i <= bench.range(1); ++i) {
@@ -198,10 +207,10 @@ void BM_RoundOfNewTasks(benchmark::State& bench) {
   shares.Report(&bench);
 }
 BENCHMARK(BM_RoundOfNewTasks)
-    ->Args({100, 10, 5, 1, 0})
-    ->ArgsProduct({{10000}, {100}, {20}, {1, 10000}, {0, 1}})
-    ->ArgsProduct({{10000}, {1000}, {1000}, {1, 10000}, {0, 1}})
-    ->Args({10000, 10000, 200, 10000, 0})
+    ->Args({100, 10, 5, 1, kNewClasses})
+    ->ArgsProduct({{10000}, {100}, {20}, {1, 10000}, {0, 1, 2}})
+    ->ArgsProduct({{10000}, {1000}, {100, 1000}, {1, 10000}, {0, 1, 2}})
+    ->Args({10000, 10000, 200, 10000, kNewClasses})
     ->Unit(benchmark::kMillisecond);
 
 // 40 sets of labels, a tenth of the machines tainted.

@@ -212,7 +212,7 @@ struct FlowSolution {
   // conservation and bounds this proves the optimum (complementary slackness).
   std::vector<FlowCost> potentials;
   FlowCost objective = 0;
-  bool is_warm = false;  // Found from an earlier solution, not from scratch.
+  bool is_warm = false;  // Solver::SolveFrom() found it from its start.
   // kInfeasible: the nodes of a set from which more supply must leave than the
   // arcs out of it (less the lower bounds into it) can carry.
   std::vector<NodeIndex> witness_cut;
