@@ -386,9 +386,13 @@ FlowSolution SolveWithAllOrNone(const FlowProblem& problem, Solver& solver,
 
 absl::Status VerifyWithAllOrNone(const FlowProblem& problem,
                                  const FlowSolution& solution) {
-  if (problem.all_or_none().empty()) return VerifySolution(problem, solution);
+  // Where flows are missing there is nothing to fix, and it says so.
+  if (problem.all_or_none().empty() ||
+      std::ssize(solution.flows) != problem.arc_count()) {
+    return VerifySolution(problem, solution);
+  }
   for (const ArcIndex arc : problem.all_or_none()) {
-    const FlowUnits flow = solution.flows.at(static_cast<size_t>(arc));
+    const FlowUnits flow = solution.flows[static_cast<size_t>(arc)];
     if (flow != 0 && flow != problem.arc(arc).capacity()) {
       return absl::InternalError(StrCat("arc ", arc, " carries ", flow,
                                         ", which is neither nothing nor all"));

@@ -158,6 +158,25 @@ TEST_P(AllOrNoneTest, StopsWhenItIsCancelled) {
   EXPECT_EQ(result.solution.outcome, SolveOutcome::kCancelled);
 }
 
+TEST_P(AllOrNoneTest, IsVerifiedWithEachArcAtAnEnd) {
+  FlowSolution solution = Solve(Gangs()).solution;
+  EXPECT_THAT(VerifyWithAllOrNone(Gangs(), solution), IsOk());
+  solution.flows[1] = 1;
+  EXPECT_THAT(VerifyWithAllOrNone(Gangs(), solution).message(),
+              HasSubstr("neither nothing nor all"));
+}
+
+// A solver's fault that must end one round, not the process.
+TEST_P(AllOrNoneTest, IsNotVerifiedWithoutAFlowForEachArc) {
+  FlowSolution solution = Solve(Gangs()).solution;
+  solution.flows.pop_back();
+  EXPECT_THAT(VerifyWithAllOrNone(Gangs(), solution).message(),
+              HasSubstr("3 flows"));
+  solution.flows.clear();
+  EXPECT_THAT(VerifyWithAllOrNone(Gangs(), solution).message(),
+              HasSubstr("0 flows"));
+}
+
 TEST_P(AllOrNoneTest, RefusesWhatTheSolverRefuses) {
   FlowProblem problem = Gangs();
   problem.SetGain(1, {1, 2});
