@@ -113,7 +113,7 @@ class AllOrNoneSession final : public SolveSession {
 
   void Solve(const FlowProblem& problem) override {
     found_ = SolveAllOrNone(problem, *solver_,
-                            {.solve = {}, .nodes_max = nodes_max_});
+                            {.nodes_max = nodes_max_, .search_work_max = 0});
   }
 
   void Resolve(const FlowProblem& problem) override { Solve(problem); }

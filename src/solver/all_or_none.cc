@@ -250,7 +250,10 @@ template <class Relaxation>
 bool BranchAndBound<Relaxation>::Relax() {
   SolveLimits limits = limits_.solve;
   if (limits.work_max > 0) limits.work_max -= result_.work.arc_scans;
-  if ((limits_.solve.work_max > 0 && limits.work_max <= 0) ||
+  const bool is_search_spent =
+      result_.node_count > 0 && limits_.search_work_max > 0 &&
+      result_.work.arc_scans >= limits_.search_work_max;
+  if (is_search_spent || (limits_.solve.work_max > 0 && limits.work_max <= 0) ||
       (limits_.nodes_max > 0 && result_.node_count >= limits_.nodes_max)) {
     stopped_by_ = SolveOutcome::kBudgetSpent;
     return false;
@@ -377,6 +380,14 @@ FlowSolution SolveWithAllOrNone(const FlowProblem& problem, Solver& solver,
   }
   AllOrNoneResult<FlowSolution> result =
       BranchAndBound(problem, std::move(relaxation), limits).Run();
+  if (!result.has_flow() && result.outcome == SolveOutcome::kBudgetSpent) {
+    // In a round: no gang starts, but all else is placed.
+    const std::vector<FlowUnits> none(static_cast<size_t>(problem.arc_count()),
+                                      0);
+    FlowSolution closed = solver.Solve(FixAllOrNone(problem, none),
+                                       {.cancelled = limits.solve.cancelled});
+    if (closed.outcome == SolveOutcome::kOptimal) return closed;
+  }
   if (!result.has_flow()) {
     result.solution.outcome = result.outcome;
     result.solution.error = result.error;

@@ -6,8 +6,9 @@
 // the relaxation leans to, until a node has nothing better to offer, and then
 // on from the open node of the lowest bound: flows come early, bounds rise.
 //
-// The problem is NP-hard: give a budget.  What the search has when the budget
-// is spent comes back, with the gap to the best that may be left to find.
+// The problem is NP-hard: there is a budget, unless a caller wants none.  What
+// the search has when the budget is spent comes back, with the gap to the best
+// that may be left to find.
 //
 // Certificate: with the all-or-none arcs fixed to what they carry, the solution
 // is an optimum that VerifySolution() or VerifyGeneralized() accepts; see
@@ -34,9 +35,16 @@
 
 namespace sluice {
 
+// Arc scans that a round's search may take: about half a second, which a round
+// with hundreds of gangs on thousands of machines would spend many times over.
+inline constexpr int64_t kSearchWorkMax = 50000000;
+
 struct AllOrNoneLimits {
   SolveLimits solve = {};     // For all relaxations together.
   int64_t nodes_max = 10000;  // Relaxations to solve.  0: no bound.
+  // Arc scans after which no further relaxation begins.  The first is always
+  // solved, as a problem without all-or-none arcs is.  0: no bound.
+  int64_t search_work_max = kSearchWorkMax;
 };
 
 template <class Solution>  // FlowSolution or GeneralizedSolution.
@@ -76,7 +84,8 @@ AllOrNoneResult<GeneralizedSolution> SolveAllOrNone(
 
 // Solves a problem with or without such arcs, from `start` if there is one
 // (Solver::SolveFrom).  Where the budget ends the search the best flow that was
-// found stands for the optimum.
+// found stands for the optimum, or, if there is none yet, the best flow with
+// nothing on any all-or-none arc.
 FlowSolution SolveWithAllOrNone(const FlowProblem& problem, Solver& solver,
                                 const AllOrNoneLimits& limits = {},
                                 std::optional<FlowSolution> start = {});

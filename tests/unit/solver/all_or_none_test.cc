@@ -151,6 +151,43 @@ TEST_P(AllOrNoneTest, SpendsItsWorkOverAllRelaxations) {
   EXPECT_LT(part.node_count, whole.node_count);
 }
 
+TEST_P(AllOrNoneTest, KeepsTheBestFlowWhenTheWorkOfTheSearchIsSpent) {
+  const auto whole = Solve(Knapsack(), {.search_work_max = 0});
+  ASSERT_EQ(whole.outcome, SolveOutcome::kOptimal);
+  const AllOrNoneLimits limits = {.search_work_max = whole.work.arc_scans / 2};
+  const auto part = Solve(Knapsack(), limits);
+  EXPECT_EQ(part.outcome, SolveOutcome::kBudgetSpent);
+  EXPECT_LT(part.node_count, whole.node_count);
+  ASSERT_TRUE(part.has_flow());
+  // It stands for the optimum, as a round has no use for less.
+  const FlowSolution best =
+      SolveWithAllOrNone(Knapsack(), *GetParam().make(), limits);
+  EXPECT_EQ(best.outcome, SolveOutcome::kOptimal);
+  EXPECT_EQ(best.objective, part.solution.objective);
+  EXPECT_THAT(VerifyWithAllOrNone(Knapsack(), best), IsOk());
+}
+
+TEST_P(AllOrNoneTest, ClosesAllArcsWhenTheWorkIsSpentBeforeAFlow) {
+  const AllOrNoneLimits limits = {.search_work_max = 1};
+  const auto part = Solve(Gangs(), limits);
+  EXPECT_EQ(part.node_count, 1) << "the first is always solved";
+  EXPECT_FALSE(part.has_flow());
+  const FlowSolution closed =
+      SolveWithAllOrNone(Gangs(), *GetParam().make(), limits);
+  EXPECT_EQ(closed.outcome, SolveOutcome::kOptimal);
+  EXPECT_THAT(closed.flows, ElementsAre(0, 0, 0, 4));
+  EXPECT_THAT(VerifyWithAllOrNone(Gangs(), closed), IsOk());
+}
+
+TEST_P(AllOrNoneTest, SaysThatItIsSpentWhereArcsCannotBeClosed) {
+  FlowProblem problem = Gangs();
+  problem.SetArc(3, 0, 100);
+  EXPECT_EQ(
+      SolveWithAllOrNone(problem, *GetParam().make(), {.search_work_max = 1})
+          .outcome,
+      SolveOutcome::kBudgetSpent);
+}
+
 TEST_P(AllOrNoneTest, StopsWhenItIsCancelled) {
   const std::atomic<bool> cancelled = true;
   const auto result = Solve(Gangs(), {.solve = {.cancelled = &cancelled}});
