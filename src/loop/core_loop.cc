@@ -167,6 +167,14 @@ void CoreLoop::Handle(ReplyDoneItem item) {
   held_acks_.clear();
 }
 
+void CoreLoop::Handle(ResumeItem /*item*/) {
+  is_pass_open_ = false;
+  FlowSolution nothing;  // Which ends the round.
+  if (!is_shutting_down_) nothing.outcome = SolveOutcome::kOptimal;
+  scheduler_.FinishPass(nothing);
+  ContinueRound();
+}
+
 void CoreLoop::Handle(ShutdownItem /*item*/) { is_shutting_down_ = true; }
 
 void CoreLoop::Handle(StopItem /*item*/) { is_stopping_ = true; }
@@ -208,8 +216,14 @@ void CoreLoop::ContinueRound() {
     EndRound();
     return;
   }
-  metrics_.solves.Increment();
   is_pass_open_ = true;
+  if (problem->node_count() == 0) {
+    // Behind the commands that have come meanwhile.
+    metrics_.round_pauses.Increment();
+    mailbox_.Push(ResumeItem{});
+    return;
+  }
+  metrics_.solves.Increment();
   solver_thread_.Solve(*std::move(problem));
 }
 

@@ -135,10 +135,11 @@ class CoreLoop {
   struct ReplyDoneItem {
     bool is_delivered;
   };
+  struct ResumeItem {};  // The round goes on after a pause.
   struct ShutdownItem {};
   struct StopItem {};
   using Item = std::variant<CommandItem, ScheduleItem, Reader, SolveResult,
-                            ReplyDoneItem, ShutdownItem, StopItem>;
+                            ReplyDoneItem, ResumeItem, ShutdownItem, StopItem>;
 
   // An acknowledgment on its way out.
   struct PendingAck {
@@ -160,6 +161,7 @@ class CoreLoop {
   void Handle(Reader reader);
   void Handle(SolveResult result);
   void Handle(ReplyDoneItem item);
+  void Handle(ResumeItem item);
   void Handle(ShutdownItem item);
   void Handle(StopItem item);
 
@@ -190,7 +192,8 @@ class CoreLoop {
   std::vector<PendingReply> replies_;
   std::deque<ScheduleCall*> waiting_calls_;
   ScheduleCall* active_call_ = nullptr;  // Whose round is running.
-  bool is_pass_open_ = false;            // The solver has a problem.
+  bool is_pass_open_ = false;            // The solver has a problem, or the
+                                         // mailbox the end of a pause.
   bool must_sync_ = false;               // More than deliveries to write.
   bool is_shutting_down_ = false;
   bool is_stopping_ = false;

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/strings.h"
 #include "persist/recovery.h"
 #include "unit/loop/loop_fixture.h"
 #include "util/status_matchers.h"
@@ -437,6 +438,25 @@ TEST_F(CoreLoopDeathTest, EndsTheProcessWhenTheStoreCannotBeWritten) {
 }
 
 // Many threads at once: what thread sanitizer should see.
+// Full machines, and more work than fits: the round looks for exchanges longer
+// than it may without a pause.
+TEST_F(CoreLoopTest, CountsNoPauseAsASolve) {
+  constexpr int kMachines = 300;
+  constexpr uint64_t kTasks = 8 * kMachines;
+  uint64_t uid = 0;
+  for (int i = 0; i < kMachines; ++i) {
+    Submit(Added(StrCat("m", i), {.cpu = 800}));
+  }
+  while (uid < kTasks) Submit(Submitted(++uid, {.cpu = 100}));
+  for (int i = 0; i < 400; ++i) Submit(Submitted(++uid, {.cpu = 101 + i}));
+  Schedule();
+  EXPECT_GT(metrics_.round_pauses.Value(), 0);
+  EXPECT_GT(metrics_.passes.Value(), 0);
+  EXPECT_EQ(metrics_.solves.Value(), metrics_.passes.Value());
+  EXPECT_EQ(metrics_.solve_seconds.Collect().histogram.sample_count,
+            metrics_.passes.Value());
+}
+
 TEST_F(CoreLoopTest, IsUsedByManyThreadsAtOnce) {
   constexpr uint64_t kThreads = 4;
   constexpr uint64_t kTasks = 200;
