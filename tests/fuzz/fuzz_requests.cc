@@ -20,6 +20,7 @@
 #include "rpc/wire.h"
 #include "solver/all_or_none.h"
 #include "solver/registry.h"
+#include "solver/warm_solver.h"
 
 namespace sluice {
 namespace {
@@ -32,7 +33,8 @@ class Target {
       : policies_(*PolicySet::FromNames("cpu_memory,node_affinity,pod_affinity,"
                                         "taint,topology_spread,avoid_pods")),
         scheduler_(policies_, constraints_, RoundOptions()),
-        solver_(MakeSolver("cost_scaling")) {}
+        solver_(MakeSolver("automatic")),
+        warm_solver_(*solver_) {}
 
   void Request(uint8_t method, const std::string& bytes) {
     switch (method % 13) {
@@ -108,7 +110,7 @@ class Target {
   void RunRound() {
     scheduler_.StartRound(now_ms_);
     while (std::optional<FlowProblem> problem = scheduler_.NextPass()) {
-      const FlowSolution solution = SolveWithAllOrNone(*problem, *solver_);
+      const FlowSolution solution = warm_solver_.Solve(*problem);
       CHECK(solution.outcome == SolveOutcome::kOptimal) << solution.error;
       CHECK(VerifyWithAllOrNone(*problem, solution).ok());
       scheduler_.FinishPass(solution);
@@ -124,6 +126,7 @@ class Target {
   const ConstraintSet constraints_;
   Scheduler scheduler_;
   std::unique_ptr<Solver> solver_;
+  WarmSolver warm_solver_;  // As the daemon solves.
   int64_t now_ms_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// A scheduler with all that it needs to run whole rounds in a test.  Each
+// A scheduler with all that it needs to run whole rounds in a test, solved as
+// the daemon solves them: each pass begins at the prices of those before.  Each
 // solution is checked by its certificate before it is committed.
 //
 // Threads: none; confined to the test.
@@ -20,6 +21,7 @@
 #include "cost/policy_set.h"
 #include "solver/all_or_none.h"
 #include "solver/registry.h"
+#include "solver/warm_solver.h"
 #include "state/cluster_state.h"
 
 namespace sluice {
@@ -30,6 +32,7 @@ class TestScheduler {
       : policies_(*PolicySet::FromNames(
             "cpu_memory,node_affinity,pod_affinity,taint,topology_spread")),
         solver_(MakeSolver("automatic")),
+        warm_solver_(*solver_),
         scheduler_(policies_, constraints_, options) {}
 
   Ack Apply(const Command& command, int64_t now_ms = 0) {
@@ -37,7 +40,7 @@ class TestScheduler {
   }
 
   FlowSolution Solve(const FlowProblem& problem) {
-    FlowSolution solution = SolveWithAllOrNone(problem, *solver_);
+    FlowSolution solution = warm_solver_.Solve(problem);
     const absl::Status verdict = VerifyWithAllOrNone(problem, solution);
     CHECK(verdict.ok()) << verdict;
     return solution;
@@ -88,6 +91,7 @@ class TestScheduler {
   PolicySet policies_;
   ConstraintSet constraints_;
   std::unique_ptr<Solver> solver_;
+  WarmSolver warm_solver_;
   Scheduler scheduler_;
 };
 
