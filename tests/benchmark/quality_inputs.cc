@@ -1,0 +1,385 @@
+#include "benchmark/quality_inputs.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include "base/rng.h"
+#include "base/strings.h"
+#include "util/cluster_builder.h"
+
+namespace sluice {
+namespace {
+
+constexpr int64_t kMib = (int64_t{1} << 20) * 1000;  // In millibytes.
+constexpr int64_t kGib = 1024 * kMib;
+constexpr char kGpu[] = "nvidia.com/gpu";
+constexpr char kGpuModel[] = "gpu-model";
+// So many that no machine runs out of them.
+constexpr int64_t kPods = 1000;
+
+// An amount of each resource that the inputs deal in.
+struct Amounts {
+  int64_t cpu = 0;
+  int64_t memory = 0;
+  int64_t gpus = 0;
+
+  NamedAmounts Gpus() const {
+    return gpus > 0 ? NamedAmounts{{kGpu, gpus}} : NamedAmounts{};
+  }
+};
+
+// What is asked for of what there is, resource by resource.
+class Demand {
+ public:
+  void AddMachine(const Amounts& amounts) {
+    total_[0] += static_cast<double>(amounts.cpu);
+    total_[1] += static_cast<double>(amounts.memory);
+    total_[2] += static_cast<double>(amounts.gpus);
+  }
+  void AddTask(const Amounts& amounts) {
+    asked_[0] += static_cast<double>(amounts.cpu);
+    asked_[1] += static_cast<double>(amounts.memory);
+    asked_[2] += static_cast<double>(amounts.gpus);
+  }
+  double Cpu() const { return Share(0); }
+  double Memory() const { return Share(1); }
+  // Of the scarcest resource.
+  double Load() const { return std::max({Share(0), Share(1), Share(2)}); }
+
+ private:
+  double Share(size_t i) const {
+    return asked_[i] == 0 ? 0 : asked_[i] / total_[i];
+  }
+  std::array<double, 3> total_ = {};
+  std::array<double, 3> asked_ = {};
+};
+
+void AppendMachine(const std::string& uuid, const Amounts& amounts,
+                   MachineOptions options, QualityInput* input) {
+  options.cpu = amounts.cpu;
+  options.memory = amounts.memory;
+  options.extended = amounts.Gpus();
+  options.pods = kPods;
+  input->commands.emplace_back(Added(uuid, options));
+}
+
+void AppendTask(const std::string& job, const Gang& gang,
+                const Amounts& amounts, const PlacementRules& rules,
+                QualityInput* input) {
+  SubmitTask submit = Submitted(static_cast<uint64_t>(++input->task_count),
+                                {.cpu = amounts.cpu,
+                                 .memory = amounts.memory,
+                                 .extended = amounts.Gpus(),
+                                 .job = job,
+                                 .rules = rules});
+  submit.gang = gang;
+  input->commands.emplace_back(std::move(submit));
+}
+
+// One of the values, all equally likely.
+template <class T, size_t n>
+const T& Pick(const std::array<T, n>& values, Rng* rng) {
+  return values[rng->Below(n)];
+}
+
+// A cluster of one of the families in the making.
+class FamilyCluster {
+ public:
+  FamilyCluster(const QualityFamily& family, ClusterSize size, uint64_t seed)
+      : family_(family), size_(size), rng_(seed) {}
+
+  QualityInput Make() && {
+    DrawMachines();
+    DrawClasses();
+    DrawTasks();
+    return std::move(input_);
+  }
+
+ private:
+  struct TaskClass {
+    Amounts amounts;
+    PlacementRules rules;
+  };
+  struct Ranges {
+    int64_t machines_min, machines_max, classes_min, classes_max;
+  };
+
+  Ranges SizeRanges() const {
+    switch (size_) {
+      case ClusterSize::kSmall:
+        return {2, 6, 2, 4};
+      case ClusterSize::kMiddle:
+        return {10, 40, 4, 14};
+      case ClusterSize::kLarge:
+        return {150, 300, 10, 30};
+    }
+    LOG(FATAL) << "no such size";
+  }
+
+  Amounts DrawShape() {
+    if (family_.has_two_scarce_resources) {
+      const int64_t cores = Pick(std::array{4, 8, 16}, &rng_);
+      return {cores * 1000, cores * 4 * kGib};
+    }
+    if (family_.has_many_shapes) {
+      return {Pick(std::array{4, 8, 12, 16, 24, 32}, &rng_) * 1000,
+              Pick(std::array{8, 16, 24, 32, 64, 128}, &rng_) * kGib};
+    }
+    return {Pick(std::array{4, 8, 16}, &rng_) * 1000,
+            Pick(std::array{8, 16, 32, 64}, &rng_) * kGib};
+  }
+
+  void DrawMachines() {
+    std::vector<Amounts> shapes(family_.has_many_shapes ? rng_.Between(5, 8)
+                                                        : rng_.Between(1, 3));
+    for (Amounts& shape : shapes) shape = DrawShape();
+    const Ranges ranges = SizeRanges();
+    const int64_t count = rng_.Between(ranges.machines_min,  //
+                                       ranges.machines_max);
+    for (int64_t i = 0; i < count; ++i) {
+      Amounts amounts = shapes[rng_.Below(shapes.size())];
+      MachineOptions options;
+      options.labels = {{"disk", Pick(std::array{"ssd", "hdd"}, &rng_)},
+                        {"gen", StrCat(rng_.Between(1, 3))}};
+      if (rng_.Chance(15, 100)) options.taints = {PreferNoSchedule("soft")};
+      // The first has some, so that what needs them fits somewhere.
+      if (family_.has_gpus && (i == 0 || rng_.Chance(40, 100))) {
+        amounts.gpus = Pick(std::array{2, 4, 8}, &rng_);
+        options.labels.emplace_back(kGpuModel,
+                                    Pick(std::array{"a100", "t4"}, &rng_));
+      }
+      const std::string uuid = StrCat("machine-", i);
+      AppendMachine(uuid, amounts, options, &input_);
+      if (family_.is_partly_used && rng_.Chance(80, 100)) {
+        const Amounts used = {
+            rng_.Between(0, amounts.cpu / 1000 * 3) * 250,
+            rng_.Between(0, amounts.memory / kGib * 3) * (kGib / 4)};
+        amounts.cpu -= used.cpu;
+        amounts.memory -= used.memory;
+        input_.commands.emplace_back(
+            ForeignPod(StrCat("pod-", i), uuid,
+                       {{"cpu", used.cpu}, {"memory", used.memory}}));
+      }
+      demand_.AddMachine(amounts);
+    }
+  }
+
+  NodeTerm DrawTerm() {
+    switch (rng_.Below(3)) {
+      case 0:
+        return {{LabelIn("disk", {"ssd"})}};
+      case 1:
+        return {{LabelIn("gen", {StrCat(rng_.Between(1, 3))})}};
+      default:
+        return {{LabelNotIn("gen", {"2"})}};
+    }
+  }
+
+  // Tasks that need GPUs prefer a model; others keep off the machines that have
+  // some, or would like to be there.
+  NodeTerm DrawGpuTerm(bool needs_gpus) {
+    if (needs_gpus) return {{LabelIn(kGpuModel, {"a100"})}};
+    if (rng_.Chance(2, 3)) return {{LabelDoesNotExist(kGpuModel)}};
+    return {{LabelExists(kGpuModel)}};
+  }
+
+  int32_t DrawWeight() { return Pick(std::array{1, 5, 20, 50, 100}, &rng_); }
+
+  Amounts DrawRequest(int64_t index) {
+    if (family_.has_two_scarce_resources) {
+      const int64_t cpu = Pick(std::array{250, 500, 1000, 2000}, &rng_);
+      const bool is_cpu_heavy = index % 2 == 0;
+      return is_cpu_heavy ? Amounts{cpu * 2, cpu * kGib / 1000}
+                          : Amounts{cpu / 2, cpu * 4 * kGib / 1000};
+    }
+    Amounts request = {
+        Pick(std::array{250, 500, 1000, 2000, 3000, 4000}, &rng_),
+        Pick(std::array{256, 512, 1024, 2048, 4096, 8192}, &rng_) * kMib};
+    if (family_.has_many_shapes && rng_.Chance(1, 3)) {
+      request.cpu *= 3;
+      request.memory *= 3;
+    }
+    if (family_.has_gpus && rng_.Chance(40, 100)) {
+      request.gpus = Pick(std::array{1, 1, 2, 4}, &rng_);
+    }
+    return request;
+  }
+
+  void DrawClasses() {
+    const Ranges ranges = SizeRanges();
+    const int64_t count = rng_.Between(ranges.classes_min, ranges.classes_max);
+    for (int64_t i = 0; i < count; ++i) {
+      TaskClass drawn = {DrawRequest(i), {}};
+      for (int64_t left = rng_.Between(0, 2); left > 0; --left) {
+        drawn.rules.preferred.push_back({DrawWeight(), DrawTerm()});
+      }
+      if (family_.has_gpus) {
+        drawn.rules.preferred.push_back(
+            {DrawWeight(), DrawGpuTerm(drawn.amounts.gpus > 0)});
+      }
+      classes_.push_back(std::move(drawn));
+    }
+  }
+
+  // Of the resource that less is asked of, where both are to be scarce.
+  size_t DrawClass() {
+    const size_t drawn = rng_.Below(classes_.size());
+    if (!family_.has_two_scarce_resources) return drawn;
+    const size_t heavy_on_cpu = drawn - drawn % 2;
+    if (demand_.Cpu() <= demand_.Memory()) return heavy_on_cpu;
+    return std::min(heavy_on_cpu + 1, classes_.size() - 1);
+  }
+
+  void DrawTasks() {
+    const double load = static_cast<double>(rng_.Between(50, 125)) / 100;
+    for (int64_t gang_count = 0;;) {
+      const size_t drawn = DrawClass();
+      const TaskClass& it = classes_[drawn];
+      int64_t count = 1;
+      std::string job = StrCat("class-", drawn);
+      Gang gang;
+      if (family_.has_gangs && rng_.Chance(1, 8)) {
+        count = rng_.Between(3, 8);
+        job = StrCat("gang-", gang_count++);
+        // All of them, or at least half.
+        gang.minimum =
+            static_cast<uint64_t>(rng_.Chance(1, 2) ? count : (count + 1) / 2);
+      }
+      for (int64_t i = 0; i < count; ++i) demand_.AddTask(it.amounts);
+      if (demand_.Load() > load) return;
+      for (int64_t i = 0; i < count; ++i) {
+        AppendTask(job, gang, it.amounts, it.rules, &input_);
+      }
+    }
+  }
+
+  const QualityFamily& family_;
+  const ClusterSize size_;
+  Rng rng_;
+  Demand demand_;
+  std::vector<TaskClass> classes_;
+  QualityInput input_;
+};
+
+using CsvRow = std::map<std::string, std::string>;
+
+std::vector<CsvRow> ReadCsv(const std::string& path) {
+  std::ifstream file(path);
+  CHECK(file) << "cannot read " << path;
+  std::vector<CsvRow> rows;
+  std::vector<std::string> header;
+  for (std::string line; std::getline(file, line);) {
+    std::vector<std::string> cells;
+    std::istringstream stream(line);
+    for (std::string cell; std::getline(stream, cell, ',');) {
+      cells.push_back(cell);
+    }
+    if (header.empty()) {
+      header = cells;
+      continue;
+    }
+    cells.resize(header.size());
+    CsvRow& row = rows.emplace_back();
+    for (size_t i = 0; i < header.size(); ++i) row[header[i]] = cells[i];
+  }
+  return rows;
+}
+
+const char* SizeName(ClusterSize size) {
+  switch (size) {
+    case ClusterSize::kSmall:
+      return "small";
+    case ClusterSize::kMiddle:
+      return "middle";
+    case ClusterSize::kLarge:
+      return "large";
+  }
+  LOG(FATAL) << "no such size";
+}
+
+}  // namespace
+
+const std::vector<QualityFamily>& QualityFamilies() {
+  static const std::vector<QualityFamily> families = {
+      {.name = "mixed"},
+      {.name = "two scarce", .has_two_scarce_resources = true},
+      {.name = "gpus", .has_gpus = true},
+      {.name = "shapes", .has_many_shapes = true},
+      {.name = "partly used", .is_partly_used = true},
+      {.name = "gangs", .has_gangs = true},
+  };
+  return families;
+}
+
+QualityInput MakeQualityInput(const QualityFamily& family, ClusterSize size,
+                              uint64_t seed) {
+  QualityInput input = FamilyCluster(family, size, seed).Make();
+  input.name = StrCat(family.name, " ", SizeName(size), " ", seed);
+  input.has_optimum = size != ClusterSize::kLarge;
+  return input;
+}
+
+QualityInput MakeSizesInput(uint64_t seed, int machine_count, int class_count,
+                            double load) {
+  Rng rng(seed);
+  QualityInput input;
+  input.name = StrCat("M=", machine_count, " C=", class_count, " load ",
+                      static_cast<int64_t>(std::lround(load * 100)), "%");
+  Demand demand;
+  for (int i = 0; i < machine_count; ++i) {
+    const int64_t cores = int64_t{16} << (i % 3);
+    const Amounts amounts = {cores * 1000, cores * 4 * kGib};
+    AppendMachine(StrCat("machine-", i), amounts, {}, &input);
+    demand.AddMachine(amounts);
+  }
+  const auto log_uniform = [&](double low, double high) {
+    const double u = static_cast<double>(rng.Below(1 << 20)) / (1 << 20);
+    return low * std::pow(high / low, u);
+  };
+  std::vector<Amounts> classes;
+  for (int i = 0; i < class_count; ++i) {
+    const double cores = log_uniform(0.25, 15);
+    const double gib_per_core = log_uniform(1, 16);
+    classes.push_back(
+        {std::lround(cores * 1000),
+         std::lround(std::min(cores * gib_per_core, 60.0) * 1024) * kMib});
+  }
+  while (true) {
+    const Amounts& amounts = classes[rng.Below(classes.size())];
+    demand.AddTask(amounts);
+    if (demand.Load() > load) return input;
+    AppendTask(StrCat("job-", input.task_count / 100), {}, amounts, {}, &input);
+  }
+}
+
+QualityInput ReadOpenbInput(const std::string& nodes_path,
+                            const std::string& pods_path, int copies) {
+  QualityInput input;
+  input.name = StrCat("openb x", copies);
+  const auto amounts_of = [](CsvRow& row, const char* gpus) {
+    return Amounts{std::stoll(row["cpu_milli"]),
+                   std::stoll(row["memory_mib"]) * kMib, std::stoll(row[gpus])};
+  };
+  int64_t machine_count = 0;
+  for (CsvRow& row : ReadCsv(nodes_path)) {
+    AppendMachine(StrCat("machine-", machine_count++), amounts_of(row, "gpu"),
+                  {}, &input);
+  }
+  std::vector<CsvRow> pods = ReadCsv(pods_path);
+  for (int i = 0; i < copies; ++i) {
+    for (CsvRow& row : pods) {
+      AppendTask(StrCat("job-", input.task_count / 100), {},
+                 amounts_of(row, "num_gpu"), {}, &input);
+    }
+  }
+  return input;
+}
+
+}  // namespace sluice

@@ -1,0 +1,61 @@
+// The clusters on which quality_benchmark compares rounds with others.
+//
+// Sizes alone: classes whose requests differ 60-fold, and the openb trace.
+// Sizes beside preferences: small, middle and large clusters of six families,
+// in which tasks have preferred node affinity, and some machines a taint that
+// is better avoided.
+//
+// All tasks of an input are equally urgent and come at once.
+//
+// Determinism: an input follows from its seed.
+
+#ifndef SLUICE_TESTS_BENCHMARK_QUALITY_INPUTS_H_
+#define SLUICE_TESTS_BENCHMARK_QUALITY_INPUTS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "state/command.h"
+
+namespace sluice {
+
+struct QualityInput {
+  std::string name;
+  std::vector<Command> commands;
+  int64_t task_count = 0;
+  // Whether it is small enough for an exact method.
+  bool has_optimum = false;
+};
+
+enum class ClusterSize { kSmall, kMiddle, kLarge };
+
+// What a family has that the plain one has not.  All have machines of a few
+// shapes, classes of mixed sizes, and preferences.
+struct QualityFamily {
+  const char* name = "";
+  bool has_two_scarce_resources = false;  // One class wants this, one that.
+  bool has_gpus = false;
+  bool has_many_shapes = false;  // Of machines, and tasks as large as those.
+  bool is_partly_used = false;   // So that hardly two machines are alike.
+  bool has_gangs = false;
+};
+
+const std::vector<QualityFamily>& QualityFamilies();
+
+QualityInput MakeQualityInput(const QualityFamily& family, ClusterSize size,
+                              uint64_t seed);
+
+// Machines of three sizes and classes without preferences, some heavy on cpu
+// and some on memory; as many tasks as make `load` of the scarcer resource.
+QualityInput MakeSizesInput(uint64_t seed, int machine_count, int class_count,
+                            double load);
+
+// The machines and pods of the openb trace, the pods `copies` times over: as
+// submitted they ask for less than the machines have.
+QualityInput ReadOpenbInput(const std::string& nodes_path,
+                            const std::string& pods_path, int copies);
+
+}  // namespace sluice
+
+#endif  // SLUICE_TESTS_BENCHMARK_QUALITY_INPUTS_H_

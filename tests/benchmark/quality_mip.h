@@ -1,0 +1,42 @@
+// The best placement there is, by GLPK's branch and bound: an opinion that
+// knows of integer programs only and of no rounds.
+//
+// Each class has a number of tasks on each machine, within the amounts that are
+// free there; a gang runs with as many tasks as it needs, or with none.  Terms
+// between tasks and host ports are not known.
+//
+// Threads: none; the library has a global state.
+
+#ifndef SLUICE_TESTS_BENCHMARK_QUALITY_MIP_H_
+#define SLUICE_TESTS_BENCHMARK_QUALITY_MIP_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "constraints/constraint_set.h"
+#include "cost/policy_set.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+// What the time sufficed for.
+struct MipAnswer {
+  // The best placement's value, where one was found.
+  std::optional<int64_t> found;
+  // That of no placement is better: proved.
+  int64_t bound = 0;
+};
+
+// How many of the waiting tasks can be placed at most.
+MipAnswer MostPlaced(const ClusterState& state,
+                     const ConstraintSet& constraints, double seconds_max);
+
+// The least preference cost of placing `placed` of the waiting tasks.
+MipAnswer LeastPreferenceCost(const ClusterState& state,
+                              const PolicySet& policies,
+                              const ConstraintSet& constraints, int64_t placed,
+                              double seconds_max);
+
+}  // namespace sluice
+
+#endif  // SLUICE_TESTS_BENCHMARK_QUALITY_MIP_H_
