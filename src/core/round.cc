@@ -26,8 +26,8 @@ namespace {
 constexpr int64_t kBandRatioNumerator = 15;
 constexpr int64_t kBandRatioDenominator = 10;
 
-// Classes an exchange may look at before it lets commands in: some 10 ms.
-constexpr int64_t kLooksPerStep = 100000;
+// Steps of work that a packing may take.
+constexpr int64_t kPackingWork = 20000000;
 
 // Machines that searches may look at in a round: some 50 ms.
 constexpr int64_t kSearchBudget = 500000;
@@ -62,7 +62,7 @@ Round::Round(ClusterState* state, const PolicySet& policies,
       gangs_(state, eligibility, sequence_end_, now_ms),
       search_budget_(kSearchBudget) {}
 
-std::optional<FlowProblem> Round::NextPass(RoundStats* stats) {
+std::optional<RoundWork> Round::NextStep(RoundStats* stats) {
   CHECK(!pass_.has_value());
   if (!std::exchange(has_replaced_, true)) {
     gangs_.WithdrawHalves();
@@ -70,14 +70,11 @@ std::optional<FlowProblem> Round::NextPass(RoundStats* stats) {
   }
   while (true) {
     while (bands_.empty()) {
-      if (exchange_.has_value()) {
-        if (!StepExchange(stats)) {
-          pass_version_ = state_->version();
-          return FlowProblem();
-        }
-      } else if (!Advance(stats)) {
-        return std::nullopt;
+      if (std::exchange(must_ask_, false)) {
+        ++stats->packings;
+        return PackingWork{packing_->problem, kPackingWork};
       }
+      if (!Advance(stats)) return std::nullopt;
     }
     // A gang's trial goes on to its end, or a gang that takes more than one
     // round's work would never start.
@@ -98,13 +95,16 @@ std::optional<FlowProblem> Round::NextPass(RoundStats* stats) {
                  one.peers->NeedsLeader();
         });
     Groups();  // The eligibility is fresh from here.
-    const std::vector<MachineGroup> parted =
-        peers.empty()
-            ? std::vector<MachineGroup>()
-            : GroupMachines(*state_, *eligibility_,
-                            MachineParts(*state_, peers, tells_domains));
-    pass_.emplace(peers.empty() ? groups_ : parted, policies_, constraints_,
-                  eligibility_, pass_classes_, now_ms_);
+    std::vector<MachineGroup> parted;
+    if (!patterns_.empty()) {
+      parted = GroupsByPattern();
+    } else if (!peers.empty()) {
+      parted = GroupMachines(*state_, *eligibility_,
+                             MachineParts(*state_, peers, tells_domains));
+    }
+    pass_.emplace(patterns_.empty() && peers.empty() ? groups_ : parted,
+                  policies_, constraints_, eligibility_, pass_classes_,
+                  now_ms_);
     stats->arcs += pass_->problem().arc_count();
     if (pass_->has_machines()) {
       ++stats->passes;
@@ -115,9 +115,16 @@ std::optional<FlowProblem> Round::NextPass(RoundStats* stats) {
   }
 }
 
-void Round::FinishPass(const FlowSolution& solution, RoundStats* stats) {
+void Round::FinishStep(const RoundAnswer& answer, RoundStats* stats) {
   has_changed_ = has_changed_ || pass_version_ != state_->version();
-  if (!pass_.has_value()) return;  // A pause of the exchange.
+  if (const auto* flow = std::get_if<FlowSolution>(&answer)) {
+    FinishPass(*flow, stats);
+  } else if (const auto* packing = std::get_if<PackingSolution>(&answer)) {
+    FinishPacking(*packing, stats);
+  }
+}
+
+void Round::FinishPass(const FlowSolution& solution, RoundStats* stats) {
   if (pass_version_ != state_->version()) {
     state_->SyncPeers();
     LookUpPeers(&pass_classes_);
@@ -160,7 +167,10 @@ void Round::FinishPass(const FlowSolution& solution, RoundStats* stats) {
   }
   std::erase_if(band.members,
                 [](const Member& member) { return member.count <= 0; });
-  if (count == 0 || band.members.empty()) bands_.pop_front();
+  const bool is_once = !patterns_.empty();
+  patterns_.clear();
+  pattern_of_.clear();
+  if (is_once || count == 0 || band.members.empty()) bands_.pop_front();
 }
 
 void Round::End(RoundStats* stats) {
@@ -252,12 +262,72 @@ void Round::Replace(RoundStats* stats) {
   }
 }
 
-bool Round::StepExchange(RoundStats* stats) {
-  if (!exchange_->Step(kLooksPerStep)) return false;
-  stats->placed += exchange_->outcome().placed - exchange_->outcome().withdrawn;
-  stats->withdrawn += exchange_->outcome().withdrawn;
-  exchange_.reset();
+bool Round::StartPacking(RoundStats* stats) {
+  if (IsSpent(*stats)) return false;
+  Groups();
+  TierPacking tier =
+      DescribeTier(*state_, *priority_, delta_begin_, sequence_end_, gangs_,
+                   constraints_, eligibility_, now_ms_);
+  if (tier.now <= tier.least || tier.problem.groups.empty()) return false;
+  packing_ = std::move(tier);
+  must_ask_ = true;
+  pass_version_ = state_->version();
   return true;
+}
+
+void Round::FinishPacking(const PackingSolution& solution, RoundStats* stats) {
+  const TierPacking tier = *std::exchange(packing_, std::nullopt);
+  const PackingCost cost = {solution.cost.waiting + tier.least.waiting,
+                            solution.cost.placed};
+  if (cost >= tier.now) return;
+  std::vector<TaskId> tasks;
+  for (const TaskId id : tier.placed) tasks.push_back(id);
+  Withdraw(tasks, stats);
+  // Machines that nothing is meant for get what is meant for others like them:
+  // the flow then spreads the load over all of them.
+  std::vector<std::vector<size_t>> of_group(tier.machines.size());
+  std::vector<size_t> taken(tier.machines.size(), 0);
+  for (const Pattern& pattern : solution.patterns) {
+    auto& holds = patterns_.emplace_back();
+    for (const auto& [c, count] : pattern.tasks) {
+      holds[tier.classes[c]] = count;
+    }
+    of_group[pattern.group].push_back(patterns_.size() - 1);
+    for (int64_t i = 0; i < pattern.machines; ++i) {
+      pattern_of_[tier.machines[pattern.group][taken[pattern.group]++]] =
+          static_cast<uint32_t>(patterns_.size() - 1);
+    }
+  }
+  for (size_t g = 0; g < tier.machines.size(); ++g) {
+    for (size_t i = taken[g]; i < tier.machines[g].size(); ++i) {
+      if (of_group[g].empty()) break;
+      pattern_of_[tier.machines[g][i]] =
+          static_cast<uint32_t>(of_group[g][i % of_group[g].size()]);
+    }
+  }
+  if (patterns_.empty()) return;
+  Band& band = bands_.emplace_back();
+  for (const ClassKey& key : tier.classes) {
+    const int64_t count = CountWaiting(key);
+    if (count > 0) band.members.push_back({key, count, 0});
+  }
+  if (band.members.empty()) bands_.pop_back();
+}
+
+std::vector<MachineGroup> Round::GroupsByPattern() {
+  std::vector<MachineGroup> groups =
+      GroupMachines(*state_, *eligibility_, MachineParts(pattern_of_));
+  std::erase_if(groups, [&](const MachineGroup& group) {
+    return !pattern_of_.contains(group.representative().id);
+  });
+  for (MachineGroup& group : groups) {
+    const auto& holds = patterns_[group.part];
+    for (const BandClass& one : pass_classes_) {
+      const auto it = holds.find(one.key);
+      group.room.push_back(it == holds.end() ? 0 : it->second);
+    }
+  }
+  return groups;
 }
 
 bool Round::Advance(RoundStats* stats) {
@@ -296,6 +366,10 @@ bool Round::Advance(RoundStats* stats) {
         StartSettling();
         continue;
       }
+    } else if (!IsTierWaiting() && !std::exchange(has_packed_, true) &&
+               StartPacking(stats)) {
+      stage_ = Stage::kPack;
+      return true;
     } else if (!IsTierWaiting() ||
                (stage_ == Stage::kRefill && placed_in_stage_ == 0)) {
       stage_ = Stage::kTrials;
@@ -304,11 +378,10 @@ bool Round::Advance(RoundStats* stats) {
     } else if (stage_ == Stage::kAdmit) {
       stage_ = Stage::kFill;
     } else if (stage_ == Stage::kFill && placed_in_stage_ == 0) {
-      exchange_.emplace(state_, constraints_, eligibility_, *priority_,
-                        placed_in_tier_, sequence_end_, now_ms_);
-      stage_ = Stage::kExchange;
-      return true;
-    } else if (stage_ == Stage::kExchange) {
+      stage_ = Stage::kPack;
+      has_packed_ = true;
+      if (StartPacking(stats)) return true;
+    } else if (stage_ == Stage::kPack) {
       stage_ = Stage::kRefill;
     }
     placed_in_stage_ = 0;
@@ -654,6 +727,7 @@ bool Round::EnterTierBelow(std::optional<uint32_t> priority) {
     stage_ = Stage::kHeal;
     delta_begin_ = state_->counters().next_delta_sequence;
     placed_in_tier_.clear();
+    has_packed_ = false;
     placed_in_stage_ = 0;
     return true;
   }

@@ -31,6 +31,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -38,8 +39,9 @@
 
 #include "constraints/class_peers.h"
 #include "constraints/constraint_set.h"
-#include "core/exchange.h"
 #include "core/gangs.h"
+#include "core/round_work.h"
+#include "core/tier_packing.h"
 #include "cost/policy_set.h"
 #include "network/band_network.h"
 #include "network/eligibility.h"
@@ -68,6 +70,7 @@ struct RoundStats {
   int64_t searches = 0;   // Gangs that no pass could make whole.
   int64_t conflicts = 0;  // Placements that another of the pass made illegal.
   int64_t withdrawn = 0;  // Placements given up for better ones.
+  int64_t packings = 0;   // Packing problems solved.
   int64_t arcs = 0;       // Over all passes.
   int64_t pending = 0;    // Schedulable tasks left waiting.
   bool is_cut_short = false;  // By the work budget or a failed solve.
@@ -85,11 +88,9 @@ class Round {
         const ConstraintSet& constraints, Eligibility* eligibility,
         const RoundOptions& options, int64_t now_ms);
 
-  // See Scheduler.  Both count what they do in `stats`.  A problem without
-  // nodes is a pause: the core has more to do by itself, and lets commands in
-  // before it goes on.
-  std::optional<FlowProblem> NextPass(RoundStats* stats);
-  void FinishPass(const FlowSolution& solution, RoundStats* stats);
+  // See Scheduler.  Both count what they do in `stats`.
+  std::optional<RoundWork> NextStep(RoundStats* stats);
+  void FinishStep(const RoundAnswer& answer, RoundStats* stats);
   // Ends the round where it is: no gang is left half placed.
   void End(RoundStats* stats);
 
@@ -99,7 +100,7 @@ class Round {
     kGangs,
     kAdmit,
     kFill,
-    kExchange,
+    kPack,
     kRefill,
     kTrials,
     kSettle
@@ -138,8 +139,13 @@ class Round {
   // What the class is charged where it likes best among the machines that have
   // room for it.
   std::optional<Cost> LeastPreference(const ClassKey& key);
-  // Returns whether the exchange is done.
-  bool StepExchange(RoundStats* stats);
+  // Asks for a packing of the tier, unless it is as good as can be.  Returns
+  // whether it does.
+  bool StartPacking(RoundStats* stats);
+  void FinishPacking(const PackingSolution& solution, RoundStats* stats);
+  void FinishPass(const FlowSolution& solution, RoundStats* stats);
+  // The machines that have a pattern, by pattern.
+  std::vector<MachineGroup> GroupsByPattern();
   // Begins with what the stage has left to do about gangs.  Returns false where
   // there is nothing.
   bool PlanGangs(RoundStats* stats);
@@ -217,7 +223,12 @@ class Round {
   std::vector<std::unique_ptr<ClassPeers>> pass_peers_;
   uint64_t pass_version_ = 0;  // Of the state, when these were looked up.
   bool has_changed_ = false;   // Between two passes of this round.
-  std::optional<Exchange> exchange_;  // While it runs.
+  std::optional<TierPacking> packing_;  // While it is solved.
+  bool must_ask_ = false;               // It has not been handed out.
+  bool has_packed_ = false;             // This tier.
+  // What each machine is to hold by the packing, for the pass that follows.
+  absl::flat_hash_map<MachineId, uint32_t> pattern_of_;
+  std::vector<std::map<ClassKey, int64_t>> patterns_;
 };
 
 }  // namespace sluice

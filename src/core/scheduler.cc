@@ -54,24 +54,25 @@ void Scheduler::StartRound(int64_t now_ms) {
                  now_ms);
 }
 
-std::optional<FlowProblem> Scheduler::NextPass() {
+std::optional<RoundWork> Scheduler::NextStep() {
   CHECK(round_.has_value());
-  std::optional<FlowProblem> problem;
-  if (!round_stats_.is_cut_short) problem = round_->NextPass(&round_stats_);
-  if (!problem.has_value()) {
+  std::optional<RoundWork> work;
+  if (!round_stats_.is_cut_short) work = round_->NextStep(&round_stats_);
+  if (!work.has_value()) {
     round_->End(&round_stats_);
     round_.reset();
     round_stats_.pending = state_.pending_count();
   }
-  return problem;
+  return work;
 }
 
-void Scheduler::FinishPass(const FlowSolution& solution) {
+void Scheduler::FinishStep(const RoundAnswer& answer) {
   CHECK(round_.has_value());
-  if (solution.outcome == SolveOutcome::kOptimal) {
-    round_->FinishPass(solution, &round_stats_);
-  } else {
+  const auto* flow = std::get_if<FlowSolution>(&answer);
+  if (flow != nullptr && flow->outcome != SolveOutcome::kOptimal) {
     round_stats_.is_cut_short = true;
+  } else {
+    round_->FinishStep(answer, &round_stats_);
   }
 }
 

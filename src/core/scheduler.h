@@ -1,13 +1,13 @@
 // The scheduling core: a pure state machine around the cluster state.
 //
 // Commands go in through Apply().  A round turns the cluster as it is into the
-// cluster as it should be, in passes: StartRound(), then NextPass() gives a
-// flow problem and FinishPass() takes its solution and commits the placements
-// that are still legal, until NextPass() has none.  Between NextPass() and
-// FinishPass() commands may be applied: what they made illegal is refused at
+// cluster as it should be, step by step: StartRound(), then NextStep() says
+// what to solve and FinishStep() takes the answer and commits the placements
+// that are still legal, until NextStep() has nothing.  Between NextStep() and
+// FinishStep() commands may be applied: what they made illegal is refused at
 // commit.  Deltas wait in the state's outbox until a reply takes them.
 //
-//   apply* -> StartRound -> { NextPass -> (apply*) -> FinishPass }* ->
+//   apply* -> StartRound -> { NextStep -> (apply*) -> FinishStep }* ->
 //   TakeReply
 //
 // Threads: none of its own; confined to the core thread.
@@ -26,6 +26,7 @@
 #include "core/eviction.h"
 #include "core/explanation.h"
 #include "core/round.h"
+#include "core/round_work.h"
 #include "sluice/flow/problem.h"
 #include "state/cluster_state.h"
 
@@ -67,13 +68,12 @@ class Scheduler {
   // waits then.  REQUIRES: no round is running.
   void StartRound(int64_t now_ms);
   bool is_in_round() const { return round_.has_value(); }
-  // The next problem to solve, or nothing: then the round is over.  It has no
-  // nodes where the core only pauses, so that commands need not wait for it.
-  // REQUIRES: a round is running and no pass is open.
-  std::optional<FlowProblem> NextPass();
-  // Commits the solution of the open pass.  A solution that is not optimal
-  // ends the round; what waits is tried again in the next.
-  void FinishPass(const FlowSolution& solution);
+  // What the round asks for next, or nothing: then it is over.
+  // REQUIRES: a round is running and waits for no answer.
+  std::optional<RoundWork> NextStep();
+  // Goes on with the answer.  A flow that is not optimal ends the round; what
+  // waits is tried again in the next.
+  void FinishStep(const RoundAnswer& answer);
   // Of the running round, or of the last one.
   const RoundStats& round_stats() const { return round_stats_; }
   // What the rules of the pending classes allow; refresh it before asking.

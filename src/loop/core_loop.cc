@@ -102,7 +102,7 @@ void CoreLoop::HandleBatch(std::vector<Item>* batch) {
     std::visit([this](auto& one) { Handle(std::move(one)); }, item);
   }
   StartRounds();
-  if (is_stopping_ && !is_pass_open_) {
+  if (is_stopping_ && !is_step_open_) {
     // Whoever still waits for the end of a reply waits for nothing.
     std::ranges::move(held_acks_, std::back_inserter(acks_));
     held_acks_.clear();
@@ -132,32 +132,40 @@ void CoreLoop::Handle(ScheduleItem item) {
 
 void CoreLoop::Handle(Reader reader) { readers_.push_back(std::move(reader)); }
 
-void CoreLoop::Handle(SolveResult result) {
-  is_pass_open_ = false;
-  round_.solve_us += result.solve_us;
-  metrics_.solve_seconds.Observe(Seconds(result.solve_us));
-  FlowSolution& solution = result.solution;
-  if (solution.is_warm) metrics_.warm_solves.Increment();
-  if (!result.certificate.ok()) {
-    metrics_.certificate_failures.Increment();
-    LOG(ERROR) << "round=" << scheduler_.round_stats().number
-               << " abandoned: the solver's optimum is none, which is a fault "
-                  "of the solver: "
-               << result.certificate;
-    solution = FlowSolution();
-  } else if (solution.outcome != SolveOutcome::kOptimal && !is_shutting_down_) {
-    metrics_.solve_failures.Increment();
-    LOG(ERROR) << "round=" << scheduler_.round_stats().number
-               << " abandoned: the solve is "
-               << SolveOutcomeName(solution.outcome) << ": " << solution.error;
+void CoreLoop::Handle(SolveResult solved) {
+  is_step_open_ = false;
+  round_.solve_us += solved.solve_us;
+  RoundAnswer& answer = solved.result.answer;
+  if (auto* flow = std::get_if<FlowSolution>(&answer)) {
+    metrics_.solve_seconds.Observe(Seconds(solved.solve_us));
+    Inspect(solved.result.certificate, flow);
+  } else {
+    metrics_.packing_seconds.Observe(Seconds(solved.solve_us));
   }
   const int64_t start_us = clock_.MonotonicUs();
-  scheduler_.FinishPass(solution);
+  scheduler_.FinishStep(answer);
   must_sync_ = true;
   const int64_t commit_us = clock_.MonotonicUs() - start_us;
   round_.commit_us += commit_us;
   metrics_.commit_seconds.Observe(Seconds(commit_us));
   ContinueRound();
+}
+
+void CoreLoop::Inspect(const absl::Status& certificate, FlowSolution* flow) {
+  if (flow->is_warm) metrics_.warm_solves.Increment();
+  if (!certificate.ok()) {
+    metrics_.certificate_failures.Increment();
+    LOG(ERROR) << "round=" << scheduler_.round_stats().number
+               << " abandoned: the solver's optimum is none, which is a fault "
+                  "of the solver: "
+               << certificate;
+    *flow = FlowSolution();
+  } else if (flow->outcome != SolveOutcome::kOptimal && !is_shutting_down_) {
+    metrics_.solve_failures.Increment();
+    LOG(ERROR) << "round=" << scheduler_.round_stats().number
+               << " abandoned: the solve is " << SolveOutcomeName(flow->outcome)
+               << ": " << flow->error;
+  }
 }
 
 void CoreLoop::Handle(ReplyDoneItem item) {
@@ -168,10 +176,10 @@ void CoreLoop::Handle(ReplyDoneItem item) {
 }
 
 void CoreLoop::Handle(ResumeItem /*item*/) {
-  is_pass_open_ = false;
-  FlowSolution nothing;  // Which ends the round.
-  if (!is_shutting_down_) nothing.outcome = SolveOutcome::kOptimal;
-  scheduler_.FinishPass(nothing);
+  is_step_open_ = false;
+  // A flow that failed ends the round.
+  scheduler_.FinishStep(is_shutting_down_ ? RoundAnswer(FlowSolution())
+                                          : RoundAnswer(Pause()));
   ContinueRound();
 }
 
@@ -207,24 +215,25 @@ void CoreLoop::StartRounds() {
 
 void CoreLoop::ContinueRound() {
   const int64_t start_us = clock_.MonotonicUs();
-  std::optional<FlowProblem> problem = scheduler_.NextPass();
+  std::optional<RoundWork> work = scheduler_.NextStep();
   must_sync_ |= scheduler_.state().has_changes();
   const int64_t build_us = clock_.MonotonicUs() - start_us;
   round_.build_us += build_us;
   metrics_.build_seconds.Observe(Seconds(build_us));
-  if (!problem.has_value()) {
+  if (!work.has_value()) {
     EndRound();
     return;
   }
-  is_pass_open_ = true;
-  if (problem->node_count() == 0) {
+  is_step_open_ = true;
+  if (std::holds_alternative<Pause>(*work)) {
     // Behind the commands that have come meanwhile.
     metrics_.round_pauses.Increment();
     mailbox_.Push(ResumeItem{});
     return;
   }
-  metrics_.solves.Increment();
-  solver_thread_.Solve(*std::move(problem));
+  const bool is_flow = std::holds_alternative<FlowProblem>(*work);
+  (is_flow ? metrics_.solves : metrics_.packings).Increment();
+  solver_thread_.Solve(*std::move(work));
 }
 
 void CoreLoop::EndRound() {

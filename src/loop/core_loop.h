@@ -159,12 +159,14 @@ class CoreLoop {
   void Handle(CommandItem item);
   void Handle(ScheduleItem item);
   void Handle(Reader reader);
-  void Handle(SolveResult result);
+  void Handle(SolveResult solved);
   void Handle(ReplyDoneItem item);
   void Handle(ResumeItem item);
   void Handle(ShutdownItem item);
   void Handle(StopItem item);
 
+  // Counts and logs what became of a solve; clears a flow that is none.
+  void Inspect(const absl::Status& certificate, FlowSolution* flow);
   void StartRounds();
   void ContinueRound();
   void EndRound();
@@ -192,8 +194,7 @@ class CoreLoop {
   std::vector<PendingReply> replies_;
   std::deque<ScheduleCall*> waiting_calls_;
   ScheduleCall* active_call_ = nullptr;  // Whose round is running.
-  bool is_pass_open_ = false;            // The solver has a problem, or the
-                                         // mailbox the end of a pause.
+  bool is_step_open_ = false;            // The round waits for an answer.
   bool must_sync_ = false;               // More than deliveries to write.
   bool is_shutting_down_ = false;
   bool is_stopping_ = false;

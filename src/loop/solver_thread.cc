@@ -4,8 +4,6 @@
 
 #include <utility>
 
-#include "solver/all_or_none.h"
-
 namespace sluice {
 
 SolverThread::SolverThread(Solver& solver, const Clock& clock,
@@ -18,13 +16,13 @@ void SolverThread::Start() {
   thread_ = std::thread([this] { Run(); });
 }
 
-void SolverThread::Solve(FlowProblem problem) {
+void SolverThread::Solve(RoundWork work) {
   {
     MutexLock lock(mutex_);
-    CHECK(!problem_.has_value()) << "a solve is still waiting";
-    problem_ = std::move(problem);
+    CHECK(!work_.has_value()) << "a solve is still waiting";
+    work_ = std::move(work);
   }
-  work_.NotifyOne();
+  has_work_.NotifyOne();
 }
 
 void SolverThread::Stop() {
@@ -34,32 +32,27 @@ void SolverThread::Stop() {
     MutexLock lock(mutex_);
     is_stopping_ = true;
   }
-  work_.NotifyOne();
+  has_work_.NotifyOne();
   thread_.join();
 }
 
 void SolverThread::Run() {
   for (;;) {
-    std::optional<FlowProblem> problem;
+    std::optional<RoundWork> work;
     {
       MutexLock lock(mutex_);
-      while (!problem_.has_value() && !is_stopping_) work_.Wait(mutex_);
+      while (!work_.has_value() && !is_stopping_) has_work_.Wait(mutex_);
       // What was handed in before the stop is still answered.
-      if (!problem_.has_value()) return;
-      problem.swap(problem_);
+      if (!work_.has_value()) return;
+      work.swap(work_);
     }
-    done_(SolveOne(*problem));
+    done_(SolveOne(*work));
   }
 }
 
-SolveResult SolverThread::SolveOne(const FlowProblem& problem) {
-  SolveResult result;
+SolveResult SolverThread::SolveOne(const RoundWork& work) {
   const int64_t start_us = clock_.MonotonicUs();
-  result.solution =
-      solver_.Solve(problem, {.solve = {.cancelled = &is_cancelled_}});
-  if (result.solution.outcome == SolveOutcome::kOptimal) {
-    result.certificate = VerifyWithAllOrNone(problem, result.solution);
-  }
+  SolveResult result{solver_.Solve(work, &is_cancelled_), 0};
   result.solve_us = clock_.MonotonicUs() - start_us;
   return result;
 }

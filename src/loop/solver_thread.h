@@ -1,9 +1,5 @@
-// The thread on which flow problems are solved, one at a time, while the core
-// thread goes on with commands.
-//
-// Every solution is checked here against its certificate before the core sees
-// it, so that no solver, however wrong, can make the scheduler commit a flow
-// that is not optimal.
+// The thread on which a round's work is solved, one piece at a time, while the
+// core thread goes on with commands.
 //
 // Threads: Solve() and Cancel() any; Start() and Stop() the owner's.
 
@@ -16,21 +12,17 @@
 #include <optional>
 #include <thread>
 
-#include "absl/status/status.h"
 #include "base/mutex.h"
+#include "core/round_solver.h"
+#include "core/round_work.h"
 #include "sluice/base/clock.h"
-#include "sluice/flow/problem.h"
 #include "sluice/solver/solver.h"
-#include "solver/warm_solver.h"
 
 namespace sluice {
 
-// A solution and what the independent check says of it.
 struct SolveResult {
-  FlowSolution solution;
-  // Not OK: the solver claims an optimum that is none.
-  absl::Status certificate;
-  int64_t solve_us = 0;  // Check included.
+  RoundSolver::Result result;
+  int64_t solve_us = 0;
 };
 
 class SolverThread {
@@ -47,7 +39,7 @@ class SolverThread {
   void Start();
 
   // REQUIRES: the result of the Solve() before has been delivered.
-  void Solve(FlowProblem problem);
+  void Solve(RoundWork work);
 
   // Ends the solve that is running, and every later one, with kCancelled.
   void Cancel() { is_cancelled_ = true; }
@@ -57,17 +49,17 @@ class SolverThread {
 
  private:
   void Run();
-  SolveResult SolveOne(const FlowProblem& problem);
+  SolveResult SolveOne(const RoundWork& work);
 
-  WarmSolver solver_;  // The thread's alone.
+  RoundSolver solver_;  // The thread's alone.
   const Clock& clock_;
   const std::function<void(SolveResult)> done_;
   std::thread thread_;
   std::atomic<bool> is_cancelled_ = false;
 
   Mutex mutex_;
-  CondVar work_;
-  std::optional<FlowProblem> problem_ ABSL_GUARDED_BY(mutex_);
+  CondVar has_work_;
+  std::optional<RoundWork> work_ ABSL_GUARDED_BY(mutex_);
   bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

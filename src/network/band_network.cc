@@ -418,7 +418,10 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
     for (const Interest& interest :
          interests[static_cast<size_t>(group.kind)]) {
       const size_t i = interest.class_index;
-      if (!askers[i].request.FitsIn(group.free)) continue;
+      if (!askers[i].request.FitsIn(group.free) ||
+          (!group.room.empty() && group.room[i] == 0)) {
+        continue;
+      }
       if (askers[i].asks_for_more) {
         const std::vector<bool>& has_room = has_room_for_all[i];
         if ((!has_room.empty() && !has_room[g]) ||
@@ -431,7 +434,12 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
     }
     if (fitting.empty()) continue;
     const FlowUnits slots =
-        std::max<FlowUnits>(largest.TimesIn(group.free, supply_), 1);
+        group.room.empty()
+            ? std::max<FlowUnits>(largest.TimesIn(group.free, supply_), 1)
+            : std::min<FlowUnits>(
+                  std::accumulate(group.room.begin(), group.room.end(),
+                                  FlowUnits{0}),
+                  supply_);
     (*slot_costs)[g] = LoadCosts(machine, mean_request_, slots, policies);
     // The ladder charges every unit for the mean: what a class weighs more or
     // less is its own.
@@ -519,8 +527,9 @@ void BandNetwork::AddPlacementArcs(
     for (const auto& [outlet, candidate] : of_groups[g]) {
       const auto [i, from] = outlets_[outlet];
       const auto tasks = std::ssize(classes[i].tasks);
-      const FlowUnits fit =
-          RoomOn(i, machine, TimesIn(groups[g].free, classes[i].key, tasks));
+      FlowUnits fit = TimesIn(groups[g].free, classes[i].key, tasks);
+      if (!groups[g].room.empty()) fit = std::min(fit, groups[g].room[i]);
+      fit = RoomOn(i, machine, fit);
       const ArcIndex arc = problem_.AddConvexArc(
           from, node,
           RisingSegments(candidate.cost - first_slot,

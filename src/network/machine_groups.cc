@@ -81,7 +81,9 @@ std::vector<MachineGroup> GroupMachines(const ClusterState& state,
     const KindId kind = eligibility.KindOf(*machine);
     const auto [it, is_new] = group_of.try_emplace(
         Look{kind, parts.PartOf(id), machine.get()}, groups.size());
-    if (is_new) groups.push_back({kind, {}, machine->Free()});
+    if (is_new) {
+      groups.push_back({kind, {}, machine->Free(), parts.PartOf(id)});
+    }
     groups[it->second].machines.push_back(machine.get());
   }
   return groups;

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -28,6 +29,10 @@ struct MachineGroup {
   KindId kind = kNoKind;
   std::vector<const Machine*> machines;  // Ascending ids; never empty.
   Resources free;                        // Of each of them.
+  uint32_t part = 0;                     // As MachineParts has it.
+  // How many tasks of each class of a pass are to share each machine, which
+  // then fit together; empty: as many as fit.
+  std::vector<int64_t> room = {};
 
   // Stands for all of them.
   const Machine& representative() const { return *machines.front(); }
@@ -44,6 +49,9 @@ class MachineParts {
   // domains, even where each machine is one.
   MachineParts(const ClusterState& state,
                std::span<const ClassPeers* const> classes, bool tells_domains);
+  // Given by whom they are for.
+  explicit MachineParts(absl::flat_hash_map<MachineId, uint32_t> part_of)
+      : part_of_(std::move(part_of)) {}
 
   uint32_t PartOf(MachineId machine) const {
     const auto it = part_of_.find(machine);

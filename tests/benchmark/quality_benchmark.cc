@@ -38,11 +38,10 @@
 #include "base/rng.h"
 #include "base/strings.h"
 #include "benchmark/quality_inputs.h"
+#include "core/round_solver.h"
 #include "core/scheduler.h"
 #include "cost/waiting_cost.h"
-#include "solver/all_or_none.h"
 #include "solver/registry.h"
-#include "solver/warm_solver.h"
 #ifdef SLUICE_HAVE_GLPK
 #include "benchmark/quality_mip.h"
 #endif
@@ -138,16 +137,16 @@ Outcome RunRound(const QualityInput& input, const PolicySet& policies,
   Scheduler scheduler(policies, constraints, RoundOptions());
   Load(input, &scheduler.mutable_state());
   const std::unique_ptr<Solver> base = MakeSolver("automatic");
-  WarmSolver solver(*base);
+  RoundSolver solver(*base);
   const double start = Seconds();
   double solve_seconds = 0;
   scheduler.StartRound(0);
-  while (const std::optional<FlowProblem> problem = scheduler.NextPass()) {
+  while (const std::optional<RoundWork> work = scheduler.NextStep()) {
     const double solve_start = Seconds();
-    const FlowSolution solution = solver.Solve(*problem);
+    const RoundSolver::Result result = solver.Solve(*work);
     solve_seconds += Seconds() - solve_start;
-    CHECK(VerifyWithAllOrNone(*problem, solution).ok()) << solution.error;
-    scheduler.FinishPass(solution);
+    CHECK(result.certificate.ok()) << result.certificate;
+    scheduler.FinishStep(result.answer);
   }
   const double seconds = Seconds() - start;
   Outcome outcome = Measure(scheduler.state(), policies);

@@ -20,9 +20,9 @@
 
 #include "base/rng.h"
 #include "base/strings.h"
+#include "core/round_solver.h"
 #include "core/scheduler.h"
 #include "solver/registry.h"
-#include "solver/warm_solver.h"
 #include "util/rules_builder.h"
 
 namespace sluice {
@@ -104,22 +104,24 @@ struct Shares {
   }
 };
 
-void RunRound(Scheduler* scheduler, WarmSolver* solver, Shares* shares) {
+void RunRound(Scheduler* scheduler, RoundSolver* solver, Shares* shares) {
   const double begin = Milliseconds();
   scheduler->StartRound(0);
   while (true) {
     const double start = Milliseconds();
-    const std::optional<FlowProblem> problem = scheduler->NextPass();
+    const std::optional<RoundWork> work = scheduler->NextStep();
     const double built = Milliseconds();
     shares->build += built - start;
-    if (!problem.has_value()) break;
-    const FlowSolution solution = solver->Solve(*problem);
+    if (!work.has_value()) break;
+    const RoundAnswer answer = solver->Solve(*work).answer;
     const double solved = Milliseconds();
-    if (problem->node_count() > 0) ++shares->solves;  // Others are pauses.
-    if (solution.is_warm) ++shares->warm_solves;
-    shares->scans += solution.work.arc_scans;
+    if (const auto* flow = std::get_if<FlowSolution>(&answer)) {
+      ++shares->solves;
+      if (flow->is_warm) ++shares->warm_solves;
+      shares->scans += flow->work.arc_scans;
+    }
     shares->solve += solved - built;
-    scheduler->FinishPass(solution);
+    scheduler->FinishStep(answer);
     shares->commit += Milliseconds() - solved;
   }
   shares->totals.push_back(Milliseconds() - begin);
@@ -145,7 +147,7 @@ void BM_RoundOfPendingTasks(benchmark::State& bench) {
     AddMachines(bench.range(0), 1, &scheduler->mutable_state());
     SubmitTasks(1, bench.range(1), bench.range(2), 1,
                 &scheduler->mutable_state());
-    WarmSolver solver(*base);  // Which has seen nothing yet.
+    RoundSolver solver(*base);  // Which has seen nothing yet.
     bench.ResumeTiming();
     RunRound(scheduler.get(), &solver, &shares);
     bench.PauseTiming();
@@ -172,7 +174,7 @@ void BM_RoundOfNewTasks(benchmark::State& bench) {
   const PolicySet policies = *PolicySet::FromNames("cpu_memory");
   const ConstraintSet constraints;
   const std::unique_ptr<Solver> base = MakeSolver(kSolver);
-  std::optional<WarmSolver> solver(*base);
+  std::optional<RoundSolver> solver(*base);
   Scheduler scheduler(policies, constraints, RoundOptions());
   ClusterState& state = scheduler.mutable_state();
   const int64_t running = 10 * bench.range(0);
@@ -253,7 +255,7 @@ void BM_RoundAfterNodeUpdated(benchmark::State& bench) {
       "cpu_memory,node_affinity,pod_affinity,taint,topology_spread");
   const ConstraintSet constraints;
   const std::unique_ptr<Solver> base = MakeSolver(kSolver);
-  WarmSolver solver(*base);
+  RoundSolver solver(*base);
   Scheduler scheduler(policies, constraints, RoundOptions());
   ClusterState& state = scheduler.mutable_state();
   for (int64_t i = 0; i < bench.range(0); ++i) {
@@ -323,7 +325,7 @@ void BM_RoundOfPinnedTasks(benchmark::State& bench) {
           .tolerations = {{.op = TolerationOperator::kExists}}};
       CHECK(state.Apply(submit, 0) == Ack::kOk);
     }
-    WarmSolver solver(*base);  // Which has seen nothing yet.
+    RoundSolver solver(*base);  // Which has seen nothing yet.
     bench.ResumeTiming();
     RunRound(scheduler.get(), &solver, &shares);
     CHECK_EQ(shares.last.placed, bench.range(1));
@@ -407,7 +409,7 @@ void BM_RoundOfPeers(benchmark::State& bench, const PeerShape& shape) {
       submit.spec.rules = RulesOf(shape, submit.job_uuid);
       CHECK(state.Apply(submit, 0) == Ack::kOk);
     }
-    WarmSolver solver(*base);  // Which has seen nothing yet.
+    RoundSolver solver(*base);  // Which has seen nothing yet.
     bench.ResumeTiming();
     RunRound(scheduler.get(), &solver, &shares);
     CHECK_EQ(shares.last.placed, bench.range(1));
@@ -497,7 +499,7 @@ void BM_RoundOfGangs(benchmark::State& bench) {
         CHECK(state.Apply(submit, 0) == Ack::kOk);
       }
     }
-    WarmSolver solver(*base);  // Which has seen nothing yet.
+    RoundSolver solver(*base);  // Which has seen nothing yet.
     bench.ResumeTiming();
     RunRound(scheduler.get(), &solver, &shares);
     bench.PauseTiming();

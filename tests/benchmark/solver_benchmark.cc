@@ -43,7 +43,7 @@ double ThreadCpuSeconds() {
          1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-double Median(std::vector<double> values) {
+[[maybe_unused]] double Median(std::vector<double> values) {
   std::ranges::sort(values);
   return values[values.size() / 2];
 }

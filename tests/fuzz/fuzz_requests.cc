@@ -14,13 +14,12 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "core/round_solver.h"
 #include "core/scheduler.h"
 #include "firmament/firmament_scheduler.pb.h"
 #include "rpc/convert.h"
 #include "rpc/wire.h"
-#include "solver/all_or_none.h"
 #include "solver/registry.h"
-#include "solver/warm_solver.h"
 
 namespace sluice {
 namespace {
@@ -34,7 +33,7 @@ class Target {
                                         "taint,topology_spread,avoid_pods")),
         scheduler_(policies_, constraints_, RoundOptions()),
         solver_(MakeSolver("automatic")),
-        warm_solver_(*solver_) {}
+        round_solver_(*solver_) {}
 
   void Request(uint8_t method, const std::string& bytes) {
     switch (method % 13) {
@@ -109,11 +108,13 @@ class Target {
 
   void RunRound() {
     scheduler_.StartRound(now_ms_);
-    while (std::optional<FlowProblem> problem = scheduler_.NextPass()) {
-      const FlowSolution solution = warm_solver_.Solve(*problem);
-      CHECK(solution.outcome == SolveOutcome::kOptimal) << solution.error;
-      CHECK(VerifyWithAllOrNone(*problem, solution).ok());
-      scheduler_.FinishPass(solution);
+    while (const std::optional<RoundWork> work = scheduler_.NextStep()) {
+      const RoundSolver::Result result = round_solver_.Solve(*work);
+      if (const auto* flow = std::get_if<FlowSolution>(&result.answer)) {
+        CHECK(flow->outcome == SolveOutcome::kOptimal) << flow->error;
+      }
+      CHECK(result.certificate.ok()) << result.certificate;
+      scheduler_.FinishStep(result.answer);
     }
   }
 
@@ -126,7 +127,7 @@ class Target {
   const ConstraintSet constraints_;
   Scheduler scheduler_;
   std::unique_ptr<Solver> solver_;
-  WarmSolver warm_solver_;  // As the daemon solves.
+  RoundSolver round_solver_;  // As the daemon solves.
   int64_t now_ms_ = 0;
 };
 

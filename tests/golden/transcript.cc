@@ -188,7 +188,7 @@ std::string Transcript::Execute(std::string_view text) {
   } else if (verb == "pass") {
     output = Pass();
   } else if (verb == "commit") {
-    cluster_.scheduler().FinishPass(solution_);
+    cluster_.scheduler().FinishStep(solution_);
   } else if (verb == "reply") {
     output = Reply();
   } else if (verb == "deliver" || verb == "abandon") {
@@ -260,9 +260,9 @@ std::string Transcript::EndRound(bool is_stepwise) {
 }
 
 std::string Transcript::Pass() {
-  const auto problem = cluster_.scheduler().NextPass();
+  const auto problem = cluster_.NextProblem();
   if (!problem.has_value()) return EndRound(/*is_stepwise=*/true);
-  solution_ = cluster_.Solve(*problem);
+  solution_ = cluster_.SolveFlow(*problem);
   return StrCat(problem->node_count(), " nodes, ", problem->arc_count(),
                 " arcs, cost ", solution_.objective / kPartsPerPoint, "\n");
 }

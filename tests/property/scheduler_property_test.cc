@@ -76,15 +76,18 @@ class Trial {
     const int64_t decisions = model_.decisions();
     const int64_t withdrawals = model_.withdrawals();
     scheduler.StartRound(now_ms_);
-    while (const auto problem = scheduler.NextPass()) {
+    while (const auto work = scheduler.NextStep()) {
       model_.ObserveOutbox(cluster_.state(), /*is_in_round=*/true);
-      FlowSolution solution = cluster_.Solve(*problem);
+      RoundAnswer answer = cluster_.Solve(*work);
       if (!is_quiet) {
         for (int64_t i = rng_.Between(0, 2); i > 0; --i) DoCommand();
         if (rng_.Chance(1, 8)) DoReply();
-        if (rng_.Chance(1, 20)) solution.outcome = SolveOutcome::kCancelled;
+        auto* flow = std::get_if<FlowSolution>(&answer);
+        if (flow != nullptr && rng_.Chance(1, 20)) {
+          flow->outcome = SolveOutcome::kCancelled;
+        }
       }
-      scheduler.FinishPass(solution);
+      scheduler.FinishStep(answer);
       model_.ObserveOutbox(cluster_.state(), /*is_in_round=*/true);
     }
     model_.ObserveOutbox(cluster_.state(), /*is_in_round=*/true);

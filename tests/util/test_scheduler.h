@@ -13,15 +13,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/limits.h"
 #include "constraints/constraint_set.h"
+#include "core/round_solver.h"
 #include "core/scheduler.h"
 #include "cost/policy_set.h"
-#include "solver/all_or_none.h"
 #include "solver/registry.h"
-#include "solver/warm_solver.h"
 #include "state/cluster_state.h"
 
 namespace sluice {
@@ -32,26 +33,43 @@ class TestScheduler {
       : policies_(*PolicySet::FromNames(
             "cpu_memory,node_affinity,pod_affinity,taint,topology_spread")),
         solver_(MakeSolver("automatic")),
-        warm_solver_(*solver_),
+        round_solver_(*solver_),
         scheduler_(policies_, constraints_, options) {}
 
   Ack Apply(const Command& command, int64_t now_ms = 0) {
     return scheduler_.Apply(command, now_ms);
   }
 
-  FlowSolution Solve(const FlowProblem& problem) {
-    FlowSolution solution = warm_solver_.Solve(problem);
-    const absl::Status verdict = VerifyWithAllOrNone(problem, solution);
-    CHECK(verdict.ok()) << verdict;
-    return solution;
+  RoundAnswer Solve(const RoundWork& work) {
+    RoundSolver::Result result = round_solver_.Solve(work);
+    CHECK(result.certificate.ok()) << result.certificate;
+    return std::move(result.answer);
+  }
+
+  // The next flow problem of the round, after all that comes before it.
+  std::optional<FlowProblem> NextProblem() {
+    while (std::optional<RoundWork> work = scheduler_.NextStep()) {
+      if (auto* problem = std::get_if<FlowProblem>(&*work)) {
+        return std::move(*problem);
+      }
+      scheduler_.FinishStep(Solve(*work));
+    }
+    return std::nullopt;
+  }
+  FlowSolution SolveFlow(const FlowProblem& problem) {
+    return std::get<FlowSolution>(Solve(RoundWork(problem)));
+  }
+
+  void FinishRound() {
+    while (const std::optional<RoundWork> work = scheduler_.NextStep()) {
+      scheduler_.FinishStep(Solve(*work));
+    }
   }
 
   // A whole round.
   const RoundStats& Round(int64_t now_ms = 0) {
     scheduler_.StartRound(now_ms);
-    while (const auto problem = scheduler_.NextPass()) {
-      scheduler_.FinishPass(Solve(*problem));
-    }
+    FinishRound();
     return scheduler_.round_stats();
   }
 
@@ -91,7 +109,7 @@ class TestScheduler {
   PolicySet policies_;
   ConstraintSet constraints_;
   std::unique_ptr<Solver> solver_;
-  WarmSolver warm_solver_;
+  RoundSolver round_solver_;
   Scheduler scheduler_;
 };
 

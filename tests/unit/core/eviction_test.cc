@@ -544,9 +544,7 @@ class Trial {
     }
     cluster_.scheduler().StartRound(now_ms_);
     for (const auto& [id, machine] : was_on) CheckEviction(id, machine);
-    while (const auto problem = cluster_.scheduler().NextPass()) {
-      cluster_.scheduler().FinishPass(cluster_.Solve(*problem));
-    }
+    cluster_.FinishRound();
     if (is_in_flight) cluster_.scheduler().EndReply(/*is_delivered=*/false);
   }
 

@@ -300,13 +300,13 @@ TEST_F(GangsTest, LeaveNothingBehindWhenASolveIsCancelled) {
   SubmitTrial(&cluster_);
   Scheduler& scheduler = cluster_.scheduler();
   scheduler.StartRound(0);
-  scheduler.FinishPass(cluster_.Solve(*scheduler.NextPass()));
+  scheduler.FinishStep(cluster_.SolveFlow(*cluster_.NextProblem()));
   ASSERT_GT(RunningOf(4), 0) << "in the middle of a trial";
-  ASSERT_TRUE(scheduler.NextPass().has_value());
+  ASSERT_TRUE(scheduler.NextStep().has_value());
   FlowSolution cancelled;
   cancelled.outcome = SolveOutcome::kCancelled;
-  scheduler.FinishPass(cancelled);
-  EXPECT_FALSE(scheduler.NextPass().has_value());
+  scheduler.FinishStep(cancelled);
+  EXPECT_FALSE(scheduler.NextStep().has_value());
   EXPECT_EQ(RunningOf(4), 0);
   EXPECT_EQ(scheduler.round_stats().placed, 0);
   EXPECT_THAT(cluster_.Deliver().deltas, IsEmpty());

@@ -22,16 +22,14 @@ class RoundTest : public testing::Test {
   // Starts a round and solves its first pass, which is left open.
   FlowSolution OpenPass() {
     cluster_.scheduler().StartRound(0);
-    const std::optional<FlowProblem> problem = cluster_.scheduler().NextPass();
+    const std::optional<FlowProblem> problem = cluster_.NextProblem();
     CHECK(problem.has_value());
-    return cluster_.Solve(*problem);
+    return cluster_.SolveFlow(*problem);
   }
   // Commits the solution of the open pass and ends the round.
   const RoundStats& Finish(const FlowSolution& solution) {
-    cluster_.scheduler().FinishPass(solution);
-    while (const auto problem = cluster_.scheduler().NextPass()) {
-      cluster_.scheduler().FinishPass(cluster_.Solve(*problem));
-    }
+    cluster_.scheduler().FinishStep(solution);
+    cluster_.FinishRound();
     return cluster_.scheduler().round_stats();
   }
   TestScheduler cluster_;
@@ -159,7 +157,7 @@ TEST_F(RoundTest, ExchangesALargeTaskForSmallerOnesThatFitInItsPlace) {
       .Task(5, {.cpu = 100, .memory = 100})
       .ApplyTo(&cluster_);
   const RoundStats& stats = cluster_.Round();
-  EXPECT_EQ(stats.withdrawn, 1);
+  EXPECT_EQ(stats.packings, 1);
   EXPECT_EQ(stats.placed, 3);
   EXPECT_EQ(stats.pending, 2);
   EXPECT_EQ(cluster_.MachineOf(3), "m");
@@ -218,15 +216,12 @@ TEST_F(RoundTest, RefusesWhatACommandMadeIllegalMeanwhile) {
         .Task(1, {.cpu = 800})
         .ApplyTo(&cluster);
     cluster.scheduler().StartRound(0);
-    const FlowSolution solution =
-        cluster.Solve(*cluster.scheduler().NextPass());
+    const FlowSolution solution = cluster.SolveFlow(*cluster.NextProblem());
     cluster.Apply(one.command);
-    cluster.scheduler().FinishPass(solution);
+    cluster.scheduler().FinishStep(solution);
     EXPECT_EQ(cluster.scheduler().round_stats().refused, 1);
     EXPECT_EQ(cluster.scheduler().round_stats().placed, 0);
-    while (const auto problem = cluster.scheduler().NextPass()) {
-      cluster.scheduler().FinishPass(cluster.Solve(*problem));
-    }
+    cluster.FinishRound();
     EXPECT_EQ(cluster.MachineOf(1), one.machine_of_task);
     EXPECT_EQ(FindContradiction(cluster.state()), "");
   }
@@ -260,7 +255,7 @@ TEST_F(RoundTest, MayPlaceATaskThatWasSubmittedAnewUnderTheSameUid) {
 
 // What likes a machine best whose slots are counted by a larger task goes there
 // in the end.  Others may be where they are because of one that is bound.
-TEST_F(RoundTest, SettlesOnlyWhatDependsOnNoOther) {
+TEST_F(RoundTest, MovesOnlyWhatDependsOnNoOther) {
   for (const bool is_bound : {false, true}) {
     TestScheduler cluster;
     ClusterBuilder()
@@ -276,7 +271,7 @@ TEST_F(RoundTest, SettlesOnlyWhatDependsOnNoOther) {
         .ApplyTo(&cluster);
     const RoundStats& stats = cluster.Round();
     EXPECT_EQ(stats.placed, 6);
-    EXPECT_EQ(stats.withdrawn, is_bound ? 0 : 2);
+    EXPECT_EQ(stats.withdrawn > 0, !is_bound);
   }
 }
 
@@ -324,11 +319,11 @@ TEST_F(RoundTest, EndsWhenItsWorkBudgetIsSpentAndTheNextGoesOn) {
 TEST_F(RoundTest, EndsWhenASolveFailsAndTheNextTriesAgain) {
   ClusterBuilder().Machine("m", {.cpu = 1000}).Task(1).ApplyTo(&cluster_);
   cluster_.scheduler().StartRound(0);
-  ASSERT_TRUE(cluster_.scheduler().NextPass().has_value());
+  ASSERT_TRUE(cluster_.scheduler().NextStep().has_value());
   FlowSolution failed;
   failed.outcome = SolveOutcome::kCancelled;
-  cluster_.scheduler().FinishPass(failed);
-  EXPECT_FALSE(cluster_.scheduler().NextPass().has_value());
+  cluster_.scheduler().FinishStep(failed);
+  EXPECT_FALSE(cluster_.scheduler().NextStep().has_value());
   EXPECT_FALSE(cluster_.scheduler().is_in_round());
   EXPECT_TRUE(cluster_.scheduler().round_stats().is_cut_short);
   EXPECT_EQ(cluster_.scheduler().round_stats().pending, 1);

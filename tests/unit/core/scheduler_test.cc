@@ -191,8 +191,8 @@ TEST_F(SchedulerTest, PlacesAnewWhatWasInFlightToADepartedMachine) {
 using SchedulerDeathTest = SchedulerTest;
 
 TEST_F(SchedulerDeathTest, RefusesCallsOutOfOrder) {
-  EXPECT_DEATH(scheduler().NextPass(), "has_value");
-  EXPECT_DEATH(scheduler().FinishPass({}), "has_value");
+  EXPECT_DEATH(scheduler().NextStep(), "has_value");
+  EXPECT_DEATH(scheduler().FinishStep(Pause()), "has_value");
   EXPECT_DEATH(scheduler().EndReply(true), "has_value");
   scheduler().TakeReply(0);
   EXPECT_DEATH(scheduler().TakeReply(0), "has_value");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <utility>
+#include <variant>
 
 #include "unit/loop/loop_fixture.h"
 #include "util/fake_clock.h"
@@ -36,16 +37,17 @@ class SolverThreadTest : public testing::Test {
 
 TEST_F(SolverThreadTest, DeliversTheSolutionWithItsCertificateChecked) {
   thread_.Solve(OneUnit());
-  const SolveResult result = result_.Get();
-  EXPECT_EQ(result.solution.outcome, SolveOutcome::kOptimal);
-  EXPECT_EQ(result.solution.objective, 3);
-  EXPECT_TRUE(result.certificate.ok()) << result.certificate;
+  const auto [answer, certificate] = result_.Get().result;
+  const auto& flow = std::get<FlowSolution>(answer);
+  EXPECT_EQ(flow.outcome, SolveOutcome::kOptimal);
+  EXPECT_EQ(flow.objective, 3);
+  EXPECT_TRUE(certificate.ok()) << certificate;
 }
 
 TEST_F(SolverThreadTest, RefusesAnOptimumThatIsNone) {
   solver_.tamper = [](FlowSolution* solution) { solution->objective += 1; };
   thread_.Solve(OneUnit());
-  EXPECT_FALSE(result_.Get().certificate.ok());
+  EXPECT_FALSE(result_.Get().result.certificate.ok());
 }
 
 TEST_F(SolverThreadTest, ChecksNoCertificateOfWhatIsNotOptimal) {
@@ -53,9 +55,22 @@ TEST_F(SolverThreadTest, ChecksNoCertificateOfWhatIsNotOptimal) {
   stuck.AddNode(1);
   stuck.AddNode(-1);
   thread_.Solve(std::move(stuck));
-  const SolveResult result = result_.Get();
-  EXPECT_EQ(result.solution.outcome, SolveOutcome::kInfeasible);
-  EXPECT_TRUE(result.certificate.ok());
+  const auto [answer, certificate] = result_.Get().result;
+  EXPECT_EQ(std::get<FlowSolution>(answer).outcome, SolveOutcome::kInfeasible);
+  EXPECT_TRUE(certificate.ok());
+}
+
+TEST_F(SolverThreadTest, SolvesPackings) {
+  PackingWork work;
+  work.work_max = 1000;
+  work.problem.classes.push_back({{2}, {{3, 10}}});
+  work.problem.groups.push_back({{5}, 1, 0});
+  work.problem.costs = {{7}};
+  thread_.Solve(std::move(work));
+  const auto [answer, certificate] = result_.Get().result;
+  const auto& packing = std::get<PackingSolution>(answer);
+  EXPECT_EQ(packing.cost, (PackingCost{10, 14}));
+  EXPECT_EQ(packing.bound, packing.cost);
 }
 
 TEST_F(SolverThreadTest, MeasuresTheSolve) {

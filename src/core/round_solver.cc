@@ -1,0 +1,26 @@
+#include "core/round_solver.h"
+
+#include <variant>
+
+#include "packing/pack.h"
+#include "solver/all_or_none.h"
+
+namespace sluice {
+
+RoundSolver::Result RoundSolver::Solve(const RoundWork& work,
+                                       const std::atomic<bool>* cancelled) {
+  if (const auto* packing = std::get_if<PackingWork>(&work)) {
+    return {Pack(packing->problem, packing->work_max), absl::OkStatus()};
+  }
+  const auto* problem = std::get_if<FlowProblem>(&work);
+  if (problem == nullptr) return {Pause(), absl::OkStatus()};
+  FlowSolution solution =
+      solver_.Solve(*problem, {.solve = {.cancelled = cancelled}});
+  absl::Status certificate;
+  if (solution.outcome == SolveOutcome::kOptimal) {
+    certificate = VerifyWithAllOrNone(*problem, solution);
+  }
+  return {std::move(solution), std::move(certificate)};
+}
+
+}  // namespace sluice

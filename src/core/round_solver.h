@@ -1,0 +1,44 @@
+// Answers what rounds ask.  The daemon's solver thread and every test solve
+// through this.
+//
+// Every flow is checked against its certificate by code that shares nothing
+// with the solvers, so that no solver, however wrong, can make a round commit a
+// flow that is not optimal.  A packing needs no such check: what is committed
+// is the flow that is drawn over its patterns.
+//
+// Threads: none; confined to its owner.
+// Determinism: the same work in the same order gets the same answers.
+
+#ifndef SLUICE_CORE_ROUND_SOLVER_H_
+#define SLUICE_CORE_ROUND_SOLVER_H_
+
+#include <atomic>
+
+#include "absl/status/status.h"
+#include "core/round_work.h"
+#include "sluice/solver/solver.h"
+#include "solver/warm_solver.h"
+
+namespace sluice {
+
+class RoundSolver {
+ public:
+  // `solver` must outlive this, and is for nobody else.
+  explicit RoundSolver(Solver& solver) : solver_(solver) {}
+
+  struct Result {
+    RoundAnswer answer;
+    // Not OK: the solver claims an optimum that is none.
+    absl::Status certificate;
+  };
+  // `cancelled`, if not null, ends a solve that is running.
+  Result Solve(const RoundWork& work,
+               const std::atomic<bool>* cancelled = nullptr);
+
+ private:
+  WarmSolver solver_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_ROUND_SOLVER_H_

@@ -1,0 +1,31 @@
+// What a round asks for, one piece after the other, and the answers: values
+// that cross from the core thread to the solver thread and back.
+//
+// Threads: values.
+
+#ifndef SLUICE_CORE_ROUND_WORK_H_
+#define SLUICE_CORE_ROUND_WORK_H_
+
+#include <variant>
+
+#include "packing/packing_problem.h"
+#include "sluice/flow/problem.h"
+
+namespace sluice {
+
+// Nothing is asked: the round has more to do by itself, and lets commands in
+// before it goes on.
+struct Pause {};
+
+// A packing problem and how much work it is worth.
+struct PackingWork {
+  PackingProblem problem;
+  int64_t work_max = 0;
+};
+
+using RoundWork = std::variant<Pause, FlowProblem, PackingWork>;
+using RoundAnswer = std::variant<Pause, FlowSolution, PackingSolution>;
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_ROUND_WORK_H_

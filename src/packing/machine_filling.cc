@@ -1,0 +1,294 @@
+#include "packing/machine_filling.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+namespace sluice {
+namespace {
+
+// Sums of some hundred products of doubles are off by less.
+constexpr double kRounding = 1e-11;
+constexpr int kWeightSteps = 10;
+// Partial fillings that are looked at.
+constexpr int64_t kRoughNodes = 60;
+constexpr int64_t kExactNodes = 400;
+// Cells of a grid times classes.
+constexpr int64_t kGridMax = 4000000;
+
+}  // namespace
+
+MachineFilling::MachineFilling(const PackingProblem& problem)
+    : problem_(problem),
+      dimensions_(problem.groups.empty() ? 0 : problem.groups[0].free.size()),
+      weights_(problem.groups.size()) {}
+
+void MachineFilling::CollectItems(std::span<const double> values,
+                                  std::span<const int64_t> counts) {
+  items_.clear();
+  shares_.clear();
+  const std::vector<int64_t>& costs = problem_.costs[group_->kind];
+  work_ += std::ssize(problem_.classes);
+  for (size_t c = 0; c < problem_.classes.size(); ++c) {
+    if (values[c] <= 0 || counts[c] <= 0 || costs[c] == kNotAllowed) continue;
+    const PackingClass& one = problem_.classes[c];
+    int64_t limit = std::min(counts[c], one.per_machine_max);
+    for (size_t d = 0; d < dimensions_ && limit > 0; ++d) {
+      if (one.request[d] == 0) continue;
+      limit = std::min(limit, group_->free[d] / one.request[d]);
+    }
+    if (limit <= 0) continue;
+    items_.push_back({c, values[c], 0, limit});
+  }
+}
+
+double MachineFilling::Relax(std::span<const double> weights,
+                             std::vector<double>* used) {
+  work_ += std::ssize(items_);
+  for (Item& item : items_) {
+    const std::vector<int64_t>& request =
+        problem_.classes[item.task_class].request;
+    item.size = 0;
+    for (size_t d = 0; d < dimensions_; ++d) {
+      if (request[d] == 0) continue;
+      item.size += weights[d] * static_cast<double>(request[d]) /
+                   static_cast<double>(group_->free[d]);
+    }
+  }
+  std::ranges::sort(items_, [](const Item& a, const Item& b) {
+    const double of_a = a.value * b.size;
+    const double of_b = b.value * a.size;
+    return of_a != of_b ? of_a > of_b : a.task_class < b.task_class;
+  });
+  double room = 1;
+  double value = 0;
+  for (const Item& item : items_) {
+    const double fit =
+        item.size <= 0
+            ? static_cast<double>(item.limit)
+            : std::min(room / item.size, static_cast<double>(item.limit));
+    value += fit * item.value;
+    room -= fit * item.size;
+    if (used != nullptr) {
+      const std::vector<int64_t>& request =
+          problem_.classes[item.task_class].request;
+      for (size_t d = 0; d < dimensions_; ++d) {
+        if (request[d] == 0) continue;
+        (*used)[d] += fit * static_cast<double>(request[d]) /
+                      static_cast<double>(group_->free[d]);
+      }
+    }
+    if (room <= 0) break;
+  }
+  return value;
+}
+
+// What is used the most gets more weight, what is used the least gives it up.
+void MachineFilling::ChooseWeights(std::vector<double>* weights) {
+  if (weights->empty()) {
+    weights->assign(dimensions_, 0);
+    double count = 0;
+    for (size_t d = 0; d < dimensions_; ++d) {
+      const bool is_asked = std::ranges::any_of(items_, [&](const Item& item) {
+        return problem_.classes[item.task_class].request[d] > 0;
+      });
+      if (is_asked) (*weights)[d] = ++count > 0 ? 1 : 0;
+    }
+    for (double& weight : *weights) weight /= std::max(count, 1.0);
+  }
+  std::vector<double> best = *weights;
+  double best_value = std::numeric_limits<double>::max();
+  double step = 0.25;
+  size_t last = dimensions_;
+  for (int i = 0; i < kWeightSteps; ++i) {
+    std::vector<double> used(dimensions_, 0);
+    const double value = Relax(*weights, &used);
+    if (value < best_value) {
+      best_value = value;
+      best = *weights;
+    }
+    const auto most =
+        static_cast<size_t>(std::ranges::max_element(used) - used.begin());
+    if (used[most] <= 1 + 1e-9) break;  // It fits: the bound is met.
+    if (last != dimensions_ && most != last) step /= 2;
+    last = most;
+    double moved = 0;
+    for (size_t d = 0; d < dimensions_; ++d) {
+      if (d == most) continue;
+      const double given = (*weights)[d] * step;
+      (*weights)[d] -= given;
+      moved += given;
+    }
+    if (moved < 1e-9) break;
+    (*weights)[most] += moved;
+  }
+  *weights = best;
+}
+
+double MachineFilling::Fractional(size_t next, double room) const {
+  double value = 0;
+  for (size_t i = next; i < items_.size(); ++i) {
+    const Item& item = items_[i];
+    const std::vector<int64_t>& request =
+        problem_.classes[item.task_class].request;
+    bool fits = true;
+    for (size_t d = 0; d < dimensions_; ++d) fits &= request[d] <= left_[d];
+    if (!fits) continue;
+    const double size = item.size * static_cast<double>(item.limit);
+    if (size > room) return value + item.value * room / item.size;
+    value += item.value * static_cast<double>(item.limit);
+    room -= size;
+  }
+  return value;
+}
+
+void MachineFilling::Search(size_t next, double value, double room) {
+  if (value > best_value_) {
+    best_value_ = value;
+    best_ = chosen_;
+  }
+  work_ += 4;
+  const double bound = value + Fractional(next, std::max(room, 0.0));
+  if (bound <= best_value_ * (1 + kRounding)) return;
+  if (--nodes_left_ < 0) {
+    open_bound_ = std::max(open_bound_, bound);
+    return;
+  }
+  int64_t most = 0;
+  for (; next < items_.size(); ++next) {
+    const std::vector<int64_t>& request =
+        problem_.classes[items_[next].task_class].request;
+    most = items_[next].limit;
+    for (size_t d = 0; d < dimensions_ && most > 0; ++d) {
+      if (request[d] > 0) most = std::min(most, left_[d] / request[d]);
+    }
+    if (most > 0) break;
+  }
+  if (next == items_.size()) return;
+  const Item item = items_[next];
+  const std::vector<int64_t>& request =
+      problem_.classes[item.task_class].request;
+  for (size_t d = 0; d < dimensions_; ++d) left_[d] -= most * request[d];
+  for (int64_t count = most;; --count) {
+    chosen_[next] = count;
+    const auto taken = static_cast<double>(count);
+    Search(next + 1, value + taken * item.value, room - taken * item.size);
+    if (count == 0) break;
+    for (size_t d = 0; d < dimensions_; ++d) left_[d] += request[d];
+  }
+}
+
+Filling MachineFilling::Fill(size_t group, std::span<const double> values,
+                             std::span<const int64_t> counts, Effort effort) {
+  group_ = &problem_.groups[group];
+  CollectItems(values, counts);
+  Filling filling;
+  if (items_.empty()) return filling;
+  ChooseWeights(&weights_[group]);
+  const double relaxed = Relax(weights_[group], nullptr);
+  left_ = group_->free;
+  chosen_.assign(items_.size(), 0);
+  best_ = chosen_;
+  best_value_ = 0;
+  open_bound_ = 0;
+  nodes_left_ = effort == Effort::kRough ? kRoughNodes : kExactNodes;
+  Search(0, 0, 1);
+  for (size_t i = 0; i < items_.size(); ++i) {
+    if (best_[i] > 0)
+      filling.tasks.emplace_back(items_[i].task_class, best_[i]);
+  }
+  std::ranges::sort(filling.tasks);
+  filling.value = best_value_;
+  filling.bound = std::max(best_value_, std::min(open_bound_, relaxed)) *
+                  (1 + 2 * kRounding);
+  if (effort == Effort::kExact && open_bound_ > best_value_) {
+    FillByGrid(&filling);
+  }
+  return filling;
+}
+
+bool MachineFilling::FindBinding(std::vector<size_t>* binding) const {
+  const auto request = [&](const Item& item, size_t d) {
+    return problem_.classes[item.task_class].request[d];
+  };
+  for (size_t d = 0; d < dimensions_; ++d) {
+    int64_t most = 0;
+    for (const Item& item : items_) most = std::max(most, request(item, d));
+    if (most == 0) continue;
+    // How many tasks fit by what they ask of another dimension.
+    int64_t tasks = std::numeric_limits<int64_t>::max() / most;
+    for (size_t other = 0; other < dimensions_; ++other) {
+      int64_t least = std::numeric_limits<int64_t>::max();
+      for (const Item& item : items_) {
+        least = std::min(least, request(item, other));
+      }
+      if (other == d || least == 0) continue;
+      tasks = std::min(tasks, group_->free[other] / least);
+    }
+    if (tasks * most > group_->free[d]) binding->push_back(d);
+  }
+  return binding->size() <= 2;
+}
+
+void MachineFilling::FillByGrid(Filling* filling) {
+  std::vector<size_t> binding;
+  if (!FindBinding(&binding) || binding.empty()) return;
+  if (binding.size() == 1) binding.push_back(binding[0]);
+  std::array<int64_t, 2> unit = {0, 0};
+  for (size_t i = 0; i < 2; ++i) {
+    for (const Item& item : items_) {
+      unit[i] = std::gcd(unit[i],
+                         problem_.classes[item.task_class].request[binding[i]]);
+    }
+  }
+  const int64_t width = group_->free[binding[1]] / unit[1] + 1;
+  const int64_t height = group_->free[binding[0]] / unit[0] + 1;
+  if (height > kGridMax / width ||
+      height * width > kGridMax / std::ssize(items_)) {
+    return;
+  }
+  const auto cells = static_cast<size_t>(height * width);
+  work_ += static_cast<int64_t>(cells) * std::ssize(items_) / 4;
+  std::vector<double> value(cells, 0);
+  std::vector<int32_t> last(cells, -1);  // The item that a cell ends with.
+  std::vector<int64_t> offsets;
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const std::vector<int64_t>& request =
+        problem_.classes[items_[i].task_class].request;
+    const int64_t down = request[binding[0]] / unit[0];
+    const int64_t right = request[binding[1]] / unit[1];
+    offsets.push_back(down * width + right);
+    for (int64_t y = down; y < height; ++y) {
+      for (int64_t x = right; x < width; ++x) {
+        const auto cell = static_cast<size_t>(y * width + x);
+        const double with =
+            value[cell - static_cast<size_t>(offsets[i])] + items_[i].value;
+        if (with <= value[cell]) continue;
+        value[cell] = with;
+        last[cell] = static_cast<int32_t>(i);
+      }
+    }
+  }
+  filling->bound = std::min(filling->bound, value.back() * (1 + kRounding));
+  if (value.back() <= filling->value) return;
+  std::vector<int64_t> taken(items_.size(), 0);
+  for (size_t cell = cells - 1; last[cell] >= 0;) {
+    const auto item = static_cast<size_t>(last[cell]);
+    ++taken[item];
+    cell -= static_cast<size_t>(offsets[item]);
+  }
+  filling->bound = std::max(filling->bound, filling->value);
+  for (size_t i = 0; i < items_.size(); ++i) {
+    if (taken[i] > items_[i].limit) return;  // There are not so many.
+  }
+  filling->tasks.clear();
+  for (size_t i = 0; i < items_.size(); ++i) {
+    if (taken[i] > 0)
+      filling->tasks.emplace_back(items_[i].task_class, taken[i]);
+  }
+  std::ranges::sort(filling->tasks);
+  filling->value = value.back();
+}
+
+}  // namespace sluice

@@ -1,0 +1,90 @@
+// The most valuable filling of one machine: a bounded knapsack problem in as
+// many dimensions as there are resources.
+//
+// Branch and bound over the classes by value per size, where size is a weighted
+// sum of the shares that a task takes of what is free (a surrogate constraint;
+// Kellerer, Pferschy and Pisinger: Knapsack Problems, 2004, chapter 9).  The
+// weights are those under which the fractional filling is worth the least, so
+// that its value is a bound.
+//
+// Threads: none.  Determinism: the same calls give the same fillings.
+
+#ifndef SLUICE_PACKING_MACHINE_FILLING_H_
+#define SLUICE_PACKING_MACHINE_FILLING_H_
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "packing/packing_problem.h"
+
+namespace sluice {
+
+struct Filling {
+  std::vector<std::pair<size_t, int64_t>> tasks;  // Class and count, ascending.
+  double value = 0;
+  double bound = 0;  // No filling is worth more, rounding included.
+};
+
+class MachineFilling {
+ public:
+  // `problem` must outlive this.
+  explicit MachineFilling(const PackingProblem& problem);
+
+  // Fills a machine of the group: a task of class c is worth values[c], and
+  // there are counts[c] of it.
+  enum class Effort {
+    kRough,  // A good filling; value and bound may differ.
+    kExact,  // As long as it takes, within reason.
+  };
+  Filling Fill(size_t group, std::span<const double> values,
+               std::span<const int64_t> counts, Effort effort);
+
+  // Over all calls: classes looked at.
+  int64_t work() const { return work_; }
+
+ private:
+  struct Item {
+    size_t task_class = 0;
+    double value = 0;  // Of one task.
+    double size = 0;   // By the weights.
+    int64_t limit = 0;
+  };
+
+  void CollectItems(std::span<const double> values,
+                    std::span<const int64_t> counts);
+  // Sets sizes by the weights, sorts, and returns what the fractional filling
+  // is worth.  Adds to `used` its share of each dimension, if not null.
+  double Relax(std::span<const double> weights, std::vector<double>* used);
+  void ChooseWeights(std::vector<double>* weights);
+  double Fractional(size_t next, double room) const;
+  void Search(size_t next, double value, double room);
+  // Looks at all fillings, by dynamic programming over the amounts in use,
+  // where at most two dimensions bind and their grid is small.  Does not mind
+  // how many tasks there are, so that what it finds is a bound; and the best
+  // filling where there are as many.
+  void FillByGrid(Filling* filling);
+  // The dimensions that may run out, if they are two at most.
+  bool FindBinding(std::vector<size_t>* binding) const;
+
+  const PackingProblem& problem_;
+  const size_t dimensions_;
+  std::vector<std::vector<double>> weights_;  // By group: of the last call.
+  int64_t work_ = 0;
+
+  // Of the running call.
+  const PackingGroup* group_ = nullptr;
+  std::vector<Item> items_;
+  std::vector<double> shares_;  // By class, then dimension.
+  std::vector<int64_t> left_;
+  std::vector<int64_t> chosen_;  // By item.
+  std::vector<int64_t> best_;
+  double best_value_ = 0;
+  double open_bound_ = 0;  // Of what the search left out.
+  int64_t nodes_left_ = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_PACKING_MACHINE_FILLING_H_

@@ -1,0 +1,64 @@
+// A packing as it is being made: what stands where, and how many wait.
+//
+// Threads: values.
+
+#ifndef SLUICE_PACKING_PACKING_DRAFT_H_
+#define SLUICE_PACKING_PACKING_DRAFT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "packing/packing_problem.h"
+
+namespace sluice {
+
+// What of a problem is to be decided on: so many tasks of each class, which are
+// those that are cheapest to leave waiting, and machines of each group.
+struct PackingRest {
+  std::vector<int64_t> tasks;
+  std::vector<int64_t> machines;
+};
+
+// The first steps of the ladder that together have `count` tasks.
+std::vector<WaitingStep> FirstSteps(const PackingClass& of, int64_t count);
+// What it costs to leave that many tasks waiting.
+int64_t WaitingCostOf(const PackingClass& of, int64_t count);
+
+class PackingDraft {
+ public:
+  // Nothing is placed yet of `rest`.  `problem` must outlive this.
+  PackingDraft(const PackingProblem& problem, PackingRest rest);
+
+  // Puts the tasks on so many machines of a group, as far as there are
+  // machines and tasks.  Returns whether any was put anywhere.
+  // REQUIRES: they fit together.
+  bool Put(const Pattern& pattern);
+  // Puts what still waits beside what stands already, where it costs the least.
+  void FillUp();
+  // Takes one machine of the pattern out, as if nothing stood there.
+  void TakeOut(size_t pattern, PackingRest* rest);
+  // Puts in what was made of a rest that had been taken out.
+  void PutIn(const PackingDraft& made);
+
+  // Also those of machines on which nothing stands, once it has been filled up.
+  const std::vector<Pattern>& patterns() const { return patterns_; }
+  const PackingRest& rest() const { return rest_; }
+  PackingCost Cost() const;
+
+  int64_t CostOn(size_t group, size_t task_class) const {
+    return problem_->costs[problem_->groups[group].kind][task_class];
+  }
+
+ private:
+  bool FillOne(size_t pattern, size_t task_class);
+  int64_t CostOfPattern(const Pattern& pattern) const;
+
+  const PackingProblem* problem_;
+  PackingRest rest_;
+  std::vector<Pattern> patterns_;
+  int64_t placed_cost_ = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_PACKING_PACKING_DRAFT_H_

@@ -1,0 +1,89 @@
+// The packing problem of a tier: which tasks share a machine.
+//
+// Classes of equal tasks ask for amounts of several resources; groups of equal
+// machines have so much of each free.  A task costs what its class is charged
+// on a machine of the group, or what it costs to leave it waiting.  Wanted are
+// first the placements that leave the least waiting cost, and of these the ones
+// that cost the least.
+//
+// Nothing here knows a task, a machine or a policy: core/ gives classes and
+// groups their meaning.  Terms between tasks are no part of the problem.  A
+// rule that is left out only forbids placements, so what is proved here is a
+// bound for the problem with that rule, too.
+//
+// Units: amounts and costs are integers; dimensions are resources.
+// Threads: values.
+
+#ifndef SLUICE_PACKING_PACKING_PROBLEM_H_
+#define SLUICE_PACKING_PACKING_PROBLEM_H_
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+
+// The cost of a class where it may not go.
+inline constexpr int64_t kNotAllowed = std::numeric_limits<int64_t>::max();
+
+// `count` tasks that each cost so much to leave waiting.
+struct WaitingStep {
+  int64_t count = 0;
+  int64_t cost = 0;  // More than 0.
+};
+
+struct PackingClass {
+  std::vector<int64_t> request;  // By dimension, none negative.
+  // All its tasks, those that are cheapest to leave waiting first.
+  std::vector<WaitingStep> waiting;
+  int64_t per_machine_max = std::numeric_limits<int64_t>::max();
+
+  int64_t count() const {
+    int64_t count = 0;
+    for (const WaitingStep& step : waiting) count += step.count;
+    return count;
+  }
+};
+
+struct PackingGroup {
+  std::vector<int64_t> free;  // By dimension, of each machine.
+  int64_t machines = 0;
+  size_t kind = 0;  // Which row of the costs is its.
+};
+
+struct PackingProblem {
+  std::vector<PackingClass> classes;
+  std::vector<PackingGroup> groups;
+  // By kind, then class: what a task is charged, or kNotAllowed.
+  std::vector<std::vector<int64_t>> costs;
+};
+
+// What stands together on each of `machines` machines of a group.
+struct Pattern {
+  size_t group = 0;
+  int64_t machines = 0;
+  std::vector<std::pair<size_t, int64_t>> tasks;  // Class and count, ascending.
+};
+
+struct PackingCost {
+  int64_t waiting = 0;
+  int64_t placed = 0;
+  friend auto operator<=>(const PackingCost&, const PackingCost&) = default;
+};
+
+struct PackingSolution {
+  std::vector<Pattern> patterns;
+  PackingCost cost;
+  // No placement leaves less waiting cost than `bound.waiting`, and none that
+  // leaves as much as this solution does costs less than `bound.placed`.
+  PackingCost bound;
+  // The bounds hold in any case; where the work ended early they may be weak.
+  bool is_cut_short = false;
+  int64_t work = 0;  // In steps of searches and of the linear program.
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_PACKING_PACKING_PROBLEM_H_

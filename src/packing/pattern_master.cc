@@ -1,0 +1,196 @@
+#include "packing/pattern_master.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace sluice {
+namespace {
+
+constexpr double kTolerance = 1e-9;
+constexpr double kPivotMin = 1e-8;
+// Right sides move by up to this, each by another amount, so that no two rows
+// limit a column alike and the method does not turn in circles.
+constexpr double kShift = 1e-6;
+
+}  // namespace
+
+PatternMaster::PatternMaster(const Terms& terms) {
+  const size_t classes = terms.waiting.size();
+  group_row_ = classes;
+  const size_t waiting_row = classes + terms.machines.size();
+  row_count_ = waiting_row + 1;
+  for (const std::vector<Step>& steps : terms.waiting) {
+    row_count_ += steps.size() - 1;
+  }
+  bounds_.assign(row_count_, 0);
+  size_t step_row = waiting_row + 1;
+  std::vector<size_t> last_step(classes);
+  for (size_t c = 0; c < classes; ++c) {
+    const std::vector<Step>& steps = terms.waiting[c];
+    for (size_t i = 0; i < steps.size(); ++i) {
+      bounds_[c] += steps[i].count;
+      Column waiting{0, {{c, 1}, {waiting_row, steps[i].cost}}};
+      if (i + 1 < steps.size()) {
+        bounds_[step_row] = steps[i].count;
+        waiting.entries.push_back({step_row++, 1});
+      }
+      last_step[c] = AddColumn(std::move(waiting));
+    }
+    AddColumn({0, {{c, -1}}});  // More than its tasks.
+  }
+  std::ranges::copy(terms.machines,
+                    bounds_.begin() + static_cast<int64_t>(group_row_));
+  bounds_[waiting_row] = terms.waiting_free;
+  shifted_ = bounds_;
+  for (size_t row = 0; row < row_count_; ++row) {
+    // A sequence that fills the unit interval evenly.
+    const double part = std::fmod(static_cast<double>(row + 1) * 0.618034, 1.0);
+    shifted_[row] += kShift * (0.5 + part);
+  }
+  // Each class waits; all else is slack.
+  basis_.resize(row_count_);
+  inverse_.assign(row_count_ * row_count_, 0);
+  double waiting_cost = 0;
+  for (size_t c = 0; c < classes; ++c) {
+    waiting_cost += shifted_[c] * terms.waiting[c].back().cost;
+  }
+  const bool overflows = waiting_cost > shifted_[waiting_row];
+  const double sign = overflows ? -1 : 1;
+  for (size_t row = 0; row < row_count_; ++row) {
+    Inverse(row, row) = row == waiting_row ? sign : 1;
+    if (row < classes) {
+      basis_[row] = last_step[row];
+      Inverse(waiting_row, row) = -sign * terms.waiting[row].back().cost;
+    } else {
+      basis_[row] = AddColumn({0, {{row, 1}}});
+    }
+  }
+  const size_t overflow = AddColumn({terms.overflow_cost, {{waiting_row, -1}}});
+  if (overflows) basis_[waiting_row] = overflow;
+  for (const size_t column : basis_) is_basic_[column] = true;
+  amounts_.assign(row_count_, 0);
+  for (size_t row = 0; row < row_count_; ++row) {
+    for (size_t i = 0; i < row_count_; ++i) {
+      amounts_[row] += Inverse(row, i) * shifted_[i];
+    }
+  }
+  prices_.assign(row_count_, 0);
+}
+
+size_t PatternMaster::AddColumn(Column column) {
+  columns_.push_back(std::move(column));
+  is_basic_.push_back(false);
+  return columns_.size() - 1;
+}
+
+size_t PatternMaster::AddPattern(
+    size_t group, std::span<const std::pair<size_t, int64_t>> tasks,
+    double cost) {
+  Column column{cost, {{group_row_ + group, 1}}};
+  for (const auto& [task_class, count] : tasks) {
+    column.entries.push_back({task_class, static_cast<double>(count)});
+  }
+  patterns_.push_back(AddColumn(std::move(column)));
+  return patterns_.size() - 1;
+}
+
+void PatternMaster::FindPrices() {
+  std::ranges::fill(prices_, 0);
+  for (size_t row = 0; row < row_count_; ++row) {
+    const double cost = columns_[basis_[row]].cost;
+    if (cost == 0) continue;
+    const double* of_row = &inverse_[row * row_count_];
+    for (size_t i = 0; i < row_count_; ++i) prices_[i] += cost * of_row[i];
+  }
+}
+
+double PatternMaster::ReducedCost(const Column& column) const {
+  double cost = column.cost;
+  for (const Entry& entry : column.entries) {
+    cost -= prices_[entry.row] * entry.value;
+  }
+  return cost;
+}
+
+bool PatternMaster::Solve(int64_t pivots_max) {
+  FindPrices();
+  for (int64_t pivot = 0; pivot < pivots_max; ++pivot) {
+    double least = -kTolerance;
+    size_t entering = columns_.size();
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      if (is_basic_[i]) continue;
+      const double cost = ReducedCost(columns_[i]);
+      if (cost < least) {
+        least = cost;
+        entering = i;
+      }
+    }
+    work_ += static_cast<int64_t>(columns_.size() / 16 + 2 * row_count_);
+    if (entering == columns_.size()) return true;
+    if (!Enter(entering)) return false;
+  }
+  return false;
+}
+
+bool PatternMaster::Enter(size_t column) {
+  entering_.assign(row_count_, 0);
+  for (size_t row = 0; row < row_count_; ++row) {
+    const double* of_row = &inverse_[row * row_count_];
+    for (const Entry& entry : columns_[column].entries) {
+      entering_[row] += of_row[entry.row] * entry.value;
+    }
+  }
+  size_t leaving = row_count_;
+  double least = std::numeric_limits<double>::max();
+  for (size_t row = 0; row < row_count_; ++row) {
+    if (entering_[row] <= kPivotMin) continue;
+    const double ratio = std::max(amounts_[row], 0.0) / entering_[row];
+    if (ratio < least) {
+      least = ratio;
+      leaving = row;
+    }
+  }
+  if (leaving == row_count_) return false;
+  const double cost = ReducedCost(columns_[column]);
+  const double pivot = entering_[leaving];
+  double* const of_leaving = &inverse_[leaving * row_count_];
+  for (size_t i = 0; i < row_count_; ++i) of_leaving[i] /= pivot;
+  amounts_[leaving] = least;
+  for (size_t row = 0; row < row_count_; ++row) {
+    const double factor = entering_[row];
+    if (row == leaving || factor == 0) continue;
+    double* const of_row = &inverse_[row * row_count_];
+    for (size_t i = 0; i < row_count_; ++i) of_row[i] -= factor * of_leaving[i];
+    amounts_[row] -= factor * least;
+  }
+  for (size_t i = 0; i < row_count_; ++i) prices_[i] += cost * of_leaving[i];
+  is_basic_[basis_[leaving]] = false;
+  is_basic_[column] = true;
+  basis_[leaving] = column;
+  return true;
+}
+
+double PatternMaster::objective() const {
+  double sum = 0;
+  for (size_t row = 0; row < row_count_; ++row) {
+    sum += columns_[basis_[row]].cost * amounts_[row];
+  }
+  return sum;
+}
+
+std::vector<double> PatternMaster::Amounts() const {
+  std::vector<double> of_column(columns_.size(), 0);
+  for (size_t row = 0; row < row_count_; ++row) {
+    double amount = 0;
+    for (size_t i = 0; i < row_count_; ++i) {
+      amount += Inverse(row, i) * bounds_[i];
+    }
+    of_column[basis_[row]] = std::max(amount, 0.0);
+  }
+  std::vector<double> amounts;
+  for (const size_t column : patterns_) amounts.push_back(of_column[column]);
+  return amounts;
+}
+
+}  // namespace sluice

@@ -1,0 +1,101 @@
+// The restricted master problem of the pattern relaxation (Dantzig and Wolfe:
+// Decomposition principle for linear programs, 1960): so many machines of each
+// group hold each pattern, so many tasks wait, and no integer is asked for.
+//
+//   minimize   sum cost(p) x(p) + overflow_cost * s
+//   class c    sum count(c, p) x(p) + sum of u(c, step)  >=  its tasks
+//   group g    sum of x(p) over its patterns             <=  its machines
+//   waiting    sum waiting cost * u(c, step) - s         <=  waiting_free
+//   step       u(c, step)                                <=  its tasks
+//
+// The primal simplex method with an explicit inverse of the basis.  Columns are
+// added between two solves; its prices say which ones would help.
+//
+// Units: doubles, scaled by the caller so that costs are near 1.  What is
+// concluded from prices is proved in integers elsewhere (pattern_relaxation.h).
+// Threads: none.  Determinism: the same calls give the same prices.
+
+#ifndef SLUICE_PACKING_PATTERN_MASTER_H_
+#define SLUICE_PACKING_PATTERN_MASTER_H_
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+
+class PatternMaster {
+ public:
+  struct Step {
+    double count = 0;
+    double cost = 0;
+  };
+  struct Terms {
+    std::vector<std::vector<Step>> waiting;  // By class, rising cost.
+    std::vector<double> machines;            // By group.
+    double waiting_free = 0;
+    double overflow_cost = 1;
+  };
+
+  explicit PatternMaster(const Terms& terms);
+
+  // `tasks`: class and count.  Returns its index: 0, 1, ...
+  size_t AddPattern(size_t group,
+                    std::span<const std::pair<size_t, int64_t>> tasks,
+                    double cost);
+
+  // Returns whether it came to the optimum within the pivots.
+  bool Solve(int64_t pivots_max);
+
+  double objective() const;
+  // What one more task of the class costs, at least 0.
+  double ClassPrice(size_t task_class) const { return prices_[task_class]; }
+  // What one more machine of the group saves, at least 0.
+  double GroupPrice(size_t group) const { return -prices_[group_row_ + group]; }
+  // How many machines hold each pattern, by index.
+  std::vector<double> Amounts() const;
+  // Over all solves, in rows of the inverse.
+  int64_t work() const { return work_; }
+
+ private:
+  struct Entry {
+    size_t row;
+    double value;
+  };
+  struct Column {
+    double cost = 0;
+    std::vector<Entry> entries;
+  };
+
+  double& Inverse(size_t row, size_t column) {
+    return inverse_[row * row_count_ + column];
+  }
+  double Inverse(size_t row, size_t column) const {
+    return inverse_[row * row_count_ + column];
+  }
+  size_t AddColumn(Column column);
+  void StartFromWaiting(const Terms& terms);
+  void FindPrices();
+  double ReducedCost(const Column& column) const;
+  // Makes `column` basic.  Returns false where nothing limits it.
+  bool Enter(size_t column);
+
+  size_t group_row_ = 0;  // The first of the groups'.
+  size_t row_count_ = 0;
+  std::vector<Column> columns_;
+  std::vector<size_t> patterns_;  // Their columns.
+  std::vector<double> bounds_;    // By row: the right side, and
+  std::vector<double> shifted_;   // the same without ties.
+  std::vector<size_t> basis_;     // By row, the basic column.
+  std::vector<bool> is_basic_;    // By column.
+  std::vector<double> inverse_;   // Row by row.
+  std::vector<double> amounts_;   // By row, of the basic columns; shifted.
+  std::vector<double> prices_;    // By row.
+  std::vector<double> entering_;
+  int64_t work_ = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_PACKING_PATTERN_MASTER_H_

@@ -1,0 +1,97 @@
+// What a packing problem costs at least, and which patterns it takes.
+//
+// The relaxation lets a fraction of a machine hold a pattern, an integral
+// filling (Gilmore and Gomory: A linear programming approach to the cutting
+// stock problem, 1961).  Patterns are generated on demand: the master's prices
+// say what one more task of a class is worth, and the best filling of each
+// group at these prices is the pattern that it lacks.
+//
+// For any price v(c) >= 0 of having one more task of class c placed, the least
+// waiting cost is at least
+//
+//   sum over c of min over u of (waiting cost of u tasks + v(c) (n(c) - u))
+//     - sum over g of machines(g) * the best filling of g at values v,
+//
+// and the least cost of placements that leave the waiting cost W at least
+//
+//   sum over c of v(c) n(c) - the most that tasks of waiting cost W are worth
+//     - sum over g of machines(g) * the best filling of g at v - cost
+//
+// (Lagrangian relaxation; Geoffrion: Lagrangean relaxation for integer
+// programming, 1974).  Prices are integers and so are these sums, and fillings
+// come with a bound, so that the result is proved whatever the floating-point
+// arithmetic of the master did.
+//
+// Threads: none.  Determinism: the same calls give the same patterns.
+
+#ifndef SLUICE_PACKING_PATTERN_RELAXATION_H_
+#define SLUICE_PACKING_PATTERN_RELAXATION_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/int128.h"
+#include "packing/machine_filling.h"
+#include "packing/packing_draft.h"
+#include "packing/packing_problem.h"
+#include "packing/pattern_master.h"
+
+namespace sluice {
+
+// A pattern that is known, and what its tasks cost on one machine.
+struct KnownPattern {
+  size_t group = 0;
+  std::vector<std::pair<size_t, int64_t>> tasks;
+  int64_t cost = 0;
+};
+
+class PatternRelaxation {
+ public:
+  // `problem` must outlive this.  Its work ends at about `work_max`.
+  PatternRelaxation(const PackingProblem& problem, int64_t work_max);
+
+  struct Amount {
+    size_t pattern = 0;
+    double machines = 0;
+  };
+  struct Relaxed {
+    int64_t bound = 0;
+    std::vector<Amount> amounts;  // Those over 0.
+    bool is_cut_short = false;
+  };
+  // The least waiting cost, whatever placements cost; or, with `waiting_cost`,
+  // the least cost of placements that leave no more than that.  `rest` is the
+  // problem, or what a search has left of it.  Where only the amounts are
+  // wanted the bound is not looked for with the same care.
+  enum class Wanted { kBound, kAmounts };
+  Relaxed Relax(const PackingRest& rest, std::optional<int64_t> waiting_cost,
+                Wanted wanted = Wanted::kBound);
+
+  const std::vector<KnownPattern>& patterns() const { return patterns_; }
+  int64_t work() const { return work_ + filling_.work(); }
+  bool IsSpent() const { return work() >= work_max_; }
+
+ private:
+  struct Goal;
+  // Patterns to begin with: of fillings one after the other.
+  void Seed();
+  // Adds the pattern to those known, if it is none of them.
+  void Learn(size_t group, const Filling& filling);
+  Int128 BoundAt(const Goal& goal, const std::vector<int64_t>& prices,
+                 Int128 filled) const;
+
+  const PackingProblem& problem_;
+  const int64_t work_max_;
+  MachineFilling filling_;
+  std::vector<KnownPattern> patterns_;
+  std::vector<std::vector<size_t>> patterns_of_;  // By group.
+  int64_t waiting_unit_ = 1;  // The least cost of a task that waits,
+  int64_t cost_unit_ = 1;     // and the most of one that is placed.
+  int64_t work_ = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_PACKING_PATTERN_RELAXATION_H_

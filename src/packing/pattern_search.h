@@ -1,0 +1,34 @@
+// Integral packings out of the patterns of a relaxation.
+//
+// Threads: none.  Determinism: the same calls give the same packings.
+
+#ifndef SLUICE_PACKING_PATTERN_SEARCH_H_
+#define SLUICE_PACKING_PATTERN_SEARCH_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "packing/packing_draft.h"
+#include "packing/packing_problem.h"
+#include "packing/pattern_relaxation.h"
+
+namespace sluice {
+
+// A dive: of each pattern as many machines are decided on as the relaxation has
+// whole ones, and one more from a part of `round_up_from` on.  The rest is
+// relaxed again, until nothing is left.
+PackingDraft Dive(const PackingProblem& problem, PackingRest rest,
+                  std::optional<int64_t> waiting_cost, double round_up_from,
+                  PatternRelaxation* relaxation);
+
+// Takes a few machines at a time out of the packing and decides on them anew,
+// together with all that waits (large neighborhood search; Shaw: Using
+// constraint programming and local search methods to solve vehicle routing
+// problems, 1998).  The cost never rises.  Ends at `bound`, or after so many
+// attempts in a row that gained nothing.
+void Mend(const PackingProblem& problem, PackingCost bound, int attempts_max,
+          PatternRelaxation* relaxation, PackingDraft* draft);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PACKING_PATTERN_SEARCH_H_
