@@ -585,6 +585,7 @@ void ClusterState::LeaveJob(JobId id) {
 void ClusterState::Erase(Task* task) {
   const TaskId id = task->id;
   ReleaseLabels(&task->labels);
+  SetOwner(task, Owner());
   rules_.Release(task->class_key.rules);
   peers_.Erase(id);
   removed_.erase(id);

@@ -115,6 +115,9 @@ class ClusterState {
   uint64_t version() const { return counters_.version; }
   // Submissions that used a known uid again, since the start.
   int64_t reused_uid_count() const { return reused_uid_count_; }
+  // Tasks looked at because machines began or ceased to avoid an owner, since
+  // the start.
+  int64_t avoid_look_count() const { return avoid_look_count_; }
 
   bool has_changes() const { return !changes_.empty(); }
   ChangeSet TakeChanges();
@@ -174,6 +177,7 @@ class ClusterState {
   void Resubmit(Task* task, const SubmitTask& command, int64_t now_ms);
   Ack Finish(TaskId id, TaskState state);
   void Describe(Task* task, const TaskSpec& spec);
+  void SetOwner(Task* task, const Owner& owner);
   // An update keeps the tree, and the amounts where it states none.
   void Describe(Machine* machine, const MachineSpec& spec, bool keep_tree,
                 int64_t now_ms);
@@ -236,12 +240,14 @@ class ClusterState {
   RulesTable rules_;
   PeerTable peers_{*this};
   absl::btree_map<Owner, int64_t> avoided_owners_;  // By how many machines.
+  absl::btree_map<Owner, absl::btree_set<TaskId>> tasks_of_owner_;
   absl::btree_map<MachineId, MachineFields> described_machines_;
   absl::btree_set<MachineId> no_execute_machines_;
   ResourceNames resources_;
 
   StateCounters counters_;
   int64_t reused_uid_count_ = 0;
+  int64_t avoid_look_count_ = 0;
   ChangeSet changes_;
 };
 

@@ -53,7 +53,7 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   if (is_running) Vacate(task);
   task->is_evicted = is_evicted;
   task->class_key.request = *std::move(request);
-  task->owner = spec.owner;
+  SetOwner(task, spec.owner);
   SetRules(task, spec.rules);
   task->class_key.meant_by = peers_.Identify(
       task->id, {spec.task_namespace, spec.labels, spec.namespace_labels,
@@ -66,6 +66,17 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   std::vector<Label> former = std::move(task->labels);
   task->labels = InternLabels(spec.labels);
   ReleaseLabels(&former);
+}
+
+void ClusterState::SetOwner(Task* task, const Owner& owner) {
+  if (task->owner == owner) return;
+  if (const auto it = tasks_of_owner_.find(task->owner);
+      it != tasks_of_owner_.end()) {
+    it->second.erase(task->id);
+    if (it->second.empty()) tasks_of_owner_.erase(it);
+  }
+  if (!owner.empty()) tasks_of_owner_[owner].insert(task->id);
+  task->owner = owner;
 }
 
 void ClusterState::SetRules(Task* task, const PlacementRules& rules) {
@@ -137,10 +148,13 @@ void ClusterState::SetAvoids(Machine* machine, std::vector<Owner> avoids) {
 }
 
 void ClusterState::Reclassify(const Owner& owner) {
-  for (const auto& [id, task] : tasks_) {
-    if (task->owner != owner) continue;
+  const auto it = tasks_of_owner_.find(owner);
+  if (it == tasks_of_owner_.end()) return;
+  for (const TaskId id : it->second) {
+    ++avoid_look_count_;
+    Task* task = tasks_.at(id).get();
     LeaveQueue(*task);
-    SetRules(task.get(), *task->class_key.rules);
+    SetRules(task, *task->class_key.rules);
     EnterQueue(*task);
   }
 }
