@@ -102,9 +102,13 @@ class ClusterState {
   // By the uuid of the machine itself.
   const Machine* FindMachine(std::string_view uuid) const;
 
-  // The name of a resource ("cpu", "nvidia.com/gpu", ...).
-  const std::string& ResourceName(ResourceIndex index) const;
-  size_t resource_count() const { return resources_.by_index.size(); }
+  // The name of a resource ("cpu", "nvidia.com/gpu", ...); "" where the index
+  // is free.
+  const std::string& ResourceName(ResourceIndex index) const {
+    return resources_.NameOf(index);
+  }
+  // One more than the last index that has a name.
+  size_t resource_count() const { return resources_.size(); }
   int64_t departed_count() const {
     return static_cast<int64_t>(departed_.size());
   }
@@ -135,9 +139,13 @@ class ClusterState {
   // Classifies tasks by the terms that came since the last call.
   void SyncPeers() { Reclassify(peers_.Sync()); }
 
-  // Recovery: puts records back, jobs and machines before the tasks and
-  // deltas that name them, the counters last.  Errors name the record that
-  // contradicts another; the state is then of no use.
+  // Recovery: puts records back, the names of extended resources first, jobs
+  // and machines before the tasks and deltas that name them, the counters last.
+  // Errors name the record that contradicts another; the state is then of no
+  // use.
+  absl::Status RestoreResourceName(const std::string& name) {
+    return resources_.Append(name);
+  }
   absl::Status RestoreJob(const Job& job);
   absl::Status RestoreMachine(MachineId id, const MachineSpec& spec,
                               bool is_present,
@@ -149,8 +157,11 @@ class ClusterState {
   // are changes as any other.
   void RestoreCounters(const StateCounters& counters);
 
+  // New names are free again after the next command unless it uses them.
   // Errors: kResourceExhausted beyond kExtendedResourceNamesMax names.
-  absl::StatusOr<Resources> FromNamed(const NamedAmounts& amounts);
+  absl::StatusOr<Resources> FromNamed(const NamedAmounts& amounts) {
+    return resources_.FromNamed(amounts);
+  }
 
  private:
   Ack ApplyOne(const SubmitTask& command, int64_t now_ms);
@@ -190,6 +201,8 @@ class ClusterState {
   void DescribeTree(Machine* machine, const MachineSpec& spec);
   std::vector<Label> InternLabels(const LabelPairs& pairs);
   void ReleaseLabels(std::vector<Label>* labels);
+  // Counts the names of what is kept, and of what was.
+  void Keep(Resources amounts, Resources* kept);
 
   // Call around every change that may change whether the task waits.
   void LeaveQueue(const Task& task);
@@ -203,6 +216,8 @@ class ClusterState {
   void SetEvicted(Task* task, bool is_evicted);
   // Takes `load` off the machine.  REQUIRES: nothing accounts for it any more.
   void Release(const Resources& load, Machine* machine);
+  // The same for a task and its processing unit.
+  void ReleaseUnit(const Task& task, Machine* machine);
   void FreeOldestSharedLoad(Task* task);
   int32_t RoomiestPu(const Machine& machine, const Resources& request) const;
   void AppendDelta(const Task& task, bool is_repeat);

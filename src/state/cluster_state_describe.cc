@@ -52,7 +52,7 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   const bool is_evicted = task->is_evicted;
   if (is_running) Vacate(task);
   task->is_evicted = is_evicted;
-  task->class_key.request = *std::move(request);
+  Keep(*std::move(request), &task->class_key.request);
   SetOwner(task, spec.owner);
   SetRules(task, spec.rules);
   task->class_key.meant_by = peers_.Identify(
@@ -112,8 +112,8 @@ void ClusterState::Describe(Machine* machine, const MachineSpec& spec,
     machine->quarantine_reason = std::string(
         (allocatable.ok() ? capacity : allocatable).status().message());
   } else if (states_amounts) {
-    machine->allocatable = *std::move(allocatable);
-    machine->capacity = *std::move(capacity);
+    Keep(*std::move(allocatable), &machine->allocatable);
+    Keep(*std::move(capacity), &machine->capacity);
   }
   MachineFields& changed = described_machines_[machine->id];
   if (machine->name != spec.name) changed |= kNameField;
@@ -165,6 +165,7 @@ void ClusterState::DescribeTree(Machine* machine, const MachineSpec& spec) {
   for (const ProcessingUnit& pu : former) machine_ids_.erase(pu.uuid);
   for (const std::string& uuid : machine->other_uuids) machine_ids_.erase(uuid);
 
+  for (const ProcessingUnit& pu : former) resources_.Release(pu.capacity);
   machine->pus.clear();
   machine->other_uuids = spec.other_uuids;
   machine_ids_[machine->uuid] = machine->id;
@@ -173,7 +174,7 @@ void ClusterState::DescribeTree(Machine* machine, const MachineSpec& spec) {
     absl::StatusOr<Resources> capacity = FromNamed(pu.capacity);
     ProcessingUnit& unit = machine->pus.emplace_back();
     unit.uuid = pu.uuid;
-    if (capacity.ok()) unit.capacity = *std::move(capacity);
+    if (capacity.ok()) Keep(*std::move(capacity), &unit.capacity);
   }
   for (const std::string& uuid : spec.other_uuids) {
     machine_ids_[uuid] = machine->id;
@@ -225,24 +226,10 @@ void ClusterState::ReleaseLabels(std::vector<Label>* labels) {
   labels->clear();
 }
 
-absl::StatusOr<Resources> ClusterState::FromNamed(const NamedAmounts& amounts) {
-  Resources resources;
-  for (const auto& [name, amount] : amounts) {
-    const auto [it, is_new] =
-        resources_.indices.try_emplace(name, resources_.by_index.size());
-    if (is_new) {
-      if (resources_.by_index.size() >=
-          kBuiltinResourceCount + kExtendedResourceNamesMax) {
-        resources_.indices.erase(it);
-        return absl::ResourceExhaustedError(
-            StrCat("extended resource '", name, "': more than ",
-                   kExtendedResourceNamesMax, " distinct names"));
-      }
-      resources_.by_index.push_back(name);
-    }
-    resources.Set(it->second, amount);
-  }
-  return resources;
+void ClusterState::Keep(Resources amounts, Resources* kept) {
+  resources_.Acquire(amounts);
+  resources_.Release(*kept);
+  *kept = std::move(amounts);
 }
 
 NamedAmounts ClusterState::ToNamed(const Resources& resources) const {
