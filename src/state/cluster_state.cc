@@ -39,7 +39,7 @@ int64_t DominantShare(const Resources& load, const Resources& capacity) {
 // Commands
 
 // Not inline: every file with a state would compile both.
-ClusterState::ClusterState() = default;
+ClusterState::ClusterState() : class_names_(kRecentClassesMax) {}
 ClusterState::~ClusterState() = default;
 
 Ack ClusterState::Apply(const Command& command, int64_t now_ms) {
@@ -70,7 +70,7 @@ Ack ClusterState::ApplyOne(const SubmitTask& command, int64_t now_ms) {
   task->sequence = counters_.next_task_sequence++;
   task->job = JobFor(command);
   Describe(task, command.spec);
-  EnterQueue(*task);
+  EnterQueue(task);
   return Ack::kOk;
 }
 
@@ -115,7 +115,7 @@ void ClusterState::Resubmit(Task* task, const SubmitTask& command,
   if (is_counted) ++jobs_.at(task->job)->running_count;
   LeaveJob(former_job);
   Describe(task, command.spec);
-  EnterQueue(*task);
+  EnterQueue(task);
 }
 
 Ack ClusterState::ApplyOne(const UpdateTask& command, int64_t /*now_ms*/) {
@@ -129,7 +129,7 @@ Ack ClusterState::ApplyOne(const UpdateTask& command, int64_t /*now_ms*/) {
   }
   LeaveQueue(*task);
   Describe(task, command.spec);
-  EnterQueue(*task);
+  EnterQueue(task);
   return Ack::kOk;
 }
 
@@ -415,7 +415,7 @@ void ClusterState::Revoke(const Delta& delta) {
   // Also where it is told a second time: its client asked for a machine, and
   // this one is gone.
   Unplace(task);
-  EnterQueue(*task);
+  EnterQueue(task);
 }
 
 void ClusterState::DeleteDelta(uint64_t sequence) {
@@ -456,7 +456,7 @@ void ClusterState::Withdraw(TaskId id) {
   Task* task = MutableTask(id);
   CHECK(task != nullptr && task->state == TaskState::kRunning && IsUntold(id));
   Unplace(task);
-  EnterQueue(*task);
+  EnterQueue(task);
 }
 
 void ClusterState::Unplace(Task* task) {
@@ -566,12 +566,19 @@ void ClusterState::LeaveQueue(const Task& task) {
   --pending_count_;
 }
 
-void ClusterState::EnterQueue(const Task& task) {
-  if (!task.IsUnscheduled()) return;
-  unscheduled_.insert(task.id);
-  ++jobs_.at(task.job)->pending_count;
-  if (!task.IsSchedulable()) return;
-  pending_[task.class_key].emplace(task.sequence, &task);
+void ClusterState::EnterQueue(Task* task) {
+  if (!task->IsUnscheduled()) return;
+  unscheduled_.insert(task->id);
+  ++jobs_.at(task->job)->pending_count;
+  if (!task->IsSchedulable()) return;
+  auto it = pending_.find(task->class_key);
+  if (it == pending_.end()) {
+    ClassKey key = task->class_key;
+    key.name = class_names_.NameOf(key, resources_);
+    it = pending_.emplace(std::move(key), PendingTasks()).first;
+  }
+  task->class_key.name = it->first.name;
+  it->second.emplace(task->sequence, task);
   ++pending_count_;
 }
 
@@ -676,7 +683,8 @@ void ClusterState::Reclassify(const std::vector<TaskId>& tasks) {
     Task* task = FindIn(tasks_, id);
     LeaveQueue(*task);
     task->class_key.meant_by = peers_.MeaningOf(id);
-    EnterQueue(*task);
+    task->class_key.name = 0;
+    EnterQueue(task);
   }
 }
 

@@ -33,6 +33,7 @@
 #include "sluice/state/resources.h"
 #include "sluice/state/task.h"
 #include "state/changes.h"
+#include "state/class_names.h"
 #include "state/command.h"
 #include "state/delta.h"
 #include "state/interner.h"
@@ -206,7 +207,7 @@ class ClusterState {
 
   // Call around every change that may change whether the task waits.
   void LeaveQueue(const Task& task);
-  void EnterQueue(const Task& task);
+  void EnterQueue(Task* task);
 
   void PlaceOn(Task* task, Machine* machine, int64_t now_ms);
   void Occupy(Task* task, Machine* machine, int32_t pu);
@@ -259,6 +260,7 @@ class ClusterState {
   absl::btree_map<MachineId, MachineFields> described_machines_;
   absl::btree_set<MachineId> no_execute_machines_;
   ResourceNames resources_;
+  ClassNames class_names_;
 
   StateCounters counters_;
   int64_t reused_uid_count_ = 0;

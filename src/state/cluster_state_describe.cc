@@ -43,6 +43,7 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   task->class_key.gang = job != nullptr && job->gang.minimum > 0
                              ? std::optional(job->id)
                              : std::nullopt;
+  task->class_key.name = 0;
   // A running task whose new description makes no sense keeps its old one.
   if (!task->quarantine_reason.empty()) return;
   *request += Resources(0, 0, 0, 1);
@@ -155,7 +156,8 @@ void ClusterState::Reclassify(const Owner& owner) {
     Task* task = tasks_.at(id).get();
     LeaveQueue(*task);
     SetRules(task, *task->class_key.rules);
-    EnterQueue(*task);
+    task->class_key.name = 0;
+    EnterQueue(task);
   }
 }
 

@@ -107,7 +107,7 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
       (task->state != TaskState::kRunning || task->holder_count > 1)) {
     return error("it is told to leave, and does not run alone under its uid");
   }
-  EnterQueue(*task);
+  EnterQueue(task);
   return absl::OkStatus();
 }
 

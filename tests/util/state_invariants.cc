@@ -77,6 +77,10 @@ std::string FindContradiction(const ClusterState& state) {
         of_class->second.at(task->sequence) != task.get()) {
       return StrCat("task ", id.value, " is not in its queue");
     }
+    if (task->class_key.name == 0 ||
+        task->class_key.name != of_class->first.name) {
+      return StrCat("task ", id.value, " has not the name of its class");
+    }
   }
   if (const std::string wrong = FindWrongName(state); !wrong.empty()) {
     return wrong;
