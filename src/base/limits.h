@@ -74,6 +74,10 @@ inline constexpr size_t kExtendedResourceNamesMax = 256;
 // of 15,000 may lose and regain all of itself.
 inline constexpr size_t kDepartedMachinesMax = 20000;
 
+// Classes of tasks whose names are known for sure (state/class_names.h), and
+// twice as many at most: some hundred bytes each.
+inline constexpr size_t kRecentClassesMax = 50000;
+
 // Uids that expect further removals though their task is gone; each costs a
 // record of about a hundred bytes.
 inline constexpr size_t kRemovedTasksMax = 65536;

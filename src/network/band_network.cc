@@ -8,7 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/hash/hash.h"
 #include "base/int128.h"
 #include "cost/waiting_cost.h"
 #include "network/constructs.h"
@@ -83,13 +82,6 @@ std::vector<CostSegment> RisingSegments(FlowCost cost, FlowCost step,
   return segments;
 }
 
-// The same in every pass of this process that the class is in.  Two classes may
-// share one: that costs the solver time and nothing else.
-uint64_t NameOf(const ClassKey& key) {
-  return absl::HashOf(key.priority, key.request, key.rules->id, key.meant_by,
-                      key.gang.value_or(JobId()));
-}
-
 // What the k-th task to land on the machine costs, for each of its slots.
 std::vector<FlowCost> LoadCosts(const Machine& machine,
                                 const Resources& mean_request, FlowUnits slots,
@@ -121,7 +113,7 @@ BandNetwork::BandNetwork(std::span<const MachineGroup> groups,
                          std::span<const BandClass> classes, int64_t now_ms) {
   for (const BandClass& band_class : classes) {
     const auto count = static_cast<FlowUnits>(band_class.tasks.size());
-    problem_.SetName(problem_.AddNode(count), NameOf(band_class.key));
+    problem_.SetName(problem_.AddNode(count), band_class.key.name);
     supply_ += count;
   }
   sink_ = problem_.AddNode(-supply_);

@@ -150,9 +150,8 @@ absl::Status Recovery::AddMessage(const v1::StoredCounters& stored) {
                             .next_task_sequence = stored.next_task_sequence(),
                             .next_delta_sequence = stored.next_delta_sequence(),
                             .version = stored.version()};
-  // Naming a resource deals the next index.
   for (const std::string& name : stored.extended_resources()) {
-    RETURN_IF_ERROR(state_.FromNamed({{name, 0}}).status());
+    RETURN_IF_ERROR(state_.RestoreResourceName(name));
   }
   return absl::OkStatus();
 }

@@ -39,12 +39,14 @@ int64_t DominantShare(const Resources& load, const Resources& capacity) {
 // Commands
 
 // Not inline: every file with a state would compile both.
-ClusterState::ClusterState() = default;
+ClusterState::ClusterState() : class_names_(kRecentClassesMax) {}
 ClusterState::~ClusterState() = default;
 
 Ack ClusterState::Apply(const Command& command, int64_t now_ms) {
-  return std::visit([&](const auto& one) { return ApplyOne(one, now_ms); },
-                    command);
+  const Ack ack = std::visit(
+      [&](const auto& one) { return ApplyOne(one, now_ms); }, command);
+  resources_.FreeUnused();
+  return ack;
 }
 
 Ack ClusterState::ApplyOne(const SubmitTask& command, int64_t now_ms) {
@@ -68,7 +70,7 @@ Ack ClusterState::ApplyOne(const SubmitTask& command, int64_t now_ms) {
   task->sequence = counters_.next_task_sequence++;
   task->job = JobFor(command);
   Describe(task, command.spec);
-  EnterQueue(*task);
+  EnterQueue(task);
   return Ack::kOk;
 }
 
@@ -83,6 +85,7 @@ void ClusterState::Resubmit(Task* task, const SubmitTask& command,
     Machine* machine = MutableMachine(task->machine);
     if (!is_same_task && !IsUntold(task->id)) {
       // The earlier task goes on running: its load stays, without a name.
+      resources_.Acquire(task->class_key.request);
       task->shared_loads.push_back({machine->id, task->class_key.request,
                                     task->class_key.rules->host_ports});
       machine->AddLoad(task->class_key.request,
@@ -112,7 +115,7 @@ void ClusterState::Resubmit(Task* task, const SubmitTask& command,
   if (is_counted) ++jobs_.at(task->job)->running_count;
   LeaveJob(former_job);
   Describe(task, command.spec);
-  EnterQueue(*task);
+  EnterQueue(task);
 }
 
 Ack ClusterState::ApplyOne(const UpdateTask& command, int64_t /*now_ms*/) {
@@ -126,7 +129,7 @@ Ack ClusterState::ApplyOne(const UpdateTask& command, int64_t /*now_ms*/) {
   }
   LeaveQueue(*task);
   Describe(task, command.spec);
-  EnterQueue(*task);
+  EnterQueue(task);
   return Ack::kOk;
 }
 
@@ -260,6 +263,7 @@ Ack ClusterState::ApplyOne(const AddForeignPod& command, int64_t /*now_ms*/) {
   RemoveForeign(command.name);
   Machine* machine = MutableMachine(it->second);
   *usage += OnePod();
+  resources_.Acquire(*usage);
   machine->used += *usage;
   machine->foreign_pods.emplace(command.name, *std::move(usage));
   Touch(*machine);
@@ -290,6 +294,7 @@ void ClusterState::RemoveForeign(const std::string& name) {
   machine->foreign_pods.erase(pod);
   Touch(*machine);
   foreign_pod_machines_.erase(it);
+  resources_.Release(usage);
   Release(usage, machine);
 }
 
@@ -410,7 +415,7 @@ void ClusterState::Revoke(const Delta& delta) {
   // Also where it is told a second time: its client asked for a machine, and
   // this one is gone.
   Unplace(task);
-  EnterQueue(*task);
+  EnterQueue(task);
 }
 
 void ClusterState::DeleteDelta(uint64_t sequence) {
@@ -451,7 +456,7 @@ void ClusterState::Withdraw(TaskId id) {
   Task* task = MutableTask(id);
   CHECK(task != nullptr && task->state == TaskState::kRunning && IsUntold(id));
   Unplace(task);
-  EnterQueue(*task);
+  EnterQueue(task);
 }
 
 void ClusterState::Unplace(Task* task) {
@@ -480,11 +485,7 @@ void ClusterState::Vacate(Task* task) {
   CountRunning(*task, -1);
   Machine* machine = MutableMachine(task->machine);
   machine->tasks.erase(task->id);
-  if (task->pu != kNoPu) {
-    ProcessingUnit& unit = machine->pus[static_cast<size_t>(task->pu)];
-    unit.used -= task->class_key.request;
-    --unit.task_count;
-  }
+  if (task->pu != kNoPu) ReleaseUnit(*task, machine);
   machine->ReleasePorts(task->class_key.rules->host_ports);
   Release(task->class_key.request, machine);
   task->machine = MachineId{};
@@ -499,6 +500,7 @@ void ClusterState::FreeOldestSharedLoad(Task* task) {
   Machine* machine = MutableMachine(load.machine);
   --machine->shared_load_count;
   machine->ReleasePorts(load.host_ports);
+  resources_.Release(load.usage);
   Release(load.usage, machine);
 }
 
@@ -520,6 +522,19 @@ void ClusterState::Release(const Resources& load, Machine* machine) {
     }
   }
   machine->used = sum;
+}
+
+void ClusterState::ReleaseUnit(const Task& task, Machine* machine) {
+  ProcessingUnit& unit = machine->pus[static_cast<size_t>(task.pu)];
+  --unit.task_count;
+  const bool is_exact = !unit.used.IsSaturated();
+  unit.used -= task.class_key.request;
+  if (is_exact) return;
+  unit.used = Resources();
+  for (const TaskId id : machine->tasks) {
+    const Task* other = FindTask(id);
+    if (other->pu == task.pu) unit.used += other->class_key.request;
+  }
 }
 
 int32_t ClusterState::RoomiestPu(const Machine& machine,
@@ -551,12 +566,19 @@ void ClusterState::LeaveQueue(const Task& task) {
   --pending_count_;
 }
 
-void ClusterState::EnterQueue(const Task& task) {
-  if (!task.IsUnscheduled()) return;
-  unscheduled_.insert(task.id);
-  ++jobs_.at(task.job)->pending_count;
-  if (!task.IsSchedulable()) return;
-  pending_[task.class_key].emplace(task.sequence, &task);
+void ClusterState::EnterQueue(Task* task) {
+  if (!task->IsUnscheduled()) return;
+  unscheduled_.insert(task->id);
+  ++jobs_.at(task->job)->pending_count;
+  if (!task->IsSchedulable()) return;
+  auto it = pending_.find(task->class_key);
+  if (it == pending_.end()) {
+    ClassKey key = task->class_key;
+    key.name = class_names_.NameOf(key, resources_);
+    it = pending_.emplace(std::move(key), PendingTasks()).first;
+  }
+  task->class_key.name = it->first.name;
+  it->second.emplace(task->sequence, task);
   ++pending_count_;
 }
 
@@ -585,6 +607,8 @@ void ClusterState::LeaveJob(JobId id) {
 void ClusterState::Erase(Task* task) {
   const TaskId id = task->id;
   ReleaseLabels(&task->labels);
+  resources_.Release(task->class_key.request);
+  SetOwner(task, Owner());
   rules_.Release(task->class_key.rules);
   peers_.Erase(id);
   removed_.erase(id);
@@ -596,6 +620,9 @@ void ClusterState::DropMachine(MachineId id) {
   Machine* machine = MutableMachine(id);
   Touch(*machine);
   SetAvoids(machine, {});
+  Keep(Resources(), &machine->allocatable);
+  Keep(Resources(), &machine->capacity);
+  for (ProcessingUnit& pu : machine->pus) Keep(Resources(), &pu.capacity);
   peers_.Drop(*machine);
   described_machines_[id] = kAllFields;
   no_execute_machines_.erase(id);
@@ -621,10 +648,6 @@ const Machine* ClusterState::FindMachine(std::string_view uuid) const {
   if (it == machine_ids_.end()) return nullptr;
   const Machine* machine = FindMachine(it->second);
   return machine->uuid == uuid ? machine : nullptr;
-}
-
-const std::string& ClusterState::ResourceName(ResourceIndex index) const {
-  return resources_.by_index.at(index);
 }
 
 Task* ClusterState::MutableTask(TaskId id) {
@@ -660,7 +683,8 @@ void ClusterState::Reclassify(const std::vector<TaskId>& tasks) {
     Task* task = FindIn(tasks_, id);
     LeaveQueue(*task);
     task->class_key.meant_by = peers_.MeaningOf(id);
-    EnterQueue(*task);
+    task->class_key.name = 0;
+    EnterQueue(task);
   }
 }
 

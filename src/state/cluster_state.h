@@ -33,6 +33,7 @@
 #include "sluice/state/resources.h"
 #include "sluice/state/task.h"
 #include "state/changes.h"
+#include "state/class_names.h"
 #include "state/command.h"
 #include "state/delta.h"
 #include "state/interner.h"
@@ -102,9 +103,13 @@ class ClusterState {
   // By the uuid of the machine itself.
   const Machine* FindMachine(std::string_view uuid) const;
 
-  // The name of a resource ("cpu", "nvidia.com/gpu", ...).
-  const std::string& ResourceName(ResourceIndex index) const;
-  size_t resource_count() const { return resources_.by_index.size(); }
+  // The name of a resource ("cpu", "nvidia.com/gpu", ...); "" where the index
+  // is free.
+  const std::string& ResourceName(ResourceIndex index) const {
+    return resources_.NameOf(index);
+  }
+  // One more than the last index that has a name.
+  size_t resource_count() const { return resources_.size(); }
   int64_t departed_count() const {
     return static_cast<int64_t>(departed_.size());
   }
@@ -115,6 +120,9 @@ class ClusterState {
   uint64_t version() const { return counters_.version; }
   // Submissions that used a known uid again, since the start.
   int64_t reused_uid_count() const { return reused_uid_count_; }
+  // Tasks looked at because machines began or ceased to avoid an owner, since
+  // the start.
+  int64_t avoid_look_count() const { return avoid_look_count_; }
 
   bool has_changes() const { return !changes_.empty(); }
   ChangeSet TakeChanges();
@@ -132,9 +140,13 @@ class ClusterState {
   // Classifies tasks by the terms that came since the last call.
   void SyncPeers() { Reclassify(peers_.Sync()); }
 
-  // Recovery: puts records back, jobs and machines before the tasks and
-  // deltas that name them, the counters last.  Errors name the record that
-  // contradicts another; the state is then of no use.
+  // Recovery: puts records back, the names of extended resources first, jobs
+  // and machines before the tasks and deltas that name them, the counters last.
+  // Errors name the record that contradicts another; the state is then of no
+  // use.
+  absl::Status RestoreResourceName(const std::string& name) {
+    return resources_.Append(name);
+  }
   absl::Status RestoreJob(const Job& job);
   absl::Status RestoreMachine(MachineId id, const MachineSpec& spec,
                               bool is_present,
@@ -146,8 +158,11 @@ class ClusterState {
   // are changes as any other.
   void RestoreCounters(const StateCounters& counters);
 
+  // New names are free again after the next command unless it uses them.
   // Errors: kResourceExhausted beyond kExtendedResourceNamesMax names.
-  absl::StatusOr<Resources> FromNamed(const NamedAmounts& amounts);
+  absl::StatusOr<Resources> FromNamed(const NamedAmounts& amounts) {
+    return resources_.FromNamed(amounts);
+  }
 
  private:
   Ack ApplyOne(const SubmitTask& command, int64_t now_ms);
@@ -174,6 +189,7 @@ class ClusterState {
   void Resubmit(Task* task, const SubmitTask& command, int64_t now_ms);
   Ack Finish(TaskId id, TaskState state);
   void Describe(Task* task, const TaskSpec& spec);
+  void SetOwner(Task* task, const Owner& owner);
   // An update keeps the tree, and the amounts where it states none.
   void Describe(Machine* machine, const MachineSpec& spec, bool keep_tree,
                 int64_t now_ms);
@@ -186,10 +202,12 @@ class ClusterState {
   void DescribeTree(Machine* machine, const MachineSpec& spec);
   std::vector<Label> InternLabels(const LabelPairs& pairs);
   void ReleaseLabels(std::vector<Label>* labels);
+  // Counts the names of what is kept, and of what was.
+  void Keep(Resources amounts, Resources* kept);
 
   // Call around every change that may change whether the task waits.
   void LeaveQueue(const Task& task);
-  void EnterQueue(const Task& task);
+  void EnterQueue(Task* task);
 
   void PlaceOn(Task* task, Machine* machine, int64_t now_ms);
   void Occupy(Task* task, Machine* machine, int32_t pu);
@@ -199,6 +217,8 @@ class ClusterState {
   void SetEvicted(Task* task, bool is_evicted);
   // Takes `load` off the machine.  REQUIRES: nothing accounts for it any more.
   void Release(const Resources& load, Machine* machine);
+  // The same for a task and its processing unit.
+  void ReleaseUnit(const Task& task, Machine* machine);
   void FreeOldestSharedLoad(Task* task);
   int32_t RoomiestPu(const Machine& machine, const Resources& request) const;
   void AppendDelta(const Task& task, bool is_repeat);
@@ -236,12 +256,15 @@ class ClusterState {
   RulesTable rules_;
   PeerTable peers_{*this};
   absl::btree_map<Owner, int64_t> avoided_owners_;  // By how many machines.
+  absl::btree_map<Owner, absl::btree_set<TaskId>> tasks_of_owner_;
   absl::btree_map<MachineId, MachineFields> described_machines_;
   absl::btree_set<MachineId> no_execute_machines_;
   ResourceNames resources_;
+  ClassNames class_names_;
 
   StateCounters counters_;
   int64_t reused_uid_count_ = 0;
+  int64_t avoid_look_count_ = 0;
   ChangeSet changes_;
 };
 

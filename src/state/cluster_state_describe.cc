@@ -43,6 +43,7 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   task->class_key.gang = job != nullptr && job->gang.minimum > 0
                              ? std::optional(job->id)
                              : std::nullopt;
+  task->class_key.name = 0;
   // A running task whose new description makes no sense keeps its old one.
   if (!task->quarantine_reason.empty()) return;
   *request += Resources(0, 0, 0, 1);
@@ -52,8 +53,8 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   const bool is_evicted = task->is_evicted;
   if (is_running) Vacate(task);
   task->is_evicted = is_evicted;
-  task->class_key.request = *std::move(request);
-  task->owner = spec.owner;
+  Keep(*std::move(request), &task->class_key.request);
+  SetOwner(task, spec.owner);
   SetRules(task, spec.rules);
   task->class_key.meant_by = peers_.Identify(
       task->id, {spec.task_namespace, spec.labels, spec.namespace_labels,
@@ -66,6 +67,17 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   std::vector<Label> former = std::move(task->labels);
   task->labels = InternLabels(spec.labels);
   ReleaseLabels(&former);
+}
+
+void ClusterState::SetOwner(Task* task, const Owner& owner) {
+  if (task->owner == owner) return;
+  if (const auto it = tasks_of_owner_.find(task->owner);
+      it != tasks_of_owner_.end()) {
+    it->second.erase(task->id);
+    if (it->second.empty()) tasks_of_owner_.erase(it);
+  }
+  if (!owner.empty()) tasks_of_owner_[owner].insert(task->id);
+  task->owner = owner;
 }
 
 void ClusterState::SetRules(Task* task, const PlacementRules& rules) {
@@ -101,8 +113,8 @@ void ClusterState::Describe(Machine* machine, const MachineSpec& spec,
     machine->quarantine_reason = std::string(
         (allocatable.ok() ? capacity : allocatable).status().message());
   } else if (states_amounts) {
-    machine->allocatable = *std::move(allocatable);
-    machine->capacity = *std::move(capacity);
+    Keep(*std::move(allocatable), &machine->allocatable);
+    Keep(*std::move(capacity), &machine->capacity);
   }
   MachineFields& changed = described_machines_[machine->id];
   if (machine->name != spec.name) changed |= kNameField;
@@ -137,11 +149,15 @@ void ClusterState::SetAvoids(Machine* machine, std::vector<Owner> avoids) {
 }
 
 void ClusterState::Reclassify(const Owner& owner) {
-  for (const auto& [id, task] : tasks_) {
-    if (task->owner != owner) continue;
+  const auto it = tasks_of_owner_.find(owner);
+  if (it == tasks_of_owner_.end()) return;
+  for (const TaskId id : it->second) {
+    ++avoid_look_count_;
+    Task* task = tasks_.at(id).get();
     LeaveQueue(*task);
-    SetRules(task.get(), *task->class_key.rules);
-    EnterQueue(*task);
+    SetRules(task, *task->class_key.rules);
+    task->class_key.name = 0;
+    EnterQueue(task);
   }
 }
 
@@ -151,6 +167,7 @@ void ClusterState::DescribeTree(Machine* machine, const MachineSpec& spec) {
   for (const ProcessingUnit& pu : former) machine_ids_.erase(pu.uuid);
   for (const std::string& uuid : machine->other_uuids) machine_ids_.erase(uuid);
 
+  for (const ProcessingUnit& pu : former) resources_.Release(pu.capacity);
   machine->pus.clear();
   machine->other_uuids = spec.other_uuids;
   machine_ids_[machine->uuid] = machine->id;
@@ -159,7 +176,7 @@ void ClusterState::DescribeTree(Machine* machine, const MachineSpec& spec) {
     absl::StatusOr<Resources> capacity = FromNamed(pu.capacity);
     ProcessingUnit& unit = machine->pus.emplace_back();
     unit.uuid = pu.uuid;
-    if (capacity.ok()) unit.capacity = *std::move(capacity);
+    if (capacity.ok()) Keep(*std::move(capacity), &unit.capacity);
   }
   for (const std::string& uuid : spec.other_uuids) {
     machine_ids_[uuid] = machine->id;
@@ -211,24 +228,10 @@ void ClusterState::ReleaseLabels(std::vector<Label>* labels) {
   labels->clear();
 }
 
-absl::StatusOr<Resources> ClusterState::FromNamed(const NamedAmounts& amounts) {
-  Resources resources;
-  for (const auto& [name, amount] : amounts) {
-    const auto [it, is_new] =
-        resources_.indices.try_emplace(name, resources_.by_index.size());
-    if (is_new) {
-      if (resources_.by_index.size() >=
-          kBuiltinResourceCount + kExtendedResourceNamesMax) {
-        resources_.indices.erase(it);
-        return absl::ResourceExhaustedError(
-            StrCat("extended resource '", name, "': more than ",
-                   kExtendedResourceNamesMax, " distinct names"));
-      }
-      resources_.by_index.push_back(name);
-    }
-    resources.Set(it->second, amount);
-  }
-  return resources;
+void ClusterState::Keep(Resources amounts, Resources* kept) {
+  resources_.Acquire(amounts);
+  resources_.Release(*kept);
+  *kept = std::move(amounts);
 }
 
 NamedAmounts ClusterState::ToNamed(const Resources& resources) const {

@@ -77,6 +77,7 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
   for (const SharedLoad& load : stored.shared_loads) {
     Machine* machine = MutableMachine(load.machine);
     if (machine == nullptr) return error("a machine it used is not stored");
+    resources_.Acquire(load.usage);
     machine->AddLoad(load.usage, load.host_ports);
     ++machine->shared_load_count;
   }
@@ -106,7 +107,7 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
       (task->state != TaskState::kRunning || task->holder_count > 1)) {
     return error("it is told to leave, and does not run alone under its uid");
   }
-  EnterQueue(*task);
+  EnterQueue(task);
   return absl::OkStatus();
 }
 
@@ -136,6 +137,8 @@ absl::Status ClusterState::RestoreDelta(const Delta& delta) {
 void ClusterState::RestoreCounters(const StateCounters& counters) {
   counters_ = counters;
   changes_ = ChangeSet();
+  // Only now is it known which names nothing has.
+  resources_.FreeUnused();
   // Nobody knows which deltas arrived, so all are to be told again; those of a
   // machine that went away while they were in flight are undone.  Only now: a
   // task may have several, and what ends here is a change that the store must

@@ -197,6 +197,8 @@ std::string Transcript::Execute(std::string_view text) {
     output = Tasks();
   } else if (verb == "machines") {
     output = Machines();
+  } else if (verb == "classes") {
+    output = Classes();
   } else if (verb == "explain") {
     output = Explain(static_cast<uint64_t>(ParseNumber(line.words.at(1))));
   } else {
@@ -315,6 +317,18 @@ std::string Transcript::Machines() const {
     output += StrCat(machine->uuid, machine->is_present ? "" : " (gone)",
                      ": uses ", AmountsText(machine->used), " of ",
                      AmountsText(machine->allocatable), "\n");
+  }
+  return output.empty() ? "none\n" : output;
+}
+
+std::string Transcript::Classes() const {
+  std::string output;
+  for (const auto& [key, tasks] : cluster_.state().pending()) {
+    output += StrCat("class ", key.name, ":");
+    for (const auto& [sequence, task] : tasks) {
+      output += StrCat(" ", task->id.value);
+    }
+    output += "\n";
   }
   return output.empty() ? "none\n" : output;
 }

@@ -11,7 +11,7 @@
 //   round                      a whole round
 //   start-round  pass  commit  the same in steps: a pass is solved, committed
 //   reply  deliver  abandon    a Schedule call begins, has arrived, is lost
-//   tasks  machines            what the state says
+//   tasks  machines  classes   what the state says; classes of waiting tasks
 //   explain 1                  why a task waits
 //
 // cpu is in millicores, memory in bytes (Ki, Mi, Gi); what is not a known key
@@ -54,6 +54,7 @@ class Transcript {
   std::string Reply();
   std::string Tasks() const;
   std::string Machines() const;
+  std::string Classes() const;
   std::string Explain(uint64_t uid) const;
   std::string AmountsText(const Resources& resources) const;
 

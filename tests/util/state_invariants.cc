@@ -3,16 +3,56 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "base/strings.h"
 
 namespace sluice {
+
+namespace {
+
+// Names are there for what is stated, and for nothing else.
+std::string FindWrongName(const ClusterState& state) {
+  std::vector<bool> is_stated(state.resource_count());
+  bool is_unnamed = false;
+  const auto note = [&](const Resources& amounts) {
+    for (ResourceIndex i = 0; i < amounts.size(); ++i) {
+      if (amounts[i] == 0) continue;
+      is_unnamed |= i >= is_stated.size() || state.ResourceName(i).empty();
+      if (i < is_stated.size()) is_stated[i] = true;
+    }
+  };
+  for (const auto& [id, task] : state.tasks()) {
+    note(task->class_key.request);
+    for (const SharedLoad& load : task->shared_loads) note(load.usage);
+  }
+  for (const auto& [id, machine] : state.machines()) {
+    note(machine->allocatable);
+    note(machine->capacity);
+    for (const auto& [name, usage] : machine->foreign_pods) note(usage);
+    for (const ProcessingUnit& pu : machine->pus) note(pu.capacity);
+  }
+  for (ResourceIndex i = kBuiltinResourceCount; i < is_stated.size(); ++i) {
+    if (!is_stated[i] && !state.ResourceName(i).empty()) {
+      return StrCat("nothing states ", state.ResourceName(i));
+    }
+  }
+  // What follows from the rest must not have more.
+  for (const auto& [id, machine] : state.machines()) {
+    note(machine->used);
+    for (const ProcessingUnit& pu : machine->pus) note(pu.used);
+  }
+  return is_unnamed ? "an amount of a resource without a name" : "";
+}
+
+}  // namespace
 
 std::string FindContradiction(const ClusterState& state) {
   std::map<MachineId, Resources> used;
   std::map<MachineId, std::set<TaskId>> tasks_on;
   std::map<MachineId, int64_t> shared_loads;
   std::map<std::pair<MachineId, int32_t>, int64_t> tasks_on_pu;
+  std::map<std::pair<MachineId, int32_t>, Resources> used_on_pu;
   std::map<JobId, int64_t> tasks_of_job;
   std::set<TaskId> unscheduled;
   int64_t pending = 0;
@@ -26,6 +66,7 @@ std::string FindContradiction(const ClusterState& state) {
       used[task->machine] += task->class_key.request;
       tasks_on[task->machine].insert(id);
       ++tasks_on_pu[{task->machine, task->pu}];
+      used_on_pu[{task->machine, task->pu}] += task->class_key.request;
     }
     if (task->IsUnscheduled()) unscheduled.insert(id);
     if (!task->IsSchedulable()) continue;
@@ -36,6 +77,13 @@ std::string FindContradiction(const ClusterState& state) {
         of_class->second.at(task->sequence) != task.get()) {
       return StrCat("task ", id.value, " is not in its queue");
     }
+    if (task->class_key.name == 0 ||
+        task->class_key.name != of_class->first.name) {
+      return StrCat("task ", id.value, " has not the name of its class");
+    }
+  }
+  if (const std::string wrong = FindWrongName(state); !wrong.empty()) {
+    return wrong;
   }
   int64_t queued = 0;
   for (const auto& [key, tasks] : state.pending()) {
@@ -62,9 +110,10 @@ std::string FindContradiction(const ClusterState& state) {
       return StrCat("machine ", machine->uuid, " runs other tasks");
     }
     for (size_t i = 0; i < machine->pus.size(); ++i) {
-      if (machine->pus[i].task_count !=
-          tasks_on_pu[{id, static_cast<int32_t>(i)}]) {
-        return StrCat("unit ", machine->pus[i].uuid, " has other tasks");
+      const ProcessingUnit& pu = machine->pus[i];
+      const std::pair place(id, static_cast<int32_t>(i));
+      if (pu.task_count != tasks_on_pu[place] || pu.used != used_on_pu[place]) {
+        return StrCat("unit ", pu.uuid, " has other tasks");
       }
     }
   }

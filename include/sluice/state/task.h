@@ -51,6 +51,9 @@ struct ClassKey {
   const SelectorSet* meant_by = &NoSelectors();
   // The job, if that is a gang.
   std::optional<JobId> gang = {};
+  // Not part of the value: a number of its own where it has tasks that wait, or
+  // had (state/class_names.h); 0 is none.
+  uint64_t name = 0;
 
   // Whether where it may go depends on other tasks.
   bool IsBound() const {

@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "base/rng.h"
+#include "base/strings.h"
 #include "cost/waiting_cost.h"
 #include "flow/validate.h"
 #include "util/cluster_builder.h"
+#include "util/peer_builder.h"
 #include "util/status_matchers.h"
 #include "util/test_scheduler.h"
 
@@ -110,6 +114,57 @@ TEST_F(BandNetworkTest, DrawsOneClassArcByArc) {
               ElementsAre(kWaitingParts, kWaitingParts, kWaitingParts));
   EXPECT_EQ(Ends(problem, 3), std::pair(3, 1));  // Unscheduled to sink.
   EXPECT_THAT(UnitCosts(problem, 3), ElementsAre(0, 0, 0));
+}
+
+// The names of the classes that wait.
+std::vector<uint64_t> Names(TestScheduler* cluster) {
+  cluster->mutable_state().SyncPeers();
+  std::vector<BandClass> classes;
+  for (const auto& [key, tasks] : cluster->state().pending()) {
+    classes.push_back({.key = key, .tasks = {tasks.begin()->second}});
+  }
+  const BandNetwork network = DrawNetwork(classes, 0, cluster);
+  std::vector<uint64_t> names;
+  for (size_t i = 0; i < classes.size(); ++i) {
+    names.push_back(network.problem().name(static_cast<NodeIndex>(i)));
+  }
+  return names;
+}
+
+// A task that the other means.
+void ApplyPair(const std::string& app, TestScheduler* cluster) {
+  cluster->Apply(
+      Submitted(1, {.cpu = 1000, .labels = {{"app", app}}}, PeerOptions()));
+  cluster->Apply(Submitted(
+      2, {.cpu = 2000, .rules = {.anti_affinity = {{App(app), "zone"}}}},
+      PeerOptions()));
+}
+
+// Another process keeps what they say elsewhere.
+TEST(ClassNamesOfNetworks, FollowFromTheCommandsAlone) {
+  TestScheduler one;
+  TestScheduler other;
+  for (TestScheduler* cluster : {&one, &other}) {
+    ApplyPair("web", cluster);
+    EXPECT_EQ(Names(cluster).size(), 2u);
+  }
+  EXPECT_EQ(Names(&one), Names(&other));
+}
+
+// Else a class gets the prices of another, which lay at the same address.
+TEST(ClassNamesOfNetworks, AreNotThoseOfClassesThatAreNoMore) {
+  TestScheduler cluster;
+  std::set<uint64_t> seen;
+  constexpr size_t kLives = 100;
+  for (size_t i = 0; i < kLives; ++i) {
+    ApplyPair(StrCat("app-", i), &cluster);
+    const std::vector<uint64_t> names = Names(&cluster);
+    seen.insert(names.begin(), names.end());
+    cluster.Apply(Removed(1));
+    cluster.Apply(Removed(2));
+    cluster.mutable_state().CollectRules();
+  }
+  EXPECT_THAT(seen, SizeIs(2 * kLives));
 }
 
 // So that what one pass found out about a class is of use to the next.

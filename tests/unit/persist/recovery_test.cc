@@ -284,6 +284,49 @@ TEST(Recovery, KeepsTheOrderOfExtendedResources) {
   EXPECT_EQ(StateText(*Recovered(store)), StateText(state));
 }
 
+// What was freed before a restart is free after it, between others too.
+TEST(Recovery, BringsBackFreeIndicesOfResources) {
+  MemoryStore store;
+  ClusterState state;
+  SubmitTask junk = Submission(1);
+  for (size_t i = 0; i < kExtendedResourceNamesMax - 1; ++i) {
+    junk.spec.request.emplace_back(StrCat("x/", i), 1);
+  }
+  state.Apply(junk, 0);
+  SubmitTask submit = Submission(2);
+  submit.spec.request = {{"last", 1}};
+  state.Apply(submit, 0);
+  Save(&state, &store);
+  EXPECT_EQ(StateText(*Recovered(store)), StateText(state));
+  state.Apply(RemoveTask{{1}}, 0);
+  Save(&state, &store);
+  const auto again = Recovered(store);
+  EXPECT_EQ(StateText(*again), StateText(state));
+  EXPECT_EQ(again->resource_count(),
+            kBuiltinResourceCount + kExtendedResourceNamesMax);
+  // It goes on as the state would have gone on.
+  submit.task = {3};
+  submit.spec.request = {{"a", 1}, {"b", 1}};
+  for (ClusterState* one : {&state, again.get()}) one->Apply(submit, 0);
+  EXPECT_EQ(again->ResourceName(kBuiltinResourceCount + 1), "b");
+  EXPECT_EQ(StateText(*again), StateText(state));
+}
+
+// As in stores that were written when names were never freed.
+TEST(Recovery, FreesNamesThatNothingHas) {
+  MemoryStore store;
+  ClusterState state;
+  for (size_t i = 0; i < kExtendedResourceNamesMax; ++i) {
+    ASSERT_THAT(state.RestoreResourceName(StrCat("x/", i)), IsOk());
+  }
+  ChangeSet changes;
+  changes.counters = true;
+  ASSERT_THAT(store.Write(EncodeChanges(state, changes), Durability::kBuffered),
+              IsOk());
+  const auto again = Recovered(store);
+  EXPECT_EQ(again->resource_count(), kBuiltinResourceCount);
+}
+
 TEST(Recovery, BringsBackATaskWithTooManyResources) {
   MemoryStore store;
   ClusterState state;
@@ -519,7 +562,9 @@ TEST_F(DamagedStore, IsRefusedForMachinesThatContradictOthers) {
       0,
       [](auto* machine) {
         for (size_t i = 0; i <= kExtendedResourceNamesMax; ++i) {
-          machine->add_capacity()->set_resource(StrCat("x/", i));
+          v1::StoredAmount* amount = machine->add_capacity();
+          amount->set_resource(StrCat("x/", i));
+          amount->set_amount(1);
         }
       },
       "distinct names");

@@ -112,6 +112,38 @@ TEST_F(DescribeTest, AnOwnerMattersAsLongAsAnyMachineAvoidsIt) {
   EXPECT_EQ(RulesOf(1), &NoRules());
 }
 
+// A machine may avoid a thousand owners, and be described anew at any time.
+TEST_F(DescribeTest, OnlyTasksOfTheOwnerAreLookedAt) {
+  constexpr uint64_t kTasks = 10000;
+  constexpr uint64_t kOwners = 1000;
+  for (uint64_t uid = 0; uid < kTasks; ++uid) {
+    Do(Submitted(uid, {.owner = {"ReplicaSet", StrCat(uid / 2)}}));
+  }
+  MachineOptions options;
+  for (uint64_t i = 0; i < kOwners; ++i) {
+    options.avoids.push_back({"ReplicaSet", StrCat(i)});
+  }
+  std::ranges::sort(options.avoids);
+  Do(Added("m", options));
+  EXPECT_EQ(RulesOf(1)->owner.uid, "0");
+  EXPECT_EQ(state_.avoid_look_count(), 2 * kOwners);
+  Do(Updated("m", {}));
+  EXPECT_EQ(RulesOf(1), &NoRules());
+  EXPECT_EQ(state_.avoid_look_count(), 4 * kOwners);
+}
+
+TEST_F(DescribeTest, AnAvoidedOwnerConcernsNoTaskThatHasAnotherByNow) {
+  Do(Submitted(1, {.owner = kOwner}));
+  Do(Submitted(2, {.owner = kOwner}));
+  Do(Updated(1, {.owner = kOther}));
+  Do(Removed(2));
+  Do(Added("m", {.avoids = {kOwner}}));
+  EXPECT_EQ(RulesOf(1), &NoRules());
+  EXPECT_EQ(state_.avoid_look_count(), 0);
+  Do(Updated("m", {.avoids = {kOther}}));
+  EXPECT_EQ(RulesOf(1)->owner, kOther);
+}
+
 TEST_F(DescribeTest, ARunningTaskKeepsItsPlaceWhenItsOwnerIsAvoided) {
   Do(Added("m", {.cpu = 100}));
   Do(Submitted(

@@ -38,6 +38,71 @@ TEST_F(LimitsTest, QuarantineAMachineThatNamesTooManyResources) {
   EXPECT_TRUE(MachineOf("n").IsUsable());
 }
 
+// A client that names nonsense blocks the names of others no longer than its
+// tasks are there.
+TEST_F(LimitsTest, FreeTheNamesThatNobodyStatesAnyMore) {
+  const NamedAmounts gpu = {{"nvidia.com/gpu", 1}};
+  const NamedAmounts junk = Extended(0, kExtendedResourceNamesMax);
+  Do(Submitted(1, {.extended = junk}));
+  Do(Added("m", {.extended = gpu}));
+  EXPECT_FALSE(MachineOf("m").IsUsable());
+  Do(Removed(1));
+  Do(Updated("m", {.extended = gpu}));
+  EXPECT_TRUE(MachineOf("m").IsUsable());
+  Do(Submitted(2, {.extended = gpu}));
+  Run(2, "m");
+  EXPECT_EQ(state_.resource_count(), kBuiltinResourceCount + 1);
+  // Nor are they there after they were refused.
+  Do(Submitted(3, {.extended = junk}));
+  EXPECT_NE(TaskOf(3).quarantine_reason, "");
+  EXPECT_EQ(state_.resource_count(), kBuiltinResourceCount + 1);
+}
+
+TEST_F(LimitsTest, KeepANameAsLongAsAnythingStatesIt) {
+  const auto is_known = [&](std::string_view name) {
+    for (ResourceIndex i = 0; i < state_.resource_count(); ++i) {
+      if (state_.ResourceName(i) == name) return true;
+    }
+    return false;
+  };
+  Do(Added("m", {.cpu = 100,
+                 .extended = {{"of machine", 9}},
+                 .capacity = {{"of capacity", 1}},
+                 .pus = {{"m/0", {{"of unit", 1}}}}}));
+  Do(ForeignPod("pod", "m", {{"of pod", 1}}));
+  Do(Submitted(1, {.extended = {{"of machine", 1}}}));
+  Run(1, "m");
+  Do(Submitted(1, {.name = "another"}));  // The load of the first stays.
+  Do(Updated("m", {.cpu = 100}));
+  for (const char* name : {"of machine", "of pod", "of unit"}) {
+    EXPECT_TRUE(is_known(name)) << name;
+  }
+  EXPECT_FALSE(is_known("of capacity"));
+  Do(RemoveForeignPod{"pod"});
+  EXPECT_FALSE(is_known("of pod"));
+  Do(Removed(1));
+  EXPECT_FALSE(is_known("of machine"));
+  Do(Removed("m"));
+  EXPECT_TRUE(is_known("of unit")) << "it may return";
+  Do(Added("m", {}));
+  EXPECT_EQ(state_.resource_count(), kBuiltinResourceCount);
+}
+
+// An index that is free must be 0 everywhere, where sums were cut off too.
+TEST_F(LimitsTest, LeaveNothingOfANameThatIsFreed) {
+  Do(Added("m", {.cpu = 100, .pus = {{"m/0", {}}}}));
+  for (uint64_t uid = 1; uid <= 9; ++uid) {
+    Do(Submitted(uid));
+    Run(uid, "m");
+    Do(Updated(uid, {.extended = {{"junk", kAmountMax}}}));
+  }
+  EXPECT_TRUE(MachineOf("m").pus[0].used.IsSaturated());
+  for (uint64_t uid = 1; uid <= 9; ++uid) Do(Updated(uid, {}));
+  EXPECT_EQ(state_.resource_count(), kBuiltinResourceCount);
+  EXPECT_EQ(MachineOf("m").pus[0].used[kBuiltinResourceCount], 0);
+  EXPECT_EQ(MachineOf("m").used[kBuiltinResourceCount], 0);
+}
+
 TEST_F(LimitsTest, ForgetTheTombstonesBeyondTheBound) {
   const uint64_t count = kRemovedTasksMax + 1;
   for (uint64_t uid = 1; uid <= count; ++uid) {
