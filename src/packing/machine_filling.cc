@@ -45,7 +45,7 @@ void MachineFilling::CollectItems(std::span<const double> values,
 
 double MachineFilling::Relax(std::span<const double> weights,
                              std::vector<double>* used) {
-  work_ += std::ssize(items_);
+  work_ += 3 * std::ssize(items_);
   for (Item& item : items_) {
     const std::vector<int64_t>& request =
         problem_.classes[item.task_class].request;
@@ -206,6 +206,29 @@ Filling MachineFilling::Fill(size_t group, std::span<const double> values,
     FillByGrid(&filling);
   }
   return filling;
+}
+
+std::vector<double> MachineFilling::PricesBySize(
+    size_t group, std::span<const double> values,
+    std::span<const int64_t> counts) {
+  group_ = &problem_.groups[group];
+  CollectItems(values, counts);
+  std::vector<double> prices(problem_.classes.size(), 0);
+  if (items_.empty()) return prices;
+  ChooseWeights(&weights_[group]);
+  Relax(weights_[group], nullptr);
+  double room = 1;
+  double density = 0;
+  for (const Item& item : items_) {
+    room -= item.size * static_cast<double>(item.limit);
+    if (room >= 0 || item.size <= 0) continue;
+    density = item.value / item.size;
+    break;
+  }
+  for (const Item& item : items_) {
+    prices[item.task_class] = density * item.size;
+  }
+  return prices;
 }
 
 bool MachineFilling::FindBinding(std::vector<size_t>* binding) const {

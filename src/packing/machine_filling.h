@@ -41,6 +41,11 @@ class MachineFilling {
   Filling Fill(size_t group, std::span<const double> values,
                std::span<const int64_t> counts, Effort effort);
 
+  // What a task of each class is worth by its size, where the most valuable
+  // fractional filling of the group has no room left; 0 where all have room.
+  std::vector<double> PricesBySize(size_t group, std::span<const double> values,
+                                   std::span<const int64_t> counts);
+
   // Over all calls: classes looked at.
   int64_t work() const { return work_; }
 

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <utility>
+
+#include "absl/container/flat_hash_map.h"
 
 namespace sluice {
 
@@ -30,7 +31,7 @@ MergedGroups::MergedGroups(const PackingProblem& problem) : problem_(problem) {
       all[d] = sum;
     }
   }
-  std::map<std::pair<size_t, std::vector<int64_t>>, size_t> known;
+  absl::flat_hash_map<std::pair<size_t, std::vector<int64_t>>, size_t> known;
   for (size_t g = 0; g < problem.groups.size(); ++g) {
     PackingGroup group = problem.groups[g];
     for (size_t d = 0; d < dimensions; ++d) {
@@ -47,6 +48,11 @@ MergedGroups::MergedGroups(const PackingProblem& problem) : problem_(problem) {
       merged_.groups[it->second].machines += group.machines;
     }
     members_[it->second].push_back(g);
+    merged_of_.push_back(it->second);
+  }
+  merged_.former = problem.former;
+  for (Pattern& pattern : merged_.former) {
+    pattern.group = merged_of_[pattern.group];
   }
 }
 

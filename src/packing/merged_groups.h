@@ -27,6 +27,7 @@ class MergedGroups {
   const PackingProblem& problem_;
   PackingProblem merged_;
   std::vector<std::vector<size_t>> members_;  // By merged group.
+  std::vector<size_t> merged_of_;             // By group.
 };
 
 }  // namespace sluice

@@ -27,6 +27,10 @@ class Packer {
   }
 
   PackingSolution Run() {
+    Keep(Drafted(problem_.former));
+    for (const std::vector<Pattern>& packing : relaxation_.Seed()) {
+      Keep(Drafted(packing));
+    }
     PackingCost bound;
     bound.waiting = relaxation_.Relax(whole_, std::nullopt).bound;
     bound.placed = relaxation_.Relax(whole_, bound.waiting).bound;
@@ -52,13 +56,17 @@ class Packer {
   }
 
  private:
+  PackingDraft Drafted(const std::vector<Pattern>& patterns) const {
+    PackingDraft draft(problem_, whole_);
+    for (const Pattern& pattern : patterns) draft.Put(pattern);
+    draft.FillUp();
+    return draft;
+  }
+
   // Dives until one is as good as `bound`.
   void DiveFor(const PackingCost& bound) {
     for (const double round_up_from : kRoundUpFrom) {
-      if (best_.has_value() &&
-          (best_->Cost() <= bound || relaxation_.IsSpent())) {
-        return;
-      }
+      if (best_->Cost() <= bound || relaxation_.IsSpent()) return;
       Keep(Dive(problem_, whole_, bound.waiting, round_up_from, &relaxation_));
     }
   }

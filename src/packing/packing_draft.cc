@@ -136,20 +136,21 @@ void PackingDraft::TakeOut(size_t p, PackingRest* rest) {
   placed_cost_ -= CostOfPattern(pattern);
 }
 
+void PackingDraft::PutBack(size_t p) {
+  ++patterns_[p].machines;
+  placed_cost_ += CostOfPattern(patterns_[p]);
+}
+
 void PackingDraft::PutIn(const PackingDraft& made) {
   rest_.tasks = made.rest_.tasks;
   placed_cost_ += made.placed_cost_;
-  std::erase_if(patterns_,
-                [](const Pattern& pattern) { return pattern.machines == 0; });
-  for (const Pattern& pattern : made.patterns_) {
-    const auto same = std::ranges::find_if(patterns_, [&](const Pattern& one) {
-      return one.group == pattern.group && one.tasks == pattern.tasks;
-    });
-    if (same != patterns_.end()) {
-      same->machines += pattern.machines;
-    } else {
-      patterns_.push_back(pattern);
-    }
+  patterns_.insert(patterns_.end(), made.patterns_.begin(),
+                   made.patterns_.end());
+  const auto used = std::ranges::count_if(
+      patterns_, [](const Pattern& pattern) { return pattern.machines > 0; });
+  if (2 * used < std::ssize(patterns_)) {
+    std::erase_if(patterns_,
+                  [](const Pattern& pattern) { return pattern.machines == 0; });
   }
 }
 

@@ -35,9 +35,12 @@ class PackingDraft {
   bool Put(const Pattern& pattern);
   // Puts what still waits beside what stands already, where it costs the least.
   void FillUp();
-  // Takes one machine of the pattern out, as if nothing stood there.
+  // Takes one machine of the pattern out, as if nothing stood there, and adds
+  // it to `rest`.  PutBack() undoes that.  REQUIRES: it has a machine.
   void TakeOut(size_t pattern, PackingRest* rest);
-  // Puts in what was made of a rest that had been taken out.
+  void PutBack(size_t pattern);
+  // Puts in what was made of the rest that was taken out and of all that
+  // waited.  Patterns may get other indices.
   void PutIn(const PackingDraft& made);
 
   // Also those of machines on which nothing stands, once it has been filled up.

@@ -53,18 +53,20 @@ struct PackingGroup {
   size_t kind = 0;  // Which row of the costs is its.
 };
 
-struct PackingProblem {
-  std::vector<PackingClass> classes;
-  std::vector<PackingGroup> groups;
-  // By kind, then class: what a task is charged, or kNotAllowed.
-  std::vector<std::vector<int64_t>> costs;
-};
-
 // What stands together on each of `machines` machines of a group.
 struct Pattern {
   size_t group = 0;
   int64_t machines = 0;
   std::vector<std::pair<size_t, int64_t>> tasks;  // Class and count, ascending.
+};
+
+struct PackingProblem {
+  std::vector<PackingClass> classes;
+  std::vector<PackingGroup> groups;
+  // By kind, then class: what a task is charged, or kNotAllowed.
+  std::vector<std::vector<int64_t>> costs;
+  // A packing that is known already; none is no worse than it.
+  std::vector<Pattern> former = {};
 };
 
 struct PackingCost {

@@ -12,6 +12,8 @@ constexpr double kPivotMin = 1e-8;
 // Right sides move by up to this, each by another amount, so that no two rows
 // limit a column alike and the method does not turn in circles.
 constexpr double kShift = 1e-6;
+// Entries of the inverse that are changed in the time of one look elsewhere.
+constexpr size_t kEntriesPerWork = 16;
 
 }  // namespace
 
@@ -113,9 +115,9 @@ double PatternMaster::ReducedCost(const Column& column) const {
   return cost;
 }
 
-bool PatternMaster::Solve(int64_t pivots_max) {
+bool PatternMaster::Solve(int64_t work_max) {
   FindPrices();
-  for (int64_t pivot = 0; pivot < pivots_max; ++pivot) {
+  for (const int64_t end = work_ + work_max; work_ < end;) {
     double least = -kTolerance;
     size_t entering = columns_.size();
     for (size_t i = 0; i < columns_.size(); ++i) {
@@ -126,7 +128,8 @@ bool PatternMaster::Solve(int64_t pivots_max) {
         entering = i;
       }
     }
-    work_ += static_cast<int64_t>(columns_.size() / 16 + 2 * row_count_);
+    work_ += static_cast<int64_t>(columns_.size() +
+                                  row_count_ * row_count_ / kEntriesPerWork);
     if (entering == columns_.size()) return true;
     if (!Enter(entering)) return false;
   }

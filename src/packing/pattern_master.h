@@ -45,8 +45,8 @@ class PatternMaster {
                     std::span<const std::pair<size_t, int64_t>> tasks,
                     double cost);
 
-  // Returns whether it came to the optimum within the pivots.
-  bool Solve(int64_t pivots_max);
+  // Returns whether it came to the optimum within about so much work.
+  bool Solve(int64_t work_max);
 
   double objective() const;
   // What one more task of the class costs, at least 0.
@@ -55,7 +55,7 @@ class PatternMaster {
   double GroupPrice(size_t group) const { return -prices_[group_row_ + group]; }
   // How many machines hold each pattern, by index.
   std::vector<double> Amounts() const;
-  // Over all solves, in rows of the inverse.
+  // Over all solves.
   int64_t work() const { return work_; }
 
  private:

@@ -4,6 +4,10 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
+
+#include "base/int128.h"
+#include "packing/pattern_master.h"
 
 namespace sluice {
 namespace {
@@ -16,6 +20,14 @@ constexpr size_t kStepsMax = 4;
 constexpr double kOverflow = 64;
 // A pattern must be worth so much, as a part of the unit of cost.
 constexpr double kWorthwhile = 1e-5;
+// What likes and dislikes count where sizes decide.
+constexpr double kHardlyLiked = 1e-3;
+constexpr double kAmountMin = 1e-7;
+constexpr double kPriceMax = 1e15;
+// A search for amounts is content with prices so near to the optimum.
+constexpr double kNearForAmounts = 1e-3;
+// Patterns that are looked for between two solves of the master, at least.
+constexpr size_t kPatternsMin = 12;
 
 int64_t Saturated(Int128 value) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
@@ -51,12 +63,298 @@ std::vector<PatternMaster::Step> MasterSteps(
 
 }  // namespace
 
-// In which units the master counts, and of what all costs are multiples.
-struct PatternRelaxation::Goal {
-  std::optional<int64_t> waiting_cost;
-  std::vector<std::vector<WaitingStep>> waiting;  // By class.
-  double unit = 1;                                // Of prices.
-  int64_t multiple = 1;
+// One relaxation: the classes and groups of which something is left, their rows
+// in the master, and the prices that it came to.
+class ColumnGeneration {
+ public:
+  ColumnGeneration(PatternRelaxation* owner, const PackingRest& rest,
+                   std::optional<int64_t> waiting_cost)
+      : owner_(*owner),
+        problem_(owner->problem_),
+        rest_(rest),
+        waiting_cost_(waiting_cost),
+        unit_(static_cast<double>(waiting_cost.has_value()
+                                      ? owner->cost_unit_
+                                      : owner->waiting_unit_)) {
+    FindRows();
+    FindMultiple();
+  }
+
+  bool is_empty() const { return classes_.empty(); }
+
+  PatternRelaxation::Relaxed Run(PatternRelaxation::Wanted wanted) {
+    const bool wants_bound = wanted == PatternRelaxation::Wanted::kBound;
+    PatternMaster master(Terms());
+    AddNewPatterns(&master);
+    const double near = wants_bound ? 1e-9 : kNearForAmounts;
+    PatternRelaxation::Relaxed relaxed;
+    // Prices lie between the master's and those of the best bound so far, which
+    // keeps them from swinging (Wentges: Weighted Dantzig-Wolfe decomposition,
+    // 1997), unless that finds nothing.
+    bool is_smooth = false;
+    auto effort = MachineFilling::Effort::kRough;
+    if (!waiting_cost_.has_value() && !owner_.prices_by_size_.empty()) {
+      relaxed.prices = prices_ = owner_.prices_by_size_;
+      best_ = BoundAtPrices(effort, nullptr, nullptr);
+      relaxed.bound = RoundUp(Saturated(best_), multiple_);
+      is_smooth = true;
+    }
+    for (int round = 0; round < kRoundsMax; ++round) {
+      const bool is_solved = Solve(&master);
+      SetPrices(master, is_smooth ? relaxed.prices : std::vector<int64_t>());
+      bool has_new = false;
+      const Int128 bound = BoundAtPrices(effort, &master, &has_new);
+      if (relaxed.prices.empty() || bound > best_) {
+        best_ = bound;
+        relaxed.bound = RoundUp(Saturated(bound), multiple_);
+        relaxed.prices = prices_;
+      }
+      const double met = master.objective() * unit_;
+      if (!is_solved || owner_.IsSpent() ||
+          static_cast<double>(relaxed.bound) >= met * (1 - near)) {
+        break;
+      }
+      if (has_new) {
+        AddNewPatterns(&master);
+        is_smooth = effort == MachineFilling::Effort::kRough;
+      } else if (is_smooth) {
+        is_smooth = false;
+      } else if (effort == MachineFilling::Effort::kExact || !wants_bound) {
+        break;
+      } else {
+        effort = MachineFilling::Effort::kExact;
+      }
+    }
+    const std::vector<double> amounts = master.Amounts();
+    for (size_t i = 0; i < amounts.size(); ++i) {
+      if (amounts[i] > kAmountMin) {
+        relaxed.amounts.push_back({of_master_[i], amounts[i]});
+      }
+    }
+    return relaxed;
+  }
+
+  int64_t ProvedAt(const std::vector<int64_t>& prices) {
+    prices_ = prices;
+    return RoundUp(Saturated(BoundAtPrices(MachineFilling::Effort::kRough,
+                                           nullptr, nullptr)),
+                   multiple_);
+  }
+
+ private:
+  int64_t CostOn(size_t group, size_t task_class) const {
+    return problem_.costs[problem_.groups[group].kind][task_class];
+  }
+
+  void FindRows() {
+    row_of_class_.resize(rest_.tasks.size(), 0);
+    for (size_t c = 0; c < rest_.tasks.size(); ++c) {
+      if (rest_.tasks[c] == 0) continue;
+      row_of_class_[c] = classes_.size();
+      classes_.push_back(c);
+      waiting_.push_back(FirstSteps(problem_.classes[c], rest_.tasks[c]));
+    }
+    for (size_t g = 0; g < rest_.machines.size(); ++g) {
+      if (rest_.machines[g] > 0) groups_.push_back(g);
+    }
+    next_known_.resize(groups_.size(), 0);
+    prices_.resize(rest_.tasks.size(), 0);
+    values_.resize(rest_.tasks.size(), 0);
+  }
+
+  // Of what all costs are multiples, and so the least cost.
+  void FindMultiple() {
+    if (!waiting_cost_.has_value()) {
+      for (const std::vector<WaitingStep>& steps : waiting_) {
+        for (const WaitingStep& step : steps) {
+          multiple_ = std::gcd(multiple_, step.cost);
+        }
+      }
+      return;
+    }
+    size_t kind = problem_.costs.size();
+    for (const size_t g : groups_) {
+      if (std::exchange(kind, problem_.groups[g].kind) ==
+          problem_.groups[g].kind) {
+        continue;
+      }
+      for (const size_t c : classes_) {
+        const int64_t cost = CostOn(g, c);
+        if (cost != kNotAllowed) multiple_ = std::gcd(multiple_, cost);
+      }
+    }
+  }
+
+  PatternMaster::Terms Terms() const {
+    PatternMaster::Terms terms;
+    for (const std::vector<WaitingStep>& steps : waiting_) {
+      terms.waiting.push_back(
+          MasterSteps(steps, static_cast<double>(owner_.waiting_unit_)));
+    }
+    for (const size_t g : groups_) {
+      terms.machines.push_back(static_cast<double>(rest_.machines[g]));
+    }
+    if (waiting_cost_.has_value()) {
+      terms.waiting_free = static_cast<double>(*waiting_cost_) /
+                           static_cast<double>(owner_.waiting_unit_);
+      terms.overflow_cost = kOverflow;
+    }
+    return terms;
+  }
+
+  bool Solve(PatternMaster* master) {
+    const int64_t before = master->work();
+    const bool is_solved = master->Solve(
+        std::max<int64_t>(owner_.work_max_ - owner_.work(), 0));
+    owner_.work_ += master->work() - before;
+    return is_solved;
+  }
+
+  // As far as there are tasks: of no use is what would be left over.
+  void AddNewPatterns(PatternMaster* master) {
+    std::vector<std::pair<size_t, int64_t>> tasks;
+    for (size_t row = 0; row < groups_.size(); ++row) {
+      const std::vector<size_t>& known = owner_.patterns_of_[groups_[row]];
+      for (; next_known_[row] < known.size(); ++next_known_[row]) {
+        tasks.clear();
+        int64_t cost = 0;
+        for (const auto& [c, count] :
+             owner_.patterns_[known[next_known_[row]]].tasks) {
+          const int64_t useful = std::min(count, rest_.tasks[c]);
+          if (useful == 0) continue;
+          tasks.emplace_back(row_of_class_[c], useful);
+          cost += useful * CostOn(groups_[row], c);
+        }
+        if (tasks.empty()) continue;
+        of_master_.push_back(known[next_known_[row]]);
+        master->AddPattern(row, tasks,
+                           waiting_cost_.has_value()
+                               ? static_cast<double>(cost) / unit_
+                               : 0);
+      }
+    }
+  }
+
+  void SetPrices(const PatternMaster& master,
+                 const std::vector<int64_t>& center) {
+    for (const size_t c : classes_) {
+      double price = master.ClassPrice(row_of_class_[c]) * unit_;
+      if (!center.empty()) {
+        price = kSmoothing * static_cast<double>(center[c]) +
+                (1 - kSmoothing) * price;
+      }
+      prices_[c] =
+          static_cast<int64_t>(std::llround(std::clamp(price, 0.0, kPriceMax)));
+    }
+  }
+
+  void SetValues(size_t group) {
+    for (const size_t c : classes_) {
+      const int64_t cost = CostOn(group, c);
+      const int64_t charged = waiting_cost_.has_value() ? cost : 0;
+      values_[c] = cost == kNotAllowed
+                       ? 0
+                       : static_cast<double>(prices_[c] - charged);
+    }
+  }
+
+  // With a master, learns the patterns that would improve it.
+  Int128 BoundAtPrices(MachineFilling::Effort effort, PatternMaster* master,
+                       bool* has_new) {
+    Int128 bound = WorthOfTasks();
+    size_t kind = problem_.costs.size();
+    for (size_t row = 0; row < groups_.size(); ++row) {
+      const size_t g = groups_[row];
+      if (std::exchange(kind, problem_.groups[g].kind) !=
+          problem_.groups[g].kind) {
+        SetValues(g);
+      }
+      Filling filling = owner_.filling_.Fill(g, values_, rest_.tasks, effort);
+      bound -= static_cast<Int128>(std::ceil(filling.bound)) *
+               rest_.machines[g];
+      if (master != nullptr) *has_new |= LearnFrom(row, filling, *master);
+    }
+    return bound;
+  }
+
+  // The filling, and where groups are few also what could stand on the machines
+  // of the group once those tasks are gone.
+  bool LearnFrom(size_t row, Filling filling, const PatternMaster& master) {
+    const size_t g = groups_[row];
+    const double least =
+        (master.GroupPrice(row) + kWorthwhile) * unit_;
+    bool has_new = false;
+    std::vector<int64_t> left = rest_.tasks;
+    for (size_t more = kPatternsMin / groups_.size();; --more) {
+      double worth = 0;
+      for (const auto& [c, count] : filling.tasks) {
+        worth += static_cast<double>(count) *
+                 (values_[c] - static_cast<double>(prices_[c]) +
+                  master.ClassPrice(row_of_class_[c]) * unit_);
+      }
+      if (worth <= least) return has_new;
+      has_new |= owner_.Learn(g, filling);
+      if (more == 0) return has_new;
+      for (const auto& [c, count] : filling.tasks) {
+        left[c] -= std::min(left[c], count * rest_.machines[g]);
+      }
+      filling = owner_.filling_.Fill(g, values_, left,
+                                     MachineFilling::Effort::kRough);
+    }
+  }
+
+  // What all tasks are worth at the prices, less what those are that wait.
+  Int128 WorthOfTasks() const {
+    struct Worth {
+      int64_t price;
+      WaitingStep step;
+    };
+    Int128 worth = 0;
+    std::vector<Worth> steps;
+    for (size_t row = 0; row < classes_.size(); ++row) {
+      const int64_t price = prices_[classes_[row]];
+      for (const WaitingStep& step : waiting_[row]) {
+        const int64_t counted =
+            waiting_cost_.has_value() ? price : std::min(price, step.cost);
+        worth += static_cast<Int128>(step.count) * counted;
+        steps.push_back({price, step});
+      }
+    }
+    if (!waiting_cost_.has_value()) return worth;
+    // Of that waiting cost the tasks that are worth the most for it, and a part
+    // of the last.
+    std::ranges::stable_sort(steps, [](const Worth& a, const Worth& b) {
+      return static_cast<Int128>(a.price) * b.step.cost >
+             static_cast<Int128>(b.price) * a.step.cost;
+    });
+    int64_t left = *waiting_cost_;
+    for (const auto& [price, step] : steps) {
+      if (left <= 0 || price == 0) break;
+      const int64_t count = std::min(step.count, left / step.cost);
+      worth -= static_cast<Int128>(count) * price;
+      left -= count * step.cost;
+      if (count == step.count) continue;
+      worth -= (static_cast<Int128>(left) * price + step.cost - 1) / step.cost;
+      left = 0;
+    }
+    return worth;
+  }
+
+  PatternRelaxation& owner_;
+  const PackingProblem& problem_;
+  const PackingRest& rest_;
+  const std::optional<int64_t> waiting_cost_;
+  const double unit_;     // Of prices.
+  int64_t multiple_ = 0;  // Of what all costs are multiples.
+  std::vector<size_t> classes_;
+  std::vector<size_t> groups_;
+  std::vector<size_t> row_of_class_;
+  std::vector<std::vector<WaitingStep>> waiting_;  // By row of a class.
+  std::vector<size_t> next_known_;  // By row of a group: the first not added.
+  std::vector<size_t> of_master_;   // The pattern of each of its columns.
+  std::vector<int64_t> prices_;     // By class.
+  std::vector<double> values_;      // By class, on a group.
+  Int128 best_ = 0;
 };
 
 PatternRelaxation::PatternRelaxation(const PackingProblem& problem,
@@ -64,8 +362,8 @@ PatternRelaxation::PatternRelaxation(const PackingProblem& problem,
     : problem_(problem),
       work_max_(work_max),
       filling_(problem),
-      patterns_of_(problem.groups.size()) {
-  waiting_unit_ = std::numeric_limits<int64_t>::max();
+      patterns_of_(problem.groups.size()),
+      waiting_unit_(std::numeric_limits<int64_t>::max()) {
   for (const PackingClass& one : problem.classes) {
     for (const WaitingStep& step : one.waiting) {
       waiting_unit_ = std::min(waiting_unit_, step.cost);
@@ -76,14 +374,13 @@ PatternRelaxation::PatternRelaxation(const PackingProblem& problem,
       if (cost != kNotAllowed) cost_unit_ = std::max(cost_unit_, cost);
     }
   }
-  Seed();
 }
 
-void PatternRelaxation::Learn(size_t group, const Filling& filling) {
+bool PatternRelaxation::Learn(size_t group, const Filling& filling) {
   const auto is_same = [&](size_t i) {
     return patterns_[i].tasks == filling.tasks;
   };
-  if (std::ranges::any_of(patterns_of_[group], is_same)) return;
+  if (std::ranges::any_of(patterns_of_[group], is_same)) return false;
   const std::vector<int64_t>& costs =
       problem_.costs[problem_.groups[group].kind];
   KnownPattern pattern{group, filling.tasks, 0};
@@ -92,259 +389,96 @@ void PatternRelaxation::Learn(size_t group, const Filling& filling) {
   }
   patterns_of_[group].push_back(patterns_.size());
   patterns_.push_back(std::move(pattern));
+  return true;
 }
 
-Int128 PatternRelaxation::BoundAt(const Goal& goal,
-                                  const std::vector<int64_t>& prices,
-                                  Int128 filled) const {
-  Int128 bound = -filled;
-  struct Worth {
-    int64_t price;
-    WaitingStep step;
+// As if all machines were one.
+void PatternRelaxation::FindPricesBySize() {
+  PackingProblem whole;
+  whole.classes = problem_.classes;
+  whole.costs.emplace_back(problem_.classes.size(), 0);
+  PackingGroup& all = whole.groups.emplace_back();
+  all.machines = 1;
+  for (size_t d = 0; d < problem_.groups[0].free.size(); ++d) {
+    Int128 free = 0;
+    for (const PackingGroup& group : problem_.groups) {
+      free += static_cast<Int128>(group.free[d]) * group.machines;
+    }
+    all.free.push_back(Saturated(free));
+  }
+  std::vector<double> values;
+  std::vector<int64_t> counts;
+  for (const PackingClass& one : problem_.classes) {
+    values.push_back(one.waiting.empty()
+                         ? 0
+                         : static_cast<double>(one.waiting.back().cost));
+    counts.push_back(one.count());
+  }
+  MachineFilling filling(whole);
+  const std::vector<double> prices = filling.PricesBySize(0, values, counts);
+  for (size_t c = 0; c < prices.size(); ++c) {
+    prices_by_size_.push_back(
+        static_cast<int64_t>(std::min(prices[c], values[c])));
+  }
+}
+
+std::vector<std::vector<Pattern>> PatternRelaxation::Seed() {
+  if (problem_.groups.empty() || problem_.classes.empty()) return {};
+  FindPricesBySize();
+  const auto most = static_cast<double>(
+      std::max<int64_t>(std::ranges::max(prices_by_size_), 1));
+  // All tasks alike, by their price, and by what they like.
+  const auto by_size = [&](size_t c) {
+    return static_cast<double>(prices_by_size_[c]) / most;
   };
-  std::vector<Worth> waiting;
-  for (size_t c = 0; c < goal.waiting.size(); ++c) {
-    for (const WaitingStep& step : goal.waiting[c]) {
-      if (goal.waiting_cost.has_value()) {
-        bound += static_cast<Int128>(step.count) * prices[c];
-        waiting.push_back({prices[c], step});
-      } else {
-        bound +=
-            static_cast<Int128>(step.count) * std::min(prices[c], step.cost);
-      }
-    }
-  }
-  // The most that tasks of that waiting cost are worth: the dearest by waiting
-  // cost, and a part of the last.
-  std::ranges::sort(waiting, [](const Worth& a, const Worth& b) {
-    return static_cast<Int128>(a.price) * b.step.cost >
-           static_cast<Int128>(b.price) * a.step.cost;
-  });
-  int64_t left = goal.waiting_cost.value_or(0);
-  for (const auto& [price, step] : waiting) {
-    if (left <= 0 || price == 0) break;
-    const int64_t count = std::min(step.count, left / step.cost);
-    bound -= static_cast<Int128>(count) * price;
-    left -= count * step.cost;
-    if (count < step.count) {
-      bound -= (static_cast<Int128>(left) * price + step.cost - 1) / step.cost;
-      left = 0;
-    }
-  }
-  return bound;
+  return {SeedBy([](size_t) { return 1.0; }, kHardlyLiked),
+          SeedBy(by_size, kHardlyLiked), SeedBy(by_size, 1.0)};
 }
 
-void PatternRelaxation::Seed() {
-  std::vector<double> total;
-  for (const PackingGroup& group : problem_.groups) {
-    total.resize(group.free.size(), 0);
-    for (size_t d = 0; d < total.size(); ++d) {
-      total[d] += static_cast<double>(group.free[d]) *
-                  static_cast<double>(group.machines);
-    }
-  }
+template <class Value>
+std::vector<Pattern> PatternRelaxation::SeedBy(Value value, double liking) {
+  std::vector<Pattern> packing;
   const size_t classes = problem_.classes.size();
-  std::vector<double> share(classes, 0);
-  for (size_t c = 0; c < classes; ++c) {
-    for (size_t d = 0; d < total.size(); ++d) {
-      if (total[d] <= 0) continue;
-      share[c] = std::max(
-          share[c],
-          static_cast<double>(problem_.classes[c].request[d]) / total[d]);
-    }
-  }
-  const double largest = std::ranges::max(share);
-  if (largest <= 0) return;
   std::vector<double> values(classes);
-  for (const auto& [weight, liking] :
-       {std::pair(0.0, 1e-3), std::pair(1.0, 1e-3), std::pair(1.0, 1.0)}) {
-    std::vector<int64_t> left;
-    for (const PackingClass& one : problem_.classes)
-      left.push_back(one.count());
-    for (size_t g = 0; g < problem_.groups.size(); ++g) {
-      for (size_t c = 0; c < classes; ++c) {
-        const int64_t cost = problem_.costs[problem_.groups[g].kind][c];
-        const double dislike =
-            cost == kNotAllowed
-                ? 0
-                : static_cast<double>(cost) / static_cast<double>(cost_unit_);
-        values[c] = weight * (share[c] / largest) + (1 - weight) +
-                    liking * (1 - dislike);
+  std::vector<int64_t> left;
+  for (const PackingClass& one : problem_.classes) left.push_back(one.count());
+  for (size_t g = 0; g < problem_.groups.size(); ++g) {
+    for (size_t c = 0; c < classes; ++c) {
+      const int64_t cost = problem_.costs[problem_.groups[g].kind][c];
+      if (cost == kNotAllowed) continue;
+      const double dislike =
+          static_cast<double>(cost) / static_cast<double>(cost_unit_);
+      values[c] = value(c) + liking * (1 - dislike);
+    }
+    for (int64_t machines = problem_.groups[g].machines; machines > 0;) {
+      const Filling filling =
+          filling_.Fill(g, values, left, MachineFilling::Effort::kRough);
+      if (filling.tasks.empty() || IsSpent()) break;
+      Learn(g, filling);
+      int64_t copies = machines;
+      for (const auto& [c, count] : filling.tasks) {
+        copies = std::min(copies, left[c] / count);
       }
-      for (int64_t machines = problem_.groups[g].machines; machines > 0;) {
-        const Filling filling =
-            filling_.Fill(g, values, left, MachineFilling::Effort::kRough);
-        if (filling.tasks.empty()) break;
-        Learn(g, filling);
-        int64_t copies = machines;
-        for (const auto& [c, count] : filling.tasks) {
-          copies = std::min(copies, left[c] / count);
-        }
-        for (const auto& [c, count] : filling.tasks) left[c] -= count * copies;
-        machines -= copies;
-      }
+      for (const auto& [c, count] : filling.tasks) left[c] -= count * copies;
+      machines -= copies;
+      packing.push_back({g, copies, filling.tasks});
     }
   }
+  return packing;
 }
 
 PatternRelaxation::Relaxed PatternRelaxation::Relax(
     const PackingRest& rest, std::optional<int64_t> waiting_cost,
     Wanted wanted) {
-  Goal goal;
-  goal.waiting_cost = waiting_cost;
-  goal.unit = static_cast<double>(waiting_cost.has_value() ? cost_unit_
-                                                           : waiting_unit_);
-  goal.multiple = 0;
-  // Classes and groups of which something is left, and their rows.
-  std::vector<size_t> classes;
-  std::vector<size_t> groups;
-  const std::vector<int64_t>& counts = rest.tasks;
-  std::vector<size_t> row_of_class(rest.tasks.size(), 0);
-  PatternMaster::Terms terms;
-  for (size_t c = 0; c < rest.tasks.size(); ++c) {
-    goal.waiting.push_back(FirstSteps(problem_.classes[c], rest.tasks[c]));
-    for (const WaitingStep& step : goal.waiting[c]) {
-      if (!waiting_cost.has_value()) {
-        goal.multiple = std::gcd(goal.multiple, step.cost);
-      }
-    }
-    if (counts[c] == 0) continue;
-    row_of_class[c] = classes.size();
-    classes.push_back(c);
-    terms.waiting.push_back(
-        MasterSteps(goal.waiting[c], static_cast<double>(waiting_unit_)));
-  }
-  for (size_t g = 0; g < rest.machines.size(); ++g) {
-    if (rest.machines[g] == 0) continue;
-    groups.push_back(g);
-    terms.machines.push_back(static_cast<double>(rest.machines[g]));
-    if (!waiting_cost.has_value()) continue;
-    for (const size_t c : classes) {
-      const int64_t cost = problem_.costs[problem_.groups[g].kind][c];
-      if (cost != kNotAllowed) goal.multiple = std::gcd(goal.multiple, cost);
-    }
-  }
-  Relaxed relaxed;
-  if (classes.empty()) return relaxed;
-  if (waiting_cost.has_value()) {
-    terms.waiting_free =
-        static_cast<double>(*waiting_cost) / static_cast<double>(waiting_unit_);
-    terms.overflow_cost = kOverflow;
-  }
-  PatternMaster master(terms);
-  std::vector<size_t> of_master;  // The pattern of each of its columns.
-  std::vector<size_t> begins(groups.size(), 0);  // Those not yet seen.
-  std::vector<std::pair<size_t, int64_t>> tasks;
-  const auto add_new_patterns = [&] {
-    for (size_t row = 0; row < groups.size(); ++row) {
-      const std::vector<size_t>& known = patterns_of_[groups[row]];
-      for (; begins[row] < known.size(); ++begins[row]) {
-        const KnownPattern& pattern = patterns_[known[begins[row]]];
-        tasks.clear();
-        double cost = 0;
-        for (const auto& [c, count] : pattern.tasks) {
-          const int64_t useful = std::min(count, counts[c]);
-          if (useful == 0) continue;
-          tasks.emplace_back(row_of_class[c], useful);
-          cost += static_cast<double>(
-              useful * problem_.costs[problem_.groups[groups[row]].kind][c]);
-        }
-        if (tasks.empty()) continue;
-        of_master.push_back(known[begins[row]]);
-        master.AddPattern(row, tasks,
-                          waiting_cost.has_value() ? cost / goal.unit : 0);
-      }
-    }
-  };
-  add_new_patterns();
-  std::vector<double> values(rest.tasks.size(), 0);
-  std::vector<int64_t> prices(rest.tasks.size(), 0);
-  Int128 best_bound = 0;
-  std::vector<int64_t> best_prices;
-  std::vector<double> lp_prices(rest.tasks.size(), 0);
-  bool is_exact = false;
-  bool has_failed = false;
-  for (int round = 0; round < kRoundsMax; ++round) {
-    const int64_t work_before = master.work();
-    const bool is_solved =
-        master.Solve(20 * (std::ssize(classes) + std::ssize(groups)) + 200);
-    work_ += (master.work() - work_before) *
-             (std::ssize(classes) + std::ssize(groups)) / 16;
-    // Between the master's prices and those of the best bound so far, which
-    // keeps them from swinging (Wentges 1997), unless that finds nothing.
-    const double weight =
-        best_prices.empty() || is_exact || has_failed ? 0 : kSmoothing;
-    for (const size_t c : classes) {
-      double price = master.ClassPrice(row_of_class[c]) * goal.unit;
-      lp_prices[c] = price;
-      if (weight > 0)
-        price =
-            weight * static_cast<double>(best_prices[c]) + (1 - weight) * price;
-      prices[c] =
-          static_cast<int64_t>(std::llround(std::clamp(price, 0.0, 1e15)));
-    }
-    Int128 filled = 0;
-    bool has_new = false;
-    size_t kind = problem_.costs.size();
-    for (size_t row = 0; row < groups.size(); ++row) {
-      const size_t g = groups[row];
-      if (kind != problem_.groups[g].kind) {
-        kind = problem_.groups[g].kind;
-        for (const size_t c : classes) {
-          const int64_t cost = problem_.costs[kind][c];
-          values[c] =
-              cost == kNotAllowed
-                  ? 0
-                  : static_cast<double>(prices[c] -
-                                        (waiting_cost.has_value() ? cost : 0));
-        }
-      }
-      const Filling filling =
-          filling_.Fill(g, values, counts,
-                        is_exact ? MachineFilling::Effort::kExact
-                                 : MachineFilling::Effort::kRough);
-      filled +=
-          static_cast<Int128>(std::ceil(filling.bound)) * rest.machines[g];
-      double worth = 0;
-      for (const auto& [c, count] : filling.tasks) {
-        worth += static_cast<double>(count) *
-                 (values[c] - static_cast<double>(prices[c]) + lp_prices[c]);
-      }
-      if (worth > (master.GroupPrice(row) + kWorthwhile) * goal.unit) {
-        const size_t known = patterns_.size();
-        Learn(g, filling);
-        has_new = has_new || patterns_.size() > known;
-      }
-    }
-    const Int128 bound = BoundAt(goal, prices, filled);
-    if (best_prices.empty() || bound > best_bound) {
-      best_bound = bound;
-      relaxed.bound = RoundUp(Saturated(bound), goal.multiple);
-      best_prices = prices;
-    }
-    relaxed.is_cut_short = IsSpent() || !is_solved;
-    const double met = master.objective() * goal.unit;
-    const double near = wanted == Wanted::kAmounts ? 1e-3 : 1e-9;
-    if (relaxed.is_cut_short ||
-        static_cast<double>(relaxed.bound) >= met * (1 - near))
-      break;
-    if (has_new) {
-      has_failed = false;
-      add_new_patterns();
-    } else if (weight > 0) {
-      has_failed = true;
-    } else if (is_exact || wanted == Wanted::kAmounts) {
-      break;
-    } else {
-      is_exact = true;
-    }
-  }
-  const std::vector<double> amounts = master.Amounts();
-  for (size_t i = 0; i < amounts.size(); ++i) {
-    if (amounts[i] > 1e-7)
-      relaxed.amounts.push_back({of_master[i], amounts[i]});
-  }
-  return relaxed;
+  ColumnGeneration generation(this, rest, waiting_cost);
+  if (generation.is_empty()) return {};
+  return generation.Run(wanted);
+}
+
+int64_t PatternRelaxation::BoundAt(const PackingRest& rest,
+                                   std::optional<int64_t> waiting_cost,
+                                   const std::vector<int64_t>& prices) {
+  return ColumnGeneration(this, rest, waiting_cost).ProvedAt(prices);
 }
 
 }  // namespace sluice

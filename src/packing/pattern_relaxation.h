@@ -29,14 +29,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "base/int128.h"
 #include "packing/machine_filling.h"
 #include "packing/packing_draft.h"
 #include "packing/packing_problem.h"
-#include "packing/pattern_master.h"
 
 namespace sluice {
 
@@ -58,35 +57,45 @@ class PatternRelaxation {
   };
   struct Relaxed {
     int64_t bound = 0;
+    std::vector<int64_t> prices;  // By class, at which it was found.
     std::vector<Amount> amounts;  // Those over 0.
-    bool is_cut_short = false;
   };
+  // Where only the amounts are wanted the bound is not looked for with care.
+  enum class Wanted { kBound, kAmounts };
   // The least waiting cost, whatever placements cost; or, with `waiting_cost`,
   // the least cost of placements that leave no more than that.  `rest` is the
-  // problem, or what a search has left of it.  Where only the amounts are
-  // wanted the bound is not looked for with the same care.
-  enum class Wanted { kBound, kAmounts };
+  // problem, or what a search has left of it.
   Relaxed Relax(const PackingRest& rest, std::optional<int64_t> waiting_cost,
                 Wanted wanted = Wanted::kBound);
+
+  // What these prices prove, wherever they come from.
+  int64_t BoundAt(const PackingRest& rest, std::optional<int64_t> waiting_cost,
+                  const std::vector<int64_t>& prices);
+
+  // Learns patterns to begin with, and returns them as packings: each fills one
+  // machine after the other.
+  std::vector<std::vector<Pattern>> Seed();
 
   const std::vector<KnownPattern>& patterns() const { return patterns_; }
   int64_t work() const { return work_ + filling_.work(); }
   bool IsSpent() const { return work() >= work_max_; }
 
  private:
-  struct Goal;
-  // Patterns to begin with: of fillings one after the other.
-  void Seed();
-  // Adds the pattern to those known, if it is none of them.
-  void Learn(size_t group, const Filling& filling);
-  Int128 BoundAt(const Goal& goal, const std::vector<int64_t>& prices,
-                 Int128 filled) const;
+  friend class ColumnGeneration;
+
+  void FindPricesBySize();
+  template <class Value>
+  std::vector<Pattern> SeedBy(Value value, double liking);
+  // Adds the pattern to those known.  Returns whether it was none of them.
+  bool Learn(size_t group, const Filling& filling);
 
   const PackingProblem& problem_;
   const int64_t work_max_;
   MachineFilling filling_;
   std::vector<KnownPattern> patterns_;
   std::vector<std::vector<size_t>> patterns_of_;  // By group.
+  // By class: what its size is worth where the most is placed; once seeded.
+  std::vector<int64_t> prices_by_size_;
   int64_t waiting_unit_ = 1;  // The least cost of a task that waits,
   int64_t cost_unit_ = 1;     // and the most of one that is placed.
   int64_t work_ = 0;

@@ -127,24 +127,34 @@ PackingDraft Dive(const PackingProblem& problem, PackingRest rest,
 
 void Mend(const PackingProblem& problem, PackingCost bound, int attempts_max,
           PatternRelaxation* relaxation, PackingDraft* draft) {
+  if (draft->patterns().empty()) return;
   Rng rng(kSeed);
-  int attempts = 0;
-  while (attempts < attempts_max && !draft->patterns().empty()) {
-    const PackingCost cost = draft->Cost();
+  Picker picker(problem, *draft, &rng);
+  PackingCost cost = draft->Cost();
+  for (int attempts = 0; attempts < attempts_max; ++attempts) {
     if (cost <= bound || relaxation->IsSpent()) return;
-    PackingDraft without = *draft;
     PackingRest rest;
     rest.machines.assign(problem.groups.size(), 0);
     rest.tasks = draft->rest().tasks;
-    for (const size_t p : Picker(problem, *draft, &rng).Pick()) {
-      if (without.patterns()[p].machines > 0) without.TakeOut(p, &rest);
+    std::vector<size_t> taken;
+    for (const size_t p : picker.Pick()) {
+      if (draft->patterns()[p].machines == 0) continue;
+      draft->TakeOut(p, &rest);
+      taken.push_back(p);
     }
-    without.PutIn(Dive(problem, std::move(rest), cost.waiting,
-                       kRoundUpFrom[rng.Below(std::size(kRoundUpFrom))],
-                       relaxation));
-    const PackingCost mended = without.Cost();
-    attempts = mended < cost ? 0 : attempts + 1;
-    if (mended <= cost) *draft = std::move(without);
+    if (taken.empty()) continue;
+    const PackingDraft made =
+        Dive(problem, std::move(rest), cost.waiting,
+             kRoundUpFrom[rng.Below(std::size(kRoundUpFrom))], relaxation);
+    PackingCost mended = made.Cost();
+    mended.placed += draft->Cost().placed;
+    if (mended > cost) {
+      for (const size_t p : taken) draft->PutBack(p);
+      continue;
+    }
+    draft->PutIn(made);
+    if (mended < cost) attempts = 0;
+    cost = mended;
   }
 }
 
