@@ -33,6 +33,22 @@ int64_t DominantShare(const Resources& load, const Resources& capacity) {
       std::min<Int128>(share, std::numeric_limits<int64_t>::max()));
 }
 
+// Takes the task, which is on the machine no more, off its processing unit.
+void ReleaseUnit(const Task& task, const ClusterState::TaskMap& tasks,
+                 Machine* machine) {
+  ProcessingUnit& unit = machine->pus[static_cast<size_t>(task.pu)];
+  --unit.task_count;
+  const bool is_exact = !unit.used.IsSaturated();
+  unit.used -= task.class_key.request;
+  if (is_exact) return;
+  // As with the machine itself: add up anew.
+  unit.used = Resources();
+  for (const TaskId id : machine->tasks) {
+    const Task& other = *tasks.at(id);
+    if (other.pu == task.pu) unit.used += other.class_key.request;
+  }
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------------------
@@ -485,7 +501,7 @@ void ClusterState::Vacate(Task* task) {
   CountRunning(*task, -1);
   Machine* machine = MutableMachine(task->machine);
   machine->tasks.erase(task->id);
-  if (task->pu != kNoPu) ReleaseUnit(*task, machine);
+  if (task->pu != kNoPu) ReleaseUnit(*task, tasks_, machine);
   machine->ReleasePorts(task->class_key.rules->host_ports);
   Release(task->class_key.request, machine);
   task->machine = MachineId{};
@@ -522,19 +538,6 @@ void ClusterState::Release(const Resources& load, Machine* machine) {
     }
   }
   machine->used = sum;
-}
-
-void ClusterState::ReleaseUnit(const Task& task, Machine* machine) {
-  ProcessingUnit& unit = machine->pus[static_cast<size_t>(task.pu)];
-  --unit.task_count;
-  const bool is_exact = !unit.used.IsSaturated();
-  unit.used -= task.class_key.request;
-  if (is_exact) return;
-  unit.used = Resources();
-  for (const TaskId id : machine->tasks) {
-    const Task* other = FindTask(id);
-    if (other->pu == task.pu) unit.used += other->class_key.request;
-  }
 }
 
 int32_t ClusterState::RoomiestPu(const Machine& machine,
@@ -608,7 +611,7 @@ void ClusterState::Erase(Task* task) {
   const TaskId id = task->id;
   ReleaseLabels(&task->labels);
   resources_.Release(task->class_key.request);
-  SetOwner(task, Owner());
+  avoided_owners_.SetOwner(task, Owner());
   rules_.Release(task->class_key.rules);
   peers_.Erase(id);
   removed_.erase(id);
@@ -620,9 +623,11 @@ void ClusterState::DropMachine(MachineId id) {
   Machine* machine = MutableMachine(id);
   Touch(*machine);
   SetAvoids(machine, {});
-  Keep(Resources(), &machine->allocatable);
-  Keep(Resources(), &machine->capacity);
-  for (ProcessingUnit& pu : machine->pus) Keep(Resources(), &pu.capacity);
+  resources_.Release(machine->allocatable);
+  resources_.Release(machine->capacity);
+  for (const ProcessingUnit& pu : machine->pus) {
+    resources_.Release(pu.capacity);
+  }
   peers_.Drop(*machine);
   described_machines_[id] = kAllFields;
   no_execute_machines_.erase(id);
@@ -648,6 +653,14 @@ const Machine* ClusterState::FindMachine(std::string_view uuid) const {
   if (it == machine_ids_.end()) return nullptr;
   const Machine* machine = FindMachine(it->second);
   return machine->uuid == uuid ? machine : nullptr;
+}
+
+const std::string& ClusterState::ResourceName(ResourceIndex index) const {
+  return resources_.NameOf(index);
+}
+
+int64_t ClusterState::departed_count() const {
+  return static_cast<int64_t>(departed_.size());
 }
 
 Task* ClusterState::MutableTask(TaskId id) {

@@ -32,6 +32,7 @@
 #include "sluice/state/machine.h"
 #include "sluice/state/resources.h"
 #include "sluice/state/task.h"
+#include "state/avoided_owners.h"
 #include "state/changes.h"
 #include "state/class_names.h"
 #include "state/command.h"
@@ -103,16 +104,10 @@ class ClusterState {
   // By the uuid of the machine itself.
   const Machine* FindMachine(std::string_view uuid) const;
 
-  // The name of a resource ("cpu", "nvidia.com/gpu", ...); "" where the index
-  // is free.
-  const std::string& ResourceName(ResourceIndex index) const {
-    return resources_.NameOf(index);
-  }
-  // One more than the last index that has a name.
+  // The name of a resource ("cpu", "nvidia.com/gpu", ...); "" of a free index.
+  const std::string& ResourceName(ResourceIndex index) const;
   size_t resource_count() const { return resources_.size(); }
-  int64_t departed_count() const {
-    return static_cast<int64_t>(departed_.size());
-  }
+  int64_t departed_count() const;
   NamedAmounts ToNamed(const Resources& resources) const;
   LabelPairs ToPairs(const std::vector<Label>& labels) const;
 
@@ -120,9 +115,7 @@ class ClusterState {
   uint64_t version() const { return counters_.version; }
   // Submissions that used a known uid again, since the start.
   int64_t reused_uid_count() const { return reused_uid_count_; }
-  // Tasks looked at because machines began or ceased to avoid an owner, since
-  // the start.
-  int64_t avoid_look_count() const { return avoid_look_count_; }
+  const AvoidedOwners& avoided_owners() const { return avoided_owners_; }
 
   bool has_changes() const { return !changes_.empty(); }
   ChangeSet TakeChanges();
@@ -140,13 +133,10 @@ class ClusterState {
   // Classifies tasks by the terms that came since the last call.
   void SyncPeers() { Reclassify(peers_.Sync()); }
 
-  // Recovery: puts records back, the names of extended resources first, jobs
-  // and machines before the tasks and deltas that name them, the counters last.
-  // Errors name the record that contradicts another; the state is then of no
-  // use.
-  absl::Status RestoreResourceName(const std::string& name) {
-    return resources_.Append(name);
-  }
+  // Recovery: puts records back, names of resources, jobs and machines before
+  // the tasks and deltas that name them, the counters last.  Errors name the
+  // record that contradicts another; the state is then of no use.
+  absl::Status RestoreResourceName(const std::string& name);
   absl::Status RestoreJob(const Job& job);
   absl::Status RestoreMachine(MachineId id, const MachineSpec& spec,
                               bool is_present,
@@ -159,10 +149,7 @@ class ClusterState {
   void RestoreCounters(const StateCounters& counters);
 
   // New names are free again after the next command unless it uses them.
-  // Errors: kResourceExhausted beyond kExtendedResourceNamesMax names.
-  absl::StatusOr<Resources> FromNamed(const NamedAmounts& amounts) {
-    return resources_.FromNamed(amounts);
-  }
+  absl::StatusOr<Resources> FromNamed(const NamedAmounts& amounts);
 
  private:
   Ack ApplyOne(const SubmitTask& command, int64_t now_ms);
@@ -185,25 +172,19 @@ class ClusterState {
   JobId JobFor(const SubmitTask& command);
   void LeaveJob(JobId id);
 
-  // Resubmission of a uid that is known.
   void Resubmit(Task* task, const SubmitTask& command, int64_t now_ms);
   Ack Finish(TaskId id, TaskState state);
   void Describe(Task* task, const TaskSpec& spec);
-  void SetOwner(Task* task, const Owner& owner);
   // An update keeps the tree, and the amounts where it states none.
   void Describe(Machine* machine, const MachineSpec& spec, bool keep_tree,
                 int64_t now_ms);
   void SetRules(Task* task, const PlacementRules& rules);
   void SetAvoids(Machine* machine, std::vector<Owner> avoids);
-  // Tasks of an owner that machines have begun, or ceased, to avoid; tasks
-  // that others mean than before.
-  void Reclassify(const Owner& owner);
+  // Tasks that others mean than before.
   void Reclassify(const std::vector<TaskId>& tasks);
   void DescribeTree(Machine* machine, const MachineSpec& spec);
   std::vector<Label> InternLabels(const LabelPairs& pairs);
   void ReleaseLabels(std::vector<Label>* labels);
-  // Counts the names of what is kept, and of what was.
-  void Keep(Resources amounts, Resources* kept);
 
   // Call around every change that may change whether the task waits.
   void LeaveQueue(const Task& task);
@@ -217,8 +198,6 @@ class ClusterState {
   void SetEvicted(Task* task, bool is_evicted);
   // Takes `load` off the machine.  REQUIRES: nothing accounts for it any more.
   void Release(const Resources& load, Machine* machine);
-  // The same for a task and its processing unit.
-  void ReleaseUnit(const Task& task, Machine* machine);
   void FreeOldestSharedLoad(Task* task);
   int32_t RoomiestPu(const Machine& machine, const Resources& request) const;
   void AppendDelta(const Task& task, bool is_repeat);
@@ -255,8 +234,7 @@ class ClusterState {
   Interner strings_;
   RulesTable rules_;
   PeerTable peers_{*this};
-  absl::btree_map<Owner, int64_t> avoided_owners_;  // By how many machines.
-  absl::btree_map<Owner, absl::btree_set<TaskId>> tasks_of_owner_;
+  AvoidedOwners avoided_owners_;
   absl::btree_map<MachineId, MachineFields> described_machines_;
   absl::btree_set<MachineId> no_execute_machines_;
   ResourceNames resources_;
@@ -264,7 +242,6 @@ class ClusterState {
 
   StateCounters counters_;
   int64_t reused_uid_count_ = 0;
-  int64_t avoid_look_count_ = 0;
   ChangeSet changes_;
 };
 

@@ -10,11 +10,6 @@
 namespace sluice {
 namespace {
 
-bool HasOwner(const absl::btree_map<Owner, int64_t>& owners,
-              const Owner& owner) {
-  return !owner.empty() && owners.contains(owner);
-}
-
 // A taint that was there before has been there since then.
 std::vector<MachineTaint> TaintsSince(const std::vector<MachineTaint>& former,
                                       const std::vector<Taint>& taints,
@@ -53,8 +48,8 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   const bool is_evicted = task->is_evicted;
   if (is_running) Vacate(task);
   task->is_evicted = is_evicted;
-  Keep(*std::move(request), &task->class_key.request);
-  SetOwner(task, spec.owner);
+  resources_.Replace(*std::move(request), &task->class_key.request);
+  avoided_owners_.SetOwner(task, spec.owner);
   SetRules(task, spec.rules);
   task->class_key.meant_by = peers_.Identify(
       task->id, {spec.task_namespace, spec.labels, spec.namespace_labels,
@@ -69,22 +64,11 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   ReleaseLabels(&former);
 }
 
-void ClusterState::SetOwner(Task* task, const Owner& owner) {
-  if (task->owner == owner) return;
-  if (const auto it = tasks_of_owner_.find(task->owner);
-      it != tasks_of_owner_.end()) {
-    it->second.erase(task->id);
-    if (it->second.empty()) tasks_of_owner_.erase(it);
-  }
-  if (!owner.empty()) tasks_of_owner_[owner].insert(task->id);
-  task->owner = owner;
-}
-
 void ClusterState::SetRules(Task* task, const PlacementRules& rules) {
   const PlacementRules* former = task->class_key.rules;
   // Owners that no machine avoids make no difference, and most tasks have one
   // of their own: they would all be classes.
-  const bool is_avoided = HasOwner(avoided_owners_, task->owner);
+  const bool is_avoided = avoided_owners_.Contains(task->owner);
   if (!is_avoided && rules.owner.empty()) {
     task->class_key.rules = rules_.Acquire(rules);
   } else {
@@ -113,8 +97,8 @@ void ClusterState::Describe(Machine* machine, const MachineSpec& spec,
     machine->quarantine_reason = std::string(
         (allocatable.ok() ? capacity : allocatable).status().message());
   } else if (states_amounts) {
-    Keep(*std::move(allocatable), &machine->allocatable);
-    Keep(*std::move(capacity), &machine->capacity);
+    resources_.Replace(*std::move(allocatable), &machine->allocatable);
+    resources_.Replace(*std::move(capacity), &machine->capacity);
   }
   MachineFields& changed = described_machines_[machine->id];
   if (machine->name != spec.name) changed |= kNameField;
@@ -136,29 +120,14 @@ void ClusterState::Describe(Machine* machine, const MachineSpec& spec,
 }
 
 void ClusterState::SetAvoids(Machine* machine, std::vector<Owner> avoids) {
-  for (const Owner& owner : avoids) {
-    if (avoided_owners_[owner]++ == 0) Reclassify(owner);
-  }
-  for (const Owner& owner : machine->avoids) {
-    const auto it = avoided_owners_.find(owner);
-    if (--it->second > 0) continue;
-    avoided_owners_.erase(it);
-    Reclassify(owner);
-  }
-  machine->avoids = std::move(avoids);
-}
-
-void ClusterState::Reclassify(const Owner& owner) {
-  const auto it = tasks_of_owner_.find(owner);
-  if (it == tasks_of_owner_.end()) return;
-  for (const TaskId id : it->second) {
-    ++avoid_look_count_;
+  for (const TaskId id : avoided_owners_.Replace(machine->avoids, avoids)) {
     Task* task = tasks_.at(id).get();
     LeaveQueue(*task);
     SetRules(task, *task->class_key.rules);
     task->class_key.name = 0;
     EnterQueue(task);
   }
+  machine->avoids = std::move(avoids);
 }
 
 void ClusterState::DescribeTree(Machine* machine, const MachineSpec& spec) {
@@ -176,7 +145,7 @@ void ClusterState::DescribeTree(Machine* machine, const MachineSpec& spec) {
     absl::StatusOr<Resources> capacity = FromNamed(pu.capacity);
     ProcessingUnit& unit = machine->pus.emplace_back();
     unit.uuid = pu.uuid;
-    if (capacity.ok()) Keep(*std::move(capacity), &unit.capacity);
+    if (capacity.ok()) resources_.Replace(*std::move(capacity), &unit.capacity);
   }
   for (const std::string& uuid : spec.other_uuids) {
     machine_ids_[uuid] = machine->id;
@@ -228,10 +197,8 @@ void ClusterState::ReleaseLabels(std::vector<Label>* labels) {
   labels->clear();
 }
 
-void ClusterState::Keep(Resources amounts, Resources* kept) {
-  resources_.Acquire(amounts);
-  resources_.Release(*kept);
-  *kept = std::move(amounts);
+absl::StatusOr<Resources> ClusterState::FromNamed(const NamedAmounts& amounts) {
+  return resources_.FromNamed(amounts);
 }
 
 NamedAmounts ClusterState::ToNamed(const Resources& resources) const {

@@ -11,6 +11,10 @@
 
 namespace sluice {
 
+absl::Status ClusterState::RestoreResourceName(const std::string& name) {
+  return resources_.Append(name);
+}
+
 absl::Status ClusterState::RestoreJob(const Job& job) {
   if (!job_ids_.emplace(job.uuid, job.id).second ||
       !jobs_.emplace(job.id, std::make_unique<Job>(job)).second) {

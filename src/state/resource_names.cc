@@ -2,6 +2,8 @@
 
 #include <glog/logging.h>
 
+#include <utility>
+
 #include "base/limits.h"
 #include "base/strings.h"
 
@@ -59,6 +61,12 @@ void ResourceNames::Count(const Resources& amounts, int64_t sign) {
     CHECK_GE(entries_[i].uses, 0) << entries_[i].name;
     if (entries_[i].uses == 0) maybe_unused_.push_back(i);
   }
+}
+
+void ResourceNames::Replace(Resources amounts, Resources* kept) {
+  Acquire(amounts);
+  Release(*kept);
+  *kept = std::move(amounts);
 }
 
 void ResourceNames::FreeUnused() {

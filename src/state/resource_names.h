@@ -36,6 +36,8 @@ class ResourceNames {
   // Counts the names of amounts that are kept from here on, or no more.
   void Acquire(const Resources& amounts) { Count(amounts, 1); }
   void Release(const Resources& amounts) { Count(amounts, -1); }
+  // Keeps `amounts` in the place of others.
+  void Replace(Resources amounts, Resources* kept);
   // Frees the names of which no amounts are kept.
   void FreeUnused();
 

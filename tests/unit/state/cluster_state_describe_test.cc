@@ -126,10 +126,10 @@ TEST_F(DescribeTest, OnlyTasksOfTheOwnerAreLookedAt) {
   std::ranges::sort(options.avoids);
   Do(Added("m", options));
   EXPECT_EQ(RulesOf(1)->owner.uid, "0");
-  EXPECT_EQ(state_.avoid_look_count(), 2 * kOwners);
+  EXPECT_EQ(state_.avoided_owners().returned_count(), 2 * kOwners);
   Do(Updated("m", {}));
   EXPECT_EQ(RulesOf(1), &NoRules());
-  EXPECT_EQ(state_.avoid_look_count(), 4 * kOwners);
+  EXPECT_EQ(state_.avoided_owners().returned_count(), 4 * kOwners);
 }
 
 TEST_F(DescribeTest, AnAvoidedOwnerConcernsNoTaskThatHasAnotherByNow) {
@@ -139,7 +139,7 @@ TEST_F(DescribeTest, AnAvoidedOwnerConcernsNoTaskThatHasAnotherByNow) {
   Do(Removed(2));
   Do(Added("m", {.avoids = {kOwner}}));
   EXPECT_EQ(RulesOf(1), &NoRules());
-  EXPECT_EQ(state_.avoid_look_count(), 0);
+  EXPECT_EQ(state_.avoided_owners().returned_count(), 0);
   Do(Updated("m", {.avoids = {kOther}}));
   EXPECT_EQ(RulesOf(1)->owner, kOther);
 }
