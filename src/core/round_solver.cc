@@ -10,7 +10,11 @@ namespace sluice {
 RoundSolver::Result RoundSolver::Solve(const RoundWork& work,
                                        const std::atomic<bool>* cancelled) {
   if (const auto* packing = std::get_if<PackingWork>(&work)) {
-    return {Pack(packing->problem, packing->work_max), absl::OkStatus()};
+    return {packing->waiting_cost.has_value()
+                ? ProveBound(packing->problem, *packing->waiting_cost,
+                             packing->work_max)
+                : Pack(packing->problem, packing->work_max),
+            absl::OkStatus()};
   }
   const auto* problem = std::get_if<FlowProblem>(&work);
   if (problem == nullptr) return {Pause(), absl::OkStatus()};

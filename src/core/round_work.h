@@ -6,6 +6,7 @@
 #ifndef SLUICE_CORE_ROUND_WORK_H_
 #define SLUICE_CORE_ROUND_WORK_H_
 
+#include <optional>
 #include <variant>
 
 #include "packing/packing_problem.h"
@@ -21,6 +22,9 @@ struct Pause {};
 struct PackingWork {
   PackingProblem problem;
   int64_t work_max = 0;
+  // Where only a bound is asked for: of placements that leave so much waiting
+  // cost.
+  std::optional<int64_t> waiting_cost = {};
 };
 
 using RoundWork = std::variant<Pause, FlowProblem, PackingWork>;

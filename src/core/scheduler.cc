@@ -50,8 +50,9 @@ void Scheduler::StartRound(int64_t now_ms) {
   }
   eligibility_.StartRound(&state_);
   state_.SyncPeers();
-  round_.emplace(&state_, policies_, constraints_, &eligibility_, options_,
-                 now_ms);
+  round_.emplace(
+      RoundContext::Subject{state_, policies_, constraints_, eligibility_},
+      options_, now_ms);
 }
 
 std::optional<RoundWork> Scheduler::NextStep() {

@@ -3,51 +3,62 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "core/placements.h"
 #include "cost/waiting_cost.h"
+#include "network/eligibility.h"
 
 namespace sluice {
 namespace {
 
+// How much dearer a task of a gang that has started is to leave waiting.
+constexpr int64_t kMustStay = 1000;
+
 class TierDescriber {
  public:
-  TierDescriber(const ClusterState& state, const ConstraintSet& constraints,
-                Eligibility* eligibility, int64_t now_ms)
-      : state_(state),
-        constraints_(constraints),
-        eligibility_(eligibility),
-        now_ms_(now_ms) {}
+  TierDescriber(TierScope scope, RoundContext* context)
+      : scope_(scope),
+        context_(*context),
+        state_(context->state),
+        constraints_(context->constraints),
+        eligibility_(&context->eligibility()) {}
 
   void AddPlaced(const std::vector<Placement>& placements) {
     for (const Placement& one : placements) {
-      if (one.task->class_key.IsBound()) continue;
+      const ClassKey& key = one.task->class_key;
+      if (!IsInScope(key)) continue;
       tier_.placed.push_back(one.task->id);
-      placements_.push_back(one);
       Freed& freed = freed_[one.machine];
-      freed.request += one.task->class_key.request;
-      const auto& ports = one.task->class_key.rules->host_ports;
+      freed.request += key.request;
+      const auto& ports = key.rules->host_ports;
       freed.ports.insert(freed.ports.end(), ports.begin(), ports.end());
-      ++StepsOf(one.task->class_key)[Waiting(*one.task)];
+      Steps& steps = StepsOf(key);
+      const bool must_stay =
+          key.gang.has_value() && scope_ == TierScope::kMovable;
+      ++steps.counts[Waiting(*one.task) * (must_stay ? kMustStay : 1)];
+      placements_.push_back({one, &steps});
     }
   }
 
-  void AddWaiting(uint32_t priority, uint64_t sequence_end,
-                  const Gangs& gangs) {
-    const auto& pending = state_.pending();
-    for (auto it = pending.lower_bound(ClassKey{priority, {}});
-         it != pending.end() && it->first.priority == priority; ++it) {
-      if (it->first.IsBound() || gangs.IsClosed(it->first)) continue;
+  void AddWaiting(const Tier& tier) {
+    tier.VisitWaiting(state_, [&](const ClassKey& key, const auto& tasks) {
       Steps* steps = nullptr;
-      for (const auto& [sequence, task] : it->second) {
-        if (sequence >= sequence_end) break;
-        if (steps == nullptr) steps = &StepsOf(it->first);
+      const bool is_closed =
+          scope_ == TierScope::kMovable && context_.gangs.IsClosed(key);
+      if (is_closed) tier_.leaves_out = true;
+      if (is_closed || !IsInScope(key)) return true;
+      for (const auto& [sequence, task] : tasks) {
+        if (sequence >= context_.sequence_end) break;
+        if (steps == nullptr) steps = &StepsOf(key);
         const Cost cost = Waiting(*task);
-        ++(*steps)[cost];
+        ++steps->counts[cost];
         tier_.now.waiting += cost;
       }
-    }
+      return true;
+    });
   }
 
   TierPacking Describe() {
@@ -56,19 +67,28 @@ class TierDescriber {
     FindGroups();
     DropMisfits();
     AddCosts();
+    AddFormer();
     return std::move(tier_);
   }
 
  private:
-  using Steps =
-      std::map<Cost, int64_t>;  // How many cost that to leave waiting.
+  struct Steps {
+    std::map<Cost, int64_t> counts;  // How many cost that to leave waiting.
+    size_t task_class = 0;           // Its index, once that is known.
+  };
   struct Freed {
     Resources request;
     std::vector<HostPort> ports;
   };
 
+  bool IsInScope(const ClassKey& key) {
+    const bool is_free = key.meant_by->empty() && !key.rules->HasPeerTerms();
+    if (!is_free) tier_.leaves_out = scope_ == TierScope::kMovable;
+    return is_free || scope_ == TierScope::kAll;
+  }
+
   Cost Waiting(const Task& task) const {
-    return WaitingCost(now_ms_ - task.submitted_ms);
+    return WaitingCost(context_.now_ms - task.submitted_ms);
   }
 
   Steps& StepsOf(const ClassKey& key) {
@@ -90,15 +110,15 @@ class TierDescriber {
         dimensions_.push_back(i);
       }
     }
-    for (const auto& [key, steps] : steps_) {
+    for (auto& [key, steps] : steps_) {
+      steps.task_class = tier_.classes.size();
       tier_.classes.push_back(key);
       PackingClass& one = tier_.problem.classes.emplace_back();
       for (const ResourceIndex i : dimensions_) {
         one.request.push_back(key.request[i]);
       }
-      for (const auto& [cost, count] : steps) {
+      for (const auto& [cost, count] : steps.counts) {
         one.waiting.push_back({count, cost});
-        tier_.tasks += count;
       }
       if (!key.rules->host_ports.empty()) one.per_machine_max = 1;
       asks_for_more_.push_back(constraints_.AsksForMoreThanFit(key));
@@ -214,14 +234,15 @@ class TierDescriber {
     problem.groups.resize(groups);
     tier_.machines.resize(groups);
     size_t classes = 0;
+    index_now_.assign(fits.size(), 0);
     for (size_t c = 0; c < fits.size(); ++c) {
       if (!fits[c]) {
         for (const WaitingStep& step : problem.classes[c].waiting) {
-          tier_.least.waiting += step.count * step.cost;
-          tier_.tasks -= step.count;
+          tier_.misfits += step.count * step.cost;
         }
         continue;
       }
+      index_now_[c] = classes;
       if (classes != c) {
         std::swap(problem.classes[classes], problem.classes[c]);
         std::swap(tier_.classes[classes], tier_.classes[c]);
@@ -235,6 +256,7 @@ class TierDescriber {
   }
 
   void AddCosts() {
+    tier_.least.waiting = tier_.misfits;
     for (size_t c = 0; c < tier_.classes.size(); ++c) {
       int64_t least = kNotAllowed;
       for (const PackingGroup& group : tier_.problem.groups) {
@@ -243,8 +265,27 @@ class TierDescriber {
       if (least == kNotAllowed) continue;
       tier_.least.placed += least * tier_.problem.classes[c].count();
     }
-    for (const Placement& one : placements_) {
+    for (const auto& [one, steps] : placements_) {
       tier_.now.placed += PreferenceOf(*one.task, one.machine);
+    }
+  }
+
+  // What stands where, machines on which the same does together.
+  void AddFormer() {
+    absl::flat_hash_map<MachineId, std::map<size_t, int64_t>> holds;
+    for (const auto& [one, steps] : placements_) {
+      ++holds[one.machine][index_now_[steps->task_class]];
+    }
+    std::map<std::pair<size_t, std::map<size_t, int64_t>>, int64_t> patterns;
+    for (size_t g = 0; g < tier_.machines.size(); ++g) {
+      for (const MachineId machine : tier_.machines[g]) {
+        const auto it = holds.find(machine);
+        if (it != holds.end()) ++patterns[{g, it->second}];
+      }
+    }
+    for (const auto& [what, machines] : patterns) {
+      tier_.problem.former.push_back(
+          {what.first, machines, {what.second.begin(), what.second.end()}});
     }
   }
 
@@ -260,12 +301,14 @@ class TierDescriber {
     return kind == last_kinds_.end() ? 0 : kind->preference;
   }
 
+  const TierScope scope_;
+  RoundContext& context_;
   const ClusterState& state_;
   const ConstraintSet& constraints_;
   Eligibility* eligibility_;
-  const int64_t now_ms_;
   TierPacking tier_;
-  std::vector<Placement> placements_;
+  std::vector<std::pair<Placement, const Steps*>> placements_;
+  std::vector<size_t> index_now_;  // Of each class, without the misfits.
   std::map<ClassKey, Steps> steps_;
   std::map<ClassKey, Steps>::iterator last_ = steps_.end();
   absl::flat_hash_map<MachineId, Freed> freed_;
@@ -280,13 +323,14 @@ class TierDescriber {
 
 }  // namespace
 
-TierPacking DescribeTier(const ClusterState& state, uint32_t priority,
-                         uint64_t delta_begin, uint64_t sequence_end,
-                         const Gangs& gangs, const ConstraintSet& constraints,
-                         Eligibility* eligibility, int64_t now_ms) {
-  TierDescriber describer(state, constraints, eligibility, now_ms);
-  describer.AddPlaced(UndoablePlacements(state, priority, delta_begin));
-  describer.AddWaiting(priority, sequence_end, gangs);
+TierPacking DescribeTier(TierScope scope, const Tier& tier,
+                         RoundContext* context) {
+  context->FreshEligibility();
+  TierDescriber describer(scope, context);
+  describer.AddPlaced(UndoablePlacements(
+      context->state, tier.priority,
+      scope == TierScope::kAll ? context->delta_begin : tier.delta_begin));
+  describer.AddWaiting(tier);
   return describer.Describe();
 }
 

@@ -1,8 +1,9 @@
 // What waits in a tier, and what a round has placed of it so far, as a packing
 // problem: all of it is decided on at once, whatever its sizes.
 //
-// Tasks whose place depends on others stay where they are.  So does what a
-// client knows of.
+// Tasks whose place depends on others stay where they are, and so does what a
+// client knows of.  Gangs that have started stay whole: nothing is worth
+// leaving a task of theirs waiting.
 //
 // Threads: values and free functions; confined to the core thread.
 
@@ -12,12 +13,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "constraints/constraint_set.h"
-#include "core/gangs.h"
-#include "core/placements.h"
-#include "network/eligibility.h"
+#include "core/round_context.h"
 #include "packing/packing_problem.h"
-#include "state/cluster_state.h"
+#include "sluice/state/task.h"
 
 namespace sluice {
 
@@ -26,20 +24,24 @@ struct TierPacking {
   std::vector<ClassKey> classes;                 // Of the problem.
   std::vector<std::vector<MachineId>> machines;  // Of each of its groups.
   std::vector<TaskId> placed;  // What the problem is to place anew.
-  // What the tier costs as it is, and the least that it can by what each class
+  // What the tier costs as it is, and what it does at least by what each class
   // likes best.
   PackingCost now;
   PackingCost least;
-  int64_t tasks = 0;
+  int64_t misfits = 0;  // The waiting cost of what fits nowhere, in both.
+  // Whether there are tasks of the tier that the problem leaves out.
+  bool leaves_out = false;
 };
 
-// Of the tier of `priority`, whose round began at `delta_begin`: the tasks that
-// wait and were submitted before `sequence_end`, and those placed since.
-// REQUIRES: the eligibility is refreshed.
-TierPacking DescribeTier(const ClusterState& state, uint32_t priority,
-                         uint64_t delta_begin, uint64_t sequence_end,
-                         const Gangs& gangs, const ConstraintSet& constraints,
-                         Eligibility* eligibility, int64_t now_ms);
+enum class TierScope {
+  kMovable,  // Tasks that may be placed anew one by one.
+  kAll,      // For a bound: whatever holds tasks together only adds to it.
+};
+
+// The tasks of the tier that wait, and those that the round has placed: with
+// kMovable since it came to the tier.
+TierPacking DescribeTier(TierScope scope, const Tier& tier,
+                         RoundContext* context);
 
 }  // namespace sluice
 

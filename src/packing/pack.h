@@ -21,6 +21,11 @@ namespace sluice {
 // tasks of a class are in them than there are.
 PackingSolution Pack(const PackingProblem& problem, int64_t work_max);
 
+// Only the bound: the least waiting cost, and the least cost of placements that
+// leave no more than `waiting_cost`.  No patterns.
+PackingSolution ProveBound(const PackingProblem& problem, int64_t waiting_cost,
+                           int64_t work_max);
+
 }  // namespace sluice
 
 #endif  // SLUICE_PACKING_PACK_H_

@@ -204,8 +204,8 @@ class ColumnGeneration {
 
   bool Solve(PatternMaster* master) {
     const int64_t before = master->work();
-    const bool is_solved = master->Solve(
-        std::max<int64_t>(owner_.work_max_ - owner_.work(), 0));
+    const bool is_solved =
+        master->Solve(std::max<int64_t>(owner_.work_max_ - owner_.work(), 0));
     owner_.work_ += master->work() - before;
     return is_solved;
   }
@@ -227,10 +227,9 @@ class ColumnGeneration {
         }
         if (tasks.empty()) continue;
         of_master_.push_back(known[next_known_[row]]);
-        master->AddPattern(row, tasks,
-                           waiting_cost_.has_value()
-                               ? static_cast<double>(cost) / unit_
-                               : 0);
+        master->AddPattern(
+            row, tasks,
+            waiting_cost_.has_value() ? static_cast<double>(cost) / unit_ : 0);
       }
     }
   }
@@ -252,9 +251,8 @@ class ColumnGeneration {
     for (const size_t c : classes_) {
       const int64_t cost = CostOn(group, c);
       const int64_t charged = waiting_cost_.has_value() ? cost : 0;
-      values_[c] = cost == kNotAllowed
-                       ? 0
-                       : static_cast<double>(prices_[c] - charged);
+      values_[c] =
+          cost == kNotAllowed ? 0 : static_cast<double>(prices_[c] - charged);
     }
   }
 
@@ -270,8 +268,8 @@ class ColumnGeneration {
         SetValues(g);
       }
       Filling filling = owner_.filling_.Fill(g, values_, rest_.tasks, effort);
-      bound -= static_cast<Int128>(std::ceil(filling.bound)) *
-               rest_.machines[g];
+      bound -=
+          static_cast<Int128>(std::ceil(filling.bound)) * rest_.machines[g];
       if (master != nullptr) *has_new |= LearnFrom(row, filling, *master);
     }
     return bound;
@@ -281,8 +279,7 @@ class ColumnGeneration {
   // of the group once those tasks are gone.
   bool LearnFrom(size_t row, Filling filling, const PatternMaster& master) {
     const size_t g = groups_[row];
-    const double least =
-        (master.GroupPrice(row) + kWorthwhile) * unit_;
+    const double least = (master.GroupPrice(row) + kWorthwhile) * unit_;
     bool has_new = false;
     std::vector<int64_t> left = rest_.tasks;
     for (size_t more = kPatternsMin / groups_.size();; --more) {
@@ -409,9 +406,8 @@ void PatternRelaxation::FindPricesBySize() {
   std::vector<double> values;
   std::vector<int64_t> counts;
   for (const PackingClass& one : problem_.classes) {
-    values.push_back(one.waiting.empty()
-                         ? 0
-                         : static_cast<double>(one.waiting.back().cost));
+    values.push_back(
+        one.waiting.empty() ? 0 : static_cast<double>(one.waiting.back().cost));
     counts.push_back(one.count());
   }
   MachineFilling filling(whole);

@@ -1,0 +1,187 @@
+#include "core/pass.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "core/commit_order.h"
+
+namespace sluice {
+
+std::optional<FlowProblem> Passes::Next(bool must_go_on) {
+  CHECK(!network_.has_value());
+  while (!bands_.empty()) {
+    if (context_.IsSpent() && !must_go_on) {
+      context_.stats->is_cut_short = true;
+      return std::nullopt;
+    }
+    Open();
+    if (network_->has_machines()) {
+      ++context_.stats->passes;
+      return network_->TakeProblem();
+    }
+    network_.reset();
+    bands_.pop_front();
+  }
+  return std::nullopt;
+}
+
+void Passes::Open() {
+  context_.state.SyncPeers();
+  classes_ = CollectTasks(bands_.front());
+  LookUpPeers();
+  version_ = context_.state.version();
+  const std::vector<MachineGroup> groups = Groups(bands_.front());
+  network_.emplace(groups.empty() ? context_.FreshGroups() : groups,
+                   context_.policies, context_.constraints,
+                   &context_.eligibility(), classes_, context_.now_ms);
+  context_.stats->arcs += network_->problem().arc_count();
+  context_.looks += network_->problem().arc_count();
+}
+
+// Machines told apart as the band needs it; none where those of the context
+// will do.
+std::vector<MachineGroup> Passes::Groups(const Band& band) {
+  Eligibility& eligibility = context_.FreshEligibility();
+  if (!band.patterns.empty()) {
+    std::vector<MachineGroup> groups = GroupMachines(
+        context_.state, eligibility, MachineParts(band.patterns.of_machine));
+    std::erase_if(groups, [&](const MachineGroup& group) {
+      return !band.patterns.of_machine.contains(group.representative().id);
+    });
+    for (MachineGroup& group : groups) {
+      const auto& holds = band.patterns.patterns[group.part];
+      for (const BandClass& one : classes_) {
+        const auto it = holds.find(one.key);
+        group.room.push_back(it == holds.end() ? 0 : it->second);
+      }
+    }
+    return groups;
+  }
+  if (peers_.empty()) return {};
+  std::vector<const ClassPeers*> peers;
+  for (const auto& one : peers_) peers.push_back(one.get());
+  // A gang that goes together takes one machine, not one of many.
+  const bool tells_domains =
+      std::ranges::any_of(classes_, [](const BandClass& one) {
+        return one.gang_minimum > 0 && one.peers != nullptr &&
+               one.peers->NeedsLeader();
+      });
+  return GroupMachines(context_.state, eligibility,
+                       MachineParts(context_.state, peers, tells_domains));
+}
+
+std::vector<BandClass> Passes::CollectTasks(const Band& band) const {
+  std::vector<BandClass> classes;
+  for (const BandMember& member : band.members) {
+    BandClass& band_class = classes.emplace_back();
+    band_class.key = member.key;
+    for (const Gangs::Waiting& gang : band.gangs) {
+      if (member.key.gang == gang.job) band_class.gang_minimum = gang.minimum;
+    }
+    const auto it = context_.state.pending().find(member.key);
+    if (it == context_.state.pending().end()) continue;
+    for (const auto& [sequence, task] : it->second) {
+      if (sequence >= context_.sequence_end ||
+          std::ssize(band_class.tasks) == member.count) {
+        break;
+      }
+      band_class.tasks.push_back(task);
+    }
+  }
+  return classes;
+}
+
+void Passes::LookUpPeers() {
+  peers_.clear();
+  for (BandClass& band_class : classes_) {
+    band_class.peers = nullptr;
+    const ClassKey& key = band_class.key;
+    if (band_class.tasks.empty() ||
+        (key.meant_by->empty() && !key.rules->HasPeerTerms())) {
+      continue;
+    }
+    peers_.push_back(std::make_unique<ClassPeers>(context_.state,
+                                                  context_.constraints, key));
+    const ClassPeers* peers = peers_.back().get();
+    band_class.peers = peers;
+    if (peers->MustWait()) {
+      band_class.tasks.clear();
+    } else if (band_class.gang_minimum > 0) {
+      band_class.followers = band_class.gang_minimum;
+    } else if (peers->NeedsLeader()) {
+      band_class.followers = std::ssize(band_class.tasks);
+      band_class.tasks.resize(1);
+    }
+  }
+}
+
+void Passes::Finish(const FlowSolution& solution) {
+  CHECK(network_.has_value());
+  ClusterState& state = context_.state;
+  if (version_ != state.version()) {
+    state.SyncPeers();
+    LookUpPeers();
+  }
+  Band& band = bands_.front();
+  std::map<JobId, std::vector<TaskId>> placed_of_gang;
+  const size_t placed_before = placed_.size();
+  for (const Proposal& proposal :
+       InCommitOrder(state, classes_, network_->Decode(solution))) {
+    BandMember& member = band.members[proposal.class_index];
+    // What gangs were weighed against has its own pass later.
+    if (!band.gangs.empty() && !classes_[proposal.class_index].gang_minimum) {
+      continue;
+    }
+    if (!IsLegal(proposal)) continue;
+    --member.count;
+    state.Place(proposal.task, proposal.machine, context_.now_ms);
+    for (const auto& peers : peers_) {
+      peers->Note(member.key, proposal.machine);
+    }
+    placed_.push_back(proposal.task);
+    if (!band.gangs.empty()) {
+      placed_of_gang[*member.key.gang].push_back(proposal.task);
+    }
+  }
+  network_.reset();
+  const auto count = static_cast<int64_t>(placed_.size() - placed_before);
+  context_.stats->placed += count;
+  context_.looks += count;
+  for (const Gangs::Waiting& gang : band.gangs) {
+    if (!context_.gangs.IsWhole(gang)) {
+      context_.Withdraw(placed_of_gang[gang.job]);
+    }
+  }
+  std::erase_if(band.members,
+                [](const BandMember& member) { return member.count <= 0; });
+  if (!band.gangs.empty() || !band.patterns.empty() || count == 0 ||
+      band.members.empty()) {
+    bands_.pop_front();
+  }
+}
+
+bool Passes::IsLegal(const Proposal& proposal) const {
+  // The cluster may have changed since the network was drawn, and nothing but
+  // the state as it is now decides.
+  const BandClass& band_class = classes_[proposal.class_index];
+  const Task* task = context_.state.FindTask(proposal.task);
+  const Machine* machine = context_.state.FindMachine(proposal.machine);
+  if (task == nullptr || !task->IsSchedulable() || machine == nullptr ||
+      !machine->IsUsable() ||
+      (task->class_key != band_class.key &&
+       (task->class_key.IsBound() || band_class.key.IsBound())) ||
+      !context_.constraints.Allows(task->class_key, *machine)) {
+    ++context_.stats->refused;
+    return false;
+  }
+  if (band_class.peers != nullptr && !band_class.peers->Allows(*machine)) {
+    ++context_.stats->conflicts;
+    return false;
+  }
+  return true;
+}
+
+}  // namespace sluice

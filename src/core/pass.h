@@ -1,0 +1,89 @@
+// A pass: some classes of a tier against the machines as they are, in one flow
+// problem, and the placements that its solution proposes.
+//
+// Threads: none; confined to the core thread.
+
+#ifndef SLUICE_CORE_PASS_H_
+#define SLUICE_CORE_PASS_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "constraints/class_peers.h"
+#include "core/gangs.h"
+#include "core/round_context.h"
+#include "network/band_network.h"
+#include "sluice/flow/problem.h"
+
+namespace sluice {
+
+struct BandMember {
+  ClassKey key;
+  int64_t count = 0;  // Tasks that may still be placed.
+  int64_t size = 0;   // Dominant share of the cluster.
+};
+
+// What machines are to hold, by a packing.
+struct MachinePatterns {
+  absl::flat_hash_map<MachineId, uint32_t> of_machine;
+  std::vector<std::map<ClassKey, int64_t>> patterns;
+
+  bool empty() const { return patterns.empty(); }
+};
+
+// The classes of a pass.
+struct Band {
+  std::vector<BandMember> members;
+  // Gangs that its pass is to start; what else is in it is there for them to
+  // be weighed against.
+  std::vector<Gangs::Waiting> gangs;
+  // If not empty, only these machines are used, as far as the patterns go, and
+  // only once.
+  MachinePatterns patterns;
+};
+
+// Bands, each in passes of its own until it places nothing more.
+class Passes {
+ public:
+  explicit Passes(RoundContext* context) : context_(*context) {}
+
+  void Add(Band band) { bands_.push_back(std::move(band)); }
+  void Clear() { bands_.clear(); }
+  bool empty() const { return bands_.empty(); }
+
+  // The next problem; nothing where no band is left, or the round's work is
+  // spent, unless it must go on.
+  std::optional<FlowProblem> Next(bool must_go_on = false);
+  // Makes the placements that are still legal.  REQUIRES: a problem is open.
+  void Finish(const FlowSolution& solution);
+
+  // By all passes so far.
+  const std::vector<TaskId>& placed() const { return placed_; }
+
+ private:
+  // Draws the first band.
+  void Open();
+  std::vector<BandClass> CollectTasks(const Band& band) const;
+  // How the classes stand to the tasks that run now.
+  void LookUpPeers();
+  std::vector<MachineGroup> Groups(const Band& band);
+  bool IsLegal(const Proposal& proposal) const;
+
+  RoundContext& context_;
+  std::deque<Band> bands_;
+  std::vector<TaskId> placed_;
+  // Of the open pass.
+  std::optional<BandNetwork> network_;
+  std::vector<BandClass> classes_;
+  std::vector<std::unique_ptr<ClassPeers>> peers_;
+  uint64_t version_ = 0;  // Of the state, when these were looked up.
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_PASS_H_

@@ -1,0 +1,67 @@
+#include "core/round_context.h"
+
+#include <iterator>
+
+namespace sluice {
+namespace {
+
+// Some 50 ms.
+constexpr int64_t kSearchBudget = 500000;
+
+}  // namespace
+
+RoundContext::RoundContext(const Subject& subject, const RoundOptions& limits,
+                           int64_t as_of_ms)
+    : state(subject.state),
+      policies(subject.policies),
+      constraints(subject.constraints),
+      options(limits),
+      now_ms(as_of_ms),
+      sequence_end(subject.state.counters().next_task_sequence),
+      delta_begin(subject.state.counters().next_delta_sequence),
+      gangs(&subject.state, &subject.eligibility, sequence_end, as_of_ms),
+      improve_budget(limits.improve_budget),
+      search_budget(limits.improve_budget > 0 ? kSearchBudget : 0),
+      eligibility_(subject.eligibility) {}
+
+const std::vector<MachineGroup>& RoundContext::FreshGroups() {
+  if (groups_version_ != state.version()) {
+    eligibility_.Refresh(&state);
+    groups_ = GroupMachines(state, eligibility_);
+    groups_version_ = state.version();
+    looks += std::ssize(state.machines());
+  }
+  return groups_;
+}
+
+int64_t RoundContext::CountWaiting(const ClassKey& key) const {
+  const auto it = state.pending().find(key);
+  if (it == state.pending().end()) return 0;
+  return std::distance(it->second.begin(),
+                       it->second.lower_bound(sequence_end));
+}
+
+void RoundContext::Withdraw(std::span<const TaskId> tasks) {
+  for (const TaskId id : tasks) {
+    const Task* task = state.FindTask(id);
+    if (task == nullptr || task->state != TaskState::kRunning ||
+        !state.IsUntold(id)) {
+      continue;
+    }
+    state.Withdraw(id);
+    --stats->placed;
+    ++stats->withdrawn;
+  }
+}
+
+bool IsAnyWaiting(const RoundContext& context, const Tier& tier) {
+  bool is_waiting = false;
+  tier.VisitWaiting(context.state, [&](const ClassKey& key, const auto& tasks) {
+    is_waiting = tasks.begin()->first < context.sequence_end &&
+                 !context.gangs.IsClosed(key);
+    return !is_waiting;
+  });
+  return is_waiting;
+}
+
+}  // namespace sluice

@@ -1,0 +1,122 @@
+// What all stages of a round share.
+//
+// Groups of machines and eligibility follow from the state; only this refreshes
+// them.
+//
+// Threads: none; confined to the core thread.
+
+#ifndef SLUICE_CORE_ROUND_CONTEXT_H_
+#define SLUICE_CORE_ROUND_CONTEXT_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "constraints/constraint_set.h"
+#include "core/gangs.h"
+#include "core/round_stats.h"
+#include "cost/policy_set.h"
+#include "network/eligibility.h"
+#include "network/machine_groups.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+class RoundContext {
+ public:
+  // What a round is about.  All must outlive it.
+  struct Subject {
+    ClusterState& state;
+    const PolicySet& policies;
+    const ConstraintSet& constraints;
+    Eligibility& eligibility;
+  };
+  // Tasks that are submitted from here on are the next
+  // round's.
+  RoundContext(const Subject& subject, const RoundOptions& limits,
+               int64_t as_of_ms);
+
+  ClusterState& state;
+  const PolicySet& policies;
+  const ConstraintSet& constraints;
+  const RoundOptions options;
+  const int64_t now_ms;
+  const uint64_t sequence_end;  // Of the tasks that came before the start.
+  const uint64_t delta_begin;   // The first delta of the round.
+  Gangs gangs;
+  RoundStats* stats = nullptr;  // Never null while a stage runs.
+  // What is left for doing better, in looks.
+  int64_t improve_budget;
+  // What is left for searches task by task, in machines looked at.
+  int64_t search_budget;
+  // Whether a command changed the state since the round began.
+  bool has_changed = false;
+  // Looks since the round last let commands in.
+  int64_t looks = 0;
+
+  // How good a tier is: what it costs, and the least that it can.
+  struct Appraisal {
+    PackingCost cost;
+    std::optional<PackingCost> bound;
+  };
+  std::map<uint32_t, Appraisal> appraisals;  // By priority.
+
+  // The machines as they are now.
+  const std::vector<MachineGroup>& FreshGroups();
+  Eligibility& FreshEligibility() {
+    FreshGroups();
+    return eligibility_;
+  }
+  // As it was when it was fresh last.
+  Eligibility& eligibility() { return eligibility_; }
+
+  // How many tasks of the class wait and were submitted in time.
+  int64_t CountWaiting(const ClassKey& key) const;
+  bool IsSpent() const {
+    return options.arcs_max > 0 && stats->arcs >= options.arcs_max;
+  }
+  // Takes back those of the placements that can be.
+  void Withdraw(std::span<const TaskId> tasks);
+
+ private:
+  Eligibility& eligibility_;
+  std::vector<MachineGroup> groups_;
+  std::optional<uint64_t>
+      groups_version_;  // Of the state, when they were made.
+};
+
+// What is as urgent as something else is decided on together.
+struct Tier {
+  uint32_t priority = 0;
+  uint64_t delta_begin = 0;  // The first delta of the tier.
+  // Whether gangs were started since the tier was packed, and whether room was
+  // made since it was filled.
+  bool has_new_gangs = true;
+  bool has_new_room = true;
+  // What packing found, if it was needed: what it cost, and its bound.
+  std::optional<PackingSolution> packed = {};
+  // Whether tasks of the tier were left out of that.
+  bool leaves_out = false;
+  // Whether it is proved that nothing can be better.
+  bool is_settled = false;
+
+  // Calls visit(key, tasks) for each class of the tier that waits, until it
+  // returns false.
+  template <class Visit>
+  void VisitWaiting(const ClusterState& state, Visit visit) const {
+    const auto& pending = state.pending();
+    for (auto it = pending.lower_bound(ClassKey{priority, {}});
+         it != pending.end() && it->first.priority == priority; ++it) {
+      if (!visit(it->first, it->second)) return;
+    }
+  }
+};
+
+// Whether a task of the tier waits that may be placed one by one.
+bool IsAnyWaiting(const RoundContext& context, const Tier& tier);
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_ROUND_CONTEXT_H_

@@ -1,0 +1,66 @@
+// What a round may do, and what it did.
+//
+// Threads: values.
+
+#ifndef SLUICE_CORE_ROUND_STATS_H_
+#define SLUICE_CORE_ROUND_STATS_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "packing/packing_problem.h"
+
+namespace sluice {
+
+struct RoundOptions {
+  // Work a round may do, in arcs drawn over all its passes; what then still
+  // waits is the next round's.  0: no bound.
+  int64_t arcs_max = 0;
+  // Work that a round may spend on doing better than its passes did, in looks
+  // of some ten nanoseconds.  0: none.
+  int64_t improve_budget = 30000000;
+  // Whether NoExecute taints evict what runs (core/eviction.h).
+  bool evicts_on_no_execute = false;
+};
+
+// Times are the loop's to fill in: the core has no clock.
+struct RoundStats {
+  uint64_t number = 0;
+  int32_t passes = 0;
+  int64_t evicted = 0;   // Tasks told to leave before the first pass.
+  int64_t replaced = 0;  // Tasks told to leave for those that take their place.
+  int64_t placed = 0;
+  int64_t refused = 0;    // Placements that a change meanwhile made illegal.
+  int64_t searches = 0;   // Gangs that no pass could make whole.
+  int64_t conflicts = 0;  // Placements that another of the pass made illegal.
+  int64_t withdrawn = 0;  // Placements given up for better ones.
+  int64_t packings = 0;   // Packing problems asked for.
+  int64_t arcs = 0;       // Over all passes.
+  int64_t pending = 0;    // Schedulable tasks left waiting.
+  bool is_cut_short = false;  // By the work budget or a failed solve.
+  // Of the tasks that the round could place: what those cost that wait and the
+  // preferences of those that it placed, and the least that both can, as far as
+  // that is proved.
+  PackingCost cost;
+  PackingCost bound;
+  bool is_bound_known = true;  // Of every tier.
+  int64_t build_us = 0;
+  int64_t solve_us = 0;
+  int64_t commit_us = 0;
+  int64_t total_us = 0;
+
+  // How much of what it costs is not proved to be needed: the larger part of
+  // the two, between 0 (as good as can be) and 1.
+  double GapRatio() const {
+    const auto part = [](int64_t of, int64_t needed) {
+      if (of <= needed || of == 0) return 0.0;
+      return static_cast<double>(of - needed) / static_cast<double>(of);
+    };
+    return std::max(part(cost.waiting, bound.waiting),
+                    part(cost.placed, bound.placed));
+  }
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_ROUND_STATS_H_

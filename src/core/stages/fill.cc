@@ -1,0 +1,84 @@
+// The stages that place classes in bands of similar size, the largest first.
+
+#include <utility>
+#include <vector>
+
+#include "core/pass.h"
+#include "core/stages/stage.h"
+#include "core/tier_demand.h"
+
+namespace sluice {
+namespace {
+
+class Fill : public Stage {
+ public:
+  enum class Whom { kHealing, kAdmitted, kAll };
+
+  Fill(RoundContext* context, Tier* tier, Whom whom)
+      : context_(*context), tier_(*tier), whom_(whom), passes_(context) {}
+
+  std::optional<RoundWork> Next() override {
+    while (true) {
+      if (auto problem = passes_.Next()) return *std::move(problem);
+      if (context_.stats->is_cut_short || !Plan()) return std::nullopt;
+    }
+  }
+
+  void Finish(const RoundAnswer& answer) override {
+    passes_.Finish(std::get<FlowSolution>(answer));
+  }
+
+ private:
+  // Returns whether there is anything to do.  What fits is looked for again as
+  // long as something is placed.
+  bool Plan() {
+    const bool is_over =
+        whom_ == Whom::kAll ? passes_.placed().size() == placed_before_ : true;
+    if ((has_planned_ && is_over) || !IsAnyWaiting(context_, tier_)) {
+      return false;
+    }
+    has_planned_ = true;
+    placed_before_ = passes_.placed().size();
+    TierDemand demand = FindDemand(tier_, &context_);
+    if (whom_ == Whom::kHealing) {
+      std::erase_if(demand.members, [&](const BandMember& member) {
+        return !context_.gangs.IsHealing(member.key);
+      });
+    }
+    if (whom_ == Whom::kAdmitted) Admit(context_, &demand);
+    for (Band& band : CutBands(std::move(demand.members))) {
+      passes_.Add(std::move(band));
+    }
+    return !passes_.empty();
+  }
+
+  RoundContext& context_;
+  const Tier& tier_;
+  const Whom whom_;
+  Passes passes_;
+  bool has_planned_ = false;
+  size_t placed_before_ = 0;  // When it was planned last.
+};
+
+}  // namespace
+
+std::unique_ptr<Stage> MakeHealGangs(RoundContext* context, Tier* tier) {
+  bool is_any_healing = false;
+  tier->VisitWaiting(context->state, [&](const ClassKey& key, const auto&) {
+    is_any_healing = context->gangs.IsHealing(key);
+    return !is_any_healing;
+  });
+  if (!is_any_healing) return nullptr;
+  return std::make_unique<Fill>(context, tier, Fill::Whom::kHealing);
+}
+
+std::unique_ptr<Stage> MakePlaceAdmitted(RoundContext* context, Tier* tier) {
+  return std::make_unique<Fill>(context, tier, Fill::Whom::kAdmitted);
+}
+
+std::unique_ptr<Stage> MakeFill(RoundContext* context, Tier* tier) {
+  if (!tier->has_new_room) return nullptr;
+  return std::make_unique<Fill>(context, tier, Fill::Whom::kAll);
+}
+
+}  // namespace sluice

@@ -1,0 +1,23 @@
+// Whether a gang that waits has room as things are.
+//
+// Threads: free functions; confined to the core thread.
+
+#ifndef SLUICE_CORE_STAGES_GANG_ROOM_H_
+#define SLUICE_CORE_STAGES_GANG_ROOM_H_
+
+#include "core/gangs.h"
+#include "core/round_context.h"
+
+namespace sluice {
+
+// Whether each of its tasks has room, even if not all of them have it at once.
+bool HasRoomForEach(const Gangs::Waiting& gang, RoundContext* context);
+// Whether what its tasks say of each other leaves room for it anywhere.
+bool HasRoomBesideItself(const Gangs::Waiting& gang,
+                         const RoundContext& context);
+// Whether its tasks go one after the other.
+bool NeedsLeader(const Gangs::Waiting& gang, const RoundContext& context);
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_STAGES_GANG_ROOM_H_

@@ -1,0 +1,212 @@
+// The stages that start gangs: cohorts of equal age in one problem with all
+// that they are weighed against, or one gang at a time, class by class, kept if
+// it becomes whole and taken back if not.
+
+#include <algorithm>
+#include <deque>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "core/gang_exchange.h"
+#include "core/gang_search.h"
+#include "core/pass.h"
+#include "core/stages/gang_room.h"
+#include "core/stages/stage.h"
+#include "core/tier_demand.h"
+#include "cost/waiting_cost.h"
+
+namespace sluice {
+namespace {
+
+class StartGangs : public Stage {
+ public:
+  enum class With { kEverything, kWhatIsLeft };
+
+  StartGangs(RoundContext* context, Tier* tier, With with)
+      : context_(*context), tier_(*tier), with_(with), passes_(context) {}
+
+  std::optional<RoundWork> Next() override {
+    if (!std::exchange(has_begun_, true)) FindWaiting();
+    while (true) {
+      // A gang's trial goes on to its end, or a gang that takes more than one
+      // round's work would never start.
+      const bool has_placed = trial_.has_value() && HasPlaced(*trial_);
+      if (auto problem = passes_.Next(/*must_go_on=*/has_placed)) {
+        return *std::move(problem);
+      }
+      if (context_.stats->is_cut_short) return std::nullopt;
+      if (trial_.has_value()) {
+        if (PlanTrial()) continue;
+        EndTrial();
+      }
+      if (waiting_.empty()) return std::nullopt;
+      PlanCohort();
+    }
+  }
+
+  void Finish(const RoundAnswer& answer) override {
+    passes_.Finish(std::get<FlowSolution>(answer));
+  }
+
+  void End() override {
+    if (trial_.has_value()) EndTrial();
+  }
+
+ private:
+  // A gang that is placed class by class, to be taken back if it is not whole.
+  struct Trial {
+    Gangs::Waiting gang;
+    size_t begin = 0;          // Of the placements that are its own,
+    size_t placed_before = 0;  // and how many there were when it was planned.
+    bool is_planned = false;
+  };
+
+  bool HasPlaced(const Trial& trial) const {
+    return passes_.placed().size() > trial.begin;
+  }
+
+  Cost AgeOf(const Gangs::Waiting& gang) const {
+    return WaitingCost(context_.now_ms - gang.submitted_ms);
+  }
+
+  // Those that have waited longest first; among gangs of equal age the most
+  // constrained.
+  void FindWaiting() {
+    context_.FreshEligibility();
+    std::vector<Gangs::Waiting> gangs =
+        context_.gangs.FindWaiting(tier_.priority);
+    std::ranges::stable_sort(
+        gangs, [this](const Gangs::Waiting& a, const Gangs::Waiting& b) {
+          return std::pair(AgeOf(b), !NeedsLeader(a, context_)) <
+                 std::pair(AgeOf(a), !NeedsLeader(b, context_));
+        });
+    waiting_.assign(std::make_move_iterator(gangs.begin()),
+                    std::make_move_iterator(gangs.end()));
+  }
+
+  void PlanCohort() {
+    const Cost age = AgeOf(waiting_.front());
+    Band band;
+    while (!waiting_.empty() && AgeOf(waiting_.front()) == age) {
+      Gangs::Waiting gang = std::move(waiting_.front());
+      waiting_.pop_front();
+      if (!HasRoomForEach(gang, &context_)) {
+        if (with_ == With::kWhatIsLeft && ExchangeFor(gang)) {
+          ++context_.stats->searches;
+        }
+        continue;
+      }
+      if (with_ == With::kWhatIsLeft || NeedsLeader(gang, context_)) {
+        if (!band.gangs.empty()) {
+          waiting_.push_front(std::move(gang));
+          break;
+        }
+        trial_ = Trial{.gang = std::move(gang),
+                       .begin = passes_.placed().size(),
+                       .placed_before = passes_.placed().size()};
+        return;
+      }
+      for (const ClassKey& key : gang.classes) {
+        band.members.push_back({key, context_.CountWaiting(key), 0});
+      }
+      band.gangs.push_back(std::move(gang));
+    }
+    if (band.gangs.empty()) return;
+    for (BandMember& member : FindDemand(tier_, &context_).members) {
+      band.members.push_back(std::move(member));
+    }
+    passes_.Add(std::move(band));
+  }
+
+  // Once more as long as it places something: a task may have waited for it.
+  // Returns whether there is anything to do.
+  bool PlanTrial() {
+    const size_t placed = passes_.placed().size();
+    if (std::exchange(trial_->is_planned, true) &&
+        placed == trial_->placed_before) {
+      return false;
+    }
+    trial_->placed_before = placed;
+    std::vector<BandMember> members;
+    for (const ClassKey& key : trial_->gang.classes) {
+      members.push_back({key, context_.CountWaiting(key), 0});
+    }
+    // Each class by itself: what one leaves is the next one's.
+    std::ranges::stable_sort(members,
+                             [](const BandMember& a, const BandMember& b) {
+                               return b.key.request < a.key.request;
+                             });
+    for (BandMember& member : members) {
+      if (member.count == 0) continue;
+      Band band;
+      band.members.push_back(std::move(member));
+      passes_.Add(std::move(band));
+    }
+    return !passes_.empty();
+  }
+
+  void EndTrial() {
+    passes_.Clear();
+    const Trial trial = *std::exchange(trial_, std::nullopt);
+    if (context_.gangs.IsWhole(trial.gang)) {
+      tier_.has_new_gangs = true;
+      return;
+    }
+    const auto placed = std::span(passes_.placed()).subspan(trial.begin);
+    context_.Withdraw(placed);
+    if (with_ != With::kWhatIsLeft || context_.search_budget <= 0) return;
+    context_.state.SyncPeers();
+    ++context_.stats->searches;
+    const std::vector<TaskId> found = SearchForGang(
+        trial.gang, context_.sequence_end, context_.constraints,
+        context_.now_ms, &context_.state, &context_.search_budget);
+    context_.stats->placed += std::ssize(found);
+    tier_.has_new_gangs = tier_.has_new_gangs || !found.empty();
+    if (found.empty()) ExchangeFor(trial.gang);
+  }
+
+  // See core/gang_exchange.h.  Returns whether it searched.
+  bool ExchangeFor(const Gangs::Waiting& gang) {
+    ClusterState& state = context_.state;
+    if (context_.search_budget <= 0 ||
+        tier_.delta_begin == state.counters().next_delta_sequence) {
+      return false;
+    }
+    context_.search_budget -= std::ssize(state.machines());
+    if (!HasRoomBesideItself(gang, context_)) return false;
+    Eligibility& eligibility = context_.FreshEligibility();
+    state.SyncPeers();
+    const auto [placed, given_up, has_searched] = ExchangeForGang(
+        gang, tier_.delta_begin, context_.sequence_end, context_.constraints,
+        &eligibility, context_.now_ms, &state, &context_.search_budget);
+    context_.stats->placed += std::ssize(placed) - given_up;
+    context_.stats->withdrawn += given_up;
+    tier_.has_new_room = tier_.has_new_room || !placed.empty();
+    tier_.has_new_gangs = tier_.has_new_gangs || !placed.empty();
+    return has_searched;
+  }
+
+  RoundContext& context_;
+  Tier& tier_;
+  const With with_;
+  Passes passes_;
+  bool has_begun_ = false;
+  std::deque<Gangs::Waiting> waiting_;  // Not yet looked at.
+  std::optional<Trial> trial_;          // While it runs.
+};
+
+}  // namespace
+
+std::unique_ptr<Stage> MakeStartGangs(RoundContext* context, Tier* tier) {
+  return std::make_unique<StartGangs>(context, tier,
+                                      StartGangs::With::kEverything);
+}
+
+std::unique_ptr<Stage> MakeTryGangs(RoundContext* context, Tier* tier) {
+  if (!tier->has_new_room) return nullptr;
+  return std::make_unique<StartGangs>(context, tier,
+                                      StartGangs::With::kWhatIsLeft);
+}
+
+}  // namespace sluice

@@ -1,0 +1,55 @@
+// A stage of a tier: one way to place more of it, or to place it better.
+//
+// Threads: none; confined to the core thread.
+
+#ifndef SLUICE_CORE_STAGES_STAGE_H_
+#define SLUICE_CORE_STAGES_STAGE_H_
+
+#include <memory>
+#include <optional>
+
+#include "core/round_context.h"
+#include "core/round_work.h"
+
+namespace sluice {
+
+class Stage {
+ public:
+  virtual ~Stage() = default;
+
+  // What it asks for next; nothing once it is done, or may do no more.
+  virtual std::optional<RoundWork> Next() = 0;
+  // The answer to that.  A stage that asks for nothing gets none.
+  virtual void Finish(const RoundAnswer& /*answer*/) {}
+  // Called once, after the last Next(), or where the round ends early: leaves
+  // nothing half done.
+  virtual void End() {}
+};
+
+// Null where there is nothing to do.  `context` and `tier` must outlive the
+// stage.
+using MakeStage = std::unique_ptr<Stage> (*)(RoundContext* context, Tier* tier);
+
+// Places tasks of gangs that run with fewer than they need.
+std::unique_ptr<Stage> MakeHealGangs(RoundContext* context, Tier* tier);
+// Starts gangs, those that wait longest first, where they are worth what they
+// displace.
+std::unique_ptr<Stage> MakeStartGangs(RoundContext* context, Tier* tier);
+// Places the work that the free room should go to.
+std::unique_ptr<Stage> MakePlaceAdmitted(RoundContext* context, Tier* tier);
+// Places what fits, until nothing does.
+std::unique_ptr<Stage> MakeFill(RoundContext* context, Tier* tier);
+// Decides on all of the tier at once, sizes and preferences, unless what was
+// placed is as good as can be.
+std::unique_ptr<Stage> MakePack(RoundContext* context, Tier* tier);
+// Starts gangs that still wait with what is left, or in the place of what is
+// cheaper to leave waiting.
+std::unique_ptr<Stage> MakeTryGangs(RoundContext* context, Tier* tier);
+// Looks at every way to place a small tier.
+std::unique_ptr<Stage> MakeSearch(RoundContext* context, Tier* tier);
+// Finds out how good the tier is at best.
+std::unique_ptr<Stage> MakeAppraise(RoundContext* context, Tier* tier);
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_STAGES_STAGE_H_

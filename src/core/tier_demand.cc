@@ -1,0 +1,134 @@
+#include "core/tier_demand.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "base/int128.h"
+#include "core/admission.h"
+#include "cost/waiting_cost.h"
+
+namespace sluice {
+namespace {
+
+// In a band the largest class is at most this many times the smallest: the
+// narrower, the better a band's mean request stands for all of it, and the
+// more passes a round takes.
+constexpr int64_t kBandRatioNumerator = 15;
+constexpr int64_t kBandRatioDenominator = 10;
+
+constexpr int64_t kSizeUnits = int64_t{1} << 40;
+
+// The largest share of the cluster's capacity that a request takes of any
+// resource.
+int64_t DominantShare(const Resources& request, const Resources& cluster) {
+  Int128 share = 0;
+  for (ResourceIndex i = 0; i < request.size(); ++i) {
+    if (request[i] <= 0 || cluster[i] <= 0) continue;
+    share = std::max(share,
+                     static_cast<Int128>(request[i]) * kSizeUnits / cluster[i]);
+  }
+  return static_cast<int64_t>(
+      std::min<Int128>(share, std::numeric_limits<int64_t>::max() / 64));
+}
+
+}  // namespace
+
+TierDemand FindDemand(const Tier& tier, RoundContext* context) {
+  const std::vector<MachineGroup>& groups = context->FreshGroups();
+  Eligibility& eligibility = context->eligibility();
+  TierDemand demand;
+  struct OfKind {
+    std::vector<size_t> order;  // Groups; those known to take something first.
+    size_t taking = 0;          // So many are.
+  };
+  std::vector<OfKind> kinds(static_cast<size_t>(eligibility.kind_count()));
+  for (size_t g = 0; g < groups.size(); ++g) {
+    kinds[static_cast<size_t>(groups[g].kind)].order.push_back(g);
+  }
+  tier.VisitWaiting(context->state, [&](const ClassKey& key, const auto& of) {
+    if (context->gangs.IsClosed(key)) return true;
+    const auto tasks =
+        std::distance(of.begin(), of.lower_bound(context->sequence_end));
+    int64_t fit = 0;
+    for (const Eligibility::Kind& kind : eligibility.KindsFor(*key.rules)) {
+      auto& [order, taking] = kinds[static_cast<size_t>(kind.id)];
+      for (size_t i = fit < tasks ? 0 : taking; i < order.size(); ++i) {
+        if (i < taking && fit >= tasks) i = taking;
+        if (i == order.size()) break;
+        ++context->looks;
+        const MachineGroup& group = groups[order[i]];
+        if (!context->constraints.AllowsLoad(key, group.representative(),
+                                             group.free)) {
+          continue;
+        }
+        if (i >= taking) std::swap(order[i], order[taking++]);
+        if (fit >= tasks) continue;
+        fit += group.size() * TimesIn(group.free, key, tasks);
+      }
+    }
+    if (fit > 0 && tasks > 0) {
+      demand.members.push_back({key, std::min<int64_t>(fit, tasks), 0});
+    }
+    return true;
+  });
+  // A machine that takes nothing says nothing about what is scarce.
+  Resources cluster;
+  for (OfKind& kind : kinds) {
+    kind.order.resize(kind.taking);
+    for (const size_t i : kind.order) {
+      const MachineGroup& group = groups[i];
+      demand.free.AddScaled(group.free, group.size());
+      cluster.AddScaled(group.representative().allocatable, group.size());
+    }
+  }
+  for (BandMember& member : demand.members) {
+    member.size = DominantShare(member.key.request, cluster);
+  }
+  return demand;
+}
+
+void Admit(const RoundContext& context, TierDemand* demand) {
+  std::vector<BandMember>* members = &demand->members;
+  std::vector<AdmissionGroup> groups;
+  std::vector<size_t> member_of_group;
+  for (size_t i = 0; i < members->size(); ++i) {
+    const BandMember& member = (*members)[i];
+    int64_t left = member.count;
+    for (const auto& [sequence, task] :
+         context.state.pending().at(member.key)) {
+      if (left-- == 0) break;
+      const Cost cost = WaitingCost(context.now_ms - task->submitted_ms);
+      if (groups.empty() || member_of_group.back() != i ||
+          groups.back().waiting_cost != cost) {
+        groups.push_back({member.key.request, cost, 0});
+        member_of_group.push_back(i);
+      }
+      ++groups.back().count;
+    }
+  }
+  const std::vector<int64_t> admitted = Admit(groups, demand->free);
+  for (BandMember& member : *members) member.count = 0;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    (*members)[member_of_group[g]].count += admitted[g];
+  }
+}
+
+std::vector<Band> CutBands(std::vector<BandMember> members) {
+  std::vector<Band> bands;
+  std::ranges::stable_sort(members, std::ranges::greater{}, &BandMember::size);
+  int64_t smallest_in_band = 0;
+  for (BandMember& member : members) {
+    if (member.count == 0) continue;
+    if (bands.empty() || member.size < smallest_in_band) {
+      bands.emplace_back();
+      smallest_in_band =
+          member.size / kBandRatioNumerator * kBandRatioDenominator;
+    }
+    bands.back().members.push_back(std::move(member));
+  }
+  return bands;
+}
+
+}  // namespace sluice
