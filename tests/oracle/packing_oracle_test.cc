@@ -1,0 +1,93 @@
+// Packings against the best of all placements, on random problems.  A failure
+// prints the seed that repeats it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "base/rng.h"
+#include "oracle/packing_reference.h"
+#include "oracle/random_packing.h"
+#include "packing/pack.h"
+#include "util/seed_count.h"
+#include "util/status_matchers.h"
+
+namespace sluice {
+namespace {
+
+constexpr int64_t kPlenty = 100'000'000;
+
+struct Tally {
+  int problems = 0;
+  int least_waiting = 0;  // Solutions with the least waiting cost,
+  int least = 0;          // and those of the least cost in both.
+  int proved = 0;         // Solutions that cost what is stated as bound.
+};
+
+// Checks the solution beside all placements.
+void Check(const PackingProblem& problem,
+           const std::map<int64_t, int64_t>& least,
+           const PackingSolution& solution, Tally* tally) {
+  ASSERT_THAT(CheckPacking(problem, solution), IsOk());
+  const auto& [cost, bound] = std::pair(solution.cost, solution.bound);
+  const int64_t least_waiting = least.begin()->first;
+  // Of all placements that leave as little waiting as this.
+  const int64_t least_placed =
+      std::prev(least.upper_bound(cost.waiting))->second;
+  ASSERT_LE(least_waiting, cost.waiting);
+  ASSERT_LE(least_placed, cost.placed);
+  EXPECT_LE(bound.waiting, least_waiting);
+  EXPECT_LE(bound.placed, least_placed);
+  ++tally->problems;
+  const bool has_least_waiting = cost.waiting == least_waiting;
+  tally->least_waiting += has_least_waiting ? 1 : 0;
+  tally->least += has_least_waiting && cost.placed == least_placed ? 1 : 0;
+  tally->proved += cost == bound ? 1 : 0;
+}
+
+Tally TallyOf(const PackingShape& shape, uint64_t seeds, int64_t work_max) {
+  Tally tally;
+  for (uint64_t seed = 0; seed < SeedCount(seeds); ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    const PackingProblem problem = MakeRandomPacking(shape, &rng);
+    const PackingSolution solution = Pack(problem, work_max);
+    Check(problem, LeastPlacedCosts(problem), solution, &tally);
+    if (testing::Test::HasFailure()) {
+      ADD_FAILURE() << DescribePacking(problem);
+      break;
+    }
+  }
+  return tally;
+}
+
+// Each floor is a little below what was measured.
+TEST(PackingOracle, FindsTheBestOfAllPlacementsNearlyAlways) {
+  const Tally tally = TallyOf({}, 12'000, kPlenty);
+  EXPECT_GE(tally.least_waiting * 1000, tally.problems * 995);
+  EXPECT_GE(tally.least * 1000, tally.problems * 992);
+  EXPECT_GE(tally.proved * 1000, tally.problems * 630);
+}
+
+TEST(PackingOracle, FindsTheBestOfAllPlacementsOfManyTasksNearlyAlways) {
+  const PackingShape shape = {
+      .machines_min = 3, .classes_min = 3, .tasks_max = 8};
+  const Tally tally = TallyOf(shape, 5'000, kPlenty);
+  EXPECT_GE(tally.least_waiting * 1000, tally.problems * 992);
+  EXPECT_GE(tally.least * 1000, tally.problems * 988);
+  EXPECT_GE(tally.proved * 1000, tally.problems * 390);
+}
+
+TEST(PackingOracle, BoundsAreTrueHoweverEarlyTheWorkEnds) {
+  for (const int64_t work_max : {0, 1, 100, 1'000, 10'000}) {
+    SCOPED_TRACE(work_max);
+    TallyOf({}, 1'500, work_max);
+  }
+}
+
+}  // namespace
+}  // namespace sluice
