@@ -1,0 +1,146 @@
+#include "packing/pattern_relaxation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr int64_t kPlenty = 100'000'000;
+constexpr int64_t kMany = int64_t{1} << 40;
+
+PackingRest All(const PackingProblem& problem) {
+  PackingRest rest;
+  for (const PackingClass& one : problem.classes) {
+    rest.tasks.push_back(one.count());
+  }
+  for (const PackingGroup& group : problem.groups) {
+    rest.machines.push_back(group.machines);
+  }
+  return rest;
+}
+
+// Ten machines of ten units; tasks of six and of five units.
+PackingProblem SixesAndFives(int64_t sixes, int64_t fives) {
+  PackingProblem problem;
+  problem.classes = {{.request = {6}, .waiting = {{sixes, 100}}},
+                     {.request = {5}, .waiting = {{fives, 100}}}};
+  problem.groups = {{{10}, 10, 0}};
+  problem.costs = {{0, 0}};
+  return problem;
+}
+
+TEST(PatternRelaxation, KnowsThatTasksAreNotCutIntoPieces) {
+  // By amounts all would fit: 16 tasks of six units in 100.
+  const PackingProblem problem = SixesAndFives(16, 0);
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 600);
+}
+
+TEST(PatternRelaxation, FindsThatAllFits) {
+  const PackingProblem problem = SixesAndFives(4, 12);
+  PatternRelaxation relaxation(problem, kPlenty);
+  const auto relaxed = relaxation.Relax(All(problem), std::nullopt);
+  EXPECT_EQ(relaxed.bound, 0);
+  EXPECT_FALSE(relaxation.IsSpent());
+  EXPECT_THAT(relaxed.amounts, Not(IsEmpty()));
+}
+
+TEST(PatternRelaxation, BoundsAreMultiplesOfWhatAllCostsAreMultiplesOf) {
+  // Half a machine's worth is too many: two and a half machines for two tasks
+  // each, three tasks by two on a machine of three classes.
+  PackingProblem problem;
+  problem.classes = {{.request = {1, 1, 0}, .waiting = {{1, 100}}},
+                     {.request = {1, 0, 1}, .waiting = {{1, 100}}},
+                     {.request = {0, 1, 1}, .waiting = {{1, 100}}}};
+  problem.groups = {{{1, 1, 1}, 2, 0}};
+  problem.costs = {{0, 0, 0}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 100);
+}
+
+TEST(PatternRelaxation, ManyStepsDoNotWeakenWhatIsProved) {
+  PackingProblem problem = SixesAndFives(0, 0);
+  for (int64_t i = 0; i < 30; ++i) {
+    problem.classes[0].waiting.push_back({1, 10 + i * i});
+  }
+  PatternRelaxation relaxation(problem, kPlenty);
+  int64_t cost = 0;
+  for (int64_t i = 0; i < 20; ++i) cost += 10 + i * i;
+  const int64_t bound = relaxation.Relax(All(problem), std::nullopt).bound;
+  EXPECT_LE(bound, cost);
+  EXPECT_GE(bound, cost * 9 / 10);
+}
+
+TEST(PatternRelaxation, RelaxesWhatIsLeft) {
+  const PackingProblem problem = SixesAndFives(12, 20);
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_EQ(relaxation.Relax({{3, 0}, {2}}, std::nullopt).bound, 100);
+  EXPECT_EQ(relaxation.Relax({{3, 5}, {0}}, std::nullopt).bound, 800);
+  EXPECT_EQ(relaxation.Relax({{0, 0}, {10}}, std::nullopt).bound, 0);
+}
+
+TEST(PatternRelaxation, WhatMayGoNowhereWaits) {
+  PackingProblem problem = SixesAndFives(2, 2);
+  problem.costs = {{kNotAllowed, 0}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 200);
+}
+
+TEST(PatternRelaxation, HasAnAnswerToNothing) {
+  for (const bool has_group : {false, true}) {
+    PackingProblem problem;
+    if (has_group) {
+      problem.groups = {{{10}, 3, 0}};
+      problem.costs = {{}};
+    }
+    PatternRelaxation relaxation(problem, kPlenty);
+    const auto relaxed = relaxation.Relax(All(problem), std::nullopt);
+    EXPECT_EQ(relaxed.bound, 0);
+    EXPECT_THAT(relaxed.amounts, IsEmpty());
+  }
+}
+
+TEST(PatternRelaxation, EverythingWaitsWithoutGroups) {
+  PackingProblem problem = SixesAndFives(2, 3);
+  problem.groups.clear();
+  problem.costs.clear();
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 500);
+}
+
+TEST(PatternRelaxation, SaysThatItEndedEarly) {
+  const PackingProblem problem = SixesAndFives(16, 9);
+  PatternRelaxation relaxation(problem, 1);
+  const auto relaxed = relaxation.Relax(All(problem), std::nullopt);
+  EXPECT_TRUE(relaxation.IsSpent());
+  EXPECT_LE(relaxed.bound, 1100);
+}
+
+TEST(PatternRelaxation, TheSameCallsGiveTheSame) {
+  const PackingProblem problem = SixesAndFives(13, 17);
+  PatternRelaxation one(problem, kPlenty);
+  PatternRelaxation other(problem, kPlenty);
+  for (const std::optional<int64_t> waiting :
+       {std::optional<int64_t>(), {900}}) {
+    const auto a = one.Relax(All(problem), waiting);
+    const auto b = other.Relax(All(problem), waiting);
+    EXPECT_EQ(a.bound, b.bound);
+    ASSERT_EQ(a.amounts.size(), b.amounts.size());
+    for (size_t i = 0; i < a.amounts.size(); ++i) {
+      EXPECT_EQ(a.amounts[i].pattern, b.amounts[i].pattern);
+      EXPECT_EQ(a.amounts[i].machines, b.amounts[i].machines);
+    }
+  }
+  EXPECT_EQ(one.work(), other.work());
+}
+
+}  // namespace
+}  // namespace sluice
