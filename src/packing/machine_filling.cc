@@ -276,12 +276,17 @@ void MachineFilling::FillByGrid(Filling* filling) {
   std::vector<double> value(cells, 0);
   std::vector<int32_t> last(cells, -1);  // The item that a cell ends with.
   std::vector<int64_t> offsets;
+  double for_nothing = 0;  // What those are worth that ask for nothing.
   for (size_t i = 0; i < items_.size(); ++i) {
     const std::vector<int64_t>& request =
         problem_.classes[items_[i].task_class].request;
     const int64_t down = request[binding[0]] / unit[0];
     const int64_t right = request[binding[1]] / unit[1];
     offsets.push_back(down * width + right);
+    if (offsets[i] == 0) {
+      for_nothing += static_cast<double>(items_[i].limit) * items_[i].value;
+      continue;
+    }
     for (int64_t y = down; y < height; ++y) {
       for (int64_t x = right; x < width; ++x) {
         const auto cell = static_cast<size_t>(y * width + x);
@@ -293,9 +298,13 @@ void MachineFilling::FillByGrid(Filling* filling) {
       }
     }
   }
-  filling->bound = std::min(filling->bound, value.back() * (1 + kRounding));
-  if (value.back() <= filling->value) return;
+  const double most = value.back() + for_nothing;
+  filling->bound = std::min(filling->bound, most * (1 + kRounding));
+  if (most <= filling->value) return;
   std::vector<int64_t> taken(items_.size(), 0);
+  for (size_t i = 0; i < items_.size(); ++i) {
+    if (offsets[i] == 0) taken[i] = items_[i].limit;
+  }
   for (size_t cell = cells - 1; last[cell] >= 0;) {
     const auto item = static_cast<size_t>(last[cell]);
     ++taken[item];
@@ -311,7 +320,7 @@ void MachineFilling::FillByGrid(Filling* filling) {
       filling->tasks.emplace_back(items_[i].task_class, taken[i]);
   }
   std::ranges::sort(filling->tasks);
-  filling->value = value.back();
+  filling->value = most;
 }
 
 }  // namespace sluice

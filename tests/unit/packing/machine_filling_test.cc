@@ -174,6 +174,16 @@ TEST(MachineFilling, TheGridProvesWhatTheSearchLeavesOpen) {
   EXPECT_LT(filling.bound, 994.5);
 }
 
+TEST(MachineFilling, TheGridKnowsTasksThatAskForNothing) {
+  PackingProblem problem = ManyAlike({995});
+  problem.classes.emplace_back().request = {0};
+  problem.costs[0].push_back(0);
+  const Filling filling = Fill(problem, ValuesOf(problem, 1), Amounts(13, 9));
+  EXPECT_THAT(filling.tasks, Contains(Pair(12, 9)));
+  EXPECT_EQ(filling.value, 994 + 7 + 9);
+  EXPECT_GE(filling.bound, filling.value);
+}
+
 // The most valuable filling by trying all.
 double MostValuable(const PackingProblem& problem,
                     const std::vector<double>& values, const Amounts& counts,
