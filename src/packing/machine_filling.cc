@@ -235,21 +235,24 @@ bool MachineFilling::FindBinding(std::vector<size_t>* binding) const {
   const auto request = [&](const Item& item, size_t d) {
     return problem_.classes[item.task_class].request[d];
   };
+  std::vector<bool> is_left_out(dimensions_, false);
   for (size_t d = 0; d < dimensions_; ++d) {
     int64_t most = 0;
     for (const Item& item : items_) most = std::max(most, request(item, d));
     if (most == 0) continue;
-    // How many tasks fit by what they ask of another dimension.
+    // How many tasks fit by what they ask of another dimension, but for those
+    // that may themselves be left out because of this one.
     int64_t tasks = std::numeric_limits<int64_t>::max() / most;
     for (size_t other = 0; other < dimensions_; ++other) {
       int64_t least = std::numeric_limits<int64_t>::max();
       for (const Item& item : items_) {
         least = std::min(least, request(item, other));
       }
-      if (other == d || least == 0) continue;
+      if (other == d || least == 0 || is_left_out[other]) continue;
       tasks = std::min(tasks, group_->free[other] / least);
     }
-    if (tasks * most > group_->free[d]) binding->push_back(d);
+    is_left_out[d] = tasks * most <= group_->free[d];
+    if (!is_left_out[d]) binding->push_back(d);
   }
   return binding->size() <= 2;
 }

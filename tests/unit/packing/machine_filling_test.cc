@@ -184,6 +184,18 @@ TEST(MachineFilling, TheGridKnowsTasksThatAskForNothing) {
   EXPECT_GE(filling.bound, filling.value);
 }
 
+TEST(MachineFilling, TheGridKnowsDimensionsThatLimitEachOther) {
+  // Five tasks at most by each of the first two dimensions, neither of which
+  // may be left out because of the other; six by the third.
+  const PackingProblem problem = ManyAlike({5, 5, 615});
+  const Filling filling = Fill(problem, ValuesOf(problem, 20), Amounts(12, 9));
+  int64_t tasks = 0;
+  for (const auto& [c, count] : filling.tasks) tasks += count;
+  EXPECT_EQ(tasks, 5);
+  EXPECT_EQ(filling.value, 614 + 5 * 20);
+  EXPECT_GE(filling.bound, filling.value);
+}
+
 // The most valuable filling by trying all.
 double MostValuable(const PackingProblem& problem,
                     const std::vector<double>& values, const Amounts& counts,
