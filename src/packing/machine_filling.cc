@@ -14,6 +14,8 @@ constexpr int kWeightSteps = 10;
 // Partial fillings that are looked at.
 constexpr int64_t kRoughNodes = 60;
 constexpr int64_t kExactNodes = 400;
+// Fillings that are looked at for each of these, those without hope included.
+constexpr int64_t kLooksPerNode = 100;
 // Cells of a grid times classes.
 constexpr int64_t kGridMax = 4000000;
 
@@ -171,6 +173,13 @@ void MachineFilling::Search(size_t next, double value, double room) {
       problem_.classes[item.task_class].request;
   for (size_t d = 0; d < dimensions_; ++d) left_[d] -= most * request[d];
   for (int64_t count = most;; --count) {
+    if (--looks_left_ < 0) {
+      // The rest of them is left out.
+      open_bound_ = std::max(open_bound_, bound);
+      chosen_[next] = 0;
+      for (size_t d = 0; d < dimensions_; ++d) left_[d] += count * request[d];
+      break;
+    }
     chosen_[next] = count;
     const auto taken = static_cast<double>(count);
     Search(next + 1, value + taken * item.value, room - taken * item.size);
@@ -193,6 +202,7 @@ Filling MachineFilling::Fill(size_t group, std::span<const double> values,
   best_value_ = 0;
   open_bound_ = 0;
   nodes_left_ = effort == Effort::kRough ? kRoughNodes : kExactNodes;
+  looks_left_ = kLooksPerNode * nodes_left_;
   Search(0, 0, 1);
   for (size_t i = 0; i < items_.size(); ++i) {
     if (best_[i] > 0)

@@ -88,6 +88,7 @@ class MachineFilling {
   double best_value_ = 0;
   double open_bound_ = 0;  // Of what the search left out.
   int64_t nodes_left_ = 0;
+  int64_t looks_left_ = 0;
 };
 
 }  // namespace sluice

@@ -296,7 +296,9 @@ class ColumnGeneration {
       has_new |= owner_.Learn(g, filling);
       if (more == 0) return has_new;
       for (const auto& [c, count] : filling.tasks) {
-        left[c] -= std::min(left[c], count * rest_.machines[g]);
+        left[c] = left[c] / count < rest_.machines[g]
+                      ? 0
+                      : left[c] - count * rest_.machines[g];
       }
       filling = owner_.filling_.Fill(g, values_, left,
                                      MachineFilling::Effort::kRough);

@@ -144,6 +144,16 @@ TEST(MachineFilling, CopesWithHugeAmounts) {
   EXPECT_DOUBLE_EQ(filling.value, 7);
 }
 
+TEST(MachineFilling, DoesNotCountDownFromHugeCounts) {
+  // Of neither does a whole number of tasks fill the machine in both
+  // dimensions, so that the search has to give some of the first up.
+  const PackingProblem problem =
+      OneMachine({kHuge, kHuge}, {{kHuge / kMany, 1}, {3, kHuge / kMany - 1}});
+  const Filling filling = Fill(problem, {1, 0.7}, {kMany, kMany});
+  EXPECT_LE(filling.value, filling.bound);
+  EXPECT_GE(filling.value, static_cast<double>(kMany));
+}
+
 // Of which the search does not come to an end, so that the grid decides: all
 // requests are even, what is free is odd, and a task is worth what it asks for.
 PackingProblem ManyAlike(const Amounts& free) {

@@ -113,6 +113,20 @@ TEST(Pack, CopesWithHugeAmounts) {
   EXPECT_EQ(PackAndCheck(problem).cost, PackingCost());
 }
 
+TEST(Pack, CopesWithHugeCounts) {
+  PackingProblem problem;
+  problem.classes = {{.request = {kHuge / 2}, .waiting = {{kMany, 1}, {9, 2}}},
+                     {.request = {1}, .waiting = {{kMany, 1 << 20}}},
+                     {.request = {0}, .waiting = {{kMany, 5}}}};
+  problem.groups = {{{kHuge}, kMany / 4, 0}, {{kMany}, 3, 1}};
+  problem.costs = {{2, 1, 0}, {0, 1 << 20, kNotAllowed}};
+  const PackingSolution solution = PackAndCheck(problem);
+  // Two of the first class on each machine of the first group; all of the
+  // second class on one of the second group.
+  EXPECT_EQ(solution.cost.waiting, kMany / 2 + 9);
+  EXPECT_GE(solution.bound.waiting, kMany / 2);
+}
+
 TEST(Pack, CopesWithHugeCostsOfPlaces) {
   // Prices that keep the many from waiting are far above what any place costs.
   PackingProblem problem;

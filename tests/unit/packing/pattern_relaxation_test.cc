@@ -124,6 +124,21 @@ TEST(PatternRelaxation, SaysThatItEndedEarly) {
   EXPECT_LE(relaxed.bound, 1100);
 }
 
+TEST(PatternRelaxation, CopesWithHugeAmountsAndCounts) {
+  PackingProblem problem;
+  problem.classes = {
+      {.request = {int64_t{1} << 20, 0}, .waiting = {{kMany, 7}}},
+      {.request = {0, 0}, .waiting = {{kMany, 1 << 20}}},
+      {.request = {int64_t{1} << 59, 1}, .waiting = {{3, 1}}}};
+  problem.groups = {{{int64_t{1} << 60, 1}, kMany, 0}};
+  problem.costs = {{1 << 20, 1, 1}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 0);
+  const int64_t bound = relaxation.Relax(All(problem), 0).bound;
+  EXPECT_LE(bound, (kMany << 20) + kMany + 3);
+  EXPECT_GE(bound, (kMany << 20) / 100 * 99);
+}
+
 TEST(PatternRelaxation, TheSameCallsGiveTheSame) {
   const PackingProblem problem = SixesAndFives(13, 17);
   PatternRelaxation one(problem, kPlenty);
