@@ -41,7 +41,7 @@ void MachineFilling::CollectItems(std::span<const double> values,
       limit = std::min(limit, group_->free[d] / one.request[d]);
     }
     if (limit <= 0) continue;
-    items_.push_back({c, values[c], 0, limit});
+    items_.push_back({.task_class = c, .value = values[c], .limit = limit});
   }
 }
 
@@ -57,11 +57,12 @@ double MachineFilling::Relax(std::span<const double> weights,
       item.size += weights[d] * static_cast<double>(request[d]) /
                    static_cast<double>(group_->free[d]);
     }
+    item.density = item.size > 0 ? item.value / item.size
+                                 : std::numeric_limits<double>::infinity();
   }
   std::ranges::sort(items_, [](const Item& a, const Item& b) {
-    const double of_a = a.value * b.size;
-    const double of_b = b.value * a.size;
-    return of_a != of_b ? of_a > of_b : a.task_class < b.task_class;
+    return a.density != b.density ? a.density > b.density
+                                  : a.task_class < b.task_class;
   });
   double room = 1;
   double value = 0;

@@ -52,8 +52,9 @@ class MachineFilling {
  private:
   struct Item {
     size_t task_class = 0;
-    double value = 0;  // Of one task.
-    double size = 0;   // By the weights.
+    double value = 0;    // Of one task.
+    double size = 0;     // By the weights.
+    double density = 0;  // Value by size.
     int64_t limit = 0;
   };
 
