@@ -270,7 +270,8 @@ class ColumnGeneration {
         SetValues(g);
       }
       Filling filling = owner_.filling_.Fill(g, values_, rest_.tasks, effort);
-      bound -= static_cast<Int128>(std::ceil(filling.bound)) *
+      // Prices are integers, and so is what the best filling is worth.
+      bound -= static_cast<Int128>(std::floor(filling.bound)) *
                rest_.machines[g];
       if (master != nullptr) *has_new |= LearnFrom(row, filling, *master);
     }

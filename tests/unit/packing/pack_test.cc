@@ -47,6 +47,17 @@ TEST(Pack, TasksThatFitTogetherShareMachines) {
   EXPECT_THAT(solution.patterns[0].tasks, ElementsAre(Pair(0, 1), Pair(1, 1)));
 }
 
+TEST(Pack, LeavesWaitingWhatCostsTheLeast) {
+  PackingProblem problem;
+  problem.classes = {{.request = {4}, .waiting = {{1, 5}, {3, 20}}},
+                     {.request = {4}, .waiting = {{2, 7}, {2, 30}}}};
+  problem.groups = {{{8}, 2, 0}};
+  problem.costs = {{3, 0}};
+  const PackingSolution solution = PackAndCheck(problem);
+  EXPECT_EQ(solution.cost, (PackingCost{5 + 20 + 7 + 7, 6}));
+  EXPECT_EQ(solution.bound, solution.cost);
+}
+
 TEST(Pack, WaitingCostsMoreThanAnyPlace) {
   PackingProblem problem;
   problem.classes = {{.request = {1}, .waiting = {{1, 1}}}};
@@ -61,6 +72,17 @@ TEST(Pack, PrefersTheCheaperOfTwoKinds) {
   problem.groups = {{{10}, 5, 0}, {{9}, 1, 1}, {{10}, 1, 2}};
   problem.costs = {{9}, {2}, {4}};
   EXPECT_EQ(PackAndCheck(problem).cost, (PackingCost{0, 2 + 4 + 4}));
+}
+
+TEST(Pack, HeedsForbiddenMachinesAndTheMostThatMayShareOne) {
+  PackingProblem problem;
+  problem.classes = {
+      {.request = {1}, .waiting = {{9, 1}}, .per_machine_max = 2}};
+  problem.groups = {{{100}, 3, 0}, {{100}, 5, 1}};
+  problem.costs = {{0}, {kNotAllowed}};
+  const PackingSolution solution = PackAndCheck(problem);
+  EXPECT_EQ(solution.cost, (PackingCost{3, 0}));
+  EXPECT_EQ(solution.bound, solution.cost);
 }
 
 TEST(Pack, HasAnAnswerToNothing) {

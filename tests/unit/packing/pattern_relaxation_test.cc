@@ -66,6 +66,25 @@ TEST(PatternRelaxation, BoundsAreMultiplesOfWhatAllCostsAreMultiplesOf) {
   EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 100);
 }
 
+TEST(PatternRelaxation, PlacedCostIsThatOfTheDearerMachinesThatAreNeeded) {
+  PackingProblem problem = SixesAndFives(0, 10);
+  problem.groups = {{{10}, 3, 0}, {{10}, 5, 1}};
+  problem.costs = {{1, 1}, {1, 4}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 0);
+  EXPECT_EQ(relaxation.Relax(All(problem), 0).bound, 6 + 4 * 4);
+  // Each task that may wait saves the dearest place.
+  EXPECT_EQ(relaxation.Relax(All(problem), 100).bound, 6 + 3 * 4);
+  EXPECT_EQ(relaxation.Relax(All(problem), 1000).bound, 0);
+}
+
+TEST(PatternRelaxation, TheCheapestTasksOfAClassWait) {
+  PackingProblem problem = SixesAndFives(12, 0);
+  problem.classes[0].waiting = {{1, 3}, {1, 5}, {10, 100}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 8);
+}
+
 TEST(PatternRelaxation, ManyStepsDoNotWeakenWhatIsProved) {
   PackingProblem problem = SixesAndFives(0, 0);
   for (int64_t i = 0; i < 30; ++i) {
@@ -77,6 +96,14 @@ TEST(PatternRelaxation, ManyStepsDoNotWeakenWhatIsProved) {
   const int64_t bound = relaxation.Relax(All(problem), std::nullopt).bound;
   EXPECT_LE(bound, cost);
   EXPECT_GE(bound, cost * 9 / 10);
+}
+
+TEST(PatternRelaxation, StepsWithoutTasksChangeNothing) {
+  PackingProblem problem = SixesAndFives(12, 0);
+  problem.classes[0].waiting = {{0, 1}, {0, 2},  {0, 3},  {0, 4}, {0, 5},
+                                {0, 6}, {12, 7}, {0, 80}, {0, 90}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 14);
 }
 
 TEST(PatternRelaxation, RelaxesWhatIsLeft) {
