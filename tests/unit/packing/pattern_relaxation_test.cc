@@ -166,6 +166,18 @@ TEST(PatternRelaxation, CopesWithHugeAmountsAndCounts) {
   EXPECT_GE(bound, (kMany << 20) / 100 * 99);
 }
 
+TEST(PatternRelaxation, CopesWithHugePrices) {
+  // Without a pattern to begin with, what may not wait is worth the most.
+  PackingProblem problem;
+  problem.classes = {{.request = {0}, .waiting = {{kMany, 1 << 20}}},
+                     {.request = {1}, .waiting = {{1, 1}}}};
+  problem.groups = {{{1}, kMany, 0}};
+  problem.costs = {{1, int64_t{1} << 60}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_LE(relaxation.Relax(All(problem), 0).bound,
+            (int64_t{1} << 60) + kMany);
+}
+
 TEST(PatternRelaxation, TheSameCallsGiveTheSame) {
   const PackingProblem problem = SixesAndFives(13, 17);
   PatternRelaxation one(problem, kPlenty);
