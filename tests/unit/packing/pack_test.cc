@@ -126,6 +126,38 @@ TEST(Pack, GroupsThatNoTaskTellsApartArePackedAsOne) {
   EXPECT_THAT(solution.patterns, SizeIs(3));
 }
 
+TEST(Pack, IsNoWorseThanWhatIsKnownHoweverEarlyTheWorkEnds) {
+  // Machines by number, of which each class likes its own.
+  PackingProblem problem;
+  for (size_t c = 0; c < 5; ++c) {
+    problem.classes.push_back({.request = {3, 1}, .waiting = {{9, 40}}});
+    problem.groups.push_back({{10, 5}, 3, c});
+    problem.costs.push_back({7, 7, 7, 7, 7});
+    problem.costs[c][c] = 1;
+    problem.former.push_back({c, 3, {{c, 3}}});
+  }
+  EXPECT_EQ(PackAndCheck(problem, 0).cost, (PackingCost{0, 45}));
+  EXPECT_EQ(PackAndCheck(problem).cost, (PackingCost{0, 45}));
+}
+
+TEST(Pack, PacksMachinesOfWhichNoTwoAreAlike) {
+  Rng rng(7);
+  PackingProblem problem;
+  problem.costs = {{3, 0, 9, 4}, {0, 5, 2, kNotAllowed}};
+  for (int64_t c = 0; c < 4; ++c) {
+    problem.classes.push_back(
+        {.request = {rng.Between(50, 400), rng.Between(50, 400)},
+         .waiting = {{400, 1000}, {200, 1500}}});
+  }
+  for (size_t i = 0; i < 600; ++i) {
+    problem.groups.push_back(
+        {{rng.Between(0, 1500), rng.Between(0, 1500)}, 1, i % 2});
+  }
+  const PackingSolution solution = PackAndCheck(problem);
+  EXPECT_LT(solution.cost.waiting, 4 * (400 * 1000 + 200 * 1500));
+  EXPECT_GT(solution.bound.waiting, solution.cost.waiting * 9 / 10);
+}
+
 TEST(Pack, CopesWithHugeAmounts) {
   PackingProblem problem;
   problem.classes = {{.request = {kHuge / 2 + 1, 5}, .waiting = {{3, 1}}},
