@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "util/seed_count.h"
 
 namespace sluice {
 namespace {
@@ -223,6 +224,30 @@ double MostValuable(const PackingProblem& problem,
   return most;
 }
 
+// Compares both efforts with the most valuable of all fillings.
+void CheckFillings(const PackingProblem& problem,
+                   const std::vector<double>& values, const Amounts& counts) {
+  const Amounts& free = problem.groups[0].free;
+  const double most = MostValuable(problem, values, counts, free, 0);
+  MachineFilling filling(problem);
+  for (const Effort effort : {Effort::kRough, Effort::kExact}) {
+    const Filling filled = filling.Fill(0, values, counts, effort);
+    EXPECT_LE(filled.value, most + 1e-9);
+    EXPECT_GE(filled.bound, most);
+    double value = 0;
+    Amounts left = free;
+    for (const auto& [c, count] : filled.tasks) {
+      EXPECT_LE(count, counts[c]);
+      value += static_cast<double>(count) * values[c];
+      for (size_t d = 0; d < left.size(); ++d) {
+        left[d] -= count * problem.classes[c].request[d];
+        EXPECT_GE(left[d], 0);
+      }
+    }
+    EXPECT_NEAR(filled.value, value, 1e-9);
+  }
+}
+
 TEST(MachineFilling, NoFillingIsWorthMoreThanTheBound) {
   for (uint64_t seed = 0; seed < 2000 && !HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
@@ -239,14 +264,26 @@ TEST(MachineFilling, NoFillingIsWorthMoreThanTheBound) {
       values[c] = static_cast<double>(rng.Between(1, 30));
       counts[c] = rng.Between(0, 4);
     }
-    const PackingProblem problem = OneMachine(free, requests);
-    const double most = MostValuable(problem, values, counts, free, 0);
-    MachineFilling filling(problem);
-    for (const Effort effort : {Effort::kRough, Effort::kExact}) {
-      const Filling filled = filling.Fill(0, values, counts, effort);
-      EXPECT_LE(filled.value, most + 1e-9);
-      EXPECT_GE(filled.bound, most);
+    CheckFillings(OneMachine(free, requests), values, counts);
+  }
+}
+
+TEST(MachineFilling, NoFillingIsWorthMoreThanTheBoundOfASearchThatEndsEarly) {
+  for (uint64_t seed = 0; seed < SeedCount(150) && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    // Nearly equal densities, what is free is odd, and few tasks are enough.
+    const Amounts free = {rng.Between(5, 7), rng.Between(5, 7),
+                          2 * rng.Between(150, 300) + 1};
+    const int64_t of_each = rng.Between(0, 20);
+    std::vector<Amounts> requests;
+    std::vector<double> values;
+    for (int64_t c = 0; c < 9; ++c) {
+      requests.push_back({1, 1, 2 * rng.Between(20, 60)});
+      if (rng.Chance(1, 40)) requests.back() = {0, 0, 0};
+      values.push_back(static_cast<double>(requests.back()[2] + of_each + 1));
     }
+    CheckFillings(OneMachine(free, requests), values, Amounts(9, 7));
   }
 }
 
