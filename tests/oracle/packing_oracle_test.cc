@@ -15,6 +15,9 @@
 #include "packing/pack.h"
 #include "util/seed_count.h"
 #include "util/status_matchers.h"
+#ifdef SLUICE_HAVE_GLPK
+#include "oracle/packing_mip.h"
+#endif
 
 namespace sluice {
 namespace {
@@ -88,6 +91,58 @@ TEST(PackingOracle, BoundsAreTrueHoweverEarlyTheWorkEnds) {
     TallyOf({}, 1'500, work_max);
   }
 }
+
+#ifdef SLUICE_HAVE_GLPK
+
+// Checks a packing beside what GLPK finds in the time.
+void CheckWithGlpk(const PackingProblem& problem, Tally* tally) {
+  constexpr int kMillisecondsMax = 100;
+  const PackingSolution solution = Pack(problem, kPlenty);
+  EXPECT_THAT(CheckPacking(problem, solution), IsOk());
+  const auto& [cost, bound] = std::pair(solution.cost, solution.bound);
+  const PackingMipAnswer waiting = LeastWaitingByMip(problem, kMillisecondsMax);
+  const PackingMipAnswer placed =
+      LeastPlacedByMip(problem, cost.waiting, kMillisecondsMax);
+  // The least or not, it is what some placement costs.
+  EXPECT_LE(bound.waiting, waiting.found.value_or(bound.waiting));
+  EXPECT_LE(bound.placed, placed.found.value_or(bound.placed));
+  if (!waiting.is_least || !placed.is_least) return;
+  EXPECT_GE(cost.waiting, *waiting.found);
+  EXPECT_GE(cost.placed, *placed.found);
+  ++tally->problems;
+  const bool has_least_waiting = cost.waiting == *waiting.found;
+  tally->least_waiting += has_least_waiting ? 1 : 0;
+  tally->least += has_least_waiting && cost.placed == *placed.found ? 1 : 0;
+  tally->proved += cost == bound ? 1 : 0;
+}
+
+// With more machines than can be tried out.
+TEST(PackingOracle, AgreesWithGlpk) {
+  const PackingShape shape = {.groups_max = 5,
+                              .machines_min = 10,
+                              .machines_max = 20,
+                              .classes_min = 3,
+                              .classes_max = 6,
+                              .tasks_max = 20};
+  Tally tally;
+  for (uint64_t seed = 0; seed < SeedCount(300) && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    CheckWithGlpk(MakeRandomPacking(shape, &rng), &tally);
+  }
+  // GLPK settles nearly all, unless the machine is very slow.
+  EXPECT_GE(tally.problems, static_cast<int>(SeedCount(300) / 2));
+  EXPECT_GE(tally.least_waiting * 1000, tally.problems * 985);
+  EXPECT_GE(tally.least * 1000, tally.problems * 970);
+}
+
+#else
+
+TEST(PackingOracle, AgreesWithGlpk) {
+  GTEST_SKIP() << "GLPK is not installed; trying all remains";
+}
+
+#endif
 
 }  // namespace
 }  // namespace sluice
