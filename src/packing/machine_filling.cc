@@ -14,6 +14,8 @@ constexpr int kWeightSteps = 10;
 // Partial fillings that are looked at.
 constexpr int64_t kRoughNodes = 60;
 constexpr int64_t kExactNodes = 400;
+// Fillings that are looked at for each of these, those without hope included.
+constexpr int64_t kLooksPerNode = 100;
 // Cells of a grid times classes.
 constexpr int64_t kGridMax = 4000000;
 
@@ -39,7 +41,7 @@ void MachineFilling::CollectItems(std::span<const double> values,
       limit = std::min(limit, group_->free[d] / one.request[d]);
     }
     if (limit <= 0) continue;
-    items_.push_back({c, values[c], 0, limit});
+    items_.push_back({.task_class = c, .value = values[c], .limit = limit});
   }
 }
 
@@ -55,11 +57,12 @@ double MachineFilling::Relax(std::span<const double> weights,
       item.size += weights[d] * static_cast<double>(request[d]) /
                    static_cast<double>(group_->free[d]);
     }
+    item.density = item.size > 0 ? item.value / item.size
+                                 : std::numeric_limits<double>::infinity();
   }
   std::ranges::sort(items_, [](const Item& a, const Item& b) {
-    const double of_a = a.value * b.size;
-    const double of_b = b.value * a.size;
-    return of_a != of_b ? of_a > of_b : a.task_class < b.task_class;
+    return a.density != b.density ? a.density > b.density
+                                  : a.task_class < b.task_class;
   });
   double room = 1;
   double value = 0;
@@ -171,6 +174,13 @@ void MachineFilling::Search(size_t next, double value, double room) {
       problem_.classes[item.task_class].request;
   for (size_t d = 0; d < dimensions_; ++d) left_[d] -= most * request[d];
   for (int64_t count = most;; --count) {
+    if (--looks_left_ < 0) {
+      // The rest of them is left out.
+      open_bound_ = std::max(open_bound_, bound);
+      chosen_[next] = 0;
+      for (size_t d = 0; d < dimensions_; ++d) left_[d] += count * request[d];
+      break;
+    }
     chosen_[next] = count;
     const auto taken = static_cast<double>(count);
     Search(next + 1, value + taken * item.value, room - taken * item.size);
@@ -193,6 +203,7 @@ Filling MachineFilling::Fill(size_t group, std::span<const double> values,
   best_value_ = 0;
   open_bound_ = 0;
   nodes_left_ = effort == Effort::kRough ? kRoughNodes : kExactNodes;
+  looks_left_ = kLooksPerNode * nodes_left_;
   Search(0, 0, 1);
   for (size_t i = 0; i < items_.size(); ++i) {
     if (best_[i] > 0)
@@ -235,21 +246,24 @@ bool MachineFilling::FindBinding(std::vector<size_t>* binding) const {
   const auto request = [&](const Item& item, size_t d) {
     return problem_.classes[item.task_class].request[d];
   };
+  std::vector<bool> is_left_out(dimensions_, false);
   for (size_t d = 0; d < dimensions_; ++d) {
     int64_t most = 0;
     for (const Item& item : items_) most = std::max(most, request(item, d));
     if (most == 0) continue;
-    // How many tasks fit by what they ask of another dimension.
+    // How many tasks fit by what they ask of another dimension, but for those
+    // that may themselves be left out because of this one.
     int64_t tasks = std::numeric_limits<int64_t>::max() / most;
     for (size_t other = 0; other < dimensions_; ++other) {
       int64_t least = std::numeric_limits<int64_t>::max();
       for (const Item& item : items_) {
         least = std::min(least, request(item, other));
       }
-      if (other == d || least == 0) continue;
+      if (other == d || least == 0 || is_left_out[other]) continue;
       tasks = std::min(tasks, group_->free[other] / least);
     }
-    if (tasks * most > group_->free[d]) binding->push_back(d);
+    is_left_out[d] = tasks * most <= group_->free[d];
+    if (!is_left_out[d]) binding->push_back(d);
   }
   return binding->size() <= 2;
 }
@@ -276,12 +290,17 @@ void MachineFilling::FillByGrid(Filling* filling) {
   std::vector<double> value(cells, 0);
   std::vector<int32_t> last(cells, -1);  // The item that a cell ends with.
   std::vector<int64_t> offsets;
+  double for_nothing = 0;  // What those are worth that ask for nothing.
   for (size_t i = 0; i < items_.size(); ++i) {
     const std::vector<int64_t>& request =
         problem_.classes[items_[i].task_class].request;
     const int64_t down = request[binding[0]] / unit[0];
     const int64_t right = request[binding[1]] / unit[1];
     offsets.push_back(down * width + right);
+    if (offsets[i] == 0) {
+      for_nothing += static_cast<double>(items_[i].limit) * items_[i].value;
+      continue;
+    }
     for (int64_t y = down; y < height; ++y) {
       for (int64_t x = right; x < width; ++x) {
         const auto cell = static_cast<size_t>(y * width + x);
@@ -293,9 +312,13 @@ void MachineFilling::FillByGrid(Filling* filling) {
       }
     }
   }
-  filling->bound = std::min(filling->bound, value.back() * (1 + kRounding));
-  if (value.back() <= filling->value) return;
+  const double most = value.back() + for_nothing;
+  filling->bound = std::min(filling->bound, most * (1 + kRounding));
+  if (most <= filling->value) return;
   std::vector<int64_t> taken(items_.size(), 0);
+  for (size_t i = 0; i < items_.size(); ++i) {
+    if (offsets[i] == 0) taken[i] = items_[i].limit;
+  }
   for (size_t cell = cells - 1; last[cell] >= 0;) {
     const auto item = static_cast<size_t>(last[cell]);
     ++taken[item];
@@ -311,7 +334,7 @@ void MachineFilling::FillByGrid(Filling* filling) {
       filling->tasks.emplace_back(items_[i].task_class, taken[i]);
   }
   std::ranges::sort(filling->tasks);
-  filling->value = value.back();
+  filling->value = most;
 }
 
 }  // namespace sluice

@@ -52,8 +52,9 @@ class MachineFilling {
  private:
   struct Item {
     size_t task_class = 0;
-    double value = 0;  // Of one task.
-    double size = 0;   // By the weights.
+    double value = 0;    // Of one task.
+    double size = 0;     // By the weights.
+    double density = 0;  // Value by size.
     int64_t limit = 0;
   };
 
@@ -88,6 +89,7 @@ class MachineFilling {
   double best_value_ = 0;
   double open_bound_ = 0;  // Of what the search left out.
   int64_t nodes_left_ = 0;
+  int64_t looks_left_ = 0;
 };
 
 }  // namespace sluice

@@ -14,7 +14,7 @@ namespace sluice {
 namespace {
 
 constexpr double kRoundUpFrom[] = {1.0, 0.75, 0.55};
-constexpr int kMendsMax = 60;
+constexpr int kMendsMax = 120;
 // Groups of which each has its row in the master; where there are more, prices
 // are found for so many coarse ones.
 constexpr size_t kGroupsMax = 400;

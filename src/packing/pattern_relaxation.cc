@@ -248,11 +248,14 @@ class ColumnGeneration {
   }
 
   void SetValues(size_t group) {
+    worth_ = 0;
     for (const size_t c : classes_) {
       const int64_t cost = CostOn(group, c);
       const int64_t charged = waiting_cost_.has_value() ? cost : 0;
       values_[c] =
           cost == kNotAllowed ? 0 : static_cast<double>(prices_[c] - charged);
+      if (cost == kNotAllowed || prices_[c] <= charged) continue;
+      worth_ += static_cast<Int128>(prices_[c] - charged) * rest_.tasks[c];
     }
   }
 
@@ -268,8 +271,11 @@ class ColumnGeneration {
         SetValues(g);
       }
       Filling filling = owner_.filling_.Fill(g, values_, rest_.tasks, effort);
-      bound -=
-          static_cast<Int128>(std::ceil(filling.bound)) * rest_.machines[g];
+      // Prices are integers, and so is what the best filling is worth.  All
+      // fillings of the group together are worth no more than all tasks.
+      const auto best = static_cast<Int128>(std::floor(filling.bound));
+      const int64_t machines = rest_.machines[g];
+      bound -= best > worth_ / machines ? worth_ : best * machines;
       if (master != nullptr) *has_new |= LearnFrom(row, filling, *master);
     }
     return bound;
@@ -293,7 +299,9 @@ class ColumnGeneration {
       has_new |= owner_.Learn(g, filling);
       if (more == 0) return has_new;
       for (const auto& [c, count] : filling.tasks) {
-        left[c] -= std::min(left[c], count * rest_.machines[g]);
+        left[c] = left[c] / count < rest_.machines[g]
+                      ? 0
+                      : left[c] - count * rest_.machines[g];
       }
       filling = owner_.filling_.Fill(g, values_, left,
                                      MachineFilling::Effort::kRough);
@@ -351,6 +359,7 @@ class ColumnGeneration {
   std::vector<size_t> of_master_;   // The pattern of each of its columns.
   std::vector<int64_t> prices_;     // By class.
   std::vector<double> values_;      // By class, on a group.
+  Int128 worth_ = 0;                // Of all tasks at these values.
   Int128 best_ = 0;
 };
 

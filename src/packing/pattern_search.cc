@@ -14,6 +14,7 @@ constexpr uint64_t kSeed = 1;
 // Machines that are decided on anew together.
 constexpr uint64_t kMendedMin = 2;
 constexpr uint64_t kMendedMax = 4;
+constexpr int kPutAttempts = 20;
 constexpr double kRoundUpFrom[] = {1.0, 0.75, 0.55};
 
 // Which machines may do better together.
@@ -96,12 +97,20 @@ class Picker {
   std::vector<int64_t> least_;  // By class: where it likes best.
 };
 
-}  // namespace
+// Begins with any pattern, so that the same machines do not end up in the same
+// way each time.
+void PutAny(const PatternRelaxation& relaxation, Rng* rng,
+            PackingDraft* draft) {
+  const std::vector<KnownPattern>& patterns = relaxation.patterns();
+  for (int attempt = 0; attempt < kPutAttempts && !patterns.empty();
+       ++attempt) {
+    const KnownPattern& any = patterns[rng->Below(patterns.size())];
+    if (draft->Put({any.group, 1, any.tasks})) return;
+  }
+}
 
-PackingDraft Dive(const PackingProblem& problem, PackingRest rest,
-                  std::optional<int64_t> waiting_cost, double round_up_from,
-                  PatternRelaxation* relaxation) {
-  PackingDraft draft(problem, std::move(rest));
+PackingDraft DiveFrom(PackingDraft draft, std::optional<int64_t> waiting_cost,
+                      double round_up_from, PatternRelaxation* relaxation) {
   while (true) {
     const auto relaxed = relaxation->Relax(draft.rest(), waiting_cost,
                                            PatternRelaxation::Wanted::kAmounts);
@@ -125,6 +134,15 @@ PackingDraft Dive(const PackingProblem& problem, PackingRest rest,
   return draft;
 }
 
+}  // namespace
+
+PackingDraft Dive(const PackingProblem& problem, PackingRest rest,
+                  std::optional<int64_t> waiting_cost, double round_up_from,
+                  PatternRelaxation* relaxation) {
+  return DiveFrom(PackingDraft(problem, std::move(rest)), waiting_cost,
+                  round_up_from, relaxation);
+}
+
 void Mend(const PackingProblem& problem, PackingCost bound, int attempts_max,
           PatternRelaxation* relaxation, PackingDraft* draft) {
   if (draft->patterns().empty()) return;
@@ -143,9 +161,11 @@ void Mend(const PackingProblem& problem, PackingCost bound, int attempts_max,
       taken.push_back(p);
     }
     if (taken.empty()) continue;
-    const PackingDraft made =
-        Dive(problem, std::move(rest), cost.waiting,
-             kRoundUpFrom[rng.Below(std::size(kRoundUpFrom))], relaxation);
+    PackingDraft made(problem, std::move(rest));
+    if (rng.Chance(1, 2)) PutAny(*relaxation, &rng, &made);
+    made =
+        DiveFrom(std::move(made), cost.waiting,
+                 kRoundUpFrom[rng.Below(std::size(kRoundUpFrom))], relaxation);
     PackingCost mended = made.Cost();
     mended.placed += draft->Cost().placed;
     if (mended > cost) {

@@ -1,0 +1,132 @@
+// Arbitrary bytes as a packing problem: however little work is allowed, the
+// packing keeps the rules and costs what it says, what is proved holds for
+// packings found with more work, and what is known already is not given up.
+//
+// A failure shows the problem.
+//
+// Input: features, then classes, rows of costs, groups, and work.  Every input
+// is a problem.
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "oracle/packing_reference.h"
+#include "packing/pack.h"
+
+namespace sluice {
+namespace {
+
+constexpr int64_t kClassesMax = 5;
+constexpr int64_t kGroupsMax = 5;
+constexpr int64_t kPlenty = 1'000'000;
+// What numbers are multiplied with, so that sums near the ends of their range
+// occur, too.  Costs of all tasks together stay within it.
+constexpr int64_t kUnits[] = {
+    1, 1, 7, 1'000, int64_t{1} << 30, int64_t{1} << 54};
+constexpr int64_t kMany[] = {1, 1, 1, 100, 1'000'000, int64_t{1} << 36};
+
+class Bytes {
+ public:
+  explicit Bytes(std::span<const uint8_t> left) : left_(left) {}
+
+  // A number in [lo, hi]; lo where nothing is left.
+  int64_t Between(int64_t lo, int64_t hi) {
+    if (left_.empty()) return lo;
+    const uint8_t byte = left_.front();
+    left_ = left_.subspan(1);
+    return lo + byte % (hi - lo + 1);
+  }
+
+  int64_t Unit() { return kUnits[Between(0, std::ssize(kUnits) - 1)]; }
+  int64_t Many() { return kMany[Between(0, std::ssize(kMany) - 1)]; }
+
+ private:
+  std::span<const uint8_t> left_;
+};
+
+PackingClass DrawClass(size_t dimensions, int64_t unit, int64_t many,
+                       Bytes* bytes) {
+  PackingClass one;
+  for (size_t d = 0; d < dimensions; ++d) {
+    one.request.push_back(bytes->Between(0, 12) * unit);
+  }
+  int64_t cost = bytes->Between(1, 200);
+  for (int64_t steps = bytes->Between(0, 5); steps > 0; --steps) {
+    one.waiting.push_back({bytes->Between(1, 8) * many, cost});
+    cost += bytes->Between(0, 40);
+  }
+  const int64_t limit = bytes->Between(0, 12);
+  if (limit < 4) one.per_machine_max = limit;
+  return one;
+}
+
+PackingProblem DrawProblem(Bytes* bytes) {
+  PackingProblem problem;
+  const auto dimensions = static_cast<size_t>(bytes->Between(1, 3));
+  const int64_t unit = bytes->Unit();
+  const int64_t many = bytes->Many();
+  for (int64_t i = bytes->Between(0, kClassesMax); i > 0; --i) {
+    problem.classes.push_back(DrawClass(dimensions, unit, many, bytes));
+  }
+  for (int64_t i = bytes->Between(1, 3); i > 0; --i) {
+    std::vector<int64_t>& row = problem.costs.emplace_back();
+    for (size_t c = 0; c < problem.classes.size(); ++c) {
+      const int64_t cost = bytes->Between(0, 99);
+      row.push_back(cost >= 80 ? kNotAllowed : cost);
+    }
+  }
+  for (int64_t i = bytes->Between(0, kGroupsMax); i > 0; --i) {
+    PackingGroup& group = problem.groups.emplace_back();
+    for (size_t d = 0; d < dimensions; ++d) {
+      group.free.push_back(bytes->Between(0, 100) * unit +
+                           bytes->Between(0, 1));
+    }
+    group.machines = bytes->Between(0, 6) * many;
+    group.kind =
+        static_cast<size_t>(bytes->Between(0, std::ssize(problem.costs) - 1));
+  }
+  return problem;
+}
+
+PackingSolution PackAndCheck(const PackingProblem& problem, int64_t work_max) {
+  PackingSolution solution = Pack(problem, work_max);
+  const absl::Status status = CheckPacking(problem, solution);
+  CHECK(status.ok()) << status << " with work " << work_max << "\n"
+                     << DescribePacking(problem);
+  return solution;
+}
+
+// No bound of one solution is above what the other costs.
+void CheckBounds(const PackingProblem& problem, const PackingSolution& bound,
+                 const PackingSolution& other) {
+  CHECK_LE(bound.bound.waiting, other.cost.waiting) << DescribePacking(problem);
+  if (other.cost.waiting > bound.cost.waiting) return;
+  CHECK_LE(bound.bound.placed, other.cost.placed) << DescribePacking(problem);
+}
+
+void Run(Bytes bytes) {
+  const int64_t little = bytes.Between(0, 100) * bytes.Between(0, 100);
+  const PackingProblem problem = DrawProblem(&bytes);
+  const PackingSolution at_once = PackAndCheck(problem, little);
+  PackingSolution patient = PackAndCheck(problem, kPlenty);
+  CheckBounds(problem, at_once, patient);
+  CheckBounds(problem, patient, at_once);
+  // What is known is not given up.
+  PackingProblem known = problem;
+  known.former = patient.patterns;
+  CHECK(PackAndCheck(known, little).cost <= patient.cost)
+      << DescribePacking(problem);
+}
+
+}  // namespace
+}  // namespace sluice
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  sluice::Run(sluice::Bytes({data, size}));
+  return 0;
+}

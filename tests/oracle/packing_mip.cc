@@ -1,0 +1,137 @@
+#include "oracle/packing_mip.h"
+
+#include <glpk.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+// So many tasks of each class on each machine, and so many of each step wait.
+class PlacementProgram {
+ public:
+  PlacementProgram(const PackingProblem& problem, bool is_waiting_wanted)
+      : problem_(problem),
+        is_waiting_wanted_(is_waiting_wanted),
+        program_(glp_create_prob()) {
+    glp_term_out(GLP_OFF);
+    waiting_row_ = AddRow(GLP_FR, 0);
+    for (const PackingClass& one : problem.classes) AddClass(one);
+    for (const PackingGroup& group : problem.groups) {
+      for (int64_t i = 0; i < group.machines; ++i) AddMachine(group);
+    }
+    glp_load_matrix(program_, static_cast<int>(rows_.size()) - 1, rows_.data(),
+                    columns_.data(), values_.data());
+  }
+  PlacementProgram(const PlacementProgram&) = delete;
+  PlacementProgram& operator=(const PlacementProgram&) = delete;
+  ~PlacementProgram() {
+    glp_delete_prob(program_);
+    glp_free_env();
+  }
+
+  void LimitWaiting(int64_t cost) {
+    glp_set_row_bnds(program_, waiting_row_, GLP_UP, 0,
+                     static_cast<double>(cost));
+  }
+
+  PackingMipAnswer Solve(int milliseconds_max) {
+    glp_smcp simplex;
+    glp_init_smcp(&simplex);
+    simplex.msg_lev = GLP_MSG_OFF;
+    if (glp_simplex(program_, &simplex) != 0) return {};
+    glp_iocp options;
+    glp_init_iocp(&options);
+    options.msg_lev = GLP_MSG_OFF;
+    options.tm_lim = milliseconds_max;
+    options.mir_cuts = GLP_ON;
+    glp_intopt(program_, &options);
+    PackingMipAnswer answer;
+    const int status = glp_mip_status(program_);
+    if (status == GLP_OPT || status == GLP_FEAS) {
+      answer.found = std::llround(glp_mip_obj_val(program_));
+      answer.is_least = status == GLP_OPT;
+    }
+    return answer;
+  }
+
+ private:
+  int AddRow(int kind, int64_t bound) {
+    const int row = glp_add_rows(program_, 1);
+    const auto value = static_cast<double>(bound);
+    glp_set_row_bnds(program_, row, kind, value, value);
+    return row;
+  }
+
+  int AddColumn(int64_t high, int64_t cost) {
+    const int column = glp_add_cols(program_, 1);
+    glp_set_col_kind(program_, column, GLP_IV);
+    glp_set_col_bnds(program_, column, high > 0 ? GLP_DB : GLP_FX, 0,
+                     static_cast<double>(high));
+    glp_set_obj_coef(program_, column, static_cast<double>(cost));
+    return column;
+  }
+
+  void Enter(int row, int column, int64_t value) {
+    if (value == 0) return;
+    rows_.push_back(row);
+    columns_.push_back(column);
+    values_.push_back(static_cast<double>(value));
+  }
+
+  void AddClass(const PackingClass& one) {
+    int64_t tasks = 0;
+    for (const WaitingStep& step : one.waiting) tasks += step.count;
+    class_rows_.push_back(AddRow(GLP_FX, tasks));
+    limits_.push_back(std::min(tasks, one.per_machine_max));
+    for (const WaitingStep& step : one.waiting) {
+      const int column =
+          AddColumn(step.count, is_waiting_wanted_ ? step.cost : 0);
+      Enter(class_rows_.back(), column, 1);
+      Enter(waiting_row_, column, step.cost);
+    }
+  }
+
+  void AddMachine(const PackingGroup& group) {
+    std::vector<int> room;
+    for (const int64_t free : group.free) room.push_back(AddRow(GLP_UP, free));
+    for (size_t c = 0; c < class_rows_.size(); ++c) {
+      const int64_t cost = problem_.costs[group.kind][c];
+      if (cost == kNotAllowed) continue;
+      const int column = AddColumn(limits_[c], is_waiting_wanted_ ? 0 : cost);
+      Enter(class_rows_[c], column, 1);
+      for (size_t d = 0; d < room.size(); ++d) {
+        Enter(room[d], column, problem_.classes[c].request[d]);
+      }
+    }
+  }
+
+  const PackingProblem& problem_;
+  const bool is_waiting_wanted_;
+  glp_prob* program_;
+  int waiting_row_;
+  std::vector<int> class_rows_;
+  std::vector<int64_t> limits_;  // By class, on one machine.
+  // The matrix as triplets, which GLPK numbers from 1.
+  std::vector<int> rows_ = {0};
+  std::vector<int> columns_ = {0};
+  std::vector<double> values_ = {0};
+};
+
+}  // namespace
+
+PackingMipAnswer LeastWaitingByMip(const PackingProblem& problem,
+                                   int milliseconds_max) {
+  return PlacementProgram(problem, true).Solve(milliseconds_max);
+}
+
+PackingMipAnswer LeastPlacedByMip(const PackingProblem& problem,
+                                  int64_t waiting_cost, int milliseconds_max) {
+  PlacementProgram program(problem, false);
+  program.LimitWaiting(waiting_cost);
+  return program.Solve(milliseconds_max);
+}
+
+}  // namespace sluice

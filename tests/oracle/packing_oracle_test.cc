@@ -1,0 +1,148 @@
+// Packings against the best of all placements, on random problems.  A failure
+// prints the seed that repeats it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "base/rng.h"
+#include "oracle/packing_reference.h"
+#include "oracle/random_packing.h"
+#include "packing/pack.h"
+#include "util/seed_count.h"
+#include "util/status_matchers.h"
+#ifdef SLUICE_HAVE_GLPK
+#include "oracle/packing_mip.h"
+#endif
+
+namespace sluice {
+namespace {
+
+constexpr int64_t kPlenty = 100'000'000;
+
+struct Tally {
+  int problems = 0;
+  int least_waiting = 0;  // Solutions with the least waiting cost,
+  int least = 0;          // and those of the least cost in both.
+  int proved = 0;         // Solutions that cost what is stated as bound.
+};
+
+// Checks the solution beside all placements.
+void Check(const PackingProblem& problem,
+           const std::map<int64_t, int64_t>& least,
+           const PackingSolution& solution, Tally* tally) {
+  ASSERT_THAT(CheckPacking(problem, solution), IsOk());
+  const auto& [cost, bound] = std::pair(solution.cost, solution.bound);
+  const int64_t least_waiting = least.begin()->first;
+  // Of all placements that leave as little waiting as this.
+  const int64_t least_placed =
+      std::prev(least.upper_bound(cost.waiting))->second;
+  ASSERT_LE(least_waiting, cost.waiting);
+  ASSERT_LE(least_placed, cost.placed);
+  EXPECT_LE(bound.waiting, least_waiting);
+  EXPECT_LE(bound.placed, least_placed);
+  ++tally->problems;
+  const bool has_least_waiting = cost.waiting == least_waiting;
+  tally->least_waiting += has_least_waiting ? 1 : 0;
+  tally->least += has_least_waiting && cost.placed == least_placed ? 1 : 0;
+  tally->proved += cost == bound ? 1 : 0;
+}
+
+Tally TallyOf(const PackingShape& shape, uint64_t seeds, int64_t work_max) {
+  Tally tally;
+  for (uint64_t seed = 0; seed < SeedCount(seeds); ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    const PackingProblem problem = MakeRandomPacking(shape, &rng);
+    const PackingSolution solution = Pack(problem, work_max);
+    Check(problem, LeastPlacedCosts(problem), solution, &tally);
+    if (testing::Test::HasFailure()) {
+      ADD_FAILURE() << DescribePacking(problem);
+      break;
+    }
+  }
+  return tally;
+}
+
+// Each floor is a little below what was measured.
+TEST(PackingOracle, FindsTheBestOfAllPlacementsNearlyAlways) {
+  const Tally tally = TallyOf({}, 30'000, kPlenty);
+  EXPECT_GE(tally.least_waiting * 1000, tally.problems * 997);
+  EXPECT_GE(tally.least * 1000, tally.problems * 995);
+  EXPECT_GE(tally.proved * 1000, tally.problems * 900);
+}
+
+TEST(PackingOracle, FindsTheBestOfAllPlacementsOfManyTasksNearlyAlways) {
+  const PackingShape shape = {
+      .machines_min = 3, .classes_min = 3, .tasks_max = 8};
+  const Tally tally = TallyOf(shape, 10'000, kPlenty);
+  EXPECT_GE(tally.least_waiting * 1000, tally.problems * 994);
+  EXPECT_GE(tally.least * 1000, tally.problems * 990);
+  EXPECT_GE(tally.proved * 1000, tally.problems * 780);
+}
+
+TEST(PackingOracle, BoundsAreTrueHoweverEarlyTheWorkEnds) {
+  for (const int64_t work_max : {0, 1, 100, 1'000, 10'000}) {
+    SCOPED_TRACE(work_max);
+    TallyOf({}, 1'500, work_max);
+  }
+}
+
+#ifdef SLUICE_HAVE_GLPK
+
+// Checks a packing beside what GLPK finds in the time.
+void CheckWithGlpk(const PackingProblem& problem, Tally* tally) {
+  constexpr int kMillisecondsMax = 100;
+  const PackingSolution solution = Pack(problem, kPlenty);
+  EXPECT_THAT(CheckPacking(problem, solution), IsOk());
+  const auto& [cost, bound] = std::pair(solution.cost, solution.bound);
+  const PackingMipAnswer waiting = LeastWaitingByMip(problem, kMillisecondsMax);
+  const PackingMipAnswer placed =
+      LeastPlacedByMip(problem, cost.waiting, kMillisecondsMax);
+  // The least or not, it is what some placement costs.
+  EXPECT_LE(bound.waiting, waiting.found.value_or(bound.waiting));
+  EXPECT_LE(bound.placed, placed.found.value_or(bound.placed));
+  if (!waiting.is_least || !placed.is_least) return;
+  EXPECT_GE(cost.waiting, *waiting.found);
+  EXPECT_GE(cost.placed, *placed.found);
+  ++tally->problems;
+  const bool has_least_waiting = cost.waiting == *waiting.found;
+  tally->least_waiting += has_least_waiting ? 1 : 0;
+  tally->least += has_least_waiting && cost.placed == *placed.found ? 1 : 0;
+  tally->proved += cost == bound ? 1 : 0;
+}
+
+// With more machines than can be tried out.
+TEST(PackingOracle, AgreesWithGlpk) {
+  const PackingShape shape = {.groups_max = 5,
+                              .machines_min = 10,
+                              .machines_max = 20,
+                              .classes_min = 3,
+                              .classes_max = 6,
+                              .tasks_max = 20};
+  Tally tally;
+  for (uint64_t seed = 0; seed < SeedCount(300) && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    CheckWithGlpk(MakeRandomPacking(shape, &rng), &tally);
+  }
+  // GLPK settles nearly all, unless the machine is very slow.
+  EXPECT_GE(tally.problems, static_cast<int>(SeedCount(300) / 2));
+  EXPECT_GE(tally.least_waiting * 1000, tally.problems * 985);
+  EXPECT_GE(tally.least * 1000, tally.problems * 970);
+}
+
+#else
+
+TEST(PackingOracle, AgreesWithGlpk) {
+  GTEST_SKIP() << "GLPK is not installed; trying all remains";
+}
+
+#endif
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,260 @@
+#include "oracle/packing_reference.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/int128.h"
+
+namespace sluice {
+namespace {
+
+int64_t TasksOf(const PackingClass& one) {
+  int64_t tasks = 0;
+  for (const WaitingStep& step : one.waiting) tasks += step.count;
+  return tasks;
+}
+
+Int128 CostOfWaiting(const PackingClass& one, int64_t waiting) {
+  Int128 cost = 0;
+  for (const WaitingStep& step : one.waiting) {
+    const int64_t of_step = std::min(step.count, waiting);
+    cost += static_cast<Int128>(of_step) * step.cost;
+    waiting -= of_step;
+  }
+  return cost;
+}
+
+// What stands on one machine.
+absl::Status CheckFits(const PackingProblem& problem, const Pattern& pattern) {
+  const PackingGroup& group = problem.groups[pattern.group];
+  std::vector<Int128> used(group.free.size(), 0);
+  std::optional<size_t> last;
+  for (const auto& [c, count] : pattern.tasks) {
+    if (c >= problem.classes.size() || (last.has_value() && c <= *last)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("class ", c, " is not there, or out of order"));
+    }
+    last = c;
+    const PackingClass& one = problem.classes[c];
+    if (count <= 0 || count > one.per_machine_max) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(count, " tasks of class ", c, " on a machine"));
+    }
+    if (problem.costs[group.kind][c] == kNotAllowed) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "class ", c, " is not allowed in group ", pattern.group));
+    }
+    for (size_t d = 0; d < used.size(); ++d) {
+      used[d] += static_cast<Int128>(one.request[d]) * count;
+    }
+  }
+  for (size_t d = 0; d < used.size(); ++d) {
+    if (used[d] <= group.free[d]) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("too much of dimension ", d, " in group ", pattern.group));
+  }
+  return absl::OkStatus();
+}
+
+// What one machine may hold, as a difference of states, and what it costs.
+struct Content {
+  std::vector<int64_t> counts;  // By class.
+  size_t tasks = 0;             // As part of the number of a state.
+  int64_t cost = 0;
+};
+
+// All placements, machine by machine.  A state is how many tasks of each class
+// are placed, as a number with one digit for each class.
+class AllPlacements {
+ public:
+  explicit AllPlacements(const PackingProblem& problem) : problem_(problem) {
+    size_t states = 1;
+    for (const PackingClass& one : problem.classes) {
+      weights_.push_back(states);
+      tasks_.push_back(TasksOf(one));
+      states *= static_cast<size_t>(tasks_.back() + 1);
+    }
+    least_.resize(states);
+    least_[0] = 0;
+    for (const PackingGroup& group : problem.groups) {
+      contents_.clear();
+      AddContents(group, group.free, 0, {.counts = {}});
+      for (int64_t i = 0; i < group.machines; ++i) AddMachine();
+    }
+  }
+
+  // By state, the least cost; none where no placement comes to it.
+  const std::vector<std::optional<int64_t>>& least() const { return least_; }
+  int64_t Digit(size_t state, size_t c) const {
+    return static_cast<int64_t>(state / weights_[c]) % (tasks_[c] + 1);
+  }
+
+ private:
+  void AddContents(const PackingGroup& group, std::vector<int64_t> free,
+                   size_t c, Content content) {
+    if (c == problem_.classes.size()) {
+      contents_.push_back(content);
+      return;
+    }
+    const PackingClass& one = problem_.classes[c];
+    const int64_t cost = problem_.costs[group.kind][c];
+    content.counts.push_back(0);
+    while (true) {
+      AddContents(group, free, c + 1, content);
+      const int64_t count = ++content.counts[c];
+      if (cost == kNotAllowed || count > one.per_machine_max ||
+          count > tasks_[c]) {
+        return;
+      }
+      content.tasks += weights_[c];
+      content.cost += cost;
+      for (size_t d = 0; d < free.size(); ++d) {
+        free[d] -= one.request[d];
+        if (free[d] < 0) return;
+      }
+    }
+  }
+
+  void AddMachine() {
+    std::vector<std::optional<int64_t>> after(least_.size());
+    for (size_t state = 0; state < least_.size(); ++state) {
+      if (!least_[state].has_value()) continue;
+      for (const Content& content : contents_) {
+        if (!HasLeft(state, content)) continue;
+        std::optional<int64_t>& least = after[state + content.tasks];
+        const int64_t cost = *least_[state] + content.cost;
+        if (!least.has_value() || cost < *least) least = cost;
+      }
+    }
+    least_ = std::move(after);
+  }
+
+  bool HasLeft(size_t state, const Content& content) const {
+    for (size_t c = 0; c < tasks_.size(); ++c) {
+      if (Digit(state, c) + content.counts[c] > tasks_[c]) return false;
+    }
+    return true;
+  }
+
+  const PackingProblem& problem_;
+  std::vector<size_t> weights_;  // By class, of its digit.
+  std::vector<int64_t> tasks_;   // By class.
+  std::vector<Content> contents_;
+  std::vector<std::optional<int64_t>> least_;
+};
+
+}  // namespace
+
+absl::Status CheckPacking(const PackingProblem& problem,
+                          const PackingSolution& solution) {
+  std::vector<Int128> machines;
+  for (const PackingGroup& group : problem.groups) {
+    machines.push_back(group.machines);
+  }
+  std::vector<Int128> left;
+  for (const PackingClass& one : problem.classes) left.push_back(TasksOf(one));
+  Int128 placed = 0;
+  for (const Pattern& pattern : solution.patterns) {
+    if (pattern.group >= problem.groups.size() || pattern.machines <= 0 ||
+        (machines[pattern.group] -= pattern.machines) < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(pattern.machines, " machines of group ", pattern.group));
+    }
+    const absl::Status fits = CheckFits(problem, pattern);
+    if (!fits.ok()) return fits;
+    for (const auto& [c, count] : pattern.tasks) {
+      const Int128 tasks = static_cast<Int128>(count) * pattern.machines;
+      left[c] -= tasks;
+      if (left[c] < 0) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("class ", c, " has fewer tasks"));
+      }
+      placed += tasks * problem.costs[problem.groups[pattern.group].kind][c];
+    }
+  }
+  Int128 waiting = 0;
+  for (size_t c = 0; c < left.size(); ++c) {
+    waiting += CostOfWaiting(problem.classes[c], static_cast<int64_t>(left[c]));
+  }
+  const auto [stated, bound] = std::pair(solution.cost, solution.bound);
+  if (stated.waiting != waiting || stated.placed != placed) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("costs ", static_cast<int64_t>(waiting), " and ",
+                     static_cast<int64_t>(placed), ", states ", stated.waiting,
+                     " and ", stated.placed));
+  }
+  if (bound.waiting > stated.waiting || bound.placed > stated.placed ||
+      bound.waiting < 0 || bound.placed < 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("costs ", stated.waiting, " and ", stated.placed,
+                     ", at least ", bound.waiting, " and ", bound.placed));
+  }
+  return absl::OkStatus();
+}
+
+std::map<int64_t, int64_t> LeastPlacedCosts(const PackingProblem& problem) {
+  const AllPlacements all(problem);
+  std::map<int64_t, int64_t> least;
+  for (size_t state = 0; state < all.least().size(); ++state) {
+    if (!all.least()[state].has_value()) continue;
+    Int128 waiting = 0;
+    for (size_t c = 0; c < problem.classes.size(); ++c) {
+      const PackingClass& one = problem.classes[c];
+      waiting += CostOfWaiting(one, TasksOf(one) - all.Digit(state, c));
+    }
+    const int64_t placed = *all.least()[state];
+    const auto [it, is_new] =
+        least.try_emplace(static_cast<int64_t>(waiting), placed);
+    it->second = std::min(it->second, placed);
+  }
+  // More may wait, and need not.
+  std::optional<int64_t> so_far;
+  for (auto& [waiting, placed] : least) {
+    placed = std::min(placed, so_far.value_or(placed));
+    so_far = placed;
+  }
+  return least;
+}
+
+std::string DescribePacking(const PackingProblem& problem) {
+  std::ostringstream text;
+  const auto list = [&text](std::string_view name, const auto& values) {
+    text << " " << name;
+    for (const int64_t value : values) {
+      if (value == std::numeric_limits<int64_t>::max()) {
+        text << " -";
+      } else {
+        text << " " << value;
+      }
+    }
+  };
+  for (const PackingClass& one : problem.classes) {
+    text << "class";
+    list("request", one.request);
+    text << " waiting";
+    for (const auto& [count, cost] : one.waiting) {
+      text << " " << count << "x" << cost;
+    }
+    list("per machine", std::vector<int64_t>{one.per_machine_max});
+    text << "\n";
+  }
+  for (const PackingGroup& group : problem.groups) {
+    text << "group of " << group.machines << " kind " << group.kind;
+    list("free", group.free);
+    text << "\n";
+  }
+  for (const std::vector<int64_t>& row : problem.costs) {
+    text << "kind";
+    list("costs", row);
+    text << "\n";
+  }
+  return text.str();
+}
+
+}  // namespace sluice

@@ -1,0 +1,100 @@
+#include "oracle/random_packing.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+class Drawer {
+ public:
+  Drawer(const PackingShape& shape, Rng* rng) : shape_(shape), rng_(rng) {
+    dimensions_ = rng->Between(1, 3);
+    unit_ = rng->Chance(1, 3) ? 1'000 : 1;
+    free_max_ = rng->Between(4, 24);  // Tight or loose.
+    forbidden_ = rng->Below(4);
+    limited_ = rng->Below(3);
+    steps_max_ = rng->Between(1, 4);
+    constexpr std::array<int64_t, 3> kFirst = {1, 1, 1'000};
+    constexpr std::array<int64_t, 3> kSpread = {0, 12, 60};
+    const uint64_t waiting = rng->Below(kFirst.size());
+    waiting_first_ = kFirst[waiting];
+    waiting_spread_ = kSpread[waiting];
+    cost_max_ = rng->Chance(1, 4) ? 1 : 20;
+    kinds_ = rng->Between(1, shape.groups_max);
+  }
+
+  PackingProblem Draw() {
+    PackingProblem problem;
+    const int64_t classes =
+        rng_->Between(shape_.classes_min, shape_.classes_max);
+    for (int64_t i = 0; i < classes; ++i) problem.classes.push_back(Class());
+    for (int64_t i = 0; i < kinds_; ++i) {
+      std::vector<int64_t>& row = problem.costs.emplace_back();
+      for (int64_t c = 0; c < classes; ++c) {
+        row.push_back(rng_->Chance(forbidden_, 10)
+                          ? kNotAllowed
+                          : rng_->Between(0, cost_max_));
+      }
+    }
+    const int64_t groups = rng_->Between(1, shape_.groups_max);
+    for (int64_t i = 0; i < groups; ++i) problem.groups.push_back(Group());
+    const int64_t machines =
+        rng_->Between(shape_.machines_min, shape_.machines_max);
+    for (int64_t i = 0; i < machines; ++i) {
+      ++problem.groups[rng_->Below(problem.groups.size())].machines;
+    }
+    return problem;
+  }
+
+ private:
+  PackingClass Class() {
+    PackingClass one;
+    for (int64_t d = 0; d < dimensions_; ++d) {
+      one.request.push_back(std::max<int64_t>(rng_->Between(-1, 7), 0) * unit_);
+    }
+    int64_t left = rng_->Between(0, shape_.tasks_max);
+    int64_t cost = waiting_first_;
+    for (int64_t steps = rng_->Between(1, steps_max_); left > 0; --steps) {
+      const int64_t count = steps > 1 ? rng_->Between(1, left) : left;
+      cost += rng_->Between(0, waiting_spread_);
+      one.waiting.push_back({count, cost});
+      left -= count;
+      ++cost;
+    }
+    if (rng_->Chance(limited_, 6)) one.per_machine_max = rng_->Between(0, 3);
+    return one;
+  }
+
+  PackingGroup Group() {
+    PackingGroup group;
+    for (int64_t d = 0; d < dimensions_; ++d) {
+      // Not always a multiple of what is asked for.
+      group.free.push_back(rng_->Between(0, free_max_ * unit_));
+    }
+    group.kind = rng_->Below(static_cast<uint64_t>(kinds_));
+    return group;
+  }
+
+  const PackingShape& shape_;
+  Rng* rng_;
+  int64_t dimensions_;
+  int64_t unit_;
+  int64_t free_max_;
+  uint64_t forbidden_;  // In ten pairs.
+  uint64_t limited_;    // In six classes.
+  int64_t steps_max_;
+  int64_t waiting_first_;
+  int64_t waiting_spread_;
+  int64_t cost_max_;
+  int64_t kinds_;
+};
+
+}  // namespace
+
+PackingProblem MakeRandomPacking(const PackingShape& shape, Rng* rng) {
+  return Drawer(shape, rng).Draw();
+}
+
+}  // namespace sluice

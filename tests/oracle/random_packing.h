@@ -1,0 +1,32 @@
+// Random packing problems for the oracles: all that a problem may hold, in many
+// mixtures.
+//
+// Threads: free functions without state.
+
+#ifndef SLUICE_TESTS_ORACLE_RANDOM_PACKING_H_
+#define SLUICE_TESTS_ORACLE_RANDOM_PACKING_H_
+
+#include <cstdint>
+
+#include "base/rng.h"
+#include "packing/packing_problem.h"
+
+namespace sluice {
+
+struct PackingShape {
+  int64_t groups_max = 4;
+  int64_t machines_min = 1;  // In all groups together.
+  int64_t machines_max = 5;
+  int64_t classes_min = 1;
+  int64_t classes_max = 4;
+  int64_t tasks_max = 5;  // Of a class.
+};
+
+// The seed also decides on what the problem has: one to three dimensions, tight
+// or loose machines, few or many forbidden pairs, limits for one machine, and
+// waiting costs that are alike, near to each other, or far apart.
+PackingProblem MakeRandomPacking(const PackingShape& shape, Rng* rng);
+
+}  // namespace sluice
+
+#endif  // SLUICE_TESTS_ORACLE_RANDOM_PACKING_H_

@@ -1,0 +1,291 @@
+#include "packing/machine_filling.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/rng.h"
+#include "util/seed_count.h"
+
+namespace sluice {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using Effort = MachineFilling::Effort;
+using Amounts = std::vector<int64_t>;
+
+constexpr int64_t kHuge = int64_t{1} << 60;
+constexpr int64_t kMany = int64_t{1} << 40;
+
+// One machine; a class for each request, each charged 0.
+PackingProblem OneMachine(const Amounts& free,
+                          const std::vector<Amounts>& requests) {
+  PackingProblem problem;
+  problem.groups = {{free, 1, 0}};
+  problem.costs = {Amounts(requests.size(), 0)};
+  for (const Amounts& request : requests) {
+    problem.classes.emplace_back().request = request;
+  }
+  return problem;
+}
+
+Filling Fill(const PackingProblem& problem, const std::vector<double>& values,
+             const Amounts& counts, Effort effort = Effort::kExact) {
+  return MachineFilling(problem).Fill(0, values, counts, effort);
+}
+
+TEST(MachineFilling, PrefersTwoThatFillTheMachineToTheMostValuableOne) {
+  const PackingProblem problem = OneMachine({10}, {{6}, {5}});
+  const Filling filling = Fill(problem, {10, 9}, {5, 5});
+  EXPECT_THAT(filling.tasks, ElementsAre(Pair(1, 2)));
+  EXPECT_DOUBLE_EQ(filling.value, 18);
+  EXPECT_GE(filling.bound, 18);
+  EXPECT_LT(filling.bound, 18.001);
+}
+
+TEST(MachineFilling, PutsTogetherWhatAsksForDifferentThings) {
+  const PackingProblem problem = OneMachine({8, 8}, {{7, 1}, {1, 7}, {4, 4}});
+  const Filling filling = Fill(problem, {5, 5, 4.5}, {9, 9, 9});
+  EXPECT_THAT(filling.tasks, ElementsAre(Pair(0, 1), Pair(1, 1)));
+  EXPECT_DOUBLE_EQ(filling.value, 10);
+}
+
+TEST(MachineFilling, TakesNoMoreThanThereIs) {
+  const PackingProblem problem = OneMachine({10}, {{1}, {2}});
+  EXPECT_THAT(Fill(problem, {5, 1}, {3, 2}).tasks,
+              ElementsAre(Pair(0, 3), Pair(1, 2)));
+}
+
+TEST(MachineFilling, HeedsTheMostThatMayShareAMachine) {
+  PackingProblem problem = OneMachine({10}, {{1}, {2}, {1}});
+  problem.classes[0].per_machine_max = 2;
+  problem.classes[2].per_machine_max = 0;
+  EXPECT_THAT(Fill(problem, {5, 1, 9}, {100, 100, 100}).tasks,
+              ElementsAre(Pair(0, 2), Pair(1, 4)));
+}
+
+TEST(MachineFilling, LeavesOutWhatMayNotGoThere) {
+  PackingProblem problem = OneMachine({10}, {{1}, {2}});
+  problem.costs[0][0] = kNotAllowed;
+  EXPECT_THAT(Fill(problem, {5, 1}, {100, 100}).tasks, ElementsAre(Pair(1, 5)));
+}
+
+TEST(MachineFilling, LeavesOutWhatIsWorthNothing) {
+  const PackingProblem problem = OneMachine({10}, {{1}, {2}});
+  const Filling filling = Fill(problem, {0, -1}, {100, 100});
+  EXPECT_THAT(filling.tasks, IsEmpty());
+  EXPECT_EQ(filling.value, 0);
+  EXPECT_EQ(filling.bound, 0);
+}
+
+TEST(MachineFilling, HasNothingToSayWithoutClasses) {
+  const Filling filling = Fill(OneMachine({10}, {}), {}, {});
+  EXPECT_THAT(filling.tasks, IsEmpty());
+  EXPECT_EQ(filling.bound, 0);
+}
+
+TEST(MachineFilling, PutsOnAFullMachineWhatAsksForNothingThatIsGone) {
+  const PackingProblem problem = OneMachine({0, 4}, {{1, 1}, {0, 2}});
+  EXPECT_THAT(Fill(problem, {9, 1}, {5, 5}).tasks, ElementsAre(Pair(1, 2)));
+}
+
+TEST(MachineFilling, TakesAllThatAsksForNothing) {
+  const PackingProblem problem = OneMachine({3, 0}, {{0, 0}, {2, 0}});
+  const Filling filling = Fill(problem, {1, 1}, {7, 7});
+  EXPECT_THAT(filling.tasks, ElementsAre(Pair(0, 7), Pair(1, 1)));
+  EXPECT_DOUBLE_EQ(filling.value, 8);
+}
+
+TEST(MachineFilling, RoughFillingsAreSoundAndBounded) {
+  // Fifteen classes of nearly the same density.
+  std::vector<Amounts> requests;
+  std::vector<double> values;
+  for (int64_t i = 0; i < 15; ++i) {
+    requests.push_back({101 + 7 * i, 211 - 5 * i});
+    values.push_back(static_cast<double>(100 + i));
+  }
+  const PackingProblem problem = OneMachine({997, 1009}, requests);
+  const Amounts counts(15, 3);
+  const Filling rough = Fill(problem, values, counts, Effort::kRough);
+  const Filling exact = Fill(problem, values, counts);
+  EXPECT_LE(rough.value, exact.value);
+  EXPECT_LE(exact.value, rough.bound);
+  EXPECT_LE(exact.bound, rough.bound);
+}
+
+TEST(MachineFilling, FillsAlikeWhenAskedAgain) {
+  const PackingProblem problem =
+      OneMachine({97, 101}, {{13, 7}, {11, 17}, {5, 19}, {23, 3}});
+  const std::vector<double> values = {4, 6, 5, 7};
+  MachineFilling one(problem);
+  MachineFilling other(problem);
+  for (int i = 0; i < 3; ++i) {
+    const Filling a = one.Fill(0, values, Amounts(4, 9), Effort::kRough);
+    const Filling b = other.Fill(0, values, Amounts(4, 9), Effort::kRough);
+    EXPECT_EQ(a.tasks, b.tasks);
+    EXPECT_EQ(a.value, b.value);
+    EXPECT_EQ(a.bound, b.bound);
+  }
+  EXPECT_EQ(one.work(), other.work());
+  EXPECT_GT(one.work(), 0);
+}
+
+TEST(MachineFilling, CopesWithHugeAmounts) {
+  const PackingProblem problem =
+      OneMachine({kHuge, kHuge - 1}, {{kHuge / 3, 1}, {1, kHuge / 2}});
+  const Filling filling = Fill(problem, {2, 1}, {kMany, 5});
+  EXPECT_THAT(filling.tasks, ElementsAre(Pair(0, 3), Pair(1, 1)));
+  EXPECT_DOUBLE_EQ(filling.value, 7);
+}
+
+TEST(MachineFilling, DoesNotCountDownFromHugeCounts) {
+  // Of neither does a whole number of tasks fill the machine in both
+  // dimensions, so that the search has to give some of the first up.
+  const PackingProblem problem =
+      OneMachine({kHuge, kHuge}, {{kHuge / kMany, 1}, {3, kHuge / kMany - 1}});
+  const Filling filling = Fill(problem, {1, 0.7}, {kMany, kMany});
+  EXPECT_LE(filling.value, filling.bound);
+  EXPECT_GE(filling.value, static_cast<double>(kMany));
+}
+
+// Of which the search does not come to an end, so that the grid decides: all
+// requests are even, what is free is odd, and a task is worth what it asks for.
+PackingProblem ManyAlike(const Amounts& free) {
+  std::vector<Amounts> requests;
+  for (int64_t i = 0; i < 12; ++i) {
+    Amounts& request = requests.emplace_back(free.size(), 1);
+    request.back() = 100 + 6 * i;
+  }
+  return OneMachine(free, requests);
+}
+
+std::vector<double> ValuesOf(const PackingProblem& problem, int64_t of_each) {
+  std::vector<double> values;
+  for (const PackingClass& one : problem.classes) {
+    values.push_back(static_cast<double>(one.request.back() + of_each));
+  }
+  return values;
+}
+
+TEST(MachineFilling, TheGridProvesWhatTheSearchLeavesOpen) {
+  const PackingProblem problem = ManyAlike({995});
+  const std::vector<double> values = ValuesOf(problem, 0);
+  const Amounts counts(12, 9);
+  EXPECT_GT(Fill(problem, values, counts, Effort::kRough).bound, 994.5);
+  const Filling filling = Fill(problem, values, counts);
+  EXPECT_EQ(filling.value, 994);  // Seven tasks.
+  EXPECT_GE(filling.bound, 994);
+  EXPECT_LT(filling.bound, 994.5);
+}
+
+TEST(MachineFilling, TheGridKnowsTasksThatAskForNothing) {
+  PackingProblem problem = ManyAlike({995});
+  problem.classes.emplace_back().request = {0};
+  problem.costs[0].push_back(0);
+  const Filling filling = Fill(problem, ValuesOf(problem, 1), Amounts(13, 9));
+  EXPECT_THAT(filling.tasks, Contains(Pair(12, 9)));
+  EXPECT_EQ(filling.value, 994 + 7 + 9);
+  EXPECT_GE(filling.bound, filling.value);
+}
+
+TEST(MachineFilling, TheGridKnowsDimensionsThatLimitEachOther) {
+  // Five tasks at most by each of the first two dimensions, neither of which
+  // may be left out because of the other; six by the third.
+  const PackingProblem problem = ManyAlike({5, 5, 615});
+  const Filling filling = Fill(problem, ValuesOf(problem, 20), Amounts(12, 9));
+  int64_t tasks = 0;
+  for (const auto& [c, count] : filling.tasks) tasks += count;
+  EXPECT_EQ(tasks, 5);
+  EXPECT_EQ(filling.value, 614 + 5 * 20);
+  EXPECT_GE(filling.bound, filling.value);
+}
+
+// The most valuable filling by trying all.
+double MostValuable(const PackingProblem& problem,
+                    const std::vector<double>& values, const Amounts& counts,
+                    Amounts free, size_t c) {
+  if (c == counts.size()) return 0;
+  const PackingClass& one = problem.classes[c];
+  double most = 0;
+  for (int64_t count = 0; count <= counts[c]; ++count) {
+    if (std::ranges::any_of(free, [](int64_t left) { return left < 0; })) break;
+    most =
+        std::max(most, static_cast<double>(count) * values[c] +
+                           MostValuable(problem, values, counts, free, c + 1));
+    for (size_t d = 0; d < free.size(); ++d) free[d] -= one.request[d];
+  }
+  return most;
+}
+
+// Compares both efforts with the most valuable of all fillings.
+void CheckFillings(const PackingProblem& problem,
+                   const std::vector<double>& values, const Amounts& counts) {
+  const Amounts& free = problem.groups[0].free;
+  const double most = MostValuable(problem, values, counts, free, 0);
+  MachineFilling filling(problem);
+  for (const Effort effort : {Effort::kRough, Effort::kExact}) {
+    const Filling filled = filling.Fill(0, values, counts, effort);
+    EXPECT_LE(filled.value, most + 1e-9);
+    EXPECT_GE(filled.bound, most);
+    double value = 0;
+    Amounts left = free;
+    for (const auto& [c, count] : filled.tasks) {
+      EXPECT_LE(count, counts[c]);
+      value += static_cast<double>(count) * values[c];
+      for (size_t d = 0; d < left.size(); ++d) {
+        left[d] -= count * problem.classes[c].request[d];
+        EXPECT_GE(left[d], 0);
+      }
+    }
+    EXPECT_NEAR(filled.value, value, 1e-9);
+  }
+}
+
+TEST(MachineFilling, NoFillingIsWorthMoreThanTheBound) {
+  for (uint64_t seed = 0; seed < 2000 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    const auto dimensions = static_cast<size_t>(rng.Between(1, 3));
+    const auto classes = static_cast<size_t>(rng.Between(1, 5));
+    Amounts free(dimensions);
+    for (int64_t& amount : free) amount = rng.Between(0, 40);
+    std::vector<Amounts> requests(classes, Amounts(dimensions));
+    std::vector<double> values(classes);
+    Amounts counts(classes);
+    for (size_t c = 0; c < classes; ++c) {
+      for (int64_t& amount : requests[c]) amount = rng.Between(0, 15);
+      values[c] = static_cast<double>(rng.Between(1, 30));
+      counts[c] = rng.Between(0, 4);
+    }
+    CheckFillings(OneMachine(free, requests), values, counts);
+  }
+}
+
+TEST(MachineFilling, NoFillingIsWorthMoreThanTheBoundOfASearchThatEndsEarly) {
+  for (uint64_t seed = 0; seed < SeedCount(150) && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    // Nearly equal densities, what is free is odd, and few tasks are enough.
+    const Amounts free = {rng.Between(5, 7), rng.Between(5, 7),
+                          2 * rng.Between(150, 300) + 1};
+    const int64_t of_each = rng.Between(0, 20);
+    std::vector<Amounts> requests;
+    std::vector<double> values;
+    for (int64_t c = 0; c < 9; ++c) {
+      requests.push_back({1, 1, 2 * rng.Between(20, 60)});
+      if (rng.Chance(1, 40)) requests.back() = {0, 0, 0};
+      values.push_back(static_cast<double>(requests.back()[2] + of_each + 1));
+    }
+    CheckFillings(OneMachine(free, requests), values, Amounts(9, 7));
+  }
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,250 @@
+#include "packing/pack.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+
+#include "base/rng.h"
+#include "oracle/packing_reference.h"
+#include "oracle/random_packing.h"
+#include "util/status_matchers.h"
+
+namespace sluice {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
+constexpr int64_t kPlenty = 100'000'000;
+constexpr int64_t kHuge = int64_t{1} << 60;
+constexpr int64_t kMany = int64_t{1} << 40;
+
+// Packs, and checks what is said of the packing.
+PackingSolution PackAndCheck(const PackingProblem& problem,
+                             int64_t work_max = kPlenty) {
+  PackingSolution solution = Pack(problem, work_max);
+  EXPECT_THAT(CheckPacking(problem, solution), IsOk())
+      << DescribePacking(problem);
+  return solution;
+}
+
+TEST(Pack, TasksThatFitTogetherShareMachines) {
+  PackingProblem problem;
+  problem.classes = {{.request = {7, 2}, .waiting = {{3, 10}}},
+                     {.request = {3, 8}, .waiting = {{3, 10}}}};
+  problem.groups = {{{10, 10}, 3, 0}};
+  problem.costs = {{0, 0}};
+  const PackingSolution solution = PackAndCheck(problem);
+  EXPECT_EQ(solution.cost, PackingCost());
+  EXPECT_EQ(solution.bound, PackingCost());
+  EXPECT_FALSE(solution.is_cut_short);
+  ASSERT_THAT(solution.patterns, SizeIs(1));
+  EXPECT_EQ(solution.patterns[0].machines, 3);
+  EXPECT_THAT(solution.patterns[0].tasks, ElementsAre(Pair(0, 1), Pair(1, 1)));
+}
+
+TEST(Pack, LeavesWaitingWhatCostsTheLeast) {
+  PackingProblem problem;
+  problem.classes = {{.request = {4}, .waiting = {{1, 5}, {3, 20}}},
+                     {.request = {4}, .waiting = {{2, 7}, {2, 30}}}};
+  problem.groups = {{{8}, 2, 0}};
+  problem.costs = {{3, 0}};
+  const PackingSolution solution = PackAndCheck(problem);
+  EXPECT_EQ(solution.cost, (PackingCost{5 + 20 + 7 + 7, 6}));
+  EXPECT_EQ(solution.bound, solution.cost);
+}
+
+TEST(Pack, WaitingCostsMoreThanAnyPlace) {
+  PackingProblem problem;
+  problem.classes = {{.request = {1}, .waiting = {{1, 1}}}};
+  problem.groups = {{{1}, 1, 0}};
+  problem.costs = {{1'000'000'000}};
+  EXPECT_EQ(PackAndCheck(problem).cost, (PackingCost{0, 1'000'000'000}));
+}
+
+TEST(Pack, PrefersTheCheaperOfTwoKinds) {
+  PackingProblem problem;
+  problem.classes = {{.request = {5}, .waiting = {{3, 10}}}};
+  problem.groups = {{{10}, 5, 0}, {{9}, 1, 1}, {{10}, 1, 2}};
+  problem.costs = {{9}, {2}, {4}};
+  EXPECT_EQ(PackAndCheck(problem).cost, (PackingCost{0, 2 + 4 + 4}));
+}
+
+TEST(Pack, HeedsForbiddenMachinesAndTheMostThatMayShareOne) {
+  PackingProblem problem;
+  problem.classes = {
+      {.request = {1}, .waiting = {{9, 1}}, .per_machine_max = 2}};
+  problem.groups = {{{100}, 3, 0}, {{100}, 5, 1}};
+  problem.costs = {{0}, {kNotAllowed}};
+  const PackingSolution solution = PackAndCheck(problem);
+  EXPECT_EQ(solution.cost, (PackingCost{3, 0}));
+  EXPECT_EQ(solution.bound, solution.cost);
+}
+
+TEST(Pack, HasAnAnswerToNothing) {
+  PackingProblem problem;
+  EXPECT_EQ(PackAndCheck(problem).cost, PackingCost());
+  problem.groups = {{{5}, 2, 0}};
+  problem.costs = {{}};
+  EXPECT_THAT(PackAndCheck(problem).patterns, IsEmpty());
+  problem.classes = {{.request = {1}, .waiting = {}}};
+  problem.costs = {{0}};
+  EXPECT_THAT(PackAndCheck(problem).patterns, IsEmpty());
+}
+
+TEST(Pack, EverythingWaitsWithoutMachines) {
+  PackingProblem problem;
+  problem.classes = {{.request = {1}, .waiting = {{2, 3}}}};
+  EXPECT_EQ(PackAndCheck(problem).cost, (PackingCost{6, 0}));
+  problem.groups = {{{5}, 0, 0}};
+  problem.costs = {{1}};
+  const PackingSolution solution = PackAndCheck(problem);
+  EXPECT_EQ(solution.cost, (PackingCost{6, 0}));
+  EXPECT_EQ(solution.bound, solution.cost);
+}
+
+TEST(Pack, PlacesWhatAsksForNothingOnFullMachines) {
+  PackingProblem problem;
+  problem.classes = {{.request = {0, 0}, .waiting = {{4, 3}}},
+                     {.request = {0, 1}, .waiting = {{4, 3}}}};
+  problem.groups = {{{0, 0}, 1, 0}};
+  problem.costs = {{1, 1}};
+  EXPECT_EQ(PackAndCheck(problem).cost, (PackingCost{12, 4}));
+}
+
+TEST(Pack, GroupsThatNoTaskTellsApartArePackedAsOne) {
+  PackingProblem problem;
+  problem.classes = {{.request = {4}, .waiting = {{9, 1}}}};
+  for (int64_t i = 0; i < 3; ++i) problem.groups.push_back({{8 + i}, 1, 0});
+  problem.costs = {{0}};
+  const PackingSolution solution = PackAndCheck(problem);
+  EXPECT_EQ(solution.cost, (PackingCost{3, 0}));
+  EXPECT_THAT(solution.patterns, SizeIs(3));
+}
+
+TEST(Pack, IsNoWorseThanWhatIsKnownHoweverEarlyTheWorkEnds) {
+  // Machines by number, of which each class likes its own.
+  PackingProblem problem;
+  for (size_t c = 0; c < 5; ++c) {
+    problem.classes.push_back({.request = {3, 1}, .waiting = {{9, 40}}});
+    problem.groups.push_back({{10, 5}, 3, c});
+    problem.costs.push_back({7, 7, 7, 7, 7});
+    problem.costs[c][c] = 1;
+    problem.former.push_back({c, 3, {{c, 3}}});
+  }
+  EXPECT_EQ(PackAndCheck(problem, 0).cost, (PackingCost{0, 45}));
+  EXPECT_EQ(PackAndCheck(problem).cost, (PackingCost{0, 45}));
+}
+
+TEST(Pack, PacksMachinesOfWhichNoTwoAreAlike) {
+  Rng rng(7);
+  PackingProblem problem;
+  problem.costs = {{3, 0, 9, 4}, {0, 5, 2, kNotAllowed}};
+  for (int64_t c = 0; c < 4; ++c) {
+    problem.classes.push_back(
+        {.request = {rng.Between(50, 400), rng.Between(50, 400)},
+         .waiting = {{400, 1000}, {200, 1500}}});
+  }
+  for (size_t i = 0; i < 600; ++i) {
+    problem.groups.push_back(
+        {{rng.Between(0, 1500), rng.Between(0, 1500)}, 1, i % 2});
+  }
+  const PackingSolution solution = PackAndCheck(problem);
+  EXPECT_LT(solution.cost.waiting, 4 * (400 * 1000 + 200 * 1500));
+  EXPECT_GT(solution.bound.waiting, solution.cost.waiting * 9 / 10);
+}
+
+TEST(Pack, CopesWithHugeAmounts) {
+  PackingProblem problem;
+  problem.classes = {{.request = {kHuge / 2 + 1, 5}, .waiting = {{3, 1}}},
+                     {.request = {kHuge / 2 - 1, 7}, .waiting = {{2, 1}}}};
+  problem.groups = {{{kHuge, kHuge}, 2, 0}, {{kHuge - 1, 12}, 1, 0}};
+  problem.costs = {{0, 0}};
+  EXPECT_EQ(PackAndCheck(problem).cost, PackingCost());
+}
+
+TEST(Pack, CopesWithHugeCounts) {
+  PackingProblem problem;
+  problem.classes = {{.request = {kHuge / 2}, .waiting = {{kMany, 1}, {9, 2}}},
+                     {.request = {1}, .waiting = {{kMany, 1 << 20}}},
+                     {.request = {0}, .waiting = {{kMany, 5}}}};
+  problem.groups = {{{kHuge}, kMany / 4, 0}, {{kMany}, 3, 1}};
+  problem.costs = {{2, 1, 0}, {0, 1 << 20, kNotAllowed}};
+  const PackingSolution solution = PackAndCheck(problem);
+  // Two of the first class on each machine of the first group; all of the
+  // second class on one of the second group.
+  EXPECT_EQ(solution.cost.waiting, kMany / 2 + 9);
+  EXPECT_GE(solution.bound.waiting, kMany / 2);
+}
+
+TEST(Pack, CopesWithHugeCostsOfPlaces) {
+  // Prices that keep the many from waiting are far above what any place costs.
+  PackingProblem problem;
+  problem.classes = {{.request = {0}, .waiting = {{kMany, 1 << 20}}},
+                     {.request = {1}, .waiting = {{1, 1}}}};
+  problem.groups = {{{1}, kMany, 0}};
+  problem.costs = {{1, kHuge}};
+  const PackingSolution solution = PackAndCheck(problem);
+  EXPECT_EQ(solution.cost, (PackingCost{0, kHuge + kMany}));
+}
+
+TEST(Pack, CopesWithTheLargestAmountsThereAre) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  PackingProblem problem;
+  problem.classes = {{.request = {kMax, 0}, .waiting = {{2, 1}}},
+                     {.request = {1, kMax}, .waiting = {{2, 1}}},
+                     {.request = {kMax - 1, 0}, .waiting = {{2, 1}}}};
+  problem.groups = {{{kMax, kMax}, 3, 0}};
+  problem.costs = {{0, 0, 0}};
+  EXPECT_EQ(PackAndCheck(problem).cost, (PackingCost{1, 0}));
+}
+
+TEST(Pack, EndsSoonWhereLittleWorkIsAllowed) {
+  const PackingShape shape = {.groups_max = 12,
+                              .machines_min = 60,
+                              .machines_max = 60,
+                              .classes_min = 12,
+                              .classes_max = 12,
+                              .tasks_max = 40};
+  int64_t with_plenty = 0;
+  int64_t with_none = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    const PackingProblem problem = MakeRandomPacking(shape, &rng);
+    with_plenty += PackAndCheck(problem).work;
+    const PackingSolution least = PackAndCheck(problem, 0);
+    EXPECT_TRUE(least.is_cut_short);
+    with_none += least.work;
+  }
+  // Proving something and filling machines up takes some work in any case.
+  EXPECT_LT(4 * with_none, with_plenty);
+}
+
+TEST(Pack, TheSameProblemGivesTheSameSolution) {
+  const PackingShape shape = {
+      .machines_max = 20, .classes_max = 6, .tasks_max = 15};
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    const PackingProblem problem = MakeRandomPacking(shape, &rng);
+    const PackingSolution a = Pack(problem, kPlenty);
+    const PackingSolution b = Pack(problem, kPlenty);
+    EXPECT_EQ(a.cost, b.cost);
+    EXPECT_EQ(a.bound, b.bound);
+    EXPECT_EQ(a.work, b.work);
+    ASSERT_EQ(a.patterns.size(), b.patterns.size());
+    for (size_t i = 0; i < a.patterns.size(); ++i) {
+      EXPECT_EQ(a.patterns[i].group, b.patterns[i].group);
+      EXPECT_EQ(a.patterns[i].machines, b.patterns[i].machines);
+      EXPECT_EQ(a.patterns[i].tasks, b.patterns[i].tasks);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,163 @@
+#include "packing/packing_draft.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
+MATCHER_P2(IsStep, count, cost, "") {
+  return arg.count == count && arg.cost == cost;
+}
+
+// Two kinds of machines of ten units each; tasks of three and of two units.
+PackingProblem TwoKinds() {
+  PackingProblem problem;
+  problem.classes = {{.request = {3}, .waiting = {{2, 5}, {6, 7}}},
+                     {.request = {2}, .waiting = {{4, 4}}}};
+  problem.groups = {{{10}, 2, 0}, {{10}, 3, 1}};
+  problem.costs = {{1, 9}, {2, kNotAllowed}};
+  return problem;
+}
+
+PackingRest All(const PackingProblem& problem) {
+  PackingRest rest;
+  for (const PackingClass& one : problem.classes) {
+    rest.tasks.push_back(one.count());
+  }
+  for (const PackingGroup& group : problem.groups) {
+    rest.machines.push_back(group.machines);
+  }
+  return rest;
+}
+
+TEST(FirstSteps, AreTheCheapestToLeaveWaiting) {
+  const PackingClass one = {.request = {}, .waiting = {{2, 5}, {6, 7}}};
+  EXPECT_THAT(FirstSteps(one, 0), IsEmpty());
+  EXPECT_THAT(FirstSteps(one, 1), ElementsAre(IsStep(1, 5)));
+  EXPECT_THAT(FirstSteps(one, 2), ElementsAre(IsStep(2, 5)));
+  EXPECT_THAT(FirstSteps(one, 5), ElementsAre(IsStep(2, 5), IsStep(3, 7)));
+  EXPECT_THAT(FirstSteps(one, 8), ElementsAre(IsStep(2, 5), IsStep(6, 7)));
+}
+
+TEST(WaitingCostOf, AddsUpTheFirstSteps) {
+  const PackingClass one = {.request = {}, .waiting = {{2, 5}, {6, 7}}};
+  EXPECT_EQ(WaitingCostOf(one, 0), 0);
+  EXPECT_EQ(WaitingCostOf(one, 3), 17);
+  EXPECT_EQ(WaitingCostOf({}, 0), 0);
+}
+
+TEST(PackingDraft, BeginsWithEverythingWaiting) {
+  const PackingProblem problem = TwoKinds();
+  const PackingDraft draft(problem, All(problem));
+  EXPECT_THAT(draft.patterns(), IsEmpty());
+  EXPECT_EQ(draft.Cost(), (PackingCost{2 * 5 + 6 * 7 + 4 * 4, 0}));
+}
+
+TEST(PackingDraft, PutsAPatternOnSoManyMachines) {
+  const PackingProblem problem = TwoKinds();
+  PackingDraft draft(problem, All(problem));
+  EXPECT_TRUE(draft.Put({0, 2, {{0, 2}, {1, 1}}}));
+  ASSERT_THAT(draft.patterns(), SizeIs(1));
+  EXPECT_EQ(draft.patterns()[0].machines, 2);
+  EXPECT_THAT(draft.rest().tasks, ElementsAre(4, 2));
+  EXPECT_THAT(draft.rest().machines, ElementsAre(0, 3));
+  EXPECT_EQ(draft.Cost(), (PackingCost{2 * 5 + 2 * 7 + 2 * 4, 4 + 2 * 9}));
+}
+
+TEST(PackingDraft, PutsNoMoreThanThereAreMachinesAndTasks) {
+  const PackingProblem problem = TwoKinds();
+  PackingDraft draft(problem, All(problem));
+  // Eight tasks are two machines of three, and one of two.
+  EXPECT_TRUE(draft.Put({1, 100, {{0, 3}}}));
+  ASSERT_THAT(draft.patterns(), SizeIs(2));
+  EXPECT_EQ(draft.patterns()[0].machines, 2);
+  EXPECT_EQ(draft.patterns()[1].machines, 1);
+  EXPECT_THAT(draft.patterns()[1].tasks, ElementsAre(Pair(0, 2)));
+  EXPECT_FALSE(draft.Put({1, 1, {{1, 1}}}));  // All of its machines are taken.
+  EXPECT_FALSE(draft.Put({0, 1, {{0, 1}}}));  // There are no such tasks left.
+  EXPECT_FALSE(draft.Put({0, 0, {{1, 1}}}));
+  EXPECT_FALSE(draft.Put({0, 1, {}}));
+}
+
+TEST(PackingDraft, FillsUpWhereItCostsTheLeast) {
+  const PackingProblem problem = TwoKinds();
+  PackingDraft draft(problem, All(problem));
+  draft.FillUp();
+  // Six of the first class on the first kind, and then no room for the second
+  // class, which the other kind is closed to.
+  EXPECT_THAT(draft.rest().tasks, ElementsAre(0, 4));
+  EXPECT_THAT(draft.rest().machines, ElementsAre(0, 0));
+  EXPECT_EQ(draft.Cost(), (PackingCost{16, 6 + 2 * 2}));
+}
+
+TEST(PackingDraft, FillsUpBesideWhatStands) {
+  PackingProblem problem = TwoKinds();
+  problem.classes[0].per_machine_max = 2;
+  PackingDraft draft(problem, All(problem));
+  ASSERT_TRUE(draft.Put({0, 2, {{0, 1}, {1, 2}}}));
+  draft.FillUp();
+  EXPECT_THAT(draft.rest().tasks, ElementsAre(0, 0));
+  int64_t machines = 0;
+  for (const Pattern& pattern : draft.patterns()) {
+    for (const auto& [c, count] : pattern.tasks) EXPECT_LE(count, 2);
+    machines += pattern.machines;
+  }
+  EXPECT_EQ(machines, 5);
+  EXPECT_EQ(draft.Cost(), (PackingCost{0, 4 + 4 * 9 + 4 * 2}));
+}
+
+TEST(PackingDraft, WhatIsTakenOutAndPutBackCostsTheSame) {
+  const PackingProblem problem = TwoKinds();
+  PackingDraft draft(problem, All(problem));
+  ASSERT_TRUE(draft.Put({0, 2, {{0, 2}, {1, 1}}}));
+  const PackingCost before = draft.Cost();
+  PackingRest taken{draft.rest().tasks, {0, 0}};
+  draft.TakeOut(0, &taken);
+  EXPECT_THAT(taken.tasks, ElementsAre(6, 3));
+  EXPECT_THAT(taken.machines, ElementsAre(1, 0));
+  EXPECT_EQ(draft.Cost().placed, before.placed / 2);
+  EXPECT_EQ(draft.patterns()[0].machines, 1);
+  draft.PutBack(0);
+  EXPECT_EQ(draft.Cost(), before);
+  EXPECT_EQ(draft.patterns()[0].machines, 2);
+}
+
+TEST(PackingDraft, PutsInWhatWasMadeOfWhatWasTakenOut) {
+  const PackingProblem problem = TwoKinds();
+  PackingDraft draft(problem, All(problem));
+  ASSERT_TRUE(draft.Put({0, 2, {{0, 1}}}));
+  PackingRest taken{draft.rest().tasks, {0, 0}};
+  draft.TakeOut(0, &taken);
+  PackingDraft made(problem, taken);
+  ASSERT_TRUE(made.Put({0, 1, {{1, 2}}}));
+  draft.PutIn(made);
+  EXPECT_EQ(draft.Cost(), (PackingCost{2 * 5 + 5 * 7 + 2 * 4, 1 + 2 * 9}));
+  EXPECT_THAT(draft.rest().tasks, ElementsAre(7, 2));
+  EXPECT_THAT(draft.patterns(), SizeIs(2));
+}
+
+TEST(PackingDraft, CopesWithHugeCounts) {
+  constexpr int64_t kMany = int64_t{1} << 40;
+  PackingProblem problem;
+  problem.classes = {
+      {.request = {int64_t{1} << 19, 0}, .waiting = {{kMany, 1 << 20}}},
+      {.request = {0, 0}, .waiting = {{kMany, 1}}}};
+  problem.groups = {{{int64_t{1} << 60, 0}, kMany, 0}};
+  problem.costs = {{1 << 20, 1}};
+  PackingDraft draft(problem, All(problem));
+  draft.FillUp();
+  EXPECT_THAT(draft.rest().tasks, ElementsAre(0, 0));
+  EXPECT_EQ(draft.Cost(), (PackingCost{0, (kMany << 20) + kMany}));
+}
+
+}  // namespace
+}  // namespace sluice

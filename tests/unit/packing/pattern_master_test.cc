@@ -1,0 +1,149 @@
+#include "packing/pattern_master.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+using Tasks = std::vector<std::pair<size_t, int64_t>>;
+
+constexpr int64_t kPlenty = 1'000'000;
+
+auto IsAbout(double expected) { return DoubleNear(expected, 1e-4); }
+
+// Waiting costs count: all of it overflows.
+PatternMaster::Terms Terms(
+    std::vector<std::vector<PatternMaster::Step>> waiting,
+    std::vector<double> machines) {
+  return {.waiting = std::move(waiting),
+          .machines = std::move(machines),
+          .waiting_free = 0,
+          .overflow_cost = 1};
+}
+
+TEST(PatternMaster, EverythingWaitsWithoutPatterns) {
+  PatternMaster master(Terms({{{3, 2}}, {{1, 5}, {2, 7}}}, {4}));
+  ASSERT_TRUE(master.Solve(kPlenty));
+  EXPECT_THAT(master.objective(), IsAbout(6 + 5 + 14));
+  EXPECT_THAT(master.ClassPrice(0), IsAbout(2));
+  EXPECT_THAT(master.ClassPrice(1), IsAbout(7));
+  EXPECT_THAT(master.GroupPrice(0), IsAbout(0));
+  EXPECT_THAT(master.Amounts(), IsEmpty());
+}
+
+TEST(PatternMaster, MachinesHoldThePatternThatSavesTheMost) {
+  PatternMaster master(Terms({{{10, 1}}, {{10, 1}}}, {2}));
+  EXPECT_EQ(master.AddPattern(0, Tasks{{0, 2}}, 0), 0u);
+  EXPECT_EQ(master.AddPattern(0, Tasks{{0, 1}, {1, 3}}, 0), 1u);
+  ASSERT_TRUE(master.Solve(kPlenty));
+  EXPECT_THAT(master.objective(), IsAbout(20 - 8));
+  EXPECT_THAT(master.GroupPrice(0), IsAbout(4));
+  EXPECT_THAT(master.Amounts(), ElementsAre(IsAbout(0), IsAbout(2)));
+}
+
+TEST(PatternMaster, MixesPatternsInParts) {
+  // Three machines, five tasks of each class; three of one kind or two of each.
+  PatternMaster master(Terms({{{5, 1}}, {{5, 1}}}, {3}));
+  master.AddPattern(0, Tasks{{0, 4}}, 0);
+  master.AddPattern(0, Tasks{{1, 4}}, 0);
+  ASSERT_TRUE(master.Solve(kPlenty));
+  EXPECT_THAT(master.objective(), IsAbout(0));
+  EXPECT_THAT(master.Amounts(), ElementsAre(IsAbout(1.25), IsAbout(1.25)));
+}
+
+TEST(PatternMaster, TheCheapestStepsAreThoseThatWait) {
+  PatternMaster master(Terms({{{1, 1}, {1, 5}, {1, 9}}}, {1}));
+  master.AddPattern(0, Tasks{{0, 2}}, 0);
+  ASSERT_TRUE(master.Solve(kPlenty));
+  EXPECT_THAT(master.objective(), IsAbout(1));
+}
+
+TEST(PatternMaster, PatternsAreAddedBetweenSolves) {
+  PatternMaster master(Terms({{{6, 1}}}, {2}));
+  ASSERT_TRUE(master.Solve(kPlenty));
+  EXPECT_THAT(master.objective(), IsAbout(6));
+  const int64_t work = master.work();
+  master.AddPattern(0, Tasks{{0, 1}}, 0);
+  ASSERT_TRUE(master.Solve(kPlenty));
+  EXPECT_THAT(master.objective(), IsAbout(4));
+  master.AddPattern(0, Tasks{{0, 3}}, 0);
+  ASSERT_TRUE(master.Solve(kPlenty));
+  EXPECT_THAT(master.objective(), IsAbout(0));
+  EXPECT_GT(master.work(), work);
+}
+
+TEST(PatternMaster, WaitingIsFreeAsFarAsItIsAllowed) {
+  PatternMaster::Terms terms = Terms({{{4, 2}}}, {4});
+  terms.waiting_free = 4;  // Two of the four may wait.
+  terms.overflow_cost = 100;
+  PatternMaster master(terms);
+  master.AddPattern(0, Tasks{{0, 1}}, 3);
+  ASSERT_TRUE(master.Solve(kPlenty));
+  EXPECT_THAT(master.objective(), IsAbout(6));
+  EXPECT_THAT(master.Amounts(), ElementsAre(IsAbout(2)));
+  EXPECT_THAT(master.ClassPrice(0), IsAbout(3));
+}
+
+TEST(PatternMaster, OverflowIsPaidForWhereWaitingCannotBeAvoided) {
+  PatternMaster::Terms terms = Terms({{{4, 2}}}, {});
+  terms.waiting_free = 2;
+  terms.overflow_cost = 10;
+  PatternMaster master(terms);
+  ASSERT_TRUE(master.Solve(kPlenty));
+  EXPECT_THAT(master.objective(), DoubleNear(60, 1e-3));
+}
+
+TEST(PatternMaster, PatternsMayHoldMoreThanThereIs) {
+  PatternMaster master(Terms({{{3, 1}}}, {5}));
+  master.AddPattern(0, Tasks{{0, 100}}, 0);
+  ASSERT_TRUE(master.Solve(kPlenty));
+  EXPECT_THAT(master.objective(), IsAbout(0));
+}
+
+TEST(PatternMaster, SaysThatItDidNotComeToTheEnd) {
+  PatternMaster master(Terms({{{3, 1}}, {{3, 1}}}, {5, 5}));
+  for (size_t c = 0; c < 2; ++c) master.AddPattern(c, Tasks{{c, 1}}, 0);
+  EXPECT_FALSE(master.Solve(0));
+  EXPECT_THAT(master.objective(), IsAbout(6));
+}
+
+TEST(PatternMaster, HasNothingToDoWithoutClasses) {
+  PatternMaster master(Terms({}, {3}));
+  EXPECT_TRUE(master.Solve(kPlenty));
+  EXPECT_THAT(master.objective(), IsAbout(0));
+}
+
+TEST(PatternMaster, CopesWithHugeCounts) {
+  constexpr double kMany = 1099511627776;  // 2^40.
+  PatternMaster master(Terms({{{kMany, 1}}, {{kMany, 1}}}, {kMany}));
+  master.AddPattern(0, Tasks{{0, int64_t{1} << 40}}, 0);
+  master.AddPattern(0, Tasks{{1, 2}}, 0);
+  ASSERT_TRUE(master.Solve(kPlenty));
+  EXPECT_THAT(master.objective(), DoubleNear(0, 1));
+}
+
+TEST(PatternMaster, TheSameCallsGiveTheSamePrices) {
+  const auto prices = [] {
+    PatternMaster master(Terms({{{9, 1}, {3, 2}}, {{7, 1}}, {{5, 3}}}, {2, 3}));
+    master.AddPattern(0, Tasks{{0, 2}, {1, 1}}, 0);
+    master.AddPattern(0, Tasks{{1, 2}, {2, 1}}, 0);
+    master.AddPattern(1, Tasks{{0, 1}, {2, 1}}, 0);
+    EXPECT_TRUE(master.Solve(kPlenty));
+    return std::vector<double>{master.ClassPrice(0), master.ClassPrice(1),
+                               master.ClassPrice(2), master.GroupPrice(0),
+                               master.GroupPrice(1)};
+  };
+  EXPECT_EQ(prices(), prices());
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,200 @@
+#include "packing/pattern_relaxation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr int64_t kPlenty = 100'000'000;
+constexpr int64_t kMany = int64_t{1} << 40;
+
+PackingRest All(const PackingProblem& problem) {
+  PackingRest rest;
+  for (const PackingClass& one : problem.classes) {
+    rest.tasks.push_back(one.count());
+  }
+  for (const PackingGroup& group : problem.groups) {
+    rest.machines.push_back(group.machines);
+  }
+  return rest;
+}
+
+// Ten machines of ten units; tasks of six and of five units.
+PackingProblem SixesAndFives(int64_t sixes, int64_t fives) {
+  PackingProblem problem;
+  problem.classes = {{.request = {6}, .waiting = {{sixes, 100}}},
+                     {.request = {5}, .waiting = {{fives, 100}}}};
+  problem.groups = {{{10}, 10, 0}};
+  problem.costs = {{0, 0}};
+  return problem;
+}
+
+TEST(PatternRelaxation, KnowsThatTasksAreNotCutIntoPieces) {
+  // By amounts all would fit: 16 tasks of six units in 100.
+  const PackingProblem problem = SixesAndFives(16, 0);
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 600);
+}
+
+TEST(PatternRelaxation, FindsThatAllFits) {
+  const PackingProblem problem = SixesAndFives(4, 12);
+  PatternRelaxation relaxation(problem, kPlenty);
+  const auto relaxed = relaxation.Relax(All(problem), std::nullopt);
+  EXPECT_EQ(relaxed.bound, 0);
+  EXPECT_FALSE(relaxation.IsSpent());
+  EXPECT_THAT(relaxed.amounts, Not(IsEmpty()));
+}
+
+TEST(PatternRelaxation, BoundsAreMultiplesOfWhatAllCostsAreMultiplesOf) {
+  // Half a machine's worth is too many: two and a half machines for two tasks
+  // each, three tasks by two on a machine of three classes.
+  PackingProblem problem;
+  problem.classes = {{.request = {1, 1, 0}, .waiting = {{1, 100}}},
+                     {.request = {1, 0, 1}, .waiting = {{1, 100}}},
+                     {.request = {0, 1, 1}, .waiting = {{1, 100}}}};
+  problem.groups = {{{1, 1, 1}, 2, 0}};
+  problem.costs = {{0, 0, 0}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 100);
+}
+
+TEST(PatternRelaxation, PlacedCostIsThatOfTheDearerMachinesThatAreNeeded) {
+  PackingProblem problem = SixesAndFives(0, 10);
+  problem.groups = {{{10}, 3, 0}, {{10}, 5, 1}};
+  problem.costs = {{1, 1}, {1, 4}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 0);
+  EXPECT_EQ(relaxation.Relax(All(problem), 0).bound, 6 + 4 * 4);
+  // Each task that may wait saves the dearest place.
+  EXPECT_EQ(relaxation.Relax(All(problem), 100).bound, 6 + 3 * 4);
+  EXPECT_EQ(relaxation.Relax(All(problem), 1000).bound, 0);
+}
+
+TEST(PatternRelaxation, TheCheapestTasksOfAClassWait) {
+  PackingProblem problem = SixesAndFives(12, 0);
+  problem.classes[0].waiting = {{1, 3}, {1, 5}, {10, 100}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 8);
+}
+
+TEST(PatternRelaxation, ManyStepsDoNotWeakenWhatIsProved) {
+  PackingProblem problem = SixesAndFives(0, 0);
+  for (int64_t i = 0; i < 30; ++i) {
+    problem.classes[0].waiting.push_back({1, 10 + i * i});
+  }
+  PatternRelaxation relaxation(problem, kPlenty);
+  int64_t cost = 0;
+  for (int64_t i = 0; i < 20; ++i) cost += 10 + i * i;
+  const int64_t bound = relaxation.Relax(All(problem), std::nullopt).bound;
+  EXPECT_LE(bound, cost);
+  EXPECT_GE(bound, cost * 9 / 10);
+}
+
+TEST(PatternRelaxation, StepsWithoutTasksChangeNothing) {
+  PackingProblem problem = SixesAndFives(12, 0);
+  problem.classes[0].waiting = {{0, 1}, {0, 2},  {0, 3},  {0, 4}, {0, 5},
+                                {0, 6}, {12, 7}, {0, 80}, {0, 90}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 14);
+}
+
+TEST(PatternRelaxation, RelaxesWhatIsLeft) {
+  const PackingProblem problem = SixesAndFives(12, 20);
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_EQ(relaxation.Relax({{3, 0}, {2}}, std::nullopt).bound, 100);
+  EXPECT_EQ(relaxation.Relax({{3, 5}, {0}}, std::nullopt).bound, 800);
+  EXPECT_EQ(relaxation.Relax({{0, 0}, {10}}, std::nullopt).bound, 0);
+}
+
+TEST(PatternRelaxation, WhatMayGoNowhereWaits) {
+  PackingProblem problem = SixesAndFives(2, 2);
+  problem.costs = {{kNotAllowed, 0}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 200);
+}
+
+TEST(PatternRelaxation, HasAnAnswerToNothing) {
+  for (const bool has_group : {false, true}) {
+    PackingProblem problem;
+    if (has_group) {
+      problem.groups = {{{10}, 3, 0}};
+      problem.costs = {{}};
+    }
+    PatternRelaxation relaxation(problem, kPlenty);
+    const auto relaxed = relaxation.Relax(All(problem), std::nullopt);
+    EXPECT_EQ(relaxed.bound, 0);
+    EXPECT_THAT(relaxed.amounts, IsEmpty());
+  }
+}
+
+TEST(PatternRelaxation, EverythingWaitsWithoutGroups) {
+  PackingProblem problem = SixesAndFives(2, 3);
+  problem.groups.clear();
+  problem.costs.clear();
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 500);
+}
+
+TEST(PatternRelaxation, SaysThatItEndedEarly) {
+  const PackingProblem problem = SixesAndFives(16, 9);
+  PatternRelaxation relaxation(problem, 1);
+  const auto relaxed = relaxation.Relax(All(problem), std::nullopt);
+  EXPECT_TRUE(relaxation.IsSpent());
+  EXPECT_LE(relaxed.bound, 1100);
+}
+
+TEST(PatternRelaxation, CopesWithHugeAmountsAndCounts) {
+  PackingProblem problem;
+  problem.classes = {
+      {.request = {int64_t{1} << 20, 0}, .waiting = {{kMany, 7}}},
+      {.request = {0, 0}, .waiting = {{kMany, 1 << 20}}},
+      {.request = {int64_t{1} << 59, 1}, .waiting = {{3, 1}}}};
+  problem.groups = {{{int64_t{1} << 60, 1}, kMany, 0}};
+  problem.costs = {{1 << 20, 1, 1}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 0);
+  const int64_t bound = relaxation.Relax(All(problem), 0).bound;
+  EXPECT_LE(bound, (kMany << 20) + kMany + 3);
+  EXPECT_GE(bound, (kMany << 20) / 100 * 99);
+}
+
+TEST(PatternRelaxation, CopesWithHugePrices) {
+  // Without a pattern to begin with, what may not wait is worth the most.
+  PackingProblem problem;
+  problem.classes = {{.request = {0}, .waiting = {{kMany, 1 << 20}}},
+                     {.request = {1}, .waiting = {{1, 1}}}};
+  problem.groups = {{{1}, kMany, 0}};
+  problem.costs = {{1, int64_t{1} << 60}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_LE(relaxation.Relax(All(problem), 0).bound,
+            (int64_t{1} << 60) + kMany);
+}
+
+TEST(PatternRelaxation, TheSameCallsGiveTheSame) {
+  const PackingProblem problem = SixesAndFives(13, 17);
+  PatternRelaxation one(problem, kPlenty);
+  PatternRelaxation other(problem, kPlenty);
+  for (const std::optional<int64_t> waiting :
+       {std::optional<int64_t>(), {900}}) {
+    const auto a = one.Relax(All(problem), waiting);
+    const auto b = other.Relax(All(problem), waiting);
+    EXPECT_EQ(a.bound, b.bound);
+    ASSERT_EQ(a.amounts.size(), b.amounts.size());
+    for (size_t i = 0; i < a.amounts.size(); ++i) {
+      EXPECT_EQ(a.amounts[i].pattern, b.amounts[i].pattern);
+      EXPECT_EQ(a.amounts[i].machines, b.amounts[i].machines);
+    }
+  }
+  EXPECT_EQ(one.work(), other.work());
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,140 @@
+#include "packing/pattern_search.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace sluice {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr int64_t kPlenty = 100'000'000;
+
+PackingRest All(const PackingProblem& problem) {
+  PackingRest rest;
+  for (const PackingClass& one : problem.classes) {
+    rest.tasks.push_back(one.count());
+  }
+  for (const PackingGroup& group : problem.groups) {
+    rest.machines.push_back(group.machines);
+  }
+  return rest;
+}
+
+// Machines of ten units, each of which one kind of tasks likes better.
+PackingProblem TwoLikings() {
+  PackingProblem problem;
+  problem.classes = {{.request = {4}, .waiting = {{8, 100}}},
+                     {.request = {3}, .waiting = {{9, 100}}}};
+  problem.groups = {{{10}, 4, 0}, {{10}, 3, 1}};
+  problem.costs = {{1, 5}, {5, 1}};
+  return problem;
+}
+
+TEST(Dive, GivesEachTheMachinesThatItLikes) {
+  const PackingProblem problem = TwoLikings();
+  PatternRelaxation relaxation(problem, kPlenty);
+  const PackingDraft draft = Dive(problem, All(problem), 0, 1.0, &relaxation);
+  EXPECT_EQ(draft.Cost(), (PackingCost{0, 8 + 9}));
+  EXPECT_THAT(draft.rest().machines, Each(0));
+}
+
+TEST(Dive, DecidesOnTheRestAlone) {
+  const PackingProblem problem = TwoLikings();
+  PatternRelaxation relaxation(problem, kPlenty);
+  const PackingDraft draft =
+      Dive(problem, {{3, 0}, {1, 0}}, std::nullopt, 1.0, &relaxation);
+  EXPECT_EQ(draft.Cost(), (PackingCost{100, 2}));
+  EXPECT_THAT(draft.rest().tasks, ElementsAre(1, 0));
+}
+
+TEST(Dive, HasNothingToDoWithoutTasksOrMachines) {
+  const PackingProblem problem = TwoLikings();
+  PatternRelaxation relaxation(problem, kPlenty);
+  const PackingDraft no_tasks =
+      Dive(problem, {{0, 0}, {4, 3}}, 0, 0.55, &relaxation);
+  EXPECT_EQ(no_tasks.Cost(), PackingCost());
+  const PackingDraft no_machines =
+      Dive(problem, {{8, 9}, {0, 0}}, 0, 0.55, &relaxation);
+  EXPECT_EQ(no_machines.Cost(), (PackingCost{1700, 0}));
+  EXPECT_THAT(no_machines.patterns(), IsEmpty());
+}
+
+TEST(Dive, PacksWithoutAnyWorkToSpend) {
+  const PackingProblem problem = TwoLikings();
+  PatternRelaxation relaxation(problem, 0);
+  const PackingDraft draft = Dive(problem, All(problem), 0, 1.0, &relaxation);
+  EXPECT_EQ(draft.Cost().waiting, 0);
+}
+
+// Each class where the other would rather be.
+PackingDraft Swapped(const PackingProblem& problem) {
+  PackingDraft draft(problem, All(problem));
+  EXPECT_TRUE(draft.Put({0, 3, {{1, 3}}}));
+  EXPECT_TRUE(draft.Put({1, 3, {{0, 2}}}));
+  draft.FillUp();
+  return draft;
+}
+
+TEST(Mend, FindsThatTwoWouldRatherSwapMachines) {
+  const PackingProblem problem = TwoLikings();
+  PatternRelaxation relaxation(problem, kPlenty);
+  PackingDraft draft = Swapped(problem);
+  EXPECT_EQ(draft.Cost(), (PackingCost{0, 9 * 5 + 6 * 5 + 2 * 1}));
+  Mend(problem, {0, 17}, 1000, &relaxation, &draft);
+  EXPECT_EQ(draft.Cost(), (PackingCost{0, 17}));
+}
+
+TEST(Mend, PlacesWhatWaitsForRoomThatIsScattered) {
+  PackingProblem problem;
+  problem.classes = {{.request = {6}, .waiting = {{2, 10}}},
+                     {.request = {4}, .waiting = {{4, 1}}}};
+  problem.groups = {{{10}, 3, 0}};
+  problem.costs = {{0, 0}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  PackingDraft draft(problem, All(problem));
+  ASSERT_TRUE(draft.Put({0, 2, {{1, 2}}}));
+  ASSERT_TRUE(draft.Put({0, 1, {{0, 1}}}));
+  EXPECT_EQ(draft.Cost(), (PackingCost{10, 0}));
+  Mend(problem, {0, 0}, 1000, &relaxation, &draft);
+  EXPECT_EQ(draft.Cost(), (PackingCost{0, 0}));
+}
+
+TEST(Mend, LeavesAloneWhatIsAtTheBound) {
+  const PackingProblem problem = TwoLikings();
+  PatternRelaxation relaxation(problem, kPlenty);
+  PackingDraft draft = Swapped(problem);
+  const PackingCost cost = draft.Cost();
+  const int64_t work = relaxation.work();
+  Mend(problem, cost, 1000, &relaxation, &draft);
+  EXPECT_EQ(draft.Cost(), cost);
+  EXPECT_EQ(relaxation.work(), work);
+}
+
+TEST(Mend, NeverMakesAPackingDearer) {
+  const PackingProblem problem = TwoLikings();
+  PatternRelaxation relaxation(problem, kPlenty);
+  PackingDraft draft = Swapped(problem);
+  for (int i = 0; i < 20; ++i) {
+    const PackingCost before = draft.Cost();
+    Mend(problem, {0, 0}, 1, &relaxation, &draft);
+    EXPECT_LE(draft.Cost(), before);
+  }
+}
+
+TEST(Mend, HasNothingToDoWithoutMachines) {
+  PackingProblem problem = TwoLikings();
+  problem.groups.clear();
+  PatternRelaxation relaxation(problem, kPlenty);
+  PackingDraft draft(problem, All(problem));
+  Mend(problem, {0, 0}, 10, &relaxation, &draft);
+  EXPECT_EQ(draft.Cost(), (PackingCost{1700, 0}));
+}
+
+}  // namespace
+}  // namespace sluice
