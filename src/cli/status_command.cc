@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <ostream>
@@ -52,6 +53,15 @@ void PrintUse(const v1::Status& status, std::ostream& out) {
   table.Print(out);
 }
 
+// How far the round may be from the best possible one.
+std::string GapText(const v1::Round& round) {
+  if (!round.is_bound_known()) return "not worked out";
+  if (round.gap_ratio() <= 0) return "none: as good as can be";
+  const auto tenths = static_cast<int64_t>(std::ceil(round.gap_ratio() * 1000));
+  return StrCat("at most ", tenths / 10, ".", tenths % 10,
+                " % of its cost could be saved");
+}
+
 void PrintStatus(const v1::Status& status, const std::string& server,
                  std::ostream& out) {
   std::string policies;
@@ -84,6 +94,7 @@ void PrintStatus(const v1::Status& status, const std::string& server,
                               FormatMicroseconds(round.build_us()), ", solve ",
                               FormatMicroseconds(round.solve_us()), ", commit ",
                               FormatMicroseconds(round.commit_us()), ")")});
+    table.AddRow({"round gap", GapText(round)});
   }
   table.Print(out);
   out << '\n';

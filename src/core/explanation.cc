@@ -1,6 +1,7 @@
 #include "core/explanation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <tuple>
@@ -8,7 +9,9 @@
 
 #include "base/strings.h"
 #include "constraints/class_peers.h"
+#include "constraints/label_match.h"
 #include "constraints/shown_text.h"
+#include "constraints/toleration.h"
 #include "cost/waiting_cost.h"
 
 namespace sluice {
@@ -204,6 +207,41 @@ Explanation Explain(const Task& task, const ClusterState& state,
   Explanation explanation = explainer.TakeExplanation();
   explanation.waiting_cost = WaitingCost(now_ms - task.submitted_ms);
   return explanation;
+}
+
+std::string PlacementText(const Task& task, const Machine& machine,
+                          const RoundStats& newest_round) {
+  const PlacementRules& rules = *task.class_key.rules;
+  int64_t unmet = 0;
+  for (const PreferredTerm& one : rules.preferred) {
+    if (!Matches(one.term, machine)) unmet += one.weight;
+  }
+  const auto taints =
+      std::ranges::count_if(machine.taints, [&](const MachineTaint& one) {
+        return one.taint.effect == TaintEffect::kPreferNoSchedule &&
+               !IsTolerated(one.taint, rules.tolerations);
+      });
+  if (rules.preferred.empty() && taints == 0) return "";
+  std::string text;
+  if (!rules.preferred.empty()) {
+    text = unmet == 0 ? ", as it prefers"
+                      : StrCat(", ", unmet, " weight short of what it prefers");
+  }
+  if (taints > 0) {
+    text += StrCat(", in spite of ", taints, " PreferNoSchedule taint",
+                   taints > 1 ? "s" : "");
+  }
+  return text + "; " + GapText(newest_round);
+}
+
+std::string GapText(const RoundStats& round) {
+  if (!round.is_bound_known) {
+    return "how good the newest round is was not worked out";
+  }
+  if (round.cost <= round.bound) return "the newest round is as good as can be";
+  const auto tenths = static_cast<int64_t>(std::ceil(round.GapRatio() * 1000));
+  return StrCat("at most ", tenths / 10, ".", tenths % 10,
+                " % of what the newest round costs could be saved");
 }
 
 }  // namespace sluice

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "constraints/constraint_set.h"
+#include "core/round_stats.h"
 #include "cost/policy_set.h"
 #include "sluice/base/ids.h"
 #include "sluice/state/task.h"
@@ -48,6 +49,15 @@ struct Explanation {
 Explanation Explain(const Task& task, const ClusterState& state,
                     const PolicySet& policies, const ConstraintSet& constraints,
                     int64_t now_ms);
+
+// For people: "at most 1.3 % of what the newest round costs could be saved".
+std::string GapText(const RoundStats& round);
+
+// How a task that runs stands to its machine, to be appended to where it runs,
+// and how good the newest round is: ", 20 weight short of what it prefers;
+// ...". Empty where it has nothing to prefer.
+std::string PlacementText(const Task& task, const Machine& machine,
+                          const RoundStats& newest_round);
 
 }  // namespace sluice
 

@@ -3,11 +3,13 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
 
 #include "base/status_macros.h"
+#include "base/strings.h"
 #include "loop/census.h"
 #include "persist/records.h"
 
@@ -282,6 +284,11 @@ void CoreLoop::CountRound() {
   metrics_.pass_conflicts.Increment(static_cast<double>(last_round_.conflicts));
   metrics_.gang_searches.Increment(static_cast<double>(last_round_.searches));
   metrics_.round_seconds.Observe(Seconds(last_round_.total_us));
+  if (last_round_.is_bound_known) {
+    metrics_.round_gap.Set(last_round_.GapRatio());
+  } else {
+    metrics_.unbounded_rounds.Increment();
+  }
   CountVerdicts();
   if (last_round_.passes == 0 && last_round_.evicted == 0 &&
       last_round_.replaced == 0) {
@@ -294,7 +301,11 @@ void CoreLoop::CountRound() {
               << " pending=" << last_round_.pending
               << " refused=" << last_round_.refused
               << " evicted=" << last_round_.evicted
-              << " replaced=" << last_round_.replaced
+              << " replaced=" << last_round_.replaced << " gap="
+              << (last_round_.is_bound_known
+                      ? StrCat(std::llround(last_round_.GapRatio() * 1000),
+                               "/1000")
+                      : "unknown")
               << " build_us=" << last_round_.build_us
               << " solve_us=" << last_round_.solve_us
               << " commit_us=" << last_round_.commit_us

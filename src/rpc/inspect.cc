@@ -280,7 +280,7 @@ const Task* FindTask(const ClusterState& state,
 }
 
 // Why a task is not waiting for a machine; empty if it is.
-std::string NotWaiting(const ClusterState& state, const Task& task) {
+std::string NotWaiting(const CoreView& view, const Task& task) {
   switch (task.state) {
     case TaskState::kPending:
       if (task.is_muted) {
@@ -292,10 +292,11 @@ std::string NotWaiting(const ClusterState& state, const Task& task) {
       }
       return "";
     case TaskState::kRunning: {
-      const Machine* machine = state.FindMachine(task.machine);
+      const Machine* machine = view.scheduler.state().FindMachine(task.machine);
       return StrCat("runs on machine '", machine->name, "'",
                     machine->is_present ? "" : ", which has gone away",
-                    task.is_evicted ? ", and was told to leave it" : "");
+                    task.is_evicted ? ", and was told to leave it" : "",
+                    PlacementText(task, *machine, view.last_round));
     }
     case TaskState::kCompleted:
       return "completed";
@@ -359,6 +360,14 @@ v1::Status InspectStatus(const CoreView& view, const DaemonInfo& daemon,
   round->set_solve_us(view.last_round.solve_us);
   round->set_commit_us(view.last_round.commit_us);
   round->set_total_us(view.last_round.total_us);
+  round->set_waiting_cost(view.last_round.cost.waiting);
+  round->set_placement_cost(view.last_round.cost.placed);
+  round->set_is_bound_known(view.last_round.is_bound_known);
+  if (view.last_round.is_bound_known) {
+    round->set_waiting_cost_bound(view.last_round.bound.waiting);
+    round->set_placement_cost_bound(view.last_round.bound.placed);
+    round->set_gap_ratio(view.last_round.GapRatio());
+  }
   for (const std::string& name : daemon.cost_models) {
     status.add_cost_models(name);
   }
@@ -456,7 +465,7 @@ absl::Status InspectTask(const CoreView& view,
         "task '", Printable(request.task(), kShownBytes), "' is unknown"));
   }
   FillTask(view, *task, response->mutable_task());
-  const std::string not_waiting = NotWaiting(state, *task);
+  const std::string not_waiting = NotWaiting(view, *task);
   if (!not_waiting.empty()) {
     response->set_summary(not_waiting);
     return absl::OkStatus();

@@ -37,6 +37,10 @@ DEFINE_string(solver, "automatic", "The algorithm for flow problems.");
 DEFINE_int64(round_arcs_max, 0,
              "Work that a round may do, in arcs of its networks; what then "
              "still waits is the next round's. 0: no bound.");
+DEFINE_int64(improve_budget, 30000000,
+             "Work that a round may spend on placing better than its passes "
+             "did, and on proving how good it is, in looks of some ten "
+             "nanoseconds. 0: none.");
 DEFINE_bool(evict_on_no_execute, false,
             "Whether a task leaves a machine with a NoExecute taint that it "
             "does not, or no longer, tolerate. Kubernetes does that itself; "
@@ -147,6 +151,7 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
   options.default_max_pods = FLAGS_default_max_pods;
   options.solver = FLAGS_solver;
   options.round_arcs_max = FLAGS_round_arcs_max;
+  options.improve_budget = FLAGS_improve_budget;
   options.evict_on_no_execute = FLAGS_evict_on_no_execute;
   ASSIGN_OR_RETURN(options.replies,
                    ParseChoice("replies", FLAGS_replies, kReplyModes));
@@ -162,6 +167,8 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
       CheckRange("default_max_pods", options.default_max_pods, 1, kAmountMax));
   RETURN_IF_ERROR(
       CheckRange("round_arcs_max", options.round_arcs_max, 0, kAmountMax));
+  RETURN_IF_ERROR(
+      CheckRange("improve_budget", options.improve_budget, 0, kAmountMax));
   RETURN_IF_ERROR(CheckNames(options));
   return options;
 }

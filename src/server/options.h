@@ -23,7 +23,8 @@ struct Options {
   ReplyMode replies = ReplyMode::kContract;
   int64_t default_max_pods = 110;
   std::string solver = "automatic";
-  int64_t round_arcs_max = 0;  // 0: no bound.
+  int64_t round_arcs_max = 0;         // 0: no bound.
+  int64_t improve_budget = 30000000;  // 0: none.
   bool evict_on_no_execute = false;
   Durability durability = Durability::kSynced;
 };

@@ -88,6 +88,7 @@ class Daemon final : public Server {
         scheduler_(
             policies_, constraints_,
             RoundOptions{.arcs_max = options.round_arcs_max,
+                         .improve_budget = options.improve_budget,
                          .evicts_on_no_execute = options.evict_on_no_execute}),
         store_(std::move(store)),
         solver_(MakeSolver(options.solver)),
