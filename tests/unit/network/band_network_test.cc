@@ -326,7 +326,7 @@ TEST_F(BandNetworkTest, TakesClassesWithoutTasks) {
   const std::vector<BandClass> classes(2);
   const BandNetwork network = Draw(classes, 0);
   EXPECT_FALSE(network.has_machines());
-  const FlowSolution solution = cluster_.Solve(network.problem());
+  const FlowSolution solution = cluster_.SolveFlow(network.problem());
   EXPECT_THAT(network.Decode(solution), IsEmpty());
 }
 
@@ -345,7 +345,7 @@ TEST_F(BandNetworkTest, DrawsMachinesThatAreAlikeAsOne) {
                           CostSegment{3, one}));
   std::map<MachineId, int> tasks;
   for (const Proposal& proposal :
-       network.Decode(cluster_.Solve(network.problem()))) {
+       network.Decode(cluster_.SolveFlow(network.problem()))) {
     ++tasks[proposal.machine];
   }
   EXPECT_THAT(tasks, ElementsAre(Pair(_, 2), Pair(_, 2), Pair(_, 2)));
@@ -365,7 +365,7 @@ TEST_F(BandNetworkTest, DrawsNoMoreMachinesThanAClassHasUseFor) {
   const BandNetwork network = Draw();
   EXPECT_EQ(Supplies(network.problem()).size(), 2u + 1 + 2 + 1);
   for (const Proposal& proposal :
-       network.Decode(cluster_.Solve(network.problem()))) {
+       network.Decode(cluster_.SolveFlow(network.problem()))) {
     EXPECT_LE(proposal.machine, cluster_.state().FindMachine("m1")->id)
         << "the least loaded two";
   }
