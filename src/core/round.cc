@@ -88,6 +88,7 @@ std::optional<RoundWork> Round::NextStep(RoundStats* stats) {
     pass_version_ = state_->version();
     std::vector<const ClassPeers*> peers;
     for (const auto& one : pass_peers_) peers.push_back(one.get());
+    for (const ClassPeers* one : FindFollowers()) peers.push_back(one);
     // A gang that goes together takes one machine, not one of many.
     const bool tells_domains =
         std::ranges::any_of(pass_classes_, [](const BandClass& one) {
@@ -102,8 +103,12 @@ std::optional<RoundWork> Round::NextStep(RoundStats* stats) {
       parted = GroupMachines(*state_, *eligibility_,
                              MachineParts(*state_, peers, tells_domains));
     }
-    pass_.emplace(patterns_.empty() && peers.empty() ? groups_ : parted,
-                  policies_, constraints_, eligibility_, pass_classes_,
+    const std::vector<MachineGroup>& groups =
+        patterns_.empty() && peers.empty() ? groups_ : parted;
+    if (patterns_.empty()) {
+      followers_->Guide(groups, eligibility_, &pass_classes_);
+    }
+    pass_.emplace(groups, policies_, constraints_, eligibility_, pass_classes_,
                   now_ms_);
     stats->arcs += pass_->problem().arc_count();
     if (pass_->has_machines()) {
@@ -171,6 +176,30 @@ void Round::FinishPass(const FlowSolution& solution, RoundStats* stats) {
   patterns_.clear();
   pattern_of_.clear();
   if (is_once || count == 0 || band.members.empty()) bands_.pop_front();
+  if (count > 0) PlanFollowers();
+}
+
+std::vector<const ClassPeers*> Round::FindFollowers() {
+  if (!followers_.has_value()) {
+    followers_.emplace(*state_, constraints_, sequence_end_, now_ms_);
+  }
+  // What gangs are weighed against is not placed.
+  return followers_->Find(bands_.front().gangs.empty() && patterns_.empty()
+                              ? std::span<const BandClass>(pass_classes_)
+                              : std::span<const BandClass>());
+}
+
+void Round::PlanFollowers() {
+  if (trial_.has_value()) return;
+  Band band;
+  for (const ClassKey& key : followers_->OfGuided()) {
+    const int64_t waiting = CountWaiting(key);
+    if (key.priority != *priority_ || gangs_.IsClosed(key) || waiting == 0) {
+      continue;
+    }
+    band.members.push_back({key, waiting, 0});
+  }
+  if (!band.members.empty()) bands_.push_front(std::move(band));
 }
 
 void Round::End(RoundStats* stats) {

@@ -19,7 +19,8 @@
 //
 // Tasks that depend on tasks are placed whole classes at a time, too: where
 // nobody is yet whom a class must be near, one of it goes first, and the others
-// follow in the next pass.  Classes of one pass may get into each other's way;
+// follow in the next pass; whom others must be near goes where these have room
+// (core/followers.h).  Classes of one pass may get into each other's way;
 // then the later ones are refused at commit, and have their chance in the next.
 // As long as tasks are placed that others may wait for, the tiers are gone
 // through again.
@@ -39,6 +40,7 @@
 
 #include "constraints/class_peers.h"
 #include "constraints/constraint_set.h"
+#include "core/followers.h"
 #include "core/gangs.h"
 #include "core/round_work.h"
 #include "core/tier_packing.h"
@@ -188,6 +190,11 @@ class Round {
   std::vector<BandClass> CollectTasks(const Band& band);
   // How the classes stand to the tasks that run now.
   void LookUpPeers(std::vector<BandClass>* classes);
+  // Has the classes of a pass go where those have room that must be near them.
+  // Returns how these stand to the tasks that run.
+  std::vector<const ClassPeers*> FindFollowers();
+  // Places those next.
+  void PlanFollowers();
   // Whether the proposal is legal as things are.
   bool IsLegal(const Proposal& proposal, RoundStats* stats) const;
 
@@ -221,6 +228,7 @@ class Round {
   std::optional<BandNetwork> pass_;  // The open one, if it has a network.
   std::vector<BandClass> pass_classes_;
   std::vector<std::unique_ptr<ClassPeers>> pass_peers_;
+  std::optional<Followers> followers_;
   uint64_t pass_version_ = 0;  // Of the state, when these were looked up.
   bool has_changed_ = false;   // Between two passes of this round.
   std::optional<TierPacking> packing_;  // While it is solved.
