@@ -14,6 +14,7 @@
 #include "core/commit_order.h"
 #include "core/gang_exchange.h"
 #include "core/gang_search.h"
+#include "core/leader_moves.h"
 #include "core/tier_search.h"
 #include "cost/waiting_cost.h"
 
@@ -388,7 +389,8 @@ bool Round::Advance(RoundStats* stats) {
       }
       if (stage_ == Stage::kGangs) {
         stage_ = Stage::kAdmit;
-      } else if (std::exchange(must_refill_, false)) {
+      } else if (std::exchange(must_refill_, false) ||
+                 MoveLeadersOfTier(stats)) {
         stage_ = Stage::kFill;
       } else {
         SearchThisTier(stats);
@@ -628,6 +630,22 @@ void Round::Withdraw(const std::vector<TaskId>& tasks, RoundStats* stats) {
   }
 }
 
+bool Round::MoveLeadersOfTier(RoundStats* stats) {
+  if (std::exchange(has_moved_leaders_, true) || IsTierHealing() ||
+      !followers_.has_value() || followers_->empty()) {
+    return false;
+  }
+  Groups();  // The eligibility is asked.
+  state_->SyncPeers();
+  const auto [placed, given_up] =
+      MoveLeaders(*priority_, delta_begin_, sequence_end_, gangs_, policies_,
+                  constraints_, eligibility_, now_ms_, state_, &search_budget_);
+  stats->placed += std::ssize(placed) - given_up;
+  stats->withdrawn += given_up;
+  placed_in_tier_.insert(placed_in_tier_.end(), placed.begin(), placed.end());
+  return !placed.empty();
+}
+
 void Round::SearchThisTier(RoundStats* stats) {
   // Others may have been placed because of tasks that were placed before; what
   // was placed may not be legal by now; and gangs are healed before others
@@ -757,6 +775,7 @@ bool Round::EnterTierBelow(std::optional<uint32_t> priority) {
     delta_begin_ = state_->counters().next_delta_sequence;
     placed_in_tier_.clear();
     has_packed_ = false;
+    has_moved_leaders_ = false;
     placed_in_stage_ = 0;
     return true;
   }

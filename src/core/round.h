@@ -14,6 +14,8 @@
 //   tries   the gangs that still wait with what is left, task by task, or in
 //           the place of what is cheaper to leave waiting
 //           (core/gang_exchange.h);
+//   moves   tasks near which others must run that have no room there
+//           (core/leader_moves.h);
 //   searches small tiers, all of which it decides at once (core/tier_search.h);
 //   settles classes that would rather have gone where there is room by now.
 //
@@ -169,6 +171,9 @@ class Round {
   // See core/gang_exchange.h.  Returns whether it searched.
   bool ExchangeFor(const Gangs::Waiting& gang, RoundStats* stats);
   void Withdraw(const std::vector<TaskId>& tasks, RoundStats* stats);
+  // See core/leader_moves.h.  Once for each tier; returns whether it placed
+  // anything.
+  bool MoveLeadersOfTier(RoundStats* stats);
   // See core/tier_search.h.
   void SearchThisTier(RoundStats* stats);
   // Whether a task waits that may be placed one by one.
@@ -234,6 +239,7 @@ class Round {
   std::optional<TierPacking> packing_;  // While it is solved.
   bool must_ask_ = false;               // It has not been handed out.
   bool has_packed_ = false;             // This tier.
+  bool has_moved_leaders_ = false;      // Of this tier.
   // What each machine is to hold by the packing, for the pass that follows.
   absl::flat_hash_map<MachineId, uint32_t> pattern_of_;
   std::vector<std::map<ClassKey, int64_t>> patterns_;

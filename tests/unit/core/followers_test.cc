@@ -170,6 +170,23 @@ TEST_P(FollowersInBothOrders, AndTheirLeadersHaveRoomForEachPair) {
   EXPECT_EQ(waiting(), 0);
 }
 
+TEST_P(FollowersInBothOrders, ThatExcludeEachOtherMoveOneOfTheirLeaders) {
+  AddPrivateMachines(/*cpu=*/4000);
+  AddMachine("public-0", /*cpu=*/4000, "public");
+  AddMachine("public-1", /*cpu=*/4000, "public");
+  // Both leaders like the same machine best, which takes one of the followers.
+  const PlacementRules leader = {
+      .preferred = {{100, {{LabelIn(kHost, {"public-0"})}}}}};
+  PlacementRules web = Near("db", kHost, {kIsPublic});
+  web.anti_affinity = {{App("shop"), kHost}};
+  SubmitAll({{1, "web", web},
+             {2, "shop", Near("store", kHost, {kIsPublic})},
+             {3, "db", leader},
+             {4, "store", leader}});
+  EXPECT_EQ(waiting(), 0);
+  EXPECT_NE(MachineOf(1), MachineOf(2));
+}
+
 TEST_P(FollowersInBothOrders, OfALessUrgentTierAreCountedToo) {
   AddPrivateMachines(/*cpu=*/4000);
   AddMachine("public", /*cpu=*/4000, "public");
