@@ -41,7 +41,6 @@ class LeaderMover {
 
   LeaderMoveOutcome Run(uint32_t priority, uint64_t delta_begin,
                         const Gangs& gangs) {
-    FindPlacements(priority, delta_begin);
     std::vector<ClassKey> classes;
     const auto& pending = state_->pending();
     for (auto it = pending.lower_bound(ClassKey{priority, {}});
@@ -52,6 +51,7 @@ class LeaderMover {
       }
       classes.push_back(it->first);
     }
+    if (!classes.empty()) FindPlacements(priority, delta_begin);
     for (const ClassKey& key : classes) {
       if (looks_ > kLooksMax) break;
       if (MoveFor(key)) FindPlacements(priority, delta_begin);
