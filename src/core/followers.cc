@@ -86,8 +86,13 @@ class Followers::Pass {
     Leader leader = Describe(band_class, followers);
     std::optional<Guidance> guidance = GuideBeside(leader);
     if (guidance.has_value()) KeepOnly(guidance->groups, &leader);
-    if (!GuideAround(&leader) && !guidance.has_value()) return std::nullopt;
-    if (!guidance.has_value()) guidance = {{}, band_class.key.request, 1};
+    const Resources& request =
+        guidance.has_value() ? guidance->request : band_class.key.request;
+    const bool is_guided_around = GuideAround(request, &leader);
+    if (!guidance.has_value()) {
+      if (!is_guided_around) return std::nullopt;
+      guidance = {{}, request, 1};
+    }
     guidance->groups = leader.groups;
     return guidance;
   }
@@ -236,10 +241,10 @@ class Followers::Pass {
     leader->preferences = std::move(preferences);
   }
 
-  // Leaves it the domain whose followers are worth most, of these the one that
-  // it likes best, and of these the one that fewest leaders went to.  Returns
-  // whether any follower has room there.
-  bool GuideAround(Leader* leader) {
+  // Leaves it the domain where the followers are worth most that have room
+  // beside `request`, of these the one that it likes best, and of these the one
+  // that fewest leaders went to.  Returns whether any follower has room there.
+  bool GuideAround(const Resources& request, Leader* leader) {
     std::vector<const Topology*> topologies;
     for (const Follower* follower : leader->around) {
       for (const Topology* topology : follower->topologies) {
@@ -263,67 +268,127 @@ class Followers::Pass {
                  : std::min(it->second.preference, leader->preferences[i]);
     }
     std::optional<std::tuple<Cost, Cost, int64_t>> best;
-    const std::pair<const PlaceId, Place>* chosen = nullptr;
-    for (const auto& place : places) {
-      const std::tuple rank(-WorthAround(*leader, place.second.groups.front()),
-                            place.second.preference,
-                            leaders_in_[{topologies, place.first}]);
+    PlaceId chosen;
+    for (auto& [id, place] : places) {
+      const Cost worth = KeepBestAround(*leader, request, &place.groups);
+      const std::tuple rank(-worth, place.preference,
+                            leaders_in_[{topologies, id}]);
       if (best.has_value() && rank >= *best) continue;
       best = rank;
-      chosen = &place;
+      chosen = id;
     }
     if (!best.has_value() || std::get<0>(*best) == 0) return false;
-    ++leaders_in_[{topologies, chosen->first}];
-    TakeAround(*leader, chosen->second.groups.front());
-    leader->groups = chosen->second.groups;
+    ++leaders_in_[{topologies, chosen}];
+    leader->groups = std::move(places.at(chosen).groups);
+    TakeAround(*leader, request);
     return true;
   }
 
-  // What the followers are worth that have room around a machine of the group.
-  Cost WorthAround(const Leader& leader, size_t group) {
-    Cost worth = 0;
+  // Leaves of the groups, which are in the same domains, those where the leader
+  // takes least away from its followers around.  Returns what these are worth
+  // that have room then.
+  Cost KeepBestAround(const Leader& leader, const Resources& request,
+                      std::vector<size_t>* groups) {
+    std::vector<int64_t> rooms;
+    bool is_tight = false;
     for (const Follower* follower : leader.around) {
       const Waiting& waiting = *follower->waiting;
-      int64_t room = 0;
-      VisitAround(*follower, group, [&](Space* space) {
+      // It takes the room of no more than all of them.
+      const int64_t enough = 2 * waiting.missing;
+      int64_t& room = rooms.emplace_back(0);
+      VisitAround(*follower, groups->front(), [&](Space* space) {
         room += space->machines *
                 FitOn(waiting, space->group, space->free, waiting.missing);
-        return room < waiting.missing;
+        return room < enough;
       });
-      room = RoomBesideItself(waiting.limits, groups_[group].representative(),
-                              /*is_by_machine=*/false,
-                              std::min(room, waiting.missing));
-      worth += room * waiting.cost;
+      is_tight = is_tight || room < enough;
     }
-    return worth;
+    const auto worth_on = [&](size_t group) {
+      Cost worth = 0;
+      for (size_t i = 0; i < rooms.size(); ++i) {
+        const Waiting& waiting = *leader.around[i]->waiting;
+        int64_t room = rooms[i];
+        if (is_tight) room -= LossOn(waiting, group, request);
+        room = RoomBesideItself(waiting.limits, groups_[group].representative(),
+                                /*is_by_machine=*/false,
+                                std::min(room, waiting.missing));
+        worth += std::max<int64_t>(room, 0) * waiting.cost;
+      }
+      return worth;
+    };
+    if (!is_tight) return worth_on(groups->front());
+    Cost best = 0;
+    std::vector<size_t> kept;
+    for (const size_t group : *groups) {
+      const Cost worth = worth_on(group);
+      if (worth > best) kept.clear();
+      best = std::max(best, worth);
+      if (worth == best) kept.push_back(group);
+    }
+    *groups = std::move(kept);
+    return best;
   }
 
-  // Keeps the room from the followers of the next leaders.
-  void TakeAround(const Leader& leader, size_t group) {
+  // For how many fewer of the follower a machine of the group has room once
+  // `request` is taken.
+  int64_t LossOn(const Waiting& waiting, size_t group,
+                 const Resources& request) const {
+    const Resources& free = groups_[group].free;
+    return FitOn(waiting, group, free, waiting.missing) -
+           FitOn(waiting, group, free - request, waiting.missing);
+  }
+
+  // Keeps the room from the next leaders and their followers.
+  void TakeAround(const Leader& leader, const Resources& request) {
+    const size_t group = leader.groups.front();
+    TakeFrom(*leader.around.front(), group, 1,
+             [&](Space* space, int64_t /*left*/) -> int64_t {
+               if (space->group != group || !request.FitsIn(space->free)) {
+                 return 0;
+               }
+               SplitOff(1, space).free -= request;
+               return 1;
+             });
     for (const Follower* follower : leader.around) {
       const Waiting& waiting = *follower->waiting;
-      int64_t left = waiting.missing;
-      std::vector<Space> rests;
-      VisitAround(*follower, group, [&](Space* space) {
-        const int64_t fit = FitOn(waiting, space->group, space->free, left);
-        if (fit == 0) return true;
-        const int64_t machines = std::min(space->machines, DivideUp(left, fit));
-        if (machines < space->machines) {
-          rests.push_back(*space);
-          rests.back().machines -= machines;
-          space->machines = machines;
-        }
-        left -= std::min(left, machines * fit);
-        space->free.AddScaled(waiting.key.request, -fit);
-        return left > 0;
-      });
-      const Topology& topology = *follower->topologies.front();
-      for (Space& rest : rests) {
-        const MachineId machine = groups_[rest.group].representative().id;
-        SpacesOf(topology)[topology.DomainOf(machine)].push_back(
-            std::move(rest));
-      }
+      TakeFrom(
+          *follower, group, waiting.missing,
+          [&](Space* space, int64_t left) -> int64_t {
+            const int64_t fit = FitOn(waiting, space->group, space->free, left);
+            if (fit == 0) return 0;
+            const int64_t machines =
+                std::min(space->machines, DivideUp(left, fit));
+            SplitOff(machines, space).free.AddScaled(waiting.key.request, -fit);
+            return machines * fit;
+          });
     }
+  }
+
+  // Calls take(space, left), which returns how many it took, until none of
+  // `count` is left.
+  template <class Take>
+  void TakeFrom(const Follower& follower, size_t group, int64_t count,
+                Take take) {
+    VisitAround(follower, group, [&](Space* space) {
+      count -= take(space, count);
+      return count > 0;
+    });
+    const Topology& topology = *follower.topologies.front();
+    for (Space& rest : rests_) {
+      const MachineId machine = groups_[rest.group].representative().id;
+      SpacesOf(topology)[topology.DomainOf(machine)].push_back(std::move(rest));
+    }
+    rests_.clear();
+  }
+
+  // Leaves the space so many machines; the rest is one of its own.
+  Space& SplitOff(int64_t machines, Space* space) {
+    if (machines < space->machines) {
+      rests_.push_back(*space);
+      rests_.back().machines -= machines;
+      space->machines = machines;
+    }
+    return *space;
   }
 
   // Calls visit(space) for the spaces in the domains of a machine of the group,
@@ -358,6 +423,7 @@ class Followers::Pass {
   const ConstraintSet& constraints_;
   Eligibility* eligibility_;
   std::map<const Topology*, std::map<DomainIndex, std::vector<Space>>> spaces_;
+  std::vector<Space> rests_;  // Not yet among these.
   std::map<std::pair<std::vector<const Topology*>, PlaceId>, int64_t>
       leaders_in_;
 };
