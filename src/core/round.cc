@@ -195,7 +195,8 @@ void Round::PlanFollowers() {
   Band band;
   for (const ClassKey& key : followers_->OfGuided()) {
     const int64_t waiting = CountWaiting(key);
-    if (key.priority != *priority_ || gangs_.IsClosed(key) || waiting == 0) {
+    // Where none waits its job may be gone.
+    if (key.priority != *priority_ || waiting == 0 || gangs_.IsClosed(key)) {
       continue;
     }
     band.members.push_back({key, waiting, 0});
