@@ -144,7 +144,11 @@ const CountedTerm* ClassPeers::AntiAffinityOfOthers(MachineId machine) const {
 }
 
 bool ClassPeers::Allows(const Machine& machine) const {
-  return MeetsAffinity(machine.id) && OwnAntiAffinity(machine.id) == nullptr &&
+  return MeetsAffinity(machine.id) && AllowsBesideAffinity(machine);
+}
+
+bool ClassPeers::AllowsBesideAffinity(const Machine& machine) const {
+  return OwnAntiAffinity(machine.id) == nullptr &&
          AntiAffinityOfOthers(machine.id) == nullptr &&
          std::ranges::all_of(spreads_, [&](const TopologySpread& spread) {
            return !spread.constraint().is_required || spread.Allows(machine.id);

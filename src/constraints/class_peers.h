@@ -35,8 +35,12 @@ class ClassPeers {
              const ClassKey& key, const Task* leaver = nullptr);
 
   bool Allows(const Machine& machine) const;
+  // The same if all that it must be near were in the machine's domains.
+  bool AllowsBesideAffinity(const Machine& machine) const;
   // Whether the class cannot go anywhere before others have been placed.
   bool MustWait() const { return !is_affinity_met_ && !is_first_of_affinity_; }
+  // Whether it may be the first of those whom it must be near, itself included.
+  bool IsFirstOfAffinity() const { return is_first_of_affinity_; }
   // Whether one task must go first, and the others where that one went.
   bool NeedsLeader() const { return leader_topology_ != nullptr; }
   // In a domain of this.

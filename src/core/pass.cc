@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "core/commit_order.h"
@@ -33,9 +34,13 @@ void Passes::Open() {
   classes_ = CollectTasks(bands_.front());
   LookUpPeers();
   version_ = context_.state.version();
-  const std::vector<MachineGroup> groups = Groups(bands_.front());
-  network_.emplace(groups.empty() ? context_.FreshGroups() : groups,
-                   context_.policies, context_.constraints,
+  const std::vector<MachineGroup> parted = Groups(bands_.front());
+  const std::vector<MachineGroup>& groups =
+      parted.empty() ? context_.FreshGroups() : parted;
+  if (bands_.front().patterns.empty()) {
+    context_.followers().Guide(groups, &context_.eligibility(), &classes_);
+  }
+  network_.emplace(groups, context_.policies, context_.constraints,
                    &context_.eligibility(), classes_, context_.now_ms);
   context_.stats->arcs += network_->problem().arc_count();
   context_.looks += network_->problem().arc_count();
@@ -60,9 +65,15 @@ std::vector<MachineGroup> Passes::Groups(const Band& band) {
     }
     return groups;
   }
-  if (peers_.empty()) return {};
   std::vector<const ClassPeers*> peers;
   for (const auto& one : peers_) peers.push_back(one.get());
+  // What gangs are weighed against is not placed.
+  for (const ClassPeers* one : context_.followers().Find(
+           band.gangs.empty() ? std::span<const BandClass>(classes_)
+                              : std::span<const BandClass>())) {
+    peers.push_back(one);
+  }
+  if (peers.empty()) return {};
   // A gang that goes together takes one machine, not one of many.
   const bool tells_domains =
       std::ranges::any_of(classes_, [](const BandClass& one) {
@@ -161,6 +172,21 @@ void Passes::Finish(const FlowSolution& solution) {
       band.members.empty()) {
     bands_.pop_front();
   }
+  if (count > 0 && following_ == Following::kNext) AddFollowers();
+}
+
+void Passes::AddFollowers() {
+  Band band;
+  for (const ClassKey& key : context_.followers().OfGuided()) {
+    const int64_t waiting = context_.CountWaiting(key);
+    // Where none waits its job may be gone.
+    if (key.priority != classes_.front().key.priority || waiting == 0 ||
+        context_.gangs.IsClosed(key)) {
+      continue;
+    }
+    band.members.push_back({key, waiting, 0});
+  }
+  if (!band.members.empty()) bands_.push_front(std::move(band));
 }
 
 bool Passes::IsLegal(const Proposal& proposal) const {

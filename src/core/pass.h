@@ -50,7 +50,11 @@ struct Band {
 // Bands, each in passes of its own until it places nothing more.
 class Passes {
  public:
-  explicit Passes(RoundContext* context) : context_(*context) {}
+  // Whether classes that must be near those of a pass have the next one.
+  enum class Following { kLater, kNext };
+  explicit Passes(RoundContext* context,
+                  Following following = Following::kLater)
+      : context_(*context), following_(following) {}
 
   void Add(Band band) { bands_.push_back(std::move(band)); }
   void Clear() { bands_.clear(); }
@@ -72,9 +76,12 @@ class Passes {
   // How the classes stand to the tasks that run now.
   void LookUpPeers();
   std::vector<MachineGroup> Groups(const Band& band);
+  // A band of those that follow the classes that were just placed.
+  void AddFollowers();
   bool IsLegal(const Proposal& proposal) const;
 
   RoundContext& context_;
+  const Following following_;
   std::deque<Band> bands_;
   std::vector<TaskId> placed_;
   // Of the open pass.

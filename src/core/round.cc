@@ -28,6 +28,8 @@ constexpr MakeStage kStages[] = {
     &MakeFill,
     &MakePack,
     &MakeFill,
+    &MakeMoveLeaders,
+    &MakeFill,
     &MakeSearch,
     &MakeAppraise,
 };

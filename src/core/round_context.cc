@@ -34,6 +34,13 @@ const std::vector<MachineGroup>& RoundContext::FreshGroups() {
   return groups_;
 }
 
+Followers& RoundContext::followers() {
+  if (!followers_.has_value()) {
+    followers_.emplace(state, constraints, sequence_end, now_ms);
+  }
+  return *followers_;
+}
+
 int64_t RoundContext::CountWaiting(const ClassKey& key) const {
   const auto it = state.pending().find(key);
   if (it == state.pending().end()) return 0;
@@ -62,6 +69,15 @@ bool IsAnyWaiting(const RoundContext& context, const Tier& tier) {
     return !is_waiting;
   });
   return is_waiting;
+}
+
+bool IsAnyHealing(const RoundContext& context, const Tier& tier) {
+  bool is_healing = false;
+  tier.VisitWaiting(context.state, [&](const ClassKey& key, const auto&) {
+    is_healing = context.gangs.IsHealing(key);
+    return !is_healing;
+  });
+  return is_healing;
 }
 
 }  // namespace sluice

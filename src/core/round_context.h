@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "constraints/constraint_set.h"
+#include "core/followers.h"
 #include "core/gangs.h"
 #include "core/round_stats.h"
 #include "cost/policy_set.h"
@@ -56,6 +57,9 @@ class RoundContext {
   // Looks since the round last let commands in.
   int64_t looks = 0;
 
+  // Whom classes that wait must be near, as of the round's first pass.
+  Followers& followers();
+
   // How good a tier is: what it costs, and the least that it can.
   struct Appraisal {
     PackingCost cost;
@@ -82,6 +86,7 @@ class RoundContext {
 
  private:
   Eligibility& eligibility_;
+  std::optional<Followers> followers_;
   std::vector<MachineGroup> groups_;
   std::optional<uint64_t>
       groups_version_;  // Of the state, when they were made.
@@ -116,6 +121,8 @@ struct Tier {
 
 // Whether a task of the tier waits that may be placed one by one.
 bool IsAnyWaiting(const RoundContext& context, const Tier& tier);
+// Whether one of a gang waits that runs with too few.
+bool IsAnyHealing(const RoundContext& context, const Tier& tier);
 
 }  // namespace sluice
 

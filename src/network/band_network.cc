@@ -64,6 +64,17 @@ int64_t WantedBy(const BandClass& band_class) {
   return std::max<int64_t>(band_class.followers, 1);
 }
 
+bool IsOpen(const BandClass& band_class, size_t group) {
+  return band_class.open_groups.empty() || band_class.open_groups[group];
+}
+
+// How many of its tasks a machine takes that has so much free, with all that
+// room is reserved for.
+FlowUnits TimesWithReserved(const Resources& free, const BandClass& band_class,
+                            FlowUnits limit) {
+  return band_class.Room().TimesIn(free, TimesIn(free, band_class.key, limit));
+}
+
 // Units of which each `width` cost `step` more than those before, the first
 // `cost`, and those beyond `first` come last; `limit` units together.
 std::vector<CostSegment> RisingSegments(FlowCost cost, FlowCost step,
@@ -317,14 +328,18 @@ std::vector<std::vector<bool>> BandNetwork::FindRoomForAll(
       place.preference = std::min(place.preference, preference);
       place.room += is_by_machine ? fit : fit * groups[g].size();
       if (is_by_machine) place.domains = groups[g].size();
-      place.groups.push_back(g);
+      if (IsOpen(band_class, g)) place.groups.push_back(g);
     }
   }
   // How full the followers of the leaders before make each place, in parts.
   std::map<PlaceId, int64_t> taken;
   constexpr int64_t kFull = 1 << 20;
   for (size_t i = 0; i < classes.size(); ++i) {
-    if (places[i].empty()) continue;
+    if (std::ranges::all_of(places[i], [](const auto& entry) {
+          return entry.second.groups.empty();
+        })) {
+      continue;
+    }
     has_room[i].resize(groups.size(), false);
     const auto allow = [&](const Place& place) {
       for (const size_t g : place.groups) has_room[i][g] = true;
@@ -341,6 +356,7 @@ std::vector<std::vector<bool>> BandNetwork::FindRoomForAll(
     PlaceId best_id;
     int64_t best_part = 0;
     for (const auto& [id, place] : places[i]) {
+      if (place.groups.empty()) continue;
       const int64_t part = wanted * kFull / std::max<int64_t>(place.room, 1);
       const int64_t full = (taken[id] + part) / place.domains;
       const std::tuple rank(full > kFull, place.preference, full);
@@ -391,13 +407,15 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
   // spends its time on: what is read of a class for each stands close together.
   struct Asker {
     Resources request;
+    Resources room;  // The request, and what is reserved with it.
     const ClassPeers* peers;
-    bool asks_for_more;  // Than that its request fits.
+    bool asks_for_more;  // Than that there is room.
   };
   std::vector<Asker> askers;
-  for (const auto& [key, tasks, peers, followers, gang_minimum] : classes) {
-    askers.push_back({key.request, peers,
-                      peers != nullptr || constraints.AsksForMoreThanFit(key)});
+  for (const BandClass& one : classes) {
+    askers.push_back(
+        {one.key.request, one.Room(), one.peers,
+         one.peers != nullptr || constraints.AsksForMoreThanFit(one.key)});
   }
   std::vector<Candidates> candidates(outlets_.size(), Candidates(supply_));
   std::vector<Interest> fitting;
@@ -410,19 +428,19 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
     for (const Interest& interest :
          interests[static_cast<size_t>(group.kind)]) {
       const size_t i = interest.class_index;
-      if (!askers[i].request.FitsIn(group.free) ||
+      if (!askers[i].room.FitsIn(group.free) ||
           (!group.room.empty() && group.room[i] == 0)) {
         continue;
       }
       if (askers[i].asks_for_more) {
         const std::vector<bool>& has_room = has_room_for_all[i];
-        if ((!has_room.empty() && !has_room[g]) ||
+        if ((!has_room.empty() && !has_room[g]) || !IsOpen(classes[i], g) ||
             !IsOpenBesideFit(i, classes[i], group, constraints)) {
           continue;
         }
       }
       fitting.push_back(interest);
-      largest.MaxWith(askers[i].request);
+      largest.MaxWith(askers[i].room);
     }
     if (fitting.empty()) continue;
     const FlowUnits slots =
@@ -519,7 +537,7 @@ void BandNetwork::AddPlacementArcs(
     for (const auto& [outlet, candidate] : of_groups[g]) {
       const auto [i, from] = outlets_[outlet];
       const auto tasks = std::ssize(classes[i].tasks);
-      FlowUnits fit = TimesIn(groups[g].free, classes[i].key, tasks);
+      FlowUnits fit = TimesWithReserved(groups[g].free, classes[i], tasks);
       if (!groups[g].room.empty()) fit = std::min(fit, groups[g].room[i]);
       fit = RoomOn(i, machine, fit);
       const ArcIndex arc = problem_.AddConvexArc(

@@ -56,6 +56,14 @@ struct BandClass {
   // Of a gang that is placed as a whole: how many of its tasks at least.  The
   // same for all its classes.
   int64_t gang_minimum = 0;
+  // The groups that it may go to, of those that its rules allow; empty: all.
+  std::vector<bool> open_groups = {};
+  // What its machine must have room for, if that is more than a task asks for.
+  std::optional<Resources> reserved = {};
+
+  const Resources& Room() const {
+    return reserved.has_value() ? *reserved : key.request;
+  }
 };
 
 // The network's costs are points of the policies in this many parts, so that

@@ -517,6 +517,66 @@ BENCHMARK(BM_RoundOfGangs)
     ->Args({1000, 1})
     ->Unit(benchmark::kMillisecond);
 
+// Pairs of a task that may run on public machines only, a tenth of all, and one
+// of another job that it must share its machine, or its zone, with.
+// Arguments: machines, pairs, kinds of machines, whether it is the machine.
+void BM_RoundOfPairs(benchmark::State& bench) {
+  const PolicySet policies = *PolicySet::FromNames("cpu_memory");
+  const ConstraintSet constraints;
+  const std::unique_ptr<Solver> base = MakeSolver(kSolver);
+  const std::string topology = bench.range(3) != 0 ? "hostname" : "zone";
+  Shares shares;
+  for (auto _ : bench) {
+    bench.PauseTiming();
+    auto scheduler =
+        std::make_unique<Scheduler>(policies, constraints, RoundOptions());
+    ClusterState& state = scheduler->mutable_state();
+    for (int64_t i = 0; i < bench.range(0); ++i) {
+      MachineSpec spec;
+      spec.uuid = StrCat("machine-", i);
+      spec.name = spec.uuid;
+      spec.allocatable = {{"cpu", 32000},
+                          {"memory", 128 * kGib + i % bench.range(2)},
+                          {"pods", 110}};
+      spec.capacity = spec.allocatable;
+      spec.labels = {{"hostname", spec.uuid},
+                     {"net", i % 10 == 9 ? "public" : "private"},
+                     {"zone", StrCat("zone-", i % 8)}};
+      CHECK(state.Apply(AddMachine{spec}, 0) == Ack::kOk);
+    }
+    for (int64_t i = 0; i < 2 * bench.range(1); ++i) {
+      const int64_t pair = i / 2;
+      SubmitTask submit;
+      submit.task = {static_cast<uint64_t>(1 + i)};
+      submit.job_uuid = StrCat("job-", i);
+      submit.spec.task_namespace = "namespace";
+      submit.spec.request = {{"cpu", 50 * (1 + pair % 10)},
+                             {"memory", kGib / 16 * (1 + pair % 16)}};
+      if (i % 2 == 0) {
+        submit.spec.rules = {
+            .selectors = {LabelIn("net", {"public"})},
+            .affinity = {
+                {.tasks = {.labels = {{LabelIn("app", {StrCat(pair)})}},
+                           .namespaces = {"namespace"}},
+                 .topology_key = topology}}};
+      } else {
+        submit.spec.labels = {{"app", StrCat(pair)}};
+      }
+      CHECK(state.Apply(submit, 0) == Ack::kOk);
+    }
+    RoundSolver solver(*base);  // Which has seen nothing yet.
+    bench.ResumeTiming();
+    RunRound(scheduler.get(), &solver, &shares);
+    bench.PauseTiming();
+    scheduler.reset();
+    bench.ResumeTiming();
+  }
+  shares.Report(&bench);
+}
+BENCHMARK(BM_RoundOfPairs)
+    ->ArgsProduct({{5000}, {1000}, {1, 5000}, {0, 1}})
+    ->Unit(benchmark::kMillisecond);
+
 }  // namespace
 }  // namespace sluice
 

@@ -15,7 +15,10 @@ class Fill : public Stage {
   enum class Whom { kHealing, kAdmitted, kAll };
 
   Fill(RoundContext* context, Tier* tier, Whom whom)
-      : context_(*context), tier_(*tier), whom_(whom), passes_(context) {}
+      : context_(*context),
+        tier_(*tier),
+        whom_(whom),
+        passes_(context, Passes::Following::kNext) {}
 
   std::optional<RoundWork> Next() override {
     while (true) {
@@ -63,12 +66,7 @@ class Fill : public Stage {
 }  // namespace
 
 std::unique_ptr<Stage> MakeHealGangs(RoundContext* context, Tier* tier) {
-  bool is_any_healing = false;
-  tier->VisitWaiting(context->state, [&](const ClassKey& key, const auto&) {
-    is_any_healing = context->gangs.IsHealing(key);
-    return !is_any_healing;
-  });
-  if (!is_any_healing) return nullptr;
+  if (!IsAnyHealing(*context, *tier)) return nullptr;
   return std::make_unique<Fill>(context, tier, Fill::Whom::kHealing);
 }
 

@@ -6,16 +6,6 @@
 namespace sluice {
 namespace {
 
-// Whether a task of a gang waits that runs with too few.
-bool IsAnyHealing(const RoundContext& context, const Tier& tier) {
-  bool is_healing = false;
-  tier.VisitWaiting(context.state, [&](const ClassKey& key, const auto&) {
-    is_healing = context.gangs.IsHealing(key);
-    return !is_healing;
-  });
-  return is_healing;
-}
-
 class Search : public Stage {
  public:
   Search(RoundContext* context, Tier* tier)

@@ -103,6 +103,16 @@ TEST_F(ClassPeersTest, MustWaitWhileNobodyIsThereAndItIsNotTheFirst) {
   }
 }
 
+TEST_F(ClassPeersTest, SaysWhereItMayGoBesideItsAffinity) {
+  RunOn("a1", "cat");
+  PlacementRules rules = Near({kDbInZone});
+  rules.anti_affinity = {{App("cat"), ""}};
+  const ClassPeers peers = PeersOf("me", rules);
+  EXPECT_THAT(AllowedBy(peers), IsEmpty());
+  EXPECT_TRUE(peers.AllowsBesideAffinity(*state_.FindMachine("a2")));
+  EXPECT_FALSE(peers.AllowsBesideAffinity(*state_.FindMachine("a1")));
+}
+
 TEST_F(ClassPeersTest, NeedsALeaderWhereItFollowsItselfAndNobodyIsThere) {
   RunOn("a1", "cat");
   const struct {

@@ -321,12 +321,50 @@ TEST_F(BandNetworkTest, DrawsOnlyMachinesThatTakeSomething) {
   EXPECT_THAT(ValidateProblem(none.problem()), IsOk());
 }
 
+TEST_F(BandNetworkTest, KeepsRoomForWhatIsReservedWithATask) {
+  ClusterBuilder()
+      .Machine("small", {.cpu = 500})
+      .Machines("large", 2, {.cpu = 2900})
+      .Tasks(1, 5, {.cpu = 100})
+      .ApplyTo(&cluster_);
+  std::vector<BandClass> classes = Classes();
+  classes[0].reserved = Resources(1000, 0, 0, 2);
+  const BandNetwork network = Draw(classes, 0);
+  std::map<std::string, int> placed;
+  for (const Proposal& one :
+       network.Decode(cluster_.SolveFlow(network.problem()))) {
+    ++placed[cluster_.state().FindMachine(one.machine)->uuid];
+  }
+  EXPECT_THAT(placed, ElementsAre(Pair("large0", 2), Pair("large1", 2)));
+}
+
+TEST_F(BandNetworkTest, SendsAClassToItsOpenGroupsOnly) {
+  ClusterBuilder()
+      .Machine("large", {.cpu = 2000})
+      .Machine("small", {.cpu = 1000})
+      .Task(1, {.cpu = 100, .labels = {{"app", "db"}}})
+      .Task(2, {.rules = {.affinity = {{App("db"), ""}}}})
+      .ApplyTo(&cluster_);
+  cluster_.mutable_state().SyncPeers();
+  const ClassKey& key = cluster_.TaskOf(1).class_key;
+  const ClassPeers peers(cluster_.state(), cluster_.constraints(), key);
+  const BandClass leader = {.key = key,
+                            .tasks = {&cluster_.TaskOf(1)},
+                            .peers = &peers,
+                            .open_groups = {false, true}};
+  const BandNetwork network = Draw({leader}, 0);
+  const std::vector<Proposal> proposals =
+      network.Decode(cluster_.SolveFlow(network.problem()));
+  ASSERT_THAT(proposals, SizeIs(1));
+  EXPECT_EQ(proposals[0].machine, cluster_.state().FindMachine("small")->id);
+}
+
 TEST_F(BandNetworkTest, TakesClassesWithoutTasks) {
   cluster_.Apply(Added("m", {}));
   const std::vector<BandClass> classes(2);
   const BandNetwork network = Draw(classes, 0);
   EXPECT_FALSE(network.has_machines());
-  const FlowSolution solution = cluster_.Solve(network.problem());
+  const FlowSolution solution = cluster_.SolveFlow(network.problem());
   EXPECT_THAT(network.Decode(solution), IsEmpty());
 }
 
@@ -345,7 +383,7 @@ TEST_F(BandNetworkTest, DrawsMachinesThatAreAlikeAsOne) {
                           CostSegment{3, one}));
   std::map<MachineId, int> tasks;
   for (const Proposal& proposal :
-       network.Decode(cluster_.Solve(network.problem()))) {
+       network.Decode(cluster_.SolveFlow(network.problem()))) {
     ++tasks[proposal.machine];
   }
   EXPECT_THAT(tasks, ElementsAre(Pair(_, 2), Pair(_, 2), Pair(_, 2)));
@@ -365,7 +403,7 @@ TEST_F(BandNetworkTest, DrawsNoMoreMachinesThanAClassHasUseFor) {
   const BandNetwork network = Draw();
   EXPECT_EQ(Supplies(network.problem()).size(), 2u + 1 + 2 + 1);
   for (const Proposal& proposal :
-       network.Decode(cluster_.Solve(network.problem()))) {
+       network.Decode(cluster_.SolveFlow(network.problem()))) {
     EXPECT_LE(proposal.machine, cluster_.state().FindMachine("m1")->id)
         << "the least loaded two";
   }
