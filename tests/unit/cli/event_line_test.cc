@@ -121,7 +121,7 @@ TEST(ParseEventLine, ReadsTheExamples) {
     }
     EXPECT_GT(event_count, 2) << entry.path();
   }
-  EXPECT_GE(file_count, 9);
+  EXPECT_GE(file_count, 11);
 }
 
 }  // namespace

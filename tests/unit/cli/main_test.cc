@@ -151,6 +151,27 @@ TEST(SluicectlBinary, TakesTheExampleTwice) {
   EXPECT_EQ(again.exit_code, 0) << again.text;
 }
 
+TEST(SluicectlBinary, TellsWhoGetsTheMachineThatBothWouldLike) {
+  for (const char* order : {"large", "small"}) {
+    SCOPED_TRACE(order);
+    const Daemon daemon;
+    const std::string server = StrCat(" --server=", daemon.address());
+    const std::string example =
+        StrCat("deploy/examples/wishes_", order, "_first.jsonl");
+    const Result injected =
+        Sluicectl(StrCat("inject ", SourcePath(example), server));
+    EXPECT_EQ(injected.exit_code, 0) << injected.text;
+    EXPECT_THAT(injected.text,
+                HasSubstr("schedule: 2 deltas, 0 unscheduled\n"));
+    EXPECT_THAT(Sluicectl("explain demo/model-2" + server).text,
+                HasSubstr("runs on machine 'gpu', as it prefers"));
+    EXPECT_THAT(Sluicectl("explain demo/report-1" + server).text,
+                HasSubstr("runs on machine 'plain', 1 weight short"));
+    EXPECT_THAT(Sluicectl("status" + server).text,
+                HasSubstr("as good as can be"));
+  }
+}
+
 TEST(SluicectlBinary, ExitsAsItsHelpSays) {
   Daemon daemon;
   const std::string server = StrCat(" --server=", daemon.address());

@@ -4,8 +4,10 @@
 
 #include <optional>
 
+#include "base/strings.h"
 #include "util/cluster_builder.h"
 #include "util/peer_builder.h"
+#include "util/rules_builder.h"
 #include "util/state_invariants.h"
 #include "util/test_scheduler.h"
 
@@ -251,6 +253,35 @@ TEST_F(RoundTest, MayPlaceATaskThatWasSubmittedAnewUnderTheSameUid) {
   Finish(solution);
   EXPECT_EQ(cluster_.MachineOf(1), "m");
   EXPECT_EQ(cluster_.state().FindMachine("m")->used[kCpu], 700);
+}
+
+// The design documents open with this example; here the sizes differ.  Larger
+// tasks are placed first, so the weaker wish once got the machine.
+TEST_F(RoundTest, GivesAMachineToTheStrongerWishWhateverTheSizes) {
+  const auto liking = [](int32_t weight) {
+    PlacementRules rules;
+    rules.preferred = {{weight, {.labels = {LabelExists("gpu")}}}};
+    return rules;
+  };
+  const TaskOptions large = {.cpu = 4000, .job = "large", .rules = liking(1)};
+  const TaskOptions small = {.cpu = 1000, .job = "small", .rules = liking(100)};
+  for (const int others : {1, 301}) {
+    for (const bool is_large_first : {true, false}) {
+      SCOPED_TRACE(StrCat(others, " others, large first: ", is_large_first));
+      TestScheduler cluster;
+      ClusterBuilder()
+          .Machine("gpu", {.cpu = 4000, .labels = {{"gpu", "yes"}}})
+          .Machines("plain", others, {.cpu = 4000})
+          .Task(1, is_large_first ? large : small)
+          .Task(2, is_large_first ? small : large)
+          .ApplyTo(&cluster);
+      const RoundStats& stats = cluster.Round();
+      EXPECT_EQ(stats.placed, 2);
+      EXPECT_EQ(cluster.MachineOf(is_large_first ? 2 : 1), "gpu");
+      EXPECT_EQ(stats.GapRatio(), 0);
+      EXPECT_TRUE(stats.is_bound_known);
+    }
+  }
 }
 
 // What likes a machine best whose slots are counted by a larger task goes there
