@@ -56,30 +56,52 @@ int64_t Gangs::CountMachines(const PlacementRules& rules) const {
 }
 
 std::vector<Gangs::Waiting> Gangs::FindWaiting(uint32_t priority) const {
-  std::map<JobId, Waiting> gangs;
-  std::map<JobId, int64_t> task_counts;
-  for (const auto& [key, tasks] : state_->pending()) {
-    if (!IsClosed(key)) continue;
+  struct Found {
+    Waiting gang;
+    int64_t in_time = 0;
+    int64_t pending = 0;  // Of its tasks, those seen.
+  };
+  std::map<JobId, Found> gangs;
+  const auto add = [&](const ClassKey& key, const auto& tasks, Found* found) {
+    found->pending += std::ssize(tasks);
     const auto count =
         std::distance(tasks.begin(), tasks.lower_bound(sequence_end_));
-    if (count == 0) continue;
+    if (count == 0) return;
+    Waiting& gang = found->gang;
     const int64_t submitted_ms = tasks.begin()->second->submitted_ms;
-    // The most urgent classes come first.
-    const auto [it, is_new] = gangs.try_emplace(*key.gang);
-    Waiting& gang = it->second;
-    if (is_new) {
-      gang.job = *key.gang;
-      gang.submitted_ms = submitted_ms;
-    }
+    gang.job = *key.gang;
+    gang.submitted_ms = gang.classes.empty()
+                            ? submitted_ms
+                            : std::min(gang.submitted_ms, submitted_ms);
     gang.minimum = std::max(gang.minimum, MinimumFor(key));
-    gang.submitted_ms = std::min(gang.submitted_ms, submitted_ms);
     gang.classes.push_back(key);
-    task_counts[*key.gang] += count;
+    found->in_time += count;
+  };
+  const auto& pending = state_->pending();
+  for (auto it = pending.lower_bound(ClassKey{priority, {}});
+       it != pending.end() && it->first.priority == priority; ++it) {
+    const auto& [key, tasks] = *it;
+    if (IsClosed(key)) add(key, tasks, &gangs[*key.gang]);
+  }
+  // Gangs of several priorities are rare: only for these all classes are gone
+  // through, the most urgent first.
+  std::map<JobId, Found> of_several;
+  for (const auto& [job, found] : gangs) {
+    if (found.pending < state_->FindJob(job)->pending_count) of_several[job];
+  }
+  if (!of_several.empty()) {
+    for (const auto& [key, tasks] : pending) {
+      if (!key.gang.has_value()) continue;
+      const auto it = of_several.find(*key.gang);
+      if (it != of_several.end()) add(key, tasks, &it->second);
+    }
+    for (auto& [job, found] : of_several) gangs[job] = std::move(found);
   }
   std::vector<Waiting> result;
-  for (auto& [job, gang] : gangs) {
-    if (gang.classes.front().priority == priority &&
-        task_counts[job] >= gang.minimum && gang.minimum > 0) {
+  for (auto& [job, found] : gangs) {
+    Waiting& gang = found.gang;
+    if (!gang.classes.empty() && gang.classes.front().priority == priority &&
+        found.in_time >= gang.minimum && gang.minimum > 0) {
       result.push_back(std::move(gang));
     }
   }

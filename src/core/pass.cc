@@ -53,11 +53,10 @@ std::vector<MachineGroup> Passes::Groups(const Band& band) {
   if (!band.patterns.empty()) {
     std::vector<MachineGroup> groups = GroupMachines(
         context_.state, eligibility, MachineParts(band.patterns.of_machine));
-    std::erase_if(groups, [&](const MachineGroup& group) {
-      return !band.patterns.of_machine.contains(group.representative().id);
-    });
+    std::erase_if(groups,
+                  [](const MachineGroup& group) { return group.part == 0; });
     for (MachineGroup& group : groups) {
-      const auto& holds = band.patterns.patterns[group.part];
+      const auto& holds = band.patterns.patterns[group.part - 1];
       for (const BandClass& one : classes_) {
         const auto it = holds.find(one.key);
         group.room.push_back(it == holds.end() ? 0 : it->second);

@@ -30,6 +30,7 @@ struct BandMember {
 
 // What machines are to hold, by a packing.
 struct MachinePatterns {
+  // Indices into `patterns`, plus one.
   absl::flat_hash_map<MachineId, uint32_t> of_machine;
   std::vector<std::map<ClassKey, int64_t>> patterns;
 

@@ -48,6 +48,7 @@ struct RoundStats {
   int64_t solve_us = 0;
   int64_t commit_us = 0;
   int64_t total_us = 0;
+  int64_t longest_step_us = 0;  // Of the core thread, without a pause.
 
   // How much of what it costs is not proved to be needed: the larger part of
   // the two, between 0 (as good as can be) and 1.

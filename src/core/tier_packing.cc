@@ -62,6 +62,10 @@ class TierDescriber {
   }
 
   TierPacking Describe() {
+    if (IsAsGoodAsCanBe()) {
+      tier_.least = tier_.now;
+      return std::move(tier_);
+    }
     FindDimensions();
     FindRows();
     FindGroups();
@@ -96,6 +100,22 @@ class TierDescriber {
     if (last_ != steps_.end() && last_->first == key) return last_->second;
     last_ = steps_.try_emplace(key).first;
     return last_->second;
+  }
+
+  // Whether all tasks are where they like best of all kinds of machines, and
+  // none waits: nearly always, and found out without a look at the machines.
+  bool IsAsGoodAsCanBe() {
+    if (tier_.now.waiting > 0) return false;
+    Cost placed = 0;
+    for (const auto& [one, steps] : placements_) {
+      placed += PreferenceOf(*one.task, one.machine);
+      if (last_kinds_.empty()) return false;
+      tier_.least.placed += last_least_;
+    }
+    const bool is_least = placed <= tier_.least.placed;
+    tier_.least.placed = 0;
+    if (is_least) tier_.now.placed = placed;
+    return is_least;
   }
 
   void FindDimensions() {
@@ -294,6 +314,10 @@ class TierDescriber {
     if (rules != last_rules_) {
       last_rules_ = rules;
       last_kinds_ = eligibility_->KindsFor(*rules);
+      last_least_ = std::numeric_limits<Cost>::max();
+      for (const Eligibility::Kind& kind : last_kinds_) {
+        last_least_ = std::min(last_least_, kind.preference);
+      }
     }
     const auto kind = std::ranges::lower_bound(
         last_kinds_, eligibility_->KindOf(*state_.FindMachine(machine)), {},
@@ -319,6 +343,7 @@ class TierDescriber {
   std::map<std::vector<int64_t>, size_t> row_index_;
   const PlacementRules* last_rules_ = nullptr;
   std::span<const Eligibility::Kind> last_kinds_;
+  Cost last_least_ = 0;  // Of these.
 };
 
 }  // namespace

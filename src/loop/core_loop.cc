@@ -149,6 +149,7 @@ void CoreLoop::Handle(SolveResult solved) {
   must_sync_ = true;
   const int64_t commit_us = clock_.MonotonicUs() - start_us;
   round_.commit_us += commit_us;
+  step_us_ = commit_us;
   metrics_.commit_seconds.Observe(Seconds(commit_us));
   ContinueRound();
 }
@@ -222,6 +223,9 @@ void CoreLoop::ContinueRound() {
   const int64_t build_us = clock_.MonotonicUs() - start_us;
   round_.build_us += build_us;
   metrics_.build_seconds.Observe(Seconds(build_us));
+  // What was committed just before is part of the same step.
+  round_.longest_step_us =
+      std::max(round_.longest_step_us, std::exchange(step_us_, 0) + build_us);
   if (!work.has_value()) {
     EndRound();
     return;
@@ -272,6 +276,8 @@ void CoreLoop::CountRound() {
   last_round_.build_us = round_.build_us;
   last_round_.solve_us = round_.solve_us;
   last_round_.commit_us = round_.commit_us;
+  last_round_.longest_step_us = round_.longest_step_us;
+  metrics_.longest_step.Set(Seconds(round_.longest_step_us));
   const int64_t end_us = clock_.MonotonicUs();
   last_round_.total_us = end_us - round_start_us_;
   metrics_.rounds.Increment();

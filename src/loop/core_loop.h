@@ -201,6 +201,7 @@ class CoreLoop {
 
   RoundStats round_;  // Times of the running round.
   int64_t round_start_us_ = 0;
+  int64_t step_us_ = 0;  // Of committing, just before more is drawn.
   RoundStats last_round_;
 
   std::array<Metrics::Counter*, std::variant_size_v<Command>> event_counters_;

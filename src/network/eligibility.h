@@ -79,7 +79,8 @@ class Eligibility {
   MachineKinds kinds_;
   VerdictCache verdicts_;
   absl::flat_hash_map<uint32_t, Answers> answers_;  // By the id of the rules.
-  EligibilityCounters former_;  // Before all was begun anew.
+  EligibilityCounters former_;             // Before all was begun anew.
+  std::optional<uint64_t> arrivals_seen_;  // Of pending classes.
 };
 
 }  // namespace sluice

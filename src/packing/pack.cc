@@ -90,6 +90,11 @@ class Packer {
   // Where hardly two machines are alike: mends what is known, and proves what
   // coarse prices do.
   void SearchNearby() {
+    if (problem_.former.empty()) {
+      for (const std::vector<Pattern>& packing : relaxation_.Seed()) {
+        Keep(Drafted(packing));
+      }
+    }
     Mend(problem_, {}, kMendsMax, &relaxation_, &*best_);
     bound_ = ProveByCoarsePrices(best_->Cost().waiting);
   }

@@ -88,21 +88,21 @@ class ClusterState {
   // a machine that is gone by then it is void, and its placement with it.
   // No-op where it was revoked meanwhile.
   void EndDelivery(uint64_t sequence, bool is_delivered);
-
   const TaskMap& tasks() const { return tasks_; }
   const JobMap& jobs() const { return jobs_; }
   const MachineMap& machines() const { return machines_; }
-  // Classes with schedulable tasks, the most urgent first.
+  // Classes with schedulable tasks, the most urgent first; how often one came.
   const ClassMap& pending() const { return pending_; }
   int64_t pending_count() const { return pending_count_; }
+  uint64_t pending_arrivals() const { return pending_arrivals_; }
   // Tasks that wait, schedulable or quarantined, ascending.
   const absl::btree_set<TaskId>& unscheduled() const { return unscheduled_; }
 
   const Task* FindTask(TaskId id) const;
   const Job* FindJob(JobId id) const;
   const Machine* FindMachine(MachineId id) const;
-  // By the uuid of the machine itself.
-  const Machine* FindMachine(std::string_view uuid) const;
+  const Machine* FindMachine(
+      std::string_view uuid) const;  // The machine's own.
 
   // The name of a resource ("cpu", "nvidia.com/gpu", ...); "" of a free index.
   const std::string& ResourceName(ResourceIndex index) const;
@@ -110,7 +110,6 @@ class ClusterState {
   int64_t departed_count() const;
   NamedAmounts ToNamed(const Resources& resources) const;
   LabelPairs ToPairs(const std::vector<Label>& labels) const;
-
   const StateCounters& counters() const { return counters_; }
   uint64_t version() const { return counters_.version; }
   // Submissions that used a known uid again, since the start.
@@ -221,6 +220,7 @@ class ClusterState {
   MachineMap machines_;
   ClassMap pending_;
   int64_t pending_count_ = 0;
+  uint64_t pending_arrivals_ = 0;
   absl::btree_set<TaskId> unscheduled_;
   absl::btree_map<uint64_t, Delta> outbox_;
   absl::flat_hash_map<TaskId, absl::InlinedVector<uint64_t, 1>> deltas_of_task_;

@@ -98,8 +98,8 @@ class Pack : public Stage {
     std::vector<std::vector<uint32_t>> of_group(packing_.machines.size());
     std::vector<size_t> taken(packing_.machines.size(), 0);
     for (const Pattern& pattern : solution.patterns) {
-      const auto index = static_cast<uint32_t>(patterns.patterns.size());
       auto& holds = patterns.patterns.emplace_back();
+      const auto index = static_cast<uint32_t>(patterns.patterns.size());
       for (const auto& [c, count] : pattern.tasks) {
         holds[packing_.classes[c]] = count;
       }

@@ -1,0 +1,259 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/round_context.h"
+#include "core/stages/stage.h"
+#include "util/cluster_builder.h"
+#include "util/peer_builder.h"
+#include "util/rules_builder.h"
+#include "util/state_invariants.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+constexpr int64_t kMinuteMs = 60000;
+
+class PackTest : public testing::Test {
+ protected:
+  void TearDown() override {
+    EXPECT_EQ(FindContradiction(cluster_.state()), "");
+  }
+  // Places the task as a pass would have.
+  void Place(uint64_t uid, std::string_view uuid) {
+    cluster_.eligibility();  // Learns the rules of what waits.
+    cluster_.mutable_state().Place({uid},
+                                   cluster_.state().FindMachine(uuid)->id, 0);
+  }
+  void Run(MakeStage make, int64_t now_ms = 0, uint32_t priority = 0) {
+    context_.emplace(
+        RoundContext::Subject{cluster_.mutable_state(), cluster_.policies(),
+                              cluster_.constraints(),
+                              cluster_.scheduler().eligibility()},
+        options_, now_ms);
+    stats_ = RoundStats();
+    context_->stats = &stats_;
+    tier_ = Tier{.priority = priority};
+    const std::unique_ptr<Stage> stage = make(&*context_, &tier_);
+    if (stage == nullptr) return;
+    while (const std::optional<RoundWork> work = stage->Next()) {
+      stage->Finish(cluster_.Solve(*work));
+    }
+    stage->End();
+  }
+  void Pack(int64_t now_ms = 0, uint32_t priority = 0) {
+    Run(&MakePack, now_ms, priority);
+  }
+  std::string On(uint64_t uid) { return cluster_.MachineOf(uid); }
+
+  TestScheduler cluster_;
+  RoundOptions options_;
+  RoundStats stats_;
+  std::optional<RoundContext> context_;
+  Tier tier_;
+};
+
+TEST_F(PackTest, GivesTheRoomOfOneTaskToTwo) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Task(1, {.cpu = 900})
+      .Tasks(2, 2, {.cpu = 500})
+      .ApplyTo(&cluster_);
+  Place(1, "m");
+  Pack();
+  EXPECT_EQ(On(1), "");
+  EXPECT_EQ(On(2), "m");
+  EXPECT_EQ(On(3), "m");
+  EXPECT_EQ(stats_.placed, 1);  // Two more, one less.
+  EXPECT_TRUE(tier_.is_settled);
+}
+
+TEST_F(PackTest, LeavesAloneWhatIsAsGoodAsCanBe) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Task(1, {.cpu = 600})
+      .Task(2, {.cpu = 600})
+      .ApplyTo(&cluster_);
+  Place(1, "m");
+  Pack();
+  EXPECT_EQ(On(1), "m");
+  EXPECT_EQ(stats_.withdrawn, 0);
+}
+
+TEST_F(PackTest, AsksForNothingWhereNothingCouldBeBetter) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Task(1, {.cpu = 600})
+      .Task(2, {.cpu = 2000})
+      .ApplyTo(&cluster_);
+  Place(1, "m");
+  Pack();
+  EXPECT_EQ(stats_.packings, 0) << "the other task fits nowhere at all";
+  EXPECT_TRUE(tier_.is_settled);
+}
+
+TEST_F(PackTest, GivesTheRoomToTheOlderTask) {
+  cluster_.Apply(Added("m", {.cpu = 1000}), 0);
+  cluster_.Apply(Submitted(1, {.cpu = 600}), 0);
+  cluster_.Apply(Submitted(2, {.cpu = 600}), kMinuteMs);
+  Place(2, "m");
+  Pack(kMinuteMs);
+  EXPECT_EQ(On(1), "m");
+}
+
+TEST_F(PackTest, KeepsAnOldTaskThatIsDearerThanTwoNewOnes) {
+  cluster_.Apply(Added("m", {.cpu = 1000}), 0);
+  cluster_.Apply(Submitted(1, {.cpu = 1000}), 0);
+  cluster_.Apply(Submitted(2, {.cpu = 500}), 2 * kMinuteMs);
+  cluster_.Apply(Submitted(3, {.cpu = 500}), 2 * kMinuteMs);
+  Place(1, "m");
+  Pack(2 * kMinuteMs);
+  EXPECT_EQ(On(1), "m");
+}
+
+TEST_F(PackTest, LeavesWhatAClientWasTold) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Machine("n", {.cpu = 1000})
+      .Tasks(1, 2, {.cpu = 900})
+      .Tasks(3, 4, {.cpu = 500})
+      .ApplyTo(&cluster_);
+  Place(1, "m");
+  cluster_.Deliver();
+  Place(2, "n");
+  Pack();
+  EXPECT_EQ(On(1), "m");
+  EXPECT_EQ(On(2), "");
+}
+
+TEST_F(PackTest, StaysWithinItsPriority) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Machine("n", {.cpu = 1000})
+      .Task(1, {.cpu = 900, .priority = 1})
+      .Task(2, {.cpu = 900})
+      .Tasks(3, 2, {.cpu = 500, .priority = 1})
+      .ApplyTo(&cluster_);
+  Place(1, "m");
+  Place(2, "n");
+  Pack();
+  EXPECT_EQ(On(1), "m");
+  EXPECT_EQ(On(2), "n");
+  Pack(0, /*priority=*/1);
+  EXPECT_EQ(On(1), "");
+  EXPECT_EQ(On(3), "m");
+}
+
+TEST_F(PackTest, LeavesTasksAloneThatDependOnOthers) {
+  PlacementRules rules;
+  rules.anti_affinity = {{TasksOfJob("other"), "zone"}};
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Task(1, {.cpu = 900, .rules = rules})
+      .Tasks(2, 2, {.cpu = 500})
+      .ApplyTo(&cluster_);
+  Place(1, "m");
+  Pack();
+  EXPECT_EQ(On(1), "m");
+  EXPECT_TRUE(tier_.leaves_out);
+  EXPECT_FALSE(tier_.is_settled);
+}
+
+// A gang that has started may move, and stays whole whatever that displaces.
+TEST_F(PackTest, MovesAGangThatStartedAndKeepsItWhole) {
+  ClusterBuilder()
+      .Machine("large", {.cpu = 900})
+      .Machine("small", {.cpu = 400})
+      .ApplyTo(&cluster_);
+  for (const uint64_t uid : {1, 2}) {
+    cluster_.Apply(
+        Submitted(uid, {.cpu = 200, .job = "gang"}, {.gang = {.minimum = 2}}));
+  }
+  cluster_.Apply(Submitted(3, {.cpu = 900}));
+  Place(1, "large");
+  Place(2, "large");
+  Pack();
+  EXPECT_EQ(On(1), "small");
+  EXPECT_EQ(On(2), "small");
+  EXPECT_EQ(On(3), "large");
+}
+
+TEST_F(PackTest, DoesNothingWithoutABudget) {
+  options_.improve_budget = 0;
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Task(1, {.cpu = 900})
+      .Tasks(2, 2, {.cpu = 500})
+      .ApplyTo(&cluster_);
+  Place(1, "m");
+  Pack();
+  EXPECT_EQ(On(1), "m");
+}
+
+// Where the wish of weight 100 is met that of weight 1 is not.
+TEST_F(PackTest, MeetsTheStrongerWishWhateverTheSizes) {
+  const auto wish = [](int32_t weight) {
+    PlacementRules rules;
+    rules.preferred = {{weight, {{LabelIn("gpu", {"yes"})}, {}}}};
+    return rules;
+  };
+  ClusterBuilder()
+      .Machine("gpu", {.cpu = 4000, .labels = {{"gpu", "yes"}}})
+      .Machine("plain", {.cpu = 4000})
+      .Task(1, {.cpu = 4000, .rules = wish(1)})
+      .Task(2, {.cpu = 1000, .rules = wish(100)})
+      .ApplyTo(&cluster_);
+  Place(1, "gpu");
+  Place(2, "plain");
+  Pack();
+  EXPECT_EQ(On(1), "plain");
+  EXPECT_EQ(On(2), "gpu");
+}
+
+TEST_F(PackTest, SpreadsLoadOverMachinesThatThePlanNeedsNot) {
+  PlacementRules rules;
+  rules.preferred = {{50, {{LabelIn("disk", {"ssd"})}, {}}}};
+  ClusterBuilder()
+      .Machines("ssd", 4, {.cpu = 8000, .labels = {{"disk", "ssd"}}})
+      .Machine("hdd", {.cpu = 8000})
+      .Tasks(1, 8, {.cpu = 1000, .rules = rules})
+      .ApplyTo(&cluster_);
+  for (uint64_t uid = 1; uid <= 8; ++uid) Place(uid, "hdd");
+  Pack();
+  for (const std::string uuid : {"ssd0", "ssd1", "ssd2", "ssd3"}) {
+    EXPECT_EQ(cluster_.state().FindMachine(uuid)->tasks.size(), 2u) << uuid;
+  }
+}
+
+TEST_F(PackTest, AppraisesWhatCouldNotBePlacedAtAll) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Tasks(1, 3, {.cpu = 2000})
+      .ApplyTo(&cluster_);
+  Run(&MakeAppraise);
+  const RoundContext::Appraisal& found = context_->appraisals.at(0);
+  EXPECT_GT(found.cost.waiting, 0);
+  EXPECT_EQ(found.bound, found.cost);
+  EXPECT_EQ(stats_.packings, 0);
+}
+
+TEST_F(PackTest, AppraisesWhatCouldBeBetter) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Task(1, {.cpu = 900})
+      .Tasks(2, 2, {.cpu = 500})
+      .ApplyTo(&cluster_);
+  context_.reset();
+  Run(&MakeAppraise);
+  const RoundContext::Appraisal& found = context_->appraisals.at(0);
+  ASSERT_TRUE(found.bound.has_value());
+  EXPECT_EQ(3 * found.bound->waiting, found.cost.waiting);
+  EXPECT_EQ(stats_.packings, 1);
+}
+
+}  // namespace
+}  // namespace sluice

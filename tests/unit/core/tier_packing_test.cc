@@ -1,0 +1,161 @@
+#include "core/tier_packing.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "cost/waiting_cost.h"
+#include "util/cluster_builder.h"
+#include "util/peer_builder.h"
+#include "util/rules_builder.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+class TierPackingTest : public testing::Test {
+ protected:
+  void Place(uint64_t uid, std::string_view uuid) {
+    cluster_.eligibility();  // Learns the rules of what waits.
+    cluster_.mutable_state().Place({uid},
+                                   cluster_.state().FindMachine(uuid)->id, 0);
+  }
+  TierPacking Describe(TierScope scope = TierScope::kMovable,
+                       int64_t now_ms = 0) {
+    context_.emplace(
+        RoundContext::Subject{cluster_.mutable_state(), cluster_.policies(),
+                              cluster_.constraints(),
+                              cluster_.scheduler().eligibility()},
+        RoundOptions(), now_ms);
+    return DescribeTier(scope, Tier(), &*context_);
+  }
+  TestScheduler cluster_;
+  std::optional<RoundContext> context_;
+};
+
+TEST_F(TierPackingTest, HasEqualMachinesAsOneGroup) {
+  ClusterBuilder()
+      .Machines("m", 3, {.cpu = 1000})
+      .Machine("n", {.cpu = 2000})
+      .Tasks(1, 5, {.cpu = 400})
+      .ApplyTo(&cluster_);
+  const TierPacking tier = Describe();
+  ASSERT_EQ(tier.problem.groups.size(), 2u);
+  EXPECT_EQ(tier.problem.groups[0].machines, 3);
+  EXPECT_EQ(tier.machines[0].size(), 3u);
+  ASSERT_EQ(tier.problem.classes.size(), 1u);
+  EXPECT_EQ(tier.problem.classes[0].count(), 5);
+  EXPECT_EQ(tier.now.waiting, 5 * WaitingCost(0));
+  EXPECT_EQ(tier.least.waiting, 0);
+}
+
+TEST_F(TierPackingTest, CountsWhatThePassesPlacedAsFreeAndAsKnown) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Tasks(1, 2, {.cpu = 400})
+      .Task(3, {.cpu = 700})
+      .ApplyTo(&cluster_);
+  Place(1, "m");
+  Place(2, "m");
+  const TierPacking tier = Describe();
+  ASSERT_EQ(tier.problem.groups.size(), 1u);
+  EXPECT_EQ(tier.problem.groups[0].free[0], 1000);
+  EXPECT_EQ(tier.placed.size(), 2u);
+  ASSERT_EQ(tier.problem.former.size(), 1u);
+  const Pattern& known = tier.problem.former[0];
+  EXPECT_EQ(known.machines, 1);
+  ASSERT_EQ(known.tasks.size(), 1u);
+  EXPECT_EQ(tier.classes[known.tasks[0].first].request[kCpu], 400);
+  EXPECT_EQ(known.tasks[0].second, 2);
+  EXPECT_EQ(tier.now.waiting, WaitingCost(0));
+}
+
+TEST_F(TierPackingTest, LeavesOutWhatFitsNowhereAndMachinesOfNoUse) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Machine("tiny", {.cpu = 100})
+      .Task(1, {.cpu = 500})
+      .Task(2, {.cpu = 5000})
+      .ApplyTo(&cluster_);
+  const TierPacking tier = Describe();
+  EXPECT_EQ(tier.problem.classes.size(), 1u);
+  EXPECT_EQ(tier.problem.groups.size(), 1u);
+  EXPECT_EQ(tier.misfits, WaitingCost(0));
+  EXPECT_EQ(tier.least.waiting, WaitingCost(0));
+  EXPECT_EQ(tier.now.waiting, 2 * WaitingCost(0));
+}
+
+TEST_F(TierPackingTest, ChargesPreferencesAndSoftTaints) {
+  PlacementRules rules;
+  rules.preferred = {{10, {{LabelIn("disk", {"ssd"})}, {}}}};
+  ClusterBuilder()
+      .Machine("ssd", {.cpu = 1000,
+                       .labels = {{"disk", "ssd"}},
+                       .taints = {{"old", "", TaintEffect::kPreferNoSchedule}}})
+      .Machine("hdd", {.cpu = 1000})
+      .Machine("bad",
+               {.cpu = 1000, .taints = {{"x", "", TaintEffect::kNoSchedule}}})
+      .Task(1, {.cpu = 100, .rules = rules})
+      .ApplyTo(&cluster_);
+  Place(1, "ssd");
+  const TierPacking tier = Describe();
+  EXPECT_EQ(tier.now.placed, 450000);
+  EXPECT_EQ(tier.least.placed, 30000);
+  EXPECT_EQ(tier.problem.groups.size(), 2u) << "none for the third machine";
+}
+
+TEST_F(TierPackingTest, KnowsHostPortsThatOthersUse) {
+  PlacementRules rules;
+  rules.host_ports = {{.port = 80}};
+  ClusterBuilder()
+      .Machines("m", 2, {.cpu = 1000})
+      .Tasks(1, 3, {.cpu = 100, .rules = rules})
+      .ApplyTo(&cluster_);
+  Place(1, "m0");
+  cluster_.Deliver();
+  const TierPacking told = Describe();
+  ASSERT_EQ(told.problem.groups.size(), 1u);
+  EXPECT_EQ(told.machines[0][0], cluster_.state().FindMachine("m1")->id);
+  EXPECT_EQ(told.problem.classes[0].per_machine_max, 1);
+  Place(2, "m1");
+  EXPECT_EQ(Describe().problem.groups[0].machines, 1)
+      << "what was placed just now is placed anew";
+}
+
+TEST_F(TierPackingTest, TellsAgesOfAClassApart) {
+  cluster_.Apply(Added("m", {.cpu = 1000}), 0);
+  cluster_.Apply(Submitted(1, {.cpu = 100}), 0);
+  cluster_.Apply(Submitted(2, {.cpu = 100}), 60000);
+  const TierPacking tier = Describe(TierScope::kMovable, 60000);
+  const std::vector<WaitingStep>& steps = tier.problem.classes[0].waiting;
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0].cost, WaitingCost(0));
+  EXPECT_EQ(steps[1].cost, WaitingCost(60000));
+}
+
+TEST_F(TierPackingTest, TakesTasksWithTermsOnlyForABound) {
+  PlacementRules rules;
+  rules.anti_affinity = {{TasksOfJob("other"), "zone"}};
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Task(1, {.cpu = 100, .rules = rules})
+      .ApplyTo(&cluster_);
+  EXPECT_TRUE(Describe().problem.classes.empty());
+  EXPECT_TRUE(Describe().leaves_out);
+  EXPECT_EQ(Describe(TierScope::kAll).problem.classes.size(), 1u);
+  EXPECT_FALSE(Describe(TierScope::kAll).leaves_out);
+}
+
+TEST_F(TierPackingTest, TakesAGangThatWaitsOnlyForABound) {
+  cluster_.Apply(Added("m", {.cpu = 1000}));
+  cluster_.Apply(Submitted(1, {.cpu = 100}, {.gang = {.minimum = 1}}));
+  EXPECT_TRUE(Describe().problem.classes.empty());
+  EXPECT_EQ(Describe(TierScope::kAll).problem.classes.size(), 1u);
+  Place(1, "m");
+  cluster_.Apply(Submitted(2, {.cpu = 5000, .job = "plain"}));
+  EXPECT_EQ(Describe().problem.classes.size(), 1u) << "once it runs";
+}
+
+}  // namespace
+}  // namespace sluice
