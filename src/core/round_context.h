@@ -18,6 +18,7 @@
 #include "core/followers.h"
 #include "core/gangs.h"
 #include "core/round_stats.h"
+#include "core/transaction.h"
 #include "cost/policy_set.h"
 #include "network/eligibility.h"
 #include "network/machine_groups.h"
@@ -83,6 +84,8 @@ class RoundContext {
   }
   // Takes back those of the placements that can be.
   void Withdraw(std::span<const TaskId> tasks);
+  // Keeps what the transaction did, and counts it.
+  Transaction::Outcome Keep(Transaction* transaction);
 
  private:
   Eligibility& eligibility_;

@@ -1,7 +1,11 @@
 // The stage that looks at every way to place a small tier.
 
+#include <optional>
+
+#include "core/neighborhood.h"
+#include "core/neighborhood_search.h"
 #include "core/stages/stage.h"
-#include "core/tier_search.h"
+#include "core/transaction.h"
 
 namespace sluice {
 namespace {
@@ -12,14 +16,14 @@ class Search : public Stage {
       : context_(*context), tier_(*tier) {}
 
   std::optional<RoundWork> Next() override {
-    Eligibility& eligibility = context_.FreshEligibility();
-    context_.state.SyncPeers();
-    const auto [placed, given_up] = SearchTier(
-        tier_.priority, tier_.delta_begin, context_.sequence_end,
-        context_.gangs, context_.policies, context_.constraints, &eligibility,
-        context_.now_ms, &context_.state, &context_.search_budget);
-    context_.stats->placed += std::ssize(placed) - given_up;
-    context_.stats->withdrawn += given_up;
+    if (context_.search_budget <= 0) return std::nullopt;
+    Transaction transaction(context_.now_ms, &context_.state);
+    const std::optional<Neighborhood> neighborhood =
+        TakeBackTier(tier_, &context_, &transaction);
+    if (neighborhood.has_value() &&
+        PlaceBetter(*neighborhood, &context_, &transaction)) {
+      context_.Keep(&transaction);
+    }
     return std::nullopt;
   }
 
