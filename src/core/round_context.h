@@ -107,8 +107,6 @@ struct Tier {
   std::optional<PackingSolution> packed = {};
   // Whether tasks of the tier were left out of that.
   bool leaves_out = false;
-  // Whether it is proved that nothing can be better.
-  bool is_settled = false;
 
   // Calls visit(key, tasks) for each class of the tier that waits, until it
   // returns false.
