@@ -1,5 +1,6 @@
 #include "core/placements.h"
 
+#include <algorithm>
 #include <iterator>
 #include <optional>
 
@@ -26,24 +27,24 @@ std::vector<Placement> UndoablePlacements(const ClusterState& state,
   return placements;
 }
 
-std::vector<MachineId> PlacesFor(const Task& task, const Task* former,
-                                 const std::set<MachineId>& candidates,
+std::vector<MachineId> PlacesFor(const Task& task, const PlaceQuery& query,
                                  const ConstraintSet& constraints,
                                  const ClusterState& state, int64_t* looks) {
   const ClassKey& key = task.class_key;
-  MachineId first{};
-  if (former != nullptr && former->class_key == key &&
+  MachineId first = query.first;
+  if (query.twin != nullptr && query.twin->class_key == key &&
       key.rules->spread.empty()) {
-    first = former->machine;
+    first = std::max(first, query.twin->machine);
   }
   std::optional<ClassPeers> peers;
   if (key.rules->HasPeerTerms() || !key.meant_by->empty()) {
     peers.emplace(state, constraints, key);
     *looks += std::ssize(state.machines());
   }
-  *looks += std::ssize(candidates);
   std::vector<MachineId> places;
-  for (auto it = candidates.lower_bound(first); it != candidates.end(); ++it) {
+  for (auto it = query.machines.lower_bound(first);
+       it != query.machines.end() && places.size() < query.count_max; ++it) {
+    ++*looks;
     const Machine& machine = *state.FindMachine(*it);
     if (constraints.Allows(key, machine) &&
         (!peers.has_value() || peers->Allows(machine))) {

@@ -6,7 +6,9 @@
 #ifndef SLUICE_CORE_PLACEMENTS_H_
 #define SLUICE_CORE_PLACEMENTS_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -28,13 +30,19 @@ std::vector<Placement> UndoablePlacements(const ClusterState& state,
                                           uint32_t priority,
                                           uint64_t delta_begin);
 
-// The machines, of `candidates`, that take the task as things are, ascending.
-// `former`, if not null, is a task that was placed just before: where the two
-// are just the same it does not matter which goes where, unless the order does,
-// and only the machines from its own on are named.  Adds to `looks` how many
-// machines were looked at.
-std::vector<MachineId> PlacesFor(const Task& task, const Task* former,
-                                 const std::set<MachineId>& candidates,
+struct PlaceQuery {
+  const std::set<MachineId>& machines;
+  // If not null, a task that was placed just before: where the two are just the
+  // same it does not matter which goes where, unless the order does, and only
+  // the machines from its own on are named.
+  const Task* twin = nullptr;
+  MachineId first{};  // From this one on, ...
+  size_t count_max = std::numeric_limits<size_t>::max();  // ... so many.
+};
+
+// The machines that take the task as things are, ascending.  Adds to `looks`
+// how many machines were looked at.
+std::vector<MachineId> PlacesFor(const Task& task, const PlaceQuery& query,
                                  const ConstraintSet& constraints,
                                  const ClusterState& state, int64_t* looks);
 

@@ -61,6 +61,13 @@ void RoundContext::Withdraw(std::span<const TaskId> tasks) {
   }
 }
 
+Transaction::Outcome RoundContext::Keep(Transaction* transaction) {
+  Transaction::Outcome outcome = transaction->Keep();
+  stats->placed += std::ssize(outcome.placed) - outcome.given_up;
+  stats->withdrawn += outcome.given_up;
+  return outcome;
+}
+
 bool IsAnyWaiting(const RoundContext& context, const Tier& tier) {
   bool is_waiting = false;
   tier.VisitWaiting(context.state, [&](const ClassKey& key, const auto& tasks) {

@@ -18,6 +18,7 @@
 #include "core/followers.h"
 #include "core/gangs.h"
 #include "core/round_stats.h"
+#include "core/transaction.h"
 #include "cost/policy_set.h"
 #include "network/eligibility.h"
 #include "network/machine_groups.h"
@@ -83,6 +84,8 @@ class RoundContext {
   }
   // Takes back those of the placements that can be.
   void Withdraw(std::span<const TaskId> tasks);
+  // Keeps what the transaction did, and counts it.
+  Transaction::Outcome Keep(Transaction* transaction);
 
  private:
   Eligibility& eligibility_;
@@ -104,8 +107,6 @@ struct Tier {
   std::optional<PackingSolution> packed = {};
   // Whether tasks of the tier were left out of that.
   bool leaves_out = false;
-  // Whether it is proved that nothing can be better.
-  bool is_settled = false;
 
   // Calls visit(key, tasks) for each class of the tier that waits, until it
   // returns false.

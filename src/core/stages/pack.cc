@@ -53,7 +53,6 @@ class Pack : public Stage {
     if (context_.improve_budget <= 0 || context_.IsSpent()) return std::nullopt;
     packing_ = DescribeTier(TierScope::kMovable, tier_, &context_);
     tier_.leaves_out = packing_.leaves_out;
-    tier_.is_settled = !tier_.leaves_out && packing_.now <= packing_.least;
     if (packing_.now <= packing_.least || packing_.problem.groups.empty()) {
       return std::nullopt;
     }
@@ -66,7 +65,6 @@ class Pack : public Stage {
     tier_.packed = solution;
     tier_.packed->cost.waiting += packing_.misfits;
     tier_.packed->bound.waiting += packing_.misfits;
-    tier_.is_settled = !tier_.leaves_out && solution.cost <= solution.bound;
     if (tier_.packed->cost >= packing_.now || solution.patterns.empty()) return;
     tier_.has_new_room = true;
     FindMovedGangs();

@@ -1,7 +1,11 @@
 // The stage that looks at every way to place a small tier.
 
+#include <optional>
+
+#include "core/neighborhood.h"
+#include "core/neighborhood_search.h"
 #include "core/stages/stage.h"
-#include "core/tier_search.h"
+#include "core/transaction.h"
 
 namespace sluice {
 namespace {
@@ -12,14 +16,14 @@ class Search : public Stage {
       : context_(*context), tier_(*tier) {}
 
   std::optional<RoundWork> Next() override {
-    Eligibility& eligibility = context_.FreshEligibility();
-    context_.state.SyncPeers();
-    const auto [placed, given_up] = SearchTier(
-        tier_.priority, tier_.delta_begin, context_.sequence_end,
-        context_.gangs, context_.policies, context_.constraints, &eligibility,
-        context_.now_ms, &context_.state, &context_.search_budget);
-    context_.stats->placed += std::ssize(placed) - given_up;
-    context_.stats->withdrawn += given_up;
+    if (context_.search_budget <= 0) return std::nullopt;
+    Transaction transaction(context_.now_ms, &context_.state);
+    const std::optional<Neighborhood> neighborhood =
+        TakeBackTier(tier_, &context_, &transaction);
+    if (neighborhood.has_value() &&
+        PlaceBetter(*neighborhood, &context_, &transaction)) {
+      context_.Keep(&transaction);
+    }
     return std::nullopt;
   }
 
@@ -33,10 +37,7 @@ class Search : public Stage {
 std::unique_ptr<Stage> MakeSearch(RoundContext* context, Tier* tier) {
   // What was placed may not be legal by now, and gangs are healed before others
   // start.
-  if (tier->is_settled || context->has_changed ||
-      IsAnyHealing(*context, *tier)) {
-    return nullptr;
-  }
+  if (context->has_changed || IsAnyHealing(*context, *tier)) return nullptr;
   return std::make_unique<Search>(context, tier);
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kHost[] = "kubernetes.io/hostname";
 constexpr char kZone[] = "zone";
-// More than an exhaustive search takes on (core/tier_search.h).
+// More than an exhaustive search takes on (core/neighborhood.h).
 constexpr int kPrivateMachines = 301;
 
 const LabelRequirement kIsPublic = LabelIn("net", {"public"});

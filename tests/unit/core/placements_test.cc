@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -73,18 +74,35 @@ TEST_F(PlacementsTest, GoWhereThereIsRoomAndNotBeforeOneThatIsTheSame) {
   ClusterState& state = cluster_.mutable_state();
   const MachineId m = state.FindMachine("m")->id;
   const MachineId n = state.FindMachine("n")->id;
+  const std::set<MachineId> both = {m, n};
   int64_t looks = 0;
-  const auto places = [&](uint64_t uid, const Task* former) {
-    return PlacesFor(cluster_.TaskOf(uid), former, {m, n},
+  const auto places = [&](uint64_t uid, const Task* twin) {
+    return PlacesFor(cluster_.TaskOf(uid), {.machines = both, .twin = twin},
                      cluster_.constraints(), state, &looks);
   };
   EXPECT_THAT(places(1, nullptr), ElementsAre(m, n));
   Place(1, "n");
   EXPECT_THAT(places(2, &cluster_.TaskOf(1)), ElementsAre(n));
   EXPECT_THAT(places(2, nullptr), ElementsAre(m, n));
-  EXPECT_EQ(looks, 6);
+  EXPECT_EQ(looks, 5);
   cluster_.Apply(Submitted(9, {.cpu = 250}));
   EXPECT_THAT(places(9, &cluster_.TaskOf(1)), ElementsAre(m));
+}
+
+TEST_F(PlacementsTest, AreLookedForNoFurtherThanAsked) {
+  const ClusterState& state = cluster_.state();
+  const MachineId m = state.FindMachine("m")->id;
+  const MachineId n = state.FindMachine("n")->id;
+  const std::set<MachineId> both = {m, n};
+  int64_t looks = 0;
+  const auto places = [&](MachineId first) {
+    return PlacesFor(cluster_.TaskOf(1),
+                     {.machines = both, .first = first, .count_max = 1},
+                     cluster_.constraints(), state, &looks);
+  };
+  EXPECT_THAT(places({}), ElementsAre(m));
+  EXPECT_THAT(places(n), ElementsAre(n));
+  EXPECT_EQ(looks, 2);
 }
 
 // Of what is spread the first may not go where the second may.
@@ -92,6 +110,7 @@ TEST_F(PlacementsTest, GoBeforeOneThatIsTheSameWhereTheOrderCounts) {
   ClusterState& state = cluster_.mutable_state();
   const MachineId m = state.FindMachine("m")->id;
   const MachineId n = state.FindMachine("n")->id;
+  const std::set<MachineId> both = {m, n};
   const auto places = [&](uint64_t uid, const PlacementRules& rules) {
     const TaskOptions options = {
         .cpu = 1, .labels = {{"app", "web"}}, .rules = rules};
@@ -100,7 +119,8 @@ TEST_F(PlacementsTest, GoBeforeOneThatIsTheSameWhereTheOrderCounts) {
     state.SyncPeers();
     Place(uid, "n");
     int64_t looks = 0;
-    return PlacesFor(cluster_.TaskOf(uid + 1), &cluster_.TaskOf(uid), {m, n},
+    return PlacesFor(cluster_.TaskOf(uid + 1),
+                     {.machines = both, .twin = &cluster_.TaskOf(uid)},
                      cluster_.constraints(), state, &looks);
   };
   EXPECT_THAT(places(11, {.spread = {Spread(App("web"), "")}}), ElementsAre(m));

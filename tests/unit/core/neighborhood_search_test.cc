@@ -1,76 +1,41 @@
-#include "core/tier_search.h"
+#include "core/neighborhood_search.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
-#include "util/peer_builder.h"
-#include "util/state_invariants.h"
-#include "util/test_scheduler.h"
+#include "unit/core/neighborhood_fixture.h"
 
 namespace sluice {
 namespace {
 
-constexpr uint64_t kAll = std::numeric_limits<uint64_t>::max();
-constexpr int64_t kNowMs = 3'600'000;
-
-class TierSearchTest : public testing::Test {
- protected:
-  void TearDown() override {
-    EXPECT_EQ(FindContradiction(cluster_.state()), "");
-  }
-  void Submit(uint64_t uid, const TaskOptions& options,
-              int64_t submitted_ms = kNowMs, uint64_t gang_minimum = 0) {
-    cluster_.Apply(Submitted(uid, options, {.gang = {.minimum = gang_minimum}}),
-                   submitted_ms);
-  }
-  void Place(uint64_t uid, std::string_view uuid) {
-    cluster_.mutable_state().Place(
-        {uid}, cluster_.state().FindMachine(uuid)->id, kNowMs);
-  }
-  TierSearchOutcome Search() {
-    cluster_.mutable_state().SyncPeers();
-    cluster_.eligibility().Refresh(&cluster_.mutable_state());
-    const Gangs gangs(&cluster_.mutable_state(), &cluster_.eligibility(), kAll,
-                      kNowMs);
-    return SearchTier(0, delta_begin_, kAll, gangs, cluster_.policies(),
-                      cluster_.constraints(), &cluster_.eligibility(), kNowMs,
-                      &cluster_.mutable_state(), &budget_);
-  }
-  std::string On(uint64_t uid) { return cluster_.MachineOf(uid); }
-  TestScheduler cluster_;
-  uint64_t delta_begin_ = 0;
-  int64_t budget_ = 1'000'000;
-};
-
-TEST_F(TierSearchTest, MovesWhatIsInTheWay) {
+TEST_F(NeighborhoodTest, MovesWhatIsInTheWay) {
   cluster_.Apply(Added("large", {.cpu = 300}));
   cluster_.Apply(Added("small", {.cpu = 100}));
   Submit(1, {.cpu = 100});
   Place(1, "large");
   Submit(2, {.cpu = 300});
-  const TierSearchOutcome outcome = Search();
+  const Transaction::Outcome outcome = Search();
   EXPECT_EQ(outcome.placed, std::vector<TaskId>{{2}});
   EXPECT_EQ(outcome.given_up, 0);
   EXPECT_EQ(On(1), "small");
   EXPECT_EQ(On(2), "large");
 }
 
-TEST_F(TierSearchTest, GivesUpWhatIsCheaperToLeaveWaiting) {
+TEST_F(NeighborhoodTest, GivesUpWhatIsCheaperToLeaveWaiting) {
   cluster_.Apply(Added("m", {.cpu = 300}));
   Submit(1, {.cpu = 300});
   Place(1, "m");
   Submit(2, {.cpu = 150});
   Submit(3, {.cpu = 150});
-  const TierSearchOutcome outcome = Search();
+  const Transaction::Outcome outcome = Search();
   EXPECT_EQ(outcome.placed.size(), 2u);
   EXPECT_EQ(outcome.given_up, 1);
 }
 
-TEST_F(TierSearchTest, LeavesAllAsItIsWhereNothingIsGained) {
+TEST_F(NeighborhoodTest, LeavesAllAsItIsWhereNothingIsGained) {
   cluster_.Apply(Added("a", {.cpu = 100}));
   cluster_.Apply(Added("b", {.cpu = 100}));
   Submit(1, {.cpu = 100});
@@ -84,7 +49,7 @@ TEST_F(TierSearchTest, LeavesAllAsItIsWhereNothingIsGained) {
   EXPECT_EQ(cluster_.state().outbox().begin()->second.task.value, 2u);
 }
 
-TEST_F(TierSearchTest, WeighsGangsAsAWhole) {
+TEST_F(NeighborhoodTest, WeighsGangsAsAWhole) {
   cluster_.Apply(Added("m", {.cpu = 300}));
   Submit(1, {.cpu = 100});
   Submit(2, {.cpu = 100});
@@ -97,7 +62,7 @@ TEST_F(TierSearchTest, WeighsGangsAsAWhole) {
   EXPECT_EQ(On(1), "");
 }
 
-TEST_F(TierSearchTest, DoesNotStartAPartOfAGang) {
+TEST_F(NeighborhoodTest, DoesNotStartAPartOfAGang) {
   cluster_.Apply(Added("m", {.cpu = 300}));
   Submit(1, {.cpu = 200});
   Place(1, "m");
@@ -108,11 +73,11 @@ TEST_F(TierSearchTest, DoesNotStartAPartOfAGang) {
   EXPECT_EQ(On(1), "m");
 }
 
-class TierSearchAgeTest : public TierSearchTest,
+class NeighborhoodAgeTest : public NeighborhoodTest,
                           public testing::WithParamInterface<bool> {};
 
 // Whatever the price.
-TEST_P(TierSearchAgeTest, KeepsAGangForAYoungerOne) {
+TEST_P(NeighborhoodAgeTest, KeepsAGangForAYoungerOne) {
   const bool is_older = GetParam();
   cluster_.Apply(Added("m", {.cpu = 300}));
   const int64_t submitted_ms = is_older ? kNowMs - 1 : kNowMs;
@@ -126,9 +91,9 @@ TEST_P(TierSearchAgeTest, KeepsAGangForAYoungerOne) {
   EXPECT_EQ(Search().placed.size(), is_older ? 0u : 3u);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, TierSearchAgeTest, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(All, NeighborhoodAgeTest, testing::Bool());
 
-TEST_F(TierSearchTest, KeepsWhatWasHealed) {
+TEST_F(NeighborhoodTest, KeepsWhatWasHealed) {
   cluster_.Apply(Added("m", {.cpu = 300}));
   cluster_.Apply(Added("n", {.cpu = 100}));
   Submit(1, {.cpu = 100, .job = "gang"}, kNowMs, 2);
@@ -142,7 +107,7 @@ TEST_F(TierSearchTest, KeepsWhatWasHealed) {
 }
 
 // Another task of it may wait.
-TEST_F(TierSearchTest, KeepsWhatWasHealedWhereMoreOfItWaits) {
+TEST_F(NeighborhoodTest, KeepsWhatWasHealedWhereMoreOfItWaits) {
   cluster_.Apply(Added("m", {.cpu = 300}));
   cluster_.Apply(Added("n", {.cpu = 100}));
   cluster_.Apply(Added("o", {.cpu = 100}));
@@ -157,7 +122,7 @@ TEST_F(TierSearchTest, KeepsWhatWasHealedWhereMoreOfItWaits) {
 }
 
 // Tasks of the gang may run on different machines: the most count.
-TEST_F(TierSearchTest, StartsAGangForEveryMachineOnAllOfThem) {
+TEST_F(NeighborhoodTest, StartsAGangForEveryMachineOnAllOfThem) {
   for (const char* uuid : {"a", "b", "c"}) {
     cluster_.Apply(Added(uuid, {.cpu = 200, .labels = {{"host", uuid}}}));
   }
@@ -181,67 +146,7 @@ TEST_F(TierSearchTest, StartsAGangForEveryMachineOnAllOfThem) {
   EXPECT_EQ(On(1), "");
 }
 
-// They may depend on each other, and their order is what clients are told.
-TEST_F(TierSearchTest, LeavesAloneWhatCameWithTasksOfOtherPriorities) {
-  cluster_.Apply(Added("large", {.cpu = 300}));
-  cluster_.Apply(Added("small", {.cpu = 100}));
-  Submit(1, {.cpu = 100});
-  Submit(3, {.cpu = 1, .priority = 7});
-  Place(1, "large");
-  Place(3, "large");
-  Submit(2, {.cpu = 299});
-  EXPECT_TRUE(Search().placed.empty());
-  EXPECT_EQ(cluster_.state().outbox().begin()->second.task.value, 1u);
-}
-
-TEST_F(TierSearchTest, TouchesNothingWhereWhatWaitsFitsNowhere) {
-  cluster_.Apply(Added("m", {.cpu = 300}));
-  Submit(1, {.cpu = 100});
-  Place(1, "m");
-  Submit(2, {.cpu = 301});
-  const uint64_t version = cluster_.state().version();
-  EXPECT_TRUE(Search().placed.empty());
-  EXPECT_EQ(cluster_.state().version(), version);
-}
-
-// What spreads is dear to look at in a large cluster.
-TEST_F(TierSearchTest, CountsTheMachinesThatItLooksAt) {
-  for (int m = 0; m < 100; ++m) {
-    cluster_.Apply(Added(StrCat("tiny", m), {.cpu = 1}));
-  }
-  cluster_.Apply(Added("m", {.cpu = 300}));
-  const PlacementRules rules = {.spread = {Spread(App("web"), "zone")}};
-  Submit(1, {.cpu = 300});
-  Place(1, "m");
-  for (uint64_t uid = 2; uid <= 4; ++uid) {
-    Submit(uid, {.cpu = 100, .labels = {{"app", "web"}}, .rules = rules});
-  }
-  const int64_t before = budget_;
-  Search();
-  EXPECT_GE(before - budget_, 3 * 101);
-}
-
-// What a class waits for is looked up once, not for each of its tasks.
-TEST_F(TierSearchTest, LooksAtALargeClusterOnceAClass) {
-  constexpr int64_t kMachines = 5000;
-  for (int64_t m = 4; m < kMachines; ++m) {
-    cluster_.Apply(Added(StrCat("tiny", m), {.cpu = 1}));
-  }
-  for (const char* m : {"a", "b", "c", "d"}) {
-    cluster_.Apply(Added(m, {.cpu = 2000, .labels = {{"zone", "z"}}}));
-  }
-  const PlacementRules rules = {.affinity = {{App("web"), "zone"}}};
-  for (uint64_t uid = 1; uid <= 60; ++uid) {
-    Submit(uid, {.cpu = 50, .labels = {{"app", "web"}}, .rules = rules});
-    Place(uid, uid % 2 == 0 ? "a" : "b");
-  }
-  const int64_t before = budget_;
-  Search();
-  EXPECT_LT(before - budget_, 60 * kMachines);
-  EXPECT_EQ(On(1), "b");
-}
-
-TEST_F(TierSearchTest, DoesNothingWithoutABudget) {
+TEST_F(NeighborhoodTest, StopsWhenItsBudgetIsSpent) {
   cluster_.Apply(Added("large", {.cpu = 300}));
   cluster_.Apply(Added("small", {.cpu = 100}));
   Submit(1, {.cpu = 100});
@@ -251,7 +156,7 @@ TEST_F(TierSearchTest, DoesNothingWithoutABudget) {
   EXPECT_TRUE(Search().placed.empty());
 }
 
-TEST_F(TierSearchTest, MindsTermsInTheOrderOfThePlacements) {
+TEST_F(NeighborhoodTest, MindsTermsInTheOrderOfThePlacements) {
   cluster_.Apply(Added("m", {.cpu = 300}));
   cluster_.Apply(Added("n", {.cpu = 200}));
   Submit(1, {.cpu = 200});
@@ -264,74 +169,20 @@ TEST_F(TierSearchTest, MindsTermsInTheOrderOfThePlacements) {
   EXPECT_EQ(On(3), "m");
 }
 
-TEST_F(TierSearchTest, LeavesLargeTiersAlone) {
-  constexpr uint64_t kMachines = 17;
-  for (uint64_t m = 0; m < kMachines; ++m) {
-    cluster_.Apply(Added(StrCat("m", m), {.cpu = 100}));
-    Submit(m + 1, {.cpu = 50});
-    Place(m + 1, StrCat("m", m));
-  }
-  Submit(100, {.cpu = 100});
-  EXPECT_TRUE(Search().placed.empty());
-  EXPECT_EQ(On(1), "m0");
-}
-
-// More placements than pairs: nothing else need be looked at.
-TEST_F(TierSearchTest, LeavesManyPlacementsAloneWithoutALook) {
-  cluster_.Apply(Added("m", {.cpu = 300, .pods = 300}));
-  for (uint64_t uid = 1; uid <= 257; ++uid) {
-    Submit(uid, {.cpu = 1}, kNowMs, 1);
-    Place(uid, "m");
-  }
-  const int64_t before = budget_;
-  EXPECT_TRUE(Search().placed.empty());
-  EXPECT_EQ(budget_, before);
-}
-
-// What fits nowhere makes no tier large.
-TEST_F(TierSearchTest, DoesNotLookAtWhatFitsNowhere) {
-  cluster_.Apply(Added("large", {.cpu = 300}));
-  cluster_.Apply(Added("small", {.cpu = 100}));
-  for (uint64_t m = 0; m < 300; ++m) {
-    cluster_.Apply(Added(StrCat("tiny", m), {.cpu = 1}));
-    Submit(1000 + m, {.cpu = 1000});
-  }
-  Submit(1, {.cpu = 100});
-  Place(1, "large");
-  Submit(2, {.cpu = 300});
-  EXPECT_EQ(Search().placed, std::vector<TaskId>{{2}});
-}
-
-// ---------------------------------------------------------------------------
-// Where nothing waits
-
-TEST_F(TierSearchTest, MovesGangsToWhereTheyCostLess) {
+TEST_F(NeighborhoodTest, MovesGangsToWhereTheyCostLess) {
   cluster_.Apply(Added("a", {.cpu = 400}));
   cluster_.Apply(Added("b", {.cpu = 400}));
   for (const uint64_t uid : {1, 2}) {
     Submit(uid, {.cpu = 100, .job = "gang"}, kNowMs, Gang::kAllTasks);
     Place(uid, "a");
   }
-  const TierSearchOutcome outcome = Search();
+  const Transaction::Outcome outcome = Search();
   EXPECT_TRUE(outcome.placed.empty());
   EXPECT_EQ(outcome.given_up, 0);
   EXPECT_NE(On(1), On(2));
 }
 
-// What passes place by themselves costs the least as it is.
-TEST_F(TierSearchTest, TouchesNothingWhereNoTasksDependOnTasks) {
-  cluster_.Apply(Added("a", {.cpu = 400}));
-  cluster_.Apply(Added("b", {.cpu = 400}));
-  for (const uint64_t uid : {1, 2}) {
-    Submit(uid, {.cpu = 100});
-    Place(uid, "a");
-  }
-  const uint64_t version = cluster_.state().version();
-  Search();
-  EXPECT_EQ(cluster_.state().version(), version);
-}
-
-TEST_F(TierSearchTest, WeighsPreferencesAgainstLoad) {
+TEST_F(NeighborhoodTest, WeighsPreferencesAgainstLoad) {
   cluster_.Apply(Added("a", {.cpu = 400}));
   cluster_.Apply(Added("b", {.cpu = 400, .labels = {{"disk", "ssd"}}}));
   const PlacementRules rules = {
@@ -356,12 +207,12 @@ struct DrawnCase {
   bool is_other_told = false;
 };
 
-class TierSearchDrawnTest : public TierSearchTest,
+class NeighborhoodDrawnTest : public NeighborhoodTest,
                             public testing::WithParamInterface<DrawnCase> {};
 
 // The search would not see that the load of the other machine costs less than
 // the distance to tasks that these would be near.
-TEST_P(TierSearchDrawnTest, CountsNoLoadWherePeersCountToo) {
+TEST_P(NeighborhoodDrawnTest, CountsNoLoadWherePeersCountToo) {
   const DrawnCase& param = GetParam();
   cluster_.Apply(Added("a", {.cpu = 400, .labels = {{"zone", "x"}}}));
   cluster_.Apply(Added("b", {.cpu = 400, .labels = {{"zone", "x"}}}));
@@ -395,7 +246,7 @@ PlacementRules SoftSpread() {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    All, TierSearchDrawnTest,
+    All, NeighborhoodDrawnTest,
     testing::Values(
         DrawnCase{"none", {}, true}, DrawnCase{"preference", Near("web")},
         DrawnCase{"soft_spread", SoftSpread()},
