@@ -87,11 +87,10 @@ class Search {
     const bool follows =
         !placed_.empty() && placed_.back() == tasks_[next - 1]->id;
     int64_t looks = 0;
-    std::vector<MachineId> machines =
-        PlacesFor(*tasks_[next],
-                  {.machines = machines_,
-                   .twin = follows ? tasks_[next - 1] : nullptr},
-                  constraints_, *state_, &looks);
+    std::vector<MachineId> machines = PlacesFor(
+        *tasks_[next],
+        {.machines = machines_, .twin = follows ? tasks_[next - 1] : nullptr},
+        constraints_, *state_, &looks);
     *budget_ -= looks;
     return machines;
   }

@@ -290,10 +290,9 @@ class Search {
     choice.index = index;
     choice.price = price;
     choice.gang = GangOf(*tasks_[index]);
-    choice.has_all_places =
-        choice.gang != nullptr &&
-        (!choice.gang->MayStillRun() ||
-         choice.gang->placed == choice.gang->terms.most);
+    choice.has_all_places = choice.gang != nullptr &&
+                            (!choice.gang->MayStillRun() ||
+                             choice.gang->placed == choice.gang->terms.most);
     const auto former = FindFormerPlace(*tasks_[index]);
     if (former.has_value() && !choice.has_all_places &&
         context_.constraints.Allows(tasks_[index]->class_key,

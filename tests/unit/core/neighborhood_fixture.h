@@ -46,9 +46,8 @@ class NeighborhoodTest : public testing::Test {
     Transaction transaction(kNowMs, &context.state);
     const auto neighborhood =
         TakeBackTier({.delta_begin = delta_begin_}, &context, &transaction);
-    const bool is_better =
-        neighborhood.has_value() &&
-        PlaceBetter(*neighborhood, &context, &transaction);
+    const bool is_better = neighborhood.has_value() &&
+                           PlaceBetter(*neighborhood, &context, &transaction);
     budget_ = context.search_budget;
     return is_better ? transaction.Keep() : Transaction::Outcome();
   }

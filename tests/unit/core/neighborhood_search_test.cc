@@ -74,7 +74,7 @@ TEST_F(NeighborhoodTest, DoesNotStartAPartOfAGang) {
 }
 
 class NeighborhoodAgeTest : public NeighborhoodTest,
-                          public testing::WithParamInterface<bool> {};
+                            public testing::WithParamInterface<bool> {};
 
 // Whatever the price.
 TEST_P(NeighborhoodAgeTest, KeepsAGangForAYoungerOne) {
@@ -208,7 +208,7 @@ struct DrawnCase {
 };
 
 class NeighborhoodDrawnTest : public NeighborhoodTest,
-                            public testing::WithParamInterface<DrawnCase> {};
+                              public testing::WithParamInterface<DrawnCase> {};
 
 // The search would not see that the load of the other machine costs less than
 // the distance to tasks that these would be near.
