@@ -29,41 +29,34 @@ bool IsMeantBy(const Task& task, uint32_t selector) {
 
 class LeaderMover {
  public:
-  LeaderMover(uint64_t sequence_end, const PolicySet& policies,
-              const ConstraintSet& constraints, Eligibility* eligibility,
-              int64_t now_ms, ClusterState* state)
-      : sequence_end_(sequence_end),
-        policies_(policies),
-        constraints_(constraints),
-        eligibility_(eligibility),
-        now_ms_(now_ms),
-        state_(state) {}
+  LeaderMover(const Tier& tier, RoundContext* context, Transaction* transaction)
+      : tier_(tier),
+        context_(*context),
+        constraints_(context->constraints),
+        eligibility_(context->FreshEligibility()),
+        state_(context->state),
+        transaction_(*transaction) {}
 
-  LeaderMoveOutcome Run(uint32_t priority, uint64_t delta_begin,
-                        const Gangs& gangs) {
+  void Run() {
     std::vector<ClassKey> classes;
-    const auto& pending = state_->pending();
-    for (auto it = pending.lower_bound(ClassKey{priority, {}});
-         it != pending.end() && it->first.priority == priority; ++it) {
-      if (it->first.rules->affinity.empty() || gangs.IsClosed(it->first) ||
-          it->second.begin()->first >= sequence_end_) {
-        continue;
+    tier_.VisitWaiting(state_, [&](const ClassKey& key, const auto& tasks) {
+      if (!key.rules->affinity.empty() && !context_.gangs.IsClosed(key) &&
+          tasks.begin()->first < context_.sequence_end) {
+        classes.push_back(key);
       }
-      classes.push_back(it->first);
-    }
-    if (!classes.empty()) FindPlacements(priority, delta_begin);
+      return true;
+    });
+    if (!classes.empty()) FindPlacements();
     for (const ClassKey& key : classes) {
       if (looks_ > kLooksMax) break;
-      if (MoveFor(key)) FindPlacements(priority, delta_begin);
+      if (MoveFor(key)) FindPlacements();
     }
-    return std::move(outcome_);
+    context_.search_budget -= looks_;
   }
 
-  int64_t looks() const { return looks_; }
-
  private:
-  void FindPlacements(uint32_t priority, uint64_t delta_begin) {
-    placements_ = UndoablePlacements(*state_, priority, delta_begin);
+  void FindPlacements() {
+    placements_ = UndoablePlacements(state_, tier_.priority, tier_.delta_begin);
     spread_selectors_.clear();
     for (const auto& [task, machine] : placements_) {
       for (const CountedTerm* term : TermsOf(*task).spread) {
@@ -73,24 +66,24 @@ class LeaderMover {
   }
 
   const PeerTerms& TermsOf(const Task& task) const {
-    return state_->peers().TermsOf(*task.class_key.rules);
+    return state_.peers().TermsOf(*task.class_key.rules);
   }
 
   bool MayRunOn(const ClassKey& key, const Machine& machine) const {
     return machine.IsUsable() &&
-           std::ranges::binary_search(eligibility_->KindsFor(*key.rules),
-                                      eligibility_->KindOf(machine), {},
+           std::ranges::binary_search(eligibility_.KindsFor(*key.rules),
+                                      eligibility_.KindOf(machine), {},
                                       &Eligibility::Kind::id);
   }
 
   Cost WaitingCostOf(const Task& task) const {
-    return WaitingCost(now_ms_ - task.submitted_ms);
+    return WaitingCost(context_.now_ms - task.submitted_ms);
   }
 
   // Returns whether it changed where anything runs.
   bool MoveFor(const ClassKey& key) {
     const uint32_t selector =
-        state_->peers().TermsOf(*key.rules).affinity.front()->selector;
+        state_.peers().TermsOf(*key.rules).affinity.front()->selector;
     std::vector<Placement> leaders;
     for (const Placement& one : placements_) {
       const auto is_alike = [&](const Placement& other) {
@@ -140,7 +133,7 @@ class LeaderMover {
     return !key.gang.has_value() && key.rules->spread.empty() &&
            std::ranges::none_of(*key.meant_by, is_spread) &&
            std::ranges::none_of(TermsOf(*one.task).affinity, is_about_itself) &&
-           MayRunOn(key, *state_->FindMachine(one.machine));
+           MayRunOn(key, *state_.FindMachine(one.machine));
   }
 
   bool Follows(const Placement& one, const Placement& leader) const {
@@ -155,16 +148,13 @@ class LeaderMover {
   bool TryToMove(const Placement& leader, const ClassKey& follower) {
     const std::vector<Placement> moved = FindMoved(leader);
     if (moved.empty()) return false;
-    for (auto it = moved.rbegin(); it != moved.rend(); ++it) {
-      state_->Withdraw(it->task->id);
-    }
+    const size_t size = transaction_.size();
+    transaction_.Withdraw(moved);
     for (const MachineId machine : MachinesFor(leader, follower)) {
       if (looks_ > kLooksMax) break;
       if (PlaceOn(machine, moved, follower)) return true;
     }
-    for (const auto& [task, machine] : moved) {
-      state_->Place(task->id, machine, now_ms_);
-    }
+    transaction_.RollBackTo(size);
     return false;
   }
 
@@ -173,9 +163,9 @@ class LeaderMover {
   std::vector<MachineId> MachinesFor(const Placement& leader,
                                      const ClassKey& follower) {
     const ClassKey& key = leader.task->class_key;
-    const ClassPeers peers(*state_, constraints_, key);
-    const ClassPeers peers_of_follower(*state_, constraints_, follower);
-    const auto& terms = state_->peers().TermsOf(*follower.rules).affinity;
+    const ClassPeers peers(state_, constraints_, key);
+    const ClassPeers peers_of_follower(state_, constraints_, follower);
+    const auto& terms = state_.peers().TermsOf(*follower.rules).affinity;
     const bool is_on_same_machine =
         std::ranges::any_of(terms, [](const CountedTerm* term) {
           return term->topology->is_by_machine();
@@ -184,7 +174,7 @@ class LeaderMover {
     const Resources request = key.request + follower.request;
     std::set<DomainIndex> domains;  // With room for the follower.
     std::vector<std::pair<FlowCost, MachineId>> ranked;
-    for (const auto& [id, machine] : state_->machines()) {
+    for (const auto& [id, machine] : state_.machines()) {
       ++looks_;
       const Resources free = machine->Free();
       if (MayRunOn(follower, *machine) && follower.request.FitsIn(free) &&
@@ -213,15 +203,15 @@ class LeaderMover {
 
   FlowCost CostOf(const ClassKey& key, const ClassPeers& peers,
                   const Machine& machine) const {
-    return LoadArcCost(policies_, machine, machine.used) +
-           (policies_.PreferenceCost(*key.rules, machine) +
-            policies_.PeerCost(peers.StandingOn(machine))) *
+    return LoadArcCost(context_.policies, machine, machine.used) +
+           (context_.policies.PreferenceCost(*key.rules, machine) +
+            context_.policies.PeerCost(peers.StandingOn(machine))) *
                kPartsPerPoint;
   }
 
   // The cheapest machine for the class, which must be near others.
   std::optional<MachineId> FindMachineNear(const ClassKey& key) {
-    const ClassPeers peers(*state_, constraints_, key);
+    const ClassPeers peers(state_, constraints_, key);
     if (peers.MustWait()) return std::nullopt;
     std::optional<std::pair<FlowCost, MachineId>> best;
     const auto look = [&](const Machine& machine) {
@@ -234,13 +224,13 @@ class LeaderMover {
       if (!best.has_value() || rank < *best) best = rank;
     };
     const CountedTerm& term =
-        *state_->peers().TermsOf(*key.rules).affinity.front();
+        *state_.peers().TermsOf(*key.rules).affinity.front();
     if (peers.IsFirstOfAffinity()) {
-      for (const auto& [id, machine] : state_->machines()) look(*machine);
+      for (const auto& [id, machine] : state_.machines()) look(*machine);
     } else {
       for (const auto& [domain, count] : term.meant.counts()) {
         for (const MachineId id : term.topology->MachinesOf(domain)) {
-          look(*state_->FindMachine(id));
+          look(*state_.FindMachine(id));
         }
       }
     }
@@ -252,73 +242,53 @@ class LeaderMover {
   // near it.  Keeps it where less is left waiting.
   bool PlaceOn(MachineId machine, const std::vector<Placement>& moved,
                const ClassKey& follower) {
-    std::vector<TaskId> placed;
+    const size_t size = transaction_.size();
     const auto place = [&](const Task& task, std::optional<MachineId> where) {
-      if (!where.has_value()) return false;
-      state_->Place(task.id, *where, now_ms_);
-      placed.push_back(task.id);
-      return true;
+      if (where.has_value()) transaction_.Place(task, *where);
+      return where.has_value();
     };
     place(*moved.front().task, machine);
     Cost gain = 0;
-    int64_t given_up = 0;
     for (size_t i = 1; i < moved.size(); ++i) {
       const Task& task = *moved[i].task;
-      if (place(task, FindMachineNear(task.class_key))) continue;
-      gain -= WaitingCostOf(task);
-      ++given_up;
+      if (!place(task, FindMachineNear(task.class_key))) {
+        gain -= WaitingCostOf(task);
+      }
     }
     std::vector<const Task*> followers;
-    const auto& tasks = state_->pending().at(follower);
+    const auto& tasks = state_.pending().at(follower);
     for (const auto& [sequence, task] : tasks) {
-      if (sequence >= sequence_end_) break;
+      if (sequence >= context_.sequence_end) break;
       followers.push_back(task);
     }
-    std::vector<TaskId> newly;
     for (const Task* task : followers) {
       if (looks_ > kLooksMax || !place(*task, FindMachineNear(follower))) {
         break;
       }
       gain += WaitingCostOf(*task);
-      newly.push_back(task->id);
     }
-    if (gain > 0) {
-      outcome_.placed.insert(outcome_.placed.end(), newly.begin(), newly.end());
-      outcome_.given_up += given_up;
-      return true;
-    }
-    for (auto it = placed.rbegin(); it != placed.rend(); ++it) {
-      state_->Withdraw(*it);
-    }
-    return false;
+    if (gain <= 0) transaction_.RollBackTo(size);
+    return gain > 0;
   }
 
-  const uint64_t sequence_end_;
-  const PolicySet& policies_;
+  const Tier& tier_;
+  RoundContext& context_;
   const ConstraintSet& constraints_;
-  Eligibility* eligibility_;
-  const int64_t now_ms_;
-  ClusterState* state_;
+  Eligibility& eligibility_;
+  const ClusterState& state_;
+  Transaction& transaction_;
   std::vector<Placement> placements_;    // Of the tier, in their order.
   std::set<uint32_t> spread_selectors_;  // By which some of them are spread.
-  LeaderMoveOutcome outcome_;
   int64_t looks_ = 0;
 };
 
 }  // namespace
 
-LeaderMoveOutcome MoveLeaders(uint32_t priority, uint64_t delta_begin,
-                              uint64_t sequence_end, const Gangs& gangs,
-                              const PolicySet& policies,
-                              const ConstraintSet& constraints,
-                              Eligibility* eligibility, int64_t now_ms,
-                              ClusterState* state, int64_t* budget) {
-  if (*budget <= 0) return {};
-  LeaderMover mover(sequence_end, policies, constraints, eligibility, now_ms,
-                    state);
-  LeaderMoveOutcome outcome = mover.Run(priority, delta_begin, gangs);
-  *budget -= mover.looks();
-  return outcome;
+void MoveLeaders(const Tier& tier, RoundContext* context,
+                 Transaction* transaction) {
+  if (context->search_budget <= 0) return;
+  context->state.SyncPeers();
+  LeaderMover(tier, context, transaction).Run();
 }
 
 }  // namespace sluice

@@ -14,31 +14,15 @@
 #ifndef SLUICE_CORE_LEADER_MOVES_H_
 #define SLUICE_CORE_LEADER_MOVES_H_
 
-#include <cstdint>
-#include <vector>
-
-#include "constraints/constraint_set.h"
-#include "core/gangs.h"
-#include "cost/policy_set.h"
-#include "network/eligibility.h"
-#include "state/cluster_state.h"
+#include "core/round_context.h"
+#include "core/transaction.h"
 
 namespace sluice {
 
-struct LeaderMoveOutcome {
-  std::vector<TaskId> placed;  // That waited before.
-  int64_t given_up = 0;        // Of those that were placed before.
-};
-
-// Moves what the deltas from `delta_begin` on placed of the tier of `priority`.
-// `budget` counts machines looked at, and is what is left of it afterwards.
-// REQUIRES: the eligibility is refreshed, the state's peers are in sync.
-LeaderMoveOutcome MoveLeaders(uint32_t priority, uint64_t delta_begin,
-                              uint64_t sequence_end, const Gangs& gangs,
-                              const PolicySet& policies,
-                              const ConstraintSet& constraints,
-                              Eligibility* eligibility, int64_t now_ms,
-                              ClusterState* state, int64_t* budget);
+// Moves what the round placed since it came to the tier.  Looks are charged to
+// the round's budget for searches.
+void MoveLeaders(const Tier& tier, RoundContext* context,
+                 Transaction* transaction);
 
 }  // namespace sluice
 

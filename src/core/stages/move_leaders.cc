@@ -2,6 +2,7 @@
 
 #include "core/leader_moves.h"
 #include "core/stages/stage.h"
+#include "core/transaction.h"
 
 namespace sluice {
 namespace {
@@ -12,15 +13,10 @@ class MoveLeadersOfTier : public Stage {
       : context_(*context), tier_(*tier) {}
 
   std::optional<RoundWork> Next() override {
-    Eligibility& eligibility = context_.FreshEligibility();
-    context_.state.SyncPeers();
-    const auto [placed, given_up] = MoveLeaders(
-        tier_.priority, tier_.delta_begin, context_.sequence_end,
-        context_.gangs, context_.policies, context_.constraints, &eligibility,
-        context_.now_ms, &context_.state, &context_.search_budget);
-    context_.stats->placed += std::ssize(placed) - given_up;
-    context_.stats->withdrawn += given_up;
-    tier_.has_new_room = tier_.has_new_room || !placed.empty();
+    Transaction transaction(context_.now_ms, &context_.state);
+    MoveLeaders(tier_, &context_, &transaction);
+    const bool has_moved = !context_.Keep(&transaction).placed.empty();
+    tier_.has_new_room = tier_.has_new_room || has_moved;
     return std::nullopt;
   }
 

@@ -44,17 +44,15 @@ class LeaderMovesTest : public testing::Test {
     cluster_.mutable_state().Place(
         {uid}, cluster_.state().FindMachine(uuid)->id, /*now_ms=*/0);
   }
-  LeaderMoveOutcome Move(int64_t now_ms = 0) {
-    cluster_.mutable_state().SyncPeers();
-    Eligibility& eligibility = cluster_.eligibility();
-    const uint64_t sequence_end =
-        cluster_.state().counters().next_task_sequence;
-    const Gangs gangs(&cluster_.mutable_state(), &eligibility, sequence_end,
-                      now_ms);
-    return MoveLeaders(/*priority=*/0, /*delta_begin=*/0, sequence_end, gangs,
-                       cluster_.policies(), cluster_.constraints(),
-                       &eligibility, now_ms, &cluster_.mutable_state(),
-                       &budget_);
+  Transaction::Outcome Move(int64_t now_ms = 0) {
+    RoundContext context({cluster_.mutable_state(), cluster_.policies(),
+                          cluster_.constraints(), cluster_.eligibility()},
+                         {}, now_ms);
+    context.search_budget = budget_;
+    Transaction transaction(now_ms, &context.state);
+    MoveLeaders(Tier{}, &context, &transaction);
+    budget_ = context.search_budget;
+    return transaction.Keep();
   }
   std::string MachineOf(uint64_t uid) const { return cluster_.MachineOf(uid); }
 
@@ -68,7 +66,7 @@ TEST_F(LeaderMovesTest, MoveALeaderToTheMachineOfItsFollower) {
   Submit(1, "db", {});
   Submit(2, "web", NearOnPublic("db", kHost));
   PlaceOn(1, "private");
-  const LeaderMoveOutcome outcome = Move();
+  const Transaction::Outcome outcome = Move();
   EXPECT_EQ(outcome.placed, std::vector<TaskId>{{2}});
   EXPECT_EQ(outcome.given_up, 0);
   EXPECT_EQ(MachineOf(1), "public");
