@@ -40,7 +40,8 @@ struct Neighborhood {
   std::map<TaskId, MachineId> taken_back;  // Those of them that were placed.
   std::set<MachineId> machines;            // That may take any.
   std::map<JobId, Gang> gangs;
-  int64_t looks_max = 0;  // Of the round's budget for searches.
+  // Of the round's budget for searches.
+  int64_t looks_max = std::numeric_limits<int64_t>::max();
 };
 
 // All of the tier that waits or that the round has placed of it, where that is
@@ -53,6 +54,10 @@ struct Neighborhood {
 std::optional<Neighborhood> TakeBackTier(const Tier& tier,
                                          RoundContext* context,
                                          Transaction* transaction);
+
+// Those last that wait for others, and the largest first, then those with terms
+// of their own: they have the least choice.
+void SortByChoice(RoundContext* context, std::vector<const Task*>* tasks);
 
 }  // namespace sluice
 

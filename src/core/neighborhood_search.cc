@@ -18,7 +18,7 @@ namespace sluice {
 namespace {
 
 // Of a search for whatever is better: it leaves too much waiting, once more.
-constexpr int64_t kDeadEndsMax = 100;
+constexpr int64_t kDeadEndsMax = 10;
 
 class Search {
  public:

@@ -5,15 +5,17 @@
 #include <algorithm>
 #include <deque>
 #include <iterator>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "core/gang_exchange.h"
-#include "core/gang_search.h"
+#include "core/gang_neighborhoods.h"
+#include "core/neighborhood_search.h"
 #include "core/pass.h"
 #include "core/stages/gang_room.h"
 #include "core/stages/stage.h"
 #include "core/tier_demand.h"
+#include "core/transaction.h"
 #include "cost/waiting_cost.h"
 
 namespace sluice {
@@ -92,7 +94,7 @@ class StartGangs : public Stage {
       Gangs::Waiting gang = std::move(waiting_.front());
       waiting_.pop_front();
       if (!HasRoomForEach(gang, &context_)) {
-        if (with_ == With::kWhatIsLeft && ExchangeFor(gang)) {
+        if (with_ == With::kWhatIsLeft && StartAmongOthers(gang)) {
           ++context_.stats->searches;
         }
         continue;
@@ -156,18 +158,23 @@ class StartGangs : public Stage {
     const auto placed = std::span(passes_.placed()).subspan(trial.begin);
     context_.Withdraw(placed);
     if (with_ != With::kWhatIsLeft || context_.search_budget <= 0) return;
-    context_.state.SyncPeers();
     ++context_.stats->searches;
-    const std::vector<TaskId> found = SearchForGang(
-        trial.gang, context_.sequence_end, context_.constraints,
-        context_.now_ms, &context_.state, &context_.search_budget);
-    context_.stats->placed += std::ssize(found);
-    tier_.has_new_gangs = tier_.has_new_gangs || !found.empty();
-    if (found.empty()) ExchangeFor(trial.gang);
+    if (!StartAlone(trial.gang)) StartAmongOthers(trial.gang);
   }
 
-  // See core/gang_exchange.h.  Returns whether it searched.
-  bool ExchangeFor(const Gangs::Waiting& gang) {
+  // Task by task, with what is left.
+  bool StartAlone(const Gangs::Waiting& gang) {
+    Transaction transaction(context_.now_ms, &context_.state);
+    const Neighborhood neighborhood = GangAlone(gang, &context_);
+    if (!PlaceBetter(neighborhood, &context_, &transaction)) return false;
+    context_.Keep(&transaction);
+    tier_.has_new_gangs = true;
+    return true;
+  }
+
+  // In the place of what is cheaper to leave waiting.  Returns whether it
+  // searched.
+  bool StartAmongOthers(const Gangs::Waiting& gang) {
     ClusterState& state = context_.state;
     if (context_.search_budget <= 0 ||
         tier_.delta_begin == state.counters().next_delta_sequence) {
@@ -175,15 +182,17 @@ class StartGangs : public Stage {
     }
     context_.search_budget -= std::ssize(state.machines());
     if (!HasRoomBesideItself(gang, context_)) return false;
-    Eligibility& eligibility = context_.FreshEligibility();
-    state.SyncPeers();
-    const auto [placed, given_up, has_searched] = ExchangeForGang(
-        gang, tier_.delta_begin, context_.sequence_end, context_.constraints,
-        &eligibility, context_.now_ms, &state, &context_.search_budget);
-    context_.stats->placed += std::ssize(placed) - given_up;
-    context_.stats->withdrawn += given_up;
-    tier_.has_new_room = tier_.has_new_room || !placed.empty();
-    tier_.has_new_gangs = tier_.has_new_gangs || !placed.empty();
+    Transaction transaction(context_.now_ms, &state);
+    GangAmongOthers neighborhoods(gang, tier_, &context_, &transaction);
+    bool has_searched = false;
+    while (const std::optional<Neighborhood> one = neighborhoods.Next()) {
+      has_searched = true;
+      if (!PlaceBetter(*one, &context_, &transaction)) continue;
+      context_.Keep(&transaction);
+      tier_.has_new_room = true;
+      tier_.has_new_gangs = true;
+      break;
+    }
     return has_searched;
   }
 

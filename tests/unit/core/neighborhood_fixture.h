@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/neighborhood.h"
 #include "core/neighborhood_search.h"
@@ -39,22 +40,37 @@ class NeighborhoodTest : public testing::Test {
     return {cluster_.mutable_state(), cluster_.policies(),
             cluster_.constraints(), cluster_.eligibility()};
   }
+  // From here on tasks are the next round's.
+  void BeginRound() { context_.emplace(Subject(), RoundOptions(), kNowMs); }
+
   // Places anew what was placed by the deltas from `delta_begin_` on.
   Transaction::Outcome Search() {
-    RoundContext context(Subject(), {}, kNowMs);
-    context.search_budget = budget_;
-    Transaction transaction(kNowMs, &context.state);
-    const auto neighborhood =
-        TakeBackTier({.delta_begin = delta_begin_}, &context, &transaction);
-    const bool is_better = neighborhood.has_value() &&
-                           PlaceBetter(*neighborhood, &context, &transaction);
-    budget_ = context.search_budget;
+    return InRound([&](RoundContext* context, Transaction* transaction) {
+      const auto one = TakeBackTier(tier(), context, transaction);
+      return one.has_value() && PlaceBetter(*one, context, transaction);
+    });
+  }
+
+  Tier tier() const { return {.delta_begin = delta_begin_}; }
+
+  // Keeps what `decide` does if it says so.
+  template <class Decide>
+  Transaction::Outcome InRound(Decide decide) {
+    if (!context_.has_value()) BeginRound();
+    context_->search_budget = budget_;
+    Transaction transaction(kNowMs, &context_->state);
+    const bool is_better = decide(&*context_, &transaction);
+    budget_ = context_->search_budget;
+    context_.reset();
     return is_better ? transaction.Keep() : Transaction::Outcome();
   }
 
   TestScheduler cluster_;
   uint64_t delta_begin_ = 0;
   int64_t budget_ = 1'000'000;
+
+ private:
+  std::optional<RoundContext> context_;
 };
 
 }  // namespace sluice
