@@ -277,7 +277,7 @@ void CoreLoop::CountRound() {
   last_round_.solve_us = round_.solve_us;
   last_round_.commit_us = round_.commit_us;
   last_round_.longest_step_us = round_.longest_step_us;
-  metrics_.longest_step.Set(Seconds(round_.longest_step_us));
+  metrics_.longest_step.Observe(Seconds(round_.longest_step_us));
   const int64_t end_us = clock_.MonotonicUs();
   last_round_.total_us = end_us - round_start_us_;
   metrics_.rounds.Increment();

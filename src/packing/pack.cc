@@ -95,7 +95,9 @@ class Packer {
         Keep(Drafted(packing));
       }
     }
-    Mend(problem_, {}, kMendsMax, &relaxation_, &*best_);
+    // Each machine is a pattern of its own: more of them are worth a try.
+    const auto attempts = kMendsMax + static_cast<int>(problem_.groups.size());
+    Mend(problem_, {}, attempts, &relaxation_, &*best_);
     bound_ = ProveByCoarsePrices(best_->Cost().waiting);
   }
 
