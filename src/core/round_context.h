@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "constraints/constraint_set.h"
@@ -105,6 +106,9 @@ struct Tier {
   bool has_new_room = true;
   // What packing found, if it was needed: what it cost, and its bound.
   std::optional<PackingSolution> packed = {};
+  // What all of it costs, where that is as little as can be, and as of which
+  // version of the state.
+  std::optional<std::pair<PackingCost, uint64_t>> proved = {};
   // Whether tasks of the tier were left out of that.
   bool leaves_out = false;
 

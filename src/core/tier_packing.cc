@@ -30,6 +30,14 @@ class TierDescriber {
     for (const Placement& one : placements) {
       const ClassKey& key = one.task->class_key;
       if (!IsInScope(key)) continue;
+      placements_.push_back({one, nullptr});
+    }
+  }
+
+  // Takes what was placed for free again, and its tasks for ones to place.
+  void FreePlaced() {
+    for (auto& [one, of_class] : placements_) {
+      const ClassKey& key = one.task->class_key;
       tier_.placed.push_back(one.task->id);
       Freed& freed = freed_[one.machine];
       freed.request += key.request;
@@ -39,7 +47,7 @@ class TierDescriber {
       const bool must_stay =
           key.gang.has_value() && scope_ == TierScope::kMovable;
       ++steps.counts[Waiting(*one.task) * (must_stay ? kMustStay : 1)];
-      placements_.push_back({one, &steps});
+      of_class = &steps;
     }
   }
 
@@ -66,6 +74,7 @@ class TierDescriber {
       tier_.least = tier_.now;
       return std::move(tier_);
     }
+    FreePlaced();
     FindDimensions();
     FindRows();
     FindGroups();

@@ -53,6 +53,9 @@ class Pack : public Stage {
     if (context_.improve_budget <= 0 || context_.IsSpent()) return std::nullopt;
     packing_ = DescribeTier(TierScope::kMovable, tier_, &context_);
     tier_.leaves_out = packing_.leaves_out;
+    if (packing_.now <= packing_.least && !packing_.leaves_out) {
+      tier_.proved = {packing_.now, context_.state.version()};
+    }
     if (packing_.now <= packing_.least || packing_.problem.groups.empty()) {
       return std::nullopt;
     }
@@ -132,8 +135,14 @@ class Appraise : public Stage {
 
   std::optional<RoundWork> Next() override {
     if (std::exchange(has_asked_, true)) return std::nullopt;
-    packing_ = DescribeTier(TierScope::kAll, tier_, &context_);
     auto& [cost, bound] = context_.appraisals[tier_.priority];
+    if (!bound.has_value() && tier_.proved.has_value() &&
+        tier_.proved->second == context_.state.version()) {
+      cost = tier_.proved->first;
+      bound = cost;
+      return std::nullopt;
+    }
+    packing_ = DescribeTier(TierScope::kAll, tier_, &context_);
     cost = packing_.now;
     if (bound.has_value()) return std::nullopt;  // From the first time.
     if (packing_.now <= packing_.least) {
