@@ -66,6 +66,8 @@ class Fill : public Stage {
 }  // namespace
 
 std::unique_ptr<Stage> MakeHealGangs(RoundContext* context, Tier* tier) {
+  // How many a gang needs may depend on the machines there are.
+  context->FreshEligibility();
   if (!IsAnyHealing(*context, *tier)) return nullptr;
   return std::make_unique<Fill>(context, tier, Fill::Whom::kHealing);
 }

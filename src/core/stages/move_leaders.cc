@@ -28,9 +28,9 @@ class MoveLeadersOfTier : public Stage {
 }  // namespace
 
 std::unique_ptr<Stage> MakeMoveLeaders(RoundContext* context, Tier* tier) {
-  if (context->followers().empty() || IsAnyHealing(*context, *tier)) {
-    return nullptr;
-  }
+  if (context->followers().empty()) return nullptr;
+  context->FreshEligibility();
+  if (IsAnyHealing(*context, *tier)) return nullptr;
   return std::make_unique<MoveLeadersOfTier>(context, tier);
 }
 

@@ -82,6 +82,7 @@ class Pack : public Stage {
   }
 
   void FindMovedGangs() {
+    context_.FreshEligibility();  // Machines may have come meanwhile.
     std::set<JobId> jobs;
     for (const ClassKey& key : packing_.classes) {
       if (!key.gang.has_value() || !jobs.insert(*key.gang).second) continue;

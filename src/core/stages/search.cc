@@ -37,7 +37,9 @@ class Search : public Stage {
 std::unique_ptr<Stage> MakeSearch(RoundContext* context, Tier* tier) {
   // What was placed may not be legal by now, and gangs are healed before others
   // start.
-  if (context->has_changed || IsAnyHealing(*context, *tier)) return nullptr;
+  if (context->has_changed) return nullptr;
+  context->FreshEligibility();
+  if (IsAnyHealing(*context, *tier)) return nullptr;
   return std::make_unique<Search>(context, tier);
 }
 
