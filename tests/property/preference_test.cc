@@ -99,7 +99,7 @@ TEST(Preference, LeavesNoRoomWhereATaskWouldRatherBe) {
     }
   }
   EXPECT_GT(happy, 1000);
-  // What an exchange places is not settled: seed 325 has such a task.
+  // One such task is left over all seeds.  There should be none.
   EXPECT_LE(unsettled * 10000, happy);
 }
 
