@@ -29,6 +29,7 @@ MachineFilling::MachineFilling(const PackingProblem& problem)
 void MachineFilling::CollectItems(std::span<const double> values,
                                   std::span<const int64_t> counts) {
   items_.clear();
+  requests_.clear();
   shares_.clear();
   const std::vector<int64_t>& costs = problem_.costs[group_->kind];
   work_ += std::ssize(problem_.classes);
@@ -41,7 +42,17 @@ void MachineFilling::CollectItems(std::span<const double> values,
       limit = std::min(limit, group_->free[d] / one.request[d]);
     }
     if (limit <= 0) continue;
-    items_.push_back({.task_class = c, .value = values[c], .limit = limit});
+    items_.push_back({.task_class = c,
+                      .row = items_.size(),
+                      .value = values[c],
+                      .limit = limit});
+    for (size_t d = 0; d < dimensions_; ++d) {
+      requests_.push_back(one.request[d]);
+      shares_.push_back(one.request[d] == 0
+                            ? 0
+                            : static_cast<double>(one.request[d]) /
+                                  static_cast<double>(group_->free[d]));
+    }
   }
 }
 
@@ -49,13 +60,10 @@ double MachineFilling::Relax(std::span<const double> weights,
                              std::vector<double>* used) {
   work_ += 3 * std::ssize(items_);
   for (Item& item : items_) {
-    const std::vector<int64_t>& request =
-        problem_.classes[item.task_class].request;
+    const double* shares = &shares_[item.row * dimensions_];
     item.size = 0;
     for (size_t d = 0; d < dimensions_; ++d) {
-      if (request[d] == 0) continue;
-      item.size += weights[d] * static_cast<double>(request[d]) /
-                   static_cast<double>(group_->free[d]);
+      item.size += weights[d] * shares[d];
     }
     item.density = item.size > 0 ? item.value / item.size
                                  : std::numeric_limits<double>::infinity();
@@ -74,13 +82,8 @@ double MachineFilling::Relax(std::span<const double> weights,
     value += fit * item.value;
     room -= fit * item.size;
     if (used != nullptr) {
-      const std::vector<int64_t>& request =
-          problem_.classes[item.task_class].request;
-      for (size_t d = 0; d < dimensions_; ++d) {
-        if (request[d] == 0) continue;
-        (*used)[d] += fit * static_cast<double>(request[d]) /
-                      static_cast<double>(group_->free[d]);
-      }
+      const double* shares = &shares_[item.row * dimensions_];
+      for (size_t d = 0; d < dimensions_; ++d) (*used)[d] += fit * shares[d];
     }
     if (room <= 0) break;
   }
@@ -93,9 +96,8 @@ void MachineFilling::ChooseWeights(std::vector<double>* weights) {
     weights->assign(dimensions_, 0);
     double count = 0;
     for (size_t d = 0; d < dimensions_; ++d) {
-      const bool is_asked = std::ranges::any_of(items_, [&](const Item& item) {
-        return problem_.classes[item.task_class].request[d] > 0;
-      });
+      const bool is_asked = std::ranges::any_of(
+          items_, [&](const Item& item) { return RequestOf(item)[d] > 0; });
       if (is_asked) (*weights)[d] = ++count > 0 ? 1 : 0;
     }
     for (double& weight : *weights) weight /= std::max(count, 1.0);
@@ -133,8 +135,7 @@ double MachineFilling::Fractional(size_t next, double room) const {
   double value = 0;
   for (size_t i = next; i < items_.size(); ++i) {
     const Item& item = items_[i];
-    const std::vector<int64_t>& request =
-        problem_.classes[item.task_class].request;
+    const int64_t* request = RequestOf(item);
     bool fits = true;
     for (size_t d = 0; d < dimensions_; ++d) fits &= request[d] <= left_[d];
     if (!fits) continue;
@@ -160,8 +161,7 @@ void MachineFilling::Search(size_t next, double value, double room) {
   }
   int64_t most = 0;
   for (; next < items_.size(); ++next) {
-    const std::vector<int64_t>& request =
-        problem_.classes[items_[next].task_class].request;
+    const int64_t* request = RequestOf(items_[next]);
     most = items_[next].limit;
     for (size_t d = 0; d < dimensions_ && most > 0; ++d) {
       if (request[d] > 0) most = std::min(most, left_[d] / request[d]);
@@ -170,8 +170,7 @@ void MachineFilling::Search(size_t next, double value, double room) {
   }
   if (next == items_.size()) return;
   const Item item = items_[next];
-  const std::vector<int64_t>& request =
-      problem_.classes[item.task_class].request;
+  const int64_t* request = RequestOf(item);
   for (size_t d = 0; d < dimensions_; ++d) left_[d] -= most * request[d];
   for (int64_t count = most;; --count) {
     if (--looks_left_ < 0) {
@@ -244,7 +243,7 @@ std::vector<double> MachineFilling::PricesBySize(
 
 bool MachineFilling::FindBinding(std::vector<size_t>* binding) const {
   const auto request = [&](const Item& item, size_t d) {
-    return problem_.classes[item.task_class].request[d];
+    return RequestOf(item)[d];
   };
   std::vector<bool> is_left_out(dimensions_, false);
   for (size_t d = 0; d < dimensions_; ++d) {
@@ -275,8 +274,7 @@ void MachineFilling::FillByGrid(Filling* filling) {
   std::array<int64_t, 2> unit = {0, 0};
   for (size_t i = 0; i < 2; ++i) {
     for (const Item& item : items_) {
-      unit[i] = std::gcd(unit[i],
-                         problem_.classes[item.task_class].request[binding[i]]);
+      unit[i] = std::gcd(unit[i], RequestOf(item)[binding[i]]);
     }
   }
   const int64_t width = group_->free[binding[1]] / unit[1] + 1;
@@ -292,8 +290,7 @@ void MachineFilling::FillByGrid(Filling* filling) {
   std::vector<int64_t> offsets;
   double for_nothing = 0;  // What those are worth that ask for nothing.
   for (size_t i = 0; i < items_.size(); ++i) {
-    const std::vector<int64_t>& request =
-        problem_.classes[items_[i].task_class].request;
+    const int64_t* request = RequestOf(items_[i]);
     const int64_t down = request[binding[0]] / unit[0];
     const int64_t right = request[binding[1]] / unit[1];
     offsets.push_back(down * width + right);

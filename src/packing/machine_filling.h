@@ -52,12 +52,16 @@ class MachineFilling {
  private:
   struct Item {
     size_t task_class = 0;
+    size_t row = 0;      // Of the requests and shares.
     double value = 0;    // Of one task.
     double size = 0;     // By the weights.
     double density = 0;  // Value by size.
     int64_t limit = 0;
   };
 
+  const int64_t* RequestOf(const Item& item) const {
+    return &requests_[item.row * dimensions_];
+  }
   void CollectItems(std::span<const double> values,
                     std::span<const int64_t> counts);
   // Sets sizes by the weights, sorts, and returns what the fractional filling
@@ -82,7 +86,9 @@ class MachineFilling {
   // Of the running call.
   const PackingGroup* group_ = nullptr;
   std::vector<Item> items_;
-  std::vector<double> shares_;  // By class, then dimension.
+  // By row, then dimension: what a task takes, and as a share of what is free.
+  std::vector<int64_t> requests_;
+  std::vector<double> shares_;
   std::vector<int64_t> left_;
   std::vector<int64_t> chosen_;  // By item.
   std::vector<int64_t> best_;

@@ -15,6 +15,10 @@ namespace {
 
 constexpr double kRoundUpFrom[] = {1.0, 0.75, 0.55};
 constexpr int kMendsMax = 120;
+constexpr int kMendsInTurnMax = 2400;
+// With more classes, and tasks that must wait, a relaxation takes longer than
+// it is worth.
+constexpr size_t kClassesMax = 80;
 // Groups of which each has its row in the master; where there are more, prices
 // are found for so many coarse ones.
 constexpr size_t kGroupsMax = 400;
@@ -34,11 +38,22 @@ class Packer {
 
   PackingSolution Run() {
     Keep(Drafted(problem_.former));
-    if (problem_.groups.size() <= kGroupsMax) {
-      SearchWhole();
-    } else {
-      SearchNearby();
+    for (const std::vector<Pattern>& packing : relaxation_.Seed()) {
+      Keep(Drafted(packing));
     }
+    const bool has_many_groups = problem_.groups.size() > kGroupsMax;
+    const bool has_many_classes = problem_.classes.size() > kClassesMax;
+    const bool leaves_out = best_->Cost().waiting > BoundBySize();
+    if (has_many_groups) {
+      if (leaves_out) MendInTurn(work_max_ / 2);
+      SearchNearby();
+    } else if (has_many_classes && leaves_out) {
+      MendInTurn(work_max_ - work_max_ / 8);
+      bound_ = Bound(best_->Cost().waiting);
+    } else {
+      SearchWhole();
+    }
+    relaxation_.Charge(best_->MoveUp());
     PackingSolution solution;
     solution.cost = best_->Cost();
     solution.bound = bound_;
@@ -54,13 +69,8 @@ class Packer {
 
   PackingSolution Prove(int64_t waiting_cost) {
     PackingSolution solution;
-    if (problem_.groups.size() <= kGroupsMax) {
-      relaxation_.Seed();
-      solution.bound.waiting = relaxation_.Relax(whole_, std::nullopt).bound;
-      solution.bound.placed = relaxation_.Relax(whole_, waiting_cost).bound;
-    } else {
-      solution.bound = ProveByCoarsePrices(waiting_cost);
-    }
+    relaxation_.Seed();
+    solution.bound = Bound(waiting_cost);
     solution.is_cut_short = relaxation_.IsSpent();
     solution.work = relaxation_.work() + coarse_work_;
     return solution;
@@ -69,9 +79,6 @@ class Packer {
  private:
   // The bound, dives for it, and what mending gains.
   void SearchWhole() {
-    for (const std::vector<Pattern>& packing : relaxation_.Seed()) {
-      Keep(Drafted(packing));
-    }
     bound_.waiting = relaxation_.Relax(whole_, std::nullopt).bound;
     bound_.placed = relaxation_.Relax(whole_, bound_.waiting).bound;
     DiveFor(bound_);
@@ -80,28 +87,41 @@ class Packer {
       Keep(Dive(problem_, whole_, std::nullopt, kRoundUpFrom[0], &relaxation_));
       DiveFor({best_->Cost().waiting, 0});
     }
-    Mend(problem_, bound_, kMendsMax, &relaxation_, &*best_);
+    Mend(problem_, {bound_, kMendsMax}, &relaxation_, &*best_);
     const int64_t waiting = best_->Cost().waiting;
     if (waiting > bound_.waiting) {
       bound_.placed = relaxation_.Relax(whole_, waiting).bound;
     }
   }
 
+  void MendInTurn(int64_t work_max) {
+    Mend(problem_,
+         {.attempts_max = kMendsInTurnMax,
+          .work_max = work_max,
+          .in_turn = true},
+         &relaxation_, &*best_);
+  }
+
   // Where hardly two machines are alike: mends what is known, and proves what
   // coarse prices do.
   void SearchNearby() {
-    if (problem_.former.empty()) {
-      for (const std::vector<Pattern>& packing : relaxation_.Seed()) {
-        Keep(Drafted(packing));
-      }
-    }
     // Each machine is a pattern of its own: more of them are worth a try.
     const auto attempts = kMendsMax + static_cast<int>(problem_.groups.size());
-    Mend(problem_, {}, attempts, &relaxation_, &*best_);
-    bound_ = ProveByCoarsePrices(best_->Cost().waiting);
+    Mend(problem_, {.attempts_max = attempts}, &relaxation_, &*best_);
+    bound_ = BoundAtCoarsePrices(best_->Cost().waiting);
   }
 
-  PackingCost ProveByCoarsePrices(int64_t waiting_cost) {
+  PackingCost Bound(int64_t waiting_cost) {
+    if (problem_.groups.size() > kGroupsMax) {
+      return BoundAtCoarsePrices(waiting_cost);
+    }
+    PackingCost bound;
+    bound.waiting = relaxation_.Relax(whole_, std::nullopt).bound;
+    bound.placed = relaxation_.Relax(whole_, waiting_cost).bound;
+    return bound;
+  }
+
+  PackingCost BoundAtCoarsePrices(int64_t waiting_cost) {
     const PackingProblem coarse = CoarseProblem(problem_, kCoarseGroupsMax);
     PatternRelaxation prices(coarse, work_max_ / 4);
     PackingRest rest = whole_;
@@ -119,10 +139,16 @@ class Packer {
     return bound;
   }
 
-  PackingDraft Drafted(const std::vector<Pattern>& patterns) const {
+  int64_t BoundBySize() {
+    return relaxation_.BoundAt(whole_, std::nullopt,
+                               relaxation_.prices_by_size());
+  }
+
+  PackingDraft Drafted(const std::vector<Pattern>& patterns) {
     PackingDraft draft(problem_, whole_);
     for (const Pattern& pattern : patterns) draft.Put(pattern);
     draft.FillUp();
+    relaxation_.Charge(draft.MoveUp());
     return draft;
   }
 

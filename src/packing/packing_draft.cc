@@ -24,6 +24,30 @@ int64_t WaitingCostOf(const PackingClass& of, int64_t count) {
   return cost;
 }
 
+namespace {
+
+// Moves of one call: there may be as many as tasks, which may be any number.
+constexpr int64_t kMovesMax = 20000;
+
+// Adds so many tasks of the class, or takes them away.
+void AddTasks(size_t task_class, int64_t count, Pattern* pattern) {
+  const auto it = std::ranges::lower_bound(pattern->tasks, task_class, {},
+                                           &std::pair<size_t, int64_t>::first);
+  if (it == pattern->tasks.end() || it->first != task_class) {
+    pattern->tasks.insert(it, {task_class, count});
+  } else if ((it->second += count) == 0) {
+    pattern->tasks.erase(it);
+  }
+}
+
+int64_t CountOf(size_t task_class, const Pattern& pattern) {
+  const auto it = std::ranges::lower_bound(pattern.tasks, task_class, {},
+                                           &std::pair<size_t, int64_t>::first);
+  return it == pattern.tasks.end() || it->first != task_class ? 0 : it->second;
+}
+
+}  // namespace
+
 PackingDraft::PackingDraft(const PackingProblem& problem, PackingRest rest)
     : problem_(&problem), rest_(std::move(rest)) {}
 
@@ -88,33 +112,32 @@ void PackingDraft::FillUp() {
   }
 }
 
-// As many more of the class as fit on the machines of a pattern.  Returns
-// whether there were any.
-bool PackingDraft::FillOne(size_t p, size_t task_class) {
-  Pattern& pattern = patterns_[p];
+int64_t PackingDraft::RoomOn(const Pattern& pattern, size_t task_class) const {
   const PackingClass& one = problem_->classes[task_class];
   std::vector<int64_t> free = problem_->groups[pattern.group].free;
-  int64_t more = one.per_machine_max;
+  int64_t room = one.per_machine_max;
   for (const auto& [c, count] : pattern.tasks) {
-    if (c == task_class) more -= count;
+    if (c == task_class) room -= count;
     for (size_t d = 0; d < free.size(); ++d) {
       free[d] -= problem_->classes[c].request[d] * count;
     }
   }
-  more = std::min(more, rest_.tasks[task_class]);
-  for (size_t d = 0; d < free.size() && more > 0; ++d) {
-    if (one.request[d] > 0) more = std::min(more, free[d] / one.request[d]);
+  for (size_t d = 0; d < free.size() && room > 0; ++d) {
+    if (one.request[d] > 0) room = std::min(room, free[d] / one.request[d]);
   }
+  return room;
+}
+
+// As many more of the class as fit on the machines of a pattern.  Returns
+// whether there were any.
+bool PackingDraft::FillOne(size_t p, size_t task_class) {
+  Pattern& pattern = patterns_[p];
+  const int64_t more =
+      std::min(RoomOn(pattern, task_class), rest_.tasks[task_class]);
   if (more <= 0 || pattern.machines == 0) return false;
   Pattern filled = pattern;
   filled.machines = std::min(pattern.machines, rest_.tasks[task_class] / more);
-  const auto it = std::ranges::lower_bound(filled.tasks, task_class, {},
-                                           &std::pair<size_t, int64_t>::first);
-  if (it != filled.tasks.end() && it->first == task_class) {
-    it->second += more;
-  } else {
-    filled.tasks.insert(it, {task_class, more});
-  }
+  AddTasks(task_class, more, &filled);
   rest_.tasks[task_class] -= more * filled.machines;
   placed_cost_ += CostOn(pattern.group, task_class) * more * filled.machines;
   pattern.machines -= filled.machines;
@@ -124,6 +147,74 @@ bool PackingDraft::FillOne(size_t p, size_t task_class) {
     patterns_.push_back(std::move(filled));
   }
   return true;
+}
+
+size_t PackingDraft::Split(size_t p, int64_t machines) {
+  if (patterns_[p].machines == machines) return p;
+  patterns_.push_back(patterns_[p]);
+  patterns_.back().machines = machines;
+  patterns_[p].machines -= machines;
+  return patterns_.size() - 1;
+}
+
+int64_t PackingDraft::MoveUp() {
+  int64_t looks = 0;
+  int64_t moves_left = kMovesMax;
+  std::vector<std::vector<size_t>> holders;
+  for (bool has_moved = true; std::exchange(has_moved, false);) {
+    holders.assign(rest_.tasks.size(), {});
+    for (size_t p = 0; p < patterns_.size(); ++p) {
+      if (patterns_[p].machines == 0) continue;
+      for (const auto& [c, count] : patterns_[p].tasks) holders[c].push_back(p);
+    }
+    for (size_t c = 0; c < holders.size(); ++c) {
+      looks += std::ssize(patterns_);
+      has_moved |= MoveUpClass(c, std::move(holders[c]), &moves_left);
+    }
+  }
+  return looks;
+}
+
+// Those first that cost the most, to where they cost the least.
+bool PackingDraft::MoveUpClass(size_t c, std::vector<size_t> holders,
+                               int64_t* moves_left) {
+  const auto cost = [&](size_t p) { return CostOn(patterns_[p].group, c); };
+  const auto room = [&](size_t p) { return RoomOn(patterns_[p], c); };
+  // Moves of other classes may have changed them.
+  std::erase_if(holders,
+                [&](size_t p) { return CountOf(c, patterns_[p]) == 0; });
+  if (holders.empty()) return false;
+  std::ranges::stable_sort(holders, std::ranges::less(), cost);
+  std::vector<size_t> places;
+  for (size_t p = 0; p < patterns_.size(); ++p) {
+    if (patterns_[p].machines > 0 && cost(p) < cost(holders.back()) &&
+        room(p) > 0) {
+      places.push_back(p);
+    }
+  }
+  std::ranges::stable_sort(places, std::ranges::greater(), cost);
+  bool has_moved = false;
+  while (!holders.empty() && !places.empty() &&
+         cost(places.back()) < cost(holders.back())) {
+    if (--*moves_left < 0) return false;
+    const size_t holder = holders.back();
+    const size_t place = places.back();
+    const int64_t machines =
+        std::min(patterns_[holder].machines, patterns_[place].machines);
+    const int64_t count = std::min(CountOf(c, patterns_[holder]), room(place));
+    const size_t from = Split(holder, machines);
+    const size_t to = Split(place, machines);
+    placed_cost_ += machines * count * (cost(to) - cost(from));
+    AddTasks(c, -count, &patterns_[from]);
+    AddTasks(c, count, &patterns_[to]);
+    has_moved = true;
+    // What was split off, and what it was split off from, each has its turn.
+    if (from == holder) holders.pop_back();
+    if (CountOf(c, patterns_[from]) > 0) holders.push_back(from);
+    if (to == place) places.pop_back();
+    if (room(to) > 0) places.push_back(to);
+  }
+  return has_moved;
 }
 
 void PackingDraft::TakeOut(size_t p, PackingRest* rest) {

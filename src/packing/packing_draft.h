@@ -35,6 +35,10 @@ class PackingDraft {
   bool Put(const Pattern& pattern);
   // Puts what still waits beside what stands already, where it costs the least.
   void FillUp();
+  // Moves tasks one by one to where they cost less, beside what stands there,
+  // until none could or there
+  // were too many.  Returns how many patterns it looked at.
+  int64_t MoveUp();
   // Takes one machine of the pattern out, as if nothing stood there, and adds
   // it to `rest`.  PutBack() undoes that.  REQUIRES: it has a machine.
   void TakeOut(size_t pattern, PackingRest* rest);
@@ -53,7 +57,13 @@ class PackingDraft {
   }
 
  private:
+  // How many more tasks of the class a machine of the pattern has room for.
+  int64_t RoomOn(const Pattern& pattern, size_t task_class) const;
   bool FillOne(size_t pattern, size_t task_class);
+  // A pattern like that one with so many of its machines.
+  size_t Split(size_t pattern, int64_t machines);
+  bool MoveUpClass(size_t task_class, std::vector<size_t> holders,
+                   int64_t* moves_left);
   int64_t CostOfPattern(const Pattern& pattern) const;
 
   const PackingProblem* problem_;

@@ -42,6 +42,16 @@ int64_t RoundUp(int64_t value, int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+double DominantShare(const PackingClass& of, const PackingGroup& group) {
+  double share = 0;
+  for (size_t d = 0; d < group.free.size(); ++d) {
+    share = std::max(
+        share, static_cast<double>(of.request[d]) /
+                   static_cast<double>(std::max<int64_t>(group.free[d], 1)));
+  }
+  return share;
+}
+
 // The steps, with the last ones as one where they are too many.
 std::vector<PatternMaster::Step> MasterSteps(
     const std::vector<WaitingStep>& waiting, double unit) {
@@ -296,7 +306,7 @@ class ColumnGeneration {
                   master.ClassPrice(row_of_class_[c]) * unit_);
       }
       if (worth <= least) return has_new;
-      has_new |= owner_.Learn(g, filling);
+      has_new |= owner_.Learn({g, 1, filling.tasks});
       if (more == 0) return has_new;
       for (const auto& [c, count] : filling.tasks) {
         left[c] = left[c] / count < rest_.machines[g]
@@ -382,18 +392,18 @@ PatternRelaxation::PatternRelaxation(const PackingProblem& problem,
   }
 }
 
-bool PatternRelaxation::Learn(size_t group, const Filling& filling) {
+bool PatternRelaxation::Learn(const Pattern& made) {
   const auto is_same = [&](size_t i) {
-    return patterns_[i].tasks == filling.tasks;
+    return patterns_[i].tasks == made.tasks;
   };
-  if (std::ranges::any_of(patterns_of_[group], is_same)) return false;
+  if (std::ranges::any_of(patterns_of_[made.group], is_same)) return false;
   const std::vector<int64_t>& costs =
-      problem_.costs[problem_.groups[group].kind];
-  KnownPattern pattern{group, filling.tasks, 0};
-  for (const auto& [task_class, count] : filling.tasks) {
+      problem_.costs[problem_.groups[made.group].kind];
+  KnownPattern pattern{made.group, made.tasks, 0};
+  for (const auto& [task_class, count] : made.tasks) {
     pattern.cost += costs[task_class] * count;
   }
-  patterns_of_[group].push_back(patterns_.size());
+  patterns_of_[made.group].push_back(patterns_.size());
   patterns_.push_back(std::move(pattern));
   return true;
 }
@@ -424,42 +434,57 @@ void PatternRelaxation::FindPricesBySize() {
   for (size_t c = 0; c < prices.size(); ++c) {
     prices_by_size_.push_back(
         static_cast<int64_t>(std::min(prices[c], values[c])));
+    values_by_size_.push_back(static_cast<double>(prices_by_size_[c]));
   }
+  if (std::ranges::max(prices_by_size_) == 0) {
+    for (size_t c = 0; c < prices.size(); ++c) {
+      values_by_size_[c] = DominantShare(whole.classes[c], all);
+    }
+  }
+  const double most = std::ranges::max(values_by_size_);
+  for (double& value : values_by_size_) value /= most > 0 ? most : 1;
 }
 
 std::vector<std::vector<Pattern>> PatternRelaxation::Seed() {
   if (problem_.groups.empty() || problem_.classes.empty()) return {};
   FindPricesBySize();
-  const auto most = static_cast<double>(
-      std::max<int64_t>(std::ranges::max(prices_by_size_), 1));
+  PackingRest whole;
+  for (const PackingClass& one : problem_.classes) {
+    whole.tasks.push_back(one.count());
+  }
+  for (const PackingGroup& group : problem_.groups) {
+    whole.machines.push_back(group.machines);
+  }
   // All tasks alike, by their price, and by what they like.
-  const auto by_size = [&](size_t c) {
-    return static_cast<double>(prices_by_size_[c]) / most;
-  };
-  return {SeedBy([](size_t) { return 1.0; }, kHardlyLiked),
-          SeedBy(by_size, kHardlyLiked), SeedBy(by_size, 1.0)};
+  const std::vector<double> alike(whole.tasks.size(), 1);
+  std::vector<std::vector<Pattern>> packings = {
+      FillInTurn(whole, alike, kHardlyLiked),
+      FillInTurn(whole, values_by_size_, kHardlyLiked),
+      FillInTurn(whole, values_by_size_, 1)};
+  for (const std::vector<Pattern>& packing : packings) {
+    for (const Pattern& pattern : packing) Learn(pattern);
+  }
+  return packings;
 }
 
-template <class Value>
-std::vector<Pattern> PatternRelaxation::SeedBy(Value value, double liking) {
+std::vector<Pattern> PatternRelaxation::FillInTurn(
+    const PackingRest& rest, const std::vector<double>& values, double liking) {
   std::vector<Pattern> packing;
-  const size_t classes = problem_.classes.size();
-  std::vector<double> values(classes);
-  std::vector<int64_t> left;
-  for (const PackingClass& one : problem_.classes) left.push_back(one.count());
-  for (size_t g = 0; g < problem_.groups.size(); ++g) {
-    for (size_t c = 0; c < classes; ++c) {
+  std::vector<double> liked(values.size());
+  std::vector<int64_t> left = rest.tasks;
+  for (size_t g = 0; g < rest.machines.size(); ++g) {
+    if (rest.machines[g] == 0) continue;
+    for (size_t c = 0; c < values.size(); ++c) {
       const int64_t cost = problem_.costs[problem_.groups[g].kind][c];
       if (cost == kNotAllowed) continue;
       const double dislike =
           static_cast<double>(cost) / static_cast<double>(cost_unit_);
-      values[c] = value(c) + liking * (1 - dislike);
+      liked[c] = values[c] + liking * (1 - dislike);
     }
-    for (int64_t machines = problem_.groups[g].machines; machines > 0;) {
+    for (int64_t machines = rest.machines[g]; machines > 0;) {
       const Filling filling =
-          filling_.Fill(g, values, left, MachineFilling::Effort::kRough);
+          filling_.Fill(g, liked, left, MachineFilling::Effort::kRough);
       if (filling.tasks.empty() || IsSpent()) break;
-      Learn(g, filling);
       int64_t copies = machines;
       for (const auto& [c, count] : filling.tasks) {
         copies = std::min(copies, left[c] / count);

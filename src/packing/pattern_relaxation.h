@@ -72,11 +72,22 @@ class PatternRelaxation {
   int64_t BoundAt(const PackingRest& rest, std::optional<int64_t> waiting_cost,
                   const std::vector<int64_t>& prices);
 
-  // Learns patterns to begin with, and returns them as packings: each fills one
-  // machine after the other.
+  // Fills one machine after the other with what is worth the most: a task its
+  // class's value, and up to `liking` more the better it likes the machine.
+  std::vector<Pattern> FillInTurn(const PackingRest& rest,
+                                  const std::vector<double>& values,
+                                  double liking);
+  // Learns patterns to begin with, and returns them as packings, each made in
+  // turn.
   std::vector<std::vector<Pattern>> Seed();
+  // By class: what its size is worth where the most is placed; once seeded.
+  const std::vector<int64_t>& prices_by_size() const { return prices_by_size_; }
+  // By class: the same, 1 at most, or its size where all have room.
+  const std::vector<double>& values_by_size() const { return values_by_size_; }
 
   const std::vector<KnownPattern>& patterns() const { return patterns_; }
+  // Counts work that is done for it elsewhere.
+  void Charge(int64_t work) { work_ += work; }
   int64_t work() const { return work_ + filling_.work(); }
   bool IsSpent() const { return work() >= work_max_; }
 
@@ -84,18 +95,16 @@ class PatternRelaxation {
   friend class ColumnGeneration;
 
   void FindPricesBySize();
-  template <class Value>
-  std::vector<Pattern> SeedBy(Value value, double liking);
   // Adds the pattern to those known.  Returns whether it was none of them.
-  bool Learn(size_t group, const Filling& filling);
+  bool Learn(const Pattern& made);
 
   const PackingProblem& problem_;
   const int64_t work_max_;
   MachineFilling filling_;
   std::vector<KnownPattern> patterns_;
   std::vector<std::vector<size_t>> patterns_of_;  // By group.
-  // By class: what its size is worth where the most is placed; once seeded.
   std::vector<int64_t> prices_by_size_;
+  std::vector<double> values_by_size_;
   int64_t waiting_unit_ = 1;  // The least cost of a task that waits,
   int64_t cost_unit_ = 1;     // and the most of one that is placed.
   int64_t work_ = 0;

@@ -16,12 +16,26 @@ constexpr uint64_t kMendedMin = 2;
 constexpr uint64_t kMendedMax = 4;
 constexpr int kPutAttempts = 20;
 constexpr double kRoundUpFrom[] = {1.0, 0.75, 0.55};
+// Where machines are filled in turn.
+constexpr int kWastefulOf = 12;  // The most wasteful of so many is mended.
+constexpr double kNoise = 0.05;  // Of prices, either way.
+constexpr double kLikings[] = {1e-3, 0.1, 1};
 
 // Which machines may do better together.
 class Picker {
  public:
-  Picker(const PackingProblem& problem, const PackingDraft& draft, Rng* rng)
-      : problem_(problem), draft_(draft), rng_(rng) {
+  // With the values of tasks by class the machines where little stands are
+  // picked more often.
+  Picker(const PackingProblem& problem, const PackingDraft& draft,
+         std::vector<double> values, Rng* rng)
+      : problem_(problem),
+        draft_(draft),
+        values_(std::move(values)),
+        most_(problem.groups.size(), 0),
+        rng_(rng) {
+    for (size_t p = 0; p < draft.patterns().size() && !values_.empty(); ++p) {
+      most_[GroupOf(p)] = std::max(most_[GroupOf(p)], ValueOf(p));
+    }
     least_.assign(problem.classes.size(), kNotAllowed);
     for (const PackingGroup& group : problem.groups) {
       for (size_t c = 0; c < least_.size(); ++c) {
@@ -44,7 +58,7 @@ class Picker {
       if (better.has_value()) picked.push_back(*better);
     }
     while (picked.size() < count) {
-      picked.push_back(rng_->Below(draft_.patterns().size()));
+      picked.push_back(PickAny());
     }
     return picked;
   }
@@ -76,7 +90,30 @@ class Picker {
     if (rng_->Chance(3, 4)) {
       if (const auto p = PickWhere(has_unmet)) return *p;
     }
-    return rng_->Below(draft_.patterns().size());
+    return PickAny();
+  }
+
+  size_t PickAny() {
+    size_t picked = rng_->Below(draft_.patterns().size());
+    if (values_.empty()) return picked;
+    for (int i = 1; i < kWastefulOf; ++i) {
+      const size_t p = rng_->Below(draft_.patterns().size());
+      if (WasteOn(p) > WasteOn(picked)) picked = p;
+    }
+    return picked;
+  }
+
+  double WasteOn(size_t p) const {
+    return draft_.patterns()[p].machines > 0 ? most_[GroupOf(p)] - ValueOf(p)
+                                             : 0;
+  }
+
+  double ValueOf(size_t p) const {
+    double value = 0;
+    for (const auto& [c, count] : draft_.patterns()[p].tasks) {
+      value += values_[c] * static_cast<double>(count);
+    }
+    return value;
   }
 
   // A class on the machine that would rather be elsewhere, if there is one.
@@ -93,6 +130,8 @@ class Picker {
 
   const PackingProblem& problem_;
   const PackingDraft& draft_;
+  const std::vector<double> values_;
+  std::vector<double> most_;  // By group: what stands on any of its machines.
   Rng* rng_;
   std::vector<int64_t> least_;  // By class: where it likes best.
 };
@@ -131,7 +170,25 @@ PackingDraft DiveFrom(PackingDraft draft, std::optional<int64_t> waiting_cost,
     if (!has_put && !put(most->pattern, 1)) break;
   }
   draft.FillUp();
+  relaxation->Charge(draft.MoveUp());
   return draft;
+}
+
+// Fills one machine after the other, at prices that differ a little each time.
+void PutInTurn(PatternRelaxation* relaxation, Rng* rng, PackingDraft* draft) {
+  std::vector<double> values = relaxation->values_by_size();
+  for (double& value : values) {
+    constexpr int kSteps = 1000;
+    const auto step = static_cast<double>(rng->Between(-kSteps, kSteps));
+    value *= 1 + kNoise * step / kSteps;
+  }
+  const double liking = kLikings[rng->Below(std::size(kLikings))];
+  for (const Pattern& pattern :
+       relaxation->FillInTurn(draft->rest(), values, liking)) {
+    draft->Put(pattern);
+  }
+  draft->FillUp();
+  relaxation->Charge(draft->MoveUp());
 }
 
 }  // namespace
@@ -143,14 +200,20 @@ PackingDraft Dive(const PackingProblem& problem, PackingRest rest,
                   round_up_from, relaxation);
 }
 
-void Mend(const PackingProblem& problem, PackingCost bound, int attempts_max,
+void Mend(const PackingProblem& problem, const MendOptions& options,
           PatternRelaxation* relaxation, PackingDraft* draft) {
   if (draft->patterns().empty()) return;
   Rng rng(kSeed);
-  Picker picker(problem, *draft, &rng);
+  Picker picker(
+      problem, *draft,
+      options.in_turn ? relaxation->values_by_size() : std::vector<double>(),
+      &rng);
   PackingCost cost = draft->Cost();
-  for (int attempts = 0; attempts < attempts_max; ++attempts) {
-    if (cost <= bound || relaxation->IsSpent()) return;
+  for (int attempts = 0; attempts < options.attempts_max; ++attempts) {
+    if (cost <= options.bound || relaxation->IsSpent() ||
+        relaxation->work() >= options.work_max) {
+      return;
+    }
     PackingRest rest;
     rest.machines.assign(problem.groups.size(), 0);
     rest.tasks = draft->rest().tasks;
@@ -162,10 +225,14 @@ void Mend(const PackingProblem& problem, PackingCost bound, int attempts_max,
     }
     if (taken.empty()) continue;
     PackingDraft made(problem, std::move(rest));
-    if (rng.Chance(1, 2)) PutAny(*relaxation, &rng, &made);
-    made =
-        DiveFrom(std::move(made), cost.waiting,
-                 kRoundUpFrom[rng.Below(std::size(kRoundUpFrom))], relaxation);
+    if (options.in_turn) {
+      PutInTurn(relaxation, &rng, &made);
+    } else {
+      if (rng.Chance(1, 2)) PutAny(*relaxation, &rng, &made);
+      made = DiveFrom(std::move(made), cost.waiting,
+                      kRoundUpFrom[rng.Below(std::size(kRoundUpFrom))],
+                      relaxation);
+    }
     PackingCost mended = made.Cost();
     mended.placed += draft->Cost().placed;
     if (mended > cost) {

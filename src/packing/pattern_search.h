@@ -6,6 +6,7 @@
 #define SLUICE_PACKING_PATTERN_SEARCH_H_
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "packing/packing_draft.h"
@@ -21,12 +22,22 @@ PackingDraft Dive(const PackingProblem& problem, PackingRest rest,
                   std::optional<int64_t> waiting_cost, double round_up_from,
                   PatternRelaxation* relaxation);
 
+struct MendOptions {
+  PackingCost bound = {};  // Where it ends.
+  int attempts_max = 0;    // In a row that gain nothing.
+  // Of the relaxation, with what it has done already.
+  int64_t work_max = std::numeric_limits<int64_t>::max();
+  // Fills machines one after the other, at the prices by size: far cheaper than
+  // a dive where classes are many, but blind to what would come out of it.
+  // REQUIRES: the relaxation is seeded.
+  bool in_turn = false;
+};
+
 // Takes a few machines at a time out of the packing and decides on them anew,
 // together with all that waits (large neighborhood search; Shaw: Using
 // constraint programming and local search methods to solve vehicle routing
-// problems, 1998).  The cost never rises.  Ends at `bound`, or after so many
-// attempts in a row that gained nothing.
-void Mend(const PackingProblem& problem, PackingCost bound, int attempts_max,
+// problems, 1998).  The cost never rises.
+void Mend(const PackingProblem& problem, const MendOptions& options,
           PatternRelaxation* relaxation, PackingDraft* draft);
 
 }  // namespace sluice

@@ -159,5 +159,52 @@ TEST(PackingDraft, CopesWithHugeCounts) {
   EXPECT_EQ(draft.Cost(), (PackingCost{0, (kMany << 20) + kMany}));
 }
 
+TEST(PackingDraft, MovesTasksToWhereTheyCostLess) {
+  const PackingProblem problem = TwoKinds();
+  PackingDraft draft(problem, {{5, 2}, {2, 3}});
+  ASSERT_TRUE(draft.Put({1, 3, {{0, 1}}}));
+  ASSERT_TRUE(draft.Put({0, 2, {{0, 1}, {1, 1}}}));
+  ASSERT_EQ(draft.Cost(), (PackingCost{0, 3 * 2 + 2 * (1 + 9)}));
+  // There is room for one more beside each pair.
+  EXPECT_GT(draft.MoveUp(), 0);
+  EXPECT_EQ(draft.Cost(), (PackingCost{0, 1 * 2 + 4 * 1 + 2 * 9}));
+  int64_t tasks = 0;
+  for (const Pattern& pattern : draft.patterns()) {
+    if (pattern.group == 0) {
+      EXPECT_THAT(pattern.tasks, ElementsAre(Pair(0, 2), Pair(1, 1)));
+    }
+    for (const auto& [task_class, count] : pattern.tasks) {
+      tasks += count * pattern.machines;
+    }
+  }
+  EXPECT_EQ(tasks, 7);
+}
+
+TEST(PackingDraft, MovesMoreOnceOthersHaveMoved) {
+  PackingProblem problem;
+  problem.classes = {{.request = {6}, .waiting = {{1, 1}}},
+                     {.request = {5}, .waiting = {{1, 1}}}};
+  problem.groups = {{{10}, 1, 0}, {{10}, 1, 1}, {{10}, 1, 2}};
+  problem.costs = {{5, 0}, {0, 9}, {9, 9}};
+  PackingDraft draft(problem, {{1, 1}, {1, 1, 1}});
+  ASSERT_TRUE(draft.Put({0, 1, {{0, 1}}}));
+  ASSERT_TRUE(draft.Put({2, 1, {{1, 1}}}));
+  draft.FillUp();
+  draft.MoveUp();
+  EXPECT_EQ(draft.Cost(), PackingCost());
+}
+
+TEST(PackingDraft, MovesNoneBesideOnesThatItMayNotStandWith) {
+  PackingProblem problem;
+  problem.classes = {
+      {.request = {1}, .waiting = {{2, 1}}, .per_machine_max = 1}};
+  problem.groups = {{{10}, 1, 0}, {{10}, 1, 1}};
+  problem.costs = {{0}, {7}};
+  PackingDraft draft(problem, {{2}, {1, 1}});
+  draft.FillUp();
+  draft.MoveUp();
+  EXPECT_EQ(draft.Cost(), (PackingCost{0, 7}));
+}
+
 }  // namespace
 }  // namespace sluice

@@ -86,7 +86,7 @@ TEST(Mend, FindsThatTwoWouldRatherSwapMachines) {
   PatternRelaxation relaxation(problem, kPlenty);
   PackingDraft draft = Swapped(problem);
   EXPECT_EQ(draft.Cost(), (PackingCost{0, 9 * 5 + 6 * 5 + 2 * 1}));
-  Mend(problem, {0, 17}, 1000, &relaxation, &draft);
+  Mend(problem, {{0, 17}, 1000}, &relaxation, &draft);
   EXPECT_EQ(draft.Cost(), (PackingCost{0, 17}));
 }
 
@@ -101,8 +101,28 @@ TEST(Mend, PlacesWhatWaitsForRoomThatIsScattered) {
   ASSERT_TRUE(draft.Put({0, 2, {{1, 2}}}));
   ASSERT_TRUE(draft.Put({0, 1, {{0, 1}}}));
   EXPECT_EQ(draft.Cost(), (PackingCost{10, 0}));
-  Mend(problem, {0, 0}, 1000, &relaxation, &draft);
+  Mend(problem, {{0, 0}, 1000}, &relaxation, &draft);
   EXPECT_EQ(draft.Cost(), (PackingCost{0, 0}));
+}
+
+TEST(Mend, PlacesMoreByFillingMachinesInTurn) {
+  PackingProblem problem;
+  problem.classes = {{.request = {6}, .waiting = {{20, 1}}},
+                     {.request = {5}, .waiting = {{20, 1}}},
+                     {.request = {4}, .waiting = {{20, 1}}}};
+  problem.groups = {{{10}, 30, 0}};
+  problem.costs = {{0, 0, 0}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  relaxation.Seed();
+  PackingDraft draft(problem, All(problem));
+  ASSERT_TRUE(draft.Put({0, 10, {{2, 2}}}));
+  ASSERT_TRUE(draft.Put({0, 10, {{1, 2}}}));
+  draft.FillUp();
+  ASSERT_EQ(draft.Cost(), (PackingCost{10, 0}));
+  const int64_t work_max = relaxation.work() + 1'000'000;
+  Mend(problem, {.attempts_max = 5000, .work_max = work_max, .in_turn = true},
+       &relaxation, &draft);
+  EXPECT_EQ(draft.Cost(), PackingCost());
 }
 
 TEST(Mend, LeavesAloneWhatIsAtTheBound) {
@@ -111,7 +131,7 @@ TEST(Mend, LeavesAloneWhatIsAtTheBound) {
   PackingDraft draft = Swapped(problem);
   const PackingCost cost = draft.Cost();
   const int64_t work = relaxation.work();
-  Mend(problem, cost, 1000, &relaxation, &draft);
+  Mend(problem, {cost, 1000}, &relaxation, &draft);
   EXPECT_EQ(draft.Cost(), cost);
   EXPECT_EQ(relaxation.work(), work);
 }
@@ -122,7 +142,7 @@ TEST(Mend, NeverMakesAPackingDearer) {
   PackingDraft draft = Swapped(problem);
   for (int i = 0; i < 20; ++i) {
     const PackingCost before = draft.Cost();
-    Mend(problem, {0, 0}, 1, &relaxation, &draft);
+    Mend(problem, {{0, 0}, 1}, &relaxation, &draft);
     EXPECT_LE(draft.Cost(), before);
   }
 }
@@ -132,7 +152,7 @@ TEST(Mend, HasNothingToDoWithoutMachines) {
   problem.groups.clear();
   PatternRelaxation relaxation(problem, kPlenty);
   PackingDraft draft(problem, All(problem));
-  Mend(problem, {0, 0}, 10, &relaxation, &draft);
+  Mend(problem, {{0, 0}, 10}, &relaxation, &draft);
   EXPECT_EQ(draft.Cost(), (PackingCost{1700, 0}));
 }
 
