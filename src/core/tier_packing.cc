@@ -202,11 +202,19 @@ class TierDescriber {
           group_of.try_emplace(look, tier_.problem.groups.size());
       if (is_new) {
         look.pop_back();
-        tier_.problem.groups.push_back({look, 0, row});
+        tier_.problem.groups.push_back(
+            {look, 0, row, std::vector<int64_t>(look.size(), 0)});
         tier_.machines.emplace_back();
       }
-      ++tier_.problem.groups[it->second].machines;
+      PackingGroup& group = tier_.problem.groups[it->second];
+      ++group.machines;
+      for (size_t d = 0; d < dimensions_.size(); ++d) {
+        group.capacity[d] += machine->allocatable[dimensions_[d]];
+      }
       tier_.machines[it->second].push_back(id);
+    }
+    for (PackingGroup& group : tier_.problem.groups) {
+      for (int64_t& amount : group.capacity) amount /= group.machines;
     }
   }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "packing/coarse_groups.h"
+#include "packing/leveling.h"
 #include "packing/merged_groups.h"
 #include "packing/packing_draft.h"
 #include "packing/pattern_relaxation.h"
@@ -186,7 +187,7 @@ PackingSolution ProveBound(const PackingProblem& problem, int64_t waiting_cost,
 PackingSolution Pack(const PackingProblem& problem, int64_t work_max) {
   const MergedGroups groups(problem);
   PackingSolution solution = Packer(groups.merged(), work_max).Run();
-  solution.patterns = groups.Part(solution.patterns);
+  solution.patterns = Level(problem, groups.Part(solution.patterns));
   return solution;
 }
 

@@ -51,6 +51,8 @@ struct PackingGroup {
   std::vector<int64_t> free;  // By dimension, of each machine.
   int64_t machines = 0;
   size_t kind = 0;  // Which row of the costs is its.
+  // By dimension, in the mean of its machines; empty: what is free.
+  std::vector<int64_t> capacity = {};
 };
 
 // What stands together on each of `machines` machines of a group.
@@ -58,6 +60,7 @@ struct Pattern {
   size_t group = 0;
   int64_t machines = 0;
   std::vector<std::pair<size_t, int64_t>> tasks;  // Class and count, ascending.
+  friend auto operator<=>(const Pattern&, const Pattern&) = default;
 };
 
 struct PackingProblem {

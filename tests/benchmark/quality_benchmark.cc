@@ -18,8 +18,8 @@
 // Exit code 1 where the round loses to an order of pod by pod: more waiting
 // cost is left; or as much and more unmet preferences; or where both place all
 // at one cost of preferences, and the standard deviation of utilization over
-// the machines is over 1.1 times that order's.  And where a task waits that
-// fits.
+// the machines is over 1.1 times that order's and by 0.03.  And where a task
+// waits that fits.
 
 #include <gflags/gflags.h>
 #include <glog/logging.h>
@@ -255,7 +255,9 @@ std::string WhyLost(const Outcome& round, const Outcome& other) {
   if (round.preference_cost != other.preference_cost) {
     return round.preference_cost > other.preference_cost ? "LOST: unmet" : "";
   }
-  const bool is_uneven = round.waiting_cost == 0 && round.sd > 1.1 * other.sd;
+  // With few tasks a single one can make the smaller difference.
+  const bool is_uneven = round.waiting_cost == 0 &&
+                         round.sd > std::max(1.1 * other.sd, other.sd + 0.03);
   return is_uneven ? "LOST: sd" : "";
 }
 
