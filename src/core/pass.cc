@@ -10,9 +10,19 @@
 #include "core/commit_order.h"
 
 namespace sluice {
+namespace {
 
-std::optional<FlowProblem> Passes::Next(bool must_go_on) {
+// After so many commands are let in: some 20 ms.
+constexpr size_t kProposalsPerStep = 25000;
+
+}  // namespace
+
+std::optional<RoundWork> Passes::Next(bool must_go_on) {
   CHECK(!network_.has_value());
+  if (!proposals_.empty()) {
+    Commit();
+    return Pause();
+  }
   while (!bands_.empty()) {
     if (context_.IsSpent() && !must_go_on) {
       context_.stats->is_cut_short = true;
@@ -130,16 +140,31 @@ void Passes::LookUpPeers() {
 
 void Passes::Finish(const FlowSolution& solution) {
   CHECK(network_.has_value());
+  RefreshPeers();
+  proposals_ =
+      InCommitOrder(context_.state, classes_, network_->Decode(solution));
+  network_.reset();
+  Commit();
+}
+
+void Passes::RefreshPeers() {
+  if (version_ == context_.state.version()) return;
+  context_.state.SyncPeers();
+  LookUpPeers();
+  version_ = context_.state.version();
+}
+
+void Passes::Commit() {
   ClusterState& state = context_.state;
-  if (version_ != state.version()) {
-    state.SyncPeers();
-    LookUpPeers();
-  }
+  RefreshPeers();
   Band& band = bands_.front();
-  std::map<JobId, std::vector<TaskId>> placed_of_gang;
-  const size_t placed_before = placed_.size();
-  for (const Proposal& proposal :
-       InCommitOrder(state, classes_, network_->Decode(solution))) {
+  // Nobody may see a part of a gang.
+  const size_t end =
+      band.gangs.empty()
+          ? std::min(next_proposal_ + kProposalsPerStep, proposals_.size())
+          : proposals_.size();
+  for (; next_proposal_ < end; ++next_proposal_) {
+    const Proposal& proposal = proposals_[next_proposal_];
     BandMember& member = band.members[proposal.class_index];
     // What gangs were weighed against has its own pass later.
     if (!band.gangs.empty() && !classes_[proposal.class_index].gang_minimum) {
@@ -151,27 +176,35 @@ void Passes::Finish(const FlowSolution& solution) {
     for (const auto& peers : peers_) {
       peers->Note(member.key, proposal.machine);
     }
-    placed_.push_back(proposal.task);
-    if (!band.gangs.empty()) {
-      placed_of_gang[*member.key.gang].push_back(proposal.task);
-    }
+    placed_in_pass_.push_back(proposal.task);
   }
-  network_.reset();
-  const auto count = static_cast<int64_t>(placed_.size() - placed_before);
-  context_.stats->placed += count;
-  context_.looks += count;
+  version_ = state.version();
+  if (next_proposal_ == proposals_.size()) EndPass();
+}
+
+void Passes::EndPass() {
+  proposals_.clear();
+  next_proposal_ = 0;
+  Band& band = bands_.front();
+  const std::vector<TaskId> placed = std::exchange(placed_in_pass_, {});
+  placed_.insert(placed_.end(), placed.begin(), placed.end());
+  context_.stats->placed += std::ssize(placed);
+  context_.looks += kLooksPerPlacement * std::ssize(placed);
   for (const Gangs::Waiting& gang : band.gangs) {
-    if (!context_.gangs.IsWhole(gang)) {
-      context_.Withdraw(placed_of_gang[gang.job]);
+    if (context_.gangs.IsWhole(gang)) continue;
+    std::vector<TaskId> of_gang;
+    for (const TaskId id : placed) {
+      if (context_.state.FindTask(id)->job == gang.job) of_gang.push_back(id);
     }
+    context_.Withdraw(of_gang);
   }
   std::erase_if(band.members,
                 [](const BandMember& member) { return member.count <= 0; });
-  if (!band.gangs.empty() || !band.patterns.empty() || count == 0 ||
+  if (!band.gangs.empty() || !band.patterns.empty() || placed.empty() ||
       band.members.empty()) {
     bands_.pop_front();
   }
-  if (count > 0 && following_ == Following::kNext) AddFollowers();
+  if (!placed.empty() && following_ == Following::kNext) AddFollowers();
 }
 
 void Passes::AddFollowers() {

@@ -17,6 +17,7 @@
 #include "constraints/class_peers.h"
 #include "core/gangs.h"
 #include "core/round_context.h"
+#include "core/round_work.h"
 #include "network/band_network.h"
 #include "sluice/flow/problem.h"
 
@@ -61,10 +62,11 @@ class Passes {
   void Clear() { bands_.clear(); }
   bool empty() const { return bands_.empty(); }
 
-  // The next problem; nothing where no band is left, or the round's work is
-  // spent, unless it must go on.
-  std::optional<FlowProblem> Next(bool must_go_on = false);
-  // Makes the placements that are still legal.  REQUIRES: a problem is open.
+  // The next problem, or a pause between placements; nothing where no band is
+  // left, or the round's work is spent, unless it must go on.
+  std::optional<RoundWork> Next(bool must_go_on = false);
+  // Makes the placements that are still legal, or, where there are many, the
+  // first of them.  REQUIRES: a problem is open.
   void Finish(const FlowSolution& solution);
 
   // By all passes so far.
@@ -76,9 +78,14 @@ class Passes {
   std::vector<BandClass> CollectTasks(const Band& band) const;
   // How the classes stand to the tasks that run now.
   void LookUpPeers();
+  // The same, if commands have come since.
+  void RefreshPeers();
   std::vector<MachineGroup> Groups(const Band& band);
   // A band of those that follow the classes that were just placed.
   void AddFollowers();
+  // Makes the next placements, and ends the pass after the last.
+  void Commit();
+  void EndPass();
   bool IsLegal(const Proposal& proposal) const;
 
   RoundContext& context_;
@@ -89,7 +96,10 @@ class Passes {
   std::optional<BandNetwork> network_;
   std::vector<BandClass> classes_;
   std::vector<std::unique_ptr<ClassPeers>> peers_;
-  uint64_t version_ = 0;  // Of the state, when these were looked up.
+  uint64_t version_ = 0;  // Of the state, as far as these know it.
+  std::vector<Proposal> proposals_;
+  size_t next_proposal_ = 0;
+  std::vector<TaskId> placed_in_pass_;
 };
 
 }  // namespace sluice

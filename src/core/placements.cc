@@ -14,9 +14,10 @@ std::vector<Placement> UndoablePlacements(const ClusterState& state,
   std::vector<Placement> placements;
   for (auto it = state.outbox().lower_bound(delta_begin);
        it != state.outbox().end(); ++it) {
+    if (!it->second.IsUntold()) continue;
     const Task& task = *state.FindTask(it->second.task);
-    if (task.class_key.priority != priority || !state.IsUntold(task.id) ||
-        task.is_muted || !task.quarantine_reason.empty()) {
+    if (task.class_key.priority != priority || task.is_muted ||
+        !task.quarantine_reason.empty()) {
       continue;
     }
     const Machine& machine = *state.FindMachine(task.machine);

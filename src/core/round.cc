@@ -49,7 +49,7 @@ std::optional<RoundWork> Round::NextStep(RoundStats* stats) {
   while (true) {
     if (stage_ != nullptr) {
       if (std::optional<RoundWork> work = stage_->Next()) {
-        is_waiting_ = true;
+        is_waiting_ = !std::holds_alternative<Pause>(*work);
         version_ = context_.state.version();
         context_.looks = 0;
         return work;

@@ -49,6 +49,7 @@ int64_t RoundContext::CountWaiting(const ClassKey& key) const {
 }
 
 void RoundContext::Withdraw(std::span<const TaskId> tasks) {
+  looks += kLooksPerPlacement * std::ssize(tasks);
   for (const TaskId id : tasks) {
     const Task* task = state.FindTask(id);
     if (task == nullptr || task->state != TaskState::kRunning ||

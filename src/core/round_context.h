@@ -27,6 +27,9 @@
 
 namespace sluice {
 
+// What it takes to make a placement or to take it back, in looks.
+inline constexpr int64_t kLooksPerPlacement = 40;
+
 class RoundContext {
  public:
   // What a round is about.  All must outlive it.

@@ -18,6 +18,9 @@ namespace {
 constexpr int64_t kBandRatioNumerator = 15;
 constexpr int64_t kBandRatioDenominator = 10;
 
+// Of a pass, by estimate: those of one take some 10 ms to draw.
+constexpr int64_t kArcsMax = 50000;
+
 constexpr int64_t kSizeUnits = int64_t{1} << 40;
 
 // The largest share of the cluster's capacity that a request takes of any
@@ -115,14 +118,21 @@ void Admit(const RoundContext& context, TierDemand* demand) {
   }
 }
 
-std::vector<Band> CutBands(std::vector<BandMember> members) {
+std::vector<Band> CutBands(std::vector<BandMember> members, size_t groups) {
   std::vector<Band> bands;
   std::ranges::stable_sort(members, std::ranges::greater{}, &BandMember::size);
   int64_t smallest_in_band = 0;
+  int64_t tasks = 0;  // In the band.
   for (BandMember& member : members) {
     if (member.count == 0) continue;
-    if (bands.empty() || member.size < smallest_in_band) {
+    tasks += member.count;
+    // A class is drawn to as many groups as all tasks may need.
+    const bool has_many_arcs =
+        !bands.empty() && std::min(tasks, static_cast<int64_t>(groups)) >
+                              kArcsMax / (std::ssize(bands.back().members) + 1);
+    if (bands.empty() || member.size < smallest_in_band || has_many_arcs) {
       bands.emplace_back();
+      tasks = member.count;
       smallest_in_band =
           member.size / kBandRatioNumerator * kBandRatioDenominator;
     }

@@ -5,6 +5,7 @@
 #ifndef SLUICE_CORE_TIER_DEMAND_H_
 #define SLUICE_CORE_TIER_DEMAND_H_
 
+#include <cstddef>
 #include <vector>
 
 #include "core/pass.h"
@@ -27,8 +28,9 @@ TierDemand FindDemand(const Tier& tier, RoundContext* context);
 // waiting cost left over (core/admission.h).
 void Admit(const RoundContext& context, TierDemand* demand);
 
-// The members in bands of similar size, the largest first.
-std::vector<Band> CutBands(std::vector<BandMember> members);
+// The members in bands of similar size, the largest first, none of which takes
+// long to draw where there are so many groups of machines.
+std::vector<Band> CutBands(std::vector<BandMember> members, size_t groups);
 
 }  // namespace sluice
 

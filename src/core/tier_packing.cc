@@ -369,9 +369,11 @@ TierPacking DescribeTier(TierScope scope, const Tier& tier,
                          RoundContext* context) {
   context->FreshEligibility();
   TierDescriber describer(scope, context);
-  describer.AddPlaced(UndoablePlacements(
+  const std::vector<Placement> placed = UndoablePlacements(
       context->state, tier.priority,
-      scope == TierScope::kAll ? context->delta_begin : tier.delta_begin));
+      scope == TierScope::kAll ? context->delta_begin : tier.delta_begin);
+  context->looks += kLooksPerPlacement / 2 * std::ssize(placed);
+  describer.AddPlaced(placed);
   describer.AddWaiting(tier);
   return describer.Describe();
 }

@@ -1,5 +1,6 @@
 #include "packing/pack.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -81,21 +82,31 @@ class Packer {
   // The bound, dives for it, and what mending gains.
   void SearchWhole() {
     bound_.waiting = relaxation_.Relax(whole_, std::nullopt).bound;
-    bound_.placed = relaxation_.Relax(whole_, bound_.waiting).bound;
+    const auto relaxed = relaxation_.Relax(whole_, bound_.waiting);
+    bound_.placed = relaxed.bound;
     DiveFor(bound_);
     if (best_->Cost().waiting > bound_.waiting && !relaxation_.IsSpent()) {
       // Waiting alone, and then as little as that is at the least cost.
       Keep(Dive(problem_, whole_, std::nullopt, kRoundUpFrom[0], &relaxation_));
       DiveFor({best_->Cost().waiting, 0});
     }
+    if (dived_.has_value() && dived_->Cost() > best_->Cost()) {
+      // A task more waits, but nearly all are where they should be.
+      Mend(problem_, {bound_, kMendsMax}, &relaxation_, &*dived_);
+      Keep(*std::move(dived_));
+    }
     Mend(problem_, {bound_, kMendsMax}, &relaxation_, &*best_);
     const int64_t waiting = best_->Cost().waiting;
     if (waiting > bound_.waiting) {
-      bound_.placed = relaxation_.Relax(whole_, waiting).bound;
+      // What can be proved at the same prices costs no time.
+      bound_.placed =
+          std::max(relaxation_.BoundAt(whole_, waiting, relaxed.prices),
+                   relaxation_.Relax(whole_, waiting).bound);
     }
   }
 
   void MendInTurn(int64_t work_max) {
+    relaxation_.Charge(best_->MoveUp());
     Mend(problem_,
          {.attempts_max = kMendsInTurnMax,
           .work_max = work_max,
@@ -145,11 +156,10 @@ class Packer {
                                relaxation_.prices_by_size());
   }
 
-  PackingDraft Drafted(const std::vector<Pattern>& patterns) {
+  PackingDraft Drafted(const std::vector<Pattern>& patterns) const {
     PackingDraft draft(problem_, whole_);
     for (const Pattern& pattern : patterns) draft.Put(pattern);
     draft.FillUp();
-    relaxation_.Charge(draft.MoveUp());
     return draft;
   }
 
@@ -157,7 +167,10 @@ class Packer {
   void DiveFor(const PackingCost& bound) {
     for (const double round_up_from : kRoundUpFrom) {
       if (best_->Cost() <= bound || relaxation_.IsSpent()) return;
-      Keep(Dive(problem_, whole_, bound.waiting, round_up_from, &relaxation_));
+      PackingDraft draft =
+          Dive(problem_, whole_, bound.waiting, round_up_from, &relaxation_);
+      if (!dived_.has_value() || draft.Cost() < dived_->Cost()) dived_ = draft;
+      Keep(std::move(draft));
     }
   }
 
@@ -173,6 +186,7 @@ class Packer {
   PackingRest whole_;
   PackingCost bound_;
   std::optional<PackingDraft> best_;
+  std::optional<PackingDraft> dived_;  // The best of the dives.
   int64_t coarse_work_ = 0;
 };
 

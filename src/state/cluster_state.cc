@@ -464,8 +464,7 @@ const Delta* ClusterState::WaitingDelta(TaskId task) const {
 
 bool ClusterState::IsUntold(TaskId task) const {
   const Delta* waiting = WaitingDelta(task);
-  return waiting != nullptr && waiting->type == DeltaType::kPlace &&
-         !waiting->is_repeat;
+  return waiting != nullptr && waiting->IsUntold();
 }
 
 void ClusterState::Withdraw(TaskId id) {

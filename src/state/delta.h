@@ -23,6 +23,11 @@ struct Delta {
   // Handed to a client whose call has not ended yet.  Not stored: after a crash
   // nobody knows whether it arrived, and it is delivered again.
   bool is_in_flight = false;
+
+  // Whether it is a placement that no client can know of.
+  bool IsUntold() const {
+    return type == DeltaType::kPlace && !is_repeat && !is_in_flight;
+  }
 };
 
 }  // namespace sluice

@@ -92,8 +92,9 @@ const T& Pick(const std::array<T, n>& values, Rng* rng) {
 // A cluster of one of the families in the making.
 class FamilyCluster {
  public:
-  FamilyCluster(const QualityFamily& family, ClusterSize size, uint64_t seed)
-      : family_(family), size_(size), rng_(seed) {}
+  FamilyCluster(const QualityFamily& family, const ClusterExtent& extent,
+                uint64_t seed)
+      : family_(family), extent_(extent), rng_(seed) {}
 
   QualityInput Make() && {
     DrawMachines();
@@ -107,21 +108,6 @@ class FamilyCluster {
     Amounts amounts;
     PlacementRules rules;
   };
-  struct Ranges {
-    int64_t machines_min, machines_max, classes_min, classes_max;
-  };
-
-  Ranges SizeRanges() const {
-    switch (size_) {
-      case ClusterSize::kSmall:
-        return {2, 6, 2, 4};
-      case ClusterSize::kMiddle:
-        return {10, 40, 4, 14};
-      case ClusterSize::kLarge:
-        return {150, 300, 10, 30};
-    }
-    LOG(FATAL) << "no such size";
-  }
 
   Amounts DrawShape() {
     if (family_.has_two_scarce_resources) {
@@ -140,9 +126,8 @@ class FamilyCluster {
     std::vector<Amounts> shapes(family_.has_many_shapes ? rng_.Between(5, 8)
                                                         : rng_.Between(1, 3));
     for (Amounts& shape : shapes) shape = DrawShape();
-    const Ranges ranges = SizeRanges();
-    const int64_t count = rng_.Between(ranges.machines_min,  //
-                                       ranges.machines_max);
+    const int64_t count =
+        rng_.Between(extent_.machines_min, extent_.machines_max);
     for (int64_t i = 0; i < count; ++i) {
       Amounts amounts = shapes[rng_.Below(shapes.size())];
       MachineOptions options;
@@ -158,9 +143,8 @@ class FamilyCluster {
       const std::string uuid = StrCat("machine-", i);
       AppendMachine(uuid, amounts, options, &input_);
       if (family_.is_partly_used && rng_.Chance(80, 100)) {
-        const Amounts used = {
-            rng_.Between(0, amounts.cpu / 1000 * 3) * 250,
-            rng_.Between(0, amounts.memory / kGib * 3) * (kGib / 4)};
+        const Amounts used = {DrawUsed(amounts.cpu, 250),
+                              DrawUsed(amounts.memory, kGib / 4)};
         amounts.cpu -= used.cpu;
         amounts.memory -= used.memory;
         input_.commands.emplace_back(
@@ -169,6 +153,12 @@ class FamilyCluster {
       }
       demand_.AddMachine(amounts);
     }
+  }
+
+  int64_t DrawUsed(int64_t amount, int64_t unit) {
+    const int64_t units = amount / unit;
+    return unit * rng_.Between(units * extent_.used_min / 100,
+                               units * extent_.used_max / 100);
   }
 
   NodeTerm DrawTerm() {
@@ -213,8 +203,8 @@ class FamilyCluster {
   }
 
   void DrawClasses() {
-    const Ranges ranges = SizeRanges();
-    const int64_t count = rng_.Between(ranges.classes_min, ranges.classes_max);
+    const int64_t count =
+        rng_.Between(extent_.classes_min, extent_.classes_max);
     for (int64_t i = 0; i < count; ++i) {
       TaskClass drawn = {DrawRequest(i), {}};
       for (int64_t left = rng_.Between(0, 2); left > 0; --left) {
@@ -238,8 +228,10 @@ class FamilyCluster {
   }
 
   void DrawTasks() {
-    const double load = static_cast<double>(rng_.Between(50, 125)) / 100;
-    for (int64_t gang_count = 0;;) {
+    const double load =
+        static_cast<double>(rng_.Between(extent_.load_min, extent_.load_max)) /
+        100;
+    for (int64_t gang_count = 0; input_.task_count < extent_.tasks_max;) {
       const size_t drawn = DrawClass();
       const TaskClass& it = classes_[drawn];
       int64_t count = 1;
@@ -261,7 +253,7 @@ class FamilyCluster {
   }
 
   const QualityFamily& family_;
-  const ClusterSize size_;
+  const ClusterExtent extent_;
   Rng rng_;
   Demand demand_;
   std::vector<TaskClass> classes_;
@@ -292,6 +284,18 @@ std::vector<CsvRow> ReadCsv(const std::string& path) {
   return rows;
 }
 
+ClusterExtent ExtentOf(ClusterSize size) {
+  switch (size) {
+    case ClusterSize::kSmall:
+      return {2, 6, 2, 4};
+    case ClusterSize::kMiddle:
+      return {10, 40, 4, 14};
+    case ClusterSize::kLarge:
+      return {150, 300, 10, 30};
+  }
+  LOG(FATAL) << "no such size";
+}
+
 const char* SizeName(ClusterSize size) {
   switch (size) {
     case ClusterSize::kSmall:
@@ -320,10 +324,15 @@ const std::vector<QualityFamily>& QualityFamilies() {
 
 QualityInput MakeQualityInput(const QualityFamily& family, ClusterSize size,
                               uint64_t seed) {
-  QualityInput input = FamilyCluster(family, size, seed).Make();
+  QualityInput input = MakeQualityInput(family, ExtentOf(size), seed);
   input.name = StrCat(family.name, " ", SizeName(size), " ", seed);
   input.has_optimum = size != ClusterSize::kLarge;
   return input;
+}
+
+QualityInput MakeQualityInput(const QualityFamily& family,
+                              const ClusterExtent& extent, uint64_t seed) {
+  return FamilyCluster(family, extent, seed).Make();
 }
 
 QualityInput MakeSizesInput(uint64_t seed, int machine_count, int class_count,

@@ -13,6 +13,7 @@
 #define SLUICE_TESTS_BENCHMARK_QUALITY_INPUTS_H_
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,20 @@ struct QualityInput {
 
 enum class ClusterSize { kSmall, kMiddle, kLarge };
 
+// How much of a cluster there is; parts in per cent.
+struct ClusterExtent {
+  int64_t machines_min = 0;
+  int64_t machines_max = 0;
+  int64_t classes_min = 0;
+  int64_t classes_max = 0;
+  int64_t load_min = 50;
+  int64_t load_max = 125;
+  int64_t tasks_max = std::numeric_limits<int64_t>::max();
+  // Of most machines, where the family has them partly used.
+  int64_t used_min = 0;
+  int64_t used_max = 75;
+};
+
 // What a family has that the plain one has not.  All have machines of a few
 // shapes, classes of mixed sizes, and preferences.
 struct QualityFamily {
@@ -45,6 +60,8 @@ const std::vector<QualityFamily>& QualityFamilies();
 
 QualityInput MakeQualityInput(const QualityFamily& family, ClusterSize size,
                               uint64_t seed);
+QualityInput MakeQualityInput(const QualityFamily& family,
+                              const ClusterExtent& extent, uint64_t seed);
 
 // Machines of three sizes and classes without preferences, some heavy on cpu
 // and some on memory; as many tasks as make `load` of the scarcer resource.

@@ -3,8 +3,10 @@
 //
 // Arguments: machines, tasks, classes.  Counters: build_ms, solve_ms,
 // commit_ms (means of the sums over the passes of a round), p99_ms (of whole
-// rounds), warm (the part of the solves that went on from those before), scans
-// (of arcs, mean of the passes), and of the last round passes, placed and arcs.
+// rounds), longest_ms (of a step that the core's thread does at once), warm
+// (the part of the solves that went on from those before), scans (of arcs, mean
+// of the passes), and of the last round passes, placed, arcs and gap (of the
+// costs of what waits and is placed, over the bound; -1 where that is unknown).
 
 #include <benchmark/benchmark.h>
 #include <glog/logging.h>
@@ -20,6 +22,7 @@
 
 #include "base/rng.h"
 #include "base/strings.h"
+#include "benchmark/quality_inputs.h"
 #include "core/round_solver.h"
 #include "core/scheduler.h"
 #include "solver/registry.h"
@@ -84,6 +87,7 @@ struct Shares {
   int64_t solves = 0;
   int64_t warm_solves = 0;
   int64_t scans = 0;
+  double longest = 0;
   std::vector<double> totals;  // By round.
   RoundStats last;
 
@@ -94,13 +98,16 @@ struct Shares {
     bench->counters["solve_ms"] = solve / rounds;
     bench->counters["commit_ms"] = commit / rounds;
     bench->counters["p99_ms"] = totals[(totals.size() - 1) * 99 / 100];
-    bench->counters["warm"] =
-        static_cast<double>(warm_solves) / static_cast<double>(solves);
+    bench->counters["longest_ms"] = longest;
+    bench->counters["warm"] = static_cast<double>(warm_solves) /
+                              static_cast<double>(std::max<int64_t>(solves, 1));
     bench->counters["scans"] =
-        static_cast<double>(scans) / static_cast<double>(solves);
+        static_cast<double>(scans) /
+        static_cast<double>(std::max<int64_t>(solves, 1));
     bench->counters["passes"] = last.passes;
     bench->counters["placed"] = static_cast<double>(last.placed);
     bench->counters["arcs"] = static_cast<double>(last.arcs);
+    bench->counters["gap"] = last.is_bound_known ? last.GapRatio() : -1;
   }
 };
 
@@ -112,6 +119,7 @@ void RunRound(Scheduler* scheduler, RoundSolver* solver, Shares* shares) {
     const std::optional<RoundWork> work = scheduler->NextStep();
     const double built = Milliseconds();
     shares->build += built - start;
+    shares->longest = std::max(shares->longest, built - start);
     if (!work.has_value()) break;
     const RoundAnswer answer = solver->Solve(*work).answer;
     const double solved = Milliseconds();
@@ -122,7 +130,9 @@ void RunRound(Scheduler* scheduler, RoundSolver* solver, Shares* shares) {
     }
     shares->solve += solved - built;
     scheduler->FinishStep(answer);
-    shares->commit += Milliseconds() - solved;
+    const double committed = Milliseconds();
+    shares->commit += committed - solved;
+    shares->longest = std::max(shares->longest, committed - solved);
   }
   shares->totals.push_back(Milliseconds() - begin);
   shares->last = scheduler->round_stats();
@@ -213,6 +223,54 @@ BENCHMARK(BM_RoundOfNewTasks)
     ->ArgsProduct({{10000}, {100}, {20}, {1, 10000}, {0, 1, 2}})
     ->ArgsProduct({{10000}, {1000}, {100, 1000}, {1, 10000}, {0, 1, 2}})
     ->Args({10000, 10000, 200, 10000, kNewClasses})
+    ->Unit(benchmark::kMillisecond);
+
+// Sizes, preferences and soft taints at once.  Arguments: machines, tasks at
+// most, classes, load in per cent, of machines that are nearly full of others
+// (hardly two alike) or empty and of few shapes.
+constexpr int64_t kEmpty = 0;
+constexpr int64_t kNearlyFull = 1;
+void BM_RoundOfPreferences(benchmark::State& bench) {
+  const PolicySet policies = *PolicySet::FromNames(
+      "cpu_memory,node_affinity,pod_affinity,taint,topology_spread");
+  const ConstraintSet constraints;
+  const std::unique_ptr<Solver> base = MakeSolver(kSolver);
+  const bool is_nearly_full = bench.range(4) == kNearlyFull;
+  const QualityInput input =
+      MakeQualityInput({.name = "mixed", .is_partly_used = is_nearly_full},
+                       {.machines_min = bench.range(0),
+                        .machines_max = bench.range(0),
+                        .classes_min = bench.range(2),
+                        .classes_max = bench.range(2),
+                        .load_min = bench.range(3),
+                        .load_max = bench.range(3),
+                        .tasks_max = bench.range(1),
+                        .used_min = 92,
+                        .used_max = 100},
+                       /*seed=*/7);
+  Shares shares;
+  for (auto _ : bench) {
+    bench.PauseTiming();
+    auto scheduler =
+        std::make_unique<Scheduler>(policies, constraints, RoundOptions());
+    for (const Command& command : input.commands) {
+      CHECK(scheduler->mutable_state().Apply(command, 0) == Ack::kOk);
+    }
+    RoundSolver solver(*base);  // Which has seen nothing yet.
+    bench.ResumeTiming();
+    RunRound(scheduler.get(), &solver, &shares);
+    bench.PauseTiming();
+    scheduler.reset();
+    bench.ResumeTiming();
+  }
+  bench.counters["tasks"] = static_cast<double>(input.task_count);
+  shares.Report(&bench);
+}
+BENCHMARK(BM_RoundOfPreferences)
+    ->Args({100, 10000, 20, 105, kEmpty})
+    ->Args({5000, 1000000, 50, 105, kEmpty})
+    ->Args({10000, 1000, 200, 10000, kNearlyFull})
+    ->Args({10000, 5000, 200, 10000, kNearlyFull})
     ->Unit(benchmark::kMillisecond);
 
 // 40 sets of labels, a tenth of the machines tainted.

@@ -22,7 +22,7 @@ class Fill : public Stage {
 
   std::optional<RoundWork> Next() override {
     while (true) {
-      if (auto problem = passes_.Next()) return *std::move(problem);
+      if (auto work = passes_.Next()) return work;
       if (context_.stats->is_cut_short || !Plan()) return std::nullopt;
     }
   }
@@ -49,7 +49,8 @@ class Fill : public Stage {
       });
     }
     if (whom_ == Whom::kAdmitted) Admit(context_, &demand);
-    for (Band& band : CutBands(std::move(demand.members))) {
+    for (Band& band :
+         CutBands(std::move(demand.members), context_.FreshGroups().size())) {
       passes_.Add(std::move(band));
     }
     return !passes_.empty();

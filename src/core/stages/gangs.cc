@@ -34,9 +34,7 @@ class StartGangs : public Stage {
       // A gang's trial goes on to its end, or a gang that takes more than one
       // round's work would never start.
       const bool has_placed = trial_.has_value() && HasPlaced(*trial_);
-      if (auto problem = passes_.Next(/*must_go_on=*/has_placed)) {
-        return *std::move(problem);
-      }
+      if (auto work = passes_.Next(/*must_go_on=*/has_placed)) return work;
       if (context_.stats->is_cut_short) return std::nullopt;
       if (trial_.has_value()) {
         if (PlanTrial()) continue;

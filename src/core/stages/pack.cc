@@ -21,10 +21,7 @@ class Pack : public Stage {
   std::optional<RoundWork> Next() override {
     if (!std::exchange(has_asked_, true)) return Ask();
     // What was taken back must be placed again in this round.
-    if (auto problem = passes_.Next(/*must_go_on=*/true)) {
-      return *std::move(problem);
-    }
-    return std::nullopt;
+    return passes_.Next(/*must_go_on=*/true);
   }
 
   void Finish(const RoundAnswer& answer) override {
