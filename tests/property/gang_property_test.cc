@@ -25,6 +25,12 @@ constexpr int kRoundsMax = 20;
 // A scheduler beside a model of it that knows gangs.
 class GangWorld {
  public:
+  // Without the improver gangs may wait that would fit.
+  explicit GangWorld(bool improves = true)
+      : improves_(improves),
+        cluster_(improves ? RoundOptions()
+                          : RoundOptions{.improve_budget = 0}) {}
+
   void Apply(const Command& command) {
     model_.Apply(command);
     cluster_.Apply(command, now_ms_);
@@ -156,6 +162,7 @@ class GangWorld {
 
   // A gang or task that waits though it would fit, or "".
   std::string FindStranded() {
+    if (!improves_) return "";
     for (const auto& [job, gang] : gangs_) {
       const uint64_t count = std::max<uint64_t>(LackOf(job), 1);
       if (CanPlace(job, count)) {
@@ -165,6 +172,7 @@ class GangWorld {
     return "";
   }
 
+  const bool improves_;
   TestScheduler cluster_;
   ReplayModel model_;
   std::map<std::string, Gang> gangs_;  // Without a minimum for other jobs.
@@ -208,6 +216,7 @@ JobPlan DrawJob(int number, bool has_shapes, Rng* rng) {
 struct LifeOptions {
   bool has_shapes = false;
   bool has_mixed_sizes = false;  // Within one gang.
+  bool improves = true;
 };
 
 class Life {
@@ -216,7 +225,8 @@ class Life {
       : rng_(seed),
         options_(options),
         has_priorities_(rng_.Chance(1, 3)),
-        trickles_(rng_.Chance(1, 2)) {}
+        trickles_(rng_.Chance(1, 2)),
+        world_(options.improves) {}
 
   // Returns what was wrong, or "".
   std::string Go() {
@@ -325,6 +335,11 @@ void Live(uint64_t first_seed, uint64_t count, const LifeOptions& options) {
 
 TEST(GangProperty, AreWholeOrWaitForWhatDoesNotFit) {
   Live(1, SeedCount(2000), {});
+}
+
+TEST(GangProperty, AreWholeOrWaitWithoutTheImprover) {
+  Live(1, SeedCount(500),
+       {.has_shapes = true, .has_mixed_sizes = true, .improves = false});
 }
 
 TEST(GangProperty, AreWholeOrWaitForWhatDoesNotFitWithTermsAboutEachOther) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/rng.h"
@@ -18,11 +19,13 @@ namespace {
 struct World {
   std::vector<AddMachine> machines;
   std::vector<SubmitTask> tasks;
+  RoundOptions options;
 };
 
-World Draw(uint64_t seed) {
+World Draw(uint64_t seed, int64_t improve_budget) {
   Rng rng(seed);
   World world;
+  world.options.improve_budget = improve_budget;
   for (int i = 0; i < 8; ++i) {
     world.machines.push_back(
         Added(StrCat("m", i), {.cpu = rng.Between(2, 20) * 100,
@@ -45,7 +48,7 @@ World Draw(uint64_t seed) {
 
 // The machine of each task by the order of submission, "" where it waits.
 std::vector<std::string> Schedule(const World& world) {
-  TestScheduler cluster;
+  TestScheduler cluster(world.options);
   for (const AddMachine& machine : world.machines) cluster.Apply(machine);
   for (const SubmitTask& task : world.tasks) cluster.Apply(task);
   cluster.Round();
@@ -61,9 +64,11 @@ int64_t PlacedOf(const std::vector<std::string>& machines) {
                                [](const auto& uuid) { return !uuid.empty(); });
 }
 
-class Metamorphic : public testing::TestWithParam<uint64_t> {
+// With the improver and without.
+class Metamorphic
+    : public testing::TestWithParam<std::tuple<uint64_t, int64_t>> {
  protected:
-  const World world_ = Draw(GetParam());
+  const World world_ = Draw(std::get<0>(GetParam()), std::get<1>(GetParam()));
 };
 
 TEST_P(Metamorphic, AUselessMachineChangesNothing) {
@@ -123,7 +128,7 @@ TEST_P(Metamorphic, AnotherMachineNeverHurtsEqualTasks) {
 }
 
 TEST_P(Metamorphic, ASecondRoundFindsNothingLeftToDo) {
-  TestScheduler cluster;
+  TestScheduler cluster(world_.options);
   for (const AddMachine& machine : world_.machines) cluster.Apply(machine);
   for (const SubmitTask& task : world_.tasks) cluster.Apply(task);
   EXPECT_GT(cluster.Round().placed, 0);
@@ -132,8 +137,10 @@ TEST_P(Metamorphic, ASecondRoundFindsNothingLeftToDo) {
   EXPECT_EQ(cluster.scheduler().round_stats().passes, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, Metamorphic,
-                         testing::Range<uint64_t>(1, 1 + SeedCount(60)));
+INSTANTIATE_TEST_SUITE_P(
+    Seeds, Metamorphic,
+    testing::Combine(testing::Range<uint64_t>(1, 1 + SeedCount(60)),
+                     testing::Values(0, RoundOptions().improve_budget)));
 
 }  // namespace
 }  // namespace sluice

@@ -29,7 +29,8 @@ class Trial {
       : rng_(seed),
         peers_(rng_.Next()),
         evicts_(rng_.Chance(1, 4)),
-        cluster_({.evicts_on_no_execute = evicts_}) {}
+        cluster_({.improve_budget = DrawImproveBudget(&rng_),
+                  .evicts_on_no_execute = evicts_}) {}
 
   // Returns what was wrong, or "".
   std::string Go() {

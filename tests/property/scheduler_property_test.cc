@@ -24,7 +24,8 @@ class Trial {
   explicit Trial(uint64_t seed)
       : rng_(seed),
         generator_(rng_.Next()),
-        cluster_({.arcs_max = rng_.Chance(1, 4) ? rng_.Between(5, 60) : 0}) {}
+        cluster_({.arcs_max = rng_.Chance(1, 4) ? rng_.Between(5, 60) : 0,
+                  .improve_budget = DrawImproveBudget(&rng_)}) {}
 
   // Returns what was wrong, or "".
   std::string Go() {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "base/rng.h"
 #include "constraints/constraint_set.h"
 #include "core/round_solver.h"
 #include "core/scheduler.h"
@@ -26,6 +27,13 @@
 #include "state/cluster_state.h"
 
 namespace sluice {
+
+// For a round that may do better than its passes did: as it comes, with next to
+// nothing to spend on it, or not at all.
+inline int64_t DrawImproveBudget(Rng* rng) {
+  if (rng->Chance(1, 2)) return RoundOptions().improve_budget;
+  return rng->Chance(1, 2) ? rng->Between(1, 100000) : 0;
+}
 
 class TestScheduler {
  public:
