@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -38,21 +39,10 @@ int64_t RoomBesideItself(const ClassPeers::Limits& limits,
   return limit;
 }
 
-// By kind, whether the rules of the class allow it.
-std::vector<bool> KindsOf(const ClassKey& key, Eligibility* eligibility) {
-  std::vector<bool> kinds(static_cast<size_t>(eligibility->kind_count()));
-  for (const Eligibility::Kind& kind : eligibility->KindsFor(*key.rules)) {
-    kinds[static_cast<size_t>(kind.id)] = true;
-  }
-  return kinds;
-}
-
 }  // namespace
 
 bool Followers::Follower::IsOnSameMachine() const {
-  return std::ranges::any_of(topologies, [](const Topology* topology) {
-    return topology->is_by_machine();
-  });
+  return std::ranges::any_of(topologies, &Topology::is_by_machine);
 }
 
 bool Followers::Follower::IsIn(const Machine& machine) const {
@@ -64,8 +54,8 @@ bool Followers::Follower::IsIn(const Machine& machine) const {
 // A class of a pass with followers.
 struct Followers::Leader {
   const BandClass* band_class = nullptr;
-  std::vector<size_t> groups;     // That take one of it.
-  std::vector<Cost> preferences;  // There.
+  std::vector<size_t> groups;                    // That take one of it.
+  std::vector<std::optional<Cost>> preferences;  // By kind of machines.
   // Those on the same machine, and those somewhere in the same domain.
   std::vector<const Follower*> beside;
   std::vector<const Follower*> around;
@@ -85,7 +75,7 @@ class Followers::Pass {
                                 std::vector<Follower>* followers) {
     Leader leader = Describe(band_class, followers);
     std::optional<Guidance> guidance = GuideBeside(leader);
-    if (guidance.has_value()) KeepOnly(guidance->groups, &leader);
+    if (guidance.has_value()) leader.groups = guidance->groups;
     const Resources& request =
         guidance.has_value() ? guidance->request : band_class.key.request;
     const bool is_guided_around = GuideAround(request, &leader);
@@ -102,35 +92,30 @@ class Followers::Pass {
   using PlaceId = std::vector<DomainIndex>;
   struct Place {
     std::vector<size_t> groups;
-    Cost preference = 0;  // The least.
+    Cost preference = std::numeric_limits<Cost>::max();  // The least.
   };
 
   Leader Describe(const BandClass& band_class,
                   std::vector<Follower>* followers) {
     Leader leader;
     leader.band_class = &band_class;
-    std::vector<std::optional<Cost>> preference_of(
-        static_cast<size_t>(eligibility_->kind_count()));
+    leader.preferences.resize(static_cast<size_t>(eligibility_->kind_count()));
     for (const Eligibility::Kind& kind :
          eligibility_->KindsFor(*band_class.key.rules)) {
-      preference_of[static_cast<size_t>(kind.id)] = kind.preference;
+      leader.preferences[static_cast<size_t>(kind.id)] = kind.preference;
     }
     for (size_t g = 0; g < groups_.size(); ++g) {
       const Machine& machine = groups_[g].representative();
-      const auto& preference =
-          preference_of[static_cast<size_t>(groups_[g].kind)];
-      if (!preference.has_value() ||
-          !constraints_.AllowsLoad(band_class.key, machine, groups_[g].free) ||
-          !band_class.peers->Allows(machine)) {
-        continue;
+      if (leader.preferences[static_cast<size_t>(groups_[g].kind)] &&
+          constraints_.AllowsLoad(band_class.key, machine, groups_[g].free) &&
+          band_class.peers->Allows(machine)) {
+        leader.groups.push_back(g);
       }
-      leader.groups.push_back(g);
-      leader.preferences.push_back(*preference);
     }
     for (Follower& follower : *followers) {
       Waiting& waiting = *follower.waiting;
       if (waiting.kinds.empty()) {
-        waiting.kinds = KindsOf(waiting.key, eligibility_);
+        waiting.kinds = eligibility_->MaskFor(*waiting.key.rules);
       }
       if (!follower.IsOnSameMachine()) {
         leader.around.push_back(&follower);
@@ -230,17 +215,6 @@ class Followers::Pass {
     return best;
   }
 
-  static void KeepOnly(std::span<const size_t> groups, Leader* leader) {
-    std::vector<Cost> preferences;
-    for (size_t i = 0; i < leader->groups.size(); ++i) {
-      if (std::ranges::binary_search(groups, leader->groups[i])) {
-        preferences.push_back(leader->preferences[i]);
-      }
-    }
-    leader->groups.assign(groups.begin(), groups.end());
-    leader->preferences = std::move(preferences);
-  }
-
   // Leaves it the domain where the followers are worth most that have room
   // beside `request`, of these the one that it likes best, and of these the one
   // that fewest leaders went to.  Returns whether any follower has room there.
@@ -255,17 +229,17 @@ class Followers::Pass {
     }
     if (topologies.empty()) return false;
     std::map<PlaceId, Place> places;
-    for (size_t i = 0; i < leader->groups.size(); ++i) {
-      const Machine& machine = groups_[leader->groups[i]].representative();
+    for (const size_t g : leader->groups) {
+      const Machine& machine = groups_[g].representative();
       PlaceId id;
       for (const Topology* topology : topologies) {
         id.push_back(topology->DomainOf(machine.id));
       }
-      const auto [it, is_new] = places.try_emplace(id);
-      it->second.groups.push_back(leader->groups[i]);
-      it->second.preference =
-          is_new ? leader->preferences[i]
-                 : std::min(it->second.preference, leader->preferences[i]);
+      Place& place = places[id];
+      place.groups.push_back(g);
+      place.preference =
+          std::min(place.preference,
+                   *leader->preferences[static_cast<size_t>(groups_[g].kind)]);
     }
     std::optional<std::tuple<Cost, Cost, int64_t>> best;
     PlaceId chosen;
@@ -445,12 +419,6 @@ Followers::Followers(const ClusterState& state,
   }
 }
 
-std::span<const ClassKey> Followers::Requiring(uint32_t selector) const {
-  const auto it = of_selector_.find(selector);
-  if (it == of_selector_.end()) return {};
-  return it->second;
-}
-
 std::vector<const ClassPeers*> Followers::Find(
     std::span<const BandClass> classes) {
   waiting_.clear();
@@ -487,7 +455,9 @@ void Followers::AddFollowersOf(const ClassKey& leader,
                                int depth, std::vector<Follower>* found) {
   if (depth == kDepthMax) return;
   for (const uint32_t selector : *leader.meant_by) {
-    for (const ClassKey& key : Requiring(selector)) {
+    const auto it = of_selector_.find(selector);
+    if (it == of_selector_.end()) continue;
+    for (const ClassKey& key : it->second) {
       Waiting* waiting = key == leader ? nullptr : FindWaiting(key);
       if (waiting == nullptr ||
           std::ranges::find(*found, waiting, &Follower::waiting) !=
@@ -501,10 +471,7 @@ void Followers::AddFollowersOf(const ClassKey& leader,
       }
       // Who follows onto the machine of one that is somewhere in a domain is
       // somewhere in that domain.
-      const auto is_by_machine = [](const Topology* topology) {
-        return topology->is_by_machine();
-      };
-      if (!via.empty() && std::ranges::none_of(via, is_by_machine)) {
+      if (!via.empty() && std::ranges::none_of(via, &Topology::is_by_machine)) {
         follower.topologies = via;
       }
       const std::vector<const Topology*> topologies = follower.topologies;
@@ -526,12 +493,10 @@ Followers::Waiting* Followers::FindWaiting(const ClassKey& key) {
   auto peers = std::make_unique<ClassPeers>(state_, constraints_, key);
   const int64_t missing = count - RoomNow(key, *peers, count);
   if (missing <= 0) return nullptr;
-  it->second = std::make_unique<Waiting>();
-  it->second->key = key;
-  it->second->missing = missing;
-  it->second->cost = WaitingCost(now_ms_ - tasks.begin()->second->submitted_ms);
-  it->second->limits = peers->LimitsFor(missing);
-  it->second->peers = std::move(peers);
+  const Cost cost = WaitingCost(now_ms_ - tasks.begin()->second->submitted_ms);
+  const ClassPeers::Limits limits = peers->LimitsFor(missing);
+  it->second = std::make_unique<Waiting>(
+      Waiting{key, missing, cost, std::move(peers), limits, {}});
   return it->second.get();
 }
 

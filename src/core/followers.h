@@ -44,8 +44,6 @@ class Followers {
 
   // Whether no class must be near others.
   bool empty() const { return of_selector_.empty(); }
-  // The classes that require tasks which the selector means.
-  std::span<const ClassKey> Requiring(uint32_t selector) const;
 
   // Finds the followers, without room so far, of the classes of a pass.
   // Returns how they stand to the tasks that run, valid until the next call.
@@ -105,6 +103,7 @@ class Followers {
   const ConstraintSet& constraints_;
   const uint64_t sequence_end_;
   const int64_t now_ms_;
+  // The classes that require tasks which a selector means.
   std::map<uint32_t, std::vector<ClassKey>> of_selector_;
   std::map<ClassKey, int> guided_count_;  // In how many passes.
   // Of the pass that was looked at last.

@@ -5,7 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "cost/waiting_cost.h"
 #include "network/machine_groups.h"
 
 namespace sluice {
@@ -13,14 +12,6 @@ namespace {
 
 // Looks that it takes as long as to take a placement back and make it again.
 constexpr int64_t kLooksPerUndo = 20;
-
-bool MayRunOn(const ClassKey& key, const Machine& machine,
-              Eligibility* eligibility) {
-  return machine.IsUsable() &&
-         std::ranges::binary_search(eligibility->KindsFor(*key.rules),
-                                    eligibility->KindOf(machine), {},
-                                    &Eligibility::Kind::id);
-}
 
 }  // namespace
 
@@ -32,12 +23,8 @@ Neighborhood GangAlone(const Gangs::Waiting& gang, RoundContext* context) {
   result.gangs[gang.job] = {
       .minimum = gang.minimum, .most = gang.minimum, .must_run = true};
   for (const ClassKey& key : gang.classes) {
-    const auto it = state.pending().find(key);
-    if (it == state.pending().end()) continue;
-    for (const auto& [sequence, task] : it->second) {
-      if (sequence >= context->sequence_end) break;
-      result.tasks.push_back(task);
-    }
+    std::ranges::copy(context->WaitingTasks(key),
+                      std::back_inserter(result.tasks));
     context->search_budget -= std::ssize(state.machines());
     for (const auto& [id, machine] : state.machines()) {
       if (machine->IsUsable() && context->constraints.Allows(key, *machine)) {
@@ -84,15 +71,15 @@ void GangAmongOthers::FindUnits(const Tier& tier) {
     --context_.search_budget;
     const ClassKey& key = one.task->class_key;
     // Only what is still legal where it is.
-    if (!key.meant_by->empty() || key.rules->HasPeerTerms() ||
-        !MayRunOn(key, *state_.FindMachine(one.machine),
-                  &context_.eligibility())) {
+    if (key.DependsOnPeers() ||
+        !context_.eligibility().Allows(*key.rules,
+                                       *state_.FindMachine(one.machine))) {
       continue;
     }
     Unit& unit =
         key.gang.has_value() ? gangs[*key.gang] : units_.emplace_back();
     unit.tasks.push_back(one);
-    unit.price += WaitingCost(context_.now_ms - one.task->submitted_ms);
+    unit.price += context_.WaitingCostOf(*one.task);
   }
   for (auto& [job, unit] : gangs) {
     const bool is_all =
@@ -115,26 +102,20 @@ int64_t GangAmongOthers::CountFitting(const Machine& machine,
                                       const Resources& free) const {
   int64_t count = 0;
   for (const ClassKey& key : gang_.classes) {
-    if (!MayRunOn(key, machine, &context_.eligibility())) continue;
+    if (!context_.eligibility().Allows(*key.rules, machine)) continue;
     count = std::max(count, TimesIn(free, key, gang_.minimum));
   }
   return count;
 }
 
-int64_t GangAmongOthers::CountFittingNow() const {
-  context_.search_budget -= std::ssize(state_.machines());
-  int64_t fitting = 0;
-  for (const auto& [id, machine] : state_.machines()) {
-    fitting += CountFitting(*machine, machine->Free());
-  }
-  return fitting;
-}
-
 // None where all of them together would not do.
 void GangAmongOthers::FindMachines() {
-  fitting_ = CountFittingNow();
+  context_.search_budget -=
+      std::ssize(state_.machines()) + std::ssize(units_on_);
+  for (const auto& [id, machine] : state_.machines()) {
+    fitting_ += CountFitting(*machine, machine->Free());
+  }
   int64_t fitting = fitting_;
-  context_.search_budget -= std::ssize(units_on_);
   for (const auto& [id, units] : units_on_) {
     const Machine& machine = *state_.FindMachine(id);
     Resources free = machine.Free();

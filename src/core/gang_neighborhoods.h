@@ -61,7 +61,6 @@ class GangAmongOthers {
 
   void FindUnits(const Tier& tier);
   int64_t CountFitting(const Machine& machine, const Resources& free) const;
-  int64_t CountFittingNow() const;
   void FindMachines();
   void TakeBackFrom(MachineId machine);
   Neighborhood Describe() const;

@@ -46,12 +46,8 @@ int64_t Gangs::MinimumOf(const Job& job, const PlacementRules& rules) const {
 }
 
 int64_t Gangs::CountMachines(const PlacementRules& rules) const {
-  const auto kinds = eligibility_->KindsFor(rules);
   return std::ranges::count_if(state_->machines(), [&](const auto& entry) {
-    return entry.second->IsUsable() &&
-           std::ranges::binary_search(kinds,
-                                      eligibility_->KindOf(*entry.second), {},
-                                      &Eligibility::Kind::id);
+    return eligibility_->Allows(rules, *entry.second);
   });
 }
 

@@ -1,27 +1,30 @@
 #include "core/leader_moves.h"
 
 #include <algorithm>
-#include <iterator>
-#include <optional>
+#include <ranges>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "constraints/class_peers.h"
+#include "core/neighborhood.h"
+#include "core/neighborhood_search.h"
 #include "core/placements.h"
-#include "cost/waiting_cost.h"
 #include "network/band_network.h"
 #include "state/peer_table.h"
 
 namespace sluice {
 namespace {
 
-// Machines that are looked at for one tier, of the round's budget.
+// Of the round's budget for searches, for one tier.
 constexpr int64_t kLooksMax = 200000;
-// What is tried for one class: so many leaders, on so many machines each, with
-// so many tasks that go where they go.
+// What is tried for one class: so many leaders, each with so many tasks of the
+// class and so many that are moved with it, on so many machines for each class,
+// and so many times a place for one of them is looked for.
 constexpr size_t kLeadersMax = 4;
+constexpr size_t kTasksMax = 32;
 constexpr size_t kMachinesMax = 16;
-constexpr size_t kMovedMax = 32;
+constexpr int64_t kPlacesMax = 200;
 
 bool IsMeantBy(const Task& task, uint32_t selector) {
   return std::ranges::binary_search(*task.class_key.meant_by, selector);
@@ -32,10 +35,10 @@ class LeaderMover {
   LeaderMover(const Tier& tier, RoundContext* context, Transaction* transaction)
       : tier_(tier),
         context_(*context),
-        constraints_(context->constraints),
         eligibility_(context->FreshEligibility()),
         state_(context->state),
-        transaction_(*transaction) {}
+        transaction_(*transaction),
+        budget_end_(context->search_budget - kLooksMax) {}
 
   void Run() {
     std::vector<ClassKey> classes;
@@ -48,10 +51,8 @@ class LeaderMover {
     });
     if (!classes.empty()) FindPlacements();
     for (const ClassKey& key : classes) {
-      if (looks_ > kLooksMax) break;
       if (MoveFor(key)) FindPlacements();
     }
-    context_.search_budget -= looks_;
   }
 
  private:
@@ -59,52 +60,54 @@ class LeaderMover {
     placements_ = UndoablePlacements(state_, tier_.priority, tier_.delta_begin);
     spread_selectors_.clear();
     for (const auto& [task, machine] : placements_) {
-      for (const CountedTerm* term : TermsOf(*task).spread) {
+      for (const CountedTerm* term : TermsOf(task->class_key).spread) {
         spread_selectors_.insert(term->selector);
       }
     }
   }
 
-  const PeerTerms& TermsOf(const Task& task) const {
-    return state_.peers().TermsOf(*task.class_key.rules);
-  }
-
-  bool MayRunOn(const ClassKey& key, const Machine& machine) const {
-    return machine.IsUsable() &&
-           std::ranges::binary_search(eligibility_.KindsFor(*key.rules),
-                                      eligibility_.KindOf(machine), {},
-                                      &Eligibility::Kind::id);
-  }
-
-  Cost WaitingCostOf(const Task& task) const {
-    return WaitingCost(context_.now_ms - task.submitted_ms);
+  const PeerTerms& TermsOf(const ClassKey& key) const {
+    return state_.peers().TermsOf(*key.rules);
   }
 
   // Returns whether it changed where anything runs.
-  bool MoveFor(const ClassKey& key) {
-    const uint32_t selector =
-        state_.peers().TermsOf(*key.rules).affinity.front()->selector;
-    std::vector<Placement> leaders;
+  bool MoveFor(const ClassKey& follower) {
+    const uint32_t selector = TermsOf(follower).affinity.front()->selector;
+    std::set<std::pair<MachineId, ClassKey>> tried;
     for (const Placement& one : placements_) {
-      const auto is_alike = [&](const Placement& other) {
-        return other.machine == one.machine &&
-               other.task->class_key == one.task->class_key;
-      };
-      if (leaders.size() == kLeadersMax) break;
+      if (tried.size() == kLeadersMax ||
+          context_.search_budget <= budget_end_) {
+        break;
+      }
       if (IsMeantBy(*one.task, selector) &&
-          std::ranges::none_of(leaders, is_alike)) {
-        leaders.push_back(one);
+          tried.emplace(one.machine, one.task->class_key).second &&
+          TryToMove(one, follower)) {
+        return true;
       }
     }
-    if (leaders.empty() || FindMachineNear(key).has_value()) return false;
-    return std::ranges::any_of(leaders, [&](const Placement& leader) {
-      return looks_ <= kLooksMax && TryToMove(leader, key);
-    });
+    return false;
+  }
+
+  bool TryToMove(const Placement& leader, const ClassKey& follower) {
+    const std::vector<Placement> moved = FindMoved(leader);
+    if (moved.empty()) return false;
+    const size_t size = transaction_.size();
+    const int64_t waiting = context_.CountWaiting(follower);
+    transaction_.Withdraw(moved);
+    const Neighborhood neighborhood = Describe(moved, follower);
+    // What is cheaper and leaves as much waiting leaves it to other leaders.
+    if (!neighborhood.machines.empty() &&
+        PlaceBetter(neighborhood, &context_, &transaction_) &&
+        context_.CountWaiting(follower) < waiting) {
+      return true;
+    }
+    transaction_.RollBackTo(size);
+    return false;
   }
 
   // The leader and those that are where they are because of it, in the order of
   // their placement; nothing where they cannot be moved.
-  std::vector<Placement> FindMoved(const Placement& leader) const {
+  std::vector<Placement> FindMoved(const Placement& leader) {
     std::vector<Placement> moved;
     for (const Placement& one : placements_) {
       const bool is_moved =
@@ -113,7 +116,7 @@ class LeaderMover {
             return Follows(one, other);
           });
       if (!is_moved) continue;
-      if (moved.size() == kMovedMax || !CanMove(one)) return {};
+      if (moved.size() == kTasksMax || !CanMove(one)) return {};
       moved.push_back(one);
     }
     return moved;
@@ -122,7 +125,7 @@ class LeaderMover {
   // Whether it can be taken back and, if need be, put back, whatever was placed
   // after it: it is legal there as things are now, nobody was spread by it, and
   // it was not the first of those whom it must be near.
-  bool CanMove(const Placement& one) const {
+  bool CanMove(const Placement& one) {
     const ClassKey& key = one.task->class_key;
     const auto is_spread = [&](uint32_t selector) {
       return spread_selectors_.contains(selector);
@@ -132,161 +135,117 @@ class LeaderMover {
     };
     return !key.gang.has_value() && key.rules->spread.empty() &&
            std::ranges::none_of(*key.meant_by, is_spread) &&
-           std::ranges::none_of(TermsOf(*one.task).affinity, is_about_itself) &&
-           MayRunOn(key, *state_.FindMachine(one.machine));
+           std::ranges::none_of(TermsOf(key).affinity, is_about_itself) &&
+           eligibility_.Allows(*key.rules, *state_.FindMachine(one.machine));
   }
 
   bool Follows(const Placement& one, const Placement& leader) const {
     return std::ranges::any_of(
-        TermsOf(*one.task).affinity, [&](const CountedTerm* term) {
+        TermsOf(one.task->class_key).affinity, [&](const CountedTerm* term) {
           return IsMeantBy(*leader.task, term->selector) &&
                  term->topology->DomainOf(one.machine) ==
                      term->topology->DomainOf(leader.machine);
         });
   }
 
-  bool TryToMove(const Placement& leader, const ClassKey& follower) {
-    const std::vector<Placement> moved = FindMoved(leader);
-    if (moved.empty()) return false;
-    const size_t size = transaction_.size();
-    transaction_.Withdraw(moved);
-    for (const MachineId machine : MachinesFor(leader, follower)) {
-      if (looks_ > kLooksMax) break;
-      if (PlaceOn(machine, moved, follower)) return true;
+  // The leader, tasks of the follower that wait, and the others that are moved;
+  // without machines where the leader can go nowhere with the follower.
+  Neighborhood Describe(const std::vector<Placement>& moved,
+                        const ClassKey& follower) {
+    const Task& leader = *moved.front().task;
+    Neighborhood result;
+    result.tasks = context_.WaitingTasks(follower, kTasksMax);
+    result.tasks.insert(result.tasks.begin(), &leader);
+    ClassKey pair = follower;
+    if (SharesMachine(follower)) pair.request += leader.class_key.request;
+    std::set<Domains> near;
+    for (const MachineId id : MachinesFor(pair, follower, {})) {
+      near.insert(DomainsOf(follower, id));
     }
-    transaction_.RollBackTo(size);
-    return false;
+    if (near.empty()) return result;
+    const auto add = [&](const ClassKey& key, const ClassKey& one) {
+      for (const MachineId id :
+           MachinesFor(key, one, near) | std::views::take(kMachinesMax)) {
+        result.machines.insert(id);
+      }
+    };
+    add(leader.class_key, follower);
+    if (result.machines.empty()) return result;
+    for (const auto& [task, machine] : moved) {
+      if (task != &leader) result.tasks.push_back(task);
+      result.taken_back[task->id] = machine;
+      result.machines.insert(machine);
+    }
+    std::set<ClassKey> seen;
+    for (const Task* task : result.tasks | std::views::drop(1)) {
+      const ClassKey& key = task->class_key;
+      if (SharesMachine(key) || !seen.insert(key).second) continue;
+      near.clear();
+      for (const MachineId id : result.machines) {
+        near.insert(DomainsOf(key, id));
+      }
+      add(key, key);
+    }
+    result.looks_max = std::min(context_.search_budget - budget_end_,
+                                kPlacesMax * std::ssize(state_.machines()));
+    return result;
   }
 
-  // Other machines for a leader, where one task of the follower could follow
-  // it, the cheapest first.
-  std::vector<MachineId> MachinesFor(const Placement& leader,
-                                     const ClassKey& follower) {
-    const ClassKey& key = leader.task->class_key;
-    const ClassPeers peers(state_, constraints_, key);
-    const ClassPeers peers_of_follower(state_, constraints_, follower);
-    const auto& terms = state_.peers().TermsOf(*follower.rules).affinity;
-    const bool is_on_same_machine =
-        std::ranges::any_of(terms, [](const CountedTerm* term) {
-          return term->topology->is_by_machine();
-        });
-    const Topology& topology = *terms.front()->topology;
-    const Resources request = key.request + follower.request;
-    std::set<DomainIndex> domains;  // With room for the follower.
+  // One for each term of a follower.
+  using Domains = std::vector<DomainIndex>;
+  Domains DomainsOf(const ClassKey& follower, MachineId machine) const {
+    Domains domains;
+    for (const CountedTerm* term : TermsOf(follower).affinity) {
+      domains.push_back(term->topology->DomainOf(machine));
+    }
+    return domains;
+  }
+
+  bool SharesMachine(const ClassKey& follower) const {
+    return std::ranges::any_of(TermsOf(follower).affinity,
+                               &Topology::is_by_machine,
+                               &CountedTerm::topology);
+  }
+
+  // Those in these domains of the follower, or in any where none is given, that
+  // take the class, the cheapest first; the follower itself as if all that it
+  // must be near were there.
+  std::vector<MachineId> MachinesFor(const ClassKey& key,
+                                     const ClassKey& follower,
+                                     const std::set<Domains>& near) {
+    const ClassPeers peers(state_, context_.constraints, key);
+    const bool follows = key.rules == follower.rules;
     std::vector<std::pair<FlowCost, MachineId>> ranked;
+    context_.search_budget -= std::ssize(state_.machines());
     for (const auto& [id, machine] : state_.machines()) {
-      ++looks_;
-      const Resources free = machine->Free();
-      if (MayRunOn(follower, *machine) && follower.request.FitsIn(free) &&
-          (!is_on_same_machine || request.FitsIn(free)) &&
-          constraints_.AllowsLoadBesideFit(follower, *machine) &&
-          peers_of_follower.AllowsBesideAffinity(*machine)) {
-        domains.insert(topology.DomainOf(id));
-      } else if (is_on_same_machine) {
-        continue;
-      }
-      if (id != leader.machine && MayRunOn(key, *machine) &&
-          constraints_.Allows(key, *machine) && peers.Allows(*machine)) {
-        ranked.emplace_back(CostOf(key, peers, *machine), id);
+      if (eligibility_.Allows(*key.rules, *machine) &&
+          (near.empty() || near.contains(DomainsOf(follower, id))) &&
+          context_.constraints.Allows(key, *machine) &&
+          (follows ? peers.AllowsBesideAffinity(*machine)
+                   : peers.Allows(*machine))) {
+        ranked.emplace_back(
+            PlaceCost(context_.policies, key, *machine, machine->used), id);
       }
     }
-    domains.erase(kNoDomain);
-    std::erase_if(ranked, [&](const auto& one) {
-      return !domains.contains(topology.DomainOf(one.second));
-    });
     std::ranges::sort(ranked);
-    if (ranked.size() > kMachinesMax) ranked.resize(kMachinesMax);
-    std::vector<MachineId> machines;
-    for (const auto& [cost, id] : ranked) machines.push_back(id);
-    return machines;
-  }
-
-  FlowCost CostOf(const ClassKey& key, const ClassPeers& peers,
-                  const Machine& machine) const {
-    return LoadArcCost(context_.policies, machine, machine.used) +
-           (context_.policies.PreferenceCost(*key.rules, machine) +
-            context_.policies.PeerCost(peers.StandingOn(machine))) *
-               kPartsPerPoint;
-  }
-
-  // The cheapest machine for the class, which must be near others.
-  std::optional<MachineId> FindMachineNear(const ClassKey& key) {
-    const ClassPeers peers(state_, constraints_, key);
-    if (peers.MustWait()) return std::nullopt;
-    std::optional<std::pair<FlowCost, MachineId>> best;
-    const auto look = [&](const Machine& machine) {
-      ++looks_;
-      if (!MayRunOn(key, machine) || !constraints_.Allows(key, machine) ||
-          !peers.Allows(machine)) {
-        return;
-      }
-      const std::pair rank(CostOf(key, peers, machine), machine.id);
-      if (!best.has_value() || rank < *best) best = rank;
-    };
-    const CountedTerm& term =
-        *state_.peers().TermsOf(*key.rules).affinity.front();
-    if (peers.IsFirstOfAffinity()) {
-      for (const auto& [id, machine] : state_.machines()) look(*machine);
-    } else {
-      for (const auto& [domain, count] : term.meant.counts()) {
-        for (const MachineId id : term.topology->MachinesOf(domain)) {
-          look(*state_.FindMachine(id));
-        }
-      }
-    }
-    if (!best.has_value()) return std::nullopt;
-    return best->second;
-  }
-
-  // Places the first of `moved` on the machine, and the others and the follower
-  // near it.  Keeps it where less is left waiting.
-  bool PlaceOn(MachineId machine, const std::vector<Placement>& moved,
-               const ClassKey& follower) {
-    const size_t size = transaction_.size();
-    const auto place = [&](const Task& task, std::optional<MachineId> where) {
-      if (where.has_value()) transaction_.Place(task, *where);
-      return where.has_value();
-    };
-    place(*moved.front().task, machine);
-    Cost gain = 0;
-    for (size_t i = 1; i < moved.size(); ++i) {
-      const Task& task = *moved[i].task;
-      if (!place(task, FindMachineNear(task.class_key))) {
-        gain -= WaitingCostOf(task);
-      }
-    }
-    std::vector<const Task*> followers;
-    const auto& tasks = state_.pending().at(follower);
-    for (const auto& [sequence, task] : tasks) {
-      if (sequence >= context_.sequence_end) break;
-      followers.push_back(task);
-    }
-    for (const Task* task : followers) {
-      if (looks_ > kLooksMax || !place(*task, FindMachineNear(follower))) {
-        break;
-      }
-      gain += WaitingCostOf(*task);
-    }
-    if (gain <= 0) transaction_.RollBackTo(size);
-    return gain > 0;
+    const auto ids = ranked | std::views::values;
+    return {ids.begin(), ids.end()};
   }
 
   const Tier& tier_;
   RoundContext& context_;
-  const ConstraintSet& constraints_;
   Eligibility& eligibility_;
   const ClusterState& state_;
   Transaction& transaction_;
+  const int64_t budget_end_;             // What is to be left of it.
   std::vector<Placement> placements_;    // Of the tier, in their order.
   std::set<uint32_t> spread_selectors_;  // By which some of them are spread.
-  int64_t looks_ = 0;
 };
 
 }  // namespace
 
 void MoveLeaders(const Tier& tier, RoundContext* context,
                  Transaction* transaction) {
-  if (context->search_budget <= 0) return;
   context->state.SyncPeers();
   LeaderMover(tier, context, transaction).Run();
 }

@@ -5,11 +5,12 @@
 // followers may keep away from each other.  Where a class is left waiting
 // because none of the tasks that it must be near runs where it may go, one of
 // these that was placed in this tier, and that no client knows of yet, is taken
-// back, with those that follow it already.  They are placed elsewhere, and the
-// class with them, where less is left waiting for it; else all is put back.
+// back, with those that follow it already.  They and the class are a
+// neighborhood (core/neighborhood.h), on the machines that are cheapest for
+// each of them; where no better place is found for it, all is put back.
 //
 // Threads: none; confined to the core thread.  Determinism: classes by their
-// keys; leaders by age; machines by cost, then id.
+// keys; leaders in the order of their placement; machines by cost, then id.
 
 #ifndef SLUICE_CORE_LEADER_MOVES_H_
 #define SLUICE_CORE_LEADER_MOVES_H_

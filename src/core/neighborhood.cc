@@ -87,20 +87,15 @@ class TierNeighborhood {
   int64_t CountTaking(const ClassKey& key) {
     const auto [it, is_new] = taking_.try_emplace(key, 0);
     if (!is_new) return it->second;
-    const auto kinds = eligibility_.KindsFor(*key.rules);
     for (const auto& [id, machine] : state_.machines()) {
       if (it->second > kPairsMax) break;
       ++looks_;
       --context_.search_budget;
-      if (!machine->IsUsable() ||
-          !std::ranges::binary_search(kinds, eligibility_.KindOf(*machine), {},
-                                      &Eligibility::Kind::id)) {
-        continue;
+      if (!eligibility_.Allows(*key.rules, *machine)) continue;
+      Resources free = machine->Free();
+      if (const auto more = freed_.find(id); more != freed_.end()) {
+        free += more->second;
       }
-      const auto more = freed_.find(id);
-      const Resources free = more == freed_.end()
-                                 ? machine->Free()
-                                 : machine->Free() + more->second;
       if (!key.request.FitsIn(free)) continue;
       result_.machines.insert(id);
       ++it->second;

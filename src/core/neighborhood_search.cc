@@ -10,7 +10,6 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "core/placements.h"
-#include "cost/waiting_cost.h"
 #include "network/band_network.h"
 #include "state/peer_table.h"
 
@@ -95,18 +94,6 @@ class Search {
     int64_t left_out = 0;  // It, and those after it that are just the same.
   };
 
-  Cost WaitingCostOf(const Task& task) const {
-    return WaitingCost(context_.now_ms - task.submitted_ms);
-  }
-
-  // What the flow charges for the task on the machine while that has `used`.
-  FlowCost CostOf(const Task& task, const Machine& machine,
-                  const Resources& used) const {
-    return policies_.PreferenceCost(*task.class_key.rules, machine) *
-               kPartsPerPoint +
-           LoadArcCost(policies_, machine, used);
-  }
-
   void FindGangs() {
     for (const auto& [job, terms] : neighborhood_.gangs) {
       gangs_[job].terms = terms;
@@ -177,7 +164,7 @@ class Search {
       }
       looks_ += std::ssize(machines_);
       Rest& rest = rests_[i];
-      rest = {task.class_key.request, WaitingCostOf(task), preference,
+      rest = {task.class_key.request, context_.WaitingCostOf(task), preference,
               preference};
       if (i + 1 == tasks_.size()) continue;
       const Rest& next = rests_[i + 1];
@@ -237,12 +224,12 @@ class Search {
     for (const Task* task : tasks_) {
       const auto it = neighborhood_.taken_back.find(task->id);
       if (it == neighborhood_.taken_back.end()) {
-        price.waiting += WaitingCostOf(*task);
+        price.waiting += context_.WaitingCostOf(*task);
       } else if (weighs_placements_) {
         const Machine& machine = *state_.FindMachine(it->second);
         Resources& load =
             used.try_emplace(machine.id, machine.used).first->second;
-        price.placed += CostOf(*task, machine, load);
+        price.placed += PlaceCost(policies_, task->class_key, machine, load);
         load += task->class_key.request;
       }
     }
@@ -336,7 +323,7 @@ class Search {
     size_t next = choice->index;
     Price price = choice->price;
     while (next < tasks_.size() && tasks_[next]->class_key == key) {
-      price.waiting += WaitingCostOf(*tasks_[next++]);
+      price.waiting += context_.WaitingCostOf(*tasks_[next++]);
     }
     choice->left_out = static_cast<int64_t>(next - choice->index);
     Gang* gang = choice->gang;
@@ -354,14 +341,18 @@ class Search {
     if (follows && !FindFormerPlace(task).has_value()) {
       query.twin = placed_.back().task;
     }
-    if (is_first_enough_ && !DependsOnTasks(task)) query.count_max = 1;
+    if (is_first_enough_ && !task.class_key.DependsOnPeers()) {
+      query.count_max = 1;
+    }
     const std::vector<MachineId> machines =
         PlacesFor(task, query, context_.constraints, state_, &looks_);
     choice->has_all_places = machines.size() < query.count_max;
     for (const MachineId id : machines) {
       const Machine& machine = *state_.FindMachine(id);
       const FlowCost cost =
-          is_first_enough_ ? 0 : CostOf(task, machine, machine.used);
+          is_first_enough_
+              ? 0
+              : PlaceCost(policies_, task.class_key, machine, machine.used);
       choice->places.push_back({cost, id});
       choice->next_machine = {id.value + 1};
     }
@@ -369,17 +360,12 @@ class Search {
     return !machines.empty();
   }
 
-  static bool DependsOnTasks(const Task& task) {
-    return task.class_key.rules->HasPeerTerms() ||
-           !task.class_key.meant_by->empty();
-  }
-
   // Where a task was that is better left there if there is no reason to move
   // it.
   std::optional<MachineId> FindFormerPlace(const Task& task) const {
     const auto it = neighborhood_.taken_back.find(task.id);
     if (!is_first_enough_ || it == neighborhood_.taken_back.end() ||
-        DependsOnTasks(task)) {
+        task.class_key.DependsOnPeers()) {
       return std::nullopt;
     }
     return it->second;

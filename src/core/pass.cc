@@ -101,15 +101,8 @@ std::vector<BandClass> Passes::CollectTasks(const Band& band) const {
     for (const Gangs::Waiting& gang : band.gangs) {
       if (member.key.gang == gang.job) band_class.gang_minimum = gang.minimum;
     }
-    const auto it = context_.state.pending().find(member.key);
-    if (it == context_.state.pending().end()) continue;
-    for (const auto& [sequence, task] : it->second) {
-      if (sequence >= context_.sequence_end ||
-          std::ssize(band_class.tasks) == member.count) {
-        break;
-      }
-      band_class.tasks.push_back(task);
-    }
+    band_class.tasks =
+        context_.WaitingTasks(member.key, static_cast<size_t>(member.count));
   }
   return classes;
 }
@@ -119,10 +112,7 @@ void Passes::LookUpPeers() {
   for (BandClass& band_class : classes_) {
     band_class.peers = nullptr;
     const ClassKey& key = band_class.key;
-    if (band_class.tasks.empty() ||
-        (key.meant_by->empty() && !key.rules->HasPeerTerms())) {
-      continue;
-    }
+    if (band_class.tasks.empty() || !key.DependsOnPeers()) continue;
     peers_.push_back(std::make_unique<ClassPeers>(context_.state,
                                                   context_.constraints, key));
     const ClassPeers* peers = peers_.back().get();

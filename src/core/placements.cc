@@ -38,7 +38,7 @@ std::vector<MachineId> PlacesFor(const Task& task, const PlaceQuery& query,
     first = std::max(first, query.twin->machine);
   }
   std::optional<ClassPeers> peers;
-  if (key.rules->HasPeerTerms() || !key.meant_by->empty()) {
+  if (key.DependsOnPeers()) {
     peers.emplace(state, constraints, key);
     *looks += std::ssize(state.machines());
   }

@@ -48,6 +48,18 @@ int64_t RoundContext::CountWaiting(const ClassKey& key) const {
                        it->second.lower_bound(sequence_end));
 }
 
+std::vector<const Task*> RoundContext::WaitingTasks(const ClassKey& key,
+                                                    size_t count_max) const {
+  std::vector<const Task*> waiting;
+  const auto it = state.pending().find(key);
+  if (it == state.pending().end()) return waiting;
+  for (const auto& [sequence, task] : it->second) {
+    if (sequence >= sequence_end || waiting.size() == count_max) break;
+    waiting.push_back(task);
+  }
+  return waiting;
+}
+
 void RoundContext::Withdraw(std::span<const TaskId> tasks) {
   looks += kLooksPerPlacement * std::ssize(tasks);
   for (const TaskId id : tasks) {

@@ -8,7 +8,9 @@
 #ifndef SLUICE_CORE_ROUND_CONTEXT_H_
 #define SLUICE_CORE_ROUND_CONTEXT_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -21,6 +23,7 @@
 #include "core/round_stats.h"
 #include "core/transaction.h"
 #include "cost/policy_set.h"
+#include "cost/waiting_cost.h"
 #include "network/eligibility.h"
 #include "network/machine_groups.h"
 #include "state/cluster_state.h"
@@ -81,8 +84,14 @@ class RoundContext {
   // As it was when it was fresh last.
   Eligibility& eligibility() { return eligibility_; }
 
-  // How many tasks of the class wait and were submitted in time.
+  // The tasks of the class that wait and were submitted in time.
   int64_t CountWaiting(const ClassKey& key) const;
+  std::vector<const Task*> WaitingTasks(
+      const ClassKey& key,
+      size_t count_max = std::numeric_limits<size_t>::max()) const;
+  Cost WaitingCostOf(const Task& task) const {
+    return WaitingCost(now_ms - task.submitted_ms);
+  }
   bool IsSpent() const {
     return options.arcs_max > 0 && stats->arcs >= options.arcs_max;
   }

@@ -1,13 +1,11 @@
 #include "core/tier_demand.h"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <utility>
 
 #include "base/int128.h"
 #include "core/admission.h"
-#include "cost/waiting_cost.h"
 
 namespace sluice {
 namespace {
@@ -50,10 +48,9 @@ TierDemand FindDemand(const Tier& tier, RoundContext* context) {
   for (size_t g = 0; g < groups.size(); ++g) {
     kinds[static_cast<size_t>(groups[g].kind)].order.push_back(g);
   }
-  tier.VisitWaiting(context->state, [&](const ClassKey& key, const auto& of) {
+  tier.VisitWaiting(context->state, [&](const ClassKey& key, const auto&) {
     if (context->gangs.IsClosed(key)) return true;
-    const auto tasks =
-        std::distance(of.begin(), of.lower_bound(context->sequence_end));
+    const int64_t tasks = context->CountWaiting(key);
     int64_t fit = 0;
     for (const Eligibility::Kind& kind : eligibility.KindsFor(*key.rules)) {
       auto& [order, taking] = kinds[static_cast<size_t>(kind.id)];
@@ -72,7 +69,7 @@ TierDemand FindDemand(const Tier& tier, RoundContext* context) {
       }
     }
     if (fit > 0 && tasks > 0) {
-      demand.members.push_back({key, std::min<int64_t>(fit, tasks), 0});
+      demand.members.push_back({key, std::min(fit, tasks), 0});
     }
     return true;
   });
@@ -98,11 +95,9 @@ void Admit(const RoundContext& context, TierDemand* demand) {
   std::vector<size_t> member_of_group;
   for (size_t i = 0; i < members->size(); ++i) {
     const BandMember& member = (*members)[i];
-    int64_t left = member.count;
-    for (const auto& [sequence, task] :
-         context.state.pending().at(member.key)) {
-      if (left-- == 0) break;
-      const Cost cost = WaitingCost(context.now_ms - task->submitted_ms);
+    for (const Task* task :
+         context.WaitingTasks(member.key, static_cast<size_t>(member.count))) {
+      const Cost cost = context.WaitingCostOf(*task);
       if (groups.empty() || member_of_group.back() != i ||
           groups.back().waiting_cost != cost) {
         groups.push_back({member.key.request, cost, 0});

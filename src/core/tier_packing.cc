@@ -8,7 +8,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "core/placements.h"
-#include "cost/waiting_cost.h"
 #include "network/eligibility.h"
 
 namespace sluice {
@@ -28,9 +27,7 @@ class TierDescriber {
 
   void AddPlaced(const std::vector<Placement>& placements) {
     for (const Placement& one : placements) {
-      const ClassKey& key = one.task->class_key;
-      if (!IsInScope(key)) continue;
-      placements_.push_back({one, nullptr});
+      if (IsInScope(one.task->class_key)) placements_.push_back({one, nullptr});
     }
   }
 
@@ -46,23 +43,21 @@ class TierDescriber {
       Steps& steps = StepsOf(key);
       const bool must_stay =
           key.gang.has_value() && scope_ == TierScope::kMovable;
-      ++steps.counts[Waiting(*one.task) * (must_stay ? kMustStay : 1)];
+      ++steps.counts[context_.WaitingCostOf(*one.task) *
+                     (must_stay ? kMustStay : 1)];
       of_class = &steps;
     }
   }
 
   void AddWaiting(const Tier& tier) {
-    tier.VisitWaiting(state_, [&](const ClassKey& key, const auto& tasks) {
-      Steps* steps = nullptr;
+    tier.VisitWaiting(state_, [&](const ClassKey& key, const auto&) {
       const bool is_closed =
           scope_ == TierScope::kMovable && context_.gangs.IsClosed(key);
       if (is_closed) tier_.leaves_out = true;
       if (is_closed || !IsInScope(key)) return true;
-      for (const auto& [sequence, task] : tasks) {
-        if (sequence >= context_.sequence_end) break;
-        if (steps == nullptr) steps = &StepsOf(key);
-        const Cost cost = Waiting(*task);
-        ++steps->counts[cost];
+      for (const Task* task : context_.WaitingTasks(key)) {
+        const Cost cost = context_.WaitingCostOf(*task);
+        ++StepsOf(key).counts[cost];
         tier_.now.waiting += cost;
       }
       return true;
@@ -95,13 +90,8 @@ class TierDescriber {
   };
 
   bool IsInScope(const ClassKey& key) {
-    const bool is_free = key.meant_by->empty() && !key.rules->HasPeerTerms();
-    if (!is_free) tier_.leaves_out = scope_ == TierScope::kMovable;
-    return is_free || scope_ == TierScope::kAll;
-  }
-
-  Cost Waiting(const Task& task) const {
-    return WaitingCost(context_.now_ms - task.submitted_ms);
+    if (key.DependsOnPeers()) tier_.leaves_out = scope_ == TierScope::kMovable;
+    return !key.DependsOnPeers() || scope_ == TierScope::kAll;
   }
 
   Steps& StepsOf(const ClassKey& key) {

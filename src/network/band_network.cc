@@ -117,6 +117,12 @@ FlowCost LoadArcCost(const PolicySet& policies, const Machine& machine,
   return policies.LoadCost(machine, used) * kPartsPerPoint + tasks;
 }
 
+FlowCost PlaceCost(const PolicySet& policies, const ClassKey& key,
+                   const Machine& machine, const Resources& used) {
+  return policies.PreferenceCost(*key.rules, machine) * kPartsPerPoint +
+         LoadArcCost(policies, machine, used);
+}
+
 BandNetwork::BandNetwork(std::span<const MachineGroup> groups,
                          const PolicySet& policies,
                          const ConstraintSet& constraints,

@@ -75,6 +75,9 @@ inline constexpr FlowCost kPartsPerPoint = 128;
 // What one more task on `machine` costs while `used` of it is used.
 FlowCost LoadArcCost(const PolicySet& policies, const Machine& machine,
                      const Resources& used);
+// The same of a task of the class, with its preferences.
+FlowCost PlaceCost(const PolicySet& policies, const ClassKey& key,
+                   const Machine& machine, const Resources& used);
 
 struct Proposal {
   size_t class_index = 0;  // Into the classes the network was drawn of.

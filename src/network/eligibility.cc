@@ -55,6 +55,20 @@ std::span<const Eligibility::Kind> Eligibility::KindsFor(
   return answers.kinds;
 }
 
+std::vector<bool> Eligibility::MaskFor(const PlacementRules& rules) {
+  std::vector<bool> mask(static_cast<size_t>(kind_count()));
+  for (const Kind& kind : KindsFor(rules)) {
+    mask[static_cast<size_t>(kind.id)] = true;
+  }
+  return mask;
+}
+
+bool Eligibility::Allows(const PlacementRules& rules, const Machine& machine) {
+  return machine.IsUsable() &&
+         std::ranges::binary_search(KindsFor(rules), KindOf(machine), {},
+                                    &Kind::id);
+}
+
 std::optional<std::vector<KindId>> Eligibility::KindsNamed(
     const PlacementRules& rules) const {
   std::optional<std::vector<KindId>> named = KindsNamed(rules.selectors, {});

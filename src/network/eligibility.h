@@ -53,6 +53,10 @@ class Eligibility {
   // The kinds of machines that rules allow, ascending.  Valid until the next
   // call.  REQUIRES: Refresh() saw the rules pending.
   std::span<const Kind> KindsFor(const PlacementRules& rules);
+  // Whether the machine is usable and of one of these kinds.
+  bool Allows(const PlacementRules& rules, const Machine& machine);
+  // By kind, whether it is one of these: for who asks about many machines.
+  std::vector<bool> MaskFor(const PlacementRules& rules);
 
   EligibilityCounters counters() const;
 

@@ -55,10 +55,12 @@ struct ClassKey {
   // had (state/class_names.h); 0 is none.
   uint64_t name = 0;
 
-  // Whether where it may go depends on other tasks.
-  bool IsBound() const {
-    return gang.has_value() || !meant_by->empty() || rules->HasPeerTerms();
+  // Whether where it may go depends on where other tasks are.
+  bool DependsOnPeers() const {
+    return !meant_by->empty() || rules->HasPeerTerms();
   }
+  // The same, or on whether others run with it.
+  bool IsBound() const { return gang.has_value() || DependsOnPeers(); }
   // The more urgent first, then by request, rules, selectors and gang.
   friend std::strong_ordering operator<=>(const ClassKey& a,
                                           const ClassKey& b) {

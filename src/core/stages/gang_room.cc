@@ -33,11 +33,7 @@ int64_t RoomBesideItself(const ClassKey& key, int64_t count,
 // For how many of `count` tasks there is room by what is free.
 int64_t RoomByLoad(const ClassKey& key, int64_t count, RoundContext* context) {
   const std::vector<MachineGroup>& groups = context->FreshGroups();
-  Eligibility& eligibility = context->eligibility();
-  std::vector<bool> allowed(static_cast<size_t>(eligibility.kind_count()));
-  for (const Eligibility::Kind& kind : eligibility.KindsFor(*key.rules)) {
-    allowed[static_cast<size_t>(kind.id)] = true;
-  }
+  const std::vector<bool> allowed = context->eligibility().MaskFor(*key.rules);
   int64_t fit = 0;
   for (const MachineGroup& group : groups) {
     if (fit >= count) break;

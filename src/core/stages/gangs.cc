@@ -113,9 +113,8 @@ class StartGangs : public Stage {
       band.gangs.push_back(std::move(gang));
     }
     if (band.gangs.empty()) return;
-    for (BandMember& member : FindDemand(tier_, &context_).members) {
-      band.members.push_back(std::move(member));
-    }
+    std::ranges::move(FindDemand(tier_, &context_).members,
+                      std::back_inserter(band.members));
     passes_.Add(std::move(band));
   }
 

@@ -85,6 +85,18 @@ TEST_F(LeaderMovesTest, MoveALeaderToTheZoneOfItsFollower) {
   EXPECT_EQ(MachineOf(2), "public");
 }
 
+TEST_F(LeaderMovesTest, MoveALeaderToWhereItWouldRatherBe) {
+  AddMachine("private", 1000, "private");
+  AddMachine("public", 1000, "public", "a");
+  AddMachine("liked", 1000, "public", "b");
+  Submit(1, "db", {.preferred = {{100, {.labels = {LabelIn("zone", {"b"})}}}}});
+  Submit(2, "web", NearOnPublic("db", kHost));
+  PlaceOn(1, "private");
+  Move();
+  EXPECT_EQ(MachineOf(1), "liked");
+  EXPECT_EQ(MachineOf(2), "liked");
+}
+
 TEST_F(LeaderMovesTest, TakeItsOtherFollowersAlong) {
   AddMachine("private", 1000, "private");
   AddMachine("public", 1000, "public");

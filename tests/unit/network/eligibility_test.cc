@@ -22,13 +22,19 @@ class EligibilityTest : public testing::Test {
   std::vector<std::string> MachinesFor(uint64_t uid) {
     Eligibility& eligibility = cluster_.eligibility();
     std::vector<std::string> uuids;
-    const auto kinds =
-        eligibility.KindsFor(*cluster_.TaskOf(uid).class_key.rules);
+    const PlacementRules& rules = *cluster_.TaskOf(uid).class_key.rules;
+    const auto kinds = eligibility.KindsFor(rules);
     for (const auto& [id, machine] : cluster_.state().machines()) {
       const KindId kind = eligibility.KindOf(*machine);
+      bool is_listed = false;
       for (const Eligibility::Kind& one : kinds) {
         if (one.id == kind) uuids.push_back(machine->uuid);
+        is_listed = is_listed || one.id == kind;
       }
+      EXPECT_EQ(eligibility.Allows(rules, *machine),
+                is_listed && machine->IsUsable());
+      EXPECT_EQ(eligibility.MaskFor(rules)[static_cast<size_t>(kind)],
+                is_listed);
     }
     return uuids;
   }
