@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -15,6 +17,9 @@ namespace {
 
 // How much dearer a task of a gang that has started is to leave waiting.
 constexpr int64_t kMustStay = 1000;
+// Each makes fillings harder to find.  Where there are more, what the flow
+// places is refused, and placed elsewhere.
+constexpr size_t kSharedPortsMax = 32;
 
 class TierDescriber {
  public:
@@ -143,6 +148,34 @@ class TierDescriber {
       asks_for_more_.push_back(constraints_.AsksForMoreThanFit(key));
       asks_for_more_at_all_ = asks_for_more_at_all_ || asks_for_more_.back();
     }
+    AddSharedPorts();
+  }
+
+  // A host port that several classes listen on is as a resource of which each
+  // machine has one: whether it is free is a matter of the rows.
+  void AddSharedPorts() {
+    std::map<std::pair<std::string, int32_t>,
+             std::map<std::string, std::set<size_t>>>
+        listeners;  // By address, then class.
+    for (size_t c = 0; c < tier_.classes.size(); ++c) {
+      for (const HostPort& port : tier_.classes[c].rules->host_ports) {
+        listeners[{port.protocol, port.port}]
+                 [port.IsOnAllAddresses() ? "" : port.address]
+                     .insert(c);
+      }
+    }
+    for (auto& [port, by_address] : listeners) {
+      const std::set<size_t> everywhere = by_address[""];
+      if (by_address.size() > 1) by_address.erase("");
+      for (auto& [address, classes] : by_address) {
+        classes.insert(everywhere.begin(), everywhere.end());
+        if (classes.size() < 2 || shared_ports_ == kSharedPortsMax) continue;
+        ++shared_ports_;
+        for (size_t c = 0; c < tier_.classes.size(); ++c) {
+          tier_.problem.classes[c].request.push_back(classes.contains(c));
+        }
+      }
+    }
   }
 
   // What each kind of machines costs each class; kinds that cost all the same
@@ -187,13 +220,14 @@ class TierDescriber {
       for (const ResourceIndex i : dimensions_) {
         look.push_back(std::max<int64_t>(free[i], 0));
       }
+      look.insert(look.end(), shared_ports_, 1);
       look.push_back(static_cast<int64_t>(row));
       const auto [it, is_new] =
           group_of.try_emplace(look, tier_.problem.groups.size());
       if (is_new) {
         look.pop_back();
         tier_.problem.groups.push_back(
-            {look, 0, row, std::vector<int64_t>(look.size(), 0)});
+            {look, 0, row, std::vector<int64_t>(dimensions_.size(), 0)});
         tier_.machines.emplace_back();
       }
       PackingGroup& group = tier_.problem.groups[it->second];
@@ -205,6 +239,7 @@ class TierDescriber {
     }
     for (PackingGroup& group : tier_.problem.groups) {
       for (int64_t& amount : group.capacity) amount /= group.machines;
+      group.capacity.insert(group.capacity.end(), shared_ports_, 1);
     }
   }
 
@@ -344,6 +379,7 @@ class TierDescriber {
   std::map<ClassKey, Steps>::iterator last_ = steps_.end();
   absl::flat_hash_map<MachineId, Freed> freed_;
   std::vector<ResourceIndex> dimensions_;
+  size_t shared_ports_ = 0;          // The dimensions after these.
   std::vector<bool> asks_for_more_;  // By class.
   bool asks_for_more_at_all_ = false;
   std::vector<size_t> row_of_kind_;

@@ -77,6 +77,9 @@ struct HostPort {
   std::string address = "0.0.0.0";  // Which stands for all addresses.
   int32_t port = 0;                 // 1 to 65535.
 
+  bool IsOnAllAddresses() const {
+    return address == "0.0.0.0" || address == "::";
+  }
   friend auto operator<=>(const HostPort&, const HostPort&) = default;
 };
 

@@ -12,14 +12,10 @@ namespace {
 
 constexpr size_t kShownBytes = 64;  // Of a protocol or address.
 
-bool IsAnyAddress(const std::string& address) {
-  return address == "0.0.0.0" || address == "::";
-}
-
 bool Conflict(const HostPort& a, const HostPort& b) {
   return a.port == b.port && a.protocol == b.protocol &&
-         (a.address == b.address || IsAnyAddress(a.address) ||
-          IsAnyAddress(b.address));
+         (a.address == b.address || a.IsOnAllAddresses() ||
+          b.IsOnAllAddresses());
 }
 
 bool IsTaken(const HostPort& port, const Machine& machine) {
@@ -32,7 +28,7 @@ bool IsTaken(const HostPort& port, const Machine& machine) {
 std::string PortText(const HostPort& port) {
   const std::string number =
       StrCat(port.port, "/", Printable(port.protocol, kShownBytes));
-  if (IsAnyAddress(port.address)) return number;
+  if (port.IsOnAllAddresses()) return number;
   const std::string address = Printable(port.address, kShownBytes);
   return address.find(':') == std::string::npos
              ? StrCat(address, ":", number)

@@ -1,9 +1,13 @@
 #include "core/tier_packing.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "cost/waiting_cost.h"
 #include "util/cluster_builder.h"
@@ -13,6 +17,10 @@
 
 namespace sluice {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 class TierPackingTest : public testing::Test {
  protected:
@@ -121,6 +129,35 @@ TEST_F(TierPackingTest, KnowsHostPortsThatOthersUse) {
   Place(2, "m1");
   EXPECT_EQ(Describe().problem.groups[0].machines, 1)
       << "what was placed just now is placed anew";
+}
+
+TEST_F(TierPackingTest, TakesAPortThatSeveralListenOnForAResource) {
+  const auto on = [](const std::string& address, int32_t port) {
+    PlacementRules rules;
+    rules.host_ports = {{.address = address, .port = port}};
+    return rules;
+  };
+  ClusterBuilder()
+      .Machines("m", 2, {.cpu = 1000, .memory = 0})
+      .Task(1, {.cpu = 100, .memory = 0, .rules = on("::", 80)})
+      .Task(2, {.cpu = 200, .memory = 0, .rules = on("10.0.0.1", 80)})
+      .Task(3, {.cpu = 300, .memory = 0, .rules = on("10.0.0.2", 80)})
+      .Task(4, {.cpu = 400, .memory = 0, .rules = on("0.0.0.0", 81)})
+      .ApplyTo(&cluster_);
+  const TierPacking tier = Describe();
+  std::map<int64_t, std::vector<int64_t>> ports;  // By cpu.
+  for (const PackingClass& one : tier.problem.classes) {
+    ports[one.request[0]] = {one.request.end() - 2, one.request.end()};
+  }
+  // The first is in the way of the next two, and these are not of each other.
+  EXPECT_THAT(ports, UnorderedElementsAre(Pair(100, ElementsAre(1, 1)),
+                                          Pair(200, ElementsAre(1, 0)),
+                                          Pair(300, ElementsAre(0, 1)),
+                                          Pair(400, ElementsAre(0, 0))));
+  ASSERT_EQ(tier.problem.groups.size(), 1u);
+  EXPECT_THAT(std::vector<int64_t>(tier.problem.groups[0].free.end() - 2,
+                                   tier.problem.groups[0].free.end()),
+              ElementsAre(1, 1));
 }
 
 TEST_F(TierPackingTest, TellsAgesOfAClassApart) {
