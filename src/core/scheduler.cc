@@ -29,13 +29,16 @@ Ack Scheduler::Apply(const Command& command, int64_t now_ms) {
   return state_.Apply(command, now_ms);
 }
 
-bool Scheduler::ConcernsReplyInFlight(const Command& command) const {
+bool Scheduler::ConcernsUnreadReply(const Command& command) const {
   if (const auto* remove = std::get_if<RemoveTask>(&command)) {
-    return tasks_in_flight_.contains(remove->task);
+    return unread_.tasks.contains(remove->task) ||
+           unread_before_.tasks.contains(remove->task);
   }
   if (const auto* remove = std::get_if<RemoveMachine>(&command)) {
     const Machine* machine = state_.FindMachine(remove->uuid);
-    return machine != nullptr && machines_in_flight_.contains(machine->id);
+    return machine != nullptr &&
+           (unread_.machines.contains(machine->id) ||
+            unread_before_.machines.contains(machine->id));
   }
   return false;
 }
@@ -91,10 +94,11 @@ ScheduleReply Scheduler::TakeReply(size_t bytes_max) {
     reply.deltas.push_back(
         {sequence, delta.task, delta.type, delta.machine, resource_id});
   }
+  unread_before_ = std::exchange(unread_, {});
   for (const ScheduleReply::Entry& entry : reply.deltas) {
     state_.BeginDelivery(entry.sequence);
-    tasks_in_flight_.insert(entry.task);
-    machines_in_flight_.insert(entry.machine);
+    unread_.tasks.insert(entry.task);
+    unread_.machines.insert(entry.machine);
   }
   const size_t room =
       (bytes_max - std::min(bytes, bytes_max)) / kUnscheduledBytes;
@@ -110,7 +114,7 @@ ScheduleReply Scheduler::TakeReply(size_t bytes_max) {
     if (!reply.unscheduled.empty())
       last_unscheduled_ = reply.unscheduled.back();
   }
-  tasks_in_flight_.insert(reply.unscheduled.begin(), reply.unscheduled.end());
+  unread_.tasks.insert(reply.unscheduled.begin(), reply.unscheduled.end());
   in_flight_ = reply;
   return reply;
 }
@@ -121,8 +125,13 @@ void Scheduler::EndReply(bool is_delivered) {
     state_.EndDelivery(entry.sequence, is_delivered);
   }
   in_flight_.reset();
-  tasks_in_flight_.clear();
-  machines_in_flight_.clear();
+  if (!is_delivered) unread_ = {};
+}
+
+void Scheduler::NoteRepliesRead() {
+  CHECK(!in_flight_.has_value());
+  unread_ = {};
+  unread_before_ = {};
 }
 
 }  // namespace sluice

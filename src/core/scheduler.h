@@ -60,9 +60,10 @@ class Scheduler {
   Ack Apply(const Command& command, int64_t now_ms);
 
   // Whether the command removes a task or machine that the reply in flight
-  // names: its acknowledgment must not overtake that reply (the client would
-  // meet something that it has forgotten).  Ask before Apply().
-  bool ConcernsReplyInFlight(const Command& command) const;
+  // names, or one of the two last that its client may not have read yet: its
+  // acknowledgment must not overtake them (the client would meet something that
+  // it has forgotten).  Ask before Apply().
+  bool ConcernsUnreadReply(const Command& command) const;
 
   // Evicts what has to leave, if the options say so, and begins to place what
   // waits then.  REQUIRES: no round is running.
@@ -87,6 +88,9 @@ class Scheduler {
   // REQUIRES: a reply is in flight.
   void EndReply(bool is_delivered);
   bool is_reply_in_flight() const { return in_flight_.has_value(); }
+  // The client has read all replies that have ended.
+  // REQUIRES: none is in flight.
+  void NoteRepliesRead();
 
   // Why the task waits, as of `now_ms`.
   Explanation Explain(const Task& task, int64_t now_ms) const {
@@ -103,8 +107,13 @@ class Scheduler {
   std::optional<Round> round_;
   RoundStats round_stats_;
   std::optional<ScheduleReply> in_flight_;
-  absl::flat_hash_set<TaskId> tasks_in_flight_;  // All that it names.
-  absl::flat_hash_set<MachineId> machines_in_flight_;
+  // All that a reply names.
+  struct Names {
+    absl::flat_hash_set<TaskId> tasks;
+    absl::flat_hash_set<MachineId> machines;
+  };
+  Names unread_;             // Of the last reply, and
+  Names unread_before_;      // of the one before it.
   TaskId last_unscheduled_;  // Where the next list of the waiting begins.
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -17,6 +18,8 @@ namespace sluice {
 namespace {
 
 constexpr int64_t kGaugesUs = 1000000;
+// A reply is in flight.
+constexpr int64_t kNoEnd = std::numeric_limits<int64_t>::max();
 
 // By the index of the command in its variant; the values of the label "kind".
 constexpr std::array<std::string_view, std::variant_size_v<Command>>
@@ -95,7 +98,16 @@ void CoreLoop::Stop() {
 
 void CoreLoop::Run() {
   std::vector<Item> batch;
-  while (mailbox_.TakeBatch(kBatchMax, kGaugesUs, &batch)) HandleBatch(&batch);
+  int64_t timeout_us = kGaugesUs;
+  while (mailbox_.TakeBatch(kBatchMax, timeout_us, &batch)) {
+    HandleBatch(&batch);
+    timeout_us = kGaugesUs;
+    for (const HeldAck& held : held_acks_) {
+      timeout_us =
+          std::min(timeout_us,
+                   std::max<int64_t>(held.until_us - clock_.MonotonicUs(), 0));
+    }
+  }
 }
 
 void CoreLoop::HandleBatch(std::vector<Item>* batch) {
@@ -103,11 +115,15 @@ void CoreLoop::HandleBatch(std::vector<Item>* batch) {
   for (Item& item : *batch) {
     std::visit([this](auto& one) { Handle(std::move(one)); }, item);
   }
+  if (!scheduler_.is_reply_in_flight() &&
+      clock_.MonotonicUs() >= replies_read_us_) {
+    scheduler_.NoteRepliesRead();
+  }
+  ReleaseAcks(clock_.MonotonicUs());
   StartRounds();
   if (is_stopping_ && !is_step_open_) {
-    // Whoever still waits for the end of a reply waits for nothing.
-    std::ranges::move(held_acks_, std::back_inserter(acks_));
-    held_acks_.clear();
+    // Whoever still waits for a reply to be read waits for nothing.
+    ReleaseAcks(kNoEnd);
     mailbox_.Close();
   }
   WriteChanges();
@@ -120,16 +136,36 @@ void CoreLoop::HandleBatch(std::vector<Item>* batch) {
 
 void CoreLoop::Handle(CommandItem item) {
   // Asked before the command makes the state forget what it concerns.
-  const bool is_held = scheduler_.ConcernsReplyInFlight(item.command);
+  const bool is_held = scheduler_.ConcernsUnreadReply(item.command);
   const Ack ack = scheduler_.Apply(item.command, now_ms_);
   must_sync_ = true;
   event_counters_[item.command.index()]->Increment();
-  (is_held ? held_acks_ : acks_)
-      .push_back({std::move(item.done), ack, item.entered_us});
+  PendingAck pending{std::move(item.done), ack, item.entered_us};
+  if (is_held) {
+    const bool is_in_flight = scheduler_.is_reply_in_flight();
+    held_acks_.push_back(
+        {std::move(pending), is_in_flight ? kNoEnd : replies_read_us_});
+  } else {
+    acks_.push_back(std::move(pending));
+  }
 }
 
 void CoreLoop::Handle(ScheduleItem item) {
+  // Whoever calls again has read what it got, unless it calls ahead.
+  if (active_call_ == nullptr && waiting_calls_.empty() &&
+      !scheduler_.is_reply_in_flight()) {
+    scheduler_.NoteRepliesRead();
+    ReleaseAcks(kNoEnd);
+  }
   waiting_calls_.push_back(item.call);
+}
+
+void CoreLoop::ReleaseAcks(int64_t until_us) {
+  const auto kept = std::ranges::stable_partition(
+      held_acks_,
+      [until_us](const HeldAck& held) { return held.until_us > until_us; });
+  for (HeldAck& held : kept) acks_.push_back(std::move(held.ack));
+  held_acks_.erase(kept.begin(), kept.end());
 }
 
 void CoreLoop::Handle(Reader reader) { readers_.push_back(std::move(reader)); }
@@ -173,9 +209,16 @@ void CoreLoop::Inspect(const absl::Status& certificate, FlowSolution* flow) {
 
 void CoreLoop::Handle(ReplyDoneItem item) {
   scheduler_.EndReply(item.is_delivered);
-  if (!item.is_delivered) metrics_.abandoned_schedules.Increment();
-  std::ranges::move(held_acks_, std::back_inserter(acks_));
-  held_acks_.clear();
+  const int64_t now_us = clock_.MonotonicUs();
+  if (item.is_delivered) {
+    replies_read_us_ = now_us + options_.removal_hold_ms * 1000;
+  } else {
+    metrics_.abandoned_schedules.Increment();
+  }
+  for (HeldAck& held : held_acks_) {
+    if (held.until_us != kNoEnd) continue;
+    held.until_us = item.is_delivered ? replies_read_us_ : now_us;
+  }
 }
 
 void CoreLoop::Handle(ResumeItem /*item*/) {

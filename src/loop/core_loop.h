@@ -10,9 +10,10 @@
 // Schedule calls are served one after another.  The next one begins when the
 // transport has finished with the reply before, so that it is known which
 // deltas arrived; those of a call that broke off are delivered by the next.
-// The acknowledgment of a removal that concerns the reply in flight waits for
-// the same moment: a client that has seen it may forget the task or machine,
-// and must not meet it in a reply any more.
+// The acknowledgment of a removal that concerns a reply waits until the client
+// has read that: a client that has seen the acknowledgment may forget the task
+// or machine, and must not meet it in a reply any more.  It has read a reply
+// when it calls Schedule again, when its call breaks off, or after a while.
 //
 // A write that the store refuses ends the process: nothing could be
 // acknowledged from there on, and what was acknowledged is in the store.
@@ -77,6 +78,8 @@ class CoreLoop {
     // Of acknowledgments and placements.  Deliveries are always buffered:
     // losing one with the power repeats a placement and harms nobody.
     Durability durability = Durability::kSynced;
+    // How long a client may take to read a reply that has ended.
+    int64_t removal_hold_ms = 500;
   };
   // All must outlive the loop.  `scheduler` and `solver` are the loop's alone
   // from Start() to Stop().
@@ -147,6 +150,11 @@ class CoreLoop {
     Ack ack;
     int64_t entered_us;
   };
+  // One that must not overtake a reply.
+  struct HeldAck {
+    PendingAck ack;
+    int64_t until_us;
+  };
   // A Schedule reply on its way out.
   struct PendingReply {
     ScheduleCall* call;
@@ -167,6 +175,8 @@ class CoreLoop {
 
   // Counts and logs what became of a solve; clears a flow that is none.
   void Inspect(const absl::Status& certificate, FlowSolution* flow);
+  // Lets out the acknowledgments that are held until then or earlier.
+  void ReleaseAcks(int64_t until_us);
   void StartRounds();
   void ContinueRound();
   void EndRound();
@@ -189,7 +199,8 @@ class CoreLoop {
   // All below is confined to the core thread.
   int64_t now_ms_ = 0;  // Of the batch.
   std::vector<PendingAck> acks_;
-  std::vector<PendingAck> held_acks_;  // Until the reply in flight is done.
+  std::vector<HeldAck> held_acks_;
+  int64_t replies_read_us_ = 0;  // When those that have ended count as read.
   std::vector<Reader> readers_;
   std::vector<PendingReply> replies_;
   std::deque<ScheduleCall*> waiting_calls_;

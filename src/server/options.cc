@@ -41,6 +41,11 @@ DEFINE_int64(improve_budget, 30000000,
              "Work that a round may spend on placing better than its passes "
              "did, and on proving how good it is, in looks of some ten "
              "nanoseconds. 0: none.");
+DEFINE_int64(removal_hold_ms, 500,
+             "How long the acknowledgment of a removal waits at most for the "
+             "client to call Schedule again, where the reply before named "
+             "what is removed: a client that acts on replies later than on "
+             "acknowledgments would meet what it has forgotten.");
 DEFINE_bool(evict_on_no_execute, false,
             "Whether a task leaves a machine with a NoExecute taint that it "
             "does not, or no longer, tolerate. Kubernetes does that itself; "
@@ -153,6 +158,7 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
   options.round_arcs_max = FLAGS_round_arcs_max;
   options.improve_budget = FLAGS_improve_budget;
   options.evict_on_no_execute = FLAGS_evict_on_no_execute;
+  options.removal_hold_ms = FLAGS_removal_hold_ms;
   ASSIGN_OR_RETURN(options.replies,
                    ParseChoice("replies", FLAGS_replies, kReplyModes));
   ASSIGN_OR_RETURN(options.durability,
@@ -169,6 +175,8 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
       CheckRange("round_arcs_max", options.round_arcs_max, 0, kAmountMax));
   RETURN_IF_ERROR(
       CheckRange("improve_budget", options.improve_budget, 0, kAmountMax));
+  RETURN_IF_ERROR(
+      CheckRange("removal_hold_ms", options.removal_hold_ms, 0, 60000));
   RETURN_IF_ERROR(CheckNames(options));
   return options;
 }

@@ -26,6 +26,7 @@ struct Options {
   int64_t round_arcs_max = 0;         // 0: no bound.
   int64_t improve_budget = 30000000;  // 0: none.
   bool evict_on_no_execute = false;
+  int64_t removal_hold_ms = 500;
   Durability durability = Durability::kSynced;
 };
 

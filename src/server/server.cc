@@ -93,7 +93,8 @@ class Daemon final : public Server {
         store_(std::move(store)),
         solver_(MakeSolver(options.solver)),
         loop_({scheduler_, *store_, *solver_, clock_, metrics_},
-              {.durability = options.durability}) {}
+              {.durability = options.durability,
+               .removal_hold_ms = options.removal_hold_ms}) {}
 
   ~Daemon() override {
     if (http_ != nullptr) http_->SetReady(false);

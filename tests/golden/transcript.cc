@@ -193,6 +193,7 @@ std::string Transcript::Execute(std::string_view text) {
     output = Reply();
   } else if (verb == "deliver" || verb == "abandon") {
     cluster_.scheduler().EndReply(/*is_delivered=*/verb == "deliver");
+    cluster_.scheduler().NoteRepliesRead();
   } else if (verb == "tasks") {
     output = Tasks();
   } else if (verb == "machines") {
@@ -237,7 +238,7 @@ std::string Transcript::Event(const Line& line) {
 }
 
 std::string Transcript::Apply(const Command& command) {
-  const std::string held = cluster_.scheduler().ConcernsReplyInFlight(command)
+  const std::string held = cluster_.scheduler().ConcernsUnreadReply(command)
                                ? "held until the reply has ended\n"
                                : "";
   switch (cluster_.Apply(command, now_ms_)) {

@@ -157,19 +157,43 @@ TEST_F(SchedulerTest, KnowsWhichRemovalsMustWaitForTheReplyInFlight) {
       .ApplyTo(&cluster_);
   cluster_.Round();
   ASSERT_EQ(cluster_.MachineOf(1), "n");
-  EXPECT_FALSE(scheduler().ConcernsReplyInFlight(Removed(1)));
+  EXPECT_FALSE(scheduler().ConcernsUnreadReply(Removed(1)));
   scheduler().TakeReply(kReplyBytesMax);
   cluster_.Apply(Submitted(3));
-  EXPECT_TRUE(scheduler().ConcernsReplyInFlight(Removed(1)));
-  EXPECT_TRUE(scheduler().ConcernsReplyInFlight(Removed(2))) << "it waits";
-  EXPECT_TRUE(scheduler().ConcernsReplyInFlight(Removed("n")));
-  EXPECT_FALSE(scheduler().ConcernsReplyInFlight(Removed(3)));
-  EXPECT_FALSE(scheduler().ConcernsReplyInFlight(Removed("m")));
-  EXPECT_FALSE(scheduler().ConcernsReplyInFlight(Removed("unknown")));
-  EXPECT_FALSE(scheduler().ConcernsReplyInFlight(Completed(1)));
-  EXPECT_FALSE(scheduler().ConcernsReplyInFlight(Submitted(1)));
+  EXPECT_TRUE(scheduler().ConcernsUnreadReply(Removed(1)));
+  EXPECT_TRUE(scheduler().ConcernsUnreadReply(Removed(2))) << "it waits";
+  EXPECT_TRUE(scheduler().ConcernsUnreadReply(Removed("n")));
+  EXPECT_FALSE(scheduler().ConcernsUnreadReply(Removed(3)));
+  EXPECT_FALSE(scheduler().ConcernsUnreadReply(Removed("m")));
+  EXPECT_FALSE(scheduler().ConcernsUnreadReply(Removed("unknown")));
+  EXPECT_FALSE(scheduler().ConcernsUnreadReply(Completed(1)));
+  EXPECT_FALSE(scheduler().ConcernsUnreadReply(Submitted(1)));
   scheduler().EndReply(/*is_delivered=*/true);
-  EXPECT_FALSE(scheduler().ConcernsReplyInFlight(Removed(1)));
+  EXPECT_TRUE(scheduler().ConcernsUnreadReply(Removed(1)));
+  scheduler().NoteRepliesRead();
+  EXPECT_FALSE(scheduler().ConcernsUnreadReply(Removed(1)));
+}
+
+TEST_F(SchedulerTest, RemembersTwoRepliesThatMayNotBeRead) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 100})
+      .Task(1, {.cpu = 100})
+      .ApplyTo(&cluster_);
+  const auto reply = [&](bool is_delivered) {
+    cluster_.Round();
+    scheduler().TakeReply(kReplyBytesMax);
+    scheduler().EndReply(is_delivered);
+  };
+  reply(true);
+  EXPECT_TRUE(scheduler().ConcernsUnreadReply(Removed(1)));
+  reply(true);
+  EXPECT_TRUE(scheduler().ConcernsUnreadReply(Removed(1)));
+  reply(true);
+  EXPECT_FALSE(scheduler().ConcernsUnreadReply(Removed(1)));
+  cluster_.Apply(Submitted(2));
+  reply(false);
+  EXPECT_FALSE(scheduler().ConcernsUnreadReply(Removed(2)))
+      << "the client that it was for is gone";
 }
 
 TEST_F(SchedulerTest, PlacesAnewWhatWasInFlightToADepartedMachine) {
