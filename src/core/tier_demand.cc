@@ -43,17 +43,24 @@ TierDemand FindDemand(const Tier& tier, RoundContext* context) {
   struct OfKind {
     std::vector<size_t> order;  // Groups; those known to take something first.
     size_t taking = 0;          // So many are.
+    Resources most;             // Of each resource what any has free.
   };
   std::vector<OfKind> kinds(static_cast<size_t>(eligibility.kind_count()));
   for (size_t g = 0; g < groups.size(); ++g) {
-    kinds[static_cast<size_t>(groups[g].kind)].order.push_back(g);
+    OfKind& kind = kinds[static_cast<size_t>(groups[g].kind)];
+    kind.order.push_back(g);
+    for (ResourceIndex i = 0; i < groups[g].free.size(); ++i) {
+      kind.most.Set(i, std::max(kind.most[i], groups[g].free[i]));
+    }
   }
   tier.VisitWaiting(context->state, [&](const ClassKey& key, const auto&) {
     if (context->gangs.IsClosed(key)) return true;
     const int64_t tasks = context->CountWaiting(key);
     int64_t fit = 0;
     for (const Eligibility::Kind& kind : eligibility.KindsFor(*key.rules)) {
-      auto& [order, taking] = kinds[static_cast<size_t>(kind.id)];
+      auto& [order, taking, most] = kinds[static_cast<size_t>(kind.id)];
+      ++context->looks;
+      if (!key.request.FitsIn(most)) continue;
       for (size_t i = fit < tasks ? 0 : taking; i < order.size(); ++i) {
         if (i < taking && fit >= tasks) i = taking;
         if (i == order.size()) break;

@@ -48,6 +48,35 @@ TEST_F(RoundTest, SolvesNothingWhereThereIsNothingToDo) {
   EXPECT_EQ(cluster_.scheduler().round_stats().number, 3u);
 }
 
+// Sizes, wishes, a gang and tasks that must be near others: far more than fits.
+TEST_F(RoundTest, LooksForNothingNewInAQueueThatStandsStill) {
+  const PlacementRules follows = {
+      .affinity = {{TasksOfJob("leader"), "kubernetes.io/hostname"}}};
+  ClusterBuilder()
+      .Machines("m", 5, {.cpu = 1000})
+      .Tasks(1, 9, {.cpu = 400})
+      .Tasks(10, 19, {.cpu = 300})
+      .Tasks(
+          20, 29,
+          {.cpu = 700,
+           .rules = {.preferred = {{10,
+                                    {.labels = {LabelIn("disk", {"ssd"})}}}}}})
+      .Tasks(30, 39, {.cpu = 500, .rules = follows})
+      .ApplyTo(&cluster_);
+  for (uint64_t uid = 40; uid < 50; ++uid) {
+    cluster_.Apply(Submitted(uid, {.cpu = 600, .job = "gang"},
+                             {.gang = {.minimum = Gang::kAllTasks}}));
+  }
+  EXPECT_GT(cluster_.Round().placed, 0);
+  cluster_.Deliver();
+  const RoundStats& again = cluster_.Round();
+  EXPECT_GT(again.pending, 0);
+  EXPECT_EQ(again.passes, 0);
+  EXPECT_EQ(again.packings, 0);
+  EXPECT_EQ(again.searches, 0);
+  EXPECT_EQ(again.withdrawn, 0);
+}
+
 TEST_F(RoundTest, FillsAMachineToTheLastUnit) {
   ClusterBuilder()
       .Machine("m", {.cpu = 4000})
