@@ -49,10 +49,8 @@ class Packer {
     if (has_many_groups) {
       if (leaves_out) MendInTurn(work_max_ / 2);
       SearchNearby();
-    } else if (has_many_classes && leaves_out) {
-      MendInTurn(work_max_ - work_max_ / 8);
-      bound_ = Bound(best_->Cost().waiting);
     } else {
+      if (has_many_classes && leaves_out) MendInTurn(work_max_ / 8 * 7);
       SearchWhole();
     }
     relaxation_.Charge(best_->MoveUp());
