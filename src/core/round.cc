@@ -20,6 +20,7 @@ constexpr MakeStage kStages[] = {
     &MakeStartGangs,
     &MakePlaceAdmitted,
     &MakeFill,
+    &MakeAppraiseGangs,
     &MakeTryGangs,
     &MakeFill,
     &MakePack,

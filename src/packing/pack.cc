@@ -7,6 +7,7 @@
 
 #include "packing/coarse_groups.h"
 #include "packing/leveling.h"
+#include "packing/merged_classes.h"
 #include "packing/merged_groups.h"
 #include "packing/packing_draft.h"
 #include "packing/pattern_relaxation.h"
@@ -192,14 +193,17 @@ class Packer {
 
 PackingSolution ProveBound(const PackingProblem& problem, int64_t waiting_cost,
                            int64_t work_max) {
-  const MergedGroups groups(problem);
+  const MergedClasses classes(problem);
+  const MergedGroups groups(classes.merged());
   return Packer(groups.merged(), work_max).Prove(waiting_cost);
 }
 
 PackingSolution Pack(const PackingProblem& problem, int64_t work_max) {
-  const MergedGroups groups(problem);
+  const MergedClasses classes(problem);
+  const MergedGroups groups(classes.merged());
   PackingSolution solution = Packer(groups.merged(), work_max).Run();
-  solution.patterns = Level(problem, groups.Part(solution.patterns));
+  solution.patterns =
+      classes.Part(Level(classes.merged(), groups.Part(solution.patterns)));
   return solution;
 }
 

@@ -211,6 +211,12 @@ std::unique_ptr<Stage> MakeStartGangs(RoundContext* context, Tier* tier) {
 
 std::unique_ptr<Stage> MakeTryGangs(RoundContext* context, Tier* tier) {
   if (!tier->has_new_room) return nullptr;
+  // Where nothing can leave less waiting there is no way to start another.
+  const auto known = context->appraisals.find(tier->priority);
+  if (known != context->appraisals.end() && known->second.bound.has_value() &&
+      known->second.cost.waiting <= known->second.bound->waiting) {
+    return nullptr;
+  }
   return std::make_unique<StartGangs>(context, tier,
                                       StartGangs::With::kWhatIsLeft);
 }

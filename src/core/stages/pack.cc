@@ -134,6 +134,7 @@ class Appraise : public Stage {
   std::optional<RoundWork> Next() override {
     if (std::exchange(has_asked_, true)) return std::nullopt;
     auto& [cost, bound] = context_.appraisals[tier_.priority];
+    const int64_t waiting_before = cost.waiting;
     if (!bound.has_value() && tier_.proved.has_value() &&
         tier_.proved->second == context_.state.version()) {
       cost = tier_.proved->first;
@@ -142,7 +143,9 @@ class Appraise : public Stage {
     }
     packing_ = DescribeTier(TierScope::kAll, tier_, &context_);
     cost = packing_.now;
-    if (bound.has_value()) return std::nullopt;  // From the first time.
+    if (bound.has_value() && cost.waiting == waiting_before) {
+      return std::nullopt;  // It is of placements that leave as much waiting.
+    }
     if (packing_.now <= packing_.least) {
       bound = packing_.now;
     } else if (tier_.packed.has_value() && !tier_.leaves_out &&
@@ -176,6 +179,16 @@ std::unique_ptr<Stage> MakePack(RoundContext* context, Tier* tier) {
   tier->has_new_room = false;
   if (!std::exchange(tier->has_new_gangs, false)) return nullptr;
   return std::make_unique<Pack>(context, tier);
+}
+
+std::unique_ptr<Stage> MakeAppraiseGangs(RoundContext* context, Tier* tier) {
+  bool is_any_closed = false;
+  tier->VisitWaiting(context->state, [&](const ClassKey& key, const auto&) {
+    is_any_closed = context->gangs.IsClosed(key);
+    return !is_any_closed;
+  });
+  if (!is_any_closed) return nullptr;
+  return std::make_unique<Appraise>(context, tier);
 }
 
 std::unique_ptr<Stage> MakeAppraise(RoundContext* context, Tier* tier) {

@@ -42,6 +42,9 @@ std::unique_ptr<Stage> MakeFill(RoundContext* context, Tier* tier);
 // Decides on all of the tier at once, sizes and preferences, unless what was
 // placed is as good as can be.
 std::unique_ptr<Stage> MakePack(RoundContext* context, Tier* tier);
+// The same as MakeAppraise(), where gangs wait: it may save the search for ways
+// to start them.
+std::unique_ptr<Stage> MakeAppraiseGangs(RoundContext* context, Tier* tier);
 // Starts gangs that still wait with what is left, or in the place of what is
 // cheaper to leave waiting.
 std::unique_ptr<Stage> MakeTryGangs(RoundContext* context, Tier* tier);

@@ -1,0 +1,128 @@
+#include "packing/merged_classes.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace sluice {
+
+MergedClasses::MergedClasses(const PackingProblem& problem)
+    : problem_(problem) {
+  std::vector<size_t> merged_of;
+  absl::flat_hash_map<std::vector<int64_t>, size_t> known;
+  for (size_t c = 0; c < problem.classes.size(); ++c) {
+    const PackingClass& one = problem.classes[c];
+    std::vector<int64_t> look = one.request;
+    for (const std::vector<int64_t>& costs : problem.costs) {
+      look.push_back(costs[c]);
+    }
+    size_t merged = merged_.classes.size();
+    // A limit is one for each class.
+    if (one.per_machine_max == std::numeric_limits<int64_t>::max()) {
+      merged = known.try_emplace(std::move(look), merged).first->second;
+    }
+    if (merged == merged_.classes.size()) {
+      merged_.classes.push_back(one);
+      merged_.classes.back().waiting.clear();
+      members_.emplace_back();
+    }
+    merged_of.push_back(merged);
+    members_[merged].push_back(c);
+  }
+  is_same_ = members_.size() == problem.classes.size();
+  if (is_same_) return;
+  for (size_t m = 0; m < members_.size(); ++m) {
+    std::map<int64_t, int64_t> counts;  // By waiting cost.
+    for (const size_t c : members_[m]) {
+      for (const WaitingStep& step : problem.classes[c].waiting) {
+        counts[step.cost] += step.count;
+      }
+    }
+    for (const auto& [cost, count] : counts) {
+      merged_.classes[m].waiting.push_back({count, cost});
+    }
+  }
+  merged_.groups = problem.groups;
+  for (const std::vector<int64_t>& costs : problem.costs) {
+    std::vector<int64_t>& row = merged_.costs.emplace_back();
+    for (const auto& members : members_) row.push_back(costs[members[0]]);
+  }
+  for (const Pattern& pattern : problem.former) {
+    std::map<size_t, int64_t> tasks;
+    for (const auto& [c, count] : pattern.tasks) tasks[merged_of[c]] += count;
+    merged_.former.push_back(
+        {pattern.group, pattern.machines, {tasks.begin(), tasks.end()}});
+  }
+}
+
+std::vector<MergedClasses::Tasks> MergedClasses::Dearest(size_t merged,
+                                                         int64_t count) const {
+  struct Step {
+    int64_t cost;
+    size_t task_class;
+    int64_t count;
+  };
+  std::vector<Step> steps;
+  for (const size_t c : members_[merged]) {
+    for (const WaitingStep& step : problem_.classes[c].waiting) {
+      steps.push_back({step.cost, c, step.count});
+    }
+  }
+  std::ranges::stable_sort(steps, std::ranges::greater(), &Step::cost);
+  std::map<size_t, int64_t> placed;
+  for (const Step& step : steps) {
+    if (count == 0) break;
+    const int64_t taken = std::min(count, step.count);
+    placed[step.task_class] += taken;
+    count -= taken;
+  }
+  // From the end: the last is taken first.
+  return {placed.rbegin(), placed.rend()};
+}
+
+std::vector<Pattern> MergedClasses::Part(
+    const std::vector<Pattern>& patterns) const {
+  if (is_same_) return patterns;
+  std::vector<int64_t> counts(members_.size(), 0);
+  for (const Pattern& pattern : patterns) {
+    for (const auto& [m, count] : pattern.tasks) {
+      counts[m] += count * pattern.machines;
+    }
+  }
+  std::vector<std::vector<Tasks>> left;  // By merged class.
+  for (size_t m = 0; m < members_.size(); ++m) {
+    left.push_back(Dearest(m, counts[m]));
+  }
+  std::vector<Pattern> parted;
+  for (const Pattern& pattern : patterns) {
+    for (int64_t machines = pattern.machines; machines > 0;) {
+      // What the next machine gets, and how many may get the same.
+      Pattern part{pattern.group, machines, {}};
+      for (const auto& [m, count] : pattern.tasks) {
+        int64_t missing = count;
+        for (auto it = left[m].rbegin(); missing > 0; ++it) {
+          const int64_t taken = std::min(missing, it->second);
+          part.tasks.emplace_back(it->first, taken);
+          part.machines = std::min(part.machines, it->second / taken);
+          missing -= taken;
+        }
+      }
+      for (const auto& [m, count] : pattern.tasks) {
+        for (int64_t missing = count * part.machines; missing > 0;) {
+          const int64_t taken = std::min(missing, left[m].back().second);
+          missing -= taken;
+          left[m].back().second -= taken;
+          if (left[m].back().second == 0) left[m].pop_back();
+        }
+      }
+      machines -= part.machines;
+      std::ranges::sort(part.tasks);
+      parted.push_back(std::move(part));
+    }
+  }
+  return parted;
+}
+
+}  // namespace sluice

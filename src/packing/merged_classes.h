@@ -1,0 +1,44 @@
+// A packing problem with the classes as one that differ in nothing but what
+// their tasks cost to leave waiting: jobs that ask for the same.
+//
+// Threads: values.
+
+#ifndef SLUICE_PACKING_MERGED_CLASSES_H_
+#define SLUICE_PACKING_MERGED_CLASSES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "packing/packing_problem.h"
+
+namespace sluice {
+
+class MergedClasses {
+ public:
+  // `problem` must outlive this.
+  explicit MergedClasses(const PackingProblem& problem);
+
+  const PackingProblem& merged() const { return is_same_ ? problem_ : merged_; }
+  // Patterns of merged classes with tasks of the problem's own: those that are
+  // dearest to leave waiting.
+  std::vector<Pattern> Part(const std::vector<Pattern>& patterns) const;
+
+ private:
+  // So many tasks of a class.
+  using Tasks = std::pair<size_t, int64_t>;
+
+  // How many tasks of each class are placed, where so many of the merged one
+  // are.
+  std::vector<Tasks> Dearest(size_t merged, int64_t count) const;
+
+  const PackingProblem& problem_;
+  bool is_same_ = false;                      // No two classes are one:
+  PackingProblem merged_;                     // this has no more than them.
+  std::vector<std::vector<size_t>> members_;  // By merged class.
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_PACKING_MERGED_CLASSES_H_

@@ -1,0 +1,76 @@
+#include "packing/merged_classes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace sluice {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// Three that ask for the same, the last of which dislikes the second kind.
+PackingProblem Alike() {
+  PackingProblem problem;
+  problem.classes = {{.request = {3}, .waiting = {{2, 5}, {2, 9}}},
+                     {.request = {3}, .waiting = {{3, 5}, {1, 7}}},
+                     {.request = {3}, .waiting = {{4, 5}}}};
+  problem.groups = {{{6}, 4, 0}, {{7}, 1, 1}};
+  problem.costs = {{0, 0, 0}, {1, 1, 2}};
+  problem.former = {{0, 1, {{0, 1}, {1, 1}}}, {1, 1, {{2, 2}}}};
+  return problem;
+}
+
+TEST(MergedClasses, AreThoseThatAskForTheSameAndLikeTheSame) {
+  const PackingProblem problem = Alike();
+  const MergedClasses classes(problem);
+  const PackingProblem& merged = classes.merged();
+  ASSERT_THAT(merged.classes, SizeIs(2));
+  EXPECT_THAT(merged.classes[0].request, ElementsAre(3));
+  ASSERT_THAT(merged.classes[0].waiting, SizeIs(3));
+  EXPECT_EQ(merged.classes[0].waiting[0].count, 5);
+  EXPECT_EQ(merged.classes[0].waiting[0].cost, 5);
+  EXPECT_EQ(merged.classes[0].waiting[1].cost, 7);
+  EXPECT_EQ(merged.classes[0].waiting[2].cost, 9);
+  EXPECT_EQ(merged.classes[1].count(), 4);
+  EXPECT_THAT(merged.costs, ElementsAre(ElementsAre(0, 0), ElementsAre(1, 2)));
+  EXPECT_THAT(merged.former,
+              ElementsAre(Pattern{0, 1, {{0, 2}}}, Pattern{1, 1, {{1, 2}}}));
+}
+
+TEST(MergedClasses, GivePatternsTheTasksThatAreDearestToLeaveWaiting) {
+  const PackingProblem problem = Alike();
+  const MergedClasses classes(problem);
+  // Five of eight: the two of 9, the one of 7, and two of 5.
+  EXPECT_THAT(classes.Part({{0, 2, {{0, 2}}}, {1, 1, {{0, 1}}}}),
+              ElementsAre(Pattern{0, 2, {{0, 2}}}, Pattern{1, 1, {{1, 1}}}));
+}
+
+TEST(MergedClasses, PartPatternsWhereAClassEnds) {
+  PackingProblem problem = Alike();
+  problem.groups[0].machines = 6;
+  const MergedClasses classes(problem);
+  EXPECT_THAT(classes.Part({{0, 2, {{0, 3}, {1, 1}}}}),
+              ElementsAre(Pattern{0, 1, {{0, 3}, {2, 1}}},
+                          Pattern{0, 1, {{0, 1}, {1, 2}, {2, 1}}}));
+}
+
+TEST(MergedClasses, LeavesThoseApartThatMayNotShareAMachine) {
+  PackingProblem problem = Alike();
+  problem.classes[0].per_machine_max = 1;
+  problem.classes[1].per_machine_max = 1;
+  EXPECT_THAT(MergedClasses(problem).merged().classes, SizeIs(3));
+}
+
+TEST(MergedClasses, AreNoneOfNothing) {
+  const PackingProblem problem;
+  const MergedClasses classes(problem);
+  EXPECT_THAT(classes.merged().classes, IsEmpty());
+  EXPECT_THAT(classes.Part({}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace sluice
