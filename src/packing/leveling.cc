@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "packing/packing_draft.h"
+
 namespace sluice {
 namespace {
 
@@ -127,7 +129,7 @@ class Leveler {
     const PackingGroup& group = problem_.groups[pattern.group];
     if (problem_.costs[group.kind][c] == kNotAllowed) return false;
     Pattern with = pattern;
-    Add(c, 1, &with);
+    AddTasks(c, 1, &with);
     return Fits(with);
   }
 
@@ -142,16 +144,6 @@ class Leveler {
       }
     }
     return true;
-  }
-
-  static void Add(size_t c, int64_t count, Pattern* pattern) {
-    const auto it = std::ranges::lower_bound(
-        pattern->tasks, c, {}, &std::pair<size_t, int64_t>::first);
-    if (it == pattern->tasks.end() || it->first != c) {
-      pattern->tasks.insert(it, {c, count});
-    } else if ((it->second += count) == 0) {
-      pattern->tasks.erase(it);
-    }
   }
 
   size_t AddLoad(Pattern pattern) {
@@ -216,7 +208,7 @@ class Leveler {
         spread.back().machines = end - begin;
       }
       begin = end;
-      for (const auto& [c, count] : more) Add(c, count, &each);
+      for (const auto& [c, count] : more) AddTasks(c, count, &each);
     }
     const bool fits =
         std::ranges::none_of(counts,
@@ -249,8 +241,7 @@ class Leveler {
   }
 
   bool Holds(size_t c, size_t load) const {
-    return std::ranges::binary_search(loads_[load].pattern.tasks, c, {},
-                                      &std::pair<size_t, int64_t>::first);
+    return CountOf(c, loads_[load].pattern) > 0;
   }
 
   // From where the load is the highest to where it is the lowest.
@@ -308,7 +299,7 @@ class Leveler {
   }
 
   void Change(size_t c, int64_t count, size_t i) {
-    Add(c, count, &loads_[i].pattern);
+    AddTasks(c, count, &loads_[i].pattern);
     AddShares(c, static_cast<double>(count), loads_[i].pattern.group,
               &loads_[i]);
   }

@@ -29,7 +29,8 @@ namespace {
 // Moves of one call: there may be as many as tasks, which may be any number.
 constexpr int64_t kMovesMax = 20000;
 
-// Adds so many tasks of the class, or takes them away.
+}  // namespace
+
 void AddTasks(size_t task_class, int64_t count, Pattern* pattern) {
   const auto it = std::ranges::lower_bound(pattern->tasks, task_class, {},
                                            &std::pair<size_t, int64_t>::first);
@@ -45,8 +46,6 @@ int64_t CountOf(size_t task_class, const Pattern& pattern) {
                                            &std::pair<size_t, int64_t>::first);
   return it == pattern.tasks.end() || it->first != task_class ? 0 : it->second;
 }
-
-}  // namespace
 
 PackingDraft::PackingDraft(const PackingProblem& problem, PackingRest rest)
     : problem_(&problem), rest_(std::move(rest)) {}

@@ -24,6 +24,11 @@ std::vector<WaitingStep> FirstSteps(const PackingClass& of, int64_t count);
 // What it costs to leave that many tasks waiting.
 int64_t WaitingCostOf(const PackingClass& of, int64_t count);
 
+// How many tasks of the class the pattern holds.
+int64_t CountOf(size_t task_class, const Pattern& pattern);
+// Adds so many, or takes them away.
+void AddTasks(size_t task_class, int64_t count, Pattern* pattern);
+
 class PackingDraft {
  public:
   // Nothing is placed yet of `rest`.  `problem` must outlive this.
