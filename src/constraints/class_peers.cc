@@ -183,11 +183,17 @@ PeerStanding ClassPeers::StandingOn(const Machine& machine) const {
   if (!worths_.empty()) {
     standing.missed_weight = worth_max_ - WorthOn(machine.id);
   }
+  standing.crowding = CrowdingOn(machine.id);
+  return standing;
+}
+
+int64_t ClassPeers::CrowdingOn(MachineId machine) const {
+  int64_t crowding = 0;
   for (const TopologySpread& spread : spreads_) {
     if (spread.constraint().is_required) continue;
-    standing.crowding += CrowdingPerTask(spread) * spread.ExcessAt(machine.id);
+    crowding += CrowdingPerTask(spread) * spread.ExcessAt(machine);
   }
-  return standing;
+  return crowding;
 }
 
 void ClassPeers::Note(const ClassKey& placed, MachineId machine) {

@@ -53,6 +53,13 @@ class ClassPeers {
   void Explain(const Machine& machine, bool names_tasks,
                std::vector<Reason>* reasons) const;
   PeerStanding StandingOn(const Machine& machine) const;
+  // What the preferred terms are worth there, its own and those of others, ...
+  int64_t WorthOn(MachineId machine) const;
+  // ... and its bounds as things are.
+  int64_t worth_min() const { return worth_min_; }
+  int64_t worth_max() const { return worth_max_; }
+  // As PeerStanding::crowding.
+  int64_t CrowdingOn(MachineId machine) const;
 
   // A placement was made, of this class or another.
   void Note(const ClassKey& placed, MachineId machine);
@@ -119,7 +126,6 @@ class ClassPeers {
   template <class IsMeant>
   std::string TaskText(const Topology& topology, MachineId machine,
                        IsMeant is_meant) const;
-  int64_t WorthOn(MachineId machine) const;
   bool IsMeantBy(const CountedTerm& term) const;
   void FindWorths();
 

@@ -154,7 +154,12 @@ class LeaderMover {
                         const ClassKey& follower) {
     const Task& leader = *moved.front().task;
     Neighborhood result;
-    result.tasks = context_.WaitingTasks(follower, kTasksMax);
+    // Those that are moved wait by now, too.
+    result.tasks = context_.WaitingTasks(follower, kTasksMax + moved.size());
+    std::erase_if(result.tasks, [&](const Task* task) {
+      return std::ranges::find(moved, task, &Placement::task) != moved.end();
+    });
+    if (result.tasks.size() > kTasksMax) result.tasks.resize(kTasksMax);
     result.tasks.insert(result.tasks.begin(), &leader);
     ClassKey pair = follower;
     if (SharesMachine(follower)) pair.request += leader.class_key.request;

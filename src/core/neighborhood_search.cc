@@ -6,9 +6,11 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
+#include "constraints/class_peers.h"
 #include "core/placements.h"
 #include "network/band_network.h"
 #include "state/peer_table.h"
@@ -36,7 +38,7 @@ class Search {
   bool Run() {
     FindGangs();
     if (!is_first_enough_) {
-      weighs_placements_ = !AreTasksDrawnToPeers();
+      FindWorths();
       FindRests();
     }
     best_price_ = PriceOfFormer();
@@ -49,8 +51,6 @@ class Search {
   }
 
  private:
-  using CountedTerms = absl::flat_hash_set<const CountedTerm*>;
-
   // Of what waits first, and among equals of what is placed.
   struct Price {
     Cost waiting = 0;
@@ -64,6 +64,7 @@ class Search {
     Cost waiting = 0;             // The least of any.
     FlowCost preferences = 0;     // Of all where they like best, and ...
     FlowCost preference_max = 0;  // ... of the one that is charged most there.
+    FlowCost gains = 0;           // Of all from peers, at most.
   };
   struct Gang {
     Neighborhood::Gang terms;
@@ -108,47 +109,69 @@ class Search {
     return it == gangs_.end() ? nullptr : &it->second;
   }
 
-  // Whether what some task is charged may depend on where others are, beyond
-  // the load that they are.  The search does not count that.
-  bool AreTasksDrawnToPeers() const {
-    const PeerTable& peers = state_.peers();
-    CountedTerms given;  // What the tasks are worth to those these mean.
-    for (const Task* task : tasks_) {
-      for (const auto& [term, weight] :
-           peers.TermsOf(*task->class_key.rules).given) {
-        given.insert(term);
+  // What peers can be worth to each task where those before it are placed.
+  void FindWorths() {
+    std::map<ClassKey, std::pair<int64_t, int64_t>> standing;
+    for (size_t i = 0; i < tasks_.size(); ++i) {
+      const ClassKey& key = tasks_[i]->class_key;
+      worth_max_.push_back(0);
+      if (!key.DependsOnPeers()) continue;
+      const auto [it, is_new] = standing.try_emplace(key);
+      if (is_new) {
+        const ClassPeers peers(state_, context_.constraints, key);
+        it->second = {peers.worth_min(), peers.worth_max()};
+        looks_ += std::ssize(state_.machines());
       }
+      auto [least, most] = it->second;
+      const auto add = [&](const ClassKey& meant,
+                           std::span<const WeightedTerm> terms) {
+        for (const auto& [term, weight] : terms) {
+          if (!std::ranges::binary_search(*meant.meant_by, term->selector)) {
+            continue;
+          }
+          (weight > 0 ? most : least) += weight;
+        }
+      };
+      const PeerTable& peers = state_.peers();
+      for (size_t j = 0; j < i; ++j) {
+        const ClassKey& other = tasks_[j]->class_key;
+        add(other, peers.TermsOf(*key.rules).preferred);
+        add(key, peers.TermsOf(*other.rules).given);
+      }
+      looks_ += static_cast<int64_t>(i);
+      worth_max_.back() = most;
+      worth_range_ = std::max(worth_range_, most - least);
     }
-    const ClassKey* former = nullptr;
-    return std::ranges::any_of(tasks_, [&](const Task* task) {
-      const ClassKey* key = &task->class_key;
-      const bool is_known = former != nullptr && *former == *key;
-      former = key;
-      return !is_known && IsDrawnToPeers(*key, given);
-    });
   }
 
-  bool IsDrawnToPeers(const ClassKey& key, const CountedTerms& given) const {
-    if (!key.rules->preferred_peers.empty() ||
-        !std::ranges::all_of(key.rules->spread,
-                             &SpreadConstraint::is_required)) {
-      return true;
+  // What the task is charged on the machine as things are; `peers` is null
+  // where it does not depend on any.
+  FlowCost CostOn(const Machine& machine, size_t index,
+                  const ClassPeers* peers) const {
+    FlowCost cost =
+        PlaceCost(policies_, tasks_[index]->class_key, machine, machine.used);
+    if (peers != nullptr) {
+      cost += PeerCost(worth_max_[index] - peers->WorthOn(machine.id),
+                       peers->CrowdingOn(machine.id)) -
+              GainFrom(index);
     }
-    const PeerTable& peers = state_.peers();
-    const auto& required = peers.TermsOf(*key.rules).affinity;
-    for (const uint32_t selector : *key.meant_by) {
-      for (const CountedTerm* term : peers.TermsAbout(selector)) {
-        if (!term->worth.counts().empty()) return true;
-        // Where all that the term means have it, they are in one domain, unless
-        // some ran before.
-        const bool must_join =
-            std::ranges::find(required, term) != required.end();
-        if (given.contains(term) && !(must_join && term->meant.total() == 0)) {
-          return true;
-        }
-      }
-    }
-    return false;
+    return cost;
+  }
+
+  FlowCost PeerCost(int64_t missed_weight, int64_t crowding) const {
+    return kPartsPerPoint *
+           policies_.PeerCost({missed_weight, worth_range_, crowding});
+  }
+
+  // What peers take off the task's price at most.
+  FlowCost GainFrom(size_t index) const {
+    return PeerCost(worth_max_[index], /*crowding=*/0);
+  }
+
+  std::optional<ClassPeers> PeersOf(const Task& task) const {
+    if (!task.class_key.DependsOnPeers()) return std::nullopt;
+    return std::optional<ClassPeers>(std::in_place, state_,
+                                     context_.constraints, task.class_key);
   }
 
   void FindRests() {
@@ -165,7 +188,7 @@ class Search {
       looks_ += std::ssize(machines_);
       Rest& rest = rests_[i];
       rest = {task.class_key.request, context_.WaitingCostOf(task), preference,
-              preference};
+              preference, GainFrom(i)};
       if (i + 1 == tasks_.size()) continue;
       const Rest& next = rests_[i + 1];
       for (ResourceIndex r = 0; r < rest.request.size(); ++r) {
@@ -173,6 +196,7 @@ class Search {
       }
       rest.waiting = std::min(rest.waiting, next.waiting);
       rest.preferences += next.preferences;
+      rest.gains += next.gains;
       rest.preference_max = std::max(rest.preference_max, next.preference_max);
     }
   }
@@ -194,9 +218,7 @@ class Search {
     const auto room = std::accumulate(rooms.begin(), rooms.end(), int64_t{0});
     const int64_t without = std::max<int64_t>(count - room, 0);
     price.waiting += without * rest.waiting;
-    if (price.waiting != best_price_.waiting || !weighs_placements_) {
-      return price;
-    }
+    if (price.waiting != best_price_.waiting) return price;
     std::vector<FlowCost> slots;
     auto left = rooms.begin();
     for (const MachineId id : machines_) {
@@ -213,26 +235,28 @@ class Search {
     price.placed = std::accumulate(slots.begin(), slots.end(), price.placed);
     price.placed +=
         std::max<FlowCost>(rest.preferences - without * rest.preference_max, 0);
+    price.placed -= rest.gains;
     return price;
   }
 
   // As the search counts, one task after the other in its order.  That makes a
   // difference where requests differ.
-  Price PriceOfFormer() const {
+  Price PriceOfFormer() {
     Price price;
-    std::map<MachineId, Resources> used;
-    for (const Task* task : tasks_) {
-      const auto it = neighborhood_.taken_back.find(task->id);
+    const size_t size = transaction_.size();
+    for (size_t i = 0; i < tasks_.size(); ++i) {
+      const Task& task = *tasks_[i];
+      const auto it = neighborhood_.taken_back.find(task.id);
       if (it == neighborhood_.taken_back.end()) {
-        price.waiting += context_.WaitingCostOf(*task);
-      } else if (weighs_placements_) {
-        const Machine& machine = *state_.FindMachine(it->second);
-        Resources& load =
-            used.try_emplace(machine.id, machine.used).first->second;
-        price.placed += PlaceCost(policies_, task->class_key, machine, load);
-        load += task->class_key.request;
+        price.waiting += context_.WaitingCostOf(task);
+      } else if (!is_first_enough_) {
+        const auto peers = PeersOf(task);
+        price.placed += CostOn(*state_.FindMachine(it->second), i,
+                               peers.has_value() ? &*peers : nullptr);
+        transaction_.Place(task, it->second);
       }
     }
+    transaction_.RollBackTo(size);
     return price;
   }
 
@@ -313,8 +337,7 @@ class Search {
       --choice->gang->undecided;
     }
     Enter(choice->index + 1,
-          {choice->price.waiting,
-           choice->price.placed + (weighs_placements_ ? cost : 0)});
+          {choice->price.waiting, choice->price.placed + cost});
   }
 
   // Goes on without it, and without those that are just the same.
@@ -335,29 +358,43 @@ class Search {
   bool FindPlaces(Choice* choice) {
     if (choice->has_all_places) return false;
     const Task& task = *tasks_[choice->index];
-    PlaceQuery query = {.machines = machines_, .first = choice->next_machine};
-    const bool follows =
-        !placed_.empty() && placed_.back().task == tasks_[choice->index - 1];
-    if (follows && !FindFormerPlace(task).has_value()) {
-      query.twin = placed_.back().task;
-    }
-    if (is_first_enough_ && !task.class_key.DependsOnPeers()) {
-      query.count_max = 1;
-    }
-    const std::vector<MachineId> machines =
-        PlacesFor(task, query, context_.constraints, state_, &looks_);
-    choice->has_all_places = machines.size() < query.count_max;
-    for (const MachineId id : machines) {
-      const Machine& machine = *state_.FindMachine(id);
-      const FlowCost cost =
-          is_first_enough_
-              ? 0
-              : PlaceCost(policies_, task.class_key, machine, machine.used);
-      choice->places.push_back({cost, id});
-      choice->next_machine = {id.value + 1};
+    const ClassKey& key = task.class_key;
+    const auto peers = PeersOf(task);
+    if (peers.has_value()) looks_ += std::ssize(state_.machines());
+    const bool needs_one = is_first_enough_ && !peers.has_value();
+    MachineId next = std::max(choice->next_machine, FirstMachineFor(*choice));
+    choice->has_all_places = true;
+    for (auto it = machines_.lower_bound(next); it != machines_.end(); ++it) {
+      ++looks_;
+      const Machine& machine = *state_.FindMachine(*it);
+      if (!context_.constraints.Allows(key, machine) ||
+          (peers.has_value() && !peers->Allows(machine))) {
+        continue;
+      }
+      const ClassPeers* const its_peers = peers.has_value() ? &*peers : nullptr;
+      choice->places.push_back(
+          {is_first_enough_ ? 0 : CostOn(machine, choice->index, its_peers),
+           machine.id});
+      choice->next_machine = {machine.id.value + 1};
+      choice->has_all_places = !needs_one;
+      if (needs_one) break;
     }
     if (!is_first_enough_) std::ranges::sort(choice->places);
-    return !machines.empty();
+    return choice->next_place < choice->places.size();
+  }
+
+  // Where it is just the same as the one before it does not matter which goes
+  // where, unless the order does: it goes on from there.
+  MachineId FirstMachineFor(const Choice& choice) const {
+    if (placed_.empty() || placed_.back().task != tasks_[choice.index - 1]) {
+      return {};
+    }
+    const Task& task = *tasks_[choice.index];
+    const Task& twin = *placed_.back().task;
+    const bool are_the_same = twin.class_key == task.class_key &&
+                              task.class_key.rules->spread.empty();
+    return are_the_same && !FindFormerPlace(task).has_value() ? twin.machine
+                                                              : MachineId{};
   }
 
   // Where a task was that is better left there if there is no reason to move
@@ -386,8 +423,10 @@ class Search {
   std::vector<Placement> best_;  // In an order in which each is legal.
   Price best_price_;
   bool has_found_ = false;
-  std::vector<Rest> rests_;         // By first task.
-  bool weighs_placements_ = false;  // Else their price is 0.
+  std::vector<Rest> rests_;  // By first task.
+  // What peers are worth to each task at most, and by how much that differs.
+  std::vector<int64_t> worth_max_;
+  int64_t worth_range_ = 0;
   int64_t looks_ = 0;
   int64_t dead_ends_ = 0;
 };

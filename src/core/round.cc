@@ -8,9 +8,6 @@
 namespace sluice {
 namespace {
 
-// After so many looks commands are let in: some 20 ms.
-constexpr int64_t kLooksPerStep = 1000000;
-
 // In the order in which a tier goes through them.  What packing or an exchange
 // changes is gone through once more.
 constexpr MakeStage kStages[] = {

@@ -32,6 +32,8 @@ namespace sluice {
 
 // What it takes to make a placement or to take it back, in looks.
 inline constexpr int64_t kLooksPerPlacement = 40;
+// After so many looks commands are let in: some 20 ms.
+inline constexpr int64_t kLooksPerStep = 1000000;
 
 class RoundContext {
  public:
@@ -62,7 +64,7 @@ class RoundContext {
   int64_t search_budget;
   // Whether a command changed the state since the round began.
   bool has_changed = false;
-  // Looks since the round last let commands in.
+  // Looks since the round last let commands in: after kLooksPerStep it should.
   int64_t looks = 0;
 
   // Whom classes that wait must be near, as of the round's first pass.

@@ -19,6 +19,9 @@ constexpr int64_t kBandRatioDenominator = 10;
 // Of a pass, by estimate: those of one take some 10 ms to draw.
 constexpr int64_t kArcsMax = 50000;
 
+// After so many commands that came meanwhile no more are let in.
+constexpr int kRestartsMax = 3;
+
 constexpr int64_t kSizeUnits = int64_t{1} << 40;
 
 // The largest share of the cluster's capacity that a request takes of any
@@ -36,64 +39,82 @@ int64_t DominantShare(const Resources& request, const Resources& cluster) {
 
 }  // namespace
 
-TierDemand FindDemand(const Tier& tier, RoundContext* context) {
-  const std::vector<MachineGroup>& groups = context->FreshGroups();
-  Eligibility& eligibility = context->eligibility();
-  TierDemand demand;
-  struct OfKind {
-    std::vector<size_t> order;  // Groups; those known to take something first.
-    size_t taking = 0;          // So many are.
-    Resources most;             // Of each resource what any has free.
-  };
-  std::vector<OfKind> kinds(static_cast<size_t>(eligibility.kind_count()));
-  for (size_t g = 0; g < groups.size(); ++g) {
-    OfKind& kind = kinds[static_cast<size_t>(groups[g].kind)];
-    kind.order.push_back(g);
-    for (ResourceIndex i = 0; i < groups[g].free.size(); ++i) {
-      kind.most.Set(i, std::max(kind.most[i], groups[g].free[i]));
+bool DemandSearch::Continue() {
+  const ClusterState& state = context_.state;
+  if (version_ != state.version()) Restart();
+  const std::vector<MachineGroup>& groups = context_.FreshGroups();
+  const auto& pending = state.pending();
+  auto it = last_.has_value() ? pending.upper_bound(*last_)
+                              : pending.lower_bound(ClassKey{priority_, {}});
+  for (; it != pending.end() && it->first.priority == priority_; ++it) {
+    if (context_.looks > kLooksPerStep && restarts_ <= kRestartsMax) {
+      return false;
     }
+    last_ = it->first;
+    if (!context_.gangs.IsClosed(*last_)) LookAt(*last_, groups);
   }
-  tier.VisitWaiting(context->state, [&](const ClassKey& key, const auto&) {
-    if (context->gangs.IsClosed(key)) return true;
-    const int64_t tasks = context->CountWaiting(key);
-    int64_t fit = 0;
-    for (const Eligibility::Kind& kind : eligibility.KindsFor(*key.rules)) {
-      auto& [order, taking, most] = kinds[static_cast<size_t>(kind.id)];
-      ++context->looks;
-      if (!key.request.FitsIn(most)) continue;
-      for (size_t i = fit < tasks ? 0 : taking; i < order.size(); ++i) {
-        if (i < taking && fit >= tasks) i = taking;
-        if (i == order.size()) break;
-        ++context->looks;
-        const MachineGroup& group = groups[order[i]];
-        if (!context->constraints.AllowsLoad(key, group.representative(),
-                                             group.free)) {
-          continue;
-        }
-        if (i >= taking) std::swap(order[i], order[taking++]);
-        if (fit >= tasks) continue;
-        fit += group.size() * TimesIn(group.free, key, tasks);
-      }
-    }
-    if (fit > 0 && tasks > 0) {
-      demand.members.push_back({key, std::min(fit, tasks), 0});
-    }
-    return true;
-  });
   // A machine that takes nothing says nothing about what is scarce.
   Resources cluster;
-  for (OfKind& kind : kinds) {
+  for (OfKind& kind : kinds_) {
     kind.order.resize(kind.taking);
     for (const size_t i : kind.order) {
-      const MachineGroup& group = groups[i];
-      demand.free.AddScaled(group.free, group.size());
-      cluster.AddScaled(group.representative().allocatable, group.size());
+      demand_.free.AddScaled(groups[i].free, groups[i].size());
+      cluster.AddScaled(groups[i].representative().allocatable,
+                        groups[i].size());
     }
   }
-  for (BandMember& member : demand.members) {
+  for (BandMember& member : demand_.members) {
     member.size = DominantShare(member.key.request, cluster);
   }
-  return demand;
+  return true;
+}
+
+void DemandSearch::Restart() {
+  ++restarts_;
+  const std::vector<MachineGroup>& groups = context_.FreshGroups();
+  version_ = context_.state.version();
+  last_.reset();
+  demand_ = {};
+  kinds_.assign(static_cast<size_t>(context_.eligibility().kind_count()), {});
+  for (size_t g = 0; g < groups.size(); ++g) {
+    OfKind& kind = kinds_[static_cast<size_t>(groups[g].kind)];
+    kind.order.push_back(g);
+    kind.most.MaxWith(groups[g].free);
+  }
+}
+
+void DemandSearch::LookAt(const ClassKey& key,
+                          const std::vector<MachineGroup>& groups) {
+  const int64_t tasks = context_.CountWaiting(key);
+  int64_t fit = 0;
+  for (const Eligibility::Kind& kind :
+       context_.eligibility().KindsFor(*key.rules)) {
+    auto& [order, taking, most] = kinds_[static_cast<size_t>(kind.id)];
+    ++context_.looks;
+    if (!key.request.FitsIn(most)) continue;
+    for (size_t i = fit < tasks ? 0 : taking; i < order.size(); ++i) {
+      if (i < taking && fit >= tasks) i = taking;
+      if (i == order.size()) break;
+      ++context_.looks;
+      const MachineGroup& group = groups[order[i]];
+      if (!context_.constraints.AllowsLoad(key, group.representative(),
+                                           group.free)) {
+        continue;
+      }
+      if (i >= taking) std::swap(order[i], order[taking++]);
+      if (fit >= tasks) continue;
+      fit += group.size() * TimesIn(group.free, key, tasks);
+    }
+  }
+  if (fit > 0 && tasks > 0) {
+    demand_.members.push_back({key, std::min(fit, tasks), 0});
+  }
+}
+
+TierDemand FindDemand(const Tier& tier, RoundContext* context) {
+  DemandSearch search(tier, context);
+  while (!search.Continue()) context->looks = 0;
+  return search.Take();
 }
 
 void Admit(const RoundContext& context, TierDemand* demand) {

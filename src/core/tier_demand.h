@@ -1,11 +1,14 @@
 // Which classes of a tier fit somewhere, and in which order they are packed.
 //
-// Threads: free functions; confined to the core thread.
+// Threads: none; confined to the core thread.
 
 #ifndef SLUICE_CORE_TIER_DEMAND_H_
 #define SLUICE_CORE_TIER_DEMAND_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/pass.h"
@@ -21,7 +24,39 @@ struct TierDemand {
   Resources free;  // On the machines that take any of them.
 };
 
-// Gangs that are closed have none.
+// Finds a tier's demand in steps, between which commands may come: then it
+// begins again, but not for ever.  Gangs that are closed have no demand.
+class DemandSearch {
+ public:
+  // `context` must outlive this.
+  DemandSearch(const Tier& tier, RoundContext* context)
+      : priority_(tier.priority), context_(*context) {}
+
+  // Returns whether it is done; else commands should be let in.
+  bool Continue();
+  // REQUIRES: it is done.
+  TierDemand Take() { return std::move(demand_); }
+
+ private:
+  struct OfKind {
+    std::vector<size_t> order;  // Groups; those known to take something first.
+    size_t taking = 0;          // So many are.
+    Resources most;             // Of each resource what any has free.
+  };
+
+  void Restart();
+  void LookAt(const ClassKey& key, const std::vector<MachineGroup>& groups);
+
+  const uint32_t priority_;
+  RoundContext& context_;
+  std::optional<uint64_t> version_;  // Of the state, as it was looked at.
+  int restarts_ = -1;                // The first is the beginning.
+  std::optional<ClassKey> last_;     // The last class that was looked at.
+  std::vector<OfKind> kinds_;
+  TierDemand demand_;
+};
+
+// The same in one go.
 TierDemand FindDemand(const Tier& tier, RoundContext* context);
 
 // Leaves of each class the tasks that the free room should go to, at the least

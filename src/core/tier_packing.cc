@@ -20,6 +20,8 @@ constexpr int64_t kMustStay = 1000;
 // Each makes fillings harder to find.  Where there are more, what the flow
 // places is refused, and placed elsewhere.
 constexpr size_t kSharedPortsMax = 32;
+// Of kinds or groups of machines and classes: so many take some 50 ms.
+constexpr size_t kPairsMax = 10'000'000;
 
 class TierDescriber {
  public:
@@ -70,24 +72,20 @@ class TierDescriber {
   }
 
   TierPacking Describe() {
-    if (IsAsGoodAsCanBe()) {
-      tier_.least = tier_.now;
-      return std::move(tier_);
+    FindCostOfPlaced();
+    if (!IsAsGoodAsCanBe()) {
+      FreePlaced();
+      DropClassesWithoutKind();
+      if (!IsAsGoodAsCanBe()) DescribeProblem();
     }
-    FreePlaced();
-    FindDimensions();
-    FindRows();
-    FindGroups();
-    DropMisfits();
-    AddCosts();
-    AddFormer();
     return std::move(tier_);
   }
 
  private:
   struct Steps {
     std::map<Cost, int64_t> counts;  // How many cost that to leave waiting.
-    size_t task_class = 0;           // Its index, once that is known.
+    bool is_any_placed = false;
+    size_t task_class = 0;  // Its index, once that is known.
   };
   struct Freed {
     Resources request;
@@ -106,20 +104,69 @@ class TierDescriber {
     return last_->second;
   }
 
-  // Whether all tasks are where they like best of all kinds of machines, and
-  // none waits: nearly always, and found out without a look at the machines.
-  bool IsAsGoodAsCanBe() {
-    if (tier_.now.waiting > 0) return false;
-    Cost placed = 0;
+  // What is placed, and the same where it likes best of all kinds of machines.
+  void FindCostOfPlaced() {
     for (const auto& [one, steps] : placements_) {
-      placed += PreferenceOf(*one.task, one.machine);
-      if (last_kinds_.empty()) return false;
-      tier_.least.placed += last_least_;
+      tier_.now.placed += PreferenceOf(*one.task, one.machine);
+      is_any_misplaced_ = is_any_misplaced_ || last_kinds_.empty();
+      if (!last_kinds_.empty()) tier_.least.placed += last_least_;
     }
-    const bool is_least = placed <= tier_.least.placed;
-    tier_.least.placed = 0;
-    if (is_least) tier_.now.placed = placed;
-    return is_least;
+  }
+
+  // Whether nothing that waits could be placed, as far as that is known, and
+  // all that is placed is where it likes best: nearly always, and found out
+  // without a look at each machine for each class.
+  bool IsAsGoodAsCanBe() const {
+    return !is_any_misplaced_ && tier_.now.waiting <= tier_.least.waiting &&
+           tier_.now.placed <= tier_.least.placed;
+  }
+
+  // Those that no kind of machines that they may use has so much free for, be
+  // it on several machines.
+  void DropClassesWithoutKind() {
+    std::vector<Resources> most(
+        static_cast<size_t>(eligibility_->kind_count()));
+    for (const auto& [id, machine] : state_.machines()) {
+      if (!machine->IsUsable()) continue;
+      Resources free = machine->Free();
+      const auto freed = freed_.find(id);
+      if (freed != freed_.end()) free += freed->second.request;
+      most[static_cast<size_t>(eligibility_->KindOf(*machine))].MaxWith(free);
+    }
+    std::erase_if(steps_, [&](const auto& entry) {
+      const auto& [key, steps] = entry;
+      if (steps.is_any_placed ||
+          std::ranges::any_of(eligibility_->KindsFor(*key.rules),
+                              [&](const Eligibility::Kind& kind) {
+                                return key.request.FitsIn(
+                                    most[static_cast<size_t>(kind.id)]);
+                              })) {
+        return false;
+      }
+      for (const auto& [cost, count] : steps.counts) {
+        tier_.misfits += cost * count;
+      }
+      return true;
+    });
+    tier_.least.waiting = tier_.misfits;
+  }
+
+  void DescribeProblem() {
+    const auto kinds = static_cast<size_t>(eligibility_->kind_count());
+    tier_.is_too_large = kinds * steps_.size() > kPairsMax;
+    if (tier_.is_too_large) return;
+    FindDimensions();
+    FindRows();
+    FindGroups();
+    tier_.is_too_large =
+        tier_.problem.groups.size() * steps_.size() > kPairsMax;
+    if (tier_.is_too_large) {
+      tier_.problem = {};
+      return;
+    }
+    DropMisfits();
+    FindLeast();
+    AddFormer();
   }
 
   void FindDimensions() {
@@ -317,8 +364,8 @@ class TierDescriber {
     for (std::vector<int64_t>& row : problem.costs) row.resize(classes);
   }
 
-  void AddCosts() {
-    tier_.least.waiting = tier_.misfits;
+  void FindLeast() {
+    tier_.least = {tier_.misfits, 0};
     for (size_t c = 0; c < tier_.classes.size(); ++c) {
       int64_t least = kNotAllowed;
       for (const PackingGroup& group : tier_.problem.groups) {
@@ -326,9 +373,6 @@ class TierDescriber {
       }
       if (least == kNotAllowed) continue;
       tier_.least.placed += least * tier_.problem.classes[c].count();
-    }
-    for (const auto& [one, steps] : placements_) {
-      tier_.now.placed += PreferenceOf(*one.task, one.machine);
     }
   }
 
@@ -387,6 +431,8 @@ class TierDescriber {
   const PlacementRules* last_rules_ = nullptr;
   std::span<const Eligibility::Kind> last_kinds_;
   Cost last_least_ = 0;  // Of these.
+  // Where it may not be by now, or not on any.
+  bool is_any_misplaced_ = false;
 };
 
 }  // namespace

@@ -31,6 +31,8 @@ struct TierPacking {
   int64_t misfits = 0;  // The waiting cost of what fits nowhere, in both.
   // Whether there are tasks of the tier that the problem leaves out.
   bool leaves_out = false;
+  // Then there is no problem, and `least` may be far too little.
+  bool is_too_large = false;
 };
 
 enum class TierScope {

@@ -83,19 +83,24 @@ class Leveler {
   double Squares() const {
     double squares = 0;
     for (const Load& load : loads_) {
-      squares += static_cast<double>(load.pattern.machines) * SquaresOf(load);
+      squares += static_cast<double>(load.pattern.machines) *
+                 SquaresWith(load, /*c=*/0, /*count=*/0);
     }
     return squares;
   }
 
-  // Times what a share is worth there, so that it pays to move what is asked
-  // for from a high load to a low one, whatever the machines' sizes.
-  double SquaresOf(const Load& load) const {
+  // Of the load with so many more tasks of the class.  Times what a share is
+  // worth there, so that it pays to move what is asked for from a high load to
+  // a low one, whatever the machines' sizes.
+  double SquaresWith(const Load& load, size_t c, double count) const {
+    const size_t g = load.pattern.group;
     double squares = 0;
     for (size_t d = 0; d < load.shares.size(); ++d) {
-      const double capacity =
-          static_cast<double>(CapacityOf(load.pattern.group, d));
-      squares += load.shares[d] * load.shares[d] * capacity / most_[d];
+      const double share =
+          load.shares[d] +
+          count * ShareOf(problem_.classes[c].request[d], g, d);
+      squares +=
+          share * share * static_cast<double>(CapacityOf(g, d)) / most_[d];
     }
     return squares;
   }
@@ -127,10 +132,8 @@ class Leveler {
 
   bool HasRoomFor(size_t c, const Pattern& pattern) const {
     const PackingGroup& group = problem_.groups[pattern.group];
-    if (problem_.costs[group.kind][c] == kNotAllowed) return false;
-    Pattern with = pattern;
-    AddTasks(c, 1, &with);
-    return Fits(with);
+    return problem_.costs[group.kind][c] != kNotAllowed &&
+           RoomOn(problem_, pattern, c) > 0;
   }
 
   bool Fits(const Pattern& pattern) const {
@@ -146,7 +149,7 @@ class Leveler {
     return true;
   }
 
-  size_t AddLoad(Pattern pattern) {
+  void AddLoad(Pattern pattern) {
     Load& load = loads_.emplace_back();
     const std::vector<int64_t>& free = problem_.groups[pattern.group].free;
     for (size_t d = 0; d < free.size(); ++d) {
@@ -157,7 +160,6 @@ class Leveler {
       AddShares(c, static_cast<double>(count), pattern.group, &load);
     }
     load.pattern = std::move(pattern);
-    return loads_.size() - 1;
   }
 
   void AddShares(size_t c, double count, size_t group, Load* load) const {
@@ -174,6 +176,10 @@ class Leveler {
   void SpreadOver(size_t g, const std::vector<size_t>& classes) {
     std::vector<Pattern>& former = of_group_[g];
     const int64_t machines = problem_.groups[g].machines;
+    if (machines == 1) {
+      for (Pattern& pattern : former) AddLoad(std::move(pattern));
+      return;
+    }
     std::map<size_t, int64_t> counts;
     for (const Pattern& pattern : former) {
       for (const auto& [c, count] : pattern.tasks) {
@@ -282,12 +288,9 @@ class Leveler {
 
   bool IsMoreLevel(size_t c, size_t from, size_t to) const {
     constexpr double kNoise = 1e-9;
-    Load less = loads_[from];
-    Load more = loads_[to];
-    AddShares(c, -1, less.pattern.group, &less);
-    AddShares(c, 1, more.pattern.group, &more);
-    return SquaresOf(less) + SquaresOf(more) + kNoise <
-           SquaresOf(loads_[from]) + SquaresOf(loads_[to]);
+    return SquaresWith(loads_[from], c, -1) + SquaresWith(loads_[to], c, 1) +
+               kNoise <
+           SquaresWith(loads_[from], c, 0) + SquaresWith(loads_[to], c, 0);
   }
 
   size_t Split(size_t i, int64_t machines) {
@@ -315,6 +318,7 @@ class Leveler {
 
 std::vector<Pattern> Level(const PackingProblem& problem,
                            const std::vector<Pattern>& patterns) {
+  if (patterns.empty()) return patterns;
   Leveler leveler(problem, patterns);
   std::vector<Pattern> level = leveler.Run();
   return leveler.IsMuchMoreLevel() ? level : patterns;

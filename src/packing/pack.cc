@@ -41,10 +41,12 @@ class Packer {
 
   PackingSolution Run() {
     Keep(Drafted(problem_.former));
-    for (const std::vector<Pattern>& packing : relaxation_.Seed()) {
-      Keep(Drafted(packing));
-    }
     const bool has_many_groups = problem_.groups.size() > kGroupsMax;
+    if (!has_many_groups || problem_.former.empty()) {
+      for (const std::vector<Pattern>& packing : relaxation_.Seed()) {
+        Keep(Drafted(packing));
+      }
+    }
     const bool has_many_classes = problem_.classes.size() > kClassesMax;
     const bool leaves_out = best_->Cost().waiting > BoundBySize();
     if (has_many_groups) {
@@ -70,8 +72,13 @@ class Packer {
 
   PackingSolution Prove(int64_t waiting_cost) {
     PackingSolution solution;
-    relaxation_.Seed();
-    solution.bound = Bound(waiting_cost);
+    if (problem_.groups.size() > kGroupsMax) {
+      solution.bound = BoundAtCoarsePrices(waiting_cost);
+    } else {
+      relaxation_.Seed();
+      solution.bound.waiting = relaxation_.Relax(whole_, std::nullopt).bound;
+      solution.bound.placed = relaxation_.Relax(whole_, waiting_cost).bound;
+    }
     solution.is_cut_short = relaxation_.IsSpent();
     solution.work = relaxation_.work() + coarse_work_;
     return solution;
@@ -122,16 +129,6 @@ class Packer {
     bound_ = BoundAtCoarsePrices(best_->Cost().waiting);
   }
 
-  PackingCost Bound(int64_t waiting_cost) {
-    if (problem_.groups.size() > kGroupsMax) {
-      return BoundAtCoarsePrices(waiting_cost);
-    }
-    PackingCost bound;
-    bound.waiting = relaxation_.Relax(whole_, std::nullopt).bound;
-    bound.placed = relaxation_.Relax(whole_, waiting_cost).bound;
-    return bound;
-  }
-
   PackingCost BoundAtCoarsePrices(int64_t waiting_cost) {
     const PackingProblem coarse = CoarseProblem(problem_, kCoarseGroupsMax);
     PatternRelaxation prices(coarse, work_max_ / 4);
@@ -142,8 +139,10 @@ class Packer {
     }
     prices.Seed();
     PackingCost bound;
-    bound.waiting = relaxation_.BoundAt(
-        whole_, std::nullopt, prices.Relax(rest, std::nullopt).prices);
+    bound.waiting =
+        std::max(BoundBySize(),
+                 relaxation_.BoundAt(whole_, std::nullopt,
+                                     prices.Relax(rest, std::nullopt).prices));
     bound.placed = relaxation_.BoundAt(whole_, waiting_cost,
                                        prices.Relax(rest, waiting_cost).prices);
     coarse_work_ = prices.work();

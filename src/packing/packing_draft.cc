@@ -26,8 +26,10 @@ int64_t WaitingCostOf(const PackingClass& of, int64_t count) {
 
 namespace {
 
-// Moves of one call: there may be as many as tasks, which may be any number.
+// Of one call: there may be as many moves as tasks, which may be any number,
+// and a move may make room for one of another class.
 constexpr int64_t kMovesMax = 20000;
+constexpr int kPassesMax = 20;
 
 }  // namespace
 
@@ -45,6 +47,23 @@ int64_t CountOf(size_t task_class, const Pattern& pattern) {
   const auto it = std::ranges::lower_bound(pattern.tasks, task_class, {},
                                            &std::pair<size_t, int64_t>::first);
   return it == pattern.tasks.end() || it->first != task_class ? 0 : it->second;
+}
+
+int64_t RoomOn(const PackingProblem& problem, const Pattern& pattern,
+               size_t task_class) {
+  const PackingClass& one = problem.classes[task_class];
+  std::vector<int64_t> free = problem.groups[pattern.group].free;
+  int64_t room = one.per_machine_max;
+  for (const auto& [c, count] : pattern.tasks) {
+    if (c == task_class) room -= count;
+    for (size_t d = 0; d < free.size(); ++d) {
+      free[d] -= problem.classes[c].request[d] * count;
+    }
+  }
+  for (size_t d = 0; d < free.size() && room > 0; ++d) {
+    if (one.request[d] > 0) room = std::min(room, free[d] / one.request[d]);
+  }
+  return room;
 }
 
 PackingDraft::PackingDraft(const PackingProblem& problem, PackingRest rest)
@@ -111,28 +130,12 @@ void PackingDraft::FillUp() {
   }
 }
 
-int64_t PackingDraft::RoomOn(const Pattern& pattern, size_t task_class) const {
-  const PackingClass& one = problem_->classes[task_class];
-  std::vector<int64_t> free = problem_->groups[pattern.group].free;
-  int64_t room = one.per_machine_max;
-  for (const auto& [c, count] : pattern.tasks) {
-    if (c == task_class) room -= count;
-    for (size_t d = 0; d < free.size(); ++d) {
-      free[d] -= problem_->classes[c].request[d] * count;
-    }
-  }
-  for (size_t d = 0; d < free.size() && room > 0; ++d) {
-    if (one.request[d] > 0) room = std::min(room, free[d] / one.request[d]);
-  }
-  return room;
-}
-
 // As many more of the class as fit on the machines of a pattern.  Returns
 // whether there were any.
 bool PackingDraft::FillOne(size_t p, size_t task_class) {
   Pattern& pattern = patterns_[p];
   const int64_t more =
-      std::min(RoomOn(pattern, task_class), rest_.tasks[task_class]);
+      std::min(RoomOn(*problem_, pattern, task_class), rest_.tasks[task_class]);
   if (more <= 0 || pattern.machines == 0) return false;
   Pattern filled = pattern;
   filled.machines = std::min(pattern.machines, rest_.tasks[task_class] / more);
@@ -160,7 +163,8 @@ int64_t PackingDraft::MoveUp() {
   int64_t looks = 0;
   int64_t moves_left = kMovesMax;
   std::vector<std::vector<size_t>> holders;
-  for (bool has_moved = true; std::exchange(has_moved, false);) {
+  bool has_moved = true;
+  for (int i = 0; i < kPassesMax && std::exchange(has_moved, false); ++i) {
     holders.assign(rest_.tasks.size(), {});
     for (size_t p = 0; p < patterns_.size(); ++p) {
       if (patterns_[p].machines == 0) continue;
@@ -178,7 +182,9 @@ int64_t PackingDraft::MoveUp() {
 bool PackingDraft::MoveUpClass(size_t c, std::vector<size_t> holders,
                                int64_t* moves_left) {
   const auto cost = [&](size_t p) { return CostOn(patterns_[p].group, c); };
-  const auto room = [&](size_t p) { return RoomOn(patterns_[p], c); };
+  const auto room = [&](size_t p) {
+    return RoomOn(*problem_, patterns_[p], c);
+  };
   // Moves of other classes may have changed them.
   std::erase_if(holders,
                 [&](size_t p) { return CountOf(c, patterns_[p]) == 0; });

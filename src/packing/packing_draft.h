@@ -29,6 +29,10 @@ int64_t CountOf(size_t task_class, const Pattern& pattern);
 // Adds so many, or takes them away.
 void AddTasks(size_t task_class, int64_t count, Pattern* pattern);
 
+// How many more tasks of the class a machine of the pattern has room for.
+int64_t RoomOn(const PackingProblem& problem, const Pattern& pattern,
+               size_t task_class);
+
 class PackingDraft {
  public:
   // Nothing is placed yet of `rest`.  `problem` must outlive this.
@@ -41,8 +45,8 @@ class PackingDraft {
   // Puts what still waits beside what stands already, where it costs the least.
   void FillUp();
   // Moves tasks one by one to where they cost less, beside what stands there,
-  // until none could or there
-  // were too many.  Returns how many patterns it looked at.
+  // until none could or there were too many.  Returns how many patterns it
+  // looked at.
   int64_t MoveUp();
   // Takes one machine of the pattern out, as if nothing stood there, and adds
   // it to `rest`.  PutBack() undoes that.  REQUIRES: it has a machine.
@@ -62,8 +66,6 @@ class PackingDraft {
   }
 
  private:
-  // How many more tasks of the class a machine of the pattern has room for.
-  int64_t RoomOn(const Pattern& pattern, size_t task_class) const;
   bool FillOne(size_t pattern, size_t task_class);
   // A pattern like that one with so many of its machines.
   size_t Split(size_t pattern, int64_t machines);

@@ -390,6 +390,7 @@ PatternRelaxation::PatternRelaxation(const PackingProblem& problem,
       if (cost != kNotAllowed) cost_unit_ = std::max(cost_unit_, cost);
     }
   }
+  if (!problem.groups.empty() && !problem.classes.empty()) FindPricesBySize();
 }
 
 bool PatternRelaxation::Learn(const Pattern& made) {
@@ -447,7 +448,6 @@ void PatternRelaxation::FindPricesBySize() {
 
 std::vector<std::vector<Pattern>> PatternRelaxation::Seed() {
   if (problem_.groups.empty() || problem_.classes.empty()) return {};
-  FindPricesBySize();
   PackingRest whole;
   for (const PackingClass& one : problem_.classes) {
     whole.tasks.push_back(one.count());

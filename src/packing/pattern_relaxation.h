@@ -80,7 +80,7 @@ class PatternRelaxation {
   // Learns patterns to begin with, and returns them as packings, each made in
   // turn.
   std::vector<std::vector<Pattern>> Seed();
-  // By class: what its size is worth where the most is placed; once seeded.
+  // By class: what its size is worth where the most is placed.
   const std::vector<int64_t>& prices_by_size() const { return prices_by_size_; }
   // By class: the same, 1 at most, or its size where all have room.
   const std::vector<double>& values_by_size() const { return values_by_size_; }

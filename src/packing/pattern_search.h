@@ -29,7 +29,6 @@ struct MendOptions {
   int64_t work_max = std::numeric_limits<int64_t>::max();
   // Fills machines one after the other, at the prices by size: far cheaper than
   // a dive where classes are many, but blind to what would come out of it.
-  // REQUIRES: the relaxation is seeded.
   bool in_turn = false;
 };
 

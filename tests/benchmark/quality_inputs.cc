@@ -142,7 +142,8 @@ class FamilyCluster {
       }
       const std::string uuid = StrCat("machine-", i);
       AppendMachine(uuid, amounts, options, &input_);
-      if (family_.is_partly_used && rng_.Chance(80, 100)) {
+      if (family_.is_partly_used &&
+          rng_.Chance(static_cast<uint64_t>(extent_.used_machines), 100)) {
         const Amounts used = {DrawUsed(amounts.cpu, 250),
                               DrawUsed(amounts.memory, kGib / 4)};
         amounts.cpu -= used.cpu;

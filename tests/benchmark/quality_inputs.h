@@ -40,7 +40,8 @@ struct ClusterExtent {
   int64_t load_min = 50;
   int64_t load_max = 125;
   int64_t tasks_max = std::numeric_limits<int64_t>::max();
-  // Of most machines, where the family has them partly used.
+  // Where the family has machines partly used: so many of them, and so much.
+  int64_t used_machines = 80;
   int64_t used_min = 0;
   int64_t used_max = 75;
 };

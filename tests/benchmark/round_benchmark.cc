@@ -32,6 +32,8 @@ namespace sluice {
 namespace {
 
 constexpr std::string_view kSolver = "automatic";
+constexpr std::string_view kAllPolicies =
+    "cpu_memory,node_affinity,pod_affinity,taint,topology_spread";
 
 constexpr int64_t kGib = (int64_t{1} << 30) * 1000;
 
@@ -145,25 +147,36 @@ void Deliver(Scheduler* scheduler) {
   scheduler->EndReply(/*is_delivered=*/true);
 }
 
-void BM_RoundOfPendingTasks(benchmark::State& bench) {
-  Shares shares;
-  const PolicySet policies = *PolicySet::FromNames("cpu_memory");
+// The first rounds of clusters that `fill` made, to a solver that has seen
+// nothing yet.
+template <class Fill>
+Shares RunFirstRounds(benchmark::State& bench, std::string_view policy_names,
+                      Fill fill,
+                      std::unique_ptr<Solver> base = MakeSolver(kSolver)) {
+  const PolicySet policies = *PolicySet::FromNames(policy_names);
   const ConstraintSet constraints;
-  const std::unique_ptr<Solver> base = MakeSolver(kSolver);
+  Shares shares;
   for (auto _ : bench) {
     bench.PauseTiming();
     auto scheduler =
         std::make_unique<Scheduler>(policies, constraints, RoundOptions());
-    AddMachines(bench.range(0), 1, &scheduler->mutable_state());
-    SubmitTasks(1, bench.range(1), bench.range(2), 1,
-                &scheduler->mutable_state());
-    RoundSolver solver(*base);  // Which has seen nothing yet.
+    fill(&scheduler->mutable_state());
+    RoundSolver solver(*base);
     bench.ResumeTiming();
     RunRound(scheduler.get(), &solver, &shares);
     bench.PauseTiming();
     scheduler.reset();
     bench.ResumeTiming();
   }
+  return shares;
+}
+
+void BM_RoundOfPendingTasks(benchmark::State& bench) {
+  const auto fill = [&](ClusterState* state) {
+    AddMachines(bench.range(0), 1, state);
+    SubmitTasks(1, bench.range(1), bench.range(2), 1, state);
+  };
+  Shares shares = RunFirstRounds(bench, "cpu_memory", fill);
   shares.Report(&bench);
 }
 BENCHMARK(BM_RoundOfPendingTasks)
@@ -226,18 +239,12 @@ BENCHMARK(BM_RoundOfNewTasks)
     ->Unit(benchmark::kMillisecond);
 
 // Sizes, preferences and soft taints at once.  Arguments: machines, tasks at
-// most, classes, load in per cent, of machines that are nearly full of others
-// (hardly two alike) or empty and of few shapes.
-constexpr int64_t kEmpty = 0;
-constexpr int64_t kNearlyFull = 1;
+// most, classes, load in per cent of what is free, and how much others use of
+// each machine at least, in per cent: with any hardly two are alike, and with
+// nearly all some tasks must wait.
 void BM_RoundOfPreferences(benchmark::State& bench) {
-  const PolicySet policies = *PolicySet::FromNames(
-      "cpu_memory,node_affinity,pod_affinity,taint,topology_spread");
-  const ConstraintSet constraints;
-  const std::unique_ptr<Solver> base = MakeSolver(kSolver);
-  const bool is_nearly_full = bench.range(4) == kNearlyFull;
   const QualityInput input =
-      MakeQualityInput({.name = "mixed", .is_partly_used = is_nearly_full},
+      MakeQualityInput({.name = "mixed", .is_partly_used = bench.range(4) > 0},
                        {.machines_min = bench.range(0),
                         .machines_max = bench.range(0),
                         .classes_min = bench.range(2),
@@ -245,32 +252,28 @@ void BM_RoundOfPreferences(benchmark::State& bench) {
                         .load_min = bench.range(3),
                         .load_max = bench.range(3),
                         .tasks_max = bench.range(1),
-                        .used_min = 92,
+                        .used_machines = 100,
+                        .used_min = bench.range(4),
                         .used_max = 100},
                        /*seed=*/7);
-  Shares shares;
-  for (auto _ : bench) {
-    bench.PauseTiming();
-    auto scheduler =
-        std::make_unique<Scheduler>(policies, constraints, RoundOptions());
+  const auto fill = [&](ClusterState* state) {
     for (const Command& command : input.commands) {
-      CHECK(scheduler->mutable_state().Apply(command, 0) == Ack::kOk);
+      CHECK(state->Apply(command, 0) == Ack::kOk);
     }
-    RoundSolver solver(*base);  // Which has seen nothing yet.
-    bench.ResumeTiming();
-    RunRound(scheduler.get(), &solver, &shares);
-    bench.PauseTiming();
-    scheduler.reset();
-    bench.ResumeTiming();
-  }
+  };
+  Shares shares = RunFirstRounds(bench, kAllPolicies, fill);
   bench.counters["tasks"] = static_cast<double>(input.task_count);
+  bench.counters["packings"] = static_cast<double>(shares.last.packings);
   shares.Report(&bench);
 }
 BENCHMARK(BM_RoundOfPreferences)
-    ->Args({100, 10000, 20, 105, kEmpty})
-    ->Args({5000, 1000000, 50, 105, kEmpty})
-    ->Args({10000, 1000, 200, 10000, kNearlyFull})
-    ->Args({10000, 5000, 200, 10000, kNearlyFull})
+    ->Args({100, 10000, 20, 105, 0})
+    ->Args({5000, 1000000, 50, 105, 0})
+    ->Args({2000, 1000000, 50, 105, 20})
+    ->Args({10000, 1000, 200, 1000, 70})
+    ->Args({10000, 1000, 200, 1000, 80})
+    ->Args({10000, 1000, 200, 1000, 90})
+    ->Args({10000, 20000, 1000, 1000, 70})
     ->Unit(benchmark::kMillisecond);
 
 // 40 sets of labels, a tenth of the machines tainted.
@@ -309,8 +312,7 @@ PlacementRules RulesOf(int64_t task_class) {
 // classes.  Counters: build_ms of the first round and evaluations of
 // constraints in it, then both of the rounds after.
 void BM_RoundAfterNodeUpdated(benchmark::State& bench) {
-  const PolicySet policies = *PolicySet::FromNames(
-      "cpu_memory,node_affinity,pod_affinity,taint,topology_spread");
+  const PolicySet policies = *PolicySet::FromNames(kAllPolicies);
   const ConstraintSet constraints;
   const std::unique_ptr<Solver> base = MakeSolver(kSolver);
   RoundSolver solver(*base);
@@ -355,51 +357,38 @@ void BM_RoundAfterNodeUpdated(benchmark::State& bench) {
   bench.counters["first_evaluations"] = static_cast<double>(first_evaluations);
   bench.counters["evaluations"] = static_cast<double>(evaluations) / rounds;
 }
+BENCHMARK(BM_RoundAfterNodeUpdated)
+    ->Args({5000, 50000, 1000})
+    ->Unit(benchmark::kMillisecond);
+
 // Tasks that each name their machine by its host label, as those of a daemon
-// set do.  Arguments: machines, tasks.
+// set do.  Arguments: machines, tasks, how many in a hundred are too large.
 void BM_RoundOfPinnedTasks(benchmark::State& bench) {
-  const PolicySet policies = *PolicySet::FromNames(
-      "cpu_memory,node_affinity,pod_affinity,taint,topology_spread");
-  const ConstraintSet constraints;
-  const std::unique_ptr<Solver> base = MakeSolver(kSolver);
-  Shares shares;
-  for (auto _ : bench) {
-    bench.PauseTiming();
-    auto scheduler =
-        std::make_unique<Scheduler>(policies, constraints, RoundOptions());
-    ClusterState& state = scheduler->mutable_state();
+  const auto fill = [&](ClusterState* state) {
     for (int64_t i = 0; i < bench.range(0); ++i) {
-      CHECK(state.Apply(AddMachine{LabeledMachine(i)}, 0) == Ack::kOk);
+      CHECK(state->Apply(AddMachine{LabeledMachine(i)}, 0) == Ack::kOk);
     }
     for (int64_t i = 0; i < bench.range(1); ++i) {
       SubmitTask submit;
       submit.task = {static_cast<uint64_t>(1 + i)};
       submit.job_uuid = "daemons";
-      submit.spec.request = {{"cpu", 100}};
+      submit.spec.request = {{"cpu", i % 100 < bench.range(2) ? 1000000 : 100}};
       submit.spec.rules = {
           .required = {{.labels = {{"hostname",
                                     LabelOperator::kIn,
                                     {StrCat("machine-", i)}}}}},
           .tolerations = {{.op = TolerationOperator::kExists}}};
-      CHECK(state.Apply(submit, 0) == Ack::kOk);
+      CHECK(state->Apply(submit, 0) == Ack::kOk);
     }
-    RoundSolver solver(*base);  // Which has seen nothing yet.
-    bench.ResumeTiming();
-    RunRound(scheduler.get(), &solver, &shares);
-    CHECK_EQ(shares.last.placed, bench.range(1));
-    bench.PauseTiming();
-    scheduler.reset();
-    bench.ResumeTiming();
-  }
+  };
+  Shares shares = RunFirstRounds(bench, kAllPolicies, fill);
+  CHECK_EQ(shares.last.placed, bench.range(1) * (100 - bench.range(2)) / 100);
   shares.Report(&bench);
 }
 BENCHMARK(BM_RoundOfPinnedTasks)
-    ->Args({10000, 1000})
-    ->Args({10000, 10000})
-    ->Unit(benchmark::kMillisecond);
-
-BENCHMARK(BM_RoundAfterNodeUpdated)
-    ->Args({5000, 50000, 1000})
+    ->Args({10000, 1000, 0})
+    ->Args({10000, 10000, 0})
+    ->Args({10000, 10000, 10})
     ->Unit(benchmark::kMillisecond);
 
 // What tasks demand of the other tasks of their job.
@@ -434,15 +423,7 @@ PlacementRules RulesOf(const PeerShape& shape, const std::string& job) {
 // All tasks pending, in jobs of equal size, as the profiles of `sluicectl
 // bench` have them.  Arguments: machines, tasks, jobs.
 void BM_RoundOfPeers(benchmark::State& bench, const PeerShape& shape) {
-  const PolicySet policies = *PolicySet::FromNames("cpu_memory");
-  const ConstraintSet constraints;
-  const std::unique_ptr<Solver> base = MakeSolver(kSolver);
-  Shares shares;
-  for (auto _ : bench) {
-    bench.PauseTiming();
-    auto scheduler =
-        std::make_unique<Scheduler>(policies, constraints, RoundOptions());
-    ClusterState& state = scheduler->mutable_state();
+  const auto fill = [&](ClusterState* state) {
     for (int64_t i = 0; i < bench.range(0); ++i) {
       MachineSpec spec;
       spec.uuid = StrCat("machine-", i);
@@ -452,7 +433,7 @@ void BM_RoundOfPeers(benchmark::State& bench, const PeerShape& shape) {
       spec.capacity = spec.allocatable;
       spec.labels = {{"hostname", spec.uuid},
                      {"zone", StrCat("zone-", i % shape.zones)}};
-      CHECK(state.Apply(AddMachine{spec}, 0) == Ack::kOk);
+      CHECK(state->Apply(AddMachine{spec}, 0) == Ack::kOk);
     }
     for (int64_t i = 0; i < bench.range(1); ++i) {
       const int64_t job = i % bench.range(2);
@@ -465,16 +446,11 @@ void BM_RoundOfPeers(benchmark::State& bench, const PeerShape& shape) {
       submit.spec.request = {{"cpu", 50 * (1 + job % 10)},
                              {"memory", kGib / 16 * (1 + job % 16)}};
       submit.spec.rules = RulesOf(shape, submit.job_uuid);
-      CHECK(state.Apply(submit, 0) == Ack::kOk);
+      CHECK(state->Apply(submit, 0) == Ack::kOk);
     }
-    RoundSolver solver(*base);  // Which has seen nothing yet.
-    bench.ResumeTiming();
-    RunRound(scheduler.get(), &solver, &shares);
-    CHECK_EQ(shares.last.placed, bench.range(1));
-    bench.PauseTiming();
-    scheduler.reset();
-    bench.ResumeTiming();
-  }
+  };
+  Shares shares = RunFirstRounds(bench, "cpu_memory", fill);
+  CHECK_EQ(shares.last.placed, bench.range(1));
   shares.Report(&bench);
 }
 BENCHMARK_CAPTURE(BM_RoundOfPeers, pod_affinity,
@@ -526,24 +502,16 @@ class ColdSolver final : public Solver {
 // quarters.  Arguments: machines, of four slots each; whether the search over
 // which gangs go is warm.
 void BM_RoundOfGangs(benchmark::State& bench) {
-  const PolicySet policies = *PolicySet::FromNames("cpu_memory");
-  const ConstraintSet constraints;
-  const std::unique_ptr<Solver> base = bench.range(1) != 0
-                                           ? MakeSolver(kSolver)
-                                           : std::make_unique<ColdSolver>();
-  Shares shares;
-  for (auto _ : bench) {
-    bench.PauseTiming();
-    auto scheduler =
-        std::make_unique<Scheduler>(policies, constraints, RoundOptions());
-    ClusterState& state = scheduler->mutable_state();
+  std::unique_ptr<Solver> base = MakeSolver(kSolver);
+  if (bench.range(1) == 0) base = std::make_unique<ColdSolver>();
+  const auto fill = [&](ClusterState* state) {
     for (int64_t i = 0; i < bench.range(0); ++i) {
       MachineSpec spec;
       spec.uuid = StrCat("machine-", i);
       spec.name = spec.uuid;
       spec.allocatable = {{"cpu", 4000}, {"pods", 110}};
       spec.capacity = spec.allocatable;
-      CHECK(state.Apply(AddMachine{spec}, 0) == Ack::kOk);
+      CHECK(state->Apply(AddMachine{spec}, 0) == Ack::kOk);
     }
     uint64_t uid = 0;
     for (int64_t gang = 0; std::cmp_less(uid * 3, bench.range(0) * 16);
@@ -554,16 +522,11 @@ void BM_RoundOfGangs(benchmark::State& bench) {
         submit.job_uuid = StrCat("job-", gang);
         submit.gang.minimum = Gang::kAllTasks;
         submit.spec.request = {{"cpu", 1000}};
-        CHECK(state.Apply(submit, 0) == Ack::kOk);
+        CHECK(state->Apply(submit, 0) == Ack::kOk);
       }
     }
-    RoundSolver solver(*base);  // Which has seen nothing yet.
-    bench.ResumeTiming();
-    RunRound(scheduler.get(), &solver, &shares);
-    bench.PauseTiming();
-    scheduler.reset();
-    bench.ResumeTiming();
-  }
+  };
+  Shares shares = RunFirstRounds(bench, "cpu_memory", fill, std::move(base));
   shares.Report(&bench);
 }
 BENCHMARK(BM_RoundOfGangs)
@@ -579,16 +542,8 @@ BENCHMARK(BM_RoundOfGangs)
 // of another job that it must share its machine, or its zone, with.
 // Arguments: machines, pairs, kinds of machines, whether it is the machine.
 void BM_RoundOfPairs(benchmark::State& bench) {
-  const PolicySet policies = *PolicySet::FromNames("cpu_memory");
-  const ConstraintSet constraints;
-  const std::unique_ptr<Solver> base = MakeSolver(kSolver);
   const std::string topology = bench.range(3) != 0 ? "hostname" : "zone";
-  Shares shares;
-  for (auto _ : bench) {
-    bench.PauseTiming();
-    auto scheduler =
-        std::make_unique<Scheduler>(policies, constraints, RoundOptions());
-    ClusterState& state = scheduler->mutable_state();
+  const auto fill = [&](ClusterState* state) {
     for (int64_t i = 0; i < bench.range(0); ++i) {
       MachineSpec spec;
       spec.uuid = StrCat("machine-", i);
@@ -600,7 +555,7 @@ void BM_RoundOfPairs(benchmark::State& bench) {
       spec.labels = {{"hostname", spec.uuid},
                      {"net", i % 10 == 9 ? "public" : "private"},
                      {"zone", StrCat("zone-", i % 8)}};
-      CHECK(state.Apply(AddMachine{spec}, 0) == Ack::kOk);
+      CHECK(state->Apply(AddMachine{spec}, 0) == Ack::kOk);
     }
     for (int64_t i = 0; i < 2 * bench.range(1); ++i) {
       const int64_t pair = i / 2;
@@ -620,15 +575,10 @@ void BM_RoundOfPairs(benchmark::State& bench) {
       } else {
         submit.spec.labels = {{"app", StrCat(pair)}};
       }
-      CHECK(state.Apply(submit, 0) == Ack::kOk);
+      CHECK(state->Apply(submit, 0) == Ack::kOk);
     }
-    RoundSolver solver(*base);  // Which has seen nothing yet.
-    bench.ResumeTiming();
-    RunRound(scheduler.get(), &solver, &shares);
-    bench.PauseTiming();
-    scheduler.reset();
-    bench.ResumeTiming();
-  }
+  };
+  Shares shares = RunFirstRounds(bench, "cpu_memory", fill);
   shares.Report(&bench);
 }
 BENCHMARK(BM_RoundOfPairs)

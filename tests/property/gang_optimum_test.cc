@@ -126,6 +126,9 @@ std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
 using CostTable = std::vector<std::vector<std::vector<FlowCost>>>;
 
 // `counts` are by job, then machine.
+// What it is worth to a task that another must be near it and is.
+constexpr FlowCost kPairWorth = 3000 * kPartsPerPoint;
+
 FlowCost CostOf(const Instance& instance, const CostTable& costs,
                 const std::vector<const Counts*>& counts) {
   std::vector<size_t> jobs(instance.jobs.size());
@@ -142,6 +145,12 @@ FlowCost CostOf(const Instance& instance, const CostTable& costs,
         used += instance.jobs[j].size;
       }
     }
+  }
+  for (const size_t j : jobs) {
+    const Shape shape = instance.jobs[j].shape;
+    if (shape != Shape::kSameMachine && shape != Shape::kSameZone) continue;
+    const int64_t tasks = Sum(*counts[j]);
+    cost -= tasks * (tasks - 1) / 2 * kPairWorth;
   }
   return cost;
 }

@@ -22,8 +22,14 @@ class Fill : public Stage {
 
   std::optional<RoundWork> Next() override {
     while (true) {
+      if (search_.has_value()) {
+        if (!search_->Continue()) return Pause();
+        AddBands(search_->Take());
+        search_.reset();
+      }
       if (auto work = passes_.Next()) return work;
-      if (context_.stats->is_cut_short || !Plan()) return std::nullopt;
+      if (context_.stats->is_cut_short || !MayPlaceMore()) return std::nullopt;
+      search_.emplace(tier_, &context_);
     }
   }
 
@@ -32,17 +38,16 @@ class Fill : public Stage {
   }
 
  private:
-  // Returns whether there is anything to do.  What fits is looked for again as
-  // long as something is placed.
-  bool Plan() {
+  // What fits is looked for again as long as something is placed.
+  bool MayPlaceMore() {
     const bool is_over =
-        whom_ == Whom::kAll ? passes_.placed().size() == placed_before_ : true;
-    if ((has_planned_ && is_over) || !IsAnyWaiting(context_, tier_)) {
-      return false;
-    }
-    has_planned_ = true;
+        whom_ != Whom::kAll || passes_.placed().size() == placed_before_;
+    if (std::exchange(has_planned_, true) && is_over) return false;
     placed_before_ = passes_.placed().size();
-    TierDemand demand = FindDemand(tier_, &context_);
+    return IsAnyWaiting(context_, tier_);
+  }
+
+  void AddBands(TierDemand demand) {
     if (whom_ == Whom::kHealing) {
       std::erase_if(demand.members, [&](const BandMember& member) {
         return !context_.gangs.IsHealing(member.key);
@@ -53,13 +58,13 @@ class Fill : public Stage {
          CutBands(std::move(demand.members), context_.FreshGroups().size())) {
       passes_.Add(std::move(band));
     }
-    return !passes_.empty();
   }
 
   RoundContext& context_;
   const Tier& tier_;
   const Whom whom_;
   Passes passes_;
+  std::optional<DemandSearch> search_;  // While it goes on.
   bool has_planned_ = false;
   size_t placed_before_ = 0;  // When it was planned last.
 };

@@ -143,15 +143,19 @@ class Appraise : public Stage {
     }
     packing_ = DescribeTier(TierScope::kAll, tier_, &context_);
     cost = packing_.now;
+    // What was found before is no bound of what has changed since.
+    if (context_.has_changed) bound.reset();
     if (bound.has_value() && cost.waiting == waiting_before) {
       return std::nullopt;  // It is of placements that leave as much waiting.
     }
     if (packing_.now <= packing_.least) {
       bound = packing_.now;
-    } else if (tier_.packed.has_value() && !tier_.leaves_out &&
+    } else if (!context_.has_changed && tier_.packed.has_value() &&
+               !tier_.leaves_out &&
                packing_.now.waiting <= tier_.packed->cost.waiting) {
       bound = tier_.packed->bound;  // To leave less waiting costs no less.
-    } else if (context_.improve_budget > 0 && !context_.IsSpent()) {
+    } else if (context_.improve_budget > 0 && !context_.IsSpent() &&
+               !packing_.is_too_large) {
       ++context_.stats->packings;
       return PackingWork{std::move(packing_.problem), context_.improve_budget,
                          packing_.now.waiting - packing_.misfits};
@@ -182,6 +186,7 @@ std::unique_ptr<Stage> MakePack(RoundContext* context, Tier* tier) {
 }
 
 std::unique_ptr<Stage> MakeAppraiseGangs(RoundContext* context, Tier* tier) {
+  if (context->improve_budget <= 0) return nullptr;
   bool is_any_closed = false;
   tier->VisitWaiting(context->state, [&](const ClassKey& key, const auto&) {
     is_any_closed = context->gangs.IsClosed(key);

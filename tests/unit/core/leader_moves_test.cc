@@ -97,6 +97,18 @@ TEST_F(LeaderMovesTest, MoveALeaderToWhereItWouldRatherBe) {
   EXPECT_EQ(MachineOf(2), "liked");
 }
 
+TEST_F(LeaderMovesTest, TakeFollowersAlongOfWhichMoreWait) {
+  AddMachine("small", 200, "public");
+  AddMachine("large", 300, "public");
+  Submit(1, "db", {});
+  for (const uint64_t uid : {2, 3})
+    Submit(uid, "web", NearOnPublic("db", kHost));
+  PlaceOn(1, "small");
+  PlaceOn(2, "small");
+  EXPECT_EQ(Move().placed, std::vector<TaskId>{{3}});
+  for (const uint64_t uid : {1, 2, 3}) EXPECT_EQ(MachineOf(uid), "large");
+}
+
 TEST_F(LeaderMovesTest, TakeItsOtherFollowersAlong) {
   AddMachine("private", 1000, "private");
   AddMachine("public", 1000, "public");

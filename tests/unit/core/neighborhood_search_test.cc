@@ -202,7 +202,7 @@ TEST_F(NeighborhoodTest, WeighsPreferencesAgainstLoad) {
 struct DrawnCase {
   std::string name;
   PlacementRules rules;  // Of tasks of app "web", two on the same machine.
-  bool is_weighed = false;
+  bool moves_apart = false;
   PlacementRules other = {};  // Of a task of app "db" on that machine.
   bool is_other_told = false;
 };
@@ -210,9 +210,9 @@ struct DrawnCase {
 class NeighborhoodDrawnTest : public NeighborhoodTest,
                               public testing::WithParamInterface<DrawnCase> {};
 
-// The search would not see that the load of the other machine costs less than
-// the distance to tasks that these would be near.
-TEST_P(NeighborhoodDrawnTest, CountsNoLoadWherePeersCountToo) {
+// The load of the other machine costs less, but not if that is away from tasks
+// that these would be near.
+TEST_P(NeighborhoodDrawnTest, WeighsPeersAgainstLoad) {
   const DrawnCase& param = GetParam();
   cluster_.Apply(Added("a", {.cpu = 400, .labels = {{"zone", "x"}}}));
   cluster_.Apply(Added("b", {.cpu = 400, .labels = {{"zone", "x"}}}));
@@ -232,7 +232,7 @@ TEST_P(NeighborhoodDrawnTest, CountsNoLoadWherePeersCountToo) {
   }
   if (!param.is_other_told) Place(1, "a");
   Search();
-  EXPECT_EQ(On(2) != On(3), param.is_weighed);
+  EXPECT_EQ(On(2) != On(3), param.moves_apart);
 }
 
 PlacementRules Near(const std::string& app) {
@@ -249,17 +249,51 @@ INSTANTIATE_TEST_SUITE_P(
     All, NeighborhoodDrawnTest,
     testing::Values(
         DrawnCase{"none", {}, true}, DrawnCase{"preference", Near("web")},
-        DrawnCase{"soft_spread", SoftSpread()},
+        DrawnCase{"soft_spread", SoftSpread(), true},
         DrawnCase{
             "required_spread", {.spread = {Spread(App("web"), "zone")}}, true},
         DrawnCase{"preference_of_one_that_runs", {}, false, Near("web"), true},
         DrawnCase{"preference_of_another", {}, false, Near("web")},
+        // One of them is enough.
         DrawnCase{
-            "affinity_of_another", {}, false, {.affinity = {{App("web"), ""}}}},
+            "affinity_of_another", {}, true, {.affinity = {{App("web"), ""}}}},
         DrawnCase{"affinity_to_each_other",
                   {.affinity = {{App("web"), "zone"}}},
                   true}),
     [](const auto& test) { return test.param.name; });
+
+// Of tasks that are just the same only one order is tried, but of what is
+// spread the second may go where the first may not.
+TEST_F(NeighborhoodTest, TriesBothOrdersOfTasksThatAreSpread) {
+  cluster_.Apply(Added("m", {.cpu = 300}));
+  cluster_.Apply(Added("n", {.cpu = 100}));
+  const TaskOptions web = {.cpu = 100,
+                           .labels = {{"app", "web"}},
+                           .rules = {.spread = {Spread(App("web"), "")}}};
+  Submit(1, web);
+  Place(1, "m");
+  cluster_.Deliver();
+  Submit(2, web);
+  Submit(3, web);
+  Submit(4, {.cpu = 100});
+  Place(4, "m");
+  Search();
+  EXPECT_EQ(On(2), "n");
+  EXPECT_EQ(On(3), "m");
+}
+
+TEST_F(NeighborhoodTest, TriesTasksThatAreTheSameInOneOrder) {
+  for (const char* uuid : {"a", "b", "c", "d", "e", "f"}) {
+    cluster_.Apply(Added(uuid, {.cpu = 100}));
+  }
+  for (uint64_t uid = 1; uid <= 7; ++uid) {
+    Submit(uid, {.cpu = 100, .rules = {.affinity = {}}});
+  }
+  Place(1, "a");
+  const int64_t before = budget_;
+  EXPECT_EQ(Search().placed.size(), 5u);
+  EXPECT_LT(before - budget_, 2000);
+}
 
 }  // namespace
 }  // namespace sluice

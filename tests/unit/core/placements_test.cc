@@ -4,12 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "util/cluster_builder.h"
-#include "util/peer_builder.h"
 #include "util/test_scheduler.h"
 
 namespace sluice {
@@ -68,63 +66,6 @@ TEST_F(PlacementsTest, AreNotWhereTheyWouldNotFitAgain) {
   Place(3, "n");
   cluster_.Apply(ForeignPod("pod/ns", "m", {{"cpu", 200}}));
   EXPECT_THAT(Undoable(), ElementsAre("3 on n"));
-}
-
-TEST_F(PlacementsTest, GoWhereThereIsRoomAndNotBeforeOneThatIsTheSame) {
-  ClusterState& state = cluster_.mutable_state();
-  const MachineId m = state.FindMachine("m")->id;
-  const MachineId n = state.FindMachine("n")->id;
-  const std::set<MachineId> both = {m, n};
-  int64_t looks = 0;
-  const auto places = [&](uint64_t uid, const Task* twin) {
-    return PlacesFor(cluster_.TaskOf(uid), {.machines = both, .twin = twin},
-                     cluster_.constraints(), state, &looks);
-  };
-  EXPECT_THAT(places(1, nullptr), ElementsAre(m, n));
-  Place(1, "n");
-  EXPECT_THAT(places(2, &cluster_.TaskOf(1)), ElementsAre(n));
-  EXPECT_THAT(places(2, nullptr), ElementsAre(m, n));
-  EXPECT_EQ(looks, 5);
-  cluster_.Apply(Submitted(9, {.cpu = 250}));
-  EXPECT_THAT(places(9, &cluster_.TaskOf(1)), ElementsAre(m));
-}
-
-TEST_F(PlacementsTest, AreLookedForNoFurtherThanAsked) {
-  const ClusterState& state = cluster_.state();
-  const MachineId m = state.FindMachine("m")->id;
-  const MachineId n = state.FindMachine("n")->id;
-  const std::set<MachineId> both = {m, n};
-  int64_t looks = 0;
-  const auto places = [&](MachineId first) {
-    return PlacesFor(cluster_.TaskOf(1),
-                     {.machines = both, .first = first, .count_max = 1},
-                     cluster_.constraints(), state, &looks);
-  };
-  EXPECT_THAT(places({}), ElementsAre(m));
-  EXPECT_THAT(places(n), ElementsAre(n));
-  EXPECT_EQ(looks, 2);
-}
-
-// Of what is spread the first may not go where the second may.
-TEST_F(PlacementsTest, GoBeforeOneThatIsTheSameWhereTheOrderCounts) {
-  ClusterState& state = cluster_.mutable_state();
-  const MachineId m = state.FindMachine("m")->id;
-  const MachineId n = state.FindMachine("n")->id;
-  const std::set<MachineId> both = {m, n};
-  const auto places = [&](uint64_t uid, const PlacementRules& rules) {
-    const TaskOptions options = {
-        .cpu = 1, .labels = {{"app", "web"}}, .rules = rules};
-    cluster_.Apply(Submitted(uid, options, {}));
-    cluster_.Apply(Submitted(uid + 1, options, {}));
-    state.SyncPeers();
-    Place(uid, "n");
-    int64_t looks = 0;
-    return PlacesFor(cluster_.TaskOf(uid + 1),
-                     {.machines = both, .twin = &cluster_.TaskOf(uid)},
-                     cluster_.constraints(), state, &looks);
-  };
-  EXPECT_THAT(places(11, {.spread = {Spread(App("web"), "")}}), ElementsAre(m));
-  EXPECT_THAT(places(21, {.anti_affinity = {{App("db"), ""}}}), ElementsAre(n));
 }
 
 }  // namespace

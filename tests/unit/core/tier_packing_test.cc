@@ -190,8 +190,38 @@ TEST_F(TierPackingTest, TakesAGangThatWaitsOnlyForABound) {
   EXPECT_TRUE(Describe().problem.classes.empty());
   EXPECT_EQ(Describe(TierScope::kAll).problem.classes.size(), 1u);
   Place(1, "m");
-  cluster_.Apply(Submitted(2, {.cpu = 5000, .job = "plain"}));
-  EXPECT_EQ(Describe().problem.classes.size(), 1u) << "once it runs";
+  cluster_.Apply(Submitted(2, {.cpu = 950, .job = "plain"}));
+  EXPECT_EQ(Describe().problem.classes.size(), 2u) << "once it runs";
+}
+
+TEST_F(TierPackingTest, IsNoProblemWhereNothingThatWaitsFitsAnyKind) {
+  cluster_.Apply(Added("m", {.cpu = 1000, .memory = 100}));
+  cluster_.Apply(Added("n", {.cpu = 2000, .memory = 100}));
+  cluster_.Apply(Submitted(1, {.cpu = 100}));
+  Place(1, "n");
+  cluster_.Apply(Submitted(2, {.cpu = 2100}));
+  TierPacking tier = Describe();
+  EXPECT_TRUE(tier.problem.classes.empty());
+  EXPECT_EQ(tier.now, tier.least);
+  EXPECT_EQ(tier.misfits, WaitingCost(0));
+  cluster_.Apply(Submitted(3, {.cpu = 2000, .memory = 100}));
+  tier = Describe();
+  EXPECT_EQ(tier.problem.classes.size(), 2u) << "it fits once 1 is taken back";
+  EXPECT_EQ(tier.misfits, WaitingCost(0));
+}
+
+TEST_F(TierPackingTest, IsNoProblemWhereItWouldBeTooLarge) {
+  constexpr uint64_t kMachines = 3200;  // And as many kinds and classes.
+  for (uint64_t i = 1; i <= kMachines; ++i) {
+    cluster_.Apply(
+        Added(StrCat("m", i), {.cpu = 1000, .labels = {{"host", StrCat(i)}}}));
+    PlacementRules rules;
+    rules.selectors = {LabelIn("host", {StrCat(i)})};
+    cluster_.Apply(Submitted(i, {.cpu = 100, .rules = rules}));
+  }
+  const TierPacking tier = Describe();
+  EXPECT_TRUE(tier.is_too_large);
+  EXPECT_TRUE(tier.problem.groups.empty());
 }
 
 }  // namespace
