@@ -126,7 +126,7 @@ void Explainer::NameNearest() {
 std::string Explainer::GangText() const {
   if (!task_class_.gang.has_value()) return "";
   const Job& job = *state_.FindJob(*task_class_.gang);
-  if (job.running_count > 0) return "";
+  if (job.HasStarted()) return "";
   int64_t quarantined = 0;
   for (const TaskId id : state_.unscheduled()) {
     const Task& task = *state_.FindTask(id);

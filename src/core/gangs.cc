@@ -26,7 +26,7 @@ const Job& Gangs::JobOf(const ClassKey& key) const {
 
 bool Gangs::IsClosed(const ClassKey& key) const {
   if (!key.gang.has_value()) return false;
-  return JobOf(key).running_count == 0 && !timed_out_.contains(*key.gang);
+  return !JobOf(key).HasStarted() && !timed_out_.contains(*key.gang);
 }
 
 bool Gangs::IsHealing(const ClassKey& key) const {
@@ -40,9 +40,12 @@ int64_t Gangs::MinimumOf(const Job& job, const PlacementRules& rules) const {
   if (job.gang.minimum == Gang::kAllTasks) {
     return job.pending_count + job.running_count;
   }
-  if (job.gang.minimum == Gang::kEveryMachine) return CountMachines(rules);
-  return static_cast<int64_t>(std::min<uint64_t>(
-      job.gang.minimum, std::numeric_limits<int64_t>::max()));
+  const int64_t minimum =
+      job.gang.minimum == Gang::kEveryMachine
+          ? CountMachines(rules)
+          : static_cast<int64_t>(std::min<uint64_t>(
+                job.gang.minimum, std::numeric_limits<int64_t>::max()));
+  return std::max<int64_t>(minimum - job.completed_count, 0);
 }
 
 int64_t Gangs::CountMachines(const PlacementRules& rules) const {
@@ -120,6 +123,7 @@ void Gangs::WithdrawHalves() {
   }
   for (const auto& [id, tasks] : untold) {
     const Job& job = *state_->FindJob(id);
+    if (job.was_started) continue;
     // Nobody has looked at the machines yet: what may not be whole is decided
     // on again.
     const bool may_be_whole =

@@ -1,8 +1,9 @@
 // Gangs: jobs of which at least so many tasks run together, or none.
 //
-// While none of its tasks runs a gang is *closed*: its tasks are not placed one
-// by one.  From then on it is as any job, but that one below its minimum is
-// *healed* before others are started.
+// Until it starts a gang is *closed*: its tasks are not placed one by one. From
+// then on it is as any job, but that one below its minimum is *healed* before
+// others are started.  A task that completed has done its part: it counts
+// towards the minimum for good.
 //
 // Threads: none; confined to the core thread.
 
@@ -28,8 +29,9 @@ class Gangs {
   // Of a class: whether it is of a closed gang, or of one to be healed.
   bool IsClosed(const ClassKey& key) const;
   bool IsHealing(const ClassKey& key) const;
-  // How many tasks must run together for a class of a gang; of several classes
-  // that may run on different machines, the most counts.
+  // How many tasks must run together for a class of a gang, beside those that
+  // completed; of several classes that may run on different machines, the most
+  // counts.
   int64_t MinimumFor(const ClassKey& key) const {
     return MinimumOf(JobOf(key), *key.rules);
   }

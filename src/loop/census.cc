@@ -11,7 +11,7 @@ void CountTask(const ClusterState& state, const Task& task, Census* census) {
       if (task.IsSchedulable()) {
         ++census->pending_tasks;
         if (task.class_key.gang.has_value() &&
-            state.FindJob(task.job)->running_count == 0) {
+            !state.FindJob(task.job)->HasStarted()) {
           ++census->gang_tasks;
         }
       } else {

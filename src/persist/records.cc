@@ -100,6 +100,8 @@ v1::StoredJob Encoder::Encode(const Job& job) const {
   stored.set_name(job.name);
   stored.set_gang_minimum(job.gang.minimum);
   stored.set_gang_timeout_ms(job.gang.timeout_ms);
+  stored.set_completed_count(job.completed_count);
+  stored.set_was_started(job.was_started);
   return stored;
 }
 

@@ -161,11 +161,15 @@ absl::Status Recovery::AddMessage(const v1::StoredJob& stored) {
                                   "its id was not dealt yet"));
   RETURN_IF_ERROR(ContradictionIf(stored.gang_timeout_ms() < 0,
                                   "its gang's time-out is negative"));
+  RETURN_IF_ERROR(ContradictionIf(stored.completed_count() < 0,
+                                  "less than none of its tasks completed"));
   return state_.RestoreJob(
       {.id = {stored.job_id()},
        .uuid = stored.uuid(),
        .name = stored.name(),
-       .gang = {stored.gang_minimum(), stored.gang_timeout_ms()}});
+       .gang = {stored.gang_minimum(), stored.gang_timeout_ms()},
+       .completed_count = stored.completed_count(),
+       .was_started = stored.was_started()});
 }
 
 absl::Status Recovery::AddMessage(const v1::StoredMachine& stored) {

@@ -167,6 +167,9 @@ Ack ClusterState::Finish(TaskId id, TaskState state) {
   LeaveQueue(*task);
   DeleteDeltas(id);
   if (task->state == TaskState::kRunning) Vacate(task);
+  const bool completes =
+      state == TaskState::kCompleted && task->state != TaskState::kCompleted;
+  if (completes) NoteCompleted(task->job);
   task->state = state;
   Touch(*task);
   return Ack::kOk;
@@ -409,6 +412,9 @@ void ClusterState::EndDelivery(uint64_t sequence, bool is_delivered) {
   const auto it = outbox_.find(sequence);
   if (it == outbox_.end()) return;
   if (is_delivered) {
+    if (it->second.type == DeltaType::kPlace) {
+      NoteStarted(FindTask(it->second.task)->job);
+    }
     DeleteDelta(sequence);
     return;
   }
@@ -597,6 +603,21 @@ JobId ClusterState::JobFor(const SubmitTask& command) {
   }
   ++jobs_.at(it->second)->task_count;
   return it->second;
+}
+
+void ClusterState::NoteStarted(JobId id) {
+  Job& job = *jobs_.at(id);
+  if (job.gang.minimum == 0 || job.was_started) return;
+  job.was_started = true;
+  changes_.jobs.insert(id);
+}
+
+void ClusterState::NoteCompleted(JobId id) {
+  Job& job = *jobs_.at(id);
+  if (job.gang.minimum == 0) return;
+  NoteStarted(id);
+  ++job.completed_count;
+  changes_.jobs.insert(id);
 }
 
 void ClusterState::LeaveJob(JobId id) {

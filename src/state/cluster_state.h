@@ -169,6 +169,9 @@ class ClusterState {
   Task* MutableTask(TaskId id);
   Machine* MutableMachine(MachineId id);
   JobId JobFor(const SubmitTask& command);
+  // Notes what a gang has behind it.
+  void NoteStarted(JobId id);
+  void NoteCompleted(JobId id);
   void LeaveJob(JobId id);
 
   void Resubmit(Task* task, const SubmitTask& command, int64_t now_ms);

@@ -32,6 +32,11 @@ class GangWorld {
                           : RoundOptions{.improve_budget = 0}) {}
 
   void Apply(const Command& command) {
+    if (const auto* completes = std::get_if<CompleteTask>(&command)) {
+      const std::string& job = JobOf(completes->task.value);
+      ++completed_[job];
+      started_.insert(job);
+    }
     model_.Apply(command);
     cluster_.Apply(command, now_ms_);
   }
@@ -50,7 +55,6 @@ class GangWorld {
 
   // A round and its reply.  Returns what was wrong, or "".
   std::string Round() {
-    const std::map<std::string, uint64_t> running_before = RunningOfJobs();
     cluster_.Round(now_ms_);
     const std::string contradiction = FindContradiction(cluster_.state());
     if (!contradiction.empty()) return contradiction;
@@ -63,10 +67,10 @@ class GangWorld {
     }
     const std::string error = model_.Replay(reply);
     if (!error.empty()) return error;
-    // A gang of which something runs was whole once: it may have lost members,
-    // and may get them again one by one.
+    // A gang that started was whole once: it may have lost members, and may get
+    // them again one by one.
     for (const auto& [job, running] : RunningOfJobs()) {
-      if (!running_before.contains(job) && running < MinimumOf(job)) {
+      if (started_.insert(job).second && running < MinimumOf(job)) {
         return StrCat(job, " is started with ", running, " tasks");
       }
     }
@@ -91,7 +95,7 @@ class GangWorld {
   // How many tasks a gang lacks to be whole; of no gang, 0.
   uint64_t LackOf(const std::string& job) const {
     const uint64_t minimum = MinimumOf(job);
-    const uint64_t running = RunningOf(job);
+    const uint64_t running = RunningOf(job) + CompletedOf(job);
     return minimum > running ? minimum - running : 0;
   }
   uint64_t RunningOf(const std::string& job) const {
@@ -126,9 +130,20 @@ class GangWorld {
     return running;
   }
 
+  const std::string& JobOf(uint64_t uid) const {
+    return model_.cluster().tasks.at(uid).job;
+  }
+
+  uint64_t CompletedOf(const std::string& job) const {
+    const auto it = completed_.find(job);
+    return it == completed_.end() ? 0 : it->second;
+  }
+
+  // Of all tasks there are what is left of them.
   uint64_t MinimumOf(const std::string& job) const {
     const uint64_t minimum = gangs_.at(job).minimum;
-    return minimum == Gang::kAllTasks ? TasksOf(job).size() : minimum;
+    return minimum == Gang::kAllTasks ? TasksOf(job).size() + CompletedOf(job)
+                                      : minimum;
   }
 
   std::vector<uint64_t> WaitingOf(const std::string& job) const {
@@ -164,7 +179,8 @@ class GangWorld {
   std::string FindStranded() {
     if (!improves_) return "";
     for (const auto& [job, gang] : gangs_) {
-      const uint64_t count = std::max<uint64_t>(LackOf(job), 1);
+      const uint64_t count =
+          started_.contains(job) ? 1 : std::max<uint64_t>(LackOf(job), 1);
       if (CanPlace(job, count)) {
         return StrCat(count, " tasks of ", job, " wait, but would fit");
       }
@@ -176,6 +192,8 @@ class GangWorld {
   TestScheduler cluster_;
   ReplayModel model_;
   std::map<std::string, Gang> gangs_;  // Without a minimum for other jobs.
+  std::set<std::string> started_;
+  std::map<std::string, uint64_t> completed_;
   uint64_t last_uid_ = 0;
   int64_t now_ms_ = 0;
   size_t last_placed_ = 0;

@@ -161,6 +161,13 @@ struct Job {
   // and are not told to leave.
   int64_t pending_count = 0;
   int64_t running_count = 0;
+  // Of a gang: tasks that completed, removed ones included, and whether its
+  // client was told to start any.
+  int64_t completed_count = 0;
+  bool was_started = false;
+
+  // From then on its tasks are placed one by one.
+  bool HasStarted() const { return was_started || running_count > 0; }
 };
 
 }  // namespace sluice

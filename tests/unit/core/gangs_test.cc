@@ -112,6 +112,53 @@ TEST_F(GangsTest, IsHealingBelowItsMinimum) {
   EXPECT_FALSE(GangsAt(0).IsHealing(KeyOf(uid)));
 }
 
+TEST_F(GangsTest, HasItsCompletedTasksBehindIt) {
+  cluster_.Apply(Added("m", {.cpu = 200}));
+  SubmitGang(3, {.minimum = 2});
+  cluster_.Round();
+  cluster_.Deliver();
+  ASSERT_EQ(RunningOf(3), 2);
+  for (uint64_t uid = 1; uid <= 3; ++uid) {
+    if (cluster_.MachineOf(uid).empty()) continue;
+    cluster_.Apply(Completed(uid));
+    cluster_.Apply(Removed(uid));
+  }
+  cluster_.Apply(Submitted(4, {.cpu = 100}));
+  EXPECT_FALSE(GangsAt(0).IsHealing(KeyOf(4))) << "two have run";
+  cluster_.Round();
+  EXPECT_EQ(cluster_.MachineOf(4), "m");
+}
+
+// Four of five succeeded, and the replacement of the fifth is alone.
+TEST_F(GangsTest, ThatStartedIsNeverClosedAgain) {
+  for (const bool all_fail : {false, true}) {
+    SCOPED_TRACE(all_fail);
+    TestScheduler cluster;
+    cluster.Apply(Added("m", {.cpu = 500}));
+    for (uint64_t uid = 1; uid <= 5; ++uid) {
+      cluster.Apply(Submitted(uid, {.cpu = 100}, {.gang = {.minimum = 5}}));
+    }
+    cluster.Round();
+    cluster.Deliver();
+    for (uint64_t uid = 1; uid <= 4; ++uid) {
+      cluster.Apply(all_fail ? Command(Failed(uid)) : Command(Completed(uid)));
+    }
+    cluster.Apply(Failed(5));
+    cluster.Apply(Submitted(6, {.cpu = 100}, {.gang = {.minimum = 5}}));
+    cluster.Round();
+    EXPECT_EQ(cluster.MachineOf(6), "m");
+  }
+}
+
+TEST_F(GangsTest, ThatNobodyKnowsOfIsClosedAgain) {
+  cluster_.Apply(Added("m", {.cpu = 200}));
+  SubmitGang(2, {.minimum = 2});
+  cluster_.Round();
+  ASSERT_EQ(RunningOf(2), 2);
+  cluster_.Apply(Removed("m"));  // Nothing of it was told.
+  EXPECT_TRUE(GangsAt(0).IsClosed(KeyOf(1)));
+}
+
 TEST_F(GangsTest, FindsThoseThatHaveEnoughTasksOldestFirst) {
   cluster_.Apply(Added("m", {.cpu = 1000}));
   const auto submit = [&](uint64_t uid, const char* job, int64_t now_ms,

@@ -18,7 +18,8 @@ class Writer {
     for (const auto& [id, job] : state_.jobs()) {
       Line("job ", id.value, " uuid=", Text(job->uuid),
            " name=", Text(job->name), " gang=", job->gang.minimum, " for ",
-           job->gang.timeout_ms, " tasks=", job->task_count);
+           job->gang.timeout_ms, " tasks=", job->task_count,
+           " completed=", job->completed_count, " started=", job->was_started);
     }
     for (const auto& [id, machine] : state_.machines()) WriteMachine(*machine);
     for (const auto& [id, task] : state_.tasks()) WriteTask(*task);
