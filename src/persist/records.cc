@@ -82,14 +82,11 @@ v1::StoredTask Encoder::Encode(const Task& task) const {
   stored.set_pu(task.pu);
   stored.set_expected_removals(task.expected_removals);
   stored.set_is_muted(task.is_muted);
-  stored.set_holder_count(task.holder_count);
   stored.set_is_evicted(task.is_evicted);
-  for (const SharedLoad& load : task.shared_loads) {
-    v1::StoredSharedLoad* stored_load = stored.add_shared_loads();
-    stored_load->set_machine_id(load.machine.value);
-    AddAmounts(load.usage, stored_load->mutable_request());
-    *stored_load->mutable_host_ports() = sluice::Encode(load.host_ports);
+  for (const TaskId id : task.earlier_holders) {
+    stored.add_earlier_holders(id.value);
   }
+  stored.set_is_displaced(task.is_displaced);
   return stored;
 }
 
@@ -152,6 +149,7 @@ v1::StoredCounters Encoder::EncodeCounters() const {
   stored.set_next_task_sequence(counters.next_task_sequence);
   stored.set_next_delta_sequence(counters.next_delta_sequence);
   stored.set_version(counters.version);
+  stored.set_last_own_task_id(counters.last_own_task_id);
   for (ResourceIndex i = kBuiltinResourceCount; i < state_.resource_count();
        ++i) {
     stored.add_extended_resources(state_.ResourceName(i));

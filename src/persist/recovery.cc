@@ -84,7 +84,7 @@ class Recovery {
   explicit Recovery(ClusterState* state) : state_(*state) {}
 
   absl::Status Add(std::string_view key, std::string_view value);
-  void Finish();
+  absl::Status Finish();
 
  private:
   absl::Status AddRecord(std::string_view key, std::string_view value);
@@ -97,13 +97,19 @@ class Recovery {
   absl::Status AddMessage(const v1::StoredDelta& stored);
 
   absl::StatusOr<NamedAmounts> ToNamed(const StoredAmounts& stored);
-  absl::StatusOr<std::vector<SharedLoad>> SharedLoads(
-      const v1::StoredTask& stored);
+  // Of formats before 4.
+  absl::Status AddUnnamedHolders(const v1::StoredTask& stored);
 
   ClusterState& state_;
   std::optional<StateCounters> counters_;
   // Of two tasks with one sequence the queue would lose one.
   absl::flat_hash_set<uint64_t> task_sequences_;
+  struct UnnamedHolder {
+    TaskId uid;
+    std::optional<MachineId> machine;
+    TaskSpec load;
+  };
+  std::vector<UnnamedHolder> unnamed_holders_;
 };
 
 absl::Status Recovery::Add(std::string_view key, std::string_view value) {
@@ -149,7 +155,8 @@ absl::Status Recovery::AddMessage(const v1::StoredCounters& stored) {
                             .next_machine_id = stored.next_machine_id(),
                             .next_task_sequence = stored.next_task_sequence(),
                             .next_delta_sequence = stored.next_delta_sequence(),
-                            .version = stored.version()};
+                            .version = stored.version(),
+                            .last_own_task_id = stored.last_own_task_id()};
   for (const std::string& name : stored.extended_resources()) {
     RETURN_IF_ERROR(state_.RestoreResourceName(name));
   }
@@ -230,10 +237,13 @@ absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
   task.machine = {stored.machine_id()};
   task.pu = stored.pu();
   task.expected_removals = stored.expected_removals();
-  task.holder_count = stored.holder_count();
+  for (const uint64_t id : stored.earlier_holders()) {
+    task.earlier_holders.push_back({id});
+  }
+  task.is_displaced = stored.is_displaced();
   task.is_muted = stored.is_muted();
   task.is_evicted = stored.is_evicted();
-  ASSIGN_OR_RETURN(task.shared_loads, SharedLoads(stored));
+  RETURN_IF_ERROR(AddUnnamedHolders(stored));
   TaskSpec spec;
   spec.name = stored.spec().name();
   spec.task_namespace = stored.spec().namespace_();
@@ -265,8 +275,14 @@ absl::Status Recovery::AddMessage(const v1::StoredDelta& stored) {
                               .is_repeat = stored.is_repeat()});
 }
 
-void Recovery::Finish() {
-  if (counters_.has_value()) state_.RestoreCounters(*counters_);
+absl::Status Recovery::Finish() {
+  if (!counters_.has_value()) return absl::OkStatus();
+  RETURN_IF_ERROR(state_.RestoreHolders());
+  state_.RestoreCounters(*counters_);
+  for (const auto& [uid, machine, load] : unnamed_holders_) {
+    RETURN_IF_ERROR(state_.RestoreLoadOfHolder(uid, machine, load));
+  }
+  return absl::OkStatus();
 }
 
 // Errors: amounts that no sum can be, and more names than there may be.
@@ -284,17 +300,20 @@ absl::StatusOr<NamedAmounts> Recovery::ToNamed(const StoredAmounts& stored) {
   return amounts;
 }
 
-absl::StatusOr<std::vector<SharedLoad>> Recovery::SharedLoads(
-    const v1::StoredTask& stored) {
-  std::vector<SharedLoad> loads;
+absl::Status Recovery::AddUnnamedHolders(const v1::StoredTask& stored) {
+  const TaskId uid = {stored.uid()};
   for (const v1::StoredSharedLoad& load : stored.shared_loads()) {
-    ASSIGN_OR_RETURN(const NamedAmounts usage, ToNamed(load.request()));
-    ASSIGN_OR_RETURN(Resources resources, state_.FromNamed(usage));
-    ASSIGN_OR_RETURN(std::vector<HostPort> ports, Decode(load.host_ports()));
-    loads.push_back(
-        {{load.machine_id()}, std::move(resources), std::move(ports)});
+    TaskSpec spec;
+    ASSIGN_OR_RETURN(NamedAmounts usage, ToNamed(load.request()));
+    spec.request = WithoutOnePod(std::move(usage));
+    ASSIGN_OR_RETURN(spec.rules.host_ports, Decode(load.host_ports()));
+    unnamed_holders_.push_back({uid, MachineId{load.machine_id()}, spec});
   }
-  return loads;
+  // Those that never ran.
+  for (int i = stored.shared_loads_size() + 1; i < stored.holder_count(); ++i) {
+    unnamed_holders_.push_back({uid, std::nullopt, {}});
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -306,8 +325,7 @@ absl::Status Recover(const Store& store, ClusterState* state) {
       store.Scan("", [&](std::string_view key, std::string_view value) {
         return recovery.Add(key, value);
       }));
-  recovery.Finish();
-  return absl::OkStatus();
+  return recovery.Finish();
 }
 
 }  // namespace sluice

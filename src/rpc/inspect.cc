@@ -279,13 +279,24 @@ const Task* FindTask(const ClusterState& state,
   return nullptr;
 }
 
+std::string DisplacedText(const CoreView& view, const Task& task) {
+  if (!task.successor.has_value()) {
+    return "its client gave its uid to another task, and has not submitted it "
+           "again";
+  }
+  const Task* successor = view.scheduler.state().FindTask(*task.successor);
+  return StrCat("its client gave its uid ", successor->id.value, " to '",
+                successor->name, "'");
+}
+
 // Why a task is not waiting for a machine; empty if it is.
 std::string NotWaiting(const CoreView& view, const Task& task) {
   switch (task.state) {
     case TaskState::kPending:
+      if (task.is_displaced) return DisplacedText(view, task);
       if (task.is_muted) {
-        return "its client has removed it, and has yet to remove another task "
-               "of the same uid";
+        return "its client has removed another task of the same uid, and knows "
+               "the uid no more until it submits it again";
       }
       if (!task.quarantine_reason.empty()) {
         return StrCat("quarantined: ", task.quarantine_reason);
@@ -293,10 +304,12 @@ std::string NotWaiting(const CoreView& view, const Task& task) {
       return "";
     case TaskState::kRunning: {
       const Machine* machine = view.scheduler.state().FindMachine(task.machine);
-      return StrCat("runs on machine '", machine->name, "'",
-                    machine->is_present ? "" : ", which has gone away",
-                    task.is_evicted ? ", and was told to leave it" : "",
-                    PlacementText(task, *machine, view.last_round));
+      return StrCat(
+          "runs on machine '", machine->name, "'",
+          machine->is_present ? "" : ", which has gone away",
+          task.is_evicted ? ", and was told to leave it" : "",
+          task.is_displaced ? StrCat("; ", DisplacedText(view, task)) : "",
+          PlacementText(task, *machine, view.last_round));
     }
     case TaskState::kCompleted:
       return "completed";

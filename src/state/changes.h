@@ -43,6 +43,8 @@ struct StateCounters {
   uint64_t next_task_sequence = 0;
   uint64_t next_delta_sequence = 0;
   uint64_t version = 0;
+  // Of displaced tasks, dealt downwards; 0: none yet.
+  uint64_t last_own_task_id = 0;
 };
 
 }  // namespace sluice

@@ -9,6 +9,8 @@
 #include "base/int128.h"
 #include "base/limits.h"
 #include "base/strings.h"
+#include "state/machine_commands.h"
+#include "state/task_commands.h"
 
 namespace sluice {
 namespace {
@@ -18,8 +20,6 @@ auto* FindIn(const Map& map, const Key& key) {
   const auto it = map.find(key);
   return it == map.end() ? nullptr : it->second.get();
 }
-
-Resources OnePod() { return Resources(0, 0, 0, 1); }
 
 // Parts per million of `capacity` that `load` is in its scarcest resource.
 int64_t DominantShare(const Resources& load, const Resources& capacity) {
@@ -49,6 +49,12 @@ void ReleaseUnit(const Task& task, const ClusterState::TaskMap& tasks,
   }
 }
 
+// As bridges name pods: "namespace/name", which no two have at one time.
+bool IsPodName(const std::string& name) {
+  const size_t slash = name.find('/');
+  return slash != std::string::npos && slash > 0 && slash + 1 < name.size();
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------------------
@@ -59,274 +65,19 @@ ClusterState::ClusterState() : class_names_(kRecentClassesMax) {}
 ClusterState::~ClusterState() = default;
 
 Ack ClusterState::Apply(const Command& command, int64_t now_ms) {
+  TaskCommands about_tasks(now_ms, this);
+  MachineCommands about_machines(now_ms, this);
   const Ack ack = std::visit(
-      [&](const auto& one) { return ApplyOne(one, now_ms); }, command);
+      [&](const auto& one) {
+        if constexpr (requires { about_tasks.Apply(one); }) {
+          return about_tasks.Apply(one);
+        } else {
+          return about_machines.Apply(one);
+        }
+      },
+      command);
   resources_.FreeUnused();
   return ack;
-}
-
-Ack ClusterState::ApplyOne(const SubmitTask& command, int64_t now_ms) {
-  Task* task = MutableTask(command.task);
-  if (task != nullptr && task->state != TaskState::kRemoved) {
-    if (command.reject_if_known) return Ack::kAlreadyExists;
-    Resubmit(task, command, now_ms);
-    return Ack::kOk;
-  }
-  int32_t earlier_removals = 0;
-  if (task != nullptr) {
-    earlier_removals = task->expected_removals;
-    Erase(task);
-  }
-  auto owned = std::make_unique<Task>();
-  task = owned.get();
-  task->id = command.task;
-  tasks_.emplace(command.task, std::move(owned));
-  task->expected_removals = earlier_removals + 1;
-  task->submitted_ms = now_ms;
-  task->sequence = counters_.next_task_sequence++;
-  task->job = JobFor(command);
-  Describe(task, command.spec);
-  EnterQueue(task);
-  return Ack::kOk;
-}
-
-void ClusterState::Resubmit(Task* task, const SubmitTask& command,
-                            int64_t now_ms) {
-  ++reused_uid_count_;
-  LeaveQueue(*task);
-  ++task->expected_removals;
-  task->is_muted = false;
-  const bool is_same_task = task->name == command.spec.name;
-  if (task->state == TaskState::kRunning) {
-    Machine* machine = MutableMachine(task->machine);
-    if (!is_same_task && !IsUntold(task->id)) {
-      // The earlier task goes on running: its load stays, without a name.
-      resources_.Acquire(task->class_key.request);
-      task->shared_loads.push_back({machine->id, task->class_key.request,
-                                    task->class_key.rules->host_ports});
-      machine->AddLoad(task->class_key.request,
-                       task->class_key.rules->host_ports);
-      ++machine->shared_load_count;
-      Unplace(task);
-    } else if (!is_same_task || !machine->IsUsable()) {
-      Unplace(task);
-    } else if (WaitingDelta(task->id) == nullptr) {
-      // A client that restarted asks again for what it was told before.
-      AppendDelta(*task, /*is_repeat=*/true);
-    }
-  }
-  if (!is_same_task) ++task->holder_count;
-  if (!is_same_task || task->state != TaskState::kRunning) {
-    if (!is_same_task || task->state != TaskState::kPending) {
-      task->submitted_ms = now_ms;
-      task->sequence = counters_.next_task_sequence++;
-    }
-    task->state = TaskState::kPending;
-  }
-  const JobId former_job = task->job;
-  const bool is_counted =
-      task->state == TaskState::kRunning && !task->is_evicted;
-  if (is_counted) --jobs_.at(former_job)->running_count;
-  task->job = JobFor(command);
-  if (is_counted) ++jobs_.at(task->job)->running_count;
-  LeaveJob(former_job);
-  Describe(task, command.spec);
-  EnterQueue(task);
-}
-
-Ack ClusterState::ApplyOne(const UpdateTask& command, int64_t /*now_ms*/) {
-  Task* task = MutableTask(command.task);
-  if (task == nullptr || task->state == TaskState::kRemoved) {
-    return Ack::kNotFound;
-  }
-  // About an earlier holder of the uid, of which only the load is known.
-  if (task->holder_count > 1 && task->name != command.spec.name) {
-    return Ack::kOk;
-  }
-  LeaveQueue(*task);
-  Describe(task, command.spec);
-  EnterQueue(task);
-  return Ack::kOk;
-}
-
-Ack ClusterState::ApplyOne(const CompleteTask& command, int64_t /*now_ms*/) {
-  return Finish(command.task, TaskState::kCompleted);
-}
-
-Ack ClusterState::ApplyOne(const FailTask& command, int64_t /*now_ms*/) {
-  return Finish(command.task, TaskState::kFailed);
-}
-
-Ack ClusterState::Finish(TaskId id, TaskState state) {
-  Task* task = MutableTask(id);
-  if (task == nullptr || task->state == TaskState::kRemoved) {
-    return Ack::kNotFound;
-  }
-  // Nobody knows whose report it is.
-  if (task->holder_count > 1) return Ack::kOk;
-  LeaveQueue(*task);
-  DeleteDeltas(id);
-  if (task->state == TaskState::kRunning) Vacate(task);
-  const bool completes =
-      state == TaskState::kCompleted && task->state != TaskState::kCompleted;
-  if (completes) NoteCompleted(task->job);
-  task->state = state;
-  Touch(*task);
-  return Ack::kOk;
-}
-
-Ack ClusterState::ApplyOne(const RemoveTask& command, int64_t /*now_ms*/) {
-  Task* task = MutableTask(command.task);
-  if (task == nullptr) return Ack::kNotFound;
-  --task->expected_removals;
-  Touch(*task);
-  if (task->state == TaskState::kRemoved) {
-    if (task->expected_removals == 0) Erase(task);
-    return Ack::kOk;
-  }
-  LeaveQueue(*task);
-  const bool is_untold = IsUntold(task->id);
-  DeleteDeltas(task->id);
-  if (--task->holder_count > 0) {
-    if (is_untold && task->state == TaskState::kRunning) Unplace(task);
-    task->is_muted = true;
-    // As many loads may be left as there are earlier holders.
-    while (std::ssize(task->shared_loads) >= task->holder_count) {
-      FreeOldestSharedLoad(task);
-    }
-    return Ack::kOk;
-  }
-  if (task->state == TaskState::kRunning) Vacate(task);
-  while (!task->shared_loads.empty()) FreeOldestSharedLoad(task);
-  LeaveJob(task->job);
-  if (task->expected_removals == 0) {
-    Erase(task);
-    return Ack::kOk;
-  }
-  // Submitted more than once under one name: a client that restarted removes
-  // it once, one that repeats itself as often as it submitted.
-  task->state = TaskState::kRemoved;
-  task->holder_count = 0;
-  removed_.insert(task->id);
-  if (removed_.size() > kRemovedTasksMax) {
-    Erase(MutableTask(*removed_.begin()));
-  }
-  return Ack::kOk;
-}
-
-Ack ClusterState::ApplyOne(const AddMachine& command, int64_t now_ms) {
-  const MachineSpec& spec = command.spec;
-  const Machine* known = FindMachine(spec.uuid);
-  const bool returns = known != nullptr && !known->is_present;
-  const auto is_taken = [&](const std::string& uuid) {
-    const auto it = machine_ids_.find(uuid);
-    return it != machine_ids_.end() && !(returns && it->second == known->id);
-  };
-  if (is_taken(spec.uuid) ||
-      std::ranges::any_of(spec.pus, is_taken, &MachineSpec::Pu::uuid) ||
-      std::ranges::any_of(spec.other_uuids, is_taken)) {
-    return Ack::kAlreadyExists;
-  }
-  Machine* machine = nullptr;
-  if (returns) {
-    machine = MutableMachine(known->id);
-    departed_.erase(machine->id);
-  } else {
-    auto owned = std::make_unique<Machine>();
-    machine = owned.get();
-    machine->id = {counters_.next_machine_id++};
-    machine->uuid = spec.uuid;
-    machines_.emplace(machine->id, std::move(owned));
-  }
-  machine->is_present = true;
-  Describe(machine, spec, /*keep_tree=*/false, now_ms);
-  return Ack::kOk;
-}
-
-Ack ClusterState::ApplyOne(const UpdateMachine& command, int64_t now_ms) {
-  const Machine* known = FindMachine(command.spec.uuid);
-  if (known == nullptr) return Ack::kNotFound;
-  Describe(MutableMachine(known->id), command.spec, /*keep_tree=*/true, now_ms);
-  return Ack::kOk;
-}
-
-Ack ClusterState::ApplyOne(const RemoveMachine& command, int64_t /*now_ms*/) {
-  const Machine* known = FindMachine(command.uuid);
-  if (known == nullptr) return Ack::kNotFound;
-  if (!known->is_present) return Ack::kOk;
-  Machine* machine = MutableMachine(known->id);
-  machine->is_present = false;
-  Touch(*machine);
-  // What no client was told of never happened; the others may go on running.
-  const std::vector<TaskId> tasks(machine->tasks.begin(), machine->tasks.end());
-  for (const TaskId id : tasks) {
-    const Delta* waiting = WaitingDelta(id);
-    if (waiting != nullptr) Revoke(Delta(*waiting));
-  }
-  departed_.insert(machine->id);
-  if (departed_.size() > kDepartedMachinesMax) {
-    for (const MachineId id : departed_) {
-      if (!FindMachine(id)->IsEmpty()) continue;
-      DropMachine(id);
-      break;
-    }
-  }
-  return Ack::kOk;
-}
-
-Ack ClusterState::ApplyOne(const AddForeignPod& command, int64_t /*now_ms*/) {
-  const auto it = machine_ids_.find(command.machine_uuid);
-  if (it == machine_ids_.end()) return Ack::kNotFound;
-  absl::StatusOr<Resources> usage = FromNamed(command.usage);
-  if (!usage.ok()) return Ack::kNotFound;
-  RemoveForeign(command.name);
-  Machine* machine = MutableMachine(it->second);
-  *usage += OnePod();
-  resources_.Acquire(*usage);
-  machine->used += *usage;
-  machine->foreign_pods.emplace(command.name, *std::move(usage));
-  Touch(*machine);
-  foreign_pod_machines_[command.name] = machine->id;
-  return Ack::kOk;
-}
-
-Ack ClusterState::ApplyOne(const RemoveForeignPod& command,
-                           int64_t /*now_ms*/) {
-  const auto it = foreign_pod_machines_.find(command.name);
-  if (it == foreign_pod_machines_.end()) return Ack::kNotFound;
-  // A late report about where the pod was before must not end where it is.
-  const auto named = machine_ids_.find(command.machine_uuid);
-  if (!command.machine_uuid.empty() &&
-      (named == machine_ids_.end() || named->second != it->second)) {
-    return Ack::kNotFound;
-  }
-  RemoveForeign(command.name);
-  return Ack::kOk;
-}
-
-void ClusterState::RemoveForeign(const std::string& name) {
-  const auto it = foreign_pod_machines_.find(name);
-  if (it == foreign_pod_machines_.end()) return;
-  Machine* machine = MutableMachine(it->second);
-  const auto pod = machine->foreign_pods.find(name);
-  const Resources usage = pod->second;
-  machine->foreign_pods.erase(pod);
-  Touch(*machine);
-  foreign_pod_machines_.erase(it);
-  resources_.Release(usage);
-  Release(usage, machine);
-}
-
-Ack ClusterState::ApplyOne(const ReportTaskUsage& command, int64_t /*now_ms*/) {
-  const Task* task = FindTask(command.task);
-  return task == nullptr || task->state == TaskState::kRemoved ? Ack::kNotFound
-                                                               : Ack::kOk;
-}
-
-Ack ClusterState::ApplyOne(const ReportMachineUsage& command,
-                           int64_t /*now_ms*/) {
-  return machine_ids_.contains(command.machine_uuid) ? Ack::kOk
-                                                     : Ack::kNotFound;
 }
 
 // ---------------------------------------------------------------------------
@@ -361,7 +112,9 @@ void ClusterState::PlaceOn(Task* task, Machine* machine, int64_t now_ms) {
 bool ClusterState::CanPreempt(const Task& task) const {
   // While a uid has several holders an end that was acknowledged may have been
   // this task's, and after a removal its client knows the uid no more.
-  if (task.is_evicted || task.holder_count > 1 || task.is_muted) return false;
+  if (task.is_evicted || !task.earlier_holders.empty() || task.is_muted) {
+    return false;
+  }
   // Of a placement under way it is not known whether it arrives.
   return WaitingDelta(task.id) != nullptr || !deltas_of_task_.contains(task.id);
 }
@@ -515,16 +268,6 @@ void ClusterState::Vacate(Task* task) {
   Touch(*task);
 }
 
-void ClusterState::FreeOldestSharedLoad(Task* task) {
-  const SharedLoad load = task->shared_loads.front();
-  task->shared_loads.erase(task->shared_loads.begin());
-  Machine* machine = MutableMachine(load.machine);
-  --machine->shared_load_count;
-  machine->ReleasePorts(load.host_ports);
-  resources_.Release(load.usage);
-  Release(load.usage, machine);
-}
-
 void ClusterState::Release(const Resources& load, Machine* machine) {
   const bool is_exact = !machine->used.IsSaturated();
   machine->used -= load;
@@ -534,13 +277,6 @@ void ClusterState::Release(const Resources& load, Machine* machine) {
   for (const auto& [name, usage] : machine->foreign_pods) sum += usage;
   for (const TaskId id : machine->tasks) {
     sum += FindTask(id)->class_key.request;
-  }
-  if (machine->shared_load_count > 0) {
-    for (const auto& [id, task] : tasks_) {
-      for (const SharedLoad& shared : task->shared_loads) {
-        if (shared.machine == machine->id) sum += shared.usage;
-      }
-    }
   }
   machine->used = sum;
 }
@@ -628,8 +364,36 @@ void ClusterState::LeaveJob(JobId id) {
   changes_.jobs.insert(id);
 }
 
+const Task* ClusterState::FindTaskOfClient(TaskId id) const {
+  const Task* task = FindTask(id);
+  return task == nullptr || task->is_displaced ||
+                 task->state == TaskState::kRemoved
+             ? nullptr
+             : task;
+}
+
+TaskId ClusterState::NextOwnTaskId() {
+  changes_.counters = true;
+  do {
+    --counters_.last_own_task_id;
+  } while (tasks_.contains({counters_.last_own_task_id}));
+  return {counters_.last_own_task_id};
+}
+
+void ClusterState::SetName(Task* task, const std::string& name) {
+  const auto it = named_tasks_.find(task->name);
+  if (it != named_tasks_.end() && it->second == task->id) {
+    named_tasks_.erase(it);
+  }
+  task->name = name;
+  if (task->IsLive() && IsPodName(name)) {
+    named_tasks_.try_emplace(name, task->id);
+  }
+}
+
 void ClusterState::Erase(Task* task) {
   const TaskId id = task->id;
+  SetName(task, "");
   ReleaseLabels(&task->labels);
   resources_.Release(task->class_key.request);
   avoided_owners_.SetOwner(task, Owner());
@@ -638,25 +402,6 @@ void ClusterState::Erase(Task* task) {
   removed_.erase(id);
   tasks_.erase(id);
   changes_.tasks.insert(id);
-}
-
-void ClusterState::DropMachine(MachineId id) {
-  Machine* machine = MutableMachine(id);
-  Touch(*machine);
-  SetAvoids(machine, {});
-  resources_.Release(machine->allocatable);
-  resources_.Release(machine->capacity);
-  for (const ProcessingUnit& pu : machine->pus) {
-    resources_.Release(pu.capacity);
-  }
-  peers_.Drop(*machine);
-  described_machines_[id] = kAllFields;
-  no_execute_machines_.erase(id);
-  machine_ids_.erase(machine->uuid);
-  for (const ProcessingUnit& pu : machine->pus) machine_ids_.erase(pu.uuid);
-  for (const std::string& uuid : machine->other_uuids) machine_ids_.erase(uuid);
-  departed_.erase(id);
-  machines_.erase(id);
 }
 
 const Task* ClusterState::FindTask(TaskId id) const {

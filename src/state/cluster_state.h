@@ -143,6 +143,12 @@ class ClusterState {
                               const std::vector<int64_t>& taints_since_ms);
   absl::Status RestoreTask(const Task& task, const TaskSpec& spec);
   absl::Status RestoreDelta(const Delta& delta);
+  // After all tasks: those who share a uid.
+  absl::Status RestoreHolders();
+  // After the counters, as a change: one of whom only the load is known, if
+  // any.
+  absl::Status RestoreLoadOfHolder(TaskId uid, std::optional<MachineId> machine,
+                                   const TaskSpec& load);
   // Also ends all deliveries without success, which may undo placements: these
   // are changes as any other.
   void RestoreCounters(const StateCounters& counters);
@@ -151,31 +157,23 @@ class ClusterState {
   absl::StatusOr<Resources> FromNamed(const NamedAmounts& amounts);
 
  private:
-  Ack ApplyOne(const SubmitTask& command, int64_t now_ms);
-  Ack ApplyOne(const UpdateTask& command, int64_t now_ms);
-  Ack ApplyOne(const CompleteTask& command, int64_t now_ms);
-  Ack ApplyOne(const FailTask& command, int64_t now_ms);
-  Ack ApplyOne(const RemoveTask& command, int64_t now_ms);
-  Ack ApplyOne(const AddMachine& command, int64_t now_ms);
-  Ack ApplyOne(const UpdateMachine& command, int64_t now_ms);
-  Ack ApplyOne(const RemoveMachine& command, int64_t now_ms);
-  Ack ApplyOne(const AddForeignPod& command, int64_t now_ms);
-  Ack ApplyOne(const RemoveForeignPod& command, int64_t now_ms);
-  Ack ApplyOne(const ReportTaskUsage& command, int64_t now_ms);
-  Ack ApplyOne(const ReportMachineUsage& command, int64_t now_ms);
+  friend class MachineCommands;
+  friend class TaskCommands;
 
   // For a change: they count a new version.  Whether the record changes too is
   // for the caller to say with Touch.
   Task* MutableTask(TaskId id);
   Machine* MutableMachine(MachineId id);
   JobId JobFor(const SubmitTask& command);
-  // Notes what a gang has behind it.
   void NoteStarted(JobId id);
   void NoteCompleted(JobId id);
   void LeaveJob(JobId id);
 
-  void Resubmit(Task* task, const SubmitTask& command, int64_t now_ms);
-  Ack Finish(TaskId id, TaskState state);
+  // Of a command about a uid: none of the state's own, and not removed.
+  const Task* FindTaskOfClient(TaskId id) const;
+  TaskId NextOwnTaskId();
+  // Also after its state has changed.
+  void SetName(Task* task, const std::string& name);
   void Describe(Task* task, const TaskSpec& spec);
   // An update keeps the tree, and the amounts where it states none.
   void Describe(Machine* machine, const MachineSpec& spec, bool keep_tree,
@@ -200,7 +198,6 @@ class ClusterState {
   void SetEvicted(Task* task, bool is_evicted);
   // Takes `load` off the machine.  REQUIRES: nothing accounts for it any more.
   void Release(const Resources& load, Machine* machine);
-  void FreeOldestSharedLoad(Task* task);
   int32_t RoomiestPu(const Machine& machine, const Resources& request) const;
   void AppendDelta(const Task& task, bool is_repeat);
   // The last delta of the task, if it is in the outbox and in nobody's hands.
@@ -212,8 +209,6 @@ class ClusterState {
   // Undoes what a client was to be told by a delta whose machine went away.
   void Revoke(const Delta& delta);
   void NoteIfNoExecute(const Machine& machine);
-  void RemoveForeign(const std::string& name);
-  void DropMachine(MachineId id);
   void Erase(Task* task);
   void Touch(const Task& task) { changes_.tasks.insert(task.id); }
   void Touch(const Machine& machine) { changes_.machines.insert(machine.id); }
@@ -231,6 +226,8 @@ class ClusterState {
   absl::btree_set<MachineId> departed_;
 
   absl::flat_hash_map<std::string, JobId> job_ids_;
+  // Of tasks that wait or run and are named as pods are: "namespace/name".
+  absl::flat_hash_map<std::string, TaskId> named_tasks_;
   absl::flat_hash_map<std::string, MachineId> machine_ids_;  // Of all trees.
   absl::flat_hash_map<std::string, MachineId> foreign_pod_machines_;
 

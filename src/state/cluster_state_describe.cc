@@ -29,7 +29,7 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   task->quarantine_reason = request.ok()
                                 ? spec.quarantine_reason
                                 : std::string(request.status().message());
-  task->name = spec.name;
+  SetName(task, spec.name);
   Touch(*task);
   ++counters_.version;
   changes_.counters = true;

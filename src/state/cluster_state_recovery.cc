@@ -8,6 +8,7 @@
 
 #include "base/strings.h"
 #include "state/cluster_state.h"
+#include "state/machine_commands.h"
 
 namespace sluice {
 
@@ -57,7 +58,7 @@ absl::Status ClusterState::RestoreMachine(
   if (!is_present) departed_.insert(id);
   for (const AddForeignPod& pod : foreign_pods) {
     if (foreign_pod_machines_.contains(pod.name) ||
-        ApplyOne(pod, 0) != Ack::kOk) {
+        MachineCommands(0, this).Apply(pod) != Ack::kOk) {
       return error("one of its foreign pods is not possible");
     }
   }
@@ -78,13 +79,6 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
   if (!tasks_.emplace(stored.id, std::move(owned)).second) {
     return error("stored twice");
   }
-  for (const SharedLoad& load : stored.shared_loads) {
-    Machine* machine = MutableMachine(load.machine);
-    if (machine == nullptr) return error("a machine it used is not stored");
-    resources_.Acquire(load.usage);
-    machine->AddLoad(load.usage, load.host_ports);
-    ++machine->shared_load_count;
-  }
   // Described as it waits, then put where it was.
   task->state = TaskState::kPending;
   TaskSpec sound = spec;
@@ -92,6 +86,7 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
   Describe(task, sound);
   task->quarantine_reason = spec.quarantine_reason;
   task->state = stored.state;
+  SetName(task, task->name);
   if (is_removed) {
     removed_.insert(task->id);
     return absl::OkStatus();
@@ -108,10 +103,51 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
     Occupy(task, machine, stored.pu);
   }
   if (task->is_evicted &&
-      (task->state != TaskState::kRunning || task->holder_count > 1)) {
+      (task->state != TaskState::kRunning || !task->earlier_holders.empty())) {
     return error("it is told to leave, and does not run alone under its uid");
   }
   EnterQueue(task);
+  return absl::OkStatus();
+}
+
+absl::Status ClusterState::RestoreHolders() {
+  for (const auto& [id, task] : tasks_) {
+    for (const TaskId earlier : task->earlier_holders) {
+      const auto it = tasks_.find(earlier);
+      if (it == tasks_.end() || !it->second->is_displaced ||
+          it->second->successor.has_value()) {
+        return absl::DataLossError(
+            StrCat("task ", id.value, ": an earlier holder of its uid, ",
+                   earlier.value, ", is not stored as one"));
+      }
+      it->second->successor = id;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ClusterState::RestoreLoadOfHolder(TaskId uid,
+                                               std::optional<MachineId> machine,
+                                               const TaskSpec& load) {
+  Task* holder = MutableTask(uid);
+  Task earlier;
+  earlier.id = NextOwnTaskId();
+  earlier.job = holder->job;
+  earlier.sequence = counters_.next_task_sequence++;
+  earlier.is_displaced = true;
+  earlier.is_muted = true;
+  if (machine.has_value()) {
+    earlier.state = TaskState::kRunning;
+    earlier.machine = *machine;
+    const Machine* on = FindMachine(*machine);
+    earlier.pu = on == nullptr ? kNoPu : RoomiestPu(*on, Resources());
+  }
+  if (const absl::Status status = RestoreTask(earlier, load); !status.ok()) {
+    return status;
+  }
+  MutableTask(earlier.id)->successor = uid;
+  holder->earlier_holders.push_back(earlier.id);
+  Touch(*holder);
   return absl::OkStatus();
 }
 

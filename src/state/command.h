@@ -61,7 +61,8 @@ struct SubmitTask {
   std::string job_name;
   Gang gang;
   TaskSpec spec;
-  // Answer kAlreadyExists for a uid that is known, instead of counting it.
+  // Answer kAlreadyExists for a uid that is known, instead of counting it, and
+  // take a known "namespace/name" under a new uid for another task.
   bool reject_if_known = false;
 };
 struct UpdateTask {

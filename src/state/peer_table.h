@@ -151,6 +151,8 @@ class PeerTable {
   const SelectorSet* MeaningOf(TaskId task) const;
   // REQUIRES: the task is not added.
   void Erase(TaskId task);
+  // The task has another id from now on.
+  void Rename(TaskId from, TaskId to);
 
   // A task that runs, as it stands in the state; until Remove() nothing about
   // it may change.

@@ -1,6 +1,7 @@
 #include "property/cluster_model.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/strings.h"
 
@@ -48,50 +49,104 @@ void ClusterModel::Unplace(Task* task) {
   task->phase = Phase::kWaiting;
   task->machine.clear();
   task->reports.clear();
-  task->is_owed_repeat = false;
+  task->is_owed_report = false;
   task->is_told = false;
 }
 
-Ack ClusterModel::ApplyOne(const SubmitTask& command) {
-  Task* known = Live(command.task);
-  if (known == nullptr) {
-    const int owed = tasks_[command.task].removals;
-    Task& task = tasks_[command.task] = Task();
-    task.removals = owed + 1;
-    Describe(&task, command.spec);
-    return Ack::kOk;
+std::optional<ClusterModel::Task> ClusterModel::TakeOut(const std::string& name,
+                                                        TaskId except) {
+  if (name.find('/') == std::string::npos) return std::nullopt;
+  const auto is_meant = [&](const Task& task) {
+    return task.name == name &&
+           (task.phase == Phase::kWaiting || task.phase == Phase::kPlaced);
+  };
+  const auto take = [&](std::vector<Task>* tasks) -> std::optional<Task> {
+    const auto it = std::ranges::find_if(*tasks, is_meant);
+    if (it == tasks->end()) return std::nullopt;
+    Task task = *it;
+    tasks->erase(it);
+    return task;
+  };
+  if (tasks_.contains(except) && is_meant(tasks_.at(except))) {
+    return std::nullopt;
   }
-  Task& task = *known;
-  ++task.removals;
-  task.is_muted = false;
-  const bool is_same = task.name == command.spec.name;
-  if (task.phase == Phase::kPlaced) {
-    const bool has_queued = std::ranges::any_of(
-        task.reports,
-        [](const auto& entry) { return !entry.second.is_in_flight; });
-    if (!is_same) {
-      if (task.is_told) {
-        task.shared_loads.push_back(
-            {task.machine, task.request, task.rules.host_ports});
-      }
-      Unplace(&task);
+  if (auto task = take(&unclaimed_)) return task;
+  for (auto it = tasks_.begin(); it != tasks_.end(); ++it) {
+    if (auto task = take(&it->second.earlier)) {
+      --it->second.removals;
+      return task;
+    }
+    if (!is_meant(it->second)) continue;
+    Task task = it->second;
+    tasks_.erase(it);
+    for (const Task& earlier : task.earlier) unclaimed_.push_back(earlier);
+    task.earlier.clear();
+    return task;
+  }
+  return std::nullopt;
+}
+
+void ClusterModel::ForEach(
+    const std::function<void(const Task&)>& visit) const {
+  for (const auto& [id, task] : tasks_) {
+    visit(task);
+    for (const Task& earlier : task.earlier) visit(earlier);
+  }
+  for (const Task& task : unclaimed_) visit(task);
+}
+
+Ack ClusterModel::ApplyOne(const SubmitTask& command) {
+  std::optional<Task> known_name = TakeOut(command.spec.name, command.task);
+  Task* known = Live(command.task);
+  if (known != nullptr && !known_name.has_value() &&
+      known->name == command.spec.name) {
+    Task& task = *known;
+    ++task.removals;
+    task.is_muted = false;
+    if (task.phase != Phase::kPlaced) {
+      task.phase = Phase::kWaiting;
     } else if (!IsUsable(task.machine)) {
       Unplace(&task);
     } else {
-      task.is_owed_repeat = !has_queued;
+      task.is_owed_report = std::ranges::all_of(
+          task.reports,
+          [](const auto& entry) { return entry.second.is_in_flight; });
     }
-  } else {
-    task.phase = Phase::kWaiting;
+    Describe(&task, command.spec);
+    return Ack::kOk;
   }
-  if (!is_same) ++task.holders;
+  Task task;
+  if (known_name.has_value()) {
+    task = *known_name;
+    task.reports.clear();
+    task.is_owed_report = task.phase == Phase::kPlaced;
+    if (task.is_owed_report && !IsUsable(task.machine)) Unplace(&task);
+  }
+  task.removals = 1;
+  task.is_muted = false;
+  if (const auto it = tasks_.find(command.task); it != tasks_.end()) {
+    task.removals += it->second.removals;
+    if (known != nullptr) {
+      task.earlier = std::exchange(known->earlier, {});
+      task.earlier.push_back(*known);
+      Task& displaced = task.earlier.back();
+      if (displaced.phase == Phase::kPlaced && !displaced.is_told) {
+        Unplace(&displaced);
+      }
+      displaced.reports.clear();
+      displaced.is_owed_report = false;
+    }
+  }
   Describe(&task, command.spec);
+  tasks_[command.task] = std::move(task);
   return Ack::kOk;
 }
 
 Ack ClusterModel::ApplyOne(const UpdateTask& command) {
   Task* task = Live(command.task);
   if (task == nullptr) return Ack::kNotFound;
-  if (task->holders > 1 && task->name != command.spec.name) return Ack::kOk;
+  if (!task->earlier.empty() && task->name != command.spec.name)
+    return Ack::kOk;
   Describe(task, command.spec);
   return Ack::kOk;
 }
@@ -99,7 +154,7 @@ Ack ClusterModel::ApplyOne(const UpdateTask& command) {
 Ack ClusterModel::End(TaskId id) {
   Task* task = Live(id);
   if (task == nullptr) return Ack::kNotFound;
-  if (task->holders > 1) return Ack::kOk;
+  if (!task->earlier.empty()) return Ack::kOk;
   Unplace(task);
   task->phase = Phase::kEnded;
   return Ack::kOk;
@@ -111,18 +166,18 @@ Ack ClusterModel::ApplyOne(const RemoveTask& command) {
   Task& task = it->second;
   --task.removals;
   if (task.phase != Phase::kTombstone) {
-    if (--task.holders > 0) {
+    if (!task.earlier.empty()) {
       if (task.phase == Phase::kPlaced && !task.is_told) Unplace(&task);
       task.reports.clear();
       task.is_muted = true;
-      // The oldest is gone, and with it what more than the others may have.
-      while (std::ssize(task.shared_loads) >= task.holders) {
-        task.shared_loads.erase(task.shared_loads.begin());
-      }
+      // It may have been the removal of one that holds nothing.
+      const auto idle = std::ranges::find_if(
+          task.earlier, [](const Task& one) { return one.machine.empty(); });
+      task.earlier.erase(idle == task.earlier.end() ? task.earlier.begin()
+                                                    : idle);
       return Ack::kOk;
     }
     Unplace(&task);
-    task.shared_loads.clear();
     task.phase = Phase::kTombstone;
   }
   if (task.removals == 0) tasks_.erase(it);
@@ -213,14 +268,9 @@ Ack ClusterModel::ApplyOne(const ReportMachineUsage& command) {
 
 ClusterModel::Amounts ClusterModel::LoadOf(const std::string& uuid) const {
   Amounts load;
-  for (const auto& [id, task] : tasks_) {
-    if (task.phase == Phase::kPlaced && task.machine == uuid) {
-      Add(task.request, &load);
-    }
-    for (const Holding& shared : task.shared_loads) {
-      if (shared.machine == uuid) Add(shared.request, &load);
-    }
-  }
+  ForEach([&](const Task& task) {
+    if (task.machine == uuid) Add(task.request, &load);
+  });
   for (const auto& [name, pod] : foreign_pods_) {
     if (pod.first == uuid) Add(pod.second, &load);
   }
@@ -229,16 +279,11 @@ ClusterModel::Amounts ClusterModel::LoadOf(const std::string& uuid) const {
 
 std::vector<HostPort> ClusterModel::HostPortsOn(const std::string& uuid) const {
   std::vector<HostPort> ports;
-  const auto add = [&](const std::string& machine,
-                       const std::vector<HostPort>& more) {
-    if (machine == uuid) ports.insert(ports.end(), more.begin(), more.end());
-  };
-  for (const auto& [id, task] : tasks_) {
-    if (task.phase == Phase::kPlaced) add(task.machine, task.rules.host_ports);
-    for (const Holding& shared : task.shared_loads) {
-      add(shared.machine, shared.host_ports);
-    }
-  }
+  ForEach([&](const Task& task) {
+    if (task.machine != uuid) return;
+    const std::vector<HostPort>& more = task.rules.host_ports;
+    ports.insert(ports.end(), more.begin(), more.end());
+  });
   return ports;
 }
 
@@ -269,10 +314,10 @@ void ClusterModel::Decide(const Delta& delta, const std::string& uuid) {
   const auto it = tasks_.find(delta.task);
   if (it == tasks_.end()) return Fail(delta.task, "placed, but not known");
   Task& task = it->second;
-  if (task.is_owed_repeat) {
+  if (task.is_owed_report) {
     if (task.machine != uuid) Fail(delta.task, "reported again elsewhere");
-    task.is_owed_repeat = false;
-    task.reports[delta.sequence] = {.is_repeat = true};
+    task.is_owed_report = false;
+    task.reports[delta.sequence] = {.is_repeat = task.is_told};
     return;
   }
   ++decisions_;
@@ -318,7 +363,7 @@ void ClusterModel::ObserveOutbox(const ClusterState& state, bool is_in_round) {
   size_t reports = 0;
   for (const auto& [id, task] : tasks_) {
     reports += task.reports.size();
-    if (task.is_owed_repeat) Fail(id, "not reported again");
+    if (task.is_owed_report) Fail(id, "not reported again");
   }
   if (reports != state.outbox().size()) {
     errors_.push_back(
@@ -417,7 +462,9 @@ void ClusterModel::ObserveState(const ClusterState& state) {
     }
     pending += task.phase == Phase::kWaiting && task.is_sound && !task.is_muted;
   }
-  if (state.tasks().size() != tasks_.size()) {
+  size_t tasks = 0;
+  ForEach([&](const Task&) { ++tasks; });
+  if (state.tasks().size() != tasks) {
     errors_.push_back("there are more tasks than there should be");
   }
   if (state.pending_count() != pending) {

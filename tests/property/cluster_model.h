@@ -12,7 +12,9 @@
 #define SLUICE_TESTS_PROPERTY_CLUSTER_MODEL_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -55,12 +57,6 @@ class ClusterModel {
     bool is_in_flight = false;
     bool is_repeat = false;
   };
-  // What a task, or one that it took the uid of, holds on a machine.
-  struct Holding {
-    std::string machine;
-    Amounts request;
-    std::vector<HostPort> host_ports;
-  };
   struct Task {
     Phase phase = Phase::kWaiting;
     std::string name;
@@ -69,14 +65,13 @@ class ClusterModel {
     uint32_t priority = 0;
     bool is_sound = true;
     int removals = 0;
-    int holders = 1;  // Different tasks under the uid, not yet removed.
     bool is_muted = false;
     std::string machine;
     bool is_told = false;                // A client may know of the placement.
     std::map<uint64_t, Report> reports;  // By the delta's sequence.
-    bool is_owed_repeat = false;         // The outbox must show one now.
-    // Of earlier holders, the oldest first.
-    std::vector<Holding> shared_loads;
+    bool is_owed_report = false;         // The outbox must show one now.
+    // Whom the uid meant before, and who is not yet removed; the oldest first.
+    std::vector<Task> earlier;
   };
   struct Machine {
     bool is_present = true;
@@ -100,6 +95,9 @@ class ClusterModel {
   Ack ApplyOne(const ReportMachineUsage& command);
 
   Task* Live(TaskId id);
+  // The task of a pod's name that waits or runs, taken out of where it is.
+  std::optional<Task> TakeOut(const std::string& name, TaskId except);
+  void ForEach(const std::function<void(const Task&)>& visit) const;
   Ack End(TaskId id);
   void Unplace(Task* task);
   static void Describe(Task* task, const TaskSpec& spec);
@@ -114,6 +112,7 @@ class ClusterModel {
   void Fail(TaskId id, const std::string& what);
 
   std::map<TaskId, Task> tasks_;
+  std::vector<Task> unclaimed_;  // Of which nobody will speak any more.
   std::map<std::string, Machine> machines_;
   std::map<std::string, std::pair<std::string, Amounts>> foreign_pods_;
   uint64_t sequence_end_ = 0;  // Of all deltas ever seen.

@@ -7,8 +7,10 @@
 
 namespace sluice {
 
-CommandGenerator::CommandGenerator(uint64_t seed)
-    : rng_(seed), generation_(kUidCount + 1, 0) {
+CommandGenerator::CommandGenerator(uint64_t seed) : rng_(seed) {
+  for (uint64_t uid = 0; uid <= kUidCount; ++uid) {
+    names_.push_back(StrCat("task-", uid, "-", 0));
+  }
   constexpr std::pair<Kind, int> kWeights[] = {
       {Kind::kSubmit, 12},       {Kind::kSubmitSame, 2},
       {Kind::kSubmitOther, 2},   {Kind::kUpdate, 3},
@@ -24,9 +26,15 @@ CommandGenerator::CommandGenerator(uint64_t seed)
   }
 }
 
-TaskOptions CommandGenerator::DrawTask(uint64_t uid, int generation) {
+// A pod's, by which it is known under any uid, or one of its own.
+std::string CommandGenerator::DrawOtherName(uint64_t uid) {
+  if (rng_.Chance(1, 2)) return StrCat("ns/pod-", rng_.Below(8));
+  return StrCat("task-", uid, "-", ++generation_);
+}
+
+TaskOptions CommandGenerator::DrawTask(uint64_t uid) {
   TaskOptions options;
-  options.name = StrCat("task-", uid, "-", generation);
+  options.name = names_[uid];
   options.job = StrCat("job-", rng_.Below(6));
   options.cpu = rng_.Between(0, 8) * 100;
   options.memory = rng_.Between(0, 8) * 100;
@@ -79,16 +87,16 @@ std::string CommandGenerator::DrawPodName() {
 
 Command CommandGenerator::Next() {
   const uint64_t uid = DrawUid();
-  int& generation = generation_[uid];
   const std::string uuid = DrawMachineUuid();
   switch (kinds_[rng_.Below(kinds_.size())]) {
     case Kind::kSubmit:
     case Kind::kSubmitSame:
-      return Submitted(uid, DrawTask(uid, generation));
+      return Submitted(uid, DrawTask(uid));
     case Kind::kSubmitOther:
-      return Submitted(uid, DrawTask(uid, ++generation));
+      names_[uid] = DrawOtherName(uid);
+      return Submitted(uid, DrawTask(uid));
     case Kind::kUpdate:
-      return Updated(uid, DrawTask(uid, generation));
+      return Updated(uid, DrawTask(uid));
     case Kind::kComplete:
       return Completed(uid);
     case Kind::kFail:

@@ -38,7 +38,8 @@ class CommandGenerator {
     kRemoveForeignPod,
     kReportUsage,
   };
-  TaskOptions DrawTask(uint64_t uid, int generation);
+  TaskOptions DrawTask(uint64_t uid);
+  std::string DrawOtherName(uint64_t uid);
   MachineOptions DrawMachine(const std::string& uuid);
   UpdateMachine DrawUpdate(const std::string& uuid);
   uint64_t DrawUid() { return 1 + rng_.Below(kUidCount); }
@@ -49,8 +50,9 @@ class CommandGenerator {
   static constexpr uint64_t kMachineCount = 7;
 
   Rng rng_;
-  std::vector<Kind> kinds_;      // Those in use, as often as they are likely.
-  std::vector<int> generation_;  // Of the task of each uid.
+  std::vector<Kind> kinds_;  // Those in use, as often as they are likely.
+  std::vector<std::string> names_;  // Of the task of each uid.
+  int generation_ = 0;
 };
 
 }  // namespace sluice

@@ -24,7 +24,6 @@ std::string FindWrongName(const ClusterState& state) {
   };
   for (const auto& [id, task] : state.tasks()) {
     note(task->class_key.request);
-    for (const SharedLoad& load : task->shared_loads) note(load.usage);
   }
   for (const auto& [id, machine] : state.machines()) {
     note(machine->allocatable);
@@ -50,16 +49,29 @@ std::string FindWrongName(const ClusterState& state) {
 std::string FindContradiction(const ClusterState& state) {
   std::map<MachineId, Resources> used;
   std::map<MachineId, std::set<TaskId>> tasks_on;
-  std::map<MachineId, int64_t> shared_loads;
   std::map<std::pair<MachineId, int32_t>, int64_t> tasks_on_pu;
   std::map<std::pair<MachineId, int32_t>, Resources> used_on_pu;
   std::map<JobId, int64_t> tasks_of_job;
   std::set<TaskId> unscheduled;
   int64_t pending = 0;
   for (const auto& [id, task] : state.tasks()) {
-    for (const SharedLoad& load : task->shared_loads) {
-      used[load.machine] += load.usage;
-      ++shared_loads[load.machine];
+    if (task->id != id) return StrCat("task ", id.value, " has another id");
+    for (const TaskId earlier : task->earlier_holders) {
+      const Task* holder = state.FindTask(earlier);
+      if (holder == nullptr || !holder->is_displaced ||
+          holder->successor != id) {
+        return StrCat("task ", id.value, " has not displaced ", earlier.value);
+      }
+    }
+    if (task->is_displaced && !task->is_muted) {
+      return StrCat("task ", id.value, " is displaced, but not muted");
+    }
+    if (task->successor.has_value()) {
+      const Task* successor = state.FindTask(*task->successor);
+      if (successor == nullptr ||
+          std::ranges::count(successor->earlier_holders, id) != 1) {
+        return StrCat("task ", id.value, " was displaced by nobody");
+      }
     }
     if (task->state != TaskState::kRemoved) ++tasks_of_job[task->job];
     if (task->state == TaskState::kRunning) {
@@ -101,9 +113,6 @@ std::string FindContradiction(const ClusterState& state) {
     for (const auto& [name, usage] : machine->foreign_pods) used[id] += usage;
     if (machine->used != used[id]) {
       return StrCat("machine ", machine->uuid, " uses another amount");
-    }
-    if (machine->shared_load_count != shared_loads[id]) {
-      return StrCat("machine ", machine->uuid, " has other shared loads");
     }
     if (std::set<TaskId>(machine->tasks.begin(), machine->tasks.end()) !=
         tasks_on[id]) {

@@ -56,11 +56,10 @@ struct Machine {
   // Why it is kept out of scheduling, for people; empty where it is not.
   std::string quarantine_reason;
 
-  // Derived: tasks, shared loads and foreign pods on it.
+  // Derived: tasks and foreign pods on it.
   Resources used;
   std::vector<HostPort> used_host_ports;  // Ascending, one for each user.
   absl::btree_set<TaskId> tasks;
-  int64_t shared_load_count = 0;
   absl::btree_map<std::string, Resources> foreign_pods;
 
   void AddLoad(const Resources& load, const std::vector<HostPort>& host_ports);
@@ -68,9 +67,7 @@ struct Machine {
   void ReleasePorts(const std::vector<HostPort>& host_ports);
 
   bool IsUsable() const { return is_present && quarantine_reason.empty(); }
-  bool IsEmpty() const {
-    return tasks.empty() && shared_load_count == 0 && foreign_pods.empty();
-  }
+  bool IsEmpty() const { return tasks.empty() && foreign_pods.empty(); }
   // May be negative where the machine came back smaller than its load.
   Resources Free() const { return allocatable - used; }
   // The value of its label `key`; null where it has none.

@@ -83,15 +83,6 @@ struct ClassKey {
 // A machine without processing units runs its tasks itself.
 inline constexpr int32_t kNoPu = -1;
 
-// The load that an earlier task of the same uid left on a machine: clients
-// use uids again while their first owner still runs, and from then on no
-// report tells which of the two it means (docs/decisions).
-struct SharedLoad {
-  MachineId machine;
-  Resources usage;
-  std::vector<HostPort> host_ports;
-};
-
 struct Task {
   TaskId id;
   JobId job;
@@ -119,16 +110,23 @@ struct Task {
 
   // One for each submission.
   int32_t expected_removals = 1;
-  // How many different tasks were submitted under this uid and are not yet
-  // removed.  While there are several no completion or failure can be
-  // attributed to one of them, and a removal is taken for the oldest's.
-  int32_t holder_count = 1;
-  // After the first of several expected removals the client knows the uid no
-  // more: nothing may be reported for it, so it is not scheduled either.
+  // Clients use uids again while their first holder still runs.  Whom this one
+  // meant before and is not yet removed, oldest first: such a task is
+  // displaced, has an id of the state's own, and goes on as it is.  While there
+  // is any no completion or failure can be attributed, and a removal is taken
+  // for the oldest's.
+  std::vector<TaskId> earlier_holders;
+  bool is_displaced = false;
+  // Of a displaced one: the task that has its uid, whose removals count for it,
+  // too; none where nobody will speak of it any more.
+  std::optional<TaskId> successor;
+  // Its client knows the uid no more, or for another: nothing may be reported
+  // for it, so it is not scheduled either.
   bool is_muted = false;
-  // Of earlier holders, oldest first; fewer than holder_count.
-  std::vector<SharedLoad> shared_loads;
 
+  bool IsLive() const {
+    return state == TaskState::kPending || state == TaskState::kRunning;
+  }
   // Waits, as far as its client knows.
   bool IsUnscheduled() const {
     return state == TaskState::kPending && !is_muted;

@@ -422,10 +422,10 @@ TEST(EvictionRecoveryTest, RefusesRecordsThatContradictEachOther) {
   Task task = RunningTask();
   task.id = {2};
   task.is_evicted = true;
-  task.holder_count = 2;
+  task.earlier_holders = {{9}};
   EXPECT_FALSE(state.RestoreTask(task, TaskSpecOf(2, {})).ok());
   task.id = {3};
-  task.holder_count = 1;
+  task.earlier_holders.clear();
   task.state = TaskState::kPending;
   EXPECT_FALSE(state.RestoreTask(task, TaskSpecOf(3, {})).ok());
 }
@@ -554,7 +554,7 @@ class Trial {
       if (delta.task == task.id && delta.is_in_flight) return false;
     }
     if (!cluster_.state().FindMachine(task.machine)->is_present) return false;
-    const bool is_alone = task.holder_count == 1 && !task.is_muted;
+    const bool is_alone = task.earlier_holders.empty() && !task.is_muted;
     return is_alone || cluster_.state().IsUntold(task.id);
   }
 

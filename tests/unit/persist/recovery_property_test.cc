@@ -62,14 +62,13 @@ void Count(const ClusterState& state, Totals* totals) {
     if (!state.FindMachine(delta.machine)->is_present) ++totals->undone;
   }
   for (const auto& [id, task] : state.tasks()) {
-    if (!task->shared_loads.empty()) ++totals->shared;
+    if (!task->earlier_holders.empty()) ++totals->shared;
     if (task->is_muted) ++totals->muted;
     if (task->state == TaskState::kRemoved) ++totals->removed;
     if (task->is_evicted) ++totals->evicted;
     if (!task->class_key.rules->owner.empty()) ++totals->avoided;
-    for (const SharedLoad& load : task->shared_loads) {
-      if (!load.host_ports.empty()) ++totals->shared_ports;
-    }
+    const bool has_ports = !task->class_key.rules->host_ports.empty();
+    if (task->is_displaced && has_ports) ++totals->shared_ports;
   }
   for (const auto& [id, machine] : state.machines()) {
     if (!machine->is_present && !machine->tasks.empty()) {

@@ -19,6 +19,7 @@
 #include "unit/persist/store_contract.h"
 #include "unit/persist/temporary_directory.h"
 #include "util/cluster_builder.h"
+#include "util/state_invariants.h"
 #include "util/status_matchers.h"
 
 namespace sluice {
@@ -145,10 +146,11 @@ TEST(Recovery, BringsBackEverythingFromRealFiles) {
   EXPECT_EQ(recovered->FindTask({18})->quarantine_reason,
             "its cpu is not a number");
   EXPECT_EQ(recovered->FindMachine("m2")->quarantine_reason, "negative memory");
-  EXPECT_THAT(recovered->FindTask({12})->shared_loads, SizeIs(1));
+  ASSERT_THAT(recovered->FindTask({12})->earlier_holders, SizeIs(1));
   EXPECT_TRUE(recovered->FindTask({16})->is_muted);
   EXPECT_TRUE(recovered->FindTask({11})->is_evicted);
-  EXPECT_EQ(recovered->FindTask({12})->shared_loads[0].host_ports,
+  const TaskId earlier = recovered->FindTask({12})->earlier_holders[0];
+  EXPECT_EQ(recovered->FindTask(earlier)->class_key.rules->host_ports,
             std::vector{TcpPort(1012)});
   EXPECT_EQ(recovered->FindTask({12})->class_key.rules->owner,
             (Owner{"ReplicaSet", "u"}));
@@ -435,13 +437,50 @@ TEST_F(DamagedStore, IsRefusedForEveryFlippedBitOfAKey) {
 }
 
 TEST_F(DamagedStore, IsRefusedIfItsFormatIsAnother) {
-  for (const uint32_t format : {0u, 4u}) {
+  for (const uint32_t format : {0u, 5u}) {
     ExpectRefused<v1::StoredCounters>(
         CountersKey(), [&](auto* counters) { counters->set_format(format); },
         StrCat("the store has format ", format,
-               ", this daemon reads formats 1 to 3"),
+               ", this daemon reads formats 1 to 4"),
         absl::StatusCode::kFailedPrecondition);
   }
+}
+
+TEST_F(DamagedStore, IsRefusedWithoutAnEarlierHolderOfAUid) {
+  Delete(TaskKey(state_.FindTask({12})->earlier_holders[0]));
+  ClusterState state;
+  EXPECT_THAT(Recover(store_, &state),
+              StatusIs(absl::StatusCode::kDataLoss,
+                       HasSubstr("task 12: an earlier holder of its uid")));
+}
+
+// Of such a holder nothing but its load was stored.
+TEST_F(DamagedStore, OfFormat3HasEarlierHoldersWithoutAName) {
+  const std::string key = TaskKey({12});
+  v1::StoredTask stored;
+  ASSERT_TRUE(stored.ParseFromString(
+      std::string(*Unseal(key, ScanAll(store_, key)[0].second))));
+  const TaskId holder = {stored.earlier_holders(0)};
+  const MachineId machine = state_.FindTask(holder)->machine;
+  stored.clear_earlier_holders();
+  stored.set_holder_count(3);  // One of them never ran.
+  v1::StoredSharedLoad* load = stored.add_shared_loads();
+  load->set_machine_id(machine.value);
+  for (const auto& [name, amount] :
+       state_.ToNamed(state_.FindTask(holder)->class_key.request)) {
+    load->add_request()->set_resource(name);
+    load->mutable_request()->rbegin()->set_amount(amount);
+  }
+  Replace(key, stored);
+  Delete(TaskKey(holder));
+  const Resources used = state_.FindMachine(machine)->used;
+  std::unique_ptr<ClusterState> recovered = Recovered(store_);
+  EXPECT_EQ(recovered->FindMachine(machine)->used, used);
+  EXPECT_THAT(recovered->FindTask({12})->earlier_holders, SizeIs(2));
+  EXPECT_EQ(FindContradiction(*recovered), "");
+  // From then on they are stored as they should be.
+  Save(recovered.get(), &store_);
+  EXPECT_EQ(StateText(*Recovered(store_)), StateText(*recovered));
 }
 
 TEST_F(DamagedStore, IsRefusedWithoutItsCounters) {
@@ -499,9 +538,6 @@ TEST_F(DamagedStore, IsRefusedForTasksThatContradictOthers) {
   expect(
       10, [](auto* task) { task->set_expected_removals(0); }, "no removal");
   expect(
-      12, [](auto* task) { task->mutable_shared_loads(0)->set_machine_id(7); },
-      "a machine it used is not stored");
-  expect(
       10,
       [](auto* task) {
         task->mutable_spec()->mutable_request(0)->set_amount(-1);
@@ -514,9 +550,9 @@ TEST_F(DamagedStore, IsRefusedForTasksThatContradictOthers) {
       },
       "an operator of it is none");
   expect(
-      12,
+      10,
       [](auto* task) {
-        task->mutable_shared_loads(0)->mutable_host_ports(0)->set_port(0);
+        task->add_shared_loads()->add_host_ports()->set_port(0);
       },
       "host port");
   expect(

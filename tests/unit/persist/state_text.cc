@@ -158,7 +158,6 @@ class Writer {
          " allocatable=", Text(machine.allocatable),
          " capacity=", Text(machine.capacity), " used=", Text(machine.used),
          " labels=", Text(machine.labels),
-         " shared_loads=", machine.shared_load_count,
          " ports=", Text(machine.used_host_ports));
     for (const MachineTaint& taint : machine.taints) {
       Line("  taint ", Text(taint.taint.key), "=", Text(taint.taint.value), ":",
@@ -190,13 +189,11 @@ class Writer {
          " submitted=", task.submitted_ms, " placed=", task.placed_ms,
          " sequence=", task.sequence, " machine=", task.machine.value,
          " pu=", task.pu, " removals=", task.expected_removals,
-         " holders=", task.holder_count, " muted=", task.is_muted,
-         " evicted=", task.is_evicted, " owner=", Text(task.owner),
-         " rules=", Text(*task.class_key.rules));
-    for (const SharedLoad& load : task.shared_loads) {
-      Line("  load ", load.machine.value, " ", Text(load.usage), " ",
-           Text(load.host_ports));
-    }
+         " displaced=", task.is_displaced, " successor=",
+         task.successor.has_value() ? StrCat(task.successor->value) : "none",
+         " muted=", task.is_muted, " evicted=", task.is_evicted,
+         " owner=", Text(task.owner), " rules=", Text(*task.class_key.rules));
+    for (const TaskId id : task.earlier_holders) Line("  before ", id.value);
   }
 
   void WriteQueue() {

@@ -230,8 +230,6 @@ TEST_F(DescribeTest, AnEarlierHolderOfAUidKeepsItsHostPorts) {
   Run(1, "m");
   Do(Submitted(1, {.name = "b", .rules = {.host_ports = {TcpPort(81)}}}));
   EXPECT_THAT(PortsOn("m"), ElementsAre(TcpPort(80)));
-  ASSERT_THAT(TaskOf(1).shared_loads, SizeIs(1));
-  EXPECT_THAT(TaskOf(1).shared_loads[0].host_ports, ElementsAre(TcpPort(80)));
   Run(1, "m");
   EXPECT_THAT(PortsOn("m"), ElementsAre(TcpPort(80), TcpPort(81)));
   Do(Removed(1));

@@ -77,10 +77,19 @@ TEST_F(RecoveryTest, PutsEverythingWhereItWas) {
 
 TEST_F(RecoveryTest, RemembersRemovalsAndLoadsOfSharedUids) {
   Task shared = Stored(1, TaskState::kPending);
-  shared.holder_count = 2;
   shared.expected_removals = 2;
-  shared.shared_loads = {{{7}, Resources(40, 0, 0, 1), {TcpPort(80)}}};
+  shared.earlier_holders = {{99}};
   EXPECT_THAT(RestoreTask(shared), IsOk());
+  EXPECT_THAT(state_.RestoreHolders(), Contradicts("an earlier holder"));
+  Task displaced = Stored(99, TaskState::kRunning);
+  displaced.is_displaced = true;
+  displaced.is_muted = true;
+  EXPECT_THAT(
+      state_.RestoreTask(
+          displaced,
+          TaskSpecOf(99, {.cpu = 40, .rules = {.host_ports = {TcpPort(80)}}})),
+      IsOk());
+  EXPECT_THAT(state_.RestoreHolders(), IsOk());
   Task tombstone = Stored(2, TaskState::kRemoved);
   tombstone.job = {99};  // Long gone.
   EXPECT_THAT(RestoreTask(tombstone), IsOk());
@@ -172,9 +181,6 @@ TEST_F(RecoveryTest, RefusesRecordsThatNameWhatIsNotThere) {
   Task on_a_unit = Stored(3, TaskState::kRunning);
   on_a_unit.pu = 0;
   EXPECT_THAT(RestoreTask(on_a_unit), Contradicts("no such processing unit"));
-  Task shared = Stored(4, TaskState::kPending);
-  shared.shared_loads = {{{9}, Resources(), {}}};
-  EXPECT_THAT(RestoreTask(shared), Contradicts("a machine it used"));
 }
 
 TEST_F(RecoveryTest, RefusesDeltasThatDoNotTellTheTruth) {

@@ -21,10 +21,10 @@ TEST(Machine, FindsALabelByItsKey) {
   }
 }
 
-TEST(Machine, IsEmptyWithoutTasksLoadsAndForeignPods) {
+TEST(Machine, IsEmptyWithoutTasksAndForeignPods) {
   Machine machine;
   EXPECT_TRUE(machine.IsEmpty());
-  machine.shared_load_count = 1;
+  machine.tasks.insert({1});
   EXPECT_FALSE(machine.IsEmpty());
 }
 

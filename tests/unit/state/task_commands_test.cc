@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "unit/state/state_fixture.h"
 
 namespace sluice {
@@ -22,6 +25,15 @@ class UidReuseTest : public StateTest {
   static SubmitTask First() { return Submitted(1, {.cpu = 100, .name = "a"}); }
   static SubmitTask Second() { return Submitted(1, {.cpu = 30, .name = "b"}); }
   static SubmitTask Third() { return Submitted(1, {.cpu = 7, .name = "c"}); }
+  static SubmitTask Pod(uint64_t uid, const std::string& name) {
+    return Submitted(uid, {.cpu = 100, .name = name});
+  }
+  size_t HolderCount() { return TaskOf(1).earlier_holders.size() + 1; }
+  int64_t DisplacedOn(std::string_view uuid) {
+    return std::ranges::count_if(MachineOf(uuid).tasks, [this](TaskId id) {
+      return state_.FindTask(id)->is_displaced;
+    });
+  }
 };
 
 TEST_F(UidReuseTest, SameTaskWhileItWaitsKeepsItsAge) {
@@ -40,7 +52,7 @@ TEST_F(UidReuseTest, SameTaskThatRunsIsReportedAgainWhereItIs) {
   Run(1, "n");
   EXPECT_EQ(Do(First()), Ack::kOk);
   EXPECT_EQ(TaskOf(1).state, TaskState::kRunning);
-  EXPECT_EQ(TaskOf(1).holder_count, 1);
+  EXPECT_EQ(HolderCount(), 1u);
   ASSERT_THAT(Outbox(), SizeIs(1));
   EXPECT_EQ(Outbox()[0].machine, MachineOf("n").id);
   EXPECT_EQ(UsedCpu("n"), 100) << "its load counts once";
@@ -67,7 +79,7 @@ TEST_F(UidReuseTest, SameTaskThatEndedWaitsAgain) {
   EXPECT_EQ(Do(First(), 20), Ack::kOk);
   EXPECT_TRUE(IsWaiting(1));
   EXPECT_EQ(TaskOf(1).submitted_ms, 20);
-  EXPECT_EQ(TaskOf(1).holder_count, 1);
+  EXPECT_EQ(HolderCount(), 1u);
 }
 
 // A pod that is submitted waits; the machine it was on is gone.
@@ -102,7 +114,7 @@ TEST_F(UidReuseTest, ANewTaskMayTakeTheUidOfATombstone) {
   Do(Removed(1));
   EXPECT_EQ(Do(Second()), Ack::kOk);
   EXPECT_TRUE(IsWaiting(1));
-  EXPECT_EQ(TaskOf(1).holder_count, 1) << "the earlier task is gone";
+  EXPECT_EQ(HolderCount(), 1u) << "the earlier task is gone";
   EXPECT_EQ(TaskOf(1).class_key.request[kCpu], 30);
   EXPECT_EQ(Do(Removed(1)), Ack::kOk);
   EXPECT_EQ(Do(Removed(1)), Ack::kOk);
@@ -113,13 +125,13 @@ TEST_F(UidReuseTest, OtherTaskTakesTheUidAndTheEarlierOneKeepsItsLoad) {
   Do(First(), 10);
   Run(1, "m");
   EXPECT_EQ(Do(Second(), 20), Ack::kOk);
-  EXPECT_EQ(TaskOf(1).holder_count, 2);
+  EXPECT_EQ(HolderCount(), 2u);
   EXPECT_EQ(TaskOf(1).name, "b");
   EXPECT_EQ(TaskOf(1).submitted_ms, 20);
   EXPECT_TRUE(IsWaiting(1));
   EXPECT_EQ(UsedCpu("m"), 100);
   EXPECT_EQ(UsedPods("m"), 1);
-  EXPECT_EQ(MachineOf("m").shared_load_count, 1);
+  EXPECT_EQ(DisplacedOn("m"), 1);
   Run(1, "m");
   EXPECT_EQ(UsedCpu("m"), 130);
   EXPECT_EQ(UsedPods("m"), 2);
@@ -132,7 +144,7 @@ TEST_F(UidReuseTest, OtherTaskReplacesAPlacementNobodyWasToldOf) {
   EXPECT_EQ(UsedCpu("m"), 0);
   EXPECT_THAT(Outbox(), IsEmpty());
   EXPECT_TRUE(IsWaiting(1));
-  EXPECT_EQ(TaskOf(1).holder_count, 2) << "two removals will come";
+  EXPECT_EQ(HolderCount(), 2u) << "two removals will come";
 }
 
 TEST_F(UidReuseTest, OtherTaskKeepsTheLoadOfAPlacementInFlight) {
@@ -141,7 +153,7 @@ TEST_F(UidReuseTest, OtherTaskKeepsTheLoadOfAPlacementInFlight) {
   const auto sequences = BeginAll();
   Do(Second());
   EXPECT_EQ(UsedCpu("m"), 100);
-  EXPECT_EQ(MachineOf("m").shared_load_count, 1);
+  EXPECT_EQ(DisplacedOn("m"), 1);
   state_.EndDelivery(sequences[0], /*is_delivered=*/true);
   EXPECT_TRUE(IsWaiting(1));
 }
@@ -164,7 +176,7 @@ TEST_F(UidReuseTest, OtherTaskKeepsTheLoadsOfAllBeforeIt) {
   Do(Third());
   Run(1, "n");
   EXPECT_EQ(UsedCpu("m"), 130);
-  EXPECT_EQ(MachineOf("m").shared_load_count, 2);
+  EXPECT_EQ(DisplacedOn("m"), 2);
   EXPECT_EQ(UsedCpu("n"), 7);
   EXPECT_EQ(TaskOf(1).expected_removals, 3);
 }
@@ -192,7 +204,7 @@ TEST_F(UidReuseTest, SharedUidFreesTheOldestLoadAtEachRemoval) {
   EXPECT_EQ(Do(Removed(1)), Ack::kOk);
   EXPECT_EQ(UsedCpu("m"), 30) << "a is gone, b and c are left";
   EXPECT_EQ(UsedCpu("n"), 7);
-  EXPECT_EQ(MachineOf("m").shared_load_count, 1);
+  EXPECT_EQ(DisplacedOn("m"), 1);
   EXPECT_EQ(Do(Removed(1)), Ack::kOk);
   EXPECT_EQ(UsedCpu("m"), 0);
   EXPECT_EQ(UsedCpu("n"), 7);
@@ -209,7 +221,7 @@ TEST_F(UidReuseTest, SharedUidKeepsAsManyLoadsAsThereMayBe) {
   Run(1, "m");
   Do(Second());
   Do(Third());
-  ASSERT_EQ(TaskOf(1).holder_count, 3);
+  ASSERT_EQ(HolderCount(), 3u);
   Do(Removed(1));
   EXPECT_EQ(UsedCpu("m"), 100) << "it may have been b's";
   Do(Removed(1));
@@ -321,6 +333,158 @@ TEST_F(UidReuseTest, ResubmissionMayBeQuarantinedAndComeBack) {
   EXPECT_EQ(state_.pending_count(), 0);
   Do(First());
   EXPECT_EQ(state_.pending_count(), 1);
+}
+
+// ---------------------------------------------------------------------------
+// Pods are known by name, under any uid
+
+TEST_F(UidReuseTest, PodThatWaitsKeepsItsAgeUnderAnotherUid) {
+  Do(Pod(1, "ns/a"), 10);
+  const uint64_t sequence = TaskOf(1).sequence;
+  EXPECT_EQ(Do(Pod(2, "ns/a"), 20), Ack::kOk);
+  EXPECT_EQ(state_.FindTask({1}), nullptr);
+  EXPECT_TRUE(IsWaiting(2));
+  EXPECT_EQ(TaskOf(2).submitted_ms, 10);
+  EXPECT_EQ(TaskOf(2).sequence, sequence);
+  EXPECT_EQ(state_.pending_count(), 1);
+  EXPECT_EQ(Do(Removed(1)), Ack::kNotFound);
+  EXPECT_EQ(Do(Removed(2)), Ack::kOk);
+  EXPECT_THAT(state_.jobs(), IsEmpty());
+}
+
+TEST_F(UidReuseTest, PodThatRunsIsReportedAgainUnderAnotherUid) {
+  Do(Pod(1, "ns/a"));
+  Run(1, "m");
+  Do(Pod(2, "ns/a"));
+  EXPECT_EQ(UsedCpu("m"), 100) << "it counts once";
+  ASSERT_THAT(Outbox(), SizeIs(1));
+  EXPECT_EQ(Outbox()[0].task, TaskId{2});
+  EXPECT_EQ(Outbox()[0].machine, MachineOf("m").id);
+  EXPECT_FALSE(state_.IsUntold({2})) << "its client was told before";
+  Do(Completed(2));
+  EXPECT_EQ(UsedCpu("m"), 0);
+}
+
+TEST_F(UidReuseTest, PodThatNobodyWasToldOfIsReportedOnceUnderAnotherUid) {
+  Do(Pod(1, "ns/a"));
+  Place(1, "m");
+  Do(Pod(2, "ns/a"));
+  ASSERT_THAT(Outbox(), SizeIs(1));
+  EXPECT_EQ(Outbox()[0].task, TaskId{2});
+  EXPECT_TRUE(state_.IsUntold({2}));
+}
+
+TEST_F(UidReuseTest, PodOnADepartedMachineWaitsAgainUnderAnotherUid) {
+  Do(Pod(1, "ns/a"));
+  Run(1, "m");
+  Do(Removed("m"));
+  Do(Pod(2, "ns/a"));
+  EXPECT_TRUE(IsWaiting(2));
+  EXPECT_EQ(UsedCpu("m"), 0);
+}
+
+// A bridge that restarts deals the uids in the order of its list.
+TEST_F(UidReuseTest, PodsWhoseUidsAreDealtAnewStayWhereTheyAre) {
+  const char* const names[] = {"ns/a", "ns/b", "ns/c"};
+  for (uint64_t uid = 1; uid <= 3; ++uid) {
+    Do(Pod(uid, names[uid - 1]));
+    Run(uid, uid == 2 ? "n" : "m");
+  }
+  for (uint64_t uid = 1; uid <= 3; ++uid) Do(Pod(uid, names[uid % 3]));
+  EXPECT_EQ(UsedCpu("m"), 200);
+  EXPECT_EQ(UsedCpu("n"), 100);
+  EXPECT_THAT(state_.tasks(), SizeIs(3));
+  EXPECT_THAT(Outbox(), SizeIs(3)) << "each is told where it is";
+  EXPECT_EQ(TaskOf(1).machine, MachineOf("n").id) << "b";
+  for (uint64_t uid = 1; uid <= 3; ++uid) {
+    EXPECT_THAT(TaskOf(uid).earlier_holders, IsEmpty());
+    EXPECT_EQ(TaskOf(uid).name, names[uid % 3]);
+    EXPECT_EQ(Do(Removed(uid)), Ack::kOk);
+  }
+  EXPECT_EQ(UsedCpu("m") + UsedCpu("n"), 0);
+  EXPECT_THAT(state_.jobs(), IsEmpty());
+}
+
+TEST_F(UidReuseTest, PodThatWasDisplacedIsKnownAgain) {
+  Do(Pod(1, "ns/a"));
+  Run(1, "m");
+  Do(Pod(1, "ns/b"));
+  Do(Pod(1, "ns/a"));
+  EXPECT_EQ(TaskOf(1).name, "ns/a");
+  EXPECT_EQ(TaskOf(1).machine, MachineOf("m").id);
+  ASSERT_THAT(TaskOf(1).earlier_holders, SizeIs(1));
+  EXPECT_EQ(state_.FindTask(TaskOf(1).earlier_holders[0])->name, "ns/b");
+  EXPECT_EQ(UsedCpu("m"), 100);
+}
+
+TEST_F(UidReuseTest, PodThatWasMutedWaitsAgainUnderAnotherUid) {
+  Do(Pod(1, "ns/a"));
+  Run(1, "m");
+  Do(Pod(1, "ns/b"));
+  Do(Removed(1));
+  EXPECT_FALSE(IsWaiting(1));
+  Do(Pod(2, "ns/b"));
+  EXPECT_TRUE(IsWaiting(2));
+  EXPECT_EQ(state_.FindTask({1}), nullptr);
+}
+
+// What it shared its uid with has none then, and keeps what it uses.
+TEST_F(UidReuseTest, PodThatGoesToAnotherUidLeavesEarlierHoldersWhereTheyAre) {
+  Do(Pod(1, "ns/a"));
+  Run(1, "m");
+  Do(Pod(1, "ns/b"));
+  Do(Pod(2, "ns/b"));
+  EXPECT_EQ(state_.FindTask({1}), nullptr);
+  EXPECT_EQ(UsedCpu("m"), 100);
+  EXPECT_EQ(Do(Removed(1)), Ack::kNotFound);
+  Do(Pod(3, "ns/a"));
+  EXPECT_EQ(TaskOf(3).machine, MachineOf("m").id);
+  Do(Removed(3));
+  EXPECT_EQ(UsedCpu("m"), 0);
+}
+
+TEST_F(UidReuseTest, PodThatEndedIsAnotherThanTheNextOfItsName) {
+  Do(Pod(1, "ns/a"));
+  Run(1, "m");
+  Do(Completed(1));
+  Do(Pod(2, "ns/a"));
+  EXPECT_TRUE(IsWaiting(2));
+  EXPECT_EQ(TaskOf(1).state, TaskState::kCompleted);
+}
+
+TEST_F(UidReuseTest, NamesOfAnotherFormAreNotUnique) {
+  for (const char* name : {"", "a", "/a", "ns/"}) {
+    SCOPED_TRACE(name);
+    Do(Submitted(1, {.name = name}));
+    Do(Submitted(2, {.name = name}));
+    EXPECT_EQ(state_.pending_count(), 2);
+    Do(Removed(1));
+    Do(Removed(2));
+  }
+}
+
+TEST_F(UidReuseTest, StrictRepliesKnowNoNames) {
+  Do(Pod(1, "ns/a"));
+  SubmitTask second = Pod(2, "ns/a");
+  second.reject_if_known = true;
+  EXPECT_EQ(Do(second), Ack::kOk);
+  EXPECT_EQ(state_.pending_count(), 2);
+}
+
+// A client may submit any uid, those that displaced tasks have included.
+TEST_F(UidReuseTest, DisplacedTasksGiveWayToAClientsUid) {
+  Do(First());
+  Run(1, "m");
+  Do(Second());
+  const TaskId own = TaskOf(1).earlier_holders[0];
+  EXPECT_EQ(Do(Removed(own.value)), Ack::kNotFound) << "it is no client's";
+  EXPECT_EQ(Do(Completed(own.value)), Ack::kNotFound);
+  EXPECT_EQ(Do(Submitted(own.value, {.name = "c"})), Ack::kOk);
+  EXPECT_TRUE(IsWaiting(own.value));
+  EXPECT_NE(TaskOf(1).earlier_holders[0], own);
+  EXPECT_EQ(UsedCpu("m"), 100);
+  Do(Removed(1));
+  EXPECT_EQ(UsedCpu("m"), 0);
 }
 
 }  // namespace

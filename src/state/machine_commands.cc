@@ -1,0 +1,148 @@
+#include "state/machine_commands.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/limits.h"
+
+namespace sluice {
+namespace {
+
+Resources OnePod() { return Resources(0, 0, 0, 1); }
+
+}  // namespace
+
+Ack MachineCommands::Apply(const AddMachine& command) {
+  const MachineSpec& spec = command.spec;
+  const Machine* known = state_.FindMachine(spec.uuid);
+  const bool returns = known != nullptr && !known->is_present;
+  const auto is_taken = [&](const std::string& uuid) {
+    const auto it = state_.machine_ids_.find(uuid);
+    return it != state_.machine_ids_.end() &&
+           !(returns && it->second == known->id);
+  };
+  if (is_taken(spec.uuid) ||
+      std::ranges::any_of(spec.pus, is_taken, &MachineSpec::Pu::uuid) ||
+      std::ranges::any_of(spec.other_uuids, is_taken)) {
+    return Ack::kAlreadyExists;
+  }
+  Machine* machine = nullptr;
+  if (returns) {
+    machine = state_.MutableMachine(known->id);
+    state_.departed_.erase(machine->id);
+  } else {
+    auto owned = std::make_unique<Machine>();
+    machine = owned.get();
+    machine->id = {state_.counters_.next_machine_id++};
+    machine->uuid = spec.uuid;
+    state_.machines_.emplace(machine->id, std::move(owned));
+  }
+  machine->is_present = true;
+  state_.Describe(machine, spec, /*keep_tree=*/false, now_ms_);
+  return Ack::kOk;
+}
+
+Ack MachineCommands::Apply(const UpdateMachine& command) {
+  const Machine* known = state_.FindMachine(command.spec.uuid);
+  if (known == nullptr) return Ack::kNotFound;
+  state_.Describe(state_.MutableMachine(known->id), command.spec,
+                  /*keep_tree=*/true, now_ms_);
+  return Ack::kOk;
+}
+
+Ack MachineCommands::Apply(const RemoveMachine& command) {
+  const Machine* known = state_.FindMachine(command.uuid);
+  if (known == nullptr) return Ack::kNotFound;
+  if (!known->is_present) return Ack::kOk;
+  Machine* machine = state_.MutableMachine(known->id);
+  machine->is_present = false;
+  state_.Touch(*machine);
+  // What no client was told of never happened; the others may go on running.
+  const std::vector<TaskId> tasks(machine->tasks.begin(), machine->tasks.end());
+  for (const TaskId id : tasks) {
+    const Delta* waiting = state_.WaitingDelta(id);
+    if (waiting != nullptr) state_.Revoke(Delta(*waiting));
+  }
+  state_.departed_.insert(machine->id);
+  if (state_.departed_.size() > kDepartedMachinesMax) {
+    for (const MachineId id : state_.departed_) {
+      if (!state_.FindMachine(id)->IsEmpty()) continue;
+      DropMachine(id);
+      break;
+    }
+  }
+  return Ack::kOk;
+}
+
+Ack MachineCommands::Apply(const AddForeignPod& command) {
+  const auto it = state_.machine_ids_.find(command.machine_uuid);
+  if (it == state_.machine_ids_.end()) return Ack::kNotFound;
+  absl::StatusOr<Resources> usage = state_.FromNamed(command.usage);
+  if (!usage.ok()) return Ack::kNotFound;
+  RemoveForeign(command.name);
+  Machine* machine = state_.MutableMachine(it->second);
+  *usage += OnePod();
+  state_.resources_.Acquire(*usage);
+  machine->used += *usage;
+  machine->foreign_pods.emplace(command.name, *std::move(usage));
+  state_.Touch(*machine);
+  state_.foreign_pod_machines_[command.name] = machine->id;
+  return Ack::kOk;
+}
+
+Ack MachineCommands::Apply(const RemoveForeignPod& command) {
+  const auto it = state_.foreign_pod_machines_.find(command.name);
+  if (it == state_.foreign_pod_machines_.end()) return Ack::kNotFound;
+  // A late report about where the pod was before must not end where it is.
+  const auto named = state_.machine_ids_.find(command.machine_uuid);
+  if (!command.machine_uuid.empty() &&
+      (named == state_.machine_ids_.end() || named->second != it->second)) {
+    return Ack::kNotFound;
+  }
+  RemoveForeign(command.name);
+  return Ack::kOk;
+}
+
+void MachineCommands::RemoveForeign(const std::string& name) {
+  const auto it = state_.foreign_pod_machines_.find(name);
+  if (it == state_.foreign_pod_machines_.end()) return;
+  Machine* machine = state_.MutableMachine(it->second);
+  const auto pod = machine->foreign_pods.find(name);
+  const Resources usage = pod->second;
+  machine->foreign_pods.erase(pod);
+  state_.Touch(*machine);
+  state_.foreign_pod_machines_.erase(it);
+  state_.resources_.Release(usage);
+  state_.Release(usage, machine);
+}
+
+Ack MachineCommands::Apply(const ReportMachineUsage& command) {
+  return state_.machine_ids_.contains(command.machine_uuid) ? Ack::kOk
+                                                            : Ack::kNotFound;
+}
+
+void MachineCommands::DropMachine(MachineId id) {
+  Machine* machine = state_.MutableMachine(id);
+  state_.Touch(*machine);
+  state_.SetAvoids(machine, {});
+  state_.resources_.Release(machine->allocatable);
+  state_.resources_.Release(machine->capacity);
+  for (const ProcessingUnit& pu : machine->pus) {
+    state_.resources_.Release(pu.capacity);
+  }
+  state_.peers_.Drop(*machine);
+  state_.described_machines_[id] = kAllFields;
+  state_.no_execute_machines_.erase(id);
+  state_.machine_ids_.erase(machine->uuid);
+  for (const ProcessingUnit& pu : machine->pus)
+    state_.machine_ids_.erase(pu.uuid);
+  for (const std::string& uuid : machine->other_uuids)
+    state_.machine_ids_.erase(uuid);
+  state_.departed_.erase(id);
+  state_.machines_.erase(id);
+}
+
+}  // namespace sluice

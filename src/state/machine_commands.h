@@ -1,0 +1,40 @@
+// Commands about machines, and the pods of others on them.
+//
+// Threads: none; confined to the core thread.
+
+#ifndef SLUICE_STATE_MACHINE_COMMANDS_H_
+#define SLUICE_STATE_MACHINE_COMMANDS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "sluice/base/ids.h"
+#include "state/cluster_state.h"
+#include "state/command.h"
+
+namespace sluice {
+
+class MachineCommands {
+ public:
+  MachineCommands(int64_t now_ms, ClusterState* state)
+      : now_ms_(now_ms), state_(*state) {}
+
+  Ack Apply(const AddMachine& command);
+  Ack Apply(const UpdateMachine& command);
+  Ack Apply(const RemoveMachine& command);
+  Ack Apply(const AddForeignPod& command);
+  Ack Apply(const RemoveForeignPod& command);
+  Ack Apply(const ReportMachineUsage& command);
+
+ private:
+  void RemoveForeign(const std::string& name);
+  // Forgets it.  REQUIRES: it is empty.
+  void DropMachine(MachineId id);
+
+  const int64_t now_ms_;
+  ClusterState& state_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_MACHINE_COMMANDS_H_

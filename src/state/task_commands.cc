@@ -1,0 +1,252 @@
+#include "state/task_commands.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/limits.h"
+
+namespace sluice {
+
+Task* TaskCommands::MutableTaskOfClient(TaskId id) {
+  return state_.FindTaskOfClient(id) == nullptr ? nullptr
+                                                : state_.MutableTask(id);
+}
+
+Task* TaskCommands::FindSame(const SubmitTask& command) const {
+  const std::string& name = command.spec.name;
+  const auto it = state_.tasks_.find(command.task);
+  Task* of_uid = it != state_.tasks_.end() && it->second->name == name &&
+                         it->second->state != TaskState::kRemoved
+                     ? it->second.get()
+                     : nullptr;
+  if (of_uid != nullptr && of_uid->IsLive()) return of_uid;
+  const auto named = state_.named_tasks_.find(name);
+  const bool is_known = named != state_.named_tasks_.end();
+  if (command.reject_if_known || !is_known) return of_uid;
+  return state_.tasks_.at(named->second).get();
+}
+
+Ack TaskCommands::Apply(const SubmitTask& command) {
+  Task* holder = state_.MutableTask(command.task);
+  if (holder != nullptr && holder->is_displaced) {
+    // The uid is the client's; ids of the state's own are as good as others.
+    Rename(holder, state_.NextOwnTaskId());
+    holder = nullptr;
+  }
+  const bool is_known =
+      holder != nullptr && holder->state != TaskState::kRemoved;
+  if (is_known && command.reject_if_known) return Ack::kAlreadyExists;
+  if (is_known) ++state_.reused_uid_count_;
+  Task* same = FindSame(command);
+  if (same != nullptr && same == holder) {
+    ++same->expected_removals;
+    Resubmit(same, command);
+    return Ack::kOk;
+  }
+  if (same != nullptr) LoseUid(same);
+  int32_t removals = 1;
+  std::vector<TaskId> earlier_holders;
+  if (holder != nullptr) {
+    removals += holder->expected_removals;
+    earlier_holders = std::exchange(holder->earlier_holders, {});
+    if (is_known) {
+      Displace(holder);
+      earlier_holders.push_back(holder->id);
+    } else {
+      state_.Erase(holder);
+    }
+  }
+  if (same == nullptr) {
+    auto owned = std::make_unique<Task>();
+    same = owned.get();
+    same->id = command.task;
+    state_.tasks_.emplace(command.task, std::move(owned));
+    same->submitted_ms = now_ms_;
+    same->sequence = state_.counters_.next_task_sequence++;
+    same->job = state_.JobFor(command);
+    state_.Describe(same, command.spec);
+    state_.EnterQueue(same);
+  } else {
+    const bool is_untold = state_.IsUntold(same->id);
+    state_.LeaveQueue(*same);
+    state_.DeleteDeltas(same->id);
+    Rename(same, command.task);
+    if (is_untold) state_.AppendDelta(*same, /*is_repeat=*/false);
+    Resubmit(same, command);
+  }
+  same->expected_removals = removals;
+  same->earlier_holders = std::move(earlier_holders);
+  return Ack::kOk;
+}
+
+void TaskCommands::Resubmit(Task* task, const SubmitTask& command) {
+  state_.LeaveQueue(*task);
+  task->is_displaced = false;
+  task->successor.reset();
+  task->is_muted = false;
+  if (task->state == TaskState::kRunning) {
+    if (!state_.FindMachine(task->machine)->IsUsable()) {
+      state_.Unplace(task);
+    } else if (state_.WaitingDelta(task->id) == nullptr) {
+      // A client that restarted asks again for what it was told before.
+      state_.AppendDelta(*task, /*is_repeat=*/true);
+    }
+  } else if (task->state != TaskState::kPending) {
+    task->submitted_ms = now_ms_;
+    task->sequence = state_.counters_.next_task_sequence++;
+    task->state = TaskState::kPending;
+  }
+  const JobId former_job = task->job;
+  const bool is_counted =
+      task->state == TaskState::kRunning && !task->is_evicted;
+  if (is_counted) --state_.jobs_.at(former_job)->running_count;
+  task->job = state_.JobFor(command);
+  if (is_counted) ++state_.jobs_.at(task->job)->running_count;
+  state_.LeaveJob(former_job);
+  state_.Describe(task, command.spec);
+  state_.EnterQueue(task);
+}
+
+void TaskCommands::Displace(Task* task) {
+  state_.LeaveQueue(*task);
+  if (state_.IsUntold(task->id)) state_.Unplace(task);
+  state_.DeleteDeltas(task->id);
+  task->successor = task->id;
+  task->is_displaced = true;
+  task->is_muted = true;
+  task->expected_removals = 1;
+  Rename(task, state_.NextOwnTaskId());
+}
+
+void TaskCommands::LoseUid(Task* task) {
+  for (const TaskId id : std::exchange(task->earlier_holders, {})) {
+    Task* other = state_.MutableTask(id);
+    other->successor.reset();
+    state_.Touch(*other);
+  }
+  if (!task->successor.has_value()) return;
+  Task* successor = state_.MutableTask(*task->successor);
+  std::erase(successor->earlier_holders, task->id);
+  --successor->expected_removals;
+  state_.Touch(*successor);
+  task->successor.reset();
+}
+
+void TaskCommands::Rename(Task* task, TaskId id) {
+  const TaskId former = task->id;
+  const auto it = state_.tasks_.find(former);
+  std::unique_ptr<Task> owned = std::move(it->second);
+  state_.tasks_.erase(it);
+  state_.peers_.Rename(former, id);
+  const Owner owner = task->owner;
+  state_.avoided_owners_.SetOwner(task, Owner());
+  const std::string name = task->name;
+  state_.SetName(task, "");
+  if (task->state == TaskState::kRunning) {
+    Machine* machine = state_.MutableMachine(task->machine);
+    machine->tasks.erase(former);
+    machine->tasks.insert(id);
+  }
+  if (task->successor.has_value()) {
+    const auto successor = state_.tasks_.find(*task->successor);
+    if (successor != state_.tasks_.end()) {
+      std::ranges::replace(successor->second->earlier_holders, former, id);
+      state_.Touch(*successor->second);
+    }
+  }
+  state_.changes_.tasks.insert(former);
+  task->id = id;
+  state_.avoided_owners_.SetOwner(task, owner);
+  state_.SetName(task, name);
+  state_.tasks_[id] = std::move(owned);
+  state_.Touch(*task);
+}
+
+Ack TaskCommands::Apply(const UpdateTask& command) {
+  Task* task = MutableTaskOfClient(command.task);
+  if (task == nullptr) return Ack::kNotFound;
+  // About an earlier holder of the uid.
+  if (!task->earlier_holders.empty() && task->name != command.spec.name) {
+    return Ack::kOk;
+  }
+  state_.LeaveQueue(*task);
+  state_.Describe(task, command.spec);
+  state_.EnterQueue(task);
+  return Ack::kOk;
+}
+
+Ack TaskCommands::Finish(TaskId id, TaskState state) {
+  Task* task = MutableTaskOfClient(id);
+  if (task == nullptr) return Ack::kNotFound;
+  // Nobody knows whose report it is.
+  if (!task->earlier_holders.empty()) return Ack::kOk;
+  state_.LeaveQueue(*task);
+  state_.DeleteDeltas(id);
+  if (task->state == TaskState::kRunning) state_.Vacate(task);
+  const bool completes =
+      state == TaskState::kCompleted && task->state != TaskState::kCompleted;
+  if (completes) state_.NoteCompleted(task->job);
+  task->state = state;
+  state_.SetName(task, task->name);
+  state_.Touch(*task);
+  return Ack::kOk;
+}
+
+Ack TaskCommands::Apply(const RemoveTask& command) {
+  Task* task = state_.MutableTask(command.task);
+  if (task == nullptr || task->is_displaced) return Ack::kNotFound;
+  --task->expected_removals;
+  state_.Touch(*task);
+  if (task->state == TaskState::kRemoved) {
+    if (task->expected_removals == 0) state_.Erase(task);
+    return Ack::kOk;
+  }
+  auto& earlier = task->earlier_holders;
+  if (!earlier.empty()) {
+    // One that holds nothing, if there is any: it may have been its removal.
+    auto oldest = std::ranges::find_if(earlier, [this](TaskId id) {
+      return state_.FindTask(id)->state != TaskState::kRunning;
+    });
+    if (oldest == earlier.end()) oldest = earlier.begin();
+    Task* holder = state_.MutableTask(*oldest);
+    earlier.erase(oldest);
+    RemoveHolder(holder);
+    Mute(task);
+    return Ack::kOk;
+  }
+  state_.LeaveQueue(*task);
+  state_.DeleteDeltas(task->id);
+  if (task->expected_removals == 0) {
+    RemoveHolder(task);
+    return Ack::kOk;
+  }
+  // Submitted more than once under one name: a client that restarted removes
+  // it once, one that repeats itself as often as it submitted.
+  if (task->state == TaskState::kRunning) state_.Vacate(task);
+  state_.LeaveJob(task->job);
+  state_.SetName(task, "");
+  task->state = TaskState::kRemoved;
+  state_.removed_.insert(task->id);
+  if (state_.removed_.size() > kRemovedTasksMax) {
+    state_.Erase(state_.MutableTask(*state_.removed_.begin()));
+  }
+  return Ack::kOk;
+}
+
+void TaskCommands::RemoveHolder(Task* task) {
+  if (task->state == TaskState::kRunning) state_.Vacate(task);
+  state_.LeaveJob(task->job);
+  state_.Erase(task);
+}
+
+void TaskCommands::Mute(Task* task) {
+  state_.LeaveQueue(*task);
+  if (state_.IsUntold(task->id)) state_.Unplace(task);
+  state_.DeleteDeltas(task->id);
+  task->is_muted = true;
+  state_.Touch(*task);
+}
+
+}  // namespace sluice

@@ -1,0 +1,58 @@
+// Commands about tasks: whom a uid means, and what becomes of those whom it
+// meant before (docs/decisions/0001, 0021).
+//
+// Threads: none; confined to the core thread.
+
+#ifndef SLUICE_STATE_TASK_COMMANDS_H_
+#define SLUICE_STATE_TASK_COMMANDS_H_
+
+#include <cstdint>
+
+#include "sluice/state/task.h"
+#include "state/cluster_state.h"
+#include "state/command.h"
+
+namespace sluice {
+
+class TaskCommands {
+ public:
+  TaskCommands(int64_t now_ms, ClusterState* state)
+      : now_ms_(now_ms), state_(*state) {}
+
+  Ack Apply(const SubmitTask& command);
+  Ack Apply(const UpdateTask& command);
+  Ack Apply(const CompleteTask& command) {
+    return Finish(command.task, TaskState::kCompleted);
+  }
+  Ack Apply(const FailTask& command) {
+    return Finish(command.task, TaskState::kFailed);
+  }
+  Ack Apply(const RemoveTask& command);
+  Ack Apply(const ReportTaskUsage& command) const {
+    return state_.FindTaskOfClient(command.task) == nullptr ? Ack::kNotFound
+                                                            : Ack::kOk;
+  }
+
+ private:
+  Task* MutableTaskOfClient(TaskId id);
+  // Who is meant, be it under another uid; null where it is somebody new.
+  Task* FindSame(const SubmitTask& command) const;
+  void Resubmit(Task* task, const SubmitTask& command);
+  // Makes way for another task of its uid.
+  void Displace(Task* task);
+  // Ends what ties it to those it shares a uid with.
+  void LoseUid(Task* task);
+  // REQUIRES: it is in no queue and has no deltas.
+  void Rename(Task* task, TaskId id);
+  void RemoveHolder(Task* task);
+  // Nothing may be told of it any more.
+  void Mute(Task* task);
+  Ack Finish(TaskId id, TaskState state);
+
+  const int64_t now_ms_;
+  ClusterState& state_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_TASK_COMMANDS_H_
