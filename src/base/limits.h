@@ -91,6 +91,12 @@ inline constexpr size_t kBatchMax = 1024;
 // Entries of one page of a list: under a millisecond of the core thread.
 inline constexpr int kPageSizeMax = 1000;
 
+// Open connections to the HTTP port, all told and of one address.  Probes and
+// scrapes need a handful; each takes at most 16 KiB and the page of metrics,
+// and a file descriptor of the 1,024 that a process often has.
+inline constexpr size_t kHttpConnectionsMax = 256;
+inline constexpr size_t kHttpConnectionsPerAddressMax = 128;
+
 }  // namespace sluice
 
 #endif  // SLUICE_BASE_LIMITS_H_

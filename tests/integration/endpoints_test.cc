@@ -1,12 +1,10 @@
 // What the daemon offers besides the contract: the inspector, reflection,
 // health and HTTP.
 
-#include <civetweb.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
 #include "integration/mini_server.h"
 #include "util/http_get.h"
@@ -157,23 +155,6 @@ TEST(HttpEndpoints, CountTheSolvesThatWentOnFromThoseBefore) {
   const std::string metrics = HttpGet(server.http_port(), "/metrics").body;
   EXPECT_THAT(metrics, HasSubstr("\nsluice_solves_total 3"));
   EXPECT_THAT(metrics, HasSubstr("\nsluice_solves_warm_total 2"));
-}
-
-// A probe that is not answered has the daemon restarted.
-TEST(HttpEndpoints, AnswerProbesBesideConnectionsThatSendNothingMore) {
-  Options options = MiniServer::OptionsFor(ReplyMode::kContract);
-  options.http_address = "127.0.0.1:0";
-  MiniServer server(options);
-  std::vector<mg_connection*> half_open;
-  for (int i = 0; i < 4; ++i) {
-    char error[256] = "";
-    half_open.push_back(mg_connect_client("127.0.0.1", server.http_port(), 0,
-                                          error, sizeof(error)));
-    ASSERT_NE(half_open.back(), nullptr) << error;
-    mg_printf(half_open.back(), "GET /hea");
-  }
-  EXPECT_EQ(HttpGet(server.http_port(), "/healthz").status, 200);
-  for (mg_connection* connection : half_open) mg_close_connection(connection);
 }
 
 }  // namespace
