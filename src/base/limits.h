@@ -1,7 +1,9 @@
-// Every bound of the daemon, each with its reason.
+// What bounds each message, each description and each queue, with its reason.
 //
 // What lies beyond a bound is refused or quarantined with a message that names
-// the bound; nothing is cut silently.
+// the bound; nothing is cut silently.  How many machines, tasks, jobs and
+// classes there are is not bounded here: they are the cluster, a bridge ends
+// itself when one of them is refused, and memory is their bound.
 
 #ifndef SLUICE_BASE_LIMITS_H_
 #define SLUICE_BASE_LIMITS_H_
