@@ -1,6 +1,7 @@
 #include "server/server.h"
 
 #include <glog/logging.h>
+#include <google/protobuf/message.h>
 #include <google/protobuf/stubs/logging.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
@@ -19,6 +20,7 @@
 #include "constraints/constraint_set.h"
 #include "core/scheduler.h"
 #include "cost/policy_set.h"
+#include "grpc/health/v1/health.pb.h"
 #include "loop/core_loop.h"
 #include "observe/metrics.h"
 #include "persist/memory_store.h"
@@ -62,6 +64,9 @@ std::unique_ptr<grpc::Server> StartGrpc(
   // Before the first server is built.
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  // gRPC serves health without the descriptor that reflection looks for.
+  google::protobuf::LinkMessageReflection<
+      grpc::health::v1::HealthCheckRequest>();
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), port);
   for (grpc::Service* service : services) builder.RegisterService(service);

@@ -21,6 +21,10 @@ std::string StringField(int number, const std::string& text) {
                 static_cast<char>(text.size()), text);
 }
 
+// What reflection is asked for: the number of the request's field.
+constexpr int kFileContainingSymbol = 4;
+constexpr int kListServices = 7;
+
 class Endpoints : public ContractFixture {
  protected:
   // The reply of server reflection, whose messages come without a library.
@@ -35,7 +39,6 @@ class Endpoints : public ContractFixture {
 };
 
 TEST_F(Endpoints, ReflectionListsTheServicesByTheirFullNames) {
-  constexpr int kListServices = 7;
   const std::string services = Reflect(kListServices, "*");
   for (const char* name : {"firmament.FirmamentScheduler",
                            "sluice.v1.Inspector", "grpc.health.v1.Health"}) {
@@ -44,7 +47,6 @@ TEST_F(Endpoints, ReflectionListsTheServicesByTheirFullNames) {
 }
 
 TEST_F(Endpoints, ReflectionDescribesEveryMethodOfTheContract) {
-  constexpr int kFileContainingSymbol = 4;
   for (const std::string method :
        {"Schedule", "TaskCompleted", "TaskFailed", "TaskRemoved",
         "TaskSubmitted", "TaskUpdated", "NodeAdded", "NodeFailed",
@@ -54,6 +56,16 @@ TEST_F(Endpoints, ReflectionDescribesEveryMethodOfTheContract) {
                                      "firmament.FirmamentScheduler." + method);
     EXPECT_THAT(file, HasSubstr(method));
     EXPECT_THAT(file, HasSubstr("firmament/firmament_scheduler.proto"));
+  }
+}
+
+TEST_F(Endpoints, ReflectionDescribesTheHealthService) {
+  for (const char* symbol :
+       {"grpc.health.v1.Health", "grpc.health.v1.Health.Check",
+        "grpc.health.v1.HealthCheckResponse"}) {
+    const std::string file = Reflect(kFileContainingSymbol, symbol);
+    EXPECT_THAT(file, HasSubstr("grpc/health/v1/health.proto")) << symbol;
+    EXPECT_THAT(file, HasSubstr("HealthCheckRequest")) << symbol;
   }
 }
 
