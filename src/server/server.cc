@@ -3,14 +3,17 @@
 #include <glog/logging.h>
 #include <google/protobuf/message.h>
 #include <google/protobuf/stubs/logging.h>
+#include <grpc/grpc.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 
 #include <chrono>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -31,6 +34,7 @@
 #include "rpc/scheduler_service.h"
 #include "server/address.h"
 #include "server/http_server.h"
+#include "server/open_calls.h"
 #include "sluice/base/clock.h"
 #include "solver/registry.h"
 
@@ -49,9 +53,10 @@ constexpr int kClientPingMsMin = 1000;
 // never an error.  Sixteen such connections fill the mailbox.
 constexpr int kStreamsPerConnectionMax = 4096;
 
-// How long calls under way at the end may take to finish.  They have an answer
-// at once; what takes longer are clients that do not read it.
-constexpr std::chrono::seconds kShutdownTimeout{2};
+// How long clients have to close their connections once there is no call.  The
+// last replies are in the kernel by then, and a connection that we close while
+// its client still reads them may lose them.
+constexpr std::chrono::milliseconds kLastReplyTime{100};
 
 absl::StatusOr<std::unique_ptr<Store>> OpenStore(const Options& options) {
   if (options.data_dir.empty()) return std::make_unique<MemoryStore>();
@@ -60,7 +65,7 @@ absl::StatusOr<std::unique_ptr<Store>> OpenStore(const Options& options) {
 
 std::unique_ptr<grpc::Server> StartGrpc(
     const std::string& address, const std::vector<grpc::Service*>& services,
-    int* port) {
+    OpenCalls& open_calls, int* port) {
   // Before the first server is built.
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
@@ -70,6 +75,7 @@ std::unique_ptr<grpc::Server> StartGrpc(
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), port);
   for (grpc::Service* service : services) builder.RegisterService(service);
+  builder.SetContextAllocator(open_calls.MakeCounter());
   builder.SetMaxReceiveMessageSize(kRequestBytesMax);
   // Two daemons on one port would each get some of the calls.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
@@ -89,7 +95,8 @@ class Daemon final : public Server {
  public:
   Daemon(const Options& options, PolicySet policies,
          std::unique_ptr<Store> store)
-      : policies_(std::move(policies)),
+      : shutdown_timeout_(options.shutdown_timeout_ms),
+        policies_(std::move(policies)),
         scheduler_(
             policies_, constraints_,
             RoundOptions{.arcs_max = options.round_arcs_max,
@@ -106,8 +113,7 @@ class Daemon final : public Server {
     if (grpc_ != nullptr) {
       grpc_->GetHealthCheckService()->Shutdown();
       loop_.BeginShutdown();
-      grpc_->Shutdown(std::chrono::system_clock::now() + kShutdownTimeout);
-      grpc_->Wait();
+      EndGrpc();
     }
     loop_.Stop();
   }
@@ -133,9 +139,9 @@ class Daemon final : public Server {
                                           .store = store_->description(),
                                           .cost_models = policies_.names(),
                                           .ready_us = clock_.MonotonicUs()});
-    grpc_ =
-        StartGrpc(options.listen_address,
-                  {&*scheduler_service_, &*inspector_service_}, &grpc_port_);
+    grpc_ = StartGrpc(options.listen_address,
+                      {&*scheduler_service_, &*inspector_service_}, open_calls_,
+                      &grpc_port_);
     if (grpc_ == nullptr) {
       RETURN_IF_ERROR(ProbeListen(address));
       return absl::UnavailableError(
@@ -155,6 +161,23 @@ class Daemon final : public Server {
   }
 
  private:
+  // Refuses new calls, gives those under way their time, and then closes the
+  // connections that clients keep open: Shutdown() by itself waits for those
+  // that are idle too.
+  void EndGrpc() {
+    std::promise<void> end;
+    std::thread closer([this, has_ended = end.get_future()] {
+      open_calls_.AwaitNone(clock_, shutdown_timeout_.count());
+      if (has_ended.wait_for(kLastReplyTime) == std::future_status::timeout) {
+        grpc_server_cancel_all_calls(grpc_->c_server());
+      }
+    });
+    grpc_->Shutdown(std::chrono::system_clock::now() + shutdown_timeout_);
+    end.set_value();
+    closer.join();
+    grpc_->Wait();
+  }
+
   absl::Status RecoverState() {
     ClusterState& state = scheduler_.mutable_state();
     RETURN_IF_ERROR(Annotate(Recover(*store_, &state),
@@ -171,6 +194,7 @@ class Daemon final : public Server {
 
   // In the order in which they are needed; destroyed the other way round.
   const SystemClock clock_;
+  const std::chrono::milliseconds shutdown_timeout_;
   Metrics metrics_;
   const ConstraintSet constraints_;
   const PolicySet policies_;
@@ -181,6 +205,7 @@ class Daemon final : public Server {
   CoreLoop loop_;
   std::optional<SchedulerService> scheduler_service_;
   std::optional<InspectorService> inspector_service_;
+  OpenCalls open_calls_;
   std::unique_ptr<grpc::Server> grpc_;
   int grpc_port_ = 0;
   std::string recovered_;
