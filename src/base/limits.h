@@ -1,9 +1,9 @@
-// What bounds each message, each description and each queue, with its reason.
+// The bounds on messages, descriptions, queues and connections, each with its
+// reason.
 //
 // What lies beyond a bound is refused or quarantined with a message that names
-// the bound; nothing is cut silently.  How many machines, tasks, jobs and
-// classes there are is not bounded here: they are the cluster, a bridge ends
-// itself when one of them is refused, and memory is their bound.
+// the bound; nothing is cut silently.  The number of machines, tasks, jobs and
+// classes has no bound but memory: a bridge ends itself when one is refused.
 
 #ifndef SLUICE_BASE_LIMITS_H_
 #define SLUICE_BASE_LIMITS_H_

@@ -1,11 +1,11 @@
 // The open connections of the HTTP server, and which of them goes when there
 // are too many.
 //
-// A newcomer is always let in, and the oldest connection goes for it: first of
-// its own address if that has kHttpConnectionsPerAddressMax, otherwise of all
-// if there are kHttpConnectionsMax.  So whoever fills the port pushes out their
-// own connections, and a probe, which sends its request at once, has been
-// answered long before it is the oldest.
+// A new connection is always let in, and an old one is closed for it: the
+// oldest of the same address if that has kHttpConnectionsPerAddressMax already,
+// or the oldest of all if there are kHttpConnectionsMax.  Clients that fill the
+// port push out their own connections.  A probe sends its request at once and
+// is answered long before it is the oldest.
 //
 // Threads: none; confined to the thread of the HTTP server.
 

@@ -53,8 +53,8 @@ std::string PeerOf(int socket) {
   return host;
 }
 
-// Ends a connection so that its owner sees it closed by the other end.  What it
-// has not read yet is dropped: the kernel would keep that for minutes.
+// Makes libmicrohttpd see the connection closed by its other end.  Data that
+// was not read yet is dropped; the kernel would keep it for minutes.
 void Abort(int socket) {
   const linger at_once = {.l_onoff = 1, .l_linger = 0};
   setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
@@ -109,15 +109,15 @@ struct HttpServer::Callbacks {
 
 absl::Status HttpServer::Start(const Address& address) {
   ASSIGN_OR_RETURN(const int socket, Listen(address));
-  // Its connections inherit this.  What their readers leave waits in this
-  // process, which bounds it, and not in the kernel, which keeps it for minutes
-  // after their end.
+  // Connections inherit this.  What slow readers leave waits in this process,
+  // which bounds it, rather than in the kernel, which keeps it for minutes
+  // after the connection is closed.
   setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kSendBytes, sizeof(kSendBytes));
   daemon_ = MHD_start_daemon(
       MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, nullptr, nullptr,
       &Callbacks::Answer, this,  //
       MHD_OPTION_LISTEN_SOCKET, socket,
-      // Those that were displaced count until their end has been noticed.
+      // Displaced connections count until libmicrohttpd has noticed their end.
       MHD_OPTION_CONNECTION_LIMIT,
       static_cast<unsigned int>(2 * kHttpConnectionsMax),
       MHD_OPTION_CONNECTION_TIMEOUT, kIdleSecondsMax,

@@ -4,8 +4,8 @@
 //   /healthz   200 as long as the process answers
 //   /readyz    200 once the state is recovered and gRPC serves, otherwise 503
 //
-// One request a connection.  Connections are bounded (http_connections.h), and
-// none holds up another.
+// A connection serves one request.  Their number is bounded
+// (http_connections.h), and none of them holds up another.
 //
 // Threads: any; requests are answered on one thread of its own, which blocks on
 // no socket.

@@ -1,8 +1,8 @@
 // How many calls gRPC is busy with: from their arrival until their reply has
 // been handed to the transport, or they are broken off.
 //
-// gRPC's own shutdown waits for connections to end, which idle clients do when
-// they like; by this one knows when there is nothing left to wait for.
+// gRPC's own shutdown waits until clients have closed their connections, even
+// idle ones.  This count tells when there is nothing left to wait for.
 //
 // Threads: any.
 

@@ -53,9 +53,9 @@ constexpr int kClientPingMsMin = 1000;
 // never an error.  Sixteen such connections fill the mailbox.
 constexpr int kStreamsPerConnectionMax = 4096;
 
-// How long clients have to close their connections once there is no call.  The
-// last replies are in the kernel by then, and a connection that we close while
-// its client still reads them may lose them.
+// How long clients have to close their connections once no call is left.  The
+// last replies may still be on their way: closing a connection with unread data
+// in it makes the kernel drop what it has not sent.
 constexpr std::chrono::milliseconds kLastReplyTime{100};
 
 absl::StatusOr<std::unique_ptr<Store>> OpenStore(const Options& options) {
@@ -161,9 +161,9 @@ class Daemon final : public Server {
   }
 
  private:
-  // Refuses new calls, gives those under way their time, and then closes the
-  // connections that clients keep open: Shutdown() by itself waits for those
-  // that are idle too.
+  // Refuses new calls, waits for those under way, and then closes the
+  // connections that are still open.  Shutdown() alone would wait for idle ones
+  // as well.
   void EndGrpc() {
     std::promise<void> end;
     std::thread closer([this, has_ended = end.get_future()] {
