@@ -1,7 +1,9 @@
-// Every bound of the daemon, each with its reason.
+// The bounds on messages, descriptions, queues and connections, each with its
+// reason.
 //
 // What lies beyond a bound is refused or quarantined with a message that names
-// the bound; nothing is cut silently.
+// the bound; nothing is cut silently.  The number of machines, tasks, jobs and
+// classes has no bound but memory: a bridge ends itself when one is refused.
 
 #ifndef SLUICE_BASE_LIMITS_H_
 #define SLUICE_BASE_LIMITS_H_
@@ -90,6 +92,12 @@ inline constexpr size_t kBatchMax = 1024;
 
 // Entries of one page of a list: under a millisecond of the core thread.
 inline constexpr int kPageSizeMax = 1000;
+
+// Open connections to the HTTP port, all told and of one address.  Probes and
+// scrapes need a handful; each takes at most 16 KiB and the page of metrics,
+// and a file descriptor of the 1,024 that a process often has.
+inline constexpr size_t kHttpConnectionsMax = 256;
+inline constexpr size_t kHttpConnectionsPerAddressMax = 128;
 
 }  // namespace sluice
 

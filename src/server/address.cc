@@ -10,6 +10,7 @@
 #include <memory>
 #include <system_error>
 
+#include "base/status_macros.h"
 #include "base/strings.h"
 
 namespace sluice {
@@ -26,20 +27,33 @@ std::string ErrorText(int error) {
   return text;
 }
 
-// 0, or the errno of the step that failed.
-int TryListen(const addrinfo& info) {
+using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+absl::StatusOr<AddressList> Resolve(const Address& address) {
+  addrinfo hints = {};
+  hints.ai_flags = AI_PASSIVE;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(address.host.c_str(),
+                                StrCat(address.port).c_str(), &hints, &found);
+  if (error != 0) return CannotListen(address, gai_strerror(error));
+  return AddressList(found, &freeaddrinfo);
+}
+
+absl::StatusOr<int> ListenOn(const Address& address, const addrinfo& info) {
   const int socket_fd =
-      socket(info.ai_family, info.ai_socktype, info.ai_protocol);
-  if (socket_fd < 0) return errno;
+      socket(info.ai_family, info.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
+             info.ai_protocol);
+  if (socket_fd < 0) return CannotListen(address, ErrorText(errno));
   const int yes = 1;
   setsockopt(socket_fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  int error = 0;
   if (bind(socket_fd, info.ai_addr, info.ai_addrlen) != 0 ||
-      listen(socket_fd, 1) != 0) {
-    error = errno;
+      listen(socket_fd, SOMAXCONN) != 0) {
+    const int error = errno;
+    close(socket_fd);
+    return CannotListen(address, ErrorText(error));
   }
-  close(socket_fd);
-  return error;
+  return socket_fd;
 }
 
 }  // namespace
@@ -75,20 +89,22 @@ std::string ToString(const Address& address) {
                 address.port);
 }
 
+absl::StatusOr<int> Listen(const Address& address) {
+  ASSIGN_OR_RETURN(const AddressList list, Resolve(address));
+  const addrinfo* chosen = list.get();
+  for (const addrinfo* info = chosen; info != nullptr; info = info->ai_next) {
+    if (info->ai_family != AF_INET) continue;
+    chosen = info;
+    break;
+  }
+  return ListenOn(address, *chosen);
+}
+
 absl::Status ProbeListen(const Address& address) {
-  addrinfo hints = {};
-  hints.ai_flags = AI_PASSIVE;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int error = getaddrinfo(address.host.c_str(),
-                                StrCat(address.port).c_str(), &hints, &found);
-  if (error != 0) return CannotListen(address, gai_strerror(error));
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found,
-                                                                 &freeaddrinfo);
-  for (const addrinfo* info = found; info != nullptr; info = info->ai_next) {
-    const int listen_error = TryListen(*info);
-    if (listen_error != 0)
-      return CannotListen(address, ErrorText(listen_error));
+  ASSIGN_OR_RETURN(const AddressList list, Resolve(address));
+  for (const addrinfo* info = list.get(); info; info = info->ai_next) {
+    ASSIGN_OR_RETURN(const int socket_fd, ListenOn(address, *info));
+    close(socket_fd);
   }
   return absl::OkStatus();
 }

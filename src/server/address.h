@@ -26,9 +26,14 @@ absl::StatusOr<Address> ParseAddress(std::string_view text);
 // "127.0.0.1:9090", "[::1]:9090".
 std::string ToString(const Address& address);
 
+// A socket that listens on `address`; the caller owns it.  A name with several
+// addresses is listened on at one of them, IPv4 if there is one.
+// Errors: "cannot listen on 127.0.0.1:9090: address already in use".
+absl::StatusOr<int> Listen(const Address& address);
+
 // Says why nobody can listen on `address`, by trying to, for the servers that
 // do not tell.  OK if it can be listened on by now.
-// Errors: "cannot listen on 127.0.0.1:9090: Address already in use".
+// Errors: as Listen().
 absl::Status ProbeListen(const Address& address);
 
 }  // namespace sluice

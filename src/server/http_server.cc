@@ -1,82 +1,138 @@
 #include "server/http_server.h"
 
-#include <civetweb.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <sys/socket.h>
 
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include "base/limits.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 
 namespace sluice {
 namespace {
 
-// Handlers return the status that they answered with.
-int Respond(mg_connection* connection, int status, const char* reason,
-            const char* content_type, std::string_view body) {
-  mg_printf(connection,
-            "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
-            "Connection: close\r\n\r\n",
-            status, reason, content_type, body.size());
-  mg_write(connection, body.data(), body.size());
-  return status;
+// A connection on which nothing moves is closed after this time.
+constexpr unsigned int kIdleSecondsMax = 10;
+
+// What a request may take: its line and headers.  Prometheus sends 300 bytes.
+constexpr size_t kConnectionBytes = 16 << 10;
+
+// What the kernel takes of a response before it is read: a page of metrics.
+constexpr int kSendBytes = 16 << 10;
+
+MHD_Result Respond(MHD_Connection* connection, unsigned int status,
+                   const char* content_type, std::string body) {
+  MHD_Response* const response = MHD_create_response_from_buffer(
+      body.size(), body.data(), MHD_RESPMEM_MUST_COPY);
+  if (response == nullptr) return MHD_NO;
+  MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, content_type);
+  MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+  const MHD_Result result = MHD_queue_response(connection, status, response);
+  MHD_destroy_response(response);
+  return result;
+}
+
+int SocketOf(MHD_Connection* connection) {
+  return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
+      ->connect_fd;
+}
+
+// The address of the other end without its port; empty if it is gone already.
+std::string PeerOf(int socket) {
+  sockaddr_storage storage = {};
+  auto* const peer = static_cast<sockaddr*>(static_cast<void*>(&storage));
+  socklen_t size = sizeof(storage);
+  char host[NI_MAXHOST] = "";
+  if (getpeername(socket, peer, &size) != 0 ||
+      getnameinfo(peer, size, host, sizeof(host), nullptr, 0, NI_NUMERICHOST)) {
+    return "";
+  }
+  return host;
+}
+
+// Makes libmicrohttpd see the connection closed by its other end.  Data that
+// was not read yet is dropped; the kernel would keep it for minutes.
+void Abort(int socket) {
+  const linger at_once = {.l_onoff = 1, .l_linger = 0};
+  setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+  shutdown(socket, SHUT_RDWR);
 }
 
 }  // namespace
 
+struct HttpServer::Callbacks {
+  static MHD_Result Answer(void* closure, MHD_Connection* connection,
+                           const char* url, const char* method,
+                           const char* /*version*/, const char* /*upload*/,
+                           size_t* /*upload_size*/, void** /*state*/) {
+    const HttpServer& server = *static_cast<HttpServer*>(closure);
+    const std::string_view path = url;
+    const std::string_view verb = method;
+    if (verb != MHD_HTTP_METHOD_GET && verb != MHD_HTTP_METHOD_HEAD) {
+      return Respond(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain",
+                     "GET and HEAD only\n");
+    }
+    if (path == "/metrics") {
+      return Respond(connection, MHD_HTTP_OK, "text/plain; version=0.0.4",
+                     server.metrics_.Text());
+    }
+    if (path == "/healthz") {
+      return Respond(connection, MHD_HTTP_OK, "text/plain", "ok\n");
+    }
+    if (path == "/readyz") {
+      const bool is_ready = server.is_ready_;
+      return Respond(connection,
+                     is_ready ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE,
+                     "text/plain", is_ready ? "ready\n" : "not ready\n");
+    }
+    return Respond(connection, MHD_HTTP_NOT_FOUND, "text/plain", "not found\n");
+  }
+
+  static void Notify(void* closure, MHD_Connection* connection,
+                     void** /*state*/, MHD_ConnectionNotificationCode code) {
+    HttpServer& server = *static_cast<HttpServer*>(closure);
+    const int socket = SocketOf(connection);
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+      server.connections_.Remove(socket);
+      return;
+    }
+    if (const auto displaced =
+            server.connections_.Add(socket, PeerOf(socket))) {
+      server.metrics_.http_connections_displaced.Increment();
+      Abort(*displaced);
+    }
+  }
+};
+
 absl::Status HttpServer::Start(const Address& address) {
-  const std::string port = ToString(address);
-  const char* options[] = {"listening_ports", port.c_str(), "num_threads", "16",
-                           // A connection that sends nothing must not hold a
-                           // thread that a probe waits for.
-                           "request_timeout_ms", "2000", nullptr};
-  mg_callbacks callbacks = {};
-  // civetweb writes its errors to stderr otherwise; ours say the same.
-  callbacks.log_message = [](const mg_connection*, const char*) { return 1; };
-  context_ = mg_start(&callbacks, this, options);
-  if (context_ == nullptr) {
-    RETURN_IF_ERROR(ProbeListen(address));
+  ASSIGN_OR_RETURN(const int socket, Listen(address));
+  // Connections inherit this.  What slow readers leave waits in this process,
+  // which bounds it, rather than in the kernel, which keeps it for minutes
+  // after the connection is closed.
+  setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kSendBytes, sizeof(kSendBytes));
+  daemon_ = MHD_start_daemon(
+      MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, nullptr, nullptr,
+      &Callbacks::Answer, this,  //
+      MHD_OPTION_LISTEN_SOCKET, socket,
+      // Displaced connections count until libmicrohttpd has noticed their end.
+      MHD_OPTION_CONNECTION_LIMIT,
+      static_cast<unsigned int>(2 * kHttpConnectionsMax),
+      MHD_OPTION_CONNECTION_TIMEOUT, kIdleSecondsMax,
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionBytes,
+      MHD_OPTION_NOTIFY_CONNECTION, &Callbacks::Notify, this, MHD_OPTION_END);
+  if (daemon_ == nullptr) {
     return absl::UnavailableError(
-        StrCat("cannot listen on ", ToString(address), " for HTTP"));
+        StrCat("cannot serve HTTP on ", ToString(address)));
   }
-  mg_server_port ports[1];
-  if (mg_get_server_ports(context_, 1, ports) != 1) {
-    return absl::InternalError("the HTTP server does not tell its port");
-  }
-  port_ = ports[0].port;
-  for (const auto& [uri, handler] : {std::pair("/metrics$", &ServeMetrics),
-                                     std::pair("/healthz$", &ServeHealth),
-                                     std::pair("/readyz$", &ServeReadiness),
-                                     std::pair("**", &ServeNothing)}) {
-    mg_set_request_handler(context_, uri, handler, this);
-  }
+  port_ = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_BIND_PORT)->port;
   return absl::OkStatus();
 }
 
 HttpServer::~HttpServer() {
-  if (context_ != nullptr) mg_stop(context_);
-}
-
-int HttpServer::ServeMetrics(mg_connection* connection, void* server) {
-  return Respond(connection, 200, "OK", "text/plain; version=0.0.4",
-                 static_cast<HttpServer*>(server)->metrics_.Text());
-}
-
-int HttpServer::ServeHealth(mg_connection* connection, void* /*server*/) {
-  return Respond(connection, 200, "OK", "text/plain", "ok\n");
-}
-
-int HttpServer::ServeReadiness(mg_connection* connection, void* server) {
-  if (static_cast<HttpServer*>(server)->is_ready_) {
-    return Respond(connection, 200, "OK", "text/plain", "ready\n");
-  }
-  return Respond(connection, 503, "Service Unavailable", "text/plain",
-                 "not ready\n");
-}
-
-int HttpServer::ServeNothing(mg_connection* connection, void* /*server*/) {
-  return Respond(connection, 404, "Not Found", "text/plain", "not found\n");
+  if (daemon_ != nullptr) MHD_stop_daemon(daemon_);
 }
 
 }  // namespace sluice

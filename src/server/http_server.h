@@ -4,7 +4,11 @@
 //   /healthz   200 as long as the process answers
 //   /readyz    200 once the state is recovered and gRPC serves, otherwise 503
 //
-// Threads: any; requests are answered on threads of its own.
+// A connection serves one request.  Their number is bounded
+// (http_connections.h), and none of them holds up another.
+//
+// Threads: any; requests are answered on one thread of its own, which blocks on
+// no socket.
 
 #ifndef SLUICE_SERVER_HTTP_SERVER_H_
 #define SLUICE_SERVER_HTTP_SERVER_H_
@@ -14,16 +18,17 @@
 #include "absl/status/status.h"
 #include "observe/metrics.h"
 #include "server/address.h"
+#include "server/http_connections.h"
 
-struct mg_connection;
-struct mg_context;
+struct MHD_Daemon;
 
 namespace sluice {
 
 class HttpServer {
  public:
   // `metrics` must outlive the server.
-  explicit HttpServer(const Metrics& metrics) : metrics_(metrics) {}
+  explicit HttpServer(Metrics& metrics) : metrics_(metrics) {}
+  // Closes what is open without waiting for anybody.
   ~HttpServer();
 
   HttpServer(const HttpServer&) = delete;
@@ -40,16 +45,13 @@ class HttpServer {
   void SetReady(bool is_ready) { is_ready_ = is_ready; }
 
  private:
-  // Handlers of civetweb; `server` is the HttpServer.
-  static int ServeMetrics(mg_connection* connection, void* server);
-  static int ServeHealth(mg_connection* connection, void* server);
-  static int ServeReadiness(mg_connection* connection, void* server);
-  static int ServeNothing(mg_connection* connection, void* server);
+  struct Callbacks;  // What libmicrohttpd calls, on its thread.
 
-  const Metrics& metrics_;
-  mg_context* context_ = nullptr;  // Owned; null before Start().
+  Metrics& metrics_;
+  MHD_Daemon* daemon_ = nullptr;  // Owned; null before Start().
   int port_ = 0;
   std::atomic<bool> is_ready_ = false;
+  HttpConnections connections_;  // Confined to the thread of `daemon_`.
 };
 
 }  // namespace sluice

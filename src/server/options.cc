@@ -46,6 +46,9 @@ DEFINE_int64(removal_hold_ms, 500,
              "client to call Schedule again, where the reply before named "
              "what is removed: a client that acts on replies later than on "
              "acknowledgments would meet what it has forgotten.");
+DEFINE_int64(shutdown_timeout_ms, 2000,
+             "How long the daemon, told to end, waits at most for clients to "
+             "take the replies of the calls under way.");
 DEFINE_bool(evict_on_no_execute, false,
             "Whether a task leaves a machine with a NoExecute taint that it "
             "does not, or no longer, tolerate. Kubernetes does that itself; "
@@ -159,6 +162,7 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
   options.improve_budget = FLAGS_improve_budget;
   options.evict_on_no_execute = FLAGS_evict_on_no_execute;
   options.removal_hold_ms = FLAGS_removal_hold_ms;
+  options.shutdown_timeout_ms = FLAGS_shutdown_timeout_ms;
   ASSIGN_OR_RETURN(options.replies,
                    ParseChoice("replies", FLAGS_replies, kReplyModes));
   ASSIGN_OR_RETURN(options.durability,
@@ -177,6 +181,8 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
       CheckRange("improve_budget", options.improve_budget, 0, kAmountMax));
   RETURN_IF_ERROR(
       CheckRange("removal_hold_ms", options.removal_hold_ms, 0, 60000));
+  RETURN_IF_ERROR(CheckRange("shutdown_timeout_ms", options.shutdown_timeout_ms,
+                             0, 3600000));
   RETURN_IF_ERROR(CheckNames(options));
   return options;
 }

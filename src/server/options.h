@@ -27,6 +27,7 @@ struct Options {
   int64_t improve_budget = 30000000;  // 0: none.
   bool evict_on_no_execute = false;
   int64_t removal_hold_ms = 500;
+  int64_t shutdown_timeout_ms = 2000;
   Durability durability = Durability::kSynced;
 };
 

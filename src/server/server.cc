@@ -1,15 +1,19 @@
 #include "server/server.h"
 
 #include <glog/logging.h>
+#include <google/protobuf/message.h>
 #include <google/protobuf/stubs/logging.h>
+#include <grpc/grpc.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 
 #include <chrono>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -19,6 +23,7 @@
 #include "constraints/constraint_set.h"
 #include "core/scheduler.h"
 #include "cost/policy_set.h"
+#include "grpc/health/v1/health.pb.h"
 #include "loop/core_loop.h"
 #include "observe/metrics.h"
 #include "persist/memory_store.h"
@@ -29,6 +34,7 @@
 #include "rpc/scheduler_service.h"
 #include "server/address.h"
 #include "server/http_server.h"
+#include "server/open_calls.h"
 #include "sluice/base/clock.h"
 #include "solver/registry.h"
 
@@ -47,9 +53,10 @@ constexpr int kClientPingMsMin = 1000;
 // never an error.  Sixteen such connections fill the mailbox.
 constexpr int kStreamsPerConnectionMax = 4096;
 
-// How long calls under way at the end may take to finish.  They have an answer
-// at once; what takes longer are clients that do not read it.
-constexpr std::chrono::seconds kShutdownTimeout{2};
+// How long clients have to close their connections once no call is left.  The
+// last replies may still be on their way: closing a connection with unread data
+// in it makes the kernel drop what it has not sent.
+constexpr std::chrono::milliseconds kLastReplyTime{100};
 
 absl::StatusOr<std::unique_ptr<Store>> OpenStore(const Options& options) {
   if (options.data_dir.empty()) return std::make_unique<MemoryStore>();
@@ -58,13 +65,17 @@ absl::StatusOr<std::unique_ptr<Store>> OpenStore(const Options& options) {
 
 std::unique_ptr<grpc::Server> StartGrpc(
     const std::string& address, const std::vector<grpc::Service*>& services,
-    int* port) {
+    OpenCalls& open_calls, int* port) {
   // Before the first server is built.
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  // gRPC serves health without the descriptor that reflection looks for.
+  google::protobuf::LinkMessageReflection<
+      grpc::health::v1::HealthCheckRequest>();
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), port);
   for (grpc::Service* service : services) builder.RegisterService(service);
+  builder.SetContextAllocator(open_calls.MakeCounter());
   builder.SetMaxReceiveMessageSize(kRequestBytesMax);
   // Two daemons on one port would each get some of the calls.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
@@ -84,7 +95,8 @@ class Daemon final : public Server {
  public:
   Daemon(const Options& options, PolicySet policies,
          std::unique_ptr<Store> store)
-      : policies_(std::move(policies)),
+      : shutdown_timeout_(options.shutdown_timeout_ms),
+        policies_(std::move(policies)),
         scheduler_(
             policies_, constraints_,
             RoundOptions{.arcs_max = options.round_arcs_max,
@@ -101,8 +113,7 @@ class Daemon final : public Server {
     if (grpc_ != nullptr) {
       grpc_->GetHealthCheckService()->Shutdown();
       loop_.BeginShutdown();
-      grpc_->Shutdown(std::chrono::system_clock::now() + kShutdownTimeout);
-      grpc_->Wait();
+      EndGrpc();
     }
     loop_.Stop();
   }
@@ -128,9 +139,9 @@ class Daemon final : public Server {
                                           .store = store_->description(),
                                           .cost_models = policies_.names(),
                                           .ready_us = clock_.MonotonicUs()});
-    grpc_ =
-        StartGrpc(options.listen_address,
-                  {&*scheduler_service_, &*inspector_service_}, &grpc_port_);
+    grpc_ = StartGrpc(options.listen_address,
+                      {&*scheduler_service_, &*inspector_service_}, open_calls_,
+                      &grpc_port_);
     if (grpc_ == nullptr) {
       RETURN_IF_ERROR(ProbeListen(address));
       return absl::UnavailableError(
@@ -150,6 +161,23 @@ class Daemon final : public Server {
   }
 
  private:
+  // Refuses new calls, waits for those under way, and then closes the
+  // connections that are still open.  Shutdown() alone would wait for idle ones
+  // as well.
+  void EndGrpc() {
+    std::promise<void> end;
+    std::thread closer([this, has_ended = end.get_future()] {
+      open_calls_.AwaitNone(clock_, shutdown_timeout_.count());
+      if (has_ended.wait_for(kLastReplyTime) == std::future_status::timeout) {
+        grpc_server_cancel_all_calls(grpc_->c_server());
+      }
+    });
+    grpc_->Shutdown(std::chrono::system_clock::now() + shutdown_timeout_);
+    end.set_value();
+    closer.join();
+    grpc_->Wait();
+  }
+
   absl::Status RecoverState() {
     ClusterState& state = scheduler_.mutable_state();
     RETURN_IF_ERROR(Annotate(Recover(*store_, &state),
@@ -166,6 +194,7 @@ class Daemon final : public Server {
 
   // In the order in which they are needed; destroyed the other way round.
   const SystemClock clock_;
+  const std::chrono::milliseconds shutdown_timeout_;
   Metrics metrics_;
   const ConstraintSet constraints_;
   const PolicySet policies_;
@@ -176,6 +205,7 @@ class Daemon final : public Server {
   CoreLoop loop_;
   std::optional<SchedulerService> scheduler_service_;
   std::optional<InspectorService> inspector_service_;
+  OpenCalls open_calls_;
   std::unique_ptr<grpc::Server> grpc_;
   int grpc_port_ = 0;
   std::string recovered_;

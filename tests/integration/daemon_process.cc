@@ -65,6 +65,13 @@ int DaemonProcess::AwaitReady() {
   }
 }
 
+int DaemonProcess::http_port() const {
+  constexpr std::string_view kPort = " http_port=";
+  const size_t at = log_.find(kPort);
+  CHECK_NE(at, std::string::npos) << log_;
+  return std::atoi(log_.c_str() + at + kPort.size());
+}
+
 void DaemonProcess::Signal(int signal) { CHECK_EQ(kill(pid_, signal), 0); }
 
 int DaemonProcess::AwaitEnd() {

@@ -26,6 +26,9 @@ class DaemonProcess {
   // server; 0 if it ended instead.
   int AwaitReady();
 
+  // The port of its HTTP server, once it is ready.
+  int http_port() const;
+
   void Signal(int signal);
   // Waits for its end and returns its exit code, or -signal.
   int AwaitEnd();

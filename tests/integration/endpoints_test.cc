@@ -1,12 +1,10 @@
 // What the daemon offers besides the contract: the inspector, reflection,
 // health and HTTP.
 
-#include <civetweb.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
 #include "integration/mini_server.h"
 #include "util/http_get.h"
@@ -23,6 +21,10 @@ std::string StringField(int number, const std::string& text) {
                 static_cast<char>(text.size()), text);
 }
 
+// What reflection is asked for: the number of the request's field.
+constexpr int kFileContainingSymbol = 4;
+constexpr int kListServices = 7;
+
 class Endpoints : public ContractFixture {
  protected:
   // The reply of server reflection, whose messages come without a library.
@@ -37,7 +39,6 @@ class Endpoints : public ContractFixture {
 };
 
 TEST_F(Endpoints, ReflectionListsTheServicesByTheirFullNames) {
-  constexpr int kListServices = 7;
   const std::string services = Reflect(kListServices, "*");
   for (const char* name : {"firmament.FirmamentScheduler",
                            "sluice.v1.Inspector", "grpc.health.v1.Health"}) {
@@ -46,7 +47,6 @@ TEST_F(Endpoints, ReflectionListsTheServicesByTheirFullNames) {
 }
 
 TEST_F(Endpoints, ReflectionDescribesEveryMethodOfTheContract) {
-  constexpr int kFileContainingSymbol = 4;
   for (const std::string method :
        {"Schedule", "TaskCompleted", "TaskFailed", "TaskRemoved",
         "TaskSubmitted", "TaskUpdated", "NodeAdded", "NodeFailed",
@@ -56,6 +56,16 @@ TEST_F(Endpoints, ReflectionDescribesEveryMethodOfTheContract) {
                                      "firmament.FirmamentScheduler." + method);
     EXPECT_THAT(file, HasSubstr(method));
     EXPECT_THAT(file, HasSubstr("firmament/firmament_scheduler.proto"));
+  }
+}
+
+TEST_F(Endpoints, ReflectionDescribesTheHealthService) {
+  for (const char* symbol :
+       {"grpc.health.v1.Health", "grpc.health.v1.Health.Check",
+        "grpc.health.v1.HealthCheckResponse"}) {
+    const std::string file = Reflect(kFileContainingSymbol, symbol);
+    EXPECT_THAT(file, HasSubstr("grpc/health/v1/health.proto")) << symbol;
+    EXPECT_THAT(file, HasSubstr("HealthCheckRequest")) << symbol;
   }
 }
 
@@ -157,23 +167,6 @@ TEST(HttpEndpoints, CountTheSolvesThatWentOnFromThoseBefore) {
   const std::string metrics = HttpGet(server.http_port(), "/metrics").body;
   EXPECT_THAT(metrics, HasSubstr("\nsluice_solves_total 3"));
   EXPECT_THAT(metrics, HasSubstr("\nsluice_solves_warm_total 2"));
-}
-
-// A probe that is not answered has the daemon restarted.
-TEST(HttpEndpoints, AnswerProbesBesideConnectionsThatSendNothingMore) {
-  Options options = MiniServer::OptionsFor(ReplyMode::kContract);
-  options.http_address = "127.0.0.1:0";
-  MiniServer server(options);
-  std::vector<mg_connection*> half_open;
-  for (int i = 0; i < 4; ++i) {
-    char error[256] = "";
-    half_open.push_back(mg_connect_client("127.0.0.1", server.http_port(), 0,
-                                          error, sizeof(error)));
-    ASSERT_NE(half_open.back(), nullptr) << error;
-    mg_printf(half_open.back(), "GET /hea");
-  }
-  EXPECT_EQ(HttpGet(server.http_port(), "/healthz").status, 200);
-  for (mg_connection* connection : half_open) mg_close_connection(connection);
 }
 
 }  // namespace

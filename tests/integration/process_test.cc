@@ -15,6 +15,7 @@
 #include "integration/daemon_process.h"
 #include "integration/stalled_client.h"
 #include "unit/persist/temporary_directory.h"
+#include "util/tcp_connection.h"
 
 namespace sluice {
 namespace {
@@ -40,6 +41,34 @@ TEST(Process, EndsWellAtSigtermAndSigint) {
     daemon.Signal(signal);
     EXPECT_EQ(daemon.AwaitEnd(), 0) << daemon.log();
   }
+}
+
+// An hour is left to calls under way, of which there are none.
+TEST(Process, EndsWithoutWaitingForConnectionsThatAskNothing) {
+  DaemonProcess daemon({kAnyPort, "--http_address=127.0.0.1:0",
+                        "--shutdown_timeout_ms=3600000"});
+  const int port = daemon.AwaitReady();
+  const TcpConnection silent(port);
+  const TcpConnection silent_http(daemon.http_port());
+  TcpConnection half_a_request(daemon.http_port());
+  half_a_request.Send("GET /hea");
+  Client idle(port);
+  idle.Status();
+  daemon.Signal(SIGTERM);
+  EXPECT_EQ(daemon.AwaitEnd(), 0) << daemon.log();
+}
+
+TEST(Process, GivesUpClientsThatDoNotReadTheirReplies) {
+  DaemonProcess daemon({kAnyPort, kNoHttp, "--shutdown_timeout_ms=1"});
+  const int port = daemon.AwaitReady();
+  Client client(port);
+  client.AddNode(NodeMessage("n"));
+  client.Submit(TaskMessage(1));
+  const StalledClient stalled(port);
+  while (client.Status().last_round().number() < 1) {
+  }
+  daemon.Signal(SIGTERM);
+  EXPECT_EQ(daemon.AwaitEnd(), 0) << daemon.log();
 }
 
 TEST(Process, AnswersTheScheduleCallsThatWaitWhenItEnds) {

@@ -1,10 +1,6 @@
 #include "integration/stalled_client.h"
 
-#include <arpa/inet.h>
 #include <glog/logging.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <utility>
@@ -53,40 +49,21 @@ constexpr char kNoInitialWindow[] = {0, 4, 0, 0, 0, 0};
 
 }  // namespace
 
-StalledClient::StalledClient(int port)
-    : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  CHECK_EQ(
-      connect(socket_,
-              static_cast<const sockaddr*>(static_cast<const void*>(&address)),
-              sizeof(address)),
-      0);
-  Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-  Send(Frame(kSettings, 0, 0,
-             std::string(kNoInitialWindow, sizeof(kNoInitialWindow))));
-  Send(Frame(kHeaders, kEndHeaders, 1,
-             Headers({{":method", "POST"},
-                      {":scheme", "http"},
-                      {":path", "/firmament.FirmamentScheduler/Schedule"},
-                      {":authority", "localhost"},
-                      {"content-type", "application/grpc"},
-                      {"te", "trailers"}})));
+StalledClient::StalledClient(int port) : connection_(port) {
+  connection_.Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  connection_.Send(
+      Frame(kSettings, 0, 0,
+            std::string(kNoInitialWindow, sizeof(kNoInitialWindow))));
+  connection_.Send(
+      Frame(kHeaders, kEndHeaders, 1,
+            Headers({{":method", "POST"},
+                     {":scheme", "http"},
+                     {":path", "/firmament.FirmamentScheduler/Schedule"},
+                     {":authority", "localhost"},
+                     {"content-type", "application/grpc"},
+                     {"te", "trailers"}})));
   // An empty message: not compressed, of length 0.
-  Send(Frame(kData, kEndStream, 1, std::string(5, '\0')));
-}
-
-void StalledClient::Send(const std::string& bytes) {
-  CHECK_EQ(send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL),
-           static_cast<ssize_t>(bytes.size()));
-}
-
-void StalledClient::Close() {
-  if (socket_ < 0) return;
-  close(socket_);
-  socket_ = -1;
+  connection_.Send(Frame(kData, kEndStream, 1, std::string(5, '\0')));
 }
 
 }  // namespace sluice

@@ -5,7 +5,7 @@
 #ifndef SLUICE_TESTS_INTEGRATION_STALLED_CLIENT_H_
 #define SLUICE_TESTS_INTEGRATION_STALLED_CLIENT_H_
 
-#include <string>
+#include "util/tcp_connection.h"
 
 namespace sluice {
 
@@ -13,16 +13,11 @@ class StalledClient {
  public:
   // Connects and calls Schedule.
   explicit StalledClient(int port);
-  StalledClient(const StalledClient&) = delete;
-  StalledClient& operator=(const StalledClient&) = delete;
-  ~StalledClient() { Close(); }
 
-  void Close();
+  void Close() { connection_.Close(); }
 
  private:
-  void Send(const std::string& bytes);
-
-  int socket_ = -1;
+  TcpConnection connection_;
 };
 
 }  // namespace sluice

@@ -5,6 +5,7 @@ Every case is a small source tree in a temporary folder.
 """
 
 import pathlib
+import subprocess
 import tempfile
 import unittest
 
@@ -146,6 +147,29 @@ class ChecksTest(unittest.TestCase):
                 "src/core/x.cc": "seen_.find(1);\nfor (auto& [a, b] : seen_)\n",
                 "src/rpc/x.cc": "std::unordered_set<int> s;\nfor (int i : s)\n"}
         self.expect(tidy_test.check_iteration, tree, "src/core/x.cc:2: 'seen_'")
+
+    def test_binaries_are_not_tracked(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            corpus = root / "tests" / "fuzz" / "corpus"
+            corpus.mkdir(parents=True)
+            for path, content in ((root / "a.o", b"\x7fELF and so on"),
+                                  (root / "b.a", b"!<arch>\n"),
+                                  (root / "c d.png", b"\x89PNG\0"),
+                                  (root / "e.md", b"text \xc3\xa9\n"),
+                                  (root / "gone.md", b""),
+                                  (corpus / "input", b"\0"),
+                                  (corpus / "program", b"\x7fELF")):
+                path.write_bytes(content)
+            self.assertEqual(list(tidy_test.check_binaries(root)), [])
+            for command in ("init", "-q"), ("add", "."):
+                subprocess.run(["git", "-C", folder, *command], check=True)
+            (root / "gone.md").unlink()
+            (root / "untracked.o").write_bytes(b"\x7fELF")
+            errors = list(tidy_test.check_binaries(root))
+            self.assertEqual([error.split(":")[0] for error in errors],
+                             ["a.o", "b.a", "c d.png",
+                              "tests/fuzz/corpus/program"])
 
     def test_links(self):
         tree = {"README.md": ("[a](docs/a.md#the-a-b) [b](docs/b.md)\n"

@@ -8,6 +8,7 @@ usage: tidy_test.py [source directory]
 
 import pathlib
 import re
+import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -223,8 +224,27 @@ def check_links(root):
                     yield f"{name}:{number}: {target} does not exist"
 
 
+def check_binaries(root):
+    """What git tracks is text: no objects, archives, programs or pictures."""
+    if not (root / ".git").exists():  # An export, in which nothing is tracked.
+        return
+    tracked = subprocess.run(["git", "-C", root, "ls-files", "-z"],
+                             check=True, capture_output=True, text=True)
+    for name in tracked.stdout.split("\0"):
+        path = root / name
+        if not path.is_file() or path.is_symlink():
+            continue
+        content = path.read_bytes()
+        is_program = content.startswith((b"\x7fELF", b"!<arch>"))
+        # The corpus is bytes by its nature.
+        is_input = is_below(name, ("tests/fuzz/corpus",))
+        if is_program or b"\0" in content and not is_input:
+            yield f"{name}:1: is a binary file: track what it is made from"
+
+
 CHECKS = (check_banned, check_sizes, check_guards, check_tests_exist,
-          check_dead_files, check_metrics, check_iteration, check_links)
+          check_dead_files, check_metrics, check_iteration, check_links,
+          check_binaries)
 
 
 def main():

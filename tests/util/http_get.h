@@ -3,31 +3,31 @@
 #ifndef SLUICE_TESTS_UTIL_HTTP_GET_H_
 #define SLUICE_TESTS_UTIL_HTTP_GET_H_
 
-#include <civetweb.h>
-
+#include <cstdlib>
 #include <string>
+
+#include "util/tcp_connection.h"
 
 namespace sluice {
 
 struct HttpResponse {
-  int status = 0;  // 0: no connection; `body` says why.
+  int status = 0;  // 0: closed without an answer.
   std::string body;
 };
 
+// Waits for the end of what `connection` asked for.
+inline HttpResponse ReadResponse(TcpConnection& connection) {
+  const std::string text = connection.ReadToEnd();
+  const size_t status = text.find(' ');
+  const size_t body = text.find("\r\n\r\n");
+  if (status == std::string::npos || body == std::string::npos) return {};
+  return {std::atoi(text.c_str() + status), text.substr(body + 4)};
+}
+
 inline HttpResponse HttpGet(int port, const std::string& path) {
-  char error[256] = "";
-  mg_connection* connection =
-      mg_download("127.0.0.1", port, 0, error, sizeof(error),
-                  "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path.c_str());
-  if (connection == nullptr) return {0, error};
-  HttpResponse response;
-  response.status = mg_get_response_info(connection)->status_code;
-  char buffer[4096];
-  for (int n = 0; (n = mg_read(connection, buffer, sizeof(buffer))) > 0;) {
-    response.body.append(buffer, static_cast<size_t>(n));
-  }
-  mg_close_connection(connection);
-  return response;
+  TcpConnection connection(port);
+  connection.Send("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  return ReadResponse(connection);
 }
 
 }  // namespace sluice

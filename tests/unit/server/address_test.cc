@@ -43,6 +43,25 @@ TEST(Address, NamesWhatIsWrongWithItsText) {
   }
 }
 
+TEST(Listen, TakesTheIpv4AddressOfANameThatHasSeveral) {
+  const auto socket_fd = Listen({"localhost", 0});
+  ASSERT_THAT(socket_fd, IsOk());
+  sockaddr_storage name = {};
+  socklen_t size = sizeof(name);
+  ASSERT_EQ(
+      getsockname(*socket_fd, static_cast<sockaddr*>(static_cast<void*>(&name)),
+                  &size),
+      0);
+  EXPECT_EQ(name.ss_family, AF_INET);
+  close(*socket_fd);
+}
+
+TEST(Listen, SaysThatTheAddressIsNotOurs) {
+  EXPECT_THAT(Listen({"192.0.2.1", 0}),
+              StatusIs(absl::StatusCode::kUnavailable,
+                       HasSubstr("cannot listen on 192.0.2.1:0: ")));
+}
+
 TEST(ProbeListen, SaysThatAnotherListens) {
   const int socket_fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_storage storage = {};

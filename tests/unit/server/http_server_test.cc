@@ -3,9 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
+#include <vector>
 
+#include "base/limits.h"
 #include "base/strings.h"
 #include "util/http_get.h"
 #include "util/status_matchers.h"
@@ -15,23 +16,26 @@ namespace {
 
 using testing::HasSubstr;
 
-// One server for all tests: stopping one takes seconds.
 class HttpServerTest : public testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    world_ = std::make_unique<World>();
-    ASSERT_THAT(world_->server.Start({"127.0.0.1", 0}), IsOk());
-    ASSERT_NE(world_->server.port(), 0);
+  HttpServerTest() {
+    EXPECT_THAT(server_.Start({"127.0.0.1", 0}), IsOk());
+    EXPECT_NE(server_.port(), 0);
   }
-  static void TearDownTestSuite() { world_.reset(); }
 
-  struct World {
-    Metrics metrics;
-    HttpServer server{metrics};
-  };
-  static inline std::unique_ptr<World> world_;
-  Metrics& metrics_ = world_->metrics;
-  HttpServer& server_ = world_->server;
+  // More connections than are let in, each of which has sent `text`.
+  std::vector<TcpConnection> Crowd(const std::string& text,
+                                   int receive_bytes = 0) {
+    std::vector<TcpConnection> crowd;
+    for (int i = 0; i < 500; ++i) {
+      crowd.emplace_back(server_.port(), receive_bytes);
+      crowd.back().Send(text);
+    }
+    return crowd;
+  }
+
+  Metrics metrics_;
+  HttpServer server_{metrics_};
 };
 
 TEST_F(HttpServerTest, ServesTheMetrics) {
@@ -55,6 +59,67 @@ TEST_F(HttpServerTest, KnowsNothingElse) {
   for (const char* path : {"/", "/metricsx", "/x/metrics", "/../etc/passwd"}) {
     EXPECT_EQ(HttpGet(server_.port(), path).status, 404) << path;
   }
+}
+
+TEST_F(HttpServerTest, AnswersGetAndHeadOnly) {
+  TcpConnection head(server_.port());
+  head.Send("HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const HttpResponse response = ReadResponse(head);
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.body, "");
+  TcpConnection post(server_.port());
+  post.Send(
+      "POST /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n");
+  EXPECT_EQ(ReadResponse(post).status, 405);
+}
+
+TEST_F(HttpServerTest, RefusesRequestsThatAreNone) {
+  TcpConnection noise(server_.port());
+  noise.Send("\x16\x03\x01\r\n\r\n");
+  EXPECT_NE(ReadResponse(noise).status, 200);
+  TcpConnection endless(server_.port());
+  endless.Send("GET /healthz HTTP/1.1\r\nX: " + std::string(20000, 'x'));
+  EXPECT_EQ(ReadResponse(endless).status, 431);
+  EXPECT_EQ(HttpGet(server_.port(), "/healthz").status, 200);
+}
+
+// The last of the crowd was not given up before the probe was answered, so it
+// was not the crowd's time-out that let the probe in.
+TEST_F(HttpServerTest, AnswersProbesBesideHalfRequestsOfTheSameAddress) {
+  std::vector<TcpConnection> crowd = Crowd("GET /hea");
+  EXPECT_EQ(HttpGet(server_.port(), "/readyz").status, 503);
+  crowd.back().Send("lthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(ReadResponse(crowd.back()).status, 200);
+  EXPECT_EQ(crowd.front().ReadToEnd(), "");
+}
+
+TEST_F(HttpServerTest, AnswersProbesBesideSlowReaders) {
+  // A page that does not fit into the buffers of a connection.
+  for (int i = 0; i < 2000; ++i) {
+    metrics_.events.With(StrCat("kind-", i)).Increment();
+  }
+  std::vector<TcpConnection> crowd =
+      Crowd("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 4096);
+  EXPECT_EQ(HttpGet(server_.port(), "/readyz").status, 503);
+  const size_t page_bytes = ReadResponse(crowd.back()).body.size();
+  EXPECT_EQ(page_bytes, HttpGet(server_.port(), "/metrics").body.size());
+  EXPECT_LT(ReadResponse(crowd.front()).body.size(), page_bytes);
+}
+
+TEST_F(HttpServerTest, CountsTheConnectionsThatMadeRoom) {
+  const std::vector<TcpConnection> crowd = Crowd("GET /hea");
+  EXPECT_THAT(HttpGet(server_.port(), "/metrics").body,
+              HasSubstr(StrCat("sluice_http_connections_displaced_total ",
+                               crowd.size() + 1 - kHttpConnectionsPerAddressMax,
+                               "\n")));
+}
+
+// Nobody has to wait for a client that sends or reads nothing.
+TEST_F(HttpServerTest, EndsWhileConnectionsAreOpen) {
+  TcpConnection idle(server_.port());
+  TcpConnection half(server_.port());
+  half.Send("GET /hea");
+  HttpGet(server_.port(), "/healthz");  // Behind them.
 }
 
 TEST_F(HttpServerTest, SaysThatItsPortIsTaken) {

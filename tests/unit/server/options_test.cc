@@ -42,13 +42,15 @@ TEST_F(OptionsTest, AreThoseOfTheStructWhereNothingIsGiven) {
   EXPECT_EQ(options->round_arcs_max, defaults.round_arcs_max);
   EXPECT_EQ(options->evict_on_no_execute, defaults.evict_on_no_execute);
   EXPECT_EQ(options->durability, defaults.durability);
+  EXPECT_EQ(options->shutdown_timeout_ms, defaults.shutdown_timeout_ms);
 }
 
 TEST_F(OptionsTest, AreWhatTheFlagsSay) {
-  const auto options = Parse(
-      {"--listen_address=0.0.0.0:1", "--http_address=", "--data_dir=d",
-       "--cost_model=taint", "--replies=lenient", "--default_max_pods=7",
-       "--round_arcs_max=9", "--evict_on_no_execute", "--durability=buffered"});
+  const auto options =
+      Parse({"--listen_address=0.0.0.0:1", "--http_address=", "--data_dir=d",
+             "--cost_model=taint", "--replies=lenient", "--default_max_pods=7",
+             "--round_arcs_max=9", "--evict_on_no_execute",
+             "--durability=buffered", "--shutdown_timeout_ms=11"});
   ASSERT_THAT(options, IsOk());
   EXPECT_EQ(options->listen_address, "0.0.0.0:1");
   EXPECT_EQ(options->http_address, "");
@@ -59,6 +61,7 @@ TEST_F(OptionsTest, AreWhatTheFlagsSay) {
   EXPECT_EQ(options->round_arcs_max, 9);
   EXPECT_TRUE(options->evict_on_no_execute);
   EXPECT_EQ(options->durability, Durability::kBuffered);
+  EXPECT_EQ(options->shutdown_timeout_ms, 11);
 }
 
 TEST_F(OptionsTest, NameTheFlagWhoseValueMakesNoSense) {
@@ -69,6 +72,7 @@ TEST_F(OptionsTest, NameTheFlagWhoseValueMakesNoSense) {
         std::pair("--cost_model=magic", "there are: avoid_pods, cpu_memory"),
         std::pair("--default_max_pods=0", "is not between 1 and "),
         std::pair("--round_arcs_max=-1", "is not between 0 and "),
+        std::pair("--shutdown_timeout_ms=-1", "is not between 0 and "),
         std::pair("--listen_address=9090", "--listen_address: '9090': is not"),
         std::pair("--http_address=h:x", "--http_address: 'h:x': the port"),
         std::pair("stray", "'stray' is no flag")}) {
