@@ -2,12 +2,16 @@
 
 #include <glog/logging.h>
 
+#include <type_traits>
+
 namespace sluice {
 
 using Stub = firmament::FirmamentScheduler::Stub;
 
-FakeBridge::FakeBridge(const std::shared_ptr<grpc::Channel>& channel)
-    : stub_(firmament::FirmamentScheduler::NewStub(channel)) {}
+FakeBridge::FakeBridge(const std::shared_ptr<grpc::Channel>& schedule_channel,
+                       const std::shared_ptr<grpc::Channel>& watch_channel)
+    : schedule_stub_(firmament::FirmamentScheduler::NewStub(schedule_channel)),
+      watch_stub_(firmament::FirmamentScheduler::NewStub(watch_channel)) {}
 
 FakeBridge::~FakeBridge() {
   AwaitAll();
@@ -39,32 +43,72 @@ void FakeBridge::Start(Prepare prepare, const Request& request,
     }
     end(raw->response);
   };
-  raw->reader = ((*stub_).*prepare)(&raw->context, request, &queue_);
+  constexpr bool is_of_scheduling =
+      std::is_same_v<Request, firmament::ScheduleRequest> ||
+      std::is_same_v<Request, firmament::HealthCheckRequest>;
+  Stub& stub = is_of_scheduling ? *schedule_stub_ : *watch_stub_;
+  raw->reader = (stub.*prepare)(&raw->context, request, &queue_);
   raw->reader->StartCall();
-  PendingCall* const tag = call.release();  // AwaitOne() owns it again.
+  PendingCall* const tag = call.release();
+  calls_.insert(tag);
   raw->reader->Finish(&raw->response, &raw->status, tag);
-  ++in_flight_;
+}
+
+void FakeBridge::End(void* tag) {
+  const std::unique_ptr<PendingCall> call(static_cast<PendingCall*>(tag));
+  calls_.erase(call.get());
+  if (!is_abandoned_) call->end();
 }
 
 void FakeBridge::AwaitOne() {
-  CHECK_GT(in_flight_, 0);
+  CHECK_GT(in_flight(), 0);
   void* tag = nullptr;
   bool is_ok = false;
   CHECK(queue_.Next(&tag, &is_ok));
-  const std::unique_ptr<PendingCall> call(static_cast<PendingCall*>(tag));
-  --in_flight_;
-  call->end();
+  End(tag);
 }
 
-void FakeBridge::Submit(uint64_t uid, const TaskFields& fields) {
-  known_pods_.insert(uid);
+bool FakeBridge::AwaitOneFor(int64_t timeout_us) {
+  void* tag = nullptr;
+  bool is_ok = false;
+  const gpr_timespec deadline =
+      gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                   gpr_time_from_micros(timeout_us, GPR_TIMESPAN));
+  if (queue_.AsyncNext(&tag, &is_ok, deadline) !=
+      grpc::CompletionQueue::GOT_EVENT) {
+    return false;
+  }
+  End(tag);
+  return true;
+}
+
+void FakeBridge::Abandon() {
+  is_abandoned_ = true;
+  for (PendingCall* call : calls_) call->context.TryCancel();
+}
+
+void FakeBridge::Check(Done done) {
+  Start<firmament::HealthCheckRequest, firmament::HealthCheckResponse>(
+      &Stub::PrepareAsyncCheck, firmament::HealthCheckRequest(),
+      [this, done](const firmament::HealthCheckResponse& response) {
+        if (response.status() != firmament::SERVING) {
+          Die("the daemon is not serving");
+        }
+        if (done) done();
+      });
+}
+
+void FakeBridge::Submit(uint64_t uid, const TaskFields& fields, Done done) {
+  const firmament::TaskDescription task = TaskMessage(uid, fields);
+  known_pods_[uid] = task.task_descriptor().name();
   Start<firmament::TaskDescription, firmament::TaskSubmittedResponse>(
-      &Stub::PrepareAsyncTaskSubmitted, TaskMessage(uid, fields),
-      [this, uid](const firmament::TaskSubmittedResponse& response) {
+      &Stub::PrepareAsyncTaskSubmitted, task,
+      [this, uid, done](const firmament::TaskSubmittedResponse& response) {
         if (response.type() != firmament::TASK_SUBMITTED_OK) {
           Die(StrCat("task ", uid, " was not submitted"));
         }
         live_pods_.insert(uid);
+        if (done) done();
       });
 }
 
@@ -78,22 +122,24 @@ void FakeBridge::Update(uint64_t uid, const TaskFields& fields) {
       });
 }
 
-void FakeBridge::Remove(uint64_t uid) {
+void FakeBridge::Remove(uint64_t uid, Done done) {
   live_pods_.erase(uid);
   firmament::TaskUID request;
   request.set_task_uid(uid);
   Start<firmament::TaskUID, firmament::TaskRemovedResponse>(
       &Stub::PrepareAsyncTaskRemoved, request,
-      [this, uid](const firmament::TaskRemovedResponse& response) {
+      [this, uid, done](const firmament::TaskRemovedResponse& response) {
         if (response.type() != firmament::TASK_REMOVED_OK) {
           Die(StrCat("task ", uid, " was not removed"));
         }
         known_pods_.erase(uid);
         placements_.erase(uid);
+        if (done) done();
       });
 }
 
-void FakeBridge::AddNode(const std::string& uuid, const NodeFields& fields) {
+void FakeBridge::AddNode(const std::string& uuid, const NodeFields& fields,
+                         Done done) {
   known_nodes_.insert(PuOf(uuid));
   const firmament::ResourceTopologyNodeDescriptor node =
       NodeMessage(uuid, fields);
@@ -101,11 +147,13 @@ void FakeBridge::AddNode(const std::string& uuid, const NodeFields& fields) {
   Start<firmament::ResourceTopologyNodeDescriptor,
         firmament::NodeAddedResponse>(
       &Stub::PrepareAsyncNodeAdded, node,
-      [this, uuid](const firmament::NodeAddedResponse& response) {
-        if (response.type() != firmament::NODE_ADDED_OK) {
+      [this, uuid, done](const firmament::NodeAddedResponse& response) {
+        if (response.type() != firmament::NODE_ADDED_OK &&
+            response.type() != firmament::NODE_ALREADY_EXISTS) {
           Die(StrCat("node ", uuid, " was not added"));
         }
         live_nodes_.insert(uuid);
+        if (done) done();
       });
 }
 
@@ -136,14 +184,15 @@ void FakeBridge::RemoveNode(const std::string& uuid) {
       });
 }
 
-void FakeBridge::Schedule() {
+void FakeBridge::Schedule(Done done) {
   CHECK(!is_scheduling_) << "the bridge has one Schedule call at a time";
   is_scheduling_ = true;
   Start<firmament::ScheduleRequest, firmament::SchedulingDeltas>(
       &Stub::PrepareAsyncSchedule, firmament::ScheduleRequest(),
-      [this](const firmament::SchedulingDeltas& reply) {
+      [this, done](const firmament::SchedulingDeltas& reply) {
         is_scheduling_ = false;
         TakeReply(reply);
+        if (done) done();
       });
 }
 
@@ -151,11 +200,14 @@ void FakeBridge::TakeReply(const firmament::SchedulingDeltas& reply) {
   for (const firmament::SchedulingDelta& delta : reply.deltas()) {
     if (delta.type() != firmament::SchedulingDelta::PLACE) {
       Die(StrCat("delta of type ", static_cast<int>(delta.type())));
-    } else if (!known_pods_.contains(delta.task_id())) {
+    } else if (const auto pod = known_pods_.find(delta.task_id());
+               pod == known_pods_.end()) {
       Die(StrCat("placed task ", delta.task_id(), " without pod pairing"));
     } else if (!known_nodes_.contains(delta.resource_id())) {
       Die(StrCat("placed task ", delta.task_id(), " on ", delta.resource_id(),
                  " without node pairing"));
+    } else if (bind_) {
+      bind_(pod->second, delta.resource_id());
     } else if (!placements_.emplace(delta.task_id(), delta.resource_id())
                     .second) {
       Die(StrCat("placed task ", delta.task_id(), " twice"));
