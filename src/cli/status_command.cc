@@ -62,6 +62,11 @@ std::string GapText(const v1::Round& round) {
                 " % of its cost could be saved");
 }
 
+// Of what is rare.
+std::string NonZero(int64_t count, std::string_view what) {
+  return count == 0 ? "" : StrCat(", ", count, " ", what);
+}
+
 void PrintStatus(const v1::Status& status, const std::string& server,
                  std::ostream& out) {
   std::string policies;
@@ -76,12 +81,15 @@ void PrintStatus(const v1::Status& status, const std::string& server,
   table.AddRow(
       {"machines",
        StrCat(status.machines(), " usable, ", status.departed_machines(),
-              " departed, ", status.quarantined_machines(), " quarantined")});
+              " departed, ", status.quarantined_machines(), " quarantined",
+              NonZero(status.stale_machines(), "stale"))});
   table.AddRow({"jobs", StrCat(status.jobs())});
   table.AddRow({"tasks", StrCat(status.pending_tasks(), " pending, ",
                                 status.running_tasks(), " running, ",
                                 status.finished_tasks(), " finished, ",
-                                status.quarantined_tasks(), " quarantined")});
+                                status.quarantined_tasks(), " quarantined",
+                                NonZero(status.muted_tasks(), "muted"),
+                                NonZero(status.stale_tasks(), "stale"))});
   table.AddRow({"undelivered deltas", StrCat(status.undelivered_deltas())});
   if (status.has_last_round()) {
     const v1::Round& round = status.last_round();

@@ -10,7 +10,7 @@ std::vector<Placement> UndoablePlacements(const ClusterState& state,
        it != state.outbox().end(); ++it) {
     if (!it->second.IsUntold()) continue;
     const Task& task = *state.FindTask(it->second.task);
-    if (task.class_key.priority != priority || task.is_muted ||
+    if (task.class_key.priority != priority || task.is_muted || task.is_stale ||
         !task.quarantine_reason.empty()) {
       continue;
     }

@@ -13,6 +13,11 @@ namespace {
 constexpr size_t kDeltaBytes = 20;
 constexpr size_t kUnscheduledBytes = 10;
 
+// Whether a client that began anew knows what a delta is about.
+bool IsKnown(const Task& task, const Machine& machine) {
+  return !task.is_stale && !machine.is_stale;
+}
+
 }  // namespace
 
 Scheduler::Scheduler(const PolicySet& policies,
@@ -41,6 +46,25 @@ bool Scheduler::ConcernsUnreadReply(const Command& command) const {
             unread_before_.machines.contains(machine->id));
   }
   return false;
+}
+
+bool Scheduler::IsContested(TaskId uid) const {
+  const Task* task = state_.FindTask(uid);
+  return task != nullptr && !task->earlier_holders.empty() && !task->is_muted &&
+         FindUntoldJobs().contains(task->job);
+}
+
+absl::flat_hash_set<JobId> Scheduler::FindUntoldJobs() const {
+  absl::flat_hash_set<JobId> jobs;
+  for (const auto& [id, job] : state_.jobs()) {
+    if (job->pending_count > 0) jobs.insert(id);
+  }
+  for (const auto& [sequence, delta] : state_.outbox()) {
+    const Task& task = *state_.FindTask(delta.task);
+    if (IsKnown(task, *state_.FindMachine(delta.machine)))
+      jobs.insert(task.job);
+  }
+  return jobs;
 }
 
 void Scheduler::StartRound(int64_t now_ms) {
@@ -88,6 +112,7 @@ ScheduleReply Scheduler::TakeReply(size_t bytes_max) {
     const Task* task = state_.FindTask(delta.task);
     const Machine* machine = state_.FindMachine(delta.machine);
     CHECK(task != nullptr && machine != nullptr);
+    if (!IsKnown(*task, *machine)) continue;
     const std::string& resource_id = machine->ResourceUuid(task->pu);
     bytes += kDeltaBytes + resource_id.size();
     if (bytes > bytes_max) break;

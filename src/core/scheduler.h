@@ -65,6 +65,12 @@ class Scheduler {
   // it has forgotten).  Ask before Apply().
   bool ConcernsUnreadReply(const Command& command) const;
 
+  // Whether a uid to be removed is another's by now of whom the client is yet
+  // to be told: it may be, until the removal is acknowledged.
+  bool IsContested(TaskId uid) const;
+  // The jobs of which a client is yet to be told something.
+  absl::flat_hash_set<JobId> FindUntoldJobs() const;
+
   // Evicts what has to leave, if the options say so, and begins to place what
   // waits then.  REQUIRES: no round is running.
   void StartRound(int64_t now_ms);
@@ -91,6 +97,10 @@ class Scheduler {
   // The client has read all replies that have ended.
   // REQUIRES: none is in flight.
   void NoteRepliesRead();
+  bool AreRepliesRead() const {
+    return !is_reply_in_flight() && unread_.tasks.empty() &&
+           unread_before_.tasks.empty();
+  }
 
   // Why the task waits, as of `now_ms`.
   Explanation Explain(const Task& task, int64_t now_ms) const {

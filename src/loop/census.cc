@@ -4,11 +4,15 @@ namespace sluice {
 namespace {
 
 void CountTask(const ClusterState& state, const Task& task, Census* census) {
+  const bool is_unclaimed = task.is_displaced && !task.successor.has_value();
+  if (task.is_stale || is_unclaimed) ++census->stale_tasks;
   switch (task.state) {
     case TaskState::kPending:
-      // A muted task is on its way out: its client has removed it.
-      if (task.is_muted) return;
-      if (task.IsSchedulable()) {
+      if (task.is_muted) {
+        ++census->muted_tasks;
+      } else if (task.is_stale) {
+        return;
+      } else if (task.IsSchedulable()) {
         ++census->pending_tasks;
         if (task.class_key.gang.has_value() &&
             !state.FindJob(task.job)->HasStarted()) {
@@ -39,8 +43,10 @@ Census TakeCensus(const ClusterState& state) {
   for (const auto& [id, machine] : state.machines()) {
     if (!machine->is_present) {
       if (!machine->IsEmpty()) ++census.departed_machines;
-    } else if (!machine->IsUsable()) {
+    } else if (!machine->IsSound()) {
       ++census.quarantined_machines;
+    } else if (machine->is_stale) {
+      ++census.stale_machines;
     } else {
       ++census.usable_machines;
       census.allocatable += machine->allocatable;

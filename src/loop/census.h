@@ -13,7 +13,7 @@
 namespace sluice {
 
 struct Census {
-  int64_t usable_machines = 0;
+  int64_t usable_machines = 0;       // Stale ones not counted.
   int64_t departed_machines = 0;     // With something left on them.
   int64_t quarantined_machines = 0;  // Departed ones not counted.
   Resources allocatable;             // Of the usable machines.
@@ -25,6 +25,10 @@ struct Census {
   int64_t completed_tasks = 0;
   int64_t failed_tasks = 0;
   int64_t quarantined_tasks = 0;
+  int64_t muted_tasks = 0;  // That wait, under a uid that no client knows.
+  // Not mentioned since their client began anew; also counted as what they are.
+  int64_t stale_tasks = 0;
+  int64_t stale_machines = 0;
   int64_t undelivered_deltas = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "loop/census.h"
@@ -18,16 +19,20 @@ namespace sluice {
 namespace {
 
 constexpr int64_t kGaugesUs = 1000000;
+// How many times as long a client that begins anew may be silent at first.
+constexpr int64_t kSilences = 5;
 // A reply is in flight.
 constexpr int64_t kNoEnd = std::numeric_limits<int64_t>::max();
 
 // By the index of the command in its variant; the values of the label "kind".
 constexpr std::array<std::string_view, std::variant_size_v<Command>>
     kCommandNames = {
-        "submit_task",        "update_task",       "complete_task",
-        "fail_task",          "remove_task",       "add_machine",
-        "update_machine",     "remove_machine",    "add_foreign_pod",
-        "remove_foreign_pod", "report_task_usage", "report_machine_usage"};
+        "submit_task",        "update_task",        "complete_task",
+        "fail_task",          "remove_task",        "add_machine",
+        "update_machine",     "remove_machine",     "add_foreign_pod",
+        "remove_foreign_pod", "report_task_usage",  "report_machine_usage",
+        "mute_task",          "begin_announcement", "end_announcement",
+        "forget_stale"};
 
 double Seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
 
@@ -120,6 +125,7 @@ void CoreLoop::HandleBatch(std::vector<Item>* batch) {
     scheduler_.NoteRepliesRead();
   }
   ReleaseAcks(clock_.MonotonicUs());
+  TendAnnouncements();
   StartRounds();
   if (is_stopping_ && !is_step_open_) {
     // Whoever still waits for a reply to be read waits for nothing.
@@ -137,11 +143,37 @@ void CoreLoop::HandleBatch(std::vector<Item>* batch) {
 void CoreLoop::Handle(CommandItem item) {
   // Asked before the command makes the state forget what it concerns.
   const bool is_held = scheduler_.ConcernsUnreadReply(item.command);
+  auto* const remove = std::get_if<RemoveTask>(&item.command);
+  std::optional<JobId> job;
+  if (remove != nullptr && options_.reused_uid_hold_ms > 0) {
+    remove->keeps_uid = scheduler_.IsContested(remove->task);
+    job = JobToHoldFor(*remove);
+  }
+  has_counting_client_ |=
+      std::holds_alternative<BeginAnnouncement>(item.command);
+  const bool mentions = std::holds_alternative<SubmitTask>(item.command) ||
+                        std::holds_alternative<AddMachine>(item.command);
+  const uint32_t announcement = scheduler_.state().counters().announcement;
   const Ack ack = scheduler_.Apply(item.command, now_ms_);
+  if (announcement != scheduler_.state().counters().announcement) {
+    has_mentioned_ = false;
+    mentioned_us_ = item.entered_us;
+    LOG(INFO) << "a client begins anew: what it does not mention again is "
+                 "stale, and nothing is told of it";
+  }
+  if (mentions) {
+    has_mentioned_ = true;
+    mentioned_us_ = item.entered_us;
+  }
   must_sync_ = true;
   event_counters_[item.command.index()]->Increment();
   PendingAck pending{std::move(item.done), ack, item.entered_us};
-  if (is_held) {
+  if (job.has_value()) {
+    held_acks_.push_back(
+        {std::move(pending),
+         clock_.MonotonicUs() + options_.reused_uid_hold_ms * 1000, job,
+         remove->keeps_uid ? std::optional(remove->task) : std::nullopt});
+  } else if (is_held) {
     const bool is_in_flight = scheduler_.is_reply_in_flight();
     held_acks_.push_back(
         {std::move(pending), is_in_flight ? kNoEnd : replies_read_us_});
@@ -161,11 +193,58 @@ void CoreLoop::Handle(ScheduleItem item) {
 }
 
 void CoreLoop::ReleaseAcks(int64_t until_us) {
-  const auto kept = std::ranges::stable_partition(
-      held_acks_,
-      [until_us](const HeldAck& held) { return held.until_us > until_us; });
-  for (HeldAck& held : kept) acks_.push_back(std::move(held.ack));
-  held_acks_.erase(kept.begin(), kept.end());
+  const int64_t now_us = clock_.MonotonicUs();
+  const bool are_read = scheduler_.AreRepliesRead();
+  const bool has_jobs = std::ranges::any_of(
+      held_acks_, [](const HeldAck& held) { return held.job.has_value(); });
+  absl::flat_hash_set<JobId> untold;
+  if (has_jobs && are_read) untold = scheduler_.FindUntoldJobs();
+  const auto released =
+      std::ranges::stable_partition(held_acks_, [&](const HeldAck& held) {
+        if (!held.job.has_value()) return held.until_us > until_us;
+        const bool is_told = are_read && !untold.contains(*held.job);
+        return held.until_us > now_us && !is_told && !is_stopping_;
+      });
+  for (HeldAck& held : released) {
+    if (held.contested.has_value()) {
+      scheduler_.Apply(MuteTask{*held.contested}, now_ms_);
+      must_sync_ = true;
+    }
+    acks_.push_back(std::move(held.ack));
+  }
+  held_acks_.erase(released.begin(), released.end());
+}
+
+std::optional<JobId> CoreLoop::JobToHoldFor(const RemoveTask& command) const {
+  const Task* task = scheduler_.state().FindTask(command.task);
+  if (task == nullptr || task->is_displaced) return std::nullopt;
+  if (command.keeps_uid) return task->job;
+  const Job* job = scheduler_.state().FindJob(task->job);
+  if (!has_counting_client_ || job == nullptr || job->task_count == 1 ||
+      !scheduler_.FindUntoldJobs().contains(job->id)) {
+    return std::nullopt;
+  }
+  return job->id;
+}
+
+void CoreLoop::TendAnnouncements() {
+  const StateCounters& counters = scheduler_.state().counters();
+  if (counters.former_stale_below.has_value()) {
+    const int64_t now_us = clock_.MonotonicUs();
+    const int64_t quiet_us = options_.announcement_quiet_ms * 1000;
+    const int64_t silence_us = now_us - mentioned_us_;
+    if (silence_us < (has_mentioned_ ? 1 : kSilences) * quiet_us) return;
+    scheduler_.Apply(EndAnnouncement(), now_ms_);
+    must_sync_ = true;
+  }
+  if (options_.forget_stale_after_ms == 0 ||
+      counters.announcement == forgotten_ ||
+      now_ms_ - counters.announcement_ms < options_.forget_stale_after_ms) {
+    return;
+  }
+  forgotten_ = counters.announcement;
+  scheduler_.Apply(ForgetStale(), now_ms_);
+  must_sync_ = true;
 }
 
 void CoreLoop::Handle(Reader reader) { readers_.push_back(std::move(reader)); }
@@ -216,7 +295,7 @@ void CoreLoop::Handle(ReplyDoneItem item) {
     metrics_.abandoned_schedules.Increment();
   }
   for (HeldAck& held : held_acks_) {
-    if (held.until_us != kNoEnd) continue;
+    if (held.until_us != kNoEnd || held.job.has_value()) continue;
     held.until_us = item.is_delivered ? replies_read_us_ : now_us;
   }
 }
@@ -451,9 +530,13 @@ void CoreLoop::RefreshGauges() {
   set(metrics_.tasks.With("completed"), census.completed_tasks);
   set(metrics_.tasks.With("failed"), census.failed_tasks);
   set(metrics_.tasks.With("quarantined"), census.quarantined_tasks);
+  set(metrics_.tasks.With("muted"), census.muted_tasks);
+  set(metrics_.stale_tasks, census.stale_tasks);
+  set(metrics_.stale_machines, census.stale_machines);
   set(metrics_.pending_tasks.With("gang"), census.gang_tasks);
   set(metrics_.pending_tasks.With("no_room"),
       census.pending_tasks - census.gang_tasks);
+  set(metrics_.pending_tasks.With("muted"), census.muted_tasks);
   set(metrics_.pending_tasks.With("quarantined"), census.quarantined_tasks);
 }
 

@@ -80,6 +80,11 @@ class CoreLoop {
     Durability durability = Durability::kSynced;
     // How long a client may take to read a reply that has ended.
     int64_t removal_hold_ms = 500;
+    // And to read where another task of a removed uid goes.
+    int64_t reused_uid_hold_ms = 30000;
+    // After so long without a word a client has announced all there is.
+    int64_t announcement_quiet_ms = 2000;
+    int64_t forget_stale_after_ms = 0;  // 0: never.
   };
   // All must outlive the loop.  `scheduler` and `solver` are the loop's alone
   // from Start() to Stop().
@@ -154,6 +159,10 @@ class CoreLoop {
   struct HeldAck {
     PendingAck ack;
     int64_t until_us;
+    // Until the client was told where the tasks of this job go.
+    std::optional<JobId> job = {};
+    // Another task's by now, which is muted with the acknowledgment.
+    std::optional<TaskId> contested = {};
   };
   // A Schedule reply on its way out.
   struct PendingReply {
@@ -177,6 +186,11 @@ class CoreLoop {
   void Inspect(const absl::Status& certificate, FlowSolution* flow);
   // Lets out the acknowledgments that are held until then or earlier.
   void ReleaseAcks(int64_t until_us);
+  // Until what was waiting of the removed task's job is placed and told: a
+  // client that makes uids by counting would make one of these again.
+  std::optional<JobId> JobToHoldFor(const RemoveTask& command) const;
+  // Ends what clients have announced, and forgets what they did not.
+  void TendAnnouncements();
   void StartRounds();
   void ContinueRound();
   void EndRound();
@@ -201,6 +215,13 @@ class CoreLoop {
   std::vector<PendingAck> acks_;
   std::vector<HeldAck> held_acks_;
   int64_t replies_read_us_ = 0;  // When those that have ended count as read.
+  // Since the last announcement began: whether anything was mentioned, and when
+  // last, or when it began.
+  bool has_mentioned_ = false;
+  int64_t mentioned_us_ = 0;
+  uint32_t forgotten_ = 0;  // The announcement that was tended to its end.
+  // Whether a client is as one that makes uids by counting.
+  bool has_counting_client_ = false;
   std::vector<Reader> readers_;
   std::vector<PendingReply> replies_;
   std::deque<ScheduleCall*> waiting_calls_;

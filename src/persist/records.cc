@@ -87,6 +87,7 @@ v1::StoredTask Encoder::Encode(const Task& task) const {
     stored.add_earlier_holders(id.value);
   }
   stored.set_is_displaced(task.is_displaced);
+  stored.set_announcement(task.announcement);
   return stored;
 }
 
@@ -119,6 +120,7 @@ v1::StoredMachine Encoder::Encode(const Machine& machine) const {
     stored.add_other_uuids(uuid);
   }
   stored.set_is_present(machine.is_present);
+  stored.set_announcement(machine.announcement);
   stored.set_quarantine_reason(machine.quarantine_reason);
   for (const auto& [name, usage] : machine.foreign_pods) {
     v1::StoredForeignPod* stored_pod = stored.add_foreign_pods();
@@ -150,6 +152,9 @@ v1::StoredCounters Encoder::EncodeCounters() const {
   stored.set_next_delta_sequence(counters.next_delta_sequence);
   stored.set_version(counters.version);
   stored.set_last_own_task_id(counters.last_own_task_id);
+  stored.set_announcement(counters.announcement);
+  stored.set_announcement_ms(counters.announcement_ms);
+  stored.set_stale_below(counters.stale_below);
   for (ResourceIndex i = kBuiltinResourceCount; i < state_.resource_count();
        ++i) {
     stored.add_extended_resources(state_.ResourceName(i));

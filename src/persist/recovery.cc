@@ -156,7 +156,10 @@ absl::Status Recovery::AddMessage(const v1::StoredCounters& stored) {
                             .next_task_sequence = stored.next_task_sequence(),
                             .next_delta_sequence = stored.next_delta_sequence(),
                             .version = stored.version(),
-                            .last_own_task_id = stored.last_own_task_id()};
+                            .last_own_task_id = stored.last_own_task_id(),
+                            .announcement = stored.announcement(),
+                            .stale_below = stored.stale_below(),
+                            .announcement_ms = stored.announcement_ms()};
   for (const std::string& name : stored.extended_resources()) {
     RETURN_IF_ERROR(state_.RestoreResourceName(name));
   }
@@ -210,8 +213,11 @@ absl::Status Recovery::AddMessage(const v1::StoredMachine& stored) {
     foreign_pods.push_back(
         {pod.name(), stored.uuid(), WithoutOnePod(std::move(usage))});
   }
-  return state_.RestoreMachine({stored.machine_id()}, spec, stored.is_present(),
-                               foreign_pods, taints_since_ms);
+  Machine machine;
+  machine.id = {stored.machine_id()};
+  machine.is_present = stored.is_present();
+  machine.announcement = stored.announcement();
+  return state_.RestoreMachine(machine, spec, foreign_pods, taints_since_ms);
 }
 
 absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
@@ -241,6 +247,7 @@ absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
     task.earlier_holders.push_back({id});
   }
   task.is_displaced = stored.is_displaced();
+  task.announcement = stored.announcement();
   task.is_muted = stored.is_muted();
   task.is_evicted = stored.is_evicted();
   RETURN_IF_ERROR(AddUnnamedHolders(stored));

@@ -181,6 +181,8 @@ void FillMachine(const ClusterState& state, const Machine& machine,
 v1::Task::State StateOf(const Task& task) {
   switch (task.state) {
     case TaskState::kPending:
+      if (task.is_muted) return v1::Task::MUTED;
+      if (task.is_stale) return v1::Task::STALE;
       return task.quarantine_reason.empty() ? v1::Task::PENDING
                                             : v1::Task::QUARANTINED;
     case TaskState::kRunning:
@@ -253,6 +255,8 @@ void CountTask(const Task& task, v1::Job* job) {
     case v1::Task::QUARANTINED:
       job->set_quarantined_tasks(job->quarantined_tasks() + 1);
       break;
+    case v1::Task::MUTED:
+    case v1::Task::STALE:
     case v1::Task::STATE_UNSPECIFIED:
     case v1::Task_State_Task_State_INT_MIN_SENTINEL_DO_NOT_USE_:
     case v1::Task_State_Task_State_INT_MAX_SENTINEL_DO_NOT_USE_:
@@ -297,6 +301,9 @@ std::string NotWaiting(const CoreView& view, const Task& task) {
       if (task.is_muted) {
         return "its client has removed another task of the same uid, and knows "
                "the uid no more until it submits it again";
+      }
+      if (task.is_stale) {
+        return "its client began anew, and has not submitted it again";
       }
       if (!task.quarantine_reason.empty()) {
         return StrCat("quarantined: ", task.quarantine_reason);
@@ -360,6 +367,9 @@ v1::Status InspectStatus(const CoreView& view, const DaemonInfo& daemon,
   status.set_running_tasks(census.running_tasks);
   status.set_finished_tasks(census.completed_tasks + census.failed_tasks);
   status.set_quarantined_tasks(census.quarantined_tasks);
+  status.set_muted_tasks(census.muted_tasks);
+  status.set_stale_machines(census.stale_machines);
+  status.set_stale_tasks(census.stale_tasks);
   status.set_undelivered_deltas(census.undelivered_deltas);
   FillResources(state, census.allocatable, status.mutable_allocatable());
   FillResources(state, census.used, status.mutable_used());

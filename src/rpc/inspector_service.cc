@@ -66,4 +66,19 @@ InspectorService::Reactor* InspectorService::ExplainTask(
   });
 }
 
+InspectorService::Reactor* InspectorService::ForgetStale(
+    Context* context, const v1::ForgetStaleRequest* /*request*/,
+    v1::ForgetStaleResponse* /*response*/) {
+  Reactor* reactor = context->DefaultReactor();
+  const bool is_taken = loop_.Submit(
+      sluice::ForgetStale(),
+      [reactor](Ack) { reactor->Finish(grpc::Status::OK); },
+      CoreLoop::Admission::kIfRoom);
+  if (!is_taken) {
+    reactor->Finish(
+        ToGrpcStatus(absl::ResourceExhaustedError("the mailbox is full")));
+  }
+  return reactor;
+}
+
 }  // namespace sluice

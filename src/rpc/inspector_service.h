@@ -32,6 +32,8 @@ class InspectorService final : public v1::Inspector::CallbackService {
   Reactor* GetJob(Context*, const v1::GetJobRequest*, v1::Job*) override;
   Reactor* ExplainTask(Context*, const v1::ExplainTaskRequest*,
                        v1::TaskExplanation*) override;
+  Reactor* ForgetStale(Context*, const v1::ForgetStaleRequest*,
+                       v1::ForgetStaleResponse*) override;
 
  private:
   // Runs `read` on the core thread and ends the call with what it returns.

@@ -109,6 +109,25 @@ class ScheduleReactor final : public grpc::ServerUnaryReactor,
 
 }  // namespace
 
+void Newcomers::Add(const grpc::CallbackServerContext& context) {
+  const std::string peer = context.peer();
+  // Of other transports all peers have one name.
+  if (peer.rfind("ipv", 0) != 0) return;
+  const MutexLock lock(mutex_);
+  if (peers_.size() == kNewcomersMax) peers_.erase(peers_.begin());
+  peers_.insert(peer);
+  is_empty_ = false;
+}
+
+bool Newcomers::Remove(const grpc::CallbackServerContext& context) {
+  if (is_empty_) return false;
+  const std::string peer = context.peer();
+  const MutexLock lock(mutex_);
+  const bool was_there = peers_.erase(peer) > 0;
+  is_empty_ = peers_.empty();
+  return was_there;
+}
+
 SchedulerService::SchedulerService(CoreLoop& loop, const Clock& clock,
                                    Metrics& metrics, Options options)
     : loop_(loop), clock_(clock), metrics_(metrics), options_(options) {}
@@ -174,6 +193,7 @@ SchedulerService::Reactor* SchedulerService::Serve(Context* context,
                                                    Bytes* response,
                                                    const Codes& codes,
                                                    Convert convert) {
+  newcomers_.Remove(*context);
   const Call call = {context->DefaultReactor(), response};
   google::protobuf::Arena arena;
   auto* message = google::protobuf::Arena::CreateMessage<Request>(&arena);
@@ -210,6 +230,11 @@ SchedulerService::Reactor* SchedulerService::Schedule(Context* context,
       return reactor;
     }
     // It has no field that could be missed.
+  }
+  // Who schedules before it has announced anything has just begun, and knows of
+  // nothing yet.
+  if (newcomers_.Remove(*context) && options_.replies != ReplyMode::kStrict) {
+    loop_.Submit(BeginAnnouncement(), [](Ack) {});
   }
   auto reactor = std::make_unique<ScheduleReactor>(*context, response);
   if (!loop_.Schedule(reactor.get())) {
@@ -278,8 +303,10 @@ SchedulerService::Reactor* SchedulerService::NodeAdded(Context* context,
                firmament::NodeAddedResponse>(
       context, request, response, kNodeAddedCodes,
       [this](const auto& message, Faults* faults) {
-        return Command(
-            ToAddMachine(message, options_.default_max_pods, faults));
+        AddMachine command =
+            ToAddMachine(message, options_.default_max_pods, faults);
+        command.may_begin_anew = options_.replies != ReplyMode::kStrict;
+        return absl::StatusOr<Command>(std::move(command));
       });
 }
 
@@ -338,6 +365,7 @@ SchedulerService::Reactor* SchedulerService::AddNodeStats(Context* context,
 SchedulerService::Reactor* SchedulerService::AddTaskInfo(Context* context,
                                                          const Bytes* request,
                                                          Bytes* response) {
+  newcomers_.Remove(*context);
   const Call call = {context->DefaultReactor(), response};
   firmament::TaskInfo message;
   if (!ParseMessage(*request, &message)) {
@@ -376,6 +404,7 @@ SchedulerService::Reactor* SchedulerService::Check(Context* context,
       return reactor;
     }
   }
+  newcomers_.Add(*context);
   firmament::HealthCheckResponse reply;
   reply.set_status(is_parsed && message.grpc_service().empty()
                        ? firmament::SERVING

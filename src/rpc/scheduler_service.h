@@ -13,9 +13,14 @@
 #ifndef SLUICE_RPC_SCHEDULER_SERVICE_H_
 #define SLUICE_RPC_SCHEDULER_SERVICE_H_
 
+#include <atomic>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_set.h"
+#include "base/mutex.h"
 #include "firmament/firmament_scheduler.grpc.pb.h"
 #include "loop/core_loop.h"
 #include "observe/metrics.h"
@@ -54,6 +59,21 @@ using RawSchedulerService =
                 RawScheduler::WithRawCallbackMethod_AddNodeStats,
                 RawScheduler::WithRawCallbackMethod_Check,
                 RawScheduler::WithRawCallbackMethod_AddTaskInfo>::type;
+
+// Connections on which a client has asked whether there is a scheduler, and
+// nothing else yet.  Bounded: others are not told from those that are known.
+class Newcomers {
+ public:
+  void Add(const grpc::CallbackServerContext& context);
+  // It has called something else.  Returns whether it was one.
+  bool Remove(const grpc::CallbackServerContext& context);
+
+ private:
+  static constexpr size_t kNewcomersMax = 1024;
+  std::atomic<bool> is_empty_ = true;  // So that most calls take no lock.
+  Mutex mutex_;
+  absl::flat_hash_set<std::string> peers_ ABSL_GUARDED_BY(mutex_);
+};
 
 class SchedulerService final : public RawSchedulerService {
  public:
@@ -114,6 +134,7 @@ class SchedulerService final : public RawSchedulerService {
   Metrics& metrics_;
   const Options options_;
   RateLimiter malformed_log_{10};
+  Newcomers newcomers_;
 };
 
 }  // namespace sluice

@@ -46,6 +46,16 @@ DEFINE_int64(removal_hold_ms, 500,
              "client to call Schedule again, where the reply before named "
              "what is removed: a client that acts on replies later than on "
              "acknowledgments would meet what it has forgotten.");
+DEFINE_int64(reused_uid_hold_ms, 30000,
+             "How long the acknowledgment of a removal waits at most for the "
+             "client to read where another task of the same uid goes: it "
+             "would know the uid no more.");
+DEFINE_int64(announcement_quiet_ms, 2000,
+             "A client that begins anew has announced all there is once it "
+             "has announced nothing for so long.");
+DEFINE_int64(forget_stale_after, 0,
+             "Seconds after which machines and tasks are forgotten that a "
+             "client which began anew has not mentioned again. 0: never.");
 DEFINE_int64(shutdown_timeout_ms, 2000,
              "How long the daemon, told to end, waits at most for clients to "
              "take the replies of the calls under way.");
@@ -162,6 +172,9 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
   options.improve_budget = FLAGS_improve_budget;
   options.evict_on_no_execute = FLAGS_evict_on_no_execute;
   options.removal_hold_ms = FLAGS_removal_hold_ms;
+  options.reused_uid_hold_ms = FLAGS_reused_uid_hold_ms;
+  options.announcement_quiet_ms = FLAGS_announcement_quiet_ms;
+  options.forget_stale_after_s = FLAGS_forget_stale_after;
   options.shutdown_timeout_ms = FLAGS_shutdown_timeout_ms;
   ASSIGN_OR_RETURN(options.replies,
                    ParseChoice("replies", FLAGS_replies, kReplyModes));
@@ -181,6 +194,12 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
       CheckRange("improve_budget", options.improve_budget, 0, kAmountMax));
   RETURN_IF_ERROR(
       CheckRange("removal_hold_ms", options.removal_hold_ms, 0, 60000));
+  RETURN_IF_ERROR(
+      CheckRange("reused_uid_hold_ms", options.reused_uid_hold_ms, 0, 600000));
+  RETURN_IF_ERROR(CheckRange("announcement_quiet_ms",
+                             options.announcement_quiet_ms, 1, 600000));
+  RETURN_IF_ERROR(CheckRange("forget_stale_after", options.forget_stale_after_s,
+                             0, int64_t{1} << 32));
   RETURN_IF_ERROR(CheckRange("shutdown_timeout_ms", options.shutdown_timeout_ms,
                              0, 3600000));
   RETURN_IF_ERROR(CheckNames(options));

@@ -27,6 +27,9 @@ struct Options {
   int64_t improve_budget = 30000000;  // 0: none.
   bool evict_on_no_execute = false;
   int64_t removal_hold_ms = 500;
+  int64_t reused_uid_hold_ms = 30000;
+  int64_t announcement_quiet_ms = 2000;
+  int64_t forget_stale_after_s = 0;  // 0: never.
   int64_t shutdown_timeout_ms = 2000;
   Durability durability = Durability::kSynced;
 };

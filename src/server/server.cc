@@ -106,7 +106,10 @@ class Daemon final : public Server {
         solver_(MakeSolver(options.solver)),
         loop_({scheduler_, *store_, *solver_, clock_, metrics_},
               {.durability = options.durability,
-               .removal_hold_ms = options.removal_hold_ms}) {}
+               .removal_hold_ms = options.removal_hold_ms,
+               .reused_uid_hold_ms = options.reused_uid_hold_ms,
+               .announcement_quiet_ms = options.announcement_quiet_ms,
+               .forget_stale_after_ms = options.forget_stale_after_s * 1000}) {}
 
   ~Daemon() override {
     if (http_ != nullptr) http_->SetReady(false);

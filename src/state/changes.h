@@ -7,6 +7,7 @@
 #define SLUICE_STATE_CHANGES_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/container/btree_set.h"
 #include "sluice/base/ids.h"
@@ -45,6 +46,14 @@ struct StateCounters {
   uint64_t version = 0;
   // Of displaced tasks, dealt downwards; 0: none yet.
   uint64_t last_own_task_id = 0;
+  // A client that begins anew announces what there is: the number of the last
+  // time, when it began, and below which number what was mentioned is stale.
+  uint32_t announcement = 0;
+  uint32_t stale_below = 0;
+  int64_t announcement_ms = 0;  // Since the epoch.
+  // While the client goes on announcing, what `stale_below` was before.  Not
+  // stored: after a crash it has said what it had to say.
+  std::optional<uint32_t> former_stale_below = {};
 };
 
 }  // namespace sluice

@@ -9,6 +9,7 @@
 #include "base/int128.h"
 #include "base/limits.h"
 #include "base/strings.h"
+#include "state/announcements.h"
 #include "state/machine_commands.h"
 #include "state/task_commands.h"
 
@@ -67,12 +68,15 @@ ClusterState::~ClusterState() = default;
 Ack ClusterState::Apply(const Command& command, int64_t now_ms) {
   TaskCommands about_tasks(now_ms, this);
   MachineCommands about_machines(now_ms, this);
+  Announcements announcements(now_ms, this);
   const Ack ack = std::visit(
       [&](const auto& one) {
         if constexpr (requires { about_tasks.Apply(one); }) {
           return about_tasks.Apply(one);
-        } else {
+        } else if constexpr (requires { about_machines.Apply(one); }) {
           return about_machines.Apply(one);
+        } else {
+          return announcements.Apply(one);
         }
       },
       command);
@@ -112,7 +116,8 @@ void ClusterState::PlaceOn(Task* task, Machine* machine, int64_t now_ms) {
 bool ClusterState::CanPreempt(const Task& task) const {
   // While a uid has several holders an end that was acknowledged may have been
   // this task's, and after a removal its client knows the uid no more.
-  if (task.is_evicted || !task.earlier_holders.empty() || task.is_muted) {
+  if (task.is_evicted || !task.earlier_holders.empty() || task.is_muted ||
+      task.is_stale) {
     return false;
   }
   // Of a placement under way it is not known whether it arrives.

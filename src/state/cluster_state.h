@@ -137,8 +137,7 @@ class ClusterState {
   // record that contradicts another; the state is then of no use.
   absl::Status RestoreResourceName(const std::string& name);
   absl::Status RestoreJob(const Job& job);
-  absl::Status RestoreMachine(MachineId id, const MachineSpec& spec,
-                              bool is_present,
+  absl::Status RestoreMachine(const Machine& stored, const MachineSpec& spec,
                               const std::vector<AddForeignPod>& foreign_pods,
                               const std::vector<int64_t>& taints_since_ms);
   absl::Status RestoreTask(const Task& task, const TaskSpec& spec);
@@ -157,6 +156,7 @@ class ClusterState {
   absl::StatusOr<Resources> FromNamed(const NamedAmounts& amounts);
 
  private:
+  friend class Announcements;
   friend class MachineCommands;
   friend class TaskCommands;
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "state/announcements.h"
 #include "state/cluster_state.h"
 #include "state/machine_commands.h"
 
@@ -26,14 +27,16 @@ absl::Status ClusterState::RestoreJob(const Job& job) {
 }
 
 absl::Status ClusterState::RestoreMachine(
-    MachineId id, const MachineSpec& spec, bool is_present,
+    const Machine& stored, const MachineSpec& spec,
     const std::vector<AddForeignPod>& foreign_pods,
     const std::vector<int64_t>& taints_since_ms) {
+  const MachineId id = stored.id;
   auto owned = std::make_unique<Machine>();
   Machine* machine = owned.get();
   machine->id = id;
   machine->uuid = spec.uuid;
-  machine->is_present = is_present;
+  machine->is_present = stored.is_present;
+  machine->announcement = stored.announcement;
   const auto error = [&](std::string_view what) {
     return absl::DataLossError(StrCat("machine ", id.value, ": ", what));
   };
@@ -55,7 +58,7 @@ absl::Status ClusterState::RestoreMachine(
   for (size_t i = 0; i < taints_since_ms.size(); ++i) {
     machine->taints[i].since_ms = taints_since_ms[i];
   }
-  if (!is_present) departed_.insert(id);
+  if (!stored.is_present) departed_.insert(id);
   for (const AddForeignPod& pod : foreign_pods) {
     if (foreign_pod_machines_.contains(pod.name) ||
         MachineCommands(0, this).Apply(pod) != Ack::kOk) {
@@ -175,6 +178,8 @@ absl::Status ClusterState::RestoreDelta(const Delta& delta) {
 }
 
 void ClusterState::RestoreCounters(const StateCounters& counters) {
+  counters_ = counters;
+  Announcements(0, this).FindStale();
   counters_ = counters;
   changes_ = ChangeSet();
   // Only now is it known which names nothing has.

@@ -77,9 +77,19 @@ struct FailTask {
 };
 struct RemoveTask {
   TaskId task;
+  // The client knows the uid until it is told that it was removed: for now the
+  // one that has it since may be placed.
+  bool keeps_uid = false;
+};
+// The client knows the uid no more.
+struct MuteTask {
+  TaskId task;
 };
 struct AddMachine {
   MachineSpec spec;
+  // A machine that is known, and was mentioned since the last announcement
+  // began, says that its client begins anew.
+  bool may_begin_anew = false;
 };
 // Changes labels, taints and avoids, and amounts where the spec states them.
 struct UpdateMachine {
@@ -107,10 +117,19 @@ struct ReportMachineUsage {
   std::string machine_uuid;
 };
 
+// A client begins anew.  What it does not mention again is stale.
+struct BeginAnnouncement {};
+// It says no more.  Where it mentioned hardly any machine it did not begin anew
+// after all, and nothing is stale.
+struct EndAnnouncement {};
+// Forgets what is stale, and displaced tasks of which nobody will speak.
+struct ForgetStale {};
+
 using Command =
     std::variant<SubmitTask, UpdateTask, CompleteTask, FailTask, RemoveTask,
                  AddMachine, UpdateMachine, RemoveMachine, AddForeignPod,
-                 RemoveForeignPod, ReportTaskUsage, ReportMachineUsage>;
+                 RemoveForeignPod, ReportTaskUsage, ReportMachineUsage,
+                 MuteTask, BeginAnnouncement, EndAnnouncement, ForgetStale>;
 
 // What became of a command.
 enum class Ack {

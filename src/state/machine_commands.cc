@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "state/announcements.h"
 
 namespace sluice {
 namespace {
@@ -27,6 +28,7 @@ Ack MachineCommands::Apply(const AddMachine& command) {
   if (is_taken(spec.uuid) ||
       std::ranges::any_of(spec.pus, is_taken, &MachineSpec::Pu::uuid) ||
       std::ranges::any_of(spec.other_uuids, is_taken)) {
+    if (known != nullptr && command.may_begin_anew) AnnounceAgain(known->id);
     return Ack::kAlreadyExists;
   }
   Machine* machine = nullptr;
@@ -41,13 +43,24 @@ Ack MachineCommands::Apply(const AddMachine& command) {
     state_.machines_.emplace(machine->id, std::move(owned));
   }
   machine->is_present = true;
+  Announcements(now_ms_, &state_).Mention(machine);
   state_.Describe(machine, spec, /*keep_tree=*/false, now_ms_);
   return Ack::kOk;
+}
+
+void MachineCommands::AnnounceAgain(MachineId id) {
+  Machine* machine = state_.MutableMachine(id);
+  Announcements announcements(now_ms_, &state_);
+  if (machine->announcement == state_.counters().announcement) {
+    announcements.Apply(BeginAnnouncement());
+  }
+  announcements.Mention(machine);
 }
 
 Ack MachineCommands::Apply(const UpdateMachine& command) {
   const Machine* known = state_.FindMachine(command.spec.uuid);
   if (known == nullptr) return Ack::kNotFound;
+  Announcements(now_ms_, &state_).Mention(state_.MutableMachine(known->id));
   state_.Describe(state_.MutableMachine(known->id), command.spec,
                   /*keep_tree=*/true, now_ms_);
   return Ack::kOk;

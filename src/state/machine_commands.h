@@ -27,6 +27,8 @@ class MachineCommands {
   Ack Apply(const ReportMachineUsage& command);
 
  private:
+  // A machine that is present is announced once more.
+  void AnnounceAgain(MachineId id);
   void RemoveForeign(const std::string& name);
   // Forgets it.  REQUIRES: it is empty.
   void DropMachine(MachineId id);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "state/announcements.h"
 
 namespace sluice {
 
@@ -40,21 +41,32 @@ Ack TaskCommands::Apply(const SubmitTask& command) {
   if (is_known && command.reject_if_known) return Ack::kAlreadyExists;
   if (is_known) ++state_.reused_uid_count_;
   Task* same = FindSame(command);
-  if (same != nullptr && same == holder) {
+  if (same != nullptr && same == holder && !same->is_stale) {
     ++same->expected_removals;
     Resubmit(same, command);
     return Ack::kOk;
   }
   if (same != nullptr) LoseUid(same);
+  if (same != nullptr && same == holder) {
+    same->expected_removals = 1;  // Of others nobody knows any more.
+    Resubmit(same, command);
+    return Ack::kOk;
+  }
   int32_t removals = 1;
   std::vector<TaskId> earlier_holders;
   if (holder != nullptr) {
-    removals += holder->expected_removals;
-    earlier_holders = std::exchange(holder->earlier_holders, {});
-    if (is_known) {
+    if (holder->is_stale) {
+      // Its client does not know of it, nor of those before it.
+      LoseUid(holder);
+      Displace(holder);
+      holder->successor.reset();
+    } else if (is_known) {
+      removals += holder->expected_removals;
+      earlier_holders = std::exchange(holder->earlier_holders, {});
       Displace(holder);
       earlier_holders.push_back(holder->id);
     } else {
+      removals += holder->expected_removals;
       state_.Erase(holder);
     }
   }
@@ -66,6 +78,7 @@ Ack TaskCommands::Apply(const SubmitTask& command) {
     same->submitted_ms = now_ms_;
     same->sequence = state_.counters_.next_task_sequence++;
     same->job = state_.JobFor(command);
+    Announcements(now_ms_, &state_).Mention(same);
     state_.Describe(same, command.spec);
     state_.EnterQueue(same);
   } else {
@@ -83,11 +96,12 @@ Ack TaskCommands::Apply(const SubmitTask& command) {
 
 void TaskCommands::Resubmit(Task* task, const SubmitTask& command) {
   state_.LeaveQueue(*task);
+  Announcements(now_ms_, &state_).Mention(task);
   task->is_displaced = false;
   task->successor.reset();
   task->is_muted = false;
   if (task->state == TaskState::kRunning) {
-    if (!state_.FindMachine(task->machine)->IsUsable()) {
+    if (!state_.FindMachine(task->machine)->IsSound()) {
       state_.Unplace(task);
     } else if (state_.WaitingDelta(task->id) == nullptr) {
       // A client that restarted asks again for what it was told before.
@@ -115,6 +129,7 @@ void TaskCommands::Displace(Task* task) {
   state_.DeleteDeltas(task->id);
   task->successor = task->id;
   task->is_displaced = true;
+  task->is_stale = false;
   task->is_muted = true;
   task->expected_removals = 1;
   Rename(task, state_.NextOwnTaskId());
@@ -172,6 +187,7 @@ Ack TaskCommands::Apply(const UpdateTask& command) {
     return Ack::kOk;
   }
   state_.LeaveQueue(*task);
+  Announcements(now_ms_, &state_).Mention(task);
   state_.Describe(task, command.spec);
   state_.EnterQueue(task);
   return Ack::kOk;
@@ -213,7 +229,7 @@ Ack TaskCommands::Apply(const RemoveTask& command) {
     Task* holder = state_.MutableTask(*oldest);
     earlier.erase(oldest);
     RemoveHolder(holder);
-    Mute(task);
+    if (!command.keeps_uid) Mute(task);
     return Ack::kOk;
   }
   state_.LeaveQueue(*task);
@@ -233,6 +249,21 @@ Ack TaskCommands::Apply(const RemoveTask& command) {
     state_.Erase(state_.MutableTask(*state_.removed_.begin()));
   }
   return Ack::kOk;
+}
+
+Ack TaskCommands::Apply(const MuteTask& command) {
+  Task* task = MutableTaskOfClient(command.task);
+  if (task == nullptr) return Ack::kNotFound;
+  Mute(task);
+  return Ack::kOk;
+}
+
+void TaskCommands::Forget(TaskId id) {
+  Task* task = state_.MutableTask(id);
+  LoseUid(task);
+  state_.LeaveQueue(*task);
+  state_.DeleteDeltas(id);
+  RemoveHolder(task);
 }
 
 void TaskCommands::RemoveHolder(Task* task) {

@@ -28,10 +28,14 @@ class TaskCommands {
     return Finish(command.task, TaskState::kFailed);
   }
   Ack Apply(const RemoveTask& command);
+  Ack Apply(const MuteTask& command);
   Ack Apply(const ReportTaskUsage& command) const {
     return state_.FindTaskOfClient(command.task) == nullptr ? Ack::kNotFound
                                                             : Ack::kOk;
   }
+
+  // As if it had never been.
+  void Forget(TaskId id);
 
  private:
   Task* MutableTaskOfClient(TaskId id);

@@ -295,7 +295,10 @@ TEST_F(Evictions, TheTimeOfATolerationRunsOnOverARestart) {
   const int64_t latest_ms = clock.NowMs() + kSeconds * 1000;
   EXPECT_THAT(NextEvicted(), IsEmpty());
   Restart();
+  // A bridge that begins anew announces the pod, too.
   EXPECT_EQ(client_->AddNode(Tainted()), firmament::NODE_ALREADY_EXISTS);
+  client_->Submit(TaskMessage(1, {.tolerations = {toleration}}));
+  EXPECT_THAT(PlacesOf(client_->Schedule()), ElementsAre(Pair(1, PuOf("n"))));
   std::vector<uint64_t> evicted;
   for (int64_t asked_ms = 0; evicted.empty() && asked_ms < latest_ms;) {
     asked_ms = clock.NowMs();

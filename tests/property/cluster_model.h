@@ -93,6 +93,11 @@ class ClusterModel {
   Ack ApplyOne(const RemoveForeignPod& command);
   Ack ApplyOne(const ReportTaskUsage& command);
   Ack ApplyOne(const ReportMachineUsage& command);
+  // Of the daemon's own; never drawn.
+  static Ack ApplyOne(const MuteTask&) { return Ack::kOk; }
+  static Ack ApplyOne(const BeginAnnouncement&) { return Ack::kOk; }
+  static Ack ApplyOne(const EndAnnouncement&) { return Ack::kOk; }
+  static Ack ApplyOne(const ForgetStale&) { return Ack::kOk; }
 
   Task* Live(TaskId id);
   // The task of a pod's name that waits or runs, taken out of where it is.

@@ -53,6 +53,10 @@ struct Machine {
   // uuids of the tree that are neither the machine's nor a processing unit's.
   std::vector<std::string> other_uuids;
   bool is_present = true;
+  // Its client began anew and has not announced it again.  `announcement` is
+  // that in which it was mentioned last.
+  uint32_t announcement = 0;
+  bool is_stale = false;
   // Why it is kept out of scheduling, for people; empty where it is not.
   std::string quarantine_reason;
 
@@ -66,7 +70,10 @@ struct Machine {
   // REQUIRES: they were added.
   void ReleasePorts(const std::vector<HostPort>& host_ports);
 
-  bool IsUsable() const { return is_present && quarantine_reason.empty(); }
+  // Whether what was placed there may go on.
+  bool IsSound() const { return is_present && quarantine_reason.empty(); }
+  // Whether anything may be placed there.
+  bool IsUsable() const { return IsSound() && !is_stale; }
   bool IsEmpty() const { return tasks.empty() && foreign_pods.empty(); }
   // May be negative where the machine came back smaller than its load.
   Resources Free() const { return allocatable - used; }

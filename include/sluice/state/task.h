@@ -123,13 +123,17 @@ struct Task {
   // Its client knows the uid no more, or for another: nothing may be reported
   // for it, so it is not scheduled either.
   bool is_muted = false;
+  // Its client began anew and has not submitted it again: nothing is told of
+  // it.  `announcement` is that in which it was mentioned last.
+  uint32_t announcement = 0;
+  bool is_stale = false;
 
   bool IsLive() const {
     return state == TaskState::kPending || state == TaskState::kRunning;
   }
   // Waits, as far as its client knows.
   bool IsUnscheduled() const {
-    return state == TaskState::kPending && !is_muted;
+    return state == TaskState::kPending && !is_muted && !is_stale;
   }
   bool IsSchedulable() const {
     return IsUnscheduled() && quarantine_reason.empty();

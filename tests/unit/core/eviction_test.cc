@@ -368,7 +368,7 @@ void Restore(int64_t since_ms, const Task& task, ClusterState* state) {
       IsOk());
   const MachineSpec machine =
       MachineSpecOf("m", {.cpu = 100, .taints = {kTaint}});
-  ASSERT_THAT(state->RestoreMachine({0}, machine, true, {}, {since_ms}),
+  ASSERT_THAT(state->RestoreMachine(Machine(), machine, {}, {since_ms}),
               IsOk());
   const TaskOptions options = {
       .cpu = 100, .rules = {.tolerations = {Tolerates(kTaint, 7)}}};

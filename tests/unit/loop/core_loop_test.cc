@@ -232,6 +232,78 @@ TEST_F(CoreLoopTest, HoldsBackTheAckOfARemovalAfterTheReplyForSoLong) {
   EXPECT_EQ(Submit(Removed(2)), Ack::kOk);
 }
 
+// The client makes uids by counting, and forgets the uid once it was removed,
+// the one of the newcomer included.
+TEST_F(CoreLoopTest, HoldsBackTheAckOfAUidUntilItsNewcomerIsPlacedAndTold) {
+  Submit(Added("m", {.cpu = 2000}));
+  Submit(Submitted(1, {.cpu = 1000, .name = "old"}));
+  EXPECT_THAT(Schedule(), ElementsAre(1));
+  EXPECT_THAT(Schedule(), IsEmpty());
+  Submit(Submitted(1, {.cpu = 1000, .name = "new"}));
+  Awaited<Ack> ack;
+  SubmitAsync(Removed(1), &ack);
+  Settle();
+  EXPECT_FALSE(ack.is_set());
+  EXPECT_THAT(Schedule(), ElementsAre(1)) << "while its client knows the uid";
+  Settle();
+  EXPECT_FALSE(ack.is_set()) << "it may not have come to it yet";
+  EXPECT_THAT(Schedule(), IsEmpty());
+  EXPECT_EQ(ack.Get(), Ack::kOk);
+  EXPECT_EQ(Submit(Removed(1)), Ack::kOk);
+}
+
+TEST_F(CoreLoopTest, HoldsBackTheAckOfAUidForSoLongAndMutesItsNewcomerThen) {
+  Submit(Added("m", {.cpu = 1500}));
+  Submit(Submitted(1, {.cpu = 1000, .name = "old"}));
+  EXPECT_THAT(Schedule(), ElementsAre(1));
+  EXPECT_THAT(Schedule(), IsEmpty());
+  Submit(Submitted(1, {.cpu = 1600, .name = "new"}));
+  Awaited<Ack> ack;
+  SubmitAsync(Removed(1), &ack);
+  Settle();
+  clock_.AdvanceMs(CoreLoop::Options().reused_uid_hold_ms - 1);
+  EXPECT_THAT(Schedule(), IsEmpty());
+  EXPECT_FALSE(ack.is_set());
+  clock_.AdvanceMs(1);
+  EXPECT_EQ(ack.Get(), Ack::kOk);
+  Submit(Added("large", {.cpu = 5000}));
+  EXPECT_THAT(Schedule(), IsEmpty()) << "its client knows it no more";
+}
+
+// Else its next uid would be that of a task that waits.
+TEST_F(CoreLoopTest,
+       HoldsBackTheAcksOfAJobWithTasksThatWaitForACountingClient) {
+  Submit(Added("m", {.cpu = 1000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  EXPECT_THAT(Schedule(), ElementsAre(1));
+  EXPECT_THAT(Schedule(), IsEmpty());
+  Submit(BeginAnnouncement());
+  Submit(Added("n", {.cpu = 1000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  Submit(Submitted(2, {.cpu = 1000}));
+  Awaited<Ack> ack;
+  SubmitAsync(Removed(1), &ack);
+  Settle();
+  EXPECT_FALSE(ack.is_set());
+  EXPECT_THAT(Schedule(), ElementsAre(2));
+  EXPECT_THAT(Schedule(), IsEmpty());
+  EXPECT_EQ(ack.Get(), Ack::kOk);
+}
+
+TEST_F(CoreLoopTest, EndsAnAnnouncementWhenNothingIsAnnouncedAnyMore) {
+  Submit(Added("m", {.cpu = 1000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  Submit(BeginAnnouncement());
+  EXPECT_THAT(Schedule(), IsEmpty()) << "nothing is known to its client yet";
+  // It may take its time to begin ...
+  clock_.AdvanceMs(CoreLoop::Options().announcement_quiet_ms);
+  EXPECT_THAT(Schedule(), IsEmpty());
+  // ... but where it never does it did not begin anew.
+  clock_.AdvanceMs(10 * CoreLoop::Options().announcement_quiet_ms);
+  Settle();
+  EXPECT_THAT(Schedule(), ElementsAre(1));
+}
+
 TEST_F(CoreLoopTest, TakesACallThatCameAheadForNoProofThatRepliesAreRead) {
   Submit(Added("m", {.cpu = 2000}));
   Submit(Submitted(1, {.cpu = 1000}));

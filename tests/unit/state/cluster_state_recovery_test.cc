@@ -31,9 +31,15 @@ class RecoveryTest : public StateTest {
   }
   absl::Status RestoreMachine(uint32_t id, std::string_view uuid,
                               bool is_present = true) {
-    return state_.RestoreMachine({id},
+    return state_.RestoreMachine(StoredMachine(id, is_present),
                                  MachineSpecOf(uuid, {.cpu = 1000, .pus = {}}),
-                                 is_present, {}, {});
+                                 {}, {});
+  }
+  static Machine StoredMachine(uint32_t id, bool is_present = true) {
+    Machine machine;
+    machine.id = {id};
+    machine.is_present = is_present;
+    return machine;
   }
   static Task Stored(uint64_t uid, TaskState state) {
     Task task;
@@ -106,11 +112,11 @@ TEST_F(RecoveryTest, RemembersRemovalsAndLoadsOfSharedUids) {
 TEST_F(RecoveryTest, BringsBackTaintsWithTheirTimesAndTheRulesOfTasks) {
   EXPECT_THAT(
       state_.RestoreMachine(
-          {8},
+          StoredMachine(8),
           MachineSpecOf("n", {.cpu = 1000,
                               .taints = {NoExecute("a"), NoExecute("b")},
                               .avoids = {{"ReplicaSet", "u"}}}),
-          true, {}, {17, 18}),
+          {}, {17, 18}),
       IsOk());
   ASSERT_THAT(MachineOf("n").taints, SizeIs(2));
   EXPECT_EQ(MachineOf("n").taints[0].since_ms, 17);
@@ -131,10 +137,10 @@ TEST_F(RecoveryTest, BringsBackTaintsWithTheirTimesAndTheRulesOfTasks) {
 }
 
 TEST_F(RecoveryTest, RefusesTaintsThatAreNotAsManyAsTheirTimes) {
-  EXPECT_THAT(
-      state_.RestoreMachine(
-          {8}, MachineSpecOf("n", {.taints = {NoExecute("a")}}), true, {}, {}),
-      Contradicts("its taints are not as many as their times"));
+  EXPECT_THAT(state_.RestoreMachine(
+                  StoredMachine(8),
+                  MachineSpecOf("n", {.taints = {NoExecute("a")}}), {}, {}),
+              Contradicts("its taints are not as many as their times"));
 }
 
 TEST_F(RecoveryTest, UndoesThePlacementsThatCannotBeToldAnyMore) {
@@ -197,16 +203,16 @@ TEST_F(RecoveryTest, RefusesDeltasThatDoNotTellTheTruth) {
 
 TEST_F(RecoveryTest, RefusesAMachineWithTheUuidOfAnother) {
   EXPECT_THAT(
-      state_.RestoreMachine({8}, MachineSpecOf("n", {.other_uuids = {"m"}}),
-                            true, {}, {}),
+      state_.RestoreMachine(StoredMachine(8),
+                            MachineSpecOf("n", {.other_uuids = {"m"}}), {}, {}),
       Contradicts("another machine has one of its uuids"));
 }
 
 TEST_F(RecoveryTest, RefusesAForeignPodOnTwoMachines) {
   const AddForeignPod pod = ForeignPod("a/ns", "n", {{"cpu", 5}});
-  EXPECT_THAT(
-      state_.RestoreMachine({8}, MachineSpecOf("n", {}), true, {pod, pod}, {}),
-      Contradicts("foreign pods"));
+  EXPECT_THAT(state_.RestoreMachine(StoredMachine(8), MachineSpecOf("n", {}),
+                                    {pod, pod}, {}),
+              Contradicts("foreign pods"));
 }
 
 }  // namespace

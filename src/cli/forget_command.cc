@@ -1,0 +1,51 @@
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "cli/commands.h"
+#include "cli/connection.h"
+#include "sluice/v1/inspector.pb.h"
+
+namespace sluice {
+namespace {
+
+constexpr Command::Text kText = {
+    .name = "forget",
+    .arguments = "",
+    .summary = "Forgets what a bridge that began anew did not mention again",
+    .description =
+        R"(Forgets the machines and tasks that "status" calls stale: a client that began
+anew has not announced them again. What these tasks use is free then, so be sure
+that they do not run any more.
+)"};
+
+class ForgetCommand final : public Command {
+ public:
+  Text text() const override { return kText; }
+
+  absl::Status TakeArguments(std::vector<std::string> arguments) override {
+    return CheckArgumentCount(kText, arguments, 0);
+  }
+
+  absl::Status Run(const CommandContext& context) override {
+    Connection connection(context.options);
+    v1::Status before;
+    RETURN_IF_ERROR(connection.StatusOf(connection.inspector().GetStatus(
+        connection.MakeContext().get(), v1::GetStatusRequest(), &before)));
+    v1::ForgetStaleResponse response;
+    RETURN_IF_ERROR(connection.StatusOf(connection.inspector().ForgetStale(
+        connection.MakeContext().get(), v1::ForgetStaleRequest(), &response)));
+    context.console.out << "forgotten: " << before.stale_machines()
+                        << " machines, " << before.stale_tasks() << " tasks\n";
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeForgetCommand() {
+  return std::make_unique<ForgetCommand>();
+}
+
+}  // namespace sluice

@@ -1,0 +1,96 @@
+#include "state/announcements.h"
+
+#include <vector>
+
+#include "state/machine_commands.h"
+#include "state/task_commands.h"
+
+namespace sluice {
+namespace {
+
+// Who mentions fewer than one in so many machines did not begin anew.
+constexpr int64_t kMachinesForOne = 10;
+
+}  // namespace
+
+Ack Announcements::Apply(const BeginAnnouncement& /*command*/) {
+  StateCounters& counters = state_.counters_;
+  if (!counters.former_stale_below.has_value()) {
+    counters.former_stale_below = counters.stale_below;
+  }
+  counters.stale_below = ++counters.announcement;
+  counters.announcement_ms = now_ms_;
+  FindStale();
+  return Ack::kOk;
+}
+
+Ack Announcements::Apply(const EndAnnouncement& /*command*/) {
+  StateCounters& counters = state_.counters_;
+  if (!counters.former_stale_below.has_value()) return Ack::kOk;
+  int64_t present = 0;
+  int64_t mentioned = 0;
+  for (const auto& [id, machine] : state_.machines_) {
+    if (!machine->is_present) continue;
+    ++present;
+    if (!machine->is_stale) ++mentioned;
+  }
+  if (mentioned * kMachinesForOne < present) {
+    counters.stale_below = *counters.former_stale_below;
+  }
+  counters.former_stale_below.reset();
+  FindStale();
+  return Ack::kOk;
+}
+
+void Announcements::FindStale() {
+  state_.changes_.counters = true;
+  ++state_.counters_.version;
+  const uint32_t stale_below = state_.counters_.stale_below;
+  for (const auto& [id, machine] : state_.machines_) {
+    machine->is_stale = machine->announcement < stale_below;
+  }
+  for (const auto& [id, task] : state_.tasks_) {
+    const bool is_stale = !task->is_displaced &&
+                          task->state != TaskState::kRemoved &&
+                          task->announcement < stale_below;
+    if (is_stale == task->is_stale) continue;
+    state_.LeaveQueue(*task);
+    task->is_stale = is_stale;
+    state_.EnterQueue(task.get());
+  }
+}
+
+Ack Announcements::Apply(const ForgetStale& /*command*/) {
+  std::vector<TaskId> tasks;
+  for (const auto& [id, task] : state_.tasks_) {
+    if (task->is_stale ||
+        (task->is_displaced && !task->successor.has_value())) {
+      tasks.push_back(id);
+    }
+  }
+  TaskCommands commands(now_ms_, &state_);
+  for (const TaskId id : tasks) commands.Forget(id);
+  std::vector<std::string> machines;
+  for (const auto& [id, machine] : state_.machines_) {
+    if (machine->is_present && machine->is_stale) {
+      machines.push_back(machine->uuid);
+    }
+  }
+  for (const std::string& uuid : machines) {
+    MachineCommands(now_ms_, &state_).Apply(RemoveMachine{uuid});
+  }
+  return Ack::kOk;
+}
+
+void Announcements::Mention(Task* task) {
+  task->announcement = state_.counters_.announcement;
+  task->is_stale = false;
+}
+
+void Announcements::Mention(Machine* machine) {
+  machine->announcement = state_.counters_.announcement;
+  machine->is_stale = false;
+  state_.Touch(*machine);
+}
+
+}  // namespace sluice

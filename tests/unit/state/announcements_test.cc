@@ -1,0 +1,138 @@
+#include "state/announcements.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "unit/state/state_fixture.h"
+
+namespace sluice {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class AnnouncementsTest : public StateTest {
+ protected:
+  void SetUp() override {
+    for (const char* uuid : {"m", "n"}) Announce(uuid);
+    for (uint64_t uid = 1; uid <= 3; ++uid) Do(Pod(uid, StrCat("ns/", uid)));
+    Run(1, "m");
+  }
+  static SubmitTask Pod(uint64_t uid, const std::string& name) {
+    return Submitted(uid, {.cpu = 100, .name = name});
+  }
+  Ack Announce(const std::string& uuid) {
+    AddMachine add = Added(uuid, {.cpu = 1000});
+    add.may_begin_anew = true;
+    return Do(add);
+  }
+};
+
+TEST_F(AnnouncementsTest, MakeAllStaleThatIsNotMentionedAgain) {
+  Do(BeginAnnouncement(), 77);
+  EXPECT_EQ(state_.counters().announcement_ms, 77);
+  EXPECT_EQ(state_.pending_count(), 0);
+  EXPECT_THAT(state_.unscheduled(), IsEmpty());
+  EXPECT_FALSE(MachineOf("m").IsUsable());
+  EXPECT_TRUE(MachineOf("m").IsSound());
+  EXPECT_EQ(Announce("m"), Ack::kAlreadyExists);
+  EXPECT_TRUE(MachineOf("m").IsUsable());
+  EXPECT_FALSE(MachineOf("n").IsUsable());
+  Do(Pod(2, "ns/2"));
+  EXPECT_TRUE(IsWaiting(2));
+  EXPECT_FALSE(IsWaiting(3));
+  EXPECT_TRUE(TaskOf(1).is_stale);
+  EXPECT_EQ(UsedCpu("m"), 100) << "it may run";
+}
+
+TEST_F(AnnouncementsTest, BeginWhereAMachineIsAnnouncedTwice) {
+  Announce("m");
+  EXPECT_TRUE(MachineOf("m").IsUsable());
+  EXPECT_FALSE(MachineOf("n").IsUsable());
+  Announce("n");
+  EXPECT_TRUE(MachineOf("m").IsUsable());
+  EXPECT_EQ(state_.counters().announcement, 1u);
+  Announce("n");
+  EXPECT_EQ(state_.counters().announcement, 2u);
+}
+
+TEST_F(AnnouncementsTest, DoNotBeginWhereAKnownMachineSaysNothing) {
+  EXPECT_EQ(Do(Added("m", {.cpu = 1000})), Ack::kAlreadyExists);
+  EXPECT_TRUE(MachineOf("n").IsUsable());
+}
+
+TEST_F(AnnouncementsTest, OfHardlyAnyMachineWereNone) {
+  for (int i = 0; i < 20; ++i) Announce(StrCat("x", i));
+  Announce("m");
+  EXPECT_FALSE(IsWaiting(2));
+  Do(EndAnnouncement());
+  EXPECT_TRUE(IsWaiting(2));
+  EXPECT_TRUE(MachineOf("n").IsUsable());
+  // What was mentioned in it is stale in the next as anything else.
+  Do(BeginAnnouncement());
+  EXPECT_FALSE(MachineOf("m").IsUsable());
+}
+
+TEST_F(AnnouncementsTest, LeaveStaleWhatTheyDidNotMention) {
+  Announce("m");
+  Do(EndAnnouncement());
+  EXPECT_FALSE(MachineOf("n").IsUsable());
+  EXPECT_FALSE(IsWaiting(2));
+  Do(EndAnnouncement());
+  EXPECT_FALSE(IsWaiting(2));
+}
+
+// Of the removals that its client owes for what it submitted before it began
+// anew it knows nothing.
+TEST_F(AnnouncementsTest, AskForOneRemovalOfEachTask) {
+  Do(Pod(1, "ns/1"));
+  EXPECT_EQ(TaskOf(1).expected_removals, 2);
+  Do(BeginAnnouncement());
+  Do(Pod(1, "ns/1"));
+  EXPECT_EQ(TaskOf(1).expected_removals, 1);
+  Do(Removed(1));
+  EXPECT_EQ(UsedCpu("m"), 0);
+  EXPECT_EQ(Do(Removed(1)), Ack::kNotFound);
+}
+
+TEST_F(AnnouncementsTest, GiveTheUidOfAStaleTaskToAnother) {
+  Do(BeginAnnouncement());
+  Do(Pod(1, "ns/9"));
+  EXPECT_TRUE(IsWaiting(1));
+  EXPECT_THAT(TaskOf(1).earlier_holders, IsEmpty());
+  EXPECT_EQ(UsedCpu("m"), 100) << "ns/1 may run";
+  Do(Removed(1));
+  EXPECT_EQ(state_.FindTask({1}), nullptr);
+  EXPECT_EQ(UsedCpu("m"), 100);
+  Do(Pod(5, "ns/1"));
+  EXPECT_EQ(TaskOf(5).machine, MachineOf("m").id);
+  EXPECT_FALSE(TaskOf(5).is_stale);
+}
+
+TEST_F(AnnouncementsTest, NothingIsToldToATaskThatIsStale) {
+  Place(2, "m");
+  Do(BeginAnnouncement());
+  EXPECT_FALSE(state_.CanPreempt(TaskOf(1)));
+  EXPECT_TRUE(TaskOf(2).is_stale);
+}
+
+TEST_F(AnnouncementsTest, AreFollowedByForgetting) {
+  Do(Pod(4, "ns/4"));
+  Do(Completed(4));
+  Do(BeginAnnouncement());
+  Announce("n");
+  Do(Pod(2, "ns/2"));
+  Do(Pod(3, "ns/other"));  // Displaces ns/3, of which nobody will speak.
+  Do(ForgetStale());
+  EXPECT_THAT(state_.tasks(), SizeIs(2));
+  EXPECT_TRUE(IsWaiting(2));
+  EXPECT_TRUE(IsWaiting(3));
+  EXPECT_EQ(UsedCpu("m"), 0);
+  EXPECT_FALSE(MachineOf("m").is_present);
+  EXPECT_TRUE(MachineOf("n").IsUsable());
+}
+
+}  // namespace
+}  // namespace sluice
