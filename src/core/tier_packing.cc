@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -52,6 +53,7 @@ class TierDescriber {
           key.gang.has_value() && scope_ == TierScope::kMovable;
       ++steps.counts[context_.WaitingCostOf(*one.task) *
                      (must_stay ? kMustStay : 1)];
+      steps.is_any_placed = true;
       of_class = &steps;
     }
   }
@@ -343,7 +345,7 @@ class TierDescriber {
     problem.groups.resize(groups);
     tier_.machines.resize(groups);
     size_t classes = 0;
-    index_now_.assign(fits.size(), 0);
+    index_now_.assign(fits.size(), std::nullopt);
     for (size_t c = 0; c < fits.size(); ++c) {
       if (!fits[c]) {
         for (const WaitingStep& step : problem.classes[c].waiting) {
@@ -380,7 +382,9 @@ class TierDescriber {
   void AddFormer() {
     absl::flat_hash_map<MachineId, std::map<size_t, int64_t>> holds;
     for (const auto& [one, steps] : placements_) {
-      ++holds[one.machine][index_now_[steps->task_class]];
+      // A misfit is where it may not be any more.
+      const std::optional<size_t> task_class = index_now_[steps->task_class];
+      if (task_class.has_value()) ++holds[one.machine][*task_class];
     }
     std::map<std::pair<size_t, std::map<size_t, int64_t>>, int64_t> patterns;
     for (size_t g = 0; g < tier_.machines.size(); ++g) {
@@ -418,7 +422,8 @@ class TierDescriber {
   Eligibility* eligibility_;
   TierPacking tier_;
   std::vector<std::pair<Placement, const Steps*>> placements_;
-  std::vector<size_t> index_now_;  // Of each class, without the misfits.
+  // Of each class, without the misfits.
+  std::vector<std::optional<size_t>> index_now_;
   std::map<ClassKey, Steps> steps_;
   std::map<ClassKey, Steps>::iterator last_ = steps_.end();
   absl::flat_hash_map<MachineId, Freed> freed_;

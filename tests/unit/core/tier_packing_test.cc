@@ -210,6 +210,22 @@ TEST_F(TierPackingTest, IsNoProblemWhereNothingThatWaitsFitsAnyKind) {
   EXPECT_EQ(tier.misfits, WaitingCost(0));
 }
 
+// It was placed before the machine was described anew.
+TEST_F(TierPackingTest, HasWhatIsPlacedWhereItMayNotBeAnyMore) {
+  cluster_.Apply(Added("m", {.cpu = 1000, .labels = {{"disk", "ssd"}}}));
+  PlacementRules rules;
+  rules.selectors = {LabelIn("disk", {"ssd"})};
+  cluster_.Apply(Submitted(1, {.cpu = 100, .rules = rules}));
+  Place(1, "m");
+  cluster_.Apply(Submitted(2, {.cpu = 950}));
+  cluster_.Apply(Updated("m", {.cpu = 1000, .labels = {{"disk", "hdd"}}}));
+  const TierPacking tier = Describe();
+  EXPECT_EQ(tier.placed, std::vector<TaskId>{{1}});
+  EXPECT_EQ(tier.misfits, WaitingCost(0)) << "if it is taken back";
+  EXPECT_EQ(tier.problem.classes.size(), 1u);
+  EXPECT_TRUE(tier.problem.former.empty());
+}
+
 TEST_F(TierPackingTest, IsNoProblemWhereItWouldBeTooLarge) {
   constexpr uint64_t kMachines = 3200;  // And as many kinds and classes.
   for (uint64_t i = 1; i <= kMachines; ++i) {
