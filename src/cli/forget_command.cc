@@ -1,10 +1,12 @@
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
 #include "base/status_macros.h"
 #include "cli/commands.h"
 #include "cli/connection.h"
+#include "cli/json.h"
 #include "sluice/v1/inspector.pb.h"
 
 namespace sluice {
@@ -30,14 +32,16 @@ class ForgetCommand final : public Command {
 
   absl::Status Run(const CommandContext& context) override {
     Connection connection(context.options);
-    v1::Status before;
-    RETURN_IF_ERROR(connection.StatusOf(connection.inspector().GetStatus(
-        connection.MakeContext().get(), v1::GetStatusRequest(), &before)));
-    v1::ForgetStaleResponse response;
+    v1::ForgetStaleResponse forgotten;
     RETURN_IF_ERROR(connection.StatusOf(connection.inspector().ForgetStale(
-        connection.MakeContext().get(), v1::ForgetStaleRequest(), &response)));
-    context.console.out << "forgotten: " << before.stale_machines()
-                        << " machines, " << before.stale_tasks() << " tasks\n";
+        connection.MakeContext().get(), v1::ForgetStaleRequest(), &forgotten)));
+    std::ostream& out = context.console.out;
+    if (context.options.wants_json()) {
+      out << JsonOf(forgotten, JsonLayout::kIndented) << '\n';
+    } else {
+      out << "forgotten: " << forgotten.machines() << " machines, "
+          << forgotten.tasks() << " tasks\n";
+    }
     return absl::OkStatus();
   }
 };

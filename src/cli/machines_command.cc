@@ -28,6 +28,7 @@ constexpr Command::Text kText = {
 what they offer, by tasks and by foreign pods (those that another scheduler
 placed).  A departed machine was removed or failed while something of its own
 is remembered; a quarantined one is kept out of scheduling, and NOTE says why.
+A stale one takes nothing until its client, which began anew, announces it again.
 )"};
 
 std::string_view ConditionName(v1::Machine::Condition condition) {
@@ -38,6 +39,8 @@ std::string_view ConditionName(v1::Machine::Condition condition) {
       return "departed";
     case v1::Machine::QUARANTINED:
       return "quarantined";
+    case v1::Machine::STALE:
+      return "stale";
     case v1::Machine::CONDITION_UNSPECIFIED:
     case v1::Machine_Condition_Machine_Condition_INT_MIN_SENTINEL_DO_NOT_USE_:
     case v1::Machine_Condition_Machine_Condition_INT_MAX_SENTINEL_DO_NOT_USE_:

@@ -1,9 +1,9 @@
 // Gangs: jobs of which at least so many tasks run together, or none.
 //
 // Until it starts a gang is *closed*: its tasks are not placed one by one. From
-// then on it is as any job, but that one below its minimum is *healed* before
-// others are started.  A task that completed has done its part: it counts
-// towards the minimum for good.
+// then on it is as any job, but that one of which fewer run than its minimum,
+// and one at least, is *healed* before others are started.  A task that
+// completed has done its part: it counts towards the minimum for good.
 //
 // Threads: none; confined to the core thread.
 

@@ -51,7 +51,7 @@ bool Scheduler::ConcernsUnreadReply(const Command& command) const {
 bool Scheduler::IsContested(TaskId uid) const {
   const Task* task = state_.FindTask(uid);
   return task != nullptr && !task->earlier_holders.empty() && !task->is_muted &&
-         FindUntoldJobs().contains(task->job);
+         (task->state == TaskState::kPending || state_.IsUntold(uid));
 }
 
 absl::flat_hash_set<JobId> Scheduler::FindUntoldJobs() const {
@@ -61,8 +61,8 @@ absl::flat_hash_set<JobId> Scheduler::FindUntoldJobs() const {
   }
   for (const auto& [sequence, delta] : state_.outbox()) {
     const Task& task = *state_.FindTask(delta.task);
-    if (IsKnown(task, *state_.FindMachine(delta.machine)))
-      jobs.insert(task.job);
+    const Machine& machine = *state_.FindMachine(delta.machine);
+    if (IsKnown(task, machine)) jobs.insert(task.job);
   }
   return jobs;
 }

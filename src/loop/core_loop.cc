@@ -120,16 +120,21 @@ void CoreLoop::HandleBatch(std::vector<Item>* batch) {
   for (Item& item : *batch) {
     std::visit([this](auto& one) { Handle(std::move(one)); }, item);
   }
-  if (!scheduler_.is_reply_in_flight() &&
-      clock_.MonotonicUs() >= replies_read_us_) {
-    scheduler_.NoteRepliesRead();
+  const int64_t now_us = clock_.MonotonicUs();
+  if (!scheduler_.is_reply_in_flight() && now_us >= replies_read_us_ &&
+      !scheduler_.AreRepliesRead()) {
+    NoteRepliesRead();
   }
-  ReleaseAcks(clock_.MonotonicUs());
+  ReleaseAcks([this, now_us](const HeldAck& held) {
+    // Who holds back removals until something is placed waits for nothing then.
+    return held.until_us <= now_us ||
+           (is_shutting_down_ && held.job.has_value());
+  });
   TendAnnouncements();
   StartRounds();
   if (is_stopping_ && !is_step_open_) {
     // Whoever still waits for a reply to be read waits for nothing.
-    ReleaseAcks(kNoEnd);
+    ReleaseAcks([](const HeldAck&) { return true; });
     mailbox_.Close();
   }
   WriteChanges();
@@ -186,25 +191,23 @@ void CoreLoop::Handle(ScheduleItem item) {
   // Whoever calls again has read what it got, unless it calls ahead.
   if (active_call_ == nullptr && waiting_calls_.empty() &&
       !scheduler_.is_reply_in_flight()) {
-    scheduler_.NoteRepliesRead();
-    ReleaseAcks(kNoEnd);
+    NoteRepliesRead();
   }
   waiting_calls_.push_back(item.call);
 }
 
-void CoreLoop::ReleaseAcks(int64_t until_us) {
-  const int64_t now_us = clock_.MonotonicUs();
-  const bool are_read = scheduler_.AreRepliesRead();
-  const bool has_jobs = std::ranges::any_of(
-      held_acks_, [](const HeldAck& held) { return held.job.has_value(); });
-  absl::flat_hash_set<JobId> untold;
-  if (has_jobs && are_read) untold = scheduler_.FindUntoldJobs();
+void CoreLoop::NoteRepliesRead() {
+  scheduler_.NoteRepliesRead();
+  if (held_acks_.empty()) return;
+  const absl::flat_hash_set<JobId> untold = scheduler_.FindUntoldJobs();
+  ReleaseAcks([&untold](const HeldAck& held) {
+    return !held.job.has_value() || !untold.contains(*held.job);
+  });
+}
+
+void CoreLoop::ReleaseAcks(const std::function<bool(const HeldAck&)>& is_due) {
   const auto released =
-      std::ranges::stable_partition(held_acks_, [&](const HeldAck& held) {
-        if (!held.job.has_value()) return held.until_us > until_us;
-        const bool is_told = are_read && !untold.contains(*held.job);
-        return held.until_us > now_us && !is_told && !is_stopping_;
-      });
+      std::ranges::stable_partition(held_acks_, std::not_fn(is_due));
   for (HeldAck& held : released) {
     if (held.contested.has_value()) {
       scheduler_.Apply(MuteTask{*held.contested}, now_ms_);
@@ -216,12 +219,13 @@ void CoreLoop::ReleaseAcks(int64_t until_us) {
 }
 
 std::optional<JobId> CoreLoop::JobToHoldFor(const RemoveTask& command) const {
-  const Task* task = scheduler_.state().FindTask(command.task);
+  const ClusterState& state = scheduler_.state();
+  const Task* task = state.FindTask(command.task);
   if (task == nullptr || task->is_displaced) return std::nullopt;
   if (command.keeps_uid) return task->job;
-  const Job* job = scheduler_.state().FindJob(task->job);
+  const Job* job = state.FindJob(task->job);
   if (!has_counting_client_ || job == nullptr || job->task_count == 1 ||
-      !scheduler_.FindUntoldJobs().contains(job->id)) {
+      (job->pending_count == 0 && state.outbox().empty())) {
     return std::nullopt;
   }
   return job->id;
@@ -522,7 +526,8 @@ void CoreLoop::RefreshGauges() {
   const auto set = [](Metrics::Gauge& gauge, int64_t value) {
     gauge.Set(static_cast<double>(value));
   };
-  set(metrics_.machines, census.usable_machines + census.quarantined_machines);
+  set(metrics_.machines, census.usable_machines + census.stale_machines +
+                             census.quarantined_machines);
   set(metrics_.quarantined_machines, census.quarantined_machines);
   set(metrics_.quarantined_tasks, census.quarantined_tasks);
   set(metrics_.tasks.With("pending"), census.pending_tasks);

@@ -14,6 +14,9 @@
 // has read that: a client that has seen the acknowledgment may forget the task
 // or machine, and must not meet it in a reply any more.  It has read a reply
 // when it calls Schedule again, when its call breaks off, or after a while.
+// The acknowledgment also waits where the uid is a newcomer's that the client
+// is yet to be told of, and, for a client that makes uids by counting, until
+// all that waits of the job was told (docs/decisions/0022).
 //
 // A write that the store refuses ends the process: nothing could be
 // acknowledged from there on, and what was acknowledged is in the store.
@@ -184,8 +187,9 @@ class CoreLoop {
 
   // Counts and logs what became of a solve; clears a flow that is none.
   void Inspect(const absl::Status& certificate, FlowSolution* flow);
-  // Lets out the acknowledgments that are held until then or earlier.
-  void ReleaseAcks(int64_t until_us);
+  // The client has read all replies: what waited for that goes out.
+  void NoteRepliesRead();
+  void ReleaseAcks(const std::function<bool(const HeldAck&)>& is_due);
   // Until what was waiting of the removed task's job is placed and told: a
   // client that makes uids by counting would make one of these again.
   std::optional<JobId> JobToHoldFor(const RemoveTask& command) const;

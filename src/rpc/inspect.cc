@@ -150,7 +150,8 @@ std::string ReplacesText(const ClusterState& state, const Task& task) {
 
 v1::Machine::Condition ConditionOf(const Machine& machine) {
   if (!machine.is_present) return v1::Machine::DEPARTED;
-  return machine.IsUsable() ? v1::Machine::READY : v1::Machine::QUARANTINED;
+  if (!machine.IsSound()) return v1::Machine::QUARANTINED;
+  return machine.is_stale ? v1::Machine::STALE : v1::Machine::READY;
 }
 
 void FillMachine(const ClusterState& state, const Machine& machine,
@@ -241,6 +242,8 @@ std::string GangText(const Gang& gang) {
 void CountTask(const Task& task, v1::Job* job) {
   switch (StateOf(task)) {
     case v1::Task::PENDING:
+    case v1::Task::MUTED:
+    case v1::Task::STALE:
       job->set_pending_tasks(job->pending_tasks() + 1);
       break;
     case v1::Task::RUNNING:
@@ -255,8 +258,6 @@ void CountTask(const Task& task, v1::Job* job) {
     case v1::Task::QUARANTINED:
       job->set_quarantined_tasks(job->quarantined_tasks() + 1);
       break;
-    case v1::Task::MUTED:
-    case v1::Task::STALE:
     case v1::Task::STATE_UNSPECIFIED:
     case v1::Task_State_Task_State_INT_MIN_SENTINEL_DO_NOT_USE_:
     case v1::Task_State_Task_State_INT_MAX_SENTINEL_DO_NOT_USE_:

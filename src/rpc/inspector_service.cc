@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "loop/census.h"
 #include "rpc/status.h"
 
 namespace sluice {
@@ -68,16 +69,25 @@ InspectorService::Reactor* InspectorService::ExplainTask(
 
 InspectorService::Reactor* InspectorService::ForgetStale(
     Context* context, const v1::ForgetStaleRequest* /*request*/,
-    v1::ForgetStaleResponse* /*response*/) {
+    v1::ForgetStaleResponse* response) {
   Reactor* reactor = context->DefaultReactor();
-  const bool is_taken = loop_.Submit(
-      sluice::ForgetStale(),
-      [reactor](Ack) { reactor->Finish(grpc::Status::OK); },
-      CoreLoop::Admission::kIfRoom);
-  if (!is_taken) {
+  const auto refuse = [reactor] {
     reactor->Finish(
         ToGrpcStatus(absl::ResourceExhaustedError("the mailbox is full")));
-  }
+  };
+  const bool is_taken =
+      loop_.Read([this, refuse, reactor, response](const CoreView& view) {
+        const Census census = TakeCensus(view.scheduler.state());
+        response->set_machines(census.stale_machines);
+        response->set_tasks(census.stale_tasks);
+        if (!loop_.Submit(
+                sluice::ForgetStale(),
+                [reactor](Ack) { reactor->Finish(grpc::Status::OK); },
+                CoreLoop::Admission::kIfRoom)) {
+          refuse();
+        }
+      });
+  if (!is_taken) refuse();
   return reactor;
 }
 

@@ -109,25 +109,6 @@ class ScheduleReactor final : public grpc::ServerUnaryReactor,
 
 }  // namespace
 
-void Newcomers::Add(const grpc::CallbackServerContext& context) {
-  const std::string peer = context.peer();
-  // Of other transports all peers have one name.
-  if (peer.rfind("ipv", 0) != 0) return;
-  const MutexLock lock(mutex_);
-  if (peers_.size() == kNewcomersMax) peers_.erase(peers_.begin());
-  peers_.insert(peer);
-  is_empty_ = false;
-}
-
-bool Newcomers::Remove(const grpc::CallbackServerContext& context) {
-  if (is_empty_) return false;
-  const std::string peer = context.peer();
-  const MutexLock lock(mutex_);
-  const bool was_there = peers_.erase(peer) > 0;
-  is_empty_ = peers_.empty();
-  return was_there;
-}
-
 SchedulerService::SchedulerService(CoreLoop& loop, const Clock& clock,
                                    Metrics& metrics, Options options)
     : loop_(loop), clock_(clock), metrics_(metrics), options_(options) {}
@@ -193,7 +174,7 @@ SchedulerService::Reactor* SchedulerService::Serve(Context* context,
                                                    Bytes* response,
                                                    const Codes& codes,
                                                    Convert convert) {
-  newcomers_.Remove(*context);
+  NoteCall(*context);
   const Call call = {context->DefaultReactor(), response};
   google::protobuf::Arena arena;
   auto* message = google::protobuf::Arena::CreateMessage<Request>(&arena);
@@ -233,7 +214,7 @@ SchedulerService::Reactor* SchedulerService::Schedule(Context* context,
   }
   // Who schedules before it has announced anything has just begun, and knows of
   // nothing yet.
-  if (newcomers_.Remove(*context) && options_.replies != ReplyMode::kStrict) {
+  if (NoteCall(*context) && options_.replies != ReplyMode::kStrict) {
     loop_.Submit(BeginAnnouncement(), [](Ack) {});
   }
   auto reactor = std::make_unique<ScheduleReactor>(*context, response);
@@ -365,7 +346,7 @@ SchedulerService::Reactor* SchedulerService::AddNodeStats(Context* context,
 SchedulerService::Reactor* SchedulerService::AddTaskInfo(Context* context,
                                                          const Bytes* request,
                                                          Bytes* response) {
-  newcomers_.Remove(*context);
+  NoteCall(*context);
   const Call call = {context->DefaultReactor(), response};
   firmament::TaskInfo message;
   if (!ParseMessage(*request, &message)) {
@@ -404,7 +385,7 @@ SchedulerService::Reactor* SchedulerService::Check(Context* context,
       return reactor;
     }
   }
-  newcomers_.Add(*context);
+  newcomers_.Add(context->peer());
   firmament::HealthCheckResponse reply;
   reply.set_status(is_parsed && message.grpc_service().empty()
                        ? firmament::SERVING

@@ -13,19 +13,15 @@
 #ifndef SLUICE_RPC_SCHEDULER_SERVICE_H_
 #define SLUICE_RPC_SCHEDULER_SERVICE_H_
 
-#include <atomic>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_set.h"
-#include "base/mutex.h"
 #include "firmament/firmament_scheduler.grpc.pb.h"
 #include "loop/core_loop.h"
 #include "observe/metrics.h"
 #include "observe/rate_limited_log.h"
 #include "rpc/convert_rules.h"
+#include "rpc/newcomers.h"
 #include "rpc/reply_codes.h"
 #include "sluice/base/clock.h"
 
@@ -59,21 +55,6 @@ using RawSchedulerService =
                 RawScheduler::WithRawCallbackMethod_AddNodeStats,
                 RawScheduler::WithRawCallbackMethod_Check,
                 RawScheduler::WithRawCallbackMethod_AddTaskInfo>::type;
-
-// Connections on which a client has asked whether there is a scheduler, and
-// nothing else yet.  Bounded: others are not told from those that are known.
-class Newcomers {
- public:
-  void Add(const grpc::CallbackServerContext& context);
-  // It has called something else.  Returns whether it was one.
-  bool Remove(const grpc::CallbackServerContext& context);
-
- private:
-  static constexpr size_t kNewcomersMax = 1024;
-  std::atomic<bool> is_empty_ = true;  // So that most calls take no lock.
-  Mutex mutex_;
-  absl::flat_hash_set<std::string> peers_ ABSL_GUARDED_BY(mutex_);
-};
 
 class SchedulerService final : public RawSchedulerService {
  public:
@@ -125,6 +106,12 @@ class SchedulerService final : public RawSchedulerService {
   template <class Response, class Codes>
   void AnswerMalformed(Call call, const Codes& codes, std::string_view offender,
                        std::string_view reason);
+
+  // Of all calls but Check.  Returns whether the client had called nothing but
+  // Check on its connection before.
+  bool NoteCall(const Context& context) {
+    return !newcomers_.empty() && newcomers_.Remove(context.peer());
+  }
 
   void CountMalformed(std::string_view method, std::string_view offender,
                       std::string_view reason);

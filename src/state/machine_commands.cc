@@ -60,8 +60,9 @@ void MachineCommands::AnnounceAgain(MachineId id) {
 Ack MachineCommands::Apply(const UpdateMachine& command) {
   const Machine* known = state_.FindMachine(command.spec.uuid);
   if (known == nullptr) return Ack::kNotFound;
-  Announcements(now_ms_, &state_).Mention(state_.MutableMachine(known->id));
-  state_.Describe(state_.MutableMachine(known->id), command.spec,
+  Machine* machine = state_.MutableMachine(known->id);
+  Announcements(now_ms_, &state_).Mention(machine);
+  state_.Describe(machine, command.spec,
                   /*keep_tree=*/true, now_ms_);
   return Ack::kOk;
 }

@@ -270,6 +270,18 @@ TEST_F(CoreLoopTest, HoldsBackTheAckOfAUidForSoLongAndMutesItsNewcomerThen) {
   EXPECT_THAT(Schedule(), IsEmpty()) << "its client knows it no more";
 }
 
+TEST_F(CoreLoopTest, HoldsNoAckBackForWhatIsToBePlacedWhenItEnds) {
+  Submit(Added("m", {.cpu = 1500}));
+  Submit(Submitted(1, {.cpu = 1600, .name = "old"}));
+  Submit(Submitted(1, {.cpu = 1600, .name = "new"}));
+  Awaited<Ack> ack;
+  SubmitAsync(Removed(1), &ack);
+  Settle();
+  EXPECT_FALSE(ack.is_set());
+  loop_.BeginShutdown();
+  EXPECT_EQ(ack.Get(), Ack::kOk);
+}
+
 // Else its next uid would be that of a task that waits.
 TEST_F(CoreLoopTest,
        HoldsBackTheAcksOfAJobWithTasksThatWaitForACountingClient) {

@@ -186,6 +186,34 @@ TEST_F(InspectTest, CountsAJobByItsUuidOrItsName) {
               StatusIs(absl::StatusCode::kNotFound, "job 'c' is unknown"));
 }
 
+// A client began anew and mentioned nothing of them.
+TEST_F(InspectTest, ShowsWhatIsStaleAndWhatIsMuted) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 100})
+      .Task(1, {.cpu = 600, .name = "first"})
+      .ApplyTo(&scheduler_);
+  scheduler_.Apply(Submitted(1, {.cpu = 600, .name = "second"}));
+  scheduler_.Apply(Removed(1));
+  EXPECT_EQ(Explain("second").task().state(), v1::Task::MUTED);
+  scheduler_.Apply(Submitted(2, {.cpu = 600, .name = "third"}));
+  scheduler_.Apply(BeginAnnouncement());
+  EXPECT_EQ(Explain("third").task().state(), v1::Task::STALE);
+  EXPECT_THAT(Explain("third").summary(), HasSubstr("began anew"));
+  const v1::Status status = InspectStatus(view(), {}, /*now_us=*/0);
+  EXPECT_EQ(status.muted_tasks(), 1);
+  EXPECT_EQ(status.stale_tasks(), 2);
+  EXPECT_EQ(status.stale_machines(), 1);
+  EXPECT_EQ(status.pending_tasks(), 0);
+  v1::ListMachinesResponse machines;
+  EXPECT_THAT(InspectMachines(view(), {}, &machines), IsOk());
+  EXPECT_EQ(machines.machines(0).condition(), v1::Machine::STALE);
+  v1::GetJobRequest request;
+  request.set_job("job");
+  v1::Job job;
+  ASSERT_THAT(InspectJob(view(), request, &job), IsOk());
+  EXPECT_EQ(job.pending_tasks(), 2);
+}
+
 TEST_F(InspectTest, SaysHowManyOfAGangRunTogether) {
   const std::pair<uint64_t, std::string> rows[] = {
       {0, ""},
