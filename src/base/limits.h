@@ -90,6 +90,18 @@ inline constexpr size_t kMailboxMax = 65536;
 // Commands made durable by one write: more would only delay the first reply.
 inline constexpr size_t kBatchMax = 1024;
 
+// Feeds that are connected or have stated something: a cluster has one or a few
+// bridges.
+inline constexpr size_t kFeedsMax = 256;
+inline constexpr size_t kFeedNameBytesMax = 253;
+// Events of one message: some 20 milliseconds of the core thread.
+inline constexpr int kFeedEventsMax = 4096;
+// Messages of one client that are on their way to the core thread: one that is
+// applied while the next one is parsed.
+inline constexpr int kFeedBatchesMax = 2;
+// Deltas told to a client that it has not confirmed: a second's worth.
+inline constexpr size_t kFeedDeltasUnconfirmedMax = 65536;
+
 // Entries of one page of a list: under a millisecond of the core thread.
 inline constexpr int kPageSizeMax = 1000;
 

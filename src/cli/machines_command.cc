@@ -28,7 +28,8 @@ constexpr Command::Text kText = {
 what they offer, by tasks and by foreign pods (those that another scheduler
 placed).  A departed machine was removed or failed while something of its own
 is remembered; a quarantined one is kept out of scheduling, and NOTE says why.
-A stale one takes nothing until its client, which began anew, announces it again.
+A stale one takes nothing until its client, which began anew, announces it
+again.
 )"};
 
 std::string_view ConditionName(v1::Machine::Condition condition) {

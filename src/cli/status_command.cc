@@ -26,7 +26,7 @@ constexpr Command::Text kText = {
         R"(Shows the daemon (version, store, policies), how many machines, jobs and tasks
 it knows, what is used of what the machines offer, and its newest round.
 
-"Undelivered deltas" are decisions that wait for the next Schedule call.
+"Undelivered deltas" are decisions that no client is known to have.
 )"};
 
 void PrintUse(const v1::Status& status, std::ostream& out) {
@@ -62,9 +62,34 @@ std::string GapText(const v1::Round& round) {
                 " % of its cost could be saved");
 }
 
+std::string_view StateName(v1::FeedState::State state) {
+  switch (state) {
+    case v1::FeedState::SNAPSHOT:
+      return "states what there is";
+    case v1::FeedState::LIVE:
+      return "live";
+    case v1::FeedState::LOST:
+      return "not connected";
+    case v1::FeedState::AWAY:
+      return "away: what waits of it is not placed";
+    case v1::FeedState::STATE_UNSPECIFIED:
+    case v1::FeedState_State_FeedState_State_INT_MIN_SENTINEL_DO_NOT_USE_:
+    case v1::FeedState_State_FeedState_State_INT_MAX_SENTINEL_DO_NOT_USE_:
+      break;
+  }
+  return "?";
+}
+
 // Of what is rare.
 std::string NonZero(int64_t count, std::string_view what) {
   return count == 0 ? "" : StrCat(", ", count, " ", what);
+}
+
+std::string FeedText(const v1::FeedState& feed) {
+  return StrCat(StateName(feed.state()), ", for ", FormatAge(feed.since_ms()),
+                "; ", feed.tasks(), " tasks",
+                NonZero(feed.untold_deltas(), "deltas to tell"),
+                NonZero(feed.unconfirmed_deltas(), "deltas to be confirmed"));
 }
 
 void PrintStatus(const v1::Status& status, const std::string& server,
@@ -91,6 +116,9 @@ void PrintStatus(const v1::Status& status, const std::string& server,
                                 NonZero(status.muted_tasks(), "muted"),
                                 NonZero(status.stale_tasks(), "stale"))});
   table.AddRow({"undelivered deltas", StrCat(status.undelivered_deltas())});
+  for (const v1::FeedState& feed : status.feeds()) {
+    table.AddRow({StrCat("feed ", feed.name()), FeedText(feed)});
+  }
   if (status.has_last_round()) {
     const v1::Round& round = status.last_round();
     table.AddRow(

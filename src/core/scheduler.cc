@@ -59,7 +59,8 @@ absl::flat_hash_set<JobId> Scheduler::FindUntoldJobs() const {
   for (const auto& [id, job] : state_.jobs()) {
     if (job->pending_count > 0) jobs.insert(id);
   }
-  for (const auto& [sequence, delta] : state_.outbox()) {
+  for (const uint64_t sequence : state_.SequencesOf(FeedId())) {
+    const Delta& delta = state_.outbox().at(sequence);
     const Task& task = *state_.FindTask(delta.task);
     const Machine& machine = *state_.FindMachine(delta.machine);
     if (IsKnown(task, machine)) jobs.insert(task.job);
@@ -108,7 +109,8 @@ ScheduleReply Scheduler::TakeReply(size_t bytes_max) {
   CHECK(!in_flight_.has_value());
   ScheduleReply reply;
   size_t bytes = 0;
-  for (const auto& [sequence, delta] : state_.outbox()) {
+  for (const uint64_t sequence : state_.SequencesOf(FeedId())) {
+    const Delta& delta = state_.outbox().at(sequence);
     const Task* task = state_.FindTask(delta.task);
     const Machine* machine = state_.FindMachine(delta.machine);
     CHECK(task != nullptr && machine != nullptr);
@@ -128,16 +130,19 @@ ScheduleReply Scheduler::TakeReply(size_t bytes_max) {
   const size_t room =
       (bytes_max - std::min(bytes, bytes_max)) / kUnscheduledBytes;
   const auto& waiting = state_.unscheduled();
-  if (waiting.size() <= room) {
+  if (waiting.size() <= room && state_.feeds().empty()) {
     reply.unscheduled.assign(waiting.begin(), waiting.end());
   } else {
     auto it = waiting.upper_bound(last_unscheduled_);
-    while (reply.unscheduled.size() < room) {
+    for (size_t i = 0; i < waiting.size() && reply.unscheduled.size() < room;
+         ++i, ++it) {
       if (it == waiting.end()) it = waiting.begin();
-      reply.unscheduled.push_back(*it++);
+      // Those of feeds are told to their feeds.
+      if (!state_.FindTask(*it)->HasOwnId()) reply.unscheduled.push_back(*it);
     }
     if (!reply.unscheduled.empty())
       last_unscheduled_ = reply.unscheduled.back();
+    if (waiting.size() <= room) std::ranges::sort(reply.unscheduled);
   }
   unread_.tasks.insert(reply.unscheduled.begin(), reply.unscheduled.end());
   in_flight_ = reply;

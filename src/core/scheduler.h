@@ -83,6 +83,7 @@ class Scheduler {
   void FinishStep(const RoundAnswer& answer);
   // Of the running round, or of the last one.
   const RoundStats& round_stats() const { return round_stats_; }
+  bool evicts_on_no_execute() const { return options_.evicts_on_no_execute; }
   // What the rules of the pending classes allow; refresh it before asking.
   Eligibility& eligibility() { return eligibility_; }
   const Eligibility& eligibility() const { return eligibility_; }

@@ -5,11 +5,15 @@ namespace {
 
 void CountTask(const ClusterState& state, const Task& task, Census* census) {
   const bool is_unclaimed = task.is_displaced && !task.successor.has_value();
-  if (task.is_stale || is_unclaimed) ++census->stale_tasks;
+  const bool is_held = task.is_stale && task.feed != FeedId();
+  if ((task.is_stale && !is_held) || is_unclaimed) ++census->stale_tasks;
   switch (task.state) {
     case TaskState::kPending:
       if (task.is_muted) {
         ++census->muted_tasks;
+      } else if (is_held) {
+        ++census->pending_tasks;
+        ++census->held_tasks;
       } else if (task.is_stale) {
         return;
       } else if (task.IsSchedulable()) {

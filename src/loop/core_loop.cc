@@ -12,27 +12,17 @@
 #include "absl/container/flat_hash_set.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
-#include "loop/census.h"
 #include "persist/records.h"
 
 namespace sluice {
 namespace {
 
-constexpr int64_t kGaugesUs = 1000000;
+constexpr int64_t kTickUs = 1000000;  // Of what goes on without commands.
 // How many times as long a client that begins anew may be silent at first.
 constexpr int64_t kSilences = 5;
+constexpr std::string_view kStops = "the daemon stops";
 // A reply is in flight.
 constexpr int64_t kNoEnd = std::numeric_limits<int64_t>::max();
-
-// By the index of the command in its variant; the values of the label "kind".
-constexpr std::array<std::string_view, std::variant_size_v<Command>>
-    kCommandNames = {
-        "submit_task",        "update_task",        "complete_task",
-        "fail_task",          "remove_task",        "add_machine",
-        "update_machine",     "remove_machine",     "add_foreign_pod",
-        "remove_foreign_pod", "report_task_usage",  "report_machine_usage",
-        "mute_task",          "begin_announcement", "end_announcement",
-        "forget_stale"};
 
 double Seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
 
@@ -53,15 +43,12 @@ CoreLoop::CoreLoop(Parts parts, Options options)
       clock_(parts.clock),
       metrics_(parts.metrics),
       options_(options),
+      counts_(parts.scheduler, parts.metrics),
+      feeds_(parts.scheduler, parts.metrics, options.feeds),
       mailbox_(options.mailbox_max),
-      solver_thread_(
-          parts.solver, parts.clock,
-          [this](SolveResult result) { mailbox_.Push(std::move(result)); }),
-      gauges_us_(-kGaugesUs) {
-  for (size_t i = 0; i < event_counters_.size(); ++i) {
-    event_counters_[i] = &metrics_.events.With(kCommandNames[i]);
-  }
-}
+      solver_thread_(parts.solver, parts.clock, [this](SolveResult result) {
+        mailbox_.Push(std::move(result));
+      }) {}
 
 CoreLoop::~CoreLoop() { Stop(); }
 
@@ -81,6 +68,17 @@ bool CoreLoop::Submit(Command command, AckCallback done, Admission admission) {
 bool CoreLoop::Schedule(ScheduleCall* call) {
   return mailbox_.Push(ScheduleItem{call});
 }
+
+bool CoreLoop::TakeFromFeed(std::shared_ptr<FeedSession> session,
+                            FeedBatch batch) {
+  return mailbox_.Push(FeedItem{std::move(session), std::move(batch)});
+}
+
+void CoreLoop::EndFeed(std::shared_ptr<FeedSession> session) {
+  mailbox_.Push(FeedEndItem{std::move(session)});
+}
+
+void CoreLoop::WakeUp() { mailbox_.Push(WakeItem{}); }
 
 bool CoreLoop::Read(Reader reader) {
   const bool is_taken = mailbox_.TryPush(std::move(reader));
@@ -103,15 +101,17 @@ void CoreLoop::Stop() {
 
 void CoreLoop::Run() {
   std::vector<Item> batch;
-  int64_t timeout_us = kGaugesUs;
+  int64_t timeout_us = kTickUs;
   while (mailbox_.TakeBatch(kBatchMax, timeout_us, &batch)) {
     HandleBatch(&batch);
-    timeout_us = kGaugesUs;
+    int64_t due_us = clock_.MonotonicUs() + kTickUs;
     for (const HeldAck& held : held_acks_) {
-      timeout_us =
-          std::min(timeout_us,
-                   std::max<int64_t>(held.until_us - clock_.MonotonicUs(), 0));
+      due_us = std::min(due_us, held.until_us);
     }
+    if (!scheduler_.is_in_round() && !is_shutting_down_) {
+      due_us = std::min(due_us, feeds_.RoundDueUs().value_or(due_us));
+    }
+    timeout_us = std::max<int64_t>(due_us - clock_.MonotonicUs(), 0);
   }
 }
 
@@ -139,7 +139,9 @@ void CoreLoop::HandleBatch(std::vector<Item>* batch) {
   }
   WriteChanges();
   SendReplies();
-  RefreshGauges();
+  const int64_t end_us = clock_.MonotonicUs();
+  counts_.RefreshGauges(mailbox_.size(), end_us);
+  feeds_.Tend(end_us);
 }
 
 // ---------------------------------------------------------------------------
@@ -171,7 +173,7 @@ void CoreLoop::Handle(CommandItem item) {
     mentioned_us_ = item.entered_us;
   }
   must_sync_ = true;
-  event_counters_[item.command.index()]->Increment();
+  counts_.CountCommand(item.command);
   PendingAck pending{std::move(item.done), ack, item.entered_us};
   if (job.has_value()) {
     held_acks_.push_back(
@@ -312,7 +314,24 @@ void CoreLoop::Handle(ResumeItem /*item*/) {
   ContinueRound();
 }
 
-void CoreLoop::Handle(ShutdownItem /*item*/) { is_shutting_down_ = true; }
+void CoreLoop::Handle(FeedItem item) {
+  if (is_shutting_down_) {
+    item.session->End(absl::UnavailableError(std::string(kStops)));
+    return;
+  }
+  feeds_.Take(std::move(item.session), std::move(item.batch), now_ms_,
+              clock_.MonotonicUs());
+  must_sync_ = true;
+}
+
+void CoreLoop::Handle(FeedEndItem item) {
+  feeds_.Close(*item.session, clock_.MonotonicUs());
+}
+
+void CoreLoop::Handle(ShutdownItem /*item*/) {
+  is_shutting_down_ = true;
+  feeds_.EndAll(absl::UnavailableError(std::string(kStops)));
+}
 
 void CoreLoop::Handle(StopItem /*item*/) { is_stopping_ = true; }
 
@@ -324,22 +343,30 @@ void CoreLoop::StartRounds() {
     ScheduleCall* const call = waiting_calls_.front();
     if (is_shutting_down_) {
       AnswerEmpty(call);
-    } else if (active_call_ != nullptr || scheduler_.is_reply_in_flight()) {
-      return;
+    } else if (scheduler_.is_in_round() || scheduler_.is_reply_in_flight()) {
+      break;
     } else if (call->IsCancelled()) {
       metrics_.abandoned_schedules.Increment();
       AnswerEmpty(call);
     } else {
       active_call_ = call;
-      round_ = RoundStats();
-      round_start_us_ = clock_.MonotonicUs();
-      scheduler_.StartRound(now_ms_);
-      must_sync_ |= scheduler_.round_stats().evicted > 0;
-      round_.build_us = clock_.MonotonicUs() - round_start_us_;
-      ContinueRound();
+      StartRound();
     }
     waiting_calls_.pop_front();
   }
+  if (scheduler_.is_in_round() || is_shutting_down_) return;
+  const std::optional<int64_t> due_us = feeds_.RoundDueUs();
+  if (due_us.has_value() && *due_us <= clock_.MonotonicUs()) StartRound();
+}
+
+void CoreLoop::StartRound() {
+  round_ = RoundStats();
+  round_start_us_ = clock_.MonotonicUs();
+  feeds_.NoteRoundStart(round_start_us_);
+  scheduler_.StartRound(now_ms_);
+  must_sync_ |= scheduler_.round_stats().evicted > 0;
+  round_.build_us = clock_.MonotonicUs() - round_start_us_;
+  ContinueRound();
 }
 
 void CoreLoop::ContinueRound() {
@@ -369,8 +396,17 @@ void CoreLoop::ContinueRound() {
 }
 
 void CoreLoop::EndRound() {
-  CountRound();
+  const int64_t now_us = clock_.MonotonicUs();
+  last_round_ = scheduler_.round_stats();
+  last_round_.build_us = round_.build_us;
+  last_round_.solve_us = round_.solve_us;
+  last_round_.commit_us = round_.commit_us;
+  last_round_.longest_step_us = round_.longest_step_us;
+  last_round_.total_us = now_us - round_start_us_;
+  counts_.CountRound(last_round_, now_us);
+  feeds_.NoteRoundEnd();
   ScheduleCall* const call = std::exchange(active_call_, nullptr);
+  if (call == nullptr) return;  // What was decided goes to the feeds.
   if (is_shutting_down_ || call->IsCancelled()) {
     // The deltas stay in the outbox, for the next call.
     if (!is_shutting_down_) metrics_.abandoned_schedules.Increment();
@@ -378,85 +414,12 @@ void CoreLoop::EndRound() {
     return;
   }
   ScheduleReply reply = scheduler_.TakeReply(options_.reply_bytes_max);
-  for (const ScheduleReply::Entry& entry : reply.deltas) {
-    metrics_.delta_deliveries.Increment();
-    // A reply takes the oldest deltas, so all up to the newest one that was
-    // ever taken have been in a reply before.
-    if (entry.sequence < newest_sequence_taken_) {
-      metrics_.redelivered_deltas.Increment();
-    }
-  }
-  if (!reply.deltas.empty()) {
-    newest_sequence_taken_ =
-        std::max(newest_sequence_taken_, reply.deltas.back().sequence + 1);
-  }
+  counts_.CountReply(reply);
   replies_.push_back({call, std::move(reply), /*is_in_flight=*/true});
 }
 
 void CoreLoop::AnswerEmpty(ScheduleCall* call) {
   replies_.push_back({call, ScheduleReply(), /*is_in_flight=*/false});
-}
-
-void CoreLoop::CountRound() {
-  last_round_ = scheduler_.round_stats();
-  last_round_.build_us = round_.build_us;
-  last_round_.solve_us = round_.solve_us;
-  last_round_.commit_us = round_.commit_us;
-  last_round_.longest_step_us = round_.longest_step_us;
-  metrics_.longest_step.Observe(Seconds(round_.longest_step_us));
-  const int64_t end_us = clock_.MonotonicUs();
-  last_round_.total_us = end_us - round_start_us_;
-  metrics_.rounds.Increment();
-  metrics_.passes.Increment(last_round_.passes);
-  metrics_.evictions.Increment(static_cast<double>(last_round_.evicted));
-  metrics_.replacements.Increment(static_cast<double>(last_round_.replaced));
-  metrics_.placements.Increment(static_cast<double>(last_round_.placed));
-  metrics_.refused_placements.Increment(
-      static_cast<double>(last_round_.refused));
-  metrics_.pass_conflicts.Increment(static_cast<double>(last_round_.conflicts));
-  metrics_.gang_searches.Increment(static_cast<double>(last_round_.searches));
-  metrics_.round_seconds.Observe(Seconds(last_round_.total_us));
-  if (last_round_.is_bound_known) {
-    metrics_.round_gap.Set(last_round_.GapRatio());
-  } else {
-    metrics_.unbounded_rounds.Increment();
-  }
-  CountVerdicts();
-  if (last_round_.passes == 0 && last_round_.evicted == 0 &&
-      last_round_.replaced == 0) {
-    return;
-  }
-  if (const auto suppressed = round_log_.Admit(end_us)) {
-    LOG(INFO) << "round=" << last_round_.number
-              << " passes=" << last_round_.passes
-              << " placed=" << last_round_.placed
-              << " pending=" << last_round_.pending
-              << " refused=" << last_round_.refused
-              << " evicted=" << last_round_.evicted
-              << " replaced=" << last_round_.replaced << " gap="
-              << (last_round_.is_bound_known
-                      ? StrCat(std::llround(last_round_.GapRatio() * 1000),
-                               "/1000")
-                      : "unknown")
-              << " build_us=" << last_round_.build_us
-              << " solve_us=" << last_round_.solve_us
-              << " commit_us=" << last_round_.commit_us
-              << " total_us=" << last_round_.total_us
-              << " rounds_not_logged=" << *suppressed;
-  }
-}
-
-void CoreLoop::CountVerdicts() {
-  const EligibilityCounters counters = scheduler_.eligibility().counters();
-  const auto add = [](Metrics::Counter& counter, int64_t count) {
-    counter.Increment(static_cast<double>(count));
-  };
-  add(metrics_.verdict_hits, counters.hits - verdicts_counted_.hits);
-  add(metrics_.verdict_evaluations,
-      counters.evaluations - verdicts_counted_.evaluations);
-  add(metrics_.verdict_invalidations,
-      counters.invalidations - verdicts_counted_.invalidations);
-  verdicts_counted_ = counters;
 }
 
 // ---------------------------------------------------------------------------
@@ -502,47 +465,10 @@ void CoreLoop::SendReplies() {
     });
   }
   replies_.clear();
-  const CoreView view{scheduler_, last_round_, now_ms_};
+  feeds_.Tell();
+  const CoreView view{scheduler_, last_round_, feeds_, now_ms_};
   for (const Reader& reader : readers_) reader(view);
   readers_.clear();
-}
-
-void CoreLoop::RefreshGauges() {
-  const ClusterState& state = scheduler_.state();
-  metrics_.mailbox_depth.Set(static_cast<double>(mailbox_.size()));
-  metrics_.undelivered_deltas.Set(static_cast<double>(state.outbox().size()));
-  metrics_.state_version.Set(static_cast<double>(state.version()));
-  metrics_.reused_uids.Increment(
-      static_cast<double>(state.reused_uid_count() - reused_uids_counted_));
-  reused_uids_counted_ = state.reused_uid_count();
-  // The rest takes a walk over everything: once a second at most.
-  const int64_t now_us = clock_.MonotonicUs();
-  if (now_us - gauges_us_ < kGaugesUs || state.version() == gauges_version_) {
-    return;
-  }
-  gauges_us_ = now_us;
-  gauges_version_ = state.version();
-  const Census census = TakeCensus(state);
-  const auto set = [](Metrics::Gauge& gauge, int64_t value) {
-    gauge.Set(static_cast<double>(value));
-  };
-  set(metrics_.machines, census.usable_machines + census.stale_machines +
-                             census.quarantined_machines);
-  set(metrics_.quarantined_machines, census.quarantined_machines);
-  set(metrics_.quarantined_tasks, census.quarantined_tasks);
-  set(metrics_.tasks.With("pending"), census.pending_tasks);
-  set(metrics_.tasks.With("running"), census.running_tasks);
-  set(metrics_.tasks.With("completed"), census.completed_tasks);
-  set(metrics_.tasks.With("failed"), census.failed_tasks);
-  set(metrics_.tasks.With("quarantined"), census.quarantined_tasks);
-  set(metrics_.tasks.With("muted"), census.muted_tasks);
-  set(metrics_.stale_tasks, census.stale_tasks);
-  set(metrics_.stale_machines, census.stale_machines);
-  set(metrics_.pending_tasks.With("gang"), census.gang_tasks);
-  set(metrics_.pending_tasks.With("no_room"),
-      census.pending_tasks - census.gang_tasks);
-  set(metrics_.pending_tasks.With("muted"), census.muted_tasks);
-  set(metrics_.pending_tasks.With("quarantined"), census.quarantined_tasks);
 }
 
 }  // namespace sluice

@@ -3,35 +3,30 @@
 // Commands, Schedule calls, readers and the solver's results come in through
 // one mailbox.  The core thread takes a batch, applies its commands, advances
 // the round, writes all that changed as one atomic write of the store, and
-// only then lets the acknowledgments, the Schedule reply and the readers out:
-// what anyone has been told is durable.  While the solver thread works on a
+// only then lets the acknowledgments, the replies and the readers out: what
+// anyone has been told is durable.  While the solver thread works on a
 // pass the core thread goes on with batches.
 //
 // Schedule calls are served one after another.  The next one begins when the
 // transport has finished with the reply before, so that it is known which
 // deltas arrived; those of a call that broke off are delivered by the next.
-// The acknowledgment of a removal that concerns a reply waits until the client
-// has read that: a client that has seen the acknowledgment may forget the task
-// or machine, and must not meet it in a reply any more.  It has read a reply
-// when it calls Schedule again, when its call breaks off, or after a while.
-// The acknowledgment also waits where the uid is a newcomer's that the client
-// is yet to be told of, and, for a client that makes uids by counting, until
-// all that waits of the job was told (docs/decisions/0022).
+// The acknowledgment of a removal waits until the client cannot meet what it
+// concerns in a reply any more: a client that has it may forget the task or
+// machine (docs/decisions/0022).
 //
 // A write that the store refuses ends the process: nothing could be
 // acknowledged from there on, and what was acknowledged is in the store.
 //
-// Threads: Submit(), Schedule(), Read() and BeginShutdown() any; Start() and
-// Stop() the owner's.  Callbacks run on the core thread and must not block.
-// Time: one reading of the wall clock a batch.
+// Threads: any; Start() and Stop() the owner's.  Callbacks run on the core
+// thread and must not block. Time: one reading of the wall clock a batch.
 
 #ifndef SLUICE_LOOP_CORE_LOOP_H_
 #define SLUICE_LOOP_CORE_LOOP_H_
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <variant>
@@ -39,10 +34,13 @@
 
 #include "base/limits.h"
 #include "core/scheduler.h"
+#include "loop/feed_session.h"
+#include "loop/feeds.h"
+#include "loop/loop_metrics.h"
 #include "loop/mailbox.h"
+#include "loop/schedule_call.h"
 #include "loop/solver_thread.h"
 #include "observe/metrics.h"
-#include "observe/rate_limited_log.h"
 #include "persist/store.h"
 #include "sluice/base/clock.h"
 #include "sluice/solver/solver.h"
@@ -50,26 +48,11 @@
 
 namespace sluice {
 
-// A Schedule call as the loop sees it.  It must live until it has been
-// answered and has called `done`.
-class ScheduleCall {
- public:
-  virtual ~ScheduleCall() = default;
-
-  // Whether the client has gone, as far as the transport knows.
-  virtual bool IsCancelled() const = 0;
-
-  // Sends the reply; called once, on the core thread.  `done` must be called
-  // once, on any thread, when the transport has finished with the call:
-  // `is_delivered` says whether the reply was handed over whole.
-  virtual void Answer(ScheduleReply reply,
-                      std::function<void(bool is_delivered)> done) = 0;
-};
-
 // What a reader sees.
 struct CoreView {
   const Scheduler& scheduler;
   const RoundStats& last_round;  // The newest one that ended.
+  const Feeds& feeds;
   int64_t now_ms;
 };
 
@@ -88,6 +71,7 @@ class CoreLoop {
     // After so long without a word a client has announced all there is.
     int64_t announcement_quiet_ms = 2000;
     int64_t forget_stale_after_ms = 0;  // 0: never.
+    Feeds::Options feeds = {};
   };
   // All must outlive the loop.  `scheduler` and `solver` are the loop's alone
   // from Start() to Stop().
@@ -123,12 +107,19 @@ class CoreLoop {
   // stopped: `call` is not touched.
   bool Schedule(ScheduleCall* call);
 
+  // Applies what the client of a feed sent, and tells `session` when that is
+  // durable, and from then on what is decided for it.  Returns false if the
+  // loop has stopped.
+  bool TakeFromFeed(std::shared_ptr<FeedSession> session, FeedBatch batch);
+  void EndFeed(std::shared_ptr<FeedSession> session);  // It has ended.
+  void WakeUp();  // A session is ready again.
+
   // Calls `reader` between two batches.  Returns false, and never calls it, if
   // the mailbox is full or the loop has stopped.
   bool Read(Reader reader);
 
-  // Aborts the running solve and answers Schedule calls, those that wait and
-  // those to come, with empty replies.  Everything else goes on.
+  // Aborts the running solve, ends the feeds, and answers Schedule calls, those
+  // that wait and those to come, with empty replies.  Everything else goes on.
   void BeginShutdown();
 
   // Finishes what is in the mailbox, then ends both threads.
@@ -146,11 +137,20 @@ class CoreLoop {
   struct ReplyDoneItem {
     bool is_delivered;
   };
+  struct FeedItem {
+    std::shared_ptr<FeedSession> session;
+    FeedBatch batch;
+  };
+  struct FeedEndItem {
+    std::shared_ptr<FeedSession> session;
+  };
+  struct WakeItem {};
   struct ResumeItem {};  // The round goes on after a pause.
   struct ShutdownItem {};
   struct StopItem {};
   using Item = std::variant<CommandItem, ScheduleItem, Reader, SolveResult,
-                            ReplyDoneItem, ResumeItem, ShutdownItem, StopItem>;
+                            ReplyDoneItem, FeedItem, FeedEndItem, WakeItem,
+                            ResumeItem, ShutdownItem, StopItem>;
 
   // An acknowledgment on its way out.
   struct PendingAck {
@@ -181,6 +181,9 @@ class CoreLoop {
   void Handle(Reader reader);
   void Handle(SolveResult solved);
   void Handle(ReplyDoneItem item);
+  void Handle(FeedItem item);
+  void Handle(FeedEndItem item);
+  void Handle(WakeItem /*item*/) {}
   void Handle(ResumeItem item);
   void Handle(ShutdownItem item);
   void Handle(StopItem item);
@@ -196,20 +199,20 @@ class CoreLoop {
   // Ends what clients have announced, and forgets what they did not.
   void TendAnnouncements();
   void StartRounds();
+  void StartRound();
   void ContinueRound();
   void EndRound();
   void AnswerEmpty(ScheduleCall* call);
   void WriteChanges();
   void SendReplies();
-  void CountRound();
-  void CountVerdicts();
-  void RefreshGauges();
 
   Scheduler& scheduler_;
   Store& store_;
   const Clock& clock_;
   Metrics& metrics_;
   const Options options_;
+  LoopMetrics counts_;
+  Feeds feeds_;
   Mailbox<Item> mailbox_;
   SolverThread solver_thread_;
   std::thread thread_;
@@ -239,14 +242,6 @@ class CoreLoop {
   int64_t round_start_us_ = 0;
   int64_t step_us_ = 0;  // Of committing, just before more is drawn.
   RoundStats last_round_;
-
-  std::array<Metrics::Counter*, std::variant_size_v<Command>> event_counters_;
-  int64_t reused_uids_counted_ = 0;
-  EligibilityCounters verdicts_counted_;
-  uint64_t newest_sequence_taken_ = 0;  // Of deltas, plus one.
-  int64_t gauges_us_ = 0;               // When they were refreshed,
-  uint64_t gauges_version_ = 0;         // and as of which version.
-  RateLimiter round_log_{1};
 };
 
 }  // namespace sluice

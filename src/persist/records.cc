@@ -87,7 +87,10 @@ v1::StoredTask Encoder::Encode(const Task& task) const {
     stored.add_earlier_holders(id.value);
   }
   stored.set_is_displaced(task.is_displaced);
-  stored.set_announcement(task.announcement);
+  if (task.feed == FeedId()) stored.set_announcement(task.announcement);
+  stored.set_feed_id(task.feed.value);
+  stored.set_feed_task_id(task.feed_task_id);
+  stored.set_is_foreign(task.is_foreign);
   return stored;
 }
 
@@ -120,7 +123,8 @@ v1::StoredMachine Encoder::Encode(const Machine& machine) const {
     stored.add_other_uuids(uuid);
   }
   stored.set_is_present(machine.is_present);
-  stored.set_announcement(machine.announcement);
+  if (machine.feed == FeedId()) stored.set_announcement(machine.announcement);
+  stored.set_feed_id(machine.feed.value);
   stored.set_quarantine_reason(machine.quarantine_reason);
   for (const auto& [name, usage] : machine.foreign_pods) {
     v1::StoredForeignPod* stored_pod = stored.add_foreign_pods();
@@ -155,6 +159,12 @@ v1::StoredCounters Encoder::EncodeCounters() const {
   stored.set_announcement(counters.announcement);
   stored.set_announcement_ms(counters.announcement_ms);
   stored.set_stale_below(counters.stale_below);
+  stored.set_next_feed_id(counters.next_feed_id);
+  for (const auto& [id, feed] : state_.feeds()) {
+    v1::StoredFeed* stored_feed = stored.add_feeds();
+    stored_feed->set_feed_id(id.value);
+    stored_feed->set_name(feed.name);
+  }
   for (ResourceIndex i = kBuiltinResourceCount; i < state_.resource_count();
        ++i) {
     stored.add_extended_resources(state_.ResourceName(i));

@@ -154,12 +154,20 @@ absl::Status Recovery::AddMessage(const v1::StoredCounters& stored) {
   counters_ = StateCounters{.next_job_id = stored.next_job_id(),
                             .next_machine_id = stored.next_machine_id(),
                             .next_task_sequence = stored.next_task_sequence(),
-                            .next_delta_sequence = stored.next_delta_sequence(),
+                            .next_delta_sequence = std::max(
+                                stored.next_delta_sequence(), uint64_t{1}),
                             .version = stored.version(),
+                            .next_feed_id = std::max(stored.next_feed_id(), 1U),
                             .last_own_task_id = stored.last_own_task_id(),
                             .announcement = stored.announcement(),
                             .stale_below = stored.stale_below(),
                             .announcement_ms = stored.announcement_ms()};
+  for (const v1::StoredFeed& feed : stored.feeds()) {
+    RETURN_IF_ERROR(ContradictionIf(
+        feed.feed_id() == 0 || feed.feed_id() >= counters_->next_feed_id,
+        "the id of a feed was not dealt yet"));
+    RETURN_IF_ERROR(state_.RestoreFeed({feed.feed_id()}, feed.name()));
+  }
   for (const std::string& name : stored.extended_resources()) {
     RETURN_IF_ERROR(state_.RestoreResourceName(name));
   }
@@ -217,6 +225,7 @@ absl::Status Recovery::AddMessage(const v1::StoredMachine& stored) {
   machine.id = {stored.machine_id()};
   machine.is_present = stored.is_present();
   machine.announcement = stored.announcement();
+  machine.feed = {stored.feed_id()};
   return state_.RestoreMachine(machine, spec, foreign_pods, taints_since_ms);
 }
 
@@ -248,6 +257,9 @@ absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
   }
   task.is_displaced = stored.is_displaced();
   task.announcement = stored.announcement();
+  task.feed = {stored.feed_id()};
+  task.feed_task_id = stored.feed_task_id();
+  task.is_foreign = stored.is_foreign();
   task.is_muted = stored.is_muted();
   task.is_evicted = stored.is_evicted();
   RETURN_IF_ERROR(AddUnnamedHolders(stored));

@@ -32,8 +32,6 @@ using Labels = google::protobuf::RepeatedPtrField<firmament::Label>;
 // counts thousandths of them.
 constexpr int64_t kMilli = 1000;
 
-std::string KeptId(std::string_view id) { return BoundedId(id, kIdBytesMax); }
-
 // What is kept of a name: all of it, or what can be shown of one too long.
 std::string KeptName(std::string_view name) {
   return name.size() <= kNameBytesMax ? std::string(name)
@@ -358,15 +356,22 @@ absl::Status AddUsage(std::string_view field, std::string_view name,
 
 }  // namespace
 
+std::string KeptId(std::string_view id) { return BoundedId(id, kIdBytesMax); }
+
 absl::StatusOr<SubmitTask> ToSubmitTask(const TaskDescription& description,
                                         Faults* faults) {
   const TaskDescriptor& task = description.task_descriptor();
-  const firmament::JobDescriptor& job = description.job_descriptor();
   if (task.state() != TaskDescriptor::CREATED) {
     return absl::FailedPreconditionError(StrCat("task ", task.uid(), ": state ",
                                                 static_cast<int>(task.state()),
                                                 " is not CREATED"));
   }
+  return ToStatedTask(description, faults);
+}
+
+SubmitTask ToStatedTask(const TaskDescription& description, Faults* faults) {
+  const TaskDescriptor& task = description.task_descriptor();
+  const firmament::JobDescriptor& job = description.job_descriptor();
   SubmitTask command;
   command.task = {task.uid()};
   command.job_uuid = KeptId(task.job_id().empty() ? job.uuid() : task.job_id());

@@ -19,6 +19,8 @@
 #define SLUICE_RPC_CONVERT_H_
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "firmament/firmament_scheduler.pb.h"
@@ -27,12 +29,18 @@
 
 namespace sluice {
 
+// As ids are kept.
+std::string KeptId(std::string_view id);
+
 // A job is the td.job_id of its tasks, or where that is empty the jd.uuid.
 // A message without task_descriptor is a quarantined task of uid 0.
 // Errors: kFailedPrecondition for a task that is not in state CREATED: it is
 // somebody else's already.
 absl::StatusOr<SubmitTask> ToSubmitTask(
     const firmament::TaskDescription& description, Faults* faults);
+// The same for a task in any state.
+SubmitTask ToStatedTask(const firmament::TaskDescription& description,
+                        Faults* faults);
 UpdateTask ToUpdateTask(const firmament::TaskDescription& description,
                         Faults* faults);
 

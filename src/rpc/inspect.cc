@@ -178,6 +178,20 @@ void FillMachine(const ClusterState& state, const Machine& machine,
   }
 }
 
+v1::FeedState::State StateOf(FeedStatus::State state) {
+  switch (state) {
+    case FeedStatus::State::kSnapshot:
+      return v1::FeedState::SNAPSHOT;
+    case FeedStatus::State::kLive:
+      return v1::FeedState::LIVE;
+    case FeedStatus::State::kLost:
+      return v1::FeedState::LOST;
+    case FeedStatus::State::kAway:
+      break;
+  }
+  return v1::FeedState::AWAY;
+}
+
 // REQUIRES: the task is not removed.
 v1::Task::State StateOf(const Task& task) {
   switch (task.state) {
@@ -224,6 +238,11 @@ void FillTask(const CoreView& view, const Task& task, v1::Task* message) {
   FillRules(*task.class_key.rules, message);
   message->set_evicted(task.is_evicted);
   message->set_replaces(ReplacesText(state, task));
+  if (task.feed != FeedId()) {
+    message->set_feed(state.feeds().at(task.feed).name);
+    message->set_feed_task_id(task.feed_task_id);
+    message->set_is_foreign(task.is_foreign);
+  }
 }
 
 std::string GangText(const Gang& gang) {
@@ -268,7 +287,8 @@ void CountTask(const Task& task, v1::Job* job) {
   }
 }
 
-// A uid in decimal, or else a name: that of the lowest uid, if of several.
+// A uid in decimal, or else a name or the id that its feed gave it: that of the
+// lowest uid, if of several.
 const Task* FindTask(const ClusterState& state,
                      const std::string& uid_or_name) {
   const auto is_known = [](const Task* task) {
@@ -279,7 +299,10 @@ const Task* FindTask(const ClusterState& state,
     if (is_known(task)) return task;
   }
   for (const auto& [id, task] : state.tasks()) {
-    if (is_known(task.get()) && task->name == uid_or_name) return task.get();
+    if (!is_known(task.get())) continue;
+    if (task->name == uid_or_name || task->feed_task_id == uid_or_name) {
+      return task.get();
+    }
   }
   return nullptr;
 }
@@ -302,6 +325,11 @@ std::string NotWaiting(const CoreView& view, const Task& task) {
       if (task.is_muted) {
         return "its client has removed another task of the same uid, and knows "
                "the uid no more until it submits it again";
+      }
+      if (task.is_stale && task.feed != FeedId()) {
+        return StrCat("the client of its feed '",
+                      view.scheduler.state().feeds().at(task.feed).name,
+                      "' is not connected, or has not yet stated all there is");
       }
       if (task.is_stale) {
         return "its client began anew, and has not submitted it again";
@@ -396,6 +424,15 @@ v1::Status InspectStatus(const CoreView& view, const DaemonInfo& daemon,
     status.add_cost_models(name);
   }
   status.set_store(daemon.store);
+  for (const FeedStatus& feed : view.feeds.List()) {
+    v1::FeedState* message = status.add_feeds();
+    message->set_name(feed.name);
+    message->set_state(StateOf(feed.state));
+    message->set_since_ms(std::max<int64_t>(now_us - feed.since_us, 0) / 1000);
+    message->set_tasks(feed.tasks);
+    message->set_untold_deltas(feed.untold_deltas);
+    message->set_unconfirmed_deltas(feed.unconfirmed_deltas);
+  }
   return status;
 }
 

@@ -56,6 +56,12 @@ DEFINE_int64(announcement_quiet_ms, 2000,
 DEFINE_int64(forget_stale_after, 0,
              "Seconds after which machines and tasks are forgotten that a "
              "client which began anew has not mentioned again. 0: never.");
+DEFINE_int64(round_interval_ms, 10,
+             "Rounds for the tasks of feeds begin at least so long one after "
+             "the other, and otherwise as soon as something waits.");
+DEFINE_int64(feed_grace_ms, 30000,
+             "A feed without a client is away after so long, and a client that "
+             "stands still in its snapshot is let go.");
 DEFINE_int64(shutdown_timeout_ms, 2000,
              "How long the daemon, told to end, waits at most for clients to "
              "take the replies of the calls under way.");
@@ -175,6 +181,8 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
   options.reused_uid_hold_ms = FLAGS_reused_uid_hold_ms;
   options.announcement_quiet_ms = FLAGS_announcement_quiet_ms;
   options.forget_stale_after_s = FLAGS_forget_stale_after;
+  options.round_interval_ms = FLAGS_round_interval_ms;
+  options.feed_grace_ms = FLAGS_feed_grace_ms;
   options.shutdown_timeout_ms = FLAGS_shutdown_timeout_ms;
   ASSIGN_OR_RETURN(options.replies,
                    ParseChoice("replies", FLAGS_replies, kReplyModes));
@@ -200,6 +208,10 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
                              options.announcement_quiet_ms, 1, 600000));
   RETURN_IF_ERROR(CheckRange("forget_stale_after", options.forget_stale_after_s,
                              0, int64_t{1} << 32));
+  RETURN_IF_ERROR(
+      CheckRange("round_interval_ms", options.round_interval_ms, 0, 60000));
+  RETURN_IF_ERROR(
+      CheckRange("feed_grace_ms", options.feed_grace_ms, 1, 86400000));
   RETURN_IF_ERROR(CheckRange("shutdown_timeout_ms", options.shutdown_timeout_ms,
                              0, 3600000));
   RETURN_IF_ERROR(CheckNames(options));

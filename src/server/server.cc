@@ -30,6 +30,7 @@
 #include "persist/records.h"
 #include "persist/recovery.h"
 #include "persist/rocksdb_store.h"
+#include "rpc/feed_service.h"
 #include "rpc/inspector_service.h"
 #include "rpc/scheduler_service.h"
 #include "server/address.h"
@@ -109,7 +110,9 @@ class Daemon final : public Server {
                .removal_hold_ms = options.removal_hold_ms,
                .reused_uid_hold_ms = options.reused_uid_hold_ms,
                .announcement_quiet_ms = options.announcement_quiet_ms,
-               .forget_stale_after_ms = options.forget_stale_after_s * 1000}) {}
+               .forget_stale_after_ms = options.forget_stale_after_s * 1000,
+               .feeds = {.round_interval_us = options.round_interval_ms * 1000,
+                         .grace_us = options.feed_grace_ms * 1000}}) {}
 
   ~Daemon() override {
     if (http_ != nullptr) http_->SetReady(false);
@@ -137,14 +140,16 @@ class Daemon final : public Server {
         SchedulerService::Options{
             .replies = options.replies,
             .default_max_pods = options.default_max_pods});
+    feed_service_.emplace(loop_, options.default_max_pods);
     inspector_service_.emplace(loop_, clock_,
                                DaemonInfo{.version = SLUICE_VERSION,
                                           .store = store_->description(),
                                           .cost_models = policies_.names(),
                                           .ready_us = clock_.MonotonicUs()});
-    grpc_ = StartGrpc(options.listen_address,
-                      {&*scheduler_service_, &*inspector_service_}, open_calls_,
-                      &grpc_port_);
+    grpc_ =
+        StartGrpc(options.listen_address,
+                  {&*scheduler_service_, &*feed_service_, &*inspector_service_},
+                  open_calls_, &grpc_port_);
     if (grpc_ == nullptr) {
       RETURN_IF_ERROR(ProbeListen(address));
       return absl::UnavailableError(
@@ -207,6 +212,7 @@ class Daemon final : public Server {
   std::unique_ptr<HttpServer> http_;
   CoreLoop loop_;
   std::optional<SchedulerService> scheduler_service_;
+  std::optional<FeedService> feed_service_;
   std::optional<InspectorService> inspector_service_;
   OpenCalls open_calls_;
   std::unique_ptr<grpc::Server> grpc_;

@@ -30,7 +30,7 @@ Ack Announcements::Apply(const EndAnnouncement& /*command*/) {
   int64_t present = 0;
   int64_t mentioned = 0;
   for (const auto& [id, machine] : state_.machines_) {
-    if (!machine->is_present) continue;
+    if (!machine->is_present || machine->feed != FeedId()) continue;
     ++present;
     if (!machine->is_stale) ++mentioned;
   }
@@ -47,9 +47,11 @@ void Announcements::FindStale() {
   ++state_.counters_.version;
   const uint32_t stale_below = state_.counters_.stale_below;
   for (const auto& [id, machine] : state_.machines_) {
-    machine->is_stale = machine->announcement < stale_below;
+    machine->is_stale =
+        machine->feed == FeedId() && machine->announcement < stale_below;
   }
   for (const auto& [id, task] : state_.tasks_) {
+    if (task->feed != FeedId()) continue;  // Begins and ends as its feed says.
     const bool is_stale = !task->is_displaced &&
                           task->state != TaskState::kRemoved &&
                           task->announcement < stale_below;
@@ -63,6 +65,7 @@ void Announcements::FindStale() {
 Ack Announcements::Apply(const ForgetStale& /*command*/) {
   std::vector<TaskId> tasks;
   for (const auto& [id, task] : state_.tasks_) {
+    if (task->feed != FeedId()) continue;
     if (task->is_stale ||
         (task->is_displaced && !task->successor.has_value())) {
       tasks.push_back(id);

@@ -42,9 +42,10 @@ struct StateCounters {
   uint32_t next_job_id = 0;
   uint32_t next_machine_id = 0;
   uint64_t next_task_sequence = 0;
-  uint64_t next_delta_sequence = 0;
+  uint64_t next_delta_sequence = 1;  // 0 is none.
   uint64_t version = 0;
-  // Of displaced tasks, dealt downwards; 0: none yet.
+  uint32_t next_feed_id = 1;
+  // Of tasks whose id no client gave, dealt downwards; 0: none yet.
   uint64_t last_own_task_id = 0;
   // A client that begins anew announces what there is: the number of the last
   // time, when it began, and below which number what was mentioned is stale.

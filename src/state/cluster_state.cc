@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/strings.h"
 #include "state/announcements.h"
+#include "state/feed_events.h"
 #include "state/machine_commands.h"
 #include "state/task_commands.h"
 
@@ -65,6 +66,37 @@ bool IsPodName(const std::string& name) {
 ClusterState::ClusterState() : class_names_(kRecentClassesMax) {}
 ClusterState::~ClusterState() = default;
 
+FeedOutcome ClusterState::Apply(FeedId feed, const FeedEvent& event,
+                                int64_t now_ms) {
+  FeedEvents events(feed, now_ms, this);
+  const FeedOutcome outcome =
+      std::visit([&](const auto& one) { return events.Apply(one); }, event);
+  resources_.FreeUnused();
+  return outcome;
+}
+
+FeedId ClusterState::OpenFeed(const std::string& name) {
+  for (const auto& [id, feed] : feeds_) {
+    if (feed.name == name) return id;
+  }
+  const FeedId id = {counters_.next_feed_id++};
+  feeds_.emplace(id, Feed{.id = id, .name = name});
+  changes_.counters = true;
+  return id;
+}
+
+void ClusterState::CloseFeed(FeedId id) {
+  Feed& feed = feeds_.at(id);
+  feed.is_in_snapshot = false;
+  FeedEvents(id, /*now_ms=*/0, this).SetLive(false);
+  const auto is_of_it = [id](const auto& entry) {
+    return entry.second->feed == id;
+  };
+  if (!feed.tasks.empty() || std::ranges::any_of(machines_, is_of_it)) return;
+  feeds_.erase(id);
+  changes_.counters = true;
+}
+
 Ack ClusterState::Apply(const Command& command, int64_t now_ms) {
   TaskCommands about_tasks(now_ms, this);
   MachineCommands about_machines(now_ms, this);
@@ -117,11 +149,12 @@ bool ClusterState::CanPreempt(const Task& task) const {
   // While a uid has several holders an end that was acknowledged may have been
   // this task's, and after a removal its client knows the uid no more.
   if (task.is_evicted || !task.earlier_holders.empty() || task.is_muted ||
-      task.is_stale) {
+      task.is_stale || task.is_foreign) {
     return false;
   }
   // Of a placement under way it is not known whether it arrives.
-  return WaitingDelta(task.id) != nullptr || !deltas_of_task_.contains(task.id);
+  return outbox_.Waiting(task.id) != nullptr ||
+         outbox_.SequencesOf(task.id).empty();
 }
 
 void ClusterState::Preempt(TaskId id) {
@@ -153,33 +186,38 @@ void ClusterState::AppendDelta(const Task& task, bool is_repeat) {
   const uint64_t sequence = counters_.next_delta_sequence++;
   const DeltaType type =
       task.is_evicted ? DeltaType::kPreempt : DeltaType::kPlace;
-  outbox_.emplace(sequence,
-                  Delta{sequence, task.id, type, task.machine, is_repeat});
-  deltas_of_task_[task.id].push_back(sequence);
+  outbox_.Add({.sequence = sequence,
+               .task = task.id,
+               .type = type,
+               .machine = task.machine,
+               .feed = task.feed,
+               .is_repeat = is_repeat});
   changes_.deltas.insert(sequence);
   changes_.counters = true;
 }
 
+const Outbox::Sequences& ClusterState::SequencesOf(FeedId feed) const {
+  return outbox_.SequencesOf(feed);
+}
+
 void ClusterState::BeginDelivery(uint64_t sequence) {
-  const auto it = outbox_.find(sequence);
-  CHECK(it != outbox_.end());
-  it->second.is_in_flight = true;
+  Delta* delta = outbox_.Find(sequence);
+  CHECK(delta != nullptr);
+  delta->is_in_flight = true;
 }
 
 void ClusterState::EndDelivery(uint64_t sequence, bool is_delivered) {
-  const auto it = outbox_.find(sequence);
-  if (it == outbox_.end()) return;
+  Delta* found = outbox_.Find(sequence);
+  if (found == nullptr) return;
+  found->is_in_flight = false;
+  const Delta delta = *found;  // Deleting others moves it.
   if (is_delivered) {
-    if (it->second.type == DeltaType::kPlace) {
-      NoteStarted(FindTask(it->second.task)->job);
-    }
+    if (delta.type == DeltaType::kPlace) NoteStarted(FindTask(delta.task)->job);
     DeleteDelta(sequence);
     return;
   }
-  it->second.is_in_flight = false;
-  const Delta delta = it->second;  // Deleting others invalidates the iterator.
   // It is to be told again: a repetition that was asked for says the same.
-  const auto& sequences = deltas_of_task_.at(delta.task);
+  const auto& sequences = outbox_.SequencesOf(delta.task);
   while (sequences.back() != sequence) DeleteDelta(sequences.back());
   if (!FindMachine(delta.machine)->is_present) Revoke(delta);
 }
@@ -199,35 +237,18 @@ void ClusterState::Revoke(const Delta& delta) {
 }
 
 void ClusterState::DeleteDelta(uint64_t sequence) {
-  const auto it = outbox_.find(sequence);
-  const auto of_task = deltas_of_task_.find(it->second.task);
-  auto& sequences = of_task->second;
-  sequences.erase(std::remove(sequences.begin(), sequences.end(), sequence),
-                  sequences.end());
-  if (of_task->second.empty()) deltas_of_task_.erase(of_task);
-  outbox_.erase(it);
+  outbox_.Erase(sequence);
   changes_.deltas.insert(sequence);
 }
 
 void ClusterState::DeleteDeltas(TaskId task) {
-  const auto it = deltas_of_task_.find(task);
-  if (it == deltas_of_task_.end()) return;
-  for (const uint64_t sequence : it->second) {
-    outbox_.erase(sequence);
-    changes_.deltas.insert(sequence);
+  while (!outbox_.SequencesOf(task).empty()) {
+    DeleteDelta(outbox_.SequencesOf(task).back());
   }
-  deltas_of_task_.erase(it);
-}
-
-const Delta* ClusterState::WaitingDelta(TaskId task) const {
-  const auto it = deltas_of_task_.find(task);
-  if (it == deltas_of_task_.end()) return nullptr;
-  const Delta& last = outbox_.at(it->second.back());
-  return last.is_in_flight ? nullptr : &last;
 }
 
 bool ClusterState::IsUntold(TaskId task) const {
-  const Delta* waiting = WaitingDelta(task);
+  const Delta* waiting = outbox_.Waiting(task);
   return waiting != nullptr && waiting->IsUntold();
 }
 
@@ -313,6 +334,7 @@ void ClusterState::LeaveQueue(const Task& task) {
   it->second.erase(task.sequence);
   if (it->second.empty()) pending_.erase(it);
   --pending_count_;
+  if (task.feed != FeedId()) --feed_pending_count_;
 }
 
 void ClusterState::EnterQueue(Task* task) {
@@ -330,15 +352,16 @@ void ClusterState::EnterQueue(Task* task) {
   task->class_key.name = it->first.name;
   it->second.emplace(task->sequence, task);
   ++pending_count_;
+  if (task->feed != FeedId()) ++feed_pending_count_;
 }
 
-JobId ClusterState::JobFor(const SubmitTask& command) {
-  const auto [it, is_new] = job_ids_.try_emplace(command.job_uuid);
+JobId ClusterState::JobFor(const std::string& uuid, const std::string& name,
+                           const Gang& gang) {
+  const auto [it, is_new] = job_ids_.try_emplace(uuid);
   if (is_new) {
     it->second = {counters_.next_job_id++};
     jobs_.emplace(it->second,
-                  std::make_unique<Job>(Job{it->second, command.job_uuid,
-                                            command.job_name, command.gang}));
+                  std::make_unique<Job>(Job{it->second, uuid, name, gang}));
     changes_.jobs.insert(it->second);
     changes_.counters = true;
   }
@@ -371,7 +394,7 @@ void ClusterState::LeaveJob(JobId id) {
 
 const Task* ClusterState::FindTaskOfClient(TaskId id) const {
   const Task* task = FindTask(id);
-  return task == nullptr || task->is_displaced ||
+  return task == nullptr || task->HasOwnId() ||
                  task->state == TaskState::kRemoved
              ? nullptr
              : task;
@@ -391,7 +414,8 @@ void ClusterState::SetName(Task* task, const std::string& name) {
     named_tasks_.erase(it);
   }
   task->name = name;
-  if (task->IsLive() && IsPodName(name)) {
+  // Feeds know their tasks by id.
+  if (task->IsLive() && task->feed == FeedId() && IsPodName(name)) {
     named_tasks_.try_emplace(name, task->id);
   }
 }
@@ -401,6 +425,9 @@ void ClusterState::Erase(Task* task) {
   SetName(task, "");
   ReleaseLabels(&task->labels);
   resources_.Release(task->class_key.request);
+  if (task->feed != FeedId()) {
+    feeds_.at(task->feed).tasks.erase(task->feed_task_id);
+  }
   avoided_owners_.SetOwner(task, Owner());
   rules_.Release(task->class_key.rules);
   peers_.Erase(id);

@@ -6,9 +6,6 @@
 // clock: time is an argument.  Every change is noted in the change set, from
 // which the loop makes one atomic write of the store.
 //
-// What happens to uids that come twice and to machines that go and return is
-// described at Task and Machine, and in docs/decisions.
-//
 // Threads: none of its own; confined to the core thread.
 // Determinism: the same commands give the same state; iteration is in id order.
 
@@ -25,7 +22,6 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "sluice/base/ids.h"
@@ -37,7 +33,9 @@
 #include "state/class_names.h"
 #include "state/command.h"
 #include "state/delta.h"
+#include "state/feed.h"
 #include "state/interner.h"
+#include "state/outbox.h"
 #include "state/peer_table.h"
 #include "state/resource_names.h"
 #include "state/rules_table.h"
@@ -52,6 +50,7 @@ class ClusterState {
   // The schedulable tasks of a class, oldest first.
   using PendingTasks = absl::btree_map<uint64_t, const Task*>;
   using ClassMap = absl::btree_map<ClassKey, PendingTasks>;
+  using FeedMap = absl::btree_map<FeedId, Feed>;
 
   ClusterState();
   ~ClusterState();
@@ -59,16 +58,16 @@ class ClusterState {
   ClusterState& operator=(const ClusterState&) = delete;
 
   Ack Apply(const Command& command, int64_t now_ms);
-
+  // REQUIRES: the feed was opened.
+  FeedOutcome Apply(FeedId feed, const FeedEvent& event, int64_t now_ms);
+  FeedId OpenFeed(const std::string& name);
+  void CloseFeed(FeedId feed);  // Its client is gone.
   // Gives `task` its place and appends the PLACE delta.
   // REQUIRES: the task is schedulable, the machine usable, the request fits.
   void Place(TaskId task, MachineId machine, int64_t now_ms);
-
   // The same where it need not fit before a task that is to leave has left.
   void PlaceInstead(TaskId task, MachineId machine, int64_t now_ms);
-
-  // Whether the PLACE of the task is still in the outbox, in nobody's hands and
-  // no repetition: then no client knows of the placement, and it can be undone.
+  // Whether no client can know of its placement yet: then it can be undone.
   bool IsUntold(TaskId task) const;
   // Undoes such a placement.  REQUIRES: the task runs and IsUntold().
   void Withdraw(TaskId task);
@@ -81,28 +80,29 @@ class ClusterState {
   void Preempt(TaskId task);
 
   // Undelivered deltas in the order of their decisions.
-  const absl::btree_map<uint64_t, Delta>& outbox() const { return outbox_; }
+  const Outbox::Deltas& outbox() const { return outbox_.deltas(); }
+  const Outbox::Sequences& SequencesOf(FeedId feed) const;
   // Hands a delta to a client.  REQUIRES: it is in the outbox.
   void BeginDelivery(uint64_t sequence);
-  // Says how that ended: the client has it, or it waits for the next call.  On
-  // a machine that is gone by then it is void, and its placement with it.
-  // No-op where it was revoked meanwhile.
+  // Says how that ended: the client has it, or it waits to be told again; on a
+  // machine that is gone by then it is void.  No-op where it was revoked.
   void EndDelivery(uint64_t sequence, bool is_delivered);
   const TaskMap& tasks() const { return tasks_; }
   const JobMap& jobs() const { return jobs_; }
   const MachineMap& machines() const { return machines_; }
+  const FeedMap& feeds() const { return feeds_; }
   // Classes with schedulable tasks, the most urgent first; how often one came.
   const ClassMap& pending() const { return pending_; }
   int64_t pending_count() const { return pending_count_; }
   uint64_t pending_arrivals() const { return pending_arrivals_; }
+  int64_t feed_pending_count() const { return feed_pending_count_; }
   // Tasks that wait, schedulable or quarantined, ascending.
   const absl::btree_set<TaskId>& unscheduled() const { return unscheduled_; }
 
   const Task* FindTask(TaskId id) const;
   const Job* FindJob(JobId id) const;
   const Machine* FindMachine(MachineId id) const;
-  const Machine* FindMachine(
-      std::string_view uuid) const;  // The machine's own.
+  const Machine* FindMachine(std::string_view uuid) const;  // Its own.
 
   // The name of a resource ("cpu", "nvidia.com/gpu", ...); "" of a free index.
   const std::string& ResourceName(ResourceIndex index) const;
@@ -136,6 +136,7 @@ class ClusterState {
   // the tasks and deltas that name them, the counters last.  Errors name the
   // record that contradicts another; the state is then of no use.
   absl::Status RestoreResourceName(const std::string& name);
+  absl::Status RestoreFeed(FeedId id, const std::string& name);
   absl::Status RestoreJob(const Job& job);
   absl::Status RestoreMachine(const Machine& stored, const MachineSpec& spec,
                               const std::vector<AddForeignPod>& foreign_pods,
@@ -144,8 +145,7 @@ class ClusterState {
   absl::Status RestoreDelta(const Delta& delta);
   // After all tasks: those who share a uid.
   absl::Status RestoreHolders();
-  // After the counters, as a change: one of whom only the load is known, if
-  // any.
+  // After the counters, as a change: one of whom only the load is known.
   absl::Status RestoreLoadOfHolder(TaskId uid, std::optional<MachineId> machine,
                                    const TaskSpec& load);
   // Also ends all deliveries without success, which may undo placements: these
@@ -157,14 +157,15 @@ class ClusterState {
 
  private:
   friend class Announcements;
+  friend class FeedEvents;
   friend class MachineCommands;
   friend class TaskCommands;
 
-  // For a change: they count a new version.  Whether the record changes too is
-  // for the caller to say with Touch.
+  // For a change: they count a new version.  Touch() says what to store.
   Task* MutableTask(TaskId id);
   Machine* MutableMachine(MachineId id);
-  JobId JobFor(const SubmitTask& command);
+  JobId JobFor(const std::string& uuid, const std::string& name,
+               const Gang& gang);
   void NoteStarted(JobId id);
   void NoteCompleted(JobId id);
   void LeaveJob(JobId id);
@@ -200,8 +201,6 @@ class ClusterState {
   void Release(const Resources& load, Machine* machine);
   int32_t RoomiestPu(const Machine& machine, const Resources& request) const;
   void AppendDelta(const Task& task, bool is_repeat);
-  // The last delta of the task, if it is in the outbox and in nobody's hands.
-  const Delta* WaitingDelta(TaskId task) const;
   void DeleteDelta(uint64_t sequence);
   void DeleteDeltas(TaskId task);
   // Makes a running task pending again.
@@ -219,9 +218,10 @@ class ClusterState {
   ClassMap pending_;
   int64_t pending_count_ = 0;
   uint64_t pending_arrivals_ = 0;
+  int64_t feed_pending_count_ = 0;
   absl::btree_set<TaskId> unscheduled_;
-  absl::btree_map<uint64_t, Delta> outbox_;
-  absl::flat_hash_map<TaskId, absl::InlinedVector<uint64_t, 1>> deltas_of_task_;
+  Outbox outbox_;
+  FeedMap feeds_;
   absl::btree_set<TaskId> removed_;  // Tasks in state kRemoved.
   absl::btree_set<MachineId> departed_;
 

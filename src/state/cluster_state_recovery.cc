@@ -17,6 +17,13 @@ absl::Status ClusterState::RestoreResourceName(const std::string& name) {
   return resources_.Append(name);
 }
 
+absl::Status ClusterState::RestoreFeed(FeedId id, const std::string& name) {
+  if (!feeds_.emplace(id, Feed{.id = id, .name = name}).second) {
+    return absl::DataLossError(StrCat("feed ", id.value, ": stored twice"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ClusterState::RestoreJob(const Job& job) {
   if (!job_ids_.emplace(job.uuid, job.id).second ||
       !jobs_.emplace(job.id, std::make_unique<Job>(job)).second) {
@@ -37,11 +44,15 @@ absl::Status ClusterState::RestoreMachine(
   machine->uuid = spec.uuid;
   machine->is_present = stored.is_present;
   machine->announcement = stored.announcement;
+  machine->feed = stored.feed;
   const auto error = [&](std::string_view what) {
     return absl::DataLossError(StrCat("machine ", id.value, ": ", what));
   };
   if (!machines_.emplace(id, std::move(owned)).second) {
     return error("stored twice");
+  }
+  if (stored.feed != FeedId() && !feeds_.contains(stored.feed)) {
+    return error("its feed is not stored");
   }
   const auto is_taken = [&](const std::string& uuid) {
     return machine_ids_.contains(uuid);
@@ -81,6 +92,14 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
   Task* task = owned.get();
   if (!tasks_.emplace(stored.id, std::move(owned)).second) {
     return error("stored twice");
+  }
+  if (task->feed != FeedId()) {
+    const auto feed = feeds_.find(task->feed);
+    if (feed == feeds_.end()) return error("its feed is not stored");
+    if (!feed->second.tasks.emplace(task->feed_task_id, task->id).second) {
+      return error("another task of its feed has its id there");
+    }
+    task->is_stale = true;  // Until the feed has stated it again.
   }
   // Described as it waits, then put where it was.
   task->state = TaskState::kPending;
@@ -170,10 +189,9 @@ absl::Status ClusterState::RestoreDelta(const Delta& delta) {
       (task->is_evicted ? DeltaType::kPreempt : DeltaType::kPlace)) {
     return error("it does not say what its task is to do");
   }
-  if (!outbox_.emplace(delta.sequence, delta).second) {
-    return error("stored twice");
-  }
-  deltas_of_task_[delta.task].push_back(delta.sequence);
+  Delta known = delta;
+  known.feed = task->feed;
+  if (!outbox_.Add(known)) return error("stored twice");
   return absl::OkStatus();
 }
 
@@ -189,8 +207,8 @@ void ClusterState::RestoreCounters(const StateCounters& counters) {
   // task may have several, and what ends here is a change that the store must
   // see.
   std::vector<uint64_t> sequences;
-  sequences.reserve(outbox_.size());
-  for (const auto& [sequence, delta] : outbox_) sequences.push_back(sequence);
+  sequences.reserve(outbox().size());
+  for (const auto& [sequence, delta] : outbox()) sequences.push_back(sequence);
   for (const uint64_t sequence : sequences) {
     EndDelivery(sequence, /*is_delivered=*/false);
   }

@@ -17,6 +17,7 @@ struct Delta {
   TaskId task;
   DeltaType type = DeltaType::kPlace;
   MachineId machine;
+  FeedId feed = {};  // Of the task: who is to be told.
   // A client was told of this placement before, and asked again: its task may
   // run, so the scheduler must not withdraw it for another.
   bool is_repeat = false;

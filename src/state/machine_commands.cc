@@ -17,22 +17,33 @@ Resources OnePod() { return Resources(0, 0, 0, 1); }
 }  // namespace
 
 Ack MachineCommands::Apply(const AddMachine& command) {
-  const MachineSpec& spec = command.spec;
+  const Machine* known = state_.FindMachine(command.spec.uuid);
+  const bool is_present = known != nullptr && known->is_present;
+  Machine* machine = is_present ? nullptr : Put(command.spec, FeedId());
+  if (machine != nullptr) {
+    Announcements(now_ms_, &state_).Mention(machine);
+    return Ack::kOk;
+  }
+  if (known != nullptr && known->feed == FeedId() && command.may_begin_anew) {
+    AnnounceAgain(known->id);
+  }
+  return Ack::kAlreadyExists;
+}
+
+Machine* MachineCommands::Put(const MachineSpec& spec, FeedId feed) {
   const Machine* known = state_.FindMachine(spec.uuid);
-  const bool returns = known != nullptr && !known->is_present;
   const auto is_taken = [&](const std::string& uuid) {
     const auto it = state_.machine_ids_.find(uuid);
     return it != state_.machine_ids_.end() &&
-           !(returns && it->second == known->id);
+           (known == nullptr || it->second != known->id);
   };
   if (is_taken(spec.uuid) ||
       std::ranges::any_of(spec.pus, is_taken, &MachineSpec::Pu::uuid) ||
       std::ranges::any_of(spec.other_uuids, is_taken)) {
-    if (known != nullptr && command.may_begin_anew) AnnounceAgain(known->id);
-    return Ack::kAlreadyExists;
+    return nullptr;
   }
   Machine* machine = nullptr;
-  if (returns) {
+  if (known != nullptr) {
     machine = state_.MutableMachine(known->id);
     state_.departed_.erase(machine->id);
   } else {
@@ -43,9 +54,15 @@ Ack MachineCommands::Apply(const AddMachine& command) {
     state_.machines_.emplace(machine->id, std::move(owned));
   }
   machine->is_present = true;
-  Announcements(now_ms_, &state_).Mention(machine);
+  machine->feed = feed;
   state_.Describe(machine, spec, /*keep_tree=*/false, now_ms_);
-  return Ack::kOk;
+  return machine;
+}
+
+const Machine* MachineCommands::FindMachineOfClient(
+    const std::string& uuid) const {
+  const Machine* machine = state_.FindMachine(uuid);
+  return machine == nullptr || machine->feed != FeedId() ? nullptr : machine;
 }
 
 void MachineCommands::AnnounceAgain(MachineId id) {
@@ -58,7 +75,7 @@ void MachineCommands::AnnounceAgain(MachineId id) {
 }
 
 Ack MachineCommands::Apply(const UpdateMachine& command) {
-  const Machine* known = state_.FindMachine(command.spec.uuid);
+  const Machine* known = FindMachineOfClient(command.spec.uuid);
   if (known == nullptr) return Ack::kNotFound;
   Machine* machine = state_.MutableMachine(known->id);
   Announcements(now_ms_, &state_).Mention(machine);
@@ -68,27 +85,31 @@ Ack MachineCommands::Apply(const UpdateMachine& command) {
 }
 
 Ack MachineCommands::Apply(const RemoveMachine& command) {
-  const Machine* known = state_.FindMachine(command.uuid);
+  const Machine* known = FindMachineOfClient(command.uuid);
   if (known == nullptr) return Ack::kNotFound;
-  if (!known->is_present) return Ack::kOk;
-  Machine* machine = state_.MutableMachine(known->id);
+  if (known->is_present) Remove(known->id);
+  return Ack::kOk;
+}
+
+void MachineCommands::Remove(MachineId id) {
+  Machine* machine = state_.MutableMachine(id);
   machine->is_present = false;
+  machine->feed = FeedId();  // Whoever states it next has it.
   state_.Touch(*machine);
   // What no client was told of never happened; the others may go on running.
   const std::vector<TaskId> tasks(machine->tasks.begin(), machine->tasks.end());
-  for (const TaskId id : tasks) {
-    const Delta* waiting = state_.WaitingDelta(id);
+  for (const TaskId task : tasks) {
+    const Delta* waiting = state_.outbox_.Waiting(task);
     if (waiting != nullptr) state_.Revoke(Delta(*waiting));
   }
   state_.departed_.insert(machine->id);
   if (state_.departed_.size() > kDepartedMachinesMax) {
-    for (const MachineId id : state_.departed_) {
-      if (!state_.FindMachine(id)->IsEmpty()) continue;
-      DropMachine(id);
+    for (const MachineId departed : state_.departed_) {
+      if (!state_.FindMachine(departed)->IsEmpty()) continue;
+      DropMachine(departed);
       break;
     }
   }
-  return Ack::kOk;
 }
 
 Ack MachineCommands::Apply(const AddForeignPod& command) {

@@ -26,7 +26,15 @@ class MachineCommands {
   Ack Apply(const RemoveForeignPod& command);
   Ack Apply(const ReportMachineUsage& command);
 
+  // Adds the machine, or describes it and its tree anew, as one of `feed`.
+  // Null where another machine has a uuid of its tree: nothing changes.
+  Machine* Put(const MachineSpec& spec, FeedId feed);
+  // REQUIRES: it is present.
+  void Remove(MachineId id);
+
  private:
+  // The machine of that uuid, if clients of the contract may change it.
+  const Machine* FindMachineOfClient(const std::string& uuid) const;
   // A machine that is present is announced once more.
   void AnnounceAgain(MachineId id);
   void RemoveForeign(const std::string& name);

@@ -31,9 +31,11 @@ Task* TaskCommands::FindSame(const SubmitTask& command) const {
 
 Ack TaskCommands::Apply(const SubmitTask& command) {
   Task* holder = state_.MutableTask(command.task);
-  if (holder != nullptr && holder->is_displaced) {
+  if (holder != nullptr && holder->HasOwnId()) {
     // The uid is the client's; ids of the state's own are as good as others.
+    state_.LeaveQueue(*holder);
     Rename(holder, state_.NextOwnTaskId());
+    state_.EnterQueue(holder);
     holder = nullptr;
   }
   const bool is_known =
@@ -77,7 +79,7 @@ Ack TaskCommands::Apply(const SubmitTask& command) {
     state_.tasks_.emplace(command.task, std::move(owned));
     same->submitted_ms = now_ms_;
     same->sequence = state_.counters_.next_task_sequence++;
-    same->job = state_.JobFor(command);
+    same->job = state_.JobFor(command.job_uuid, command.job_name, command.gang);
     Announcements(now_ms_, &state_).Mention(same);
     state_.Describe(same, command.spec);
     state_.EnterQueue(same);
@@ -101,26 +103,35 @@ void TaskCommands::Resubmit(Task* task, const SubmitTask& command) {
   task->successor.reset();
   task->is_muted = false;
   if (task->state == TaskState::kRunning) {
-    if (!state_.FindMachine(task->machine)->IsSound()) {
-      state_.Unplace(task);
-    } else if (state_.WaitingDelta(task->id) == nullptr) {
-      // A client that restarted asks again for what it was told before.
-      state_.AppendDelta(*task, /*is_repeat=*/true);
-    }
+    Repeat(task);
   } else if (task->state != TaskState::kPending) {
     task->submitted_ms = now_ms_;
     task->sequence = state_.counters_.next_task_sequence++;
     task->state = TaskState::kPending;
   }
-  const JobId former_job = task->job;
-  const bool is_counted =
-      task->state == TaskState::kRunning && !task->is_evicted;
-  if (is_counted) --state_.jobs_.at(former_job)->running_count;
-  task->job = state_.JobFor(command);
-  if (is_counted) ++state_.jobs_.at(task->job)->running_count;
-  state_.LeaveJob(former_job);
+  ChangeJob(task, command.job_uuid, command.job_name, command.gang);
   state_.Describe(task, command.spec);
   state_.EnterQueue(task);
+}
+
+void TaskCommands::Repeat(Task* task) {
+  if (!state_.FindMachine(task->machine)->IsSound()) {
+    state_.Unplace(task);
+  } else if (state_.outbox_.Waiting(task->id) == nullptr) {
+    // A client that restarted asks again for what it was told before.
+    state_.AppendDelta(*task, /*is_repeat=*/true);
+  }
+}
+
+void TaskCommands::ChangeJob(Task* task, const std::string& uuid,
+                             const std::string& name, const Gang& gang) {
+  const JobId former = task->job;
+  const bool is_counted =
+      task->state == TaskState::kRunning && !task->is_evicted;
+  if (is_counted) --state_.jobs_.at(former)->running_count;
+  task->job = state_.JobFor(uuid, name, gang);
+  if (is_counted) ++state_.jobs_.at(task->job)->running_count;
+  state_.LeaveJob(former);
 }
 
 void TaskCommands::Displace(Task* task) {
@@ -171,8 +182,19 @@ void TaskCommands::Rename(Task* task, TaskId id) {
       state_.Touch(*successor->second);
     }
   }
+  const Outbox::TaskSequences sequences = state_.outbox_.SequencesOf(former);
+  for (const uint64_t sequence : sequences) {
+    Delta delta = *state_.outbox_.Find(sequence);
+    state_.outbox_.Erase(sequence);
+    delta.task = id;
+    state_.outbox_.Add(delta);
+    state_.changes_.deltas.insert(sequence);
+  }
   state_.changes_.tasks.insert(former);
   task->id = id;
+  if (task->feed != FeedId()) {
+    state_.feeds_.at(task->feed).tasks[task->feed_task_id] = id;
+  }
   state_.avoided_owners_.SetOwner(task, owner);
   state_.SetName(task, name);
   state_.tasks_[id] = std::move(owned);
@@ -193,13 +215,17 @@ Ack TaskCommands::Apply(const UpdateTask& command) {
   return Ack::kOk;
 }
 
-Ack TaskCommands::Finish(TaskId id, TaskState state) {
+Ack TaskCommands::FinishTaskOfClient(TaskId id, TaskState state) {
   Task* task = MutableTaskOfClient(id);
   if (task == nullptr) return Ack::kNotFound;
   // Nobody knows whose report it is.
-  if (!task->earlier_holders.empty()) return Ack::kOk;
+  if (task->earlier_holders.empty()) Finish(task, state);
+  return Ack::kOk;
+}
+
+void TaskCommands::Finish(Task* task, TaskState state) {
   state_.LeaveQueue(*task);
-  state_.DeleteDeltas(id);
+  state_.DeleteDeltas(task->id);
   if (task->state == TaskState::kRunning) state_.Vacate(task);
   const bool completes =
       state == TaskState::kCompleted && task->state != TaskState::kCompleted;
@@ -207,12 +233,11 @@ Ack TaskCommands::Finish(TaskId id, TaskState state) {
   task->state = state;
   state_.SetName(task, task->name);
   state_.Touch(*task);
-  return Ack::kOk;
 }
 
 Ack TaskCommands::Apply(const RemoveTask& command) {
   Task* task = state_.MutableTask(command.task);
-  if (task == nullptr || task->is_displaced) return Ack::kNotFound;
+  if (task == nullptr || task->HasOwnId()) return Ack::kNotFound;
   --task->expected_removals;
   state_.Touch(*task);
   if (task->state == TaskState::kRemoved) {

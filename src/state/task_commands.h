@@ -7,6 +7,7 @@
 #define SLUICE_STATE_TASK_COMMANDS_H_
 
 #include <cstdint>
+#include <string>
 
 #include "sluice/state/task.h"
 #include "state/cluster_state.h"
@@ -22,10 +23,10 @@ class TaskCommands {
   Ack Apply(const SubmitTask& command);
   Ack Apply(const UpdateTask& command);
   Ack Apply(const CompleteTask& command) {
-    return Finish(command.task, TaskState::kCompleted);
+    return FinishTaskOfClient(command.task, TaskState::kCompleted);
   }
   Ack Apply(const FailTask& command) {
-    return Finish(command.task, TaskState::kFailed);
+    return FinishTaskOfClient(command.task, TaskState::kFailed);
   }
   Ack Apply(const RemoveTask& command);
   Ack Apply(const MuteTask& command);
@@ -37,6 +38,15 @@ class TaskCommands {
   // As if it had never been.
   void Forget(TaskId id);
 
+  // For feeds, whose tasks live as those of the contract do:
+  void Finish(Task* task, TaskState state);
+  // Tells its client again where it runs; on a machine that is out of order it
+  // waits again.  REQUIRES: it runs.
+  void Repeat(Task* task);
+  // REQUIRES: it is in no queue.
+  void ChangeJob(Task* task, const std::string& uuid, const std::string& name,
+                 const Gang& gang);
+
  private:
   Task* MutableTaskOfClient(TaskId id);
   // Who is meant, be it under another uid; null where it is somebody new.
@@ -46,12 +56,12 @@ class TaskCommands {
   void Displace(Task* task);
   // Ends what ties it to those it shares a uid with.
   void LoseUid(Task* task);
-  // REQUIRES: it is in no queue and has no deltas.
+  // REQUIRES: it is in no queue.
   void Rename(Task* task, TaskId id);
   void RemoveHolder(Task* task);
   // Nothing may be told of it any more.
   void Mute(Task* task);
-  Ack Finish(TaskId id, TaskState state);
+  Ack FinishTaskOfClient(TaskId id, TaskState state);
 
   const int64_t now_ms_;
   ClusterState& state_;

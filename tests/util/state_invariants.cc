@@ -44,6 +44,53 @@ std::string FindWrongName(const ClusterState& state) {
   return is_unnamed ? "an amount of a resource without a name" : "";
 }
 
+// Feeds know their tasks, each with its deltas, and nobody else's.
+std::string FindWrongFeed(const ClusterState& state) {
+  int64_t pending = 0;
+  std::map<FeedId, std::set<TaskId>> tasks;
+  for (const auto& [id, task] : state.tasks()) {
+    if (task->feed == FeedId()) continue;
+    tasks[task->feed].insert(id);
+    if (task->IsSchedulable()) ++pending;
+    const auto feed = state.feeds().find(task->feed);
+    if (feed == state.feeds().end() ||
+        !feed->second.tasks.contains(task->feed_task_id) ||
+        feed->second.tasks.at(task->feed_task_id) != id) {
+      return StrCat("its feed does not know task ", id.value);
+    }
+    if (feed->second.is_live == task->is_stale) {
+      return StrCat("task ", id.value, " is stale, or should be");
+    }
+  }
+  if (pending != state.feed_pending_count()) {
+    return StrCat(pending, " tasks of feeds wait, ", state.feed_pending_count(),
+                  " are counted");
+  }
+  std::map<FeedId, std::set<uint64_t>> deltas;
+  for (const auto& [sequence, delta] : state.outbox()) {
+    deltas[state.FindTask(delta.task)->feed].insert(sequence);
+  }
+  deltas[FeedId()];
+  for (const auto& [id, feed] : state.feeds()) {
+    if (feed.tasks.size() != tasks[id].size()) {
+      return StrCat("feed ", feed.name, " knows tasks that are not there");
+    }
+    deltas[id];
+  }
+  for (const auto& [id, sequences] : deltas) {
+    const auto& found = state.SequencesOf(id);
+    if (sequences != std::set<uint64_t>(found.begin(), found.end())) {
+      return StrCat("feed ", id.value, " has other deltas");
+    }
+  }
+  for (const auto& [id, machine] : state.machines()) {
+    if (machine->feed != FeedId() && !state.feeds().contains(machine->feed)) {
+      return StrCat("the feed of machine ", machine->uuid, " is unknown");
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string FindContradiction(const ClusterState& state) {
@@ -95,6 +142,9 @@ std::string FindContradiction(const ClusterState& state) {
     }
   }
   if (const std::string wrong = FindWrongName(state); !wrong.empty()) {
+    return wrong;
+  }
+  if (const std::string wrong = FindWrongFeed(state); !wrong.empty()) {
     return wrong;
   }
   int64_t queued = 0;

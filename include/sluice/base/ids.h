@@ -1,8 +1,9 @@
 // Strong identifiers: a task is not a machine, and the compiler knows it.
 //
-// A TaskId is the uid that the client gave the task.  JobId and MachineId are
-// dealt by the state in the order of arrival and survive a restart, so that
-// "lowest id first" means the same before and after it.
+// A TaskId is the uid that the client gave the task, or, where clients name
+// tasks otherwise, dealt by the state.  The others are dealt by the state in
+// the order of arrival.  All survive a restart, so that "lowest id first" means
+// the same before and after it.
 
 #ifndef SLUICE_BASE_IDS_H_
 #define SLUICE_BASE_IDS_H_
@@ -32,6 +33,8 @@ struct Id {
 using TaskId = Id<struct TaskTag, uint64_t>;
 using JobId = Id<struct JobTag, uint32_t>;
 using MachineId = Id<struct MachineTag, uint32_t>;
+// 0: none, what the clients of the contract state.
+using FeedId = Id<struct FeedTag, uint32_t>;
 
 }  // namespace sluice
 

@@ -53,8 +53,9 @@ struct Machine {
   // uuids of the tree that are neither the machine's nor a processing unit's.
   std::vector<std::string> other_uuids;
   bool is_present = true;
+  FeedId feed;  // That stated it, if one did.
   // Its client began anew and has not announced it again.  `announcement` is
-  // that in which it was mentioned last.
+  // that in which it was mentioned last, or the snapshot of its feed.
   uint32_t announcement = 0;
   bool is_stale = false;
   // Why it is kept out of scheduling, for people; empty where it is not.

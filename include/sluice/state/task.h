@@ -108,6 +108,12 @@ struct Task {
   // Told to leave its machine; it holds its place until it is gone.
   bool is_evicted = false;
 
+  // The feed that stated it, if one did, and its id there.
+  FeedId feed;
+  std::string feed_task_id;
+  // Others place it: it only takes room, and nothing is told of it.
+  bool is_foreign = false;
+
   // One for each submission.
   int32_t expected_removals = 1;
   // Clients use uids again while their first holder still runs.  Whom this one
@@ -123,11 +129,14 @@ struct Task {
   // Its client knows the uid no more, or for another: nothing may be reported
   // for it, so it is not scheduled either.
   bool is_muted = false;
-  // Its client began anew and has not submitted it again: nothing is told of
-  // it.  `announcement` is that in which it was mentioned last.
+  // Its client began anew and has not submitted it again, or its feed is not
+  // live: nothing is told of it.  `announcement` is that in which it was
+  // mentioned last, or the snapshot of its feed.
   uint32_t announcement = 0;
   bool is_stale = false;
 
+  // Whether its id was dealt by the state, and is no uid of a client.
+  bool HasOwnId() const { return is_displaced || feed != FeedId(); }
   bool IsLive() const {
     return state == TaskState::kPending || state == TaskState::kRunning;
   }

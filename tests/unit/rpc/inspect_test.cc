@@ -23,7 +23,7 @@ using testing::UnorderedElementsAre;
 
 class InspectTest : public testing::Test {
  protected:
-  CoreView view() { return {scheduler_.scheduler(), stats_, now_ms_}; }
+  CoreView view() { return {scheduler_.scheduler(), stats_, feeds_, now_ms_}; }
 
   v1::TaskExplanation Explain(const std::string& task) {
     v1::ExplainTaskRequest request;
@@ -35,6 +35,8 @@ class InspectTest : public testing::Test {
 
   TestScheduler scheduler_;
   RoundStats stats_;
+  Metrics metrics_;
+  Feeds feeds_{scheduler_.scheduler(), metrics_, {}};
   int64_t now_ms_ = 0;
 };
 

@@ -1,0 +1,81 @@
+// The connection of a feed's client, as the loop sees it, and what goes to and
+// fro (sluice/v1/feed.proto).
+//
+// Threads: values; see FeedSession for its own.
+
+#ifndef SLUICE_LOOP_FEED_SESSION_H_
+#define SLUICE_LOOP_FEED_SESSION_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "state/delta.h"
+#include "state/feed.h"
+
+namespace sluice {
+
+// What is wrong with one event.  Numbered as FeedProblem.Code.
+struct FeedProblem {
+  enum class Code {
+    kInvalid = 1,
+    kMalformed = 2,
+    kUnknown = 3,
+    kNotYours = 4,
+    kNotPlacedThere = 5,
+  };
+  uint64_t sequence = 0;
+  Code code = Code::kInvalid;
+  std::string message;
+};
+
+// What a client sent at a time, checked as far as the edge can.
+struct FeedBatch {
+  struct Entry {
+    uint64_t sequence = 0;
+    FeedEvent event;
+  };
+  std::string feed;           // Its name, in the first batch of a session only.
+  std::vector<Entry> events;  // Ascending.
+  uint64_t up_to = 0;         // The last sequence that it covers; 0: none.
+  uint64_t deltas_received = 0;
+  std::vector<FeedProblem> problems = {};
+};
+
+// What a client is told at a time.
+struct FeedNews {
+  struct Entry {
+    uint64_t sequence = 0;
+    std::string task;
+    DeltaType type = DeltaType::kPlace;
+    std::string machine;
+    std::string resource;
+  };
+  int batches = 0;              // Of the client, that this answers.
+  uint64_t events_durable = 0;  // 0: nothing new.
+  std::vector<FeedProblem> problems = {};
+  std::vector<Entry> deltas = {};
+
+  // Whether there is nothing to be said.
+  bool IsSilent() const { return events_durable == 0 && deltas.empty(); }
+};
+
+class FeedSession {
+ public:
+  virtual ~FeedSession() = default;
+
+  // All on the core thread; none blocks.
+  //
+  // Whether what was told before has left.  Where it becomes so the session
+  // wakes the loop up.
+  virtual bool IsReady() const = 0;
+  // REQUIRES: IsReady().  What is told after the end, or after the client has
+  // gone, is dropped.
+  virtual void Tell(FeedNews news) = 0;
+  virtual void End(const absl::Status& status) = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_LOOP_FEED_SESSION_H_

@@ -1,0 +1,339 @@
+#include "loop/feeds.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "base/limits.h"
+#include "base/strings.h"
+
+namespace sluice {
+namespace {
+
+// What waits is looked at so often even where nothing changes: gangs wait for
+// so long and no longer, and so do tasks that tolerate a taint for a while.
+constexpr int64_t kRetryUs = 1000000;
+
+constexpr int64_t kTendUs = 1000000;
+constexpr size_t kShownBytes = 64;
+
+std::string Shown(std::string_view text) {
+  return StrCat("'", Printable(text, kShownBytes), "'");
+}
+
+// The task or machine that an event is about.
+std::string SubjectOf(const FeedEvent& event) {
+  return std::visit(
+      [](const auto& one) -> std::string {
+        if constexpr (requires { one.spec.uuid; }) {
+          return StrCat("machine ", Shown(one.spec.uuid));
+        } else if constexpr (requires { one.uuid; }) {
+          return StrCat("machine ", Shown(one.uuid));
+        } else if constexpr (requires { one.id; }) {
+          return StrCat("task ", Shown(one.id));
+        } else {
+          return "snapshot";
+        }
+      },
+      event);
+}
+
+std::string MachineOf(const FeedEvent& event) {
+  return std::visit(
+      [](const auto& one) -> std::string {
+        if constexpr (requires { one.machine_uuid; }) {
+          return Shown(one.machine_uuid);
+        } else {
+          return "";
+        }
+      },
+      event);
+}
+
+// Numbers, tags and lengths of a delta or a problem on the wire, at most.
+constexpr size_t kEntryBytes = 40;
+
+size_t BytesOf(const FeedNews& news) {
+  size_t bytes = 0;
+  for (const FeedProblem& problem : news.problems) {
+    bytes += kEntryBytes + problem.message.size();
+  }
+  return bytes;
+}
+
+// REQUIRES: it was not applied.
+FeedProblem ProblemOf(const FeedBatch::Entry& entry, FeedOutcome outcome) {
+  using Code = FeedProblem::Code;
+  const std::string subject = SubjectOf(entry.event);
+  const auto problem = [&](Code code, std::string_view text) {
+    return FeedProblem{entry.sequence, code, StrCat(subject, text)};
+  };
+  switch (outcome) {
+    case FeedOutcome::kApplied:
+      break;
+    case FeedOutcome::kUnknownTask:
+    case FeedOutcome::kUnknownMachine:
+      return problem(Code::kUnknown, " is not known");
+    case FeedOutcome::kRunsOnUnknownMachine:
+      return problem(Code::kMalformed,
+                     StrCat(" runs on machine ", MachineOf(entry.event),
+                            ", which is not known: it is quarantined until it "
+                            "is stated anew"));
+    case FeedOutcome::kNotYours:
+      return problem(Code::kNotYours,
+                     ", or a uuid of its tree, was stated by somebody else");
+    case FeedOutcome::kNotPlacedThere:
+      return problem(Code::kNotPlacedThere,
+                     StrCat(" is not placed on ", MachineOf(entry.event)));
+  }
+  return problem(Code::kInvalid, "");
+}
+
+}  // namespace
+
+Feeds::Feeds(Scheduler& scheduler, Metrics& metrics, Options options)
+    : scheduler_(scheduler), metrics_(metrics), options_(options) {}
+
+void Feeds::Take(std::shared_ptr<FeedSession> session, FeedBatch batch,
+                 int64_t now_ms, int64_t now_us) {
+  now_us_ = now_us;
+  FeedId id;
+  Connection* connection = Find(*session, &id);
+  if (connection == nullptr) {
+    connection = Open(std::move(session), batch.feed, now_us, &id);
+    if (connection == nullptr) return;
+  }
+  connection->heard_us = now_us;
+  if (batch.deltas_received > connection->told_max) {
+    const std::shared_ptr<FeedSession> ended = connection->session;
+    ended->End(absl::InvalidArgumentError(
+        StrCat("deltas_received: ", batch.deltas_received, ", and none beyond ",
+               connection->told_max, " was sent")));
+    Close(*ended, now_us);
+    return;
+  }
+  ConfirmDeltas(connection, batch.deltas_received);
+  Apply(batch, id, now_ms, connection);
+}
+
+void Feeds::Apply(const FeedBatch& batch, FeedId feed, int64_t now_ms,
+                  Connection* connection) {
+  FeedNews& news = connection->news;
+  ++news.batches;
+  news.problems.insert(news.problems.end(), batch.problems.begin(),
+                       batch.problems.end());
+  for (const FeedBatch::Entry& entry : batch.events) {
+    if (std::holds_alternative<SnapshotBegan>(entry.event)) {
+      TakeBackDeltas(connection);
+      connection->since_us = now_us_;
+    } else if (std::holds_alternative<SnapshotEnded>(entry.event)) {
+      connection->since_us = now_us_;
+    }
+    const FeedOutcome outcome =
+        scheduler_.mutable_state().Apply(feed, entry.event, now_ms);
+    if (outcome != FeedOutcome::kApplied) {
+      news.problems.push_back(ProblemOf(entry, outcome));
+    } else if (const auto* failed = std::get_if<BindFailed>(&entry.event)) {
+      NoteFailedBind(*failed);
+    }
+  }
+  if (batch.up_to > 0) news.events_durable = batch.up_to;
+  metrics_.feed_events.Increment(static_cast<double>(batch.events.size()));
+}
+
+void Feeds::NoteFailedBind(const BindFailed& event) {
+  metrics_.failed_binds.Increment();
+  if (const auto suppressed = bind_log_.Admit(now_us_)) {
+    LOG(WARNING) << "task " << Shown(event.id) << " could not be bound to "
+                 << Shown(event.machine_uuid)
+                 << ", and waits again: " << Shown(event.reason) << " ("
+                 << *suppressed << " such lines suppressed)";
+  }
+}
+
+Feeds::Connection* Feeds::Open(std::shared_ptr<FeedSession> session,
+                               const std::string& name, int64_t now_us,
+                               FeedId* feed) {
+  // A session that was ended may still have sent something.
+  if (name.empty()) return nullptr;
+  ClusterState& state = scheduler_.mutable_state();
+  for (const auto& [id, connection] : connections_) {
+    if (state.feeds().at(id).name != name) continue;
+    LOG(WARNING) << "feed " << Shown(name)
+                 << ": another client has opened it; the former is let go";
+    const std::shared_ptr<FeedSession> former = connection.session;
+    former->End(absl::AbortedError(
+        StrCat("feed ", Shown(name), ": another client has opened it")));
+    Close(*former, now_us);
+    break;
+  }
+  const bool is_known = std::ranges::any_of(
+      state.feeds(), [&](const auto& one) { return one.second.name == name; });
+  if (!is_known && state.feeds().size() >= kFeedsMax) {
+    session->End(absl::ResourceExhaustedError(
+        StrCat("there are ", kFeedsMax, " feeds, and may be no more")));
+    return nullptr;
+  }
+  *feed = state.OpenFeed(name);
+  lost_us_.erase(*feed);
+  LOG(INFO) << "feed " << Shown(name) << ": connected";
+  Connection& connection = connections_[*feed];
+  connection.session = std::move(session);
+  connection.since_us = now_us;
+  return &connection;
+}
+
+void Feeds::Close(const FeedSession& session, int64_t now_us) {
+  FeedId id;
+  Connection* connection = Find(session, &id);
+  if (connection == nullptr) return;
+  ClusterState& state = scheduler_.mutable_state();
+  LOG(INFO) << "feed " << Shown(state.feeds().at(id).name)
+            << ": not connected any more";
+  TakeBackDeltas(connection);
+  connections_.erase(id);
+  state.CloseFeed(id);
+  if (state.feeds().contains(id)) lost_us_[id] = now_us;
+}
+
+void Feeds::EndAll(const absl::Status& status) {
+  for (const auto& [id, connection] : connections_) {
+    connection.session->End(status);
+  }
+}
+
+void Feeds::Tend(int64_t now_us) {
+  now_us_ = now_us;
+  if (now_us - tended_us_ < kTendUs) return;
+  tended_us_ = now_us;
+  std::vector<std::shared_ptr<FeedSession>> idle;
+  for (const auto& [id, connection] : connections_) {
+    const bool is_live = scheduler_.state().feeds().at(id).is_live;
+    if (!is_live && now_us - connection.heard_us > options_.grace_us) {
+      idle.push_back(connection.session);
+    }
+  }
+  for (const std::shared_ptr<FeedSession>& session : idle) {
+    session->End(absl::DeadlineExceededError(
+        "the snapshot stands still: end_snapshot has not come"));
+    Close(*session, now_us);
+  }
+  for (const auto& [id, feed] : scheduler_.state().feeds()) {
+    if (!connections_.contains(id)) lost_us_.try_emplace(id, now_us);
+  }
+  std::array<int64_t, 4> counts = {};
+  for (const FeedStatus& feed : List()) {
+    ++counts[static_cast<size_t>(feed.state)];
+  }
+  constexpr std::array<std::string_view, 4> kNames = {"snapshot", "live",
+                                                      "lost", "away"};
+  for (size_t i = 0; i < counts.size(); ++i) {
+    metrics_.feeds.With(kNames[i]).Set(static_cast<double>(counts[i]));
+  }
+}
+
+void Feeds::Tell() {
+  const ClusterState& state = scheduler_.state();
+  for (auto& [id, connection] : connections_) {
+    if (!connection.session->IsReady()) continue;
+    const auto& sequences = state.SequencesOf(id);
+    if (state.feeds().at(id).is_live) {
+      size_t bytes = BytesOf(connection.news);
+      for (auto it = sequences.upper_bound(connection.told);
+           it != sequences.end() && bytes < kReplyBytesMax &&
+           connection.unconfirmed.size() < kFeedDeltasUnconfirmedMax;
+           ++it) {
+        const Delta& delta = state.outbox().at(*it);
+        const Task& task = *state.FindTask(delta.task);
+        const Machine& machine = *state.FindMachine(delta.machine);
+        FeedNews::Entry entry = {.sequence = *it,
+                                 .task = task.feed_task_id,
+                                 .type = delta.type,
+                                 .machine = machine.uuid,
+                                 .resource = machine.ResourceUuid(task.pu)};
+        bytes += kEntryBytes + entry.task.size() + entry.machine.size() +
+                 entry.resource.size();
+        connection.news.deltas.push_back(std::move(entry));
+        scheduler_.mutable_state().BeginDelivery(*it);
+        connection.unconfirmed.push_back(*it);
+        connection.told = *it;
+        metrics_.delta_deliveries.Increment();
+        if (*it <= connection.told_max) metrics_.redelivered_deltas.Increment();
+      }
+      connection.told_max = std::max(connection.told_max, connection.told);
+    }
+    if (connection.news.IsSilent() && connection.news.batches == 0) continue;
+    connection.session->Tell(std::exchange(connection.news, FeedNews()));
+  }
+}
+
+std::optional<int64_t> Feeds::RoundDueUs() const {
+  const ClusterState& state = scheduler_.state();
+  const bool may_evict =
+      scheduler_.evicts_on_no_execute() && !connections_.empty();
+  if (state.feed_pending_count() == 0 && !may_evict) return std::nullopt;
+  const bool has_changed = state.version() != seen_version_;
+  return round_start_us_ +
+         (has_changed ? options_.round_interval_us : kRetryUs);
+}
+
+std::vector<FeedStatus> Feeds::List() const {
+  std::vector<FeedStatus> list;
+  const ClusterState& state = scheduler_.state();
+  for (const auto& [id, feed] : state.feeds()) {
+    FeedStatus status;
+    status.name = feed.name;
+    status.tasks = static_cast<int64_t>(feed.tasks.size());
+    status.untold_deltas = static_cast<int64_t>(state.SequencesOf(id).size());
+    if (const auto it = connections_.find(id); it != connections_.end()) {
+      status.state = feed.is_live ? FeedStatus::State::kLive
+                                  : FeedStatus::State::kSnapshot;
+      status.since_us = it->second.since_us;
+      for (const uint64_t sequence : it->second.unconfirmed) {
+        if (state.SequencesOf(id).contains(sequence)) {
+          ++status.unconfirmed_deltas;
+        }
+      }
+      status.untold_deltas -= status.unconfirmed_deltas;
+    } else {
+      const auto lost = lost_us_.find(id);
+      status.since_us = lost == lost_us_.end() ? 0 : lost->second;
+      status.state = now_us_ - status.since_us > options_.grace_us
+                         ? FeedStatus::State::kAway
+                         : FeedStatus::State::kLost;
+    }
+    list.push_back(std::move(status));
+  }
+  return list;
+}
+
+Feeds::Connection* Feeds::Find(const FeedSession& session, FeedId* feed) {
+  for (auto& [id, connection] : connections_) {
+    if (connection.session.get() != &session) continue;
+    *feed = id;
+    return &connection;
+  }
+  return nullptr;
+}
+
+void Feeds::ConfirmDeltas(Connection* connection, uint64_t up_to) {
+  std::deque<uint64_t>& unconfirmed = connection->unconfirmed;
+  while (!unconfirmed.empty() && unconfirmed.front() <= up_to) {
+    scheduler_.mutable_state().EndDelivery(unconfirmed.front(),
+                                           /*is_delivered=*/true);
+    unconfirmed.pop_front();
+  }
+}
+
+void Feeds::TakeBackDeltas(Connection* connection) {
+  for (const uint64_t sequence : connection->unconfirmed) {
+    scheduler_.mutable_state().EndDelivery(sequence, /*is_delivered=*/false);
+  }
+  connection->unconfirmed.clear();
+  connection->told = 0;
+}
+
+}  // namespace sluice

@@ -1,0 +1,116 @@
+// The feeds: who is connected, what was told to whom, and when a round is due
+// that no Schedule call asks for.
+//
+// A feed has one connection at a time; the newer one wins, since a client that
+// begins anew may come before its former connection is known to be dead.  What
+// a connection was told and has not confirmed when it ends is told again to the
+// next one, once that has stated everything.
+//
+// Threads: none; confined to the core thread.
+// Time: arguments, of the monotonic clock.
+
+#ifndef SLUICE_LOOP_FEEDS_H_
+#define SLUICE_LOOP_FEEDS_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/status/status.h"
+#include "core/scheduler.h"
+#include "loop/feed_session.h"
+#include "observe/metrics.h"
+#include "observe/rate_limited_log.h"
+
+namespace sluice {
+
+// How a feed is, for people.
+struct FeedStatus {
+  enum class State {
+    kSnapshot,  // Connected, and states what there is.
+    kLive,
+    kLost,  // Not connected,
+    kAway,  // for longer than the grace.
+  };
+  std::string name;
+  State state = State::kSnapshot;
+  int64_t since_us = 0;
+  int64_t tasks = 0;
+  int64_t untold_deltas = 0;       // Not told yet, or again.
+  int64_t unconfirmed_deltas = 0;  // Told.
+};
+
+class Feeds {
+ public:
+  struct Options {
+    // Rounds begin at least so long one after the other.
+    int64_t round_interval_us = 10000;
+    // How long a client may be gone, or stand still in its snapshot.
+    int64_t grace_us = 30000000;
+  };
+
+  // Both must outlive it.
+  Feeds(Scheduler& scheduler, Metrics& metrics, Options options);
+
+  // Applies what a client sent, and opens its feed with the first batch.
+  void Take(std::shared_ptr<FeedSession> session, FeedBatch batch,
+            int64_t now_ms, int64_t now_us);
+  // The session has ended, whoever ended it.
+  void Close(const FeedSession& session, int64_t now_us);
+  void EndAll(const absl::Status& status);
+  // Once a second at most: ends sessions that stand still, and counts the
+  // feeds.
+  void Tend(int64_t now_us);
+  // Tells everybody what is new.  REQUIRES: it is on disk.
+  void Tell();
+
+  // When a round is due; nothing: none is.
+  std::optional<int64_t> RoundDueUs() const;
+  void NoteRoundStart(int64_t now_us) { round_start_us_ = now_us; }
+  void NoteRoundEnd() { seen_version_ = scheduler_.state().version(); }
+
+  std::vector<FeedStatus> List() const;
+
+ private:
+  struct Connection {
+    std::shared_ptr<FeedSession> session;
+    FeedNews news = {};
+    // Deltas told and not confirmed, ascending, and the newest ever told.
+    std::deque<uint64_t> unconfirmed = {};
+    uint64_t told = 0;
+    uint64_t told_max = 0;
+    int64_t heard_us = 0;
+    int64_t since_us = 0;  // Since when it is in the state that it is in.
+  };
+
+  // Null where the session is ended instead.
+  Connection* Open(std::shared_ptr<FeedSession> session,
+                   const std::string& name, int64_t now_us, FeedId* feed);
+  Connection* Find(const FeedSession& session, FeedId* feed);
+  void Apply(const FeedBatch& batch, FeedId feed, int64_t now_ms,
+             Connection* connection);
+  void NoteFailedBind(const BindFailed& event);
+  void ConfirmDeltas(Connection* connection, uint64_t up_to);
+  // What was told and not confirmed is to be told again.
+  void TakeBackDeltas(Connection* connection);
+
+  Scheduler& scheduler_;
+  Metrics& metrics_;
+  const Options options_;
+  absl::btree_map<FeedId, Connection> connections_;
+  // Since when feeds without a connection have none.
+  absl::btree_map<FeedId, int64_t> lost_us_;
+  int64_t now_us_ = 0;
+  int64_t tended_us_ = 0;
+  int64_t round_start_us_ = 0;
+  uint64_t seen_version_ = 0;  // As of the end of the last round.
+  RateLimiter bind_log_{1};
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_LOOP_FEEDS_H_

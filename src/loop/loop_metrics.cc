@@ -1,0 +1,140 @@
+#include "loop/loop_metrics.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "base/strings.h"
+#include "loop/census.h"
+
+namespace sluice {
+namespace {
+
+constexpr int64_t kGaugesUs = 1000000;
+
+// By the index of the command in its variant; the values of the label "kind".
+constexpr std::array<std::string_view, std::variant_size_v<Command>>
+    kCommandNames = {
+        "submit_task",        "update_task",        "complete_task",
+        "fail_task",          "remove_task",        "add_machine",
+        "update_machine",     "remove_machine",     "add_foreign_pod",
+        "remove_foreign_pod", "report_task_usage",  "report_machine_usage",
+        "mute_task",          "begin_announcement", "end_announcement",
+        "forget_stale"};
+
+double Seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
+
+}  // namespace
+
+LoopMetrics::LoopMetrics(const Scheduler& scheduler, Metrics& metrics)
+    : scheduler_(scheduler), metrics_(metrics), gauges_us_(-kGaugesUs) {
+  for (size_t i = 0; i < event_counters_.size(); ++i) {
+    event_counters_[i] = &metrics_.events.With(kCommandNames[i]);
+  }
+}
+
+void LoopMetrics::CountReply(const ScheduleReply& reply) {
+  for (const ScheduleReply::Entry& entry : reply.deltas) {
+    metrics_.delta_deliveries.Increment();
+    // A reply takes the oldest deltas, so all up to the newest one that was
+    // ever taken have been in a reply before.
+    if (entry.sequence < newest_sequence_taken_) {
+      metrics_.redelivered_deltas.Increment();
+    }
+  }
+  if (!reply.deltas.empty()) {
+    newest_sequence_taken_ =
+        std::max(newest_sequence_taken_, reply.deltas.back().sequence + 1);
+  }
+}
+
+void LoopMetrics::CountRound(const RoundStats& round, int64_t now_us) {
+  metrics_.longest_step.Observe(Seconds(round.longest_step_us));
+  metrics_.rounds.Increment();
+  metrics_.passes.Increment(round.passes);
+  metrics_.evictions.Increment(static_cast<double>(round.evicted));
+  metrics_.replacements.Increment(static_cast<double>(round.replaced));
+  metrics_.placements.Increment(static_cast<double>(round.placed));
+  metrics_.refused_placements.Increment(static_cast<double>(round.refused));
+  metrics_.pass_conflicts.Increment(static_cast<double>(round.conflicts));
+  metrics_.gang_searches.Increment(static_cast<double>(round.searches));
+  metrics_.round_seconds.Observe(Seconds(round.total_us));
+  if (round.is_bound_known) {
+    metrics_.round_gap.Set(round.GapRatio());
+  } else {
+    metrics_.unbounded_rounds.Increment();
+  }
+  CountVerdicts();
+  if (round.passes == 0 && round.evicted == 0 && round.replaced == 0) {
+    return;
+  }
+  if (const auto suppressed = round_log_.Admit(now_us)) {
+    LOG(INFO) << "round=" << round.number << " passes=" << round.passes
+              << " placed=" << round.placed << " pending=" << round.pending
+              << " refused=" << round.refused << " evicted=" << round.evicted
+              << " replaced=" << round.replaced << " gap="
+              << (round.is_bound_known
+                      ? StrCat(std::llround(round.GapRatio() * 1000), "/1000")
+                      : "unknown")
+              << " build_us=" << round.build_us
+              << " solve_us=" << round.solve_us
+              << " commit_us=" << round.commit_us
+              << " total_us=" << round.total_us
+              << " rounds_not_logged=" << *suppressed;
+  }
+}
+
+void LoopMetrics::CountVerdicts() {
+  const EligibilityCounters counters = scheduler_.eligibility().counters();
+  const auto add = [](Metrics::Counter& counter, int64_t count) {
+    counter.Increment(static_cast<double>(count));
+  };
+  add(metrics_.verdict_hits, counters.hits - verdicts_counted_.hits);
+  add(metrics_.verdict_evaluations,
+      counters.evaluations - verdicts_counted_.evaluations);
+  add(metrics_.verdict_invalidations,
+      counters.invalidations - verdicts_counted_.invalidations);
+  verdicts_counted_ = counters;
+}
+
+void LoopMetrics::RefreshGauges(size_t mailbox_depth, int64_t now_us) {
+  const ClusterState& state = scheduler_.state();
+  metrics_.mailbox_depth.Set(static_cast<double>(mailbox_depth));
+  metrics_.undelivered_deltas.Set(static_cast<double>(state.outbox().size()));
+  metrics_.state_version.Set(static_cast<double>(state.version()));
+  metrics_.reused_uids.Increment(
+      static_cast<double>(state.reused_uid_count() - reused_uids_counted_));
+  reused_uids_counted_ = state.reused_uid_count();
+  // The rest takes a walk over everything: once a second at most.
+  if (now_us - gauges_us_ < kGaugesUs || state.version() == gauges_version_) {
+    return;
+  }
+  gauges_us_ = now_us;
+  gauges_version_ = state.version();
+  const Census census = TakeCensus(state);
+  const auto set = [](Metrics::Gauge& gauge, int64_t value) {
+    gauge.Set(static_cast<double>(value));
+  };
+  set(metrics_.machines, census.usable_machines + census.stale_machines +
+                             census.quarantined_machines);
+  set(metrics_.quarantined_machines, census.quarantined_machines);
+  set(metrics_.quarantined_tasks, census.quarantined_tasks);
+  set(metrics_.tasks.With("pending"), census.pending_tasks);
+  set(metrics_.tasks.With("running"), census.running_tasks);
+  set(metrics_.tasks.With("completed"), census.completed_tasks);
+  set(metrics_.tasks.With("failed"), census.failed_tasks);
+  set(metrics_.tasks.With("quarantined"), census.quarantined_tasks);
+  set(metrics_.tasks.With("muted"), census.muted_tasks);
+  set(metrics_.stale_tasks, census.stale_tasks);
+  set(metrics_.stale_machines, census.stale_machines);
+  set(metrics_.pending_tasks.With("gang"), census.gang_tasks);
+  set(metrics_.pending_tasks.With("no_room"),
+      census.pending_tasks - census.gang_tasks - census.held_tasks);
+  set(metrics_.pending_tasks.With("feed"), census.held_tasks);
+  set(metrics_.pending_tasks.With("muted"), census.muted_tasks);
+  set(metrics_.pending_tasks.With("quarantined"), census.quarantined_tasks);
+}
+
+}  // namespace sluice

@@ -1,0 +1,50 @@
+// What the core loop counts and shows of itself and of the cluster.
+//
+// Threads: none; confined to the core thread.
+
+#ifndef SLUICE_LOOP_LOOP_METRICS_H_
+#define SLUICE_LOOP_LOOP_METRICS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+
+#include "core/scheduler.h"
+#include "observe/metrics.h"
+#include "observe/rate_limited_log.h"
+#include "state/command.h"
+
+namespace sluice {
+
+class LoopMetrics {
+ public:
+  // Both must outlive it.
+  LoopMetrics(const Scheduler& scheduler, Metrics& metrics);
+
+  void CountCommand(const Command& command) {
+    event_counters_[command.index()]->Increment();
+  }
+  void CountReply(const ScheduleReply& reply);
+  // A round that ended at `now_us`.
+  void CountRound(const RoundStats& round, int64_t now_us);
+  // What costs a walk over everything is done once a second at most.
+  void RefreshGauges(size_t mailbox_depth, int64_t now_us);
+
+ private:
+  void CountVerdicts();
+
+  const Scheduler& scheduler_;
+  Metrics& metrics_;
+  std::array<Metrics::Counter*, std::variant_size_v<Command>> event_counters_;
+  int64_t reused_uids_counted_ = 0;
+  EligibilityCounters verdicts_counted_;
+  uint64_t newest_sequence_taken_ = 0;  // Of deltas, plus one.
+  int64_t gauges_us_;                   // When they were refreshed,
+  uint64_t gauges_version_ = 0;         // and as of which version.
+  RateLimiter round_log_{1};
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_LOOP_LOOP_METRICS_H_

@@ -1,0 +1,185 @@
+#include "rpc/feed_protocol.h"
+
+#include <string_view>
+#include <utility>
+
+#include "base/limits.h"
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "rpc/checks.h"
+#include "rpc/convert.h"
+
+namespace sluice {
+namespace {
+
+using Code = FeedProblem::Code;
+
+void AddProblem(const v1::FeedEvent& event, Code code, std::string message,
+                FeedBatch* batch) {
+  batch->problems.push_back({event.sequence(), code, std::move(message)});
+}
+
+// What the description of a task or machine has wrong, if anything; it is known
+// all the same.
+void AddFaults(const v1::FeedEvent& event, std::string_view subject,
+               const std::string& quarantine_reason, const Faults& faults,
+               FeedBatch* batch) {
+  if (!quarantine_reason.empty()) {
+    AddProblem(event, Code::kMalformed,
+               StrCat(subject, ": ", quarantine_reason, ": it is quarantined"),
+               batch);
+  } else if (!faults.empty()) {
+    AddProblem(event, Code::kMalformed, StrCat(subject, ": ", faults.Text()),
+               batch);
+  }
+}
+
+// What is wrong with the id of a task; empty: nothing.
+std::string FaultOfId(std::string_view id) {
+  if (id.empty()) return "the task has no id";
+  if (id.size() <= kIdBytesMax) return "";
+  return StrCat("task ", Quoted(id), ": its id has ", id.size(),
+                " bytes, at most ", kIdBytesMax, " are allowed");
+}
+
+}  // namespace
+
+absl::StatusOr<FeedBatch> FeedProtocol::Take(const v1::FeedRequest& request) {
+  FeedBatch batch;
+  RETURN_IF_ERROR(TakeName(request.feed(), &batch));
+  if (request.events_size() > kFeedEventsMax) {
+    return Invalid(StrCat("events: ", request.events_size(),
+                          " in one message, at most ", kFeedEventsMax,
+                          " are allowed"));
+  }
+  batch.deltas_received = request.deltas_received();
+  batch.events.reserve(static_cast<size_t>(request.events_size()));
+  for (const v1::FeedEvent& event : request.events()) {
+    RETURN_IF_ERROR(TakeEvent(event, &batch));
+  }
+  if (request.events_size() > 0) batch.up_to = last_sequence_;
+  return batch;
+}
+
+absl::Status FeedProtocol::TakeName(const std::string& name, FeedBatch* batch) {
+  if (feed_.empty()) {
+    if (name.empty()) return Invalid("feed: the first message must name it");
+    RETURN_IF_ERROR(CheckSize("feed", name, kFeedNameBytesMax));
+    feed_ = name;
+    batch->feed = name;
+  } else if (!name.empty() && name != feed_) {
+    return Invalid(StrCat("feed: ", Quoted(name), ", and this call is of ",
+                          Quoted(feed_)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FeedProtocol::TakeEvent(const v1::FeedEvent& event,
+                                     FeedBatch* batch) {
+  if (event.sequence() == 0) return Invalid("event without a sequence");
+  if (event.sequence() <= last_sequence_) return absl::OkStatus();
+  if (event.sequence() != last_sequence_ + 1) {
+    return Invalid(StrCat("event ", event.sequence(), " follows event ",
+                          last_sequence_, ": what is between is missing"));
+  }
+  last_sequence_ = event.sequence();
+  const bool begins = event.has_begin_snapshot();
+  const bool ends = event.has_end_snapshot();
+  if (!begins && !has_snapshot_) {
+    return Invalid(
+        StrCat("event ", event.sequence(), ": begin_snapshot must come first"));
+  }
+  if ((begins && is_in_snapshot_) || (ends && !is_in_snapshot_)) {
+    return Invalid(StrCat("event ", event.sequence(), ": ",
+                          begins ? "begin_snapshot within a snapshot"
+                                 : "end_snapshot outside a snapshot"));
+  }
+  if (begins) has_snapshot_ = is_in_snapshot_ = true;
+  if (ends) is_in_snapshot_ = false;
+  std::optional<FeedEvent> converted = Convert(event, batch);
+  if (converted.has_value()) {
+    batch->events.push_back({event.sequence(), *std::move(converted)});
+  }
+  return absl::OkStatus();
+}
+
+std::optional<FeedEvent> FeedProtocol::Convert(const v1::FeedEvent& event,
+                                               FeedBatch* batch) const {
+  const auto about_task = [&](std::string_view id, FeedEvent result) {
+    std::string fault = FaultOfId(id);
+    if (fault.empty()) return std::optional(std::move(result));
+    AddProblem(event, Code::kInvalid, std::move(fault), batch);
+    return std::optional<FeedEvent>();
+  };
+  switch (event.event_case()) {
+    case v1::FeedEvent::kBeginSnapshot:
+      return SnapshotBegan();
+    case v1::FeedEvent::kEndSnapshot:
+      return SnapshotEnded();
+    case v1::FeedEvent::kMachine:
+      return ConvertMachine(event, batch);
+    case v1::FeedEvent::kMachineGone:
+      return MachineGone{KeptId(event.machine_gone().machine())};
+    case v1::FeedEvent::kTask:
+      return ConvertTask(event, batch);
+    case v1::FeedEvent::kTaskEnded:
+      return about_task(
+          event.task_ended().id(),
+          TaskEnded{event.task_ended().id(), event.task_ended().failed()});
+    case v1::FeedEvent::kTaskGone:
+      return about_task(event.task_gone().id(),
+                        TaskGone{event.task_gone().id()});
+    case v1::FeedEvent::kBindFailed: {
+      const v1::BindFailed& failed = event.bind_failed();
+      return about_task(
+          failed.id(),
+          BindFailed{failed.id(), KeptId(failed.machine()), failed.reason()});
+    }
+    case v1::FeedEvent::EVENT_NOT_SET:
+      break;
+  }
+  AddProblem(event, Code::kInvalid, "the event is of no kind that is known",
+             batch);
+  return std::nullopt;
+}
+
+std::optional<FeedEvent> FeedProtocol::ConvertTask(const v1::FeedEvent& event,
+                                                   FeedBatch* batch) const {
+  const v1::TaskStated& task = event.task();
+  std::string fault = FaultOfId(task.id());
+  if (fault.empty() && task.is_foreign() && task.runs_on().empty()) {
+    fault = StrCat("task ", Quoted(task.id()),
+                   " is placed by others, and runs nowhere");
+  }
+  if (!fault.empty()) {
+    AddProblem(event, Code::kInvalid, std::move(fault), batch);
+    return std::nullopt;
+  }
+  Faults faults;
+  SubmitTask stated = ToStatedTask(task.description(), &faults);
+  AddFaults(event, StrCat("task ", Quoted(task.id())),
+            stated.spec.quarantine_reason, faults, batch);
+  return TaskStated{.id = task.id(),
+                    .job_uuid = std::move(stated.job_uuid),
+                    .job_name = std::move(stated.job_name),
+                    .gang = stated.gang,
+                    .spec = std::move(stated.spec),
+                    .machine_uuid = KeptId(task.runs_on()),
+                    .is_foreign = task.is_foreign()};
+}
+
+std::optional<FeedEvent> FeedProtocol::ConvertMachine(
+    const v1::FeedEvent& event, FeedBatch* batch) const {
+  if (event.machine().resource_desc().uuid().empty()) {
+    AddProblem(event, Code::kInvalid, "the machine has no uuid", batch);
+    return std::nullopt;
+  }
+  Faults faults;
+  MachineSpec spec =
+      ToAddMachine(event.machine(), default_max_pods_, &faults).spec;
+  AddFaults(event, StrCat("machine ", Quoted(spec.uuid)),
+            spec.quarantine_reason, faults, batch);
+  return MachineStated{std::move(spec)};
+}
+
+}  // namespace sluice

@@ -1,0 +1,55 @@
+// The protocol of a feed's client: what may come when, and what it means.
+//
+//   opened --feed, begin_snapshot--> snapshot --end_snapshot--> live
+//                                       ^                        |
+//                                       +----begin_snapshot------+
+//
+// Events are numbered from 1.  One that comes again is skipped; a gap, an event
+// before the first snapshot, and an end without a beginning are errors that end
+// the call.  An event that makes no sense is a problem of that event only.
+//
+// Threads: confined to one at a time.
+
+#ifndef SLUICE_RPC_FEED_PROTOCOL_H_
+#define SLUICE_RPC_FEED_PROTOCOL_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "loop/feed_session.h"
+#include "sluice/v1/feed.pb.h"
+
+namespace sluice {
+
+class FeedProtocol {
+ public:
+  explicit FeedProtocol(int64_t default_max_pods)
+      : default_max_pods_(default_max_pods) {}
+
+  // Takes the next message.  After an error it is of no use.
+  // Errors: kInvalidArgument, with what is wrong for people.
+  absl::StatusOr<FeedBatch> Take(const v1::FeedRequest& request);
+
+ private:
+  absl::Status TakeName(const std::string& name, FeedBatch* batch);
+  absl::Status TakeEvent(const v1::FeedEvent& event, FeedBatch* batch);
+  // Nothing, where a problem says why.
+  std::optional<FeedEvent> Convert(const v1::FeedEvent& event,
+                                   FeedBatch* batch) const;
+  std::optional<FeedEvent> ConvertTask(const v1::FeedEvent& event,
+                                       FeedBatch* batch) const;
+  std::optional<FeedEvent> ConvertMachine(const v1::FeedEvent& event,
+                                          FeedBatch* batch) const;
+
+  const int64_t default_max_pods_;
+  std::string feed_;
+  uint64_t last_sequence_ = 0;
+  bool has_snapshot_ = false;    // One has begun,
+  bool is_in_snapshot_ = false;  // and has not ended.
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_RPC_FEED_PROTOCOL_H_

@@ -1,0 +1,39 @@
+// sluice.v1.Feed: the stream of a client that watches a cluster
+// (sluice/v1/feed.proto, docs/api.md).
+//
+// One message is read while the one before is applied, and no more: a client
+// that sends faster than the daemon applies is slowed down by HTTP/2.  What a
+// client does not read piles up as one message of bounded size.
+//
+// Threads: any.
+
+#ifndef SLUICE_RPC_FEED_SERVICE_H_
+#define SLUICE_RPC_FEED_SERVICE_H_
+
+#include <cstdint>
+
+#include "loop/core_loop.h"
+#include "sluice/v1/feed.grpc.pb.h"
+
+namespace sluice {
+
+using RawFeedService =
+    v1::Feed::WithRawCallbackMethod_Connect<v1::Feed::Service>;
+
+class FeedService final : public RawFeedService {
+ public:
+  // `loop` must outlive the service, and run while calls come in.
+  FeedService(CoreLoop& loop, int64_t default_max_pods)
+      : loop_(loop), default_max_pods_(default_max_pods) {}
+
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Connect(
+      grpc::CallbackServerContext* context) override;
+
+ private:
+  CoreLoop& loop_;
+  const int64_t default_max_pods_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_RPC_FEED_SERVICE_H_

@@ -1,0 +1,95 @@
+// A feed: a client that states what there is, and takes it back, under a name
+// of its own (sluice.v1.Feed; docs/decisions/0023).
+//
+// What it states is its own: tasks by the ids that it gives them, and machines.
+// What arrives is an event, as a value: the edge (rpc/) has checked and
+// converted what it could.
+//
+// Threads: values.
+
+#ifndef SLUICE_STATE_FEED_H_
+#define SLUICE_STATE_FEED_H_
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "absl/container/flat_hash_map.h"
+#include "sluice/base/ids.h"
+#include "sluice/state/task.h"
+#include "state/command.h"
+
+namespace sluice {
+
+// From here to SnapshotEnded a feed states all there is.
+struct SnapshotBegan {};
+// What it did not state is gone, and what waits of it may be placed.
+struct SnapshotEnded {};
+// A machine that is new, is back, or has changed.
+struct MachineStated {
+  MachineSpec spec;
+};
+// Its tasks stay known, in case it returns.
+struct MachineGone {
+  std::string uuid;
+};
+// A task that is new or has changed.
+struct TaskStated {
+  std::string id;
+  std::string job_uuid;
+  std::string job_name;
+  Gang gang;
+  TaskSpec spec;
+  std::string machine_uuid;  // Where it runs; empty: it waits, or is as it was.
+  // Others place it: it takes room, and waits for nothing.
+  bool is_foreign = false;
+};
+// It ended and frees what it used; it is not run again.
+struct TaskEnded {
+  std::string id;
+  bool is_failure = false;
+};
+struct TaskGone {
+  std::string id;
+};
+// A placement could not be carried out: the task waits again.
+struct BindFailed {
+  std::string id;
+  std::string machine_uuid;  // Where it was to run.
+  std::string reason;        // For people.
+};
+
+using FeedEvent =
+    std::variant<SnapshotBegan, SnapshotEnded, MachineStated, MachineGone,
+                 TaskStated, TaskEnded, TaskGone, BindFailed>;
+
+// What became of an event.  All but kApplied change nothing, or what they say.
+enum class FeedOutcome {
+  kApplied,
+  kUnknownTask,
+  kUnknownMachine,
+  // A task that runs on a machine that nobody has stated: it is quarantined
+  // until it is stated anew.
+  kRunsOnUnknownMachine,
+  // The machine, or a uuid of its tree, was stated by somebody else.
+  kNotYours,
+  // The task does not run there any more, or was never placed there.
+  kNotPlacedThere,
+};
+
+struct Feed {
+  FeedId id;
+  std::string name;
+  // Whether its client is connected and has stated all there is: otherwise what
+  // waits of it is not placed.
+  bool is_live = false;
+  // What it stated carries the number of the snapshot.  Neither is stored:
+  // after a restart every client states everything anew.
+  uint32_t snapshot = 0;
+  bool is_in_snapshot = false;
+  absl::flat_hash_map<std::string, TaskId> tasks = {};  // By its own ids.
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_FEED_H_

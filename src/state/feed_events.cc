@@ -1,0 +1,185 @@
+#include "state/feed_events.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/strings.h"
+
+namespace sluice {
+
+FeedEvents::FeedEvents(FeedId feed, int64_t now_ms, ClusterState* state)
+    : now_ms_(now_ms),
+      state_(*state),
+      feed_(state->feeds_.at(feed)),
+      tasks_(now_ms, state),
+      machines_(now_ms, state) {}
+
+void FeedEvents::SetLive(bool is_live) {
+  if (feed_.is_live == is_live) return;
+  feed_.is_live = is_live;
+  // In the order of the ids: the queue is to be the same in every run.
+  std::vector<TaskId> ids;
+  ids.reserve(feed_.tasks.size());
+  for (const auto& [id, task] : feed_.tasks) ids.push_back(task);
+  std::ranges::sort(ids);
+  for (const TaskId id : ids) {
+    Task* task = state_.MutableTask(id);
+    state_.LeaveQueue(*task);
+    task->is_stale = !is_live;
+    state_.EnterQueue(task);
+  }
+}
+
+FeedOutcome FeedEvents::Apply(const SnapshotBegan& /*event*/) {
+  SetLive(false);
+  ++feed_.snapshot;
+  feed_.is_in_snapshot = true;
+  return FeedOutcome::kApplied;
+}
+
+FeedOutcome FeedEvents::Apply(const SnapshotEnded& /*event*/) {
+  std::vector<TaskId> gone;
+  for (const auto& [id, task] : feed_.tasks) {
+    if (state_.FindTask(task)->announcement != feed_.snapshot) {
+      gone.push_back(task);
+    }
+  }
+  std::ranges::sort(gone);
+  for (const TaskId id : gone) tasks_.Forget(id);
+  std::vector<MachineId> departed;
+  for (const auto& [id, machine] : state_.machines_) {
+    if (machine->feed == feed_.id && machine->is_present &&
+        machine->announcement != feed_.snapshot) {
+      departed.push_back(id);
+    }
+  }
+  for (const MachineId id : departed) machines_.Remove(id);
+  feed_.is_in_snapshot = false;
+  SetLive(true);
+  return FeedOutcome::kApplied;
+}
+
+FeedOutcome FeedEvents::Apply(const MachineStated& event) {
+  const Machine* known = state_.FindMachine(event.spec.uuid);
+  if (known != nullptr && known->is_present && known->feed != feed_.id) {
+    return FeedOutcome::kNotYours;
+  }
+  Machine* machine = machines_.Put(event.spec, feed_.id);
+  if (machine == nullptr) return FeedOutcome::kNotYours;
+  machine->announcement = feed_.snapshot;
+  machine->is_stale = false;
+  return FeedOutcome::kApplied;
+}
+
+FeedOutcome FeedEvents::Apply(const MachineGone& event) {
+  const Machine* known = state_.FindMachine(event.uuid);
+  if (known == nullptr || !known->is_present) {
+    return FeedOutcome::kUnknownMachine;
+  }
+  if (known->feed != feed_.id) return FeedOutcome::kNotYours;
+  machines_.Remove(known->id);
+  return FeedOutcome::kApplied;
+}
+
+FeedOutcome FeedEvents::Apply(const TaskStated& event) {
+  const bool runs = !event.machine_uuid.empty();
+  const Machine* machine =
+      runs ? state_.FindMachine(event.machine_uuid) : nullptr;
+  const bool runs_nowhere = runs && machine == nullptr;
+  Task* task = FindTask(event.id);
+  if (task == nullptr) {
+    task = AddTask(event);
+  } else {
+    task->announcement = feed_.snapshot;
+    // An end is final: a client that states everything states it, too.
+    if (!task->IsLive()) return FeedOutcome::kApplied;
+    state_.LeaveQueue(*task);
+    if (state_.FindJob(task->job)->uuid != event.job_uuid) {
+      tasks_.ChangeJob(task, event.job_uuid, event.job_name, event.gang);
+    }
+  }
+  task->is_foreign = event.is_foreign;
+  if (runs_nowhere) {
+    if (task->state == TaskState::kRunning) state_.Unplace(task);
+    TaskSpec spec = event.spec;
+    spec.quarantine_reason =
+        StrCat("runs on machine '", event.machine_uuid, "', which is unknown");
+    state_.Describe(task, spec);
+    state_.EnterQueue(task);
+    return FeedOutcome::kRunsOnUnknownMachine;
+  }
+  state_.Describe(task, event.spec);
+  if (runs) {
+    PutWhereItRuns(task, state_.MutableMachine(machine->id));
+  } else if (task->state == TaskState::kRunning && feed_.is_in_snapshot) {
+    tasks_.Repeat(task);
+  }
+  state_.EnterQueue(task);
+  return FeedOutcome::kApplied;
+}
+
+Task* FeedEvents::AddTask(const TaskStated& event) {
+  auto owned = std::make_unique<Task>();
+  Task* task = owned.get();
+  task->id = state_.NextOwnTaskId();
+  state_.tasks_.emplace(task->id, std::move(owned));
+  feed_.tasks.emplace(event.id, task->id);
+  task->feed = feed_.id;
+  task->feed_task_id = event.id;
+  task->is_stale = !feed_.is_live;
+  task->announcement = feed_.snapshot;
+  task->submitted_ms = now_ms_;
+  task->sequence = state_.counters_.next_task_sequence++;
+  task->job = state_.JobFor(event.job_uuid, event.job_name, event.gang);
+  return task;
+}
+
+void FeedEvents::PutWhereItRuns(Task* task, Machine* machine) {
+  if (task->state == TaskState::kRunning && task->machine == machine->id) {
+    // Its client knows where it is to run, but perhaps not that it is to stop.
+    if (!task->is_evicted) state_.DeleteDeltas(task->id);
+  } else {
+    if (task->state == TaskState::kRunning) state_.Unplace(task);
+    task->state = TaskState::kRunning;
+    task->placed_ms = now_ms_;
+    state_.Occupy(task, machine,
+                  state_.RoomiestPu(*machine, task->class_key.request));
+  }
+  state_.NoteStarted(task->job);
+}
+
+FeedOutcome FeedEvents::Apply(const TaskEnded& event) {
+  Task* task = FindTask(event.id);
+  if (task == nullptr) return FeedOutcome::kUnknownTask;
+  tasks_.Finish(task,
+                event.is_failure ? TaskState::kFailed : TaskState::kCompleted);
+  return FeedOutcome::kApplied;
+}
+
+FeedOutcome FeedEvents::Apply(const TaskGone& event) {
+  Task* task = FindTask(event.id);
+  if (task == nullptr) return FeedOutcome::kUnknownTask;
+  tasks_.Forget(task->id);
+  return FeedOutcome::kApplied;
+}
+
+FeedOutcome FeedEvents::Apply(const BindFailed& event) {
+  Task* task = FindTask(event.id);
+  if (task == nullptr) return FeedOutcome::kUnknownTask;
+  if (task->state != TaskState::kRunning || task->is_foreign ||
+      state_.FindMachine(task->machine)->uuid != event.machine_uuid) {
+    return FeedOutcome::kNotPlacedThere;
+  }
+  state_.Unplace(task);
+  state_.EnterQueue(task);
+  return FeedOutcome::kApplied;
+}
+
+Task* FeedEvents::FindTask(const std::string& id) {
+  const auto it = feed_.tasks.find(id);
+  return it == feed_.tasks.end() ? nullptr : state_.MutableTask(it->second);
+}
+
+}  // namespace sluice

@@ -1,0 +1,53 @@
+// What feeds state, and how it changes the cluster (state/feed.h).
+//
+// Threads: none; confined to the core thread.
+
+#ifndef SLUICE_STATE_FEED_EVENTS_H_
+#define SLUICE_STATE_FEED_EVENTS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "sluice/state/machine.h"
+#include "sluice/state/task.h"
+#include "state/cluster_state.h"
+#include "state/feed.h"
+#include "state/machine_commands.h"
+#include "state/task_commands.h"
+
+namespace sluice {
+
+class FeedEvents {
+ public:
+  // REQUIRES: the feed was opened.
+  FeedEvents(FeedId feed, int64_t now_ms, ClusterState* state);
+
+  FeedOutcome Apply(const SnapshotBegan& event);
+  FeedOutcome Apply(const SnapshotEnded& event);
+  FeedOutcome Apply(const MachineStated& event);
+  FeedOutcome Apply(const MachineGone& event);
+  FeedOutcome Apply(const TaskStated& event);
+  FeedOutcome Apply(const TaskEnded& event);
+  FeedOutcome Apply(const TaskGone& event);
+  FeedOutcome Apply(const BindFailed& event);
+
+  // Whether what waits of the feed may be placed from now on.
+  void SetLive(bool is_live);
+
+ private:
+  Task* FindTask(const std::string& id);
+  // Says of a new task what it is for good.
+  Task* AddTask(const TaskStated& event);
+  // The task runs there, whatever was decided of it.
+  void PutWhereItRuns(Task* task, Machine* machine);
+
+  const int64_t now_ms_;
+  ClusterState& state_;
+  Feed& feed_;
+  TaskCommands tasks_;
+  MachineCommands machines_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_FEED_EVENTS_H_

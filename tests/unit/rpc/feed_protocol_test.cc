@@ -1,0 +1,106 @@
+#include "rpc/feed_protocol.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <variant>
+
+#include "util/status_matchers.h"
+
+namespace sluice {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class FeedProtocolTest : public testing::Test {
+ protected:
+  v1::FeedEvent* Add() {
+    v1::FeedEvent* event = request_.add_events();
+    event->set_sequence(++sequence_);
+    return event;
+  }
+  absl::StatusOr<FeedBatch> Take() {
+    request_.set_feed("shop");
+    absl::StatusOr<FeedBatch> batch = protocol_.Take(request_);
+    request_.Clear();
+    return batch;
+  }
+
+  FeedProtocol protocol_{/*default_max_pods=*/110};
+  v1::FeedRequest request_;
+  uint64_t sequence_ = 0;
+};
+
+TEST_F(FeedProtocolTest, NamesTheFeedOnce) {
+  EXPECT_EQ(Take()->feed, "shop");
+  EXPECT_EQ(Take()->feed, "");
+}
+
+TEST_F(FeedProtocolTest, ConvertsEveryKindOfEvent) {
+  Add()->mutable_begin_snapshot();
+  Add()->mutable_machine()->mutable_resource_desc()->set_uuid("m");
+  v1::TaskStated* task = Add()->mutable_task();
+  task->set_id("a");
+  task->set_runs_on("m");
+  task->set_is_foreign(true);
+  firmament::TaskDescriptor* description =
+      task->mutable_description()->mutable_task_descriptor();
+  description->set_uid(77);
+  description->set_state(firmament::TaskDescriptor::RUNNING);
+  description->set_job_id("job");
+  Add()->mutable_end_snapshot();
+  Add()->mutable_machine_gone()->set_machine("m");
+  Add()->mutable_task_ended()->set_id("a");
+  Add()->mutable_task_gone()->set_id("a");
+  v1::BindFailed* failed = Add()->mutable_bind_failed();
+  failed->set_id("a");
+  failed->set_machine("m");
+  failed->set_reason("why");
+  const absl::StatusOr<FeedBatch> batch = Take();
+  ASSERT_THAT(batch, IsOk());
+  EXPECT_THAT(batch->problems, IsEmpty());
+  EXPECT_EQ(batch->up_to, 8u);
+  ASSERT_THAT(batch->events, SizeIs(8));
+  for (size_t i = 0; i < 8; ++i) EXPECT_EQ(batch->events[i].sequence, i + 1);
+  const auto& machine = std::get<MachineStated>(batch->events[1].event);
+  EXPECT_EQ(machine.spec.uuid, "m");
+  const auto& stated = std::get<TaskStated>(batch->events[2].event);
+  EXPECT_EQ(stated.id, "a");
+  EXPECT_EQ(stated.job_uuid, "job");
+  EXPECT_EQ(stated.machine_uuid, "m");
+  EXPECT_TRUE(stated.is_foreign);
+  EXPECT_EQ(std::get<BindFailed>(batch->events[7].event).reason, "why");
+}
+
+TEST_F(FeedProtocolTest, CoversEventsThatAreNotPassedOn) {
+  Add()->mutable_begin_snapshot();
+  Add()->mutable_machine();
+  Add()->mutable_task()->set_id(std::string(1025, 'x'));
+  v1::TaskStated* foreign = Add()->mutable_task();
+  foreign->set_id("f");
+  foreign->set_is_foreign(true);
+  Add()->mutable_task_gone();
+  const absl::StatusOr<FeedBatch> batch = Take();
+  ASSERT_THAT(batch, IsOk());
+  EXPECT_THAT(batch->events, SizeIs(1));
+  EXPECT_THAT(batch->problems, SizeIs(4));
+  EXPECT_EQ(batch->up_to, 5u);
+}
+
+TEST_F(FeedProtocolTest, MayStateEverythingAnew) {
+  Add()->mutable_begin_snapshot();
+  Add()->mutable_end_snapshot();
+  Add()->mutable_begin_snapshot();
+  Add()->mutable_end_snapshot();
+  EXPECT_THAT(Take()->events, SizeIs(4));
+}
+
+TEST_F(FeedProtocolTest, RefusesAnEventWithoutASequence) {
+  request_.add_events()->mutable_begin_snapshot();
+  EXPECT_EQ(Take().status().message(), "event without a sequence");
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,262 @@
+#include "state/feed_events.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "unit/state/state_fixture.h"
+
+namespace sluice {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TaskStated Stated(const std::string& id, const TaskOptions& options,
+                  const std::string& runs_on = "") {
+  return {.id = id,
+          .job_uuid = options.job,
+          .job_name = options.job,
+          .gang = {},
+          .spec = TaskSpecOf(0, options),
+          .machine_uuid = runs_on};
+}
+
+class FeedEventsTest : public StateTest {
+ protected:
+  void SetUp() override { feed_ = state_.OpenFeed("shop"); }
+
+  FeedOutcome Feed(const FeedEvent& event) {
+    return state_.Apply(feed_, event, 0);
+  }
+  // States a machine of 1000m and three tasks of 100m that wait.
+  void StateAll() {
+    Feed(SnapshotBegan());
+    StateMachine("m");
+    for (const char* id : {"a", "b", "c"}) Feed(Stated(id, {.cpu = 100}));
+    Feed(SnapshotEnded());
+  }
+  FeedOutcome StateMachine(const std::string& uuid) {
+    return Feed(MachineStated{MachineSpecOf(uuid, {.cpu = 1000})});
+  }
+  const Task& TaskOfFeed(const std::string& id) const {
+    return *state_.FindTask(state_.feeds().at(feed_).tasks.at(id));
+  }
+  bool IsKnown(const std::string& id) const {
+    return state_.feeds().at(feed_).tasks.contains(id);
+  }
+  void PlaceTask(const std::string& id, const std::string& machine) {
+    state_.Place(TaskOfFeed(id).id, MachineOf(machine).id, 0);
+  }
+
+  FeedId feed_;
+};
+
+TEST_F(FeedEventsTest, PlaceNothingBeforeTheSnapshotHasEnded) {
+  Feed(SnapshotBegan());
+  Feed(Stated("a", {.cpu = 100}));
+  EXPECT_EQ(state_.pending_count(), 0);
+  Feed(SnapshotEnded());
+  EXPECT_EQ(state_.pending_count(), 1);
+  EXPECT_EQ(state_.feed_pending_count(), 1);
+}
+
+TEST_F(FeedEventsTest, ForgetWhatTheNextSnapshotDoesNotState) {
+  StateAll();
+  StateMachine("n");
+  PlaceTask("a", "m");
+  PlaceTask("b", "n");
+  DeliverAll();
+  Feed(SnapshotBegan());
+  StateMachine("n");
+  Feed(Stated("b", {.cpu = 100}, "n"));
+  Feed(Stated("c", {.cpu = 100}));
+  EXPECT_TRUE(MachineOf("m").is_present) << "until the snapshot ends";
+  Feed(SnapshotEnded());
+  EXPECT_FALSE(MachineOf("m").is_present);
+  EXPECT_TRUE(MachineOf("n").IsUsable());
+  EXPECT_FALSE(IsKnown("a"));
+  EXPECT_EQ(UsedCpu("m"), 0);
+  EXPECT_EQ(UsedCpu("n"), 100);
+  EXPECT_EQ(state_.pending_count(), 1);
+}
+
+TEST_F(FeedEventsTest, TellAgainOfWhatTheNextSnapshotSaysWaits) {
+  StateAll();
+  PlaceTask("a", "m");
+  PlaceTask("b", "m");
+  DeliverAll();
+  Feed(Stated("a", {.cpu = 100}));
+  EXPECT_THAT(Outbox(), IsEmpty()) << "a change, no question";
+  Feed(SnapshotBegan());
+  StateMachine("m");
+  Feed(Stated("a", {.cpu = 100}));
+  Feed(Stated("b", {.cpu = 100}, "m"));
+  Feed(SnapshotEnded());
+  ASSERT_THAT(Outbox(), SizeIs(1));
+  EXPECT_EQ(Outbox()[0].task, TaskOfFeed("a").id);
+  EXPECT_EQ(Outbox()[0].feed, feed_);
+  EXPECT_TRUE(Outbox()[0].is_repeat);
+  EXPECT_EQ(UsedCpu("m"), 200) << "each counts once";
+}
+
+TEST_F(FeedEventsTest, TakeOverWhatRuns) {
+  StateAll();
+  EXPECT_EQ(Feed(Stated("d", {.cpu = 5000}, "m")), FeedOutcome::kApplied);
+  EXPECT_EQ(TaskOfFeed("d").state, TaskState::kRunning);
+  EXPECT_EQ(UsedCpu("m"), 5000) << "it runs, whether it fits or not";
+  EXPECT_THAT(Outbox(), IsEmpty());
+}
+
+TEST_F(FeedEventsTest, BelieveTheClientWhereATaskRuns) {
+  StateAll();
+  StateMachine("n");
+  PlaceTask("a", "m");
+  Feed(Stated("a", {.cpu = 100}, "n"));
+  EXPECT_EQ(TaskOfFeed("a").machine, MachineOf("n").id);
+  EXPECT_EQ(UsedCpu("m"), 0);
+  EXPECT_THAT(Outbox(), IsEmpty()) << "nothing is to be told of it any more";
+  Feed(Stated("b", {.cpu = 100}, "n"));
+  EXPECT_EQ(UsedCpu("n"), 200);
+  EXPECT_EQ(state_.pending_count(), 1);
+}
+
+TEST_F(FeedEventsTest, SetAsideWhatRunsOnAnUnknownMachine) {
+  StateAll();
+  EXPECT_EQ(Feed(Stated("a", {.cpu = 100}, "x")),
+            FeedOutcome::kRunsOnUnknownMachine);
+  EXPECT_EQ(TaskOfFeed("a").quarantine_reason,
+            "runs on machine 'x', which is unknown");
+  EXPECT_EQ(state_.pending_count(), 2);
+  StateMachine("x");
+  EXPECT_EQ(Feed(Stated("a", {.cpu = 100}, "x")), FeedOutcome::kApplied);
+  EXPECT_EQ(UsedCpu("x"), 100);
+}
+
+TEST_F(FeedEventsTest, LetATaskWaitAgainThatCouldNotBeBound) {
+  StateAll();
+  PlaceTask("a", "m");
+  DeliverAll();
+  EXPECT_EQ(Feed(BindFailed{"a", "n", ""}), FeedOutcome::kNotPlacedThere);
+  EXPECT_EQ(Feed(BindFailed{"a", "m", ""}), FeedOutcome::kApplied);
+  EXPECT_EQ(state_.pending_count(), 3);
+  EXPECT_EQ(UsedCpu("m"), 0);
+  EXPECT_EQ(Feed(BindFailed{"a", "m", ""}), FeedOutcome::kNotPlacedThere);
+  EXPECT_EQ(Feed(BindFailed{"x", "m", ""}), FeedOutcome::kUnknownTask);
+}
+
+TEST_F(FeedEventsTest, EndAndForgetTasks) {
+  StateAll();
+  PlaceTask("a", "m");
+  EXPECT_EQ(Feed(TaskEnded{"a"}), FeedOutcome::kApplied);
+  EXPECT_EQ(UsedCpu("m"), 0);
+  EXPECT_THAT(Outbox(), IsEmpty());
+  Feed(Stated("a", {.cpu = 100}));
+  EXPECT_EQ(TaskOfFeed("a").state, TaskState::kCompleted) << "for good";
+  EXPECT_EQ(Feed(TaskGone{"a"}), FeedOutcome::kApplied);
+  EXPECT_EQ(Feed(TaskGone{"a"}), FeedOutcome::kUnknownTask);
+  EXPECT_EQ(Feed(TaskEnded{"x", true}), FeedOutcome::kUnknownTask);
+}
+
+TEST_F(FeedEventsTest, NeitherPlaceNorDisplaceWhatOthersPlace) {
+  StateAll();
+  TaskStated foreign = Stated("f", {.cpu = 100}, "m");
+  foreign.is_foreign = true;
+  Feed(foreign);
+  EXPECT_FALSE(state_.CanPreempt(TaskOfFeed("f")));
+  EXPECT_EQ(Feed(BindFailed{"f", "m", ""}), FeedOutcome::kNotPlacedThere);
+  EXPECT_EQ(UsedCpu("m"), 100);
+}
+
+TEST_F(FeedEventsTest, KeepFeedsAndTheContractApart) {
+  StateAll();
+  Do(Added("of contract", {.cpu = 1000}));
+  EXPECT_EQ(StateMachine("of contract"), FeedOutcome::kNotYours);
+  EXPECT_EQ(Feed(MachineGone{"of contract"}), FeedOutcome::kNotYours);
+  EXPECT_EQ(Feed(MachineGone{"nobody's"}), FeedOutcome::kUnknownMachine);
+  EXPECT_EQ(Do(Added("m", {.cpu = 1000})), Ack::kAlreadyExists);
+  EXPECT_EQ(Do(Updated("m", MachineOptions{.cpu = 1})), Ack::kNotFound);
+  EXPECT_EQ(Do(Removed("m")), Ack::kNotFound);
+  const uint64_t id = TaskOfFeed("a").id.value;
+  EXPECT_EQ(Do(Removed(id)), Ack::kNotFound);
+  EXPECT_EQ(Do(Completed(id)), Ack::kNotFound);
+  EXPECT_EQ(Do(Updated(id, TaskOptions{})), Ack::kNotFound);
+  const FeedId other = state_.OpenFeed("other");
+  EXPECT_EQ(state_.Apply(other, TaskGone{"a"}, 0), FeedOutcome::kUnknownTask);
+  EXPECT_EQ(state_.Apply(other, MachineGone{"m"}, 0), FeedOutcome::kNotYours);
+}
+
+TEST_F(FeedEventsTest, GiveWayToAClientThatUsesTheIdOfAnOwnTask) {
+  StateAll();
+  PlaceTask("b", "m");
+  EXPECT_EQ(Do(Submitted(TaskOfFeed("b").id.value, {.cpu = 10})), Ack::kOk);
+  ASSERT_THAT(Outbox(), SizeIs(1));
+  EXPECT_EQ(Outbox()[0].task, TaskOfFeed("b").id);
+  const uint64_t id = TaskOfFeed("a").id.value;
+  EXPECT_EQ(Do(Submitted(id, {.cpu = 10})), Ack::kOk);
+  EXPECT_NE(TaskOfFeed("a").id.value, id);
+  EXPECT_EQ(TaskOf(id).class_key.request[kCpu], 10);
+  EXPECT_EQ(state_.pending_count(), 4);
+}
+
+TEST_F(FeedEventsTest, KnowATaskByItsIdAndNotByItsName) {
+  StateAll();
+  Feed(Stated("x", {.cpu = 1, .name = "ns/pod"}));
+  Feed(Stated("y", {.cpu = 2, .name = "ns/pod"}));
+  Do(Submitted(7, {.cpu = 3, .name = "ns/pod"}));
+  EXPECT_EQ(TaskOfFeed("x").class_key.request[kCpu], 1);
+  EXPECT_EQ(TaskOfFeed("y").class_key.request[kCpu], 2);
+  EXPECT_EQ(state_.pending_count(), 6);
+}
+
+TEST_F(FeedEventsTest, HoldWhatWaitsWhileTheClientIsGone) {
+  StateAll();
+  PlaceTask("a", "m");
+  state_.CloseFeed(feed_);
+  EXPECT_EQ(state_.pending_count(), 0);
+  EXPECT_TRUE(MachineOf("m").IsUsable()) << "what it stated stays";
+  EXPECT_THAT(Outbox(), SizeIs(1));
+  EXPECT_EQ(state_.OpenFeed("shop"), feed_);
+  StateAll();
+  EXPECT_EQ(state_.pending_count(), 2);
+  EXPECT_THAT(Outbox(), SizeIs(1)) << "it is yet to be told of the first";
+}
+
+TEST_F(FeedEventsTest, ForgetAFeedThatHasStatedNothing) {
+  const FeedId other = state_.OpenFeed("other");
+  EXPECT_THAT(state_.feeds(), SizeIs(2));
+  state_.CloseFeed(other);
+  EXPECT_THAT(state_.feeds(), SizeIs(1));
+  StateAll();
+  state_.CloseFeed(feed_);
+  EXPECT_THAT(state_.feeds(), SizeIs(1));
+  feed_ = state_.OpenFeed("shop");
+  Feed(SnapshotBegan());
+  Feed(SnapshotEnded());
+  state_.CloseFeed(feed_);
+  EXPECT_THAT(state_.feeds(), IsEmpty());
+}
+
+TEST_F(FeedEventsTest, LeaveAloneWhatAnAnnouncementMakesStale) {
+  StateAll();
+  Do(Added("of contract", {.cpu = 1000}));
+  Do(BeginAnnouncement());
+  EXPECT_TRUE(MachineOf("m").IsUsable());
+  EXPECT_EQ(state_.pending_count(), 3);
+  Do(ForgetStale());
+  EXPECT_TRUE(MachineOf("m").IsUsable());
+  EXPECT_TRUE(IsKnown("a"));
+}
+
+TEST_F(FeedEventsTest, MoveATaskToTheJobThatItNamesNow) {
+  StateAll();
+  Feed(Stated("a", {.cpu = 100, .job = "other"}));
+  EXPECT_EQ(state_.FindJob(TaskOfFeed("a").job)->uuid, "other");
+  EXPECT_EQ(state_.FindJob(TaskOfFeed("b").job)->task_count, 2);
+}
+
+}  // namespace
+}  // namespace sluice
