@@ -69,13 +69,12 @@ bool CoreLoop::Schedule(ScheduleCall* call) {
   return mailbox_.Push(ScheduleItem{call});
 }
 
-bool CoreLoop::TakeFromFeed(std::shared_ptr<FeedSession> session,
-                            FeedBatch batch) {
-  return mailbox_.Push(FeedItem{std::move(session), std::move(batch)});
+bool CoreLoop::TakeFromFeed(FeedSession* session, FeedBatch batch) {
+  return mailbox_.Push(FeedItem{session, std::move(batch)});
 }
 
-void CoreLoop::EndFeed(std::shared_ptr<FeedSession> session) {
-  mailbox_.Push(FeedEndItem{std::move(session)});
+bool CoreLoop::EndFeed(FeedSession* session) {
+  return mailbox_.Push(FeedEndItem{session});
 }
 
 void CoreLoop::WakeUp() { mailbox_.Push(WakeItem{}); }
@@ -319,13 +318,14 @@ void CoreLoop::Handle(FeedItem item) {
     item.session->End(absl::UnavailableError(std::string(kStops)));
     return;
   }
-  feeds_.Take(std::move(item.session), std::move(item.batch), now_ms_,
+  feeds_.Take(item.session, std::move(item.batch), now_ms_,
               clock_.MonotonicUs());
   must_sync_ = true;
 }
 
 void CoreLoop::Handle(FeedEndItem item) {
   feeds_.Close(*item.session, clock_.MonotonicUs());
+  item.session->Release();
 }
 
 void CoreLoop::Handle(ShutdownItem /*item*/) {

@@ -26,7 +26,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <thread>
 #include <variant>
@@ -110,8 +109,9 @@ class CoreLoop {
   // Applies what the client of a feed sent, and tells `session` when that is
   // durable, and from then on what is decided for it.  Returns false if the
   // loop has stopped.
-  bool TakeFromFeed(std::shared_ptr<FeedSession> session, FeedBatch batch);
-  void EndFeed(std::shared_ptr<FeedSession> session);  // It has ended.
+  bool TakeFromFeed(FeedSession* session, FeedBatch batch);
+  // It has ended, and is to be released.  Returns as above.
+  bool EndFeed(FeedSession* session);
   void WakeUp();  // A session is ready again.
 
   // Calls `reader` between two batches.  Returns false, and never calls it, if
@@ -138,11 +138,11 @@ class CoreLoop {
     bool is_delivered;
   };
   struct FeedItem {
-    std::shared_ptr<FeedSession> session;
+    FeedSession* session;
     FeedBatch batch;
   };
   struct FeedEndItem {
-    std::shared_ptr<FeedSession> session;
+    FeedSession* session;
   };
   struct WakeItem {};
   struct ResumeItem {};  // The round goes on after a pause.

@@ -61,6 +61,8 @@ struct FeedNews {
   bool IsSilent() const { return events_durable == 0 && deltas.empty(); }
 };
 
+// It must live until it is released, which it is once CoreLoop::EndFeed() has
+// said that it has ended.
 class FeedSession {
  public:
   virtual ~FeedSession() = default;
@@ -74,6 +76,8 @@ class FeedSession {
   // gone, is dropped.
   virtual void Tell(FeedNews news) = 0;
   virtual void End(const absl::Status& status) = 0;
+  // The loop knows it no more.
+  virtual void Release() = 0;
 };
 
 }  // namespace sluice

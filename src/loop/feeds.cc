@@ -97,22 +97,21 @@ FeedProblem ProblemOf(const FeedBatch::Entry& entry, FeedOutcome outcome) {
 Feeds::Feeds(Scheduler& scheduler, Metrics& metrics, Options options)
     : scheduler_(scheduler), metrics_(metrics), options_(options) {}
 
-void Feeds::Take(std::shared_ptr<FeedSession> session, FeedBatch batch,
-                 int64_t now_ms, int64_t now_us) {
+void Feeds::Take(FeedSession* session, FeedBatch batch, int64_t now_ms,
+                 int64_t now_us) {
   now_us_ = now_us;
   FeedId id;
   Connection* connection = Find(*session, &id);
   if (connection == nullptr) {
-    connection = Open(std::move(session), batch.feed, now_us, &id);
+    connection = Open(session, batch.feed, now_us, &id);
     if (connection == nullptr) return;
   }
   connection->heard_us = now_us;
   if (batch.deltas_received > connection->told_max) {
-    const std::shared_ptr<FeedSession> ended = connection->session;
-    ended->End(absl::InvalidArgumentError(
+    session->End(absl::InvalidArgumentError(
         StrCat("deltas_received: ", batch.deltas_received, ", and none beyond ",
                connection->told_max, " was sent")));
-    Close(*ended, now_us);
+    Close(*session, now_us);
     return;
   }
   ConfirmDeltas(connection, batch.deltas_received);
@@ -154,9 +153,8 @@ void Feeds::NoteFailedBind(const BindFailed& event) {
   }
 }
 
-Feeds::Connection* Feeds::Open(std::shared_ptr<FeedSession> session,
-                               const std::string& name, int64_t now_us,
-                               FeedId* feed) {
+Feeds::Connection* Feeds::Open(FeedSession* session, const std::string& name,
+                               int64_t now_us, FeedId* feed) {
   // A session that was ended may still have sent something.
   if (name.empty()) return nullptr;
   ClusterState& state = scheduler_.mutable_state();
@@ -164,7 +162,7 @@ Feeds::Connection* Feeds::Open(std::shared_ptr<FeedSession> session,
     if (state.feeds().at(id).name != name) continue;
     LOG(WARNING) << "feed " << Shown(name)
                  << ": another client has opened it; the former is let go";
-    const std::shared_ptr<FeedSession> former = connection.session;
+    FeedSession* const former = connection.session;
     former->End(absl::AbortedError(
         StrCat("feed ", Shown(name), ": another client has opened it")));
     Close(*former, now_us);
@@ -181,7 +179,7 @@ Feeds::Connection* Feeds::Open(std::shared_ptr<FeedSession> session,
   lost_us_.erase(*feed);
   LOG(INFO) << "feed " << Shown(name) << ": connected";
   Connection& connection = connections_[*feed];
-  connection.session = std::move(session);
+  connection.session = session;
   connection.since_us = now_us;
   return &connection;
 }
@@ -209,14 +207,14 @@ void Feeds::Tend(int64_t now_us) {
   now_us_ = now_us;
   if (now_us - tended_us_ < kTendUs) return;
   tended_us_ = now_us;
-  std::vector<std::shared_ptr<FeedSession>> idle;
+  std::vector<FeedSession*> idle;
   for (const auto& [id, connection] : connections_) {
     const bool is_live = scheduler_.state().feeds().at(id).is_live;
     if (!is_live && now_us - connection.heard_us > options_.grace_us) {
       idle.push_back(connection.session);
     }
   }
-  for (const std::shared_ptr<FeedSession>& session : idle) {
+  for (FeedSession* session : idle) {
     session->End(absl::DeadlineExceededError(
         "the snapshot stands still: end_snapshot has not come"));
     Close(*session, now_us);
@@ -312,7 +310,7 @@ std::vector<FeedStatus> Feeds::List() const {
 
 Feeds::Connection* Feeds::Find(const FeedSession& session, FeedId* feed) {
   for (auto& [id, connection] : connections_) {
-    if (connection.session.get() != &session) continue;
+    if (connection.session != &session) continue;
     *feed = id;
     return &connection;
   }

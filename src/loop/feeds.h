@@ -14,7 +14,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,8 +56,8 @@ class Feeds {
   Feeds(Scheduler& scheduler, Metrics& metrics, Options options);
 
   // Applies what a client sent, and opens its feed with the first batch.
-  void Take(std::shared_ptr<FeedSession> session, FeedBatch batch,
-            int64_t now_ms, int64_t now_us);
+  void Take(FeedSession* session, FeedBatch batch, int64_t now_ms,
+            int64_t now_us);
   // The session has ended, whoever ended it.
   void Close(const FeedSession& session, int64_t now_us);
   void EndAll(const absl::Status& status);
@@ -77,7 +76,7 @@ class Feeds {
 
  private:
   struct Connection {
-    std::shared_ptr<FeedSession> session;
+    FeedSession* session = nullptr;
     FeedNews news = {};
     // Deltas told and not confirmed, ascending, and the newest ever told.
     std::deque<uint64_t> unconfirmed = {};
@@ -88,8 +87,8 @@ class Feeds {
   };
 
   // Null where the session is ended instead.
-  Connection* Open(std::shared_ptr<FeedSession> session,
-                   const std::string& name, int64_t now_us, FeedId* feed);
+  Connection* Open(FeedSession* session, const std::string& name,
+                   int64_t now_us, FeedId* feed);
   Connection* Find(const FeedSession& session, FeedId* feed);
   void Apply(const FeedBatch& batch, FeedId feed, int64_t now_ms,
              Connection* connection);

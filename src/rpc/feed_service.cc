@@ -39,18 +39,16 @@ grpc::ByteBuffer ToMessage(FeedNews news) {
   return SerializeMessage(*response);
 }
 
-// One call.  gRPC holds it until OnDone(), the loop as long as it likes.
+// One call.  Owns itself from the moment that gRPC has it: until OnDone(), and
+// then until the loop has released it.
 class FeedReactor final
     : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
-      public FeedSession,
-      public std::enable_shared_from_this<FeedReactor> {
+      public FeedSession {
  public:
   FeedReactor(CoreLoop& loop, int64_t default_max_pods)
       : loop_(loop), protocol_(default_max_pods) {}
 
-  // To be called once, when a shared_ptr holds it.
   void Start() {
-    self_ = shared_from_this();
     const MutexLock lock(mutex_);
     Read();
   }
@@ -75,8 +73,7 @@ class FeedReactor final
       }
       ++batches_;
     }
-    const bool is_taken =
-        loop_.TakeFromFeed(shared_from_this(), *std::move(batch));
+    const bool is_taken = loop_.TakeFromFeed(this, *std::move(batch));
     if (!is_taken) End(absl::UnavailableError("the daemon has stopped"));
     const MutexLock lock(mutex_);
     Read();
@@ -95,9 +92,10 @@ class FeedReactor final
   }
 
   void OnDone() override {
-    loop_.EndFeed(shared_from_this());
-    self_.reset();
+    if (!loop_.EndFeed(this)) Release();
   }
+
+  void Release() override { const std::unique_ptr<FeedReactor> self(this); }
 
   bool IsReady() const override {
     const MutexLock lock(mutex_);
@@ -156,7 +154,6 @@ class FeedReactor final
   }
 
   CoreLoop& loop_;
-  std::shared_ptr<FeedReactor> self_;  // As long as gRPC has it.
   // Of the read under way.
   FeedProtocol protocol_;
   grpc::ByteBuffer request_;
@@ -178,9 +175,9 @@ class FeedReactor final
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>*
 FeedService::Connect(grpc::CallbackServerContext* /*context*/) {
-  const auto reactor = std::make_shared<FeedReactor>(loop_, default_max_pods_);
+  auto reactor = std::make_unique<FeedReactor>(loop_, default_max_pods_);
   reactor->Start();
-  return reactor.get();
+  return reactor.release();
 }
 
 }  // namespace sluice

@@ -53,6 +53,7 @@ class Line final : public FeedSession {
     ADD_FAILURE() << status;
     is_over = true;
   }
+  void Release() override {}
 
   std::deque<FeedNews> news;
   bool is_over = false;
@@ -168,6 +169,7 @@ class FeedLife {
     if (machines_.empty()) return;
     const std::string uuid = *Draw(machines_);
     machines_.erase(uuid);
+    removed_.insert(uuid);
     std::vector<std::string> lost;
     for (const auto& [id, task] : tasks_) {
       if (task.machine == uuid) lost.push_back(id);
@@ -215,9 +217,11 @@ class FeedLife {
   // What it says.
 
   void Connect() {
-    line_ = std::make_shared<Line>(rng_.Chance(1, 3));
+    line_ = std::make_unique<Line>(rng_.Chance(1, 3));
     protocol_.emplace(/*default_max_pods=*/110);
     sequence_ = 0;
+    seen_ = 0;
+    removed_.clear();
     next_.Clear();
     StateAll();
   }
@@ -287,7 +291,7 @@ class FeedLife {
     absl::StatusOr<FeedBatch> batch = protocol_->Take(requests_.front());
     requests_.pop_front();
     ASSERT_THAT(batch, IsOk());
-    daemon_->feeds.Take(line_, *std::move(batch), 0, 0);
+    daemon_->feeds.Take(line_.get(), *std::move(batch), 0, 0);
     if (!is_calm_ && rng_.Chance(1, 50))
       return Kill();  // Before anything is on disk.
     Publish();
@@ -306,6 +310,8 @@ class FeedLife {
     line_->news.pop_front();
     for (const FeedNews::Entry& delta : news.deltas) {
       EXPECT_EQ(delta.type, DeltaType::kPlace);
+      if (delta.sequence <= seen_) continue;  // It comes again.
+      seen_ = delta.sequence;
       const auto it = tasks_.find(delta.task);
       if (it == tasks_.end()) continue;  // It is gone, and that is on its way.
       Task& task = it->second;
@@ -315,7 +321,10 @@ class FeedLife {
       if (!task.machine.empty()) continue;
       if (binds && machines_.contains(delta.machine)) {
         task.machine = delta.machine;
-        task.is_told = true;
+        // A decision about a machine that went away and came back meanwhile
+        // may be void already, and another on its way: the client is right to
+        // leave the task where it is.
+        task.is_told = !removed_.contains(delta.machine);
         StateTask(delta.task);
       } else {
         v1::BindFailed* failed = Event()->mutable_bind_failed();
@@ -364,15 +373,17 @@ class FeedLife {
   std::unique_ptr<Daemon> daemon_;
   // The client's cluster.
   std::set<std::string> machines_;
+  std::set<std::string> removed_;  // Since it connected.
   std::map<std::string, Task> tasks_;
   int next_task_ = 0;
   // Its call, if it is connected.
-  std::shared_ptr<Line> line_;
+  std::unique_ptr<Line> line_;
   std::optional<FeedProtocol> protocol_;
   std::deque<v1::FeedRequest> requests_;  // On their way.
   v1::FeedRequest next_;
-  uint64_t sequence_ = 0;
-  bool is_calm_ = false;  // Nothing breaks any more.
+  uint64_t sequence_ = 0;  // Of events,
+  uint64_t seen_ = 0;      // and of deltas.
+  bool is_calm_ = false;   // Nothing breaks any more.
 };
 
 TEST(FeedProperty, EndsWithWhatItsClientStated) {

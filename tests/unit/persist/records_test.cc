@@ -89,12 +89,12 @@ TEST(Records, ArePutWhereTheyExistAndDeletedWhereTheyDoNot) {
   EXPECT_THAT(
       KeyTexts(EncodeChanges(state, state.TakeChanges())),
       ElementsAre("put 0x63", "put 0x6a00000000", "put 0x6d00000000",
-                  "put 0x740000000000000005", "put 0x750000000000000000"));
+                  "put 0x740000000000000005", "put 0x750000000000000001"));
   state.Apply(RemoveTask{{5}}, 0);
   EXPECT_THAT(KeyTexts(EncodeChanges(state, state.TakeChanges())),
               ElementsAre("put 0x63", "delete 0x6a00000000",
                           "delete 0x740000000000000005",
-                          "delete 0x750000000000000000"));
+                          "delete 0x750000000000000001"));
 }
 
 // Machines have large records and many placements.
@@ -106,7 +106,7 @@ TEST(Records, DoNotPutAMachineForWhatRunsOnIt) {
   state.Place({5}, {0}, 0);
   EXPECT_THAT(KeyTexts(EncodeChanges(state, state.TakeChanges())),
               ElementsAre("put 0x63", "put 0x740000000000000005",
-                          "put 0x750000000000000000"));
+                          "put 0x750000000000000001"));
 }
 
 // The sequence of a task is not dealt twice, though its job and so the counter

@@ -89,8 +89,8 @@ void Populate(ClusterState* state) {
   state->Place({10}, {0}, 0);
   state->Place({11}, {1}, 0);
   state->Place({12}, {0}, 0);
-  Deliver(1, state);
   Deliver(2, state);
+  Deliver(3, state);
   state->Apply(CompleteTask{{13}}, 0);
   state->Apply(FailTask{{14}}, 0);
   Submit(15, "15", state);  // Removed once of twice.
@@ -99,7 +99,7 @@ void Populate(ClusterState* state) {
   Submit(16, "another 16", state);
   state->Apply(RemoveTask{{16}}, 0);  // ... and this one is muted.
   state->Preempt({11});
-  Deliver(3, state);
+  Deliver(4, state);
   state->Apply(RemoveMachine{"m1"}, 0);  // With task 11 on it.
   MachineSpec strange;
   strange.uuid = "m2";
@@ -219,7 +219,7 @@ TEST(Recovery, DeliversAgainWhatWasInFlight) {
   AddMachine("m0", 1000, &state);
   Submit(10, "10", &state);
   state.Place({10}, {0}, 0);
-  state.BeginDelivery(0);
+  state.BeginDelivery(1);
   Save(&state, &store);
   const std::unique_ptr<ClusterState> recovered = Recovered(store);
   ASSERT_THAT(recovered->outbox(), SizeIs(1));
@@ -236,11 +236,55 @@ TEST(Recovery, DoesNotDeliverAgainWhatIsKnownToHaveArrived) {
   Submit(10, "10", &state);
   state.Place({10}, {0}, 0);
   Save(&state, &store);
-  Deliver(0, &state);
+  Deliver(1, &state);
   Save(&state, &store);
   const std::unique_ptr<ClusterState> recovered = Recovered(store);
   EXPECT_THAT(recovered->outbox(), SizeIs(0));
   EXPECT_EQ(recovered->FindTask({10})->state, TaskState::kRunning);
+}
+
+TEST(Recovery, KnowsWhatFeedsHaveStatedAndHoldsItUntilTheyAreBack) {
+  MemoryStore store;
+  ClusterState state;
+  const FeedId feed = state.OpenFeed("shop");
+  const auto apply = [&](const FeedEvent& event) {
+    ASSERT_EQ(state.Apply(feed, event, 0), FeedOutcome::kApplied);
+  };
+  apply(SnapshotBegan());
+  apply(MachineStated{MachineSpecOf("m", {.cpu = 1000})});
+  TaskStated task{.id = "a",
+                  .job_uuid = "job",
+                  .job_name = "job",
+                  .gang = {},
+                  .spec = TaskSpecOf(0, {.cpu = 100}),
+                  .machine_uuid = "",
+                  .is_foreign = false};
+  apply(task);
+  task.id = "b";
+  apply(task);
+  task.id = "c";
+  task.machine_uuid = "m";
+  task.is_foreign = true;
+  apply(task);
+  apply(SnapshotEnded());
+  state.Place(state.feeds().at(feed).tasks.at("a"), {0}, 0);
+  Save(&state, &store);
+  const std::unique_ptr<ClusterState> recovered = Recovered(store);
+  EXPECT_EQ(FindContradiction(*recovered), "");
+  const Feed& known = recovered->feeds().at(feed);
+  EXPECT_EQ(known.name, "shop");
+  EXPECT_THAT(known.tasks, SizeIs(3));
+  EXPECT_TRUE(recovered->FindTask(known.tasks.at("c"))->is_foreign);
+  EXPECT_EQ(recovered->FindMachine("m")->feed, feed);
+  EXPECT_EQ(recovered->FindMachine("m")->used[kCpu], 200);
+  EXPECT_EQ(recovered->pending_count(), 0);
+  EXPECT_THAT(recovered->SequencesOf(feed), SizeIs(1));
+  EXPECT_EQ(recovered->OpenFeed("shop"), feed);
+  EXPECT_NE(recovered->OpenFeed("other"), feed);
+  // What was stated before the restart does not count as stated since.
+  recovered->Apply(feed, SnapshotBegan(), 0);
+  recovered->Apply(feed, SnapshotEnded(), 0);
+  EXPECT_THAT(recovered->tasks(), SizeIs(0));
 }
 
 // The task has two deltas in flight: placed, and placed again for a client that
@@ -252,9 +296,9 @@ TEST(Recovery, UndoesWhatCannotBeDeliveredAgainForGood) {
   AddMachine("m1", 1000, &state);
   Submit(10, "10", &state);
   state.Place({10}, {0}, 0);
-  state.BeginDelivery(0);
-  Submit(10, "10", &state);
   state.BeginDelivery(1);
+  Submit(10, "10", &state);
+  state.BeginDelivery(2);
   state.Apply(RemoveMachine{"m0"}, 0);
   Save(&state, &store);
 
@@ -610,7 +654,7 @@ TEST_F(DamagedStore, IsRefusedForJobsDeltasAndCountersThatContradictOthers) {
   ExpectRefused<v1::StoredJob>(
       JobKey({0}), [](auto* job) { job->set_job_id(3); }, "differ in id");
   const auto expect = [&](auto change, const char* error) {
-    ExpectRefused<v1::StoredDelta>(DeltaKey(0), change, error);
+    ExpectRefused<v1::StoredDelta>(DeltaKey(1), change, error);
   };
   expect([](auto* delta) { delta->set_sequence(9); }, "differ in id");
   expect([](auto* delta) { delta->set_task_uid(77); }, "does not run");
@@ -641,7 +685,7 @@ TEST_F(DamagedStore, IsRefusedForJobsDeltasAndCountersThatContradictOthers) {
   lower([](auto* counters) { counters->set_next_task_sequence(0); },
         TaskKey({10}));
   lower([](auto* counters) { counters->set_next_delta_sequence(0); },
-        DeltaKey(0));
+        DeltaKey(1));
 }
 
 }  // namespace

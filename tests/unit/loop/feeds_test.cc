@@ -1,0 +1,216 @@
+#include "loop/feeds.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "util/cluster_builder.h"
+#include "util/status_matchers.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class Session final : public FeedSession {
+ public:
+  bool IsReady() const override { return is_ready; }
+  void Tell(FeedNews one) override { news.push_back(std::move(one)); }
+  void End(const absl::Status& status) override { end = status; }
+  void Release() override {}
+
+  std::vector<std::string> Tasks() const {
+    std::vector<std::string> tasks;
+    for (const FeedNews& one : news) {
+      for (const FeedNews::Entry& delta : one.deltas) {
+        tasks.push_back(delta.task);
+      }
+    }
+    return tasks;
+  }
+
+  bool is_ready = true;
+  std::vector<FeedNews> news;
+  absl::Status end;
+};
+
+class FeedsTest : public testing::Test {
+ protected:
+  static constexpr int64_t kInterval = 10000;
+  static constexpr int64_t kGrace = 5000000;
+
+  static TaskStated TaskNamed(const std::string& id) {
+    return {.id = id,
+            .job_uuid = "job",
+            .job_name = "job",
+            .gang = {},
+            .spec = TaskSpecOf(0, {.cpu = 100, .name = id}),
+            .machine_uuid = ""};
+  }
+  void Take(Session* session, const std::vector<FeedEvent>& events,
+            uint64_t deltas_received = 0) {
+    FeedBatch batch;
+    batch.feed = std::exchange(name_, "");
+    batch.deltas_received = deltas_received;
+    for (const FeedEvent& event : events) {
+      batch.events.push_back({++batch.up_to, event});
+    }
+    feeds_.Take(session, std::move(batch), 0, now_us_);
+  }
+  // A machine, and tasks that wait.
+  void StateAll(Session* session, const std::vector<std::string>& tasks) {
+    std::vector<FeedEvent> events = {
+        SnapshotBegan(), MachineStated{MachineSpecOf("m", {.cpu = 1000})}};
+    for (const std::string& id : tasks) events.push_back(TaskNamed(id));
+    events.push_back(SnapshotEnded());
+    Take(session, events);
+  }
+  void Round() {
+    feeds_.NoteRoundStart(now_us_);
+    scheduler_.Round();
+    feeds_.NoteRoundEnd();
+    feeds_.Tell();
+  }
+  FeedStatus::State StateOfFeed() { return feeds_.List().at(0).state; }
+
+  TestScheduler scheduler_;
+  Metrics metrics_;
+  Feeds feeds_{scheduler_.scheduler(),
+               metrics_,
+               {.round_interval_us = kInterval, .grace_us = kGrace}};
+  int64_t now_us_ = 1000000000;
+  std::string name_ = "shop";  // Of the next batch.
+  Session session_;
+};
+
+TEST_F(FeedsTest, AnswerEachBatchOnceItIsTold) {
+  StateAll(&session_, {"a"});
+  feeds_.Tell();
+  ASSERT_THAT(session_.news, SizeIs(1));
+  EXPECT_EQ(session_.news[0].events_durable, 4u);
+  EXPECT_EQ(session_.news[0].batches, 1);
+  EXPECT_THAT(session_.news[0].deltas, IsEmpty());
+  feeds_.Tell();
+  EXPECT_THAT(session_.news, SizeIs(1)) << "nothing new";
+}
+
+TEST_F(FeedsTest, TellNothingMoreUntilTheSessionIsReady) {
+  session_.is_ready = false;
+  StateAll(&session_, {"a"});
+  Take(&session_, {TaskNamed("b")});
+  Round();
+  EXPECT_THAT(session_.news, IsEmpty());
+  session_.is_ready = true;
+  feeds_.Tell();
+  ASSERT_THAT(session_.news, SizeIs(1));
+  EXPECT_EQ(session_.news[0].batches, 2);
+  EXPECT_THAT(session_.Tasks(), ElementsAre("a", "b"));
+}
+
+TEST_F(FeedsTest, TellDeltasAgainAfterTheNextSnapshotUnlessConfirmed) {
+  StateAll(&session_, {"a", "b"});
+  Round();
+  ASSERT_THAT(session_.Tasks(), ElementsAre("a", "b"));
+  const uint64_t first = session_.news[0].deltas[0].sequence;
+  Take(&session_, {}, first);
+  feeds_.Close(session_, now_us_);
+  Session next;
+  name_ = "shop";
+  TaskStated runs = TaskNamed("a");
+  runs.machine_uuid = "m";
+  Take(&next,
+       {SnapshotBegan(), MachineStated{MachineSpecOf("m", {.cpu = 1000})}, runs,
+        TaskNamed("b")});
+  feeds_.Tell();
+  EXPECT_THAT(next.Tasks(), IsEmpty()) << "not before the end";
+  Take(&next, {SnapshotEnded()});
+  feeds_.Tell();
+  EXPECT_THAT(next.Tasks(), ElementsAre("b"));
+  EXPECT_GT(next.news[1].deltas[0].sequence, first);
+}
+
+TEST_F(FeedsTest, LetTheNewerOfTwoSessionsIn) {
+  StateAll(&session_, {"a"});
+  Session next;
+  name_ = "shop";
+  StateAll(&next, {"a"});
+  EXPECT_THAT(session_.end, StatusIs(absl::StatusCode::kAborted));
+  Take(&session_, {TaskGone{"a"}});
+  Round();
+  EXPECT_THAT(session_.Tasks(), IsEmpty());
+  EXPECT_THAT(next.Tasks(), ElementsAre("a")) << "the former says nothing more";
+  feeds_.Close(session_, now_us_);
+  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kLive);
+}
+
+TEST_F(FeedsTest, EndASessionThatConfirmsWhatItWasNotTold) {
+  StateAll(&session_, {"a"});
+  Round();
+  Take(&session_, {}, session_.news[0].deltas[0].sequence + 1);
+  EXPECT_THAT(session_.end, StatusIs(absl::StatusCode::kInvalidArgument,
+                                     HasSubstr("deltas_received: ")));
+  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kLost);
+}
+
+TEST_F(FeedsTest, EndASessionThatStandsStillInItsSnapshot) {
+  Take(&session_, {SnapshotBegan()});
+  feeds_.Tend(now_us_ += kGrace);
+  EXPECT_THAT(session_.end, IsOk());
+  feeds_.Tend(now_us_ += 2000000);
+  EXPECT_THAT(session_.end, StatusIs(absl::StatusCode::kDeadlineExceeded));
+}
+
+TEST_F(FeedsTest, ShowHowEachFeedIs) {
+  Take(&session_, {SnapshotBegan()});
+  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kSnapshot);
+  Take(&session_, {TaskNamed("a"), SnapshotEnded()});
+  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kLive);
+  feeds_.Tend(now_us_ += kGrace * 2);
+  EXPECT_THAT(session_.end, IsOk()) << "one that is live may be silent";
+  feeds_.Close(session_, now_us_);
+  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kLost);
+  feeds_.Tend(now_us_ += kGrace + 1);
+  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kAway);
+  EXPECT_EQ(feeds_.List()[0].tasks, 1);
+}
+
+TEST_F(FeedsTest, AskForRoundsWhereSomethingWaits) {
+  StateAll(&session_, {});
+  EXPECT_EQ(feeds_.RoundDueUs(), std::nullopt);
+  Take(&session_, {TaskNamed("a")});
+  EXPECT_LE(*feeds_.RoundDueUs(), now_us_) << "at once";
+  Round();
+  EXPECT_EQ(feeds_.RoundDueUs(), std::nullopt);
+  TaskStated large = TaskNamed("large");
+  large.spec = TaskSpecOf(0, {.cpu = 5000});
+  Take(&session_, {large});
+  EXPECT_EQ(feeds_.RoundDueUs(), now_us_ + kInterval);
+  Round();
+  EXPECT_GT(*feeds_.RoundDueUs(), now_us_ + kInterval) << "nothing has changed";
+  Take(&session_, {TaskGone{"a"}});
+  EXPECT_EQ(feeds_.RoundDueUs(), now_us_ + kInterval);
+  feeds_.Close(session_, now_us_);
+  EXPECT_EQ(feeds_.RoundDueUs(), std::nullopt);
+}
+
+TEST_F(FeedsTest, RefuseOneFeedTooMany) {
+  for (size_t i = 0; i < kFeedsMax; ++i) {
+    scheduler_.mutable_state().OpenFeed(StrCat("feed-", i));
+  }
+  Take(&session_, {SnapshotBegan()});
+  EXPECT_THAT(session_.end, StatusIs(absl::StatusCode::kResourceExhausted));
+  Session known;
+  name_ = "feed-3";
+  Take(&known, {SnapshotBegan()});
+  EXPECT_THAT(known.end, IsOk());
+}
+
+}  // namespace
+}  // namespace sluice
