@@ -96,9 +96,9 @@ inline constexpr size_t kFeedsMax = 256;
 inline constexpr size_t kFeedNameBytesMax = 253;
 // Events of one message: some 20 milliseconds of the core thread.
 inline constexpr int kFeedEventsMax = 4096;
-// Messages of one client that are on their way to the core thread: one that is
-// applied while the next one is parsed.
-inline constexpr int kFeedBatchesMax = 2;
+// Messages of one client that are on their way to the core thread: some are
+// parsed while others are applied, and written together.
+inline constexpr int kFeedBatchesMax = 4;
 // Deltas told to a client that it has not confirmed: a second's worth.
 inline constexpr size_t kFeedDeltasUnconfirmedMax = 65536;
 

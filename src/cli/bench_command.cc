@@ -7,12 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/rng.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "cli/bench_profiles.h"
+#include "cli/bench_workload.h"
 #include "cli/commands.h"
 #include "cli/contract_client.h"
+#include "cli/feed_bench.h"
 #include "cli/percentile.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -42,32 +43,6 @@ Times are the client's: "first submission to last delta" is from the first
 TaskSubmitted to the last Schedule reply with a placement.  Use a daemon of its
 own: decisions about other tasks that come with a round are dropped here.
 )"};
-
-constexpr uint64_t kUidBase = 1'000'000'000'000;
-constexpr int64_t kCpuStepMilli = 50;
-constexpr int64_t kCpuSteps = 10;
-constexpr int64_t kMemoryStepMib = 64;
-constexpr int64_t kMemorySteps = 16;
-constexpr uint64_t kMillibytesPerMib = 1000ull << 20;
-
-// A float of the contract holds millicores exactly up to 2^24.
-constexpr int64_t kTasksPerMachineMax = (1 << 24) / (kCpuSteps * kCpuStepMilli);
-
-struct TaskClass {
-  int64_t cpu_milli = 0;
-  int64_t memory_mib = 0;
-};
-
-void SetAmounts(const TaskClass& amounts, int64_t times,
-                firmament::ResourceVector& resources) {
-  resources.set_cpu_cores(static_cast<float>(amounts.cpu_milli * times));
-  resources.set_ram_cap(static_cast<uint64_t>(amounts.memory_mib * times) *
-                        kMillibytesPerMib);
-}
-
-std::string MachineUuid(int64_t index) {
-  return StrCat("bench-machine-", index + 1);
-}
 
 std::string ProfileHelp(const BenchProfile& profile) {
   const BenchSize& size = profile.size;
@@ -129,33 +104,38 @@ class BenchCommand final : public Command {
         {.min = 0, .max = INT64_MAX}, &seed_);
     flags.AddSwitch("keep", "Leaves machines and tasks where they are.",
                     &keeps_);
+    flags.AddSwitch(
+        "feed",
+        "States machines and tasks over a feed, \"bench\", and takes "
+        "what is\npushed, instead of calls of the contract.",
+        &uses_feed_);
+    flags.AddSwitch("resync",
+                    "With --feed: connects once more when all is placed, and "
+                    "states\neverything anew.",
+                    &feed_.resyncs);
+    flags.AddInteger(
+        {.name = "latency",
+         .value = "N",
+         .help = "With --feed: times N single tasks on the idle cluster (0)."},
+        {.min = 0, .max = 1'000'000}, &feed_.latency_count);
   }
 
   absl::Status TakeArguments(std::vector<std::string> arguments) override {
     RETURN_IF_ERROR(CheckArgumentCount(kText, arguments, 0));
-    profile_ = &FindBenchProfile(profile_name_);
-    const BenchSize& usual = profile_->size;
+    const BenchProfile& profile = FindBenchProfile(profile_name_);
+    const BenchSize& usual = profile.size;
     if (size_.machine_count == 0) size_.machine_count = usual.machine_count;
     if (size_.task_count == 0) size_.task_count = usual.task_count;
     if (size_.class_count == 0) size_.class_count = usual.class_count;
-    const std::optional<int64_t> tasks_per_machine =
-        TasksPerMachine(*profile_, size_);
-    if (tasks_per_machine.value_or(INT64_MAX) > kTasksPerMachineMax) {
-      return absl::InvalidArgumentError(
-          StrCat("--tasks=", size_.task_count,
-                 " are too many for --machines=", size_.machine_count));
-    }
-    tasks_per_machine_ = *tasks_per_machine;
+    ASSIGN_OR_RETURN(BenchWorkload workload,
+                     BenchWorkload::Make(profile, size_, seed_));
+    workload_.emplace(std::move(workload));
     return absl::OkStatus();
   }
 
   absl::Status Run(const CommandContext& context) override;
 
  private:
-  firmament::ResourceTopologyNodeDescriptor MakeMachine(int64_t index) const;
-  firmament::TaskDescription MakeTask(int64_t index, int64_t class_index) const;
-  void DrawTasks();
-
   absl::Status AddMachines(const CommandContext& context,
                            ContractClient& client);
   absl::Status PlaceTasks(const CommandContext& context,
@@ -166,81 +146,25 @@ class BenchCommand final : public Command {
   Report MakeReport() const;
 
   std::string profile_name_{BenchProfiles().front().name};
-  const BenchProfile* profile_ = nullptr;  // Set by TakeArguments().
   BenchSize size_;  // Until then 0 where the profile decides.
-  int64_t tasks_per_machine_ = 0;
   int64_t concurrency_ = 128;
   int64_t seed_ = 1;
   bool keeps_ = false;
 
-  std::vector<TaskClass> classes_;
-  // The class of each task.
-  std::vector<int64_t> class_of_task_;
+  bool uses_feed_ = false;
+  FeedBenchOptions feed_;
+  std::optional<BenchWorkload> workload_;  // Set by TakeArguments().
   Measurement measured_;
 };
-
-firmament::ResourceTopologyNodeDescriptor BenchCommand::MakeMachine(
-    int64_t index) const {
-  const TaskClass largest = {.cpu_milli = kCpuSteps * kCpuStepMilli,
-                             .memory_mib = kMemorySteps * kMemoryStepMib};
-  firmament::ResourceTopologyNodeDescriptor node;
-  firmament::ResourceDescriptor& machine = *node.mutable_resource_desc();
-  machine.set_uuid(MachineUuid(index));
-  machine.set_friendly_name(machine.uuid());
-  machine.set_state(firmament::ResourceDescriptor::RESOURCE_IDLE);
-  machine.set_type(firmament::ResourceDescriptor::RESOURCE_MACHINE);
-  SetAmounts(largest, tasks_per_machine_,
-             *machine.mutable_available_resources());
-  *machine.mutable_resource_capacity() = machine.available_resources();
-  // As many of the smallest tasks as it has cpu for.
-  machine.set_max_pods(static_cast<uint64_t>(tasks_per_machine_ * kCpuSteps));
-  DescribeMachine(*profile_, index, &machine);
-  firmament::ResourceTopologyNodeDescriptor& child = *node.add_children();
-  child.set_parent_id(machine.uuid());
-  firmament::ResourceDescriptor& pu = *child.mutable_resource_desc();
-  pu.set_uuid(StrCat(machine.uuid(), "_PU #0"));
-  pu.set_type(firmament::ResourceDescriptor::RESOURCE_PU);
-  *pu.mutable_resource_capacity() = machine.available_resources();
-  return node;
-}
-
-firmament::TaskDescription BenchCommand::MakeTask(int64_t index,
-                                                  int64_t class_index) const {
-  firmament::TaskDescription description;
-  firmament::JobDescriptor& job = *description.mutable_job_descriptor();
-  job.set_uuid(StrCat("bench-job-", class_index + 1));
-  job.set_name(job.uuid());
-  job.set_state(firmament::JobDescriptor::CREATED);
-  firmament::TaskDescriptor& task = *description.mutable_task_descriptor();
-  task.set_uid(kUidBase + static_cast<uint64_t>(index) + 1);
-  task.set_job_id(job.uuid());
-  DescribeTask(*profile_, index, &task);
-  task.set_name(StrCat(task.namespace_(), "/task-", index + 1));
-  SetAmounts(classes_[static_cast<size_t>(class_index)], 1,
-             *task.mutable_resource_request());
-  return description;
-}
-
-void BenchCommand::DrawTasks() {
-  Rng rng(static_cast<uint64_t>(seed_));
-  for (int64_t i = 0; i < size_.class_count; ++i) {
-    classes_.push_back(
-        {.cpu_milli = kCpuStepMilli * rng.Between(1, kCpuSteps),
-         .memory_mib = kMemoryStepMib * rng.Between(1, kMemorySteps)});
-  }
-  for (int64_t i = 0; i < size_.task_count; ++i) {
-    class_of_task_.push_back(profile_->HasPeers()
-                                 ? i % size_.class_count
-                                 : rng.Between(0, size_.class_count - 1));
-  }
-}
 
 absl::Status BenchCommand::AddMachines(const CommandContext& context,
                                        ContractClient& client) {
   Progress progress(context, "machines added", size_.machine_count);
   const int64_t started_us = context.clock.MonotonicUs();
   for (int64_t i = 0; i < size_.machine_count; ++i) {
-    RETURN_IF_ERROR(client.AddMachine(MakeMachine(i)));
+    firmament::ResourceTopologyNodeDescriptor machine;
+    workload_->DescribeMachine(i, &machine);
+    RETURN_IF_ERROR(client.AddMachine(machine));
     progress.Show(i);
   }
   RETURN_IF_ERROR(client.Drain());
@@ -254,8 +178,9 @@ absl::Status BenchCommand::PlaceTasks(const CommandContext& context,
   {
     Progress progress(context, "tasks submitted", size_.task_count);
     for (int64_t i = 0; i < size_.task_count; ++i) {
-      RETURN_IF_ERROR(client.SubmitTask(
-          MakeTask(i, class_of_task_[static_cast<size_t>(i)])));
+      firmament::TaskDescription task;
+      workload_->DescribeTask(i, &task);
+      RETURN_IF_ERROR(client.SubmitTask(task));
       progress.Show(i);
     }
     RETURN_IF_ERROR(client.Drain());
@@ -274,11 +199,12 @@ absl::Status BenchCommand::PlaceTasks(const CommandContext& context,
 }
 
 void BenchCommand::CountPlacements(const firmament::SchedulingDeltas& deltas) {
-  const uint64_t uid_max = kUidBase + static_cast<uint64_t>(size_.task_count);
+  const uint64_t first = BenchWorkload::TaskUid(0);
+  const uint64_t end = BenchWorkload::TaskUid(size_.task_count);
   measured_.placed += std::ranges::count_if(
-      deltas.deltas(), [uid_max](const firmament::SchedulingDelta& delta) {
+      deltas.deltas(), [first, end](const firmament::SchedulingDelta& delta) {
         return delta.type() == firmament::SchedulingDelta::PLACE &&
-               delta.task_id() > kUidBase && delta.task_id() <= uid_max;
+               delta.task_id() >= first && delta.task_id() < end;
       });
 }
 
@@ -287,12 +213,12 @@ absl::Status BenchCommand::RemoveAll(const CommandContext& context,
   Progress progress(context, "tasks removed", size_.task_count);
   const int64_t started_us = context.clock.MonotonicUs();
   for (int64_t i = 0; i < size_.task_count; ++i) {
-    RETURN_IF_ERROR(client.RemoveTask(kUidBase + static_cast<uint64_t>(i) + 1));
+    RETURN_IF_ERROR(client.RemoveTask(BenchWorkload::TaskUid(i)));
     progress.Show(i);
   }
   RETURN_IF_ERROR(client.Drain());
   for (int64_t i = 0; i < size_.machine_count; ++i) {
-    RETURN_IF_ERROR(client.RemoveMachine(MachineUuid(i)));
+    RETURN_IF_ERROR(client.RemoveMachine(BenchWorkload::MachineUuid(i)));
   }
   RETURN_IF_ERROR(client.Drain());
   measured_.removing_us = context.clock.MonotonicUs() - started_us;
@@ -301,7 +227,7 @@ absl::Status BenchCommand::RemoveAll(const CommandContext& context,
 
 Report BenchCommand::MakeReport() const {
   Report report;
-  report.AddText({"profile", "profile"}, profile_->name);
+  report.AddText({"profile", "profile"}, workload_->profile().name);
   report.AddCount({"machines", "machines"}, size_.machine_count);
   report.AddCount({"tasks", "tasks"}, size_.task_count);
   report.AddCount({"classes", "classes"}, size_.class_count);
@@ -331,18 +257,18 @@ Report BenchCommand::MakeReport() const {
 }
 
 absl::Status BenchCommand::Run(const CommandContext& context) {
-  DrawTasks();
+  std::ostream& out = context.console.out;
+  if (uses_feed_) {
+    ASSIGN_OR_RETURN(const Report report,
+                     RunFeedBench(context, *workload_, feed_));
+    report.Print(context.options.wants_json(), out);
+    return absl::OkStatus();
+  }
   ContractClient client(context, static_cast<size_t>(concurrency_));
   RETURN_IF_ERROR(AddMachines(context, client));
   RETURN_IF_ERROR(PlaceTasks(context, client));
   if (!keeps_) RETURN_IF_ERROR(RemoveAll(context, client));
-  const Report report = MakeReport();
-  std::ostream& out = context.console.out;
-  if (context.options.wants_json()) {
-    report.PrintJson(out);
-  } else {
-    report.PrintTable(out);
-  }
+  MakeReport().Print(context.options.wants_json(), out);
   if (measured_.placed < size_.task_count) {
     return absl::InternalError(StrCat(size_.task_count - measured_.placed,
                                       " tasks were not placed, though all "

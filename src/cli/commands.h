@@ -16,6 +16,7 @@ std::unique_ptr<Command> MakeMachinesCommand();
 std::unique_ptr<Command> MakeTasksCommand();
 std::unique_ptr<Command> MakeJobCommand();
 std::unique_ptr<Command> MakeExplainCommand();
+std::unique_ptr<Command> MakeFeedCommand();
 std::unique_ptr<Command> MakeForgetCommand();
 std::unique_ptr<Command> MakeReplayCommand();
 std::unique_ptr<Command> MakeBenchCommand();
@@ -25,6 +26,7 @@ std::unique_ptr<Command> MakeSolveCommand();
 inline std::vector<std::unique_ptr<Command>> MakeCommands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(MakeInjectCommand());
+  commands.push_back(MakeFeedCommand());
   commands.push_back(MakeStatusCommand());
   commands.push_back(MakeMachinesCommand());
   commands.push_back(MakeTasksCommand());

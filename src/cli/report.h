@@ -33,6 +33,9 @@ class Report {
   void AddRate(Name name, int64_t count, int64_t us);
   void AddText(Name name, std::string_view text);
 
+  void Print(bool as_json, std::ostream& out) const {
+    as_json ? PrintJson(out) : PrintTable(out);
+  }
   void PrintTable(std::ostream& out) const;
   // One JSON object, on lines of its own.
   void PrintJson(std::ostream& out) const;

@@ -114,6 +114,14 @@ bool Gangs::IsWhole(const Waiting& gang) const {
 }
 
 void Gangs::WithdrawHalves() {
+  // Usually there is none, and deltas may be many.
+  if (std::ranges::none_of(state_->jobs(), [](const auto& entry) {
+        const Job& job = *entry.second;
+        return job.gang.minimum > 0 && !job.was_started &&
+               job.running_count > 0;
+      })) {
+    return;
+  }
   std::map<JobId, std::vector<TaskId>> untold;
   for (const auto& [sequence, delta] : state_->outbox()) {
     const Task* task = state_->FindTask(delta.task);

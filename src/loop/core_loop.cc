@@ -362,7 +362,6 @@ void CoreLoop::StartRounds() {
 void CoreLoop::StartRound() {
   round_ = RoundStats();
   round_start_us_ = clock_.MonotonicUs();
-  feeds_.NoteRoundStart(round_start_us_);
   scheduler_.StartRound(now_ms_);
   must_sync_ |= scheduler_.round_stats().evicted > 0;
   round_.build_us = clock_.MonotonicUs() - round_start_us_;
@@ -404,7 +403,7 @@ void CoreLoop::EndRound() {
   last_round_.longest_step_us = round_.longest_step_us;
   last_round_.total_us = now_us - round_start_us_;
   counts_.CountRound(last_round_, now_us);
-  feeds_.NoteRoundEnd();
+  feeds_.NoteRoundEnd(now_us);
   ScheduleCall* const call = std::exchange(active_call_, nullptr);
   if (call == nullptr) return;  // What was decided goes to the feeds.
   if (is_shutting_down_ || call->IsCancelled()) {

@@ -55,7 +55,9 @@ struct FeedNews {
   int batches = 0;              // Of the client, that this answers.
   uint64_t events_durable = 0;  // 0: nothing new.
   std::vector<FeedProblem> problems = {};
+  int64_t problems_left_out = 0;  // For want of room.
   std::vector<Entry> deltas = {};
+  size_t bytes = 0;  // On the wire, at most.
 
   // Whether there is nothing to be said.
   bool IsSilent() const { return events_durable == 0 && deltas.empty(); }

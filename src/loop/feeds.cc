@@ -56,12 +56,14 @@ std::string MachineOf(const FeedEvent& event) {
 // Numbers, tags and lengths of a delta or a problem on the wire, at most.
 constexpr size_t kEntryBytes = 40;
 
-size_t BytesOf(const FeedNews& news) {
-  size_t bytes = 0;
-  for (const FeedProblem& problem : news.problems) {
-    bytes += kEntryBytes + problem.message.size();
+// Half of a message at most: the other is for deltas.
+void AddProblem(FeedProblem problem, FeedNews* news) {
+  if (news->bytes > kReplyBytesMax / 2) {
+    ++news->problems_left_out;
+    return;
   }
-  return bytes;
+  news->bytes += kEntryBytes + problem.message.size();
+  news->problems.push_back(std::move(problem));
 }
 
 // REQUIRES: it was not applied.
@@ -122,8 +124,7 @@ void Feeds::Apply(const FeedBatch& batch, FeedId feed, int64_t now_ms,
                   Connection* connection) {
   FeedNews& news = connection->news;
   ++news.batches;
-  news.problems.insert(news.problems.end(), batch.problems.begin(),
-                       batch.problems.end());
+  for (const FeedProblem& problem : batch.problems) AddProblem(problem, &news);
   for (const FeedBatch::Entry& entry : batch.events) {
     if (std::holds_alternative<SnapshotBegan>(entry.event)) {
       TakeBackDeltas(connection);
@@ -134,7 +135,7 @@ void Feeds::Apply(const FeedBatch& batch, FeedId feed, int64_t now_ms,
     const FeedOutcome outcome =
         scheduler_.mutable_state().Apply(feed, entry.event, now_ms);
     if (outcome != FeedOutcome::kApplied) {
-      news.problems.push_back(ProblemOf(entry, outcome));
+      AddProblem(ProblemOf(entry, outcome), &news);
     } else if (const auto* failed = std::get_if<BindFailed>(&entry.event)) {
       NoteFailedBind(*failed);
     }
@@ -239,7 +240,7 @@ void Feeds::Tell() {
     if (!connection.session->IsReady()) continue;
     const auto& sequences = state.SequencesOf(id);
     if (state.feeds().at(id).is_live) {
-      size_t bytes = BytesOf(connection.news);
+      size_t& bytes = connection.news.bytes;
       for (auto it = sequences.upper_bound(connection.told);
            it != sequences.end() && bytes < kReplyBytesMax &&
            connection.unconfirmed.size() < kFeedDeltasUnconfirmedMax;
@@ -274,8 +275,7 @@ std::optional<int64_t> Feeds::RoundDueUs() const {
       scheduler_.evicts_on_no_execute() && !connections_.empty();
   if (state.feed_pending_count() == 0 && !may_evict) return std::nullopt;
   const bool has_changed = state.version() != seen_version_;
-  return round_start_us_ +
-         (has_changed ? options_.round_interval_us : kRetryUs);
+  return round_end_us_ + (has_changed ? options_.round_interval_us : kRetryUs);
 }
 
 std::vector<FeedStatus> Feeds::List() const {

@@ -46,7 +46,7 @@ struct FeedStatus {
 class Feeds {
  public:
   struct Options {
-    // Rounds begin at least so long one after the other.
+    // Rounds begin at least so long after the one before has ended.
     int64_t round_interval_us = 10000;
     // How long a client may be gone, or stand still in its snapshot.
     int64_t grace_us = 30000000;
@@ -69,8 +69,10 @@ class Feeds {
 
   // When a round is due; nothing: none is.
   std::optional<int64_t> RoundDueUs() const;
-  void NoteRoundStart(int64_t now_us) { round_start_us_ = now_us; }
-  void NoteRoundEnd() { seen_version_ = scheduler_.state().version(); }
+  void NoteRoundEnd(int64_t now_us) {
+    round_end_us_ = now_us;
+    seen_version_ = scheduler_.state().version();
+  }
 
   std::vector<FeedStatus> List() const;
 
@@ -105,7 +107,7 @@ class Feeds {
   absl::btree_map<FeedId, int64_t> lost_us_;
   int64_t now_us_ = 0;
   int64_t tended_us_ = 0;
-  int64_t round_start_us_ = 0;
+  int64_t round_end_us_ = 0;
   uint64_t seen_version_ = 0;  // As of the end of the last round.
   RateLimiter bind_log_{1};
 };

@@ -23,15 +23,16 @@ std::string Key(RecordKind kind, Rep id) {
   return key;
 }
 
-// Turns objects of the state into messages.
+// Turns objects of the state into messages.  A message is used again for the
+// next object of its kind, with the memory that it has.
 class Encoder {
  public:
   explicit Encoder(const ClusterState& state) : state_(state) {}
 
-  v1::StoredTask Encode(const Task& task) const;
-  v1::StoredJob Encode(const Job& job) const;
-  v1::StoredMachine Encode(const Machine& machine) const;
-  v1::StoredDelta Encode(const Delta& delta) const;
+  const v1::StoredTask& Encode(const Task& task);
+  const v1::StoredJob& Encode(const Job& job);
+  const v1::StoredMachine& Encode(const Machine& machine);
+  const v1::StoredDelta& Encode(const Delta& delta);
   v1::StoredCounters EncodeCounters() const;
 
  private:
@@ -54,10 +55,15 @@ class Encoder {
   }
 
   const ClusterState& state_;
+  v1::StoredTask task_;
+  v1::StoredJob job_;
+  v1::StoredMachine machine_;
+  v1::StoredDelta delta_;
 };
 
-v1::StoredTask Encoder::Encode(const Task& task) const {
-  v1::StoredTask stored;
+const v1::StoredTask& Encoder::Encode(const Task& task) {
+  v1::StoredTask& stored = task_;
+  stored.Clear();
   stored.set_uid(task.id.value);
   stored.set_job_id(task.job.value);
   stored.set_state(static_cast<int32_t>(task.state));
@@ -72,8 +78,10 @@ v1::StoredTask Encoder::Encode(const Task& task) const {
   spec->set_quarantine_reason(task.quarantine_reason);
   // Not even empty where they only name an owner: that comes and goes with what
   // machines avoid, and does not change the record.
-  v1::StoredRules rules = sluice::Encode(*task.class_key.rules);
-  if (rules.ByteSizeLong() > 0) *spec->mutable_rules() = std::move(rules);
+  if (task.class_key.rules != &NoRules()) {
+    v1::StoredRules rules = sluice::Encode(*task.class_key.rules);
+    if (rules.ByteSizeLong() > 0) *spec->mutable_rules() = std::move(rules);
+  }
   if (!task.owner.empty()) *spec->mutable_owner() = sluice::Encode(task.owner);
   stored.set_submitted_ms(task.submitted_ms);
   stored.set_placed_ms(task.placed_ms);
@@ -94,8 +102,9 @@ v1::StoredTask Encoder::Encode(const Task& task) const {
   return stored;
 }
 
-v1::StoredJob Encoder::Encode(const Job& job) const {
-  v1::StoredJob stored;
+const v1::StoredJob& Encoder::Encode(const Job& job) {
+  v1::StoredJob& stored = job_;
+  stored.Clear();
   stored.set_job_id(job.id.value);
   stored.set_uuid(job.uuid);
   stored.set_name(job.name);
@@ -106,8 +115,9 @@ v1::StoredJob Encoder::Encode(const Job& job) const {
   return stored;
 }
 
-v1::StoredMachine Encoder::Encode(const Machine& machine) const {
-  v1::StoredMachine stored;
+const v1::StoredMachine& Encoder::Encode(const Machine& machine) {
+  v1::StoredMachine& stored = machine_;
+  stored.Clear();
   stored.set_machine_id(machine.id.value);
   stored.set_uuid(machine.uuid);
   stored.set_name(machine.name);
@@ -136,13 +146,15 @@ v1::StoredMachine Encoder::Encode(const Machine& machine) const {
   return stored;
 }
 
-v1::StoredDelta Encoder::Encode(const Delta& delta) const {
-  v1::StoredDelta stored;
+const v1::StoredDelta& Encoder::Encode(const Delta& delta) {
+  v1::StoredDelta& stored = delta_;
+  stored.Clear();
   stored.set_sequence(delta.sequence);
   stored.set_task_uid(delta.task.value);
   stored.set_type(static_cast<int32_t>(delta.type));
   stored.set_machine_id(delta.machine.value);
   stored.set_is_repeat(delta.is_repeat);
+  stored.set_may_be_known(delta.may_be_known);
   return stored;
 }
 
@@ -183,7 +195,7 @@ void Put(std::string key, const Message& message, WriteBatch* batch) {
 }
 
 template <class Record>
-void PutOrDelete(const Encoder& encoder, std::string key, const Record* record,
+void PutOrDelete(Encoder& encoder, std::string key, const Record* record,
                  WriteBatch* batch) {
   if (record == nullptr) {
     batch->Delete(std::move(key));
@@ -226,7 +238,7 @@ std::string KeyText(std::string_view key) {
 WriteBatch EncodeChanges(const ClusterState& state, const ChangeSet& changes) {
   WriteBatch batch;
   if (changes.empty()) return batch;
-  const Encoder encoder(state);
+  Encoder encoder(state);
   // Always: hardly a change leaves the counters as they were, and the names of
   // extended resources have no mark of their own.
   Put(CountersKey(), encoder.EncodeCounters(), &batch);

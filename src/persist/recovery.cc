@@ -291,7 +291,8 @@ absl::Status Recovery::AddMessage(const v1::StoredDelta& stored) {
                               .task = {stored.task_uid()},
                               .type = static_cast<DeltaType>(stored.type()),
                               .machine = {stored.machine_id()},
-                              .is_repeat = stored.is_repeat()});
+                              .is_repeat = stored.is_repeat(),
+                              .may_be_known = stored.may_be_known()});
 }
 
 absl::Status Recovery::Finish() {

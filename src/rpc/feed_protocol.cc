@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
@@ -40,6 +41,12 @@ std::string FaultOfId(std::string_view id) {
   if (id.size() <= kIdBytesMax) return "";
   return StrCat("task ", Quoted(id), ": its id has ", id.size(),
                 " bytes, at most ", kIdBytesMax, " are allowed");
+}
+
+uint64_t FingerprintOf(const v1::TaskStated& task) {
+  std::string bytes;
+  task.description().SerializeToString(&bytes);
+  return Fnv1a64(task.is_foreign() ? "f" : "", Fnv1a64(bytes));
 }
 
 }  // namespace
@@ -165,7 +172,8 @@ std::optional<FeedEvent> FeedProtocol::ConvertTask(const v1::FeedEvent& event,
                     .gang = stated.gang,
                     .spec = std::move(stated.spec),
                     .machine_uuid = KeptId(task.runs_on()),
-                    .is_foreign = task.is_foreign()};
+                    .is_foreign = task.is_foreign(),
+                    .fingerprint = FingerprintOf(task)};
 }
 
 std::optional<FeedEvent> FeedProtocol::ConvertMachine(

@@ -28,6 +28,7 @@ grpc::ByteBuffer ToMessage(FeedNews news) {
     message->set_code(static_cast<v1::FeedProblem::Code>(problem.code));
     message->set_message(std::move(problem.message));
   }
+  response->set_problems_left_out(news.problems_left_out);
   for (FeedNews::Entry& delta : news.deltas) {
     v1::FeedDelta* message = response->add_deltas();
     message->set_sequence(delta.sequence);

@@ -57,8 +57,8 @@ DEFINE_int64(forget_stale_after, 0,
              "Seconds after which machines and tasks are forgotten that a "
              "client which began anew has not mentioned again. 0: never.");
 DEFINE_int64(round_interval_ms, 10,
-             "Rounds for the tasks of feeds begin at least so long one after "
-             "the other, and otherwise as soon as something waits.");
+             "Rounds for the tasks of feeds begin as soon as something waits, "
+             "but at least so long after the one before.");
 DEFINE_int64(feed_grace_ms, 30000,
              "A feed without a client is away after so long, and a client that "
              "stands still in its snapshot is let go.");

@@ -152,9 +152,11 @@ bool ClusterState::CanPreempt(const Task& task) const {
       task.is_stale || task.is_foreign) {
     return false;
   }
-  // Of a placement under way it is not known whether it arrives.
-  return outbox_.Waiting(task.id) != nullptr ||
-         outbox_.SequencesOf(task.id).empty();
+  // Of a placement under way it is not known whether it arrives, nor of one
+  // whose call broke off whether it did.
+  const Delta* waiting = outbox_.Waiting(task.id);
+  if (waiting == nullptr) return outbox_.SequencesOf(task.id).empty();
+  return waiting->is_repeat || !waiting->may_be_known;
 }
 
 void ClusterState::Preempt(TaskId id) {
@@ -204,6 +206,10 @@ void ClusterState::BeginDelivery(uint64_t sequence) {
   Delta* delta = outbox_.Find(sequence);
   CHECK(delta != nullptr);
   delta->is_in_flight = true;
+  if (delta->may_be_known) return;
+  delta->may_be_known = true;
+  // A feed says what it has done of what it was told.
+  if (delta->feed == FeedId()) changes_.deltas.insert(sequence);
 }
 
 void ClusterState::EndDelivery(uint64_t sequence, bool is_delivered) {

@@ -21,13 +21,16 @@ struct Delta {
   // A client was told of this placement before, and asked again: its task may
   // run, so the scheduler must not withdraw it for another.
   bool is_repeat = false;
+  // It was handed to a client.  Where that broke off the client may have acted
+  // on it all the same.
+  bool may_be_known = false;
   // Handed to a client whose call has not ended yet.  Not stored: after a crash
   // nobody knows whether it arrived, and it is delivered again.
   bool is_in_flight = false;
 
   // Whether it is a placement that no client can know of.
   bool IsUntold() const {
-    return type == DeltaType::kPlace && !is_repeat && !is_in_flight;
+    return type == DeltaType::kPlace && !is_repeat && !may_be_known;
   }
 };
 

@@ -43,6 +43,8 @@ struct TaskStated {
   std::string machine_uuid;  // Where it runs; empty: it waits, or is as it was.
   // Others place it: it takes room, and waits for nothing.
   bool is_foreign = false;
+  // Of all that describes it, the machine not included; 0: none.
+  uint64_t fingerprint = 0;
 };
 // It ended and frees what it used; it is not run again.
 struct TaskEnded {

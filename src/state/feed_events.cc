@@ -87,30 +87,26 @@ FeedOutcome FeedEvents::Apply(const TaskStated& event) {
   const bool runs = !event.machine_uuid.empty();
   const Machine* machine =
       runs ? state_.FindMachine(event.machine_uuid) : nullptr;
-  const bool runs_nowhere = runs && machine == nullptr;
   Task* task = FindTask(event.id);
-  if (task == nullptr) {
-    task = AddTask(event);
-  } else {
-    task->announcement = feed_.snapshot;
-    // An end is final: a client that states everything states it, too.
-    if (!task->IsLive()) return FeedOutcome::kApplied;
-    state_.LeaveQueue(*task);
-    if (state_.FindJob(task->job)->uuid != event.job_uuid) {
-      tasks_.ChangeJob(task, event.job_uuid, event.job_name, event.gang);
-    }
-  }
-  task->is_foreign = event.is_foreign;
-  if (runs_nowhere) {
+  if (task == nullptr) task = AddTask(event);
+  task->announcement = feed_.snapshot;
+  // An end is final: a client that states everything states it, too.
+  if (!task->IsLive()) return FeedOutcome::kApplied;
+  state_.LeaveQueue(*task);
+  if (runs && machine == nullptr) {
     if (task->state == TaskState::kRunning) state_.Unplace(task);
-    TaskSpec spec = event.spec;
-    spec.quarantine_reason =
+    TaskStated quarantined = event;
+    quarantined.fingerprint = 0;
+    quarantined.spec.quarantine_reason =
         StrCat("runs on machine '", event.machine_uuid, "', which is unknown");
-    state_.Describe(task, spec);
+    Describe(task, quarantined);
     state_.EnterQueue(task);
     return FeedOutcome::kRunsOnUnknownMachine;
   }
-  state_.Describe(task, event.spec);
+  // Most of a snapshot, and every binding, says nothing new of the task itself.
+  if (event.fingerprint == 0 || event.fingerprint != task->feed_fingerprint) {
+    Describe(task, event);
+  }
   if (runs) {
     PutWhereItRuns(task, state_.MutableMachine(machine->id));
   } else if (task->state == TaskState::kRunning && feed_.is_in_snapshot) {
@@ -118,6 +114,17 @@ FeedOutcome FeedEvents::Apply(const TaskStated& event) {
   }
   state_.EnterQueue(task);
   return FeedOutcome::kApplied;
+}
+
+void FeedEvents::Describe(Task* task, const TaskStated& event) {
+  if (state_.FindJob(task->job)->uuid != event.job_uuid) {
+    tasks_.ChangeJob(task, event.job_uuid, event.job_name, event.gang);
+  }
+  task->is_foreign = event.is_foreign;
+  state_.Describe(task, event.spec);
+  // What could not be understood may be another time.
+  task->feed_fingerprint =
+      task->quarantine_reason.empty() ? event.fingerprint : 0;
 }
 
 Task* FeedEvents::AddTask(const TaskStated& event) {
@@ -129,7 +136,6 @@ Task* FeedEvents::AddTask(const TaskStated& event) {
   task->feed = feed_.id;
   task->feed_task_id = event.id;
   task->is_stale = !feed_.is_live;
-  task->announcement = feed_.snapshot;
   task->submitted_ms = now_ms_;
   task->sequence = state_.counters_.next_task_sequence++;
   task->job = state_.JobFor(event.job_uuid, event.job_name, event.gang);

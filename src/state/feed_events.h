@@ -36,6 +36,7 @@ class FeedEvents {
 
  private:
   Task* FindTask(const std::string& id);
+  void Describe(Task* task, const TaskStated& event);
   // Says of a new task what it is for good.
   Task* AddTask(const TaskStated& event);
   // The task runs there, whatever was decided of it.

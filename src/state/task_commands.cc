@@ -299,7 +299,12 @@ void TaskCommands::RemoveHolder(Task* task) {
 
 void TaskCommands::Mute(Task* task) {
   state_.LeaveQueue(*task);
-  if (state_.IsUntold(task->id)) state_.Unplace(task);
+  // Its client has forgotten the uid, and with it what it may have been told.
+  const Delta* waiting = state_.outbox_.Waiting(task->id);
+  if (waiting != nullptr && waiting->type == DeltaType::kPlace &&
+      !waiting->is_repeat) {
+    state_.Unplace(task);
+  }
   state_.DeleteDeltas(task->id);
   task->is_muted = true;
   state_.Touch(*task);

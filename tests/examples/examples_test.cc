@@ -2,25 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <sstream>
 #include <string>
 
 #include "base/strings.h"
 #include "integration/daemon_process.h"
+#include "integration/shell_command.h"
 
 namespace sluice {
 namespace {
-
-// What the program prints, and how it ended.
-std::string OutputOf(const std::string& command) {
-  FILE* pipe = popen(command.c_str(), "r");
-  std::string output;
-  for (int c = fgetc(pipe); c != EOF; c = fgetc(pipe)) {
-    output += static_cast<char>(c);
-  }
-  return StrCat(output, "exit code ", pclose(pipe), "\n");
-}
 
 TEST(Examples, RunWhatTheyAreToldToRun) {
   std::istringstream names(EXAMPLES);
@@ -28,8 +18,7 @@ TEST(Examples, RunWhatTheyAreToldToRun) {
     SCOPED_TRACE(name);
     DaemonProcess daemon({"--listen_address=127.0.0.1:0", "--http_address="});
     const int port = daemon.AwaitReady();
-    EXPECT_EQ(OutputOf(StrCat("timeout 60 " SLUICE_BIN_DIR "/", name,
-                              " 127.0.0.1:", port)),
+    EXPECT_EQ(OutputOf(StrCat(SLUICE_BIN_DIR "/", name, " 127.0.0.1:", port)),
               "web-1 runs on node-1\nweb-2 runs on node-1\nexit code 0\n");
   }
 }

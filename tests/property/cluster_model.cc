@@ -167,7 +167,11 @@ Ack ClusterModel::ApplyOne(const RemoveTask& command) {
   --task.removals;
   if (task.phase != Phase::kTombstone) {
     if (!task.earlier.empty()) {
-      if (task.phase == Phase::kPlaced && !task.is_told) Unplace(&task);
+      // Whether nobody is known to have been told.
+      const bool is_unconfirmed = !task.reports.empty() &&
+                                  !task.reports.rbegin()->second.is_in_flight &&
+                                  !task.reports.rbegin()->second.is_repeat;
+      if (task.phase == Phase::kPlaced && is_unconfirmed) Unplace(&task);
       task.reports.clear();
       task.is_muted = true;
       // It may have been the removal of one that holds nothing.
@@ -433,7 +437,8 @@ void ClusterModel::ObserveEndOfReply(bool is_delivered) {
       // It is told again, once; nothing later needs to say the same.
       const bool is_repeat = it->second.is_repeat;
       task.reports = {{sequence, {.is_repeat = is_repeat}}};
-      task.is_told = is_repeat;
+      // It may have arrived all the same.
+      task.is_told = true;
       if (!machines_.at(task.machine).is_present) Unplace(&task);
     }
   }

@@ -111,6 +111,9 @@ struct Task {
   // The feed that stated it, if one did, and its id there.
   FeedId feed;
   std::string feed_task_id;
+  // Of what its feed stated last, to see at a glance that nothing has changed;
+  // not stored: 0, which is none, after a restart.
+  uint64_t feed_fingerprint = 0;
   // Others place it: it only takes room, and nothing is told of it.
   bool is_foreign = false;
 

@@ -87,7 +87,7 @@ TEST(Sluicectl, RefusesAnOutputItCannotWrite) {
 TEST(Sluicectl, EveryCommandRefusesArgumentsItDoesNotTake) {
   for (const auto& command : MakeCommands()) {
     const std::string name(command->text().name);
-    const CliResult result = RunCli({name, "a", "b"});
+    const CliResult result = RunCli({name, "a", "b", "c"});
     EXPECT_EQ(result.exit_code, kExitUsage) << name;
     EXPECT_THAT(result.err, HasSubstr("usage: sluicectl " + name));
   }

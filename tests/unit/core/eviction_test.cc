@@ -551,7 +551,9 @@ class Trial {
   bool MayLeave(const Task& task) const {
     if (task.state != TaskState::kRunning || task.is_evicted) return false;
     for (const auto& [sequence, delta] : cluster_.state().outbox()) {
-      if (delta.task == task.id && delta.is_in_flight) return false;
+      if (delta.task != task.id) continue;
+      if (delta.is_in_flight) return false;
+      if (delta.may_be_known && !delta.is_repeat) return false;
     }
     if (!cluster_.state().FindMachine(task.machine)->is_present) return false;
     const bool is_alone = task.earlier_holders.empty() && !task.is_muted;

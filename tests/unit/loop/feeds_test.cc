@@ -73,9 +73,8 @@ class FeedsTest : public testing::Test {
     Take(session, events);
   }
   void Round() {
-    feeds_.NoteRoundStart(now_us_);
     scheduler_.Round();
-    feeds_.NoteRoundEnd();
+    feeds_.NoteRoundEnd(now_us_);
     feeds_.Tell();
   }
   FeedStatus::State StateOfFeed() { return feeds_.List().at(0).state; }
@@ -198,6 +197,23 @@ TEST_F(FeedsTest, AskForRoundsWhereSomethingWaits) {
   EXPECT_EQ(feeds_.RoundDueUs(), now_us_ + kInterval);
   feeds_.Close(session_, now_us_);
   EXPECT_EQ(feeds_.RoundDueUs(), std::nullopt);
+}
+
+TEST_F(FeedsTest, LeaveOutProblemsThatAMessageHasNoRoomFor) {
+  session_.is_ready = false;
+  StateAll(&session_, {"a"});
+  const std::string id(1000, 'x');
+  for (int i = 0; i < 4; ++i) {
+    Take(&session_, std::vector<FeedEvent>(20000, TaskGone{id}));
+  }
+  session_.is_ready = true;
+  Round();
+  ASSERT_THAT(session_.news, SizeIs(1));
+  EXPECT_LT(session_.news[0].bytes, kReplyBytesMax);
+  EXPECT_EQ(static_cast<int64_t>(session_.news[0].problems.size()) +
+                session_.news[0].problems_left_out,
+            80000);
+  EXPECT_THAT(session_.Tasks(), ElementsAre("a"));
 }
 
 TEST_F(FeedsTest, RefuseOneFeedTooMany) {

@@ -227,6 +227,7 @@ TEST(Recovery, DeliversAgainWhatWasInFlight) {
   EXPECT_EQ(delta.task, TaskId{10});
   EXPECT_EQ(delta.machine, MachineId{0});
   EXPECT_FALSE(delta.is_in_flight);
+  EXPECT_FALSE(recovered->IsUntold({10})) << "its client may act on it";
 }
 
 TEST(Recovery, DoesNotDeliverAgainWhatIsKnownToHaveArrived) {

@@ -59,11 +59,11 @@ TEST_F(ChangeSetTest, NamesAPlacementTheTaskAndTheDelta) {
   EXPECT_TRUE(changes.counters);
 }
 
-TEST_F(ChangeSetTest, NamesADeliveredDeltaOnceItHasArrived) {
+TEST_F(ChangeSetTest, NamesADeltaWhenItIsHandedOutAndWhenItHasArrived) {
   Place(1, "m");
   state_.TakeChanges();
   const auto sequences = BeginAll();
-  EXPECT_FALSE(state_.has_changes()) << "being in flight is not stored";
+  EXPECT_THAT(state_.TakeChanges().deltas, ElementsAre(sequences[0]));
   state_.EndDelivery(sequences[0], /*is_delivered=*/true);
   EXPECT_THAT(state_.TakeChanges().deltas, ElementsAre(sequences[0]));
 }

@@ -1,0 +1,253 @@
+#include "cli/feed_bench.h"
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "cli/feed_client.h"
+#include "cli/percentile.h"
+#include "cli/progress.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::string_view kTaskPrefix = "task-";
+constexpr int64_t kWaitUs = 1000000;
+// Nothing has come for so many waits: nothing will.
+constexpr int kWaitsMax = 20;
+
+class FeedBench {
+ public:
+  FeedBench(const CommandContext& context, const BenchWorkload& workload)
+      : context_(context),
+        workload_(workload),
+        places_(static_cast<size_t>(workload.size().task_count)) {
+    Connect();
+  }
+
+  absl::Status AddMachines() {
+    const int64_t started_us = Now();
+    client_->Add()->mutable_begin_snapshot();
+    RETURN_IF_ERROR(StateMachines());
+    client_->Add()->mutable_end_snapshot();
+    RETURN_IF_ERROR(Settle());
+    adding_us_ = durable_us_ - started_us;
+    return absl::OkStatus();
+  }
+
+  // The tasks are placed while further ones are stated.
+  absl::Status PlaceTasks() {
+    const int64_t count = workload_.size().task_count;
+    Progress progress(context_, "tasks stated", count);
+    const int64_t started_us = Now();
+    for (int64_t i = 0; i < count; ++i) {
+      RETURN_IF_ERROR(StateTask(i));
+      progress.Show(i);
+    }
+    RETURN_IF_ERROR(Settle());
+    stating_us_ = durable_us_ - started_us;
+    while (placed_ < count) RETURN_IF_ERROR(Wait());
+    placing_us_ = placed_us_ - started_us;
+    return absl::OkStatus();
+  }
+
+  // A single task at a time, on a cluster where nothing else happens.
+  absl::Status TimeSingleTasks(int64_t count) {
+    Progress progress(context_, "tasks timed", count);
+    for (int64_t i = 0; i < count; ++i) {
+      const std::string id = StrCat("single-", i);
+      const int64_t before = placed_;
+      const int64_t started_us = Now();
+      v1::TaskStated* task = client_->Add()->mutable_task();
+      task->set_id(id);
+      // Of the smallest class, so that it fits beside all others.
+      task->mutable_description()->mutable_task_descriptor()->set_job_id(id);
+      if (!client_->Flush()) return Ended();
+      while (placed_ == before) RETURN_IF_ERROR(Wait());
+      latency_us_.push_back(placed_us_ - started_us);
+      client_->Add()->mutable_task_gone()->set_id(id);
+      RETURN_IF_ERROR(Settle());
+      placed_ = before;
+      progress.Show(i);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Resync() {
+    client_.reset();
+    Connect();
+    const int64_t started_us = Now();
+    client_->Add()->mutable_begin_snapshot();
+    RETURN_IF_ERROR(StateMachines());
+    for (int64_t i = 0; i < workload_.size().task_count; ++i) {
+      RETURN_IF_ERROR(StateTask(i));
+    }
+    client_->Add()->mutable_end_snapshot();
+    RETURN_IF_ERROR(Settle());
+    resync_us_ = durable_us_ - started_us;
+    return absl::OkStatus();
+  }
+
+  absl::Status RemoveAll() {
+    const int64_t started_us = Now();
+    for (int64_t i = 0; i < workload_.size().task_count; ++i) {
+      client_->Add()->mutable_task_gone()->set_id(TaskId(i));
+      if (!client_->FlushIfFull()) return Ended();
+    }
+    RETURN_IF_ERROR(Settle());
+    removing_us_ = durable_us_ - started_us;
+    client_->Add()->mutable_begin_snapshot();
+    client_->Add()->mutable_end_snapshot();
+    return Settle();
+  }
+
+  Report MakeReport() const {
+    const BenchSize& size = workload_.size();
+    Report report;
+    report.AddText({"profile", "profile"}, workload_.profile().name);
+    report.AddCount({"machines", "machines"}, size.machine_count);
+    report.AddCount({"tasks", "tasks"}, size.task_count);
+    report.AddCount({"classes", "classes"}, size.class_count);
+    report.AddRate({"machines_per_s", "machines durable"}, size.machine_count,
+                   adding_us_);
+    report.AddRate({"events_per_s", "tasks durable"}, size.task_count,
+                   stating_us_);
+    report.AddMicroseconds({"placing_us", "first event to last delta"},
+                           placing_us_);
+    report.AddRate({"tasks_per_s", "tasks placed"}, size.task_count,
+                   placing_us_);
+    if (resync_us_ > 0) {
+      report.AddMicroseconds({"resync_us", "all stated anew"}, resync_us_);
+    }
+    if (!latency_us_.empty()) {
+      const auto add = [&](std::string_view key, std::string_view label,
+                           int percent) {
+        report.AddMicroseconds({key, label}, Percentile(latency_us_, percent));
+      };
+      add("latency_p50_us", "event to delta p50", 50);
+      add("latency_p90_us", "event to delta p90", 90);
+      add("latency_p99_us", "event to delta p99", 99);
+      add("latency_max_us", "event to delta max", 100);
+    }
+    report.AddRate({"removals_per_s", "tasks removed"}, size.task_count,
+                   removing_us_);
+    return report;
+  }
+
+ private:
+  static std::string TaskId(int64_t index) {
+    return StrCat(kTaskPrefix, index);
+  }
+  std::optional<size_t> IndexOf(std::string_view id) const {
+    if (!id.starts_with(kTaskPrefix)) return std::nullopt;
+    id.remove_prefix(kTaskPrefix.size());
+    size_t index = 0;
+    const auto [end, error] =
+        std::from_chars(id.data(), id.data() + id.size(), index);
+    if (error != std::errc() || index >= places_.size()) return std::nullopt;
+    return index;
+  }
+  int64_t Now() const { return context_.clock.MonotonicUs(); }
+
+  void Connect() {
+    client_.emplace(context_, "bench");
+    durable_ = 0;
+  }
+
+  absl::Status StateMachines() {
+    const int64_t count = workload_.size().machine_count;
+    for (int64_t i = 0; i < count; ++i) {
+      workload_.DescribeMachine(i, client_->Add()->mutable_machine());
+      if (!client_->FlushIfFull()) return Ended();
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status StateTask(int64_t index) {
+    v1::TaskStated* task = client_->Add()->mutable_task();
+    task->set_id(TaskId(index));
+    task->set_runs_on(places_[static_cast<size_t>(index)]);
+    workload_.DescribeTask(index, task->mutable_description());
+    if (client_->added() % 256 == 0) TakeNews(client_->Take(0));
+    return client_->FlushIfFull() ? absl::OkStatus() : Ended();
+  }
+
+  // Until all that was added is durable.
+  absl::Status Settle() {
+    if (!client_->Flush()) return Ended();
+    while (durable_ < client_->sequence()) RETURN_IF_ERROR(Wait());
+    return absl::OkStatus();
+  }
+
+  // Until something comes.
+  absl::Status Wait() {
+    for (int waits = 0; waits < kWaitsMax; ++waits) {
+      const FeedClient::News news = client_->Take(kWaitUs);
+      if (news.arrived_us == 0 && !news.has_ended) continue;
+      TakeNews(news);
+      if (news.has_ended) return Ended();
+      if (!news.problems.empty()) {
+        return absl::InternalError(news.problems[0].message());
+      }
+      return client_->Confirm() ? absl::OkStatus() : Ended();
+    }
+    return absl::InternalError(StrCat(
+        workload_.size().task_count - placed_,
+        " tasks were not placed, though all fit, and nothing comes any more"));
+  }
+
+  void TakeNews(const FeedClient::News& news) {
+    if (news.events_durable != durable_) durable_us_ = news.arrived_us;
+    durable_ = news.events_durable;
+    for (const v1::FeedDelta& delta : news.deltas) {
+      if (delta.type() != v1::FeedDelta::PLACE) continue;
+      ++placed_;
+      placed_us_ = news.arrived_us;
+      if (const auto index = IndexOf(delta.task())) {
+        places_[*index] = delta.machine();
+      }
+    }
+  }
+
+  absl::Status Ended() {
+    FeedClient::News rest;
+    const absl::Status status = client_->Close(&rest);
+    return status.ok() ? absl::UnavailableError("the call has ended") : status;
+  }
+
+  const CommandContext& context_;
+  const BenchWorkload& workload_;
+  std::optional<FeedClient> client_;
+  std::vector<std::string> places_;  // Of the tasks.
+  uint64_t durable_ = 0;
+  int64_t durable_us_ = 0;  // When it became so.
+  int64_t placed_ = 0;
+  int64_t placed_us_ = 0;
+
+  int64_t adding_us_ = 0;
+  int64_t stating_us_ = 0;
+  int64_t placing_us_ = 0;
+  int64_t resync_us_ = 0;
+  int64_t removing_us_ = 0;
+  std::vector<int64_t> latency_us_;
+};
+
+}  // namespace
+
+absl::StatusOr<Report> RunFeedBench(const CommandContext& context,
+                                    const BenchWorkload& workload,
+                                    const FeedBenchOptions& options) {
+  FeedBench bench(context, workload);
+  RETURN_IF_ERROR(bench.AddMachines());
+  RETURN_IF_ERROR(bench.PlaceTasks());
+  if (options.resyncs) RETURN_IF_ERROR(bench.Resync());
+  RETURN_IF_ERROR(bench.TimeSingleTasks(options.latency_count));
+  RETURN_IF_ERROR(bench.RemoveAll());
+  return bench.MakeReport();
+}
+
+}  // namespace sluice

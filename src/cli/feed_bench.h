@@ -1,0 +1,32 @@
+// The benchmark over a feed: sluicectl bench --feed.
+//
+// Threads: one.
+
+#ifndef SLUICE_CLI_FEED_BENCH_H_
+#define SLUICE_CLI_FEED_BENCH_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "cli/bench_workload.h"
+#include "cli/command.h"
+#include "cli/report.h"
+
+namespace sluice {
+
+struct FeedBenchOptions {
+  bool resyncs = false;
+  int64_t latency_count = 0;
+};
+
+// States the machines, then the tasks, until all are placed; then what the
+// options ask for; and at last an empty snapshot, which removes everything.
+// Messages are built while the clock runs.
+// Errors: of the call, and where a task was not placed.
+absl::StatusOr<Report> RunFeedBench(const CommandContext& context,
+                                    const BenchWorkload& workload,
+                                    const FeedBenchOptions& options);
+
+}  // namespace sluice
+
+#endif  // SLUICE_CLI_FEED_BENCH_H_

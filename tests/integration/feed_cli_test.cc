@@ -1,0 +1,97 @@
+// sluicectl's feed and bench --feed against the real daemon.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "base/strings.h"
+#include "integration/client.h"
+#include "integration/daemon_process.h"
+#include "integration/shell_command.h"
+#include "unit/persist/temporary_directory.h"
+
+namespace sluice {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class FeedCli : public testing::Test {
+ protected:
+  FeedCli()
+      : daemon_({"--listen_address=127.0.0.1:0", "--http_address="}),
+        port_(daemon_.AwaitReady()) {}
+
+  // Both streams of what the command prints, and how it ended.
+  std::string Sluicectl(const std::string& arguments) const {
+    return OutputOf(StrCat(SLUICE_BIN_DIR "/sluicectl --server=127.0.0.1:",
+                           port_, " ", arguments, " 2>&1"));
+  }
+  std::string FileWith(const std::string& text) const {
+    const std::string path = StrCat(directory_.path(), "/events");
+    std::ofstream(path) << text;
+    return path;
+  }
+
+  const TemporaryDirectory directory_;
+  DaemonProcess daemon_;
+  const int port_;
+};
+
+constexpr const char* kCluster = R"(# A machine and a task.
+{"machine": {"resourceDesc": {"uuid": "n1", "availableResources": {"cpuCores": 4000}}}}
+
+{"task": {"id": "web-1", "description": {"taskDescriptor": {"jobId": "web"}}}}
+)";
+
+TEST_F(FeedCli, StatesASnapshotAndPrintsWhatIsDecided) {
+  const std::string file = FileWith(kCluster);
+  EXPECT_EQ(Sluicectl(StrCat("feed shop ", file, " --snapshot --for=1")),
+            "PLACE web-1 n1\nexit code 0\n");
+  EXPECT_THAT(Sluicectl("status"),
+              HasSubstr("feed shop           not connected"));
+  EXPECT_EQ(Sluicectl("feed shop /dev/null --snapshot"), "exit code 0\n");
+  EXPECT_THAT(Sluicectl("status"), HasSubstr("machines            0 usable"));
+}
+
+TEST_F(FeedCli, PrintsLinesForProgramsAndTellsOfProblems) {
+  const std::string file =
+      FileWith(StrCat(kCluster, R"({"taskGone": {"id": "nobody"}})"));
+  EXPECT_THAT(
+      Sluicectl(
+          StrCat("feed shop ", file, " --snapshot --for=1 --output=json")),
+      AllOf(HasSubstr(R"({"problem":{"sequence":"4","code":"UNKNOWN",)"
+                      R"("message":"task 'nobody' is not known"}})"),
+            HasSubstr(R"({"delta":{"sequence":"1","task":"web-1",)"
+                      R"("type":"PLACE","machine":"n1","resource":"n1"}})"),
+            HasSubstr("1 of 5 events had problems"), HasSubstr("exit code 1")));
+}
+
+TEST_F(FeedCli, NamesTheLineThatMakesNoSense) {
+  const std::string file = FileWith("{\"beginSnapshot\": {}}\n{\"tusk\": 1}\n");
+  EXPECT_THAT(Sluicectl(StrCat("feed shop ", file)),
+              AllOf(HasSubstr("line 2: "), HasSubstr("tusk")));
+}
+
+TEST_F(FeedCli, TellsHowTheDaemonEndedTheCall) {
+  const std::string file = FileWith(R"({"taskGone": {"id": "a"}})");
+  EXPECT_THAT(Sluicectl(StrCat("feed shop ", file)),
+              AllOf(HasSubstr("begin_snapshot must come first"),
+                    HasSubstr("exit code 1")));
+  EXPECT_THAT(Sluicectl("feed shop /no/such/file"), HasSubstr("/no/such/file"));
+}
+
+TEST_F(FeedCli, BenchmarksTheFeedAndLeavesNothing) {
+  EXPECT_THAT(
+      Sluicectl("bench --feed --resync --latency=3 --machines=4 --tasks=50 "
+                "--output=json"),
+      AllOf(HasSubstr("\"tasks_per_s\""), HasSubstr("\"resync_us\""),
+            HasSubstr("\"latency_p99_us\""), HasSubstr("exit code 0")));
+  const v1::Status status = Client(port_).Status();
+  EXPECT_EQ(status.machines() + status.jobs() + status.running_tasks(), 0);
+}
+
+}  // namespace
+}  // namespace sluice
