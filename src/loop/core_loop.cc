@@ -21,6 +21,8 @@ constexpr int64_t kTickUs = 1000000;  // Of what goes on without commands.
 // How many times as long a client that begins anew may be silent at first.
 constexpr int64_t kSilences = 5;
 constexpr std::string_view kStops = "the daemon stops";
+// Two beginnings are one that a client makes on two connections.
+constexpr int64_t kSameBeginningUs = 250000;
 // A reply is in flight.
 constexpr int64_t kNoEnd = std::numeric_limits<int64_t>::max();
 
@@ -120,8 +122,9 @@ void CoreLoop::HandleBatch(std::vector<Item>* batch) {
     std::visit([this](auto& one) { Handle(std::move(one)); }, item);
   }
   const int64_t now_us = clock_.MonotonicUs();
+  // A client that goes on calling Schedule says itself what it has read.
   if (!scheduler_.is_reply_in_flight() && now_us >= replies_read_us_ &&
-      !scheduler_.AreRepliesRead()) {
+      !has_counting_client_ && !scheduler_.AreRepliesRead()) {
     NoteRepliesRead();
   }
   ReleaseAcks([this, now_us](const HeldAck& held) {
@@ -153,10 +156,18 @@ void CoreLoop::Handle(CommandItem item) {
   std::optional<JobId> job;
   if (remove != nullptr && options_.reused_uid_hold_ms > 0) {
     remove->keeps_uid = scheduler_.IsContested(remove->task);
-    job = JobToHoldFor(*remove);
+    job = JobToHoldFor(*remove, is_held);
   }
-  has_counting_client_ |=
-      std::holds_alternative<BeginAnnouncement>(item.command);
+  if (std::holds_alternative<BeginAnnouncement>(item.command)) {
+    has_counting_client_ = true;
+    // What the client announced on another connection just before is of the
+    // same life.
+    if (scheduler_.state().counters().former_stale_below.has_value() &&
+        item.entered_us - began_us_ < kSameBeginningUs) {
+      acks_.push_back({std::move(item.done), Ack::kOk, item.entered_us});
+      return;
+    }
+  }
   const bool mentions = std::holds_alternative<SubmitTask>(item.command) ||
                         std::holds_alternative<AddMachine>(item.command);
   const uint32_t announcement = scheduler_.state().counters().announcement;
@@ -164,12 +175,18 @@ void CoreLoop::Handle(CommandItem item) {
   if (announcement != scheduler_.state().counters().announcement) {
     has_mentioned_ = false;
     mentioned_us_ = item.entered_us;
+    if (std::holds_alternative<AddMachine>(item.command)) {
+      began_us_ = item.entered_us;
+    }
     LOG(INFO) << "a client begins anew: what it does not mention again is "
                  "stale, and nothing is told of it";
   }
   if (mentions) {
     has_mentioned_ = true;
     mentioned_us_ = item.entered_us;
+  }
+  if (const auto* submit = std::get_if<SubmitTask>(&item.command)) {
+    NoteSubmission(submit->task);
   }
   must_sync_ = true;
   counts_.CountCommand(item.command);
@@ -178,13 +195,22 @@ void CoreLoop::Handle(CommandItem item) {
     held_acks_.push_back(
         {std::move(pending),
          clock_.MonotonicUs() + options_.reused_uid_hold_ms * 1000, job,
-         remove->keeps_uid ? std::optional(remove->task) : std::nullopt});
+         remove->task, remove->keeps_uid});
   } else if (is_held) {
     const bool is_in_flight = scheduler_.is_reply_in_flight();
     held_acks_.push_back(
         {std::move(pending), is_in_flight ? kNoEnd : replies_read_us_});
   } else {
     acks_.push_back(std::move(pending));
+  }
+}
+
+void CoreLoop::NoteSubmission(TaskId uid) {
+  const Task* task = scheduler_.state().FindTask(uid);
+  for (HeldAck& held : held_acks_) {
+    if (!held.job.has_value() || held.uid != uid || task == nullptr) continue;
+    held.job = task->job;
+    held.is_contested = true;
   }
 }
 
@@ -210,8 +236,8 @@ void CoreLoop::ReleaseAcks(const std::function<bool(const HeldAck&)>& is_due) {
   const auto released =
       std::ranges::stable_partition(held_acks_, std::not_fn(is_due));
   for (HeldAck& held : released) {
-    if (held.contested.has_value()) {
-      scheduler_.Apply(MuteTask{*held.contested}, now_ms_);
+    if (held.is_contested) {
+      scheduler_.Apply(MuteTask{held.uid}, now_ms_);
       must_sync_ = true;
     }
     acks_.push_back(std::move(held.ack));
@@ -219,11 +245,14 @@ void CoreLoop::ReleaseAcks(const std::function<bool(const HeldAck&)>& is_due) {
   held_acks_.erase(released.begin(), released.end());
 }
 
-std::optional<JobId> CoreLoop::JobToHoldFor(const RemoveTask& command) const {
+std::optional<JobId> CoreLoop::JobToHoldFor(const RemoveTask& command,
+                                            bool is_unread) const {
   const ClusterState& state = scheduler_.state();
   const Task* task = state.FindTask(command.task);
   if (task == nullptr || task->is_displaced) return std::nullopt;
-  if (command.keeps_uid) return task->job;
+  if (command.keeps_uid || (has_counting_client_ && is_unread)) {
+    return task->job;
+  }
   const Job* job = state.FindJob(task->job);
   if (!has_counting_client_ || job == nullptr || job->task_count == 1 ||
       (job->pending_count == 0 && state.outbox().empty())) {

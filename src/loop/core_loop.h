@@ -12,13 +12,11 @@
 // deltas arrived; those of a call that broke off are delivered by the next.
 // The acknowledgment of a removal waits until the client cannot meet what it
 // concerns in a reply any more: a client that has it may forget the task or
-// machine (docs/decisions/0022).
-//
-// A write that the store refuses ends the process: nothing could be
-// acknowledged from there on, and what was acknowledged is in the store.
+// machine (docs/decisions/0022).  A write that the store refuses ends the
+// process.
 //
 // Threads: any; Start() and Stop() the owner's.  Callbacks run on the core
-// thread and must not block. Time: one reading of the wall clock a batch.
+// thread and must not block.  Time: one reading of the wall clock a batch.
 
 #ifndef SLUICE_LOOP_CORE_LOOP_H_
 #define SLUICE_LOOP_CORE_LOOP_H_
@@ -162,10 +160,10 @@ class CoreLoop {
   struct HeldAck {
     PendingAck ack;
     int64_t until_us;
-    // Until the client was told where the tasks of this job go.
-    std::optional<JobId> job = {};
+    std::optional<JobId> job = {};  // Until all of it is told.
+    TaskId uid = {};                // That was removed; with a job only.
     // Another task's by now, which is muted with the acknowledgment.
-    std::optional<TaskId> contested = {};
+    bool is_contested = false;
   };
   // A Schedule reply on its way out.
   struct PendingReply {
@@ -192,10 +190,12 @@ class CoreLoop {
   void Inspect(const absl::Status& certificate, FlowSolution* flow);
   // The client has read all replies: what waited for that goes out.
   void NoteRepliesRead();
+  void NoteSubmission(TaskId uid);  // Of a uid that may be held for.
   void ReleaseAcks(const std::function<bool(const HeldAck&)>& is_due);
-  // Until what was waiting of the removed task's job is placed and told: a
-  // client that makes uids by counting would make one of these again.
-  std::optional<JobId> JobToHoldFor(const RemoveTask& command) const;
+  // Until what waits of the removed task's job is placed and told: a client
+  // that makes uids by counting would make one of these again.
+  std::optional<JobId> JobToHoldFor(const RemoveTask& command,
+                                    bool is_unread) const;
   // Ends what clients have announced, and forgets what they did not.
   void TendAnnouncements();
   void StartRounds();
@@ -222,10 +222,11 @@ class CoreLoop {
   std::vector<PendingAck> acks_;
   std::vector<HeldAck> held_acks_;
   int64_t replies_read_us_ = 0;  // When those that have ended count as read.
-  // Since the last announcement began: whether anything was mentioned, and when
-  // last, or when it began.
+  // Since the last announcement began: whether anything was mentioned, and
+  // when.
   bool has_mentioned_ = false;
   int64_t mentioned_us_ = 0;
+  int64_t began_us_ = 0;    // When it did.
   uint32_t forgotten_ = 0;  // The announcement that was tended to its end.
   // Whether a client is as one that makes uids by counting.
   bool has_counting_client_ = false;

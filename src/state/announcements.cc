@@ -63,16 +63,20 @@ void Announcements::FindStale() {
 }
 
 Ack Announcements::Apply(const ForgetStale& /*command*/) {
-  std::vector<TaskId> tasks;
-  for (const auto& [id, task] : state_.tasks_) {
-    if (task->feed != FeedId()) continue;
-    if (task->is_stale ||
-        (task->is_displaced && !task->successor.has_value())) {
-      tasks.push_back(id);
-    }
-  }
+  const auto is_to_go = [](const Task& task) {
+    return task.feed == FeedId() &&
+           (task.is_stale ||
+            (task.is_displaced && !task.successor.has_value()));
+  };
   TaskCommands commands(now_ms_, &state_);
-  for (const TaskId id : tasks) commands.Forget(id);
+  // Once one is forgotten nobody will speak of those before it.
+  for (std::vector<TaskId> tasks;; tasks.clear()) {
+    for (const auto& [id, task] : state_.tasks_) {
+      if (is_to_go(*task)) tasks.push_back(id);
+    }
+    if (tasks.empty()) break;
+    for (const TaskId id : tasks) commands.Forget(id);
+  }
   std::vector<std::string> machines;
   for (const auto& [id, machine] : state_.machines_) {
     if (machine->is_present && machine->is_stale) {

@@ -302,6 +302,66 @@ TEST_F(CoreLoopTest,
   EXPECT_EQ(ack.Get(), Ack::kOk);
 }
 
+// It comes to what it was told later than to the acknowledgment.
+TEST_F(CoreLoopTest, HoldsBackTheAckUntilACountingClientCallsAgain) {
+  Submit(BeginAnnouncement());
+  Submit(Added("m", {.cpu = 2000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  EXPECT_THAT(Schedule(), ElementsAre(1));
+  clock_.AdvanceMs(CoreLoop::Options().removal_hold_ms);
+  Settle();
+  Awaited<Ack> ack;
+  SubmitAsync(Removed(1), &ack);
+  Settle();
+  clock_.AdvanceMs(CoreLoop::Options().removal_hold_ms);
+  Settle();
+  EXPECT_FALSE(ack.is_set());
+  EXPECT_THAT(Schedule(), IsEmpty());
+  EXPECT_EQ(ack.Get(), Ack::kOk);
+}
+
+TEST_F(CoreLoopTest, HoldsBackTheAckForANewcomerThatComesMeanwhile) {
+  Submit(BeginAnnouncement());
+  Submit(Added("m", {.cpu = 2000}));
+  Submit(Submitted(1, {.cpu = 1000, .name = "old"}));
+  EXPECT_THAT(Schedule(), ElementsAre(1));
+  Awaited<Ack> ack;
+  SubmitAsync(Removed(1), &ack);
+  Submit(Submitted(1, {.cpu = 1000, .name = "new"}));
+  EXPECT_THAT(Schedule(), ElementsAre(1)) << "while its client knows the uid";
+  Settle();
+  EXPECT_FALSE(ack.is_set()) << "it may not have come to it yet";
+  EXPECT_THAT(Schedule(), IsEmpty());
+  EXPECT_EQ(ack.Get(), Ack::kOk);
+}
+
+TEST_F(CoreLoopTest, MutesANewcomerThatCameMeanwhileAndFindsNoRoom) {
+  Submit(BeginAnnouncement());
+  Submit(Added("m", {.cpu = 2000}));
+  Submit(Submitted(1, {.cpu = 1000, .name = "old"}));
+  EXPECT_THAT(Schedule(), ElementsAre(1));
+  Awaited<Ack> ack;
+  SubmitAsync(Removed(1), &ack);
+  Submit(Submitted(1, {.cpu = 5000, .name = "new"}));
+  EXPECT_THAT(Schedule(), IsEmpty());
+  EXPECT_FALSE(ack.is_set());
+  clock_.AdvanceMs(CoreLoop::Options().reused_uid_hold_ms);
+  EXPECT_EQ(ack.Get(), Ack::kOk);
+  Submit(Added("large", {.cpu = 9000}));
+  EXPECT_THAT(Schedule(), IsEmpty()) << "its client knows it no more";
+}
+
+TEST_F(CoreLoopTest, BeginsOnceWhereAClientBeginsOnTwoConnections) {
+  AddMachine add = Added("m", {.cpu = 2000});
+  add.may_begin_anew = true;
+  Submit(add);
+  Submit(Submitted(1, {.cpu = 1000}));
+  Submit(add);
+  Submit(Submitted(1, {.cpu = 1000}));
+  Submit(BeginAnnouncement());
+  EXPECT_THAT(Schedule(), ElementsAre(1)) << "it was announced just before";
+}
+
 TEST_F(CoreLoopTest, EndsAnAnnouncementWhenNothingIsAnnouncedAnyMore) {
   Submit(Added("m", {.cpu = 1000}));
   Submit(Submitted(1, {.cpu = 1000}));

@@ -63,6 +63,15 @@ TEST_F(AnnouncementsTest, DoNotBeginWhereAKnownMachineSaysNothing) {
   EXPECT_TRUE(MachineOf("n").IsUsable());
 }
 
+TEST_F(AnnouncementsTest, ForgetAtOnceThoseWhomAForgottenTaskDisplaced) {
+  Do(Pod(1, "ns/another"));  // Displaces ns/1, which runs.
+  Do(BeginAnnouncement());
+  Announce("m");
+  Do(ForgetStale());
+  EXPECT_THAT(state_.tasks(), IsEmpty());
+  EXPECT_EQ(UsedCpu("m"), 0);
+}
+
 TEST_F(AnnouncementsTest, OfHardlyAnyMachineWereNone) {
   for (int i = 0; i < 20; ++i) Announce(StrCat("x", i));
   Announce("m");
