@@ -189,6 +189,7 @@ void CoreLoop::Handle(CommandItem item) {
     NoteSubmission(submit->task);
   }
   must_sync_ = true;
+  feeds_.NoteChange();
   counts_.CountCommand(item.command);
   PendingAck pending{std::move(item.done), ack, item.entered_us};
   if (job.has_value()) {
@@ -391,6 +392,7 @@ void CoreLoop::StartRounds() {
 void CoreLoop::StartRound() {
   round_ = RoundStats();
   round_start_us_ = clock_.MonotonicUs();
+  feeds_.NoteRoundStart();
   scheduler_.StartRound(now_ms_);
   must_sync_ |= scheduler_.round_stats().evicted > 0;
   round_.build_us = clock_.MonotonicUs() - round_start_us_;

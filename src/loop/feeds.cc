@@ -102,6 +102,7 @@ Feeds::Feeds(Scheduler& scheduler, Metrics& metrics, Options options)
 void Feeds::Take(FeedSession* session, FeedBatch batch, int64_t now_ms,
                  int64_t now_us) {
   now_us_ = now_us;
+  NoteChange();
   FeedId id;
   Connection* connection = Find(*session, &id);
   if (connection == nullptr) {
@@ -274,8 +275,7 @@ std::optional<int64_t> Feeds::RoundDueUs() const {
   const bool may_evict =
       scheduler_.evicts_on_no_execute() && !connections_.empty();
   if (state.feed_pending_count() == 0 && !may_evict) return std::nullopt;
-  const bool has_changed = state.version() != seen_version_;
-  return round_end_us_ + (has_changed ? options_.round_interval_us : kRetryUs);
+  return round_end_us_ + (has_changed_ ? options_.round_interval_us : kRetryUs);
 }
 
 std::vector<FeedStatus> Feeds::List() const {

@@ -69,10 +69,10 @@ class Feeds {
 
   // When a round is due; nothing: none is.
   std::optional<int64_t> RoundDueUs() const;
-  void NoteRoundEnd(int64_t now_us) {
-    round_end_us_ = now_us;
-    seen_version_ = scheduler_.state().version();
-  }
+  // Something else than a round has changed the state.
+  void NoteChange() { has_changed_ = true; }
+  void NoteRoundStart() { has_changed_ = false; }
+  void NoteRoundEnd(int64_t now_us) { round_end_us_ = now_us; }
 
   std::vector<FeedStatus> List() const;
 
@@ -108,7 +108,7 @@ class Feeds {
   int64_t now_us_ = 0;
   int64_t tended_us_ = 0;
   int64_t round_end_us_ = 0;
-  uint64_t seen_version_ = 0;  // As of the end of the last round.
+  bool has_changed_ = true;  // Since the last round began.
   RateLimiter bind_log_{1};
 };
 

@@ -73,6 +73,7 @@ class FeedsTest : public testing::Test {
     Take(session, events);
   }
   void Round() {
+    feeds_.NoteRoundStart();
     scheduler_.Round();
     feeds_.NoteRoundEnd(now_us_);
     feeds_.Tell();
@@ -197,6 +198,14 @@ TEST_F(FeedsTest, AskForRoundsWhereSomethingWaits) {
   EXPECT_EQ(feeds_.RoundDueUs(), now_us_ + kInterval);
   feeds_.Close(session_, now_us_);
   EXPECT_EQ(feeds_.RoundDueUs(), std::nullopt);
+}
+
+TEST_F(FeedsTest, AskForARoundForWhatCameDuringTheLastOne) {
+  StateAll(&session_, {"a"});
+  feeds_.NoteRoundStart();
+  Take(&session_, {TaskNamed("b")});
+  feeds_.NoteRoundEnd(now_us_);
+  EXPECT_EQ(feeds_.RoundDueUs(), now_us_ + kInterval);
 }
 
 TEST_F(FeedsTest, LeaveOutProblemsThatAMessageHasNoRoomFor) {
