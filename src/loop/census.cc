@@ -4,7 +4,8 @@ namespace sluice {
 namespace {
 
 void CountTask(const ClusterState& state, const Task& task, Census* census) {
-  const bool is_unclaimed = task.is_displaced && !task.successor.has_value();
+  const bool is_unclaimed = task.is_displaced && !task.successor.has_value() &&
+                            !task.IsRemovedByGuess();
   const bool is_held = task.is_stale && task.feed != FeedId();
   if ((task.is_stale && !is_held) || is_unclaimed) ++census->stale_tasks;
   switch (task.state) {

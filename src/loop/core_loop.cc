@@ -71,7 +71,8 @@ bool CoreLoop::Schedule(ScheduleCall* call) {
   return mailbox_.Push(ScheduleItem{call});
 }
 
-bool CoreLoop::TakeFromFeed(FeedSession* session, FeedBatch batch) {
+bool CoreLoop::TakeFromFeed(FeedSession* session,
+                            std::optional<FeedBatch> batch) {
   return mailbox_.Push(FeedItem{session, std::move(batch)});
 }
 
@@ -153,10 +154,10 @@ void CoreLoop::Handle(CommandItem item) {
   // Asked before the command makes the state forget what it concerns.
   const bool is_held = scheduler_.ConcernsUnreadReply(item.command);
   auto* const remove = std::get_if<RemoveTask>(&item.command);
-  std::optional<JobId> job;
+  std::optional<HeldAck> held;
   if (remove != nullptr && options_.reused_uid_hold_ms > 0) {
     remove->keeps_uid = scheduler_.IsContested(remove->task);
-    job = JobToHoldFor(*remove, is_held);
+    held = HoldForJob(*remove, is_held);
   }
   if (std::holds_alternative<BeginAnnouncement>(item.command)) {
     has_counting_client_ = true;
@@ -192,11 +193,9 @@ void CoreLoop::Handle(CommandItem item) {
   feeds_.NoteChange();
   counts_.CountCommand(item.command);
   PendingAck pending{std::move(item.done), ack, item.entered_us};
-  if (job.has_value()) {
-    held_acks_.push_back(
-        {std::move(pending),
-         clock_.MonotonicUs() + options_.reused_uid_hold_ms * 1000, job,
-         remove->task, remove->keeps_uid});
+  if (held.has_value()) {
+    held->ack = std::move(pending);
+    held_acks_.push_back(*std::move(held));
   } else if (is_held) {
     const bool is_in_flight = scheduler_.is_reply_in_flight();
     held_acks_.push_back(
@@ -212,6 +211,7 @@ void CoreLoop::NoteSubmission(TaskId uid) {
     if (!held.job.has_value() || held.uid != uid || task == nullptr) continue;
     held.job = task->job;
     held.is_contested = true;
+    held.until_us = clock_.MonotonicUs() + options_.reused_uid_hold_ms * 1000;
   }
 }
 
@@ -228,8 +228,10 @@ void CoreLoop::NoteRepliesRead() {
   scheduler_.NoteRepliesRead();
   if (held_acks_.empty()) return;
   const absl::flat_hash_set<JobId> untold = scheduler_.FindUntoldJobs();
-  ReleaseAcks([&untold](const HeldAck& held) {
-    return !held.job.has_value() || !untold.contains(*held.job);
+  const int64_t now_us = clock_.MonotonicUs();
+  ReleaseAcks([&untold, now_us](const HeldAck& held) {
+    return held.from_us <= now_us &&
+           (!held.job.has_value() || !untold.contains(*held.job));
   });
 }
 
@@ -246,20 +248,30 @@ void CoreLoop::ReleaseAcks(const std::function<bool(const HeldAck&)>& is_due) {
   held_acks_.erase(released.begin(), released.end());
 }
 
-std::optional<JobId> CoreLoop::JobToHoldFor(const RemoveTask& command,
-                                            bool is_unread) const {
+std::optional<CoreLoop::HeldAck> CoreLoop::HoldForJob(const RemoveTask& command,
+                                                      bool is_unread) const {
   const ClusterState& state = scheduler_.state();
   const Task* task = state.FindTask(command.task);
   if (task == nullptr || task->is_displaced) return std::nullopt;
-  if (command.keeps_uid || (has_counting_client_ && is_unread)) {
-    return task->job;
-  }
   const Job* job = state.FindJob(task->job);
-  if (!has_counting_client_ || job == nullptr || job->task_count == 1 ||
-      (job->pending_count == 0 && state.outbox().empty())) {
+  if (job == nullptr) return std::nullopt;
+  const int64_t now_us = clock_.MonotonicUs();
+  HeldAck held{.ack = {},
+               .until_us = now_us + options_.reused_uid_hold_ms * 1000,
+               .job = job->id,
+               .uid = command.task,
+               .is_contested = command.keeps_uid};
+  if (command.keeps_uid) return held;
+  if (!has_counting_client_ || (job->task_count == 1 && !is_unread)) {
     return std::nullopt;
   }
-  return job->id;
+  // Who replaces what is removed does so at once: the newcomer may be under
+  // way, with a uid that the acknowledgment takes from it.
+  held.from_us = now_us + options_.removal_hold_ms * 1000;
+  const bool waits_for_deltas =
+      is_unread || job->pending_count > 0 || !state.outbox().empty();
+  if (!waits_for_deltas) held.until_us = held.from_us;
+  return held;
 }
 
 void CoreLoop::TendAnnouncements() {
@@ -348,13 +360,17 @@ void CoreLoop::Handle(FeedItem item) {
     item.session->End(absl::UnavailableError(std::string(kStops)));
     return;
   }
-  feeds_.Take(item.session, std::move(item.batch), now_ms_,
-              clock_.MonotonicUs());
+  const int64_t now_us = clock_.MonotonicUs();
+  if (!item.batch.has_value()) {
+    feeds_.Greet(item.session, now_us);
+    return;
+  }
+  feeds_.Take(item.session, *std::move(item.batch), now_ms_, now_us);
   must_sync_ = true;
 }
 
 void CoreLoop::Handle(FeedEndItem item) {
-  feeds_.Close(*item.session, clock_.MonotonicUs());
+  feeds_.Close(item.session, clock_.MonotonicUs());
   item.session->Release();
 }
 

@@ -104,10 +104,10 @@ class CoreLoop {
   // stopped: `call` is not touched.
   bool Schedule(ScheduleCall* call);
 
-  // Applies what the client of a feed sent, and tells `session` when that is
-  // durable, and from then on what is decided for it.  Returns false if the
-  // loop has stopped.
-  bool TakeFromFeed(FeedSession* session, FeedBatch batch);
+  // Applies what the client of a feed sent (nothing: its call has begun), tells
+  // `session` when that is durable, and then what is decided for it.  Returns
+  // false if the loop has stopped.
+  bool TakeFromFeed(FeedSession* session, std::optional<FeedBatch> batch);
   // It has ended, and is to be released.  Returns as above.
   bool EndFeed(FeedSession* session);
   void WakeUp();  // A session is ready again.
@@ -137,7 +137,7 @@ class CoreLoop {
   };
   struct FeedItem {
     FeedSession* session;
-    FeedBatch batch;
+    std::optional<FeedBatch> batch;
   };
   struct FeedEndItem {
     FeedSession* session;
@@ -160,6 +160,7 @@ class CoreLoop {
   struct HeldAck {
     PendingAck ack;
     int64_t until_us;
+    int64_t from_us = 0;            // Not before.
     std::optional<JobId> job = {};  // Until all of it is told.
     TaskId uid = {};                // That was removed; with a job only.
     // Another task's by now, which is muted with the acknowledgment.
@@ -192,9 +193,9 @@ class CoreLoop {
   void NoteRepliesRead();
   void NoteSubmission(TaskId uid);  // Of a uid that may be held for.
   void ReleaseAcks(const std::function<bool(const HeldAck&)>& is_due);
-  // Until what waits of the removed task's job is placed and told: a client
-  // that makes uids by counting would make one of these again.
-  std::optional<JobId> JobToHoldFor(const RemoveTask& command,
+  // Holds the acknowledgment of a removal from a client that makes uids by
+  // counting, which would make one again that the job has in use.
+  std::optional<HeldAck> HoldForJob(const RemoveTask& command,
                                     bool is_unread) const;
   // Ends what clients have announced, and forgets what they did not.
   void TendAnnouncements();
@@ -222,11 +223,10 @@ class CoreLoop {
   std::vector<PendingAck> acks_;
   std::vector<HeldAck> held_acks_;
   int64_t replies_read_us_ = 0;  // When those that have ended count as read.
-  // Since the last announcement began: whether anything was mentioned, and
-  // when.
+  // Since the last announcement began: if anything was mentioned, and when.
   bool has_mentioned_ = false;
   int64_t mentioned_us_ = 0;
-  int64_t began_us_ = 0;    // When it did.
+  int64_t began_us_ = 0;    // When one did by a machine.
   uint32_t forgotten_ = 0;  // The announcement that was tended to its end.
   // Whether a client is as one that makes uids by counting.
   bool has_counting_client_ = false;

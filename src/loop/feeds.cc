@@ -99,6 +99,10 @@ FeedProblem ProblemOf(const FeedBatch::Entry& entry, FeedOutcome outcome) {
 Feeds::Feeds(Scheduler& scheduler, Metrics& metrics, Options options)
     : scheduler_(scheduler), metrics_(metrics), options_(options) {}
 
+void Feeds::Greet(FeedSession* session, int64_t now_us) {
+  nameless_.emplace(session, now_us);
+}
+
 void Feeds::Take(FeedSession* session, FeedBatch batch, int64_t now_ms,
                  int64_t now_us) {
   now_us_ = now_us;
@@ -106,6 +110,7 @@ void Feeds::Take(FeedSession* session, FeedBatch batch, int64_t now_ms,
   FeedId id;
   Connection* connection = Find(*session, &id);
   if (connection == nullptr) {
+    nameless_.erase(session);
     connection = Open(session, batch.feed, now_us, &id);
     if (connection == nullptr) return;
   }
@@ -114,7 +119,7 @@ void Feeds::Take(FeedSession* session, FeedBatch batch, int64_t now_ms,
     session->End(absl::InvalidArgumentError(
         StrCat("deltas_received: ", batch.deltas_received, ", and none beyond ",
                connection->told_max, " was sent")));
-    Close(*session, now_us);
+    Close(session, now_us);
     return;
   }
   ConfirmDeltas(connection, batch.deltas_received);
@@ -167,7 +172,7 @@ Feeds::Connection* Feeds::Open(FeedSession* session, const std::string& name,
     FeedSession* const former = connection.session;
     former->End(absl::AbortedError(
         StrCat("feed ", Shown(name), ": another client has opened it")));
-    Close(*former, now_us);
+    Close(former, now_us);
     break;
   }
   const bool is_known = std::ranges::any_of(
@@ -186,9 +191,10 @@ Feeds::Connection* Feeds::Open(FeedSession* session, const std::string& name,
   return &connection;
 }
 
-void Feeds::Close(const FeedSession& session, int64_t now_us) {
+void Feeds::Close(FeedSession* session, int64_t now_us) {
+  nameless_.erase(session);
   FeedId id;
-  Connection* connection = Find(session, &id);
+  Connection* connection = Find(*session, &id);
   if (connection == nullptr) return;
   ClusterState& state = scheduler_.mutable_state();
   LOG(INFO) << "feed " << Shown(state.feeds().at(id).name)
@@ -203,6 +209,7 @@ void Feeds::EndAll(const absl::Status& status) {
   for (const auto& [id, connection] : connections_) {
     connection.session->End(status);
   }
+  for (const auto& [session, since_us] : nameless_) session->End(status);
 }
 
 void Feeds::Tend(int64_t now_us) {
@@ -219,7 +226,15 @@ void Feeds::Tend(int64_t now_us) {
   for (FeedSession* session : idle) {
     session->End(absl::DeadlineExceededError(
         "the snapshot stands still: end_snapshot has not come"));
-    Close(*session, now_us);
+    Close(session, now_us);
+  }
+  idle.clear();
+  for (const auto& [session, since_us] : nameless_) {
+    if (now_us - since_us > options_.grace_us) idle.push_back(session);
+  }
+  for (FeedSession* session : idle) {
+    session->End(absl::DeadlineExceededError("feed: its name has not come"));
+    Close(session, now_us);
   }
   for (const auto& [id, feed] : scheduler_.state().feeds()) {
     if (!connections_.contains(id)) lost_us_.try_emplace(id, now_us);

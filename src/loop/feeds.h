@@ -55,11 +55,13 @@ class Feeds {
   // Both must outlive it.
   Feeds(Scheduler& scheduler, Metrics& metrics, Options options);
 
+  // A call has begun, of whose feed the first batch will say the name.
+  void Greet(FeedSession* session, int64_t now_us);
   // Applies what a client sent, and opens its feed with the first batch.
   void Take(FeedSession* session, FeedBatch batch, int64_t now_ms,
             int64_t now_us);
   // The session has ended, whoever ended it.
-  void Close(const FeedSession& session, int64_t now_us);
+  void Close(FeedSession* session, int64_t now_us);
   void EndAll(const absl::Status& status);
   // Once a second at most: ends sessions that stand still, and counts the
   // feeds.
@@ -103,6 +105,8 @@ class Feeds {
   Metrics& metrics_;
   const Options options_;
   absl::btree_map<FeedId, Connection> connections_;
+  // Those that have not said their name, and since when.
+  absl::btree_map<FeedSession*, int64_t> nameless_;
   // Since when feeds without a connection have none.
   absl::btree_map<FeedId, int64_t> lost_us_;
   int64_t now_us_ = 0;

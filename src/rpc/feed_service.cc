@@ -50,6 +50,8 @@ class FeedReactor final
       : loop_(loop), protocol_(default_max_pods) {}
 
   void Start() {
+    const bool is_taken = loop_.TakeFromFeed(this, std::nullopt);
+    if (!is_taken) End(absl::UnavailableError("the daemon has stopped"));
     const MutexLock lock(mutex_);
     Read();
   }

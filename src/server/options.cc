@@ -45,7 +45,9 @@ DEFINE_int64(removal_hold_ms, 500,
              "How long the acknowledgment of a removal waits at most for the "
              "client to call Schedule again, where the reply before named "
              "what is removed: a client that acts on replies later than on "
-             "acknowledgments would meet what it has forgotten.");
+             "acknowledgments would meet what it has forgotten. To a client "
+             "that makes uids by counting each waits so long, since what "
+             "replaces the task may be under way.");
 DEFINE_int64(reused_uid_hold_ms, 30000,
              "How long the acknowledgment of a removal waits at most for the "
              "client to read where another task of the same uid goes: it "

@@ -36,10 +36,24 @@ Ack Announcements::Apply(const EndAnnouncement& /*command*/) {
   }
   if (mentioned * kMachinesForOne < present) {
     counters.stale_below = *counters.former_stale_below;
+  } else {
+    ForgetGuessed();
   }
   counters.former_stale_below.reset();
   FindStale();
   return Ack::kOk;
+}
+
+void Announcements::ForgetGuessed() {
+  std::vector<Task*> guessed;
+  for (const TaskId id : state_.removed_) {
+    Task* task = state_.MutableTask(id);
+    if (task->IsRemovedByGuess() &&
+        task->announcement < state_.counters_.announcement) {
+      guessed.push_back(task);
+    }
+  }
+  for (Task* task : guessed) state_.Erase(task);
 }
 
 void Announcements::FindStale() {
@@ -66,7 +80,8 @@ Ack Announcements::Apply(const ForgetStale& /*command*/) {
   const auto is_to_go = [](const Task& task) {
     return task.feed == FeedId() &&
            (task.is_stale ||
-            (task.is_displaced && !task.successor.has_value()));
+            (task.is_displaced && !task.successor.has_value() &&
+             !task.IsRemovedByGuess()));
   };
   TaskCommands commands(now_ms_, &state_);
   // Once one is forgotten nobody will speak of those before it.

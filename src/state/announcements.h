@@ -32,6 +32,9 @@ class Announcements {
   void FindStale();
 
  private:
+  // Whose removal was guessed and who was not submitted is gone indeed.
+  void ForgetGuessed();
+
   const int64_t now_ms_;
   ClusterState& state_;
 };

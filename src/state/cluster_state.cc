@@ -421,7 +421,13 @@ void ClusterState::SetName(Task* task, const std::string& name) {
   }
   task->name = name;
   // Feeds know their tasks by id.
-  if (task->IsLive() && task->feed == FeedId() && IsPodName(name)) {
+  if (task->feed != FeedId() || !IsPodName(name)) return;
+  if (task->IsLive()) {
+    const auto [named, is_new] = named_tasks_.try_emplace(name, task->id);
+    if (!is_new && !tasks_.at(named->second)->IsLive()) {
+      named->second = task->id;
+    }
+  } else if (task->IsRemovedByGuess()) {
     named_tasks_.try_emplace(name, task->id);
   }
 }

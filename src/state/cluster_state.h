@@ -226,7 +226,7 @@ class ClusterState {
   absl::btree_set<MachineId> departed_;
 
   absl::flat_hash_map<std::string, JobId> job_ids_;
-  // Of tasks that wait or run and are named as pods are: "namespace/name".
+  // Of those named "namespace/name" as pods: live, else removed by guess.
   absl::flat_hash_map<std::string, TaskId> named_tasks_;
   absl::flat_hash_map<std::string, MachineId> machine_ids_;  // Of all trees.
   absl::flat_hash_map<std::string, MachineId> foreign_pod_machines_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "sluice/state/task.h"
 #include "state/announcements.h"
 
 namespace sluice {
@@ -24,7 +25,8 @@ Task* TaskCommands::FindSame(const SubmitTask& command) const {
                      : nullptr;
   if (of_uid != nullptr && of_uid->IsLive()) return of_uid;
   const auto named = state_.named_tasks_.find(name);
-  const bool is_known = named != state_.named_tasks_.end();
+  const bool is_known = named != state_.named_tasks_.end() &&
+                        state_.tasks_.at(named->second)->IsLive();
   if (command.reject_if_known || !is_known) return of_uid;
   return state_.tasks_.at(named->second).get();
 }
@@ -73,6 +75,7 @@ Ack TaskCommands::Apply(const SubmitTask& command) {
     }
   }
   if (same == nullptr) {
+    const std::optional<MachineId> machine = TakeGuessed(command);
     auto owned = std::make_unique<Task>();
     same = owned.get();
     same->id = command.task;
@@ -83,6 +86,7 @@ Ack TaskCommands::Apply(const SubmitTask& command) {
     Announcements(now_ms_, &state_).Mention(same);
     state_.Describe(same, command.spec);
     state_.EnterQueue(same);
+    if (machine.has_value()) PutBack(same, *machine);
   } else {
     const bool is_untold = state_.IsUntold(same->id);
     state_.LeaveQueue(*same);
@@ -253,7 +257,7 @@ Ack TaskCommands::Apply(const RemoveTask& command) {
     if (oldest == earlier.end()) oldest = earlier.begin();
     Task* holder = state_.MutableTask(*oldest);
     earlier.erase(oldest);
-    RemoveHolder(holder);
+    RemoveByGuess(holder);
     if (!command.keeps_uid) Mute(task);
     return Ack::kOk;
   }
@@ -268,12 +272,62 @@ Ack TaskCommands::Apply(const RemoveTask& command) {
   if (task->state == TaskState::kRunning) state_.Vacate(task);
   state_.LeaveJob(task->job);
   state_.SetName(task, "");
+  Bury(task);
+  return Ack::kOk;
+}
+
+void TaskCommands::Bury(Task* task) {
   task->state = TaskState::kRemoved;
+  state_.Touch(*task);
   state_.removed_.insert(task->id);
   if (state_.removed_.size() > kRemovedTasksMax) {
     state_.Erase(state_.MutableTask(*state_.removed_.begin()));
   }
-  return Ack::kOk;
+}
+
+void TaskCommands::RemoveByGuess(Task* task) {
+  const auto named = state_.named_tasks_.find(task->name);
+  const bool is_named =
+      named != state_.named_tasks_.end() && named->second == task->id;
+  if (task->state != TaskState::kRunning || !is_named) {
+    RemoveHolder(task);
+    return;
+  }
+  const MachineId machine = task->machine;
+  state_.Vacate(task);
+  state_.LeaveJob(task->job);
+  task->successor.reset();
+  task->machine = machine;
+  Bury(task);
+  state_.SetName(task, task->name);
+}
+
+std::optional<MachineId> TaskCommands::TakeGuessed(const SubmitTask& command) {
+  const auto named = state_.named_tasks_.find(command.spec.name);
+  if (named == state_.named_tasks_.end()) return std::nullopt;
+  Task* guessed = state_.MutableTask(named->second);
+  if (!guessed->IsRemovedByGuess()) return std::nullopt;
+  const StateCounters& counters = state_.counters_;
+  // Else it is a new one of that name.
+  const bool is_again = counters.former_stale_below.has_value() &&
+                        guessed->announcement < counters.announcement;
+  const MachineId machine = guessed->machine;
+  state_.Erase(guessed);
+  return is_again ? std::make_optional(machine) : std::nullopt;
+}
+
+void TaskCommands::PutBack(Task* task, MachineId id) {
+  Machine* machine = state_.MutableMachine(id);
+  const ClassKey& key = task->class_key;
+  if (!task->IsSchedulable() || machine == nullptr || !machine->IsSound() ||
+      !key.request.FitsIn(machine->Free()) || !key.rules->host_ports.empty()) {
+    return;  // It is placed as any other.
+  }
+  state_.LeaveQueue(*task);
+  task->state = TaskState::kRunning;
+  task->placed_ms = now_ms_;
+  state_.Occupy(task, machine, state_.RoomiestPu(*machine, key.request));
+  Repeat(task);
 }
 
 Ack TaskCommands::Apply(const MuteTask& command) {

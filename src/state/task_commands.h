@@ -59,6 +59,14 @@ class TaskCommands {
   // REQUIRES: it is in no queue.
   void Rename(Task* task, TaskId id);
   void RemoveHolder(Task* task);
+  void Bury(Task* task);  // Keeps it for the removals that are expected.
+  // One of several holders of its uid, of whom another may be meant.
+  void RemoveByGuess(Task* task);
+  // Where a client that begins anew has the task that it submits, though a
+  // removal was taken for its own.
+  std::optional<MachineId> TakeGuessed(const SubmitTask& command);
+  // A client that restarted asks again for a placement that it was told.
+  void PutBack(Task* task, MachineId id);
   // Nothing may be told of it any more.
   void Mute(Task* task);
   Ack FinishTaskOfClient(TaskId id, TaskState state);

@@ -193,7 +193,7 @@ class Target {
   }
 
   void Close(std::unique_ptr<Session>* session) {
-    feeds_->Close(**session, now_us_);
+    feeds_->Close(session->get(), now_us_);
     session->reset();
   }
 

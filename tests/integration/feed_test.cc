@@ -283,6 +283,14 @@ TEST(FeedGrace, LetsAClientGoThatStandsStillInItsSnapshot) {
   EXPECT_EQ(feed.AwaitEnd().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
 }
 
+TEST(FeedGrace, LetsAClientGoThatDoesNotSayItsName) {
+  Options options = MiniServer::OptionsFor(ReplyMode::kContract);
+  options.feed_grace_ms = 1;
+  const MiniServer server(options);
+  FeedClient feed(server.port(), "");
+  EXPECT_EQ(feed.AwaitEnd().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+}
+
 TEST_F(FeedTest, HoldsBackWhatAClientDoesNotConfirm) {
   FeedClient feed(server_.port(), "shop");
   feed.StateMachines(1, kRoomyNode);

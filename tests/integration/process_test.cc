@@ -13,6 +13,7 @@
 
 #include "integration/client.h"
 #include "integration/daemon_process.h"
+#include "integration/feed_client.h"
 #include "integration/stalled_client.h"
 #include "unit/persist/temporary_directory.h"
 #include "util/tcp_connection.h"
@@ -52,6 +53,7 @@ TEST(Process, EndsWithoutWaitingForConnectionsThatAskNothing) {
   const TcpConnection silent_http(daemon.http_port());
   TcpConnection half_a_request(daemon.http_port());
   half_a_request.Send("GET /hea");
+  FeedClient nameless(port, "");
   Client idle(port);
   idle.Status();
   daemon.Signal(SIGTERM);

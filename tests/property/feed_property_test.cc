@@ -272,7 +272,7 @@ class FeedLife {
   // What breaks.
 
   void Cut() {
-    daemon_->feeds.Close(*line_, 0);
+    daemon_->feeds.Close(line_.get(), 0);
     daemon_->Write();
     Disconnect();
   }

@@ -100,8 +100,8 @@ struct Task {
   int64_t submitted_ms = 0;  // Since the epoch.
   uint64_t sequence = 0;     // Order of submission, dense, never used again.
 
-  // kRunning only: the machine, the index of the processing unit on it (kNoPu
-  // where the machine has none), and since when.
+  // kRunning, and removed by guess: the machine, the index of the processing
+  // unit on it (kNoPu where the machine has none), and since when.
   MachineId machine;
   int32_t pu = kNoPu;
   int64_t placed_ms = 0;  // Since the epoch.
@@ -142,6 +142,11 @@ struct Task {
   bool HasOwnId() const { return is_displaced || feed != FeedId(); }
   bool IsLive() const {
     return state == TaskState::kPending || state == TaskState::kRunning;
+  }
+  // Was removed because a removal was taken for its own: if its client begins
+  // anew and submits it, then it runs on `machine` all the same.
+  bool IsRemovedByGuess() const {
+    return state == TaskState::kRemoved && is_displaced;
   }
   // Waits, as far as its client knows.
   bool IsUnscheduled() const {

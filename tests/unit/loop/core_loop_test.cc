@@ -298,6 +298,7 @@ TEST_F(CoreLoopTest,
   Settle();
   EXPECT_FALSE(ack.is_set());
   EXPECT_THAT(Schedule(), ElementsAre(2));
+  clock_.AdvanceMs(CoreLoop::Options().removal_hold_ms);
   EXPECT_THAT(Schedule(), IsEmpty());
   EXPECT_EQ(ack.Get(), Ack::kOk);
 }
@@ -331,8 +332,36 @@ TEST_F(CoreLoopTest, HoldsBackTheAckForANewcomerThatComesMeanwhile) {
   EXPECT_THAT(Schedule(), ElementsAre(1)) << "while its client knows the uid";
   Settle();
   EXPECT_FALSE(ack.is_set()) << "it may not have come to it yet";
+  clock_.AdvanceMs(CoreLoop::Options().removal_hold_ms);
   EXPECT_THAT(Schedule(), IsEmpty());
   EXPECT_EQ(ack.Get(), Ack::kOk);
+}
+
+// Who replaces what is removed does so at once, with the same uid if the
+// acknowledgment has not come yet.
+TEST_F(CoreLoopTest, HoldsBackTheAckWhileANewcomerMayBeUnderWay) {
+  Submit(BeginAnnouncement());
+  Submit(Added("m", {.cpu = 3000}));
+  Submit(Submitted(1, {.cpu = 1000, .name = "old"}));
+  Submit(Submitted(2, {.cpu = 1000, .name = "other"}));
+  EXPECT_THAT(Schedule(), ElementsAre(1, 2));
+  EXPECT_THAT(Schedule(), IsEmpty());
+  Awaited<Ack> of_two;
+  SubmitAsync(Removed(2), &of_two);
+  Awaited<Ack> ack;
+  SubmitAsync(Removed(1), &ack);
+  EXPECT_THAT(Schedule(), IsEmpty());
+  clock_.AdvanceMs(CoreLoop::Options().removal_hold_ms - 1);
+  Settle();
+  EXPECT_FALSE(of_two.is_set());
+  Submit(Submitted(2, {.cpu = 1000, .name = "new"}));
+  clock_.AdvanceMs(1);
+  EXPECT_EQ(ack.Get(), Ack::kOk) << "nobody came for it";
+  Settle();
+  EXPECT_FALSE(of_two.is_set());
+  EXPECT_THAT(Schedule(), ElementsAre(2));
+  EXPECT_THAT(Schedule(), IsEmpty());
+  EXPECT_EQ(of_two.Get(), Ack::kOk);
 }
 
 TEST_F(CoreLoopTest, MutesANewcomerThatCameMeanwhileAndFindsNoRoom) {

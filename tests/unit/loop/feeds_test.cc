@@ -120,7 +120,7 @@ TEST_F(FeedsTest, TellDeltasAgainAfterTheNextSnapshotUnlessConfirmed) {
   ASSERT_THAT(session_.Tasks(), ElementsAre("a", "b"));
   const uint64_t first = session_.news[0].deltas[0].sequence;
   Take(&session_, {}, first);
-  feeds_.Close(session_, now_us_);
+  feeds_.Close(&session_, now_us_);
   Session next;
   name_ = "shop";
   TaskStated runs = TaskNamed("a");
@@ -136,6 +136,33 @@ TEST_F(FeedsTest, TellDeltasAgainAfterTheNextSnapshotUnlessConfirmed) {
   EXPECT_GT(next.news[1].deltas[0].sequence, first);
 }
 
+TEST_F(FeedsTest, EndACallThatDoesNotSayItsName) {
+  feeds_.Greet(&session_, now_us_);
+  Session named;
+  feeds_.Greet(&named, now_us_);
+  StateAll(&named, {});
+  now_us_ += kGrace;
+  feeds_.Tend(now_us_);
+  EXPECT_TRUE(session_.end.ok());
+  now_us_ += kGrace;
+  feeds_.Tend(now_us_);
+  EXPECT_EQ(session_.end.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_TRUE(named.end.ok());
+}
+
+TEST_F(FeedsTest, EndAllCallsThoseWithoutANameToo) {
+  Session nameless;
+  feeds_.Greet(&nameless, now_us_);
+  Session gone;
+  feeds_.Greet(&gone, now_us_);
+  feeds_.Close(&gone, now_us_);
+  StateAll(&session_, {});
+  feeds_.EndAll(absl::UnavailableError("stops"));
+  EXPECT_EQ(session_.end.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(nameless.end.code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(gone.end.ok());
+}
+
 TEST_F(FeedsTest, LetTheNewerOfTwoSessionsIn) {
   StateAll(&session_, {"a"});
   Session next;
@@ -146,7 +173,7 @@ TEST_F(FeedsTest, LetTheNewerOfTwoSessionsIn) {
   Round();
   EXPECT_THAT(session_.Tasks(), IsEmpty());
   EXPECT_THAT(next.Tasks(), ElementsAre("a")) << "the former says nothing more";
-  feeds_.Close(session_, now_us_);
+  feeds_.Close(&session_, now_us_);
   EXPECT_EQ(StateOfFeed(), FeedStatus::State::kLive);
 }
 
@@ -174,7 +201,7 @@ TEST_F(FeedsTest, ShowHowEachFeedIs) {
   EXPECT_EQ(StateOfFeed(), FeedStatus::State::kLive);
   feeds_.Tend(now_us_ += kGrace * 2);
   EXPECT_THAT(session_.end, IsOk()) << "one that is live may be silent";
-  feeds_.Close(session_, now_us_);
+  feeds_.Close(&session_, now_us_);
   EXPECT_EQ(StateOfFeed(), FeedStatus::State::kLost);
   feeds_.Tend(now_us_ += kGrace + 1);
   EXPECT_EQ(StateOfFeed(), FeedStatus::State::kAway);
@@ -196,7 +223,7 @@ TEST_F(FeedsTest, AskForRoundsWhereSomethingWaits) {
   EXPECT_GT(*feeds_.RoundDueUs(), now_us_ + kInterval) << "nothing has changed";
   Take(&session_, {TaskGone{"a"}});
   EXPECT_EQ(feeds_.RoundDueUs(), now_us_ + kInterval);
-  feeds_.Close(session_, now_us_);
+  feeds_.Close(&session_, now_us_);
   EXPECT_EQ(feeds_.RoundDueUs(), std::nullopt);
 }
 

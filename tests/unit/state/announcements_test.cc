@@ -127,6 +127,91 @@ TEST_F(AnnouncementsTest, NothingIsToldToATaskThatIsStale) {
   EXPECT_TRUE(TaskOf(2).is_stale);
 }
 
+// Two tasks have the uid, and the removal that was taken for that of the first
+// was the second's.
+class GuessedRemovalTest : public AnnouncementsTest {
+ protected:
+  void SetUp() override {
+    AnnouncementsTest::SetUp();
+    Do(Pod(1, "ns/late"));
+    Run(1, "n");
+    Do(Removed(1));
+  }
+};
+
+TEST_F(GuessedRemovalTest, IsTakenBackWhereAClientBeginsAnew) {
+  EXPECT_EQ(UsedCpu("m"), 0);
+  Do(BeginAnnouncement());
+  Announce("m");
+  Do(Pod(7, "ns/1"));
+  EXPECT_EQ(TaskOf(7).state, TaskState::kRunning);
+  EXPECT_EQ(TaskOf(7).machine, MachineOf("m").id);
+  EXPECT_EQ(UsedCpu("m"), 100);
+  ASSERT_THAT(Outbox(), SizeIs(1));
+  EXPECT_TRUE(Outbox()[0].is_repeat);
+  EXPECT_TRUE(TaskOf(1).is_stale);
+}
+
+// Its life goes on while it still announces: a pod of that name is another.
+TEST_F(GuessedRemovalTest, OfALifeIsKeptToItsEnd) {
+  Do(BeginAnnouncement());
+  for (const char* uuid : {"m", "n"}) Announce(uuid);
+  Do(Pod(5, "ns/5"));
+  Do(Pod(6, "ns/6"));
+  Run(5, "m");
+  Do(Pod(5, "ns/later"));
+  Do(Removed(5));
+  Do(EndAnnouncement());
+  Do(BeginAnnouncement());
+  Do(Pod(9, "ns/5"));
+  EXPECT_EQ(TaskOf(9).machine, MachineOf("m").id);
+}
+
+TEST_F(GuessedRemovalTest, OfALifeIsNoneForAPodThatComesInIt) {
+  Do(BeginAnnouncement());
+  Announce("m");
+  Do(Pod(5, "ns/5"));
+  Run(5, "m");
+  Do(Pod(5, "ns/later"));
+  Do(Removed(5));
+  Do(Pod(9, "ns/5"));
+  EXPECT_TRUE(IsWaiting(9));
+}
+
+TEST_F(GuessedRemovalTest, HoldsForAPodThatIsNewUnderItsName) {
+  Do(Pod(7, "ns/1"));
+  EXPECT_TRUE(IsWaiting(7));
+  Do(Removed(7));
+  Do(BeginAnnouncement());
+  Do(Pod(8, "ns/1"));
+  EXPECT_TRUE(IsWaiting(8)) << "the guess was right";
+}
+
+TEST_F(GuessedRemovalTest, HoldsForWhatIsNotSubmitted) {
+  Do(BeginAnnouncement());
+  for (const char* uuid : {"m", "n"}) Announce(uuid);
+  Do(EndAnnouncement());
+  Do(BeginAnnouncement());
+  Do(Pod(7, "ns/1"));
+  EXPECT_TRUE(IsWaiting(7));
+}
+
+TEST_F(GuessedRemovalTest, IsNotTakenBackWhereTheMachineIsFullOrGone) {
+  Do(Submitted(8, {.cpu = 950, .name = "ns/8"}));
+  Run(8, "m");
+  Do(BeginAnnouncement());
+  Do(Pod(7, "ns/1"));
+  EXPECT_TRUE(IsWaiting(7));
+  EXPECT_EQ(UsedCpu("m"), 950);
+}
+
+TEST_F(GuessedRemovalTest, IsNothingThatCouldBeForgotten) {
+  Do(BeginAnnouncement());
+  Do(ForgetStale());
+  Do(Pod(7, "ns/1"));
+  EXPECT_TRUE(IsWaiting(7)) << "its machine is forgotten";
+}
+
 TEST_F(AnnouncementsTest, AreFollowedByForgetting) {
   Do(Pod(4, "ns/4"));
   Do(Completed(4));
