@@ -111,7 +111,8 @@ class BenchCommand final : public Command {
         &uses_feed_);
     flags.AddSwitch("resync",
                     "With --feed: connects once more when all is placed, and "
-                    "states\neverything anew.",
+                    "states\neverything anew; in the end to a daemon "
+                    "that knows\nnothing, too.",
                     &feed_.resyncs);
     flags.AddInteger(
         {.name = "latency",

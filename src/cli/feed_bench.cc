@@ -1,5 +1,6 @@
 #include "cli/feed_bench.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -77,19 +78,14 @@ class FeedBench {
     return absl::OkStatus();
   }
 
-  absl::Status Resync() {
-    client_.reset();
-    Connect();
-    const int64_t started_us = Now();
-    client_->Add()->mutable_begin_snapshot();
-    RETURN_IF_ERROR(StateMachines());
-    for (int64_t i = 0; i < workload_.size().task_count; ++i) {
-      RETURN_IF_ERROR(StateTask(i));
-    }
-    client_->Add()->mutable_end_snapshot();
-    RETURN_IF_ERROR(Settle());
-    resync_us_ = durable_us_ - started_us;
-    return absl::OkStatus();
+  // As a client does that comes back to a daemon that knows all of it.
+  absl::Status Resync() { return StateAll(&resync_us_); }
+
+  // As a client does that comes to a daemon that knows nothing.
+  absl::Status FillEmpty() {
+    std::ranges::fill(places_, "");
+    RETURN_IF_ERROR(StateAll(&filling_us_));
+    return Empty();
   }
 
   absl::Status RemoveAll() {
@@ -100,9 +96,7 @@ class FeedBench {
     }
     RETURN_IF_ERROR(Settle());
     removing_us_ = durable_us_ - started_us;
-    client_->Add()->mutable_begin_snapshot();
-    client_->Add()->mutable_end_snapshot();
-    return Settle();
+    return Empty();
   }
 
   Report MakeReport() const {
@@ -122,6 +116,9 @@ class FeedBench {
                    placing_us_);
     if (resync_us_ > 0) {
       report.AddMicroseconds({"resync_us", "all stated anew"}, resync_us_);
+      // The machines, the tasks, and the ends of the snapshot.
+      report.AddRate({"fill_events_per_s", "stated to an empty daemon"},
+                     size.machine_count + size.task_count + 2, filling_us_);
     }
     if (!latency_us_.empty()) {
       const auto add = [&](std::string_view key, std::string_view label,
@@ -156,6 +153,27 @@ class FeedBench {
   void Connect() {
     client_.emplace(context_, "bench");
     durable_ = 0;
+  }
+
+  absl::Status StateAll(int64_t* took_us) {
+    client_.reset();
+    Connect();
+    const int64_t started_us = Now();
+    client_->Add()->mutable_begin_snapshot();
+    RETURN_IF_ERROR(StateMachines());
+    for (int64_t i = 0; i < workload_.size().task_count; ++i) {
+      RETURN_IF_ERROR(StateTask(i));
+    }
+    client_->Add()->mutable_end_snapshot();
+    RETURN_IF_ERROR(Settle());
+    *took_us = durable_us_ - started_us;
+    return absl::OkStatus();
+  }
+
+  absl::Status Empty() {
+    client_->Add()->mutable_begin_snapshot();
+    client_->Add()->mutable_end_snapshot();
+    return Settle();
   }
 
   absl::Status StateMachines() {
@@ -232,6 +250,7 @@ class FeedBench {
   int64_t stating_us_ = 0;
   int64_t placing_us_ = 0;
   int64_t resync_us_ = 0;
+  int64_t filling_us_ = 0;
   int64_t removing_us_ = 0;
   std::vector<int64_t> latency_us_;
 };
@@ -247,6 +266,7 @@ absl::StatusOr<Report> RunFeedBench(const CommandContext& context,
   if (options.resyncs) RETURN_IF_ERROR(bench.Resync());
   RETURN_IF_ERROR(bench.TimeSingleTasks(options.latency_count));
   RETURN_IF_ERROR(bench.RemoveAll());
+  if (options.resyncs) RETURN_IF_ERROR(bench.FillEmpty());
   return bench.MakeReport();
 }
 
