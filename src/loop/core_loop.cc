@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <string_view>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "persist/records.h"
@@ -23,12 +21,10 @@ constexpr int64_t kSilences = 5;
 constexpr std::string_view kStops = "the daemon stops";
 // Two beginnings are one that a client makes on two connections.
 constexpr int64_t kSameBeginningUs = 250000;
-// A reply is in flight.
-constexpr int64_t kNoEnd = std::numeric_limits<int64_t>::max();
 
 double Seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
 
-[[noreturn]] void EndProcess(const absl::Status& status) {
+void EndProcess(const absl::Status& status) {
   LOG(ERROR) << "the store cannot be written, so nothing can be acknowledged "
                 "any more: "
              << status << "; ending";
@@ -44,13 +40,16 @@ CoreLoop::CoreLoop(Parts parts, Options options)
       store_(parts.store),
       clock_(parts.clock),
       metrics_(parts.metrics),
+      on_store_failure_(parts.on_store_failure ? parts.on_store_failure
+                                               : EndProcess),
       options_(options),
       counts_(parts.scheduler, parts.metrics),
       feeds_(parts.scheduler, parts.metrics, options.feeds),
       mailbox_(options.mailbox_max),
-      solver_thread_(parts.solver, parts.clock, [this](SolveResult result) {
-        mailbox_.Push(std::move(result));
-      }) {}
+      solver_thread_(
+          parts.solver, parts.clock,
+          [this](SolveResult result) { mailbox_.Push(std::move(result)); }),
+      held_acks_(parts.scheduler, options.holds) {}
 
 CoreLoop::~CoreLoop() { Stop(); }
 
@@ -106,15 +105,26 @@ void CoreLoop::Run() {
   int64_t timeout_us = kTickUs;
   while (mailbox_.TakeBatch(kBatchMax, timeout_us, &batch)) {
     HandleBatch(&batch);
-    int64_t due_us = clock_.MonotonicUs() + kTickUs;
-    for (const HeldAck& held : held_acks_) {
-      due_us = std::min(due_us, held.until_us);
-    }
-    if (!scheduler_.is_in_round() && !is_shutting_down_) {
-      due_us = std::min(due_us, feeds_.RoundDueUs().value_or(due_us));
-    }
-    timeout_us = std::max<int64_t>(due_us - clock_.MonotonicUs(), 0);
+    timeout_us = std::max<int64_t>(DueUs() - clock_.MonotonicUs(), 0);
   }
+}
+
+bool CoreLoop::RunOnce() {
+  std::vector<Item> batch;
+  if (has_store_failed_ ||
+      !mailbox_.TakeBatch(kBatchMax, /*timeout_us=*/0, &batch)) {
+    return false;
+  }
+  HandleBatch(&batch);
+  return !has_store_failed_;
+}
+
+int64_t CoreLoop::DueUs() const {
+  int64_t due_us = std::min(clock_.MonotonicUs() + kTickUs, held_acks_.DueUs());
+  if (!scheduler_.is_in_round() && !is_shutting_down_) {
+    due_us = std::min(due_us, feeds_.RoundDueUs().value_or(due_us));
+  }
+  return due_us;
 }
 
 void CoreLoop::HandleBatch(std::vector<Item>* batch) {
@@ -122,25 +132,16 @@ void CoreLoop::HandleBatch(std::vector<Item>* batch) {
   for (Item& item : *batch) {
     std::visit([this](auto& one) { Handle(std::move(one)); }, item);
   }
-  const int64_t now_us = clock_.MonotonicUs();
-  // A client that goes on calling Schedule says itself what it has read.
-  if (!scheduler_.is_reply_in_flight() && now_us >= replies_read_us_ &&
-      !has_counting_client_ && !scheduler_.AreRepliesRead()) {
-    NoteRepliesRead();
-  }
-  ReleaseAcks([this, now_us](const HeldAck& held) {
-    // Who holds back removals until something is placed waits for nothing then.
-    return held.until_us <= now_us ||
-           (is_shutting_down_ && held.job.has_value());
-  });
+  held_acks_.ReleaseDue(clock_.MonotonicUs(), is_shutting_down_, &acks_);
   TendAnnouncements();
   StartRounds();
   if (is_stopping_ && !is_step_open_) {
     // Whoever still waits for a reply to be read waits for nothing.
-    ReleaseAcks([](const HeldAck&) { return true; });
+    held_acks_.ReleaseAll(&acks_);
     mailbox_.Close();
   }
   WriteChanges();
+  if (has_store_failed_) return;
   SendReplies();
   const int64_t end_us = clock_.MonotonicUs();
   counts_.RefreshGauges(mailbox_.size(), end_us);
@@ -151,16 +152,11 @@ void CoreLoop::HandleBatch(std::vector<Item>* batch) {
 // What comes in
 
 void CoreLoop::Handle(CommandItem item) {
-  // Asked before the command makes the state forget what it concerns.
-  const bool is_held = scheduler_.ConcernsUnreadReply(item.command);
-  auto* const remove = std::get_if<RemoveTask>(&item.command);
-  std::optional<HeldAck> held;
-  if (remove != nullptr && options_.reused_uid_hold_ms > 0) {
-    remove->keeps_uid = scheduler_.IsContested(remove->task);
-    held = HoldForJob(*remove, is_held);
-  }
+  const int64_t now_us = clock_.MonotonicUs();
+  const std::optional<HeldAcks::Hold> hold =
+      held_acks_.Judge(&item.command, now_us);
   if (std::holds_alternative<BeginAnnouncement>(item.command)) {
-    has_counting_client_ = true;
+    held_acks_.NoteCountingClient();
     // What the client announced on another connection just before is of the
     // same life.
     if (scheduler_.state().counters().former_stale_below.has_value() &&
@@ -187,31 +183,16 @@ void CoreLoop::Handle(CommandItem item) {
     mentioned_us_ = item.entered_us;
   }
   if (const auto* submit = std::get_if<SubmitTask>(&item.command)) {
-    NoteSubmission(submit->task);
+    held_acks_.NoteSubmission(submit->task, now_us);
   }
   must_sync_ = true;
   feeds_.NoteChange();
   counts_.CountCommand(item.command);
   PendingAck pending{std::move(item.done), ack, item.entered_us};
-  if (held.has_value()) {
-    held->ack = std::move(pending);
-    held_acks_.push_back(*std::move(held));
-  } else if (is_held) {
-    const bool is_in_flight = scheduler_.is_reply_in_flight();
-    held_acks_.push_back(
-        {std::move(pending), is_in_flight ? kNoEnd : replies_read_us_});
+  if (hold.has_value()) {
+    held_acks_.Add(*hold, std::move(pending));
   } else {
     acks_.push_back(std::move(pending));
-  }
-}
-
-void CoreLoop::NoteSubmission(TaskId uid) {
-  const Task* task = scheduler_.state().FindTask(uid);
-  for (HeldAck& held : held_acks_) {
-    if (!held.job.has_value() || held.uid != uid || task == nullptr) continue;
-    held.job = task->job;
-    held.is_contested = true;
-    held.until_us = clock_.MonotonicUs() + options_.reused_uid_hold_ms * 1000;
   }
 }
 
@@ -219,59 +200,9 @@ void CoreLoop::Handle(ScheduleItem item) {
   // Whoever calls again has read what it got, unless it calls ahead.
   if (active_call_ == nullptr && waiting_calls_.empty() &&
       !scheduler_.is_reply_in_flight()) {
-    NoteRepliesRead();
+    held_acks_.NoteRepliesRead(clock_.MonotonicUs(), &acks_);
   }
   waiting_calls_.push_back(item.call);
-}
-
-void CoreLoop::NoteRepliesRead() {
-  scheduler_.NoteRepliesRead();
-  if (held_acks_.empty()) return;
-  const absl::flat_hash_set<JobId> untold = scheduler_.FindUntoldJobs();
-  const int64_t now_us = clock_.MonotonicUs();
-  ReleaseAcks([&untold, now_us](const HeldAck& held) {
-    return held.from_us <= now_us &&
-           (!held.job.has_value() || !untold.contains(*held.job));
-  });
-}
-
-void CoreLoop::ReleaseAcks(const std::function<bool(const HeldAck&)>& is_due) {
-  const auto released =
-      std::ranges::stable_partition(held_acks_, std::not_fn(is_due));
-  for (HeldAck& held : released) {
-    if (held.is_contested) {
-      scheduler_.Apply(MuteTask{held.uid}, now_ms_);
-      must_sync_ = true;
-    }
-    acks_.push_back(std::move(held.ack));
-  }
-  held_acks_.erase(released.begin(), released.end());
-}
-
-std::optional<CoreLoop::HeldAck> CoreLoop::HoldForJob(const RemoveTask& command,
-                                                      bool is_unread) const {
-  const ClusterState& state = scheduler_.state();
-  const Task* task = state.FindTask(command.task);
-  if (task == nullptr || task->is_displaced) return std::nullopt;
-  const Job* job = state.FindJob(task->job);
-  if (job == nullptr) return std::nullopt;
-  const int64_t now_us = clock_.MonotonicUs();
-  HeldAck held{.ack = {},
-               .until_us = now_us + options_.reused_uid_hold_ms * 1000,
-               .job = job->id,
-               .uid = command.task,
-               .is_contested = command.keeps_uid};
-  if (command.keeps_uid) return held;
-  if (!has_counting_client_ || (job->task_count == 1 && !is_unread)) {
-    return std::nullopt;
-  }
-  // Who replaces what is removed does so at once: the newcomer may be under
-  // way, with a uid that the acknowledgment takes from it.
-  held.from_us = now_us + options_.removal_hold_ms * 1000;
-  const bool waits_for_deltas =
-      is_unread || job->pending_count > 0 || !state.outbox().empty();
-  if (!waits_for_deltas) held.until_us = held.from_us;
-  return held;
 }
 
 void CoreLoop::TendAnnouncements() {
@@ -335,16 +266,8 @@ void CoreLoop::Inspect(const absl::Status& certificate, FlowSolution* flow) {
 
 void CoreLoop::Handle(ReplyDoneItem item) {
   scheduler_.EndReply(item.is_delivered);
-  const int64_t now_us = clock_.MonotonicUs();
-  if (item.is_delivered) {
-    replies_read_us_ = now_us + options_.removal_hold_ms * 1000;
-  } else {
-    metrics_.abandoned_schedules.Increment();
-  }
-  for (HeldAck& held : held_acks_) {
-    if (held.until_us != kNoEnd || held.job.has_value()) continue;
-    held.until_us = item.is_delivered ? replies_read_us_ : now_us;
-  }
+  held_acks_.NoteReplyEnd(item.is_delivered, clock_.MonotonicUs());
+  if (!item.is_delivered) metrics_.abandoned_schedules.Increment();
 }
 
 void CoreLoop::Handle(ResumeItem /*item*/) {
@@ -476,8 +399,10 @@ void CoreLoop::WriteChanges() {
     must_sync_ = false;
     return;
   }
-  const Durability durability =
-      must_sync_ ? options_.durability : Durability::kBuffered;
+  // Nobody is acknowledged before all that was changed is durable.
+  const Durability durability = must_sync_ || !acks_.empty()
+                                    ? options_.durability
+                                    : Durability::kBuffered;
   must_sync_ = false;
   const int64_t start_us = clock_.MonotonicUs();
   const ChangeSet changes = scheduler_.mutable_state().TakeChanges();
@@ -485,7 +410,9 @@ void CoreLoop::WriteChanges() {
       store_.Write(EncodeChanges(scheduler_.state(), changes), durability);
   if (!status.ok()) {
     metrics_.store_write_failures.Increment();
-    EndProcess(status);
+    has_store_failed_ = true;
+    on_store_failure_(status);
+    return;
   }
   metrics_.store_writes.Increment();
   metrics_.store_write_seconds.Observe(

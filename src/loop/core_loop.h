@@ -33,6 +33,7 @@
 #include "core/scheduler.h"
 #include "loop/feed_session.h"
 #include "loop/feeds.h"
+#include "loop/held_acks.h"
 #include "loop/loop_metrics.h"
 #include "loop/mailbox.h"
 #include "loop/schedule_call.h"
@@ -61,10 +62,8 @@ class CoreLoop {
     // Of acknowledgments and placements.  Deliveries are always buffered:
     // losing one with the power repeats a placement and harms nobody.
     Durability durability = Durability::kSynced;
-    // How long a client may take to read a reply that has ended.
-    int64_t removal_hold_ms = 500;
-    // And to read where another task of a removed uid goes.
-    int64_t reused_uid_hold_ms = 30000;
+    HeldAcks::Options holds = {.removal_hold_us = 500000,
+                               .reused_uid_hold_us = 30000000};
     // After so long without a word a client has announced all there is.
     int64_t announcement_quiet_ms = 2000;
     int64_t forget_stale_after_ms = 0;  // 0: never.
@@ -78,12 +77,13 @@ class CoreLoop {
     Solver& solver;
     const Clock& clock;
     Metrics& metrics;
+    // Nothing can be acknowledged any more.  By default the process ends.
+    std::function<void(const absl::Status&)> on_store_failure = {};
   };
   enum class Admission {
     kAlways,  // A call of the contract must not fail for want of room.
     kIfRoom,  // Refused when the mailbox is full.
   };
-  using AckCallback = std::function<void(Ack)>;
   using Reader = std::function<void(const CoreView&)>;
 
   CoreLoop(Parts parts, Options options);
@@ -93,6 +93,16 @@ class CoreLoop {
   CoreLoop& operator=(const CoreLoop&) = delete;
 
   void Start();
+
+  // In the place of Start(), for a program with one thread.
+  //
+  // Handles what has come, without waiting.  Returns false at the end, and once
+  // the store has failed.
+  bool RunOnce();
+  // Solves what a round waits for, if it does.
+  bool SolveOnce() { return solver_thread_.SolveOnce(); }
+  // When there is something to do though nothing comes.
+  int64_t DueUs() const;
 
   // Applies `command` and calls `done` when the effect is durable.  Returns
   // false, and never calls `done`, if the mailbox is full (kIfRoom only) or
@@ -150,22 +160,6 @@ class CoreLoop {
                             ReplyDoneItem, FeedItem, FeedEndItem, WakeItem,
                             ResumeItem, ShutdownItem, StopItem>;
 
-  // An acknowledgment on its way out.
-  struct PendingAck {
-    AckCallback done;
-    Ack ack;
-    int64_t entered_us;
-  };
-  // One that must not overtake a reply.
-  struct HeldAck {
-    PendingAck ack;
-    int64_t until_us;
-    int64_t from_us = 0;            // Not before.
-    std::optional<JobId> job = {};  // Until all of it is told.
-    TaskId uid = {};                // That was removed; with a job only.
-    // Another task's by now, which is muted with the acknowledgment.
-    bool is_contested = false;
-  };
   // A Schedule reply on its way out.
   struct PendingReply {
     ScheduleCall* call;
@@ -189,14 +183,6 @@ class CoreLoop {
 
   // Counts and logs what became of a solve; clears a flow that is none.
   void Inspect(const absl::Status& certificate, FlowSolution* flow);
-  // The client has read all replies: what waited for that goes out.
-  void NoteRepliesRead();
-  void NoteSubmission(TaskId uid);  // Of a uid that may be held for.
-  void ReleaseAcks(const std::function<bool(const HeldAck&)>& is_due);
-  // Holds the acknowledgment of a removal from a client that makes uids by
-  // counting, which would make one again that the job has in use.
-  std::optional<HeldAck> HoldForJob(const RemoveTask& command,
-                                    bool is_unread) const;
   // Ends what clients have announced, and forgets what they did not.
   void TendAnnouncements();
   void StartRounds();
@@ -211,6 +197,7 @@ class CoreLoop {
   Store& store_;
   const Clock& clock_;
   Metrics& metrics_;
+  const std::function<void(const absl::Status&)> on_store_failure_;
   const Options options_;
   LoopMetrics counts_;
   Feeds feeds_;
@@ -221,21 +208,19 @@ class CoreLoop {
   // All below is confined to the core thread.
   int64_t now_ms_ = 0;  // Of the batch.
   std::vector<PendingAck> acks_;
-  std::vector<HeldAck> held_acks_;
-  int64_t replies_read_us_ = 0;  // When those that have ended count as read.
+  HeldAcks held_acks_;
   // Since the last announcement began: if anything was mentioned, and when.
   bool has_mentioned_ = false;
   int64_t mentioned_us_ = 0;
   int64_t began_us_ = 0;    // When one did by a machine.
   uint32_t forgotten_ = 0;  // The announcement that was tended to its end.
-  // Whether a client is as one that makes uids by counting.
-  bool has_counting_client_ = false;
   std::vector<Reader> readers_;
   std::vector<PendingReply> replies_;
   std::deque<ScheduleCall*> waiting_calls_;
   ScheduleCall* active_call_ = nullptr;  // Whose round is running.
   bool is_step_open_ = false;            // The round waits for an answer.
   bool must_sync_ = false;               // More than deliveries to write.
+  bool has_store_failed_ = false;
   bool is_shutting_down_ = false;
   bool is_stopping_ = false;
 

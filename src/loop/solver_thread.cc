@@ -36,6 +36,16 @@ void SolverThread::Stop() {
   thread_.join();
 }
 
+bool SolverThread::SolveOnce() {
+  std::optional<RoundWork> work;
+  {
+    MutexLock lock(mutex_);
+    work.swap(work_);
+  }
+  if (work.has_value()) done_(SolveOne(*work));
+  return work.has_value();
+}
+
 void SolverThread::Run() {
   for (;;) {
     std::optional<RoundWork> work;

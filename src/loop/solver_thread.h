@@ -37,6 +37,9 @@ class SolverThread {
   SolverThread& operator=(const SolverThread&) = delete;
 
   void Start();
+  // In the place of Start(): solves, on the calling thread, what was handed in,
+  // and delivers its result.  Returns whether there was anything.
+  bool SolveOnce();
 
   // REQUIRES: the result of the Solve() before has been delivered.
   void Solve(RoundWork work);

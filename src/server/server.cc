@@ -105,14 +105,15 @@ class Daemon final : public Server {
                          .evicts_on_no_execute = options.evict_on_no_execute}),
         store_(std::move(store)),
         solver_(MakeSolver(options.solver)),
-        loop_({scheduler_, *store_, *solver_, clock_, metrics_},
-              {.durability = options.durability,
-               .removal_hold_ms = options.removal_hold_ms,
-               .reused_uid_hold_ms = options.reused_uid_hold_ms,
-               .announcement_quiet_ms = options.announcement_quiet_ms,
-               .forget_stale_after_ms = options.forget_stale_after_s * 1000,
-               .feeds = {.round_interval_us = options.round_interval_ms * 1000,
-                         .grace_us = options.feed_grace_ms * 1000}}) {}
+        loop_(
+            {scheduler_, *store_, *solver_, clock_, metrics_},
+            {.durability = options.durability,
+             .holds = {.removal_hold_us = options.removal_hold_ms * 1000,
+                       .reused_uid_hold_us = options.reused_uid_hold_ms * 1000},
+             .announcement_quiet_ms = options.announcement_quiet_ms,
+             .forget_stale_after_ms = options.forget_stale_after_s * 1000,
+             .feeds = {.round_interval_us = options.round_interval_ms * 1000,
+                       .grace_us = options.feed_grace_ms * 1000}}) {}
 
   ~Daemon() override {
     if (http_ != nullptr) http_->SetReady(false);

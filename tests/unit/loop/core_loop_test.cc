@@ -18,6 +18,10 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+const int64_t kRemovalHoldMs = CoreLoop::Options().holds.removal_hold_us / 1000;
+const int64_t kReusedUidHoldMs =
+    CoreLoop::Options().holds.reused_uid_hold_us / 1000;
+
 class CoreLoopTest : public LoopFixture {};
 
 TEST_F(CoreLoopTest, AcknowledgesOnlyWhatIsDurable) {
@@ -218,7 +222,7 @@ TEST_F(CoreLoopTest, HoldsBackTheAckOfARemovalAfterTheReplyForSoLong) {
   Settle();
   Awaited<Ack> ack;
   SubmitAsync(Removed(1), &ack);
-  clock_.AdvanceMs(CoreLoop::Options().removal_hold_ms - 1);
+  clock_.AdvanceMs(kRemovalHoldMs - 1);
   Settle();
   EXPECT_FALSE(ack.is_set());
   clock_.AdvanceMs(1);
@@ -227,7 +231,7 @@ TEST_F(CoreLoopTest, HoldsBackTheAckOfARemovalAfterTheReplyForSoLong) {
   Submit(Submitted(2, {.cpu = 1000}));
   EXPECT_THAT(Schedule(), ElementsAre(2));
   Settle();
-  clock_.AdvanceMs(CoreLoop::Options().removal_hold_ms);
+  clock_.AdvanceMs(kRemovalHoldMs);
   Settle();
   EXPECT_EQ(Submit(Removed(2)), Ack::kOk);
 }
@@ -261,7 +265,7 @@ TEST_F(CoreLoopTest, HoldsBackTheAckOfAUidForSoLongAndMutesItsNewcomerThen) {
   Awaited<Ack> ack;
   SubmitAsync(Removed(1), &ack);
   Settle();
-  clock_.AdvanceMs(CoreLoop::Options().reused_uid_hold_ms - 1);
+  clock_.AdvanceMs(kReusedUidHoldMs - 1);
   EXPECT_THAT(Schedule(), IsEmpty());
   EXPECT_FALSE(ack.is_set());
   clock_.AdvanceMs(1);
@@ -298,7 +302,7 @@ TEST_F(CoreLoopTest,
   Settle();
   EXPECT_FALSE(ack.is_set());
   EXPECT_THAT(Schedule(), ElementsAre(2));
-  clock_.AdvanceMs(CoreLoop::Options().removal_hold_ms);
+  clock_.AdvanceMs(kRemovalHoldMs);
   EXPECT_THAT(Schedule(), IsEmpty());
   EXPECT_EQ(ack.Get(), Ack::kOk);
 }
@@ -309,12 +313,12 @@ TEST_F(CoreLoopTest, HoldsBackTheAckUntilACountingClientCallsAgain) {
   Submit(Added("m", {.cpu = 2000}));
   Submit(Submitted(1, {.cpu = 1000}));
   EXPECT_THAT(Schedule(), ElementsAre(1));
-  clock_.AdvanceMs(CoreLoop::Options().removal_hold_ms);
+  clock_.AdvanceMs(kRemovalHoldMs);
   Settle();
   Awaited<Ack> ack;
   SubmitAsync(Removed(1), &ack);
   Settle();
-  clock_.AdvanceMs(CoreLoop::Options().removal_hold_ms);
+  clock_.AdvanceMs(kRemovalHoldMs);
   Settle();
   EXPECT_FALSE(ack.is_set());
   EXPECT_THAT(Schedule(), IsEmpty());
@@ -332,7 +336,7 @@ TEST_F(CoreLoopTest, HoldsBackTheAckForANewcomerThatComesMeanwhile) {
   EXPECT_THAT(Schedule(), ElementsAre(1)) << "while its client knows the uid";
   Settle();
   EXPECT_FALSE(ack.is_set()) << "it may not have come to it yet";
-  clock_.AdvanceMs(CoreLoop::Options().removal_hold_ms);
+  clock_.AdvanceMs(kRemovalHoldMs);
   EXPECT_THAT(Schedule(), IsEmpty());
   EXPECT_EQ(ack.Get(), Ack::kOk);
 }
@@ -351,7 +355,7 @@ TEST_F(CoreLoopTest, HoldsBackTheAckWhileANewcomerMayBeUnderWay) {
   Awaited<Ack> ack;
   SubmitAsync(Removed(1), &ack);
   EXPECT_THAT(Schedule(), IsEmpty());
-  clock_.AdvanceMs(CoreLoop::Options().removal_hold_ms - 1);
+  clock_.AdvanceMs(kRemovalHoldMs - 1);
   Settle();
   EXPECT_FALSE(of_two.is_set());
   Submit(Submitted(2, {.cpu = 1000, .name = "new"}));
@@ -374,7 +378,7 @@ TEST_F(CoreLoopTest, MutesANewcomerThatCameMeanwhileAndFindsNoRoom) {
   Submit(Submitted(1, {.cpu = 5000, .name = "new"}));
   EXPECT_THAT(Schedule(), IsEmpty());
   EXPECT_FALSE(ack.is_set());
-  clock_.AdvanceMs(CoreLoop::Options().reused_uid_hold_ms);
+  clock_.AdvanceMs(kReusedUidHoldMs);
   EXPECT_EQ(ack.Get(), Ack::kOk);
   Submit(Added("large", {.cpu = 9000}));
   EXPECT_THAT(Schedule(), IsEmpty()) << "its client knows it no more";

@@ -1,0 +1,132 @@
+#include "loop/held_acks.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <variant>
+
+#include "absl/container/flat_hash_set.h"
+
+namespace sluice {
+namespace {
+
+// Of what waits for a reply in flight.
+constexpr int64_t kNoEnd = std::numeric_limits<int64_t>::max();
+
+}  // namespace
+
+std::optional<HeldAcks::Hold> HeldAcks::Judge(Command* command,
+                                              int64_t now_us) const {
+  const bool is_unread = scheduler_.ConcernsUnreadReply(*command);
+  auto* const remove = std::get_if<RemoveTask>(command);
+  if (remove != nullptr && options_.reused_uid_hold_us > 0) {
+    remove->keeps_uid = scheduler_.IsContested(remove->task);
+    const std::optional<Hold> hold = JudgeRemoval(*remove, is_unread, now_us);
+    if (hold.has_value()) return hold;
+  }
+  if (!is_unread) return std::nullopt;
+  const bool is_in_flight = scheduler_.is_reply_in_flight();
+  return Hold{.until_us = is_in_flight ? kNoEnd : replies_read_us_};
+}
+
+std::optional<HeldAcks::Hold> HeldAcks::JudgeRemoval(const RemoveTask& command,
+                                                     bool is_unread,
+                                                     int64_t now_us) const {
+  const ClusterState& state = scheduler_.state();
+  const Task* task = state.FindTask(command.task);
+  if (task == nullptr || task->is_displaced) return std::nullopt;
+  const Job* job = state.FindJob(task->job);
+  if (job == nullptr) return std::nullopt;
+  Hold hold{.until_us = now_us + options_.reused_uid_hold_us,
+            .job = job->id,
+            .uid = command.task,
+            .is_contested = command.keeps_uid};
+  if (command.keeps_uid) return hold;
+  if (!has_counting_client_ || (job->task_count == 1 && !is_unread)) {
+    return std::nullopt;
+  }
+  // Who replaces what is removed does so at once: the newcomer may be under
+  // way, with a uid that the acknowledgment takes from it.
+  hold.from_us = now_us + options_.removal_hold_us;
+  // What waits of the job is placed and told first: the client would make one
+  // of these uids again.
+  const bool is_untold =
+      is_unread || job->pending_count > 0 || !state.outbox().empty();
+  if (!is_untold) hold.until_us = hold.from_us;
+  return hold;
+}
+
+void HeldAcks::Add(const Hold& hold, PendingAck ack) {
+  held_.push_back({hold, std::move(ack)});
+}
+
+void HeldAcks::NoteSubmission(TaskId uid, int64_t now_us) {
+  const Task* task = scheduler_.state().FindTask(uid);
+  for (auto& [hold, ack] : held_) {
+    if (!hold.job.has_value() || hold.uid != uid || task == nullptr) continue;
+    hold.job = task->job;
+    hold.is_contested = true;
+    hold.until_us = now_us + options_.reused_uid_hold_us;
+  }
+}
+
+void HeldAcks::NoteReplyEnd(bool is_delivered, int64_t now_us) {
+  if (is_delivered) replies_read_us_ = now_us + options_.removal_hold_us;
+  for (auto& [hold, ack] : held_) {
+    if (hold.until_us != kNoEnd || hold.job.has_value()) continue;
+    hold.until_us = is_delivered ? replies_read_us_ : now_us;
+  }
+}
+
+void HeldAcks::NoteRepliesRead(int64_t now_us,
+                               std::vector<PendingAck>* released) {
+  scheduler_.NoteRepliesRead();
+  if (held_.empty()) return;
+  const absl::flat_hash_set<JobId> untold = scheduler_.FindUntoldJobs();
+  Release(
+      [&untold, now_us](const Hold& hold) {
+        return hold.from_us <= now_us &&
+               (!hold.job.has_value() || !untold.contains(*hold.job));
+      },
+      released);
+}
+
+void HeldAcks::ReleaseDue(int64_t now_us, bool is_shutting_down,
+                          std::vector<PendingAck>* released) {
+  if (!scheduler_.is_reply_in_flight() && now_us >= replies_read_us_ &&
+      !has_counting_client_ && !scheduler_.AreRepliesRead()) {
+    NoteRepliesRead(now_us, released);
+  }
+  Release(
+      [now_us, is_shutting_down](const Hold& hold) {
+        return hold.until_us <= now_us ||
+               (is_shutting_down && hold.job.has_value());
+      },
+      released);
+}
+
+void HeldAcks::ReleaseAll(std::vector<PendingAck>* released) {
+  Release([](const Hold&) { return true; }, released);
+}
+
+void HeldAcks::Release(const std::function<bool(const Hold&)>& is_due,
+                       std::vector<PendingAck>* released) {
+  const auto due = std::ranges::stable_partition(
+      held_, [&](const HeldAck& held) { return !is_due(held.hold); });
+  for (HeldAck& held : due) {
+    // The client knows the uid no more from now on.
+    if (held.hold.is_contested) scheduler_.Apply(MuteTask{held.hold.uid}, 0);
+    released->push_back(std::move(held.ack));
+  }
+  held_.erase(due.begin(), due.end());
+}
+
+int64_t HeldAcks::DueUs() const {
+  int64_t due_us = kNoEnd;
+  for (const auto& [hold, ack] : held_) {
+    due_us = std::min(due_us, hold.until_us);
+  }
+  return due_us;
+}
+
+}  // namespace sluice
