@@ -1,0 +1,320 @@
+#include "sim/contract_client.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/strings.h"
+#include "util/cluster_builder.h"
+
+namespace sluice::sim {
+namespace {
+
+constexpr size_t kMachinesMax = 6;
+constexpr size_t kTasksMax = 24;
+constexpr int64_t kScheduleUs = 20000;
+constexpr int64_t kCollectUs = 200000;
+
+std::string NameOf(uint64_t uid) { return StrCat("ns/task-", uid); }
+
+}  // namespace
+
+// One Schedule call.  The daemon may hold it until its process dies.
+class ContractClient::SimCall final : public ScheduleCall {
+ public:
+  SimCall(ContractClient* client, uint64_t connection)
+      : client_(*client), connection_(connection) {}
+
+  bool IsCancelled() const override {
+    return client_.connection_ != connection_;
+  }
+
+  void Answer(ScheduleReply reply, std::function<void(bool)> done) override {
+    std::vector<std::string> uuids;
+    for (const ScheduleReply::Entry& entry : reply.deltas) {
+      uuids.push_back(client_.daemon_.state().FindMachine(entry.machine)->uuid);
+    }
+    client_.timeline_.After(
+        client_.Delay(),
+        [this, done = std::move(done), reply = std::move(reply),
+         uuids = std::move(uuids), process = client_.daemon_.process_number()] {
+          const bool is_delivered = !IsCancelled();
+          client_.daemon_.Deliver([&](CoreLoop&) {
+            if (client_.daemon_.process_number() == process) {
+              done(is_delivered);
+            }
+          });
+          if (!is_delivered) return;
+          // Its client comes to it later.
+          client_.unread_ = [=, this] { client_.Read(reply, uuids); };
+          client_.timeline_.After(
+              client_.rng_.Between(1, client_.faults_.client_us), [this] {
+                if (IsCancelled()) return;
+                std::exchange(client_.unread_, nullptr)();
+                client_.ScheduleLater();
+              });
+        });
+  }
+
+ private:
+  ContractClient& client_;
+  const uint64_t connection_;
+};
+
+ContractClient::ContractClient(const Faults& faults, Timeline* timeline,
+                               Rng* rng, SimDaemon* daemon,
+                               RealCluster* cluster, bool uses_uuids_again)
+    : faults_(faults),
+      uses_uuids_again_(uses_uuids_again),
+      timeline_(*timeline),
+      rng_(*rng),
+      daemon_(*daemon),
+      cluster_(*cluster) {
+  daemon_.AddListener(
+      {.died = [this] { Break(); },
+       .recovered =
+           [this](const ClusterState& state) { CheckRecovered(state); }});
+  cluster_.OnRemoval([this](const std::string& uuid) { LoseMachine(uuid); });
+  Schedule();
+}
+
+ContractClient::~ContractClient() = default;
+
+void ContractClient::Act() {
+  switch (rng_.Below(8)) {
+    case 0:
+      return AddMachine();
+    case 1:
+      if (rng_.Chance(1, 2)) RemoveMachine();
+      return;
+    case 2:
+    case 3: {
+      if (tasks_.empty()) return;
+      return EndTask(std::next(tasks_.begin(), static_cast<ptrdiff_t>(
+                                                   rng_.Below(tasks_.size())))
+                         ->first);
+    }
+    default:
+      if (tasks_.size() < kTasksMax) AddTask();
+  }
+}
+
+void ContractClient::AddMachine() {
+  if (machines_.size() == kMachinesMax) return;
+  // What another client was told of a machine that left may reach it when the
+  // machine is back, so only one that is alone uses ids again.
+  const uint64_t number =
+      uses_uuids_again_ ? rng_.Below(kMachinesMax) : next_machine_++;
+  const std::string uuid = StrCat("c", number);
+  if (machines_.contains(uuid)) return;
+  machines_[uuid] = {};
+  const int64_t cpu = 1000 * static_cast<int64_t>(1 + number % 2);
+  const bool has_gpu = number % 3 == 0;
+  cluster_.AddMachine(uuid, cpu, has_gpu);
+  MachineOptions options{.cpu = cpu};
+  if (has_gpu) options.labels = {{"gpu", "yes"}};
+  Ask(Added(uuid, options),
+      [this, uuid] { machines_.at(uuid).phase = Phase::kThere; });
+}
+
+void ContractClient::RemoveMachine() {
+  if (machines_.empty()) return;
+  const auto it = std::next(
+      machines_.begin(), static_cast<ptrdiff_t>(rng_.Below(machines_.size())));
+  if (it->second.phase != Phase::kThere) return;
+  it->second.phase = Phase::kLeaving;
+  Ask(Removed(it->first), [this, uuid = it->first] { machines_.erase(uuid); });
+  cluster_.RemoveMachine(it->first);
+}
+
+void ContractClient::LoseMachine(const std::string& uuid) {
+  for (auto& [uid, task] : tasks_) {
+    if (!task.is_running || task.machine != uuid) continue;
+    task.is_doomed = true;
+    timeline_.After(rng_.Between(1, kCollectUs),
+                    [this, lost = uid] { EndTask(lost); });
+  }
+}
+
+void ContractClient::AddTask() {
+  const uint64_t uid = next_uid_++;
+  Task& task = tasks_[uid];
+  task.real = {.cpu = rng_.Between(100, 900), .needs_gpu = rng_.Chance(1, 4)};
+  TaskOptions options{
+      .cpu = task.real.cpu, .job = StrCat("job", uid % 3), .name = NameOf(uid)};
+  if (task.real.needs_gpu) {
+    options.rules.selectors = {LabelIn("gpu", {"yes"})};
+  }
+  Ask(Submitted(uid, options), [this, uid] {
+    Task& submitted = tasks_.at(uid);
+    submitted.phase = Phase::kThere;
+    if (submitted.is_doomed) EndTask(uid);
+  });
+}
+
+void ContractClient::EndTask(uint64_t uid) {
+  const auto it = tasks_.find(uid);
+  if (it == tasks_.end() || it->second.phase != Phase::kThere) return;
+  it->second.phase = Phase::kLeaving;
+  StopTask(&it->second);
+  const auto remove = [this, uid] {
+    Ask(Removed(uid), [this, uid] { tasks_.erase(uid); });
+  };
+  if (rng_.Chance(1, 3)) {
+    Ask(Completed(uid), remove);
+  } else {
+    remove();
+  }
+}
+
+void ContractClient::StopTask(Task* task) {
+  if (!task->is_running) return;
+  cluster_.Stop(task->real, task->machine);
+  task->is_running = false;
+}
+
+void ContractClient::Break() {
+  ++connection_;
+  // It ends with what it has before it begins anew.
+  if (unread_) std::exchange(unread_, nullptr)();
+  for (const auto& [id, call] : calls_) Transmit(id);
+  ScheduleLater();
+}
+
+void ContractClient::Ask(Command command, std::function<void()> end) {
+  const uint64_t id = next_call_++;
+  calls_.emplace(id, Call{std::move(command), std::move(end)});
+  Transmit(id);
+}
+
+void ContractClient::Transmit(uint64_t id) {
+  timeline_.After(Delay(), [this, id, connection = connection_] {
+    if (connection != connection_) return;
+    if (!daemon_.is_up()) {  // Nobody answers; it tries again.
+      timeline_.After(Delay(), [this, id, connection] {
+        if (connection == connection_) Transmit(id);
+      });
+      return;
+    }
+    daemon_.Deliver([&](CoreLoop& loop) {
+      loop.Submit(calls_.at(id).command, [this, id, connection](Ack) {
+        timeline_.After(Delay(), [this, id, connection] {
+          if (connection != connection_) return;
+          auto call = calls_.extract(id);
+          call.mapped().end();
+        });
+      });
+    });
+  });
+}
+
+void ContractClient::ScheduleLater() {
+  timeline_.After(rng_.Between(1, kScheduleUs), [this, now = connection_] {
+    if (now == connection_) Schedule();
+  });
+}
+
+void ContractClient::Schedule() {
+  timeline_.After(Delay(), [this, connection = connection_] {
+    if (connection != connection_) return;
+    if (!daemon_.is_up()) return ScheduleLater();
+    schedule_calls_.push_back(std::make_unique<SimCall>(this, connection));
+    daemon_.Deliver(
+        [&](CoreLoop& loop) { loop.Schedule(schedule_calls_.back().get()); });
+  });
+}
+
+void ContractClient::Read(const ScheduleReply& reply,
+                          const std::vector<std::string>& uuids) {
+  for (size_t i = 0; i < reply.deltas.size(); ++i) {
+    const ScheduleReply::Entry& delta = reply.deltas[i];
+    if (delta.type == DeltaType::kPlace) {
+      Place(delta.task.value, uuids[i]);
+    } else {
+      cluster_.Fail(NameOf(delta.task.value) + " is to stop");
+    }
+  }
+}
+
+void ContractClient::Place(uint64_t uid, const std::string& uuid) {
+  const auto it = tasks_.find(uid);
+  if (it == tasks_.end()) {
+    return cluster_.Fail(NameOf(uid) + " is placed, and was removed");
+  }
+  if (uuid.starts_with("c") && !machines_.contains(uuid)) {
+    return cluster_.Fail(NameOf(uid) + " is placed on " + uuid +
+                         ", which was removed");
+  }
+  Task& task = it->second;
+  if (task.phase == Phase::kLeaving || task.is_doomed) return;
+  if (task.is_running) {
+    if (task.machine != uuid) {
+      cluster_.Fail(NameOf(uid) + " is placed twice");
+    }
+    return;
+  }
+  ++placement_count_;
+  if (!cluster_.IsPresent(uuid)) {
+    // It cannot be bound there, and is given up.
+    task.is_doomed = true;
+    timeline_.After(1, [this, uid] { EndTask(uid); });
+    return;
+  }
+  task.is_running = true;
+  task.machine = uuid;
+  cluster_.Run(NameOf(uid), task.real, uuid);
+}
+
+void ContractClient::CheckRecovered(const ClusterState& state) {
+  for (const auto& [uid, task] : tasks_) {
+    if (task.phase != Phase::kThere) continue;
+    const sluice::Task* known = state.FindTask({uid});
+    if (known == nullptr || !known->IsLive()) {
+      cluster_.Fail(NameOf(uid) + " was acknowledged, and is lost");
+    } else if (task.is_running && !task.is_doomed &&
+               (known->state != TaskState::kRunning ||
+                state.FindMachine(known->machine)->uuid != task.machine)) {
+      cluster_.Fail(NameOf(uid) + " runs, and its placement is lost");
+    }
+  }
+  for (const auto& [uuid, machine] : machines_) {
+    if (machine.phase != Phase::kThere) continue;
+    const sluice::Machine* known = state.FindMachine(uuid);
+    if (known == nullptr || !known->is_present) {
+      cluster_.Fail(uuid + " was acknowledged, and is lost");
+    }
+  }
+  for (const auto& [id, known] : state.tasks()) {
+    const bool is_removed = known->feed == FeedId() && known->IsLive() &&
+                            !tasks_.contains(id.value);
+    if (is_removed) {
+      cluster_.Fail(NameOf(id.value) + " was removed, and is back");
+    }
+  }
+}
+
+void ContractClient::CheckEnd(const std::vector<std::string>& machines) {
+  CheckRecovered(daemon_.state());
+  for (const auto& [uid, task] : tasks_) {
+    const sluice::Task* known = daemon_.state().FindTask({uid});
+    if (known == nullptr || task.is_running) continue;
+    if (known->state == TaskState::kRunning) {
+      cluster_.Fail(NameOf(uid) + " is placed, and nobody was told");
+    }
+    for (const std::string& uuid : machines) {
+      if (cluster_.Fits(task.real, uuid)) {
+        cluster_.Fail(NameOf(uid) + " waits, and fits on " + uuid);
+      }
+    }
+  }
+}
+
+std::vector<std::string> ContractClient::MachineUuids() const {
+  std::vector<std::string> uuids;
+  for (const auto& [uuid, machine] : machines_) {
+    if (machine.phase == Phase::kThere) uuids.push_back(uuid);
+  }
+  return uuids;
+}
+
+}  // namespace sluice::sim

@@ -1,0 +1,105 @@
+// A client of the Firmament contract with a cluster of its own: machines come
+// and go, tasks are submitted, run where it is told, and are removed.
+//
+// It repeats calls whose connection broke until they are answered, and speaks
+// of one thing at a time.  It knows what it was answered, and finds wrong:
+// what was acknowledged and is not known after a crash, a task that is placed
+// though its removal was acknowledged, on a machine that is gone, or twice.
+//
+// Threads: one.
+
+#ifndef SLUICE_TESTS_SIM_CONTRACT_CLIENT_H_
+#define SLUICE_TESTS_SIM_CONTRACT_CLIENT_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "sim/faults.h"
+#include "sim/real_cluster.h"
+#include "sim/sim_daemon.h"
+#include "sim/timeline.h"
+
+namespace sluice::sim {
+
+class ContractClient {
+ public:
+  // All must outlive it.
+  ContractClient(const Faults& faults, Timeline* timeline, Rng* rng,
+                 SimDaemon* daemon, RealCluster* cluster,
+                 bool uses_uuids_again);
+  ~ContractClient();
+
+  // Changes something.
+  void Act();
+  // Its connection breaks: nobody knows what of what is under way arrives.
+  void Break();
+
+  bool is_waiting_for_answers() const { return !calls_.empty(); }
+  // Whether the daemon knows what it has, and what waits fits on none of
+  // `machines`.  REQUIRES: nothing is under way.
+  void CheckEnd(const std::vector<std::string>& machines);
+  std::vector<std::string> MachineUuids() const;
+  int64_t placement_count() const { return placement_count_; }
+
+ private:
+  class SimCall;
+  enum class Phase { kAnnounced, kThere, kLeaving };
+  struct Machine {
+    Phase phase = Phase::kAnnounced;
+  };
+  struct Task {
+    Phase phase = Phase::kAnnounced;
+    RealCluster::Task real = {};
+    bool is_running = false;
+    bool is_doomed = false;    // Its machine is going.
+    std::string machine = {};  // Where it runs.
+  };
+  struct Call {
+    Command command;
+    std::function<void()> end;
+  };
+
+  void AddMachine();
+  void RemoveMachine();
+  void LoseMachine(const std::string& uuid);
+  void AddTask();
+  void EndTask(uint64_t uid);
+  void StopTask(Task* task);
+
+  // Calls until it is answered.
+  void Ask(Command command, std::function<void()> end);
+  void Transmit(uint64_t id);
+  void Schedule();
+  void ScheduleLater();
+  void Read(const ScheduleReply& reply, const std::vector<std::string>& uuids);
+  void Place(uint64_t uid, const std::string& uuid);
+  void CheckRecovered(const ClusterState& state);
+  int64_t Delay() { return rng_.Between(1, faults_.message_us); }
+
+  const Faults faults_;
+  const bool uses_uuids_again_;
+  Timeline& timeline_;
+  Rng& rng_;
+  SimDaemon& daemon_;
+  RealCluster& cluster_;
+
+  std::map<std::string, Machine> machines_;
+  std::map<uint64_t, Task> tasks_;
+  uint64_t next_machine_ = 0;
+  uint64_t next_uid_ = 1;
+  std::map<uint64_t, Call> calls_;
+  uint64_t next_call_ = 1;
+  uint64_t connection_ = 1;
+  std::vector<std::unique_ptr<SimCall>> schedule_calls_;
+  std::function<void()> unread_;  // Reads the reply that it has not come to.
+  int64_t placement_count_ = 0;
+};
+
+}  // namespace sluice::sim
+
+#endif  // SLUICE_TESTS_SIM_CONTRACT_CLIENT_H_

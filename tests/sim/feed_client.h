@@ -1,0 +1,92 @@
+// A client of a feed with a cluster of its own, which states all of it whenever
+// it connects, and carries out what it is told or says that it could not.
+//
+// It finds wrong: what was durable and is not known after a crash, a task that
+// is placed twice, and deltas out of order.
+//
+// Threads: one.
+
+#ifndef SLUICE_TESTS_SIM_FEED_CLIENT_H_
+#define SLUICE_TESTS_SIM_FEED_CLIENT_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "sim/faults.h"
+#include "sim/real_cluster.h"
+#include "sim/sim_daemon.h"
+#include "sim/timeline.h"
+
+namespace sluice::sim {
+
+class FeedClient {
+ public:
+  // All must outlive it.
+  FeedClient(const Faults& faults, Timeline* timeline, Rng* rng,
+             SimDaemon* daemon, RealCluster* cluster);
+  ~FeedClient();
+
+  void Act();
+  void Break();
+  bool is_waiting_for_answers() const { return durable_ < sequence_; }
+  void CheckEnd(const std::vector<std::string>& machines);
+  std::vector<std::string> MachineUuids() const;
+  int64_t placement_count() const { return placement_count_; }
+
+ private:
+  class Session;
+  struct Task {
+    RealCluster::Task real = {};
+    bool is_running = false;
+    bool is_doomed = false;  // Its machine is gone.
+    std::string machine = {};
+    uint64_t stated = 0;  // The event that stated it last.
+  };
+
+  void AddMachine();
+  void RemoveMachine();
+  void LoseMachine(const std::string& uuid);
+  void AddTask();
+  void EndTask(const std::string& id);
+
+  void Connect();
+  void StateAll();
+  void StateMachine(const std::string& uuid);
+  void StateTask(const std::string& id);
+  void Event(FeedEvent event);
+  void Send();
+  void Read(const FeedNews& news);
+  void Place(const std::string& id, const std::string& uuid);
+  void CheckRecovered(const ClusterState& state);
+  int64_t Delay() { return rng_.Between(1, faults_.message_us); }
+
+  const Faults faults_;
+  Timeline& timeline_;
+  Rng& rng_;
+  SimDaemon& daemon_;
+  RealCluster& cluster_;
+
+  std::map<std::string, int64_t> machines_;  // Cpu.
+  std::map<std::string, Task> tasks_;
+  int next_machine_ = 0;
+  int next_task_ = 1;
+  // The connection: messages arrive in their order, at these times the last.
+  std::vector<std::unique_ptr<Session>> sessions_;
+  uint64_t connection_ = 0;
+  bool is_connected_ = false;
+  int64_t sent_us_ = 0;
+  int64_t received_us_ = 0;
+  FeedBatch next_;
+  uint64_t sequence_ = 0;
+  uint64_t durable_ = 0;
+  uint64_t seen_ = 0;  // The newest delta.
+  int64_t placement_count_ = 0;
+};
+
+}  // namespace sluice::sim
+
+#endif  // SLUICE_TESTS_SIM_FEED_CLIENT_H_

@@ -1,0 +1,170 @@
+#include "sim/sim_daemon.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/strings.h"
+#include "persist/recovery.h"
+#include "solver/registry.h"
+#include "util/state_invariants.h"
+
+namespace sluice::sim {
+namespace {
+
+constexpr int64_t kRestartUs = 50000;
+constexpr int64_t kPauseUs = 100;
+
+// The shipped one, which now and then finds nothing.
+class SimSolver final : public Solver {
+ public:
+  SimSolver(int64_t solves_to_a_failure, const bool& may_fail, Rng* rng)
+      : solves_to_a_failure_(solves_to_a_failure),
+        may_fail_(may_fail),
+        rng_(*rng) {}
+
+  std::string_view name() const override { return "simulated"; }
+  FlowSolution Solve(const FlowProblem& problem,
+                     const SolveLimits& limits) override {
+    if (Fails()) return Failure();
+    return inner_->Solve(problem, limits);
+  }
+  void Resolve(const FlowProblem& problem, const SolveLimits& limits,
+               FlowSolution* solution) override {
+    if (Fails()) {
+      *solution = Failure();
+    } else {
+      inner_->Resolve(problem, limits, solution);
+    }
+  }
+  void SolveFrom(const FlowProblem& problem, const SolveLimits& limits,
+                 FlowSolution* solution) override {
+    if (Fails()) {
+      *solution = Failure();
+    } else {
+      inner_->SolveFrom(problem, limits, solution);
+    }
+  }
+
+ private:
+  bool Fails() {
+    return may_fail_ && solves_to_a_failure_ > 0 &&
+           rng_.Chance(1, static_cast<uint64_t>(solves_to_a_failure_));
+  }
+  FlowSolution Failure() {
+    FlowSolution solution;
+    solution.outcome = rng_.Chance(1, 2) ? SolveOutcome::kCancelled
+                                         : SolveOutcome::kBudgetSpent;
+    return solution;
+  }
+
+  const int64_t solves_to_a_failure_;
+  const bool& may_fail_;
+  Rng& rng_;
+  const std::unique_ptr<Solver> inner_ = MakeSolver("automatic");
+};
+
+}  // namespace
+
+struct SimDaemon::Process {
+  Process(const Faults& faults, const bool& solves_fail, Rng* rng,
+          Timeline& timeline, SimStore& store, uint64_t the_number)
+      : number(the_number),
+        scheduler({.improve_budget = DrawImproveBudget(rng)}),
+        solver(faults.solves_to_a_failure, solves_fail, rng),
+        loop({.scheduler = scheduler.scheduler(),
+              .store = store,
+              .solver = solver,
+              .clock = timeline,
+              .metrics = metrics,
+              .on_store_failure = [](const absl::Status&) {}},
+             {}) {}
+
+  const uint64_t number;
+  Metrics metrics;
+  TestScheduler scheduler;
+  SimSolver solver;
+  CoreLoop loop;
+};
+
+SimDaemon::SimDaemon(const Faults& faults, Timeline* timeline, Rng* rng,
+                     RealCluster* cluster)
+    : faults_(faults),
+      timeline_(*timeline),
+      rng_(*rng),
+      cluster_(*cluster),
+      store_(faults.writes_to_a_failure, rng),
+      solves_fail_(faults.solves_to_a_failure > 0) {
+  Start();
+}
+
+SimDaemon::~SimDaemon() = default;
+
+const ClusterState& SimDaemon::state() const {
+  return process_->scheduler.state();
+}
+
+void SimDaemon::Start() {
+  process_ = std::make_unique<Process>(faults_, solves_fail_, &rng_, timeline_,
+                                       store_, ++process_count_);
+  wake_us_ = kNever;
+  const absl::Status status =
+      Recover(store_, &process_->scheduler.mutable_state());
+  if (!status.ok()) cluster_.Fail(StrCat("recovery: ", status.ToString()));
+  for (const Listener& listener : listeners_) {
+    listener.recovered(process_->scheduler.state());
+  }
+  Wake(0);
+}
+
+void SimDaemon::Kill(bool is_power_lost) {
+  if (process_ == nullptr) return;
+  process_.reset();
+  store_.Reopen(is_power_lost);
+  for (const Listener& listener : listeners_) listener.died();
+  timeline_.After(rng_.Between(1, kRestartUs), [this] { Start(); });
+}
+
+void SimDaemon::StopFailing() {
+  store_.StopFailing();
+  solves_fail_ = false;
+}
+
+void SimDaemon::Deliver(const std::function<void(CoreLoop&)>& message) {
+  if (process_ == nullptr) return;
+  message(process_->loop);
+  Wake(rng_.Between(0, 200));
+}
+
+void SimDaemon::InProcess(int64_t delay_us, std::function<void()> event) {
+  timeline_.After(delay_us,
+                  [this, number = process_->number, event = std::move(event)] {
+                    if (process_ != nullptr && process_->number == number)
+                      event();
+                  });
+}
+
+void SimDaemon::Wake(int64_t delay_us) {
+  const int64_t at_us = timeline_.MonotonicUs() + delay_us;
+  if (at_us >= wake_us_) return;
+  wake_us_ = at_us;
+  InProcess(delay_us, [this, at_us] {
+    if (wake_us_ == at_us) Run();
+  });
+}
+
+void SimDaemon::Run() {
+  wake_us_ = kNever;
+  if (!process_->loop.RunOnce()) return Kill(/*is_power_lost=*/false);
+  const ClusterState& state = process_->scheduler.state();
+  const std::string wrong = FindContradiction(state);
+  if (!wrong.empty()) cluster_.Fail(wrong);
+  if (process_->scheduler.scheduler().is_in_round()) {
+    InProcess(rng_.Between(1, faults_.solve_us), [this] {
+      if (process_->loop.SolveOnce()) Wake(0);
+    });
+    Wake(kPauseUs);  // It may have asked for a pause.
+  }
+  Wake(std::max<int64_t>(process_->loop.DueUs() - timeline_.MonotonicUs(), 1));
+}
+
+}  // namespace sluice::sim

@@ -1,0 +1,80 @@
+// The daemon but for its sockets and its disk, on one thread: core loop, core,
+// solver, records and recovery as they are shipped.  It can die at any moment
+// and is started again from what its store has.
+//
+// Threads: one.
+
+#ifndef SLUICE_TESTS_SIM_SIM_DAEMON_H_
+#define SLUICE_TESTS_SIM_SIM_DAEMON_H_
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/rng.h"
+#include "loop/core_loop.h"
+#include "observe/metrics.h"
+#include "sim/faults.h"
+#include "sim/real_cluster.h"
+#include "sim/sim_store.h"
+#include "sim/timeline.h"
+#include "util/test_scheduler.h"
+
+namespace sluice::sim {
+
+class SimDaemon {
+ public:
+  // All must outlive it.
+  SimDaemon(const Faults& faults, Timeline* timeline, Rng* rng,
+            RealCluster* cluster);
+  ~SimDaemon();
+
+  // Its clients learn of a death, and then of what was recovered.
+  struct Listener {
+    std::function<void()> died;
+    std::function<void(const ClusterState& recovered)> recovered;
+  };
+  void AddListener(Listener listener) {
+    listeners_.push_back(std::move(listener));
+  }
+
+  // Hands something to the process that runs at the moment, if one does.
+  void Deliver(const std::function<void(CoreLoop&)>& message);
+  bool is_up() const { return process_ != nullptr; }
+  // How many processes there were.
+  uint64_t process_number() const { return process_count_; }
+  // REQUIRES: is_up().
+  const ClusterState& state() const;
+
+  void Kill(bool is_power_lost);
+  void StopFailing();
+
+ private:
+  struct Process;
+  static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+  void Start();
+  // What waits in the mailbox is handled a little later, together.
+  void Wake(int64_t delay_us);
+  void Run();
+  // Runs `event` after the delay, in this process or not at all.
+  void InProcess(int64_t delay_us, std::function<void()> event);
+
+  const Faults faults_;
+  Timeline& timeline_;
+  Rng& rng_;
+  RealCluster& cluster_;
+  SimStore store_;
+  bool solves_fail_;
+  std::unique_ptr<Process> process_;
+  uint64_t process_count_ = 0;
+  int64_t wake_us_ = kNever;  // When it is to run.
+  std::vector<Listener> listeners_;
+};
+
+}  // namespace sluice::sim
+
+#endif  // SLUICE_TESTS_SIM_SIM_DAEMON_H_

@@ -1,0 +1,42 @@
+// Thousands of simulated lives.  One that goes wrong is lived again, and made
+// smaller, by
+//   build/ci/bin/simulate --seed=N --shrink
+
+#include "sim/simulation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/strings.h"
+#include "util/seed_count.h"
+
+namespace sluice::sim {
+namespace {
+
+TEST(Simulation, NothingIsLostDoubledOrOvercommittedWhateverBreaks) {
+  int64_t placements = 0;
+  uint64_t processes = 0;
+  const uint64_t count = SeedCount(600);
+  for (uint64_t seed = 1; seed <= count; ++seed) {
+    const LifeShape shape = DrawShape(seed);
+    const LifeReport report = Live(seed, shape);
+    ASSERT_THAT(report.errors, testing::IsEmpty())
+        << "seed " << seed << ": " << ToText(shape);
+    placements += report.placements;
+    processes += report.processes;
+  }
+  // A life in which nothing happens proves nothing.
+  EXPECT_GT(placements, static_cast<int64_t>(50 * count));
+  EXPECT_GT(processes, 2 * count);
+}
+
+TEST(Simulation, TheSameSeedIsTheSameLife) {
+  const LifeShape shape = DrawShape(7);
+  const LifeReport first = Live(7, shape);
+  const LifeReport second = Live(7, shape);
+  EXPECT_EQ(first.placements, second.placements);
+  EXPECT_EQ(first.processes, second.processes);
+}
+
+}  // namespace
+}  // namespace sluice::sim
