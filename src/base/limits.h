@@ -66,7 +66,7 @@ inline constexpr size_t kAvoidsMax = 1024;
 inline constexpr uint64_t kGangMinimumMax = 1 << 24;
 // How long a gang may wait to be whole: a year; who waits longer waits for
 // ever.
-inline constexpr int64_t kGangTimeoutSecondsMax = 366 * 24 * 3600;
+inline constexpr int64_t kGangTimeoutSecondsMax = int64_t{366} * 24 * 3600;
 
 // Distinct names of extended resources in the whole cluster; every one may add
 // eight bytes to each machine's and task's vectors.

@@ -28,10 +28,12 @@
 #define ASSIGN_OR_RETURN(declaration, expression)                    \
   SLUICE_ASSIGN_OR_RETURN_(SLUICE_JOIN_(result_of_macro_, __LINE__), \
                            declaration, expression)
+// NOLINTBEGIN(bugprone-macro-parentheses): names and a declaration.
 #define SLUICE_ASSIGN_OR_RETURN_(result, declaration, expression) \
   auto result = (expression);                                     \
   if (!result.ok()) return std::move(result).status();            \
   declaration = std::move(result).value()
+// NOLINTEND(bugprone-macro-parentheses)
 #define SLUICE_JOIN_(a, b) SLUICE_JOIN_AGAIN_(a, b)
 #define SLUICE_JOIN_AGAIN_(a, b) a##b
 

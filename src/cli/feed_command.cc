@@ -143,7 +143,7 @@ class FeedCommand final : public Command {
       const int64_t end_us = context.clock.MonotonicUs() + for_s_ * kSecondUs;
       while (!has_ended_ && (durable_ < client.sequence() ||
                              context.clock.MonotonicUs() < end_us)) {
-        PrintNews(context, client.Take(kPollMs * 1000));
+        PrintNews(context, client.Take(int64_t{kPollMs} * 1000));
         client.Confirm();
       }
     }

@@ -125,7 +125,8 @@ class AllOrNoneSession final : public SolveSession {
 
   SolveResult result() const override {
     SolveResult result = Describe(found_, name());
-    SolveResult::Search& search = result.search.emplace();
+    result.search = SolveResult::Search();
+    SolveResult::Search& search = *result.search;
     search.node_count = found_.node_count;
     if (found_.has_bound) search.bound = StrCat(found_.bound);
     if (found_.has_flow()) {

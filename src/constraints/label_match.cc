@@ -86,7 +86,7 @@ bool Matches(const NodeTerm& term, const Machine& machine) {
 }
 
 std::string RequirementText(const LabelRequirement& requirement) {
-  const std::string key = ShownText(requirement.key);
+  std::string key = ShownText(requirement.key);
   const std::string values = ValuesText(requirement);
   const bool is_one_value = requirement.values.size() == 1;
   switch (requirement.op) {

@@ -29,7 +29,7 @@ std::vector<int64_t> Shares(const Resources& request, const Resources& free,
             : static_cast<int64_t>(std::min<Int128>(
                   (static_cast<Int128>(request[i]) * kOne + available - 1) /
                       available,
-                  2 * kOne));
+                  Int128{2} * kOne));
   }
   return shares;
 }

@@ -64,8 +64,7 @@ Spread AddSpread(std::span<const Port> sources, FlowBounds through,
 
 Gate AddGang(std::span<const Port> sources, std::span<const Port> targets,
              FlowProblem* problem) {
-  const Gate gate =
-      AddGate(sources, {.at_most = TotalOf(sources)}, targets, problem);
+  Gate gate = AddGate(sources, {.at_most = TotalOf(sources)}, targets, problem);
   problem->SetAllOrNone(gate.through, true);
   return gate;
 }
@@ -75,7 +74,7 @@ Gate AddColocation(std::span<const Port> sources, std::span<const Port> targets,
   const FlowUnits all = TotalOf(sources);
   std::vector<Port> whole(targets.begin(), targets.end());
   for (Port& port : whole) port.at_most = port.at_most < all ? 0 : all;
-  const Gate gate = AddGate(sources, {.at_most = all}, whole, problem);
+  Gate gate = AddGate(sources, {.at_most = all}, whole, problem);
   for (const ArcIndex arc : gate.out) problem->SetAllOrNone(arc, true);
   return gate;
 }

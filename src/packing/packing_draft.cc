@@ -38,9 +38,10 @@ void AddTasks(size_t task_class, int64_t count, Pattern* pattern) {
                                            &std::pair<size_t, int64_t>::first);
   if (it == pattern->tasks.end() || it->first != task_class) {
     pattern->tasks.insert(it, {task_class, count});
-  } else if ((it->second += count) == 0) {
-    pattern->tasks.erase(it);
+    return;
   }
+  it->second += count;
+  if (it->second == 0) pattern->tasks.erase(it);
 }
 
 int64_t CountOf(size_t task_class, const Pattern& pattern) {

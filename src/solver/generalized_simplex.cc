@@ -288,7 +288,8 @@ void GeneralizedSimplex::Minimize(Phase phase) {
   if (phase == Phase::kCost) {
     for (NodeIndex node = 0; node < problem_.node_count(); ++node) {
       const auto first = static_cast<size_t>(
-          first_segments_[static_cast<size_t>(problem_.arc_count() + node)]);
+          first_segments_[static_cast<size_t>(problem_.arc_count()) +
+                          static_cast<size_t>(node)]);
       segments_[first].cost = 0;
       segments_[first + 1].begin = 0;
     }

@@ -26,7 +26,7 @@ bool IsTaken(const HostPort& port, const Machine& machine) {
 
 // "8080/TCP", "10.0.0.1:8080/TCP", "[::1]:8080/TCP".
 std::string PortText(const HostPort& port) {
-  const std::string number =
+  std::string number =
       StrCat(port.port, "/", Printable(port.protocol, kShownBytes));
   if (port.IsOnAllAddresses()) return number;
   const std::string address = Printable(port.address, kShownBytes);

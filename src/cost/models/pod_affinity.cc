@@ -27,7 +27,7 @@ class PodAffinityPolicy : public CostModel {
   Cost PeerCost(const PeerStanding& standing) const override {
     const int64_t most = std::max(standing.missed_weight_max, kWeightMax);
     const Int128 cost =
-        Int128{kPerWeight * kWeightMax} * standing.missed_weight / most;
+        Int128{kPerWeight} * kWeightMax * standing.missed_weight / most;
     return static_cast<Cost>(std::clamp<Int128>(cost, 0, kModelCostMax));
   }
 };
