@@ -1,0 +1,154 @@
+package convert
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sluice-scheduler/sluice/bridge/internal/api/firmament"
+)
+
+// Gang is a group of pods of which MinMember run, or none.
+type Gang struct {
+	ID        string
+	Name      string
+	MinMember int32
+}
+
+// Surroundings is what a pod's description takes from other objects.
+type Surroundings struct {
+	NamespaceLabels map[string]string
+	Gang            *Gang
+	Volumes         VolumeDemand
+}
+
+// Pod says what pod demands and prefers. The error names what the daemon has no
+// words for; the description, which is never nil, then lacks just that. It
+// suffices for a pod that runs, and must not be used to place one.
+func Pod(pod *corev1.Pod, around Surroundings) (*firmament.TaskDescription, error) {
+	request, requestErr := resourceVector(Requests(pod), up, "spec.containers.resources")
+	for name, count := range around.Volumes.Attachments {
+		if request.ExtendedResources == nil {
+			request.ExtendedResources = make(map[string]int64)
+		}
+		request.ExtendedResources[name] += count
+	}
+	affinity, affinityErr := affinity(pod.Spec.Affinity, around.Volumes.NodeTerms)
+	spread, spreadErr := topologySpread(pod.Spec.TopologySpreadConstraints)
+	task := &firmament.TaskDescriptor{
+		Name:                      pod.Namespace + "/" + pod.Name,
+		Namespace:                 pod.Namespace,
+		NamespaceLabels:           around.NamespaceLabels,
+		ResourceRequest:           request,
+		Priority:                  priority(pod.Spec.Priority),
+		Labels:                    sortedLabels(pod.Labels),
+		LabelSelectors:            nodeSelector(pod.Spec.NodeSelector),
+		Affinity:                  affinity,
+		Toleration:                tolerations(pod.Spec.Tolerations),
+		HostPorts:                 hostPorts(pod),
+		TopologySpreadConstraints: spread,
+	}
+	var claimsErr error
+	if len(pod.Spec.ResourceClaims) > 0 {
+		claimsErr = unsupported("spec.resourceClaims", "dynamic resource allocation is not supported")
+	}
+	job := jobOf(pod, around.Gang)
+	task.JobId = job.Uuid
+	if owner := metav1.GetControllerOf(pod); owner != nil {
+		task.OwnerRefKind, task.OwnerRefUid = owner.Kind, string(owner.UID)
+	}
+	return &firmament.TaskDescription{TaskDescriptor: task, JobDescriptor: job},
+		errors.Join(requestErr, affinityErr, spreadErr, claimsErr)
+}
+
+func jobOf(pod *corev1.Pod, gang *Gang) *firmament.JobDescriptor {
+	if gang != nil {
+		return &firmament.JobDescriptor{
+			Uuid:                gang.ID,
+			Name:                gang.Name,
+			IsGangSchedulingJob: true,
+			MinNumberOfTasks:    uint64(gang.MinMember),
+		}
+	}
+	if owner := metav1.GetControllerOf(pod); owner != nil {
+		return &firmament.JobDescriptor{
+			Uuid: string(owner.UID),
+			Name: pod.Namespace + "/" + owner.Name,
+		}
+	}
+	return &firmament.JobDescriptor{Uuid: string(pod.UID), Name: pod.Namespace + "/" + pod.Name}
+}
+
+// priority moves Kubernetes' signed priorities to where the daemon's unsigned
+// ones keep their order.
+func priority(value *int32) uint32 {
+	if value == nil {
+		return -math.MinInt32
+	}
+	return uint32(int64(*value) - math.MinInt32)
+}
+
+func sortedLabels(labels map[string]string) []*firmament.Label {
+	result := make([]*firmament.Label, 0, len(labels))
+	for key, value := range labels {
+		result = append(result, &firmament.Label{Key: key, Value: value})
+	}
+	slices.SortFunc(result, func(a, b *firmament.Label) int { return cmp.Compare(a.Key, b.Key) })
+	return result
+}
+
+func nodeSelector(selector map[string]string) []*firmament.LabelSelector {
+	var result []*firmament.LabelSelector
+	for _, label := range sortedLabels(selector) {
+		result = append(result, &firmament.LabelSelector{
+			Type:   firmament.LabelSelector_IN_SET,
+			Key:    label.Key,
+			Values: []string{label.Value},
+		})
+	}
+	return result
+}
+
+func tolerations(list []corev1.Toleration) []*firmament.Toleration {
+	var result []*firmament.Toleration
+	for _, toleration := range list {
+		result = append(result, &firmament.Toleration{
+			Key:               toleration.Key,
+			Operator:          string(toleration.Operator),
+			Value:             toleration.Value,
+			Effect:            string(toleration.Effect),
+			TolerationSeconds: toleration.TolerationSeconds,
+		})
+	}
+	return result
+}
+
+// hostPorts are those of containers that run as long as the pod does: sidecars
+// are, other init containers are not.
+func hostPorts(pod *corev1.Pod) []*firmament.HostPort {
+	var result []*firmament.HostPort
+	add := func(container *corev1.Container) {
+		for _, port := range container.Ports {
+			if port.HostPort <= 0 {
+				continue
+			}
+			result = append(result, &firmament.HostPort{
+				Protocol: string(port.Protocol), Address: port.HostIP, Port: port.HostPort,
+			})
+		}
+	}
+	for i := range pod.Spec.InitContainers {
+		container := &pod.Spec.InitContainers[i]
+		if policy := container.RestartPolicy; policy != nil && *policy == corev1.ContainerRestartPolicyAlways {
+			add(container)
+		}
+	}
+	for i := range pod.Spec.Containers {
+		add(&pod.Spec.Containers[i])
+	}
+	return result
+}

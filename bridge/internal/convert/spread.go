@@ -1,0 +1,59 @@
+package convert
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sluice-scheduler/sluice/bridge/internal/api/firmament"
+)
+
+func topologySpread(list []corev1.TopologySpreadConstraint) ([]*firmament.TopologySpreadConstraint, error) {
+	var result []*firmament.TopologySpreadConstraint
+	for i := range list {
+		source := &list[i]
+		switch source.WhenUnsatisfiable {
+		case corev1.DoNotSchedule, corev1.ScheduleAnyway:
+		default:
+			return result, unsupported("spec.topologySpreadConstraints.whenUnsatisfiable",
+				"%q is not known", source.WhenUnsatisfiable)
+		}
+		constraint := &firmament.TopologySpreadConstraint{
+			TopologyKey:       source.TopologyKey,
+			MaxSkew:           source.MaxSkew,
+			WhenUnsatisfiable: string(source.WhenUnsatisfiable),
+			LabelSelector:     selectorOf(source.LabelSelector).near(),
+			MatchLabelKeys:    unmergedKeys(source),
+		}
+		if source.MinDomains != nil {
+			constraint.MinDomains = *source.MinDomains
+		}
+		if source.NodeAffinityPolicy != nil {
+			constraint.NodeAffinityPolicy = string(*source.NodeAffinityPolicy)
+		}
+		if source.NodeTaintsPolicy != nil {
+			constraint.NodeTaintsPolicy = string(*source.NodeTaintsPolicy)
+		}
+		result = append(result, constraint)
+	}
+	return result, nil
+}
+
+// unmergedKeys are those that the API server has not merged into the selector
+// yet, as it does from 1.34 on.
+func unmergedKeys(constraint *corev1.TopologySpreadConstraint) []string {
+	merged := make(map[string]bool)
+	if constraint.LabelSelector != nil {
+		for _, expression := range constraint.LabelSelector.MatchExpressions {
+			if expression.Operator == metav1.LabelSelectorOpIn {
+				merged[expression.Key] = true
+			}
+		}
+	}
+	var result []string
+	for _, key := range constraint.MatchLabelKeys {
+		if !merged[key] {
+			result = append(result, key)
+		}
+	}
+	return result
+}

@@ -1,0 +1,214 @@
+package convert
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/storage/volume"
+)
+
+// AttachPrefix begins the names of the resources by which attach limits are
+// counted. They are the ones under which nodes themselves used to offer them.
+const AttachPrefix = "attachable-volumes-csi-"
+
+const noProvisioner = "kubernetes.io/no-provisioner"
+
+// Storage looks up what the volumes of pods refer to. Errors of the kind
+// NotFound make a pod wait.
+type Storage interface {
+	Claim(namespace, name string) (*corev1.PersistentVolumeClaim, error)
+	Volume(name string) (*corev1.PersistentVolume, error)
+	Class(name string) (*storagev1.StorageClass, error)
+	// HasAttachLimit tells whether any node limits the volumes of a driver.
+	HasAttachLimit(driver string) bool
+}
+
+// VolumeDemand is what the volumes of a pod demand of its node.
+type VolumeDemand struct {
+	// Of each list one term has to hold.
+	NodeTerms [][]corev1.NodeSelectorTerm
+	// How much it needs of resources named after AttachPrefix.
+	Attachments map[string]int64
+	// Claims that are provisioned once the node is known.
+	ToProvision []string
+}
+
+// Volumes follows the claims of pod. An error says for what the pod waits, or
+// what cannot be done for it.
+func Volumes(pod *corev1.Pod, storage Storage) (VolumeDemand, error) {
+	var demand VolumeDemand
+	for i := range pod.Spec.Volumes {
+		source := &pod.Spec.Volumes[i]
+		if err := exclusive(source); err != nil {
+			return demand, err
+		}
+		name := ClaimName(pod, source)
+		if name == "" {
+			continue
+		}
+		claim, err := storage.Claim(pod.Namespace, name)
+		if err != nil {
+			return demand, fmt.Errorf("volume %q: %w", source.Name, err)
+		}
+		if source.Ephemeral != nil && !metav1.IsControlledBy(claim, pod) {
+			return demand, fmt.Errorf("persistentvolumeclaim %q was not created for this pod", name)
+		}
+		if err := demand.addClaim(claim, storage); err != nil {
+			return demand, err
+		}
+	}
+	return demand, nil
+}
+
+// ClaimName is the name of the claim behind a volume, or empty.
+func ClaimName(pod *corev1.Pod, source *corev1.Volume) string {
+	switch {
+	case source.PersistentVolumeClaim != nil:
+		return source.PersistentVolumeClaim.ClaimName
+	case source.Ephemeral != nil:
+		return pod.Name + "-" + source.Name
+	}
+	return ""
+}
+
+// exclusive refuses disks that a pod names itself and that two pods of one node
+// cannot both write: the daemon does not know who uses them.
+func exclusive(source *corev1.Volume) error {
+	switch {
+	case source.GCEPersistentDisk != nil, source.AWSElasticBlockStore != nil,
+		source.ISCSI != nil, source.RBD != nil:
+		return unsupported("spec.volumes", "volume %q names a disk; use a PersistentVolumeClaim", source.Name)
+	}
+	return nil
+}
+
+func (d *VolumeDemand) addClaim(claim *corev1.PersistentVolumeClaim, storage Storage) error {
+	if claim.DeletionTimestamp != nil {
+		return fmt.Errorf("persistentvolumeclaim %q is being deleted", claim.Name)
+	}
+	if claim.Status.Phase == corev1.ClaimLost {
+		return fmt.Errorf("persistentvolumeclaim %q bound to non-existent persistentvolume %q",
+			claim.Name, claim.Spec.VolumeName)
+	}
+	if claim.Spec.VolumeName == "" {
+		return d.addUnbound(claim, storage)
+	}
+	bound, err := storage.Volume(claim.Spec.VolumeName)
+	if err != nil {
+		return fmt.Errorf("persistentvolumeclaim %q: %w", claim.Name, err)
+	}
+	if !metav1.HasAnnotation(claim.ObjectMeta, volume.AnnBindCompleted) {
+		return fmt.Errorf("persistentvolumeclaim %q is being bound", claim.Name)
+	}
+	d.addVolume(bound, storage)
+	return nil
+}
+
+func (d *VolumeDemand) addVolume(bound *corev1.PersistentVolume, storage Storage) {
+	if affinity := bound.Spec.NodeAffinity; affinity != nil && affinity.Required != nil {
+		d.NodeTerms = append(d.NodeTerms, affinity.Required.NodeSelectorTerms)
+	}
+	if terms := zoneTerms(bound.Labels); terms != nil {
+		d.NodeTerms = append(d.NodeTerms, terms)
+	}
+	if csi := bound.Spec.CSI; csi != nil {
+		d.attach(csi.Driver, storage)
+	}
+}
+
+func (d *VolumeDemand) attach(driver string, storage Storage) {
+	if !storage.HasAttachLimit(driver) {
+		return
+	}
+	if d.Attachments == nil {
+		d.Attachments = make(map[string]int64)
+	}
+	d.Attachments[AttachPrefix+driver]++
+}
+
+// addUnbound is for claims whose volume is made where the pod goes.
+func (d *VolumeDemand) addUnbound(claim *corev1.PersistentVolumeClaim, storage Storage) error {
+	className := ""
+	if claim.Spec.StorageClassName != nil {
+		className = *claim.Spec.StorageClassName
+	}
+	if className == "" {
+		return fmt.Errorf("pod has unbound immediate PersistentVolumeClaims: %q", claim.Name)
+	}
+	class, err := storage.Class(className)
+	if err != nil {
+		return fmt.Errorf("persistentvolumeclaim %q: %w", claim.Name, err)
+	}
+	if class.VolumeBindingMode == nil || *class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer {
+		return fmt.Errorf("pod has unbound immediate PersistentVolumeClaims: %q", claim.Name)
+	}
+	if class.Provisioner == noProvisioner || class.Provisioner == "" {
+		return unsupported("spec.volumes",
+			"persistentvolumeclaim %q waits for its first consumer, and its class %q has no provisioner: bind it to a volume",
+			claim.Name, className)
+	}
+	d.ToProvision = append(d.ToProvision, claim.Name)
+	d.attach(class.Provisioner, storage)
+	if node := claim.Annotations[volume.AnnSelectedNode]; node != "" {
+		d.NodeTerms = append(d.NodeTerms, []corev1.NodeSelectorTerm{{
+			MatchFields: []corev1.NodeSelectorRequirement{{
+				Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node},
+			}},
+		}})
+	}
+	if terms := allowedTopologies(class.AllowedTopologies); terms != nil {
+		d.NodeTerms = append(d.NodeTerms, terms)
+	}
+	return nil
+}
+
+func allowedTopologies(list []corev1.TopologySelectorTerm) []corev1.NodeSelectorTerm {
+	var result []corev1.NodeSelectorTerm
+	for _, topology := range list {
+		var term corev1.NodeSelectorTerm
+		for _, expression := range topology.MatchLabelExpressions {
+			term.MatchExpressions = append(term.MatchExpressions, corev1.NodeSelectorRequirement{
+				Key: expression.Key, Operator: corev1.NodeSelectorOpIn, Values: expression.Values,
+			})
+		}
+		if len(term.MatchExpressions) == 0 {
+			// One that demands nothing lets the volume be anywhere.
+			return nil
+		}
+		result = append(result, term)
+	}
+	return result
+}
+
+// zoneTerms is what the labels of a volume, by which zones were told before
+// volumes had node affinity, demand of nodes. A node without any such label is
+// in no zone, and takes every volume.
+func zoneTerms(labels map[string]string) []corev1.NodeSelectorTerm {
+	keys := []string{
+		corev1.LabelTopologyZone, corev1.LabelTopologyRegion,
+		corev1.LabelFailureDomainBetaZone, corev1.LabelFailureDomainBetaRegion,
+	}
+	var inZone, noZone corev1.NodeSelectorTerm
+	for _, key := range keys {
+		noZone.MatchExpressions = append(noZone.MatchExpressions, corev1.NodeSelectorRequirement{
+			Key: key, Operator: corev1.NodeSelectorOpDoesNotExist,
+		})
+		value, ok := labels[key]
+		if !ok {
+			continue
+		}
+		values := strings.Split(value, "__")
+		slices.Sort(values)
+		inZone.MatchExpressions = append(inZone.MatchExpressions, corev1.NodeSelectorRequirement{
+			Key: key, Operator: corev1.NodeSelectorOpIn, Values: values,
+		})
+	}
+	if len(inZone.MatchExpressions) == 0 {
+		return nil
+	}
+	return []corev1.NodeSelectorTerm{inZone, noZone}
+}
