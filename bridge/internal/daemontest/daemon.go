@@ -1,0 +1,136 @@
+// Package daemontest runs the real daemon in tests.
+package daemontest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	sluicev1 "github.com/sluice-scheduler/sluice/bridge/internal/api/sluice/v1"
+)
+
+// Daemon is a process that can be killed and started again at one address.
+type Daemon struct {
+	Address string
+
+	binary  string
+	flags   []string
+	command *exec.Cmd
+	log     bytes.Buffer
+}
+
+// Binary finds sluiced: $SLUICED, or the newest of the builds beside the bridge.
+// The test is skipped if there is none.
+func Binary(t testing.TB) string {
+	t.Helper()
+	if path := os.Getenv("SLUICED"); path != "" {
+		return path
+	}
+	directory, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; directory != "/"; directory = filepath.Dir(directory) {
+		built := filepath.Join(directory, "build", "ci", "bin", "sluiced")
+		if _, err := os.Stat(built); err == nil {
+			return built
+		}
+	}
+	t.Skip("no sluiced: build it, or name it in $SLUICED")
+	return ""
+}
+
+// FreeAddress is one of loopback on which nobody listens.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// Start starts a daemon that the end of the test kills.
+func Start(t testing.TB, flags ...string) *Daemon {
+	t.Helper()
+	d := &Daemon{Address: FreeAddress(t), binary: Binary(t), flags: flags}
+	d.Restart(t)
+	t.Cleanup(func() {
+		d.Kill()
+		if t.Failed() {
+			t.Logf("log of sluiced:\n%s", tail(d.log.Bytes(), 8000))
+		}
+	})
+	return d
+}
+
+func tail(text []byte, size int) []byte {
+	return text[max(0, len(text)-size):]
+}
+
+// Restart starts the daemon, which must not run, and waits until it serves.
+func (d *Daemon) Restart(t testing.TB) {
+	t.Helper()
+	d.command = exec.Command(d.binary, append([]string{
+		"--listen_address=" + d.Address, "--http_address="}, d.flags...)...)
+	d.command.Stdout, d.command.Stderr = &d.log, &d.log
+	// It is to die with the test.
+	d.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := d.command.Start(); err != nil {
+		t.Fatalf("start %s: %v", d.binary, err)
+	}
+	if err := d.waitUntilReady(); err != nil {
+		t.Fatalf("%v\n%s", err, d.log.Bytes())
+	}
+}
+
+func (d *Daemon) waitUntilReady() error {
+	connection, err := d.dial()
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if _, err := sluicev1.NewInspectorClient(connection).GetStatus(
+		ctx, &sluicev1.GetStatusRequest{}, grpc.WaitForReady(true)); err != nil {
+		return fmt.Errorf("sluiced does not answer at %s: %w", d.Address, err)
+	}
+	return nil
+}
+
+// Kill ends the daemon as a crash does.
+func (d *Daemon) Kill() {
+	if d.command == nil {
+		return
+	}
+	_ = d.command.Process.Kill()
+	_ = d.command.Wait()
+	d.command = nil
+}
+
+// Dial connects until the test ends.
+func (d *Daemon) Dial(t testing.TB) *grpc.ClientConn {
+	t.Helper()
+	connection, err := d.dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { connection.Close() })
+	return connection
+}
+
+func (d *Daemon) dial() (*grpc.ClientConn, error) {
+	return grpc.NewClient(d.Address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+}

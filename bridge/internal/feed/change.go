@@ -1,0 +1,19 @@
+package feed
+
+// A change is an item of the client's queue, which drops those that wait in it
+// already.
+type change struct {
+	kind changeKind
+	// The name of a machine, the key of a task, or the id of one.
+	name string
+	// Of a bind that failed.
+	machine, reason string
+}
+
+type changeKind int
+
+const (
+	machineChanged changeKind = iota
+	taskChanged
+	bindFailed
+)

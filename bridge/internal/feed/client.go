@@ -1,0 +1,183 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	sluicev1 "github.com/sluice-scheduler/sluice/bridge/internal/api/sluice/v1"
+)
+
+// Client speaks for one feed. All methods but Run may be called at any time, by
+// any goroutine.
+type Client struct {
+	name    string
+	stub    sluicev1.FeedClient
+	source  Source
+	handler Handler
+	metrics *Metrics
+	queue   workqueue.TypedInterface[change]
+	live    atomic.Bool
+}
+
+// NewClient makes a client for the feed of that name.
+func NewClient(name string, connection grpc.ClientConnInterface, source Source, handler Handler, metrics *Metrics) *Client {
+	return &Client{
+		name:    name,
+		stub:    sluicev1.NewFeedClient(connection),
+		source:  source,
+		handler: handler,
+		metrics: metrics,
+		queue: workqueue.NewTypedWithConfig(
+			workqueue.TypedQueueConfig[change]{Name: "feed"}),
+	}
+}
+
+// MachineChanged says that the source may have something new about a machine.
+func (c *Client) MachineChanged(name string) { c.queue.Add(change{kind: machineChanged, name: name}) }
+
+// TaskChanged says that the source may have something new about a key.
+func (c *Client) TaskChanged(key string) { c.queue.Add(change{kind: taskChanged, name: key}) }
+
+// BindFailed says that a task could not be bound to the machine on which it was
+// placed. It waits again, and may be placed there again at once.
+func (c *Client) BindFailed(id, machine, reason string) {
+	c.queue.Add(change{kind: bindFailed, name: id, machine: machine, reason: reason})
+}
+
+// IsLive tells whether the daemon knows everything and decides.
+func (c *Client) IsLive() bool { return c.live.Load() }
+
+// Run states what there is until ctx ends, and connects again whenever the call
+// ends before. The source must be complete by then. It runs once.
+func (c *Client) Run(ctx context.Context) {
+	changes := make(chan change)
+	pumped := make(chan struct{})
+	go func() {
+		defer close(pumped)
+		c.pump(ctx, changes)
+	}()
+	defer func() {
+		c.queue.ShutDown()
+		<-pumped
+	}()
+
+	logger := klog.FromContext(ctx).WithName("feed").WithValues("feed", c.name)
+	backoff := newBackoff()
+	for ctx.Err() == nil {
+		wasLive, err := c.runSession(klog.NewContext(ctx, logger), changes)
+		if ctx.Err() != nil {
+			return
+		}
+		if wasLive {
+			backoff = newBackoff()
+		}
+		pause := backoff.Step()
+		c.metrics.disconnects.Inc()
+		logger.Error(err, "The daemon is not there; connecting again", "after", pause)
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+func newBackoff() wait.Backoff {
+	return wait.Backoff{Duration: 50 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 8, Cap: 5 * time.Second}
+}
+
+// pump moves changes from the queue to a channel, which a goroutine can wait for
+// together with other things.
+func (c *Client) pump(ctx context.Context, changes chan<- change) {
+	for {
+		item, shutdown := c.queue.Get()
+		if shutdown {
+			return
+		}
+		// Done first: if it changes again from here on, it is queued again.
+		c.queue.Done(item)
+		select {
+		case changes <- item:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// runSession serves one call, and tells whether it ever came to the end of its
+// snapshot.
+func (c *Client) runSession(ctx context.Context, changes <-chan change) (wasLive bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := c.stub.Connect(ctx)
+	if err != nil {
+		return false, fmt.Errorf("open feed %q: %w", c.name, err)
+	}
+	session := newSession(c, stream)
+	defer c.live.Store(false)
+
+	sendErr := make(chan error, 1)
+	go func() { sendErr <- session.send(ctx) }()
+	receiveErr := make(chan error, 1)
+	go func() { receiveErr <- session.receive(ctx) }()
+
+	err = session.run(ctx, changes, receiveErr)
+	// Both end with the call; without them nobody owns the stream any more.
+	cancel()
+	if sent := <-sendErr; err == nil {
+		err = sent
+	}
+	session.drain()
+	return session.phase == live, err
+}
+
+var errClosed = errors.New("the daemon has closed the call")
+
+// receive hands responses to the goroutine that owns the session.
+func (s *session) receive(ctx context.Context) error {
+	defer close(s.responses)
+	for {
+		response, err := s.stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return errClosed
+		}
+		if err != nil {
+			return fmt.Errorf("receive: %w", err)
+		}
+		select {
+		case s.responses <- response:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// send writes requests one after another. The owner of the session never waits
+// for it: while the daemon takes nothing, changes gather in the queue, where
+// those of one pod become one.
+func (s *session) send(ctx context.Context) error {
+	for {
+		select {
+		case request := <-s.requests:
+			if err := s.stream.Send(request); err != nil {
+				// What broke is what Recv returns.
+				return nil
+			}
+			select {
+			case s.sent <- struct{}{}:
+			case <-ctx.Done():
+				return nil
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}

@@ -1,0 +1,335 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"sort"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"k8s.io/klog/v2"
+
+	sluicev1 "github.com/sluice-scheduler/sluice/bridge/internal/api/sluice/v1"
+)
+
+// The daemon takes batches of some hundreds fastest, and refuses those of more
+// than 4096.
+const batchSize = 512
+
+// The code of problems that never reached the daemon.
+const unsendable = "UNSENDABLE"
+
+type phase int
+
+const (
+	stating phase = iota // the snapshot
+	live
+)
+
+// session is one call. One goroutine owns it, that of run.
+type session struct {
+	client *Client
+	stream sluicev1.Feed_ConnectClient
+	seed   maphash.Seed
+
+	requests  chan *sluicev1.FeedRequest
+	sent      chan struct{}
+	responses chan *sluicev1.FeedResponse
+
+	phase     phase
+	startedAt time.Time
+	// What the snapshot has yet to state.
+	machinesLeft, tasksLeft []string
+
+	// The request that is being filled, and whether the one before is still on
+	// its way.
+	batch     *sluicev1.FeedRequest
+	isSending bool
+	sequence  uint64
+	// Deltas that were taken over, and those of which the daemon knows that.
+	taken, confirmed uint64
+
+	machines map[string]uint64 // fingerprints, by name
+	tasks    map[string]stated // by key
+	keys     map[string]string // by id
+	// Whom events were about that are not durable yet, by ascending sequence.
+	subjects []subject
+}
+
+type subject struct {
+	sequence uint64
+	key      string
+}
+
+// stated is what the daemon was told of a key.
+type stated struct {
+	id          string
+	fingerprint uint64
+	isEnded     bool
+}
+
+func newSession(client *Client, stream sluicev1.Feed_ConnectClient) *session {
+	return &session{
+		client:    client,
+		stream:    stream,
+		seed:      maphash.MakeSeed(),
+		requests:  make(chan *sluicev1.FeedRequest, 1),
+		sent:      make(chan struct{}),
+		responses: make(chan *sluicev1.FeedResponse),
+		startedAt: time.Now(),
+		batch:     &sluicev1.FeedRequest{Feed: client.name},
+		machines:  make(map[string]uint64),
+		tasks:     make(map[string]stated),
+		keys:      make(map[string]string),
+	}
+}
+
+// run owns the session until the call ends.
+func (s *session) run(ctx context.Context, changes <-chan change, receiveErr <-chan error) error {
+	s.begin()
+	for {
+		s.fill(ctx, changes)
+		s.flush()
+		var incoming <-chan change
+		if s.phase == live && !s.isSending {
+			incoming = changes
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-receiveErr:
+			return err
+		case <-s.sent:
+			s.isSending = false
+		case response, ok := <-s.responses:
+			if !ok {
+				// The reason follows.
+				s.responses = nil
+				continue
+			}
+			s.take(ctx, response)
+		case item := <-incoming:
+			s.apply(item)
+		}
+	}
+}
+
+// drain waits for receive to end, once the call was canceled.
+func (s *session) drain() {
+	if s.responses == nil {
+		return
+	}
+	for range s.responses {
+	}
+}
+
+func (s *session) begin() {
+	s.add("", &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_BeginSnapshot{BeginSnapshot: &sluicev1.BeginSnapshot{}}})
+	// Machines first: tasks run on them. What comes later is a change.
+	s.machinesLeft = s.client.source.MachineNames()
+	s.tasksLeft = s.client.source.TaskKeys()
+}
+
+// fill adds what is at hand to the batch, as long as there is room.
+func (s *session) fill(ctx context.Context, changes <-chan change) {
+	if s.isSending {
+		return
+	}
+	if s.phase == stating {
+		s.fillSnapshot(ctx)
+		return
+	}
+	for len(s.batch.Events) < batchSize {
+		select {
+		case item := <-changes:
+			s.apply(item)
+		default:
+			return
+		}
+	}
+}
+
+func (s *session) fillSnapshot(ctx context.Context) {
+	for ; len(s.machinesLeft) > 0 && len(s.batch.Events) < batchSize; s.machinesLeft = s.machinesLeft[1:] {
+		s.stateMachine(s.machinesLeft[0])
+	}
+	for ; len(s.tasksLeft) > 0 && len(s.batch.Events) < batchSize; s.tasksLeft = s.tasksLeft[1:] {
+		s.stateTask(s.tasksLeft[0])
+	}
+	if len(s.machinesLeft)+len(s.tasksLeft) > 0 || len(s.batch.Events) >= batchSize {
+		return
+	}
+	s.add("", &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_EndSnapshot{EndSnapshot: &sluicev1.EndSnapshot{}}})
+	s.phase = live
+	s.client.live.Store(true)
+	s.client.metrics.snapshots.Observe(time.Since(s.startedAt).Seconds())
+	klog.FromContext(ctx).Info("Stated everything", "machines", len(s.machines), "tasks", len(s.tasks))
+}
+
+func (s *session) apply(item change) {
+	switch item.kind {
+	case machineChanged:
+		s.stateMachine(item.name)
+	case taskChanged:
+		s.stateTask(item.name)
+	case bindFailed:
+		if key, ok := s.keys[item.name]; ok {
+			s.add(key, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_BindFailed{BindFailed: &sluicev1.BindFailed{
+				Id: item.name, Machine: item.machine, Reason: item.reason}}})
+		}
+	}
+}
+
+func (s *session) stateMachine(name string) {
+	before, wasThere := s.machines[name]
+	machine := s.client.source.Machine(name)
+	var fingerprint uint64
+	if machine != nil {
+		var err error
+		if fingerprint, err = s.fingerprint(machine); err != nil {
+			s.client.metrics.problems.WithLabelValues(unsendable).Inc()
+			machine = nil
+		}
+	}
+	if machine == nil {
+		if wasThere {
+			delete(s.machines, name)
+			s.add("", &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_MachineGone{MachineGone: &sluicev1.MachineGone{Machine: name}}})
+		}
+		return
+	}
+	if wasThere && before == fingerprint {
+		return
+	}
+	s.machines[name] = fingerprint
+	s.add("", &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_Machine{Machine: machine}})
+	if wasThere || s.phase == stating {
+		return
+	}
+	// What was said to run there while it was unknown was not understood.
+	for _, key := range s.client.source.TaskKeysOn(name) {
+		if task, ok := s.tasks[key]; ok {
+			task.fingerprint = 0
+			s.tasks[key] = task
+		}
+		s.stateTask(key)
+	}
+}
+
+func (s *session) stateTask(key string) {
+	before, wasThere := s.tasks[key]
+	task := s.client.source.Task(key)
+	var fingerprint uint64
+	if task.Stated != nil {
+		var err error
+		if fingerprint, err = s.fingerprint(task.Stated); err != nil {
+			s.client.metrics.problems.WithLabelValues(unsendable).Inc()
+			s.client.handler.Misunderstood(key, Problem{Code: sluicev1.FeedProblem_INVALID, Message: err.Error()})
+			task.Stated = nil
+		}
+	}
+	if wasThere && (task.Stated == nil || task.Stated.Id != before.id) {
+		delete(s.tasks, key)
+		delete(s.keys, before.id)
+		s.add(key, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_TaskGone{TaskGone: &sluicev1.TaskGone{Id: before.id}}})
+		wasThere = false
+	}
+	if task.Stated == nil {
+		return
+	}
+	if wasThere && before.isEnded {
+		return
+	}
+	id := task.Stated.Id
+	now := stated{id: id, isEnded: task.Ended, fingerprint: fingerprint}
+	s.tasks[key] = now
+	s.keys[id] = key
+	if !wasThere || (before.fingerprint != now.fingerprint && !task.Ended) {
+		s.add(key, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_Task{Task: task.Stated}})
+	}
+	if task.Ended {
+		s.add(key, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_TaskEnded{TaskEnded: &sluicev1.TaskEnded{Id: id, Failed: task.Failed}}})
+	}
+}
+
+func (s *session) add(key string, event *sluicev1.FeedEvent) {
+	s.sequence++
+	event.Sequence = s.sequence
+	s.batch.Events = append(s.batch.Events, event)
+	if key != "" {
+		s.subjects = append(s.subjects, subject{sequence: s.sequence, key: key})
+	}
+}
+
+// flush sends the batch if it says anything and the way is free. Its size may
+// exceed batchSize by the tasks of a machine that came back, so it is cut.
+func (s *session) flush() {
+	if s.isSending || (len(s.batch.Events) == 0 && s.taken == s.confirmed) {
+		return
+	}
+	request := s.batch
+	s.batch = &sluicev1.FeedRequest{}
+	if len(request.Events) > batchSize {
+		s.batch.Events = request.Events[batchSize:]
+		request.Events = request.Events[:batchSize:batchSize]
+	}
+	request.DeltasReceived = s.taken
+	s.confirmed = s.taken
+	s.isSending = true
+	s.client.metrics.events.Add(float64(len(request.Events)))
+	s.requests <- request
+}
+
+func (s *session) take(ctx context.Context, response *sluicev1.FeedResponse) {
+	logger := klog.FromContext(ctx)
+	for _, problem := range response.Problems {
+		key := s.subjectOf(problem.Sequence)
+		s.client.metrics.problems.WithLabelValues(problem.Code.String()).Inc()
+		logger.V(2).Info("The daemon met a problem", "code", problem.Code, "key", key, "problem", problem.Message)
+		if key != "" && problem.Code == sluicev1.FeedProblem_MALFORMED {
+			s.client.handler.Misunderstood(key, Problem{Code: problem.Code, Message: problem.Message})
+		}
+	}
+	s.subjects = s.subjects[s.firstSubjectFrom(response.EventsDurable+1):]
+	for _, delta := range response.Deltas {
+		s.taken = delta.Sequence
+		key, ok := s.keys[delta.Task]
+		if !ok {
+			// Taken back since; the daemon will have heard of it.
+			continue
+		}
+		decided := Delta{Key: key, ID: delta.Task, Machine: delta.Machine}
+		s.client.metrics.deltas.WithLabelValues(delta.Type.String()).Inc()
+		switch delta.Type {
+		case sluicev1.FeedDelta_PLACE:
+			s.client.handler.Place(decided)
+		case sluicev1.FeedDelta_PREEMPT, sluicev1.FeedDelta_MIGRATE:
+			s.client.handler.Evict(decided)
+		default:
+			logger.Error(errors.New("unknown type of delta"), "Skipped", "delta", delta)
+		}
+	}
+}
+
+func (s *session) firstSubjectFrom(sequence uint64) int {
+	return sort.Search(len(s.subjects), func(i int) bool { return s.subjects[i].sequence >= sequence })
+}
+
+func (s *session) subjectOf(sequence uint64) string {
+	i := s.firstSubjectFrom(sequence)
+	if i < len(s.subjects) && s.subjects[i].sequence == sequence {
+		return s.subjects[i].key
+	}
+	return ""
+}
+
+// fingerprint of two messages is equal if they say the same. 0 is none's. What
+// cannot be sent, such as text that is not UTF-8, has none.
+func (s *session) fingerprint(message proto.Message) (uint64, error) {
+	bytes, err := proto.MarshalOptions{Deterministic: true}.Marshal(message)
+	if err != nil {
+		return 0, err
+	}
+	return max(1, maphash.Bytes(s.seed, bytes)), nil
+}

@@ -1,0 +1,54 @@
+package feed
+
+import (
+	"github.com/sluice-scheduler/sluice/bridge/internal/api/firmament"
+	sluicev1 "github.com/sluice-scheduler/sluice/bridge/internal/api/sluice/v1"
+)
+
+// Source is what there is to state. It is read by one goroutine at a time, and
+// what it returns is not changed afterwards.
+//
+// Tasks go by keys, of which each has one task at a time; the task's id tells it
+// from the ones before and after it.
+type Source interface {
+	MachineNames() []string
+	TaskKeys() []string
+	// Machine returns nil if the machine is gone.
+	Machine(name string) *firmament.ResourceTopologyNodeDescriptor
+	Task(key string) Task
+	// TaskKeysOn are those that run on a machine.
+	TaskKeysOn(machine string) []string
+}
+
+// Task is what there is to say about a key.
+type Task struct {
+	// Nil if there is nothing to say: it is gone, or waits for something that is
+	// no affair of the daemon's.
+	Stated *sluicev1.TaskStated
+	Ended  bool
+	Failed bool
+}
+
+// Delta is a decision about a task.
+type Delta struct {
+	Key     string
+	ID      string
+	Machine string
+}
+
+// Problem is what the daemon did not understand of what was stated.
+type Problem struct {
+	Code    sluicev1.FeedProblem_Code
+	Message string
+}
+
+// Handler is told what the daemon says. Its methods must not block: nothing is
+// read from the daemon meanwhile.
+type Handler interface {
+	// Place asks to bind a task. It may come again while that is under way.
+	Place(Delta)
+	// Evict asks to stop a task.
+	Evict(Delta)
+	// Misunderstood tells of a task that the daemon will not place.
+	Misunderstood(key string, problem Problem)
+}
