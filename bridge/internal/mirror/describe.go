@@ -1,0 +1,121 @@
+package mirror
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/sluice-scheduler/sluice/bridge/internal/api/firmament"
+	"github.com/sluice-scheduler/sluice/bridge/internal/convert"
+)
+
+// A node that does not limit the volumes of a driver, where others do.
+const unlimitedAttachments = 1 << 40
+
+// describe never fails to describe a pod that runs; its error says why one that
+// waits may not be placed yet.
+func (m *Mirror) describe(pod *corev1.Pod) (*firmament.TaskDescription, error) {
+	gang, gangErr := m.groups.gang(pod.Namespace, convert.PodGroupName(pod))
+	volumes, volumesErr := convert.Volumes(pod, m)
+	description, err := convert.Pod(pod, convert.Surroundings{
+		NamespaceLabels: m.namespaceLabels(pod.Namespace),
+		Gang:            gang,
+		Volumes:         volumes,
+	})
+	return description, errors.Join(gangErr, volumesErr, m.exclusiveClaims(pod), err)
+}
+
+func (m *Mirror) namespaceLabels(name string) map[string]string {
+	namespace, err := m.namespaceLister.Get(name)
+	if err != nil {
+		return nil
+	}
+	return namespace.Labels
+}
+
+// Claim implements convert.Storage.
+func (m *Mirror) Claim(namespace, name string) (*corev1.PersistentVolumeClaim, error) {
+	return m.claimLister.PersistentVolumeClaims(namespace).Get(name)
+}
+
+// Volume implements convert.Storage.
+func (m *Mirror) Volume(name string) (*corev1.PersistentVolume, error) {
+	return m.volumeLister.Get(name)
+}
+
+// Class implements convert.Storage.
+func (m *Mirror) Class(name string) (*storagev1.StorageClass, error) {
+	return m.classLister.Get(name)
+}
+
+// HasAttachLimit implements convert.Storage.
+func (m *Mirror) HasAttachLimit(driver string) bool {
+	return slices.Contains(m.csiNodes.GetIndexer().ListIndexFuncValues(byDriver), driver)
+}
+
+// attachLimits are amounts of every driver that some node limits: to the daemon
+// a machine has nothing of what it does not state.
+func (m *Mirror) attachLimits(node string) map[string]int64 {
+	drivers := m.csiNodes.GetIndexer().ListIndexFuncValues(byDriver)
+	if len(drivers) == 0 {
+		return nil
+	}
+	limits := make(map[string]int64, len(drivers))
+	for _, driver := range drivers {
+		limits[convert.AttachPrefix+driver] = unlimitedAttachments
+	}
+	csiNode, err := m.csiNodeLister.Get(node)
+	if err != nil {
+		return limits
+	}
+	for i := range csiNode.Spec.Drivers {
+		driver := &csiNode.Spec.Drivers[i]
+		if driver.Allocatable != nil && driver.Allocatable.Count != nil {
+			limits[convert.AttachPrefix+driver.Name] = int64(*driver.Allocatable.Count)
+		}
+	}
+	return limits
+}
+
+// exclusiveClaims lets one pod at a time have a claim that is ReadWriteOncePod:
+// of those that wait the first, so that the daemon never places two.
+func (m *Mirror) exclusiveClaims(pod *corev1.Pod) error {
+	for _, key := range claimsOf(pod) {
+		namespace, name, err := cache.SplitMetaNamespaceKey(key)
+		if err != nil {
+			return err
+		}
+		claim, err := m.claimLister.PersistentVolumeClaims(namespace).Get(name)
+		if err != nil || !slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteOncePod) {
+			continue
+		}
+		users, err := m.pods.GetIndexer().ByIndex(byClaim, key)
+		if err != nil {
+			return err
+		}
+		for _, object := range users {
+			if user, ok := object.(*corev1.Pod); ok && m.goesBefore(user, pod) {
+				return fmt.Errorf("persistentvolumeclaim %q is ReadWriteOncePod, and pod %q has it", name, user.Name)
+			}
+		}
+	}
+	return nil
+}
+
+func (m *Mirror) goesBefore(other, pod *corev1.Pod) bool {
+	switch {
+	case other.UID == pod.UID || isTerminal(other):
+		return false
+	case other.Spec.NodeName != "":
+		return true
+	case !m.Waits(other):
+		return false
+	case !other.CreationTimestamp.Equal(&pod.CreationTimestamp):
+		return other.CreationTimestamp.Before(&pod.CreationTimestamp)
+	}
+	return other.UID < pod.UID
+}

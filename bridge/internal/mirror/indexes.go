@@ -1,0 +1,74 @@
+package mirror
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/sluice-scheduler/sluice/bridge/internal/convert"
+)
+
+const (
+	byNode   = "node"
+	byClaim  = "claim"
+	byGroup  = "group"
+	byDriver = "driver"
+)
+
+func podIndexers() cache.Indexers {
+	index := func(keys func(*corev1.Pod) []string) cache.IndexFunc {
+		return func(object any) ([]string, error) {
+			pod, ok := object.(*corev1.Pod)
+			if !ok {
+				return nil, nil
+			}
+			return keys(pod), nil
+		}
+	}
+	return cache.Indexers{
+		byNode: index(func(pod *corev1.Pod) []string {
+			if pod.Spec.NodeName == "" {
+				return nil
+			}
+			return []string{pod.Spec.NodeName}
+		}),
+		byClaim: index(claimsOf),
+		byGroup: index(func(pod *corev1.Pod) []string {
+			if name := convert.PodGroupName(pod); name != "" {
+				return []string{pod.Namespace + "/" + name}
+			}
+			return nil
+		}),
+	}
+}
+
+func claimsOf(pod *corev1.Pod) []string {
+	var claims []string
+	for i := range pod.Spec.Volumes {
+		if name := convert.ClaimName(pod, &pod.Spec.Volumes[i]); name != "" {
+			claims = append(claims, pod.Namespace+"/"+name)
+		}
+	}
+	return claims
+}
+
+func csiNodeIndexers() cache.Indexers {
+	return cache.Indexers{byDriver: func(object any) ([]string, error) {
+		node, ok := object.(*storagev1.CSINode)
+		if !ok {
+			return nil, nil
+		}
+		return limitedDrivers(node), nil
+	}}
+}
+
+func limitedDrivers(node *storagev1.CSINode) []string {
+	var drivers []string
+	for i := range node.Spec.Drivers {
+		driver := &node.Spec.Drivers[i]
+		if driver.Allocatable != nil && driver.Allocatable.Count != nil {
+			drivers = append(drivers, driver.Name)
+		}
+	}
+	return drivers
+}

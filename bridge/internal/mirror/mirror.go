@@ -1,0 +1,114 @@
+package mirror
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	storagelisters "k8s.io/client-go/listers/storage/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Mirror is the cluster as the API server told it last.
+type Mirror struct {
+	schedulers sets.Set[string]
+
+	factory informers.SharedInformerFactory
+	groups  *podGroups
+
+	pods       cache.SharedIndexInformer
+	nodes      cache.SharedIndexInformer
+	namespaces cache.SharedIndexInformer
+	claims     cache.SharedIndexInformer
+	volumes    cache.SharedIndexInformer
+	classes    cache.SharedIndexInformer
+	csiNodes   cache.SharedIndexInformer
+
+	podLister       corelisters.PodLister
+	nodeLister      corelisters.NodeLister
+	namespaceLister corelisters.NamespaceLister
+	claimLister     corelisters.PersistentVolumeClaimLister
+	volumeLister    corelisters.PersistentVolumeLister
+	classLister     storagelisters.StorageClassLister
+	csiNodeLister   storagelisters.CSINodeLister
+}
+
+// New makes a mirror in which the pods of the named schedulers are ours.
+func New(client kubernetes.Interface, dynamicClient dynamic.Interface, discoverer discovery.DiscoveryInterface, schedulers []string) (*Mirror, error) {
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(slim))
+	core, storage := factory.Core().V1(), factory.Storage().V1()
+	m := &Mirror{
+		schedulers: sets.New(schedulers...),
+		factory:    factory,
+		groups:     newPodGroups(dynamicClient, discoverer),
+
+		pods:       core.Pods().Informer(),
+		nodes:      core.Nodes().Informer(),
+		namespaces: core.Namespaces().Informer(),
+		claims:     core.PersistentVolumeClaims().Informer(),
+		volumes:    core.PersistentVolumes().Informer(),
+		classes:    storage.StorageClasses().Informer(),
+		csiNodes:   storage.CSINodes().Informer(),
+
+		podLister:       core.Pods().Lister(),
+		nodeLister:      core.Nodes().Lister(),
+		namespaceLister: core.Namespaces().Lister(),
+		claimLister:     core.PersistentVolumeClaims().Lister(),
+		volumeLister:    core.PersistentVolumes().Lister(),
+		classLister:     storage.StorageClasses().Lister(),
+		csiNodeLister:   storage.CSINodes().Lister(),
+	}
+	if err := m.pods.AddIndexers(podIndexers()); err != nil {
+		return nil, fmt.Errorf("index pods: %w", err)
+	}
+	if err := m.csiNodes.AddIndexers(csiNodeIndexers()); err != nil {
+		return nil, fmt.Errorf("index CSINodes: %w", err)
+	}
+	return m, nil
+}
+
+// Start lists and watches until ctx ends. It returns at once.
+func (m *Mirror) Start(ctx context.Context) {
+	m.factory.Start(ctx.Done())
+	m.groups.start(ctx)
+}
+
+// Stop waits for what Start began, once its context has ended.
+func (m *Mirror) Stop() {
+	m.factory.Shutdown()
+	m.groups.stop()
+}
+
+// HasSynced tells whether everything was listed once.
+func (m *Mirror) HasSynced() bool {
+	for _, informer := range m.informers() {
+		if !informer.HasSynced() {
+			return false
+		}
+	}
+	return m.groups.hasSynced()
+}
+
+// WaitForSync returns false if ctx ends before.
+func (m *Mirror) WaitForSync(ctx context.Context) bool {
+	for !m.HasSynced() {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return true
+}
+
+func (m *Mirror) informers() []cache.SharedIndexInformer {
+	return []cache.SharedIndexInformer{
+		m.pods, m.nodes, m.namespaces, m.claims, m.volumes, m.classes, m.csiNodes,
+	}
+}

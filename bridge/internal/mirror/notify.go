@@ -1,0 +1,183 @@
+package mirror
+
+import (
+	"fmt"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Listener is told which objects may mean something else than before. Its
+// methods must not block, and are called from several goroutines.
+type Listener interface {
+	NodeChanged(name string)
+	PodChanged(key string)
+	// PodSettled is told of pods that are bound or gone, also of those whose
+	// successor of the same name is there already.
+	PodSettled(uid string)
+}
+
+// Notify tells listener of every object there is and of every change, until the
+// function that it returns is called.
+func (m *Mirror) Notify(listener Listener) (stop func(), err error) {
+	n := &notifier{Mirror: m, listener: listener}
+	handlers := []struct {
+		informer cache.SharedIndexInformer
+		handler  cache.ResourceEventHandler
+	}{
+		{m.pods, handlerOf(n.podChanged)},
+		{m.nodes, handlerOf(n.nodeChanged)},
+		{m.namespaces, handlerOf(n.namespaceChanged)},
+		{m.claims, handlerOf(n.claimChanged)},
+		{m.volumes, handlerOf(n.volumeChanged)},
+		{m.classes, handlerOf(n.classChanged)},
+		{m.csiNodes, handlerOf(n.csiNodeChanged)},
+		{m.groups.informer, handlerOf(n.groupChanged)},
+	}
+	var undo []func()
+	stop = func() {
+		for _, remove := range undo {
+			remove()
+		}
+	}
+	for _, h := range handlers {
+		registration, err := h.informer.AddEventHandler(h.handler)
+		if err != nil {
+			stop()
+			return nil, fmt.Errorf("watch for changes: %w", err)
+		}
+		undo = append(undo, func() {
+			// It fails only where the informer has stopped, and then nothing is left
+			// to be removed.
+			_ = h.informer.RemoveEventHandler(registration)
+		})
+	}
+	return stop, nil
+}
+
+// handlerOf calls changed with the object before and after, of which one is nil
+// where it came or went.
+func handlerOf[T any](changed func(before, after *T)) cache.ResourceEventHandler {
+	cast := func(object any) *T {
+		if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+			object = tombstone.Obj
+		}
+		typed, _ := object.(*T)
+		return typed
+	}
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(after any) { changed(nil, cast(after)) },
+		UpdateFunc: func(before, after any) { changed(cast(before), cast(after)) },
+		DeleteFunc: func(before any) { changed(cast(before), nil) },
+	}
+}
+
+type notifier struct {
+	*Mirror
+	listener Listener
+	// Drivers with attach limits; csiNodeChanged, which is called by one
+	// goroutine, owns it.
+	limited sets.Set[string]
+}
+
+func (n *notifier) podChanged(before, after *corev1.Pod) {
+	if before != nil && (after == nil || after.UID != before.UID) {
+		n.listener.PodSettled(string(before.UID))
+	}
+	if after != nil && (after.Spec.NodeName != "" || isTerminal(after)) {
+		n.listener.PodSettled(string(after.UID))
+	}
+	pod := after
+	if pod == nil {
+		pod = before
+	}
+	if pod == nil {
+		return
+	}
+	n.listener.PodChanged(pod.Namespace + "/" + pod.Name)
+	if before != nil && (after == nil || isTerminal(after)) {
+		// Its claims may be another's now.
+		for _, claim := range claimsOf(before) {
+			n.podsBy(byClaim, claim)
+		}
+	}
+}
+
+func (n *notifier) nodeChanged(before, after *corev1.Node) {
+	if after == nil {
+		after = before
+	}
+	n.listener.NodeChanged(after.Name)
+}
+
+func (n *notifier) namespaceChanged(before, after *corev1.Namespace) {
+	if after == nil || (before != nil && maps.Equal(before.Labels, after.Labels)) {
+		return
+	}
+	n.podsBy(cache.NamespaceIndex, after.Name)
+}
+
+func (n *notifier) claimChanged(before, after *corev1.PersistentVolumeClaim) {
+	if after == nil {
+		after = before
+	}
+	n.podsBy(byClaim, after.Namespace+"/"+after.Name)
+}
+
+func (n *notifier) volumeChanged(before, after *corev1.PersistentVolume) {
+	if after == nil {
+		after = before
+	}
+	if claim := after.Spec.ClaimRef; claim != nil {
+		n.podsBy(byClaim, claim.Namespace+"/"+claim.Name)
+	}
+}
+
+func (n *notifier) classChanged(*storagev1.StorageClass, *storagev1.StorageClass) {
+	n.podsWithClaims()
+}
+
+func (n *notifier) csiNodeChanged(before, after *storagev1.CSINode) {
+	if after == nil {
+		after = before
+	}
+	n.listener.NodeChanged(after.Name)
+	limited := sets.New(n.csiNodes.GetIndexer().ListIndexFuncValues(byDriver)...)
+	if limited.Equal(n.limited) {
+		return
+	}
+	n.limited = limited
+	// Whether a driver is limited anywhere concerns every node, and every pod
+	// with volumes.
+	for _, name := range n.MachineNames() {
+		n.listener.NodeChanged(name)
+	}
+	n.podsWithClaims()
+}
+
+func (n *notifier) groupChanged(before, after *unstructured.Unstructured) {
+	if after == nil {
+		after = before
+	}
+	n.podsBy(byGroup, after.GetNamespace()+"/"+after.GetName())
+}
+
+func (n *notifier) podsWithClaims() {
+	for _, claim := range n.pods.GetIndexer().ListIndexFuncValues(byClaim) {
+		n.podsBy(byClaim, claim)
+	}
+}
+
+func (n *notifier) podsBy(index, value string) {
+	keys, err := n.pods.GetIndexer().IndexKeys(index, value)
+	if err != nil {
+		return
+	}
+	for _, key := range keys {
+		n.listener.PodChanged(key)
+	}
+}

@@ -1,0 +1,139 @@
+package mirror
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/sluice-scheduler/sluice/bridge/internal/api/firmament"
+	sluicev1 "github.com/sluice-scheduler/sluice/bridge/internal/api/sluice/v1"
+	"github.com/sluice-scheduler/sluice/bridge/internal/convert"
+	"github.com/sluice-scheduler/sluice/bridge/internal/feed"
+)
+
+// Assumptions are binds under way: where they end well, the pod runs.
+type Assumptions interface {
+	// Assumed returns the node to which the pod of that uid is being bound, or
+	// an empty string.
+	Assumed(uid string) string
+}
+
+// Source answers the feed from a mirror, and from binds that the API server has
+// not told of yet.
+type Source struct {
+	*Mirror
+	Assumptions Assumptions
+}
+
+var _ feed.Source = Source{}
+
+// MachineNames implements feed.Source.
+func (m *Mirror) MachineNames() []string { return m.nodes.GetStore().ListKeys() }
+
+// TaskKeys implements feed.Source.
+func (m *Mirror) TaskKeys() []string { return m.pods.GetStore().ListKeys() }
+
+// Machine implements feed.Source.
+func (m *Mirror) Machine(name string) *firmament.ResourceTopologyNodeDescriptor {
+	node, err := m.nodeLister.Get(name)
+	if err != nil {
+		return nil
+	}
+	machine, err := convert.Node(node, m.attachLimits(name))
+	if err != nil {
+		return nil
+	}
+	return machine
+}
+
+// NodeProblem says why a node that is there takes no pods.
+func (m *Mirror) NodeProblem(node *corev1.Node) error {
+	_, err := convert.Node(node, nil)
+	return err
+}
+
+// TaskKeysOn implements feed.Source.
+func (m *Mirror) TaskKeysOn(machine string) []string {
+	keys, err := m.pods.GetIndexer().IndexKeys(byNode, machine)
+	if err != nil {
+		return nil
+	}
+	return keys
+}
+
+// Task implements feed.Source. A pod that was not bound when it ended, or is no
+// affair of ours until somebody binds it, is not stated. One that has ended is
+// stated where it counts towards a gang's minimum.
+func (s Source) Task(key string) feed.Task {
+	pod := s.Pod(key)
+	if pod == nil {
+		return feed.Task{}
+	}
+	if isTerminal(pod) {
+		return s.endedTask(pod)
+	}
+	if pod.Spec.NodeName != "" {
+		description, _ := s.describe(pod)
+		return feed.Task{Stated: &sluicev1.TaskStated{
+			Id: string(pod.UID), Description: description,
+			RunsOn: pod.Spec.NodeName, IsForeign: !s.IsOurs(pod)}}
+	}
+	if !s.Waits(pod) {
+		return feed.Task{}
+	}
+	description, err := s.describe(pod)
+	assumed := s.Assumptions.Assumed(string(pod.UID))
+	if err != nil && assumed == "" {
+		return feed.Task{}
+	}
+	return feed.Task{Stated: &sluicev1.TaskStated{
+		Id: string(pod.UID), Description: description, RunsOn: assumed}}
+}
+
+func (s Source) endedTask(pod *corev1.Pod) feed.Task {
+	if !s.IsOurs(pod) || convert.PodGroupName(pod) == "" || pod.Spec.NodeName == "" {
+		return feed.Task{}
+	}
+	description, err := s.describe(pod)
+	if err != nil {
+		return feed.Task{}
+	}
+	return feed.Task{
+		Stated: &sluicev1.TaskStated{Id: string(pod.UID), Description: description},
+		Ended:  true,
+		Failed: pod.Status.Phase == corev1.PodFailed,
+	}
+}
+
+// Pod returns nil if the pod is gone.
+func (m *Mirror) Pod(key string) *corev1.Pod {
+	namespace, name, err := cache.SplitMetaNamespaceKey(key)
+	if err != nil {
+		return nil
+	}
+	pod, err := m.podLister.Pods(namespace).Get(name)
+	if err != nil {
+		return nil
+	}
+	return pod
+}
+
+// HasNode tells whether there is a node of that name.
+func (m *Mirror) HasNode(name string) bool {
+	_, err := m.nodeLister.Get(name)
+	return err == nil
+}
+
+// IsOurs tells whether a pod names one of our schedulers.
+func (m *Mirror) IsOurs(pod *corev1.Pod) bool { return m.schedulers.Has(pod.Spec.SchedulerName) }
+
+// Waits tells whether a pod is ours to place now.
+func (m *Mirror) Waits(pod *corev1.Pod) bool {
+	return m.IsOurs(pod) && pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil &&
+		!isTerminal(pod) && len(pod.Spec.SchedulingGates) == 0
+}
+
+// Obstacle says why a pod that waits cannot even be stated to the daemon.
+func (m *Mirror) Obstacle(pod *corev1.Pod) error {
+	_, err := m.describe(pod)
+	return err
+}

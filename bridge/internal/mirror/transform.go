@@ -1,0 +1,48 @@
+package mirror
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/sluice-scheduler/sluice/bridge/internal/convert"
+)
+
+// slim drops what nobody here reads before an object enters a cache: most of a
+// cluster's memory is the managed fields and the commands of its pods.
+func slim(object any) (any, error) {
+	if accessor, err := meta.Accessor(object); err == nil {
+		accessor.SetManagedFields(nil)
+	}
+	switch object := object.(type) {
+	case *corev1.Pod:
+		slimPod(object)
+	case *corev1.Node:
+		object.Status.Images = nil
+		object.Status.VolumesInUse = nil
+		object.Status.VolumesAttached = nil
+	}
+	return object, nil
+}
+
+func slimPod(pod *corev1.Pod) {
+	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range containers {
+			container := &containers[i]
+			containers[i] = corev1.Container{
+				Name:          container.Name,
+				Ports:         container.Ports,
+				Resources:     container.Resources,
+				RestartPolicy: container.RestartPolicy,
+			}
+		}
+	}
+	pod.Spec.EphemeralContainers = nil
+	if isTerminal(pod) && convert.PodGroupName(pod) == "" {
+		pod.Spec = corev1.PodSpec{NodeName: pod.Spec.NodeName, SchedulerName: pod.Spec.SchedulerName}
+		pod.Status = corev1.PodStatus{Phase: pod.Status.Phase}
+	}
+}
+
+func isTerminal(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
