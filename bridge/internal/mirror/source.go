@@ -34,8 +34,8 @@ func (m *Mirror) TaskKeys() []string { return m.pods.GetStore().ListKeys() }
 
 // Machine implements feed.Source.
 func (m *Mirror) Machine(name string) *firmament.ResourceTopologyNodeDescriptor {
-	node, err := m.nodeLister.Get(name)
-	if err != nil {
+	node := m.Node(name)
+	if node == nil {
 		return nil
 	}
 	machine, err := convert.Node(node, m.attachLimits(name))
@@ -117,10 +117,18 @@ func (m *Mirror) Pod(key string) *corev1.Pod {
 	return pod
 }
 
+// Node returns nil if there is no node of that name.
+func (m *Mirror) Node(name string) *corev1.Node {
+	node, err := m.nodeLister.Get(name)
+	if err != nil {
+		return nil
+	}
+	return node
+}
+
 // HasNode tells whether there is a node of that name.
 func (m *Mirror) HasNode(name string) bool {
-	_, err := m.nodeLister.Get(name)
-	return err == nil
+	return m.Node(name) != nil
 }
 
 // IsOurs tells whether a pod names one of our schedulers.

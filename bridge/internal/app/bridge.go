@@ -1,0 +1,133 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials/insecure"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/component-base/metrics"
+	"k8s.io/klog/v2"
+
+	"github.com/sluice-scheduler/sluice/bridge/internal/bind"
+	"github.com/sluice-scheduler/sluice/bridge/internal/feed"
+	"github.com/sluice-scheduler/sluice/bridge/internal/mirror"
+	"github.com/sluice-scheduler/sluice/bridge/internal/report"
+)
+
+// The daemon is asked to take large batches, and may answer with as large ones.
+const maxMessageBytes = 64 << 20
+
+// Bridge is the whole program.
+type Bridge struct {
+	options *Options
+	// Each with limits of its own, so that events never delay binds.
+	client, binding, recording kubernetes.Interface
+	mirror                     *mirror.Mirror
+	daemon                     *grpc.ClientConn
+
+	registry metrics.KubeRegistry
+	feeds    *feed.Metrics
+	binds    *bind.Metrics
+	reports  *report.Metrics
+
+	// The feed of the term that runs, for /readyz.
+	leading atomic.Pointer[feed.Client]
+}
+
+// New connects to nothing yet.
+func New(options *Options) (*Bridge, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", options.Kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("how to reach the API server: %w", err)
+	}
+	b := &Bridge{options: options, registry: metrics.NewKubeRegistry()}
+	b.feeds = feed.NewMetrics(b.registry)
+	b.binds = bind.NewMetrics(b.registry)
+	b.reports = report.NewMetrics(b.registry)
+
+	if b.client, err = newClient(config, "sluice-bridge", options.QPS, options.Burst); err != nil {
+		return nil, err
+	}
+	if b.binding, err = newClient(config, "sluice-bridge-bind", options.BindQPS, options.BindBurst); err != nil {
+		return nil, err
+	}
+	if b.recording, err = newClient(config, "sluice-bridge-events", options.QPS, options.Burst); err != nil {
+		return nil, err
+	}
+	dynamicClient, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("client for PodGroups: %w", err)
+	}
+	b.mirror, err = mirror.New(b.client, dynamicClient, b.client.Discovery(), options.Schedulers)
+	if err != nil {
+		return nil, err
+	}
+	b.daemon, err = dialDaemon(options.DaemonAddress)
+	return b, err
+}
+
+func newClient(config *rest.Config, agent string, qps float32, burst int) (kubernetes.Interface, error) {
+	config = rest.AddUserAgent(rest.CopyConfig(config), agent)
+	config.QPS, config.Burst = qps, burst
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	// A request that got no answer is ambiguous; it had better end.
+	config.Timeout = 0
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("client %s: %w", agent, err)
+	}
+	return client, nil
+}
+
+func dialDaemon(address string) (*grpc.ClientConn, error) {
+	connection, err := grpc.NewClient(address,
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessageBytes)),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			MinConnectTimeout: 2 * time.Second,
+			Backoff: backoff.Config{
+				BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second},
+		}))
+	if err != nil {
+		return nil, fmt.Errorf("daemon at %q: %w", address, err)
+	}
+	return connection, nil
+}
+
+// Run serves until ctx ends. Nothing else ends it but a port that is taken.
+func (b *Bridge) Run(ctx context.Context) error {
+	defer b.daemon.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	// Last, when the context has ended: informers stop after those who use them.
+	defer b.mirror.Stop()
+	defer running.Wait()
+	defer cancel()
+
+	served := make(chan error, 1)
+	running.Go(func() { served <- b.serveHTTP(ctx) })
+	b.mirror.Start(ctx)
+	running.Go(func() {
+		if b.mirror.WaitForSync(ctx) {
+			klog.FromContext(ctx).Info("The mirror is complete")
+			b.lead(ctx)
+		}
+	})
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-served:
+		return err
+	}
+}

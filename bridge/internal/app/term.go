@@ -1,0 +1,97 @@
+package app
+
+import (
+	"context"
+	"sync"
+
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+
+	sluicev1 "github.com/sluice-scheduler/sluice/bridge/internal/api/sluice/v1"
+	"github.com/sluice-scheduler/sluice/bridge/internal/bind"
+	"github.com/sluice-scheduler/sluice/bridge/internal/feed"
+	"github.com/sluice-scheduler/sluice/bridge/internal/mirror"
+	"github.com/sluice-scheduler/sluice/bridge/internal/report"
+)
+
+// tenure is what one leader does. Its parts know each other by small interfaces
+// and share no state but the mirror.
+type tenure struct {
+	*bind.Binder
+	evictor  *bind.Evictor
+	reporter *report.Reporter
+	feed     *feed.Client
+}
+
+// serveTerm leads until ctx ends.
+func (b *Bridge) serveTerm(ctx context.Context) {
+	logger := klog.FromContext(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	logger.Info("Leading")
+	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: b.recording.EventsV1()})
+	if err := broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
+		// Pods are scheduled without events, too.
+		logger.Error(err, "No events will be recorded")
+	}
+	defer broadcaster.Shutdown()
+
+	t := &tenure{}
+	t.reporter = report.New(b.client, b.mirror, sluicev1.NewInspectorClient(b.daemon),
+		broadcaster.NewRecorder(scheme.Scheme, b.options.Schedulers[0]), b.reports)
+	t.Binder = bind.NewBinder(b.binding, b.mirror, t.reporter, b.binds)
+	t.evictor = bind.NewEvictor(b.client, b.mirror, t.reporter)
+	source := mirror.Source{Mirror: b.mirror, Assumptions: t.Binder}
+	t.feed = feed.NewClient(b.options.Feed, b.daemon, source, t, b.feeds)
+
+	// The informers tell of everything there is, once, and of changes from here on.
+	stop, err := b.mirror.Notify(t)
+	if err != nil {
+		logger.Error(err, "The mirror has stopped")
+		return
+	}
+	defer stop()
+	b.leading.Store(t.feed)
+	defer b.leading.Store(nil)
+
+	var running sync.WaitGroup
+	running.Go(func() { t.Binder.Run(ctx, b.options.BindWorkers, t.feed) })
+	running.Go(func() { t.evictor.Run(ctx, evictWorkers) })
+	running.Go(func() { t.reporter.Run(ctx, reportWorkers) })
+	running.Go(func() { t.feed.Run(ctx) })
+	running.Wait()
+	logger.Info("Leading no more")
+}
+
+const (
+	evictWorkers  = 4
+	reportWorkers = 4
+)
+
+// Misunderstood implements feed.Handler.
+func (t *tenure) Misunderstood(key string, problem feed.Problem) {
+	t.reporter.Misunderstood(key, problem)
+}
+
+// NodeChanged implements mirror.Listener.
+func (t *tenure) NodeChanged(name string) {
+	t.feed.MachineChanged(name)
+	t.reporter.NodeChanged(name)
+}
+
+// PodChanged implements mirror.Listener.
+func (t *tenure) PodChanged(key string) {
+	t.feed.TaskChanged(key)
+	t.reporter.PodChanged(key)
+}
+
+// PodSettled implements mirror.Listener.
+func (t *tenure) PodSettled(uid string) {
+	t.Binder.PodSettled(uid)
+	t.reporter.PodSettled(uid)
+}
+
+// Evict implements feed.Handler.
+func (t *tenure) Evict(delta feed.Delta) { t.evictor.Evict(delta) }

@@ -1,0 +1,268 @@
+package bind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	"github.com/sluice-scheduler/sluice/bridge/internal/convert"
+	"github.com/sluice-scheduler/sluice/bridge/internal/feed"
+)
+
+const (
+	retryMin = 50 * time.Millisecond
+	retryMax = 5 * time.Second
+	// How long a pod whose bind failed stays with its node before the daemon may
+	// decide anew. It might choose the same node at once.
+	failureMin = time.Second
+	failureMax = time.Minute
+	// An API server that fails so often over one bind, a webhook of it for
+	// instance, is taken at its word.
+	failuresBelieved = 5
+	// How often claims are looked at that are being provisioned.
+	provisionPoll = time.Second
+)
+
+// Cluster is what a binder asks of the mirror.
+type Cluster interface {
+	// Pod returns nil if the pod is gone.
+	Pod(key string) *corev1.Pod
+	HasNode(name string) bool
+	convert.Storage
+}
+
+// Feed is told of binds that failed.
+type Feed interface {
+	BindFailed(id, machine, reason string)
+	TaskChanged(key string)
+}
+
+// Reporter is told how binds and evictions end.
+type Reporter interface {
+	Bound(pod *corev1.Pod, node string)
+	BindFailed(pod *corev1.Pod, node string, err error)
+	Evicted(pod *corev1.Pod, node string)
+}
+
+// Binder binds pods.
+type Binder struct {
+	client   kubernetes.Interface
+	cluster  Cluster
+	reporter Reporter
+	metrics  *Metrics
+
+	assumed  *assumptions
+	queue    workqueue.TypedRateLimitingInterface[placement]
+	failures workqueue.TypedDelayingInterface[failure]
+	backoff  workqueue.TypedRateLimiter[string] // by uid
+}
+
+// placement is an item of the binder's queue.
+type placement struct {
+	key, uid, node string
+}
+
+// failure waits to be told to the daemon.
+type failure struct {
+	placement
+	reason string
+}
+
+// NewBinder makes a binder; client should have limits of its own.
+func NewBinder(client kubernetes.Interface, cluster Cluster, reporter Reporter, metrics *Metrics) *Binder {
+	return &Binder{
+		client:   client,
+		cluster:  cluster,
+		reporter: reporter,
+		metrics:  metrics,
+		assumed:  newAssumptions(),
+		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[placement](retryMin, retryMax),
+			workqueue.TypedRateLimitingQueueConfig[placement]{Name: "bind"}),
+		failures: workqueue.NewTypedDelayingQueueWithConfig(
+			workqueue.TypedDelayingQueueConfig[failure]{Name: "bind_failures"}),
+		backoff: workqueue.NewTypedItemExponentialFailureRateLimiter[string](failureMin, failureMax),
+	}
+}
+
+// Place begins to bind a pod.
+func (b *Binder) Place(delta feed.Delta) {
+	b.assumed.set(delta.ID, delta.Machine)
+	b.queue.Add(placement{key: delta.Key, uid: delta.ID, node: delta.Machine})
+}
+
+// Assumed is the node to which a pod is being bound, or empty.
+func (b *Binder) Assumed(uid string) string { return b.assumed.node(uid) }
+
+// PodSettled says that the API server shows a pod bound, or does not have it.
+func (b *Binder) PodSettled(uid string) {
+	b.assumed.drop(uid)
+	b.backoff.Forget(uid)
+}
+
+// Run binds with so many workers until ctx ends, and waits for those at work.
+func (b *Binder) Run(ctx context.Context, workers int, feed Feed) {
+	var running sync.WaitGroup
+	for range workers {
+		running.Go(func() {
+			for b.next(ctx) {
+			}
+		})
+	}
+	running.Go(func() {
+		for b.nextFailure(feed) {
+		}
+	})
+	<-ctx.Done()
+	b.queue.ShutDown()
+	b.failures.ShutDown()
+	running.Wait()
+}
+
+func (b *Binder) nextFailure(feed Feed) bool {
+	item, shutdown := b.failures.Get()
+	if shutdown {
+		return false
+	}
+	defer b.failures.Done(item)
+	if b.assumed.dropAt(item.uid, item.node) {
+		feed.BindFailed(item.uid, item.node, item.reason)
+		feed.TaskChanged(item.key)
+	}
+	return true
+}
+
+func (b *Binder) next(ctx context.Context) bool {
+	item, shutdown := b.queue.Get()
+	if shutdown {
+		return false
+	}
+	defer b.queue.Done(item)
+	again, err := b.bind(ctx, item)
+	b.metrics.assumed.Set(float64(b.assumed.count()))
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		klog.FromContext(ctx).V(2).Info("Bind not ended; trying again",
+			"pod", item.key, "node", item.node, "err", err)
+		b.queue.AddRateLimited(item)
+	case again > 0:
+		b.queue.AddAfter(item, again)
+	default:
+		b.queue.Forget(item)
+	}
+	return true
+}
+
+// bind returns an error if it is not known how the bind ended, or a time after
+// which to look again.
+func (b *Binder) bind(ctx context.Context, item placement) (again time.Duration, err error) {
+	assumed := b.assumed.get(item.uid, item.node)
+	if assumed == nil {
+		// The daemon has decided anew.
+		return 0, nil
+	}
+	pod := b.cluster.Pod(item.key)
+	if pod == nil || string(pod.UID) != item.uid || pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil {
+		b.assumed.dropAt(item.uid, item.node)
+		return 0, nil
+	}
+	if !b.cluster.HasNode(item.node) {
+		b.fail(ctx, item, pod, fmt.Errorf("node %q is gone", item.node))
+		return 0, nil
+	}
+	ready, err := b.provision(ctx, item, pod, assumed)
+	var failed *impossibleError
+	switch {
+	case errors.As(err, &failed):
+		b.fail(ctx, item, pod, err)
+		return 0, nil
+	case err != nil:
+		return 0, err
+	case !ready:
+		return provisionPoll, nil
+	}
+	startedAt := time.Now()
+	err = b.client.CoreV1().Pods(pod.Namespace).Bind(ctx, &corev1.Binding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
+		Target:     corev1.ObjectReference{Kind: "Node", Name: item.node},
+	}, metav1.CreateOptions{})
+	outcome := b.outcomeOf(err, b.queue.NumRequeues(item))
+	b.metrics.duration.WithLabelValues(string(outcome)).Observe(time.Since(startedAt).Seconds())
+	switch outcome {
+	case bound:
+		klog.FromContext(ctx).V(3).Info("Bound", "pod", klog.KObj(pod), "node", item.node)
+		b.reporter.Bound(pod, item.node)
+		return 0, nil
+	case unknown:
+		return 0, err
+	case doubtful:
+		return 0, b.settle(ctx, item, pod, err)
+	}
+	b.fail(ctx, item, pod, err)
+	return 0, nil
+}
+
+type outcome string
+
+const (
+	bound    outcome = "bound"
+	refused  outcome = "refused"
+	doubtful outcome = "doubtful" // the pod itself tells
+	unknown  outcome = "unknown"  // the same bind must be tried again
+)
+
+// outcomeOf is strict about what it calls refused: until it is certain that a
+// bind has not taken place its node must not be given to another pod.
+func (b *Binder) outcomeOf(err error, tries int) outcome {
+	switch {
+	case err == nil:
+		return bound
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+		return doubtful
+	case apierrors.IsInternalError(err) && tries >= failuresBelieved:
+		return doubtful
+	case apierrors.IsInternalError(err), apierrors.IsTimeout(err), apierrors.IsServerTimeout(err),
+		apierrors.IsTooManyRequests(err), apierrors.IsServiceUnavailable(err),
+		apierrors.IsUnauthorized(err), apierrors.IsUnexpectedServerError(err):
+		return unknown
+	case apierrors.ReasonForError(err) == metav1.StatusReasonUnknown:
+		// No answer of the API server: the connection broke, for instance.
+		return unknown
+	}
+	return refused
+}
+
+// settle asks for the pod itself.
+func (b *Binder) settle(ctx context.Context, item placement, pod *corev1.Pod, bindErr error) error {
+	current, err := b.client.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err), err == nil && current.UID != types.UID(item.uid):
+		b.fail(ctx, item, nil, bindErr)
+	case err != nil:
+		return fmt.Errorf("look up a pod whose bind failed (%w): %w", bindErr, err)
+	case current.Spec.NodeName == "":
+		b.fail(ctx, item, current, bindErr)
+	}
+	// Bound by somebody: the mirror will show it.
+	return nil
+}
+
+// fail tells the daemon, after a pause. pod is nil if it is gone.
+func (b *Binder) fail(ctx context.Context, item placement, pod *corev1.Pod, err error) {
+	klog.FromContext(ctx).Info("Bind failed", "pod", item.key, "node", item.node, "err", err)
+	if pod != nil && pod.DeletionTimestamp == nil {
+		b.reporter.BindFailed(pod, item.node, err)
+	}
+	b.failures.AddAfter(failure{placement: item, reason: err.Error()}, b.backoff.When(item.uid))
+}

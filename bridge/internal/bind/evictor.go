@@ -1,0 +1,93 @@
+package bind
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	"github.com/sluice-scheduler/sluice/bridge/internal/feed"
+)
+
+// Evictor stops pods through the eviction API, which holds their disruption
+// budgets: where one refuses, it tries again until the pod may go or is gone.
+type Evictor struct {
+	client   kubernetes.Interface
+	cluster  Cluster
+	reporter Reporter
+	queue    workqueue.TypedRateLimitingInterface[placement]
+}
+
+// NewEvictor makes an evictor.
+func NewEvictor(client kubernetes.Interface, cluster Cluster, reporter Reporter) *Evictor {
+	return &Evictor{
+		client:   client,
+		cluster:  cluster,
+		reporter: reporter,
+		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[placement](retryMin, failureMax),
+			workqueue.TypedRateLimitingQueueConfig[placement]{Name: "evict"}),
+	}
+}
+
+// Evict begins to stop a pod.
+func (e *Evictor) Evict(delta feed.Delta) {
+	e.queue.Add(placement{key: delta.Key, uid: delta.ID, node: delta.Machine})
+}
+
+// Run evicts with so many workers until ctx ends.
+func (e *Evictor) Run(ctx context.Context, workers int) {
+	var running sync.WaitGroup
+	for range workers {
+		running.Go(func() {
+			for e.next(ctx) {
+			}
+		})
+	}
+	<-ctx.Done()
+	e.queue.ShutDown()
+	running.Wait()
+}
+
+func (e *Evictor) next(ctx context.Context) bool {
+	item, shutdown := e.queue.Get()
+	if shutdown {
+		return false
+	}
+	defer e.queue.Done(item)
+	if err := e.evict(ctx, item); err != nil && ctx.Err() == nil {
+		klog.FromContext(ctx).V(2).Info("Not evicted; trying again", "pod", item.key, "err", err)
+		e.queue.AddRateLimited(item)
+		return true
+	}
+	e.queue.Forget(item)
+	return true
+}
+
+func (e *Evictor) evict(ctx context.Context, item placement) error {
+	pod := e.cluster.Pod(item.key)
+	if pod == nil || string(pod.UID) != item.uid || pod.DeletionTimestamp != nil {
+		return nil
+	}
+	uid := types.UID(item.uid)
+	err := e.client.PolicyV1().Evictions(pod.Namespace).Evict(ctx, &policyv1.Eviction{
+		ObjectMeta:    metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
+		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}},
+	})
+	switch {
+	case err == nil:
+		e.reporter.Evicted(pod, item.node)
+		return nil
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		// Gone, or another of that name by now.
+		return nil
+	}
+	return fmt.Errorf("evict pod %q: %w", item.key, err)
+}

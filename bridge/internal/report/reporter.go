@@ -1,0 +1,277 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	sluicev1 "github.com/sluice-scheduler/sluice/bridge/internal/api/sluice/v1"
+	"github.com/sluice-scheduler/sluice/bridge/internal/feed"
+)
+
+const (
+	// A pod that is placed sooner was never unschedulable.
+	grace = 2 * time.Second
+	// How soon, and how seldom at last, the reason is looked at again.
+	askAgainMin = 5 * time.Second
+	askAgainMax = 2 * time.Minute
+	// An explanation asks every machine: what is told soon must not keep the
+	// daemon from deciding.
+	questionsPerSecond = 20
+	// The API server refuses longer notes in events.
+	noteBytes = 1024
+)
+
+// Cluster is what a reporter asks of the mirror.
+type Cluster interface {
+	Pod(key string) *corev1.Pod
+	// Waits tells whether a pod is ours to place now.
+	Waits(pod *corev1.Pod) bool
+	// Obstacle says why a pod cannot even be stated to the daemon.
+	Obstacle(pod *corev1.Pod) error
+	Node(name string) *corev1.Node
+	// NodeProblem says why a node takes no pods.
+	NodeProblem(node *corev1.Node) error
+}
+
+// Reporter tells of pods that wait, of why, and of what became of them.
+type Reporter struct {
+	client    kubernetes.Interface
+	cluster   Cluster
+	inspector sluicev1.InspectorClient
+	recorder  events.EventRecorder
+	metrics   *Metrics
+
+	waiting *waiting
+	// Nodes about which something was told.
+	unusable *waiting
+	asking   flowcontrol.RateLimiter
+	pods     workqueue.TypedRateLimitingInterface[string]
+	nodes    workqueue.TypedRateLimitingInterface[string]
+}
+
+// New makes a reporter.
+func New(client kubernetes.Interface, cluster Cluster, inspector sluicev1.InspectorClient, recorder events.EventRecorder, metrics *Metrics) *Reporter {
+	queue := func(name string) workqueue.TypedRateLimitingInterface[string] {
+		return workqueue.NewTypedRateLimitingQueueWithConfig(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[string](askAgainMin, askAgainMax),
+			workqueue.TypedRateLimitingQueueConfig[string]{Name: name})
+	}
+	return &Reporter{
+		client:    client,
+		cluster:   cluster,
+		inspector: inspector,
+		recorder:  recorder,
+		metrics:   metrics,
+		waiting:   newWaiting(),
+		unusable:  newWaiting(),
+		asking:    flowcontrol.NewTokenBucketRateLimiter(questionsPerSecond, questionsPerSecond),
+		pods:      queue("report_pods"),
+		nodes:     queue("report_nodes"),
+	}
+}
+
+// PodChanged says that a pod may wait now, or no longer.
+func (r *Reporter) PodChanged(key string) { r.pods.Add(key) }
+
+// NodeChanged says that a node may have become unusable.
+func (r *Reporter) NodeChanged(name string) { r.nodes.Add(name) }
+
+// PodSettled says that a pod is bound or gone.
+func (r *Reporter) PodSettled(uid string) { r.waiting.end(uid) }
+
+// Misunderstood notes why the daemon will not place a pod.
+func (r *Reporter) Misunderstood(key string, problem feed.Problem) {
+	if pod := r.cluster.Pod(key); pod != nil {
+		r.waiting.setProblem(string(pod.UID), problem.Message)
+		r.pods.Add(key)
+	}
+}
+
+// Bound tells of a pod that was bound.
+func (r *Reporter) Bound(pod *corev1.Pod, node string) {
+	r.metrics.attempts.WithLabelValues("scheduled", pod.Spec.SchedulerName).Inc()
+	if waited, attempts, ok := r.waiting.end(string(pod.UID)); ok {
+		r.metrics.latency.WithLabelValues(attempts).Observe(waited.Seconds())
+	}
+	r.recorder.Eventf(pod, nil, corev1.EventTypeNormal, "Scheduled", "Binding",
+		"Successfully assigned %s/%s to %s", pod.Namespace, pod.Name, node)
+}
+
+// BindFailed tells of a pod that waits again.
+func (r *Reporter) BindFailed(pod *corev1.Pod, node string, err error) {
+	r.metrics.attempts.WithLabelValues("error", pod.Spec.SchedulerName).Inc()
+	r.waiting.attempted(string(pod.UID))
+	r.recorder.Eventf(pod, nil, corev1.EventTypeWarning, "FailedScheduling", "Binding",
+		"%s", cut(fmt.Sprintf("binding to %s: %v", node, err)))
+}
+
+// Evicted tells of a pod that was told to stop.
+func (r *Reporter) Evicted(pod *corev1.Pod, node string) {
+	r.recorder.Eventf(pod, nil, corev1.EventTypeNormal, "Preempted", "Preempting",
+		"Stopped on node %s, whose room the scheduler has given to others", node)
+}
+
+// Run reports with so many workers until ctx ends.
+func (r *Reporter) Run(ctx context.Context, workers int) {
+	var running sync.WaitGroup
+	for range workers {
+		running.Go(func() { work(ctx, r.pods, r.reportPod) })
+	}
+	running.Go(func() { work(ctx, r.nodes, r.reportNode) })
+	running.Go(func() { r.count(ctx) })
+	<-ctx.Done()
+	r.pods.ShutDown()
+	r.nodes.ShutDown()
+	running.Wait()
+}
+
+// work takes items until the queue is shut down. What is to be looked at again
+// comes back later each time.
+func work(ctx context.Context, queue workqueue.TypedRateLimitingInterface[string], report func(context.Context, string) (verdict, error)) {
+	for {
+		item, shutdown := queue.Get()
+		if shutdown {
+			return
+		}
+		next, err := report(ctx, item)
+		if err != nil && ctx.Err() == nil {
+			klog.FromContext(ctx).V(2).Info("Could not report; trying again", "about", item, "err", err)
+			next = verdict{lookAgain: true}
+		}
+		switch {
+		case next.after > 0:
+			queue.AddAfter(item, next.after)
+		case next.lookAgain:
+			queue.AddRateLimited(item)
+		default:
+			queue.Forget(item)
+		}
+		queue.Done(item)
+	}
+}
+
+// verdict says when to look at something again, if at all.
+type verdict struct {
+	after     time.Duration
+	lookAgain bool
+}
+
+func (r *Reporter) reportPod(ctx context.Context, key string) (verdict, error) {
+	pod := r.cluster.Pod(key)
+	if pod == nil || !r.cluster.Waits(pod) {
+		if pod != nil {
+			r.waiting.end(string(pod.UID))
+		}
+		return verdict{}, nil
+	}
+	uid := string(pod.UID)
+	since := r.waiting.begin(uid)
+	if obstacle := r.cluster.Obstacle(pod); obstacle != nil {
+		return verdict{lookAgain: true}, r.tell(ctx, pod, obstacle.Error())
+	}
+	if problem := r.waiting.problem(uid); problem != "" {
+		return verdict{lookAgain: true}, r.tell(ctx, pod, problem)
+	}
+	if left := grace - time.Since(since); left > 0 {
+		return verdict{after: left}, nil
+	}
+	reason, err := r.ask(ctx, uid)
+	if err != nil || reason == "" {
+		return verdict{lookAgain: true}, err
+	}
+	return verdict{lookAgain: true}, r.tell(ctx, pod, reason)
+}
+
+// ask returns why the daemon lets a pod wait, or nothing if it does not.
+func (r *Reporter) ask(ctx context.Context, uid string) (string, error) {
+	if err := r.asking.Wait(ctx); err != nil {
+		return "", err
+	}
+	answer, err := r.inspector.ExplainTask(ctx, &sluicev1.ExplainTaskRequest{Task: uid})
+	if status.Code(err) == codes.NotFound {
+		// It will have been stated by the next time.
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("ask the daemon about pod %s: %w", uid, err)
+	}
+	switch answer.GetTask().GetState() {
+	case sluicev1.Task_PENDING, sluicev1.Task_QUARANTINED:
+		return answer.GetSummary(), nil
+	}
+	return "", nil
+}
+
+// tell sets the condition and makes an event, if the reason is news.
+func (r *Reporter) tell(ctx context.Context, pod *corev1.Pod, reason string) error {
+	reason = cut(reason)
+	if err := r.setCondition(ctx, pod, reason); err != nil {
+		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+			return nil
+		}
+		return err
+	}
+	if r.waiting.tell(string(pod.UID), reason) {
+		r.waiting.attempted(string(pod.UID))
+		r.metrics.attempts.WithLabelValues("unschedulable", pod.Spec.SchedulerName).Inc()
+		r.recorder.Eventf(pod, nil, corev1.EventTypeWarning, "FailedScheduling", "Scheduling", "%s", reason)
+	}
+	return nil
+}
+
+func (r *Reporter) reportNode(_ context.Context, name string) (verdict, error) {
+	node := r.cluster.Node(name)
+	if node == nil {
+		return verdict{}, nil
+	}
+	problem := r.cluster.NodeProblem(node)
+	if problem == nil {
+		return verdict{}, nil
+	}
+	if time.Since(node.CreationTimestamp.Time) < grace {
+		// A kubelet registers first and says then what it has.
+		return verdict{after: grace}, nil
+	}
+	if r.unusable.tell(string(node.UID), problem.Error()) {
+		r.recorder.Eventf(node, nil, corev1.EventTypeWarning, "NotSchedulable", "Scheduling",
+			"The scheduler places nothing here: %v", problem)
+	}
+	return verdict{}, nil
+}
+
+func (r *Reporter) count(ctx context.Context) {
+	for {
+		active, unschedulable := r.waiting.counts()
+		r.metrics.pending.WithLabelValues("active").Set(float64(active))
+		r.metrics.pending.WithLabelValues("unschedulable").Set(float64(unschedulable))
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+func cut(text string) string {
+	if len(text) <= noteBytes {
+		return text
+	}
+	const ellipsis = "…"
+	end := noteBytes - len(ellipsis)
+	for end > 0 && text[end]&0xC0 == 0x80 {
+		end--
+	}
+	return text[:end] + ellipsis
+}
