@@ -49,7 +49,8 @@ type Feed interface {
 
 // Reporter is told how binds and evictions end.
 type Reporter interface {
-	Bound(pod *corev1.Pod, node string)
+	// Binding is asked before a pod is bound; what it returns tells that it was.
+	Binding(pod *corev1.Pod, node string) (bound func())
 	BindFailed(pod *corev1.Pod, node string, err error)
 	Evicted(pod *corev1.Pod, node string)
 }
@@ -192,6 +193,7 @@ func (b *Binder) bind(ctx context.Context, item placement) (again time.Duration,
 	case !ready:
 		return provisionPoll, nil
 	}
+	tellBound := b.reporter.Binding(pod, item.node)
 	startedAt := time.Now()
 	err = b.client.CoreV1().Pods(pod.Namespace).Bind(ctx, &corev1.Binding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
@@ -202,7 +204,7 @@ func (b *Binder) bind(ctx context.Context, item placement) (again time.Duration,
 	switch outcome {
 	case bound:
 		klog.FromContext(ctx).V(3).Info("Bound", "pod", klog.KObj(pod), "node", item.node)
-		b.reporter.Bound(pod, item.node)
+		tellBound()
 		return 0, nil
 	case unknown:
 		return 0, err

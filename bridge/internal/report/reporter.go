@@ -99,14 +99,16 @@ func (r *Reporter) Misunderstood(key string, problem feed.Problem) {
 	}
 }
 
-// Bound tells of a pod that was bound.
-func (r *Reporter) Bound(pod *corev1.Pod, node string) {
-	r.metrics.attempts.WithLabelValues("scheduled", pod.Spec.SchedulerName).Inc()
-	if waited, attempts, ok := r.waiting.end(string(pod.UID)); ok {
-		r.metrics.latency.WithLabelValues(attempts).Observe(waited.Seconds())
+// Binding is asked before a pod is bound; what it returns tells that it was.
+// The API server may show the pod bound before its reply is here.
+func (r *Reporter) Binding(pod *corev1.Pod, node string) (bound func()) {
+	since, attempts := r.waiting.attempt(string(pod.UID))
+	return func() {
+		r.metrics.attempts.WithLabelValues("scheduled", pod.Spec.SchedulerName).Inc()
+		r.metrics.latency.WithLabelValues(attempts).Observe(time.Since(since).Seconds())
+		r.recorder.Eventf(pod, nil, corev1.EventTypeNormal, "Scheduled", "Binding",
+			"Successfully assigned %s/%s to %s", pod.Namespace, pod.Name, node)
 	}
-	r.recorder.Eventf(pod, nil, corev1.EventTypeNormal, "Scheduled", "Binding",
-		"Successfully assigned %s/%s to %s", pod.Namespace, pod.Name, node)
 }
 
 // BindFailed tells of a pod that waits again.

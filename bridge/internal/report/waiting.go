@@ -73,21 +73,22 @@ func (w *waiting) problem(uid string) string {
 	return ""
 }
 
-// end returns how long the pod waited and in how many attempts, in the words of
-// the metric.
-func (w *waiting) end(uid string) (waited time.Duration, attempts string, wasWaiting bool) {
+// attempt returns since when the pod waits, and which attempt at it this is, in
+// the words of the metric.
+func (w *waiting) attempt(uid string) (since time.Time, ordinal string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	known := w.all[uid]
-	if known == nil {
-		return 0, "", false
+	known := w.of(uid)
+	if known.attempts >= 15 {
+		return known.since, "16+"
 	}
+	return known.since, strconv.Itoa(known.attempts + 1)
+}
+
+func (w *waiting) end(uid string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	delete(w.all, uid)
-	attempts = "16+"
-	if known.attempts < 15 {
-		attempts = strconv.Itoa(known.attempts + 1)
-	}
-	return time.Since(known.since), attempts, true
 }
 
 // counts returns how many wait, and of how many it was told why.

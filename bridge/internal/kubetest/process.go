@@ -1,0 +1,72 @@
+// Package kubetest runs a real control plane, the daemon and the bridge in
+// tests, each a process that can be killed and started again.
+package kubetest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// Process is a program that the end of the test kills.
+type Process struct {
+	name      string
+	binary    string
+	arguments []string
+	logPath   string
+	command   *exec.Cmd
+}
+
+func newProcess(t testing.TB, directory, binary string, arguments ...string) *Process {
+	t.Helper()
+	name := filepath.Base(binary)
+	p := &Process{
+		name: name, binary: binary, arguments: arguments,
+		logPath: filepath.Join(directory, name+".log"),
+	}
+	t.Cleanup(func() {
+		p.Kill()
+		if t.Failed() {
+			t.Logf("end of the log of %s:\n%s", name, p.logTail(4000))
+		}
+	})
+	return p
+}
+
+// Start starts a process that does not run.
+func (p *Process) Start() error {
+	log, err := os.OpenFile(p.logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("log of %s: %w", p.name, err)
+	}
+	defer log.Close()
+	p.command = exec.Command(p.binary, p.arguments...)
+	p.command.Stdout, p.command.Stderr = log, log
+	// It is to die with the test, however that ends.
+	p.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := p.command.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", p.name, err)
+	}
+	return nil
+}
+
+// Kill ends the process as a crash does, if it runs.
+func (p *Process) Kill() {
+	if p.command == nil {
+		return
+	}
+	_ = p.command.Process.Kill()
+	_ = p.command.Wait()
+	p.command = nil
+}
+
+func (p *Process) logTail(size int) []byte {
+	log, err := os.ReadFile(p.logPath)
+	if err != nil {
+		return []byte(err.Error())
+	}
+	return log[max(0, len(log)-size):]
+}
