@@ -75,7 +75,7 @@ var nodeRules = []testCase{
 	{"a node selector that no node has", func(c *kubetest.Cluster) {
 		c.Node("n1")
 		c.Pod("web", func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"label": "nonempty"} })
-		c.Waits("web", "node selector")
+		c.Waits("web", "selector label=nonempty")
 		c.ChangeNode("n1", kubetest.Labels(map[string]string{"label": "nonempty"}))
 		c.IsOn("web", "n1")
 	}},

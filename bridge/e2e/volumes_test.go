@@ -76,12 +76,12 @@ var volumes = []testCase{
 		c.Waits("web", `"data" not found`)
 		claim(c, "data", "immediate", corev1.ReadWriteOnce)
 		c.Waits("web", `"data"`)
-		bindClaim(c, "data", "n2", "x.io/driver")
+		bindClaim(c, "data", "n2", "driver.io")
 		c.IsOn("web", "n2")
 	}},
 	{"a volume made where its pod goes", func(c *kubetest.Cluster) {
 		c.Node("n1")
-		claim(c, "data", storageClass(c, "x.io/driver"), corev1.ReadWriteOnce)
+		claim(c, "data", storageClass(c, "driver.io"), corev1.ReadWriteOnce)
 		c.Pod("web", claiming("data"))
 		var node string
 		c.Eventually("the claim is told a node", func() bool {
@@ -93,7 +93,7 @@ var volumes = []testCase{
 		if c.GetPod("web").Spec.NodeName != "" {
 			c.T.Error("bound before its volume")
 		}
-		bindClaim(c, "data", node, "x.io/driver")
+		bindClaim(c, "data", node, "driver.io")
 		c.IsOn("web", node)
 	}},
 	{"a class without provisioner", func(c *kubetest.Cluster) {
@@ -105,7 +105,7 @@ var volumes = []testCase{
 	{"a claim for one pod at a time", func(c *kubetest.Cluster) {
 		c.Node("n1")
 		claim(c, "data", "immediate", corev1.ReadWriteOncePod)
-		bindClaim(c, "data", "n1", "x.io/driver")
+		bindClaim(c, "data", "n1", "driver.io")
 		c.Pod("first", claiming("data"))
 		c.IsOn("first", "n1")
 		c.Pod("second", claiming("data"))
