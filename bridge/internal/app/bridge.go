@@ -9,7 +9,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
-	"google.golang.org/grpc/credentials/insecure"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -72,7 +71,7 @@ func New(options *Options) (*Bridge, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.daemon, err = dialDaemon(options.DaemonAddress)
+	b.daemon, err = dialDaemon(options)
 	return b, err
 }
 
@@ -90,9 +89,13 @@ func newClient(config *rest.Config, agent string, qps float32, burst int) (kuber
 	return client, nil
 }
 
-func dialDaemon(address string) (*grpc.ClientConn, error) {
-	connection, err := grpc.NewClient(address,
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
+func dialDaemon(options *Options) (*grpc.ClientConn, error) {
+	secrets, err := daemonCredentials(options.DaemonTLSDirectory, options.DaemonTLSServerName)
+	if err != nil {
+		return nil, err
+	}
+	connection, err := grpc.NewClient(options.DaemonAddress,
+		grpc.WithTransportCredentials(secrets),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessageBytes)),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			MinConnectTimeout: 2 * time.Second,
@@ -100,7 +103,7 @@ func dialDaemon(address string) (*grpc.ClientConn, error) {
 				BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second},
 		}))
 	if err != nil {
-		return nil, fmt.Errorf("daemon at %q: %w", address, err)
+		return nil, fmt.Errorf("daemon at %q: %w", options.DaemonAddress, err)
 	}
 	return connection, nil
 }

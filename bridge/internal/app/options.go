@@ -18,8 +18,11 @@ import (
 type Options struct {
 	Kubeconfig    string
 	DaemonAddress string
-	Feed          string
-	Schedulers    []string
+	// Empty: plain text.
+	DaemonTLSDirectory  string
+	DaemonTLSServerName string
+	Feed                string
+	Schedulers          []string
 
 	BindQPS     float32
 	BindBurst   int
@@ -79,6 +82,10 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 func (o *Options) addBridgeFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.DaemonAddress, "daemon-address", o.DaemonAddress,
 		"Where sluiced serves gRPC, as HOST:PORT or a gRPC target.")
+	flags.StringVar(&o.DaemonTLSDirectory, "daemon-tls-directory", o.DaemonTLSDirectory,
+		"Directory with ca.crt, and tls.crt and tls.key if need be, by which the bridge speaks TLS to whoever stands before the daemon; empty: plain text.")
+	flags.StringVar(&o.DaemonTLSServerName, "daemon-tls-server-name", o.DaemonTLSServerName,
+		"The name in the certificate of the other side; empty: that of the address.")
 	flags.StringVar(&o.Feed, "feed", o.Feed,
 		"The name under which this cluster is stated to the daemon. Two clusters of one daemon need two.")
 	flags.StringSliceVar(&o.Schedulers, "scheduler-name", o.Schedulers,

@@ -1,0 +1,72 @@
+{{- define "sluice.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 50 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "sluice.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 50 | trimSuffix "-" -}}
+{{- else if contains (include "sluice.name" .) .Release.Name -}}
+{{- .Release.Name | trunc 50 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "sluice.name" .) | trunc 50 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "sluice.daemon" -}}{{ include "sluice.fullname" . }}-daemon{{- end -}}
+{{- define "sluice.bridge" -}}{{ include "sluice.fullname" . }}-bridge{{- end -}}
+
+{{- define "sluice.serviceAccount" -}}
+{{- default (ternary (include "sluice.bridge" .) "default" .Values.serviceAccount.create) .Values.serviceAccount.name -}}
+{{- end -}}
+
+{{/* Labels of the part that is named in the list's second place. */}}
+{{- define "sluice.selector" -}}
+{{- $root := index . 0 -}}
+app.kubernetes.io/name: {{ include "sluice.name" $root }}
+app.kubernetes.io/instance: {{ $root.Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end -}}
+
+{{- define "sluice.labels" -}}
+{{- $root := index . 0 -}}
+{{ include "sluice.selector" . }}
+app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ $root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{- define "sluice.image" -}}
+{{- $root := index . 0 -}}{{- $image := index . 1 -}}
+{{ printf "%s:%s" $image.repository (default $root.Chart.AppVersion $image.tag) }}
+{{- end -}}
+
+{{- define "sluice.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+seccompProfile: {type: RuntimeDefault}
+{{- end -}}
+
+{{- define "sluice.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: {drop: [ALL]}
+{{- end -}}
+
+{{/* Where a pod of either part may go, and how it is pulled and ranked. */}}
+{{- define "sluice.placement" -}}
+{{- $root := index . 0 -}}{{- $part := index . 1 -}}
+{{- with $root.Values.imagePullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $root.Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with $part.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $part.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
