@@ -1,0 +1,215 @@
+package helmtest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	yamlutil "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/restmapper"
+	"sigs.k8s.io/yaml"
+
+	"github.com/sluice-scheduler/sluice/bridge/internal/kubetest"
+)
+
+const (
+	chartPath = "../../deploy/helm/sluice"
+	namespace = "sluice"
+)
+
+// Values that are tried, each alone and all together.
+var matrix = map[string]string{
+	"defaults":                 ``,
+	"a volume":                 `daemon: {persistence: {enabled: true, size: 2Gi, storageClassName: fast}}`,
+	"several schedulers":       `schedulerNames: [sluice, default-scheduler]`,
+	"poseidon":                 `poseidon: {serviceName: firmament-service}`,
+	"no network policy":        `networkPolicy: {enabled: false}`,
+	"metrics for some":         `networkPolicy: {metricsFrom: [{namespaceSelector: {matchLabels: {team: ops}}}]}`,
+	"service monitors":         `serviceMonitor: {enabled: true, labels: {release: prometheus}}`,
+	"a class of its own":       "priorityClassName: sluice\npriorityClass: {create: true, value: 1000}",
+	"no class":                 `priorityClassName: ""`,
+	"TLS":                      `tls: {secretName: sluice-tls, serverName: sluice}`,
+	"an account that is there": `serviceAccount: {create: false, name: scheduler}`,
+	"roles made by others":     `rbac: {create: false}`,
+	"no budget":                `podDisruptionBudget: {enabled: false}`,
+	"one bridge":               `bridge: {replicas: 1, profiling: true, flags: ["--leader-elect=false"], logLevel: 4}`,
+	"a daemon elsewhere":       `bridge: {daemonAddress: "sluice.example.com:443"}`,
+	"flags and places": `daemon: {flags: ["--improve_budget=0"], nodeSelector: {role: control}, tolerations: [{operator: Exists}],
+  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Exists}]}]}}},
+  extraContainers: [{name: proxy, image: proxy}], extraVolumes: [{name: scratch, emptyDir: {}}]}`,
+}
+
+func loadChart(t *testing.T) *chart.Chart {
+	t.Helper()
+	loaded, err := loader.Load(chartPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded
+}
+
+func render(t *testing.T, values map[string]any) ([]*unstructured.Unstructured, error) {
+	t.Helper()
+	install := action.NewInstall(&action.Configuration{Log: t.Logf})
+	install.DryRun, install.ClientOnly = true, true
+	install.ReleaseName, install.Namespace = "sluice", namespace
+	install.KubeVersion = &chartutil.KubeVersion{Version: kubetest.Version, Major: "1", Minor: "34"}
+	release, err := install.Run(loadChart(t), values)
+	if err != nil {
+		return nil, err
+	}
+	var objects []*unstructured.Unstructured
+	decoder := yamlutil.NewYAMLOrJSONDecoder(strings.NewReader(release.Manifest), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(object)
+		if err == io.EOF {
+			return objects, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w in:\n%s", err, release.Manifest)
+		}
+		if len(object.Object) > 0 {
+			objects = append(objects, object)
+		}
+	}
+}
+
+func parse(t *testing.T, text string) map[string]any {
+	t.Helper()
+	values := map[string]any{}
+	if err := yaml.Unmarshal([]byte(text), &values); err != nil {
+		t.Fatal(err)
+	}
+	return values
+}
+
+func TestLint(t *testing.T) {
+	for name, text := range matrix {
+		t.Run(name, func(t *testing.T) {
+			lint := action.NewLint()
+			lint.Strict = true
+			lint.Namespace = namespace
+			result := lint.Run([]string{chartPath}, parse(t, text))
+			for _, err := range result.Errors {
+				t.Error(err)
+			}
+			for _, message := range result.Messages {
+				t.Log(message)
+			}
+		})
+	}
+}
+
+func TestValuesThatMakeNoSenseAreRefused(t *testing.T) {
+	for _, text := range []string{
+		`schedulerNames: []`, `bridge: {replicas: -1}`, `bridge: {replica: 1}`, `unknown: 1`,
+		`daemon: {flags: [no-dash]}`, `bridge: {bindQPS: 0}`, "priorityClassName: ''\npriorityClass: {create: true}",
+	} {
+		if _, err := render(t, parse(t, text)); err == nil {
+			t.Errorf("%s was taken", text)
+		}
+	}
+}
+
+// The API server itself says whether it would take what is rendered.
+func TestTheAPIServerTakesWhatIsRendered(t *testing.T) {
+	plane := kubetest.StartControlPlane(t, kubetest.RBAC)
+	ctx := context.Background()
+	_, err := plane.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{
+		ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := dynamic.NewForConfig(plane.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(plane.Client.Discovery()))
+	all := map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(matrix)) {
+		if name != "no class" && name != "roles made by others" && name != "no budget" && name != "no network policy" {
+			all = chartutil.CoalesceTables(parse(t, matrix[name]), all)
+		}
+	}
+	cases := map[string]map[string]any{"all together": all}
+	for name, text := range matrix {
+		cases[name] = parse(t, text)
+	}
+	for name, values := range cases {
+		t.Run(name, func(t *testing.T) {
+			objects, err := render(t, values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, object := range objects {
+				if object.GetKind() == "ServiceMonitor" {
+					// Defined by the Prometheus operator.
+					continue
+				}
+				create(t, client, mapper, object)
+			}
+		})
+	}
+}
+
+func create(t *testing.T, client dynamic.Interface, mapper meta.RESTMapper, object *unstructured.Unstructured) {
+	t.Helper()
+	kind := object.GroupVersionKind()
+	mapping, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict}
+	resource := client.Resource(mapping.Resource)
+	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+		_, err = resource.Namespace(namespace).Create(context.Background(), object, options)
+	} else {
+		_, err = resource.Create(context.Background(), object, options)
+	}
+	if err != nil {
+		t.Errorf("%s %s: %v", kind.Kind, object.GetName(), err)
+	}
+}
+
+func TestNothingRunsAsRootOrWritesItsImage(t *testing.T) {
+	objects, err := render(t, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, object := range objects {
+		template, found, _ := unstructured.NestedMap(object.Object, "spec", "template", "spec")
+		if !found {
+			continue
+		}
+		seen++
+		if nonRoot, _, _ := unstructured.NestedBool(template, "securityContext", "runAsNonRoot"); !nonRoot {
+			t.Errorf("%s may run as root", object.GetName())
+		}
+		containers, _, _ := unstructured.NestedSlice(template, "containers")
+		for _, container := range containers {
+			context, _, _ := unstructured.NestedMap(container.(map[string]any), "securityContext")
+			if context["readOnlyRootFilesystem"] != true || context["allowPrivilegeEscalation"] != false {
+				t.Errorf("%s has %v", object.GetName(), context)
+			}
+		}
+	}
+	if seen != 2 {
+		t.Errorf("%d workloads", seen)
+	}
+}
