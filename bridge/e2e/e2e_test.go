@@ -15,10 +15,13 @@ type testCase struct {
 }
 
 func TestEndToEnd(t *testing.T) {
-	plane := kubetest.StartControlPlane(t, kubetest.AlwaysAllow)
+	plane := kubetest.StartControlPlane(t, kubetest.RBAC)
 	daemon := daemontest.Start(t)
 	kubetest.InstallPodGroups(t, plane)
-	bridge := kubetest.StartBridge(t, kubetest.BuildBridge(t), plane.Kubeconfig, daemon, "-v=3")
+	kubetest.GrantBridge(t, plane)
+	// As the chart has it: with its roles, and with a lease.
+	kubetest.StartBridge(t, kubetest.BuildBridge(t), plane.BridgeKubeconfig(t), daemon,
+		"--leader-elect", "--leader-elect-resource-namespace="+kubetest.BridgeNamespace, "-v=3")
 	for _, group := range []struct {
 		name  string
 		cases []testCase
@@ -39,5 +42,4 @@ func TestEndToEnd(t *testing.T) {
 			}
 		})
 	}
-	_ = bridge
 }
