@@ -1,6 +1,6 @@
 module github.com/sluice-scheduler/sluice/bridge/verdict
 
-go 1.26
+go 1.25.0
 
 require (
 	github.com/sluice-scheduler/sluice/bridge v0.0.0
@@ -10,7 +10,7 @@ require (
 	k8s.io/component-base v0.34.3
 	k8s.io/kube-scheduler v0.34.3
 	k8s.io/kubernetes v1.34.3
-	k8s.io/utils v0.0.0-20261023123148-ca04ba58ecab
+	k8s.io/utils v0.0.0-20250604170112-4c0f3b243397
 )
 
 require (

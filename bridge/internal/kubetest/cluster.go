@@ -280,4 +280,11 @@ func (c *Cluster) PriorityClass(name string, value int32) {
 		ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value}, metav1.CreateOptions{})
 	c.must(err)
 	c.T.Cleanup(func() { _ = classes.Delete(c.ctx(), name, metav1.DeleteOptions{}) })
+	// The API server itself learns of it by a watch.
+	probe := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "probe"}, Spec: c.Spec("")}
+	probe.Spec.PriorityClassName = name
+	c.Eventually("pods may have the priority class", func() bool {
+		_, err := c.Client.CoreV1().Pods(c.Namespace).Create(c.ctx(), probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err == nil
+	})
 }

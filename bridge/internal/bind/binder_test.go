@@ -1,0 +1,282 @@
+package bind
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/component-base/metrics"
+
+	"github.com/sluice-scheduler/sluice/bridge/internal/feed"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("k8s.io/klog/v2.(*flushDaemon).run.func1"))
+}
+
+// cluster is what the mirror would show.
+type cluster struct {
+	mu   sync.Mutex
+	pods map[string]*corev1.Pod
+}
+
+func (c *cluster) Pod(key string) *corev1.Pod {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pods[key]
+}
+
+func (c *cluster) HasNode(name string) bool { return name != "gone" }
+
+func (c *cluster) Claim(_, name string) (*corev1.PersistentVolumeClaim, error) {
+	return nil, apierrors.NewNotFound(corev1.Resource("persistentvolumeclaim"), name)
+}
+func (c *cluster) Volume(name string) (*corev1.PersistentVolume, error) {
+	return nil, apierrors.NewNotFound(corev1.Resource("persistentvolume"), name)
+}
+func (c *cluster) Class(name string) (*storagev1.StorageClass, error) {
+	return nil, apierrors.NewNotFound(corev1.Resource("storageclass"), name)
+}
+func (c *cluster) HasAttachLimit(string) bool { return false }
+
+// outcomes of one pod's bind.
+type outcomes struct {
+	bound, failed, told, evicted chan string
+}
+
+func newOutcomes() *outcomes {
+	return &outcomes{
+		bound: make(chan string, 100), failed: make(chan string, 100),
+		told: make(chan string, 100), evicted: make(chan string, 100)}
+}
+
+func (o *outcomes) Binding(_ *corev1.Pod, node string) func() { return func() { o.bound <- node } }
+func (o *outcomes) BindFailed(_ *corev1.Pod, node string, err error) {
+	o.failed <- node + ": " + err.Error()
+}
+func (o *outcomes) Evicted(_ *corev1.Pod, node string) { o.evicted <- node }
+func (o *outcomes) TaskChanged(string)                 {}
+
+// What the daemon is told; the method of Reporter has the same name.
+type toldFeed struct{ *outcomes }
+
+func (f toldFeed) BindFailed(id, machine, reason string) {
+	f.told <- id + " on " + machine + ": " + reason
+}
+
+func webPod() *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid-1"}}
+}
+
+// start runs a binder whose API server answers binds with errs, one after
+// another, and with success from then on.
+func start(t *testing.T, pod *corev1.Pod, errs ...error) (*Binder, *outcomes, *cluster, *fake.Clientset) {
+	t.Helper()
+	client := fake.NewClientset(pod)
+	var mu sync.Mutex
+	client.PrependReactor("create", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		if action.GetSubresource() != "binding" {
+			return false, nil, nil
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if len(errs) == 0 {
+			return true, &corev1.Binding{}, nil
+		}
+		err := errs[0]
+		errs = errs[1:]
+		return true, nil, err
+	})
+	o := newOutcomes()
+	c := &cluster{pods: map[string]*corev1.Pod{"shop/web": pod}}
+	b := NewBinder(client, c, o, NewMetrics(metrics.NewKubeRegistry()))
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		b.Run(ctx, 4, toldFeed{o})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	return b, o, c, client
+}
+
+var placed = feed.Delta{Key: "shop/web", ID: "uid-1", Machine: "n1"}
+
+func next(t *testing.T, what string, from <-chan string) string {
+	t.Helper()
+	select {
+	case got := <-from:
+		return got
+	case <-time.After(20 * time.Second):
+		t.Fatalf("not within 20 s: %s", what)
+		return ""
+	}
+}
+
+func none(t *testing.T, what string, from <-chan string) {
+	t.Helper()
+	select {
+	case got := <-from:
+		t.Errorf("%s: %s", what, got)
+	case <-time.After(300 * time.Millisecond):
+	}
+}
+
+var pods = corev1.Resource("pods")
+
+func TestABindThatGotNoAnswerIsRepeated(t *testing.T) {
+	b, o, _, _ := start(t, webPod(),
+		errors.New("connection reset by peer"), apierrors.NewTimeoutError("slow", 0),
+		apierrors.NewServiceUnavailable("starting"), apierrors.NewTooManyRequestsError("later"),
+		apierrors.NewInternalError(errors.New("webhook")))
+	b.Place(placed)
+	if node := next(t, "bound", o.bound); node != "n1" {
+		t.Errorf("bound to %s", node)
+	}
+	none(t, "told the daemon", o.told)
+	if node := b.Assumed("uid-1"); node != "n1" {
+		t.Errorf("assumed to be on %q until the API server shows it", node)
+	}
+	b.PodSettled("uid-1")
+	if node := b.Assumed("uid-1"); node != "" {
+		t.Errorf("still assumed to be on %q", node)
+	}
+}
+
+func TestABindThatIsRefusedIsToldAfterAPause(t *testing.T) {
+	for name, err := range map[string]error{
+		"a policy":            apierrors.NewForbidden(pods, "web", errors.New("not there")),
+		"an invalid object":   apierrors.NewBadRequest("no"),
+		"a conflict, unbound": apierrors.NewConflict(pods, "web", errors.New("busy")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, o, _, _ := start(t, webPod(), err)
+			b.Place(placed)
+			next(t, "an event", o.failed)
+			if node := b.Assumed("uid-1"); node != "n1" {
+				t.Errorf("assumed to be on %q during the pause", node)
+			}
+			began := time.Now()
+			next(t, "told", o.told)
+			if pause := time.Since(began); pause < failureMin/2 {
+				t.Errorf("told after %v", pause)
+			}
+			if node := b.Assumed("uid-1"); node != "" {
+				t.Errorf("assumed to be on %q", node)
+			}
+			none(t, "bound", o.bound)
+		})
+	}
+}
+
+func TestAServerThatFailsForGoodIsBelieved(t *testing.T) {
+	var errs []error
+	for range failuresBelieved + 1 {
+		errs = append(errs, apierrors.NewInternalError(errors.New("failed calling webhook")))
+	}
+	b, o, _, _ := start(t, webPod(), errs...)
+	b.Place(placed)
+	next(t, "told", o.told)
+}
+
+func TestAConflictOfAPodThatIsBoundIsNoFailure(t *testing.T) {
+	pod := webPod()
+	b, o, c, client := start(t, pod, apierrors.NewConflict(pods, "web", errors.New("already assigned")))
+	bound := pod.DeepCopy()
+	bound.Spec.NodeName = "n1"
+	if err := client.Tracker().Update(corev1.SchemeGroupVersion.WithResource("pods"), bound, "shop"); err != nil {
+		t.Fatal(err)
+	}
+	b.Place(placed)
+	none(t, "told the daemon", o.told)
+	c.mu.Lock()
+	c.pods["shop/web"] = bound
+	c.mu.Unlock()
+	b.Place(placed)
+	none(t, "bound again", o.bound)
+}
+
+func TestAPodThatIsGoneIsNotBound(t *testing.T) {
+	for name, change := range map[string]func(*corev1.Pod) *corev1.Pod{
+		"deleted":     func(*corev1.Pod) *corev1.Pod { return nil },
+		"another":     func(p *corev1.Pod) *corev1.Pod { p.UID = "uid-2"; return p },
+		"terminating": func(p *corev1.Pod) *corev1.Pod { p.DeletionTimestamp = &metav1.Time{}; return p },
+		"bound":       func(p *corev1.Pod) *corev1.Pod { p.Spec.NodeName = "n2"; return p },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, o, c, _ := start(t, webPod())
+			c.mu.Lock()
+			c.pods["shop/web"] = change(webPod())
+			c.mu.Unlock()
+			b.Place(placed)
+			none(t, "bound", o.bound)
+			if node := b.Assumed("uid-1"); node != "" {
+				t.Errorf("assumed to be on %q", node)
+			}
+		})
+	}
+}
+
+func TestANodeThatIsGoneIsAFailure(t *testing.T) {
+	b, o, _, _ := start(t, webPod())
+	b.Place(feed.Delta{Key: "shop/web", ID: "uid-1", Machine: "gone"})
+	next(t, "told", o.told)
+}
+
+func TestTheNewestDecisionCounts(t *testing.T) {
+	b, o, _, _ := start(t, webPod(), errors.New("no answer"))
+	b.Place(placed)
+	b.Place(feed.Delta{Key: "shop/web", ID: "uid-1", Machine: "n2"})
+	if node := b.Assumed("uid-1"); node != "n2" {
+		t.Errorf("assumed to be on %q", node)
+	}
+	if node := next(t, "bound", o.bound); node != "n2" {
+		t.Errorf("bound to %s", node)
+	}
+}
+
+func TestABudgetThatRefusesIsAskedAgain(t *testing.T) {
+	pod := webPod()
+	pod.Spec.NodeName = "n1"
+	client := fake.NewClientset(pod)
+	var mu sync.Mutex
+	refusals := 3
+	client.PrependReactor("create", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		if action.GetSubresource() != "eviction" {
+			return false, nil, nil
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if refusals--; refusals >= 0 {
+			return true, nil, apierrors.NewTooManyRequestsError("would violate the budget")
+		}
+		return true, nil, nil
+	})
+	o := newOutcomes()
+	e := NewEvictor(client, &cluster{pods: map[string]*corev1.Pod{"shop/web": pod}}, o)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		e.Run(ctx, 1)
+	}()
+	e.Evict(placed)
+	next(t, "evicted", o.evicted)
+	cancel()
+	<-done
+}
