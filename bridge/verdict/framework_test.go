@@ -50,15 +50,15 @@ func newScheduler(t *testing.T, w *world) *scheduler {
 	}
 	var enabled []config.Plugin
 	for _, name := range filters {
-		enabled = append(enabled, config.Plugin{Name: name})
+		enabled = append(enabled, config.Plugin{Name: name, Weight: 1})
 	}
 	s := &scheduler{nodes: w.nodes, snapshot: cache.NewSnapshot(nil, w.nodes)}
 	s.framework, err = frameworkruntime.NewFramework(ctx, plugins.NewInTreeRegistry(), &config.KubeSchedulerProfile{
 		SchedulerName: corev1.DefaultSchedulerName,
 		Plugins: &config.Plugins{
-			PreFilter: config.PluginSet{Enabled: enabled}, Filter: config.PluginSet{Enabled: enabled},
-			QueueSort: config.PluginSet{Enabled: []config.Plugin{{Name: names.PrioritySort}}},
-			Bind:      config.PluginSet{Enabled: []config.Plugin{{Name: names.DefaultBinder}}},
+			// Each where it has something to say; a profile needs the other two.
+			MultiPoint: config.PluginSet{Enabled: append(enabled,
+				config.Plugin{Name: names.PrioritySort, Weight: 1}, config.Plugin{Name: names.DefaultBinder, Weight: 1})},
 		},
 		PluginConfig: configOf(defaults.Profiles[0].PluginConfig, enabled),
 	}, frameworkruntime.WithClientSet(client), frameworkruntime.WithInformerFactory(factory),

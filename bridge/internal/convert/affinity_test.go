@@ -128,6 +128,9 @@ func TestTopologySpread(t *testing.T) {
 			MatchLabelKeys: []string{"merged", "hash"},
 		}, {
 			MaxSkew: 1, TopologyKey: "host", WhenUnsatisfiable: corev1.ScheduleAnyway,
+		}, {
+			// Rule 35, as kube-scheduler has it: an empty selector counts nothing either.
+			MaxSkew: 1, TopologyKey: "host", WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{},
 		}}
 	})
 	got := task(t, pod, convert.Surroundings{}).TopologySpreadConstraints
@@ -135,4 +138,5 @@ func TestTopologySpread(t *testing.T) {
 		labelSelector {matchExpressions {key: "merged" operator: "In" values: "1"}}
 		minDomains: 3 nodeTaintsPolicy: "Honor" matchLabelKeys: "hash"`)
 	expect(t, got[1], `topologyKey: "host" maxSkew: 1 whenUnsatisfiable: "ScheduleAnyway"`)
+	expect(t, got[2], `topologyKey: "host" maxSkew: 1 whenUnsatisfiable: "DoNotSchedule"`)
 }

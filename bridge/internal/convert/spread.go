@@ -21,8 +21,10 @@ func topologySpread(list []corev1.TopologySpreadConstraint) ([]*firmament.Topolo
 			TopologyKey:       source.TopologyKey,
 			MaxSkew:           source.MaxSkew,
 			WhenUnsatisfiable: string(source.WhenUnsatisfiable),
-			LabelSelector:     selectorOf(source.LabelSelector).near(),
 			MatchLabelKeys:    unmergedKeys(source),
+		}
+		if !countsNothing(source) {
+			constraint.LabelSelector = selectorOf(source.LabelSelector).near()
 		}
 		if source.MinDomains != nil {
 			constraint.MinDomains = *source.MinDomains
@@ -36,6 +38,14 @@ func topologySpread(list []corev1.TopologySpreadConstraint) ([]*firmament.Topolo
 		result = append(result, constraint)
 	}
 	return result, nil
+}
+
+// countsNothing is true of a selector without conditions. To pod affinity it
+// means every pod, but kube-scheduler's spreading counts none by it.
+func countsNothing(constraint *corev1.TopologySpreadConstraint) bool {
+	selector := constraint.LabelSelector
+	return selector == nil ||
+		len(selector.MatchLabels)+len(selector.MatchExpressions)+len(constraint.MatchLabelKeys) == 0
 }
 
 // unmergedKeys are those that the API server has not merged into the selector
