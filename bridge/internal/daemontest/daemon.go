@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials/insecure"
 
 	sluicev1 "github.com/sluice-scheduler/sluice/bridge/internal/api/sluice/v1"
@@ -132,5 +133,11 @@ func (d *Daemon) Dial(t testing.TB) *grpc.ClientConn {
 }
 
 func (d *Daemon) dial() (*grpc.ClientConn, error) {
-	return grpc.NewClient(d.Address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	return grpc.NewClient(d.Address, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		// A daemon that has just begun is found at once.
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.Config{
+			BaseDelay: 20 * time.Millisecond, Multiplier: 1.5, MaxDelay: 200 * time.Millisecond}}))
 }
+
+// PID is that of a daemon that runs.
+func (d *Daemon) PID() int { return d.command.Process.Pid }
