@@ -171,6 +171,8 @@ func (s *source) Evict(feed.Delta) {}
 
 func (s *source) Misunderstood(string, feed.Problem) {}
 
+func (s *source) MachineMisunderstood(string, feed.Problem) {}
+
 func (s *source) waitUntilQuiet() {
 	for {
 		time.Sleep(100 * time.Millisecond)

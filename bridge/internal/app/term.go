@@ -75,6 +75,11 @@ func (t *tenure) Misunderstood(key string, problem feed.Problem) {
 	t.reporter.Misunderstood(key, problem)
 }
 
+// MachineMisunderstood implements feed.Handler.
+func (t *tenure) MachineMisunderstood(name string, problem feed.Problem) {
+	t.reporter.MachineMisunderstood(name, problem)
+}
+
 // NodeChanged implements mirror.Listener.
 func (t *tenure) NodeChanged(name string) {
 	t.feed.MachineChanged(name)

@@ -103,6 +103,8 @@ func (c *cluster) Place(delta Delta) {
 
 func (c *cluster) Evict(Delta) {}
 
+func (c *cluster) MachineMisunderstood(name string, problem Problem) { c.Misunderstood(name, problem) }
+
 func (c *cluster) Misunderstood(key string, problem Problem) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -331,15 +333,16 @@ func TestWhatIsNotUnderstoodIsToldOfItsTask(t *testing.T) {
 	odd := statedTask("shop/odd", "uid-odd", "", 100)
 	odd.Description.TaskDescriptor.HostPorts = []*firmament.HostPort{{Port: 70000}}
 	c.tasks["shop/odd"] = odd
+	c.machines["dup\xff"] = 1000
 	c.tasks["shop/worse"] = statedTask("shop/worse\xff", "uid-worse", "", 100)
 	c.tasks["shop/good"] = statedTask("shop/good", "uid-good", "", 100)
 	c.connect(t, daemon.Address)
 	eventually(t, "the good one runs", func() bool { return c.runsOn("shop/good") == "n1" })
-	eventually(t, "both others are told of", func() bool {
+	eventually(t, "the others are told of", func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		all := strings.Join(c.problems, "\n")
-		return strings.Contains(all, "shop/odd: ") && strings.Contains(all, "port 70000") && strings.Contains(all, "shop/worse: ")
+		return strings.Contains(all, "shop/odd: ") && strings.Contains(all, "port 70000") && strings.Contains(all, "shop/worse: ") && strings.Contains(all, "dup\xff: ")
 	})
 }
 

@@ -59,7 +59,12 @@ type session struct {
 
 type subject struct {
 	sequence uint64
-	key      string
+	about    about
+}
+
+// about is a task by its key, or a machine.
+type about struct {
+	key, machine string
 }
 
 // stated is what the daemon was told of a key.
@@ -125,7 +130,7 @@ func (s *session) drain() {
 }
 
 func (s *session) begin() {
-	s.add("", &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_BeginSnapshot{BeginSnapshot: &sluicev1.BeginSnapshot{}}})
+	s.add(about{}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_BeginSnapshot{BeginSnapshot: &sluicev1.BeginSnapshot{}}})
 	// Machines first: tasks run on them. What comes later is a change.
 	s.machinesLeft = s.client.source.MachineNames()
 	s.tasksLeft = s.client.source.TaskKeys()
@@ -160,7 +165,7 @@ func (s *session) fillSnapshot(ctx context.Context) {
 	if len(s.machinesLeft)+len(s.tasksLeft) > 0 || len(s.batch.Events) >= batchSize {
 		return
 	}
-	s.add("", &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_EndSnapshot{EndSnapshot: &sluicev1.EndSnapshot{}}})
+	s.add(about{}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_EndSnapshot{EndSnapshot: &sluicev1.EndSnapshot{}}})
 	s.phase = live
 	s.client.live.Store(true)
 	s.client.metrics.snapshots.Observe(time.Since(s.startedAt).Seconds())
@@ -175,7 +180,7 @@ func (s *session) apply(item change) {
 		s.stateTask(item.name)
 	case bindFailed:
 		if key, ok := s.keys[item.name]; ok {
-			s.add(key, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_BindFailed{BindFailed: &sluicev1.BindFailed{
+			s.add(about{key: key}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_BindFailed{BindFailed: &sluicev1.BindFailed{
 				Id: item.name, Machine: item.machine, Reason: item.reason}}})
 		}
 	}
@@ -189,13 +194,14 @@ func (s *session) stateMachine(name string) {
 		var err error
 		if fingerprint, err = s.fingerprint(machine); err != nil {
 			s.client.metrics.problems.WithLabelValues(unsendable).Inc()
+			s.client.handler.MachineMisunderstood(name, Problem{Code: sluicev1.FeedProblem_INVALID, Message: err.Error()})
 			machine = nil
 		}
 	}
 	if machine == nil {
 		if wasThere {
 			delete(s.machines, name)
-			s.add("", &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_MachineGone{MachineGone: &sluicev1.MachineGone{Machine: name}}})
+			s.add(about{machine: name}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_MachineGone{MachineGone: &sluicev1.MachineGone{Machine: name}}})
 		}
 		return
 	}
@@ -203,7 +209,7 @@ func (s *session) stateMachine(name string) {
 		return
 	}
 	s.machines[name] = fingerprint
-	s.add("", &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_Machine{Machine: machine}})
+	s.add(about{machine: name}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_Machine{Machine: machine}})
 	if wasThere || s.phase == stating {
 		return
 	}
@@ -232,7 +238,7 @@ func (s *session) stateTask(key string) {
 	if wasThere && (task.Stated == nil || task.Stated.Id != before.id) {
 		delete(s.tasks, key)
 		delete(s.keys, before.id)
-		s.add(key, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_TaskGone{TaskGone: &sluicev1.TaskGone{Id: before.id}}})
+		s.add(about{key: key}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_TaskGone{TaskGone: &sluicev1.TaskGone{Id: before.id}}})
 		wasThere = false
 	}
 	if task.Stated == nil {
@@ -246,19 +252,19 @@ func (s *session) stateTask(key string) {
 	s.tasks[key] = now
 	s.keys[id] = key
 	if !wasThere || (before.fingerprint != now.fingerprint && !task.Ended) {
-		s.add(key, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_Task{Task: task.Stated}})
+		s.add(about{key: key}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_Task{Task: task.Stated}})
 	}
 	if task.Ended {
-		s.add(key, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_TaskEnded{TaskEnded: &sluicev1.TaskEnded{Id: id, Failed: task.Failed}}})
+		s.add(about{key: key}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_TaskEnded{TaskEnded: &sluicev1.TaskEnded{Id: id, Failed: task.Failed}}})
 	}
 }
 
-func (s *session) add(key string, event *sluicev1.FeedEvent) {
+func (s *session) add(whom about, event *sluicev1.FeedEvent) {
 	s.sequence++
 	event.Sequence = s.sequence
 	s.batch.Events = append(s.batch.Events, event)
-	if key != "" {
-		s.subjects = append(s.subjects, subject{sequence: s.sequence, key: key})
+	if whom != (about{}) {
+		s.subjects = append(s.subjects, subject{sequence: s.sequence, about: whom})
 	}
 }
 
@@ -284,11 +290,15 @@ func (s *session) flush() {
 func (s *session) take(ctx context.Context, response *sluicev1.FeedResponse) {
 	logger := klog.FromContext(ctx)
 	for _, problem := range response.Problems {
-		key := s.subjectOf(problem.Sequence)
+		whom := s.subjectOf(problem.Sequence)
 		s.client.metrics.problems.WithLabelValues(problem.Code.String()).Inc()
-		logger.V(2).Info("The daemon met a problem", "code", problem.Code, "key", key, "problem", problem.Message)
-		if key != "" && problem.Code == sluicev1.FeedProblem_MALFORMED {
-			s.client.handler.Misunderstood(key, Problem{Code: problem.Code, Message: problem.Message})
+		logger.V(2).Info("The daemon met a problem", "code", problem.Code, "key", whom.key, "machine", whom.machine, "problem", problem.Message)
+		told := Problem{Code: problem.Code, Message: problem.Message}
+		switch {
+		case whom.machine != "":
+			s.client.handler.MachineMisunderstood(whom.machine, told)
+		case whom.key != "" && problem.Code == sluicev1.FeedProblem_MALFORMED:
+			s.client.handler.Misunderstood(whom.key, told)
 		}
 	}
 	s.subjects = s.subjects[s.firstSubjectFrom(response.EventsDurable+1):]
@@ -316,12 +326,12 @@ func (s *session) firstSubjectFrom(sequence uint64) int {
 	return sort.Search(len(s.subjects), func(i int) bool { return s.subjects[i].sequence >= sequence })
 }
 
-func (s *session) subjectOf(sequence uint64) string {
+func (s *session) subjectOf(sequence uint64) about {
 	i := s.firstSubjectFrom(sequence)
 	if i < len(s.subjects) && s.subjects[i].sequence == sequence {
-		return s.subjects[i].key
+		return s.subjects[i].about
 	}
-	return ""
+	return about{}
 }
 
 // fingerprint of two messages is equal if they say the same. 0 is none's. What

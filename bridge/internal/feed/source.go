@@ -51,4 +51,7 @@ type Handler interface {
 	Evict(Delta)
 	// Misunderstood tells of a task that the daemon will not place.
 	Misunderstood(key string, problem Problem)
+	// MachineMisunderstood tells of a machine that the daemon takes in part, or
+	// not at all.
+	MachineMisunderstood(name string, problem Problem)
 }

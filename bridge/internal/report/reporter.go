@@ -94,8 +94,16 @@ func (r *Reporter) PodSettled(uid string) { r.waiting.end(uid) }
 // Misunderstood notes why the daemon will not place a pod.
 func (r *Reporter) Misunderstood(key string, problem feed.Problem) {
 	if pod := r.cluster.Pod(key); pod != nil {
+		r.waiting.begin(key, string(pod.UID))
 		r.waiting.setProblem(string(pod.UID), problem.Message)
 		r.pods.Add(key)
+	}
+}
+
+// MachineMisunderstood tells why the daemon does not take a node as it is.
+func (r *Reporter) MachineMisunderstood(name string, problem feed.Problem) {
+	if node := r.cluster.Node(name); node != nil {
+		r.tellOfNode(node, problem.Message)
 	}
 }
 
@@ -179,7 +187,7 @@ func (r *Reporter) reportPod(ctx context.Context, key string) (verdict, error) {
 		return verdict{}, nil
 	}
 	uid := string(pod.UID)
-	since := r.waiting.begin(uid)
+	since := r.waiting.begin(key, uid)
 	if obstacle := r.cluster.Obstacle(pod); obstacle != nil {
 		return verdict{lookAgain: true}, r.tell(ctx, pod, obstacle.Error())
 	}
@@ -246,15 +254,28 @@ func (r *Reporter) reportNode(_ context.Context, name string) (verdict, error) {
 		// A kubelet registers first and says then what it has.
 		return verdict{after: grace}, nil
 	}
-	if r.unusable.tell(string(node.UID), problem.Error()) {
-		r.recorder.Eventf(node, nil, corev1.EventTypeWarning, "NotSchedulable", "Scheduling",
-			"The scheduler places nothing here: %v", problem)
-	}
+	r.tellOfNode(node, problem.Error())
 	return verdict{}, nil
+}
+
+func (r *Reporter) tellOfNode(node *corev1.Node, problem string) {
+	r.unusable.begin(node.Name, string(node.UID))
+	if r.unusable.tell(string(node.UID), problem) {
+		r.recorder.Eventf(node, nil, corev1.EventTypeWarning, "NotSchedulable", "Scheduling",
+			"%s", cut("The scheduler places nothing here: "+problem))
+	}
 }
 
 func (r *Reporter) count(ctx context.Context) {
 	for {
+		r.waiting.retain(func(key, uid string) bool {
+			pod := r.cluster.Pod(key)
+			return pod != nil && string(pod.UID) == uid && r.cluster.Waits(pod)
+		})
+		r.unusable.retain(func(name, uid string) bool {
+			node := r.cluster.Node(name)
+			return node != nil && string(node.UID) == uid
+		})
 		active, unschedulable := r.waiting.counts()
 		r.metrics.pending.WithLabelValues("active").Set(float64(active))
 		r.metrics.pending.WithLabelValues("unschedulable").Set(float64(unschedulable))

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"maps"
 	"strconv"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ type waiting struct {
 }
 
 type wait struct {
+	key      string
 	since    time.Time
 	attempts int
 	// Why, as it was told last; empty: nothing was.
@@ -24,71 +26,72 @@ type wait struct {
 func newWaiting() *waiting { return &waiting{all: make(map[string]*wait)} }
 
 // begin returns since when the pod waits.
-func (w *waiting) begin(uid string) time.Time {
+func (w *waiting) begin(key, uid string) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.of(uid).since
-}
-
-func (w *waiting) of(uid string) *wait {
 	known := w.all[uid]
 	if known == nil {
-		known = &wait{since: time.Now()}
+		known = &wait{key: key, since: time.Now()}
 		w.all[uid] = known
 	}
-	return known
+	return known.since
 }
 
-// attempted counts one that came to nothing.
-func (w *waiting) attempted(uid string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.of(uid).attempts++
-}
-
-// tell returns whether message is news.
-func (w *waiting) tell(uid, message string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	known := w.of(uid)
-	if known.told == message {
-		return false
-	}
-	known.told = message
-	return true
-}
-
-func (w *waiting) setProblem(uid, problem string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.of(uid).problem = problem
-}
-
-func (w *waiting) problem(uid string) string {
+// change does nothing where the pod waits no longer.
+func (w *waiting) change(uid string, change func(*wait)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if known := w.all[uid]; known != nil {
-		return known.problem
+		change(known)
 	}
-	return ""
+}
+
+// attempted counts one that came to nothing.
+func (w *waiting) attempted(uid string) { w.change(uid, func(known *wait) { known.attempts++ }) }
+
+func (w *waiting) setProblem(uid, problem string) {
+	w.change(uid, func(known *wait) { known.problem = problem })
+}
+
+// tell returns whether message is news.
+func (w *waiting) tell(uid, message string) (isNews bool) {
+	w.change(uid, func(known *wait) {
+		isNews = known.told != message
+		known.told = message
+	})
+	return isNews
+}
+
+func (w *waiting) problem(uid string) (problem string) {
+	w.change(uid, func(known *wait) { problem = known.problem })
+	return problem
 }
 
 // attempt returns since when the pod waits, and which attempt at it this is, in
 // the words of the metric.
 func (w *waiting) attempt(uid string) (since time.Time, ordinal string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	known := w.of(uid)
-	if known.attempts >= 15 {
-		return known.since, "16+"
-	}
-	return known.since, strconv.Itoa(known.attempts + 1)
+	since, ordinal = time.Now(), "1"
+	w.change(uid, func(known *wait) {
+		since, ordinal = known.since, strconv.Itoa(known.attempts+1)
+		if known.attempts >= 15 {
+			ordinal = "16+"
+		}
+	})
+	return since, ordinal
 }
 
 func (w *waiting) end(uid string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.all, uid)
+}
+
+// retain ends the waits of what does not wait. What ended at the moment when its
+// wait began is otherwise missed.
+func (w *waiting) retain(waits func(key, uid string) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	maps.DeleteFunc(w.all, func(uid string, known *wait) bool { return !waits(known.key, uid) })
 }
 
 // counts returns how many wait, and of how many it was told why.

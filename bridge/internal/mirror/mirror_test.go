@@ -1,0 +1,196 @@
+package mirror
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/cache"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("k8s.io/klog/v2.(*flushDaemon).run.func1"))
+}
+
+func podOf(name string, change func(*corev1.Pod)) *corev1.Pod {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: "uid-1"},
+		Spec:       corev1.PodSpec{SchedulerName: "sluice", Containers: []corev1.Container{{Name: "main", Command: []string{"run"}}}},
+		Status:     corev1.PodStatus{Phase: corev1.PodPending},
+	}
+	change(pod)
+	return pod
+}
+
+func start(t *testing.T, objects ...runtime.Object) (*Mirror, *fake.Clientset) {
+	t.Helper()
+	client := fake.NewClientset(objects...)
+	m, err := New(client, dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), client.Discovery(), []string{"sluice"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	m.Start(ctx)
+	t.Cleanup(func() {
+		cancel()
+		m.Stop()
+	})
+	if !m.WaitForSync(ctx) {
+		t.Fatal("not synced")
+	}
+	return m, client
+}
+
+type assumptions map[string]string
+
+func (a assumptions) Assumed(uid string) string { return a[uid] }
+
+func TestWhatIsStatedOfAPod(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		change  func(*corev1.Pod)
+		assumed string
+		stated  bool
+		runsOn  string
+		foreign bool
+	}{
+		{name: "waits", change: func(*corev1.Pod) {}, stated: true},
+		{name: "is being bound", change: func(*corev1.Pod) {}, assumed: "n1", stated: true, runsOn: "n1"},
+		{name: "runs", change: func(p *corev1.Pod) { p.Spec.NodeName = "n1" }, stated: true, runsOn: "n1"},
+		{name: "terminates where it runs", change: func(p *corev1.Pod) {
+			p.Spec.NodeName, p.DeletionTimestamp, p.Finalizers = "n1", &metav1.Time{Time: time.Now()}, []string{"x.io/y"}
+		}, stated: true, runsOn: "n1"},
+		{name: "terminates unbound", change: func(p *corev1.Pod) {
+			p.DeletionTimestamp, p.Finalizers = &metav1.Time{Time: time.Now()}, []string{"x.io/y"}
+		}},
+		{name: "is another's and runs", change: func(p *corev1.Pod) {
+			p.Spec.SchedulerName, p.Spec.NodeName = "default-scheduler", "n1"
+		}, stated: true, runsOn: "n1", foreign: true},
+		{name: "is another's and waits", change: func(p *corev1.Pod) { p.Spec.SchedulerName = "default-scheduler" }},
+		{name: "has a gate", change: func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "x"}} }},
+		{name: "has succeeded", change: func(p *corev1.Pod) { p.Spec.NodeName, p.Status.Phase = "n1", corev1.PodSucceeded }},
+		{name: "is not understood", change: func(p *corev1.Pod) { p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}} }},
+		{name: "is not understood and runs", change: func(p *corev1.Pod) {
+			p.Spec.NodeName, p.Spec.ResourceClaims = "n1", []corev1.PodResourceClaim{{Name: "gpu"}}
+		}, stated: true, runsOn: "n1"},
+		{name: "lacks its group", change: func(p *corev1.Pod) {
+			p.Labels = map[string]string{"scheduling.x-k8s.io/pod-group": "train"}
+		}},
+		{name: "lacks its claim", change: func(p *corev1.Pod) {
+			p.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m, _ := start(t, podOf("web", test.change))
+			got := Source{Mirror: m, Assumptions: assumptions{"uid-1": test.assumed}}.Task("shop/web")
+			if (got.Stated != nil) != test.stated {
+				t.Fatalf("stated: %v", got.Stated)
+			}
+			if got.Stated != nil && (got.Stated.RunsOn != test.runsOn || got.Stated.IsForeign != test.foreign || got.Stated.Id != "uid-1") {
+				t.Errorf("got %v", got.Stated)
+			}
+		})
+	}
+}
+
+func TestWhatNobodyReadsIsNotKept(t *testing.T) {
+	m, _ := start(t, podOf("web", func(p *corev1.Pod) {
+		p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
+	}))
+	pod := m.Pod("shop/web")
+	if len(pod.ManagedFields) > 0 || len(pod.Spec.Containers[0].Command) > 0 {
+		t.Errorf("kept %v", pod)
+	}
+}
+
+// listener writes down what it is told.
+type listener struct {
+	mu            sync.Mutex
+	pods, settled []string
+	nodes         []string
+}
+
+func (l *listener) NodeChanged(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.nodes = append(l.nodes, name)
+}
+
+func (l *listener) PodChanged(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pods = append(l.pods, key)
+}
+
+func (l *listener) PodSettled(uid string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settled = append(l.settled, uid)
+}
+
+func (l *listener) eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		l.mu.Lock()
+		ok := is()
+		l.mu.Unlock()
+		if ok {
+			return
+		}
+	}
+	t.Fatalf("not told within 10 s: %s", what)
+}
+
+func TestAListenerIsToldOfWhatIsThereAndOfChanges(t *testing.T) {
+	m, client := start(t, podOf("web", func(*corev1.Pod) {}), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}})
+	l := &listener{}
+	stop, err := m.Notify(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	l.eventually(t, "the pod that is there", func() bool { return slices.Contains(l.pods, "shop/web") })
+
+	l.mu.Lock()
+	l.pods = nil
+	l.mu.Unlock()
+	_, err = client.CoreV1().Namespaces().Update(t.Context(), &corev1.Namespace{
+		ObjectMeta: metav1.ObjectMeta{Name: "shop", Labels: map[string]string{"team": "x"}}}, metav1.UpdateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.eventually(t, "the pod, as its namespace's labels changed", func() bool { return slices.Contains(l.pods, "shop/web") })
+
+	err = client.CoreV1().Pods("shop").Delete(t.Context(), "web", metav1.DeleteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.eventually(t, "that the pod is gone", func() bool { return slices.Contains(l.settled, "uid-1") })
+}
+
+// An API server that was away may show another pod of that name, or nothing but
+// what was known last of one that is gone.
+func TestMissedEndsAreTold(t *testing.T) {
+	m, _ := start(t)
+	before := podOf("web", func(*corev1.Pod) {})
+	after := podOf("web", func(p *corev1.Pod) { p.UID = "uid-2" })
+	l := &listener{}
+	handler := handlerOf((&notifier{Mirror: m, listener: l}).podChanged)
+	handler.OnUpdate(before, after)
+	handler.OnDelete(cache.DeletedFinalStateUnknown{Key: "shop/web", Obj: after})
+	if want := []string{"uid-1", "uid-2"}; !slices.Equal(l.settled, want) {
+		t.Errorf("settled %v, want %v", l.settled, want)
+	}
+	if want := []string{"shop/web", "shop/web"}; !slices.Equal(l.pods, want) {
+		t.Errorf("changed %v, want %v", l.pods, want)
+	}
+}
