@@ -27,7 +27,8 @@ const (
 	settleTimeout = 90 * time.Second
 )
 
-// Under churn the bridge, the daemon and the API server are killed at random.
+// Under churn the bridge, the daemon, the API server and etcd are killed at
+// random.
 // At no time a node is overcommitted and no pod is bound twice, and in the end
 // nothing waits that fits. $SLUICE_CHAOS_KILLS makes it longer, and
 // $SLUICE_CHAOS_SEED another.
@@ -53,7 +54,7 @@ func TestChaos(t *testing.T) {
 	random := rand.New(rand.NewPCG(uint64(seed), 2))
 	for range kills {
 		time.Sleep(time.Duration(500+random.IntN(1500)) * time.Millisecond)
-		switch random.IntN(5) {
+		switch random.IntN(6) {
 		case 0, 1:
 			bridge.Kill()
 			time.Sleep(time.Duration(random.IntN(500)) * time.Millisecond)
@@ -65,6 +66,10 @@ func TestChaos(t *testing.T) {
 		case 4:
 			plane.APIServer.Kill()
 			restart(t, plane.APIServer)
+			plane.WaitReady(t)
+		case 5:
+			plane.Etcd.Kill()
+			restart(t, plane.Etcd)
 			plane.WaitReady(t)
 		}
 	}
