@@ -28,7 +28,7 @@ var workloads = []testCase{
 				Replicas: ptr.To[int32](2), Selector: selector("web"), Template: template(c, "web", "1"),
 			}}
 		deployments := c.Client.AppsV1().Deployments(c.Namespace)
-		deployment, err := deployments.Create(context.Background(), deployment, metav1.CreateOptions{})
+		_, err := deployments.Create(context.Background(), deployment, metav1.CreateOptions{})
 		must(c, err)
 		c.Eventually("two pods are bound", func() bool { return len(boundPods(c, "app=web")) == 2 })
 		deployment, err = deployments.Get(context.Background(), "web", metav1.GetOptions{})
