@@ -46,7 +46,8 @@ type FeedClient interface {
 	//
 	//	INVALID_ARGUMENT     for what breaks the protocol; the message says what,
 	//	ABORTED              when another client has opened the same feed,
-	//	DEADLINE_EXCEEDED    when a snapshot stands still for --feed_grace,
+	//	DEADLINE_EXCEEDED    when a snapshot stands still, or no name comes, for
+	//	                     --feed_grace_ms,
 	//	RESOURCE_EXHAUSTED   when there are too many feeds,
 	//	UNAVAILABLE          when the daemon stops,
 	//	OK                   when the client has closed its side, and all that it
@@ -85,7 +86,8 @@ type FeedServer interface {
 	//
 	//	INVALID_ARGUMENT     for what breaks the protocol; the message says what,
 	//	ABORTED              when another client has opened the same feed,
-	//	DEADLINE_EXCEEDED    when a snapshot stands still for --feed_grace,
+	//	DEADLINE_EXCEEDED    when a snapshot stands still, or no name comes, for
+	//	                     --feed_grace_ms,
 	//	RESOURCE_EXHAUSTED   when there are too many feeds,
 	//	UNAVAILABLE          when the daemon stops,
 	//	OK                   when the client has closed its side, and all that it
