@@ -130,6 +130,16 @@ var podRules = []testCase{
 		c.Pod("other", secure("S3"))
 		apart(c, "other", shy)
 	}},
+	{"a required term of a running pod counts a little", func(c *kubetest.Cluster) {
+		for i := range 3 {
+			c.Node(fmt.Sprint("n", i))
+		}
+		c.Pod("first", secure("S1"))
+		c.Pod("fond", near("S1"))
+		fond := c.NodeOf("fond")
+		c.Pod("web", secure("S1"))
+		c.IsOn("web", fond)
+	}},
 	{"foreign pods have labels and terms, too", func(c *kubetest.Cluster) {
 		c.Node("n1")
 		c.Node("n2")

@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -105,6 +106,31 @@ var workloads = []testCase{
 				nodes[pod.Spec.NodeName] = true
 			}
 			return len(nodes) == 3
+		})
+	}},
+	{"a node is drained", func(c *kubetest.Cluster) {
+		ctx := context.Background()
+		c.Node("n1")
+		_, err := c.Client.AppsV1().ReplicaSets(c.Namespace).Create(ctx, &appsv1.ReplicaSet{
+			ObjectMeta: metav1.ObjectMeta{Name: "web"},
+			Spec:       appsv1.ReplicaSetSpec{Replicas: ptr.To[int32](3), Selector: selector("web"), Template: template(c, "web", "1")},
+		}, metav1.CreateOptions{})
+		must(c, err)
+		c.Eventually("three pods are bound", func() bool { return len(boundPods(c, "app=web")) == 3 })
+		c.Node("n2")
+		c.ChangeNode("n1", func(n *corev1.Node) { n.Spec.Unschedulable = true })
+		for _, pod := range boundPods(c, "app=web") {
+			must(c, c.Client.PolicyV1().Evictions(c.Namespace).Evict(ctx, &policyv1.Eviction{
+				ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: pod.Name}}))
+		}
+		c.Eventually("three pods are bound to the other node", func() bool {
+			bound := boundPods(c, "app=web")
+			for _, pod := range bound {
+				if pod.Spec.NodeName != "n2" {
+					return false
+				}
+			}
+			return len(bound) == 3
 		})
 	}},
 	{"pods of others count", func(c *kubetest.Cluster) {
