@@ -99,6 +99,7 @@ func NewBinder(client kubernetes.Interface, cluster Cluster, reporter Reporter, 
 // Place begins to bind a pod.
 func (b *Binder) Place(delta feed.Delta) {
 	b.assumed.set(delta.ID, delta.Machine)
+	b.countAssumed()
 	b.queue.Add(placement{key: delta.Key, uid: delta.ID, node: delta.Machine})
 }
 
@@ -109,7 +110,10 @@ func (b *Binder) Assumed(uid string) string { return b.assumed.node(uid) }
 func (b *Binder) PodSettled(uid string) {
 	b.assumed.drop(uid)
 	b.backoff.Forget(uid)
+	b.countAssumed()
 }
+
+func (b *Binder) countAssumed() { b.metrics.assumed.Set(float64(b.assumed.count())) }
 
 // Run binds with so many workers until ctx ends, and waits for those at work.
 func (b *Binder) Run(ctx context.Context, workers int, feed Feed) {
@@ -150,7 +154,7 @@ func (b *Binder) next(ctx context.Context) bool {
 	}
 	defer b.queue.Done(item)
 	again, err := b.bind(ctx, item)
-	b.metrics.assumed.Set(float64(b.assumed.count()))
+	b.countAssumed()
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
