@@ -131,7 +131,7 @@ void FeedClient::AddTask() {
   StateTask(id);
 }
 
-void FeedClient::EndTask(const std::string& id) {
+void FeedClient::EndTask(std::string id) {
   const auto it = tasks_.find(id);
   if (it == tasks_.end()) return;
   if (it->second.is_running) {
@@ -139,7 +139,7 @@ void FeedClient::EndTask(const std::string& id) {
   }
   tasks_.erase(it);
   if (rng_.Chance(1, 3)) Event(TaskEnded{.id = id});
-  Event(TaskGone{id});
+  Event(TaskGone{std::move(id)});
 }
 
 void FeedClient::Break() {

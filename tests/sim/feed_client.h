@@ -51,7 +51,7 @@ class FeedClient {
   void RemoveMachine();
   void LoseMachine(const std::string& uuid);
   void AddTask();
-  void EndTask(const std::string& id);
+  void EndTask(std::string id);  // Not the one that it erases.
 
   void Connect();
   void StateAll();
