@@ -12,6 +12,7 @@ require (
 	k8s.io/component-base v0.34.3
 	k8s.io/component-helpers v0.34.3
 	k8s.io/klog/v2 v2.130.1
+	k8s.io/metrics v0.34.3
 	k8s.io/utils v0.0.0-20250604170112-4c0f3b243397
 )
 
@@ -19,6 +20,7 @@ require (
 	github.com/Azure/go-ansiterm v0.0.0-20230124172434-306776ec8161 // indirect
 	github.com/go-logr/zapr v1.3.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/kylelemons/godebug v1.1.0 // indirect
 	github.com/moby/term v0.5.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap v1.27.0 // indirect

@@ -44,6 +44,12 @@ func ratherAway(value string) func(*corev1.Pod) {
 	}
 }
 
+func spreadOverZones(p *corev1.Pod) {
+	p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+		MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule,
+		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"security": "S1"}}}}
+}
+
 func podAffinity(p *corev1.Pod) *corev1.PodAffinity {
 	if p.Spec.Affinity == nil {
 		p.Spec.Affinity = &corev1.Affinity{}
@@ -166,6 +172,26 @@ var podRules = []testCase{
 		})
 		c.IsOn("near", node)
 	}},
+	{"what is being stopped does not count in a spread", func(c *kubetest.Cluster) {
+		// With room for one, so that the others have to go to the other zone.
+		c.Node("n1", kubetest.Labels(map[string]string{corev1.LabelTopologyZone: "a"}), kubetest.Offers("pods", "1"))
+		c.Pod("in-a", secure("S1"), spreadOverZones)
+		c.IsOn("in-a", "n1")
+		c.Node("n2", kubetest.Labels(map[string]string{corev1.LabelTopologyZone: "b"}))
+		c.Pod("stopped", secure("S1"), spreadOverZones, func(p *corev1.Pod) { p.Finalizers = []string{"sluice.test/hold"} })
+		c.IsOn("stopped", "n2")
+		c.DeletePod("stopped")
+		// If it counted, the second would be one too many.
+		for _, name := range []string{"in-b", "in-b-too"} {
+			c.Pod(name, secure("S1"), spreadOverZones)
+			c.IsOn(name, "n2")
+		}
+		c.Pod("too-many", secure("S1"), spreadOverZones)
+		c.Waits("too-many", "topology spread")
+		_, err := c.Client.CoreV1().Pods(c.Namespace).Patch(context.Background(), "stopped", types.MergePatchType,
+			[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		must(c, err)
+	}},
 	{"spread over zones", func(c *kubetest.Cluster) {
 		for i, zone := range []string{"a", "a", "b", "c"} {
 			c.Node(fmt.Sprint("n", i), kubetest.Labels(map[string]string{corev1.LabelTopologyZone: zone}))
@@ -173,11 +199,7 @@ var podRules = []testCase{
 		count := map[string]int{}
 		for i := range 6 {
 			name := fmt.Sprint("web-", i)
-			c.Pod(name, secure("S1"), func(p *corev1.Pod) {
-				p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
-					MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule,
-					LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"security": "S1"}}}}
-			})
+			c.Pod(name, secure("S1"), spreadOverZones)
 			count[map[string]string{"n0": "a", "n1": "a", "n2": "b", "n3": "c"}[c.NodeOf(name)]]++
 		}
 		if count["a"] != 2 || count["b"] != 2 || count["c"] != 2 {

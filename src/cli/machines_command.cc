@@ -13,6 +13,7 @@
 #include "cli/paging.h"
 #include "cli/quantity.h"
 #include "cli/resource_text.h"
+#include "cli/sparkline.h"
 #include "cli/table.h"
 #include "sluice/v1/inspector.pb.h"
 
@@ -30,6 +31,10 @@ placed).  A departed machine was removed or failed while something of its own
 is remembered; a quarantined one is kept out of scheduling, and NOTE says why.
 A stale one takes nothing until its client, which began anew, announces it
 again.
+
+With --usage: what tasks asked for, of what is allocatable; what was measured
+last (AddNodeStats, or the samples of a feed), of the capacity; and a picture of
+the use of cpu, from the oldest sample that is kept to the newest.
 )"};
 
 std::string_view ConditionName(v1::Machine::Condition condition) {
@@ -89,9 +94,54 @@ void PrintMachines(const v1::ListMachinesResponse& machines,
   table.Print(out);
 }
 
+// Of a machine that was measured once at least.
+std::vector<std::string> UsageCells(const v1::Machine& machine) {
+  const v1::MachineSample& last = *machine.usage().rbegin();
+  std::vector<double> cpu;
+  for (const v1::MachineSample& sample : machine.usage()) {
+    cpu.push_back(sample.cpu_ratio());
+  }
+  return {FormatPart(last.cpu_ratio()), FormatPart(last.memory_ratio()),
+          StrCat(last.net_rx_kb()),     StrCat(last.net_tx_kb()),
+          FormatAge(last.age_ms()),     Sparkline(cpu)};
+}
+
+void PrintUsage(const v1::ListMachinesResponse& machines, std::ostream& out) {
+  Table table({{"NAME"},
+               {"CONDITION"},
+               {"CPU ASKED", Align::kRight},
+               {"MEMORY ASKED", Align::kRight},
+               {"CPU USED", Align::kRight},
+               {"MEMORY USED", Align::kRight},
+               {"RX KB/S", Align::kRight},
+               {"TX KB/S", Align::kRight},
+               {"AGE", Align::kRight},
+               {"CPU", Align::kLeft, /*is_picture=*/true}});
+  for (const v1::Machine& machine : machines.machines()) {
+    const v1::Resources& used = machine.used();
+    const v1::Resources& offered = machine.allocatable();
+    std::vector<std::string> row = {
+        machine.name(), std::string(ConditionName(machine.condition())),
+        FormatShare(used.cpu_millicores(), offered.cpu_millicores()),
+        FormatShare(used.memory_millibytes(), offered.memory_millibytes())};
+    const std::vector<std::string> measured =
+        machine.usage().empty()
+            ? std::vector<std::string>{"-", "-", "-", "-", "-", ""}
+            : UsageCells(machine);
+    row.insert(row.end(), measured.begin(), measured.end());
+    table.AddRow(std::move(row));
+  }
+  table.Print(out);
+}
+
 class MachinesCommand final : public Command {
  public:
   Text text() const override { return kText; }
+
+  void AddFlags(FlagSet& flags) override {
+    flags.AddSwitch("usage", "What was measured, beside what was asked for.",
+                    &wants_usage_);
+  }
 
   absl::Status TakeArguments(std::vector<std::string> arguments) override {
     return CheckArgumentCount(kText, arguments, 0);
@@ -99,18 +149,25 @@ class MachinesCommand final : public Command {
 
   absl::Status Run(const CommandContext& context) override {
     Connection connection(context.options);
+    v1::ListMachinesRequest request;
+    request.set_with_usage(wants_usage_);
     ASSIGN_OR_RETURN(
         const v1::ListMachinesResponse machines,
         ListAllPages(connection, &v1::Inspector::Stub::ListMachines,
-                     v1::ListMachinesRequest()));
+                     std::move(request)));
     std::ostream& out = context.console.out;
     if (context.options.wants_json()) {
       out << JsonOf(machines, JsonLayout::kIndented) << '\n';
+    } else if (wants_usage_) {
+      PrintUsage(machines, out);
     } else {
       PrintMachines(machines, out);
     }
     return absl::OkStatus();
   }
+
+ private:
+  bool wants_usage_ = false;
 };
 
 }  // namespace

@@ -77,11 +77,13 @@ std::string FormatAge(int64_t ms) {
   return StrCat(days, " d ", hours % 24, " h");
 }
 
+std::string FormatPart(double ratio) {
+  return StrCat(FormatDecimal(100 * ratio), " %");
+}
+
 std::string FormatShare(int64_t part, int64_t whole) {
   if (whole <= 0) return "-";
-  return StrCat(FormatDecimal(100.0 * static_cast<double>(part) /
-                              static_cast<double>(whole)),
-                " %");
+  return FormatPart(static_cast<double>(part) / static_cast<double>(whole));
 }
 
 }  // namespace sluice

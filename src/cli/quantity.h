@@ -23,6 +23,9 @@ std::string FormatMicroseconds(int64_t us);
 // "5 s", "12 min", "3 h 12 min", "2 d 5 h": for ages.
 std::string FormatAge(int64_t ms);
 
+// "26.4 %" of 0.264.  REQUIRES: 0 <= ratio < 10^6.
+std::string FormatPart(double ratio);
+
 // "26.4 %"; "-" where `whole` is not positive.
 std::string FormatShare(int64_t part, int64_t whole);
 

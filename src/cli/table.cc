@@ -22,7 +22,10 @@ Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
 
 void Table::AddRow(std::vector<std::string> cells) {
   CHECK_EQ(cells.size(), columns_.size());
-  for (std::string& cell : cells) cell = Printable(cell, kCellBytesMax);
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (columns_[i].is_picture) continue;
+    cells[i] = Printable(cells[i], kCellBytesMax);
+  }
   rows_.push_back(std::move(cells));
 }
 

@@ -18,6 +18,9 @@ class Table {
   struct Column {
     std::string heading;
     Align align = Align::kLeft;
+    // Cells are our own, and are shown as they are; in the last column only,
+    // since nobody knows how wide they are.
+    bool is_picture = false;
   };
 
   // REQUIRES: one column at least.

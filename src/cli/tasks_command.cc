@@ -28,6 +28,9 @@ pending one has been waiting.  A quarantined task is kept out of scheduling
 because its description makes no sense; NOTE says why.  An evicted one was told
 to leave its machine and holds its place until it is gone.  "sluicectl explain
 UID" says why a task waits.
+
+With --usage: what each asked for, and what it was measured to use last
+(AddTaskStats, or the samples of a feed).
 )"};
 
 void PrintTasks(const v1::ListTasksResponse& tasks, std::ostream& out) {
@@ -58,6 +61,32 @@ void PrintTasks(const v1::ListTasksResponse& tasks, std::ostream& out) {
   table.Print(out);
 }
 
+void PrintUsage(const v1::ListTasksResponse& tasks, std::ostream& out) {
+  Table table({{"UID", Align::kRight},
+               {"NAME"},
+               {"STATE"},
+               {"MACHINE"},
+               {"CPU ASKED", Align::kRight},
+               {"CPU USED", Align::kRight},
+               {"MEMORY ASKED", Align::kRight},
+               {"MEMORY USED", Align::kRight},
+               {"AGE", Align::kRight}});
+  for (const v1::Task& task : tasks.tasks()) {
+    const v1::Resources& request = task.request();
+    const v1::TaskSample& usage = task.usage();
+    const bool is_known = task.has_usage();
+    table.AddRow({StrCat(task.uid()), task.name(),
+                  std::string(TaskStateName(task.state())),
+                  task.machine_name().empty() ? "-" : task.machine_name(),
+                  FormatCpu(request.cpu_millicores()),
+                  is_known ? FormatCpu(usage.cpu_millicores()) : "-",
+                  FormatMemory(request.memory_millibytes()),
+                  is_known ? FormatMemory(usage.memory_millibytes()) : "-",
+                  is_known ? FormatAge(usage.age_ms()) : "-"});
+  }
+  table.Print(out);
+}
+
 class TasksCommand final : public Command {
  public:
   Text text() const override { return kText; }
@@ -65,6 +94,8 @@ class TasksCommand final : public Command {
   void AddFlags(FlagSet& flags) override {
     flags.AddSwitch("pending", "Only what waits, quarantined tasks included.",
                     &is_pending_only_);
+    flags.AddSwitch("usage", "What was measured, beside what was asked for.",
+                    &wants_usage_);
   }
 
   absl::Status TakeArguments(std::vector<std::string> arguments) override {
@@ -81,6 +112,8 @@ class TasksCommand final : public Command {
     std::ostream& out = context.console.out;
     if (context.options.wants_json()) {
       out << JsonOf(tasks, JsonLayout::kIndented) << '\n';
+    } else if (wants_usage_) {
+      PrintUsage(tasks, out);
     } else {
       PrintTasks(tasks, out);
     }
@@ -89,6 +122,7 @@ class TasksCommand final : public Command {
 
  private:
   bool is_pending_only_ = false;
+  bool wants_usage_ = false;
 };
 
 }  // namespace

@@ -185,9 +185,11 @@ void CoreLoop::Handle(CommandItem item) {
   if (const auto* submit = std::get_if<SubmitTask>(&item.command)) {
     held_acks_.NoteSubmission(submit->task, now_us);
   }
-  must_sync_ = true;
-  feeds_.NoteChange();
-  counts_.CountCommand(item.command);
+  if (!IsSample(item.command)) {
+    must_sync_ = true;
+    feeds_.NoteChange();
+  }
+  counts_.CountCommand(item.command, ack);
   PendingAck pending{std::move(item.done), ack, item.entered_us};
   if (hold.has_value()) {
     held_acks_.Add(*hold, std::move(pending));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "state/command.h"
 #include "state/delta.h"
 #include "state/feed.h"
 
@@ -41,6 +42,10 @@ struct FeedBatch {
   uint64_t up_to = 0;         // The last sequence that it covers; 0: none.
   uint64_t deltas_received = 0;
   std::vector<FeedProblem> problems = {};
+  // Samples, and how many made no sense.
+  std::vector<ReportMachineUsage> machine_usage = {};
+  std::vector<TaskMeasured> task_usage = {};
+  int64_t malformed_samples = 0;
 };
 
 // What a client is told at a time.

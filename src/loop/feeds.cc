@@ -106,7 +106,7 @@ void Feeds::Greet(FeedSession* session, int64_t now_us) {
 void Feeds::Take(FeedSession* session, FeedBatch batch, int64_t now_ms,
                  int64_t now_us) {
   now_us_ = now_us;
-  NoteChange();
+  if (!batch.events.empty()) NoteChange();
   FeedId id;
   Connection* connection = Find(*session, &id);
   if (connection == nullptr) {
@@ -146,8 +146,26 @@ void Feeds::Apply(const FeedBatch& batch, FeedId feed, int64_t now_ms,
       NoteFailedBind(*failed);
     }
   }
+  ApplyUsage(batch, feed, now_ms);
   if (batch.up_to > 0) news.events_durable = batch.up_to;
   metrics_.feed_events.Increment(static_cast<double>(batch.events.size()));
+}
+
+void Feeds::ApplyUsage(const FeedBatch& batch, FeedId feed, int64_t now_ms) {
+  ClusterState& state = scheduler_.mutable_state();
+  for (const ReportMachineUsage& report : batch.machine_usage) {
+    const bool is_known = state.Apply(report, now_ms) == Ack::kOk;
+    metrics_.usage_samples.With(is_known ? "machine" : "unknown").Increment();
+  }
+  for (const TaskMeasured& report : batch.task_usage) {
+    const bool is_known =
+        state.Apply(feed, report, now_ms) == FeedOutcome::kApplied;
+    metrics_.usage_samples.With(is_known ? "task" : "unknown").Increment();
+  }
+  if (batch.malformed_samples > 0) {
+    metrics_.usage_samples.With("malformed")
+        .Increment(static_cast<double>(batch.malformed_samples));
+  }
 }
 
 void Feeds::NoteFailedBind(const BindFailed& event) {

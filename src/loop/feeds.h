@@ -96,6 +96,7 @@ class Feeds {
   Connection* Find(const FeedSession& session, FeedId* feed);
   void Apply(const FeedBatch& batch, FeedId feed, int64_t now_ms,
              Connection* connection);
+  void ApplyUsage(const FeedBatch& batch, FeedId feed, int64_t now_ms);
   void NoteFailedBind(const BindFailed& event);
   void ConfirmDeltas(Connection* connection, uint64_t up_to);
   // What was told and not confirmed is to be told again.

@@ -35,6 +35,18 @@ LoopMetrics::LoopMetrics(const Scheduler& scheduler, Metrics& metrics)
   }
 }
 
+void LoopMetrics::CountCommand(const Command& command, Ack ack) {
+  event_counters_[command.index()]->Increment();
+  if (!IsSample(command)) return;
+  const bool is_of_machine =
+      std::holds_alternative<ReportMachineUsage>(command);
+  metrics_.usage_samples
+      .With(ack != Ack::kOk ? "unknown"
+            : is_of_machine ? "machine"
+                            : "task")
+      .Increment();
+}
+
 void LoopMetrics::CountReply(const ScheduleReply& reply) {
   for (const ScheduleReply::Entry& entry : reply.deltas) {
     metrics_.delta_deliveries.Increment();

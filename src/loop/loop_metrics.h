@@ -22,9 +22,7 @@ class LoopMetrics {
   // Both must outlive it.
   LoopMetrics(const Scheduler& scheduler, Metrics& metrics);
 
-  void CountCommand(const Command& command) {
-    event_counters_[command.index()]->Increment();
-  }
+  void CountCommand(const Command& command, Ack ack);
   void CountReply(const ScheduleReply& reply);
   // A round that ended at `now_us`.
   void CountRound(const RoundStats& round, int64_t now_us);

@@ -421,12 +421,4 @@ absl::StatusOr<Command> ToForeignPod(const firmament::TaskInfo& info) {
                                ToNamedAmounts(std::move(usage))});
 }
 
-ReportTaskUsage ToReportTaskUsage(const firmament::TaskStats& stats) {
-  return {{stats.task_id()}};
-}
-
-ReportMachineUsage ToReportMachineUsage(const firmament::ResourceStats& stats) {
-  return {KeptId(stats.resource_id())};
-}
-
 }  // namespace sluice

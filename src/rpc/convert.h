@@ -60,9 +60,6 @@ RemoveMachine ToRemoveMachine(const firmament::ResourceUID& uid);
 // amount that is negative or too large: there is no foreign pod to quarantine.
 absl::StatusOr<Command> ToForeignPod(const firmament::TaskInfo& info);
 
-ReportTaskUsage ToReportTaskUsage(const firmament::TaskStats& stats);
-ReportMachineUsage ToReportMachineUsage(const firmament::ResourceStats& stats);
-
 }  // namespace sluice
 
 #endif  // SLUICE_RPC_CONVERT_H_

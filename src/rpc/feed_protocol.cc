@@ -1,5 +1,6 @@
 #include "rpc/feed_protocol.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "base/strings.h"
 #include "rpc/checks.h"
 #include "rpc/convert.h"
+#include "rpc/convert_usage.h"
 
 namespace sluice {
 namespace {
@@ -65,7 +67,35 @@ absl::StatusOr<FeedBatch> FeedProtocol::Take(const v1::FeedRequest& request) {
     RETURN_IF_ERROR(TakeEvent(event, &batch));
   }
   if (request.events_size() > 0) batch.up_to = last_sequence_;
+  RETURN_IF_ERROR(TakeUsage(request, &batch));
   return batch;
+}
+
+absl::Status FeedProtocol::TakeUsage(const v1::FeedRequest& request,
+                                     FeedBatch* batch) {
+  if (std::max(request.machine_usage_size(), request.task_usage_size()) >
+      kFeedEventsMax) {
+    return Invalid(
+        StrCat("usage: more than ", kFeedEventsMax, " samples in one message"));
+  }
+  // A sample that makes no sense is dropped: the next one is on its way.
+  for (const firmament::ResourceStats& stats : request.machine_usage()) {
+    absl::StatusOr<ReportMachineUsage> report = ToReportMachineUsage(stats);
+    if (report.ok()) {
+      batch->machine_usage.push_back(*std::move(report));
+    } else {
+      ++batch->malformed_samples;
+    }
+  }
+  for (const v1::TaskUsage& sample : request.task_usage()) {
+    const absl::StatusOr<TaskUsage> usage = ToTaskUsage(sample.stats());
+    if (usage.ok()) {
+      batch->task_usage.push_back({sample.id(), *usage});
+    } else {
+      ++batch->malformed_samples;
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status FeedProtocol::TakeName(const std::string& name, FeedBatch* batch) {
@@ -158,6 +188,10 @@ std::optional<FeedEvent> FeedProtocol::ConvertTask(const v1::FeedEvent& event,
     fault = StrCat("task ", Quoted(task.id()),
                    " is placed by others, and runs nowhere");
   }
+  if (fault.empty() && task.is_terminating() && task.runs_on().empty()) {
+    fault = StrCat("task ", Quoted(task.id()),
+                   " is being stopped, and runs nowhere");
+  }
   if (!fault.empty()) {
     AddProblem(event, Code::kInvalid, std::move(fault), batch);
     return std::nullopt;
@@ -173,6 +207,7 @@ std::optional<FeedEvent> FeedProtocol::ConvertTask(const v1::FeedEvent& event,
                     .spec = std::move(stated.spec),
                     .machine_uuid = KeptId(task.runs_on()),
                     .is_foreign = task.is_foreign(),
+                    .is_terminating = task.is_terminating(),
                     .fingerprint = FingerprintOf(task)};
 }
 

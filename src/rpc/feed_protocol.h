@@ -34,6 +34,8 @@ class FeedProtocol {
 
  private:
   absl::Status TakeName(const std::string& name, FeedBatch* batch);
+  static absl::Status TakeUsage(const v1::FeedRequest& request,
+                                FeedBatch* batch);
   absl::Status TakeEvent(const v1::FeedEvent& event, FeedBatch* batch);
   // Nothing, where a problem says why.
   std::optional<FeedEvent> Convert(const v1::FeedEvent& event,

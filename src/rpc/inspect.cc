@@ -178,6 +178,23 @@ void FillMachine(const ClusterState& state, const Machine& machine,
   }
 }
 
+int64_t AgeMs(const CoreView& view, int64_t at_ms) {
+  return std::max<int64_t>(view.now_ms - at_ms, 0);
+}
+
+void FillUsage(const CoreView& view, const Machine& machine,
+               v1::Machine* message) {
+  const auto ratio = [](int64_t ppm) { return static_cast<double>(ppm) / 1e6; };
+  for (const MachineUsage& sample : machine.usage.samples()) {
+    v1::MachineSample* told = message->add_usage();
+    told->set_age_ms(AgeMs(view, sample.at_ms));
+    told->set_cpu_ratio(ratio(sample.cpu_ppm));
+    told->set_memory_ratio(ratio(sample.memory_ppm));
+    told->set_net_rx_kb(sample.net_rx_kb);
+    told->set_net_tx_kb(sample.net_tx_kb);
+  }
+}
+
 v1::FeedState::State StateOf(FeedStatus::State state) {
   switch (state) {
     case FeedStatus::State::kSnapshot:
@@ -226,13 +243,18 @@ void FillTask(const CoreView& view, const Task& task, v1::Task* message) {
     message->set_machine_uuid(machine->uuid);
     message->set_machine_name(machine->name);
     message->set_resource_id(machine->ResourceUuid(task.pu));
+    if (task.usage.at_ms != 0) {
+      v1::TaskSample* sample = message->mutable_usage();
+      sample->set_age_ms(AgeMs(view, task.usage.at_ms));
+      sample->set_cpu_millicores(task.usage.cpu);
+      sample->set_memory_millibytes(task.usage.memory);
+    }
   }
   FillResources(state, task.class_key.request, message->mutable_request());
   message->set_priority(task.class_key.priority);
   FillLabels(state, task.labels, message);
   if (task.state == TaskState::kPending) {
-    message->set_waiting_ms(
-        std::max<int64_t>(view.now_ms - task.submitted_ms, 0));
+    message->set_waiting_ms(AgeMs(view, task.submitted_ms));
   }
   message->set_expected_removals(task.expected_removals);
   FillRules(*task.class_key.rules, message);
@@ -453,7 +475,9 @@ absl::Status InspectMachines(const CoreView& view,
       break;
     }
     last = it->first;
-    FillMachine(state, *it->second, response->add_machines());
+    v1::Machine* message = response->add_machines();
+    FillMachine(state, *it->second, message);
+    if (request.with_usage()) FillUsage(view, *it->second, message);
   }
   return absl::OkStatus();
 }

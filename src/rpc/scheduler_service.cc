@@ -14,6 +14,7 @@
 #include "base/strings.h"
 #include "rpc/checks.h"
 #include "rpc/convert.h"
+#include "rpc/convert_usage.h"
 #include "rpc/status.h"
 #include "rpc/wire.h"
 
@@ -328,8 +329,8 @@ SchedulerService::Reactor* SchedulerService::AddTaskStats(Context* context,
                                                           Bytes* response) {
   return Serve<firmament::TaskStats, firmament::TaskStatsResponse>(
       context, request, response, kAddTaskStatsCodes,
-      [](const auto& message, Faults*) {
-        return Command(ToReportTaskUsage(message));
+      [](const auto& message, Faults*) -> absl::StatusOr<Command> {
+        return ToReportTaskUsage(message);
       });
 }
 
@@ -338,8 +339,8 @@ SchedulerService::Reactor* SchedulerService::AddNodeStats(Context* context,
                                                           Bytes* response) {
   return Serve<firmament::ResourceStats, firmament::ResourceStatsResponse>(
       context, request, response, kAddNodeStatsCodes,
-      [](const auto& message, Faults*) {
-        return Command(ToReportMachineUsage(message));
+      [](const auto& message, Faults*) -> absl::StatusOr<Command> {
+        return ToReportMachineUsage(message);
       });
 }
 

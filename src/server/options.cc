@@ -64,6 +64,8 @@ DEFINE_int64(round_interval_ms, 10,
 DEFINE_int64(feed_grace_ms, 30000,
              "A feed without a client is away after so long, and a client that "
              "stands still in its snapshot is let go.");
+DEFINE_int64(statistics_samples, 32,
+             "Samples of use that are kept of each machine, the newest.");
 DEFINE_int64(shutdown_timeout_ms, 2000,
              "How long the daemon, told to end, waits at most for clients to "
              "take the replies of the calls under way.");
@@ -185,6 +187,7 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
   options.forget_stale_after_s = FLAGS_forget_stale_after;
   options.round_interval_ms = FLAGS_round_interval_ms;
   options.feed_grace_ms = FLAGS_feed_grace_ms;
+  options.statistics_samples = FLAGS_statistics_samples;
   options.shutdown_timeout_ms = FLAGS_shutdown_timeout_ms;
   ASSIGN_OR_RETURN(options.replies,
                    ParseChoice("replies", FLAGS_replies, kReplyModes));
@@ -214,6 +217,8 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
       CheckRange("round_interval_ms", options.round_interval_ms, 0, 60000));
   RETURN_IF_ERROR(
       CheckRange("feed_grace_ms", options.feed_grace_ms, 1, 86400000));
+  RETURN_IF_ERROR(
+      CheckRange("statistics_samples", options.statistics_samples, 1, 1000));
   RETURN_IF_ERROR(CheckRange("shutdown_timeout_ms", options.shutdown_timeout_ms,
                              0, 3600000));
   RETURN_IF_ERROR(CheckNames(options));

@@ -97,6 +97,7 @@ class Daemon final : public Server {
   Daemon(const Options& options, PolicySet policies,
          std::unique_ptr<Store> store)
       : shutdown_timeout_(options.shutdown_timeout_ms),
+        statistics_samples_(static_cast<size_t>(options.statistics_samples)),
         policies_(std::move(policies)),
         scheduler_(
             policies_, constraints_,
@@ -189,6 +190,7 @@ class Daemon final : public Server {
 
   absl::Status RecoverState() {
     ClusterState& state = scheduler_.mutable_state();
+    state.SetUsageSamplesMax(statistics_samples_);
     RETURN_IF_ERROR(Annotate(Recover(*store_, &state),
                              StrCat("recovering ", store_->description())));
     recovered_ =
@@ -204,6 +206,7 @@ class Daemon final : public Server {
   // In the order in which they are needed; destroyed the other way round.
   const SystemClock clock_;
   const std::chrono::milliseconds shutdown_timeout_;
+  const size_t statistics_samples_;  // Of a machine.
   Metrics metrics_;
   const ConstraintSet constraints_;
   const PolicySet policies_;

@@ -141,6 +141,7 @@ void ClusterState::PlaceOn(Task* task, Machine* machine, int64_t now_ms) {
   LeaveQueue(*task);
   task->state = TaskState::kRunning;
   task->placed_ms = now_ms;
+  task->usage = {};
   Occupy(task, machine, RoomiestPu(*machine, task->class_key.request));
   AppendDelta(*task, /*is_repeat=*/false);
 }

@@ -2,9 +2,8 @@
 // the deltas that no client has been given yet.
 //
 // Apply() is the only way in for events; Place() and the outbox are the
-// scheduler's.  The state knows no cost, no network, no wire format and no
-// clock: time is an argument.  Every change is noted in the change set, from
-// which the loop makes one atomic write of the store.
+// scheduler's.  The state knows no cost, network, wire format or clock: time is
+// an argument.  The loop writes what the change set names, atomically.
 //
 // Threads: none of its own; confined to the core thread.
 // Determinism: the same commands give the same state; iteration is in id order.
@@ -84,8 +83,8 @@ class ClusterState {
   const Outbox::Sequences& SequencesOf(FeedId feed) const;
   // Hands a delta to a client.  REQUIRES: it is in the outbox.
   void BeginDelivery(uint64_t sequence);
-  // Says how that ended: the client has it, or it waits to be told again; on a
-  // machine that is gone by then it is void.  No-op where it was revoked.
+  // The client has it, or it waits to be told again; on a machine that is gone
+  // by then it is void.  No-op where it was revoked.
   void EndDelivery(uint64_t sequence, bool is_delivered);
   const TaskMap& tasks() const { return tasks_; }
   const JobMap& jobs() const { return jobs_; }
@@ -116,6 +115,7 @@ class ClusterState {
   int64_t reused_uid_count() const { return reused_uid_count_; }
   const AvoidedOwners& avoided_owners() const { return avoided_owners_; }
 
+  void SetUsageSamplesMax(size_t count) { usage_samples_max_ = count; }
   bool has_changes() const { return !changes_.empty(); }
   ChangeSet TakeChanges();
 
@@ -125,8 +125,7 @@ class ClusterState {
   // The machines with a NoExecute taint whose taints or tasks may have changed
   // since the last call.
   absl::btree_set<MachineId> TakeNoExecuteMachines();
-  // Forgets the rules that no task has any more and returns their ids.  Class
-  // keys with these are dangling then.
+  // Forgets the rules of no task, by their ids: keys with these dangle then.
   std::vector<uint32_t> CollectRules();
   const PeerTable& peers() const { return peers_; }
   // Classifies tasks by the terms that came since the last call.
@@ -242,6 +241,7 @@ class ClusterState {
 
   StateCounters counters_;
   int64_t reused_uid_count_ = 0;
+  size_t usage_samples_max_ = 32;  // Of a machine.
   ChangeSet changes_;
 };
 

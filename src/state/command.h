@@ -19,6 +19,7 @@
 #include "sluice/state/placement_rules.h"
 #include "sluice/state/resources.h"
 #include "sluice/state/task.h"
+#include "sluice/state/usage.h"
 
 namespace sluice {
 
@@ -109,12 +110,14 @@ struct RemoveForeignPod {
   std::string name;
   std::string machine_uuid = {};  // Where it is; empty: wherever.
 };
-// Usage samples are accepted, and only looked up: placement goes by requests.
+// Samples; when they were taken is when they arrive.
 struct ReportTaskUsage {
   TaskId task;
+  TaskUsage usage = {};
 };
 struct ReportMachineUsage {
   std::string machine_uuid;
+  MachineUsage usage = {};
 };
 
 // A client begins anew.  What it does not mention again is stale.
@@ -130,6 +133,12 @@ using Command =
                  AddMachine, UpdateMachine, RemoveMachine, AddForeignPod,
                  RemoveForeignPod, ReportTaskUsage, ReportMachineUsage,
                  MuteTask, BeginAnnouncement, EndAnnouncement, ForgetStale>;
+
+// Whether it changes nothing that is stored or that a round looks at.
+inline bool IsSample(const Command& command) {
+  return std::holds_alternative<ReportTaskUsage>(command) ||
+         std::holds_alternative<ReportMachineUsage>(command);
+}
 
 // What became of a command.
 enum class Ack {

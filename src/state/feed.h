@@ -43,6 +43,8 @@ struct TaskStated {
   std::string machine_uuid;  // Where it runs; empty: it waits, or is as it was.
   // Others place it: it takes room, and waits for nothing.
   bool is_foreign = false;
+  // Its client stops it: it takes room until it is gone.
+  bool is_terminating = false;
   // Of all that describes it, the machine not included; 0: none.
   uint64_t fingerprint = 0;
 };
@@ -61,9 +63,15 @@ struct BindFailed {
   std::string reason;        // For people.
 };
 
+// A sample of a task by the id of its feed.  Neither numbered nor stored.
+struct TaskMeasured {
+  std::string id;
+  TaskUsage usage = {};
+};
+
 using FeedEvent =
     std::variant<SnapshotBegan, SnapshotEnded, MachineStated, MachineGone,
-                 TaskStated, TaskEnded, TaskGone, BindFailed>;
+                 TaskStated, TaskEnded, TaskGone, BindFailed, TaskMeasured>;
 
 // What became of an event.  All but kApplied change nothing, or what they say.
 enum class FeedOutcome {

@@ -109,6 +109,10 @@ FeedOutcome FeedEvents::Apply(const TaskStated& event) {
   }
   if (runs) {
     PutWhereItRuns(task, state_.MutableMachine(machine->id));
+    if (event.is_terminating) {
+      state_.DeleteDeltas(task->id);
+      if (!task->is_evicted) state_.SetEvicted(task, true);
+    }
   } else if (task->state == TaskState::kRunning && feed_.is_in_snapshot) {
     tasks_.Repeat(task);
   }
@@ -150,6 +154,7 @@ void FeedEvents::PutWhereItRuns(Task* task, Machine* machine) {
     if (task->state == TaskState::kRunning) state_.Unplace(task);
     task->state = TaskState::kRunning;
     task->placed_ms = now_ms_;
+    task->usage = {};
     state_.Occupy(task, machine,
                   state_.RoomiestPu(*machine, task->class_key.request));
   }
@@ -180,6 +185,14 @@ FeedOutcome FeedEvents::Apply(const BindFailed& event) {
   }
   state_.Unplace(task);
   state_.EnterQueue(task);
+  return FeedOutcome::kApplied;
+}
+
+FeedOutcome FeedEvents::Apply(const TaskMeasured& event) {
+  const auto it = feed_.tasks.find(event.id);
+  if (it == feed_.tasks.end()) return FeedOutcome::kUnknownTask;
+  // Not MutableTask(): nothing that is stored changes.
+  tasks_.NoteUsage(state_.tasks_.at(it->second).get(), event.usage);
   return FeedOutcome::kApplied;
 }
 

@@ -30,6 +30,7 @@ class FeedEvents {
   FeedOutcome Apply(const TaskEnded& event);
   FeedOutcome Apply(const TaskGone& event);
   FeedOutcome Apply(const BindFailed& event);
+  FeedOutcome Apply(const TaskMeasured& event);
 
   // Whether what waits of the feed may be placed from now on.
   void SetLive(bool is_live);

@@ -155,8 +155,13 @@ void MachineCommands::RemoveForeign(const std::string& name) {
 }
 
 Ack MachineCommands::Apply(const ReportMachineUsage& command) {
-  return state_.machine_ids_.contains(command.machine_uuid) ? Ack::kOk
-                                                            : Ack::kNotFound;
+  const auto it = state_.machine_ids_.find(command.machine_uuid);
+  if (it == state_.machine_ids_.end()) return Ack::kNotFound;
+  MachineUsage sample = command.usage;
+  sample.at_ms = now_ms_;
+  // Nothing that is stored, or that a round looks at, changes.
+  state_.machines_.at(it->second)->usage.Add(sample, state_.usage_samples_max_);
+  return Ack::kOk;
 }
 
 void MachineCommands::DropMachine(MachineId id) {

@@ -16,6 +16,19 @@ Task* TaskCommands::MutableTaskOfClient(TaskId id) {
                                                 : state_.MutableTask(id);
 }
 
+Ack TaskCommands::Apply(const ReportTaskUsage& command) {
+  if (state_.FindTaskOfClient(command.task) == nullptr) return Ack::kNotFound;
+  // Not MutableTask(): nothing that is stored changes.
+  NoteUsage(state_.tasks_.at(command.task).get(), command.usage);
+  return Ack::kOk;
+}
+
+void TaskCommands::NoteUsage(Task* task, const TaskUsage& usage) const {
+  if (task->state != TaskState::kRunning) return;
+  task->usage = usage;
+  task->usage.at_ms = now_ms_;
+}
+
 Task* TaskCommands::FindSame(const SubmitTask& command) const {
   const std::string& name = command.spec.name;
   const auto it = state_.tasks_.find(command.task);

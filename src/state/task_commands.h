@@ -30,15 +30,14 @@ class TaskCommands {
   }
   Ack Apply(const RemoveTask& command);
   Ack Apply(const MuteTask& command);
-  Ack Apply(const ReportTaskUsage& command) const {
-    return state_.FindTaskOfClient(command.task) == nullptr ? Ack::kNotFound
-                                                            : Ack::kOk;
-  }
+  Ack Apply(const ReportTaskUsage& command);
 
   // As if it had never been.
   void Forget(TaskId id);
 
   // For feeds, whose tasks live as those of the contract do:
+  // No-op where it does not run.
+  void NoteUsage(Task* task, const TaskUsage& usage) const;
   void Finish(Task* task, TaskState state);
   // Tells its client again where it runs; on a machine that is out of order it
   // waits again.  REQUIRES: it runs.

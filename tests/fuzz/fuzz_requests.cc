@@ -18,6 +18,7 @@
 #include "core/scheduler.h"
 #include "firmament/firmament_scheduler.pb.h"
 #include "rpc/convert.h"
+#include "rpc/convert_usage.h"
 #include "rpc/wire.h"
 #include "solver/registry.h"
 

@@ -340,13 +340,18 @@ TEST_P(Malformed, ForeignPodsThatMakeNoSenseAreNotTaken) {
   EXPECT_EQ(client_.Status().used().pods(), 0);
 }
 
-TEST_P(Malformed, SamplesWithoutCpusOrWithAbsurdNumbersAreTaken) {
+TEST_P(Malformed, SamplesWithoutCpusAreTakenAndAbsurdOnesAnswered) {
   client_.AddNode(NodeMessage("n"));
   firmament::ResourceStats stats;
   stats.set_resource_id("n");
-  stats.set_mem_utilization(std::nan(""));
-  stats.set_mem_capacity(std::numeric_limits<int64_t>::min());
+  stats.set_mem_capacity(std::numeric_limits<int64_t>::min());  // Not read.
   EXPECT_EQ(client_.AddStats(stats), firmament::NODE_ADDED_OK);
+  stats.set_mem_utilization(std::nan(""));
+  const grpc::Status status =
+      CallRaw("AddNodeStats", stats.SerializeAsString());
+  ExpectBearable(status, "a fraction that is no number");
+  EXPECT_EQ(status.ok(), !is_strict());
+  ExpectAlive();
 }
 
 }  // namespace

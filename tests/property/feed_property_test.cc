@@ -112,6 +112,7 @@ class FeedLife {
     std::string machine = {};  // Where it is bound; empty: it waits.
     bool is_told = false;      // To run there, by the daemon.
     bool is_foreign = false;
+    bool is_terminating = false;  // Until it is gone; it is bound.
   };
 
   template <class Collection>
@@ -195,6 +196,12 @@ class FeedLife {
   void RemoveTask() {
     if (tasks_.empty()) return;
     const std::string id = Draw(tasks_)->first;
+    Task& task = tasks_.at(id);
+    if (!task.machine.empty() && !task.is_terminating && rng_.Chance(1, 2)) {
+      task.is_terminating = true;
+      StateTask(id);
+      return Send();
+    }
     if (rng_.Chance(1, 3)) Event()->mutable_task_ended()->set_id(id);
     Forget(id);
     Send();
@@ -248,6 +255,7 @@ class FeedLife {
     stated->set_id(id);
     stated->set_runs_on(task.machine);
     stated->set_is_foreign(task.is_foreign);
+    stated->set_is_terminating(task.is_terminating);
     firmament::TaskDescriptor* description =
         stated->mutable_description()->mutable_task_descriptor();
     description->set_job_id("job");
@@ -351,6 +359,11 @@ class FeedLife {
                                       : "";
     }
     EXPECT_EQ(known, stated);
+    for (const auto& [id, task] : state.tasks()) {
+      const auto it = tasks_.find(task->feed_task_id);
+      if (it == tasks_.end()) continue;
+      EXPECT_EQ(task->is_evicted, it->second.is_terminating) << it->first;
+    }
     std::set<std::string> present;
     for (const auto& [id, machine] : state.machines()) {
       if (!machine->is_present) continue;

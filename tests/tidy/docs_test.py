@@ -79,7 +79,7 @@ def check_metrics_exist(root):
     for path in documents(root):
         for number, line in lines_of(path):
             for name in re.findall(r"`(sluice_\w+)[`{]", line):
-                part = re.sub("^sluice_bridge_(feed_)?", "", name)
+                part = re.sub("^sluice_bridge_(feed_|usage_)?", "", name)
                 if part != name and f'Name: "{part}"' in of_bridge:
                     continue
                 if f'"{name}"' not in known:

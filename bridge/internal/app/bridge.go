@@ -16,11 +16,13 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/component-base/metrics"
 	"k8s.io/klog/v2"
+	metricsclient "k8s.io/metrics/pkg/client/clientset/versioned/typed/metrics/v1beta1"
 
 	"github.com/sluice-scheduler/sluice/bridge/internal/bind"
 	"github.com/sluice-scheduler/sluice/bridge/internal/feed"
 	"github.com/sluice-scheduler/sluice/bridge/internal/mirror"
 	"github.com/sluice-scheduler/sluice/bridge/internal/report"
+	"github.com/sluice-scheduler/sluice/bridge/internal/usage"
 )
 
 // The daemon is asked to take large batches, and may answer with as large ones.
@@ -31,6 +33,7 @@ type Bridge struct {
 	options *Options
 	// Each with limits of its own, so that events never delay binds.
 	client, binding, recording kubernetes.Interface
+	measured                   metricsclient.MetricsV1beta1Interface
 	mirror                     *mirror.Mirror
 	daemon                     *grpc.ClientConn
 
@@ -38,6 +41,7 @@ type Bridge struct {
 	feeds    *feed.Metrics
 	binds    *bind.Metrics
 	reports  *report.Metrics
+	usages   *usage.Metrics
 
 	// The feed of the term that runs, for /readyz.
 	leading atomic.Pointer[feed.Client]
@@ -53,6 +57,7 @@ func New(options *Options) (*Bridge, error) {
 	b.feeds = feed.NewMetrics(b.registry)
 	b.binds = bind.NewMetrics(b.registry)
 	b.reports = report.NewMetrics(b.registry)
+	b.usages = usage.NewMetrics(b.registry)
 
 	if b.client, err = newClient(config, "sluice-bridge", options.QPS, options.Burst); err != nil {
 		return nil, err
@@ -62,6 +67,9 @@ func New(options *Options) (*Bridge, error) {
 	}
 	if b.recording, err = newClient(config, "sluice-bridge-events", options.QPS, options.Burst); err != nil {
 		return nil, err
+	}
+	if b.measured, err = metricsclient.NewForConfig(rest.AddUserAgent(rest.CopyConfig(config), "sluice-bridge-usage")); err != nil {
+		return nil, fmt.Errorf("client for metrics: %w", err)
 	}
 	dynamicClient, err := dynamic.NewForConfig(config)
 	if err != nil {

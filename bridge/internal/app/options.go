@@ -30,6 +30,8 @@ type Options struct {
 	QPS         float32
 	Burst       int
 
+	UsageInterval time.Duration // 0: never
+
 	HTTPAddress    string
 	Profiling      bool
 	LeaderElection componentbaseconfig.LeaderElectionConfiguration
@@ -47,6 +49,7 @@ func NewOptions() *Options {
 		BindWorkers:   32,
 		QPS:           100,
 		Burst:         200,
+		UsageInterval: time.Minute,
 		HTTPAddress:   ":9092",
 		LeaderElection: componentbaseconfig.LeaderElectionConfiguration{
 			LeaderElect:       true,
@@ -103,6 +106,8 @@ func (o *Options) addClientFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.BindBurst, "bind-burst", o.BindBurst, "Pods bound at once at most.")
 	flags.IntVar(&o.BindWorkers, "bind-workers", o.BindWorkers, "Binds that are under way at a time.")
 	flags.Float32Var(&o.QPS, "kube-api-qps", o.QPS, "Other requests in a second at most; events have as many of their own.")
+	flags.DurationVar(&o.UsageInterval, "usage-interval", o.UsageInterval,
+		"How often metrics.k8s.io is asked what nodes and pods use, where it is served; 0: never.")
 	flags.IntVar(&o.Burst, "kube-api-burst", o.Burst, "Other requests at once at most.")
 }
 
@@ -125,6 +130,7 @@ func (o *Options) Validate() error {
 	check(o.BindWorkers > 0, "bind-workers", "must be positive")
 	check(o.QPS > 0, "kube-api-qps", "must be positive")
 	check(o.Burst > 0, "kube-api-burst", "must be positive")
+	check(o.UsageInterval == 0 || o.UsageInterval >= time.Second, "usage-interval", "must be 0, or at least a second")
 	if election := o.LeaderElection; election.LeaderElect {
 		check(election.ResourceLock == "leases", "leader-elect-resource-lock", "must be leases")
 		check(election.LeaseDuration.Duration > election.RenewDeadline.Duration,

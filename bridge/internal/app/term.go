@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-scheduler/sluice/bridge/internal/feed"
 	"github.com/sluice-scheduler/sluice/bridge/internal/mirror"
 	"github.com/sluice-scheduler/sluice/bridge/internal/report"
+	"github.com/sluice-scheduler/sluice/bridge/internal/usage"
 )
 
 // tenure is what one leader does. Its parts know each other by small interfaces
@@ -61,6 +62,11 @@ func (b *Bridge) serveTerm(ctx context.Context) {
 	running.Go(func() { t.evictor.Run(ctx, evictWorkers) })
 	running.Go(func() { t.reporter.Run(ctx, reportWorkers) })
 	running.Go(func() { t.feed.Run(ctx) })
+	if b.options.UsageInterval > 0 {
+		poller := usage.Poller{Client: b.measured, Cluster: b.mirror, Sink: t.feed.Measured,
+			Interval: b.options.UsageInterval, Metrics: b.usages}
+		running.Go(func() { poller.Run(ctx) })
+	}
 	running.Wait()
 	logger.Info("Leading no more")
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
+	"github.com/sluice-scheduler/sluice/bridge/internal/api/firmament"
 	sluicev1 "github.com/sluice-scheduler/sluice/bridge/internal/api/sluice/v1"
 )
 
@@ -26,7 +27,16 @@ type Client struct {
 	metrics *Metrics
 	queue   workqueue.TypedInterface[change]
 	live    atomic.Bool
+	usage   chan Usage // the newest that nobody has taken
 }
+
+// Usage is what machines and tasks were measured to use. Tasks go by ids.
+type Usage struct {
+	Machines []*firmament.ResourceStats
+	Tasks    []*sluicev1.TaskUsage
+}
+
+func (u Usage) isEmpty() bool { return len(u.Machines)+len(u.Tasks) == 0 }
 
 // NewClient makes a client for the feed of that name.
 func NewClient(name string, connection grpc.ClientConnInterface, source Source, handler Handler, metrics *Metrics) *Client {
@@ -38,6 +48,7 @@ func NewClient(name string, connection grpc.ClientConnInterface, source Source, 
 		metrics: metrics,
 		queue: workqueue.NewTypedWithConfig(
 			workqueue.TypedQueueConfig[change]{Name: "feed"}),
+		usage: make(chan Usage, 1),
 	}
 }
 
@@ -51,6 +62,16 @@ func (c *Client) TaskChanged(key string) { c.queue.Add(change{kind: taskChanged,
 // placed. It waits again, and may be placed there again at once.
 func (c *Client) BindFailed(id, machine, reason string) {
 	c.queue.Add(change{kind: bindFailed, name: id, machine: machine, reason: reason})
+}
+
+// Measured hands over samples, for one goroutine. What the daemon has not been
+// sent by then is dropped: it is older.
+func (c *Client) Measured(usage Usage) {
+	select {
+	case <-c.usage:
+	default:
+	}
+	c.usage <- usage
 }
 
 // IsLive tells whether the daemon knows everything and decides.

@@ -346,6 +346,37 @@ func TestWhatIsNotUnderstoodIsToldOfItsTask(t *testing.T) {
 	})
 }
 
+func TestSamplesReachTheDaemon(t *testing.T) {
+	daemon := daemontest.Start(t)
+	c := newCluster()
+	for i := range 1000 {
+		c.machines[fmt.Sprint("n", i)] = 1000
+	}
+	c.tasks["shop/a"] = statedTask("shop/a", "uid-a", "n1", 100)
+	c.connect(t, daemon.Address)
+	eventually(t, "it is live", c.client.IsLive)
+	usage := Usage{Tasks: []*sluicev1.TaskUsage{{Id: "uid-a", Stats: &firmament.TaskStats{CpuUsage: 70}}}}
+	for i := range 1000 {
+		usage.Machines = append(usage.Machines, &firmament.ResourceStats{
+			ResourceId: fmt.Sprint("n", i), MemUtilization: 0.5})
+	}
+	c.client.Measured(usage)
+	inspector := sluicev1.NewInspectorClient(daemon.Dial(t))
+	eventually(t, "all samples are there", func() bool {
+		machines, err := inspector.ListMachines(t.Context(), &sluicev1.ListMachinesRequest{WithUsage: true})
+		if err != nil {
+			return false
+		}
+		for _, machine := range machines.Machines {
+			if len(machine.Usage) != 1 || machine.Usage[0].MemoryRatio != 0.5 {
+				return false
+			}
+		}
+		tasks, err := inspector.ListTasks(t.Context(), &sluicev1.ListTasksRequest{})
+		return err == nil && len(machines.Machines) == 1000 && tasks.Tasks[0].Usage.GetCpuMillicores() == 70
+	})
+}
+
 func TestThousandsAtOnce(t *testing.T) {
 	daemon := daemontest.Start(t)
 	c := newCluster()

@@ -47,6 +47,8 @@ type session struct {
 	batch     *sluicev1.FeedRequest
 	isSending bool
 	sequence  uint64
+	// Samples that are yet to be sent.
+	usage Usage
 	// Deltas that were taken over, and those of which the daemon knows that.
 	taken, confirmed uint64
 
@@ -97,8 +99,10 @@ func (s *session) run(ctx context.Context, changes <-chan change, receiveErr <-c
 		s.fill(ctx, changes)
 		s.flush()
 		var incoming <-chan change
+		var samples <-chan Usage
 		if s.phase == live && !s.isSending {
 			incoming = changes
+			samples = s.client.usage
 		}
 		select {
 		case <-ctx.Done():
@@ -116,6 +120,7 @@ func (s *session) run(ctx context.Context, changes <-chan change, receiveErr <-c
 			s.take(ctx, response)
 		case item := <-incoming:
 			s.apply(item)
+		case s.usage = <-samples:
 		}
 	}
 }
@@ -271,7 +276,7 @@ func (s *session) add(whom about, event *sluicev1.FeedEvent) {
 // flush sends the batch if it says anything and the way is free. Its size may
 // exceed batchSize by the tasks of a machine that came back, so it is cut.
 func (s *session) flush() {
-	if s.isSending || (len(s.batch.Events) == 0 && s.taken == s.confirmed) {
+	if s.isSending || (len(s.batch.Events) == 0 && s.taken == s.confirmed && s.usage.isEmpty()) {
 		return
 	}
 	request := s.batch
@@ -280,11 +285,21 @@ func (s *session) flush() {
 		s.batch.Events = request.Events[batchSize:]
 		request.Events = request.Events[:batchSize:batchSize]
 	}
+	request.MachineUsage = cut(&s.usage.Machines)
+	request.TaskUsage = cut(&s.usage.Tasks)
 	request.DeltasReceived = s.taken
 	s.confirmed = s.taken
 	s.isSending = true
 	s.client.metrics.events.Add(float64(len(request.Events)))
 	s.requests <- request
+}
+
+// cut takes at most batchSize items off the beginning.
+func cut[T any](items *[]T) []T {
+	n := min(len(*items), batchSize)
+	head := (*items)[:n:n]
+	*items = (*items)[n:]
+	return head
 }
 
 func (s *session) take(ctx context.Context, response *sluicev1.FeedResponse) {

@@ -61,13 +61,14 @@ func TestWhatIsStatedOfAPod(t *testing.T) {
 		stated  bool
 		runsOn  string
 		foreign bool
+		stopped bool
 	}{
 		{name: "waits", change: func(*corev1.Pod) {}, stated: true},
 		{name: "is being bound", change: func(*corev1.Pod) {}, assumed: "n1", stated: true, runsOn: "n1"},
 		{name: "runs", change: func(p *corev1.Pod) { p.Spec.NodeName = "n1" }, stated: true, runsOn: "n1"},
 		{name: "terminates where it runs", change: func(p *corev1.Pod) {
 			p.Spec.NodeName, p.DeletionTimestamp, p.Finalizers = "n1", &metav1.Time{Time: time.Now()}, []string{"x.io/y"}
-		}, stated: true, runsOn: "n1"},
+		}, stated: true, runsOn: "n1", stopped: true},
 		{name: "terminates unbound", change: func(p *corev1.Pod) {
 			p.DeletionTimestamp, p.Finalizers = &metav1.Time{Time: time.Now()}, []string{"x.io/y"}
 		}},
@@ -95,7 +96,8 @@ func TestWhatIsStatedOfAPod(t *testing.T) {
 			if (got.Stated != nil) != test.stated {
 				t.Fatalf("stated: %v", got.Stated)
 			}
-			if got.Stated != nil && (got.Stated.RunsOn != test.runsOn || got.Stated.IsForeign != test.foreign || got.Stated.Id != "uid-1") {
+			if got.Stated != nil && (got.Stated.RunsOn != test.runsOn || got.Stated.IsForeign != test.foreign ||
+				got.Stated.IsTerminating != test.stopped || got.Stated.Id != "uid-1") {
 				t.Errorf("got %v", got.Stated)
 			}
 		})

@@ -75,7 +75,8 @@ func (s Source) Task(key string) feed.Task {
 		description, _ := s.describe(pod)
 		return feed.Task{Stated: &sluicev1.TaskStated{
 			Id: string(pod.UID), Description: description,
-			RunsOn: pod.Spec.NodeName, IsForeign: !s.IsOurs(pod)}}
+			RunsOn: pod.Spec.NodeName, IsForeign: !s.IsOurs(pod),
+			IsTerminating: pod.DeletionTimestamp != nil}}
 	}
 	if !s.Waits(pod) {
 		return feed.Task{}

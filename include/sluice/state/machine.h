@@ -20,6 +20,7 @@
 #include "sluice/state/placement_rules.h"
 #include "sluice/state/resources.h"
 #include "sluice/state/task.h"
+#include "sluice/state/usage.h"
 
 namespace sluice {
 
@@ -66,6 +67,8 @@ struct Machine {
   std::vector<HostPort> used_host_ports;  // Ascending, one for each user.
   absl::btree_set<TaskId> tasks;
   absl::btree_map<std::string, Resources> foreign_pods;
+
+  UsageHistory usage;  // Not stored.
 
   void AddLoad(const Resources& load, const std::vector<HostPort>& host_ports);
   // REQUIRES: they were added.

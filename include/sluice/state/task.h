@@ -13,6 +13,7 @@
 #include "sluice/base/ids.h"
 #include "sluice/state/placement_rules.h"
 #include "sluice/state/resources.h"
+#include "sluice/state/usage.h"
 
 namespace sluice {
 
@@ -105,8 +106,10 @@ struct Task {
   MachineId machine;
   int32_t pu = kNoPu;
   int64_t placed_ms = 0;  // Since the epoch.
-  // Told to leave its machine; it holds its place until it is gone.
+  // Told to leave its machine, or stopped by its client; it holds its place
+  // until it is gone.
   bool is_evicted = false;
+  TaskUsage usage;  // Measured last while it runs; not stored.
 
   // The feed that stated it, if one did, and its id there.
   FeedId feed;

@@ -60,6 +60,28 @@ TEST(MachinesCommand, PrintsOneJsonObjectForAllPages) {
   EXPECT_THAT(result.out, HasSubstr("\"nextPageToken\": \"\""));
 }
 
+TEST(MachinesCommand, ShowsWhatWasMeasured) {
+  FakeServer server;
+  AddMachines(server.inspector, 2);
+  for (const double ratio : {0.0, 0.5, 0.264}) {
+    v1::MachineSample* sample = server.inspector.machines[0].add_usage();
+    sample->set_cpu_ratio(ratio);
+    sample->set_memory_ratio(1.5);
+    sample->set_net_rx_kb(12);
+    sample->set_age_ms(5000);
+  }
+  const CliResult result =
+      RunCli({"machines", "--usage", "--server", server.Address()});
+  EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
+  EXPECT_EQ(result.out,
+            "NAME  CONDITION  CPU ASKED  MEMORY ASKED  CPU USED  MEMORY USED  "
+            "RX KB/S  TX KB/S  AGE  CPU\n"
+            "m1    ready          6.3 %           0 %    26.4 %        150 %  "
+            "     12        0  5 s  ▁▅▃\n"
+            "m2    ready          6.3 %           0 %         -            -  "
+            "      -        -    -\n");
+}
+
 TEST(MachinesCommand, DoesNotFollowAServerInCircles) {
   FakeServer server;
   AddMachines(server.inspector, 3);

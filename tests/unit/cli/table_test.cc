@@ -41,6 +41,12 @@ TEST(Table, ShowsControlBytesAndForeignBytesAsEscapes) {
   EXPECT_EQ(Printed(table), "A            B\nx\\x1b[31m\\n  y\n");
 }
 
+TEST(Table, ShowsPicturesAsTheyAre) {
+  Table table({{"NAME"}, {"USE", Align::kLeft, /*is_picture=*/true}});
+  table.AddRow({"ä", "▁█"});
+  EXPECT_EQ(Printed(table), "NAME      USE\n\\xc3\\xa4  ▁█\n");
+}
+
 TEST(Table, CutsCellsThatWouldFoldTheLines) {
   Table table({{"A"}});
   table.AddRow({std::string(100'000, 'x')});

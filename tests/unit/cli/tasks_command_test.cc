@@ -45,6 +45,27 @@ TEST(TasksCommand, ListsAllPages) {
             "      -  j    evicted\n");
 }
 
+TEST(TasksCommand, ShowsWhatWasMeasured) {
+  FakeServer server;
+  AddTasks(server.inspector);
+  v1::TaskSample* sample = server.inspector.tasks[0].mutable_usage();
+  sample->set_cpu_millicores(700);
+  sample->set_memory_millibytes(32ll * 1000 << 20);
+  sample->set_age_ms(5000);
+  const CliResult result =
+      RunCli({"tasks", "--usage", "--server", server.Address()});
+  EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
+  EXPECT_EQ(result.out,
+            "UID  NAME   STATE    MACHINE  CPU ASKED  CPU USED  MEMORY ASKED  "
+            "MEMORY USED  AGE\n"
+            "  1  ns/t1  running  m              1.5      700m        64 MiB  "
+            "     32 MiB  5 s\n"
+            "  2  ns/t2  pending  -              1.5         -        64 MiB  "
+            "          -    -\n"
+            "  3  ns/t3  running  m              1.5         -        64 MiB  "
+            "          -    -\n");
+}
+
 TEST(TasksCommand, ListsOnlyWhatWaitsWhereAskedTo) {
   FakeServer server;
   AddTasks(server.inspector);

@@ -208,6 +208,23 @@ TEST_F(FeedsTest, ShowHowEachFeedIs) {
   EXPECT_EQ(feeds_.List()[0].tasks, 1);
 }
 
+TEST_F(FeedsTest, TakeSamplesOfWhatIsKnownWithoutARound) {
+  StateAll(&session_, {"a"});
+  Round();
+  FeedBatch batch;
+  batch.machine_usage = {{"m", {.cpu_ppm = 5}}, {"z", {}}};
+  batch.task_usage = {{"a", {.cpu = 6}}, {"y", {}}, {"z", {}}};
+  batch.malformed_samples = 4;
+  feeds_.Take(&session_, std::move(batch), 0, now_us_);
+  EXPECT_EQ(metrics_.usage_samples.With("machine").Value(), 1);
+  EXPECT_EQ(metrics_.usage_samples.With("task").Value(), 1);
+  EXPECT_EQ(metrics_.usage_samples.With("unknown").Value(), 3);
+  EXPECT_EQ(metrics_.usage_samples.With("malformed").Value(), 4);
+  const ClusterState& state = scheduler_.state();
+  EXPECT_EQ(state.FindMachine("m")->usage.samples().back().cpu_ppm, 5);
+  EXPECT_EQ(feeds_.RoundDueUs(), std::nullopt);
+}
+
 TEST_F(FeedsTest, AskForRoundsWhereSomethingWaits) {
   StateAll(&session_, {});
   EXPECT_EQ(feeds_.RoundDueUs(), std::nullopt);

@@ -681,14 +681,5 @@ TEST(ConvertTaskInfo, RefusesWhatMakesNoSense) {
                        HasSubstr("type: 9 is unknown")));
 }
 
-TEST(ConvertStats, OnlyNamesWhoseSampleItIs) {
-  firmament::TaskStats task;
-  task.set_task_id(5);
-  EXPECT_EQ(ToReportTaskUsage(task).task, TaskId{5});
-  firmament::ResourceStats machine;
-  machine.set_resource_id("m");
-  EXPECT_EQ(ToReportMachineUsage(machine).machine_uuid, "m");
-}
-
 }  // namespace
 }  // namespace sluice

@@ -6,6 +6,7 @@
 #include <string>
 #include <variant>
 
+#include "base/limits.h"
 #include "util/status_matchers.h"
 
 namespace sluice {
@@ -72,6 +73,45 @@ TEST_F(FeedProtocolTest, ConvertsEveryKindOfEvent) {
   EXPECT_EQ(stated.machine_uuid, "m");
   EXPECT_TRUE(stated.is_foreign);
   EXPECT_EQ(std::get<BindFailed>(batch->events[7].event).reason, "why");
+}
+
+TEST_F(FeedProtocolTest, TakesSamplesThatMakeSense) {
+  request_.add_machine_usage()->set_resource_id("m");
+  request_.add_machine_usage()->set_mem_utilization(-1);
+  v1::TaskUsage* usage = request_.add_task_usage();
+  usage->set_id("a");
+  usage->mutable_stats()->set_cpu_usage(7);
+  request_.add_task_usage()->mutable_stats()->set_cpu_usage(-7);
+  const absl::StatusOr<FeedBatch> batch = Take();
+  ASSERT_THAT(batch, IsOk());
+  ASSERT_THAT(batch->machine_usage, SizeIs(1));
+  EXPECT_EQ(batch->machine_usage[0].machine_uuid, "m");
+  ASSERT_THAT(batch->task_usage, SizeIs(1));
+  EXPECT_EQ(batch->task_usage[0].id, "a");
+  EXPECT_EQ(batch->task_usage[0].usage.cpu, 7);
+  EXPECT_EQ(batch->malformed_samples, 2);
+}
+
+TEST_F(FeedProtocolTest, RefusesTooManySamplesAtATime) {
+  for (int i = 0; i <= kFeedEventsMax; ++i) request_.add_task_usage();
+  EXPECT_THAT(Take(), StatusIs(absl::StatusCode::kInvalidArgument,
+                               testing::HasSubstr("more than 4096 samples")));
+}
+
+TEST_F(FeedProtocolTest, KnowsThatWhatIsStoppedRunsSomewhere) {
+  Add()->mutable_begin_snapshot();
+  v1::TaskStated* task = Add()->mutable_task();
+  task->set_id("a");
+  task->set_is_terminating(true);
+  EXPECT_THAT(Take()->problems, SizeIs(1));
+  task = Add()->mutable_task();
+  task->set_id("a");
+  task->mutable_description()->mutable_task_descriptor()->set_job_id("job");
+  task->set_runs_on("m");
+  task->set_is_terminating(true);
+  const absl::StatusOr<FeedBatch> batch = Take();
+  EXPECT_THAT(batch->problems, IsEmpty());
+  EXPECT_TRUE(std::get<TaskStated>(batch->events[0].event).is_terminating);
 }
 
 TEST_F(FeedProtocolTest, CoversEventsThatAreNotPassedOn) {

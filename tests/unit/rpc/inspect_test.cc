@@ -69,6 +69,33 @@ TEST_F(InspectTest, ShowsTheDaemonAndTheClusterInOneScreen) {
   EXPECT_EQ(status.store(), "memory");
 }
 
+TEST_F(InspectTest, TellsWhatWasMeasured) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Task(1, {.cpu = 600})
+      .Task(2, {.cpu = 600})
+      .ApplyTo(&scheduler_);
+  scheduler_.Round();
+  scheduler_.Apply(ReportMachineUsage{"m", {.cpu_ppm = 1500000}}, 1000);
+  scheduler_.Apply(ReportTaskUsage{TaskId{1}, {.cpu = 250, .memory = 9}}, 1000);
+  now_ms_ = 1040;
+  v1::ListMachinesRequest request;
+  v1::ListMachinesResponse machines;
+  EXPECT_THAT(InspectMachines(view(), request, &machines), IsOk());
+  EXPECT_EQ(machines.machines(0).usage_size(), 0) << "it was not asked for";
+  request.set_with_usage(true);
+  machines.Clear();
+  EXPECT_THAT(InspectMachines(view(), request, &machines), IsOk());
+  ASSERT_EQ(machines.machines(0).usage_size(), 1);
+  EXPECT_EQ(machines.machines(0).usage(0).cpu_ratio(), 1.5);
+  EXPECT_EQ(machines.machines(0).usage(0).age_ms(), 40);
+  v1::ListTasksResponse tasks;
+  EXPECT_THAT(InspectTasks(view(), {}, &tasks), IsOk());
+  EXPECT_EQ(tasks.tasks(0).usage().cpu_millicores(), 250);
+  EXPECT_EQ(tasks.tasks(0).usage().memory_millibytes(), 9);
+  EXPECT_FALSE(tasks.tasks(1).has_usage());
+}
+
 TEST_F(InspectTest, ListsMachinesPageByPageInTheOrderOfTheirAddition) {
   for (const char* uuid : {"c", "empty", "a", "b"}) {
     scheduler_.Apply(Added(uuid, {.labels = {{"zone", uuid}},

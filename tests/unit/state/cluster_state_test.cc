@@ -140,6 +140,45 @@ TEST_F(ClusterStateTest, AcceptsUsageOfWhatItKnows) {
   EXPECT_EQ(Do(ReportMachineUsage{"other"}), Ack::kNotFound);
 }
 
+TEST_F(ClusterStateTest, KeepsTheNewestSamplesOfAMachine) {
+  Do(Added("m", {.cpu = 1000}));
+  state_.SetUsageSamplesMax(2);
+  for (const int64_t ppm : {1, 2, 3}) {
+    Do(ReportMachineUsage{"m", {.cpu_ppm = ppm}});
+  }
+  const auto& samples = MachineOf("m").usage.samples();
+  ASSERT_EQ(samples.size(), 2u);
+  EXPECT_EQ(samples[0].cpu_ppm, 2);
+  EXPECT_EQ(samples[1].cpu_ppm, 3);
+}
+
+TEST_F(ClusterStateTest, KeepsTheLastSampleOfATaskWhileItRuns) {
+  Do(Added("m", {.cpu = 1000}));
+  Do(Added("n", {.cpu = 1000}));
+  Do(Submitted(1, {.cpu = 100}));
+  Do(ReportTaskUsage{TaskId{1}, {.cpu = 7}});
+  EXPECT_EQ(TaskOf(1).usage.cpu, 0) << "it does not run";
+  state_.Place(TaskId{1}, MachineOf("m").id, 0);
+  Do(ReportTaskUsage{TaskId{1}, {.cpu = 8}});
+  Do(Updated(1, {.cpu = 200}));
+  EXPECT_EQ(TaskOf(1).usage.cpu, 8) << "it runs on as it did";
+  Do(Removed("m"));
+  state_.Place(TaskId{1}, MachineOf("n").id, 0);
+  EXPECT_EQ(TaskOf(1).usage.cpu, 0) << "elsewhere it was never measured";
+}
+
+TEST_F(ClusterStateTest, IsNotChangedBySamples) {
+  Do(Added("m", {.cpu = 1000}));
+  Do(Submitted(1, {.cpu = 100}));
+  state_.Place(TaskId{1}, MachineOf("m").id, 0);
+  state_.TakeChanges();
+  const uint64_t version = state_.version();
+  Do(ReportTaskUsage{TaskId{1}, {.cpu = 8}});
+  Do(ReportMachineUsage{"m", {.cpu_ppm = 1}});
+  EXPECT_FALSE(state_.has_changes());
+  EXPECT_EQ(state_.version(), version);
+}
+
 TEST_F(ClusterStateTest, MovesAPendingTaskToTheClassOfItsUpdate) {
   Do(Submitted(1, {.cpu = 100}));
   const uint64_t sequence = TaskOf(1).sequence;

@@ -161,6 +161,31 @@ TEST_F(FeedEventsTest, EndAndForgetTasks) {
   EXPECT_EQ(Feed(TaskEnded{"x", true}), FeedOutcome::kUnknownTask);
 }
 
+TEST_F(FeedEventsTest, CountWhatIsBeingStoppedAsLeaving) {
+  StateAll();
+  PlaceTask("a", "m");
+  ASSERT_EQ(state_.outbox().size(), 1u);
+  TaskStated stopped = Stated("a", {.cpu = 100}, "m");
+  stopped.is_terminating = true;
+  Feed(stopped);
+  EXPECT_TRUE(TaskOfFeed("a").is_evicted);
+  EXPECT_EQ(MachineOf("m").used[kCpu], 100) << "until it is gone";
+  EXPECT_THAT(state_.outbox(), IsEmpty()) << "its client knows";
+  EXPECT_FALSE(state_.CanPreempt(TaskOfFeed("a")));
+  Feed(stopped);
+  EXPECT_TRUE(TaskOfFeed("a").is_evicted);
+  Feed(TaskGone{"a"});
+  EXPECT_EQ(MachineOf("m").used[kCpu], 0);
+}
+
+TEST_F(FeedEventsTest, TakeSamplesOfTheTasksOfTheFeed) {
+  StateAll();
+  PlaceTask("a", "m");
+  EXPECT_EQ(Feed(TaskMeasured{"a", {.cpu = 7}}), FeedOutcome::kApplied);
+  EXPECT_EQ(TaskOfFeed("a").usage.cpu, 7);
+  EXPECT_EQ(Feed(TaskMeasured{"z", {}}), FeedOutcome::kUnknownTask);
+}
+
 TEST_F(FeedEventsTest, NeitherPlaceNorDisplaceWhatOthersPlace) {
   StateAll();
   TaskStated foreign = Stated("f", {.cpu = 100}, "m");

@@ -100,7 +100,7 @@ func (x FeedProblem_Code) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FeedProblem_Code.Descriptor instead.
 func (FeedProblem_Code) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{10, 0}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{11, 0}
 }
 
 type FeedDelta_Type int32
@@ -155,7 +155,7 @@ func (x FeedDelta_Type) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FeedDelta_Type.Descriptor instead.
 func (FeedDelta_Type) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{11, 0}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{12, 0}
 }
 
 type FeedRequest struct {
@@ -168,8 +168,14 @@ type FeedRequest struct {
 	// All deltas up to this sequence have been taken over: they are not told
 	// again.  0: says nothing.
 	DeltasReceived uint64 `protobuf:"varint,3,opt,name=deltas_received,json=deltasReceived,proto3" json:"deltas_received,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// What machines and tasks use, measured, as in AddNodeStats and AddTaskStats
+	// of the contract.  Samples are neither numbered nor acknowledged nor kept
+	// over a restart; those of what is not known are counted and ignored.  At
+	// most 4096 of each in a message.
+	MachineUsage  []*firmament.ResourceStats `protobuf:"bytes,4,rep,name=machine_usage,json=machineUsage,proto3" json:"machine_usage,omitempty"`
+	TaskUsage     []*TaskUsage               `protobuf:"bytes,5,rep,name=task_usage,json=taskUsage,proto3" json:"task_usage,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *FeedRequest) Reset() {
@@ -223,6 +229,73 @@ func (x *FeedRequest) GetDeltasReceived() uint64 {
 	return 0
 }
 
+func (x *FeedRequest) GetMachineUsage() []*firmament.ResourceStats {
+	if x != nil {
+		return x.MachineUsage
+	}
+	return nil
+}
+
+func (x *FeedRequest) GetTaskUsage() []*TaskUsage {
+	if x != nil {
+		return x.TaskUsage
+	}
+	return nil
+}
+
+type TaskUsage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Its task_id is not read.
+	Stats         *firmament.TaskStats `protobuf:"bytes,2,opt,name=stats,proto3" json:"stats,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TaskUsage) Reset() {
+	*x = TaskUsage{}
+	mi := &file_sluice_v1_feed_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TaskUsage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TaskUsage) ProtoMessage() {}
+
+func (x *TaskUsage) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_feed_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TaskUsage.ProtoReflect.Descriptor instead.
+func (*TaskUsage) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *TaskUsage) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *TaskUsage) GetStats() *firmament.TaskStats {
+	if x != nil {
+		return x.Stats
+	}
+	return nil
+}
+
 type FeedEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 1 for the first event of the call, and then one more each.  An event that
@@ -245,7 +318,7 @@ type FeedEvent struct {
 
 func (x *FeedEvent) Reset() {
 	*x = FeedEvent{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[1]
+	mi := &file_sluice_v1_feed_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -257,7 +330,7 @@ func (x *FeedEvent) String() string {
 func (*FeedEvent) ProtoMessage() {}
 
 func (x *FeedEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[1]
+	mi := &file_sluice_v1_feed_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -270,7 +343,7 @@ func (x *FeedEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedEvent.ProtoReflect.Descriptor instead.
 func (*FeedEvent) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{1}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *FeedEvent) GetSequence() uint64 {
@@ -428,7 +501,7 @@ type BeginSnapshot struct {
 
 func (x *BeginSnapshot) Reset() {
 	*x = BeginSnapshot{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[2]
+	mi := &file_sluice_v1_feed_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -440,7 +513,7 @@ func (x *BeginSnapshot) String() string {
 func (*BeginSnapshot) ProtoMessage() {}
 
 func (x *BeginSnapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[2]
+	mi := &file_sluice_v1_feed_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -453,7 +526,7 @@ func (x *BeginSnapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeginSnapshot.ProtoReflect.Descriptor instead.
 func (*BeginSnapshot) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{2}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{3}
 }
 
 type EndSnapshot struct {
@@ -464,7 +537,7 @@ type EndSnapshot struct {
 
 func (x *EndSnapshot) Reset() {
 	*x = EndSnapshot{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[3]
+	mi := &file_sluice_v1_feed_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -476,7 +549,7 @@ func (x *EndSnapshot) String() string {
 func (*EndSnapshot) ProtoMessage() {}
 
 func (x *EndSnapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[3]
+	mi := &file_sluice_v1_feed_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -489,7 +562,7 @@ func (x *EndSnapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndSnapshot.ProtoReflect.Descriptor instead.
 func (*EndSnapshot) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{3}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{4}
 }
 
 type MachineGone struct {
@@ -501,7 +574,7 @@ type MachineGone struct {
 
 func (x *MachineGone) Reset() {
 	*x = MachineGone{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[4]
+	mi := &file_sluice_v1_feed_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -513,7 +586,7 @@ func (x *MachineGone) String() string {
 func (*MachineGone) ProtoMessage() {}
 
 func (x *MachineGone) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[4]
+	mi := &file_sluice_v1_feed_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -526,7 +599,7 @@ func (x *MachineGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MachineGone.ProtoReflect.Descriptor instead.
 func (*MachineGone) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{4}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *MachineGone) GetMachine() string {
@@ -549,14 +622,18 @@ type TaskStated struct {
 	RunsOn string `protobuf:"bytes,3,opt,name=runs_on,json=runsOn,proto3" json:"runs_on,omitempty"`
 	// Another scheduler places it: it takes room and counts for affinities, and
 	// is never placed or displaced.  It has to run somewhere.
-	IsForeign     bool `protobuf:"varint,4,opt,name=is_foreign,json=isForeign,proto3" json:"is_foreign,omitempty"`
+	IsForeign bool `protobuf:"varint,4,opt,name=is_foreign,json=isForeign,proto3" json:"is_foreign,omitempty"`
+	// It is being stopped: it takes room until it is stated to be gone or ended,
+	// and counts for affinities, but no longer for topology spread.  It has to
+	// run somewhere.
+	IsTerminating bool `protobuf:"varint,5,opt,name=is_terminating,json=isTerminating,proto3" json:"is_terminating,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TaskStated) Reset() {
 	*x = TaskStated{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[5]
+	mi := &file_sluice_v1_feed_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -568,7 +645,7 @@ func (x *TaskStated) String() string {
 func (*TaskStated) ProtoMessage() {}
 
 func (x *TaskStated) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[5]
+	mi := &file_sluice_v1_feed_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -581,7 +658,7 @@ func (x *TaskStated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskStated.ProtoReflect.Descriptor instead.
 func (*TaskStated) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{5}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *TaskStated) GetId() string {
@@ -612,6 +689,13 @@ func (x *TaskStated) GetIsForeign() bool {
 	return false
 }
 
+func (x *TaskStated) GetIsTerminating() bool {
+	if x != nil {
+		return x.IsTerminating
+	}
+	return false
+}
+
 type TaskEnded struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -622,7 +706,7 @@ type TaskEnded struct {
 
 func (x *TaskEnded) Reset() {
 	*x = TaskEnded{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[6]
+	mi := &file_sluice_v1_feed_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -634,7 +718,7 @@ func (x *TaskEnded) String() string {
 func (*TaskEnded) ProtoMessage() {}
 
 func (x *TaskEnded) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[6]
+	mi := &file_sluice_v1_feed_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -647,7 +731,7 @@ func (x *TaskEnded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskEnded.ProtoReflect.Descriptor instead.
 func (*TaskEnded) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{6}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *TaskEnded) GetId() string {
@@ -673,7 +757,7 @@ type TaskGone struct {
 
 func (x *TaskGone) Reset() {
 	*x = TaskGone{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[7]
+	mi := &file_sluice_v1_feed_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -685,7 +769,7 @@ func (x *TaskGone) String() string {
 func (*TaskGone) ProtoMessage() {}
 
 func (x *TaskGone) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[7]
+	mi := &file_sluice_v1_feed_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -698,7 +782,7 @@ func (x *TaskGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskGone.ProtoReflect.Descriptor instead.
 func (*TaskGone) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{7}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *TaskGone) GetId() string {
@@ -721,7 +805,7 @@ type BindFailed struct {
 
 func (x *BindFailed) Reset() {
 	*x = BindFailed{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[8]
+	mi := &file_sluice_v1_feed_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -733,7 +817,7 @@ func (x *BindFailed) String() string {
 func (*BindFailed) ProtoMessage() {}
 
 func (x *BindFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[8]
+	mi := &file_sluice_v1_feed_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -746,7 +830,7 @@ func (x *BindFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BindFailed.ProtoReflect.Descriptor instead.
 func (*BindFailed) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{8}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *BindFailed) GetId() string {
@@ -786,7 +870,7 @@ type FeedResponse struct {
 
 func (x *FeedResponse) Reset() {
 	*x = FeedResponse{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[9]
+	mi := &file_sluice_v1_feed_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -798,7 +882,7 @@ func (x *FeedResponse) String() string {
 func (*FeedResponse) ProtoMessage() {}
 
 func (x *FeedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[9]
+	mi := &file_sluice_v1_feed_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -811,7 +895,7 @@ func (x *FeedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedResponse.ProtoReflect.Descriptor instead.
 func (*FeedResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{9}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *FeedResponse) GetEventsDurable() uint64 {
@@ -855,7 +939,7 @@ type FeedProblem struct {
 
 func (x *FeedProblem) Reset() {
 	*x = FeedProblem{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[10]
+	mi := &file_sluice_v1_feed_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -867,7 +951,7 @@ func (x *FeedProblem) String() string {
 func (*FeedProblem) ProtoMessage() {}
 
 func (x *FeedProblem) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[10]
+	mi := &file_sluice_v1_feed_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -880,7 +964,7 @@ func (x *FeedProblem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedProblem.ProtoReflect.Descriptor instead.
 func (*FeedProblem) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{10}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *FeedProblem) GetSequence() uint64 {
@@ -920,7 +1004,7 @@ type FeedDelta struct {
 
 func (x *FeedDelta) Reset() {
 	*x = FeedDelta{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[11]
+	mi := &file_sluice_v1_feed_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -932,7 +1016,7 @@ func (x *FeedDelta) String() string {
 func (*FeedDelta) ProtoMessage() {}
 
 func (x *FeedDelta) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[11]
+	mi := &file_sluice_v1_feed_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -945,7 +1029,7 @@ func (x *FeedDelta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedDelta.ProtoReflect.Descriptor instead.
 func (*FeedDelta) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{11}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *FeedDelta) GetSequence() uint64 {
@@ -987,11 +1071,17 @@ var File_sluice_v1_feed_proto protoreflect.FileDescriptor
 
 const file_sluice_v1_feed_proto_rawDesc = "" +
 	"\n" +
-	"\x14sluice/v1/feed.proto\x12\tsluice.v1\x1a#firmament/firmament_scheduler.proto\x1a+firmament/resource_topology_node_desc.proto\"x\n" +
+	"\x14sluice/v1/feed.proto\x12\tsluice.v1\x1a#firmament/firmament_scheduler.proto\x1a\x1efirmament/resource_stats.proto\x1a+firmament/resource_topology_node_desc.proto\x1a\x1afirmament/task_stats.proto\"\xec\x01\n" +
 	"\vFeedRequest\x12\x12\n" +
 	"\x04feed\x18\x01 \x01(\tR\x04feed\x12,\n" +
 	"\x06events\x18\x02 \x03(\v2\x14.sluice.v1.FeedEventR\x06events\x12'\n" +
-	"\x0fdeltas_received\x18\x03 \x01(\x04R\x0edeltasReceived\"\x86\x04\n" +
+	"\x0fdeltas_received\x18\x03 \x01(\x04R\x0edeltasReceived\x12=\n" +
+	"\rmachine_usage\x18\x04 \x03(\v2\x18.firmament.ResourceStatsR\fmachineUsage\x123\n" +
+	"\n" +
+	"task_usage\x18\x05 \x03(\v2\x14.sluice.v1.TaskUsageR\ttaskUsage\"G\n" +
+	"\tTaskUsage\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
+	"\x05stats\x18\x02 \x01(\v2\x14.firmament.TaskStatsR\x05stats\"\x86\x04\n" +
 	"\tFeedEvent\x12\x1a\n" +
 	"\bsequence\x18\x01 \x01(\x04R\bsequence\x12A\n" +
 	"\x0ebegin_snapshot\x18\x02 \x01(\v2\x18.sluice.v1.BeginSnapshotH\x00R\rbeginSnapshot\x12;\n" +
@@ -1008,14 +1098,15 @@ const file_sluice_v1_feed_proto_rawDesc = "" +
 	"\rBeginSnapshot\"\r\n" +
 	"\vEndSnapshot\"'\n" +
 	"\vMachineGone\x12\x18\n" +
-	"\amachine\x18\x01 \x01(\tR\amachine\"\x92\x01\n" +
+	"\amachine\x18\x01 \x01(\tR\amachine\"\xb9\x01\n" +
 	"\n" +
 	"TaskStated\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12<\n" +
 	"\vdescription\x18\x02 \x01(\v2\x1a.firmament.TaskDescriptionR\vdescription\x12\x17\n" +
 	"\aruns_on\x18\x03 \x01(\tR\x06runsOn\x12\x1d\n" +
 	"\n" +
-	"is_foreign\x18\x04 \x01(\bR\tisForeign\"3\n" +
+	"is_foreign\x18\x04 \x01(\bR\tisForeign\x12%\n" +
+	"\x0eis_terminating\x18\x05 \x01(\bR\risTerminating\"3\n" +
 	"\tTaskEnded\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06failed\x18\x02 \x01(\bR\x06failed\"\x1a\n" +
@@ -1069,47 +1160,53 @@ func file_sluice_v1_feed_proto_rawDescGZIP() []byte {
 }
 
 var file_sluice_v1_feed_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_sluice_v1_feed_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_sluice_v1_feed_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_sluice_v1_feed_proto_goTypes = []any{
-	(FeedProblem_Code)(0), // 0: sluice.v1.FeedProblem.Code
-	(FeedDelta_Type)(0),   // 1: sluice.v1.FeedDelta.Type
-	(*FeedRequest)(nil),   // 2: sluice.v1.FeedRequest
-	(*FeedEvent)(nil),     // 3: sluice.v1.FeedEvent
-	(*BeginSnapshot)(nil), // 4: sluice.v1.BeginSnapshot
-	(*EndSnapshot)(nil),   // 5: sluice.v1.EndSnapshot
-	(*MachineGone)(nil),   // 6: sluice.v1.MachineGone
-	(*TaskStated)(nil),    // 7: sluice.v1.TaskStated
-	(*TaskEnded)(nil),     // 8: sluice.v1.TaskEnded
-	(*TaskGone)(nil),      // 9: sluice.v1.TaskGone
-	(*BindFailed)(nil),    // 10: sluice.v1.BindFailed
-	(*FeedResponse)(nil),  // 11: sluice.v1.FeedResponse
-	(*FeedProblem)(nil),   // 12: sluice.v1.FeedProblem
-	(*FeedDelta)(nil),     // 13: sluice.v1.FeedDelta
-	(*firmament.ResourceTopologyNodeDescriptor)(nil), // 14: firmament.ResourceTopologyNodeDescriptor
-	(*firmament.TaskDescription)(nil),                // 15: firmament.TaskDescription
+	(FeedProblem_Code)(0),                            // 0: sluice.v1.FeedProblem.Code
+	(FeedDelta_Type)(0),                              // 1: sluice.v1.FeedDelta.Type
+	(*FeedRequest)(nil),                              // 2: sluice.v1.FeedRequest
+	(*TaskUsage)(nil),                                // 3: sluice.v1.TaskUsage
+	(*FeedEvent)(nil),                                // 4: sluice.v1.FeedEvent
+	(*BeginSnapshot)(nil),                            // 5: sluice.v1.BeginSnapshot
+	(*EndSnapshot)(nil),                              // 6: sluice.v1.EndSnapshot
+	(*MachineGone)(nil),                              // 7: sluice.v1.MachineGone
+	(*TaskStated)(nil),                               // 8: sluice.v1.TaskStated
+	(*TaskEnded)(nil),                                // 9: sluice.v1.TaskEnded
+	(*TaskGone)(nil),                                 // 10: sluice.v1.TaskGone
+	(*BindFailed)(nil),                               // 11: sluice.v1.BindFailed
+	(*FeedResponse)(nil),                             // 12: sluice.v1.FeedResponse
+	(*FeedProblem)(nil),                              // 13: sluice.v1.FeedProblem
+	(*FeedDelta)(nil),                                // 14: sluice.v1.FeedDelta
+	(*firmament.ResourceStats)(nil),                  // 15: firmament.ResourceStats
+	(*firmament.TaskStats)(nil),                      // 16: firmament.TaskStats
+	(*firmament.ResourceTopologyNodeDescriptor)(nil), // 17: firmament.ResourceTopologyNodeDescriptor
+	(*firmament.TaskDescription)(nil),                // 18: firmament.TaskDescription
 }
 var file_sluice_v1_feed_proto_depIdxs = []int32{
-	3,  // 0: sluice.v1.FeedRequest.events:type_name -> sluice.v1.FeedEvent
-	4,  // 1: sluice.v1.FeedEvent.begin_snapshot:type_name -> sluice.v1.BeginSnapshot
-	5,  // 2: sluice.v1.FeedEvent.end_snapshot:type_name -> sluice.v1.EndSnapshot
-	14, // 3: sluice.v1.FeedEvent.machine:type_name -> firmament.ResourceTopologyNodeDescriptor
-	6,  // 4: sluice.v1.FeedEvent.machine_gone:type_name -> sluice.v1.MachineGone
-	7,  // 5: sluice.v1.FeedEvent.task:type_name -> sluice.v1.TaskStated
-	8,  // 6: sluice.v1.FeedEvent.task_ended:type_name -> sluice.v1.TaskEnded
-	9,  // 7: sluice.v1.FeedEvent.task_gone:type_name -> sluice.v1.TaskGone
-	10, // 8: sluice.v1.FeedEvent.bind_failed:type_name -> sluice.v1.BindFailed
-	15, // 9: sluice.v1.TaskStated.description:type_name -> firmament.TaskDescription
-	12, // 10: sluice.v1.FeedResponse.problems:type_name -> sluice.v1.FeedProblem
-	13, // 11: sluice.v1.FeedResponse.deltas:type_name -> sluice.v1.FeedDelta
-	0,  // 12: sluice.v1.FeedProblem.code:type_name -> sluice.v1.FeedProblem.Code
-	1,  // 13: sluice.v1.FeedDelta.type:type_name -> sluice.v1.FeedDelta.Type
-	2,  // 14: sluice.v1.Feed.Connect:input_type -> sluice.v1.FeedRequest
-	11, // 15: sluice.v1.Feed.Connect:output_type -> sluice.v1.FeedResponse
-	15, // [15:16] is the sub-list for method output_type
-	14, // [14:15] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	4,  // 0: sluice.v1.FeedRequest.events:type_name -> sluice.v1.FeedEvent
+	15, // 1: sluice.v1.FeedRequest.machine_usage:type_name -> firmament.ResourceStats
+	3,  // 2: sluice.v1.FeedRequest.task_usage:type_name -> sluice.v1.TaskUsage
+	16, // 3: sluice.v1.TaskUsage.stats:type_name -> firmament.TaskStats
+	5,  // 4: sluice.v1.FeedEvent.begin_snapshot:type_name -> sluice.v1.BeginSnapshot
+	6,  // 5: sluice.v1.FeedEvent.end_snapshot:type_name -> sluice.v1.EndSnapshot
+	17, // 6: sluice.v1.FeedEvent.machine:type_name -> firmament.ResourceTopologyNodeDescriptor
+	7,  // 7: sluice.v1.FeedEvent.machine_gone:type_name -> sluice.v1.MachineGone
+	8,  // 8: sluice.v1.FeedEvent.task:type_name -> sluice.v1.TaskStated
+	9,  // 9: sluice.v1.FeedEvent.task_ended:type_name -> sluice.v1.TaskEnded
+	10, // 10: sluice.v1.FeedEvent.task_gone:type_name -> sluice.v1.TaskGone
+	11, // 11: sluice.v1.FeedEvent.bind_failed:type_name -> sluice.v1.BindFailed
+	18, // 12: sluice.v1.TaskStated.description:type_name -> firmament.TaskDescription
+	13, // 13: sluice.v1.FeedResponse.problems:type_name -> sluice.v1.FeedProblem
+	14, // 14: sluice.v1.FeedResponse.deltas:type_name -> sluice.v1.FeedDelta
+	0,  // 15: sluice.v1.FeedProblem.code:type_name -> sluice.v1.FeedProblem.Code
+	1,  // 16: sluice.v1.FeedDelta.type:type_name -> sluice.v1.FeedDelta.Type
+	2,  // 17: sluice.v1.Feed.Connect:input_type -> sluice.v1.FeedRequest
+	12, // 18: sluice.v1.Feed.Connect:output_type -> sluice.v1.FeedResponse
+	18, // [18:19] is the sub-list for method output_type
+	17, // [17:18] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_feed_proto_init() }
@@ -1117,7 +1214,7 @@ func file_sluice_v1_feed_proto_init() {
 	if File_sluice_v1_feed_proto != nil {
 		return
 	}
-	file_sluice_v1_feed_proto_msgTypes[1].OneofWrappers = []any{
+	file_sluice_v1_feed_proto_msgTypes[2].OneofWrappers = []any{
 		(*FeedEvent_BeginSnapshot)(nil),
 		(*FeedEvent_EndSnapshot)(nil),
 		(*FeedEvent_Machine)(nil),
@@ -1133,7 +1230,7 @@ func file_sluice_v1_feed_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_feed_proto_rawDesc), len(file_sluice_v1_feed_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

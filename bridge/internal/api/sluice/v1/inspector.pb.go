@@ -208,7 +208,7 @@ func (x Task_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Task_State.Descriptor instead.
 func (Task_State) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{10, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{12, 0}
 }
 
 // Amounts of resources, one unit each.
@@ -913,7 +913,9 @@ type Machine struct {
 	// As "key=value:effect", or "key:effect" where the value is empty.
 	Taints []string `protobuf:"bytes,11,rep,name=taints,proto3" json:"taints,omitempty"`
 	// Ports in use by tasks, as "TCP 0.0.0.0:8080".
-	HostPorts     []string `protobuf:"bytes,12,rep,name=host_ports,json=hostPorts,proto3" json:"host_ports,omitempty"`
+	HostPorts []string `protobuf:"bytes,12,rep,name=host_ports,json=hostPorts,proto3" json:"host_ports,omitempty"`
+	// What was measured, oldest first; only where it is asked for.
+	Usage         []*MachineSample `protobuf:"bytes,13,rep,name=usage,proto3" json:"usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1032,19 +1034,172 @@ func (x *Machine) GetHostPorts() []string {
 	return nil
 }
 
+func (x *Machine) GetUsage() []*MachineSample {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+// What a machine was measured to use.
+type MachineSample struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Milliseconds since it arrived.
+	AgeMs int64 `protobuf:"varint,1,opt,name=age_ms,json=ageMs,proto3" json:"age_ms,omitempty"`
+	// Of the capacity, 0 to 1; more where it is overcommitted.
+	CpuRatio    float64 `protobuf:"fixed64,2,opt,name=cpu_ratio,json=cpuRatio,proto3" json:"cpu_ratio,omitempty"`
+	MemoryRatio float64 `protobuf:"fixed64,3,opt,name=memory_ratio,json=memoryRatio,proto3" json:"memory_ratio,omitempty"`
+	// KB a second.
+	NetRxKb       int64 `protobuf:"varint,4,opt,name=net_rx_kb,json=netRxKb,proto3" json:"net_rx_kb,omitempty"`
+	NetTxKb       int64 `protobuf:"varint,5,opt,name=net_tx_kb,json=netTxKb,proto3" json:"net_tx_kb,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MachineSample) Reset() {
+	*x = MachineSample{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MachineSample) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MachineSample) ProtoMessage() {}
+
+func (x *MachineSample) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MachineSample.ProtoReflect.Descriptor instead.
+func (*MachineSample) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *MachineSample) GetAgeMs() int64 {
+	if x != nil {
+		return x.AgeMs
+	}
+	return 0
+}
+
+func (x *MachineSample) GetCpuRatio() float64 {
+	if x != nil {
+		return x.CpuRatio
+	}
+	return 0
+}
+
+func (x *MachineSample) GetMemoryRatio() float64 {
+	if x != nil {
+		return x.MemoryRatio
+	}
+	return 0
+}
+
+func (x *MachineSample) GetNetRxKb() int64 {
+	if x != nil {
+		return x.NetRxKb
+	}
+	return 0
+}
+
+func (x *MachineSample) GetNetTxKb() int64 {
+	if x != nil {
+		return x.NetTxKb
+	}
+	return 0
+}
+
+// What a task was measured to use.
+type TaskSample struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Milliseconds since it arrived.
+	AgeMs int64 `protobuf:"varint,1,opt,name=age_ms,json=ageMs,proto3" json:"age_ms,omitempty"`
+	// Thousandths of a core.
+	CpuMillicores int64 `protobuf:"varint,2,opt,name=cpu_millicores,json=cpuMillicores,proto3" json:"cpu_millicores,omitempty"`
+	// Thousandths of a byte.
+	MemoryMillibytes int64 `protobuf:"varint,3,opt,name=memory_millibytes,json=memoryMillibytes,proto3" json:"memory_millibytes,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *TaskSample) Reset() {
+	*x = TaskSample{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TaskSample) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TaskSample) ProtoMessage() {}
+
+func (x *TaskSample) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TaskSample.ProtoReflect.Descriptor instead.
+func (*TaskSample) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *TaskSample) GetAgeMs() int64 {
+	if x != nil {
+		return x.AgeMs
+	}
+	return 0
+}
+
+func (x *TaskSample) GetCpuMillicores() int64 {
+	if x != nil {
+		return x.CpuMillicores
+	}
+	return 0
+}
+
+func (x *TaskSample) GetMemoryMillibytes() int64 {
+	if x != nil {
+		return x.MemoryMillibytes
+	}
+	return 0
+}
+
 type ListMachinesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// At most so many; 0 means 1000, which is also the most.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// From the reply before; empty for the first page.
-	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Whether to tell what was measured, too.
+	WithUsage     bool `protobuf:"varint,3,opt,name=with_usage,json=withUsage,proto3" json:"with_usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListMachinesRequest) Reset() {
 	*x = ListMachinesRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1056,7 +1211,7 @@ func (x *ListMachinesRequest) String() string {
 func (*ListMachinesRequest) ProtoMessage() {}
 
 func (x *ListMachinesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1069,7 +1224,7 @@ func (x *ListMachinesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMachinesRequest.ProtoReflect.Descriptor instead.
 func (*ListMachinesRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{8}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListMachinesRequest) GetPageSize() int32 {
@@ -1086,6 +1241,13 @@ func (x *ListMachinesRequest) GetPageToken() string {
 	return ""
 }
 
+func (x *ListMachinesRequest) GetWithUsage() bool {
+	if x != nil {
+		return x.WithUsage
+	}
+	return false
+}
+
 type ListMachinesResponse struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Machines []*Machine             `protobuf:"bytes,1,rep,name=machines,proto3" json:"machines,omitempty"`
@@ -1097,7 +1259,7 @@ type ListMachinesResponse struct {
 
 func (x *ListMachinesResponse) Reset() {
 	*x = ListMachinesResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1109,7 +1271,7 @@ func (x *ListMachinesResponse) String() string {
 func (*ListMachinesResponse) ProtoMessage() {}
 
 func (x *ListMachinesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1122,7 +1284,7 @@ func (x *ListMachinesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMachinesResponse.ProtoReflect.Descriptor instead.
 func (*ListMachinesResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{9}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListMachinesResponse) GetMachines() []*Machine {
@@ -1192,14 +1354,16 @@ type Task struct {
 	Feed       string `protobuf:"bytes,26,opt,name=feed,proto3" json:"feed,omitempty"`
 	FeedTaskId string `protobuf:"bytes,27,opt,name=feed_task_id,json=feedTaskId,proto3" json:"feed_task_id,omitempty"`
 	// Placed by another scheduler.
-	IsForeign     bool `protobuf:"varint,28,opt,name=is_foreign,json=isForeign,proto3" json:"is_foreign,omitempty"`
+	IsForeign bool `protobuf:"varint,28,opt,name=is_foreign,json=isForeign,proto3" json:"is_foreign,omitempty"`
+	// What was measured last while it runs; not set where nothing was.
+	Usage         *TaskSample `protobuf:"bytes,29,opt,name=usage,proto3" json:"usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1211,7 +1375,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1224,7 +1388,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{10}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Task) GetUid() uint64 {
@@ -1423,6 +1587,13 @@ func (x *Task) GetIsForeign() bool {
 	return false
 }
 
+func (x *Task) GetUsage() *TaskSample {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
 type ListTasksRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	PageSize  int32                  `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
@@ -1435,7 +1606,7 @@ type ListTasksRequest struct {
 
 func (x *ListTasksRequest) Reset() {
 	*x = ListTasksRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1447,7 +1618,7 @@ func (x *ListTasksRequest) String() string {
 func (*ListTasksRequest) ProtoMessage() {}
 
 func (x *ListTasksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1460,7 +1631,7 @@ func (x *ListTasksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTasksRequest.ProtoReflect.Descriptor instead.
 func (*ListTasksRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{11}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListTasksRequest) GetPageSize() int32 {
@@ -1494,7 +1665,7 @@ type ListTasksResponse struct {
 
 func (x *ListTasksResponse) Reset() {
 	*x = ListTasksResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1506,7 +1677,7 @@ func (x *ListTasksResponse) String() string {
 func (*ListTasksResponse) ProtoMessage() {}
 
 func (x *ListTasksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1519,7 +1690,7 @@ func (x *ListTasksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTasksResponse.ProtoReflect.Descriptor instead.
 func (*ListTasksResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{12}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListTasksResponse) GetTasks() []*Task {
@@ -1546,7 +1717,7 @@ type GetJobRequest struct {
 
 func (x *GetJobRequest) Reset() {
 	*x = GetJobRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1558,7 +1729,7 @@ func (x *GetJobRequest) String() string {
 func (*GetJobRequest) ProtoMessage() {}
 
 func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1571,7 +1742,7 @@ func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobRequest.ProtoReflect.Descriptor instead.
 func (*GetJobRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{13}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GetJobRequest) GetJob() string {
@@ -1601,7 +1772,7 @@ type Job struct {
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1613,7 +1784,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1626,7 +1797,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{14}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Job) GetUuid() string {
@@ -1702,7 +1873,7 @@ type ExplainTaskRequest struct {
 
 func (x *ExplainTaskRequest) Reset() {
 	*x = ExplainTaskRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1714,7 +1885,7 @@ func (x *ExplainTaskRequest) String() string {
 func (*ExplainTaskRequest) ProtoMessage() {}
 
 func (x *ExplainTaskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1727,7 +1898,7 @@ func (x *ExplainTaskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainTaskRequest.ProtoReflect.Descriptor instead.
 func (*ExplainTaskRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{15}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ExplainTaskRequest) GetTask() string {
@@ -1758,7 +1929,7 @@ type TaskExplanation struct {
 
 func (x *TaskExplanation) Reset() {
 	*x = TaskExplanation{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1770,7 +1941,7 @@ func (x *TaskExplanation) String() string {
 func (*TaskExplanation) ProtoMessage() {}
 
 func (x *TaskExplanation) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1783,7 +1954,7 @@ func (x *TaskExplanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskExplanation.ProtoReflect.Descriptor instead.
 func (*TaskExplanation) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{16}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TaskExplanation) GetTask() *Task {
@@ -1848,7 +2019,7 @@ type Reason struct {
 
 func (x *Reason) Reset() {
 	*x = Reason{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1860,7 +2031,7 @@ func (x *Reason) String() string {
 func (*Reason) ProtoMessage() {}
 
 func (x *Reason) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1873,7 +2044,7 @@ func (x *Reason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reason.ProtoReflect.Descriptor instead.
 func (*Reason) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{17}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Reason) GetCode() string {
@@ -1909,7 +2080,7 @@ type NearMiss struct {
 
 func (x *NearMiss) Reset() {
 	*x = NearMiss{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1921,7 +2092,7 @@ func (x *NearMiss) String() string {
 func (*NearMiss) ProtoMessage() {}
 
 func (x *NearMiss) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1934,7 +2105,7 @@ func (x *NearMiss) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NearMiss.ProtoReflect.Descriptor instead.
 func (*NearMiss) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{18}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *NearMiss) GetMachineUuid() string {
@@ -2033,7 +2204,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x12waiting_cost_bound\x18\f \x01(\x03R\x10waitingCostBound\x120\n" +
 	"\x14placement_cost_bound\x18\r \x01(\x03R\x12placementCostBound\x12$\n" +
 	"\x0eis_bound_known\x18\x0e \x01(\bR\fisBoundKnown\x12\x1b\n" +
-	"\tgap_ratio\x18\x0f \x01(\x01R\bgapRatio\"\xe6\x04\n" +
+	"\tgap_ratio\x18\x0f \x01(\x01R\bgapRatio\"\x96\x05\n" +
 	"\aMachine\x12\x12\n" +
 	"\x04uuid\x18\x01 \x01(\tR\x04uuid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12:\n" +
@@ -2048,7 +2219,8 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	" \x03(\tR\apuUuids\x12\x16\n" +
 	"\x06taints\x18\v \x03(\tR\x06taints\x12\x1d\n" +
 	"\n" +
-	"host_ports\x18\f \x03(\tR\thostPorts\x1a9\n" +
+	"host_ports\x18\f \x03(\tR\thostPorts\x12.\n" +
+	"\x05usage\x18\r \x03(\v2\x18.sluice.v1.MachineSampleR\x05usage\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"[\n" +
@@ -2057,14 +2229,27 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x05READY\x10\x01\x12\f\n" +
 	"\bDEPARTED\x10\x02\x12\x0f\n" +
 	"\vQUARANTINED\x10\x03\x12\t\n" +
-	"\x05STALE\x10\x04\"Q\n" +
+	"\x05STALE\x10\x04\"\x9e\x01\n" +
+	"\rMachineSample\x12\x15\n" +
+	"\x06age_ms\x18\x01 \x01(\x03R\x05ageMs\x12\x1b\n" +
+	"\tcpu_ratio\x18\x02 \x01(\x01R\bcpuRatio\x12!\n" +
+	"\fmemory_ratio\x18\x03 \x01(\x01R\vmemoryRatio\x12\x1a\n" +
+	"\tnet_rx_kb\x18\x04 \x01(\x03R\anetRxKb\x12\x1a\n" +
+	"\tnet_tx_kb\x18\x05 \x01(\x03R\anetTxKb\"w\n" +
+	"\n" +
+	"TaskSample\x12\x15\n" +
+	"\x06age_ms\x18\x01 \x01(\x03R\x05ageMs\x12%\n" +
+	"\x0ecpu_millicores\x18\x02 \x01(\x03R\rcpuMillicores\x12+\n" +
+	"\x11memory_millibytes\x18\x03 \x01(\x03R\x10memoryMillibytes\"p\n" +
 	"\x13ListMachinesRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
-	"page_token\x18\x02 \x01(\tR\tpageToken\"n\n" +
+	"page_token\x18\x02 \x01(\tR\tpageToken\x12\x1d\n" +
+	"\n" +
+	"with_usage\x18\x03 \x01(\bR\twithUsage\"n\n" +
 	"\x14ListMachinesResponse\x12.\n" +
 	"\bmachines\x18\x01 \x03(\v2\x12.sluice.v1.MachineR\bmachines\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa5\t\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xd2\t\n" +
 	"\x04Task\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\x04R\x03uid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
@@ -2099,7 +2284,8 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\ffeed_task_id\x18\x1b \x01(\tR\n" +
 	"feedTaskId\x12\x1d\n" +
 	"\n" +
-	"is_foreign\x18\x1c \x01(\bR\tisForeign\x1a9\n" +
+	"is_foreign\x18\x1c \x01(\bR\tisForeign\x12+\n" +
+	"\x05usage\x18\x1d \x01(\v2\x15.sluice.v1.TaskSampleR\x05usage\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"z\n" +
@@ -2173,7 +2359,7 @@ func file_sluice_v1_inspector_proto_rawDescGZIP() []byte {
 }
 
 var file_sluice_v1_inspector_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_sluice_v1_inspector_proto_goTypes = []any{
 	(FeedState_State)(0),         // 0: sluice.v1.FeedState.State
 	(Machine_Condition)(0),       // 1: sluice.v1.Machine.Condition
@@ -2186,23 +2372,25 @@ var file_sluice_v1_inspector_proto_goTypes = []any{
 	(*FeedState)(nil),            // 8: sluice.v1.FeedState
 	(*Round)(nil),                // 9: sluice.v1.Round
 	(*Machine)(nil),              // 10: sluice.v1.Machine
-	(*ListMachinesRequest)(nil),  // 11: sluice.v1.ListMachinesRequest
-	(*ListMachinesResponse)(nil), // 12: sluice.v1.ListMachinesResponse
-	(*Task)(nil),                 // 13: sluice.v1.Task
-	(*ListTasksRequest)(nil),     // 14: sluice.v1.ListTasksRequest
-	(*ListTasksResponse)(nil),    // 15: sluice.v1.ListTasksResponse
-	(*GetJobRequest)(nil),        // 16: sluice.v1.GetJobRequest
-	(*Job)(nil),                  // 17: sluice.v1.Job
-	(*ExplainTaskRequest)(nil),   // 18: sluice.v1.ExplainTaskRequest
-	(*TaskExplanation)(nil),      // 19: sluice.v1.TaskExplanation
-	(*Reason)(nil),               // 20: sluice.v1.Reason
-	(*NearMiss)(nil),             // 21: sluice.v1.NearMiss
-	nil,                          // 22: sluice.v1.Resources.ExtendedEntry
-	nil,                          // 23: sluice.v1.Machine.LabelsEntry
-	nil,                          // 24: sluice.v1.Task.LabelsEntry
+	(*MachineSample)(nil),        // 11: sluice.v1.MachineSample
+	(*TaskSample)(nil),           // 12: sluice.v1.TaskSample
+	(*ListMachinesRequest)(nil),  // 13: sluice.v1.ListMachinesRequest
+	(*ListMachinesResponse)(nil), // 14: sluice.v1.ListMachinesResponse
+	(*Task)(nil),                 // 15: sluice.v1.Task
+	(*ListTasksRequest)(nil),     // 16: sluice.v1.ListTasksRequest
+	(*ListTasksResponse)(nil),    // 17: sluice.v1.ListTasksResponse
+	(*GetJobRequest)(nil),        // 18: sluice.v1.GetJobRequest
+	(*Job)(nil),                  // 19: sluice.v1.Job
+	(*ExplainTaskRequest)(nil),   // 20: sluice.v1.ExplainTaskRequest
+	(*TaskExplanation)(nil),      // 21: sluice.v1.TaskExplanation
+	(*Reason)(nil),               // 22: sluice.v1.Reason
+	(*NearMiss)(nil),             // 23: sluice.v1.NearMiss
+	nil,                          // 24: sluice.v1.Resources.ExtendedEntry
+	nil,                          // 25: sluice.v1.Machine.LabelsEntry
+	nil,                          // 26: sluice.v1.Task.LabelsEntry
 }
 var file_sluice_v1_inspector_proto_depIdxs = []int32{
-	22, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
+	24, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
 	3,  // 1: sluice.v1.Status.allocatable:type_name -> sluice.v1.Resources
 	3,  // 2: sluice.v1.Status.used:type_name -> sluice.v1.Resources
 	9,  // 3: sluice.v1.Status.last_round:type_name -> sluice.v1.Round
@@ -2211,32 +2399,34 @@ var file_sluice_v1_inspector_proto_depIdxs = []int32{
 	1,  // 6: sluice.v1.Machine.condition:type_name -> sluice.v1.Machine.Condition
 	3,  // 7: sluice.v1.Machine.allocatable:type_name -> sluice.v1.Resources
 	3,  // 8: sluice.v1.Machine.used:type_name -> sluice.v1.Resources
-	23, // 9: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
-	10, // 10: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
-	2,  // 11: sluice.v1.Task.state:type_name -> sluice.v1.Task.State
-	3,  // 12: sluice.v1.Task.request:type_name -> sluice.v1.Resources
-	24, // 13: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
-	13, // 14: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
-	13, // 15: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
-	20, // 16: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
-	21, // 17: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
-	4,  // 18: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
-	11, // 19: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
-	14, // 20: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
-	16, // 21: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
-	18, // 22: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
-	5,  // 23: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
-	7,  // 24: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
-	12, // 25: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
-	15, // 26: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
-	17, // 27: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
-	19, // 28: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
-	6,  // 29: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
-	24, // [24:30] is the sub-list for method output_type
-	18, // [18:24] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	25, // 9: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
+	11, // 10: sluice.v1.Machine.usage:type_name -> sluice.v1.MachineSample
+	10, // 11: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
+	2,  // 12: sluice.v1.Task.state:type_name -> sluice.v1.Task.State
+	3,  // 13: sluice.v1.Task.request:type_name -> sluice.v1.Resources
+	26, // 14: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
+	12, // 15: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
+	15, // 16: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
+	15, // 17: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
+	22, // 18: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
+	23, // 19: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
+	4,  // 20: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
+	13, // 21: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
+	16, // 22: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
+	18, // 23: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
+	20, // 24: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
+	5,  // 25: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
+	7,  // 26: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
+	14, // 27: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
+	17, // 28: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
+	19, // 29: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
+	21, // 30: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
+	6,  // 31: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
+	26, // [26:32] is the sub-list for method output_type
+	20, // [20:26] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_inspector_proto_init() }
@@ -2250,7 +2440,7 @@ func file_sluice_v1_inspector_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_inspector_proto_rawDesc), len(file_sluice_v1_inspector_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   22,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,51 @@
+// What machines and tasks were measured to use, as opposed to what was asked
+// for.
+//
+// Samples are kept as they come and are not stored: after a restart there are
+// none until clients report again.  They have the time at which they arrived,
+// since clients state theirs in various units.
+//
+// Threads: values; the ones in the state are confined to the core thread.
+
+#ifndef SLUICE_STATE_USAGE_H_
+#define SLUICE_STATE_USAGE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+namespace sluice {
+
+// Of a machine.  Amounts of memory come in three units over the contract, so
+// what counts is the part of the whole.
+struct MachineUsage {
+  int64_t at_ms = 0;       // Since the epoch.
+  int64_t cpu_ppm = 0;     // Parts per million of its capacity.
+  int64_t memory_ppm = 0;  // The same.
+  int64_t net_rx_kb = 0;   // A second.
+  int64_t net_tx_kb = 0;   // A second.
+};
+
+// Of a task.
+struct TaskUsage {
+  int64_t at_ms = 0;   // Since the epoch; 0: it was never measured.
+  int64_t cpu = 0;     // Millicores.
+  int64_t memory = 0;  // Millibytes, as in Resources.
+};
+
+// The newest samples of a machine, oldest first.
+class UsageHistory {
+ public:
+  void Add(const MachineUsage& sample, size_t samples_max) {
+    samples_.push_back(sample);
+    while (samples_.size() > samples_max) samples_.pop_front();
+  }
+  const std::deque<MachineUsage>& samples() const { return samples_; }
+
+ private:
+  std::deque<MachineUsage> samples_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_USAGE_H_

@@ -1,0 +1,91 @@
+#include "rpc/convert_usage.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "rpc/checks.h"
+#include "rpc/convert.h"
+#include "sluice/state/resources.h"
+
+namespace sluice {
+namespace {
+
+constexpr int64_t kMillibytesPerKb = int64_t{1024} * 1000;
+constexpr double kFractionMax = 10;
+constexpr double kPpm = 1e6;
+
+absl::StatusOr<int64_t> Amount(std::string_view field, int64_t amount,
+                               int64_t unit) {
+  if (amount < 0) return Invalid(StrCat(field, ": ", amount, " < 0"));
+  if (amount > kAmountMax / unit) {
+    return Invalid(StrCat(field, ": more than ", kAmountMax / unit));
+  }
+  return amount * unit;
+}
+
+absl::StatusOr<int64_t> PartsPerMillion(std::string_view field,
+                                        double fraction) {
+  // Also false of what is no number.
+  if (!(fraction >= 0 && fraction <= kFractionMax)) {
+    return Invalid(StrCat(field, ": ", fraction, " is no fraction from 0 to ",
+                          kFractionMax));
+  }
+  return std::llround(fraction * kPpm);
+}
+
+// Over all processors, each counted by its capacity; all alike where that is
+// not stated of one.
+double CpuFraction(const firmament::ResourceStats& stats) {
+  const bool is_weighted = std::ranges::all_of(
+      stats.cpus_stats(),
+      [](const auto& cpu) { return cpu.cpu_capacity() > 0; });
+  double used = 0;
+  double capacity = 0;
+  for (const firmament::CpuStats& cpu : stats.cpus_stats()) {
+    const double weight =
+        is_weighted ? static_cast<double>(cpu.cpu_capacity()) : 1;
+    used += weight * cpu.cpu_utilization();
+    capacity += weight;
+  }
+  return capacity > 0 ? used / capacity : 0;
+}
+
+}  // namespace
+
+absl::StatusOr<TaskUsage> ToTaskUsage(const firmament::TaskStats& stats) {
+  // The working set is what counts against a limit; where it is not measured,
+  // all that is used.
+  const int64_t memory_kb = stats.mem_working_set() != 0
+                                ? stats.mem_working_set()
+                                : stats.mem_usage();
+  TaskUsage usage;
+  ASSIGN_OR_RETURN(usage.cpu, Amount("cpu_usage", stats.cpu_usage(), 1));
+  ASSIGN_OR_RETURN(usage.memory,
+                   Amount("mem_usage", memory_kb, kMillibytesPerKb));
+  return usage;
+}
+
+absl::StatusOr<ReportTaskUsage> ToReportTaskUsage(
+    const firmament::TaskStats& stats) {
+  ASSIGN_OR_RETURN(const TaskUsage usage, ToTaskUsage(stats));
+  return ReportTaskUsage{{stats.task_id()}, usage};
+}
+
+absl::StatusOr<ReportMachineUsage> ToReportMachineUsage(
+    const firmament::ResourceStats& stats) {
+  ReportMachineUsage report = {.machine_uuid = KeptId(stats.resource_id())};
+  MachineUsage& usage = report.usage;
+  ASSIGN_OR_RETURN(usage.cpu_ppm,
+                   PartsPerMillion("cpu_utilization", CpuFraction(stats)));
+  ASSIGN_OR_RETURN(usage.memory_ppm,
+                   PartsPerMillion("mem_utilization", stats.mem_utilization()));
+  ASSIGN_OR_RETURN(usage.net_rx_kb, Amount("net_rx_bw", stats.net_rx_bw(), 1));
+  ASSIGN_OR_RETURN(usage.net_tx_kb, Amount("net_tx_bw", stats.net_tx_bw(), 1));
+  return report;
+}
+
+}  // namespace sluice

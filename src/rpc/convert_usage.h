@@ -1,0 +1,29 @@
+// From samples of the contract, which come in units of their own, to usage.
+//
+// Of a machine the fractions are read and no amounts: those come in a third
+// unit of memory, and clients have mixed up all three.  KB are 1,024 bytes.
+//
+// Threads: pure functions.
+
+#ifndef SLUICE_RPC_CONVERT_USAGE_H_
+#define SLUICE_RPC_CONVERT_USAGE_H_
+
+#include "absl/status/statusor.h"
+#include "firmament/resource_stats.pb.h"
+#include "firmament/task_stats.pb.h"
+#include "sluice/state/usage.h"
+#include "state/command.h"
+
+namespace sluice {
+
+// Errors: kInvalidArgument for an amount that is negative or too large, and for
+// a fraction that is no number or beyond 10, which is most likely a percentage.
+absl::StatusOr<TaskUsage> ToTaskUsage(const firmament::TaskStats& stats);
+absl::StatusOr<ReportTaskUsage> ToReportTaskUsage(
+    const firmament::TaskStats& stats);
+absl::StatusOr<ReportMachineUsage> ToReportMachineUsage(
+    const firmament::ResourceStats& stats);
+
+}  // namespace sluice
+
+#endif  // SLUICE_RPC_CONVERT_USAGE_H_
