@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -37,9 +38,11 @@ inline int64_t DrawImproveBudget(Rng* rng) {
 
 class TestScheduler {
  public:
-  explicit TestScheduler(RoundOptions options = {})
-      : policies_(*PolicySet::FromNames(
-            "cpu_memory,node_affinity,pod_affinity,taint,topology_spread")),
+  explicit TestScheduler(
+      RoundOptions options = {},
+      std::string_view policies =
+          "cpu_memory,node_affinity,pod_affinity,taint,topology_spread")
+      : policies_(*PolicySet::FromNames(policies)),
         solver_(MakeSolver("automatic")),
         round_solver_(*solver_),
         scheduler_(policies_, constraints_, options) {}
