@@ -309,8 +309,8 @@ void CountTask(const Task& task, v1::Job* job) {
   }
 }
 
-// A uid in decimal, or else a name or the id that its feed gave it: that of the
-// lowest uid, if of several.
+// A uid in decimal, or else the id that its feed gave it, or else a name: that
+// of the lowest uid, if of several.
 const Task* FindTask(const ClusterState& state,
                      const std::string& uid_or_name) {
   const auto is_known = [](const Task* task) {
@@ -320,11 +320,15 @@ const Task* FindTask(const ClusterState& state,
     const Task* task = state.FindTask(TaskId{*uid});
     if (is_known(task)) return task;
   }
+  // Bridges ask by these, and often.
+  for (const auto& [id, feed] : state.feeds()) {
+    const auto it = feed.tasks.find(uid_or_name);
+    if (it == feed.tasks.end()) continue;
+    const Task* task = state.FindTask(it->second);
+    if (is_known(task)) return task;
+  }
   for (const auto& [id, task] : state.tasks()) {
-    if (!is_known(task.get())) continue;
-    if (task->name == uid_or_name || task->feed_task_id == uid_or_name) {
-      return task.get();
-    }
+    if (is_known(task.get()) && task->name == uid_or_name) return task.get();
   }
   return nullptr;
 }

@@ -38,7 +38,8 @@ absl::Status InspectTasks(const CoreView& view,
                           v1::ListTasksResponse* response);
 
 // Both walk over all tasks, as there is no index by job or by name: a
-// millisecond of the core thread per hundred thousand tasks.
+// millisecond of the core thread per hundred thousand tasks.  A task that is
+// asked for by uid, or by the id of its feed, is found at once.
 // Errors: kNotFound.
 absl::Status InspectJob(const CoreView& view, const v1::GetJobRequest& request,
                         v1::Job* response);

@@ -69,6 +69,25 @@ TEST_F(InspectTest, ShowsTheDaemonAndTheClusterInOneScreen) {
   EXPECT_EQ(status.store(), "memory");
 }
 
+TEST_F(InspectTest, FindsATaskByTheIdOfItsFeedBeforeOneOfThatName) {
+  ClusterState& state = scheduler_.scheduler().mutable_state();
+  scheduler_.Apply(Submitted(1, {.name = "a"}));
+  const FeedId feed = state.OpenFeed("shop");
+  state.Apply(feed, SnapshotBegan(), 0);
+  state.Apply(feed,
+              TaskStated{.id = "a",
+                         .job_uuid = "job",
+                         .job_name = "job",
+                         .gang = {},
+                         .spec = TaskSpecOf(0, {.name = "shop/web"}),
+                         .machine_uuid = ""},
+              0);
+  state.Apply(feed, SnapshotEnded(), 0);
+  EXPECT_EQ(Explain("a").task().feed_task_id(), "a");
+  EXPECT_EQ(Explain("shop/web").task().feed_task_id(), "a");
+  EXPECT_EQ(Explain("1").task().name(), "a");
+}
+
 TEST_F(InspectTest, TellsWhatWasMeasured) {
   ClusterBuilder()
       .Machine("m", {.cpu = 1000})
