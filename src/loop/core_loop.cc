@@ -290,7 +290,7 @@ void CoreLoop::Handle(FeedItem item) {
     feeds_.Greet(item.session, now_us);
     return;
   }
-  feeds_.Take(item.session, *std::move(item.batch), now_ms_, now_us);
+  feeds_.Take(item.session, *item.batch, now_ms_, now_us);
   must_sync_ = true;
 }
 

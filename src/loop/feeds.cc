@@ -103,7 +103,7 @@ void Feeds::Greet(FeedSession* session, int64_t now_us) {
   nameless_.emplace(session, now_us);
 }
 
-void Feeds::Take(FeedSession* session, FeedBatch batch, int64_t now_ms,
+void Feeds::Take(FeedSession* session, const FeedBatch& batch, int64_t now_ms,
                  int64_t now_us) {
   now_us_ = now_us;
   if (!batch.events.empty()) NoteChange();

@@ -58,7 +58,7 @@ class Feeds {
   // A call has begun, of whose feed the first batch will say the name.
   void Greet(FeedSession* session, int64_t now_us);
   // Applies what a client sent, and opens its feed with the first batch.
-  void Take(FeedSession* session, FeedBatch batch, int64_t now_ms,
+  void Take(FeedSession* session, const FeedBatch& batch, int64_t now_ms,
             int64_t now_us);
   // The session has ended, whoever ended it.
   void Close(FeedSession* session, int64_t now_us);

@@ -64,6 +64,7 @@ void Abort(int socket) {
 }  // namespace
 
 struct HttpServer::Callbacks {
+  // NOLINTNEXTLINE(readability-function-size): libmicrohttpd says what it gets.
   static MHD_Result Answer(void* closure, MHD_Connection* connection,
                            const char* url, const char* method,
                            const char* /*version*/, const char* /*upload*/,

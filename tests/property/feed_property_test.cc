@@ -299,7 +299,7 @@ class FeedLife {
     absl::StatusOr<FeedBatch> batch = protocol_->Take(requests_.front());
     requests_.pop_front();
     ASSERT_THAT(batch, IsOk());
-    daemon_->feeds.Take(line_.get(), *std::move(batch), 0, 0);
+    daemon_->feeds.Take(line_.get(), *batch, 0, 0);
     if (!is_calm_ && rng_.Chance(1, 50))
       return Kill();  // Before anything is on disk.
     Publish();

@@ -62,7 +62,7 @@ class FeedsTest : public testing::Test {
     for (const FeedEvent& event : events) {
       batch.events.push_back({++batch.up_to, event});
     }
-    feeds_.Take(session, std::move(batch), 0, now_us_);
+    feeds_.Take(session, batch, 0, now_us_);
   }
   // A machine, and tasks that wait.
   void StateAll(Session* session, const std::vector<std::string>& tasks) {
@@ -215,7 +215,7 @@ TEST_F(FeedsTest, TakeSamplesOfWhatIsKnownWithoutARound) {
   batch.machine_usage = {{"m", {.cpu_ppm = 5}}, {"z", {}}};
   batch.task_usage = {{"a", {.cpu = 6}}, {"y", {}}, {"z", {}}};
   batch.malformed_samples = 4;
-  feeds_.Take(&session_, std::move(batch), 0, now_us_);
+  feeds_.Take(&session_, batch, 0, now_us_);
   EXPECT_EQ(metrics_.usage_samples.With("machine").Value(), 1);
   EXPECT_EQ(metrics_.usage_samples.With("task").Value(), 1);
   EXPECT_EQ(metrics_.usage_samples.With("unknown").Value(), 3);
