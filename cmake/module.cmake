@@ -11,4 +11,5 @@ function(sluice_module name)
     ${target}
     PUBLIC ${arg_DEPS}
     PRIVATE sluice_warnings)
+  sluice_precompile(${target} code ${arg_DEPS})
 endfunction()

@@ -11,12 +11,14 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "util/paths.h"
+
 extern char** environ;
 
 namespace sluice {
 
 DaemonProcess::DaemonProcess(const std::vector<std::string>& flags) {
-  std::vector<std::string> arguments = {SLUICE_BIN_DIR "/sluiced"};
+  std::vector<std::string> arguments = {ProgramPath("sluiced")};
   arguments.insert(arguments.end(), flags.begin(), flags.end());
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());

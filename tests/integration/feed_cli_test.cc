@@ -11,6 +11,7 @@
 #include "integration/daemon_process.h"
 #include "integration/shell_command.h"
 #include "unit/persist/temporary_directory.h"
+#include "util/paths.h"
 
 namespace sluice {
 namespace {
@@ -26,7 +27,7 @@ class FeedCli : public testing::Test {
 
   // Both streams of what the command prints, and how it ended.
   std::string Sluicectl(const std::string& arguments) const {
-    return OutputOf(StrCat(SLUICE_BIN_DIR "/sluicectl --server=127.0.0.1:",
+    return OutputOf(StrCat(ProgramPath("sluicectl"), " --server=127.0.0.1:",
                            port_, " ", arguments, " 2>&1"));
   }
   std::string FileWith(const std::string& text) const {

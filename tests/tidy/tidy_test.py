@@ -16,7 +16,8 @@ LINES_MAX = {".h": 250, ".cc": 800}
 
 # Floors where the order of iteration decides what is scheduled.
 ORDERED_MODULES = (
-    "state", "flow", "constraints", "solver", "cost", "network", "core")
+    "state", "flow", "constraints", "packing", "solver", "cost", "network",
+    "core")
 
 
 def files(root, tops, suffixes=None):

@@ -9,7 +9,7 @@
 
 #include "cli/contract.h"
 #include "firmament/firmament_scheduler.pb.h"
-#include "unit/cli/run_cli.h"
+#include "util/paths.h"
 #include "util/status_matchers.h"
 
 namespace sluice {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "unit/cli/run_cli.h"
+#include "util/paths.h"
 
 namespace sluice {
 namespace {
@@ -35,7 +35,7 @@ class Daemon {
     posix_spawn_file_actions_adddup2(&actions, log[1], STDERR_FILENO);
     posix_spawn_file_actions_addclose(&actions, log[0]);
     posix_spawn_file_actions_addclose(&actions, log[1]);
-    std::vector<std::string> arguments = {StrCat(SLUICE_BIN_DIR, "/sluiced"),
+    std::vector<std::string> arguments = {ProgramPath("sluiced"),
                                           "--listen_address=127.0.0.1:0",
                                           "--http_address="};
     std::vector<char*> argv;
@@ -98,7 +98,7 @@ struct Result {
 
 Result Sluicectl(const std::string& arguments) {
   const std::string command =
-      StrCat(SLUICE_BIN_DIR, "/sluicectl ", arguments, " 2>&1");
+      StrCat(ProgramPath("sluicectl"), " ", arguments, " 2>&1");
   FILE* const output = popen(command.c_str(), "r");
   EXPECT_NE(output, nullptr);
   Result result;

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "unit/cli/run_cli.h"
+#include "util/paths.h"
 #include "util/status_matchers.h"
 
 namespace sluice {

@@ -8,6 +8,7 @@
 #include "cli/application.h"
 #include "unit/cli/fake_server.h"
 #include "unit/cli/run_cli.h"
+#include "util/paths.h"
 
 namespace sluice {
 namespace {

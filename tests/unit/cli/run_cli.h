@@ -31,11 +31,6 @@ inline CliResult RunCli(const std::vector<std::string>& arguments,
   return {.exit_code = exit_code, .out = out.str(), .err = err.str()};
 }
 
-// The path of a file of tests/testdata or deploy/examples, from the top.
-inline std::string SourcePath(const std::string& path) {
-  return std::string(SLUICE_SOURCE_DIR) + "/" + path;
-}
-
 }  // namespace sluice
 
 #endif  // SLUICE_TESTS_UNIT_CLI_RUN_CLI_H_

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "util/paths.h"
 
 namespace sluice {
 namespace {
@@ -84,7 +85,7 @@ TEST(MetricsTable, KeepsToTheNamingRules) {
 // With SLUICE_REWRITE set the page is written instead, to be reviewed like
 // code.
 TEST(MetricsTable, IsWhatTheReferencePageSays) {
-  const std::string path = SLUICE_SOURCE_DIR "/docs/metrics.md";
+  const std::string path = SourcePath("docs/metrics.md");
   if (std::getenv("SLUICE_REWRITE") != nullptr) {
     std::ofstream(path) << ReferencePage();
   }

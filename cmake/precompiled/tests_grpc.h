@@ -1,0 +1,4 @@
+// For tests that speak gRPC.
+
+#include "code_grpc.h"
+#include "tests.h"
