@@ -4,13 +4,20 @@
 Every case is a small source tree in a temporary folder.
 """
 
+import contextlib
+import io
+import json
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import layers_test
 import tidy_test
+
+sys.path.append(str(tidy_test.HERE.parents[1] / "bridge" / "hack"))
+import check_skips
 
 
 class ChecksTest(unittest.TestCase):
@@ -180,6 +187,28 @@ class ChecksTest(unittest.TestCase):
                     "README.md:1: docs/b.md does not exist",
                     "README.md:2: docs/a.md#no has no such heading",
                     "README.md:2: src/core/x.cc does not exist")
+
+    def test_skips_of_the_bridge_are_listed(self):
+        def event(action, test=None, output=""):
+            package = "example.org/bridge/internal/feed"
+            return json.dumps({"Action": action, "Package": package,
+                               "Test": test, "Output": output}) + "\n"
+        lines = [event("output", "TestA", "quiet\n"), event("pass", "TestA"),
+                 event("output", "TestB", "b is off\n"), event("skip", "TestB"),
+                 event("skip", "TestC/sub"), event("skip", "TestC"),
+                 event("output", "TestD", "d fails\n"), event("fail", "TestD"),
+                 event("output", "TestE", "e panics\n"),
+                 "not of a test\n", event("output", None, "PASS\n"),
+                 event("fail")]
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            errors, count = check_skips.check(
+                lines, {("internal/feed", "TestC")})
+        self.assertEqual(errors, ["internal/feed TestB was skipped, and "
+                                  "bridge/skips.txt does not list it"])
+        self.assertEqual(count, 5)
+        self.assertEqual(printed.getvalue(), "b is off\nd fails\n"
+                         "not of a test\ne panics\n")
 
 
 if __name__ == "__main__":
