@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -67,7 +68,7 @@ class RealCluster {
   }
 
   // Whoever finds something wrong says it here.
-  void Fail(std::string what) { errors_.push_back(std::move(what)); }
+  void Fail(std::string_view what) { errors_.emplace_back(what); }
   const std::vector<std::string>& errors() const { return errors_; }
 
  private:
