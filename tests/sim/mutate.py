@@ -2,7 +2,7 @@
 """Makes faults by hand, one after another, and says after how many simulated
 lives each is found.
 
-usage: tests/sim/mutate.py [--seeds=N] [--only=TEXT]
+usage: tests/sim/mutate.py [--seeds=N] [--only=REGEX]
 
 Works on a copy of what is committed, under build/mutants.  Fails if a fault is
 not found.
@@ -11,6 +11,7 @@ not found.
 import argparse
 import dataclasses
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -98,7 +99,7 @@ def main():
         sys.exit("it goes wrong without any fault of ours")
     missed = 0
     for mutation in mutations:
-        if arguments.only not in mutation.name:
+        if not re.search(arguments.only, mutation.name):
             continue
         path = COPY / mutation.file
         sound = path.read_text()
