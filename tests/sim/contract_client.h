@@ -73,7 +73,7 @@ class ContractClient {
 
   // The daemon has died, but some of what it sent before arrives.
   void NoteDeath();
-  // A message is on its way here.  Returns its number, 0 if nobody waits for it.
+  // A message is on its way here.  Returns its number; 0: nobody waits for it.
   uint64_t NoteSent(uint64_t connection, std::function<void()> take);
   // Takes it if it is still on its way.
   bool Arrive(uint64_t message);

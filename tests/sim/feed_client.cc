@@ -33,8 +33,7 @@ class FeedClient::Session final : public FeedSession {
     received_us = std::max(received_us + 1,
                            client_.timeline_.MonotonicUs() + client_.Delay());
     client_.timeline_.After(
-        received_us - client_.timeline_.MonotonicUs(),
-        [this] {
+        received_us - client_.timeline_.MonotonicUs(), [this] {
           is_writing_ = false;
           client_.daemon_.Deliver([](CoreLoop& loop) { loop.WakeUp(); });
           if (is_open()) client_.ReadArriving();

@@ -33,6 +33,8 @@ class FeedClient {
 
   void Act();
   void Break();
+  // The daemon begins with nothing, whatever was durable.
+  void NoteStoreLoss() { durable_ = 0; }
   bool is_waiting_for_answers() const { return durable_ < sequence_; }
   void CheckEnd(const std::vector<std::string>& machines);
   std::vector<std::string> MachineUuids() const;
