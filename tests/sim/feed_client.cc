@@ -15,6 +15,7 @@ constexpr size_t kMachinesMax = 5;
 constexpr size_t kTasksMax = 24;
 constexpr int64_t kReconnectUs = 20000;
 constexpr int64_t kCollectUs = 200000;
+constexpr uint64_t kReadsToAForgetting = 50;
 
 }  // namespace
 
@@ -243,6 +244,8 @@ void FeedClient::ReadArriving() {
       cluster_.Fail(problem.message);
     }
   }
+  const bool forgets = faults_.breaks_ms > 0 && !news.deltas.empty() &&
+                       rng_.Chance(1, kReadsToAForgetting);
   uint64_t former = 0;
   for (const FeedNews::Entry& delta : news.deltas) {
     if (delta.sequence <= former) cluster_.Fail("a delta is out of order");
@@ -250,13 +253,18 @@ void FeedClient::ReadArriving() {
     if (delta.sequence <= seen_) continue;  // It comes again.
     seen_ = delta.sequence;
     if (delta.type == DeltaType::kPlace) {
-      Place(delta.task, delta.machine);
+      if (!forgets) Place(delta.task, delta.machine);
     } else {
       cluster_.Fail(delta.task + " is to stop");
     }
   }
   if (!news.deltas.empty()) next_.deltas_received = seen_;
   Send();
+  if (!forgets) return;
+  // It dies before it does what it confirmed, and begins anew.
+  timeline_.After(2 * faults_.message_us, [this, connection = connection_] {
+    if (connection == connection_) Break();
+  });
 }
 
 void FeedClient::Place(const std::string& id, const std::string& uuid) {
