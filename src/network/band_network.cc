@@ -93,6 +93,26 @@ std::vector<CostSegment> RisingSegments(FlowCost cost, FlowCost step,
   return segments;
 }
 
+// Where all machines differ, pairs of a class and a group are what a round
+// spends its time on: what is read of a class for each stands close together.
+struct Asker {
+  Resources request;
+  Resources room;  // The request, and what is reserved with it.
+  const ClassPeers* peers;
+  bool asks_for_more;  // Than that there is room.
+};
+
+std::vector<Asker> AskersFor(std::span<const BandClass> classes,
+                             const ConstraintSet& constraints) {
+  std::vector<Asker> askers;
+  for (const BandClass& one : classes) {
+    askers.push_back(
+        {one.key.request, one.Room(), one.peers,
+         one.peers != nullptr || constraints.AsksForMoreThanFit(one.key)});
+  }
+  return askers;
+}
+
 // What the k-th task to land on the machine costs, for each of its slots.
 std::vector<FlowCost> LoadCosts(const Machine& machine,
                                 const Resources& mean_request, FlowUnits slots,
@@ -140,15 +160,15 @@ BandNetwork::BandNetwork(std::span<const MachineGroup> groups,
     is_in_gang_.push_back(classes[i].gang_minimum > 0);
   }
   FindLimits(classes);
+  const Input input = {groups, policies, constraints, classes};
   const std::vector<std::vector<Interest>> interests =
       FindInterests(classes, eligibility);
   const std::vector<std::vector<bool>> has_room_for_all =
-      FindRoomForAll(groups, constraints, interests, classes);
+      FindRoomForAll(input, interests);
   AddGangs(groups, classes, has_room_for_all);
   std::vector<std::vector<FlowCost>> slot_costs(groups.size());
   const std::vector<std::vector<Candidate>> candidates =
-      FindCandidates(groups, policies, constraints, interests, has_room_for_all,
-                     classes, &slot_costs);
+      FindCandidates(input, interests, has_room_for_all, &slot_costs);
   AddPlacementArcs(groups, policies, classes, candidates, slot_costs);
   AddWaitingArcs(classes, now_ms);
 }
@@ -294,33 +314,18 @@ FlowUnits BandNetwork::FirstOn(size_t class_index, const Machine& machine,
   return room;
 }
 
-std::vector<std::vector<bool>> BandNetwork::FindRoomForAll(
-    std::span<const MachineGroup> groups, const ConstraintSet& constraints,
-    const std::vector<std::vector<Interest>>& interests,
-    std::span<const BandClass> classes) const {
-  std::vector<std::vector<bool>> has_room(classes.size());
-  if (std::ranges::none_of(classes, [](const BandClass& band_class) {
-        return band_class.peers != nullptr && band_class.peers->NeedsLeader();
-      })) {
-    return has_room;
-  }
-  // What a class finds in a domain, or, where machines are domains, on each
-  // machine of a group.
-  struct Place {
-    Cost preference = std::numeric_limits<Cost>::max();  // The least.
-    int64_t room = 0;                                    // In tasks.
-    int64_t domains = 1;
-    std::vector<size_t> groups;
-  };
-  using PlaceId = std::pair<const Topology*, int64_t>;
-  std::vector<std::map<PlaceId, Place>> places(classes.size());
+std::vector<BandNetwork::Places> BandNetwork::FindPlaces(
+    const Input& input, const std::vector<std::vector<Interest>>& interests) {
+  const std::span<const MachineGroup> groups = input.groups;
+  std::vector<Places> places(input.classes.size());
   for (size_t g = 0; g < groups.size(); ++g) {
     const Machine& machine = groups[g].representative();
     for (const auto& [i, preference] :
          interests[static_cast<size_t>(groups[g].kind)]) {
-      const BandClass& band_class = classes[i];
+      const BandClass& band_class = input.classes[i];
       if (band_class.peers == nullptr || !band_class.peers->NeedsLeader() ||
-          !constraints.AllowsLoad(band_class.key, machine, groups[g].free) ||
+          !input.constraints.AllowsLoad(band_class.key, machine,
+                                        groups[g].free) ||
           !band_class.peers->Allows(machine)) {
         continue;
       }
@@ -337,8 +342,22 @@ std::vector<std::vector<bool>> BandNetwork::FindRoomForAll(
       if (IsOpen(band_class, g)) place.groups.push_back(g);
     }
   }
+  return places;
+}
+
+std::vector<std::vector<bool>> BandNetwork::FindRoomForAll(
+    const Input& input,
+    const std::vector<std::vector<Interest>>& interests) const {
+  const std::span<const BandClass> classes = input.classes;
+  std::vector<std::vector<bool>> has_room(classes.size());
+  if (std::ranges::none_of(classes, [](const BandClass& band_class) {
+        return band_class.peers != nullptr && band_class.peers->NeedsLeader();
+      })) {
+    return has_room;
+  }
+  const std::vector<Places> places = FindPlaces(input, interests);
   // How full the followers of the leaders before make each place, in parts.
-  std::map<PlaceId, int64_t> taken;
+  std::map<Places::key_type, int64_t> taken;
   constexpr int64_t kFull = 1 << 20;
   for (size_t i = 0; i < classes.size(); ++i) {
     if (std::ranges::all_of(places[i], [](const auto& entry) {
@@ -346,7 +365,7 @@ std::vector<std::vector<bool>> BandNetwork::FindRoomForAll(
         })) {
       continue;
     }
-    has_room[i].resize(groups.size(), false);
+    has_room[i].resize(input.groups.size(), false);
     const auto allow = [&](const Place& place) {
       for (const size_t g : place.groups) has_room[i][g] = true;
     };
@@ -359,7 +378,7 @@ std::vector<std::vector<bool>> BandNetwork::FindRoomForAll(
       continue;
     }
     std::optional<std::tuple<bool, Cost, int64_t>> best;
-    PlaceId best_id;
+    Places::key_type best_id;
     int64_t best_part = 0;
     for (const auto& [id, place] : places[i]) {
       if (place.groups.empty()) continue;
@@ -403,26 +422,11 @@ bool BandNetwork::IsOpenBesideFit(size_t class_index,
 }
 
 std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
-    std::span<const MachineGroup> groups, const PolicySet& policies,
-    const ConstraintSet& constraints,
-    const std::vector<std::vector<Interest>>& interests,
+    const Input& input, const std::vector<std::vector<Interest>>& interests,
     const std::vector<std::vector<bool>>& has_room_for_all,
-    std::span<const BandClass> classes,
     std::vector<std::vector<FlowCost>>* slot_costs) {
-  // Where all machines differ, pairs of a class and a group are what a round
-  // spends its time on: what is read of a class for each stands close together.
-  struct Asker {
-    Resources request;
-    Resources room;  // The request, and what is reserved with it.
-    const ClassPeers* peers;
-    bool asks_for_more;  // Than that there is room.
-  };
-  std::vector<Asker> askers;
-  for (const BandClass& one : classes) {
-    askers.push_back(
-        {one.key.request, one.Room(), one.peers,
-         one.peers != nullptr || constraints.AsksForMoreThanFit(one.key)});
-  }
+  const auto& [groups, policies, constraints, classes] = input;
+  const std::vector<Asker> askers = AskersFor(classes, constraints);
   std::vector<Candidates> candidates(outlets_.size(), Candidates(supply_));
   std::vector<Interest> fitting;
   Resources load;

@@ -164,6 +164,23 @@ class BandNetwork {
     std::map<DomainIndex, size_t> outlets;  // Of those that are drawn.
   };
 
+  // What the network is drawn of.
+  struct Input {
+    std::span<const MachineGroup> groups;
+    const PolicySet& policies;
+    const ConstraintSet& constraints;
+    std::span<const BandClass> classes;
+  };
+  // What a class that needs a leader finds in a domain, or, where machines are
+  // domains, on each machine of a group.
+  struct Place {
+    Cost preference = std::numeric_limits<Cost>::max();  // The least.
+    int64_t room = 0;                                    // In tasks.
+    int64_t domains = 1;
+    std::vector<size_t> groups;
+  };
+  using Places = std::map<std::pair<const Topology*, int64_t>, Place>;
+
   // By kind.
   static std::vector<std::vector<Interest>> FindInterests(
       std::span<const BandClass> classes, Eligibility* eligibility);
@@ -191,11 +208,13 @@ class BandNetwork {
   // How many of them may go there whatever the others do.
   FlowUnits FirstOn(size_t class_index, const Machine& machine,
                     FlowUnits room) const;
+  // For each class the places that it may choose from, if it needs a leader.
+  static std::vector<Places> FindPlaces(
+      const Input& input, const std::vector<std::vector<Interest>>& interests);
   // For each class that needs a leader the groups that it may go to.
   std::vector<std::vector<bool>> FindRoomForAll(
-      std::span<const MachineGroup> groups, const ConstraintSet& constraints,
-      const std::vector<std::vector<Interest>>& interests,
-      std::span<const BandClass> classes) const;
+      const Input& input,
+      const std::vector<std::vector<Interest>>& interests) const;
   // Whether constraints on load and peers allow the class the group.
   bool IsOpenBesideFit(size_t class_index, const BandClass& band_class,
                        const MachineGroup& group,
@@ -203,11 +222,8 @@ class BandNetwork {
   // By outlet its cheapest groups.  Sets what the slots of each group cost:
   // nothing where no class may use it.
   std::vector<std::vector<Candidate>> FindCandidates(
-      std::span<const MachineGroup> groups, const PolicySet& policies,
-      const ConstraintSet& constraints,
-      const std::vector<std::vector<Interest>>& interests,
+      const Input& input, const std::vector<std::vector<Interest>>& interests,
       const std::vector<std::vector<bool>>& has_room_for_all,
-      std::span<const BandClass> classes,
       std::vector<std::vector<FlowCost>>* slot_costs);
   void AddPlacementArcs(std::span<const MachineGroup> groups,
                         const PolicySet& policies,

@@ -25,8 +25,8 @@ inline std::string Quoted(std::string_view text) {
   return StrCat("'", Printable(text, kShownBytes), "'");
 }
 
-inline absl::Status Invalid(std::string text) {
-  return absl::InvalidArgumentError(std::move(text));
+inline absl::Status Invalid(const std::string& text) {
+  return absl::InvalidArgumentError(text);
 }
 
 inline absl::Status CheckSize(std::string_view what, std::string_view text,

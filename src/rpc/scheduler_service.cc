@@ -141,7 +141,7 @@ void SchedulerService::AnswerMalformed(Call call, const Codes& codes,
 }
 
 template <class Response, class Codes>
-void SchedulerService::Submit(Call call, const Codes& codes, Command command,
+void SchedulerService::Submit(Call call, const Codes& codes, Command&& command,
                               const Faults& faults) {
   const Malformation malformation = MalformationOf(command, faults);
   const bool is_strict = options_.replies == ReplyMode::kStrict;

@@ -101,7 +101,7 @@ class SchedulerService final : public RawSchedulerService {
                  const Codes& codes, Convert convert);
   // The part of Serve() behind the conversion.
   template <class Response, class Codes>
-  void Submit(Call call, const Codes& codes, Command command,
+  void Submit(Call call, const Codes& codes, Command&& command,
               const Faults& faults);
   template <class Response, class Codes>
   void AnswerMalformed(Call call, const Codes& codes, std::string_view offender,

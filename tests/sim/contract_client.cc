@@ -34,19 +34,22 @@ class ContractClient::SimCall final : public ScheduleCall {
     for (const ScheduleReply::Entry& entry : reply.deltas) {
       uuids.push_back(client_.daemon_.state().FindMachine(entry.machine)->uuid);
     }
+    // Its client comes to it later.
+    const uint64_t message = client_.NoteSent(
+        connection_,
+        [this, reply = std::move(reply), uuids = std::move(uuids)] {
+          client_.unread_ = [=, this] { client_.Read(reply, uuids); };
+        });
     client_.timeline_.After(
-        client_.Delay(),
-        [this, done = std::move(done), reply = std::move(reply),
-         uuids = std::move(uuids), process = client_.daemon_.process_number()] {
-          const bool is_delivered = !IsCancelled();
+        client_.Delay(), [this, message, done = std::move(done),
+                          process = client_.daemon_.process_number()] {
+          const bool is_delivered = client_.Arrive(message);
           client_.daemon_.Deliver([&](CoreLoop&) {
             if (client_.daemon_.process_number() == process) {
               done(is_delivered);
             }
           });
           if (!is_delivered) return;
-          // Its client comes to it later.
-          client_.unread_ = [=, this] { client_.Read(reply, uuids); };
           client_.timeline_.After(
               client_.rng_.Between(1, client_.faults_.client_us), [this] {
                 if (IsCancelled()) return;
@@ -71,7 +74,7 @@ ContractClient::ContractClient(const Faults& faults, Timeline* timeline,
       daemon_(*daemon),
       cluster_(*cluster) {
   daemon_.AddListener(
-      {.died = [this] { Break(); },
+      {.died = [this] { NoteDeath(); },
        .recovered =
            [this](const ClusterState& state) { CheckRecovered(state); }});
   cluster_.OnRemoval([this](const std::string& uuid) { LoseMachine(uuid); });
@@ -175,10 +178,32 @@ void ContractClient::StopTask(Task* task) {
 
 void ContractClient::Break() {
   ++connection_;
+  arriving_.clear();
   // It ends with what it has before it begins anew.
   if (unread_) std::exchange(unread_, nullptr)();
   for (const auto& [id, call] : calls_) Transmit(id);
   ScheduleLater();
+}
+
+void ContractClient::NoteDeath() {
+  for (const auto& [message, take] : std::exchange(arriving_, {})) {
+    if (rng_.Chance(1, 2)) take();
+  }
+  Break();
+}
+
+uint64_t ContractClient::NoteSent(uint64_t connection,
+                                  std::function<void()> take) {
+  if (connection != connection_) return 0;
+  arriving_.emplace(next_message_, std::move(take));
+  return next_message_++;
+}
+
+bool ContractClient::Arrive(uint64_t message) {
+  const auto node = arriving_.extract(message);
+  if (node.empty()) return false;
+  node.mapped()();
+  return true;
 }
 
 void ContractClient::Ask(Command command, std::function<void()> end) {
@@ -198,11 +223,9 @@ void ContractClient::Transmit(uint64_t id) {
     }
     daemon_.Deliver([&](CoreLoop& loop) {
       loop.Submit(calls_.at(id).command, [this, id, connection](Ack) {
-        timeline_.After(Delay(), [this, id, connection] {
-          if (connection != connection_) return;
-          auto call = calls_.extract(id);
-          call.mapped().end();
-        });
+        const uint64_t message = NoteSent(
+            connection, [this, id] { calls_.extract(id).mapped().end(); });
+        timeline_.After(Delay(), [this, message] { Arrive(message); });
       });
     });
   });

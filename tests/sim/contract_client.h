@@ -36,7 +36,7 @@ class ContractClient {
 
   // Changes something.
   void Act();
-  // Its connection breaks: nobody knows what of what is under way arrives.
+  // Its connection breaks, and what is under way does not arrive.
   void Break();
 
   bool is_waiting_for_answers() const { return !calls_.empty(); }
@@ -71,6 +71,13 @@ class ContractClient {
   void EndTask(uint64_t uid);
   void StopTask(Task* task);
 
+  // The daemon has died, but some of what it sent before arrives.
+  void NoteDeath();
+  // A message is on its way here.  Returns its number; 0: nobody waits for it.
+  uint64_t NoteSent(uint64_t connection, std::function<void()> take);
+  // Takes it if it is still on its way.
+  bool Arrive(uint64_t message);
+
   // Calls until it is answered.
   void Ask(Command command, std::function<void()> end);
   void Transmit(uint64_t id);
@@ -95,6 +102,8 @@ class ContractClient {
   std::map<uint64_t, Call> calls_;
   uint64_t next_call_ = 1;
   uint64_t connection_ = 1;
+  std::map<uint64_t, std::function<void()>> arriving_;  // How each is taken.
+  uint64_t next_message_ = 1;
   std::vector<std::unique_ptr<SimCall>> schedule_calls_;
   std::function<void()> unread_;  // Reads the reply that it has not come to.
   int64_t placement_count_ = 0;

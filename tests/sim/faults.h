@@ -13,6 +13,7 @@ namespace sluice::sim {
 struct Faults {
   int64_t kills_ms = 0;         // The process dies.
   int64_t power_losses_ms = 0;  // And what was not synced with it.
+  int64_t store_losses_ms = 0;  // And all that was stored.
   int64_t breaks_ms = 0;        // A client's connection.
   int64_t clock_jumps_ms = 0;
   // Of so many writes, or solves, one fails; 0: none.

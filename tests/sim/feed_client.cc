@@ -15,6 +15,7 @@ constexpr size_t kMachinesMax = 5;
 constexpr size_t kTasksMax = 24;
 constexpr int64_t kReconnectUs = 20000;
 constexpr int64_t kCollectUs = 200000;
+constexpr uint64_t kReadsToAForgetting = 50;
 
 }  // namespace
 
@@ -28,15 +29,15 @@ class FeedClient::Session final : public FeedSession {
   void Tell(FeedNews news) override {
     if (!is_open() || news.IsSilent()) return;
     is_writing_ = true;
+    client_.arriving_ = std::move(news);
     int64_t& received_us = client_.received_us_;
     received_us = std::max(received_us + 1,
                            client_.timeline_.MonotonicUs() + client_.Delay());
     client_.timeline_.After(
-        received_us - client_.timeline_.MonotonicUs(),
-        [this, news = std::move(news)] {
+        received_us - client_.timeline_.MonotonicUs(), [this] {
           is_writing_ = false;
           client_.daemon_.Deliver([](CoreLoop& loop) { loop.WakeUp(); });
-          if (is_open()) client_.Read(news);
+          if (is_open()) client_.ReadArriving();
         });
   }
   void End(const absl::Status& status) override {
@@ -60,7 +61,7 @@ FeedClient::FeedClient(const Faults& faults, Timeline* timeline, Rng* rng,
       daemon_(*daemon),
       cluster_(*cluster) {
   daemon_.AddListener(
-      {.died = [this] { Break(); },
+      {.died = [this] { NoteDeath(); },
        .recovered =
            [this](const ClusterState& state) { CheckRecovered(state); }});
   cluster_.OnRemoval([this](const std::string& uuid) { LoseMachine(uuid); });
@@ -146,9 +147,15 @@ void FeedClient::Break() {
   if (!is_connected_) return;
   is_connected_ = false;
   ++connection_;
+  arriving_.reset();
   Session* const session = sessions_.back().get();
   daemon_.Deliver([&](CoreLoop& loop) { loop.EndFeed(session); });
   timeline_.After(rng_.Between(1, kReconnectUs), [this] { Connect(); });
+}
+
+void FeedClient::NoteDeath() {
+  if (arriving_.has_value() && rng_.Chance(1, 2)) ReadArriving();
+  Break();
 }
 
 void FeedClient::Connect() {
@@ -227,7 +234,8 @@ void FeedClient::Send() {
       });
 }
 
-void FeedClient::Read(const FeedNews& news) {
+void FeedClient::ReadArriving() {
+  const FeedNews news = *std::exchange(arriving_, std::nullopt);
   durable_ = std::max(durable_, news.events_durable);
   for (const FeedProblem& problem : news.problems) {
     // Of what it takes back twice.
@@ -236,6 +244,8 @@ void FeedClient::Read(const FeedNews& news) {
       cluster_.Fail(problem.message);
     }
   }
+  const bool forgets = faults_.breaks_ms > 0 && !news.deltas.empty() &&
+                       rng_.Chance(1, kReadsToAForgetting);
   uint64_t former = 0;
   for (const FeedNews::Entry& delta : news.deltas) {
     if (delta.sequence <= former) cluster_.Fail("a delta is out of order");
@@ -243,13 +253,18 @@ void FeedClient::Read(const FeedNews& news) {
     if (delta.sequence <= seen_) continue;  // It comes again.
     seen_ = delta.sequence;
     if (delta.type == DeltaType::kPlace) {
-      Place(delta.task, delta.machine);
+      if (!forgets) Place(delta.task, delta.machine);
     } else {
       cluster_.Fail(delta.task + " is to stop");
     }
   }
   if (!news.deltas.empty()) next_.deltas_received = seen_;
   Send();
+  if (!forgets) return;
+  // It dies before it does what it confirmed, and begins anew.
+  timeline_.After(2 * faults_.message_us, [this, connection = connection_] {
+    if (connection == connection_) Break();
+  });
 }
 
 void FeedClient::Place(const std::string& id, const std::string& uuid) {

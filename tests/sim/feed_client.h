@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ class FeedClient {
 
   void Act();
   void Break();
+  // The daemon begins with nothing, whatever was durable.
+  void NoteStoreLoss() { durable_ = 0; }
   bool is_waiting_for_answers() const { return durable_ < sequence_; }
   void CheckEnd(const std::vector<std::string>& machines);
   std::vector<std::string> MachineUuids() const;
@@ -53,13 +56,15 @@ class FeedClient {
   void AddTask();
   void EndTask(std::string id);  // Not the one that it erases.
 
+  // The daemon has died, but what it sent last may arrive.
+  void NoteDeath();
   void Connect();
   void StateAll();
   void StateMachine(const std::string& uuid);
   void StateTask(const std::string& id);
   void Event(FeedEvent event);
   void Send();
-  void Read(const FeedNews& news);
+  void ReadArriving();
   void Place(const std::string& id, const std::string& uuid);
   void CheckRecovered(const ClusterState& state);
   int64_t Delay() { return rng_.Between(1, faults_.message_us); }
@@ -80,6 +85,7 @@ class FeedClient {
   bool is_connected_ = false;
   int64_t sent_us_ = 0;
   int64_t received_us_ = 0;
+  std::optional<FeedNews> arriving_;  // One at a time.
   FeedBatch next_;
   uint64_t sequence_ = 0;
   uint64_t durable_ = 0;

@@ -116,10 +116,10 @@ void SimDaemon::Start() {
   Wake(0);
 }
 
-void SimDaemon::Kill(bool is_power_lost) {
+void SimDaemon::Kill(Loss loss) {
   if (process_ == nullptr) return;
   process_.reset();
-  store_.Reopen(is_power_lost);
+  store_.Reopen(loss);
   for (const Listener& listener : listeners_) listener.died();
   timeline_.After(rng_.Between(1, kRestartUs), [this] { Start(); });
 }
@@ -154,7 +154,7 @@ void SimDaemon::Wake(int64_t delay_us) {
 
 void SimDaemon::Run() {
   wake_us_ = kNever;
-  if (!process_->loop.RunOnce()) return Kill(/*is_power_lost=*/false);
+  if (!process_->loop.RunOnce()) return Kill(Loss::kProcess);
   const ClusterState& state = process_->scheduler.state();
   const std::string wrong = FindContradiction(state);
   if (!wrong.empty()) cluster_.Fail(wrong);

@@ -49,7 +49,7 @@ class SimDaemon {
   // REQUIRES: is_up().
   const ClusterState& state() const;
 
-  void Kill(bool is_power_lost);
+  void Kill(Loss loss);
   void StopFailing();
 
  private:

@@ -23,14 +23,15 @@ absl::Status SimStore::Write(const WriteBatch& batch, Durability durability) {
   return absl::OkStatus();
 }
 
-void SimStore::Reopen(bool is_power_lost) {
+void SimStore::Reopen(Loss loss) {
   // Batches reach the disk in their order.
   const size_t kept =
-      is_power_lost ? rng_.Below(cache_.size() + 1) : cache_.size();
+      loss == Loss::kProcess ? cache_.size() : rng_.Below(cache_.size() + 1);
   for (size_t i = 0; i < kept; ++i) {
     disk_.Write(cache_[i], Durability::kSynced).IgnoreError();
   }
   cache_.clear();
+  if (loss == Loss::kStore) disk_ = MemoryStore();
   has_failed_ = false;
 }
 

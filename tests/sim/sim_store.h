@@ -17,6 +17,10 @@
 
 namespace sluice::sim {
 
+// What is lost when a daemon dies: what was under way, what was not synced with
+// it, or all that was stored.
+enum class Loss { kProcess, kPower, kStore };
+
 class SimStore final : public Store {
  public:
   // One of so many writes fails; 0: none.  `rng` must outlive it.
@@ -30,8 +34,8 @@ class SimStore final : public Store {
   }
   std::string description() const override { return "simulated"; }
 
-  // The process has died, with power or without.
-  void Reopen(bool is_power_lost);
+  // The process has died.
+  void Reopen(Loss loss);
   void StopFailing() { writes_to_a_failure_ = 0; }
 
  private:

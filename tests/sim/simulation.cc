@@ -44,9 +44,12 @@ class Life {
     Every(shape_.acts_ms, [this] {
       if (feed_ != nullptr) feed_->Act();
     });
-    Every(faults.kills_ms, [this] { daemon_.Kill(/*is_power_lost=*/false); });
-    Every(faults.power_losses_ms,
-          [this] { daemon_.Kill(/*is_power_lost=*/true); });
+    Every(faults.kills_ms, [this] { daemon_.Kill(Loss::kProcess); });
+    Every(faults.power_losses_ms, [this] { daemon_.Kill(Loss::kPower); });
+    Every(faults.store_losses_ms, [this] {
+      daemon_.Kill(Loss::kStore);
+      feed_->NoteStoreLoss();
+    });
     Every(faults.breaks_ms, [this] {
       if (contract_ != nullptr) contract_->Break();
     });
@@ -136,6 +139,10 @@ LifeShape DrawShape(uint64_t seed) {
   faults.message_us = rng.Chance(1, 2) ? 1000 : rng.Between(1, 100000);
   faults.solve_us = rng.Chance(1, 2) ? 1000 : rng.Between(1, 200000);
   faults.client_us = rng.Chance(1, 2) ? 1000 : rng.Between(1, 300000);
+  // A client of the contract would not state everything anew.
+  if (!shape.has_contract_client) {
+    faults.store_losses_ms = sometimes(200, 2000);
+  }
   return shape;
 }
 
@@ -155,12 +162,16 @@ LifeShape Shrink(uint64_t seed, LifeShape shape) {
   const std::vector<Change> changes = {
       [](LifeShape* one) { one->faults.kills_ms = 0; },
       [](LifeShape* one) { one->faults.power_losses_ms = 0; },
+      [](LifeShape* one) { one->faults.store_losses_ms = 0; },
       [](LifeShape* one) { one->faults.breaks_ms = 0; },
       [](LifeShape* one) { one->faults.clock_jumps_ms = 0; },
       [](LifeShape* one) { one->faults.writes_to_a_failure = 0; },
       [](LifeShape* one) { one->faults.solves_to_a_failure = 0; },
       [](LifeShape* one) { one->has_contract_client = false; },
-      [](LifeShape* one) { one->has_feed_client = false; },
+      [](LifeShape* one) {
+        one->has_feed_client = false;
+        one->faults.store_losses_ms = 0;
+      },
       [](LifeShape* one) { one->faults.message_us = 1; },
       [](LifeShape* one) { one->faults.solve_us = 1; },
       [](LifeShape* one) { one->faults.client_us = 1; },
@@ -188,6 +199,7 @@ std::string ToText(const LifeShape& shape) {
                 " contract=", shape.has_contract_client,
                 " feed=", shape.has_feed_client, " kills_ms=", faults.kills_ms,
                 " power_losses_ms=", faults.power_losses_ms,
+                " store_losses_ms=", faults.store_losses_ms,
                 " breaks_ms=", faults.breaks_ms,
                 " clock_jumps_ms=", faults.clock_jumps_ms,
                 " writes_to_a_failure=", faults.writes_to_a_failure,

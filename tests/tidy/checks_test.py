@@ -178,6 +178,21 @@ class ChecksTest(unittest.TestCase):
                              ["a.o", "b.a", "c d.png",
                               "tests/fuzz/corpus/program"])
 
+    def test_mutations(self):
+        faults = ("// what this is\n"
+                  "# fits\nsrc/a.cc\n- once();\n+ Once();\n"
+                  "# is gone\nsrc/a.cc\n- nowhere();\n+ x();\n"
+                  "# is twice\nsrc/a.cc\n- twice();\n+ x();\n"
+                  "# is nothing\nsrc/a.cc\n- once();\n+ once();\n"
+                  "# has no file\nsrc/b.cc\n- once();\n+ x();\n")
+        self.expect(tidy_test.check_mutations,
+                    {"tests/sim/mutations.txt": faults,
+                     "src/a.cc": "once();\ntwice();\ntwice();\n"},
+                    "tests/sim/mutations.txt:6: its text is in src/a.cc 0",
+                    "tests/sim/mutations.txt:10: its text is in src/a.cc 2",
+                    "tests/sim/mutations.txt:14: it changes nothing",
+                    "tests/sim/mutations.txt:18: src/b.cc does not exist")
+
     def test_links(self):
         tree = {"README.md": ("[a](docs/a.md#the-a-b) [b](docs/b.md)\n"
                               "[c](docs/a.md#no) `src/core/x.cc` "

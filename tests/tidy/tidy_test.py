@@ -12,6 +12,9 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "sim"))
+
+import mutate
 LINES_MAX = {".h": 250, ".cc": 800}
 
 # Floors where the order of iteration decides what is scheduled.
@@ -243,9 +246,22 @@ def check_binaries(root):
             yield f"{name}:1: is a binary file: track what it is made from"
 
 
+def check_mutations(root):
+    """Each fault of tests/sim/mutate.py can still be made."""
+    table = root / "tests" / "sim" / "mutations.txt"
+    for mutation in mutate.read_mutations(table) if table.is_file() else ():
+        path = root / mutation.file
+        if path.is_file():
+            wrong = mutation.what_is_wrong(path.read_text())
+        else:
+            wrong = f"{mutation.file} does not exist"
+        if wrong:
+            yield f"tests/sim/mutations.txt:{mutation.line}: {wrong}"
+
+
 CHECKS = (check_banned, check_sizes, check_guards, check_tests_exist,
           check_dead_files, check_metrics, check_iteration, check_links,
-          check_binaries)
+          check_binaries, check_mutations)
 
 
 def main():
