@@ -39,7 +39,7 @@ if(BUILD_TESTING)
   # What is tested is optimized as it is shipped; the tests need not be.
   add_library(sluice_test_options INTERFACE)
   target_compile_options(sluice_test_options
-                         INTERFACE $<$<CONFIG:Release>:-O1>)
+                         INTERFACE $<$<CONFIG:Release>:-Og>)
   target_link_libraries(sluice_test_options INTERFACE GTest::gmock glog::glog)
   sluice_precompiled(tests DEPS ${common} sluice_test_options)
   sluice_precompiled(tests_grpc DEPS ${common} sluice_test_options sluice::api)
