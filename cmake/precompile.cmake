@@ -13,6 +13,10 @@ function(sluice_precompiled name)
   add_library(${target} OBJECT ${empty})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake)
   target_link_libraries(${target} PRIVATE ${arg_DEPS} sluice_warnings)
+  set_target_properties(
+    ${target}
+    PROPERTIES CXX_COMPILER_LAUNCHER
+               "${PROJECT_SOURCE_DIR}/cmake/compile-precompiled;${CMAKE_CXX_COMPILER_LAUNCHER}")
   # In angle brackets, because CMake would write the full path of the header
   # otherwise, and no other checkout could use the result.
   target_precompile_headers(${target} PRIVATE <precompiled/${name}.h>)
