@@ -146,7 +146,8 @@ void DynamicResidualNetwork::MakeRoom(NodeIndex node) {
   const uint32_t room = size + std::max<uint32_t>(size / 2, 4);
   if (used_ + room > half_arcs_.size()) {
     Pack();
-    if (used_ + room > half_arcs_.size()) half_arcs_.resize(used_ + size_t{2} * room);
+    if (used_ + room > half_arcs_.size())
+      half_arcs_.resize(used_ + size_t{2} * room);
   }
   List& of = list(node);
   if (of.end[kClosed] != of.limit) return;  // Packing gave it room.
