@@ -47,7 +47,7 @@ func judgeWorld(t *testing.T, w *world) (placed, waiting int) {
 	daemon := daemontest.Start(t)
 	source := newSource(t, w)
 	ctx, cancel := context.WithCancel(t.Context())
-	client := feed.NewClient("verdict", daemon.Dial(t), source, source, feed.NewMetrics(metrics.NewKubeRegistry()))
+	client := feed.NewClient("verdict", daemon.Dial(t), source, source, feed.NoTerm, feed.NewMetrics(metrics.NewKubeRegistry()))
 	source.client = client
 	done := make(chan struct{})
 	go func() {

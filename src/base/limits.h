@@ -94,6 +94,7 @@ inline constexpr size_t kBatchMax = 1024;
 // bridges.
 inline constexpr size_t kFeedsMax = 256;
 inline constexpr size_t kFeedNameBytesMax = 253;
+inline constexpr int64_t kFeedSettleMsMax = 3600000;
 // Events of one message: some 20 milliseconds of the core thread.
 inline constexpr int kFeedEventsMax = 4096;
 // Messages of one client that are on their way to the core thread: some are

@@ -72,6 +72,8 @@ std::string_view StateName(v1::FeedState::State state) {
       return "not connected";
     case v1::FeedState::AWAY:
       return "away: what waits of it is not placed";
+    case v1::FeedState::SETTLING:
+      return "waits until its former clients place nothing any more";
     case v1::FeedState::STATE_UNSPECIFIED:
     case v1::FeedState_State_FeedState_State_INT_MIN_SENTINEL_DO_NOT_USE_:
     case v1::FeedState_State_FeedState_State_INT_MAX_SENTINEL_DO_NOT_USE_:
@@ -86,8 +88,12 @@ std::string NonZero(int64_t count, std::string_view what) {
 }
 
 std::string FeedText(const v1::FeedState& feed) {
+  const std::string term =
+      feed.holder().empty()
+          ? ""
+          : StrCat("; term ", feed.term(), " of ", feed.holder());
   return StrCat(StateName(feed.state()), ", for ", FormatAge(feed.since_ms()),
-                "; ", feed.tasks(), " tasks",
+                term, "; ", feed.tasks(), " tasks",
                 NonZero(feed.untold_deltas(), "deltas to tell"),
                 NonZero(feed.unconfirmed_deltas(), "deltas to be confirmed"));
 }

@@ -145,7 +145,7 @@ void CoreLoop::HandleBatch(std::vector<Item>* batch) {
   SendReplies();
   const int64_t end_us = clock_.MonotonicUs();
   counts_.RefreshGauges(mailbox_.size(), end_us);
-  feeds_.Tend(end_us);
+  feeds_.Tend(now_ms_, end_us);
 }
 
 // ---------------------------------------------------------------------------

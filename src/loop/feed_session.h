@@ -37,7 +37,8 @@ struct FeedBatch {
     uint64_t sequence = 0;
     FeedEvent event;
   };
-  std::string feed;           // Its name, in the first batch of a session only.
+  // Its name, in the first batch of a session only, which begins a snapshot.
+  std::string feed;
   std::vector<Entry> events;  // Ascending.
   uint64_t up_to = 0;         // The last sequence that it covers; 0: none.
   uint64_t deltas_received = 0;

@@ -109,6 +109,14 @@ void Feeds::Take(FeedSession* session, const FeedBatch& batch, int64_t now_ms,
   if (!batch.events.empty()) NoteChange();
   FeedId id;
   Connection* connection = Find(*session, &id);
+  const ClusterState& state = scheduler_.state();
+  if (IsOfOlderTerm(
+          session,
+          connection == nullptr ? batch.feed : state.feeds().at(id).name,
+          batch)) {
+    Close(session, now_us);
+    return;
+  }
   if (connection == nullptr) {
     nameless_.erase(session);
     connection = Open(session, batch.feed, now_us, &id);
@@ -132,9 +140,10 @@ void Feeds::Apply(const FeedBatch& batch, FeedId feed, int64_t now_ms,
   ++news.batches;
   for (const FeedProblem& problem : batch.problems) AddProblem(problem, &news);
   for (const FeedBatch::Entry& entry : batch.events) {
-    if (std::holds_alternative<SnapshotBegan>(entry.event)) {
+    if (const auto* began = std::get_if<SnapshotBegan>(&entry.event)) {
       TakeBackDeltas(connection);
       connection->since_us = now_us_;
+      NoteSnapshot(*began, feed);
     } else if (std::holds_alternative<SnapshotEnded>(entry.event)) {
       connection->since_us = now_us_;
     }
@@ -149,6 +158,12 @@ void Feeds::Apply(const FeedBatch& batch, FeedId feed, int64_t now_ms,
   ApplyUsage(batch, feed, now_ms);
   if (batch.up_to > 0) news.events_durable = batch.up_to;
   metrics_.feed_events.Increment(static_cast<double>(batch.events.size()));
+}
+
+void Feeds::NoteSnapshot(const SnapshotBegan& event, FeedId feed) {
+  if (event.settle_ms == 0) return;
+  int64_t& settled_us = settled_us_[feed];
+  settled_us = std::max(settled_us, now_us_ + event.settle_ms * 1000);
 }
 
 void Feeds::ApplyUsage(const FeedBatch& batch, FeedId feed, int64_t now_ms) {
@@ -176,6 +191,25 @@ void Feeds::NoteFailedBind(const BindFailed& event) {
                  << ", and waits again: " << Shown(event.reason) << " ("
                  << *suppressed << " such lines suppressed)";
   }
+}
+
+bool Feeds::IsOfOlderTerm(FeedSession* session, const std::string& name,
+                          const FeedBatch& batch) {
+  for (const auto& [id, feed] : scheduler_.state().feeds()) {
+    if (feed.name != name) continue;
+    for (const FeedBatch::Entry& entry : batch.events) {
+      const auto* began = std::get_if<SnapshotBegan>(&entry.event);
+      if (began == nullptr || !began->term.IsOlderThan(feed.term)) continue;
+      const std::string message = StrCat(
+          "feed ", Shown(name), ": term ", began->term.number, " of ",
+          Shown(began->term.holder), " is over since term ", feed.term.number,
+          " of ", Shown(feed.term.holder), " has begun");
+      LOG(WARNING) << message;
+      session->End(absl::FailedPreconditionError(message));
+      return true;
+    }
+  }
+  return false;
 }
 
 Feeds::Connection* Feeds::Open(FeedSession* session, const std::string& name,
@@ -220,7 +254,11 @@ void Feeds::Close(FeedSession* session, int64_t now_us) {
   TakeBackDeltas(connection);
   connections_.erase(id);
   state.CloseFeed(id);
-  if (state.feeds().contains(id)) lost_us_[id] = now_us;
+  if (state.feeds().contains(id)) {
+    lost_us_[id] = now_us;
+  } else {
+    settled_us_.erase(id);
+  }
 }
 
 void Feeds::EndAll(const absl::Status& status) {
@@ -230,14 +268,24 @@ void Feeds::EndAll(const absl::Status& status) {
   for (const auto& [session, since_us] : nameless_) session->End(status);
 }
 
-void Feeds::Tend(int64_t now_us) {
+void Feeds::Tend(int64_t now_ms, int64_t now_us) {
   now_us_ = now_us;
   if (now_us - tended_us_ < kTendUs) return;
   tended_us_ = now_us;
+  for (auto it = settled_us_.begin(); it != settled_us_.end();) {
+    if (now_us < it->second) {
+      ++it;
+      continue;
+    }
+    scheduler_.mutable_state().SettleFeed(it->first, now_ms);
+    NoteChange();
+    it = settled_us_.erase(it);
+  }
   std::vector<FeedSession*> idle;
   for (const auto& [id, connection] : connections_) {
-    const bool is_live = scheduler_.state().feeds().at(id).is_live;
-    if (!is_live && now_us - connection.heard_us > options_.grace_us) {
+    const FeedPhase phase = scheduler_.state().feeds().at(id).phase;
+    if (phase == FeedPhase::kInSnapshot &&
+        now_us - connection.heard_us > options_.grace_us) {
       idle.push_back(connection.session);
     }
   }
@@ -257,12 +305,12 @@ void Feeds::Tend(int64_t now_us) {
   for (const auto& [id, feed] : scheduler_.state().feeds()) {
     if (!connections_.contains(id)) lost_us_.try_emplace(id, now_us);
   }
-  std::array<int64_t, 4> counts = {};
+  std::array<int64_t, 5> counts = {};
   for (const FeedStatus& feed : List()) {
     ++counts[static_cast<size_t>(feed.state)];
   }
-  constexpr std::array<std::string_view, 4> kNames = {"snapshot", "live",
-                                                      "lost", "away"};
+  constexpr std::array<std::string_view, 5> kNames = {"snapshot", "settling",
+                                                      "live", "lost", "away"};
   for (size_t i = 0; i < counts.size(); ++i) {
     metrics_.feeds.With(kNames[i]).Set(static_cast<double>(counts[i]));
   }
@@ -317,11 +365,14 @@ std::vector<FeedStatus> Feeds::List() const {
   for (const auto& [id, feed] : state.feeds()) {
     FeedStatus status;
     status.name = feed.name;
+    status.term = feed.term;
     status.tasks = static_cast<int64_t>(feed.tasks.size());
     status.untold_deltas = static_cast<int64_t>(state.SequencesOf(id).size());
     if (const auto it = connections_.find(id); it != connections_.end()) {
       status.state = feed.is_live ? FeedStatus::State::kLive
-                                  : FeedStatus::State::kSnapshot;
+                     : feed.phase == FeedPhase::kStated
+                         ? FeedStatus::State::kSettling
+                         : FeedStatus::State::kSnapshot;
       status.since_us = it->second.since_us;
       for (const uint64_t sequence : it->second.unconfirmed) {
         if (state.SequencesOf(id).contains(sequence)) {

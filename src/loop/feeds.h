@@ -4,7 +4,9 @@
 // A feed has one connection at a time; the newer one wins, since a client that
 // begins anew may come before its former connection is known to be dead.  What
 // a connection was told and has not confirmed when it ends is told again to the
-// next one, once that has stated everything.
+// next one, once that has stated everything.  Where clients elect a leader, the
+// newer one is not who comes last but who leads: a former leader that was
+// frozen knows nothing of the election yet.
 //
 // Threads: none; confined to the core thread.
 // Time: arguments, of the monotonic clock.
@@ -31,6 +33,7 @@ namespace sluice {
 struct FeedStatus {
   enum class State {
     kSnapshot,  // Connected, and states what there is.
+    kSettling,  // Connected; nothing is placed yet for fear of former clients.
     kLive,
     kLost,  // Not connected,
     kAway,  // for longer than the grace.
@@ -41,6 +44,7 @@ struct FeedStatus {
   int64_t tasks = 0;
   int64_t untold_deltas = 0;       // Not told yet, or again.
   int64_t unconfirmed_deltas = 0;  // Told.
+  FeedTerm term;
 };
 
 class Feeds {
@@ -63,9 +67,9 @@ class Feeds {
   // The session has ended, whoever ended it.
   void Close(FeedSession* session, int64_t now_us);
   void EndAll(const absl::Status& status);
-  // Once a second at most: ends sessions that stand still, and counts the
-  // feeds.
-  void Tend(int64_t now_us);
+  // Once a second at most: ends sessions that stand still, lets feeds settle,
+  // and counts them.
+  void Tend(int64_t now_ms, int64_t now_us);
   // Tells everybody what is new.  REQUIRES: it is on disk.
   void Tell();
 
@@ -90,12 +94,16 @@ class Feeds {
     int64_t since_us = 0;  // Since when it is in the state that it is in.
   };
 
+  // Ends the session if the feed has had a client of a newer term.
+  bool IsOfOlderTerm(FeedSession* session, const std::string& name,
+                     const FeedBatch& batch);
   // Null where the session is ended instead.
   Connection* Open(FeedSession* session, const std::string& name,
                    int64_t now_us, FeedId* feed);
   Connection* Find(const FeedSession& session, FeedId* feed);
   void Apply(const FeedBatch& batch, FeedId feed, int64_t now_ms,
              Connection* connection);
+  void NoteSnapshot(const SnapshotBegan& event, FeedId feed);
   void ApplyUsage(const FeedBatch& batch, FeedId feed, int64_t now_ms);
   void NoteFailedBind(const BindFailed& event);
   void ConfirmDeltas(Connection* connection, uint64_t up_to);
@@ -110,6 +118,8 @@ class Feeds {
   absl::btree_map<FeedSession*, int64_t> nameless_;
   // Since when feeds without a connection have none.
   absl::btree_map<FeedId, int64_t> lost_us_;
+  // When clients of earlier terms of a feed carry out nothing any more.
+  absl::btree_map<FeedId, int64_t> settled_us_;
   int64_t now_us_ = 0;
   int64_t tended_us_ = 0;
   int64_t round_end_us_ = 0;

@@ -176,6 +176,9 @@ v1::StoredCounters Encoder::EncodeCounters() const {
     v1::StoredFeed* stored_feed = stored.add_feeds();
     stored_feed->set_feed_id(id.value);
     stored_feed->set_name(feed.name);
+    stored_feed->set_lease(feed.term.lease);
+    stored_feed->set_term(feed.term.number);
+    stored_feed->set_holder(feed.term.holder);
   }
   for (ResourceIndex i = kBuiltinResourceCount; i < state_.resource_count();
        ++i) {

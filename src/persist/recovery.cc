@@ -166,7 +166,11 @@ absl::Status Recovery::AddMessage(const v1::StoredCounters& stored) {
     RETURN_IF_ERROR(ContradictionIf(
         feed.feed_id() == 0 || feed.feed_id() >= counters_->next_feed_id,
         "the id of a feed was not dealt yet"));
-    RETURN_IF_ERROR(state_.RestoreFeed({feed.feed_id()}, feed.name()));
+    RETURN_IF_ERROR(state_.RestoreFeed({.id = {feed.feed_id()},
+                                        .name = feed.name(),
+                                        .term = {.lease = feed.lease(),
+                                                 .number = feed.term(),
+                                                 .holder = feed.holder()}}));
   }
   for (const std::string& name : stored.extended_resources()) {
     RETURN_IF_ERROR(state_.RestoreResourceName(name));

@@ -45,6 +45,16 @@ std::string FaultOfId(std::string_view id) {
                 " bytes, at most ", kIdBytesMax, " are allowed");
 }
 
+absl::Status CheckTerm(const v1::FeedTerm& term) {
+  RETURN_IF_ERROR(CheckSize("term.lease", term.lease(), kFeedNameBytesMax));
+  RETURN_IF_ERROR(CheckSize("term.holder", term.holder(), kFeedNameBytesMax));
+  if (term.settle_ms() < 0 || term.settle_ms() > kFeedSettleMsMax) {
+    return Invalid(StrCat("term.settle_ms: ", term.settle_ms(),
+                          ", and must be 0 to ", kFeedSettleMsMax));
+  }
+  return absl::OkStatus();
+}
+
 uint64_t FingerprintOf(const v1::TaskStated& task) {
   std::string bytes;
   task.description().SerializeToString(&bytes);
@@ -55,7 +65,7 @@ uint64_t FingerprintOf(const v1::TaskStated& task) {
 
 absl::StatusOr<FeedBatch> FeedProtocol::Take(const v1::FeedRequest& request) {
   FeedBatch batch;
-  RETURN_IF_ERROR(TakeName(request.feed(), &batch));
+  RETURN_IF_ERROR(TakeName(request.feed()));
   if (request.events_size() > kFeedEventsMax) {
     return Invalid(StrCat("events: ", request.events_size(),
                           " in one message, at most ", kFeedEventsMax,
@@ -65,6 +75,10 @@ absl::StatusOr<FeedBatch> FeedProtocol::Take(const v1::FeedRequest& request) {
   batch.events.reserve(static_cast<size_t>(request.events_size()));
   for (const v1::FeedEvent& event : request.events()) {
     RETURN_IF_ERROR(TakeEvent(event, &batch));
+  }
+  if (!has_snapshot_ && request.deltas_received() > 0) {
+    return Invalid(StrCat("deltas_received: ", request.deltas_received(),
+                          ", and none beyond 0 was sent"));
   }
   if (request.events_size() > 0) batch.up_to = last_sequence_;
   RETURN_IF_ERROR(TakeUsage(request, &batch));
@@ -98,12 +112,11 @@ absl::Status FeedProtocol::TakeUsage(const v1::FeedRequest& request,
   return absl::OkStatus();
 }
 
-absl::Status FeedProtocol::TakeName(const std::string& name, FeedBatch* batch) {
+absl::Status FeedProtocol::TakeName(const std::string& name) {
   if (feed_.empty()) {
     if (name.empty()) return Invalid("feed: the first message must name it");
     RETURN_IF_ERROR(CheckSize("feed", name, kFeedNameBytesMax));
     feed_ = name;
-    batch->feed = name;
   } else if (!name.empty() && name != feed_) {
     return Invalid(StrCat("feed: ", Quoted(name), ", and this call is of ",
                           Quoted(feed_)));
@@ -131,7 +144,11 @@ absl::Status FeedProtocol::TakeEvent(const v1::FeedEvent& event,
                           begins ? "begin_snapshot within a snapshot"
                                  : "end_snapshot outside a snapshot"));
   }
-  if (begins) has_snapshot_ = is_in_snapshot_ = true;
+  if (begins) {
+    RETURN_IF_ERROR(CheckTerm(event.begin_snapshot().term()));
+    if (!has_snapshot_) batch->feed = feed_;
+    has_snapshot_ = is_in_snapshot_ = true;
+  }
   if (ends) is_in_snapshot_ = false;
   std::optional<FeedEvent> converted = Convert(event, batch);
   if (converted.has_value()) {
@@ -149,8 +166,13 @@ std::optional<FeedEvent> FeedProtocol::Convert(const v1::FeedEvent& event,
     return std::optional<FeedEvent>();
   };
   switch (event.event_case()) {
-    case v1::FeedEvent::kBeginSnapshot:
-      return SnapshotBegan();
+    case v1::FeedEvent::kBeginSnapshot: {
+      const v1::FeedTerm& term = event.begin_snapshot().term();
+      return SnapshotBegan{.term = {.lease = term.lease(),
+                                    .number = term.number(),
+                                    .holder = term.holder()},
+                           .settle_ms = term.settle_ms()};
+    }
     case v1::FeedEvent::kEndSnapshot:
       return SnapshotEnded();
     case v1::FeedEvent::kMachine:

@@ -32,8 +32,12 @@ class FeedProtocol {
   // Errors: kInvalidArgument, with what is wrong for people.
   absl::StatusOr<FeedBatch> Take(const v1::FeedRequest& request);
 
+  // Whether the first snapshot has begun.  Before, the client has no feed yet:
+  // whether it may have one, its term says.
+  bool has_begun() const { return has_snapshot_; }
+
  private:
-  absl::Status TakeName(const std::string& name, FeedBatch* batch);
+  absl::Status TakeName(const std::string& name);
   static absl::Status TakeUsage(const v1::FeedRequest& request,
                                 FeedBatch* batch);
   absl::Status TakeEvent(const v1::FeedEvent& event, FeedBatch* batch);

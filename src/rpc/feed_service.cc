@@ -74,6 +74,10 @@ class FeedReactor final
         FinishIfOver();
         return;
       }
+      if (!protocol_.has_begun()) {
+        Read();
+        return;
+      }
       ++batches_;
     }
     const bool is_taken = loop_.TakeFromFeed(this, *std::move(batch));

@@ -203,6 +203,8 @@ v1::FeedState::State StateOf(FeedStatus::State state) {
       return v1::FeedState::LIVE;
     case FeedStatus::State::kLost:
       return v1::FeedState::LOST;
+    case FeedStatus::State::kSettling:
+      return v1::FeedState::SETTLING;
     case FeedStatus::State::kAway:
       break;
   }
@@ -458,6 +460,8 @@ v1::Status InspectStatus(const CoreView& view, const DaemonInfo& daemon,
     message->set_tasks(feed.tasks);
     message->set_untold_deltas(feed.untold_deltas);
     message->set_unconfirmed_deltas(feed.unconfirmed_deltas);
+    message->set_holder(feed.term.holder);
+    message->set_term(feed.term.number);
   }
   return status;
 }

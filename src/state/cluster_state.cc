@@ -86,15 +86,19 @@ FeedId ClusterState::OpenFeed(const std::string& name) {
 }
 
 void ClusterState::CloseFeed(FeedId id) {
-  Feed& feed = feeds_.at(id);
-  feed.is_in_snapshot = false;
-  FeedEvents(id, /*now_ms=*/0, this).SetLive(false);
+  FeedEvents(id, /*now_ms=*/0, this).Close();
   const auto is_of_it = [id](const auto& entry) {
     return entry.second->feed == id;
   };
-  if (!feed.tasks.empty() || std::ranges::any_of(machines_, is_of_it)) return;
+  if (!feeds_.at(id).tasks.empty() || std::ranges::any_of(machines_, is_of_it))
+    return;
   feeds_.erase(id);
   changes_.counters = true;
+}
+
+void ClusterState::SettleFeed(FeedId id, int64_t now_ms) {
+  FeedEvents(id, now_ms, this).Settle();
+  resources_.FreeUnused();
 }
 
 Ack ClusterState::Apply(const Command& command, int64_t now_ms) {

@@ -60,7 +60,8 @@ class ClusterState {
   // REQUIRES: the feed was opened.
   FeedOutcome Apply(FeedId feed, const FeedEvent& event, int64_t now_ms);
   FeedId OpenFeed(const std::string& name);
-  void CloseFeed(FeedId feed);  // Its client is gone.
+  void CloseFeed(FeedId feed);                   // Its client is gone.
+  void SettleFeed(FeedId feed, int64_t now_ms);  // As FeedEvents::Settle().
   // Gives `task` its place and appends the PLACE delta.
   // REQUIRES: the task is schedulable, the machine usable, the request fits.
   void Place(TaskId task, MachineId machine, int64_t now_ms);
@@ -131,11 +132,10 @@ class ClusterState {
   // Classifies tasks by the terms that came since the last call.
   void SyncPeers() { Reclassify(peers_.Sync()); }
 
-  // Recovery: puts records back, names of resources, jobs and machines before
-  // the tasks and deltas that name them, the counters last.  Errors name the
-  // record that contradicts another; the state is then of no use.
+  // Recovery: puts records back, each after those that it names, the counters
+  // last.  Errors name what contradicts another; the state is then of no use.
   absl::Status RestoreResourceName(const std::string& name);
-  absl::Status RestoreFeed(FeedId id, const std::string& name);
+  absl::Status RestoreFeed(const Feed& feed);
   absl::Status RestoreJob(const Job& job);
   absl::Status RestoreMachine(const Machine& stored, const MachineSpec& spec,
                               const std::vector<AddForeignPod>& foreign_pods,

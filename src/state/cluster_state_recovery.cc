@@ -17,9 +17,10 @@ absl::Status ClusterState::RestoreResourceName(const std::string& name) {
   return resources_.Append(name);
 }
 
-absl::Status ClusterState::RestoreFeed(FeedId id, const std::string& name) {
-  if (!feeds_.emplace(id, Feed{.id = id, .name = name}).second) {
-    return absl::DataLossError(StrCat("feed ", id.value, ": stored twice"));
+absl::Status ClusterState::RestoreFeed(const Feed& feed) {
+  if (!feeds_.emplace(feed.id, feed).second) {
+    return absl::DataLossError(
+        StrCat("feed ", feed.id.value, ": stored twice"));
   }
   return absl::OkStatus();
 }

@@ -21,8 +21,25 @@
 
 namespace sluice {
 
+// The time for which one client holds the lease by which several elect a
+// leader.
+struct FeedTerm {
+  std::string lease;   // Empty: there is no such lease.
+  int64_t number = 0;  // Of the holders of the lease.
+  std::string holder;  // For people.
+
+  bool IsOlderThan(const FeedTerm& other) const {
+    return lease == other.lease && number < other.number;
+  }
+  bool operator==(const FeedTerm&) const = default;
+};
+
 // From here to SnapshotEnded a feed states all there is.
-struct SnapshotBegan {};
+struct SnapshotBegan {
+  FeedTerm term = {};
+  // How long clients of earlier terms may still carry out what they were told.
+  int64_t settle_ms = 0;
+};
 // What it did not state is gone, and what waits of it may be placed.
 struct SnapshotEnded {};
 // A machine that is new, is back, or has changed.
@@ -87,16 +104,28 @@ enum class FeedOutcome {
   kNotPlacedThere,
 };
 
+enum class FeedPhase {
+  kAway,        // It has no client.
+  kInSnapshot,  // Its client states what there is.
+  kStated,      // Its client has stated all there is.
+};
+
 struct Feed {
   FeedId id;
   std::string name;
-  // Whether its client is connected and has stated all there is: otherwise what
-  // waits of it is not placed.
-  bool is_live = false;
-  // What it stated carries the number of the snapshot.  Neither is stored:
-  // after a restart every client states everything anew.
+  FeedTerm term = {};  // The newest of its clients.
+  // What follows is not stored: after a restart every client states everything
+  // anew.
+  FeedPhase phase = FeedPhase::kAway;
+  // What was stated carries the number of the snapshot.
   uint32_t snapshot = 0;
-  bool is_in_snapshot = false;
+  // Whether clients of earlier terms may still carry out what they were told.
+  // What is placed and was not stated again stays placed meanwhile.
+  bool is_settling = false;
+  // Besides, nobody knows what that is: nothing of the feed is placed.
+  bool is_held_back = false;
+  // Whether what waits of it may be placed.
+  bool is_live = false;
   absl::flat_hash_map<std::string, TaskId> tasks = {};  // By its own ids.
 };
 

@@ -16,7 +16,18 @@ FeedEvents::FeedEvents(FeedId feed, int64_t now_ms, ClusterState* state)
       tasks_(now_ms, state),
       machines_(now_ms, state) {}
 
-void FeedEvents::SetLive(bool is_live) {
+void FeedEvents::Close() { SetPhase(FeedPhase::kAway); }
+
+void FeedEvents::Settle() {
+  feed_.is_settling = false;
+  feed_.is_held_back = false;
+  if (feed_.phase == FeedPhase::kStated) ForgetUnstated();
+  SetPhase(feed_.phase);
+}
+
+void FeedEvents::SetPhase(FeedPhase phase) {
+  feed_.phase = phase;
+  const bool is_live = phase == FeedPhase::kStated && !feed_.is_held_back;
   if (feed_.is_live == is_live) return;
   feed_.is_live = is_live;
   // In the order of the ids: the queue is to be the same in every run.
@@ -32,22 +43,23 @@ void FeedEvents::SetLive(bool is_live) {
   }
 }
 
-FeedOutcome FeedEvents::Apply(const SnapshotBegan& /*event*/) {
-  SetLive(false);
+FeedOutcome FeedEvents::Apply(const SnapshotBegan& event) {
+  if (event.settle_ms > 0) {
+    feed_.is_settling = true;
+    const bool is_first = feed_.snapshot == 0;
+    if (is_first && feed_.tasks.empty()) feed_.is_held_back = true;
+  }
+  if (event.term != feed_.term) {
+    feed_.term = event.term;
+    state_.changes_.counters = true;
+  }
   ++feed_.snapshot;
-  feed_.is_in_snapshot = true;
+  SetPhase(FeedPhase::kInSnapshot);
   return FeedOutcome::kApplied;
 }
 
 FeedOutcome FeedEvents::Apply(const SnapshotEnded& /*event*/) {
-  std::vector<TaskId> gone;
-  for (const auto& [id, task] : feed_.tasks) {
-    if (state_.FindTask(task)->announcement != feed_.snapshot) {
-      gone.push_back(task);
-    }
-  }
-  std::ranges::sort(gone);
-  for (const TaskId id : gone) tasks_.Forget(id);
+  ForgetUnstated();
   std::vector<MachineId> departed;
   for (const auto& [id, machine] : state_.machines_) {
     if (machine->feed == feed_.id && machine->is_present &&
@@ -56,9 +68,21 @@ FeedOutcome FeedEvents::Apply(const SnapshotEnded& /*event*/) {
     }
   }
   for (const MachineId id : departed) machines_.Remove(id);
-  feed_.is_in_snapshot = false;
-  SetLive(true);
+  SetPhase(FeedPhase::kStated);
   return FeedOutcome::kApplied;
+}
+
+void FeedEvents::ForgetUnstated() {
+  std::vector<TaskId> gone;
+  for (const auto& [id, task_id] : feed_.tasks) {
+    const Task& task = *state_.FindTask(task_id);
+    // A former client may be about to run what it was told to place.
+    const bool may_run = feed_.is_settling && !task.is_foreign &&
+                         task.state == TaskState::kRunning;
+    if (!IsStated(task) && !may_run) gone.push_back(task_id);
+  }
+  std::ranges::sort(gone);
+  for (const TaskId id : gone) tasks_.Forget(id);
 }
 
 FeedOutcome FeedEvents::Apply(const MachineStated& event) {
@@ -89,6 +113,8 @@ FeedOutcome FeedEvents::Apply(const TaskStated& event) {
       runs ? state_.FindMachine(event.machine_uuid) : nullptr;
   Task* task = FindTask(event.id);
   if (task == nullptr) task = AddTask(event);
+  // Otherwise its client may not know where it was placed.
+  const bool was_stated = IsStated(*task);
   task->announcement = feed_.snapshot;
   // An end is final: a client that states everything states it, too.
   if (!task->IsLive()) return FeedOutcome::kApplied;
@@ -113,7 +139,7 @@ FeedOutcome FeedEvents::Apply(const TaskStated& event) {
       state_.DeleteDeltas(task->id);
       if (!task->is_evicted) state_.SetEvicted(task, true);
     }
-  } else if (task->state == TaskState::kRunning && feed_.is_in_snapshot) {
+  } else if (task->state == TaskState::kRunning && !was_stated) {
     tasks_.Repeat(task);
   }
   state_.EnterQueue(task);

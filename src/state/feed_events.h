@@ -32,10 +32,19 @@ class FeedEvents {
   FeedOutcome Apply(const BindFailed& event);
   FeedOutcome Apply(const TaskMeasured& event);
 
-  // Whether what waits of the feed may be placed from now on.
-  void SetLive(bool is_live);
+  // Its client has gone.
+  void Close();
+  // Clients of earlier terms carry out nothing any more.
+  void Settle();
 
  private:
+  // What waits of the feed may be placed once all is stated.
+  void SetPhase(FeedPhase phase);
+  // Forgets what this snapshot has not stated.
+  void ForgetUnstated();
+  bool IsStated(const Task& task) const {
+    return task.announcement == feed_.snapshot;
+  }
   Task* FindTask(const std::string& id);
   void Describe(Task* task, const TaskStated& event);
   // Says of a new task what it is for good.

@@ -99,7 +99,7 @@ class Target {
         if (session != nullptr) session->is_ready = !session->is_ready;
         return;
       case 4:
-        feeds_->Tend(now_us_ += bytes_.Next() * 1000000);
+        feeds_->Tend(0, now_us_ += bytes_.Next() * 1000000);
         return;
       default:
         if (session == nullptr) {
@@ -123,6 +123,7 @@ class Target {
     }
     absl::StatusOr<FeedBatch> batch = (*session)->protocol.Take(request);
     if (!batch.ok()) return Close(session);
+    if (!(*session)->protocol.has_begun()) return;
     feeds_->Take(session->get(), *std::move(batch), 0, now_us_);
     if ((*session)->is_over) Close(session);
   }
@@ -133,7 +134,7 @@ class Target {
     switch (choice % 16) {
       case 0:
       case 1:
-        event->mutable_begin_snapshot();
+        SetTerm(event->mutable_begin_snapshot()->mutable_term());
         return;
       case 2:
       case 3:
@@ -162,6 +163,14 @@ class Target {
         event->mutable_task()->set_id(task);
         FillTask(machine, event->mutable_task());
     }
+  }
+
+  void SetTerm(v1::FeedTerm* term) {
+    const uint8_t choice = bytes_.Next();
+    if (choice % 4 == 0) return;
+    term->set_lease(StrCat("lease ", choice % 2));
+    term->set_number(choice / 4 % 8);
+    if (choice >= 128) term->set_settle_ms(bytes_.Next() * 1000);
   }
 
   void FillMachine(const std::string& uuid,

@@ -142,6 +142,45 @@ TEST_F(FeedTest, KeepsFeedsApart) {
   EXPECT_EQ(RunningTasks(), 1);
 }
 
+TEST_F(FeedTest, RefusesAFormerLeaderThatComesBack) {
+  const auto lead = [](FeedClient* feed, int64_t number, const char* holder) {
+    v1::FeedTerm* term = feed->Add()->mutable_begin_snapshot()->mutable_term();
+    term->set_lease("lease");
+    term->set_number(number);
+    term->set_holder(holder);
+    feed->AddMachine("m0", kNode);
+    feed->EndSnapshot();
+  };
+  FeedClient newer(server_.port(), "shop");
+  lead(&newer, 2, "newer");
+  ASSERT_TRUE(newer.Settle());
+  FeedClient former(server_.port(), "shop");
+  lead(&former, 1, "former");
+  former.Flush();
+  const grpc::Status end = former.AwaitEnd();
+  EXPECT_EQ(end.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_THAT(end.error_message(), HasSubstr("term 1 of 'former' is over"));
+  newer.AddTask("a", {.cpu = 100});
+  newer.Flush();
+  EXPECT_TRUE(newer.AwaitDeltas(1)) << "it was not disturbed";
+}
+
+// Its name alone says nothing of its term.
+TEST_F(FeedTest, LetsNobodyGoForAClientThatHasOnlySaidItsName) {
+  FeedClient former(server_.port(), "shop");
+  former.StateMachines(1, kNode);
+  ASSERT_TRUE(former.Settle());
+  FeedClient newer(server_.port(), "shop");
+  v1::FeedRequest name;
+  name.set_feed("shop");
+  ASSERT_TRUE(newer.Send(name));
+  former.AddTask("a", {.cpu = 100});
+  ASSERT_TRUE(former.Settle());
+  newer.StateMachines(1, kNode);
+  EXPECT_TRUE(newer.Settle());
+  EXPECT_EQ(former.AwaitEnd().error_code(), grpc::StatusCode::ABORTED);
+}
+
 TEST_F(FeedTest, LetsTheNewerOfTwoClientsIn) {
   FeedClient former(server_.port(), "shop");
   former.StateMachines(1, kNode);

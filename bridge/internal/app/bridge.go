@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/component-base/metrics"
 	"k8s.io/klog/v2"
 	metricsclient "k8s.io/metrics/pkg/client/clientset/versioned/typed/metrics/v1beta1"
@@ -27,6 +28,10 @@ import (
 
 // The daemon is asked to take large batches, and may answer with as large ones.
 const maxMessageBytes = 64 << 20
+
+// For so long after its lease has ended a leader may go on unnoticed, as with
+// the components of Kubernetes.
+const watchdogTolerance = 20 * time.Second
 
 // Bridge is the whole program.
 type Bridge struct {
@@ -45,6 +50,8 @@ type Bridge struct {
 
 	// The feed of the term that runs, for /readyz.
 	leading atomic.Pointer[feed.Client]
+	// Whether a leader renews its lease, for /healthz.
+	watchdog *leaderelection.HealthzAdaptor
 }
 
 // New connects to nothing yet.
@@ -53,7 +60,8 @@ func New(options *Options) (*Bridge, error) {
 	if err != nil {
 		return nil, fmt.Errorf("how to reach the API server: %w", err)
 	}
-	b := &Bridge{options: options, registry: metrics.NewKubeRegistry()}
+	b := &Bridge{options: options, registry: metrics.NewKubeRegistry(),
+		watchdog: leaderelection.NewLeaderHealthzAdaptor(watchdogTolerance)}
 	b.feeds = feed.NewMetrics(b.registry)
 	b.binds = bind.NewMetrics(b.registry)
 	b.reports = report.NewMetrics(b.registry)
@@ -90,6 +98,7 @@ func newClient(config *rest.Config, agent string, qps float32, burst int) (kuber
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	// A request that got no answer is ambiguous; it had better end.
 	config.Timeout = 0
+	config.Wrap(bind.Punctual)
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("client %s: %w", agent, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/uuid"
@@ -17,7 +18,7 @@ import (
 func (b *Bridge) lead(ctx context.Context) {
 	logger := klog.FromContext(ctx)
 	if !b.options.LeaderElection.LeaderElect {
-		b.serveTerm(ctx)
+		b.serveTerm(ctx, sole{})
 		return
 	}
 	for ctx.Err() == nil {
@@ -31,21 +32,20 @@ func (b *Bridge) lead(ctx context.Context) {
 	}
 }
 
+// runElection stands for election, and serves one term if it wins.
 func (b *Bridge) runElection(ctx context.Context) error {
 	settings := b.options.LeaderElection
-	hostname, err := os.Hostname()
+	// The election goes on for longer than the term: the lease is given back
+	// when no bind is under way any more.
+	serving, endTerm := context.WithCancel(ctx)
+	defer endTerm()
+	electing, endElection := context.WithCancel(context.WithoutCancel(ctx))
+	defer endElection()
+	lock, err := b.newLease(endTerm)
 	if err != nil {
-		return fmt.Errorf("name of this replica: %w", err)
+		return err
 	}
-	lock, err := resourcelock.New(settings.ResourceLock, settings.ResourceNamespace, settings.ResourceName,
-		b.client.CoreV1(), b.client.CoordinationV1(),
-		resourcelock.ResourceLockConfig{Identity: hostname + "_" + string(uuid.NewUUID())})
-	if err != nil {
-		return fmt.Errorf("lease %s/%s: %w", settings.ResourceNamespace, settings.ResourceName, err)
-	}
-	// The elector returns as soon as the lease is lost; a term ends a little later.
-	ended := make(chan struct{})
-	started := make(chan struct{})
+	var term sync.Mutex // held while the term is served
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock:            lock,
 		Name:            settings.ResourceName,
@@ -54,10 +54,11 @@ func (b *Bridge) runElection(ctx context.Context) error {
 		RetryPeriod:     settings.RetryPeriod.Duration,
 		ReleaseOnCancel: true,
 		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(ctx context.Context) {
-				close(started)
-				defer close(ended)
-				b.serveTerm(ctx)
+			OnStartedLeading: func(leading context.Context) {
+				term.Lock()
+				defer term.Unlock()
+				defer context.AfterFunc(leading, endTerm)()
+				b.serveTerm(serving, lock)
 			},
 			OnStoppedLeading: func() {},
 		},
@@ -65,13 +66,40 @@ func (b *Bridge) runElection(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("elector: %w", err)
 	}
-	elector.Run(ctx)
-	select {
-	case <-started:
-		<-ended
-	case <-time.After(time.Second):
-		// It was never led, or its goroutine has not begun and will find its context
-		// ended.
-	}
+	b.watchdog.SetLeaderElection(elector)
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		<-serving.Done()
+		term.Lock()
+		defer term.Unlock()
+		endElection()
+	}()
+	elector.Run(electing)
+	endTerm()
+	<-stopped
 	return nil
+}
+
+func (b *Bridge) newLease(onLost func()) (*lease, error) {
+	settings := b.options.LeaderElection
+	hostname, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("name of this replica: %w", err)
+	}
+	lock, err := resourcelock.New(settings.ResourceLock, settings.ResourceNamespace, settings.ResourceName,
+		b.client.CoreV1(), b.client.CoordinationV1(),
+		resourcelock.ResourceLockConfig{Identity: hostname + "_" + string(uuid.NewUUID())})
+	if err != nil {
+		return nil, fmt.Errorf("lease %s/%s: %w", settings.ResourceNamespace, settings.ResourceName, err)
+	}
+	return &lease{
+		Interface:     lock,
+		leases:        b.client.CoordinationV1().Leases(settings.ResourceNamespace),
+		name:          settings.ResourceName,
+		duration:      settings.LeaseDuration.Duration,
+		renewDeadline: settings.RenewDeadline.Duration,
+		hasBound:      b.mirror.HasBound,
+		onLost:        onLost,
+	}, nil
 }

@@ -26,7 +26,7 @@ type tenure struct {
 }
 
 // serveTerm leads until ctx ends.
-func (b *Bridge) serveTerm(ctx context.Context) {
+func (b *Bridge) serveTerm(ctx context.Context, leading leadership) {
 	logger := klog.FromContext(ctx)
 	if ctx.Err() != nil {
 		return
@@ -42,10 +42,10 @@ func (b *Bridge) serveTerm(ctx context.Context) {
 	t := &tenure{}
 	t.reporter = report.New(b.client, b.mirror, sluicev1.NewInspectorClient(b.daemon),
 		broadcaster.NewRecorder(scheme.Scheme, b.options.Schedulers[0]), b.reports)
-	t.Binder = bind.NewBinder(b.binding, b.mirror, t.reporter, b.binds)
-	t.evictor = bind.NewEvictor(b.client, b.mirror, t.reporter)
+	t.Binder = bind.NewBinder(b.binding, b.mirror, t.reporter, leading.BindDeadline, b.binds)
+	t.evictor = bind.NewEvictor(b.client, b.mirror, t.reporter, leading.BindDeadline)
 	source := mirror.Source{Mirror: b.mirror, Assumptions: t.Binder}
-	t.feed = feed.NewClient(b.options.Feed, b.daemon, source, t, b.feeds)
+	t.feed = feed.NewClient(b.options.Feed, b.daemon, source, t, leading.Term, b.feeds)
 
 	// The informers tell of everything there is, once, and of changes from here on.
 	stop, err := b.mirror.Notify(t)

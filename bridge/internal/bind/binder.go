@@ -19,6 +19,10 @@ import (
 	"github.com/sluice-scheduler/sluice/bridge/internal/feed"
 )
 
+// Timeout is how long a bind or an eviction may take. Where it is exceeded, the
+// API server may carry it out all the same.
+const Timeout = 10 * time.Second
+
 const (
 	retryMin = 50 * time.Millisecond
 	retryMax = 5 * time.Second
@@ -55,11 +59,22 @@ type Reporter interface {
 	Evicted(pod *corev1.Pod, node string)
 }
 
+// Deadline returns when a request that begins now must have been sent. It may
+// have passed: whoever decided on the request leads no more.
+type Deadline func() time.Time
+
+// within returns a context for one request. The end of ctx does not break the
+// request off, so that it is known how it ended.
+func (d Deadline) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithDeadline(context.WithoutCancel(ctx), d())
+}
+
 // Binder binds pods.
 type Binder struct {
 	client   kubernetes.Interface
 	cluster  Cluster
 	reporter Reporter
+	deadline Deadline
 	metrics  *Metrics
 
 	assumed  *assumptions
@@ -80,11 +95,12 @@ type failure struct {
 }
 
 // NewBinder makes a binder; client should have limits of its own.
-func NewBinder(client kubernetes.Interface, cluster Cluster, reporter Reporter, metrics *Metrics) *Binder {
+func NewBinder(client kubernetes.Interface, cluster Cluster, reporter Reporter, deadline Deadline, metrics *Metrics) *Binder {
 	return &Binder{
 		client:   client,
 		cluster:  cluster,
 		reporter: reporter,
+		deadline: deadline,
 		metrics:  metrics,
 		assumed:  newAssumptions(),
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
@@ -149,11 +165,13 @@ func (b *Binder) nextFailure(feed Feed) bool {
 
 func (b *Binder) next(ctx context.Context) bool {
 	item, shutdown := b.queue.Get()
-	if shutdown {
+	if shutdown || ctx.Err() != nil {
 		return false
 	}
 	defer b.queue.Done(item)
-	again, err := b.bind(ctx, item)
+	request, cancel := b.deadline.within(ctx)
+	defer cancel()
+	again, err := b.bind(request, item)
 	b.countAssumed()
 	switch {
 	case ctx.Err() != nil:
@@ -196,6 +214,9 @@ func (b *Binder) bind(ctx context.Context, item placement) (again time.Duration,
 		return 0, err
 	case !ready:
 		return provisionPoll, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, fmt.Errorf("not tried: %w", err)
 	}
 	tellBound := b.reporter.Binding(pod, item.node)
 	startedAt := time.Now()

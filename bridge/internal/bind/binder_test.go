@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -99,7 +100,7 @@ func start(t *testing.T, pod *corev1.Pod, errs ...error) (*Binder, *outcomes, *c
 	})
 	o := newOutcomes()
 	c := &cluster{pods: map[string]*corev1.Pod{"shop/web": pod}}
-	b := NewBinder(client, c, o, NewMetrics(metrics.NewKubeRegistry()))
+	b := NewBinder(client, c, o, soon, NewMetrics(metrics.NewKubeRegistry()))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -268,7 +269,7 @@ func TestABudgetThatRefusesIsAskedAgain(t *testing.T) {
 		return true, nil, nil
 	})
 	o := newOutcomes()
-	e := NewEvictor(client, &cluster{pods: map[string]*corev1.Pod{"shop/web": pod}}, o)
+	e := NewEvictor(client, &cluster{pods: map[string]*corev1.Pod{"shop/web": pod}}, o, soon)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -279,4 +280,35 @@ func TestABudgetThatRefusesIsAskedAgain(t *testing.T) {
 	next(t, "evicted", o.evicted)
 	cancel()
 	<-done
+}
+
+func soon() time.Time { return time.Now().Add(Timeout) }
+
+// A leader that was frozen for longer than its lease lasts decides on nothing.
+func TestNothingIsBoundAfterTheDeadline(t *testing.T) {
+	pod := webPod()
+	client := fake.NewClientset(pod)
+	o := newOutcomes()
+	var leads atomic.Bool
+	deadline := func() time.Time {
+		if leads.Load() {
+			return soon()
+		}
+		return time.Now().Add(-time.Second)
+	}
+	b := NewBinder(client, &cluster{pods: map[string]*corev1.Pod{"shop/web": pod}}, o, deadline, NewMetrics(metrics.NewKubeRegistry()))
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		b.Run(ctx, 1, toldFeed{o})
+	}()
+	defer func() {
+		cancel()
+		<-done
+	}()
+	b.Place(placed)
+	none(t, "bound after the deadline", o.bound)
+	leads.Store(true)
+	next(t, "bound when it leads again", o.bound)
 }

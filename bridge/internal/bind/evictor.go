@@ -22,15 +22,17 @@ type Evictor struct {
 	client   kubernetes.Interface
 	cluster  Cluster
 	reporter Reporter
+	deadline Deadline
 	queue    workqueue.TypedRateLimitingInterface[placement]
 }
 
 // NewEvictor makes an evictor.
-func NewEvictor(client kubernetes.Interface, cluster Cluster, reporter Reporter) *Evictor {
+func NewEvictor(client kubernetes.Interface, cluster Cluster, reporter Reporter, deadline Deadline) *Evictor {
 	return &Evictor{
 		client:   client,
 		cluster:  cluster,
 		reporter: reporter,
+		deadline: deadline,
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[placement](retryMin, failureMax),
 			workqueue.TypedRateLimitingQueueConfig[placement]{Name: "evict"}),
@@ -58,11 +60,13 @@ func (e *Evictor) Run(ctx context.Context, workers int) {
 
 func (e *Evictor) next(ctx context.Context) bool {
 	item, shutdown := e.queue.Get()
-	if shutdown {
+	if shutdown || ctx.Err() != nil {
 		return false
 	}
 	defer e.queue.Done(item)
-	if err := e.evict(ctx, item); err != nil && ctx.Err() == nil {
+	request, cancel := e.deadline.within(ctx)
+	defer cancel()
+	if err := e.evict(request, item); err != nil && ctx.Err() == nil {
 		klog.FromContext(ctx).V(2).Info("Not evicted; trying again", "pod", item.key, "err", err)
 		e.queue.AddRateLimited(item)
 		return true

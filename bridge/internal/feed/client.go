@@ -24,6 +24,7 @@ type Client struct {
 	stub    sluicev1.FeedClient
 	source  Source
 	handler Handler
+	term    Term
 	metrics *Metrics
 	queue   workqueue.TypedInterface[change]
 	live    atomic.Bool
@@ -39,12 +40,13 @@ type Usage struct {
 func (u Usage) isEmpty() bool { return len(u.Machines)+len(u.Tasks) == 0 }
 
 // NewClient makes a client for the feed of that name.
-func NewClient(name string, connection grpc.ClientConnInterface, source Source, handler Handler, metrics *Metrics) *Client {
+func NewClient(name string, connection grpc.ClientConnInterface, source Source, handler Handler, term Term, metrics *Metrics) *Client {
 	return &Client{
 		name:    name,
 		stub:    sluicev1.NewFeedClient(connection),
 		source:  source,
 		handler: handler,
+		term:    term,
 		metrics: metrics,
 		queue: workqueue.NewTypedWithConfig(
 			workqueue.TypedQueueConfig[change]{Name: "feed"}),
@@ -103,7 +105,7 @@ func (c *Client) Run(ctx context.Context) {
 		}
 		pause := backoff.Step()
 		c.metrics.disconnects.Inc()
-		logger.Error(err, "The daemon is not there; connecting again", "after", pause)
+		logger.Error(err, "Not connected to the daemon; trying again", "after", pause)
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
@@ -138,11 +140,17 @@ func (c *Client) pump(ctx context.Context, changes chan<- change) {
 func (c *Client) runSession(ctx context.Context, changes <-chan change) (wasLive bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	// Asked each time: another may lead by now, and what this one would state may
+	// be long past.
+	term, err := c.term(ctx)
+	if err != nil {
+		return false, fmt.Errorf("term of feed %q: %w", c.name, err)
+	}
 	stream, err := c.stub.Connect(ctx)
 	if err != nil {
 		return false, fmt.Errorf("open feed %q: %w", c.name, err)
 	}
-	session := newSession(c, stream)
+	session := newSession(c, stream, term)
 	defer c.live.Store(false)
 
 	sendErr := make(chan error, 1)

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,6 +33,8 @@ type cluster struct {
 	refuses  map[string]bool // machines on which binds fail
 	places   map[string]int  // how often each id was told its place
 	problems []string
+	leads    *sluicev1.FeedTerm
+	termErr  error
 }
 
 func newCluster() *cluster {
@@ -103,6 +106,12 @@ func (c *cluster) Place(delta Delta) {
 
 func (c *cluster) Evict(Delta) {}
 
+func (c *cluster) term(context.Context) (*sluicev1.FeedTerm, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.leads, c.termErr
+}
+
 func (c *cluster) MachineMisunderstood(name string, problem Problem) { c.Misunderstood(name, problem) }
 
 func (c *cluster) Misunderstood(key string, problem Problem) {
@@ -160,7 +169,7 @@ func (c *cluster) connect(t *testing.T, address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.client = NewClient("test", connection, c, c, NewMetrics(metrics.NewKubeRegistry()))
+	c.client = NewClient("test", connection, c, c, c.term, NewMetrics(metrics.NewKubeRegistry()))
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), klog.Background()))
 	done := make(chan struct{})
 	go func() {
@@ -324,6 +333,49 @@ func TestAnotherClientTakesTheFeed(t *testing.T) {
 	second.connect(t, daemon.Address)
 	second.setTask("shop/a", "uid-a", "", 100)
 	eventually(t, "the second's task runs", func() bool { return second.runsOn("shop/a") == "n1" })
+}
+
+func TestAFormerLeaderIsRefused(t *testing.T) {
+	daemon := daemontest.Start(t)
+	first, second := newCluster(), newCluster()
+	first.machines["n1"], second.machines["n1"] = 1000, 1000
+	first.leads = &sluicev1.FeedTerm{Lease: "lease", Number: 1, Holder: "first"}
+	second.leads = &sluicev1.FeedTerm{Lease: "lease", Number: 2, Holder: "second"}
+	first.connect(t, daemon.Address)
+	eventually(t, "the first is live", first.client.IsLive)
+	second.connect(t, daemon.Address)
+	eventually(t, "the first has lost the feed", func() bool { return !first.client.IsLive() })
+	// It does not know that it leads no more, and keeps trying.
+	for i := range 20 {
+		id := fmt.Sprint(i)
+		second.setTask("shop/"+id, "uid-"+id, "", 10)
+		eventually(t, "the second's task runs", func() bool { return second.runsOn("shop/"+id) == "n1" })
+	}
+	inspector := sluicev1.NewInspectorClient(daemon.Dial(t))
+	status, err := inspector.GetStatus(t.Context(), &sluicev1.GetStatusRequest{})
+	if err != nil || len(status.Feeds) != 1 || status.Feeds[0].Holder != "second" || status.Feeds[0].Term != 2 {
+		t.Errorf("the daemon shows %v (%v)", status.GetFeeds(), err)
+	}
+	if first.client.IsLive() {
+		t.Error("the first is live again")
+	}
+}
+
+// A leader that cannot tell whether it leads states nothing.
+func TestNothingIsStatedWithoutATerm(t *testing.T) {
+	daemon := daemontest.Start(t)
+	c := newCluster()
+	c.machines["n1"] = 1000
+	c.termErr = errors.New("another holds the lease")
+	c.connect(t, daemon.Address)
+	time.Sleep(300 * time.Millisecond)
+	if c.client.IsLive() {
+		t.Error("it is live")
+	}
+	c.mu.Lock()
+	c.termErr = nil
+	c.mu.Unlock()
+	eventually(t, "it is live", c.client.IsLive)
 }
 
 func TestWhatIsNotUnderstoodIsToldOfItsTask(t *testing.T) {

@@ -31,6 +31,7 @@ const (
 type session struct {
 	client *Client
 	stream sluicev1.Feed_ConnectClient
+	term   *sluicev1.FeedTerm
 	seed   maphash.Seed
 
 	requests  chan *sluicev1.FeedRequest
@@ -76,10 +77,11 @@ type stated struct {
 	isEnded     bool
 }
 
-func newSession(client *Client, stream sluicev1.Feed_ConnectClient) *session {
+func newSession(client *Client, stream sluicev1.Feed_ConnectClient, term *sluicev1.FeedTerm) *session {
 	return &session{
 		client:    client,
 		stream:    stream,
+		term:      term,
 		seed:      maphash.MakeSeed(),
 		requests:  make(chan *sluicev1.FeedRequest, 1),
 		sent:      make(chan struct{}),
@@ -135,7 +137,7 @@ func (s *session) drain() {
 }
 
 func (s *session) begin() {
-	s.add(about{}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_BeginSnapshot{BeginSnapshot: &sluicev1.BeginSnapshot{}}})
+	s.add(about{}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_BeginSnapshot{BeginSnapshot: &sluicev1.BeginSnapshot{Term: s.term}}})
 	// Machines first: tasks run on them. What comes later is a change.
 	s.machinesLeft = s.client.source.MachineNames()
 	s.tasksLeft = s.client.source.TaskKeys()

@@ -1,6 +1,8 @@
 package feed
 
 import (
+	"context"
+
 	"github.com/sluice-scheduler/sluice/bridge/internal/api/firmament"
 	sluicev1 "github.com/sluice-scheduler/sluice/bridge/internal/api/sluice/v1"
 )
@@ -55,3 +57,11 @@ type Handler interface {
 	// not at all.
 	MachineMisunderstood(name string, problem Problem)
 }
+
+// NoTerm is the term of a client that is alone.
+func NoTerm(context.Context) (*sluicev1.FeedTerm, error) { return nil, nil }
+
+// Term returns under which term a client leads those that share its feed; nil
+// if there are no others. An error means that it does not lead, or cannot know:
+// then nothing is stated. It is asked before each connection.
+type Term func(context.Context) (*sluicev1.FeedTerm, error)

@@ -63,6 +63,12 @@ func (p *Process) Kill() {
 	p.command = nil
 }
 
+// Pause freezes the process until Resume.
+func (p *Process) Pause() { _ = p.command.Process.Signal(syscall.SIGSTOP) }
+
+// Resume lets a paused process go on.
+func (p *Process) Resume() { _ = p.command.Process.Signal(syscall.SIGCONT) }
+
 func (p *Process) logTail(size int) []byte {
 	log, err := os.ReadFile(p.logPath)
 	if err != nil {

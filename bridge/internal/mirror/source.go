@@ -135,6 +135,16 @@ func (m *Mirror) HasNode(name string) bool {
 // IsOurs tells whether a pod names one of our schedulers.
 func (m *Mirror) IsOurs(pod *corev1.Pod) bool { return m.schedulers.Has(pod.Spec.SchedulerName) }
 
+// HasBound tells whether any pod of ours was ever bound, as far as there are any.
+func (m *Mirror) HasBound() bool {
+	for _, object := range m.pods.GetStore().List() {
+		if pod, ok := object.(*corev1.Pod); ok && m.IsOurs(pod) && pod.Spec.NodeName != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // Waits tells whether a pod is ours to place now.
 func (m *Mirror) Waits(pod *corev1.Pod) bool {
 	return m.IsOurs(pod) && pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil &&

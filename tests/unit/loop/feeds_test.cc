@@ -142,10 +142,10 @@ TEST_F(FeedsTest, EndACallThatDoesNotSayItsName) {
   feeds_.Greet(&named, now_us_);
   StateAll(&named, {});
   now_us_ += kGrace;
-  feeds_.Tend(now_us_);
+  feeds_.Tend(0, now_us_);
   EXPECT_TRUE(session_.end.ok());
   now_us_ += kGrace;
-  feeds_.Tend(now_us_);
+  feeds_.Tend(0, now_us_);
   EXPECT_EQ(session_.end.code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_TRUE(named.end.ok());
 }
@@ -177,6 +177,63 @@ TEST_F(FeedsTest, LetTheNewerOfTwoSessionsIn) {
   EXPECT_EQ(StateOfFeed(), FeedStatus::State::kLive);
 }
 
+TEST_F(FeedsTest, RefuseASessionOfAnOlderTerm) {
+  Session second;
+  Take(&second, {SnapshotBegan{{"lease", 2, "second"}}, SnapshotEnded()});
+  name_ = "shop";
+  Take(&session_, {SnapshotBegan{{"lease", 1, "first"}}, SnapshotEnded()});
+  EXPECT_THAT(session_.end,
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       "feed 'shop': term 1 of 'first' is over since term 2 of "
+                       "'second' has begun"));
+  EXPECT_THAT(second.end, IsOk());
+  // So it is while the newer client is away, if its feed is known.
+  Take(&second,
+       {SnapshotBegan{{"lease", 2, "second"}},
+        MachineStated{MachineSpecOf("m", {.cpu = 1000})}, SnapshotEnded()});
+  feeds_.Close(&second, now_us_);
+  Session again;
+  name_ = "shop";
+  Take(&again, {SnapshotBegan{{"lease", 1, "first"}}});
+  EXPECT_THAT(again.end, StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_EQ(feeds_.List()[0].term.holder, "second");
+}
+
+TEST_F(FeedsTest, LetASessionOfTheSameTermOrOfAnotherLeaseIn) {
+  StateAll(&session_, {"a"});
+  const std::vector<FeedTerm> terms = {{"lease", 2, "second"},
+                                       {"lease", 2, "second"},
+                                       {"other lease", 0, "first"},
+                                       {}};
+  std::vector<Session> sessions(terms.size());
+  for (size_t i = 0; i < terms.size(); ++i) {
+    name_ = "shop";
+    Take(&sessions[i], {SnapshotBegan{terms[i]}});
+    EXPECT_THAT(sessions[i].end, IsOk()) << i;
+    EXPECT_EQ(feeds_.List()[0].term, terms[i]);
+  }
+}
+
+TEST_F(FeedsTest, EndASessionThatGoesOnInAnOlderTerm) {
+  Take(&session_, {SnapshotBegan{{"lease", 2, "second"}}, SnapshotEnded()});
+  Take(&session_, {SnapshotBegan{{"lease", 1, "first"}}});
+  EXPECT_THAT(session_.end, StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST_F(FeedsTest, PlaceNothingOfANewFeedUntilItHasSettled) {
+  Take(&session_, {SnapshotBegan{{"lease", 2, "second"}, 3000},
+                   MachineStated{MachineSpecOf("m", {.cpu = 1000})},
+                   TaskNamed("a"), SnapshotEnded()});
+  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kSettling);
+  EXPECT_EQ(feeds_.RoundDueUs(), std::nullopt);
+  feeds_.Tend(0, now_us_ += 2900000);
+  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kSettling);
+  feeds_.Tend(0, now_us_ += 1000000);
+  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kLive);
+  Round();
+  EXPECT_THAT(session_.Tasks(), ElementsAre("a"));
+}
+
 TEST_F(FeedsTest, EndASessionThatConfirmsWhatItWasNotTold) {
   StateAll(&session_, {"a"});
   Round();
@@ -188,9 +245,9 @@ TEST_F(FeedsTest, EndASessionThatConfirmsWhatItWasNotTold) {
 
 TEST_F(FeedsTest, EndASessionThatStandsStillInItsSnapshot) {
   Take(&session_, {SnapshotBegan()});
-  feeds_.Tend(now_us_ += kGrace);
+  feeds_.Tend(0, now_us_ += kGrace);
   EXPECT_THAT(session_.end, IsOk());
-  feeds_.Tend(now_us_ += 2000000);
+  feeds_.Tend(0, now_us_ += 2000000);
   EXPECT_THAT(session_.end, StatusIs(absl::StatusCode::kDeadlineExceeded));
 }
 
@@ -199,11 +256,11 @@ TEST_F(FeedsTest, ShowHowEachFeedIs) {
   EXPECT_EQ(StateOfFeed(), FeedStatus::State::kSnapshot);
   Take(&session_, {TaskNamed("a"), SnapshotEnded()});
   EXPECT_EQ(StateOfFeed(), FeedStatus::State::kLive);
-  feeds_.Tend(now_us_ += kGrace * 2);
+  feeds_.Tend(0, now_us_ += kGrace * 2);
   EXPECT_THAT(session_.end, IsOk()) << "one that is live may be silent";
   feeds_.Close(&session_, now_us_);
   EXPECT_EQ(StateOfFeed(), FeedStatus::State::kLost);
-  feeds_.Tend(now_us_ += kGrace + 1);
+  feeds_.Tend(0, now_us_ += kGrace + 1);
   EXPECT_EQ(StateOfFeed(), FeedStatus::State::kAway);
   EXPECT_EQ(feeds_.List()[0].tasks, 1);
 }

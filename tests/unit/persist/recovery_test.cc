@@ -251,7 +251,8 @@ TEST(Recovery, KnowsWhatFeedsHaveStatedAndHoldsItUntilTheyAreBack) {
   const auto apply = [&](const FeedEvent& event) {
     ASSERT_EQ(state.Apply(feed, event, 0), FeedOutcome::kApplied);
   };
-  apply(SnapshotBegan());
+  const FeedTerm term{.lease = "lease", .number = 7, .holder = "holder"};
+  apply(SnapshotBegan{.term = term});
   apply(MachineStated{MachineSpecOf("m", {.cpu = 1000})});
   TaskStated task{.id = "a",
                   .job_uuid = "job",
@@ -274,6 +275,7 @@ TEST(Recovery, KnowsWhatFeedsHaveStatedAndHoldsItUntilTheyAreBack) {
   EXPECT_EQ(FindContradiction(*recovered), "");
   const Feed& known = recovered->feeds().at(feed);
   EXPECT_EQ(known.name, "shop");
+  EXPECT_EQ(known.term, term);
   EXPECT_THAT(known.tasks, SizeIs(3));
   EXPECT_TRUE(recovered->FindTask(known.tasks.at("c"))->is_foreign);
   EXPECT_EQ(recovered->FindMachine("m")->feed, feed);

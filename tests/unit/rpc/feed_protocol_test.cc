@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/limits.h"
 #include "util/status_matchers.h"
@@ -34,9 +36,49 @@ class FeedProtocolTest : public testing::Test {
   uint64_t sequence_ = 0;
 };
 
-TEST_F(FeedProtocolTest, NamesTheFeedOnce) {
-  EXPECT_EQ(Take()->feed, "shop");
+// Before the snapshot nobody knows whether the client may have the feed.
+TEST_F(FeedProtocolTest, NamesTheFeedWhereTheFirstSnapshotBegins) {
   EXPECT_EQ(Take()->feed, "");
+  EXPECT_FALSE(protocol_.has_begun());
+  Add()->mutable_begin_snapshot();
+  EXPECT_EQ(Take()->feed, "shop");
+  EXPECT_TRUE(protocol_.has_begun());
+  Add()->mutable_end_snapshot();
+  Add()->mutable_begin_snapshot();
+  EXPECT_EQ(Take()->feed, "");
+}
+
+TEST_F(FeedProtocolTest, ConvertsTheTermOfTheClient) {
+  v1::FeedTerm* term = Add()->mutable_begin_snapshot()->mutable_term();
+  term->set_lease("lease");
+  term->set_number(7);
+  term->set_holder("holder");
+  term->set_settle_ms(5000);
+  const absl::StatusOr<FeedBatch> batch = Take();
+  const auto& began = std::get<SnapshotBegan>(batch->events[0].event);
+  EXPECT_EQ(began.term, (FeedTerm{"lease", 7, "holder"}));
+  EXPECT_EQ(began.settle_ms, 5000);
+}
+
+TEST_F(FeedProtocolTest, RefusesATermThatMakesNoSense) {
+  const std::string too_long(254, 'x');
+  const std::vector<std::function<void(v1::FeedTerm*)>> mistakes = {
+      [&](v1::FeedTerm* term) { term->set_lease(too_long); },
+      [&](v1::FeedTerm* term) { term->set_holder(too_long); },
+      [](v1::FeedTerm* term) { term->set_settle_ms(-1); },
+      [](v1::FeedTerm* term) { term->set_settle_ms(3600001); },
+  };
+  for (const auto& mistake : mistakes) {
+    FeedProtocol protocol(/*default_max_pods=*/110);
+    v1::FeedRequest request;
+    request.set_feed("shop");
+    v1::FeedEvent* event = request.add_events();
+    event->set_sequence(1);
+    mistake(event->mutable_begin_snapshot()->mutable_term());
+    EXPECT_THAT(protocol.Take(request),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         testing::HasSubstr("term.")));
+  }
 }
 
 TEST_F(FeedProtocolTest, ConvertsEveryKindOfEvent) {

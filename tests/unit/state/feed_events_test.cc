@@ -103,6 +103,63 @@ TEST_F(FeedEventsTest, TellAgainOfWhatTheNextSnapshotSaysWaits) {
   EXPECT_EQ(UsedCpu("m"), 200) << "each counts once";
 }
 
+// Until then a former client may still run what it was told to place.
+TEST_F(FeedEventsTest, KeepThePlacesOfWhatIsNotStatedUntilTheFeedHasSettled) {
+  StateAll();
+  for (const char* id : {"a", "b"}) PlaceTask(id, "m");
+  TaskStated foreign = Stated("foreign", {.cpu = 100}, "m");
+  foreign.is_foreign = true;
+  Feed(foreign);
+  DeliverAll();
+  Feed(SnapshotBegan{.term = {"lease", 2, "second"}, .settle_ms = 100});
+  StateMachine("m");
+  Feed(SnapshotEnded());
+  EXPECT_TRUE(IsKnown("a"));
+  EXPECT_FALSE(IsKnown("c")) << "it has no place";
+  EXPECT_FALSE(IsKnown("foreign")) << "others place it";
+  EXPECT_EQ(UsedCpu("m"), 200);
+  Feed(Stated("a", {.cpu = 100}));
+  ASSERT_THAT(Outbox(), SizeIs(1)) << "the new client has not heard of it";
+  EXPECT_EQ(Outbox()[0].task, TaskOfFeed("a").id);
+  state_.SettleFeed(feed_, 0);
+  EXPECT_TRUE(IsKnown("a"));
+  EXPECT_FALSE(IsKnown("b"));
+  EXPECT_EQ(UsedCpu("m"), 100);
+}
+
+TEST_F(FeedEventsTest, ForgetNothingIfTheFeedSettlesBeforeItsSnapshotHasEnded) {
+  StateAll();
+  PlaceTask("a", "m");
+  Feed(SnapshotBegan{.term = {"lease", 2, "second"}, .settle_ms = 100});
+  state_.SettleFeed(feed_, 0);
+  EXPECT_TRUE(IsKnown("a"));
+  state_.CloseFeed(feed_);
+  state_.SettleFeed(feed_, 0);
+  EXPECT_TRUE(IsKnown("a")) << "not before it was all stated";
+  StateMachine("m");
+  Feed(SnapshotEnded());
+  EXPECT_FALSE(IsKnown("a"));
+}
+
+TEST_F(FeedEventsTest, PlaceNothingBeforeAnUnknownFeedHasSettled) {
+  const SnapshotBegan began{.term = {"lease", 2, "second"}, .settle_ms = 100};
+  for (int connection = 0; connection < 2; ++connection) {
+    Feed(began);
+    StateMachine("m");
+    Feed(Stated("a", {.cpu = 100}));
+    Feed(SnapshotEnded());
+    EXPECT_EQ(state_.pending_count(), 0) << connection;
+    if (connection == 0) state_.CloseFeed(feed_);
+  }
+  state_.SettleFeed(feed_, 0);
+  EXPECT_EQ(state_.pending_count(), 1);
+  Feed(began);
+  StateMachine("m");
+  Feed(Stated("a", {.cpu = 100}));
+  Feed(SnapshotEnded());
+  EXPECT_EQ(state_.pending_count(), 1) << "the daemon knows the feed now";
+}
+
 TEST_F(FeedEventsTest, TakeOverWhatRuns) {
   StateAll();
   EXPECT_EQ(Feed(Stated("d", {.cpu = 5000}, "m")), FeedOutcome::kApplied);

@@ -100,7 +100,7 @@ func (x FeedProblem_Code) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FeedProblem_Code.Descriptor instead.
 func (FeedProblem_Code) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{11, 0}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{12, 0}
 }
 
 type FeedDelta_Type int32
@@ -155,7 +155,7 @@ func (x FeedDelta_Type) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FeedDelta_Type.Descriptor instead.
 func (FeedDelta_Type) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{12, 0}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{13, 0}
 }
 
 type FeedRequest struct {
@@ -494,7 +494,10 @@ func (*FeedEvent_TaskGone) isFeedEvent_Event() {}
 func (*FeedEvent_BindFailed) isFeedEvent_Event() {}
 
 type BeginSnapshot struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Of a client that leads others by a lease.  Without it, or where the lease
+	// is another, the client that connects last has the feed.
+	Term          *FeedTerm `protobuf:"bytes,1,opt,name=term,proto3" json:"term,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -529,6 +532,93 @@ func (*BeginSnapshot) Descriptor() ([]byte, []int) {
 	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{3}
 }
 
+func (x *BeginSnapshot) GetTerm() *FeedTerm {
+	if x != nil {
+		return x.Term
+	}
+	return nil
+}
+
+// The time for which one client holds the lease by which several elect a
+// leader.
+type FeedTerm struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Tells this lease from others, such as the uid of the Kubernetes object.  At
+	// most 253 bytes.
+	Lease string `protobuf:"bytes,1,opt,name=lease,proto3" json:"lease,omitempty"`
+	// How often the lease has changed hands.  The daemon refuses a client with a
+	// lower number than the feed has.
+	Number int64 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	// Who holds the lease, for people.  At most 253 bytes.
+	Holder string `protobuf:"bytes,3,opt,name=holder,proto3" json:"holder,omitempty"`
+	// How long clients of earlier terms may still carry out what they were told,
+	// counted from this message.  Until then what was placed stays placed, even
+	// if the snapshot does not state it.  A daemon that knows no task of the feed
+	// places nothing of it until then.  At most an hour; 0: such clients have
+	// come to their end.
+	SettleMs      int64 `protobuf:"varint,4,opt,name=settle_ms,json=settleMs,proto3" json:"settle_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FeedTerm) Reset() {
+	*x = FeedTerm{}
+	mi := &file_sluice_v1_feed_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FeedTerm) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FeedTerm) ProtoMessage() {}
+
+func (x *FeedTerm) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_feed_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FeedTerm.ProtoReflect.Descriptor instead.
+func (*FeedTerm) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *FeedTerm) GetLease() string {
+	if x != nil {
+		return x.Lease
+	}
+	return ""
+}
+
+func (x *FeedTerm) GetNumber() int64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *FeedTerm) GetHolder() string {
+	if x != nil {
+		return x.Holder
+	}
+	return ""
+}
+
+func (x *FeedTerm) GetSettleMs() int64 {
+	if x != nil {
+		return x.SettleMs
+	}
+	return 0
+}
+
 type EndSnapshot struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -537,7 +627,7 @@ type EndSnapshot struct {
 
 func (x *EndSnapshot) Reset() {
 	*x = EndSnapshot{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[4]
+	mi := &file_sluice_v1_feed_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -549,7 +639,7 @@ func (x *EndSnapshot) String() string {
 func (*EndSnapshot) ProtoMessage() {}
 
 func (x *EndSnapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[4]
+	mi := &file_sluice_v1_feed_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -562,7 +652,7 @@ func (x *EndSnapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndSnapshot.ProtoReflect.Descriptor instead.
 func (*EndSnapshot) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{4}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{5}
 }
 
 type MachineGone struct {
@@ -574,7 +664,7 @@ type MachineGone struct {
 
 func (x *MachineGone) Reset() {
 	*x = MachineGone{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[5]
+	mi := &file_sluice_v1_feed_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -586,7 +676,7 @@ func (x *MachineGone) String() string {
 func (*MachineGone) ProtoMessage() {}
 
 func (x *MachineGone) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[5]
+	mi := &file_sluice_v1_feed_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -599,7 +689,7 @@ func (x *MachineGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MachineGone.ProtoReflect.Descriptor instead.
 func (*MachineGone) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{5}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *MachineGone) GetMachine() string {
@@ -633,7 +723,7 @@ type TaskStated struct {
 
 func (x *TaskStated) Reset() {
 	*x = TaskStated{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[6]
+	mi := &file_sluice_v1_feed_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -645,7 +735,7 @@ func (x *TaskStated) String() string {
 func (*TaskStated) ProtoMessage() {}
 
 func (x *TaskStated) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[6]
+	mi := &file_sluice_v1_feed_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -658,7 +748,7 @@ func (x *TaskStated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskStated.ProtoReflect.Descriptor instead.
 func (*TaskStated) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{6}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *TaskStated) GetId() string {
@@ -706,7 +796,7 @@ type TaskEnded struct {
 
 func (x *TaskEnded) Reset() {
 	*x = TaskEnded{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[7]
+	mi := &file_sluice_v1_feed_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -718,7 +808,7 @@ func (x *TaskEnded) String() string {
 func (*TaskEnded) ProtoMessage() {}
 
 func (x *TaskEnded) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[7]
+	mi := &file_sluice_v1_feed_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -731,7 +821,7 @@ func (x *TaskEnded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskEnded.ProtoReflect.Descriptor instead.
 func (*TaskEnded) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{7}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *TaskEnded) GetId() string {
@@ -757,7 +847,7 @@ type TaskGone struct {
 
 func (x *TaskGone) Reset() {
 	*x = TaskGone{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[8]
+	mi := &file_sluice_v1_feed_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -769,7 +859,7 @@ func (x *TaskGone) String() string {
 func (*TaskGone) ProtoMessage() {}
 
 func (x *TaskGone) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[8]
+	mi := &file_sluice_v1_feed_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -782,7 +872,7 @@ func (x *TaskGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskGone.ProtoReflect.Descriptor instead.
 func (*TaskGone) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{8}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TaskGone) GetId() string {
@@ -805,7 +895,7 @@ type BindFailed struct {
 
 func (x *BindFailed) Reset() {
 	*x = BindFailed{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[9]
+	mi := &file_sluice_v1_feed_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -817,7 +907,7 @@ func (x *BindFailed) String() string {
 func (*BindFailed) ProtoMessage() {}
 
 func (x *BindFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[9]
+	mi := &file_sluice_v1_feed_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -830,7 +920,7 @@ func (x *BindFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BindFailed.ProtoReflect.Descriptor instead.
 func (*BindFailed) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{9}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *BindFailed) GetId() string {
@@ -870,7 +960,7 @@ type FeedResponse struct {
 
 func (x *FeedResponse) Reset() {
 	*x = FeedResponse{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[10]
+	mi := &file_sluice_v1_feed_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -882,7 +972,7 @@ func (x *FeedResponse) String() string {
 func (*FeedResponse) ProtoMessage() {}
 
 func (x *FeedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[10]
+	mi := &file_sluice_v1_feed_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -895,7 +985,7 @@ func (x *FeedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedResponse.ProtoReflect.Descriptor instead.
 func (*FeedResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{10}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *FeedResponse) GetEventsDurable() uint64 {
@@ -939,7 +1029,7 @@ type FeedProblem struct {
 
 func (x *FeedProblem) Reset() {
 	*x = FeedProblem{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[11]
+	mi := &file_sluice_v1_feed_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -951,7 +1041,7 @@ func (x *FeedProblem) String() string {
 func (*FeedProblem) ProtoMessage() {}
 
 func (x *FeedProblem) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[11]
+	mi := &file_sluice_v1_feed_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -964,7 +1054,7 @@ func (x *FeedProblem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedProblem.ProtoReflect.Descriptor instead.
 func (*FeedProblem) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{11}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *FeedProblem) GetSequence() uint64 {
@@ -1004,7 +1094,7 @@ type FeedDelta struct {
 
 func (x *FeedDelta) Reset() {
 	*x = FeedDelta{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[12]
+	mi := &file_sluice_v1_feed_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1016,7 +1106,7 @@ func (x *FeedDelta) String() string {
 func (*FeedDelta) ProtoMessage() {}
 
 func (x *FeedDelta) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[12]
+	mi := &file_sluice_v1_feed_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1029,7 +1119,7 @@ func (x *FeedDelta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedDelta.ProtoReflect.Descriptor instead.
 func (*FeedDelta) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{12}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *FeedDelta) GetSequence() uint64 {
@@ -1094,8 +1184,14 @@ const file_sluice_v1_feed_proto_rawDesc = "" +
 	"\ttask_gone\x18\b \x01(\v2\x13.sluice.v1.TaskGoneH\x00R\btaskGone\x128\n" +
 	"\vbind_failed\x18\t \x01(\v2\x15.sluice.v1.BindFailedH\x00R\n" +
 	"bindFailedB\a\n" +
-	"\x05event\"\x0f\n" +
-	"\rBeginSnapshot\"\r\n" +
+	"\x05event\"8\n" +
+	"\rBeginSnapshot\x12'\n" +
+	"\x04term\x18\x01 \x01(\v2\x13.sluice.v1.FeedTermR\x04term\"m\n" +
+	"\bFeedTerm\x12\x14\n" +
+	"\x05lease\x18\x01 \x01(\tR\x05lease\x12\x16\n" +
+	"\x06number\x18\x02 \x01(\x03R\x06number\x12\x16\n" +
+	"\x06holder\x18\x03 \x01(\tR\x06holder\x12\x1b\n" +
+	"\tsettle_ms\x18\x04 \x01(\x03R\bsettleMs\"\r\n" +
 	"\vEndSnapshot\"'\n" +
 	"\vMachineGone\x12\x18\n" +
 	"\amachine\x18\x01 \x01(\tR\amachine\"\xb9\x01\n" +
@@ -1160,7 +1256,7 @@ func file_sluice_v1_feed_proto_rawDescGZIP() []byte {
 }
 
 var file_sluice_v1_feed_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_sluice_v1_feed_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_sluice_v1_feed_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_sluice_v1_feed_proto_goTypes = []any{
 	(FeedProblem_Code)(0),                            // 0: sluice.v1.FeedProblem.Code
 	(FeedDelta_Type)(0),                              // 1: sluice.v1.FeedDelta.Type
@@ -1168,45 +1264,47 @@ var file_sluice_v1_feed_proto_goTypes = []any{
 	(*TaskUsage)(nil),                                // 3: sluice.v1.TaskUsage
 	(*FeedEvent)(nil),                                // 4: sluice.v1.FeedEvent
 	(*BeginSnapshot)(nil),                            // 5: sluice.v1.BeginSnapshot
-	(*EndSnapshot)(nil),                              // 6: sluice.v1.EndSnapshot
-	(*MachineGone)(nil),                              // 7: sluice.v1.MachineGone
-	(*TaskStated)(nil),                               // 8: sluice.v1.TaskStated
-	(*TaskEnded)(nil),                                // 9: sluice.v1.TaskEnded
-	(*TaskGone)(nil),                                 // 10: sluice.v1.TaskGone
-	(*BindFailed)(nil),                               // 11: sluice.v1.BindFailed
-	(*FeedResponse)(nil),                             // 12: sluice.v1.FeedResponse
-	(*FeedProblem)(nil),                              // 13: sluice.v1.FeedProblem
-	(*FeedDelta)(nil),                                // 14: sluice.v1.FeedDelta
-	(*firmament.ResourceStats)(nil),                  // 15: firmament.ResourceStats
-	(*firmament.TaskStats)(nil),                      // 16: firmament.TaskStats
-	(*firmament.ResourceTopologyNodeDescriptor)(nil), // 17: firmament.ResourceTopologyNodeDescriptor
-	(*firmament.TaskDescription)(nil),                // 18: firmament.TaskDescription
+	(*FeedTerm)(nil),                                 // 6: sluice.v1.FeedTerm
+	(*EndSnapshot)(nil),                              // 7: sluice.v1.EndSnapshot
+	(*MachineGone)(nil),                              // 8: sluice.v1.MachineGone
+	(*TaskStated)(nil),                               // 9: sluice.v1.TaskStated
+	(*TaskEnded)(nil),                                // 10: sluice.v1.TaskEnded
+	(*TaskGone)(nil),                                 // 11: sluice.v1.TaskGone
+	(*BindFailed)(nil),                               // 12: sluice.v1.BindFailed
+	(*FeedResponse)(nil),                             // 13: sluice.v1.FeedResponse
+	(*FeedProblem)(nil),                              // 14: sluice.v1.FeedProblem
+	(*FeedDelta)(nil),                                // 15: sluice.v1.FeedDelta
+	(*firmament.ResourceStats)(nil),                  // 16: firmament.ResourceStats
+	(*firmament.TaskStats)(nil),                      // 17: firmament.TaskStats
+	(*firmament.ResourceTopologyNodeDescriptor)(nil), // 18: firmament.ResourceTopologyNodeDescriptor
+	(*firmament.TaskDescription)(nil),                // 19: firmament.TaskDescription
 }
 var file_sluice_v1_feed_proto_depIdxs = []int32{
 	4,  // 0: sluice.v1.FeedRequest.events:type_name -> sluice.v1.FeedEvent
-	15, // 1: sluice.v1.FeedRequest.machine_usage:type_name -> firmament.ResourceStats
+	16, // 1: sluice.v1.FeedRequest.machine_usage:type_name -> firmament.ResourceStats
 	3,  // 2: sluice.v1.FeedRequest.task_usage:type_name -> sluice.v1.TaskUsage
-	16, // 3: sluice.v1.TaskUsage.stats:type_name -> firmament.TaskStats
+	17, // 3: sluice.v1.TaskUsage.stats:type_name -> firmament.TaskStats
 	5,  // 4: sluice.v1.FeedEvent.begin_snapshot:type_name -> sluice.v1.BeginSnapshot
-	6,  // 5: sluice.v1.FeedEvent.end_snapshot:type_name -> sluice.v1.EndSnapshot
-	17, // 6: sluice.v1.FeedEvent.machine:type_name -> firmament.ResourceTopologyNodeDescriptor
-	7,  // 7: sluice.v1.FeedEvent.machine_gone:type_name -> sluice.v1.MachineGone
-	8,  // 8: sluice.v1.FeedEvent.task:type_name -> sluice.v1.TaskStated
-	9,  // 9: sluice.v1.FeedEvent.task_ended:type_name -> sluice.v1.TaskEnded
-	10, // 10: sluice.v1.FeedEvent.task_gone:type_name -> sluice.v1.TaskGone
-	11, // 11: sluice.v1.FeedEvent.bind_failed:type_name -> sluice.v1.BindFailed
-	18, // 12: sluice.v1.TaskStated.description:type_name -> firmament.TaskDescription
-	13, // 13: sluice.v1.FeedResponse.problems:type_name -> sluice.v1.FeedProblem
-	14, // 14: sluice.v1.FeedResponse.deltas:type_name -> sluice.v1.FeedDelta
-	0,  // 15: sluice.v1.FeedProblem.code:type_name -> sluice.v1.FeedProblem.Code
-	1,  // 16: sluice.v1.FeedDelta.type:type_name -> sluice.v1.FeedDelta.Type
-	2,  // 17: sluice.v1.Feed.Connect:input_type -> sluice.v1.FeedRequest
-	12, // 18: sluice.v1.Feed.Connect:output_type -> sluice.v1.FeedResponse
-	18, // [18:19] is the sub-list for method output_type
-	17, // [17:18] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	7,  // 5: sluice.v1.FeedEvent.end_snapshot:type_name -> sluice.v1.EndSnapshot
+	18, // 6: sluice.v1.FeedEvent.machine:type_name -> firmament.ResourceTopologyNodeDescriptor
+	8,  // 7: sluice.v1.FeedEvent.machine_gone:type_name -> sluice.v1.MachineGone
+	9,  // 8: sluice.v1.FeedEvent.task:type_name -> sluice.v1.TaskStated
+	10, // 9: sluice.v1.FeedEvent.task_ended:type_name -> sluice.v1.TaskEnded
+	11, // 10: sluice.v1.FeedEvent.task_gone:type_name -> sluice.v1.TaskGone
+	12, // 11: sluice.v1.FeedEvent.bind_failed:type_name -> sluice.v1.BindFailed
+	6,  // 12: sluice.v1.BeginSnapshot.term:type_name -> sluice.v1.FeedTerm
+	19, // 13: sluice.v1.TaskStated.description:type_name -> firmament.TaskDescription
+	14, // 14: sluice.v1.FeedResponse.problems:type_name -> sluice.v1.FeedProblem
+	15, // 15: sluice.v1.FeedResponse.deltas:type_name -> sluice.v1.FeedDelta
+	0,  // 16: sluice.v1.FeedProblem.code:type_name -> sluice.v1.FeedProblem.Code
+	1,  // 17: sluice.v1.FeedDelta.type:type_name -> sluice.v1.FeedDelta.Type
+	2,  // 18: sluice.v1.Feed.Connect:input_type -> sluice.v1.FeedRequest
+	13, // 19: sluice.v1.Feed.Connect:output_type -> sluice.v1.FeedResponse
+	19, // [19:20] is the sub-list for method output_type
+	18, // [18:19] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_feed_proto_init() }
@@ -1230,7 +1328,7 @@ func file_sluice_v1_feed_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_feed_proto_rawDesc), len(file_sluice_v1_feed_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -38,6 +38,10 @@ const (
 	FeedState_LOST FeedState_State = 3
 	// The same for longer than --feed_grace_ms.
 	FeedState_AWAY FeedState_State = 4
+	// Connected, but the daemon does not know what clients of earlier terms were
+	// told and may still carry out: until they cannot, what waits of it is not
+	// placed.
+	FeedState_SETTLING FeedState_State = 5
 )
 
 // Enum value maps for FeedState_State.
@@ -48,6 +52,7 @@ var (
 		2: "LIVE",
 		3: "LOST",
 		4: "AWAY",
+		5: "SETTLING",
 	}
 	FeedState_State_value = map[string]int32{
 		"STATE_UNSPECIFIED": 0,
@@ -55,6 +60,7 @@ var (
 		"LIVE":              2,
 		"LOST":              3,
 		"AWAY":              4,
+		"SETTLING":          5,
 	}
 )
 
@@ -650,8 +656,12 @@ type FeedState struct {
 	// Deltas yet to be told, and told but not confirmed.
 	UntoldDeltas      int64 `protobuf:"varint,5,opt,name=untold_deltas,json=untoldDeltas,proto3" json:"untold_deltas,omitempty"`
 	UnconfirmedDeltas int64 `protobuf:"varint,6,opt,name=unconfirmed_deltas,json=unconfirmedDeltas,proto3" json:"unconfirmed_deltas,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// Who holds the lease by which its clients elect a leader, and how often it
+	// has changed hands; no holder: they have none.
+	Holder        string `protobuf:"bytes,7,opt,name=holder,proto3" json:"holder,omitempty"`
+	Term          int64  `protobuf:"varint,8,opt,name=term,proto3" json:"term,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *FeedState) Reset() {
@@ -722,6 +732,20 @@ func (x *FeedState) GetUntoldDeltas() int64 {
 func (x *FeedState) GetUnconfirmedDeltas() int64 {
 	if x != nil {
 		return x.UnconfirmedDeltas
+	}
+	return 0
+}
+
+func (x *FeedState) GetHolder() string {
+	if x != nil {
+		return x.Holder
+	}
+	return ""
+}
+
+func (x *FeedState) GetTerm() int64 {
+	if x != nil {
+		return x.Term
 	}
 	return 0
 }
@@ -2174,20 +2198,23 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x0estale_machines\x18\x13 \x01(\x03R\rstaleMachines\x12\x1f\n" +
 	"\vstale_tasks\x18\x14 \x01(\x03R\n" +
 	"staleTasks\x12*\n" +
-	"\x05feeds\x18\x15 \x03(\v2\x14.sluice.v1.FeedStateR\x05feeds\"\xa2\x02\n" +
+	"\x05feeds\x18\x15 \x03(\v2\x14.sluice.v1.FeedStateR\x05feeds\"\xdc\x02\n" +
 	"\tFeedState\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x120\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x1a.sluice.v1.FeedState.StateR\x05state\x12\x19\n" +
 	"\bsince_ms\x18\x03 \x01(\x03R\asinceMs\x12\x14\n" +
 	"\x05tasks\x18\x04 \x01(\x03R\x05tasks\x12#\n" +
 	"\runtold_deltas\x18\x05 \x01(\x03R\funtoldDeltas\x12-\n" +
-	"\x12unconfirmed_deltas\x18\x06 \x01(\x03R\x11unconfirmedDeltas\"J\n" +
+	"\x12unconfirmed_deltas\x18\x06 \x01(\x03R\x11unconfirmedDeltas\x12\x16\n" +
+	"\x06holder\x18\a \x01(\tR\x06holder\x12\x12\n" +
+	"\x04term\x18\b \x01(\x03R\x04term\"X\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\f\n" +
 	"\bSNAPSHOT\x10\x01\x12\b\n" +
 	"\x04LIVE\x10\x02\x12\b\n" +
 	"\x04LOST\x10\x03\x12\b\n" +
-	"\x04AWAY\x10\x04\"\xde\x03\n" +
+	"\x04AWAY\x10\x04\x12\f\n" +
+	"\bSETTLING\x10\x05\"\xde\x03\n" +
 	"\x05Round\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x16\n" +
 	"\x06passes\x18\x02 \x01(\x05R\x06passes\x12\x16\n" +

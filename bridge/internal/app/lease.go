@@ -1,0 +1,174 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/utils/ptr"
+
+	sluicev1 "github.com/sluice-scheduler/sluice/bridge/internal/api/sluice/v1"
+	"github.com/sluice-scheduler/sluice/bridge/internal/bind"
+	"github.com/sluice-scheduler/sluice/bridge/internal/feed"
+)
+
+// leadership tells a leader what it may do.
+type leadership interface {
+	// BindDeadline is when a bind that begins now must have been carried out.
+	BindDeadline() time.Time
+	// Term asks under which term this replica leads. An error means that it does
+	// not, or cannot know.
+	Term(context.Context) (*sluicev1.FeedTerm, error)
+}
+
+// sole leads because there are no other replicas.
+type sole struct{}
+
+func (sole) BindDeadline() time.Time                              { return time.Now().Add(bind.Timeout) }
+func (sole) Term(ctx context.Context) (*sluicev1.FeedTerm, error) { return feed.NoTerm(ctx) }
+
+// lease is the lock by which replicas elect a leader. It fences the leader: a
+// process may be frozen for longer than its lease lasts, and cannot tell when
+// it goes on. The elector notices only when it has failed to renew the lease
+// for --leader-elect-renew-deadline from then on.
+//
+// Durations are measured by the monotonic clock.
+type lease struct {
+	resourcelock.Interface
+	leases        coordinationv1.LeaseInterface
+	name          string
+	duration      time.Duration
+	renewDeadline time.Duration
+	hasBound      func() bool // whether a leader has ever bound a pod
+	onLost        func()
+
+	mu sync.Mutex
+	// The newest record of others.
+	others *resourcelock.LeaderElectionRecord
+	leads  bool
+	// When the newest renewal was asked for that the API server has granted.
+	renewedAt time.Time
+	// When former leaders carry out nothing any more.
+	settledAt time.Time
+}
+
+// Get implements resourcelock.Interface.
+func (l *lease) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	record, raw, err := l.Interface.Get(ctx)
+	if err == nil && record.HolderIdentity != l.Identity() {
+		l.mu.Lock()
+		l.others = record
+		l.mu.Unlock()
+		l.lose()
+	}
+	return record, raw, err
+}
+
+// Create implements resourcelock.Interface.
+func (l *lease) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	askedAt := time.Now()
+	if err := l.Interface.Create(ctx, record); err != nil {
+		return err
+	}
+	l.renewed(askedAt)
+	return nil
+}
+
+// Update implements resourcelock.Interface.
+func (l *lease) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	isRelease := record.HolderIdentity != l.Identity()
+	if isRelease && !l.isHeld() {
+		// The elector goes by what it saw at its last attempt to renew, and would
+		// give back what another holds.
+		return errors.New("the lease is another's by now")
+	}
+	askedAt := time.Now()
+	if err := l.Interface.Update(ctx, record); err != nil {
+		return err
+	}
+	if !isRelease {
+		l.renewed(askedAt)
+	}
+	return nil
+}
+
+func (l *lease) isHeld() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.leads
+}
+
+func (l *lease) renewed(askedAt time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.renewedAt = askedAt
+	if l.leads {
+		return
+	}
+	l.leads = true
+	l.settledAt = time.Now().Add(l.settleTime())
+}
+
+// settleTime is how long former leaders may still act once this one leads.
+func (l *lease) settleTime() time.Duration {
+	switch {
+	case l.others == nil && l.hasBound():
+		// There was a leader, and somebody has deleted its lease.
+		return l.duration + bind.Timeout
+	case l.others == nil, l.others.HolderIdentity == "":
+		// There was none, or it has given the lease back after its last bind.
+		return 0
+	}
+	return bind.Timeout
+}
+
+// lose ends the leadership, if this replica leads.
+func (l *lease) lose() {
+	l.mu.Lock()
+	led := l.leads
+	l.leads = false
+	l.mu.Unlock()
+	if led {
+		l.onLost()
+	}
+}
+
+// BindDeadline implements leadership. The deadline is as far before the end of
+// the lease as --leader-elect-renew-deadline is: a bind that is sent just before
+// it still arrives within the lease.
+func (l *lease) BindDeadline() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	deadline := time.Now().Add(bind.Timeout)
+	if fence := l.renewedAt.Add(l.renewDeadline); fence.Before(deadline) {
+		return fence
+	}
+	return deadline
+}
+
+// Term implements leadership.
+func (l *lease) Term(ctx context.Context) (*sluicev1.FeedTerm, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.renewDeadline)
+	defer cancel()
+	object, err := l.leases.Get(ctx, l.name, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("look at lease %s: %w", l.Describe(), err)
+	}
+	if holder := ptr.Deref(object.Spec.HolderIdentity, ""); holder != l.Identity() {
+		l.lose()
+		return nil, fmt.Errorf("lease %s: %q holds it now", l.Describe(), holder)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return &sluicev1.FeedTerm{
+		Lease:    string(object.UID),
+		Number:   int64(ptr.Deref(object.Spec.LeaseTransitions, 0)),
+		Holder:   l.Identity(),
+		SettleMs: max(0, time.Until(l.settledAt).Milliseconds()),
+	}, nil
+}
