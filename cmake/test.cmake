@@ -1,11 +1,13 @@
 # sluice_label_test(test label target [TIMEOUT seconds]): labels a test of ctest.
-# Target <label>_tests builds what the tests of a label run.
+# Target <label>_tests builds what the tests of a label run.  Those with a longer
+# time-out begin first.
 function(sluice_label_test test label target)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "TIMEOUT" "")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
-  set_tests_properties(${test} PROPERTIES LABELS ${label} TIMEOUT ${arg_TIMEOUT})
+  set_tests_properties(${test} PROPERTIES LABELS ${label} TIMEOUT ${arg_TIMEOUT}
+                                              COST ${arg_TIMEOUT})
   if(NOT TARGET ${label}_tests)
     add_custom_target(${label}_tests)
   endif()

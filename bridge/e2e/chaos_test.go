@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -49,7 +50,7 @@ func TestChaos(t *testing.T) {
 
 	ctx, stop := context.WithCancel(t.Context())
 	var churning sync.WaitGroup
-	churning.Go(func() { churn(ctx, c, rand.New(rand.NewPCG(uint64(seed), 1))) })
+	churning.Go(func() { churn(ctx, c, rand.New(rand.NewPCG(uint64(seed), 1)), 0) })
 
 	random := rand.New(rand.NewPCG(uint64(seed), 2))
 	for range kills {
@@ -95,8 +96,9 @@ func restart(t *testing.T, process *kubetest.Process) {
 }
 
 // churn makes pods, lets them end and deletes them, and lets nodes go and come
-// back, as far as the API server is there.
-func churn(ctx context.Context, c *kubetest.Cluster, random *rand.Rand) {
+// back, as far as the API server is there. The pods have so many bytes more than
+// they need.
+func churn(ctx context.Context, c *kubetest.Cluster, random *rand.Rand, padding int) {
 	pods := c.Client.CoreV1().Pods(c.Namespace)
 	now := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
 	for i := 0; ctx.Err() == nil; i++ {
@@ -105,7 +107,8 @@ func churn(ctx context.Context, c *kubetest.Cluster, random *rand.Rand) {
 			flap(c, fmt.Sprint("n", random.IntN(chaosNodes)), time.Duration(random.IntN(500))*time.Millisecond)
 		}
 		if random.IntN(3) > 0 {
-			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("pod-", i)}, Spec: c.Spec(fmt.Sprint(1 + random.IntN(3)))}
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+				GenerateName: "pod-", Annotations: map[string]string{"padding": strings.Repeat("x", padding)}}, Spec: c.Spec(fmt.Sprint(1 + random.IntN(3)))}
 			_, _ = pods.Create(ctx, pod, metav1.CreateOptions{})
 		}
 		list, err := pods.List(ctx, metav1.ListOptions{ResourceVersion: "0"})
