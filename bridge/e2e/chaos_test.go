@@ -50,7 +50,7 @@ func TestChaos(t *testing.T) {
 
 	ctx, stop := context.WithCancel(t.Context())
 	var churning sync.WaitGroup
-	churning.Go(func() { churn(ctx, c, rand.New(rand.NewPCG(uint64(seed), 1)), 0) })
+	churning.Go(func() { churn(ctx, c, rand.New(rand.NewPCG(uint64(seed), 1)), load{flaps: true}) })
 
 	random := rand.New(rand.NewPCG(uint64(seed), 2))
 	for range kills {
@@ -95,20 +95,25 @@ func restart(t *testing.T, process *kubetest.Process) {
 	}
 }
 
-// churn makes pods, lets them end and deletes them, and lets nodes go and come
-// back, as far as the API server is there. The pods have so many bytes more than
-// they need.
-func churn(ctx context.Context, c *kubetest.Cluster, random *rand.Rand, padding int) {
+// load is how a churn is.
+type load struct {
+	flaps   bool // whether nodes go and come back; of one churn at a time
+	padding int  // bytes of a pod that nobody needs
+}
+
+// churn makes pods, lets them end and deletes them, as far as the API server is
+// there.
+func churn(ctx context.Context, c *kubetest.Cluster, random *rand.Rand, load load) {
 	pods := c.Client.CoreV1().Pods(c.Namespace)
 	now := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
 	for i := 0; ctx.Err() == nil; i++ {
 		time.Sleep(20 * time.Millisecond)
-		if random.IntN(100) == 0 {
+		if load.flaps && random.IntN(100) == 0 {
 			flap(c, fmt.Sprint("n", random.IntN(chaosNodes)), time.Duration(random.IntN(500))*time.Millisecond)
 		}
 		if random.IntN(3) > 0 {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-				GenerateName: "pod-", Annotations: map[string]string{"padding": strings.Repeat("x", padding)}}, Spec: c.Spec(fmt.Sprint(1 + random.IntN(3)))}
+				GenerateName: "pod-", Annotations: map[string]string{"padding": strings.Repeat("x", load.padding)}}, Spec: c.Spec(fmt.Sprint(1 + random.IntN(3)))}
 			_, _ = pods.Create(ctx, pod, metav1.CreateOptions{})
 		}
 		list, err := pods.List(ctx, metav1.ListOptions{ResourceVersion: "0"})

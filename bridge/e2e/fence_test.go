@@ -54,7 +54,9 @@ func TestFrozenLeaders(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var churning sync.WaitGroup
 	for i := range churners {
-		churning.Go(func() { churn(ctx, c, rand.New(rand.NewPCG(uint64(seed), uint64(10+i))), padding) })
+		churning.Go(func() {
+			churn(ctx, c, rand.New(rand.NewPCG(uint64(seed), uint64(10+i))), load{padding: padding, flaps: i == 0})
+		})
 	}
 
 	random := rand.New(rand.NewPCG(uint64(seed), 2))
