@@ -30,7 +30,7 @@ const (
 
 // Under churn the bridge, the daemon, the API server and etcd are killed at
 // random.
-// At no time a node is overcommitted and no pod is bound twice, and in the end
+// At no time is a node overcommitted or a pod bound twice, and in the end
 // nothing waits that fits. $SLUICE_CHAOS_KILLS makes it longer, and
 // $SLUICE_CHAOS_SEED another.
 func TestChaos(t *testing.T) {

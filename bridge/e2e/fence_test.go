@@ -27,7 +27,7 @@ const (
 
 // Under churn on full nodes the leader is frozen, often for longer than its
 // lease lasts, and goes on. The daemon and the other bridge are killed
-// meanwhile. At no time a node is overcommitted. $SLUICE_CHAOS_PAUSES makes it
+// meanwhile. At no time is a node overcommitted. $SLUICE_CHAOS_PAUSES makes it
 // longer, and $SLUICE_CHAOS_SEED another.
 func TestFrozenLeaders(t *testing.T) {
 	if testing.Short() {

@@ -62,7 +62,17 @@ func loadChart(t *testing.T) *chart.Chart {
 	return loaded
 }
 
+// Whoever installs the chart must say where the images are.
+const images = `daemon: {image: {repository: registry/sluiced}}
+bridge: {image: {repository: registry/sluice-bridge}}`
+
+// render renders the chart with values, and with the images where they name none.
 func render(t *testing.T, values map[string]any) ([]*unstructured.Unstructured, error) {
+	t.Helper()
+	return renderOnly(t, chartutil.CoalesceTables(values, parse(t, images)))
+}
+
+func renderOnly(t *testing.T, values map[string]any) ([]*unstructured.Unstructured, error) {
 	t.Helper()
 	install := action.NewInstall(&action.Configuration{Log: t.Logf})
 	install.DryRun, install.ClientOnly = true, true
@@ -112,6 +122,18 @@ func TestLint(t *testing.T) {
 				t.Log(message)
 			}
 		})
+	}
+}
+
+func TestImagesHaveNoDefaultThatBelongsToOthers(t *testing.T) {
+	for part, text := range map[string]string{
+		"daemon": `bridge: {image: {repository: registry/sluice-bridge}}`,
+		"bridge": `daemon: {image: {repository: registry/sluiced}}`,
+	} {
+		_, err := renderOnly(t, parse(t, text))
+		if want := part + ".image.repository is required: build the image"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want: %s", err, want)
+		}
 	}
 }
 
@@ -187,7 +209,7 @@ func create(t *testing.T, client dynamic.Interface, mapper meta.RESTMapper, obje
 }
 
 func TestNothingRunsAsRootOrWritesItsImage(t *testing.T) {
-	objects, err := render(t, nil)
+	objects, err := render(t, map[string]any{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,10 @@ void AddRules(const v1::Task& task, Table& table) {
 }
 
 void PrintTask(const v1::Task& task, std::ostream& out) {
-  Table table({{"TASK"}, {StrCat(task.uid(), "  ", task.name())}});
+  // The uid of a feed's task is the daemon's own, and says nothing to anybody.
+  const std::string id =
+      task.feed_task_id().empty() ? StrCat(task.uid()) : task.feed_task_id();
+  Table table({{"TASK"}, {StrCat(id, "  ", task.name())}});
   if (!task.job_uuid().empty()) table.AddRow({"job", task.job_uuid()});
   table.AddRow({"state", std::string(TaskStateName(task.state()))});
   if (!task.machine_uuid().empty()) {

@@ -279,6 +279,8 @@ void Feeds::Tend(int64_t now_ms, int64_t now_us) {
     }
     scheduler_.mutable_state().SettleFeed(it->first, now_ms);
     NoteChange();
+    const auto connection = connections_.find(it->first);
+    if (connection != connections_.end()) connection->second.since_us = now_us;
     it = settled_us_.erase(it);
   }
   std::vector<FeedSession*> idle;
@@ -299,7 +301,7 @@ void Feeds::Tend(int64_t now_ms, int64_t now_us) {
     if (now_us - since_us > options_.grace_us) idle.push_back(session);
   }
   for (FeedSession* session : idle) {
-    session->End(absl::DeadlineExceededError("feed: its name has not come"));
+    session->End(absl::DeadlineExceededError("feed: no snapshot has begun"));
     Close(session, now_us);
   }
   for (const auto& [id, feed] : scheduler_.state().feeds()) {

@@ -5,8 +5,8 @@
 // begins anew may come before its former connection is known to be dead.  What
 // a connection was told and has not confirmed when it ends is told again to the
 // next one, once that has stated everything.  Where clients elect a leader, the
-// newer one is not who comes last but who leads: a former leader that was
-// frozen knows nothing of the election yet.
+// newer one is the one that leads, not the last to connect: a former leader
+// that was frozen does not know of the election yet.
 //
 // Threads: none; confined to the core thread.
 // Time: arguments, of the monotonic clock.
@@ -33,7 +33,8 @@ namespace sluice {
 struct FeedStatus {
   enum class State {
     kSnapshot,  // Connected, and states what there is.
-    kSettling,  // Connected; nothing is placed yet for fear of former clients.
+    kSettling,  // Connected; former clients may still act, so nothing is
+                // placed.
     kLive,
     kLost,  // Not connected,
     kAway,  // for longer than the grace.
@@ -118,7 +119,7 @@ class Feeds {
   absl::btree_map<FeedSession*, int64_t> nameless_;
   // Since when feeds without a connection have none.
   absl::btree_map<FeedId, int64_t> lost_us_;
-  // When clients of earlier terms of a feed carry out nothing any more.
+  // When clients of earlier terms of a feed can no longer act.
   absl::btree_map<FeedId, int64_t> settled_us_;
   int64_t now_us_ = 0;
   int64_t tended_us_ = 0;

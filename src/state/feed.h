@@ -113,7 +113,7 @@ enum class FeedPhase {
 struct Feed {
   FeedId id;
   std::string name;
-  FeedTerm term = {};  // The newest of its clients.
+  FeedTerm term = {};  // Of the client that stated it last.
   // What follows is not stored: after a restart every client states everything
   // anew.
   FeedPhase phase = FeedPhase::kAway;
@@ -122,7 +122,7 @@ struct Feed {
   // Whether clients of earlier terms may still carry out what they were told.
   // What is placed and was not stated again stays placed meanwhile.
   bool is_settling = false;
-  // Besides, nobody knows what that is: nothing of the feed is placed.
+  // In addition, what they were told is unknown: nothing of the feed is placed.
   bool is_held_back = false;
   // Whether what waits of it may be placed.
   bool is_live = false;

@@ -38,7 +38,7 @@ void FeedEvents::SetPhase(FeedPhase phase) {
   for (const TaskId id : ids) {
     Task* task = state_.MutableTask(id);
     state_.LeaveQueue(*task);
-    task->is_stale = !is_live;
+    task->is_stale = !is_live || !IsStated(*task);
     state_.EnterQueue(task);
   }
 }
@@ -119,6 +119,7 @@ FeedOutcome FeedEvents::Apply(const TaskStated& event) {
   // An end is final: a client that states everything states it, too.
   if (!task->IsLive()) return FeedOutcome::kApplied;
   state_.LeaveQueue(*task);
+  task->is_stale = !feed_.is_live;
   if (runs && machine == nullptr) {
     if (task->state == TaskState::kRunning) state_.Unplace(task);
     TaskStated quarantined = event;
@@ -138,6 +139,11 @@ FeedOutcome FeedEvents::Apply(const TaskStated& event) {
     if (event.is_terminating) {
       state_.DeleteDeltas(task->id);
       if (!task->is_evicted) state_.SetEvicted(task, true);
+    } else if (task->is_evicted && !was_stated &&
+               state_.outbox_.Waiting(task->id) == nullptr) {
+      // A former client confirmed that it is to stop, and may have done
+      // nothing.
+      state_.AppendDelta(*task, /*is_repeat=*/true);
     }
   } else if (task->state == TaskState::kRunning && !was_stated) {
     tasks_.Repeat(task);

@@ -34,7 +34,7 @@ class FeedEvents {
 
   // Its client has gone.
   void Close();
-  // Clients of earlier terms carry out nothing any more.
+  // Clients of earlier terms can no longer act.
   void Settle();
 
  private:

@@ -58,7 +58,8 @@ std::string FindWrongFeed(const ClusterState& state) {
         feed->second.tasks.at(task->feed_task_id) != id) {
       return StrCat("its feed does not know task ", id.value);
     }
-    if (feed->second.is_live == task->is_stale) {
+    const bool is_stated = task->announcement == feed->second.snapshot;
+    if ((feed->second.is_live && is_stated) == task->is_stale) {
       return StrCat("task ", id.value, " is stale, or should be");
     }
   }

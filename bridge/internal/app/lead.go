@@ -57,6 +57,7 @@ func (b *Bridge) runElection(ctx context.Context) error {
 			OnStartedLeading: func(leading context.Context) {
 				term.Lock()
 				defer term.Unlock()
+				defer endTerm()
 				defer context.AfterFunc(leading, endTerm)()
 				b.serveTerm(serving, lock)
 			},
@@ -73,6 +74,7 @@ func (b *Bridge) runElection(ctx context.Context) error {
 		<-serving.Done()
 		term.Lock()
 		defer term.Unlock()
+		lock.endTerm()
 		endElection()
 	}()
 	elector.Run(electing)

@@ -19,7 +19,7 @@ import (
 
 // leadership tells a leader what it may do.
 type leadership interface {
-	// BindDeadline is when a bind that begins now must have been carried out.
+	// BindDeadline is when a bind that begins now must have been sent.
 	BindDeadline() time.Time
 	// Term asks under which term this replica leads. An error means that it does
 	// not, or cannot know.
@@ -47,10 +47,9 @@ type lease struct {
 	hasBound      func() bool // whether a leader has ever bound a pod
 	onLost        func()
 
-	mu sync.Mutex
-	// The newest record of others.
-	others *resourcelock.LeaderElectionRecord
-	leads  bool
+	mu       sync.Mutex
+	leads    bool
+	hasEnded bool // the term; the lease may be given back
 	// When the newest renewal was asked for that the API server has granted.
 	renewedAt time.Time
 	// When former leaders carry out nothing any more.
@@ -61,9 +60,6 @@ type lease struct {
 func (l *lease) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := l.Interface.Get(ctx)
 	if err == nil && record.HolderIdentity != l.Identity() {
-		l.mu.Lock()
-		l.others = record
-		l.mu.Unlock()
 		l.lose()
 	}
 	return record, raw, err
@@ -75,35 +71,43 @@ func (l *lease) Create(ctx context.Context, record resourcelock.LeaderElectionRe
 	if err := l.Interface.Create(ctx, record); err != nil {
 		return err
 	}
-	l.renewed(askedAt)
+	l.renewed(askedAt, true)
 	return nil
 }
 
 // Update implements resourcelock.Interface.
 func (l *lease) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	isRelease := record.HolderIdentity != l.Identity()
-	if isRelease && !l.isHeld() {
-		// The elector goes by what it saw at its last attempt to renew, and would
-		// give back what another holds.
-		return errors.New("the lease is another's by now")
+	if isRelease && !l.mayRelease() {
+		return errors.New("it runs out by itself: another holds it, or this replica may still act")
 	}
 	askedAt := time.Now()
 	if err := l.Interface.Update(ctx, record); err != nil {
 		return err
 	}
 	if !isRelease {
-		l.renewed(askedAt)
+		l.renewed(askedAt, false)
 	}
 	return nil
 }
 
-func (l *lease) isHeld() bool {
+// endTerm says that this replica does nothing more as the leader.
+func (l *lease) endTerm() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.leads
+	l.hasEnded = true
 }
 
-func (l *lease) renewed(askedAt time.Time) {
+// mayRelease tells whether the elector may give the lease back. It would do so
+// where it fails to renew the lease and the term still goes on, and it goes by
+// what it saw at its last attempt: another may hold the lease by now.
+func (l *lease) mayRelease() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.leads && l.hasEnded
+}
+
+func (l *lease) renewed(askedAt time.Time, isNew bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.renewedAt = askedAt
@@ -111,18 +115,20 @@ func (l *lease) renewed(askedAt time.Time) {
 		return
 	}
 	l.leads = true
-	l.settledAt = time.Now().Add(l.settleTime())
+	l.settledAt = time.Now().Add(l.settleTime(isNew))
 }
 
-// settleTime is how long former leaders may still act once this one leads.
-func (l *lease) settleTime() time.Duration {
+// settleTime is how long former leaders may still act once this one leads. Even
+// after one that has given the lease back, this replica may know less than that
+// one did: it may have been frozen itself.
+func (l *lease) settleTime(isNew bool) time.Duration {
 	switch {
-	case l.others == nil && l.hasBound():
-		// There was a leader, and somebody has deleted its lease.
-		return l.duration + bind.Timeout
-	case l.others == nil, l.others.HolderIdentity == "":
-		// There was none, or it has given the lease back after its last bind.
+	case isNew && !l.hasBound():
+		// There was no leader.
 		return 0
+	case isNew:
+		// Somebody has deleted the lease of a leader.
+		return min(l.duration+bind.Timeout, time.Hour)
 	}
 	return bind.Timeout
 }
@@ -138,9 +144,9 @@ func (l *lease) lose() {
 	}
 }
 
-// BindDeadline implements leadership. The deadline is as far before the end of
-// the lease as --leader-elect-renew-deadline is: a bind that is sent just before
-// it still arrives within the lease.
+// BindDeadline implements leadership. It is --leader-elect-renew-deadline after
+// the last renewal, which is before the end of the lease: a bind that is sent
+// just before it still arrives within the lease.
 func (l *lease) BindDeadline() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()

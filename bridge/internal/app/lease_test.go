@@ -117,6 +117,7 @@ func TestALeaderThatWasFrozenLearnsItByLooking(t *testing.T) {
 			if first.losses != 1 {
 				t.Errorf("was told %d times that the lease is lost", first.losses)
 			}
+			first.endTerm()
 			if err := first.release(); err == nil || second.holder(t) != "second" {
 				t.Errorf("released what %q holds (%v)", second.holder(t), err)
 			}
@@ -124,6 +125,18 @@ func TestALeaderThatWasFrozenLearnsItByLooking(t *testing.T) {
 				t.Error("the other was told, too")
 			}
 		})
+	}
+}
+
+func TestALeaseIsNotGivenBackBeforeTheTermHasEnded(t *testing.T) {
+	r := newReplica(t, fake.NewClientset(), "first")
+	r.take(t)
+	if err := r.release(); err == nil || r.holder(t) != "first" {
+		t.Errorf("%q holds it (%v)", r.holder(t), err)
+	}
+	r.endTerm()
+	if err := r.release(); err != nil || r.holder(t) != "" {
+		t.Errorf("%q holds it (%v)", r.holder(t), err)
 	}
 }
 
@@ -153,11 +166,17 @@ func TestHowLongFormerLeadersMayAct(t *testing.T) {
 		"it died":        {func(t *testing.T, former, _ *replica) { former.take(t) }, bind.Timeout},
 		"it has given the lease back": {func(t *testing.T, former, _ *replica) {
 			former.take(t)
+			former.endTerm()
 			if err := former.release(); err != nil {
 				t.Fatal(err)
 			}
-		}, 0},
-		"its lease was deleted": {func(_ *testing.T, _, next *replica) {
+		}, bind.Timeout},
+		"its lease was deleted": {func(t *testing.T, former, next *replica) {
+			former.take(t)
+			_, _, _ = next.Get(t.Context())
+			if err := next.leases.Delete(t.Context(), next.name, metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
 			next.hadBound = true
 		}, leaseDuration + bind.Timeout},
 	}

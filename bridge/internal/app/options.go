@@ -133,8 +133,10 @@ func (o *Options) Validate() error {
 	check(o.UsageInterval == 0 || o.UsageInterval >= time.Second, "usage-interval", "must be 0, or at least a second")
 	if election := o.LeaderElection; election.LeaderElect {
 		check(election.ResourceLock == "leases", "leader-elect-resource-lock", "must be leases")
-		check(election.LeaseDuration.Duration > election.RenewDeadline.Duration,
-			"leader-elect-lease-duration", "must be above --leader-elect-renew-deadline")
+		check(election.LeaseDuration.Duration%time.Second == 0,
+			"leader-elect-lease-duration", "must be whole seconds, as the lease has them")
+		check(election.LeaseDuration.Duration >= election.RenewDeadline.Duration+time.Second,
+			"leader-elect-lease-duration", "must be at least 1 s above --leader-elect-renew-deadline")
 		check(election.RenewDeadline.Duration > election.RetryPeriod.Duration*6/5,
 			"leader-elect-renew-deadline", "must be above 1.2 times --leader-elect-retry-period")
 		check(election.RetryPeriod.Duration > 0, "leader-elect-retry-period", "must be positive")

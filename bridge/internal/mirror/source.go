@@ -135,7 +135,7 @@ func (m *Mirror) HasNode(name string) bool {
 // IsOurs tells whether a pod names one of our schedulers.
 func (m *Mirror) IsOurs(pod *corev1.Pod) bool { return m.schedulers.Has(pod.Spec.SchedulerName) }
 
-// HasBound tells whether any pod of ours was ever bound, as far as there are any.
+// HasBound reports whether any pod of ours is bound.
 func (m *Mirror) HasBound() bool {
 	for _, object := range m.pods.GetStore().List() {
 		if pod, ok := object.(*corev1.Pod); ok && m.IsOurs(pod) && pod.Spec.NodeName != "" {

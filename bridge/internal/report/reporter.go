@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"sync"
 	"time"
 
@@ -210,18 +211,32 @@ func (r *Reporter) ask(ctx context.Context, uid string) (string, error) {
 		return "", err
 	}
 	answer, err := r.inspector.ExplainTask(ctx, &sluicev1.ExplainTaskRequest{Task: uid})
-	if status.Code(err) == codes.NotFound {
+	switch status.Code(err) {
+	case codes.NotFound:
 		// It will have been stated by the next time.
 		return "", nil
+	case codes.Unavailable:
+		return daemonAbsent, nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("ask the daemon about pod %s: %w", uid, err)
 	}
 	switch answer.GetTask().GetState() {
 	case sluicev1.Task_PENDING, sluicev1.Task_QUARANTINED:
-		return answer.GetSummary(), nil
+		return inNodes(answer.GetSummary()), nil
 	}
 	return "", nil
+}
+
+// What is told of a pod that waits while nobody decides.
+const daemonAbsent = "the scheduler's daemon does not answer: pods wait until it is back"
+
+var countOfMachines = regexp.MustCompile(`^(\d+/\d+) machines: `)
+
+// inNodes says a summary of the daemon in the words of kube-scheduler, by which
+// tools know it.
+func inNodes(summary string) string {
+	return countOfMachines.ReplaceAllString(summary, "$1 nodes are available: ")
 }
 
 // tell sets the condition and makes an event, if the reason is news.

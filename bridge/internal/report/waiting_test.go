@@ -50,3 +50,15 @@ func TestNotesAreCutBetweenCharacters(t *testing.T) {
 		}
 	}
 }
+
+func TestSummariesCountNodes(t *testing.T) {
+	for summary, want := range map[string]string{
+		"0/3 machines: 3 insufficient cpu": "0/3 nodes are available: 3 insufficient cpu",
+		"it fits: 2/3 machines: that do":   "it fits: 2/3 machines: that do",
+		"":                                 "",
+	} {
+		if got := inNodes(summary); got != want {
+			t.Errorf("%q becomes %q, want %q", summary, got, want)
+		}
+	}
+}

@@ -127,6 +127,34 @@ TEST_F(FeedEventsTest, KeepThePlacesOfWhatIsNotStatedUntilTheFeedHasSettled) {
   EXPECT_EQ(UsedCpu("m"), 100);
 }
 
+TEST_F(FeedEventsTest, PlaceNothingAnewThatIsNotStatedWhileTheFeedSettles) {
+  StateAll();
+  StateMachine("n");
+  PlaceTask("a", "n");
+  Feed(SnapshotBegan{.term = {"lease", 2, "second"}, .settle_ms = 100});
+  StateMachine("m");
+  Feed(SnapshotEnded());
+  EXPECT_TRUE(IsKnown("a"));
+  EXPECT_EQ(state_.pending_count(), 0) << "its machine is gone";
+  Feed(Stated("a", {.cpu = 100}));
+  EXPECT_EQ(state_.pending_count(), 1);
+}
+
+TEST_F(FeedEventsTest, TellAgainOfWhatTheFormerClientWasToStop) {
+  StateAll();
+  Feed(Stated("a", {.cpu = 100}, "m"));
+  state_.Preempt(TaskOfFeed("a").id);
+  DeliverAll();
+  Feed(Stated("a", {.cpu = 100}, "m"));
+  EXPECT_THAT(Outbox(), IsEmpty()) << "its client knows";
+  Feed(SnapshotBegan());
+  StateMachine("m");
+  Feed(Stated("a", {.cpu = 100}, "m"));
+  Feed(SnapshotEnded());
+  ASSERT_THAT(Outbox(), SizeIs(1));
+  EXPECT_EQ(Outbox()[0].type, DeltaType::kPreempt);
+}
+
 TEST_F(FeedEventsTest, ForgetNothingIfTheFeedSettlesBeforeItsSnapshotHasEnded) {
   StateAll();
   PlaceTask("a", "m");

@@ -37,7 +37,8 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 
 {{- define "sluice.image" -}}
 {{- $root := index . 0 -}}{{- $image := index . 1 -}}
-{{ printf "%s:%s" $image.repository (default $root.Chart.AppVersion $image.tag) }}
+{{- $missing := printf "%s.image.repository is required: build the image with deploy/Dockerfile and push it to a registry of yours" (index . 2) -}}
+{{ printf "%s:%s" (required $missing $image.repository) (default $root.Chart.AppVersion $image.tag) }}
 {{- end -}}
 
 {{- define "sluice.podSecurity" -}}
