@@ -47,7 +47,7 @@ type FeedClient interface {
 	//	INVALID_ARGUMENT     for what breaks the protocol; the message says what,
 	//	ABORTED              when another client has opened the same feed,
 	//	FAILED_PRECONDITION  when a client of a newer term has opened it,
-	//	DEADLINE_EXCEEDED    when a snapshot stands still, or no name comes, for
+	//	DEADLINE_EXCEEDED    when a snapshot stands still, or none begins, for
 	//	                     --feed_grace_ms,
 	//	RESOURCE_EXHAUSTED   when there are too many feeds,
 	//	UNAVAILABLE          when the daemon stops,
@@ -88,7 +88,7 @@ type FeedServer interface {
 	//	INVALID_ARGUMENT     for what breaks the protocol; the message says what,
 	//	ABORTED              when another client has opened the same feed,
 	//	FAILED_PRECONDITION  when a client of a newer term has opened it,
-	//	DEADLINE_EXCEEDED    when a snapshot stands still, or no name comes, for
+	//	DEADLINE_EXCEEDED    when a snapshot stands still, or none begins, for
 	//	                     --feed_grace_ms,
 	//	RESOURCE_EXHAUSTED   when there are too many feeds,
 	//	UNAVAILABLE          when the daemon stops,
