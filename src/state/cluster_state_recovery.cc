@@ -165,7 +165,7 @@ absl::Status ClusterState::RestoreLoadOfHolder(TaskId uid,
     const Machine* on = FindMachine(*machine);
     earlier.pu = on == nullptr ? kNoPu : RoomiestPu(*on, Resources());
   }
-  if (const absl::Status status = RestoreTask(earlier, load); !status.ok()) {
+  if (absl::Status status = RestoreTask(earlier, load); !status.ok()) {
     return status;
   }
   MutableTask(earlier.id)->successor = uid;
