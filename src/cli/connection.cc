@@ -1,6 +1,11 @@
 #include "cli/connection.h"
 
+#include <utility>
+
+#include "base/status_macros.h"
 #include "base/strings.h"
+#include "firmament/firmament_scheduler.grpc.pb.h"
+#include "sluice/v1/inspector.grpc.pb.h"
 
 namespace sluice {
 namespace {
@@ -24,12 +29,89 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& server) {
 
 }  // namespace
 
+struct Connection::Stubs {
+  explicit Stubs(const std::shared_ptr<grpc::Channel>& channel)
+      : scheduler(channel), inspector(channel) {}
+
+  firmament::FirmamentScheduler::Stub scheduler;
+  v1::Inspector::Stub inspector;
+};
+
 Connection::Connection(const GlobalOptions& options)
     : server_(options.server),
       timeout_s_(options.timeout_s),
       channel_(MakeChannel(server_)),
-      scheduler_(firmament::FirmamentScheduler::NewStub(channel_)),
-      inspector_(v1::Inspector::NewStub(channel_)) {}
+      stubs_(std::make_unique<Stubs>(channel_)) {}
+
+Connection::~Connection() = default;
+
+template <class Stub, class Request, class Response>
+absl::StatusOr<Response> Connection::Call(
+    Stub& stub,
+    grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                 Response*),
+    const Request& request) const {
+  Response response;
+  RETURN_IF_ERROR(
+      StatusOf((stub.*method)(MakeContext().get(), request, &response)));
+  return response;
+}
+
+template <class Stub, class Request, class Response>
+absl::StatusOr<Response> Connection::CallForAllPages(
+    Stub& stub,
+    grpc::Status (Stub::*list)(grpc::ClientContext*, const Request&, Response*),
+    Request request) const {
+  Response all;
+  while (true) {
+    ASSIGN_OR_RETURN(const Response page, Call(stub, list, request));
+    all.MergeFrom(page);
+    if (page.next_page_token().empty()) {
+      all.clear_next_page_token();
+      return all;
+    }
+    if (page.next_page_token() == request.page_token()) {
+      return absl::InternalError("the server gave the same page twice");
+    }
+    request.set_page_token(page.next_page_token());
+  }
+}
+
+absl::StatusOr<firmament::SchedulingDeltas> Connection::Schedule() {
+  return Call(stubs_->scheduler, &firmament::FirmamentScheduler::Stub::Schedule,
+              firmament::ScheduleRequest());
+}
+
+absl::StatusOr<v1::Status> Connection::GetStatus() {
+  return Call(stubs_->inspector, &v1::Inspector::Stub::GetStatus,
+              v1::GetStatusRequest());
+}
+
+absl::StatusOr<v1::Job> Connection::GetJob(const v1::GetJobRequest& request) {
+  return Call(stubs_->inspector, &v1::Inspector::Stub::GetJob, request);
+}
+
+absl::StatusOr<v1::TaskExplanation> Connection::ExplainTask(
+    const v1::ExplainTaskRequest& request) {
+  return Call(stubs_->inspector, &v1::Inspector::Stub::ExplainTask, request);
+}
+
+absl::StatusOr<v1::ForgetStaleResponse> Connection::ForgetStale() {
+  return Call(stubs_->inspector, &v1::Inspector::Stub::ForgetStale,
+              v1::ForgetStaleRequest());
+}
+
+absl::StatusOr<v1::ListMachinesResponse> Connection::ListMachines(
+    v1::ListMachinesRequest request) {
+  return CallForAllPages(stubs_->inspector, &v1::Inspector::Stub::ListMachines,
+                         std::move(request));
+}
+
+absl::StatusOr<v1::ListTasksResponse> Connection::ListTasks(
+    v1::ListTasksRequest request) {
+  return CallForAllPages(stubs_->inspector, &v1::Inspector::Stub::ListTasks,
+                         std::move(request));
+}
 
 std::unique_ptr<grpc::ClientContext> Connection::MakeContext() const {
   auto context = std::make_unique<grpc::ClientContext>();

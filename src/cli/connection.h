@@ -5,14 +5,16 @@
 #ifndef SLUICE_CLI_CONNECTION_H_
 #define SLUICE_CLI_CONNECTION_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "cli/command.h"
-#include "firmament/firmament_scheduler.grpc.pb.h"
+#include "firmament/firmament_scheduler.pb.h"
 #include "grpcpp/grpcpp.h"
-#include "sluice/v1/inspector.grpc.pb.h"
+#include "sluice/v1/inspector.pb.h"
 
 namespace sluice {
 
@@ -20,9 +22,23 @@ class Connection {
  public:
   // Connects with the first call, not here.
   explicit Connection(const GlobalOptions& options);
+  ~Connection();
 
-  firmament::FirmamentScheduler::Stub& scheduler() { return *scheduler_; }
-  v1::Inspector::Stub& inspector() { return *inspector_; }
+  // One call each.  Errors are those of StatusOf().
+  absl::StatusOr<firmament::SchedulingDeltas> Schedule();
+  absl::StatusOr<v1::Status> GetStatus();
+  absl::StatusOr<v1::Job> GetJob(const v1::GetJobRequest& request);
+  absl::StatusOr<v1::TaskExplanation> ExplainTask(
+      const v1::ExplainTaskRequest& request);
+  absl::StatusOr<v1::ForgetStaleResponse> ForgetStale();
+  // All pages as one response.  They are asked for one by one: what changes
+  // meanwhile may be missed.  kInternal if the server gives the same page token
+  // twice in a row, which would never end.
+  absl::StatusOr<v1::ListMachinesResponse> ListMachines(
+      v1::ListMachinesRequest request);
+  absl::StatusOr<v1::ListTasksResponse> ListTasks(v1::ListTasksRequest request);
+
+  // For calls that are not among these.
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
 
   // A context for one call, with the deadline that the user asked for.
@@ -33,11 +49,26 @@ class Connection {
   absl::Status StatusOf(const grpc::Status& status) const;
 
  private:
+  struct Stubs;
+
+  // `method` is one of `stub`'s.
+  template <class Stub, class Request, class Response>
+  absl::StatusOr<Response> Call(
+      Stub& stub,
+      grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                   Response*),
+      const Request& request) const;
+  template <class Stub, class Request, class Response>
+  absl::StatusOr<Response> CallForAllPages(
+      Stub& stub,
+      grpc::Status (Stub::*list)(grpc::ClientContext*, const Request&,
+                                 Response*),
+      Request request) const;
+
   const std::string server_;
   const int64_t timeout_s_;
   const std::shared_ptr<grpc::Channel> channel_;
-  const std::unique_ptr<firmament::FirmamentScheduler::Stub> scheduler_;
-  const std::unique_ptr<v1::Inspector::Stub> inspector_;
+  const std::unique_ptr<Stubs> stubs_;
 };
 
 }  // namespace sluice

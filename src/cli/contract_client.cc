@@ -72,10 +72,8 @@ absl::Status ContractClient::Drain() {
 
 absl::StatusOr<firmament::SchedulingDeltas> ContractClient::Schedule() {
   RETURN_IF_ERROR(Drain());
-  firmament::SchedulingDeltas deltas;
   const int64_t started_us = context_.clock.MonotonicUs();
-  RETURN_IF_ERROR(connection_.StatusOf(connection_.scheduler().Schedule(
-      connection_.MakeContext().get(), firmament::ScheduleRequest(), &deltas)));
+  ASSIGN_OR_RETURN(firmament::SchedulingDeltas deltas, connection_.Schedule());
   round_us_.push_back(context_.clock.MonotonicUs() - started_us);
   return deltas;
 }

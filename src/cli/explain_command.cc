@@ -114,9 +114,8 @@ class ExplainCommand final : public Command {
     Connection connection(context.options);
     v1::ExplainTaskRequest request;
     request.set_task(task_);
-    v1::TaskExplanation explanation;
-    RETURN_IF_ERROR(connection.StatusOf(connection.inspector().ExplainTask(
-        connection.MakeContext().get(), request, &explanation)));
+    ASSIGN_OR_RETURN(const v1::TaskExplanation explanation,
+                     connection.ExplainTask(request));
     std::ostream& out = context.console.out;
     if (context.options.wants_json()) {
       out << JsonOf(explanation, JsonLayout::kIndented) << '\n';

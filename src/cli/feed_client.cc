@@ -3,6 +3,8 @@
 #include <iterator>
 #include <utility>
 
+#include "sluice/v1/feed.grpc.pb.h"
+
 namespace sluice {
 namespace {
 
@@ -21,9 +23,8 @@ void Append(google::protobuf::RepeatedPtrField<T>* from, std::vector<T>* to) {
 FeedClient::FeedClient(const CommandContext& context, std::string feed)
     : clock_(context.clock),
       connection_(context.options),
-      feed_(std::move(feed)),
-      stub_(v1::Feed::NewStub(connection_.channel())) {
-  stub_->async()->Connect(&call_, this);
+      feed_(std::move(feed)) {
+  v1::Feed::NewStub(connection_.channel())->async()->Connect(&call_, this);
   AddHold();  // Writes begin here, and not where gRPC calls.
   StartRead(&read_);
   StartCall();

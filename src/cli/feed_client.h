@@ -9,9 +9,9 @@
 #define SLUICE_CLI_FEED_CLIENT_H_
 
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/support/client_callback.h>
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,7 +21,7 @@
 #include "base/mutex.h"
 #include "cli/command.h"
 #include "cli/connection.h"
-#include "sluice/v1/feed.grpc.pb.h"
+#include "sluice/v1/feed.pb.h"
 
 namespace sluice {
 
@@ -73,7 +73,6 @@ class FeedClient
   const Clock& clock_;
   Connection connection_;
   const std::string feed_;
-  const std::unique_ptr<v1::Feed::Stub> stub_;
   grpc::ClientContext call_;
   v1::FeedRequest request_;
   uint64_t sequence_ = 0;

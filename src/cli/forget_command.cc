@@ -32,9 +32,8 @@ class ForgetCommand final : public Command {
 
   absl::Status Run(const CommandContext& context) override {
     Connection connection(context.options);
-    v1::ForgetStaleResponse forgotten;
-    RETURN_IF_ERROR(connection.StatusOf(connection.inspector().ForgetStale(
-        connection.MakeContext().get(), v1::ForgetStaleRequest(), &forgotten)));
+    ASSIGN_OR_RETURN(const v1::ForgetStaleResponse forgotten,
+                     connection.ForgetStale());
     std::ostream& out = context.console.out;
     if (context.options.wants_json()) {
       out << JsonOf(forgotten, JsonLayout::kIndented) << '\n';

@@ -53,9 +53,7 @@ class JobCommand final : public Command {
     Connection connection(context.options);
     v1::GetJobRequest request;
     request.set_job(id_);
-    v1::Job job;
-    RETURN_IF_ERROR(connection.StatusOf(connection.inspector().GetJob(
-        connection.MakeContext().get(), request, &job)));
+    ASSIGN_OR_RETURN(const v1::Job job, connection.GetJob(request));
     std::ostream& out = context.console.out;
     if (context.options.wants_json()) {
       out << JsonOf(job, JsonLayout::kIndented) << '\n';

@@ -10,7 +10,6 @@
 #include "cli/commands.h"
 #include "cli/connection.h"
 #include "cli/json.h"
-#include "cli/paging.h"
 #include "cli/quantity.h"
 #include "cli/resource_text.h"
 #include "cli/sparkline.h"
@@ -151,10 +150,8 @@ class MachinesCommand final : public Command {
     Connection connection(context.options);
     v1::ListMachinesRequest request;
     request.set_with_usage(wants_usage_);
-    ASSIGN_OR_RETURN(
-        const v1::ListMachinesResponse machines,
-        ListAllPages(connection, &v1::Inspector::Stub::ListMachines,
-                     std::move(request)));
+    ASSIGN_OR_RETURN(const v1::ListMachinesResponse machines,
+                     connection.ListMachines(std::move(request)));
     std::ostream& out = context.console.out;
     if (context.options.wants_json()) {
       out << JsonOf(machines, JsonLayout::kIndented) << '\n';

@@ -153,9 +153,7 @@ class StatusCommand final : public Command {
 
   absl::Status Run(const CommandContext& context) override {
     Connection connection(context.options);
-    v1::Status status;
-    RETURN_IF_ERROR(connection.StatusOf(connection.inspector().GetStatus(
-        connection.MakeContext().get(), v1::GetStatusRequest(), &status)));
+    ASSIGN_OR_RETURN(const v1::Status status, connection.GetStatus());
     std::ostream& out = context.console.out;
     if (context.options.wants_json()) {
       out << JsonOf(status, JsonLayout::kIndented) << '\n';

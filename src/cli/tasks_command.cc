@@ -8,7 +8,6 @@
 #include "cli/commands.h"
 #include "cli/connection.h"
 #include "cli/json.h"
-#include "cli/paging.h"
 #include "cli/quantity.h"
 #include "cli/resource_text.h"
 #include "cli/table.h"
@@ -107,8 +106,7 @@ class TasksCommand final : public Command {
     v1::ListTasksRequest request;
     request.set_pending_only(is_pending_only_);
     ASSIGN_OR_RETURN(const v1::ListTasksResponse tasks,
-                     ListAllPages(connection, &v1::Inspector::Stub::ListTasks,
-                                  std::move(request)));
+                     connection.ListTasks(std::move(request)));
     std::ostream& out = context.console.out;
     if (context.options.wants_json()) {
       out << JsonOf(tasks, JsonLayout::kIndented) << '\n';

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/explanation.h"
+#include "core/round.h"
+#include "network/eligibility.h"
+
 namespace sluice {
 namespace {
 
@@ -26,7 +30,7 @@ Scheduler::Scheduler(const PolicySet& policies,
       constraints_(constraints),
       options_(options),
       eviction_(&state_),
-      eligibility_(constraints, policies) {}
+      eligibility_(std::make_unique<Eligibility>(constraints, policies)) {}
 
 Scheduler::~Scheduler() = default;
 
@@ -69,22 +73,22 @@ absl::flat_hash_set<JobId> Scheduler::FindUntoldJobs() const {
 }
 
 void Scheduler::StartRound(int64_t now_ms) {
-  CHECK(!round_.has_value());
+  CHECK(!is_in_round());
   const uint64_t number = round_stats_.number + 1;
   round_stats_ = RoundStats();
   round_stats_.number = number;
   if (options_.evicts_on_no_execute) {
     round_stats_.evicted = eviction_.Run(now_ms);
   }
-  eligibility_.StartRound(&state_);
+  eligibility_->StartRound(&state_);
   state_.SyncPeers();
-  round_.emplace(
-      RoundContext::Subject{state_, policies_, constraints_, eligibility_},
+  round_ = std::make_unique<Round>(
+      RoundContext::Subject{state_, policies_, constraints_, *eligibility_},
       options_, now_ms);
 }
 
 std::optional<RoundWork> Scheduler::NextStep() {
-  CHECK(round_.has_value());
+  CHECK(is_in_round());
   std::optional<RoundWork> work;
   if (!round_stats_.is_cut_short) work = round_->NextStep(&round_stats_);
   if (!work.has_value()) {
@@ -96,13 +100,17 @@ std::optional<RoundWork> Scheduler::NextStep() {
 }
 
 void Scheduler::FinishStep(const RoundAnswer& answer) {
-  CHECK(round_.has_value());
+  CHECK(is_in_round());
   const auto* flow = std::get_if<FlowSolution>(&answer);
   if (flow != nullptr && flow->outcome != SolveOutcome::kOptimal) {
     round_stats_.is_cut_short = true;
   } else {
     round_->FinishStep(answer, &round_stats_);
   }
+}
+
+Explanation Scheduler::Explain(const Task& task, int64_t now_ms) const {
+  return sluice::Explain(task, state_, policies_, constraints_, now_ms);
 }
 
 ScheduleReply Scheduler::TakeReply(size_t bytes_max) {

@@ -24,13 +24,18 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "core/eviction.h"
-#include "core/explanation.h"
-#include "core/round.h"
+#include "core/round_stats.h"
 #include "core/round_work.h"
 #include "sluice/flow/problem.h"
 #include "state/cluster_state.h"
 
 namespace sluice {
+
+class ConstraintSet;
+class Eligibility;
+class PolicySet;
+class Round;
+struct Explanation;
 
 // What a Schedule call answers.
 struct ScheduleReply {
@@ -74,7 +79,7 @@ class Scheduler {
   // Evicts what has to leave, if the options say so, and begins to place what
   // waits then.  REQUIRES: no round is running.
   void StartRound(int64_t now_ms);
-  bool is_in_round() const { return round_.has_value(); }
+  bool is_in_round() const { return round_ != nullptr; }
   // What the round asks for next, or nothing: then it is over.
   // REQUIRES: a round is running and waits for no answer.
   std::optional<RoundWork> NextStep();
@@ -85,8 +90,8 @@ class Scheduler {
   const RoundStats& round_stats() const { return round_stats_; }
   bool evicts_on_no_execute() const { return options_.evicts_on_no_execute; }
   // What the rules of the pending classes allow; refresh it before asking.
-  Eligibility& eligibility() { return eligibility_; }
-  const Eligibility& eligibility() const { return eligibility_; }
+  Eligibility& eligibility() { return *eligibility_; }
+  const Eligibility& eligibility() const { return *eligibility_; }
 
   // Takes what a client is to be told, at most `bytes_max` on the wire.
   // REQUIRES: no reply is in flight.
@@ -104,9 +109,7 @@ class Scheduler {
   }
 
   // Why the task waits, as of `now_ms`.
-  Explanation Explain(const Task& task, int64_t now_ms) const {
-    return sluice::Explain(task, state_, policies_, constraints_, now_ms);
-  }
+  Explanation Explain(const Task& task, int64_t now_ms) const;
 
  private:
   const PolicySet& policies_;
@@ -114,8 +117,8 @@ class Scheduler {
   const RoundOptions options_;
   ClusterState state_;
   Eviction eviction_;
-  Eligibility eligibility_;
-  std::optional<Round> round_;
+  const std::unique_ptr<Eligibility> eligibility_;
+  std::unique_ptr<Round> round_;  // Null where none is running.
   RoundStats round_stats_;
   std::optional<ScheduleReply> in_flight_;
   // All that a reply names.

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "core/scheduler.h"
+#include "network/eligibility.h"
 #include "observe/metrics.h"
 #include "observe/rate_limited_log.h"
 #include "state/command.h"

@@ -14,6 +14,7 @@
 #include "constraints/label_match.h"
 #include "constraints/peer_text.h"
 #include "constraints/toleration.h"
+#include "core/explanation.h"
 #include "loop/census.h"
 #include "rpc/checks.h"
 

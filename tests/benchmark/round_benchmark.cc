@@ -23,8 +23,11 @@
 #include "base/rng.h"
 #include "base/strings.h"
 #include "benchmark/quality_inputs.h"
+#include "constraints/constraint_set.h"
 #include "core/round_solver.h"
 #include "core/scheduler.h"
+#include "cost/policy_set.h"
+#include "network/eligibility.h"
 #include "solver/registry.h"
 #include "util/rules_builder.h"
 

@@ -85,7 +85,8 @@ class CheckoutsTest(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         top = pathlib.Path(cls.folder.name)
         cls.environment = dict(os.environ, CCACHE_DIR=str(top / "cache"))
-        for name in ("CCACHE_BASEDIR", "CCACHE_NOHASHDIR", "CCACHE_SLOPPINESS"):
+        for name in ("CCACHE_BASEDIR", "CCACHE_NOHASHDIR", "CCACHE_PCH_EXTSUM",
+                     "CCACHE_SLOPPINESS"):
             cls.environment.pop(name, None)
         cls.first = Checkout(top / "first", cls.environment)
         cls.second = Checkout(top / "another" / "second", cls.environment)

@@ -14,8 +14,10 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "constraints/constraint_set.h"
 #include "core/round_solver.h"
 #include "core/scheduler.h"
+#include "cost/policy_set.h"
 #include "firmament/firmament_scheduler.pb.h"
 #include "rpc/convert.h"
 #include "rpc/convert_usage.h"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "core/explanation.h"
 #include "network/band_network.h"
 #include "util/cluster_builder.h"
 #include "util/state_invariants.h"

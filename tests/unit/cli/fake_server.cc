@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/mutex.h"
 #include "base/strings.h"
+#include "firmament/firmament_scheduler.grpc.pb.h"
 #include "glog/logging.h"
+#include "sluice/v1/inspector.grpc.pb.h"
 
 namespace sluice {
 namespace {
@@ -23,13 +26,87 @@ std::string AppendPage(const std::vector<Item>& all, const std::string& token,
 
 }  // namespace
 
-void FakeScheduler::Record(const std::string& method, const std::string& what) {
+class FakeScheduler::Service final
+    : public firmament::FirmamentScheduler::Service {
+ public:
+  explicit Service(int64_t cpu_milli_max) : cpu_milli_max_(cpu_milli_max) {}
+
+  grpc::Status Schedule(grpc::ServerContext*, const firmament::ScheduleRequest*,
+                        firmament::SchedulingDeltas* reply) override;
+  grpc::Status NodeAdded(
+      grpc::ServerContext*,
+      const firmament::ResourceTopologyNodeDescriptor* request,
+      firmament::NodeAddedResponse* reply) override;
+  grpc::Status NodeRemoved(grpc::ServerContext*,
+                           const firmament::ResourceUID* request,
+                           firmament::NodeRemovedResponse* reply) override;
+  grpc::Status TaskSubmitted(grpc::ServerContext*,
+                             const firmament::TaskDescription* request,
+                             firmament::TaskSubmittedResponse* reply) override;
+  grpc::Status TaskCompleted(grpc::ServerContext*,
+                             const firmament::TaskUID* request,
+                             firmament::TaskCompletedResponse* reply) override;
+  grpc::Status TaskRemoved(grpc::ServerContext*,
+                           const firmament::TaskUID* request,
+                           firmament::TaskRemovedResponse* reply) override;
+  grpc::Status Check(grpc::ServerContext*,
+                     const firmament::HealthCheckRequest* request,
+                     firmament::HealthCheckResponse* reply) override;
+
+  std::vector<std::string> calls() const;
+  size_t task_count() const;
+  size_t machine_count() const;
+  std::map<std::string, int> label_counts() const;
+  std::map<std::string, int> expression_counts() const;
+
+ private:
+  struct Task {
+    int64_t cpu_milli = 0;
+    bool is_placed = false;
+  };
+
+  void Record(const std::string& method, const std::string& what)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const int64_t cpu_milli_max_;
+  mutable Mutex mutex_;
+  std::vector<std::string> calls_ ABSL_GUARDED_BY(mutex_);
+  std::map<uint64_t, Task> tasks_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, bool> machines_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, int> label_counts_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, int> expression_counts_ ABSL_GUARDED_BY(mutex_);
+};
+
+class FakeInspector::Service final : public sluice::v1::Inspector::Service {
+ public:
+  explicit Service(const FakeInspector& answers) : answers_(answers) {}
+
+  grpc::Status GetStatus(grpc::ServerContext*, const v1::GetStatusRequest*,
+                         v1::Status* reply) override;
+  grpc::Status ListMachines(grpc::ServerContext*,
+                            const v1::ListMachinesRequest* request,
+                            v1::ListMachinesResponse* reply) override;
+  grpc::Status ListTasks(grpc::ServerContext*,
+                         const v1::ListTasksRequest* request,
+                         v1::ListTasksResponse* reply) override;
+  grpc::Status GetJob(grpc::ServerContext*, const v1::GetJobRequest* request,
+                      v1::Job* reply) override;
+  grpc::Status ExplainTask(grpc::ServerContext*,
+                           const v1::ExplainTaskRequest* request,
+                           v1::TaskExplanation* reply) override;
+
+ private:
+  const FakeInspector& answers_;
+};
+
+void FakeScheduler::Service::Record(const std::string& method,
+                                    const std::string& what) {
   calls_.push_back(what.empty() ? method : StrCat(method, " ", what));
 }
 
-grpc::Status FakeScheduler::Schedule(grpc::ServerContext*,
-                                     const firmament::ScheduleRequest*,
-                                     firmament::SchedulingDeltas* reply) {
+grpc::Status FakeScheduler::Service::Schedule(
+    grpc::ServerContext*, const firmament::ScheduleRequest*,
+    firmament::SchedulingDeltas* reply) {
   const MutexLock lock(mutex_);
   Record("Schedule", "");
   for (auto& [uid, task] : tasks_) {
@@ -47,7 +124,7 @@ grpc::Status FakeScheduler::Schedule(grpc::ServerContext*,
   return grpc::Status::OK;
 }
 
-grpc::Status FakeScheduler::NodeAdded(
+grpc::Status FakeScheduler::Service::NodeAdded(
     grpc::ServerContext*,
     const firmament::ResourceTopologyNodeDescriptor* request,
     firmament::NodeAddedResponse* reply) {
@@ -66,9 +143,9 @@ grpc::Status FakeScheduler::NodeAdded(
   return grpc::Status::OK;
 }
 
-grpc::Status FakeScheduler::NodeRemoved(grpc::ServerContext*,
-                                        const firmament::ResourceUID* request,
-                                        firmament::NodeRemovedResponse* reply) {
+grpc::Status FakeScheduler::Service::NodeRemoved(
+    grpc::ServerContext*, const firmament::ResourceUID* request,
+    firmament::NodeRemovedResponse* reply) {
   const MutexLock lock(mutex_);
   Record("NodeRemoved", request->resource_uid());
   reply->set_type(machines_.erase(request->resource_uid()) == 1
@@ -77,7 +154,7 @@ grpc::Status FakeScheduler::NodeRemoved(grpc::ServerContext*,
   return grpc::Status::OK;
 }
 
-grpc::Status FakeScheduler::TaskSubmitted(
+grpc::Status FakeScheduler::Service::TaskSubmitted(
     grpc::ServerContext*, const firmament::TaskDescription* request,
     firmament::TaskSubmittedResponse* reply) {
   const firmament::TaskDescriptor& task = request->task_descriptor();
@@ -109,7 +186,7 @@ grpc::Status FakeScheduler::TaskSubmitted(
   return grpc::Status::OK;
 }
 
-grpc::Status FakeScheduler::TaskCompleted(
+grpc::Status FakeScheduler::Service::TaskCompleted(
     grpc::ServerContext*, const firmament::TaskUID* request,
     firmament::TaskCompletedResponse* reply) {
   const MutexLock lock(mutex_);
@@ -120,9 +197,9 @@ grpc::Status FakeScheduler::TaskCompleted(
   return grpc::Status::OK;
 }
 
-grpc::Status FakeScheduler::TaskRemoved(grpc::ServerContext*,
-                                        const firmament::TaskUID* request,
-                                        firmament::TaskRemovedResponse* reply) {
+grpc::Status FakeScheduler::Service::TaskRemoved(
+    grpc::ServerContext*, const firmament::TaskUID* request,
+    firmament::TaskRemovedResponse* reply) {
   const MutexLock lock(mutex_);
   Record("TaskRemoved", std::to_string(request->task_uid()));
   reply->set_type(tasks_.erase(request->task_uid()) == 1
@@ -131,28 +208,97 @@ grpc::Status FakeScheduler::TaskRemoved(grpc::ServerContext*,
   return grpc::Status::OK;
 }
 
-grpc::Status FakeScheduler::Check(grpc::ServerContext*,
-                                  const firmament::HealthCheckRequest*,
-                                  firmament::HealthCheckResponse* reply) {
+grpc::Status FakeScheduler::Service::Check(
+    grpc::ServerContext*, const firmament::HealthCheckRequest*,
+    firmament::HealthCheckResponse* reply) {
   const MutexLock lock(mutex_);
   Record("Check", "");
   reply->set_status(firmament::SERVING);
   return grpc::Status::OK;
 }
 
-std::map<std::string, int> FakeScheduler::label_counts() const {
+std::map<std::string, int> FakeScheduler::Service::label_counts() const {
   const MutexLock lock(mutex_);
   return label_counts_;
 }
 
-std::map<std::string, int> FakeScheduler::expression_counts() const {
+std::map<std::string, int> FakeScheduler::Service::expression_counts() const {
   const MutexLock lock(mutex_);
   return expression_counts_;
 }
 
-std::vector<std::string> FakeScheduler::calls() const {
+std::vector<std::string> FakeScheduler::Service::calls() const {
   const MutexLock lock(mutex_);
   return calls_;
+}
+
+size_t FakeScheduler::Service::task_count() const {
+  const MutexLock lock(mutex_);
+  return tasks_.size();
+}
+
+size_t FakeScheduler::Service::machine_count() const {
+  const MutexLock lock(mutex_);
+  return machines_.size();
+}
+
+grpc::Status FakeInspector::Service::GetStatus(grpc::ServerContext*,
+                                               const v1::GetStatusRequest*,
+                                               v1::Status* reply) {
+  *reply = answers_.status;
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeInspector::Service::ListMachines(
+    grpc::ServerContext*, const v1::ListMachinesRequest* request,
+    v1::ListMachinesResponse* reply) {
+  reply->set_next_page_token(AppendPage(
+      answers_.machines, request->page_token(), reply->mutable_machines()));
+  if (answers_.repeats_page) reply->set_next_page_token("0");
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeInspector::Service::ListTasks(
+    grpc::ServerContext*, const v1::ListTasksRequest* request,
+    v1::ListTasksResponse* reply) {
+  std::vector<v1::Task> listed = answers_.tasks;
+  if (request->pending_only()) {
+    std::erase_if(listed, [](const v1::Task& task) {
+      return task.state() != v1::Task::PENDING;
+    });
+  }
+  reply->set_next_page_token(
+      AppendPage(listed, request->page_token(), reply->mutable_tasks()));
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeInspector::Service::GetJob(grpc::ServerContext*,
+                                            const v1::GetJobRequest* request,
+                                            v1::Job* reply) {
+  if (request->job() != answers_.job.uuid()) {
+    return {grpc::StatusCode::NOT_FOUND, StrCat("no job ", request->job())};
+  }
+  *reply = answers_.job;
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeInspector::Service::ExplainTask(
+    grpc::ServerContext*, const v1::ExplainTaskRequest* request,
+    v1::TaskExplanation* reply) {
+  if (request->task() != answers_.explanation.task().name()) {
+    return {grpc::StatusCode::NOT_FOUND, StrCat("no task ", request->task())};
+  }
+  *reply = answers_.explanation;
+  return grpc::Status::OK;
+}
+
+FakeScheduler::FakeScheduler(int64_t cpu_milli_max)
+    : service_(std::make_unique<Service>(cpu_milli_max)) {}
+
+FakeScheduler::~FakeScheduler() = default;
+
+std::vector<std::string> FakeScheduler::calls() const {
+  return service_->calls();
 }
 
 std::vector<std::string> FakeScheduler::CallsOf(uint64_t uid) const {
@@ -164,65 +310,27 @@ std::vector<std::string> FakeScheduler::CallsOf(uint64_t uid) const {
   return calls;
 }
 
-size_t FakeScheduler::task_count() const {
-  const MutexLock lock(mutex_);
-  return tasks_.size();
-}
+size_t FakeScheduler::task_count() const { return service_->task_count(); }
 
 size_t FakeScheduler::machine_count() const {
-  const MutexLock lock(mutex_);
-  return machines_.size();
+  return service_->machine_count();
 }
 
-grpc::Status FakeInspector::GetStatus(grpc::ServerContext*,
-                                      const v1::GetStatusRequest*,
-                                      v1::Status* reply) {
-  *reply = status;
-  return grpc::Status::OK;
+std::map<std::string, int> FakeScheduler::label_counts() const {
+  return service_->label_counts();
 }
 
-grpc::Status FakeInspector::ListMachines(grpc::ServerContext*,
-                                         const v1::ListMachinesRequest* request,
-                                         v1::ListMachinesResponse* reply) {
-  reply->set_next_page_token(
-      AppendPage(machines, request->page_token(), reply->mutable_machines()));
-  if (repeats_page) reply->set_next_page_token("0");
-  return grpc::Status::OK;
+std::map<std::string, int> FakeScheduler::expression_counts() const {
+  return service_->expression_counts();
 }
 
-grpc::Status FakeInspector::ListTasks(grpc::ServerContext*,
-                                      const v1::ListTasksRequest* request,
-                                      v1::ListTasksResponse* reply) {
-  std::vector<v1::Task> listed = tasks;
-  if (request->pending_only()) {
-    std::erase_if(listed, [](const v1::Task& task) {
-      return task.state() != v1::Task::PENDING;
-    });
-  }
-  reply->set_next_page_token(
-      AppendPage(listed, request->page_token(), reply->mutable_tasks()));
-  return grpc::Status::OK;
-}
+grpc::Service& FakeScheduler::service() { return *service_; }
 
-grpc::Status FakeInspector::GetJob(grpc::ServerContext*,
-                                   const v1::GetJobRequest* request,
-                                   v1::Job* reply) {
-  if (request->job() != job.uuid()) {
-    return {grpc::StatusCode::NOT_FOUND, StrCat("no job ", request->job())};
-  }
-  *reply = job;
-  return grpc::Status::OK;
-}
+FakeInspector::FakeInspector() : service_(std::make_unique<Service>(*this)) {}
 
-grpc::Status FakeInspector::ExplainTask(grpc::ServerContext*,
-                                        const v1::ExplainTaskRequest* request,
-                                        v1::TaskExplanation* reply) {
-  if (request->task() != explanation.task().name()) {
-    return {grpc::StatusCode::NOT_FOUND, StrCat("no task ", request->task())};
-  }
-  *reply = explanation;
-  return grpc::Status::OK;
-}
+FakeInspector::~FakeInspector() = default;
+
+grpc::Service& FakeInspector::service() { return *service_; }
 
 FakeServer::~FakeServer() {
   if (server_ != nullptr) server_->Shutdown();
@@ -233,8 +341,8 @@ std::string FakeServer::Address() {
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(),
                              &port_);
-    builder.RegisterService(&scheduler);
-    builder.RegisterService(&inspector);
+    builder.RegisterService(&scheduler.service());
+    builder.RegisterService(&inspector.service());
     server_ = builder.BuildAndStart();
     CHECK(server_ != nullptr);
   }

@@ -8,46 +8,22 @@
 #ifndef SLUICE_TESTS_UNIT_CLI_FAKE_SERVER_H_
 #define SLUICE_TESTS_UNIT_CLI_FAKE_SERVER_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "base/mutex.h"
-#include "firmament/firmament_scheduler.grpc.pb.h"
 #include "grpcpp/grpcpp.h"
-#include "sluice/v1/inspector.grpc.pb.h"
+#include "sluice/v1/inspector.pb.h"
 
 namespace sluice {
 
-class FakeScheduler final : public firmament::FirmamentScheduler::Service {
+class FakeScheduler {
  public:
-  explicit FakeScheduler(int64_t cpu_milli_max)
-      : cpu_milli_max_(cpu_milli_max) {}
-
-  grpc::Status Schedule(grpc::ServerContext*, const firmament::ScheduleRequest*,
-                        firmament::SchedulingDeltas* reply) override;
-  grpc::Status NodeAdded(
-      grpc::ServerContext*,
-      const firmament::ResourceTopologyNodeDescriptor* request,
-      firmament::NodeAddedResponse* reply) override;
-  grpc::Status NodeRemoved(grpc::ServerContext*,
-                           const firmament::ResourceUID* request,
-                           firmament::NodeRemovedResponse* reply) override;
-  grpc::Status TaskSubmitted(grpc::ServerContext*,
-                             const firmament::TaskDescription* request,
-                             firmament::TaskSubmittedResponse* reply) override;
-  grpc::Status TaskCompleted(grpc::ServerContext*,
-                             const firmament::TaskUID* request,
-                             firmament::TaskCompletedResponse* reply) override;
-  grpc::Status TaskRemoved(grpc::ServerContext*,
-                           const firmament::TaskUID* request,
-                           firmament::TaskRemovedResponse* reply) override;
-  grpc::Status Check(grpc::ServerContext*,
-                     const firmament::HealthCheckRequest* request,
-                     firmament::HealthCheckResponse* reply) override;
+  explicit FakeScheduler(int64_t cpu_milli_max);
+  ~FakeScheduler();
 
   // The calls in the order of their arrival, e.g. "TaskSubmitted 7".
   std::vector<std::string> calls() const;
@@ -61,40 +37,19 @@ class FakeScheduler final : public firmament::FirmamentScheduler::Service {
   std::map<std::string, int> label_counts() const;
   std::map<std::string, int> expression_counts() const;
 
+  grpc::Service& service();
+
  private:
-  struct Task {
-    int64_t cpu_milli = 0;
-    bool is_placed = false;
-  };
-
-  void Record(const std::string& method, const std::string& what)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-
-  const int64_t cpu_milli_max_;
-  mutable Mutex mutex_;
-  std::vector<std::string> calls_ ABSL_GUARDED_BY(mutex_);
-  std::map<uint64_t, Task> tasks_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::string, bool> machines_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::string, int> label_counts_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::string, int> expression_counts_ ABSL_GUARDED_BY(mutex_);
+  class Service;
+  const std::unique_ptr<Service> service_;
 };
 
-// Answers from its members, which are set before the server starts.
-struct FakeInspector final : public sluice::v1::Inspector::Service {
-  grpc::Status GetStatus(grpc::ServerContext*, const v1::GetStatusRequest*,
-                         v1::Status* reply) override;
-  // Two a page, whatever the request says.
-  grpc::Status ListMachines(grpc::ServerContext*,
-                            const v1::ListMachinesRequest* request,
-                            v1::ListMachinesResponse* reply) override;
-  grpc::Status ListTasks(grpc::ServerContext*,
-                         const v1::ListTasksRequest* request,
-                         v1::ListTasksResponse* reply) override;
-  grpc::Status GetJob(grpc::ServerContext*, const v1::GetJobRequest* request,
-                      v1::Job* reply) override;
-  grpc::Status ExplainTask(grpc::ServerContext*,
-                           const v1::ExplainTaskRequest* request,
-                           v1::TaskExplanation* reply) override;
+// Answers from its members, which are set before the server starts; lists two a
+// page, whatever the request says.
+class FakeInspector {
+ public:
+  FakeInspector();
+  ~FakeInspector();
 
   v1::Status status;
   std::vector<v1::Machine> machines;
@@ -103,6 +58,12 @@ struct FakeInspector final : public sluice::v1::Inspector::Service {
   v1::TaskExplanation explanation;
   // Gives every page the same token, as a broken server might.
   bool repeats_page = false;
+
+  grpc::Service& service();
+
+ private:
+  class Service;
+  const std::unique_ptr<Service> service_;
 };
 
 // Both services on a port of their own, while it lives.

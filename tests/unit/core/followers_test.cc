@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "core/explanation.h"
 #include "util/peer_builder.h"
 #include "util/test_scheduler.h"
 

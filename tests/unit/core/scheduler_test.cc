@@ -215,13 +215,13 @@ TEST_F(SchedulerTest, PlacesAnewWhatWasInFlightToADepartedMachine) {
 using SchedulerDeathTest = SchedulerTest;
 
 TEST_F(SchedulerDeathTest, RefusesCallsOutOfOrder) {
-  EXPECT_DEATH(scheduler().NextStep(), "has_value");
-  EXPECT_DEATH(scheduler().FinishStep(Pause()), "has_value");
+  EXPECT_DEATH(scheduler().NextStep(), "is_in_round");
+  EXPECT_DEATH(scheduler().FinishStep(Pause()), "is_in_round");
   EXPECT_DEATH(scheduler().EndReply(true), "has_value");
   scheduler().TakeReply(0);
   EXPECT_DEATH(scheduler().TakeReply(0), "has_value");
   scheduler().StartRound(0);
-  EXPECT_DEATH(scheduler().StartRound(0), "has_value");
+  EXPECT_DEATH(scheduler().StartRound(0), "is_in_round");
 }
 
 }  // namespace
