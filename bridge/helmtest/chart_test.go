@@ -33,16 +33,22 @@ const (
 
 // Values that are tried, each alone and all together.
 var matrix = map[string]string{
-	"defaults":                 ``,
-	"a volume":                 `daemon: {persistence: {enabled: true, size: 2Gi, storageClassName: fast}}`,
-	"several schedulers":       `schedulerNames: [sluice, default-scheduler]`,
-	"poseidon":                 `poseidon: {serviceName: firmament-service}`,
-	"no network policy":        `networkPolicy: {enabled: false}`,
-	"metrics for some":         `networkPolicy: {metricsFrom: [{namespaceSelector: {matchLabels: {team: ops}}}]}`,
-	"service monitors":         `serviceMonitor: {enabled: true, labels: {release: prometheus}}`,
-	"a class of its own":       "priorityClassName: sluice\npriorityClass: {create: true, value: 1000}",
-	"no class":                 `priorityClassName: ""`,
-	"TLS":                      `tls: {secretName: sluice-tls, serverName: sluice}`,
+	"defaults":           ``,
+	"a volume":           `daemon: {persistence: {enabled: true, size: 2Gi, storageClassName: fast}}`,
+	"several schedulers": `schedulerNames: [sluice, default-scheduler]`,
+	"poseidon":           `poseidon: {serviceName: firmament-service}`,
+	"no network policy":  `networkPolicy: {enabled: false}`,
+	"metrics for some":   `networkPolicy: {metricsFrom: [{namespaceSelector: {matchLabels: {team: ops}}}]}`,
+	"service monitors":   `serviceMonitor: {enabled: true, labels: {release: prometheus}}`,
+	"a class of its own": "priorityClassName: sluice\npriorityClass: {create: true, value: 1000}",
+	"no class":           `priorityClassName: ""`,
+	"TLS":                `tls: {secretName: sluice-tls, serverName: sluice}`,
+	"TLS by a proxy": `tls: {secretName: sluice-tls}
+daemon: {tlsPort: 9443, extraContainers: [{name: proxy, image: proxy, ports: [{containerPort: 9443}]}]}`,
+	"the platform's user": `runAsUser: null`,
+	"groups":              `podGroups: {install: true}`,
+	"labels and environment": `daemon: {podLabels: {team: ops}, podAnnotations: {a: b}, extraEnv: [{name: TZ, value: UTC}], nodeTimeoutSeconds: 5}
+bridge: {podLabels: {team: ops}, podAnnotations: {a: b}, extraEnv: [{name: TZ, value: UTC}], nodeTimeoutSeconds: 5}`,
 	"an account that is there": `serviceAccount: {create: false, name: scheduler}`,
 	"roles made by others":     `rbac: {create: false}`,
 	"no budget":                `podDisruptionBudget: {enabled: false}`,
@@ -77,7 +83,11 @@ func renderOnly(t *testing.T, values map[string]any) ([]*unstructured.Unstructur
 	install := action.NewInstall(&action.Configuration{Log: t.Logf})
 	install.DryRun, install.ClientOnly = true, true
 	install.ReleaseName, install.Namespace = "sluice", namespace
-	install.KubeVersion = &chartutil.KubeVersion{Version: kubetest.Version, Major: "1", Minor: "34"}
+	version, err := chartutil.ParseKubeVersion(kubetest.Version())
+	if err != nil {
+		t.Fatal(err)
+	}
+	install.KubeVersion = version
 	release, err := install.Run(loadChart(t), values)
 	if err != nil {
 		return nil, err
@@ -140,7 +150,7 @@ func TestImagesHaveNoDefaultThatBelongsToOthers(t *testing.T) {
 func TestValuesThatMakeNoSenseAreRefused(t *testing.T) {
 	for _, text := range []string{
 		`schedulerNames: []`, `bridge: {replicas: -1}`, `bridge: {replica: 1}`, `unknown: 1`,
-		`daemon: {flags: [no-dash]}`, `bridge: {bindQPS: 0}`, "priorityClassName: ''\npriorityClass: {create: true}",
+		`daemon: {flags: [no-dash]}`, `daemon: {tlsPort: 65536}`, `runAsUser: 0`, `bridge: {bindQPS: 0}`, "priorityClassName: ''\npriorityClass: {create: true}",
 	} {
 		if _, err := render(t, parse(t, text)); err == nil {
 			t.Errorf("%s was taken", text)
@@ -233,5 +243,44 @@ func TestNothingRunsAsRootOrWritesItsImage(t *testing.T) {
 	}
 	if seen != 2 {
 		t.Errorf("%d workloads", seen)
+	}
+}
+
+// fields are what the path names in each of the objects that have it.
+func fields(objects []*unstructured.Unstructured, path ...string) map[string]any {
+	result := map[string]any{}
+	for _, object := range objects {
+		if value, found, _ := unstructured.NestedFieldNoCopy(object.Object, path...); found {
+			result[object.GetKind()+" "+object.GetName()] = value
+		}
+	}
+	return result
+}
+
+func TestThePlatformMayChooseTheUser(t *testing.T) {
+	for text, want := range map[string]int{``: 2, `runAsUser: null`: 0} {
+		objects, err := render(t, parse(t, text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fields(objects, "spec", "template", "spec", "securityContext", "runAsUser"); len(got) != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func TestAProxyForTLSIsReachedByTheBridge(t *testing.T) {
+	objects, err := render(t, parse(t, matrix["TLS by a proxy"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for of, want := range map[string]string{
+		"Deployment sluice-bridge":    "--daemon-address=sluice-daemon:9443",
+		"Service sluice-daemon":       "port:9443 targetPort:9443",
+		"NetworkPolicy sluice-daemon": "port:9443",
+	} {
+		if spec := fmt.Sprint(fields(objects, "spec")[of]); !strings.Contains(spec, want) {
+			t.Errorf("%s lacks %s: %s", of, want, spec)
+		}
 	}
 }

@@ -24,6 +24,7 @@ import (
 var filters = []string{
 	names.NodeUnschedulable, names.NodeName, names.TaintToleration, names.NodeAffinity,
 	names.NodePorts, names.NodeResourcesFit, names.PodTopologySpread, names.InterPodAffinity,
+	names.NodeDeclaredFeatures,
 }
 
 // scheduler is kube-scheduler's framework over a cluster that the test keeps.
@@ -84,10 +85,18 @@ func configOf(all []config.PluginConfig, enabled []config.Plugin) []config.Plugi
 	return result
 }
 
-// NodeInfos and StorageInfos implement framework.SharedLister.
-func (s *scheduler) NodeInfos() framework.NodeInfoLister { return s.snapshot.NodeInfos() }
+// These implement fwk.SharedLister.
 
-func (s *scheduler) StorageInfos() framework.StorageInfoLister { return s.snapshot.StorageInfos() }
+func (s *scheduler) NodeInfos() fwk.NodeInfoLister           { return s.snapshot.NodeInfos() }
+func (s *scheduler) StorageInfos() fwk.StorageInfoLister     { return s.snapshot.StorageInfos() }
+func (s *scheduler) PodGroups() fwk.PodGroupLister           { return s.snapshot.PodGroups() }
+func (s *scheduler) PodGroupStates() fwk.PodGroupStateLister { return s.snapshot.PodGroupStates() }
+func (s *scheduler) CompositePodGroups() fwk.CompositePodGroupLister {
+	return s.snapshot.CompositePodGroups()
+}
+func (s *scheduler) CompositePodGroupStates() fwk.CompositePodGroupStateLister {
+	return s.snapshot.CompositePodGroupStates()
+}
 
 // refuses says why the filters do not let pod onto one of the nodes, by node.
 func (s *scheduler) refuses(ctx context.Context, pod *corev1.Pod, nodes ...string) map[string]string {

@@ -43,7 +43,7 @@ func Node(node *corev1.Node, extra map[string]int64) (*firmament.ResourceTopolog
 			AvailableResources: available,
 			ResourceCapacity:   capacity,
 			MaxPods:            uint64(pods),
-			Labels:             sortedLabels(node.Labels),
+			Labels:             append(sortedLabels(node.Labels), featureLabels(node)...),
 			Taints:             taints(node.Spec.Taints),
 			Unschedulable:      node.Spec.Unschedulable,
 			Conditions:         badConditions(node.Status.Conditions),

@@ -39,6 +39,8 @@ func Pod(pod *corev1.Pod, around Surroundings) (*firmament.TaskDescription, erro
 	}
 	affinity, affinityErr := affinity(pod.Spec.Affinity, around.Volumes.NodeTerms)
 	spread, spreadErr := topologySpread(pod.Spec.TopologySpreadConstraints)
+	tolerations, tolerationsErr := tolerations(pod.Spec.Tolerations)
+	features, featuresErr := featureSelectors(pod)
 	task := &firmament.TaskDescriptor{
 		Name:                      pod.Namespace + "/" + pod.Name,
 		Namespace:                 pod.Namespace,
@@ -46,15 +48,11 @@ func Pod(pod *corev1.Pod, around Surroundings) (*firmament.TaskDescription, erro
 		ResourceRequest:           request,
 		Priority:                  priority(pod.Spec.Priority),
 		Labels:                    sortedLabels(pod.Labels),
-		LabelSelectors:            nodeSelector(pod.Spec.NodeSelector),
+		LabelSelectors:            append(nodeSelector(pod.Spec.NodeSelector), features...),
 		Affinity:                  affinity,
-		Toleration:                tolerations(pod.Spec.Tolerations),
+		Toleration:                tolerations,
 		HostPorts:                 hostPorts(pod),
 		TopologySpreadConstraints: spread,
-	}
-	var claimsErr error
-	if len(pod.Spec.ResourceClaims) > 0 {
-		claimsErr = unsupported("spec.resourceClaims", "dynamic resource allocation is not supported")
 	}
 	job := jobOf(pod, around.Gang)
 	task.JobId = job.Uuid
@@ -62,7 +60,20 @@ func Pod(pod *corev1.Pod, around Surroundings) (*firmament.TaskDescription, erro
 		task.OwnerRefKind, task.OwnerRefUid = owner.Kind, string(owner.UID)
 	}
 	return &firmament.TaskDescription{TaskDescriptor: task, JobDescriptor: job},
-		errors.Join(requestErr, affinityErr, spreadErr, claimsErr)
+		errors.Join(requestErr, affinityErr, spreadErr, tolerationsErr, featuresErr, unknown(pod))
+}
+
+// unknown refuses what the daemon has no words for at all.
+func unknown(pod *corev1.Pod) error {
+	var claimsErr, groupErr error
+	if len(pod.Spec.ResourceClaims) > 0 {
+		claimsErr = unsupported("spec.resourceClaims", "dynamic resource allocation is not supported")
+	}
+	if pod.Spec.SchedulingGroup != nil {
+		groupErr = unsupported("spec.schedulingGroup",
+			"pod groups of scheduling.k8s.io are not supported; the label %s joins one of scheduling.x-k8s.io", PodGroupLabel)
+	}
+	return errors.Join(claimsErr, groupErr)
 }
 
 func jobOf(pod *corev1.Pod, gang *Gang) *firmament.JobDescriptor {
@@ -113,9 +124,14 @@ func nodeSelector(selector map[string]string) []*firmament.LabelSelector {
 	return result
 }
 
-func tolerations(list []corev1.Toleration) []*firmament.Toleration {
+func tolerations(list []corev1.Toleration) ([]*firmament.Toleration, error) {
 	var result []*firmament.Toleration
 	for _, toleration := range list {
+		switch toleration.Operator {
+		case "", corev1.TolerationOpEqual, corev1.TolerationOpExists:
+		default:
+			return result, unsupported("spec.tolerations.operator", "%q is not supported", toleration.Operator)
+		}
 		result = append(result, &firmament.Toleration{
 			Key:               toleration.Key,
 			Operator:          string(toleration.Operator),
@@ -124,7 +140,7 @@ func tolerations(list []corev1.Toleration) []*firmament.Toleration {
 			TolerationSeconds: toleration.TolerationSeconds,
 		})
 	}
-	return result
+	return result, nil
 }
 
 // hostPorts are those of containers that run as long as the pod does: sidecars

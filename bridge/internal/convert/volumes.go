@@ -46,6 +46,9 @@ func Volumes(pod *corev1.Pod, storage Storage) (VolumeDemand, error) {
 		if err := exclusive(source); err != nil {
 			return demand, err
 		}
+		if driver := inlineDriver(source); driver != "" {
+			demand.attach(driver, storage)
+		}
 		name := ClaimName(pod, source)
 		if name == "" {
 			continue
@@ -84,6 +87,22 @@ func exclusive(source *corev1.Volume) error {
 		return unsupported("spec.volumes", "volume %q names a disk; use a PersistentVolumeClaim", source.Name)
 	}
 	return nil
+}
+
+// inlineDriver is the CSI driver that attaches a disk which a pod names itself,
+// of a kind of which two pods of one node can both use one; or empty.
+func inlineDriver(source *corev1.Volume) string {
+	switch {
+	case source.AzureDisk != nil:
+		return "disk.csi.azure.com"
+	case source.Cinder != nil:
+		return "cinder.csi.openstack.org"
+	case source.VsphereVolume != nil:
+		return "csi.vsphere.vmware.com"
+	case source.PortworxVolume != nil:
+		return "pxd.portworx.com"
+	}
+	return ""
 }
 
 func (d *VolumeDemand) addClaim(claim *corev1.PersistentVolumeClaim, storage Storage) error {

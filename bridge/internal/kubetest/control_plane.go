@@ -5,11 +5,13 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	_ "embed"
 	"encoding/pem"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,7 +51,7 @@ func Binaries(t testing.TB) string {
 		if err != nil {
 			t.Skipf("no $KUBERNETES_BINARIES, and no cache: %v", err)
 		}
-		directory = filepath.Join(cache, "sluice", "kubernetes", Version)
+		directory = filepath.Join(cache, "sluice", "kubernetes", Version())
 	}
 	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager"} {
 		if _, err := os.Stat(filepath.Join(directory, name)); err != nil {
@@ -59,8 +61,18 @@ func Binaries(t testing.TB) string {
 	return directory
 }
 
-// Version is that of Kubernetes, as scripts/kubernetes-binaries builds it.
-const Version = "v1.34.3"
+//go:embed versions.txt
+var versions string
+
+// Version is that of Kubernetes: what $KUBERNETES_VERSION names, or else the
+// first of those that scripts/kubernetes-binaries builds.
+func Version() string {
+	if chosen := os.Getenv("KUBERNETES_VERSION"); chosen != "" {
+		return chosen
+	}
+	newest, _, _ := strings.Cut(versions, "\n")
+	return newest
+}
 
 // Authorization is how the API server decides who may do what.
 type Authorization string

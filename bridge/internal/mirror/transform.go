@@ -33,6 +33,9 @@ func slimPod(pod *corev1.Pod) {
 				Ports:         container.Ports,
 				Resources:     container.Resources,
 				RestartPolicy: container.RestartPolicy,
+				// What kube-scheduler infers the features from that a node has to have.
+				RestartPolicyRules: container.RestartPolicyRules,
+				VolumeMounts:       withBindOptions(container.VolumeMounts),
 			}
 		}
 	}
@@ -41,6 +44,16 @@ func slimPod(pod *corev1.Pod) {
 		pod.Spec = corev1.PodSpec{NodeName: pod.Spec.NodeName, SchedulerName: pod.Spec.SchedulerName}
 		pod.Status = corev1.PodStatus{Phase: pod.Status.Phase}
 	}
+}
+
+func withBindOptions(mounts []corev1.VolumeMount) []corev1.VolumeMount {
+	var result []corev1.VolumeMount
+	for i := range mounts {
+		if options := mounts[i].BindMountOptions; len(options) > 0 {
+			result = append(result, corev1.VolumeMount{BindMountOptions: options})
+		}
+	}
+	return result
 }
 
 func isTerminal(pod *corev1.Pod) bool {

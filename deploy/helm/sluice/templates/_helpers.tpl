@@ -43,9 +43,11 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 
 {{- define "sluice.podSecurity" -}}
 runAsNonRoot: true
-runAsUser: 65532
-runAsGroup: 65532
-fsGroup: 65532
+{{- with .Values.runAsUser }}
+runAsUser: {{ int64 . }}
+runAsGroup: {{ int64 . }}
+fsGroup: {{ int64 . }}
+{{- end }}
 seccompProfile: {type: RuntimeDefault}
 {{- end -}}
 
@@ -67,7 +69,28 @@ priorityClassName: {{ . }}
 {{- with $part.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with $part.tolerations }}
-tolerations: {{- toYaml . | nindent 2 }}
+tolerations:
+  - {key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: {{ $part.nodeTimeoutSeconds }}}
+  - {key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute, tolerationSeconds: {{ $part.nodeTimeoutSeconds }}}
+  {{- with $part.tolerations }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end -}}
+
+{{/* The metadata of a pod of the part that is named in the list's second place. */}}
+{{- define "sluice.podMetadata" -}}
+{{- $root := index . 0 -}}{{- $part := index $root.Values (index . 1) -}}
+labels:
+  {{- include "sluice.labels" . | nindent 2 }}
+  {{- with $part.podLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with $part.podAnnotations }}
+annotations: {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- end -}}
+
+{{/* Where the bridge finds the daemon of this chart. */}}
+{{- define "sluice.daemonAddress" -}}
+{{- printf "%s:%v" (include "sluice.daemon" .) (default .Values.daemon.service.port .Values.daemon.tlsPort) -}}
 {{- end -}}
