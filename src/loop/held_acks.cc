@@ -40,6 +40,7 @@ std::optional<HeldAcks::Hold> HeldAcks::JudgeRemoval(const RemoveTask& command,
   Hold hold{.until_us = now_us + options_.reused_uid_hold_us,
             .job = job->id,
             .uid = command.task,
+            .announcement = state.counters().announcement,
             .is_contested = command.keeps_uid};
   if (command.keeps_uid) return hold;
   if (!has_counting_client_ || (job->task_count == 1 && !is_unread)) {
@@ -115,10 +116,17 @@ void HeldAcks::Release(const std::function<bool(const Hold&)>& is_due,
       held_, [&](const HeldAck& held) { return !is_due(held.hold); });
   for (HeldAck& held : due) {
     // The client knows the uid no more from now on.
-    if (held.hold.is_contested) scheduler_.Apply(MuteTask{held.hold.uid}, 0);
+    if (held.hold.is_contested && !IsOfFormerLife(held.hold)) {
+      scheduler_.Apply(MuteTask{held.hold.uid}, 0);
+    }
     released->push_back(std::move(held.ack));
   }
   held_.erase(due.begin(), due.end());
+}
+
+bool HeldAcks::IsOfFormerLife(const Hold& hold) const {
+  const Task* task = scheduler_.state().FindTask(hold.uid);
+  return task != nullptr && task->announcement > hold.announcement;
 }
 
 int64_t HeldAcks::DueUs() const {

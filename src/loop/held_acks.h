@@ -43,6 +43,7 @@ class HeldAcks {
     int64_t from_us = 0;            // Not before.
     std::optional<JobId> job = {};  // Until all of it is told.
     TaskId uid = {};                // That was removed; with a job only.
+    uint32_t announcement = 0;      // In which it was; likewise.
     // Another task's by now, which is muted with the acknowledgment.
     bool is_contested = false;
   };
@@ -86,6 +87,8 @@ class HeldAcks {
                                    int64_t now_us) const;
   void Release(const std::function<bool(const Hold&)>& is_due,
                std::vector<PendingAck>* released);
+  // The client that has removed the uid began anew, and gave it out again.
+  bool IsOfFormerLife(const Hold& hold) const;
 
   Scheduler& scheduler_;
   const Options options_;

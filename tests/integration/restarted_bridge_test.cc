@@ -135,11 +135,6 @@ class Bridge : public testing::Test {
 };
 
 TEST_F(Bridge, ThatRestartsUnderChurnNeverDiesAndBindsEveryPod) {
-#ifdef __SANITIZE_ADDRESS__
-  // A daemon that is this slow leaves one bound pod without a word in one of 13
-  // runs, which is to be found out; at its own speed in none of 21.
-  GTEST_SKIP() << "does not hold at the speed of AddressSanitizer";
-#endif
   // Room for the pods, and for some of which nobody told that they went.
   for (int i = 0; i < 40; ++i) api_.AddNode(StrCat("node-", i), 6000);
   for (int i = 0; i < 10; ++i) {

@@ -26,14 +26,18 @@ WatchingBridge::WatchingBridge(int port, uint64_t seed, FakeApiServer* api)
     : api_(*api), bridge_(Connect(port), Connect(port)) {
   // Which list comes first, and whether rounds meet half of one, is chance.
   Rng rng(seed);
-  const int64_t now_us = clock_.MonotonicUs();
-  nodes_listed_us_ = now_us + rng.Between(20000, 200000);
-  pods_listed_us_ = now_us + rng.Between(20000, 200000);
+  const int64_t nodes_take_us = rng.Between(20000, 200000);
+  const int64_t pods_take_us = rng.Between(20000, 200000);
   pods_per_step_ = rng.Below(20) + 1;
   bridge_.BindWith([this](const std::string& pod, const std::string& resource) {
     Bind(pod, resource);
   });
-  bridge_.Check([this] { is_serving_ = true; });
+  // It asks for the lists when it begins to call Schedule, not before.
+  bridge_.Check([this, nodes_take_us, pods_take_us] {
+    is_serving_ = true;
+    nodes_listed_us_ = clock_.MonotonicUs() + nodes_take_us;
+    pods_listed_us_ = clock_.MonotonicUs() + pods_take_us;
+  });
 }
 
 void WatchingBridge::Step() {

@@ -73,8 +73,8 @@ class WatchingBridge {
   FakeBridge bridge_;
   bool is_serving_ = false;
   // Of the list, with what it takes to get it.
-  int64_t nodes_listed_us_;
-  int64_t pods_listed_us_;
+  int64_t nodes_listed_us_ = 0;
+  int64_t pods_listed_us_ = 0;
   uint64_t pods_per_step_;
   int64_t next_schedule_us_ = 0;
   int64_t reply_count_ = 0;

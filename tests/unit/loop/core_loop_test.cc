@@ -384,6 +384,43 @@ TEST_F(CoreLoopTest, MutesANewcomerThatCameMeanwhileAndFindsNoRoom) {
   EXPECT_THAT(Schedule(), IsEmpty()) << "its client knows it no more";
 }
 
+// Whoever waited for the acknowledgment has ended; the uid is another's now.
+TEST_F(CoreLoopTest, MutesNothingOfANewLifeForARemovalOfTheOneBefore) {
+  AddMachine add = Added("m", {.cpu = 2000});
+  add.may_begin_anew = true;
+  Submit(BeginAnnouncement());
+  Submit(add);
+  Submit(Submitted(1, {.cpu = 1000, .name = "ns/removed"}));
+  Submit(Submitted(2, {.cpu = 1000, .name = "ns/bound"}));
+  EXPECT_THAT(Schedule(), ElementsAre(1, 2));
+  clock_.AdvanceMs(CoreLoop::Options().announcement_quiet_ms);
+  Awaited<Ack> ack;
+  SubmitAsync(Removed(1), &ack);
+  Submit(BeginAnnouncement());
+  Submit(Submitted(1, {.cpu = 1000, .name = "ns/bound"}));
+  clock_.AdvanceMs(kRemovalHoldMs);
+  EXPECT_THAT(Schedule(), IsEmpty()) << "its machine is yet to be announced";
+  Submit(add);
+  EXPECT_THAT(Schedule(), ElementsAre(1));
+  EXPECT_EQ(ack.Get(), Ack::kOk);
+}
+
+TEST_F(CoreLoopTest, PlacesWhatWaitsLongUnderAUidThatTheLifeBeforeRemoved) {
+  Submit(BeginAnnouncement());
+  Submit(Added("m", {.cpu = 2000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  EXPECT_THAT(Schedule(), ElementsAre(1));
+  clock_.AdvanceMs(CoreLoop::Options().announcement_quiet_ms);
+  Awaited<Ack> ack;
+  SubmitAsync(Removed(1), &ack);
+  Submit(BeginAnnouncement());
+  Submit(Submitted(1, {.cpu = 5000}));
+  clock_.AdvanceMs(kReusedUidHoldMs);
+  EXPECT_EQ(ack.Get(), Ack::kOk);
+  Submit(Added("large", {.cpu = 9000}));
+  EXPECT_THAT(Schedule(), ElementsAre(1));
+}
+
 TEST_F(CoreLoopTest, BeginsOnceWhereAClientBeginsOnTwoConnections) {
   AddMachine add = Added("m", {.cpu = 2000});
   add.may_begin_anew = true;
