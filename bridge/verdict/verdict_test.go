@@ -128,6 +128,8 @@ func (s *source) MachineNames() []string {
 	return names
 }
 
+func (s *source) PriorityZero() uint32 { return convert.PriorityZero }
+
 func (s *source) TaskKeys() []string {
 	var keys []string
 	for _, pod := range s.w.pods {

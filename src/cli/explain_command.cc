@@ -68,7 +68,7 @@ void PrintTask(const v1::Task& task, std::ostream& out) {
   table.AddRow({"cpu", FormatCpu(request.cpu_millicores())});
   table.AddRow({"memory", FormatMemory(request.memory_millibytes())});
   table.AddRow({"extended", FormatExtended(request)});
-  table.AddRow({"priority", StrCat(task.priority())});
+  table.AddRow({"priority", StrCat(task.stated_priority())});
   AddRules(task, table);
   if (task.state() == v1::Task::PENDING) {
     table.AddRow({"waiting", FormatAge(task.waiting_ms())});

@@ -52,7 +52,7 @@ void PrintTasks(const v1::ListTasksResponse& tasks, std::ostream& out) {
                   task.machine_name().empty() ? "-" : task.machine_name(),
                   FormatCpu(request.cpu_millicores()),
                   FormatMemory(request.memory_millibytes()),
-                  FormatExtended(request), StrCat(task.priority()),
+                  FormatExtended(request), StrCat(task.stated_priority()),
                   is_pending ? FormatAge(task.waiting_ms()) : "-",
                   task.job_uuid(),
                   task.evicted() ? "evicted" : task.quarantine_reason()});

@@ -168,10 +168,12 @@ std::optional<FeedEvent> FeedProtocol::Convert(const v1::FeedEvent& event,
   switch (event.event_case()) {
     case v1::FeedEvent::kBeginSnapshot: {
       const v1::FeedTerm& term = event.begin_snapshot().term();
-      return SnapshotBegan{.term = {.lease = term.lease(),
-                                    .number = term.number(),
-                                    .holder = term.holder()},
-                           .settle_ms = term.settle_ms()};
+      return SnapshotBegan{
+          .term = {.lease = term.lease(),
+                   .number = term.number(),
+                   .holder = term.holder()},
+          .settle_ms = term.settle_ms(),
+          .priority_zero = event.begin_snapshot().priority_zero()};
     }
     case v1::FeedEvent::kEndSnapshot:
       return SnapshotEnded();

@@ -255,6 +255,7 @@ void FillTask(const CoreView& view, const Task& task, v1::Task* message) {
   }
   FillResources(state, task.class_key.request, message->mutable_request());
   message->set_priority(task.class_key.priority);
+  message->set_stated_priority(task.class_key.priority);
   FillLabels(state, task.labels, message);
   if (task.state == TaskState::kPending) {
     message->set_waiting_ms(AgeMs(view, task.submitted_ms));
@@ -264,8 +265,11 @@ void FillTask(const CoreView& view, const Task& task, v1::Task* message) {
   message->set_evicted(task.is_evicted);
   message->set_replaces(ReplacesText(state, task));
   if (task.feed != FeedId()) {
-    message->set_feed(state.feeds().at(task.feed).name);
+    const Feed& feed = state.feeds().at(task.feed);
+    message->set_feed(feed.name);
     message->set_feed_task_id(task.feed_task_id);
+    message->set_stated_priority(int64_t{task.class_key.priority} -
+                                 feed.priority_zero);
     message->set_is_foreign(task.is_foreign);
   }
 }

@@ -39,6 +39,7 @@ struct SnapshotBegan {
   FeedTerm term = {};
   // How long clients of earlier terms may still carry out what they were told.
   int64_t settle_ms = 0;
+  uint32_t priority_zero = 0;  // What the client calls 0.
 };
 // What it did not state is gone, and what waits of it may be placed.
 struct SnapshotEnded {};
@@ -117,6 +118,7 @@ struct Feed {
   // What follows is not stored: after a restart every client states everything
   // anew.
   FeedPhase phase = FeedPhase::kAway;
+  uint32_t priority_zero = 0;  // What its client calls 0, for people.
   // What was stated carries the number of the snapshot.
   uint32_t snapshot = 0;
   // Whether clients of earlier terms may still carry out what they were told.

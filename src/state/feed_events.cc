@@ -53,6 +53,7 @@ FeedOutcome FeedEvents::Apply(const SnapshotBegan& event) {
     feed_.term = event.term;
     state_.changes_.counters = true;
   }
+  feed_.priority_zero = event.priority_zero;
   ++feed_.snapshot;
   SetPhase(FeedPhase::kInSnapshot);
   return FeedOutcome::kApplied;

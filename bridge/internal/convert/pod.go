@@ -94,13 +94,15 @@ func jobOf(pod *corev1.Pod, gang *Gang) *firmament.JobDescriptor {
 	return &firmament.JobDescriptor{Uuid: string(pod.UID), Name: pod.Namespace + "/" + pod.Name}
 }
 
-// priority moves Kubernetes' signed priorities to where the daemon's unsigned
-// ones keep their order.
+// PriorityZero is what the daemon is told for a priority of 0: its priorities
+// have no sign, so Kubernetes' signed ones are moved up.
+const PriorityZero uint32 = -math.MinInt32
+
 func priority(value *int32) uint32 {
 	if value == nil {
-		return -math.MinInt32
+		return PriorityZero
 	}
-	return uint32(int64(*value) - math.MinInt32)
+	return uint32(int64(*value) + int64(PriorityZero))
 }
 
 func sortedLabels(labels map[string]string) []*firmament.Label {

@@ -50,6 +50,8 @@ func (c *cluster) MachineNames() []string {
 	return slices.Collect(maps.Keys(c.machines))
 }
 
+func (c *cluster) PriorityZero() uint32 { return 1000 }
+
 func (c *cluster) TaskKeys() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -213,6 +215,20 @@ func TestWhatWaitsIsPlaced(t *testing.T) {
 	}
 	c.setMachine("n2", 1000)
 	eventually(t, "b runs on the new machine", func() bool { return c.runsOn("shop/b") == "n2" })
+}
+
+func TestPrioritiesAreShownAsTheClientCountsThem(t *testing.T) {
+	daemon := daemontest.Start(t)
+	c := newCluster()
+	task := statedTask("shop/a", "uid-a", "", 600)
+	task.Description.TaskDescriptor.Priority = 993
+	c.tasks["shop/a"] = task
+	c.connect(t, daemon.Address)
+	inspector := sluicev1.NewInspectorClient(daemon.Dial(t))
+	eventually(t, "the priority is -7", func() bool {
+		explanation, err := inspector.ExplainTask(t.Context(), &sluicev1.ExplainTaskRequest{Task: "uid-a"})
+		return err == nil && explanation.GetTask().GetStatedPriority() == -7
+	})
 }
 
 func TestRoomIsFreeWhenATaskEndsOrGoes(t *testing.T) {

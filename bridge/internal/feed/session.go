@@ -137,7 +137,8 @@ func (s *session) drain() {
 }
 
 func (s *session) begin() {
-	s.add(about{}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_BeginSnapshot{BeginSnapshot: &sluicev1.BeginSnapshot{Term: s.term}}})
+	s.add(about{}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_BeginSnapshot{BeginSnapshot: &sluicev1.BeginSnapshot{
+		Term: s.term, PriorityZero: s.client.source.PriorityZero()}}})
 	// Machines first: tasks run on them. What comes later is a change.
 	s.machinesLeft = s.client.source.MachineNames()
 	s.tasksLeft = s.client.source.TaskKeys()

@@ -20,6 +20,8 @@ type Source interface {
 	Task(key string) Task
 	// TaskKeysOn are those that run on a machine.
 	TaskKeysOn(machine string) []string
+	// PriorityZero is the priority that people know as 0.
+	PriorityZero() uint32
 }
 
 // Task is what there is to say about a key.

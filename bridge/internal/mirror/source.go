@@ -45,6 +45,9 @@ func (m *Mirror) Machine(name string) *firmament.ResourceTopologyNodeDescriptor 
 	return machine
 }
 
+// PriorityZero implements feed.Source.
+func (m *Mirror) PriorityZero() uint32 { return convert.PriorityZero }
+
 // NodeProblem says why a node that is there takes no pods.
 func (m *Mirror) NodeProblem(node *corev1.Node) error {
 	_, err := convert.Node(node, nil)

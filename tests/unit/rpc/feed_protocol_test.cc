@@ -58,6 +58,14 @@ TEST_F(FeedProtocolTest, ConvertsTheTermOfTheClient) {
   const auto& began = std::get<SnapshotBegan>(batch->events[0].event);
   EXPECT_EQ(began.term, (FeedTerm{"lease", 7, "holder"}));
   EXPECT_EQ(began.settle_ms, 5000);
+  EXPECT_EQ(began.priority_zero, 0);
+}
+
+TEST_F(FeedProtocolTest, ConvertsWhatTheClientCallsPriorityZero) {
+  Add()->mutable_begin_snapshot()->set_priority_zero(1000);
+  const absl::StatusOr<FeedBatch> batch = Take();
+  EXPECT_EQ(std::get<SnapshotBegan>(batch->events[0].event).priority_zero,
+            1000);
 }
 
 TEST_F(FeedProtocolTest, RefusesATermThatMakesNoSense) {

@@ -88,6 +88,24 @@ TEST_F(InspectTest, FindsATaskByTheIdOfItsFeedBeforeOneOfThatName) {
   EXPECT_EQ(Explain("1").task().name(), "a");
 }
 
+TEST_F(InspectTest, CountsPrioritiesAsTheClientOfTheFeedDoes) {
+  ClusterState& state = scheduler_.scheduler().mutable_state();
+  scheduler_.Apply(Submitted(1, {.priority = 7, .name = "alone"}));
+  const FeedId feed = state.OpenFeed("shop");
+  state.Apply(feed, SnapshotBegan{.priority_zero = 1000}, 0);
+  state.Apply(feed,
+              TaskStated{.id = "a",
+                         .job_uuid = "job",
+                         .job_name = "job",
+                         .gang = {},
+                         .spec = TaskSpecOf(0, {.priority = 998}),
+                         .machine_uuid = ""},
+              0);
+  EXPECT_EQ(Explain("a").task().priority(), 998u);
+  EXPECT_EQ(Explain("a").task().stated_priority(), -2);
+  EXPECT_EQ(Explain("alone").task().stated_priority(), 7);
+}
+
 TEST_F(InspectTest, TellsWhatWasMeasured) {
   ClusterBuilder()
       .Machine("m", {.cpu = 1000})

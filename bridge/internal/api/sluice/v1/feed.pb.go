@@ -497,7 +497,11 @@ type BeginSnapshot struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Of a client that leads others by a lease.  Without it, or where the lease
 	// is another, the client that connects last has the feed.
-	Term          *FeedTerm `protobuf:"bytes,1,opt,name=term,proto3" json:"term,omitempty"`
+	Term *FeedTerm `protobuf:"bytes,1,opt,name=term,proto3" json:"term,omitempty"`
+	// The priority in descriptions that the client calls 0.  Priorities of the
+	// contract have no sign; a client whose own have one moves them up.  Only
+	// what people are shown is counted from here.
+	PriorityZero  uint32 `protobuf:"varint,2,opt,name=priority_zero,json=priorityZero,proto3" json:"priority_zero,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -537,6 +541,13 @@ func (x *BeginSnapshot) GetTerm() *FeedTerm {
 		return x.Term
 	}
 	return nil
+}
+
+func (x *BeginSnapshot) GetPriorityZero() uint32 {
+	if x != nil {
+		return x.PriorityZero
+	}
+	return 0
 }
 
 // The time for which one client holds the lease by which several elect a
@@ -1184,9 +1195,10 @@ const file_sluice_v1_feed_proto_rawDesc = "" +
 	"\ttask_gone\x18\b \x01(\v2\x13.sluice.v1.TaskGoneH\x00R\btaskGone\x128\n" +
 	"\vbind_failed\x18\t \x01(\v2\x15.sluice.v1.BindFailedH\x00R\n" +
 	"bindFailedB\a\n" +
-	"\x05event\"8\n" +
+	"\x05event\"]\n" +
 	"\rBeginSnapshot\x12'\n" +
-	"\x04term\x18\x01 \x01(\v2\x13.sluice.v1.FeedTermR\x04term\"m\n" +
+	"\x04term\x18\x01 \x01(\v2\x13.sluice.v1.FeedTermR\x04term\x12#\n" +
+	"\rpriority_zero\x18\x02 \x01(\rR\fpriorityZero\"m\n" +
 	"\bFeedTerm\x12\x14\n" +
 	"\x05lease\x18\x01 \x01(\tR\x05lease\x12\x16\n" +
 	"\x06number\x18\x02 \x01(\x03R\x06number\x12\x16\n" +

@@ -1380,9 +1380,12 @@ type Task struct {
 	// Placed by another scheduler.
 	IsForeign bool `protobuf:"varint,28,opt,name=is_foreign,json=isForeign,proto3" json:"is_foreign,omitempty"`
 	// What was measured last while it runs; not set where nothing was.
-	Usage         *TaskSample `protobuf:"bytes,29,opt,name=usage,proto3" json:"usage,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Usage *TaskSample `protobuf:"bytes,29,opt,name=usage,proto3" json:"usage,omitempty"`
+	// Its priority as its client counts: from BeginSnapshot.priority_zero of its
+	// feed, and from 0 where it is of none.
+	StatedPriority int64 `protobuf:"varint,30,opt,name=stated_priority,json=statedPriority,proto3" json:"stated_priority,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Task) Reset() {
@@ -1616,6 +1619,13 @@ func (x *Task) GetUsage() *TaskSample {
 		return x.Usage
 	}
 	return nil
+}
+
+func (x *Task) GetStatedPriority() int64 {
+	if x != nil {
+		return x.StatedPriority
+	}
+	return 0
 }
 
 type ListTasksRequest struct {
@@ -2276,7 +2286,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"with_usage\x18\x03 \x01(\bR\twithUsage\"n\n" +
 	"\x14ListMachinesResponse\x12.\n" +
 	"\bmachines\x18\x01 \x03(\v2\x12.sluice.v1.MachineR\bmachines\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xd2\t\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xfb\t\n" +
 	"\x04Task\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\x04R\x03uid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
@@ -2312,7 +2322,8 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"feedTaskId\x12\x1d\n" +
 	"\n" +
 	"is_foreign\x18\x1c \x01(\bR\tisForeign\x12+\n" +
-	"\x05usage\x18\x1d \x01(\v2\x15.sluice.v1.TaskSampleR\x05usage\x1a9\n" +
+	"\x05usage\x18\x1d \x01(\v2\x15.sluice.v1.TaskSampleR\x05usage\x12'\n" +
+	"\x0fstated_priority\x18\x1e \x01(\x03R\x0estatedPriority\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"z\n" +
