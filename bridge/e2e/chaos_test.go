@@ -101,12 +101,15 @@ type load struct {
 	padding int  // bytes of a pod that nobody needs
 }
 
-// churn makes pods, lets them end and deletes them, as far as the API server is
-// there.
-func churn(ctx context.Context, c *kubetest.Cluster, random *rand.Rand, load load) {
+// churn makes pods, lets them end and deletes them until a context ends, as far as
+// the API server is there.
+func churn(until context.Context, c *kubetest.Cluster, random *rand.Rand, load load) {
 	pods := c.Client.CoreV1().Pods(c.Namespace)
 	now := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
-	for i := 0; ctx.Err() == nil; i++ {
+	// A deletion that is broken off may leave a pod that is being deleted for ever:
+	// there is no kubelet to end it.
+	ctx := context.WithoutCancel(until)
+	for i := 0; until.Err() == nil; i++ {
 		time.Sleep(20 * time.Millisecond)
 		if load.flaps && random.IntN(100) == 0 {
 			flap(c, fmt.Sprint("n", random.IntN(chaosNodes)), time.Duration(random.IntN(500))*time.Millisecond)
@@ -241,7 +244,8 @@ func (j *judge) fitsAndWaits(c *kubetest.Cluster) string {
 		return err.Error()
 	}
 	for i := range list.Items {
-		if pod := &list.Items[i]; pod.Spec.NodeName == "" && cores(pod) <= free {
+		pod := &list.Items[i]
+		if pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && cores(pod) <= free {
 			return fmt.Sprintf("%s asks for %dm, and some node has %dm", pod.Name, cores(pod), free)
 		}
 	}

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -20,7 +21,8 @@ import (
 )
 
 // Each on a fresh control plane: first a backlog of pods that were made before
-// the scheduler started, then half as many that are made while it runs.
+// the scheduler started, then half as many that are made while it runs, and at
+// last as many again in a stream of $SLUICE_COMPARE_RATE pods a second.
 var comparisons = []struct {
 	name   string
 	change func(int, *corev1.Pod)
@@ -65,24 +67,29 @@ func TestCompare(t *testing.T) {
 				r.makeNodes(nodes)
 				r.makePods("backlog", pods)
 				began := time.Now()
-				var pids []int
+				processes := map[string]int{}
 				if name == "sluice" {
 					daemon := daemontest.Start(t, "--durability=buffered")
 					process := kubetest.StartBridge(t, bridge, plane.Kubeconfig, daemon)
-					pids = []int{daemon.PID(), process.PID()}
+					processes["sluiced"], processes["sluice-bridge"] = daemon.PID(), process.PID()
 				} else {
-					pids = []int{kubetest.StartKubeScheduler(t, plane).PID()}
+					processes[name] = kubetest.StartKubeScheduler(t, plane).PID()
 				}
 				bound := r.wait(pods)
 				first, last := r.span()
 				t.Logf("backlog: %d of %d bound, %.0f/s from the first to the last, the last %.1f s after the start",
 					bound, pods, float64(bound-1)/last.Sub(first).Seconds(), last.Sub(began).Seconds())
-				r.logUsage(pids)
+				r.logUsage(processes)
 				r.makePods("later", pods/2)
 				bound = r.wait(pods + pods/2)
 				r.logLatencies()
 				t.Logf("%d of %d bound on %d nodes", bound, pods+pods/2, r.nodesUsed())
-				r.logUsage(pids)
+				r.logUsage(processes)
+				r.streamPods("stream", pods/2, setting("SLUICE_COMPARE_RATE", 100))
+				bound = r.wait(2 * pods)
+				r.logLatencies()
+				t.Logf("%d of %d bound", bound, 2*pods)
+				r.logUsage(processes)
 			})
 		}
 	}
@@ -99,13 +106,16 @@ type run struct {
 	bound   map[string]time.Time
 	nodes   map[string]int
 	latency []time.Duration
+
+	used map[string]time.Duration // processor time, by process
 }
 
 func newRun(t *testing.T, plane *kubetest.ControlPlane, scheduler string, change func(int, *corev1.Pod)) *run {
 	t.Helper()
 	c := kubetest.NewCluster(t, plane, "compare")
 	c.Scheduler = scheduler
-	r := &run{t: t, c: c, change: change, made: map[string]time.Time{}, bound: map[string]time.Time{}, nodes: map[string]int{}}
+	r := &run{t: t, c: c, change: change, made: map[string]time.Time{}, bound: map[string]time.Time{}, nodes: map[string]int{},
+		used: map[string]time.Duration{}}
 	factory := informers.NewSharedInformerFactory(plane.Client, 0)
 	_, err := factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { r.look(object.(*corev1.Pod)) },
@@ -134,7 +144,7 @@ func (r *run) look(pod *corev1.Pod) {
 	now := time.Now()
 	r.bound[pod.Name] = now
 	r.nodes[pod.Spec.NodeName]++
-	if strings.HasPrefix(pod.Name, "later") {
+	if !strings.HasPrefix(pod.Name, "backlog") {
 		r.latency = append(r.latency, now.Sub(r.made[pod.Name]))
 	}
 }
@@ -174,16 +184,32 @@ func (r *run) makeNodes(count int) {
 func (r *run) makePods(prefix string, count int) {
 	offset := r.count
 	r.count += count
-	each(count, func(i int) {
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(prefix, "-", i)}, Spec: r.c.Spec("100m")}
-		pod.Spec.Containers[0].Resources.Requests["memory"] = kubetest.Amounts("memory", "128Mi")["memory"]
-		r.change(offset+i, pod)
-		r.mu.Lock()
-		r.made[pod.Name] = time.Now()
-		r.mu.Unlock()
-		_, err := r.c.Client.CoreV1().Pods(r.c.Namespace).Create(context.Background(), pod, metav1.CreateOptions{})
-		must(r.c, err)
-	})
+	each(count, func(i int) { r.makePod(prefix, offset, i) })
+}
+
+// streamPods makes pods at a steady rate.
+func (r *run) streamPods(prefix string, count, rate int) {
+	offset := r.count
+	r.count += count
+	var running sync.WaitGroup
+	ticker := time.NewTicker(time.Second / time.Duration(rate))
+	defer ticker.Stop()
+	for i := range count {
+		<-ticker.C
+		running.Go(func() { r.makePod(prefix, offset, i) })
+	}
+	running.Wait()
+}
+
+func (r *run) makePod(prefix string, offset, i int) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(prefix, "-", i)}, Spec: r.c.Spec("100m")}
+	pod.Spec.Containers[0].Resources.Requests["memory"] = kubetest.Amounts("memory", "128Mi")["memory"]
+	r.change(offset+i, pod)
+	r.mu.Lock()
+	r.made[pod.Name] = time.Now()
+	r.mu.Unlock()
+	_, err := r.c.Client.CoreV1().Pods(r.c.Namespace).Create(context.Background(), pod, metav1.CreateOptions{})
+	must(r.c, err)
 }
 
 // wait returns how many are bound, once that is count or no more come.
@@ -231,17 +257,18 @@ func (r *run) logLatencies() {
 		return
 	}
 	slices.Sort(r.latency)
+	defer func() { r.latency = nil }()
 	r.t.Logf("from creation to binding: p50 %v, p99 %v",
 		r.latency[len(r.latency)/2].Round(time.Millisecond), r.latency[len(r.latency)*99/100].Round(time.Millisecond))
 }
 
-func (r *run) logUsage(pids []int) {
-	var cpu time.Duration
-	var memory int64
-	for _, pid := range pids {
-		usage, err := kubetest.UsageOf(pid)
+// logUsage tells what each process has used since it was asked last.
+func (r *run) logUsage(processes map[string]int) {
+	for _, name := range slices.Sorted(maps.Keys(processes)) {
+		usage, err := kubetest.UsageOf(processes[name])
 		must(r.c, err)
-		cpu, memory = cpu+usage.CPU, memory+usage.PeakMemory
+		r.t.Logf("%s: %.2f s of processor time, %d MiB at most",
+			name, (usage.CPU - r.used[name]).Seconds(), usage.PeakMemory>>20)
+		r.used[name] = usage.CPU
 	}
-	r.t.Logf("so far %.2f s of processor time, %d MiB at most", cpu.Seconds(), memory>>20)
 }
