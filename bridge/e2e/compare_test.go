@@ -70,7 +70,7 @@ func TestCompare(t *testing.T) {
 				processes := map[string]int{}
 				if name == "sluice" {
 					daemon := daemontest.Start(t, "--durability=buffered")
-					process := kubetest.StartBridge(t, bridge, plane.Kubeconfig, daemon)
+					process := kubetest.StartBridge(t, bridge, plane.Kubeconfig, daemon, "--profiling")
 					processes["sluiced"], processes["sluice-bridge"] = daemon.PID(), process.PID()
 				} else {
 					processes[name] = kubetest.StartKubeScheduler(t, plane).PID()

@@ -114,8 +114,10 @@ bool Gangs::IsWhole(const Waiting& gang) const {
 }
 
 void Gangs::WithdrawHalves() {
-  // Usually there is none, and deltas may be many.
-  if (std::ranges::none_of(state_->jobs(), [](const auto& entry) {
+  // Usually there is none: the shorter of two lists tells.
+  const auto& jobs = state_->jobs();
+  if (state_->outbox().size() > jobs.size() &&
+      std::ranges::none_of(jobs, [](const auto& entry) {
         const Job& job = *entry.second;
         return job.gang.minimum > 0 && !job.was_started &&
                job.running_count > 0;

@@ -121,6 +121,7 @@ bool CoreLoop::RunOnce() {
 
 int64_t CoreLoop::DueUs() const {
   int64_t due_us = std::min(clock_.MonotonicUs() + kTickUs, held_acks_.DueUs());
+  due_us = std::min(due_us, feeds_.AckDueUs().value_or(due_us));
   if (!scheduler_.is_in_round() && !is_shutting_down_) {
     due_us = std::min(due_us, feeds_.RoundDueUs().value_or(due_us));
   }
@@ -333,7 +334,7 @@ void CoreLoop::StartRounds() {
 void CoreLoop::StartRound() {
   round_ = RoundStats();
   round_start_us_ = clock_.MonotonicUs();
-  feeds_.NoteRoundStart();
+  feeds_.NoteRoundStart(round_start_us_);
   scheduler_.StartRound(now_ms_);
   must_sync_ |= scheduler_.round_stats().evicted > 0;
   round_.build_us = clock_.MonotonicUs() - round_start_us_;
@@ -440,7 +441,7 @@ void CoreLoop::SendReplies() {
     });
   }
   replies_.clear();
-  feeds_.Tell();
+  feeds_.Tell(end_us);
   const CoreView view{scheduler_, last_round_, feeds_, now_ms_};
   for (const Reader& reader : readers_) reader(view);
   readers_.clear();

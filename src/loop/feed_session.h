@@ -67,6 +67,8 @@ struct FeedNews {
 
   // Whether there is nothing to be said.
   bool IsSilent() const { return events_durable == 0 && deltas.empty(); }
+  // Whether it does nothing but acknowledge.
+  bool IsOnlyAck() const { return problems.empty() && deltas.empty(); }
 };
 
 // It must live until it is released, which it is once CoreLoop::EndFeed() has

@@ -13,9 +13,16 @@
 namespace sluice {
 namespace {
 
+// How long rounds rest: so many times as long as the last one took, at most.
+constexpr int64_t kRestRatio = 4;
+constexpr int64_t kRestMaxUs = 10000;
+
 // What waits is looked at so often even where nothing changes: gangs wait for
 // so long and no longer, and so do tasks that tolerate a taint for a while.
 constexpr int64_t kRetryUs = 1000000;
+
+// An acknowledgment waits no longer for a decision: a small round takes less.
+constexpr int64_t kAckWaitUs = 5000;
 
 constexpr int64_t kTendUs = 1000000;
 constexpr size_t kShownBytes = 64;
@@ -318,7 +325,28 @@ void Feeds::Tend(int64_t now_ms, int64_t now_us) {
   }
 }
 
-void Feeds::Tell() {
+bool Feeds::MayAckWait(const Connection& connection) const {
+  // A client that sends batches ahead waits for room to send more.
+  if (!connection.news.IsOnlyAck() || connection.news.batches != 1) {
+    return false;
+  }
+  const int64_t due_us = connection.heard_us + kAckWaitUs;
+  if (now_us_ >= due_us) return false;
+  return scheduler_.is_in_round() || RoundDueUs().value_or(due_us) < due_us;
+}
+
+std::optional<int64_t> Feeds::AckDueUs() const {
+  std::optional<int64_t> due_us;
+  for (const auto& [id, connection] : connections_) {
+    if (!connection.has_waiting_ack) continue;
+    const int64_t one_us = connection.heard_us + kAckWaitUs;
+    due_us = std::min(due_us.value_or(one_us), one_us);
+  }
+  return due_us;
+}
+
+void Feeds::Tell(int64_t now_us) {
+  now_us_ = now_us;
   const ClusterState& state = scheduler_.state();
   for (auto& [id, connection] : connections_) {
     if (!connection.session->IsReady()) continue;
@@ -349,6 +377,8 @@ void Feeds::Tell() {
       connection.told_max = std::max(connection.told_max, connection.told);
     }
     if (connection.news.IsSilent() && connection.news.batches == 0) continue;
+    connection.has_waiting_ack = MayAckWait(connection);
+    if (connection.has_waiting_ack) continue;
     connection.session->Tell(std::exchange(connection.news, FeedNews()));
   }
 }
@@ -358,7 +388,19 @@ std::optional<int64_t> Feeds::RoundDueUs() const {
   const bool may_evict =
       scheduler_.evicts_on_no_execute() && !connections_.empty();
   if (state.feed_pending_count() == 0 && !may_evict) return std::nullopt;
-  return round_end_us_ + (has_changed_ ? options_.round_interval_us : kRetryUs);
+  return round_end_us_ + (has_changed_ ? rest_us_ : kRetryUs);
+}
+
+void Feeds::NoteRoundStart(int64_t now_us) {
+  has_changed_ = false;
+  round_start_us_ = now_us;
+}
+
+void Feeds::NoteRoundEnd(int64_t now_us) {
+  round_end_us_ = now_us;
+  rest_us_ =
+      std::max(options_.round_interval_us,
+               std::min(kRestRatio * (now_us - round_start_us_), kRestMaxUs));
 }
 
 std::vector<FeedStatus> Feeds::List() const {

@@ -58,9 +58,10 @@ DEFINE_int64(announcement_quiet_ms, 2000,
 DEFINE_int64(forget_stale_after, 0,
              "Seconds after which machines and tasks are forgotten that a "
              "client which began anew has not mentioned again. 0: never.");
-DEFINE_int64(round_interval_ms, 10,
+DEFINE_int64(round_interval_ms, 0,
              "Rounds for the tasks of feeds begin as soon as something waits, "
-             "but at least so long after the one before.");
+             "but at least so long after the one before. They rest for four "
+             "times as long as a round took in any case, 10 ms at most.");
 DEFINE_int64(feed_grace_ms, 30000,
              "A feed without a client is away after so long, and a client that "
              "stands still in its snapshot is let go.");

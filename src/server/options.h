@@ -30,7 +30,7 @@ struct Options {
   int64_t reused_uid_hold_ms = 30000;
   int64_t announcement_quiet_ms = 2000;
   int64_t forget_stale_after_s = 0;  // 0: never.
-  int64_t round_interval_ms = 10;
+  int64_t round_interval_ms = 0;
   int64_t feed_grace_ms = 30000;
   int64_t statistics_samples = 32;
   int64_t shutdown_timeout_ms = 2000;

@@ -223,7 +223,7 @@ class Target {
       CHECK(store_.Write(EncodeChanges(state, changes), Durability::kBuffered)
                 .ok());
     }
-    feeds_->Tell();
+    feeds_->Tell(now_us_);
     for (std::unique_ptr<Session>& session : sessions_) {
       if (session != nullptr && session->is_over) Close(&session);
     }

@@ -96,8 +96,12 @@ class FeedLife {
     for (bool is_quiet = false; !is_quiet;) {
       ASSERT_LT(++turns, 100) << "it goes on for ever";
       is_quiet = true;
+      Send();
       while (!requests_.empty()) Arrive();
       RunRound();
+      // What waits for a decision waits no longer.
+      now_us_ = daemon_->feeds.AckDueUs().value_or(now_us_);
+      Publish();
       while (!line_->news.empty()) {
         is_quiet = false;
         Receive(/*binds=*/true);
@@ -280,7 +284,7 @@ class FeedLife {
   // What breaks.
 
   void Cut() {
-    daemon_->feeds.Close(line_.get(), 0);
+    daemon_->feeds.Close(line_.get(), now_us_);
     daemon_->Write();
     Disconnect();
   }
@@ -299,7 +303,7 @@ class FeedLife {
     absl::StatusOr<FeedBatch> batch = protocol_->Take(requests_.front());
     requests_.pop_front();
     ASSERT_THAT(batch, IsOk());
-    daemon_->feeds.Take(line_.get(), *batch, 0, 0);
+    daemon_->feeds.Take(line_.get(), *batch, 0, now_us_);
     if (!is_calm_ && rng_.Chance(1, 50))
       return Kill();  // Before anything is on disk.
     Publish();
@@ -310,7 +314,8 @@ class FeedLife {
   }
   void Publish() {
     daemon_->Write();
-    daemon_->feeds.Tell();
+    if (rng_.Chance(1, 2)) now_us_ += 10000;
+    daemon_->feeds.Tell(now_us_);
     EXPECT_EQ(FindContradiction(daemon_->scheduler.state()), "");
   }
   void Receive(bool binds) {
@@ -397,6 +402,7 @@ class FeedLife {
   uint64_t sequence_ = 0;  // Of events,
   uint64_t seen_ = 0;      // and of deltas.
   bool is_calm_ = false;   // Nothing breaks any more.
+  int64_t now_us_ = 0;
 };
 
 TEST(FeedProperty, EndsWithWhatItsClientStated) {

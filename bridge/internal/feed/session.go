@@ -17,6 +17,10 @@ import (
 // than 4096.
 const batchSize = 512
 
+// What the daemon does not wait for may wait so long for something to be sent
+// along with. At low rates messages are what the feed costs.
+const lazyDelay = 50 * time.Millisecond
+
 // The code of problems that never reached the daemon.
 const unsendable = "UNSENDABLE"
 
@@ -43,11 +47,14 @@ type session struct {
 	// What the snapshot has yet to state.
 	machinesLeft, tasksLeft []string
 
-	// The request that is being filled, and whether the one before is still on
-	// its way.
+	// The request that is being filled, whether the daemon waits for any of it,
+	// and whether the one before is still on its way.
 	batch     *sluicev1.FeedRequest
+	isUrgent  bool
 	isSending bool
-	sequence  uint64
+	// Runs while something lazy waits.
+	lazy     *time.Timer
+	sequence uint64
 	// Samples that are yet to be sent.
 	usage Usage
 	// Deltas that were taken over, and those of which the daemon knows that.
@@ -75,6 +82,7 @@ type stated struct {
 	id          string
 	fingerprint uint64
 	isEnded     bool
+	placedOn    string // by the daemon, since this was stated
 }
 
 func newSession(client *Client, stream sluicev1.Feed_ConnectClient, term *sluicev1.FeedTerm) *session {
@@ -96,10 +104,15 @@ func newSession(client *Client, stream sluicev1.Feed_ConnectClient, term *sluice
 
 // run owns the session until the call ends.
 func (s *session) run(ctx context.Context, changes <-chan change, receiveErr <-chan error) error {
+	defer s.stopLazy()
 	s.begin()
 	for {
 		s.fill(ctx, changes)
 		s.flush()
+		var lazy <-chan time.Time
+		if s.lazy != nil {
+			lazy = s.lazy.C
+		}
 		var incoming <-chan change
 		var samples <-chan Usage
 		if s.phase == live && !s.isSending {
@@ -123,6 +136,8 @@ func (s *session) run(ctx context.Context, changes <-chan change, receiveErr <-c
 		case item := <-incoming:
 			s.apply(item)
 		case s.usage = <-samples:
+		case <-lazy:
+			s.isUrgent = true
 		}
 	}
 }
@@ -247,7 +262,7 @@ func (s *session) stateTask(key string) {
 		delete(s.tasks, key)
 		delete(s.keys, before.id)
 		s.add(about{key: key}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_TaskGone{TaskGone: &sluicev1.TaskGone{Id: before.id}}})
-		wasThere = false
+		before, wasThere = stated{}, false
 	}
 	if task.Stated == nil {
 		return
@@ -257,10 +272,19 @@ func (s *session) stateTask(key string) {
 	}
 	id := task.Stated.Id
 	now := stated{id: id, isEnded: task.Ended, fingerprint: fingerprint}
+	if now.fingerprint == before.fingerprint {
+		now.placedOn = before.placedOn
+	}
 	s.tasks[key] = now
 	s.keys[id] = key
-	if !wasThere || (before.fingerprint != now.fingerprint && !task.Ended) {
-		s.add(about{key: key}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_Task{Task: task.Stated}})
+	event := &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_Task{Task: task.Stated}}
+	switch {
+	case wasThere && (task.Ended || before.fingerprint == now.fingerprint):
+	case wasThere && before.placedOn != "" && before.placedOn == task.Stated.RunsOn:
+		// The daemon knows.
+		s.addLazily(about{key: key}, event)
+	default:
+		s.add(about{key: key}, event)
 	}
 	if task.Ended {
 		s.add(about{key: key}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_TaskEnded{TaskEnded: &sluicev1.TaskEnded{Id: id, Failed: task.Failed}}})
@@ -268,6 +292,12 @@ func (s *session) stateTask(key string) {
 }
 
 func (s *session) add(whom about, event *sluicev1.FeedEvent) {
+	s.isUrgent = true
+	s.addLazily(whom, event)
+}
+
+// addLazily is for what the daemon does not wait for.
+func (s *session) addLazily(whom about, event *sluicev1.FeedEvent) {
 	s.sequence++
 	event.Sequence = s.sequence
 	s.batch.Events = append(s.batch.Events, event)
@@ -282,12 +312,21 @@ func (s *session) flush() {
 	if s.isSending || (len(s.batch.Events) == 0 && s.taken == s.confirmed && s.usage.isEmpty()) {
 		return
 	}
+	isFull := len(s.batch.Events) >= batchSize || s.taken-s.confirmed >= batchSize
+	if !s.isUrgent && !isFull && s.usage.isEmpty() {
+		if s.lazy == nil {
+			s.lazy = time.NewTimer(lazyDelay)
+		}
+		return
+	}
+	s.stopLazy()
 	request := s.batch
 	s.batch = &sluicev1.FeedRequest{}
 	if len(request.Events) > batchSize {
 		s.batch.Events = request.Events[batchSize:]
 		request.Events = request.Events[:batchSize:batchSize]
 	}
+	s.isUrgent = len(s.batch.Events) > 0
 	request.MachineUsage = cut(&s.usage.Machines)
 	request.TaskUsage = cut(&s.usage.Tasks)
 	request.DeltasReceived = s.taken
@@ -295,6 +334,13 @@ func (s *session) flush() {
 	s.isSending = true
 	s.client.metrics.events.Add(float64(len(request.Events)))
 	s.requests <- request
+}
+
+func (s *session) stopLazy() {
+	if s.lazy != nil {
+		s.lazy.Stop()
+		s.lazy = nil
+	}
 }
 
 // cut takes at most batchSize items off the beginning.
@@ -331,6 +377,9 @@ func (s *session) take(ctx context.Context, response *sluicev1.FeedResponse) {
 		s.client.metrics.deltas.WithLabelValues(delta.Type.String()).Inc()
 		switch delta.Type {
 		case sluicev1.FeedDelta_PLACE:
+			task := s.tasks[key]
+			task.placedOn = delta.Machine
+			s.tasks[key] = task
 			s.client.handler.Place(decided)
 		case sluicev1.FeedDelta_PREEMPT, sluicev1.FeedDelta_MIGRATE:
 			s.client.handler.Evict(decided)

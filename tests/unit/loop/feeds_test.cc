@@ -72,11 +72,12 @@ class FeedsTest : public testing::Test {
     events.push_back(SnapshotEnded());
     Take(session, events);
   }
-  void Round() {
-    feeds_.NoteRoundStart();
+  void Round(int64_t duration_us = 0) {
+    feeds_.NoteRoundStart(now_us_);
     scheduler_.Round();
+    now_us_ += duration_us;
     feeds_.NoteRoundEnd(now_us_);
-    feeds_.Tell();
+    feeds_.Tell(now_us_);
   }
   FeedStatus::State StateOfFeed() { return feeds_.List().at(0).state; }
 
@@ -91,13 +92,13 @@ class FeedsTest : public testing::Test {
 };
 
 TEST_F(FeedsTest, AnswerEachBatchOnceItIsTold) {
-  StateAll(&session_, {"a"});
-  feeds_.Tell();
+  StateAll(&session_, {});
+  feeds_.Tell(now_us_);
   ASSERT_THAT(session_.news, SizeIs(1));
-  EXPECT_EQ(session_.news[0].events_durable, 4u);
+  EXPECT_EQ(session_.news[0].events_durable, 3u);
   EXPECT_EQ(session_.news[0].batches, 1);
   EXPECT_THAT(session_.news[0].deltas, IsEmpty());
-  feeds_.Tell();
+  feeds_.Tell(now_us_);
   EXPECT_THAT(session_.news, SizeIs(1)) << "nothing new";
 }
 
@@ -108,7 +109,7 @@ TEST_F(FeedsTest, TellNothingMoreUntilTheSessionIsReady) {
   Round();
   EXPECT_THAT(session_.news, IsEmpty());
   session_.is_ready = true;
-  feeds_.Tell();
+  feeds_.Tell(now_us_);
   ASSERT_THAT(session_.news, SizeIs(1));
   EXPECT_EQ(session_.news[0].batches, 2);
   EXPECT_THAT(session_.Tasks(), ElementsAre("a", "b"));
@@ -128,10 +129,10 @@ TEST_F(FeedsTest, TellDeltasAgainAfterTheNextSnapshotUnlessConfirmed) {
   Take(&next,
        {SnapshotBegan(), MachineStated{MachineSpecOf("m", {.cpu = 1000})}, runs,
         TaskNamed("b")});
-  feeds_.Tell();
+  feeds_.Tell(now_us_);
   EXPECT_THAT(next.Tasks(), IsEmpty()) << "not before the end";
   Take(&next, {SnapshotEnded()});
-  feeds_.Tell();
+  feeds_.Tell(now_us_);
   EXPECT_THAT(next.Tasks(), ElementsAre("b"));
   EXPECT_GT(next.news[1].deltas[0].sequence, first);
 }
@@ -303,10 +304,53 @@ TEST_F(FeedsTest, AskForRoundsWhereSomethingWaits) {
 
 TEST_F(FeedsTest, AskForARoundForWhatCameDuringTheLastOne) {
   StateAll(&session_, {"a"});
-  feeds_.NoteRoundStart();
+  feeds_.NoteRoundStart(now_us_);
   Take(&session_, {TaskNamed("b")});
   feeds_.NoteRoundEnd(now_us_);
   EXPECT_EQ(feeds_.RoundDueUs(), now_us_ + kInterval);
+}
+
+TEST_F(FeedsTest, RestAfterARoundForAsLongAsItTookSeveralTimes) {
+  Feeds::Options options = {.round_interval_us = 0, .grace_us = kGrace};
+  Feeds feeds(scheduler_.scheduler(), metrics_, options);
+  StateAll(&session_, {"a"});
+  const auto rest_after = [&](int64_t duration_us) {
+    feeds.NoteRoundStart(now_us_);
+    feeds.NoteChange();
+    feeds.NoteRoundEnd(now_us_ + duration_us);
+    return *feeds.RoundDueUs() - (now_us_ + duration_us);
+  };
+  EXPECT_EQ(rest_after(0), 0);
+  EXPECT_EQ(rest_after(500), 2000);
+  EXPECT_EQ(rest_after(1000000), 10000);
+}
+
+TEST_F(FeedsTest, TellAnAcknowledgmentWithTheDecisionThatIsAboutToBeMade) {
+  StateAll(&session_, {});
+  feeds_.Tell(now_us_);
+  ASSERT_THAT(session_.news, SizeIs(1)) << "nothing waits";
+  Take(&session_, {TaskNamed("a")});
+  feeds_.Tell(now_us_);
+  EXPECT_THAT(session_.news, SizeIs(1)) << "a round is due";
+  EXPECT_GT(*feeds_.AckDueUs(), now_us_);
+  Round();
+  ASSERT_THAT(session_.news, SizeIs(2));
+  EXPECT_EQ(session_.news[1].batches, 1);
+  EXPECT_THAT(session_.Tasks(), ElementsAre("a"));
+  EXPECT_EQ(feeds_.AckDueUs(), std::nullopt);
+  // A round that takes long keeps nobody waiting.
+  now_us_ += kInterval;
+  Take(&session_, {TaskNamed("b")});
+  feeds_.Tell(now_us_);
+  EXPECT_THAT(session_.news, SizeIs(2));
+  now_us_ = *feeds_.AckDueUs();
+  feeds_.Tell(now_us_);
+  EXPECT_THAT(session_.news, SizeIs(3));
+  // Nor does it keep a client that sends ahead.
+  Take(&session_, {TaskNamed("c")});
+  Take(&session_, {TaskNamed("d")});
+  feeds_.Tell(now_us_);
+  EXPECT_THAT(session_.news, SizeIs(4));
 }
 
 TEST_F(FeedsTest, LeaveOutProblemsThatAMessageHasNoRoomFor) {
