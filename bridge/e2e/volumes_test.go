@@ -163,6 +163,26 @@ var volumes = []testCase{
 		localVolume(c, "disk", class, "n2")
 		c.IsOn("web", "n2")
 	}},
+	{"two pods and one volume", func(c *kubetest.Cluster) {
+		c.Node("n1")
+		c.Node("n2")
+		class := storageClass(c, "kubernetes.io/no-provisioner")
+		localVolume(c, "disk-1", class, "n1")
+		names := []string{"a", "b"}
+		for _, name := range names {
+			claim(c, name, class, corev1.ReadWriteOnce)
+			c.Pod(name, claiming(name))
+		}
+		boundTo := func(name string) string { return c.GetPod(name).Spec.NodeName }
+		c.Eventually("one of them is bound", func() bool { return boundTo("a")+boundTo("b") == "n1" })
+		loser := names[0]
+		if boundTo(loser) != "" {
+			loser = names[1]
+		}
+		c.Waits(loser, "didn't find available persistent volumes to bind")
+		localVolume(c, "disk-2", class, "n2")
+		c.IsOn(loser, "n2")
+	}},
 	{"a claim for one pod at a time", func(c *kubetest.Cluster) {
 		c.Node("n1")
 		claim(c, "data", "immediate", corev1.ReadWriteOncePod)
