@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -31,7 +32,31 @@ func claim(c *kubetest.Cluster, name, class string, mode corev1.PersistentVolume
 	must(c, err)
 }
 
-// bindClaim does what a provisioner and the volume controller do.
+// localVolume is one that exists, and that only one node reaches.
+func localVolume(c *kubetest.Cluster, name, class, node string) {
+	c.T.Helper()
+	_, err := c.Client.CoreV1().PersistentVolumes().Create(context.Background(), &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: c.Namespace + "-" + name},
+		Spec: corev1.PersistentVolumeSpec{
+			Capacity: kubetest.Amounts("storage", "2Gi"), AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			StorageClassName: class,
+			PersistentVolumeSource: corev1.PersistentVolumeSource{
+				Local: &corev1.LocalVolumeSource{Path: "/mnt/" + name}},
+			NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+				MatchExpressions: []corev1.NodeSelectorRequirement{requirement(corev1.LabelHostname, corev1.NodeSelectorOpIn, node)}}}}},
+		},
+	}, metav1.CreateOptions{})
+	must(c, err)
+}
+
+func volumeOf(c *kubetest.Cluster, claim string) string {
+	c.T.Helper()
+	made, err := c.Client.CoreV1().PersistentVolumeClaims(c.Namespace).Get(context.Background(), claim, metav1.GetOptions{})
+	must(c, err)
+	return strings.TrimPrefix(made.Spec.VolumeName, c.Namespace+"-")
+}
+
+// bindClaim does what a provisioner does; the controller of volumes binds.
 func bindClaim(c *kubetest.Cluster, name, node, driver string) {
 	c.T.Helper()
 	ctx := context.Background()
@@ -51,10 +76,6 @@ func bindClaim(c *kubetest.Cluster, name, node, driver string) {
 				MatchExpressions: []corev1.NodeSelectorRequirement{requirement(corev1.LabelHostname, corev1.NodeSelectorOpIn, node)}}}}},
 		},
 	}, metav1.CreateOptions{})
-	must(c, err)
-	made.Spec.VolumeName = volumeName
-	metav1.SetMetaDataAnnotation(&made.ObjectMeta, volume.AnnBindCompleted, "yes")
-	_, err = claims.Update(ctx, made, metav1.UpdateOptions{})
 	must(c, err)
 }
 
@@ -96,11 +117,71 @@ var volumes = []testCase{
 		bindClaim(c, "data", node, "driver.io")
 		c.IsOn("web", node)
 	}},
-	{"a class without provisioner", func(c *kubetest.Cluster) {
+	{"a volume on each node, and a pod for each volume", func(c *kubetest.Cluster) {
+		class := storageClass(c, "kubernetes.io/no-provisioner")
+		var nodes []string
+		for _, number := range []string{"1", "2", "3"} {
+			c.Node("n" + number)
+			localVolume(c, "disk-"+number, class, "n"+number)
+			nodes = append(nodes, "n"+number)
+		}
+		for _, number := range []string{"1", "2", "3"} {
+			claim(c, "data-"+number, class, corev1.ReadWriteOnce)
+			c.Pod("web-"+number, claiming("data-"+number))
+		}
+		used := make(map[string]bool)
+		for _, number := range []string{"1", "2", "3"} {
+			c.IsOn("web-"+number, nodes...)
+			node := c.NodeOf("web-" + number)
+			used[node] = true
+			if got, want := volumeOf(c, "data-"+number), "disk-"+strings.TrimPrefix(node, "n"); got != want {
+				c.T.Errorf("web-%s is on %s with %s", number, node, got)
+			}
+		}
+		if len(used) != 3 {
+			c.T.Errorf("nodes in use: %v", used)
+		}
+	}},
+	{"a volume that exists, of a class with a provisioner", func(c *kubetest.Cluster) {
 		c.Node("n1")
-		claim(c, "data", storageClass(c, "kubernetes.io/no-provisioner"), corev1.ReadWriteOnce)
+		class := storageClass(c, "driver.io")
+		localVolume(c, "disk", class, "n1")
+		claim(c, "data", class, corev1.ReadWriteOnce)
 		c.Pod("web", claiming("data"))
-		c.Waits("web", "has no provisioner")
+		c.IsOn("web", "n1")
+		if got := volumeOf(c, "data"); got != "disk" {
+			c.T.Errorf("the claim has %q", got)
+		}
+	}},
+	{"a claim that nothing matches", func(c *kubetest.Cluster) {
+		c.Node("n1")
+		c.Node("n2")
+		class := storageClass(c, "kubernetes.io/no-provisioner")
+		claim(c, "data", class, corev1.ReadWriteOnce)
+		c.Pod("web", claiming("data"))
+		c.Waits("web", `persistentvolumeclaim "data" didn't find available persistent volumes to bind`)
+		localVolume(c, "disk", class, "n2")
+		c.IsOn("web", "n2")
+	}},
+	{"two pods and one volume", func(c *kubetest.Cluster) {
+		c.Node("n1")
+		c.Node("n2")
+		class := storageClass(c, "kubernetes.io/no-provisioner")
+		localVolume(c, "disk-1", class, "n1")
+		names := []string{"a", "b"}
+		for _, name := range names {
+			claim(c, name, class, corev1.ReadWriteOnce)
+			c.Pod(name, claiming(name))
+		}
+		boundTo := func(name string) string { return c.GetPod(name).Spec.NodeName }
+		c.Eventually("one of them is bound", func() bool { return boundTo("a")+boundTo("b") == "n1" })
+		loser := names[0]
+		if boundTo(loser) != "" {
+			loser = names[1]
+		}
+		c.Waits(loser, "didn't find available persistent volumes to bind")
+		localVolume(c, "disk-2", class, "n2")
+		c.IsOn(loser, "n2")
 	}},
 	{"a claim for one pod at a time", func(c *kubetest.Cluster) {
 		c.Node("n1")

@@ -1,8 +1,11 @@
 package bind
 
 import (
+	"maps"
 	"sync"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // assumptions are placements that were taken over and have not ended: as long
@@ -18,6 +21,11 @@ type assumption struct {
 	since time.Time
 	// Of claims that were told the node, the version before.
 	told map[string]string
+	// Of volumes that were given to claims, the version before.
+	given map[string]string
+
+	// The volume that each claim gets. The others read it, so the mutex guards it.
+	volumes map[types.UID]string
 }
 
 func newAssumptions() *assumptions {
@@ -29,7 +37,8 @@ func (a *assumptions) set(uid, node string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if known := a.all[uid]; known == nil || known.node != node {
-		a.all[uid] = &assumption{node: node, since: time.Now(), told: make(map[string]string)}
+		a.all[uid] = &assumption{node: node, since: time.Now(),
+			told: make(map[string]string), given: make(map[string]string)}
 	}
 }
 
@@ -50,6 +59,22 @@ func (a *assumptions) get(uid, node string) *assumption {
 		return known
 	}
 	return nil
+}
+
+// reserve has choose decide which volumes the claims of a pod get, knowing what
+// the claims of other pods get. On an error the pod gets none.
+func (a *assumptions) reserve(mine *assumption, choose func(mine, others map[types.UID]string) (map[types.UID]string, error)) (map[types.UID]string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	others := make(map[types.UID]string)
+	for _, assumed := range a.all {
+		if assumed != mine {
+			maps.Copy(others, assumed.volumes)
+		}
+	}
+	chosen, err := choose(mine.volumes, others)
+	mine.volumes = chosen
+	return chosen, err
 }
 
 func (a *assumptions) drop(uid string) {

@@ -33,15 +33,16 @@ const (
 	// An API server that fails so often over one bind, a webhook of it for
 	// instance, is taken at its word.
 	failuresBelieved = 5
-	// How often claims are looked at that are being provisioned.
-	provisionPoll = time.Second
+	// How often claims are looked at that are being bound.
+	volumesPoll = time.Second
 )
 
 // Cluster is what a binder asks of the mirror.
 type Cluster interface {
 	// Pod returns nil if the pod is gone.
 	Pod(key string) *corev1.Pod
-	HasNode(name string) bool
+	// Node returns nil if there is none of that name.
+	Node(name string) *corev1.Node
 	convert.Storage
 }
 
@@ -200,11 +201,12 @@ func (b *Binder) bind(ctx context.Context, item placement) (again time.Duration,
 		b.assumed.dropAt(item.uid, item.node)
 		return 0, nil
 	}
-	if !b.cluster.HasNode(item.node) {
+	node := b.cluster.Node(item.node)
+	if node == nil {
 		b.fail(ctx, item, pod, fmt.Errorf("node %q is gone", item.node))
 		return 0, nil
 	}
-	ready, err := b.provision(ctx, item, pod, assumed)
+	ready, err := b.prepareVolumes(ctx, node, pod, assumed)
 	var failed *impossibleError
 	switch {
 	case errors.As(err, &failed):
@@ -213,7 +215,7 @@ func (b *Binder) bind(ctx context.Context, item placement) (again time.Duration,
 	case err != nil:
 		return 0, err
 	case !ready:
-		return provisionPoll, nil
+		return volumesPoll, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return 0, fmt.Errorf("not tried: %w", err)

@@ -27,8 +27,11 @@ func TestMain(m *testing.M) {
 
 // cluster is what the mirror would show.
 type cluster struct {
-	mu   sync.Mutex
-	pods map[string]*corev1.Pod
+	mu      sync.Mutex
+	pods    map[string]*corev1.Pod
+	claims  map[string]*corev1.PersistentVolumeClaim
+	volumes map[string]*corev1.PersistentVolume
+	classes map[string]*storagev1.StorageClass
 }
 
 func (c *cluster) Pod(key string) *corev1.Pod {
@@ -37,18 +40,43 @@ func (c *cluster) Pod(key string) *corev1.Pod {
 	return c.pods[key]
 }
 
-func (c *cluster) HasNode(name string) bool { return name != "gone" }
+func (c *cluster) Node(name string) *corev1.Node {
+	if name == "gone" {
+		return nil
+	}
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name}}}
+}
 
 func (c *cluster) Claim(_, name string) (*corev1.PersistentVolumeClaim, error) {
-	return nil, apierrors.NewNotFound(corev1.Resource("persistentvolumeclaim"), name)
+	return find(c, c.claims, "persistentvolumeclaim", name)
 }
 func (c *cluster) Volume(name string) (*corev1.PersistentVolume, error) {
-	return nil, apierrors.NewNotFound(corev1.Resource("persistentvolume"), name)
+	return find(c, c.volumes, "persistentvolume", name)
+}
+func (c *cluster) VolumesOf(class string) []*corev1.PersistentVolume {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var result []*corev1.PersistentVolume
+	for _, persistent := range c.volumes {
+		if persistent.Spec.StorageClassName == class {
+			result = append(result, persistent)
+		}
+	}
+	return result
 }
 func (c *cluster) Class(name string) (*storagev1.StorageClass, error) {
-	return nil, apierrors.NewNotFound(corev1.Resource("storageclass"), name)
+	return find(c, c.classes, "storageclass", name)
 }
 func (c *cluster) HasAttachLimit(string) bool { return false }
+
+func find[T any](c *cluster, objects map[string]*T, kind, name string) (*T, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if object, ok := objects[name]; ok {
+		return object, nil
+	}
+	return nil, apierrors.NewNotFound(corev1.Resource(kind), name)
+}
 
 // outcomes of one pod's bind.
 type outcomes struct {

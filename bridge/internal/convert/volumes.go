@@ -15,13 +15,13 @@ import (
 // counted. They are the ones under which nodes themselves used to offer them.
 const AttachPrefix = "attachable-volumes-csi-"
 
-const noProvisioner = "kubernetes.io/no-provisioner"
-
 // Storage looks up what the volumes of pods refer to. Errors of the kind
 // NotFound make a pod wait.
 type Storage interface {
 	Claim(namespace, name string) (*corev1.PersistentVolumeClaim, error)
 	Volume(name string) (*corev1.PersistentVolume, error)
+	// VolumesOf lists those of a class, in any order.
+	VolumesOf(class string) []*corev1.PersistentVolume
 	Class(name string) (*storagev1.StorageClass, error)
 	// HasAttachLimit tells whether any node limits the volumes of a driver.
 	HasAttachLimit(driver string) bool
@@ -33,8 +33,9 @@ type VolumeDemand struct {
 	NodeTerms [][]corev1.NodeSelectorTerm
 	// How much it needs of resources named after AttachPrefix.
 	Attachments map[string]int64
-	// Claims that are provisioned once the node is known.
-	ToProvision []string
+	// Claims that get a volume once the node is known. It is filled in also where
+	// there is an error.
+	Unbound []string
 }
 
 // Volumes follows the claims of pod. An error says for what the pod waits, or
@@ -147,60 +148,6 @@ func (d *VolumeDemand) attach(driver string, storage Storage) {
 		d.Attachments = make(map[string]int64)
 	}
 	d.Attachments[AttachPrefix+driver]++
-}
-
-// addUnbound is for claims whose volume is made where the pod goes.
-func (d *VolumeDemand) addUnbound(claim *corev1.PersistentVolumeClaim, storage Storage) error {
-	className := ""
-	if claim.Spec.StorageClassName != nil {
-		className = *claim.Spec.StorageClassName
-	}
-	if className == "" {
-		return fmt.Errorf("pod has unbound immediate PersistentVolumeClaims: %q", claim.Name)
-	}
-	class, err := storage.Class(className)
-	if err != nil {
-		return fmt.Errorf("persistentvolumeclaim %q: %w", claim.Name, err)
-	}
-	if class.VolumeBindingMode == nil || *class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer {
-		return fmt.Errorf("pod has unbound immediate PersistentVolumeClaims: %q", claim.Name)
-	}
-	if class.Provisioner == noProvisioner || class.Provisioner == "" {
-		return unsupported("spec.volumes",
-			"persistentvolumeclaim %q waits for its first consumer, and its class %q has no provisioner: bind it to a volume",
-			claim.Name, className)
-	}
-	d.ToProvision = append(d.ToProvision, claim.Name)
-	d.attach(class.Provisioner, storage)
-	if node := claim.Annotations[volume.AnnSelectedNode]; node != "" {
-		d.NodeTerms = append(d.NodeTerms, []corev1.NodeSelectorTerm{{
-			MatchFields: []corev1.NodeSelectorRequirement{{
-				Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node},
-			}},
-		}})
-	}
-	if terms := allowedTopologies(class.AllowedTopologies); terms != nil {
-		d.NodeTerms = append(d.NodeTerms, terms)
-	}
-	return nil
-}
-
-func allowedTopologies(list []corev1.TopologySelectorTerm) []corev1.NodeSelectorTerm {
-	var result []corev1.NodeSelectorTerm
-	for _, topology := range list {
-		var term corev1.NodeSelectorTerm
-		for _, expression := range topology.MatchLabelExpressions {
-			term.MatchExpressions = append(term.MatchExpressions, corev1.NodeSelectorRequirement{
-				Key: expression.Key, Operator: corev1.NodeSelectorOpIn, Values: expression.Values,
-			})
-		}
-		if len(term.MatchExpressions) == 0 {
-			// One that demands nothing lets the volume be anywhere.
-			return nil
-		}
-		result = append(result, term)
-	}
-	return result
 }
 
 // zoneTerms is what the labels of a volume, by which zones were told before

@@ -34,6 +34,15 @@ func (s storage) Claim(_, name string) (*corev1.PersistentVolumeClaim, error) {
 func (s storage) Volume(name string) (*corev1.PersistentVolume, error) {
 	return find(s.volumes, "persistentvolume", name)
 }
+func (s storage) VolumesOf(class string) []*corev1.PersistentVolume {
+	var result []*corev1.PersistentVolume
+	for _, persistent := range s.volumes {
+		if persistent.Spec.StorageClassName == class {
+			result = append(result, persistent)
+		}
+	}
+	return result
+}
 func (s storage) Class(name string) (*storagev1.StorageClass, error) {
 	return find(s.classes, "storageclass", name)
 }
@@ -102,13 +111,13 @@ func TestVolumes(t *testing.T) {
 					lacks(corev1.LabelFailureDomainBetaZone), lacks(corev1.LabelFailureDomainBetaRegion)),
 			}}}},
 		{name: "made for its first consumer", claim: waitingClaim("late", nil),
-			want: convert.VolumeDemand{NodeTerms: [][]corev1.NodeSelectorTerm{zone}, Attachments: limited, ToProvision: []string{"data"}}},
+			want: convert.VolumeDemand{NodeTerms: [][]corev1.NodeSelectorTerm{zone}, Attachments: limited, Unbound: []string{"data"}}},
 		{name: "being made on a node", claim: waitingClaim("late", map[string]string{volume.AnnSelectedNode: "n7"}),
-			want: convert.VolumeDemand{NodeTerms: [][]corev1.NodeSelectorTerm{onNode("n7"), zone}, Attachments: limited, ToProvision: []string{"data"}}},
+			want: convert.VolumeDemand{NodeTerms: [][]corev1.NodeSelectorTerm{onNode("n7"), zone}, Attachments: limited, Unbound: []string{"data"}}},
 		{name: "unbound immediate", claim: waitingClaim("immediate", nil), err: "unbound immediate"},
 		{name: "no class", claim: waitingClaim("", nil), err: "unbound immediate"},
 		{name: "unknown class", claim: waitingClaim("other", nil), err: `"other" not found`},
-		{name: "no provisioner", claim: waitingClaim("static", nil), err: "has no provisioner"},
+		{name: "no provisioner", claim: waitingClaim("static", nil), err: `"data" didn't find available persistent volumes`},
 		{name: "lost", claim: &corev1.PersistentVolumeClaim{Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimLost}}, err: "non-existent"},
 		{name: "volume not known yet", claim: boundClaim("other"), err: `"other" not found`},
 		{name: "being bound", claim: &corev1.PersistentVolumeClaim{Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "local"}}, err: "is being bound"},

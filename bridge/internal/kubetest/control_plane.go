@@ -129,7 +129,8 @@ func (c *ControlPlane) prepare(t testing.TB, authorization Authorization) {
 		"--kubeconfig="+c.Kubeconfig, "--leader-elect=false", "--secure-port=0",
 		"--kube-api-qps=1000", "--kube-api-burst=1000",
 		"--controllers=job-controller,replicaset-controller,deployment-controller,statefulset-controller,"+
-			"daemonset-controller,disruption-controller,namespace-controller,garbage-collector-controller")
+			"daemonset-controller,disruption-controller,namespace-controller,garbage-collector-controller,"+
+			"persistentvolume-binder-controller")
 }
 
 func (c *ControlPlane) writeKeys(t testing.TB) {

@@ -47,6 +47,21 @@ func (m *Mirror) Volume(name string) (*corev1.PersistentVolume, error) {
 	return m.volumeLister.Get(name)
 }
 
+// VolumesOf implements convert.Storage.
+func (m *Mirror) VolumesOf(class string) []*corev1.PersistentVolume {
+	objects, err := m.volumes.GetIndexer().ByIndex(byClass, class)
+	if err != nil {
+		return nil
+	}
+	result := make([]*corev1.PersistentVolume, 0, len(objects))
+	for _, object := range objects {
+		if persistent, ok := object.(*corev1.PersistentVolume); ok {
+			result = append(result, persistent)
+		}
+	}
+	return result
+}
+
 // Class implements convert.Storage.
 func (m *Mirror) Class(name string) (*storagev1.StorageClass, error) {
 	return m.classLister.Get(name)

@@ -354,6 +354,8 @@ func (storage) Volume(name string) (*corev1.PersistentVolume, error) {
 	}, nil
 }
 
+func (storage) VolumesOf(string) []*corev1.PersistentVolume { return nil }
+
 func (storage) Class(string) (*storagev1.StorageClass, error) { return &storagev1.StorageClass{}, nil }
 
 func (storage) HasAttachLimit(string) bool { return true }

@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/component-helpers/storage/volume"
 
 	"github.com/sluice-scheduler/sluice/bridge/internal/convert"
 )
@@ -13,6 +14,7 @@ const (
 	byClaim  = "claim"
 	byGroup  = "group"
 	byDriver = "driver"
+	byClass  = "class"
 )
 
 func podIndexers() cache.Indexers {
@@ -50,6 +52,27 @@ func claimsOf(pod *corev1.Pod) []string {
 		}
 	}
 	return claims
+}
+
+// claimIndexers has the unbound claims of a class.
+func claimIndexers() cache.Indexers {
+	return cache.Indexers{byClass: func(object any) ([]string, error) {
+		claim, ok := object.(*corev1.PersistentVolumeClaim)
+		if !ok || claim.Spec.VolumeName != "" {
+			return nil, nil
+		}
+		return []string{volume.GetPersistentVolumeClaimClass(claim)}, nil
+	}}
+}
+
+func volumeIndexers() cache.Indexers {
+	return cache.Indexers{byClass: func(object any) ([]string, error) {
+		persistent, ok := object.(*corev1.PersistentVolume)
+		if !ok {
+			return nil, nil
+		}
+		return []string{volume.GetPersistentVolumeClass(persistent)}, nil
+	}}
 }
 
 func csiNodeIndexers() cache.Indexers {

@@ -67,6 +67,12 @@ func New(client kubernetes.Interface, dynamicClient dynamic.Interface, discovere
 	if err := m.pods.AddIndexers(podIndexers()); err != nil {
 		return nil, fmt.Errorf("index pods: %w", err)
 	}
+	if err := m.claims.AddIndexers(claimIndexers()); err != nil {
+		return nil, fmt.Errorf("index claims: %w", err)
+	}
+	if err := m.volumes.AddIndexers(volumeIndexers()); err != nil {
+		return nil, fmt.Errorf("index volumes: %w", err)
+	}
 	if err := m.csiNodes.AddIndexers(csiNodeIndexers()); err != nil {
 		return nil, fmt.Errorf("index CSINodes: %w", err)
 	}

@@ -179,6 +179,48 @@ func TestAListenerIsToldOfWhatIsThereAndOfChanges(t *testing.T) {
 	l.eventually(t, "that the pod is gone", func() bool { return slices.Contains(l.settled, "uid-1") })
 }
 
+func TestPodsHearOfVolumesThatTheirClaimsMayHave(t *testing.T) {
+	pod := podOf("web", func(p *corev1.Pod) {
+		p.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
+	})
+	class := "local"
+	m, client := start(t, pod, &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "data"},
+		Spec:       corev1.PersistentVolumeClaimSpec{StorageClassName: &class}})
+	l := &listener{}
+	stop, err := m.Notify(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	told := func() bool { return slices.Contains(l.pods, "shop/web") }
+	l.eventually(t, "what is there", told)
+	volumes := client.CoreV1().PersistentVolumes()
+	free := &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: "v1"}, Spec: corev1.PersistentVolumeSpec{StorageClassName: class},
+		Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeAvailable}}
+	taken := free.DeepCopy()
+	taken.Spec.ClaimRef = &corev1.ObjectReference{Namespace: "other", Name: "data"}
+	for _, step := range []struct {
+		what string
+		do   func() error
+	}{
+		{"a volume that appears", func() error { _, err := volumes.Create(t.Context(), free, metav1.CreateOptions{}); return err }},
+		{"a volume that is taken", func() error { _, err := volumes.Update(t.Context(), taken, metav1.UpdateOptions{}); return err }},
+		{"a volume that is free again", func() error { _, err := volumes.Update(t.Context(), free, metav1.UpdateOptions{}); return err }},
+		{"a volume that is deleted", func() error { return volumes.Delete(t.Context(), "v1", metav1.DeleteOptions{}) }},
+	} {
+		l.mu.Lock()
+		l.pods = nil
+		l.mu.Unlock()
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		l.eventually(t, step.what, told)
+	}
+}
+
 // An API server that was away may show another pod of that name, or nothing but
 // what was known last of one that is gone.
 func TestMissedEndsAreTold(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/component-helpers/storage/volume"
 )
 
 // Listener is told which objects may mean something else than before. Its
@@ -129,11 +130,27 @@ func (n *notifier) claimChanged(before, after *corev1.PersistentVolumeClaim) {
 }
 
 func (n *notifier) volumeChanged(before, after *corev1.PersistentVolume) {
-	if after == nil {
-		after = before
+	classes := sets.New[string]()
+	for _, persistent := range []*corev1.PersistentVolume{before, after} {
+		if persistent == nil {
+			continue
+		}
+		if claim := persistent.Spec.ClaimRef; claim != nil {
+			n.podsBy(byClaim, claim.Namespace+"/"+claim.Name)
+		}
+		if persistent.Spec.ClaimRef == nil && persistent.Status.Phase == corev1.VolumeAvailable {
+			classes.Insert(volume.GetPersistentVolumeClass(persistent))
+		}
 	}
-	if claim := after.Spec.ClaimRef; claim != nil {
-		n.podsBy(byClaim, claim.Namespace+"/"+claim.Name)
+	// A volume that is free, or was, is one that any claim of its class may have.
+	for class := range classes {
+		claims, err := n.claims.GetIndexer().IndexKeys(byClass, class)
+		if err != nil {
+			continue
+		}
+		for _, claim := range claims {
+			n.podsBy(byClaim, claim)
+		}
 	}
 }
 

@@ -130,11 +130,6 @@ func (m *Mirror) Node(name string) *corev1.Node {
 	return node
 }
 
-// HasNode tells whether there is a node of that name.
-func (m *Mirror) HasNode(name string) bool {
-	return m.Node(name) != nil
-}
-
 // IsOurs tells whether a pod names one of our schedulers.
 func (m *Mirror) IsOurs(pod *corev1.Pod) bool { return m.schedulers.Has(pod.Spec.SchedulerName) }
 
