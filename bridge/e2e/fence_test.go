@@ -3,10 +3,7 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -64,7 +61,7 @@ func TestFrozenLeaders(t *testing.T) {
 		var leader, other *kubetest.Bridge
 		c.Eventually("one leads", func() bool {
 			for i, bridge := range bridges {
-				if leads(bridge) {
+				if kubetest.Leads(bridge.HTTP) {
 					leader, other = bridge, bridges[1-i]
 					return true
 				}
@@ -91,15 +88,4 @@ func TestFrozenLeaders(t *testing.T) {
 	churning.Wait()
 	judge.waitUntilNothingThatFitsWaits(c)
 	judge.report(t)
-}
-
-// leads tells whether a bridge believes that it leads.
-func leads(bridge *kubetest.Bridge) bool {
-	response, err := http.Get("http://" + bridge.HTTP + "/metrics")
-	if err != nil {
-		return false
-	}
-	defer response.Body.Close()
-	metrics, err := io.ReadAll(response.Body)
-	return err == nil && strings.Contains(string(metrics), `leader_election_master_status{name="sluice-bridge"} 1`)
 }

@@ -31,6 +31,9 @@ const (
 	namespace = "sluice"
 )
 
+// A name of a node as long as may be.
+var longName = strings.Repeat("a", 50) + strings.Repeat("."+strings.Repeat("b", 50), 3)
+
 // Values that are tried, each alone and all together.
 var matrix = map[string]string{
 	"defaults":           ``,
@@ -47,6 +50,8 @@ var matrix = map[string]string{
 daemon: {tlsPort: 9443, extraContainers: [{name: proxy, image: proxy, ports: [{containerPort: 9443}]}]}`,
 	"the platform's user": `runAsUser: null`,
 	"groups":              `podGroups: {install: true}`,
+	"pinned":              `pinned: [node-a, node-b.example.com, ` + longName + `]`,
+	"pinned and watched":  "pinned: [node-a]\nserviceMonitor: {enabled: true}\nnetworkPolicy: {metricsFrom: [{namespaceSelector: {}}]}",
 	"labels and environment": `daemon: {podLabels: {team: ops}, podAnnotations: {a: b}, extraEnv: [{name: TZ, value: UTC}], nodeTimeoutSeconds: 5}
 bridge: {podLabels: {team: ops}, podAnnotations: {a: b}, extraEnv: [{name: TZ, value: UTC}], nodeTimeoutSeconds: 5}`,
 	"an account that is there": `serviceAccount: {create: false, name: scheduler}`,
@@ -150,6 +155,8 @@ func TestImagesHaveNoDefaultThatBelongsToOthers(t *testing.T) {
 func TestValuesThatMakeNoSenseAreRefused(t *testing.T) {
 	for _, text := range []string{
 		`schedulerNames: []`, `bridge: {replicas: -1}`, `bridge: {replica: 1}`, `unknown: 1`,
+		`pinned: [a, a]`, "pinned: [a]\ndaemon: {persistence: {enabled: true}}", "pinned: [a]\ntls: {secretName: s}",
+		"pinned: [a]\nbridge: {daemonAddress: d}", "pinned: [a]\nposeidon: {serviceName: s}",
 		`daemon: {flags: [no-dash]}`, `daemon: {tlsPort: 65536}`, `runAsUser: 0`, `bridge: {bindQPS: 0}`, "priorityClassName: ''\npriorityClass: {create: true}",
 	} {
 		if _, err := render(t, parse(t, text)); err == nil {
@@ -174,7 +181,7 @@ func TestTheAPIServerTakesWhatIsRendered(t *testing.T) {
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(plane.Client.Discovery()))
 	all := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(matrix)) {
-		if name != "no class" && name != "roles made by others" && name != "no budget" && name != "no network policy" {
+		if !strings.HasPrefix(name, "pinned") && name != "no class" && name != "roles made by others" && name != "no budget" && name != "no network policy" {
 			all = chartutil.CoalesceTables(parse(t, matrix[name]), all)
 		}
 	}

@@ -2,10 +2,12 @@ package kubetest
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,9 +29,14 @@ func BuildBridge(t testing.TB) string {
 	if path := os.Getenv("SLUICE_BRIDGE"); path != "" {
 		return path
 	}
+	// The test may belong to another module, which lacks what the program needs.
+	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/sluice-scheduler/sluice/bridge").Output()
+	if err != nil {
+		t.Fatalf("find the bridge: %v", err)
+	}
 	path := filepath.Join(t.TempDir(), "sluice-bridge")
-	command := exec.Command("go", "build", "-o", path,
-		"github.com/sluice-scheduler/sluice/bridge/cmd/sluice-bridge")
+	command := exec.Command("go", "build", "-o", path, "./cmd/sluice-bridge")
+	command.Dir = strings.TrimSpace(string(module))
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("build the bridge: %v\n%s", err, output)
 	}
@@ -67,4 +74,16 @@ func (b *Bridge) WaitReady(t testing.TB) {
 	if err != nil {
 		t.Fatalf("the bridge is not ready: %v\n%s", err, b.logTail(4000))
 	}
+}
+
+// Leads tells whether the bridge that serves HTTP at address believes that it
+// leads.
+func Leads(address string) bool {
+	response, err := http.Get("http://" + address + "/metrics")
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close()
+	metrics, err := io.ReadAll(response.Body)
+	return err == nil && strings.Contains(string(metrics), `leader_election_master_status{name="sluice-bridge"} 1`)
 }

@@ -20,6 +20,12 @@ type Process struct {
 	command   *exec.Cmd
 }
 
+// StartProcess starts a program, whose log is told where the test fails.
+func StartProcess(t testing.TB, binary string, arguments ...string) (*Process, error) {
+	p := newProcess(t, t.TempDir(), binary, arguments...)
+	return p, p.Start()
+}
+
 func newProcess(t testing.TB, directory, binary string, arguments ...string) *Process {
 	t.Helper()
 	name := filepath.Base(binary)

@@ -94,3 +94,96 @@ annotations: {{- toYaml . | nindent 2 }}
 {{- define "sluice.daemonAddress" -}}
 {{- printf "%s:%v" (include "sluice.daemon" .) (default .Values.daemon.service.port .Values.daemon.tlsPort) -}}
 {{- end -}}
+
+{{/* The daemon as a container; it serves gRPC on the address `listen` of its pod. */}}
+{{- define "sluice.daemonContainer" -}}
+- name: sluiced
+  image: {{ include "sluice.image" (list .root .root.Values.daemon.image "daemon") }}
+  imagePullPolicy: {{ .root.Values.daemon.image.pullPolicy }}
+  args:
+    - --listen_address={{ .listen }}:9090
+    - --http_address=0.0.0.0:9091
+    {{- if .root.Values.daemon.persistence.enabled }}
+    - --data_dir=/var/lib/sluice
+    {{- end }}
+    {{- range .root.Values.daemon.flags }}
+    - {{ . | quote }}
+    {{- end }}
+  {{- with .root.Values.daemon.extraEnv }}
+  env: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  ports:
+    - {name: grpc, containerPort: 9090}
+    - {name: http, containerPort: 9091}
+  startupProbe:
+    httpGet: {path: /readyz, port: http}
+    periodSeconds: 1
+    failureThreshold: 120
+  livenessProbe:
+    httpGet: {path: /healthz, port: http}
+    periodSeconds: 10
+    timeoutSeconds: 5
+  readinessProbe:
+    httpGet: {path: /readyz, port: http}
+    periodSeconds: 5
+  resources: {{- toYaml .root.Values.daemon.resources | nindent 4 }}
+  securityContext: {{- include "sluice.containerSecurity" .root | nindent 4 }}
+  {{- if .root.Values.daemon.persistence.enabled }}
+  volumeMounts:
+    - {name: data, mountPath: /var/lib/sluice}
+  {{- end }}
+{{- end -}}
+
+{{/* The bridge as a container; `daemon` is where it finds the daemon. */}}
+{{- define "sluice.bridgeContainer" -}}
+- name: sluice-bridge
+  image: {{ include "sluice.image" (list .root .root.Values.bridge.image "bridge") }}
+  imagePullPolicy: {{ .root.Values.bridge.image.pullPolicy }}
+  args:
+    - --daemon-address={{ .daemon }}
+    - --feed={{ .root.Values.feed }}
+    - --scheduler-name={{ join "," .root.Values.schedulerNames }}
+    - --bind-qps={{ .root.Values.bridge.bindQPS }}
+    - --bind-burst={{ .root.Values.bridge.bindBurst }}
+    - --profiling={{ .root.Values.bridge.profiling }}
+    - --v={{ .root.Values.bridge.logLevel }}
+    {{- if .root.Values.tls.secretName }}
+    - --daemon-tls-directory=/etc/sluice/tls
+    {{- with .root.Values.tls.serverName }}
+    - --daemon-tls-server-name={{ . }}
+    {{- end }}
+    {{- end }}
+    {{- range .root.Values.bridge.flags }}
+    - {{ . | quote }}
+    {{- end }}
+  env:
+    - name: POD_NAMESPACE
+      valueFrom: {fieldRef: {fieldPath: metadata.namespace}}
+    {{- with .root.Values.bridge.extraEnv }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  ports:
+    - {name: http, containerPort: 9092}
+  livenessProbe:
+    httpGet: {path: /healthz, port: http}
+    periodSeconds: 10
+    timeoutSeconds: 5
+  readinessProbe:
+    httpGet: {path: /readyz, port: http}
+    periodSeconds: 5
+  resources: {{- toYaml .root.Values.bridge.resources | nindent 4 }}
+  securityContext: {{- include "sluice.containerSecurity" .root | nindent 4 }}
+  {{- if .root.Values.tls.secretName }}
+  volumeMounts:
+    - {name: tls, mountPath: /etc/sluice/tls, readOnly: true}
+  {{- end }}
+{{- end -}}
+
+{{/* The name of what runs on the node in the list's second place; a label, too. */}}
+{{- define "sluice.pinned" -}}
+{{- $name := printf "%s-%s" (include "sluice.fullname" (index . 0)) (index . 1) -}}
+{{- if gt (len $name) 63 -}}
+{{- $name = printf "%s-%s" (trunc 54 $name | trimAll "-.") (sha256sum $name | trunc 8) -}}
+{{- end -}}
+{{- $name -}}
+{{- end -}}
