@@ -48,6 +48,7 @@ constexpr size_t kShownBytes = 64;
 struct CommonFlags {
   GlobalOptions options;
   bool wants_help = false;
+  bool wants_version = false;
 
   void AddTo(FlagSet& flags) {
     flags.AddString({.name = "server",
@@ -71,6 +72,8 @@ struct CommonFlags {
                     "a terminal.",
                     &options.shows_progress);
     flags.AddSwitch("help", "Shows this text.", &wants_help);
+    flags.AddSwitch("version", "Shows the version of sluicectl.",
+                    &wants_version);
   }
 };
 
@@ -87,6 +90,11 @@ void PrintHelp(std::span<const std::unique_ptr<Command>> commands,
         << text.summary << '\n';
   }
   out << "\nFlags of all commands:\n" << common.Help() << kEpilogue;
+}
+
+int ShowVersion(const Console& console) {
+  console.out << "sluicectl version " << SLUICE_VERSION << '\n';
+  return kExitSuccess;
 }
 
 void PrintCommandHelp(const Command::Text& text, const FlagSet& own,
@@ -124,6 +132,7 @@ int RunCommand(Command& command, std::span<const std::string> arguments,
     PrintCommandHelp(text, own_flags, common_flags, console.out);
     return kExitSuccess;
   }
+  if (others.ok() && common.wants_version) return ShowVersion(console);
   if (!others.ok()) return FailUsage(console, others.status(), text.name);
   const absl::Status taken = command.TakeArguments(*std::move(others));
   if (!taken.ok()) return FailUsage(console, taken, text.name);
@@ -155,6 +164,7 @@ int RunSluicectl(std::span<const std::string> arguments, const Console& console,
 
   const std::vector<std::unique_ptr<Command>> commands = MakeCommands();
   if (arguments.empty()) {
+    if (common.wants_version && !common.wants_help) return ShowVersion(console);
     PrintHelp(commands, flags, common.wants_help ? console.out : console.err);
     return common.wants_help ? kExitSuccess : kExitUsage;
   }

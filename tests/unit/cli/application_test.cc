@@ -37,6 +37,13 @@ TEST(Sluicectl, HelpNamesEveryCommandFlagAndExitCode) {
   EXPECT_LE(WidestLine(result.out), 80u);
 }
 
+TEST(Sluicectl, TellsItsVersion) {
+  const CliResult result = RunCli({"--version"});
+  EXPECT_EQ(result.exit_code, kExitSuccess);
+  EXPECT_THAT(result.out, testing::StartsWith("sluicectl version "));
+  EXPECT_EQ(RunCli({"status", "--version"}).out, result.out);
+}
+
 TEST(Sluicectl, EveryCommandHasHelpOfItsOwn) {
   for (const auto& command : MakeCommands()) {
     const std::string name(command->text().name);
