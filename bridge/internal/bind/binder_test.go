@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/component-base/metrics"
+	"k8s.io/component-helpers/storage/volume"
 
 	"github.com/sluice-scheduler/sluice/bridge/internal/feed"
 )
@@ -53,7 +54,8 @@ func (c *cluster) Claim(_, name string) (*corev1.PersistentVolumeClaim, error) {
 func (c *cluster) Volume(name string) (*corev1.PersistentVolume, error) {
 	return find(c, c.volumes, "persistentvolume", name)
 }
-func (c *cluster) VolumesOf(class string) []*corev1.PersistentVolume {
+func (c *cluster) VolumesFor(claim *corev1.PersistentVolumeClaim) []*corev1.PersistentVolume {
+	class := volume.GetPersistentVolumeClaimClass(claim)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var result []*corev1.PersistentVolume

@@ -19,7 +19,7 @@ func Provisions(class *storagev1.StorageClass) bool {
 // Available lists the volumes that an unbound claim may have, by name. Where
 // one is reserved for the claim, it is the only one.
 func Available(claim *corev1.PersistentVolumeClaim, storage Storage) (volumes []*corev1.PersistentVolume, reserved bool, err error) {
-	for _, candidate := range storage.VolumesOf(volume.GetPersistentVolumeClaimClass(claim)) {
+	for _, candidate := range storage.VolumesFor(claim) {
 		match, err := volume.FindMatchingVolume(claim, []*corev1.PersistentVolume{candidate}, nil, nil, false, true)
 		switch {
 		case err != nil:

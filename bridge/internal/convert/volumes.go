@@ -20,8 +20,9 @@ const AttachPrefix = "attachable-volumes-csi-"
 type Storage interface {
 	Claim(namespace, name string) (*corev1.PersistentVolumeClaim, error)
 	Volume(name string) (*corev1.PersistentVolume, error)
-	// VolumesOf lists those of a class, in any order.
-	VolumesOf(class string) []*corev1.PersistentVolume
+	// VolumesFor lists those of the claim's class that are nobody's or its own, in
+	// any order.
+	VolumesFor(claim *corev1.PersistentVolumeClaim) []*corev1.PersistentVolume
 	Class(name string) (*storagev1.StorageClass, error)
 	// HasAttachLimit tells whether any node limits the volumes of a driver.
 	HasAttachLimit(driver string) bool

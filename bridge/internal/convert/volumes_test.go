@@ -34,7 +34,8 @@ func (s storage) Claim(_, name string) (*corev1.PersistentVolumeClaim, error) {
 func (s storage) Volume(name string) (*corev1.PersistentVolume, error) {
 	return find(s.volumes, "persistentvolume", name)
 }
-func (s storage) VolumesOf(class string) []*corev1.PersistentVolume {
+func (s storage) VolumesFor(claim *corev1.PersistentVolumeClaim) []*corev1.PersistentVolume {
+	class := volume.GetPersistentVolumeClaimClass(claim)
 	var result []*corev1.PersistentVolume
 	for _, persistent := range s.volumes {
 		if persistent.Spec.StorageClassName == class {

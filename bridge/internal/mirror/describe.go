@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/component-helpers/storage/volume"
 
 	"github.com/sluice-scheduler/sluice/bridge/internal/api/firmament"
 	"github.com/sluice-scheduler/sluice/bridge/internal/convert"
@@ -47,16 +48,21 @@ func (m *Mirror) Volume(name string) (*corev1.PersistentVolume, error) {
 	return m.volumeLister.Get(name)
 }
 
-// VolumesOf implements convert.Storage.
-func (m *Mirror) VolumesOf(class string) []*corev1.PersistentVolume {
-	objects, err := m.volumes.GetIndexer().ByIndex(byClass, class)
-	if err != nil {
-		return nil
-	}
-	result := make([]*corev1.PersistentVolume, 0, len(objects))
-	for _, object := range objects {
-		if persistent, ok := object.(*corev1.PersistentVolume); ok {
-			result = append(result, persistent)
+// VolumesFor implements convert.Storage. Most volumes of a large cluster are
+// other claims', and are not looked at.
+func (m *Mirror) VolumesFor(claim *corev1.PersistentVolumeClaim) []*corev1.PersistentVolume {
+	class := volume.GetPersistentVolumeClaimClass(claim)
+	var result []*corev1.PersistentVolume
+	for index, value := range map[string]string{byClass: class, byClaim: claim.Namespace + "/" + claim.Name} {
+		objects, err := m.volumes.GetIndexer().ByIndex(index, value)
+		if err != nil {
+			continue
+		}
+		for _, object := range objects {
+			persistent, ok := object.(*corev1.PersistentVolume)
+			if ok && volume.GetPersistentVolumeClass(persistent) == class {
+				result = append(result, persistent)
+			}
 		}
 	}
 	return result

@@ -354,7 +354,7 @@ func (storage) Volume(name string) (*corev1.PersistentVolume, error) {
 	}, nil
 }
 
-func (storage) VolumesOf(string) []*corev1.PersistentVolume { return nil }
+func (storage) VolumesFor(*corev1.PersistentVolumeClaim) []*corev1.PersistentVolume { return nil }
 
 func (storage) Class(string) (*storagev1.StorageClass, error) { return &storagev1.StorageClass{}, nil }
 

@@ -68,10 +68,16 @@ func claimIndexers() cache.Indexers {
 func volumeIndexers() cache.Indexers {
 	return cache.Indexers{byClass: func(object any) ([]string, error) {
 		persistent, ok := object.(*corev1.PersistentVolume)
-		if !ok {
+		if !ok || persistent.Spec.ClaimRef != nil {
 			return nil, nil
 		}
 		return []string{volume.GetPersistentVolumeClass(persistent)}, nil
+	}, byClaim: func(object any) ([]string, error) {
+		persistent, ok := object.(*corev1.PersistentVolume)
+		if !ok || persistent.Spec.ClaimRef == nil {
+			return nil, nil
+		}
+		return []string{persistent.Spec.ClaimRef.Namespace + "/" + persistent.Spec.ClaimRef.Name}, nil
 	}}
 }
 

@@ -238,3 +238,27 @@ func TestMissedEndsAreTold(t *testing.T) {
 		t.Errorf("changed %v, want %v", l.pods, want)
 	}
 }
+
+func TestOnlyVolumesThatAClaimMayHaveAreLookedAt(t *testing.T) {
+	named := func(name, class, claim string) *corev1.PersistentVolume {
+		v := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec: corev1.PersistentVolumeSpec{StorageClassName: class}}
+		if claim != "" {
+			v.Spec.ClaimRef = &corev1.ObjectReference{Namespace: "shop", Name: claim}
+		}
+		return v
+	}
+	m, _ := start(t, named("free", "local", ""), named("own", "local", "data"), named("taken", "local", "other"),
+		named("other-class", "far", ""), named("own-of-other-class", "far", "data"))
+	class := "local"
+	var names []string
+	for _, v := range m.VolumesFor(&corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "data"},
+		Spec:       corev1.PersistentVolumeClaimSpec{StorageClassName: &class}}) {
+		names = append(names, v.Name)
+	}
+	slices.Sort(names)
+	if want := []string{"free", "own"}; !slices.Equal(names, want) {
+		t.Errorf("%v, want %v", names, want)
+	}
+}

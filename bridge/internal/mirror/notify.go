@@ -3,14 +3,21 @@ package mirror
 import (
 	"fmt"
 	"maps"
+	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/component-helpers/storage/volume"
 )
+
+// All pods that wait for a volume of a class are told of each that comes or goes,
+// so those that change within so long are told of together.
+const choicesPause = 200 * time.Millisecond
 
 // Listener is told which objects may mean something else than before. Its
 // methods must not block, and are called from several goroutines.
@@ -25,7 +32,14 @@ type Listener interface {
 // Notify tells listener of every object there is and of every change, until the
 // function that it returns is called.
 func (m *Mirror) Notify(listener Listener) (stop func(), err error) {
-	n := &notifier{Mirror: m, listener: listener}
+	n := &notifier{Mirror: m, listener: listener,
+		choices: workqueue.NewTypedDelayingQueueWithConfig(
+			workqueue.TypedDelayingQueueConfig[string]{Name: "volume_classes"})}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for n.nextChoice() {
+		}
+	})
 	handlers := []struct {
 		informer cache.SharedIndexInformer
 		handler  cache.ResourceEventHandler
@@ -44,6 +58,8 @@ func (m *Mirror) Notify(listener Listener) (stop func(), err error) {
 		for _, remove := range undo {
 			remove()
 		}
+		n.choices.ShutDown()
+		running.Wait()
 	}
 	for _, h := range handlers {
 		registration, err := h.informer.AddEventHandler(h.handler)
@@ -83,6 +99,8 @@ type notifier struct {
 	// Drivers with attach limits; csiNodeChanged, which is called by one
 	// goroutine, owns it.
 	limited sets.Set[string]
+	// Classes of which a volume has become free, or is free no more.
+	choices workqueue.TypedDelayingInterface[string]
 }
 
 func (n *notifier) podChanged(before, after *corev1.Pod) {
@@ -144,14 +162,25 @@ func (n *notifier) volumeChanged(before, after *corev1.PersistentVolume) {
 	}
 	// A volume that is free, or was, is one that any claim of its class may have.
 	for class := range classes {
-		claims, err := n.claims.GetIndexer().IndexKeys(byClass, class)
-		if err != nil {
-			continue
-		}
-		for _, claim := range claims {
-			n.podsBy(byClaim, claim)
-		}
+		n.choices.AddAfter(class, choicesPause)
 	}
+}
+
+// nextChoice tells of the pods whose claims may have a volume of a class.
+func (n *notifier) nextChoice() bool {
+	class, shutdown := n.choices.Get()
+	if shutdown {
+		return false
+	}
+	defer n.choices.Done(class)
+	claims, err := n.claims.GetIndexer().IndexKeys(byClass, class)
+	if err != nil {
+		return true
+	}
+	for _, claim := range claims {
+		n.podsBy(byClaim, claim)
+	}
+	return true
 }
 
 func (n *notifier) classChanged(*storagev1.StorageClass, *storagev1.StorageClass) {
