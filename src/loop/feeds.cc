@@ -349,6 +349,8 @@ void Feeds::Tell(int64_t now_us) {
   now_us_ = now_us;
   const ClusterState& state = scheduler_.state();
   for (auto& [id, connection] : connections_) {
+    // A session that becomes ready wakes the loop up by itself.
+    connection.has_waiting_ack = false;
     if (!connection.session->IsReady()) continue;
     const auto& sequences = state.SequencesOf(id);
     if (state.feeds().at(id).is_live) {

@@ -346,11 +346,23 @@ TEST_F(FeedsTest, TellAnAcknowledgmentWithTheDecisionThatIsAboutToBeMade) {
   now_us_ = *feeds_.AckDueUs();
   feeds_.Tell(now_us_);
   EXPECT_THAT(session_.news, SizeIs(3));
+  // One that is not ready is not waited for.
+  now_us_ += kInterval;
+  Take(&session_, {TaskNamed("e")});
+  feeds_.Tell(now_us_);
+  EXPECT_NE(feeds_.AckDueUs(), std::nullopt);
+  session_.is_ready = false;
+  feeds_.Tell(now_us_);
+  EXPECT_EQ(feeds_.AckDueUs(), std::nullopt);
+  session_.is_ready = true;
+  now_us_ += kInterval;
+  feeds_.Tell(now_us_);
+  EXPECT_THAT(session_.news, SizeIs(4));
   // Nor does it keep a client that sends ahead.
   Take(&session_, {TaskNamed("c")});
   Take(&session_, {TaskNamed("d")});
   feeds_.Tell(now_us_);
-  EXPECT_THAT(session_.news, SizeIs(4));
+  EXPECT_THAT(session_.news, SizeIs(5));
 }
 
 TEST_F(FeedsTest, LeaveOutProblemsThatAMessageHasNoRoomFor) {
