@@ -13,10 +13,12 @@ import (
 	"github.com/sluice-scheduler/sluice/bridge/internal/kubetest"
 )
 
-func claiming(name string) func(*corev1.Pod) {
+func claiming(names ...string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
-		p.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
-			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}}}
+		for _, name := range names {
+			p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}})
+		}
 	}
 }
 
@@ -182,6 +184,18 @@ var volumes = []testCase{
 		c.Waits(loser, "didn't find available persistent volumes to bind")
 		localVolume(c, "disk-2", class, "n2")
 		c.IsOn(loser, "n2")
+	}},
+	{"two claims of one pod, and a node with one volume", func(c *kubetest.Cluster) {
+		class := storageClass(c, "kubernetes.io/no-provisioner")
+		c.Node("n1")
+		c.Node("n2")
+		localVolume(c, "disk-1", class, "n1")
+		localVolume(c, "disk-2", class, "n2")
+		localVolume(c, "disk-3", class, "n2")
+		claim(c, "data", class, corev1.ReadWriteOnce)
+		claim(c, "log", class, corev1.ReadWriteOnce)
+		c.Pod("web", claiming("data", "log"))
+		c.IsOn("web", "n2")
 	}},
 	{"a claim for one pod at a time", func(c *kubetest.Cluster) {
 		c.Node("n1")

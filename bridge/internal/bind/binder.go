@@ -79,6 +79,7 @@ type Binder struct {
 	metrics  *Metrics
 
 	assumed  *assumptions
+	rejected *rejections
 	queue    workqueue.TypedRateLimitingInterface[placement]
 	failures workqueue.TypedDelayingInterface[failure]
 	backoff  workqueue.TypedRateLimiter[string] // by uid
@@ -104,6 +105,7 @@ func NewBinder(client kubernetes.Interface, cluster Cluster, reporter Reporter, 
 		deadline: deadline,
 		metrics:  metrics,
 		assumed:  newAssumptions(),
+		rejected: newRejections(),
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[placement](retryMin, retryMax),
 			workqueue.TypedRateLimitingQueueConfig[placement]{Name: "bind"}),
@@ -123,9 +125,13 @@ func (b *Binder) Place(delta feed.Delta) {
 // Assumed is the node to which a pod is being bound, or empty.
 func (b *Binder) Assumed(uid string) string { return b.assumed.node(uid) }
 
+// Rejected are the nodes from which a pod keeps away for a while.
+func (b *Binder) Rejected(uid string) []string { return b.rejected.nodes(uid) }
+
 // PodSettled says that the API server shows a pod bound, or does not have it.
 func (b *Binder) PodSettled(uid string) {
 	b.assumed.drop(uid)
+	b.rejected.forget(uid)
 	b.backoff.Forget(uid)
 	b.countAssumed()
 }
@@ -158,8 +164,12 @@ func (b *Binder) nextFailure(feed Feed) bool {
 	}
 	defer b.failures.Done(item)
 	if b.assumed.dropAt(item.uid, item.node) {
-		feed.BindFailed(item.uid, item.node, item.reason)
+		// From where it keeps away is said before it waits again.
 		feed.TaskChanged(item.key)
+		feed.BindFailed(item.uid, item.node, item.reason)
+	}
+	if len(b.rejected.nodes(item.uid)) > 0 {
+		time.AfterFunc(rejectionTime, func() { feed.TaskChanged(item.key) })
 	}
 	return true
 }
@@ -210,6 +220,7 @@ func (b *Binder) bind(ctx context.Context, item placement) (again time.Duration,
 	var failed *impossibleError
 	switch {
 	case errors.As(err, &failed):
+		b.rejected.add(item.uid, item.node)
 		b.fail(ctx, item, pod, err)
 		return 0, nil
 	case err != nil:

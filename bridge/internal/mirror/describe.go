@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/component-helpers/storage/volume"
 
@@ -18,10 +19,18 @@ import (
 const unlimitedAttachments = 1 << 40
 
 // describe never fails to describe a pod that runs; its error says why one that
-// waits may not be placed yet.
-func (m *Mirror) describe(pod *corev1.Pod) (*firmament.TaskDescription, error) {
+// waits may not be placed yet. A pod that waits is not to go to the nodes notOn.
+func (m *Mirror) describe(pod *corev1.Pod, notOn ...string) (*firmament.TaskDescription, error) {
 	gang, gangErr := m.groups.gang(pod.Namespace, convert.PodGroupName(pod))
 	volumes, volumesErr := convert.Volumes(pod, m)
+	var elsewhere corev1.NodeSelectorTerm
+	for _, node := range notOn {
+		elsewhere.MatchFields = append(elsewhere.MatchFields, corev1.NodeSelectorRequirement{
+			Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpNotIn, Values: []string{node}})
+	}
+	if len(notOn) > 0 {
+		volumes.NodeTerms = append(volumes.NodeTerms, []corev1.NodeSelectorTerm{elsewhere})
+	}
 	description, err := convert.Pod(pod, convert.Surroundings{
 		NamespaceLabels: m.namespaceLabels(pod.Namespace),
 		Gang:            gang,

@@ -3,6 +3,7 @@ package mirror
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -52,6 +53,7 @@ func start(t *testing.T, objects ...runtime.Object) (*Mirror, *fake.Clientset) {
 type assumptions map[string]string
 
 func (a assumptions) Assumed(uid string) string { return a[uid] }
+func (a assumptions) Rejected(string) []string  { return nil }
 
 func TestWhatIsStatedOfAPod(t *testing.T) {
 	for _, test := range []struct {
@@ -260,5 +262,21 @@ func TestOnlyVolumesThatAClaimMayHaveAreLookedAt(t *testing.T) {
 	slices.Sort(names)
 	if want := []string{"free", "own"}; !slices.Equal(names, want) {
 		t.Errorf("%v, want %v", names, want)
+	}
+}
+
+// keepsAway is a pod that could not have its volumes on some nodes.
+type keepsAway []string
+
+func (keepsAway) Assumed(string) string      { return "" }
+func (k keepsAway) Rejected(string) []string { return k }
+
+func TestAPodKeepsAwayFromNodesWithoutItsVolumes(t *testing.T) {
+	m, _ := start(t, podOf("web", func(*corev1.Pod) {}))
+	got := Source{Mirror: m, Assumptions: keepsAway{"n1", "n2"}}.Task("shop/web").Stated.Description.String()
+	for _, want := range []string{`key:"metadata.name"`, `"NotIn"`, `"n1"`, `"n2"`} {
+		if !strings.Contains(strings.ReplaceAll(got, ": ", ":"), want) {
+			t.Errorf("%s lacks %s", got, want)
+		}
 	}
 }

@@ -15,6 +15,8 @@ type Assumptions interface {
 	// Assumed returns the node to which the pod of that uid is being bound, or
 	// an empty string.
 	Assumed(uid string) string
+	// Rejected returns the nodes from which the pod of that uid keeps away.
+	Rejected(uid string) []string
 }
 
 // Source answers the feed from a mirror, and from binds that the API server has
@@ -84,7 +86,7 @@ func (s Source) Task(key string) feed.Task {
 	if !s.Waits(pod) {
 		return feed.Task{}
 	}
-	description, err := s.describe(pod)
+	description, err := s.describe(pod, s.Assumptions.Rejected(string(pod.UID))...)
 	assumed := s.Assumptions.Assumed(string(pod.UID))
 	if err != nil && assumed == "" {
 		return feed.Task{}
