@@ -50,7 +50,7 @@ var matrix = map[string]string{
 daemon: {tlsPort: 9443, extraContainers: [{name: proxy, image: proxy, ports: [{containerPort: 9443}]}]}`,
 	"the platform's user": `runAsUser: null`,
 	"groups":              `podGroups: {install: true}`,
-	"pinned":              `pinned: [node-a, node-b.example.com, ` + longName + `]`,
+	"pinned":              `pinned: [node-a, node-b.example.com, "10", "1e3", ` + longName + `]`,
 	"pinned and watched":  "pinned: [node-a]\nserviceMonitor: {enabled: true}\nnetworkPolicy: {metricsFrom: [{namespaceSelector: {}}]}",
 	"labels and environment": `daemon: {podLabels: {team: ops}, podAnnotations: {a: b}, extraEnv: [{name: TZ, value: UTC}], nodeTimeoutSeconds: 5}
 bridge: {podLabels: {team: ops}, podAnnotations: {a: b}, extraEnv: [{name: TZ, value: UTC}], nodeTimeoutSeconds: 5}`,
@@ -156,7 +156,7 @@ func TestValuesThatMakeNoSenseAreRefused(t *testing.T) {
 	for _, text := range []string{
 		`schedulerNames: []`, `bridge: {replicas: -1}`, `bridge: {replica: 1}`, `unknown: 1`,
 		`pinned: [a, a]`, "pinned: [a]\ndaemon: {persistence: {enabled: true}}", "pinned: [a]\ntls: {secretName: s}",
-		"pinned: [a]\nbridge: {daemonAddress: d}", "pinned: [a]\nposeidon: {serviceName: s}",
+		"pinned: [a]\nbridge: {daemonAddress: d}", `pinned: [Node_A]`, `pinned: ["a: b"]`, "pinned: [a, b]\nbridge: {flags: [--leader-elect=false]}", "pinned: [a]\nposeidon: {serviceName: s}",
 		`daemon: {flags: [no-dash]}`, `daemon: {tlsPort: 65536}`, `runAsUser: 0`, `bridge: {bindQPS: 0}`, "priorityClassName: ''\npriorityClass: {create: true}",
 	} {
 		if _, err := render(t, parse(t, text)); err == nil {

@@ -325,9 +325,10 @@ void Feeds::Tend(int64_t now_ms, int64_t now_us) {
   }
 }
 
-bool Feeds::MayAckWait(const Connection& connection) const {
+bool Feeds::MayAckWait(FeedId feed, const Connection& connection) const {
   // A client that sends batches ahead waits for room to send more.
-  if (!connection.news.IsOnlyAck() || connection.news.batches != 1) {
+  if (!connection.news.IsOnlyAck() || connection.news.batches != 1 ||
+      !scheduler_.state().feeds().at(feed).is_live) {
     return false;
   }
   const int64_t due_us = connection.heard_us + kAckWaitUs;
@@ -379,7 +380,7 @@ void Feeds::Tell(int64_t now_us) {
       connection.told_max = std::max(connection.told_max, connection.told);
     }
     if (connection.news.IsSilent() && connection.news.batches == 0) continue;
-    connection.has_waiting_ack = MayAckWait(connection);
+    connection.has_waiting_ack = MayAckWait(id, connection);
     if (connection.has_waiting_ack) continue;
     connection.session->Tell(std::exchange(connection.news, FeedNews()));
   }

@@ -51,9 +51,9 @@ struct FeedStatus {
 class Feeds {
  public:
   struct Options {
-    // Rounds begin at least so long after the one before has ended.  They rest
-    // for four times as long as a round took in any case, though not for longer
-    // than 10 ms: an idle cluster is served at once, and a busy one in batches.
+    // The pause between two rounds is the longer of this and four times the
+    // last round, the latter 10 ms at most: an idle cluster is served at once,
+    // and a busy one in batches.
     int64_t round_interval_us = 0;
     // How long a client may be gone, or stand still in its snapshot.
     int64_t grace_us = 30000000;
@@ -102,7 +102,7 @@ class Feeds {
     int64_t since_us = 0;  // Since when it is in the state that it is in.
   };
 
-  bool MayAckWait(const Connection& connection) const;
+  bool MayAckWait(FeedId feed, const Connection& connection) const;
   // Ends the session if the feed has had a client of a newer term.
   bool IsOfOlderTerm(FeedSession* session, const std::string& name,
                      const FeedBatch& batch);

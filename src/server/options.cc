@@ -60,8 +60,8 @@ DEFINE_int64(forget_stale_after, 0,
              "client which began anew has not mentioned again. 0: never.");
 DEFINE_int64(round_interval_ms, 0,
              "Rounds for the tasks of feeds begin as soon as something waits, "
-             "but at least so long after the one before. They rest for four "
-             "times as long as a round took in any case, 10 ms at most.");
+             "but not before a pause: the longer of this and four times the "
+             "last round, the latter 10 ms at most.");
 DEFINE_int64(feed_grace_ms, 30000,
              "A feed without a client is away after so long, and a client that "
              "stands still in its snapshot is let go.");

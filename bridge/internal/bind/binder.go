@@ -82,7 +82,9 @@ type Binder struct {
 	rejected *rejections
 	queue    workqueue.TypedRateLimitingInterface[placement]
 	failures workqueue.TypedDelayingInterface[failure]
-	backoff  workqueue.TypedRateLimiter[string] // by uid
+	// Keys of pods that need not keep away from some node any more.
+	reconsidered workqueue.TypedDelayingInterface[string]
+	backoff      workqueue.TypedRateLimiter[string] // by uid
 }
 
 // placement is an item of the binder's queue.
@@ -111,6 +113,8 @@ func NewBinder(client kubernetes.Interface, cluster Cluster, reporter Reporter, 
 			workqueue.TypedRateLimitingQueueConfig[placement]{Name: "bind"}),
 		failures: workqueue.NewTypedDelayingQueueWithConfig(
 			workqueue.TypedDelayingQueueConfig[failure]{Name: "bind_failures"}),
+		reconsidered: workqueue.NewTypedDelayingQueueWithConfig(
+			workqueue.TypedDelayingQueueConfig[string]{Name: "bind_reconsidered"}),
 		backoff: workqueue.NewTypedItemExponentialFailureRateLimiter[string](failureMin, failureMax),
 	}
 }
@@ -151,9 +155,14 @@ func (b *Binder) Run(ctx context.Context, workers int, feed Feed) {
 		for b.nextFailure(feed) {
 		}
 	})
+	running.Go(func() {
+		for b.nextReconsidered(feed) {
+		}
+	})
 	<-ctx.Done()
 	b.queue.ShutDown()
 	b.failures.ShutDown()
+	b.reconsidered.ShutDown()
 	running.Wait()
 }
 
@@ -168,9 +177,16 @@ func (b *Binder) nextFailure(feed Feed) bool {
 		feed.TaskChanged(item.key)
 		feed.BindFailed(item.uid, item.node, item.reason)
 	}
-	if len(b.rejected.nodes(item.uid)) > 0 {
-		time.AfterFunc(rejectionTime, func() { feed.TaskChanged(item.key) })
+	return true
+}
+
+func (b *Binder) nextReconsidered(feed Feed) bool {
+	key, shutdown := b.reconsidered.Get()
+	if shutdown {
+		return false
 	}
+	defer b.reconsidered.Done(key)
+	feed.TaskChanged(key)
 	return true
 }
 
@@ -220,7 +236,10 @@ func (b *Binder) bind(ctx context.Context, item placement) (again time.Duration,
 	var failed *impossibleError
 	switch {
 	case errors.As(err, &failed):
+		// Another node may do at once.
 		b.rejected.add(item.uid, item.node)
+		b.reconsidered.AddAfter(item.key, rejectionTime)
+		b.backoff.Forget(item.uid)
 		b.fail(ctx, item, pod, err)
 		return 0, nil
 	case err != nil:

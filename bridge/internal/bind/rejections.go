@@ -8,11 +8,10 @@ import (
 )
 
 // How long a pod keeps away from a node. Its volumes may be free there by then.
-const rejectionTime = time.Minute
+const rejectionTime = 2 * time.Minute
 
-// rejections are nodes on which a pod could not have its volumes. What is said of
-// a pod does not say of its claims that they need several volumes of one node, so
-// the daemon would choose that node again.
+// rejections are nodes on which a pod could not have its volumes. The daemon, which
+// knows nothing of volumes, might choose such a node again.
 type rejections struct {
 	mu  sync.Mutex
 	all map[string]map[string]time.Time // until when, by uid and node

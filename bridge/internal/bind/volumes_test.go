@@ -90,6 +90,7 @@ func volumesBinder(t *testing.T, class *storagev1.StorageClass, objects ...runti
 	t.Cleanup(func() {
 		b.queue.ShutDown()
 		b.failures.ShutDown()
+		b.reconsidered.ShutDown()
 	})
 	return b, c, client
 }

@@ -2,6 +2,7 @@ package convert_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -57,11 +58,17 @@ func TestTooManyCombinationsAreRefused(t *testing.T) {
 	for range 20 {
 		many = append(many, term(in("a", "1")))
 	}
-	_, err := convert.Pod(podOf(func(*corev1.Pod) {}), convert.Surroundings{
-		Volumes: convert.VolumeDemand{NodeTerms: [][]corev1.NodeSelectorTerm{many, many}}})
-	var field *convert.FieldError
-	if !errors.As(err, &field) {
-		t.Errorf("Pod: %v", err)
+	others := append(slices.Clone(many[1:]), term(in("b", "1")))
+	refused := func(lists ...[]corev1.NodeSelectorTerm) bool {
+		_, err := convert.Pod(podOf(func(*corev1.Pod) {}), convert.Surroundings{Volumes: convert.VolumeDemand{NodeTerms: lists}})
+		var field *convert.FieldError
+		return errors.As(err, &field)
+	}
+	if !refused(many, others) {
+		t.Error("400 combinations were taken")
+	}
+	if refused(many, many) {
+		t.Error("what is said twice was multiplied")
 	}
 }
 

@@ -2,6 +2,8 @@ package convert
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"reflect"
+	"slices"
 
 	"github.com/sluice-scheduler/sluice/bridge/internal/api/firmament"
 )
@@ -48,7 +50,11 @@ func nodeAffinity(source *corev1.NodeAffinity, volumes [][]corev1.NodeSelectorTe
 // conjunction lists the terms that hold where one of each list holds.
 func conjunction(lists [][]corev1.NodeSelectorTerm) ([]corev1.NodeSelectorTerm, error) {
 	result := withoutEmpty(lists[0])
-	for _, list := range lists[1:] {
+	for i, list := range lists[1:] {
+		if slices.ContainsFunc(lists[:i+1], func(former []corev1.NodeSelectorTerm) bool { return reflect.DeepEqual(former, list) }) {
+			// Claims of one class have the same volumes to choose from.
+			continue
+		}
 		list = withoutEmpty(list)
 		if len(result)*len(list) > maxNodeTerms {
 			return result, unsupported("spec.volumes",

@@ -67,6 +67,9 @@ func (d *VolumeDemand) addUnbound(claim *corev1.PersistentVolumeClaim, storage S
 	if len(volumes) == 0 && !provisions {
 		return fmt.Errorf("persistentvolumeclaim %q didn't find available persistent volumes to bind", claim.Name)
 	}
+	if !provisions {
+		d.choices = append(d.choices, choice{claim: claim, volumes: volumes})
+	}
 	var places [][]corev1.NodeSelectorTerm
 	var drivers []string
 	for _, available := range volumes {

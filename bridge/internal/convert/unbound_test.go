@@ -9,6 +9,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/component-helpers/storage/volume"
 	"k8s.io/utils/ptr"
 
@@ -128,6 +129,76 @@ func TestVolumesThatExist(t *testing.T) {
 			}
 			if attached := got.Attachments[convert.AttachPrefix+"limited"]; attached != test.attached {
 				t.Errorf("attached: %d", attached)
+			}
+		})
+	}
+}
+
+// Of the places only those are left where each claim gets a volume of its own.
+func TestClaimsOfOnePodNeedVolumesInOnePlace(t *testing.T) {
+	local := func(name, host, size string) *corev1.PersistentVolume {
+		v := &corev1.PersistentVolume{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec: corev1.PersistentVolumeSpec{
+				StorageClassName: "late", AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				Capacity: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}},
+			Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeAvailable},
+		}
+		if host != "" {
+			v.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{
+				NodeSelectorTerms: []corev1.NodeSelectorTerm{term(in("host", host))}}}
+		}
+		return v
+	}
+	unbound := func(name, size string) *corev1.PersistentVolumeClaim {
+		return &corev1.PersistentVolumeClaim{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name)},
+			Spec: corev1.PersistentVolumeClaimSpec{
+				StorageClassName: ptr.To("late"), AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}}}}
+	}
+	for name, test := range map[string]struct {
+		volumes []*corev1.PersistentVolume
+		want    []string // hosts; nil: not restricted beyond each claim's own
+		err     bool
+	}{
+		"one on each, two on one": {
+			volumes: []*corev1.PersistentVolume{local("a", "1", "2Gi"), local("b", "2", "2Gi"), local("c", "2", "1Gi"), local("d", "3", "9Gi")},
+			want:    []string{"2"}},
+		"both too small for one": {
+			volumes: []*corev1.PersistentVolume{local("a", "1", "1Gi"), local("b", "1", "1Gi"), local("c", "2", "2Gi"), local("d", "2", "2Gi")},
+			want:    []string{"2"}},
+		"nowhere two": {volumes: []*corev1.PersistentVolume{local("a", "1", "2Gi"), local("b", "2", "2Gi")}, err: true},
+		"one that every node reaches": {
+			volumes: []*corev1.PersistentVolume{local("a", "1", "2Gi"), local("b", "2", "2Gi"), local("c", "", "2Gi")},
+			want:    []string{"1", "2"}},
+		"two that every node reaches": {volumes: []*corev1.PersistentVolume{local("a", "", "2Gi"), local("b", "", "2Gi"), local("c", "1", "2Gi")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := storage{
+				claims:  map[string]*corev1.PersistentVolumeClaim{"data": unbound("data", "2Gi"), "log": unbound("log", "1Gi")},
+				volumes: map[string]*corev1.PersistentVolume{},
+				classes: map[string]*storagev1.StorageClass{"late": {
+					Provisioner: volume.NotSupportedProvisioner, VolumeBindingMode: ptr.To(storagev1.VolumeBindingWaitForFirstConsumer)}},
+			}
+			for _, v := range test.volumes {
+				s.volumes[v.Name] = v
+			}
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
+			for _, name := range []string{"data", "log"} {
+				pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
+					PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}})
+			}
+			demand, err := convert.Volumes(pod, s)
+			if (err != nil) != test.err {
+				t.Fatalf("error %v", err)
+			}
+			if test.want == nil {
+				return
+			}
+			last := demand.NodeTerms[len(demand.NodeTerms)-1]
+			if want := []corev1.NodeSelectorTerm{term(in("host", test.want...))}; !reflect.DeepEqual(last, want) {
+				t.Errorf("got %v, want %v", last, want)
 			}
 		})
 	}

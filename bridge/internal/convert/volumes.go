@@ -37,6 +37,7 @@ type VolumeDemand struct {
 	// Claims that get a volume once the node is known. It is filled in also where
 	// there is an error.
 	Unbound []string
+	choices []choice
 }
 
 // Volumes follows the claims of pod. An error says for what the pod waits, or
@@ -66,7 +67,7 @@ func Volumes(pod *corev1.Pod, storage Storage) (VolumeDemand, error) {
 			return demand, err
 		}
 	}
-	return demand, nil
+	return demand, demand.addTogether()
 }
 
 // ClaimName is the name of the claim behind a volume, or empty.

@@ -203,6 +203,7 @@ func (s *session) apply(item change) {
 		s.stateTask(item.name)
 	case bindFailed:
 		if key, ok := s.keys[item.name]; ok {
+			s.setPlaced(key, "")
 			s.add(about{key: key}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_BindFailed{BindFailed: &sluicev1.BindFailed{
 				Id: item.name, Machine: item.machine, Reason: item.reason}}})
 		}
@@ -377,16 +378,22 @@ func (s *session) take(ctx context.Context, response *sluicev1.FeedResponse) {
 		s.client.metrics.deltas.WithLabelValues(delta.Type.String()).Inc()
 		switch delta.Type {
 		case sluicev1.FeedDelta_PLACE:
-			task := s.tasks[key]
-			task.placedOn = delta.Machine
-			s.tasks[key] = task
+			s.setPlaced(key, delta.Machine)
 			s.client.handler.Place(decided)
 		case sluicev1.FeedDelta_PREEMPT, sluicev1.FeedDelta_MIGRATE:
+			s.setPlaced(key, "")
 			s.client.handler.Evict(decided)
 		default:
 			logger.Error(errors.New("unknown type of delta"), "Skipped", "delta", delta)
 		}
 	}
+}
+
+// setPlaced notes where the daemon has placed a task; empty: nowhere.
+func (s *session) setPlaced(key, machine string) {
+	task := s.tasks[key]
+	task.placedOn = machine
+	s.tasks[key] = task
 }
 
 func (s *session) firstSubjectFrom(sequence uint64) int {

@@ -95,7 +95,8 @@ annotations: {{- toYaml . | nindent 2 }}
 {{- printf "%s:%v" (include "sluice.daemon" .) (default .Values.daemon.service.port .Values.daemon.tlsPort) -}}
 {{- end -}}
 
-{{/* The daemon as a container; it serves gRPC on the address `listen` of its pod. */}}
+{{/* The daemon as a container; it serves gRPC on the address `listen` of its pod,
+     and HTTP on the port that is named `http`. */}}
 {{- define "sluice.daemonContainer" -}}
 - name: sluiced
   image: {{ include "sluice.image" (list .root .root.Values.daemon.image "daemon") }}
@@ -114,17 +115,17 @@ annotations: {{- toYaml . | nindent 2 }}
   {{- end }}
   ports:
     - {name: grpc, containerPort: 9090}
-    - {name: http, containerPort: 9091}
+    - {name: {{ .http }}, containerPort: 9091}
   startupProbe:
-    httpGet: {path: /readyz, port: http}
+    httpGet: {path: /readyz, port: {{ .http }}}
     periodSeconds: 1
     failureThreshold: 120
   livenessProbe:
-    httpGet: {path: /healthz, port: http}
+    httpGet: {path: /healthz, port: {{ .http }}}
     periodSeconds: 10
     timeoutSeconds: 5
   readinessProbe:
-    httpGet: {path: /readyz, port: http}
+    httpGet: {path: /readyz, port: {{ .http }}}
     periodSeconds: 5
   resources: {{- toYaml .root.Values.daemon.resources | nindent 4 }}
   securityContext: {{- include "sluice.containerSecurity" .root | nindent 4 }}
@@ -181,7 +182,7 @@ annotations: {{- toYaml . | nindent 2 }}
 
 {{/* The name of what runs on the node in the list's second place; a label, too. */}}
 {{- define "sluice.pinned" -}}
-{{- $name := printf "%s-%s" (include "sluice.fullname" (index . 0)) (index . 1) -}}
+{{- $name := printf "%s-pinned-%s" (include "sluice.fullname" (index . 0)) (index . 1) -}}
 {{- if gt (len $name) 63 -}}
 {{- $name = printf "%s-%s" (trunc 54 $name | trimAll "-.") (sha256sum $name | trunc 8) -}}
 {{- end -}}
