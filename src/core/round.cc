@@ -75,11 +75,11 @@ void Round::End(RoundStats* stats) {
   if (stage_ != nullptr) EndStage();
   stats->is_bound_known = !stats->is_cut_short;
   for (const auto& [priority, appraisal] : context_.appraisals) {
-    stats->cost.waiting += appraisal.cost.waiting;
+    stats->cost.waiting.Add(appraisal.cost.waiting);
     stats->cost.placed += appraisal.cost.placed;
     stats->is_bound_known &= appraisal.bound.has_value();
     if (!appraisal.bound.has_value()) continue;
-    stats->bound.waiting += appraisal.bound->waiting;
+    stats->bound.waiting.Add(appraisal.bound->waiting);
     stats->bound.placed += appraisal.bound->placed;
   }
 }

@@ -57,7 +57,7 @@ struct RoundStats {
       if (of <= needed || of == 0) return 0.0;
       return static_cast<double>(of - needed) / static_cast<double>(of);
     };
-    return std::max(part(cost.waiting, bound.waiting),
+    return std::max(part(cost.waiting.Sum(), bound.waiting.Sum()),
                     part(cost.placed, bound.placed));
   }
 };

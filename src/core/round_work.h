@@ -24,7 +24,7 @@ struct PackingWork {
   int64_t work_max = 0;
   // Where only a bound is asked for: of placements that leave so much waiting
   // cost.
-  std::optional<int64_t> waiting_cost = {};
+  std::optional<LevelCosts> waiting_cost = {};
 };
 
 using RoundWork = std::variant<Pause, FlowProblem, PackingWork>;

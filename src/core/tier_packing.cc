@@ -67,7 +67,7 @@ class TierDescriber {
       for (const Task* task : context_.WaitingTasks(key)) {
         const Cost cost = context_.WaitingCostOf(*task);
         ++StepsOf(key).counts[cost];
-        tier_.now.waiting += cost;
+        tier_.now.waiting.Add(0, cost);
       }
       return true;
     });
@@ -146,7 +146,7 @@ class TierDescriber {
         return false;
       }
       for (const auto& [cost, count] : steps.counts) {
-        tier_.misfits += cost * count;
+        tier_.misfits.Add(0, cost * count);
       }
       return true;
     });
@@ -349,7 +349,7 @@ class TierDescriber {
     for (size_t c = 0; c < fits.size(); ++c) {
       if (!fits[c]) {
         for (const WaitingStep& step : problem.classes[c].waiting) {
-          tier_.misfits += step.count * step.cost;
+          tier_.misfits.Add(step.level, step.count * step.cost);
         }
         continue;
       }

@@ -28,7 +28,7 @@ struct TierPacking {
   // likes best.
   PackingCost now;
   PackingCost least;
-  int64_t misfits = 0;  // The waiting cost of what fits nowhere, in both.
+  LevelCosts misfits;  // The waiting cost of what fits nowhere, in both.
   // Whether there are tasks of the tier that the problem leaves out.
   bool leaves_out = false;
   // Then there is no problem, and `least` may be far too little.

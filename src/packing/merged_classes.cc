@@ -1,8 +1,10 @@
 #include "packing/merged_classes.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include "absl/container/flat_hash_map.h"
 
@@ -34,14 +36,17 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
   is_same_ = members_.size() == problem.classes.size();
   if (is_same_) return;
   for (size_t m = 0; m < members_.size(); ++m) {
-    std::map<int64_t, int64_t> counts;  // By waiting cost.
+    // By level, the lowest first, and waiting cost.
+    std::map<size_t, std::map<int64_t, int64_t>, std::greater<>> counts;
     for (const size_t c : members_[m]) {
       for (const WaitingStep& step : problem.classes[c].waiting) {
-        counts[step.cost] += step.count;
+        counts[step.level][step.cost] += step.count;
       }
     }
-    for (const auto& [cost, count] : counts) {
-      merged_.classes[m].waiting.push_back({count, cost});
+    for (const auto& [level, by_cost] : counts) {
+      for (const auto& [cost, count] : by_cost) {
+        merged_.classes[m].waiting.push_back({count, cost, level});
+      }
     }
   }
   merged_.groups = problem.groups;
@@ -59,23 +64,21 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
 
 std::vector<MergedClasses::Tasks> MergedClasses::Dearest(size_t merged,
                                                          int64_t count) const {
-  struct Step {
-    int64_t cost;
-    size_t task_class;
-    int64_t count;
-  };
-  std::vector<Step> steps;
+  std::vector<std::pair<WaitingStep, size_t>> steps;
   for (const size_t c : members_[merged]) {
     for (const WaitingStep& step : problem_.classes[c].waiting) {
-      steps.push_back({step.cost, c, step.count});
+      steps.emplace_back(step, c);
     }
   }
-  std::ranges::stable_sort(steps, std::ranges::greater(), &Step::cost);
+  std::ranges::stable_sort(steps, [](const auto& a, const auto& b) {
+    return std::tie(a.first.level, b.first.cost) <
+           std::tie(b.first.level, a.first.cost);
+  });
   std::map<size_t, int64_t> placed;
-  for (const Step& step : steps) {
+  for (const auto& [step, task_class] : steps) {
     if (count == 0) break;
     const int64_t taken = std::min(count, step.count);
-    placed[step.task_class] += taken;
+    placed[task_class] += taken;
     count -= taken;
   }
   // From the end: the last is taken first.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -30,7 +31,10 @@ constexpr size_t kCoarseGroupsMax = 100;
 class Packer {
  public:
   Packer(const PackingProblem& problem, int64_t work_max)
-      : problem_(problem), work_max_(work_max), relaxation_(problem, work_max) {
+      : problem_(problem),
+        levels_(problem.level_count()),
+        work_max_(work_max),
+        relaxation_(problem, work_max) {
     for (const PackingClass& one : problem.classes) {
       whole_.tasks.push_back(one.count());
     }
@@ -48,7 +52,8 @@ class Packer {
       }
     }
     const bool has_many_classes = problem_.classes.size() > kClassesMax;
-    const bool leaves_out = best_->Cost().waiting > BoundBySize();
+    const LevelCosts waiting = best_->Cost().waiting;
+    const bool leaves_out = !waiting.IsNowhereAbove(BoundBySize(waiting));
     if (has_many_groups) {
       if (leaves_out) MendInTurn(work_max_ / 2);
       SearchNearby();
@@ -70,14 +75,15 @@ class Packer {
     return solution;
   }
 
-  PackingSolution Prove(int64_t waiting_cost) {
+  PackingSolution Prove(const LevelCosts& waiting) {
     PackingSolution solution;
     if (problem_.groups.size() > kGroupsMax) {
-      solution.bound = BoundAtCoarsePrices(waiting_cost);
+      solution.bound = BoundAtCoarsePrices(waiting);
     } else {
       relaxation_.Seed();
-      solution.bound.waiting = relaxation_.Relax(whole_, std::nullopt).bound;
-      solution.bound.placed = relaxation_.Relax(whole_, waiting_cost).bound;
+      const std::vector<int64_t> held = waiting.ByLevel(levels_);
+      solution.bound = {BoundsBeside(held),
+                        relaxation_.Relax(whole_, held).bound};
     }
     solution.is_cut_short = relaxation_.IsSpent();
     solution.work = relaxation_.work() + coarse_work_;
@@ -85,16 +91,42 @@ class Packer {
   }
 
  private:
+  using Held = std::span<const int64_t>;
+
+  // The least of each level, where those above leave what is held.
+  LevelCosts BoundsBeside(Held held) {
+    LevelCosts bounds;
+    for (size_t level = 0; level < held.size(); ++level) {
+      bounds.Add(level, relaxation_.Relax(whole_, held.first(level)).bound);
+    }
+    return bounds;
+  }
+
+  // Holds each level that is not yet at the least that the levels above allow.
+  void HoldAllAtLeast(std::vector<int64_t>* held) {
+    while (held->size() < levels_) {
+      held->push_back(relaxation_.Relax(whole_, *held).bound);
+    }
+  }
+
   // The bound, dives for it, and what mending gains.
   void SearchWhole() {
-    bound_.waiting = relaxation_.Relax(whole_, std::nullopt).bound;
-    const auto relaxed = relaxation_.Relax(whole_, bound_.waiting);
-    bound_.placed = relaxed.bound;
-    DiveFor(bound_);
-    if (best_->Cost().waiting > bound_.waiting && !relaxation_.IsSpent()) {
-      // Waiting alone, and then as little as that is at the least cost.
-      Keep(Dive(problem_, whole_, std::nullopt, kRoundUpFrom[0], &relaxation_));
-      DiveFor({best_->Cost().waiting, 0});
+    std::vector<int64_t> held;
+    HoldAllAtLeast(&held);
+    const auto relaxed = relaxation_.Relax(whole_, held);
+    bound_ = {LevelCosts(held), relaxed.bound};
+    DiveFor(held, bound_.placed);
+    for (size_t level = 0; level < levels_; ++level) {
+      if (best_->Cost().waiting[level] <= held[level]) continue;
+      if (relaxation_.IsSpent()) break;
+      // The level alone, and then as little as that is at the least of all
+      // that comes after.
+      Keep(Dive(problem_, whole_, Held(held).first(level), kRoundUpFrom[0],
+                &relaxation_));
+      held.resize(level);
+      held.push_back(best_->Cost().waiting[level]);
+      HoldAllAtLeast(&held);
+      DiveFor(held, 0);
     }
     if (dived_.has_value() && dived_->Cost() > best_->Cost()) {
       // A task more waits, but nearly all are where they should be.
@@ -102,13 +134,14 @@ class Packer {
       Keep(*std::move(dived_));
     }
     Mend(problem_, {bound_, kMendsMax}, &relaxation_, &*best_);
-    const int64_t waiting = best_->Cost().waiting;
-    if (waiting > bound_.waiting) {
-      // What can be proved at the same prices costs no time.
-      bound_.placed =
-          std::max(relaxation_.BoundAt(whole_, waiting, relaxed.prices),
-                   relaxation_.Relax(whole_, waiting).bound);
-    }
+    const LevelCosts& waiting = best_->Cost().waiting;
+    if (waiting == bound_.waiting) return;
+    const std::vector<int64_t> reached = waiting.ByLevel(levels_);
+    bound_.waiting = BoundsBeside(reached);
+    // What can be proved at the same prices costs no time.
+    bound_.placed =
+        std::max(relaxation_.BoundAt(whole_, reached, relaxed.prices),
+                 relaxation_.Relax(whole_, reached).bound);
   }
 
   void MendInTurn(int64_t work_max) {
@@ -129,7 +162,7 @@ class Packer {
     bound_ = BoundAtCoarsePrices(best_->Cost().waiting);
   }
 
-  PackingCost BoundAtCoarsePrices(int64_t waiting_cost) {
+  PackingCost BoundAtCoarsePrices(const LevelCosts& waiting) {
     const PackingProblem coarse = CoarseProblem(problem_, kCoarseGroupsMax);
     PatternRelaxation prices(coarse, work_max_ / 4);
     PackingRest rest = whole_;
@@ -138,20 +171,31 @@ class Packer {
       rest.machines.push_back(group.machines);
     }
     prices.Seed();
+    const std::vector<int64_t> held = waiting.ByLevel(levels_);
+    const LevelCosts by_size = BoundBySize(waiting);
     PackingCost bound;
-    bound.waiting =
-        std::max(BoundBySize(),
-                 relaxation_.BoundAt(whole_, std::nullopt,
-                                     prices.Relax(rest, std::nullopt).prices));
-    bound.placed = relaxation_.BoundAt(whole_, waiting_cost,
-                                       prices.Relax(rest, waiting_cost).prices);
+    for (size_t level = 0; level < levels_; ++level) {
+      const Held above = Held(held).first(level);
+      bound.waiting.Add(level, std::max(by_size[level],
+                                        relaxation_.BoundAt(
+                                            whole_, above,
+                                            prices.Relax(rest, above).prices)));
+    }
+    bound.placed =
+        relaxation_.BoundAt(whole_, held, prices.Relax(rest, held).prices);
     coarse_work_ = prices.work();
     return bound;
   }
 
-  int64_t BoundBySize() {
-    return relaxation_.BoundAt(whole_, std::nullopt,
-                               relaxation_.prices_by_size());
+  // Of each level, where those above leave so much.
+  LevelCosts BoundBySize(const LevelCosts& waiting) {
+    const std::vector<int64_t> held = waiting.ByLevel(levels_);
+    LevelCosts bound;
+    for (size_t level = 0; level < levels_; ++level) {
+      bound.Add(level, relaxation_.BoundAt(whole_, Held(held).first(level),
+                                           relaxation_.prices_by_size(level)));
+    }
+    return bound;
   }
 
   PackingDraft Drafted(const std::vector<Pattern>& patterns) const {
@@ -161,12 +205,14 @@ class Packer {
     return draft;
   }
 
-  // Dives until one is as good as `bound`.
-  void DiveFor(const PackingCost& bound) {
+  // Dives until one leaves no more than is held and costs no more than
+  // `placed`.
+  void DiveFor(Held held, int64_t placed) {
+    const PackingCost bound = {LevelCosts(held), placed};
     for (const double round_up_from : kRoundUpFrom) {
       if (best_->Cost() <= bound || relaxation_.IsSpent()) return;
       PackingDraft draft =
-          Dive(problem_, whole_, bound.waiting, round_up_from, &relaxation_);
+          Dive(problem_, whole_, held, round_up_from, &relaxation_);
       if (!dived_.has_value() || draft.Cost() < dived_->Cost()) dived_ = draft;
       Keep(std::move(draft));
     }
@@ -179,6 +225,7 @@ class Packer {
   }
 
   const PackingProblem& problem_;
+  const size_t levels_;
   const int64_t work_max_;
   PatternRelaxation relaxation_;
   PackingRest whole_;
@@ -190,8 +237,8 @@ class Packer {
 
 }  // namespace
 
-PackingSolution ProveBound(const PackingProblem& problem, int64_t waiting_cost,
-                           int64_t work_max) {
+PackingSolution ProveBound(const PackingProblem& problem,
+                           const LevelCosts& waiting_cost, int64_t work_max) {
   const MergedClasses classes(problem);
   const MergedGroups groups(classes.merged());
   return Packer(groups.merged(), work_max).Prove(waiting_cost);

@@ -21,10 +21,9 @@ namespace sluice {
 // tasks of a class are in them than there are.
 PackingSolution Pack(const PackingProblem& problem, int64_t work_max);
 
-// Only the bound: the least waiting cost, and the least cost of placements that
-// leave no more than `waiting_cost`.  No patterns.
-PackingSolution ProveBound(const PackingProblem& problem, int64_t waiting_cost,
-                           int64_t work_max);
+// Only the bound of a solution that leaves `waiting_cost`.  No patterns.
+PackingSolution ProveBound(const PackingProblem& problem,
+                           const LevelCosts& waiting_cost, int64_t work_max);
 
 }  // namespace sluice
 

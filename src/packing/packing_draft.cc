@@ -1,6 +1,7 @@
 #include "packing/packing_draft.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace sluice {
@@ -16,12 +17,13 @@ std::vector<WaitingStep> FirstSteps(const PackingClass& of, int64_t count) {
   return steps;
 }
 
-int64_t WaitingCostOf(const PackingClass& of, int64_t count) {
-  int64_t cost = 0;
-  for (const WaitingStep& step : FirstSteps(of, count)) {
-    cost += step.count * step.cost;
+void AddWaitingCost(const PackingClass& of, int64_t count, LevelCosts* cost) {
+  for (const WaitingStep& step : of.waiting) {
+    if (count == 0) return;
+    const int64_t waiting = std::min(step.count, count);
+    cost->Add(step.level, waiting * step.cost);
+    count -= waiting;
   }
-  return cost;
 }
 
 namespace {
@@ -81,7 +83,7 @@ int64_t PackingDraft::CostOfPattern(const Pattern& pattern) const {
 PackingCost PackingDraft::Cost() const {
   PackingCost cost = {0, placed_cost_};
   for (size_t c = 0; c < rest_.tasks.size(); ++c) {
-    cost.waiting += WaitingCostOf(problem_->classes[c], rest_.tasks[c]);
+    AddWaitingCost(problem_->classes[c], rest_.tasks[c], &cost.waiting);
   }
   return cost;
 }
@@ -116,40 +118,64 @@ void PackingDraft::FillUp() {
     if (rest_.machines[g] == 0) continue;
     patterns_.push_back({g, std::exchange(rest_.machines[g], 0), {}});
   }
+  // Those of a class that wait are its first; the last of them are the most
+  // urgent.
+  std::vector<std::tuple<size_t, size_t, int64_t>> waiting;
   for (size_t c = 0; c < rest_.tasks.size(); ++c) {
-    if (rest_.tasks[c] == 0) continue;
-    std::vector<size_t> order;
-    for (size_t p = 0; p < patterns_.size(); ++p) {
-      if (CostOn(patterns_[p].group, c) != kNotAllowed) order.push_back(p);
+    for (const WaitingStep& step :
+         FirstSteps(problem_->classes[c], rest_.tasks[c])) {
+      waiting.emplace_back(step.level, c, step.count);
     }
-    std::ranges::stable_sort(
-        order, {}, [&](size_t p) { return CostOn(patterns_[p].group, c); });
-    for (const size_t p : order) {
-      while (rest_.tasks[c] > 0 && FillOne(p, c)) {
-      }
+  }
+  std::ranges::sort(waiting);
+  for (size_t i = 0; i < waiting.size();) {
+    const auto [level, c, count] = waiting[i];
+    int64_t sum = 0;
+    for (; i < waiting.size() && std::get<0>(waiting[i]) == level &&
+           std::get<1>(waiting[i]) == c;
+         ++i) {
+      sum += std::get<2>(waiting[i]);
+    }
+    FillClass(c, sum);
+  }
+}
+
+void PackingDraft::FillClass(size_t c, int64_t count) {
+  std::vector<size_t> order;
+  for (size_t p = 0; p < patterns_.size(); ++p) {
+    if (CostOn(patterns_[p].group, c) != kNotAllowed) order.push_back(p);
+  }
+  std::ranges::stable_sort(
+      order, {}, [&](size_t p) { return CostOn(patterns_[p].group, c); });
+  for (const size_t p : order) {
+    while (count > 0) {
+      const int64_t filled = FillOne(p, c, count);
+      if (filled == 0) break;
+      count -= filled;
     }
   }
 }
 
-// As many more of the class as fit on the machines of a pattern.  Returns
-// whether there were any.
-bool PackingDraft::FillOne(size_t p, size_t task_class) {
+// As many more of the class as fit on the machines of a pattern.  Returns how
+// many.
+int64_t PackingDraft::FillOne(size_t p, size_t task_class, int64_t count_max) {
   Pattern& pattern = patterns_[p];
   const int64_t more =
-      std::min(RoomOn(*problem_, pattern, task_class), rest_.tasks[task_class]);
-  if (more <= 0 || pattern.machines == 0) return false;
+      std::min(RoomOn(*problem_, pattern, task_class), count_max);
+  if (more <= 0 || pattern.machines == 0) return 0;
   Pattern filled = pattern;
-  filled.machines = std::min(pattern.machines, rest_.tasks[task_class] / more);
+  filled.machines = std::min(pattern.machines, count_max / more);
+  const int64_t count = more * filled.machines;
   AddTasks(task_class, more, &filled);
-  rest_.tasks[task_class] -= more * filled.machines;
-  placed_cost_ += CostOn(pattern.group, task_class) * more * filled.machines;
+  rest_.tasks[task_class] -= count;
+  placed_cost_ += CostOn(pattern.group, task_class) * count;
   pattern.machines -= filled.machines;
   if (pattern.machines == 0) {
     pattern = std::move(filled);
   } else {
     patterns_.push_back(std::move(filled));
   }
-  return true;
+  return count;
 }
 
 size_t PackingDraft::Split(size_t p, int64_t machines) {

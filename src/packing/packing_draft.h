@@ -21,8 +21,8 @@ struct PackingRest {
 
 // The first steps of the ladder that together have `count` tasks.
 std::vector<WaitingStep> FirstSteps(const PackingClass& of, int64_t count);
-// What it costs to leave that many tasks waiting.
-int64_t WaitingCostOf(const PackingClass& of, int64_t count);
+// Adds what it costs to leave that many tasks waiting.
+void AddWaitingCost(const PackingClass& of, int64_t count, LevelCosts* cost);
 
 // How many tasks of the class the pattern holds.
 int64_t CountOf(size_t task_class, const Pattern& pattern);
@@ -42,7 +42,8 @@ class PackingDraft {
   // machines and tasks.  Returns whether any was put anywhere.
   // REQUIRES: they fit together.
   bool Put(const Pattern& pattern);
-  // Puts what still waits beside what stands already, where it costs the least.
+  // Puts what still waits beside what stands already, the most urgent first,
+  // where it costs the least.
   void FillUp();
   // Moves tasks one by one to where they cost less, beside what stands there,
   // until none could or there were too many.  Returns how many patterns it
@@ -66,7 +67,8 @@ class PackingDraft {
   }
 
  private:
-  bool FillOne(size_t pattern, size_t task_class);
+  void FillClass(size_t task_class, int64_t count);
+  int64_t FillOne(size_t pattern, size_t task_class, int64_t count_max);
   // A pattern like that one with so many of its machines.
   size_t Split(size_t pattern, int64_t machines);
   bool MoveUpClass(size_t task_class, std::vector<size_t> holders,

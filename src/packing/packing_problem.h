@@ -1,10 +1,10 @@
-// The packing problem of a tier: which tasks share a machine.
+// A packing problem: which tasks share a machine.
 //
 // Classes of equal tasks ask for amounts of several resources; groups of equal
 // machines have so much of each free.  A task costs what its class is charged
 // on a machine of the group, or what it costs to leave it waiting.  Wanted are
-// first the placements that leave the least waiting cost, and of these the ones
-// that cost the least.
+// first the placements that leave the least waiting cost, level by level, and
+// of these the ones that cost the least.
 //
 // Nothing here knows a task, a machine or a policy: core/ gives classes and
 // groups their meaning.  Terms between tasks are no part of the problem.  A
@@ -17,11 +17,15 @@
 #ifndef SLUICE_PACKING_PACKING_PROBLEM_H_
 #define SLUICE_PACKING_PACKING_PROBLEM_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "packing/level_costs.h"
 
 namespace sluice {
 
@@ -32,11 +36,13 @@ inline constexpr int64_t kNotAllowed = std::numeric_limits<int64_t>::max();
 struct WaitingStep {
   int64_t count = 0;
   int64_t cost = 0;  // More than 0.
+  size_t level = 0;
 };
 
 struct PackingClass {
   std::vector<int64_t> request;  // By dimension, none negative.
-  // All its tasks, those that are cheapest to leave waiting first.
+  // All its tasks, those that are cheapest to leave waiting first: of the
+  // lowest level, and of one level by rising cost.
   std::vector<WaitingStep> waiting;
   int64_t per_machine_max = std::numeric_limits<int64_t>::max();
 
@@ -44,6 +50,13 @@ struct PackingClass {
     int64_t count = 0;
     for (const WaitingStep& step : waiting) count += step.count;
     return count;
+  }
+  // Of the most urgent of the first `count` tasks.  REQUIRES: there are any.
+  size_t LevelOf(int64_t count) const {
+    for (const WaitingStep& step : waiting) {
+      if ((count -= step.count) <= 0) return step.level;
+    }
+    return waiting.back().level;
   }
 };
 
@@ -70,10 +83,21 @@ struct PackingProblem {
   std::vector<std::vector<int64_t>> costs;
   // A packing that is known already; none is no worse than it.
   std::vector<Pattern> former = {};
+
+  // How many levels there are.
+  size_t level_count() const {
+    size_t count = 1;
+    for (const PackingClass& one : classes) {
+      if (!one.waiting.empty()) {
+        count = std::max(count, one.waiting.front().level + 1);
+      }
+    }
+    return count;
+  }
 };
 
 struct PackingCost {
-  int64_t waiting = 0;
+  LevelCosts waiting;
   int64_t placed = 0;
   friend auto operator<=>(const PackingCost&, const PackingCost&) = default;
 };
@@ -81,8 +105,9 @@ struct PackingCost {
 struct PackingSolution {
   std::vector<Pattern> patterns;
   PackingCost cost;
-  // No placement leaves less waiting cost than `bound.waiting`, and none that
-  // leaves as much as this solution does costs less than `bound.placed`.
+  // No placement that leaves at most as much waiting cost of the levels above
+  // as this solution does leaves less of a level than `bound.waiting` says, and
+  // none that leaves as much of all costs less than `bound.placed`.
   PackingCost bound;
   // The bounds hold in any case; where the work ended early they may be weak.
   bool is_cut_short = false;

@@ -20,19 +20,22 @@ constexpr size_t kEntriesPerWork = 16;
 PatternMaster::PatternMaster(const Terms& terms) {
   const size_t classes = terms.waiting.size();
   group_row_ = classes;
-  const size_t waiting_row = classes + terms.machines.size();
-  row_count_ = waiting_row + 1;
+  const size_t level_row = classes + terms.machines.size();
+  row_count_ = level_row + terms.levels.size();
+  size_t step_row = row_count_;
   for (const std::vector<Step>& steps : terms.waiting) {
     row_count_ += steps.size() - 1;
   }
   bounds_.assign(row_count_, 0);
-  size_t step_row = waiting_row + 1;
   std::vector<size_t> last_step(classes);
   for (size_t c = 0; c < classes; ++c) {
     const std::vector<Step>& steps = terms.waiting[c];
     for (size_t i = 0; i < steps.size(); ++i) {
       bounds_[c] += steps[i].count;
-      Column waiting{0, {{c, 1}, {waiting_row, steps[i].cost}}};
+      Column waiting{0, {{c, 1}}};
+      if (steps[i].cost > 0) {
+        waiting.entries.push_back({level_row + steps[i].level, steps[i].cost});
+      }
       if (i + 1 < steps.size()) {
         bounds_[step_row] = steps[i].count;
         waiting.entries.push_back({step_row++, 1});
@@ -43,7 +46,9 @@ PatternMaster::PatternMaster(const Terms& terms) {
   }
   std::ranges::copy(terms.machines,
                     bounds_.begin() + static_cast<int64_t>(group_row_));
-  bounds_[waiting_row] = terms.waiting_free;
+  for (size_t l = 0; l < terms.levels.size(); ++l) {
+    bounds_[level_row + l] = terms.levels[l].free;
+  }
   shifted_ = bounds_;
   for (size_t row = 0; row < row_count_; ++row) {
     // A sequence that fills the unit interval evenly.
@@ -53,23 +58,25 @@ PatternMaster::PatternMaster(const Terms& terms) {
   // Each class waits; all else is slack.
   basis_.resize(row_count_);
   inverse_.assign(row_count_ * row_count_, 0);
-  double waiting_cost = 0;
-  for (size_t c = 0; c < classes; ++c) {
-    waiting_cost += shifted_[c] * terms.waiting[c].back().cost;
-  }
-  const bool overflows = waiting_cost > shifted_[waiting_row];
-  const double sign = overflows ? -1 : 1;
   for (size_t row = 0; row < row_count_; ++row) {
-    Inverse(row, row) = row == waiting_row ? sign : 1;
-    if (row < classes) {
-      basis_[row] = last_step[row];
-      Inverse(waiting_row, row) = -sign * terms.waiting[row].back().cost;
-    } else {
-      basis_[row] = AddColumn({0, {{row, 1}}});
-    }
+    Inverse(row, row) = 1;
+    basis_[row] = row < classes ? last_step[row] : AddColumn({0, {{row, 1}}});
   }
-  const size_t overflow = AddColumn({terms.overflow_cost, {{waiting_row, -1}}});
-  if (overflows) basis_[waiting_row] = overflow;
+  for (size_t l = 0; l < terms.levels.size(); ++l) {
+    const size_t row = level_row + l;
+    double waiting_cost = 0;
+    for (size_t c = 0; c < classes; ++c) {
+      const Step& last = terms.waiting[c].back();
+      if (last.level != l) continue;
+      waiting_cost += shifted_[c] * last.cost;
+      Inverse(row, c) = -last.cost;
+    }
+    const size_t overflow =
+        AddColumn({terms.levels[l].overflow_cost, {{row, -1}}});
+    if (waiting_cost <= shifted_[row]) continue;
+    basis_[row] = overflow;
+    for (size_t i = 0; i <= row; ++i) Inverse(row, i) = -Inverse(row, i);
+  }
   for (const size_t column : basis_) is_basic_[column] = true;
   amounts_.assign(row_count_, 0);
   for (size_t row = 0; row < row_count_; ++row) {

@@ -2,10 +2,10 @@
 // Decomposition principle for linear programs, 1960): so many machines of each
 // group hold each pattern, so many tasks wait, and no integer is asked for.
 //
-//   minimize   sum cost(p) x(p) + overflow_cost * s
+//   minimize   sum cost(p) x(p) + sum overflow_cost(l) s(l)
 //   class c    sum count(c, p) x(p) + sum of u(c, step)  >=  its tasks
 //   group g    sum of x(p) over its patterns             <=  its machines
-//   waiting    sum waiting cost * u(c, step) - s         <=  waiting_free
+//   level l    sum waiting cost * u(c, step) - s(l)      <=  free(l)
 //   step       u(c, step)                                <=  its tasks
 //
 // The primal simplex method with an explicit inverse of the basis.  Columns are
@@ -29,13 +29,18 @@ class PatternMaster {
  public:
   struct Step {
     double count = 0;
-    double cost = 0;
+    double cost = 0;  // 0: they may wait for nothing.
+    size_t level = 0;
+  };
+  // So much waiting cost is free, and what is over it costs so much a unit.
+  struct Level {
+    double free = 0;
+    double overflow_cost = 1;
   };
   struct Terms {
-    std::vector<std::vector<Step>> waiting;  // By class, rising cost.
+    std::vector<std::vector<Step>> waiting;  // By class, the cheapest first.
     std::vector<double> machines;            // By group.
-    double waiting_free = 0;
-    double overflow_cost = 1;
+    std::vector<Level> levels;
   };
 
   explicit PatternMaster(const Terms& terms);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "base/int128.h"
@@ -18,6 +19,10 @@ constexpr double kSmoothing = 0.5;
 constexpr size_t kStepsMax = 4;
 // What a unit of waiting cost is worth beside the dearest placement.
 constexpr double kOverflow = 64;
+constexpr size_t kOverflowMax = 3;  // Powers of it.
+// What a task is worth beside one of the level below, where machines are filled
+// one after the other.
+constexpr double kLevelWorth = 8;
 // A pattern must be worth so much, as a part of the unit of cost.
 constexpr double kWorthwhile = 1e-5;
 // What likes and dislikes count where sizes decide.
@@ -52,23 +57,11 @@ double DominantShare(const PackingClass& of, const PackingGroup& group) {
   return share;
 }
 
-// The steps, with the last ones as one where they are too many.
-std::vector<PatternMaster::Step> MasterSteps(
-    const std::vector<WaitingStep>& waiting, double unit) {
-  std::vector<PatternMaster::Step> steps;
-  const size_t width = (waiting.size() + kStepsMax - 1) / kStepsMax;
-  for (size_t i = 0; i < waiting.size(); ++i) {
-    const auto count = static_cast<double>(waiting[i].count);
-    const double cost = static_cast<double>(waiting[i].cost) / unit;
-    if (i % width == 0) {
-      steps.push_back({count, cost});
-      continue;
-    }
-    PatternMaster::Step& last = steps.back();
-    last.cost = (last.cost * last.count + cost * count) / (last.count + count);
-    last.count += count;
-  }
-  return steps;
+// What an overflow of a level costs that so many things to be decided on come
+// after: more than any of those.
+double OverflowCost(size_t after) {
+  return std::pow(kOverflow,
+                  static_cast<double>(std::min(after, kOverflowMax)));
 }
 
 }  // namespace
@@ -78,14 +71,15 @@ std::vector<PatternMaster::Step> MasterSteps(
 class ColumnGeneration {
  public:
   ColumnGeneration(PatternRelaxation* owner, const PackingRest& rest,
-                   std::optional<int64_t> waiting_cost)
+                   std::span<const int64_t> held)
       : owner_(*owner),
         problem_(owner->problem_),
         rest_(rest),
-        waiting_cost_(waiting_cost),
-        unit_(static_cast<double>(waiting_cost.has_value()
+        held_(held),
+        has_costs_(held.size() == owner->level_count()),
+        unit_(static_cast<double>(has_costs_
                                       ? owner->cost_unit_
-                                      : owner->waiting_unit_)) {
+                                      : owner->waiting_units_[held.size()])) {
     FindRows();
     FindMultiple();
   }
@@ -103,8 +97,8 @@ class ColumnGeneration {
     // 1997), unless that finds nothing.
     bool is_smooth = false;
     auto effort = MachineFilling::Effort::kRough;
-    if (!waiting_cost_.has_value() && !owner_.prices_by_size_.empty()) {
-      relaxed.prices = prices_ = owner_.prices_by_size_;
+    if (!has_costs_) {
+      relaxed.prices = prices_ = owner_.prices_by_size_[held_.size()];
       best_ = BoundAtPrices(effort, nullptr, nullptr);
       relaxed.bound = RoundUp(Saturated(best_), multiple_);
       is_smooth = true;
@@ -174,10 +168,12 @@ class ColumnGeneration {
 
   // Of what all costs are multiples, and so the least cost.
   void FindMultiple() {
-    if (!waiting_cost_.has_value()) {
+    if (!has_costs_) {
       for (const std::vector<WaitingStep>& steps : waiting_) {
         for (const WaitingStep& step : steps) {
-          multiple_ = std::gcd(multiple_, step.cost);
+          if (step.level == held_.size()) {
+            multiple_ = std::gcd(multiple_, step.cost);
+          }
         }
       }
       return;
@@ -195,20 +191,53 @@ class ColumnGeneration {
     }
   }
 
+  // The steps of a class, those of one level as few where they are too many,
+  // and those as one that may wait for nothing.
+  std::vector<PatternMaster::Step> MasterSteps(
+      const std::vector<WaitingStep>& waiting) const {
+    std::vector<PatternMaster::Step> steps;
+    for (size_t begin = 0; begin < waiting.size();) {
+      const size_t level = waiting[begin].level;
+      size_t end = begin;
+      while (end < waiting.size() && waiting[end].level == level) ++end;
+      const size_t width = (end - begin + kStepsMax - 1) / kStepsMax;
+      const bool is_free = level > held_.size();
+      for (size_t i = begin; i < end; ++i) {
+        const auto count = static_cast<double>(waiting[i].count);
+        const double cost =
+            is_free ? 0
+                    : static_cast<double>(waiting[i].cost) /
+                          static_cast<double>(owner_.waiting_units_[level]);
+        const bool is_new = is_free ? steps.empty() : (i - begin) % width == 0;
+        if (is_new) {
+          steps.push_back({count, cost, is_free ? 0 : level});
+          continue;
+        }
+        PatternMaster::Step& last = steps.back();
+        last.cost =
+            (last.cost * last.count + cost * count) / (last.count + count);
+        last.count += count;
+      }
+      begin = end;
+    }
+    return steps;
+  }
+
   PatternMaster::Terms Terms() const {
     PatternMaster::Terms terms;
     for (const std::vector<WaitingStep>& steps : waiting_) {
-      terms.waiting.push_back(
-          MasterSteps(steps, static_cast<double>(owner_.waiting_unit_)));
+      terms.waiting.push_back(MasterSteps(steps));
     }
     for (const size_t g : groups_) {
       terms.machines.push_back(static_cast<double>(rest_.machines[g]));
     }
-    if (waiting_cost_.has_value()) {
-      terms.waiting_free = static_cast<double>(*waiting_cost_) /
-                           static_cast<double>(owner_.waiting_unit_);
-      terms.overflow_cost = kOverflow;
+    for (size_t level = 0; level < held_.size(); ++level) {
+      terms.levels.push_back(
+          {static_cast<double>(held_[level]) /
+               static_cast<double>(owner_.waiting_units_[level]),
+           OverflowCost(held_.size() - level)});
     }
+    if (!has_costs_) terms.levels.push_back({0, 1});
     return terms;
   }
 
@@ -237,9 +266,8 @@ class ColumnGeneration {
         }
         if (tasks.empty()) continue;
         of_master_.push_back(known[next_known_[row]]);
-        master->AddPattern(
-            row, tasks,
-            waiting_cost_.has_value() ? static_cast<double>(cost) / unit_ : 0);
+        master->AddPattern(row, tasks,
+                           has_costs_ ? static_cast<double>(cost) / unit_ : 0);
       }
     }
   }
@@ -261,7 +289,7 @@ class ColumnGeneration {
     worth_ = 0;
     for (const size_t c : classes_) {
       const int64_t cost = CostOn(group, c);
-      const int64_t charged = waiting_cost_.has_value() ? cost : 0;
+      const int64_t charged = has_costs_ ? cost : 0;
       values_[c] =
           cost == kNotAllowed ? 0 : static_cast<double>(prices_[c] - charged);
       if (cost == kNotAllowed || prices_[c] <= charged) continue;
@@ -320,36 +348,43 @@ class ColumnGeneration {
 
   // What all tasks are worth at the prices, less what those are that wait.
   Int128 WorthOfTasks() const {
-    struct Worth {
-      int64_t price;
-      WaitingStep step;
-    };
     Int128 worth = 0;
-    std::vector<Worth> steps;
+    std::vector<std::vector<Worth>> of_level(held_.size());
     for (size_t row = 0; row < classes_.size(); ++row) {
       const int64_t price = prices_[classes_[row]];
       for (const WaitingStep& step : waiting_[row]) {
-        const int64_t counted =
-            waiting_cost_.has_value() ? price : std::min(price, step.cost);
-        worth += static_cast<Int128>(step.count) * counted;
-        steps.push_back({price, step});
+        if (step.level > held_.size() || price == 0) continue;
+        const bool is_held = step.level < held_.size();
+        worth += static_cast<Int128>(step.count) *
+                 (is_held ? price : std::min(price, step.cost));
+        if (is_held) of_level[step.level].push_back({price, step});
       }
     }
-    if (!waiting_cost_.has_value()) return worth;
-    // Of that waiting cost the tasks that are worth the most for it, and a part
-    // of the last.
-    std::ranges::stable_sort(steps, [](const Worth& a, const Worth& b) {
+    for (size_t level = 0; level < held_.size(); ++level) {
+      worth -= WorthOfWaiting(&of_level[level], held_[level]);
+    }
+    return worth;
+  }
+
+  // Of that waiting cost the tasks that are worth the most for it, and a part
+  // of the last.
+  struct Worth {
+    int64_t price;
+    WaitingStep step;
+  };
+  static Int128 WorthOfWaiting(std::vector<Worth>* steps, int64_t left) {
+    std::ranges::stable_sort(*steps, [](const Worth& a, const Worth& b) {
       return static_cast<Int128>(a.price) * b.step.cost >
              static_cast<Int128>(b.price) * a.step.cost;
     });
-    int64_t left = *waiting_cost_;
-    for (const auto& [price, step] : steps) {
-      if (left <= 0 || price == 0) break;
+    Int128 worth = 0;
+    for (const auto& [price, step] : *steps) {
+      if (left <= 0) break;
       const int64_t count = std::min(step.count, left / step.cost);
-      worth -= static_cast<Int128>(count) * price;
+      worth += static_cast<Int128>(count) * price;
       left -= count * step.cost;
       if (count == step.count) continue;
-      worth -= (static_cast<Int128>(left) * price + step.cost - 1) / step.cost;
+      worth += (static_cast<Int128>(left) * price + step.cost - 1) / step.cost;
       left = 0;
     }
     return worth;
@@ -358,9 +393,10 @@ class ColumnGeneration {
   PatternRelaxation& owner_;
   const PackingProblem& problem_;
   const PackingRest& rest_;
-  const std::optional<int64_t> waiting_cost_;
-  const double unit_;     // Of prices.
-  int64_t multiple_ = 0;  // Of what all costs are multiples.
+  const std::span<const int64_t> held_;  // By level, those above.
+  const bool has_costs_;                 // All levels are held.
+  const double unit_;                    // Of prices.
+  int64_t multiple_ = 0;                 // Of what all costs are multiples.
   std::vector<size_t> classes_;
   std::vector<size_t> groups_;
   std::vector<size_t> row_of_class_;
@@ -379,10 +415,14 @@ PatternRelaxation::PatternRelaxation(const PackingProblem& problem,
       work_max_(work_max),
       filling_(problem),
       patterns_of_(problem.groups.size()),
-      waiting_unit_(std::numeric_limits<int64_t>::max()) {
+      prices_by_size_(problem.level_count(),
+                      std::vector<int64_t>(problem.classes.size(), 0)),
+      waiting_units_(problem.level_count(),
+                     std::numeric_limits<int64_t>::max()) {
   for (const PackingClass& one : problem.classes) {
     for (const WaitingStep& step : one.waiting) {
-      waiting_unit_ = std::min(waiting_unit_, step.cost);
+      int64_t& unit = waiting_units_[step.level];
+      unit = std::min(unit, step.cost);
     }
   }
   for (const std::vector<int64_t>& costs : problem.costs) {
@@ -409,12 +449,8 @@ bool PatternRelaxation::Learn(const Pattern& made) {
   return true;
 }
 
-// As if all machines were one.
 void PatternRelaxation::FindPricesBySize() {
-  PackingProblem whole;
-  whole.classes = problem_.classes;
-  whole.costs.emplace_back(problem_.classes.size(), 0);
-  PackingGroup& all = whole.groups.emplace_back();
+  PackingGroup all;
   all.machines = 1;
   for (size_t d = 0; d < problem_.groups[0].free.size(); ++d) {
     Int128 free = 0;
@@ -423,27 +459,65 @@ void PatternRelaxation::FindPricesBySize() {
     }
     all.free.push_back(Saturated(free));
   }
-  std::vector<double> values;
-  std::vector<int64_t> counts;
-  for (const PackingClass& one : problem_.classes) {
-    values.push_back(
-        one.waiting.empty() ? 0 : static_cast<double>(one.waiting.back().cost));
-    counts.push_back(one.count());
+  for (std::vector<int64_t>& prices : prices_by_size_) {
+    prices = PricesBySize(
+        all, static_cast<size_t>(&prices - prices_by_size_.data()));
   }
-  MachineFilling filling(whole);
-  const std::vector<double> prices = filling.PricesBySize(0, values, counts);
-  for (size_t c = 0; c < prices.size(); ++c) {
-    prices_by_size_.push_back(
-        static_cast<int64_t>(std::min(prices[c], values[c])));
-    values_by_size_.push_back(static_cast<double>(prices_by_size_[c]));
-  }
-  if (std::ranges::max(prices_by_size_) == 0) {
+  // Where not even the uppermost levels have room the lowest decides little.
+  values_by_size_.assign(problem_.classes.size(), 0);
+  for (const std::vector<int64_t>& prices : prices_by_size_) {
+    const int64_t most = std::ranges::max(prices);
+    if (most == 0) continue;
     for (size_t c = 0; c < prices.size(); ++c) {
-      values_by_size_[c] = DominantShare(whole.classes[c], all);
+      values_by_size_[c] = static_cast<double>(prices[c]);
+    }
+    break;
+  }
+  if (std::ranges::max(values_by_size_) == 0) {
+    for (size_t c = 0; c < values_by_size_.size(); ++c) {
+      values_by_size_[c] = DominantShare(problem_.classes[c], all);
     }
   }
   const double most = std::ranges::max(values_by_size_);
   for (double& value : values_by_size_) value /= most > 0 ? most : 1;
+}
+
+// As if all machines were one, and tasks of levels above worth far more.
+std::vector<int64_t> PatternRelaxation::PricesBySize(const PackingGroup& all,
+                                                     size_t level) {
+  PackingProblem whole;
+  whole.groups.push_back(all);
+  std::vector<size_t> class_of;
+  std::vector<double> values;
+  std::vector<int64_t> counts;
+  for (size_t c = 0; c < problem_.classes.size(); ++c) {
+    std::optional<size_t> last_level;
+    for (const WaitingStep& step : problem_.classes[c].waiting) {
+      if (step.level > level) continue;
+      if (last_level != step.level) {
+        last_level = step.level;
+        class_of.push_back(c);
+        values.push_back(0);
+        counts.push_back(0);
+        whole.classes.push_back(problem_.classes[c]);
+      }
+      // Of one level the dearest stand for all.
+      values.back() =
+          static_cast<double>(step.cost) * OverflowCost(level - step.level);
+      counts.back() += step.count;
+    }
+  }
+  whole.costs.emplace_back(whole.classes.size(), 0);
+  std::vector<int64_t> prices(problem_.classes.size(), 0);
+  if (whole.classes.empty()) return prices;
+  const std::vector<double> of_steps =
+      MachineFilling(whole).PricesBySize(0, values, counts);
+  for (size_t i = 0; i < of_steps.size(); ++i) {
+    prices[class_of[i]] =
+        std::max(prices[class_of[i]],
+                 static_cast<int64_t>(std::min(of_steps[i], values[i])));
+  }
+  return prices;
 }
 
 std::vector<std::vector<Pattern>> PatternRelaxation::Seed() {
@@ -472,16 +546,22 @@ std::vector<Pattern> PatternRelaxation::FillInTurn(
   std::vector<Pattern> packing;
   std::vector<double> liked(values.size());
   std::vector<int64_t> left = rest.tasks;
+  // A class is worth what the most urgent of its tasks is that is left.
+  const auto worth = [&](size_t c) {
+    const size_t level = problem_.classes[c].LevelOf(left[c]);
+    return std::pow(kLevelWorth,
+                    static_cast<double>(level_count() - level - 1));
+  };
   for (size_t g = 0; g < rest.machines.size(); ++g) {
     if (rest.machines[g] == 0) continue;
-    for (size_t c = 0; c < values.size(); ++c) {
-      const int64_t cost = problem_.costs[problem_.groups[g].kind][c];
-      if (cost == kNotAllowed) continue;
-      const double dislike =
-          static_cast<double>(cost) / static_cast<double>(cost_unit_);
-      liked[c] = values[c] + liking * (1 - dislike);
-    }
     for (int64_t machines = rest.machines[g]; machines > 0;) {
+      for (size_t c = 0; c < values.size(); ++c) {
+        const int64_t cost = problem_.costs[problem_.groups[g].kind][c];
+        if (cost == kNotAllowed || left[c] == 0) continue;
+        const double dislike =
+            static_cast<double>(cost) / static_cast<double>(cost_unit_);
+        liked[c] = worth(c) * (values[c] + liking * (1 - dislike));
+      }
       const Filling filling =
           filling_.Fill(g, liked, left, MachineFilling::Effort::kRough);
       if (filling.tasks.empty() || IsSpent()) break;
@@ -498,17 +578,16 @@ std::vector<Pattern> PatternRelaxation::FillInTurn(
 }
 
 PatternRelaxation::Relaxed PatternRelaxation::Relax(
-    const PackingRest& rest, std::optional<int64_t> waiting_cost,
-    Wanted wanted) {
-  ColumnGeneration generation(this, rest, waiting_cost);
+    const PackingRest& rest, std::span<const int64_t> held, Wanted wanted) {
+  ColumnGeneration generation(this, rest, held);
   if (generation.is_empty()) return {};
   return generation.Run(wanted);
 }
 
 int64_t PatternRelaxation::BoundAt(const PackingRest& rest,
-                                   std::optional<int64_t> waiting_cost,
+                                   std::span<const int64_t> held,
                                    const std::vector<int64_t>& prices) {
-  return ColumnGeneration(this, rest, waiting_cost).ProvedAt(prices);
+  return ColumnGeneration(this, rest, held).ProvedAt(prices);
 }
 
 }  // namespace sluice

@@ -6,15 +6,21 @@
 // say what one more task of a class is worth, and the best filling of each
 // group at these prices is the pattern that it lacks.
 //
-// For any price v(c) >= 0 of having one more task of class c placed, the least
-// waiting cost is at least
+// What is sought is the least waiting cost of a level, where each level above
+// is held at the waiting cost W that it may leave and those below count for
+// nothing; or, with all levels held, the least cost of placements.  For any
+// price v(c) >= 0 of having one more task of class c placed, the former is at
+// least
 //
-//   sum over c of min over u of (waiting cost of u tasks + v(c) (n(c) - u))
+//   sum over tasks of the level of the less of v and the waiting cost
+//     + sum over levels above of (v of all their tasks - the most that tasks of
+//                                 waiting cost W are worth)
 //     - sum over g of machines(g) * the best filling of g at values v,
 //
-// and the least cost of placements that leave the waiting cost W at least
+// and the latter at least
 //
-//   sum over c of v(c) n(c) - the most that tasks of waiting cost W are worth
+//   sum over levels of (v of all their tasks - the most that tasks of waiting
+//                       cost W are worth)
 //     - sum over g of machines(g) * the best filling of g at v - cost
 //
 // (Lagrangian relaxation; Geoffrion: Lagrangean relaxation for integer
@@ -28,7 +34,6 @@
 #define SLUICE_PACKING_PATTERN_RELAXATION_H_
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -62,26 +67,31 @@ class PatternRelaxation {
   };
   // Where only the amounts are wanted the bound is not looked for with care.
   enum class Wanted { kBound, kAmounts };
-  // The least waiting cost, whatever placements cost; or, with `waiting_cost`,
-  // the least cost of placements that leave no more than that.  `rest` is the
-  // problem, or what a search has left of it.
-  Relaxed Relax(const PackingRest& rest, std::optional<int64_t> waiting_cost,
+  // With the first levels held at these waiting costs, the least waiting cost
+  // of the next one; or, with all of them, the least cost of placements. `rest`
+  // is the problem, or what a search has left of it.
+  Relaxed Relax(const PackingRest& rest, std::span<const int64_t> held,
                 Wanted wanted = Wanted::kBound);
 
   // What these prices prove, wherever they come from.
-  int64_t BoundAt(const PackingRest& rest, std::optional<int64_t> waiting_cost,
+  int64_t BoundAt(const PackingRest& rest, std::span<const int64_t> held,
                   const std::vector<int64_t>& prices);
 
+  size_t level_count() const { return prices_by_size_.size(); }
+
   // Fills one machine after the other with what is worth the most: a task its
-  // class's value, and up to `liking` more the better it likes the machine.
+  // class's value, more by level, and up to `liking` more the better it likes
+  // the machine.
   std::vector<Pattern> FillInTurn(const PackingRest& rest,
                                   const std::vector<double>& values,
                                   double liking);
   // Learns patterns to begin with, and returns them as packings, each made in
   // turn.
   std::vector<std::vector<Pattern>> Seed();
-  // By class: what its size is worth where the most is placed.
-  const std::vector<int64_t>& prices_by_size() const { return prices_by_size_; }
+  // By class: what its size is worth where the most of the level is placed.
+  const std::vector<int64_t>& prices_by_size(size_t level) const {
+    return prices_by_size_[level];
+  }
   // By class: the same, 1 at most, or its size where all have room.
   const std::vector<double>& values_by_size() const { return values_by_size_; }
 
@@ -95,6 +105,7 @@ class PatternRelaxation {
   friend class ColumnGeneration;
 
   void FindPricesBySize();
+  std::vector<int64_t> PricesBySize(const PackingGroup& all, size_t level);
   // Adds the pattern to those known.  Returns whether it was none of them.
   bool Learn(const Pattern& made);
 
@@ -102,11 +113,13 @@ class PatternRelaxation {
   const int64_t work_max_;
   MachineFilling filling_;
   std::vector<KnownPattern> patterns_;
-  std::vector<std::vector<size_t>> patterns_of_;  // By group.
-  std::vector<int64_t> prices_by_size_;
+  std::vector<std::vector<size_t>> patterns_of_;      // By group.
+  std::vector<std::vector<int64_t>> prices_by_size_;  // By level, then class.
   std::vector<double> values_by_size_;
-  int64_t waiting_unit_ = 1;  // The least cost of a task that waits,
-  int64_t cost_unit_ = 1;     // and the most of one that is placed.
+  // By level, the least cost of a task that waits, and the most of one that is
+  // placed.
+  std::vector<int64_t> waiting_units_;
+  int64_t cost_unit_ = 1;
   int64_t work_ = 0;
 };
 

@@ -148,10 +148,10 @@ void PutAny(const PatternRelaxation& relaxation, Rng* rng,
   }
 }
 
-PackingDraft DiveFrom(PackingDraft draft, std::optional<int64_t> waiting_cost,
+PackingDraft DiveFrom(PackingDraft draft, std::span<const int64_t> held,
                       double round_up_from, PatternRelaxation* relaxation) {
   while (true) {
-    const auto relaxed = relaxation->Relax(draft.rest(), waiting_cost,
+    const auto relaxed = relaxation->Relax(draft.rest(), held,
                                            PatternRelaxation::Wanted::kAmounts);
     if (relaxed.amounts.empty()) break;
     bool has_put = false;
@@ -194,10 +194,10 @@ void PutInTurn(PatternRelaxation* relaxation, Rng* rng, PackingDraft* draft) {
 }  // namespace
 
 PackingDraft Dive(const PackingProblem& problem, PackingRest rest,
-                  std::optional<int64_t> waiting_cost, double round_up_from,
+                  std::span<const int64_t> held, double round_up_from,
                   PatternRelaxation* relaxation) {
-  return DiveFrom(PackingDraft(problem, std::move(rest)), waiting_cost,
-                  round_up_from, relaxation);
+  return DiveFrom(PackingDraft(problem, std::move(rest)), held, round_up_from,
+                  relaxation);
 }
 
 void Mend(const PackingProblem& problem, const MendOptions& options,
@@ -229,9 +229,9 @@ void Mend(const PackingProblem& problem, const MendOptions& options,
       PutInTurn(relaxation, &rng, &made);
     } else {
       if (rng.Chance(1, 2)) PutAny(*relaxation, &rng, &made);
-      made = DiveFrom(std::move(made), cost.waiting,
-                      kRoundUpFrom[rng.Below(std::size(kRoundUpFrom))],
-                      relaxation);
+      made = DiveFrom(
+          std::move(made), cost.waiting.ByLevel(relaxation->level_count()),
+          kRoundUpFrom[rng.Below(std::size(kRoundUpFrom))], relaxation);
     }
     PackingCost mended = made.Cost();
     mended.placed += draft->Cost().placed;

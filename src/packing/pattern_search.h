@@ -7,7 +7,7 @@
 
 #include <cstdint>
 #include <limits>
-#include <optional>
+#include <span>
 
 #include "packing/packing_draft.h"
 #include "packing/packing_problem.h"
@@ -17,9 +17,9 @@ namespace sluice {
 
 // A dive: of each pattern as many machines are decided on as the relaxation has
 // whole ones, and one more from a part of `round_up_from` on.  The rest is
-// relaxed again, until nothing is left.
+// relaxed again, until nothing is left.  `held`: as in PatternRelaxation.
 PackingDraft Dive(const PackingProblem& problem, PackingRest rest,
-                  std::optional<int64_t> waiting_cost, double round_up_from,
+                  std::span<const int64_t> held, double round_up_from,
                   PatternRelaxation* relaxation);
 
 struct MendOptions {

@@ -445,11 +445,11 @@ v1::Status InspectStatus(const CoreView& view, const DaemonInfo& daemon,
   round->set_solve_us(view.last_round.solve_us);
   round->set_commit_us(view.last_round.commit_us);
   round->set_total_us(view.last_round.total_us);
-  round->set_waiting_cost(view.last_round.cost.waiting);
+  round->set_waiting_cost(view.last_round.cost.waiting.Sum());
   round->set_placement_cost(view.last_round.cost.placed);
   round->set_is_bound_known(view.last_round.is_bound_known);
   if (view.last_round.is_bound_known) {
-    round->set_waiting_cost_bound(view.last_round.bound.waiting);
+    round->set_waiting_cost_bound(view.last_round.bound.waiting.Sum());
     round->set_placement_cost_bound(view.last_round.bound.placed);
     round->set_gap_ratio(view.last_round.GapRatio());
   }

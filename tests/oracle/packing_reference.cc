@@ -20,14 +20,25 @@ int64_t TasksOf(const PackingClass& one) {
   return tasks;
 }
 
-Int128 CostOfWaiting(const PackingClass& one, int64_t waiting) {
-  Int128 cost = 0;
+// By level.
+using Costs = std::vector<Int128>;
+
+void AddCostOfWaiting(const PackingClass& one, int64_t waiting, Costs* costs) {
   for (const WaitingStep& step : one.waiting) {
     const int64_t of_step = std::min(step.count, waiting);
-    cost += static_cast<Int128>(of_step) * step.cost;
+    if (step.level >= costs->size()) costs->resize(step.level + 1, 0);
+    (*costs)[step.level] += static_cast<Int128>(of_step) * step.cost;
     waiting -= of_step;
   }
-  return cost;
+}
+
+std::string TextOf(const PackingCost& cost) {
+  std::string text;
+  for (size_t level = 0; level < std::max<size_t>(cost.waiting.size(), 1);
+       ++level) {
+    absl::StrAppend(&text, cost.waiting[level], " ");
+  }
+  return absl::StrCat(text, "and ", cost.placed);
 }
 
 // What stands on one machine.
@@ -178,46 +189,48 @@ absl::Status CheckPacking(const PackingProblem& problem,
       placed += tasks * problem.costs[problem.groups[pattern.group].kind][c];
     }
   }
-  Int128 waiting = 0;
+  Costs waiting;
   for (size_t c = 0; c < left.size(); ++c) {
-    waiting += CostOfWaiting(problem.classes[c], static_cast<int64_t>(left[c]));
+    AddCostOfWaiting(problem.classes[c], static_cast<int64_t>(left[c]),
+                     &waiting);
   }
-  const auto [stated, bound] = std::pair(solution.cost, solution.bound);
-  if (stated.waiting != waiting || stated.placed != placed) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("costs ", static_cast<int64_t>(waiting), " and ",
-                     static_cast<int64_t>(placed), ", states ", stated.waiting,
-                     " and ", stated.placed));
+  const auto& [stated, bound] = std::pair(solution.cost, solution.bound);
+  bool is_true = stated.placed == placed;
+  for (size_t level = 0; level < waiting.size(); ++level) {
+    is_true = is_true && stated.waiting[level] == waiting[level];
   }
-  if (bound.waiting > stated.waiting || bound.placed > stated.placed ||
-      bound.waiting < 0 || bound.placed < 0) {
+  if (!is_true || stated.waiting.size() > waiting.size()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("costs ", stated.waiting, " and ", stated.placed,
-                     ", at least ", bound.waiting, " and ", bound.placed));
+        absl::StrCat("does not cost ", TextOf(stated)));
+  }
+  for (size_t level = 0; level < bound.waiting.size(); ++level) {
+    is_true = is_true && bound.waiting[level] >= 0 &&
+              bound.waiting[level] <= stated.waiting[level];
+  }
+  if (!is_true || bound.placed > stated.placed || bound.placed < 0) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "costs ", TextOf(stated), ", and not at least ", TextOf(bound)));
   }
   return absl::OkStatus();
 }
 
-std::map<int64_t, int64_t> LeastPlacedCosts(const PackingProblem& problem) {
+std::map<LevelCosts, int64_t> LeastPlacedCosts(const PackingProblem& problem) {
   const AllPlacements all(problem);
-  std::map<int64_t, int64_t> least;
+  std::map<LevelCosts, int64_t> least;
   for (size_t state = 0; state < all.least().size(); ++state) {
     if (!all.least()[state].has_value()) continue;
-    Int128 waiting = 0;
+    Costs costs;
     for (size_t c = 0; c < problem.classes.size(); ++c) {
       const PackingClass& one = problem.classes[c];
-      waiting += CostOfWaiting(one, TasksOf(one) - all.Digit(state, c));
+      AddCostOfWaiting(one, TasksOf(one) - all.Digit(state, c), &costs);
+    }
+    LevelCosts waiting;
+    for (size_t level = 0; level < costs.size(); ++level) {
+      waiting.Add(level, static_cast<int64_t>(costs[level]));
     }
     const int64_t placed = *all.least()[state];
-    const auto [it, is_new] =
-        least.try_emplace(static_cast<int64_t>(waiting), placed);
+    const auto [it, is_new] = least.try_emplace(waiting, placed);
     it->second = std::min(it->second, placed);
-  }
-  // More may wait, and need not.
-  std::optional<int64_t> so_far;
-  for (auto& [waiting, placed] : least) {
-    placed = std::min(placed, so_far.value_or(placed));
-    so_far = placed;
   }
   return least;
 }
@@ -238,8 +251,8 @@ std::string DescribePacking(const PackingProblem& problem) {
     text << "class";
     list("request", one.request);
     text << " waiting";
-    for (const auto& [count, cost] : one.waiting) {
-      text << " " << count << "x" << cost;
+    for (const auto& [count, cost, level] : one.waiting) {
+      text << " " << count << "x" << cost << " of level " << level;
     }
     list("per machine", std::vector<int64_t>{one.per_machine_max});
     text << "\n";

@@ -25,9 +25,9 @@ absl::Status CheckPacking(const PackingProblem& problem,
                           const PackingSolution& solution);
 
 // For each waiting cost that some placement leaves: the least cost of the
-// placements that leave it, or less.  Tries all placements, machine by machine.
+// placements that leave it.  Tries all placements, machine by machine.
 // REQUIRES: the product of (count + 1) over the classes is small.
-std::map<int64_t, int64_t> LeastPlacedCosts(const PackingProblem& problem);
+std::map<LevelCosts, int64_t> LeastPlacedCosts(const PackingProblem& problem);
 
 // For people who read a failure.
 std::string DescribePacking(const PackingProblem& problem);

@@ -23,6 +23,7 @@ class Drawer {
     waiting_spread_ = kSpread[waiting];
     cost_max_ = rng->Chance(1, 4) ? 1 : 20;
     kinds_ = rng->Between(1, shape.groups_max);
+    if (shape.levels_max > 1) levels_ = rng->Between(1, shape.levels_max);
   }
 
   PackingProblem Draw() {
@@ -56,12 +57,16 @@ class Drawer {
     }
     int64_t left = rng_->Between(0, shape_.tasks_max);
     int64_t cost = waiting_first_;
+    int64_t level = shape_.levels_max > 1 ? rng_->Between(0, levels_ - 1) : 0;
     for (int64_t steps = rng_->Between(1, steps_max_); left > 0; --steps) {
       const int64_t count = steps > 1 ? rng_->Between(1, left) : left;
       cost += rng_->Between(0, waiting_spread_);
-      one.waiting.push_back({count, cost});
+      one.waiting.push_back({count, cost, static_cast<size_t>(level)});
       left -= count;
       ++cost;
+      if (level == 0 || rng_->Chance(1, 2)) continue;
+      level = rng_->Between(0, level - 1);
+      cost = waiting_first_;
     }
     if (rng_->Chance(limited_, 6)) one.per_machine_max = rng_->Between(0, 3);
     return one;
@@ -89,6 +94,7 @@ class Drawer {
   int64_t waiting_spread_;
   int64_t cost_max_;
   int64_t kinds_;
+  int64_t levels_ = 1;
 };
 
 }  // namespace

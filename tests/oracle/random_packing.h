@@ -19,7 +19,8 @@ struct PackingShape {
   int64_t machines_max = 5;
   int64_t classes_min = 1;
   int64_t classes_max = 4;
-  int64_t tasks_max = 5;  // Of a class.
+  int64_t tasks_max = 5;   // Of a class.
+  int64_t levels_max = 1;  // Of urgency.
 };
 
 // The seed also decides on what the problem has: one to three dimensions, tight

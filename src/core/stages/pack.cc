@@ -63,8 +63,8 @@ class Pack : public Stage {
   void Adopt(const PackingSolution& solution) {
     context_.improve_budget -= solution.work;
     tier_.packed = solution;
-    tier_.packed->cost.waiting += packing_.misfits;
-    tier_.packed->bound.waiting += packing_.misfits;
+    tier_.packed->cost.waiting.Add(packing_.misfits);
+    tier_.packed->bound.waiting.Add(packing_.misfits);
     if (tier_.packed->cost >= packing_.now || solution.patterns.empty()) return;
     tier_.has_new_room = true;
     FindMovedGangs();
@@ -134,7 +134,7 @@ class Appraise : public Stage {
   std::optional<RoundWork> Next() override {
     if (std::exchange(has_asked_, true)) return std::nullopt;
     auto& [cost, bound] = context_.appraisals[tier_.priority];
-    const int64_t waiting_before = cost.waiting;
+    const LevelCosts waiting_before = cost.waiting;
     if (!bound.has_value() && tier_.proved.has_value() &&
         tier_.proved->second == context_.state.version()) {
       cost = tier_.proved->first;
@@ -158,7 +158,7 @@ class Appraise : public Stage {
                !packing_.is_too_large) {
       ++context_.stats->packings;
       return PackingWork{std::move(packing_.problem), context_.improve_budget,
-                         packing_.now.waiting - packing_.misfits};
+                         packing_.now.waiting[0] - packing_.misfits[0]};
     }
     return std::nullopt;
   }
@@ -166,8 +166,9 @@ class Appraise : public Stage {
   void Finish(const RoundAnswer& answer) override {
     const auto& solution = std::get<PackingSolution>(answer);
     context_.improve_budget -= solution.work;
-    context_.appraisals[tier_.priority].bound = {
-        solution.bound.waiting + packing_.misfits, solution.bound.placed};
+    PackingCost bound = solution.bound;
+    bound.waiting.Add(packing_.misfits);
+    context_.appraisals[tier_.priority].bound = bound;
   }
 
  private:

@@ -155,7 +155,7 @@ TEST(Pack, PacksMachinesOfWhichNoTwoAreAlike) {
   }
   const PackingSolution solution = PackAndCheck(problem);
   EXPECT_LT(solution.cost.waiting, 4 * (400 * 1000 + 200 * 1500));
-  EXPECT_GT(solution.bound.waiting, solution.cost.waiting * 9 / 10);
+  EXPECT_GT(solution.bound.waiting[0], solution.cost.waiting[0] * 9 / 10);
 }
 
 TEST(Pack, CopesWithHugeAmounts) {
@@ -244,6 +244,43 @@ TEST(Pack, TheSameProblemGivesTheSameSolution) {
       EXPECT_EQ(a.patterns[i].tasks, b.patterns[i].tasks);
     }
   }
+}
+
+TEST(Pack, DecidesOnAllLevelsTogether) {
+  // Of level 0 two tasks of five units, which one machine can hold; then there
+  // is room for the ten of level 1.
+  PackingProblem problem;
+  problem.classes = {{.request = {5}, .waiting = {{2, 3}}},
+                     {.request = {10}, .waiting = {{1, 3, 1}}}};
+  problem.groups = {{{10}, 2, 0}};
+  problem.costs = {{0, 0}};
+  const PackingSolution solution = PackAndCheck(problem);
+  EXPECT_EQ(solution.cost, PackingCost());
+  EXPECT_EQ(solution.bound, PackingCost());
+}
+
+TEST(Pack, NoNumberOfTasksOutweighsOneOfALevelAbove) {
+  PackingProblem problem;
+  problem.classes = {{.request = {9}, .waiting = {{1, 1}}},
+                     {.request = {1}, .waiting = {{10, 1'000'000, 1}}}};
+  problem.groups = {{{10}, 1, 0}};
+  problem.costs = {{1'000'000, 0}};
+  const PackingSolution solution = PackAndCheck(problem);
+  EXPECT_EQ(solution.cost.waiting[0], 0);
+  EXPECT_EQ(solution.cost.waiting[1], 9'000'000);
+  EXPECT_EQ(solution.bound, solution.cost);
+}
+
+TEST(Pack, TasksOfOneKindAreTakenByTheirLevels) {
+  // Two classes that ask for the same are one, whatever their levels.
+  PackingProblem problem;
+  problem.classes = {{.request = {1}, .waiting = {{3, 1, 1}}},
+                     {.request = {1}, .waiting = {{3, 1, 0}}}};
+  problem.groups = {{{4}, 1, 0}};
+  problem.costs = {{0, 0}};
+  const PackingSolution solution = PackAndCheck(problem);
+  EXPECT_EQ(solution.cost.waiting[0], 0);
+  EXPECT_EQ(solution.cost.waiting[1], 2);
 }
 
 }  // namespace

@@ -48,11 +48,32 @@ TEST(FirstSteps, AreTheCheapestToLeaveWaiting) {
   EXPECT_THAT(FirstSteps(one, 8), ElementsAre(IsStep(2, 5), IsStep(6, 7)));
 }
 
-TEST(WaitingCostOf, AddsUpTheFirstSteps) {
-  const PackingClass one = {.request = {}, .waiting = {{2, 5}, {6, 7}}};
-  EXPECT_EQ(WaitingCostOf(one, 0), 0);
-  EXPECT_EQ(WaitingCostOf(one, 3), 17);
-  EXPECT_EQ(WaitingCostOf({}, 0), 0);
+LevelCosts WaitingCostOf(const PackingClass& one, int64_t count) {
+  LevelCosts cost;
+  AddWaitingCost(one, count, &cost);
+  return cost;
+}
+
+TEST(AddWaitingCost, AddsUpTheFirstSteps) {
+  const PackingClass one = {.request = {},
+                            .waiting = {{1, 8, 2}, {2, 5}, {6, 7}}};
+  EXPECT_EQ(WaitingCostOf(one, 0), LevelCosts());
+  EXPECT_EQ(WaitingCostOf(one, 1)[2], 8);
+  EXPECT_EQ(WaitingCostOf(one, 1)[0], 0);
+  EXPECT_EQ(WaitingCostOf(one, 4)[2], 8);
+  EXPECT_EQ(WaitingCostOf(one, 4)[0], 17);
+  EXPECT_EQ(WaitingCostOf({}, 0), LevelCosts());
+}
+
+TEST(PackingDraft, FillsUpWithTheMostUrgentFirst) {
+  PackingProblem problem;
+  problem.classes = {{.request = {1}, .waiting = {{4, 9, 1}, {1, 9}}},
+                     {.request = {3}, .waiting = {{1, 1, 0}}}};
+  problem.groups = {{{5}, 1, 0}};
+  problem.costs = {{0, 0}};
+  PackingDraft draft(problem, {{5, 1}, {1}});
+  draft.FillUp();
+  EXPECT_EQ(draft.rest().tasks, (std::vector<int64_t>{3, 0}));
 }
 
 TEST(PackingDraft, BeginsWithEverythingWaiting) {

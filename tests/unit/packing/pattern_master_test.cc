@@ -26,8 +26,7 @@ PatternMaster::Terms Terms(
     std::vector<double> machines) {
   return {.waiting = std::move(waiting),
           .machines = std::move(machines),
-          .waiting_free = 0,
-          .overflow_cost = 1};
+          .levels = {{.free = 0, .overflow_cost = 1}}};
 }
 
 TEST(PatternMaster, EverythingWaitsWithoutPatterns) {
@@ -48,6 +47,24 @@ TEST(PatternMaster, MachinesHoldThePatternThatSavesTheMost) {
   EXPECT_THAT(master.objective(), IsAbout(20 - 8));
   EXPECT_THAT(master.GroupPrice(0), IsAbout(4));
   EXPECT_THAT(master.Amounts(), ElementsAre(IsAbout(0), IsAbout(2)));
+}
+
+TEST(PatternMaster, EachLevelHasItsOwnThatIsFree) {
+  // Two of level 0 may wait, and of level 1 what waits costs a tenth.
+  PatternMaster::Terms terms =
+      Terms({{{4, 1, 1}, {3, 1, 0}}, {{5, 1, 1}}, {{2, 0}}}, {1});
+  terms.levels = {{.free = 2, .overflow_cost = 100},
+                  {.free = 0, .overflow_cost = 0.1}};
+  PatternMaster master(terms);
+  ASSERT_TRUE(master.Solve(kPlenty));
+  EXPECT_THAT(master.objective(), IsAbout(100 + 0.9));
+  master.AddPattern(0, Tasks{{0, 1}}, 0);
+  ASSERT_TRUE(master.Solve(kPlenty));
+  EXPECT_THAT(master.objective(), IsAbout(0.9));
+  EXPECT_THAT(master.ClassPrice(2), IsAbout(0));
+  master.AddPattern(0, Tasks{{0, 1}, {1, 3}}, 0);
+  ASSERT_TRUE(master.Solve(kPlenty));
+  EXPECT_THAT(master.objective(), IsAbout(0.6));
 }
 
 TEST(PatternMaster, MixesPatternsInParts) {
@@ -83,8 +100,8 @@ TEST(PatternMaster, PatternsAreAddedBetweenSolves) {
 
 TEST(PatternMaster, WaitingIsFreeAsFarAsItIsAllowed) {
   PatternMaster::Terms terms = Terms({{{4, 2}}}, {4});
-  terms.waiting_free = 4;  // Two of the four may wait.
-  terms.overflow_cost = 100;
+  terms.levels[0].free = 4;  // Two of the four may wait.
+  terms.levels[0].overflow_cost = 100;
   PatternMaster master(terms);
   master.AddPattern(0, Tasks{{0, 1}}, 3);
   ASSERT_TRUE(master.Solve(kPlenty));
@@ -95,8 +112,8 @@ TEST(PatternMaster, WaitingIsFreeAsFarAsItIsAllowed) {
 
 TEST(PatternMaster, OverflowIsPaidForWhereWaitingCannotBeAvoided) {
   PatternMaster::Terms terms = Terms({{{4, 2}}}, {});
-  terms.waiting_free = 2;
-  terms.overflow_cost = 10;
+  terms.levels[0].free = 2;
+  terms.levels[0].overflow_cost = 10;
   PatternMaster master(terms);
   ASSERT_TRUE(master.Solve(kPlenty));
   EXPECT_THAT(master.objective(), DoubleNear(60, 1e-3));

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace sluice {
@@ -27,6 +26,9 @@ PackingRest All(const PackingProblem& problem) {
   return rest;
 }
 
+// The uppermost level is held at that waiting cost.
+std::vector<int64_t> Held(int64_t cost) { return {cost}; }
+
 // Ten machines of ten units; tasks of six and of five units.
 PackingProblem SixesAndFives(int64_t sixes, int64_t fives) {
   PackingProblem problem;
@@ -41,13 +43,13 @@ TEST(PatternRelaxation, KnowsThatTasksAreNotCutIntoPieces) {
   // By amounts all would fit: 16 tasks of six units in 100.
   const PackingProblem problem = SixesAndFives(16, 0);
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 600);
+  EXPECT_EQ(relaxation.Relax(All(problem), {}).bound, 600);
 }
 
 TEST(PatternRelaxation, FindsThatAllFits) {
   const PackingProblem problem = SixesAndFives(4, 12);
   PatternRelaxation relaxation(problem, kPlenty);
-  const auto relaxed = relaxation.Relax(All(problem), std::nullopt);
+  const auto relaxed = relaxation.Relax(All(problem), {});
   EXPECT_EQ(relaxed.bound, 0);
   EXPECT_FALSE(relaxation.IsSpent());
   EXPECT_THAT(relaxed.amounts, Not(IsEmpty()));
@@ -63,7 +65,7 @@ TEST(PatternRelaxation, BoundsAreMultiplesOfWhatAllCostsAreMultiplesOf) {
   problem.groups = {{{1, 1, 1}, 2, 0}};
   problem.costs = {{0, 0, 0}};
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 100);
+  EXPECT_EQ(relaxation.Relax(All(problem), {}).bound, 100);
 }
 
 TEST(PatternRelaxation, PlacedCostIsThatOfTheDearerMachinesThatAreNeeded) {
@@ -71,18 +73,18 @@ TEST(PatternRelaxation, PlacedCostIsThatOfTheDearerMachinesThatAreNeeded) {
   problem.groups = {{{10}, 3, 0}, {{10}, 5, 1}};
   problem.costs = {{1, 1}, {1, 4}};
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 0);
-  EXPECT_EQ(relaxation.Relax(All(problem), 0).bound, 6 + 4 * 4);
+  EXPECT_EQ(relaxation.Relax(All(problem), {}).bound, 0);
+  EXPECT_EQ(relaxation.Relax(All(problem), Held(0)).bound, 6 + 4 * 4);
   // Each task that may wait saves the dearest place.
-  EXPECT_EQ(relaxation.Relax(All(problem), 100).bound, 6 + 3 * 4);
-  EXPECT_EQ(relaxation.Relax(All(problem), 1000).bound, 0);
+  EXPECT_EQ(relaxation.Relax(All(problem), Held(100)).bound, 6 + 3 * 4);
+  EXPECT_EQ(relaxation.Relax(All(problem), Held(1000)).bound, 0);
 }
 
 TEST(PatternRelaxation, TheCheapestTasksOfAClassWait) {
   PackingProblem problem = SixesAndFives(12, 0);
   problem.classes[0].waiting = {{1, 3}, {1, 5}, {10, 100}};
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 8);
+  EXPECT_EQ(relaxation.Relax(All(problem), {}).bound, 8);
 }
 
 TEST(PatternRelaxation, ManyStepsDoNotWeakenWhatIsProved) {
@@ -93,7 +95,7 @@ TEST(PatternRelaxation, ManyStepsDoNotWeakenWhatIsProved) {
   PatternRelaxation relaxation(problem, kPlenty);
   int64_t cost = 0;
   for (int64_t i = 0; i < 20; ++i) cost += 10 + i * i;
-  const int64_t bound = relaxation.Relax(All(problem), std::nullopt).bound;
+  const int64_t bound = relaxation.Relax(All(problem), {}).bound;
   EXPECT_LE(bound, cost);
   EXPECT_GE(bound, cost * 9 / 10);
 }
@@ -103,22 +105,22 @@ TEST(PatternRelaxation, StepsWithoutTasksChangeNothing) {
   problem.classes[0].waiting = {{0, 1}, {0, 2},  {0, 3},  {0, 4}, {0, 5},
                                 {0, 6}, {12, 7}, {0, 80}, {0, 90}};
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 14);
+  EXPECT_EQ(relaxation.Relax(All(problem), {}).bound, 14);
 }
 
 TEST(PatternRelaxation, RelaxesWhatIsLeft) {
   const PackingProblem problem = SixesAndFives(12, 20);
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_EQ(relaxation.Relax({{3, 0}, {2}}, std::nullopt).bound, 100);
-  EXPECT_EQ(relaxation.Relax({{3, 5}, {0}}, std::nullopt).bound, 800);
-  EXPECT_EQ(relaxation.Relax({{0, 0}, {10}}, std::nullopt).bound, 0);
+  EXPECT_EQ(relaxation.Relax({{3, 0}, {2}}, {}).bound, 100);
+  EXPECT_EQ(relaxation.Relax({{3, 5}, {0}}, {}).bound, 800);
+  EXPECT_EQ(relaxation.Relax({{0, 0}, {10}}, {}).bound, 0);
 }
 
 TEST(PatternRelaxation, WhatMayGoNowhereWaits) {
   PackingProblem problem = SixesAndFives(2, 2);
   problem.costs = {{kNotAllowed, 0}};
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 200);
+  EXPECT_EQ(relaxation.Relax(All(problem), {}).bound, 200);
 }
 
 TEST(PatternRelaxation, HasAnAnswerToNothing) {
@@ -129,7 +131,7 @@ TEST(PatternRelaxation, HasAnAnswerToNothing) {
       problem.costs = {{}};
     }
     PatternRelaxation relaxation(problem, kPlenty);
-    const auto relaxed = relaxation.Relax(All(problem), std::nullopt);
+    const auto relaxed = relaxation.Relax(All(problem), {});
     EXPECT_EQ(relaxed.bound, 0);
     EXPECT_THAT(relaxed.amounts, IsEmpty());
   }
@@ -140,13 +142,13 @@ TEST(PatternRelaxation, EverythingWaitsWithoutGroups) {
   problem.groups.clear();
   problem.costs.clear();
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 500);
+  EXPECT_EQ(relaxation.Relax(All(problem), {}).bound, 500);
 }
 
 TEST(PatternRelaxation, SaysThatItEndedEarly) {
   const PackingProblem problem = SixesAndFives(16, 9);
   PatternRelaxation relaxation(problem, 1);
-  const auto relaxed = relaxation.Relax(All(problem), std::nullopt);
+  const auto relaxed = relaxation.Relax(All(problem), {});
   EXPECT_TRUE(relaxation.IsSpent());
   EXPECT_LE(relaxed.bound, 1100);
 }
@@ -160,8 +162,8 @@ TEST(PatternRelaxation, CopesWithHugeAmountsAndCounts) {
   problem.groups = {{{int64_t{1} << 60, 1}, kMany, 0}};
   problem.costs = {{1 << 20, 1, 1}};
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_EQ(relaxation.Relax(All(problem), std::nullopt).bound, 0);
-  const int64_t bound = relaxation.Relax(All(problem), 0).bound;
+  EXPECT_EQ(relaxation.Relax(All(problem), {}).bound, 0);
+  const int64_t bound = relaxation.Relax(All(problem), Held(0)).bound;
   EXPECT_LE(bound, (kMany << 20) + kMany + 3);
   EXPECT_GE(bound, (kMany << 20) / 100 * 99);
 }
@@ -174,18 +176,49 @@ TEST(PatternRelaxation, CopesWithHugePrices) {
   problem.groups = {{{1}, kMany, 0}};
   problem.costs = {{1, int64_t{1} << 60}};
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_LE(relaxation.Relax(All(problem), 0).bound,
+  EXPECT_LE(relaxation.Relax(All(problem), Held(0)).bound,
             (int64_t{1} << 60) + kMany);
+}
+
+TEST(PatternRelaxation, HoldsTheLevelsAboveAtWhatTheyMayLeave) {
+  // Two machines of ten units.  Of level 0 three tasks of six units, of level 1
+  // four of four.
+  PackingProblem problem;
+  problem.classes = {{.request = {6}, .waiting = {{3, 100}}},
+                     {.request = {4}, .waiting = {{4, 7, 1}}}};
+  problem.groups = {{{10}, 2, 0}};
+  problem.costs = {{3, 1}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  ASSERT_EQ(relaxation.level_count(), 2u);
+  EXPECT_EQ(relaxation.Relax(All(problem), {}).bound, 100);
+  EXPECT_EQ(relaxation.Relax(All(problem), Held(100)).bound, 14);
+  // What waits of the upper level makes room for the lower.
+  EXPECT_EQ(relaxation.Relax(All(problem), Held(200)).bound, 7);
+  EXPECT_EQ(relaxation.Relax(All(problem), Held(300)).bound, 0);
+  EXPECT_EQ(relaxation.Relax(All(problem), std::vector<int64_t>{100, 14}).bound,
+            2 * 3 + 2 * 1);
+}
+
+TEST(PatternRelaxation, ClassesMayHaveTasksOfSeveralLevels) {
+  PackingProblem problem;
+  problem.classes = {{.request = {5}, .waiting = {{4, 9, 2}, {1, 5}}},
+                     {.request = {10}, .waiting = {{2, 6, 1}}}};
+  problem.groups = {{{10}, 2, 0}};
+  problem.costs = {{0, 0}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_EQ(relaxation.Relax(All(problem), {}).bound, 0);
+  EXPECT_EQ(relaxation.Relax(All(problem), Held(0)).bound, 6);
+  EXPECT_EQ(relaxation.Relax(All(problem), std::vector<int64_t>{0, 6}).bound,
+            3 * 9);
 }
 
 TEST(PatternRelaxation, TheSameCallsGiveTheSame) {
   const PackingProblem problem = SixesAndFives(13, 17);
   PatternRelaxation one(problem, kPlenty);
   PatternRelaxation other(problem, kPlenty);
-  for (const std::optional<int64_t> waiting :
-       {std::optional<int64_t>(), {900}}) {
-    const auto a = one.Relax(All(problem), waiting);
-    const auto b = other.Relax(All(problem), waiting);
+  for (const std::vector<int64_t>& held : {std::vector<int64_t>(), Held(900)}) {
+    const auto a = one.Relax(All(problem), held);
+    const auto b = other.Relax(All(problem), held);
     EXPECT_EQ(a.bound, b.bound);
     ASSERT_EQ(a.amounts.size(), b.amounts.size());
     for (size_t i = 0; i < a.amounts.size(); ++i) {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <optional>
+#include <vector>
 
 namespace sluice {
 namespace {
@@ -26,6 +26,9 @@ PackingRest All(const PackingProblem& problem) {
   return rest;
 }
 
+// The uppermost level is held at that waiting cost.
+std::vector<int64_t> Held(int64_t cost) { return {cost}; }
+
 // Machines of ten units, each of which one kind of tasks likes better.
 PackingProblem TwoLikings() {
   PackingProblem problem;
@@ -39,7 +42,8 @@ PackingProblem TwoLikings() {
 TEST(Dive, GivesEachTheMachinesThatItLikes) {
   const PackingProblem problem = TwoLikings();
   PatternRelaxation relaxation(problem, kPlenty);
-  const PackingDraft draft = Dive(problem, All(problem), 0, 1.0, &relaxation);
+  const PackingDraft draft =
+      Dive(problem, All(problem), Held(0), 1.0, &relaxation);
   EXPECT_EQ(draft.Cost(), (PackingCost{0, 8 + 9}));
   EXPECT_THAT(draft.rest().machines, Each(0));
 }
@@ -48,7 +52,7 @@ TEST(Dive, DecidesOnTheRestAlone) {
   const PackingProblem problem = TwoLikings();
   PatternRelaxation relaxation(problem, kPlenty);
   const PackingDraft draft =
-      Dive(problem, {{3, 0}, {1, 0}}, std::nullopt, 1.0, &relaxation);
+      Dive(problem, {{3, 0}, {1, 0}}, {}, 1.0, &relaxation);
   EXPECT_EQ(draft.Cost(), (PackingCost{100, 2}));
   EXPECT_THAT(draft.rest().tasks, ElementsAre(1, 0));
 }
@@ -57,10 +61,10 @@ TEST(Dive, HasNothingToDoWithoutTasksOrMachines) {
   const PackingProblem problem = TwoLikings();
   PatternRelaxation relaxation(problem, kPlenty);
   const PackingDraft no_tasks =
-      Dive(problem, {{0, 0}, {4, 3}}, 0, 0.55, &relaxation);
+      Dive(problem, {{0, 0}, {4, 3}}, Held(0), 0.55, &relaxation);
   EXPECT_EQ(no_tasks.Cost(), PackingCost());
   const PackingDraft no_machines =
-      Dive(problem, {{8, 9}, {0, 0}}, 0, 0.55, &relaxation);
+      Dive(problem, {{8, 9}, {0, 0}}, Held(0), 0.55, &relaxation);
   EXPECT_EQ(no_machines.Cost(), (PackingCost{1700, 0}));
   EXPECT_THAT(no_machines.patterns(), IsEmpty());
 }
@@ -68,7 +72,8 @@ TEST(Dive, HasNothingToDoWithoutTasksOrMachines) {
 TEST(Dive, PacksWithoutAnyWorkToSpend) {
   const PackingProblem problem = TwoLikings();
   PatternRelaxation relaxation(problem, 0);
-  const PackingDraft draft = Dive(problem, All(problem), 0, 1.0, &relaxation);
+  const PackingDraft draft =
+      Dive(problem, All(problem), Held(0), 1.0, &relaxation);
   EXPECT_EQ(draft.Cost().waiting, 0);
 }
 

@@ -234,7 +234,7 @@ TEST_F(PackTest, AppraisesWhatCouldNotBePlacedAtAll) {
       .ApplyTo(&cluster_);
   Run(&MakeAppraise);
   const RoundContext::Appraisal& found = context_->appraisals.at(0);
-  EXPECT_GT(found.cost.waiting, 0);
+  EXPECT_GT(found.cost.waiting[0], 0);
   EXPECT_EQ(found.bound, found.cost);
   EXPECT_EQ(stats_.packings, 0);
 }
@@ -249,7 +249,7 @@ TEST_F(PackTest, AppraisesWhatCouldBeBetter) {
   Run(&MakeAppraise);
   const RoundContext::Appraisal& found = context_->appraisals.at(0);
   ASSERT_TRUE(found.bound.has_value());
-  EXPECT_EQ(3 * found.bound->waiting, found.cost.waiting);
+  EXPECT_EQ(3 * found.bound->waiting[0], found.cost.waiting[0]);
   EXPECT_EQ(stats_.packings, 1);
 }
 
