@@ -12,7 +12,7 @@
 
 #include "base/rng.h"
 #include "base/strings.h"
-#include "util/cluster_builder.h"
+#include "util/peer_builder.h"
 
 namespace sluice {
 namespace {
@@ -70,17 +70,13 @@ void AppendMachine(const std::string& uuid, const Amounts& amounts,
   input->commands.emplace_back(Added(uuid, options));
 }
 
-void AppendTask(const std::string& job, const Gang& gang,
-                const Amounts& amounts, const PlacementRules& rules,
+void AppendTask(const Amounts& amounts, TaskOptions options, const Gang& gang,
                 QualityInput* input) {
-  SubmitTask submit = Submitted(static_cast<uint64_t>(++input->task_count),
-                                {.cpu = amounts.cpu,
-                                 .memory = amounts.memory,
-                                 .extended = amounts.Gpus(),
-                                 .job = job,
-                                 .rules = rules});
-  submit.gang = gang;
-  input->commands.emplace_back(std::move(submit));
+  options.cpu = amounts.cpu;
+  options.memory = amounts.memory;
+  options.extended = amounts.Gpus();
+  const auto uid = static_cast<uint64_t>(++input->task_count);
+  input->commands.emplace_back(Submitted(uid, options, {.gang = gang}));
 }
 
 // One of the values, all equally likely.
@@ -228,6 +224,14 @@ class FamilyCluster {
     return std::min(heavy_on_cpu + 1, classes_.size() - 1);
   }
 
+  uint32_t DrawPriority() {
+    if (family_.priority_count == 1) return 0;
+    if (family_.priority_count == QualityFamily::kOneForEachTask) {
+      return static_cast<uint32_t>(input_.task_count);
+    }
+    return static_cast<uint32_t>(rng_.Below(family_.priority_count));
+  }
+
   void DrawTasks() {
     const double load =
         static_cast<double>(rng_.Between(extent_.load_min, extent_.load_max)) /
@@ -236,11 +240,13 @@ class FamilyCluster {
       const size_t drawn = DrawClass();
       const TaskClass& it = classes_[drawn];
       int64_t count = 1;
-      std::string job = StrCat("class-", drawn);
+      TaskOptions options = {.priority = DrawPriority(),
+                             .job = StrCat("class-", drawn),
+                             .rules = it.rules};
       Gang gang;
       if (family_.has_gangs && rng_.Chance(1, 8)) {
         count = rng_.Between(3, 8);
-        job = StrCat("gang-", gang_count++);
+        options.job = StrCat("gang-", gang_count++);
         // All of them, or at least half.
         gang.minimum =
             static_cast<uint64_t>(rng_.Chance(1, 2) ? count : (count + 1) / 2);
@@ -248,7 +254,7 @@ class FamilyCluster {
       for (int64_t i = 0; i < count; ++i) demand_.AddTask(it.amounts);
       if (demand_.Load() > load) return;
       for (int64_t i = 0; i < count; ++i) {
-        AppendTask(job, gang, it.amounts, it.rules, &input_);
+        AppendTask(it.amounts, options, gang, &input_);
       }
     }
   }
@@ -319,6 +325,12 @@ const std::vector<QualityFamily>& QualityFamilies() {
       {.name = "shapes", .has_many_shapes = true},
       {.name = "partly used", .is_partly_used = true},
       {.name = "gangs", .has_gangs = true},
+      {.name = "priorities 2", .priority_count = 2, .may_lose = true},
+      {.name = "priorities 3", .priority_count = 3, .may_lose = true},
+      {.name = "priorities 10", .priority_count = 10, .may_lose = true},
+      {.name = "priorities each",
+       .priority_count = QualityFamily::kOneForEachTask,
+       .may_lose = true},
   };
   return families;
 }
@@ -326,7 +338,9 @@ const std::vector<QualityFamily>& QualityFamilies() {
 QualityInput MakeQualityInput(const QualityFamily& family, ClusterSize size,
                               uint64_t seed) {
   QualityInput input = MakeQualityInput(family, ExtentOf(size), seed);
-  input.name = StrCat(family.name, " ", SizeName(size), " ", seed);
+  input.family = StrCat(family.name, " ", SizeName(size));
+  input.name = StrCat(input.family, " ", seed);
+  input.may_lose = family.may_lose;
   input.has_optimum = size != ClusterSize::kLarge;
   return input;
 }
@@ -365,7 +379,8 @@ QualityInput MakeSizesInput(uint64_t seed, int machine_count, int class_count,
     const Amounts& amounts = classes[rng.Below(classes.size())];
     demand.AddTask(amounts);
     if (demand.Load() > load) return input;
-    AppendTask(StrCat("job-", input.task_count / 100), {}, amounts, {}, &input);
+    AppendTask(amounts, {.job = StrCat("job-", input.task_count / 100)}, {},
+               &input);
   }
 }
 
@@ -385,8 +400,8 @@ QualityInput ReadOpenbInput(const std::string& nodes_path,
   std::vector<CsvRow> pods = ReadCsv(pods_path);
   for (int i = 0; i < copies; ++i) {
     for (CsvRow& row : pods) {
-      AppendTask(StrCat("job-", input.task_count / 100), {},
-                 amounts_of(row, "num_gpu"), {}, &input);
+      AppendTask(amounts_of(row, "num_gpu"),
+                 {.job = StrCat("job-", input.task_count / 100)}, {}, &input);
     }
   }
   return input;

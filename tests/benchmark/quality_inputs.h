@@ -5,7 +5,8 @@
 // in which tasks have preferred node affinity, and some machines a taint that
 // is better avoided.
 //
-// All tasks of an input are equally urgent and come at once.
+// All tasks of an input come at once; where the family does not say otherwise
+// they are equally urgent.
 //
 // Determinism: an input follows from its seed.
 
@@ -23,10 +24,13 @@ namespace sluice {
 
 struct QualityInput {
   std::string name;
+  std::string family;  // And its size; empty for what is of no family.
   std::vector<Command> commands;
   int64_t task_count = 0;
   // Whether it is small enough for an exact method.
   bool has_optimum = false;
+  // As that of its family.
+  bool may_lose = false;
 };
 
 enum class ClusterSize { kSmall, kMiddle, kLarge };
@@ -55,6 +59,12 @@ struct QualityFamily {
   bool has_many_shapes = false;  // Of machines, and tasks as large as those.
   bool is_partly_used = false;   // So that hardly two machines are alike.
   bool has_gangs = false;
+  // Of which each task, or gang, has one.
+  uint64_t priority_count = 1;
+  static constexpr uint64_t kOneForEachTask = 0;
+  // Rounds lose here as yet, which does not fail the benchmark.  Delete it once
+  // they do not.
+  bool may_lose = false;
 };
 
 const std::vector<QualityFamily>& QualityFamilies();

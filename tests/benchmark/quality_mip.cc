@@ -4,6 +4,7 @@
 #include <glpk.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -15,13 +16,14 @@ namespace {
 
 class PlacementProgram {
  public:
-  // `policies`: whose preference cost is to be least; without, as many as
-  // possible are to be placed.
+  // Without `policies` no placement costs anything.
   PlacementProgram(const ClusterState& state, const PolicySet* policies,
-                   const ConstraintSet& constraints)
+                   const ConstraintSet& constraints, double seconds_max)
       : state_(state),
         policies_(policies),
         constraints_(constraints),
+        deadline_(Clock::now() +
+                  std::chrono::milliseconds(std::llround(1000 * seconds_max))),
         program_(glp_create_prob()),
         units_(state.resource_count()) {
     glp_term_out(GLP_OFF);
@@ -30,18 +32,20 @@ class PlacementProgram {
         units_[i] = std::gcd(units_[i], key.request[i]);
       }
     }
-    placed_row_ = AddRow(GLP_LO, 0, 0);
+    std::optional<uint32_t> priority;  // Of the last level.
     for (const auto& [key, tasks] : state.pending()) {
+      if (priority != key.priority) {
+        priority = key.priority;
+        levels_.push_back({.placed_row = AddRow(GLP_LO, 0, 0)});
+      }
+      levels_.back().task_count += std::ssize(tasks);
       AddClass(key, static_cast<int64_t>(tasks.size()));
     }
     for (const auto& [job, columns] : gangs_) {
       AddAllOrNone(*state.FindJob(job), columns);
     }
-    for (int i = 1; i <= glp_get_num_cols(program_); ++i) {
-      glp_set_obj_coef(
-          program_, i,
-          glp_get_obj_coef(program_, i) / static_cast<double>(CostUnit()));
-    }
+    glp_load_matrix(program_, static_cast<int>(rows_.size()) - 1, rows_.data(),
+                    columns_.data(), values_.data());
   }
   PlacementProgram(const PlacementProgram&) = delete;
   PlacementProgram& operator=(const PlacementProgram&) = delete;
@@ -50,23 +54,67 @@ class PlacementProgram {
     glp_free_env();
   }
 
-  // Places at least so many tasks at the least cost.
-  MipAnswer Solve(int64_t placed, double seconds_max) {
-    glp_set_row_bnds(program_, placed_row_, GLP_LO, static_cast<double>(placed),
-                     0);
-    glp_load_matrix(program_, static_cast<int>(rows_.size()) - 1, rows_.data(),
-                    columns_.data(), values_.data());
+  size_t level_count() const { return levels_.size(); }
+
+  // At least so many tasks of the level are to be placed.
+  void Hold(size_t level, int64_t placed) {
+    glp_set_row_bnds(program_, levels_[level].placed_row, GLP_LO,
+                     static_cast<double>(placed), 0);
+  }
+
+  MipAnswer MostOfLevel(size_t level) {
+    for (size_t i = 1; i < costs_.size(); ++i) {
+      glp_set_obj_coef(program_, static_cast<int>(i),
+                       column_levels_[i] == level ? -1 : 0);
+    }
+    MipAnswer answer = Minimize(1, -levels_[level].task_count);
+    if (answer.found.has_value()) answer.found = -*answer.found;
+    answer.bound = -answer.bound;
+    return answer;
+  }
+
+  MipAnswer LeastCost() {
+    Cost unit = 0;  // What all costs divide by.
+    for (const Cost cost : costs_) unit = std::gcd(unit, cost);
+    unit = std::max<Cost>(unit, 1);
+    for (size_t i = 1; i < costs_.size(); ++i) {
+      glp_set_obj_coef(program_, static_cast<int>(i),
+                       static_cast<double>(costs_[i] / unit));
+    }
+    return Minimize(unit, 0);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // The tasks of one priority.
+  struct Level {
+    int placed_row = 0;
+    int64_t task_count = 0;
+  };
+
+  int MsLeft() const {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline_ - Clock::now());
+    return std::max(static_cast<int>(left.count()), 1);
+  }
+
+  // The objective is in units of `unit`, and certainly not below `least`.
+  MipAnswer Minimize(int64_t unit, int64_t least) {
     glp_smcp simplex;
     glp_init_smcp(&simplex);
     simplex.msg_lev = GLP_MSG_OFF;
-    CHECK_EQ(glp_simplex(program_, &simplex), 0);
+    simplex.tm_lim = MsLeft();
+    const int simplex_code = glp_simplex(program_, &simplex);
+    if (simplex_code == GLP_ETMLIM) return {std::nullopt, least};
+    CHECK_EQ(simplex_code, 0);
     CHECK_EQ(glp_get_status(program_), GLP_OPT);
     bound_ = glp_get_obj_val(program_);
 
     glp_iocp options;
     glp_init_iocp(&options);
     options.msg_lev = GLP_MSG_OFF;
-    options.tm_lim = static_cast<int>(1000 * seconds_max);
+    options.tm_lim = MsLeft();
     options.bt_tech = GLP_BT_BPH;
     options.gmi_cuts = options.mir_cuts = options.cov_cuts = GLP_ON;
     options.cb_func = &NoteBound;
@@ -75,18 +123,14 @@ class PlacementProgram {
     MipAnswer answer;
     const int status = glp_mip_status(program_);
     if (status == GLP_OPT || status == GLP_FEAS) {
-      answer.found = CostUnit() * std::llround(glp_mip_obj_val(program_));
+      answer.found = unit * std::llround(glp_mip_obj_val(program_));
     }
     // Costs are whole numbers of units.
-    answer.bound =
-        status == GLP_OPT
-            ? *answer.found
-            : CostUnit() * static_cast<Cost>(std::ceil(bound_ - 1e-6));
+    answer.bound = status == GLP_OPT
+                       ? *answer.found
+                       : unit * static_cast<int64_t>(std::ceil(bound_ - 1e-6));
     return answer;
   }
-
- private:
-  Cost CostUnit() const { return std::max<Cost>(cost_unit_, 1); }
 
   int AddRow(int kind, double low, double high) {
     const int row = glp_add_rows(program_, 1);
@@ -94,12 +138,13 @@ class PlacementProgram {
     return row;
   }
 
-  int AddColumn(int64_t high, Cost cost) {
+  // `level`: of the tasks that it counts; without, it counts none.
+  int AddColumn(int64_t high, std::optional<size_t> level = {}, Cost cost = 0) {
     const int column = glp_add_cols(program_, 1);
     glp_set_col_kind(program_, column, GLP_IV);
     glp_set_col_bnds(program_, column, GLP_DB, 0, static_cast<double>(high));
-    glp_set_obj_coef(program_, column, static_cast<double>(cost));
-    cost_unit_ = std::gcd(cost_unit_, cost);
+    column_levels_.push_back(level);
+    costs_.push_back(cost);
     return column;
   }
 
@@ -115,11 +160,11 @@ class PlacementProgram {
     for (const auto& [id, machine] : state_.machines()) {
       if (!constraints_.Allows(key, *machine)) continue;
       const Cost cost = policies_ == nullptr
-                            ? -1
+                            ? 0
                             : policies_->PreferenceCost(*key.rules, *machine);
-      const int column =
-          AddColumn(key.request.TimesIn(machine->Free(), count), cost);
-      Enter(placed_row_, column, 1);
+      const int column = AddColumn(key.request.TimesIn(machine->Free(), count),
+                                   levels_.size() - 1, cost);
+      Enter(levels_.back().placed_row, column, 1);
       Enter(class_row, column, 1);
       for (size_t i = 0; i < units_.size(); ++i) {
         if (key.request[i] == 0) continue;
@@ -143,7 +188,7 @@ class PlacementProgram {
   // The tasks in these columns are at least the job's minimum, or none.
   void AddAllOrNone(const Job& job, const std::vector<int>& columns) {
     const auto minimum = static_cast<int64_t>(job.gang.minimum);
-    const int does_run = AddColumn(1, 0);
+    const int does_run = AddColumn(1);
     const int enough = AddRow(GLP_LO, 0, 0);
     const int none = AddRow(GLP_UP, 0, 0);
     for (const int column : columns) {
@@ -164,36 +209,47 @@ class PlacementProgram {
   const ClusterState& state_;
   const PolicySet* policies_;
   const ConstraintSet& constraints_;
+  const Clock::time_point deadline_;
   glp_prob* program_;
   std::vector<int64_t> units_;  // What all requests of a resource divide by.
-  int placed_row_ = 0;
+  std::vector<Level> levels_;   // The most urgent first.
   std::map<std::pair<MachineId, size_t>, int> room_rows_;
   std::map<JobId, std::vector<int>> gangs_;  // Their columns.
   // The matrix as triplets, which GLPK numbers from 1.
   std::vector<int> rows_ = {0};
   std::vector<int> columns_ = {0};
   std::vector<double> values_ = {0};
-  Cost cost_unit_ = 0;  // What all costs divide by.
-  double bound_ = 0;    // Proved so far, in units.
+  // By column.
+  std::vector<std::optional<size_t>> column_levels_ = {std::nullopt};
+  std::vector<Cost> costs_ = {0};
+  double bound_ = 0;  // Proved so far, in units of the objective.
 };
 
 }  // namespace
 
-MipAnswer MostPlaced(const ClusterState& state,
-                     const ConstraintSet& constraints, double seconds_max) {
-  PlacementProgram program(state, nullptr, constraints);
-  MipAnswer answer = program.Solve(0, seconds_max);
-  if (answer.found.has_value()) answer.found = -*answer.found;
-  answer.bound = -answer.bound;
-  return answer;
+std::vector<MipAnswer> MostPlaced(const ClusterState& state,
+                                  const ConstraintSet& constraints,
+                                  double seconds_max) {
+  PlacementProgram program(state, nullptr, constraints, seconds_max);
+  std::vector<MipAnswer> answers;
+  for (size_t level = 0; level < program.level_count(); ++level) {
+    const MipAnswer& answer = answers.emplace_back(program.MostOfLevel(level));
+    if (answer.found != answer.bound) break;
+    program.Hold(level, answer.bound);
+  }
+  return answers;
 }
 
 MipAnswer LeastPreferenceCost(const ClusterState& state,
                               const PolicySet& policies,
-                              const ConstraintSet& constraints, int64_t placed,
+                              const ConstraintSet& constraints,
+                              const std::vector<int64_t>& placed,
                               double seconds_max) {
-  return PlacementProgram(state, &policies, constraints)
-      .Solve(placed, seconds_max);
+  PlacementProgram program(state, &policies, constraints, seconds_max);
+  for (size_t level = 0; level < placed.size(); ++level) {
+    program.Hold(level, placed[level]);
+  }
+  return program.LeastCost();
 }
 
 }  // namespace sluice

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "constraints/constraint_set.h"
 #include "cost/policy_set.h"
@@ -27,14 +28,19 @@ struct MipAnswer {
   int64_t bound = 0;
 };
 
-// How many of the waiting tasks can be placed at most.
-MipAnswer MostPlaced(const ClusterState& state,
-                     const ConstraintSet& constraints, double seconds_max);
+// How many of the waiting tasks can be placed at most, level by level: of the
+// most urgent priority, then of the next with as many of that, and so on.  Ends
+// with the first level that the time, which is for all, does not suffice for.
+std::vector<MipAnswer> MostPlaced(const ClusterState& state,
+                                  const ConstraintSet& constraints,
+                                  double seconds_max);
 
-// The least preference cost of placing `placed` of the waiting tasks.
+// The least preference cost of placing so many of the waiting tasks of each
+// level.
 MipAnswer LeastPreferenceCost(const ClusterState& state,
                               const PolicySet& policies,
-                              const ConstraintSet& constraints, int64_t placed,
+                              const ConstraintSet& constraints,
+                              const std::vector<int64_t>& placed,
                               double seconds_max);
 
 }  // namespace sluice
