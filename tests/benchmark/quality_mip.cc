@@ -8,6 +8,8 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,9 +19,11 @@ namespace {
 class PlacementProgram {
  public:
   // Without `policies` no placement costs anything.
-  PlacementProgram(const ClusterState& state, const PolicySet* policies,
-                   const ConstraintSet& constraints, double seconds_max)
-      : state_(state),
+  PlacementProgram(const QualityInput& input, const ClusterState& state,
+                   const PolicySet* policies, const ConstraintSet& constraints,
+                   double seconds_max)
+      : input_(input),
+        state_(state),
         policies_(policies),
         constraints_(constraints),
         deadline_(Clock::now() +
@@ -39,11 +43,14 @@ class PlacementProgram {
         levels_.push_back({.placed_row = AddRow(GLP_LO, 0, 0)});
       }
       levels_.back().task_count += std::ssize(tasks);
-      AddClass(key, static_cast<int64_t>(tasks.size()));
+      const TaskId task = tasks.begin()->second->id;
+      AddClass(key, static_cast<int64_t>(tasks.size()),
+               input.classes_of_tasks[task.value - 1]);
     }
     for (const auto& [job, columns] : gangs_) {
       AddAllOrNone(*state.FindJob(job), columns);
     }
+    for (size_t i = 0; i < input.classes.size(); ++i) AddPeerRule(i);
     glp_load_matrix(program_, static_cast<int>(rows_.size()) - 1, rows_.data(),
                     columns_.data(), values_.data());
   }
@@ -87,6 +94,13 @@ class PlacementProgram {
  private:
   using Clock = std::chrono::steady_clock;
 
+  // What a class can have somewhere: the columns that count it, and a bound of
+  // their sum.
+  struct Part {
+    std::vector<int> columns;
+    int64_t high = 0;
+  };
+
   // The tasks of one priority.
   struct Level {
     int placed_row = 0;
@@ -101,6 +115,8 @@ class PlacementProgram {
 
   // The objective is in units of `unit`, and certainly not below `least`.
   MipAnswer Minimize(int64_t unit, int64_t least) {
+    // GLPK ends the process over a program without columns.
+    if (glp_get_num_cols(program_) == 0) return {0, 0};
     glp_smcp simplex;
     glp_init_smcp(&simplex);
     simplex.msg_lev = GLP_MSG_OFF;
@@ -154,16 +170,24 @@ class PlacementProgram {
     values_.push_back(static_cast<double>(value));
   }
 
-  // How many of the class each machine has.
-  void AddClass(const ClassKey& key, int64_t count) {
+  void Enter(int row, const Part& part, int64_t value) {
+    for (const int column : part.columns) Enter(row, column, value);
+  }
+
+  // How many of the class, which is one of those of the input's class, each
+  // machine has.
+  void AddClass(const ClassKey& key, int64_t count, size_t input_class) {
     const int class_row = AddRow(GLP_UP, 0, static_cast<double>(count));
     for (const auto& [id, machine] : state_.machines()) {
       if (!constraints_.Allows(key, *machine)) continue;
       const Cost cost = policies_ == nullptr
                             ? 0
                             : policies_->PreferenceCost(*key.rules, *machine);
-      const int column = AddColumn(key.request.TimesIn(machine->Free(), count),
-                                   levels_.size() - 1, cost);
+      const int64_t high = key.request.TimesIn(machine->Free(), count);
+      const int column = AddColumn(high, levels_.size() - 1, cost);
+      Part& part = parts_[{input_class, machine->uuid}];
+      part.columns.push_back(column);
+      part.high += high;
       Enter(levels_.back().placed_row, column, 1);
       Enter(class_row, column, 1);
       for (size_t i = 0; i < units_.size(); ++i) {
@@ -199,6 +223,81 @@ class PlacementProgram {
     Enter(none, does_run, -job.pending_count);
   }
 
+  const Part& PartOn(size_t input_class, const std::string& uuid) const {
+    static const Part none;
+    const auto it = parts_.find({input_class, uuid});
+    return it == parts_.end() ? none : it->second;
+  }
+
+  // By zone; of all that the class selects.
+  std::map<std::string, Part> PartsByZone(size_t input_class) const {
+    std::map<std::string, Part> zones;
+    for (const QualityMachine& machine : input_.machines) {
+      if (input_.classes[input_class].needs_ssd && !machine.has_ssd) continue;
+      Part& zone = zones[machine.zone];
+      const Part& part = PartOn(input_class, machine.uuid);
+      zone.columns.insert(zone.columns.end(), part.columns.begin(),
+                          part.columns.end());
+    }
+    return zones;
+  }
+
+  void AddPeerRule(size_t input_class) {
+    const QualityClass& it = input_.classes[input_class];
+    if (!it.rule.has_value()) return;
+    switch (*it.rule) {
+      case PeerRule::kApartByZone:
+        for (const auto& [zone, part] : PartsByZone(input_class)) {
+          Enter(AddRow(GLP_UP, 0, 1), part, 1);
+        }
+        return;
+      case PeerRule::kSpreadByZone:
+        AddSpread(PartsByZone(input_class));
+        return;
+      case PeerRule::kApartByHost:
+      case PeerRule::kKeepsAway:
+      case PeerRule::kFollows:
+        for (const QualityMachine& machine : input_.machines) {
+          const Part& own = PartOn(input_class, machine.uuid);
+          if (own.columns.empty()) continue;
+          AddHostRule(*it.rule, own, PartOn(it.other, machine.uuid));
+        }
+        return;
+    }
+  }
+
+  // None of the zones has two more than another.
+  void AddSpread(const std::map<std::string, Part>& zones) {
+    for (const auto& [fuller, part] : zones) {
+      for (const auto& [emptier, other] : zones) {
+        if (fuller == emptier) continue;
+        const int row = AddRow(GLP_UP, 0, 1);
+        Enter(row, part, 1);
+        Enter(row, other, -1);
+      }
+    }
+  }
+
+  // `own` and `other` are on one machine.
+  void AddHostRule(PeerRule rule, const Part& own, const Part& other) {
+    if (rule == PeerRule::kApartByHost) {
+      Enter(AddRow(GLP_UP, 0, 1), own, 1);
+      return;
+    }
+    const int has_own = AddRow(GLP_UP, 0, 0);
+    Enter(has_own, own, 1);
+    if (rule == PeerRule::kFollows) {
+      Enter(has_own, other, -own.high);
+      return;
+    }
+    // One of the two is there, as the column says.
+    const int is_own = AddColumn(1);
+    const int has_other = AddRow(GLP_UP, 0, static_cast<double>(other.high));
+    Enter(has_own, is_own, -own.high);
+    Enter(has_other, other, 1);
+    Enter(has_other, is_own, other.high);
+  }
+
   static void NoteBound(glp_tree* tree, void* self) {
     const int best = glp_ios_best_node(tree);
     if (best == 0) return;
@@ -206,6 +305,7 @@ class PlacementProgram {
     bound = std::max(bound, glp_ios_node_bound(tree, best));
   }
 
+  const QualityInput& input_;
   const ClusterState& state_;
   const PolicySet* policies_;
   const ConstraintSet& constraints_;
@@ -215,6 +315,8 @@ class PlacementProgram {
   std::vector<Level> levels_;   // The most urgent first.
   std::map<std::pair<MachineId, size_t>, int> room_rows_;
   std::map<JobId, std::vector<int>> gangs_;  // Their columns.
+  // By the input's class and the machine's uuid.
+  std::map<std::pair<size_t, std::string>, Part> parts_;
   // The matrix as triplets, which GLPK numbers from 1.
   std::vector<int> rows_ = {0};
   std::vector<int> columns_ = {0};
@@ -227,10 +329,11 @@ class PlacementProgram {
 
 }  // namespace
 
-std::vector<MipAnswer> MostPlaced(const ClusterState& state,
+std::vector<MipAnswer> MostPlaced(const QualityInput& input,
+                                  const ClusterState& state,
                                   const ConstraintSet& constraints,
                                   double seconds_max) {
-  PlacementProgram program(state, nullptr, constraints, seconds_max);
+  PlacementProgram program(input, state, nullptr, constraints, seconds_max);
   std::vector<MipAnswer> answers;
   for (size_t level = 0; level < program.level_count(); ++level) {
     const MipAnswer& answer = answers.emplace_back(program.MostOfLevel(level));
@@ -240,12 +343,13 @@ std::vector<MipAnswer> MostPlaced(const ClusterState& state,
   return answers;
 }
 
-MipAnswer LeastPreferenceCost(const ClusterState& state,
+MipAnswer LeastPreferenceCost(const QualityInput& input,
+                              const ClusterState& state,
                               const PolicySet& policies,
                               const ConstraintSet& constraints,
                               const std::vector<int64_t>& placed,
                               double seconds_max) {
-  PlacementProgram program(state, &policies, constraints, seconds_max);
+  PlacementProgram program(input, state, &policies, constraints, seconds_max);
   for (size_t level = 0; level < placed.size(); ++level) {
     program.Hold(level, placed[level]);
   }
