@@ -347,6 +347,13 @@ struct Optima {
   std::vector<Optimum> placed;
   Optimum unmet;  // With as many of each level placed as the round placed.
 
+  bool IsMoreKnown(const Levels& than) const {
+    for (size_t level = 0; level < placed.size(); ++level) {
+      if (*placed[level].known > than[level]) return true;
+    }
+    return false;
+  }
+
   // Of all levels; of those that were not looked at, all tasks or none.
   Optimum TotalPlaced(const Outcome& outcome) const {
     if (placed.empty()) return {};
@@ -365,6 +372,33 @@ struct Optima {
 };
 
 #ifdef SLUICE_HAVE_GLPK
+// Places what a MIP found, one by one wherever the rules of the daemon allow
+// it.  Ends the process where there is no such order: then the MIP and the
+// daemon do not understand a rule alike.
+Outcome CarryOut(const QualityInput& input, const PolicySet& policies,
+                 const ConstraintSet& constraints, const MipAnswer& answer) {
+  ClusterState state;
+  Load(input, &state);
+  state.SyncPeers();
+  auto left = answer.placement;
+  while (!left.empty()) {
+    const auto placed_count = std::erase_if(left, [&](const auto& it) {
+      const ClassKey& key = state.FindTask(it.first)->class_key;
+      const Machine& machine = *state.FindMachine(it.second);
+      if (!constraints.Allows(key, machine) ||
+          !ClassPeers(state, constraints, key).Allows(machine)) {
+        return false;
+      }
+      state.Place(it.first, it.second, 0);
+      return true;
+    });
+    CHECK_GT(placed_count, 0U) << input.name;
+  }
+  Outcome outcome = Measure(input, state, policies);
+  CHECK_EQ(outcome.why_illegal, "") << input.name;
+  return outcome;
+}
+
 Optima FindOptima(const QualityInput& input, const PolicySet& policies,
                   const ConstraintSet& constraints, const Outcome& round,
                   const Outcome& pods) {
@@ -377,6 +411,10 @@ Optima FindOptima(const QualityInput& input, const PolicySet& policies,
        MostPlaced(input, state, constraints, FLAGS_mip_seconds)) {
     const size_t level = optima.placed.size();
     int64_t known = most.found.value_or(0);
+    if (most.found.has_value()) {
+      const Outcome found = CarryOut(input, policies, constraints, most);
+      CHECK_EQ(found.placed[level], known) << input.name;
+    }
     // Of those that placed as many as can be of all levels before.
     for (const Outcome* rival : rivals) {
       CHECK_LE(rival->placed[level], most.bound) << input.name;
@@ -395,6 +433,10 @@ Optima FindOptima(const QualityInput& input, const PolicySet& policies,
     known_cost = std::min(known_cost, pods.preference_cost);
   }
   CHECK_LE(least.bound, known_cost) << input.name;
+  if (least.found.has_value()) {
+    const Outcome found = CarryOut(input, policies, constraints, least);
+    CHECK_EQ(found.preference_cost, *least.found) << input.name;
+  }
   known_cost = std::min(known_cost, least.found.value_or(known_cost));
   optima.unmet = {known_cost / kCostPerWeight, least.bound / kCostPerWeight};
   // Of several priorities the round tells the sum of what each tier could not
@@ -457,6 +499,9 @@ struct FamilySum {
   int64_t cluster_count = 0;
   int64_t task_count = 0;
   int64_t placed = 0;
+  // Clusters where more is known to be possible, at the most urgent level where
+  // the two differ.
+  int64_t beaten_count = 0;
   // Of the levels that a MIP looked at.
   Levels placed_of;
   Levels most;
@@ -473,6 +518,7 @@ struct FamilySum {
     if (optima.placed.empty()) return;
     most.resize(std::max(most.size(), optima.placed.size()));
     placed_of.resize(most.size());
+    if (optima.IsMoreKnown(round.placed)) ++beaten_count;
     for (size_t level = 0; level < optima.placed.size(); ++level) {
       placed_of[level] += round.placed[level];
       most[level] += *optima.placed[level].bound;
@@ -554,12 +600,15 @@ class Comparison {
                        {"clusters", 8},
                        {"tasks", 6},
                        {"placed", 6},
+                       {"below most", 10},
                        {"of the most", 18},
                        {"unmet above least", 17},
                        {"lost", 4}});
     for (const auto& [name, it] : families_) {
       table.Print({name, StrCat(it.cluster_count), StrCat(it.task_count),
-                   StrCat(it.placed), it.WorstLevel(),
+                   StrCat(it.placed),
+                   it.most.empty() ? "" : StrCat(it.beaten_count),
+                   it.WorstLevel(),
                    it.unmet_above.has_value() ? StrCat(*it.unmet_above) : "",
                    StrCat(it.lost_count)});
     }

@@ -44,8 +44,7 @@ class PlacementProgram {
       }
       levels_.back().task_count += std::ssize(tasks);
       const TaskId task = tasks.begin()->second->id;
-      AddClass(key, static_cast<int64_t>(tasks.size()),
-               input.classes_of_tasks[task.value - 1]);
+      AddClass(key, tasks, input.classes_of_tasks[task.value - 1]);
     }
     for (const auto& [job, columns] : gangs_) {
       AddAllOrNone(*state.FindJob(job), columns);
@@ -70,9 +69,8 @@ class PlacementProgram {
   }
 
   MipAnswer MostOfLevel(size_t level) {
-    for (size_t i = 1; i < costs_.size(); ++i) {
-      glp_set_obj_coef(program_, static_cast<int>(i),
-                       column_levels_[i] == level ? -1 : 0);
+    for (const Count& it : counts_) {
+      glp_set_obj_coef(program_, it.column, it.level == level ? -1 : 0);
     }
     MipAnswer answer = Minimize(1, -levels_[level].task_count);
     if (answer.found.has_value()) answer.found = -*answer.found;
@@ -82,17 +80,26 @@ class PlacementProgram {
 
   MipAnswer LeastCost() {
     Cost unit = 0;  // What all costs divide by.
-    for (const Cost cost : costs_) unit = std::gcd(unit, cost);
+    for (const Count& it : counts_) unit = std::gcd(unit, it.cost);
     unit = std::max<Cost>(unit, 1);
-    for (size_t i = 1; i < costs_.size(); ++i) {
-      glp_set_obj_coef(program_, static_cast<int>(i),
-                       static_cast<double>(costs_[i] / unit));
+    for (const Count& it : counts_) {
+      glp_set_obj_coef(program_, it.column,
+                       static_cast<double>(it.cost / unit));
     }
     return Minimize(unit, 0);
   }
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  // How many tasks of a class are on a machine.
+  struct Count {
+    int column = 0;
+    size_t level = 0;
+    Cost cost = 0;  // Of each.
+    const ClusterState::PendingTasks* tasks = nullptr;
+    MachineId machine;
+  };
 
   // What a class can have somewhere: the columns that count it, and a bound of
   // their sum.
@@ -116,13 +123,13 @@ class PlacementProgram {
   // The objective is in units of `unit`, and certainly not below `least`.
   MipAnswer Minimize(int64_t unit, int64_t least) {
     // GLPK ends the process over a program without columns.
-    if (glp_get_num_cols(program_) == 0) return {0, 0};
+    if (glp_get_num_cols(program_) == 0) return {0, 0, {}};
     glp_smcp simplex;
     glp_init_smcp(&simplex);
     simplex.msg_lev = GLP_MSG_OFF;
     simplex.tm_lim = MsLeft();
     const int simplex_code = glp_simplex(program_, &simplex);
-    if (simplex_code == GLP_ETMLIM) return {std::nullopt, least};
+    if (simplex_code == GLP_ETMLIM) return {std::nullopt, least, {}};
     CHECK_EQ(simplex_code, 0);
     CHECK_EQ(glp_get_status(program_), GLP_OPT);
     bound_ = glp_get_obj_val(program_);
@@ -140,6 +147,7 @@ class PlacementProgram {
     const int status = glp_mip_status(program_);
     if (status == GLP_OPT || status == GLP_FEAS) {
       answer.found = unit * std::llround(glp_mip_obj_val(program_));
+      answer.placement = Placement();
     }
     // Costs are whole numbers of units.
     answer.bound = status == GLP_OPT
@@ -148,19 +156,35 @@ class PlacementProgram {
     return answer;
   }
 
+  // As the columns were found.
+  std::vector<std::pair<TaskId, MachineId>> Placement() const {
+    std::vector<std::pair<TaskId, MachineId>> placement;
+    const ClusterState::PendingTasks* tasks = nullptr;
+    ClusterState::PendingTasks::const_iterator next;
+    for (const Count& it : counts_) {
+      if (it.tasks != tasks) {
+        tasks = it.tasks;
+        next = tasks->begin();
+      }
+      int64_t left = std::llround(glp_mip_col_val(program_, it.column));
+      for (; left > 0; --left, ++next) {
+        CHECK(next != tasks->end());
+        placement.emplace_back(next->second->id, it.machine);
+      }
+    }
+    return placement;
+  }
+
   int AddRow(int kind, double low, double high) {
     const int row = glp_add_rows(program_, 1);
     glp_set_row_bnds(program_, row, kind, low, high);
     return row;
   }
 
-  // `level`: of the tasks that it counts; without, it counts none.
-  int AddColumn(int64_t high, std::optional<size_t> level = {}, Cost cost = 0) {
+  int AddColumn(int64_t high) {
     const int column = glp_add_cols(program_, 1);
     glp_set_col_kind(program_, column, GLP_IV);
     glp_set_col_bnds(program_, column, GLP_DB, 0, static_cast<double>(high));
-    column_levels_.push_back(level);
-    costs_.push_back(cost);
     return column;
   }
 
@@ -176,7 +200,9 @@ class PlacementProgram {
 
   // How many of the class, which is one of those of the input's class, each
   // machine has.
-  void AddClass(const ClassKey& key, int64_t count, size_t input_class) {
+  void AddClass(const ClassKey& key, const ClusterState::PendingTasks& tasks,
+                size_t input_class) {
+    const int64_t count = std::ssize(tasks);
     const int class_row = AddRow(GLP_UP, 0, static_cast<double>(count));
     for (const auto& [id, machine] : state_.machines()) {
       if (!constraints_.Allows(key, *machine)) continue;
@@ -184,7 +210,12 @@ class PlacementProgram {
                             ? 0
                             : policies_->PreferenceCost(*key.rules, *machine);
       const int64_t high = key.request.TimesIn(machine->Free(), count);
-      const int column = AddColumn(high, levels_.size() - 1, cost);
+      const int column = AddColumn(high);
+      counts_.push_back({.column = column,
+                         .level = levels_.size() - 1,
+                         .cost = cost,
+                         .tasks = &tasks,
+                         .machine = id});
       Part& part = parts_[{input_class, machine->uuid}];
       part.columns.push_back(column);
       part.high += high;
@@ -321,9 +352,7 @@ class PlacementProgram {
   std::vector<int> rows_ = {0};
   std::vector<int> columns_ = {0};
   std::vector<double> values_ = {0};
-  // By column.
-  std::vector<std::optional<size_t>> column_levels_ = {std::nullopt};
-  std::vector<Cost> costs_ = {0};
+  std::vector<Count> counts_;
   double bound_ = 0;  // Proved so far, in units of the objective.
 };
 

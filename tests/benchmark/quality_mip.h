@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "benchmark/quality_inputs.h"
@@ -28,6 +29,8 @@ struct MipAnswer {
   std::optional<int64_t> found;
   // That of no placement is better: proved.
   int64_t bound = 0;
+  // The one that was found.
+  std::vector<std::pair<TaskId, MachineId>> placement = {};
 };
 
 // How many of the waiting tasks can be placed at most, level by level: of the
