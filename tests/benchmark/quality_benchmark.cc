@@ -670,7 +670,9 @@ class Comparison {
 std::vector<QualityInput> Inputs() {
   std::vector<QualityInput> inputs;
   const auto add = [&](QualityInput input) {
-    if (input.name.find(FLAGS_only) != std::string::npos) {
+    // Some seeds give a cluster that is too small for its first task.
+    if (input.task_count > 0 &&
+        input.name.find(FLAGS_only) != std::string::npos) {
       inputs.push_back(std::move(input));
     }
   };

@@ -314,6 +314,9 @@ class FamilyCluster {
     const double load =
         static_cast<double>(rng_.Between(extent_.load_min, extent_.load_max)) /
         100;
+    // Of many kinds of tasks a large one that is too much comes soon: it is
+    // left out, for smaller ones to make up the load.
+    int64_t misses_left = family_.peer_rules.empty() ? 0 : 20;
     for (int64_t gang_count = 0; input_.task_count < extent_.tasks_max;) {
       const size_t drawn = DrawClass();
       TaskClass& it = classes_[drawn];
@@ -334,9 +337,14 @@ class FamilyCluster {
         gang.minimum =
             static_cast<uint64_t>(rng_.Chance(1, 2) ? count : (count + 1) / 2);
       }
+      Demand demand = demand_;
+      for (int64_t i = 0; i < count; ++i) demand.AddTask(it.amounts);
+      if (demand.Load() > load) {
+        if (misses_left-- == 0) return;
+        continue;
+      }
+      demand_ = demand;
       it.task_count += count;
-      for (int64_t i = 0; i < count; ++i) demand_.AddTask(it.amounts);
-      if (demand_.Load() > load) return;
       for (int64_t i = 0; i < count; ++i) {
         AppendTask(it.amounts, options, gang, &input_);
         input_.classes_of_tasks.push_back(drawn);
