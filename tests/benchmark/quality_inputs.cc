@@ -7,12 +7,13 @@
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <utility>
 
 #include "base/rng.h"
 #include "base/strings.h"
-#include "util/cluster_builder.h"
+#include "util/peer_builder.h"
 
 namespace sluice {
 namespace {
@@ -21,6 +22,8 @@ constexpr int64_t kMib = (int64_t{1} << 20) * 1000;  // In millibytes.
 constexpr int64_t kGib = 1024 * kMib;
 constexpr char kGpu[] = "nvidia.com/gpu";
 constexpr char kGpuModel[] = "gpu-model";
+constexpr char kHost[] = "kubernetes.io/hostname";
+constexpr char kZone[] = "topology.kubernetes.io/zone";
 // So many that no machine runs out of them.
 constexpr int64_t kPods = 1000;
 
@@ -70,17 +73,13 @@ void AppendMachine(const std::string& uuid, const Amounts& amounts,
   input->commands.emplace_back(Added(uuid, options));
 }
 
-void AppendTask(const std::string& job, const Gang& gang,
-                const Amounts& amounts, const PlacementRules& rules,
+void AppendTask(const Amounts& amounts, TaskOptions options, const Gang& gang,
                 QualityInput* input) {
-  SubmitTask submit = Submitted(static_cast<uint64_t>(++input->task_count),
-                                {.cpu = amounts.cpu,
-                                 .memory = amounts.memory,
-                                 .extended = amounts.Gpus(),
-                                 .job = job,
-                                 .rules = rules});
-  submit.gang = gang;
-  input->commands.emplace_back(std::move(submit));
+  options.cpu = amounts.cpu;
+  options.memory = amounts.memory;
+  options.extended = amounts.Gpus();
+  const auto uid = static_cast<uint64_t>(++input->task_count);
+  input->commands.emplace_back(Submitted(uid, options, {.gang = gang}));
 }
 
 // One of the values, all equally likely.
@@ -107,6 +106,9 @@ class FamilyCluster {
   struct TaskClass {
     Amounts amounts;
     PlacementRules rules;
+    int64_t task_count = 0;
+    int64_t tasks_max = std::numeric_limits<int64_t>::max();
+    bool IsFull() const { return task_count >= tasks_max; }
   };
 
   Amounts DrawShape() {
@@ -128,6 +130,8 @@ class FamilyCluster {
     for (Amounts& shape : shapes) shape = DrawShape();
     const int64_t count =
         rng_.Between(extent_.machines_min, extent_.machines_max);
+    const uint64_t zone_count =
+        family_.peer_rules.empty() ? 0 : 2 + rng_.Below(3);
     for (int64_t i = 0; i < count; ++i) {
       Amounts amounts = shapes[rng_.Below(shapes.size())];
       MachineOptions options;
@@ -141,6 +145,17 @@ class FamilyCluster {
                                     Pick(std::array{"a100", "t4"}, &rng_));
       }
       const std::string uuid = StrCat("machine-", i);
+      QualityMachine& drawn = input_.machines.emplace_back();
+      drawn.uuid = uuid;
+      drawn.has_ssd = options.labels[0].second == "ssd";
+      if (!family_.peer_rules.empty()) {
+        drawn.zone = StrCat("zone-", rng_.Below(zone_count));
+        options.labels.emplace_back(kHost, uuid);
+        options.labels.emplace_back(kZone, drawn.zone);
+      }
+      if (family_.has_taints && rng_.Chance(20, 100)) {
+        options.taints.push_back(NoSchedule("dedicated"));
+      }
       AppendMachine(uuid, amounts, options, &input_);
       if (family_.is_partly_used &&
           rng_.Chance(static_cast<uint64_t>(extent_.used_machines), 100)) {
@@ -203,11 +218,61 @@ class FamilyCluster {
     return request;
   }
 
+  // Of the class that was drawn last.  The first has no rule, so that there is
+  // one for others to keep away from or to follow; the second always has one.
+  void DrawPeerRule(TaskClass* drawn) {
+    const size_t index = classes_.size();
+    QualityClass& rule = input_.classes.back();
+    if (family_.peer_rules.empty() || index == 0) return;
+    if (index > 1 && rng_.Chance(1, 4)) return;
+    rule.rule = family_.peer_rules[rng_.Below(family_.peer_rules.size())];
+    rule.other = rng_.Below(index);
+    // Two that follow each other could never begin.
+    while (input_.classes[rule.other].rule == PeerRule::kFollows) {
+      rule.other = rng_.Below(index);
+    }
+    const TaskSelector self = App(ClassName(index));
+    const TaskSelector other = App(ClassName(rule.other));
+    switch (*rule.rule) {
+      case PeerRule::kApartByHost:
+        drawn->rules.anti_affinity = {{self, kHost}};
+        drawn->tasks_max = DrawCountFor(std::ssize(input_.machines));
+        break;
+      case PeerRule::kApartByZone:
+        drawn->rules.anti_affinity = {{self, kZone}};
+        drawn->tasks_max = DrawCountFor(ZoneCount());
+        break;
+      case PeerRule::kSpreadByZone:
+        drawn->rules.spread = {Spread(self, kZone)};
+        break;
+      case PeerRule::kKeepsAway:
+        drawn->rules.anti_affinity = {{other, kHost}};
+        break;
+      case PeerRule::kFollows:
+        drawn->rules.affinity = {{other, kHost}};
+        break;
+    }
+  }
+
+  static std::string ClassName(size_t index) { return StrCat("class-", index); }
+
+  // Tasks that are kept apart over so many places: some more than there are,
+  // but not so many that most of the load could run nowhere.
+  int64_t DrawCountFor(int64_t places) {
+    return rng_.Between((places + 1) / 2, places + places / 4 + 1);
+  }
+
+  int64_t ZoneCount() const {
+    std::set<std::string> zones;
+    for (const QualityMachine& it : input_.machines) zones.insert(it.zone);
+    return std::ssize(zones);
+  }
+
   void DrawClasses() {
     const int64_t count =
         rng_.Between(extent_.classes_min, extent_.classes_max);
     for (int64_t i = 0; i < count; ++i) {
-      TaskClass drawn = {DrawRequest(i), {}};
+      TaskClass drawn = {.amounts = DrawRequest(i), .rules = {}};
       for (int64_t left = rng_.Between(0, 2); left > 0; --left) {
         drawn.rules.preferred.push_back({DrawWeight(), DrawTerm()});
       }
@@ -215,6 +280,15 @@ class FamilyCluster {
         drawn.rules.preferred.push_back(
             {DrawWeight(), DrawGpuTerm(drawn.amounts.gpus > 0)});
       }
+      QualityClass& description = input_.classes.emplace_back();
+      if (family_.has_selectors && rng_.Chance(1, 3)) {
+        description.needs_ssd = true;
+        drawn.rules.selectors = {LabelIn("disk", {"ssd"})};
+      }
+      if (family_.has_taints && rng_.Chance(1, 2)) {
+        drawn.rules.tolerations = {ToleratesKey("dedicated")};
+      }
+      DrawPeerRule(&drawn);
       classes_.push_back(std::move(drawn));
     }
   }
@@ -228,27 +302,52 @@ class FamilyCluster {
     return std::min(heavy_on_cpu + 1, classes_.size() - 1);
   }
 
+  uint32_t DrawPriority() {
+    if (family_.priority_count == 1) return 0;
+    if (family_.priority_count == QualityFamily::kOneForEachTask) {
+      return static_cast<uint32_t>(input_.task_count);
+    }
+    return static_cast<uint32_t>(rng_.Below(family_.priority_count));
+  }
+
   void DrawTasks() {
     const double load =
         static_cast<double>(rng_.Between(extent_.load_min, extent_.load_max)) /
         100;
+    // Of many kinds of tasks a large one that is too much comes soon: it is
+    // left out, for smaller ones to make up the load.
+    int64_t misses_left = family_.peer_rules.empty() ? 0 : 20;
     for (int64_t gang_count = 0; input_.task_count < extent_.tasks_max;) {
       const size_t drawn = DrawClass();
-      const TaskClass& it = classes_[drawn];
+      TaskClass& it = classes_[drawn];
+      if (it.IsFull()) {
+        if (std::ranges::all_of(classes_, &TaskClass::IsFull)) return;
+        continue;
+      }
       int64_t count = 1;
-      std::string job = StrCat("class-", drawn);
+      TaskOptions options = {.priority = DrawPriority(),
+                             .job = ClassName(drawn),
+                             .labels = {{"app", ClassName(drawn)}},
+                             .rules = it.rules};
       Gang gang;
       if (family_.has_gangs && rng_.Chance(1, 8)) {
         count = rng_.Between(3, 8);
-        job = StrCat("gang-", gang_count++);
+        options.job = StrCat("gang-", gang_count++);
         // All of them, or at least half.
         gang.minimum =
             static_cast<uint64_t>(rng_.Chance(1, 2) ? count : (count + 1) / 2);
       }
-      for (int64_t i = 0; i < count; ++i) demand_.AddTask(it.amounts);
-      if (demand_.Load() > load) return;
+      Demand demand = demand_;
+      for (int64_t i = 0; i < count; ++i) demand.AddTask(it.amounts);
+      if (demand.Load() > load) {
+        if (misses_left-- == 0) return;
+        continue;
+      }
+      demand_ = demand;
+      it.task_count += count;
       for (int64_t i = 0; i < count; ++i) {
-        AppendTask(job, gang, it.amounts, it.rules, &input_);
+        AppendTask(it.amounts, options, gang, &input_);
+        input_.classes_of_tasks.push_back(drawn);
       }
     }
   }
@@ -319,6 +418,35 @@ const std::vector<QualityFamily>& QualityFamilies() {
       {.name = "shapes", .has_many_shapes = true},
       {.name = "partly used", .is_partly_used = true},
       {.name = "gangs", .has_gangs = true},
+      {.name = "priorities 2", .priority_count = 2, .may_lose = true},
+      {.name = "priorities 3", .priority_count = 3, .may_lose = true},
+      {.name = "priorities 10", .priority_count = 10, .may_lose = true},
+      {.name = "priorities each",
+       .priority_count = QualityFamily::kOneForEachTask,
+       .may_lose = true},
+      {.name = "apart by host",
+       .has_selectors = true,
+       .peer_rules = {PeerRule::kApartByHost},
+       .may_lose = true},
+      {.name = "keeping away",
+       .peer_rules = {PeerRule::kKeepsAway},
+       .may_lose = true},
+      {.name = "zones",
+       .has_selectors = true,
+       .peer_rules = {PeerRule::kApartByZone, PeerRule::kSpreadByZone},
+       .may_lose = true},
+      {.name = "company", .peer_rules = {PeerRule::kFollows}, .may_lose = true},
+      {.name = "all at once",
+       .has_gpus = true,
+       .is_partly_used = true,
+       .has_gangs = true,
+       .has_selectors = true,
+       .has_taints = true,
+       .peer_rules = {PeerRule::kApartByHost, PeerRule::kApartByZone,
+                      PeerRule::kSpreadByZone, PeerRule::kKeepsAway,
+                      PeerRule::kFollows},
+       .priority_count = 3,
+       .may_lose = true},
   };
   return families;
 }
@@ -326,7 +454,9 @@ const std::vector<QualityFamily>& QualityFamilies() {
 QualityInput MakeQualityInput(const QualityFamily& family, ClusterSize size,
                               uint64_t seed) {
   QualityInput input = MakeQualityInput(family, ExtentOf(size), seed);
-  input.name = StrCat(family.name, " ", SizeName(size), " ", seed);
+  input.family = StrCat(family.name, " ", SizeName(size));
+  input.name = StrCat(input.family, " ", seed);
+  input.may_lose = family.may_lose;
   input.has_optimum = size != ClusterSize::kLarge;
   return input;
 }
@@ -365,7 +495,8 @@ QualityInput MakeSizesInput(uint64_t seed, int machine_count, int class_count,
     const Amounts& amounts = classes[rng.Below(classes.size())];
     demand.AddTask(amounts);
     if (demand.Load() > load) return input;
-    AppendTask(StrCat("job-", input.task_count / 100), {}, amounts, {}, &input);
+    AppendTask(amounts, {.job = StrCat("job-", input.task_count / 100)}, {},
+               &input);
   }
 }
 
@@ -385,8 +516,8 @@ QualityInput ReadOpenbInput(const std::string& nodes_path,
   std::vector<CsvRow> pods = ReadCsv(pods_path);
   for (int i = 0; i < copies; ++i) {
     for (CsvRow& row : pods) {
-      AppendTask(StrCat("job-", input.task_count / 100), {},
-                 amounts_of(row, "num_gpu"), {}, &input);
+      AppendTask(amounts_of(row, "num_gpu"),
+                 {.job = StrCat("job-", input.task_count / 100)}, {}, &input);
     }
   }
   return input;

@@ -4,9 +4,12 @@
 #include <glpk.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,13 +18,16 @@ namespace {
 
 class PlacementProgram {
  public:
-  // `policies`: whose preference cost is to be least; without, as many as
-  // possible are to be placed.
-  PlacementProgram(const ClusterState& state, const PolicySet* policies,
-                   const ConstraintSet& constraints)
-      : state_(state),
+  // Without `policies` no placement costs anything.
+  PlacementProgram(const QualityInput& input, const ClusterState& state,
+                   const PolicySet* policies, const ConstraintSet& constraints,
+                   double seconds_max)
+      : input_(input),
+        state_(state),
         policies_(policies),
         constraints_(constraints),
+        deadline_(Clock::now() +
+                  std::chrono::milliseconds(std::llround(1000 * seconds_max))),
         program_(glp_create_prob()),
         units_(state.resource_count()) {
     glp_term_out(GLP_OFF);
@@ -30,18 +36,22 @@ class PlacementProgram {
         units_[i] = std::gcd(units_[i], key.request[i]);
       }
     }
-    placed_row_ = AddRow(GLP_LO, 0, 0);
+    std::optional<uint32_t> priority;  // Of the last level.
     for (const auto& [key, tasks] : state.pending()) {
-      AddClass(key, static_cast<int64_t>(tasks.size()));
+      if (priority != key.priority) {
+        priority = key.priority;
+        levels_.push_back({.placed_row = AddRow(GLP_LO, 0, 0)});
+      }
+      levels_.back().task_count += std::ssize(tasks);
+      const TaskId task = tasks.begin()->second->id;
+      AddClass(key, tasks, input.classes_of_tasks[task.value - 1]);
     }
     for (const auto& [job, columns] : gangs_) {
       AddAllOrNone(*state.FindJob(job), columns);
     }
-    for (int i = 1; i <= glp_get_num_cols(program_); ++i) {
-      glp_set_obj_coef(
-          program_, i,
-          glp_get_obj_coef(program_, i) / static_cast<double>(CostUnit()));
-    }
+    for (size_t i = 0; i < input.classes.size(); ++i) AddPeerRule(i);
+    glp_load_matrix(program_, static_cast<int>(rows_.size()) - 1, rows_.data(),
+                    columns_.data(), values_.data());
   }
   PlacementProgram(const PlacementProgram&) = delete;
   PlacementProgram& operator=(const PlacementProgram&) = delete;
@@ -50,23 +60,84 @@ class PlacementProgram {
     glp_free_env();
   }
 
-  // Places at least so many tasks at the least cost.
-  MipAnswer Solve(int64_t placed, double seconds_max) {
-    glp_set_row_bnds(program_, placed_row_, GLP_LO, static_cast<double>(placed),
-                     0);
-    glp_load_matrix(program_, static_cast<int>(rows_.size()) - 1, rows_.data(),
-                    columns_.data(), values_.data());
+  size_t level_count() const { return levels_.size(); }
+
+  // At least so many tasks of the level are to be placed.
+  void Hold(size_t level, int64_t placed) {
+    glp_set_row_bnds(program_, levels_[level].placed_row, GLP_LO,
+                     static_cast<double>(placed), 0);
+  }
+
+  MipAnswer MostOfLevel(size_t level) {
+    for (const Count& it : counts_) {
+      glp_set_obj_coef(program_, it.column, it.level == level ? -1 : 0);
+    }
+    MipAnswer answer = Minimize(1, -levels_[level].task_count);
+    if (answer.found.has_value()) answer.found = -*answer.found;
+    answer.bound = -answer.bound;
+    return answer;
+  }
+
+  MipAnswer LeastCost() {
+    Cost unit = 0;  // What all costs divide by.
+    for (const Count& it : counts_) unit = std::gcd(unit, it.cost);
+    unit = std::max<Cost>(unit, 1);
+    for (const Count& it : counts_) {
+      glp_set_obj_coef(program_, it.column,
+                       static_cast<double>(it.cost / unit));
+    }
+    return Minimize(unit, 0);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // How many tasks of a class are on a machine.
+  struct Count {
+    int column = 0;
+    size_t level = 0;
+    Cost cost = 0;  // Of each.
+    const ClusterState::PendingTasks* tasks = nullptr;
+    MachineId machine;
+  };
+
+  // What a class can have somewhere: the columns that count it, and a bound of
+  // their sum.
+  struct Part {
+    std::vector<int> columns;
+    int64_t high = 0;
+  };
+
+  // The tasks of one priority.
+  struct Level {
+    int placed_row = 0;
+    int64_t task_count = 0;
+  };
+
+  int MsLeft() const {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline_ - Clock::now());
+    return std::max(static_cast<int>(left.count()), 1);
+  }
+
+  // The objective is in units of `unit`, and certainly not below `least`.
+  MipAnswer Minimize(int64_t unit, int64_t least) {
+    // GLPK ends the process over a program without columns.
+    if (glp_get_num_cols(program_) == 0) return {0, 0, {}};
     glp_smcp simplex;
     glp_init_smcp(&simplex);
     simplex.msg_lev = GLP_MSG_OFF;
-    CHECK_EQ(glp_simplex(program_, &simplex), 0);
+    simplex.tm_lim = MsLeft();
+    const int simplex_code = glp_simplex(program_, &simplex);
+    if (simplex_code == GLP_ETMLIM) return {std::nullopt, least, {}};
+    CHECK_EQ(simplex_code, 0);
     CHECK_EQ(glp_get_status(program_), GLP_OPT);
     bound_ = glp_get_obj_val(program_);
 
     glp_iocp options;
     glp_init_iocp(&options);
     options.msg_lev = GLP_MSG_OFF;
-    options.tm_lim = static_cast<int>(1000 * seconds_max);
+    options.tm_lim = MsLeft();
     options.bt_tech = GLP_BT_BPH;
     options.gmi_cuts = options.mir_cuts = options.cov_cuts = GLP_ON;
     options.cb_func = &NoteBound;
@@ -75,18 +146,34 @@ class PlacementProgram {
     MipAnswer answer;
     const int status = glp_mip_status(program_);
     if (status == GLP_OPT || status == GLP_FEAS) {
-      answer.found = CostUnit() * std::llround(glp_mip_obj_val(program_));
+      answer.found = unit * std::llround(glp_mip_obj_val(program_));
+      answer.placement = Placement();
     }
     // Costs are whole numbers of units.
-    answer.bound =
-        status == GLP_OPT
-            ? *answer.found
-            : CostUnit() * static_cast<Cost>(std::ceil(bound_ - 1e-6));
+    answer.bound = status == GLP_OPT
+                       ? *answer.found
+                       : unit * static_cast<int64_t>(std::ceil(bound_ - 1e-6));
     return answer;
   }
 
- private:
-  Cost CostUnit() const { return std::max<Cost>(cost_unit_, 1); }
+  // As the columns were found.
+  std::vector<std::pair<TaskId, MachineId>> Placement() const {
+    std::vector<std::pair<TaskId, MachineId>> placement;
+    const ClusterState::PendingTasks* tasks = nullptr;
+    ClusterState::PendingTasks::const_iterator next;
+    for (const Count& it : counts_) {
+      if (it.tasks != tasks) {
+        tasks = it.tasks;
+        next = tasks->begin();
+      }
+      int64_t left = std::llround(glp_mip_col_val(program_, it.column));
+      for (; left > 0; --left, ++next) {
+        CHECK(next != tasks->end());
+        placement.emplace_back(next->second->id, it.machine);
+      }
+    }
+    return placement;
+  }
 
   int AddRow(int kind, double low, double high) {
     const int row = glp_add_rows(program_, 1);
@@ -94,12 +181,10 @@ class PlacementProgram {
     return row;
   }
 
-  int AddColumn(int64_t high, Cost cost) {
+  int AddColumn(int64_t high) {
     const int column = glp_add_cols(program_, 1);
     glp_set_col_kind(program_, column, GLP_IV);
     glp_set_col_bnds(program_, column, GLP_DB, 0, static_cast<double>(high));
-    glp_set_obj_coef(program_, column, static_cast<double>(cost));
-    cost_unit_ = std::gcd(cost_unit_, cost);
     return column;
   }
 
@@ -109,17 +194,32 @@ class PlacementProgram {
     values_.push_back(static_cast<double>(value));
   }
 
-  // How many of the class each machine has.
-  void AddClass(const ClassKey& key, int64_t count) {
+  void Enter(int row, const Part& part, int64_t value) {
+    for (const int column : part.columns) Enter(row, column, value);
+  }
+
+  // How many of the class, which is one of those of the input's class, each
+  // machine has.
+  void AddClass(const ClassKey& key, const ClusterState::PendingTasks& tasks,
+                size_t input_class) {
+    const int64_t count = std::ssize(tasks);
     const int class_row = AddRow(GLP_UP, 0, static_cast<double>(count));
     for (const auto& [id, machine] : state_.machines()) {
       if (!constraints_.Allows(key, *machine)) continue;
       const Cost cost = policies_ == nullptr
-                            ? -1
+                            ? 0
                             : policies_->PreferenceCost(*key.rules, *machine);
-      const int column =
-          AddColumn(key.request.TimesIn(machine->Free(), count), cost);
-      Enter(placed_row_, column, 1);
+      const int64_t high = key.request.TimesIn(machine->Free(), count);
+      const int column = AddColumn(high);
+      counts_.push_back({.column = column,
+                         .level = levels_.size() - 1,
+                         .cost = cost,
+                         .tasks = &tasks,
+                         .machine = id});
+      Part& part = parts_[{input_class, machine->uuid}];
+      part.columns.push_back(column);
+      part.high += high;
+      Enter(levels_.back().placed_row, column, 1);
       Enter(class_row, column, 1);
       for (size_t i = 0; i < units_.size(); ++i) {
         if (key.request[i] == 0) continue;
@@ -143,7 +243,7 @@ class PlacementProgram {
   // The tasks in these columns are at least the job's minimum, or none.
   void AddAllOrNone(const Job& job, const std::vector<int>& columns) {
     const auto minimum = static_cast<int64_t>(job.gang.minimum);
-    const int does_run = AddColumn(1, 0);
+    const int does_run = AddColumn(1);
     const int enough = AddRow(GLP_LO, 0, 0);
     const int none = AddRow(GLP_UP, 0, 0);
     for (const int column : columns) {
@@ -154,6 +254,81 @@ class PlacementProgram {
     Enter(none, does_run, -job.pending_count);
   }
 
+  const Part& PartOn(size_t input_class, const std::string& uuid) const {
+    static const Part none;
+    const auto it = parts_.find({input_class, uuid});
+    return it == parts_.end() ? none : it->second;
+  }
+
+  // By zone; of all that the class selects.
+  std::map<std::string, Part> PartsByZone(size_t input_class) const {
+    std::map<std::string, Part> zones;
+    for (const QualityMachine& machine : input_.machines) {
+      if (input_.classes[input_class].needs_ssd && !machine.has_ssd) continue;
+      Part& zone = zones[machine.zone];
+      const Part& part = PartOn(input_class, machine.uuid);
+      zone.columns.insert(zone.columns.end(), part.columns.begin(),
+                          part.columns.end());
+    }
+    return zones;
+  }
+
+  void AddPeerRule(size_t input_class) {
+    const QualityClass& it = input_.classes[input_class];
+    if (!it.rule.has_value()) return;
+    switch (*it.rule) {
+      case PeerRule::kApartByZone:
+        for (const auto& [zone, part] : PartsByZone(input_class)) {
+          Enter(AddRow(GLP_UP, 0, 1), part, 1);
+        }
+        return;
+      case PeerRule::kSpreadByZone:
+        AddSpread(PartsByZone(input_class));
+        return;
+      case PeerRule::kApartByHost:
+      case PeerRule::kKeepsAway:
+      case PeerRule::kFollows:
+        for (const QualityMachine& machine : input_.machines) {
+          const Part& own = PartOn(input_class, machine.uuid);
+          if (own.columns.empty()) continue;
+          AddHostRule(*it.rule, own, PartOn(it.other, machine.uuid));
+        }
+        return;
+    }
+  }
+
+  // None of the zones has two more than another.
+  void AddSpread(const std::map<std::string, Part>& zones) {
+    for (const auto& [fuller, part] : zones) {
+      for (const auto& [emptier, other] : zones) {
+        if (fuller == emptier) continue;
+        const int row = AddRow(GLP_UP, 0, 1);
+        Enter(row, part, 1);
+        Enter(row, other, -1);
+      }
+    }
+  }
+
+  // `own` and `other` are on one machine.
+  void AddHostRule(PeerRule rule, const Part& own, const Part& other) {
+    if (rule == PeerRule::kApartByHost) {
+      Enter(AddRow(GLP_UP, 0, 1), own, 1);
+      return;
+    }
+    const int has_own = AddRow(GLP_UP, 0, 0);
+    Enter(has_own, own, 1);
+    if (rule == PeerRule::kFollows) {
+      Enter(has_own, other, -own.high);
+      return;
+    }
+    // One of the two is there, as the column says.
+    const int is_own = AddColumn(1);
+    const int has_other = AddRow(GLP_UP, 0, static_cast<double>(other.high));
+    Enter(has_own, is_own, -own.high);
+    Enter(has_other, other, 1);
+    Enter(has_other, is_own, other.high);
+  }
+
   static void NoteBound(glp_tree* tree, void* self) {
     const int best = glp_ios_best_node(tree);
     if (best == 0) return;
@@ -161,39 +336,53 @@ class PlacementProgram {
     bound = std::max(bound, glp_ios_node_bound(tree, best));
   }
 
+  const QualityInput& input_;
   const ClusterState& state_;
   const PolicySet* policies_;
   const ConstraintSet& constraints_;
+  const Clock::time_point deadline_;
   glp_prob* program_;
   std::vector<int64_t> units_;  // What all requests of a resource divide by.
-  int placed_row_ = 0;
+  std::vector<Level> levels_;   // The most urgent first.
   std::map<std::pair<MachineId, size_t>, int> room_rows_;
   std::map<JobId, std::vector<int>> gangs_;  // Their columns.
+  // By the input's class and the machine's uuid.
+  std::map<std::pair<size_t, std::string>, Part> parts_;
   // The matrix as triplets, which GLPK numbers from 1.
   std::vector<int> rows_ = {0};
   std::vector<int> columns_ = {0};
   std::vector<double> values_ = {0};
-  Cost cost_unit_ = 0;  // What all costs divide by.
-  double bound_ = 0;    // Proved so far, in units.
+  std::vector<Count> counts_;
+  double bound_ = 0;  // Proved so far, in units of the objective.
 };
 
 }  // namespace
 
-MipAnswer MostPlaced(const ClusterState& state,
-                     const ConstraintSet& constraints, double seconds_max) {
-  PlacementProgram program(state, nullptr, constraints);
-  MipAnswer answer = program.Solve(0, seconds_max);
-  if (answer.found.has_value()) answer.found = -*answer.found;
-  answer.bound = -answer.bound;
-  return answer;
+std::vector<MipAnswer> MostPlaced(const QualityInput& input,
+                                  const ClusterState& state,
+                                  const ConstraintSet& constraints,
+                                  double seconds_max) {
+  PlacementProgram program(input, state, nullptr, constraints, seconds_max);
+  std::vector<MipAnswer> answers;
+  for (size_t level = 0; level < program.level_count(); ++level) {
+    const MipAnswer& answer = answers.emplace_back(program.MostOfLevel(level));
+    if (answer.found != answer.bound) break;
+    program.Hold(level, answer.bound);
+  }
+  return answers;
 }
 
-MipAnswer LeastPreferenceCost(const ClusterState& state,
+MipAnswer LeastPreferenceCost(const QualityInput& input,
+                              const ClusterState& state,
                               const PolicySet& policies,
-                              const ConstraintSet& constraints, int64_t placed,
+                              const ConstraintSet& constraints,
+                              const std::vector<int64_t>& placed,
                               double seconds_max) {
-  return PlacementProgram(state, &policies, constraints)
-      .Solve(placed, seconds_max);
+  PlacementProgram program(input, state, &policies, constraints, seconds_max);
+  for (size_t level = 0; level < placed.size(); ++level) {
+    program.Hold(level, placed[level]);
+  }
+  return program.LeastCost();
 }
 
 }  // namespace sluice

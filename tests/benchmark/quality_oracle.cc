@@ -1,0 +1,93 @@
+#include "benchmark/quality_oracle.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "base/strings.h"
+
+namespace sluice {
+namespace {
+
+// How many tasks of a class run in each place.
+struct Counts {
+  std::map<std::string, int64_t> by_host;  // By uuid, where there is any.
+  std::map<std::string, int64_t> by_zone;  // Of all zones that it selects.
+};
+
+bool HasTwo(const std::map<std::string, int64_t>& counts) {
+  return std::ranges::any_of(counts,
+                             [](const auto& it) { return it.second > 1; });
+}
+
+std::string WhyBroken(PeerRule rule, const Counts& own, const Counts& other) {
+  const auto meets_other = [&](const auto& it) {
+    return other.by_host.contains(it.first);
+  };
+  const auto count = [](const auto& it) { return it.second; };
+  switch (rule) {
+    case PeerRule::kApartByHost:
+      return HasTwo(own.by_host) ? "two on one host" : "";
+    case PeerRule::kApartByZone:
+      return HasTwo(own.by_zone) ? "two in one zone" : "";
+    case PeerRule::kSpreadByZone: {
+      if (own.by_zone.empty()) return "";
+      const auto [least, most] =
+          std::ranges::minmax_element(own.by_zone, {}, count);
+      return count(*most) - count(*least) > 1 ? "uneven over the zones" : "";
+    }
+    case PeerRule::kKeepsAway:
+      return std::ranges::any_of(own.by_host, meets_other) ? "not kept away"
+                                                           : "";
+    case PeerRule::kFollows:
+      return std::ranges::all_of(own.by_host, meets_other) ? "" : "alone";
+  }
+  return "no such rule";
+}
+
+}  // namespace
+
+std::string WhyIllegal(const QualityInput& input, const ClusterState& state) {
+  std::vector<Counts> counts(input.classes.size());
+  for (size_t i = 0; i < counts.size(); ++i) {
+    for (const QualityMachine& machine : input.machines) {
+      if (machine.has_ssd || !input.classes[i].needs_ssd) {
+        counts[i].by_zone[machine.zone] = 0;
+      }
+    }
+  }
+  std::map<std::string, const QualityMachine*> machines;  // By uuid.
+  for (const QualityMachine& it : input.machines) machines[it.uuid] = &it;
+  std::map<std::string, int64_t> run_of_gang;  // By job.
+  for (size_t i = 0; i < input.classes_of_tasks.size(); ++i) {
+    const size_t drawn = input.classes_of_tasks[i];
+    const Task& task = *state.FindTask(TaskId(i + 1));
+    if (task.state != TaskState::kRunning) continue;
+    const QualityMachine& machine =
+        *machines.at(state.FindMachine(task.machine)->uuid);
+    if (input.classes[drawn].needs_ssd && !machine.has_ssd) {
+      return StrCat("class ", drawn, ": no ssd");
+    }
+    ++counts[drawn].by_host[machine.uuid];
+    ++counts[drawn].by_zone[machine.zone];
+    ++run_of_gang[state.FindJob(task.job)->uuid];
+  }
+  for (const Command& command : input.commands) {
+    const auto* submit = std::get_if<SubmitTask>(&command);
+    if (submit == nullptr) continue;
+    const auto it = run_of_gang.find(submit->job_uuid);
+    if (it != run_of_gang.end() &&
+        it->second < static_cast<int64_t>(submit->gang.minimum)) {
+      return StrCat("gang ", submit->job_uuid, ": too few");
+    }
+  }
+  for (size_t i = 0; i < counts.size(); ++i) {
+    const QualityClass& it = input.classes[i];
+    if (!it.rule.has_value()) continue;
+    const std::string why = WhyBroken(*it.rule, counts[i], counts[it.other]);
+    if (!why.empty()) return StrCat("class ", i, ": ", why);
+  }
+  return "";
+}
+
+}  // namespace sluice

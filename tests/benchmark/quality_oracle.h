@@ -1,0 +1,22 @@
+// Whether a placement keeps the rules of its input, by counting who is where:
+// an opinion that knows of no code that the scheduler understands rules with.
+//
+// Threads: none.
+
+#ifndef SLUICE_TESTS_BENCHMARK_QUALITY_ORACLE_H_
+#define SLUICE_TESTS_BENCHMARK_QUALITY_ORACLE_H_
+
+#include <string>
+
+#include "benchmark/quality_inputs.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+// Why the tasks of the input may not run where they run; "" where they may.
+// Looks at node selectors, at the rules about other tasks and at gangs.
+std::string WhyIllegal(const QualityInput& input, const ClusterState& state);
+
+}  // namespace sluice
+
+#endif  // SLUICE_TESTS_BENCHMARK_QUALITY_ORACLE_H_
