@@ -47,7 +47,7 @@ void Passes::Open() {
   const std::vector<MachineGroup> parted = Groups(bands_.front());
   const std::vector<MachineGroup>& groups =
       parted.empty() ? context_.FreshGroups() : parted;
-  if (bands_.front().patterns.empty()) {
+  if (bands_.front().patterns == nullptr) {
     context_.followers().Guide(groups, &context_.eligibility(), &classes_);
   }
   network_.emplace(groups, context_.policies, context_.constraints,
@@ -60,13 +60,13 @@ void Passes::Open() {
 // will do.
 std::vector<MachineGroup> Passes::Groups(const Band& band) {
   Eligibility& eligibility = context_.FreshEligibility();
-  if (!band.patterns.empty()) {
+  if (band.patterns != nullptr) {
     std::vector<MachineGroup> groups = GroupMachines(
-        context_.state, eligibility, MachineParts(band.patterns.of_machine));
+        context_.state, eligibility, MachineParts(band.patterns->of_machine));
     std::erase_if(groups,
                   [](const MachineGroup& group) { return group.part == 0; });
     for (MachineGroup& group : groups) {
-      const auto& holds = band.patterns.patterns[group.part - 1];
+      const auto& holds = band.patterns->patterns[group.part - 1];
       for (const BandClass& one : classes_) {
         const auto it = holds.find(one.key);
         group.room.push_back(it == holds.end() ? 0 : it->second);
@@ -190,7 +190,7 @@ void Passes::EndPass() {
   }
   std::erase_if(band.members,
                 [](const BandMember& member) { return member.count <= 0; });
-  if (!band.gangs.empty() || !band.patterns.empty() || placed.empty() ||
+  if (!band.gangs.empty() || band.patterns != nullptr || placed.empty() ||
       band.members.empty()) {
     bands_.pop_front();
   }

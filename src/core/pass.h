@@ -16,6 +16,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "constraints/class_peers.h"
 #include "core/gangs.h"
+#include "core/packing_plan.h"
 #include "core/round_context.h"
 #include "core/round_work.h"
 #include "network/band_network.h"
@@ -29,24 +30,15 @@ struct BandMember {
   int64_t size = 0;   // Dominant share of the cluster.
 };
 
-// What machines are to hold, by a packing.
-struct MachinePatterns {
-  // Indices into `patterns`, plus one.
-  absl::flat_hash_map<MachineId, uint32_t> of_machine;
-  std::vector<std::map<ClassKey, int64_t>> patterns;
-
-  bool empty() const { return patterns.empty(); }
-};
-
 // The classes of a pass.
 struct Band {
   std::vector<BandMember> members;
   // Gangs that its pass is to start; what else is in it is there for them to
   // be weighed against.
   std::vector<Gangs::Waiting> gangs;
-  // If not empty, only these machines are used, as far as the patterns go, and
+  // If not null, only these machines are used, as far as the patterns go, and
   // only once.
-  MachinePatterns patterns;
+  const MachinePatterns* patterns = nullptr;
 };
 
 // Bands, each in passes of its own until it places nothing more.

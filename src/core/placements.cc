@@ -3,15 +3,15 @@
 namespace sluice {
 
 std::vector<Placement> UndoablePlacements(const ClusterState& state,
-                                          uint32_t priority,
+                                          std::optional<uint32_t> priority,
                                           uint64_t delta_begin) {
   std::vector<Placement> placements;
   for (auto it = state.outbox().lower_bound(delta_begin);
        it != state.outbox().end(); ++it) {
     if (!it->second.IsUntold()) continue;
     const Task& task = *state.FindTask(it->second.task);
-    if (task.class_key.priority != priority || task.is_muted || task.is_stale ||
-        !task.quarantine_reason.empty()) {
+    if ((priority.has_value() && task.class_key.priority != *priority) ||
+        task.is_muted || task.is_stale || !task.quarantine_reason.empty()) {
       continue;
     }
     const Machine& machine = *state.FindMachine(task.machine);

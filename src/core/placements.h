@@ -6,6 +6,7 @@
 #define SLUICE_CORE_PLACEMENTS_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "state/cluster_state.h"
@@ -17,12 +18,12 @@ struct Placement {
   MachineId machine;
 };
 
-// Those that the deltas from `delta_begin` on made of tasks of `priority` and
-// no client knows of, in their order.  Only what can be placed there again: no
-// task that is quarantined by now, and none on a machine with less room than is
-// used.
+// Those that the deltas from `delta_begin` on made of tasks of `priority`, or
+// of any, and no client knows of, in their order.  Only what can be placed
+// there again: no task that is quarantined by now, and none on a machine with
+// less room than is used.
 std::vector<Placement> UndoablePlacements(const ClusterState& state,
-                                          uint32_t priority,
+                                          std::optional<uint32_t> priority,
                                           uint64_t delta_begin);
 
 }  // namespace sluice

@@ -8,9 +8,10 @@
 namespace sluice {
 namespace {
 
-// In the order in which a tier goes through them.  What packing or an exchange
-// changes is gone through once more.
+// In the order in which a tier goes through them.  What gangs or an exchange
+// change is gone through once more.
 constexpr MakeStage kStages[] = {
+    &MakeCarryOut,
     // Gangs that run hold what others wait for.
     &MakeHealGangs,
     // Nothing that is placed before may be in their way.
@@ -20,17 +21,12 @@ constexpr MakeStage kStages[] = {
     &MakeAppraiseGangs,
     &MakeTryGangs,
     &MakeFill,
-    &MakePack,
-    &MakeFill,
-    &MakeTryGangs,
-    &MakeFill,
-    &MakePack,
-    &MakeFill,
     &MakeMoveLeaders,
     &MakeFill,
     &MakeSearch,
-    &MakeAppraise,
 };
+// Once more where gangs were started in the room that the first one made.
+constexpr int kPackingsMax = 2;
 
 }  // namespace
 
@@ -74,14 +70,11 @@ void Round::End(RoundStats* stats) {
   context_.stats = stats;
   if (stage_ != nullptr) EndStage();
   stats->is_bound_known = !stats->is_cut_short;
-  for (const auto& [priority, appraisal] : context_.appraisals) {
-    stats->cost.waiting.Add(appraisal.cost.waiting);
-    stats->cost.placed += appraisal.cost.placed;
-    stats->is_bound_known &= appraisal.bound.has_value();
-    if (!appraisal.bound.has_value()) continue;
-    stats->bound.waiting.Add(appraisal.bound->waiting);
-    stats->bound.placed += appraisal.bound->placed;
-  }
+  if (!context_.appraisal.has_value()) return;
+  const Appraisal& appraisal = *context_.appraisal;
+  stats->cost = appraisal.cost;
+  stats->bound = appraisal.bound.value_or(PackingCost());
+  stats->is_bound_known &= appraisal.bound.has_value();
 }
 
 void Round::EndStage() {
@@ -90,22 +83,55 @@ void Round::EndStage() {
 }
 
 bool Round::Advance() {
-  if (!tier_.has_value()) {
-    placed_before_ = context_.stats->placed;
-    return EnterTierBelow(std::nullopt);
+  while (true) {
+    switch (phase_) {
+      case Phase::kTiers:
+        if (AdvanceInTiers()) return true;
+        // With nothing to place there is nothing to place better.
+        if (!has_entered_tier_) return false;
+        phase_ = context_.has_new_gangs && packings_ < kPackingsMax
+                     ? Phase::kPack
+                     : Phase::kAppraise;
+        break;
+      case Phase::kPack:
+        ++packings_;
+        context_.has_new_gangs = false;
+        phase_ = Phase::kPacked;
+        stage_ = MakePack(&context_);
+        return true;
+      case Phase::kPacked:
+        has_started_over_ = false;
+        phase_ = context_.plan.has_value() ? Phase::kTiers : Phase::kAppraise;
+        break;
+      case Phase::kAppraise:
+        phase_ = Phase::kDone;
+        stage_ = MakeAppraise(&context_);
+        return true;
+      case Phase::kDone:
+        return false;
+    }
   }
-  while (next_stage_ < std::size(kStages)) {
-    const MakeStage make = kStages[next_stage_++];
-    // Others may have been placed because of tasks that were placed before.
-    if (has_started_over_ && make == &MakeSearch) continue;
-    stage_ = make(&context_, &*tier_);
-    if (stage_ != nullptr) return true;
+}
+
+bool Round::AdvanceInTiers() {
+  while (true) {
+    if (!tier_.has_value()) {
+      placed_before_ = context_.stats->placed;
+      if (!EnterTierBelow(std::nullopt)) return false;
+    }
+    while (next_stage_ < std::size(kStages)) {
+      const MakeStage make = kStages[next_stage_++];
+      // Others may have been placed because of tasks that were placed before.
+      if (has_started_over_ && make == &MakeSearch) continue;
+      stage_ = make(&context_, &*tier_);
+      if (stage_ != nullptr) return true;
+    }
+    if (EnterTierBelow(tier_->priority)) continue;
+    tier_.reset();
+    context_.plan.reset();
+    if (!MustStartOver()) return false;
+    has_started_over_ = true;
   }
-  if (EnterTierBelow(tier_->priority)) return true;
-  if (!MustStartOver()) return false;
-  tier_.reset();
-  has_started_over_ = true;
-  return true;
 }
 
 bool Round::EnterTierBelow(std::optional<uint32_t> priority) {
@@ -120,6 +146,7 @@ bool Round::EnterTierBelow(std::optional<uint32_t> priority) {
   tier_ = Tier{.priority = it->first.priority,
                .delta_begin = context_.state.counters().next_delta_sequence};
   next_stage_ = 0;
+  has_entered_tier_ = true;
   return true;
 }
 

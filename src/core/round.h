@@ -3,7 +3,9 @@
 //
 // By priority, the most urgent tier first, a round goes through the stages of
 // core/stages/stage.h in the order of the table in round.cc.  Most of them ask
-// for flow problems, one after the other (core/pass.h); one asks for a packing.
+// for flow problems, one after the other (core/pass.h).  Then all tiers are
+// packed together, sizes, priorities and preferences; where that finds
+// something better it is carried out, tier by tier, with the same stages.
 //
 // Tasks that depend on tasks are placed whole classes at a time, too: where
 // nobody is yet whom a class must be near, one of it goes first, and the others
@@ -40,8 +42,12 @@ class Round {
   void End(RoundStats* stats);
 
  private:
-  // Goes on to the next stage or tier.  Returns false after the last.
+  enum class Phase { kTiers, kPack, kPacked, kAppraise, kDone };
+
+  // Goes on to the next stage.  Returns false after the last.
   bool Advance();
+  // The next stage of this tier or of one below.
+  bool AdvanceInTiers();
   bool EnterTierBelow(std::optional<uint32_t> priority);
   void EndStage();
   // Whether tasks may have been waiting for those that were placed since the
@@ -53,10 +59,13 @@ class Round {
   size_t next_stage_ = 0;  // Of the tier.
   std::unique_ptr<Stage> stage_;
   bool has_begun_ = false;
-  bool is_waiting_ = false;    // The stage waits for an answer.
-  uint64_t version_ = 0;       // Of the state, when that was asked.
-  int64_t placed_before_ = 0;  // When the first tier was entered.
-  bool has_started_over_ = false;
+  Phase phase_ = Phase::kTiers;
+  int packings_ = 0;
+  bool has_entered_tier_ = false;
+  bool is_waiting_ = false;        // The stage waits for an answer.
+  uint64_t version_ = 0;           // Of the state, when that was asked.
+  int64_t placed_before_ = 0;      // When the first tier was entered.
+  bool has_started_over_ = false;  // Since the newest packing.
 };
 
 }  // namespace sluice

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -20,6 +19,7 @@
 #include "constraints/constraint_set.h"
 #include "core/followers.h"
 #include "core/gangs.h"
+#include "core/packing_plan.h"
 #include "core/round_stats.h"
 #include "core/transaction.h"
 #include "cost/policy_set.h"
@@ -34,6 +34,13 @@ namespace sluice {
 inline constexpr int64_t kLooksPerPlacement = 40;
 // After so many looks commands are let in: some 20 ms.
 inline constexpr int64_t kLooksPerStep = 1000000;
+
+// What something costs, and the least that it can.
+struct Appraisal {
+  PackingCost cost;
+  std::optional<PackingCost> bound = {};
+  uint64_t version = 0;  // Of the state that it is about.
+};
 
 class RoundContext {
  public:
@@ -55,7 +62,7 @@ class RoundContext {
   const RoundOptions options;
   const int64_t now_ms;
   const uint64_t sequence_end;  // Of the tasks that came before the start.
-  const uint64_t delta_begin;   // The first delta of the round.
+  uint64_t delta_begin;         // The first delta of the round.
   Gangs gangs;
   RoundStats* stats = nullptr;  // Never null while a stage runs.
   // What is left for doing better, in looks.
@@ -70,12 +77,14 @@ class RoundContext {
   // Whom classes that wait must be near, as of the round's first pass.
   Followers& followers();
 
-  // How good a tier is: what it costs, and the least that it can.
-  struct Appraisal {
-    PackingCost cost;
-    std::optional<PackingCost> bound;
-  };
-  std::map<uint32_t, Appraisal> appraisals;  // By priority.
+  // Whether gangs were started since all was packed.
+  bool has_new_gangs = true;
+  // Its priorities, once they were decided on together.
+  std::optional<PackingLevels> levels;
+  // What the tiers are to carry out, if packing found something better.
+  std::optional<PackingPlan> plan;
+  // What all costs that could be placed, and the least that it can.
+  std::optional<Appraisal> appraisal;
 
   // The machines as they are now.
   const std::vector<MachineGroup>& FreshGroups();
@@ -114,17 +123,10 @@ class RoundContext {
 struct Tier {
   uint32_t priority = 0;
   uint64_t delta_begin = 0;  // The first delta of the tier.
-  // Whether gangs were started since the tier was packed, and whether room was
-  // made since it was filled.
-  bool has_new_gangs = true;
+  // Whether room was made since it was filled.
   bool has_new_room = true;
-  // What packing found, if it was needed: what it cost, and its bound.
-  std::optional<PackingSolution> packed = {};
-  // What all of it costs, where that is as little as can be, and as of which
-  // version of the state.
-  std::optional<std::pair<PackingCost, uint64_t>> proved = {};
-  // Whether tasks of the tier were left out of that.
-  bool leaves_out = false;
+  // How good it was when that was looked at for the sake of its gangs.
+  std::optional<Appraisal> appraisal = {};
 
   // Calls visit(key, tasks) for each class of the tier that waits, until it
   // returns false.

@@ -439,14 +439,15 @@ Optima FindOptima(const QualityInput& input, const PolicySet& policies,
   }
   known_cost = std::min(known_cost, least.found.value_or(known_cost));
   optima.unmet = {known_cost / kCostPerWeight, least.bound / kCostPerWeight};
-  // Of several priorities the round tells the sum of what each tier could not
-  // do better after those above it were placed as they were: that is no bound
-  // of what all of them can do together.
-  if (round.bound.has_value() && round.placed.size() == 1) {
-    const int64_t waiting =
-        input.task_count - optima.placed.front().known.value_or(0);
-    CHECK_LE(round.bound->waiting, waiting * WaitingCost(0)) << input.name;
-    CHECK_LE(round.bound->placed, known_cost) << input.name;
+  if (!round.bound.has_value()) return optima;
+  CHECK_LE(round.bound->placed, known_cost) << input.name;
+  // A bound on waiting is about a level beside what the round left waiting of
+  // those above it.
+  const int64_t placed = optima.placed.front().known.value_or(0);
+  if (round.placed.size() == 1) {
+    CHECK_LE(round.bound->waiting.Sum(),
+             (input.task_count - placed) * WaitingCost(0))
+        << input.name;
   }
   return optima;
 }

@@ -102,6 +102,14 @@ void ContractClient::Act() {
   }
 }
 
+// Then it is not added again yet: decision 0004 tells of this window.
+bool ContractClient::RunsWhatABrokenCallTold(const std::string& uuid) const {
+  return std::ranges::any_of(tasks_, [&](const auto& entry) {
+    const Task& task = entry.second;
+    return task.is_running && task.is_from_broken_call && task.machine == uuid;
+  });
+}
+
 void ContractClient::AddMachine() {
   if (machines_.size() == kMachinesMax) return;
   // What another client was told of a machine that left may reach it when the
@@ -109,7 +117,7 @@ void ContractClient::AddMachine() {
   const uint64_t number =
       uses_uuids_again_ ? rng_.Below(kMachinesMax) : next_machine_++;
   const std::string uuid = StrCat("c", number);
-  if (machines_.contains(uuid)) return;
+  if (machines_.contains(uuid) || RunsWhatABrokenCallTold(uuid)) return;
   machines_[uuid] = {};
   const int64_t cpu = 1000 * static_cast<int64_t>(1 + number % 2);
   const bool has_gpu = number % 3 == 0;
@@ -180,12 +188,17 @@ void ContractClient::Break() {
   ++connection_;
   arriving_.clear();
   // It ends with what it has before it begins anew.
+  is_breaking_off_ = true;
   if (unread_) std::exchange(unread_, nullptr)();
+  is_breaking_off_ = false;
   for (const auto& [id, call] : calls_) Transmit(id);
   ScheduleLater();
 }
 
 void ContractClient::NoteDeath() {
+  is_breaking_off_ = true;
+  // A power failure forgets which replies arrived.
+  for (auto& [uid, task] : tasks_) task.is_from_broken_call = true;
   for (const auto& [message, take] : std::exchange(arriving_, {})) {
     if (rng_.Chance(1, 2)) take();
   }
@@ -284,6 +297,7 @@ void ContractClient::Place(uint64_t uid, const std::string& uuid) {
     return;
   }
   task.is_running = true;
+  task.is_from_broken_call = is_breaking_off_;
   task.machine = uuid;
   cluster_.Run(NameOf(uid), task.real, uuid);
 }

@@ -56,7 +56,9 @@ class ContractClient {
     Phase phase = Phase::kAnnounced;
     RealCluster::Task real = {};
     bool is_running = false;
-    bool is_doomed = false;    // Its machine is going.
+    bool is_doomed = false;  // Its machine is going.
+    // The daemon cannot know that it was told.
+    bool is_from_broken_call = false;
     std::string machine = {};  // Where it runs.
   };
   struct Call {
@@ -64,6 +66,7 @@ class ContractClient {
     std::function<void()> end;
   };
 
+  bool RunsWhatABrokenCallTold(const std::string& uuid) const;
   void AddMachine();
   void RemoveMachine();
   void LoseMachine(const std::string& uuid);
@@ -102,6 +105,7 @@ class ContractClient {
   std::map<uint64_t, Call> calls_;
   uint64_t next_call_ = 1;
   uint64_t connection_ = 1;
+  bool is_breaking_off_ = false;  // It reads what arrived all the same.
   std::map<uint64_t, std::function<void()>> arriving_;  // How each is taken.
   uint64_t next_message_ = 1;
   std::vector<std::unique_ptr<SimCall>> schedule_calls_;

@@ -149,7 +149,7 @@ class StartGangs : public Stage {
     passes_.Clear();
     const Trial trial = *std::exchange(trial_, std::nullopt);
     if (context_.gangs.IsWhole(trial.gang)) {
-      tier_.has_new_gangs = true;
+      NoteStarted();
       return;
     }
     const auto placed = std::span(passes_.placed()).subspan(trial.begin);
@@ -159,13 +159,19 @@ class StartGangs : public Stage {
     if (!StartAlone(trial.gang)) StartAmongOthers(trial.gang);
   }
 
+  // What it does not need to run may be placed like any other tasks.
+  void NoteStarted() {
+    tier_.has_new_room = true;
+    context_.has_new_gangs = true;
+  }
+
   // Task by task, with what is left.
   bool StartAlone(const Gangs::Waiting& gang) {
     Transaction transaction(context_.now_ms, &context_.state);
     const Neighborhood neighborhood = GangAlone(gang, &context_);
     if (!PlaceBetter(neighborhood, &context_, &transaction)) return false;
     context_.Keep(&transaction);
-    tier_.has_new_gangs = true;
+    NoteStarted();
     return true;
   }
 
@@ -186,8 +192,7 @@ class StartGangs : public Stage {
       has_searched = true;
       if (!PlaceBetter(*one, &context_, &transaction)) continue;
       context_.Keep(&transaction);
-      tier_.has_new_room = true;
-      tier_.has_new_gangs = true;
+      NoteStarted();
       break;
     }
     return has_searched;
@@ -210,11 +215,11 @@ std::unique_ptr<Stage> MakeStartGangs(RoundContext* context, Tier* tier) {
 }
 
 std::unique_ptr<Stage> MakeTryGangs(RoundContext* context, Tier* tier) {
-  if (!tier->has_new_room) return nullptr;
+  if (!std::exchange(tier->has_new_room, false)) return nullptr;
   // Where nothing can leave less waiting there is no way to start another.
-  const auto known = context->appraisals.find(tier->priority);
-  if (known != context->appraisals.end() && known->second.bound.has_value() &&
-      known->second.cost.waiting <= known->second.bound->waiting) {
+  const std::optional<Appraisal>& known = tier->appraisal;
+  if (known.has_value() && known->bound.has_value() &&
+      known->cost.waiting <= known->bound->waiting) {
     return nullptr;
   }
   return std::make_unique<StartGangs>(context, tier,

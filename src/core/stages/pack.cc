@@ -1,57 +1,30 @@
-// The stages that decide on a tier as a packing problem, and tell how good it
-// is.
+// The stages that decide on all tiers as one packing problem, carry that out,
+// and tell how good it is.
 
+#include <optional>
 #include <set>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "core/pass.h"
+#include "core/round_packing.h"
 #include "core/stages/stage.h"
-#include "core/tier_packing.h"
 
 namespace sluice {
 namespace {
 
 class Pack : public Stage {
  public:
-  Pack(RoundContext* context, Tier* tier)
-      : context_(*context), tier_(*tier), passes_(context) {}
+  explicit Pack(RoundContext* context) : context_(*context) {}
 
   std::optional<RoundWork> Next() override {
-    if (!std::exchange(has_asked_, true)) return Ask();
-    // What was taken back must be placed again in this round.
-    return passes_.Next(/*must_go_on=*/true);
-  }
-
-  void Finish(const RoundAnswer& answer) override {
-    if (const auto* packing = std::get_if<PackingSolution>(&answer)) {
-      Adopt(*packing);
-    } else {
-      passes_.Finish(std::get<FlowSolution>(answer));
-    }
-  }
-
-  // A command may have come meanwhile that some of a gang was refused for.
-  void End() override {
-    for (const Gangs::Waiting& gang : moved_gangs_) {
-      if (context_.gangs.IsWhole(gang)) continue;
-      std::vector<TaskId> tasks;
-      for (const TaskId id : passes_.placed()) {
-        const Task* task = context_.state.FindTask(id);
-        if (task != nullptr && task->job == gang.job) tasks.push_back(id);
-      }
-      context_.Withdraw(tasks);
-    }
-  }
-
- private:
-  std::optional<RoundWork> Ask() {
+    if (std::exchange(has_asked_, true)) return std::nullopt;
     if (context_.improve_budget <= 0 || context_.IsSpent()) return std::nullopt;
-    packing_ = DescribeTier(TierScope::kMovable, tier_, &context_);
-    tier_.leaves_out = packing_.leaves_out;
+    packing_ = DescribeRound(PackingScope::kMovable, &context_);
     if (packing_.now <= packing_.least && !packing_.leaves_out) {
-      tier_.proved = {packing_.now, context_.state.version()};
+      context_.appraisal = {packing_.now, packing_.now,
+                            context_.state.version()};
     }
     if (packing_.now <= packing_.least || packing_.problem.groups.empty()) {
       return std::nullopt;
@@ -60,24 +33,30 @@ class Pack : public Stage {
     return PackingWork{packing_.problem, context_.improve_budget};
   }
 
-  void Adopt(const PackingSolution& solution) {
+  void Finish(const RoundAnswer& answer) override {
+    const auto& solution = std::get<PackingSolution>(answer);
     context_.improve_budget -= solution.work;
-    tier_.packed = solution;
-    tier_.packed->cost.waiting.Add(packing_.misfits);
-    tier_.packed->bound.waiting.Add(packing_.misfits);
-    if (tier_.packed->cost >= packing_.now || solution.patterns.empty()) return;
-    tier_.has_new_room = true;
+    PackingCost cost = solution.cost;
+    cost.waiting.Add(packing_.misfits);
+    if (!packing_.leaves_out && !packing_.has_placed_below) {
+      PackingCost bound = solution.bound;
+      bound.waiting.Add(packing_.misfits);
+      context_.appraisal = {cost, bound};
+    }
+    // What is less urgent than all of that is placed anew, and maybe worse.
+    const bool is_better = packing_.has_placed_below
+                               ? cost.waiting < packing_.now.waiting
+                               : cost < packing_.now;
+    if (!is_better || solution.patterns.empty()) return;
+    context_.plan.emplace();
+    context_.plan->patterns = PatternsFor(solution);
+    context_.plan->classes = packing_.classes;
     FindMovedGangs();
     context_.Withdraw(packing_.placed);
-    Band band;
-    band.patterns = PatternsFor(solution);
-    for (const ClassKey& key : packing_.classes) {
-      const int64_t count = context_.CountWaiting(key);
-      if (count > 0) band.members.push_back({key, count, 0});
-    }
-    if (!band.members.empty()) passes_.Add(std::move(band));
+    context_.plan->version = context_.state.version();
   }
 
+ private:
   void FindMovedGangs() {
     context_.FreshEligibility();  // Machines may have come meanwhile.
     std::set<JobId> jobs;
@@ -86,7 +65,7 @@ class Pack : public Stage {
       Gangs::Waiting gang;
       gang.job = *key.gang;
       gang.minimum = context_.gangs.MinimumFor(key);
-      if (context_.gangs.IsWhole(gang)) moved_gangs_.push_back(gang);
+      if (context_.gangs.IsWhole(gang)) context_.plan->gangs.push_back(gang);
     }
   }
 
@@ -119,46 +98,105 @@ class Pack : public Stage {
   }
 
   RoundContext& context_;
-  Tier& tier_;
-  Passes passes_;
   bool has_asked_ = false;
-  TierPacking packing_;
-  std::vector<Gangs::Waiting> moved_gangs_;  // Which were whole.
+  RoundPacking packing_;
 };
 
+class CarryOut : public Stage {
+ public:
+  CarryOut(RoundContext* context, Tier* tier)
+      : context_(*context),
+        tier_(*tier),
+        is_alone_(context->plan->version == context->state.version()),
+        passes_(context) {
+    if (!is_alone_) DropMachinesWithoutRoom();
+    Band band;
+    band.patterns = &context->plan->patterns;
+    for (const ClassKey& key : context->plan->classes) {
+      const int64_t count =
+          key.priority == tier->priority ? context->CountWaiting(key) : 0;
+      if (count > 0) band.members.push_back({key, count, 0});
+    }
+    if (!band.members.empty()) passes_.Add(std::move(band));
+  }
+
+  // What was taken back must be placed again in this round.
+  std::optional<RoundWork> Next() override {
+    return passes_.Next(/*must_go_on=*/true);
+  }
+
+  void Finish(const RoundAnswer& answer) override {
+    passes_.Finish(std::get<FlowSolution>(answer));
+  }
+
+  // A command may have come meanwhile that some of a gang was refused for.
+  void End() override {
+    if (is_alone_) context_.plan->version = context_.state.version();
+    for (const Gangs::Waiting& gang : context_.plan->gangs) {
+      if (context_.gangs.IsWhole(gang)) continue;
+      std::vector<TaskId> tasks;
+      for (const TaskId id : passes_.placed()) {
+        const Task* task = context_.state.FindTask(id);
+        if (task != nullptr && task->job == gang.job) tasks.push_back(id);
+      }
+      context_.Withdraw(tasks);
+    }
+  }
+
+ private:
+  // Where others were placed meanwhile: tasks that the packing left out, and
+  // gangs.
+  void DropMachinesWithoutRoom() {
+    MachinePatterns& plan = context_.plan->patterns;
+    absl::erase_if(plan.of_machine, [&](const auto& entry) {
+      const Machine* machine = context_.state.FindMachine(entry.first);
+      if (machine == nullptr) return true;
+      Resources request;
+      for (const auto& [key, count] : plan.patterns[entry.second - 1]) {
+        if (key.priority != tier_.priority) continue;
+        if (!context_.constraints.Allows(key, *machine)) return true;
+        request.AddScaled(key.request, count);
+      }
+      return !request.FitsIn(machine->Free());
+    });
+  }
+
+  RoundContext& context_;
+  const Tier& tier_;
+  const bool is_alone_;  // Nothing but the plan has changed the state.
+  Passes passes_;
+};
+
+// Asks for a bound of a tier, or of all of them, where one is needed.
 class Appraise : public Stage {
  public:
   Appraise(RoundContext* context, Tier* tier)
-      : context_(*context), tier_(*tier) {}
+      : context_(*context),
+        tier_(tier),
+        appraisal_(tier == nullptr ? context->appraisal : tier->appraisal) {}
 
   std::optional<RoundWork> Next() override {
-    if (std::exchange(has_asked_, true)) return std::nullopt;
-    auto& [cost, bound] = context_.appraisals[tier_.priority];
-    const LevelCosts waiting_before = cost.waiting;
-    if (!bound.has_value() && tier_.proved.has_value() &&
-        tier_.proved->second == context_.state.version()) {
-      cost = tier_.proved->first;
-      bound = cost;
-      return std::nullopt;
-    }
-    packing_ = DescribeTier(TierScope::kAll, tier_, &context_);
-    cost = packing_.now;
+    if (std::exchange(has_asked_, true) || IsKnown()) return std::nullopt;
+    packing_ = tier_ == nullptr ? DescribeRound(PackingScope::kAll, &context_)
+                                : DescribeTier(*tier_, &context_);
     // What was found before is no bound of what has changed since.
-    if (context_.has_changed) bound.reset();
-    if (bound.has_value() && cost.waiting == waiting_before) {
-      return std::nullopt;  // It is of placements that leave as much waiting.
-    }
+    const bool is_known =
+        appraisal_.has_value() && !context_.has_changed &&
+        packing_.now.waiting.IsNowhereAbove(appraisal_->cost.waiting);
+    if (!is_known) appraisal_ = Appraisal();
+    appraisal_->cost = packing_.now;
     if (packing_.now <= packing_.least) {
-      bound = packing_.now;
-    } else if (!context_.has_changed && tier_.packed.has_value() &&
-               !tier_.leaves_out &&
-               packing_.now.waiting <= tier_.packed->cost.waiting) {
-      bound = tier_.packed->bound;  // To leave less waiting costs no less.
-    } else if (context_.improve_budget > 0 && !context_.IsSpent() &&
-               !packing_.is_too_large) {
+      appraisal_->bound = packing_.now;
+    } else if (!is_known && context_.improve_budget > 0 &&
+               !context_.IsSpent() && !packing_.is_too_large) {
       ++context_.stats->packings;
+      LevelCosts waiting;
+      for (size_t level = 0; level < packing_.now.waiting.size(); ++level) {
+        waiting.Add(level,
+                    packing_.now.waiting[level] - packing_.misfits[level]);
+      }
       return PackingWork{std::move(packing_.problem), context_.improve_budget,
-                         packing_.now.waiting[0] - packing_.misfits[0]};
+                         waiting};
     }
     return std::nullopt;
   }
@@ -166,24 +204,33 @@ class Appraise : public Stage {
   void Finish(const RoundAnswer& answer) override {
     const auto& solution = std::get<PackingSolution>(answer);
     context_.improve_budget -= solution.work;
-    PackingCost bound = solution.bound;
-    bound.waiting.Add(packing_.misfits);
-    context_.appraisals[tier_.priority].bound = bound;
+    appraisal_->bound = solution.bound;
+    appraisal_->bound->waiting.Add(packing_.misfits);
   }
 
  private:
+  // Packing has seen that all is as good as can be.
+  bool IsKnown() const {
+    return appraisal_.has_value() && appraisal_->bound == appraisal_->cost &&
+           appraisal_->version == context_.state.version();
+  }
+
   RoundContext& context_;
-  Tier& tier_;
+  const Tier* const tier_;
+  std::optional<Appraisal>& appraisal_;
   bool has_asked_ = false;
-  TierPacking packing_;
+  RoundPacking packing_;
 };
 
 }  // namespace
 
-std::unique_ptr<Stage> MakePack(RoundContext* context, Tier* tier) {
-  tier->has_new_room = false;
-  if (!std::exchange(tier->has_new_gangs, false)) return nullptr;
-  return std::make_unique<Pack>(context, tier);
+std::unique_ptr<Stage> MakePack(RoundContext* context) {
+  return std::make_unique<Pack>(context);
+}
+
+std::unique_ptr<Stage> MakeCarryOut(RoundContext* context, Tier* tier) {
+  if (!context->plan.has_value()) return nullptr;
+  return std::make_unique<CarryOut>(context, tier);
 }
 
 std::unique_ptr<Stage> MakeAppraiseGangs(RoundContext* context, Tier* tier) {
@@ -197,8 +244,8 @@ std::unique_ptr<Stage> MakeAppraiseGangs(RoundContext* context, Tier* tier) {
   return std::make_unique<Appraise>(context, tier);
 }
 
-std::unique_ptr<Stage> MakeAppraise(RoundContext* context, Tier* tier) {
-  return std::make_unique<Appraise>(context, tier);
+std::unique_ptr<Stage> MakeAppraise(RoundContext* context) {
+  return std::make_unique<Appraise>(context, nullptr);
 }
 
 }  // namespace sluice

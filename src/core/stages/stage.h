@@ -39,11 +39,10 @@ std::unique_ptr<Stage> MakeStartGangs(RoundContext* context, Tier* tier);
 std::unique_ptr<Stage> MakePlaceAdmitted(RoundContext* context, Tier* tier);
 // Places what fits, until nothing does.
 std::unique_ptr<Stage> MakeFill(RoundContext* context, Tier* tier);
-// Decides on all of the tier at once, sizes and preferences, unless what was
-// placed is as good as can be.
-std::unique_ptr<Stage> MakePack(RoundContext* context, Tier* tier);
-// The same as MakeAppraise(), where gangs wait: it may save the search for ways
-// to start them.
+// Carries out the plan.
+std::unique_ptr<Stage> MakeCarryOut(RoundContext* context, Tier* tier);
+// Finds out how good the tier is at best, where gangs wait: that may save the
+// search for ways to start them.
 std::unique_ptr<Stage> MakeAppraiseGangs(RoundContext* context, Tier* tier);
 // Starts gangs that still wait with what is left, or in the place of what is
 // cheaper to leave waiting.
@@ -52,8 +51,13 @@ std::unique_ptr<Stage> MakeTryGangs(RoundContext* context, Tier* tier);
 std::unique_ptr<Stage> MakeMoveLeaders(RoundContext* context, Tier* tier);
 // Looks at every way to place a small tier.
 std::unique_ptr<Stage> MakeSearch(RoundContext* context, Tier* tier);
-// Finds out how good the tier is at best.
-std::unique_ptr<Stage> MakeAppraise(RoundContext* context, Tier* tier);
+
+// Decides on all tiers at once, sizes, priorities and preferences, unless what
+// was placed is as good as can be.  Where it finds something better it takes
+// back what was placed and makes the plan.
+std::unique_ptr<Stage> MakePack(RoundContext* context);
+// Finds out how good all tiers are at best.
+std::unique_ptr<Stage> MakeAppraise(RoundContext* context);
 
 }  // namespace sluice
 

@@ -29,24 +29,35 @@ class PackTest : public testing::Test {
     cluster_.mutable_state().Place({uid},
                                    cluster_.state().FindMachine(uuid)->id, 0);
   }
-  void Run(MakeStage make, int64_t now_ms = 0, uint32_t priority = 0) {
+  void Start(int64_t now_ms = 0) {
     context_.emplace(
         RoundContext::Subject{cluster_.mutable_state(), cluster_.policies(),
                               cluster_.constraints(),
                               cluster_.scheduler().eligibility()},
         options_, now_ms);
+    context_->delta_begin = 0;  // All that is placed is of this round.
     stats_ = RoundStats();
     context_->stats = &stats_;
-    tier_ = Tier{.priority = priority};
-    const std::unique_ptr<Stage> stage = make(&*context_, &tier_);
+  }
+  void Run(const std::unique_ptr<Stage>& stage) {
     if (stage == nullptr) return;
     while (const std::optional<RoundWork> work = stage->Next()) {
       stage->Finish(cluster_.Solve(*work));
     }
     stage->End();
   }
-  void Pack(int64_t now_ms = 0, uint32_t priority = 0) {
-    Run(&MakePack, now_ms, priority);
+  // Packs all tiers and carries that out.
+  void Pack(int64_t now_ms = 0) {
+    Start(now_ms);
+    Run(MakePack(&*context_));
+    for (const uint32_t priority : {2, 1, 0}) {
+      Tier tier = {.priority = priority};
+      Run(MakeCarryOut(&*context_, &tier));
+    }
+  }
+  void DoAppraise() {
+    Start();
+    Run(MakeAppraise(&*context_));
   }
   std::string On(uint64_t uid) { return cluster_.MachineOf(uid); }
 
@@ -54,7 +65,6 @@ class PackTest : public testing::Test {
   RoundOptions options_;
   RoundStats stats_;
   std::optional<RoundContext> context_;
-  Tier tier_;
 };
 
 TEST_F(PackTest, GivesTheRoomOfOneTaskToTwo) {
@@ -69,7 +79,7 @@ TEST_F(PackTest, GivesTheRoomOfOneTaskToTwo) {
   EXPECT_EQ(On(2), "m");
   EXPECT_EQ(On(3), "m");
   EXPECT_EQ(stats_.placed, 1);  // Two more, one less.
-  EXPECT_EQ(tier_.packed->cost, tier_.packed->bound);
+  EXPECT_EQ(context_->appraisal->cost, context_->appraisal->bound);
 }
 
 TEST_F(PackTest, LeavesAloneWhatIsAsGoodAsCanBe) {
@@ -129,22 +139,33 @@ TEST_F(PackTest, LeavesWhatAClientWasTold) {
   EXPECT_EQ(On(2), "");
 }
 
-TEST_F(PackTest, StaysWithinItsPriority) {
+// The large task of priority 1 goes where the small one leaves it room, and
+// then both of priority 0 fit.
+TEST_F(PackTest, DecidesOnAllPrioritiesTogether) {
   ClusterBuilder()
       .Machine("m", {.cpu = 1000})
-      .Machine("n", {.cpu = 1000})
-      .Task(1, {.cpu = 900, .priority = 1})
+      .Machine("n", {.cpu = 600})
+      .Task(1, {.cpu = 400, .priority = 1})
       .Task(2, {.cpu = 900})
-      .Tasks(3, 2, {.cpu = 500, .priority = 1})
       .ApplyTo(&cluster_);
   Place(1, "m");
-  Place(2, "n");
   Pack();
-  EXPECT_EQ(On(1), "m");
-  EXPECT_EQ(On(2), "n");
-  Pack(0, /*priority=*/1);
+  EXPECT_EQ(On(1), "n");
+  EXPECT_EQ(On(2), "m");
+  EXPECT_EQ(context_->appraisal->cost, PackingCost());
+}
+
+TEST_F(PackTest, GivesTheRoomOfAnyNumberToOneOfHigherPriority) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Tasks(1, 9, {.cpu = 100})
+      .Task(10, {.cpu = 1000, .priority = 1})
+      .ApplyTo(&cluster_);
+  for (uint64_t uid = 1; uid <= 9; ++uid) Place(uid, "m");
+  Pack();
+  EXPECT_EQ(On(10), "m");
   EXPECT_EQ(On(1), "");
-  EXPECT_EQ(On(3), "m");
+  EXPECT_EQ(context_->appraisal->bound, context_->appraisal->cost);
 }
 
 TEST_F(PackTest, LeavesTasksAloneThatDependOnOthers) {
@@ -158,7 +179,7 @@ TEST_F(PackTest, LeavesTasksAloneThatDependOnOthers) {
   Place(1, "m");
   Pack();
   EXPECT_EQ(On(1), "m");
-  EXPECT_TRUE(tier_.leaves_out);
+  EXPECT_FALSE(context_->appraisal.has_value()) << "it leaves out a task";
 }
 
 // A gang that has started may move, and stays whole whatever that displaces.
@@ -232,8 +253,8 @@ TEST_F(PackTest, AppraisesWhatCouldNotBePlacedAtAll) {
       .Machine("m", {.cpu = 1000})
       .Tasks(1, 3, {.cpu = 2000})
       .ApplyTo(&cluster_);
-  Run(&MakeAppraise);
-  const RoundContext::Appraisal& found = context_->appraisals.at(0);
+  DoAppraise();
+  const Appraisal& found = *context_->appraisal;
   EXPECT_GT(found.cost.waiting[0], 0);
   EXPECT_EQ(found.bound, found.cost);
   EXPECT_EQ(stats_.packings, 0);
@@ -245,9 +266,8 @@ TEST_F(PackTest, AppraisesWhatCouldBeBetter) {
       .Task(1, {.cpu = 900})
       .Tasks(2, 2, {.cpu = 500})
       .ApplyTo(&cluster_);
-  context_.reset();
-  Run(&MakeAppraise);
-  const RoundContext::Appraisal& found = context_->appraisals.at(0);
+  DoAppraise();
+  const Appraisal& found = *context_->appraisal;
   ASSERT_TRUE(found.bound.has_value());
   EXPECT_EQ(3 * found.bound->waiting[0], found.cost.waiting[0]);
   EXPECT_EQ(stats_.packings, 1);

@@ -1,4 +1,4 @@
-#include "core/tier_packing.h"
+#include "core/round_packing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,33 +22,34 @@ using ::testing::ElementsAre;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
-class TierPackingTest : public testing::Test {
+class RoundPackingTest : public testing::Test {
  protected:
   void Place(uint64_t uid, std::string_view uuid) {
     cluster_.eligibility();  // Learns the rules of what waits.
     cluster_.mutable_state().Place({uid},
                                    cluster_.state().FindMachine(uuid)->id, 0);
   }
-  TierPacking Describe(TierScope scope = TierScope::kMovable,
-                       int64_t now_ms = 0) {
+  RoundPacking Describe(PackingScope scope = PackingScope::kMovable,
+                        int64_t now_ms = 0) {
     context_.emplace(
         RoundContext::Subject{cluster_.mutable_state(), cluster_.policies(),
                               cluster_.constraints(),
                               cluster_.scheduler().eligibility()},
         RoundOptions(), now_ms);
-    return DescribeTier(scope, Tier(), &*context_);
+    context_->delta_begin = 0;  // All that is placed is of this round.
+    return DescribeRound(scope, &*context_);
   }
   TestScheduler cluster_;
   std::optional<RoundContext> context_;
 };
 
-TEST_F(TierPackingTest, HasEqualMachinesAsOneGroup) {
+TEST_F(RoundPackingTest, HasEqualMachinesAsOneGroup) {
   ClusterBuilder()
       .Machines("m", 3, {.cpu = 1000})
       .Machine("n", {.cpu = 2000})
       .Tasks(1, 5, {.cpu = 400})
       .ApplyTo(&cluster_);
-  const TierPacking tier = Describe();
+  const RoundPacking tier = Describe();
   ASSERT_EQ(tier.problem.groups.size(), 2u);
   EXPECT_EQ(tier.problem.groups[0].machines, 3);
   EXPECT_EQ(tier.machines[0].size(), 3u);
@@ -58,7 +59,7 @@ TEST_F(TierPackingTest, HasEqualMachinesAsOneGroup) {
   EXPECT_EQ(tier.least.waiting, 0);
 }
 
-TEST_F(TierPackingTest, CountsWhatThePassesPlacedAsFreeAndAsKnown) {
+TEST_F(RoundPackingTest, CountsWhatThePassesPlacedAsFreeAndAsKnown) {
   ClusterBuilder()
       .Machine("m", {.cpu = 1000})
       .Tasks(1, 2, {.cpu = 400})
@@ -66,7 +67,7 @@ TEST_F(TierPackingTest, CountsWhatThePassesPlacedAsFreeAndAsKnown) {
       .ApplyTo(&cluster_);
   Place(1, "m");
   Place(2, "m");
-  const TierPacking tier = Describe();
+  const RoundPacking tier = Describe();
   ASSERT_EQ(tier.problem.groups.size(), 1u);
   EXPECT_EQ(tier.problem.groups[0].free[0], 1000);
   EXPECT_EQ(tier.placed.size(), 2u);
@@ -79,14 +80,14 @@ TEST_F(TierPackingTest, CountsWhatThePassesPlacedAsFreeAndAsKnown) {
   EXPECT_EQ(tier.now.waiting, WaitingCost(0));
 }
 
-TEST_F(TierPackingTest, LeavesOutWhatFitsNowhereAndMachinesOfNoUse) {
+TEST_F(RoundPackingTest, LeavesOutWhatFitsNowhereAndMachinesOfNoUse) {
   ClusterBuilder()
       .Machine("m", {.cpu = 1000})
       .Machine("tiny", {.cpu = 100})
       .Task(1, {.cpu = 500})
       .Task(2, {.cpu = 5000})
       .ApplyTo(&cluster_);
-  const TierPacking tier = Describe();
+  const RoundPacking tier = Describe();
   EXPECT_EQ(tier.problem.classes.size(), 1u);
   EXPECT_EQ(tier.problem.groups.size(), 1u);
   EXPECT_EQ(tier.misfits, WaitingCost(0));
@@ -94,7 +95,7 @@ TEST_F(TierPackingTest, LeavesOutWhatFitsNowhereAndMachinesOfNoUse) {
   EXPECT_EQ(tier.now.waiting, 2 * WaitingCost(0));
 }
 
-TEST_F(TierPackingTest, ChargesPreferencesAndSoftTaints) {
+TEST_F(RoundPackingTest, ChargesPreferencesAndSoftTaints) {
   PlacementRules rules;
   rules.preferred = {{10, {{LabelIn("disk", {"ssd"})}, {}}}};
   ClusterBuilder()
@@ -107,13 +108,13 @@ TEST_F(TierPackingTest, ChargesPreferencesAndSoftTaints) {
       .Task(1, {.cpu = 100, .rules = rules})
       .ApplyTo(&cluster_);
   Place(1, "ssd");
-  const TierPacking tier = Describe();
+  const RoundPacking tier = Describe();
   EXPECT_EQ(tier.now.placed, 450000);
   EXPECT_EQ(tier.least.placed, 30000);
   EXPECT_EQ(tier.problem.groups.size(), 2u) << "none for the third machine";
 }
 
-TEST_F(TierPackingTest, KnowsHostPortsThatOthersUse) {
+TEST_F(RoundPackingTest, KnowsHostPortsThatOthersUse) {
   PlacementRules rules;
   rules.host_ports = {{.port = 80}};
   ClusterBuilder()
@@ -122,7 +123,7 @@ TEST_F(TierPackingTest, KnowsHostPortsThatOthersUse) {
       .ApplyTo(&cluster_);
   Place(1, "m0");
   cluster_.Deliver();
-  const TierPacking told = Describe();
+  const RoundPacking told = Describe();
   ASSERT_EQ(told.problem.groups.size(), 1u);
   EXPECT_EQ(told.machines[0][0], cluster_.state().FindMachine("m1")->id);
   EXPECT_EQ(told.problem.classes[0].per_machine_max, 1);
@@ -131,7 +132,7 @@ TEST_F(TierPackingTest, KnowsHostPortsThatOthersUse) {
       << "what was placed just now is placed anew";
 }
 
-TEST_F(TierPackingTest, TakesAPortThatSeveralListenOnForAResource) {
+TEST_F(RoundPackingTest, TakesAPortThatSeveralListenOnForAResource) {
   const auto on = [](const std::string& address, int32_t port) {
     PlacementRules rules;
     rules.host_ports = {{.address = address, .port = port}};
@@ -144,7 +145,7 @@ TEST_F(TierPackingTest, TakesAPortThatSeveralListenOnForAResource) {
       .Task(3, {.cpu = 300, .memory = 0, .rules = on("10.0.0.2", 80)})
       .Task(4, {.cpu = 400, .memory = 0, .rules = on("0.0.0.0", 81)})
       .ApplyTo(&cluster_);
-  const TierPacking tier = Describe();
+  const RoundPacking tier = Describe();
   std::map<int64_t, std::vector<int64_t>> ports;  // By cpu.
   for (const PackingClass& one : tier.problem.classes) {
     ports[one.request[0]] = {one.request.end() - 2, one.request.end()};
@@ -160,18 +161,18 @@ TEST_F(TierPackingTest, TakesAPortThatSeveralListenOnForAResource) {
               ElementsAre(1, 1));
 }
 
-TEST_F(TierPackingTest, TellsAgesOfAClassApart) {
+TEST_F(RoundPackingTest, TellsAgesOfAClassApart) {
   cluster_.Apply(Added("m", {.cpu = 1000}), 0);
   cluster_.Apply(Submitted(1, {.cpu = 100}), 0);
   cluster_.Apply(Submitted(2, {.cpu = 100}), 60000);
-  const TierPacking tier = Describe(TierScope::kMovable, 60000);
+  const RoundPacking tier = Describe(PackingScope::kMovable, 60000);
   const std::vector<WaitingStep>& steps = tier.problem.classes[0].waiting;
   ASSERT_EQ(steps.size(), 2u);
   EXPECT_EQ(steps[0].cost, WaitingCost(0));
   EXPECT_EQ(steps[1].cost, WaitingCost(60000));
 }
 
-TEST_F(TierPackingTest, TakesTasksWithTermsOnlyForABound) {
+TEST_F(RoundPackingTest, TakesTasksWithTermsOnlyForABound) {
   PlacementRules rules;
   rules.anti_affinity = {{TasksOfJob("other"), "zone"}};
   ClusterBuilder()
@@ -180,27 +181,27 @@ TEST_F(TierPackingTest, TakesTasksWithTermsOnlyForABound) {
       .ApplyTo(&cluster_);
   EXPECT_TRUE(Describe().problem.classes.empty());
   EXPECT_TRUE(Describe().leaves_out);
-  EXPECT_EQ(Describe(TierScope::kAll).problem.classes.size(), 1u);
-  EXPECT_FALSE(Describe(TierScope::kAll).leaves_out);
+  EXPECT_EQ(Describe(PackingScope::kAll).problem.classes.size(), 1u);
+  EXPECT_FALSE(Describe(PackingScope::kAll).leaves_out);
 }
 
-TEST_F(TierPackingTest, TakesAGangThatWaitsOnlyForABound) {
+TEST_F(RoundPackingTest, TakesAGangThatWaitsOnlyForABound) {
   cluster_.Apply(Added("m", {.cpu = 1000}));
   cluster_.Apply(Submitted(1, {.cpu = 100}, {.gang = {.minimum = 1}}));
   EXPECT_TRUE(Describe().problem.classes.empty());
-  EXPECT_EQ(Describe(TierScope::kAll).problem.classes.size(), 1u);
+  EXPECT_EQ(Describe(PackingScope::kAll).problem.classes.size(), 1u);
   Place(1, "m");
   cluster_.Apply(Submitted(2, {.cpu = 950, .job = "plain"}));
   EXPECT_EQ(Describe().problem.classes.size(), 2u) << "once it runs";
 }
 
-TEST_F(TierPackingTest, IsNoProblemWhereNothingThatWaitsFitsAnyKind) {
+TEST_F(RoundPackingTest, IsNoProblemWhereNothingThatWaitsFitsAnyKind) {
   cluster_.Apply(Added("m", {.cpu = 1000, .memory = 100}));
   cluster_.Apply(Added("n", {.cpu = 2000, .memory = 100}));
   cluster_.Apply(Submitted(1, {.cpu = 100}));
   Place(1, "n");
   cluster_.Apply(Submitted(2, {.cpu = 2100}));
-  TierPacking tier = Describe();
+  RoundPacking tier = Describe();
   EXPECT_TRUE(tier.problem.classes.empty());
   EXPECT_EQ(tier.now, tier.least);
   EXPECT_EQ(tier.misfits, WaitingCost(0));
@@ -211,7 +212,7 @@ TEST_F(TierPackingTest, IsNoProblemWhereNothingThatWaitsFitsAnyKind) {
 }
 
 // It was placed before the machine was described anew.
-TEST_F(TierPackingTest, HasWhatIsPlacedWhereItMayNotBeAnyMore) {
+TEST_F(RoundPackingTest, HasWhatIsPlacedWhereItMayNotBeAnyMore) {
   cluster_.Apply(Added("m", {.cpu = 1000, .labels = {{"disk", "ssd"}}}));
   PlacementRules rules;
   rules.selectors = {LabelIn("disk", {"ssd"})};
@@ -219,14 +220,14 @@ TEST_F(TierPackingTest, HasWhatIsPlacedWhereItMayNotBeAnyMore) {
   Place(1, "m");
   cluster_.Apply(Submitted(2, {.cpu = 950}));
   cluster_.Apply(Updated("m", {.cpu = 1000, .labels = {{"disk", "hdd"}}}));
-  const TierPacking tier = Describe();
+  const RoundPacking tier = Describe();
   EXPECT_EQ(tier.placed, std::vector<TaskId>{{1}});
   EXPECT_EQ(tier.misfits, WaitingCost(0)) << "if it is taken back";
   EXPECT_EQ(tier.problem.classes.size(), 1u);
   EXPECT_TRUE(tier.problem.former.empty());
 }
 
-TEST_F(TierPackingTest, IsNoProblemWhereItWouldBeTooLarge) {
+TEST_F(RoundPackingTest, IsNoProblemWhereItWouldBeTooLarge) {
   constexpr uint64_t kMachines = 3200;  // And as many kinds and classes.
   for (uint64_t i = 1; i <= kMachines; ++i) {
     cluster_.Apply(
@@ -235,9 +236,47 @@ TEST_F(TierPackingTest, IsNoProblemWhereItWouldBeTooLarge) {
     rules.selectors = {LabelIn("host", {StrCat(i)})};
     cluster_.Apply(Submitted(i, {.cpu = 100, .rules = rules}));
   }
-  const TierPacking tier = Describe();
+  const RoundPacking tier = Describe();
   EXPECT_TRUE(tier.is_too_large);
   EXPECT_TRUE(tier.problem.groups.empty());
+}
+
+TEST_F(RoundPackingTest, PrioritiesAreLevelsFromTheFirstThatWaits) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Task(1, {.cpu = 100, .priority = 9})
+      .Task(2, {.cpu = 100, .priority = 8})
+      .Task(3, {.cpu = 900, .priority = 7})
+      .Task(4, {.cpu = 100, .priority = 6})
+      .Task(5, {.cpu = 100, .priority = 5})
+      .ApplyTo(&cluster_);
+  for (const uint64_t uid : {1, 2, 4, 5}) Place(uid, "m");
+  const RoundPacking packing = Describe();
+  EXPECT_THAT(context_->levels->lowest, ElementsAre(8, 7, 6, 5));
+  EXPECT_EQ(packing.problem.level_count(), 4u);
+  EXPECT_EQ(packing.now.waiting[1], WaitingCost(0));
+  EXPECT_EQ(packing.now.waiting.Sum(), WaitingCost(0));
+  EXPECT_FALSE(packing.has_placed_below);
+}
+
+TEST_F(RoundPackingTest, WhatIsFarBelowMakesRoomAndIsNotDecidedOn) {
+  ClusterBuilder cluster;
+  cluster.Machine("m", {.cpu = 1000});
+  for (uint32_t i = 1; i <= 20; ++i) {
+    cluster.Task(i, {.cpu = 100, .priority = 100 - i});
+  }
+  cluster.ApplyTo(&cluster_);
+  for (const uint64_t uid : {1, 20}) Place(uid, "m");
+  const RoundPacking packing = Describe();
+  EXPECT_EQ(packing.problem.level_count(), 12u);
+  EXPECT_EQ(packing.problem.classes.size(), 12u);
+  EXPECT_TRUE(packing.has_placed_below);
+  EXPECT_THAT(packing.placed, UnorderedElementsAre(TaskId{1}, TaskId{20}));
+  EXPECT_EQ(packing.problem.groups[0].free[0], 1000);
+  // For a bound all of them are one more.
+  const RoundPacking bound = Describe(PackingScope::kAll);
+  EXPECT_EQ(bound.problem.level_count(), 13u);
+  EXPECT_EQ(bound.now.waiting[12], 7 * WaitingCost(0));
 }
 
 }  // namespace

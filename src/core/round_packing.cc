@@ -1,6 +1,7 @@
-#include "core/tier_packing.h"
+#include "core/round_packing.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -23,11 +24,17 @@ constexpr int64_t kMustStay = 1000;
 constexpr size_t kSharedPortsMax = 32;
 // Of kinds or groups of machines and classes: so many take some 50 ms.
 constexpr size_t kPairsMax = 10'000'000;
+// Each makes a relaxation larger.  What is less urgent is placed afterwards,
+// tier by tier.
+constexpr size_t kLevelsMax = 12;
 
-class TierDescriber {
+class Describer {
  public:
-  TierDescriber(TierScope scope, RoundContext* context)
+  // Makes `levels` if there are none yet.
+  Describer(PackingScope scope, std::optional<PackingLevels>* levels,
+            RoundContext* context)
       : scope_(scope),
+        levels_(*levels),
         context_(*context),
         state_(context->state),
         constraints_(context->constraints),
@@ -43,14 +50,14 @@ class TierDescriber {
   void FreePlaced() {
     for (auto& [one, of_class] : placements_) {
       const ClassKey& key = one.task->class_key;
-      tier_.placed.push_back(one.task->id);
+      packing_.placed.push_back(one.task->id);
       Freed& freed = freed_[one.machine];
       freed.request += key.request;
       const auto& ports = key.rules->host_ports;
       freed.ports.insert(freed.ports.end(), ports.begin(), ports.end());
       Steps& steps = StepsOf(key);
       const bool must_stay =
-          key.gang.has_value() && scope_ == TierScope::kMovable;
+          key.gang.has_value() && scope_ == PackingScope::kMovable;
       ++steps.counts[context_.WaitingCostOf(*one.task) *
                      (must_stay ? kMustStay : 1)];
       steps.is_any_placed = true;
@@ -58,34 +65,39 @@ class TierDescriber {
     }
   }
 
-  void AddWaiting(const Tier& tier) {
-    tier.VisitWaiting(state_, [&](const ClassKey& key, const auto&) {
+  // Those of any priority, or of the one.
+  void AddWaiting(std::optional<uint32_t> priority) {
+    for (const auto& [key, tasks] : state_.pending()) {
+      if (priority.has_value() && key.priority != *priority) continue;
       const bool is_closed =
-          scope_ == TierScope::kMovable && context_.gangs.IsClosed(key);
-      if (is_closed) tier_.leaves_out = true;
-      if (is_closed || !IsInScope(key)) return true;
+          scope_ == PackingScope::kMovable && context_.gangs.IsClosed(key);
+      if (is_closed) packing_.leaves_out = true;
+      if (is_closed || !IsInScope(key)) continue;
       for (const Task* task : context_.WaitingTasks(key)) {
         const Cost cost = context_.WaitingCostOf(*task);
-        ++StepsOf(key).counts[cost];
-        tier_.now.waiting.Add(0, cost);
+        Steps& steps = StepsOf(key);
+        ++steps.counts[cost];
+        steps.has_waiting = true;
+        waiting_[key.priority] += cost;
+        packing_.now.waiting.Add(0, cost);
       }
-      return true;
-    });
+    }
   }
 
-  TierPacking Describe() {
+  RoundPacking Describe() {
     FindCostOfPlaced();
     if (!IsAsGoodAsCanBe()) {
       FreePlaced();
       DropClassesWithoutKind();
       if (!IsAsGoodAsCanBe()) DescribeProblem();
     }
-    return std::move(tier_);
+    return std::move(packing_);
   }
 
  private:
   struct Steps {
     std::map<Cost, int64_t> counts;  // How many cost that to leave waiting.
+    bool has_waiting = false;
     bool is_any_placed = false;
     size_t task_class = 0;  // Its index, once that is known.
   };
@@ -95,8 +107,14 @@ class TierDescriber {
   };
 
   bool IsInScope(const ClassKey& key) {
-    if (key.DependsOnPeers()) tier_.leaves_out = scope_ == TierScope::kMovable;
-    return !key.DependsOnPeers() || scope_ == TierScope::kAll;
+    if (key.DependsOnPeers())
+      packing_.leaves_out = scope_ == PackingScope::kMovable;
+    return !key.DependsOnPeers() || scope_ == PackingScope::kAll;
+  }
+
+  // Until there are levels everything is.
+  bool IsDecidedOn(const ClassKey& key) const {
+    return !levels_.has_value() || levels_->LevelOf(key.priority).has_value();
   }
 
   Steps& StepsOf(const ClassKey& key) {
@@ -109,9 +127,10 @@ class TierDescriber {
   // What is placed, and the same where it likes best of all kinds of machines.
   void FindCostOfPlaced() {
     for (const auto& [one, steps] : placements_) {
-      tier_.now.placed += PreferenceOf(*one.task, one.machine);
+      if (!IsDecidedOn(one.task->class_key)) continue;
+      packing_.now.placed += PreferenceOf(*one.task, one.machine);
       is_any_misplaced_ = is_any_misplaced_ || last_kinds_.empty();
-      if (!last_kinds_.empty()) tier_.least.placed += last_least_;
+      if (!last_kinds_.empty()) packing_.least.placed += last_least_;
     }
   }
 
@@ -119,8 +138,9 @@ class TierDescriber {
   // all that is placed is where it likes best: nearly always, and found out
   // without a look at each machine for each class.
   bool IsAsGoodAsCanBe() const {
-    return !is_any_misplaced_ && tier_.now.waiting <= tier_.least.waiting &&
-           tier_.now.placed <= tier_.least.placed;
+    return !is_any_misplaced_ &&
+           packing_.now.waiting <= packing_.least.waiting &&
+           packing_.now.placed <= packing_.least.placed;
   }
 
   // Those that no kind of machines that they may use has so much free for, be
@@ -146,28 +166,29 @@ class TierDescriber {
         return false;
       }
       for (const auto& [cost, count] : steps.counts) {
-        tier_.misfits.Add(0, cost * count);
+        packing_.misfits.Add(0, cost * count);
+        misfits_[key.priority] += cost * count;
       }
       return true;
     });
-    tier_.least.waiting = tier_.misfits;
+    packing_.least.waiting = packing_.misfits;
   }
 
   void DescribeProblem() {
     const auto kinds = static_cast<size_t>(eligibility_->kind_count());
-    tier_.is_too_large = kinds * steps_.size() > kPairsMax;
-    if (tier_.is_too_large) return;
+    packing_.is_too_large = kinds * steps_.size() > kPairsMax;
+    if (packing_.is_too_large) return;
     FindDimensions();
     FindRows();
     FindGroups();
-    tier_.is_too_large =
-        tier_.problem.groups.size() * steps_.size() > kPairsMax;
-    if (tier_.is_too_large) {
-      tier_.problem = {};
+    packing_.is_too_large =
+        packing_.problem.groups.size() * steps_.size() > kPairsMax;
+    if (packing_.is_too_large) {
+      packing_.problem = {};
       return;
     }
     DropMisfits();
-    FindLeast();
+    FindCosts();
     AddFormer();
   }
 
@@ -184,9 +205,9 @@ class TierDescriber {
       }
     }
     for (auto& [key, steps] : steps_) {
-      steps.task_class = tier_.classes.size();
-      tier_.classes.push_back(key);
-      PackingClass& one = tier_.problem.classes.emplace_back();
+      steps.task_class = packing_.classes.size();
+      packing_.classes.push_back(key);
+      PackingClass& one = packing_.problem.classes.emplace_back();
       for (const ResourceIndex i : dimensions_) {
         one.request.push_back(key.request[i]);
       }
@@ -206,8 +227,8 @@ class TierDescriber {
     std::map<std::pair<std::string, int32_t>,
              std::map<std::string, std::set<size_t>>>
         listeners;  // By address, then class.
-    for (size_t c = 0; c < tier_.classes.size(); ++c) {
-      for (const HostPort& port : tier_.classes[c].rules->host_ports) {
+    for (size_t c = 0; c < packing_.classes.size(); ++c) {
+      for (const HostPort& port : packing_.classes[c].rules->host_ports) {
         listeners[{port.protocol, port.port}]
                  [port.IsOnAllAddresses() ? "" : port.address]
                      .insert(c);
@@ -220,8 +241,8 @@ class TierDescriber {
         classes.insert(everywhere.begin(), everywhere.end());
         if (classes.size() < 2 || shared_ports_ == kSharedPortsMax) continue;
         ++shared_ports_;
-        for (size_t c = 0; c < tier_.classes.size(); ++c) {
-          tier_.problem.classes[c].request.push_back(classes.contains(c));
+        for (size_t c = 0; c < packing_.classes.size(); ++c) {
+          packing_.problem.classes[c].request.push_back(classes.contains(c));
         }
       }
     }
@@ -230,13 +251,13 @@ class TierDescriber {
   // What each kind of machines costs each class; kinds that cost all the same
   // share a row.
   void FindRows() {
-    const size_t classes = tier_.classes.size();
+    const size_t classes = packing_.classes.size();
     std::vector<std::vector<int64_t>> rows(
         static_cast<size_t>(eligibility_->kind_count()),
         std::vector<int64_t>(classes, kNotAllowed));
     for (size_t c = 0; c < classes; ++c) {
       for (const Eligibility::Kind& kind :
-           eligibility_->KindsFor(*tier_.classes[c].rules)) {
+           eligibility_->KindsFor(*packing_.classes[c].rules)) {
         rows[static_cast<size_t>(kind.id)][c] = kind.preference;
       }
     }
@@ -245,8 +266,8 @@ class TierDescriber {
 
   size_t RowOf(const std::vector<int64_t>& row) {
     const auto [it, is_new] =
-        row_index_.try_emplace(row, tier_.problem.costs.size());
-    if (is_new) tier_.problem.costs.push_back(row);
+        row_index_.try_emplace(row, packing_.problem.costs.size());
+    if (is_new) packing_.problem.costs.push_back(row);
     return it->second;
   }
 
@@ -272,21 +293,21 @@ class TierDescriber {
       look.insert(look.end(), shared_ports_, 1);
       look.push_back(static_cast<int64_t>(row));
       const auto [it, is_new] =
-          group_of.try_emplace(look, tier_.problem.groups.size());
+          group_of.try_emplace(look, packing_.problem.groups.size());
       if (is_new) {
         look.pop_back();
-        tier_.problem.groups.push_back(
+        packing_.problem.groups.push_back(
             {look, 0, row, std::vector<int64_t>(dimensions_.size(), 0)});
-        tier_.machines.emplace_back();
+        packing_.machines.emplace_back();
       }
-      PackingGroup& group = tier_.problem.groups[it->second];
+      PackingGroup& group = packing_.problem.groups[it->second];
       ++group.machines;
       for (size_t d = 0; d < dimensions_.size(); ++d) {
         group.capacity[d] += machine->allocatable[dimensions_[d]];
       }
-      tier_.machines[it->second].push_back(id);
+      packing_.machines[it->second].push_back(id);
     }
-    for (PackingGroup& group : tier_.problem.groups) {
+    for (PackingGroup& group : packing_.problem.groups) {
       for (int64_t& amount : group.capacity) amount /= group.machines;
       group.capacity.insert(group.capacity.end(), shared_ports_, 1);
     }
@@ -295,7 +316,7 @@ class TierDescriber {
   // The row without the classes that what runs on the machine keeps away.
   size_t RowBesideLoad(const Machine& machine, size_t row,
                        const std::vector<HostPort>* freed_ports) {
-    std::vector<int64_t> costs = tier_.problem.costs[row];
+    std::vector<int64_t> costs = packing_.problem.costs[row];
     Machine after;
     const Machine* seen = &machine;
     if (freed_ports != nullptr && !freed_ports->empty()) {
@@ -305,7 +326,7 @@ class TierDescriber {
     }
     for (size_t c = 0; c < costs.size(); ++c) {
       if (asks_for_more_[c] && costs[c] != kNotAllowed &&
-          !constraints_.AllowsLoadBesideFit(tier_.classes[c], *seen)) {
+          !constraints_.AllowsLoadBesideFit(packing_.classes[c], *seen)) {
         costs[c] = kNotAllowed;
       }
     }
@@ -313,11 +334,11 @@ class TierDescriber {
   }
 
   bool Fits(size_t task_class, const PackingGroup& group) const {
-    if (tier_.problem.costs[group.kind][task_class] == kNotAllowed) {
+    if (packing_.problem.costs[group.kind][task_class] == kNotAllowed) {
       return false;
     }
     const std::vector<int64_t>& request =
-        tier_.problem.classes[task_class].request;
+        packing_.problem.classes[task_class].request;
     for (size_t d = 0; d < request.size(); ++d) {
       if (request[d] > group.free[d]) return false;
     }
@@ -327,7 +348,7 @@ class TierDescriber {
   // Classes that fit nowhere wait whatever is done, and groups that no class
   // fits are of no use.
   void DropMisfits() {
-    PackingProblem& problem = tier_.problem;
+    PackingProblem& problem = packing_.problem;
     std::vector<bool> fits(problem.classes.size(), false);
     size_t groups = 0;
     for (size_t g = 0; g < problem.groups.size(); ++g) {
@@ -339,42 +360,98 @@ class TierDescriber {
       }
       if (!is_of_use) continue;
       std::swap(problem.groups[groups], problem.groups[g]);
-      std::swap(tier_.machines[groups], tier_.machines[g]);
+      std::swap(packing_.machines[groups], packing_.machines[g]);
       ++groups;
     }
     problem.groups.resize(groups);
-    tier_.machines.resize(groups);
+    packing_.machines.resize(groups);
+    for (const auto& [key, steps] : steps_) {
+      if (fits[steps.task_class]) continue;
+      for (const auto& [cost, count] : steps.counts) {
+        misfits_[key.priority] += cost * count;
+      }
+    }
+    if (!levels_.has_value()) levels_ = FindLevels(fits);
+    KeepClasses(fits);
+  }
+
+  // Those that fit, of the levels that are decided on; and each gets its level.
+  void KeepClasses(const std::vector<bool>& fits) {
+    PackingProblem& problem = packing_.problem;
     size_t classes = 0;
     index_now_.assign(fits.size(), std::nullopt);
     for (size_t c = 0; c < fits.size(); ++c) {
-      if (!fits[c]) {
-        for (const WaitingStep& step : problem.classes[c].waiting) {
-          tier_.misfits.Add(step.level, step.count * step.cost);
-        }
-        continue;
-      }
+      const std::optional<size_t> level =
+          levels_->LevelOf(packing_.classes[c].priority);
+      if (!fits[c] || !level.has_value()) continue;
       index_now_[c] = classes;
+      for (WaitingStep& step : problem.classes[c].waiting) step.level = *level;
       if (classes != c) {
         std::swap(problem.classes[classes], problem.classes[c]);
-        std::swap(tier_.classes[classes], tier_.classes[c]);
+        std::swap(packing_.classes[classes], packing_.classes[c]);
         for (std::vector<int64_t>& row : problem.costs) row[classes] = row[c];
       }
       ++classes;
     }
     problem.classes.resize(classes);
-    tier_.classes.resize(classes);
+    packing_.classes.resize(classes);
     for (std::vector<int64_t>& row : problem.costs) row.resize(classes);
   }
 
+  // What fits nowhere says nothing about what is to be decided.
+  PackingLevels FindLevels(const std::vector<bool>& fits) const {
+    std::map<uint32_t, bool, std::greater<>> waits;  // By priority.
+    for (const auto& [key, steps] : steps_) {
+      if (!fits[steps.task_class]) continue;
+      bool& has_waiting = waits[key.priority];
+      has_waiting = has_waiting || steps.has_waiting;
+    }
+    PackingLevels levels;
+    bool has_any_waited = false;
+    for (const auto& [priority, has_waiting] : waits) {
+      if (!levels.lowest.empty() && !has_any_waited && !has_waiting) {
+        levels.lowest.back() = priority;
+        continue;
+      }
+      if (levels.lowest.size() == kLevelsMax) break;
+      levels.lowest.push_back(priority);
+      has_any_waited = has_any_waited || has_waiting;
+    }
+    levels.has_rest = scope_ == PackingScope::kAll;
+    return levels;
+  }
+
+  LevelCosts ByLevel(const std::map<uint32_t, Cost>& by_priority) const {
+    LevelCosts costs;
+    for (const auto& [priority, cost] : by_priority) {
+      const std::optional<size_t> level = levels_->LevelOf(priority);
+      if (level.has_value()) costs.Add(*level, cost);
+    }
+    return costs;
+  }
+
+  // Of what is decided on, by level.
+  void FindCosts() {
+    packing_.now = {};
+    packing_.now.waiting = ByLevel(waiting_);
+    packing_.misfits = ByLevel(misfits_);
+    for (const auto& [one, steps] : placements_) {
+      packing_.has_placed_below =
+          packing_.has_placed_below || !IsDecidedOn(one.task->class_key);
+    }
+    FindCostOfPlaced();
+    FindLeast();
+  }
+
   void FindLeast() {
-    tier_.least = {tier_.misfits, 0};
-    for (size_t c = 0; c < tier_.classes.size(); ++c) {
+    packing_.least = {packing_.misfits, 0};
+    for (size_t c = 0; c < packing_.classes.size(); ++c) {
       int64_t least = kNotAllowed;
-      for (const PackingGroup& group : tier_.problem.groups) {
-        least = std::min(least, tier_.problem.costs[group.kind][c]);
+      for (const PackingGroup& group : packing_.problem.groups) {
+        least = std::min(least, packing_.problem.costs[group.kind][c]);
       }
       if (least == kNotAllowed) continue;
-      tier_.least.placed += least * tier_.problem.classes[c].count();
+      packing_.least.placed += least * packing_.problem.classes[c].count();
     }
   }
 
@@ -387,14 +464,14 @@ class TierDescriber {
       if (task_class.has_value()) ++holds[one.machine][*task_class];
     }
     std::map<std::pair<size_t, std::map<size_t, int64_t>>, int64_t> patterns;
-    for (size_t g = 0; g < tier_.machines.size(); ++g) {
-      for (const MachineId machine : tier_.machines[g]) {
+    for (size_t g = 0; g < packing_.machines.size(); ++g) {
+      for (const MachineId machine : packing_.machines[g]) {
         const auto it = holds.find(machine);
         if (it != holds.end()) ++patterns[{g, it->second}];
       }
     }
     for (const auto& [what, machines] : patterns) {
-      tier_.problem.former.push_back(
+      packing_.problem.former.push_back(
           {what.first, machines, {what.second.begin(), what.second.end()}});
     }
   }
@@ -415,13 +492,17 @@ class TierDescriber {
     return kind == last_kinds_.end() ? 0 : kind->preference;
   }
 
-  const TierScope scope_;
+  const PackingScope scope_;
+  std::optional<PackingLevels>& levels_;
   RoundContext& context_;
   const ClusterState& state_;
   const ConstraintSet& constraints_;
   Eligibility* eligibility_;
-  TierPacking tier_;
+  RoundPacking packing_;
   std::vector<std::pair<Placement, const Steps*>> placements_;
+  // By priority, what it costs that tasks wait, and that some fit nowhere.
+  std::map<uint32_t, Cost> waiting_;
+  std::map<uint32_t, Cost> misfits_;
   // Of each class, without the misfits.
   std::vector<std::optional<size_t>> index_now_;
   std::map<ClassKey, Steps> steps_;
@@ -440,19 +521,37 @@ class TierDescriber {
   bool is_any_misplaced_ = false;
 };
 
-}  // namespace
-
-TierPacking DescribeTier(TierScope scope, const Tier& tier,
-                         RoundContext* context) {
+RoundPacking Describe(PackingScope scope, std::optional<uint32_t> priority,
+                      std::optional<PackingLevels>* levels,
+                      RoundContext* context) {
   context->FreshEligibility();
-  TierDescriber describer(scope, context);
-  const std::vector<Placement> placed = UndoablePlacements(
-      context->state, tier.priority,
-      scope == TierScope::kAll ? context->delta_begin : tier.delta_begin);
+  Describer describer(scope, levels, context);
+  const std::vector<Placement> placed =
+      UndoablePlacements(context->state, priority, context->delta_begin);
   context->looks += kLooksPerPlacement / 2 * std::ssize(placed);
   describer.AddPlaced(placed);
-  describer.AddWaiting(tier);
+  describer.AddWaiting(priority);
   return describer.Describe();
+}
+
+}  // namespace
+
+std::optional<size_t> PackingLevels::LevelOf(uint32_t priority) const {
+  const auto it =
+      std::ranges::lower_bound(lowest, priority, std::ranges::greater());
+  if (it == lowest.end() && !has_rest) return std::nullopt;
+  return static_cast<size_t>(it - lowest.begin());
+}
+
+RoundPacking DescribeRound(PackingScope scope, RoundContext* context) {
+  std::optional<PackingLevels>& levels = context->levels;
+  if (levels.has_value()) levels->has_rest = scope == PackingScope::kAll;
+  return Describe(scope, std::nullopt, &levels, context);
+}
+
+RoundPacking DescribeTier(const Tier& tier, RoundContext* context) {
+  std::optional<PackingLevels> levels = {{.lowest = {tier.priority}}};
+  return Describe(PackingScope::kAll, tier.priority, &levels, context);
 }
 
 }  // namespace sluice

@@ -1,0 +1,49 @@
+// What a packing decided, for the passes that carry it out.
+//
+// Threads: values.
+
+#ifndef SLUICE_CORE_PACKING_PLAN_H_
+#define SLUICE_CORE_PACKING_PLAN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "core/gangs.h"
+#include "sluice/base/ids.h"
+#include "sluice/state/task.h"
+
+namespace sluice {
+
+// Which priorities are decided on, as levels of a packing.
+struct PackingLevels {
+  // Of each level the lowest, descending.
+  std::vector<uint32_t> lowest;
+  // Whether all priorities below these are one more level.
+  bool has_rest = false;
+
+  // Nothing where a priority is below all levels.
+  std::optional<size_t> LevelOf(uint32_t priority) const;
+};
+
+// What machines are to hold.
+struct MachinePatterns {
+  // Indices into `patterns`, plus one.
+  absl::flat_hash_map<MachineId, uint32_t> of_machine;
+  std::vector<std::map<ClassKey, int64_t>> patterns;
+};
+
+struct PackingPlan {
+  MachinePatterns patterns;
+  std::vector<ClassKey> classes;      // Of all tiers.
+  std::vector<Gangs::Waiting> gangs;  // Those that were whole before.
+  // Of the state, as long as nothing but the plan has changed it.
+  uint64_t version = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_PACKING_PLAN_H_

@@ -1,0 +1,58 @@
+// What waits, and what a round has placed so far, as a packing problem: all of
+// it is decided on at once, whatever its sizes and priorities.
+//
+// Tasks whose place depends on others stay where they are, and so does what a
+// client knows of.  Gangs that have started stay whole: nothing is worth
+// leaving a task of theirs waiting.
+//
+// Threads: values and free functions; confined to the core thread.
+
+#ifndef SLUICE_CORE_ROUND_PACKING_H_
+#define SLUICE_CORE_ROUND_PACKING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/round_context.h"
+#include "packing/packing_problem.h"
+#include "sluice/state/task.h"
+
+namespace sluice {
+
+struct RoundPacking {
+  PackingProblem problem;
+  std::vector<ClassKey> classes;                 // Of the problem.
+  std::vector<std::vector<MachineId>> machines;  // Of each of its groups.
+  // What the problem is to place anew, and what is placed below its levels.
+  std::vector<TaskId> placed;
+  bool has_placed_below = false;
+  // What all of it costs as it is, and what it does at least by what each class
+  // likes best.
+  PackingCost now;
+  PackingCost least;
+  LevelCosts misfits;  // The waiting cost of what fits nowhere, in both.
+  // Whether there are tasks that the problem leaves out.
+  bool leaves_out = false;
+  // Then there is no problem, and `least` may be far too little.
+  bool is_too_large = false;
+};
+
+enum class PackingScope {
+  kMovable,  // Tasks that may be placed anew one by one.
+  kAll,      // For a bound: whatever holds tasks together only adds to it.
+};
+
+// What waits of all priorities, and what the round has placed.  The first call
+// of a round that has anything to decide makes its levels: priorities above the
+// first of which a task waits are one, since nothing is to be decided between
+// them, and of those that follow so many have a level of their own.  For a
+// bound all that is below is one more.
+RoundPacking DescribeRound(PackingScope scope, RoundContext* context);
+
+// The tier alone, for a bound.
+RoundPacking DescribeTier(const Tier& tier, RoundContext* context);
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_ROUND_PACKING_H_
