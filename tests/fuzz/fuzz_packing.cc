@@ -22,6 +22,7 @@ namespace sluice {
 namespace {
 
 constexpr int64_t kClassesMax = 5;
+constexpr int64_t kLevelsMax = 3;
 constexpr int64_t kGroupsMax = 5;
 constexpr int64_t kPlenty = 1'000'000;
 // What numbers are multiplied with, so that sums near the ends of their range
@@ -56,9 +57,12 @@ PackingClass DrawClass(size_t dimensions, int64_t unit, int64_t many,
     one.request.push_back(bytes->Between(0, 12) * unit);
   }
   int64_t cost = bytes->Between(1, 200);
+  int64_t level = bytes->Between(0, kLevelsMax - 1);
   for (int64_t steps = bytes->Between(0, 5); steps > 0; --steps) {
-    one.waiting.push_back({bytes->Between(1, 8) * many, cost});
+    one.waiting.push_back(
+        {bytes->Between(1, 8) * many, cost, static_cast<size_t>(level)});
     cost += bytes->Between(0, 40);
+    if (level > 0 && bytes->Between(0, 2) == 0) --level;
   }
   const int64_t limit = bytes->Between(0, 12);
   if (limit < 4) one.per_machine_max = limit;
@@ -104,8 +108,12 @@ PackingSolution PackAndCheck(const PackingProblem& problem, int64_t work_max) {
 // No bound of one solution is above what the other costs.
 void CheckBounds(const PackingProblem& problem, const PackingSolution& bound,
                  const PackingSolution& other) {
-  CHECK_LE(bound.bound.waiting, other.cost.waiting) << DescribePacking(problem);
-  if (other.cost.waiting > bound.cost.waiting) return;
+  for (size_t level = 0; level < kLevelsMax; ++level) {
+    CHECK_LE(bound.bound.waiting[level], other.cost.waiting[level])
+        << DescribePacking(problem);
+    // Those below are about placements that leave no more of this one.
+    if (other.cost.waiting[level] > bound.cost.waiting[level]) return;
+  }
   CHECK_LE(bound.bound.placed, other.cost.placed) << DescribePacking(problem);
 }
 
