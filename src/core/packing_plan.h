@@ -40,8 +40,17 @@ struct PackingPlan {
   MachinePatterns patterns;
   std::vector<ClassKey> classes;      // Of all tiers.
   std::vector<Gangs::Waiting> gangs;  // Those that were whole before.
+  // A gang is placed at once, with the most urgent of its tasks.
+  std::map<JobId, uint32_t> tier_of_gang;
   // Of the state, as long as nothing but the plan has changed it.
   uint64_t version = 0;
+
+  // The priority of the tier that places the class.
+  uint32_t TierOf(const ClassKey& key) const {
+    const auto it = key.gang.has_value() ? tier_of_gang.find(*key.gang)
+                                         : tier_of_gang.end();
+    return it == tier_of_gang.end() ? key.priority : it->second;
+  }
 };
 
 }  // namespace sluice

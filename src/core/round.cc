@@ -50,6 +50,11 @@ std::optional<RoundWork> Round::NextStep(RoundStats* stats) {
       }
       EndStage();
     }
+    // What was taken back for the plan is placed whatever that takes.
+    if (stats->is_cut_short && context_.plan.has_value()) {
+      stats->is_cut_short = false;
+      has_run_out_ = true;
+    }
     if (stats->is_cut_short || !Advance()) return std::nullopt;
     if (context_.looks > kLooksPerStep) {
       context_.looks = 0;
@@ -87,6 +92,10 @@ bool Round::Advance() {
     switch (phase_) {
       case Phase::kTiers:
         if (AdvanceInTiers()) return true;
+        if (has_run_out_) {
+          context_.stats->is_cut_short = true;
+          return false;
+        }
         // With nothing to place there is nothing to place better.
         if (!has_entered_tier_) return false;
         phase_ = context_.has_new_gangs && packings_ < kPackingsMax
@@ -123,13 +132,14 @@ bool Round::AdvanceInTiers() {
       const MakeStage make = kStages[next_stage_++];
       // Others may have been placed because of tasks that were placed before.
       if (has_started_over_ && make == &MakeSearch) continue;
+      if (has_run_out_ && make != &MakeCarryOut) continue;
       stage_ = make(&context_, &*tier_);
       if (stage_ != nullptr) return true;
     }
     if (EnterTierBelow(tier_->priority)) continue;
     tier_.reset();
     context_.plan.reset();
-    if (!MustStartOver()) return false;
+    if (has_run_out_ || !MustStartOver()) return false;
     has_started_over_ = true;
   }
 }

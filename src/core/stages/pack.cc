@@ -2,7 +2,6 @@
 // and tell how good it is.
 
 #include <optional>
-#include <set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -59,9 +58,12 @@ class Pack : public Stage {
  private:
   void FindMovedGangs() {
     context_.FreshEligibility();  // Machines may have come meanwhile.
-    std::set<JobId> jobs;
-    for (const ClassKey& key : packing_.classes) {
-      if (!key.gang.has_value() || !jobs.insert(*key.gang).second) continue;
+    for (const ClassKey& key : packing_.classes) {  // By falling priority.
+      if (!key.gang.has_value() ||
+          !context_.plan->tier_of_gang.try_emplace(*key.gang, key.priority)
+               .second) {
+        continue;
+      }
       Gangs::Waiting gang;
       gang.job = *key.gang;
       gang.minimum = context_.gangs.MinimumFor(key);
@@ -113,8 +115,9 @@ class CarryOut : public Stage {
     Band band;
     band.patterns = &context->plan->patterns;
     for (const ClassKey& key : context->plan->classes) {
-      const int64_t count =
-          key.priority == tier->priority ? context->CountWaiting(key) : 0;
+      const int64_t count = context->plan->TierOf(key) == tier->priority
+                                ? context->CountWaiting(key)
+                                : 0;
       if (count > 0) band.members.push_back({key, count, 0});
     }
     if (!band.members.empty()) passes_.Add(std::move(band));
@@ -147,13 +150,14 @@ class CarryOut : public Stage {
   // Where others were placed meanwhile: tasks that the packing left out, and
   // gangs.
   void DropMachinesWithoutRoom() {
-    MachinePatterns& plan = context_.plan->patterns;
-    absl::erase_if(plan.of_machine, [&](const auto& entry) {
+    PackingPlan& plan = *context_.plan;
+    absl::erase_if(plan.patterns.of_machine, [&](const auto& entry) {
       const Machine* machine = context_.state.FindMachine(entry.first);
       if (machine == nullptr) return true;
       Resources request;
-      for (const auto& [key, count] : plan.patterns[entry.second - 1]) {
-        if (key.priority != tier_.priority) continue;
+      for (const auto& [key, count] :
+           plan.patterns.patterns[entry.second - 1]) {
+        if (plan.TierOf(key) != tier_.priority) continue;
         if (!context_.constraints.Allows(key, *machine)) return true;
         request.AddScaled(key.request, count);
       }

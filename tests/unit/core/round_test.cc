@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "base/strings.h"
@@ -374,6 +375,34 @@ TEST_F(RoundTest, EndsWhenItsWorkBudgetIsSpentAndTheNextGoesOn) {
   EXPECT_EQ(cluster.state().outbox().size(), 3u);
   EXPECT_EQ(cluster.Round().passes, 0);
   EXPECT_FALSE(cluster.scheduler().round_stats().is_cut_short);
+}
+
+// What packing takes back is placed again, however little work is left.
+TEST_F(RoundTest, CarriesOutWhatItDecidedOnHoweverEarlyItsWorkIsSpent) {
+  PlacementRules apart;
+  apart.anti_affinity = {{TasksOfJob("apart"), ""}};
+  int64_t most = 0;
+  for (int64_t arcs_max = 1; arcs_max < 200; ++arcs_max) {
+    SCOPED_TRACE(arcs_max);
+    const auto count = [&](int64_t improve_budget) {
+      TestScheduler cluster(
+          RoundOptions{.arcs_max = arcs_max, .improve_budget = improve_budget});
+      ClusterBuilder()
+          .Machines("m", 3, {.cpu = 1000})
+          .Machines("n", 3, {.cpu = 600})
+          .Tasks(1, 3, {.cpu = 400, .priority = 2})
+          .Tasks(4, 3, {.cpu = 900, .priority = 1})
+          .Tasks(7, 3, {.cpu = 200})
+          // Two of these have room, and may not use it: passes are tried.
+          .Tasks(10, 8, {.priority = 2, .job = "apart", .rules = apart})
+          .ApplyTo(&cluster);
+      return cluster.Round().placed;
+    };
+    const int64_t placed = count(1'000'000);
+    EXPECT_GE(placed, count(0));
+    most = std::max(most, placed);
+  }
+  EXPECT_EQ(most, 9 + 6);
 }
 
 TEST_F(RoundTest, EndsWhenASolveFailsAndTheNextTriesAgain) {

@@ -201,6 +201,24 @@ TEST_F(PackTest, MovesAGangThatStartedAndKeepsItWhole) {
   EXPECT_EQ(On(3), "large");
 }
 
+TEST_F(PackTest, MovesAGangOfSeveralPrioritiesAsAWhole) {
+  ClusterBuilder()
+      .Machine("large", {.cpu = 900})
+      .Machine("small", {.cpu = 400})
+      .ApplyTo(&cluster_);
+  for (const uint32_t i : {1, 2}) {
+    cluster_.Apply(Submitted(i, {.cpu = 200, .priority = i, .job = "gang"},
+                             {.gang = {.minimum = 2}}));
+  }
+  cluster_.Apply(Submitted(3, {.cpu = 900}));
+  Place(1, "large");
+  Place(2, "large");
+  Pack();
+  EXPECT_EQ(On(1), "small");
+  EXPECT_EQ(On(2), "small");
+  EXPECT_EQ(On(3), "large");
+}
+
 TEST_F(PackTest, DoesNothingWithoutABudget) {
   options_.improve_budget = 0;
   ClusterBuilder()
