@@ -54,7 +54,8 @@ struct PackingClass {
   // Of the most urgent of the first `count` tasks.  REQUIRES: there are any.
   size_t LevelOf(int64_t count) const {
     for (const WaitingStep& step : waiting) {
-      if ((count -= step.count) <= 0) return step.level;
+      count -= step.count;
+      if (count <= 0) return step.level;
     }
     return waiting.back().level;
   }
