@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -58,6 +59,25 @@ class PackTest : public testing::Test {
   void DoAppraise() {
     Start();
     Run(MakeAppraise(&*context_));
+  }
+  // A gang of two with these priorities stands where only the large task fits.
+  void PackGangAndALargeTask(const std::array<uint32_t, 2>& priorities) {
+    ClusterBuilder()
+        .Machine("large", {.cpu = 900})
+        .Machine("small", {.cpu = 400})
+        .ApplyTo(&cluster_);
+    for (uint64_t uid = 1; const uint32_t priority : priorities) {
+      cluster_.Apply(
+          Submitted(uid++, {.cpu = 200, .priority = priority, .job = "gang"},
+                    {.gang = {.minimum = 2}}));
+    }
+    cluster_.Apply(Submitted(3, {.cpu = 900}));
+    Place(1, "large");
+    Place(2, "large");
+    Pack();
+    EXPECT_EQ(On(1), "small");
+    EXPECT_EQ(On(2), "small");
+    EXPECT_EQ(On(3), "large");
   }
   std::string On(uint64_t uid) { return cluster_.MachineOf(uid); }
 
@@ -184,39 +204,11 @@ TEST_F(PackTest, LeavesTasksAloneThatDependOnOthers) {
 
 // A gang that has started may move, and stays whole whatever that displaces.
 TEST_F(PackTest, MovesAGangThatStartedAndKeepsItWhole) {
-  ClusterBuilder()
-      .Machine("large", {.cpu = 900})
-      .Machine("small", {.cpu = 400})
-      .ApplyTo(&cluster_);
-  for (const uint64_t uid : {1, 2}) {
-    cluster_.Apply(
-        Submitted(uid, {.cpu = 200, .job = "gang"}, {.gang = {.minimum = 2}}));
-  }
-  cluster_.Apply(Submitted(3, {.cpu = 900}));
-  Place(1, "large");
-  Place(2, "large");
-  Pack();
-  EXPECT_EQ(On(1), "small");
-  EXPECT_EQ(On(2), "small");
-  EXPECT_EQ(On(3), "large");
+  PackGangAndALargeTask({0, 0});
 }
 
 TEST_F(PackTest, MovesAGangOfSeveralPrioritiesAsAWhole) {
-  ClusterBuilder()
-      .Machine("large", {.cpu = 900})
-      .Machine("small", {.cpu = 400})
-      .ApplyTo(&cluster_);
-  for (const uint32_t i : {1, 2}) {
-    cluster_.Apply(Submitted(i, {.cpu = 200, .priority = i, .job = "gang"},
-                             {.gang = {.minimum = 2}}));
-  }
-  cluster_.Apply(Submitted(3, {.cpu = 900}));
-  Place(1, "large");
-  Place(2, "large");
-  Pack();
-  EXPECT_EQ(On(1), "small");
-  EXPECT_EQ(On(2), "small");
-  EXPECT_EQ(On(3), "large");
+  PackGangAndALargeTask({1, 2});
 }
 
 TEST_F(PackTest, DoesNothingWithoutABudget) {
