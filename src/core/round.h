@@ -41,6 +41,9 @@ class Round {
   // Ends the round where it is: no gang is left half placed.
   void End(RoundStats* stats);
 
+  // Its first delta.
+  uint64_t delta_begin() const { return context_.delta_begin; }
+
  private:
   enum class Phase { kTiers, kPack, kPacked, kAppraise, kDone };
 

@@ -87,6 +87,11 @@ void Scheduler::StartRound(int64_t now_ms) {
       options_, now_ms);
 }
 
+uint64_t Scheduler::FirstOpenDelta() const {
+  return is_in_round() ? round_->delta_begin()
+                       : state_.counters().next_delta_sequence;
+}
+
 std::optional<RoundWork> Scheduler::NextStep() {
   CHECK(is_in_round());
   std::optional<RoundWork> work;

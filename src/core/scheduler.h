@@ -80,6 +80,9 @@ class Scheduler {
   // waits then.  REQUIRES: no round is running.
   void StartRound(int64_t now_ms);
   bool is_in_round() const { return round_ != nullptr; }
+  // The running round may take back placements from this delta on: tell nobody
+  // of them yet.
+  uint64_t FirstOpenDelta() const;
   // What the round asks for next, or nothing: then it is over.
   // REQUIRES: a round is running and waits for no answer.
   std::optional<RoundWork> NextStep();

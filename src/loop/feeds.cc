@@ -349,6 +349,7 @@ std::optional<int64_t> Feeds::AckDueUs() const {
 void Feeds::Tell(int64_t now_us) {
   now_us_ = now_us;
   const ClusterState& state = scheduler_.state();
+  const uint64_t open = scheduler_.FirstOpenDelta();
   for (auto& [id, connection] : connections_) {
     // A session that becomes ready wakes the loop up by itself.
     connection.has_waiting_ack = false;
@@ -357,7 +358,7 @@ void Feeds::Tell(int64_t now_us) {
     if (state.feeds().at(id).is_live) {
       size_t& bytes = connection.news.bytes;
       for (auto it = sequences.upper_bound(connection.told);
-           it != sequences.end() && bytes < kReplyBytesMax &&
+           it != sequences.end() && *it < open && bytes < kReplyBytesMax &&
            connection.unconfirmed.size() < kFeedDeltasUnconfirmedMax;
            ++it) {
         const Delta& delta = state.outbox().at(*it);

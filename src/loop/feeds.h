@@ -73,7 +73,8 @@ class Feeds {
   // Once a second at most: ends sessions that stand still, lets feeds settle,
   // and counts them.
   void Tend(int64_t now_ms, int64_t now_us);
-  // Tells everybody what is new.  An acknowledgment waits a little for a
+  // Tells everybody what is new, and what a round decided once it has ended:
+  // until then it may decide otherwise.  An acknowledgment waits a little for a
   // decision that is about to be made, since one message costs less than two.
   // REQUIRES: it is on disk.
   void Tell(int64_t now_us);

@@ -46,6 +46,22 @@ TEST_F(FeedTest, PushesPlacementsUnasked) {
   EXPECT_EQ(feed.deltas()[2].machine(), feed.deltas()[0].machine());
 }
 
+// The first pass puts the urgent task on the machine with more room, and the
+// other waits until both are packed together.
+TEST_F(FeedTest, PacksWhatItHasPlacedBeforeItTellsOfIt) {
+  FeedClient feed(server_.port(), "shop");
+  feed.BeginSnapshot();
+  feed.AddMachine("large", {.cpu = 1000});
+  feed.AddMachine("small", {.cpu = 600});
+  feed.AddTask("urgent", {.cpu = 400, .priority = 10});
+  feed.AddTask("wide", {.cpu = 900, .priority = 1});
+  feed.EndSnapshot();
+  feed.Flush();
+  ASSERT_TRUE(feed.AwaitDeltas(2));
+  EXPECT_THAT(feed.Places(), UnorderedElementsAre(Pair("urgent", "small"),
+                                                  Pair("wide", "large")));
+}
+
 TEST_F(FeedTest, TellsAgainWhatWasNotConfirmed) {
   {
     FeedClient feed(server_.port(), "shop");

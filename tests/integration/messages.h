@@ -84,6 +84,7 @@ struct TaskFields {
   firmament::PodAffinity pod_affinity = {};
   firmament::PodAntiAffinity pod_anti_affinity = {};
   uint64_t gang_minimum = 0;  // Of its job; 0: no gang.
+  uint32_t priority = 0;
 };
 
 inline firmament::TaskDescription TaskMessage(uint64_t uid,
@@ -94,6 +95,7 @@ inline firmament::TaskDescription TaskMessage(uint64_t uid,
   task->set_name(fields.name.empty() ? StrCat("ns/pod-", uid) : fields.name);
   task->set_namespace_("ns");
   task->set_job_id(fields.job);
+  task->set_priority(fields.priority);
   task->mutable_resource_request()->set_cpu_cores(fields.cpu);
   task->mutable_resource_request()->set_ram_cap(fields.ram);
   for (const auto& [key, value] : fields.node_selector) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -113,6 +114,21 @@ TEST_F(FeedsTest, TellNothingMoreUntilTheSessionIsReady) {
   ASSERT_THAT(session_.news, SizeIs(1));
   EXPECT_EQ(session_.news[0].batches, 2);
   EXPECT_THAT(session_.Tasks(), ElementsAre("a", "b"));
+}
+
+TEST_F(FeedsTest, TellWhatARoundDecidesOnceItHasEnded) {
+  StateAll(&session_, {"a"});
+  Scheduler& scheduler = scheduler_.scheduler();
+  scheduler.StartRound(0);
+  const std::optional<RoundWork> work = scheduler.NextStep();
+  ASSERT_TRUE(work.has_value());
+  scheduler.FinishStep(scheduler_.Solve(*work));
+  ASSERT_THAT(scheduler_.state().outbox().size(), 1u);
+  feeds_.Tell(now_us_);
+  EXPECT_THAT(session_.Tasks(), IsEmpty()) << "it may still move";
+  scheduler_.FinishRound();
+  feeds_.Tell(now_us_);
+  EXPECT_THAT(session_.Tasks(), ElementsAre("a"));
 }
 
 TEST_F(FeedsTest, TellDeltasAgainAfterTheNextSnapshotUnlessConfirmed) {
