@@ -65,24 +65,25 @@ class FeedReactor final
       return;
     }
     absl::StatusOr<FeedBatch> batch = Parse();
+    bool is_for_loop = false;
     {
       const MutexLock lock(mutex_);
-      is_reading_ = false;
       if (end_.has_value()) return;
       if (!batch.ok()) {
         end_ = ToGrpcStatus(batch.status());
         FinishIfOver();
         return;
       }
-      if (!protocol_.has_begun()) {
-        Read();
-        return;
-      }
-      ++batches_;
+      is_for_loop = protocol_.has_begun();
+      if (is_for_loop) ++batches_;
     }
-    const bool is_taken = loop_.TakeFromFeed(this, *std::move(batch));
-    if (!is_taken) End(absl::UnavailableError("the daemon has stopped"));
+    if (is_for_loop && !loop_.TakeFromFeed(this, *std::move(batch))) {
+      End(absl::UnavailableError("the daemon has stopped"));
+    }
+    // Not before the loop has it: a write that ends meanwhile would begin the
+    // next read, whose batch could overtake this one.
     const MutexLock lock(mutex_);
+    is_reading_ = false;
     Read();
   }
 

@@ -1,5 +1,7 @@
 #include "integration/feed_client.h"
 
+#include <gtest/gtest.h>
+
 #include "base/strings.h"
 #include "integration/client.h"
 
@@ -81,7 +83,10 @@ bool FeedClient::Confirm() {
 bool FeedClient::Read() {
   v1::FeedResponse response;
   if (!stream_->Read(&response)) return false;
-  if (response.events_durable() != 0) durable_ = response.events_durable();
+  if (response.events_durable() != 0) {
+    EXPECT_GE(response.events_durable(), durable_) << "batches out of order";
+    durable_ = response.events_durable();
+  }
   deltas_.insert(deltas_.end(), response.deltas().begin(),
                  response.deltas().end());
   problems_.insert(problems_.end(), response.problems().begin(),

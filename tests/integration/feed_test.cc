@@ -62,6 +62,20 @@ TEST_F(FeedTest, PacksWhatItHasPlacedBeforeItTellsOfIt) {
                                                   Pair("wide", "large")));
 }
 
+// The client reads nothing meanwhile: the daemon reads, answers and writes at
+// the same time.
+TEST_F(FeedTest, TakesBatchesInTheirOrder) {
+  constexpr int kBatches = 20000;
+  FeedClient feed(server_.port(), "shop");
+  feed.StateMachines(0, kNode);
+  for (int i = 1; i <= kBatches; ++i) {
+    feed.AddMachine("m", {.cpu = static_cast<float>(i)});
+    ASSERT_TRUE(feed.Flush());
+  }
+  ASSERT_TRUE(feed.Settle());
+  EXPECT_EQ(client_.Status().allocatable().cpu_millicores(), kBatches);
+}
+
 TEST_F(FeedTest, TellsAgainWhatWasNotConfirmed) {
   {
     FeedClient feed(server_.port(), "shop");
