@@ -228,8 +228,9 @@ class Leveler {
 
   // What limits a class to so many on a machine may keep it from others, too.
   bool Stays(size_t c) const {
-    return problem_.classes[c].per_machine_max <
-           std::numeric_limits<int64_t>::max();
+    const PackingClass& one = problem_.classes[c];
+    return one.per_machine_max < std::numeric_limits<int64_t>::max() ||
+           !one.apart_from.empty();
   }
 
   void MoveBetweenGroups(size_t c) {

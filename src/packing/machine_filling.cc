@@ -24,7 +24,8 @@ constexpr int64_t kGridMax = 4000000;
 MachineFilling::MachineFilling(const PackingProblem& problem)
     : problem_(problem),
       dimensions_(problem.groups.empty() ? 0 : problem.groups[0].free.size()),
-      weights_(problem.groups.size()) {}
+      weights_(problem.groups.size()),
+      apart_(problem.classes.size(), 0) {}
 
 void MachineFilling::CollectItems(std::span<const double> values,
                                   std::span<const int64_t> counts) {
@@ -136,7 +137,7 @@ double MachineFilling::Fractional(size_t next, double room) const {
   for (size_t i = next; i < items_.size(); ++i) {
     const Item& item = items_[i];
     const int64_t* request = RequestOf(item);
-    bool fits = true;
+    bool fits = apart_[item.task_class] == 0;
     for (size_t d = 0; d < dimensions_; ++d) fits &= request[d] <= left_[d];
     if (!fits) continue;
     const double size = item.size * static_cast<double>(item.limit);
@@ -145,6 +146,12 @@ double MachineFilling::Fractional(size_t next, double room) const {
     room -= size;
   }
   return value;
+}
+
+void MachineFilling::CountApart(size_t task_class, int change) {
+  for (const size_t other : problem_.classes[task_class].apart_from) {
+    apart_[other] += change;
+  }
 }
 
 void MachineFilling::Search(size_t next, double value, double room) {
@@ -161,6 +168,7 @@ void MachineFilling::Search(size_t next, double value, double room) {
   }
   int64_t most = 0;
   for (; next < items_.size(); ++next) {
+    if (apart_[items_[next].task_class] > 0) continue;
     const int64_t* request = RequestOf(items_[next]);
     most = items_[next].limit;
     for (size_t d = 0; d < dimensions_ && most > 0; ++d) {
@@ -172,9 +180,12 @@ void MachineFilling::Search(size_t next, double value, double room) {
   const Item item = items_[next];
   const int64_t* request = RequestOf(item);
   for (size_t d = 0; d < dimensions_; ++d) left_[d] -= most * request[d];
+  CountApart(item.task_class, 1);
   for (int64_t count = most;; --count) {
+    if (count == 0) CountApart(item.task_class, -1);
     if (--looks_left_ < 0) {
       // The rest of them is left out.
+      if (count > 0) CountApart(item.task_class, -1);
       open_bound_ = std::max(open_bound_, bound);
       chosen_[next] = 0;
       for (size_t d = 0; d < dimensions_; ++d) left_[d] += count * request[d];
@@ -322,8 +333,13 @@ void MachineFilling::FillByGrid(Filling* filling) {
     cell -= static_cast<size_t>(offsets[item]);
   }
   filling->bound = std::max(filling->bound, filling->value);
+  // There may not be so many, or they may have to be apart.
   for (size_t i = 0; i < items_.size(); ++i) {
-    if (taken[i] > items_[i].limit) return;  // There are not so many.
+    if (taken[i] > items_[i].limit) return;
+    const PackingClass& one = problem_.classes[items_[i].task_class];
+    for (size_t j = 0; j < i && taken[i] > 0; ++j) {
+      if (taken[j] > 0 && one.IsApartFrom(items_[j].task_class)) return;
+    }
   }
   filling->tasks.clear();
   for (size_t i = 0; i < items_.size(); ++i) {

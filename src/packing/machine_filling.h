@@ -69,11 +69,13 @@ class MachineFilling {
   double Relax(std::span<const double> weights, std::vector<double>* used);
   void ChooseWeights(std::vector<double>* weights);
   double Fractional(size_t next, double room) const;
+  // There is a task of the class, or (with -1) no longer one.
+  void CountApart(size_t task_class, int change);
   void Search(size_t next, double value, double room);
   // Looks at all fillings, by dynamic programming over the amounts in use,
   // where at most two dimensions bind and their grid is small.  Does not mind
-  // how many tasks there are, so that what it finds is a bound; and the best
-  // filling where there are as many.
+  // how many tasks there are, nor which are to be apart, so that what it finds
+  // is a bound; and the best filling where it happens to be one.
   void FillByGrid(Filling* filling);
   // The dimensions that may run out, if they are two at most.
   bool FindBinding(std::vector<size_t>* binding) const;
@@ -91,6 +93,8 @@ class MachineFilling {
   std::vector<double> shares_;
   std::vector<int64_t> left_;
   std::vector<int64_t> chosen_;  // By item.
+  // By class: from how many of the chosen classes it is to be apart.
+  std::vector<int> apart_;
   std::vector<int64_t> best_;
   double best_value_ = 0;
   double open_bound_ = 0;  // Of what the search left out.

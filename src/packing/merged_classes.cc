@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "absl/container/flat_hash_map.h"
@@ -20,6 +21,7 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
     for (const std::vector<int64_t>& costs : problem.costs) {
       look.push_back(costs[c]);
     }
+    look.insert(look.end(), one.apart_from.begin(), one.apart_from.end());
     size_t merged = merged_.classes.size();
     // A limit is one for each class.
     if (one.per_machine_max == std::numeric_limits<int64_t>::max()) {
@@ -35,6 +37,11 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
   }
   is_same_ = members_.size() == problem.classes.size();
   if (is_same_) return;
+  for (PackingClass& one : merged_.classes) {
+    std::set<size_t> apart_from;
+    for (const size_t c : one.apart_from) apart_from.insert(merged_of[c]);
+    one.apart_from.assign(apart_from.begin(), apart_from.end());
+  }
   for (size_t m = 0; m < members_.size(); ++m) {
     // By level, the lowest first, and waiting cost.
     std::map<size_t, std::map<int64_t, int64_t>, std::greater<>> counts;

@@ -58,6 +58,7 @@ int64_t RoomOn(const PackingProblem& problem, const Pattern& pattern,
   std::vector<int64_t> free = problem.groups[pattern.group].free;
   int64_t room = one.per_machine_max;
   for (const auto& [c, count] : pattern.tasks) {
+    if (one.IsApartFrom(c)) return 0;
     if (c == task_class) room -= count;
     for (size_t d = 0; d < free.size(); ++d) {
       free[d] -= problem.classes[c].request[d] * count;

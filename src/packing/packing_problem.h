@@ -7,9 +7,10 @@
 // of these the ones that cost the least.
 //
 // Nothing here knows a task, a machine or a policy: core/ gives classes and
-// groups their meaning.  Terms between tasks are no part of the problem.  A
-// rule that is left out only forbids placements, so what is proved here is a
-// bound for the problem with that rule, too.
+// groups their meaning.  Of the rules between tasks those about one machine are
+// part of the problem: how many of a class may share it, and which classes may
+// not.  A rule that is left out only forbids placements, so what is proved here
+// is a bound for the problem with that rule, too.
 //
 // Units: amounts and costs are integers; dimensions are resources.
 // Threads: values.
@@ -45,7 +46,13 @@ struct PackingClass {
   // lowest level, and of one level by rising cost.
   std::vector<WaitingStep> waiting;
   int64_t per_machine_max = std::numeric_limits<int64_t>::max();
+  // Classes of which no task shares a machine with one of this class: each says
+  // the same of this one, and none is itself.  Ascending.
+  std::vector<size_t> apart_from = {};
 
+  bool IsApartFrom(size_t task_class) const {
+    return std::ranges::binary_search(apart_from, task_class);
+  }
   int64_t count() const {
     int64_t count = 0;
     for (const WaitingStep& step : waiting) count += step.count;

@@ -499,7 +499,7 @@ std::vector<int64_t> PatternRelaxation::PricesBySize(const PackingGroup& all,
         class_of.push_back(c);
         values.push_back(0);
         counts.push_back(0);
-        whole.classes.push_back(problem_.classes[c]);
+        whole.classes.emplace_back().request = problem_.classes[c].request;
       }
       // Of one level the dearest stand for all.
       values.back() =

@@ -94,6 +94,13 @@ PackingProblem DrawProblem(Bytes* bytes) {
     group.kind =
         static_cast<size_t>(bytes->Between(0, std::ssize(problem.costs) - 1));
   }
+  for (size_t a = 0; a < problem.classes.size(); ++a) {
+    for (size_t b = 0; b < a; ++b) {
+      if (bytes->Between(0, 3) < 3) continue;
+      problem.classes[a].apart_from.push_back(b);
+      problem.classes[b].apart_from.push_back(a);
+    }
+  }
   return problem;
 }
 

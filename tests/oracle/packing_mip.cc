@@ -97,15 +97,31 @@ class PlacementProgram {
   void AddMachine(const PackingGroup& group) {
     std::vector<int> room;
     for (const int64_t free : group.free) room.push_back(AddRow(GLP_UP, free));
+    std::vector<int> columns(class_rows_.size(), 0);  // GLPK has no column 0.
     for (size_t c = 0; c < class_rows_.size(); ++c) {
       const int64_t cost = problem_.costs[group.kind][c];
       if (cost == kNotAllowed) continue;
       const int column = AddColumn(limits_[c], is_waiting_wanted_ ? 0 : cost);
+      columns[c] = column;
       Enter(class_rows_[c], column, 1);
       for (size_t d = 0; d < room.size(); ++d) {
         Enter(room[d], column, problem_.classes[c].request[d]);
       }
+      for (const size_t other : problem_.classes[c].apart_from) {
+        if (other < c && columns[other] > 0) KeepApart(c, other, columns);
+      }
     }
+  }
+
+  // Only one of the two may be there: a column says which.
+  void KeepApart(size_t a, size_t b, const std::vector<int>& columns) {
+    const int choice = AddColumn(1, 0);
+    const int row_a = AddRow(GLP_UP, 0);
+    Enter(row_a, columns[a], 1);
+    Enter(row_a, choice, -limits_[a]);
+    const int row_b = AddRow(GLP_UP, limits_[b]);
+    Enter(row_b, columns[b], 1);
+    Enter(row_b, choice, limits_[b]);
   }
 
   const PackingProblem& problem_;

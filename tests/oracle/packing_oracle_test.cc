@@ -109,11 +109,24 @@ TEST(PackingOracle, FindsTheBestOfAllLevelsNearlyAlways) {
   EXPECT_GE(tally.proved * 1000, tally.problems * 780);
 }
 
+TEST(PackingOracle, FindsTheBestOfAllPlacementsApartNearlyAlways) {
+  const PackingShape shape = {.machines_min = 2,
+                              .classes_min = 3,
+                              .tasks_max = 6,
+                              .levels_max = 2,
+                              .keeps_apart = true};
+  const Tally tally = TallyOf(shape, 15'000, kPlenty);
+  EXPECT_GE(tally.least_waiting * 1000, tally.problems * 990);
+  EXPECT_GE(tally.least * 1000, tally.problems * 985);
+  EXPECT_GE(tally.proved * 1000, tally.problems * 780);
+}
+
 TEST(PackingOracle, BoundsAreTrueHoweverEarlyTheWorkEnds) {
   for (const int64_t work_max : {0, 1, 100, 1'000, 10'000}) {
     SCOPED_TRACE(work_max);
     TallyOf({}, 1'500, work_max);
     TallyOf({.levels_max = 4}, 1'500, work_max);
+    TallyOf({.keeps_apart = true}, 1'500, work_max);
   }
 }
 

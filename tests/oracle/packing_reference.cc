@@ -61,6 +61,13 @@ absl::Status CheckFits(const PackingProblem& problem, const Pattern& pattern) {
       return absl::InvalidArgumentError(absl::StrCat(
           "class ", c, " is not allowed in group ", pattern.group));
     }
+    for (const size_t other : one.apart_from) {
+      for (const auto& [beside, beside_count] : pattern.tasks) {
+        if (beside != other) continue;
+        return absl::InvalidArgumentError(
+            absl::StrCat("classes ", c, " and ", other, " share a machine"));
+      }
+    }
     for (size_t d = 0; d < used.size(); ++d) {
       used[d] += static_cast<Int128>(one.request[d]) * count;
     }
@@ -120,7 +127,7 @@ class AllPlacements {
       AddContents(group, free, c + 1, content);
       const int64_t count = ++content.counts[c];
       if (cost == kNotAllowed || count > one.per_machine_max ||
-          count > tasks_[c]) {
+          count > tasks_[c] || IsKeptAway(c, content)) {
         return;
       }
       content.tasks += weights_[c];
@@ -130,6 +137,16 @@ class AllPlacements {
         if (free[d] < 0) return;
       }
     }
+  }
+
+  bool IsKeptAway(size_t c, const Content& content) const {
+    for (size_t other = 0; other < c; ++other) {
+      if (content.counts[other] == 0) continue;
+      for (const size_t from : problem_.classes[c].apart_from) {
+        if (from == other) return true;
+      }
+    }
+    return false;
   }
 
   void AddMachine() {
@@ -255,6 +272,8 @@ std::string DescribePacking(const PackingProblem& problem) {
       text << " " << count << "x" << cost << " of level " << level;
     }
     list("per machine", std::vector<int64_t>{one.per_machine_max});
+    list("apart from",
+         std::vector<int64_t>(one.apart_from.begin(), one.apart_from.end()));
     text << "\n";
   }
   for (const PackingGroup& group : problem.groups) {

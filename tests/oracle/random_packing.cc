@@ -46,10 +46,22 @@ class Drawer {
     for (int64_t i = 0; i < machines; ++i) {
       ++problem.groups[rng_->Below(problem.groups.size())].machines;
     }
+    if (shape_.keeps_apart) KeepApart(&problem.classes);
     return problem;
   }
 
  private:
+  void KeepApart(std::vector<PackingClass>* classes) {
+    const uint64_t chance = rng_->Below(7);  // In ten pairs.
+    for (size_t a = 0; a < classes->size(); ++a) {
+      for (size_t b = 0; b < a; ++b) {
+        if (!rng_->Chance(chance, 10)) continue;
+        (*classes)[a].apart_from.push_back(b);
+        (*classes)[b].apart_from.push_back(a);
+      }
+    }
+  }
+
   PackingClass Class() {
     PackingClass one;
     for (int64_t d = 0; d < dimensions_; ++d) {

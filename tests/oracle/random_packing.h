@@ -21,6 +21,8 @@ struct PackingShape {
   int64_t classes_max = 4;
   int64_t tasks_max = 5;   // Of a class.
   int64_t levels_max = 1;  // Of urgency.
+  // Whether some classes share no machine.
+  bool keeps_apart = false;
 };
 
 // The seed also decides on what the problem has: one to three dimensions, tight

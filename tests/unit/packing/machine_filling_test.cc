@@ -71,6 +71,17 @@ TEST(MachineFilling, HeedsTheMostThatMayShareAMachine) {
               ElementsAre(Pair(0, 2), Pair(1, 4)));
 }
 
+TEST(MachineFilling, PutsNothingTogetherThatIsToBeApart) {
+  PackingProblem problem = OneMachine({10}, {{3}, {4}, {2}});
+  problem.classes[0].apart_from = {1};
+  problem.classes[1].apart_from = {0};
+  // Two of the second and one of the last, and no more of the first.
+  const Filling filling = Fill(problem, {3.1, 4.2, 1.9}, {9, 9, 1});
+  EXPECT_THAT(filling.tasks, ElementsAre(Pair(1, 2), Pair(2, 1)));
+  EXPECT_DOUBLE_EQ(filling.value, 10.3);
+  EXPECT_GE(filling.bound, 10.3);
+}
+
 TEST(MachineFilling, LeavesOutWhatMayNotGoThere) {
   PackingProblem problem = OneMachine({10}, {{1}, {2}});
   problem.costs[0][0] = kNotAllowed;

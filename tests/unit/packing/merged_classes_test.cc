@@ -65,6 +65,20 @@ TEST(MergedClasses, LeavesThoseApartThatMayNotShareAMachine) {
   EXPECT_THAT(MergedClasses(problem).merged().classes, SizeIs(3));
 }
 
+TEST(MergedClasses, AreThoseThatKeepAwayFromTheSame) {
+  PackingProblem problem = Alike();
+  problem.classes[0].apart_from = {2};
+  problem.classes[1].apart_from = {2};
+  problem.classes[2].apart_from = {0, 1};
+  const MergedClasses both(problem);
+  ASSERT_THAT(both.merged().classes, SizeIs(2));
+  EXPECT_THAT(both.merged().classes[0].apart_from, ElementsAre(1));
+  EXPECT_THAT(both.merged().classes[1].apart_from, ElementsAre(0));
+  problem.classes[1].apart_from = {};
+  problem.classes[2].apart_from = {0};
+  EXPECT_THAT(MergedClasses(problem).merged().classes, SizeIs(3));
+}
+
 TEST(MergedClasses, AreNoneOfNothing) {
   const PackingProblem problem;
   const MergedClasses classes(problem);

@@ -136,6 +136,18 @@ TEST(PackingDraft, FillsUpBesideWhatStands) {
   EXPECT_EQ(draft.Cost(), (PackingCost{0, 4 + 4 * 9 + 4 * 2}));
 }
 
+TEST(PackingDraft, FillsUpWithNothingThatIsToBeApart) {
+  PackingProblem problem = TwoKinds();
+  problem.classes[0].apart_from = {1};
+  problem.classes[1].apart_from = {0};
+  PackingDraft draft(problem, All(problem));
+  ASSERT_TRUE(draft.Put({0, 1, {{0, 1}}}));
+  draft.FillUp();
+  for (const Pattern& pattern : draft.patterns()) {
+    EXPECT_LE(pattern.tasks.size(), 1u);
+  }
+}
+
 TEST(PackingDraft, WhatIsTakenOutAndPutBackCostsTheSame) {
   const PackingProblem problem = TwoKinds();
   PackingDraft draft(problem, All(problem));
