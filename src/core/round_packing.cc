@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "core/packing_peers.h"
 #include "core/placements.h"
 #include "network/eligibility.h"
 
@@ -38,9 +39,11 @@ class Describer {
         context_(*context),
         state_(context->state),
         constraints_(context->constraints),
-        eligibility_(&context->eligibility()) {}
+        eligibility_(&context->eligibility()),
+        peers_(context->state) {}
 
   void AddPlaced(const std::vector<Placement>& placements) {
+    if (scope_ == PackingScope::kMovable) peers_.FindFollowed(placements);
     for (const Placement& one : placements) {
       if (IsInScope(one.task->class_key)) placements_.push_back({one, nullptr});
     }
@@ -55,6 +58,7 @@ class Describer {
       freed.request += key.request;
       const auto& ports = key.rules->host_ports;
       freed.ports.insert(freed.ports.end(), ports.begin(), ports.end());
+      peers_.NoteFreed(key, one.machine);
       Steps& steps = StepsOf(key);
       const bool must_stay =
           key.gang.has_value() && scope_ == PackingScope::kMovable;
@@ -107,9 +111,10 @@ class Describer {
   };
 
   bool IsInScope(const ClassKey& key) {
-    if (key.DependsOnPeers())
-      packing_.leaves_out = scope_ == PackingScope::kMovable;
-    return !key.DependsOnPeers() || scope_ == PackingScope::kAll;
+    if (scope_ == PackingScope::kAll) return true;
+    const bool is_movable = peers_.DependsOnMachineOnly(key);
+    packing_.leaves_out = packing_.leaves_out || !is_movable;
+    return is_movable;
   }
 
   // Until there are levels everything is.
@@ -219,6 +224,7 @@ class Describer {
       asks_for_more_at_all_ = asks_for_more_at_all_ || asks_for_more_.back();
     }
     AddSharedPorts();
+    peers_.KeepApart(packing_.classes, &packing_.problem.classes);
   }
 
   // A host port that several classes listen on is as a resource of which each
@@ -281,6 +287,11 @@ class Describer {
       if (freed != freed_.end()) free += freed->second.request;
       size_t row =
           row_of_kind_[static_cast<size_t>(eligibility_->KindOf(*machine))];
+      if (const auto kept_away = peers_.KeptAwayFrom(id); !kept_away.empty()) {
+        std::vector<int64_t> costs = packing_.problem.costs[row];
+        for (const size_t c : kept_away) costs[c] = kNotAllowed;
+        row = RowOf(costs);
+      }
       if (asks_for_more_at_all_) {
         row = RowBesideLoad(
             *machine, row,
@@ -395,6 +406,13 @@ class Describer {
     }
     problem.classes.resize(classes);
     packing_.classes.resize(classes);
+    for (PackingClass& one : problem.classes) {
+      std::vector<size_t> apart_from;
+      for (const size_t c : one.apart_from) {
+        if (index_now_[c].has_value()) apart_from.push_back(*index_now_[c]);
+      }
+      one.apart_from = std::move(apart_from);
+    }
     for (std::vector<int64_t>& row : problem.costs) row.resize(classes);
   }
 
@@ -498,6 +516,7 @@ class Describer {
   const ClusterState& state_;
   const ConstraintSet& constraints_;
   Eligibility* eligibility_;
+  PackingPeers peers_;
   RoundPacking packing_;
   std::vector<std::pair<Placement, const Steps*>> placements_;
   // By priority, what it costs that tasks wait, and that some fit nowhere.
@@ -524,6 +543,7 @@ class Describer {
 RoundPacking Describe(PackingScope scope, std::optional<uint32_t> priority,
                       std::optional<PackingLevels>* levels,
                       RoundContext* context) {
+  context->state.SyncPeers();
   context->FreshEligibility();
   Describer describer(scope, levels, context);
   const std::vector<Placement> placed =

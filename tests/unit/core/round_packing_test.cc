@@ -19,6 +19,7 @@ namespace sluice {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
@@ -183,6 +184,42 @@ TEST_F(RoundPackingTest, TakesTasksWithTermsOnlyForABound) {
   EXPECT_TRUE(Describe().leaves_out);
   EXPECT_EQ(Describe(PackingScope::kAll).problem.classes.size(), 1u);
   EXPECT_FALSE(Describe(PackingScope::kAll).leaves_out);
+}
+
+TEST_F(RoundPackingTest, KeepsApartWhatMayShareNoMachine) {
+  PlacementRules alone;
+  alone.anti_affinity = {{TasksOfJob("web"), "host"}};
+  PlacementRules shy;
+  shy.anti_affinity = {{TasksOfJob("batch"), "host"}};
+  ClusterBuilder()
+      .Machine("m0", {.cpu = 1000, .labels = {{"host", "m0"}}})
+      .Machine("m1", {.cpu = 1000, .labels = {{"host", "m1"}}})
+      .Machine("m2", {.cpu = 1000, .labels = {{"host", "m2"}}})
+      .Task(1, {.cpu = 100, .job = "web", .rules = alone})
+      .Task(2, {.cpu = 200, .job = "shy", .rules = shy})
+      .Task(3, {.cpu = 300, .job = "batch"})
+      .Task(4, {.cpu = 300, .job = "batch"})
+      .ApplyTo(&cluster_);
+  Place(3, "m0");
+  cluster_.Deliver();
+  Place(4, "m1");
+  const RoundPacking round = Describe();
+  EXPECT_FALSE(round.leaves_out);
+  ASSERT_EQ(round.problem.classes.size(), 3u);
+  EXPECT_EQ(round.problem.classes[0].request[0], 100);
+  EXPECT_EQ(round.problem.classes[0].per_machine_max, 1);
+  EXPECT_THAT(round.problem.classes[0].apart_from, IsEmpty());
+  EXPECT_THAT(round.problem.classes[1].apart_from, ElementsAre(2));
+  EXPECT_THAT(round.problem.classes[2].apart_from, ElementsAre(1));
+  // One of the others stays: there alone the second class may not go.
+  for (size_t g = 0; g < round.machines.size(); ++g) {
+    for (const MachineId machine : round.machines[g]) {
+      const bool is_first = cluster_.state().FindMachine(machine)->uuid == "m0";
+      EXPECT_EQ(
+          round.problem.costs[round.problem.groups[g].kind][1] == kNotAllowed,
+          is_first);
+    }
+  }
 }
 
 TEST_F(RoundPackingTest, TakesAGangThatWaitsOnlyForABound) {

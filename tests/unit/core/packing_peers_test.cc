@@ -1,0 +1,134 @@
+#include "core/packing_peers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "util/cluster_builder.h"
+#include "util/peer_builder.h"
+#include "util/rules_builder.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+PlacementRules AwayFrom(const std::string& job,
+                        const std::string& topology = "host") {
+  PlacementRules rules;
+  rules.anti_affinity = {{TasksOfJob(job), topology}};
+  return rules;
+}
+
+class PackingPeersTest : public ::testing::Test {
+ protected:
+  static ClusterBuilder Machines() {
+    return ClusterBuilder()
+        .Machine("m0", {.cpu = 1000, .labels = {{"host", "m0"}}})
+        .Machine("m1", {.cpu = 1000, .labels = {{"host", "m1"}}});
+  }
+  const ClassKey& KeyOf(uint64_t uid) { return cluster_.TaskOf(uid).class_key; }
+  MachineId Machine(const std::string& uuid) {
+    return cluster_.state().FindMachine(uuid)->id;
+  }
+  void Place(uint64_t uid, const std::string& uuid) {
+    cluster_.mutable_state().Place(TaskId(uid), Machine(uuid), 0);
+  }
+  // As far as tasks that wait are concerned.
+  PackingPeers Peers() {
+    cluster_.mutable_state().SyncPeers();
+    PackingPeers peers(cluster_.state());
+    peers.FindFollowed({});
+    return peers;
+  }
+
+  TestScheduler cluster_;
+};
+
+TEST_F(PackingPeersTest, KnowsWhoDependsOnItsMachineOnly) {
+  PlacementRules spread;
+  spread.spread = {Spread(TasksOfJob("counted"), "host")};
+  PlacementRules company;
+  company.affinity = {{TasksOfJob("led"), "host"}};
+  PlacementRules wish;
+  wish.preferred_peers = {{10, {TasksOfJob("liked"), "host"}}};
+  Machines()
+      .Task(1, {.job = "plain"})
+      .Task(2, {.job = "alone", .rules = AwayFrom("alone")})
+      .Task(3, {.job = "far", .rules = AwayFrom("zoned", "zone")})
+      .Task(4, {.job = "zoned"})
+      .Task(5, {.job = "spread", .rules = spread})
+      .Task(6, {.job = "counted"})
+      .Task(7, {.job = "follower", .rules = company})
+      .Task(8, {.job = "led", .rules = AwayFrom("led")})
+      .Task(9, {.job = "fond", .rules = wish})
+      .Task(10, {.job = "liked"})
+      .ApplyTo(&cluster_);
+  PackingPeers peers = Peers();
+  std::vector<uint64_t> movable;
+  for (uint64_t uid = 1; uid <= 10; ++uid) {
+    if (peers.DependsOnMachineOnly(KeyOf(uid))) movable.push_back(uid);
+  }
+  EXPECT_THAT(movable, ElementsAre(1, 2));
+}
+
+TEST_F(PackingPeersTest, HeedsNoTermThatSomeMachineHasNoDomainFor) {
+  Machines()
+      .Machine("nowhere", {.cpu = 1000})
+      .Task(1, {.job = "alone", .rules = AwayFrom("alone")})
+      .ApplyTo(&cluster_);
+  PackingPeers peers = Peers();
+  EXPECT_FALSE(peers.DependsOnMachineOnly(KeyOf(1)));
+  std::vector<PackingClass> classes(1);
+  peers.KeepApart(std::vector<ClassKey>{KeyOf(1)}, &classes);
+  EXPECT_GT(classes[0].per_machine_max, 1) << "a bound leaves it out";
+}
+
+TEST_F(PackingPeersTest, KeepsApartWhatMayShareNoMachine) {
+  Machines()
+      .Task(1, {.job = "alone", .rules = AwayFrom("alone")})
+      .Task(2, {.job = "shy", .rules = AwayFrom("batch")})
+      .Task(3, {.job = "batch"})
+      .ApplyTo(&cluster_);
+  PackingPeers peers = Peers();
+  std::vector<PackingClass> classes(3);
+  peers.KeepApart(std::vector<ClassKey>{KeyOf(1), KeyOf(2), KeyOf(3)},
+                  &classes);
+  EXPECT_EQ(classes[0].per_machine_max, 1);
+  EXPECT_THAT(classes[0].apart_from, IsEmpty());
+  EXPECT_THAT(classes[1].apart_from, ElementsAre(2));
+  EXPECT_THAT(classes[2].apart_from, ElementsAre(1));
+}
+
+TEST_F(PackingPeersTest, KeepsAwayFromThoseThatStayAndNotFromThoseThatLeave) {
+  Machines()
+      .Task(1, {.cpu = 100, .job = "shy", .rules = AwayFrom("batch")})
+      .Tasks(2, 3, {.cpu = 100, .job = "batch"})
+      .Task(5, {.cpu = 100, .job = "shy", .rules = AwayFrom("batch")})
+      .ApplyTo(&cluster_);
+  Place(2, "m0");
+  Place(3, "m0");
+  Place(5, "m1");
+  PackingPeers peers = Peers();
+  peers.NoteFreed(KeyOf(2), Machine("m0"));
+  std::vector<PackingClass> classes(2);
+  const std::vector<ClassKey> keys = {KeyOf(1), KeyOf(4)};
+  peers.KeepApart(keys, &classes);
+  EXPECT_THAT(peers.KeptAwayFrom(Machine("m0")), ElementsAre(0));
+  EXPECT_THAT(peers.KeptAwayFrom(Machine("m1")), ElementsAre(1));
+  PackingPeers once_all_leave = Peers();
+  once_all_leave.NoteFreed(KeyOf(2), Machine("m0"));
+  once_all_leave.NoteFreed(KeyOf(3), Machine("m0"));
+  once_all_leave.NoteFreed(KeyOf(5), Machine("m1"));
+  once_all_leave.KeepApart(keys, &classes);
+  EXPECT_THAT(once_all_leave.KeptAwayFrom(Machine("m0")), IsEmpty());
+  EXPECT_THAT(once_all_leave.KeptAwayFrom(Machine("m1")), IsEmpty());
+}
+
+}  // namespace
+}  // namespace sluice
