@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -51,15 +52,23 @@ func Binary(t testing.TB) string {
 	return ""
 }
 
-// FreeAddress is one of loopback on which nobody listens.
+var givenOut sync.Map // addresses
+
+// FreeAddress is one of loopback on which nobody listens, and none that was given
+// out before: whoever asked for that one may not listen yet.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatalf("find a free port: %v", err)
+		}
+		address := listener.Addr().String()
+		listener.Close()
+		if _, isKnown := givenOut.LoadOrStore(address, true); !isKnown {
+			return address
+		}
 	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // Start starts a daemon that the end of the test kills.

@@ -47,7 +47,7 @@ func BuildBridge(t testing.TB) string {
 // it has stated everything.
 func StartBridge(t testing.TB, binary, kubeconfig string, daemon *daemontest.Daemon, flags ...string) *Bridge {
 	t.Helper()
-	b := &Bridge{HTTP: freeAddress(t)}
+	b := &Bridge{HTTP: daemontest.FreeAddress(t)}
 	b.Process = newProcess(t, t.TempDir(), binary, append([]string{
 		"--kubeconfig=" + kubeconfig, "--daemon-address=" + daemon.Address,
 		"--http-address=" + b.HTTP, "--leader-elect=false",

@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	_ "embed"
 	"encoding/pem"
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -20,6 +19,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/sluice-scheduler/sluice/bridge/internal/daemontest"
 )
 
 const (
@@ -85,7 +86,7 @@ const (
 // StartControlPlane starts one that lives as long as the test.
 func StartControlPlane(t testing.TB, authorization Authorization) *ControlPlane {
 	t.Helper()
-	c := &ControlPlane{directory: t.TempDir(), binaries: Binaries(t), address: freeAddress(t)}
+	c := &ControlPlane{directory: t.TempDir(), binaries: Binaries(t), address: daemontest.FreeAddress(t)}
 	c.writeKeys(t)
 	c.writeKubeconfig(t)
 	c.prepare(t, authorization)
@@ -104,7 +105,7 @@ func StartControlPlane(t testing.TB, authorization Authorization) *ControlPlane 
 func (c *ControlPlane) path(name string) string { return filepath.Join(c.directory, name) }
 
 func (c *ControlPlane) prepare(t testing.TB, authorization Authorization) {
-	clients, peers := "http://"+freeAddress(t), "http://"+freeAddress(t)
+	clients, peers := "http://"+daemontest.FreeAddress(t), "http://"+daemontest.FreeAddress(t)
 	c.Etcd = newProcess(t, c.directory, filepath.Join(c.binaries, "etcd"),
 		"--data-dir="+c.path("etcd"), "--unsafe-no-fsync",
 		"--listen-client-urls="+clients, "--advertise-client-urls="+clients,
@@ -203,14 +204,4 @@ func (c *ControlPlane) WaitReady(t testing.TB) {
 	if err != nil {
 		t.Fatalf("the API server is not ready: %v\n%s", err, c.APIServer.logTail(4000))
 	}
-}
-
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(fmt.Errorf("find a free port: %w", err))
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
