@@ -64,6 +64,8 @@ func New(options *Options) (*Bridge, error) {
 	if err != nil {
 		return nil, fmt.Errorf("how to reach the API server: %w", err)
 	}
+	// As kube-scheduler does: each event of a watch would be compressed by itself.
+	config.DisableCompression = true
 	b := &Bridge{options: options, registry: metrics.NewKubeRegistry(),
 		watchdog: leaderelection.NewLeaderHealthzAdaptor(watchdogTolerance)}
 	b.feeds = feed.NewMetrics(b.registry)
