@@ -29,6 +29,10 @@ import (
 // The daemon is asked to take large batches, and may answer with as large ones.
 const maxMessageBytes = 64 << 20
 
+// What the daemon may send ahead. Without a fixed size gRPC measures the path:
+// it answers each message with a ping.
+const windowBytes = 1 << 20
+
 // For so long after its lease has ended a leader may go on unnoticed, as with
 // the components of Kubernetes.
 const watchdogTolerance = 20 * time.Second
@@ -60,6 +64,8 @@ func New(options *Options) (*Bridge, error) {
 	if err != nil {
 		return nil, fmt.Errorf("how to reach the API server: %w", err)
 	}
+	// As kube-scheduler does: each event of a watch would be compressed by itself.
+	config.DisableCompression = true
 	b := &Bridge{options: options, registry: metrics.NewKubeRegistry(),
 		watchdog: leaderelection.NewLeaderHealthzAdaptor(watchdogTolerance)}
 	b.feeds = feed.NewMetrics(b.registry)
@@ -114,6 +120,8 @@ func dialDaemon(options *Options) (*grpc.ClientConn, error) {
 	connection, err := grpc.NewClient(options.DaemonAddress,
 		grpc.WithTransportCredentials(secrets),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessageBytes)),
+		grpc.WithStaticStreamWindowSize(windowBytes),
+		grpc.WithStaticConnWindowSize(windowBytes),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			MinConnectTimeout: 2 * time.Second,
 			Backoff: backoff.Config{

@@ -32,7 +32,7 @@ func (b *Bridge) serveTerm(ctx context.Context, leading leadership) {
 		return
 	}
 	logger.Info("Leading")
-	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: b.recording.EventsV1()})
+	broadcaster := events.NewBroadcaster(report.Sink{EventSink: &events.EventSinkImpl{Interface: b.recording.EventsV1()}})
 	if err := broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
 		// Pods are scheduled without events, too.
 		logger.Error(err, "No events will be recorded")

@@ -24,6 +24,8 @@ import (
 const (
 	// A pod that is placed sooner was never unschedulable.
 	grace = 2 * time.Second
+	// How often pods are looked for whose grace is over.
+	sweepPause = time.Second
 	// How soon, and how seldom at last, the reason is looked at again.
 	askAgainMin = 5 * time.Second
 	askAgainMax = 2 * time.Minute
@@ -83,8 +85,20 @@ func New(client kubernetes.Interface, cluster Cluster, inspector sluicev1.Inspec
 	}
 }
 
-// PodChanged says that a pod may wait now, or no longer.
-func (r *Reporter) PodChanged(key string) { r.pods.Add(key) }
+// PodChanged says that a pod may wait now, or no longer. Most are placed within
+// their grace, and are never looked at.
+func (r *Reporter) PodChanged(key string) {
+	pod := r.cluster.Pod(key)
+	switch {
+	case pod == nil:
+		r.pods.Forget(key)
+	case !r.cluster.Waits(pod):
+		r.pods.Forget(key)
+		r.waiting.end(string(pod.UID))
+	case time.Since(r.waiting.begin(key, string(pod.UID))) >= grace:
+		r.pods.Add(key)
+	}
+}
 
 // NodeChanged says that a node may have become unusable.
 func (r *Reporter) NodeChanged(name string) { r.nodes.Add(name) }
@@ -141,7 +155,7 @@ func (r *Reporter) Run(ctx context.Context, workers int) {
 		running.Go(func() { work(ctx, r.pods, r.reportPod) })
 	}
 	running.Go(func() { work(ctx, r.nodes, r.reportNode) })
-	running.Go(func() { r.count(ctx) })
+	running.Go(func() { r.sweep(ctx) })
 	<-ctx.Done()
 	r.pods.ShutDown()
 	r.nodes.ShutDown()
@@ -188,15 +202,12 @@ func (r *Reporter) reportPod(ctx context.Context, key string) (verdict, error) {
 		return verdict{}, nil
 	}
 	uid := string(pod.UID)
-	since := r.waiting.begin(key, uid)
+	r.waiting.begin(key, uid)
 	if obstacle := r.cluster.Obstacle(pod); obstacle != nil {
 		return verdict{lookAgain: true}, r.tell(ctx, pod, obstacle.Error())
 	}
 	if problem := r.waiting.problem(uid); problem != "" {
 		return verdict{lookAgain: true}, r.tell(ctx, pod, problem)
-	}
-	if left := grace - time.Since(since); left > 0 {
-		return verdict{after: left}, nil
 	}
 	reason, err := r.ask(ctx, uid)
 	if err != nil || reason == "" {
@@ -281,7 +292,9 @@ func (r *Reporter) tellOfNode(node *corev1.Node, problem string) {
 	}
 }
 
-func (r *Reporter) count(ctx context.Context) {
+// sweep forgets what waits no more, counts the others, and has those looked at
+// whose grace is over.
+func (r *Reporter) sweep(ctx context.Context) {
 	for {
 		r.waiting.retain(func(key, uid string) bool {
 			pod := r.cluster.Pod(key)
@@ -291,13 +304,16 @@ func (r *Reporter) count(ctx context.Context) {
 			node := r.cluster.Node(name)
 			return node != nil && string(node.UID) == uid
 		})
+		for _, key := range r.waiting.overdue(grace) {
+			r.pods.Add(key)
+		}
 		active, unschedulable := r.waiting.counts()
 		r.metrics.pending.WithLabelValues("active").Set(float64(active))
 		r.metrics.pending.WithLabelValues("unschedulable").Set(float64(unschedulable))
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(time.Second):
+		case <-time.After(sweepPause):
 		}
 	}
 }

@@ -17,6 +17,8 @@ type wait struct {
 	key      string
 	since    time.Time
 	attempts int
+	// Whether overdue has returned it.
+	isOverdue bool
 	// Why, as it was told last; empty: nothing was.
 	told string
 	// What the daemon did not understand of it.
@@ -92,6 +94,20 @@ func (w *waiting) retain(waits func(key, uid string) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	maps.DeleteFunc(w.all, func(uid string, known *wait) bool { return !waits(known.key, uid) })
+}
+
+// overdue returns the keys of those that have waited for so long, each once.
+func (w *waiting) overdue(after time.Duration) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var keys []string
+	for _, known := range w.all {
+		if !known.isOverdue && time.Since(known.since) >= after {
+			known.isOverdue = true
+			keys = append(keys, known.key)
+		}
+	}
+	return keys
 }
 
 // counts returns how many wait, and of how many it was told why.
