@@ -34,21 +34,23 @@ PackingProblem CoarseProblem(const PackingProblem& problem, size_t groups_max) {
   PackingProblem coarse;
   coarse.classes = problem.classes;
   coarse.costs = problem.costs;
+  coarse.caps = problem.caps;
   std::vector<size_t> order(problem.groups.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::sort(order, [&](size_t a, size_t b) {
     const PackingGroup& group_a = problem.groups[a];
     const PackingGroup& group_b = problem.groups[b];
-    return std::tie(group_a.kind, group_a.free, a) <
-           std::tie(group_b.kind, group_b.free, b);
+    return std::tie(group_a.kind, group_a.caps, group_a.free, a) <
+           std::tie(group_b.kind, group_b.caps, group_b.free, b);
   });
   const size_t width =
       (order.size() + groups_max - 1) / std::max<size_t>(groups_max, 1);
   for (size_t begin = 0; begin < order.size();) {
     size_t end = begin + 1;
-    while (end < order.size() && end - begin < width &&
-           problem.groups[order[end]].kind ==
-               problem.groups[order[begin]].kind) {
+    while (
+        end < order.size() && end - begin < width &&
+        problem.groups[order[end]].kind == problem.groups[order[begin]].kind &&
+        problem.groups[order[end]].caps == problem.groups[order[begin]].caps) {
       ++end;
     }
     coarse.groups.push_back(

@@ -217,8 +217,8 @@ class Leveler {
       for (const auto& [c, count] : more) AddTasks(c, count, &each);
     }
     const bool fits =
-        std::ranges::none_of(counts,
-                             [&](const auto& it) { return Stays(it.first); }) &&
+        std::ranges::none_of(
+            counts, [&](const auto& it) { return IsLimited(it.first); }) &&
         std::ranges::all_of(
             spread, [&](const Pattern& pattern) { return Fits(pattern); });
     for (Pattern& pattern : fits ? spread : former) {
@@ -227,14 +227,19 @@ class Leveler {
   }
 
   // What limits a class to so many on a machine may keep it from others, too.
-  bool Stays(size_t c) const {
+  bool IsLimited(size_t c) const {
     const PackingClass& one = problem_.classes[c];
     return one.per_machine_max < std::numeric_limits<int64_t>::max() ||
            !one.apart_from.empty();
   }
 
   void MoveBetweenGroups(size_t c) {
-    if (Stays(c)) return;
+    if (IsLimited(c) ||
+        std::ranges::any_of(problem_.caps, [c](const PackingCap& cap) {
+          return cap.Counts(c);
+        })) {
+      return;
+    }
     std::map<int64_t, std::vector<size_t>> by_cost;
     for (size_t i = 0; i < loads_.size(); ++i) {
       const Pattern& pattern = loads_[i].pattern;

@@ -21,6 +21,7 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
     for (const std::vector<int64_t>& costs : problem.costs) {
       look.push_back(costs[c]);
     }
+    for (const PackingCap& cap : problem.caps) look.push_back(cap.Counts(c));
     look.insert(look.end(), one.apart_from.begin(), one.apart_from.end());
     size_t merged = merged_.classes.size();
     // A limit is one for each class.
@@ -37,11 +38,14 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
   }
   is_same_ = members_.size() == problem.classes.size();
   if (is_same_) return;
-  for (PackingClass& one : merged_.classes) {
-    std::set<size_t> apart_from;
-    for (const size_t c : one.apart_from) apart_from.insert(merged_of[c]);
-    one.apart_from.assign(apart_from.begin(), apart_from.end());
-  }
+  const auto merge = [&](std::vector<size_t>* classes) {
+    std::set<size_t> merged;
+    for (const size_t c : *classes) merged.insert(merged_of[c]);
+    classes->assign(merged.begin(), merged.end());
+  };
+  for (PackingClass& one : merged_.classes) merge(&one.apart_from);
+  merged_.caps = problem.caps;
+  for (PackingCap& cap : merged_.caps) merge(&cap.classes);
   for (size_t m = 0; m < members_.size(); ++m) {
     // By level, the lowest first, and waiting cost.
     std::map<size_t, std::map<int64_t, int64_t>, std::greater<>> counts;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -12,6 +13,7 @@ namespace sluice {
 MergedGroups::MergedGroups(const PackingProblem& problem) : problem_(problem) {
   merged_.classes = problem.classes;
   merged_.costs = problem.costs;
+  merged_.caps = problem.caps;
   const size_t dimensions =
       problem.groups.empty() ? 0 : problem.groups[0].free.size();
   // What all requests are multiples of, and all of them together.
@@ -31,7 +33,9 @@ MergedGroups::MergedGroups(const PackingProblem& problem) : problem_(problem) {
       all[d] = sum;
     }
   }
-  absl::flat_hash_map<std::pair<size_t, std::vector<int64_t>>, size_t> known;
+  absl::flat_hash_map<
+      std::tuple<size_t, std::vector<size_t>, std::vector<int64_t>>, size_t>
+      known;
   for (size_t g = 0; g < problem.groups.size(); ++g) {
     PackingGroup group = problem.groups[g];
     for (size_t d = 0; d < dimensions; ++d) {
@@ -39,8 +43,8 @@ MergedGroups::MergedGroups(const PackingProblem& problem) : problem_(problem) {
       free = std::clamp<int64_t>(free, 0, all[d]);
       if (unit[d] > 0) free -= free % unit[d];
     }
-    const auto [it, is_new] =
-        known.try_emplace({group.kind, group.free}, merged_.groups.size());
+    const auto [it, is_new] = known.try_emplace(
+        {group.kind, group.caps, group.free}, merged_.groups.size());
     if (is_new) {
       merged_.groups.push_back(group);
       members_.emplace_back();

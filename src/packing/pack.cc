@@ -34,14 +34,8 @@ class Packer {
       : problem_(problem),
         levels_(problem.level_count()),
         work_max_(work_max),
-        relaxation_(problem, work_max) {
-    for (const PackingClass& one : problem.classes) {
-      whole_.tasks.push_back(one.count());
-    }
-    for (const PackingGroup& group : problem.groups) {
-      whole_.machines.push_back(group.machines);
-    }
-  }
+        relaxation_(problem, work_max),
+        whole_(AllOf(problem)) {}
 
   PackingSolution Run() {
     Keep(Drafted(problem_.former));
@@ -165,11 +159,7 @@ class Packer {
   PackingCost BoundAtCoarsePrices(const LevelCosts& waiting) {
     const PackingProblem coarse = CoarseProblem(problem_, kCoarseGroupsMax);
     PatternRelaxation prices(coarse, work_max_ / 4);
-    PackingRest rest = whole_;
-    rest.machines.clear();
-    for (const PackingGroup& group : coarse.groups) {
-      rest.machines.push_back(group.machines);
-    }
+    const PackingRest rest = AllOf(coarse);
     prices.Seed();
     const std::vector<int64_t> held = waiting.ByLevel(levels_);
     const LevelCosts by_size = BoundBySize(waiting);

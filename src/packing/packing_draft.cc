@@ -1,10 +1,62 @@
 #include "packing/packing_draft.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <utility>
 
 namespace sluice {
+
+PackingRest AllOf(const PackingProblem& problem) {
+  PackingRest all;
+  for (const PackingClass& one : problem.classes) {
+    all.tasks.push_back(one.count());
+  }
+  for (const PackingGroup& group : problem.groups) {
+    all.machines.push_back(group.machines);
+  }
+  for (const PackingCap& cap : problem.caps) all.caps.push_back(cap.most);
+  return all;
+}
+
+int64_t RoomInCaps(const PackingProblem& problem, size_t group,
+                   size_t task_class, const std::vector<int64_t>& caps) {
+  int64_t room = std::numeric_limits<int64_t>::max();
+  for (const size_t cap : problem.groups[group].caps) {
+    if (problem.caps[cap].Counts(task_class)) room = std::min(room, caps[cap]);
+  }
+  return room;
+}
+
+void TakeFromCaps(const PackingProblem& problem, const Pattern& pattern,
+                  int64_t times, std::vector<int64_t>* caps) {
+  for (const size_t cap : problem.groups[pattern.group].caps) {
+    for (const auto& [c, count] : pattern.tasks) {
+      if (problem.caps[cap].Counts(c)) (*caps)[cap] -= count * times;
+    }
+  }
+}
+
+Pattern WithinCaps(const PackingProblem& problem, Pattern pattern,
+                   const std::vector<int64_t>& caps) {
+  if (problem.groups[pattern.group].caps.empty()) return pattern;
+  std::vector<int64_t> left = caps;
+  Pattern within{pattern.group, pattern.machines, {}};
+  for (const auto& [c, count] : pattern.tasks) {
+    const int64_t placed =
+        std::min(count, RoomInCaps(problem, pattern.group, c, left));
+    if (placed <= 0) continue;
+    within.tasks.emplace_back(c, placed);
+    TakeFromCaps(problem, {pattern.group, 1, {{c, placed}}}, 1, &left);
+  }
+  for (const size_t cap : problem.groups[pattern.group].caps) {
+    const int64_t taken = caps[cap] - left[cap];
+    if (taken > 0) {
+      within.machines = std::min(within.machines, caps[cap] / taken);
+    }
+  }
+  return within;
+}
 
 std::vector<WaitingStep> FirstSteps(const PackingClass& of, int64_t count) {
   std::vector<WaitingStep> steps;
@@ -95,15 +147,17 @@ bool PackingDraft::Put(const Pattern& pattern) {
   while (machines > 0) {
     Pattern put{pattern.group, machines, {}};
     for (const auto& [task_class, count] : pattern.tasks) {
-      const int64_t left = rest_.tasks[task_class];
-      const int64_t placed = std::min(count, left);
-      if (placed == 0) continue;
-      put.tasks.emplace_back(task_class, placed);
-      put.machines = std::min(put.machines, left / placed);
+      const int64_t placed = std::min(count, rest_.tasks[task_class]);
+      if (placed > 0) put.tasks.emplace_back(task_class, placed);
     }
+    put = WithinCaps(*problem_, std::move(put), rest_.caps);
     if (put.tasks.empty()) break;
+    for (const auto& [task_class, count] : put.tasks) {
+      put.machines = std::min(put.machines, rest_.tasks[task_class] / count);
+    }
     machines -= put.machines;
     rest_.machines[put.group] -= put.machines;
+    TakeFromCaps(*problem_, put, put.machines, &rest_.caps);
     for (const auto& [task_class, count] : put.tasks) {
       rest_.tasks[task_class] -= count * put.machines;
     }
@@ -161,6 +215,8 @@ void PackingDraft::FillClass(size_t c, int64_t count) {
 // many.
 int64_t PackingDraft::FillOne(size_t p, size_t task_class, int64_t count_max) {
   Pattern& pattern = patterns_[p];
+  count_max = std::min(
+      count_max, RoomInCaps(*problem_, pattern.group, task_class, rest_.caps));
   const int64_t more =
       std::min(RoomOn(*problem_, pattern, task_class), count_max);
   if (more <= 0 || pattern.machines == 0) return 0;
@@ -169,6 +225,8 @@ int64_t PackingDraft::FillOne(size_t p, size_t task_class, int64_t count_max) {
   const int64_t count = more * filled.machines;
   AddTasks(task_class, more, &filled);
   rest_.tasks[task_class] -= count;
+  TakeFromCaps(*problem_, {pattern.group, 1, {{task_class, count}}}, 1,
+               &rest_.caps);
   placed_cost_ += CostOn(pattern.group, task_class) * count;
   pattern.machines -= filled.machines;
   if (pattern.machines == 0) {
@@ -232,12 +290,25 @@ bool PackingDraft::MoveUpClass(size_t c, std::vector<size_t> holders,
     if (--*moves_left < 0) return false;
     const size_t holder = holders.back();
     const size_t place = places.back();
+    const int64_t room_to_move =
+        RoomToMove(c, patterns_[holder].group, patterns_[place].group);
+    const int64_t count =
+        std::min({CountOf(c, patterns_[holder]), room(place), room_to_move});
+    if (count <= 0) {
+      places.pop_back();
+      continue;
+    }
     const int64_t machines =
-        std::min(patterns_[holder].machines, patterns_[place].machines);
-    const int64_t count = std::min(CountOf(c, patterns_[holder]), room(place));
+        std::min({patterns_[holder].machines, patterns_[place].machines,
+                  room_to_move / count});
     const size_t from = Split(holder, machines);
     const size_t to = Split(place, machines);
     placed_cost_ += machines * count * (cost(to) - cost(from));
+    const Pattern moved{0, machines, {{c, count}}};
+    TakeFromCaps(*problem_, {patterns_[from].group, 1, moved.tasks}, -machines,
+                 &rest_.caps);
+    TakeFromCaps(*problem_, {patterns_[to].group, 1, moved.tasks}, machines,
+                 &rest_.caps);
     AddTasks(c, -count, &patterns_[from]);
     AddTasks(c, count, &patterns_[to]);
     has_moved = true;
@@ -250,6 +321,19 @@ bool PackingDraft::MoveUpClass(size_t c, std::vector<size_t> holders,
   return has_moved;
 }
 
+int64_t PackingDraft::RoomToMove(size_t task_class, size_t from,
+                                 size_t to) const {
+  int64_t room = std::numeric_limits<int64_t>::max();
+  for (const size_t cap : problem_->groups[to].caps) {
+    const std::vector<size_t>& others = problem_->groups[from].caps;
+    if (problem_->caps[cap].Counts(task_class) &&
+        !std::ranges::binary_search(others, cap)) {
+      room = std::min(room, rest_.caps[cap]);
+    }
+  }
+  return room;
+}
+
 void PackingDraft::TakeOut(size_t p, PackingRest* rest) {
   Pattern& pattern = patterns_[p];
   --pattern.machines;
@@ -257,6 +341,7 @@ void PackingDraft::TakeOut(size_t p, PackingRest* rest) {
   for (const auto& [task_class, count] : pattern.tasks) {
     rest->tasks[task_class] += count;
   }
+  TakeFromCaps(*problem_, pattern, -1, &rest->caps);
   placed_cost_ -= CostOfPattern(pattern);
 }
 
@@ -267,6 +352,7 @@ void PackingDraft::PutBack(size_t p) {
 
 void PackingDraft::PutIn(const PackingDraft& made) {
   rest_.tasks = made.rest_.tasks;
+  rest_.caps = made.rest_.caps;
   placed_cost_ += made.placed_cost_;
   patterns_.insert(patterns_.end(), made.patterns_.begin(),
                    made.patterns_.end());

@@ -13,11 +13,16 @@
 namespace sluice {
 
 // What of a problem is to be decided on: so many tasks of each class, which are
-// those that are cheapest to leave waiting, and machines of each group.
+// those that are cheapest to leave waiting, and machines of each group; and how
+// many more each cap lets in.
 struct PackingRest {
   std::vector<int64_t> tasks;
   std::vector<int64_t> machines;
+  std::vector<int64_t> caps = {};
 };
+
+// Nothing of it is decided on yet.
+PackingRest AllOf(const PackingProblem& problem);
 
 // The first steps of the ladder that together have `count` tasks.
 std::vector<WaitingStep> FirstSteps(const PackingClass& of, int64_t count);
@@ -32,6 +37,17 @@ void AddTasks(size_t task_class, int64_t count, Pattern* pattern);
 // How many more tasks of the class a machine of the pattern has room for.
 int64_t RoomOn(const PackingProblem& problem, const Pattern& pattern,
                size_t task_class);
+
+// How many more of the class the group's caps let in.
+int64_t RoomInCaps(const PackingProblem& problem, size_t group,
+                   size_t task_class, const std::vector<int64_t>& caps);
+// Takes the pattern, so many times, out of what its group's caps let in.
+void TakeFromCaps(const PackingProblem& problem, const Pattern& pattern,
+                  int64_t times, std::vector<int64_t>* caps);
+// The pattern without what the caps do not let in once, on as many of its
+// machines as they let it in.
+Pattern WithinCaps(const PackingProblem& problem, Pattern pattern,
+                   const std::vector<int64_t>& caps);
 
 class PackingDraft {
  public:
@@ -69,6 +85,8 @@ class PackingDraft {
  private:
   void FillClass(size_t task_class, int64_t count);
   int64_t FillOne(size_t pattern, size_t task_class, int64_t count_max);
+  // How many of the class may move from group to group.
+  int64_t RoomToMove(size_t task_class, size_t from, size_t to) const;
   // A pattern like that one with so many of its machines.
   size_t Split(size_t pattern, int64_t machines);
   bool MoveUpClass(size_t task_class, std::vector<size_t> holders,

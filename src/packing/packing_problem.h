@@ -9,8 +9,9 @@
 // Nothing here knows a task, a machine or a policy: core/ gives classes and
 // groups their meaning.  Of the rules between tasks those about one machine are
 // part of the problem: how many of a class may share it, and which classes may
-// not.  A rule that is left out only forbids placements, so what is proved here
-// is a bound for the problem with that rule, too.
+// not; and caps on what stands on several machines together.  A rule that is
+// left out only forbids placements, so what is proved here is a bound for the
+// problem with that rule, too.
 //
 // Units: amounts and costs are integers; dimensions are resources.
 // Threads: values.
@@ -74,6 +75,18 @@ struct PackingGroup {
   size_t kind = 0;  // Which row of the costs is its.
   // By dimension, in the mean of its machines; empty: what is free.
   std::vector<int64_t> capacity = {};
+  std::vector<size_t> caps = {};  // That tasks on its machines count for.
+};
+
+// On the machines of all groups that name it at most so many tasks of some
+// classes are placed together.
+struct PackingCap {
+  std::vector<size_t> classes;  // Ascending.
+  int64_t most = 0;
+
+  bool Counts(size_t task_class) const {
+    return std::ranges::binary_search(classes, task_class);
+  }
 };
 
 // What stands together on each of `machines` machines of a group.
@@ -91,6 +104,7 @@ struct PackingProblem {
   std::vector<std::vector<int64_t>> costs;
   // A packing that is known already; none is no worse than it.
   std::vector<Pattern> former = {};
+  std::vector<PackingCap> caps = {};
 
   // How many levels there are.
   size_t level_count() const {

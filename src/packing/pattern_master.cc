@@ -20,7 +20,8 @@ constexpr size_t kEntriesPerWork = 16;
 PatternMaster::PatternMaster(const Terms& terms) {
   const size_t classes = terms.waiting.size();
   group_row_ = classes;
-  const size_t level_row = classes + terms.machines.size();
+  cap_row_ = classes + terms.machines.size();
+  const size_t level_row = cap_row_ + terms.caps.size();
   row_count_ = level_row + terms.levels.size();
   size_t step_row = row_count_;
   for (const std::vector<Step>& steps : terms.waiting) {
@@ -46,6 +47,8 @@ PatternMaster::PatternMaster(const Terms& terms) {
   }
   std::ranges::copy(terms.machines,
                     bounds_.begin() + static_cast<int64_t>(group_row_));
+  std::ranges::copy(terms.caps,
+                    bounds_.begin() + static_cast<int64_t>(cap_row_));
   for (size_t l = 0; l < terms.levels.size(); ++l) {
     bounds_[level_row + l] = terms.levels[l].free;
   }
@@ -95,8 +98,11 @@ size_t PatternMaster::AddColumn(Column column) {
 
 size_t PatternMaster::AddPattern(
     size_t group, std::span<const std::pair<size_t, int64_t>> tasks,
-    double cost) {
+    double cost, std::span<const std::pair<size_t, int64_t>> counted) {
   Column column{cost, {{group_row_ + group, 1}}};
+  for (const auto& [cap, count] : counted) {
+    column.entries.push_back({cap_row_ + cap, static_cast<double>(count)});
+  }
   for (const auto& [task_class, count] : tasks) {
     column.entries.push_back({task_class, static_cast<double>(count)});
   }

@@ -5,6 +5,7 @@
 //   minimize   sum cost(p) x(p) + sum overflow_cost(l) s(l)
 //   class c    sum count(c, p) x(p) + sum of u(c, step)  >=  its tasks
 //   group g    sum of x(p) over its patterns             <=  its machines
+//   cap k      sum of what x(p) counts for it            <=  what it lets in
 //   level l    sum waiting cost * u(c, step) - s(l)      <=  free(l)
 //   step       u(c, step)                                <=  its tasks
 //
@@ -40,15 +41,18 @@ class PatternMaster {
   struct Terms {
     std::vector<std::vector<Step>> waiting;  // By class, the cheapest first.
     std::vector<double> machines;            // By group.
+    std::vector<double> caps = {};
     std::vector<Level> levels;
   };
 
   explicit PatternMaster(const Terms& terms);
 
-  // `tasks`: class and count.  Returns its index: 0, 1, ...
+  // `tasks`: class and count; `counted`: cap and count.  Returns its index: 0,
+  // 1, ...
   size_t AddPattern(size_t group,
                     std::span<const std::pair<size_t, int64_t>> tasks,
-                    double cost);
+                    double cost,
+                    std::span<const std::pair<size_t, int64_t>> counted = {});
 
   // Returns whether it came to the optimum within about so much work.
   bool Solve(int64_t work_max);
@@ -58,6 +62,8 @@ class PatternMaster {
   double ClassPrice(size_t task_class) const { return prices_[task_class]; }
   // What one more machine of the group saves, at least 0.
   double GroupPrice(size_t group) const { return -prices_[group_row_ + group]; }
+  // What one more task that a cap lets in saves, at least 0.
+  double CapPrice(size_t cap) const { return -prices_[cap_row_ + cap]; }
   // How many machines hold each pattern, by index.
   std::vector<double> Amounts() const;
   // Over all solves.
@@ -86,7 +92,8 @@ class PatternMaster {
   // Makes `column` basic.  Returns false where nothing limits it.
   bool Enter(size_t column);
 
-  size_t group_row_ = 0;  // The first of the groups'.
+  size_t group_row_ = 0;  // The first of the groups', and
+  size_t cap_row_ = 0;    // of the caps'.
   size_t row_count_ = 0;
   std::vector<Column> columns_;
   std::vector<size_t> patterns_;  // Their columns.

@@ -162,9 +162,11 @@ class ColumnGeneration {
       if (rest_.machines[g] > 0) groups_.push_back(g);
     }
     next_known_.resize(groups_.size(), 0);
-    prices_.resize(rest_.tasks.size(), 0);
+    prices_.resize(rest_.tasks.size() + rest_.caps.size(), 0);
     values_.resize(rest_.tasks.size(), 0);
   }
+
+  size_t PriceOfCap(size_t cap) const { return rest_.tasks.size() + cap; }
 
   // Of what all costs are multiples, and so the least cost.
   void FindMultiple() {
@@ -238,6 +240,9 @@ class ColumnGeneration {
            OverflowCost(held_.size() - level)});
     }
     if (!has_costs_) terms.levels.push_back({0, 1});
+    for (const int64_t left : rest_.caps) {
+      terms.caps.push_back(static_cast<double>(left));
+    }
     return terms;
   }
 
@@ -255,45 +260,84 @@ class ColumnGeneration {
     for (size_t row = 0; row < groups_.size(); ++row) {
       const std::vector<size_t>& known = owner_.patterns_of_[groups_[row]];
       for (; next_known_[row] < known.size(); ++next_known_[row]) {
-        tasks.clear();
-        int64_t cost = 0;
+        Pattern useful{groups_[row], 1, {}};
         for (const auto& [c, count] :
              owner_.patterns_[known[next_known_[row]]].tasks) {
-          const int64_t useful = std::min(count, rest_.tasks[c]);
-          if (useful == 0) continue;
-          tasks.emplace_back(row_of_class_[c], useful);
-          cost += useful * CostOn(groups_[row], c);
+          const int64_t left = std::min(count, rest_.tasks[c]);
+          if (left > 0) useful.tasks.emplace_back(c, left);
         }
-        if (tasks.empty()) continue;
+        useful = WithinCaps(problem_, std::move(useful), rest_.caps);
+        if (useful.tasks.empty()) continue;
+        tasks.clear();
+        int64_t cost = 0;
+        for (const auto& [c, count] : useful.tasks) {
+          tasks.emplace_back(row_of_class_[c], count);
+          cost += count * CostOn(groups_[row], c);
+        }
         of_master_.push_back(known[next_known_[row]]);
         master->AddPattern(row, tasks,
-                           has_costs_ ? static_cast<double>(cost) / unit_ : 0);
+                           has_costs_ ? static_cast<double>(cost) / unit_ : 0,
+                           CountedBy(useful));
       }
     }
+  }
+
+  // By cap, how many of its tasks count for it.
+  std::vector<std::pair<size_t, int64_t>> CountedBy(
+      const Pattern& pattern) const {
+    std::vector<std::pair<size_t, int64_t>> counted;
+    for (const size_t cap : problem_.groups[pattern.group].caps) {
+      int64_t sum = 0;
+      for (const auto& [c, count] : pattern.tasks) {
+        if (problem_.caps[cap].Counts(c)) sum += count;
+      }
+      if (sum > 0) counted.emplace_back(cap, sum);
+    }
+    return counted;
   }
 
   void SetPrices(const PatternMaster& master,
                  const std::vector<int64_t>& center) {
-    for (const size_t c : classes_) {
-      double price = master.ClassPrice(row_of_class_[c]) * unit_;
+    const auto set = [&](size_t index, double price) {
+      price *= unit_;
       if (!center.empty()) {
-        price = kSmoothing * static_cast<double>(center[c]) +
+        price = kSmoothing * static_cast<double>(center[index]) +
                 (1 - kSmoothing) * price;
       }
-      prices_[c] =
+      prices_[index] =
           static_cast<int64_t>(std::llround(std::clamp(price, 0.0, kPriceMax)));
+    };
+    for (const size_t c : classes_) {
+      set(c, master.ClassPrice(row_of_class_[c]));
     }
+    for (size_t cap = 0; cap < rest_.caps.size(); ++cap) {
+      set(PriceOfCap(cap), master.CapPrice(cap));
+    }
+  }
+
+  // What a task of the class is charged in the group, at prices of the caps.
+  template <class PriceOf>
+  auto ChargeOn(size_t group, size_t task_class, PriceOf price) const {
+    auto charge = static_cast<decltype(price(size_t{0}))>(
+        has_costs_ ? CostOn(group, task_class) : 0);
+    for (const size_t cap : problem_.groups[group].caps) {
+      if (problem_.caps[cap].Counts(task_class)) charge += price(cap);
+    }
+    return charge;
   }
 
   void SetValues(size_t group) {
     worth_ = 0;
+    counts_ = rest_.tasks;
+    const auto price = [&](size_t cap) { return prices_[PriceOfCap(cap)]; };
     for (const size_t c : classes_) {
-      const int64_t cost = CostOn(group, c);
-      const int64_t charged = has_costs_ ? cost : 0;
-      values_[c] =
-          cost == kNotAllowed ? 0 : static_cast<double>(prices_[c] - charged);
-      if (cost == kNotAllowed || prices_[c] <= charged) continue;
-      worth_ += static_cast<Int128>(prices_[c] - charged) * rest_.tasks[c];
+      values_[c] = 0;
+      if (CostOn(group, c) == kNotAllowed) continue;
+      counts_[c] =
+          std::min(counts_[c], RoomInCaps(problem_, group, c, rest_.caps));
+      const int64_t value = prices_[c] - ChargeOn(group, c, price);
+      values_[c] = static_cast<double>(value);
+      if (value > 0) worth_ += static_cast<Int128>(value) * counts_[c];
     }
   }
 
@@ -301,14 +345,19 @@ class ColumnGeneration {
   Int128 BoundAtPrices(MachineFilling::Effort effort, PatternMaster* master,
                        bool* has_new) {
     Int128 bound = WorthOfTasks();
-    size_t kind = problem_.costs.size();
+    for (size_t cap = 0; cap < rest_.caps.size(); ++cap) {
+      bound -= static_cast<Int128>(prices_[PriceOfCap(cap)]) * rest_.caps[cap];
+    }
+    const PackingGroup* last = nullptr;
     for (size_t row = 0; row < groups_.size(); ++row) {
       const size_t g = groups_[row];
-      if (std::exchange(kind, problem_.groups[g].kind) !=
-          problem_.groups[g].kind) {
+      const PackingGroup& group = problem_.groups[g];
+      if (last == nullptr || last->kind != group.kind ||
+          last->caps != group.caps) {
         SetValues(g);
       }
-      Filling filling = owner_.filling_.Fill(g, values_, rest_.tasks, effort);
+      last = &group;
+      Filling filling = owner_.filling_.Fill(g, values_, counts_, effort);
       // Prices are integers, and so is what the best filling is worth.  All
       // fillings of the group together are worth no more than all tasks.
       const auto best = static_cast<Int128>(std::floor(filling.bound));
@@ -325,13 +374,14 @@ class ColumnGeneration {
     const size_t g = groups_[row];
     const double least = (master.GroupPrice(row) + kWorthwhile) * unit_;
     bool has_new = false;
-    std::vector<int64_t> left = rest_.tasks;
+    std::vector<int64_t> left = counts_;
+    const auto price = [&](size_t cap) { return master.CapPrice(cap) * unit_; };
     for (size_t more = kPatternsMin / groups_.size();; --more) {
       double worth = 0;
       for (const auto& [c, count] : filling.tasks) {
         worth += static_cast<double>(count) *
-                 (values_[c] - static_cast<double>(prices_[c]) +
-                  master.ClassPrice(row_of_class_[c]) * unit_);
+                 (master.ClassPrice(row_of_class_[c]) * unit_ -
+                  ChargeOn(g, c, price));
       }
       if (worth <= least) return has_new;
       has_new |= owner_.Learn({g, 1, filling.tasks});
@@ -403,8 +453,9 @@ class ColumnGeneration {
   std::vector<std::vector<WaitingStep>> waiting_;  // By row of a class.
   std::vector<size_t> next_known_;  // By row of a group: the first not added.
   std::vector<size_t> of_master_;   // The pattern of each of its columns.
-  std::vector<int64_t> prices_;     // By class.
-  std::vector<double> values_;      // By class, on a group.
+  std::vector<int64_t> prices_;     // By class, then by cap.
+  std::vector<double> values_;      // By class, on a group, and
+  std::vector<int64_t> counts_;     // how many there are for it.
   Int128 worth_ = 0;                // Of all tasks at these values.
   Int128 best_ = 0;
 };
@@ -416,7 +467,8 @@ PatternRelaxation::PatternRelaxation(const PackingProblem& problem,
       filling_(problem),
       patterns_of_(problem.groups.size()),
       prices_by_size_(problem.level_count(),
-                      std::vector<int64_t>(problem.classes.size(), 0)),
+                      std::vector<int64_t>(
+                          problem.classes.size() + problem.caps.size(), 0)),
       waiting_units_(problem.level_count(),
                      std::numeric_limits<int64_t>::max()) {
   for (const PackingClass& one : problem.classes) {
@@ -468,7 +520,7 @@ void PatternRelaxation::FindPricesBySize() {
   for (const std::vector<int64_t>& prices : prices_by_size_) {
     const int64_t most = std::ranges::max(prices);
     if (most == 0) continue;
-    for (size_t c = 0; c < prices.size(); ++c) {
+    for (size_t c = 0; c < values_by_size_.size(); ++c) {
       values_by_size_[c] = static_cast<double>(prices[c]);
     }
     break;
@@ -508,7 +560,8 @@ std::vector<int64_t> PatternRelaxation::PricesBySize(const PackingGroup& all,
     }
   }
   whole.costs.emplace_back(whole.classes.size(), 0);
-  std::vector<int64_t> prices(problem_.classes.size(), 0);
+  std::vector<int64_t> prices(problem_.classes.size() + problem_.caps.size(),
+                              0);
   if (whole.classes.empty()) return prices;
   const std::vector<double> of_steps =
       MachineFilling(whole).PricesBySize(0, values, counts);
@@ -522,13 +575,7 @@ std::vector<int64_t> PatternRelaxation::PricesBySize(const PackingGroup& all,
 
 std::vector<std::vector<Pattern>> PatternRelaxation::Seed() {
   if (problem_.groups.empty() || problem_.classes.empty()) return {};
-  PackingRest whole;
-  for (const PackingClass& one : problem_.classes) {
-    whole.tasks.push_back(one.count());
-  }
-  for (const PackingGroup& group : problem_.groups) {
-    whole.machines.push_back(group.machines);
-  }
+  const PackingRest whole = AllOf(problem_);
   // All tasks alike, by their price, and by what they like.
   const std::vector<double> alike(whole.tasks.size(), 1);
   std::vector<std::vector<Pattern>> packings = {
@@ -546,6 +593,8 @@ std::vector<Pattern> PatternRelaxation::FillInTurn(
   std::vector<Pattern> packing;
   std::vector<double> liked(values.size());
   std::vector<int64_t> left = rest.tasks;
+  std::vector<int64_t> caps = rest.caps;
+  std::vector<int64_t> counts(values.size());
   // A class is worth what the most urgent of its tasks is that is left.
   const auto worth = [&](size_t c) {
     const size_t level = problem_.classes[c].LevelOf(left[c]);
@@ -557,21 +606,26 @@ std::vector<Pattern> PatternRelaxation::FillInTurn(
     for (int64_t machines = rest.machines[g]; machines > 0;) {
       for (size_t c = 0; c < values.size(); ++c) {
         const int64_t cost = problem_.costs[problem_.groups[g].kind][c];
+        counts[c] = std::min(left[c], RoomInCaps(problem_, g, c, caps));
         if (cost == kNotAllowed || left[c] == 0) continue;
         const double dislike =
             static_cast<double>(cost) / static_cast<double>(cost_unit_);
         liked[c] = worth(c) * (values[c] + liking * (1 - dislike));
       }
       const Filling filling =
-          filling_.Fill(g, liked, left, MachineFilling::Effort::kRough);
+          filling_.Fill(g, liked, counts, MachineFilling::Effort::kRough);
       if (filling.tasks.empty() || IsSpent()) break;
-      int64_t copies = machines;
-      for (const auto& [c, count] : filling.tasks) {
-        copies = std::min(copies, left[c] / count);
+      Pattern pattern =
+          WithinCaps(problem_, {g, machines, filling.tasks}, caps);
+      for (const auto& [c, count] : pattern.tasks) {
+        pattern.machines = std::min(pattern.machines, left[c] / count);
       }
-      for (const auto& [c, count] : filling.tasks) left[c] -= count * copies;
-      machines -= copies;
-      packing.push_back({g, copies, filling.tasks});
+      for (const auto& [c, count] : pattern.tasks) {
+        left[c] -= count * pattern.machines;
+      }
+      TakeFromCaps(problem_, pattern, pattern.machines, &caps);
+      machines -= pattern.machines;
+      packing.push_back(std::move(pattern));
     }
   }
   return packing;

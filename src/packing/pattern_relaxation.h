@@ -23,6 +23,8 @@
 //                       cost W are worth)
 //     - sum over g of machines(g) * the best filling of g at v - cost
 //
+// With a price w(k) >= 0 of what cap k lets in, v is less by w where a task
+// counts for it, and so are both sums by w(k) for each task that it lets in
 // (Lagrangian relaxation; Geoffrion: Lagrangean relaxation for integer
 // programming, 1974).  Prices are integers and so are these sums, and fillings
 // come with a bound, so that the result is proved whatever the floating-point
@@ -62,7 +64,7 @@ class PatternRelaxation {
   };
   struct Relaxed {
     int64_t bound = 0;
-    std::vector<int64_t> prices;  // By class, at which it was found.
+    std::vector<int64_t> prices;  // By class, then by cap, where it was found.
     std::vector<Amount> amounts;  // Those over 0.
   };
   // Where only the amounts are wanted the bound is not looked for with care.
@@ -88,7 +90,8 @@ class PatternRelaxation {
   // Learns patterns to begin with, and returns them as packings, each made in
   // turn.
   std::vector<std::vector<Pattern>> Seed();
-  // By class: what its size is worth where the most of the level is placed.
+  // By class: what its size is worth where the most of the level is placed; and
+  // by cap nothing.
   const std::vector<int64_t>& prices_by_size(size_t level) const {
     return prices_by_size_[level];
   }

@@ -217,6 +217,7 @@ void Mend(const PackingProblem& problem, const MendOptions& options,
     PackingRest rest;
     rest.machines.assign(problem.groups.size(), 0);
     rest.tasks = draft->rest().tasks;
+    rest.caps = draft->rest().caps;
     std::vector<size_t> taken;
     for (const size_t p : picker.Pick()) {
       if (draft->patterns()[p].machines == 0) continue;

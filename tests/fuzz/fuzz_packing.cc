@@ -94,6 +94,17 @@ PackingProblem DrawProblem(Bytes* bytes) {
     group.kind =
         static_cast<size_t>(bytes->Between(0, std::ssize(problem.costs) - 1));
   }
+  for (int64_t i = bytes->Between(0, 3); i > 0; --i) {
+    PackingCap& cap = problem.caps.emplace_back();
+    cap.most = bytes->Between(0, 9) * many;
+    for (size_t c = 0; c < problem.classes.size(); ++c) {
+      if (bytes->Between(0, 1) == 1) cap.classes.push_back(c);
+    }
+    for (PackingGroup& group : problem.groups) {
+      if (bytes->Between(0, 1) == 0) continue;
+      group.caps.push_back(problem.caps.size() - 1);
+    }
+  }
   for (size_t a = 0; a < problem.classes.size(); ++a) {
     for (size_t b = 0; b < a; ++b) {
       if (bytes->Between(0, 3) < 3) continue;

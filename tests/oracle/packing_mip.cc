@@ -19,6 +19,9 @@ class PlacementProgram {
     glp_term_out(GLP_OFF);
     waiting_row_ = AddRow(GLP_FR, 0);
     for (const PackingClass& one : problem.classes) AddClass(one);
+    for (const PackingCap& cap : problem.caps) {
+      cap_rows_.push_back(AddRow(GLP_UP, cap.most));
+    }
     for (const PackingGroup& group : problem.groups) {
       for (int64_t i = 0; i < group.machines; ++i) AddMachine(group);
     }
@@ -104,6 +107,9 @@ class PlacementProgram {
       const int column = AddColumn(limits_[c], is_waiting_wanted_ ? 0 : cost);
       columns[c] = column;
       Enter(class_rows_[c], column, 1);
+      for (const size_t cap : group.caps) {
+        if (problem_.caps[cap].Counts(c)) Enter(cap_rows_[cap], column, 1);
+      }
       for (size_t d = 0; d < room.size(); ++d) {
         Enter(room[d], column, problem_.classes[c].request[d]);
       }
@@ -129,6 +135,7 @@ class PlacementProgram {
   glp_prob* program_;
   int waiting_row_;
   std::vector<int> class_rows_;
+  std::vector<int> cap_rows_;
   std::vector<int64_t> limits_;  // By class, on one machine.
   // The matrix as triplets, which GLPK numbers from 1.
   std::vector<int> rows_ = {0};

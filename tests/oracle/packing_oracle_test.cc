@@ -121,12 +121,27 @@ TEST(PackingOracle, FindsTheBestOfAllPlacementsApartNearlyAlways) {
   EXPECT_GE(tally.proved * 1000, tally.problems * 780);
 }
 
+TEST(PackingOracle, FindsTheBestOfAllPlacementsWithinCapsNearlyAlways) {
+  const PackingShape shape = {.machines_min = 2,
+                              .machines_max = 4,
+                              .classes_min = 2,
+                              .classes_max = 3,
+                              .levels_max = 2,
+                              .keeps_apart = true,
+                              .caps_max = 3};
+  const Tally tally = TallyOf(shape, 15'000, kPlenty);
+  EXPECT_GE(tally.least_waiting * 1000, tally.problems * 990);
+  EXPECT_GE(tally.least * 1000, tally.problems * 985);
+  EXPECT_GE(tally.proved * 1000, tally.problems * 780);
+}
+
 TEST(PackingOracle, BoundsAreTrueHoweverEarlyTheWorkEnds) {
   for (const int64_t work_max : {0, 1, 100, 1'000, 10'000}) {
     SCOPED_TRACE(work_max);
     TallyOf({}, 1'500, work_max);
     TallyOf({.levels_max = 4}, 1'500, work_max);
-    TallyOf({.keeps_apart = true}, 1'500, work_max);
+    TallyOf({.classes_max = 3, .keeps_apart = true, .caps_max = 2}, 1'500,
+            work_max);
   }
 }
 
@@ -161,7 +176,9 @@ TEST(PackingOracle, AgreesWithGlpk) {
                               .machines_max = 20,
                               .classes_min = 3,
                               .classes_max = 6,
-                              .tasks_max = 20};
+                              .tasks_max = 20,
+                              .keeps_apart = true,
+                              .caps_max = 4};
   Tally tally;
   for (uint64_t seed = 0; seed < SeedCount(300) && !HasFailure(); ++seed) {
     SCOPED_TRACE(seed);

@@ -41,6 +41,13 @@ std::string TextOf(const PackingCost& cost) {
   return absl::StrCat(text, "and ", cost.placed);
 }
 
+bool IsCounted(const PackingProblem& problem, size_t cap, size_t c) {
+  for (const size_t one : problem.caps[cap].classes) {
+    if (one == c) return true;
+  }
+  return false;
+}
+
 // What stands on one machine.
 absl::Status CheckFits(const PackingProblem& problem, const Pattern& pattern) {
   const PackingGroup& group = problem.groups[pattern.group];
@@ -82,13 +89,14 @@ absl::Status CheckFits(const PackingProblem& problem, const Pattern& pattern) {
 
 // What one machine may hold, as a difference of states, and what it costs.
 struct Content {
-  std::vector<int64_t> counts;  // By class.
+  std::vector<int64_t> counts;  // By class, then cap.
   size_t tasks = 0;             // As part of the number of a state.
   int64_t cost = 0;
 };
 
 // All placements, machine by machine.  A state is how many tasks of each class
-// are placed, as a number with one digit for each class.
+// are placed, and how many count for each cap, as a number with one digit for
+// each of them.
 class AllPlacements {
  public:
   explicit AllPlacements(const PackingProblem& problem) : problem_(problem) {
@@ -97,6 +105,11 @@ class AllPlacements {
       weights_.push_back(states);
       tasks_.push_back(TasksOf(one));
       states *= static_cast<size_t>(tasks_.back() + 1);
+    }
+    for (const PackingCap& cap : problem.caps) {
+      weights_.push_back(states);
+      tasks_.push_back(cap.most);
+      states *= static_cast<size_t>(cap.most + 1);
     }
     least_.resize(states);
     least_[0] = 0;
@@ -117,7 +130,7 @@ class AllPlacements {
   void AddContents(const PackingGroup& group, std::vector<int64_t> free,
                    size_t c, Content content) {
     if (c == problem_.classes.size()) {
-      contents_.push_back(content);
+      AddContent(group, std::move(content));
       return;
     }
     const PackingClass& one = problem_.classes[c];
@@ -137,6 +150,23 @@ class AllPlacements {
         if (free[d] < 0) return;
       }
     }
+  }
+
+  // With what counts for the caps.
+  void AddContent(const PackingGroup& group, Content content) {
+    for (size_t cap = 0; cap < problem_.caps.size(); ++cap) {
+      content.counts.push_back(0);
+      int64_t& counted = content.counts.back();
+      for (const size_t one : group.caps) {
+        for (size_t c = 0; one == cap && c < problem_.classes.size(); ++c) {
+          if (IsCounted(problem_, cap, c)) counted += content.counts[c];
+        }
+      }
+      if (counted > problem_.caps[cap].most) return;
+      content.tasks += static_cast<size_t>(counted) *
+                       weights_[problem_.classes.size() + cap];
+    }
+    contents_.push_back(std::move(content));
   }
 
   bool IsKeptAway(size_t c, const Content& content) const {
@@ -171,8 +201,8 @@ class AllPlacements {
   }
 
   const PackingProblem& problem_;
-  std::vector<size_t> weights_;  // By class, of its digit.
-  std::vector<int64_t> tasks_;   // By class.
+  std::vector<size_t> weights_;  // By class, then cap, of its digit.
+  std::vector<int64_t> tasks_;   // The same: what they may come to.
   std::vector<Content> contents_;
   std::vector<std::optional<int64_t>> least_;
 };
@@ -188,6 +218,7 @@ absl::Status CheckPacking(const PackingProblem& problem,
   std::vector<Int128> left;
   for (const PackingClass& one : problem.classes) left.push_back(TasksOf(one));
   Int128 placed = 0;
+  std::vector<Int128> counted(problem.caps.size(), 0);
   for (const Pattern& pattern : solution.patterns) {
     if (pattern.group >= problem.groups.size() || pattern.machines <= 0 ||
         (machines[pattern.group] -= pattern.machines) < 0) {
@@ -196,6 +227,13 @@ absl::Status CheckPacking(const PackingProblem& problem,
     }
     const absl::Status fits = CheckFits(problem, pattern);
     if (!fits.ok()) return fits;
+    for (const size_t cap : problem.groups[pattern.group].caps) {
+      for (const auto& [c, count] : pattern.tasks) {
+        if (IsCounted(problem, cap, c)) {
+          counted[cap] += static_cast<Int128>(count) * pattern.machines;
+        }
+      }
+    }
     for (const auto& [c, count] : pattern.tasks) {
       const Int128 tasks = static_cast<Int128>(count) * pattern.machines;
       left[c] -= tasks;
@@ -205,6 +243,11 @@ absl::Status CheckPacking(const PackingProblem& problem,
       }
       placed += tasks * problem.costs[problem.groups[pattern.group].kind][c];
     }
+  }
+  for (size_t cap = 0; cap < counted.size(); ++cap) {
+    if (counted[cap] <= problem.caps[cap].most) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "more than ", problem.caps[cap].most, " count for cap ", cap));
   }
   Costs waiting;
   for (size_t c = 0; c < left.size(); ++c) {
@@ -279,6 +322,13 @@ std::string DescribePacking(const PackingProblem& problem) {
   for (const PackingGroup& group : problem.groups) {
     text << "group of " << group.machines << " kind " << group.kind;
     list("free", group.free);
+    list("caps", std::vector<int64_t>(group.caps.begin(), group.caps.end()));
+    text << "\n";
+  }
+  for (const PackingCap& cap : problem.caps) {
+    text << "cap of " << cap.most;
+    list("classes",
+         std::vector<int64_t>(cap.classes.begin(), cap.classes.end()));
     text << "\n";
   }
   for (const std::vector<int64_t>& row : problem.costs) {

@@ -47,10 +47,25 @@ class Drawer {
       ++problem.groups[rng_->Below(problem.groups.size())].machines;
     }
     if (shape_.keeps_apart) KeepApart(&problem.classes);
+    for (int64_t i = rng_->Between(0, shape_.caps_max); i > 0; --i) {
+      AddCap(&problem);
+    }
     return problem;
   }
 
  private:
+  void AddCap(PackingProblem* problem) {
+    const size_t index = problem->caps.size();
+    PackingCap& cap = problem->caps.emplace_back();
+    cap.most = rng_->Between(0, 4);
+    for (size_t c = 0; c < problem->classes.size(); ++c) {
+      if (rng_->Chance(1, 2)) cap.classes.push_back(c);
+    }
+    for (PackingGroup& group : problem->groups) {
+      if (rng_->Chance(1, 2)) group.caps.push_back(index);
+    }
+  }
+
   void KeepApart(std::vector<PackingClass>* classes) {
     const uint64_t chance = rng_->Below(7);  // In ten pairs.
     for (size_t a = 0; a < classes->size(); ++a) {

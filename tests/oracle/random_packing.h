@@ -23,6 +23,7 @@ struct PackingShape {
   int64_t levels_max = 1;  // Of urgency.
   // Whether some classes share no machine.
   bool keeps_apart = false;
+  int64_t caps_max = 0;
 };
 
 // The seed also decides on what the problem has: one to three dimensions, tight

@@ -79,6 +79,16 @@ TEST(MergedClasses, AreThoseThatKeepAwayFromTheSame) {
   EXPECT_THAT(MergedClasses(problem).merged().classes, SizeIs(3));
 }
 
+TEST(MergedClasses, AreThoseThatCountForTheSameCaps) {
+  PackingProblem problem = Alike();
+  problem.caps = {{{0, 1}, 4}};
+  const MergedClasses both(problem);
+  ASSERT_THAT(both.merged().classes, SizeIs(2));
+  EXPECT_THAT(both.merged().caps[0].classes, ElementsAre(0));
+  problem.caps[0].classes = {0};
+  EXPECT_THAT(MergedClasses(problem).merged().classes, SizeIs(3));
+}
+
 TEST(MergedClasses, AreNoneOfNothing) {
   const PackingProblem problem;
   const MergedClasses classes(problem);

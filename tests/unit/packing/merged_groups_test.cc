@@ -53,6 +53,20 @@ TEST(MergedGroups, GroupsOfDifferentKindsStayApart) {
   EXPECT_THAT(MergedGroups(problem).merged().groups, SizeIs(2));
 }
 
+TEST(MergedGroups, GroupsWithDifferentCapsStayApart) {
+  PackingProblem problem;
+  problem.classes = {Tasks(1, {1})};
+  problem.costs = {{0}};
+  problem.caps = {{{0}, 1}};
+  problem.groups = {{.free = {5}, .machines = 1, .caps = {0}},
+                    {.free = {5}, .machines = 1},
+                    {.free = {5}, .machines = 1, .caps = {0}}};
+  const PackingProblem merged = MergedGroups(problem).merged();
+  ASSERT_THAT(merged.groups, SizeIs(2));
+  EXPECT_EQ(merged.groups[0].machines, 2);
+  EXPECT_EQ(merged.caps[0].most, 1);
+}
+
 TEST(MergedGroups, WhatIsOverdrawnCountsAsNothingFree) {
   PackingProblem problem;
   problem.classes = {Tasks(1, {1})};

@@ -10,6 +10,7 @@ namespace sluice {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::Eq;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
@@ -26,17 +27,6 @@ PackingProblem TwoKinds() {
   problem.groups = {{{10}, 2, 0}, {{10}, 3, 1}};
   problem.costs = {{1, 9}, {2, kNotAllowed}};
   return problem;
-}
-
-PackingRest All(const PackingProblem& problem) {
-  PackingRest rest;
-  for (const PackingClass& one : problem.classes) {
-    rest.tasks.push_back(one.count());
-  }
-  for (const PackingGroup& group : problem.groups) {
-    rest.machines.push_back(group.machines);
-  }
-  return rest;
 }
 
 TEST(FirstSteps, AreTheCheapestToLeaveWaiting) {
@@ -78,14 +68,14 @@ TEST(PackingDraft, FillsUpWithTheMostUrgentFirst) {
 
 TEST(PackingDraft, BeginsWithEverythingWaiting) {
   const PackingProblem problem = TwoKinds();
-  const PackingDraft draft(problem, All(problem));
+  const PackingDraft draft(problem, AllOf(problem));
   EXPECT_THAT(draft.patterns(), IsEmpty());
   EXPECT_EQ(draft.Cost(), (PackingCost{2 * 5 + 6 * 7 + 4 * 4, 0}));
 }
 
 TEST(PackingDraft, PutsAPatternOnSoManyMachines) {
   const PackingProblem problem = TwoKinds();
-  PackingDraft draft(problem, All(problem));
+  PackingDraft draft(problem, AllOf(problem));
   EXPECT_TRUE(draft.Put({0, 2, {{0, 2}, {1, 1}}}));
   ASSERT_THAT(draft.patterns(), SizeIs(1));
   EXPECT_EQ(draft.patterns()[0].machines, 2);
@@ -96,7 +86,7 @@ TEST(PackingDraft, PutsAPatternOnSoManyMachines) {
 
 TEST(PackingDraft, PutsNoMoreThanThereAreMachinesAndTasks) {
   const PackingProblem problem = TwoKinds();
-  PackingDraft draft(problem, All(problem));
+  PackingDraft draft(problem, AllOf(problem));
   // Eight tasks are two machines of three, and one of two.
   EXPECT_TRUE(draft.Put({1, 100, {{0, 3}}}));
   ASSERT_THAT(draft.patterns(), SizeIs(2));
@@ -111,7 +101,7 @@ TEST(PackingDraft, PutsNoMoreThanThereAreMachinesAndTasks) {
 
 TEST(PackingDraft, FillsUpWhereItCostsTheLeast) {
   const PackingProblem problem = TwoKinds();
-  PackingDraft draft(problem, All(problem));
+  PackingDraft draft(problem, AllOf(problem));
   draft.FillUp();
   // Six of the first class on the first kind, and then no room for the second
   // class, which the other kind is closed to.
@@ -123,7 +113,7 @@ TEST(PackingDraft, FillsUpWhereItCostsTheLeast) {
 TEST(PackingDraft, FillsUpBesideWhatStands) {
   PackingProblem problem = TwoKinds();
   problem.classes[0].per_machine_max = 2;
-  PackingDraft draft(problem, All(problem));
+  PackingDraft draft(problem, AllOf(problem));
   ASSERT_TRUE(draft.Put({0, 2, {{0, 1}, {1, 2}}}));
   draft.FillUp();
   EXPECT_THAT(draft.rest().tasks, ElementsAre(0, 0));
@@ -140,7 +130,7 @@ TEST(PackingDraft, FillsUpWithNothingThatIsToBeApart) {
   PackingProblem problem = TwoKinds();
   problem.classes[0].apart_from = {1};
   problem.classes[1].apart_from = {0};
-  PackingDraft draft(problem, All(problem));
+  PackingDraft draft(problem, AllOf(problem));
   ASSERT_TRUE(draft.Put({0, 1, {{0, 1}}}));
   draft.FillUp();
   for (const Pattern& pattern : draft.patterns()) {
@@ -148,9 +138,34 @@ TEST(PackingDraft, FillsUpWithNothingThatIsToBeApart) {
   }
 }
 
+// At most three of the first class and the second together on the first kind.
+TEST(PackingDraft, KeepsWithinCaps) {
+  PackingProblem problem = TwoKinds();
+  problem.caps = {{{0, 1}, 3}};
+  problem.groups[0].caps = {0};
+  EXPECT_THAT(WithinCaps(problem, {0, 2, {{0, 2}, {1, 2}}}, {3}),
+              Eq(Pattern{0, 1, {{0, 2}, {1, 1}}}));
+  PackingDraft draft(problem, AllOf(problem));
+  ASSERT_TRUE(draft.Put({0, 2, {{1, 2}}}));
+  EXPECT_THAT(draft.rest().caps, ElementsAre(0));
+  draft.FillUp();
+  EXPECT_THAT(draft.rest().tasks, ElementsAre(0, 1));
+  draft.MoveUp();
+  EXPECT_THAT(draft.rest().caps, ElementsAre(0)) << "nothing moves there";
+  for (size_t p = 0; p < draft.patterns().size(); ++p) {
+    if (draft.patterns()[p].group != 0 || draft.patterns()[p].machines == 0) {
+      continue;
+    }
+    PackingRest taken{draft.rest().tasks, {0, 0}, draft.rest().caps};
+    draft.TakeOut(p, &taken);
+    EXPECT_GT(taken.caps[0], 0);
+    draft.PutBack(p);
+  }
+}
+
 TEST(PackingDraft, WhatIsTakenOutAndPutBackCostsTheSame) {
   const PackingProblem problem = TwoKinds();
-  PackingDraft draft(problem, All(problem));
+  PackingDraft draft(problem, AllOf(problem));
   ASSERT_TRUE(draft.Put({0, 2, {{0, 2}, {1, 1}}}));
   const PackingCost before = draft.Cost();
   PackingRest taken{draft.rest().tasks, {0, 0}};
@@ -166,7 +181,7 @@ TEST(PackingDraft, WhatIsTakenOutAndPutBackCostsTheSame) {
 
 TEST(PackingDraft, PutsInWhatWasMadeOfWhatWasTakenOut) {
   const PackingProblem problem = TwoKinds();
-  PackingDraft draft(problem, All(problem));
+  PackingDraft draft(problem, AllOf(problem));
   ASSERT_TRUE(draft.Put({0, 2, {{0, 1}}}));
   PackingRest taken{draft.rest().tasks, {0, 0}};
   draft.TakeOut(0, &taken);
@@ -186,7 +201,7 @@ TEST(PackingDraft, CopesWithHugeCounts) {
       {.request = {0, 0}, .waiting = {{kMany, 1}}}};
   problem.groups = {{{int64_t{1} << 60, 0}, kMany, 0}};
   problem.costs = {{1 << 20, 1}};
-  PackingDraft draft(problem, All(problem));
+  PackingDraft draft(problem, AllOf(problem));
   draft.FillUp();
   EXPECT_THAT(draft.rest().tasks, ElementsAre(0, 0));
   EXPECT_EQ(draft.Cost(), (PackingCost{0, (kMany << 20) + kMany}));

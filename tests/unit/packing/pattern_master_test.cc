@@ -39,6 +39,18 @@ TEST(PatternMaster, EverythingWaitsWithoutPatterns) {
   EXPECT_THAT(master.Amounts(), IsEmpty());
 }
 
+TEST(PatternMaster, CapsLetInNoMoreThanTheySay) {
+  PatternMaster::Terms terms = Terms({{{10, 1}}, {{10, 1}}}, {4});
+  terms.caps = {3};
+  PatternMaster master(terms);
+  master.AddPattern(0, Tasks{{0, 2}}, 0, Tasks{{0, 2}});
+  master.AddPattern(0, Tasks{{1, 1}}, 0);
+  ASSERT_TRUE(master.Solve(kPlenty));
+  EXPECT_THAT(master.objective(), IsAbout(20 - 3 - 2.5));
+  EXPECT_THAT(master.GroupPrice(0), IsAbout(1));
+  EXPECT_THAT(master.CapPrice(0), IsAbout(0.5));
+}
+
 TEST(PatternMaster, MachinesHoldThePatternThatSavesTheMost) {
   PatternMaster master(Terms({{{10, 1}}, {{10, 1}}}, {2}));
   EXPECT_EQ(master.AddPattern(0, Tasks{{0, 2}}, 0), 0u);

@@ -15,17 +15,6 @@ using ::testing::Not;
 constexpr int64_t kPlenty = 100'000'000;
 constexpr int64_t kMany = int64_t{1} << 40;
 
-PackingRest All(const PackingProblem& problem) {
-  PackingRest rest;
-  for (const PackingClass& one : problem.classes) {
-    rest.tasks.push_back(one.count());
-  }
-  for (const PackingGroup& group : problem.groups) {
-    rest.machines.push_back(group.machines);
-  }
-  return rest;
-}
-
 // The uppermost level is held at that waiting cost.
 std::vector<int64_t> Held(int64_t cost) { return {cost}; }
 
@@ -43,13 +32,13 @@ TEST(PatternRelaxation, KnowsThatTasksAreNotCutIntoPieces) {
   // By amounts all would fit: 16 tasks of six units in 100.
   const PackingProblem problem = SixesAndFives(16, 0);
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_EQ(relaxation.Relax(All(problem), {}).bound, 600);
+  EXPECT_EQ(relaxation.Relax(AllOf(problem), {}).bound, 600);
 }
 
 TEST(PatternRelaxation, FindsThatAllFits) {
   const PackingProblem problem = SixesAndFives(4, 12);
   PatternRelaxation relaxation(problem, kPlenty);
-  const auto relaxed = relaxation.Relax(All(problem), {});
+  const auto relaxed = relaxation.Relax(AllOf(problem), {});
   EXPECT_EQ(relaxed.bound, 0);
   EXPECT_FALSE(relaxation.IsSpent());
   EXPECT_THAT(relaxed.amounts, Not(IsEmpty()));
@@ -65,7 +54,7 @@ TEST(PatternRelaxation, BoundsAreMultiplesOfWhatAllCostsAreMultiplesOf) {
   problem.groups = {{{1, 1, 1}, 2, 0}};
   problem.costs = {{0, 0, 0}};
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_EQ(relaxation.Relax(All(problem), {}).bound, 100);
+  EXPECT_EQ(relaxation.Relax(AllOf(problem), {}).bound, 100);
 }
 
 TEST(PatternRelaxation, PlacedCostIsThatOfTheDearerMachinesThatAreNeeded) {
@@ -73,18 +62,18 @@ TEST(PatternRelaxation, PlacedCostIsThatOfTheDearerMachinesThatAreNeeded) {
   problem.groups = {{{10}, 3, 0}, {{10}, 5, 1}};
   problem.costs = {{1, 1}, {1, 4}};
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_EQ(relaxation.Relax(All(problem), {}).bound, 0);
-  EXPECT_EQ(relaxation.Relax(All(problem), Held(0)).bound, 6 + 4 * 4);
+  EXPECT_EQ(relaxation.Relax(AllOf(problem), {}).bound, 0);
+  EXPECT_EQ(relaxation.Relax(AllOf(problem), Held(0)).bound, 6 + 4 * 4);
   // Each task that may wait saves the dearest place.
-  EXPECT_EQ(relaxation.Relax(All(problem), Held(100)).bound, 6 + 3 * 4);
-  EXPECT_EQ(relaxation.Relax(All(problem), Held(1000)).bound, 0);
+  EXPECT_EQ(relaxation.Relax(AllOf(problem), Held(100)).bound, 6 + 3 * 4);
+  EXPECT_EQ(relaxation.Relax(AllOf(problem), Held(1000)).bound, 0);
 }
 
 TEST(PatternRelaxation, TheCheapestTasksOfAClassWait) {
   PackingProblem problem = SixesAndFives(12, 0);
   problem.classes[0].waiting = {{1, 3}, {1, 5}, {10, 100}};
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_EQ(relaxation.Relax(All(problem), {}).bound, 8);
+  EXPECT_EQ(relaxation.Relax(AllOf(problem), {}).bound, 8);
 }
 
 TEST(PatternRelaxation, ManyStepsDoNotWeakenWhatIsProved) {
@@ -95,7 +84,7 @@ TEST(PatternRelaxation, ManyStepsDoNotWeakenWhatIsProved) {
   PatternRelaxation relaxation(problem, kPlenty);
   int64_t cost = 0;
   for (int64_t i = 0; i < 20; ++i) cost += 10 + i * i;
-  const int64_t bound = relaxation.Relax(All(problem), {}).bound;
+  const int64_t bound = relaxation.Relax(AllOf(problem), {}).bound;
   EXPECT_LE(bound, cost);
   EXPECT_GE(bound, cost * 9 / 10);
 }
@@ -105,7 +94,7 @@ TEST(PatternRelaxation, StepsWithoutTasksChangeNothing) {
   problem.classes[0].waiting = {{0, 1}, {0, 2},  {0, 3},  {0, 4}, {0, 5},
                                 {0, 6}, {12, 7}, {0, 80}, {0, 90}};
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_EQ(relaxation.Relax(All(problem), {}).bound, 14);
+  EXPECT_EQ(relaxation.Relax(AllOf(problem), {}).bound, 14);
 }
 
 TEST(PatternRelaxation, RelaxesWhatIsLeft) {
@@ -120,7 +109,7 @@ TEST(PatternRelaxation, WhatMayGoNowhereWaits) {
   PackingProblem problem = SixesAndFives(2, 2);
   problem.costs = {{kNotAllowed, 0}};
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_EQ(relaxation.Relax(All(problem), {}).bound, 200);
+  EXPECT_EQ(relaxation.Relax(AllOf(problem), {}).bound, 200);
 }
 
 TEST(PatternRelaxation, HasAnAnswerToNothing) {
@@ -131,7 +120,7 @@ TEST(PatternRelaxation, HasAnAnswerToNothing) {
       problem.costs = {{}};
     }
     PatternRelaxation relaxation(problem, kPlenty);
-    const auto relaxed = relaxation.Relax(All(problem), {});
+    const auto relaxed = relaxation.Relax(AllOf(problem), {});
     EXPECT_EQ(relaxed.bound, 0);
     EXPECT_THAT(relaxed.amounts, IsEmpty());
   }
@@ -142,13 +131,13 @@ TEST(PatternRelaxation, EverythingWaitsWithoutGroups) {
   problem.groups.clear();
   problem.costs.clear();
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_EQ(relaxation.Relax(All(problem), {}).bound, 500);
+  EXPECT_EQ(relaxation.Relax(AllOf(problem), {}).bound, 500);
 }
 
 TEST(PatternRelaxation, SaysThatItEndedEarly) {
   const PackingProblem problem = SixesAndFives(16, 9);
   PatternRelaxation relaxation(problem, 1);
-  const auto relaxed = relaxation.Relax(All(problem), {});
+  const auto relaxed = relaxation.Relax(AllOf(problem), {});
   EXPECT_TRUE(relaxation.IsSpent());
   EXPECT_LE(relaxed.bound, 1100);
 }
@@ -162,8 +151,8 @@ TEST(PatternRelaxation, CopesWithHugeAmountsAndCounts) {
   problem.groups = {{{int64_t{1} << 60, 1}, kMany, 0}};
   problem.costs = {{1 << 20, 1, 1}};
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_EQ(relaxation.Relax(All(problem), {}).bound, 0);
-  const int64_t bound = relaxation.Relax(All(problem), Held(0)).bound;
+  EXPECT_EQ(relaxation.Relax(AllOf(problem), {}).bound, 0);
+  const int64_t bound = relaxation.Relax(AllOf(problem), Held(0)).bound;
   EXPECT_LE(bound, (kMany << 20) + kMany + 3);
   EXPECT_GE(bound, (kMany << 20) / 100 * 99);
 }
@@ -176,7 +165,7 @@ TEST(PatternRelaxation, CopesWithHugePrices) {
   problem.groups = {{{1}, kMany, 0}};
   problem.costs = {{1, int64_t{1} << 60}};
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_LE(relaxation.Relax(All(problem), Held(0)).bound,
+  EXPECT_LE(relaxation.Relax(AllOf(problem), Held(0)).bound,
             (int64_t{1} << 60) + kMany);
 }
 
@@ -190,13 +179,14 @@ TEST(PatternRelaxation, HoldsTheLevelsAboveAtWhatTheyMayLeave) {
   problem.costs = {{3, 1}};
   PatternRelaxation relaxation(problem, kPlenty);
   ASSERT_EQ(relaxation.level_count(), 2u);
-  EXPECT_EQ(relaxation.Relax(All(problem), {}).bound, 100);
-  EXPECT_EQ(relaxation.Relax(All(problem), Held(100)).bound, 14);
+  EXPECT_EQ(relaxation.Relax(AllOf(problem), {}).bound, 100);
+  EXPECT_EQ(relaxation.Relax(AllOf(problem), Held(100)).bound, 14);
   // What waits of the upper level makes room for the lower.
-  EXPECT_EQ(relaxation.Relax(All(problem), Held(200)).bound, 7);
-  EXPECT_EQ(relaxation.Relax(All(problem), Held(300)).bound, 0);
-  EXPECT_EQ(relaxation.Relax(All(problem), std::vector<int64_t>{100, 14}).bound,
-            2 * 3 + 2 * 1);
+  EXPECT_EQ(relaxation.Relax(AllOf(problem), Held(200)).bound, 7);
+  EXPECT_EQ(relaxation.Relax(AllOf(problem), Held(300)).bound, 0);
+  EXPECT_EQ(
+      relaxation.Relax(AllOf(problem), std::vector<int64_t>{100, 14}).bound,
+      2 * 3 + 2 * 1);
 }
 
 TEST(PatternRelaxation, ClassesMayHaveTasksOfSeveralLevels) {
@@ -206,9 +196,9 @@ TEST(PatternRelaxation, ClassesMayHaveTasksOfSeveralLevels) {
   problem.groups = {{{10}, 2, 0}};
   problem.costs = {{0, 0}};
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_EQ(relaxation.Relax(All(problem), {}).bound, 0);
-  EXPECT_EQ(relaxation.Relax(All(problem), Held(0)).bound, 6);
-  EXPECT_EQ(relaxation.Relax(All(problem), std::vector<int64_t>{0, 6}).bound,
+  EXPECT_EQ(relaxation.Relax(AllOf(problem), {}).bound, 0);
+  EXPECT_EQ(relaxation.Relax(AllOf(problem), Held(0)).bound, 6);
+  EXPECT_EQ(relaxation.Relax(AllOf(problem), std::vector<int64_t>{0, 6}).bound,
             3 * 9);
 }
 
@@ -217,8 +207,8 @@ TEST(PatternRelaxation, TheSameCallsGiveTheSame) {
   PatternRelaxation one(problem, kPlenty);
   PatternRelaxation other(problem, kPlenty);
   for (const std::vector<int64_t>& held : {std::vector<int64_t>(), Held(900)}) {
-    const auto a = one.Relax(All(problem), held);
-    const auto b = other.Relax(All(problem), held);
+    const auto a = one.Relax(AllOf(problem), held);
+    const auto b = other.Relax(AllOf(problem), held);
     EXPECT_EQ(a.bound, b.bound);
     ASSERT_EQ(a.amounts.size(), b.amounts.size());
     for (size_t i = 0; i < a.amounts.size(); ++i) {

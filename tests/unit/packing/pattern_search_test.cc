@@ -15,17 +15,6 @@ using ::testing::IsEmpty;
 
 constexpr int64_t kPlenty = 100'000'000;
 
-PackingRest All(const PackingProblem& problem) {
-  PackingRest rest;
-  for (const PackingClass& one : problem.classes) {
-    rest.tasks.push_back(one.count());
-  }
-  for (const PackingGroup& group : problem.groups) {
-    rest.machines.push_back(group.machines);
-  }
-  return rest;
-}
-
 // The uppermost level is held at that waiting cost.
 std::vector<int64_t> Held(int64_t cost) { return {cost}; }
 
@@ -43,7 +32,7 @@ TEST(Dive, GivesEachTheMachinesThatItLikes) {
   const PackingProblem problem = TwoLikings();
   PatternRelaxation relaxation(problem, kPlenty);
   const PackingDraft draft =
-      Dive(problem, All(problem), Held(0), 1.0, &relaxation);
+      Dive(problem, AllOf(problem), Held(0), 1.0, &relaxation);
   EXPECT_EQ(draft.Cost(), (PackingCost{0, 8 + 9}));
   EXPECT_THAT(draft.rest().machines, Each(0));
 }
@@ -73,13 +62,13 @@ TEST(Dive, PacksWithoutAnyWorkToSpend) {
   const PackingProblem problem = TwoLikings();
   PatternRelaxation relaxation(problem, 0);
   const PackingDraft draft =
-      Dive(problem, All(problem), Held(0), 1.0, &relaxation);
+      Dive(problem, AllOf(problem), Held(0), 1.0, &relaxation);
   EXPECT_EQ(draft.Cost().waiting, 0);
 }
 
 // Each class where the other would rather be.
 PackingDraft Swapped(const PackingProblem& problem) {
-  PackingDraft draft(problem, All(problem));
+  PackingDraft draft(problem, AllOf(problem));
   EXPECT_TRUE(draft.Put({0, 3, {{1, 3}}}));
   EXPECT_TRUE(draft.Put({1, 3, {{0, 2}}}));
   draft.FillUp();
@@ -102,7 +91,7 @@ TEST(Mend, PlacesWhatWaitsForRoomThatIsScattered) {
   problem.groups = {{{10}, 3, 0}};
   problem.costs = {{0, 0}};
   PatternRelaxation relaxation(problem, kPlenty);
-  PackingDraft draft(problem, All(problem));
+  PackingDraft draft(problem, AllOf(problem));
   ASSERT_TRUE(draft.Put({0, 2, {{1, 2}}}));
   ASSERT_TRUE(draft.Put({0, 1, {{0, 1}}}));
   EXPECT_EQ(draft.Cost(), (PackingCost{10, 0}));
@@ -119,7 +108,7 @@ TEST(Mend, PlacesMoreByFillingMachinesInTurn) {
   problem.costs = {{0, 0, 0}};
   PatternRelaxation relaxation(problem, kPlenty);
   relaxation.Seed();
-  PackingDraft draft(problem, All(problem));
+  PackingDraft draft(problem, AllOf(problem));
   ASSERT_TRUE(draft.Put({0, 10, {{2, 2}}}));
   ASSERT_TRUE(draft.Put({0, 10, {{1, 2}}}));
   draft.FillUp();
@@ -156,7 +145,7 @@ TEST(Mend, HasNothingToDoWithoutMachines) {
   PackingProblem problem = TwoLikings();
   problem.groups.clear();
   PatternRelaxation relaxation(problem, kPlenty);
-  PackingDraft draft(problem, All(problem));
+  PackingDraft draft(problem, AllOf(problem));
   Mend(problem, {{0, 0}, 10}, &relaxation, &draft);
   EXPECT_EQ(draft.Cost(), (PackingCost{1700, 0}));
 }
