@@ -5,36 +5,57 @@
 #include <set>
 
 namespace sluice {
+namespace {
 
-void PackingPeers::FindFollowed(std::span<const Placement> placements) {
+// Each is a row of the relaxation.
+constexpr int64_t kCapsMax = 200;
+
+}  // namespace
+
+PackingPeers::PackingPeers(const ClusterState& state,
+                           std::span<const Placement> placements)
+    : state_(state), caps_left_(kCapsMax) {
   if (state_.peers().empty()) return;
-  const PlacementRules* last = nullptr;
-  const auto look = [&](const ClassKey& key) {
-    if (std::exchange(last, key.rules) == key.rules) return;
-    if (!key.rules->HasPeerTerms()) return;
-    const PeerTerms& terms = state_.peers().TermsOf(*key.rules);
-    for (const auto* list : {&terms.affinity, &terms.spread}) {
-      for (const CountedTerm* term : *list) followed_.insert(term->selector);
+  FindInPlay(placements);
+  for (const ClassKey* key : in_play_) {
+    const PeerTerms& terms = state_.peers().TermsOf(*key->rules);
+    for (const CountedTerm* term : terms.affinity) {
+      followed_.insert(term->selector);
     }
     for (const auto& [term, weight] : terms.preferred) {
       followed_.insert(term->selector);
     }
     for (const CountedTerm* term : terms.anti_affinity) {
-      if (!IsOfOneMachine(*term)) followed_.insert(term->selector);
+      if (IsOfOneMachine(*term) || IsMutual(*term)) continue;
+      followed_.insert(term->selector);
     }
-  };
-  for (const auto& [key, tasks] : state_.pending()) look(key);
-  for (const Placement& one : placements) look(one.task->class_key);
+    for (const CountedTerm* term : terms.spread) {
+      followed_.insert(term->selector);
+    }
+  }
 }
 
-bool PackingPeers::DependsOnMachineOnly(const ClassKey& key) {
+void PackingPeers::FindInPlay(std::span<const Placement> placements) {
+  const auto add = [&](const ClassKey& key) {
+    if (!key.DependsOnPeers()) return;
+    // Unknown yet.
+    if (is_heeded_.try_emplace({key.rules, key.meant_by}, false).second) {
+      in_play_.push_back(&key);
+    }
+  };
+  for (const auto& [key, tasks] : state_.pending()) add(key);
+  for (const Placement& one : placements) add(one.task->class_key);
+  is_heeded_.clear();
+}
+
+bool PackingPeers::IsHeeded(const ClassKey& key) {
   if (!key.DependsOnPeers()) return true;
   const auto [it, is_new] =
-      is_movable_.try_emplace({key.rules, key.meant_by}, false);
+      is_heeded_.try_emplace({key.rules, key.meant_by}, false);
   if (!is_new) return it->second;
   const PeerTable& peers = state_.peers();
   it->second =
-      HasTermsOfOneMachine(key) &&
+      AreTermsHeeded(key) &&
       std::ranges::none_of(*key.meant_by, [&](uint32_t selector) {
         // Nor is it worth anything to others, be they running for long.
         return followed_.contains(selector) ||
@@ -46,13 +67,28 @@ bool PackingPeers::DependsOnMachineOnly(const ClassKey& key) {
   return it->second;
 }
 
-bool PackingPeers::HasTermsOfOneMachine(const ClassKey& key) {
+bool PackingPeers::AreTermsHeeded(const ClassKey& key) {
   const PlacementRules& rules = *key.rules;
   return rules.affinity.empty() && rules.preferred_peers.empty() &&
          rules.spread.empty() &&
-         std::ranges::all_of(
-             state_.peers().TermsOf(rules).anti_affinity,
-             [&](const CountedTerm* term) { return IsOfOneMachine(*term); });
+         std::ranges::all_of(state_.peers().TermsOf(rules).anti_affinity,
+                             [&](const CountedTerm* term) {
+                               return IsOfOneMachine(*term) || IsMutual(*term);
+                             });
+}
+
+bool PackingPeers::IsMutual(const CountedTerm& term) {
+  const auto [it, is_new] = is_mutual_.try_emplace(&term, false);
+  if (!is_new) return it->second;
+  it->second =
+      term.topology->domain_end() <= caps_left_ &&
+      std::ranges::all_of(in_play_, [&](const ClassKey* key) {
+        const auto& own = state_.peers().TermsOf(*key->rules).anti_affinity;
+        return std::ranges::binary_search(*key->meant_by, term.selector) ==
+               (std::ranges::find(own, &term) != own.end());
+      });
+  if (it->second) caps_left_ -= term.topology->domain_end();
+  return it->second;
 }
 
 bool PackingPeers::IsOfOneMachine(const CountedTerm& term) {
@@ -82,7 +118,7 @@ void PackingPeers::NoteFreed(const ClassKey& key, MachineId machine) {
 }
 
 void PackingPeers::KeepApart(std::span<const ClassKey> keys,
-                             std::vector<PackingClass>* classes) {
+                             PackingProblem* problem) {
   std::map<uint32_t, std::vector<size_t>> meant;  // By selector.
   for (size_t c = 0; c < keys.size(); ++c) {
     for (const uint32_t selector : *keys[c].meant_by) {
@@ -96,7 +132,10 @@ void PackingPeers::KeepApart(std::span<const ClassKey> keys,
     for (const CountedTerm* term :
          peers.TermsOf(*keys[c].rules).anti_affinity) {
       KeepAway(c, *term->topology, term->meant);
-      if (!IsOfOneMachine(*term)) continue;
+      if (!IsOfOneMachine(*term)) {
+        if (IsMutual(*term)) AddCapped(*term, c);
+        continue;
+      }
       for (const size_t other : meant[term->selector]) {
         apart.emplace(c, other);
         apart.emplace(other, c);
@@ -109,13 +148,40 @@ void PackingPeers::KeepApart(std::span<const ClassKey> keys,
     }
   }
   for (const auto& [c, other] : apart) {
-    PackingClass& one = (*classes)[c];
+    PackingClass& one = problem->classes[c];
     if (other == c) {
       one.per_machine_max = 1;
     } else {
       one.apart_from.push_back(other);
     }
   }
+  AddCaps(problem);
+}
+
+void PackingPeers::AddCapped(const CountedTerm& term, size_t task_class) {
+  auto it = std::ranges::find(capped_, &term, &Capped::term);
+  if (it == capped_.end()) it = capped_.insert(it, {&term, {}});
+  it->classes.push_back(task_class);
+}
+
+void PackingPeers::AddCaps(PackingProblem* problem) {
+  for (Capped& capped : capped_) {
+    capped.first_cap = problem->caps.size();
+    problem->caps.insert(
+        problem->caps.end(),
+        static_cast<size_t>(capped.term->topology->domain_end()),
+        {capped.classes, 1});
+  }
+}
+
+std::vector<size_t> PackingPeers::CapsOn(MachineId machine) const {
+  std::vector<size_t> caps;
+  for (const Capped& capped : capped_) {
+    const DomainIndex domain = capped.term->topology->DomainOf(machine);
+    if (domain == kNoDomain) continue;
+    caps.push_back(capped.first_cap + static_cast<size_t>(domain));
+  }
+  return caps;
 }
 
 void PackingPeers::KeepAway(size_t task_class, const Topology& topology,

@@ -1,10 +1,11 @@
 // What tasks say about other tasks, as a packing problem can say it: which
-// classes share no machine, and where those that stay keep a class away.
+// classes share no machine, how many of them a domain takes, and where those
+// that stay keep a class away.
 //
-// Both are heeded exactly where a term tells each machine from all others.  A
-// class with other terms, or with tasks that others follow or count, depends on
-// more than its machine and stays out of packings.  A bound leaves such terms
-// out: they only forbid placements.
+// Anti-affinity is heeded where a term tells each machine from all others, or
+// where all whom it means have it themselves: then a domain takes one of them.
+// A class with other terms, or with tasks that others follow or count, stays
+// out of packings.  A bound leaves such terms out: they only forbid placements.
 //
 // Threads: none; confined to the core thread.
 
@@ -27,43 +28,60 @@ namespace sluice {
 
 class PackingPeers {
  public:
-  // `state` must outlive this, and must not change meanwhile.  REQUIRES: its
-  // peers are in sync.
-  explicit PackingPeers(const ClusterState& state) : state_(state) {}
+  // Learns what the tasks that wait, or have these placements, say about each
+  // other.  What is passed must outlive this, and must not change meanwhile.
+  // REQUIRES: the state's peers are in sync.
+  PackingPeers(const ClusterState& state,
+               std::span<const Placement> placements);
 
-  // Learns whose tasks others that wait, or have these placements, must or
-  // would like to be near, keep away from farther than a machine, or count.
-  void FindFollowed(std::span<const Placement> placements);
-  // Whether of all tasks only those on the same machine matter to the class,
-  // and it to no others.  REQUIRES: FindFollowed() was called.
-  bool DependsOnMachineOnly(const ClassKey& key);
+  // Whether a packing heeds all that the class says about others, and others
+  // say about it.
+  bool IsHeeded(const ClassKey& key);
 
-  // A task of the class is to leave the machine.
+  // A task of the class is to leave the machine.  `key` must outlive this.
   void NoteFreed(const ClassKey& key, MachineId machine);
-  // Says which of the classes share no machine, and finds where those that stay
-  // keep them away.
-  void KeepApart(std::span<const ClassKey> keys,
-                 std::vector<PackingClass>* classes);
+  // Says which of the classes share no machine and how many of them a domain
+  // takes, and finds where those that stay keep them away.
+  void KeepApart(std::span<const ClassKey> keys, PackingProblem* problem);
   // The classes, by index, that those that stay keep away from the machine.
   std::span<const size_t> KeptAwayFrom(MachineId machine) const;
+  // The caps that tasks on the machine count for, ascending.
+  std::vector<size_t> CapsOn(MachineId machine) const;
 
  private:
+  // Classes of which a domain takes one, together.
+  struct Capped {
+    const CountedTerm* term = nullptr;
+    std::vector<size_t> classes;
+    size_t first_cap = 0;  // That of the first domain.
+  };
+
+  void FindInPlay(std::span<const Placement> placements);
   // Whether the term tells each usable machine from all others.
   bool IsOfOneMachine(const CountedTerm& term);
-  bool HasTermsOfOneMachine(const ClassKey& key);
+  // Whether all whom the term means have it, and the other way round.
+  bool IsMutual(const CountedTerm& term);
+  bool AreTermsHeeded(const ClassKey& key);
   // The class keeps away from where any of these stay.
   void KeepAway(size_t task_class, const Topology& topology,
                 const Tally& tally);
+  void AddCapped(const CountedTerm& term, size_t task_class);
+  void AddCaps(PackingProblem* problem);
 
   const ClusterState& state_;
+  // One for each pair of rules and selectors.
+  std::vector<const ClassKey*> in_play_;
   absl::flat_hash_map<std::pair<const PlacementRules*, const SelectorSet*>,
                       bool>
-      is_movable_;
+      is_heeded_;
+  absl::flat_hash_map<const CountedTerm*, bool> is_mutual_;
+  int64_t caps_left_;
   absl::flat_hash_map<const Topology*, bool> is_of_one_machine_;
   absl::flat_hash_set<uint32_t> followed_;  // Selectors.
   // What was counted of the tasks that are to leave.
   absl::flat_hash_map<const Tally*, Tally> freed_;
   absl::flat_hash_map<MachineId, std::vector<size_t>> kept_away_;
+  std::vector<Capped> capped_;
 };
 
 }  // namespace sluice

@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -32,18 +33,15 @@ constexpr size_t kLevelsMax = 12;
 class Describer {
  public:
   // Makes `levels` if there are none yet.
-  Describer(PackingScope scope, std::optional<PackingLevels>* levels,
-            RoundContext* context)
+  Describer(PackingScope scope, const std::vector<Placement>& placements,
+            std::optional<PackingLevels>* levels, RoundContext* context)
       : scope_(scope),
         levels_(*levels),
         context_(*context),
         state_(context->state),
         constraints_(context->constraints),
         eligibility_(&context->eligibility()),
-        peers_(context->state) {}
-
-  void AddPlaced(const std::vector<Placement>& placements) {
-    if (scope_ == PackingScope::kMovable) peers_.FindFollowed(placements);
+        peers_(context->state, placements) {
     for (const Placement& one : placements) {
       if (IsInScope(one.task->class_key)) placements_.push_back({one, nullptr});
     }
@@ -112,7 +110,7 @@ class Describer {
 
   bool IsInScope(const ClassKey& key) {
     if (scope_ == PackingScope::kAll) return true;
-    const bool is_movable = peers_.DependsOnMachineOnly(key);
+    const bool is_movable = peers_.IsHeeded(key);
     packing_.leaves_out = packing_.leaves_out || !is_movable;
     return is_movable;
   }
@@ -224,7 +222,7 @@ class Describer {
       asks_for_more_at_all_ = asks_for_more_at_all_ || asks_for_more_.back();
     }
     AddSharedPorts();
-    peers_.KeepApart(packing_.classes, &packing_.problem.classes);
+    peers_.KeepApart(packing_.classes, &packing_.problem);
   }
 
   // A host port that several classes listen on is as a resource of which each
@@ -278,7 +276,10 @@ class Describer {
   }
 
   void FindGroups() {
-    absl::flat_hash_map<std::vector<int64_t>, size_t> group_of;
+    // By what is free, row and caps.
+    absl::flat_hash_map<
+        std::tuple<std::vector<int64_t>, size_t, std::vector<size_t>>, size_t>
+        group_of;
     std::vector<int64_t> look;
     for (const auto& [id, machine] : state_.machines()) {
       if (!machine->IsUsable()) continue;
@@ -302,13 +303,12 @@ class Describer {
         look.push_back(std::max<int64_t>(free[i], 0));
       }
       look.insert(look.end(), shared_ports_, 1);
-      look.push_back(static_cast<int64_t>(row));
-      const auto [it, is_new] =
-          group_of.try_emplace(look, packing_.problem.groups.size());
+      const std::vector<size_t> caps = peers_.CapsOn(id);
+      const auto [it, is_new] = group_of.try_emplace(
+          {look, row, caps}, packing_.problem.groups.size());
       if (is_new) {
-        look.pop_back();
         packing_.problem.groups.push_back(
-            {look, 0, row, std::vector<int64_t>(dimensions_.size(), 0)});
+            {look, 0, row, std::vector<int64_t>(dimensions_.size(), 0), caps});
         packing_.machines.emplace_back();
       }
       PackingGroup& group = packing_.problem.groups[it->second];
@@ -406,13 +406,15 @@ class Describer {
     }
     problem.classes.resize(classes);
     packing_.classes.resize(classes);
-    for (PackingClass& one : problem.classes) {
-      std::vector<size_t> apart_from;
-      for (const size_t c : one.apart_from) {
-        if (index_now_[c].has_value()) apart_from.push_back(*index_now_[c]);
+    const auto keep = [&](std::vector<size_t>* indices) {
+      std::vector<size_t> kept;
+      for (const size_t c : *indices) {
+        if (index_now_[c].has_value()) kept.push_back(*index_now_[c]);
       }
-      one.apart_from = std::move(apart_from);
-    }
+      *indices = std::move(kept);
+    };
+    for (PackingClass& one : problem.classes) keep(&one.apart_from);
+    for (PackingCap& cap : problem.caps) keep(&cap.classes);
     for (std::vector<int64_t>& row : problem.costs) row.resize(classes);
   }
 
@@ -545,11 +547,10 @@ RoundPacking Describe(PackingScope scope, std::optional<uint32_t> priority,
                       RoundContext* context) {
   context->state.SyncPeers();
   context->FreshEligibility();
-  Describer describer(scope, levels, context);
   const std::vector<Placement> placed =
       UndoablePlacements(context->state, priority, context->delta_begin);
   context->looks += kLooksPerPlacement / 2 * std::ssize(placed);
-  describer.AddPlaced(placed);
+  Describer describer(scope, placed, levels, context);
   describer.AddWaiting(priority);
   return describer.Describe();
 }

@@ -17,6 +17,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 PlacementRules AwayFrom(const std::string& job,
                         const std::string& topology = "host") {
@@ -42,15 +43,13 @@ class PackingPeersTest : public ::testing::Test {
   // As far as tasks that wait are concerned.
   PackingPeers Peers() {
     cluster_.mutable_state().SyncPeers();
-    PackingPeers peers(cluster_.state());
-    peers.FindFollowed({});
-    return peers;
+    return {cluster_.state(), {}};
   }
 
   TestScheduler cluster_;
 };
 
-TEST_F(PackingPeersTest, KnowsWhoDependsOnItsMachineOnly) {
+TEST_F(PackingPeersTest, KnowsWhoseTermsAreHeeded) {
   PlacementRules spread;
   spread.spread = {Spread(TasksOfJob("counted"), "host")};
   PlacementRules company;
@@ -72,7 +71,7 @@ TEST_F(PackingPeersTest, KnowsWhoDependsOnItsMachineOnly) {
   PackingPeers peers = Peers();
   std::vector<uint64_t> movable;
   for (uint64_t uid = 1; uid <= 10; ++uid) {
-    if (peers.DependsOnMachineOnly(KeyOf(uid))) movable.push_back(uid);
+    if (peers.IsHeeded(KeyOf(uid))) movable.push_back(uid);
   }
   EXPECT_THAT(movable, ElementsAre(1, 2));
 }
@@ -80,13 +79,15 @@ TEST_F(PackingPeersTest, KnowsWhoDependsOnItsMachineOnly) {
 TEST_F(PackingPeersTest, HeedsNoTermThatSomeMachineHasNoDomainFor) {
   Machines()
       .Machine("nowhere", {.cpu = 1000})
-      .Task(1, {.job = "alone", .rules = AwayFrom("alone")})
+      .Task(1, {.job = "shy", .rules = AwayFrom("batch")})
+      .Task(2, {.job = "batch"})
       .ApplyTo(&cluster_);
   PackingPeers peers = Peers();
-  EXPECT_FALSE(peers.DependsOnMachineOnly(KeyOf(1)));
-  std::vector<PackingClass> classes(1);
-  peers.KeepApart(std::vector<ClassKey>{KeyOf(1)}, &classes);
-  EXPECT_GT(classes[0].per_machine_max, 1) << "a bound leaves it out";
+  EXPECT_FALSE(peers.IsHeeded(KeyOf(1)));
+  PackingProblem problem;
+  problem.classes.resize(1);
+  peers.KeepApart(std::vector<ClassKey>{KeyOf(1)}, &problem);
+  EXPECT_GT(problem.classes[0].per_machine_max, 1) << "a bound leaves it out";
 }
 
 TEST_F(PackingPeersTest, KeepsApartWhatMayShareNoMachine) {
@@ -96,13 +97,45 @@ TEST_F(PackingPeersTest, KeepsApartWhatMayShareNoMachine) {
       .Task(3, {.job = "batch"})
       .ApplyTo(&cluster_);
   PackingPeers peers = Peers();
-  std::vector<PackingClass> classes(3);
+  PackingProblem problem;
+  problem.classes.resize(3);
   peers.KeepApart(std::vector<ClassKey>{KeyOf(1), KeyOf(2), KeyOf(3)},
-                  &classes);
-  EXPECT_EQ(classes[0].per_machine_max, 1);
-  EXPECT_THAT(classes[0].apart_from, IsEmpty());
-  EXPECT_THAT(classes[1].apart_from, ElementsAre(2));
-  EXPECT_THAT(classes[2].apart_from, ElementsAre(1));
+                  &problem);
+  EXPECT_EQ(problem.classes[0].per_machine_max, 1);
+  EXPECT_THAT(problem.classes[0].apart_from, IsEmpty());
+  EXPECT_THAT(problem.classes[1].apart_from, ElementsAre(2));
+  EXPECT_THAT(problem.classes[2].apart_from, ElementsAre(1));
+}
+
+TEST_F(PackingPeersTest, HasADomainTakeOneOfThoseThatKeepAwayFromEachOther) {
+  const PlacementRules rules = AwayFrom("service-*", "zone");
+  const auto in_zone = [](const std::string& zone) {
+    return MachineOptions{.cpu = 1000, .labels = {{"zone", zone}}};
+  };
+  ClusterBuilder()
+      .Machine("m0", in_zone("a"))
+      .Machine("m1", in_zone("b"))
+      .Machine("m2", in_zone("a"))
+      .Machine("nowhere", {.cpu = 1000})
+      .Task(1, {.cpu = 100, .job = "service-1", .rules = rules})
+      .Task(2, {.cpu = 200, .job = "service-2", .rules = rules})
+      .Task(3, {.cpu = 300, .job = "plain"})
+      .ApplyTo(&cluster_);
+  PackingPeers peers = Peers();
+  EXPECT_TRUE(peers.IsHeeded(KeyOf(1)));
+  PackingProblem problem;
+  problem.classes.resize(3);
+  peers.KeepApart(std::vector<ClassKey>{KeyOf(1), KeyOf(2), KeyOf(3)},
+                  &problem);
+  ASSERT_EQ(problem.caps.size(), 2u);
+  for (const PackingCap& cap : problem.caps) {
+    EXPECT_THAT(cap.classes, ElementsAre(0, 1));
+    EXPECT_EQ(cap.most, 1);
+  }
+  EXPECT_THAT(peers.CapsOn(Machine("m0")), SizeIs(1));
+  EXPECT_EQ(peers.CapsOn(Machine("m0")), peers.CapsOn(Machine("m2")));
+  EXPECT_NE(peers.CapsOn(Machine("m0")), peers.CapsOn(Machine("m1")));
+  EXPECT_THAT(peers.CapsOn(Machine("nowhere")), IsEmpty());
 }
 
 TEST_F(PackingPeersTest, KeepsAwayFromThoseThatStayAndNotFromThoseThatLeave) {
@@ -116,16 +149,17 @@ TEST_F(PackingPeersTest, KeepsAwayFromThoseThatStayAndNotFromThoseThatLeave) {
   Place(5, "m1");
   PackingPeers peers = Peers();
   peers.NoteFreed(KeyOf(2), Machine("m0"));
-  std::vector<PackingClass> classes(2);
+  PackingProblem problem;
+  problem.classes.resize(2);
   const std::vector<ClassKey> keys = {KeyOf(1), KeyOf(4)};
-  peers.KeepApart(keys, &classes);
+  peers.KeepApart(keys, &problem);
   EXPECT_THAT(peers.KeptAwayFrom(Machine("m0")), ElementsAre(0));
   EXPECT_THAT(peers.KeptAwayFrom(Machine("m1")), ElementsAre(1));
   PackingPeers once_all_leave = Peers();
   once_all_leave.NoteFreed(KeyOf(2), Machine("m0"));
   once_all_leave.NoteFreed(KeyOf(3), Machine("m0"));
   once_all_leave.NoteFreed(KeyOf(5), Machine("m1"));
-  once_all_leave.KeepApart(keys, &classes);
+  once_all_leave.KeepApart(keys, &problem);
   EXPECT_THAT(once_all_leave.KeptAwayFrom(Machine("m0")), IsEmpty());
   EXPECT_THAT(once_all_leave.KeptAwayFrom(Machine("m1")), IsEmpty());
 }
