@@ -37,6 +37,8 @@ class TopologySpread {
   // machine is in none.
   int64_t ExcessAt(MachineId machine) const;
   int64_t domain_count() const { return domain_count_; }
+  // By domain, the tasks that are meant; -1 where no machine counts.
+  const std::vector<int64_t>& counts() const { return counts_; }
 
   // Whether one more task may go there.
   bool Allows(MachineId machine) const;

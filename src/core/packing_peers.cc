@@ -7,14 +7,16 @@
 namespace sluice {
 namespace {
 
-// Each is a row of the relaxation.
-constexpr int64_t kCapsMax = 200;
+// Each is a row of the relaxation, and those of a spread have another for their
+// floor.
+constexpr int64_t kCapRowsMax = 200;
 
 }  // namespace
 
 PackingPeers::PackingPeers(const ClusterState& state,
+                           const ConstraintSet& constraints,
                            std::span<const Placement> placements)
-    : state_(state), caps_left_(kCapsMax) {
+    : state_(state), constraints_(constraints), cap_rows_left_(kCapRowsMax) {
   if (state_.peers().empty()) return;
   FindInPlay(placements);
   for (const ClassKey* key : in_play_) {
@@ -29,8 +31,9 @@ PackingPeers::PackingPeers(const ClusterState& state,
       if (IsOfOneMachine(*term) || IsMutual(*term)) continue;
       followed_.insert(term->selector);
     }
-    for (const CountedTerm* term : terms.spread) {
-      followed_.insert(term->selector);
+    for (size_t i = 0; i < terms.spread.size(); ++i) {
+      if (IsSharedSpread(*key, i)) continue;
+      followed_.insert(terms.spread[i]->selector);
     }
   }
 }
@@ -69,25 +72,47 @@ bool PackingPeers::IsHeeded(const ClassKey& key) {
 
 bool PackingPeers::AreTermsHeeded(const ClassKey& key) {
   const PlacementRules& rules = *key.rules;
-  return rules.affinity.empty() && rules.preferred_peers.empty() &&
-         rules.spread.empty() &&
-         std::ranges::all_of(state_.peers().TermsOf(rules).anti_affinity,
-                             [&](const CountedTerm* term) {
-                               return IsOfOneMachine(*term) || IsMutual(*term);
-                             });
+  if (!rules.affinity.empty() || !rules.preferred_peers.empty()) return false;
+  for (const CountedTerm* term : state_.peers().TermsOf(rules).anti_affinity) {
+    if (!IsOfOneMachine(*term) && !IsMutual(*term)) return false;
+  }
+  for (size_t i = 0; i < rules.spread.size(); ++i) {
+    if (!IsSharedSpread(key, i)) return false;
+  }
+  return true;
 }
 
 bool PackingPeers::IsMutual(const CountedTerm& term) {
   const auto [it, is_new] = is_mutual_.try_emplace(&term, false);
   if (!is_new) return it->second;
   it->second =
-      term.topology->domain_end() <= caps_left_ &&
+      term.topology->domain_end() <= cap_rows_left_ &&
       std::ranges::all_of(in_play_, [&](const ClassKey* key) {
         const auto& own = state_.peers().TermsOf(*key->rules).anti_affinity;
         return std::ranges::binary_search(*key->meant_by, term.selector) ==
                (std::ranges::find(own, &term) != own.end());
       });
-  if (it->second) caps_left_ -= term.topology->domain_end();
+  if (it->second) cap_rows_left_ -= term.topology->domain_end();
+  return it->second;
+}
+
+bool PackingPeers::IsSharedSpread(const ClassKey& key, size_t index) {
+  const CountedTerm& term = *state_.peers().TermsOf(*key.rules).spread[index];
+  if (!key.rules->spread[index].is_required ||
+      !std::ranges::binary_search(*key.meant_by, term.selector)) {
+    return false;
+  }
+  const auto [it, is_new] = is_shared_.try_emplace(&term, false);
+  if (!is_new) return it->second;
+  it->second =
+      2 * term.topology->domain_end() <= cap_rows_left_ &&
+      std::ranges::all_of(in_play_, [&](const ClassKey* other) {
+        const auto& own = state_.peers().TermsOf(*other->rules).spread;
+        return other->rules == key.rules ||
+               (!std::ranges::binary_search(*other->meant_by, term.selector) &&
+                std::ranges::find(own, &term) == own.end());
+      });
+  if (it->second) cap_rows_left_ -= 2 * term.topology->domain_end();
   return it->second;
 }
 
@@ -107,6 +132,7 @@ bool PackingPeers::IsOfOneMachine(const CountedTerm& term) {
 void PackingPeers::NoteFreed(const ClassKey& key, MachineId machine) {
   if (!key.DependsOnPeers()) return;
   const PeerTable& peers = state_.peers();
+  freed_tasks_.emplace_back(&key, machine);
   for (const uint32_t selector : *key.meant_by) {
     for (const CountedTerm* term : peers.TermsAbout(selector)) {
       freed_[&term->meant].Add(term->topology->DomainOf(machine), 1);
@@ -141,6 +167,16 @@ void PackingPeers::KeepApart(std::span<const ClassKey> keys,
         apart.emplace(other, c);
       }
     }
+    for (size_t i = 0; i < keys[c].rules->spread.size(); ++i) {
+      if (!IsSharedSpread(keys[c], i)) continue;
+      const CountedTerm& term = *peers.TermsOf(*keys[c].rules).spread[i];
+      AddCapped(term, c);
+      for (const auto& [id, machine] : state_.machines()) {
+        if (term.topology->DomainOf(id) == kNoDomain) {
+          kept_away_[id].push_back(c);
+        }
+      }
+    }
     for (const uint32_t selector : *keys[c].meant_by) {
       for (const CountedTerm* term : peers.TermsAbout(selector)) {
         KeepAway(c, *term->topology, term->keeping_away);
@@ -155,7 +191,7 @@ void PackingPeers::KeepApart(std::span<const ClassKey> keys,
       one.apart_from.push_back(other);
     }
   }
-  AddCaps(problem);
+  AddCaps(keys, problem);
 }
 
 void PackingPeers::AddCapped(const CountedTerm& term, size_t task_class) {
@@ -164,13 +200,43 @@ void PackingPeers::AddCapped(const CountedTerm& term, size_t task_class) {
   it->classes.push_back(task_class);
 }
 
-void PackingPeers::AddCaps(PackingProblem* problem) {
+void PackingPeers::AddCaps(std::span<const ClassKey> keys,
+                           PackingProblem* problem) {
   for (Capped& capped : capped_) {
     capped.first_cap = problem->caps.size();
     problem->caps.insert(
         problem->caps.end(),
         static_cast<size_t>(capped.term->topology->domain_end()),
         {capped.classes, 1});
+    const ClassKey& key = keys[capped.classes[0]];
+    const auto& own = state_.peers().TermsOf(*key.rules).spread;
+    const auto it = std::ranges::find(own, capped.term);
+    if (it == own.end()) continue;  // They keep away from each other.
+    TopologySpread spread(state_, constraints_, key,
+                          static_cast<size_t>(it - own.begin()));
+    for (const auto& [freed, machine] : freed_tasks_) {
+      spread.Note(*freed, machine, -1);
+    }
+    AddSpread(capped, spread, problem);
+  }
+}
+
+void PackingPeers::AddSpread(const Capped& capped, const TopologySpread& spread,
+                             PackingProblem* problem) const {
+  int64_t count = 0;
+  for (const size_t c : capped.classes) count += problem->classes[c].count();
+  PackingSpread& made = problem->spreads.emplace_back();
+  made.rise_max = spread.LevelFor(count) - spread.minimum();
+  const int64_t most = spread.minimum() + spread.constraint().max_skew;
+  for (size_t domain = 0; domain < spread.counts().size(); ++domain) {
+    const int64_t there = spread.counts()[domain];
+    PackingCap& cap = problem->caps[capped.first_cap + domain];
+    cap.most = 0;
+    if (there < 0) continue;
+    cap.most = std::max<int64_t>(most - there, 0);
+    cap.rise_max = made.rise_max;
+    made.caps.push_back(capped.first_cap + domain);
+    made.ahead.push_back(there - spread.minimum());
   }
 }
 

@@ -4,6 +4,7 @@
 //
 // Anti-affinity is heeded where a term tells each machine from all others, or
 // where all whom it means have it themselves: then a domain takes one of them.
+// A spread constraint is heeded where all whom it counts have the same rules.
 // A class with other terms, or with tasks that others follow or count, stays
 // out of packings.  A bound leaves such terms out: they only forbid placements.
 //
@@ -20,6 +21,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "constraints/constraint_set.h"
+#include "constraints/topology_spread.h"
 #include "core/placements.h"
 #include "packing/packing_problem.h"
 #include "state/cluster_state.h"
@@ -31,7 +34,7 @@ class PackingPeers {
   // Learns what the tasks that wait, or have these placements, say about each
   // other.  What is passed must outlive this, and must not change meanwhile.
   // REQUIRES: the state's peers are in sync.
-  PackingPeers(const ClusterState& state,
+  PackingPeers(const ClusterState& state, const ConstraintSet& constraints,
                std::span<const Placement> placements);
 
   // Whether a packing heeds all that the class says about others, and others
@@ -49,7 +52,7 @@ class PackingPeers {
   std::vector<size_t> CapsOn(MachineId machine) const;
 
  private:
-  // Classes of which a domain takes one, together.
+  // Classes of which a domain takes only so many, together.
   struct Capped {
     const CountedTerm* term = nullptr;
     std::vector<size_t> classes;
@@ -61,25 +64,32 @@ class PackingPeers {
   bool IsOfOneMachine(const CountedTerm& term);
   // Whether all whom the term means have it, and the other way round.
   bool IsMutual(const CountedTerm& term);
+  // Whether all whom the spread constraint counts have the class's rules.
+  bool IsSharedSpread(const ClassKey& key, size_t index);
   bool AreTermsHeeded(const ClassKey& key);
   // The class keeps away from where any of these stay.
   void KeepAway(size_t task_class, const Topology& topology,
                 const Tally& tally);
   void AddCapped(const CountedTerm& term, size_t task_class);
-  void AddCaps(PackingProblem* problem);
+  void AddCaps(std::span<const ClassKey> keys, PackingProblem* problem);
+  void AddSpread(const Capped& capped, const TopologySpread& spread,
+                 PackingProblem* problem) const;
 
   const ClusterState& state_;
+  const ConstraintSet& constraints_;
   // One for each pair of rules and selectors.
   std::vector<const ClassKey*> in_play_;
   absl::flat_hash_map<std::pair<const PlacementRules*, const SelectorSet*>,
                       bool>
       is_heeded_;
   absl::flat_hash_map<const CountedTerm*, bool> is_mutual_;
-  int64_t caps_left_;
+  absl::flat_hash_map<const CountedTerm*, bool> is_shared_;
+  int64_t cap_rows_left_;
   absl::flat_hash_map<const Topology*, bool> is_of_one_machine_;
   absl::flat_hash_set<uint32_t> followed_;  // Selectors.
   // What was counted of the tasks that are to leave.
   absl::flat_hash_map<const Tally*, Tally> freed_;
+  std::vector<std::pair<const ClassKey*, MachineId>> freed_tasks_;
   absl::flat_hash_map<MachineId, std::vector<size_t>> kept_away_;
   std::vector<Capped> capped_;
 };

@@ -41,7 +41,7 @@ class Describer {
         state_(context->state),
         constraints_(context->constraints),
         eligibility_(&context->eligibility()),
-        peers_(context->state, placements) {
+        peers_(context->state, context->constraints, placements) {
     for (const Placement& one : placements) {
       if (IsInScope(one.task->class_key)) placements_.push_back({one, nullptr});
     }

@@ -35,6 +35,7 @@ PackingProblem CoarseProblem(const PackingProblem& problem, size_t groups_max) {
   coarse.classes = problem.classes;
   coarse.costs = problem.costs;
   coarse.caps = problem.caps;
+  coarse.spreads = problem.spreads;
   std::vector<size_t> order(problem.groups.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::sort(order, [&](size_t a, size_t b) {

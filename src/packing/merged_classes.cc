@@ -45,6 +45,7 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
   };
   for (PackingClass& one : merged_.classes) merge(&one.apart_from);
   merged_.caps = problem.caps;
+  merged_.spreads = problem.spreads;
   for (PackingCap& cap : merged_.caps) merge(&cap.classes);
   for (size_t m = 0; m < members_.size(); ++m) {
     // By level, the lowest first, and waiting cost.

@@ -14,6 +14,7 @@ MergedGroups::MergedGroups(const PackingProblem& problem) : problem_(problem) {
   merged_.classes = problem.classes;
   merged_.costs = problem.costs;
   merged_.caps = problem.caps;
+  merged_.spreads = problem.spreads;
   const size_t dimensions =
       problem.groups.empty() ? 0 : problem.groups[0].free.size();
   // What all requests are multiples of, and all of them together.

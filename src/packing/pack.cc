@@ -127,7 +127,7 @@ class Packer {
       Mend(problem_, {bound_, kMendsMax}, &relaxation_, &*dived_);
       Keep(*std::move(dived_));
     }
-    Mend(problem_, {bound_, kMendsMax}, &relaxation_, &*best_);
+    MendBest({bound_, kMendsMax});
     const LevelCosts& waiting = best_->Cost().waiting;
     if (waiting == bound_.waiting) return;
     const std::vector<int64_t> reached = waiting.ByLevel(levels_);
@@ -140,11 +140,9 @@ class Packer {
 
   void MendInTurn(int64_t work_max) {
     relaxation_.Charge(best_->MoveUp());
-    Mend(problem_,
-         {.attempts_max = kMendsInTurnMax,
-          .work_max = work_max,
-          .in_turn = true},
-         &relaxation_, &*best_);
+    MendBest({.attempts_max = kMendsInTurnMax,
+              .work_max = work_max,
+              .in_turn = true});
   }
 
   // Where hardly two machines are alike: mends what is known, and proves what
@@ -152,7 +150,7 @@ class Packer {
   void SearchNearby() {
     // Each machine is a pattern of its own: more of them are worth a try.
     const auto attempts = kMendsMax + static_cast<int>(problem_.groups.size());
-    Mend(problem_, {.attempts_max = attempts}, &relaxation_, &*best_);
+    MendBest({.attempts_max = attempts});
     bound_ = BoundAtCoarsePrices(best_->Cost().waiting);
   }
 
@@ -208,7 +206,20 @@ class Packer {
     }
   }
 
+  void MendBest(const MendOptions& options) {
+    if (problem_.spreads.empty()) {
+      Mend(problem_, options, &relaxation_, &*best_);
+      return;
+    }
+    // Caps may have to sink again for what was mended.
+    PackingDraft mended = *best_;
+    Mend(problem_, options, &relaxation_, &mended);
+    Keep(std::move(mended));
+  }
+
+  // Its caps let in all that it has placed from then on.
   void Keep(PackingDraft draft) {
+    if (!problem_.spreads.empty()) draft.FillUp();
     if (!best_.has_value() || draft.Cost() < best_->Cost()) {
       best_.emplace(std::move(draft));
     }

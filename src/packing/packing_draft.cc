@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -23,9 +24,20 @@ int64_t RoomInCaps(const PackingProblem& problem, size_t group,
                    size_t task_class, const std::vector<int64_t>& caps) {
   int64_t room = std::numeric_limits<int64_t>::max();
   for (const size_t cap : problem.groups[group].caps) {
-    if (problem.caps[cap].Counts(task_class)) room = std::min(room, caps[cap]);
+    if (!problem.caps[cap].Counts(task_class)) continue;
+    room = std::min(room, caps[cap] + problem.caps[cap].rise_max);
   }
   return room;
+}
+
+int64_t RiseOf(const PackingProblem& problem, const PackingSpread& spread,
+               const std::vector<int64_t>& caps) {
+  int64_t rise = spread.rise_max;
+  for (size_t i = 0; i < spread.caps.size(); ++i) {
+    const size_t cap = spread.caps[i];
+    rise = std::min(rise, spread.ahead[i] + problem.caps[cap].most - caps[cap]);
+  }
+  return std::max<int64_t>(rise, 0);
 }
 
 void TakeFromCaps(const PackingProblem& problem, const Pattern& pattern,
@@ -52,7 +64,8 @@ Pattern WithinCaps(const PackingProblem& problem, Pattern pattern,
   for (const size_t cap : problem.groups[pattern.group].caps) {
     const int64_t taken = caps[cap] - left[cap];
     if (taken > 0) {
-      within.machines = std::min(within.machines, caps[cap] / taken);
+      within.machines = std::min(
+          within.machines, (caps[cap] + problem.caps[cap].rise_max) / taken);
     }
   }
   return within;
@@ -84,6 +97,8 @@ namespace {
 // and a move may make room for one of another class.
 constexpr int64_t kMovesMax = 20000;
 constexpr int kPassesMax = 20;
+// How often caps may rise while a draft is filled up.
+constexpr int kRisesMax = 20;
 
 }  // namespace
 
@@ -135,10 +150,70 @@ int64_t PackingDraft::CostOfPattern(const Pattern& pattern) const {
 
 PackingCost PackingDraft::Cost() const {
   PackingCost cost = {0, placed_cost_};
-  for (size_t c = 0; c < rest_.tasks.size(); ++c) {
-    AddWaitingCost(problem_->classes[c], rest_.tasks[c], &cost.waiting);
+  std::vector<int64_t> waiting = rest_.tasks;
+  for (auto [cap, count] : FindExcess()) {
+    // The least urgent come last.
+    for (const size_t c : std::views::reverse(problem_->caps[cap].classes)) {
+      const int64_t more =
+          std::min(count, problem_->classes[c].count() - waiting[c]);
+      waiting[c] += more;
+      count -= more;
+    }
+  }
+  for (size_t c = 0; c < waiting.size(); ++c) {
+    AddWaitingCost(problem_->classes[c], waiting[c], &cost.waiting);
   }
   return cost;
+}
+
+std::vector<std::pair<size_t, int64_t>> PackingDraft::FindExcess() const {
+  std::vector<std::pair<size_t, int64_t>> excess;
+  for (const PackingSpread& spread : problem_->spreads) {
+    const int64_t rise = RiseOf(*problem_, spread, rest_.caps);
+    for (const size_t cap : spread.caps) {
+      const int64_t count = -rest_.caps[cap] - rise;
+      if (count > 0) excess.emplace_back(cap, count);
+    }
+  }
+  return excess;
+}
+
+void PackingDraft::DropExcess() {
+  for (auto [cap, excess] : FindExcess()) {
+    const PackingCap& of = problem_->caps[cap];
+    for (size_t p = 0; p < patterns_.size() && excess > 0; ++p) {
+      if (!std::ranges::binary_search(problem_->groups[patterns_[p].group].caps,
+                                      cap)) {
+        continue;
+      }
+      for (const size_t c : std::views::reverse(of.classes)) {
+        while (excess > 0 && patterns_[p].machines > 0 &&
+               CountOf(c, patterns_[p]) > 0) {
+          const int64_t machines = std::min(patterns_[p].machines, excess);
+          const int64_t count =
+              std::min(CountOf(c, patterns_[p]), excess / machines);
+          const size_t from = Split(p, machines);
+          const Pattern dropped{patterns_[from].group, machines, {{c, count}}};
+          AddTasks(c, -count, &patterns_[from]);
+          rest_.tasks[c] += count * machines;
+          TakeFromCaps(*problem_, dropped, -machines, &rest_.caps);
+          placed_cost_ -= CostOn(dropped.group, c) * count * machines;
+          excess -= count * machines;
+        }
+      }
+    }
+  }
+}
+
+std::vector<int64_t> PackingDraft::CapsNow() const {
+  std::vector<int64_t> caps = rest_.caps;
+  for (const PackingSpread& spread : problem_->spreads) {
+    const int64_t rise = RiseOf(*problem_, spread, rest_.caps);
+    for (const size_t cap : spread.caps) {
+      caps[cap] += rise - problem_->caps[cap].rise_max;
+    }
+  }
+  return caps;
 }
 
 bool PackingDraft::Put(const Pattern& pattern) {
@@ -169,10 +244,32 @@ bool PackingDraft::Put(const Pattern& pattern) {
 }
 
 void PackingDraft::FillUp() {
+  DropExcess();
   for (size_t g = 0; g < rest_.machines.size(); ++g) {
     if (rest_.machines[g] == 0) continue;
     patterns_.push_back({g, std::exchange(rest_.machines[g], 0), {}});
   }
+  if (problem_->spreads.empty()) {
+    FillUp(rest_.caps);
+    return;
+  }
+  PackingDraft other = *this;
+  other.FillUpSteadily();
+  FillUp(rest_.caps);
+  DropExcess();
+  FillUpSteadily();
+  if (other.Cost() < Cost()) *this = std::move(other);
+}
+
+void PackingDraft::FillUpSteadily() {
+  for (int i = 0; i < kRisesMax; ++i) {
+    const std::vector<int64_t> before = rest_.tasks;
+    FillUp(CapsNow());
+    if (rest_.tasks == before) return;
+  }
+}
+
+void PackingDraft::FillUp(std::vector<int64_t> caps) {
   // Those of a class that wait are its first; the last of them are the most
   // urgent.
   std::vector<std::tuple<size_t, size_t, int64_t>> waiting;
@@ -191,11 +288,12 @@ void PackingDraft::FillUp() {
          ++i) {
       sum += std::get<2>(waiting[i]);
     }
-    FillClass(c, sum);
+    FillClass(c, sum, &caps);
   }
 }
 
-void PackingDraft::FillClass(size_t c, int64_t count) {
+void PackingDraft::FillClass(size_t c, int64_t count,
+                             std::vector<int64_t>* caps) {
   std::vector<size_t> order;
   for (size_t p = 0; p < patterns_.size(); ++p) {
     if (CostOn(patterns_[p].group, c) != kNotAllowed) order.push_back(p);
@@ -204,7 +302,7 @@ void PackingDraft::FillClass(size_t c, int64_t count) {
       order, {}, [&](size_t p) { return CostOn(patterns_[p].group, c); });
   for (const size_t p : order) {
     while (count > 0) {
-      const int64_t filled = FillOne(p, c, count);
+      const int64_t filled = FillOne(p, c, count, caps);
       if (filled == 0) break;
       count -= filled;
     }
@@ -213,10 +311,11 @@ void PackingDraft::FillClass(size_t c, int64_t count) {
 
 // As many more of the class as fit on the machines of a pattern.  Returns how
 // many.
-int64_t PackingDraft::FillOne(size_t p, size_t task_class, int64_t count_max) {
+int64_t PackingDraft::FillOne(size_t p, size_t task_class, int64_t count_max,
+                              std::vector<int64_t>* caps) {
   Pattern& pattern = patterns_[p];
-  count_max = std::min(
-      count_max, RoomInCaps(*problem_, pattern.group, task_class, rest_.caps));
+  count_max = std::min(count_max,
+                       RoomInCaps(*problem_, pattern.group, task_class, *caps));
   const int64_t more =
       std::min(RoomOn(*problem_, pattern, task_class), count_max);
   if (more <= 0 || pattern.machines == 0) return 0;
@@ -225,8 +324,9 @@ int64_t PackingDraft::FillOne(size_t p, size_t task_class, int64_t count_max) {
   const int64_t count = more * filled.machines;
   AddTasks(task_class, more, &filled);
   rest_.tasks[task_class] -= count;
-  TakeFromCaps(*problem_, {pattern.group, 1, {{task_class, count}}}, 1,
-               &rest_.caps);
+  const Pattern put{pattern.group, 1, {{task_class, count}}};
+  TakeFromCaps(*problem_, put, 1, &rest_.caps);
+  TakeFromCaps(*problem_, put, 1, caps);
   placed_cost_ += CostOn(pattern.group, task_class) * count;
   pattern.machines -= filled.machines;
   if (pattern.machines == 0) {
@@ -323,12 +423,30 @@ bool PackingDraft::MoveUpClass(size_t c, std::vector<size_t> holders,
 
 int64_t PackingDraft::RoomToMove(size_t task_class, size_t from,
                                  size_t to) const {
+  const std::vector<size_t>& here = problem_->groups[from].caps;
+  const std::vector<size_t>& there = problem_->groups[to].caps;
+  if (here == there) return std::numeric_limits<int64_t>::max();
   int64_t room = std::numeric_limits<int64_t>::max();
-  for (const size_t cap : problem_->groups[to].caps) {
-    const std::vector<size_t>& others = problem_->groups[from].caps;
-    if (problem_->caps[cap].Counts(task_class) &&
-        !std::ranges::binary_search(others, cap)) {
-      room = std::min(room, rest_.caps[cap]);
+  const std::vector<int64_t> now =
+      problem_->spreads.empty() ? rest_.caps : CapsNow();
+  for (const size_t cap : there) {
+    const PackingCap& one = problem_->caps[cap];
+    if (one.Counts(task_class) && !std::ranges::binary_search(here, cap)) {
+      room = std::min(room, now[cap] + one.rise_max);
+    }
+  }
+  // None of a spread sinks.
+  for (const PackingSpread& spread : problem_->spreads) {
+    const int64_t rise = RiseOf(*problem_, spread, rest_.caps);
+    for (size_t i = 0; i < spread.caps.size(); ++i) {
+      const size_t cap = spread.caps[i];
+      const PackingCap& one = problem_->caps[cap];
+      if (!one.Counts(task_class) || !std::ranges::binary_search(here, cap) ||
+          std::ranges::binary_search(there, cap)) {
+        continue;
+      }
+      room =
+          std::min(room, spread.ahead[i] + one.most - rest_.caps[cap] - rise);
     }
   }
   return room;

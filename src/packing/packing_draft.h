@@ -38,7 +38,11 @@ void AddTasks(size_t task_class, int64_t count, Pattern* pattern);
 int64_t RoomOn(const PackingProblem& problem, const Pattern& pattern,
                size_t task_class);
 
-// How many more of the class the group's caps let in.
+// How far the caps of a spread have risen, if they still let in so much.
+int64_t RiseOf(const PackingProblem& problem, const PackingSpread& spread,
+               const std::vector<int64_t>& caps);
+// How many more of the class the group's caps let in, once they have risen as
+// far as they can.
 int64_t RoomInCaps(const PackingProblem& problem, size_t group,
                    size_t task_class, const std::vector<int64_t>& caps);
 // Takes the pattern, so many times, out of what its group's caps let in.
@@ -58,8 +62,9 @@ class PackingDraft {
   // machines and tasks.  Returns whether any was put anywhere.
   // REQUIRES: they fit together.
   bool Put(const Pattern& pattern);
-  // Puts what still waits beside what stands already, the most urgent first,
-  // where it costs the least.
+  // Takes out what caps do not let in that have not risen far enough, and puts
+  // what waits then beside what stands already, the most urgent first, where it
+  // costs the least.
   void FillUp();
   // Moves tasks one by one to where they cost less, beside what stands there,
   // until none could or there were too many.  Returns how many patterns it
@@ -76,6 +81,7 @@ class PackingDraft {
   // Also those of machines on which nothing stands, once it has been filled up.
   const std::vector<Pattern>& patterns() const { return patterns_; }
   const PackingRest& rest() const { return rest_; }
+  // As if what caps do not let in that have not risen far enough waited.
   PackingCost Cost() const;
 
   int64_t CostOn(size_t group, size_t task_class) const {
@@ -83,8 +89,18 @@ class PackingDraft {
   }
 
  private:
-  void FillClass(size_t task_class, int64_t count);
-  int64_t FillOne(size_t pattern, size_t task_class, int64_t count_max);
+  // Caps and how many more stand under them than they let in.
+  std::vector<std::pair<size_t, int64_t>> FindExcess() const;
+  void DropExcess();
+  // What the caps let in, less what they could only once they have risen.
+  std::vector<int64_t> CapsNow() const;
+  // Puts what waits where the caps let it in, and takes it from them.
+  void FillUp(std::vector<int64_t> caps);
+  // The same, and again as long as that lets caps rise.
+  void FillUpSteadily();
+  void FillClass(size_t task_class, int64_t count, std::vector<int64_t>* caps);
+  int64_t FillOne(size_t pattern, size_t task_class, int64_t count_max,
+                  std::vector<int64_t>* caps);
   // How many of the class may move from group to group.
   int64_t RoomToMove(size_t task_class, size_t from, size_t to) const;
   // A pattern like that one with so many of its machines.

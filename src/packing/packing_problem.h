@@ -83,10 +83,21 @@ struct PackingGroup {
 struct PackingCap {
   std::vector<size_t> classes;  // Ascending.
   int64_t most = 0;
+  // How many more, where a spread lets it rise.
+  int64_t rise_max = 0;
 
   bool Counts(size_t task_class) const {
     return std::ranges::binary_search(classes, task_class);
   }
+};
+
+// Caps that rise together, each one task for one: all by as many as are placed
+// under each of them, or were there before.
+struct PackingSpread {
+  std::vector<size_t> caps;
+  // By these: how many more there are already than under the least of them.
+  std::vector<int64_t> ahead;
+  int64_t rise_max = 0;
 };
 
 // What stands together on each of `machines` machines of a group.
@@ -105,6 +116,7 @@ struct PackingProblem {
   // A packing that is known already; none is no worse than it.
   std::vector<Pattern> former = {};
   std::vector<PackingCap> caps = {};
+  std::vector<PackingSpread> spreads = {};
 
   // How many levels there are.
   size_t level_count() const {

@@ -23,6 +23,10 @@ PatternMaster::PatternMaster(const Terms& terms) {
   cap_row_ = classes + terms.machines.size();
   const size_t level_row = cap_row_ + terms.caps.size();
   row_count_ = level_row + terms.levels.size();
+  size_t spread_row = row_count_;
+  for (const Spread& spread : terms.spreads) {
+    row_count_ += 1 + spread.caps.size();
+  }
   size_t step_row = row_count_;
   for (const std::vector<Step>& steps : terms.waiting) {
     row_count_ += steps.size() - 1;
@@ -52,6 +56,7 @@ PatternMaster::PatternMaster(const Terms& terms) {
   for (size_t l = 0; l < terms.levels.size(); ++l) {
     bounds_[level_row + l] = terms.levels[l].free;
   }
+  AddSpreads(terms, spread_row);
   shifted_ = bounds_;
   for (size_t row = 0; row < row_count_; ++row) {
     // A sequence that fills the unit interval evenly.
@@ -90,6 +95,21 @@ PatternMaster::PatternMaster(const Terms& terms) {
   prices_.assign(row_count_, 0);
 }
 
+void PatternMaster::AddSpreads(const Terms& terms, size_t row) {
+  floor_rows_.resize(terms.caps.size());
+  for (const Spread& spread : terms.spreads) {
+    bounds_[row] = spread.rise_max;
+    Column rise{0, {{row++, 1}}};
+    for (size_t i = 0; i < spread.caps.size(); ++i) {
+      floor_rows_[spread.caps[i]] = row;
+      bounds_[row] = spread.ahead[i];
+      rise.entries.push_back({cap_row_ + spread.caps[i], -1});
+      rise.entries.push_back({row++, 1});
+    }
+    AddColumn(std::move(rise));
+  }
+}
+
 size_t PatternMaster::AddColumn(Column column) {
   columns_.push_back(std::move(column));
   is_basic_.push_back(false);
@@ -101,7 +121,11 @@ size_t PatternMaster::AddPattern(
     double cost, std::span<const std::pair<size_t, int64_t>> counted) {
   Column column{cost, {{group_row_ + group, 1}}};
   for (const auto& [cap, count] : counted) {
-    column.entries.push_back({cap_row_ + cap, static_cast<double>(count)});
+    const auto value = static_cast<double>(count);
+    column.entries.push_back({cap_row_ + cap, value});
+    if (floor_rows_[cap].has_value()) {
+      column.entries.push_back({*floor_rows_[cap], -value});
+    }
   }
   for (const auto& [task_class, count] : tasks) {
     column.entries.push_back({task_class, static_cast<double>(count)});

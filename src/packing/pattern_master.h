@@ -5,7 +5,9 @@
 //   minimize   sum cost(p) x(p) + sum overflow_cost(l) s(l)
 //   class c    sum count(c, p) x(p) + sum of u(c, step)  >=  its tasks
 //   group g    sum of x(p) over its patterns             <=  its machines
-//   cap k      sum of what x(p) counts for it            <=  what it lets in
+//   cap k      sum of what x(p) counts for it - t(s)     <=  what it lets in
+//   its floor  t(s) - sum of what x(p) counts for it     <=  what is ahead
+//   spread s   t(s)                                      <=  how far it rises
 //   level l    sum waiting cost * u(c, step) - s(l)      <=  free(l)
 //   step       u(c, step)                                <=  its tasks
 //
@@ -20,6 +22,7 @@
 #define SLUICE_PACKING_PATTERN_MASTER_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -38,10 +41,16 @@ class PatternMaster {
     double free = 0;
     double overflow_cost = 1;
   };
+  struct Spread {
+    std::vector<size_t> caps;
+    std::vector<double> ahead;  // By these.
+    double rise_max = 0;
+  };
   struct Terms {
     std::vector<std::vector<Step>> waiting;  // By class, the cheapest first.
     std::vector<double> machines;            // By group.
     std::vector<double> caps = {};
+    std::vector<Spread> spreads = {};
     std::vector<Level> levels;
   };
 
@@ -64,6 +73,11 @@ class PatternMaster {
   double GroupPrice(size_t group) const { return -prices_[group_row_ + group]; }
   // What one more task that a cap lets in saves, at least 0.
   double CapPrice(size_t cap) const { return -prices_[cap_row_ + cap]; }
+  // What one more that is ahead under the cap of a spread saves, at least 0; 0
+  // for other caps.
+  double FloorPrice(size_t cap) const {
+    return floor_rows_[cap].has_value() ? -prices_[*floor_rows_[cap]] : 0;
+  }
   // How many machines hold each pattern, by index.
   std::vector<double> Amounts() const;
   // Over all solves.
@@ -86,6 +100,8 @@ class PatternMaster {
     return inverse_[row * row_count_ + column];
   }
   size_t AddColumn(Column column);
+  // Their rows begin at `row`.
+  void AddSpreads(const Terms& terms, size_t row);
   void StartFromWaiting(const Terms& terms);
   void FindPrices();
   double ReducedCost(const Column& column) const;
@@ -94,6 +110,7 @@ class PatternMaster {
 
   size_t group_row_ = 0;  // The first of the groups', and
   size_t cap_row_ = 0;    // of the caps'.
+  std::vector<std::optional<size_t>> floor_rows_;  // By cap.
   size_t row_count_ = 0;
   std::vector<Column> columns_;
   std::vector<size_t> patterns_;  // Their columns.

@@ -162,11 +162,35 @@ class ColumnGeneration {
       if (rest_.machines[g] > 0) groups_.push_back(g);
     }
     next_known_.resize(groups_.size(), 0);
-    prices_.resize(rest_.tasks.size() + rest_.caps.size(), 0);
+    prices_.resize(rest_.tasks.size() + 2 * rest_.caps.size(), 0);
     values_.resize(rest_.tasks.size(), 0);
+    FindCaps();
+  }
+
+  // Where more stands under caps of a spread than they let in without a rise,
+  // that far they have to rise.
+  void FindCaps() {
+    caps_ = rest_.caps;
+    for (const PackingSpread& spread : problem_.spreads) {
+      int64_t least = 0;
+      for (const size_t cap : spread.caps) {
+        least = std::max(least, -rest_.caps[cap]);
+      }
+      PackingSpread& left = spreads_.emplace_back(spread);
+      left.rise_max = std::max<int64_t>(spread.rise_max - least, 0);
+      for (size_t i = 0; i < spread.caps.size(); ++i) {
+        const size_t cap = spread.caps[i];
+        caps_[cap] += least;
+        left.ahead[i] += problem_.caps[cap].most - rest_.caps[cap] - least;
+        left.ahead[i] = std::max<int64_t>(left.ahead[i], 0);
+      }
+    }
   }
 
   size_t PriceOfCap(size_t cap) const { return rest_.tasks.size() + cap; }
+  size_t PriceOfFloor(size_t cap) const {
+    return PriceOfCap(cap) + rest_.caps.size();
+  }
 
   // Of what all costs are multiples, and so the least cost.
   void FindMultiple() {
@@ -240,8 +264,11 @@ class ColumnGeneration {
            OverflowCost(held_.size() - level)});
     }
     if (!has_costs_) terms.levels.push_back({0, 1});
-    for (const int64_t left : rest_.caps) {
-      terms.caps.push_back(static_cast<double>(left));
+    terms.caps.assign(caps_.begin(), caps_.end());
+    for (const PackingSpread& spread : spreads_) {
+      terms.spreads.push_back({spread.caps,
+                               {spread.ahead.begin(), spread.ahead.end()},
+                               static_cast<double>(spread.rise_max)});
     }
     return terms;
   }
@@ -312,6 +339,7 @@ class ColumnGeneration {
     }
     for (size_t cap = 0; cap < rest_.caps.size(); ++cap) {
       set(PriceOfCap(cap), master.CapPrice(cap));
+      set(PriceOfFloor(cap), master.FloorPrice(cap));
     }
   }
 
@@ -329,7 +357,9 @@ class ColumnGeneration {
   void SetValues(size_t group) {
     worth_ = 0;
     counts_ = rest_.tasks;
-    const auto price = [&](size_t cap) { return prices_[PriceOfCap(cap)]; };
+    const auto price = [&](size_t cap) {
+      return prices_[PriceOfCap(cap)] - prices_[PriceOfFloor(cap)];
+    };
     for (const size_t c : classes_) {
       values_[c] = 0;
       if (CostOn(group, c) == kNotAllowed) continue;
@@ -345,9 +375,7 @@ class ColumnGeneration {
   Int128 BoundAtPrices(MachineFilling::Effort effort, PatternMaster* master,
                        bool* has_new) {
     Int128 bound = WorthOfTasks();
-    for (size_t cap = 0; cap < rest_.caps.size(); ++cap) {
-      bound -= static_cast<Int128>(prices_[PriceOfCap(cap)]) * rest_.caps[cap];
-    }
+    bound -= WorthOfCaps();
     const PackingGroup* last = nullptr;
     for (size_t row = 0; row < groups_.size(); ++row) {
       const size_t g = groups_[row];
@@ -375,7 +403,9 @@ class ColumnGeneration {
     const double least = (master.GroupPrice(row) + kWorthwhile) * unit_;
     bool has_new = false;
     std::vector<int64_t> left = counts_;
-    const auto price = [&](size_t cap) { return master.CapPrice(cap) * unit_; };
+    const auto price = [&](size_t cap) {
+      return (master.CapPrice(cap) - master.FloorPrice(cap)) * unit_;
+    };
     for (size_t more = kPatternsMin / groups_.size();; --more) {
       double worth = 0;
       for (const auto& [c, count] : filling.tasks) {
@@ -394,6 +424,24 @@ class ColumnGeneration {
       filling = owner_.filling_.Fill(g, values_, left,
                                      MachineFilling::Effort::kRough);
     }
+  }
+
+  // What all is worth that the caps let in.
+  Int128 WorthOfCaps() const {
+    Int128 worth = 0;
+    for (size_t cap = 0; cap < caps_.size(); ++cap) {
+      worth += static_cast<Int128>(prices_[PriceOfCap(cap)]) * caps_[cap];
+    }
+    for (const PackingSpread& spread : spreads_) {
+      Int128 of_rise = 0;  // By one.
+      for (size_t i = 0; i < spread.caps.size(); ++i) {
+        const int64_t floor = prices_[PriceOfFloor(spread.caps[i])];
+        worth += static_cast<Int128>(floor) * spread.ahead[i];
+        of_rise += prices_[PriceOfCap(spread.caps[i])] - floor;
+      }
+      worth += std::max<Int128>(of_rise, 0) * spread.rise_max;
+    }
+    return worth;
   }
 
   // What all tasks are worth at the prices, less what those are that wait.
@@ -453,10 +501,12 @@ class ColumnGeneration {
   std::vector<std::vector<WaitingStep>> waiting_;  // By row of a class.
   std::vector<size_t> next_known_;  // By row of a group: the first not added.
   std::vector<size_t> of_master_;   // The pattern of each of its columns.
-  std::vector<int64_t> prices_;     // By class, then by cap.
-  std::vector<double> values_;      // By class, on a group, and
-  std::vector<int64_t> counts_;     // how many there are for it.
-  Int128 worth_ = 0;                // Of all tasks at these values.
+  std::vector<int64_t> caps_;       // What they let in.
+  std::vector<PackingSpread> spreads_;  // As they are left.
+  std::vector<int64_t> prices_;  // By class, by cap, and by cap of its floor.
+  std::vector<double> values_;   // By class, on a group, and
+  std::vector<int64_t> counts_;  // how many there are for it.
+  Int128 worth_ = 0;             // Of all tasks at these values.
   Int128 best_ = 0;
 };
 
@@ -468,7 +518,7 @@ PatternRelaxation::PatternRelaxation(const PackingProblem& problem,
       patterns_of_(problem.groups.size()),
       prices_by_size_(problem.level_count(),
                       std::vector<int64_t>(
-                          problem.classes.size() + problem.caps.size(), 0)),
+                          problem.classes.size() + 2 * problem.caps.size(), 0)),
       waiting_units_(problem.level_count(),
                      std::numeric_limits<int64_t>::max()) {
   for (const PackingClass& one : problem.classes) {
@@ -560,8 +610,8 @@ std::vector<int64_t> PatternRelaxation::PricesBySize(const PackingGroup& all,
     }
   }
   whole.costs.emplace_back(whole.classes.size(), 0);
-  std::vector<int64_t> prices(problem_.classes.size() + problem_.caps.size(),
-                              0);
+  std::vector<int64_t> prices(
+      problem_.classes.size() + 2 * problem_.caps.size(), 0);
   if (whole.classes.empty()) return prices;
   const std::vector<double> of_steps =
       MachineFilling(whole).PricesBySize(0, values, counts);

@@ -24,7 +24,10 @@
 //     - sum over g of machines(g) * the best filling of g at v - cost
 //
 // With a price w(k) >= 0 of what cap k lets in, v is less by w where a task
-// counts for it, and so are both sums by w(k) for each task that it lets in
+// counts for it, and so are both sums by w(k) for each task that it lets in.
+// The caps of a spread have a price u(k) >= 0 of their floors, too: v is more
+// by u there, the sums are less by u(k) for each that is ahead, and by the
+// excess of all w over all u for each that the caps may rise by
 // (Lagrangian relaxation; Geoffrion: Lagrangean relaxation for integer
 // programming, 1974).  Prices are integers and so are these sums, and fillings
 // come with a bound, so that the result is proved whatever the floating-point

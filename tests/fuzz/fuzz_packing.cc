@@ -69,6 +69,27 @@ PackingClass DrawClass(size_t dimensions, int64_t unit, int64_t many,
   return one;
 }
 
+// Over two or three domains.
+void DrawSpread(int64_t many, Bytes* bytes, PackingProblem* problem) {
+  PackingSpread& spread = problem->spreads.emplace_back();
+  spread.rise_max = bytes->Between(0, 9) * many;
+  std::vector<size_t> classes;
+  for (size_t c = 0; c < problem->classes.size(); ++c) {
+    if (bytes->Between(0, 1) == 1) classes.push_back(c);
+  }
+  const int64_t domains = bytes->Between(2, 3);
+  for (int64_t i = 0; i < domains; ++i) {
+    spread.caps.push_back(problem->caps.size());
+    spread.ahead.push_back(bytes->Between(0, 3));
+    problem->caps.push_back({classes, bytes->Between(0, 3), spread.rise_max});
+  }
+  for (PackingGroup& group : problem->groups) {
+    const int64_t domain = bytes->Between(0, domains);
+    if (domain == domains) continue;
+    group.caps.push_back(spread.caps[static_cast<size_t>(domain)]);
+  }
+}
+
 PackingProblem DrawProblem(Bytes* bytes) {
   PackingProblem problem;
   const auto dimensions = static_cast<size_t>(bytes->Between(1, 3));
@@ -105,6 +126,7 @@ PackingProblem DrawProblem(Bytes* bytes) {
       group.caps.push_back(problem.caps.size() - 1);
     }
   }
+  if (bytes->Between(0, 1) == 1) DrawSpread(many, bytes, &problem);
   for (size_t a = 0; a < problem.classes.size(); ++a) {
     for (size_t b = 0; b < a; ++b) {
       if (bytes->Between(0, 3) < 3) continue;

@@ -21,6 +21,17 @@ class PlacementProgram {
     for (const PackingClass& one : problem.classes) AddClass(one);
     for (const PackingCap& cap : problem.caps) {
       cap_rows_.push_back(AddRow(GLP_UP, cap.most));
+      floor_rows_.push_back(AddRow(GLP_FR, 0));
+    }
+    for (const PackingSpread& spread : problem.spreads) {
+      const int rise = AddColumn(spread.rise_max, 0);
+      for (size_t i = 0; i < spread.caps.size(); ++i) {
+        Enter(cap_rows_[spread.caps[i]], rise, -1);
+        const int row = floor_rows_[spread.caps[i]];
+        glp_set_row_bnds(program_, row, GLP_UP, 0,
+                         static_cast<double>(spread.ahead[i]));
+        Enter(row, rise, 1);
+      }
     }
     for (const PackingGroup& group : problem.groups) {
       for (int64_t i = 0; i < group.machines; ++i) AddMachine(group);
@@ -108,7 +119,9 @@ class PlacementProgram {
       columns[c] = column;
       Enter(class_rows_[c], column, 1);
       for (const size_t cap : group.caps) {
-        if (problem_.caps[cap].Counts(c)) Enter(cap_rows_[cap], column, 1);
+        if (!problem_.caps[cap].Counts(c)) continue;
+        Enter(cap_rows_[cap], column, 1);
+        Enter(floor_rows_[cap], column, -1);
       }
       for (size_t d = 0; d < room.size(); ++d) {
         Enter(room[d], column, problem_.classes[c].request[d]);
@@ -136,6 +149,7 @@ class PlacementProgram {
   int waiting_row_;
   std::vector<int> class_rows_;
   std::vector<int> cap_rows_;
+  std::vector<int> floor_rows_;  // By cap.
   std::vector<int64_t> limits_;  // By class, on one machine.
   // The matrix as triplets, which GLPK numbers from 1.
   std::vector<int> rows_ = {0};

@@ -135,6 +135,19 @@ TEST(PackingOracle, FindsTheBestOfAllPlacementsWithinCapsNearlyAlways) {
   EXPECT_GE(tally.proved * 1000, tally.problems * 780);
 }
 
+TEST(PackingOracle, FindsTheBestOfAllSpreadPlacementsNearlyAlways) {
+  const PackingShape shape = {.machines_min = 2,
+                              .machines_max = 4,
+                              .classes_min = 2,
+                              .classes_max = 2,
+                              .caps_max = 1,
+                              .has_spread = true};
+  const Tally tally = TallyOf(shape, 10'000, kPlenty);
+  EXPECT_GE(tally.least_waiting * 1000, tally.problems * 990);
+  EXPECT_GE(tally.least * 1000, tally.problems * 985);
+  EXPECT_GE(tally.proved * 1000, tally.problems * 780);
+}
+
 TEST(PackingOracle, BoundsAreTrueHoweverEarlyTheWorkEnds) {
   for (const int64_t work_max : {0, 1, 100, 1'000, 10'000}) {
     SCOPED_TRACE(work_max);
@@ -142,6 +155,7 @@ TEST(PackingOracle, BoundsAreTrueHoweverEarlyTheWorkEnds) {
     TallyOf({.levels_max = 4}, 1'500, work_max);
     TallyOf({.classes_max = 3, .keeps_apart = true, .caps_max = 2}, 1'500,
             work_max);
+    TallyOf({.classes_max = 2, .has_spread = true}, 1'000, work_max);
   }
 }
 
@@ -178,7 +192,8 @@ TEST(PackingOracle, AgreesWithGlpk) {
                               .classes_max = 6,
                               .tasks_max = 20,
                               .keeps_apart = true,
-                              .caps_max = 4};
+                              .caps_max = 4,
+                              .has_spread = true};
   Tally tally;
   for (uint64_t seed = 0; seed < SeedCount(300) && !HasFailure(); ++seed) {
     SCOPED_TRACE(seed);

@@ -48,6 +48,24 @@ bool IsCounted(const PackingProblem& problem, size_t cap, size_t c) {
   return false;
 }
 
+// By how much the cap has risen where so many count for each.
+template <class Count>
+int64_t RiseUnder(const PackingProblem& problem, size_t cap,
+                  const std::vector<Count>& counted) {
+  for (const PackingSpread& spread : problem.spreads) {
+    int64_t rise = spread.rise_max;
+    bool is_of_spread = false;
+    for (size_t i = 0; i < spread.caps.size(); ++i) {
+      is_of_spread = is_of_spread || spread.caps[i] == cap;
+      const auto there =
+          static_cast<int64_t>(counted[spread.caps[i]]) + spread.ahead[i];
+      rise = std::min(rise, there);
+    }
+    if (is_of_spread) return rise;
+  }
+  return 0;
+}
+
 // What stands on one machine.
 absl::Status CheckFits(const PackingProblem& problem, const Pattern& pattern) {
   const PackingGroup& group = problem.groups[pattern.group];
@@ -108,8 +126,8 @@ class AllPlacements {
     }
     for (const PackingCap& cap : problem.caps) {
       weights_.push_back(states);
-      tasks_.push_back(cap.most);
-      states *= static_cast<size_t>(cap.most + 1);
+      tasks_.push_back(cap.most + cap.rise_max);
+      states *= static_cast<size_t>(tasks_.back() + 1);
     }
     least_.resize(states);
     least_[0] = 0;
@@ -122,6 +140,19 @@ class AllPlacements {
 
   // By state, the least cost; none where no placement comes to it.
   const std::vector<std::optional<int64_t>>& least() const { return least_; }
+  // Whether caps have risen far enough for what counts for them.
+  bool IsWithinCaps(size_t state) const {
+    std::vector<int64_t> counted;
+    for (size_t cap = 0; cap < problem_.caps.size(); ++cap) {
+      counted.push_back(Digit(state, problem_.classes.size() + cap));
+    }
+    for (size_t cap = 0; cap < counted.size(); ++cap) {
+      const int64_t most =
+          problem_.caps[cap].most + RiseUnder(problem_, cap, counted);
+      if (counted[cap] > most) return false;
+    }
+    return true;
+  }
   int64_t Digit(size_t state, size_t c) const {
     return static_cast<int64_t>(state / weights_[c]) % (tasks_[c] + 1);
   }
@@ -162,7 +193,7 @@ class AllPlacements {
           if (IsCounted(problem_, cap, c)) counted += content.counts[c];
         }
       }
-      if (counted > problem_.caps[cap].most) return;
+      if (counted > tasks_[problem_.classes.size() + cap]) return;
       content.tasks += static_cast<size_t>(counted) *
                        weights_[problem_.classes.size() + cap];
     }
@@ -245,7 +276,8 @@ absl::Status CheckPacking(const PackingProblem& problem,
     }
   }
   for (size_t cap = 0; cap < counted.size(); ++cap) {
-    if (counted[cap] <= problem.caps[cap].most) continue;
+    const Int128 rise = RiseUnder(problem, cap, counted);
+    if (counted[cap] <= problem.caps[cap].most + rise) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "more than ", problem.caps[cap].most, " count for cap ", cap));
   }
@@ -278,7 +310,7 @@ std::map<LevelCosts, int64_t> LeastPlacedCosts(const PackingProblem& problem) {
   const AllPlacements all(problem);
   std::map<LevelCosts, int64_t> least;
   for (size_t state = 0; state < all.least().size(); ++state) {
-    if (!all.least()[state].has_value()) continue;
+    if (!all.least()[state].has_value() || !all.IsWithinCaps(state)) continue;
     Costs costs;
     for (size_t c = 0; c < problem.classes.size(); ++c) {
       const PackingClass& one = problem.classes[c];
@@ -326,9 +358,15 @@ std::string DescribePacking(const PackingProblem& problem) {
     text << "\n";
   }
   for (const PackingCap& cap : problem.caps) {
-    text << "cap of " << cap.most;
+    text << "cap of " << cap.most << " and " << cap.rise_max;
     list("classes",
          std::vector<int64_t>(cap.classes.begin(), cap.classes.end()));
+    text << "\n";
+  }
+  for (const PackingSpread& spread : problem.spreads) {
+    text << "spread rises by " << spread.rise_max;
+    list("caps", std::vector<int64_t>(spread.caps.begin(), spread.caps.end()));
+    list("ahead", spread.ahead);
     text << "\n";
   }
   for (const std::vector<int64_t>& row : problem.costs) {

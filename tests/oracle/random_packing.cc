@@ -50,6 +50,7 @@ class Drawer {
     for (int64_t i = rng_->Between(0, shape_.caps_max); i > 0; --i) {
       AddCap(&problem);
     }
+    if (shape_.has_spread) AddSpread(&problem);
     return problem;
   }
 
@@ -63,6 +64,33 @@ class Drawer {
     }
     for (PackingGroup& group : problem->groups) {
       if (rng_->Chance(1, 2)) group.caps.push_back(index);
+    }
+  }
+
+  // Each group lies in one of two or three domains, or in none.
+  void AddSpread(PackingProblem* problem) {
+    PackingSpread& spread = problem->spreads.emplace_back();
+    spread.rise_max = rng_->Between(0, 3);
+    std::vector<size_t> classes;
+    for (size_t c = 0; c < problem->classes.size(); ++c) {
+      if (rng_->Chance(2, 3)) classes.push_back(c);
+    }
+    const int64_t domains = rng_->Between(2, 3);
+    const int64_t skew = rng_->Between(1, 2);
+    std::vector<int64_t> there;
+    for (int64_t i = 0; i < domains; ++i) there.push_back(rng_->Between(0, 2));
+    const int64_t least = *std::ranges::min_element(there);
+    for (const int64_t count : there) {
+      spread.caps.push_back(problem->caps.size());
+      spread.ahead.push_back(count - least);
+      problem->caps.push_back({classes,
+                               std::max<int64_t>(least + skew - count, 0),
+                               spread.rise_max});
+    }
+    for (PackingGroup& group : problem->groups) {
+      const int64_t domain = rng_->Between(0, domains);
+      if (domain == domains) continue;
+      group.caps.push_back(spread.caps[static_cast<size_t>(domain)]);
     }
   }
 

@@ -24,6 +24,7 @@ struct PackingShape {
   // Whether some classes share no machine.
   bool keeps_apart = false;
   int64_t caps_max = 0;
+  bool has_spread = false;
 };
 
 // The seed also decides on what the problem has: one to three dimensions, tight

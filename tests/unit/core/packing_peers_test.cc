@@ -43,7 +43,7 @@ class PackingPeersTest : public ::testing::Test {
   // As far as tasks that wait are concerned.
   PackingPeers Peers() {
     cluster_.mutable_state().SyncPeers();
-    return {cluster_.state(), {}};
+    return {cluster_.state(), cluster_.constraints(), {}};
   }
 
   TestScheduler cluster_;
@@ -136,6 +136,42 @@ TEST_F(PackingPeersTest, HasADomainTakeOneOfThoseThatKeepAwayFromEachOther) {
   EXPECT_EQ(peers.CapsOn(Machine("m0")), peers.CapsOn(Machine("m2")));
   EXPECT_NE(peers.CapsOn(Machine("m0")), peers.CapsOn(Machine("m1")));
   EXPECT_THAT(peers.CapsOn(Machine("nowhere")), IsEmpty());
+}
+
+TEST_F(PackingPeersTest, HasTheCapsOfASpreadRiseTogether) {
+  PlacementRules rules;
+  rules.spread = {Spread(TasksOfJob("web"), "zone")};
+  const auto in_zone = [](const std::string& zone) {
+    return MachineOptions{.cpu = 1000, .labels = {{"zone", zone}}};
+  };
+  ClusterBuilder()
+      .Machine("m0", in_zone("a"))
+      .Machine("m1", in_zone("b"))
+      .Machine("nowhere", {.cpu = 1000})
+      .Tasks(1, 6, {.cpu = 100, .job = "web", .rules = rules})
+      .ApplyTo(&cluster_);
+  Place(1, "m0");
+  PackingPeers peers = Peers();
+  EXPECT_TRUE(peers.IsHeeded(KeyOf(2)));
+  PackingProblem problem;
+  problem.classes.resize(1);
+  problem.classes[0].waiting = {{5, 1}};
+  peers.KeepApart(std::vector<ClassKey>{KeyOf(2)}, &problem);
+  ASSERT_EQ(problem.spreads.size(), 1u);
+  EXPECT_EQ(problem.spreads[0].rise_max, 3) << "six over two zones";
+  EXPECT_THAT(problem.spreads[0].ahead, ElementsAre(1, 0));
+  EXPECT_EQ(problem.caps[0].most, 0);
+  EXPECT_EQ(problem.caps[1].most, 1);
+  EXPECT_THAT(peers.KeptAwayFrom(Machine("nowhere")), ElementsAre(0));
+  // As if the one that is placed waited, too.
+  PackingPeers anew = Peers();
+  anew.NoteFreed(KeyOf(1), Machine("m0"));
+  PackingProblem whole;
+  whole.classes.resize(1);
+  whole.classes[0].waiting = {{6, 1}};
+  anew.KeepApart(std::vector<ClassKey>{KeyOf(2)}, &whole);
+  EXPECT_THAT(whole.spreads[0].ahead, ElementsAre(0, 0));
+  EXPECT_EQ(whole.caps[0].most, 1);
 }
 
 TEST_F(PackingPeersTest, KeepsAwayFromThoseThatStayAndNotFromThoseThatLeave) {

@@ -163,6 +163,26 @@ TEST(PackingDraft, KeepsWithinCaps) {
   }
 }
 
+// The first class is spread over the two kinds, the second of which has room
+// for one of it.
+TEST(PackingDraft, DropsWhatCapsThatHaveNotRisenDoNotLetIn) {
+  PackingProblem problem = TwoKinds();
+  problem.groups[1] = {{3}, 1, 1};
+  problem.caps = {{{0}, 1, 3}, {{0}, 1, 3}};
+  problem.groups[0].caps = {0};
+  problem.groups[1].caps = {1};
+  problem.spreads = {{{0, 1}, {0, 0}, 3}};
+  PackingDraft draft(problem, AllOf(problem));
+  ASSERT_TRUE(draft.Put({0, 1, {{0, 3}}}));
+  EXPECT_EQ(RiseOf(problem, problem.spreads[0], draft.rest().caps), 0);
+  EXPECT_EQ(draft.Cost().waiting, 2 * 5 + 5 * 7 + 4 * 4)
+      << "as if one of the three were placed";
+  draft.FillUp();
+  EXPECT_EQ(RiseOf(problem, problem.spreads[0], draft.rest().caps), 1);
+  EXPECT_THAT(draft.rest().caps, ElementsAre(-1, 0));
+  EXPECT_THAT(draft.rest().tasks, ElementsAre(5, 0));
+}
+
 TEST(PackingDraft, WhatIsTakenOutAndPutBackCostsTheSame) {
   const PackingProblem problem = TwoKinds();
   PackingDraft draft(problem, AllOf(problem));

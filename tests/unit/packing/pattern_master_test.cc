@@ -51,6 +51,22 @@ TEST(PatternMaster, CapsLetInNoMoreThanTheySay) {
   EXPECT_THAT(master.CapPrice(0), IsAbout(0.5));
 }
 
+// One task a machine, in either of two domains: the second has one machine, so
+// the first takes no more than two.
+TEST(PatternMaster, CapsOfASpreadRiseTogether) {
+  PatternMaster::Terms terms = Terms({{{10, 1}}}, {5, 1});
+  terms.caps = {1, 1};
+  terms.spreads = {{{0, 1}, {0, 0}, 4}};
+  PatternMaster master(terms);
+  master.AddPattern(0, Tasks{{0, 1}}, 0, Tasks{{0, 1}});
+  master.AddPattern(1, Tasks{{0, 1}}, 0, Tasks{{1, 1}});
+  ASSERT_TRUE(master.Solve(kPlenty));
+  EXPECT_THAT(master.Amounts(), ElementsAre(IsAbout(2), IsAbout(1)));
+  EXPECT_THAT(master.CapPrice(0), IsAbout(1));
+  EXPECT_THAT(master.FloorPrice(1), IsAbout(1));
+  EXPECT_THAT(master.FloorPrice(0), IsAbout(0));
+}
+
 TEST(PatternMaster, MachinesHoldThePatternThatSavesTheMost) {
   PatternMaster master(Terms({{{10, 1}}, {{10, 1}}}, {2}));
   EXPECT_EQ(master.AddPattern(0, Tasks{{0, 2}}, 0), 0u);
