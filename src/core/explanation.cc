@@ -239,7 +239,7 @@ std::string GapText(const RoundStats& round) {
     return "how good the newest round is was not worked out";
   }
   if (round.cost <= round.bound) return "the newest round is as good as can be";
-  const auto tenths = static_cast<int64_t>(std::ceil(round.GapRatio() * 1000));
+  const auto tenths = static_cast<int64_t>(std::ceil(*round.Gap() * 1000));
   return StrCat("at most ", tenths / 10, ".", tenths % 10,
                 " % of what the newest round costs could be saved");
 }

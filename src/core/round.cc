@@ -28,6 +28,22 @@ constexpr MakeStage kStages[] = {
 // Once more where gangs were started in the room that the first one made.
 constexpr int kPackingsMax = 2;
 
+// As the round tells them: what is below all levels is one more where anything
+// of it waits.
+std::vector<RoundLevel> ToldLevels(const std::optional<PackingLevels>& levels,
+                                   const LevelCosts& waiting) {
+  if (!levels.has_value() || levels->lowest.empty()) return {RoundLevel()};
+  std::vector<RoundLevel> told;
+  for (const uint32_t lowest : levels->lowest) {
+    told.push_back({.lowest = lowest});
+  }
+  if (waiting.size() > told.size()) told.emplace_back();
+  for (size_t i = 1; i < told.size(); ++i) {
+    told[i].highest = *told[i - 1].lowest - 1;
+  }
+  return told;
+}
+
 }  // namespace
 
 Round::Round(const RoundContext::Subject& subject, const RoundOptions& options,
@@ -80,6 +96,7 @@ void Round::End(RoundStats* stats) {
   stats->cost = appraisal.cost;
   stats->bound = appraisal.bound.value_or(PackingCost());
   stats->is_bound_known &= appraisal.bound.has_value();
+  stats->levels = ToldLevels(context_.levels, stats->cost.waiting);
 }
 
 void Round::EndStage() {

@@ -74,7 +74,7 @@ void LoopMetrics::CountRound(const RoundStats& round, int64_t now_us) {
   metrics_.gang_searches.Increment(static_cast<double>(round.searches));
   metrics_.round_seconds.Observe(Seconds(round.total_us));
   if (round.is_bound_known) {
-    metrics_.round_gap.Set(round.GapRatio());
+    metrics_.round_gap.Set(*round.Gap());
   } else {
     metrics_.unbounded_rounds.Increment();
   }
@@ -88,7 +88,7 @@ void LoopMetrics::CountRound(const RoundStats& round, int64_t now_us) {
               << " refused=" << round.refused << " evicted=" << round.evicted
               << " replaced=" << round.replaced << " gap="
               << (round.is_bound_known
-                      ? StrCat(std::llround(round.GapRatio() * 1000), "/1000")
+                      ? StrCat(std::llround(*round.Gap() * 1000), "/1000")
                       : "unknown")
               << " build_us=" << round.build_us
               << " solve_us=" << round.solve_us

@@ -451,7 +451,7 @@ v1::Status InspectStatus(const CoreView& view, const DaemonInfo& daemon,
   if (view.last_round.is_bound_known) {
     round->set_waiting_cost_bound(view.last_round.bound.waiting.Sum());
     round->set_placement_cost_bound(view.last_round.bound.placed);
-    round->set_gap_ratio(view.last_round.GapRatio());
+    round->set_gap_ratio(*view.last_round.Gap());
   }
   for (const std::string& name : daemon.cost_models) {
     status.add_cost_models(name);
