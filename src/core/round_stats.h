@@ -52,8 +52,8 @@ struct RoundStats {
   PackingCost cost;
   PackingCost bound;
   bool is_bound_known = true;  // Of every level.
-  // Of both, the most urgent first.  Where nothing was to be decided between
-  // priorities all are one level, and where no task came into it none is.
+  // Of both, the most urgent first.  Where nothing was to be decided each
+  // priority that waits is one, as far as there are not too many.
   std::vector<RoundLevel> levels;
   int64_t build_us = 0;
   int64_t solve_us = 0;

@@ -357,15 +357,24 @@ TEST_F(RoundTest, TellsWhatWaitsOfEachLevelAndHowMuchOfItMust) {
   EXPECT_EQ(stats.WaitingGap(2, 3), 1);
 }
 
-TEST_F(RoundTest, TakesAllPrioritiesForOneLevelWhereNothingIsToBeDecided) {
-  ClusterBuilder()
-      .Machine("m", {.cpu = 1000})
-      .Task(1, {.cpu = 2000, .priority = 9})
-      .Task(2, {.cpu = 2000})
-      .ApplyTo(&cluster_);
+TEST_F(RoundTest, TellsWhatWaitsOfEachPriorityThoughNothingIsToBeDecided) {
+  const auto cost = WaitingCost(0);
+  ClusterBuilder builder;
+  builder.Machine("m", {.cpu = 1000}).Task(1, {.cpu = 2000, .priority = 90});
+  for (uint32_t priority = 80; priority >= 60; --priority) {
+    builder.Tasks(1000 + 2 * priority, 2, {.cpu = 2000, .priority = priority});
+  }
+  builder.Task(2, {.cpu = 1001, .priority = 80}).ApplyTo(&cluster_);
   const RoundStats& stats = cluster_.Round();
-  EXPECT_THAT(RangesOf(stats), ElementsAre(Pair(-1, -1)));
-  EXPECT_EQ(stats.cost.waiting, 2 * WaitingCost(0));
+  ASSERT_EQ(stats.levels.size(), 13u);
+  EXPECT_EQ(RangesOf(stats)[0], std::pair(int64_t{90}, int64_t{-1}));
+  EXPECT_EQ(RangesOf(stats)[1], std::pair(int64_t{80}, int64_t{89}));
+  EXPECT_EQ(RangesOf(stats)[11], std::pair(int64_t{70}, int64_t{70}));
+  EXPECT_EQ(RangesOf(stats)[12], std::pair(int64_t{-1}, int64_t{69}));
+  EXPECT_EQ(stats.cost.waiting[0], cost);
+  EXPECT_EQ(stats.cost.waiting[1], 3 * cost);
+  EXPECT_EQ(stats.cost.waiting[12], 20 * cost);
+  EXPECT_EQ(stats.bound.waiting, stats.cost.waiting);
   EXPECT_EQ(stats.Gap(), 0);
 }
 

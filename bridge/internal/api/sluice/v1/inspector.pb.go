@@ -782,8 +782,7 @@ type Round struct {
 	GapRatio float64 `protobuf:"fixed64,15,opt,name=gap_ratio,json=gapRatio,proto3" json:"gap_ratio,omitempty"`
 	// The part of the placement cost; not set where is_bound_known is false.
 	PlacementGapRatio *float64 `protobuf:"fixed64,16,opt,name=placement_gap_ratio,json=placementGapRatio,proto3,oneof" json:"placement_gap_ratio,omitempty"`
-	// The waiting cost by level of urgency, the most urgent first.  All priorities
-	// are one level where nothing was to be decided between them.
+	// The waiting cost by level of urgency, the most urgent first.
 	Levels        []*RoundLevel `protobuf:"bytes,17,rep,name=levels,proto3" json:"levels,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -938,8 +937,8 @@ func (x *Round) GetLevels() []*RoundLevel {
 	return nil
 }
 
-// Priorities that a round took for one level: nothing outweighs a task of a
-// level above.
+// One priority, or several between which nothing was to be decided.  Nothing
+// outweighs a task of a level above.
 type RoundLevel struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Both count as the clients do: from BeginSnapshot.priority_zero where all
