@@ -1,10 +1,11 @@
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/percent.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "cli/commands.h"
@@ -26,7 +27,9 @@ constexpr Command::Text kText = {
         R"(Shows the daemon (version, store, policies), how many machines, jobs and tasks
 it knows, what is used of what the machines offer, and its newest round.
 
-"Undelivered deltas" are decisions that no client is known to have.
+"Undelivered deltas" are decisions that no client is known to have.  The "round
+gap" is what a better round could save, as far as that is not ruled out; where
+tasks of several priorities wait, a table has it for each level of them.
 )"};
 
 void PrintUse(const v1::Status& status, std::ostream& out) {
@@ -57,9 +60,59 @@ void PrintUse(const v1::Status& status, std::ostream& out) {
 std::string GapText(const v1::Round& round) {
   if (!round.is_bound_known()) return "not worked out";
   if (round.gap_ratio() <= 0) return "none: as good as can be";
-  const auto tenths = static_cast<int64_t>(std::ceil(round.gap_ratio() * 1000));
-  return StrCat("at most ", tenths / 10, ".", tenths % 10,
-                " % of its cost could be saved");
+  return AtMostPercent(round.gap_ratio()) + " of its cost could be saved";
+}
+
+std::string PrioritiesText(const v1::RoundLevel& level) {
+  if (!level.has_lowest_priority() && !level.has_highest_priority()) {
+    return "all";
+  }
+  if (!level.has_highest_priority()) {
+    return StrCat(level.lowest_priority(), " and above");
+  }
+  if (!level.has_lowest_priority()) {
+    return StrCat(level.highest_priority(), " and below");
+  }
+  if (level.lowest_priority() == level.highest_priority()) {
+    return StrCat(level.lowest_priority());
+  }
+  return StrCat(level.lowest_priority(), " to ", level.highest_priority());
+}
+
+// Whether the levels say more than the round as a whole.
+bool IsWorthLevels(const v1::Round& round) {
+  int waiting = 0;
+  bool has_gap = false;
+  for (const v1::RoundLevel& level : round.levels()) {
+    waiting += level.waiting_cost() > 0 ? 1 : 0;
+    has_gap = has_gap || level.gap_ratio() > 0;
+  }
+  return waiting > 1 || (has_gap && round.levels_size() > 1);
+}
+
+void PrintLevels(const v1::Round& round, std::ostream& out) {
+  Table table({{"LEVEL"},
+               {"PRIORITY"},
+               {"WAITING COST", Align::kRight},
+               {"AT LEAST", Align::kRight},
+               {"GAP", Align::kRight}});
+  const auto add = [&](std::string level, std::string priority, int64_t cost,
+                       int64_t bound, double gap) {
+    const bool is_known = round.is_bound_known();
+    table.AddRow({std::move(level), std::move(priority), StrCat(cost),
+                  is_known ? StrCat(bound) : "?",
+                  !is_known ? "?"
+                  : gap > 0 ? AtMostPercent(gap)
+                            : "none"});
+  };
+  for (int i = 0; i < round.levels_size(); ++i) {
+    const v1::RoundLevel& level = round.levels(i);
+    add(StrCat(i + 1), PrioritiesText(level), level.waiting_cost(),
+        level.waiting_cost_bound(), level.gap_ratio());
+  }
+  add("cost", "(what is placed)", round.placement_cost(),
+      round.placement_cost_bound(), round.placement_gap_ratio());
+  table.Print(out);
 }
 
 std::string_view StateName(v1::FeedState::State state) {
@@ -139,6 +192,10 @@ void PrintStatus(const v1::Status& status, const std::string& server,
     table.AddRow({"round gap", GapText(round)});
   }
   table.Print(out);
+  if (IsWorthLevels(status.last_round())) {
+    out << '\n';
+    PrintLevels(status.last_round(), out);
+  }
   out << '\n';
   PrintUse(status, out);
 }

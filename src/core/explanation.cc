@@ -1,12 +1,14 @@
 #include "core/explanation.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
+#include "base/percent.h"
 #include "base/strings.h"
 #include "constraints/class_peers.h"
 #include "constraints/label_match.h"
@@ -239,9 +241,18 @@ std::string GapText(const RoundStats& round) {
     return "how good the newest round is was not worked out";
   }
   if (round.cost <= round.bound) return "the newest round is as good as can be";
-  const auto tenths = static_cast<int64_t>(std::ceil(round.GapRatio() * 1000));
-  return StrCat("at most ", tenths / 10, ".", tenths % 10,
-                " % of what the newest round costs could be saved");
+  return StrCat(AtMostPercent(*round.Gap()),
+                " of what the newest round costs could be saved");
+}
+
+std::string WaitingGapText(const RoundStats& newest_round, uint32_t priority) {
+  if (!newest_round.is_bound_known) return "; " + GapText(newest_round);
+  const std::optional<size_t> level = newest_round.LevelOf(priority);
+  if (!level.has_value()) return "";
+  const double gap = *newest_round.WaitingGap(*level, *level + 1);
+  if (gap == 0) return "";
+  return StrCat("; a better round could save ", AtMostPercent(gap),
+                " of what waiting costs on its level");
 }
 
 }  // namespace sluice

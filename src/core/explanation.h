@@ -53,6 +53,11 @@ Explanation Explain(const Task& task, const ClusterState& state,
 // For people: "at most 1.3 % of what the newest round costs could be saved".
 std::string GapText(const RoundStats& round);
 
+// What of it concerns a task that waits, to be appended to why it does: "; a
+// better round could save at most 12.5 % of what waiting costs on its level".
+// Empty where that is proved to be needed.
+std::string WaitingGapText(const RoundStats& newest_round, uint32_t priority);
+
 // How a task that runs stands to its machine, to be appended to where it runs,
 // and how good the newest round is: ", 20 weight short of what it prefers;
 // ...". Empty where it has nothing to prefer.

@@ -1,7 +1,11 @@
 #include "core/round.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/stages/replace.h"
 
@@ -27,6 +31,43 @@ constexpr MakeStage kStages[] = {
 };
 // Once more where gangs were started in the room that the first one made.
 constexpr int kPackingsMax = 2;
+
+// Where nothing was to be decided, so many priorities are told one by one.
+constexpr size_t kToldLevelsMax = 12;
+
+// As the round tells them: what is below all levels is one more where anything
+// of it waits.
+std::vector<RoundLevel> ToldLevels(const std::vector<uint32_t>& lowest,
+                                   const LevelCosts& waiting) {
+  std::vector<RoundLevel> told;
+  for (const uint32_t priority : lowest) told.push_back({.lowest = priority});
+  if (waiting.size() > told.size()) told.emplace_back();
+  for (size_t i = 1; i < told.size(); ++i) {
+    told[i].highest = *told[i - 1].lowest - 1;
+  }
+  return told;
+}
+
+// Where each priority of which something waits is a level.
+LevelCosts SplitByPriority(const RoundContext& context,
+                           std::vector<uint32_t>* lowest) {
+  LevelCosts costs;
+  for (const auto& [key, tasks] : context.state.pending()) {
+    int64_t cost = 0;
+    for (const Task* task : context.WaitingTasks(key)) {
+      cost += context.WaitingCostOf(*task);
+    }
+    if (cost == 0) continue;
+    size_t level = lowest->size();
+    if (level > 0 && lowest->back() == key.priority) {
+      --level;
+    } else if (level < kToldLevelsMax) {
+      lowest->push_back(key.priority);
+    }
+    costs.Add(level, cost);
+  }
+  return costs;
+}
 
 }  // namespace
 
@@ -80,6 +121,14 @@ void Round::End(RoundStats* stats) {
   stats->cost = appraisal.cost;
   stats->bound = appraisal.bound.value_or(PackingCost());
   stats->is_bound_known &= appraisal.bound.has_value();
+  std::vector<uint32_t> lowest;
+  if (context_.levels.has_value()) lowest = context_.levels->lowest;
+  // Nothing was to be decided between priorities, whatever waits of each must.
+  if (lowest.empty() && stats->cost.waiting == stats->bound.waiting) {
+    stats->cost.waiting = SplitByPriority(context_, &lowest);
+    stats->bound.waiting = stats->cost.waiting;
+  }
+  stats->levels = ToldLevels(lowest, stats->cost.waiting);
 }
 
 void Round::EndStage() {

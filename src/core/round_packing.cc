@@ -93,6 +93,7 @@ class Describer {
       DropClassesWithoutKind();
       if (!IsAsGoodAsCanBe()) DescribeProblem();
     }
+    if (levels_.has_value()) SplitByLevel();
     return std::move(packing_);
   }
 
@@ -450,11 +451,16 @@ class Describer {
     return costs;
   }
 
+  void SplitByLevel() {
+    packing_.now.waiting = ByLevel(waiting_);
+    packing_.misfits = ByLevel(misfits_);
+    packing_.least.waiting = packing_.misfits;
+  }
+
   // Of what is decided on, by level.
   void FindCosts() {
     packing_.now = {};
-    packing_.now.waiting = ByLevel(waiting_);
-    packing_.misfits = ByLevel(misfits_);
+    SplitByLevel();
     for (const auto& [one, steps] : placements_) {
       packing_.has_placed_below =
           packing_.has_placed_below || !IsDecidedOn(one.task->class_key);
@@ -464,7 +470,7 @@ class Describer {
   }
 
   void FindLeast() {
-    packing_.least = {packing_.misfits, 0};
+    packing_.least.placed = 0;
     for (size_t c = 0; c < packing_.classes.size(); ++c) {
       int64_t least = kNotAllowed;
       for (const PackingGroup& group : packing_.problem.groups) {

@@ -5,8 +5,10 @@
 #ifndef SLUICE_CORE_ROUND_STATS_H_
 #define SLUICE_CORE_ROUND_STATS_H_
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "packing/packing_problem.h"
 
@@ -21,6 +23,12 @@ struct RoundOptions {
   int64_t improve_budget = 30000000;
   // Whether NoExecute taints evict what runs (core/eviction.h).
   bool evicts_on_no_execute = false;
+};
+
+// The priorities that a level of a round stands for.
+struct RoundLevel {
+  std::optional<uint32_t> lowest = {};   // Nothing: however low.
+  std::optional<uint32_t> highest = {};  // Nothing: however high.
 };
 
 // Times are the loop's to fill in: the core has no clock.
@@ -43,23 +51,26 @@ struct RoundStats {
   // that is proved.
   PackingCost cost;
   PackingCost bound;
-  bool is_bound_known = true;  // Of every tier.
+  bool is_bound_known = true;  // Of every level.
+  // Of both, the most urgent first.  Where nothing was to be decided each
+  // priority that waits is one, as far as there are not too many.
+  std::vector<RoundLevel> levels;
   int64_t build_us = 0;
   int64_t solve_us = 0;
   int64_t commit_us = 0;
   int64_t total_us = 0;
   int64_t longest_step_us = 0;  // Of the core thread, without a pause.
 
-  // How much of what it costs is not proved to be needed: the larger part of
-  // the two, between 0 (as good as can be) and 1.
-  double GapRatio() const {
-    const auto part = [](int64_t of, int64_t needed) {
-      if (of <= needed || of == 0) return 0.0;
-      return static_cast<double>(of - needed) / static_cast<double>(of);
-    };
-    return std::max(part(cost.waiting.Sum(), bound.waiting.Sum()),
-                    part(cost.placed, bound.placed));
-  }
+  // How much of what it costs is not proved to be needed, between 0 (as good as
+  // can be) and 1; nothing where no bound is known.  Of what waits on the
+  // levels from `begin` up to `end`, and of what is placed:
+  std::optional<double> WaitingGap(size_t begin, size_t end) const;
+  std::optional<double> PlacementGap() const;
+  // The larger of the two, all levels taken together.
+  std::optional<double> Gap() const;
+
+  // Nothing where the priority is below all levels.
+  std::optional<size_t> LevelOf(uint32_t priority) const;
 };
 
 }  // namespace sluice

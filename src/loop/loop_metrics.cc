@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/strings.h"
 #include "loop/census.h"
@@ -23,6 +27,44 @@ constexpr std::array<std::string_view, std::variant_size_v<Command>>
         "remove_foreign_pod", "report_task_usage",  "report_machine_usage",
         "mute_task",          "begin_announcement", "end_announcement",
         "forget_stale"};
+
+// The levels that the metric and the log name one by one; the others are one.
+constexpr std::array<std::string_view, 8> kLevelNames = {"1", "2", "3", "4",
+                                                         "5", "6", "7", "8"};
+
+struct NamedGap {
+  std::string_view name;
+  std::optional<double> gap;  // Nothing where no bound is known.
+};
+
+std::vector<NamedGap> GapsOf(const RoundStats& round) {
+  std::vector<NamedGap> gaps;
+  for (size_t i = 0; i < kLevelNames.size(); ++i) {
+    gaps.push_back({kLevelNames[i], round.WaitingGap(i, i + 1)});
+  }
+  gaps.push_back({"rest", round.WaitingGap(kLevelNames.size(),
+                                           round.cost.waiting.size())});
+  gaps.push_back({"cost", round.PlacementGap()});
+  return gaps;
+}
+
+// "13/1000", and never less than it is.
+std::string GapText(std::optional<double> gap) {
+  if (!gap.has_value()) return "unknown";
+  return StrCat(std::llround(std::ceil(*gap * 1000)), "/1000");
+}
+
+// Of those that have one: "2:13/1000,rest:4/1000".
+std::string GapsText(const std::vector<NamedGap>& gaps) {
+  std::string text;
+  for (const auto& [name, gap] : gaps) {
+    if (!gap.has_value()) return "unknown";
+    if (*gap > 0) {
+      text += StrCat(text.empty() ? "" : ",", name, ":", GapText(gap));
+    }
+  }
+  return text.empty() ? "none" : text;
+}
 
 double Seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
 
@@ -73,11 +115,12 @@ void LoopMetrics::CountRound(const RoundStats& round, int64_t now_us) {
   metrics_.pass_conflicts.Increment(static_cast<double>(round.conflicts));
   metrics_.gang_searches.Increment(static_cast<double>(round.searches));
   metrics_.round_seconds.Observe(Seconds(round.total_us));
-  if (round.is_bound_known) {
-    metrics_.round_gap.Set(round.GapRatio());
-  } else {
-    metrics_.unbounded_rounds.Increment();
+  const std::vector<NamedGap> gaps = GapsOf(round);
+  for (const auto& [level, gap] : gaps) {
+    metrics_.round_gap.With(level).Set(
+        gap.value_or(std::numeric_limits<double>::quiet_NaN()));
   }
+  if (!round.is_bound_known) metrics_.unbounded_rounds.Increment();
   CountVerdicts();
   if (round.passes == 0 && round.evicted == 0 && round.replaced == 0) {
     return;
@@ -86,10 +129,9 @@ void LoopMetrics::CountRound(const RoundStats& round, int64_t now_us) {
     LOG(INFO) << "round=" << round.number << " passes=" << round.passes
               << " placed=" << round.placed << " pending=" << round.pending
               << " refused=" << round.refused << " evicted=" << round.evicted
-              << " replaced=" << round.replaced << " gap="
-              << (round.is_bound_known
-                      ? StrCat(std::llround(round.GapRatio() * 1000), "/1000")
-                      : "unknown")
+              << " replaced=" << round.replaced
+              << " gap=" << GapText(round.Gap())
+              << " level_gaps=" << GapsText(gaps)
               << " build_us=" << round.build_us
               << " solve_us=" << round.solve_us
               << " commit_us=" << round.commit_us

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -411,6 +412,54 @@ void FillExplanation(const ClusterState& state, const Explanation& explanation,
   message->set_waiting_cost(explanation.waiting_cost);
 }
 
+// What the clients call 0 where all feeds call the same so.
+uint32_t CommonPriorityZero(const ClusterState& state) {
+  std::set<uint32_t> zeros;
+  for (const auto& [id, feed] : state.feeds()) {
+    // Known since the start of the daemon alone.
+    if (feed.snapshot > 0) zeros.insert(feed.priority_zero);
+  }
+  return zeros.size() == 1 ? *zeros.begin() : 0;
+}
+
+void FillLevels(const ClusterState& state, const RoundStats& stats,
+                v1::Round* round) {
+  const int64_t zero = CommonPriorityZero(state);
+  for (size_t i = 0; i < stats.levels.size(); ++i) {
+    const auto& [lowest, highest] = stats.levels[i];
+    v1::RoundLevel* level = round->add_levels();
+    if (lowest.has_value()) level->set_lowest_priority(*lowest - zero);
+    if (highest.has_value()) level->set_highest_priority(*highest - zero);
+    level->set_waiting_cost(stats.cost.waiting[i]);
+    if (!stats.is_bound_known) continue;
+    level->set_waiting_cost_bound(stats.bound.waiting[i]);
+    level->set_gap_ratio(*stats.WaitingGap(i, i + 1));
+  }
+}
+
+void FillRound(const ClusterState& state, const RoundStats& stats,
+               v1::Round* round) {
+  round->set_number(stats.number);
+  round->set_passes(stats.passes);
+  round->set_placed(stats.placed);
+  round->set_pending(stats.pending);
+  round->set_refused(stats.refused);
+  round->set_build_us(stats.build_us);
+  round->set_solve_us(stats.solve_us);
+  round->set_commit_us(stats.commit_us);
+  round->set_total_us(stats.total_us);
+  round->set_waiting_cost(stats.cost.waiting.Sum());
+  round->set_placement_cost(stats.cost.placed);
+  round->set_is_bound_known(stats.is_bound_known);
+  if (stats.is_bound_known) {
+    round->set_waiting_cost_bound(stats.bound.waiting.Sum());
+    round->set_placement_cost_bound(stats.bound.placed);
+    round->set_gap_ratio(*stats.Gap());
+    round->set_placement_gap_ratio(*stats.PlacementGap());
+  }
+  FillLevels(state, stats, round);
+}
+
 }  // namespace
 
 v1::Status InspectStatus(const CoreView& view, const DaemonInfo& daemon,
@@ -435,24 +484,7 @@ v1::Status InspectStatus(const CoreView& view, const DaemonInfo& daemon,
   status.set_undelivered_deltas(census.undelivered_deltas);
   FillResources(state, census.allocatable, status.mutable_allocatable());
   FillResources(state, census.used, status.mutable_used());
-  v1::Round* round = status.mutable_last_round();
-  round->set_number(view.last_round.number);
-  round->set_passes(view.last_round.passes);
-  round->set_placed(view.last_round.placed);
-  round->set_pending(view.last_round.pending);
-  round->set_refused(view.last_round.refused);
-  round->set_build_us(view.last_round.build_us);
-  round->set_solve_us(view.last_round.solve_us);
-  round->set_commit_us(view.last_round.commit_us);
-  round->set_total_us(view.last_round.total_us);
-  round->set_waiting_cost(view.last_round.cost.waiting.Sum());
-  round->set_placement_cost(view.last_round.cost.placed);
-  round->set_is_bound_known(view.last_round.is_bound_known);
-  if (view.last_round.is_bound_known) {
-    round->set_waiting_cost_bound(view.last_round.bound.waiting.Sum());
-    round->set_placement_cost_bound(view.last_round.bound.placed);
-    round->set_gap_ratio(view.last_round.GapRatio());
-  }
+  FillRound(state, view.last_round, status.mutable_last_round());
   for (const std::string& name : daemon.cost_models) {
     status.add_cost_models(name);
   }
@@ -569,6 +601,8 @@ absl::Status InspectTask(const CoreView& view,
     return absl::OkStatus();
   }
   FillExplanation(state, view.scheduler.Explain(*task, view.now_ms), response);
+  response->mutable_summary()->append(
+      WaitingGapText(view.last_round, task->class_key.priority));
   return absl::OkStatus();
 }
 

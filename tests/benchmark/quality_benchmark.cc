@@ -192,7 +192,7 @@ Outcome RunRound(const QualityInput& input, const PolicySet& policies,
   outcome.passes = stats.passes;
   outcome.refused = stats.refused;
   if (stats.is_bound_known) outcome.bound = stats.bound;
-  outcome.gap = stats.GapRatio();
+  outcome.gap = stats.Gap().value_or(0);
   return outcome;
 }
 

@@ -112,7 +112,7 @@ struct Shares {
     bench->counters["passes"] = last.passes;
     bench->counters["placed"] = static_cast<double>(last.placed);
     bench->counters["arcs"] = static_cast<double>(last.arcs);
-    bench->counters["gap"] = last.is_bound_known ? last.GapRatio() : -1;
+    bench->counters["gap"] = last.Gap().value_or(-1);
   }
 };
 

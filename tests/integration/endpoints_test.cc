@@ -14,6 +14,8 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
 
 // A field of a message on the wire: `text` under `number`.
 std::string StringField(int number, const std::string& text) {
@@ -110,6 +112,55 @@ TEST_F(Endpoints, InspectorShowsMachinesTasksAndJobs) {
               ElementsAre("cpu_memory", "node_affinity", "pod_affinity",
                           "taint", "topology_spread"));
   EXPECT_EQ(client_.Status().store(), "memory");
+}
+
+// A bound knows nothing of zones, so that of the web servers, which keep away
+// from each other, all that wait may be too many.
+TEST_F(Endpoints, InspectorTellsTheGapOfEachLevel) {
+  firmament::PodAntiAffinity apart;
+  auto* term = apart.add_requiredduringschedulingignoredduringexecution();
+  term->set_topologykey("zone");
+  auto* requirement = term->mutable_labelselector()->add_matchexpressions();
+  requirement->set_key("app");
+  requirement->set_operator_("In");
+  requirement->add_values("web");
+  for (const char* uuid : {"m0", "m1"}) {
+    client_.AddNode(
+        NodeMessage(uuid, {.cpu = 1000, .labels = {{"zone", "a"}}}));
+  }
+  const TaskFields large = {.cpu = 700, .priority = 9};
+  for (uint64_t uid = 1; uid <= 3; ++uid) {
+    client_.Submit(TaskMessage(uid, large));
+  }
+  const TaskFields web = {.cpu = 100,
+                          .labels = {{"app", "web"}},
+                          .pod_anti_affinity = apart,
+                          .priority = 2};
+  for (uint64_t uid = 4; uid <= 5; ++uid) {
+    client_.Submit(TaskMessage(uid, web));
+  }
+  EXPECT_THAT(client_.Schedule().deltas(), SizeIs(3));
+  const v1::Round round = client_.Status().last_round();
+  EXPECT_TRUE(round.is_bound_known());
+  ASSERT_EQ(round.levels_size(), 2);
+  const v1::RoundLevel& urgent = round.levels(0);
+  EXPECT_EQ(urgent.lowest_priority(), 9);
+  EXPECT_FALSE(urgent.has_highest_priority());
+  EXPECT_GT(urgent.waiting_cost(), 0);
+  EXPECT_EQ(urgent.waiting_cost_bound(), urgent.waiting_cost());
+  EXPECT_EQ(urgent.gap_ratio(), 0);
+  const v1::RoundLevel& low = round.levels(1);
+  EXPECT_EQ(low.highest_priority(), 8);
+  EXPECT_EQ(low.waiting_cost(), urgent.waiting_cost());
+  EXPECT_EQ(low.waiting_cost_bound(), 0);
+  EXPECT_EQ(low.gap_ratio(), 1);
+  EXPECT_EQ(round.gap_ratio(), 0.5) << "of both";
+  EXPECT_THAT(client_.Explain(3).summary(), Not(HasSubstr("level")));
+  const std::string gap =
+      "; a better round could save at most 100.0 % of what waiting costs on "
+      "its level";
+  EXPECT_TRUE(client_.Explain(4).summary().ends_with(gap) ||
+              client_.Explain(5).summary().ends_with(gap));
 }
 
 TEST_F(Endpoints, InspectorReportsErrorsAsStatus) {

@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "integration/client.h"
 #include "integration/daemon_process.h"
+#include "integration/feed_client.h"
 #include "integration/shell_command.h"
 #include "unit/persist/temporary_directory.h"
 #include "util/paths.h"
@@ -17,6 +18,7 @@ namespace sluice {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 class FeedCli : public testing::Test {
@@ -55,6 +57,30 @@ TEST_F(FeedCli, StatesASnapshotAndPrintsWhatIsDecided) {
               HasSubstr("feed shop           not connected"));
   EXPECT_EQ(Sluicectl("feed shop /dev/null --snapshot"), "exit code 0\n");
   EXPECT_THAT(Sluicectl("status"), HasSubstr("machines            0 usable"));
+}
+
+// By priorities as the client counts, which are 100 less than the daemon's.
+TEST_F(FeedCli, ShowsWhatWaitsOfEachPriority) {
+  FeedClient feed(port_, "shop");
+  feed.Add()->mutable_begin_snapshot()->set_priority_zero(100);
+  feed.AddMachine("n1", {.cpu = 1000});
+  feed.AddTask("web-1", {.cpu = 600, .priority = 105});
+  feed.AddTask("web-2", {.cpu = 600, .priority = 105});
+  feed.AddTask("batch", {.cpu = 600, .priority = 98});
+  feed.EndSnapshot();
+  ASSERT_TRUE(feed.Flush());
+  ASSERT_TRUE(feed.AwaitDeltas(1));
+  // Then a round may follow in which nothing can be placed, which says the
+  // same.
+  ASSERT_TRUE(feed.Confirm());
+  ASSERT_TRUE(feed.Settle());
+  const std::string status = Sluicectl("status");
+  EXPECT_THAT(status, HasSubstr("round gap           none: as good as can be"));
+  EXPECT_THAT(status,
+              ContainsRegex("LEVEL +PRIORITY +WAITING COST +AT LEAST +GAP\n"
+                            "1 +5 and above +2560000 +2560000 +none\n"
+                            "2 +-2 to 4 +2560000 +2560000 +none\n"
+                            "cost +"));
 }
 
 TEST_F(FeedCli, PrintsLinesForProgramsAndTellsOfProblems) {

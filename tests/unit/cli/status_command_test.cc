@@ -52,6 +52,113 @@ TEST(StatusCommand, SaysNothingOfARoundThatHasNotBeen) {
   EXPECT_THAT(result.out, Not(HasSubstr("round")));
 }
 
+v1::RoundLevel* AddLevel(int64_t cost, v1::Round& round) {
+  v1::RoundLevel* level = round.add_levels();
+  level->set_waiting_cost(cost);
+  return level;
+}
+
+// Of three priorities that tasks wait of.
+void FillLevels(bool is_bound_known, v1::Round& round) {
+  round.set_number(17);
+  round.set_placement_cost(80);
+  v1::RoundLevel* urgent = AddLevel(0, round);
+  urgent->set_lowest_priority(1000);
+  v1::RoundLevel* middle = AddLevel(3000, round);
+  middle->set_lowest_priority(7);
+  middle->set_highest_priority(999);
+  v1::RoundLevel* low = AddLevel(2000, round);
+  low->set_lowest_priority(6);
+  low->set_highest_priority(6);
+  AddLevel(70, round)->set_highest_priority(5);
+  if (!is_bound_known) return;
+  round.set_is_bound_known(true);
+  round.set_gap_ratio(0.15);
+  round.set_placement_cost_bound(80);
+  round.set_placement_gap_ratio(0);
+  urgent->set_waiting_cost_bound(0);
+  urgent->set_gap_ratio(0);
+  middle->set_waiting_cost_bound(2750);
+  middle->set_gap_ratio(0.25 / 3);
+  low->set_waiting_cost_bound(1500);
+  low->set_gap_ratio(0.25);
+  round.mutable_levels(3)->set_waiting_cost_bound(70);
+  round.mutable_levels(3)->set_gap_ratio(0);
+}
+
+TEST(StatusCommand, ShowsTheGapOfEachLevel) {
+  FakeServer server;
+  Fill(server.inspector.status);
+  FillLevels(true, *server.inspector.status.mutable_last_round());
+  const CliResult result = RunCli({"status", "--server", server.Address()});
+  EXPECT_THAT(result.out,
+              HasSubstr("\nround gap           "
+                        "at most 15.0 % of its cost could be saved\n"
+                        "\n"
+                        "LEVEL  PRIORITY          WAITING COST  AT LEAST  "
+                        "           GAP\n"
+                        "1      1000 and above               0         0  "
+                        "          none\n"
+                        "2      7 to 999                  3000      2750  "
+                        " at most 8.4 %\n"
+                        "3      6                         2000      1500  "
+                        "at most 25.0 %\n"
+                        "4      5 and below                 70        70  "
+                        "          none\n"
+                        "cost   (what is placed)            80        80  "
+                        "          none\n"
+                        "\n"
+                        "RESOURCE"));
+}
+
+TEST(StatusCommand, ShowsThatTheBoundsOfLevelsAreNotKnown) {
+  FakeServer server;
+  Fill(server.inspector.status);
+  FillLevels(false, *server.inspector.status.mutable_last_round());
+  const CliResult result = RunCli({"status", "--server", server.Address()});
+  EXPECT_THAT(result.out, HasSubstr("\nround gap           not worked out\n"));
+  EXPECT_THAT(result.out,
+              HasSubstr("\n2      7 to 999                  3000         ?    "
+                        "?\n"));
+}
+
+TEST(StatusCommand, ShowsNoLevelsWhereTheySayNothingMore) {
+  FakeServer server;
+  Fill(server.inspector.status);
+  v1::Round& round = *server.inspector.status.mutable_last_round();
+  round.set_is_bound_known(true);
+  round.set_gap_ratio(0.5);
+  AddLevel(100, round)->set_gap_ratio(0.5);
+  EXPECT_THAT(RunCli({"status", "--server", server.Address()}).out,
+              Not(HasSubstr("LEVEL")))
+      << "it is the only one";
+  round.mutable_levels(0)->set_gap_ratio(0);
+  AddLevel(0, round);
+  EXPECT_THAT(RunCli({"status", "--server", server.Address()}).out,
+              Not(HasSubstr("LEVEL")))
+      << "nothing waits of the other";
+}
+
+TEST(StatusCommand, PrintsAllLevelsAsJson) {
+  FakeServer server;
+  Fill(server.inspector.status);
+  v1::Round& round = *server.inspector.status.mutable_last_round();
+  AddLevel(5, round)->set_waiting_cost_bound(0);
+  AddLevel(6, round)->set_highest_priority(-1);
+  const CliResult result =
+      RunCli({"status", "--output=json", "--server", server.Address()});
+  EXPECT_THAT(result.out, HasSubstr(R"("levels": [
+   {
+    "waitingCost": "5",
+    "waitingCostBound": "0"
+   },
+   {
+    "waitingCost": "6",
+    "highestPriority": "-1"
+   }
+  ])"));
+}
+
 TEST(StatusCommand, PrintsJson) {
   FakeServer server;
   Fill(server.inspector.status);

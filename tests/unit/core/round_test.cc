@@ -1,11 +1,16 @@
 #include "core/round.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/strings.h"
+#include "cost/waiting_cost.h"
 #include "util/cluster_builder.h"
 #include "util/peer_builder.h"
 #include "util/rules_builder.h"
@@ -14,6 +19,9 @@
 
 namespace sluice {
 namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
 
 constexpr int64_t kMinuteMs = 60000;
 
@@ -308,10 +316,89 @@ TEST_F(RoundTest, GivesAMachineToTheStrongerWishWhateverTheSizes) {
       const RoundStats& stats = cluster.Round();
       EXPECT_EQ(stats.placed, 2);
       EXPECT_EQ(cluster.MachineOf(is_large_first ? 2 : 1), "gpu");
-      EXPECT_EQ(stats.GapRatio(), 0);
+      EXPECT_EQ(stats.Gap(), 0);
       EXPECT_TRUE(stats.is_bound_known);
     }
   }
+}
+
+std::vector<std::pair<int64_t, int64_t>> RangesOf(const RoundStats& stats) {
+  std::vector<std::pair<int64_t, int64_t>> ranges;
+  for (const RoundLevel& level : stats.levels) {
+    ranges.emplace_back(
+        level.lowest.has_value() ? int64_t{*level.lowest} : -1,
+        level.highest.has_value() ? int64_t{*level.highest} : -1);
+  }
+  return ranges;
+}
+
+TEST_F(RoundTest, TellsWhatWaitsOfEachLevelAndHowMuchOfItMust) {
+  PlacementRules apart;
+  apart.anti_affinity = {{TasksOfJob("apart"), "zone"}};
+  ClusterBuilder()
+      .Machines("m", 3, {.cpu = 1000, .labels = {{"zone", "a"}}})
+      .Task(1, {.cpu = 1000, .priority = 9})
+      .Task(2, {.cpu = 700, .priority = 8})
+      .Task(3, {.cpu = 1000, .priority = 8})
+      .Task(4, {.cpu = 1000, .priority = 5})
+      // Only one fits, which no bound knows.
+      .Tasks(5, 2, {.cpu = 100, .job = "apart", .rules = apart})
+      .ApplyTo(&cluster_);
+  const RoundStats& stats = cluster_.Round();
+  EXPECT_EQ(stats.placed, 4);
+  EXPECT_TRUE(stats.is_bound_known);
+  EXPECT_THAT(RangesOf(stats),
+              ElementsAre(Pair(8, -1), Pair(5, 7), Pair(-1, 4)));
+  const auto cost = WaitingCost(0);
+  EXPECT_EQ(stats.cost.waiting,
+            LevelCosts(std::vector<int64_t>{0, cost, cost}));
+  EXPECT_EQ(stats.bound.waiting, LevelCosts(std::vector<int64_t>{0, cost}));
+  EXPECT_EQ(stats.WaitingGap(1, 2), 0);
+  EXPECT_EQ(stats.WaitingGap(2, 3), 1);
+}
+
+TEST_F(RoundTest, TellsWhatWaitsOfEachPriorityThoughNothingIsToBeDecided) {
+  const auto cost = WaitingCost(0);
+  ClusterBuilder builder;
+  builder.Machine("m", {.cpu = 1000}).Task(1, {.cpu = 2000, .priority = 90});
+  for (uint32_t priority = 80; priority >= 60; --priority) {
+    builder.Tasks(1000 + 2 * priority, 2, {.cpu = 2000, .priority = priority});
+  }
+  builder.Task(2, {.cpu = 1001, .priority = 80}).ApplyTo(&cluster_);
+  const RoundStats& stats = cluster_.Round();
+  ASSERT_EQ(stats.levels.size(), 13u);
+  EXPECT_EQ(RangesOf(stats)[0], std::pair(int64_t{90}, int64_t{-1}));
+  EXPECT_EQ(RangesOf(stats)[1], std::pair(int64_t{80}, int64_t{89}));
+  EXPECT_EQ(RangesOf(stats)[11], std::pair(int64_t{70}, int64_t{70}));
+  EXPECT_EQ(RangesOf(stats)[12], std::pair(int64_t{-1}, int64_t{69}));
+  EXPECT_EQ(stats.cost.waiting[0], cost);
+  EXPECT_EQ(stats.cost.waiting[1], 3 * cost);
+  EXPECT_EQ(stats.cost.waiting[12], 20 * cost);
+  EXPECT_EQ(stats.bound.waiting, stats.cost.waiting);
+  EXPECT_EQ(stats.Gap(), 0);
+}
+
+// Packing takes the machine from the first task for the second, and then
+// nothing is left to be decided.
+TEST_F(RoundTest, TellsWhatWaitsOfEachLevelThoughNothingIsToBeDecidedAnyMore) {
+  PlacementRules on_ssd;
+  on_ssd.required = {{.labels = {LabelExists("ssd")}}};
+  ClusterBuilder()
+      .Machine("plain", {.cpu = 2000})
+      .Machine("ssd", {.cpu = 1000, .labels = {{"ssd", "yes"}}})
+      .Task(1, {.cpu = 1000, .priority = 9})
+      .Task(2, {.cpu = 1000, .priority = 5, .rules = on_ssd})
+      .Task(3, {.cpu = 3000, .priority = 4})
+      .ApplyTo(&cluster_);
+  cluster_.Apply(ForeignPod("proxy", "plain", {{"cpu", 900}}));
+  const RoundStats& stats = cluster_.Round();
+  EXPECT_EQ(stats.withdrawn, 1);
+  EXPECT_EQ(stats.placed, 2);
+  EXPECT_THAT(RangesOf(stats),
+              ElementsAre(Pair(9, -1), Pair(5, 8), Pair(-1, 4)));
+  EXPECT_EQ(stats.cost.waiting,
+            LevelCosts(std::vector<int64_t>{0, 0, WaitingCost(0)}));
+  EXPECT_EQ(stats.Gap(), 0);
 }
 
 // What likes a machine best whose slots are counted by a larger task goes there

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "util/cluster_builder.h"
 #include "util/peer_builder.h"
@@ -104,6 +105,66 @@ TEST_F(InspectTest, CountsPrioritiesAsTheClientOfTheFeedDoes) {
   EXPECT_EQ(Explain("a").task().priority(), 998u);
   EXPECT_EQ(Explain("a").task().stated_priority(), -2);
   EXPECT_EQ(Explain("alone").task().stated_priority(), 7);
+}
+
+TEST_F(InspectTest, TellsEachLevelOfTheRoundAsTheClientsCount) {
+  ClusterState& state = scheduler_.mutable_state();
+  stats_.levels = {
+      {.lowest = 1000}, {.lowest = 990, .highest = 999}, {.highest = 989}};
+  stats_.cost.waiting = LevelCosts(std::vector<int64_t>{0, 40, 8});
+  stats_.bound.waiting = LevelCosts(std::vector<int64_t>{0, 30, 8});
+  const auto levels = [&] {
+    return InspectStatus(view(), {}, 0).last_round().levels();
+  };
+  ASSERT_EQ(levels().size(), 3);
+  EXPECT_EQ(levels()[0].lowest_priority(), 1000);
+  EXPECT_FALSE(levels()[0].has_highest_priority());
+  state.Apply(state.OpenFeed("shop"), SnapshotBegan{.priority_zero = 1000}, 0);
+  EXPECT_EQ(levels()[0].lowest_priority(), 0);
+  EXPECT_EQ(levels()[0].gap_ratio(), 0);
+  EXPECT_EQ(levels()[1].lowest_priority(), -10);
+  EXPECT_EQ(levels()[1].highest_priority(), -1);
+  EXPECT_EQ(levels()[1].waiting_cost(), 40);
+  EXPECT_EQ(levels()[1].waiting_cost_bound(), 30);
+  EXPECT_EQ(levels()[1].gap_ratio(), 0.25);
+  EXPECT_FALSE(levels()[2].has_lowest_priority());
+  EXPECT_EQ(levels()[2].highest_priority(), -11);
+  state.OpenFeed("silent");
+  EXPECT_EQ(levels()[0].lowest_priority(), 0) << "it has stated nothing yet";
+  state.Apply(state.OpenFeed("mail"), SnapshotBegan(), 0);
+  EXPECT_EQ(levels()[0].lowest_priority(), 1000) << "they count differently";
+}
+
+TEST_F(InspectTest, TellsNoBoundsWhereTheyAreNotKnown) {
+  stats_.levels = {RoundLevel()};
+  stats_.cost.waiting = 40;
+  stats_.is_bound_known = false;
+  const v1::Round round = InspectStatus(view(), {}, 0).last_round();
+  EXPECT_FALSE(round.has_placement_gap_ratio());
+  ASSERT_EQ(round.levels_size(), 1);
+  EXPECT_EQ(round.levels(0).waiting_cost(), 40);
+  EXPECT_FALSE(round.levels(0).has_waiting_cost_bound());
+  EXPECT_FALSE(round.levels(0).has_gap_ratio());
+}
+
+TEST_F(InspectTest, TellsATaskThatWaitsTheGapOfItsLevel) {
+  ClusterBuilder()
+      .Task(1, {.priority = 7, .name = "urgent"})
+      .Task(2, {.name = "low"})
+      .ApplyTo(&scheduler_);
+  const std::string why = "0/0 machines: there is none that may be used";
+  EXPECT_EQ(Explain("low").summary(), why) << "no round was yet";
+  stats_.levels = {{.lowest = 7}, {.highest = 6}};
+  stats_.cost.waiting = LevelCosts(std::vector<int64_t>{40, 40});
+  stats_.bound.waiting = LevelCosts(std::vector<int64_t>{40, 35});
+  EXPECT_EQ(Explain("urgent").summary(), why);
+  EXPECT_EQ(Explain("low").summary(),
+            why +
+                "; a better round could save at most 12.5 % of what waiting "
+                "costs on its level");
+  stats_.is_bound_known = false;
+  EXPECT_EQ(Explain("urgent").summary(),
+            why + "; how good the newest round is was not worked out");
 }
 
 TEST_F(InspectTest, TellsWhatWasMeasured) {

@@ -147,7 +147,7 @@ func (x Machine_Condition) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Machine_Condition.Descriptor instead.
 func (Machine_Condition) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{7, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{8, 0}
 }
 
 type Task_State int32
@@ -214,7 +214,7 @@ func (x Task_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Task_State.Descriptor instead.
 func (Task_State) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{12, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{13, 0}
 }
 
 // Amounts of resources, one unit each.
@@ -779,7 +779,11 @@ type Round struct {
 	IsBoundKnown bool `protobuf:"varint,14,opt,name=is_bound_known,json=isBoundKnown,proto3" json:"is_bound_known,omitempty"`
 	// The part of either cost that is not proved to be needed, whichever is
 	// larger: 0 is as good as can be.
-	GapRatio      float64 `protobuf:"fixed64,15,opt,name=gap_ratio,json=gapRatio,proto3" json:"gap_ratio,omitempty"`
+	GapRatio float64 `protobuf:"fixed64,15,opt,name=gap_ratio,json=gapRatio,proto3" json:"gap_ratio,omitempty"`
+	// The part of the placement cost; not set where is_bound_known is false.
+	PlacementGapRatio *float64 `protobuf:"fixed64,16,opt,name=placement_gap_ratio,json=placementGapRatio,proto3,oneof" json:"placement_gap_ratio,omitempty"`
+	// The waiting cost by level of urgency, the most urgent first.
+	Levels        []*RoundLevel `protobuf:"bytes,17,rep,name=levels,proto3" json:"levels,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -919,6 +923,102 @@ func (x *Round) GetGapRatio() float64 {
 	return 0
 }
 
+func (x *Round) GetPlacementGapRatio() float64 {
+	if x != nil && x.PlacementGapRatio != nil {
+		return *x.PlacementGapRatio
+	}
+	return 0
+}
+
+func (x *Round) GetLevels() []*RoundLevel {
+	if x != nil {
+		return x.Levels
+	}
+	return nil
+}
+
+// One priority, or several between which nothing was to be decided.  Nothing
+// outweighs a task of a level above.
+type RoundLevel struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Both count as the clients do: from BeginSnapshot.priority_zero where all
+	// feeds state the same, and else from 0.  Not set: however low, or high.
+	LowestPriority  *int64 `protobuf:"varint,1,opt,name=lowest_priority,json=lowestPriority,proto3,oneof" json:"lowest_priority,omitempty"`
+	HighestPriority *int64 `protobuf:"varint,2,opt,name=highest_priority,json=highestPriority,proto3,oneof" json:"highest_priority,omitempty"`
+	WaitingCost     int64  `protobuf:"varint,3,opt,name=waiting_cost,json=waitingCost,proto3" json:"waiting_cost,omitempty"`
+	// The least that is possible without more waiting cost on the levels above,
+	// and the part of the cost beyond it.  Proved; not set where it is not known.
+	WaitingCostBound *int64   `protobuf:"varint,4,opt,name=waiting_cost_bound,json=waitingCostBound,proto3,oneof" json:"waiting_cost_bound,omitempty"`
+	GapRatio         *float64 `protobuf:"fixed64,5,opt,name=gap_ratio,json=gapRatio,proto3,oneof" json:"gap_ratio,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *RoundLevel) Reset() {
+	*x = RoundLevel{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RoundLevel) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RoundLevel) ProtoMessage() {}
+
+func (x *RoundLevel) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RoundLevel.ProtoReflect.Descriptor instead.
+func (*RoundLevel) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *RoundLevel) GetLowestPriority() int64 {
+	if x != nil && x.LowestPriority != nil {
+		return *x.LowestPriority
+	}
+	return 0
+}
+
+func (x *RoundLevel) GetHighestPriority() int64 {
+	if x != nil && x.HighestPriority != nil {
+		return *x.HighestPriority
+	}
+	return 0
+}
+
+func (x *RoundLevel) GetWaitingCost() int64 {
+	if x != nil {
+		return x.WaitingCost
+	}
+	return 0
+}
+
+func (x *RoundLevel) GetWaitingCostBound() int64 {
+	if x != nil && x.WaitingCostBound != nil {
+		return *x.WaitingCostBound
+	}
+	return 0
+}
+
+func (x *RoundLevel) GetGapRatio() float64 {
+	if x != nil && x.GapRatio != nil {
+		return *x.GapRatio
+	}
+	return 0
+}
+
 type Machine struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uuid of the contract.
@@ -946,7 +1046,7 @@ type Machine struct {
 
 func (x *Machine) Reset() {
 	*x = Machine{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[7]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -958,7 +1058,7 @@ func (x *Machine) String() string {
 func (*Machine) ProtoMessage() {}
 
 func (x *Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[7]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -971,7 +1071,7 @@ func (x *Machine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Machine.ProtoReflect.Descriptor instead.
 func (*Machine) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{7}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Machine) GetUuid() string {
@@ -1082,7 +1182,7 @@ type MachineSample struct {
 
 func (x *MachineSample) Reset() {
 	*x = MachineSample{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1094,7 +1194,7 @@ func (x *MachineSample) String() string {
 func (*MachineSample) ProtoMessage() {}
 
 func (x *MachineSample) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1107,7 +1207,7 @@ func (x *MachineSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MachineSample.ProtoReflect.Descriptor instead.
 func (*MachineSample) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{8}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *MachineSample) GetAgeMs() int64 {
@@ -1160,7 +1260,7 @@ type TaskSample struct {
 
 func (x *TaskSample) Reset() {
 	*x = TaskSample{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1172,7 +1272,7 @@ func (x *TaskSample) String() string {
 func (*TaskSample) ProtoMessage() {}
 
 func (x *TaskSample) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1185,7 +1285,7 @@ func (x *TaskSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskSample.ProtoReflect.Descriptor instead.
 func (*TaskSample) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{9}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *TaskSample) GetAgeMs() int64 {
@@ -1223,7 +1323,7 @@ type ListMachinesRequest struct {
 
 func (x *ListMachinesRequest) Reset() {
 	*x = ListMachinesRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1235,7 +1335,7 @@ func (x *ListMachinesRequest) String() string {
 func (*ListMachinesRequest) ProtoMessage() {}
 
 func (x *ListMachinesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1248,7 +1348,7 @@ func (x *ListMachinesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMachinesRequest.ProtoReflect.Descriptor instead.
 func (*ListMachinesRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{10}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListMachinesRequest) GetPageSize() int32 {
@@ -1283,7 +1383,7 @@ type ListMachinesResponse struct {
 
 func (x *ListMachinesResponse) Reset() {
 	*x = ListMachinesResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1295,7 +1395,7 @@ func (x *ListMachinesResponse) String() string {
 func (*ListMachinesResponse) ProtoMessage() {}
 
 func (x *ListMachinesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1308,7 +1408,7 @@ func (x *ListMachinesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMachinesResponse.ProtoReflect.Descriptor instead.
 func (*ListMachinesResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{11}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListMachinesResponse) GetMachines() []*Machine {
@@ -1390,7 +1490,7 @@ type Task struct {
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1402,7 +1502,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1415,7 +1515,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{12}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Task) GetUid() uint64 {
@@ -1640,7 +1740,7 @@ type ListTasksRequest struct {
 
 func (x *ListTasksRequest) Reset() {
 	*x = ListTasksRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1652,7 +1752,7 @@ func (x *ListTasksRequest) String() string {
 func (*ListTasksRequest) ProtoMessage() {}
 
 func (x *ListTasksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1665,7 +1765,7 @@ func (x *ListTasksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTasksRequest.ProtoReflect.Descriptor instead.
 func (*ListTasksRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{13}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListTasksRequest) GetPageSize() int32 {
@@ -1699,7 +1799,7 @@ type ListTasksResponse struct {
 
 func (x *ListTasksResponse) Reset() {
 	*x = ListTasksResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1711,7 +1811,7 @@ func (x *ListTasksResponse) String() string {
 func (*ListTasksResponse) ProtoMessage() {}
 
 func (x *ListTasksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1724,7 +1824,7 @@ func (x *ListTasksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTasksResponse.ProtoReflect.Descriptor instead.
 func (*ListTasksResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{14}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListTasksResponse) GetTasks() []*Task {
@@ -1751,7 +1851,7 @@ type GetJobRequest struct {
 
 func (x *GetJobRequest) Reset() {
 	*x = GetJobRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1763,7 +1863,7 @@ func (x *GetJobRequest) String() string {
 func (*GetJobRequest) ProtoMessage() {}
 
 func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1776,7 +1876,7 @@ func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobRequest.ProtoReflect.Descriptor instead.
 func (*GetJobRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{15}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *GetJobRequest) GetJob() string {
@@ -1806,7 +1906,7 @@ type Job struct {
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1818,7 +1918,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1831,7 +1931,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{16}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Job) GetUuid() string {
@@ -1907,7 +2007,7 @@ type ExplainTaskRequest struct {
 
 func (x *ExplainTaskRequest) Reset() {
 	*x = ExplainTaskRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1919,7 +2019,7 @@ func (x *ExplainTaskRequest) String() string {
 func (*ExplainTaskRequest) ProtoMessage() {}
 
 func (x *ExplainTaskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1932,7 +2032,7 @@ func (x *ExplainTaskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainTaskRequest.ProtoReflect.Descriptor instead.
 func (*ExplainTaskRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{17}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ExplainTaskRequest) GetTask() string {
@@ -1963,7 +2063,7 @@ type TaskExplanation struct {
 
 func (x *TaskExplanation) Reset() {
 	*x = TaskExplanation{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1975,7 +2075,7 @@ func (x *TaskExplanation) String() string {
 func (*TaskExplanation) ProtoMessage() {}
 
 func (x *TaskExplanation) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1988,7 +2088,7 @@ func (x *TaskExplanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskExplanation.ProtoReflect.Descriptor instead.
 func (*TaskExplanation) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{18}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *TaskExplanation) GetTask() *Task {
@@ -2053,7 +2153,7 @@ type Reason struct {
 
 func (x *Reason) Reset() {
 	*x = Reason{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2065,7 +2165,7 @@ func (x *Reason) String() string {
 func (*Reason) ProtoMessage() {}
 
 func (x *Reason) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2078,7 +2178,7 @@ func (x *Reason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reason.ProtoReflect.Descriptor instead.
 func (*Reason) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{19}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Reason) GetCode() string {
@@ -2114,7 +2214,7 @@ type NearMiss struct {
 
 func (x *NearMiss) Reset() {
 	*x = NearMiss{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2126,7 +2226,7 @@ func (x *NearMiss) String() string {
 func (*NearMiss) ProtoMessage() {}
 
 func (x *NearMiss) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2139,7 +2239,7 @@ func (x *NearMiss) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NearMiss.ProtoReflect.Descriptor instead.
 func (*NearMiss) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{20}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *NearMiss) GetMachineUuid() string {
@@ -2224,7 +2324,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x04LIVE\x10\x02\x12\b\n" +
 	"\x04LOST\x10\x03\x12\b\n" +
 	"\x04AWAY\x10\x04\x12\f\n" +
-	"\bSETTLING\x10\x05\"\xde\x03\n" +
+	"\bSETTLING\x10\x05\"\xda\x04\n" +
 	"\x05Round\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x16\n" +
 	"\x06passes\x18\x02 \x01(\x05R\x06passes\x12\x16\n" +
@@ -2241,7 +2341,22 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x12waiting_cost_bound\x18\f \x01(\x03R\x10waitingCostBound\x120\n" +
 	"\x14placement_cost_bound\x18\r \x01(\x03R\x12placementCostBound\x12$\n" +
 	"\x0eis_bound_known\x18\x0e \x01(\bR\fisBoundKnown\x12\x1b\n" +
-	"\tgap_ratio\x18\x0f \x01(\x01R\bgapRatio\"\x96\x05\n" +
+	"\tgap_ratio\x18\x0f \x01(\x01R\bgapRatio\x123\n" +
+	"\x13placement_gap_ratio\x18\x10 \x01(\x01H\x00R\x11placementGapRatio\x88\x01\x01\x12-\n" +
+	"\x06levels\x18\x11 \x03(\v2\x15.sluice.v1.RoundLevelR\x06levelsB\x16\n" +
+	"\x14_placement_gap_ratio\"\xb0\x02\n" +
+	"\n" +
+	"RoundLevel\x12,\n" +
+	"\x0flowest_priority\x18\x01 \x01(\x03H\x00R\x0elowestPriority\x88\x01\x01\x12.\n" +
+	"\x10highest_priority\x18\x02 \x01(\x03H\x01R\x0fhighestPriority\x88\x01\x01\x12!\n" +
+	"\fwaiting_cost\x18\x03 \x01(\x03R\vwaitingCost\x121\n" +
+	"\x12waiting_cost_bound\x18\x04 \x01(\x03H\x02R\x10waitingCostBound\x88\x01\x01\x12 \n" +
+	"\tgap_ratio\x18\x05 \x01(\x01H\x03R\bgapRatio\x88\x01\x01B\x12\n" +
+	"\x10_lowest_priorityB\x13\n" +
+	"\x11_highest_priorityB\x15\n" +
+	"\x13_waiting_cost_boundB\f\n" +
+	"\n" +
+	"_gap_ratio\"\x96\x05\n" +
 	"\aMachine\x12\x12\n" +
 	"\x04uuid\x18\x01 \x01(\tR\x04uuid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12:\n" +
@@ -2397,7 +2512,7 @@ func file_sluice_v1_inspector_proto_rawDescGZIP() []byte {
 }
 
 var file_sluice_v1_inspector_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_sluice_v1_inspector_proto_goTypes = []any{
 	(FeedState_State)(0),         // 0: sluice.v1.FeedState.State
 	(Machine_Condition)(0),       // 1: sluice.v1.Machine.Condition
@@ -2409,62 +2524,64 @@ var file_sluice_v1_inspector_proto_goTypes = []any{
 	(*Status)(nil),               // 7: sluice.v1.Status
 	(*FeedState)(nil),            // 8: sluice.v1.FeedState
 	(*Round)(nil),                // 9: sluice.v1.Round
-	(*Machine)(nil),              // 10: sluice.v1.Machine
-	(*MachineSample)(nil),        // 11: sluice.v1.MachineSample
-	(*TaskSample)(nil),           // 12: sluice.v1.TaskSample
-	(*ListMachinesRequest)(nil),  // 13: sluice.v1.ListMachinesRequest
-	(*ListMachinesResponse)(nil), // 14: sluice.v1.ListMachinesResponse
-	(*Task)(nil),                 // 15: sluice.v1.Task
-	(*ListTasksRequest)(nil),     // 16: sluice.v1.ListTasksRequest
-	(*ListTasksResponse)(nil),    // 17: sluice.v1.ListTasksResponse
-	(*GetJobRequest)(nil),        // 18: sluice.v1.GetJobRequest
-	(*Job)(nil),                  // 19: sluice.v1.Job
-	(*ExplainTaskRequest)(nil),   // 20: sluice.v1.ExplainTaskRequest
-	(*TaskExplanation)(nil),      // 21: sluice.v1.TaskExplanation
-	(*Reason)(nil),               // 22: sluice.v1.Reason
-	(*NearMiss)(nil),             // 23: sluice.v1.NearMiss
-	nil,                          // 24: sluice.v1.Resources.ExtendedEntry
-	nil,                          // 25: sluice.v1.Machine.LabelsEntry
-	nil,                          // 26: sluice.v1.Task.LabelsEntry
+	(*RoundLevel)(nil),           // 10: sluice.v1.RoundLevel
+	(*Machine)(nil),              // 11: sluice.v1.Machine
+	(*MachineSample)(nil),        // 12: sluice.v1.MachineSample
+	(*TaskSample)(nil),           // 13: sluice.v1.TaskSample
+	(*ListMachinesRequest)(nil),  // 14: sluice.v1.ListMachinesRequest
+	(*ListMachinesResponse)(nil), // 15: sluice.v1.ListMachinesResponse
+	(*Task)(nil),                 // 16: sluice.v1.Task
+	(*ListTasksRequest)(nil),     // 17: sluice.v1.ListTasksRequest
+	(*ListTasksResponse)(nil),    // 18: sluice.v1.ListTasksResponse
+	(*GetJobRequest)(nil),        // 19: sluice.v1.GetJobRequest
+	(*Job)(nil),                  // 20: sluice.v1.Job
+	(*ExplainTaskRequest)(nil),   // 21: sluice.v1.ExplainTaskRequest
+	(*TaskExplanation)(nil),      // 22: sluice.v1.TaskExplanation
+	(*Reason)(nil),               // 23: sluice.v1.Reason
+	(*NearMiss)(nil),             // 24: sluice.v1.NearMiss
+	nil,                          // 25: sluice.v1.Resources.ExtendedEntry
+	nil,                          // 26: sluice.v1.Machine.LabelsEntry
+	nil,                          // 27: sluice.v1.Task.LabelsEntry
 }
 var file_sluice_v1_inspector_proto_depIdxs = []int32{
-	24, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
+	25, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
 	3,  // 1: sluice.v1.Status.allocatable:type_name -> sluice.v1.Resources
 	3,  // 2: sluice.v1.Status.used:type_name -> sluice.v1.Resources
 	9,  // 3: sluice.v1.Status.last_round:type_name -> sluice.v1.Round
 	8,  // 4: sluice.v1.Status.feeds:type_name -> sluice.v1.FeedState
 	0,  // 5: sluice.v1.FeedState.state:type_name -> sluice.v1.FeedState.State
-	1,  // 6: sluice.v1.Machine.condition:type_name -> sluice.v1.Machine.Condition
-	3,  // 7: sluice.v1.Machine.allocatable:type_name -> sluice.v1.Resources
-	3,  // 8: sluice.v1.Machine.used:type_name -> sluice.v1.Resources
-	25, // 9: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
-	11, // 10: sluice.v1.Machine.usage:type_name -> sluice.v1.MachineSample
-	10, // 11: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
-	2,  // 12: sluice.v1.Task.state:type_name -> sluice.v1.Task.State
-	3,  // 13: sluice.v1.Task.request:type_name -> sluice.v1.Resources
-	26, // 14: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
-	12, // 15: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
-	15, // 16: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
-	15, // 17: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
-	22, // 18: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
-	23, // 19: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
-	4,  // 20: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
-	13, // 21: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
-	16, // 22: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
-	18, // 23: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
-	20, // 24: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
-	5,  // 25: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
-	7,  // 26: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
-	14, // 27: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
-	17, // 28: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
-	19, // 29: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
-	21, // 30: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
-	6,  // 31: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
-	26, // [26:32] is the sub-list for method output_type
-	20, // [20:26] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	10, // 6: sluice.v1.Round.levels:type_name -> sluice.v1.RoundLevel
+	1,  // 7: sluice.v1.Machine.condition:type_name -> sluice.v1.Machine.Condition
+	3,  // 8: sluice.v1.Machine.allocatable:type_name -> sluice.v1.Resources
+	3,  // 9: sluice.v1.Machine.used:type_name -> sluice.v1.Resources
+	26, // 10: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
+	12, // 11: sluice.v1.Machine.usage:type_name -> sluice.v1.MachineSample
+	11, // 12: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
+	2,  // 13: sluice.v1.Task.state:type_name -> sluice.v1.Task.State
+	3,  // 14: sluice.v1.Task.request:type_name -> sluice.v1.Resources
+	27, // 15: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
+	13, // 16: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
+	16, // 17: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
+	16, // 18: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
+	23, // 19: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
+	24, // 20: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
+	4,  // 21: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
+	14, // 22: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
+	17, // 23: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
+	19, // 24: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
+	21, // 25: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
+	5,  // 26: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
+	7,  // 27: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
+	15, // 28: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
+	18, // 29: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
+	20, // 30: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
+	22, // 31: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
+	6,  // 32: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
+	27, // [27:33] is the sub-list for method output_type
+	21, // [21:27] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_inspector_proto_init() }
@@ -2472,13 +2589,15 @@ func file_sluice_v1_inspector_proto_init() {
 	if File_sluice_v1_inspector_proto != nil {
 		return
 	}
+	file_sluice_v1_inspector_proto_msgTypes[6].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[7].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_inspector_proto_rawDesc), len(file_sluice_v1_inspector_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   24,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
