@@ -73,7 +73,7 @@ class Describer {
       if (priority.has_value() && key.priority != *priority) continue;
       const bool is_closed =
           scope_ == PackingScope::kMovable && context_.gangs.IsClosed(key);
-      if (is_closed) packing_.leaves_out = true;
+      if (is_closed || !IsDecidedOn(key)) packing_.leaves_out = true;
       if (is_closed || !IsInScope(key)) continue;
       for (const Task* task : context_.WaitingTasks(key)) {
         const Cost cost = context_.WaitingCostOf(*task);
@@ -395,6 +395,7 @@ class Describer {
     for (size_t c = 0; c < fits.size(); ++c) {
       const std::optional<size_t> level =
           levels_->LevelOf(packing_.classes[c].priority);
+      packing_.leaves_out = packing_.leaves_out || !level.has_value();
       if (!fits[c] || !level.has_value()) continue;
       index_now_[c] = classes;
       for (WaitingStep& step : problem.classes[c].waiting) step.level = *level;

@@ -114,8 +114,8 @@ TEST_F(Endpoints, InspectorShowsMachinesTasksAndJobs) {
   EXPECT_EQ(client_.Status().store(), "memory");
 }
 
-// A bound knows nothing of zones, so that of the web servers, which keep away
-// from each other, all that wait may be too many.
+// A bound does not know who keeps away from whom else in a zone, so that of the
+// web server and the database all that wait may be too many.
 TEST_F(Endpoints, InspectorTellsTheGapOfEachLevel) {
   firmament::PodAntiAffinity apart;
   auto* term = apart.add_requiredduringschedulingignoredduringexecution();
@@ -123,7 +123,7 @@ TEST_F(Endpoints, InspectorTellsTheGapOfEachLevel) {
   auto* requirement = term->mutable_labelselector()->add_matchexpressions();
   requirement->set_key("app");
   requirement->set_operator_("In");
-  requirement->add_values("web");
+  requirement->add_values("database");
   for (const char* uuid : {"m0", "m1"}) {
     client_.AddNode(
         NodeMessage(uuid, {.cpu = 1000, .labels = {{"zone", "a"}}}));
@@ -136,9 +136,10 @@ TEST_F(Endpoints, InspectorTellsTheGapOfEachLevel) {
                           .labels = {{"app", "web"}},
                           .pod_anti_affinity = apart,
                           .priority = 2};
-  for (uint64_t uid = 4; uid <= 5; ++uid) {
-    client_.Submit(TaskMessage(uid, web));
-  }
+  const TaskFields database = {
+      .cpu = 100, .labels = {{"app", "database"}}, .priority = 2};
+  client_.Submit(TaskMessage(4, web));
+  client_.Submit(TaskMessage(5, database));
   EXPECT_THAT(client_.Schedule().deltas(), SizeIs(3));
   const v1::Round round = client_.Status().last_round();
   EXPECT_TRUE(round.is_bound_known());

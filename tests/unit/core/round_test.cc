@@ -333,8 +333,8 @@ std::vector<std::pair<int64_t, int64_t>> RangesOf(const RoundStats& stats) {
 }
 
 TEST_F(RoundTest, TellsWhatWaitsOfEachLevelAndHowMuchOfItMust) {
-  PlacementRules apart;
-  apart.anti_affinity = {{TasksOfJob("apart"), "zone"}};
+  PlacementRules shy;
+  shy.anti_affinity = {{TasksOfJob("batch"), "zone"}};
   ClusterBuilder()
       .Machines("m", 3, {.cpu = 1000, .labels = {{"zone", "a"}}})
       .Task(1, {.cpu = 1000, .priority = 9})
@@ -342,7 +342,8 @@ TEST_F(RoundTest, TellsWhatWaitsOfEachLevelAndHowMuchOfItMust) {
       .Task(3, {.cpu = 1000, .priority = 8})
       .Task(4, {.cpu = 1000, .priority = 5})
       // Only one fits, which no bound knows.
-      .Tasks(5, 2, {.cpu = 100, .job = "apart", .rules = apart})
+      .Task(5, {.cpu = 100, .job = "shy", .rules = shy})
+      .Task(6, {.cpu = 100, .job = "batch"})
       .ApplyTo(&cluster_);
   const RoundStats& stats = cluster_.Round();
   EXPECT_EQ(stats.placed, 4);
