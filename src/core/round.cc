@@ -49,10 +49,16 @@ std::vector<RoundLevel> ToldLevels(const std::vector<uint32_t>& lowest,
 }
 
 // Where each priority of which something waits is a level.
-LevelCosts SplitByPriority(const RoundContext& context,
+LevelCosts SplitByPriority(const RoundContext& context, LevelCosts waiting,
                            std::vector<uint32_t>* lowest) {
+  const auto& pending = context.state.pending();
+  if (pending.empty()) return waiting;
+  if (pending.begin()->first.priority == pending.rbegin()->first.priority) {
+    lowest->push_back(pending.begin()->first.priority);
+    return waiting;
+  }
   LevelCosts costs;
-  for (const auto& [key, tasks] : context.state.pending()) {
+  for (const auto& [key, tasks] : pending) {
     int64_t cost = 0;
     for (const Task* task : context.WaitingTasks(key)) {
       cost += context.WaitingCostOf(*task);
@@ -125,7 +131,8 @@ void Round::End(RoundStats* stats) {
   if (context_.levels.has_value()) lowest = context_.levels->lowest;
   // Nothing was to be decided between priorities, whatever waits of each must.
   if (lowest.empty() && stats->cost.waiting == stats->bound.waiting) {
-    stats->cost.waiting = SplitByPriority(context_, &lowest);
+    stats->cost.waiting =
+        SplitByPriority(context_, stats->cost.waiting, &lowest);
     stats->bound.waiting = stats->cost.waiting;
   }
   stats->levels = ToldLevels(lowest, stats->cost.waiting);
