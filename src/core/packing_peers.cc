@@ -1,8 +1,8 @@
 #include "core/packing_peers.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
-#include <set>
 
 namespace sluice {
 namespace {
@@ -10,13 +10,21 @@ namespace {
 // Each is a row of the relaxation, and those of a spread have another for their
 // floor.
 constexpr int64_t kCapRowsMax = 200;
+// Some 20 ms.  Terms beyond that are not heeded.
+constexpr int64_t kLooksMax = 1'000'000;
+// Pairs of classes that share no machine.  Beyond that what the flow places is
+// refused, and placed elsewhere.
+constexpr size_t kApartMax = 200'000;
 
 }  // namespace
 
 PackingPeers::PackingPeers(const ClusterState& state,
                            const ConstraintSet& constraints,
                            std::span<const Placement> placements)
-    : state_(state), constraints_(constraints), cap_rows_left_(kCapRowsMax) {
+    : state_(state),
+      constraints_(constraints),
+      cap_rows_left_(kCapRowsMax),
+      looks_left_(kLooksMax) {
   if (state_.peers().empty()) return;
   FindInPlay(placements);
   for (const ClassKey* key : in_play_) {
@@ -85,8 +93,9 @@ bool PackingPeers::AreTermsHeeded(const ClassKey& key) {
 bool PackingPeers::IsMutual(const CountedTerm& term) {
   const auto [it, is_new] = is_mutual_.try_emplace(&term, false);
   if (!is_new) return it->second;
+  looks_left_ -= std::ssize(in_play_);
   it->second =
-      term.topology->domain_end() <= cap_rows_left_ &&
+      term.topology->domain_end() <= cap_rows_left_ && looks_left_ >= 0 &&
       std::ranges::all_of(in_play_, [&](const ClassKey* key) {
         const auto& own = state_.peers().TermsOf(*key->rules).anti_affinity;
         return std::ranges::binary_search(*key->meant_by, term.selector) ==
@@ -104,8 +113,9 @@ bool PackingPeers::IsSharedSpread(const ClassKey& key, size_t index) {
   }
   const auto [it, is_new] = is_shared_.try_emplace(&term, false);
   if (!is_new) return it->second;
+  looks_left_ -= std::ssize(in_play_);
   it->second =
-      2 * term.topology->domain_end() <= cap_rows_left_ &&
+      2 * term.topology->domain_end() <= cap_rows_left_ && looks_left_ >= 0 &&
       std::ranges::all_of(in_play_, [&](const ClassKey* other) {
         const auto& own = state_.peers().TermsOf(*other->rules).spread;
         return other->rules == key.rules ||
@@ -152,7 +162,7 @@ void PackingPeers::KeepApart(std::span<const ClassKey> keys,
     }
   }
   const PeerTable& peers = state_.peers();
-  std::set<std::pair<size_t, size_t>> apart;
+  std::vector<std::pair<size_t, size_t>> apart;
   for (size_t c = 0; c < keys.size(); ++c) {
     if (!keys[c].DependsOnPeers()) continue;
     for (const CountedTerm* term :
@@ -163,8 +173,9 @@ void PackingPeers::KeepApart(std::span<const ClassKey> keys,
         continue;
       }
       for (const size_t other : meant[term->selector]) {
-        apart.emplace(c, other);
-        apart.emplace(other, c);
+        if (apart.size() >= kApartMax) break;
+        apart.emplace_back(c, other);
+        apart.emplace_back(other, c);
       }
     }
     for (size_t i = 0; i < keys[c].rules->spread.size(); ++i) {
@@ -183,6 +194,9 @@ void PackingPeers::KeepApart(std::span<const ClassKey> keys,
       }
     }
   }
+  std::ranges::sort(apart);
+  const auto [end, last] = std::ranges::unique(apart);
+  apart.erase(end, last);
   for (const auto& [c, other] : apart) {
     PackingClass& one = problem->classes[c];
     if (other == c) {

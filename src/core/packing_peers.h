@@ -85,6 +85,7 @@ class PackingPeers {
   absl::flat_hash_map<const CountedTerm*, bool> is_mutual_;
   absl::flat_hash_map<const CountedTerm*, bool> is_shared_;
   int64_t cap_rows_left_;
+  int64_t looks_left_;
   absl::flat_hash_map<const Topology*, bool> is_of_one_machine_;
   absl::flat_hash_set<uint32_t> followed_;  // Selectors.
   // What was counted of the tasks that are to leave.
