@@ -155,6 +155,11 @@ bool ClassPeers::AllowsBesideAffinity(const Machine& machine) const {
          });
 }
 
+bool ClassPeers::AllowsBesideSpread(const Machine& machine) const {
+  return MeetsAffinity(machine.id) && OwnAntiAffinity(machine.id) == nullptr &&
+         AntiAffinityOfOthers(machine.id) == nullptr;
+}
+
 std::vector<const TopologySpread*> ClassPeers::OwnSpreads() const {
   std::vector<const TopologySpread*> own;
   for (const TopologySpread& spread : spreads_) {

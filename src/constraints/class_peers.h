@@ -37,6 +37,8 @@ class ClassPeers {
   bool Allows(const Machine& machine) const;
   // The same if all that it must be near were in the machine's domains.
   bool AllowsBesideAffinity(const Machine& machine) const;
+  // The same if its domains had risen far enough for its spread.
+  bool AllowsBesideSpread(const Machine& machine) const;
   // Whether the class cannot go anywhere before others have been placed.
   bool MustWait() const { return !is_affinity_met_ && !is_first_of_affinity_; }
   // Whether it may be the first of those whom it must be near, itself included.

@@ -41,13 +41,14 @@ std::vector<Proposal> InCommitOrder(const ClusterState& state,
   // The spread over the fewest domains comes last and counts most: within one
   // of its domains the tasks then rise by the levels of the others.
   for (size_t left = spreads_max; left > 0; --left) {
-    std::map<std::pair<size_t, DomainIndex>, int64_t> levels;
+    // Classes with the same rules are counted together.
+    std::map<std::pair<const SpreadConstraint*, DomainIndex>, int64_t> levels;
     sort_by([&](const Proposal& one) -> int64_t {
       const auto& of_class = spreads[one.class_index];
       if (left > of_class.size()) return 0;
       const TopologySpread& spread = *of_class[of_class.size() - left];
       const auto [it, is_new] = levels.try_emplace(
-          {one.class_index, spread.topology().DomainOf(one.machine)},
+          {&spread.constraint(), spread.topology().DomainOf(one.machine)},
           spread.CountAt(one.machine));
       return ++it->second;
     });

@@ -20,12 +20,14 @@ constexpr size_t kApartMax = 200'000;
 
 PackingPeers::PackingPeers(const ClusterState& state,
                            const ConstraintSet& constraints,
-                           std::span<const Placement> placements)
+                           std::span<const Placement> placements,
+                           bool heeds_terms)
     : state_(state),
       constraints_(constraints),
       cap_rows_left_(kCapRowsMax),
-      looks_left_(kLooksMax) {
-  if (state_.peers().empty()) return;
+      looks_left_(kLooksMax),
+      heeds_terms_(heeds_terms) {
+  if (state_.peers().empty() || !heeds_terms) return;
   FindInPlay(placements);
   for (const ClassKey* key : in_play_) {
     const PeerTerms& terms = state_.peers().TermsOf(*key->rules);
@@ -47,20 +49,21 @@ PackingPeers::PackingPeers(const ClusterState& state,
 }
 
 void PackingPeers::FindInPlay(std::span<const Placement> placements) {
+  absl::flat_hash_set<std::pair<const PlacementRules*, const SelectorSet*>>
+      known;
   const auto add = [&](const ClassKey& key) {
-    if (!key.DependsOnPeers()) return;
-    // Unknown yet.
-    if (is_heeded_.try_emplace({key.rules, key.meant_by}, false).second) {
+    if (key.DependsOnPeers() &&
+        known.insert({key.rules, key.meant_by}).second) {
       in_play_.push_back(&key);
     }
   };
   for (const auto& [key, tasks] : state_.pending()) add(key);
   for (const Placement& one : placements) add(one.task->class_key);
-  is_heeded_.clear();
 }
 
 bool PackingPeers::IsHeeded(const ClassKey& key) {
   if (!key.DependsOnPeers()) return true;
+  if (!heeds_terms_) return false;
   const auto [it, is_new] =
       is_heeded_.try_emplace({key.rules, key.meant_by}, false);
   if (!is_new) return it->second;
@@ -111,18 +114,19 @@ bool PackingPeers::IsSharedSpread(const ClassKey& key, size_t index) {
       !std::ranges::binary_search(*key.meant_by, term.selector)) {
     return false;
   }
-  const auto [it, is_new] = is_shared_.try_emplace(&term, false);
+  const auto [it, is_new] = is_shared_.try_emplace({key.rules, index}, false);
   if (!is_new) return it->second;
+  const int64_t rows = int64_t{2} * term.topology->domain_end();
   looks_left_ -= std::ssize(in_play_);
   it->second =
-      2 * term.topology->domain_end() <= cap_rows_left_ && looks_left_ >= 0 &&
+      rows <= cap_rows_left_ && looks_left_ >= 0 &&
       std::ranges::all_of(in_play_, [&](const ClassKey* other) {
         const auto& own = state_.peers().TermsOf(*other->rules).spread;
         return other->rules == key.rules ||
                (!std::ranges::binary_search(*other->meant_by, term.selector) &&
                 std::ranges::find(own, &term) == own.end());
       });
-  if (it->second) cap_rows_left_ -= 2 * term.topology->domain_end();
+  if (it->second) cap_rows_left_ -= rows;
   return it->second;
 }
 
@@ -140,7 +144,7 @@ bool PackingPeers::IsOfOneMachine(const CountedTerm& term) {
 }
 
 void PackingPeers::NoteFreed(const ClassKey& key, MachineId machine) {
-  if (!key.DependsOnPeers()) return;
+  if (!key.DependsOnPeers() || !heeds_terms_) return;
   const PeerTable& peers = state_.peers();
   freed_tasks_.emplace_back(&key, machine);
   for (const uint32_t selector : *key.meant_by) {
@@ -155,6 +159,7 @@ void PackingPeers::NoteFreed(const ClassKey& key, MachineId machine) {
 
 void PackingPeers::KeepApart(std::span<const ClassKey> keys,
                              PackingProblem* problem) {
+  if (!heeds_terms_) return;
   std::map<uint32_t, std::vector<size_t>> meant;  // By selector.
   for (size_t c = 0; c < keys.size(); ++c) {
     for (const uint32_t selector : *keys[c].meant_by) {
@@ -169,7 +174,7 @@ void PackingPeers::KeepApart(std::span<const ClassKey> keys,
          peers.TermsOf(*keys[c].rules).anti_affinity) {
       KeepAway(c, *term->topology, term->meant);
       if (!IsOfOneMachine(*term)) {
-        if (IsMutual(*term)) AddCapped(*term, c);
+        if (IsMutual(*term)) AddCapped(*term, std::nullopt, c);
         continue;
       }
       for (const size_t other : meant[term->selector]) {
@@ -181,8 +186,9 @@ void PackingPeers::KeepApart(std::span<const ClassKey> keys,
     for (size_t i = 0; i < keys[c].rules->spread.size(); ++i) {
       if (!IsSharedSpread(keys[c], i)) continue;
       const CountedTerm& term = *peers.TermsOf(*keys[c].rules).spread[i];
-      AddCapped(term, c);
+      AddCapped(term, i, c);
       for (const auto& [id, machine] : state_.machines()) {
+        if (--looks_left_ < 0) break;
         if (term.topology->DomainOf(id) == kNoDomain) {
           kept_away_[id].push_back(c);
         }
@@ -208,10 +214,14 @@ void PackingPeers::KeepApart(std::span<const ClassKey> keys,
   AddCaps(keys, problem);
 }
 
-void PackingPeers::AddCapped(const CountedTerm& term, size_t task_class) {
-  auto it = std::ranges::find(capped_, &term, &Capped::term);
-  if (it == capped_.end()) it = capped_.insert(it, {&term, {}});
-  it->classes.push_back(task_class);
+void PackingPeers::AddCapped(const CountedTerm& term,
+                             std::optional<size_t> spread, size_t task_class) {
+  for (Capped& capped : capped_) {
+    if (capped.term != &term || capped.spread != spread) continue;
+    capped.classes.push_back(task_class);
+    return;
+  }
+  capped_.push_back({&term, spread, {task_class}});
 }
 
 void PackingPeers::AddCaps(std::span<const ClassKey> keys,
@@ -222,12 +232,9 @@ void PackingPeers::AddCaps(std::span<const ClassKey> keys,
         problem->caps.end(),
         static_cast<size_t>(capped.term->topology->domain_end()),
         {capped.classes, 1});
-    const ClassKey& key = keys[capped.classes[0]];
-    const auto& own = state_.peers().TermsOf(*key.rules).spread;
-    const auto it = std::ranges::find(own, capped.term);
-    if (it == own.end()) continue;  // They keep away from each other.
-    TopologySpread spread(state_, constraints_, key,
-                          static_cast<size_t>(it - own.begin()));
+    if (!capped.spread.has_value()) continue;
+    TopologySpread spread(state_, constraints_, keys[capped.classes[0]],
+                          *capped.spread);
     for (const auto& [freed, machine] : freed_tasks_) {
       spread.Note(*freed, machine, -1);
     }
@@ -272,6 +279,7 @@ void PackingPeers::KeepAway(size_t task_class, const Topology& topology,
         freed != freed_.end() && freed->second.At(domain) == count;
     if (domain == kNoDomain || all_leave) continue;
     for (const MachineId machine : topology.MachinesOf(domain)) {
+      if (--looks_left_ < 0) return;
       kept_away_[machine].push_back(task_class);
     }
   }

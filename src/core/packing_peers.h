@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -34,8 +35,9 @@ class PackingPeers {
   // Learns what the tasks that wait, or have these placements, say about each
   // other.  What is passed must outlive this, and must not change meanwhile.
   // REQUIRES: the state's peers are in sync.
+  // Without `heeds_terms` no class that depends on others is heeded.
   PackingPeers(const ClusterState& state, const ConstraintSet& constraints,
-               std::span<const Placement> placements);
+               std::span<const Placement> placements, bool heeds_terms);
 
   // Whether a packing heeds all that the class says about others, and others
   // say about it.
@@ -50,12 +52,17 @@ class PackingPeers {
   std::span<const size_t> KeptAwayFrom(MachineId machine) const;
   // The caps that tasks on the machine count for, ascending.
   std::vector<size_t> CapsOn(MachineId machine) const;
+  // Whether machines are told apart by what stays on them.
+  bool TellsMachinesApart() const { return !kept_away_.empty(); }
 
  private:
   // Classes of which a domain takes only so many, together.
   struct Capped {
     const CountedTerm* term = nullptr;
-    std::vector<size_t> classes;
+    // Of a spread constraint in its rules; nothing: they keep away from each
+    // other.
+    std::optional<size_t> spread = {};
+    std::vector<size_t> classes = {};
     size_t first_cap = 0;  // That of the first domain.
   };
 
@@ -70,7 +77,8 @@ class PackingPeers {
   // The class keeps away from where any of these stay.
   void KeepAway(size_t task_class, const Topology& topology,
                 const Tally& tally);
-  void AddCapped(const CountedTerm& term, size_t task_class);
+  void AddCapped(const CountedTerm& term, std::optional<size_t> spread,
+                 size_t task_class);
   void AddCaps(std::span<const ClassKey> keys, PackingProblem* problem);
   void AddSpread(const Capped& capped, const TopologySpread& spread,
                  PackingProblem* problem) const;
@@ -83,9 +91,12 @@ class PackingPeers {
                       bool>
       is_heeded_;
   absl::flat_hash_map<const CountedTerm*, bool> is_mutual_;
-  absl::flat_hash_map<const CountedTerm*, bool> is_shared_;
+  // By rules and the constraint's index there.
+  absl::flat_hash_map<std::pair<const PlacementRules*, size_t>, bool>
+      is_shared_;
   int64_t cap_rows_left_;
   int64_t looks_left_;
+  const bool heeds_terms_;
   absl::flat_hash_map<const Topology*, bool> is_of_one_machine_;
   absl::flat_hash_set<uint32_t> followed_;  // Selectors.
   // What was counted of the tasks that are to leave.

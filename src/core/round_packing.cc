@@ -15,6 +15,7 @@
 #include "core/packing_peers.h"
 #include "core/placements.h"
 #include "network/eligibility.h"
+#include "packing/pack.h"
 
 namespace sluice {
 namespace {
@@ -34,14 +35,15 @@ class Describer {
  public:
   // Makes `levels` if there are none yet.
   Describer(PackingScope scope, const std::vector<Placement>& placements,
-            std::optional<PackingLevels>* levels, RoundContext* context)
+            bool heeds_terms, std::optional<PackingLevels>* levels,
+            RoundContext* context)
       : scope_(scope),
         levels_(*levels),
         context_(*context),
         state_(context->state),
         constraints_(context->constraints),
         eligibility_(&context->eligibility()),
-        peers_(context->state, context->constraints, placements) {
+        peers_(context->state, context->constraints, placements, heeds_terms) {
     for (const Placement& one : placements) {
       if (IsInScope(one.task->class_key)) placements_.push_back({one, nullptr});
     }
@@ -96,6 +98,9 @@ class Describer {
     if (levels_.has_value()) SplitByLevel();
     return std::move(packing_);
   }
+
+  // Whether there are so many groups because of what stays on machines.
+  bool IsTornByTerms() const { return is_torn_ && peers_.TellsMachinesApart(); }
 
  private:
   struct Steps {
@@ -185,8 +190,11 @@ class Describer {
     FindDimensions();
     FindRows();
     FindGroups();
-    packing_.is_too_large =
-        packing_.problem.groups.size() * steps_.size() > kPairsMax;
+    is_torn_ = packing_.problem.groups.size() > kPackingGroupsMax;
+    packing_.is_too_large = std::max(packing_.problem.groups.size(),
+                                     packing_.problem.costs.size()) *
+                                steps_.size() >
+                            kPairsMax;
     if (packing_.is_too_large) {
       packing_.problem = {};
       return;
@@ -284,6 +292,7 @@ class Describer {
     std::vector<int64_t> look;
     for (const auto& [id, machine] : state_.machines()) {
       if (!machine->IsUsable()) continue;
+      if (packing_.problem.costs.size() * steps_.size() > kPairsMax) return;
       Resources free = machine->Free();
       const auto freed = freed_.find(id);
       if (freed != freed_.end()) free += freed->second.request;
@@ -547,6 +556,7 @@ class Describer {
   Cost last_least_ = 0;  // Of these.
   // Where it may not be by now, or not on any.
   bool is_any_misplaced_ = false;
+  bool is_torn_ = false;  // Into more groups than can be told apart.
 };
 
 RoundPacking Describe(PackingScope scope, std::optional<uint32_t> priority,
@@ -557,9 +567,13 @@ RoundPacking Describe(PackingScope scope, std::optional<uint32_t> priority,
   const std::vector<Placement> placed =
       UndoablePlacements(context->state, priority, context->delta_begin);
   context->looks += kLooksPerPlacement / 2 * std::ssize(placed);
-  Describer describer(scope, placed, levels, context);
-  describer.AddWaiting(priority);
-  return describer.Describe();
+  for (const bool heeds_terms : {true, false}) {
+    Describer describer(scope, placed, heeds_terms, levels, context);
+    describer.AddWaiting(priority);
+    RoundPacking packing = describer.Describe();
+    if (!heeds_terms || !describer.IsTornByTerms()) return packing;
+  }
+  return {};
 }
 
 }  // namespace

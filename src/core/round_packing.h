@@ -1,10 +1,10 @@
 // What waits, and what a round has placed so far, as a packing problem: all of
 // it is decided on at once, whatever its sizes and priorities.
 //
-// Tasks stay where they are if their place depends on others beyond their
-// machine, or that of others on them, and so does what a client knows of. Gangs
-// that have started stay whole: nothing is worth leaving a task of theirs
-// waiting.
+// Tasks with terms that a packing does not heed (core/packing_peers.h), or that
+// such terms are about, stay where they are, and so does whatever a client has
+// been told of.  Gangs that have started stay whole: nothing is worth leaving a
+// task of theirs waiting.
 //
 // Threads: values and free functions; confined to the core thread.
 

@@ -80,8 +80,8 @@ class Scheduler {
   // waits then.  REQUIRES: no round is running.
   void StartRound(int64_t now_ms);
   bool is_in_round() const { return round_ != nullptr; }
-  // The running round may take back placements from this delta on: tell nobody
-  // of them yet.
+  // Nothing from this delta on is told yet: the running round may take
+  // placements back, and deltas are told in order.
   uint64_t FirstOpenDelta() const;
   // What the round asks for next, or nothing: then it is over.
   // REQUIRES: a round is running and waits for no answer.

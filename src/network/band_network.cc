@@ -416,9 +416,13 @@ bool BandNetwork::IsOpenBesideFit(size_t class_index,
                                   const ConstraintSet& constraints) const {
   const Machine& machine = group.representative();
   const ClassPeers* peers = band_class.peers;
-  return constraints.AllowsLoadBesideFit(band_class.key, machine) &&
-         (peers == nullptr ||
-          (peers->Allows(machine) && RoomOn(class_index, machine, 1) > 0));
+  if (!constraints.AllowsLoadBesideFit(band_class.key, machine)) return false;
+  if (peers == nullptr) return true;
+  // What a pattern is for is placed in the order in which domains rise.
+  const bool is_allowed = group.room.empty()
+                              ? peers->Allows(machine)
+                              : peers->AllowsBesideSpread(machine);
+  return is_allowed && RoomOn(class_index, machine, 1) > 0;
 }
 
 std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(

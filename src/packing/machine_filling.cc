@@ -149,9 +149,10 @@ double MachineFilling::Fractional(size_t next, double room) const {
 }
 
 void MachineFilling::CountApart(size_t task_class, int change) {
-  for (const size_t other : problem_.classes[task_class].apart_from) {
-    apart_[other] += change;
-  }
+  const std::vector<size_t>& apart_from =
+      problem_.classes[task_class].apart_from;
+  work_ += std::ssize(apart_from) / 8;
+  for (const size_t other : apart_from) apart_[other] += change;
 }
 
 void MachineFilling::Search(size_t next, double value, double room) {

@@ -23,9 +23,7 @@ constexpr int kMendsInTurnMax = 2400;
 // With more classes, and tasks that must wait, a relaxation takes longer than
 // it is worth.
 constexpr size_t kClassesMax = 80;
-// Groups of which each has its row in the master; where there are more, prices
-// are found for so many coarse ones.
-constexpr size_t kGroupsMax = 400;
+// For which prices are found where there are more than each can have its row.
 constexpr size_t kCoarseGroupsMax = 100;
 
 class Packer {
@@ -39,7 +37,7 @@ class Packer {
 
   PackingSolution Run() {
     Keep(Drafted(problem_.former));
-    const bool has_many_groups = problem_.groups.size() > kGroupsMax;
+    const bool has_many_groups = problem_.groups.size() > kPackingGroupsMax;
     if (!has_many_groups || problem_.former.empty()) {
       for (const std::vector<Pattern>& packing : relaxation_.Seed()) {
         Keep(Drafted(packing));
@@ -71,7 +69,7 @@ class Packer {
 
   PackingSolution Prove(const LevelCosts& waiting) {
     PackingSolution solution;
-    if (problem_.groups.size() > kGroupsMax) {
+    if (problem_.groups.size() > kPackingGroupsMax) {
       solution.bound = BoundAtCoarsePrices(waiting);
     } else {
       relaxation_.Seed();

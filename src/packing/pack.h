@@ -17,6 +17,9 @@
 
 namespace sluice {
 
+// With more groups prices are found for coarse ones, and there are no dives.
+inline constexpr size_t kPackingGroupsMax = 400;
+
 // Every pattern of the solution is within what its group has free, and no more
 // tasks of a class are in them than there are.
 PackingSolution Pack(const PackingProblem& problem, int64_t work_max);

@@ -178,28 +178,40 @@ std::vector<std::pair<size_t, int64_t>> PackingDraft::FindExcess() const {
   return excess;
 }
 
+// What is dropped for one spread may be what another one rises by.
 void PackingDraft::DropExcess() {
-  for (auto [cap, excess] : FindExcess()) {
-    const PackingCap& of = problem_->caps[cap];
-    for (size_t p = 0; p < patterns_.size() && excess > 0; ++p) {
-      if (!std::ranges::binary_search(problem_->groups[patterns_[p].group].caps,
-                                      cap)) {
-        continue;
-      }
-      for (const size_t c : std::views::reverse(of.classes)) {
-        while (excess > 0 && patterns_[p].machines > 0 &&
-               CountOf(c, patterns_[p]) > 0) {
-          const int64_t machines = std::min(patterns_[p].machines, excess);
-          const int64_t count =
-              std::min(CountOf(c, patterns_[p]), excess / machines);
-          const size_t from = Split(p, machines);
-          const Pattern dropped{patterns_[from].group, machines, {{c, count}}};
-          AddTasks(c, -count, &patterns_[from]);
-          rest_.tasks[c] += count * machines;
-          TakeFromCaps(*problem_, dropped, -machines, &rest_.caps);
-          placed_cost_ -= CostOn(dropped.group, c) * count * machines;
-          excess -= count * machines;
-        }
+  for (int i = 0; i < kRisesMax; ++i) {
+    const auto excess = FindExcess();
+    const std::vector<int64_t> before = rest_.tasks;
+    for (const auto& [cap, count] : excess) Drop(cap, count);
+    if (excess.empty() || rest_.tasks == before) return;
+  }
+  for (const PackingSpread& spread : problem_->spreads) {
+    for (const size_t cap : spread.caps) Drop(cap, -rest_.caps[cap]);
+  }
+}
+
+void PackingDraft::Drop(size_t cap, int64_t count) {
+  const PackingCap& of = problem_->caps[cap];
+  for (size_t p = 0; p < patterns_.size() && count > 0; ++p) {
+    if (patterns_[p].machines == 0 ||
+        !std::ranges::binary_search(problem_->groups[patterns_[p].group].caps,
+                                    cap)) {
+      continue;
+    }
+    const auto tasks = patterns_[p].tasks;
+    for (const auto& [c, there] : std::views::reverse(tasks)) {
+      while (count > 0 && of.Counts(c) && patterns_[p].machines > 0 &&
+             CountOf(c, patterns_[p]) > 0) {
+        const int64_t machines = std::min(patterns_[p].machines, count);
+        const int64_t each = std::min(there, count / machines);
+        const size_t from = Split(p, machines);
+        const Pattern dropped{patterns_[from].group, machines, {{c, each}}};
+        AddTasks(c, -each, &patterns_[from]);
+        rest_.tasks[c] += each * machines;
+        TakeFromCaps(*problem_, dropped, -machines, &rest_.caps);
+        placed_cost_ -= CostOn(dropped.group, c) * each * machines;
+        count -= each * machines;
       }
     }
   }
@@ -250,12 +262,12 @@ void PackingDraft::FillUp() {
     patterns_.push_back({g, std::exchange(rest_.machines[g], 0), {}});
   }
   if (problem_->spreads.empty()) {
-    FillUp(rest_.caps);
+    FillWithin(rest_.caps);
     return;
   }
   PackingDraft other = *this;
   other.FillUpSteadily();
-  FillUp(rest_.caps);
+  FillWithin(rest_.caps);
   DropExcess();
   FillUpSteadily();
   if (other.Cost() < Cost()) *this = std::move(other);
@@ -264,12 +276,12 @@ void PackingDraft::FillUp() {
 void PackingDraft::FillUpSteadily() {
   for (int i = 0; i < kRisesMax; ++i) {
     const std::vector<int64_t> before = rest_.tasks;
-    FillUp(CapsNow());
+    FillWithin(CapsNow());
     if (rest_.tasks == before) return;
   }
 }
 
-void PackingDraft::FillUp(std::vector<int64_t> caps) {
+void PackingDraft::FillWithin(std::vector<int64_t> caps) {
   // Those of a class that wait are its first; the last of them are the most
   // urgent.
   std::vector<std::tuple<size_t, size_t, int64_t>> waiting;
@@ -404,10 +416,10 @@ bool PackingDraft::MoveUpClass(size_t c, std::vector<size_t> holders,
     const size_t from = Split(holder, machines);
     const size_t to = Split(place, machines);
     placed_cost_ += machines * count * (cost(to) - cost(from));
-    const Pattern moved{0, machines, {{c, count}}};
-    TakeFromCaps(*problem_, {patterns_[from].group, 1, moved.tasks}, -machines,
+    const std::vector<std::pair<size_t, int64_t>> moved = {{c, count}};
+    TakeFromCaps(*problem_, {patterns_[from].group, 1, moved}, -machines,
                  &rest_.caps);
-    TakeFromCaps(*problem_, {patterns_[to].group, 1, moved.tasks}, machines,
+    TakeFromCaps(*problem_, {patterns_[to].group, 1, moved}, machines,
                  &rest_.caps);
     AddTasks(c, -count, &patterns_[from]);
     AddTasks(c, count, &patterns_[to]);

@@ -83,6 +83,7 @@ class PackingDraft {
   const PackingRest& rest() const { return rest_; }
   // As if what caps do not let in that have not risen far enough waited.
   PackingCost Cost() const;
+  int64_t placed_cost() const { return placed_cost_; }
 
   int64_t CostOn(size_t group, size_t task_class) const {
     return problem_->costs[problem_->groups[group].kind][task_class];
@@ -92,10 +93,12 @@ class PackingDraft {
   // Caps and how many more stand under them than they let in.
   std::vector<std::pair<size_t, int64_t>> FindExcess() const;
   void DropExcess();
+  // Takes so many tasks out that count for the cap, if there are as many.
+  void Drop(size_t cap, int64_t count);
   // What the caps let in, less what they could only once they have risen.
   std::vector<int64_t> CapsNow() const;
   // Puts what waits where the caps let it in, and takes it from them.
-  void FillUp(std::vector<int64_t> caps);
+  void FillWithin(std::vector<int64_t> caps);
   // The same, and again as long as that lets caps rise.
   void FillUpSteadily();
   void FillClass(size_t task_class, int64_t count, std::vector<int64_t>* caps);

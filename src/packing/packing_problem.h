@@ -91,11 +91,11 @@ struct PackingCap {
   }
 };
 
-// Caps that rise together, each one task for one: all by as many as are placed
-// under each of them, or were there before.
+// Caps that rise together: each lets in one more task for each task that every
+// one of their domains holds, placed or ahead.
 struct PackingSpread {
   std::vector<size_t> caps;
-  // By these: how many more there are already than under the least of them.
+  // By cap: how many more tasks its domain holds already than the emptiest one.
   std::vector<int64_t> ahead;
   int64_t rise_max = 0;
 };

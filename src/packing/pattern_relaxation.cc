@@ -691,7 +691,8 @@ PatternRelaxation::Relaxed PatternRelaxation::Relax(
 int64_t PatternRelaxation::BoundAt(const PackingRest& rest,
                                    std::span<const int64_t> held,
                                    const std::vector<int64_t>& prices) {
-  return ColumnGeneration(this, rest, held).ProvedAt(prices);
+  ColumnGeneration generation(this, rest, held);
+  return generation.is_empty() ? 0 : generation.ProvedAt(prices);
 }
 
 }  // namespace sluice

@@ -235,7 +235,7 @@ void Mend(const PackingProblem& problem, const MendOptions& options,
           kRoundUpFrom[rng.Below(std::size(kRoundUpFrom))], relaxation);
     }
     PackingCost mended = made.Cost();
-    mended.placed += draft->Cost().placed;
+    mended.placed += draft->placed_cost();
     if (mended > cost) {
       for (const size_t p : taken) draft->PutBack(p);
       continue;

@@ -83,30 +83,31 @@ Tally TallyOf(const PackingShape& shape, uint64_t seeds, int64_t work_max) {
   return tally;
 }
 
+// Of a thousand problems at least so many.
+void ExpectInThousand(const Tally& tally, const Tally& floor) {
+  EXPECT_GE(tally.least_waiting * 1000, tally.problems * floor.least_waiting);
+  EXPECT_GE(tally.least * 1000, tally.problems * floor.least);
+  EXPECT_GE(tally.proved * 1000, tally.problems * floor.proved);
+}
+
 // Each floor is a little below what was measured.
 TEST(PackingOracle, FindsTheBestOfAllPlacementsNearlyAlways) {
   const Tally tally = TallyOf({}, 30'000, kPlenty);
-  EXPECT_GE(tally.least_waiting * 1000, tally.problems * 997);
-  EXPECT_GE(tally.least * 1000, tally.problems * 995);
-  EXPECT_GE(tally.proved * 1000, tally.problems * 900);
+  ExpectInThousand(tally, {.least_waiting = 997, .least = 995, .proved = 900});
 }
 
 TEST(PackingOracle, FindsTheBestOfAllPlacementsOfManyTasksNearlyAlways) {
   const PackingShape shape = {
       .machines_min = 3, .classes_min = 3, .tasks_max = 8};
   const Tally tally = TallyOf(shape, 10'000, kPlenty);
-  EXPECT_GE(tally.least_waiting * 1000, tally.problems * 994);
-  EXPECT_GE(tally.least * 1000, tally.problems * 990);
-  EXPECT_GE(tally.proved * 1000, tally.problems * 780);
+  ExpectInThousand(tally, {.least_waiting = 994, .least = 990, .proved = 780});
 }
 
 TEST(PackingOracle, FindsTheBestOfAllLevelsNearlyAlways) {
   const PackingShape shape = {
       .machines_min = 2, .classes_min = 2, .tasks_max = 6, .levels_max = 4};
   const Tally tally = TallyOf(shape, 15'000, kPlenty);
-  EXPECT_GE(tally.least_waiting * 1000, tally.problems * 990);
-  EXPECT_GE(tally.least * 1000, tally.problems * 985);
-  EXPECT_GE(tally.proved * 1000, tally.problems * 780);
+  ExpectInThousand(tally, {.least_waiting = 990, .least = 985, .proved = 780});
 }
 
 TEST(PackingOracle, FindsTheBestOfAllPlacementsApartNearlyAlways) {
@@ -116,9 +117,7 @@ TEST(PackingOracle, FindsTheBestOfAllPlacementsApartNearlyAlways) {
                               .levels_max = 2,
                               .keeps_apart = true};
   const Tally tally = TallyOf(shape, 15'000, kPlenty);
-  EXPECT_GE(tally.least_waiting * 1000, tally.problems * 990);
-  EXPECT_GE(tally.least * 1000, tally.problems * 985);
-  EXPECT_GE(tally.proved * 1000, tally.problems * 780);
+  ExpectInThousand(tally, {.least_waiting = 990, .least = 985, .proved = 780});
 }
 
 TEST(PackingOracle, FindsTheBestOfAllPlacementsWithinCapsNearlyAlways) {
@@ -130,9 +129,7 @@ TEST(PackingOracle, FindsTheBestOfAllPlacementsWithinCapsNearlyAlways) {
                               .keeps_apart = true,
                               .caps_max = 3};
   const Tally tally = TallyOf(shape, 15'000, kPlenty);
-  EXPECT_GE(tally.least_waiting * 1000, tally.problems * 990);
-  EXPECT_GE(tally.least * 1000, tally.problems * 985);
-  EXPECT_GE(tally.proved * 1000, tally.problems * 780);
+  ExpectInThousand(tally, {.least_waiting = 990, .least = 985, .proved = 780});
 }
 
 TEST(PackingOracle, FindsTheBestOfAllSpreadPlacementsNearlyAlways) {
@@ -143,9 +140,7 @@ TEST(PackingOracle, FindsTheBestOfAllSpreadPlacementsNearlyAlways) {
                               .caps_max = 1,
                               .has_spread = true};
   const Tally tally = TallyOf(shape, 10'000, kPlenty);
-  EXPECT_GE(tally.least_waiting * 1000, tally.problems * 990);
-  EXPECT_GE(tally.least * 1000, tally.problems * 985);
-  EXPECT_GE(tally.proved * 1000, tally.problems * 780);
+  ExpectInThousand(tally, {.least_waiting = 990, .least = 985, .proved = 780});
 }
 
 TEST(PackingOracle, BoundsAreTrueHoweverEarlyTheWorkEnds) {

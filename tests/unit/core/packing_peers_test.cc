@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "util/cluster_builder.h"
@@ -17,7 +18,9 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 PlacementRules AwayFrom(const std::string& job,
                         const std::string& topology = "host") {
@@ -43,7 +46,7 @@ class PackingPeersTest : public ::testing::Test {
   // As far as tasks that wait are concerned.
   PackingPeers Peers() {
     cluster_.mutable_state().SyncPeers();
-    return {cluster_.state(), cluster_.constraints(), {}};
+    return {cluster_.state(), cluster_.constraints(), {}, /*heeds_terms=*/true};
   }
 
   TestScheduler cluster_;
@@ -172,6 +175,38 @@ TEST_F(PackingPeersTest, HasTheCapsOfASpreadRiseTogether) {
   anew.KeepApart(std::vector<ClassKey>{KeyOf(2)}, &whole);
   EXPECT_THAT(whole.spreads[0].ahead, ElementsAre(0, 0));
   EXPECT_EQ(whole.caps[0].most, 1);
+}
+
+TEST_F(PackingPeersTest, TellsConstraintsOverTheSameDomainsApart) {
+  const auto in_zone = [](const std::string& zone) {
+    return MachineOptions{.cpu = 1000, .labels = {{"zone", zone}}};
+  };
+  PlacementRules two;
+  two.spread = {Spread(TasksOfJob("web"), "zone", 1),
+                Spread(TasksOfJob("web"), "zone", 5)};
+  two.spread[0].is_required = false;
+  PlacementRules both = AwayFrom("alone", "zone");
+  both.spread = {Spread(TasksOfJob("alone"), "zone", 2)};
+  ClusterBuilder()
+      .Machine("m0", in_zone("a"))
+      .Machine("m1", in_zone("b"))
+      .Machine("m2", in_zone("b"))
+      .Task(1, {.cpu = 100, .job = "web", .rules = two})
+      .Task(2, {.cpu = 100, .job = "alone", .rules = both})
+      .ApplyTo(&cluster_);
+  PackingPeers peers = Peers();
+  EXPECT_FALSE(peers.IsHeeded(KeyOf(1))) << "it has a wish";
+  EXPECT_TRUE(peers.IsHeeded(KeyOf(2)));
+  PackingProblem problem;
+  problem.classes.resize(2);
+  problem.classes[0].waiting = {{6, 1}};
+  problem.classes[1].waiting = {{1, 1}};
+  peers.KeepApart(std::vector<ClassKey>{KeyOf(1), KeyOf(2)}, &problem);
+  std::vector<std::pair<size_t, int64_t>> caps;  // Of the first domain.
+  for (const size_t cap : peers.CapsOn(Machine("m0"))) {
+    caps.emplace_back(problem.caps[cap].classes[0], problem.caps[cap].most);
+  }
+  EXPECT_THAT(caps, UnorderedElementsAre(Pair(0, 5), Pair(1, 1), Pair(1, 2)));
 }
 
 TEST_F(PackingPeersTest, KeepsAwayFromThoseThatStayAndNotFromThoseThatLeave) {

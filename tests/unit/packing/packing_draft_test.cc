@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 namespace sluice {
@@ -133,6 +134,7 @@ TEST(PackingDraft, FillsUpWithNothingThatIsToBeApart) {
   PackingDraft draft(problem, AllOf(problem));
   ASSERT_TRUE(draft.Put({0, 1, {{0, 1}}}));
   draft.FillUp();
+  EXPECT_THAT(draft.rest().tasks, ElementsAre(0, 4));
   for (const Pattern& pattern : draft.patterns()) {
     EXPECT_LE(pattern.tasks.size(), 1u);
   }
@@ -181,6 +183,32 @@ TEST(PackingDraft, DropsWhatCapsThatHaveNotRisenDoNotLetIn) {
   EXPECT_EQ(RiseOf(problem, problem.spreads[0], draft.rest().caps), 1);
   EXPECT_THAT(draft.rest().caps, ElementsAre(-1, 0));
   EXPECT_THAT(draft.rest().tasks, ElementsAre(5, 0));
+}
+
+// Over two zones, and over the five racks in them, of which the first has room
+// for three, the second for none, and the others for one.
+TEST(PackingDraft, DropsForOneSpreadWhatAnotherRisesBy) {
+  PackingProblem problem;
+  problem.classes = {{.request = {1}, .waiting = {{6, 1}}}};
+  problem.costs = {{0}};
+  problem.caps.assign(7, {{0}, 1, 3});
+  for (const auto& [zone, rack, room] :
+       std::vector<std::tuple<size_t, size_t, int64_t>>{
+           {0, 2, 3}, {0, 3, 0}, {1, 4, 1}, {1, 5, 1}, {1, 6, 1}}) {
+    problem.groups.push_back(
+        {.free = {room}, .machines = 1, .caps = {zone, rack}});
+  }
+  problem.spreads = {{{0, 1}, {0, 0}, 3},
+                     {{2, 3, 4, 5, 6}, {0, 0, 0, 0, 0}, 3}};
+  PackingDraft draft(problem, AllOf(problem));
+  draft.FillUp();
+  for (const PackingSpread& spread : problem.spreads) {
+    const int64_t rise = RiseOf(problem, spread, draft.rest().caps);
+    for (const size_t cap : spread.caps) {
+      EXPECT_GE(draft.rest().caps[cap] + rise, 0) << cap;
+    }
+  }
+  EXPECT_LE(draft.rest().tasks[0], 3);
 }
 
 TEST(PackingDraft, WhatIsTakenOutAndPutBackCostsTheSame) {

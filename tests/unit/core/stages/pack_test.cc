@@ -102,6 +102,53 @@ TEST_F(PackTest, GivesTheRoomOfOneTaskToTwo) {
   EXPECT_EQ(context_->appraisal->cost, context_->appraisal->bound);
 }
 
+MachineOptions InZone(const std::string& zone, int64_t cpu) {
+  return {.cpu = cpu, .labels = {{"zone", zone}}};
+}
+
+PlacementRules SpreadOverZones() {
+  PlacementRules rules;
+  rules.spread = {Spread(TasksOfJob("web"), "zone")};
+  return rules;
+}
+
+// One of the job runs in the first zone: none may join it there before one is
+// in the second.
+TEST_F(PackTest, PlacesWhatHasToWaitForADomainToRise) {
+  const PlacementRules rules = SpreadOverZones();
+  ClusterBuilder()
+      .Machine("a", InZone("a", 1000))
+      .Machine("b", InZone("b", 1400))
+      .Task(1, {.cpu = 300, .job = "web", .rules = rules})
+      .ApplyTo(&cluster_);
+  Place(1, "a");
+  cluster_.Deliver();
+  ClusterBuilder()
+      .Tasks(2, 3, {.cpu = 700, .job = "web", .rules = rules})
+      .Task(5, {.cpu = 1400})
+      .ApplyTo(&cluster_);
+  Place(5, "b");
+  Pack();
+  EXPECT_EQ(On(5), "");
+  for (const uint64_t uid : {2, 3, 4}) EXPECT_NE(On(uid), "") << uid;
+}
+
+// Tasks of two sizes, which are counted together.
+TEST_F(PackTest, PlacesClassesOfOneSpreadInTheOrderInWhichDomainsRise) {
+  const PlacementRules rules = SpreadOverZones();
+  ClusterBuilder()
+      .Machine("a", InZone("a", 700))
+      .Machine("b", InZone("b", 600))
+      .Task(1, {.cpu = 300, .job = "web", .rules = rules})
+      .Tasks(2, 5, {.cpu = 200, .job = "web", .rules = rules})
+      .Task(7, {.cpu = 700})
+      .ApplyTo(&cluster_);
+  Place(7, "a");
+  Pack();
+  EXPECT_EQ(On(7), "");
+  for (uint64_t uid = 1; uid <= 6; ++uid) EXPECT_NE(On(uid), "") << uid;
+}
+
 TEST_F(PackTest, LeavesAloneWhatIsAsGoodAsCanBe) {
   ClusterBuilder()
       .Machine("m", {.cpu = 1000})
