@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <span>
 #include <string>
@@ -27,6 +28,9 @@ constexpr int64_t kMustStay = 1000;
 constexpr size_t kSharedPortsMax = 32;
 // Of kinds or groups of machines and classes: so many take some 50 ms.
 constexpr size_t kPairsMax = 10'000'000;
+// With more classes, some of which have terms about others, a large cluster is
+// packed better without these: the relaxation takes 100 ms then.
+constexpr size_t kClassesWithTermsMax = 45;
 // Each makes a relaxation larger.  What is less urgent is placed afterwards,
 // tier by tier.
 constexpr size_t kLevelsMax = 12;
@@ -38,6 +42,7 @@ class Describer {
             bool heeds_terms, std::optional<PackingLevels>* levels,
             RoundContext* context)
       : scope_(scope),
+        heeds_terms_(heeds_terms),
         levels_(*levels),
         context_(*context),
         state_(context->state),
@@ -99,8 +104,9 @@ class Describer {
     return std::move(packing_);
   }
 
-  // Whether there are so many groups because of what stays on machines.
-  bool IsTornByTerms() const { return is_torn_ && peers_.TellsMachinesApart(); }
+  // Whether terms between tasks make the problem larger than can be packed with
+  // care.
+  bool is_overtaxed() const { return is_overtaxed_; }
 
  private:
   struct Steps {
@@ -187,10 +193,15 @@ class Describer {
     const auto kinds = static_cast<size_t>(eligibility_->kind_count());
     packing_.is_too_large = kinds * steps_.size() > kPairsMax;
     if (packing_.is_too_large) return;
+    is_overtaxed_ = heeds_terms_ && steps_.size() > kClassesWithTermsMax &&
+                    std::ranges::any_of(steps_ | std::views::keys,
+                                        &ClassKey::DependsOnPeers);
+    if (is_overtaxed_) return;
     FindDimensions();
     FindRows();
     FindGroups();
-    is_torn_ = packing_.problem.groups.size() > kPackingGroupsMax;
+    is_overtaxed_ = peers_.TellsMachinesApart() &&
+                    packing_.problem.groups.size() > kPackingGroupsMax;
     packing_.is_too_large = std::max(packing_.problem.groups.size(),
                                      packing_.problem.costs.size()) *
                                 steps_.size() >
@@ -529,6 +540,7 @@ class Describer {
   }
 
   const PackingScope scope_;
+  const bool heeds_terms_;
   std::optional<PackingLevels>& levels_;
   RoundContext& context_;
   const ClusterState& state_;
@@ -556,7 +568,7 @@ class Describer {
   Cost last_least_ = 0;  // Of these.
   // Where it may not be by now, or not on any.
   bool is_any_misplaced_ = false;
-  bool is_torn_ = false;  // Into more groups than can be told apart.
+  bool is_overtaxed_ = false;
 };
 
 RoundPacking Describe(PackingScope scope, std::optional<uint32_t> priority,
@@ -571,7 +583,7 @@ RoundPacking Describe(PackingScope scope, std::optional<uint32_t> priority,
     Describer describer(scope, placed, heeds_terms, levels, context);
     describer.AddWaiting(priority);
     RoundPacking packing = describer.Describe();
-    if (!heeds_terms || !describer.IsTornByTerms()) return packing;
+    if (!heeds_terms || !describer.is_overtaxed()) return packing;
   }
   return {};
 }
