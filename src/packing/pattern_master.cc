@@ -63,7 +63,12 @@ PatternMaster::PatternMaster(const Terms& terms) {
     const double part = std::fmod(static_cast<double>(row + 1) * 0.618034, 1.0);
     shifted_[row] += kShift * (0.5 + part);
   }
-  // Each class waits; all else is slack.
+  StartFromWaiting(terms, level_row, last_step);
+}
+
+void PatternMaster::StartFromWaiting(const Terms& terms, size_t level_row,
+                                     const std::vector<size_t>& last_step) {
+  const size_t classes = last_step.size();
   basis_.resize(row_count_);
   inverse_.assign(row_count_ * row_count_, 0);
   for (size_t row = 0; row < row_count_; ++row) {

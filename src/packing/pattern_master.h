@@ -102,7 +102,9 @@ class PatternMaster {
   size_t AddColumn(Column column);
   // Their rows begin at `row`.
   void AddSpreads(const Terms& terms, size_t row);
-  void StartFromWaiting(const Terms& terms);
+  // Each class waits, its last step in the basis; all else is slack.
+  void StartFromWaiting(const Terms& terms, size_t level_row,
+                        const std::vector<size_t>& last_step);
   void FindPrices();
   double ReducedCost(const Column& column) const;
   // Makes `column` basic.  Returns false where nothing limits it.
