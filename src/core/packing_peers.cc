@@ -32,7 +32,7 @@ PackingPeers::PackingPeers(const ClusterState& state,
   for (const ClassKey* key : in_play_) {
     const PeerTerms& terms = state_.peers().TermsOf(*key->rules);
     for (const CountedTerm* term : terms.affinity) {
-      followed_.insert(term->selector);
+      if (!NeedsCompany(*key)) followed_.insert(term->selector);
     }
     for (const auto& [term, weight] : terms.preferred) {
       followed_.insert(term->selector);
@@ -46,6 +46,50 @@ PackingPeers::PackingPeers(const ClusterState& state,
       followed_.insert(terms.spread[i]->selector);
     }
   }
+  FollowCompany();
+}
+
+void PackingPeers::FollowCompany() {
+  for (bool has_changed = true; has_changed;) {
+    has_changed = false;
+    for (const ClassKey* key : in_play_) {
+      if (!NeedsCompany(*key) || (AreTermsHeeded(*key) && IsOnItsOwn(*key))) {
+        continue;
+      }
+      const auto& affinity = state_.peers().TermsOf(*key->rules).affinity;
+      has_changed |= followed_.insert(affinity[0]->selector).second;
+    }
+  }
+}
+
+bool PackingPeers::NeedsCompany(const ClassKey& key) {
+  if (key.rules->affinity.size() != 1) return false;
+  const CountedTerm& term = *state_.peers().TermsOf(*key.rules).affinity[0];
+  const auto [it, is_new] = is_company_.try_emplace(&term, false);
+  if (!is_new) return it->second;
+  looks_left_ -= std::ssize(in_play_);
+  it->second =
+      IsOfOneMachine(term) && looks_left_ >= 0 &&
+      std::ranges::none_of(in_play_, [&](const ClassKey* other) {
+        return !other->rules->affinity.empty() &&
+               std::ranges::binary_search(*other->meant_by, term.selector);
+      });
+  return it->second;
+}
+
+bool PackingPeers::IsOnItsOwn(const ClassKey& key) const {
+  // Nor is it worth anything to others, be they running for long, but the
+  // little that it is to those who need it for company.
+  const auto is_worth_nothing = [&](const CountedTerm* term) {
+    const auto it = is_company_.find(term);
+    return term->worth.counts().empty() ||
+           (it != is_company_.end() && it->second);
+  };
+  return std::ranges::none_of(*key.meant_by, [&](uint32_t selector) {
+    return followed_.contains(selector) ||
+           !std::ranges::all_of(state_.peers().TermsAbout(selector),
+                                is_worth_nothing);
+  });
 }
 
 void PackingPeers::FindInPlay(std::span<const Placement> placements) {
@@ -67,23 +111,14 @@ bool PackingPeers::IsHeeded(const ClassKey& key) {
   const auto [it, is_new] =
       is_heeded_.try_emplace({key.rules, key.meant_by}, false);
   if (!is_new) return it->second;
-  const PeerTable& peers = state_.peers();
-  it->second =
-      AreTermsHeeded(key) &&
-      std::ranges::none_of(*key.meant_by, [&](uint32_t selector) {
-        // Nor is it worth anything to others, be they running for long.
-        return followed_.contains(selector) ||
-               std::ranges::any_of(peers.TermsAbout(selector),
-                                   [](const CountedTerm* term) {
-                                     return !term->worth.counts().empty();
-                                   });
-      });
+  it->second = AreTermsHeeded(key) && IsOnItsOwn(key);
   return it->second;
 }
 
 bool PackingPeers::AreTermsHeeded(const ClassKey& key) {
   const PlacementRules& rules = *key.rules;
-  if (!rules.affinity.empty() || !rules.preferred_peers.empty()) return false;
+  if (!rules.preferred_peers.empty()) return false;
+  if (!rules.affinity.empty() && !NeedsCompany(key)) return false;
   for (const CountedTerm* term : state_.peers().TermsOf(rules).anti_affinity) {
     if (!IsOfOneMachine(*term) && !IsMutual(*term)) return false;
   }
@@ -157,8 +192,8 @@ void PackingPeers::NoteFreed(const ClassKey& key, MachineId machine) {
   }
 }
 
-void PackingPeers::KeepApart(std::span<const ClassKey> keys,
-                             PackingProblem* problem) {
+void PackingPeers::Relate(std::span<const ClassKey> keys,
+                          PackingProblem* problem) {
   if (!heeds_terms_) return;
   std::map<uint32_t, std::vector<size_t>> meant;  // By selector.
   for (size_t c = 0; c < keys.size(); ++c) {
@@ -182,6 +217,10 @@ void PackingPeers::KeepApart(std::span<const ClassKey> keys,
         apart.emplace_back(c, other);
         apart.emplace_back(other, c);
       }
+    }
+    if (NeedsCompany(keys[c])) {
+      const CountedTerm& term = *peers.TermsOf(*keys[c].rules).affinity[0];
+      AddCompany(c, term, meant[term.selector], problem);
     }
     for (size_t i = 0; i < keys[c].rules->spread.size(); ++i) {
       if (!IsSharedSpread(keys[c], i)) continue;
@@ -283,6 +322,34 @@ void PackingPeers::KeepAway(size_t task_class, const Topology& topology,
       kept_away_[machine].push_back(task_class);
     }
   }
+}
+
+void PackingPeers::AddCompany(size_t task_class, const CountedTerm& term,
+                              const std::vector<size_t>& meant,
+                              PackingProblem* problem) {
+  const auto freed = freed_.find(&term.meant);
+  std::vector<MachineId> there;
+  for (const auto& [domain, count] : term.meant.counts()) {
+    const bool all_leave =
+        freed != freed_.end() && freed->second.At(domain) == count;
+    if (domain == kNoDomain || all_leave) continue;
+    for (const MachineId machine : term.topology->MachinesOf(domain)) {
+      // Without the rule more is allowed.
+      if (--looks_left_ < 0) return;
+      there.push_back(machine);
+    }
+  }
+  for (const MachineId machine : there) {
+    accompanied_[machine].push_back(task_class);
+  }
+  problem->classes[task_class].needs_company = true;
+  problem->classes[task_class].company = meant;
+}
+
+std::span<const size_t> PackingPeers::AccompaniedOn(MachineId machine) const {
+  const auto it = accompanied_.find(machine);
+  return it == accompanied_.end() ? std::span<const size_t>()
+                                  : std::span<const size_t>(it->second);
 }
 
 std::span<const size_t> PackingPeers::KeptAwayFrom(MachineId machine) const {

@@ -5,6 +5,8 @@
 // Anti-affinity is heeded where a term tells each machine from all others, or
 // where all whom it means have it themselves: then a domain takes one of them.
 // A spread constraint is heeded where all whom it counts have the same rules.
+// Affinity is heeded where it is the only one of a class, a term tells each
+// machine from all others, and those whom it means do not follow others.
 // A class with other terms, or with tasks that others follow or count, stays
 // out of packings.  A bound leaves such terms out: they only forbid placements.
 //
@@ -45,15 +47,20 @@ class PackingPeers {
 
   // A task of the class is to leave the machine.  `key` must outlive this.
   void NoteFreed(const ClassKey& key, MachineId machine);
-  // Says which of the classes share no machine and how many of them a domain
-  // takes, and finds where those that stay keep them away.
-  void KeepApart(std::span<const ClassKey> keys, PackingProblem* problem);
+  // Says which of the classes share no machine, which stand only beside others,
+  // and how many of them a domain takes, and finds where those that stay keep
+  // them away or company.  REQUIRES: whom they follow is among them, or stays.
+  void Relate(std::span<const ClassKey> keys, PackingProblem* problem);
   // The classes, by index, that those that stay keep away from the machine.
   std::span<const size_t> KeptAwayFrom(MachineId machine) const;
+  // The classes that have company on the machine by what stays, ascending.
+  std::span<const size_t> AccompaniedOn(MachineId machine) const;
   // The caps that tasks on the machine count for, ascending.
   std::vector<size_t> CapsOn(MachineId machine) const;
   // Whether machines are told apart by what stays on them.
-  bool TellsMachinesApart() const { return !kept_away_.empty(); }
+  bool TellsMachinesApart() const {
+    return !kept_away_.empty() || !accompanied_.empty();
+  }
 
  private:
   // Classes of which a domain takes only so many, together.
@@ -73,7 +80,17 @@ class PackingPeers {
   bool IsMutual(const CountedTerm& term);
   // Whether all whom the spread constraint counts have the class's rules.
   bool IsSharedSpread(const ClassKey& key, size_t index);
+  // Whether the class may stand on a machine only beside those whom its one
+  // term means, which are not bound to others themselves.
+  bool NeedsCompany(const ClassKey& key);
   bool AreTermsHeeded(const ClassKey& key);
+  // Whether the class, or what it is worth, is of no concern to others.
+  bool IsOnItsOwn(const ClassKey& key) const;
+  // Those who must be near tasks that are not heeded are not heeded either.
+  void FollowCompany();
+  // The term's classes, and machines where such tasks stay.
+  void AddCompany(size_t task_class, const CountedTerm& term,
+                  const std::vector<size_t>& meant, PackingProblem* problem);
   // The class keeps away from where any of these stay.
   void KeepAway(size_t task_class, const Topology& topology,
                 const Tally& tally);
@@ -91,6 +108,7 @@ class PackingPeers {
                       bool>
       is_heeded_;
   absl::flat_hash_map<const CountedTerm*, bool> is_mutual_;
+  absl::flat_hash_map<const CountedTerm*, bool> is_company_;
   // By rules and the constraint's index there.
   absl::flat_hash_map<std::pair<const PlacementRules*, size_t>, bool>
       is_shared_;
@@ -103,6 +121,7 @@ class PackingPeers {
   absl::flat_hash_map<const Tally*, Tally> freed_;
   std::vector<std::pair<const ClassKey*, MachineId>> freed_tasks_;
   absl::flat_hash_map<MachineId, std::vector<size_t>> kept_away_;
+  absl::flat_hash_map<MachineId, std::vector<size_t>> accompanied_;
   std::vector<Capped> capped_;
 };
 

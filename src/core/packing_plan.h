@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -40,8 +41,12 @@ struct PackingPlan {
   MachinePatterns patterns;
   std::vector<ClassKey> classes;      // Of all tiers.
   std::vector<Gangs::Waiting> gangs;  // Those that were whole before.
-  // A gang is placed at once, with the most urgent of its tasks.
+  // A gang is placed at once, with the most urgent of its tasks, and company
+  // with the most urgent of those who need it.
   std::map<JobId, uint32_t> tier_of_gang;
+  std::map<ClassKey, uint32_t> tier_of_company;
+  // Those who need others of the plan beside them.
+  std::set<ClassKey> followers;
   // Of the state, as long as nothing but the plan has changed it.
   uint64_t version = 0;
 
@@ -49,7 +54,9 @@ struct PackingPlan {
   uint32_t TierOf(const ClassKey& key) const {
     const auto it = key.gang.has_value() ? tier_of_gang.find(*key.gang)
                                          : tier_of_gang.end();
-    return it == tier_of_gang.end() ? key.priority : it->second;
+    if (it != tier_of_gang.end()) return it->second;
+    const auto company = tier_of_company.find(key);
+    return company == tier_of_company.end() ? key.priority : company->second;
   }
 };
 

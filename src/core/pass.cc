@@ -61,12 +61,27 @@ void Passes::Open() {
 std::vector<MachineGroup> Passes::Groups(const Band& band) {
   Eligibility& eligibility = context_.FreshEligibility();
   if (band.patterns != nullptr) {
-    std::vector<MachineGroup> groups = GroupMachines(
-        context_.state, eligibility, MachineParts(band.patterns->of_machine));
-    std::erase_if(groups,
-                  [](const MachineGroup& group) { return group.part == 0; });
+    const auto& of_machine = band.patterns->of_machine;
+    MachineParts parts(of_machine);
+    // Some of those with a pattern may have company by now, and others not.
+    std::vector<const ClassPeers*> followers;
+    for (const BandClass& one : classes_) {
+      if (one.peers != nullptr && !one.key.rules->affinity.empty()) {
+        followers.push_back(one.peers);
+      }
+    }
+    if (!followers.empty()) {
+      parts = MachineParts(parts, MachineParts(context_.state, followers,
+                                               /*tells_domains=*/false));
+    }
+    std::vector<MachineGroup> groups =
+        GroupMachines(context_.state, eligibility, parts);
+    std::erase_if(groups, [&](const MachineGroup& group) {
+      return !of_machine.contains(group.representative().id);
+    });
     for (MachineGroup& group : groups) {
-      const auto& holds = band.patterns->patterns[group.part - 1];
+      const auto& holds =
+          band.patterns->patterns[of_machine.at(group.representative().id) - 1];
       for (const BandClass& one : classes_) {
         const auto it = holds.find(one.key);
         group.room.push_back(it == holds.end() ? 0 : it->second);

@@ -39,9 +39,10 @@ class Describer {
  public:
   // Makes `levels` if there are none yet.
   Describer(PackingScope scope, const std::vector<Placement>& placements,
-            bool heeds_terms, std::optional<PackingLevels>* levels,
-            RoundContext* context)
+            bool heeds_terms, bool is_of_tier,
+            std::optional<PackingLevels>* levels, RoundContext* context)
       : scope_(scope),
+        is_of_tier_(is_of_tier),
         heeds_terms_(heeds_terms),
         levels_(*levels),
         context_(*context),
@@ -242,7 +243,12 @@ class Describer {
       asks_for_more_at_all_ = asks_for_more_at_all_ || asks_for_more_.back();
     }
     AddSharedPorts();
-    peers_.KeepApart(packing_.classes, &packing_.problem);
+    peers_.Relate(packing_.classes, &packing_.problem);
+    if (!is_of_tier_) return;
+    // Whom they follow may be of another tier.
+    for (PackingClass& one : packing_.problem.classes) {
+      one.needs_company = false;
+    }
   }
 
   // A host port that several classes listen on is as a resource of which each
@@ -285,13 +291,20 @@ class Describer {
         rows[static_cast<size_t>(kind.id)][c] = kind.preference;
       }
     }
-    for (std::vector<int64_t>& row : rows) row_of_kind_.push_back(RowOf(row));
+    for (const std::vector<int64_t>& row : rows) {
+      row_of_kind_.push_back(RowOf(row, {}));
+    }
   }
 
-  size_t RowOf(const std::vector<int64_t>& row) {
+  // `company`: the classes that have some there by what stays.
+  size_t RowOf(const std::vector<int64_t>& row,
+               const std::vector<size_t>& company) {
     const auto [it, is_new] =
-        row_index_.try_emplace(row, packing_.problem.costs.size());
-    if (is_new) packing_.problem.costs.push_back(row);
+        row_index_.try_emplace({row, company}, packing_.problem.costs.size());
+    if (is_new) {
+      packing_.problem.costs.push_back(row);
+      packing_.problem.company.push_back(company);
+    }
     return it->second;
   }
 
@@ -309,10 +322,12 @@ class Describer {
       if (freed != freed_.end()) free += freed->second.request;
       size_t row =
           row_of_kind_[static_cast<size_t>(eligibility_->KindOf(*machine))];
-      if (const auto kept_away = peers_.KeptAwayFrom(id); !kept_away.empty()) {
+      const auto kept_away = peers_.KeptAwayFrom(id);
+      const auto company = peers_.AccompaniedOn(id);
+      if (!kept_away.empty() || !company.empty()) {
         std::vector<int64_t> costs = packing_.problem.costs[row];
         for (const size_t c : kept_away) costs[c] = kNotAllowed;
-        row = RowOf(costs);
+        row = RowOf(costs, {company.begin(), company.end()});
       }
       if (asks_for_more_at_all_) {
         row = RowBesideLoad(
@@ -362,7 +377,7 @@ class Describer {
         costs[c] = kNotAllowed;
       }
     }
-    return RowOf(costs);
+    return RowOf(costs, packing_.problem.company[row]);
   }
 
   bool Fits(size_t task_class, const PackingGroup& group) const {
@@ -435,7 +450,11 @@ class Describer {
       }
       *indices = std::move(kept);
     };
-    for (PackingClass& one : problem.classes) keep(&one.apart_from);
+    for (PackingClass& one : problem.classes) {
+      keep(&one.apart_from);
+      keep(&one.company);
+    }
+    for (std::vector<size_t>& there : problem.company) keep(&there);
     for (PackingCap& cap : problem.caps) keep(&cap.classes);
     for (std::vector<int64_t>& row : problem.costs) row.resize(classes);
   }
@@ -540,6 +559,7 @@ class Describer {
   }
 
   const PackingScope scope_;
+  const bool is_of_tier_;
   const bool heeds_terms_;
   std::optional<PackingLevels>& levels_;
   RoundContext& context_;
@@ -562,7 +582,8 @@ class Describer {
   std::vector<bool> asks_for_more_;  // By class.
   bool asks_for_more_at_all_ = false;
   std::vector<size_t> row_of_kind_;
-  std::map<std::vector<int64_t>, size_t> row_index_;
+  std::map<std::pair<std::vector<int64_t>, std::vector<size_t>>, size_t>
+      row_index_;
   const PlacementRules* last_rules_ = nullptr;
   std::span<const Eligibility::Kind> last_kinds_;
   Cost last_least_ = 0;  // Of these.
@@ -580,7 +601,8 @@ RoundPacking Describe(PackingScope scope, std::optional<uint32_t> priority,
       UndoablePlacements(context->state, priority, context->delta_begin);
   context->looks += kLooksPerPlacement / 2 * std::ssize(placed);
   for (const bool heeds_terms : {true, false}) {
-    Describer describer(scope, placed, heeds_terms, levels, context);
+    Describer describer(scope, placed, heeds_terms, priority.has_value(),
+                        levels, context);
     describer.AddWaiting(priority);
     RoundPacking packing = describer.Describe();
     if (!heeds_terms || !describer.is_overtaxed()) return packing;

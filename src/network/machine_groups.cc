@@ -70,6 +70,19 @@ MachineParts::MachineParts(const ClusterState& state,
   }
 }
 
+MachineParts::MachineParts(const MachineParts& a, const MachineParts& b) {
+  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> parts = {
+      {{0, 0}, 0}};
+  const auto enter = [&](MachineId machine) {
+    const auto part = static_cast<uint32_t>(parts.size());
+    part_of_[machine] =
+        parts.try_emplace({a.PartOf(machine), b.PartOf(machine)}, part)
+            .first->second;
+  };
+  for (const auto& [machine, part] : a.part_of_) enter(machine);
+  for (const auto& [machine, part] : b.part_of_) enter(machine);
+}
+
 std::vector<MachineGroup> GroupMachines(const ClusterState& state,
                                         const Eligibility& eligibility,
                                         const MachineParts& parts) {

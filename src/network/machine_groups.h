@@ -53,6 +53,9 @@ class MachineParts {
   explicit MachineParts(absl::flat_hash_map<MachineId, uint32_t> part_of)
       : part_of_(std::move(part_of)) {}
 
+  // Told apart by either.
+  MachineParts(const MachineParts& a, const MachineParts& b);
+
   uint32_t PartOf(MachineId machine) const {
     const auto it = part_of_.find(machine);
     return it == part_of_.end() ? 0 : it->second;

@@ -34,6 +34,7 @@ PackingProblem CoarseProblem(const PackingProblem& problem, size_t groups_max) {
   PackingProblem coarse;
   coarse.classes = problem.classes;
   coarse.costs = problem.costs;
+  coarse.company = problem.company;
   coarse.caps = problem.caps;
   coarse.spreads = problem.spreads;
   std::vector<size_t> order(problem.groups.size());

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "packing/company.h"
 #include "packing/packing_draft.h"
 
 namespace sluice {
@@ -136,10 +137,17 @@ class Leveler {
            RoomOn(problem_, pattern, c) > 0;
   }
 
+  // Whether the machine has room for all that, side by side.
   bool Fits(const Pattern& pattern) const {
     std::vector<int64_t> left = problem_.groups[pattern.group].free;
     for (const auto& [c, count] : pattern.tasks) {
       const PackingClass& one = problem_.classes[c];
+      if (count > one.per_machine_max || !HasCompany(problem_, pattern, c) ||
+          std::ranges::any_of(pattern.tasks, [&](const auto& tasks) {
+            return one.IsApartFrom(tasks.first);
+          })) {
+        return false;
+      }
       for (size_t d = 0; d < left.size(); ++d) {
         if (one.request[d] == 0) continue;
         if (count > left[d] / one.request[d]) return false;
@@ -216,26 +224,15 @@ class Leveler {
       begin = end;
       for (const auto& [c, count] : more) AddTasks(c, count, &each);
     }
-    const bool fits =
-        std::ranges::none_of(
-            counts, [&](const auto& it) { return IsLimited(it.first); }) &&
-        std::ranges::all_of(
-            spread, [&](const Pattern& pattern) { return Fits(pattern); });
+    const bool fits = std::ranges::all_of(
+        spread, [&](const Pattern& pattern) { return Fits(pattern); });
     for (Pattern& pattern : fits ? spread : former) {
       AddLoad(std::move(pattern));
     }
   }
 
-  // What limits a class to so many on a machine may keep it from others, too.
-  bool IsLimited(size_t c) const {
-    const PackingClass& one = problem_.classes[c];
-    return one.per_machine_max < std::numeric_limits<int64_t>::max() ||
-           !one.apart_from.empty();
-  }
-
   void MoveBetweenGroups(size_t c) {
-    if (IsLimited(c) ||
-        std::ranges::any_of(problem_.caps, [c](const PackingCap& cap) {
+    if (std::ranges::any_of(problem_.caps, [c](const PackingCap& cap) {
           return cap.Counts(c);
         })) {
       return;
@@ -252,8 +249,9 @@ class Leveler {
     for (const auto& [cost, loads] : by_cost) MoveAmong(loads, c);
   }
 
+  // One that may leave.
   bool Holds(size_t c, size_t load) const {
-    return CountOf(c, loads_[load].pattern) > 0;
+    return MayLeave(problem_, loads_[load].pattern, c) > 0;
   }
 
   // From where the load is the highest to where it is the lowest.

@@ -18,8 +18,8 @@ namespace sluice {
 // The same tasks at the same cost: those of a group over all its machines, as
 // far as they fit there so, and then one by one to other groups while that
 // makes the sum of the squares of all loads less, times capacities; `patterns`
-// itself where that gains next to nothing.  Classes of which only so many may
-// stand on a machine stay where they are.  REQUIRES: each pattern fits.
+// itself where that gains next to nothing.  Classes that count for a cap stay
+// in their groups.  REQUIRES: each pattern fits.
 std::vector<Pattern> Level(const PackingProblem& problem,
                            const std::vector<Pattern>& patterns);
 

@@ -24,6 +24,8 @@ constexpr int64_t kGridMax = 4000000;
 MachineFilling::MachineFilling(const PackingProblem& problem)
     : problem_(problem),
       dimensions_(problem.groups.empty() ? 0 : problem.groups[0].free.size()),
+      has_company_(
+          std::ranges::any_of(problem.classes, &PackingClass::needs_company)),
       weights_(problem.groups.size()),
       apart_(problem.classes.size(), 0) {}
 
@@ -32,29 +34,59 @@ void MachineFilling::CollectItems(std::span<const double> values,
   items_.clear();
   requests_.clear();
   shares_.clear();
-  const std::vector<int64_t>& costs = problem_.costs[group_->kind];
   work_ += std::ssize(problem_.classes);
   for (size_t c = 0; c < problem_.classes.size(); ++c) {
-    if (values[c] <= 0 || counts[c] <= 0 || costs[c] == kNotAllowed) continue;
-    const PackingClass& one = problem_.classes[c];
-    int64_t limit = std::min(counts[c], one.per_machine_max);
-    for (size_t d = 0; d < dimensions_ && limit > 0; ++d) {
-      if (one.request[d] == 0) continue;
-      limit = std::min(limit, group_->free[d] / one.request[d]);
-    }
-    if (limit <= 0) continue;
-    items_.push_back({.task_class = c,
-                      .row = items_.size(),
-                      .value = values[c],
-                      .limit = limit});
-    for (size_t d = 0; d < dimensions_; ++d) {
-      requests_.push_back(one.request[d]);
-      shares_.push_back(one.request[d] == 0
-                            ? 0
-                            : static_cast<double>(one.request[d]) /
-                                  static_cast<double>(group_->free[d]));
+    if (values[c] > 0) CollectItem(c, values[c], counts[c]);
+  }
+  if (has_company_) CollectCompany(values, counts);
+}
+
+void MachineFilling::CollectItem(size_t task_class, double value,
+                                 int64_t count) {
+  const PackingClass& one = problem_.classes[task_class];
+  int64_t limit = std::min(count, one.per_machine_max);
+  if (problem_.costs[group_->kind][task_class] == kNotAllowed) return;
+  for (size_t d = 0; d < dimensions_ && limit > 0; ++d) {
+    if (one.request[d] == 0) continue;
+    limit = std::min(limit, group_->free[d] / one.request[d]);
+  }
+  if (limit <= 0) return;
+  items_.push_back(
+      {.task_class = task_class,
+       .row = requests_.size() / std::max<size_t>(dimensions_, 1),
+       .value = value,
+       .limit = limit,
+       .needs_company =
+           has_company_ && problem_.NeedsCompany(task_class, group_->kind)});
+  for (size_t d = 0; d < dimensions_; ++d) {
+    requests_.push_back(one.request[d]);
+    shares_.push_back(one.request[d] == 0
+                          ? 0
+                          : static_cast<double>(one.request[d]) /
+                                static_cast<double>(group_->free[d]));
+  }
+}
+
+void MachineFilling::CollectCompany(std::span<const double> values,
+                                    std::span<const int64_t> counts) {
+  std::vector<bool> is_wanted(values.size(), false);
+  for (const Item& item : items_) {
+    if (!item.needs_company) continue;
+    for (const size_t c : problem_.classes[item.task_class].company) {
+      is_wanted[c] = values[c] <= 0;
     }
   }
+  for (size_t c = 0; c < values.size(); ++c) {
+    if (is_wanted[c])
+      CollectItem(c, values[c], std::min<int64_t>(counts[c], 1));
+  }
+  std::vector<bool> is_there(values.size(), false);
+  for (const Item& item : items_) is_there[item.task_class] = true;
+  std::erase_if(items_, [&](const Item& item) {
+    return item.needs_company &&
+           std::ranges::none_of(problem_.classes[item.task_class].company,
+                                [&](size_t c) { return is_there[c]; });
+  });
 }
 
 double MachineFilling::Relax(std::span<const double> weights,
@@ -66,8 +98,10 @@ double MachineFilling::Relax(std::span<const double> weights,
     for (size_t d = 0; d < dimensions_; ++d) {
       item.size += weights[d] * shares[d];
     }
-    item.density = item.size > 0 ? item.value / item.size
-                                 : std::numeric_limits<double>::infinity();
+    // Those come last that only others make worth anything.
+    item.density = item.value <= 0 ? item.value
+                   : item.size > 0 ? item.value / item.size
+                                   : std::numeric_limits<double>::infinity();
   }
   std::ranges::sort(items_, [](const Item& a, const Item& b) {
     return a.density != b.density ? a.density > b.density
@@ -76,6 +110,7 @@ double MachineFilling::Relax(std::span<const double> weights,
   double room = 1;
   double value = 0;
   for (const Item& item : items_) {
+    if (item.value <= 0) continue;
     const double fit =
         item.size <= 0
             ? static_cast<double>(item.limit)
@@ -139,7 +174,7 @@ double MachineFilling::Fractional(size_t next, double room) const {
     const int64_t* request = RequestOf(item);
     bool fits = apart_[item.task_class] == 0;
     for (size_t d = 0; d < dimensions_; ++d) fits &= request[d] <= left_[d];
-    if (!fits) continue;
+    if (!fits || item.value <= 0 || !MayHaveCompany(i, next)) continue;
     const double size = item.size * static_cast<double>(item.limit);
     if (size > room) return value + item.value * room / item.size;
     value += item.value * static_cast<double>(item.limit);
@@ -155,6 +190,37 @@ void MachineFilling::CountApart(size_t task_class, int change) {
   for (const size_t other : apart_from) apart_[other] += change;
 }
 
+template <class Condition>
+bool MachineFilling::AnyCompany(const Item& item, Condition is_company) const {
+  return std::ranges::any_of(
+      problem_.classes[item.task_class].company, [&](size_t c) {
+        return item_of_[c].has_value() && is_company(*item_of_[c]);
+      });
+}
+
+bool MachineFilling::MayHaveCompany(size_t item, size_t next) const {
+  return !items_[item].needs_company ||
+         AnyCompany(items_[item], [&](size_t other) {
+           return chosen_[other] > 0 || (other >= next && RoomFor(other) > 0);
+         });
+}
+
+int64_t MachineFilling::RoomFor(size_t item) const {
+  if (apart_[items_[item].task_class] > 0) return 0;
+  const int64_t* request = RequestOf(items_[item]);
+  int64_t room = items_[item].limit - chosen_[item];
+  for (size_t d = 0; d < dimensions_ && room > 0; ++d) {
+    if (request[d] > 0) room = std::min(room, left_[d] / request[d]);
+  }
+  return room;
+}
+
+void MachineFilling::Choose(size_t item, int64_t count) {
+  const int64_t* request = RequestOf(items_[item]);
+  for (size_t d = 0; d < dimensions_; ++d) left_[d] -= count * request[d];
+  chosen_[item] += count;
+}
+
 void MachineFilling::Search(size_t next, double value, double room) {
   if (value > best_value_) {
     best_value_ = value;
@@ -167,37 +233,57 @@ void MachineFilling::Search(size_t next, double value, double room) {
     open_bound_ = std::max(open_bound_, bound);
     return;
   }
-  int64_t most = 0;
-  for (; next < items_.size(); ++next) {
-    if (apart_[items_[next].task_class] > 0) continue;
-    const int64_t* request = RequestOf(items_[next]);
-    most = items_[next].limit;
-    for (size_t d = 0; d < dimensions_ && most > 0; ++d) {
-      if (request[d] > 0) most = std::min(most, left_[d] / request[d]);
-    }
-    if (most > 0) break;
+  while (next < items_.size() &&
+         (items_[next].value <= 0 || RoomFor(next) <= 0 ||
+          !MayHaveCompany(next, next))) {
+    ++next;
   }
   if (next == items_.size()) return;
-  const Item item = items_[next];
-  const int64_t* request = RequestOf(item);
-  for (size_t d = 0; d < dimensions_; ++d) left_[d] -= most * request[d];
+  const Item& item = items_[next];
+  if (item.needs_company &&
+      !AnyCompany(item, [&](size_t other) { return chosen_[other] > 0; })) {
+    SearchWithCompany(next, value, room, bound);
+    Search(next + 1, value, room);
+  } else {
+    SearchCounts(next, value, room, 0, bound);
+  }
+}
+
+void MachineFilling::SearchWithCompany(size_t next, double value, double room,
+                                       double bound) {
+  for (const size_t c : problem_.classes[items_[next].task_class].company) {
+    const std::optional<size_t> other = item_of_[c];
+    if (!other.has_value() || *other < next || RoomFor(*other) <= 0) continue;
+    Choose(*other, 1);
+    CountApart(c, 1);
+    SearchCounts(next, value + items_[*other].value, room - items_[*other].size,
+                 1, bound);
+    CountApart(c, -1);
+    Choose(*other, -1);
+  }
+}
+
+void MachineFilling::SearchCounts(size_t next, double value, double room,
+                                  int64_t least, double bound) {
+  const Item& item = items_[next];
+  int64_t count = RoomFor(next);
+  if (count < least) return;
+  Choose(next, count);
   CountApart(item.task_class, 1);
-  for (int64_t count = most;; --count) {
+  for (; count >= least; --count) {
     if (count == 0) CountApart(item.task_class, -1);
     if (--looks_left_ < 0) {
       // The rest of them is left out.
-      if (count > 0) CountApart(item.task_class, -1);
       open_bound_ = std::max(open_bound_, bound);
-      chosen_[next] = 0;
-      for (size_t d = 0; d < dimensions_; ++d) left_[d] += count * request[d];
       break;
     }
-    chosen_[next] = count;
     const auto taken = static_cast<double>(count);
     Search(next + 1, value + taken * item.value, room - taken * item.size);
-    if (count == 0) break;
-    for (size_t d = 0; d < dimensions_; ++d) left_[d] += request[d];
+    if (count == least) break;
+    Choose(next, -1);
   }
+  if (count > 0) CountApart(item.task_class, -1);
+  Choose(next, -count);
 }
 
 Filling MachineFilling::Fill(size_t group, std::span<const double> values,
@@ -210,6 +296,12 @@ Filling MachineFilling::Fill(size_t group, std::span<const double> values,
   const double relaxed = Relax(weights_[group], nullptr);
   left_ = group_->free;
   chosen_.assign(items_.size(), 0);
+  if (has_company_) {
+    item_of_.assign(problem_.classes.size(), std::nullopt);
+    for (size_t i = 0; i < items_.size(); ++i) {
+      item_of_[items_[i].task_class] = i;
+    }
+  }
   best_ = chosen_;
   best_value_ = 0;
   open_bound_ = 0;
@@ -326,7 +418,7 @@ void MachineFilling::FillByGrid(Filling* filling) {
   if (most <= filling->value) return;
   std::vector<int64_t> taken(items_.size(), 0);
   for (size_t i = 0; i < items_.size(); ++i) {
-    if (offsets[i] == 0) taken[i] = items_[i].limit;
+    if (offsets[i] == 0 && items_[i].value > 0) taken[i] = items_[i].limit;
   }
   for (size_t cell = cells - 1; last[cell] >= 0;) {
     const auto item = static_cast<size_t>(last[cell]);
@@ -334,14 +426,7 @@ void MachineFilling::FillByGrid(Filling* filling) {
     cell -= static_cast<size_t>(offsets[item]);
   }
   filling->bound = std::max(filling->bound, filling->value);
-  // There may not be so many, or they may have to be apart.
-  for (size_t i = 0; i < items_.size(); ++i) {
-    if (taken[i] > items_[i].limit) return;
-    const PackingClass& one = problem_.classes[items_[i].task_class];
-    for (size_t j = 0; j < i && taken[i] > 0; ++j) {
-      if (taken[j] > 0 && one.IsApartFrom(items_[j].task_class)) return;
-    }
-  }
+  if (!IsAllowed(taken)) return;
   filling->tasks.clear();
   for (size_t i = 0; i < items_.size(); ++i) {
     if (taken[i] > 0)
@@ -349,6 +434,22 @@ void MachineFilling::FillByGrid(Filling* filling) {
   }
   std::ranges::sort(filling->tasks);
   filling->value = most;
+}
+
+bool MachineFilling::IsAllowed(std::span<const int64_t> counts) const {
+  for (size_t i = 0; i < items_.size(); ++i) {
+    if (counts[i] == 0) continue;
+    if (counts[i] > items_[i].limit) return false;
+    const PackingClass& one = problem_.classes[items_[i].task_class];
+    for (size_t j = 0; j < i; ++j) {
+      if (counts[j] > 0 && one.IsApartFrom(items_[j].task_class)) return false;
+    }
+    if (items_[i].needs_company &&
+        !AnyCompany(items_[i], [&](size_t j) { return counts[j] > 0; })) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace sluice

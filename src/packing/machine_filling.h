@@ -5,7 +5,8 @@
 // sum of the shares that a task takes of what is free (a surrogate constraint;
 // Kellerer, Pferschy and Pisinger: Knapsack Problems, 2004, chapter 9).  The
 // weights are those under which the fractional filling is worth the least, so
-// that its value is a bound.
+// that its value is a bound.  Where a class needs company, the search puts a
+// task there that is company before the first of the class.
 //
 // Threads: none.  Determinism: the same calls give the same fillings.
 
@@ -13,6 +14,7 @@
 #define SLUICE_PACKING_MACHINE_FILLING_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -57,6 +59,7 @@ class MachineFilling {
     double size = 0;     // By the weights.
     double density = 0;  // Value by size.
     int64_t limit = 0;
+    bool needs_company = false;
   };
 
   const int64_t* RequestOf(const Item& item) const {
@@ -64,6 +67,14 @@ class MachineFilling {
   }
   void CollectItems(std::span<const double> values,
                     std::span<const int64_t> counts);
+  void CollectItem(size_t task_class, double value, int64_t count);
+  // Classes that are worth nothing themselves, or less, may be company.  What
+  // can have none is left out.
+  void CollectCompany(std::span<const double> values,
+                      std::span<const int64_t> counts);
+  // Whether `is_company` holds for any of the items that are company for it.
+  template <class Condition>
+  bool AnyCompany(const Item& item, Condition is_company) const;
   // Sets sizes by the weights, sorts, and returns what the fractional filling
   // is worth.  Adds to `used` its share of each dimension, if not null.
   double Relax(std::span<const double> weights, std::vector<double>* used);
@@ -72,16 +83,29 @@ class MachineFilling {
   // There is a task of the class, or (with -1) no longer one.
   void CountApart(size_t task_class, int change);
   void Search(size_t next, double value, double room);
+  // What Search() looks at with `least` or more of the next item.
+  void SearchCounts(size_t next, double value, double room, int64_t least,
+                    double bound);
+  // The same, beside each that would be company for it.
+  void SearchWithCompany(size_t next, double value, double room, double bound);
+  // How many more of the item fit beside what is chosen.
+  int64_t RoomFor(size_t item) const;
+  void Choose(size_t item, int64_t count);
+  // Whether the item has company, or may have some of those from `next` on.
+  bool MayHaveCompany(size_t item, size_t next) const;
   // Looks at all fillings, by dynamic programming over the amounts in use,
   // where at most two dimensions bind and their grid is small.  Does not mind
-  // how many tasks there are, nor which are to be apart, so that what it finds
-  // is a bound; and the best filling where it happens to be one.
+  // how many tasks there are, nor which are to be apart or together, so that
+  // what it finds is a bound; and the best filling where it happens to be one.
   void FillByGrid(Filling* filling);
+  // Whether there may be so many of each item, side by side.
+  bool IsAllowed(std::span<const int64_t> counts) const;
   // The dimensions that may run out, if they are two at most.
   bool FindBinding(std::vector<size_t>* binding) const;
 
   const PackingProblem& problem_;
   const size_t dimensions_;
+  const bool has_company_;                    // Whether any class needs it.
   std::vector<std::vector<double>> weights_;  // By group: of the last call.
   int64_t work_ = 0;
 
@@ -92,7 +116,8 @@ class MachineFilling {
   std::vector<int64_t> requests_;
   std::vector<double> shares_;
   std::vector<int64_t> left_;
-  std::vector<int64_t> chosen_;  // By item.
+  std::vector<int64_t> chosen_;                 // By item.
+  std::vector<std::optional<size_t>> item_of_;  // By class.
   // By class: from how many of the chosen classes it is to be apart.
   std::vector<int> apart_;
   std::vector<int64_t> best_;

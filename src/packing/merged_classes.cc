@@ -23,6 +23,7 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
     }
     for (const PackingCap& cap : problem.caps) look.push_back(cap.Counts(c));
     look.insert(look.end(), one.apart_from.begin(), one.apart_from.end());
+    AddCompany(c, &look);
     size_t merged = merged_.classes.size();
     // A limit is one for each class.
     if (one.per_machine_max == std::numeric_limits<int64_t>::max()) {
@@ -43,7 +44,12 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
     for (const size_t c : *classes) merged.insert(merged_of[c]);
     classes->assign(merged.begin(), merged.end());
   };
-  for (PackingClass& one : merged_.classes) merge(&one.apart_from);
+  for (PackingClass& one : merged_.classes) {
+    merge(&one.apart_from);
+    merge(&one.company);
+  }
+  merged_.company = problem.company;
+  for (std::vector<size_t>& classes : merged_.company) merge(&classes);
   merged_.caps = problem.caps;
   merged_.spreads = problem.spreads;
   for (PackingCap& cap : merged_.caps) merge(&cap.classes);
@@ -71,6 +77,22 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
     for (const auto& [c, count] : pattern.tasks) tasks[merged_of[c]] += count;
     merged_.former.push_back(
         {pattern.group, pattern.machines, {tasks.begin(), tasks.end()}});
+  }
+}
+
+void MergedClasses::AddCompany(size_t task_class,
+                               std::vector<int64_t>* look) const {
+  const PackingClass& one = problem_.classes[task_class];
+  look->push_back(one.needs_company);
+  look->insert(look->end(), one.company.begin(), one.company.end());
+  const auto names = [&](const std::vector<size_t>& classes) {
+    return std::ranges::binary_search(classes, task_class);
+  };
+  for (const PackingClass& other : problem_.classes) {
+    if (other.needs_company) look->push_back(names(other.company));
+  }
+  for (const std::vector<size_t>& there : problem_.company) {
+    look->push_back(names(there));
   }
 }
 

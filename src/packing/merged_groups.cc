@@ -13,6 +13,7 @@ namespace sluice {
 MergedGroups::MergedGroups(const PackingProblem& problem) : problem_(problem) {
   merged_.classes = problem.classes;
   merged_.costs = problem.costs;
+  merged_.company = problem.company;
   merged_.caps = problem.caps;
   merged_.spreads = problem.spreads;
   const size_t dimensions =

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "packing/company.h"
+
 namespace sluice {
 
 PackingRest AllOf(const PackingProblem& problem) {
@@ -123,6 +125,7 @@ int64_t RoomOn(const PackingProblem& problem, const Pattern& pattern,
                size_t task_class) {
   const PackingClass& one = problem.classes[task_class];
   std::vector<int64_t> free = problem.groups[pattern.group].free;
+  if (!HasCompany(problem, pattern, task_class)) return 0;
   int64_t room = one.per_machine_max;
   for (const auto& [c, count] : pattern.tasks) {
     if (one.IsApartFrom(c)) return 0;
@@ -206,15 +209,24 @@ void PackingDraft::Drop(size_t cap, int64_t count) {
         const int64_t machines = std::min(patterns_[p].machines, count);
         const int64_t each = std::min(there, count / machines);
         const size_t from = Split(p, machines);
-        const Pattern dropped{patterns_[from].group, machines, {{c, each}}};
-        AddTasks(c, -each, &patterns_[from]);
-        rest_.tasks[c] += each * machines;
-        TakeFromCaps(*problem_, dropped, -machines, &rest_.caps);
-        placed_cost_ -= CostOn(dropped.group, c) * each * machines;
+        TakeAway(from, c, each);
         count -= each * machines;
+        const Pattern kept = WithCompany(*problem_, patterns_[from]);
+        for (const auto& [lone, alone] : Pattern(patterns_[from]).tasks) {
+          if (CountOf(lone, kept) == 0) TakeAway(from, lone, alone);
+        }
       }
     }
   }
+}
+
+void PackingDraft::TakeAway(size_t p, size_t c, int64_t each) {
+  const int64_t machines = patterns_[p].machines;
+  const Pattern taken{patterns_[p].group, machines, {{c, each}}};
+  AddTasks(c, -each, &patterns_[p]);
+  rest_.tasks[c] += each * machines;
+  TakeFromCaps(*problem_, taken, -machines, &rest_.caps);
+  placed_cost_ -= CostOn(taken.group, c) * each * machines;
 }
 
 std::vector<int64_t> PackingDraft::CapsNow() const {
@@ -237,7 +249,8 @@ bool PackingDraft::Put(const Pattern& pattern) {
       const int64_t placed = std::min(count, rest_.tasks[task_class]);
       if (placed > 0) put.tasks.emplace_back(task_class, placed);
     }
-    put = WithinCaps(*problem_, std::move(put), rest_.caps);
+    put = WithCompany(*problem_,
+                      WithinCaps(*problem_, std::move(put), rest_.caps));
     if (put.tasks.empty()) break;
     for (const auto& [task_class, count] : put.tasks) {
       put.machines = std::min(put.machines, rest_.tasks[task_class] / count);
@@ -282,6 +295,14 @@ void PackingDraft::FillUpSteadily() {
 }
 
 void PackingDraft::FillWithin(std::vector<int64_t> caps) {
+  FillInOrder(&caps);
+  // Company may have come.
+  if (std::ranges::any_of(problem_->classes, &PackingClass::needs_company)) {
+    FillInOrder(&caps);
+  }
+}
+
+void PackingDraft::FillInOrder(std::vector<int64_t>* caps) {
   // Those of a class that wait are its first; the last of them are the most
   // urgent.
   std::vector<std::tuple<size_t, size_t, int64_t>> waiting;
@@ -300,7 +321,7 @@ void PackingDraft::FillWithin(std::vector<int64_t> caps) {
          ++i) {
       sum += std::get<2>(waiting[i]);
     }
-    FillClass(c, sum, &caps);
+    FillClass(c, sum, caps);
   }
 }
 
@@ -402,10 +423,14 @@ bool PackingDraft::MoveUpClass(size_t c, std::vector<size_t> holders,
     if (--*moves_left < 0) return false;
     const size_t holder = holders.back();
     const size_t place = places.back();
+    const int64_t leaving = MayLeave(*problem_, patterns_[holder], c);
+    if (leaving == 0) {
+      holders.pop_back();
+      continue;
+    }
     const int64_t room_to_move =
         RoomToMove(c, patterns_[holder].group, patterns_[place].group);
-    const int64_t count =
-        std::min({CountOf(c, patterns_[holder]), room(place), room_to_move});
+    const int64_t count = std::min({leaving, room(place), room_to_move});
     if (count <= 0) {
       places.pop_back();
       continue;
@@ -426,7 +451,7 @@ bool PackingDraft::MoveUpClass(size_t c, std::vector<size_t> holders,
     has_moved = true;
     // What was split off, and what it was split off from, each has its turn.
     if (from == holder) holders.pop_back();
-    if (CountOf(c, patterns_[from]) > 0) holders.push_back(from);
+    if (MayLeave(*problem_, patterns_[from], c) > 0) holders.push_back(from);
     if (to == place) places.pop_back();
     if (room(to) > 0) places.push_back(to);
   }

@@ -93,12 +93,16 @@ class PackingDraft {
   // Caps and how many more stand under them than they let in.
   std::vector<std::pair<size_t, int64_t>> FindExcess() const;
   void DropExcess();
-  // Takes so many tasks out that count for the cap, if there are as many.
+  // Takes so many tasks out that count for the cap, if there are as many, and
+  // those that have no company then.
   void Drop(size_t cap, int64_t count);
+  // From each machine of the pattern.
+  void TakeAway(size_t pattern, size_t task_class, int64_t each);
   // What the caps let in, less what they could only once they have risen.
   std::vector<int64_t> CapsNow() const;
   // Puts what waits where the caps let it in, and takes it from them.
   void FillWithin(std::vector<int64_t> caps);
+  void FillInOrder(std::vector<int64_t>* caps);
   // The same, and again as long as that lets caps rise.
   void FillUpSteadily();
   void FillClass(size_t task_class, int64_t count, std::vector<int64_t>* caps);

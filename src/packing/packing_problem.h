@@ -8,10 +8,10 @@
 //
 // Nothing here knows a task, a machine or a policy: core/ gives classes and
 // groups their meaning.  Of the rules between tasks those about one machine are
-// part of the problem: how many of a class may share it, and which classes may
-// not; and caps on what stands on several machines together.  A rule that is
-// left out only forbids placements, so what is proved here is a bound for the
-// problem with that rule, too.
+// part of the problem: how many of a class may share it, which classes may not,
+// and which must; and caps on what stands on several machines together.  A rule
+// that is left out only forbids placements, so what is proved here is a bound
+// for the problem with that rule, too.
 //
 // Units: amounts and costs are integers; dimensions are resources.
 // Threads: values.
@@ -50,6 +50,11 @@ struct PackingClass {
   // Classes of which no task shares a machine with one of this class: each says
   // the same of this one, and none is itself.  Ascending.
   std::vector<size_t> apart_from = {};
+  // Its tasks stand only where they have company: a task of one of these
+  // classes, or one that is no part of the problem.  Ascending; none of these
+  // needs company itself.
+  bool needs_company = false;
+  std::vector<size_t> company = {};
 
   bool IsApartFrom(size_t task_class) const {
     return std::ranges::binary_search(apart_from, task_class);
@@ -113,11 +118,20 @@ struct PackingProblem {
   std::vector<PackingGroup> groups;
   // By kind, then class: what a task is charged, or kNotAllowed.
   std::vector<std::vector<int64_t>> costs;
+  // By kind: the classes that have company there by what stays.  Ascending;
+  // kinds that are missing have none.
+  std::vector<std::vector<size_t>> company = {};
   // A packing that is known already; none is no worse than it.
   std::vector<Pattern> former = {};
   std::vector<PackingCap> caps = {};
   std::vector<PackingSpread> spreads = {};
 
+  // Whether the class stands there only beside others of the problem.
+  bool NeedsCompany(size_t task_class, size_t kind) const {
+    return classes[task_class].needs_company &&
+           (kind >= company.size() ||
+            !std::ranges::binary_search(company[kind], task_class));
+  }
   // How many levels there are.
   size_t level_count() const {
     size_t count = 1;

@@ -47,6 +47,7 @@ PatternMaster::PatternMaster(const Terms& terms) {
       }
       last_step[c] = AddColumn(std::move(waiting));
     }
+    if (c < terms.is_exact.size() && terms.is_exact[c]) continue;
     AddColumn({0, {{c, -1}}});  // More than its tasks.
   }
   std::ranges::copy(terms.machines,

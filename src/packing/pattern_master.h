@@ -3,7 +3,7 @@
 // group hold each pattern, so many tasks wait, and no integer is asked for.
 //
 //   minimize   sum cost(p) x(p) + sum overflow_cost(l) s(l)
-//   class c    sum count(c, p) x(p) + sum of u(c, step)  >=  its tasks
+//   class c    sum count(c, p) x(p) + sum of u(c, step)  >=  its tasks, or  =
 //   group g    sum of x(p) over its patterns             <=  its machines
 //   cap k      sum of what x(p) counts for it - t(s)     <=  what it lets in
 //   its floor  t(s) - sum of what x(p) counts for it     <=  what is ahead
@@ -48,7 +48,10 @@ class PatternMaster {
   };
   struct Terms {
     std::vector<std::vector<Step>> waiting;  // By class, the cheapest first.
-    std::vector<double> machines;            // By group.
+    // By class: no more than its tasks may be placed, either, since others
+    // would gain by that.  Empty: of none.
+    std::vector<bool> is_exact = {};
+    std::vector<double> machines;  // By group.
     std::vector<double> caps = {};
     std::vector<Spread> spreads = {};
     std::vector<Level> levels;
@@ -67,7 +70,7 @@ class PatternMaster {
   bool Solve(int64_t work_max);
 
   double objective() const;
-  // What one more task of the class costs, at least 0.
+  // What one more task of the class costs: at least 0, if it is not exact.
   double ClassPrice(size_t task_class) const { return prices_[task_class]; }
   // What one more machine of the group saves, at least 0.
   double GroupPrice(size_t group) const { return -prices_[group_row_ + group]; }

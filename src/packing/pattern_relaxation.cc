@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/int128.h"
+#include "packing/company.h"
 #include "packing/pattern_master.h"
 
 namespace sluice {
@@ -254,6 +255,9 @@ class ColumnGeneration {
     for (const std::vector<WaitingStep>& steps : waiting_) {
       terms.waiting.push_back(MasterSteps(steps));
     }
+    for (const size_t c : classes_) {
+      terms.is_exact.push_back(owner_.is_company_[c]);
+    }
     for (const size_t g : groups_) {
       terms.machines.push_back(static_cast<double>(rest_.machines[g]));
     }
@@ -293,7 +297,8 @@ class ColumnGeneration {
           const int64_t left = std::min(count, rest_.tasks[c]);
           if (left > 0) useful.tasks.emplace_back(c, left);
         }
-        useful = WithinCaps(problem_, std::move(useful), rest_.caps);
+        useful = WithCompany(
+            problem_, WithinCaps(problem_, std::move(useful), rest_.caps));
         if (useful.tasks.empty()) continue;
         tasks.clear();
         int64_t cost = 0;
@@ -325,21 +330,22 @@ class ColumnGeneration {
 
   void SetPrices(const PatternMaster& master,
                  const std::vector<int64_t>& center) {
-    const auto set = [&](size_t index, double price) {
+    const auto set = [&](size_t index, double price, double least) {
       price *= unit_;
       if (!center.empty()) {
         price = kSmoothing * static_cast<double>(center[index]) +
                 (1 - kSmoothing) * price;
       }
-      prices_[index] =
-          static_cast<int64_t>(std::llround(std::clamp(price, 0.0, kPriceMax)));
+      prices_[index] = static_cast<int64_t>(
+          std::llround(std::clamp(price, least, kPriceMax)));
     };
     for (const size_t c : classes_) {
-      set(c, master.ClassPrice(row_of_class_[c]));
+      set(c, master.ClassPrice(row_of_class_[c]),
+          owner_.is_company_[c] ? -kPriceMax : 0);
     }
     for (size_t cap = 0; cap < rest_.caps.size(); ++cap) {
-      set(PriceOfCap(cap), master.CapPrice(cap));
-      set(PriceOfFloor(cap), master.FloorPrice(cap));
+      set(PriceOfCap(cap), master.CapPrice(cap), 0);
+      set(PriceOfFloor(cap), master.FloorPrice(cap), 0);
     }
   }
 
@@ -451,11 +457,12 @@ class ColumnGeneration {
     for (size_t row = 0; row < classes_.size(); ++row) {
       const int64_t price = prices_[classes_[row]];
       for (const WaitingStep& step : waiting_[row]) {
-        if (step.level > held_.size() || price == 0) continue;
         const bool is_held = step.level < held_.size();
+        const int64_t least =
+            step.level == held_.size() ? step.cost : int64_t{0};
         worth += static_cast<Int128>(step.count) *
-                 (is_held ? price : std::min(price, step.cost));
-        if (is_held) of_level[step.level].push_back({price, step});
+                 (is_held ? price : std::min(price, least));
+        if (is_held && price > 0) of_level[step.level].push_back({price, step});
       }
     }
     for (size_t level = 0; level < held_.size(); ++level) {
@@ -515,6 +522,7 @@ PatternRelaxation::PatternRelaxation(const PackingProblem& problem,
     : problem_(problem),
       work_max_(work_max),
       filling_(problem),
+      is_company_(FindCompany(problem)),
       patterns_of_(problem.groups.size()),
       prices_by_size_(problem.level_count(),
                       std::vector<int64_t>(
@@ -665,8 +673,8 @@ std::vector<Pattern> PatternRelaxation::FillInTurn(
       const Filling filling =
           filling_.Fill(g, liked, counts, MachineFilling::Effort::kRough);
       if (filling.tasks.empty() || IsSpent()) break;
-      Pattern pattern =
-          WithinCaps(problem_, {g, machines, filling.tasks}, caps);
+      Pattern pattern = WithCompany(
+          problem_, WithinCaps(problem_, {g, machines, filling.tasks}, caps));
       for (const auto& [c, count] : pattern.tasks) {
         pattern.machines = std::min(pattern.machines, left[c] / count);
       }

@@ -23,6 +23,8 @@
 //                       cost W are worth)
 //     - sum over g of machines(g) * the best filling of g at v - cost
 //
+// Of classes that others need for company v may be less than 0, too: what is
+// worth it there is the company, of which there is only so much.
 // With a price w(k) >= 0 of what cap k lets in, v is less by w where a task
 // counts for it, and so are both sums by w(k) for each task that it lets in.
 // The caps of a spread have a price u(k) >= 0 of their floors, too: v is more
@@ -119,6 +121,7 @@ class PatternRelaxation {
   const int64_t work_max_;
   MachineFilling filling_;
   std::vector<KnownPattern> patterns_;
+  std::vector<bool> is_company_;                      // By class: for others.
   std::vector<std::vector<size_t>> patterns_of_;      // By group.
   std::vector<std::vector<int64_t>> prices_by_size_;  // By level, then class.
   std::vector<double> values_by_size_;

@@ -90,6 +90,30 @@ void DrawSpread(int64_t many, Bytes* bytes, PackingProblem* problem) {
   }
 }
 
+// Which classes need company, of which others, and on which kinds they have it
+// by what stays.
+void DrawCompany(Bytes* bytes, PackingProblem* problem) {
+  std::vector<size_t> needy;
+  for (size_t c = 0; c < problem->classes.size(); ++c) {
+    if (bytes->Between(0, 3) == 3) needy.push_back(c);
+  }
+  for (const size_t c : needy) problem->classes[c].needs_company = true;
+  for (const size_t c : needy) {
+    for (size_t other = 0; other < problem->classes.size(); ++other) {
+      if (problem->classes[other].needs_company) continue;
+      if (bytes->Between(0, 1) == 0) continue;
+      problem->classes[c].company.push_back(other);
+    }
+  }
+  for (size_t kind = 0; kind < problem->costs.size(); ++kind) {
+    for (const size_t c : needy) {
+      if (bytes->Between(0, 3) < 3) continue;
+      problem->company.resize(kind + 1);
+      problem->company[kind].push_back(c);
+    }
+  }
+}
+
 PackingProblem DrawProblem(Bytes* bytes) {
   PackingProblem problem;
   const auto dimensions = static_cast<size_t>(bytes->Between(1, 3));
@@ -134,6 +158,7 @@ PackingProblem DrawProblem(Bytes* bytes) {
       problem.classes[b].apart_from.push_back(a);
     }
   }
+  DrawCompany(bytes, &problem);
   return problem;
 }
 

@@ -130,6 +130,26 @@ class PlacementProgram {
         if (other < c && columns[other] > 0) KeepApart(c, other, columns);
       }
     }
+    for (size_t c = 0; c < class_rows_.size(); ++c) {
+      if (columns[c] > 0 && problem_.classes[c].needs_company &&
+          !HasCompanyByWhatStays(group.kind, c)) {
+        NeedCompany(c, columns);
+      }
+    }
+  }
+
+  bool HasCompanyByWhatStays(size_t kind, size_t c) const {
+    return kind < problem_.company.size() &&
+           std::ranges::binary_search(problem_.company[kind], c);
+  }
+
+  // One task of its company lets all of the class in.
+  void NeedCompany(size_t c, const std::vector<int>& columns) {
+    const int row = AddRow(GLP_UP, 0);
+    Enter(row, columns[c], 1);
+    for (const size_t other : problem_.classes[c].company) {
+      if (columns[other] > 0) Enter(row, columns[other], -limits_[c]);
+    }
   }
 
   // Only one of the two may be there: a column says which.

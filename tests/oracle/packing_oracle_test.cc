@@ -22,6 +22,10 @@
 namespace sluice {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
 constexpr int64_t kPlenty = 100'000'000;
 
 struct Tally {
@@ -90,6 +94,39 @@ void ExpectInThousand(const Tally& tally, const Tally& floor) {
   EXPECT_GE(tally.proved * 1000, tally.problems * floor.proved);
 }
 
+// The first class needs company of the second; on the second kind it has it by
+// what stays.
+PackingProblem TwoInCompany() {
+  PackingProblem problem;
+  problem.classes = {{.request = {1}, .waiting = {{3, 10}}},
+                     {.request = {1}, .waiting = {{1, 1}}}};
+  problem.classes[0].needs_company = true;
+  problem.classes[0].company = {1};
+  problem.groups = {{{2}, 2, 0}, {{1}, 1, 1}};
+  problem.costs = {{0, 4}, {5, kNotAllowed}};
+  problem.company = {{}, {0}};
+  return problem;
+}
+
+TEST(PackingReference, RefusesAPatternThatLeavesAClassWithoutItsCompany) {
+  const PackingProblem problem = TwoInCompany();
+  PackingSolution solution;
+  solution.patterns = {{0, 1, {{0, 1}}}};
+  EXPECT_THAT(CheckPacking(problem, solution),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("class 0 lacks its company in group 0")));
+  solution.patterns = {{0, 1, {{0, 1}, {1, 1}}}, {1, 1, {{0, 1}}}};
+  solution.cost = {10, 9};
+  EXPECT_THAT(CheckPacking(problem, solution), IsOk());
+}
+
+TEST(PackingReference, TriesOnlyMachinesOnWhichAllHaveCompany) {
+  EXPECT_THAT(LeastPlacedCosts(TwoInCompany()),
+              ElementsAre(Pair(LevelCosts(10), 9), Pair(LevelCosts(20), 4),
+                          Pair(LevelCosts(21), 5), Pair(LevelCosts(30), 4),
+                          Pair(LevelCosts(31), 0)));
+}
+
 // Each floor is a little below what was measured.
 TEST(PackingOracle, FindsTheBestOfAllPlacementsNearlyAlways) {
   const Tally tally = TallyOf({}, 30'000, kPlenty);
@@ -143,6 +180,28 @@ TEST(PackingOracle, FindsTheBestOfAllSpreadPlacementsNearlyAlways) {
   ExpectInThousand(tally, {.least_waiting = 990, .least = 985, .proved = 780});
 }
 
+TEST(PackingOracle, FindsTheBestOfAllPlacementsInCompanyNearlyAlways) {
+  const PackingShape shape = {.machines_min = 2,
+                              .classes_min = 2,
+                              .tasks_max = 6,
+                              .levels_max = 2,
+                              .needs_company = true};
+  const Tally tally = TallyOf(shape, 15'000, kPlenty);
+  ExpectInThousand(tally, {.least_waiting = 990, .least = 985, .proved = 780});
+}
+
+TEST(PackingOracle, FindsTheBestOfAllPlacementsByAllRulesNearlyAlways) {
+  const PackingShape shape = {.machines_min = 2,
+                              .machines_max = 4,
+                              .classes_min = 3,
+                              .levels_max = 2,
+                              .keeps_apart = true,
+                              .caps_max = 1,
+                              .needs_company = true};
+  const Tally tally = TallyOf(shape, 10'000, kPlenty);
+  ExpectInThousand(tally, {.least_waiting = 990, .least = 985, .proved = 780});
+}
+
 TEST(PackingOracle, BoundsAreTrueHoweverEarlyTheWorkEnds) {
   for (const int64_t work_max : {0, 1, 100, 1'000, 10'000}) {
     SCOPED_TRACE(work_max);
@@ -151,6 +210,25 @@ TEST(PackingOracle, BoundsAreTrueHoweverEarlyTheWorkEnds) {
     TallyOf({.classes_max = 3, .keeps_apart = true, .caps_max = 2}, 1'500,
             work_max);
     TallyOf({.classes_max = 2, .has_spread = true}, 1'000, work_max);
+  }
+}
+
+TEST(PackingOracle, BoundsInCompanyAreTrueHoweverEarlyTheWorkEnds) {
+  for (const int64_t work_max : {0, 1, 100, 1'000, 10'000}) {
+    SCOPED_TRACE(work_max);
+    TallyOf({.classes_min = 2, .levels_max = 3, .needs_company = true}, 1'500,
+            work_max);
+    TallyOf({.classes_min = 2,
+             .classes_max = 3,
+             .keeps_apart = true,
+             .caps_max = 2,
+             .needs_company = true},
+            1'500, work_max);
+    TallyOf({.classes_min = 2,
+             .classes_max = 2,
+             .has_spread = true,
+             .needs_company = true},
+            1'000, work_max);
   }
 }
 
@@ -178,8 +256,41 @@ void CheckWithGlpk(const PackingProblem& problem, Tally* tally) {
   tally->proved += cost == bound ? 1 : 0;
 }
 
+// The two opinions, which know nothing of each other.
+TEST(PackingOracle, GlpkFindsTheBestOfAllPlacements) {
+  constexpr int kMillisecondsMax = 1'000;
+  const PackingShape within_caps = {.machines_max = 4,
+                                    .classes_min = 2,
+                                    .classes_max = 3,
+                                    .keeps_apart = true,
+                                    .caps_max = 2,
+                                    .needs_company = true};
+  const PackingShape spread = {.classes_min = 2,
+                               .classes_max = 2,
+                               .has_spread = true,
+                               .needs_company = true};
+  uint64_t settled = 0;
+  for (uint64_t seed = 0; seed < SeedCount(5'000) && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    const PackingProblem problem =
+        MakeRandomPacking(seed % 2 == 0 ? within_caps : spread, &rng);
+    const auto least = LeastPlacedCosts(problem);
+    const auto& [waiting, placed] = *least.begin();
+    const PackingMipAnswer waiting_answer =
+        LeastWaitingByMip(problem, kMillisecondsMax);
+    const PackingMipAnswer placed_answer =
+        LeastPlacedByMip(problem, waiting[0], kMillisecondsMax);
+    if (!waiting_answer.is_least || !placed_answer.is_least) continue;
+    ++settled;
+    EXPECT_EQ(*waiting_answer.found, waiting[0]) << DescribePacking(problem);
+    EXPECT_EQ(*placed_answer.found, placed) << DescribePacking(problem);
+  }
+  EXPECT_GE(settled, SeedCount(5'000) / 2);
+}
+
 // With more machines than can be tried out.
-TEST(PackingOracle, AgreesWithGlpk) {
+void CheckManyWithGlpk(bool needs_company) {
   const PackingShape shape = {.groups_max = 5,
                               .machines_min = 10,
                               .machines_max = 20,
@@ -188,9 +299,11 @@ TEST(PackingOracle, AgreesWithGlpk) {
                               .tasks_max = 20,
                               .keeps_apart = true,
                               .caps_max = 4,
-                              .has_spread = true};
+                              .has_spread = true,
+                              .needs_company = needs_company};
   Tally tally;
-  for (uint64_t seed = 0; seed < SeedCount(300) && !HasFailure(); ++seed) {
+  for (uint64_t seed = 0; seed < SeedCount(300) && !testing::Test::HasFailure();
+       ++seed) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
     CheckWithGlpk(MakeRandomPacking(shape, &rng), &tally);
@@ -200,6 +313,10 @@ TEST(PackingOracle, AgreesWithGlpk) {
   EXPECT_GE(tally.least_waiting * 1000, tally.problems * 985);
   EXPECT_GE(tally.least * 1000, tally.problems * 970);
 }
+
+TEST(PackingOracle, AgreesWithGlpk) { CheckManyWithGlpk(false); }
+
+TEST(PackingOracle, AgreesWithGlpkOnCompany) { CheckManyWithGlpk(true); }
 
 #else
 

@@ -66,6 +66,23 @@ int64_t RiseUnder(const PackingProblem& problem, size_t cap,
   return 0;
 }
 
+// Whether a class has company on a machine of the kind on which stands what
+// `stands` says of each class.
+template <class Stands>
+bool HasCompany(const PackingProblem& problem, size_t kind, size_t c,
+                const Stands& stands) {
+  if (!problem.classes[c].needs_company) return true;
+  if (kind < problem.company.size()) {
+    for (const size_t one : problem.company[kind]) {
+      if (one == c) return true;
+    }
+  }
+  for (const size_t other : problem.classes[c].company) {
+    if (stands(other)) return true;
+  }
+  return false;
+}
+
 // What stands on one machine.
 absl::Status CheckFits(const PackingProblem& problem, const Pattern& pattern) {
   const PackingGroup& group = problem.groups[pattern.group];
@@ -96,6 +113,17 @@ absl::Status CheckFits(const PackingProblem& problem, const Pattern& pattern) {
     for (size_t d = 0; d < used.size(); ++d) {
       used[d] += static_cast<Int128>(one.request[d]) * count;
     }
+  }
+  const auto stands = [&pattern](size_t c) {
+    for (const auto& [there, count] : pattern.tasks) {
+      if (there == c) return true;
+    }
+    return false;
+  };
+  for (const auto& [c, count] : pattern.tasks) {
+    if (HasCompany(problem, group.kind, c, stands)) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "class ", c, " lacks its company in group ", pattern.group));
   }
   for (size_t d = 0; d < used.size(); ++d) {
     if (used[d] <= group.free[d]) continue;
@@ -183,8 +211,12 @@ class AllPlacements {
     }
   }
 
-  // With what counts for the caps.
+  // With what counts for the caps; none where a class lacks its company.
   void AddContent(const PackingGroup& group, Content content) {
+    const auto stands = [&content](size_t c) { return content.counts[c] > 0; };
+    for (size_t c = 0; c < problem_.classes.size(); ++c) {
+      if (stands(c) && !HasCompany(problem_, group.kind, c, stands)) return;
+    }
     for (size_t cap = 0; cap < problem_.caps.size(); ++cap) {
       content.counts.push_back(0);
       int64_t& counted = content.counts.back();
@@ -349,6 +381,10 @@ std::string DescribePacking(const PackingProblem& problem) {
     list("per machine", std::vector<int64_t>{one.per_machine_max});
     list("apart from",
          std::vector<int64_t>(one.apart_from.begin(), one.apart_from.end()));
+    if (one.needs_company) {
+      list("needs company of",
+           std::vector<int64_t>(one.company.begin(), one.company.end()));
+    }
     text << "\n";
   }
   for (const PackingGroup& group : problem.groups) {
@@ -369,9 +405,14 @@ std::string DescribePacking(const PackingProblem& problem) {
     list("ahead", spread.ahead);
     text << "\n";
   }
-  for (const std::vector<int64_t>& row : problem.costs) {
+  for (size_t kind = 0; kind < problem.costs.size(); ++kind) {
     text << "kind";
-    list("costs", row);
+    list("costs", problem.costs[kind]);
+    if (kind < problem.company.size()) {
+      const std::vector<size_t>& company = problem.company[kind];
+      list("has company for",
+           std::vector<int64_t>(company.begin(), company.end()));
+    }
     text << "\n";
   }
   return text.str();

@@ -51,6 +51,7 @@ class Drawer {
       AddCap(&problem);
     }
     if (shape_.has_spread) AddSpread(&problem);
+    if (shape_.needs_company) NeedCompany(&problem);
     return problem;
   }
 
@@ -101,6 +102,33 @@ class Drawer {
         if (!rng_->Chance(chance, 10)) continue;
         (*classes)[a].apart_from.push_back(b);
         (*classes)[b].apart_from.push_back(a);
+      }
+    }
+  }
+
+  // One or two others are company, as far as there are any that need none.
+  void NeedCompany(PackingProblem* problem) {
+    std::vector<size_t> needy;
+    std::vector<size_t> others;
+    const uint64_t chance = 1 + rng_->Below(7);  // In ten classes.
+    for (size_t c = 0; c < problem->classes.size(); ++c) {
+      (rng_->Chance(chance, 10) ? needy : others).push_back(c);
+    }
+    for (const size_t c : needy) {
+      PackingClass& one = problem->classes[c];
+      one.needs_company = true;
+      rng_->Shuffle(others);
+      one.company = others;
+      one.company.resize(std::min(others.size(), 1 + rng_->Below(2)));
+      std::ranges::sort(one.company);
+    }
+    // Kinds on which something stays that is company.
+    const uint64_t stays = rng_->Below(4);  // In ten pairs.
+    for (size_t kind = 0; kind < problem->costs.size(); ++kind) {
+      for (const size_t c : needy) {
+        if (!rng_->Chance(stays, 10)) continue;
+        problem->company.resize(kind + 1);
+        problem->company[kind].push_back(c);
       }
     }
   }

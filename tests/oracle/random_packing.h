@@ -25,6 +25,8 @@ struct PackingShape {
   bool keeps_apart = false;
   int64_t caps_max = 0;
   bool has_spread = false;
+  // Whether some classes stand only where there is company for them.
+  bool needs_company = false;
 };
 
 // The seed also decides on what the problem has: one to three dimensions, tight

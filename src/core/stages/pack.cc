@@ -1,6 +1,7 @@
 // The stages that decide on all tiers as one packing problem, carry that out,
 // and tell how good it is.
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -51,6 +52,7 @@ class Pack : public Stage {
     context_.plan->patterns = PatternsFor(solution);
     context_.plan->classes = packing_.classes;
     FindMovedGangs();
+    FindCompany();
     context_.Withdraw(packing_.placed);
     context_.plan->version = context_.state.version();
   }
@@ -71,14 +73,45 @@ class Pack : public Stage {
     }
   }
 
+  // Classes come by falling priority.
+  void FindCompany() {
+    PackingPlan& plan = *context_.plan;
+    const auto rise = [](auto* tiers, const auto& of, uint32_t tier) {
+      uint32_t& known = tiers->try_emplace(of, tier).first->second;
+      known = std::max(known, tier);
+    };
+    for (size_t c = 0; c < packing_.classes.size(); ++c) {
+      const PackingClass& one = packing_.problem.classes[c];
+      if (!one.needs_company) continue;
+      plan.followers.insert(packing_.classes[c]);
+      const uint32_t tier = plan.TierOf(packing_.classes[c]);
+      for (const size_t other : one.company) {
+        const ClassKey& key = packing_.classes[other];
+        if (plan.TierOf(key) >= tier) continue;
+        if (key.gang.has_value()) {
+          rise(&plan.tier_of_gang, *key.gang, tier);
+        } else {
+          rise(&plan.tier_of_company, key, tier);
+        }
+      }
+    }
+  }
+
   // Machines that nothing is meant for get what is meant for others like them:
-  // the flow then spreads the load over all of them.
+  // the flow then spreads the load over all of them.  Not where someone needs
+  // company, which could come to stand elsewhere.
   MachinePatterns PatternsFor(const PackingSolution& solution) const {
     MachinePatterns patterns;
     std::vector<std::vector<uint32_t>> of_group(packing_.machines.size());
     std::vector<size_t> taken(packing_.machines.size(), 0);
+    std::vector<bool> has_followers(packing_.machines.size(), false);
     for (const Pattern& pattern : solution.patterns) {
       auto& holds = patterns.patterns.emplace_back();
+      has_followers[pattern.group] =
+          has_followers[pattern.group] ||
+          std::ranges::any_of(pattern.tasks, [&](const auto& tasks) {
+            return packing_.problem.classes[tasks.first].needs_company;
+          });
       const auto index = static_cast<uint32_t>(patterns.patterns.size());
       for (const auto& [c, count] : pattern.tasks) {
         holds[packing_.classes[c]] = count;
@@ -90,7 +123,7 @@ class Pack : public Stage {
       }
     }
     for (size_t g = 0; g < packing_.machines.size(); ++g) {
-      if (of_group[g].empty()) continue;
+      if (of_group[g].empty() || has_followers[g]) continue;
       for (size_t i = taken[g]; i < packing_.machines[g].size(); ++i) {
         patterns.of_machine[packing_.machines[g][i]] =
             of_group[g][i % of_group[g].size()];
@@ -112,15 +145,8 @@ class CarryOut : public Stage {
         is_alone_(context->plan->version == context->state.version()),
         passes_(context) {
     if (!is_alone_) DropMachinesWithoutRoom();
-    Band band;
-    band.patterns = &context->plan->patterns;
-    for (const ClassKey& key : context->plan->classes) {
-      const int64_t count = context->plan->TierOf(key) == tier->priority
-                                ? context->CountWaiting(key)
-                                : 0;
-      if (count > 0) band.members.push_back({key, count, 0});
-    }
-    if (!band.members.empty()) passes_.Add(std::move(band));
+    AddBand(/*of_followers=*/false);
+    AddBand(/*of_followers=*/true);
   }
 
   // What was taken back must be placed again in this round.
@@ -147,6 +173,21 @@ class CarryOut : public Stage {
   }
 
  private:
+  void AddBand(bool of_followers) {
+    const PackingPlan& plan = *context_.plan;
+    Band band;
+    band.patterns = &plan.patterns;
+    for (const ClassKey& key : plan.classes) {
+      if (plan.TierOf(key) != tier_.priority ||
+          plan.followers.contains(key) != of_followers) {
+        continue;
+      }
+      const int64_t count = context_.CountWaiting(key);
+      if (count > 0) band.members.push_back({key, count, 0});
+    }
+    if (!band.members.empty()) passes_.Add(std::move(band));
+  }
+
   // Where others were placed meanwhile: tasks that the packing left out, and
   // gangs.
   void DropMachinesWithoutRoom() {

@@ -57,6 +57,8 @@ TEST_F(PackingPeersTest, KnowsWhoseTermsAreHeeded) {
   spread.spread = {Spread(TasksOfJob("counted"), "host")};
   PlacementRules company;
   company.affinity = {{TasksOfJob("led"), "host"}};
+  PlacementRules near;
+  near.affinity = {{TasksOfJob("hub"), "zone"}};
   PlacementRules wish;
   wish.preferred_peers = {{10, {TasksOfJob("liked"), "host"}}};
   Machines()
@@ -70,13 +72,15 @@ TEST_F(PackingPeersTest, KnowsWhoseTermsAreHeeded) {
       .Task(8, {.job = "led", .rules = AwayFrom("led")})
       .Task(9, {.job = "fond", .rules = wish})
       .Task(10, {.job = "liked"})
+      .Task(11, {.job = "near", .rules = near})
+      .Task(12, {.job = "hub"})
       .ApplyTo(&cluster_);
   PackingPeers peers = Peers();
   std::vector<uint64_t> movable;
-  for (uint64_t uid = 1; uid <= 10; ++uid) {
+  for (uint64_t uid = 1; uid <= 12; ++uid) {
     if (peers.IsHeeded(KeyOf(uid))) movable.push_back(uid);
   }
-  EXPECT_THAT(movable, ElementsAre(1, 2));
+  EXPECT_THAT(movable, ElementsAre(1, 2, 7, 8));
 }
 
 TEST_F(PackingPeersTest, HeedsNoTermThatSomeMachineHasNoDomainFor) {
@@ -89,8 +93,56 @@ TEST_F(PackingPeersTest, HeedsNoTermThatSomeMachineHasNoDomainFor) {
   EXPECT_FALSE(peers.IsHeeded(KeyOf(1)));
   PackingProblem problem;
   problem.classes.resize(1);
-  peers.KeepApart(std::vector<ClassKey>{KeyOf(1)}, &problem);
+  peers.Relate(std::vector<ClassKey>{KeyOf(1)}, &problem);
   EXPECT_GT(problem.classes[0].per_machine_max, 1) << "a bound leaves it out";
+}
+
+PlacementRules Near(const std::string& job) {
+  PlacementRules rules;
+  rules.affinity = {{TasksOfJob(job), "host"}};
+  return rules;
+}
+
+TEST_F(PackingPeersTest, KnowsWhoNeedsWhomForCompany) {
+  Machines()
+      .Task(1, {.job = "follower", .rules = Near("led")})
+      .Tasks(2, 3, {.job = "led"})
+      .ApplyTo(&cluster_);
+  Place(2, "m1");
+  PackingPeers peers = Peers();
+  const std::vector<ClassKey> keys = {KeyOf(1), KeyOf(3)};
+  PackingProblem problem;
+  problem.classes.resize(2);
+  peers.Relate(keys, &problem);
+  EXPECT_TRUE(problem.classes[0].needs_company);
+  EXPECT_THAT(problem.classes[0].company, ElementsAre(1));
+  EXPECT_FALSE(problem.classes[1].needs_company);
+  EXPECT_THAT(peers.AccompaniedOn(Machine("m0")), IsEmpty());
+  EXPECT_THAT(peers.AccompaniedOn(Machine("m1")), ElementsAre(0));
+  EXPECT_TRUE(peers.TellsMachinesApart());
+  // As if the one that is placed waited, too.
+  PackingPeers anew = Peers();
+  anew.NoteFreed(KeyOf(2), Machine("m1"));
+  anew.Relate(keys, &problem);
+  EXPECT_THAT(anew.AccompaniedOn(Machine("m1")), IsEmpty());
+}
+
+TEST_F(PackingPeersTest, HeedsNobodyWhoseCompanyFollowsOthers) {
+  PlacementRules fond = Near("led");
+  fond.preferred_peers = {{10, {TasksOfJob("liked"), "host"}}};
+  Machines()
+      .Task(1, {.job = "first", .rules = Near("second")})
+      .Task(2, {.job = "second", .rules = Near("third")})
+      .Task(3, {.job = "third"})
+      .Task(4, {.job = "together", .rules = Near("together")})
+      .Task(5, {.job = "fond", .rules = fond})
+      .Task(6, {.job = "plain", .rules = Near("led")})
+      .Task(7, {.job = "led"})
+      .ApplyTo(&cluster_);
+  PackingPeers peers = Peers();
+  for (uint64_t uid = 1; uid <= 7; ++uid) {
+    EXPECT_EQ(peers.IsHeeded(KeyOf(uid)), uid == 6) << uid;
+  }
 }
 
 TEST_F(PackingPeersTest, KeepsApartWhatMayShareNoMachine) {
@@ -102,8 +154,7 @@ TEST_F(PackingPeersTest, KeepsApartWhatMayShareNoMachine) {
   PackingPeers peers = Peers();
   PackingProblem problem;
   problem.classes.resize(3);
-  peers.KeepApart(std::vector<ClassKey>{KeyOf(1), KeyOf(2), KeyOf(3)},
-                  &problem);
+  peers.Relate(std::vector<ClassKey>{KeyOf(1), KeyOf(2), KeyOf(3)}, &problem);
   EXPECT_EQ(problem.classes[0].per_machine_max, 1);
   EXPECT_THAT(problem.classes[0].apart_from, IsEmpty());
   EXPECT_THAT(problem.classes[1].apart_from, ElementsAre(2));
@@ -128,8 +179,7 @@ TEST_F(PackingPeersTest, HasADomainTakeOneOfThoseThatKeepAwayFromEachOther) {
   EXPECT_TRUE(peers.IsHeeded(KeyOf(1)));
   PackingProblem problem;
   problem.classes.resize(3);
-  peers.KeepApart(std::vector<ClassKey>{KeyOf(1), KeyOf(2), KeyOf(3)},
-                  &problem);
+  peers.Relate(std::vector<ClassKey>{KeyOf(1), KeyOf(2), KeyOf(3)}, &problem);
   ASSERT_EQ(problem.caps.size(), 2u);
   for (const PackingCap& cap : problem.caps) {
     EXPECT_THAT(cap.classes, ElementsAre(0, 1));
@@ -159,7 +209,7 @@ TEST_F(PackingPeersTest, HasTheCapsOfASpreadRiseTogether) {
   PackingProblem problem;
   problem.classes.resize(1);
   problem.classes[0].waiting = {{5, 1}};
-  peers.KeepApart(std::vector<ClassKey>{KeyOf(2)}, &problem);
+  peers.Relate(std::vector<ClassKey>{KeyOf(2)}, &problem);
   ASSERT_EQ(problem.spreads.size(), 1u);
   EXPECT_EQ(problem.spreads[0].rise_max, 3) << "six over two zones";
   EXPECT_THAT(problem.spreads[0].ahead, ElementsAre(1, 0));
@@ -172,7 +222,7 @@ TEST_F(PackingPeersTest, HasTheCapsOfASpreadRiseTogether) {
   PackingProblem whole;
   whole.classes.resize(1);
   whole.classes[0].waiting = {{6, 1}};
-  anew.KeepApart(std::vector<ClassKey>{KeyOf(2)}, &whole);
+  anew.Relate(std::vector<ClassKey>{KeyOf(2)}, &whole);
   EXPECT_THAT(whole.spreads[0].ahead, ElementsAre(0, 0));
   EXPECT_EQ(whole.caps[0].most, 1);
 }
@@ -201,7 +251,7 @@ TEST_F(PackingPeersTest, TellsConstraintsOverTheSameDomainsApart) {
   problem.classes.resize(2);
   problem.classes[0].waiting = {{6, 1}};
   problem.classes[1].waiting = {{1, 1}};
-  peers.KeepApart(std::vector<ClassKey>{KeyOf(1), KeyOf(2)}, &problem);
+  peers.Relate(std::vector<ClassKey>{KeyOf(1), KeyOf(2)}, &problem);
   std::vector<std::pair<size_t, int64_t>> caps;  // Of the first domain.
   for (const size_t cap : peers.CapsOn(Machine("m0"))) {
     caps.emplace_back(problem.caps[cap].classes[0], problem.caps[cap].most);
@@ -223,14 +273,14 @@ TEST_F(PackingPeersTest, KeepsAwayFromThoseThatStayAndNotFromThoseThatLeave) {
   PackingProblem problem;
   problem.classes.resize(2);
   const std::vector<ClassKey> keys = {KeyOf(1), KeyOf(4)};
-  peers.KeepApart(keys, &problem);
+  peers.Relate(keys, &problem);
   EXPECT_THAT(peers.KeptAwayFrom(Machine("m0")), ElementsAre(0));
   EXPECT_THAT(peers.KeptAwayFrom(Machine("m1")), ElementsAre(1));
   PackingPeers once_all_leave = Peers();
   once_all_leave.NoteFreed(KeyOf(2), Machine("m0"));
   once_all_leave.NoteFreed(KeyOf(3), Machine("m0"));
   once_all_leave.NoteFreed(KeyOf(5), Machine("m1"));
-  once_all_leave.KeepApart(keys, &problem);
+  once_all_leave.Relate(keys, &problem);
   EXPECT_THAT(once_all_leave.KeptAwayFrom(Machine("m0")), IsEmpty());
   EXPECT_THAT(once_all_leave.KeptAwayFrom(Machine("m1")), IsEmpty());
 }

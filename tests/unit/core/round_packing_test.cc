@@ -222,6 +222,32 @@ TEST_F(RoundPackingTest, KeepsApartWhatMayShareNoMachine) {
   }
 }
 
+TEST_F(RoundPackingTest, KnowsWhereThoseWhoNeedCompanyHaveIt) {
+  PlacementRules rules;
+  rules.affinity = {{TasksOfJob("led"), "host"}};
+  ClusterBuilder()
+      .Machine("m0", {.cpu = 1000, .labels = {{"host", "m0"}}})
+      .Machine("m1", {.cpu = 1000, .labels = {{"host", "m1"}}})
+      .Task(1, {.cpu = 100, .job = "follower", .rules = rules})
+      .Tasks(2, 2, {.cpu = 200, .job = "led"})
+      .ApplyTo(&cluster_);
+  Place(2, "m0");
+  cluster_.Deliver();
+  Place(3, "m1");
+  const RoundPacking round = Describe();
+  EXPECT_FALSE(round.leaves_out);
+  ASSERT_EQ(round.problem.classes.size(), 2u);
+  EXPECT_TRUE(round.problem.classes[0].needs_company);
+  EXPECT_THAT(round.problem.classes[0].company, ElementsAre(1));
+  ASSERT_EQ(round.problem.groups.size(), 2u);
+  for (size_t g = 0; g < 2; ++g) {
+    const bool stays =
+        cluster_.state().FindMachine(round.machines[g][0])->uuid == "m0";
+    EXPECT_EQ(round.problem.NeedsCompany(0, round.problem.groups[g].kind),
+              !stays);
+  }
+}
+
 TEST_F(RoundPackingTest, TakesAGangThatWaitsOnlyForABound) {
   cluster_.Apply(Added("m", {.cpu = 1000}));
   cluster_.Apply(Submitted(1, {.cpu = 100}, {.gang = {.minimum = 1}}));

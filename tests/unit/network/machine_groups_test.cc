@@ -48,6 +48,29 @@ TEST(GroupMachines, PutsEqualMachinesTogetherInTheOrderOfTheirIds) {
               ElementsAre(ElementsAre("a", "c", "d"), ElementsAre("b")));
 }
 
+TEST(GroupMachines, TellsMachinesApartByEitherOfTwoParts) {
+  TestScheduler cluster;
+  ClusterBuilder()
+      .Machine("a", {.cpu = 1})
+      .Machine("b", {.cpu = 1})
+      .Machine("c", {.cpu = 1})
+      .Machine("d", {.cpu = 1})
+      .Machine("e", {.cpu = 1})
+      .ApplyTo(&cluster);
+  const auto id = [&](const char* uuid) {
+    return cluster.state().FindMachine(uuid)->id;
+  };
+  const MachineParts one({{id("a"), 1}, {id("b"), 1}});
+  const MachineParts other({{id("b"), 1}, {id("c"), 1}});
+  std::vector<std::vector<std::string>> names;
+  for (const MachineGroup& group :
+       GroupMachines(cluster.state(), cluster.eligibility(), {one, other})) {
+    names.push_back(Names(group));
+  }
+  EXPECT_THAT(names, ElementsAre(ElementsAre("a"), ElementsAre("b"),
+                                 ElementsAre("c"), ElementsAre("d", "e")));
+}
+
 TEST(GroupMachines, SaysWhatIsFreeOnEachMachine) {
   TestScheduler cluster;
   ClusterBuilder()

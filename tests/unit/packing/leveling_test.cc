@@ -18,6 +18,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 PackingProblem OneGroup() {
   PackingProblem problem;
@@ -61,11 +62,31 @@ TEST(Level, MovesTasksToGroupsThatCostThemTheSame) {
                           Pattern{2, 1, {{1, 4}}}));
 }
 
-TEST(Level, MovesNoneThatOthersMayNotStandWith) {
-  PackingProblem problem = OneGroup();
-  problem.classes[0].per_machine_max = 2;
-  const std::vector<Pattern> packing = {{0, 1, {{0, 2}}}};
+TEST(Level, PutsNoneTogetherThatAreToBeApart) {
+  PackingProblem problem;
+  problem.classes = {{.request = {2}, .waiting = {{4, 1}}, .apart_from = {1}},
+                     {.request = {2}, .waiting = {{2, 1}}, .apart_from = {0}}};
+  problem.groups = {{{10}, 2, 0}};
+  problem.costs = {{0, 0}};
+  const std::vector<Pattern> packing = {{0, 1, {{0, 4}}}, {0, 1, {{1, 2}}}};
   EXPECT_EQ(Level(problem, packing), packing);
+}
+
+TEST(Level, LeavesCompanyWhereOthersNeedIt) {
+  PackingProblem problem;
+  problem.classes = {{.request = {2}, .waiting = {{2, 1}}},
+                     {.request = {2},
+                      .waiting = {{2, 1}},
+                      .needs_company = true,
+                      .company = {0}}};
+  problem.groups = {{{10}, 1, 0}, {{10}, 1, 0}, {{10}, 1, 0}};
+  problem.costs = {{0, 0}};
+  // Of two that are company one may go, and one of those who need it.
+  EXPECT_THAT(Level(problem, {{0, 1, {{0, 2}, {1, 2}}}}),
+              UnorderedElementsAre(Pattern{0, 1, {{0, 1}, {1, 1}}},
+                                   Pattern{1, 1, {{0, 1}, {1, 1}}}));
+  EXPECT_THAT(Level(problem, {{0, 1, {{0, 1}, {1, 2}}}}),
+              UnorderedElementsAre(Pattern{0, 1, {{0, 1}, {1, 2}}}));
 }
 
 TEST(Level, HasNothingToDoForNothing) {
@@ -87,12 +108,12 @@ std::map<size_t, std::pair<int64_t, int64_t>> Summary(
   return summary;
 }
 
-TEST(Level, KeepsRandomPackingsLegalAndTheirCost) {
+// Levels random packings, and checks that each task is placed at the same cost.
+void CheckLeveling(const PackingShape& shape) {
   for (uint64_t seed = 1; seed <= 500; ++seed) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
-    const PackingProblem problem =
-        MakeRandomPacking({.machines_max = 12}, &rng);
+    const PackingProblem problem = MakeRandomPacking(shape, &rng);
     PackingSolution solution = Pack(problem, 1'000'000);
     const auto before = Summary(problem, solution.patterns);
     solution.patterns = Level(problem, solution.patterns);
@@ -101,6 +122,16 @@ TEST(Level, KeepsRandomPackingsLegalAndTheirCost) {
     // What is level stays as it is.
     EXPECT_EQ(Summary(problem, Level(problem, solution.patterns)), before);
   }
+}
+
+TEST(Level, KeepsRandomPackingsLegalAndTheirCost) {
+  CheckLeveling({.machines_max = 12});
+}
+
+TEST(Level, LeavesNoTaskWithoutItsCompany) {
+  CheckLeveling({.machines_max = 12, .needs_company = true});
+  CheckLeveling(
+      {.machines_max = 12, .keeps_apart = true, .needs_company = true});
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -218,18 +219,40 @@ TEST(MachineFilling, TheGridKnowsDimensionsThatLimitEachOther) {
   EXPECT_GE(filling.bound, filling.value);
 }
 
-// The most valuable filling by trying all.
+// Whether all that is chosen, by class, may share the machine.
+bool MayShare(const PackingProblem& problem, const Amounts& chosen) {
+  for (size_t c = 0; c < chosen.size(); ++c) {
+    if (chosen[c] == 0) continue;
+    const PackingClass& one = problem.classes[c];
+    const auto is_chosen = [&](size_t other) { return chosen[other] > 0; };
+    if (std::ranges::any_of(one.apart_from, is_chosen)) return false;
+    bool has_company = !one.needs_company;
+    for (const std::vector<size_t>& there : problem.company) {
+      has_company = has_company || std::ranges::count(there, c) > 0;
+    }
+    if (!has_company && std::ranges::none_of(one.company, is_chosen)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The most valuable filling by trying all that begin as is chosen.
 double MostValuable(const PackingProblem& problem,
                     const std::vector<double>& values, const Amounts& counts,
-                    Amounts free, size_t c) {
-  if (c == counts.size()) return 0;
+                    Amounts free, Amounts* chosen) {
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  const size_t c = chosen->size();
+  if (c == counts.size()) return MayShare(problem, *chosen) ? 0 : kNone;
   const PackingClass& one = problem.classes[c];
-  double most = 0;
+  double most = kNone;
   for (int64_t count = 0; count <= counts[c]; ++count) {
     if (std::ranges::any_of(free, [](int64_t left) { return left < 0; })) break;
+    chosen->push_back(count);
     most =
         std::max(most, static_cast<double>(count) * values[c] +
-                           MostValuable(problem, values, counts, free, c + 1));
+                           MostValuable(problem, values, counts, free, chosen));
+    chosen->pop_back();
     for (size_t d = 0; d < free.size(); ++d) free[d] -= one.request[d];
   }
   return most;
@@ -239,16 +262,19 @@ double MostValuable(const PackingProblem& problem,
 void CheckFillings(const PackingProblem& problem,
                    const std::vector<double>& values, const Amounts& counts) {
   const Amounts& free = problem.groups[0].free;
-  const double most = MostValuable(problem, values, counts, free, 0);
+  Amounts begin;
+  const double most = MostValuable(problem, values, counts, free, &begin);
   MachineFilling filling(problem);
   for (const Effort effort : {Effort::kRough, Effort::kExact}) {
     const Filling filled = filling.Fill(0, values, counts, effort);
-    EXPECT_LE(filled.value, most + 1e-9);
     EXPECT_GE(filled.bound, most);
+    EXPECT_LE(filled.value, most + 1e-9);
     double value = 0;
     Amounts left = free;
+    Amounts chosen(counts.size(), 0);
     for (const auto& [c, count] : filled.tasks) {
-      EXPECT_LE(count, counts[c]);
+      chosen[c] += count;
+      EXPECT_LE(chosen[c], counts[c]);
       value += static_cast<double>(count) * values[c];
       for (size_t d = 0; d < left.size(); ++d) {
         left[d] -= count * problem.classes[c].request[d];
@@ -256,26 +282,101 @@ void CheckFillings(const PackingProblem& problem,
       }
     }
     EXPECT_NEAR(filled.value, value, 1e-9);
+    EXPECT_TRUE(MayShare(problem, chosen));
   }
+}
+
+// Makes some of the classes need company of some others, and these worth less
+// or even a loss.
+void NeedCompany(Rng* rng, PackingProblem* problem,
+                 std::vector<double>* values) {
+  std::vector<size_t> others;
+  for (size_t c = 0; c < values->size(); ++c) {
+    PackingClass& one = problem->classes[c];
+    one.needs_company = rng->Chance(1, 2);
+    if (!one.needs_company) others.push_back(c);
+  }
+  problem->company.resize(1);
+  for (size_t c = 0; c < values->size(); ++c) {
+    PackingClass& one = problem->classes[c];
+    if (!one.needs_company) continue;
+    if (rng->Chance(1, 8)) problem->company[0].push_back(c);
+    for (const size_t other : others) {
+      if (rng->Chance(1, 2)) one.company.push_back(other);
+    }
+  }
+  for (const size_t c : others) {
+    if (!rng->Chance(1, 2)) continue;
+    (*values)[c] = static_cast<double>(rng->Between(-10, 5));
+  }
+}
+
+// Keeps some pairs of classes apart.
+void KeepApart(Rng* rng, PackingProblem* problem) {
+  const uint64_t chance = rng->Below(4);  // In ten pairs.
+  for (size_t a = 0; a < problem->classes.size(); ++a) {
+    for (size_t b = 0; b < a; ++b) {
+      if (!rng->Chance(chance, 10)) continue;
+      problem->classes[a].apart_from.push_back(b);
+      problem->classes[b].apart_from.push_back(a);
+    }
+  }
+}
+
+struct RandomMachine {
+  PackingProblem problem;
+  std::vector<double> values;
+  Amounts counts;
+};
+
+RandomMachine FewTasks(Rng* rng) {
+  const auto dimensions = static_cast<size_t>(rng->Between(1, 3));
+  const auto classes = static_cast<size_t>(rng->Between(1, 5));
+  Amounts free(dimensions);
+  for (int64_t& amount : free) amount = rng->Between(0, 40);
+  std::vector<Amounts> requests(classes, Amounts(dimensions));
+  std::vector<double> values(classes);
+  Amounts counts(classes);
+  for (size_t c = 0; c < classes; ++c) {
+    for (int64_t& amount : requests[c]) amount = rng->Between(0, 15);
+    values[c] = static_cast<double>(rng->Between(1, 30));
+    counts[c] = rng->Between(0, 4);
+  }
+  return {OneMachine(free, requests), values, counts};
+}
+
+// Nearly equal densities, what is free is odd, and few tasks are enough.
+RandomMachine NearlyAlike(Rng* rng) {
+  const Amounts free = {rng->Between(5, 7), rng->Between(5, 7),
+                        2 * rng->Between(150, 300) + 1};
+  const int64_t of_each = rng->Between(0, 20);
+  std::vector<Amounts> requests;
+  std::vector<double> values;
+  for (int64_t c = 0; c < 9; ++c) {
+    requests.push_back({1, 1, 2 * rng->Between(20, 60)});
+    if (rng->Chance(1, 40)) requests.back() = {0, 0, 0};
+    values.push_back(static_cast<double>(requests.back()[2] + of_each + 1));
+  }
+  return {OneMachine(free, requests), values, Amounts(9, 7)};
 }
 
 TEST(MachineFilling, NoFillingIsWorthMoreThanTheBound) {
   for (uint64_t seed = 0; seed < 2000 && !HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
-    const auto dimensions = static_cast<size_t>(rng.Between(1, 3));
-    const auto classes = static_cast<size_t>(rng.Between(1, 5));
-    Amounts free(dimensions);
-    for (int64_t& amount : free) amount = rng.Between(0, 40);
-    std::vector<Amounts> requests(classes, Amounts(dimensions));
-    std::vector<double> values(classes);
-    Amounts counts(classes);
-    for (size_t c = 0; c < classes; ++c) {
-      for (int64_t& amount : requests[c]) amount = rng.Between(0, 15);
-      values[c] = static_cast<double>(rng.Between(1, 30));
-      counts[c] = rng.Between(0, 4);
-    }
-    CheckFillings(OneMachine(free, requests), values, counts);
+    const RandomMachine machine = FewTasks(&rng);
+    CheckFillings(machine.problem, machine.values, machine.counts);
+  }
+}
+
+TEST(MachineFilling, NoFillingInCompanyIsWorthMoreThanTheBound) {
+  for (uint64_t seed = 0; seed < SeedCount(10'000) && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    RandomMachine machine = FewTasks(&rng);
+    NeedCompany(&rng, &machine.problem, &machine.values);
+    if (seed % 2 == 1) KeepApart(&rng, &machine.problem);
+    CheckFillings(machine.problem, machine.values, machine.counts);
   }
 }
 
@@ -283,18 +384,19 @@ TEST(MachineFilling, NoFillingIsWorthMoreThanTheBoundOfASearchThatEndsEarly) {
   for (uint64_t seed = 0; seed < SeedCount(150) && !HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
-    // Nearly equal densities, what is free is odd, and few tasks are enough.
-    const Amounts free = {rng.Between(5, 7), rng.Between(5, 7),
-                          2 * rng.Between(150, 300) + 1};
-    const int64_t of_each = rng.Between(0, 20);
-    std::vector<Amounts> requests;
-    std::vector<double> values;
-    for (int64_t c = 0; c < 9; ++c) {
-      requests.push_back({1, 1, 2 * rng.Between(20, 60)});
-      if (rng.Chance(1, 40)) requests.back() = {0, 0, 0};
-      values.push_back(static_cast<double>(requests.back()[2] + of_each + 1));
-    }
-    CheckFillings(OneMachine(free, requests), values, Amounts(9, 7));
+    const RandomMachine machine = NearlyAlike(&rng);
+    CheckFillings(machine.problem, machine.values, machine.counts);
+  }
+}
+
+TEST(MachineFilling, NoFillingInCompanyIsWorthMoreThanTheBoundOfSuchASearch) {
+  for (uint64_t seed = 0; seed < SeedCount(150) && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    RandomMachine machine = NearlyAlike(&rng);
+    NeedCompany(&rng, &machine.problem, &machine.values);
+    if (seed % 2 == 1) KeepApart(&rng, &machine.problem);
+    CheckFillings(machine.problem, machine.values, machine.counts);
   }
 }
 

@@ -225,9 +225,8 @@ TEST(Pack, EndsSoonWhereLittleWorkIsAllowed) {
   EXPECT_LT(4 * with_none, with_plenty);
 }
 
-TEST(Pack, TheSameProblemGivesTheSameSolution) {
-  const PackingShape shape = {
-      .machines_max = 20, .classes_max = 6, .tasks_max = 15};
+// Packs problems of that shape twice.
+void CheckSolutionsAreTheSame(const PackingShape& shape) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
@@ -242,6 +241,40 @@ TEST(Pack, TheSameProblemGivesTheSameSolution) {
       EXPECT_EQ(a.patterns[i].group, b.patterns[i].group);
       EXPECT_EQ(a.patterns[i].machines, b.patterns[i].machines);
       EXPECT_EQ(a.patterns[i].tasks, b.patterns[i].tasks);
+    }
+  }
+}
+
+TEST(Pack, TheSameProblemGivesTheSameSolution) {
+  CheckSolutionsAreTheSame(
+      {.machines_max = 20, .classes_max = 6, .tasks_max = 15});
+  CheckSolutionsAreTheSame({.machines_max = 20,
+                            .classes_max = 6,
+                            .tasks_max = 15,
+                            .needs_company = true});
+}
+
+// Too many for all placements to be tried; what is known already is kept.
+TEST(Pack, LeavesNoTaskWithoutItsCompany) {
+  const PackingShape shape = {.groups_max = 8,
+                              .machines_min = 10,
+                              .machines_max = 40,
+                              .classes_min = 3,
+                              .classes_max = 10,
+                              .tasks_max = 30,
+                              .levels_max = 3,
+                              .keeps_apart = true,
+                              .caps_max = 2,
+                              .has_spread = true,
+                              .needs_company = true};
+  for (uint64_t seed = 0; seed < 100 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    PackingProblem problem = MakeRandomPacking(shape, &rng);
+    const PackingSolution former = PackAndCheck(problem, 1'000'000);
+    problem.former = former.patterns;
+    for (const int64_t work_max : {0, 1'000, 100'000}) {
+      EXPECT_LE(PackAndCheck(problem, work_max).cost, former.cost);
     }
   }
 }

@@ -133,6 +133,50 @@ TEST_F(PackTest, PlacesWhatHasToWaitForADomainToRise) {
   for (const uint64_t uid : {2, 3, 4}) EXPECT_NE(On(uid), "") << uid;
 }
 
+PlacementRules BesideLeader() {
+  PlacementRules rules;
+  rules.affinity = {{TasksOfJob("leader"), "host"}};
+  return rules;
+}
+
+// The leader stands where none of those fits who need it; they are more urgent,
+// but can only go after it.
+TEST_F(PackTest, PutsLessUrgentCompanyWhereOthersNeedIt) {
+  ClusterBuilder()
+      .Machine("small", {.cpu = 200, .labels = {{"host", "small"}}})
+      .Machine("large", {.cpu = 1000, .labels = {{"host", "large"}}})
+      .Task(1, {.cpu = 200, .job = "leader"})
+      .ApplyTo(&cluster_);
+  for (const uint64_t uid : {2, 3}) {
+    cluster_.Apply(Submitted(uid, {.cpu = 400,
+                                   .priority = 2,
+                                   .job = "follower",
+                                   .rules = BesideLeader()}));
+  }
+  Place(1, "small");
+  Pack();
+  for (const uint64_t uid : {1, 2, 3}) EXPECT_EQ(On(uid), "large") << uid;
+  EXPECT_EQ(context_->appraisal->cost, context_->appraisal->bound);
+}
+
+// Of several machines that are alike those with a leader get followers.
+TEST_F(PackTest, PutsThoseWhoNeedCompanyOnlyWhereItIs) {
+  ClusterBuilder cluster;
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    cluster.Machine(name, {.cpu = 1000, .labels = {{"host", name}}});
+  }
+  cluster.Tasks(1, 2, {.cpu = 200, .job = "leader"})
+      .Tasks(3, 4, {.cpu = 400, .job = "follower", .rules = BesideLeader()})
+      .ApplyTo(&cluster_);
+  Place(1, "a");
+  Place(2, "a");
+  Pack();
+  EXPECT_NE(On(1), On(2));
+  for (uint64_t uid = 3; uid <= 6; ++uid) {
+    EXPECT_TRUE(On(uid) == On(1) || On(uid) == On(2)) << uid;
+  }
+}
+
 // Tasks of two sizes, which are counted together.
 TEST_F(PackTest, PlacesClassesOfOneSpreadInTheOrderInWhichDomainsRise) {
   const PlacementRules rules = SpreadOverZones();

@@ -1,0 +1,51 @@
+#include "packing/company.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "packing/packing_draft.h"
+
+namespace sluice {
+
+bool HasCompany(const PackingProblem& problem, const Pattern& pattern,
+                size_t task_class) {
+  const PackingClass& one = problem.classes[task_class];
+  return !one.needs_company ||
+         !problem.NeedsCompany(task_class,
+                               problem.groups[pattern.group].kind) ||
+         std::ranges::any_of(one.company, [&](size_t other) {
+           return CountOf(other, pattern) > 0;
+         });
+}
+
+Pattern WithCompany(const PackingProblem& problem, Pattern pattern) {
+  // Those that are company need none themselves.
+  const Pattern all = pattern;
+  std::erase_if(pattern.tasks, [&](const auto& tasks) {
+    return !HasCompany(problem, all, tasks.first);
+  });
+  return pattern;
+}
+
+int64_t MayLeave(const PackingProblem& problem, const Pattern& pattern,
+                 size_t task_class) {
+  const int64_t count = CountOf(task_class, pattern);
+  if (count == 0) return 0;
+  Pattern without = pattern;
+  AddTasks(task_class, -count, &without);
+  const bool is_missed =
+      std::ranges::any_of(without.tasks, [&](const auto& tasks) {
+        return !HasCompany(problem, without, tasks.first);
+      });
+  return is_missed ? count - 1 : count;
+}
+
+std::vector<bool> FindCompany(const PackingProblem& problem) {
+  std::vector<bool> is_company(problem.classes.size(), false);
+  for (const PackingClass& one : problem.classes) {
+    for (const size_t c : one.company) is_company[c] = true;
+  }
+  return is_company;
+}
+
+}  // namespace sluice

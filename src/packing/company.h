@@ -1,0 +1,29 @@
+// Who needs company on a machine, and has it.
+//
+// Threads: free functions.
+
+#ifndef SLUICE_PACKING_COMPANY_H_
+#define SLUICE_PACKING_COMPANY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "packing/packing_problem.h"
+
+namespace sluice {
+
+// Whether a task of the class may join the pattern, as far as company goes.
+bool HasCompany(const PackingProblem& problem, const Pattern& pattern,
+                size_t task_class);
+// The pattern without those that have none.
+Pattern WithCompany(const PackingProblem& problem, Pattern pattern);
+// How many of the class may leave the pattern so that all others keep theirs.
+int64_t MayLeave(const PackingProblem& problem, const Pattern& pattern,
+                 size_t task_class);
+// By class: whether any other needs it for company.
+std::vector<bool> FindCompany(const PackingProblem& problem);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PACKING_COMPANY_H_

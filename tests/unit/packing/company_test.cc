@@ -1,0 +1,83 @@
+#include "packing/company.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "packing/pack.h"
+
+namespace sluice {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+// A class of three units that is company for one of two; two machines of each
+// kind, of ten units.  What stays on the second kind is company, too.
+PackingProblem Led() {
+  PackingProblem problem;
+  problem.classes = {{.request = {3}, .waiting = {{2, 9}}},
+                     {.request = {2},
+                      .waiting = {{9, 9}},
+                      .needs_company = true,
+                      .company = {0}}};
+  problem.groups = {{{10}, 2, 0}, {{10}, 2, 1}};
+  problem.costs = {{0, 0}, {0, 0}};
+  problem.company = {{}, {1}};
+  return problem;
+}
+
+TEST(HasCompany, IsBesideOthersOfTheProblemOrWhatStays) {
+  const PackingProblem problem = Led();
+  EXPECT_TRUE(HasCompany(problem, {0, 1, {}}, 0)) << "needs none";
+  EXPECT_FALSE(HasCompany(problem, {0, 1, {}}, 1));
+  EXPECT_FALSE(HasCompany(problem, {0, 1, {{1, 3}}}, 1)) << "not of its own";
+  EXPECT_TRUE(HasCompany(problem, {0, 1, {{0, 1}}}, 1));
+  EXPECT_TRUE(HasCompany(problem, {1, 1, {}}, 1));
+}
+
+TEST(WithCompany, LeavesOutWhoHasNone) {
+  const PackingProblem problem = Led();
+  EXPECT_THAT(WithCompany(problem, {0, 1, {{1, 3}}}).tasks, IsEmpty());
+  EXPECT_THAT(WithCompany(problem, {0, 1, {{0, 1}, {1, 3}}}).tasks,
+              ElementsAre(Pair(0, 1), Pair(1, 3)));
+  EXPECT_THAT(WithCompany(problem, {1, 1, {{1, 3}}}).tasks,
+              ElementsAre(Pair(1, 3)));
+}
+
+TEST(MayLeave, AllButTheLastThatIsCompany) {
+  const PackingProblem problem = Led();
+  EXPECT_EQ(MayLeave(problem, {0, 1, {{0, 2}, {1, 1}}}, 0), 1);
+  EXPECT_EQ(MayLeave(problem, {0, 1, {{0, 2}, {1, 1}}}, 1), 1);
+  EXPECT_EQ(MayLeave(problem, {0, 1, {{0, 2}}}, 0), 2);
+  EXPECT_EQ(MayLeave(problem, {1, 1, {{0, 2}, {1, 1}}}, 0), 2);
+  EXPECT_EQ(MayLeave(problem, {1, 1, {{1, 1}}}, 0), 0);
+}
+
+TEST(FindCompany, IsWhomOthersNeed) {
+  EXPECT_THAT(FindCompany(Led()), ElementsAre(true, false));
+}
+
+TEST(Pack, PutsCompanyWhereOthersNeedIt) {
+  PackingProblem problem = Led();
+  // Nothing stays anywhere, and the leaders would rather be elsewhere.
+  problem.company = {};
+  problem.costs = {{0, 0}, {5, 0}};
+  problem.classes[1].waiting = {{6, 9}};
+  problem.groups = {{{3}, 2, 0}, {{10}, 2, 1}};
+  const PackingSolution solution = Pack(problem, 1'000'000);
+  EXPECT_EQ(solution.cost, (PackingCost{0, 10}));
+  EXPECT_EQ(solution.bound, solution.cost);
+}
+
+TEST(Pack, LeavesThoseWaitingWhoCanHaveNoCompany) {
+  PackingProblem problem = Led();
+  problem.company = {};
+  problem.groups = {{{2}, 9, 0}};
+  const PackingSolution solution = Pack(problem, 1'000'000);
+  EXPECT_EQ(solution.cost, (PackingCost{11 * 9, 0}));
+  EXPECT_EQ(solution.bound, solution.cost);
+}
+
+}  // namespace
+}  // namespace sluice
