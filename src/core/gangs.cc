@@ -29,6 +29,11 @@ bool Gangs::IsClosed(const ClassKey& key) const {
   return !JobOf(key).HasStarted() && !timed_out_.contains(*key.gang);
 }
 
+bool Gangs::IsOpen(const ClassKey& key) const {
+  return key.gang.has_value() && !JobOf(key).was_started &&
+         !timed_out_.contains(*key.gang);
+}
+
 bool Gangs::IsHealing(const ClassKey& key) const {
   if (!key.gang.has_value()) return false;
   const Job& job = JobOf(key);

@@ -29,6 +29,8 @@ class Gangs {
   // Of a class: whether it is of a closed gang, or of one to be healed.
   bool IsClosed(const ClassKey& key) const;
   bool IsHealing(const ClassKey& key) const;
+  // Whether nobody knows of any of its tasks: it may be started, or not.
+  bool IsOpen(const ClassKey& key) const;
   // How many tasks must run together for a class of a gang, beside those that
   // completed; of several classes that may run on different machines, the most
   // counts.

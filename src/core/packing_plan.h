@@ -5,6 +5,7 @@
 #ifndef SLUICE_CORE_PACKING_PLAN_H_
 #define SLUICE_CORE_PACKING_PLAN_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -40,13 +41,15 @@ struct MachinePatterns {
 struct PackingPlan {
   MachinePatterns patterns;
   std::vector<ClassKey> classes;      // Of all tiers.
-  std::vector<Gangs::Waiting> gangs;  // Those that were whole before.
-  // A gang is placed at once, with the most urgent of its tasks, and company
-  // with the most urgent of those who need it.
+  std::vector<Gangs::Waiting> gangs;  // Those that are whole then, or wait.
+  // A gang is placed at once, with the most urgent of its tasks, and so are
+  // classes that cannot do without each other.
   std::map<JobId, uint32_t> tier_of_gang;
-  std::map<ClassKey, uint32_t> tier_of_company;
+  std::map<ClassKey, uint32_t> tier_of_raised;
   // Those who need others of the plan beside them.
   std::set<ClassKey> followers;
+  // Whether all that waits or was placed takes part.
+  bool is_complete = false;
   // Of the state, as long as nothing but the plan has changed it.
   uint64_t version = 0;
 
@@ -55,8 +58,26 @@ struct PackingPlan {
     const auto it = key.gang.has_value() ? tier_of_gang.find(*key.gang)
                                          : tier_of_gang.end();
     if (it != tier_of_gang.end()) return it->second;
-    const auto company = tier_of_company.find(key);
-    return company == tier_of_company.end() ? key.priority : company->second;
+    const auto raised = tier_of_raised.find(key);
+    return raised == tier_of_raised.end() ? key.priority : raised->second;
+  }
+  // Places the class, or its gang, no later than that.  Returns whether it was
+  // to be placed later.
+  bool RaiseTo(uint32_t tier, const ClassKey& key) {
+    if (TierOf(key) >= tier) return false;
+    if (key.gang.has_value()) {
+      tier_of_gang[*key.gang] = tier;
+    } else {
+      tier_of_raised[key] = tier;
+    }
+    return true;
+  }
+  // Whether all that can be done for the tier is in the plan, and so is
+  // something that is less urgent.
+  bool DecidesOnBelow(uint32_t priority) const {
+    return is_complete && std::ranges::any_of(classes, [&](const auto& key) {
+             return TierOf(key) < priority;
+           });
   }
 };
 

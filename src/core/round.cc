@@ -189,6 +189,12 @@ bool Round::AdvanceInTiers() {
       // Others may have been placed because of tasks that were placed before.
       if (has_started_over_ && make == &MakeSearch) continue;
       if (has_run_out_ && make != &MakeCarryOut) continue;
+      // What is planned for the tiers below has been weighed against this one.
+      const bool is_planned = context_.plan.has_value() &&
+                              context_.plan->DecidesOnBelow(tier_->priority);
+      if (is_planned && (make == &MakeMoveLeaders || make == &MakeSearch)) {
+        continue;
+      }
       stage_ = make(&context_, &*tier_);
       if (stage_ != nullptr) return true;
     }

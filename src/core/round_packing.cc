@@ -23,6 +23,9 @@ namespace {
 
 // How much dearer a task of a gang that has started is to leave waiting.
 constexpr int64_t kMustStay = 1000;
+// That are started or not as a whole.  With more of them, those that wait are
+// left out, and those that are placed stay so.
+constexpr size_t kGangsMax = 24;
 // Each makes fillings harder to find.  Where there are more, what the flow
 // places is refused, and placed elsewhere.
 constexpr size_t kSharedPortsMax = 32;
@@ -53,6 +56,7 @@ class Describer {
     for (const Placement& one : placements) {
       if (IsInScope(one.task->class_key)) placements_.push_back({one, nullptr});
     }
+    if (scope == PackingScope::kMovable) FindGangs(placements);
   }
 
   // Takes what was placed for free again, and its tasks for ones to place.
@@ -66,8 +70,9 @@ class Describer {
       freed.ports.insert(freed.ports.end(), ports.begin(), ports.end());
       peers_.NoteFreed(key, one.machine);
       Steps& steps = StepsOf(key);
-      const bool must_stay =
-          key.gang.has_value() && scope_ == PackingScope::kMovable;
+      const bool must_stay = key.gang.has_value() &&
+                             scope_ == PackingScope::kMovable &&
+                             !gangs_.contains(*key.gang);
       ++steps.counts[context_.WaitingCostOf(*one.task) *
                      (must_stay ? kMustStay : 1)];
       steps.is_any_placed = true;
@@ -79,8 +84,9 @@ class Describer {
   void AddWaiting(std::optional<uint32_t> priority) {
     for (const auto& [key, tasks] : state_.pending()) {
       if (priority.has_value() && key.priority != *priority) continue;
-      const bool is_closed =
-          scope_ == PackingScope::kMovable && context_.gangs.IsClosed(key);
+      const bool is_closed = scope_ == PackingScope::kMovable &&
+                             context_.gangs.IsClosed(key) &&
+                             !gangs_.contains(*key.gang);
       if (is_closed || !IsDecidedOn(key)) packing_.leaves_out = true;
       if (is_closed || !IsInScope(key)) continue;
       for (const Task* task : context_.WaitingTasks(key)) {
@@ -120,6 +126,34 @@ class Describer {
     Resources request;
     std::vector<HostPort> ports;
   };
+
+  // Those that may be started or not, with all of their tasks.
+  void FindGangs(const std::vector<Placement>& placements) {
+    struct Found {
+      int64_t tasks = 0;
+      int64_t minimum = 0;
+      bool is_in_scope = true;
+    };
+    std::map<JobId, Found> all;
+    const auto add = [&](const ClassKey& key, int64_t tasks) {
+      if (!context_.gangs.IsOpen(key)) return;
+      Found& found = all[*key.gang];
+      found.tasks += tasks;
+      found.minimum = std::max(found.minimum, context_.gangs.MinimumFor(key));
+      found.is_in_scope = found.is_in_scope && peers_.IsHeeded(key);
+    };
+    for (const auto& [key, tasks] : state_.pending()) {
+      if (key.gang.has_value()) add(key, context_.CountWaiting(key));
+      if (all.size() > kGangsMax) return;
+    }
+    for (const Placement& one : placements) add(one.task->class_key, 1);
+    if (all.size() > kGangsMax) return;
+    for (const auto& [job, found] : all) {
+      if (found.is_in_scope && found.tasks >= found.minimum) {
+        gangs_[job] = found.minimum;
+      }
+    }
+  }
 
   bool IsInScope(const ClassKey& key) {
     if (scope_ == PackingScope::kAll) return true;
@@ -242,12 +276,26 @@ class Describer {
       asks_for_more_.push_back(constraints_.AsksForMoreThanFit(key));
       asks_for_more_at_all_ = asks_for_more_at_all_ || asks_for_more_.back();
     }
+    AddGangs();
     AddSharedPorts();
     peers_.Relate(packing_.classes, &packing_.problem);
     if (!is_of_tier_) return;
     // Whom they follow may be of another tier.
     for (PackingClass& one : packing_.problem.classes) {
       one.needs_company = false;
+    }
+  }
+
+  void AddGangs() {
+    std::map<JobId, std::vector<size_t>> classes;
+    for (size_t c = 0; c < packing_.classes.size(); ++c) {
+      const std::optional<JobId>& gang = packing_.classes[c].gang;
+      if (gang.has_value() && gangs_.contains(*gang)) {
+        classes[*gang].push_back(c);
+      }
+    }
+    for (const auto& [job, of_gang] : classes) {
+      packing_.problem.gangs.push_back({of_gang, gangs_[job]});
     }
   }
 
@@ -456,6 +504,9 @@ class Describer {
     }
     for (std::vector<size_t>& there : problem.company) keep(&there);
     for (PackingCap& cap : problem.caps) keep(&cap.classes);
+    for (PackingGang& gang : problem.gangs) keep(&gang.classes);
+    std::erase_if(problem.gangs,
+                  [](const PackingGang& gang) { return gang.classes.empty(); });
     for (std::vector<int64_t>& row : problem.costs) row.resize(classes);
   }
 
@@ -569,6 +620,7 @@ class Describer {
   PackingPeers peers_;
   RoundPacking packing_;
   std::vector<std::pair<Placement, const Steps*>> placements_;
+  std::map<JobId, int64_t> gangs_;  // Of the problem, and their minimum.
   // By priority, what it costs that tasks wait, and that some fit nowhere.
   std::map<uint32_t, Cost> waiting_;
   std::map<uint32_t, Cost> misfits_;

@@ -3,8 +3,9 @@
 //
 // Tasks with terms that a packing does not heed (core/packing_peers.h), or that
 // such terms are about, stay where they are, and so does whatever a client has
-// been told of.  Gangs that have started stay whole: nothing is worth leaving a
-// task of theirs waiting.
+// been told of.  Gangs that nobody has been told of are started, or not, as a
+// whole.  Others that have started stay whole: nothing is worth leaving a task
+// of theirs waiting.
 //
 // Threads: values and free functions; confined to the core thread.
 

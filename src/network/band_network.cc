@@ -159,7 +159,10 @@ BandNetwork::BandNetwork(std::span<const MachineGroup> groups,
     outlets_.push_back({i, static_cast<NodeIndex>(i)});
     is_in_gang_.push_back(classes[i].gang_minimum > 0);
   }
-  FindLimits(classes);
+  apart_.resize(classes.size());
+  // Patterns heed what classes over the same domains may do together.
+  const bool has_patterns = !groups.empty() && !groups.front().room.empty();
+  if (!has_patterns) FindLimits(classes);
   const Input input = {groups, policies, constraints, classes};
   const std::vector<std::vector<Interest>> interests =
       FindInterests(classes, eligibility);
@@ -231,7 +234,6 @@ void BandNetwork::AddGangs(
 }
 
 void BandNetwork::FindLimits(std::span<const BandClass> classes) {
-  apart_.resize(classes.size());
   for (size_t i = 0; i < classes.size(); ++i) {
     if (classes[i].peers == nullptr) continue;
     Apart& apart = apart_[i];

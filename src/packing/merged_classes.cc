@@ -25,8 +25,13 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
     look.insert(look.end(), one.apart_from.begin(), one.apart_from.end());
     AddCompany(c, &look);
     size_t merged = merged_.classes.size();
-    // A limit is one for each class.
-    if (one.per_machine_max == std::numeric_limits<int64_t>::max()) {
+    // A limit is one for each class, and so is what a gang needs.
+    const bool is_of_gang =
+        std::ranges::any_of(problem.gangs, [c](const PackingGang& gang) {
+          return std::ranges::binary_search(gang.classes, c);
+        });
+    if (one.per_machine_max == std::numeric_limits<int64_t>::max() &&
+        !is_of_gang) {
       merged = known.try_emplace(std::move(look), merged).first->second;
     }
     if (merged == merged_.classes.size()) {
@@ -52,21 +57,10 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
   for (std::vector<size_t>& classes : merged_.company) merge(&classes);
   merged_.caps = problem.caps;
   merged_.spreads = problem.spreads;
+  merged_.gangs = problem.gangs;
   for (PackingCap& cap : merged_.caps) merge(&cap.classes);
-  for (size_t m = 0; m < members_.size(); ++m) {
-    // By level, the lowest first, and waiting cost.
-    std::map<size_t, std::map<int64_t, int64_t>, std::greater<>> counts;
-    for (const size_t c : members_[m]) {
-      for (const WaitingStep& step : problem.classes[c].waiting) {
-        counts[step.level][step.cost] += step.count;
-      }
-    }
-    for (const auto& [level, by_cost] : counts) {
-      for (const auto& [cost, count] : by_cost) {
-        merged_.classes[m].waiting.push_back({count, cost, level});
-      }
-    }
-  }
+  for (PackingGang& gang : merged_.gangs) merge(&gang.classes);
+  MergeWaiting();
   merged_.groups = problem.groups;
   for (const std::vector<int64_t>& costs : problem.costs) {
     std::vector<int64_t>& row = merged_.costs.emplace_back();
@@ -77,6 +71,23 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
     for (const auto& [c, count] : pattern.tasks) tasks[merged_of[c]] += count;
     merged_.former.push_back(
         {pattern.group, pattern.machines, {tasks.begin(), tasks.end()}});
+  }
+}
+
+void MergedClasses::MergeWaiting() {
+  for (size_t m = 0; m < members_.size(); ++m) {
+    // By level, the lowest first, and waiting cost.
+    std::map<size_t, std::map<int64_t, int64_t>, std::greater<>> counts;
+    for (const size_t c : members_[m]) {
+      for (const WaitingStep& step : problem_.classes[c].waiting) {
+        counts[step.level][step.cost] += step.count;
+      }
+    }
+    for (const auto& [level, by_cost] : counts) {
+      for (const auto& [cost, count] : by_cost) {
+        merged_.classes[m].waiting.push_back({count, cost, level});
+      }
+    }
   }
 }
 

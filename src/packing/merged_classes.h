@@ -29,6 +29,7 @@ class MergedClasses {
   // So many tasks of a class.
   using Tasks = std::pair<size_t, int64_t>;
 
+  void MergeWaiting();
   // Whose company it needs, and who needs it.
   void AddCompany(size_t task_class, std::vector<int64_t>* look) const;
   // How many tasks of each class are placed, where so many of the merged one

@@ -1,6 +1,8 @@
 #include "packing/pack.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -25,6 +27,11 @@ constexpr int kMendsInTurnMax = 2400;
 constexpr size_t kClassesMax = 80;
 // For which prices are found where there are more than each can have its row.
 constexpr size_t kCoarseGroupsMax = 100;
+
+// Of gangs that wait so many are tried, each with that part of the work that
+// the search without that took.
+constexpr int kGangsTriedMax = 12;
+constexpr int64_t kGangWork = 4;
 
 class Packer {
  public:
@@ -52,6 +59,7 @@ class Packer {
     } else {
       if (has_many_classes && leaves_out) MendInTurn(work_max_ / 8 * 7);
       SearchWhole();
+      if (!has_many_classes) StartGangs();
     }
     relaxation_.Charge(best_->MoveUp());
     PackingSolution solution;
@@ -136,6 +144,66 @@ class Packer {
                  relaxation_.Relax(whole_, reached).bound);
   }
 
+  // What the relaxation starts in part may be worth to be started as a whole:
+  // the most urgent gangs that wait, one at a time, as if they must not.
+  void StartGangs() {
+    std::vector<size_t> order(problem_.gangs.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    const auto cost = [this](size_t g) {
+      LevelCosts all;
+      for (const size_t c : problem_.gangs[g].classes) {
+        AddWaitingCost(problem_.classes[c], problem_.classes[c].count(), &all);
+      }
+      return all;
+    };
+    std::ranges::stable_sort(order, std::ranges::greater(), cost);
+    int tries = 0;
+    const int64_t work_max = relaxation_.work() / kGangWork;
+    for (const size_t g : order) {
+      if (best_->PlacedOf(problem_.gangs[g]) > 0) continue;
+      if (best_->Cost().waiting <= bound_.waiting || relaxation_.IsSpent() ||
+          ++tries > kGangsTriedMax) {
+        return;
+      }
+      const std::optional<PackingProblem> forced = WithGang(g);
+      if (!forced.has_value()) continue;
+      Packer packer(*forced,
+                    std::min(work_max, work_max_ - relaxation_.work()));
+      packer.SearchWithoutGangs();
+      relaxation_.Charge(packer.relaxation_.work());
+      Keep(Drafted(packer.best_->patterns()));
+    }
+  }
+
+  void SearchWithoutGangs() {
+    Keep(Drafted(problem_.former));
+    for (const std::vector<Pattern>& packing : relaxation_.Seed()) {
+      Keep(Drafted(packing));
+    }
+    SearchWhole();
+  }
+
+  // The problem where leaving any of the gang's minimum waiting is worse than
+  // all else; nothing if these may be any of several classes.
+  std::optional<PackingProblem> WithGang(size_t g) const {
+    const PackingGang& gang = problem_.gangs[g];
+    int64_t left = gang.minimum;
+    for (const size_t c : gang.classes) left -= problem_.classes[c].count();
+    if (left > 0 || (left < 0 && gang.classes.size() > 1)) return std::nullopt;
+    PackingProblem forced = problem_;
+    for (PackingClass& one : forced.classes) {
+      for (WaitingStep& step : one.waiting) ++step.level;
+    }
+    for (const size_t c : gang.classes) {
+      PackingClass& one = forced.classes[c];
+      const int64_t count = one.count();
+      one.waiting = FirstSteps(one, count - std::min(count, gang.minimum));
+      one.waiting.push_back({std::min(count, gang.minimum), 1, 0});
+    }
+    forced.gangs.erase(forced.gangs.begin() + static_cast<int64_t>(g));
+    return forced;
+  }
+
   void MendInTurn(int64_t work_max) {
     relaxation_.Charge(best_->MoveUp());
     MendBest({.attempts_max = kMendsInTurnMax,
@@ -205,19 +273,19 @@ class Packer {
   }
 
   void MendBest(const MendOptions& options) {
-    if (problem_.spreads.empty()) {
+    if (problem_.spreads.empty() && problem_.gangs.empty()) {
       Mend(problem_, options, &relaxation_, &*best_);
       return;
     }
-    // Caps may have to sink again for what was mended.
+    // Caps may have to sink again for what was mended, and gangs to wait.
     PackingDraft mended = *best_;
     Mend(problem_, options, &relaxation_, &mended);
     Keep(std::move(mended));
   }
 
-  // Its caps let in all that it has placed from then on.
+  // Its caps let in all that it has placed from then on, and gangs are whole.
   void Keep(PackingDraft draft) {
-    if (!problem_.spreads.empty()) draft.FillUp();
+    if (!problem_.spreads.empty() || !problem_.gangs.empty()) draft.FillUp();
     if (!best_.has_value() || draft.Cost() < best_->Cost()) {
       best_.emplace(std::move(draft));
     }

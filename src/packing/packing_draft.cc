@@ -95,6 +95,13 @@ void AddWaitingCost(const PackingClass& of, int64_t count, LevelCosts* cost) {
 
 namespace {
 
+const PackingGang* GangOf(const PackingProblem& problem, size_t task_class) {
+  for (const PackingGang& gang : problem.gangs) {
+    if (std::ranges::binary_search(gang.classes, task_class)) return &gang;
+  }
+  return nullptr;
+}
+
 // Of one call: there may be as many moves as tasks, which may be any number,
 // and a move may make room for one of another class.
 constexpr int64_t kMovesMax = 20000;
@@ -163,6 +170,12 @@ PackingCost PackingDraft::Cost() const {
       count -= more;
     }
   }
+  for (const PackingGang& gang : problem_->gangs) {
+    if (!IsHalf(gang)) continue;
+    for (const size_t c : gang.classes) {
+      waiting[c] = problem_->classes[c].count();
+    }
+  }
   for (size_t c = 0; c < waiting.size(); ++c) {
     AddWaitingCost(problem_->classes[c], waiting[c], &cost.waiting);
   }
@@ -211,12 +224,17 @@ void PackingDraft::Drop(size_t cap, int64_t count) {
         const size_t from = Split(p, machines);
         TakeAway(from, c, each);
         count -= each * machines;
-        const Pattern kept = WithCompany(*problem_, patterns_[from]);
-        for (const auto& [lone, alone] : Pattern(patterns_[from]).tasks) {
-          if (CountOf(lone, kept) == 0) TakeAway(from, lone, alone);
-        }
+        DropLone(from);
       }
     }
+  }
+}
+
+void PackingDraft::DropLone(size_t p) {
+  const Pattern all = patterns_[p];
+  const Pattern kept = WithCompany(*problem_, all);
+  for (const auto& [c, count] : all.tasks) {
+    if (CountOf(c, kept) == 0) TakeAway(p, c, count);
   }
 }
 
@@ -227,6 +245,58 @@ void PackingDraft::TakeAway(size_t p, size_t c, int64_t each) {
   rest_.tasks[c] += each * machines;
   TakeFromCaps(*problem_, taken, -machines, &rest_.caps);
   placed_cost_ -= CostOn(taken.group, c) * each * machines;
+}
+
+int64_t PackingDraft::PlacedOf(const PackingGang& gang) const {
+  int64_t placed = 0;
+  for (const size_t c : gang.classes) {
+    placed += problem_->classes[c].count() - rest_.tasks[c];
+  }
+  return placed;
+}
+
+bool PackingDraft::IsHalf(const PackingGang& gang) const {
+  const int64_t placed = PlacedOf(gang);
+  return placed > 0 && placed < gang.minimum;
+}
+
+void PackingDraft::Settle() {
+  for (const PackingGang& gang : problem_->gangs) {
+    if (!IsHalf(gang)) continue;
+    std::vector<int64_t> caps = CapsNow();
+    StartGang(gang, &caps);
+  }
+  do {
+    DropExcess();
+  } while (DropHalves());
+}
+
+bool PackingDraft::DropHalves() {
+  bool has_dropped = false;
+  for (const PackingGang& gang : problem_->gangs) {
+    if (!IsHalf(gang)) continue;
+    for (size_t p = 0; p < patterns_.size(); ++p) {
+      if (patterns_[p].machines == 0) continue;
+      for (const size_t c : gang.classes) {
+        const int64_t count = CountOf(c, patterns_[p]);
+        if (count == 0) continue;
+        TakeAway(p, c, count);
+        DropLone(p);
+        has_dropped = true;
+      }
+    }
+  }
+  return has_dropped;
+}
+
+void PackingDraft::StartGang(const PackingGang& gang,
+                             std::vector<int64_t>* caps) {
+  const PackingDraft before = *this;
+  const std::vector<int64_t> caps_before = *caps;
+  for (const size_t c : gang.classes) FillClass(c, rest_.tasks[c], caps);
+  if (PlacedOf(gang) >= gang.minimum) return;
+  *this = before;
+  *caps = caps_before;
 }
 
 std::vector<int64_t> PackingDraft::CapsNow() const {
@@ -269,11 +339,11 @@ bool PackingDraft::Put(const Pattern& pattern) {
 }
 
 void PackingDraft::FillUp() {
-  DropExcess();
   for (size_t g = 0; g < rest_.machines.size(); ++g) {
     if (rest_.machines[g] == 0) continue;
     patterns_.push_back({g, std::exchange(rest_.machines[g], 0), {}});
   }
+  Settle();
   if (problem_->spreads.empty()) {
     FillWithin(rest_.caps);
     return;
@@ -281,7 +351,7 @@ void PackingDraft::FillUp() {
   PackingDraft other = *this;
   other.FillUpSteadily();
   FillWithin(rest_.caps);
-  DropExcess();
+  Settle();
   FillUpSteadily();
   if (other.Cost() < Cost()) *this = std::move(other);
 }
@@ -321,7 +391,12 @@ void PackingDraft::FillInOrder(std::vector<int64_t>* caps) {
          ++i) {
       sum += std::get<2>(waiting[i]);
     }
-    FillClass(c, sum, caps);
+    const PackingGang* gang = GangOf(*problem_, c);
+    if (gang == nullptr || PlacedOf(*gang) >= gang->minimum) {
+      FillClass(c, std::min(sum, rest_.tasks[c]), caps);
+    } else {
+      StartGang(*gang, caps);
+    }
   }
 }
 

@@ -62,9 +62,9 @@ class PackingDraft {
   // machines and tasks.  Returns whether any was put anywhere.
   // REQUIRES: they fit together.
   bool Put(const Pattern& pattern);
-  // Takes out what caps do not let in that have not risen far enough, and puts
-  // what waits then beside what stands already, the most urgent first, where it
-  // costs the least.
+  // Takes out what caps do not let in that have not risen far enough, and gangs
+  // that cannot be made whole, and puts what waits then beside what stands
+  // already, the most urgent first, where it costs the least.
   void FillUp();
   // Moves tasks one by one to where they cost less, beside what stands there,
   // until none could or there were too many.  Returns how many patterns it
@@ -81,8 +81,12 @@ class PackingDraft {
   // Also those of machines on which nothing stands, once it has been filled up.
   const std::vector<Pattern>& patterns() const { return patterns_; }
   const PackingRest& rest() const { return rest_; }
-  // As if what caps do not let in that have not risen far enough waited.
+  // As if what caps do not let in that have not risen far enough waited, and
+  // gangs that are not whole.
   PackingCost Cost() const;
+  // How many of the gang's tasks are placed, here or where nothing is to be
+  // decided on.
+  int64_t PlacedOf(const PackingGang& gang) const;
   int64_t placed_cost() const { return placed_cost_; }
 
   int64_t CostOn(size_t group, size_t task_class) const {
@@ -96,8 +100,18 @@ class PackingDraft {
   // Takes so many tasks out that count for the cap, if there are as many, and
   // those that have no company then.
   void Drop(size_t cap, int64_t count);
+  // Takes out those of the pattern that have no company.
+  void DropLone(size_t pattern);
   // From each machine of the pattern.
   void TakeAway(size_t pattern, size_t task_class, int64_t each);
+  bool IsHalf(const PackingGang& gang) const;
+  // Makes gangs whole where there is room; takes out others, and what caps do
+  // not let in.
+  void Settle();
+  // Returns whether there were any.
+  bool DropHalves();
+  // Puts what waits of a gang where there is room, if that makes it whole.
+  void StartGang(const PackingGang& gang, std::vector<int64_t>* caps);
   // What the caps let in, less what they could only once they have risen.
   std::vector<int64_t> CapsNow() const;
   // Puts what waits where the caps let it in, and takes it from them.

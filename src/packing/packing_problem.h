@@ -105,6 +105,12 @@ struct PackingSpread {
   int64_t rise_max = 0;
 };
 
+// Of the tasks of these classes at least so many are placed, or none.
+struct PackingGang {
+  std::vector<size_t> classes;  // Ascending; of no other gang.
+  int64_t minimum = 0;
+};
+
 // What stands together on each of `machines` machines of a group.
 struct Pattern {
   size_t group = 0;
@@ -125,6 +131,7 @@ struct PackingProblem {
   std::vector<Pattern> former = {};
   std::vector<PackingCap> caps = {};
   std::vector<PackingSpread> spreads = {};
+  std::vector<PackingGang> gangs = {};
 
   // Whether the class stands there only beside others of the problem.
   bool NeedsCompany(size_t task_class, size_t kind) const {

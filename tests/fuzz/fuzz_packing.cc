@@ -114,6 +114,19 @@ void DrawCompany(Bytes* bytes, PackingProblem* problem) {
   }
 }
 
+// Each class is of one of two gangs, or of none.
+void DrawGangs(int64_t many, Bytes* bytes, PackingProblem* problem) {
+  std::vector<PackingGang> gangs(2);
+  for (size_t c = 0; c < problem->classes.size(); ++c) {
+    const int64_t g = bytes->Between(0, 4) - 1;
+    if (g == 0 || g == 1) gangs[static_cast<size_t>(g)].classes.push_back(c);
+  }
+  for (PackingGang& gang : gangs) {
+    gang.minimum = bytes->Between(0, 20) * many;
+    if (!gang.classes.empty()) problem->gangs.push_back(gang);
+  }
+}
+
 PackingProblem DrawProblem(Bytes* bytes) {
   PackingProblem problem;
   const auto dimensions = static_cast<size_t>(bytes->Between(1, 3));
@@ -159,6 +172,7 @@ PackingProblem DrawProblem(Bytes* bytes) {
     }
   }
   DrawCompany(bytes, &problem);
+  DrawGangs(many, bytes, &problem);
   return problem;
 }
 

@@ -36,6 +36,7 @@ class PlacementProgram {
     for (const PackingGroup& group : problem.groups) {
       for (int64_t i = 0; i < group.machines; ++i) AddMachine(group);
     }
+    for (const PackingGang& gang : problem.gangs) AddGang(gang);
     glp_load_matrix(program_, static_cast<int>(rows_.size()) - 1, rows_.data(),
                     columns_.data(), values_.data());
   }
@@ -100,11 +101,36 @@ class PlacementProgram {
     for (const WaitingStep& step : one.waiting) tasks += step.count;
     class_rows_.push_back(AddRow(GLP_FX, tasks));
     limits_.push_back(std::min(tasks, one.per_machine_max));
+    waiting_columns_.emplace_back();
     for (const WaitingStep& step : one.waiting) {
       const int column =
           AddColumn(step.count, is_waiting_wanted_ ? step.cost : 0);
+      waiting_columns_.back().push_back(column);
       Enter(class_rows_.back(), column, 1);
       Enter(waiting_row_, column, step.cost);
+    }
+  }
+
+  // What waits is all of it, or leaves at least the minimum: a column says
+  // whether it is started.
+  void AddGang(const PackingGang& gang) {
+    int64_t tasks = 0;
+    for (const size_t c : gang.classes) {
+      for (const WaitingStep& step : problem_.classes[c].waiting) {
+        tasks += step.count;
+      }
+    }
+    const int is_started = AddColumn(1, 0);
+    // waiting + minimum * started <= tasks, waiting + tasks * started >= tasks.
+    const int least = AddRow(GLP_UP, tasks);
+    Enter(least, is_started, gang.minimum);
+    const int most = AddRow(GLP_LO, tasks);
+    Enter(most, is_started, tasks);
+    for (const size_t c : gang.classes) {
+      for (const int column : waiting_columns_[c]) {
+        Enter(least, column, 1);
+        Enter(most, column, 1);
+      }
     }
   }
 
@@ -168,6 +194,7 @@ class PlacementProgram {
   glp_prob* program_;
   int waiting_row_;
   std::vector<int> class_rows_;
+  std::vector<std::vector<int>> waiting_columns_;  // By class.
   std::vector<int> cap_rows_;
   std::vector<int> floor_rows_;  // By cap.
   std::vector<int64_t> limits_;  // By class, on one machine.

@@ -202,6 +202,31 @@ TEST(PackingOracle, FindsTheBestOfAllPlacementsByAllRulesNearlyAlways) {
   ExpectInThousand(tally, {.least_waiting = 990, .least = 985, .proved = 780});
 }
 
+TEST(PackingOracle, FindsTheBestOfAllPlacementsOfGangsNearlyAlways) {
+  const PackingShape shape = {.machines_min = 2,
+                              .classes_min = 2,
+                              .tasks_max = 6,
+                              .levels_max = 2,
+                              .gangs_max = 3};
+  const Tally tally = TallyOf(shape, 15'000, kPlenty);
+  ExpectInThousand(tally, {.least_waiting = 995, .least = 990, .proved = 550});
+}
+
+TEST(PackingOracle, BoundsOfGangsAreTrueHoweverEarlyTheWorkEnds) {
+  for (const int64_t work_max : {0, 1, 100, 1'000, 10'000}) {
+    SCOPED_TRACE(work_max);
+    TallyOf({.levels_max = 3, .gangs_max = 2}, 1'500, work_max);
+    TallyOf({.classes_max = 3,
+             .keeps_apart = true,
+             .caps_max = 2,
+             .needs_company = true,
+             .gangs_max = 2},
+            1'500, work_max);
+    TallyOf({.classes_max = 2, .has_spread = true, .gangs_max = 2}, 1'000,
+            work_max);
+  }
+}
+
 TEST(PackingOracle, BoundsAreTrueHoweverEarlyTheWorkEnds) {
   for (const int64_t work_max : {0, 1, 100, 1'000, 10'000}) {
     SCOPED_TRACE(work_max);
@@ -264,11 +289,13 @@ TEST(PackingOracle, GlpkFindsTheBestOfAllPlacements) {
                                     .classes_max = 3,
                                     .keeps_apart = true,
                                     .caps_max = 2,
-                                    .needs_company = true};
+                                    .needs_company = true,
+                                    .gangs_max = 2};
   const PackingShape spread = {.classes_min = 2,
                                .classes_max = 2,
                                .has_spread = true,
-                               .needs_company = true};
+                               .needs_company = true,
+                               .gangs_max = 2};
   uint64_t settled = 0;
   for (uint64_t seed = 0; seed < SeedCount(5'000) && !HasFailure(); ++seed) {
     SCOPED_TRACE(seed);

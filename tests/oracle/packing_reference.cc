@@ -181,6 +181,14 @@ class AllPlacements {
     }
     return true;
   }
+  bool HasWholeGangs(size_t state) const {
+    for (const PackingGang& gang : problem_.gangs) {
+      int64_t placed = 0;
+      for (const size_t c : gang.classes) placed += Digit(state, c);
+      if (placed > 0 && placed < gang.minimum) return false;
+    }
+    return true;
+  }
   int64_t Digit(size_t state, size_t c) const {
     return static_cast<int64_t>(state / weights_[c]) % (tasks_[c] + 1);
   }
@@ -313,6 +321,16 @@ absl::Status CheckPacking(const PackingProblem& problem,
     return absl::InvalidArgumentError(absl::StrCat(
         "more than ", problem.caps[cap].most, " count for cap ", cap));
   }
+  for (const PackingGang& gang : problem.gangs) {
+    Int128 placed_of_gang = 0;
+    for (const size_t c : gang.classes) {
+      placed_of_gang += TasksOf(problem.classes[c]) - left[c];
+    }
+    if (placed_of_gang == 0 || placed_of_gang >= gang.minimum) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("fewer than ", gang.minimum, " are placed of the gang of ",
+                     "class ", gang.classes[0]));
+  }
   Costs waiting;
   for (size_t c = 0; c < left.size(); ++c) {
     AddCostOfWaiting(problem.classes[c], static_cast<int64_t>(left[c]),
@@ -342,7 +360,10 @@ std::map<LevelCosts, int64_t> LeastPlacedCosts(const PackingProblem& problem) {
   const AllPlacements all(problem);
   std::map<LevelCosts, int64_t> least;
   for (size_t state = 0; state < all.least().size(); ++state) {
-    if (!all.least()[state].has_value() || !all.IsWithinCaps(state)) continue;
+    if (!all.least()[state].has_value() || !all.IsWithinCaps(state) ||
+        !all.HasWholeGangs(state)) {
+      continue;
+    }
     Costs costs;
     for (size_t c = 0; c < problem.classes.size(); ++c) {
       const PackingClass& one = problem.classes[c];
@@ -403,6 +424,12 @@ std::string DescribePacking(const PackingProblem& problem) {
     text << "spread rises by " << spread.rise_max;
     list("caps", std::vector<int64_t>(spread.caps.begin(), spread.caps.end()));
     list("ahead", spread.ahead);
+    text << "\n";
+  }
+  for (const PackingGang& gang : problem.gangs) {
+    text << "gang of at least " << gang.minimum;
+    list("classes",
+         std::vector<int64_t>(gang.classes.begin(), gang.classes.end()));
     text << "\n";
   }
   for (size_t kind = 0; kind < problem.costs.size(); ++kind) {

@@ -52,10 +52,30 @@ class Drawer {
     }
     if (shape_.has_spread) AddSpread(&problem);
     if (shape_.needs_company) NeedCompany(&problem);
+    if (shape_.gangs_max > 0) AddGangs(&problem);
     return problem;
   }
 
  private:
+  // Each class is of one of them, or of none.
+  void AddGangs(PackingProblem* problem) {
+    std::vector<PackingGang> gangs(static_cast<size_t>(shape_.gangs_max));
+    std::vector<int64_t> tasks(gangs.size(), 0);
+    for (size_t c = 0; c < problem->classes.size(); ++c) {
+      const size_t g = rng_->Below(gangs.size() + 1);
+      if (g == gangs.size()) continue;
+      gangs[g].classes.push_back(c);
+      tasks[g] += problem->classes[c].count();
+    }
+    for (size_t g = 0; g < gangs.size(); ++g) {
+      if (gangs[g].classes.empty()) continue;
+      // All of them half of the time; or more than there are.
+      gangs[g].minimum =
+          rng_->Chance(1, 2) ? tasks[g] : rng_->Between(1, tasks[g] + 1);
+      problem->gangs.push_back(gangs[g]);
+    }
+  }
+
   void AddCap(PackingProblem* problem) {
     const size_t index = problem->caps.size();
     PackingCap& cap = problem->caps.emplace_back();

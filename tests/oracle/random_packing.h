@@ -27,6 +27,7 @@ struct PackingShape {
   bool has_spread = false;
   // Whether some classes stand only where there is company for them.
   bool needs_company = false;
+  int64_t gangs_max = 0;
 };
 
 // The seed also decides on what the problem has: one to three dimensions, tight

@@ -51,8 +51,10 @@ class Pack : public Stage {
     context_.plan.emplace();
     context_.plan->patterns = PatternsFor(solution);
     context_.plan->classes = packing_.classes;
+    context_.plan->is_complete =
+        !packing_.leaves_out && !packing_.has_placed_below;
     FindMovedGangs();
-    FindCompany();
+    FindTiers();
     context_.Withdraw(packing_.placed);
     context_.plan->version = context_.state.version();
   }
@@ -69,48 +71,75 @@ class Pack : public Stage {
       Gangs::Waiting gang;
       gang.job = *key.gang;
       gang.minimum = context_.gangs.MinimumFor(key);
-      if (context_.gangs.IsWhole(gang)) context_.plan->gangs.push_back(gang);
+      if (context_.gangs.IsOpen(key) || context_.gangs.IsWhole(gang)) {
+        context_.plan->gangs.push_back(gang);
+      }
     }
   }
 
-  // Classes come by falling priority.
-  void FindCompany() {
+  // Who stands only beside others goes after them, and domains rise only
+  // together: what is less urgent goes with what is more.
+  void FindTiers() {
     PackingPlan& plan = *context_.plan;
-    const auto rise = [](auto* tiers, const auto& of, uint32_t tier) {
-      uint32_t& known = tiers->try_emplace(of, tier).first->second;
-      known = std::max(known, tier);
-    };
-    for (size_t c = 0; c < packing_.classes.size(); ++c) {
-      const PackingClass& one = packing_.problem.classes[c];
-      if (!one.needs_company) continue;
-      plan.followers.insert(packing_.classes[c]);
-      const uint32_t tier = plan.TierOf(packing_.classes[c]);
-      for (const size_t other : one.company) {
-        const ClassKey& key = packing_.classes[other];
-        if (plan.TierOf(key) >= tier) continue;
-        if (key.gang.has_value()) {
-          rise(&plan.tier_of_gang, *key.gang, tier);
-        } else {
-          rise(&plan.tier_of_company, key, tier);
+    const PackingProblem& problem = packing_.problem;
+    for (size_t c = 0; c < problem.classes.size(); ++c) {
+      if (problem.classes[c].needs_company) {
+        plan.followers.insert(packing_.classes[c]);
+      }
+    }
+    for (bool has_risen = true; has_risen;) {
+      has_risen = false;
+      for (size_t c = 0; c < problem.classes.size(); ++c) {
+        for (const size_t other : problem.classes[c].company) {
+          has_risen |= plan.RaiseTo(plan.TierOf(packing_.classes[c]),
+                                    packing_.classes[other]);
+        }
+      }
+      for (const PackingSpread& spread : problem.spreads) {
+        uint32_t highest = 0;
+        const std::vector<size_t>& classes =
+            problem.caps[spread.caps[0]].classes;
+        for (const size_t c : classes) {
+          highest = std::max(highest, plan.TierOf(packing_.classes[c]));
+        }
+        for (const size_t c : classes) {
+          has_risen |= plan.RaiseTo(highest, packing_.classes[c]);
         }
       }
     }
   }
 
+  // By class: whether others count on where its tasks go.
+  std::vector<bool> FindWhoMatters() const {
+    const PackingProblem& problem = packing_.problem;
+    std::vector<bool> matters(problem.classes.size(), false);
+    for (size_t c = 0; c < matters.size(); ++c) {
+      if (problem.classes[c].needs_company) matters[c] = true;
+      for (const size_t other : problem.classes[c].company) {
+        matters[other] = true;
+      }
+    }
+    for (const PackingCap& cap : problem.caps) {
+      for (const size_t c : cap.classes) matters[c] = true;
+    }
+    return matters;
+  }
+
   // Machines that nothing is meant for get what is meant for others like them:
-  // the flow then spreads the load over all of them.  Not where someone needs
-  // company, which could come to stand elsewhere.
+  // the flow then spreads the load over all of them.  Not where it matters to
+  // others which of them a task goes to.
   MachinePatterns PatternsFor(const PackingSolution& solution) const {
     MachinePatterns patterns;
     std::vector<std::vector<uint32_t>> of_group(packing_.machines.size());
     std::vector<size_t> taken(packing_.machines.size(), 0);
-    std::vector<bool> has_followers(packing_.machines.size(), false);
+    std::vector<bool> is_strict(packing_.machines.size(), false);
+    const std::vector<bool> matters = FindWhoMatters();
     for (const Pattern& pattern : solution.patterns) {
       auto& holds = patterns.patterns.emplace_back();
-      has_followers[pattern.group] =
-          has_followers[pattern.group] ||
+      is_strict[pattern.group] =
+          is_strict[pattern.group] ||
           std::ranges::any_of(pattern.tasks, [&](const auto& tasks) {
-            return packing_.problem.classes[tasks.first].needs_company;
+            return matters[tasks.first];
           });
       const auto index = static_cast<uint32_t>(patterns.patterns.size());
       for (const auto& [c, count] : pattern.tasks) {
@@ -123,7 +152,7 @@ class Pack : public Stage {
       }
     }
     for (size_t g = 0; g < packing_.machines.size(); ++g) {
-      if (of_group[g].empty() || has_followers[g]) continue;
+      if (of_group[g].empty() || is_strict[g]) continue;
       for (size_t i = taken[g]; i < packing_.machines[g].size(); ++i) {
         patterns.of_machine[packing_.machines[g][i]] =
             of_group[g][i % of_group[g].size()];

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/strings.h"
 #include "cost/waiting_cost.h"
 #include "util/cluster_builder.h"
 #include "util/peer_builder.h"
@@ -248,14 +249,42 @@ TEST_F(RoundPackingTest, KnowsWhereThoseWhoNeedCompanyHaveIt) {
   }
 }
 
-TEST_F(RoundPackingTest, TakesAGangThatWaitsOnlyForABound) {
+TEST_F(RoundPackingTest, TakesAGangThatNobodyKnowsOfAsAWhole) {
   cluster_.Apply(Added("m", {.cpu = 1000}));
-  cluster_.Apply(Submitted(1, {.cpu = 100}, {.gang = {.minimum = 1}}));
-  EXPECT_TRUE(Describe().problem.classes.empty());
-  EXPECT_EQ(Describe(PackingScope::kAll).problem.classes.size(), 1u);
+  for (const uint64_t uid : {1, 2}) {
+    cluster_.Apply(Submitted(uid, {.cpu = 100}, {.gang = {.minimum = 2}}));
+  }
+  const RoundPacking waiting = Describe();
+  ASSERT_EQ(waiting.problem.gangs.size(), 1u);
+  EXPECT_THAT(waiting.problem.gangs[0].classes, ElementsAre(0));
+  EXPECT_EQ(waiting.problem.gangs[0].minimum, 2);
+  EXPECT_FALSE(waiting.leaves_out);
+  EXPECT_TRUE(Describe(PackingScope::kAll).problem.gangs.empty());
   Place(1, "m");
-  cluster_.Apply(Submitted(2, {.cpu = 950, .job = "plain"}));
-  EXPECT_EQ(Describe().problem.classes.size(), 2u) << "once it runs";
+  Place(2, "m");
+  cluster_.Apply(Submitted(3, {.cpu = 850, .job = "plain"}));
+  EXPECT_EQ(Describe().problem.gangs.size(), 1u) << "it may be taken back";
+  cluster_.Deliver();
+  cluster_.Apply(Submitted(4, {.cpu = 100}, {.gang = {.minimum = 2}}));
+  EXPECT_TRUE(Describe().problem.gangs.empty()) << "it runs";
+}
+
+TEST_F(RoundPackingTest, TakesAGangWithTooFewTasksOnlyForABound) {
+  cluster_.Apply(Added("m", {.cpu = 1000}));
+  cluster_.Apply(Submitted(1, {.cpu = 100}, {.gang = {.minimum = 2}}));
+  EXPECT_TRUE(Describe().problem.classes.empty());
+  EXPECT_TRUE(Describe().leaves_out);
+  EXPECT_EQ(Describe(PackingScope::kAll).problem.classes.size(), 1u);
+}
+
+TEST_F(RoundPackingTest, LeavesGangsOutWhereTheyAreMany) {
+  cluster_.Apply(Added("m", {.cpu = 1000}));
+  for (uint64_t uid = 1; uid <= 40; ++uid) {
+    cluster_.Apply(Submitted(uid, {.cpu = 100, .job = StrCat("gang-", uid)},
+                             {.gang = {.minimum = 1}}));
+  }
+  EXPECT_TRUE(Describe().problem.classes.empty());
+  EXPECT_TRUE(Describe().leaves_out);
 }
 
 TEST_F(RoundPackingTest, IsNoProblemWhereNothingThatWaitsFitsAnyKind) {

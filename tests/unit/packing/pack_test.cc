@@ -316,5 +316,21 @@ TEST(Pack, TasksOfOneKindAreTakenByTheirLevels) {
   EXPECT_EQ(solution.cost.waiting[1], 2);
 }
 
+// Two gangs, of which the passes would start the first, and one may run.
+TEST(Pack, StartsTheGangThatIsWorthMore) {
+  PackingProblem problem;
+  problem.classes = {{.request = {3}, .waiting = {{2, 5}}},
+                     {.request = {2}, .waiting = {{3, 5}}}};
+  problem.groups = {{{3}, 2, 0}};
+  problem.costs = {{0, 0}};
+  problem.gangs = {{{0}, 2}, {{1}, 2}};
+  problem.former = {{0, 2, {{0, 1}}}};
+  // As many of either fit, but of the second one is left waiting.
+  const PackingSolution solution = Pack(problem, 1'000'000);
+  EXPECT_EQ(solution.cost, PackingCost(15, 0));
+  problem.classes[1].waiting = {{2, 9}};
+  EXPECT_EQ(Pack(problem, 1'000'000).cost, PackingCost(10, 0));
+}
+
 }  // namespace
 }  // namespace sluice

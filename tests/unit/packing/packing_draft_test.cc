@@ -290,6 +290,51 @@ TEST(PackingDraft, MovesMoreOnceOthersHaveMoved) {
   EXPECT_EQ(draft.Cost(), PackingCost());
 }
 
+// Three tasks of three units are a gang of two at least.
+PackingProblem WithGang(int64_t free) {
+  PackingProblem problem;
+  problem.classes = {{.request = {3}, .waiting = {{3, 5}}},
+                     {.request = {1}, .waiting = {{9, 1}}}};
+  problem.groups = {{{free}, 1, 0}};
+  problem.costs = {{0, 0}};
+  problem.gangs = {{{0}, 2}};
+  return problem;
+}
+
+TEST(PackingDraft, StartsAGangOnlyAsAWhole) {
+  const PackingProblem small = WithGang(5);
+  PackingDraft without(small, AllOf(small));
+  without.FillUp();
+  EXPECT_THAT(without.rest().tasks, ElementsAre(3, 4));
+  const PackingProblem large = WithGang(7);
+  PackingDraft with(large, AllOf(large));
+  with.FillUp();
+  EXPECT_THAT(with.rest().tasks, ElementsAre(1, 8));
+  EXPECT_EQ(with.PlacedOf(large.gangs[0]), 2);
+}
+
+TEST(PackingDraft, MakesAGangWholeOrTakesItOut) {
+  const PackingProblem large = WithGang(7);
+  PackingDraft draft(large, AllOf(large));
+  ASSERT_TRUE(draft.Put({0, 1, {{0, 1}}}));
+  EXPECT_EQ(draft.Cost(), PackingDraft(large, AllOf(large)).Cost())
+      << "as if it waited";
+  draft.FillUp();
+  EXPECT_EQ(draft.PlacedOf(large.gangs[0]), 2);
+  PackingDraft full(large, AllOf(large));
+  ASSERT_TRUE(full.Put({0, 1, {{0, 1}, {1, 4}}}));
+  full.FillUp();
+  EXPECT_THAT(full.rest().tasks, ElementsAre(3, 2));
+}
+
+TEST(PackingDraft, KnowsThatAGangIsWholeElsewhere) {
+  const PackingProblem problem = WithGang(4);
+  // Two of the three are placed where nothing is to be decided on.
+  PackingDraft draft(problem, {{1, 0}, {1}});
+  draft.FillUp();
+  EXPECT_THAT(draft.rest().tasks, ElementsAre(0, 0));
+}
+
 TEST(PackingDraft, MovesNoneBesideOnesThatItMayNotStandWith) {
   PackingProblem problem;
   problem.classes = {

@@ -133,6 +133,60 @@ TEST_F(PackTest, PlacesWhatHasToWaitForADomainToRise) {
   for (const uint64_t uid : {2, 3, 4}) EXPECT_NE(On(uid), "") << uid;
 }
 
+// Of different priorities, but the zones rise only together.
+TEST_F(PackTest, PlacesAllOfASpreadWithTheMostUrgent) {
+  const PlacementRules rules = SpreadOverZones();
+  ClusterBuilder()
+      .Machine("a", InZone("a", 500))
+      .Machine("b", InZone("b", 600))
+      .ApplyTo(&cluster_);
+  // The large ones fit only in the second zone, after small ones in the first.
+  cluster_.Apply(
+      Submitted(1, {.cpu = 300, .priority = 2, .job = "web", .rules = rules}));
+  cluster_.Apply(
+      Submitted(2, {.cpu = 300, .priority = 2, .job = "web", .rules = rules}));
+  cluster_.Apply(
+      Submitted(3, {.cpu = 250, .priority = 1, .job = "web", .rules = rules}));
+  cluster_.Apply(
+      Submitted(4, {.cpu = 250, .priority = 1, .job = "web", .rules = rules}));
+  Place(1, "a");
+  Pack();
+  for (const uint64_t uid : {1, 2}) EXPECT_EQ(On(uid), "b") << uid;
+  for (const uint64_t uid : {3, 4}) EXPECT_EQ(On(uid), "a") << uid;
+}
+
+// A gang of two waits, since the passes placed a task that is worth less.
+TEST_F(PackTest, StartsAGangInThePlaceOfATask) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Task(1, {.cpu = 600})
+      .ApplyTo(&cluster_);
+  for (const uint64_t uid : {2, 3}) {
+    cluster_.Apply(
+        Submitted(uid, {.cpu = 500, .job = "gang"}, {.gang = {.minimum = 2}}));
+  }
+  Place(1, "m");
+  Pack();
+  EXPECT_EQ(On(1), "");
+  EXPECT_EQ(On(2), "m");
+  EXPECT_EQ(On(3), "m");
+}
+
+// Three tasks are worth more than a gang of two that was started before.
+TEST_F(PackTest, TakesAGangBackForWhatIsWorthMore) {
+  ClusterBuilder().Machine("m", {.cpu = 900}).ApplyTo(&cluster_);
+  for (const uint64_t uid : {1, 2}) {
+    cluster_.Apply(
+        Submitted(uid, {.cpu = 450, .job = "gang"}, {.gang = {.minimum = 2}}));
+  }
+  ClusterBuilder().Tasks(3, 3, {.cpu = 300}).ApplyTo(&cluster_);
+  Place(1, "m");
+  Place(2, "m");
+  Pack();
+  for (const uint64_t uid : {1, 2}) EXPECT_EQ(On(uid), "") << uid;
+  for (const uint64_t uid : {3, 4, 5}) EXPECT_EQ(On(uid), "m") << uid;
+}
+
 PlacementRules BesideLeader() {
   PlacementRules rules;
   rules.affinity = {{TasksOfJob("leader"), "host"}};
