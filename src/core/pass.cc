@@ -79,12 +79,18 @@ std::vector<MachineGroup> Passes::Groups(const Band& band) {
     std::erase_if(groups, [&](const MachineGroup& group) {
       return !of_machine.contains(group.representative().id);
     });
+    std::map<ClassKey, size_t> members;
+    for (size_t i = 0; i < band.members.size(); ++i) {
+      members[band.members[i].key] = i;
+      for (const ClassKey& key : band.members[i].alike) members[key] = i;
+    }
     for (MachineGroup& group : groups) {
-      const auto& holds =
-          band.patterns->patterns[of_machine.at(group.representative().id) - 1];
-      for (const BandClass& one : classes_) {
-        const auto it = holds.find(one.key);
-        group.room.push_back(it == holds.end() ? 0 : it->second);
+      group.room.assign(band.members.size(), 0);
+      for (const auto& [key, count] :
+           band.patterns
+               ->patterns[of_machine.at(group.representative().id) - 1]) {
+        const auto it = members.find(key);
+        if (it != members.end()) group.room[it->second] += count;
       }
     }
     return groups;
@@ -116,8 +122,14 @@ std::vector<BandClass> Passes::CollectTasks(const Band& band) const {
     for (const Gangs::Waiting& gang : band.gangs) {
       if (member.key.gang == gang.job) band_class.gang_minimum = gang.minimum;
     }
-    band_class.tasks =
-        context_.WaitingTasks(member.key, static_cast<size_t>(member.count));
+    const auto count = static_cast<size_t>(member.count);
+    band_class.tasks = context_.WaitingTasks(member.key, count);
+    for (const ClassKey& key : member.alike) {
+      for (const Task* task :
+           context_.WaitingTasks(key, count - band_class.tasks.size())) {
+        band_class.tasks.push_back(task);
+      }
+    }
   }
   return classes;
 }

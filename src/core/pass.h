@@ -28,6 +28,9 @@ struct BandMember {
   ClassKey key;
   int64_t count = 0;  // Tasks that may still be placed.
   int64_t size = 0;   // Dominant share of the cluster.
+  // Classes that nothing but their priorities tell apart from it, and of which
+  // tasks are placed, too.  None is bound to others.
+  std::vector<ClassKey> alike = {};
 };
 
 // The classes of a pass.

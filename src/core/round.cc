@@ -15,6 +15,7 @@ namespace {
 // In the order in which a tier goes through them.  What gangs or an exchange
 // change is gone through once more.
 constexpr MakeStage kStages[] = {
+    &MakePlaceTogether,
     &MakeCarryOut,
     // Gangs that run hold what others wait for.
     &MakeHealGangs,

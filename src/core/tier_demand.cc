@@ -24,8 +24,8 @@ constexpr int kRestartsMax = 3;
 
 constexpr int64_t kSizeUnits = int64_t{1} << 40;
 
-// The largest share of the cluster's capacity that a request takes of any
-// resource.
+}  // namespace
+
 int64_t DominantShare(const Resources& request, const Resources& cluster) {
   Int128 share = 0;
   for (ResourceIndex i = 0; i < request.size(); ++i) {
@@ -36,8 +36,6 @@ int64_t DominantShare(const Resources& request, const Resources& cluster) {
   return static_cast<int64_t>(
       std::min<Int128>(share, std::numeric_limits<int64_t>::max() / 64));
 }
-
-}  // namespace
 
 bool DemandSearch::Continue() {
   const ClusterState& state = context_.state;

@@ -59,6 +59,10 @@ class DemandSearch {
 // The same in one go.
 TierDemand FindDemand(const Tier& tier, RoundContext* context);
 
+// The largest share of the cluster's capacity that a request takes of any
+// resource.
+int64_t DominantShare(const Resources& request, const Resources& cluster);
+
 // Leaves of each class the tasks that the free room should go to, at the least
 // waiting cost left over (core/admission.h).
 void Admit(const RoundContext& context, TierDemand* demand);

@@ -2,12 +2,15 @@
 // and tell how good it is.
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "core/pass.h"
+#include "core/range_demand.h"
 #include "core/round_packing.h"
 #include "core/stages/stage.h"
 
@@ -170,12 +173,9 @@ class CarryOut : public Stage {
  public:
   CarryOut(RoundContext* context, Tier* tier)
       : context_(*context),
-        tier_(*tier),
         is_alone_(context->plan->version == context->state.version()),
         passes_(context) {
-    if (!is_alone_) DropMachinesWithoutRoom();
-    AddBand(/*of_followers=*/false);
-    AddBand(/*of_followers=*/true);
+    AddPlanned(tier->priority, tier->priority, context, &passes_);
   }
 
   // What was taken back must be placed again in this round.
@@ -202,41 +202,7 @@ class CarryOut : public Stage {
   }
 
  private:
-  void AddBand(bool of_followers) {
-    const PackingPlan& plan = *context_.plan;
-    Band band;
-    band.patterns = &plan.patterns;
-    for (const ClassKey& key : plan.classes) {
-      if (plan.TierOf(key) != tier_.priority ||
-          plan.followers.contains(key) != of_followers) {
-        continue;
-      }
-      const int64_t count = context_.CountWaiting(key);
-      if (count > 0) band.members.push_back({key, count, 0});
-    }
-    if (!band.members.empty()) passes_.Add(std::move(band));
-  }
-
-  // Where others were placed meanwhile: tasks that the packing left out, and
-  // gangs.
-  void DropMachinesWithoutRoom() {
-    PackingPlan& plan = *context_.plan;
-    absl::erase_if(plan.patterns.of_machine, [&](const auto& entry) {
-      const Machine* machine = context_.state.FindMachine(entry.first);
-      if (machine == nullptr) return true;
-      Resources request;
-      for (const auto& [key, count] :
-           plan.patterns.patterns[entry.second - 1]) {
-        if (plan.TierOf(key) != tier_.priority) continue;
-        if (!context_.constraints.Allows(key, *machine)) return true;
-        request.AddScaled(key.request, count);
-      }
-      return !request.FitsIn(machine->Free());
-    });
-  }
-
   RoundContext& context_;
-  const Tier& tier_;
   const bool is_alone_;  // Nothing but the plan has changed the state.
   Passes passes_;
 };
@@ -296,7 +262,52 @@ class Appraise : public Stage {
   RoundPacking packing_;
 };
 
+// Where others were placed meanwhile: tasks that the packing left out, and
+// gangs.
+void DropMachinesWithoutRoom(const std::set<ClassKey>& classes,
+                             RoundContext* context) {
+  PackingPlan& plan = *context->plan;
+  absl::erase_if(plan.patterns.of_machine, [&](const auto& entry) {
+    const Machine* machine = context->state.FindMachine(entry.first);
+    if (machine == nullptr) return true;
+    Resources request;
+    for (const auto& [key, count] : plan.patterns.patterns[entry.second - 1]) {
+      if (!classes.contains(key)) continue;
+      if (!context->constraints.Allows(key, *machine)) return true;
+      request.AddScaled(key.request, count);
+    }
+    return !request.FitsIn(machine->Free());
+  });
+}
+
 }  // namespace
+
+void AddPlanned(uint32_t highest, uint32_t lowest, RoundContext* context,
+                Passes* passes) {
+  const PackingPlan& plan = *context->plan;
+  std::set<ClassKey> classes;
+  for (const ClassKey& key : plan.classes) {
+    const uint32_t tier = plan.TierOf(key);
+    if (tier <= highest && tier >= lowest) classes.insert(key);
+  }
+  // Nothing but the plan has changed the state: all of it has room.
+  if (plan.version != context->state.version()) {
+    DropMachinesWithoutRoom(classes, context);
+  }
+  for (const bool of_followers : {false, true}) {
+    std::vector<BandMember> members;
+    for (const ClassKey& key : classes) {
+      const int64_t count = context->CountWaiting(key);
+      if (count == 0 || plan.followers.contains(key) != of_followers) continue;
+      members.push_back({key, count, 0});
+    }
+    if (members.empty()) continue;
+    passes->Add({.members = highest == lowest ? std::move(members)
+                                              : Merge(std::move(members)),
+                 .gangs = {},
+                 .patterns = &plan.patterns});
+  }
+}
 
 std::unique_ptr<Stage> MakePack(RoundContext* context) {
   return std::make_unique<Pack>(context);

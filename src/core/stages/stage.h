@@ -5,9 +5,11 @@
 #ifndef SLUICE_CORE_STAGES_STAGE_H_
 #define SLUICE_CORE_STAGES_STAGE_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
+#include "core/pass.h"
 #include "core/round_context.h"
 #include "core/round_work.h"
 
@@ -30,6 +32,10 @@ class Stage {
 // stage.
 using MakeStage = std::unique_ptr<Stage> (*)(RoundContext* context, Tier* tier);
 
+// Places priorities from the tier's on down together, as long as none of them
+// waits, and makes the tier the first that is to be decided on by itself, or
+// the last.
+std::unique_ptr<Stage> MakePlaceTogether(RoundContext* context, Tier* tier);
 // Places tasks of gangs that run with fewer than they need.
 std::unique_ptr<Stage> MakeHealGangs(RoundContext* context, Tier* tier);
 // Starts gangs, those that wait longest first, where they are worth what they
@@ -39,7 +45,7 @@ std::unique_ptr<Stage> MakeStartGangs(RoundContext* context, Tier* tier);
 std::unique_ptr<Stage> MakePlaceAdmitted(RoundContext* context, Tier* tier);
 // Places what fits, until nothing does.
 std::unique_ptr<Stage> MakeFill(RoundContext* context, Tier* tier);
-// Carries out the plan.
+// Carries out the plan, as far as it is about the tier.
 std::unique_ptr<Stage> MakeCarryOut(RoundContext* context, Tier* tier);
 // Finds out how good the tier is at best, where gangs wait: that may save the
 // search for ways to start them.
@@ -58,6 +64,11 @@ std::unique_ptr<Stage> MakeSearch(RoundContext* context, Tier* tier);
 std::unique_ptr<Stage> MakePack(RoundContext* context);
 // Finds out how good all tiers are at best.
 std::unique_ptr<Stage> MakeAppraise(RoundContext* context);
+
+// Adds what the plan places in the tiers of these priorities, and leaves out
+// machines that have no room for it.
+void AddPlanned(uint32_t highest, uint32_t lowest, RoundContext* context,
+                Passes* passes);
 
 }  // namespace sluice
 

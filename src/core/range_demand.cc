@@ -1,0 +1,172 @@
+#include "core/range_demand.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "core/tier_demand.h"
+#include "network/machine_groups.h"
+
+namespace sluice {
+namespace {
+
+// After so many commands that came meanwhile no more are let in.
+constexpr int kRestartsMax = 3;
+
+// What a pass costs grows with the square of its shapes, unless each has many
+// tasks: so many are tried together whatever they are.
+constexpr size_t kShapesMax = 64;
+constexpr size_t kPrioritiesPerShapeMin = 2;
+// After so many priorities one looks whether it is worth it to go on.
+constexpr size_t kLookAhead = 1024;
+
+ClassKey ShapeOf(ClassKey key) {
+  key.priority = 0;
+  return key;
+}
+
+}  // namespace
+
+bool RangeSearch::Continue() {
+  if (version_ != context_.state.version()) Restart();
+  const auto& pending = context_.state.pending();
+  while (true) {
+    const auto it = pending.lower_bound(ClassKey{next_, {}});
+    if (it == pending.end()) break;
+    next_ = it->first.priority;
+    if (next_ < bounds_.lowest || priorities_ == bounds_.priorities_max ||
+        (priorities_ >= kLookAhead && IsTooVaried())) {
+      demand_.next = next_;
+      break;
+    }
+    if (context_.looks > kLooksPerStep && restarts_ <= kRestartsMax) {
+      return false;
+    }
+    const Verdict verdict = Add(next_);
+    if (verdict != Verdict::kAdded) {
+      demand_.next = next_;
+      demand_.is_next_apart =
+          verdict == Verdict::kIsBound || demand_.members.empty();
+      break;
+    }
+    if (next_ == 0) break;
+    --next_;
+  }
+  if (IsTooVaried()) DropTooVaried();
+  return true;
+}
+
+bool RangeSearch::IsTooVaried() const {
+  return alike_ < demand_.members.size() &&
+         shapes_used_ * kPrioritiesPerShapeMin > priorities_;
+}
+
+void RangeSearch::DropTooVaried() {
+  demand_.next = demand_.members[alike_].key.priority;
+  demand_.is_next_apart = false;
+  demand_.members.erase(demand_.members.begin() + static_cast<int64_t>(alike_),
+                        demand_.members.end());
+}
+
+void RangeSearch::Restart() {
+  ++restarts_;
+  const std::vector<MachineGroup>& groups = context_.FreshGroups();
+  version_ = context_.state.version();
+  next_ = bounds_.highest;
+  priorities_ = shapes_used_ = alike_ = 0;
+  demand_ = {};
+  free_ = cluster_ = request_ = Resources();
+  shapes_.clear();
+  const auto kinds = static_cast<size_t>(context_.eligibility().kind_count());
+  groups_of_kind_.assign(kinds, {});
+  most_of_kind_.assign(kinds, {});
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const auto kind = static_cast<size_t>(groups[g].kind);
+    groups_of_kind_[kind].push_back(g);
+    most_of_kind_[kind].MaxWith(groups[g].free);
+    Resources free = groups[g].free;
+    for (ResourceIndex i = 0; i < free.size(); ++i) {
+      free.Set(i, std::max<int64_t>(free[i], 0));
+    }
+    free_.AddScaled(free, groups[g].size());
+    cluster_.AddScaled(groups[g].representative().allocatable,
+                       groups[g].size());
+  }
+}
+
+RangeSearch::Verdict RangeSearch::Add(uint32_t priority) {
+  const auto& pending = context_.state.pending();
+  Resources request = request_;
+  std::vector<std::pair<BandMember, Shape*>> added;
+  for (auto it = pending.lower_bound(ClassKey{priority, {}});
+       it != pending.end() && it->first.priority == priority; ++it) {
+    const ClassKey& key = it->first;
+    const int64_t tasks = context_.CountWaiting(key);
+    if (tasks == 0) continue;
+    if (context_.gangs.IsClosed(key)) return Verdict::kIsBound;
+    Shape& shape = shapes_[ShapeOf(key)];
+    FindRoom(key, shape.tasks + tasks, &shape);
+    if (shape.fit == 0) continue;
+    if (key.IsBound()) return Verdict::kIsBound;
+    if (shape.fit < shape.tasks + tasks) return Verdict::kHasNoRoom;
+    added.push_back(
+        {{key, tasks, DominantShare(key.request, cluster_)}, &shape});
+    request.AddScaled(key.request, tasks);
+  }
+  if (added.empty()) return Verdict::kAdded;
+  if (!request.FitsIn(free_)) return Verdict::kHasNoRoom;
+  request_ = request;
+  ++priorities_;
+  for (auto& [member, shape] : added) {
+    if (shape->tasks == 0) ++shapes_used_;
+    shape->tasks += member.count;
+    demand_.members.push_back(std::move(member));
+  }
+  if (priorities_ == 1 || shapes_used_ <= kShapesMax) {
+    alike_ = demand_.members.size();
+  }
+  return Verdict::kAdded;
+}
+
+void RangeSearch::FindRoom(const ClassKey& key, int64_t tasks, Shape* shape) {
+  const std::vector<MachineGroup>& groups = context_.FreshGroups();
+  const std::span<const Eligibility::Kind> kinds =
+      context_.eligibility().KindsFor(*key.rules);
+  ++context_.looks;
+  for (; shape->fit < tasks && shape->kinds_seen < kinds.size();
+       ++shape->kinds_seen, shape->groups_seen = 0) {
+    const auto kind = static_cast<size_t>(kinds[shape->kinds_seen].id);
+    ++context_.looks;
+    if (!key.request.FitsIn(most_of_kind_[kind])) continue;
+    const std::vector<size_t>& of_kind = groups_of_kind_[kind];
+    while (shape->fit < tasks && shape->groups_seen < of_kind.size()) {
+      const MachineGroup& group = groups[of_kind[shape->groups_seen++]];
+      ++context_.looks;
+      if (!context_.constraints.AllowsLoad(key, group.representative(),
+                                           group.free)) {
+        continue;
+      }
+      shape->fit += group.size() *
+                    TimesIn(group.free, key, context_.state.pending_count());
+    }
+    if (shape->groups_seen < of_kind.size()) return;
+  }
+}
+
+std::vector<BandMember> Merge(std::vector<BandMember> members) {
+  std::vector<BandMember> merged;
+  std::map<ClassKey, size_t> of_shape;
+  for (BandMember& member : members) {
+    const auto [it, is_new] =
+        of_shape.try_emplace(ShapeOf(member.key), merged.size());
+    if (is_new) {
+      merged.push_back(std::move(member));
+    } else {
+      merged[it->second].alike.push_back(member.key);
+      merged[it->second].count += member.count;
+    }
+  }
+  return merged;
+}
+
+}  // namespace sluice

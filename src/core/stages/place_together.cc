@@ -1,0 +1,232 @@
+// The stage that places many priorities at once, where none of them waits.
+//
+// A range of priorities is tried, the most urgent first.  Where all of it was
+// placed the next range begins below, and may be twice as large.  Where some
+// of it waits there is something to decide between its priorities: all of it
+// is taken back, and a smaller range is tried, down to a single priority, which
+// the stages that follow decide on by itself.  Where there is a plan it is
+// carried out first.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/pass.h"
+#include "core/range_demand.h"
+#include "core/stages/stage.h"
+#include "core/tier_demand.h"
+
+namespace sluice {
+namespace {
+
+// As long as no more priorities wait each has its own passes.
+constexpr size_t kApartMax = 12;
+
+class PlaceTogether : public Stage {
+ public:
+  PlaceTogether(RoundContext* context, Tier* tier)
+      : context_(*context), tier_(*tier) {
+    Search();
+  }
+
+  std::optional<RoundWork> Next() override {
+    while (true) {
+      if (context_.looks > kLooksPerStep) return Pause();
+      if (search_.has_value()) {
+        if (!search_->Continue()) return Pause();
+        demand_ = search_->Take();
+        search_.reset();
+        if (!Begin()) return std::nullopt;
+        continue;
+      }
+      if (auto work = attempt_->passes.Next()) return work;
+      if (context_.stats->is_cut_short || !GoOn()) return std::nullopt;
+    }
+  }
+
+  void Finish(const RoundAnswer& answer) override {
+    attempt_->passes.Finish(std::get<FlowSolution>(answer));
+  }
+
+  // Nothing may be placed of a range of which something more urgent waits.
+  void End() override {
+    if (attempt_.has_value() && !IsPlaced()) TakeBack();
+  }
+
+ private:
+  // To place the first members of the demand.
+  struct Attempt {
+    Attempt(RoundContext* context, size_t count)
+        : passes(context), members(count) {}
+
+    Passes passes;
+    size_t members;
+    bool carries_out = false;    // Parts of the plan, first of all,
+    bool is_plan_alone = false;  // which nothing but the plan has changed.
+    size_t placed_before = 0;    // When its bands were cut last.
+    bool has_bands = false;
+  };
+
+  void Search() {
+    // A level of which something waits by the plan is in the way of no other.
+    uint32_t lowest = 0;
+    if (context_.plan.has_value() && context_.levels.has_value()) {
+      const std::vector<uint32_t>& levels = context_.levels->lowest;
+      const auto level = std::ranges::find_if(
+          levels, [&](uint32_t one) { return one <= tier_.priority; });
+      if (level != levels.end()) lowest = *level;
+    }
+    search_.emplace(
+        RangeSearch::Bounds{.highest = tier_.priority,
+                            .lowest = lowest,
+                            .priorities_max = context_.together_max},
+        &context_);
+  }
+
+  // Returns whether there is something to try; else the tier is one that is
+  // decided on by itself, or the last.
+  bool Begin() {
+    if (!demand_.members.empty()) {
+      Try(demand_.members.size());
+      return true;
+    }
+    if (!demand_.next.has_value()) {
+      const auto& pending = context_.state.pending();
+      const uint32_t last =
+          pending.empty() ? 0 : pending.rbegin()->first.priority;
+      MoveTo(std::min(tier_.priority, last));
+      return false;
+    }
+    MoveTo(*demand_.next);
+    if (demand_.is_next_apart) return false;
+    Search();
+    return true;
+  }
+
+  void MoveTo(uint32_t priority) {
+    tier_.priority = priority;
+    tier_.delta_begin = context_.state.counters().next_delta_sequence;
+  }
+
+  // From the highest priority down to that of the last of so many members.
+  void Try(size_t members) {
+    attempt_.emplace(&context_, members);
+    if (!context_.plan.has_value()) return;
+    attempt_->carries_out = true;
+    attempt_->is_plan_alone =
+        context_.plan->version == context_.state.version();
+    AddPlanned(tier_.priority, demand_.members[members - 1].key.priority,
+               &context_, &attempt_->passes);
+  }
+
+  // After its passes.  Returns whether there is more to do.
+  bool GoOn() {
+    Attempt& attempt = *attempt_;
+    if (std::exchange(attempt.carries_out, false) && attempt.is_plan_alone) {
+      context_.plan->version = context_.state.version();
+    }
+    if (IsPlaced()) return GoOnBelow();
+    if (!std::exchange(attempt.has_bands, true) ||
+        attempt.passes.placed().size() > attempt.placed_before) {
+      AddBands();
+      return true;
+    }
+    const size_t tried = attempt.members;
+    TakeBack();
+    return TryLess(tried);
+  }
+
+  // Whether nothing waits of what is tried.
+  bool IsPlaced() const {
+    return std::ranges::all_of(Tried(), [this](const BandMember& member) {
+      return context_.CountWaiting(member.key) == 0;
+    });
+  }
+
+  std::span<const BandMember> Tried() const {
+    return std::span(demand_.members).first(attempt_->members);
+  }
+
+  void AddBands() {
+    attempt_->placed_before = attempt_->passes.placed().size();
+    std::vector<BandMember> members;
+    for (const BandMember& member : Tried()) {
+      const int64_t count = context_.CountWaiting(member.key);
+      if (count > 0) members.push_back({member.key, count, member.size});
+    }
+    for (Band& band :
+         CutBands(Merge(std::move(members)), context_.FreshGroups().size())) {
+      attempt_->passes.Add(std::move(band));
+    }
+  }
+
+  void TakeBack() {
+    context_.Withdraw(attempt_->passes.placed());
+    if (attempt_->is_plan_alone) {
+      context_.plan->version = context_.state.version();
+    }
+    attempt_.reset();
+  }
+
+  bool GoOnBelow() {
+    const size_t members = attempt_->members;
+    attempt_.reset();
+    if (context_.together_max <= std::numeric_limits<size_t>::max() / 2) {
+      context_.together_max *= 2;
+    }
+    if (members < demand_.members.size()) {
+      MoveTo(demand_.members[members].key.priority);
+      Search();
+      return true;
+    }
+    demand_.members.clear();
+    return Begin();
+  }
+
+  // Half as many priorities.  Returns whether there is more to do.
+  bool TryLess(size_t tried) {
+    std::vector<size_t> ends;  // Of the priorities that were tried, in members.
+    for (size_t i = 1; i <= tried; ++i) {
+      if (i == tried || demand_.members[i].key.priority !=
+                            demand_.members[i - 1].key.priority) {
+        ends.push_back(i);
+      }
+    }
+    context_.together_max = std::max<size_t>(ends.size() / 2, 1);
+    if (ends.size() == 1) {
+      MoveTo(demand_.members.front().key.priority);
+      return false;
+    }
+    Try(ends[context_.together_max - 1]);
+    return true;
+  }
+
+  RoundContext& context_;
+  Tier& tier_;
+  std::optional<RangeSearch> search_;  // While it goes on.
+  RangeDemand demand_;
+  std::optional<Attempt> attempt_;  // While it goes on.
+};
+
+}  // namespace
+
+std::unique_ptr<Stage> MakePlaceTogether(RoundContext* context, Tier* tier) {
+  // A pass of many may be more than a round may do.
+  if (context->options.arcs_max > 0) return nullptr;
+  const auto& pending = context->state.pending();
+  auto it = pending.lower_bound(ClassKey{tier->priority, {}});
+  for (size_t i = 0; i < kApartMax; ++i) {
+    if (it == pending.end() || it->first.priority == 0) return nullptr;
+    it = pending.lower_bound(ClassKey{it->first.priority - 1, {}});
+  }
+  if (it == pending.end()) return nullptr;
+  return std::make_unique<PlaceTogether>(context, tier);
+}
+
+}  // namespace sluice
