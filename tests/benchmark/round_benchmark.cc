@@ -588,6 +588,48 @@ BENCHMARK(BM_RoundOfPairs)
     ->ArgsProduct({{5000}, {1000}, {1, 5000}, {0, 1}})
     ->Unit(benchmark::kMillisecond);
 
+// Each task has a priority of its own.  Arguments: machines, tasks, sizes,
+// percent of each machine's CPU that they would use if all of them ran.
+void BM_RoundOfPriorities(benchmark::State& bench) {
+  const auto fill = [&](ClusterState* state) {
+    AddMachines(bench.range(0), /*kinds=*/1, state);
+    Rng rng(1);
+    std::vector<int64_t> cpu;
+    std::vector<int64_t> memory;
+    int64_t sum = 0;
+    for (int64_t i = 0; i < bench.range(2); ++i) {
+      cpu.push_back(rng.Between(50, 900));
+      memory.push_back(rng.Between(1, 100));
+      sum += cpu.back();
+    }
+    const int64_t wanted = 32000 * bench.range(0) * bench.range(3) / 100;
+    const int64_t factor = wanted * bench.range(2) / (sum * bench.range(1));
+    std::vector<uint32_t> priorities;
+    for (int64_t i = 0; i < bench.range(1); ++i) {
+      priorities.push_back(static_cast<uint32_t>(i));
+    }
+    rng.Shuffle(priorities);
+    for (size_t i = 0; i < priorities.size(); ++i) {
+      const size_t size = rng.Below(cpu.size());
+      SubmitTask submit;
+      submit.task = {1 + i};
+      submit.job_uuid = "job";
+      submit.spec.priority = priorities[i];
+      submit.spec.request = {{"cpu", cpu[size] * factor},
+                             {"memory", memory[size] * factor * kGib / 500}};
+      CHECK(state->Apply(submit, 0) == Ack::kOk);
+    }
+  };
+  Shares shares = RunFirstRounds(bench, "cpu_memory", fill);
+  shares.Report(&bench);
+}
+BENCHMARK(BM_RoundOfPriorities)
+    ->Args({500, 5000, 20, 90})
+    ->Args({2000, 20000, 20, 90})
+    ->Args({2000, 20000, 200, 100})
+    ->Args({2000, 20000, 200, 200})
+    ->Unit(benchmark::kMillisecond);
+
 }  // namespace
 }  // namespace sluice
 
