@@ -157,6 +157,10 @@ std::vector<BandMember> Merge(std::vector<BandMember> members) {
   std::vector<BandMember> merged;
   std::map<ClassKey, size_t> of_shape;
   for (BandMember& member : members) {
+    if (member.key.IsBound()) {
+      merged.push_back(std::move(member));
+      continue;
+    }
     const auto [it, is_new] =
         of_shape.try_emplace(ShapeOf(member.key), merged.size());
     if (is_new) {

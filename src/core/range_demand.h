@@ -89,7 +89,8 @@ class RangeSearch {
   RangeDemand demand_;
 };
 
-// As members of a band: what only priorities tell apart is one.
+// As members of a band: what only priorities tell apart, and is not bound to
+// others, is one.
 std::vector<BandMember> Merge(std::vector<BandMember> members);
 
 }  // namespace sluice
