@@ -25,7 +25,7 @@ class TierNeighborhood {
         eligibility_(context->FreshEligibility()) {}
 
   std::optional<Neighborhood> TakeBack(Transaction* transaction) {
-    if (!FindPlaced() || !FindTasks()) return std::nullopt;
+    if (!FindPlaced() || !MayGain() || !FindTasks()) return std::nullopt;
     transaction->Withdraw(placed_);
     for (const auto& [task, machine] : placed_) {
       result_.taken_back[task->id] = machine;
@@ -46,6 +46,19 @@ class TierNeighborhood {
     }
     placed_ = UndoablePlacements(state_, tier_.priority, tier_.delta_begin);
     return deltas > 0 && std::ssize(placed_) == deltas;
+  }
+
+  // Whether anything can come of it, by what is seen without a look at
+  // machines.
+  bool MayGain() const {
+    bool is_any = std::ranges::any_of(placed_, [](const Placement& one) {
+      return one.task->class_key.IsBound();
+    });
+    tier_.VisitWaiting(state_, [&](const ClassKey&, const auto& tasks) {
+      is_any = is_any || tasks.begin()->first < context_.sequence_end;
+      return !is_any;
+    });
+    return is_any;
   }
 
   // Those that were placed and those that wait, but for what fits nowhere.

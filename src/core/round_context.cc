@@ -26,12 +26,19 @@ RoundContext::RoundContext(const Subject& subject, const RoundOptions& limits,
 
 const std::vector<MachineGroup>& RoundContext::FreshGroups() {
   if (groups_version_ != state.version()) {
-    eligibility_.Refresh(&state);
-    groups_ = GroupMachines(state, eligibility_);
+    groups_ = GroupMachines(state, FreshEligibility());
     groups_version_ = state.version();
     looks += std::ssize(state.machines());
   }
   return groups_;
+}
+
+Eligibility& RoundContext::FreshEligibility() {
+  if (eligibility_version_ != state.version()) {
+    eligibility_.Refresh(&state);
+    eligibility_version_ = state.version();
+  }
+  return eligibility_;
 }
 
 Followers& RoundContext::followers() {

@@ -90,10 +90,8 @@ class RoundContext {
 
   // The machines as they are now.
   const std::vector<MachineGroup>& FreshGroups();
-  Eligibility& FreshEligibility() {
-    FreshGroups();
-    return eligibility_;
-  }
+  // For who needs no groups, which take a look at every machine.
+  Eligibility& FreshEligibility();
   // As it was when it was fresh last.
   Eligibility& eligibility() { return eligibility_; }
 
@@ -117,8 +115,9 @@ class RoundContext {
   Eligibility& eligibility_;
   std::optional<Followers> followers_;
   std::vector<MachineGroup> groups_;
-  std::optional<uint64_t>
-      groups_version_;  // Of the state, when they were made.
+  // Of the state, when these were made.
+  std::optional<uint64_t> eligibility_version_;
+  std::optional<uint64_t> groups_version_;
 };
 
 // What is as urgent as something else is decided on together.
