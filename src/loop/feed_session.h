@@ -79,8 +79,8 @@ class FeedSession {
 
   // All on the core thread; none blocks.
   //
-  // Whether what was told before has left.  Where it becomes so the session
-  // wakes the loop up.
+  // Whether what was told before has left.  Where it says no, the session wakes
+  // the loop up once it has.
   virtual bool IsReady() const = 0;
   // REQUIRES: IsReady().  What is told after the end, or after the client has
   // gone, is dropped.

@@ -351,7 +351,6 @@ void Feeds::Tell(int64_t now_us) {
   const ClusterState& state = scheduler_.state();
   const uint64_t open = scheduler_.FirstOpenDelta();
   for (auto& [id, connection] : connections_) {
-    // A session that becomes ready wakes the loop up by itself.
     connection.has_waiting_ack = false;
     if (!connection.session->IsReady()) continue;
     const auto& sequences = state.SequencesOf(id);
@@ -383,7 +382,10 @@ void Feeds::Tell(int64_t now_us) {
     if (connection.news.IsSilent() && connection.news.batches == 0) continue;
     connection.has_waiting_ack = MayAckWait(id, connection);
     if (connection.has_waiting_ack) continue;
+    const bool is_full = connection.news.bytes >= kReplyBytesMax;
     connection.session->Tell(std::exchange(connection.news, FeedNews()));
+    // What had no room goes once the session is ready: being asked, it says so.
+    if (is_full) connection.session->IsReady();
   }
 }
 

@@ -88,15 +88,17 @@ class FeedReactor final
   }
 
   void OnWriteDone(bool ok) override {
+    bool is_awaited = false;
     {
       const MutexLock lock(mutex_);
       is_writing_ = false;
+      is_awaited = std::exchange(is_awaited_, false);
       if (!ok) has_client_closed_ = true;
       batches_ -= std::exchange(batches_answered_, 0);
       Read();
       FinishIfOver();
     }
-    loop_.WakeUp();
+    if (is_awaited) loop_.WakeUp();
   }
 
   void OnDone() override {
@@ -107,20 +109,25 @@ class FeedReactor final
 
   bool IsReady() const override {
     const MutexLock lock(mutex_);
+    is_awaited_ = is_writing_;
     return !is_writing_;
   }
 
   void Tell(FeedNews news) override {
-    const MutexLock lock(mutex_);
-    const int batches = news.batches;
-    if (news.IsSilent() || end_.has_value() || is_finished_) {
-      batches_ -= batches;
-      Read();
-      FinishIfOver();
-      return;
+    {
+      const MutexLock lock(mutex_);
+      const int batches = news.batches;
+      if (news.IsSilent() || end_.has_value() || is_finished_) {
+        batches_ -= batches;
+        Read();
+        FinishIfOver();
+        return;
+      }
+      is_writing_ = true;
+      batches_answered_ = batches;
     }
-    is_writing_ = true;
-    batches_answered_ = batches;
+    // Nothing else touches the message, or ends the call, before OnWriteDone():
+    // which may run at once, and must not wait for the lock.
     message_ = ToMessage(std::move(news));
     StartWrite(&message_);
   }
@@ -166,10 +173,14 @@ class FeedReactor final
   FeedProtocol protocol_;
   grpc::ByteBuffer request_;
 
+  // Of the write under way.
+  grpc::ByteBuffer message_;
+
   mutable Mutex mutex_;
-  grpc::ByteBuffer message_ ABSL_GUARDED_BY(mutex_);
   bool is_reading_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_writing_ ABSL_GUARDED_BY(mutex_) = false;
+  // Whether the loop has more to tell once the write is done.
+  mutable bool is_awaited_ ABSL_GUARDED_BY(mutex_) = false;
   // Batches that are not answered yet, and those that the message under way
   // answers.
   int batches_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/limits.h"
 #include "util/cluster_builder.h"
 #include "util/status_matchers.h"
 #include "util/test_scheduler.h"
@@ -22,8 +23,14 @@ using testing::SizeIs;
 
 class Session final : public FeedSession {
  public:
-  bool IsReady() const override { return is_ready; }
-  void Tell(FeedNews one) override { news.push_back(std::move(one)); }
+  bool IsReady() const override {
+    is_awaited = !is_ready;
+    return is_ready;
+  }
+  void Tell(FeedNews one) override {
+    news.push_back(std::move(one));
+    is_ready = !is_slow;
+  }
   void End(const absl::Status& status) override { end = status; }
   void Release() override {}
 
@@ -38,6 +45,8 @@ class Session final : public FeedSession {
   }
 
   bool is_ready = true;
+  mutable bool is_awaited = false;  // Asked while it was not ready.
+  bool is_slow = false;             // Not ready after anything told.
   std::vector<FeedNews> news;
   absl::Status end;
 };
@@ -114,6 +123,22 @@ TEST_F(FeedsTest, TellNothingMoreUntilTheSessionIsReady) {
   ASSERT_THAT(session_.news, SizeIs(1));
   EXPECT_EQ(session_.news[0].batches, 2);
   EXPECT_THAT(session_.Tasks(), ElementsAre("a", "b"));
+}
+
+TEST_F(FeedsTest, AwaitASessionForWhatHasNoRoomInAMessage) {
+  std::vector<std::string> tasks;
+  for (const char c : {'a', 'b', 'c', 'd', 'e'}) {
+    tasks.emplace_back(kReplyBytesMax / 3, c);
+  }
+  StateAll(&session_, tasks);
+  session_.is_slow = true;
+  Round();
+  EXPECT_THAT(session_.Tasks(), SizeIs(3));
+  EXPECT_TRUE(session_.is_awaited);
+  session_.is_ready = true;
+  feeds_.Tell(now_us_);
+  EXPECT_THAT(session_.Tasks(), SizeIs(5));
+  EXPECT_FALSE(session_.is_awaited);
 }
 
 TEST_F(FeedsTest, TellWhatARoundDecidesOnceItHasEnded) {
