@@ -16,6 +16,8 @@ namespace sluice {
 namespace {
 
 constexpr int64_t kTickUs = 1000000;  // Of what goes on without commands.
+// A round that has taken so long hands over small problems, too.
+constexpr int64_t kSolveHereUs = 2000;
 // How many times as long a client that begins anew may be silent at first.
 constexpr int64_t kSilences = 5;
 constexpr std::string_view kStops = "the daemon stops";
@@ -232,6 +234,11 @@ void CoreLoop::Handle(Reader reader) { readers_.push_back(std::move(reader)); }
 
 void CoreLoop::Handle(SolveResult solved) {
   is_step_open_ = false;
+  FinishSolve(std::move(solved));
+  ContinueRound();
+}
+
+void CoreLoop::FinishSolve(SolveResult solved) {
   round_.solve_us += solved.solve_us;
   RoundAnswer& answer = solved.result.answer;
   if (auto* flow = std::get_if<FlowSolution>(&answer)) {
@@ -247,7 +254,6 @@ void CoreLoop::Handle(SolveResult solved) {
   round_.commit_us += commit_us;
   step_us_ = commit_us;
   metrics_.commit_seconds.Observe(Seconds(commit_us));
-  ContinueRound();
 }
 
 void CoreLoop::Inspect(const absl::Status& certificate, FlowSolution* flow) {
@@ -342,15 +348,12 @@ void CoreLoop::StartRound() {
 }
 
 void CoreLoop::ContinueRound() {
-  const int64_t start_us = clock_.MonotonicUs();
-  std::optional<RoundWork> work = scheduler_.NextStep();
-  must_sync_ |= scheduler_.state().has_changes();
-  const int64_t build_us = clock_.MonotonicUs() - start_us;
-  round_.build_us += build_us;
-  metrics_.build_seconds.Observe(Seconds(build_us));
-  // What was committed just before is part of the same step.
-  round_.longest_step_us =
-      std::max(round_.longest_step_us, std::exchange(step_us_, 0) + build_us);
+  std::optional<RoundWork> work = NextStep();
+  while (work.has_value() && MaySolveHere(*work)) {
+    metrics_.solves.Increment();
+    FinishSolve(solver_thread_.SolveHere(*work));
+    work = NextStep();
+  }
   if (!work.has_value()) {
     EndRound();
     return;
@@ -365,6 +368,28 @@ void CoreLoop::ContinueRound() {
   const bool is_flow = std::holds_alternative<FlowProblem>(*work);
   (is_flow ? metrics_.solves : metrics_.packings).Increment();
   solver_thread_.Solve(*std::move(work));
+}
+
+bool CoreLoop::MaySolveHere(const RoundWork& work) const {
+  const auto* problem = std::get_if<FlowProblem>(&work);
+  // A round with many such problems lets commands in between them.
+  return problem != nullptr && problem->arc_count() <= options_.arcs_here_max &&
+         problem->segment_count() <= options_.arcs_here_max &&
+         problem->all_or_none().empty() && problem->gains().empty() &&
+         clock_.MonotonicUs() - round_start_us_ < kSolveHereUs;
+}
+
+std::optional<RoundWork> CoreLoop::NextStep() {
+  const int64_t start_us = clock_.MonotonicUs();
+  std::optional<RoundWork> work = scheduler_.NextStep();
+  must_sync_ |= scheduler_.state().has_changes();
+  const int64_t build_us = clock_.MonotonicUs() - start_us;
+  round_.build_us += build_us;
+  metrics_.build_seconds.Observe(Seconds(build_us));
+  // What was committed just before is part of the same step.
+  round_.longest_step_us =
+      std::max(round_.longest_step_us, std::exchange(step_us_, 0) + build_us);
+  return work;
 }
 
 void CoreLoop::EndRound() {

@@ -59,6 +59,8 @@ class CoreLoop {
   struct Options {
     size_t mailbox_max = kMailboxMax;
     size_t reply_bytes_max = kReplyBytesMax;
+    // Flow problems of so many arcs are solved on the core thread.
+    int32_t arcs_here_max = 0;
     // Of acknowledgments and placements.  Deliveries are always buffered:
     // losing one with the power repeats a placement and harms nobody.
     Durability durability = Durability::kSynced;
@@ -187,7 +189,11 @@ class CoreLoop {
   void TendAnnouncements();
   void StartRounds();
   void StartRound();
+  // Goes on to what takes another thread, or to the end of the round.
   void ContinueRound();
+  bool MaySolveHere(const RoundWork& work) const;
+  std::optional<RoundWork> NextStep();
+  void FinishSolve(SolveResult solved);
   void EndRound();
   void AnswerEmpty(ScheduleCall* call);
   void WriteChanges();

@@ -1,7 +1,8 @@
 // The thread on which a round's work is solved, one piece at a time, while the
 // core thread goes on with commands.
 //
-// Threads: Solve() and Cancel() any; Start() and Stop() the owner's.
+// Threads: Solve(), SolveHere() and Cancel() any; Start() and Stop() the
+// owner's.
 
 #ifndef SLUICE_LOOP_SOLVER_THREAD_H_
 #define SLUICE_LOOP_SOLVER_THREAD_H_
@@ -41,8 +42,11 @@ class SolverThread {
   // and delivers its result.  Returns whether there was anything.
   bool SolveOnce();
 
-  // REQUIRES: the result of the Solve() before has been delivered.
+  // REQUIRES, here and below: the result of the Solve() before has been
+  // delivered.
   void Solve(RoundWork work);
+  // On the calling thread, for what is solved sooner than handed over.
+  SolveResult SolveHere(const RoundWork& work) { return SolveOne(work); }
 
   // Ends the solve that is running, and every later one, with kCancelled.
   void Cancel() { is_cancelled_ = true; }
@@ -54,7 +58,7 @@ class SolverThread {
   void Run();
   SolveResult SolveOne(const RoundWork& work);
 
-  RoundSolver solver_;  // The thread's alone.
+  RoundSolver solver_;  // Of the thread, or of who calls SolveHere().
   const Clock& clock_;
   const std::function<void(SolveResult)> done_;
   std::thread thread_;

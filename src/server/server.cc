@@ -108,7 +108,8 @@ class Daemon final : public Server {
         solver_(MakeSolver(options.solver)),
         loop_(
             {scheduler_, *store_, *solver_, clock_, metrics_},
-            {.durability = options.durability,
+            {.arcs_here_max = kArcsHereMax,
+             .durability = options.durability,
              .holds = {.removal_hold_us = options.removal_hold_ms * 1000,
                        .reused_uid_hold_us = options.reused_uid_hold_ms * 1000},
              .announcement_quiet_ms = options.announcement_quiet_ms,

@@ -17,6 +17,7 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 const int64_t kRemovalHoldMs = CoreLoop::Options().holds.removal_hold_us / 1000;
 const int64_t kReusedUidHoldMs =
@@ -71,6 +72,46 @@ TEST_F(CoreLoopTest, PlacesWhatWaitsAndTellsItOnce) {
   Submit(Submitted(1, {.cpu = 1000}));
   EXPECT_THAT(Schedule(), ElementsAre(1));
   EXPECT_THAT(Schedule(), IsEmpty());
+}
+
+class SmallProblemsTest : public LoopFixture {
+ protected:
+  SmallProblemsTest() : LoopFixture({.arcs_here_max = 100}) {}
+};
+
+TEST_F(SmallProblemsTest, AreSolvedWithinOneWrite) {
+  Submit(Added("m", {.cpu = 1000}));
+  store_.gate.Close();
+  Awaited<Ack> first;
+  SubmitAsync(Submitted(1, {.cpu = 100}), &first);
+  store_.gate.AwaitArrivals(2);
+  // Both wait for the core thread, and are handled together.
+  Awaited<Ack> second;
+  SubmitAsync(Submitted(2, {.cpu = 100}), &second);
+  FakeCall call;
+  ASSERT_TRUE(loop_.Schedule(&call));
+  store_.gate.Open();
+  EXPECT_THAT(TasksOf(call.Reply()), ElementsAre(1, 2));
+  call.End(/*is_delivered=*/true);
+  EXPECT_EQ(metrics_.solves.Value(), 1);
+  // The machine, the first task, and the second with what was placed.
+  EXPECT_EQ(metrics_.store_writes.Value(), 3);
+}
+
+TEST_F(SmallProblemsTest, AreHandedOverWhereTheyAreLarger) {
+  Submit(Added("m", {.cpu = 1000000}));
+  // Each a class of its own.
+  for (int i = 1; i <= 101; ++i) {
+    Submit(Submitted(static_cast<uint64_t>(i), {.cpu = 1000 + i}));
+  }
+  solver_.gate.Close();
+  FakeCall call;
+  ASSERT_TRUE(loop_.Schedule(&call));
+  solver_.gate.AwaitArrivals(1);
+  EXPECT_EQ(Submit(Removed(1)), Ack::kOk) << "commands go on";
+  solver_.gate.Open();
+  EXPECT_THAT(call.Reply().deltas, SizeIs(100));
+  call.End(/*is_delivered=*/true);
 }
 
 TEST_F(CoreLoopTest, AnswersAScheduleCallOfAnEmptyClusterAtOnce) {
