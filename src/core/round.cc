@@ -26,8 +26,6 @@ constexpr MakeStage kStages[] = {
     &MakeAppraiseGangs,
     &MakeTryGangs,
     &MakeFill,
-    &MakeMoveLeaders,
-    &MakeFill,
     &MakeSearch,
 };
 // Once more where gangs were started in the room that the first one made.
@@ -193,9 +191,7 @@ bool Round::AdvanceInTiers() {
       // What is planned for the tiers below has been weighed against this one.
       const bool is_planned = context_.plan.has_value() &&
                               context_.plan->DecidesOnBelow(tier_->priority);
-      if (is_planned && (make == &MakeMoveLeaders || make == &MakeSearch)) {
-        continue;
-      }
+      if (is_planned && make == &MakeSearch) continue;
       stage_ = make(&context_, &*tier_);
       if (stage_ != nullptr) return true;
     }

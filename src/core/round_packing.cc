@@ -34,6 +34,7 @@ constexpr size_t kPairsMax = 10'000'000;
 // With more classes, some of which have terms about others, a large cluster is
 // packed better without these: the relaxation takes 100 ms then.
 constexpr size_t kClassesWithTermsMax = 45;
+constexpr size_t kMachinesOfTermsMax = 200;
 // Each makes a relaxation larger.  What is less urgent is placed afterwards,
 // tier by tier.
 constexpr size_t kLevelsMax = 12;
@@ -229,6 +230,7 @@ class Describer {
     packing_.is_too_large = kinds * steps_.size() > kPairsMax;
     if (packing_.is_too_large) return;
     is_overtaxed_ = heeds_terms_ && steps_.size() > kClassesWithTermsMax &&
+                    state_.machines().size() > kMachinesOfTermsMax &&
                     std::ranges::any_of(steps_ | std::views::keys,
                                         &ClassKey::DependsOnPeers);
     if (is_overtaxed_) return;

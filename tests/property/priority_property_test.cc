@@ -99,11 +99,8 @@ TEST(Priorities, NothingWaitsForWhatIsLessUrgent) {
   for (uint64_t seed = 1; seed <= SeedCount(600); ++seed) {
     SCOPED_TRACE(StrCat("seed ", seed));
     Rng rng(seed);
-    // A packing leaves out tasks that are bound to others, and may give what
-    // they could use to others.
     const bool has_bound_tasks = rng.Chance(1, 2);
-    TestScheduler cluster(
-        {.improve_budget = has_bound_tasks ? 0 : DrawImproveBudget(&rng)});
+    TestScheduler cluster({.improve_budget = DrawImproveBudget(&rng)});
     Cluster{.seed = seed, .has_bound_tasks = has_bound_tasks}.ApplyTo(&cluster);
     cluster.Round();
     EXPECT_EQ(FindContradiction(cluster.state()), "");

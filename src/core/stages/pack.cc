@@ -11,6 +11,7 @@
 
 #include "core/pass.h"
 #include "core/range_demand.h"
+#include "core/right_of_way.h"
 #include "core/round_packing.h"
 #include "core/stages/stage.h"
 
@@ -51,20 +52,24 @@ class Pack : public Stage {
                                ? cost.waiting < packing_.now.waiting
                                : cost < packing_.now;
     if (!is_better || solution.patterns.empty()) return;
+    MachinePatterns patterns = PatternsFor(solution);
+    context_.FreshEligibility();  // Machines may have come meanwhile.
+    const auto giving_way = FindWhoGivesWay(packing_, patterns, &context_);
+    if (!giving_way.has_value()) return;
     context_.plan.emplace();
-    context_.plan->patterns = PatternsFor(solution);
+    context_.plan->patterns = std::move(patterns);
     context_.plan->classes = packing_.classes;
     context_.plan->is_complete =
         !packing_.leaves_out && !packing_.has_placed_below;
     FindMovedGangs();
     FindTiers();
     context_.Withdraw(packing_.placed);
+    context_.Withdraw(*giving_way);
     context_.plan->version = context_.state.version();
   }
 
  private:
   void FindMovedGangs() {
-    context_.FreshEligibility();  // Machines may have come meanwhile.
     for (const ClassKey& key : packing_.classes) {  // By falling priority.
       if (!key.gang.has_value() ||
           !context_.plan->tier_of_gang.try_emplace(*key.gang, key.priority)
@@ -112,53 +117,18 @@ class Pack : public Stage {
     }
   }
 
-  // By class: whether others count on where its tasks go.
-  std::vector<bool> FindWhoMatters() const {
-    const PackingProblem& problem = packing_.problem;
-    std::vector<bool> matters(problem.classes.size(), false);
-    for (size_t c = 0; c < matters.size(); ++c) {
-      if (problem.classes[c].needs_company) matters[c] = true;
-      for (const size_t other : problem.classes[c].company) {
-        matters[other] = true;
-      }
-    }
-    for (const PackingCap& cap : problem.caps) {
-      for (const size_t c : cap.classes) matters[c] = true;
-    }
-    return matters;
-  }
-
-  // Machines that nothing is meant for get what is meant for others like them:
-  // the flow then spreads the load over all of them.  Not where it matters to
-  // others which of them a task goes to.
   MachinePatterns PatternsFor(const PackingSolution& solution) const {
     MachinePatterns patterns;
-    std::vector<std::vector<uint32_t>> of_group(packing_.machines.size());
     std::vector<size_t> taken(packing_.machines.size(), 0);
-    std::vector<bool> is_strict(packing_.machines.size(), false);
-    const std::vector<bool> matters = FindWhoMatters();
     for (const Pattern& pattern : solution.patterns) {
       auto& holds = patterns.patterns.emplace_back();
-      is_strict[pattern.group] =
-          is_strict[pattern.group] ||
-          std::ranges::any_of(pattern.tasks, [&](const auto& tasks) {
-            return matters[tasks.first];
-          });
       const auto index = static_cast<uint32_t>(patterns.patterns.size());
       for (const auto& [c, count] : pattern.tasks) {
         holds[packing_.classes[c]] = count;
       }
-      of_group[pattern.group].push_back(index);
       for (int64_t i = 0; i < pattern.machines; ++i) {
         const size_t next = taken[pattern.group]++;
         patterns.of_machine[packing_.machines[pattern.group][next]] = index;
-      }
-    }
-    for (size_t g = 0; g < packing_.machines.size(); ++g) {
-      if (of_group[g].empty() || is_strict[g]) continue;
-      for (size_t i = taken[g]; i < packing_.machines[g].size(); ++i) {
-        patterns.of_machine[packing_.machines[g][i]] =
-            of_group[g][i % of_group[g].size()];
       }
     }
     return patterns;

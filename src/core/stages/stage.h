@@ -53,8 +53,6 @@ std::unique_ptr<Stage> MakeAppraiseGangs(RoundContext* context, Tier* tier);
 // Starts gangs that still wait with what is left, or in the place of what is
 // cheaper to leave waiting.
 std::unique_ptr<Stage> MakeTryGangs(RoundContext* context, Tier* tier);
-// Moves tasks near which others must run that have no room there.
-std::unique_ptr<Stage> MakeMoveLeaders(RoundContext* context, Tier* tier);
 // Looks at every way to place a small tier.
 std::unique_ptr<Stage> MakeSearch(RoundContext* context, Tier* tier);
 

@@ -1,0 +1,155 @@
+#include "core/right_of_way.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "core/placements.h"
+
+namespace sluice {
+namespace {
+
+// Whether nobody stands where he does because of the task, but for those that
+// keep away from it.
+bool IsFreeToLeave(const Task& task, const PeerTable& peers) {
+  const ClassKey& key = task.class_key;
+  if (key.gang.has_value()) return false;
+  if (!key.DependsOnPeers()) return true;
+  const auto& apart = peers.TermsOf(*key.rules).anti_affinity;
+  return std::ranges::all_of(*key.meant_by, [&](uint32_t selector) {
+    return std::ranges::all_of(
+        peers.TermsAbout(selector), [&](const CountedTerm* term) {
+          return std::ranges::find(apart, term) != apart.end();
+        });
+  });
+}
+
+// A machine with tasks that the plan leaves there.
+struct Contended {
+  std::vector<const Task*> staying;
+  Resources free;  // Without these, and without what the plan places anew.
+  const std::map<ClassKey, int64_t>* planned = nullptr;
+};
+
+using Machines = std::map<MachineId, Contended>;
+
+Machines FindContended(const RoundPacking& packing,
+                       const MachinePatterns& patterns,
+                       const RoundContext& context) {
+  const ClusterState& state = context.state;
+  const absl::flat_hash_set<TaskId> anew(packing.placed.begin(),
+                                         packing.placed.end());
+  Machines machines;
+  for (const auto& [task, id] :
+       UndoablePlacements(state, std::nullopt, context.delta_begin)) {
+    if (!anew.contains(task->id)) machines[id].staying.push_back(task);
+  }
+  for (auto& [id, contended] : machines) {
+    const Machine& machine = *state.FindMachine(id);
+    contended.free = machine.Free();
+    for (const TaskId task : machine.tasks) {
+      if (!anew.contains(task)) continue;
+      contended.free += state.FindTask(task)->class_key.request;
+    }
+    const auto it = patterns.of_machine.find(id);
+    if (it != patterns.of_machine.end()) {
+      contended.planned = &patterns.patterns[it->second - 1];
+    }
+  }
+  return machines;
+}
+
+// Whether the task fits beside what is planned and at least as urgent, once
+// those that stay and are less urgent have gone.
+bool FitsInTheirPlace(const ClassKey& key, const Contended& contended) {
+  Resources free = contended.free;
+  if (contended.planned != nullptr) {
+    for (const auto& [other, count] : *contended.planned) {
+      if (other.priority < key.priority) continue;
+      free.AddScaled(other.request, -count);
+    }
+  }
+  for (const Task* task : contended.staying) {
+    if (task->class_key.priority >= key.priority) continue;
+    free += task->class_key.request;
+  }
+  return key.request.FitsIn(free);
+}
+
+// The last of those that stay.  Returns false if one of them has to.
+bool TakeBack(std::span<const Task* const> tasks, const PeerTable& peers,
+              Contended* contended, std::vector<TaskId>* leaving) {
+  for (const Task* task : tasks) {
+    if (!IsFreeToLeave(*task, peers)) return false;
+    leaving->push_back(task->id);
+    contended->free += task->class_key.request;
+  }
+  contended->staying.resize(contended->staying.size() - tasks.size());
+  return true;
+}
+
+// The classes without terms of which tasks wait by the plan, by falling
+// priority.
+std::vector<ClassKey> FindWaiting(const RoundPacking& packing,
+                                  const MachinePatterns& patterns) {
+  std::map<ClassKey, int64_t> planned;
+  for (const auto& [machine, index] : patterns.of_machine) {
+    for (const auto& [key, count] : patterns.patterns[index - 1]) {
+      planned[key] += count;
+    }
+  }
+  std::vector<ClassKey> waiting;
+  for (size_t c = 0; c < packing.classes.size(); ++c) {
+    const ClassKey& key = packing.classes[c];
+    if (!key.IsBound() && planned[key] < packing.problem.classes[c].count()) {
+      waiting.push_back(key);
+    }
+  }
+  return waiting;
+}
+
+}  // namespace
+
+std::optional<std::vector<TaskId>> FindWhoGivesWay(
+    const RoundPacking& packing, const MachinePatterns& patterns,
+    RoundContext* context) {
+  std::vector<TaskId> leaving;
+  if (!packing.leaves_out) return leaving;
+  Machines machines = FindContended(packing, patterns, *context);
+  if (machines.empty()) return leaving;
+  const ClusterState& state = context->state;
+  // What is below all levels is placed anew, one priority after the other.
+  for (auto& [id, contended] : machines) {
+    const auto below =
+        std::ranges::stable_partition(contended.staying, [&](const Task* one) {
+          return !context->levels.has_value() ||
+                 context->levels->LevelOf(one->class_key.priority).has_value();
+        });
+    if (!TakeBack(below, state.peers(), &contended, &leaving)) {
+      return std::nullopt;
+    }
+  }
+  Eligibility& eligibility = context->eligibility();
+  for (const ClassKey& key : FindWaiting(packing, patterns)) {
+    const std::vector<bool> allowed = eligibility.MaskFor(*key.rules);
+    context->looks += std::ssize(machines);
+    for (auto& [id, contended] : machines) {
+      const KindId kind = eligibility.KindOf(*state.FindMachine(id));
+      const auto less_urgent = std::ranges::stable_partition(
+          contended.staying, [&](const Task* one) {
+            return one->class_key.priority >= key.priority;
+          });
+      if (!less_urgent.empty() && allowed[static_cast<size_t>(kind)] &&
+          FitsInTheirPlace(key, contended) &&
+          !TakeBack(less_urgent, state.peers(), &contended, &leaving)) {
+        return std::nullopt;
+      }
+    }
+  }
+  return leaving;
+}
+
+}  // namespace sluice

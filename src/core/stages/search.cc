@@ -1,0 +1,46 @@
+// The stage that places a small tier anew, in every way.
+
+#include "core/neighborhood.h"
+#include "core/neighborhood_search.h"
+#include "core/stages/stage.h"
+#include "core/transaction.h"
+
+namespace sluice {
+namespace {
+
+// Keeps what it finds, in one go.
+class Search : public Stage {
+ public:
+  Search(RoundContext* context, Tier* tier)
+      : context_(*context), tier_(*tier) {}
+
+  std::optional<RoundWork> Next() override {
+    if (context_.search_budget <= 0) return std::nullopt;
+    Transaction transaction(context_.now_ms, &context_.state);
+    const auto neighborhood = TakeBackTier(tier_, &context_, &transaction);
+    if (!neighborhood.has_value() ||
+        !PlaceBetter(*neighborhood, &context_, &transaction)) {
+      transaction.RollBackTo(0);
+    }
+    tier_.has_new_room = tier_.has_new_room || transaction.size() > 0;
+    context_.Keep(&transaction);
+    return std::nullopt;
+  }
+
+ private:
+  RoundContext& context_;
+  Tier& tier_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stage> MakeSearch(RoundContext* context, Tier* tier) {
+  // What was placed may not be legal by now, and gangs are healed before others
+  // start.
+  if (context->has_changed) return nullptr;
+  context->FreshEligibility();
+  if (IsAnyHealing(*context, *tier)) return nullptr;
+  return std::make_unique<Search>(context, tier);
+}
+
+}  // namespace sluice
