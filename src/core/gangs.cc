@@ -29,7 +29,7 @@ bool Gangs::IsClosed(const ClassKey& key) const {
   return !JobOf(key).HasStarted() && !timed_out_.contains(*key.gang);
 }
 
-bool Gangs::IsOpen(const ClassKey& key) const {
+bool Gangs::MayBeUndone(const ClassKey& key) const {
   return key.gang.has_value() && !JobOf(key).was_started &&
          !timed_out_.contains(*key.gang);
 }

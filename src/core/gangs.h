@@ -30,7 +30,7 @@ class Gangs {
   bool IsClosed(const ClassKey& key) const;
   bool IsHealing(const ClassKey& key) const;
   // Whether nobody knows of any of its tasks: it may be started, or not.
-  bool IsOpen(const ClassKey& key) const;
+  bool MayBeUndone(const ClassKey& key) const;
   // How many tasks must run together for a class of a gang, beside those that
   // completed; of several classes that may run on different machines, the most
   // counts.

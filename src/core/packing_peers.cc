@@ -50,15 +50,12 @@ PackingPeers::PackingPeers(const ClusterState& state,
 }
 
 void PackingPeers::FollowCompany() {
-  for (bool has_changed = true; has_changed;) {
-    has_changed = false;
-    for (const ClassKey* key : in_play_) {
-      if (!NeedsCompany(*key) || (AreTermsHeeded(*key) && IsOnItsOwn(*key))) {
-        continue;
-      }
-      const auto& affinity = state_.peers().TermsOf(*key->rules).affinity;
-      has_changed |= followed_.insert(affinity[0]->selector).second;
+  for (const ClassKey* key : in_play_) {
+    if (!NeedsCompany(*key) || (AreTermsHeeded(*key) && IsOnItsOwn(*key))) {
+      continue;
     }
+    const auto& affinity = state_.peers().TermsOf(*key->rules).affinity;
+    followed_.insert(affinity[0]->selector);
   }
 }
 
@@ -285,7 +282,7 @@ void PackingPeers::AddSpread(const Capped& capped, const TopologySpread& spread,
                              PackingProblem* problem) const {
   int64_t count = 0;
   for (const size_t c : capped.classes) count += problem->classes[c].count();
-  PackingSpread& made = problem->spreads.emplace_back();
+  PackingSpread made;
   made.rise_max = spread.LevelFor(count) - spread.minimum();
   const int64_t most = spread.minimum() + spread.constraint().max_skew;
   for (size_t domain = 0; domain < spread.counts().size(); ++domain) {
@@ -298,6 +295,8 @@ void PackingPeers::AddSpread(const Capped& capped, const TopologySpread& spread,
     made.caps.push_back(capped.first_cap + domain);
     made.ahead.push_back(there - spread.minimum());
   }
+  // No domain counts where none has a machine that its tasks may use.
+  if (!made.caps.empty()) problem->spreads.push_back(std::move(made));
 }
 
 std::vector<size_t> PackingPeers::CapsOn(MachineId machine) const {
@@ -334,8 +333,9 @@ void PackingPeers::AddCompany(size_t task_class, const CountedTerm& term,
         freed != freed_.end() && freed->second.At(domain) == count;
     if (domain == kNoDomain || all_leave) continue;
     for (const MachineId machine : term.topology->MachinesOf(domain)) {
-      // Without the rule more is allowed.
-      if (--looks_left_ < 0) return;
+      // Without the rule more is allowed, which a bound may be for.
+      is_exhausted_ = --looks_left_ < 0;
+      if (is_exhausted_) return;
       there.push_back(machine);
     }
   }

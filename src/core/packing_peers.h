@@ -49,7 +49,7 @@ class PackingPeers {
   void NoteFreed(const ClassKey& key, MachineId machine);
   // Says which of the classes share no machine, which stand only beside others,
   // and how many of them a domain takes, and finds where those that stay keep
-  // them away or company.  REQUIRES: whom they follow is among them, or stays.
+  // them away or company.
   void Relate(std::span<const ClassKey> keys, PackingProblem* problem);
   // The classes, by index, that those that stay keep away from the machine.
   std::span<const size_t> KeptAwayFrom(MachineId machine) const;
@@ -57,6 +57,8 @@ class PackingPeers {
   std::span<const size_t> AccompaniedOn(MachineId machine) const;
   // The caps that tasks on the machine count for, ascending.
   std::vector<size_t> CapsOn(MachineId machine) const;
+  // Whether a rule was left out because there was too much to look at.
+  bool is_exhausted() const { return is_exhausted_; }
   // Whether machines are told apart by what stays on them.
   bool TellsMachinesApart() const {
     return !kept_away_.empty() || !accompanied_.empty();
@@ -86,7 +88,7 @@ class PackingPeers {
   bool AreTermsHeeded(const ClassKey& key);
   // Whether the class, or what it is worth, is of no concern to others.
   bool IsOnItsOwn(const ClassKey& key) const;
-  // Those who must be near tasks that are not heeded are not heeded either.
+  // Where those who need company stay, so does their company.
   void FollowCompany();
   // The term's classes, and machines where such tasks stay.
   void AddCompany(size_t task_class, const CountedTerm& term,
@@ -114,6 +116,7 @@ class PackingPeers {
       is_shared_;
   int64_t cap_rows_left_;
   int64_t looks_left_;
+  bool is_exhausted_ = false;
   const bool heeds_terms_;
   absl::flat_hash_map<const Topology*, bool> is_of_one_machine_;
   absl::flat_hash_set<uint32_t> followed_;  // Selectors.

@@ -189,9 +189,10 @@ bool Round::AdvanceInTiers() {
       if (has_started_over_ && make == &MakeSearch) continue;
       if (has_run_out_ && make != &MakeCarryOut) continue;
       // What is planned for the tiers below has been weighed against this one.
-      const bool is_planned = context_.plan.has_value() &&
-                              context_.plan->DecidesOnBelow(tier_->priority);
-      if (is_planned && make == &MakeSearch) continue;
+      if (make == &MakeSearch && context_.plan.has_value() &&
+          context_.plan->DecidesOnBelow(tier_->priority)) {
+        continue;
+      }
       stage_ = make(&context_, &*tier_);
       if (stage_ != nullptr) return true;
     }

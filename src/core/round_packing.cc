@@ -54,10 +54,10 @@ class Describer {
         constraints_(context->constraints),
         eligibility_(&context->eligibility()),
         peers_(context->state, context->constraints, placements, heeds_terms) {
+    if (scope == PackingScope::kMovable) FindGangs(placements);
     for (const Placement& one : placements) {
       if (IsInScope(one.task->class_key)) placements_.push_back({one, nullptr});
     }
-    if (scope == PackingScope::kMovable) FindGangs(placements);
   }
 
   // Takes what was placed for free again, and its tasks for ones to place.
@@ -128,7 +128,7 @@ class Describer {
     std::vector<HostPort> ports;
   };
 
-  // Those that may be started or not, with all of their tasks.
+  // Those that may be started or not as a whole.
   void FindGangs(const std::vector<Placement>& placements) {
     struct Found {
       int64_t tasks = 0;
@@ -137,7 +137,7 @@ class Describer {
     };
     std::map<JobId, Found> all;
     const auto add = [&](const ClassKey& key, int64_t tasks) {
-      if (!context_.gangs.IsOpen(key)) return;
+      if (!context_.gangs.MayBeUndone(key)) return;
       Found& found = all[*key.gang];
       found.tasks += tasks;
       found.minimum = std::max(found.minimum, context_.gangs.MinimumFor(key));
@@ -145,12 +145,12 @@ class Describer {
     };
     for (const auto& [key, tasks] : state_.pending()) {
       if (key.gang.has_value()) add(key, context_.CountWaiting(key));
-      if (all.size() > kGangsMax) return;
     }
     for (const Placement& one : placements) add(one.task->class_key, 1);
-    if (all.size() > kGangsMax) return;
     for (const auto& [job, found] : all) {
-      if (found.is_in_scope && found.tasks >= found.minimum) {
+      if (!found.is_in_scope) {
+        torn_gangs_.insert(job);
+      } else if (all.size() <= kGangsMax && found.tasks >= found.minimum) {
         gangs_[job] = found.minimum;
       }
     }
@@ -158,7 +158,9 @@ class Describer {
 
   bool IsInScope(const ClassKey& key) {
     if (scope_ == PackingScope::kAll) return true;
-    const bool is_movable = peers_.IsHeeded(key);
+    const bool is_movable =
+        peers_.IsHeeded(key) &&
+        !(key.gang.has_value() && torn_gangs_.contains(*key.gang));
     packing_.leaves_out = packing_.leaves_out || !is_movable;
     return is_movable;
   }
@@ -237,8 +239,9 @@ class Describer {
     FindDimensions();
     FindRows();
     FindGroups();
-    is_overtaxed_ = peers_.TellsMachinesApart() &&
-                    packing_.problem.groups.size() > kPackingGroupsMax;
+    is_overtaxed_ = peers_.is_exhausted() ||
+                    (peers_.TellsMachinesApart() &&
+                     packing_.problem.groups.size() > kPackingGroupsMax);
     packing_.is_too_large = std::max(packing_.problem.groups.size(),
                                      packing_.problem.costs.size()) *
                                 steps_.size() >
@@ -285,6 +288,7 @@ class Describer {
     // Whom they follow may be of another tier.
     for (PackingClass& one : packing_.problem.classes) {
       one.needs_company = false;
+      one.company.clear();
     }
   }
 
@@ -623,6 +627,8 @@ class Describer {
   RoundPacking packing_;
   std::vector<std::pair<Placement, const Steps*>> placements_;
   std::map<JobId, int64_t> gangs_;  // Of the problem, and their minimum.
+  // With a class that is out of scope: the others stay with it.
+  std::set<JobId> torn_gangs_;
   // By priority, what it costs that tasks wait, and that some fit nowhere.
   std::map<uint32_t, Cost> waiting_;
   std::map<uint32_t, Cost> misfits_;

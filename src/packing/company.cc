@@ -27,8 +27,8 @@ Pattern WithCompany(const PackingProblem& problem, Pattern pattern) {
   return pattern;
 }
 
-int64_t MayLeave(const PackingProblem& problem, const Pattern& pattern,
-                 size_t task_class) {
+int64_t CountFreeToLeave(const PackingProblem& problem, const Pattern& pattern,
+                         size_t task_class) {
   const int64_t count = CountOf(task_class, pattern);
   if (count == 0) return 0;
   Pattern without = pattern;

@@ -19,8 +19,8 @@ bool HasCompany(const PackingProblem& problem, const Pattern& pattern,
 // The pattern without those that have none.
 Pattern WithCompany(const PackingProblem& problem, Pattern pattern);
 // How many of the class may leave the pattern so that all others keep theirs.
-int64_t MayLeave(const PackingProblem& problem, const Pattern& pattern,
-                 size_t task_class);
+int64_t CountFreeToLeave(const PackingProblem& problem, const Pattern& pattern,
+                         size_t task_class);
 // By class: whether any other needs it for company.
 std::vector<bool> FindCompany(const PackingProblem& problem);
 

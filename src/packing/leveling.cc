@@ -251,7 +251,7 @@ class Leveler {
 
   // One that may leave.
   bool Holds(size_t c, size_t load) const {
-    return MayLeave(problem_, loads_[load].pattern, c) > 0;
+    return CountFreeToLeave(problem_, loads_[load].pattern, c) > 0;
   }
 
   // From where the load is the highest to where it is the lowest.

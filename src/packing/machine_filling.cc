@@ -399,7 +399,8 @@ void MachineFilling::FillByGrid(Filling* filling) {
     const int64_t right = request[binding[1]] / unit[1];
     offsets.push_back(down * width + right);
     if (offsets[i] == 0) {
-      for_nothing += static_cast<double>(items_[i].limit) * items_[i].value;
+      for_nothing +=
+          static_cast<double>(items_[i].limit) * std::max(items_[i].value, 0.0);
       continue;
     }
     for (int64_t y = down; y < height; ++y) {

@@ -13,6 +13,8 @@ namespace sluice {
 
 MergedClasses::MergedClasses(const PackingProblem& problem)
     : problem_(problem) {
+  const bool has_company =
+      std::ranges::any_of(problem.classes, &PackingClass::needs_company);
   std::vector<size_t> merged_of;
   absl::flat_hash_map<std::vector<int64_t>, size_t> known;
   for (size_t c = 0; c < problem.classes.size(); ++c) {
@@ -22,8 +24,9 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
       look.push_back(costs[c]);
     }
     for (const PackingCap& cap : problem.caps) look.push_back(cap.Counts(c));
+    look.push_back(std::ssize(one.apart_from));
     look.insert(look.end(), one.apart_from.begin(), one.apart_from.end());
-    AddCompany(c, &look);
+    if (has_company) AddCompany(c, &look);
     size_t merged = merged_.classes.size();
     // A limit is one for each class, and so is what a gang needs.
     const bool is_of_gang =
@@ -95,6 +98,7 @@ void MergedClasses::AddCompany(size_t task_class,
                                std::vector<int64_t>* look) const {
   const PackingClass& one = problem_.classes[task_class];
   look->push_back(one.needs_company);
+  look->push_back(std::ssize(one.company));
   look->insert(look->end(), one.company.begin(), one.company.end());
   const auto names = [&](const std::vector<size_t>& classes) {
     return std::ranges::binary_search(classes, task_class);

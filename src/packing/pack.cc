@@ -134,14 +134,17 @@ class Packer {
       Keep(*std::move(dived_));
     }
     MendBest({bound_, kMendsMax});
-    const LevelCosts& waiting = best_->Cost().waiting;
-    if (waiting == bound_.waiting) return;
-    const std::vector<int64_t> reached = waiting.ByLevel(levels_);
+    prices_ = relaxed.prices;
+    if (best_->Cost().waiting != bound_.waiting) ProveReached();
+  }
+
+  // Bounds of what comes after a level are for what that level leaves.
+  void ProveReached() {
+    const std::vector<int64_t> reached = best_->Cost().waiting.ByLevel(levels_);
     bound_.waiting = BoundsBeside(reached);
     // What can be proved at the same prices costs no time.
-    bound_.placed =
-        std::max(relaxation_.BoundAt(whole_, reached, relaxed.prices),
-                 relaxation_.Relax(whole_, reached).bound);
+    bound_.placed = std::max(relaxation_.BoundAt(whole_, reached, prices_),
+                             relaxation_.Relax(whole_, reached).bound);
   }
 
   // What the relaxation starts in part may be worth to be started as a whole:
@@ -169,13 +172,15 @@ class Packer {
       if (!forced.has_value()) continue;
       Packer packer(*forced,
                     std::min(work_max, work_max_ - relaxation_.work()));
-      packer.SearchWithoutGangs();
+      packer.SearchOnce();
       relaxation_.Charge(packer.relaxation_.work());
+      const LevelCosts before = best_->Cost().waiting;
       Keep(Drafted(packer.best_->patterns()));
+      if (best_->Cost().waiting != before) ProveReached();
     }
   }
 
-  void SearchWithoutGangs() {
+  void SearchOnce() {
     Keep(Drafted(problem_.former));
     for (const std::vector<Pattern>& packing : relaxation_.Seed()) {
       Keep(Drafted(packing));
@@ -297,6 +302,7 @@ class Packer {
   PatternRelaxation relaxation_;
   PackingRest whole_;
   PackingCost bound_;
+  std::vector<int64_t> prices_;  // Of the placements at the least waiting cost.
   std::optional<PackingDraft> best_;
   std::optional<PackingDraft> dived_;  // The best of the dives.
   int64_t coarse_work_ = 0;

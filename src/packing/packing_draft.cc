@@ -291,9 +291,15 @@ bool PackingDraft::DropHalves() {
 
 void PackingDraft::StartGang(const PackingGang& gang,
                              std::vector<int64_t>* caps) {
+  int64_t tasks = 0;
+  for (const size_t c : gang.classes) tasks += problem_->classes[c].count();
+  if (tasks < gang.minimum) return;
   const PackingDraft before = *this;
   const std::vector<int64_t> caps_before = *caps;
-  for (const size_t c : gang.classes) FillClass(c, rest_.tasks[c], caps);
+  for (const size_t c : gang.classes) {
+    const int64_t missing = gang.minimum - PlacedOf(gang);
+    FillClass(c, std::clamp<int64_t>(missing, 0, rest_.tasks[c]), caps);
+  }
   if (PlacedOf(gang) >= gang.minimum) return;
   *this = before;
   *caps = caps_before;
@@ -383,6 +389,7 @@ void PackingDraft::FillInOrder(std::vector<int64_t>* caps) {
     }
   }
   std::ranges::sort(waiting);
+  std::vector<bool> is_tried(problem_->gangs.size(), false);
   for (size_t i = 0; i < waiting.size();) {
     const auto [level, c, count] = waiting[i];
     int64_t sum = 0;
@@ -392,11 +399,13 @@ void PackingDraft::FillInOrder(std::vector<int64_t>* caps) {
       sum += std::get<2>(waiting[i]);
     }
     const PackingGang* gang = GangOf(*problem_, c);
-    if (gang == nullptr || PlacedOf(*gang) >= gang->minimum) {
-      FillClass(c, std::min(sum, rest_.tasks[c]), caps);
-    } else {
-      StartGang(*gang, caps);
+    if (gang != nullptr && PlacedOf(*gang) < gang->minimum) {
+      const auto index = static_cast<size_t>(gang - problem_->gangs.data());
+      if (!is_tried[index]) StartGang(*gang, caps);
+      is_tried[index] = true;
+      if (PlacedOf(*gang) < gang->minimum) continue;
     }
+    FillClass(c, std::min(sum, rest_.tasks[c]), caps);
   }
 }
 
@@ -498,7 +507,7 @@ bool PackingDraft::MoveUpClass(size_t c, std::vector<size_t> holders,
     if (--*moves_left < 0) return false;
     const size_t holder = holders.back();
     const size_t place = places.back();
-    const int64_t leaving = MayLeave(*problem_, patterns_[holder], c);
+    const int64_t leaving = CountFreeToLeave(*problem_, patterns_[holder], c);
     if (leaving == 0) {
       holders.pop_back();
       continue;
@@ -526,7 +535,8 @@ bool PackingDraft::MoveUpClass(size_t c, std::vector<size_t> holders,
     has_moved = true;
     // What was split off, and what it was split off from, each has its turn.
     if (from == holder) holders.pop_back();
-    if (MayLeave(*problem_, patterns_[from], c) > 0) holders.push_back(from);
+    if (CountFreeToLeave(*problem_, patterns_[from], c) > 0)
+      holders.push_back(from);
     if (to == place) places.pop_back();
     if (room(to) > 0) places.push_back(to);
   }

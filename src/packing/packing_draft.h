@@ -110,7 +110,7 @@ class PackingDraft {
   void Settle();
   // Returns whether there were any.
   bool DropHalves();
-  // Puts what waits of a gang where there is room, if that makes it whole.
+  // Puts as many of a gang as must run where there is room, if there is enough.
   void StartGang(const PackingGang& gang, std::vector<int64_t>* caps);
   // What the caps let in, less what they could only once they have risen.
   std::vector<int64_t> CapsNow() const;

@@ -62,7 +62,7 @@ class Pack : public Stage {
     context_.plan->is_complete =
         !packing_.leaves_out && !packing_.has_placed_below;
     FindMovedGangs();
-    FindTiers();
+    FindTiers(solution);
     context_.Withdraw(packing_.placed);
     context_.Withdraw(*giving_way);
     context_.plan->version = context_.state.version();
@@ -79,7 +79,7 @@ class Pack : public Stage {
       Gangs::Waiting gang;
       gang.job = *key.gang;
       gang.minimum = context_.gangs.MinimumFor(key);
-      if (context_.gangs.IsOpen(key) || context_.gangs.IsWhole(gang)) {
+      if (context_.gangs.MayBeUndone(key) || context_.gangs.IsWhole(gang)) {
         context_.plan->gangs.push_back(gang);
       }
     }
@@ -87,9 +87,13 @@ class Pack : public Stage {
 
   // Who stands only beside others goes after them, and domains rise only
   // together: what is less urgent goes with what is more.
-  void FindTiers() {
+  void FindTiers(const PackingSolution& solution) {
     PackingPlan& plan = *context_.plan;
     const PackingProblem& problem = packing_.problem;
+    std::vector<bool> is_placed(problem.classes.size(), false);
+    for (const Pattern& pattern : solution.patterns) {
+      for (const auto& [c, count] : pattern.tasks) is_placed[c] = true;
+    }
     for (size_t c = 0; c < problem.classes.size(); ++c) {
       if (problem.classes[c].needs_company) {
         plan.followers.insert(packing_.classes[c]);
@@ -98,6 +102,7 @@ class Pack : public Stage {
     for (bool has_risen = true; has_risen;) {
       has_risen = false;
       for (size_t c = 0; c < problem.classes.size(); ++c) {
+        if (!is_placed[c]) continue;
         for (const size_t other : problem.classes[c].company) {
           has_risen |= plan.RaiseTo(plan.TierOf(packing_.classes[c]),
                                     packing_.classes[other]);
@@ -108,6 +113,7 @@ class Pack : public Stage {
         const std::vector<size_t>& classes =
             problem.caps[spread.caps[0]].classes;
         for (const size_t c : classes) {
+          if (!is_placed[c]) continue;
           highest = std::max(highest, plan.TierOf(packing_.classes[c]));
         }
         for (const size_t c : classes) {
@@ -160,6 +166,14 @@ class CarryOut : public Stage {
   // A command may have come meanwhile that some of a gang was refused for.
   void End() override {
     if (is_alone_) context_.plan->version = context_.state.version();
+    std::vector<TaskId> followers;
+    for (const TaskId id : passes_.placed()) {
+      const Task* task = context_.state.FindTask(id);
+      if (task != nullptr &&
+          context_.plan->followers.contains(task->class_key)) {
+        followers.push_back(id);
+      }
+    }
     for (const Gangs::Waiting& gang : context_.plan->gangs) {
       if (context_.gangs.IsWhole(gang)) continue;
       std::vector<TaskId> tasks;
@@ -167,7 +181,10 @@ class CarryOut : public Stage {
         const Task* task = context_.state.FindTask(id);
         if (task != nullptr && task->job == gang.job) tasks.push_back(id);
       }
+      if (tasks.empty()) continue;
       context_.Withdraw(tasks);
+      // It may have been their company.
+      context_.Withdraw(std::exchange(followers, {}));
     }
   }
 

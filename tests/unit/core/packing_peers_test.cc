@@ -227,6 +227,21 @@ TEST_F(PackingPeersTest, HasTheCapsOfASpreadRiseTogether) {
   EXPECT_EQ(whole.caps[0].most, 1);
 }
 
+TEST_F(PackingPeersTest, HasNoSpreadWhereNoMachineIsInADomain) {
+  PlacementRules rules;
+  rules.spread = {Spread(TasksOfJob("web"), "rack")};
+  Machines()
+      .Tasks(1, 2, {.cpu = 100, .job = "web", .rules = rules})
+      .ApplyTo(&cluster_);
+  PackingPeers peers = Peers();
+  EXPECT_TRUE(peers.IsHeeded(KeyOf(1)));
+  PackingProblem problem;
+  problem.classes.resize(1);
+  peers.Relate(std::vector<ClassKey>{KeyOf(1)}, &problem);
+  EXPECT_THAT(problem.spreads, IsEmpty());
+  EXPECT_THAT(peers.KeptAwayFrom(Machine("m0")), ElementsAre(0));
+}
+
 TEST_F(PackingPeersTest, TellsConstraintsOverTheSameDomainsApart) {
   const auto in_zone = [](const std::string& zone) {
     return MachineOptions{.cpu = 1000, .labels = {{"zone", zone}}};

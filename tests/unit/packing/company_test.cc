@@ -45,13 +45,13 @@ TEST(WithCompany, LeavesOutWhoHasNone) {
               ElementsAre(Pair(1, 3)));
 }
 
-TEST(MayLeave, AllButTheLastThatIsCompany) {
+TEST(CountFreeToLeave, AllButTheLastThatIsCompany) {
   const PackingProblem problem = Led();
-  EXPECT_EQ(MayLeave(problem, {0, 1, {{0, 2}, {1, 1}}}, 0), 1);
-  EXPECT_EQ(MayLeave(problem, {0, 1, {{0, 2}, {1, 1}}}, 1), 1);
-  EXPECT_EQ(MayLeave(problem, {0, 1, {{0, 2}}}, 0), 2);
-  EXPECT_EQ(MayLeave(problem, {1, 1, {{0, 2}, {1, 1}}}, 0), 2);
-  EXPECT_EQ(MayLeave(problem, {1, 1, {{1, 1}}}, 0), 0);
+  EXPECT_EQ(CountFreeToLeave(problem, {0, 1, {{0, 2}, {1, 1}}}, 0), 1);
+  EXPECT_EQ(CountFreeToLeave(problem, {0, 1, {{0, 2}, {1, 1}}}, 1), 1);
+  EXPECT_EQ(CountFreeToLeave(problem, {0, 1, {{0, 2}}}, 0), 2);
+  EXPECT_EQ(CountFreeToLeave(problem, {1, 1, {{0, 2}, {1, 1}}}, 0), 2);
+  EXPECT_EQ(CountFreeToLeave(problem, {1, 1, {{1, 1}}}, 0), 0);
 }
 
 TEST(FindCompany, IsWhomOthersNeed) {

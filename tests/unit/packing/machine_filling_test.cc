@@ -207,6 +207,19 @@ TEST(MachineFilling, TheGridKnowsTasksThatAskForNothing) {
   EXPECT_GE(filling.bound, filling.value);
 }
 
+TEST(MachineFilling, TheGridTakesNothingOffForCompanyThatAsksForNothing) {
+  PackingProblem problem = ManyAlike({995});
+  problem.classes.emplace_back().request = {0};
+  problem.costs[0].push_back(0);
+  problem.classes[0].needs_company = true;
+  problem.classes[0].company = {12};
+  std::vector<double> values = ValuesOf(problem, 0);
+  values[12] = -500;
+  const Filling filling = Fill(problem, values, Amounts(13, 9));
+  EXPECT_EQ(filling.value, 994);
+  EXPECT_GE(filling.bound, filling.value);
+}
+
 TEST(MachineFilling, TheGridKnowsDimensionsThatLimitEachOther) {
   // Five tasks at most by each of the first two dimensions, neither of which
   // may be left out because of the other; six by the third.

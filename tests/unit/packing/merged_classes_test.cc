@@ -89,6 +89,24 @@ TEST(MergedClasses, AreThoseThatCountForTheSameCaps) {
   EXPECT_THAT(MergedClasses(problem).merged().classes, SizeIs(3));
 }
 
+TEST(MergedClasses, TellsWhoKeepsAwayFromWhoNeedsCompany) {
+  PackingProblem problem;
+  problem.classes.resize(4);
+  for (PackingClass& one : problem.classes) {
+    one.request = {1};
+    one.waiting = {{1, 1}};
+  }
+  problem.classes[0].request = {2};
+  problem.classes[1].request = {3};
+  problem.classes[1].apart_from = {2};
+  problem.classes[2].apart_from = {1};
+  problem.classes[3].needs_company = true;
+  problem.classes[3].company = {0};
+  problem.groups = {{{9}, 1, 0}};
+  problem.costs = {{0, 0, 0, 0}};
+  EXPECT_THAT(MergedClasses(problem).merged().classes, SizeIs(4));
+}
+
 TEST(MergedClasses, AreNoneOfNothing) {
   const PackingProblem problem;
   const MergedClasses classes(problem);

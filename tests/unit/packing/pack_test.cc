@@ -332,5 +332,21 @@ TEST(Pack, StartsTheGangThatIsWorthMore) {
   EXPECT_EQ(Pack(problem, 1'000'000).cost, PackingCost(10, 0));
 }
 
+// What a gang displaces costs nothing to place: no bound may say otherwise.
+TEST(Pack, ProvesWhatIsTrueOnceAGangWasStarted) {
+  PackingProblem problem;
+  problem.classes = {{.request = {3}, .waiting = {{1, 11, 0}}},
+                     {.request = {3}, .waiting = {{2, 10, 0}}},
+                     {.request = {3}, .waiting = {{1, 5, 1}}}};
+  problem.groups = {{{3}, 2, 0}};
+  problem.costs = {{0, 0, 20}};
+  problem.gangs = {{{1}, 2}};
+  const PackingSolution solution = Pack(problem, 1'000'000);
+  const std::vector<int64_t> waiting = {11, 5};
+  EXPECT_EQ(solution.cost.waiting, LevelCosts(waiting));
+  EXPECT_EQ(solution.cost.placed, 0);
+  EXPECT_EQ(solution.bound.placed, 0);
+}
+
 }  // namespace
 }  // namespace sluice
