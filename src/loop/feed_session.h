@@ -79,11 +79,11 @@ class FeedSession {
 
   // All on the core thread; none blocks.
   //
-  // Whether what was told before has left.  Where it says no, the session wakes
+  // Returns whether what was told before has left; if not, the session wakes
   // the loop up once it has.
-  virtual bool IsReady() const = 0;
-  // REQUIRES: IsReady().  What is told after the end, or after the client has
-  // gone, is dropped.
+  virtual bool AwaitReady() = 0;
+  // REQUIRES: AwaitReady() returned true.  What is told after the end, or after
+  // the client has gone, is dropped.
   virtual void Tell(FeedNews news) = 0;
   virtual void End(const absl::Status& status) = 0;
   // The loop knows it no more.

@@ -348,45 +348,51 @@ std::optional<int64_t> Feeds::AckDueUs() const {
 
 void Feeds::Tell(int64_t now_us) {
   now_us_ = now_us;
-  const ClusterState& state = scheduler_.state();
-  const uint64_t open = scheduler_.FirstOpenDelta();
   for (auto& [id, connection] : connections_) {
     connection.has_waiting_ack = false;
-    if (!connection.session->IsReady()) continue;
-    const auto& sequences = state.SequencesOf(id);
-    if (state.feeds().at(id).is_live) {
-      size_t& bytes = connection.news.bytes;
-      for (auto it = sequences.upper_bound(connection.told);
-           it != sequences.end() && *it < open && bytes < kReplyBytesMax &&
-           connection.unconfirmed.size() < kFeedDeltasUnconfirmedMax;
-           ++it) {
-        const Delta& delta = state.outbox().at(*it);
-        const Task& task = *state.FindTask(delta.task);
-        const Machine& machine = *state.FindMachine(delta.machine);
-        FeedNews::Entry entry = {.sequence = *it,
-                                 .task = task.feed_task_id,
-                                 .type = delta.type,
-                                 .machine = machine.uuid,
-                                 .resource = machine.ResourceUuid(task.pu)};
-        bytes += kEntryBytes + entry.task.size() + entry.machine.size() +
-                 entry.resource.size();
-        connection.news.deltas.push_back(std::move(entry));
-        scheduler_.mutable_state().BeginDelivery(*it);
-        connection.unconfirmed.push_back(*it);
-        connection.told = *it;
-        metrics_.delta_deliveries.Increment();
-        if (*it <= connection.told_max) metrics_.redelivered_deltas.Increment();
-      }
-      connection.told_max = std::max(connection.told_max, connection.told);
+    // What has no room in a message goes with the next one: at once, or when
+    // the session wakes the loop up.
+    while (connection.session->AwaitReady()) {
+      AddDeltas(id, &connection);
+      const FeedNews& news = connection.news;
+      if (news.IsSilent() && news.batches == 0) break;
+      connection.has_waiting_ack = MayAckWait(id, connection);
+      if (connection.has_waiting_ack) break;
+      const bool is_full = news.bytes >= kReplyBytesMax;
+      connection.session->Tell(std::exchange(connection.news, FeedNews()));
+      if (!is_full) break;
     }
-    if (connection.news.IsSilent() && connection.news.batches == 0) continue;
-    connection.has_waiting_ack = MayAckWait(id, connection);
-    if (connection.has_waiting_ack) continue;
-    const bool is_full = connection.news.bytes >= kReplyBytesMax;
-    connection.session->Tell(std::exchange(connection.news, FeedNews()));
-    // What had no room goes once the session is ready: being asked, it says so.
-    if (is_full) connection.session->IsReady();
   }
+}
+
+void Feeds::AddDeltas(FeedId feed, Connection* connection) {
+  const ClusterState& state = scheduler_.state();
+  if (!state.feeds().at(feed).is_live) return;
+  const uint64_t open = scheduler_.FirstOpenDelta();
+  const auto& sequences = state.SequencesOf(feed);
+  size_t& bytes = connection->news.bytes;
+  for (auto it = sequences.upper_bound(connection->told);
+       it != sequences.end() && *it < open && bytes < kReplyBytesMax &&
+       connection->unconfirmed.size() < kFeedDeltasUnconfirmedMax;
+       ++it) {
+    const Delta& delta = state.outbox().at(*it);
+    const Task& task = *state.FindTask(delta.task);
+    const Machine& machine = *state.FindMachine(delta.machine);
+    FeedNews::Entry entry = {.sequence = *it,
+                             .task = task.feed_task_id,
+                             .type = delta.type,
+                             .machine = machine.uuid,
+                             .resource = machine.ResourceUuid(task.pu)};
+    bytes += kEntryBytes + entry.task.size() + entry.machine.size() +
+             entry.resource.size();
+    connection->news.deltas.push_back(std::move(entry));
+    scheduler_.mutable_state().BeginDelivery(*it);
+    connection->unconfirmed.push_back(*it);
+    connection->told = *it;
+    metrics_.delta_deliveries.Increment();
+    if (*it <= connection->told_max) metrics_.redelivered_deltas.Increment();
+  }
+  connection->told_max = std::max(connection->told_max, connection->told);
 }
 
 std::optional<int64_t> Feeds::RoundDueUs() const {

@@ -104,6 +104,8 @@ class Feeds {
   };
 
   bool MayAckWait(FeedId feed, const Connection& connection) const;
+  // Those that were not told yet, to the news, as far as there is room.
+  void AddDeltas(FeedId feed, Connection* connection);
   // Ends the session if the feed has had a client of a newer term.
   bool IsOfOlderTerm(FeedSession* session, const std::string& name,
                      const FeedBatch& batch);

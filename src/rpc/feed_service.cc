@@ -107,7 +107,7 @@ class FeedReactor final
 
   void Release() override { const std::unique_ptr<FeedReactor> self(this); }
 
-  bool IsReady() const override {
+  bool AwaitReady() override {
     const MutexLock lock(mutex_);
     is_awaited_ = is_writing_;
     return !is_writing_;
@@ -176,11 +176,11 @@ class FeedReactor final
   // Of the write under way.
   grpc::ByteBuffer message_;
 
-  mutable Mutex mutex_;
+  Mutex mutex_;
   bool is_reading_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_writing_ ABSL_GUARDED_BY(mutex_) = false;
-  // Whether the loop has more to tell once the write is done.
-  mutable bool is_awaited_ ABSL_GUARDED_BY(mutex_) = false;
+  // Whether the loop asked while a write was under way.
+  bool is_awaited_ ABSL_GUARDED_BY(mutex_) = false;
   // Batches that are not answered yet, and those that the message under way
   // answers.
   int batches_ ABSL_GUARDED_BY(mutex_) = 0;

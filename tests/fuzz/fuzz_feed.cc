@@ -45,7 +45,7 @@ class Session final : public FeedSession {
  public:
   explicit Session(const ClusterState& state) : state_(state) {}
 
-  bool IsReady() const override { return is_ready; }
+  bool AwaitReady() override { return is_ready; }
   void Tell(FeedNews news) override {
     for (const FeedNews::Entry& delta : news.deltas) {
       const auto it = state_.outbox().find(delta.sequence);

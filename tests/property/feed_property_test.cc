@@ -45,7 +45,7 @@ class Line final : public FeedSession {
  public:
   explicit Line(bool is_slow) : is_slow_(is_slow) {}
 
-  bool IsReady() const override { return !is_slow_ || news.size() < 2; }
+  bool AwaitReady() override { return !is_slow_ || news.size() < 2; }
   void Tell(FeedNews one) override {
     if (!is_over && !one.IsSilent()) news.push_back(std::move(one));
   }

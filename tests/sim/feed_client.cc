@@ -25,7 +25,7 @@ class FeedClient::Session final : public FeedSession {
   Session(FeedClient* client, uint64_t connection)
       : client_(*client), connection_(connection) {}
 
-  bool IsReady() const override { return !is_writing_; }
+  bool AwaitReady() override { return !is_writing_; }
   void Tell(FeedNews news) override {
     if (!is_open() || news.IsSilent()) return;
     is_writing_ = true;

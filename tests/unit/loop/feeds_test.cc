@@ -23,7 +23,7 @@ using testing::SizeIs;
 
 class Session final : public FeedSession {
  public:
-  bool IsReady() const override {
+  bool AwaitReady() override {
     is_awaited = !is_ready;
     return is_ready;
   }
@@ -45,8 +45,8 @@ class Session final : public FeedSession {
   }
 
   bool is_ready = true;
-  mutable bool is_awaited = false;  // Asked while it was not ready.
-  bool is_slow = false;             // Not ready after anything told.
+  bool is_awaited = false;  // Asked while it was not ready.
+  bool is_slow = false;     // Not ready after anything told.
   std::vector<FeedNews> news;
   absl::Status end;
 };
@@ -139,6 +139,18 @@ TEST_F(FeedsTest, AwaitASessionForWhatHasNoRoomInAMessage) {
   feeds_.Tell(now_us_);
   EXPECT_THAT(session_.Tasks(), SizeIs(5));
   EXPECT_FALSE(session_.is_awaited);
+}
+
+// It may have been written before it is asked whether it is ready again.
+TEST_F(FeedsTest, TellASessionThatIsReadyAtOnceWhatHasNoRoomInAMessage) {
+  std::vector<std::string> tasks;
+  for (const char c : {'a', 'b', 'c', 'd', 'e'}) {
+    tasks.emplace_back(kReplyBytesMax / 3, c);
+  }
+  StateAll(&session_, tasks);
+  Round();
+  EXPECT_THAT(session_.news, SizeIs(2));
+  EXPECT_THAT(session_.Tasks(), SizeIs(5));
 }
 
 TEST_F(FeedsTest, TellWhatARoundDecidesOnceItHasEnded) {
