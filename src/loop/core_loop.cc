@@ -234,8 +234,9 @@ void CoreLoop::Handle(Reader reader) { readers_.push_back(std::move(reader)); }
 
 void CoreLoop::Handle(SolveResult solved) {
   is_step_open_ = false;
+  const int64_t start_us = clock_.MonotonicUs();
   FinishSolve(std::move(solved));
-  ContinueRound();
+  ContinueRound(start_us);
 }
 
 void CoreLoop::FinishSolve(SolveResult solved) {
@@ -252,7 +253,6 @@ void CoreLoop::FinishSolve(SolveResult solved) {
   must_sync_ = true;
   const int64_t commit_us = clock_.MonotonicUs() - start_us;
   round_.commit_us += commit_us;
-  step_us_ = commit_us;
   metrics_.commit_seconds.Observe(Seconds(commit_us));
 }
 
@@ -281,10 +281,11 @@ void CoreLoop::Handle(ReplyDoneItem item) {
 
 void CoreLoop::Handle(ResumeItem /*item*/) {
   is_step_open_ = false;
+  const int64_t start_us = clock_.MonotonicUs();
   // A flow that failed ends the round.
   scheduler_.FinishStep(is_shutting_down_ ? RoundAnswer(FlowSolution())
                                           : RoundAnswer(Pause()));
-  ContinueRound();
+  ContinueRound(start_us);
 }
 
 void CoreLoop::Handle(FeedItem item) {
@@ -344,16 +345,18 @@ void CoreLoop::StartRound() {
   scheduler_.StartRound(now_ms_);
   must_sync_ |= scheduler_.round_stats().evicted > 0;
   round_.build_us = clock_.MonotonicUs() - round_start_us_;
-  ContinueRound();
+  ContinueRound(round_start_us_);
 }
 
-void CoreLoop::ContinueRound() {
+void CoreLoop::ContinueRound(int64_t start_us) {
   std::optional<RoundWork> work = NextStep();
   while (work.has_value() && MaySolveHere(*work)) {
     metrics_.solves.Increment();
     FinishSolve(solver_thread_.SolveHere(*work));
     work = NextStep();
   }
+  round_.longest_step_us =
+      std::max(round_.longest_step_us, clock_.MonotonicUs() - start_us);
   if (!work.has_value()) {
     EndRound();
     return;
@@ -386,9 +389,6 @@ std::optional<RoundWork> CoreLoop::NextStep() {
   const int64_t build_us = clock_.MonotonicUs() - start_us;
   round_.build_us += build_us;
   metrics_.build_seconds.Observe(Seconds(build_us));
-  // What was committed just before is part of the same step.
-  round_.longest_step_us =
-      std::max(round_.longest_step_us, std::exchange(step_us_, 0) + build_us);
   return work;
 }
 

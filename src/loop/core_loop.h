@@ -190,7 +190,8 @@ class CoreLoop {
   void StartRounds();
   void StartRound();
   // Goes on to what takes another thread, or to the end of the round.
-  void ContinueRound();
+  // `start_us`: since when no commands have been let in.
+  void ContinueRound(int64_t start_us);
   bool MaySolveHere(const RoundWork& work) const;
   std::optional<RoundWork> NextStep();
   void FinishSolve(SolveResult solved);
@@ -232,7 +233,6 @@ class CoreLoop {
 
   RoundStats round_;  // Times of the running round.
   int64_t round_start_us_ = 0;
-  int64_t step_us_ = 0;  // Of committing, just before more is drawn.
   RoundStats last_round_;
 };
 

@@ -92,10 +92,10 @@ TEST_F(SmallProblemsTest, AreSolvedWithinOneWrite) {
   ASSERT_TRUE(loop_.Schedule(&call));
   store_.gate.Open();
   EXPECT_THAT(TasksOf(call.Reply()), ElementsAre(1, 2));
-  call.End(/*is_delivered=*/true);
   EXPECT_EQ(metrics_.solves.Value(), 1);
   // The machine, the first task, and the second with what was placed.
   EXPECT_EQ(metrics_.store_writes.Value(), 3);
+  call.End(/*is_delivered=*/true);
 }
 
 TEST_F(SmallProblemsTest, AreHandedOverWhereTheyAreLarger) {
@@ -112,6 +112,17 @@ TEST_F(SmallProblemsTest, AreHandedOverWhereTheyAreLarger) {
   solver_.gate.Open();
   EXPECT_THAT(call.Reply().deltas, SizeIs(100));
   call.End(/*is_delivered=*/true);
+}
+
+TEST_F(SmallProblemsTest, CountAsTimeWithoutCommands) {
+  Submit(Added("m", {.cpu = 1000}));
+  Submit(Submitted(1, {.cpu = 100, .priority = 2}));
+  Submit(Submitted(2, {.cpu = 100, .priority = 1}));
+  solver_.tamper = [this](FlowSolution*) { clock_.AdvanceUs(700); };
+  EXPECT_THAT(Schedule(), ElementsAre(1, 2));
+  const RoundStats stats = Settle();
+  EXPECT_EQ(stats.solve_us, 1400);
+  EXPECT_EQ(stats.longest_step_us, 1400);
 }
 
 TEST_F(CoreLoopTest, AnswersAScheduleCallOfAnEmptyClusterAtOnce) {
@@ -565,6 +576,7 @@ TEST_F(CoreLoopTest, ShowsReadersTheTimesOfTheLastRound) {
   EXPECT_EQ(stats.placed, 1);
   EXPECT_EQ(stats.solve_us, 700);
   EXPECT_EQ(stats.total_us, 700);
+  EXPECT_EQ(stats.longest_step_us, 0) << "commands went on";
   EXPECT_EQ(metrics_.rounds.Value(), 1);
   EXPECT_EQ(metrics_.placements.Value(), 1);
 }
