@@ -265,7 +265,10 @@ void CoreLoop::Inspect(const absl::Status& certificate, FlowSolution* flow) {
                   "of the solver: "
                << certificate;
     *flow = FlowSolution();
-  } else if (flow->outcome != SolveOutcome::kOptimal && !is_shutting_down_) {
+  } else if (flow->outcome != SolveOutcome::kOptimal &&
+             // Nothing but a shutdown cancels a solve, and word of it may come
+             // later.
+             flow->outcome != SolveOutcome::kCancelled) {
     metrics_.solve_failures.Increment();
     LOG(ERROR) << "round=" << scheduler_.round_stats().number
                << " abandoned: the solve is " << SolveOutcomeName(flow->outcome)

@@ -125,6 +125,20 @@ TEST_F(SmallProblemsTest, CountAsTimeWithoutCommands) {
   EXPECT_EQ(stats.longest_step_us, 1400);
 }
 
+TEST_F(SmallProblemsTest, AreNoFailuresWhereTheShutdownCancelsThem) {
+  Submit(Added("m", {.cpu = 1000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  solver_.gate.Close();
+  FakeCall call;
+  ASSERT_TRUE(loop_.Schedule(&call));
+  solver_.gate.AwaitArrivals(1);
+  loop_.BeginShutdown();
+  call.Reply();
+  call.End(/*is_delivered=*/true);
+  loop_.Stop();
+  EXPECT_EQ(metrics_.solve_failures.Value(), 0);
+}
+
 TEST_F(CoreLoopTest, AnswersAScheduleCallOfAnEmptyClusterAtOnce) {
   FakeCall call;
   ASSERT_TRUE(loop_.Schedule(&call));
