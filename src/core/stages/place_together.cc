@@ -17,10 +17,12 @@
 #include <variant>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "core/pass.h"
 #include "core/range_demand.h"
 #include "core/stages/stage.h"
 #include "core/tier_demand.h"
+#include "sluice/base/ids.h"
 
 namespace sluice {
 namespace {
@@ -67,14 +69,20 @@ class PlaceTogether : public Stage {
 
     Passes passes;
     size_t members;
-    bool carries_out = false;    // Parts of the plan, first of all,
-    bool is_plan_alone = false;  // which nothing but the plan has changed.
-    size_t placed_before = 0;    // When its bands were cut last.
+    // Whether it begins with what the plan places.
+    bool carries_out = false;
+    // Whether nothing but the plan had changed the state before.
+    bool is_plan_alone = false;
+    // What the plan had before: a smaller range may have room where this one
+    // has none.
+    absl::flat_hash_map<MachineId, uint32_t> of_machine;
+    size_t placed_before = 0;  // When its bands were cut last.
     bool has_bands = false;
   };
 
   void Search() {
-    // A level of which something waits by the plan is in the way of no other.
+    // Something of a level may wait by the plan.  A range of several levels
+    // would then be taken back as a whole, though the others can be placed.
     uint32_t lowest = 0;
     if (context_.plan.has_value() && context_.levels.has_value()) {
       const std::vector<uint32_t>& levels = context_.levels->lowest;
@@ -121,6 +129,7 @@ class PlaceTogether : public Stage {
     attempt_->carries_out = true;
     attempt_->is_plan_alone =
         context_.plan->version == context_.state.version();
+    attempt_->of_machine = context_.plan->patterns.of_machine;
     AddPlanned(tier_.priority, demand_.members[members - 1].key.priority,
                &context_, &attempt_->passes);
   }
@@ -128,9 +137,7 @@ class PlaceTogether : public Stage {
   // After its passes.  Returns whether there is more to do.
   bool GoOn() {
     Attempt& attempt = *attempt_;
-    if (std::exchange(attempt.carries_out, false) && attempt.is_plan_alone) {
-      context_.plan->version = context_.state.version();
-    }
+    if (std::exchange(attempt.carries_out, false)) KeepPlanAlone();
     if (IsPlaced()) return GoOnBelow();
     if (!std::exchange(attempt.has_bands, true) ||
         attempt.passes.placed().size() > attempt.placed_before) {
@@ -168,10 +175,18 @@ class PlaceTogether : public Stage {
 
   void TakeBack() {
     context_.Withdraw(attempt_->passes.placed());
-    if (attempt_->is_plan_alone) {
-      context_.plan->version = context_.state.version();
+    if (context_.plan.has_value()) {
+      context_.plan->patterns.of_machine = std::move(attempt_->of_machine);
+      KeepPlanAlone();
     }
     attempt_.reset();
+  }
+
+  // Unless a command has come meanwhile.
+  void KeepPlanAlone() {
+    if (attempt_->is_plan_alone && !context_.has_changed) {
+      context_.plan->version = context_.state.version();
+    }
   }
 
   bool GoOnBelow() {

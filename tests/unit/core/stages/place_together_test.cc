@@ -1,8 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <numeric>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "core/round_context.h"
 #include "core/stages/stage.h"
 #include "util/cluster_builder.h"
 #include "util/state_invariants.h"
@@ -105,6 +111,82 @@ TEST_F(PlaceTogetherTest, GoesOnWithoutAMachineThatWentAwayMeanwhile) {
   for (uint64_t uid = 1; uid <= 20; ++uid) {
     EXPECT_EQ(cluster_.MachineOf(uid).empty(), uid <= 10) << uid;
   }
+}
+
+// What a packing planned, and the stage that places priorities by it.
+class PlaceTogetherByPlanTest : public PlaceTogetherTest {
+ protected:
+  // A plan for all that waits.
+  void Plan() {
+    context_.emplace(
+        RoundContext::Subject{cluster_.mutable_state(), cluster_.policies(),
+                              cluster_.constraints(), cluster_.eligibility()},
+        RoundOptions(), /*now_ms=*/0);
+    context_->stats = &stats_;
+    context_->plan.emplace();
+    for (const auto& [key, tasks] : cluster_.state().pending()) {
+      context_->plan->classes.push_back(key);
+    }
+    context_->plan->version = cluster_.state().version();
+  }
+  // The machine is to hold a task of each of these priorities.
+  void PlanOn(const std::string& uuid,
+              const std::vector<uint32_t>& priorities) {
+    MachinePatterns& patterns = context_->plan->patterns;
+    auto& pattern = patterns.patterns.emplace_back();
+    for (const ClassKey& key : context_->plan->classes) {
+      if (std::ranges::find(priorities, key.priority) != priorities.end()) {
+        pattern[key] = 1;
+      }
+    }
+    patterns.of_machine[cluster_.state().FindMachine(uuid)->id] =
+        static_cast<uint32_t>(patterns.patterns.size());
+  }
+  RoundStats stats_;
+  std::optional<RoundContext> context_;
+};
+
+TEST_F(PlaceTogetherByPlanTest, LooksForRoomOnceACommandHasComeMeanwhile) {
+  ClusterBuilder().Machines("m", 2, {.cpu = 2000}).ApplyTo(&cluster_);
+  Submit(20, 100);
+  Plan();
+  std::vector<uint32_t> priorities(20);
+  std::iota(priorities.begin(), priorities.end(), 1);
+  PlanOn("m0", priorities);
+  Tier tier = {.priority = 20};
+  const std::unique_ptr<Stage> stage = MakePlaceTogether(&*context_, &tier);
+  std::optional<RoundWork> work = stage->Next();
+  ASSERT_TRUE(work.has_value());
+  cluster_.Apply(RemoveMachine{"m1"});
+  context_->has_changed = true;  // As the round notes it.
+  for (; work.has_value(); work = stage->Next()) {
+    stage->Finish(cluster_.Solve(*work));
+  }
+  stage->End();
+  EXPECT_EQ(cluster_.MachineOf(20), "m0");
+  EXPECT_NE(context_->plan->version, cluster_.state().version());
+}
+
+// All fits neither by the plan nor otherwise: a machine that has room for a
+// part of what is planned there takes that part.
+TEST_F(PlaceTogetherByPlanTest, KeepsMachinesThatLackRoomOnlyForALargerRange) {
+  ClusterBuilder().Machines("m", 10, {.cpu = 1000}).ApplyTo(&cluster_);
+  for (uint32_t i = 1; i <= 22; ++i) {
+    cluster_.Apply(Submitted(i, {.cpu = i <= 13 ? 260 : 510, .priority = i}));
+  }
+  Plan();
+  PlanOn("m5", {22, 2, 1});
+  context_->plan->version = 0;  // Commands came meanwhile.
+  Tier tier = {.priority = 22};
+  const std::unique_ptr<Stage> stage = MakePlaceTogether(&*context_, &tier);
+  bool is_tried = false;  // On the machine, where a smaller range is tried.
+  while (const std::optional<RoundWork> work = stage->Next()) {
+    stage->Finish(cluster_.Solve(*work));
+    is_tried |= context_->together_max < 22 && stats_.placed == 1 &&
+                cluster_.MachineOf(22) == "m5";
+  }
+  stage->End();
+  EXPECT_TRUE(is_tried);
 }
 
 }  // namespace
