@@ -34,15 +34,18 @@ bool RangeSearch::Continue() {
     const auto it = pending.lower_bound(ClassKey{next_, {}});
     if (it == pending.end()) break;
     next_ = it->first.priority;
+    if (tier_apart_.has_value() && next_ <= *tier_apart_) {
+      demand_.next = tier_apart_;
+      demand_.is_next_apart = true;
+      break;
+    }
     if (next_ < bounds_.lowest || priorities_ == bounds_.priorities_max ||
         (priorities_ >= kLookAhead && IsTooVaried())) {
       demand_.next = next_;
       break;
     }
-    if (context_.looks > kLooksPerStep && restarts_ <= kRestartsMax) {
-      return false;
-    }
-    const Verdict verdict = Add(next_);
+    const std::optional<Verdict> verdict = Add();
+    if (!verdict.has_value()) return false;
     if (verdict != Verdict::kAdded) {
       demand_.next = next_;
       demand_.is_next_apart =
@@ -72,10 +75,13 @@ void RangeSearch::Restart() {
   ++restarts_;
   const std::vector<MachineGroup>& groups = context_.FreshGroups();
   version_ = context_.state.version();
+  tier_apart_ = FindTierApart();
   next_ = bounds_.highest;
+  last_.reset();
+  added_.clear();
   priorities_ = shapes_used_ = alike_ = 0;
   demand_ = {};
-  free_ = cluster_ = request_ = Resources();
+  free_ = cluster_ = request_ = added_request_ = Resources();
   shapes_.clear();
   const auto kinds = static_cast<size_t>(context_.eligibility().kind_count());
   groups_of_kind_.assign(kinds, {});
@@ -94,13 +100,31 @@ void RangeSearch::Restart() {
   }
 }
 
-RangeSearch::Verdict RangeSearch::Add(uint32_t priority) {
+std::optional<uint32_t> RangeSearch::FindTierApart() const {
+  std::optional<uint32_t> apart;
+  if (!context_.plan.has_value()) return apart;
+  const PackingPlan& plan = *context_.plan;
+  for (const ClassKey& key : plan.classes) {
+    if (!key.gang.has_value() && !plan.followers.contains(key)) continue;
+    const uint32_t tier = plan.TierOf(key);
+    if (tier > bounds_.highest || (apart.has_value() && tier <= *apart)) {
+      continue;
+    }
+    if (context_.CountWaiting(key) > 0) apart = tier;
+  }
+  return apart;
+}
+
+std::optional<RangeSearch::Verdict> RangeSearch::Add() {
   const auto& pending = context_.state.pending();
-  Resources request = request_;
-  std::vector<std::pair<BandMember, Shape*>> added;
-  for (auto it = pending.lower_bound(ClassKey{priority, {}});
-       it != pending.end() && it->first.priority == priority; ++it) {
+  auto it = last_.has_value() ? pending.upper_bound(*last_)
+                              : pending.lower_bound(ClassKey{next_, {}});
+  for (; it != pending.end() && it->first.priority == next_; ++it) {
+    if (context_.looks > kLooksPerStep && restarts_ <= kRestartsMax) {
+      return std::nullopt;
+    }
     const ClassKey& key = it->first;
+    last_ = key;
     const int64_t tasks = context_.CountWaiting(key);
     if (tasks == 0) continue;
     if (context_.gangs.IsClosed(key)) return Verdict::kIsBound;
@@ -109,19 +133,20 @@ RangeSearch::Verdict RangeSearch::Add(uint32_t priority) {
     if (shape.fit == 0) continue;
     if (key.IsBound()) return Verdict::kIsBound;
     if (shape.fit < shape.tasks + tasks) return Verdict::kHasNoRoom;
-    added.push_back(
-        {{key, tasks, DominantShare(key.request, cluster_)}, &shape});
-    request.AddScaled(key.request, tasks);
+    added_.emplace_back(
+        BandMember{key, tasks, DominantShare(key.request, cluster_)}, &shape);
+    added_request_.AddScaled(key.request, tasks);
   }
-  if (added.empty()) return Verdict::kAdded;
-  if (!request.FitsIn(free_)) return Verdict::kHasNoRoom;
-  request_ = request;
+  if (added_.empty()) return Verdict::kAdded;
+  request_.AddScaled(std::exchange(added_request_, Resources()), 1);
+  if (!request_.FitsIn(free_)) return Verdict::kHasNoRoom;
   ++priorities_;
-  for (auto& [member, shape] : added) {
+  for (auto& [member, shape] : added_) {
     if (shape->tasks == 0) ++shapes_used_;
     shape->tasks += member.count;
     demand_.members.push_back(std::move(member));
   }
+  added_.clear();
   if (priorities_ == 1 || shapes_used_ <= kShapesMax) {
     alike_ = demand_.members.size();
   }

@@ -60,15 +60,20 @@ class RangeSearch {
     size_t groups_seen = 0;  // Of the next kind.
   };
 
-  void Restart();
   enum class Verdict { kAdded, kIsBound, kHasNoRoom };
 
+  void Restart();
+  // The most urgent tier of the plan, within the bounds, that has to be decided
+  // by itself: only its own stages see to it that gangs are whole, and that
+  // those who need company have it.
+  std::optional<uint32_t> FindTierApart() const;
   // Whether its tasks are so different that a pass for all of them takes longer
   // than one for each few.
   bool IsTooVaried() const;
   void DropTooVaried();
-  // Adds what fits of the priority, unless there is a reason not to.
-  Verdict Add(uint32_t priority);
+  // Adds what fits of the next priority, unless there is a reason not to.
+  // Nothing: commands should be let in before it goes on.
+  std::optional<Verdict> Add();
   // Looks for room until there is enough for `tasks`, or no more.
   void FindRoom(const ClassKey& key, int64_t tasks, Shape* shape);
 
@@ -76,7 +81,12 @@ class RangeSearch {
   RoundContext& context_;
   std::optional<uint64_t> version_;  // Of the state, as it was looked at.
   int restarts_ = -1;                // The first is the beginning.
+  std::optional<uint32_t> tier_apart_;
   uint32_t next_ = 0;
+  std::optional<ClassKey> last_;  // The last class that was looked at.
+  // What fits of the next priority, so far.
+  std::vector<std::pair<BandMember, Shape*>> added_;
+  Resources added_request_;
   size_t priorities_ = 0;  // Of which something fits.
   size_t shapes_used_ = 0;
   size_t alike_ = 0;  // The members of no more than a few shapes.

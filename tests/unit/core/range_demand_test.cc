@@ -24,6 +24,7 @@ class RangeDemandTest : public testing::Test {
         RoundContext::Subject{cluster_.mutable_state(), cluster_.policies(),
                               cluster_.constraints(), cluster_.eligibility()},
         RoundOptions(), /*now_ms=*/0);
+    context_->plan = plan_;
     RangeSearch search({.highest = std::numeric_limits<uint32_t>::max(),
                         .lowest = lowest,
                         .priorities_max = priorities_max},
@@ -34,6 +35,7 @@ class RangeDemandTest : public testing::Test {
   }
   TestScheduler cluster_;
   std::optional<RoundContext> context_;
+  std::optional<PackingPlan> plan_;
   int steps_ = 0;
 };
 
@@ -94,6 +96,40 @@ TEST_F(RangeDemandTest, EndsBeforeWhatIsBoundToOthers) {
   EXPECT_TRUE(demand.is_next_apart);
 }
 
+// The gang is placed with the more urgent of its own, wherever that runs.
+TEST_F(RangeDemandTest, EndsBeforeAGangThatThePlanPlaces) {
+  cluster_.Apply(Added("a", {.cpu = 1000}));
+  cluster_.Apply(Submitted(1, {.cpu = 10, .priority = 4}));
+  cluster_.Apply(Submitted(2, {.cpu = 10, .priority = 3}));
+  cluster_.Apply(Submitted(3, {.cpu = 10, .priority = 1, .job = "gang"},
+                           {.gang = {.minimum = Gang::kAllTasks}}));
+  const ClassKey gang = cluster_.state().pending().rbegin()->first;
+  plan_.emplace();
+  plan_->classes = {gang};
+  plan_->tier_of_gang[*gang.gang] = 3;
+  const RangeDemand demand = Find();
+  EXPECT_EQ(demand.members.size(), 1u);
+  EXPECT_EQ(demand.next, 3u);
+  EXPECT_TRUE(demand.is_next_apart);
+}
+
+TEST_F(RangeDemandTest, EndsBeforeThoseWhoNeedCompanyOfThePlan) {
+  cluster_.Apply(Added("a", {.cpu = 1000}));
+  cluster_.Apply(Submitted(1, {.cpu = 10, .priority = 4}));
+  // It fits nowhere, as yet.
+  cluster_.Apply(Submitted(2, {.cpu = 2000, .priority = 3}));
+  cluster_.Apply(Submitted(3, {.cpu = 10, .priority = 2}));
+  plan_.emplace();
+  for (const auto& [key, tasks] : cluster_.state().pending()) {
+    plan_->classes.push_back(key);
+    if (key.priority == 3) plan_->followers.insert(key);
+  }
+  const RangeDemand demand = Find();
+  EXPECT_EQ(demand.members.size(), 1u);
+  EXPECT_EQ(demand.next, 3u);
+  EXPECT_TRUE(demand.is_next_apart);
+}
+
 TEST_F(RangeDemandTest, KeepsToItsBounds) {
   cluster_.Apply(Added("a", {.cpu = 1000}));
   for (uint32_t i = 0; i <= 5; ++i) {
@@ -138,6 +174,22 @@ TEST_F(RangeDemandTest, LetsCommandsInBetween) {
   EXPECT_TRUE(demand.members.empty());
   EXPECT_FALSE(demand.next.has_value());
   EXPECT_EQ(steps_, 2);
+}
+
+TEST_F(RangeDemandTest, LetsCommandsInWithinOnePriority) {
+  for (int64_t i = 0; i < 1200; ++i) {
+    cluster_.Apply(
+        Added(StrCat("m", i), {.cpu = i % 2 == 0 ? 1000 + i : 10,
+                               .memory = i % 2 == 0 ? 10 : 9000 + i}));
+  }
+  cluster_.Apply(Submitted(1, {.cpu = 10, .memory = 10, .priority = 1}));
+  for (uint32_t i = 2; i <= 2000; ++i) {
+    cluster_.Apply(
+        Submitted(i, {.cpu = 500, .memory = 500 + i, .priority = 1}));
+  }
+  cluster_.Apply(Submitted(2001, {.cpu = 20, .memory = 10, .priority = 1}));
+  EXPECT_EQ(Find().members.size(), 2u);
+  EXPECT_EQ(steps_, 3);
 }
 
 TEST_F(RangeDemandTest, MergesWhatOnlyPrioritiesTellApart) {
