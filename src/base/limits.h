@@ -89,7 +89,7 @@ inline constexpr size_t kMailboxMax = 65536;
 
 // Of a flow problem that the core thread solves itself, in some 0.2 ms: handing
 // it over and back costs two switches of threads and a second write.
-inline constexpr int32_t kArcsHereMax = 1000;
+inline constexpr int32_t kInlineArcsMax = 1000;
 
 // Commands made durable by one write: more would only delay the first reply.
 inline constexpr size_t kBatchMax = 1024;

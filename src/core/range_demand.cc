@@ -20,11 +20,6 @@ constexpr size_t kPrioritiesPerShapeMin = 2;
 // After so many priorities one looks whether it is worth it to go on.
 constexpr size_t kLookAhead = 1024;
 
-ClassKey ShapeOf(ClassKey key) {
-  key.priority = 0;
-  return key;
-}
-
 }  // namespace
 
 bool RangeSearch::Continue() {
@@ -176,26 +171,6 @@ void RangeSearch::FindRoom(const ClassKey& key, int64_t tasks, Shape* shape) {
     }
     if (shape->groups_seen < of_kind.size()) return;
   }
-}
-
-std::vector<BandMember> Merge(std::vector<BandMember> members) {
-  std::vector<BandMember> merged;
-  std::map<ClassKey, size_t> of_shape;
-  for (BandMember& member : members) {
-    if (member.key.IsBound()) {
-      merged.push_back(std::move(member));
-      continue;
-    }
-    const auto [it, is_new] =
-        of_shape.try_emplace(ShapeOf(member.key), merged.size());
-    if (is_new) {
-      merged.push_back(std::move(member));
-    } else {
-      merged[it->second].alike.push_back(member.key);
-      merged[it->second].count += member.count;
-    }
-  }
-  return merged;
 }
 
 }  // namespace sluice

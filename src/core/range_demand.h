@@ -27,10 +27,12 @@ namespace sluice {
 struct RangeDemand {
   // The classes that wait and fit, by falling priority, with all their tasks.
   std::vector<BandMember> members;
-  // The first priority below the range of which something waits.
+  // The first priority below the range of which something waits, or with which
+  // the plan places something that waits.
   std::optional<uint32_t> next;
   // Whether that has to be decided by itself: it has a task that fits and is
-  // bound to others, or more tasks than there is room for.
+  // bound to others, or more tasks than there is room for, or the plan places a
+  // gang with it, or tasks that need company.
   bool is_next_apart = false;
 };
 
@@ -98,10 +100,6 @@ class RangeSearch {
   std::map<ClassKey, Shape> shapes_;  // Of the lowest priority there is.
   RangeDemand demand_;
 };
-
-// As members of a band: what only priorities tell apart, and is not bound to
-// others, is one.
-std::vector<BandMember> Merge(std::vector<BandMember> members);
 
 }  // namespace sluice
 

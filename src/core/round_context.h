@@ -71,7 +71,7 @@ class RoundContext {
   int64_t search_budget;
   // Whether a command changed the state since the round began.
   bool has_changed = false;
-  // Of so many priorities the next attempt to place several together may be.
+  // How many priorities the next attempt to place several together may span.
   size_t together_max = std::numeric_limits<size_t>::max();
   // Looks since the round last let commands in: after kLooksPerStep it should.
   int64_t looks = 0;

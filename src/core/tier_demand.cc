@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "base/int128.h"
@@ -137,6 +138,31 @@ void Admit(const RoundContext& context, TierDemand* demand) {
   for (size_t g = 0; g < groups.size(); ++g) {
     (*members)[member_of_group[g]].count += admitted[g];
   }
+}
+
+ClassKey ShapeOf(ClassKey key) {
+  key.priority = 0;
+  return key;
+}
+
+std::vector<BandMember> MergeAlike(std::vector<BandMember> members) {
+  std::vector<BandMember> merged;
+  std::map<ClassKey, size_t> of_shape;
+  for (BandMember& member : members) {
+    if (member.key.IsBound()) {
+      merged.push_back(std::move(member));
+      continue;
+    }
+    const auto [it, is_new] =
+        of_shape.try_emplace(ShapeOf(member.key), merged.size());
+    if (is_new) {
+      merged.push_back(std::move(member));
+    } else {
+      merged[it->second].alike.push_back(member.key);
+      merged[it->second].count += member.count;
+    }
+  }
+  return merged;
 }
 
 std::vector<Band> CutBands(std::vector<BandMember> members, size_t groups) {

@@ -67,6 +67,13 @@ int64_t DominantShare(const Resources& request, const Resources& cluster);
 // waiting cost left over (core/admission.h).
 void Admit(const RoundContext& context, TierDemand* demand);
 
+// What is the same of classes that nothing but their priorities tell apart.
+ClassKey ShapeOf(ClassKey key);
+
+// As members of a band: classes of one shape are one, unless they are bound to
+// others.
+std::vector<BandMember> MergeAlike(std::vector<BandMember> members);
+
 // The members in bands of similar size, the largest first, none of which takes
 // long to draw where there are so many groups of machines.
 std::vector<Band> CutBands(std::vector<BandMember> members, size_t groups);

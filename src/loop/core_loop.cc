@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kTickUs = 1000000;  // Of what goes on without commands.
 // A round that has taken so long hands over small problems, too.
-constexpr int64_t kSolveHereUs = 2000;
+constexpr int64_t kInlineSolvesUs = 2000;
 // How many times as long a client that begins anew may be silent at first.
 constexpr int64_t kSilences = 5;
 constexpr std::string_view kStops = "the daemon stops";
@@ -353,9 +353,9 @@ void CoreLoop::StartRound() {
 
 void CoreLoop::ContinueRound(int64_t start_us) {
   std::optional<RoundWork> work = NextStep();
-  while (work.has_value() && MaySolveHere(*work)) {
+  while (work.has_value() && MaySolveInline(*work)) {
     metrics_.solves.Increment();
-    FinishSolve(solver_thread_.SolveHere(*work));
+    FinishSolve(solver_thread_.SolveInline(*work));
     work = NextStep();
   }
   round_.longest_step_us =
@@ -376,13 +376,14 @@ void CoreLoop::ContinueRound(int64_t start_us) {
   solver_thread_.Solve(*std::move(work));
 }
 
-bool CoreLoop::MaySolveHere(const RoundWork& work) const {
+bool CoreLoop::MaySolveInline(const RoundWork& work) const {
   const auto* problem = std::get_if<FlowProblem>(&work);
   // A round with many such problems lets commands in between them.
-  return problem != nullptr && problem->arc_count() <= options_.arcs_here_max &&
-         problem->segment_count() <= options_.arcs_here_max &&
+  return problem != nullptr &&
+         problem->arc_count() <= options_.inline_arcs_max &&
+         problem->segment_count() <= options_.inline_arcs_max &&
          problem->all_or_none().empty() && problem->gains().empty() &&
-         clock_.MonotonicUs() - round_start_us_ < kSolveHereUs;
+         clock_.MonotonicUs() - round_start_us_ < kInlineSolvesUs;
 }
 
 std::optional<RoundWork> CoreLoop::NextStep() {

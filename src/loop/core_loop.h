@@ -60,7 +60,7 @@ class CoreLoop {
     size_t mailbox_max = kMailboxMax;
     size_t reply_bytes_max = kReplyBytesMax;
     // Flow problems of so many arcs are solved on the core thread.
-    int32_t arcs_here_max = 0;
+    int32_t inline_arcs_max = 0;
     // Of acknowledgments and placements.  Deliveries are always buffered:
     // losing one with the power repeats a placement and harms nobody.
     Durability durability = Durability::kSynced;
@@ -192,7 +192,7 @@ class CoreLoop {
   // Goes on to what takes another thread, or to the end of the round.
   // `start_us`: since when no commands have been let in.
   void ContinueRound(int64_t start_us);
-  bool MaySolveHere(const RoundWork& work) const;
+  bool MaySolveInline(const RoundWork& work) const;
   std::optional<RoundWork> NextStep();
   void FinishSolve(SolveResult solved);
   void EndRound();

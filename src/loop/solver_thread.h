@@ -1,7 +1,7 @@
 // The thread on which a round's work is solved, one piece at a time, while the
 // core thread goes on with commands.
 //
-// Threads: Solve(), SolveHere() and Cancel() any; Start() and Stop() the
+// Threads: Solve(), SolveInline() and Cancel() any; Start() and Stop() the
 // owner's.
 
 #ifndef SLUICE_LOOP_SOLVER_THREAD_H_
@@ -46,7 +46,7 @@ class SolverThread {
   // delivered.
   void Solve(RoundWork work);
   // On the calling thread, for what is solved sooner than handed over.
-  SolveResult SolveHere(const RoundWork& work) { return SolveOne(work); }
+  SolveResult SolveInline(const RoundWork& work) { return SolveOne(work); }
 
   // Ends the solve that is running, and every later one, with kCancelled.
   void Cancel() { is_cancelled_ = true; }
@@ -58,7 +58,7 @@ class SolverThread {
   void Run();
   SolveResult SolveOne(const RoundWork& work);
 
-  RoundSolver solver_;  // Of the thread, or of who calls SolveHere().
+  RoundSolver solver_;  // Of the thread, or of who calls SolveInline().
   const Clock& clock_;
   const std::function<void(SolveResult)> done_;
   std::thread thread_;

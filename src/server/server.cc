@@ -108,7 +108,7 @@ class Daemon final : public Server {
         solver_(MakeSolver(options.solver)),
         loop_(
             {scheduler_, *store_, *solver_, clock_, metrics_},
-            {.arcs_here_max = kArcsHereMax,
+            {.inline_arcs_max = kInlineArcsMax,
              .durability = options.durability,
              .holds = {.removal_hold_us = options.removal_hold_ms * 1000,
                        .reused_uid_hold_us = options.reused_uid_hold_ms * 1000},

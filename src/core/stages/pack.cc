@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "core/pass.h"
-#include "core/range_demand.h"
 #include "core/right_of_way.h"
 #include "core/round_packing.h"
 #include "core/stages/stage.h"
+#include "core/tier_demand.h"
 
 namespace sluice {
 namespace {
@@ -290,7 +290,7 @@ void AddPlanned(uint32_t highest, uint32_t lowest, RoundContext* context,
     }
     if (members.empty()) continue;
     passes->Add({.members = highest == lowest ? std::move(members)
-                                              : Merge(std::move(members)),
+                                              : MergeAlike(std::move(members)),
                  .gangs = {},
                  .patterns = &plan.patterns});
   }

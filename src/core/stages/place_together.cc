@@ -167,8 +167,8 @@ class PlaceTogether : public Stage {
       const int64_t count = context_.CountWaiting(member.key);
       if (count > 0) members.push_back({member.key, count, member.size});
     }
-    for (Band& band :
-         CutBands(Merge(std::move(members)), context_.FreshGroups().size())) {
+    for (Band& band : CutBands(MergeAlike(std::move(members)),
+                               context_.FreshGroups().size())) {
       attempt_->passes.Add(std::move(band));
     }
   }

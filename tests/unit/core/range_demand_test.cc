@@ -192,19 +192,5 @@ TEST_F(RangeDemandTest, LetsCommandsInWithinOnePriority) {
   EXPECT_EQ(steps_, 3);
 }
 
-TEST_F(RangeDemandTest, MergesWhatOnlyPrioritiesTellApart) {
-  cluster_.Apply(Added("a", {.cpu = 1000}));
-  for (uint32_t i = 1; i <= 6; ++i) {
-    cluster_.Apply(
-        Submitted(i, {.cpu = i % 2 == 0 ? 20 : 10, .priority = 10 - i}));
-  }
-  const std::vector<BandMember> merged = Merge(Find().members);
-  ASSERT_EQ(merged.size(), 2u);
-  EXPECT_EQ(merged[0].key.priority, 9u);
-  EXPECT_EQ(merged[0].count, 3);
-  ASSERT_EQ(merged[0].alike.size(), 2u);
-  EXPECT_EQ(merged[0].alike[1].priority, 5u);
-}
-
 }  // namespace
 }  // namespace sluice

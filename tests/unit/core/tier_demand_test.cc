@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "util/cluster_builder.h"
 #include "util/test_scheduler.h"
@@ -86,6 +88,23 @@ TEST_F(TierDemandTest, ComesToAnEndWhateverCommandsCome) {
     ASSERT_LT(steps, 20);
   }
   EXPECT_TRUE(search.Take().members.empty());
+}
+
+TEST_F(TierDemandTest, MergesWhatOnlyPrioritiesTellApart) {
+  for (uint32_t i = 1; i <= 6; ++i) {
+    cluster_.Apply(
+        Submitted(i, {.cpu = i % 2 == 0 ? 20 : 10, .priority = 10 - i}));
+  }
+  std::vector<BandMember> members;
+  for (const auto& [key, tasks] : cluster_.state().pending()) {
+    members.push_back({key, 1, 0});
+  }
+  const std::vector<BandMember> merged = MergeAlike(std::move(members));
+  ASSERT_EQ(merged.size(), 2u);
+  EXPECT_EQ(merged[0].key.priority, 9u);
+  EXPECT_EQ(merged[0].count, 3);
+  ASSERT_EQ(merged[0].alike.size(), 2u);
+  EXPECT_EQ(merged[0].alike[1].priority, 5u);
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ TEST_F(CoreLoopTest, PlacesWhatWaitsAndTellsItOnce) {
 
 class SmallProblemsTest : public LoopFixture {
  protected:
-  SmallProblemsTest() : LoopFixture({.arcs_here_max = 100}) {}
+  SmallProblemsTest() : LoopFixture({.inline_arcs_max = 100}) {}
 };
 
 TEST_F(SmallProblemsTest, AreSolvedWithinOneWrite) {
