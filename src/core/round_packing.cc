@@ -34,7 +34,7 @@ constexpr size_t kPairsMax = 10'000'000;
 // With more classes, some of which have terms about others, a large cluster is
 // packed better without these: the relaxation takes 100 ms then.
 constexpr size_t kClassesWithTermsMax = 45;
-constexpr size_t kMachinesOfTermsMax = 200;
+constexpr size_t kMachinesOfTermsMax = 400;
 // Each makes a relaxation larger.  What is less urgent is placed afterwards,
 // tier by tier.
 constexpr size_t kLevelsMax = 12;

@@ -440,8 +440,7 @@ const std::vector<QualityFamily>& QualityFamilies() {
        .peer_rules = {PeerRule::kApartByHost, PeerRule::kApartByZone,
                       PeerRule::kSpreadByZone, PeerRule::kKeepsAway,
                       PeerRule::kFollows},
-       .priority_count = 3,
-       .may_lose = true},
+       .priority_count = 3},
   };
   return families;
 }
