@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <span>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -62,9 +61,9 @@ Machines FindContended(const RoundPacking& packing,
   return machines;
 }
 
-// Whether the task fits beside what is planned and at least as urgent, once
-// those that stay and are less urgent have gone.
-bool FitsInTheirPlace(const ClassKey& key, const Contended& contended) {
+// Whether a task of the class would fit beside what is planned and at least as
+// urgent, if what stays and is less urgent were gone, and does not beside it.
+bool IsInTheWay(const ClassKey& key, const Contended& contended) {
   Resources free = contended.free;
   if (contended.planned != nullptr) {
     for (const auto& [other, count] : *contended.planned) {
@@ -72,23 +71,12 @@ bool FitsInTheirPlace(const ClassKey& key, const Contended& contended) {
       free.AddScaled(other.request, -count);
     }
   }
+  if (key.request.FitsIn(free)) return false;
   for (const Task* task : contended.staying) {
     if (task->class_key.priority >= key.priority) continue;
     free += task->class_key.request;
   }
   return key.request.FitsIn(free);
-}
-
-// The last of those that stay.  Returns false if one of them has to.
-bool TakeBack(std::span<const Task* const> tasks, const PeerTable& peers,
-              Contended* contended, std::vector<TaskId>* leaving) {
-  for (const Task* task : tasks) {
-    if (!IsFreeToLeave(*task, peers)) return false;
-    leaving->push_back(task->id);
-    contended->free += task->class_key.request;
-  }
-  contended->staying.resize(contended->staying.size() - tasks.size());
-  return true;
 }
 
 // The classes without terms of which tasks wait by the plan, by falling
@@ -119,32 +107,33 @@ std::optional<std::vector<TaskId>> FindWhoGivesWay(
   std::vector<TaskId> leaving;
   if (!packing.leaves_out) return leaving;
   Machines machines = FindContended(packing, patterns, *context);
-  if (machines.empty()) return leaving;
   const ClusterState& state = context->state;
-  // What is below all levels is placed anew, one priority after the other.
+  const std::vector<ClassKey> waiting = FindWaiting(packing, patterns);
+  const auto is_below_plan = [&](const Task* task) {
+    return (!waiting.empty() &&
+            task->class_key.priority < waiting.front().priority) ||
+           (context->levels.has_value() &&
+            !context->levels->LevelOf(task->class_key.priority).has_value());
+  };
   for (auto& [id, contended] : machines) {
-    const auto below =
-        std::ranges::stable_partition(contended.staying, [&](const Task* one) {
-          return !context->levels.has_value() ||
-                 context->levels->LevelOf(one->class_key.priority).has_value();
-        });
-    if (!TakeBack(below, state.peers(), &contended, &leaving)) {
-      return std::nullopt;
-    }
+    std::erase_if(contended.staying, [&](const Task* task) {
+      if (!is_below_plan(task)) return true;
+      if (!IsFreeToLeave(*task, state.peers())) return false;
+      leaving.push_back(task->id);
+      contended.free += task->class_key.request;
+      return true;
+    });
   }
+  std::erase_if(machines,
+                [](const auto& entry) { return entry.second.staying.empty(); });
+  if (machines.empty()) return leaving;
   Eligibility& eligibility = context->eligibility();
-  for (const ClassKey& key : FindWaiting(packing, patterns)) {
+  for (const ClassKey& key : waiting) {
     const std::vector<bool> allowed = eligibility.MaskFor(*key.rules);
     context->looks += std::ssize(machines);
-    for (auto& [id, contended] : machines) {
+    for (const auto& [id, contended] : machines) {
       const KindId kind = eligibility.KindOf(*state.FindMachine(id));
-      const auto less_urgent = std::ranges::stable_partition(
-          contended.staying, [&](const Task* one) {
-            return one->class_key.priority >= key.priority;
-          });
-      if (!less_urgent.empty() && allowed[static_cast<size_t>(kind)] &&
-          FitsInTheirPlace(key, contended) &&
-          !TakeBack(less_urgent, state.peers(), &contended, &leaving)) {
+      if (allowed[static_cast<size_t>(kind)] && IsInTheWay(key, contended)) {
         return std::nullopt;
       }
     }

@@ -1,11 +1,10 @@
-// Which tasks give way to a plan: those that it leaves where they are, although
-// something more urgent waits by it that could have their room.
+// Which tasks give way to a plan: those that a packing leaves where they are,
+// and that are less urgent than something that waits by it.
 //
 // Passes place the more urgent first.  A packing decides anew on what they
-// placed, but for tasks with terms that it does not heed: by its plan other
-// tasks may wait than by the passes, and one of them for such a task.  What is
-// less urgent than all that is planned is placed anew after it, and so must be
-// such tasks among it.
+// placed, but for tasks with terms that it does not heed: other tasks may wait
+// then than before, and one of them for such a task.  So these are taken back,
+// too, and placed by the passes of their tier, after all that is more urgent.
 //
 // Threads: a free function; confined to the core thread.
 
@@ -22,9 +21,10 @@
 namespace sluice {
 
 // The tasks to take back beside those that the packing places anew; nothing if
-// one of them has to stay, because others may stand where they do for its sake.
-// `patterns`: what machines are to hold.  REQUIRES: the state is as it was when
-// the packing was described, and the eligibility is fresh.
+// one of them is in the way of something more urgent and has to stay, because
+// others may stand where they do for its sake.  `patterns`: what machines are
+// to hold.  REQUIRES: the state is as it was when the packing was described,
+// and the eligibility is fresh.
 std::optional<std::vector<TaskId>> FindWhoGivesWay(
     const RoundPacking& packing, const MachinePatterns& patterns,
     RoundContext* context);

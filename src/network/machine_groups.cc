@@ -95,7 +95,7 @@ std::vector<MachineGroup> GroupMachines(const ClusterState& state,
     const auto [it, is_new] = group_of.try_emplace(
         Look{kind, parts.PartOf(id), machine.get()}, groups.size());
     if (is_new) {
-      groups.push_back({kind, {}, machine->Free(), parts.PartOf(id)});
+      groups.push_back({kind, {}, machine->Free()});
     }
     groups[it->second].machines.push_back(machine.get());
   }

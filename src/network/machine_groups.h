@@ -29,7 +29,6 @@ struct MachineGroup {
   KindId kind = kNoKind;
   std::vector<const Machine*> machines;  // Ascending ids; never empty.
   Resources free;                        // Of each of them.
-  uint32_t part = 0;                     // As MachineParts has it.
   // How many tasks of each class of a pass are to share each machine, which
   // then fit together; empty: as many as fit.
   std::vector<int64_t> room = {};

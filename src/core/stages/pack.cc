@@ -165,7 +165,9 @@ class CarryOut : public Stage {
 
   // A command may have come meanwhile that some of a gang was refused for.
   void End() override {
-    if (is_alone_) context_.plan->version = context_.state.version();
+    if (is_alone_ && !context_.has_changed) {
+      context_.plan->version = context_.state.version();
+    }
     std::vector<TaskId> followers;
     for (const TaskId id : passes_.placed()) {
       const Task* task = context_.state.FindTask(id);

@@ -64,41 +64,35 @@ TEST_F(RightOfWayTest, HasWhatIsLessUrgent) {
       .Task(1, {.cpu = 600, .rules = fond_})
       .Task(2, {.cpu = 300, .priority = 1, .rules = fond_})
       .Task(3, {.cpu = 500, .priority = 1})
-      .Task(4, {.cpu = 900, .priority = 1})
       .ApplyTo(&cluster_);
   Place(1);
   Place(2);
   EXPECT_THAT(Find({3}), Optional(ElementsAre(TaskId(1))));
-  EXPECT_THAT(Find({4}), Optional(IsEmpty())) << "it would not fit";
-  EXPECT_THAT(Find({}), Optional(IsEmpty()));
-}
-
-TEST_F(RightOfWayTest, CountsWhatIsPlannedThere) {
-  ClusterBuilder()
-      .Task(1, {.cpu = 400, .rules = fond_})
-      .Task(2, {.cpu = 500, .priority = 1})
-      .Task(3, {.cpu = 600, .priority = 2})
-      .Task(4, {.cpu = 600})
-      .ApplyTo(&cluster_);
-  Place(1);
-  MachinePatterns patterns;
-  patterns.of_machine[Id()] = 1;
-  patterns.patterns = {{{cluster_.TaskOf(3).class_key, 1}}};
-  EXPECT_THAT(Find({2, 3}, patterns), Optional(IsEmpty()));
-  patterns.patterns = {{{cluster_.TaskOf(4).class_key, 1}}};
-  EXPECT_THAT(Find({2, 4}, patterns), Optional(ElementsAre(TaskId(1))));
+  EXPECT_THAT(Find({}), Optional(IsEmpty())) << "nothing waits by the plan";
 }
 
 TEST_F(RightOfWayTest, IsNotToBeHadWhereOthersCountOnATask) {
   PlacementRules near;
   near.affinity = {{TasksOfJob("hub"), "zone"}};
   ClusterBuilder()
-      .Task(1, {.cpu = 600, .job = "hub", .rules = fond_})
+      .Task(1, {.cpu = 400, .job = "hub", .rules = fond_})
       .Task(2, {.cpu = 500, .priority = 1})
-      .Task(3, {.cpu = 100, .rules = near})
+      .Task(3, {.cpu = 600, .priority = 2})
+      .Task(4, {.cpu = 600})
+      .Task(5, {.cpu = 100, .rules = near})
       .ApplyTo(&cluster_);
   Place(1);
-  EXPECT_EQ(Find({2}), std::nullopt);
+  EXPECT_THAT(Find({2}), Optional(IsEmpty())) << "it fits beside the task";
+  MachinePatterns patterns;
+  patterns.of_machine[Id()] = 1;
+  patterns.patterns = {{{cluster_.TaskOf(3).class_key, 1}}};
+  EXPECT_THAT(Find({2, 3}, patterns), Optional(IsEmpty()))
+      << "it would not fit if the task were gone";
+  patterns.patterns = {{{cluster_.TaskOf(4).class_key, 1}}};
+  EXPECT_THAT(Find({2, 4}, patterns), Optional(IsEmpty()))
+      << "the less urgent one gives way";
+  cluster_.Apply(Submitted(6, {.cpu = 700, .priority = 1}));
+  EXPECT_EQ(Find({6}), std::nullopt);
 }
 
 }  // namespace
