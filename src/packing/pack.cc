@@ -28,8 +28,8 @@ constexpr size_t kClassesMax = 80;
 // For which prices are found where there are more than each can have its row.
 constexpr size_t kCoarseGroupsMax = 100;
 
-// Of gangs that wait so many are tried, each with that part of the work that
-// the search without that took.
+// Of gangs that wait so many are tried; each may take a quarter of the work of
+// the search before.
 constexpr int kGangsTriedMax = 12;
 constexpr int64_t kGangWork = 4;
 

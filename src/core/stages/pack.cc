@@ -168,29 +168,31 @@ class CarryOut : public Stage {
     if (is_alone_ && !context_.has_changed) {
       context_.plan->version = context_.state.version();
     }
-    std::vector<TaskId> followers;
-    for (const TaskId id : passes_.placed()) {
-      const Task* task = context_.state.FindTask(id);
-      if (task != nullptr &&
-          context_.plan->followers.contains(task->class_key)) {
-        followers.push_back(id);
-      }
-    }
     for (const Gangs::Waiting& gang : context_.plan->gangs) {
       if (context_.gangs.IsWhole(gang)) continue;
-      std::vector<TaskId> tasks;
-      for (const TaskId id : passes_.placed()) {
-        const Task* task = context_.state.FindTask(id);
-        if (task != nullptr && task->job == gang.job) tasks.push_back(id);
-      }
+      const std::vector<TaskId> tasks =
+          FindPlaced([&](const Task& task) { return task.job == gang.job; });
       if (tasks.empty()) continue;
       context_.Withdraw(tasks);
       // It may have been their company.
-      context_.Withdraw(std::exchange(followers, {}));
+      context_.Withdraw(FindPlaced([&](const Task& task) {
+        return context_.plan->followers.contains(task.class_key);
+      }));
     }
   }
 
  private:
+  // Of what its passes placed and what is still there.
+  template <class Condition>
+  std::vector<TaskId> FindPlaced(Condition condition) const {
+    std::vector<TaskId> found;
+    for (const TaskId id : passes_.placed()) {
+      const Task* task = context_.state.FindTask(id);
+      if (task != nullptr && condition(*task)) found.push_back(id);
+    }
+    return found;
+  }
+
   RoundContext& context_;
   const bool is_alone_;  // Nothing but the plan has changed the state.
   Passes passes_;
