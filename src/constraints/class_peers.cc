@@ -201,8 +201,9 @@ int64_t ClassPeers::CrowdingOn(MachineId machine) const {
   return crowding;
 }
 
-void ClassPeers::Note(const ClassKey& placed, MachineId machine) {
-  for (TopologySpread& spread : spreads_) spread.Note(placed, machine);
+void ClassPeers::Note(const ClassKey& placed, MachineId machine,
+                      int64_t count) {
+  for (TopologySpread& spread : spreads_) spread.Note(placed, machine, count);
   if (!is_first_of_affinity_) return;
   // Its first task, or another that it had to wait for, is there now.
   is_first_of_affinity_ = std::ranges::all_of(

@@ -127,7 +127,9 @@ void TopologySpread::Note(const ClassKey& placed, MachineId machine,
       !Counts(machine)) {
     return;
   }
-  counts_[static_cast<size_t>(topology_->DomainOf(machine))] += count;
+  int64_t& there = counts_[static_cast<size_t>(topology_->DomainOf(machine))];
+  there += count;
+  minimum_ = std::min(minimum_, there);
   is_minimum_exact_ = false;
 }
 

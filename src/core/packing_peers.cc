@@ -34,15 +34,14 @@ PackingPeers::PackingPeers(const ClusterState& state,
     for (const CountedTerm* term : terms.affinity) {
       if (!NeedsCompany(*key)) followed_.insert(term->selector);
     }
-    for (const auto& [term, weight] : terms.preferred) {
-      followed_.insert(term->selector);
-    }
     for (const CountedTerm* term : terms.anti_affinity) {
       if (IsOfOneMachine(*term) || IsMutual(*term)) continue;
       followed_.insert(term->selector);
     }
     for (size_t i = 0; i < terms.spread.size(); ++i) {
-      if (IsSharedSpread(*key, i)) continue;
+      if (!key->rules->spread[i].is_required || IsSharedSpread(*key, i)) {
+        continue;
+      }
       followed_.insert(terms.spread[i]->selector);
     }
   }
@@ -75,17 +74,8 @@ bool PackingPeers::NeedsCompany(const ClassKey& key) {
 }
 
 bool PackingPeers::IsOnItsOwn(const ClassKey& key) const {
-  // Nor is it worth anything to others, be they running for long, but the
-  // little that it is to those who need it for company.
-  const auto is_worth_nothing = [&](const CountedTerm* term) {
-    const auto it = is_company_.find(term);
-    return term->worth.counts().empty() ||
-           (it != is_company_.end() && it->second);
-  };
   return std::ranges::none_of(*key.meant_by, [&](uint32_t selector) {
-    return followed_.contains(selector) ||
-           !std::ranges::all_of(state_.peers().TermsAbout(selector),
-                                is_worth_nothing);
+    return followed_.contains(selector);
   });
 }
 
@@ -114,13 +104,12 @@ bool PackingPeers::IsHeeded(const ClassKey& key) {
 
 bool PackingPeers::AreTermsHeeded(const ClassKey& key) {
   const PlacementRules& rules = *key.rules;
-  if (!rules.preferred_peers.empty()) return false;
   if (!rules.affinity.empty() && !NeedsCompany(key)) return false;
   for (const CountedTerm* term : state_.peers().TermsOf(rules).anti_affinity) {
     if (!IsOfOneMachine(*term) && !IsMutual(*term)) return false;
   }
   for (size_t i = 0; i < rules.spread.size(); ++i) {
-    if (!IsSharedSpread(key, i)) return false;
+    if (rules.spread[i].is_required && !IsSharedSpread(key, i)) return false;
   }
   return true;
 }

@@ -7,8 +7,12 @@
 // A spread constraint is heeded where all whom it counts have the same rules.
 // Affinity is heeded where it is the only one of a class, a term tells each
 // machine from all others, and those whom it means do not follow others.
-// A class with other terms, or with tasks that others follow or count, stays
-// out of packings.  A bound leaves such terms out: they only forbid placements.
+// A class with other required terms, or with tasks that others must follow or
+// count, stays out of packings.  A bound leaves such terms out: they only
+// forbid placements.
+// Wishes, which are terms that may be broken, keep no class out.  A packing
+// does not see them; what it placed is arranged by them afterwards
+// (core/arrangement.h).
 //
 // Threads: none; confined to the core thread.
 
@@ -86,7 +90,7 @@ class PackingPeers {
   // term means, which are not bound to others themselves.
   bool NeedsCompany(const ClassKey& key);
   bool AreTermsHeeded(const ClassKey& key);
-  // Whether the class, or what it is worth, is of no concern to others.
+  // Whether nobody must follow or count its tasks in a way that is not heeded.
   bool IsOnItsOwn(const ClassKey& key) const;
   // Where those who need company stay, so does their company.
   void FollowCompany();

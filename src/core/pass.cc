@@ -148,7 +148,7 @@ void Passes::LookUpPeers() {
       band_class.tasks.clear();
     } else if (band_class.gang_minimum > 0) {
       band_class.followers = band_class.gang_minimum;
-    } else if (peers->NeedsLeader()) {
+    } else if (peers->NeedsLeader() && bands_.front().patterns == nullptr) {
       band_class.followers = std::ssize(band_class.tasks);
       band_class.tasks.resize(1);
     }

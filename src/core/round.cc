@@ -153,9 +153,13 @@ bool Round::Advance() {
         }
         // With nothing to place there is nothing to place better.
         if (!has_entered_tier_) return false;
-        phase_ = context_.has_new_gangs && packings_ < kPackingsMax
-                     ? Phase::kPack
-                     : Phase::kAppraise;
+        if (context_.has_arranged) {
+          phase_ = Phase::kAppraise;
+        } else if (context_.has_new_gangs && packings_ < kPackingsMax) {
+          phase_ = Phase::kPack;
+        } else {
+          phase_ = Phase::kArrange;
+        }
         break;
       case Phase::kPack:
         ++packings_;
@@ -165,7 +169,16 @@ bool Round::Advance() {
         return true;
       case Phase::kPacked:
         has_started_over_ = false;
-        phase_ = context_.plan.has_value() ? Phase::kTiers : Phase::kAppraise;
+        phase_ = context_.plan.has_value() ? Phase::kTiers : Phase::kArrange;
+        break;
+      case Phase::kArrange:
+        phase_ = Phase::kArranged;
+        stage_ = MakeArrange(&context_);
+        return true;
+      case Phase::kArranged:
+        // Something that waits may fit where another task was.
+        has_started_over_ = true;
+        phase_ = context_.has_arranged ? Phase::kTiers : Phase::kAppraise;
         break;
       case Phase::kAppraise:
         phase_ = Phase::kDone;

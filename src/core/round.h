@@ -45,7 +45,15 @@ class Round {
   uint64_t delta_begin() const { return context_.delta_begin; }
 
  private:
-  enum class Phase { kTiers, kPack, kPacked, kAppraise, kDone };
+  enum class Phase {
+    kTiers,
+    kPack,
+    kPacked,
+    kArrange,
+    kArranged,
+    kAppraise,
+    kDone
+  };
 
   // Goes on to the next stage.  Returns false after the last.
   bool Advance();

@@ -85,6 +85,8 @@ class RoundContext {
   std::optional<PackingLevels> levels;
   // What the tiers are to carry out, if packing found something better.
   std::optional<PackingPlan> plan;
+  // Whether placements were moved by what their tasks wish.
+  bool has_arranged = false;
   // What all costs that could be placed, and the least that it can.
   std::optional<Appraisal> appraisal;
 

@@ -16,6 +16,10 @@
 
 namespace sluice {
 
+// Those in force where nobody says otherwise.
+inline constexpr char kDefaultCostModels[] =
+    "cpu_memory,job_spread,node_affinity,pod_affinity,taint,topology_spread";
+
 struct CostModelEntry {
   std::string_view name;
   CostKind kind;
@@ -54,6 +58,16 @@ class PolicySet {
     }
     return cost;
   }
+  Cost SiblingCost(int64_t siblings) const {
+    Cost cost = 0;
+    for (const CostModel* model : Charging(CostKind::kSiblings)) {
+      cost += model->SiblingCost(siblings);
+    }
+    return cost;
+  }
+  bool ChargesSiblings() const {
+    return !Charging(CostKind::kSiblings).empty();
+  }
   const std::vector<std::string>& names() const { return names_; }
 
  private:
@@ -64,7 +78,7 @@ class PolicySet {
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<CostModel>> models_;
   static constexpr size_t kKindCount =
-      static_cast<size_t>(CostKind::kPeers) + 1;
+      static_cast<size_t>(CostKind::kSiblings) + 1;
   std::array<std::vector<const CostModel*>, kKindCount> of_kind_;
 };
 

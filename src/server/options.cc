@@ -10,7 +10,6 @@
 #include "absl/status/status.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
-#include "cost/policy_set.h"
 #include "server/address.h"
 #include "sluice/state/resources.h"
 #include "solver/registry.h"
@@ -23,7 +22,8 @@ DEFINE_string(data_dir, "",
               "Directory of the store, made if missing; empty: everything is "
               "kept in memory and forgotten at the end.");
 DEFINE_string(cost_model,
-              "cpu_memory,node_affinity,pod_affinity,taint,topology_spread",
+              "cpu_memory,job_spread,node_affinity,pod_affinity,taint,"
+              "topology_spread",
               "Comma-separated cost models, whose costs add up.");
 DEFINE_string(replies, "contract",
               "How calls are answered. contract: by the enums of the wire "

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "cost/policy_set.h"
 #include "persist/store.h"
 #include "rpc/reply_codes.h"
 
@@ -18,8 +19,7 @@ struct Options {
   std::string listen_address = "127.0.0.1:9090";
   std::string http_address = "127.0.0.1:9091";  // Empty: no HTTP.
   std::string data_dir;                         // Empty: in memory only.
-  std::string cost_model =
-      "cpu_memory,node_affinity,pod_affinity,taint,topology_spread";
+  std::string cost_model = kDefaultCostModels;
   ReplyMode replies = ReplyMode::kContract;
   int64_t default_max_pods = 110;
   std::string solver = "automatic";

@@ -49,6 +49,7 @@
 #include "constraints/class_peers.h"
 #include "core/round_solver.h"
 #include "core/scheduler.h"
+#include "cost/policy_set.h"
 #include "cost/waiting_cost.h"
 #include "solver/registry.h"
 #ifdef SLUICE_HAVE_GLPK
@@ -148,6 +149,8 @@ Outcome Measure(const QualityInput& input, const ClusterState& state,
       ++outcome.waiting[level];
     }
   }
+  outcome.preference_cost += std::llround(static_cast<double>(kCostPerWeight) *
+                                          CountMissedWishes(input, state));
   outcome.sd = Deviation(state);
   return outcome;
 }
@@ -251,7 +254,7 @@ class PodByPod {
   bool PlaceUnit(const std::vector<TaskId>& unit) {
     std::vector<TaskId> placed;
     for (const TaskId id : unit) {
-      const Machine* best = BestMachine(state_.FindTask(id)->class_key);
+      const Machine* best = BestMachine(*state_.FindTask(id));
       if (best == nullptr) continue;
       state_.Place(id, best->id, 0);
       placed.push_back(id);
@@ -263,20 +266,28 @@ class PodByPod {
     return false;
   }
 
-  const Machine* BestMachine(const ClassKey& key) {
+  const Machine* BestMachine(const Task& task) {
+    const ClassKey& key = task.class_key;
     const std::vector<Cost>& preferences = PreferencesOf(key);
     std::optional<ClassPeers> peers;
     if (key.DependsOnPeers()) peers.emplace(state_, constraints_, key);
     const Machine* best = nullptr;
-    std::pair<Cost, Cost> best_cost;
+    std::tuple<Cost, Cost, Cost> best_cost;
     size_t index = 0;
     for (const auto& [id, machine] : state_.machines()) {
-      const Cost preference = preferences[index++];
-      if (best != nullptr && preference > best_cost.first) continue;
+      Cost preference = preferences[index++];
+      if (peers.has_value()) {
+        preference += policies_.PeerCost(peers->StandingOn(*machine));
+      }
+      if (best != nullptr && preference > std::get<0>(best_cost)) continue;
       if (!constraints_.Allows(key, *machine)) continue;
       if (peers.has_value() && !peers->Allows(*machine)) continue;
-      const std::pair cost = {preference,
-                              policies_.LoadCost(*machine, machine->used)};
+      const int64_t siblings =
+          std::ranges::count_if(machine->tasks, [&](TaskId other) {
+            return state_.FindTask(other)->job == task.job;
+          });
+      const std::tuple cost = {preference, policies_.SiblingCost(siblings),
+                               policies_.LoadCost(*machine, machine->used)};
       if (best == nullptr || cost < best_cost) {
         best = machine.get();
         best_cost = cost;
@@ -426,6 +437,8 @@ Optima FindOptima(const QualityInput& input, const PolicySet& policies,
     optima.placed.push_back({known, most.bound});
   }
 
+  // The programs know nothing of wishes.
+  if (input.has_wishes) return optima;
   const MipAnswer least = LeastPreferenceCost(
       input, state, policies, constraints, round.placed, FLAGS_mip_seconds);
   Cost known_cost = round.preference_cost;
@@ -524,6 +537,7 @@ struct FamilySum {
       placed_of[level] += round.placed[level];
       most[level] += *optima.placed[level].bound;
     }
+    if (!optima.unmet.bound.has_value()) return;
     unmet_above = unmet_above.value_or(0) +
                   round.preference_cost / kCostPerWeight - *optima.unmet.bound;
   }
@@ -637,9 +651,7 @@ class Comparison {
     return *middle;
   }
 
-  // The daemon's own (server/options.cc).
-  const PolicySet policies_ = *PolicySet::FromNames(
-      "cpu_memory,node_affinity,pod_affinity,taint,topology_spread");
+  const PolicySet policies_ = *PolicySet::FromNames(kDefaultCostModels);
   const ConstraintSet constraints_;
   // Of the orders pod by pod the best is shown.  "unmet" is in weights of
   // preferred terms.

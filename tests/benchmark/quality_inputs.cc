@@ -251,6 +251,14 @@ class FamilyCluster {
       case PeerRule::kFollows:
         drawn->rules.affinity = {{other, kHost}};
         break;
+      case PeerRule::kWishesSpread:
+        drawn->rules.spread = {Spread(self, kZone)};
+        drawn->rules.spread.front().is_required = false;
+        break;
+      case PeerRule::kWishesNear:
+        drawn->rules.preferred_peers = {
+            {.weight = kWeightOfNear, .term = {other, kZone}}};
+        break;
     }
   }
 
@@ -273,7 +281,8 @@ class FamilyCluster {
         rng_.Between(extent_.classes_min, extent_.classes_max);
     for (int64_t i = 0; i < count; ++i) {
       TaskClass drawn = {.amounts = DrawRequest(i), .rules = {}};
-      for (int64_t left = rng_.Between(0, 2); left > 0; --left) {
+      for (int64_t left = family_.has_wishes ? 0 : rng_.Between(0, 2); left > 0;
+           --left) {
         drawn.rules.preferred.push_back({DrawWeight(), DrawTerm()});
       }
       if (family_.has_gpus) {
@@ -431,6 +440,10 @@ const std::vector<QualityFamily>& QualityFamilies() {
        .has_selectors = true,
        .peer_rules = {PeerRule::kApartByZone, PeerRule::kSpreadByZone}},
       {.name = "company", .peer_rules = {PeerRule::kFollows}, .may_lose = true},
+      {.name = "wishes",
+       .has_selectors = true,
+       .peer_rules = {PeerRule::kWishesSpread, PeerRule::kWishesNear},
+       .has_wishes = true},
       {.name = "all at once",
        .has_gpus = true,
        .is_partly_used = true,
@@ -451,6 +464,7 @@ QualityInput MakeQualityInput(const QualityFamily& family, ClusterSize size,
   input.family = StrCat(family.name, " ", SizeName(size));
   input.name = StrCat(input.family, " ", seed);
   input.may_lose = family.may_lose;
+  input.has_wishes = family.has_wishes;
   input.has_optimum = size != ClusterSize::kLarge;
   return input;
 }

@@ -23,7 +23,7 @@
 
 namespace sluice {
 
-// What a class requires of where other tasks are.
+// What a class requires, or wishes, of where other tasks are.
 enum class PeerRule {
   kApartByHost,   // No two of its tasks are on one machine, ...
   kApartByZone,   // ... or in one zone.
@@ -31,7 +31,11 @@ enum class PeerRule {
                   // another.
   kKeepsAway,     // None is where one of the other class is.
   kFollows,       // All are where one of the other class is.
+  kWishesSpread,  // As few as can be are in a zone with others of the class.
+  kWishesNear,    // As many as can be are in a zone with those of the other.
 };
+// For each task of the other class in its zone.
+inline constexpr int32_t kWeightOfNear = 1;
 
 // What was drawn, for who holds placements against it and knows nothing of how
 // the scheduler understands rules.
@@ -55,6 +59,8 @@ struct QualityInput {
   std::vector<QualityMachine> machines = {};
   std::vector<QualityClass> classes = {};
   std::vector<size_t> classes_of_tasks = {};  // By uid - 1.
+  // As its family: what is unmet are wishes.
+  bool has_wishes = false;
   // Whether it is small enough for an exact method.
   bool has_optimum = false;
   // As that of its family.
@@ -91,6 +97,8 @@ struct QualityFamily {
   bool has_taints = false;     // That only some classes tolerate.
   // Of which each class has one or none.
   std::vector<PeerRule> peer_rules = {};
+  // Some rules of these are wishes, and are then all that tasks prefer.
+  bool has_wishes = false;
   // Of which each task, or gang, has one.
   uint64_t priority_count = 1;
   static constexpr uint64_t kOneForEachTask = 0;

@@ -285,6 +285,9 @@ class PlacementProgram {
       case PeerRule::kSpreadByZone:
         AddSpread(PartsByZone(input_class));
         return;
+      case PeerRule::kWishesSpread:
+      case PeerRule::kWishesNear:
+        return;
       case PeerRule::kApartByHost:
       case PeerRule::kKeepsAway:
       case PeerRule::kFollows:

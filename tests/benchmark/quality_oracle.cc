@@ -1,6 +1,7 @@
 #include "benchmark/quality_oracle.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <vector>
 
@@ -8,6 +9,10 @@
 
 namespace sluice {
 namespace {
+
+// Of each two tasks that share a zone, times the logarithm of the number of
+// zones and two: what the topology_spread policy charges, in weights.
+constexpr double kWeightOfShared = 20;
 
 // How many tasks of a class run in each place.
 struct Counts {
@@ -41,13 +46,15 @@ std::string WhyBroken(PeerRule rule, const Counts& own, const Counts& other) {
                                                            : "";
     case PeerRule::kFollows:
       return std::ranges::all_of(own.by_host, meets_other) ? "" : "alone";
+    case PeerRule::kWishesSpread:
+    case PeerRule::kWishesNear:
+      return "";
   }
   return "no such rule";
 }
 
-}  // namespace
-
-std::string WhyIllegal(const QualityInput& input, const ClusterState& state) {
+// None of any class, in each zone that it selects.
+std::vector<Counts> NoCounts(const QualityInput& input) {
   std::vector<Counts> counts(input.classes.size());
   for (size_t i = 0; i < counts.size(); ++i) {
     for (const QualityMachine& machine : input.machines) {
@@ -56,6 +63,45 @@ std::string WhyIllegal(const QualityInput& input, const ClusterState& state) {
       }
     }
   }
+  return counts;
+}
+
+}  // namespace
+
+double CountMissedWishes(const QualityInput& input, const ClusterState& state) {
+  std::map<std::string, std::string> zones;  // By uuid.
+  for (const QualityMachine& it : input.machines) zones[it.uuid] = it.zone;
+  std::vector<Counts> counts = NoCounts(input);
+  std::vector<int64_t> placed(input.classes.size(), 0);
+  for (size_t i = 0; i < input.classes_of_tasks.size(); ++i) {
+    const size_t drawn = input.classes_of_tasks[i];
+    const Task& task = *state.FindTask(TaskId(i + 1));
+    if (task.state != TaskState::kRunning) continue;
+    ++counts[drawn].by_zone[zones[state.FindMachine(task.machine)->uuid]];
+    ++placed[drawn];
+  }
+  double missed = 0;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    const QualityClass& it = input.classes[i];
+    const auto domains = static_cast<double>(counts[i].by_zone.size());
+    for (const auto& [zone, count] : counts[i].by_zone) {
+      if (it.rule == PeerRule::kWishesSpread) {
+        missed += kWeightOfShared * std::log(domains + 2) *
+                  static_cast<double>(count * (count - 1) / 2);
+      } else if (it.rule == PeerRule::kWishesNear) {
+        const auto there = counts[it.other].by_zone.find(zone);
+        const int64_t near =
+            there == counts[it.other].by_zone.end() ? 0 : there->second;
+        missed += static_cast<double>(kWeightOfNear * count *
+                                      (placed[it.other] - near));
+      }
+    }
+  }
+  return missed;
+}
+
+std::string WhyIllegal(const QualityInput& input, const ClusterState& state) {
+  std::vector<Counts> counts = NoCounts(input);
   std::map<std::string, const QualityMachine*> machines;  // By uuid.
   for (const QualityMachine& it : input.machines) machines[it.uuid] = &it;
   std::map<std::string, int64_t> run_of_gang;  // By job.

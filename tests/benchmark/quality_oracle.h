@@ -17,6 +17,11 @@ namespace sluice {
 // Looks at node selectors, at the rules about other tasks and at gangs.
 std::string WhyIllegal(const QualityInput& input, const ClusterState& state);
 
+// What tasks that run wish and do not have, in weights of preferred terms: each
+// two of a class that share a zone and would rather not, and each pair that is
+// in two zones and would rather share one.
+double CountMissedWishes(const QualityInput& input, const ClusterState& state);
+
 }  // namespace sluice
 
 #endif  // SLUICE_TESTS_BENCHMARK_QUALITY_ORACLE_H_

@@ -35,8 +35,7 @@ namespace sluice {
 namespace {
 
 constexpr std::string_view kSolver = "automatic";
-constexpr std::string_view kAllPolicies =
-    "cpu_memory,node_affinity,pod_affinity,taint,topology_spread";
+constexpr std::string_view kAllPolicies = kDefaultCostModels;
 
 constexpr int64_t kGib = (int64_t{1} << 30) * 1000;
 

@@ -57,6 +57,7 @@ TEST_P(CostModelContract, ChargesNothingOfAnotherKind) {
                                  .missed_weight_max = 100,
                                  .crowding = 100 * kCrowdingUnit};
   EXPECT_EQ(model_->PeerCost(standing) > 0, kind == CostKind::kPeers);
+  EXPECT_EQ(model_->SiblingCost(100) > 0, kind == CostKind::kSiblings);
 }
 
 TEST_P(CostModelContract, GivesTheSameAnswerTwiceAndFromAnotherInstance) {

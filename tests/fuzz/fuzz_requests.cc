@@ -32,8 +32,8 @@ constexpr int64_t kDefaultMaxPods = 110;
 class Target {
  public:
   Target()
-      : policies_(*PolicySet::FromNames("cpu_memory,node_affinity,pod_affinity,"
-                                        "taint,topology_spread,avoid_pods")),
+      : policies_(*PolicySet::FromNames(std::string(kDefaultCostModels) +
+                                        ",avoid_pods")),
         scheduler_(policies_, constraints_, RoundOptions()),
         solver_(MakeSolver("automatic")),
         round_solver_(*solver_) {}

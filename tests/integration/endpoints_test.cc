@@ -109,8 +109,8 @@ TEST_F(Endpoints, InspectorShowsMachinesTasksAndJobs) {
   EXPECT_EQ(job.pending_tasks(), 1);
   EXPECT_THAT(client_.Explain(2).summary(), HasSubstr("insufficient cpu"));
   EXPECT_THAT(client_.Status().cost_models(),
-              ElementsAre("cpu_memory", "node_affinity", "pod_affinity",
-                          "taint", "topology_spread"));
+              ElementsAre("cpu_memory", "job_spread", "node_affinity",
+                          "pod_affinity", "taint", "topology_spread"));
   EXPECT_EQ(client_.Status().store(), "memory");
 }
 

@@ -214,7 +214,10 @@ struct Comparison {
 
 // Checks that what the round places is legal.
 Comparison RunRound(const Instance& instance) {
-  TestScheduler cluster;
+  // What a job's tasks wish comes before load, which is what is optimal here.
+  TestScheduler cluster(
+      RoundOptions(),
+      "cpu_memory,node_affinity,pod_affinity,taint,topology_spread");
   for (size_t m = 0; m < instance.machines.size(); ++m) {
     const auto& [slots, zone] = instance.machines[m];
     const std::string uuid = StrCat("m", m);

@@ -46,9 +46,9 @@ def check_table(root, page, source, row, wanted):
 
 def check_flags(root):
     source = "src/server/options.cc"
-    defined = re.findall(r'DEFINE_\w+\((\w+),\s*("[^"]*"|[^",\s]+),',
+    defined = re.findall(r'DEFINE_\w+\((\w+),\s*((?:"[^"]*"\s*)+|[^",\s]+),',
                          (root / source).read_text())
-    defaults = {name: f"`{text}`" if (text := default.strip('"')) else "empty"
+    defaults = {name: f"`{text}`" if (text := re.sub(r'"\s*"|"', "", default)) else "empty"
                 for name, default in defined}
     # A row of libraries' flags has two columns, and its flag a value.
     yield from check_table(root, "docs/configuration.md", source,

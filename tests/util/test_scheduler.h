@@ -18,6 +18,7 @@
 #include "base/rng.h"
 #include "core/round_work.h"
 #include "core/scheduler.h"
+#include "cost/policy_set.h"
 #include "sluice/flow/problem.h"
 #include "state/cluster_state.h"
 #include "state/command.h"
@@ -33,10 +34,8 @@ int64_t DrawImproveBudget(Rng* rng);
 
 class TestScheduler {
  public:
-  explicit TestScheduler(
-      RoundOptions options = {},
-      std::string_view policies =
-          "cpu_memory,node_affinity,pod_affinity,taint,topology_spread");
+  explicit TestScheduler(RoundOptions options = {},
+                         std::string_view policies = kDefaultCostModels);
   ~TestScheduler();
 
   Ack Apply(const Command& command, int64_t now_ms = 0);

@@ -1,11 +1,12 @@
 // A cost model (a policy) says how dear a placement is.  Models compose: their
 // costs add up, so each keeps to its documented scale.
 //
-// There are three kinds of cost, and a model charges one of them.  What depends
+// There are four kinds of cost, and a model charges one of them.  What depends
 // on the load of a machine is its load cost, shared by all classes; what a
 // class's rules and a machine's description make of each other is the
 // preference cost; what the tasks that run near a machine make of it is the
-// peer cost.  A model sees domain objects only, never a node or an arc of the
+// peer cost; and what depends on the tasks of the same job is the sibling cost.
+// A model sees domain objects only, never a node or an arc of the
 // network.
 //
 // A new model is one file under src/cost/models/ and one line in
@@ -33,7 +34,7 @@ using Cost = int64_t;
 // together is known (cost/waiting_cost.h).
 inline constexpr Cost kModelCostMax = 8000000;
 
-enum class CostKind : uint8_t { kLoad, kPreference, kPeers };
+enum class CostKind : uint8_t { kLoad, kPreference, kPeers, kSiblings };
 
 class CostModel {
  public:
@@ -61,6 +62,11 @@ class CostModel {
   // Rises in equal steps, where it rises: twice a standing costs twice as much,
   // as far as the model's bound.
   virtual Cost PeerCost(const PeerStanding& /*standing*/) const { return 0; }
+
+  // The cost of putting a task on a machine where so many others of its job
+  // run.  Rises with them.  On a scale of its own: places that cost the same by
+  // preferences and peers are told apart by it, before their load is.
+  virtual Cost SiblingCost(int64_t /*siblings*/) const { return 0; }
 };
 
 }  // namespace sluice

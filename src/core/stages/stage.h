@@ -60,6 +60,8 @@ std::unique_ptr<Stage> MakeSearch(RoundContext* context, Tier* tier);
 // was placed is as good as can be.  Where it finds something better it takes
 // back what was placed and makes the plan.
 std::unique_ptr<Stage> MakePack(RoundContext* context);
+// Moves what was placed to where its tasks like better to be beside each other.
+std::unique_ptr<Stage> MakeArrange(RoundContext* context);
 // Finds out how good all tiers are at best.
 std::unique_ptr<Stage> MakeAppraise(RoundContext* context);
 

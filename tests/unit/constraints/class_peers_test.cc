@@ -173,6 +173,8 @@ TEST_F(ClassPeersTest, CountsForItsSpreadWhatIsNoted) {
   EXPECT_EQ(AllowedBy(peers), (std::set<std::string>{"b1"}));
   peers.Note(key, IdOf("b1"));
   EXPECT_EQ(AllowedBy(peers), (std::set<std::string>{"a1", "a2", "b1"}));
+  peers.Note(key, IdOf("a1"), -1);
+  EXPECT_EQ(AllowedBy(peers), (std::set<std::string>{"a1", "a2"}));
 }
 
 // ---------------------------------------------------------------------------

@@ -80,7 +80,7 @@ TEST_F(PackingPeersTest, KnowsWhoseTermsAreHeeded) {
   for (uint64_t uid = 1; uid <= 12; ++uid) {
     if (peers.IsHeeded(KeyOf(uid))) movable.push_back(uid);
   }
-  EXPECT_THAT(movable, ElementsAre(1, 2, 7, 8));
+  EXPECT_THAT(movable, ElementsAre(1, 2, 7, 8, 9, 10));
 }
 
 TEST_F(PackingPeersTest, HeedsNoTermThatSomeMachineHasNoDomainFor) {
@@ -128,20 +128,21 @@ TEST_F(PackingPeersTest, KnowsWhoNeedsWhomForCompany) {
 }
 
 TEST_F(PackingPeersTest, HeedsNobodyWhoseCompanyFollowsOthers) {
-  PlacementRules fond = Near("led");
-  fond.preferred_peers = {{10, {TasksOfJob("liked"), "host"}}};
+  PlacementRules zoned;
+  zoned.affinity = {{TasksOfJob("hub"), "zone"}};
   Machines()
       .Task(1, {.job = "first", .rules = Near("second")})
       .Task(2, {.job = "second", .rules = Near("third")})
       .Task(3, {.job = "third"})
       .Task(4, {.job = "together", .rules = Near("together")})
-      .Task(5, {.job = "fond", .rules = fond})
+      .Task(5, {.job = "zoned", .rules = zoned})
       .Task(6, {.job = "plain", .rules = Near("led")})
       .Task(7, {.job = "led"})
+      .Task(8, {.job = "hub"})
       .ApplyTo(&cluster_);
   PackingPeers peers = Peers();
-  for (uint64_t uid = 1; uid <= 7; ++uid) {
-    EXPECT_EQ(peers.IsHeeded(KeyOf(uid)), uid == 6) << uid;
+  for (uint64_t uid = 1; uid <= 8; ++uid) {
+    EXPECT_EQ(peers.IsHeeded(KeyOf(uid)), uid == 6 || uid == 7) << uid;
   }
 }
 
@@ -260,7 +261,7 @@ TEST_F(PackingPeersTest, TellsConstraintsOverTheSameDomainsApart) {
       .Task(2, {.cpu = 100, .job = "alone", .rules = both})
       .ApplyTo(&cluster_);
   PackingPeers peers = Peers();
-  EXPECT_FALSE(peers.IsHeeded(KeyOf(1))) << "it has a wish";
+  EXPECT_TRUE(peers.IsHeeded(KeyOf(1))) << "its wish is none of this";
   EXPECT_TRUE(peers.IsHeeded(KeyOf(2)));
   PackingProblem problem;
   problem.classes.resize(2);

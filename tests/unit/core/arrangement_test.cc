@@ -1,0 +1,212 @@
+// Whole rounds, by what they make of wishes between tasks.
+
+#include "core/arrangement.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/rng.h"
+#include "base/strings.h"
+#include "util/cluster_builder.h"
+#include "util/peer_builder.h"
+#include "util/rules_builder.h"
+#include "util/seed_count.h"
+#include "util/state_invariants.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+class ArrangementTest : public testing::Test {
+ protected:
+  void TearDown() override {
+    EXPECT_EQ(FindContradiction(cluster_.state()), "");
+  }
+  // How many of the tasks there are on each machine.
+  std::map<std::string, int> Counts(uint64_t first, uint64_t last) {
+    std::map<std::string, int> counts;
+    for (uint64_t uid = first; uid <= last; ++uid) {
+      ++counts[cluster_.MachineOf(uid)];
+    }
+    return counts;
+  }
+  TestScheduler cluster_;
+};
+
+// Kubernetes' scheduler does 1, 1, 1, 1, 2 here.
+TEST_F(ArrangementTest, SpreadsReplicasWhereOneMachineIsEmpty) {
+  ClusterBuilder()
+      .Machines("m", 5, {.cpu = 8000, .memory = 8000})
+      .Tasks(1, 5, {.cpu = 4000, .memory = 4000, .job = "old"})
+      .ApplyTo(&cluster_);
+  cluster_.Round();
+  cluster_.Deliver();
+  ClusterBuilder()
+      .Machine("empty", {.cpu = 8000, .memory = 8000})
+      .Tasks(11, 6, {.cpu = 500, .memory = 500, .job = "service"})
+      .ApplyTo(&cluster_);
+  EXPECT_EQ(cluster_.Round().placed, 6);
+  const auto counts = Counts(11, 16);
+  EXPECT_EQ(counts.size(), 6u);
+  cluster_.Deliver();
+  // Those that run already count.
+  ClusterBuilder()
+      .Tasks(21, 3, {.cpu = 500, .memory = 500, .job = "service"})
+      .ApplyTo(&cluster_);
+  EXPECT_EQ(cluster_.Round().placed, 3);
+  for (const auto& [machine, count] : Counts(21, 23)) EXPECT_EQ(count, 1);
+}
+
+TEST_F(ArrangementTest, GivesUpNoPreferenceForIt) {
+  PlacementRules likes_ssd;
+  likes_ssd.preferred = {{1, {.labels = {LabelIn("disk", {"ssd"})}}}};
+  ClusterBuilder()
+      .Machines("m", 5, {.cpu = 8000})
+      .Machine("ssd", {.cpu = 8000, .labels = {{"disk", "ssd"}}})
+      .Tasks(1, 5, {.cpu = 500, .job = "service", .rules = likes_ssd})
+      .ApplyTo(&cluster_);
+  cluster_.Round();
+  EXPECT_EQ(Counts(1, 5)["ssd"], 5);
+}
+
+TEST_F(ArrangementTest, ExchangesTasksWhereAllMachinesAreFull) {
+  ClusterBuilder()
+      .Machines("m", 2, {.cpu = 1000})
+      .Tasks(1, 2, {.cpu = 500, .job = "a"})
+      .ApplyTo(&cluster_);
+  cluster_.Apply(Submitted(3, {.cpu = 500, .job = "b"}));
+  cluster_.Apply(Submitted(4, {.cpu = 500, .job = "b"}));
+  EXPECT_EQ(cluster_.Round().placed, 4);
+  EXPECT_NE(cluster_.MachineOf(1), cluster_.MachineOf(2));
+  EXPECT_NE(cluster_.MachineOf(3), cluster_.MachineOf(4));
+}
+
+TEST_F(ArrangementTest, LeavesThoseAloneThatOthersMustBeNear) {
+  PlacementRules near;
+  near.affinity = {{TasksOfJob("hub"), "host"}};
+  ClusterBuilder()
+      .Machine("m0", {.cpu = 4000, .labels = {{"host", "m0"}}})
+      .Machine("m1", {.cpu = 1000, .labels = {{"host", "m1"}}})
+      .Tasks(1, 2, {.cpu = 500, .job = "hub"})
+      .Tasks(3, 2, {.cpu = 1000, .job = "follower", .rules = near})
+      .ApplyTo(&cluster_);
+  EXPECT_EQ(cluster_.Round().placed, 4);
+  for (const uint64_t follower : {3, 4}) {
+    EXPECT_TRUE(cluster_.MachineOf(follower) == cluster_.MachineOf(1) ||
+                cluster_.MachineOf(follower) == cluster_.MachineOf(2));
+  }
+}
+
+TEST_F(ArrangementTest, DoesNothingForJobsWithoutThePolicy) {
+  TestScheduler cluster({}, "cpu_memory");
+  ClusterBuilder()
+      .Machine("used", {.cpu = 8000})
+      .Task(1, {.cpu = 6000, .job = "old"})
+      .ApplyTo(&cluster);
+  cluster.Round();
+  cluster.Deliver();
+  ClusterBuilder()
+      .Machine("empty", {.cpu = 8000})
+      .Tasks(11, 2, {.cpu = 500, .job = "service"})
+      .ApplyTo(&cluster);
+  cluster.Round();
+  EXPECT_EQ(cluster.MachineOf(11), "empty");
+  EXPECT_EQ(cluster.MachineOf(12), "empty");
+}
+
+// Two large tasks fit only where the bands put small ones, so all is packed;
+// and the packing knows nothing of zones.
+TEST_F(ArrangementTest, GrantsWishesThatAPackingDoesNotSee) {
+  PlacementRules spread;
+  SpreadConstraint wish = Spread(TasksOfJob("web"), "zone");
+  wish.is_required = false;
+  spread.spread = {wish};
+  PlacementRules fond;
+  fond.preferred_peers = {{.weight = 50, .term = {TasksOfJob("db"), "zone"}}};
+  ClusterBuilder()
+      .Machine("a0", {.cpu = 1000, .labels = {{"zone", "a"}}})
+      .Machine("a1", {.cpu = 1000, .labels = {{"zone", "a"}}})
+      .Machine("b0", {.cpu = 1000, .labels = {{"zone", "b"}}})
+      .Machine("b1", {.cpu = 1000, .labels = {{"zone", "b"}}})
+      .Task(1, {.cpu = 300, .job = "db"})
+      .Tasks(2, 2, {.cpu = 300, .job = "fond", .rules = fond})
+      .Tasks(4, 2, {.cpu = 400, .job = "web", .rules = spread})
+      .Tasks(6, 2, {.cpu = 400, .job = "x"})
+      .Tasks(8, 1, {.cpu = 700, .job = "y"})
+      .ApplyTo(&cluster_);
+  EXPECT_EQ(cluster_.Round().placed, 8);
+  const auto zone_of = [this](uint64_t uid) {
+    return cluster_.MachineOf(uid).substr(0, 1);
+  };
+  EXPECT_EQ(zone_of(2), zone_of(1));
+  EXPECT_EQ(zone_of(3), zone_of(1));
+  EXPECT_NE(zone_of(4), zone_of(5));
+}
+
+struct Outcome {
+  int64_t placed = 0;
+  int64_t missed_weight = 0;
+  int64_t pairs = 0;  // Of a job on a machine.
+};
+
+// A cluster whose machines are partly used, and jobs of a few tasks each.
+Outcome RunRandom(uint64_t seed, std::string_view policies) {
+  Rng rng(seed);
+  TestScheduler cluster({}, policies);
+  const int64_t machines = rng.Between(2, 6);
+  for (int64_t i = 0; i < machines; ++i) {
+    cluster.Apply(Added(StrCat("m", i),
+                        {.cpu = rng.Between(5, 20) * 100,
+                         .labels = {{"disk", rng.Chance(1, 2) ? "a" : "b"}}}));
+  }
+  uint64_t uid = 0;
+  for (int batch = 0; batch < 2; ++batch) {
+    for (int64_t jobs = rng.Between(1, 4); jobs > 0; --jobs) {
+      TaskOptions task{.cpu = rng.Between(1, 4) * 100,
+                       .job = StrCat("job", rng.Below(4))};
+      if (rng.Chance(1, 3)) {
+        task.rules.preferred = {{5, {.labels = {LabelIn("disk", {"a"})}}}};
+      }
+      for (int64_t tasks = rng.Between(1, 5); tasks > 0; --tasks) {
+        cluster.Apply(Submitted(++uid, task));
+      }
+    }
+    cluster.Round();
+    cluster.Deliver();
+    EXPECT_EQ(FindContradiction(cluster.state()), "") << "seed " << seed;
+  }
+  Outcome outcome;
+  std::map<std::pair<JobId, MachineId>, int64_t> counts;
+  for (uint64_t i = 1; i <= uid; ++i) {
+    const Task& task = cluster.TaskOf(i);
+    if (task.state != TaskState::kRunning) continue;
+    ++outcome.placed;
+    outcome.pairs += counts[{task.job, task.machine}]++;
+    outcome.missed_weight += cluster.policies().PreferenceCost(
+        *task.class_key.rules, *cluster.state().FindMachine(task.machine));
+  }
+  return outcome;
+}
+
+TEST(ArrangementProperty, PlacesAsMuchWhereItIsLikedAsMuch) {
+  int64_t pairs_with = 0;
+  int64_t pairs_without = 0;
+  for (uint64_t seed = 1; seed <= SeedCount(300); ++seed) {
+    const Outcome with =
+        RunRandom(seed, "cpu_memory,job_spread,node_affinity,taint");
+    const Outcome without = RunRandom(seed, "cpu_memory,node_affinity,taint");
+    // The second batch finds the first elsewhere.
+    pairs_with += with.pairs;
+    pairs_without += without.pairs;
+    if (HasFailure()) return;
+  }
+  EXPECT_LT(pairs_with, pairs_without);
+}
+
+}  // namespace
+}  // namespace sluice
