@@ -23,9 +23,6 @@ namespace {
 
 // How much dearer a task of a gang that has started is to leave waiting.
 constexpr int64_t kMustStay = 1000;
-// That are started or not as a whole.  With more of them, those that wait are
-// left out, and those that are placed stay so.
-constexpr size_t kGangsMax = 24;
 // Each makes fillings harder to find.  Where there are more, what the flow
 // places is refused, and placed elsewhere.
 constexpr size_t kSharedPortsMax = 32;
@@ -150,7 +147,7 @@ class Describer {
     for (const auto& [job, found] : all) {
       if (!found.is_in_scope) {
         torn_gangs_.insert(job);
-      } else if (all.size() <= kGangsMax && found.tasks >= found.minimum) {
+      } else if (found.tasks >= found.minimum) {
         gangs_[job] = found.minimum;
       }
     }

@@ -37,7 +37,6 @@ PackingProblem CoarseProblem(const PackingProblem& problem, size_t groups_max) {
   coarse.company = problem.company;
   coarse.caps = problem.caps;
   coarse.spreads = problem.spreads;
-  coarse.gangs = problem.gangs;
   std::vector<size_t> order(problem.groups.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::sort(order, [&](size_t a, size_t b) {

@@ -5,7 +5,6 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "absl/container/flat_hash_map.h"
 
@@ -15,7 +14,6 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
     : problem_(problem) {
   const bool has_company =
       std::ranges::any_of(problem.classes, &PackingClass::needs_company);
-  std::vector<size_t> merged_of;
   absl::flat_hash_map<std::vector<int64_t>, size_t> known;
   for (size_t c = 0; c < problem.classes.size(); ++c) {
     const PackingClass& one = problem.classes[c];
@@ -28,13 +26,8 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
     look.insert(look.end(), one.apart_from.begin(), one.apart_from.end());
     if (has_company) AddCompany(c, &look);
     size_t merged = merged_.classes.size();
-    // A limit is one for each class, and so is what a gang needs.
-    const bool is_of_gang =
-        std::ranges::any_of(problem.gangs, [c](const PackingGang& gang) {
-          return std::ranges::binary_search(gang.classes, c);
-        });
-    if (one.per_machine_max == std::numeric_limits<int64_t>::max() &&
-        !is_of_gang) {
+    // A limit is one for each class.
+    if (one.per_machine_max == std::numeric_limits<int64_t>::max()) {
       merged = known.try_emplace(std::move(look), merged).first->second;
     }
     if (merged == merged_.classes.size()) {
@@ -42,14 +35,14 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
       merged_.classes.back().waiting.clear();
       members_.emplace_back();
     }
-    merged_of.push_back(merged);
+    merged_of_.push_back(merged);
     members_[merged].push_back(c);
   }
   is_same_ = members_.size() == problem.classes.size();
   if (is_same_) return;
   const auto merge = [&](std::vector<size_t>* classes) {
     std::set<size_t> merged;
-    for (const size_t c : *classes) merged.insert(merged_of[c]);
+    for (const size_t c : *classes) merged.insert(merged_of_[c]);
     classes->assign(merged.begin(), merged.end());
   };
   for (PackingClass& one : merged_.classes) {
@@ -60,9 +53,7 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
   for (std::vector<size_t>& classes : merged_.company) merge(&classes);
   merged_.caps = problem.caps;
   merged_.spreads = problem.spreads;
-  merged_.gangs = problem.gangs;
   for (PackingCap& cap : merged_.caps) merge(&cap.classes);
-  for (PackingGang& gang : merged_.gangs) merge(&gang.classes);
   MergeWaiting();
   merged_.groups = problem.groups;
   for (const std::vector<int64_t>& costs : problem.costs) {
@@ -71,7 +62,7 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
   }
   for (const Pattern& pattern : problem.former) {
     std::map<size_t, int64_t> tasks;
-    for (const auto& [c, count] : pattern.tasks) tasks[merged_of[c]] += count;
+    for (const auto& [c, count] : pattern.tasks) tasks[merged_of_[c]] += count;
     merged_.former.push_back(
         {pattern.group, pattern.machines, {tasks.begin(), tasks.end()}});
   }
@@ -111,29 +102,6 @@ void MergedClasses::AddCompany(size_t task_class,
   }
 }
 
-std::vector<MergedClasses::Tasks> MergedClasses::Dearest(size_t merged,
-                                                         int64_t count) const {
-  std::vector<std::pair<WaitingStep, size_t>> steps;
-  for (const size_t c : members_[merged]) {
-    for (const WaitingStep& step : problem_.classes[c].waiting) {
-      steps.emplace_back(step, c);
-    }
-  }
-  std::ranges::stable_sort(steps, [](const auto& a, const auto& b) {
-    return std::tie(a.first.level, b.first.cost) <
-           std::tie(b.first.level, a.first.cost);
-  });
-  std::map<size_t, int64_t> placed;
-  for (const auto& [step, task_class] : steps) {
-    if (count == 0) break;
-    const int64_t taken = std::min(count, step.count);
-    placed[task_class] += taken;
-    count -= taken;
-  }
-  // From the end: the last is taken first.
-  return {placed.rbegin(), placed.rend()};
-}
-
 std::vector<Pattern> MergedClasses::Part(
     const std::vector<Pattern>& patterns) const {
   if (is_same_) return patterns;
@@ -143,9 +111,11 @@ std::vector<Pattern> MergedClasses::Part(
       counts[m] += count * pattern.machines;
     }
   }
-  std::vector<std::vector<Tasks>> left;  // By merged class.
-  for (size_t m = 0; m < members_.size(); ++m) {
-    left.push_back(Dearest(m, counts[m]));
+  // By merged class, so many tasks of each class, the last to be taken first.
+  std::vector<std::vector<std::pair<size_t, int64_t>>> left(members_.size());
+  const std::vector<int64_t> placed = MakeSeating().Seat(counts).tasks;
+  for (size_t c = placed.size(); c-- > 0;) {
+    if (placed[c] > 0) left[merged_of_[c]].emplace_back(c, placed[c]);
   }
   std::vector<Pattern> parted;
   for (const Pattern& pattern : patterns) {
@@ -154,7 +124,8 @@ std::vector<Pattern> MergedClasses::Part(
       Pattern part{pattern.group, machines, {}};
       for (const auto& [m, count] : pattern.tasks) {
         int64_t missing = count;
-        for (auto it = left[m].rbegin(); missing > 0; ++it) {
+        for (auto it = left[m].rbegin(); missing > 0 && it != left[m].rend();
+             ++it) {
           const int64_t taken = std::min(missing, it->second);
           part.tasks.emplace_back(it->first, taken);
           part.machines = std::min(part.machines, it->second / taken);
@@ -162,7 +133,8 @@ std::vector<Pattern> MergedClasses::Part(
         }
       }
       for (const auto& [m, count] : pattern.tasks) {
-        for (int64_t missing = count * part.machines; missing > 0;) {
+        for (int64_t missing = count * part.machines;
+             missing > 0 && !left[m].empty();) {
           const int64_t taken = std::min(missing, left[m].back().second);
           missing -= taken;
           left[m].back().second -= taken;

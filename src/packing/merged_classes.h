@@ -1,5 +1,6 @@
 // A packing problem with the classes as one that differ in nothing but what
-// their tasks cost to leave waiting: jobs that ask for the same.
+// their tasks cost to leave waiting, and in their gangs: jobs that ask for the
+// same.
 //
 // Threads: values.
 
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "packing/packing_problem.h"
+#include "packing/seating.h"
 
 namespace sluice {
 
@@ -21,25 +23,24 @@ class MergedClasses {
   explicit MergedClasses(const PackingProblem& problem);
 
   const PackingProblem& merged() const { return is_same_ ? problem_ : merged_; }
+  const PackingProblem& problem() const { return problem_; }
+  // Who gets the places of a packing of the merged classes.
+  Seating MakeSeating() const { return {problem_, merged_of_}; }
   // Patterns of merged classes with tasks of the problem's own: those that are
-  // dearest to leave waiting.
+  // dearest to leave waiting, and gangs as a whole.  Places that nobody takes
+  // are left out.
   std::vector<Pattern> Part(const std::vector<Pattern>& patterns) const;
 
  private:
-  // So many tasks of a class.
-  using Tasks = std::pair<size_t, int64_t>;
-
   void MergeWaiting();
   // Whose company it needs, and who needs it.
   void AddCompany(size_t task_class, std::vector<int64_t>* look) const;
-  // How many tasks of each class are placed, where so many of the merged one
-  // are.
-  std::vector<Tasks> Dearest(size_t merged, int64_t count) const;
 
   const PackingProblem& problem_;
   bool is_same_ = false;                      // No two classes are one:
   PackingProblem merged_;                     // this has no more than them.
   std::vector<std::vector<size_t>> members_;  // By merged class.
+  std::vector<size_t> merged_of_;             // By class.
 };
 
 }  // namespace sluice

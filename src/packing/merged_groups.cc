@@ -16,7 +16,6 @@ MergedGroups::MergedGroups(const PackingProblem& problem) : problem_(problem) {
   merged_.company = problem.company;
   merged_.caps = problem.caps;
   merged_.spreads = problem.spreads;
-  merged_.gangs = problem.gangs;
   const size_t dimensions =
       problem.groups.empty() ? 0 : problem.groups[0].free.size();
   // What all requests are multiples of, and all of them together.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "packing/packing_draft.h"
 #include "packing/pattern_relaxation.h"
 #include "packing/pattern_search.h"
+#include "packing/seating.h"
 
 namespace sluice {
 namespace {
@@ -28,19 +30,24 @@ constexpr size_t kClassesMax = 80;
 // For which prices are found where there are more than each can have its row.
 constexpr size_t kCoarseGroupsMax = 100;
 
-// Of gangs that wait so many are tried; each may take a quarter of the work of
-// the search before.
+// Of gangs that wait so many are tried; each may take as much work as the
+// search before, and all of them so many times as much.
 constexpr int kGangsTriedMax = 12;
-constexpr int64_t kGangWork = 4;
+constexpr int64_t kGangWorkMax = 4;
 
 class Packer {
  public:
-  Packer(const PackingProblem& problem, int64_t work_max)
-      : problem_(problem),
+  // `problem`: that of merged classes, with merged groups.
+  Packer(const MergedClasses& classes, const PackingProblem& problem,
+         int64_t work_max)
+      : classes_(classes),
+        problem_(problem),
         levels_(problem.level_count()),
         work_max_(work_max),
         relaxation_(problem, work_max),
-        whole_(AllOf(problem)) {}
+        whole_(AllOf(problem)) {
+    if (!classes.problem().gangs.empty()) seating_ = classes.MakeSeating();
+  }
 
   PackingSolution Run() {
     Keep(Drafted(problem_.former));
@@ -121,7 +128,7 @@ class Packer {
       if (relaxation_.IsSpent()) break;
       // The level alone, and then as little as that is at the least of all
       // that comes after.
-      Keep(Dive(problem_, whole_, Held(held).first(level), kRoundUpFrom[0],
+      Keep(Dive(Empty(), Held(held).first(level), kRoundUpFrom[0],
                 &relaxation_));
       held.resize(level);
       held.push_back(best_->Cost().waiting[level]);
@@ -148,36 +155,48 @@ class Packer {
   }
 
   // What the relaxation starts in part may be worth to be started as a whole:
-  // the most urgent gangs that wait, one at a time, as if they must not.
+  // gangs that wait, the dearest first, one at a time, as if they must not.
   void StartGangs() {
-    std::vector<size_t> order(problem_.gangs.size());
+    if (!seating_.has_value()) return;
+    const std::vector<Seating::Gang>& gangs = seating_->gangs();
+    std::vector<size_t> order(gangs.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    const auto cost = [this](size_t g) {
-      LevelCosts all;
-      for (const size_t c : problem_.gangs[g].classes) {
-        AddWaitingCost(problem_.classes[c], problem_.classes[c].count(), &all);
-      }
-      return all;
-    };
-    std::ranges::stable_sort(order, std::ranges::greater(), cost);
+    std::ranges::stable_sort(order, std::ranges::greater(),
+                             [&](size_t g) { return gangs[g].cost; });
+    std::set<size_t> failed;  // Kinds.
     int tries = 0;
-    const int64_t work_max = relaxation_.work() / kGangWork;
+    const int64_t work = relaxation_.work();
+    const int64_t work_max = std::min(work_max_, work * (1 + kGangWorkMax));
     for (const size_t g : order) {
-      if (best_->PlacedOf(problem_.gangs[g]) > 0) continue;
-      if (best_->Cost().waiting <= bound_.waiting || relaxation_.IsSpent() ||
-          ++tries > kGangsTriedMax) {
+      if (best_->Cost().waiting <= bound_.waiting || relaxation_.IsSpent()) {
         return;
       }
-      const std::optional<PackingProblem> forced = WithGang(g);
-      if (!forced.has_value()) continue;
-      Packer packer(*forced,
-                    std::min(work_max, work_max_ - relaxation_.work()));
-      packer.SearchOnce();
-      relaxation_.Charge(packer.relaxation_.work());
+      if (failed.contains(gangs[g].kind) || best_->HasStarted(g)) continue;
+      const int64_t left = work_max - relaxation_.work();
+      if (++tries > kGangsTriedMax || left <= 0) return;
       const LevelCosts before = best_->Cost().waiting;
-      Keep(Drafted(packer.best_->patterns()));
-      if (best_->Cost().waiting != before) ProveReached();
+      TryWithGang(gangs[g].index, std::min(work, left));
+      if (best_->Cost().waiting == before) {
+        failed.insert(gangs[g].kind);
+      } else {
+        failed.clear();
+        ProveReached();
+      }
     }
+  }
+
+  void TryWithGang(size_t gang, int64_t work_max) {
+    const std::optional<PackingProblem> forced = WithGang(gang);
+    if (!forced.has_value()) return;
+    // Of equal classes and groups the same are one.
+    const MergedClasses classes(*forced);
+    const MergedGroups groups(classes.merged());
+    relaxation_.Charge(std::ssize(forced->groups) +
+                       std::ssize(forced->classes) * std::ssize(forced->costs));
+    Packer packer(classes, groups.merged(), work_max);
+    packer.SearchOnce();
+    relaxation_.Charge(packer.relaxation_.work());
+    Keep(Drafted(packer.best_->patterns()));
   }
 
   void SearchOnce() {
@@ -191,11 +210,11 @@ class Packer {
   // The problem where leaving any of the gang's minimum waiting is worse than
   // all else; nothing if these may be any of several classes.
   std::optional<PackingProblem> WithGang(size_t g) const {
-    const PackingGang& gang = problem_.gangs[g];
+    PackingProblem forced = classes_.problem();
+    const PackingGang gang = forced.gangs[g];
     int64_t left = gang.minimum;
-    for (const size_t c : gang.classes) left -= problem_.classes[c].count();
+    for (const size_t c : gang.classes) left -= forced.classes[c].count();
     if (left > 0 || (left < 0 && gang.classes.size() > 1)) return std::nullopt;
-    PackingProblem forced = problem_;
     for (PackingClass& one : forced.classes) {
       for (WaitingStep& step : one.waiting) ++step.level;
     }
@@ -257,8 +276,12 @@ class Packer {
     return bound;
   }
 
-  PackingDraft Drafted(const std::vector<Pattern>& patterns) const {
-    PackingDraft draft(problem_, whole_);
+  PackingDraft Empty() {
+    return {problem_, whole_, seating_.has_value() ? &*seating_ : nullptr};
+  }
+
+  PackingDraft Drafted(const std::vector<Pattern>& patterns) {
+    PackingDraft draft = Empty();
     for (const Pattern& pattern : patterns) draft.Put(pattern);
     draft.FillUp();
     return draft;
@@ -270,15 +293,14 @@ class Packer {
     const PackingCost bound = {LevelCosts(held), placed};
     for (const double round_up_from : kRoundUpFrom) {
       if (best_->Cost() <= bound || relaxation_.IsSpent()) return;
-      PackingDraft draft =
-          Dive(problem_, whole_, held, round_up_from, &relaxation_);
+      PackingDraft draft = Dive(Empty(), held, round_up_from, &relaxation_);
       if (!dived_.has_value() || draft.Cost() < dived_->Cost()) dived_ = draft;
       Keep(std::move(draft));
     }
   }
 
   void MendBest(const MendOptions& options) {
-    if (problem_.spreads.empty() && problem_.gangs.empty()) {
+    if (problem_.spreads.empty() && !seating_.has_value()) {
       Mend(problem_, options, &relaxation_, &*best_);
       return;
     }
@@ -290,17 +312,20 @@ class Packer {
 
   // Its caps let in all that it has placed from then on, and gangs are whole.
   void Keep(PackingDraft draft) {
-    if (!problem_.spreads.empty() || !problem_.gangs.empty()) draft.FillUp();
+    if (!problem_.spreads.empty() || seating_.has_value()) draft.FillUp();
+    relaxation_.Charge(draft.TakeSeatingWork());
     if (!best_.has_value() || draft.Cost() < best_->Cost()) {
       best_.emplace(std::move(draft));
     }
   }
 
+  const MergedClasses& classes_;
   const PackingProblem& problem_;
   const size_t levels_;
   const int64_t work_max_;
   PatternRelaxation relaxation_;
   PackingRest whole_;
+  std::optional<Seating> seating_;  // Where there are gangs.
   PackingCost bound_;
   std::vector<int64_t> prices_;  // Of the placements at the least waiting cost.
   std::optional<PackingDraft> best_;
@@ -314,13 +339,13 @@ PackingSolution ProveBound(const PackingProblem& problem,
                            const LevelCosts& waiting_cost, int64_t work_max) {
   const MergedClasses classes(problem);
   const MergedGroups groups(classes.merged());
-  return Packer(groups.merged(), work_max).Prove(waiting_cost);
+  return Packer(classes, groups.merged(), work_max).Prove(waiting_cost);
 }
 
 PackingSolution Pack(const PackingProblem& problem, int64_t work_max) {
   const MergedClasses classes(problem);
   const MergedGroups groups(classes.merged());
-  PackingSolution solution = Packer(groups.merged(), work_max).Run();
+  PackingSolution solution = Packer(classes, groups.merged(), work_max).Run();
   solution.patterns =
       classes.Part(Level(classes.merged(), groups.Part(solution.patterns)));
   return solution;

@@ -95,13 +95,6 @@ void AddWaitingCost(const PackingClass& of, int64_t count, LevelCosts* cost) {
 
 namespace {
 
-const PackingGang* GangOf(const PackingProblem& problem, size_t task_class) {
-  for (const PackingGang& gang : problem.gangs) {
-    if (std::ranges::binary_search(gang.classes, task_class)) return &gang;
-  }
-  return nullptr;
-}
-
 // Of one call: there may be as many moves as tasks, which may be any number,
 // and a move may make room for one of another class.
 constexpr int64_t kMovesMax = 20000;
@@ -147,8 +140,9 @@ int64_t RoomOn(const PackingProblem& problem, const Pattern& pattern,
   return room;
 }
 
-PackingDraft::PackingDraft(const PackingProblem& problem, PackingRest rest)
-    : problem_(&problem), rest_(std::move(rest)) {}
+PackingDraft::PackingDraft(const PackingProblem& problem, PackingRest rest,
+                           Seating* seating)
+    : problem_(&problem), seating_(seating), rest_(std::move(rest)) {}
 
 int64_t PackingDraft::CostOfPattern(const Pattern& pattern) const {
   int64_t cost = 0;
@@ -170,11 +164,9 @@ PackingCost PackingDraft::Cost() const {
       count -= more;
     }
   }
-  for (const PackingGang& gang : problem_->gangs) {
-    if (!IsHalf(gang)) continue;
-    for (const size_t c : gang.classes) {
-      waiting[c] = problem_->classes[c].count();
-    }
+  if (seating_ != nullptr) {
+    cost.waiting = seating_->CostOf(waiting);
+    return cost;
   }
   for (size_t c = 0; c < waiting.size(); ++c) {
     AddWaitingCost(problem_->classes[c], waiting[c], &cost.waiting);
@@ -247,62 +239,106 @@ void PackingDraft::TakeAway(size_t p, size_t c, int64_t each) {
   placed_cost_ -= CostOn(taken.group, c) * each * machines;
 }
 
-int64_t PackingDraft::PlacedOf(const PackingGang& gang) const {
-  int64_t placed = 0;
-  for (const size_t c : gang.classes) {
-    placed += problem_->classes[c].count() - rest_.tasks[c];
-  }
-  return placed;
-}
-
-bool PackingDraft::IsHalf(const PackingGang& gang) const {
-  const int64_t placed = PlacedOf(gang);
-  return placed > 0 && placed < gang.minimum;
-}
-
 void PackingDraft::Settle() {
-  for (const PackingGang& gang : problem_->gangs) {
-    if (!IsHalf(gang)) continue;
-    std::vector<int64_t> caps = CapsNow();
-    StartGang(gang, &caps);
+  if (seating_ != nullptr) {
+    std::vector<bool> has_empty;
+    for (size_t c = 0; c < rest_.tasks.size(); ++c) {
+      has_empty.push_back(seating_->EmptyOf(c, rest_.tasks) > 0);
+    }
+    std::set<size_t> failed;
+    for (size_t i = 0; i < seating_->gangs().size(); ++i) {
+      const Seating::Gang& gang = seating_->gangs()[i];
+      const bool has_places = std::ranges::any_of(
+          gang.tasks,
+          [&](const auto& tasks) { return has_empty[tasks.first]; });
+      if (!has_places || failed.contains(gang.kind)) continue;
+      std::vector<int64_t> caps = CapsNow();
+      if (!StartGang(i, &caps)) failed.insert(gang.kind);
+    }
   }
+  DropUnsettled();
+}
+
+void PackingDraft::DropUnsettled() {
   do {
     DropExcess();
-  } while (DropHalves());
+  } while (seating_ != nullptr && DropEmpty());
 }
 
-bool PackingDraft::DropHalves() {
+bool PackingDraft::DropEmpty() {
   bool has_dropped = false;
-  for (const PackingGang& gang : problem_->gangs) {
-    if (!IsHalf(gang)) continue;
-    for (size_t p = 0; p < patterns_.size(); ++p) {
-      if (patterns_[p].machines == 0) continue;
-      for (const size_t c : gang.classes) {
-        const int64_t count = CountOf(c, patterns_[p]);
-        if (count == 0) continue;
-        TakeAway(p, c, count);
-        DropLone(p);
-        has_dropped = true;
-      }
-    }
+  for (size_t c = 0; c < rest_.tasks.size(); ++c) {
+    has_dropped |= DropOf(c, seating_->EmptyOf(c, rest_.tasks), nullptr) > 0;
   }
   return has_dropped;
 }
 
-void PackingDraft::StartGang(const PackingGang& gang,
+int64_t PackingDraft::DropOf(size_t c, int64_t count,
                              std::vector<int64_t>* caps) {
-  int64_t tasks = 0;
-  for (const size_t c : gang.classes) tasks += problem_->classes[c].count();
-  if (tasks < gang.minimum) return;
-  const PackingDraft before = *this;
-  const std::vector<int64_t> caps_before = *caps;
-  for (const size_t c : gang.classes) {
-    const int64_t missing = gang.minimum - PlacedOf(gang);
-    FillClass(c, std::clamp<int64_t>(missing, 0, rest_.tasks[c]), caps);
+  if (count <= 0) return 0;
+  const std::vector<int64_t> caps_before = rest_.caps;
+  const int64_t waiting_before = rest_.tasks[c];
+  std::vector<size_t> order;
+  for (size_t p = 0; p < patterns_.size(); ++p) {
+    if (patterns_[p].machines > 0 && CountOf(c, patterns_[p]) > 0) {
+      order.push_back(p);
+    }
   }
-  if (PlacedOf(gang) >= gang.minimum) return;
-  *this = before;
-  *caps = caps_before;
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](size_t p) {
+    return CostOn(patterns_[p].group, c);
+  });
+  for (const size_t p : order) {
+    while (count > 0 && patterns_[p].machines > 0 &&
+           CountOf(c, patterns_[p]) > 0) {
+      const int64_t machines = std::min(patterns_[p].machines, count);
+      const int64_t each = std::min(CountOf(c, patterns_[p]), count / machines);
+      const size_t from = Split(p, machines);
+      TakeAway(from, c, each);
+      count -= each * machines;
+      DropLone(from);
+    }
+  }
+  for (size_t cap = 0; caps != nullptr && cap < caps->size(); ++cap) {
+    (*caps)[cap] += rest_.caps[cap] - caps_before[cap];
+  }
+  return rest_.tasks[c] - waiting_before;
+}
+
+bool PackingDraft::StartGang(size_t gang, std::vector<int64_t>* caps) {
+  if (HasStarted(gang)) return true;
+  const Seating::Gang& of = seating_->gangs()[gang];
+  std::vector<int64_t> more;  // Tasks that have no place yet.
+  int64_t missing = of.minimum;
+  for (const auto& [c, count] : of.tasks) {
+    const int64_t found = std::min(count, seating_->EmptyOf(c, rest_.tasks));
+    more.push_back(std::min(count - found, rest_.tasks[c]));
+    missing -= found;
+  }
+  for (size_t i = 0; i < more.size(); ++i) {
+    const size_t c = of.tasks[i].first;
+    const int64_t waiting = rest_.tasks[c];
+    FillClass(c, std::clamp<int64_t>(missing, 0, more[i]), caps);
+    missing -= waiting - rest_.tasks[c];
+  }
+  for (const auto& [c, count] : of.tasks) {
+    DropOf(c, seating_->EmptyOf(c, rest_.tasks), caps);
+  }
+  return HasStarted(gang);
+}
+
+void PackingDraft::FillWithGangs(size_t c, size_t level, int64_t count,
+                                 std::set<size_t>* failed,
+                                 std::vector<int64_t>* caps) {
+  for (const size_t gang : seating_->ManifoldGangs(c)) {
+    const size_t kind = seating_->gangs()[gang].kind;
+    if (failed->contains(kind) || StartGang(gang, caps)) continue;
+    failed->insert(kind);
+  }
+  const int64_t waiting = rest_.tasks[c];
+  FillClass(c, std::min(count, waiting), caps);
+  if (rest_.tasks[c] == waiting) return;
+  const int64_t empty = seating_->EmptyOf(c, rest_.tasks, level);
+  DropOf(c, std::min(empty, waiting - rest_.tasks[c]), caps);
 }
 
 std::vector<int64_t> PackingDraft::CapsNow() const {
@@ -352,14 +388,15 @@ void PackingDraft::FillUp() {
   Settle();
   if (problem_->spreads.empty()) {
     FillWithin(rest_.caps);
-    return;
+  } else {
+    PackingDraft other = *this;
+    other.FillUpSteadily();
+    FillWithin(rest_.caps);
+    Settle();
+    FillUpSteadily();
+    if (other.Cost() < Cost()) *this = std::move(other);
   }
-  PackingDraft other = *this;
-  other.FillUpSteadily();
-  FillWithin(rest_.caps);
-  Settle();
-  FillUpSteadily();
-  if (other.Cost() < Cost()) *this = std::move(other);
+  if (seating_ != nullptr) DropUnsettled();
 }
 
 void PackingDraft::FillUpSteadily() {
@@ -389,7 +426,7 @@ void PackingDraft::FillInOrder(std::vector<int64_t>* caps) {
     }
   }
   std::ranges::sort(waiting);
-  std::vector<bool> is_tried(problem_->gangs.size(), false);
+  std::set<size_t> failed;  // Kinds of gangs for which there is no room.
   for (size_t i = 0; i < waiting.size();) {
     const auto [level, c, count] = waiting[i];
     int64_t sum = 0;
@@ -398,12 +435,9 @@ void PackingDraft::FillInOrder(std::vector<int64_t>* caps) {
          ++i) {
       sum += std::get<2>(waiting[i]);
     }
-    const PackingGang* gang = GangOf(*problem_, c);
-    if (gang != nullptr && PlacedOf(*gang) < gang->minimum) {
-      const auto index = static_cast<size_t>(gang - problem_->gangs.data());
-      if (!is_tried[index]) StartGang(*gang, caps);
-      is_tried[index] = true;
-      if (PlacedOf(*gang) < gang->minimum) continue;
+    if (seating_ != nullptr && seating_->HasGangs(c)) {
+      FillWithGangs(c, level, sum, &failed, caps);
+      continue;
     }
     FillClass(c, std::min(sum, rest_.tasks[c]), caps);
   }

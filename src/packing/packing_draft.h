@@ -6,9 +6,12 @@
 #define SLUICE_PACKING_PACKING_DRAFT_H_
 
 #include <cstdint>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "packing/packing_problem.h"
+#include "packing/seating.h"
 
 namespace sluice {
 
@@ -55,16 +58,22 @@ Pattern WithinCaps(const PackingProblem& problem, Pattern pattern,
 
 class PackingDraft {
  public:
-  // Nothing is placed yet of `rest`.  `problem` must outlive this.
-  PackingDraft(const PackingProblem& problem, PackingRest rest);
+  // Nothing is placed yet of `rest`.  `problem` must outlive this, and so must
+  // `seating`, who gets the places: none where there are no gangs.
+  PackingDraft(const PackingProblem& problem, PackingRest rest,
+               Seating* seating = nullptr);
+  // Of the same problem, with nothing placed yet of `rest`.
+  PackingDraft MakeEmpty(PackingRest rest) const {
+    return {*problem_, std::move(rest), seating_};
+  }
 
   // Puts the tasks on so many machines of a group, as far as there are
   // machines and tasks.  Returns whether any was put anywhere.
   // REQUIRES: they fit together.
   bool Put(const Pattern& pattern);
-  // Takes out what caps do not let in that have not risen far enough, and gangs
-  // that cannot be made whole, and puts what waits then beside what stands
-  // already, the most urgent first, where it costs the least.
+  // Takes out what caps do not let in that have not risen far enough, and what
+  // is left of gangs that cannot be made whole, and puts what waits then beside
+  // what stands already, the most urgent first, where it costs the least.
   void FillUp();
   // Moves tasks one by one to where they cost less, beside what stands there,
   // until none could or there were too many.  Returns how many patterns it
@@ -81,13 +90,17 @@ class PackingDraft {
   // Also those of machines on which nothing stands, once it has been filled up.
   const std::vector<Pattern>& patterns() const { return patterns_; }
   const PackingRest& rest() const { return rest_; }
-  // As if what caps do not let in that have not risen far enough waited, and
-  // gangs that are not whole.
+  // As if what caps do not let in that have not risen far enough waited.
   PackingCost Cost() const;
-  // How many of the gang's tasks are placed, here or where nothing is to be
-  // decided on.
-  int64_t PlacedOf(const PackingGang& gang) const;
+  // REQUIRES: there is a seating.
+  bool HasStarted(size_t gang) const {
+    return seating_->HasStarted(gang, rest_.tasks);
+  }
   int64_t placed_cost() const { return placed_cost_; }
+  // Of all drafts that share the seating, since the last call.
+  int64_t TakeSeatingWork() {
+    return seating_ == nullptr ? 0 : seating_->TakeWork();
+  }
 
   int64_t CostOn(size_t group, size_t task_class) const {
     return problem_->costs[problem_->groups[group].kind][task_class];
@@ -104,14 +117,22 @@ class PackingDraft {
   void DropLone(size_t pattern);
   // From each machine of the pattern.
   void TakeAway(size_t pattern, size_t task_class, int64_t each);
-  bool IsHalf(const PackingGang& gang) const;
-  // Makes gangs whole where there is room; takes out others, and what caps do
-  // not let in.
+  // Makes gangs whole for which there are some places, where there is room, and
+  // takes out what is not to stay.
   void Settle();
-  // Returns whether there were any.
-  bool DropHalves();
-  // Puts as many of a gang as must run where there is room, if there is enough.
-  void StartGang(const PackingGang& gang, std::vector<int64_t>* caps);
+  // Takes out what caps do not let in, and who has a place that nobody takes.
+  void DropUnsettled();
+  bool DropEmpty();
+  // Takes so many tasks of the class out where they cost the most.  Returns how
+  // many there were.
+  int64_t DropOf(size_t task_class, int64_t count, std::vector<int64_t>* caps);
+  // Puts as many more of the gang, by its rank, as must run where there is
+  // room, if there is enough.  Returns whether it starts.
+  bool StartGang(size_t gang, std::vector<int64_t>* caps);
+  // As many as have room of a class with tasks of gangs, of this level or more
+  // urgent ones, and who is no use then not.
+  void FillWithGangs(size_t task_class, size_t level, int64_t count,
+                     std::set<size_t>* failed, std::vector<int64_t>* caps);
   // What the caps let in, less what they could only once they have risen.
   std::vector<int64_t> CapsNow() const;
   // Puts what waits where the caps let it in, and takes it from them.
@@ -131,6 +152,7 @@ class PackingDraft {
   int64_t CostOfPattern(const Pattern& pattern) const;
 
   const PackingProblem* problem_;
+  Seating* seating_;
   PackingRest rest_;
   std::vector<Pattern> patterns_;
   int64_t placed_cost_ = 0;

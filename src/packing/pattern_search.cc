@@ -148,8 +148,27 @@ void PutAny(const PatternRelaxation& relaxation, Rng* rng,
   }
 }
 
-PackingDraft DiveFrom(PackingDraft draft, std::span<const int64_t> held,
-                      double round_up_from, PatternRelaxation* relaxation) {
+// Fills one machine after the other, at prices that differ a little each time.
+void PutInTurn(PatternRelaxation* relaxation, Rng* rng, PackingDraft* draft) {
+  std::vector<double> values = relaxation->values_by_size();
+  for (double& value : values) {
+    constexpr int kSteps = 1000;
+    const auto step = static_cast<double>(rng->Between(-kSteps, kSteps));
+    value *= 1 + kNoise * step / kSteps;
+  }
+  const double liking = kLikings[rng->Below(std::size(kLikings))];
+  for (const Pattern& pattern :
+       relaxation->FillInTurn(draft->rest(), values, liking)) {
+    draft->Put(pattern);
+  }
+  draft->FillUp();
+  relaxation->Charge(draft->MoveUp() + draft->TakeSeatingWork());
+}
+
+}  // namespace
+
+PackingDraft Dive(PackingDraft draft, std::span<const int64_t> held,
+                  double round_up_from, PatternRelaxation* relaxation) {
   while (true) {
     const auto relaxed = relaxation->Relax(draft.rest(), held,
                                            PatternRelaxation::Wanted::kAmounts);
@@ -170,34 +189,8 @@ PackingDraft DiveFrom(PackingDraft draft, std::span<const int64_t> held,
     if (!has_put && !put(most->pattern, 1)) break;
   }
   draft.FillUp();
-  relaxation->Charge(draft.MoveUp());
+  relaxation->Charge(draft.MoveUp() + draft.TakeSeatingWork());
   return draft;
-}
-
-// Fills one machine after the other, at prices that differ a little each time.
-void PutInTurn(PatternRelaxation* relaxation, Rng* rng, PackingDraft* draft) {
-  std::vector<double> values = relaxation->values_by_size();
-  for (double& value : values) {
-    constexpr int kSteps = 1000;
-    const auto step = static_cast<double>(rng->Between(-kSteps, kSteps));
-    value *= 1 + kNoise * step / kSteps;
-  }
-  const double liking = kLikings[rng->Below(std::size(kLikings))];
-  for (const Pattern& pattern :
-       relaxation->FillInTurn(draft->rest(), values, liking)) {
-    draft->Put(pattern);
-  }
-  draft->FillUp();
-  relaxation->Charge(draft->MoveUp());
-}
-
-}  // namespace
-
-PackingDraft Dive(const PackingProblem& problem, PackingRest rest,
-                  std::span<const int64_t> held, double round_up_from,
-                  PatternRelaxation* relaxation) {
-  return DiveFrom(PackingDraft(problem, std::move(rest)), held, round_up_from,
-                  relaxation);
 }
 
 void Mend(const PackingProblem& problem, const MendOptions& options,
@@ -225,14 +218,14 @@ void Mend(const PackingProblem& problem, const MendOptions& options,
       taken.push_back(p);
     }
     if (taken.empty()) continue;
-    PackingDraft made(problem, std::move(rest));
+    PackingDraft made = draft->MakeEmpty(std::move(rest));
     if (options.in_turn) {
       PutInTurn(relaxation, &rng, &made);
     } else {
       if (rng.Chance(1, 2)) PutAny(*relaxation, &rng, &made);
-      made = DiveFrom(
-          std::move(made), cost.waiting.ByLevel(relaxation->level_count()),
-          kRoundUpFrom[rng.Below(std::size(kRoundUpFrom))], relaxation);
+      made =
+          Dive(std::move(made), cost.waiting.ByLevel(relaxation->level_count()),
+               kRoundUpFrom[rng.Below(std::size(kRoundUpFrom))], relaxation);
     }
     PackingCost mended = made.Cost();
     mended.placed += draft->placed_cost();

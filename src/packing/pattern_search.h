@@ -18,9 +18,8 @@ namespace sluice {
 // A dive: of each pattern as many machines are decided on as the relaxation has
 // whole ones, and one more from a part of `round_up_from` on.  The rest is
 // relaxed again, until nothing is left.  `held`: as in PatternRelaxation.
-PackingDraft Dive(const PackingProblem& problem, PackingRest rest,
-                  std::span<const int64_t> held, double round_up_from,
-                  PatternRelaxation* relaxation);
+PackingDraft Dive(PackingDraft draft, std::span<const int64_t> held,
+                  double round_up_from, PatternRelaxation* relaxation);
 
 struct MendOptions {
   PackingCost bound = {};  // Where it ends.

@@ -168,27 +168,38 @@ class CarryOut : public Stage {
     if (is_alone_ && !context_.has_changed) {
       context_.plan->version = context_.state.version();
     }
-    for (const Gangs::Waiting& gang : context_.plan->gangs) {
-      if (context_.gangs.IsWhole(gang)) continue;
-      const std::vector<TaskId> tasks =
-          FindPlaced([&](const Task& task) { return task.job == gang.job; });
-      if (tasks.empty()) continue;
-      context_.Withdraw(tasks);
-      // It may have been their company.
-      context_.Withdraw(FindPlaced([&](const Task& task) {
-        return context_.plan->followers.contains(task.class_key);
-      }));
+    // Some of what is taken back may have been of others.
+    while (TakeBackBroken()) {
     }
   }
 
  private:
-  // Of what its passes placed and what is still there.
+  // Gangs that are not whole, and who may have had their company.  Returns
+  // whether there were any.
+  bool TakeBackBroken() {
+    std::set<JobId> broken;
+    for (const Gangs::Waiting& gang : context_.plan->gangs) {
+      if (!context_.gangs.IsWhole(gang)) broken.insert(gang.job);
+    }
+    if (broken.empty()) return false;
+    const std::vector<TaskId> tasks = FindPlaced(
+        [&](const Task& task) { return broken.contains(task.job); });
+    if (tasks.empty()) return false;
+    context_.Withdraw(tasks);
+    context_.Withdraw(FindPlaced([&](const Task& task) {
+      return context_.plan->followers.contains(task.class_key);
+    }));
+    return true;
+  }
+
+  // Of what its passes placed and what can be taken back.
   template <class Condition>
   std::vector<TaskId> FindPlaced(Condition condition) const {
     std::vector<TaskId> found;
     for (const TaskId id : passes_.placed()) {
       const Task* task = context_.state.FindTask(id);
-      if (task != nullptr && condition(*task)) found.push_back(id);
+      if (task == nullptr || task->state != TaskState::kRunning) continue;
+      if (context_.state.IsUntold(id) && condition(*task)) found.push_back(id);
     }
     return found;
   }

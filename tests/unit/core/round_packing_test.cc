@@ -277,14 +277,14 @@ TEST_F(RoundPackingTest, TakesAGangWithTooFewTasksOnlyForABound) {
   EXPECT_EQ(Describe(PackingScope::kAll).problem.classes.size(), 1u);
 }
 
-TEST_F(RoundPackingTest, LeavesGangsOutWhereTheyAreMany) {
+TEST_F(RoundPackingTest, TakesGangsHoweverManyThereAre) {
   cluster_.Apply(Added("m", {.cpu = 1000}));
-  for (uint64_t uid = 1; uid <= 40; ++uid) {
+  for (uint64_t uid = 1; uid <= 400; ++uid) {
     cluster_.Apply(Submitted(uid, {.cpu = 100, .job = StrCat("gang-", uid)},
                              {.gang = {.minimum = 1}}));
   }
-  EXPECT_TRUE(Describe().problem.classes.empty());
-  EXPECT_TRUE(Describe().leaves_out);
+  EXPECT_EQ(Describe().problem.gangs.size(), 400u);
+  EXPECT_FALSE(Describe().leaves_out);
 }
 
 TEST_F(RoundPackingTest, IsNoProblemWhereNothingThatWaitsFitsAnyKind) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <numeric>
 #include <tuple>
 #include <vector>
 
@@ -301,27 +302,39 @@ PackingProblem WithGang(int64_t free) {
   return problem;
 }
 
+// Each class is one by itself.
+Seating SeatingOf(const PackingProblem& problem) {
+  std::vector<size_t> merged_of(problem.classes.size());
+  std::iota(merged_of.begin(), merged_of.end(), size_t{0});
+  return {problem, merged_of};
+}
+
 TEST(PackingDraft, StartsAGangOnlyAsAWhole) {
   const PackingProblem small = WithGang(5);
-  PackingDraft without(small, AllOf(small));
+  Seating of_small = SeatingOf(small);
+  PackingDraft without(small, AllOf(small), &of_small);
   without.FillUp();
   EXPECT_THAT(without.rest().tasks, ElementsAre(3, 4));
   const PackingProblem large = WithGang(7);
-  PackingDraft with(large, AllOf(large));
+  Seating of_large = SeatingOf(large);
+  PackingDraft with(large, AllOf(large), &of_large);
   with.FillUp();
   EXPECT_THAT(with.rest().tasks, ElementsAre(1, 8));
-  EXPECT_EQ(with.PlacedOf(large.gangs[0]), 2);
+  EXPECT_TRUE(with.HasStarted(0));
+  EXPECT_GT(with.TakeSeatingWork(), 0);
 }
 
 TEST(PackingDraft, MakesAGangWholeOrTakesItOut) {
   const PackingProblem large = WithGang(7);
-  PackingDraft draft(large, AllOf(large));
+  Seating seating = SeatingOf(large);
+  const PackingDraft empty(large, AllOf(large), &seating);
+  PackingDraft draft = empty;
   ASSERT_TRUE(draft.Put({0, 1, {{0, 1}}}));
-  EXPECT_EQ(draft.Cost(), PackingDraft(large, AllOf(large)).Cost())
-      << "as if it waited";
+  EXPECT_EQ(draft.Cost(), empty.Cost()) << "as if it waited";
+  EXPECT_FALSE(draft.HasStarted(0));
   draft.FillUp();
-  EXPECT_EQ(draft.PlacedOf(large.gangs[0]), 2);
-  PackingDraft full(large, AllOf(large));
+  EXPECT_THAT(draft.rest().tasks, ElementsAre(1, 8));
+  PackingDraft full = empty.MakeEmpty(AllOf(large));
   ASSERT_TRUE(full.Put({0, 1, {{0, 1}, {1, 4}}}));
   full.FillUp();
   EXPECT_THAT(full.rest().tasks, ElementsAre(3, 2));
@@ -329,10 +342,51 @@ TEST(PackingDraft, MakesAGangWholeOrTakesItOut) {
 
 TEST(PackingDraft, KnowsThatAGangIsWholeElsewhere) {
   const PackingProblem problem = WithGang(4);
+  Seating seating = SeatingOf(problem);
   // Two of the three are placed where nothing is to be decided on.
-  PackingDraft draft(problem, {{1, 0}, {1}});
+  PackingDraft draft(problem, {{1, 0}, {1}}, &seating);
   draft.FillUp();
   EXPECT_THAT(draft.rest().tasks, ElementsAre(0, 0));
+}
+
+// All tasks of both classes, or none.
+TEST(PackingDraft, StartsAGangOfSeveralClassesTogether) {
+  PackingProblem problem = WithGang(7);
+  problem.gangs = {{{0, 1}, 12}};
+  for (const int64_t free : {17, 18, 19}) {
+    problem.groups[0].free = {free};
+    Seating seating = SeatingOf(problem);
+    PackingDraft draft(problem, AllOf(problem), &seating);
+    draft.FillUp();
+    const bool starts = free >= 3 * 3 + 9;
+    EXPECT_THAT(draft.rest().tasks,
+                starts ? ElementsAre(0, 0) : ElementsAre(3, 9));
+  }
+}
+
+// The room for less than the gang goes to what is less urgent, and is taken
+// from where it costs the most.
+TEST(PackingDraft, FillsPlacesOfAClassByLevels) {
+  PackingProblem problem;
+  problem.classes = {{.request = {1}, .waiting = {{4, 1, 1}, {3, 1, 0}}}};
+  problem.groups = {{{1}, 1, 0}, {{1}, 1, 1}};
+  problem.costs = {{5}, {0}};
+  PackingProblem parts = problem;
+  parts.classes = {{.request = {1}, .waiting = {{3, 1, 0}}},
+                   {.request = {1}, .waiting = {{4, 1, 1}}}};
+  parts.gangs = {{{0}, 3}};
+  const std::vector<size_t> merged_of = {0, 0};
+  Seating seating(parts, merged_of);
+  PackingDraft draft(problem, AllOf(problem), &seating);
+  draft.FillUp();
+  const std::vector<int64_t> waiting = {3, 2};
+  EXPECT_EQ(draft.Cost(), (PackingCost{LevelCosts(waiting), 5}));
+  parts.classes[1].waiting = {{1, 1, 1}};
+  problem.classes[0].waiting = {{1, 1, 1}, {3, 1, 0}};
+  Seating of_fewer(parts, merged_of);
+  PackingDraft fewer(problem, AllOf(problem), &of_fewer);
+  fewer.FillUp();
+  EXPECT_EQ(fewer.Cost(), (PackingCost{3, 0}));
 }
 
 TEST(PackingDraft, MovesNoneBesideOnesThatItMayNotStandWith) {

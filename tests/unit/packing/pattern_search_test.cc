@@ -32,7 +32,7 @@ TEST(Dive, GivesEachTheMachinesThatItLikes) {
   const PackingProblem problem = TwoLikings();
   PatternRelaxation relaxation(problem, kPlenty);
   const PackingDraft draft =
-      Dive(problem, AllOf(problem), Held(0), 1.0, &relaxation);
+      Dive(PackingDraft(problem, AllOf(problem)), Held(0), 1.0, &relaxation);
   EXPECT_EQ(draft.Cost(), (PackingCost{0, 8 + 9}));
   EXPECT_THAT(draft.rest().machines, Each(0));
 }
@@ -41,7 +41,7 @@ TEST(Dive, DecidesOnTheRestAlone) {
   const PackingProblem problem = TwoLikings();
   PatternRelaxation relaxation(problem, kPlenty);
   const PackingDraft draft =
-      Dive(problem, {{3, 0}, {1, 0}}, {}, 1.0, &relaxation);
+      Dive(PackingDraft(problem, {{3, 0}, {1, 0}}), {}, 1.0, &relaxation);
   EXPECT_EQ(draft.Cost(), (PackingCost{100, 2}));
   EXPECT_THAT(draft.rest().tasks, ElementsAre(1, 0));
 }
@@ -50,10 +50,10 @@ TEST(Dive, HasNothingToDoWithoutTasksOrMachines) {
   const PackingProblem problem = TwoLikings();
   PatternRelaxation relaxation(problem, kPlenty);
   const PackingDraft no_tasks =
-      Dive(problem, {{0, 0}, {4, 3}}, Held(0), 0.55, &relaxation);
+      Dive(PackingDraft(problem, {{0, 0}, {4, 3}}), Held(0), 0.55, &relaxation);
   EXPECT_EQ(no_tasks.Cost(), PackingCost());
   const PackingDraft no_machines =
-      Dive(problem, {{8, 9}, {0, 0}}, Held(0), 0.55, &relaxation);
+      Dive(PackingDraft(problem, {{8, 9}, {0, 0}}), Held(0), 0.55, &relaxation);
   EXPECT_EQ(no_machines.Cost(), (PackingCost{1700, 0}));
   EXPECT_THAT(no_machines.patterns(), IsEmpty());
 }
@@ -62,7 +62,7 @@ TEST(Dive, PacksWithoutAnyWorkToSpend) {
   const PackingProblem problem = TwoLikings();
   PatternRelaxation relaxation(problem, 0);
   const PackingDraft draft =
-      Dive(problem, AllOf(problem), Held(0), 1.0, &relaxation);
+      Dive(PackingDraft(problem, AllOf(problem)), Held(0), 1.0, &relaxation);
   EXPECT_EQ(draft.Cost().waiting, 0);
 }
 
