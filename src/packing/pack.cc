@@ -168,10 +168,10 @@ class Packer {
     const int64_t work = relaxation_.work();
     const int64_t work_max = std::min(work_max_, work * (1 + kGangWorkMax));
     for (const size_t g : order) {
+      if (failed.contains(gangs[g].kind) || best_->HasStarted(g)) continue;
       if (best_->Cost().waiting <= bound_.waiting || relaxation_.IsSpent()) {
         return;
       }
-      if (failed.contains(gangs[g].kind) || best_->HasStarted(g)) continue;
       const int64_t left = work_max - relaxation_.work();
       if (++tries > kGangsTriedMax || left <= 0) return;
       const LevelCosts before = best_->Cost().waiting;

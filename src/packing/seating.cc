@@ -14,7 +14,7 @@ namespace {
 // Of other orders: so many begin with another gang, and so many leave one out.
 constexpr size_t kVariantsMax = 6;
 // Of each table so many answers are kept.
-constexpr size_t kKnownMax = 256;
+constexpr size_t kKnownMax = 64;
 
 // Whether a task is dearer in the mean of the first: more, equal or less than
 // nothing.

@@ -320,6 +320,23 @@ TEST_F(GangsTest, OnEveryMachineWaitForRoomOnAll) {
   EXPECT_EQ(RunningOf(3), 3) << "a machine joined";
 }
 
+// As many slots as the largest task has a machine are too few for all of them,
+// and the tier is too large to be searched.
+TEST_F(GangsTest, WithTasksOfSeveralSizesStartHoweverManyThereAre) {
+  constexpr uint64_t kGangs = 30;
+  for (uint64_t i = 0; i < kGangs; ++i) {
+    cluster_.Apply(Added(StrCat("large-", i), {.cpu = 600}));
+    cluster_.Apply(Added(StrCat("small-", i), {.cpu = 400}));
+  }
+  for (uint64_t uid = 1; uid <= 3 * kGangs; ++uid) {
+    cluster_.Apply(Submitted(
+        uid,
+        {.cpu = uid % 3 == 0 ? 400 : 300, .job = StrCat("job-", (uid - 1) / 3)},
+        {.gang = {.minimum = 3}}));
+  }
+  EXPECT_EQ(cluster_.Round().placed, static_cast<int64_t>(3 * kGangs));
+}
+
 // ---------------------------------------------------------------------------
 // Rounds that end early
 
