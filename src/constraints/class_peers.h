@@ -63,8 +63,8 @@ class ClassPeers {
   // As PeerStanding::crowding.
   int64_t CrowdingOn(MachineId machine) const;
 
-  // A task of this class or another was placed, or with -1 taken away: that
-  // only where this class requires no affinity.
+  // A task of this class or another was placed, or with -1 taken away, the
+  // latter only where this class requires no affinity.
   void Note(const ClassKey& placed, MachineId machine, int64_t count = 1);
 
   // What keeps tasks of the class apart that are placed together, `count` of

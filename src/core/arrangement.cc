@@ -124,34 +124,32 @@ class Arranger {
         state_(context->state),
         policies_(context->policies),
         eligibility_(context->FreshEligibility()),
-        looks_left_(std::min(kLooksMax, context->improve_budget)),
         siblings_(context->state),
         transaction_(context->now_ms, &context->state) {}
 
   int64_t Run() {
-    placements_ =
-        UndoablePlacements(state_, std::nullopt, context_.delta_begin);
-    looks_left_ -= std::ssize(placements_) / 8;
+    FindPlacements();
     const std::vector<size_t> crowded = FindCrowded();
     const std::vector<size_t> wishing = FindWishing();
-    if (crowded.empty() && wishing.empty()) return 0;
-    FindBinding();
     int64_t moved = 0;
-    // Exchanges take many looks, and moves may make them needless.
-    looks_kept_ = crowded.empty() ? 0 : looks_left_ / 3;
-    for (const bool may_exchange : {false, true}) {
-      may_exchange_ = may_exchange;
-      for (int turn = 0; turn < kTurnsMax; ++turn) {
-        const int64_t before = moved;
-        for (const size_t i : wishing) moved += MoveToBetter(i) ? 1 : 0;
-        if (moved == before) break;
+    if (!crowded.empty() || !wishing.empty()) {
+      FindBinding();
+      FindWaiting();
+      // Exchanges take many looks, and moves may make them needless.
+      looks_kept_ = crowded.empty() ? 0 : looks_left_ / 3;
+      for (const bool may_exchange : {false, true}) {
+        may_exchange_ = may_exchange;
+        for (int turn = 0; turn < kTurnsMax; ++turn) {
+          const int64_t before = moved;
+          for (const size_t i : wishing) moved += MoveToBetter(i) ? 1 : 0;
+          if (moved == before) break;
+        }
       }
+      looks_kept_ = 0;
+      for (const size_t i : crowded) moved += MoveApart(i) ? 1 : 0;
+      moved += Relieve();
     }
-    looks_kept_ = 0;
-    for (const size_t i : crowded) moved += MoveApart(i) ? 1 : 0;
-    moved += Relieve();
-    context_.improve_budget -=
-        std::min(kLooksMax, context_.improve_budget) - looks_left_;
+    context_.looks += kLooksMax - looks_left_;
     context_.Keep(&transaction_);
     return moved;
   }
@@ -167,6 +165,20 @@ class Arranger {
     std::vector<std::vector<const Machine*>> parts;
     bool is_movable = false;
   };
+
+  // Those that are still legal where they are, as far as that is sure: commands
+  // may have come since they were placed.
+  void FindPlacements() {
+    placements_ =
+        UndoablePlacements(state_, std::nullopt, context_.delta_begin);
+    looks_left_ -= std::ssize(placements_) / 8;
+    if (!context_.has_changed) return;
+    std::erase_if(placements_, [this](const Placement& one) {
+      const ClassKey& key = one.task->class_key;
+      return key.DependsOnPeers() ||
+             !eligibility_.Allows(*key.rules, *state_.FindMachine(one.machine));
+    });
+  }
 
   // Those that share a machine with others of their job.
   std::vector<size_t> FindCrowded() {
@@ -205,37 +217,47 @@ class Arranger {
     return crowded;
   }
 
-  // Those that a packing placed without a look at what they wish.
+  // Those with a wish, or that others with one are worth something to.
   std::vector<size_t> FindWishing() const {
     std::vector<size_t> wishing;
+    absl::flat_hash_map<std::pair<const PlacementRules*, const SelectorSet*>,
+                        bool>
+        known;
     for (size_t i = 0; i < placements_.size(); ++i) {
       const ClassKey& key = placements_[i].task->class_key;
       if (!key.DependsOnPeers()) continue;
-      const auto is_wish = [](const SpreadConstraint& spread) {
-        return !spread.is_required;
-      };
-      const auto is_wished_by_others = [this](uint32_t selector) {
-        return std::ranges::any_of(state_.peers().TermsAbout(selector),
-                                   [](const CountedTerm* term) {
-                                     return !term->worth.counts().empty();
-                                   });
-      };
-      if (!key.rules->preferred_peers.empty() ||
-          std::ranges::any_of(key.rules->spread, is_wish) ||
-          std::ranges::any_of(*key.meant_by, is_wished_by_others)) {
-        wishing.push_back(i);
-      }
+      const auto [it, is_new] =
+          known.try_emplace({key.rules, key.meant_by}, false);
+      if (is_new) it->second = HasWishes(key);
+      if (it->second) wishing.push_back(i);
     }
     return wishing;
+  }
+
+  bool HasWishes(const ClassKey& key) const {
+    const auto is_wish = [](const SpreadConstraint& spread) {
+      return !spread.is_required;
+    };
+    const auto is_wished_by_others = [this](uint32_t selector) {
+      return std::ranges::any_of(state_.peers().TermsAbout(selector),
+                                 [](const CountedTerm* term) {
+                                   return !term->worth.counts().empty();
+                                 });
+    };
+    return !key.rules->preferred_peers.empty() ||
+           std::ranges::any_of(key.rules->spread, is_wish) ||
+           std::ranges::any_of(*key.meant_by, is_wished_by_others);
   }
 
   // Whom tasks that were placed must be near or are counted with.  What ran
   // before stands where it does because of others.
   void FindBinding() {
     const PeerTable& peers = state_.peers();
-    for (const Placement& one : placements_) {
-      const PlacementRules& rules = *one.task->class_key.rules;
-      if (!rules.HasPeerTerms()) continue;
+    for (auto it = state_.outbox().lower_bound(context_.delta_begin);
+         it != state_.outbox().end(); ++it) {
+      const Task* task = state_.FindTask(it->second.task);
+      if (task == nullptr || !task->class_key.rules->HasPeerTerms()) continue;
+      const PlacementRules& rules = *task->class_key.rules;
       const PeerTerms& terms = peers.TermsOf(rules);
       for (const CountedTerm* term : terms.affinity) {
         binding_.insert(term->selector);
@@ -243,6 +265,30 @@ class Arranger {
       for (size_t i = 0; i < terms.spread.size(); ++i) {
         if (!rules.spread[i].is_required) continue;
         binding_.insert(terms.spread[i]->selector);
+      }
+    }
+  }
+
+  // The priorities of what waits and may fit somewhere.
+  void FindWaiting() {
+    if (state_.pending().empty()) return;
+    std::vector<Resources> most(static_cast<size_t>(eligibility_.kind_count()));
+    looks_left_ -= std::ssize(state_.machines());
+    for (const auto& [id, machine] : state_.machines()) {
+      if (!machine->IsUsable()) continue;
+      most[static_cast<size_t>(eligibility_.KindOf(*machine))].MaxWith(
+          machine->allocatable);
+    }
+    for (const auto& [key, tasks] : state_.pending()) {
+      if (waiting_.contains(key.priority) || context_.CountWaiting(key) == 0) {
+        continue;
+      }
+      const auto kinds = eligibility_.KindsFor(*key.rules);
+      looks_left_ -= std::ssize(kinds);
+      if (std::ranges::any_of(kinds, [&](const Eligibility::Kind& kind) {
+            return key.request.FitsIn(most[static_cast<size_t>(kind.id)]);
+          })) {
+        waiting_.insert(key.priority);
       }
     }
   }
@@ -309,6 +355,27 @@ class Arranger {
     }
   }
 
+  // Whether something waits that is more urgent than one of these, and not than
+  // the other: what is less urgent must not keep it out of room.
+  bool IsAnyBetween(uint32_t less_urgent, uint32_t more_urgent) const {
+    const auto it = waiting_.upper_bound(less_urgent);
+    return it != waiting_.end() && *it <= more_urgent;
+  }
+
+  // Whether something that waits might fit where the task was if what is less
+  // urgent were not there.
+  bool MakesWay(const Placement& one) {
+    if (waiting_.empty()) return false;
+    const uint32_t priority = one.task->class_key.priority;
+    const Machine& machine = *state_.FindMachine(one.machine);
+    looks_left_ -= std::ssize(machine.tasks);
+    uint32_t least = priority;
+    for (const TaskId id : machine.tasks) {
+      least = std::min(least, state_.FindTask(id)->class_key.priority);
+    }
+    return IsAnyBetween(least, priority);
+  }
+
   bool IsSpent() const { return looks_left_ <= looks_kept_; }
 
   int64_t CountSiblings(JobId job, MachineId machine) {
@@ -338,6 +405,11 @@ class Arranger {
   // Whether the task, which is withdrawn, may go there.
   bool MayGo(const Task& task, const View& view, const Machine& machine) const {
     const ClassKey& key = task.class_key;
+    // What waits may have that room first.
+    if (vacated_.contains(machine.id) &&
+        waiting_.upper_bound(key.priority) != waiting_.end()) {
+      return false;
+    }
     return machine.IsUsable() &&
            view.preference[static_cast<size_t>(eligibility_.KindOf(machine))] !=
                kForbidden &&
@@ -381,32 +453,34 @@ class Arranger {
     if (IsSpent() || count < 2) return false;
     FindTwins();
     const size_t task_class = class_of_[index];
-    // From where there were as few another like it could not go apart.
-    int64_t& stuck = stuck_[{one.task->job, task_class}];
-    if (count <= stuck) return false;
     const View& view = ViewOf(one.task->class_key);
-    if (view.is_movable) {
-      if (ExchangeForTwin(index)) return true;
-      if (!by_load_.has_value()) {
-        by_load_.emplace(context_, eligibility_);
-        looks_left_ -= 2 * std::ssize(state_.machines());
-      }
-      // Without peers nothing but its count changes where it is taken away.
-      if (view.peers != nullptr) Withdraw(one);
-      const MachineId place =
-          FindPlace(one, view, std::numeric_limits<Cost>::min());
-      if (view.peers == nullptr && place != one.machine) Withdraw(one);
-      if (view.peers != nullptr || place != one.machine) {
-        Place(*one.task, place);
-        SetMachine(index, place);
-      }
-      if (place != one.machine) {
-        laden_.insert(place);
-        return true;
-      }
+    if (!view.is_movable) return false;
+    const KindId kind = eligibility_.KindOf(*state_.FindMachine(one.machine));
+    // From where there were as few another like it could not go apart.
+    int64_t& stuck = stuck_[{one.task->job, task_class,
+                             view.preference[static_cast<size_t>(kind)]}];
+    if (count <= stuck) return false;
+    if (ExchangeForTwin(index)) return true;
+    if (MakesWay(one)) return false;
+    if (!by_load_.has_value()) {
+      by_load_.emplace(context_, eligibility_);
+      looks_left_ -= 2 * std::ssize(state_.machines());
     }
-    stuck = count;
-    return false;
+    // Without peers nothing but its count changes where it is taken away.
+    if (view.peers != nullptr) Withdraw(one);
+    const MachineId place =
+        FindPlace(one, view, std::numeric_limits<Cost>::min());
+    const bool has_moved = place != one.machine;
+    if (view.peers == nullptr && has_moved) Withdraw(one);
+    if (view.peers != nullptr || has_moved) Place(*one.task, place);
+    if (has_moved) {
+      SetMachine(index, place);
+      vacated_.insert(one.machine);
+      laden_.insert(place);
+    } else if (!IsSpent()) {
+      stuck = count;
+    }
+    return has_moved;
   }
 
   // Tasks of one class can stand in for each other, and nobody but their jobs
@@ -444,8 +518,10 @@ class Arranger {
           twins[static_cast<size_t>((begin + i) % std::ssize(twins))];
       const Placement twin = placements_[other];
       const JobId its_job = twin.task->job;
+      --looks_left_;
+      if (IsSpent()) break;
       if (its_job == job || twin.machine == one.machine) continue;
-      if (partners_left-- == 0 || IsSpent()) break;
+      if (partners_left-- == 0) break;
       if (cost(job, twin.machine, 0) + cost(its_job, one.machine, 0) >=
           cost(job, one.machine, -1) + cost(its_job, twin.machine, -1)) {
         continue;
@@ -472,14 +548,17 @@ class Arranger {
         if (IsSpent()) return moved;
         const Placement one = placements_[i];
         const View& view = ViewOf(one.task->class_key);
-        if (!view.is_movable || view.peers != nullptr) continue;
+        if (!view.is_movable || view.peers != nullptr || MakesWay(one))
+          continue;
         Withdraw(one);
         const Machine& home = *state_.FindMachine(id);
         const MachineId place =
             FindPlace(one, view, policies_.LoadCost(home, home.used));
         Place(*one.task, place);
         SetMachine(i, place);
-        moved += place != id ? 1 : 0;
+        if (place == id) continue;
+        vacated_.insert(id);
+        ++moved;
       }
     }
     return moved;
@@ -521,10 +600,16 @@ class Arranger {
     const Placement one = placements_[index];
     if (IsSpent()) return false;
     View& view = ViewOf(one.task->class_key);
-    if (!view.is_movable) return false;
+    if (!view.is_movable || MakesWay(one)) return false;
     FindParts(&view);
-    Withdraw(one);
     const Machine& home = *state_.FindMachine(one.machine);
+    // Most are where they like best, which is seen without a move: a task makes
+    // its own place look worse, unless it would like to be near its own kind.
+    if (one.task->class_key.rules->preferred_peers.empty() &&
+        !IsAnyBetter(one, view)) {
+      return false;
+    }
+    Withdraw(one);
     const int64_t worth = WorthOn(view, home);
     const Liking here = LikingOf(*one.task, view, home, worth);
     std::vector<std::pair<Cost, size_t>> better;  // Wishes and part.
@@ -541,11 +626,21 @@ class Arranger {
     }
     Place(*one.task, place);
     SetMachine(index, place);
+    if (place != home.id) vacated_.insert(home.id);
     if (place != home.id || !may_exchange_) return place != home.id;
     for (const auto& [wishes, part] : better) {
       if (ExchangeOnto(index, view.parts[part])) return true;
     }
     return false;
+  }
+
+  bool IsAnyBetter(const Placement& one, const View& view) {
+    const Machine& home = *state_.FindMachine(one.machine);
+    const int64_t worth = WorthOn(view, home);
+    const Cost here = LikingOf(*one.task, view, home, worth).wishes;
+    return std::ranges::any_of(view.parts, [&](const auto& part) {
+      return LikingOf(*one.task, view, *part.front(), worth).wishes < here;
+    });
   }
 
   // Of these machines the one with the fewest of its job, and of such the one
@@ -596,7 +691,12 @@ class Arranger {
     const View& view = ViewOf(one.task->class_key);
     const View& other_view = ViewOf(other.task->class_key);
     if (!view.is_movable || !other_view.is_movable ||
-        !MayFitInPlaceOf(other, one) || !MayFitInPlaceOf(one, other)) {
+        !MayFitInPlaceOf(other, one) || !MayFitInPlaceOf(one, other) ||
+        MakesWay(other) ||
+        IsAnyBetween(one.task->class_key.priority,
+                     other.task->class_key.priority) ||
+        IsAnyBetween(other.task->class_key.priority,
+                     one.task->class_key.priority)) {
       return false;
     }
     const Machine& home = *state_.FindMachine(one.machine);
@@ -609,7 +709,7 @@ class Arranger {
     Withdraw(one);
     const int64_t worth = WorthOn(view, home);
     const Liking before = other_before + LikingOf(*one.task, view, home, worth);
-    if (MayGo(*one.task, view, there)) {
+    if (MayGo(*one.task, view, there) && MayGo(*other.task, other_view, home)) {
       Liking after = LikingOf(*one.task, view, there, worth);
       Place(*one.task, there.id);
       after = after + LikingOf(*other.task, other_view, home, other_worth);
@@ -645,12 +745,14 @@ class Arranger {
   const ClusterState& state_;
   const PolicySet& policies_;
   Eligibility& eligibility_;
-  int64_t looks_left_;
+  int64_t looks_left_ = kLooksMax;
   int64_t looks_kept_ = 0;  // For what comes later.
   bool may_exchange_ = false;
   Siblings siblings_;
   Transaction transaction_;
   std::vector<Placement> placements_;
+  std::set<uint32_t> waiting_;             // Priorities.
+  std::set<MachineId> vacated_;            // Where tasks were moved from.
   absl::flat_hash_set<uint32_t> binding_;  // Selectors.
   absl::flat_hash_map<std::pair<const PlacementRules*, const SelectorSet*>,
                       std::unique_ptr<View>>
@@ -660,7 +762,7 @@ class Arranger {
   // By class, their placements; and the class of each.
   std::vector<std::vector<size_t>> twins_;
   std::vector<size_t> class_of_;
-  absl::flat_hash_map<std::pair<JobId, size_t>, int64_t> stuck_;
+  absl::flat_hash_map<std::tuple<JobId, size_t, Cost>, int64_t> stuck_;
   std::map<MachineId, std::set<size_t>> placed_on_;
   std::set<MachineId> laden_;  // Where tasks went apart.
 };
@@ -668,7 +770,8 @@ class Arranger {
 }  // namespace
 
 int64_t Arrange(RoundContext* context) {
-  if (context->improve_budget <= 0) return 0;
+  if (context->options.improve_budget <= 0 || context->IsSpent()) return 0;
+  context->state.SyncPeers();
   return Arranger(context).Run();
 }
 

@@ -16,6 +16,31 @@ constexpr int64_t kPairsMax = 256;
 // For one tier.
 constexpr int64_t kTierLooksMax = 200000;
 
+// Those last that wait for others, and the largest first, then those with terms
+// of their own: they have the least choice.
+void SortByChoice(RoundContext* context, std::vector<const Task*>* tasks) {
+  std::ranges::stable_sort(*tasks, [](const Task* a, const Task* b) {
+    const ClassKey& key_a = a->class_key;
+    const ClassKey& key_b = b->class_key;
+    const bool is_free_a = !key_a.rules->HasPeerTerms();
+    const bool is_free_b = !key_b.rules->HasPeerTerms();
+    return std::tie(key_b.request, is_free_a, key_a, a->submitted_ms) <
+           std::tie(key_a.request, is_free_b, key_b, b->submitted_ms);
+  });
+  std::map<ClassKey, bool> must_wait;
+  std::ranges::stable_partition(*tasks, [&](const Task* task) {
+    const ClassKey& key = task->class_key;
+    if (key.rules->affinity.empty()) return true;
+    const auto [it, is_new] = must_wait.try_emplace(key, false);
+    if (is_new && context->search_budget > 0) {
+      context->search_budget -= std::ssize(context->state.machines());
+      it->second =
+          ClassPeers(context->state, context->constraints, key).MustWait();
+    }
+    return !it->second;
+  });
+}
+
 class TierNeighborhood {
  public:
   TierNeighborhood(const Tier& tier, RoundContext* context)
@@ -32,7 +57,6 @@ class TierNeighborhood {
     }
     FindGangs();
     SortByChoice(&context_, &result_.tasks);
-    result_.looks_max = kTierLooksMax;
     return std::move(result_);
   }
 
@@ -163,29 +187,6 @@ class TierNeighborhood {
 };
 
 }  // namespace
-
-void SortByChoice(RoundContext* context, std::vector<const Task*>* tasks) {
-  std::ranges::stable_sort(*tasks, [](const Task* a, const Task* b) {
-    const ClassKey& key_a = a->class_key;
-    const ClassKey& key_b = b->class_key;
-    const bool is_free_a = !key_a.rules->HasPeerTerms();
-    const bool is_free_b = !key_b.rules->HasPeerTerms();
-    return std::tie(key_b.request, is_free_a, key_a, a->submitted_ms) <
-           std::tie(key_a.request, is_free_b, key_b, b->submitted_ms);
-  });
-  std::map<ClassKey, bool> must_wait;
-  std::ranges::stable_partition(*tasks, [&](const Task* task) {
-    const ClassKey& key = task->class_key;
-    if (key.rules->affinity.empty()) return true;
-    const auto [it, is_new] = must_wait.try_emplace(key, false);
-    if (is_new && context->search_budget > 0) {
-      context->search_budget -= std::ssize(context->state.machines());
-      it->second =
-          ClassPeers(context->state, context->constraints, key).MustWait();
-    }
-    return !it->second;
-  });
-}
 
 std::optional<Neighborhood> TakeBackTier(const Tier& tier,
                                          RoundContext* context,

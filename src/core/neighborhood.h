@@ -23,25 +23,15 @@
 namespace sluice {
 
 struct Neighborhood {
-  // Of its tasks at least so many, or none unless it must run; and at most so
-  // many.
+  // Of its tasks at least so many, or none unless it must run.
   struct Gang {
     int64_t minimum = 0;
-    int64_t most = std::numeric_limits<int64_t>::max();
     bool must_run = false;
   };
-  enum class Aim {
-    kBest,    // What costs the least.
-    kBetter,  // Whatever leaves less waiting than before, soon.
-  };
-
-  Aim aim = Aim::kBest;
   std::vector<const Task*> tasks;          // In the order of decision.
   std::map<TaskId, MachineId> taken_back;  // Those of them that were placed.
   std::set<MachineId> machines;            // That may take any.
   std::map<JobId, Gang> gangs;
-  // Of the round's budget for searches.
-  int64_t looks_max = std::numeric_limits<int64_t>::max();
 };
 
 // All of the tier that waits or that the round has placed of it, where that is
@@ -54,10 +44,6 @@ struct Neighborhood {
 std::optional<Neighborhood> TakeBackTier(const Tier& tier,
                                          RoundContext* context,
                                          Transaction* transaction);
-
-// Those last that wait for others, and the largest first, then those with terms
-// of their own: they have the least choice.
-void SortByChoice(RoundContext* context, std::vector<const Task*>* tasks);
 
 }  // namespace sluice
 

@@ -18,8 +18,8 @@
 namespace sluice {
 namespace {
 
-// Of a search for whatever is better: it leaves too much waiting, once more.
-constexpr int64_t kDeadEndsMax = 10;
+// For one tier.
+constexpr int64_t kTierLooksMax = 200000;
 
 class Search {
  public:
@@ -28,8 +28,7 @@ class Search {
       : neighborhood_(neighborhood),
         tasks_(neighborhood.tasks),
         machines_(neighborhood.machines),
-        is_first_enough_(neighborhood.aim == Neighborhood::Aim::kBetter),
-        looks_max_(std::min(neighborhood.looks_max, context->search_budget)),
+        looks_max_(std::min(kTierLooksMax, context->search_budget)),
         context_(*context),
         policies_(context->policies),
         state_(context->state),
@@ -37,10 +36,8 @@ class Search {
 
   bool Run() {
     FindGangs();
-    if (!is_first_enough_) {
-      FindWorths();
-      FindRests();
-    }
+    FindWorths();
+    FindRests();
     best_price_ = PriceOfFormer();
     Explore();
     context_.search_budget -= looks_;
@@ -89,7 +86,6 @@ class Search {
     Gang* gang = nullptr;
     std::vector<Place> places;  // As far as they were looked up.
     size_t next_place = 0;
-    MachineId next_machine{};  // The first that was not looked at.
     bool has_all_places = false;
     bool is_placed = false;
     int64_t left_out = 0;  // It, and those after it that are just the same.
@@ -206,7 +202,7 @@ class Search {
   // anywhere.  Where requests differ each is taken for the smallest, which is
   // the least cost as long as load makes no machine cheaper.
   Price LeastFrom(size_t next, Price price) {
-    if (next == tasks_.size() || is_first_enough_) return price;
+    if (next == tasks_.size()) return price;
     const Rest& rest = rests_[next];
     const auto count = static_cast<int64_t>(tasks_.size() - next);
     std::vector<int64_t> rooms;
@@ -249,7 +245,7 @@ class Search {
       const auto it = neighborhood_.taken_back.find(task.id);
       if (it == neighborhood_.taken_back.end()) {
         price.waiting += context_.WaitingCostOf(task);
-      } else if (!is_first_enough_) {
+      } else {
         const auto peers = PeersOf(task);
         price.placed += CostOn(*state_.FindMachine(it->second), i,
                                peers.has_value() ? &*peers : nullptr);
@@ -279,18 +275,12 @@ class Search {
     }
   }
 
-  bool IsOver() const {
-    return looks_ > looks_max_ ||
-           (is_first_enough_ && (has_found_ || dead_ends_ > kDeadEndsMax));
-  }
+  bool IsOver() const { return looks_ > looks_max_; }
 
   // Goes on to the task at `index`, where those before it have this price.
   void Enter(size_t index, const Price& price) {
     if (IsOver()) return;
-    if (LeastFrom(index, price) >= best_price_) {
-      ++dead_ends_;
-      return;
-    }
+    if (LeastFrom(index, price) >= best_price_) return;
     if (index == tasks_.size()) {
       best_price_ = price;
       best_ = placed_;
@@ -301,15 +291,8 @@ class Search {
     choice.index = index;
     choice.price = price;
     choice.gang = GangOf(*tasks_[index]);
-    choice.has_all_places = choice.gang != nullptr &&
-                            (!choice.gang->MayStillRun() ||
-                             choice.gang->placed == choice.gang->terms.most);
-    const auto former = FindFormerPlace(*tasks_[index]);
-    if (former.has_value() && !choice.has_all_places &&
-        context_.constraints.Allows(tasks_[index]->class_key,
-                                    *state_.FindMachine(*former))) {
-      choice.places.push_back({0, *former});
-    }
+    choice.has_all_places =
+        choice.gang != nullptr && !choice.gang->MayStillRun();
   }
 
   // What was tried last.
@@ -361,10 +344,9 @@ class Search {
     const ClassKey& key = task.class_key;
     const auto peers = PeersOf(task);
     if (peers.has_value()) looks_ += std::ssize(state_.machines());
-    const bool needs_one = is_first_enough_ && !peers.has_value();
-    MachineId next = std::max(choice->next_machine, FirstMachineFor(*choice));
     choice->has_all_places = true;
-    for (auto it = machines_.lower_bound(next); it != machines_.end(); ++it) {
+    for (auto it = machines_.lower_bound(FirstMachineFor(*choice));
+         it != machines_.end(); ++it) {
       ++looks_;
       const Machine& machine = *state_.FindMachine(*it);
       if (!context_.constraints.Allows(key, machine) ||
@@ -373,13 +355,9 @@ class Search {
       }
       const ClassPeers* const its_peers = peers.has_value() ? &*peers : nullptr;
       choice->places.push_back(
-          {is_first_enough_ ? 0 : CostOn(machine, choice->index, its_peers),
-           machine.id});
-      choice->next_machine = {machine.id.value + 1};
-      choice->has_all_places = !needs_one;
-      if (needs_one) break;
+          {CostOn(machine, choice->index, its_peers), machine.id});
     }
-    if (!is_first_enough_) std::ranges::sort(choice->places);
+    std::ranges::sort(choice->places);
     return choice->next_place < choice->places.size();
   }
 
@@ -393,25 +371,12 @@ class Search {
     const Task& twin = *placed_.back().task;
     const bool are_the_same = twin.class_key == task.class_key &&
                               task.class_key.rules->spread.empty();
-    return are_the_same && !FindFormerPlace(task).has_value() ? twin.machine
-                                                              : MachineId{};
-  }
-
-  // Where a task was that is better left there if there is no reason to move
-  // it.
-  std::optional<MachineId> FindFormerPlace(const Task& task) const {
-    const auto it = neighborhood_.taken_back.find(task.id);
-    if (!is_first_enough_ || it == neighborhood_.taken_back.end() ||
-        task.class_key.DependsOnPeers()) {
-      return std::nullopt;
-    }
-    return it->second;
+    return are_the_same ? twin.machine : MachineId{};
   }
 
   const Neighborhood& neighborhood_;
   const std::vector<const Task*>& tasks_;
   const std::set<MachineId>& machines_;
-  const bool is_first_enough_;
   const int64_t looks_max_;
   RoundContext& context_;
   const PolicySet& policies_;
@@ -428,7 +393,6 @@ class Search {
   std::vector<int64_t> worth_max_;
   int64_t worth_range_ = 0;
   int64_t looks_ = 0;
-  int64_t dead_ends_ = 0;
 };
 
 }  // namespace

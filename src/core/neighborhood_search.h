@@ -8,9 +8,6 @@
 // where they are equal.  What tasks are charged for their distance to others is
 // not counted: where it may be anything, only what waits counts.
 //
-// Where the first that is better will do, each task is first tried where it was
-// and then on machines by id, and the search ends after a few dead ends.
-//
 // Threads: none; confined to the core thread.  Determinism: tasks in the order
 // of the neighborhood; machines by cost, then id.
 

@@ -27,8 +27,22 @@ PackingPeers::PackingPeers(const ClusterState& state,
       cap_rows_left_(kCapRowsMax),
       looks_left_(kLooksMax),
       heeds_terms_(heeds_terms) {
-  if (state_.peers().empty() || !heeds_terms) return;
+  if (state_.peers().empty()) return;
   FindInPlay(placements);
+  for (const ClassKey* key : in_play_) {
+    const PeerTerms& terms = state_.peers().TermsOf(*key->rules);
+    for (const CountedTerm* term : terms.affinity) {
+      required_.insert(term->selector);
+    }
+    for (const CountedTerm* term : terms.anti_affinity) {
+      required_.insert(term->selector);
+    }
+    for (size_t i = 0; i < terms.spread.size(); ++i) {
+      if (!key->rules->spread[i].is_required) continue;
+      required_.insert(terms.spread[i]->selector);
+    }
+  }
+  if (!heeds_terms) return;
   for (const ClassKey* key : in_play_) {
     const PeerTerms& terms = state_.peers().TermsOf(*key->rules);
     for (const CountedTerm* term : terms.affinity) {
@@ -94,12 +108,25 @@ void PackingPeers::FindInPlay(std::span<const Placement> placements) {
 
 bool PackingPeers::IsHeeded(const ClassKey& key) {
   if (!key.DependsOnPeers()) return true;
-  if (!heeds_terms_) return false;
+  if (!heeds_terms_) return IsFree(key);
   const auto [it, is_new] =
       is_heeded_.try_emplace({key.rules, key.meant_by}, false);
   if (!is_new) return it->second;
   it->second = AreTermsHeeded(key) && IsOnItsOwn(key);
   return it->second;
+}
+
+bool PackingPeers::IsFree(const ClassKey& key) const {
+  const PlacementRules& rules = *key.rules;
+  return rules.affinity.empty() && rules.anti_affinity.empty() &&
+         std::ranges::none_of(rules.spread, &SpreadConstraint::is_required) &&
+         std::ranges::none_of(*key.meant_by, [&](uint32_t selector) {
+           return required_.contains(selector) ||
+                  std::ranges::any_of(state_.peers().TermsAbout(selector),
+                                      [](const CountedTerm* term) {
+                                        return term->keeping_away.total() > 0;
+                                      });
+         });
 }
 
 bool PackingPeers::AreTermsHeeded(const ClassKey& key) {

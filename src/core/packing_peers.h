@@ -41,13 +41,17 @@ class PackingPeers {
   // Learns what the tasks that wait, or have these placements, say about each
   // other.  What is passed must outlive this, and must not change meanwhile.
   // REQUIRES: the state's peers are in sync.
-  // Without `heeds_terms` no class that depends on others is heeded.
+  // Without `heeds_terms` only classes are heeded that have, at most, wishes.
   PackingPeers(const ClusterState& state, const ConstraintSet& constraints,
                std::span<const Placement> placements, bool heeds_terms);
 
   // Whether a packing heeds all that the class says about others, and others
   // say about it.
   bool IsHeeded(const ClassKey& key);
+
+  // Whether nothing that is required keeps the class from anywhere for the sake
+  // of other tasks, nor others for its sake.
+  bool IsFree(const ClassKey& key) const;
 
   // A task of the class is to leave the machine.  `key` must outlive this.
   void NoteFreed(const ClassKey& key, MachineId machine);
@@ -123,7 +127,10 @@ class PackingPeers {
   bool is_exhausted_ = false;
   const bool heeds_terms_;
   absl::flat_hash_map<const Topology*, bool> is_of_one_machine_;
-  absl::flat_hash_set<uint32_t> followed_;  // Selectors.
+  // Selectors: of terms that are required, and of those of them that are not
+  // heeded.
+  absl::flat_hash_set<uint32_t> required_;
+  absl::flat_hash_set<uint32_t> followed_;
   // What was counted of the tasks that are to leave.
   absl::flat_hash_map<const Tally*, Tally> freed_;
   std::vector<std::pair<const ClassKey*, MachineId>> freed_tasks_;

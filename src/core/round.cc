@@ -12,8 +12,7 @@
 namespace sluice {
 namespace {
 
-// In the order in which a tier goes through them.  What gangs or an exchange
-// change is gone through once more.
+// In the order in which a tier goes through them.
 constexpr MakeStage kStages[] = {
     &MakePlaceTogether,
     &MakeCarryOut,
@@ -23,9 +22,7 @@ constexpr MakeStage kStages[] = {
     &MakeStartGangs,
     &MakePlaceAdmitted,
     &MakeFill,
-    &MakeAppraiseGangs,
     &MakeTryGangs,
-    &MakeFill,
     &MakeSearch,
 };
 // Once more where gangs were started in the room that the first one made.

@@ -73,11 +73,12 @@ class Round {
   Phase phase_ = Phase::kTiers;
   int packings_ = 0;
   bool has_entered_tier_ = false;
-  bool has_run_out_ = false;       // Of work, but for the plan.
-  bool is_waiting_ = false;        // The stage waits for an answer.
-  uint64_t version_ = 0;           // Of the state, when that was asked.
-  int64_t placed_before_ = 0;      // When the first tier was entered.
-  bool has_started_over_ = false;  // Since the newest packing.
+  bool has_run_out_ = false;   // Of work, but for the plan.
+  bool is_waiting_ = false;    // The stage waits for an answer.
+  uint64_t version_ = 0;       // Of the state, when that was asked.
+  int64_t placed_before_ = 0;  // When the first tier was entered.
+  // Since the newest packing, or since what was placed was arranged.
+  bool has_started_over_ = false;
 };
 
 }  // namespace sluice

@@ -126,10 +126,6 @@ class RoundContext {
 struct Tier {
   uint32_t priority = 0;
   uint64_t delta_begin = 0;  // The first delta of the tier.
-  // Whether room was made since it was filled.
-  bool has_new_room = true;
-  // How good it was when that was looked at for the sake of its gangs.
-  std::optional<Appraisal> appraisal = {};
 
   // Calls visit(key, tasks) for each class of the tier that waits, until it
   // returns false.

@@ -40,10 +40,9 @@ class Describer {
  public:
   // Makes `levels` if there are none yet.
   Describer(PackingScope scope, const std::vector<Placement>& placements,
-            bool heeds_terms, bool is_of_tier,
-            std::optional<PackingLevels>* levels, RoundContext* context)
+            bool heeds_terms, std::optional<PackingLevels>* levels,
+            RoundContext* context)
       : scope_(scope),
-        is_of_tier_(is_of_tier),
         heeds_terms_(heeds_terms),
         levels_(*levels),
         context_(*context),
@@ -78,10 +77,8 @@ class Describer {
     }
   }
 
-  // Those of any priority, or of the one.
-  void AddWaiting(std::optional<uint32_t> priority) {
+  void AddWaiting() {
     for (const auto& [key, tasks] : state_.pending()) {
-      if (priority.has_value() && key.priority != *priority) continue;
       const bool is_closed = scope_ == PackingScope::kMovable &&
                              context_.gangs.IsClosed(key) &&
                              !gangs_.contains(*key.gang);
@@ -224,14 +221,27 @@ class Describer {
     packing_.least.waiting = packing_.misfits;
   }
 
+  // Of its classes, as a packing tells them apart: whatever their gangs.
+  size_t CountShapes() const {
+    std::set<std::tuple<Resources, const PlacementRules*, const SelectorSet*>>
+        shapes;
+    for (const auto& [key, steps] : steps_) {
+      shapes.insert({key.request, key.rules, key.meant_by});
+    }
+    return shapes.size();
+  }
+
   void DescribeProblem() {
     const auto kinds = static_cast<size_t>(eligibility_->kind_count());
     packing_.is_too_large = kinds * steps_.size() > kPairsMax;
     if (packing_.is_too_large) return;
     is_overtaxed_ = heeds_terms_ && steps_.size() > kClassesWithTermsMax &&
                     state_.machines().size() > kMachinesOfTermsMax &&
+                    CountShapes() > kClassesWithTermsMax &&
                     std::ranges::any_of(steps_ | std::views::keys,
-                                        &ClassKey::DependsOnPeers);
+                                        [this](const ClassKey& key) {
+                                          return !peers_.IsFree(key);
+                                        });
     if (is_overtaxed_) return;
     FindDimensions();
     FindRows();
@@ -281,12 +291,6 @@ class Describer {
     AddGangs();
     AddSharedPorts();
     peers_.Relate(packing_.classes, &packing_.problem);
-    if (!is_of_tier_) return;
-    // Whom they follow may be of another tier.
-    for (PackingClass& one : packing_.problem.classes) {
-      one.needs_company = false;
-      one.company.clear();
-    }
   }
 
   void AddGangs() {
@@ -613,7 +617,6 @@ class Describer {
   }
 
   const PackingScope scope_;
-  const bool is_of_tier_;
   const bool heeds_terms_;
   std::optional<PackingLevels>& levels_;
   RoundContext& context_;
@@ -649,24 +652,6 @@ class Describer {
   bool is_overtaxed_ = false;
 };
 
-RoundPacking Describe(PackingScope scope, std::optional<uint32_t> priority,
-                      std::optional<PackingLevels>* levels,
-                      RoundContext* context) {
-  context->state.SyncPeers();
-  context->FreshEligibility();
-  const std::vector<Placement> placed =
-      UndoablePlacements(context->state, priority, context->delta_begin);
-  context->looks += kLooksPerPlacement / 2 * std::ssize(placed);
-  for (const bool heeds_terms : {true, false}) {
-    Describer describer(scope, placed, heeds_terms, priority.has_value(),
-                        levels, context);
-    describer.AddWaiting(priority);
-    RoundPacking packing = describer.Describe();
-    if (!heeds_terms || !describer.is_overtaxed()) return packing;
-  }
-  return {};
-}
-
 }  // namespace
 
 std::optional<size_t> PackingLevels::LevelOf(uint32_t priority) const {
@@ -679,12 +664,18 @@ std::optional<size_t> PackingLevels::LevelOf(uint32_t priority) const {
 RoundPacking DescribeRound(PackingScope scope, RoundContext* context) {
   std::optional<PackingLevels>& levels = context->levels;
   if (levels.has_value()) levels->has_rest = scope == PackingScope::kAll;
-  return Describe(scope, std::nullopt, &levels, context);
-}
-
-RoundPacking DescribeTier(const Tier& tier, RoundContext* context) {
-  std::optional<PackingLevels> levels = {{.lowest = {tier.priority}}};
-  return Describe(PackingScope::kAll, tier.priority, &levels, context);
+  context->state.SyncPeers();
+  context->FreshEligibility();
+  const std::vector<Placement> placed =
+      UndoablePlacements(context->state, std::nullopt, context->delta_begin);
+  context->looks += kLooksPerPlacement / 2 * std::ssize(placed);
+  for (const bool heeds_terms : {true, false}) {
+    Describer describer(scope, placed, heeds_terms, &levels, context);
+    describer.AddWaiting();
+    RoundPacking packing = describer.Describe();
+    if (!heeds_terms || !describer.is_overtaxed()) return packing;
+  }
+  return {};
 }
 
 }  // namespace sluice

@@ -52,9 +52,6 @@ enum class PackingScope {
 // bound all that is below is one more.
 RoundPacking DescribeRound(PackingScope scope, RoundContext* context);
 
-// The tier alone, for a bound.
-RoundPacking DescribeTier(const Tier& tier, RoundContext* context);
-
 }  // namespace sluice
 
 #endif  // SLUICE_CORE_ROUND_PACKING_H_

@@ -39,7 +39,6 @@ struct RoundStats {
   int64_t replaced = 0;  // Tasks told to leave for those that take their place.
   int64_t placed = 0;
   int64_t refused = 0;    // Placements that a change meanwhile made illegal.
-  int64_t searches = 0;   // Gangs that no pass could make whole.
   int64_t conflicts = 0;  // Placements that another of the pass made illegal.
   int64_t withdrawn = 0;  // Placements given up for better ones.
   int64_t packings = 0;   // Packing problems asked for.

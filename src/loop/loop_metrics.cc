@@ -113,7 +113,6 @@ void LoopMetrics::CountRound(const RoundStats& round, int64_t now_us) {
   metrics_.placements.Increment(static_cast<double>(round.placed));
   metrics_.refused_placements.Increment(static_cast<double>(round.refused));
   metrics_.pass_conflicts.Increment(static_cast<double>(round.conflicts));
-  metrics_.gang_searches.Increment(static_cast<double>(round.searches));
   metrics_.round_seconds.Observe(Seconds(round.total_us));
   const std::vector<NamedGap> gaps = GapsOf(round);
   for (const auto& [level, gap] : gaps) {

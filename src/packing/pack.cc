@@ -154,8 +154,8 @@ class Packer {
                              relaxation_.Relax(whole_, reached).bound);
   }
 
-  // What the relaxation starts in part may be worth to be started as a whole:
-  // gangs that wait, the dearest first, one at a time, as if they must not.
+  // What the relaxation starts in part may be worth starting whole: tries gangs
+  // that wait, the dearest first, one at a time, as if they must not wait.
   void StartGangs() {
     if (!seating_.has_value()) return;
     const std::vector<Seating::Gang>& gangs = seating_->gangs();

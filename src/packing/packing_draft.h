@@ -120,7 +120,7 @@ class PackingDraft {
   // Makes gangs whole for which there are some places, where there is room, and
   // takes out what is not to stay.
   void Settle();
-  // Takes out what caps do not let in, and who has a place that nobody takes.
+  // Takes out what caps do not let in, and places that nobody takes.
   void DropUnsettled();
   bool DropEmpty();
   // Takes so many tasks of the class out where they cost the most.  Returns how
@@ -129,8 +129,8 @@ class PackingDraft {
   // Puts as many more of the gang, by its rank, as must run where there is
   // room, if there is enough.  Returns whether it starts.
   bool StartGang(size_t gang, std::vector<int64_t>* caps);
-  // As many as have room of a class with tasks of gangs, of this level or more
-  // urgent ones, and who is no use then not.
+  // As many of a class with tasks of gangs as have room and are of use there,
+  // of this level or of more urgent ones.
   void FillWithGangs(size_t task_class, size_t level, int64_t count,
                      std::set<size_t>* failed, std::vector<int64_t>* caps);
   // What the caps let in, less what they could only once they have risen.

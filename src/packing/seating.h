@@ -3,7 +3,7 @@
 // A packing says how many tasks of each class it has places for.  They go to
 // those first that are the dearest to leave waiting, task by task; a gang takes
 // as many as must run at once, or none, in its turn by what a task of it costs
-// in the mean.  Where a gang finds some places but too few, a few other orders
+// on average.  Where a gang finds some places but too few, a few other orders
 // are tried: with that gang first, and without one of those that went before.
 //
 // Threads: none.  Determinism: the same places go to the same tasks.
@@ -40,8 +40,8 @@ class Seating {
   };
   // Those that have as many tasks as they need, in the order of their turns.
   const std::vector<Gang>& gangs() const { return gangs_; }
-  // Whether any gang has tasks of the class, and those of several classes that
-  // have.
+  // Whether any gang has tasks of the class, and which gangs with tasks of
+  // several classes do.
   bool HasGangs(size_t merged) const { return has_gangs_[merged]; }
   const std::vector<size_t>& ManifoldGangs(size_t merged) const {
     return manifold_[merged];
@@ -55,7 +55,8 @@ class Seating {
   };
   Seated Seat(std::span<const int64_t> places);
 
-  // The same in parts, where so many tasks of each class have no place.
+  // Parts of the same, for a packing that has no place for so many tasks of
+  // each class.
   LevelCosts CostOf(std::span<const int64_t> waiting);
   bool HasStarted(size_t gang, std::span<const int64_t> waiting);
   // With places only for tasks of this level or of more urgent ones.

@@ -83,7 +83,6 @@ std::unique_ptr<Stage> MakePlaceAdmitted(RoundContext* context, Tier* tier) {
 }
 
 std::unique_ptr<Stage> MakeFill(RoundContext* context, Tier* tier) {
-  if (!tier->has_new_room) return nullptr;
   return std::make_unique<Fill>(context, tier, Fill::Whom::kAll);
 }
 

@@ -66,15 +66,6 @@ bool HasRoomForEach(const Gangs::Waiting& gang, RoundContext* context) {
   return missing <= 0;
 }
 
-bool HasRoomBesideItself(const Gangs::Waiting& gang,
-                         const RoundContext& context) {
-  int64_t missing = gang.minimum;
-  for (const ClassKey& key : gang.classes) {
-    missing -= RoomBesideItself(key, context.CountWaiting(key), context);
-  }
-  return missing <= 0;
-}
-
 bool NeedsLeader(const Gangs::Waiting& gang, const RoundContext& context) {
   const auto wants_others = [](const ClassKey& key) {
     return !key.rules->affinity.empty() || !key.rules->preferred_peers.empty();

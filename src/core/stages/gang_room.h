@@ -12,9 +12,6 @@ namespace sluice {
 
 // Whether each of its tasks has room, even if not all of them have it at once.
 bool HasRoomForEach(const Gangs::Waiting& gang, RoundContext* context);
-// Whether what its tasks say of each other leaves room for it anywhere.
-bool HasRoomBesideItself(const Gangs::Waiting& gang,
-                         const RoundContext& context);
 // Whether its tasks go one after the other.
 bool NeedsLeader(const Gangs::Waiting& gang, const RoundContext& context);
 

@@ -1,21 +1,19 @@
-// The stages that start gangs: cohorts of equal age in one problem with all
+// The stage that starts gangs: cohorts of equal age in one problem with all
 // that they are weighed against, or one gang at a time, class by class, kept if
 // it becomes whole and taken back if not.
 
 #include <algorithm>
 #include <deque>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "core/gang_neighborhoods.h"
-#include "core/neighborhood_search.h"
 #include "core/pass.h"
 #include "core/stages/gang_room.h"
 #include "core/stages/stage.h"
 #include "core/tier_demand.h"
-#include "core/transaction.h"
 #include "cost/waiting_cost.h"
 
 namespace sluice {
@@ -23,10 +21,10 @@ namespace {
 
 class StartGangs : public Stage {
  public:
-  enum class With { kEverything, kWhatIsLeft };
+  enum class Whom { kAll, kWithTerms };
 
-  StartGangs(RoundContext* context, Tier* tier, With with)
-      : context_(*context), tier_(*tier), with_(with), passes_(context) {}
+  StartGangs(RoundContext* context, Tier* tier, Whom whom)
+      : context_(*context), tier_(*tier), whom_(whom), passes_(context) {}
 
   std::optional<RoundWork> Next() override {
     if (!std::exchange(has_begun_, true)) FindWaiting();
@@ -76,10 +74,19 @@ class StartGangs : public Stage {
     context_.FreshEligibility();
     std::vector<Gangs::Waiting> gangs =
         context_.gangs.FindWaiting(tier_.priority);
+    if (whom_ == Whom::kWithTerms) {
+      std::erase_if(gangs, [](const Gangs::Waiting& gang) {
+        return std::ranges::none_of(gang.classes, &ClassKey::DependsOnPeers);
+      });
+    }
+    std::map<JobId, bool> needs_leader;
+    for (const Gangs::Waiting& gang : gangs) {
+      needs_leader[gang.job] = NeedsLeader(gang, context_);
+    }
     std::ranges::stable_sort(
-        gangs, [this](const Gangs::Waiting& a, const Gangs::Waiting& b) {
-          return std::pair(AgeOf(b), !NeedsLeader(a, context_)) <
-                 std::pair(AgeOf(a), !NeedsLeader(b, context_));
+        gangs, [&](const Gangs::Waiting& a, const Gangs::Waiting& b) {
+          return std::pair(AgeOf(b), !needs_leader[a.job]) <
+                 std::pair(AgeOf(a), !needs_leader[b.job]);
         });
     waiting_.assign(std::make_move_iterator(gangs.begin()),
                     std::make_move_iterator(gangs.end()));
@@ -91,16 +98,16 @@ class StartGangs : public Stage {
     while (!waiting_.empty() && AgeOf(waiting_.front()) == age) {
       Gangs::Waiting gang = std::move(waiting_.front());
       waiting_.pop_front();
-      if (!HasRoomForEach(gang, &context_)) {
-        if (with_ == With::kWhatIsLeft && StartAmongOthers(gang)) {
-          ++context_.stats->searches;
-        }
-        continue;
-      }
-      if (with_ == With::kWhatIsLeft || NeedsLeader(gang, context_)) {
+      if (whom_ == Whom::kWithTerms && context_.search_budget <= 0) continue;
+      if (!HasRoomForEach(gang, &context_)) continue;
+      if (whom_ == Whom::kWithTerms || NeedsLeader(gang, context_)) {
         if (!band.gangs.empty()) {
           waiting_.push_front(std::move(gang));
           break;
+        }
+        if (whom_ == Whom::kWithTerms) {
+          context_.search_budget -=
+              std::ssize(context_.state.machines()) * std::ssize(gang.classes);
         }
         trial_ = Trial{.gang = std::move(gang),
                        .begin = passes_.placed().size(),
@@ -149,58 +156,15 @@ class StartGangs : public Stage {
     passes_.Clear();
     const Trial trial = *std::exchange(trial_, std::nullopt);
     if (context_.gangs.IsWhole(trial.gang)) {
-      NoteStarted();
+      context_.has_new_gangs = true;
       return;
     }
-    const auto placed = std::span(passes_.placed()).subspan(trial.begin);
-    context_.Withdraw(placed);
-    if (with_ != With::kWhatIsLeft || context_.search_budget <= 0) return;
-    ++context_.stats->searches;
-    if (!StartAlone(trial.gang)) StartAmongOthers(trial.gang);
-  }
-
-  // What it does not need to run may be placed like any other tasks.
-  void NoteStarted() {
-    tier_.has_new_room = true;
-    context_.has_new_gangs = true;
-  }
-
-  // Task by task, with what is left.
-  bool StartAlone(const Gangs::Waiting& gang) {
-    Transaction transaction(context_.now_ms, &context_.state);
-    const Neighborhood neighborhood = GangAlone(gang, &context_);
-    if (!PlaceBetter(neighborhood, &context_, &transaction)) return false;
-    context_.Keep(&transaction);
-    NoteStarted();
-    return true;
-  }
-
-  // In the place of what is cheaper to leave waiting.  Returns whether it
-  // searched.
-  bool StartAmongOthers(const Gangs::Waiting& gang) {
-    ClusterState& state = context_.state;
-    if (context_.search_budget <= 0 ||
-        tier_.delta_begin == state.counters().next_delta_sequence) {
-      return false;
-    }
-    context_.search_budget -= std::ssize(state.machines());
-    if (!HasRoomBesideItself(gang, context_)) return false;
-    Transaction transaction(context_.now_ms, &state);
-    GangAmongOthers neighborhoods(gang, tier_, &context_, &transaction);
-    bool has_searched = false;
-    while (const std::optional<Neighborhood> one = neighborhoods.Next()) {
-      has_searched = true;
-      if (!PlaceBetter(*one, &context_, &transaction)) continue;
-      context_.Keep(&transaction);
-      NoteStarted();
-      break;
-    }
-    return has_searched;
+    context_.Withdraw(std::span(passes_.placed()).subspan(trial.begin));
   }
 
   RoundContext& context_;
-  Tier& tier_;
-  const With with_;
+  const Tier& tier_;
+  const Whom whom_;
   Passes passes_;
   bool has_begun_ = false;
   std::deque<Gangs::Waiting> waiting_;  // Not yet looked at.
@@ -210,20 +174,13 @@ class StartGangs : public Stage {
 }  // namespace
 
 std::unique_ptr<Stage> MakeStartGangs(RoundContext* context, Tier* tier) {
-  return std::make_unique<StartGangs>(context, tier,
-                                      StartGangs::With::kEverything);
+  return std::make_unique<StartGangs>(context, tier, StartGangs::Whom::kAll);
 }
 
 std::unique_ptr<Stage> MakeTryGangs(RoundContext* context, Tier* tier) {
-  if (!std::exchange(tier->has_new_room, false)) return nullptr;
-  // Where nothing can leave less waiting there is no way to start another.
-  const std::optional<Appraisal>& known = tier->appraisal;
-  if (known.has_value() && known->bound.has_value() &&
-      known->cost.waiting <= known->bound->waiting) {
-    return nullptr;
-  }
+  if (context->search_budget <= 0) return nullptr;
   return std::make_unique<StartGangs>(context, tier,
-                                      StartGangs::With::kWhatIsLeft);
+                                      StartGangs::Whom::kWithTerms);
 }
 
 }  // namespace sluice

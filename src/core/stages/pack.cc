@@ -182,8 +182,8 @@ class CarryOut : public Stage {
       if (!context_.gangs.IsWhole(gang)) broken.insert(gang.job);
     }
     if (broken.empty()) return false;
-    const std::vector<TaskId> tasks = FindPlaced(
-        [&](const Task& task) { return broken.contains(task.job); });
+    const std::vector<TaskId> tasks =
+        FindPlaced([&](const Task& task) { return broken.contains(task.job); });
     if (tasks.empty()) return false;
     context_.Withdraw(tasks);
     context_.Withdraw(FindPlaced([&](const Task& task) {
@@ -209,18 +209,15 @@ class CarryOut : public Stage {
   Passes passes_;
 };
 
-// Asks for a bound of a tier, or of all of them, where one is needed.
+// Asks for a bound of all tiers, where one is needed.
 class Appraise : public Stage {
  public:
-  Appraise(RoundContext* context, Tier* tier)
-      : context_(*context),
-        tier_(tier),
-        appraisal_(tier == nullptr ? context->appraisal : tier->appraisal) {}
+  explicit Appraise(RoundContext* context)
+      : context_(*context), appraisal_(context->appraisal) {}
 
   std::optional<RoundWork> Next() override {
     if (std::exchange(has_asked_, true) || IsKnown()) return std::nullopt;
-    packing_ = tier_ == nullptr ? DescribeRound(PackingScope::kAll, &context_)
-                                : DescribeTier(*tier_, &context_);
+    packing_ = DescribeRound(PackingScope::kAll, &context_);
     // What was found before is no bound of what has changed since.
     const bool is_known =
         appraisal_.has_value() && !context_.has_changed &&
@@ -258,7 +255,6 @@ class Appraise : public Stage {
   }
 
   RoundContext& context_;
-  const Tier* const tier_;
   std::optional<Appraisal>& appraisal_;
   bool has_asked_ = false;
   RoundPacking packing_;
@@ -320,19 +316,8 @@ std::unique_ptr<Stage> MakeCarryOut(RoundContext* context, Tier* tier) {
   return std::make_unique<CarryOut>(context, tier);
 }
 
-std::unique_ptr<Stage> MakeAppraiseGangs(RoundContext* context, Tier* tier) {
-  if (context->improve_budget <= 0) return nullptr;
-  bool is_any_closed = false;
-  tier->VisitWaiting(context->state, [&](const ClassKey& key, const auto&) {
-    is_any_closed = context->gangs.IsClosed(key);
-    return !is_any_closed;
-  });
-  if (!is_any_closed) return nullptr;
-  return std::make_unique<Appraise>(context, tier);
-}
-
 std::unique_ptr<Stage> MakeAppraise(RoundContext* context) {
-  return std::make_unique<Appraise>(context, nullptr);
+  return std::make_unique<Appraise>(context);
 }
 
 }  // namespace sluice

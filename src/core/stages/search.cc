@@ -22,14 +22,13 @@ class Search : public Stage {
         !PlaceBetter(*neighborhood, &context_, &transaction)) {
       transaction.RollBackTo(0);
     }
-    tier_.has_new_room = tier_.has_new_room || transaction.size() > 0;
     context_.Keep(&transaction);
     return std::nullopt;
   }
 
  private:
   RoundContext& context_;
-  Tier& tier_;
+  const Tier& tier_;
 };
 
 }  // namespace

@@ -47,11 +47,8 @@ std::unique_ptr<Stage> MakePlaceAdmitted(RoundContext* context, Tier* tier);
 std::unique_ptr<Stage> MakeFill(RoundContext* context, Tier* tier);
 // Carries out the plan, as far as it is about the tier.
 std::unique_ptr<Stage> MakeCarryOut(RoundContext* context, Tier* tier);
-// Finds out how good the tier is at best, where gangs wait: that may save the
-// search for ways to start them.
-std::unique_ptr<Stage> MakeAppraiseGangs(RoundContext* context, Tier* tier);
-// Starts gangs that still wait with what is left, or in the place of what is
-// cheaper to leave waiting.
+// Starts gangs with terms about tasks, which a packing may not heed, one by one
+// with what is left.
 std::unique_ptr<Stage> MakeTryGangs(RoundContext* context, Tier* tier);
 // Looks at every way to place a small tier.
 std::unique_ptr<Stage> MakeSearch(RoundContext* context, Tier* tier);
@@ -60,7 +57,8 @@ std::unique_ptr<Stage> MakeSearch(RoundContext* context, Tier* tier);
 // was placed is as good as can be.  Where it finds something better it takes
 // back what was placed and makes the plan.
 std::unique_ptr<Stage> MakePack(RoundContext* context);
-// Moves what was placed to where its tasks like better to be beside each other.
+// Moves what was placed so that more of what its tasks wish of each other is
+// met.
 std::unique_ptr<Stage> MakeArrange(RoundContext* context);
 // Finds out how good all tiers are at best.
 std::unique_ptr<Stage> MakeAppraise(RoundContext* context);
