@@ -12,6 +12,8 @@
 
 #include "base/rng.h"
 #include "base/strings.h"
+#include "core/round_context.h"
+#include "core/round_stats.h"
 #include "util/cluster_builder.h"
 #include "util/peer_builder.h"
 #include "util/rules_builder.h"
@@ -100,6 +102,50 @@ TEST_F(ArrangementTest, LeavesThoseAloneThatOthersMustBeNear) {
     EXPECT_TRUE(cluster_.MachineOf(follower) == cluster_.MachineOf(1) ||
                 cluster_.MachineOf(follower) == cluster_.MachineOf(2));
   }
+}
+
+// One of the job would be better off on the other machine; but where it was
+// there would be room for what waits, were something less urgent not there.
+TEST_F(ArrangementTest, MakesNoRoomThatWhatIsLessUrgentKeeps) {
+  ClusterBuilder()
+      .Machine("a", {.cpu = 1000})
+      .Machine("b", {.cpu = 1000})
+      .Task(1, {.cpu = 700, .priority = 9, .job = "old"})
+      .Tasks(2, 2, {.cpu = 200, .priority = 9, .job = "high"})
+      .Task(4, {.cpu = 100, .priority = 0, .job = "low"})
+      .ApplyTo(&cluster_);
+  const auto place = [this](uint64_t uid, const std::string& machine) {
+    cluster_.eligibility();  // Learns the rules of what waits.
+    cluster_.mutable_state().Place(
+        TaskId(uid), cluster_.state().FindMachine(machine)->id, 0);
+  };
+  place(1, "b");
+  for (const uint64_t uid : {2, 3, 4}) place(uid, "a");
+  cluster_.Apply(Submitted(5, {.cpu = 800, .priority = 5, .job = "waits"}));
+  RoundContext context(
+      {cluster_.mutable_state(), cluster_.policies(), cluster_.constraints(),
+       cluster_.scheduler().eligibility()},
+      {}, 0);
+  context.delta_begin = 0;  // All that is placed is of this round.
+  RoundStats stats;
+  context.stats = &stats;
+  EXPECT_EQ(Arrange(&context), 0);
+  // Now nothing waits.
+  cluster_.Apply(Removed(5));
+  EXPECT_EQ(Arrange(&context), 1);
+  EXPECT_NE(cluster_.MachineOf(2), cluster_.MachineOf(3));
+}
+
+// What is moved leaves room behind, and the round gives it away.
+TEST_F(ArrangementTest, PlacesWhatFitsWhereAnotherWas) {
+  ClusterBuilder()
+      .Machine("m0", {.cpu = 1000})
+      .Machine("m1", {.cpu = 400})
+      .Tasks(1, 2, {.cpu = 400, .job = "pair"})
+      .Task(3, {.cpu = 600, .job = "large"})
+      .ApplyTo(&cluster_);
+  EXPECT_EQ(cluster_.Round().placed, 3);
+  EXPECT_NE(cluster_.MachineOf(1), cluster_.MachineOf(2));
 }
 
 TEST_F(ArrangementTest, DoesNothingForJobsWithoutThePolicy) {

@@ -83,6 +83,38 @@ TEST_F(PackingPeersTest, KnowsWhoseTermsAreHeeded) {
   EXPECT_THAT(movable, ElementsAre(1, 2, 7, 8, 9, 10));
 }
 
+// Wishes make no problem larger.
+TEST_F(PackingPeersTest, HeedsClassesWithWishesAloneEvenWhereTermsAreLeftOut) {
+  PlacementRules wish;
+  wish.preferred_peers = {{10, {TasksOfJob("liked"), "host"}}};
+  wish.spread = {Spread(TasksOfJob("fond"), "host")};
+  wish.spread[0].is_required = false;
+  PlacementRules must;
+  must.spread = {Spread(TasksOfJob("counted"), "host")};
+  Machines()
+      .Task(1, {.job = "fond", .rules = wish})
+      .Task(2, {.job = "liked"})
+      .Task(3, {.job = "spread", .rules = must})
+      .Task(4, {.job = "counted"})
+      .Task(5, {.job = "alone", .rules = AwayFrom("alone")})
+      .Task(6, {.job = "kept away"})
+      .Task(7, {.job = "shy", .rules = AwayFrom("kept away")})
+      .ApplyTo(&cluster_);
+  cluster_.mutable_state().SyncPeers();
+  PackingPeers peers(cluster_.state(), cluster_.constraints(), {},
+                     /*heeds_terms=*/false);
+  std::vector<uint64_t> movable;
+  for (uint64_t uid = 1; uid <= 7; ++uid) {
+    if (peers.IsHeeded(KeyOf(uid))) movable.push_back(uid);
+  }
+  EXPECT_THAT(movable, ElementsAre(1, 2));
+  // Once it runs it keeps others away, whether or not it waits.
+  Place(7, "m0");
+  PackingPeers after(cluster_.state(), cluster_.constraints(), {},
+                     /*heeds_terms=*/false);
+  EXPECT_FALSE(after.IsHeeded(KeyOf(6)));
+}
+
 TEST_F(PackingPeersTest, HeedsNoTermThatSomeMachineHasNoDomainFor) {
   Machines()
       .Machine("nowhere", {.cpu = 1000})
