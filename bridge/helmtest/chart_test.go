@@ -36,16 +36,18 @@ var longName = strings.Repeat("a", 50) + strings.Repeat("."+strings.Repeat("b", 
 
 // Values that are tried, each alone and all together.
 var matrix = map[string]string{
-	"defaults":           ``,
-	"a volume":           `daemon: {persistence: {enabled: true, size: 2Gi, storageClassName: fast}}`,
-	"several schedulers": `schedulerNames: [sluice, default-scheduler]`,
-	"poseidon":           `poseidon: {serviceName: firmament-service}`,
-	"no network policy":  `networkPolicy: {enabled: false}`,
-	"metrics for some":   `networkPolicy: {metricsFrom: [{namespaceSelector: {matchLabels: {team: ops}}}]}`,
-	"service monitors":   `serviceMonitor: {enabled: true, labels: {release: prometheus}}`,
-	"a class of its own": "priorityClassName: sluice\npriorityClass: {create: true, value: 1000}",
-	"no class":           `priorityClassName: ""`,
-	"TLS":                `tls: {secretName: sluice-tls, serverName: sluice}`,
+	"defaults":              ``,
+	"a volume":              `daemon: {persistence: {enabled: true, size: 2Gi, storageClassName: fast}}`,
+	"several schedulers":    `schedulerNames: [sluice, default-scheduler]`,
+	"a spread of one's own": `defaultSpread: "kubernetes.io/hostname=1,example.com/rack=2"`,
+	"no default spread":     `defaultSpread: none`,
+	"poseidon":              `poseidon: {serviceName: firmament-service}`,
+	"no network policy":     `networkPolicy: {enabled: false}`,
+	"metrics for some":      `networkPolicy: {metricsFrom: [{namespaceSelector: {matchLabels: {team: ops}}}]}`,
+	"service monitors":      `serviceMonitor: {enabled: true, labels: {release: prometheus}}`,
+	"a class of its own":    "priorityClassName: sluice\npriorityClass: {create: true, value: 1000}",
+	"no class":              `priorityClassName: ""`,
+	"TLS":                   `tls: {secretName: sluice-tls, serverName: sluice}`,
 	"TLS by a proxy": `tls: {secretName: sluice-tls}
 daemon: {tlsPort: 9443, extraContainers: [{name: proxy, image: proxy, ports: [{containerPort: 9443}]}]}`,
 	"the platform's user": `runAsUser: null`,
@@ -154,7 +156,7 @@ func TestImagesHaveNoDefaultThatBelongsToOthers(t *testing.T) {
 
 func TestValuesThatMakeNoSenseAreRefused(t *testing.T) {
 	for _, text := range []string{
-		`schedulerNames: []`, `bridge: {replicas: -1}`, `bridge: {replica: 1}`, `unknown: 1`,
+		`schedulerNames: []`, `defaultSpread: all`, `defaultSpread: zone`, `defaultSpread: zone=0`, `defaultSpread: "zone=1,"`, `defaultSpread: ""`, `bridge: {replicas: -1}`, `bridge: {replica: 1}`, `unknown: 1`,
 		`pinned: [a, a]`, "pinned: [a]\ndaemon: {persistence: {enabled: true}}", "pinned: [a]\ntls: {secretName: s}",
 		"pinned: [a]\nbridge: {daemonAddress: d}", `pinned: [Node_A]`, `pinned: ["a: b"]`, "pinned: [a, b]\nbridge: {flags: [--leader-elect=false]}", "pinned: [a]\nposeidon: {serviceName: s}",
 		`daemon: {flags: [no-dash]}`, `daemon: {tlsPort: 65536}`, `runAsUser: 0`, `bridge: {bindQPS: 0}`, "priorityClassName: ''\npriorityClass: {create: true}",
@@ -272,6 +274,23 @@ func TestThePlatformMayChooseTheUser(t *testing.T) {
 		}
 		if got := fields(objects, "spec", "template", "spec", "securityContext", "runAsUser"); len(got) != want {
 			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func TestTheBridgeIsToldTheDefaultSpread(t *testing.T) {
+	for text, want := range map[string]string{
+		``:                                      "--default-spread=system",
+		matrix["no default spread"]:             "--default-spread=none",
+		matrix["a spread of one's own"]:         "--default-spread=kubernetes.io/hostname=1,example.com/rack=2",
+		"pinned: [node-a]\ndefaultSpread: none": "--default-spread=none",
+	} {
+		objects, err := render(t, parse(t, text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spec := fmt.Sprint(fields(objects, "spec", "template", "spec", "containers")); !strings.Contains(spec, want+" ") {
+			t.Errorf("%q: %s lacks %s", text, spec, want)
 		}
 	}
 }

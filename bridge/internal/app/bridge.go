@@ -89,7 +89,11 @@ func New(options *Options) (*Bridge, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client for PodGroups: %w", err)
 	}
-	b.mirror, err = mirror.New(b.client, dynamicClient, b.client.Discovery(), options.Schedulers)
+	spread, err := parseSpread(options.DefaultSpread)
+	if err != nil {
+		return nil, fmt.Errorf("--default-spread: %w", err)
+	}
+	b.mirror, err = mirror.New(b.client, dynamicClient, b.client.Discovery(), options.Schedulers, spread)
 	if err != nil {
 		return nil, err
 	}

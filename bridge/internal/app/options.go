@@ -23,6 +23,7 @@ type Options struct {
 	DaemonTLSServerName string
 	Feed                string
 	Schedulers          []string
+	DefaultSpread       string
 
 	BindQPS     float32
 	BindBurst   int
@@ -44,6 +45,7 @@ func NewOptions() *Options {
 		DaemonAddress: "127.0.0.1:9090",
 		Feed:          "kubernetes",
 		Schedulers:    []string{"sluice"},
+		DefaultSpread: systemSpread,
 		BindQPS:       500,
 		BindBurst:     1000,
 		BindWorkers:   32,
@@ -93,6 +95,9 @@ func (o *Options) addBridgeFlags(flags *pflag.FlagSet) {
 		"The name under which this cluster is stated to the daemon. Two clusters of one daemon need two.")
 	flags.StringSliceVar(&o.Schedulers, "scheduler-name", o.Schedulers,
 		"Pods with this spec.schedulerName are scheduled. May be given several times.")
+	flags.StringVar(&o.DefaultSpread, "default-spread", o.DefaultSpread,
+		"How pods are spread that have no topologySpreadConstraints, among those that their services and their controller select: "+
+			systemSpread+", which is "+systemConstraints+", as kube-scheduler does; other topology keys with a skew each, as KEY=SKEW,KEY=SKEW; or "+noSpread+".")
 	flags.StringVar(&o.HTTPAddress, "http-address", o.HTTPAddress,
 		"HOST:PORT for /metrics, /healthz and /readyz; empty: none.")
 	flags.BoolVar(&o.Profiling, "profiling", o.Profiling,
@@ -124,6 +129,9 @@ func (o *Options) Validate() error {
 	check(len(o.Schedulers) > 0, "scheduler-name", "must be given")
 	for _, name := range o.Schedulers {
 		check(name != "", "scheduler-name", "must not be empty")
+	}
+	if _, err := parseSpread(o.DefaultSpread); err != nil {
+		errs = append(errs, fmt.Errorf("--default-spread: %w", err))
 	}
 	check(o.BindQPS > 0, "bind-qps", "must be positive")
 	check(o.BindBurst > 0, "bind-burst", "must be positive")

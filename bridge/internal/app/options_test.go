@@ -14,6 +14,7 @@ func TestTheDefaultsAreValid(t *testing.T) {
 func TestFlagsThatMakeNoSenseAreNamed(t *testing.T) {
 	for _, flag := range []string{
 		"--daemon-address=", "--feed=", "--feed=" + strings.Repeat("x", 254), "--scheduler-name=",
+		"--default-spread=", "--default-spread=all", "--default-spread=zone=0", "--default-spread=zone=1,",
 		"--bind-qps=0", "--bind-burst=0", "--bind-workers=0", "--kube-api-qps=-1", "--kube-api-burst=0",
 		"--leader-elect-resource-lock=endpoints", "--leader-elect-lease-duration=1s",
 		"--leader-elect-renew-deadline=1s", "--leader-elect-retry-period=0s",

@@ -24,6 +24,8 @@ type Surroundings struct {
 	NamespaceLabels map[string]string
 	Gang            *Gang
 	Volumes         VolumeDemand
+	// Constraints of a pod that has none of its own.
+	DefaultSpread []corev1.TopologySpreadConstraint
 }
 
 // Pod says what pod demands and prefers. The error names what the daemon has no
@@ -38,7 +40,11 @@ func Pod(pod *corev1.Pod, around Surroundings) (*firmament.TaskDescription, erro
 		request.ExtendedResources[name] += count
 	}
 	affinity, affinityErr := affinity(pod.Spec.Affinity, around.Volumes.NodeTerms)
-	spread, spreadErr := topologySpread(pod.Spec.TopologySpreadConstraints)
+	constraints := pod.Spec.TopologySpreadConstraints
+	if len(constraints) == 0 {
+		constraints = around.DefaultSpread
+	}
+	spread, spreadErr := topologySpread(constraints)
 	tolerations, tolerationsErr := tolerations(pod.Spec.Tolerations)
 	features, featuresErr := featureSelectors(pod)
 	task := &firmament.TaskDescriptor{

@@ -35,6 +35,7 @@ func (m *Mirror) describe(pod *corev1.Pod, notOn ...string) (*firmament.TaskDesc
 		NamespaceLabels: m.namespaceLabels(pod.Namespace),
 		Gang:            gang,
 		Volumes:         volumes,
+		DefaultSpread:   m.defaultSpreadOf(pod),
 	})
 	return description, errors.Join(gangErr, volumesErr, m.exclusiveClaims(pod), err)
 }

@@ -1,6 +1,9 @@
 package mirror
 
 import (
+	"maps"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/client-go/tools/cache"
@@ -15,6 +18,7 @@ const (
 	byGroup  = "group"
 	byDriver = "driver"
 	byClass  = "class"
+	byLabel  = "label"
 )
 
 func podIndexers() cache.Indexers {
@@ -80,6 +84,21 @@ func volumeIndexers() cache.Indexers {
 		return []string{persistent.Spec.ClaimRef.Namespace + "/" + persistent.Spec.ClaimRef.Name}, nil
 	}}
 }
+
+// serviceIndexers have each service under one label of its selector, so that not
+// all of a namespace are looked at to find those of a pod.
+func serviceIndexers() cache.Indexers {
+	return cache.Indexers{byLabel: func(object any) ([]string, error) {
+		service, ok := object.(*corev1.Service)
+		if !ok || len(service.Spec.Selector) == 0 {
+			return nil, nil
+		}
+		key := slices.Min(slices.Collect(maps.Keys(service.Spec.Selector)))
+		return []string{labelIn(service.Namespace, key, service.Spec.Selector[key])}, nil
+	}}
+}
+
+func labelIn(namespace, key, value string) string { return namespace + "/" + key + "=" + value }
 
 func csiNodeIndexers() cache.Indexers {
 	return cache.Indexers{byDriver: func(object any) ([]string, error) {

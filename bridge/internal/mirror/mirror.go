@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
@@ -21,6 +22,7 @@ type Mirror struct {
 
 	factory informers.SharedInformerFactory
 	groups  *podGroups
+	spread  *defaultSpread
 
 	pods       cache.SharedIndexInformer
 	nodes      cache.SharedIndexInformer
@@ -39,8 +41,10 @@ type Mirror struct {
 	csiNodeLister   storagelisters.CSINodeLister
 }
 
-// New makes a mirror in which the pods of the named schedulers are ours.
-func New(client kubernetes.Interface, dynamicClient dynamic.Interface, discoverer discovery.DiscoveryInterface, schedulers []string) (*Mirror, error) {
+// New makes a mirror in which the pods of the named schedulers are ours. Those
+// that have no topology spread constraints get the ones of spread.
+func New(client kubernetes.Interface, dynamicClient dynamic.Interface, discoverer discovery.DiscoveryInterface,
+	schedulers []string, spread []corev1.TopologySpreadConstraint) (*Mirror, error) {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(slim))
 	core, storage := factory.Core().V1(), factory.Storage().V1()
 	m := &Mirror{
@@ -75,6 +79,10 @@ func New(client kubernetes.Interface, dynamicClient dynamic.Interface, discovere
 	}
 	if err := m.csiNodes.AddIndexers(csiNodeIndexers()); err != nil {
 		return nil, fmt.Errorf("index CSINodes: %w", err)
+	}
+	var err error
+	if m.spread, err = newDefaultSpread(factory, spread); err != nil {
+		return nil, err
 	}
 	return m, nil
 }
@@ -114,7 +122,7 @@ func (m *Mirror) WaitForSync(ctx context.Context) bool {
 }
 
 func (m *Mirror) informers() []cache.SharedIndexInformer {
-	return []cache.SharedIndexInformer{
+	return append([]cache.SharedIndexInformer{
 		m.pods, m.nodes, m.namespaces, m.claims, m.volumes, m.classes, m.csiNodes,
-	}
+	}, m.spread.informers...)
 }

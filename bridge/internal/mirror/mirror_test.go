@@ -31,10 +31,15 @@ func podOf(name string, change func(*corev1.Pod)) *corev1.Pod {
 	return pod
 }
 
-func start(t *testing.T, objects ...runtime.Object) (*Mirror, *fake.Clientset) {
+func start(t testing.TB, objects ...runtime.Object) (*Mirror, *fake.Clientset) {
+	t.Helper()
+	return startWith(t, systemSpread, objects...)
+}
+
+func startWith(t testing.TB, spread []corev1.TopologySpreadConstraint, objects ...runtime.Object) (*Mirror, *fake.Clientset) {
 	t.Helper()
 	client := fake.NewClientset(objects...)
-	m, err := New(client, dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), client.Discovery(), []string{"sluice"})
+	m, err := New(client, dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), client.Discovery(), []string{"sluice"}, spread)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
@@ -40,10 +42,16 @@ func (m *Mirror) Notify(listener Listener) (stop func(), err error) {
 		for n.nextChoice() {
 		}
 	})
-	handlers := []struct {
+	type watched struct {
 		informer cache.SharedIndexInformer
 		handler  cache.ResourceEventHandler
-	}{
+	}
+	var handlers []watched
+	for _, informer := range m.spread.informers {
+		// Before the pods', which are told of what is there already.
+		handlers = append(handlers, watched{informer, handlerOfNew(n.selectionChanged)})
+	}
+	handlers = append(handlers, []watched{
 		{m.pods, handlerOf(n.podChanged)},
 		{m.nodes, handlerOf(n.nodeChanged)},
 		{m.namespaces, handlerOf(n.namespaceChanged)},
@@ -52,7 +60,7 @@ func (m *Mirror) Notify(listener Listener) (stop func(), err error) {
 		{m.classes, handlerOf(n.classChanged)},
 		{m.csiNodes, handlerOf(n.csiNodeChanged)},
 		{m.groups.informer, handlerOf(n.groupChanged)},
-	}
+	}...)
 	var undo []func()
 	stop = func() {
 		for _, remove := range undo {
@@ -88,6 +96,27 @@ func handlerOf[T any](changed func(before, after *T)) cache.ResourceEventHandler
 	}
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(after any) { changed(nil, cast(after)) },
+		UpdateFunc: func(before, after any) { changed(cast(before), cast(after)) },
+		DeleteFunc: func(before any) { changed(cast(before), nil) },
+	}
+}
+
+// handlerOfNew is handlerOf for objects of several types, of which those that are
+// there at the beginning are not told.
+func handlerOfNew(changed func(before, after metav1.Object)) cache.ResourceEventHandler {
+	cast := func(object any) metav1.Object {
+		if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+			object = tombstone.Obj
+		}
+		typed, _ := object.(metav1.Object)
+		return typed
+	}
+	return cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(after any, isThereAlready bool) {
+			if !isThereAlready {
+				changed(nil, cast(after))
+			}
+		},
 		UpdateFunc: func(before, after any) { changed(cast(before), cast(after)) },
 		DeleteFunc: func(before any) { changed(cast(before), nil) },
 	}
@@ -210,6 +239,38 @@ func (n *notifier) groupChanged(before, after *unstructured.Unstructured) {
 		after = before
 	}
 	n.podsBy(byGroup, after.GetNamespace()+"/"+after.GetName())
+}
+
+// selectionChanged tells the pods that wait among which others they are to be
+// spread. Those that run are not moved for that; what is said of them changes
+// with their next change.
+func (n *notifier) selectionChanged(before, after metav1.Object) {
+	was, is := selectorOf(before), selectorOf(after)
+	if equality.Semantic.DeepEqual(was, is) {
+		return
+	}
+	object := after
+	if object == nil {
+		object = before
+	}
+	for _, each := range []*metav1.LabelSelector{was, is} {
+		if each == nil {
+			continue
+		}
+		selector, err := metav1.LabelSelectorAsSelector(each)
+		if err != nil || selector.Empty() {
+			continue
+		}
+		pods, err := n.podLister.Pods(object.GetNamespace()).List(selector)
+		if err != nil {
+			continue
+		}
+		for _, pod := range pods {
+			if n.Waits(pod) {
+				n.listener.PodChanged(pod.Namespace + "/" + pod.Name)
+			}
+		}
+	}
 }
 
 func (n *notifier) podsWithClaims() {

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -8,7 +9,8 @@ import (
 )
 
 // slim drops what nobody here reads before an object enters a cache: most of a
-// cluster's memory is the managed fields and the commands of its pods.
+// cluster's memory is the managed fields and the commands of its pods. Of what
+// selects pods only the selectors are read.
 func slim(object any) (any, error) {
 	if accessor, err := meta.Accessor(object); err == nil {
 		accessor.SetManagedFields(nil)
@@ -20,6 +22,22 @@ func slim(object any) (any, error) {
 		object.Status.Images = nil
 		object.Status.VolumesInUse = nil
 		object.Status.VolumesAttached = nil
+	case *corev1.Service:
+		object.Annotations = nil
+		object.Spec = corev1.ServiceSpec{Selector: object.Spec.Selector}
+		object.Status = corev1.ServiceStatus{}
+	case *corev1.ReplicationController:
+		object.Annotations = nil
+		object.Spec = corev1.ReplicationControllerSpec{Selector: object.Spec.Selector}
+		object.Status = corev1.ReplicationControllerStatus{}
+	case *appsv1.ReplicaSet:
+		object.Annotations = nil
+		object.Spec = appsv1.ReplicaSetSpec{Selector: object.Spec.Selector}
+		object.Status = appsv1.ReplicaSetStatus{}
+	case *appsv1.StatefulSet:
+		object.Annotations = nil
+		object.Spec = appsv1.StatefulSetSpec{Selector: object.Spec.Selector}
+		object.Status = appsv1.StatefulSetStatus{}
 	}
 	return object, nil
 }
