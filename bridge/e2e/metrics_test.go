@@ -39,7 +39,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-func get(t *testing.T, bridge *kubetest.Bridge, path string) string {
+func get(t testing.TB, bridge *kubetest.Bridge, path string) string {
 	t.Helper()
 	response, err := http.Get("http://" + bridge.HTTP + path)
 	if err != nil {

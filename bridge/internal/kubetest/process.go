@@ -4,6 +4,7 @@ package kubetest
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,6 +75,10 @@ func (p *Process) Pause() { _ = p.command.Process.Signal(syscall.SIGSTOP) }
 
 // Resume lets a paused process go on.
 func (p *Process) Resume() { _ = p.command.Process.Signal(syscall.SIGCONT) }
+
+// Log is what the process has written, also before it was killed and started
+// again.
+func (p *Process) Log() string { return string(p.logTail(math.MaxInt)) }
 
 func (p *Process) logTail(size int) []byte {
 	log, err := os.ReadFile(p.logPath)
