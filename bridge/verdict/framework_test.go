@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -39,11 +38,7 @@ func newScheduler(t *testing.T, w *world) *scheduler {
 	t.Helper()
 	metrics.Register()
 	ctx := t.Context()
-	var objects []runtime.Object
-	for _, namespace := range w.namespaces {
-		objects = append(objects, namespace)
-	}
-	client := fake.NewClientset(objects...)
+	client := fake.NewClientset(w.objects()...)
 	factory := informers.NewSharedInformerFactory(client, 0)
 	defaults, err := latest.Default()
 	if err != nil {

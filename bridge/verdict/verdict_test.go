@@ -11,13 +11,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/component-base/metrics"
 
-	"github.com/sluice-scheduler/sluice/bridge/internal/api/firmament"
-	sluicev1 "github.com/sluice-scheduler/sluice/bridge/internal/api/sluice/v1"
-	"github.com/sluice-scheduler/sluice/bridge/internal/convert"
 	"github.com/sluice-scheduler/sluice/bridge/internal/daemontest"
 	"github.com/sluice-scheduler/sluice/bridge/internal/feed"
+	"github.com/sluice-scheduler/sluice/bridge/internal/mirror"
 )
 
 const defaultSeeds = 8
@@ -81,90 +82,66 @@ func judgeWorld(t *testing.T, w *world) (placed, waiting int) {
 	return len(source.placed), len(source.pods)
 }
 
-// source states a world, and takes every placement for done.
+// source states a world as the bridge does, and takes every placement for done.
 type source struct {
-	w      *world
+	mirror.Source
 	client *feed.Client
-	pods   map[string]*corev1.Pod
-	nodes  map[string]*corev1.Node
+	pods   map[string]*corev1.Pod // that wait, by key
 
 	mu     sync.Mutex
-	runsOn map[string]string
+	runsOn map[string]string // by uid
 	placed []feed.Delta
 	last   time.Time
 }
 
 func newSource(t *testing.T, w *world) *source {
-	s := &source{
-		w: w, pods: map[string]*corev1.Pod{}, nodes: map[string]*corev1.Node{},
-		runsOn: map[string]string{}, last: time.Now(),
-	}
+	s := &source{pods: map[string]*corev1.Pod{}, runsOn: map[string]string{}, last: time.Now()}
+	s.Source = mirror.Source{Mirror: newMirror(t, w), Assumptions: s}
 	for _, pod := range w.pods {
 		s.pods[pod.Namespace+"/"+pod.Name] = pod
-		if _, err := convert.Pod(pod, s.around(pod)); err != nil {
+		if err := s.Obstacle(pod); err != nil {
 			t.Fatal(err)
 		}
-	}
-	for _, node := range w.nodes {
-		s.nodes[node.Name] = node
 	}
 	return s
 }
 
-func (s *source) around(pod *corev1.Pod) convert.Surroundings {
-	for _, namespace := range s.w.namespaces {
-		if namespace.Name == pod.Namespace {
-			return convert.Surroundings{NamespaceLabels: namespace.Labels}
-		}
-	}
-	return convert.Surroundings{}
-}
-
-func (s *source) MachineNames() []string {
-	var names []string
-	for _, node := range s.w.nodes {
-		names = append(names, node.Name)
-	}
-	return names
-}
-
-func (s *source) PriorityZero() uint32 { return convert.PriorityZero }
-
-func (s *source) TaskKeys() []string {
-	var keys []string
-	for _, pod := range s.w.pods {
-		keys = append(keys, pod.Namespace+"/"+pod.Name)
-	}
-	return keys
-}
-
-func (s *source) Machine(name string) *firmament.ResourceTopologyNodeDescriptor {
-	machine, err := convert.Node(s.nodes[name], nil)
+// newMirror shows a world as the API server would.
+func newMirror(t *testing.T, w *world) *mirror.Mirror {
+	t.Helper()
+	client := fake.NewClientset(w.objects()...)
+	m, err := mirror.New(client, dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), client.Discovery(),
+		[]string{"sluice"}, systemSpread)
 	if err != nil {
-		return nil
+		t.Fatal(err)
 	}
-	return machine
+	ctx, cancel := context.WithCancel(context.Background())
+	m.Start(ctx)
+	t.Cleanup(func() {
+		cancel()
+		m.Stop()
+	})
+	if !m.WaitForSync(ctx) {
+		t.Fatal("not synced")
+	}
+	return m
 }
 
-func (s *source) Task(key string) feed.Task {
-	pod := s.pods[key]
-	description, err := convert.Pod(pod, s.around(pod))
-	if err != nil {
-		return feed.Task{}
-	}
+// Assumed implements mirror.Assumptions.
+func (s *source) Assumed(uid string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return feed.Task{Stated: &sluicev1.TaskStated{
-		Id: string(pod.UID), Description: description, RunsOn: s.runsOn[key]}}
+	return s.runsOn[uid]
 }
 
-func (s *source) TaskKeysOn(string) []string { return nil }
+// Rejected implements mirror.Assumptions.
+func (s *source) Rejected(string) []string { return nil }
 
 func (s *source) Place(delta feed.Delta) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.placed = append(s.placed, delta)
-	s.runsOn[delta.Key] = delta.Machine
+	s.runsOn[delta.ID] = delta.Machine
 	s.last = time.Now()
 	s.client.TaskChanged(delta.Key)
 }

@@ -3,10 +3,13 @@ package verdict
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 )
@@ -18,6 +21,8 @@ type world struct {
 	namespaces []*corev1.Namespace
 	nodes      []*corev1.Node
 	pods       []*corev1.Pod
+	// What selects pods: services, and their controllers.
+	selecting []runtime.Object
 }
 
 const (
@@ -38,6 +43,7 @@ func newWorld(seed uint64) *world {
 	apps := make([]*corev1.Pod, appsOfAWorld)
 	for i := range apps {
 		apps[i] = w.app(i)
+		w.addSelecting(apps[i])
 	}
 	for i := range podsOfAWorld {
 		pod := apps[w.random.IntN(len(apps))].DeepCopy()
@@ -46,6 +52,21 @@ func newWorld(seed uint64) *world {
 		w.pods = append(w.pods, pod)
 	}
 	return w
+}
+
+// objects are all that there is.
+func (w *world) objects() []runtime.Object {
+	objects := slices.Clone(w.selecting)
+	for _, namespace := range w.namespaces {
+		objects = append(objects, namespace)
+	}
+	for _, node := range w.nodes {
+		objects = append(objects, node)
+	}
+	for _, pod := range w.pods {
+		objects = append(objects, pod)
+	}
+	return objects
 }
 
 // oneIn says yes once in n times.
@@ -121,6 +142,51 @@ func (w *world) app(i int) *corev1.Pod {
 	}
 	w.addPodRules(pod)
 	return pod
+}
+
+// addSelecting makes services that may select the pods of an app, and a controller
+// of them.
+func (w *world) addSelecting(pod *corev1.Pod) {
+	app := pod.Labels["app"]
+	metaOf := func(name string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: pod.Namespace, Name: name}
+	}
+	for i := range w.random.IntN(3) {
+		selector := map[string]string{"app": app}
+		switch w.random.IntN(5) {
+		case 0:
+			selector["tier"] = w.pick("web", "db")
+		case 1:
+			selector = map[string]string{"tier": w.pick("web", "db", "")}
+		case 2:
+			selector = nil
+		}
+		w.selecting = append(w.selecting, &corev1.Service{
+			ObjectMeta: metaOf(fmt.Sprint(app, "-", i)), Spec: corev1.ServiceSpec{Selector: selector}})
+	}
+	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}
+	if w.oneIn(3) {
+		selector.MatchExpressions = []metav1.LabelSelectorRequirement{{
+			Key: "tier", Operator: metav1.LabelSelectorOperator(w.pick("In", "NotIn")), Values: []string{"web", w.pick("db", "cache")}}}
+	}
+	owner := metav1.OwnerReference{Name: app, UID: types.UID(app), Controller: ptr.To(!w.oneIn(6))}
+	switch w.random.IntN(5) {
+	case 0:
+		owner.APIVersion, owner.Kind = "v1", "ReplicationController"
+		w.selecting = append(w.selecting, &corev1.ReplicationController{ObjectMeta: metaOf(app),
+			Spec: corev1.ReplicationControllerSpec{Selector: map[string]string{"app": w.pick(app, "other")}}})
+	case 1:
+		owner.APIVersion, owner.Kind = "apps/v1", "ReplicaSet"
+		w.selecting = append(w.selecting, &appsv1.ReplicaSet{ObjectMeta: metaOf(app), Spec: appsv1.ReplicaSetSpec{Selector: selector}})
+	case 2:
+		owner.APIVersion, owner.Kind = "apps/v1", "StatefulSet"
+		w.selecting = append(w.selecting, &appsv1.StatefulSet{ObjectMeta: metaOf(app), Spec: appsv1.StatefulSetSpec{Selector: selector}})
+	case 3:
+		owner.APIVersion, owner.Kind = w.pick("batch/v1", "apps/v1beta1"), w.pick("Job", "ReplicaSet")
+	default:
+		return
+	}
+	pod.OwnerReferences = []metav1.OwnerReference{owner}
 }
 
 func (w *world) request() corev1.ResourceRequirements {
