@@ -144,7 +144,7 @@ annotations: {{- toYaml . | nindent 2 }}
     - --daemon-address={{ .daemon }}
     - --feed={{ .root.Values.feed }}
     - --scheduler-name={{ join "," .root.Values.schedulerNames }}
-    - --default-spread={{ .root.Values.defaultSpread }}
+    - --default-spread={{ .root.Values.defaultSpread | default "system" }}
     - --bind-qps={{ .root.Values.bridge.bindQPS }}
     - --bind-burst={{ .root.Values.bridge.bindBurst }}
     - --profiling={{ .root.Values.bridge.profiling }}
