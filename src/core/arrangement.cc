@@ -21,7 +21,7 @@
 namespace sluice {
 namespace {
 
-// Some 20 ms.
+// Some 20 to 50 ms.
 constexpr int64_t kLooksMax = kLooksPerStep;
 // For one task: machines of a kind, those with the lowest load first, and tasks
 // to exchange it for.
