@@ -352,7 +352,7 @@ void Live(uint64_t first_seed, uint64_t count, const LifeOptions& options) {
 }
 
 TEST(GangProperty, AreWholeOrWaitForWhatDoesNotFit) {
-  Live(1, SeedCount(2000), {});
+  Live(1, SeedCount(1000), {});
 }
 
 TEST(GangProperty, AreWholeOrWaitWithoutTheImprover) {
@@ -361,11 +361,11 @@ TEST(GangProperty, AreWholeOrWaitWithoutTheImprover) {
 }
 
 TEST(GangProperty, AreWholeOrWaitForWhatDoesNotFitWithTermsAboutEachOther) {
-  Live(100001, SeedCount(2000), {.has_shapes = true});
+  Live(100001, SeedCount(1000), {.has_shapes = true});
 }
 
 TEST(GangProperty, AreWholeOrWaitForWhatDoesNotFitOfMixedSizes) {
-  Live(200001, SeedCount(1000), {.has_mixed_sizes = true});
+  Live(200001, SeedCount(500), {.has_mixed_sizes = true});
 }
 
 // ---------------------------------------------------------------------------

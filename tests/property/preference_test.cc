@@ -67,7 +67,7 @@ TEST(Preference, FillsThePreferredMachinesWithTasksThatAreAlike) {
 TEST(Preference, LeavesNoRoomWhereATaskWouldRatherBe) {
   int64_t happy = 0;
   int64_t unsettled = 0;
-  for (uint64_t seed = 1; seed <= SeedCount(1000); ++seed) {
+  for (uint64_t seed = 1; seed <= SeedCount(250); ++seed) {
     SCOPED_TRACE(StrCat("seed ", seed));
     Rng rng(seed);
     TestScheduler cluster;

@@ -96,7 +96,7 @@ std::map<uint32_t, int64_t, std::greater<>> WaitingByPriority(
 }
 
 TEST(Priorities, NothingWaitsForWhatIsLessUrgent) {
-  for (uint64_t seed = 1; seed <= SeedCount(600); ++seed) {
+  for (uint64_t seed = 1; seed <= SeedCount(300); ++seed) {
     SCOPED_TRACE(StrCat("seed ", seed));
     Rng rng(seed);
     const bool has_bound_tasks = rng.Chance(1, 2);

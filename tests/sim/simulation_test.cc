@@ -16,7 +16,7 @@ namespace {
 TEST(Simulation, NothingIsLostDoubledOrOvercommittedWhateverBreaks) {
   int64_t placements = 0;
   uint64_t processes = 0;
-  const uint64_t count = SeedCount(600);
+  const uint64_t count = SeedCount(400);
   for (uint64_t seed = 1; seed <= count; ++seed) {
     const LifeShape shape = DrawShape(seed);
     const LifeReport report = Live(seed, shape);
