@@ -19,7 +19,7 @@ namespace sluice {
 namespace {
 
 // For one tier.
-constexpr int64_t kTierLooksMax = 200000;
+constexpr int64_t kTierLooksMax = 50000;
 
 class Search {
  public:
