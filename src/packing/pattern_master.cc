@@ -37,18 +37,18 @@ PatternMaster::PatternMaster(const Terms& terms) {
     const std::vector<Step>& steps = terms.waiting[c];
     for (size_t i = 0; i < steps.size(); ++i) {
       bounds_[c] += steps[i].count;
-      Column waiting{0, {{c, 1}}};
+      entries_.push_back({c, 1});
       if (steps[i].cost > 0) {
-        waiting.entries.push_back({level_row + steps[i].level, steps[i].cost});
+        entries_.push_back({level_row + steps[i].level, steps[i].cost});
       }
       if (i + 1 < steps.size()) {
         bounds_[step_row] = steps[i].count;
-        waiting.entries.push_back({step_row++, 1});
+        entries_.push_back({step_row++, 1});
       }
-      last_step[c] = AddColumn(std::move(waiting));
+      last_step[c] = AddColumn(0);
     }
     if (c < terms.is_exact.size() && terms.is_exact[c]) continue;
-    AddColumn({0, {{c, -1}}});  // More than its tasks.
+    AddColumn(0, {{c, -1}});  // More than its tasks.
   }
   std::ranges::copy(terms.machines,
                     bounds_.begin() + static_cast<int64_t>(group_row_));
@@ -74,7 +74,7 @@ void PatternMaster::StartFromWaiting(const Terms& terms, size_t level_row,
   inverse_.assign(row_count_ * row_count_, 0);
   for (size_t row = 0; row < row_count_; ++row) {
     Inverse(row, row) = 1;
-    basis_[row] = row < classes ? last_step[row] : AddColumn({0, {{row, 1}}});
+    basis_[row] = row < classes ? last_step[row] : AddColumn(0, {{row, 1}});
   }
   for (size_t l = 0; l < terms.levels.size(); ++l) {
     const size_t row = level_row + l;
@@ -86,7 +86,7 @@ void PatternMaster::StartFromWaiting(const Terms& terms, size_t level_row,
       Inverse(row, c) = -last.cost;
     }
     const size_t overflow =
-        AddColumn({terms.levels[l].overflow_cost, {{row, -1}}});
+        AddColumn(terms.levels[l].overflow_cost, {{row, -1}});
     if (waiting_cost <= shifted_[row]) continue;
     basis_[row] = overflow;
     for (size_t i = 0; i <= row; ++i) Inverse(row, i) = -Inverse(row, i);
@@ -105,38 +105,45 @@ void PatternMaster::AddSpreads(const Terms& terms, size_t row) {
   floor_rows_.resize(terms.caps.size());
   for (const Spread& spread : terms.spreads) {
     bounds_[row] = spread.rise_max;
-    Column rise{0, {{row++, 1}}};
+    entries_.push_back({row++, 1});
     for (size_t i = 0; i < spread.caps.size(); ++i) {
       floor_rows_[spread.caps[i]] = row;
       bounds_[row] = spread.ahead[i];
-      rise.entries.push_back({cap_row_ + spread.caps[i], -1});
-      rise.entries.push_back({row++, 1});
+      entries_.push_back({cap_row_ + spread.caps[i], -1});
+      entries_.push_back({row++, 1});
     }
-    AddColumn(std::move(rise));
+    AddColumn(0);
   }
 }
 
-size_t PatternMaster::AddColumn(Column column) {
-  columns_.push_back(std::move(column));
+size_t PatternMaster::AddColumn(double cost) {
+  const size_t begin = columns_.empty() ? 0 : columns_.back().end;
+  columns_.push_back({cost, begin, entries_.size()});
   is_basic_.push_back(false);
   return columns_.size() - 1;
+}
+
+size_t PatternMaster::AddColumn(double cost,
+                                std::initializer_list<Entry> entries) {
+  entries_.insert(entries_.end(), entries);
+  return AddColumn(cost);
 }
 
 size_t PatternMaster::AddPattern(
     size_t group, std::span<const std::pair<size_t, int64_t>> tasks,
     double cost, std::span<const std::pair<size_t, int64_t>> counted) {
-  Column column{cost, {{group_row_ + group, 1}}};
+  entries_.push_back({group_row_ + group, 1});
   for (const auto& [cap, count] : counted) {
     const auto value = static_cast<double>(count);
-    column.entries.push_back({cap_row_ + cap, value});
+    entries_.push_back({cap_row_ + cap, value});
     if (floor_rows_[cap].has_value()) {
-      column.entries.push_back({*floor_rows_[cap], -value});
+      entries_.push_back({*floor_rows_[cap], -value});
     }
   }
   for (const auto& [task_class, count] : tasks) {
-    column.entries.push_back({task_class, static_cast<double>(count)});
+    entries_.push_back({task_class, static_cast<double>(count)});
   }
-  patterns_.push_back(AddColumn(std::move(column)));
+  patterns_.push_back(AddColumn(cost));
   return patterns_.size() - 1;
 }
 
@@ -152,7 +159,7 @@ void PatternMaster::FindPrices() {
 
 double PatternMaster::ReducedCost(const Column& column) const {
   double cost = column.cost;
-  for (const Entry& entry : column.entries) {
+  for (const Entry& entry : EntriesOf(column)) {
     cost -= prices_[entry.row] * entry.value;
   }
   return cost;
@@ -181,9 +188,10 @@ bool PatternMaster::Solve(int64_t work_max) {
 
 bool PatternMaster::Enter(size_t column) {
   entering_.assign(row_count_, 0);
+  const std::span<const Entry> entries = EntriesOf(columns_[column]);
   for (size_t row = 0; row < row_count_; ++row) {
     const double* of_row = &inverse_[row * row_count_];
-    for (const Entry& entry : columns_[column].entries) {
+    for (const Entry& entry : entries) {
       entering_[row] += of_row[entry.row] * entry.value;
     }
   }

@@ -22,6 +22,7 @@
 #define SLUICE_PACKING_PATTERN_MASTER_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <utility>
@@ -93,7 +94,8 @@ class PatternMaster {
   };
   struct Column {
     double cost = 0;
-    std::vector<Entry> entries;
+    size_t begin = 0;  // Of its entries, and
+    size_t end = 0;
   };
 
   double& Inverse(size_t row, size_t column) {
@@ -102,7 +104,12 @@ class PatternMaster {
   double Inverse(size_t row, size_t column) const {
     return inverse_[row * row_count_ + column];
   }
-  size_t AddColumn(Column column);
+  std::span<const Entry> EntriesOf(const Column& column) const {
+    return std::span(entries_).subspan(column.begin, column.end - column.begin);
+  }
+  // Of the entries that were added since the last one.
+  size_t AddColumn(double cost);
+  size_t AddColumn(double cost, std::initializer_list<Entry> entries);
   // Their rows begin at `row`.
   void AddSpreads(const Terms& terms, size_t row);
   // Each class waits, its last step in the basis; all else is slack.
@@ -117,6 +124,7 @@ class PatternMaster {
   size_t cap_row_ = 0;    // of the caps'.
   std::vector<std::optional<size_t>> floor_rows_;  // By cap.
   size_t row_count_ = 0;
+  std::vector<Entry> entries_;  // Column by column.
   std::vector<Column> columns_;
   std::vector<size_t> patterns_;  // Their columns.
   std::vector<double> bounds_;    // By row: the right side, and

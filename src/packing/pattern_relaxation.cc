@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "base/int128.h"
 #include "packing/company.h"
 #include "packing/pattern_master.h"
@@ -291,15 +292,20 @@ class ColumnGeneration {
     for (size_t row = 0; row < groups_.size(); ++row) {
       const std::vector<size_t>& known = owner_.patterns_of_[groups_[row]];
       for (; next_known_[row] < known.size(); ++next_known_[row]) {
+        const KnownPattern& whole = owner_.patterns_[known[next_known_[row]]];
         Pattern useful{groups_[row], 1, {}};
-        for (const auto& [c, count] :
-             owner_.patterns_[known[next_known_[row]]].tasks) {
+        for (const auto& [c, count] : whole.tasks) {
           const int64_t left = std::min(count, rest_.tasks[c]);
           if (left > 0) useful.tasks.emplace_back(c, left);
         }
         useful = WithCompany(
             problem_, WithinCaps(problem_, std::move(useful), rest_.caps));
         if (useful.tasks.empty()) continue;
+        // Cut down to what is left, several may be the same.
+        if (useful.tasks != whole.tasks &&
+            !cut_.emplace(row, useful.tasks).second) {
+          continue;
+        }
         tasks.clear();
         int64_t cost = 0;
         for (const auto& [c, count] : useful.tasks) {
@@ -508,7 +514,9 @@ class ColumnGeneration {
   std::vector<std::vector<WaitingStep>> waiting_;  // By row of a class.
   std::vector<size_t> next_known_;  // By row of a group: the first not added.
   std::vector<size_t> of_master_;   // The pattern of each of its columns.
-  std::vector<int64_t> caps_;       // What they let in.
+  // Patterns that were cut down to what is left, with the row of their group.
+  absl::flat_hash_set<std::pair<size_t, decltype(Pattern::tasks)>> cut_;
+  std::vector<int64_t> caps_;           // What they let in.
   std::vector<PackingSpread> spreads_;  // As they are left.
   std::vector<int64_t> prices_;  // By class, by cap, and by cap of its floor.
   std::vector<double> values_;   // By class, on a group, and
