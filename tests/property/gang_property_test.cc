@@ -415,10 +415,11 @@ std::string HealBeforeOthersStart(uint64_t seed, int* healed) {
 
 TEST(GangProperty, AreHealedBeforeOthersStart) {
   int healed = 0;
-  for (uint64_t seed = 1; seed <= 1000; ++seed) {
+  for (uint64_t seed = 1; seed <= SeedCount(1000); ++seed) {
     ASSERT_EQ(HealBeforeOthersStart(seed, &healed), "") << "seed " << seed;
   }
-  EXPECT_GT(healed, 1000) << "no gang is ever broken";
+  EXPECT_GT(healed, static_cast<int>(SeedCount(1000)))
+      << "no gang is ever broken";
 }
 
 // ---------------------------------------------------------------------------
@@ -502,14 +503,14 @@ class Contest {
 };
 
 TEST(GangProperty, OfOneSizeRunInTheOrderOfTheirAge) {
-  for (uint64_t seed = 1; seed <= 10; ++seed) {
+  for (uint64_t seed = 1; seed <= SeedCount(10); ++seed) {
     ASSERT_EQ(Contest(seed, /*are_sizes_equal=*/true).Go(), "")
         << "seed " << seed;
   }
 }
 
 TEST(GangProperty, ThatExcludeEachOtherAllRunInTheEnd) {
-  for (uint64_t seed = 1; seed <= 10; ++seed) {
+  for (uint64_t seed = 1; seed <= SeedCount(10); ++seed) {
     ASSERT_EQ(Contest(seed, /*are_sizes_equal=*/false).Go(), "")
         << "seed " << seed;
   }

@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "util/cluster_builder.h"
+#include "util/seed_count.h"
 #include "util/test_scheduler.h"
 
 namespace sluice {
@@ -85,7 +86,7 @@ Instance Draw(uint64_t seed, Dimensions dimensions, bool are_tasks_equal) {
 class PlacementOracle : public testing::TestWithParam<Dimensions> {};
 
 TEST_P(PlacementOracle, PlacesAsManyAsCanBeWhereAllTasksAreEqual) {
-  for (uint64_t seed = 1; seed <= 400; ++seed) {
+  for (uint64_t seed = 1; seed <= SeedCount(400); ++seed) {
     const Instance instance = Draw(seed, GetParam(), /*are_tasks_equal=*/true);
     const int most = MostPlaced(instance);
     EXPECT_EQ(PlacedByARound(instance, {}), most) << "seed " << seed;
@@ -95,7 +96,7 @@ TEST_P(PlacementOracle, PlacesAsManyAsCanBeWhereAllTasksAreEqual) {
 
 // So few tasks are decided on exactly.
 TEST_P(PlacementOracle, PlacesAsManyAsCanBeOfMixedSizes) {
-  constexpr int kSeeds = 1000;
+  constexpr uint64_t kSeeds = SeedCount(1000);
   int placed = 0;
   int possible = 0;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
