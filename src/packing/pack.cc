@@ -54,6 +54,7 @@ class Packer {
     const bool has_many_groups = problem_.groups.size() > kPackingGroupsMax;
     if (!has_many_groups || problem_.former.empty()) {
       for (const std::vector<Pattern>& packing : relaxation_.Seed()) {
+        if (best_.has_value() && relaxation_.IsSpent()) break;
         Keep(Drafted(packing));
       }
     }
@@ -313,7 +314,7 @@ class Packer {
   // Its caps let in all that it has placed from then on, and gangs are whole.
   void Keep(PackingDraft draft) {
     if (!problem_.spreads.empty() || seating_.has_value()) draft.FillUp();
-    relaxation_.Charge(draft.TakeSeatingWork());
+    relaxation_.Charge(draft.TakeWork());
     if (!best_.has_value() || draft.Cost() < best_->Cost()) {
       best_.emplace(std::move(draft));
     }

@@ -101,6 +101,8 @@ constexpr int64_t kMovesMax = 20000;
 constexpr int kPassesMax = 20;
 // How often caps may rise while a draft is filled up.
 constexpr int kRisesMax = 20;
+// What it takes to see how many more fit beside what stands there.
+constexpr int64_t kLooksPerRoom = 4;
 
 }  // namespace
 
@@ -390,11 +392,16 @@ void PackingDraft::FillUp() {
     FillWithin(rest_.caps);
   } else {
     PackingDraft other = *this;
+    other.looks_ = 0;
     other.FillUpSteadily();
+    looks_ += other.TakeWork();
     FillWithin(rest_.caps);
     Settle();
     FillUpSteadily();
-    if (other.Cost() < Cost()) *this = std::move(other);
+    if (other.Cost() < Cost()) {
+      other.looks_ = looks_;
+      *this = std::move(other);
+    }
   }
   if (seating_ != nullptr) DropUnsettled();
 }
@@ -445,13 +452,17 @@ void PackingDraft::FillInOrder(std::vector<int64_t>* caps) {
 
 void PackingDraft::FillClass(size_t c, int64_t count,
                              std::vector<int64_t>* caps) {
+  if (count <= 0) return;
   std::vector<size_t> order;
   for (size_t p = 0; p < patterns_.size(); ++p) {
     if (CostOn(patterns_[p].group, c) != kNotAllowed) order.push_back(p);
   }
+  looks_ += std::ssize(patterns_);
   std::ranges::stable_sort(
       order, {}, [&](size_t p) { return CostOn(patterns_[p].group, c); });
   for (const size_t p : order) {
+    if (count == 0) return;
+    looks_ += kLooksPerRoom;
     while (count > 0) {
       const int64_t filled = FillOne(p, c, count, caps);
       if (filled == 0) break;

@@ -97,9 +97,11 @@ class PackingDraft {
     return seating_->HasStarted(gang, rest_.tasks);
   }
   int64_t placed_cost() const { return placed_cost_; }
-  // Of all drafts that share the seating, since the last call.
-  int64_t TakeSeatingWork() {
-    return seating_ == nullptr ? 0 : seating_->TakeWork();
+  // What filling up took since the last call, in patterns looked at, with the
+  // work of the seating for all drafts that share it.
+  int64_t TakeWork() {
+    return std::exchange(looks_, 0) +
+           (seating_ == nullptr ? 0 : seating_->TakeWork());
   }
 
   int64_t CostOn(size_t group, size_t task_class) const {
@@ -156,6 +158,7 @@ class PackingDraft {
   PackingRest rest_;
   std::vector<Pattern> patterns_;
   int64_t placed_cost_ = 0;
+  int64_t looks_ = 0;
 };
 
 }  // namespace sluice

@@ -15,22 +15,33 @@ constexpr double kShift = 1e-6;
 // Entries of the inverse that are changed in the time of one look elsewhere.
 constexpr size_t kEntriesPerWork = 16;
 
+size_t CountRows(const PatternMaster::Terms& terms) {
+  size_t rows = terms.machines.size() + terms.caps.size() + terms.levels.size();
+  for (const PatternMaster::Spread& spread : terms.spreads) {
+    rows += 1 + spread.caps.size();
+  }
+  // Of a class its own, and one for each step but the last.
+  for (const auto& steps : terms.waiting) rows += steps.size();
+  return rows;
+}
+
 }  // namespace
+
+int64_t PatternMaster::LeastWork(const Terms& terms) {
+  const size_t rows = CountRows(terms);
+  return static_cast<int64_t>(rows * rows / kEntriesPerWork * rows);
+}
 
 PatternMaster::PatternMaster(const Terms& terms) {
   const size_t classes = terms.waiting.size();
   group_row_ = classes;
   cap_row_ = classes + terms.machines.size();
   const size_t level_row = cap_row_ + terms.caps.size();
-  row_count_ = level_row + terms.levels.size();
-  size_t spread_row = row_count_;
-  for (const Spread& spread : terms.spreads) {
-    row_count_ += 1 + spread.caps.size();
-  }
-  size_t step_row = row_count_;
-  for (const std::vector<Step>& steps : terms.waiting) {
-    row_count_ += steps.size() - 1;
-  }
+  const size_t spread_row = level_row + terms.levels.size();
+  row_count_ = CountRows(terms);
+  // The rows of steps are the last.
+  size_t step_row = spread_row;
+  for (const Spread& spread : terms.spreads) step_row += 1 + spread.caps.size();
   bounds_.assign(row_count_, 0);
   std::vector<size_t> last_step(classes);
   for (size_t c = 0; c < classes; ++c) {

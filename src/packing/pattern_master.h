@@ -59,6 +59,9 @@ class PatternMaster {
   };
 
   explicit PatternMaster(const Terms& terms);
+  // What it takes to come to the optimum, if each row is to be decided on: a
+  // step a row.  Its space is that of the square of its rows.
+  static int64_t LeastWork(const Terms& terms);
 
   // `tasks`: class and count; `counted`: cap and count.  Returns its index: 0,
   // 1, ...

@@ -90,8 +90,6 @@ class ColumnGeneration {
 
   PatternRelaxation::Relaxed Run(PatternRelaxation::Wanted wanted) {
     const bool wants_bound = wanted == PatternRelaxation::Wanted::kBound;
-    PatternMaster master(Terms());
-    AddNewPatterns(&master);
     const double near = wants_bound ? 1e-9 : kNearForAmounts;
     PatternRelaxation::Relaxed relaxed;
     // Prices lie between the master's and those of the best bound so far, which
@@ -105,6 +103,13 @@ class ColumnGeneration {
       relaxed.bound = RoundUp(Saturated(best_), multiple_);
       is_smooth = true;
     }
+    const PatternMaster::Terms terms = Terms();
+    if (PatternMaster::LeastWork(terms) > owner_.WorkLeft()) {
+      relaxed.prices.resize(prices_.size(), 0);
+      return relaxed;
+    }
+    PatternMaster master(terms);
+    AddNewPatterns(&master);
     for (int round = 0; round < kRoundsMax; ++round) {
       const bool is_solved = Solve(&master);
       SetPrices(master, is_smooth ? relaxed.prices : std::vector<int64_t>());
@@ -280,8 +285,7 @@ class ColumnGeneration {
 
   bool Solve(PatternMaster* master) {
     const int64_t before = master->work();
-    const bool is_solved =
-        master->Solve(std::max<int64_t>(owner_.work_max_ - owner_.work(), 0));
+    const bool is_solved = master->Solve(owner_.WorkLeft());
     owner_.work_ += master->work() - before;
     return is_solved;
   }

@@ -40,6 +40,7 @@
 #ifndef SLUICE_PACKING_PATTERN_RELAXATION_H_
 #define SLUICE_PACKING_PATTERN_RELAXATION_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -73,6 +74,9 @@ class PatternRelaxation {
     std::vector<Amount> amounts;  // Those over 0.
   };
   // Where only the amounts are wanted the bound is not looked for with care.
+  // With more classes and groups than a master can be solved for in the work
+  // that is left there are no amounts, and the bound is that of the prices by
+  // size, or 0.
   enum class Wanted { kBound, kAmounts };
   // With the first levels held at these waiting costs, the least waiting cost
   // of the next one; or, with all of them, the least cost of placements. `rest`
@@ -107,7 +111,8 @@ class PatternRelaxation {
   // Counts work that is done for it elsewhere.
   void Charge(int64_t work) { work_ += work; }
   int64_t work() const { return work_ + filling_.work(); }
-  bool IsSpent() const { return work() >= work_max_; }
+  int64_t WorkLeft() const { return std::max<int64_t>(work_max_ - work(), 0); }
+  bool IsSpent() const { return WorkLeft() == 0; }
 
  private:
   friend class ColumnGeneration;

@@ -162,7 +162,7 @@ void PutInTurn(PatternRelaxation* relaxation, Rng* rng, PackingDraft* draft) {
     draft->Put(pattern);
   }
   draft->FillUp();
-  relaxation->Charge(draft->MoveUp() + draft->TakeSeatingWork());
+  relaxation->Charge(draft->MoveUp() + draft->TakeWork());
 }
 
 }  // namespace
@@ -189,7 +189,7 @@ PackingDraft Dive(PackingDraft draft, std::span<const int64_t> held,
     if (!has_put && !put(most->pattern, 1)) break;
   }
   draft.FillUp();
-  relaxation->Charge(draft.MoveUp() + draft.TakeSeatingWork());
+  relaxation->Charge(draft.MoveUp() + draft.TakeWork());
   return draft;
 }
 

@@ -137,7 +137,7 @@ class Trial {
 class SchedulerProperty : public testing::TestWithParam<uint64_t> {};
 
 TEST_P(SchedulerProperty, HoldsWhateverHappens) {
-  constexpr uint64_t kSeedsPerCase = SeedCount(30);
+  constexpr uint64_t kSeedsPerCase = 30;
   int64_t decisions = 0;
   int64_t withdrawals = 0;
   int64_t refused = 0;
@@ -149,8 +149,7 @@ TEST_P(SchedulerProperty, HoldsWhateverHappens) {
     withdrawals += trial.model().withdrawals();
     refused += trial.refused();
   }
-  EXPECT_GT(decisions, static_cast<int64_t>(20 * kSeedsPerCase))
-      << "the commands do not try the scheduler";
+  EXPECT_GT(decisions, 700) << "the commands do not try the scheduler";
   EXPECT_GT(refused, 0) << "no command ever met a placement in the making";
   RecordProperty("decisions", std::to_string(decisions));
   RecordProperty("withdrawals", std::to_string(withdrawals));
@@ -166,7 +165,7 @@ TEST_P(SchedulerProperty, TellsTheSameOfTheSameCommands) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SchedulerProperty,
-                         testing::Range<uint64_t>(0, 16));
+                         testing::Range<uint64_t>(0, SeedCount(16)));
 
 }  // namespace
 }  // namespace sluice

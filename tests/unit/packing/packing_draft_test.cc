@@ -321,7 +321,7 @@ TEST(PackingDraft, StartsAGangOnlyAsAWhole) {
   with.FillUp();
   EXPECT_THAT(with.rest().tasks, ElementsAre(1, 8));
   EXPECT_TRUE(with.HasStarted(0));
-  EXPECT_GT(with.TakeSeatingWork(), 0);
+  EXPECT_GT(with.TakeWork(), 0);
 }
 
 TEST(PackingDraft, MakesAGangWholeOrTakesItOut) {

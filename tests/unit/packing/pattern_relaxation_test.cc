@@ -44,6 +44,29 @@ TEST(PatternRelaxation, FindsThatAllFits) {
   EXPECT_THAT(relaxed.amounts, Not(IsEmpty()));
 }
 
+// A master problem has a row for each class, and takes the square of that in
+// space.
+TEST(PatternRelaxation, MoreClassesThanThereIsTimeForHaveABoundBySize) {
+  constexpr int64_t kClasses = 3000;
+  PackingProblem problem;
+  for (int64_t c = 0; c < kClasses; ++c) {
+    problem.classes.push_back(
+        {.request = {kClasses + c}, .waiting = {{1, 100}}});
+  }
+  problem.groups = {{{2 * kClasses}, 1000, 0}};
+  problem.costs = {std::vector<int64_t>(kClasses, 1)};
+  PatternRelaxation relaxation(problem, kPlenty);
+  const auto waiting = relaxation.Relax(AllOf(problem), {});
+  EXPECT_THAT(waiting.amounts, IsEmpty());
+  // Even if all were of the smallest size.
+  EXPECT_GE(waiting.bound, (kClasses - 2 * 1000) * 100);
+  const auto placed = relaxation.Relax(AllOf(problem), Held(waiting.bound));
+  EXPECT_THAT(placed.amounts, IsEmpty());
+  EXPECT_EQ(placed.bound, 0);
+  EXPECT_EQ(relaxation.BoundAt(AllOf(problem), Held(0), placed.prices), 0);
+  EXPECT_FALSE(relaxation.IsSpent());
+}
+
 TEST(PatternRelaxation, BoundsAreMultiplesOfWhatAllCostsAreMultiplesOf) {
   // Half a machine's worth is too many: two and a half machines for two tasks
   // each, three tasks by two on a machine of three classes.
