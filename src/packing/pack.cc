@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "packing/coarse_groups.h"
+#include "packing/gang_bound.h"
 #include "packing/leveling.h"
 #include "packing/merged_classes.h"
 #include "packing/merged_groups.h"
@@ -67,7 +68,10 @@ class Packer {
     } else {
       if (has_many_classes && leaves_out) MendInTurn(work_max_ / 8 * 7);
       SearchWhole();
-      if (!has_many_classes) StartGangs();
+      if (!has_many_classes) {
+        StartGangs();
+        ProveWithGangs();
+      }
     }
     relaxation_.Charge(best_->MoveUp());
     PackingSolution solution;
@@ -187,13 +191,14 @@ class Packer {
   }
 
   void TryWithGang(size_t gang, int64_t work_max) {
-    const std::optional<PackingProblem> forced = WithGang(gang);
-    if (!forced.has_value()) return;
+    const PackingProblem& problem = classes_.problem();
+    if (!CanForce(problem, problem.gangs[gang])) return;
+    const PackingProblem forced = WithForced(problem, std::span(&gang, 1));
     // Of equal classes and groups the same are one.
-    const MergedClasses classes(*forced);
+    const MergedClasses classes(forced);
     const MergedGroups groups(classes.merged());
-    relaxation_.Charge(std::ssize(forced->groups) +
-                       std::ssize(forced->classes) * std::ssize(forced->costs));
+    relaxation_.Charge(std::ssize(forced.groups) +
+                       std::ssize(forced.classes) * std::ssize(forced.costs));
     Packer packer(classes, groups.merged(), work_max);
     packer.SearchOnce();
     relaxation_.Charge(packer.relaxation_.work());
@@ -208,25 +213,24 @@ class Packer {
     SearchWhole();
   }
 
-  // The problem where leaving any of the gang's minimum waiting is worse than
-  // all else; nothing if these may be any of several classes.
-  std::optional<PackingProblem> WithGang(size_t g) const {
-    PackingProblem forced = classes_.problem();
-    const PackingGang gang = forced.gangs[g];
-    int64_t left = gang.minimum;
-    for (const size_t c : gang.classes) left -= forced.classes[c].count();
-    if (left > 0 || (left < 0 && gang.classes.size() > 1)) return std::nullopt;
-    for (PackingClass& one : forced.classes) {
-      for (WaitingStep& step : one.waiting) ++step.level;
+  // The relaxation starts gangs in part, and no packing does.
+  void ProveWithGangs() {
+    if (!seating_.has_value()) return;
+    const int64_t work_max = relaxation_.work();
+    const std::vector<int64_t> reached = best_->Cost().waiting.ByLevel(levels_);
+    const auto bound = [&](size_t held, int64_t known, int64_t cost) {
+      const int64_t work = std::min(work_max, work_max_ - relaxation_.work());
+      if (known >= cost || work <= 0) return known;
+      const GangBound found = BoundWithGangs(
+          classes_.problem(), Held(reached).first(held), cost, work);
+      relaxation_.Charge(found.work);
+      return std::max(known, found.bound);
+    };
+    LevelCosts waiting;
+    for (size_t level = 0; level < levels_; ++level) {
+      waiting.Add(level, bound(level, bound_.waiting[level], reached[level]));
     }
-    for (const size_t c : gang.classes) {
-      PackingClass& one = forced.classes[c];
-      const int64_t count = one.count();
-      one.waiting = FirstSteps(one, count - std::min(count, gang.minimum));
-      one.waiting.push_back({std::min(count, gang.minimum), 1, 0});
-    }
-    forced.gangs.erase(forced.gangs.begin() + static_cast<int64_t>(g));
-    return forced;
+    bound_ = {waiting, bound(levels_, bound_.placed, best_->Cost().placed)};
   }
 
   void MendInTurn(int64_t work_max) {

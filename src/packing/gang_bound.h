@@ -1,0 +1,44 @@
+// What a packing costs at least where gangs run whole or not at all.
+//
+// The relaxation starts gangs in part.  Branch and bound (Land and Doig: An
+// automatic method of solving discrete programming problems, 1960): a gang for
+// which the relaxation has some places, but too few, runs in one branch and
+// waits in the other, and with it those that are just like it.
+//
+// Threads: none.  Determinism: work is counted, not time.
+
+#ifndef SLUICE_PACKING_GANG_BOUND_H_
+#define SLUICE_PACKING_GANG_BOUND_H_
+
+#include <cstdint>
+#include <span>
+
+#include "packing/packing_problem.h"
+
+namespace sluice {
+
+struct GangBound {
+  int64_t bound = 0;
+  int64_t work = 0;
+};
+
+// With the levels above held at these waiting costs, that of the next one, or,
+// with all of them, of placements; no more than `reached`, what some packing
+// costs.  After about so much work it is what is proved by then.
+GangBound BoundWithGangs(const PackingProblem& problem,
+                         std::span<const int64_t> held, int64_t reached,
+                         int64_t work_max);
+
+// Whether a packing without tasks of the gang, or with at least its minimum,
+// can be asked for: not where its minimum may be any of several classes.
+bool CanForce(const PackingProblem& problem, const PackingGang& gang);
+
+// The problem with one more level above the others: what it costs that any of
+// the minimum of these gangs waits.  They are no gangs of it any more.
+// REQUIRES: each can be forced.
+PackingProblem WithForced(PackingProblem problem,
+                          std::span<const size_t> gangs);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PACKING_GANG_BOUND_H_

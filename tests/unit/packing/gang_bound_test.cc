@@ -1,0 +1,97 @@
+#include "packing/gang_bound.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using ::testing::SizeIs;
+
+constexpr int64_t kPlenty = 10'000'000;
+
+// So many slots on one machine, and gangs of so many tasks of one slot.
+PackingProblem Gangs(int64_t slots, const std::vector<int64_t>& tasks,
+                     int64_t minimum) {
+  PackingProblem problem;
+  problem.groups = {{{slots}, 1, 0}};
+  problem.costs.emplace_back();
+  for (const int64_t count : tasks) {
+    problem.gangs.push_back({{problem.classes.size()}, minimum});
+    problem.classes.push_back({.request = {1}, .waiting = {{count, 100}}});
+    problem.costs[0].push_back(7);
+  }
+  return problem;
+}
+
+int64_t Bound(const PackingProblem& problem, std::vector<int64_t> held,
+              int64_t reached) {
+  return BoundWithGangs(problem, held, reached, kPlenty).bound;
+}
+
+TEST(GangBound, OfAGangThatHasNoRoomIsThatAllOfItWaits) {
+  EXPECT_EQ(Bound(Gangs(2, {3}, 3), {}, 300), 300);
+  EXPECT_EQ(Bound(Gangs(1, {3}, 2), {}, 300), 300);
+  EXPECT_EQ(Bound(Gangs(2, {3}, 2), {}, 300), 100);
+}
+
+TEST(GangBound, IsNoMoreThanWhatSomePackingLeaves) {
+  EXPECT_EQ(Bound(Gangs(2, {3}, 3), {}, 200), 200);
+}
+
+TEST(GangBound, OfGangsThatAreAlikeIsThatAsManyRunAsHaveRoom) {
+  EXPECT_EQ(Bound(Gangs(7, {2, 2, 2, 2, 2, 2}, 2), {}, 1200), 600);
+  // Of unequal ones the larger should run.
+  EXPECT_EQ(Bound(Gangs(6, {4, 5}, 4), {}, 900), 400);
+}
+
+TEST(GangBound, CountsALevelWhereThoseAboveAreHeld) {
+  PackingProblem problem = Gangs(4, {3, 3}, 3);
+  problem.classes[1].waiting[0].level = 1;
+  EXPECT_EQ(Bound(problem, {}, 300), 0);
+  EXPECT_EQ(Bound(problem, {0}, 300), 300);
+  EXPECT_EQ(Bound(problem, {300}, 300), 0);
+}
+
+TEST(GangBound, OfPlacementsHoldsAllLevels) {
+  // One task waits where three run; the relaxation would place two of each.
+  const PackingProblem problem = Gangs(4, {3, 3}, 3);
+  EXPECT_EQ(Bound(problem, {300}, 100), 3 * 7);
+  EXPECT_EQ(Bound(problem, {600}, 100), 0);
+}
+
+TEST(GangBound, SaysWhatItTook) {
+  EXPECT_GT(BoundWithGangs(Gangs(2, {3}, 3), {}, 300, kPlenty).work, 0);
+  EXPECT_LE(BoundWithGangs(Gangs(2, {3}, 3), {}, 300, 1).bound, 300);
+}
+
+TEST(CanForce, NotWhereTheMinimumMayBeAnyOfSeveralClasses) {
+  PackingProblem problem = Gangs(4, {2, 3}, 2);
+  EXPECT_TRUE(CanForce(problem, problem.gangs[1]));
+  problem.gangs = {{{0, 1}, 4}};
+  EXPECT_FALSE(CanForce(problem, problem.gangs[0]));
+  problem.gangs[0].minimum = 5;
+  EXPECT_TRUE(CanForce(problem, problem.gangs[0]));
+  problem.gangs[0].minimum = 6;
+  EXPECT_FALSE(CanForce(problem, problem.gangs[0]));
+}
+
+TEST(WithForced, PutsTheMinimumAboveAllElse) {
+  const size_t gang = 1;
+  const PackingProblem forced =
+      WithForced(Gangs(4, {2, 3}, 2), std::span(&gang, 1));
+  EXPECT_THAT(forced.gangs, SizeIs(1));
+  ASSERT_THAT(forced.classes[1].waiting, SizeIs(2));
+  EXPECT_EQ(forced.classes[1].waiting[0].count, 1);
+  EXPECT_EQ(forced.classes[1].waiting[0].level, 1);
+  EXPECT_EQ(forced.classes[1].waiting[1].count, 2);
+  EXPECT_EQ(forced.classes[1].waiting[1].level, 0);
+  EXPECT_EQ(forced.classes[0].waiting[0].level, 1);
+}
+
+}  // namespace
+}  // namespace sluice
