@@ -550,13 +550,16 @@ class Arranger {
         const View& view = ViewOf(one.task->class_key);
         if (!view.is_movable || view.peers != nullptr || MakesWay(one))
           continue;
-        Withdraw(one);
+        // What stays keeps its turn among the deltas.
         const Machine& home = *state_.FindMachine(id);
+        Resources others = home.used;
+        others -= one.task->class_key.request;
         const MachineId place =
-            FindPlace(one, view, policies_.LoadCost(home, home.used));
+            FindPlace(one, view, policies_.LoadCost(home, others));
+        if (place == id) continue;
+        Withdraw(one);
         Place(*one.task, place);
         SetMachine(i, place);
-        if (place == id) continue;
         vacated_.insert(id);
         ++moved;
       }

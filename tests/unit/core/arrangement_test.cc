@@ -104,9 +104,30 @@ TEST_F(ArrangementTest, LeavesThoseAloneThatOthersMustBeNear) {
   }
 }
 
+// Where nothing but a direct call shows what a step does.
+class ArrangeTest : public ArrangementTest {
+ protected:
+  void Place(uint64_t uid, const std::string& machine) {
+    cluster_.eligibility();  // Learns the rules of what waits.
+    cluster_.mutable_state().Place(
+        TaskId(uid), cluster_.state().FindMachine(machine)->id, 0);
+  }
+  // As if all that is placed were of this round.  Returns how many moved.
+  int64_t ArrangeAll() {
+    RoundContext context(
+        {cluster_.mutable_state(), cluster_.policies(), cluster_.constraints(),
+         cluster_.scheduler().eligibility()},
+        {}, 0);
+    context.delta_begin = 0;
+    RoundStats stats;
+    context.stats = &stats;
+    return Arrange(&context);
+  }
+};
+
 // One of the job would be better off on the other machine; but where it was
 // there would be room for what waits, were something less urgent not there.
-TEST_F(ArrangementTest, MakesNoRoomThatWhatIsLessUrgentKeeps) {
+TEST_F(ArrangeTest, MakesNoRoomThatWhatIsLessUrgentKeeps) {
   ClusterBuilder()
       .Machine("a", {.cpu = 1000})
       .Machine("b", {.cpu = 1000})
@@ -114,26 +135,31 @@ TEST_F(ArrangementTest, MakesNoRoomThatWhatIsLessUrgentKeeps) {
       .Tasks(2, 2, {.cpu = 200, .priority = 9, .job = "high"})
       .Task(4, {.cpu = 100, .priority = 0, .job = "low"})
       .ApplyTo(&cluster_);
-  const auto place = [this](uint64_t uid, const std::string& machine) {
-    cluster_.eligibility();  // Learns the rules of what waits.
-    cluster_.mutable_state().Place(
-        TaskId(uid), cluster_.state().FindMachine(machine)->id, 0);
-  };
-  place(1, "b");
-  for (const uint64_t uid : {2, 3, 4}) place(uid, "a");
+  Place(1, "b");
+  for (const uint64_t uid : {2, 3, 4}) Place(uid, "a");
   cluster_.Apply(Submitted(5, {.cpu = 800, .priority = 5, .job = "waits"}));
-  RoundContext context(
-      {cluster_.mutable_state(), cluster_.policies(), cluster_.constraints(),
-       cluster_.scheduler().eligibility()},
-      {}, 0);
-  context.delta_begin = 0;  // All that is placed is of this round.
-  RoundStats stats;
-  context.stats = &stats;
-  EXPECT_EQ(Arrange(&context), 0);
+  EXPECT_EQ(ArrangeAll(), 0);
   // Now nothing waits.
   cluster_.Apply(Removed(5));
-  EXPECT_EQ(Arrange(&context), 1);
+  EXPECT_EQ(ArrangeAll(), 1);
   EXPECT_NE(cluster_.MachineOf(2), cluster_.MachineOf(3));
+}
+
+// The pair's larger task goes to the other machine, and the two that were there
+// make up for its load.
+TEST_F(ArrangeTest, RelievesMachinesThatTasksWentApartTo) {
+  ClusterBuilder()
+      .Machines("m", 2, {.cpu = 1000})
+      .Task(1, {.cpu = 400, .job = "pair"})
+      .Task(2, {.cpu = 200, .job = "pair"})
+      .Task(3, {.cpu = 100, .job = "x"})
+      .Task(4, {.cpu = 100, .job = "y"})
+      .ApplyTo(&cluster_);
+  for (const uint64_t uid : {1, 2}) Place(uid, "m0");
+  for (const uint64_t uid : {3, 4}) Place(uid, "m1");
+  EXPECT_EQ(ArrangeAll(), 3);
+  EXPECT_EQ(cluster_.MachineOf(1), "m1");
+  for (const uint64_t uid : {2, 3, 4}) EXPECT_EQ(cluster_.MachineOf(uid), "m0");
 }
 
 // What is moved leaves room behind, and the round gives it away.
