@@ -25,6 +25,9 @@ constexpr int kMachinesPerKindMax = 64;
 constexpr int64_t kPartnersMax = 64;
 // Through all tasks that wish something.
 constexpr int kTurnsMax = 4;
+// A task may come back to where it was, as others move, too.  But where one
+// would be near another, and that one away from it, they would move to and fro.
+constexpr int kLeavesMax = 2;
 
 // The local search: single moves and exchanges of two.
 class Arranger {
@@ -117,23 +120,35 @@ class Arranger {
       return false;
     }
     std::vector<size_t> better;
-    if (Move(index, [&](Choice* choice) {
-          better = FindBetterParts(choice->seeker);
-          for (const size_t part : better) {
-            for (const Machine* machine : view.parts[part]) {
-              Consider(*machine, choice);
-            }
-            if (choice->machine != one.machine) break;
-          }
-        })) {
-      return true;
+    bool has_moved = Move(index, [&](Choice* choice) {
+      better = FindBetterParts(choice->seeker);
+      for (const size_t part : better) {
+        for (const Machine* machine : view.parts[part]) {
+          Consider(*machine, choice);
+        }
+        if (choice->machine != one.machine) break;
+      }
+    });
+    if (!has_moved && may_exchange) {
+      has_moved = std::ranges::any_of(better, [&](size_t part) {
+        return ExchangeOnto(index, view.parts[part]);
+      });
     }
-    return may_exchange && std::ranges::any_of(better, [&](size_t part) {
-             return ExchangeOnto(index, view.parts[part]);
-           });
+    if (has_moved) ++left_[{one.task, PartOf(view, one.machine)}];
+    return has_moved;
   }
 
-  // Where wishes cost less than at home, the best first; so many at most.
+  static size_t PartOf(const View& view, MachineId machine) {
+    const auto part =
+        std::ranges::find_if(view.parts, [&](const auto& of_part) {
+          return std::ranges::find(of_part, machine, &Machine::id) !=
+                 of_part.end();
+        });
+    return static_cast<size_t>(part - view.parts.begin());
+  }
+
+  // Where wishes cost less than at home, the best first; so many at most.  None
+  // that it has left twice.
   std::vector<size_t> FindBetterParts(
       const Seeker& seeker,
       size_t count_max = std::numeric_limits<size_t>::max()) {
@@ -143,7 +158,9 @@ class Arranger {
     for (size_t i = 0; i < parts.size() && better.size() < count_max; ++i) {
       const Cost wishes =
           suitability_.LikingOf(seeker, *parts[i].front()).wishes;
-      if (wishes < here) better.emplace_back(wishes, i);
+      if (wishes < here && left_[{seeker.task, i}] < kLeavesMax) {
+        better.emplace_back(wishes, i);
+      }
     }
     std::ranges::sort(better);
     const auto indices = std::views::values(better);
@@ -326,6 +343,8 @@ class Arranger {
   int64_t& looks_left_;
   int64_t looks_kept_ = 0;  // For what comes later.
   Suitability suitability_;
+  // How often a task has left a part of its view.
+  absl::flat_hash_map<std::pair<const Task*, size_t>, int> left_;
   std::map<ClassKey, std::vector<size_t>> twins_;  // Empty until asked for.
   // How many of a job were on a machine, by their class and wishes there.
   absl::flat_hash_map<std::tuple<JobId, const std::vector<size_t>*, Cost>,

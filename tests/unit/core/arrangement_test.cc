@@ -162,6 +162,26 @@ TEST_F(ArrangeTest, RelievesMachinesThatTasksWentApartTo) {
   for (const uint64_t uid : {2, 3, 4}) EXPECT_EQ(cluster_.MachineOf(uid), "m0");
 }
 
+// One would be near the other, and that one away from it.
+TEST_F(ArrangeTest, EndsWhereTasksWouldMoveToAndFro) {
+  PlacementRules fond;
+  fond.preferred_peers = {{.weight = 1, .term = {TasksOfJob("shy"), "host"}}};
+  PlacementRules shy;
+  SpreadConstraint wish = Spread(TasksOfJob("fond"), "host");
+  wish.is_required = false;
+  shy.spread = {wish};
+  ClusterBuilder()
+      .Machine("m0", {.cpu = 1000, .labels = {{"host", "m0"}}})
+      .Machine("m1", {.cpu = 1000, .labels = {{"host", "m1"}}})
+      .Task(1, {.cpu = 100, .job = "fond", .rules = fond})
+      .Task(2, {.cpu = 100, .job = "shy", .rules = shy})
+      .ApplyTo(&cluster_);
+  for (const uint64_t uid : {1, 2}) Place(uid, "m0");
+  // One goes, the other follows; each comes back once and goes once more.
+  EXPECT_EQ(ArrangeAll(), 6);
+  EXPECT_EQ(cluster_.MachineOf(1), cluster_.MachineOf(2));
+}
+
 // What is moved leaves room behind, and the round gives it away.
 TEST_F(ArrangementTest, PlacesWhatFitsWhereAnotherWas) {
   ClusterBuilder()
