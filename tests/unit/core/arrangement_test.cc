@@ -6,14 +6,18 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/rng.h"
 #include "base/strings.h"
 #include "core/round_context.h"
 #include "core/round_stats.h"
+#include "core/stages/stage.h"
 #include "util/cluster_builder.h"
 #include "util/peer_builder.h"
 #include "util/rules_builder.h"
@@ -112,17 +116,22 @@ class ArrangeTest : public ArrangementTest {
     cluster_.mutable_state().Place(
         TaskId(uid), cluster_.state().FindMachine(machine)->id, 0);
   }
-  // As if all that is placed were of this round.  Returns how many moved.
-  int64_t ArrangeAll() {
-    RoundContext context(
-        {cluster_.mutable_state(), cluster_.policies(), cluster_.constraints(),
-         cluster_.scheduler().eligibility()},
-        {}, 0);
-    context.delta_begin = 0;
-    RoundStats stats;
-    context.stats = &stats;
-    return Arrange(&context);
+  // As if all that is placed were of this round.
+  RoundContext* BeginRound() {
+    context_.emplace(
+        RoundContext::Subject{cluster_.mutable_state(), cluster_.policies(),
+                              cluster_.constraints(), cluster_.eligibility()},
+        RoundOptions(), 0);
+    context_->delta_begin = 0;
+    context_->stats = &stats_;
+    return &*context_;
   }
+  // Returns how many moved.
+  int64_t ArrangeAll() { return Arrange(BeginRound()); }
+
+ private:
+  std::optional<RoundContext> context_;
+  RoundStats stats_;
 };
 
 // One of the job would be better off on the other machine; but where it was
@@ -160,6 +169,24 @@ TEST_F(ArrangeTest, RelievesMachinesThatTasksWentApartTo) {
   EXPECT_EQ(ArrangeAll(), 3);
   EXPECT_EQ(cluster_.MachineOf(1), "m1");
   for (const uint64_t uid : {2, 3, 4}) EXPECT_EQ(cluster_.MachineOf(uid), "m0");
+}
+
+TEST_F(ArrangeTest, LetsCommandsInBeforeIfMuchWasDone) {
+  ClusterBuilder()
+      .Machines("m", 2, {.cpu = 1000})
+      .Tasks(1, 2, {.cpu = 100, .job = "pair"})
+      .ApplyTo(&cluster_);
+  for (const uint64_t uid : {1, 2}) Place(uid, "m0");
+  RoundContext* context = BeginRound();
+  const std::unique_ptr<Stage> stage = MakeArrange(context);
+  context->looks = kLooksPerStep;
+  const auto work = stage->Next();
+  ASSERT_TRUE(work.has_value());
+  EXPECT_TRUE(std::holds_alternative<Pause>(*work));
+  EXPECT_EQ(cluster_.MachineOf(1), cluster_.MachineOf(2));
+  context->looks = 0;
+  EXPECT_FALSE(stage->Next().has_value());
+  EXPECT_NE(cluster_.MachineOf(1), cluster_.MachineOf(2));
 }
 
 // One would be near the other, and that one away from it.
