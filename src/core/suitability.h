@@ -41,9 +41,10 @@ struct Liking {
 
 // What the rules of a class, and those of others about it, say of places.
 struct View {
-  bool is_movable = false;       // Else all of the following is empty.
-  std::vector<Cost> preference;  // By kind; or kForbidden.
-  // Those that are allowed, the best first.
+  bool is_movable = false;  // Else all of the following is empty.
+  // By kind of machines; the highest cost there is where it may not go.
+  std::vector<Cost> preference;
+  // The kinds where it may go, the best first.
   std::vector<std::pair<Cost, size_t>> kinds;
   std::unique_ptr<ClassPeers> peers;  // Null if it depends on none.
   // Machines that it likes the same, whoever runs there; see FindParts().
@@ -55,7 +56,8 @@ struct Seeker {
   const Task* task = nullptr;
   const View* view = nullptr;
   const Machine* home = nullptr;
-  // What peers are worth at home: more costs nothing, less does.
+  // What its peers are worth at home.  Where they are worth less a place costs
+  // so much, and where more it costs so much less.
   int64_t worth = 0;
 };
 
@@ -72,12 +74,12 @@ class Suitability {
 
   // As things are now.  REQUIRES: its class is movable.
   Seeker SeekerOf(const Placement& one);
-  // REQUIRES for both: the task is withdrawn.  But if it has no peers it may
-  // also be at home, as far as other machines are concerned.
+  // REQUIRES: the task is withdrawn, or it has no peers and this is not its
+  // home.
   bool MayGo(const Seeker& seeker, const Machine& machine) const;
-  // Without load.
+  // Without load.  A task that is not withdrawn counts among its own peers, but
+  // not among its siblings.
   Liking LikingOf(const Seeker& seeker, const Machine& machine);
-
   Cost PreferenceOn(const View& view, const Machine& machine) const {
     return view.preference[static_cast<size_t>(eligibility_.KindOf(machine))];
   }
