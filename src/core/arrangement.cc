@@ -250,8 +250,13 @@ class Arranger {
   const std::vector<size_t>& TwinsOf(const ClassKey& key) {
     if (twins_.empty()) {
       looks_left_ -= static_cast<int64_t>(placements_.size());
+      std::vector<size_t>* of_class = nullptr;  // Most are like the one before.
       for (size_t i = 0; i < placements_.size(); ++i) {
-        twins_[placements_[i].task->class_key].push_back(i);
+        const ClassKey& one = placements_[i].task->class_key;
+        if (i == 0 || one != placements_[i - 1].task->class_key) {
+          of_class = &twins_[one];
+        }
+        of_class->push_back(i);
       }
     }
     return twins_[key];
