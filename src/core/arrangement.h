@@ -1,22 +1,21 @@
 // Arranges what a round has placed by what its tasks wish of each other.
 //
-// Passes and packings decide how much is placed and on which machines.  Some
-// wishes they do not see, or see only in part.  That a job's tasks would rather
-// be on different machines is nothing that their class tells; and a packing
-// knows nothing of preferred peers, or of spread that may be broken.  So at the
-// end tasks are moved, or exchanged for each other, where that makes less of
+// Passes and packings decide how much is placed and on which machines.  They do
+// not see all wishes.  No class tells that a job's tasks would rather be on
+// different machines, and a packing knows nothing of preferred peers, or of
+// spread that may be broken.  So at the end tasks are moved, or exchanged for
+// each other, where that lowers
 //
-//   1. the preference and peer costs of those that move, and then of
+//   1. the preference and peer costs of those that move, and then
 //   2. the sibling costs: what it costs that tasks of a job share a machine.
 //
-// Of several machines as good the one with the lowest load is taken.  What is
-// placed stays placed, and nothing that waits is kept out of room by what is
-// less urgent; but something may fit now where another task was, so the tiers
-// are to be gone through again.
+// Among machines that are as good, the one with the lowest load is taken.  What
+// is placed stays placed.  But something that waits may fit where another task
+// was, so the tiers are to be gone through again.
 //
-// A local search: single moves and exchanges of two, a bounded number of turns.
-// A task with required affinity or spread stays where it is, and so does one
-// that others must be near or that a required spread counts.
+// A local search (core/movable_placements.h: what it moves;
+// core/suitability.h: where to): single moves and exchanges of two, a bounded
+// number of turns, and no more than kLooksPerStep looks.
 //
 // Threads: a free function; confined to the core thread.  Determinism: looks
 // are counted, not time.

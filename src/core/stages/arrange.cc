@@ -14,6 +14,8 @@ class ArrangeStage : public Stage {
   explicit ArrangeStage(RoundContext* context) : context_(*context) {}
 
   std::optional<RoundWork> Next() override {
+    // An arrangement may take as many looks as a step has.
+    if (context_.looks > kLooksPerStep / 2) return Pause();
     context_.has_arranged = Arrange(&context_) > 0;
     return std::nullopt;
   }

@@ -6,14 +6,18 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/rng.h"
 #include "base/strings.h"
 #include "core/round_context.h"
 #include "core/round_stats.h"
+#include "core/stages/stage.h"
 #include "util/cluster_builder.h"
 #include "util/peer_builder.h"
 #include "util/rules_builder.h"
@@ -104,9 +108,35 @@ TEST_F(ArrangementTest, LeavesThoseAloneThatOthersMustBeNear) {
   }
 }
 
+// Where nothing but a direct call shows what a step does.
+class ArrangeTest : public ArrangementTest {
+ protected:
+  void Place(uint64_t uid, const std::string& machine) {
+    cluster_.eligibility();  // Learns the rules of what waits.
+    cluster_.mutable_state().Place(
+        TaskId(uid), cluster_.state().FindMachine(machine)->id, 0);
+  }
+  // As if all that is placed were of this round.
+  RoundContext* BeginRound() {
+    context_.emplace(
+        RoundContext::Subject{cluster_.mutable_state(), cluster_.policies(),
+                              cluster_.constraints(), cluster_.eligibility()},
+        RoundOptions(), 0);
+    context_->delta_begin = 0;
+    context_->stats = &stats_;
+    return &*context_;
+  }
+  // Returns how many moved.
+  int64_t ArrangeAll() { return Arrange(BeginRound()); }
+
+ private:
+  std::optional<RoundContext> context_;
+  RoundStats stats_;
+};
+
 // One of the job would be better off on the other machine; but where it was
 // there would be room for what waits, were something less urgent not there.
-TEST_F(ArrangementTest, MakesNoRoomThatWhatIsLessUrgentKeeps) {
+TEST_F(ArrangeTest, MakesNoRoomThatWhatIsLessUrgentKeeps) {
   ClusterBuilder()
       .Machine("a", {.cpu = 1000})
       .Machine("b", {.cpu = 1000})
@@ -114,26 +144,69 @@ TEST_F(ArrangementTest, MakesNoRoomThatWhatIsLessUrgentKeeps) {
       .Tasks(2, 2, {.cpu = 200, .priority = 9, .job = "high"})
       .Task(4, {.cpu = 100, .priority = 0, .job = "low"})
       .ApplyTo(&cluster_);
-  const auto place = [this](uint64_t uid, const std::string& machine) {
-    cluster_.eligibility();  // Learns the rules of what waits.
-    cluster_.mutable_state().Place(
-        TaskId(uid), cluster_.state().FindMachine(machine)->id, 0);
-  };
-  place(1, "b");
-  for (const uint64_t uid : {2, 3, 4}) place(uid, "a");
+  Place(1, "b");
+  for (const uint64_t uid : {2, 3, 4}) Place(uid, "a");
   cluster_.Apply(Submitted(5, {.cpu = 800, .priority = 5, .job = "waits"}));
-  RoundContext context(
-      {cluster_.mutable_state(), cluster_.policies(), cluster_.constraints(),
-       cluster_.scheduler().eligibility()},
-      {}, 0);
-  context.delta_begin = 0;  // All that is placed is of this round.
-  RoundStats stats;
-  context.stats = &stats;
-  EXPECT_EQ(Arrange(&context), 0);
+  EXPECT_EQ(ArrangeAll(), 0);
   // Now nothing waits.
   cluster_.Apply(Removed(5));
-  EXPECT_EQ(Arrange(&context), 1);
+  EXPECT_EQ(ArrangeAll(), 1);
   EXPECT_NE(cluster_.MachineOf(2), cluster_.MachineOf(3));
+}
+
+// The pair's larger task goes to the other machine, and the two that were there
+// make up for its load.
+TEST_F(ArrangeTest, RelievesMachinesThatTasksWentApartTo) {
+  ClusterBuilder()
+      .Machines("m", 2, {.cpu = 1000})
+      .Task(1, {.cpu = 400, .job = "pair"})
+      .Task(2, {.cpu = 200, .job = "pair"})
+      .Task(3, {.cpu = 100, .job = "x"})
+      .Task(4, {.cpu = 100, .job = "y"})
+      .ApplyTo(&cluster_);
+  for (const uint64_t uid : {1, 2}) Place(uid, "m0");
+  for (const uint64_t uid : {3, 4}) Place(uid, "m1");
+  EXPECT_EQ(ArrangeAll(), 3);
+  EXPECT_EQ(cluster_.MachineOf(1), "m1");
+  for (const uint64_t uid : {2, 3, 4}) EXPECT_EQ(cluster_.MachineOf(uid), "m0");
+}
+
+TEST_F(ArrangeTest, LetsCommandsInBeforeIfMuchWasDone) {
+  ClusterBuilder()
+      .Machines("m", 2, {.cpu = 1000})
+      .Tasks(1, 2, {.cpu = 100, .job = "pair"})
+      .ApplyTo(&cluster_);
+  for (const uint64_t uid : {1, 2}) Place(uid, "m0");
+  RoundContext* context = BeginRound();
+  const std::unique_ptr<Stage> stage = MakeArrange(context);
+  context->looks = kLooksPerStep;
+  const auto work = stage->Next();
+  ASSERT_TRUE(work.has_value());
+  EXPECT_TRUE(std::holds_alternative<Pause>(*work));
+  EXPECT_EQ(cluster_.MachineOf(1), cluster_.MachineOf(2));
+  context->looks = 0;
+  EXPECT_FALSE(stage->Next().has_value());
+  EXPECT_NE(cluster_.MachineOf(1), cluster_.MachineOf(2));
+}
+
+// One would be near the other, and that one away from it.
+TEST_F(ArrangeTest, EndsWhereTasksWouldMoveToAndFro) {
+  PlacementRules fond;
+  fond.preferred_peers = {{.weight = 1, .term = {TasksOfJob("shy"), "host"}}};
+  PlacementRules shy;
+  SpreadConstraint wish = Spread(TasksOfJob("fond"), "host");
+  wish.is_required = false;
+  shy.spread = {wish};
+  ClusterBuilder()
+      .Machine("m0", {.cpu = 1000, .labels = {{"host", "m0"}}})
+      .Machine("m1", {.cpu = 1000, .labels = {{"host", "m1"}}})
+      .Task(1, {.cpu = 100, .job = "fond", .rules = fond})
+      .Task(2, {.cpu = 100, .job = "shy", .rules = shy})
+      .ApplyTo(&cluster_);
+  for (const uint64_t uid : {1, 2}) Place(uid, "m0");
+  // One goes, the other follows; each comes back once and goes once more.
+  EXPECT_EQ(ArrangeAll(), 6);
+  EXPECT_EQ(cluster_.MachineOf(1), cluster_.MachineOf(2));
 }
 
 // What is moved leaves room behind, and the round gives it away.

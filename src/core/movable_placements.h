@@ -1,0 +1,69 @@
+// The placements of a round that can still be moved, and what follows from
+// where they are: how many of a job share a machine, how the machines are
+// loaded, and how things look to classes that depend on peers.
+//
+// Threads: none; confined to the core thread.
+
+#ifndef SLUICE_CORE_MOVABLE_PLACEMENTS_H_
+#define SLUICE_CORE_MOVABLE_PLACEMENTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "constraints/class_peers.h"
+#include "core/machines_by_load.h"
+#include "core/placements.h"
+#include "core/round_context.h"
+#include "core/siblings.h"
+#include "core/transaction.h"
+
+namespace sluice {
+
+class MovablePlacements {
+ public:
+  // Both must outlive this.  What is done is charged to `looks_left`.
+  MovablePlacements(RoundContext* context, int64_t* looks_left);
+
+  size_t size() const { return placements_.size(); }
+  const Placement& operator[](size_t index) const { return placements_[index]; }
+  std::vector<size_t> FindCrowded() {
+    return siblings_.FindCrowded(placements_);
+  }
+  // Indices; the reference holds until the end.
+  const std::set<size_t>& On(MachineId machine);
+  int64_t CountSiblings(JobId job, MachineId machine) {
+    return siblings_.Count(job, machine);
+  }
+  const MachinesByLoad& by_load();
+  // From now on it is told of each change; it must outlive this.
+  void Follow(ClassPeers* peers) { peers_.push_back(peers); }
+
+  // Takes a task from its machine, which it still has as its last.
+  void Withdraw(size_t index);
+  // REQUIRES: it is withdrawn, and fits.
+  void Place(size_t index, MachineId machine);
+  // Keeps what was done, else it is undone at the end.  REQUIRES: all are
+  // placed.
+  void Keep() { context_.Keep(&transaction_); }
+
+ private:
+  void Note(const Placement& one, int64_t count);
+
+  RoundContext& context_;
+  Eligibility& eligibility_;
+  int64_t& looks_left_;
+  Transaction transaction_;
+  Siblings siblings_;
+  std::vector<Placement> placements_;
+  std::map<MachineId, std::set<size_t>> on_;  // Empty until it is asked for.
+  std::optional<MachinesByLoad> by_load_;
+  std::vector<ClassPeers*> peers_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_MOVABLE_PLACEMENTS_H_

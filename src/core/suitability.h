@@ -1,0 +1,116 @@
+// Where a task may be moved at the end of a round, and how it likes it there.
+//
+// Clients hear of what moves last.  So it must be legal after all else, and all
+// else without it: a task with required affinity or spread stays where it is,
+// and so does one that others must be near or that a required spread counts.
+// And nothing that waits may be kept out of room by what is less urgent.
+//
+// Threads: none; confined to the core thread.
+
+#ifndef SLUICE_CORE_SUITABILITY_H_
+#define SLUICE_CORE_SUITABILITY_H_
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "constraints/class_peers.h"
+#include "core/movable_placements.h"
+#include "core/round_context.h"
+
+namespace sluice {
+
+// What a place costs, in the order in which it counts.
+struct Liking {
+  Cost wishes = 0;    // Preference and peer costs.
+  Cost siblings = 0;  // Sibling costs.
+  Cost load = 0;
+
+  Liking operator+(const Liking& other) const {
+    return {wishes + other.wishes, siblings + other.siblings,
+            load + other.load};
+  }
+  friend auto operator<=>(const Liking&, const Liking&) = default;
+};
+
+// What the rules of a class, and those of others about it, say of places.
+struct View {
+  bool is_movable = false;  // Else all of the following is empty.
+  // By kind of machines; the highest cost there is where it may not go.
+  std::vector<Cost> preference;
+  // The kinds where it may go, the best first.
+  std::vector<std::pair<Cost, size_t>> kinds;
+  std::unique_ptr<ClassPeers> peers;  // Null if it depends on none.
+  // Machines that it likes the same, whoever runs there; see FindParts().
+  std::vector<std::vector<const Machine*>> parts;
+};
+
+// A task that looks for a place.
+struct Seeker {
+  const Task* task = nullptr;
+  const View* view = nullptr;
+  const Machine* home = nullptr;
+  // What its peers are worth at home.  Where they are worth less a place costs
+  // so much, and where more it costs so much less.
+  int64_t worth = 0;
+};
+
+class Suitability {
+ public:
+  // All must outlive this.  REQUIRES: the state's peers are in sync.
+  Suitability(RoundContext* context, MovablePlacements* placements,
+              int64_t* looks_left);
+
+  // Follows the placements.  Valid as long as this is.
+  View& ViewOf(const ClassKey& key);
+  // REQUIRES: the class is movable and depends on peers.
+  void FindParts(View* view);
+
+  // As things are now.  REQUIRES: its class is movable.
+  Seeker SeekerOf(const Placement& one);
+  // REQUIRES: the task is withdrawn, or it has no peers and this is not its
+  // home.
+  bool MayGo(const Seeker& seeker, const Machine& machine) const;
+  // Without load.  A task that is not withdrawn counts among its own peers, but
+  // not among its siblings.
+  Liking LikingOf(const Seeker& seeker, const Machine& machine);
+  Cost PreferenceOn(const View& view, const Machine& machine) const {
+    return view.preference[static_cast<size_t>(eligibility_.KindOf(machine))];
+  }
+
+  // Whether something that waits might fit where the task is if what is less
+  // urgent were not there.
+  bool MakesWay(const Placement& one);
+  // Whether something waits that is more urgent than one of these priorities,
+  // and not than the other.
+  bool IsAnyBetween(uint32_t less_urgent, uint32_t more_urgent) const;
+  // A task has left room there.  What waits may have it first.
+  void Vacate(MachineId machine) { vacated_.insert(machine); }
+
+ private:
+  void FindBinding();
+  void FindWaiting();
+  bool IsMovable(const ClassKey& key) const;
+
+  RoundContext& context_;
+  const ClusterState& state_;
+  Eligibility& eligibility_;
+  MovablePlacements& placements_;
+  int64_t& looks_left_;
+  absl::flat_hash_set<uint32_t> binding_;  // Selectors.
+  std::set<uint32_t> waiting_;             // Priorities.
+  absl::flat_hash_set<MachineId> vacated_;
+  absl::flat_hash_map<std::pair<const PlacementRules*, const SelectorSet*>,
+                      std::unique_ptr<View>>
+      views_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_SUITABILITY_H_
