@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "packing/packing_draft.h"
+#include "packing/pattern_rules.h"
 
 namespace sluice {
 

@@ -10,7 +10,7 @@
 
 #include "packing/merged_classes.h"
 #include "packing/merged_groups.h"
-#include "packing/packing_draft.h"
+#include "packing/packing_rest.h"
 #include "packing/pattern_relaxation.h"
 #include "packing/seating.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "packing/company.h"
-#include "packing/packing_draft.h"
+#include "packing/pattern_rules.h"
 
 namespace sluice {
 namespace {

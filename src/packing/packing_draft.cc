@@ -7,91 +7,9 @@
 #include <utility>
 
 #include "packing/company.h"
+#include "packing/pattern_rules.h"
 
 namespace sluice {
-
-PackingRest AllOf(const PackingProblem& problem) {
-  PackingRest all;
-  for (const PackingClass& one : problem.classes) {
-    all.tasks.push_back(one.count());
-  }
-  for (const PackingGroup& group : problem.groups) {
-    all.machines.push_back(group.machines);
-  }
-  for (const PackingCap& cap : problem.caps) all.caps.push_back(cap.most);
-  return all;
-}
-
-int64_t RoomInCaps(const PackingProblem& problem, size_t group,
-                   size_t task_class, const std::vector<int64_t>& caps) {
-  int64_t room = std::numeric_limits<int64_t>::max();
-  for (const size_t cap : problem.groups[group].caps) {
-    if (!problem.caps[cap].Counts(task_class)) continue;
-    room = std::min(room, caps[cap] + problem.caps[cap].rise_max);
-  }
-  return room;
-}
-
-int64_t RiseOf(const PackingProblem& problem, const PackingSpread& spread,
-               const std::vector<int64_t>& caps) {
-  int64_t rise = spread.rise_max;
-  for (size_t i = 0; i < spread.caps.size(); ++i) {
-    const size_t cap = spread.caps[i];
-    rise = std::min(rise, spread.ahead[i] + problem.caps[cap].most - caps[cap]);
-  }
-  return std::max<int64_t>(rise, 0);
-}
-
-void TakeFromCaps(const PackingProblem& problem, const Pattern& pattern,
-                  int64_t times, std::vector<int64_t>* caps) {
-  for (const size_t cap : problem.groups[pattern.group].caps) {
-    for (const auto& [c, count] : pattern.tasks) {
-      if (problem.caps[cap].Counts(c)) (*caps)[cap] -= count * times;
-    }
-  }
-}
-
-Pattern WithinCaps(const PackingProblem& problem, Pattern pattern,
-                   const std::vector<int64_t>& caps) {
-  if (problem.groups[pattern.group].caps.empty()) return pattern;
-  std::vector<int64_t> left = caps;
-  Pattern within{pattern.group, pattern.machines, {}};
-  for (const auto& [c, count] : pattern.tasks) {
-    const int64_t placed =
-        std::min(count, RoomInCaps(problem, pattern.group, c, left));
-    if (placed <= 0) continue;
-    within.tasks.emplace_back(c, placed);
-    TakeFromCaps(problem, {pattern.group, 1, {{c, placed}}}, 1, &left);
-  }
-  for (const size_t cap : problem.groups[pattern.group].caps) {
-    const int64_t taken = caps[cap] - left[cap];
-    if (taken > 0) {
-      within.machines = std::min(
-          within.machines, (caps[cap] + problem.caps[cap].rise_max) / taken);
-    }
-  }
-  return within;
-}
-
-std::vector<WaitingStep> FirstSteps(const PackingClass& of, int64_t count) {
-  std::vector<WaitingStep> steps;
-  for (WaitingStep step : of.waiting) {
-    if (count == 0) break;
-    step.count = std::min(step.count, count);
-    count -= step.count;
-    steps.push_back(step);
-  }
-  return steps;
-}
-
-void AddWaitingCost(const PackingClass& of, int64_t count, LevelCosts* cost) {
-  for (const WaitingStep& step : of.waiting) {
-    if (count == 0) return;
-    const int64_t waiting = std::min(step.count, count);
-    cost->Add(step.level, waiting * step.cost);
-    count -= waiting;
-  }
-}
 
 namespace {
 
@@ -105,42 +23,6 @@ constexpr int kRisesMax = 20;
 constexpr int64_t kLooksPerRoom = 4;
 
 }  // namespace
-
-void AddTasks(size_t task_class, int64_t count, Pattern* pattern) {
-  const auto it = std::ranges::lower_bound(pattern->tasks, task_class, {},
-                                           &std::pair<size_t, int64_t>::first);
-  if (it == pattern->tasks.end() || it->first != task_class) {
-    pattern->tasks.insert(it, {task_class, count});
-    return;
-  }
-  it->second += count;
-  if (it->second == 0) pattern->tasks.erase(it);
-}
-
-int64_t CountOf(size_t task_class, const Pattern& pattern) {
-  const auto it = std::ranges::lower_bound(pattern.tasks, task_class, {},
-                                           &std::pair<size_t, int64_t>::first);
-  return it == pattern.tasks.end() || it->first != task_class ? 0 : it->second;
-}
-
-int64_t RoomOn(const PackingProblem& problem, const Pattern& pattern,
-               size_t task_class) {
-  const PackingClass& one = problem.classes[task_class];
-  std::vector<int64_t> free = problem.groups[pattern.group].free;
-  if (!HasCompany(problem, pattern, task_class)) return 0;
-  int64_t room = one.per_machine_max;
-  for (const auto& [c, count] : pattern.tasks) {
-    if (one.IsApartFrom(c)) return 0;
-    if (c == task_class) room -= count;
-    for (size_t d = 0; d < free.size(); ++d) {
-      free[d] -= problem.classes[c].request[d] * count;
-    }
-  }
-  for (size_t d = 0; d < free.size() && room > 0; ++d) {
-    if (one.request[d] > 0) room = std::min(room, free[d] / one.request[d]);
-  }
-  return room;
-}
 
 PackingDraft::PackingDraft(const PackingProblem& problem, PackingRest rest,
                            Seating* seating)

@@ -11,50 +11,10 @@
 #include <vector>
 
 #include "packing/packing_problem.h"
+#include "packing/packing_rest.h"
 #include "packing/seating.h"
 
 namespace sluice {
-
-// What of a problem is to be decided on: so many tasks of each class, which are
-// those that are cheapest to leave waiting, and machines of each group; and how
-// many more each cap lets in.
-struct PackingRest {
-  std::vector<int64_t> tasks;
-  std::vector<int64_t> machines;
-  std::vector<int64_t> caps = {};
-};
-
-// Nothing of it is decided on yet.
-PackingRest AllOf(const PackingProblem& problem);
-
-// The first steps of the ladder that together have `count` tasks.
-std::vector<WaitingStep> FirstSteps(const PackingClass& of, int64_t count);
-// Adds what it costs to leave that many tasks waiting.
-void AddWaitingCost(const PackingClass& of, int64_t count, LevelCosts* cost);
-
-// How many tasks of the class the pattern holds.
-int64_t CountOf(size_t task_class, const Pattern& pattern);
-// Adds so many, or takes them away.
-void AddTasks(size_t task_class, int64_t count, Pattern* pattern);
-
-// How many more tasks of the class a machine of the pattern has room for.
-int64_t RoomOn(const PackingProblem& problem, const Pattern& pattern,
-               size_t task_class);
-
-// How far the caps of a spread have risen, if they still let in so much.
-int64_t RiseOf(const PackingProblem& problem, const PackingSpread& spread,
-               const std::vector<int64_t>& caps);
-// How many more of the class the group's caps let in, once they have risen as
-// far as they can.
-int64_t RoomInCaps(const PackingProblem& problem, size_t group,
-                   size_t task_class, const std::vector<int64_t>& caps);
-// Takes the pattern, so many times, out of what its group's caps let in.
-void TakeFromCaps(const PackingProblem& problem, const Pattern& pattern,
-                  int64_t times, std::vector<int64_t>* caps);
-// The pattern without what the caps do not let in once, on as many of its
-// machines as they let it in.
-Pattern WithinCaps(const PackingProblem& problem, Pattern pattern,
-                   const std::vector<int64_t>& caps);
 
 class PackingDraft {
  public:

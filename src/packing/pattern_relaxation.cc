@@ -11,6 +11,7 @@
 #include "base/int128.h"
 #include "packing/company.h"
 #include "packing/pattern_master.h"
+#include "packing/pattern_rules.h"
 
 namespace sluice {
 namespace {

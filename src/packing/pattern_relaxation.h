@@ -47,8 +47,8 @@
 #include <vector>
 
 #include "packing/machine_filling.h"
-#include "packing/packing_draft.h"
 #include "packing/packing_problem.h"
+#include "packing/packing_rest.h"
 
 namespace sluice {
 

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <vector>
 
+#include "packing/pattern_rules.h"
+
 namespace sluice {
 namespace {
 
@@ -17,10 +19,6 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-MATCHER_P2(IsStep, count, cost, "") {
-  return arg.count == count && arg.cost == cost;
-}
-
 // Two kinds of machines of ten units each; tasks of three and of two units.
 PackingProblem TwoKinds() {
   PackingProblem problem;
@@ -29,32 +27,6 @@ PackingProblem TwoKinds() {
   problem.groups = {{{10}, 2, 0}, {{10}, 3, 1}};
   problem.costs = {{1, 9}, {2, kNotAllowed}};
   return problem;
-}
-
-TEST(FirstSteps, AreTheCheapestToLeaveWaiting) {
-  const PackingClass one = {.request = {}, .waiting = {{2, 5}, {6, 7}}};
-  EXPECT_THAT(FirstSteps(one, 0), IsEmpty());
-  EXPECT_THAT(FirstSteps(one, 1), ElementsAre(IsStep(1, 5)));
-  EXPECT_THAT(FirstSteps(one, 2), ElementsAre(IsStep(2, 5)));
-  EXPECT_THAT(FirstSteps(one, 5), ElementsAre(IsStep(2, 5), IsStep(3, 7)));
-  EXPECT_THAT(FirstSteps(one, 8), ElementsAre(IsStep(2, 5), IsStep(6, 7)));
-}
-
-LevelCosts WaitingCostOf(const PackingClass& one, int64_t count) {
-  LevelCosts cost;
-  AddWaitingCost(one, count, &cost);
-  return cost;
-}
-
-TEST(AddWaitingCost, AddsUpTheFirstSteps) {
-  const PackingClass one = {.request = {},
-                            .waiting = {{1, 8, 2}, {2, 5}, {6, 7}}};
-  EXPECT_EQ(WaitingCostOf(one, 0), LevelCosts());
-  EXPECT_EQ(WaitingCostOf(one, 1)[2], 8);
-  EXPECT_EQ(WaitingCostOf(one, 1)[0], 0);
-  EXPECT_EQ(WaitingCostOf(one, 4)[2], 8);
-  EXPECT_EQ(WaitingCostOf(one, 4)[0], 17);
-  EXPECT_EQ(WaitingCostOf({}, 0), LevelCosts());
 }
 
 TEST(PackingDraft, FillsUpWithTheMostUrgentFirst) {

@@ -1,0 +1,33 @@
+// What of a packing problem is to be decided on.
+//
+// Threads: values and pure functions.
+
+#ifndef SLUICE_PACKING_PACKING_REST_H_
+#define SLUICE_PACKING_PACKING_REST_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "packing/packing_problem.h"
+
+namespace sluice {
+
+// So many tasks of each class, which are those that are cheapest to leave
+// waiting, and machines of each group; and how many more each cap lets in.
+struct PackingRest {
+  std::vector<int64_t> tasks;
+  std::vector<int64_t> machines;
+  std::vector<int64_t> caps = {};
+};
+
+// Nothing of it is decided on yet.
+PackingRest AllOf(const PackingProblem& problem);
+
+// The first steps of the ladder that together have `count` tasks.
+std::vector<WaitingStep> FirstSteps(const PackingClass& of, int64_t count);
+// Adds what it costs to leave that many tasks waiting.
+void AddWaitingCost(const PackingClass& of, int64_t count, LevelCosts* cost);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PACKING_PACKING_REST_H_
