@@ -7,11 +7,11 @@
 
 namespace sluice {
 
-// `count`, and a fifth of it under AddressSanitizer, which makes each ten times
-// as long: it looks for what a line does wrong, which needs no rare case.
+// `count`, and an eighth of it under AddressSanitizer, which makes each ten
+// times as long: it looks for what a line does wrong, which needs no rare case.
 constexpr uint64_t SeedCount(uint64_t count) {
 #ifdef __SANITIZE_ADDRESS__
-  return (count + 4) / 5;
+  return (count + 7) / 8;
 #else
   return count;
 #endif
