@@ -133,7 +133,7 @@ TEST(RecoveryProperty, CannotBeToldFromNoCrash) {
   }
   // The lives were rich enough to mean something.
   constexpr int64_t kMany = kSeeds / 4;
-  constexpr int64_t kSome = kSeeds / 20;
+  constexpr int64_t kSome = kSeeds / 50;
   EXPECT_GT(totals.compared_in_flight, kMany);
   EXPECT_GT(totals.undone, kSome);
   EXPECT_GT(totals.shared, kMany);
