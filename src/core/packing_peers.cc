@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <utility>
 
 namespace sluice {
 namespace {
@@ -63,28 +64,34 @@ PackingPeers::PackingPeers(const ClusterState& state,
 }
 
 void PackingPeers::FollowCompany() {
-  for (const ClassKey* key : in_play_) {
-    if (!NeedsCompany(*key) || (AreTermsHeeded(*key) && IsOnItsOwn(*key))) {
-      continue;
+  // What is followed from now on may need company itself.
+  for (bool has_grown = true; std::exchange(has_grown, false);) {
+    for (const ClassKey* key : in_play_) {
+      if (!NeedsCompany(*key) || (AreTermsHeeded(*key) && IsOnItsOwn(*key))) {
+        continue;
+      }
+      const auto& affinity = state_.peers().TermsOf(*key->rules).affinity;
+      has_grown |= followed_.insert(affinity[0]->selector).second;
     }
-    const auto& affinity = state_.peers().TermsOf(*key->rules).affinity;
-    followed_.insert(affinity[0]->selector);
   }
 }
 
 bool PackingPeers::NeedsCompany(const ClassKey& key) {
   if (key.rules->affinity.size() != 1) return false;
   const CountedTerm& term = *state_.peers().TermsOf(*key.rules).affinity[0];
+  // Until it is known, no: whoever comes back here goes round in a circle.
   const auto [it, is_new] = is_company_.try_emplace(&term, false);
   if (!is_new) return it->second;
   looks_left_ -= std::ssize(in_play_);
-  it->second =
+  const bool is_company =
       IsOfOneMachine(term) && looks_left_ >= 0 &&
-      std::ranges::none_of(in_play_, [&](const ClassKey* other) {
-        return !other->rules->affinity.empty() &&
-               std::ranges::binary_search(*other->meant_by, term.selector);
+      std::ranges::all_of(in_play_, [&](const ClassKey* other) {
+        return other->rules->affinity.empty() ||
+               !std::ranges::binary_search(*other->meant_by, term.selector) ||
+               NeedsCompany(*other);
       });
-  return it->second;
+  is_company_[&term] = is_company;
+  return is_company;
 }
 
 bool PackingPeers::IsOnItsOwn(const ClassKey& key) const {

@@ -6,7 +6,8 @@
 // where all whom it means have it themselves: then a domain takes one of them.
 // A spread constraint is heeded where all whom it counts have the same rules.
 // Affinity is heeded where it is the only one of a class, a term tells each
-// machine from all others, and those whom it means do not follow others.
+// machine from all others, and those whom it means have none or such a one
+// themselves, but not in a circle.
 // A class with other required terms, or with tasks that others must follow or
 // count, stays out of packings.  A bound leaves such terms out: they only
 // forbid placements.
@@ -91,7 +92,7 @@ class PackingPeers {
   // Whether all whom the spread constraint counts have the class's rules.
   bool IsSharedSpread(const ClassKey& key, size_t index);
   // Whether the class may stand on a machine only beside those whom its one
-  // term means, which are not bound to others themselves.
+  // term means, which may need company themselves.
   bool NeedsCompany(const ClassKey& key);
   bool AreTermsHeeded(const ClassKey& key);
   // Whether nobody must follow or count its tasks in a way that is not heeded.

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -46,13 +45,19 @@ struct PackingPlan {
   // classes that cannot do without each other.
   std::map<JobId, uint32_t> tier_of_gang;
   std::map<ClassKey, uint32_t> tier_of_raised;
-  // Those who need others of the plan beside them.
-  std::set<ClassKey> followers;
+  // Those who need others of the plan beside them: 1 where these need none, 2
+  // where these are of 1, and so on.
+  std::map<ClassKey, size_t> followers;
   // Whether all that waits or was placed takes part.
   bool is_complete = false;
   // Of the state, as long as nothing but the plan has changed it.
   uint64_t version = 0;
 
+  // 0: it needs nobody of the plan.
+  size_t FollowingDepth(const ClassKey& key) const {
+    const auto it = followers.find(key);
+    return it == followers.end() ? 0 : it->second;
+  }
   // The priority of the tier that places the class.
   uint32_t TierOf(const ClassKey& key) const {
     const auto it = key.gang.has_value() ? tier_of_gang.find(*key.gang)

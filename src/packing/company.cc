@@ -19,12 +19,13 @@ bool HasCompany(const PackingProblem& problem, const Pattern& pattern,
 }
 
 Pattern WithCompany(const PackingProblem& problem, Pattern pattern) {
-  // Those that are company need none themselves.
-  const Pattern all = pattern;
-  std::erase_if(pattern.tasks, [&](const auto& tasks) {
-    return !HasCompany(problem, all, tasks.first);
-  });
-  return pattern;
+  while (true) {
+    const Pattern all = pattern;
+    std::erase_if(pattern.tasks, [&](const auto& tasks) {
+      return !HasCompany(problem, all, tasks.first);
+    });
+    if (pattern.tasks.size() == all.tasks.size()) return pattern;
+  }
 }
 
 int64_t CountFreeToLeave(const PackingProblem& problem, const Pattern& pattern,
@@ -46,6 +47,22 @@ std::vector<bool> FindCompany(const PackingProblem& problem) {
     for (const size_t c : one.company) is_company[c] = true;
   }
   return is_company;
+}
+
+std::vector<size_t> CompanyDepths(const PackingProblem& problem) {
+  std::vector<size_t> depths(problem.classes.size(), 0);
+  for (bool has_risen = true; std::exchange(has_risen, false);) {
+    for (size_t c = 0; c < depths.size(); ++c) {
+      const PackingClass& one = problem.classes[c];
+      size_t depth = one.needs_company ? 1 : 0;
+      for (const size_t other : one.company) {
+        depth = std::max(depth, depths[other] + 1);
+      }
+      has_risen = has_risen || depth > depths[c];
+      depths[c] = depth;
+    }
+  }
+  return depths;
 }
 
 }  // namespace sluice

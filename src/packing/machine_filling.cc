@@ -70,23 +70,28 @@ void MachineFilling::CollectItem(size_t task_class, double value,
 void MachineFilling::CollectCompany(std::span<const double> values,
                                     std::span<const int64_t> counts) {
   std::vector<bool> is_wanted(values.size(), false);
-  for (const Item& item : items_) {
-    if (!item.needs_company) continue;
-    for (const size_t c : problem_.classes[item.task_class].company) {
-      is_wanted[c] = values[c] <= 0;
-    }
-  }
-  for (size_t c = 0; c < values.size(); ++c) {
-    if (is_wanted[c])
+  // Those that are collected here may need company, too.
+  for (size_t i = 0; i < items_.size(); ++i) {
+    if (!items_[i].needs_company) continue;
+    for (const size_t c : problem_.classes[items_[i].task_class].company) {
+      if (values[c] > 0 || is_wanted[c]) continue;
+      is_wanted[c] = true;
       CollectItem(c, values[c], std::min<int64_t>(counts[c], 1));
+    }
   }
   std::vector<bool> is_there(values.size(), false);
   for (const Item& item : items_) is_there[item.task_class] = true;
-  std::erase_if(items_, [&](const Item& item) {
+  const auto is_alone = [&](const Item& item) {
     return item.needs_company &&
            std::ranges::none_of(problem_.classes[item.task_class].company,
                                 [&](size_t c) { return is_there[c]; });
-  });
+  };
+  while (std::erase_if(items_, [&](const Item& item) {
+           if (!is_alone(item)) return false;
+           is_there[item.task_class] = false;
+           return true;
+         }) > 0) {
+  }
 }
 
 double MachineFilling::Relax(std::span<const double> weights,
@@ -198,6 +203,12 @@ bool MachineFilling::AnyCompany(const Item& item, Condition is_company) const {
       });
 }
 
+bool MachineFilling::HasCompany(size_t item) const {
+  return !items_[item].needs_company ||
+         AnyCompany(items_[item],
+                    [&](size_t other) { return chosen_[other] > 0; });
+}
+
 bool MachineFilling::MayHaveCompany(size_t item, size_t next) const {
   return !items_[item].needs_company ||
          AnyCompany(items_[item], [&](size_t other) {
@@ -239,25 +250,32 @@ void MachineFilling::Search(size_t next, double value, double room) {
     ++next;
   }
   if (next == items_.size()) return;
-  const Item& item = items_[next];
-  if (item.needs_company &&
-      !AnyCompany(item, [&](size_t other) { return chosen_[other] > 0; })) {
-    SearchWithCompany(next, value, room, bound);
-    Search(next + 1, value, room);
-  } else {
+  if (HasCompany(next)) {
     SearchCounts(next, value, room, 0, bound);
+  } else {
+    SearchWithCompany(next, next, value, room, bound);
+    Search(next + 1, value, room);
   }
 }
 
-void MachineFilling::SearchWithCompany(size_t next, double value, double room,
-                                       double bound) {
-  for (const size_t c : problem_.classes[items_[next].task_class].company) {
+void MachineFilling::SearchWithCompany(size_t next, size_t lonely, double value,
+                                       double room, double bound) {
+  for (const size_t c : problem_.classes[items_[lonely].task_class].company) {
     const std::optional<size_t> other = item_of_[c];
     if (!other.has_value() || *other < next || RoomFor(*other) <= 0) continue;
+    if (--looks_left_ < 0) {
+      open_bound_ = std::max(open_bound_, bound);
+      return;
+    }
+    const double value_with = value + items_[*other].value;
+    const double room_with = room - items_[*other].size;
     Choose(*other, 1);
     CountApart(c, 1);
-    SearchCounts(next, value + items_[*other].value, room - items_[*other].size,
-                 1, bound);
+    if (HasCompany(*other)) {
+      SearchCounts(next, value_with, room_with, 1, bound);
+    } else {
+      SearchWithCompany(next, *other, value_with, room_with, bound);
+    }
     CountApart(c, -1);
     Choose(*other, -1);
   }

@@ -86,12 +86,16 @@ class MachineFilling {
   // What Search() looks at with `least` or more of the next item.
   void SearchCounts(size_t next, double value, double room, int64_t least,
                     double bound);
-  // The same, beside each that would be company for it.
-  void SearchWithCompany(size_t next, double value, double room, double bound);
+  // The same, beside each that would be company for `lonely`: the next item, or
+  // one that was chosen for company and has none itself.
+  void SearchWithCompany(size_t next, size_t lonely, double value, double room,
+                         double bound);
   // How many more of the item fit beside what is chosen.
   int64_t RoomFor(size_t item) const;
   void Choose(size_t item, int64_t count);
-  // Whether the item has company, or may have some of those from `next` on.
+  // Whether the item has the company that it needs.
+  bool HasCompany(size_t item) const;
+  // Whether it has, or may have some of those from `next` on.
   bool MayHaveCompany(size_t item, size_t next) const;
   // Looks at all fillings, by dynamic programming over the amounts in use,
   // where at most two dimensions bind and their grid is small.  Does not mind

@@ -299,7 +299,8 @@ void PackingDraft::FillUpSteadily() {
 void PackingDraft::FillWithin(std::vector<int64_t> caps) {
   FillInOrder(&caps);
   // Company may have come.
-  if (std::ranges::any_of(problem_->classes, &PackingClass::needs_company)) {
+  const std::vector<size_t> depths = CompanyDepths(*problem_);
+  for (size_t i = depths.empty() ? 0 : std::ranges::max(depths); i > 0; --i) {
     FillInOrder(&caps);
   }
 }

@@ -51,8 +51,8 @@ struct PackingClass {
   // the same of this one, and none is itself.  Ascending.
   std::vector<size_t> apart_from = {};
   // Its tasks stand only where they have company: a task of one of these
-  // classes, or one that is no part of the problem.  Ascending; none of these
-  // needs company itself.
+  // classes, or one that is no part of the problem.  Ascending.  These may need
+  // company themselves, but no class needs itself, directly or through others.
   bool needs_company = false;
   std::vector<size_t> company = {};
 

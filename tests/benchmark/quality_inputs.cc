@@ -227,8 +227,8 @@ class FamilyCluster {
     if (index > 1 && rng_.Chance(1, 4)) return;
     rule.rule = family_.peer_rules[rng_.Below(family_.peer_rules.size())];
     rule.other = rng_.Below(index);
-    // Two that follow each other could never begin.
-    while (input_.classes[rule.other].rule == PeerRule::kFollows) {
+    while (!family_.has_chains &&
+           input_.classes[rule.other].rule == PeerRule::kFollows) {
       rule.other = rng_.Below(index);
     }
     const TaskSelector self = App(ClassName(index));
@@ -440,6 +440,10 @@ const std::vector<QualityFamily>& QualityFamilies() {
        .has_selectors = true,
        .peer_rules = {PeerRule::kApartByZone, PeerRule::kSpreadByZone}},
       {.name = "company", .peer_rules = {PeerRule::kFollows}, .may_lose = true},
+      {.name = "chains",
+       .peer_rules = {PeerRule::kFollows},
+       .has_chains = true,
+       .may_lose = true},
       {.name = "wishes",
        .has_selectors = true,
        .peer_rules = {PeerRule::kWishesSpread, PeerRule::kWishesNear},

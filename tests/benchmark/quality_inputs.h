@@ -97,6 +97,7 @@ struct QualityFamily {
   bool has_taints = false;     // That only some classes tolerate.
   // Of which each class has one or none.
   std::vector<PeerRule> peer_rules = {};
+  bool has_chains = false;  // Those whom a class follows may follow others.
   // Some rules of these are wishes, and are then all that tasks prefer.
   bool has_wishes = false;
   // Of which each task, or gang, has one.

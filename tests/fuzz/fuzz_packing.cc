@@ -91,7 +91,7 @@ void DrawSpread(int64_t many, Bytes* bytes, PackingProblem* problem) {
 }
 
 // Which classes need company, of which others, and on which kinds they have it
-// by what stays.
+// by what stays.  Those that are company need none, or come first.
 void DrawCompany(Bytes* bytes, PackingProblem* problem) {
   std::vector<size_t> needy;
   for (size_t c = 0; c < problem->classes.size(); ++c) {
@@ -100,7 +100,7 @@ void DrawCompany(Bytes* bytes, PackingProblem* problem) {
   for (const size_t c : needy) problem->classes[c].needs_company = true;
   for (const size_t c : needy) {
     for (size_t other = 0; other < problem->classes.size(); ++other) {
-      if (problem->classes[other].needs_company) continue;
+      if (problem->classes[other].needs_company && other >= c) continue;
       if (bytes->Between(0, 1) == 0) continue;
       problem->classes[c].company.push_back(other);
     }

@@ -126,7 +126,8 @@ class Drawer {
     }
   }
 
-  // One or two others are company, as far as there are any that need none.
+  // One or two others are company, as far as there are any.  In half of the
+  // problems these may need company themselves, of classes before them.
   void NeedCompany(PackingProblem* problem) {
     std::vector<size_t> needy;
     std::vector<size_t> others;
@@ -134,6 +135,7 @@ class Drawer {
     for (size_t c = 0; c < problem->classes.size(); ++c) {
       (rng_->Chance(chance, 10) ? needy : others).push_back(c);
     }
+    const bool has_chains = rng_->Chance(1, 2);
     for (const size_t c : needy) {
       PackingClass& one = problem->classes[c];
       one.needs_company = true;
@@ -141,6 +143,7 @@ class Drawer {
       one.company = others;
       one.company.resize(std::min(others.size(), 1 + rng_->Below(2)));
       std::ranges::sort(one.company);
+      if (has_chains) others.push_back(c);
     }
     // Kinds on which something stays that is company.
     const uint64_t stays = rng_->Below(4);  // In ten pairs.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "core/round_packing.h"
 #include "core/stages/stage.h"
 #include "core/tier_demand.h"
+#include "packing/company.h"
 
 namespace sluice {
 namespace {
@@ -94,10 +96,9 @@ class Pack : public Stage {
     for (const Pattern& pattern : solution.patterns) {
       for (const auto& [c, count] : pattern.tasks) is_placed[c] = true;
     }
+    const std::vector<size_t> depths = CompanyDepths(problem);
     for (size_t c = 0; c < problem.classes.size(); ++c) {
-      if (problem.classes[c].needs_company) {
-        plan.followers.insert(packing_.classes[c]);
-      }
+      if (depths[c] > 0) plan.followers[packing_.classes[c]] = depths[c];
     }
     for (bool has_risen = true; has_risen;) {
       has_risen = false;
@@ -292,14 +293,13 @@ void AddPlanned(uint32_t highest, uint32_t lowest, RoundContext* context,
   if (plan.version != context->state.version()) {
     DropMachinesWithoutRoom(classes, context);
   }
-  for (const bool of_followers : {false, true}) {
-    std::vector<BandMember> members;
-    for (const ClassKey& key : classes) {
-      const int64_t count = context->CountWaiting(key);
-      if (count == 0 || plan.followers.contains(key) != of_followers) continue;
-      members.push_back({key, count, 0});
-    }
-    if (members.empty()) continue;
+  std::map<size_t, std::vector<BandMember>> by_depth;
+  for (const ClassKey& key : classes) {
+    const int64_t count = context->CountWaiting(key);
+    if (count == 0) continue;
+    by_depth[plan.FollowingDepth(key)].push_back({key, count, 0});
+  }
+  for (auto& [depth, members] : by_depth) {
     passes->Add({.members = highest == lowest ? std::move(members)
                                               : MergeAlike(std::move(members)),
                  .gangs = {},

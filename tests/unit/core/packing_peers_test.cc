@@ -159,7 +159,7 @@ TEST_F(PackingPeersTest, KnowsWhoNeedsWhomForCompany) {
   EXPECT_THAT(anew.AccompaniedOn(Machine("m1")), IsEmpty());
 }
 
-TEST_F(PackingPeersTest, HeedsNobodyWhoseCompanyFollowsOthers) {
+TEST_F(PackingPeersTest, HeedsChainsOfCompanyUnlessTheyEndInACircle) {
   PlacementRules zoned;
   zoned.affinity = {{TasksOfJob("hub"), "zone"}};
   Machines()
@@ -171,10 +171,31 @@ TEST_F(PackingPeersTest, HeedsNobodyWhoseCompanyFollowsOthers) {
       .Task(6, {.job = "plain", .rules = Near("led")})
       .Task(7, {.job = "led"})
       .Task(8, {.job = "hub"})
+      .Task(9, {.job = "round", .rules = Near("and round")})
+      .Task(10, {.job = "and round", .rules = Near("round")})
+      .Task(11, {.job = "drawn in", .rules = Near("round")})
       .ApplyTo(&cluster_);
   PackingPeers peers = Peers();
-  for (uint64_t uid = 1; uid <= 8; ++uid) {
-    EXPECT_EQ(peers.IsHeeded(KeyOf(uid)), uid == 6 || uid == 7) << uid;
+  std::vector<uint64_t> heeded;
+  for (uint64_t uid = 1; uid <= 11; ++uid) {
+    if (peers.IsHeeded(KeyOf(uid))) heeded.push_back(uid);
+  }
+  EXPECT_THAT(heeded, ElementsAre(1, 2, 3, 6, 7));
+}
+
+// A class that stays out keeps those out whom it needs, and whom these need.
+TEST_F(PackingPeersTest, LeavesOutTheRestOfAChain) {
+  PlacementRules zoned;
+  zoned.affinity = {{TasksOfJob("second"), "zone"}};
+  Machines()
+      .Task(1, {.job = "first", .rules = zoned})
+      .Task(2, {.job = "second", .rules = Near("third")})
+      .Task(3, {.job = "third", .rules = Near("fourth")})
+      .Task(4, {.job = "fourth"})
+      .ApplyTo(&cluster_);
+  PackingPeers peers = Peers();
+  for (uint64_t uid = 1; uid <= 4; ++uid) {
+    EXPECT_FALSE(peers.IsHeeded(KeyOf(uid))) << uid;
   }
 }
 

@@ -122,7 +122,7 @@ TEST_F(RangeDemandTest, EndsBeforeThoseWhoNeedCompanyOfThePlan) {
   plan_.emplace();
   for (const auto& [key, tasks] : cluster_.state().pending()) {
     plan_->classes.push_back(key);
-    if (key.priority == 3) plan_->followers.insert(key);
+    if (key.priority == 3) plan_->followers.try_emplace(key, 1);
   }
   const RangeDemand demand = Find();
   EXPECT_EQ(demand.members.size(), 1u);

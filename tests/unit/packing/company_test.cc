@@ -45,6 +45,33 @@ TEST(WithCompany, LeavesOutWhoHasNone) {
               ElementsAre(Pair(1, 3)));
 }
 
+// A class that needs company of the second class.
+PackingProblem Chain() {
+  PackingProblem problem = Led();
+  problem.classes.push_back({.request = {1},
+                             .waiting = {{4, 9}},
+                             .needs_company = true,
+                             .company = {1}});
+  for (std::vector<int64_t>& costs : problem.costs) costs.push_back(0);
+  problem.company = {};
+  return problem;
+}
+
+TEST(WithCompany, LeavesOutWhoHasNoneThen) {
+  const PackingProblem problem = Chain();
+  EXPECT_THAT(WithCompany(problem, {0, 1, {{1, 3}, {2, 1}}}).tasks, IsEmpty());
+  EXPECT_THAT(WithCompany(problem, {0, 1, {{0, 1}, {2, 1}}}).tasks,
+              ElementsAre(Pair(0, 1)));
+  EXPECT_THAT(WithCompany(problem, {0, 1, {{0, 1}, {1, 1}, {2, 1}}}).tasks,
+              ElementsAre(Pair(0, 1), Pair(1, 1), Pair(2, 1)));
+}
+
+TEST(CompanyDepths, CountHowManyMustComeBefore) {
+  EXPECT_THAT(CompanyDepths(Led()), ElementsAre(0, 1));
+  EXPECT_THAT(CompanyDepths(Chain()), ElementsAre(0, 1, 2));
+  EXPECT_THAT(CompanyDepths({}), IsEmpty());
+}
+
 TEST(CountFreeToLeave, AllButTheLastThatIsCompany) {
   const PackingProblem problem = Led();
   EXPECT_EQ(CountFreeToLeave(problem, {0, 1, {{0, 2}, {1, 1}}}, 0), 1);
@@ -67,6 +94,26 @@ TEST(Pack, PutsCompanyWhereOthersNeedIt) {
   problem.groups = {{{3}, 2, 0}, {{10}, 2, 1}};
   const PackingSolution solution = Pack(problem, 1'000'000);
   EXPECT_EQ(solution.cost, (PackingCost{0, 10}));
+  EXPECT_EQ(solution.bound, solution.cost);
+}
+
+// Two machines.  The first class needs the second, which needs the third.  The
+// third would rather be on the machine that is too small for all.
+TEST(Pack, PutsChainsOfCompanyWhereTheyFit) {
+  PackingProblem problem;
+  problem.classes = {{.request = {3},
+                      .waiting = {{1, 9}},
+                      .needs_company = true,
+                      .company = {1}},
+                     {.request = {2},
+                      .waiting = {{1, 9}},
+                      .needs_company = true,
+                      .company = {2}},
+                     {.request = {2}, .waiting = {{1, 9}}}};
+  problem.groups = {{{5}, 1, 0}, {{7}, 1, 1}};
+  problem.costs = {{0, 0, 0}, {0, 0, 5}};
+  const PackingSolution solution = Pack(problem, 1'000'000);
+  EXPECT_EQ(solution.cost, (PackingCost{0, 5}));
   EXPECT_EQ(solution.bound, solution.cost);
 }
 

@@ -299,8 +299,8 @@ void CheckFillings(const PackingProblem& problem,
   }
 }
 
-// Makes some of the classes need company of some others, and these worth less
-// or even a loss.
+// Makes some of the classes need company of some others, or of those before
+// them that need it, too, and half of these worth less or even a loss.
 void NeedCompany(Rng* rng, PackingProblem* problem,
                  std::vector<double>* values) {
   std::vector<size_t> others;
@@ -310,6 +310,7 @@ void NeedCompany(Rng* rng, PackingProblem* problem,
     if (!one.needs_company) others.push_back(c);
   }
   problem->company.resize(1);
+  const bool has_chains = rng->Chance(1, 2);
   for (size_t c = 0; c < values->size(); ++c) {
     PackingClass& one = problem->classes[c];
     if (!one.needs_company) continue;
@@ -317,6 +318,8 @@ void NeedCompany(Rng* rng, PackingProblem* problem,
     for (const size_t other : others) {
       if (rng->Chance(1, 2)) one.company.push_back(other);
     }
+    std::ranges::sort(one.company);
+    if (has_chains) others.push_back(c);
   }
   for (const size_t c : others) {
     if (!rng->Chance(1, 2)) continue;

@@ -187,11 +187,12 @@ TEST_F(PackTest, TakesAGangBackForWhatIsWorthMore) {
   for (const uint64_t uid : {3, 4, 5}) EXPECT_EQ(On(uid), "m") << uid;
 }
 
-PlacementRules BesideLeader() {
+PlacementRules Beside(const std::string& job) {
   PlacementRules rules;
-  rules.affinity = {{TasksOfJob("leader"), "host"}};
+  rules.affinity = {{TasksOfJob(job), "host"}};
   return rules;
 }
+PlacementRules BesideLeader() { return Beside("leader"); }
 
 // The leader stands where none of those fits who need it; they are more urgent,
 // but can only go after it.
@@ -208,6 +209,24 @@ TEST_F(PackTest, PutsLessUrgentCompanyWhereOthersNeedIt) {
                                    .rules = BesideLeader()}));
   }
   Place(1, "small");
+  Pack();
+  for (const uint64_t uid : {1, 2, 3}) EXPECT_EQ(On(uid), "large") << uid;
+  EXPECT_EQ(context_->appraisal->cost, context_->appraisal->bound);
+}
+
+// Each may go only once those are there whom it needs, whatever its priority.
+TEST_F(PackTest, PutsChainsOfCompanyTogether) {
+  ClusterBuilder()
+      .Machine("small", {.cpu = 500, .labels = {{"host", "small"}}})
+      .Machine("large", {.cpu = 700, .labels = {{"host", "large"}}})
+      .Task(1, {.cpu = 200, .job = "leader"})
+      .Task(2, {.cpu = 200, .job = "middle", .rules = BesideLeader()})
+      .Task(
+          3,
+          {.cpu = 300, .priority = 2, .job = "last", .rules = Beside("middle")})
+      .ApplyTo(&cluster_);
+  Place(1, "small");
+  Place(2, "small");
   Pack();
   for (const uint64_t uid : {1, 2, 3}) EXPECT_EQ(On(uid), "large") << uid;
   EXPECT_EQ(context_->appraisal->cost, context_->appraisal->bound);
