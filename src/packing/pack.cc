@@ -70,6 +70,7 @@ class Packer {
       SearchWhole();
       if (!has_many_classes) {
         StartGangs();
+        SearchBesideStarted();
         ProveWithGangs();
       }
     }
@@ -180,7 +181,10 @@ class Packer {
       const int64_t left = work_max - relaxation_.work();
       if (++tries > kGangsTriedMax || left <= 0) return;
       const LevelCosts before = best_->Cost().waiting;
-      TryWithGang(gangs[g].index, std::min(work, left));
+      const size_t index = gangs[g].index;
+      if (CanForce(classes_.problem(), classes_.problem().gangs[index])) {
+        SearchWith(std::span(&index, 1), std::min(work, left));
+      }
       if (best_->Cost().waiting == before) {
         failed.insert(gangs[g].kind);
       } else {
@@ -190,16 +194,36 @@ class Packer {
     }
   }
 
-  void TryWithGang(size_t gang, int64_t work_max) {
+  // What the relaxation would rather start in part runs: the search again, as
+  // if that must not wait.
+  void SearchBesideStarted() {
+    if (!seating_.has_value() || best_->Cost() <= bound_) return;
     const PackingProblem& problem = classes_.problem();
-    if (!CanForce(problem, problem.gangs[gang])) return;
-    const PackingProblem forced = WithForced(problem, std::span(&gang, 1));
+    std::vector<size_t> started;
+    for (size_t g = 0; g < seating_->gangs().size(); ++g) {
+      const size_t index = seating_->gangs()[g].index;
+      if (best_->HasStarted(g) && CanForce(problem, problem.gangs[index])) {
+        started.push_back(index);
+      }
+    }
+    const int64_t work = relaxation_.work();
+    const int64_t left = work_max_ - work;
+    if (started.empty() || left <= 0) return;
+    const LevelCosts before = best_->Cost().waiting;
+    SearchWith(started, std::min(work, left));
+    if (best_->Cost().waiting != before) ProveReached();
+  }
+
+  // With these gangs, each of which can be forced to run.
+  void SearchWith(std::span<const size_t> gangs, int64_t work_max) {
+    const PackingProblem forced = WithForced(classes_.problem(), gangs);
     // Of equal classes and groups the same are one.
     const MergedClasses classes(forced);
     const MergedGroups groups(classes.merged());
     relaxation_.Charge(std::ssize(forced.groups) +
                        std::ssize(forced.classes) * std::ssize(forced.costs));
     Packer packer(classes, groups.merged(), work_max);
+    packer.Keep(packer.Drafted(best_->patterns()));
     packer.SearchOnce();
     relaxation_.Charge(packer.relaxation_.work());
     Keep(Drafted(packer.best_->patterns()));

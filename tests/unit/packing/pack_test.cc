@@ -332,6 +332,23 @@ TEST(Pack, StartsTheGangThatIsWorthMore) {
   EXPECT_EQ(Pack(problem, 1'000'000).cost, PackingCost(10, 0));
 }
 
+// More tasks would be placed without the gang, so that the relaxation starts it
+// only in part.  What stands beside it is still put where it costs the least.
+TEST(Pack, PutsOthersWhereTheyLikeItBestBesideAGangThatRuns) {
+  PackingProblem problem;
+  problem.classes = {{.request = {1000, 4096}, .waiting = {{5, 1000}}},
+                     {.request = {500, 4096}, .waiting = {{7, 1000}}},
+                     {.request = {3000, 1024}, .waiting = {{8, 1000}}},
+                     {.request = {250, 768}, .waiting = {{6, 1000}}},
+                     {.request = {2000, 2048}, .waiting = {{6, 1000}}}};
+  problem.groups = {{{4000, 32768}, 4, 0}, {{16000, 32768}, 1, 1}};
+  problem.costs = {{100, 0, 10, 0, 0}, {0, 0, 0, 0, 0}};
+  problem.gangs = {{{2}, 6}};
+  const PackingSolution solution = PackAndCheck(problem);
+  EXPECT_EQ(solution.cost, (PackingCost{6 * 1000, 3 * 10}));
+  EXPECT_EQ(solution.bound, solution.cost);
+}
+
 // What a gang displaces costs nothing to place: no bound may say otherwise.
 TEST(Pack, ProvesWhatIsTrueOnceAGangWasStarted) {
   PackingProblem problem;
