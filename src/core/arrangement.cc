@@ -364,26 +364,32 @@ bool HasWishes(const ClusterState& state, const ClassKey& key) {
         state.peers().TermsAbout(selector),
         [](const CountedTerm* term) { return !term->worth.counts().empty(); });
   };
-  return !key.rules->preferred_peers.empty() ||
-         !std::ranges::all_of(key.rules->spread,
-                              &SpreadConstraint::is_required) ||
-         std::ranges::any_of(*key.meant_by, is_wished_by_others);
+  return LeaveMovable(*key.rules) &&
+         (!key.rules->preferred_peers.empty() || !key.rules->spread.empty() ||
+          std::ranges::any_of(*key.meant_by, is_wished_by_others));
 }
 
-// Those with a wish, or that others with one are worth something to.
+// Those with a wish, or that others with one are worth something to, unless
+// their own rules bind them.
 std::vector<size_t> FindWishing(const ClusterState& state,
-                                const MovablePlacements& placements) {
+                                std::span<const Placement> placements) {
   std::vector<size_t> wishing;
-  absl::flat_hash_map<std::pair<const PlacementRules*, const SelectorSet*>,
-                      bool>
-      known;
+  // Most are like the one before.
+  using Kind = std::pair<const PlacementRules*, const SelectorSet*>;
+  absl::flat_hash_map<Kind, bool> known;
+  Kind last;
+  bool is_last_wishing = false;
   for (size_t i = 0; i < placements.size(); ++i) {
     const ClassKey& key = placements[i].task->class_key;
     if (!key.DependsOnPeers()) continue;
-    const auto [it, is_new] =
-        known.try_emplace({key.rules, key.meant_by}, false);
-    if (is_new) it->second = HasWishes(state, key);
-    if (it->second) wishing.push_back(i);
+    const Kind kind = {key.rules, key.meant_by};
+    if (kind != last) {
+      const auto [it, is_new] = known.try_emplace(kind, false);
+      if (is_new) it->second = HasWishes(state, key);
+      last = kind;
+      is_last_wishing = it->second;
+    }
+    if (is_last_wishing) wishing.push_back(i);
   }
   return wishing;
 }
@@ -393,11 +399,16 @@ std::vector<size_t> FindWishing(const ClusterState& state,
 int64_t Arrange(RoundContext* context) {
   if (context->options.improve_budget <= 0 || context->IsSpent()) return 0;
   context->state.SyncPeers();
+  const bool heeds_siblings = context->policies.Charges(CostKind::kSiblings);
+  const bool heeds_peers = context->policies.Charges(CostKind::kPeers) &&
+                           !context->state.peers().empty();
+  if (!heeds_siblings && !heeds_peers) return 0;
   int64_t looks_left = kLooksMax;
   MovablePlacements placements(context, &looks_left);
   std::vector<size_t> crowded;
-  if (context->policies.ChargesSiblings()) crowded = placements.FindCrowded();
-  const std::vector<size_t> wishing = FindWishing(context->state, placements);
+  if (heeds_siblings) crowded = placements.FindCrowded();
+  std::vector<size_t> wishing;
+  if (heeds_peers) wishing = FindWishing(context->state, placements.all());
   int64_t moved = 0;
   if (!crowded.empty() || !wishing.empty()) {
     moved = Arranger(context, &placements, &looks_left).Run(wishing, crowded);
