@@ -62,6 +62,23 @@ class Arranger {
   }
 
  private:
+  // The tasks of one class, by index, ascending; and for each where the next of
+  // another job comes, or the end.
+  struct Twins {
+    std::vector<size_t> indices;
+    std::vector<int64_t> next_job;
+  };
+
+  // How far a search of the machines of a kind, by load, has come for the tasks
+  // of a job that are of one class.  Those before `next` have more of the job
+  // than `siblings`, as few as `more`, or cannot take another.
+  static constexpr int64_t kNoMore = std::numeric_limits<int64_t>::max();
+  struct Frontier {
+    int64_t siblings = 0;
+    std::pair<Cost, MachineId> next = {std::numeric_limits<Cost>::min(), {}};
+    int64_t more = kNoMore;
+  };
+
   // The best place so far for a task that is withdrawn.
   struct Choice {
     Seeker seeker;
@@ -229,7 +246,7 @@ class Arranger {
     if (IsSpent() || count < 2) return false;
     const View& view = suitability_.ViewOf(one.task->class_key);
     if (!view.is_movable) return false;
-    const std::vector<size_t>& twins = TwinsOf(one.task->class_key);
+    const Twins& twins = TwinsOf(one.task->class_key);
     // From where there were as few another like it could not go apart.
     int64_t& stuck = stuck_[{
         one.task->job, &twins,
@@ -247,22 +264,35 @@ class Arranger {
 
   // Tasks of one class can stand in for each other, and nobody but their jobs
   // would see a difference.
-  const std::vector<size_t>& TwinsOf(const ClassKey& key) {
-    if (twins_.empty()) {
-      looks_left_ -= static_cast<int64_t>(placements_.size());
-      std::vector<size_t>* of_class = nullptr;  // Most are like the one before.
-      for (size_t i = 0; i < placements_.size(); ++i) {
-        const ClassKey& one = placements_[i].task->class_key;
-        if (i == 0 || one != placements_[i - 1].task->class_key) {
-          of_class = &twins_[one];
-        }
-        of_class->push_back(i);
-      }
-    }
+  const Twins& TwinsOf(const ClassKey& key) {
+    if (twins_.empty()) FindTwins();
     return twins_[key];
   }
 
-  bool ExchangeForTwin(size_t index, const std::vector<size_t>& twins) {
+  void FindTwins() {
+    looks_left_ -= std::ssize(placements_.all());
+    Twins* of_class = nullptr;  // Most are like the one before.
+    for (size_t i = 0; i < placements_.size(); ++i) {
+      const ClassKey& one = placements_[i].task->class_key;
+      if (i == 0 || one != placements_[i - 1].task->class_key) {
+        of_class = &twins_[one];
+      }
+      of_class->indices.push_back(i);
+    }
+    for (auto& [key, twins] : twins_) {
+      const auto job_at = [&](int64_t at) {
+        return placements_[twins.indices[static_cast<size_t>(at)]].task->job;
+      };
+      int64_t next = std::ssize(twins.indices);
+      twins.next_job.resize(twins.indices.size());
+      for (int64_t at = next - 1; at >= 0; --at) {
+        twins.next_job[static_cast<size_t>(at)] = next;
+        if (at > 0 && job_at(at - 1) != job_at(at)) next = at;
+      }
+    }
+  }
+
+  bool ExchangeForTwin(size_t index, const Twins& twins) {
     const Placement one = placements_[index];
     const JobId job = one.task->job;
     const auto cost = [&](JobId whose, MachineId machine, int64_t more) {
@@ -271,14 +301,20 @@ class Arranger {
     };
     int64_t partners_left = kPartnersMax;
     // Each begins elsewhere, or all would try the same.
-    const auto begin = std::ranges::upper_bound(twins, index) - twins.begin();
-    for (int64_t i = 0; i < std::ssize(twins); ++i) {
-      const size_t other =
-          twins[static_cast<size_t>((begin + i) % std::ssize(twins))];
+    const auto begin =
+        std::ranges::upper_bound(twins.indices, index) - twins.indices.begin();
+    int64_t next = 0;
+    for (int64_t i = 0; i < std::ssize(twins.indices); i = next) {
+      const auto at =
+          static_cast<size_t>((begin + i) % std::ssize(twins.indices));
+      const size_t other = twins.indices[at];
       const Placement twin = placements_[other];
       const JobId its_job = twin.task->job;
       --looks_left_;
       if (IsSpent()) break;
+      next = i + 1;
+      if (its_job == job)
+        next = i + twins.next_job[at] - static_cast<int64_t>(at);
       if (its_job == job || twin.machine == one.machine) continue;
       if (partners_left-- == 0) break;
       if (cost(job, twin.machine, 0) + cost(its_job, one.machine, 0) >=
@@ -308,6 +344,11 @@ class Arranger {
       for (const auto& [preference, kind] : view.kinds) {
         // Peers may be worth more than a preference.
         if (view.peers == nullptr && preference > choice->liking.wishes) break;
+        if (view.peers == nullptr && preference == choice->liking.wishes &&
+            !heeds_load) {
+          ConsiderLeastCrowded(kind, choice);
+          continue;
+        }
         int machines_left = kMachinesPerKindMax;
         for (const auto& [load, id] : placements_.by_load().OfKind(kind)) {
           if (machines_left-- == 0 || IsSpent()) break;
@@ -320,6 +361,40 @@ class Arranger {
         }
       }
     });
+  }
+
+  // To a machine of the kind with fewer of its job than anywhere, and of these
+  // to the one with the lowest load.  REQUIRES: it has no peers, and likes the
+  // kind as much as the best so far.
+  void ConsiderLeastCrowded(size_t kind, Choice* choice) {
+    const Task& task = *choice->seeker.task;
+    const auto& machines = placements_.by_load().OfKind(kind);
+    Frontier& frontier = frontiers_[{task.job, &TwinsOf(task.class_key), kind}];
+    int machines_left = kMachinesPerKindMax;
+    while (std::pair(policies_.SiblingCost(frontier.siblings),
+                     frontier.next.first) <
+           std::pair(choice->liking.siblings, choice->liking.load)) {
+      for (auto it = machines.lower_bound(frontier.next); it != machines.end();
+           ++it) {
+        if (IsSpent() || machines_left == 0) return;
+        frontier.next = *it;
+        const MachineId id = it->second;
+        const int64_t siblings = placements_.CountSiblings(task.job, id);
+        if (siblings > frontier.siblings) {
+          frontier.more = std::min(frontier.more, siblings);
+        } else if (const Machine& machine = *state_.FindMachine(id);
+                   suitability_.MayGo(choice->seeker, machine)) {
+          // Its load may put it before the others then.
+          frontier.more = std::min(frontier.more, siblings + 1);
+          Consider(machine, choice);
+          return;
+        } else {
+          --machines_left;
+        }
+      }
+      if (frontier.more == kNoMore) return;
+      frontier = {.siblings = frontier.more};
+    }
   }
 
   // Tasks went where their job has fewer, whatever the load there.  Others that
@@ -350,11 +425,11 @@ class Arranger {
   Suitability suitability_;
   // How often a task has left a part of its view.
   absl::flat_hash_map<std::pair<const Task*, size_t>, int> left_;
-  std::map<ClassKey, std::vector<size_t>> twins_;  // Empty until asked for.
+  std::map<ClassKey, Twins> twins_;  // Empty until asked for.
   // How many of a job were on a machine, by their class and wishes there.
-  absl::flat_hash_map<std::tuple<JobId, const std::vector<size_t>*, Cost>,
-                      int64_t>
-      stuck_;
+  absl::flat_hash_map<std::tuple<JobId, const Twins*, Cost>, int64_t> stuck_;
+  absl::flat_hash_map<std::tuple<JobId, const Twins*, size_t>, Frontier>
+      frontiers_;              // By kind, too.
   std::set<MachineId> laden_;  // Where tasks went apart.
 };
 
@@ -364,26 +439,32 @@ bool HasWishes(const ClusterState& state, const ClassKey& key) {
         state.peers().TermsAbout(selector),
         [](const CountedTerm* term) { return !term->worth.counts().empty(); });
   };
-  return !key.rules->preferred_peers.empty() ||
-         !std::ranges::all_of(key.rules->spread,
-                              &SpreadConstraint::is_required) ||
-         std::ranges::any_of(*key.meant_by, is_wished_by_others);
+  return LeaveMovable(*key.rules) &&
+         (!key.rules->preferred_peers.empty() || !key.rules->spread.empty() ||
+          std::ranges::any_of(*key.meant_by, is_wished_by_others));
 }
 
-// Those with a wish, or that others with one are worth something to.
+// Those with a wish, or that others with one are worth something to, unless
+// their own rules bind them.
 std::vector<size_t> FindWishing(const ClusterState& state,
-                                const MovablePlacements& placements) {
+                                std::span<const Placement> placements) {
   std::vector<size_t> wishing;
-  absl::flat_hash_map<std::pair<const PlacementRules*, const SelectorSet*>,
-                      bool>
-      known;
+  // Most are like the one before.
+  using Kind = std::pair<const PlacementRules*, const SelectorSet*>;
+  absl::flat_hash_map<Kind, bool> known;
+  Kind last;
+  bool is_last_wishing = false;
   for (size_t i = 0; i < placements.size(); ++i) {
     const ClassKey& key = placements[i].task->class_key;
     if (!key.DependsOnPeers()) continue;
-    const auto [it, is_new] =
-        known.try_emplace({key.rules, key.meant_by}, false);
-    if (is_new) it->second = HasWishes(state, key);
-    if (it->second) wishing.push_back(i);
+    const Kind kind = {key.rules, key.meant_by};
+    if (kind != last) {
+      const auto [it, is_new] = known.try_emplace(kind, false);
+      if (is_new) it->second = HasWishes(state, key);
+      last = kind;
+      is_last_wishing = it->second;
+    }
+    if (is_last_wishing) wishing.push_back(i);
   }
   return wishing;
 }
@@ -393,11 +474,16 @@ std::vector<size_t> FindWishing(const ClusterState& state,
 int64_t Arrange(RoundContext* context) {
   if (context->options.improve_budget <= 0 || context->IsSpent()) return 0;
   context->state.SyncPeers();
+  const bool heeds_siblings = context->policies.Charges(CostKind::kSiblings);
+  const bool heeds_peers = context->policies.Charges(CostKind::kPeers) &&
+                           !context->state.peers().empty();
+  if (!heeds_siblings && !heeds_peers) return 0;
   int64_t looks_left = kLooksMax;
   MovablePlacements placements(context, &looks_left);
   std::vector<size_t> crowded;
-  if (context->policies.ChargesSiblings()) crowded = placements.FindCrowded();
-  const std::vector<size_t> wishing = FindWishing(context->state, placements);
+  if (heeds_siblings) crowded = placements.FindCrowded();
+  std::vector<size_t> wishing;
+  if (heeds_peers) wishing = FindWishing(context->state, placements.all());
   int64_t moved = 0;
   if (!crowded.empty() || !wishing.empty()) {
     moved = Arranger(context, &placements, &looks_left).Run(wishing, crowded);

@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "constraints/class_peers.h"
@@ -30,6 +31,7 @@ class MovablePlacements {
 
   size_t size() const { return placements_.size(); }
   const Placement& operator[](size_t index) const { return placements_[index]; }
+  std::span<const Placement> all() const { return placements_; }
   std::vector<size_t> FindCrowded() {
     return siblings_.FindCrowded(placements_);
   }

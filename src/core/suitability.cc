@@ -12,6 +12,11 @@ constexpr Cost kForbidden = std::numeric_limits<Cost>::max();
 
 }  // namespace
 
+bool LeaveMovable(const PlacementRules& rules) {
+  return rules.affinity.empty() &&
+         std::ranges::none_of(rules.spread, &SpreadConstraint::is_required);
+}
+
 Suitability::Suitability(RoundContext* context, MovablePlacements* placements,
                          int64_t* looks_left)
     : context_(*context),
@@ -67,9 +72,7 @@ void Suitability::FindWaiting() {
 }
 
 bool Suitability::IsMovable(const ClassKey& key) const {
-  return key.rules->affinity.empty() &&
-         std::ranges::none_of(key.rules->spread,
-                              &SpreadConstraint::is_required) &&
+  return LeaveMovable(*key.rules) &&
          std::ranges::none_of(*key.meant_by, [this](uint32_t selector) {
            return binding_.contains(selector);
          });

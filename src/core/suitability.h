@@ -51,6 +51,9 @@ struct View {
   std::vector<std::vector<const Machine*>> parts;
 };
 
+// Whether a task with these rules may be moved, whatever others say about it.
+bool LeaveMovable(const PlacementRules& rules);
+
 // A task that looks for a place.
 struct Seeker {
   const Task* task = nullptr;

@@ -65,9 +65,8 @@ class PolicySet {
     }
     return cost;
   }
-  bool ChargesSiblings() const {
-    return !Charging(CostKind::kSiblings).empty();
-  }
+  // Whether any of them ever charges it.
+  bool Charges(CostKind kind) const { return !Charging(kind).empty(); }
   const std::vector<std::string>& names() const { return names_; }
 
  private:

@@ -17,6 +17,9 @@ constexpr uint64_t SeedCount(uint64_t count) {
 #endif
 }
 
+// Whether it is less than what is asked for.
+inline constexpr bool kDrawsFewerSeeds = SeedCount(8) < 8;
+
 }  // namespace sluice
 
 #endif  // SLUICE_TESTS_UTIL_SEED_COUNT_H_

@@ -154,6 +154,43 @@ TEST_F(ArrangeTest, MakesNoRoomThatWhatIsLessUrgentKeeps) {
   EXPECT_NE(cluster_.MachineOf(2), cluster_.MachineOf(3));
 }
 
+// They are too small to tell in the load of a machine.
+TEST_F(ArrangeTest, SpreadsManySmallTasksOverAllMachinesThatAreLoadedAlike) {
+  ClusterBuilder()
+      .Machines("m", 200, {.cpu = 1000000, .pods = 400})
+      .Tasks(1, 400, {.cpu = 1, .job = "service"})
+      .ApplyTo(&cluster_);
+  for (uint64_t uid = 1; uid <= 400; ++uid) Place(uid, "m0");
+  EXPECT_EQ(ArrangeAll(), 398);
+  const auto counts = Counts(1, 400);
+  EXPECT_EQ(counts.size(), 200u);
+  for (const auto& [machine, count] : counts) EXPECT_EQ(count, 2) << machine;
+}
+
+// One after the other, by load; some have no room for any.
+TEST_F(ArrangeTest, SpreadsManySmallTasksOverMachinesThatAreNot) {
+  constexpr uint64_t kMachines = 200;
+  ClusterBuilder builder;
+  builder.Tasks(1, 500, {.cpu = 10, .job = "service"});
+  for (uint64_t i = 0; i < kMachines; ++i) {
+    builder.Machine(StrCat("m", i), {.cpu = 1000000, .pods = 600})
+        .Task(1001 + i,
+              {.cpu = i % 4 == 0 ? 1000000 : 4000 * static_cast<int64_t>(i),
+               .job = "old"});
+  }
+  builder.ApplyTo(&cluster_);
+  for (uint64_t i = 0; i < kMachines; ++i) Place(1001 + i, StrCat("m", i));
+  cluster_.Deliver();
+  for (uint64_t uid = 1; uid <= 500; ++uid) Place(uid, "m1");
+  ArrangeAll();
+  const auto counts = Counts(1, 500);
+  EXPECT_EQ(counts.size(), 150u);
+  for (const auto& [machine, count] : counts) {
+    EXPECT_GE(count, 3) << machine;
+    EXPECT_LE(count, 4) << machine;
+  }
+}
+
 // The pair's larger task goes to the other machine, and the two that were there
 // make up for its load.
 TEST_F(ArrangeTest, RelievesMachinesThatTasksWentApartTo) {

@@ -9,7 +9,7 @@ namespace {
 
 TEST(JobSpread, ChargesForEachOtherTaskOfTheJob) {
   const PolicySet policies = *PolicySet::FromNames("job_spread");
-  EXPECT_TRUE(policies.ChargesSiblings());
+  EXPECT_TRUE(policies.Charges(CostKind::kSiblings));
   EXPECT_EQ(policies.SiblingCost(0), 0);
   EXPECT_EQ(policies.SiblingCost(1), 1);
   EXPECT_EQ(policies.SiblingCost(1000), 1000);
@@ -25,8 +25,10 @@ TEST(JobSpread, ChargesMoreForTheNextThanForTheOneBefore) {
 }
 
 TEST(JobSpread, IsInForceByDefault) {
-  EXPECT_TRUE(PolicySet::FromNames(kDefaultCostModels)->ChargesSiblings());
-  EXPECT_FALSE(PolicySet::FromNames("cpu_memory")->ChargesSiblings());
+  EXPECT_TRUE(
+      PolicySet::FromNames(kDefaultCostModels)->Charges(CostKind::kSiblings));
+  EXPECT_FALSE(
+      PolicySet::FromNames("cpu_memory")->Charges(CostKind::kSiblings));
 }
 
 }  // namespace
