@@ -587,6 +587,33 @@ BENCHMARK(BM_RoundOfPairs)
     ->ArgsProduct({{5000}, {1000}, {1, 5000}, {0, 1}})
     ->Unit(benchmark::kMillisecond);
 
+// Hardly two tasks ask for the same.  Arguments: machines, tasks, percent of
+// the CPU that they ask for together.
+void BM_RoundOfSizes(benchmark::State& bench) {
+  const auto fill = [&](ClusterState* state) {
+    AddMachines(bench.range(0), /*kinds=*/1, state);
+    Rng rng(1);
+    const int64_t mean =
+        32000 * bench.range(0) * bench.range(2) / (100 * bench.range(1));
+    for (int64_t i = 0; i < bench.range(1); ++i) {
+      SubmitTask submit;
+      submit.task = {static_cast<uint64_t>(1 + i)};
+      submit.job_uuid = StrCat("job-", i % 100);
+      submit.spec.request = {
+          {"cpu", rng.Between(mean / 4, mean * 7 / 4)},
+          {"memory", rng.Between(1, 8 * 1024) * kGib / 1024}};
+      CHECK(state->Apply(submit, 0) == Ack::kOk);
+    }
+  };
+  Shares shares = RunFirstRounds(bench, kAllPolicies, fill);
+  bench.counters["packings"] = static_cast<double>(shares.last.packings);
+  shares.Report(&bench);
+}
+BENCHMARK(BM_RoundOfSizes)
+    ->Args({1000, 11500, 160})
+    ->Args({1000, 21500, 300})
+    ->Unit(benchmark::kMillisecond);
+
 // Each task has a priority of its own.  Arguments: machines, tasks, sizes,
 // percent of each machine's CPU that they would use if all of them ran.
 void BM_RoundOfPriorities(benchmark::State& bench) {
