@@ -15,6 +15,10 @@ constexpr double kPivotMin = 1e-8;
 constexpr double kShift = 1e-6;
 // Entries of the inverse that are changed in the time of one look elsewhere.
 constexpr size_t kEntriesPerWork = 16;
+// What enters is the best of so large a part of the columns, in turn, if any
+// there is worth it.
+constexpr size_t kParts = 4;
+constexpr size_t kPartMin = 50;
 
 // Without those of the groups.
 size_t CountRows(const PatternMaster::Terms& terms) {
@@ -210,21 +214,27 @@ double PatternMaster::ReducedCost(const Column& column) const {
 
 bool PatternMaster::Solve(int64_t work_max) {
   FindPrices();
+  const size_t part = std::max<size_t>(columns_.size() / kParts, kPartMin);
+  // The newest come first.
+  size_t next = columns_.size();
   for (const int64_t end = work_ + work_max; work_ < end;) {
     double least = -kTolerance;
-    size_t entering = columns_.size();
-    for (size_t i = 0; i < columns_.size(); ++i) {
-      if (is_basic_[i]) continue;
-      const double cost = ReducedCost(columns_[i]);
+    std::optional<size_t> entering;
+    size_t looks = 0;
+    while (looks < columns_.size() && (looks < part || !entering.has_value())) {
+      ++looks;
+      next = (next == 0 ? columns_.size() : next) - 1;
+      if (is_basic_[next]) continue;
+      const double cost = ReducedCost(columns_[next]);
       if (cost < least) {
         least = cost;
-        entering = i;
+        entering = next;
       }
     }
-    work_ += static_cast<int64_t>(columns_.size() +
+    work_ += static_cast<int64_t>(looks + group_count_ +
                                   row_count_ * row_count_ / kEntriesPerWork);
-    if (entering == columns_.size()) return true;
-    if (!Enter(entering)) return false;
+    if (!entering.has_value()) return true;
+    if (!Enter(*entering)) return false;
   }
   return false;
 }
