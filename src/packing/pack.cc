@@ -140,7 +140,7 @@ class Packer {
       if (relaxation_.IsSpent()) break;
       // The level alone, and then as little as that is at the least of all
       // that comes after.
-      Keep(DiveOnce(Held(held).first(level), kRoundUpFrom[0]));
+      Keep(DiveFirst(Held(held).first(level)));
       held.resize(level);
       held.push_back(best_->Cost().waiting[level]);
       HoldAllAtLeast(&held);
@@ -297,8 +297,9 @@ class Packer {
     return draft;
   }
 
-  PackingDraft DiveOnce(Held held, double round_up_from) {
-    return Dive(Empty(), held, round_up_from, &relaxation_, &RelaxWhole(held));
+  PackingDraft DiveFirst(Held held) {
+    return Dive(Empty(), held, kRoundUpFrom[0], &relaxation_,
+                &RelaxWhole(held));
   }
 
   // Dives until one leaves no more than is held and costs no more than
@@ -307,7 +308,11 @@ class Packer {
     const PackingCost bound = {LevelCosts(held), placed};
     for (const double round_up_from : kRoundUpFrom) {
       if (best_->Cost() <= bound || relaxation_.IsSpent()) return;
-      PackingDraft draft = DiveOnce(held, round_up_from);
+      // With patterns learned since, the others begin with another optimum.
+      PackingDraft draft =
+          round_up_from == kRoundUpFrom[0]
+              ? DiveFirst(held)
+              : Dive(Empty(), held, round_up_from, &relaxation_);
       if (!dived_.has_value() || draft.Cost() < dived_->Cost()) dived_ = draft;
       Keep(std::move(draft));
     }
