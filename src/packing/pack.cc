@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -95,8 +96,7 @@ class Packer {
     } else {
       relaxation_.Seed();
       const std::vector<int64_t> held = waiting.ByLevel(levels_);
-      solution.bound = {BoundsBeside(held),
-                        relaxation_.Relax(whole_, held).bound};
+      solution.bound = {BoundsBeside(held), RelaxWhole(held).bound};
     }
     solution.is_cut_short = relaxation_.IsSpent();
     solution.work = relaxation_.work() + coarse_work_;
@@ -106,11 +106,18 @@ class Packer {
  private:
   using Held = std::span<const int64_t>;
 
+  // Once for what is held.
+  const PatternRelaxation::Relaxed& RelaxWhole(Held held) {
+    const auto [it, is_new] = relaxed_.try_emplace({held.begin(), held.end()});
+    if (is_new) it->second = relaxation_.Relax(whole_, held);
+    return it->second;
+  }
+
   // The least of each level, where those above leave what is held.
   LevelCosts BoundsBeside(Held held) {
     LevelCosts bounds;
     for (size_t level = 0; level < held.size(); ++level) {
-      bounds.Add(level, relaxation_.Relax(whole_, held.first(level)).bound);
+      bounds.Add(level, RelaxWhole(held.first(level)).bound);
     }
     return bounds;
   }
@@ -118,7 +125,7 @@ class Packer {
   // Holds each level that is not yet at the least that the levels above allow.
   void HoldAllAtLeast(std::vector<int64_t>* held) {
     while (held->size() < levels_) {
-      held->push_back(relaxation_.Relax(whole_, *held).bound);
+      held->push_back(RelaxWhole(*held).bound);
     }
   }
 
@@ -126,16 +133,15 @@ class Packer {
   void SearchWhole() {
     std::vector<int64_t> held;
     HoldAllAtLeast(&held);
-    const auto relaxed = relaxation_.Relax(whole_, held);
-    bound_ = {LevelCosts(held), relaxed.bound};
+    bound_ = {LevelCosts(held), RelaxWhole(held).bound};
+    prices_ = RelaxWhole(held).prices;
     DiveFor(held, bound_.placed);
     for (size_t level = 0; level < levels_; ++level) {
       if (best_->Cost().waiting[level] <= held[level]) continue;
       if (relaxation_.IsSpent()) break;
       // The level alone, and then as little as that is at the least of all
       // that comes after.
-      Keep(Dive(Empty(), Held(held).first(level), kRoundUpFrom[0],
-                &relaxation_));
+      Keep(DiveFirst(Held(held).first(level)));
       held.resize(level);
       held.push_back(best_->Cost().waiting[level]);
       HoldAllAtLeast(&held);
@@ -147,7 +153,6 @@ class Packer {
       Keep(*std::move(dived_));
     }
     MendBest({bound_, kMendsMax});
-    prices_ = relaxed.prices;
     if (best_->Cost().waiting != bound_.waiting) ProveReached();
   }
 
@@ -157,7 +162,7 @@ class Packer {
     bound_.waiting = BoundsBeside(reached);
     // What can be proved at the same prices costs no time.
     bound_.placed = std::max(relaxation_.BoundAt(whole_, reached, prices_),
-                             relaxation_.Relax(whole_, reached).bound);
+                             RelaxWhole(reached).bound);
   }
 
   // What the relaxation starts in part may be worth starting whole: tries gangs
@@ -316,13 +321,22 @@ class Packer {
     return draft;
   }
 
+  PackingDraft DiveFirst(Held held) {
+    return Dive(Empty(), held, kRoundUpFrom[0], &relaxation_,
+                &RelaxWhole(held));
+  }
+
   // Dives until one leaves no more than is held and costs no more than
   // `placed`.
   void DiveFor(Held held, int64_t placed) {
     const PackingCost bound = {LevelCosts(held), placed};
     for (const double round_up_from : kRoundUpFrom) {
       if (best_->Cost() <= bound || relaxation_.IsSpent()) return;
-      PackingDraft draft = Dive(Empty(), held, round_up_from, &relaxation_);
+      // With patterns learned since, the others begin with another optimum.
+      PackingDraft draft =
+          round_up_from == kRoundUpFrom[0]
+              ? DiveFirst(held)
+              : Dive(Empty(), held, round_up_from, &relaxation_);
       if (!dived_.has_value() || draft.Cost() < dived_->Cost()) dived_ = draft;
       Keep(std::move(draft));
     }
@@ -354,6 +368,8 @@ class Packer {
   const int64_t work_max_;
   PatternRelaxation relaxation_;
   PackingRest whole_;
+  // Of the whole, by what is held.
+  std::map<std::vector<int64_t>, PatternRelaxation::Relaxed> relaxed_;
   std::optional<Seating> seating_;  // Where there are gangs.
   PackingCost bound_;
   std::vector<int64_t> prices_;  // Of the placements at the least waiting cost.

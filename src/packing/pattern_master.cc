@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace sluice {
 namespace {
@@ -14,9 +15,14 @@ constexpr double kPivotMin = 1e-8;
 constexpr double kShift = 1e-6;
 // Entries of the inverse that are changed in the time of one look elsewhere.
 constexpr size_t kEntriesPerWork = 16;
+// What enters is the best of so large a part of the columns, in turn, if any
+// there is worth it.
+constexpr size_t kParts = 4;
+constexpr size_t kPartMin = 50;
 
+// Without those of the groups.
 size_t CountRows(const PatternMaster::Terms& terms) {
-  size_t rows = terms.machines.size() + terms.caps.size() + terms.levels.size();
+  size_t rows = terms.caps.size() + terms.levels.size();
   for (const PatternMaster::Spread& spread : terms.spreads) {
     rows += 1 + spread.caps.size();
   }
@@ -29,16 +35,17 @@ size_t CountRows(const PatternMaster::Terms& terms) {
 
 int64_t PatternMaster::LeastWork(const Terms& terms) {
   const size_t rows = CountRows(terms);
-  return static_cast<int64_t>(rows * rows / kEntriesPerWork * rows);
+  const size_t steps = rows + terms.machines.size();
+  return static_cast<int64_t>((rows * rows / kEntriesPerWork + steps) * steps);
 }
 
 PatternMaster::PatternMaster(const Terms& terms) {
   const size_t classes = terms.waiting.size();
-  group_row_ = classes;
-  cap_row_ = classes + terms.machines.size();
+  cap_row_ = classes;
   const size_t level_row = cap_row_ + terms.caps.size();
   const size_t spread_row = level_row + terms.levels.size();
   row_count_ = CountRows(terms);
+  group_count_ = terms.machines.size() + 1;
   // The rows of steps are the last.
   size_t step_row = spread_row;
   for (const Spread& spread : terms.spreads) step_row += 1 + spread.caps.size();
@@ -61,16 +68,16 @@ PatternMaster::PatternMaster(const Terms& terms) {
     if (c < terms.is_exact.size() && terms.is_exact[c]) continue;
     AddColumn(0, {{c, -1}});  // More than its tasks.
   }
-  std::ranges::copy(terms.machines,
-                    bounds_.begin() + static_cast<int64_t>(group_row_));
   std::ranges::copy(terms.caps,
                     bounds_.begin() + static_cast<int64_t>(cap_row_));
   for (size_t l = 0; l < terms.levels.size(); ++l) {
     bounds_[level_row + l] = terms.levels[l].free;
   }
   AddSpreads(terms, spread_row);
+  bounds_.insert(bounds_.end(), terms.machines.begin(), terms.machines.end());
+  bounds_.push_back(std::numeric_limits<double>::infinity());
   shifted_ = bounds_;
-  for (size_t row = 0; row < row_count_; ++row) {
+  for (size_t row = 0; row < shifted_.size(); ++row) {
     // A sequence that fills the unit interval evenly.
     const double part = std::fmod(static_cast<double>(row + 1) * 0.618034, 1.0);
     shifted_[row] += kShift * (0.5 + part);
@@ -81,12 +88,12 @@ PatternMaster::PatternMaster(const Terms& terms) {
 void PatternMaster::StartFromWaiting(const Terms& terms, size_t level_row,
                                      const std::vector<size_t>& last_step) {
   const size_t classes = last_step.size();
-  basis_.resize(row_count_);
   inverse_.assign(row_count_ * row_count_, 0);
   for (size_t row = 0; row < row_count_; ++row) {
     Inverse(row, row) = 1;
-    basis_[row] = row < classes ? last_step[row] : AddColumn(0, {{row, 1}});
+    basis_.push_back(row < classes ? last_step[row] : AddColumn(0, {{row, 1}}));
   }
+  for (size_t g = 0; g < group_count_; ++g) basis_.push_back(AddColumn(0, g));
   for (size_t l = 0; l < terms.levels.size(); ++l) {
     const size_t row = level_row + l;
     double waiting_cost = 0;
@@ -103,13 +110,8 @@ void PatternMaster::StartFromWaiting(const Terms& terms, size_t level_row,
     for (size_t i = 0; i <= row; ++i) Inverse(row, i) = -Inverse(row, i);
   }
   for (const size_t column : basis_) is_basic_[column] = true;
-  amounts_.assign(row_count_, 0);
-  for (size_t row = 0; row < row_count_; ++row) {
-    for (size_t i = 0; i < row_count_; ++i) {
-      amounts_[row] += Inverse(row, i) * shifted_[i];
-    }
-  }
-  prices_.assign(row_count_, 0);
+  amounts_ = Filling(shifted_);
+  prices_.assign(basis_.size(), 0);
 }
 
 void PatternMaster::AddSpreads(const Terms& terms, size_t row) {
@@ -127,9 +129,9 @@ void PatternMaster::AddSpreads(const Terms& terms, size_t row) {
   }
 }
 
-size_t PatternMaster::AddColumn(double cost) {
+size_t PatternMaster::AddColumn(double cost, size_t group) {
   const size_t begin = columns_.empty() ? 0 : columns_.back().end;
-  columns_.push_back({cost, begin, entries_.size()});
+  columns_.push_back({cost, group, begin, entries_.size()});
   is_basic_.push_back(false);
   return columns_.size() - 1;
 }
@@ -137,13 +139,12 @@ size_t PatternMaster::AddColumn(double cost) {
 size_t PatternMaster::AddColumn(double cost,
                                 std::initializer_list<Entry> entries) {
   entries_.insert(entries_.end(), entries);
-  return AddColumn(cost);
+  return AddColumn(cost, group_count_ - 1);
 }
 
 size_t PatternMaster::AddPattern(
     size_t group, std::span<const std::pair<size_t, int64_t>> tasks,
     double cost, std::span<const std::pair<size_t, int64_t>> counted) {
-  entries_.push_back({group_row_ + group, 1});
   for (const auto& [cap, count] : counted) {
     const auto value = static_cast<double>(count);
     entries_.push_back({cap_row_ + cap, value});
@@ -154,22 +155,57 @@ size_t PatternMaster::AddPattern(
   for (const auto& [task_class, count] : tasks) {
     entries_.push_back({task_class, static_cast<double>(count)});
   }
-  patterns_.push_back(AddColumn(cost));
+  patterns_.push_back(AddColumn(cost, group));
   return patterns_.size() - 1;
 }
 
-void PatternMaster::FindPrices() {
-  std::ranges::fill(prices_, 0);
+void PatternMaster::AddInverse(size_t row, double times, double* sum) const {
+  const double* const of_row = &inverse_[row * row_count_];
+  for (size_t i = 0; i < row_count_; ++i) sum[i] += times * of_row[i];
+}
+
+std::vector<double> PatternMaster::Filling(
+    const std::vector<double>& bounds) const {
+  std::vector<double> left = bounds;
+  for (size_t g = 0; g < group_count_; ++g) {
+    for (const Entry& entry : EntriesOf(Key(g))) {
+      left[entry.row] -= bounds[KeyOf(g)] * entry.value;
+    }
+  }
+  std::vector<double> filling(basis_.size(), 0);
   for (size_t row = 0; row < row_count_; ++row) {
-    const double cost = columns_[basis_[row]].cost;
-    if (cost == 0) continue;
-    const double* of_row = &inverse_[row * row_count_];
-    for (size_t i = 0; i < row_count_; ++i) prices_[i] += cost * of_row[i];
+    AddInverse(row, left[row], filling.data());
+  }
+  for (size_t g = 0; g < group_count_; ++g) {
+    filling[KeyOf(g)] = bounds[KeyOf(g)];
+  }
+  for (size_t i = 0; i < row_count_; ++i) {
+    filling[KeyOf(Basic(i).group)] -= filling[i];
+  }
+  return filling;
+}
+
+void PatternMaster::FindPrices() {
+  std::vector<double> costs(row_count_);
+  for (size_t i = 0; i < row_count_; ++i) {
+    costs[i] = Basic(i).cost - Key(Basic(i).group).cost;
+  }
+  for (size_t row = 0; row < row_count_; ++row) {
+    const double* const of_row = &inverse_[row * row_count_];
+    prices_[row] = std::inner_product(costs.begin(), costs.end(), of_row, 0.0);
+  }
+  FindGroupPrices();
+}
+
+// At which keys cost nothing.
+void PatternMaster::FindGroupPrices() {
+  for (size_t g = 0; g < group_count_; ++g) {
+    prices_[KeyOf(g)] += ReducedCost(Key(g));
   }
 }
 
 double PatternMaster::ReducedCost(const Column& column) const {
-  double cost = column.cost;
+  double cost = column.cost - prices_[KeyOf(column.group)];
   for (const Entry& entry : EntriesOf(column)) {
     cost -= prices_[entry.row] * entry.value;
   }
@@ -178,80 +214,129 @@ double PatternMaster::ReducedCost(const Column& column) const {
 
 bool PatternMaster::Solve(int64_t work_max) {
   FindPrices();
+  const size_t part = std::max<size_t>(columns_.size() / kParts, kPartMin);
+  // The newest come first.
+  size_t next = columns_.size();
   for (const int64_t end = work_ + work_max; work_ < end;) {
     double least = -kTolerance;
-    size_t entering = columns_.size();
-    for (size_t i = 0; i < columns_.size(); ++i) {
-      if (is_basic_[i]) continue;
-      const double cost = ReducedCost(columns_[i]);
+    std::optional<size_t> entering;
+    size_t looks = 0;
+    while (looks < columns_.size() && (looks < part || !entering.has_value())) {
+      ++looks;
+      next = (next == 0 ? columns_.size() : next) - 1;
+      if (is_basic_[next]) continue;
+      const double cost = ReducedCost(columns_[next]);
       if (cost < least) {
         least = cost;
-        entering = i;
+        entering = next;
       }
     }
-    work_ += static_cast<int64_t>(columns_.size() +
+    work_ += static_cast<int64_t>(looks + group_count_ +
                                   row_count_ * row_count_ / kEntriesPerWork);
-    if (entering == columns_.size()) return true;
-    if (!Enter(entering)) return false;
+    if (!entering.has_value()) return true;
+    if (!Enter(*entering)) return false;
   }
   return false;
 }
 
-bool PatternMaster::Enter(size_t column) {
-  entering_.assign(row_count_, 0);
-  const std::span<const Entry> entries = EntriesOf(columns_[column]);
-  for (size_t row = 0; row < row_count_; ++row) {
-    const double* of_row = &inverse_[row * row_count_];
-    for (const Entry& entry : entries) {
-      entering_[row] += of_row[entry.row] * entry.value;
-    }
+void PatternMaster::FindEntering(size_t column) {
+  entering_.assign(basis_.size(), 0);
+  const Column& entering = columns_[column];
+  for (const Entry& entry : EntriesOf(entering)) {
+    AddInverse(entry.row, entry.value, entering_.data());
   }
-  size_t leaving = row_count_;
+  for (const Entry& entry : EntriesOf(Key(entering.group))) {
+    AddInverse(entry.row, -entry.value, entering_.data());
+  }
+  entering_[KeyOf(entering.group)] = 1;
+  for (size_t i = 0; i < row_count_; ++i) {
+    entering_[KeyOf(Basic(i).group)] -= entering_[i];
+  }
+}
+
+std::optional<size_t> PatternMaster::FindLeaving() const {
+  std::optional<size_t> leaving;
   double least = std::numeric_limits<double>::max();
-  for (size_t row = 0; row < row_count_; ++row) {
-    if (entering_[row] <= kPivotMin) continue;
-    const double ratio = std::max(amounts_[row], 0.0) / entering_[row];
+  for (size_t i = 0; i < basis_.size(); ++i) {
+    if (entering_[i] <= kPivotMin) continue;
+    const double ratio = std::max(amounts_[i], 0.0) / entering_[i];
     if (ratio < least) {
       least = ratio;
-      leaving = row;
+      leaving = i;
     }
   }
-  if (leaving == row_count_) return false;
-  const double cost = ReducedCost(columns_[column]);
-  const double pivot = entering_[leaving];
-  double* const of_leaving = &inverse_[leaving * row_count_];
-  for (size_t i = 0; i < row_count_; ++i) of_leaving[i] /= pivot;
-  amounts_[leaving] = least;
-  for (size_t row = 0; row < row_count_; ++row) {
-    const double factor = entering_[row];
-    if (row == leaving || factor == 0) continue;
-    double* const of_row = &inverse_[row * row_count_];
-    for (size_t i = 0; i < row_count_; ++i) of_row[i] -= factor * of_leaving[i];
-    amounts_[row] -= factor * least;
+  return leaving;
+}
+
+std::optional<size_t> PatternMaster::ReplaceKey(size_t group) {
+  std::optional<size_t> place;
+  for (size_t i = 0; i < row_count_; ++i) {
+    if (Basic(i).group != group) continue;
+    if (!place.has_value()) {
+      place = i;
+      continue;
+    }
+    for (size_t row = 0; row < row_count_; ++row) {
+      Inverse(*place, row) += Inverse(i, row);
+    }
   }
-  for (size_t i = 0; i < row_count_; ++i) prices_[i] += cost * of_leaving[i];
-  is_basic_[basis_[leaving]] = false;
+  if (!place.has_value()) return std::nullopt;
+  for (size_t row = 0; row < row_count_; ++row) {
+    Inverse(*place, row) = -Inverse(*place, row);
+  }
+  std::swap(basis_[*place], basis_[KeyOf(group)]);
+  std::swap(amounts_[*place], amounts_[KeyOf(group)]);
+  std::swap(entering_[*place], entering_[KeyOf(group)]);
+  return place;
+}
+
+bool PatternMaster::Enter(size_t column) {
+  FindEntering(column);
+  std::optional<size_t> leaving = FindLeaving();
+  if (!leaving.has_value()) return false;
+  if (*leaving >= row_count_) {
+    // Where it is the only one of its group, what enters is the next key.
+    leaving = ReplaceKey(*leaving - row_count_).value_or(*leaving);
+  }
+  const double cost = ReducedCost(columns_[column]);
+  const double pivot = entering_[*leaving];
+  const double amount = std::max(amounts_[*leaving], 0.0) / pivot;
+  for (size_t i = 0; i < basis_.size(); ++i) {
+    amounts_[i] -= entering_[i] * amount;
+  }
+  amounts_[*leaving] = amount;
+  is_basic_[basis_[*leaving]] = false;
   is_basic_[column] = true;
-  basis_[leaving] = column;
+  basis_[*leaving] = column;
+  if (*leaving < row_count_) {
+    entering_[*leaving] = pivot - 1;  // Its row is divided by the pivot.
+    for (size_t row = 0; row < row_count_; ++row) {
+      const double factor = Inverse(*leaving, row) / pivot;
+      if (factor == 0) continue;
+      double* const of_row = &inverse_[row * row_count_];
+      for (size_t i = 0; i < row_count_; ++i) {
+        of_row[i] -= factor * entering_[i];
+      }
+      prices_[row] += cost * factor;
+    }
+  }
+  FindGroupPrices();
   return true;
 }
 
 double PatternMaster::objective() const {
   double sum = 0;
-  for (size_t row = 0; row < row_count_; ++row) {
-    sum += columns_[basis_[row]].cost * amounts_[row];
+  for (size_t i = 0; i < basis_.size(); ++i) {
+    if (Basic(i).cost != 0) sum += Basic(i).cost * amounts_[i];
   }
   return sum;
 }
 
 std::vector<double> PatternMaster::Amounts() const {
+  const std::vector<double> filling = Filling(bounds_);
   std::vector<double> of_column(columns_.size(), 0);
-  for (size_t row = 0; row < row_count_; ++row) {
-    double amount = 0;
-    for (size_t i = 0; i < row_count_; ++i) {
-      amount += Inverse(row, i) * bounds_[i];
-    }
-    of_column[basis_[row]] = std::max(amount, 0.0);
+  for (size_t i = 0; i < basis_.size(); ++i) {
+    of_column[basis_[i]] = std::max(filling[i], 0.0);
   }
   std::vector<double> amounts;
   for (const size_t column : patterns_) amounts.push_back(of_column[column]);

@@ -11,8 +11,14 @@
 //   level l    sum waiting cost * u(c, step) - s(l)      <=  free(l)
 //   step       u(c, step)                                <=  its tasks
 //
-// The primal simplex method with an explicit inverse of the basis.  Columns are
-// added between two solves; its prices say which ones would help.
+// The primal simplex method with an explicit inverse of the basis, which is as
+// large as the rows without those of the groups, of which there are the most
+// (Dantzig and Van Slyke: Generalized upper bounding techniques, 1967).  A
+// pattern counts for one group only, once, and each group has a basic column,
+// its slack or a pattern.  One of these is its key: it takes what machines the
+// others leave, so that each of the others counts as what it has more than the
+// key, and the row of the group is gone.  Columns are added between two solves;
+// its prices say which ones would help.
 //
 // Units: doubles, scaled by the caller so that costs are near 1.  What is
 // concluded from prices is proved in integers elsewhere (pattern_relaxation.h).
@@ -59,8 +65,8 @@ class PatternMaster {
   };
 
   explicit PatternMaster(const Terms& terms);
-  // What it takes to come to the optimum, if each row is to be decided on: a
-  // step a row.  Its space is that of the square of its rows.
+  // What it takes to come to the optimum, if each row and each group is to be
+  // decided on: a step each.  Its space is that of the square of its rows.
   static int64_t LeastWork(const Terms& terms);
 
   // `tasks`: class and count; `counted`: cap and count.  Returns its index: 0,
@@ -77,7 +83,7 @@ class PatternMaster {
   // What one more task of the class costs: at least 0, if it is not exact.
   double ClassPrice(size_t task_class) const { return prices_[task_class]; }
   // What one more machine of the group saves, at least 0.
-  double GroupPrice(size_t group) const { return -prices_[group_row_ + group]; }
+  double GroupPrice(size_t group) const { return -prices_[KeyOf(group)]; }
   // What one more task that a cap lets in saves, at least 0.
   double CapPrice(size_t cap) const { return -prices_[cap_row_ + cap]; }
   // What one more that is ahead under the cap of a spread saves, at least 0; 0
@@ -97,47 +103,64 @@ class PatternMaster {
   };
   struct Column {
     double cost = 0;
+    size_t group = 0;
     size_t begin = 0;  // Of its entries, and
     size_t end = 0;
   };
 
-  double& Inverse(size_t row, size_t column) {
-    return inverse_[row * row_count_ + column];
-  }
-  double Inverse(size_t row, size_t column) const {
-    return inverse_[row * row_count_ + column];
+  // Where the basis has the key of the group.
+  size_t KeyOf(size_t group) const { return row_count_ + group; }
+  const Column& Basic(size_t place) const { return columns_[basis_[place]]; }
+  const Column& Key(size_t group) const { return Basic(KeyOf(group)); }
+  double& Inverse(size_t place, size_t row) {
+    return inverse_[row * row_count_ + place];
   }
   std::span<const Entry> EntriesOf(const Column& column) const {
     return std::span(entries_).subspan(column.begin, column.end - column.begin);
   }
   // Of the entries that were added since the last one.
-  size_t AddColumn(double cost);
-  size_t AddColumn(double cost, std::initializer_list<Entry> entries);
+  size_t AddColumn(double cost, size_t group);
+  // Of no group.
+  size_t AddColumn(double cost, std::initializer_list<Entry> entries = {});
   // Their rows begin at `row`.
   void AddSpreads(const Terms& terms, size_t row);
   // Each class waits, its last step in the basis; all else is slack.
   void StartFromWaiting(const Terms& terms, size_t level_row,
                         const std::vector<size_t>& last_step);
+  // How much of each basic column fills these right sides.
+  std::vector<double> Filling(const std::vector<double>& bounds) const;
   void FindPrices();
+  void FindGroupPrices();
   double ReducedCost(const Column& column) const;
+  // What one of `column` takes from each basic column.
+  void FindEntering(size_t column);
+  // Adds so many times the column of the inverse.
+  void AddInverse(size_t row, double times, double* sum) const;
+  // Where the first basic column is to leave; nowhere if nothing limits it.
+  std::optional<size_t> FindLeaving() const;
+  // Makes another column of the group its key, if there is one.  Returns the
+  // place that the former key takes.
+  std::optional<size_t> ReplaceKey(size_t group);
   // Makes `column` basic.  Returns false where nothing limits it.
   bool Enter(size_t column);
 
-  size_t group_row_ = 0;  // The first of the groups', and
-  size_t cap_row_ = 0;    // of the caps'.
+  size_t cap_row_ = 0;                             // The first of the caps'.
   std::vector<std::optional<size_t>> floor_rows_;  // By cap.
   size_t row_count_ = 0;
+  // One more than there are: the last is that of what is of no group.  Its key
+  // is empty, and there is no end of it.
+  size_t group_count_ = 0;
   std::vector<Entry> entries_;  // Column by column.
   std::vector<Column> columns_;
   std::vector<size_t> patterns_;  // Their columns.
-  std::vector<double> bounds_;    // By row: the right side, and
+  std::vector<double> bounds_;    // By row, then by group: the right side, and
   std::vector<double> shifted_;   // the same without ties.
-  std::vector<size_t> basis_;     // By row, the basic column.
+  std::vector<size_t> basis_;     // Basic columns, one a row, then the keys.
   std::vector<bool> is_basic_;    // By column.
-  std::vector<double> inverse_;   // Row by row.
-  std::vector<double> amounts_;   // By row, of the basic columns; shifted.
-  std::vector<double> prices_;    // By row.
-  std::vector<double> entering_;
+  std::vector<double> inverse_;   // Without the keys; column by column.
+  std::vector<double> amounts_;   // Of the basic columns; shifted.
+  std::vector<double> prices_;    // By row, then by group.
+  std::vector<double> entering_;  // By basic column.
   int64_t work_ = 0;
 };
 

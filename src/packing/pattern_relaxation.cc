@@ -360,13 +360,14 @@ class ColumnGeneration {
     }
   }
 
-  // What a task of the class is charged in the group, at prices of the caps.
-  template <class PriceOf>
-  auto ChargeOn(size_t group, size_t task_class, PriceOf price) const {
-    auto charge = static_cast<decltype(price(size_t{0}))>(
-        has_costs_ ? CostOn(group, task_class) : 0);
+  // What a task of the class is charged in the group, at the master's prices.
+  double ChargeOn(size_t group, size_t task_class,
+                  const PatternMaster& master) const {
+    double charge =
+        has_costs_ ? static_cast<double>(CostOn(group, task_class)) : 0;
     for (const size_t cap : problem_.groups[group].caps) {
-      if (problem_.caps[cap].Counts(task_class)) charge += price(cap);
+      if (!problem_.caps[cap].Counts(task_class)) continue;
+      charge += (master.CapPrice(cap) - master.FloorPrice(cap)) * unit_;
     }
     return charge;
   }
@@ -374,15 +375,21 @@ class ColumnGeneration {
   void SetValues(size_t group) {
     worth_ = 0;
     counts_ = rest_.tasks;
-    const auto price = [&](size_t cap) {
-      return prices_[PriceOfCap(cap)] - prices_[PriceOfFloor(cap)];
-    };
+    charges_.assign(counts_.size(), 0);
+    for (const size_t cap : problem_.groups[group].caps) {
+      const int64_t price =
+          prices_[PriceOfCap(cap)] - prices_[PriceOfFloor(cap)];
+      const int64_t room = rest_.caps[cap] + problem_.caps[cap].rise_max;
+      for (const size_t c : problem_.caps[cap].classes) {
+        charges_[c] += price;
+        counts_[c] = std::min(counts_[c], room);
+      }
+    }
     for (const size_t c : classes_) {
       values_[c] = 0;
-      if (CostOn(group, c) == kNotAllowed) continue;
-      counts_[c] =
-          std::min(counts_[c], RoomInCaps(problem_, group, c, rest_.caps));
-      const int64_t value = prices_[c] - ChargeOn(group, c, price);
+      const int64_t cost = CostOn(group, c);
+      if (cost == kNotAllowed) continue;
+      const int64_t value = prices_[c] - charges_[c] - (has_costs_ ? cost : 0);
       values_[c] = static_cast<double>(value);
       if (value > 0) worth_ += static_cast<Int128>(value) * counts_[c];
     }
@@ -420,15 +427,12 @@ class ColumnGeneration {
     const double least = (master.GroupPrice(row) + kWorthwhile) * unit_;
     bool has_new = false;
     std::vector<int64_t> left = counts_;
-    const auto price = [&](size_t cap) {
-      return (master.CapPrice(cap) - master.FloorPrice(cap)) * unit_;
-    };
     for (size_t more = kPatternsMin / groups_.size();; --more) {
       double worth = 0;
       for (const auto& [c, count] : filling.tasks) {
         worth += static_cast<double>(count) *
                  (master.ClassPrice(row_of_class_[c]) * unit_ -
-                  ChargeOn(g, c, price));
+                  ChargeOn(g, c, master));
       }
       if (worth <= least) return has_new;
       has_new |= owner_.Learn({g, 1, filling.tasks});
@@ -523,10 +527,11 @@ class ColumnGeneration {
   absl::flat_hash_set<std::pair<size_t, decltype(Pattern::tasks)>> cut_;
   std::vector<int64_t> caps_;           // What they let in.
   std::vector<PackingSpread> spreads_;  // As they are left.
-  std::vector<int64_t> prices_;  // By class, by cap, and by cap of its floor.
-  std::vector<double> values_;   // By class, on a group, and
-  std::vector<int64_t> counts_;  // how many there are for it.
-  Int128 worth_ = 0;             // Of all tasks at these values.
+  std::vector<int64_t> prices_;   // By class, by cap, and by cap of its floor.
+  std::vector<int64_t> charges_;  // By class, on a group: by its caps;
+  std::vector<double> values_;    // what it is worth, and
+  std::vector<int64_t> counts_;   // how many there are for it.
+  Int128 worth_ = 0;              // Of all tasks at these values.
   Int128 best_ = 0;
 };
 

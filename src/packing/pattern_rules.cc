@@ -28,18 +28,20 @@ int64_t CountOf(size_t task_class, const Pattern& pattern) {
 int64_t RoomOn(const PackingProblem& problem, const Pattern& pattern,
                size_t task_class) {
   const PackingClass& one = problem.classes[task_class];
-  std::vector<int64_t> free = problem.groups[pattern.group].free;
+  const std::vector<int64_t>& free = problem.groups[pattern.group].free;
   if (!HasCompany(problem, pattern, task_class)) return 0;
   int64_t room = one.per_machine_max;
   for (const auto& [c, count] : pattern.tasks) {
     if (one.IsApartFrom(c)) return 0;
     if (c == task_class) room -= count;
-    for (size_t d = 0; d < free.size(); ++d) {
-      free[d] -= problem.classes[c].request[d] * count;
-    }
   }
   for (size_t d = 0; d < free.size() && room > 0; ++d) {
-    if (one.request[d] > 0) room = std::min(room, free[d] / one.request[d]);
+    if (one.request[d] <= 0) continue;
+    int64_t left = free[d];
+    for (const auto& [c, count] : pattern.tasks) {
+      left -= problem.classes[c].request[d] * count;
+    }
+    room = std::min(room, left / one.request[d]);
   }
   return room;
 }

@@ -165,28 +165,38 @@ void PutInTurn(PatternRelaxation* relaxation, Rng* rng, PackingDraft* draft) {
   relaxation->Charge(draft->MoveUp() + draft->TakeWork());
 }
 
+// Returns whether it has put anything.
+bool PutRounded(const std::vector<PatternRelaxation::Amount>& amounts,
+                double round_up_from, const PatternRelaxation& relaxation,
+                PackingDraft* draft) {
+  if (amounts.empty()) return false;
+  bool has_put = false;
+  const PatternRelaxation::Amount* most = &amounts[0];
+  const auto put = [&](size_t known, int64_t machines) {
+    const KnownPattern& pattern = relaxation.patterns()[known];
+    return machines > 0 && draft->Put({pattern.group, machines, pattern.tasks});
+  };
+  for (const PatternRelaxation::Amount& amount : amounts) {
+    has_put |= put(amount.pattern,
+                   static_cast<int64_t>(
+                       std::floor(amount.machines + 1 - round_up_from + 1e-6)));
+    if (amount.machines > most->machines) most = &amount;
+  }
+  return has_put || put(most->pattern, 1);
+}
+
 }  // namespace
 
 PackingDraft Dive(PackingDraft draft, std::span<const int64_t> held,
-                  double round_up_from, PatternRelaxation* relaxation) {
-  while (true) {
-    const auto relaxed = relaxation->Relax(draft.rest(), held,
-                                           PatternRelaxation::Wanted::kAmounts);
-    if (relaxed.amounts.empty()) break;
-    bool has_put = false;
-    const PatternRelaxation::Amount* most = &relaxed.amounts[0];
-    const auto put = [&](size_t known, int64_t machines) {
-      const KnownPattern& pattern = relaxation->patterns()[known];
-      return machines > 0 &&
-             draft.Put({pattern.group, machines, pattern.tasks});
-    };
-    for (const PatternRelaxation::Amount& amount : relaxed.amounts) {
-      has_put |=
-          put(amount.pattern, static_cast<int64_t>(std::floor(
-                                  amount.machines + 1 - round_up_from + 1e-6)));
-      if (amount.machines > most->machines) most = &amount;
-    }
-    if (!has_put && !put(most->pattern, 1)) break;
+                  double round_up_from, PatternRelaxation* relaxation,
+                  const PatternRelaxation::Relaxed* first) {
+  const auto relax = [&] {
+    return relaxation->Relax(draft.rest(), held,
+                             PatternRelaxation::Wanted::kAmounts);
+  };
+  PatternRelaxation::Relaxed relaxed = first != nullptr ? *first : relax();
+  while (PutRounded(relaxed.amounts, round_up_from, *relaxation, &draft)) {
+    relaxed = relax();
   }
   draft.FillUp();
   relaxation->Charge(draft.MoveUp() + draft.TakeWork());

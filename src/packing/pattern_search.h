@@ -17,9 +17,11 @@ namespace sluice {
 
 // A dive: of each pattern as many machines are decided on as the relaxation has
 // whole ones, and one more from a part of `round_up_from` on.  The rest is
-// relaxed again, until nothing is left.  `held`: as in PatternRelaxation.
+// relaxed again, until nothing is left.  `held`: as in PatternRelaxation;
+// `first`: the relaxation of what the draft has left, where that is known.
 PackingDraft Dive(PackingDraft draft, std::span<const int64_t> held,
-                  double round_up_from, PatternRelaxation* relaxation);
+                  double round_up_from, PatternRelaxation* relaxation,
+                  const PatternRelaxation::Relaxed* first = nullptr);
 
 struct MendOptions {
   PackingCost bound = {};  // Where it ends.
