@@ -336,16 +336,18 @@ void PackingDraft::FillInOrder(std::vector<int64_t>* caps) {
 void PackingDraft::FillClass(size_t c, int64_t count,
                              std::vector<int64_t>* caps) {
   if (count <= 0) return;
-  std::vector<size_t> order;
+  // Most machines are full by now.
+  std::vector<std::pair<int64_t, size_t>> order;
   for (size_t p = 0; p < patterns_.size(); ++p) {
-    if (CostOn(patterns_[p].group, c) != kNotAllowed) order.push_back(p);
+    const int64_t cost = CostOn(patterns_[p].group, c);
+    if (patterns_[p].machines == 0 || cost == kNotAllowed) continue;
+    looks_ += kLooksPerRoom;
+    if (RoomOn(*problem_, patterns_[p], c) > 0) order.emplace_back(cost, p);
   }
   looks_ += std::ssize(patterns_);
-  std::ranges::stable_sort(
-      order, {}, [&](size_t p) { return CostOn(patterns_[p].group, c); });
-  for (const size_t p : order) {
+  std::ranges::sort(order);
+  for (const auto& [cost, p] : order) {
     if (count == 0) return;
-    looks_ += kLooksPerRoom;
     while (count > 0) {
       const int64_t filled = FillOne(p, c, count, caps);
       if (filled == 0) break;
