@@ -30,6 +30,8 @@ struct Branch {
   std::vector<size_t> run = {};
   std::vector<size_t> wait = {};
   std::optional<size_t> in_part = {};  // A gang to be decided on.
+  // All that run in the relaxation, if it starts none in part.
+  std::optional<std::vector<size_t>> relaxed = {};
 
   // The one with the least bound is looked at first.
   bool operator<(const Branch& other) const {
@@ -62,7 +64,10 @@ class Search {
       }
       Open(std::move(without));
     }
-    return {std::min(open_.top().bound, reached_), work_};
+    const Branch& least = open_.top();
+    GangBound found = {std::min(least.bound, reached_), {}, work_};
+    if (least.bound < reached_) found.run = least.relaxed;
+    return found;
   }
 
  private:
@@ -103,6 +108,7 @@ class Search {
   void Open(Branch branch) {
     branch.number = opened_++;
     branch.in_part.reset();
+    branch.relaxed.reset();
     PackingProblem part = problem_;
     for (const size_t g : branch.wait) {
       for (const size_t c : problem_.gangs[g].classes) {
@@ -111,7 +117,7 @@ class Search {
     }
     std::vector<int64_t> held(held_.begin(), held_.end());
     if (!branch.run.empty()) {
-      part = WithForced(std::move(part), branch.run);
+      part = WithDecided(std::move(part), branch.run);
       held.insert(held.begin(), 0);
     }
     Relax(part, held, &branch);
@@ -146,17 +152,16 @@ class Search {
           places[c] += machines * static_cast<double>(count);
         }
       }
-      branch->in_part = FindInPart(classes, places, *branch);
+      if (!relaxation.IsSpent()) Decide(classes, places, branch);
     }
     work_ += relaxation.work() + std::ssize(part.groups) +
              std::ssize(part.classes) * std::ssize(part.costs);
   }
 
-  // The first in the order of their turns that does not get what the relaxation
-  // has for its classes.
-  std::optional<size_t> FindInPart(const MergedClasses& classes,
-                                   const std::vector<double>& places,
-                                   const Branch& branch) const {
+  // The gang to be decided on is the first in the order of their turns that
+  // does not get what the relaxation has for its classes.
+  void Decide(const MergedClasses& classes, const std::vector<double>& places,
+              Branch* branch) const {
     Seating seating = classes.MakeSeating();
     std::vector<int64_t> whole;
     for (size_t c = 0; c < places.size(); ++c) {
@@ -164,24 +169,28 @@ class Search {
       whole.push_back(std::min(floor, classes.merged().classes[c].count()));
     }
     const Seating::Seated seated = seating.Seat(whole);
-    // WithForced() leaves out the gangs that are to run.
+    // WithDecided() leaves out the gangs that are to run.
     std::vector<size_t> indices;
     for (size_t g = 0; g < problem_.gangs.size(); ++g) {
-      if (std::ranges::count(branch.run, g) == 0) indices.push_back(g);
+      if (std::ranges::count(branch->run, g) == 0) indices.push_back(g);
     }
+    std::vector<size_t> run = branch->run;
     for (size_t i = 0; i < seating.gangs().size(); ++i) {
       const Seating::Gang& gang = seating.gangs()[i];
       const size_t index = indices[gang.index];
-      if (seated.has_started[i] || IsDecided(branch, index) ||
+      if (seated.has_started[i]) run.push_back(index);
+      if (seated.has_started[i] || IsDecided(*branch, index) ||
           !CanForce(problem_, problem_.gangs[index])) {
         continue;
       }
       for (const auto& [c, count] : gang.tasks) {
         const double left = places[c] - static_cast<double>(whole[c]);
-        if (seated.empty[c] > 0 || left > kAlmost) return index;
+        if (seated.empty[c] == 0 && left <= kAlmost) continue;
+        branch->in_part = index;
+        return;
       }
     }
-    return std::nullopt;
+    branch->relaxed = std::move(run);
   }
 
   PackingProblem problem_;
@@ -209,12 +218,12 @@ bool CanForce(const PackingProblem& problem, const PackingGang& gang) {
          (count > gang.minimum && gang.classes.size() == 1);
 }
 
-PackingProblem WithForced(PackingProblem problem,
-                          std::span<const size_t> gangs) {
+PackingProblem WithDecided(PackingProblem problem, std::span<const size_t> run,
+                           std::span<const size_t> wait) {
   for (PackingClass& one : problem.classes) {
     for (WaitingStep& step : one.waiting) ++step.level;
   }
-  for (const size_t g : gangs) {
+  for (const size_t g : run) {
     const PackingGang& gang = problem.gangs[g];
     for (const size_t c : gang.classes) {
       PackingClass& one = problem.classes[c];
@@ -223,9 +232,15 @@ PackingProblem WithForced(PackingProblem problem,
       one.waiting.push_back({minimum, 1, 0});
     }
   }
+  for (const size_t g : wait) {
+    for (const size_t c : problem.gangs[g].classes) {
+      problem.classes[c].waiting.clear();
+    }
+  }
   std::vector<PackingGang> others;
   for (size_t g = 0; g < problem.gangs.size(); ++g) {
-    if (std::ranges::count(gangs, g) == 0) others.push_back(problem.gangs[g]);
+    if (std::ranges::count(run, g) + std::ranges::count(wait, g) > 0) continue;
+    others.push_back(problem.gangs[g]);
   }
   problem.gangs = std::move(others);
   return problem;

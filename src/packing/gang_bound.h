@@ -5,13 +5,16 @@
 // which the relaxation has some places, but too few, runs in one branch and
 // waits in the other, and with it those that are just like it.
 //
+// Units: costs as in packing_problem.h; work as in pattern_relaxation.h.
 // Threads: none.  Determinism: work is counted, not time.
 
 #ifndef SLUICE_PACKING_GANG_BOUND_H_
 #define SLUICE_PACKING_GANG_BOUND_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "packing/packing_problem.h"
 
@@ -19,6 +22,9 @@ namespace sluice {
 
 struct GangBound {
   int64_t bound = 0;
+  // Which gangs run, by index, in the relaxation that proves less than what was
+  // reached: nothing where it starts some in part.
+  std::optional<std::vector<size_t>> run = {};
   int64_t work = 0;
 };
 
@@ -34,10 +40,10 @@ GangBound BoundWithGangs(const PackingProblem& problem,
 bool CanForce(const PackingProblem& problem, const PackingGang& gang);
 
 // The problem with one more level above the others: what it costs that any of
-// the minimum of these gangs waits.  They are no gangs of it any more.
-// REQUIRES: each can be forced.
-PackingProblem WithForced(PackingProblem problem,
-                          std::span<const size_t> gangs);
+// the minimum of the gangs in `run` waits.  Those in `wait` have no tasks.  None
+// of either is a gang of it any more.  REQUIRES: each in `run` can be forced.
+PackingProblem WithDecided(PackingProblem problem, std::span<const size_t> run,
+                           std::span<const size_t> wait = {});
 
 }  // namespace sluice
 

@@ -36,6 +36,8 @@ constexpr size_t kCoarseGroupsMax = 100;
 // search before, and all of them so many times as much.
 constexpr int kGangsTriedMax = 12;
 constexpr int64_t kGangWorkMax = 4;
+// How often a proof may lead to a better search.
+constexpr int kProvedTriedMax = 3;
 
 class Packer {
  public:
@@ -72,7 +74,7 @@ class Packer {
       if (!has_many_classes) {
         StartGangs();
         SearchBesideStarted();
-        ProveWithGangs();
+        SearchBesideProved();
       }
     }
     relaxation_.Charge(best_->MoveUp());
@@ -188,7 +190,7 @@ class Packer {
       const LevelCosts before = best_->Cost().waiting;
       const size_t index = gangs[g].index;
       if (CanForce(classes_.problem(), classes_.problem().gangs[index])) {
-        SearchWith(std::span(&index, 1), std::min(work, left));
+        SearchWith(std::span(&index, 1), {}, std::min(work, left));
       }
       if (best_->Cost().waiting == before) {
         failed.insert(gangs[g].kind);
@@ -199,39 +201,63 @@ class Packer {
     }
   }
 
-  // What the relaxation would rather start in part runs: the search again, as
-  // if that must not wait.
+  // The relaxation would rather start gangs in part: the search again, as if
+  // those that run must run and there were no others.
   void SearchBesideStarted() {
-    if (!seating_.has_value() || best_->Cost() <= bound_) return;
-    const PackingProblem& problem = classes_.problem();
-    std::vector<size_t> started;
+    if (!seating_.has_value()) return;
+    std::vector<size_t> run;
     for (size_t g = 0; g < seating_->gangs().size(); ++g) {
-      const size_t index = seating_->gangs()[g].index;
-      if (best_->HasStarted(g) && CanForce(problem, problem.gangs[index])) {
-        started.push_back(index);
-      }
+      if (best_->HasStarted(g)) run.push_back(seating_->gangs()[g].index);
     }
-    const int64_t work = relaxation_.work();
-    const int64_t left = work_max_ - work;
-    if (started.empty() || left <= 0) return;
-    const LevelCosts before = best_->Cost().waiting;
-    SearchWith(started, std::min(work, left));
-    if (best_->Cost().waiting != before) ProveReached();
+    SearchBeside(run, relaxation_.work());
   }
 
-  // With these gangs, each of which can be forced to run.
-  void SearchWith(std::span<const size_t> gangs, int64_t work_max) {
-    const PackingProblem forced = WithForced(classes_.problem(), gangs);
-    // Of equal classes and groups the same are one.
-    const MergedClasses classes(forced);
+  // The same with those that run where a proof ends, as long as that helps.
+  void SearchBesideProved() {
+    if (!seating_.has_value()) return;
+    const int64_t work = relaxation_.work();
+    for (int i = 0; i < kProvedTriedMax; ++i) {
+      const std::optional<std::vector<size_t>> run = ProveWithGangs();
+      if (!run.has_value() || !SearchBeside(*run, work)) return;
+    }
+  }
+
+  // As if these gangs must run and there were no others.  Returns whether that
+  // helps.
+  bool SearchBeside(const std::vector<size_t>& run, int64_t work_max) {
+    const PackingCost before = best_->Cost();
+    const int64_t left = work_max_ - relaxation_.work();
+    if (before <= bound_ || left <= 0) return false;
+    const PackingProblem& problem = classes_.problem();
+    std::vector<size_t> forced;
+    std::vector<size_t> wait;
+    for (size_t g = 0; g < problem.gangs.size(); ++g) {
+      if (std::ranges::count(run, g) == 0) {
+        wait.push_back(g);
+      } else if (CanForce(problem, problem.gangs[g])) {
+        forced.push_back(g);
+      }
+    }
+    SearchWith(forced, wait, std::min(work_max, left));
+    if (best_->Cost().waiting != before.waiting) ProveReached();
+    return best_->Cost() < before;
+  }
+
+  // With these gangs decided on, of which each in `run` can be forced.
+  void SearchWith(std::span<const size_t> run, std::span<const size_t> wait,
+                  int64_t work_max) {
+    PackingProblem decided = WithDecided(classes_.problem(), run, wait);
+    decided.groups = problem_.groups;
+    decided.former = classes_.Part(best_->patterns());
+    // The same classes are one, but more groups may be alike.
+    const MergedClasses classes(decided);
     const MergedGroups groups(classes.merged());
-    relaxation_.Charge(std::ssize(forced.groups) +
-                       std::ssize(forced.classes) * std::ssize(forced.costs));
+    relaxation_.Charge(std::ssize(decided.groups) +
+                       std::ssize(decided.classes) * std::ssize(decided.costs));
     Packer packer(classes, groups.merged(), work_max);
-    packer.Keep(packer.Drafted(best_->patterns()));
     packer.SearchOnce();
     relaxation_.Charge(packer.relaxation_.work());
-    Keep(Drafted(packer.best_->patterns()));
+    Keep(Drafted(groups.Part(packer.best_->patterns())));
   }
 
   void SearchOnce() {
@@ -242,9 +268,12 @@ class Packer {
     SearchWhole();
   }
 
-  // The relaxation starts gangs in part, and no packing does.
-  void ProveWithGangs() {
-    if (!seating_.has_value()) return;
+  // The relaxation starts gangs in part, and no packing does.  Returns which
+  // run in the proof for the first level, or the placements, that is not at its
+  // least; nothing if the proof has not come to that.
+  std::optional<std::vector<size_t>> ProveWithGangs() {
+    std::optional<std::vector<size_t>> run;
+    bool is_first = true;
     const int64_t work_max = relaxation_.work();
     const std::vector<int64_t> reached = best_->Cost().waiting.ByLevel(levels_);
     const auto bound = [&](size_t held, int64_t known, int64_t cost) {
@@ -253,6 +282,7 @@ class Packer {
       const GangBound found = BoundWithGangs(
           classes_.problem(), Held(reached).first(held), cost, work);
       relaxation_.Charge(found.work);
+      if (found.bound < cost && std::exchange(is_first, false)) run = found.run;
       return std::max(known, found.bound);
     };
     LevelCosts waiting;
@@ -260,6 +290,7 @@ class Packer {
       waiting.Add(level, bound(level, bound_.waiting[level], reached[level]));
     }
     bound_ = {waiting, bound(levels_, bound_.placed, best_->Cost().placed)};
+    return run;
   }
 
   void MendInTurn(int64_t work_max) {

@@ -4,12 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 namespace sluice {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Optional;
 using ::testing::SizeIs;
 
 constexpr int64_t kPlenty = 10'000'000;
@@ -69,6 +73,16 @@ TEST(GangBound, SaysWhatItTook) {
   EXPECT_LE(BoundWithGangs(Gangs(2, {3}, 3), {}, 300, 1).bound, 300);
 }
 
+TEST(GangBound, SaysWhichGangsRunWhereLessIsProvedThanWasReached) {
+  const PackingProblem problem = Gangs(6, {4, 5}, 4);
+  EXPECT_THAT(BoundWithGangs(problem, {}, 900, kPlenty).run,
+              Optional(ElementsAre(1)));
+  EXPECT_EQ(BoundWithGangs(problem, {}, 400, kPlenty).run, std::nullopt)
+      << "no packing does better";
+  EXPECT_EQ(BoundWithGangs(problem, {}, 900, 1).run, std::nullopt)
+      << "one of them is started in part";
+}
+
 TEST(CanForce, NotWhereTheMinimumMayBeAnyOfSeveralClasses) {
   PackingProblem problem = Gangs(4, {2, 3}, 2);
   EXPECT_TRUE(CanForce(problem, problem.gangs[1]));
@@ -80,10 +94,10 @@ TEST(CanForce, NotWhereTheMinimumMayBeAnyOfSeveralClasses) {
   EXPECT_FALSE(CanForce(problem, problem.gangs[0]));
 }
 
-TEST(WithForced, PutsTheMinimumAboveAllElse) {
+TEST(WithDecided, PutsTheMinimumAboveAllElse) {
   const size_t gang = 1;
   const PackingProblem forced =
-      WithForced(Gangs(4, {2, 3}, 2), std::span(&gang, 1));
+      WithDecided(Gangs(4, {2, 3}, 2), std::span(&gang, 1));
   EXPECT_THAT(forced.gangs, SizeIs(1));
   ASSERT_THAT(forced.classes[1].waiting, SizeIs(2));
   EXPECT_EQ(forced.classes[1].waiting[0].count, 1);
@@ -91,6 +105,16 @@ TEST(WithForced, PutsTheMinimumAboveAllElse) {
   EXPECT_EQ(forced.classes[1].waiting[1].count, 2);
   EXPECT_EQ(forced.classes[1].waiting[1].level, 0);
   EXPECT_EQ(forced.classes[0].waiting[0].level, 1);
+}
+
+TEST(WithDecided, LeavesNoTasksOfGangsThatWait) {
+  const std::vector<size_t> run = {2};
+  const std::vector<size_t> wait = {0};
+  const PackingProblem decided = WithDecided(Gangs(4, {2, 3, 4}, 2), run, wait);
+  ASSERT_THAT(decided.gangs, SizeIs(1));
+  EXPECT_THAT(decided.gangs[0].classes, ElementsAre(1));
+  EXPECT_THAT(decided.classes[0].waiting, IsEmpty());
+  EXPECT_EQ(decided.classes[2].count(), 4);
 }
 
 }  // namespace
