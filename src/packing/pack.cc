@@ -39,6 +39,22 @@ constexpr int64_t kGangWorkMax = 4;
 // How often a proof may lead to a better search.
 constexpr int kProvedTriedMax = 3;
 
+// More work than that hardly finds more: so much, and some by each pair of a
+// machine and a class.
+constexpr int64_t kUsefulWork = 12'000'000;
+constexpr int64_t kUsefulWorkByPair = 1'000;
+
+int64_t UsefulWork(const PackingProblem& problem) {
+  double machines = 0;
+  for (const PackingGroup& group : problem.groups) {
+    machines += static_cast<double>(group.machines);
+  }
+  const double pairs = machines * static_cast<double>(problem.classes.size());
+  constexpr double kMax = 1e15;
+  return kUsefulWork +
+         static_cast<int64_t>(std::min(pairs * kUsefulWorkByPair, kMax));
+}
+
 class Packer {
  public:
   // `problem`: that of merged classes, with merged groups.
@@ -224,10 +240,13 @@ class Packer {
 
   // As if these gangs must run and there were no others.  Returns whether that
   // helps.
-  bool SearchBeside(const std::vector<size_t>& run, int64_t work_max) {
+  bool SearchBeside(std::vector<size_t> run, int64_t work_max) {
+    std::ranges::sort(run);
     const PackingCost before = best_->Cost();
     const int64_t left = work_max_ - relaxation_.work();
-    if (before <= bound_ || left <= 0) return false;
+    if (before <= bound_ || left <= 0 || !searched_.insert(run).second) {
+      return false;
+    }
     const PackingProblem& problem = classes_.problem();
     std::vector<size_t> forced;
     std::vector<size_t> wait;
@@ -402,6 +421,8 @@ class Packer {
   // Of the whole, by what is held.
   std::map<std::vector<int64_t>, PatternRelaxation::Relaxed> relaxed_;
   std::optional<Seating> seating_;  // Where there are gangs.
+  // Gangs with which all has been searched for as if there were no others.
+  std::set<std::vector<size_t>> searched_;
   PackingCost bound_;
   std::vector<int64_t> prices_;  // Of the placements at the least waiting cost.
   std::optional<PackingDraft> best_;
@@ -421,6 +442,7 @@ PackingSolution ProveBound(const PackingProblem& problem,
 PackingSolution Pack(const PackingProblem& problem, int64_t work_max) {
   const MergedClasses classes(problem);
   const MergedGroups groups(classes.merged());
+  work_max = std::min(work_max, UsefulWork(groups.merged()));
   PackingSolution solution = Packer(classes, groups.merged(), work_max).Run();
   solution.patterns =
       classes.Part(Level(classes.merged(), groups.Part(solution.patterns)));
