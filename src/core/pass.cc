@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <span>
 #include <utility>
@@ -14,6 +15,9 @@ namespace {
 
 // After so many commands are let in: some 20 ms.
 constexpr size_t kProposalsPerStep = 25000;
+// Of a pass, by estimate: some 0.2 s to draw.  The more it may have, the better
+// tasks of many sizes fit together.
+constexpr int64_t kArcsMax = 1'000'000;
 
 }  // namespace
 
@@ -39,8 +43,31 @@ std::optional<RoundWork> Passes::Next(bool must_go_on) {
   return std::nullopt;
 }
 
+void Passes::CutFirst() {
+  Band& band = bands_.front();
+  if (band.patterns != nullptr || !band.gangs.empty()) return;
+  const std::vector<MachineGroup>& groups = context_.FreshGroups();
+  int64_t tasks = 0;
+  for (size_t i = 0; i < band.members.size(); ++i) {
+    tasks += band.members[i].count;
+    // A class is drawn to as many groups as all tasks may need.
+    if (i == 0 || std::min(tasks, std::ssize(groups)) <=
+                      kArcsMax / static_cast<int64_t>(i + 1)) {
+      continue;
+    }
+    const auto rest = band.members.begin() + static_cast<int64_t>(i);
+    Band next;
+    next.members.assign(std::make_move_iterator(rest),
+                        std::make_move_iterator(band.members.end()));
+    band.members.erase(rest, band.members.end());
+    bands_.insert(bands_.begin() + 1, std::move(next));
+    return;
+  }
+}
+
 void Passes::Open() {
   context_.state.SyncPeers();
+  CutFirst();
   classes_ = CollectTasks(bands_.front());
   LookUpPeers();
   version_ = context_.state.version();

@@ -70,6 +70,9 @@ class Passes {
  private:
   // Draws the first band.
   void Open();
+  // Leaves in the first band what does not take long to draw: machines may be
+  // told apart by now that were alike when bands were cut.
+  void CutFirst();
   std::vector<BandClass> CollectTasks(const Band& band) const;
   // How the classes stand to the tasks that run now.
   void LookUpPeers();
