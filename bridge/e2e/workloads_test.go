@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 
 	"github.com/sluice-scheduler/sluice/bridge/internal/kubetest"
@@ -32,11 +33,16 @@ var workloads = []testCase{
 		_, err := deployments.Create(context.Background(), deployment, metav1.CreateOptions{})
 		must(c, err)
 		c.Eventually("two pods are bound", func() bool { return len(boundPods(c, "app=web")) == 2 })
-		deployment, err = deployments.Get(context.Background(), "web", metav1.GetOptions{})
-		must(c, err)
-		deployment.Spec.Template.Labels["version"] = "2"
-		_, err = deployments.Update(context.Background(), deployment, metav1.UpdateOptions{})
-		must(c, err)
+		// Its controller writes the status meanwhile.
+		must(c, retry.RetryOnConflict(retry.DefaultRetry, func() error {
+			deployment, err := deployments.Get(context.Background(), "web", metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			deployment.Spec.Template.Labels["version"] = "2"
+			_, err = deployments.Update(context.Background(), deployment, metav1.UpdateOptions{})
+			return err
+		}))
 		c.Eventually("the new pod is bound beside the old ones", func() bool { return len(boundPods(c, "version=2")) >= 1 })
 	}},
 	{"a replica set whose pods are deleted", func(c *kubetest.Cluster) {
