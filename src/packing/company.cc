@@ -19,13 +19,16 @@ bool HasCompany(const PackingProblem& problem, const Pattern& pattern,
 }
 
 Pattern WithCompany(const PackingProblem& problem, Pattern pattern) {
-  while (true) {
-    const Pattern all = pattern;
-    std::erase_if(pattern.tasks, [&](const auto& tasks) {
+  const auto is_alone = [&problem](const Pattern& all) {
+    return [&problem, &all](const auto& tasks) {
       return !HasCompany(problem, all, tasks.first);
-    });
-    if (pattern.tasks.size() == all.tasks.size()) return pattern;
+    };
+  };
+  while (std::ranges::any_of(pattern.tasks, is_alone(pattern))) {
+    const Pattern all = pattern;
+    std::erase_if(pattern.tasks, is_alone(all));
   }
+  return pattern;
 }
 
 int64_t CountFreeToLeave(const PackingProblem& problem, const Pattern& pattern,
