@@ -40,8 +40,8 @@ GangBound BoundWithGangs(const PackingProblem& problem,
 bool CanForce(const PackingProblem& problem, const PackingGang& gang);
 
 // The problem with one more level above the others: what it costs that any of
-// the minimum of the gangs in `run` waits.  Those in `wait` have no tasks.  Both
-// are no gangs of it any more.  REQUIRES: each in `run` can be forced.
+// the minimum of the gangs in `run` waits.  The gangs in `wait` have no tasks.
+// Both are no gangs of it any more.  REQUIRES: each in `run` can be forced.
 PackingProblem WithDecided(PackingProblem problem, std::span<const size_t> run,
                            std::span<const size_t> wait = {});
 
