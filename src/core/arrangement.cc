@@ -62,16 +62,17 @@ class Arranger {
   }
 
  private:
-  // The tasks of one class, by index, ascending; and for each where the next of
-  // another job comes, or the end.
+  // The tasks of one class, by ascending index, and for each the position of
+  // the next one of another job, or the end.
   struct Twins {
     std::vector<size_t> indices;
     std::vector<int64_t> next_job;
   };
 
-  // How far a search of the machines of a kind, by load, has come for the tasks
-  // of a job that are of one class.  Those before `next` have more of the job
-  // than `siblings`, as few as `more`, or cannot take another.
+  // How far one job's tasks of one class have come through the machines of a
+  // kind, which are in the order of their load.  Each machine before `next`
+  // cannot take another, or has more of the job than `siblings`, and the least
+  // that any of these has is `more`.
   static constexpr int64_t kNoMore = std::numeric_limits<int64_t>::max();
   struct Frontier {
     int64_t siblings = 0;
@@ -363,9 +364,9 @@ class Arranger {
     });
   }
 
-  // To a machine of the kind with fewer of its job than anywhere, and of these
-  // to the one with the lowest load.  REQUIRES: it has no peers, and likes the
-  // kind as much as the best so far.
+  // Considers the machine of the kind that has the fewest of the task's job,
+  // and of several the one with the lowest load.  REQUIRES: the task has no
+  // peers, and likes the kind as much as the best choice so far.
   void ConsiderLeastCrowded(size_t kind, Choice* choice) {
     const Task& task = *choice->seeker.task;
     const auto& machines = placements_.by_load().OfKind(kind);
@@ -384,7 +385,7 @@ class Arranger {
           frontier.more = std::min(frontier.more, siblings);
         } else if (const Machine& machine = *state_.FindMachine(id);
                    suitability_.MayGo(choice->seeker, machine)) {
-          // Its load may put it before the others then.
+          // It may come earlier in the order once the task is there.
           frontier.more = std::min(frontier.more, siblings + 1);
           Consider(machine, choice);
           return;
@@ -444,8 +445,8 @@ bool HasWishes(const ClusterState& state, const ClassKey& key) {
           std::ranges::any_of(*key.meant_by, is_wished_by_others));
 }
 
-// Those with a wish, or that others with one are worth something to, unless
-// their own rules bind them.
+// The tasks that have a wish, or that others wish to be near or far from,
+// unless their own rules bind them.
 std::vector<size_t> FindWishing(const ClusterState& state,
                                 std::span<const Placement> placements) {
   std::vector<size_t> wishing;

@@ -64,7 +64,7 @@ PackingPeers::PackingPeers(const ClusterState& state,
 }
 
 void PackingPeers::FollowCompany() {
-  // What is followed from now on may need company itself.
+  // A class that is now followed may need company itself.
   for (bool has_grown = true; std::exchange(has_grown, false);) {
     for (const ClassKey* key : in_play_) {
       if (!NeedsCompany(*key) || (AreTermsHeeded(*key) && IsOnItsOwn(*key))) {
@@ -79,7 +79,8 @@ void PackingPeers::FollowCompany() {
 bool PackingPeers::NeedsCompany(const ClassKey& key) {
   if (key.rules->affinity.size() != 1) return false;
   const CountedTerm& term = *state_.peers().TermsOf(*key.rules).affinity[0];
-  // Until it is known, no: whoever comes back here goes round in a circle.
+  // A class that leads back to this term is part of a circle, so that the
+  // answer is no until it is known.
   const auto [it, is_new] = is_company_.try_emplace(&term, false);
   if (!is_new) return it->second;
   looks_left_ -= std::ssize(in_play_);

@@ -5,9 +5,9 @@
 // Anti-affinity is heeded where a term tells each machine from all others, or
 // where all whom it means have it themselves: then a domain takes one of them.
 // A spread constraint is heeded where all whom it counts have the same rules.
-// Affinity is heeded where it is the only one of a class, a term tells each
-// machine from all others, and those whom it means have none or such a one
-// themselves, but not in a circle.
+// Affinity is heeded where a class has one term, the term tells each machine
+// from all others, and the classes that it means have no affinity, or one that
+// is heeded.  A circle of such terms is not.
 // A class with other required terms, or with tasks that others must follow or
 // count, stays out of packings.  A bound leaves such terms out: they only
 // forbid placements.

@@ -15,8 +15,8 @@ namespace {
 
 // After so many commands are let in: some 20 ms.
 constexpr size_t kProposalsPerStep = 25000;
-// Of a pass, by estimate: some 0.2 s to draw.  The more it may have, the better
-// tasks of many sizes fit together.
+// Of one pass, by estimate: drawing so many takes some 0.2 s.  With fewer,
+// tasks of many sizes fit together less well.
 constexpr int64_t kArcsMax = 1'000'000;
 
 }  // namespace

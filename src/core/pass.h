@@ -70,8 +70,8 @@ class Passes {
  private:
   // Draws the first band.
   void Open();
-  // Leaves in the first band what does not take long to draw: machines may be
-  // told apart by now that were alike when bands were cut.
+  // Makes a band of its own of what would take too long to draw with the first
+  // band.  Machines that were alike when bands were cut may differ by now.
   void CutFirst();
   std::vector<BandClass> CollectTasks(const Band& band) const;
   // How the classes stand to the tasks that run now.

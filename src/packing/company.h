@@ -16,15 +16,15 @@ namespace sluice {
 // Whether a task of the class may join the pattern, as far as company goes.
 bool HasCompany(const PackingProblem& problem, const Pattern& pattern,
                 size_t task_class);
-// The pattern without those that have none, nor those that have none then.
+// The pattern without the tasks that have none, until all that are left do.
 Pattern WithCompany(const PackingProblem& problem, Pattern pattern);
 // How many of the class may leave the pattern so that all others keep theirs.
 int64_t CountFreeToLeave(const PackingProblem& problem, const Pattern& pattern,
                          size_t task_class);
 // By class: whether any other needs it for company.
 std::vector<bool> FindCompany(const PackingProblem& problem);
-// By class: 0 where it needs no company, 1 where those that are company need
-// none, and so on.  Placed in this order each finds its company there.
+// By class: 0 if it needs no company, 1 if its company needs none, and so on.
+// Classes that are placed in this order find their company there.
 std::vector<size_t> CompanyDepths(const PackingProblem& problem);
 
 }  // namespace sluice

@@ -30,7 +30,7 @@ struct Branch {
   std::vector<size_t> run = {};
   std::vector<size_t> wait = {};
   std::optional<size_t> in_part = {};  // A gang to be decided on.
-  // All that run in the relaxation, if it starts none in part.
+  // The gangs that run in the relaxation, if it starts none in part.
   std::optional<std::vector<size_t>> relaxed = {};
 
   // The one with the least bound is looked at first.
@@ -158,8 +158,8 @@ class Search {
              std::ssize(part.classes) * std::ssize(part.costs);
   }
 
-  // The gang to be decided on is the first in the order of their turns that
-  // does not get what the relaxation has for its classes.
+  // Finds the gang to be decided on: the first, in the order of their turns,
+  // that does not get all that the relaxation has for its classes.
   void Decide(const MergedClasses& classes, const std::vector<double>& places,
               Branch* branch) const {
     Seating seating = classes.MakeSeating();
@@ -169,7 +169,7 @@ class Search {
       whole.push_back(std::min(floor, classes.merged().classes[c].count()));
     }
     const Seating::Seated seated = seating.Seat(whole);
-    // WithDecided() leaves out the gangs that are to run.
+    // WithDecided() has left out the gangs that are to run.
     std::vector<size_t> indices;
     for (size_t g = 0; g < problem_.gangs.size(); ++g) {
       if (std::ranges::count(branch->run, g) == 0) indices.push_back(g);

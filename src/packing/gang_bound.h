@@ -22,8 +22,8 @@ namespace sluice {
 
 struct GangBound {
   int64_t bound = 0;
-  // Which gangs run, by index, in the relaxation that proves less than what was
-  // reached: nothing where it starts some in part.
+  // The gangs that run, by index, in the relaxation behind the bound.  Nothing
+  // if it starts some in part, or the bound is what was reached.
   std::optional<std::vector<size_t>> run = {};
   int64_t work = 0;
 };
@@ -39,9 +39,10 @@ GangBound BoundWithGangs(const PackingProblem& problem,
 // can be asked for: not where its minimum may be any of several classes.
 bool CanForce(const PackingProblem& problem, const PackingGang& gang);
 
-// The problem with one more level above the others: what it costs that any of
-// the minimum of the gangs in `run` waits.  The gangs in `wait` have no tasks.
-// Both are no gangs of it any more.  REQUIRES: each in `run` can be forced.
+// The problem with some gangs decided on, which are no gangs of it any more. In
+// a new level above all others it costs 1 for each task to leave the minimum of
+// a gang in `run` waiting.  The gangs in `wait` have no tasks.  REQUIRES: each
+// gang in `run` can be forced.
 PackingProblem WithDecided(PackingProblem problem, std::span<const size_t> run,
                            std::span<const size_t> wait = {});
 

@@ -86,8 +86,8 @@ class MachineFilling {
   // What Search() looks at with `least` or more of the next item.
   void SearchCounts(size_t next, double value, double room, int64_t least,
                     double bound);
-  // The same, beside each that would be company for `lonely`: the next item, or
-  // one that was chosen for company and has none itself.
+  // The same beside each item that would be company for `lonely`, which is the
+  // next item, or one that was chosen as company and lacks company itself.
   void SearchWithCompany(size_t next, size_t lonely, double value, double room,
                          double bound);
   // How many more of the item fit beside what is chosen.

@@ -36,11 +36,11 @@ constexpr size_t kCoarseGroupsMax = 100;
 // search before, and all of them so many times as much.
 constexpr int kGangsTriedMax = 12;
 constexpr int64_t kGangWorkMax = 4;
-// How often a proof may lead to a better search.
+// How many proofs may be followed by a search with what they end with.
 constexpr int kProvedTriedMax = 3;
 
-// More work than that hardly finds more: so much, and some by each pair of a
-// machine and a class.
+// A search that has taken so much work, and so much for each pair of a machine
+// and a class, hardly finds more.
 constexpr int64_t kUsefulWork = 12'000'000;
 constexpr int64_t kUsefulWorkByPair = 1'000;
 
@@ -124,7 +124,7 @@ class Packer {
  private:
   using Held = std::span<const int64_t>;
 
-  // Once for what is held.
+  // Relaxes the whole problem, once for each list of held levels.
   const PatternRelaxation::Relaxed& RelaxWhole(Held held) {
     const auto [it, is_new] = relaxed_.try_emplace({held.begin(), held.end()});
     if (is_new) it->second = relaxation_.Relax(whole_, held);
@@ -217,8 +217,8 @@ class Packer {
     }
   }
 
-  // The relaxation would rather start gangs in part: the search again, as if
-  // those that run must run and there were no others.
+  // The relaxation starts gangs in part, which leads its dives astray. Searches
+  // again with the gangs that run decided on.
   void SearchBesideStarted() {
     if (!seating_.has_value()) return;
     std::vector<size_t> run;
@@ -228,7 +228,7 @@ class Packer {
     SearchBeside(run, relaxation_.work());
   }
 
-  // The same with those that run where a proof ends, as long as that helps.
+  // The same with the gangs that a proof ends with, as long as that helps.
   void SearchBesideProved() {
     if (!seating_.has_value()) return;
     const int64_t work = relaxation_.work();
@@ -238,8 +238,8 @@ class Packer {
     }
   }
 
-  // As if these gangs must run and there were no others.  Returns whether that
-  // helps.
+  // Searches as if these gangs must run and there were no others.  Returns
+  // whether that helps.
   bool SearchBeside(std::vector<size_t> run, int64_t work_max) {
     std::ranges::sort(run);
     const PackingCost before = best_->Cost();
@@ -262,13 +262,14 @@ class Packer {
     return best_->Cost() < before;
   }
 
-  // With these gangs decided on, of which each in `run` can be forced.
+  // Searches with these gangs decided on.  REQUIRES: each in `run` can be
+  // forced.
   void SearchWith(std::span<const size_t> run, std::span<const size_t> wait,
                   int64_t work_max) {
     PackingProblem decided = WithDecided(classes_.problem(), run, wait);
     decided.groups = problem_.groups;
     decided.former = classes_.Part(best_->patterns());
-    // The same classes are one, but more groups may be alike.
+    // Classes merge as they do without the decision, but more groups may.
     const MergedClasses classes(decided);
     const MergedGroups groups(classes.merged());
     relaxation_.Charge(std::ssize(decided.groups) +
@@ -287,9 +288,9 @@ class Packer {
     SearchWhole();
   }
 
-  // The relaxation starts gangs in part, and no packing does.  Returns which
-  // run in the proof for the first level, or the placements, that is not at its
-  // least; nothing if the proof has not come to that.
+  // Raises the bounds: the relaxation starts gangs in part, and no packing
+  // does. Returns the gangs that run in the proof of the first bound that is
+  // not met, or nothing if that proof was not finished.
   std::optional<std::vector<size_t>> ProveWithGangs() {
     std::optional<std::vector<size_t>> run;
     bool is_first = true;
@@ -382,7 +383,8 @@ class Packer {
     const PackingCost bound = {LevelCosts(held), placed};
     for (const double round_up_from : kRoundUpFrom) {
       if (best_->Cost() <= bound || relaxation_.IsSpent()) return;
-      // With patterns learned since, the others begin with another optimum.
+      // The others relax anew: with the patterns learned since, they begin with
+      // another optimum.
       PackingDraft draft =
           round_up_from == kRoundUpFrom[0]
               ? DiveFirst(held)
@@ -418,10 +420,10 @@ class Packer {
   const int64_t work_max_;
   PatternRelaxation relaxation_;
   PackingRest whole_;
-  // Of the whole, by what is held.
+  // Of the whole problem, by held levels.
   std::map<std::vector<int64_t>, PatternRelaxation::Relaxed> relaxed_;
   std::optional<Seating> seating_;  // Where there are gangs.
-  // Gangs with which all has been searched for as if there were no others.
+  // Sets of gangs that a search has been made with as the only ones.
   std::set<std::vector<size_t>> searched_;
   PackingCost bound_;
   std::vector<int64_t> prices_;  // Of the placements at the least waiting cost.

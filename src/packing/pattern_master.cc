@@ -15,12 +15,12 @@ constexpr double kPivotMin = 1e-8;
 constexpr double kShift = 1e-6;
 // Entries of the inverse that are changed in the time of one look elsewhere.
 constexpr size_t kEntriesPerWork = 16;
-// What enters is the best of so large a part of the columns, in turn, if any
-// there is worth it.
+// A pivot looks at so large a part of the columns and enters the best of it. It
+// looks at the next part only if none there is worth it.
 constexpr size_t kParts = 4;
 constexpr size_t kPartMin = 50;
 
-// Without those of the groups.
+// Groups have no rows.
 size_t CountRows(const PatternMaster::Terms& terms) {
   size_t rows = terms.caps.size() + terms.levels.size();
   for (const PatternMaster::Spread& spread : terms.spreads) {
@@ -197,7 +197,7 @@ void PatternMaster::FindPrices() {
   FindGroupPrices();
 }
 
-// At which keys cost nothing.
+// Those at which the reduced cost of each key is 0.
 void PatternMaster::FindGroupPrices() {
   for (size_t g = 0; g < group_count_; ++g) {
     prices_[KeyOf(g)] += ReducedCost(Key(g));
@@ -215,7 +215,7 @@ double PatternMaster::ReducedCost(const Column& column) const {
 bool PatternMaster::Solve(int64_t work_max) {
   FindPrices();
   const size_t part = std::max<size_t>(columns_.size() / kParts, kPartMin);
-  // The newest come first.
+  // The newest columns come first.
   size_t next = columns_.size();
   for (const int64_t end = work_ + work_max; work_ < end;) {
     double least = -kTolerance;
@@ -295,7 +295,7 @@ bool PatternMaster::Enter(size_t column) {
   std::optional<size_t> leaving = FindLeaving();
   if (!leaving.has_value()) return false;
   if (*leaving >= row_count_) {
-    // Where it is the only one of its group, what enters is the next key.
+    // If its group has no other basic column, the one that enters is its key.
     leaving = ReplaceKey(*leaving - row_count_).value_or(*leaving);
   }
   const double cost = ReducedCost(columns_[column]);
