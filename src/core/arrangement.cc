@@ -313,10 +313,12 @@ class Arranger {
       const JobId its_job = twin.task->job;
       --looks_left_;
       if (IsSpent()) break;
-      next = i + 1;
-      if (its_job == job)
+      if (its_job == job) {
         next = i + twins.next_job[at] - static_cast<int64_t>(at);
-      if (its_job == job || twin.machine == one.machine) continue;
+        continue;
+      }
+      next = i + 1;
+      if (twin.machine == one.machine) continue;
       if (partners_left-- == 0) break;
       if (cost(job, twin.machine, 0) + cost(its_job, one.machine, 0) >=
           cost(job, one.machine, -1) + cost(its_job, twin.machine, -1)) {

@@ -45,15 +45,16 @@ struct PackingPlan {
   // classes that cannot do without each other.
   std::map<JobId, uint32_t> tier_of_gang;
   std::map<ClassKey, uint32_t> tier_of_raised;
-  // The classes that need others of the plan beside them, with their depth: 1
-  // if those others need nobody, 2 if they are of depth 1, and so on.
+  // The classes that need others beside them, with their depth: 1 if those
+  // others need nobody, or are no part of the plan, 2 if they are of depth 1,
+  // and so on.
   std::map<ClassKey, size_t> followers;
   // Whether all that waits or was placed takes part.
   bool is_complete = false;
   // Of the state, as long as nothing but the plan has changed it.
   uint64_t version = 0;
 
-  // 0 if the class needs nobody of the plan.
+  // 0 if the class needs nobody.
   size_t FollowingDepth(const ClassKey& key) const {
     const auto it = followers.find(key);
     return it == followers.end() ? 0 : it->second;

@@ -223,7 +223,9 @@ PackingProblem WithDecided(PackingProblem problem, std::span<const size_t> run,
   for (PackingClass& one : problem.classes) {
     for (WaitingStep& step : one.waiting) ++step.level;
   }
+  std::vector<bool> is_decided(problem.gangs.size(), false);
   for (const size_t g : run) {
+    is_decided[g] = true;
     const PackingGang& gang = problem.gangs[g];
     for (const size_t c : gang.classes) {
       PackingClass& one = problem.classes[c];
@@ -233,14 +235,14 @@ PackingProblem WithDecided(PackingProblem problem, std::span<const size_t> run,
     }
   }
   for (const size_t g : wait) {
+    is_decided[g] = true;
     for (const size_t c : problem.gangs[g].classes) {
       problem.classes[c].waiting.clear();
     }
   }
   std::vector<PackingGang> others;
   for (size_t g = 0; g < problem.gangs.size(); ++g) {
-    if (std::ranges::count(run, g) + std::ranges::count(wait, g) > 0) continue;
-    others.push_back(problem.gangs[g]);
+    if (!is_decided[g]) others.push_back(std::move(problem.gangs[g]));
   }
   problem.gangs = std::move(others);
   return problem;

@@ -232,9 +232,12 @@ class Packer {
   void SearchBesideProved() {
     if (!seating_.has_value()) return;
     const int64_t work = relaxation_.work();
-    for (int i = 0; i < kProvedTriedMax; ++i) {
+    for (int i = 0; i <= kProvedTriedMax; ++i) {
       const std::optional<std::vector<size_t>> run = ProveWithGangs();
-      if (!run.has_value() || !SearchBeside(*run, work)) return;
+      if (i == kProvedTriedMax || !run.has_value() ||
+          !SearchBeside(*run, work)) {
+        return;
+      }
     }
   }
 
@@ -251,14 +254,24 @@ class Packer {
     std::vector<size_t> forced;
     std::vector<size_t> wait;
     for (size_t g = 0; g < problem.gangs.size(); ++g) {
-      if (std::ranges::count(run, g) == 0) {
+      if (!std::ranges::binary_search(run, g)) {
         wait.push_back(g);
       } else if (CanForce(problem, problem.gangs[g])) {
         forced.push_back(g);
       }
     }
     SearchWith(forced, wait, std::min(work_max, left));
-    if (best_->Cost().waiting != before.waiting) ProveReached();
+    const LevelCosts proved = bound_.waiting;
+    const LevelCosts reached = best_->Cost().waiting;
+    if (reached == before.waiting) return best_->Cost() < before;
+    ProveReached();
+    // What was proved with gangs still holds as far as the levels above leave
+    // what they did.
+    for (size_t level = 0; level < levels_; ++level) {
+      bound_.waiting.Add(
+          level, std::max<int64_t>(proved[level] - bound_.waiting[level], 0));
+      if (reached[level] != before.waiting[level]) break;
+    }
     return best_->Cost() < before;
   }
 

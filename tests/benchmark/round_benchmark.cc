@@ -610,6 +610,7 @@ void BM_RoundOfSizes(benchmark::State& bench) {
   shares.Report(&bench);
 }
 BENCHMARK(BM_RoundOfSizes)
+    ->Args({100, 1150, 160})
     ->Args({1000, 11500, 160})
     ->Args({1000, 21500, 300})
     ->Unit(benchmark::kMillisecond);
