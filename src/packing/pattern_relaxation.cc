@@ -34,6 +34,10 @@ constexpr double kAmountMin = 1e-7;
 constexpr double kPriceMax = 1e15;
 // A search for amounts is content with prices so near to the optimum.
 constexpr double kNearForAmounts = 1e-3;
+// A relaxation takes no more than one of so many parts of the work that is
+// left: where a level has many optima it would take all, and what follows it
+// finds more.
+constexpr int64_t kPartsOfWork = 3;
 // Patterns that are looked for between two solves of the master, at least.
 constexpr size_t kPatternsMin = 12;
 
@@ -76,6 +80,7 @@ class ColumnGeneration {
   ColumnGeneration(PatternRelaxation* owner, const PackingRest& rest,
                    std::span<const int64_t> held)
       : owner_(*owner),
+        work_end_(owner->work() + owner->WorkLeft() / kPartsOfWork),
         problem_(owner->problem_),
         rest_(rest),
         held_(held),
@@ -122,7 +127,7 @@ class ColumnGeneration {
         relaxed.prices = prices_;
       }
       const double met = master.objective() * unit_;
-      if (!is_solved || owner_.IsSpent() ||
+      if (!is_solved || WorkLeft() == 0 ||
           static_cast<double>(relaxed.bound) >= met * (1 - near)) {
         break;
       }
@@ -284,9 +289,13 @@ class ColumnGeneration {
     return terms;
   }
 
+  int64_t WorkLeft() const {
+    return std::max<int64_t>(work_end_ - owner_.work(), 0);
+  }
+
   bool Solve(PatternMaster* master) {
     const int64_t before = master->work();
-    const bool is_solved = master->Solve(owner_.WorkLeft());
+    const bool is_solved = master->Solve(WorkLeft());
     owner_.work_ += master->work() - before;
     return is_solved;
   }
@@ -409,6 +418,7 @@ class ColumnGeneration {
         SetValues(g);
       }
       last = &group;
+      if (WorkLeft() == 0) effort = MachineFilling::Effort::kRough;
       Filling filling = owner_.filling_.Fill(g, values_, counts_, effort);
       // Prices are integers, and so is what the best filling is worth.  All
       // fillings of the group together are worth no more than all tasks.
@@ -511,6 +521,7 @@ class ColumnGeneration {
   }
 
   PatternRelaxation& owner_;
+  const int64_t work_end_;
   const PackingProblem& problem_;
   const PackingRest& rest_;
   const std::span<const int64_t> held_;  // By level, those above.
