@@ -35,6 +35,7 @@ PackingProblem CoarseProblem(const PackingProblem& problem, size_t groups_max) {
   coarse.classes = problem.classes;
   coarse.costs = problem.costs;
   coarse.company = problem.company;
+  coarse.staying = problem.staying;
   coarse.caps = problem.caps;
   coarse.spreads = problem.spreads;
   std::vector<size_t> order(problem.groups.size());

@@ -139,10 +139,12 @@ class Leveler {
 
   // Whether the machine has room for all that, side by side.
   bool Fits(const Pattern& pattern) const {
-    std::vector<int64_t> left = problem_.groups[pattern.group].free;
+    const PackingGroup& group = problem_.groups[pattern.group];
+    std::vector<int64_t> left = group.free;
     for (const auto& [c, count] : pattern.tasks) {
       const PackingClass& one = problem_.classes[c];
-      if (count > one.per_machine_max || !HasCompany(problem_, pattern, c) ||
+      if (count > problem_.MostOn(c, group.kind) ||
+          !HasCompany(problem_, pattern, c) ||
           std::ranges::any_of(pattern.tasks, [&](const auto& tasks) {
             return one.IsApartFrom(tasks.first);
           })) {

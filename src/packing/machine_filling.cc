@@ -44,7 +44,7 @@ void MachineFilling::CollectItems(std::span<const double> values,
 void MachineFilling::CollectItem(size_t task_class, double value,
                                  int64_t count) {
   const PackingClass& one = problem_.classes[task_class];
-  int64_t limit = std::min(count, one.per_machine_max);
+  int64_t limit = std::min(count, problem_.MostOn(task_class, group_->kind));
   if (problem_.costs[group_->kind][task_class] == kNotAllowed) return;
   for (size_t d = 0; d < dimensions_ && limit > 0; ++d) {
     if (one.request[d] == 0) continue;

@@ -26,8 +26,9 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
     look.insert(look.end(), one.apart_from.begin(), one.apart_from.end());
     if (has_company) AddCompany(c, &look);
     size_t merged = merged_.classes.size();
-    // A limit is one for each class.
-    if (one.per_machine_max == std::numeric_limits<int64_t>::max()) {
+    // A limit is one for each class, and so is what stays on a machine.
+    if (one.per_machine_max == std::numeric_limits<int64_t>::max() &&
+        !one.stays) {
       merged = known.try_emplace(std::move(look), merged).first->second;
     }
     if (merged == merged_.classes.size()) {
@@ -51,6 +52,11 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
   }
   merged_.company = problem.company;
   for (std::vector<size_t>& classes : merged_.company) merge(&classes);
+  merged_.staying = problem.staying;
+  for (auto& of_kind : merged_.staying) {
+    for (auto& [c, count] : of_kind) c = merged_of_[c];
+    std::ranges::sort(of_kind);
+  }
   merged_.caps = problem.caps;
   merged_.spreads = problem.spreads;
   for (PackingCap& cap : merged_.caps) merge(&cap.classes);

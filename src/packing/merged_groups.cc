@@ -14,6 +14,7 @@ MergedGroups::MergedGroups(const PackingProblem& problem) : problem_(problem) {
   merged_.classes = problem.classes;
   merged_.costs = problem.costs;
   merged_.company = problem.company;
+  merged_.staying = problem.staying;
   merged_.caps = problem.caps;
   merged_.spreads = problem.spreads;
   const size_t dimensions =

@@ -13,6 +13,9 @@
 // that is left out only forbids placements, so what is proved here is a bound
 // for the problem with that rule, too.
 //
+// Tasks that run already are classes, too, but each of them may only stay where
+// it is: what its class has waiting is stopped.
+//
 // Units: amounts and costs are integers; dimensions are resources.
 // Threads: values.
 
@@ -55,6 +58,9 @@ struct PackingClass {
   // company themselves, but no class needs itself, directly or through others.
   bool needs_company = false;
   std::vector<size_t> company = {};
+  // Its tasks run already and do not move: a machine holds at most as many of
+  // them as `PackingProblem::staying` says.
+  bool stays = false;
 
   bool IsApartFrom(size_t task_class) const {
     return std::ranges::binary_search(apart_from, task_class);
@@ -127,6 +133,9 @@ struct PackingProblem {
   // By kind: the classes that have company there by what stays.  Ascending;
   // kinds that are missing have none.
   std::vector<std::vector<size_t>> company = {};
+  // By kind: of classes that stay, how many there are on each machine.
+  // Ascending; classes and kinds that are missing have none.
+  std::vector<std::vector<std::pair<size_t, int64_t>>> staying = {};
   // A packing that is known already; none is no worse than it.
   std::vector<Pattern> former = {};
   std::vector<PackingCap> caps = {};
@@ -138,6 +147,17 @@ struct PackingProblem {
     return classes[task_class].needs_company &&
            (kind >= company.size() ||
             !std::ranges::binary_search(company[kind], task_class));
+  }
+  // The most tasks of the class that a machine of the kind may hold.
+  int64_t MostOn(size_t task_class, size_t kind) const {
+    const PackingClass& one = classes[task_class];
+    if (!one.stays) return one.per_machine_max;
+    if (kind >= staying.size()) return 0;
+    const auto it = std::ranges::lower_bound(
+        staying[kind], task_class, {}, &std::pair<size_t, int64_t>::first);
+    return it == staying[kind].end() || it->first != task_class
+               ? 0
+               : std::min(it->second, one.per_machine_max);
   }
   // How many levels there are.
   size_t level_count() const {

@@ -30,7 +30,7 @@ int64_t RoomOn(const PackingProblem& problem, const Pattern& pattern,
   const PackingClass& one = problem.classes[task_class];
   const std::vector<int64_t>& free = problem.groups[pattern.group].free;
   if (!HasCompany(problem, pattern, task_class)) return 0;
-  int64_t room = one.per_machine_max;
+  int64_t room = problem.MostOn(task_class, problem.groups[pattern.group].kind);
   for (const auto& [c, count] : pattern.tasks) {
     if (one.IsApartFrom(c)) return 0;
     if (c == task_class) room -= count;

@@ -114,6 +114,19 @@ void DrawCompany(Bytes* bytes, PackingProblem* problem) {
   }
 }
 
+// What its machines have free may be too little for what stays there.
+void DrawStaying(Bytes* bytes, PackingProblem* problem) {
+  problem->staying.resize(problem->costs.size());
+  for (size_t c = 0; c < problem->classes.size(); ++c) {
+    if (bytes->Between(0, 3) < 3) continue;
+    problem->classes[c].stays = true;
+    for (auto& of_kind : problem->staying) {
+      const int64_t count = bytes->Between(0, 5);
+      if (count > 0) of_kind.emplace_back(c, count);
+    }
+  }
+}
+
 // Each class is of one of two gangs, or of none.
 void DrawGangs(int64_t many, Bytes* bytes, PackingProblem* problem) {
   std::vector<PackingGang> gangs(2);
@@ -173,6 +186,7 @@ PackingProblem DrawProblem(Bytes* bytes) {
   }
   DrawCompany(bytes, &problem);
   DrawGangs(many, bytes, &problem);
+  DrawStaying(bytes, &problem);
   return problem;
 }
 

@@ -141,7 +141,11 @@ class PlacementProgram {
     for (size_t c = 0; c < class_rows_.size(); ++c) {
       const int64_t cost = problem_.costs[group.kind][c];
       if (cost == kNotAllowed) continue;
-      const int column = AddColumn(limits_[c], is_waiting_wanted_ ? 0 : cost);
+      int64_t limit = limits_[c];
+      if (problem_.classes[c].stays) {
+        limit = std::min(limit, CountStaying(group.kind, c));
+      }
+      const int column = AddColumn(limit, is_waiting_wanted_ ? 0 : cost);
       columns[c] = column;
       Enter(class_rows_[c], column, 1);
       for (const size_t cap : group.caps) {
@@ -162,6 +166,14 @@ class PlacementProgram {
         NeedCompany(c, columns);
       }
     }
+  }
+
+  int64_t CountStaying(size_t kind, size_t c) const {
+    if (kind >= problem_.staying.size()) return 0;
+    for (const auto& [of, count] : problem_.staying[kind]) {
+      if (of == c) return count;
+    }
+    return 0;
   }
 
   bool HasCompanyByWhatStays(size_t kind, size_t c) const {

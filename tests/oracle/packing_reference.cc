@@ -83,6 +83,19 @@ bool HasCompany(const PackingProblem& problem, size_t kind, size_t c,
   return false;
 }
 
+// How many of the class a machine of the kind may hold, whatever else it does.
+int64_t MostOf(const PackingProblem& problem, size_t kind, size_t c) {
+  int64_t most = problem.classes[c].per_machine_max;
+  if (!problem.classes[c].stays) return most;
+  int64_t there = 0;
+  if (kind < problem.staying.size()) {
+    for (const auto& [of, count] : problem.staying[kind]) {
+      if (of == c) there = count;
+    }
+  }
+  return there < most ? there : most;
+}
+
 // What stands on one machine.
 absl::Status CheckFits(const PackingProblem& problem, const Pattern& pattern) {
   const PackingGroup& group = problem.groups[pattern.group];
@@ -95,7 +108,7 @@ absl::Status CheckFits(const PackingProblem& problem, const Pattern& pattern) {
     }
     last = c;
     const PackingClass& one = problem.classes[c];
-    if (count <= 0 || count > one.per_machine_max) {
+    if (count <= 0 || count > MostOf(problem, group.kind, c)) {
       return absl::InvalidArgumentError(
           absl::StrCat(count, " tasks of class ", c, " on a machine"));
     }
@@ -202,12 +215,13 @@ class AllPlacements {
     }
     const PackingClass& one = problem_.classes[c];
     const int64_t cost = problem_.costs[group.kind][c];
+    const int64_t most = MostOf(problem_, group.kind, c);
     content.counts.push_back(0);
     while (true) {
       AddContents(group, free, c + 1, content);
       const int64_t count = ++content.counts[c];
-      if (cost == kNotAllowed || count > one.per_machine_max ||
-          count > tasks_[c] || IsKeptAway(c, content)) {
+      if (cost == kNotAllowed || count > most || count > tasks_[c] ||
+          IsKeptAway(c, content)) {
         return;
       }
       content.tasks += weights_[c];
@@ -406,7 +420,7 @@ std::string DescribePacking(const PackingProblem& problem) {
       list("needs company of",
            std::vector<int64_t>(one.company.begin(), one.company.end()));
     }
-    text << "\n";
+    text << (one.stays ? " stays\n" : "\n");
   }
   for (const PackingGroup& group : problem.groups) {
     text << "group of " << group.machines << " kind " << group.kind;
@@ -439,6 +453,11 @@ std::string DescribePacking(const PackingProblem& problem) {
       const std::vector<size_t>& company = problem.company[kind];
       list("has company for",
            std::vector<int64_t>(company.begin(), company.end()));
+    }
+    if (kind < problem.staying.size()) {
+      for (const auto& [c, count] : problem.staying[kind]) {
+        text << " " << count << " of class " << c << " stay";
+      }
     }
     text << "\n";
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <vector>
 
 namespace sluice {
@@ -46,6 +47,7 @@ class Drawer {
     for (int64_t i = 0; i < machines; ++i) {
       ++problem.groups[rng_->Below(problem.groups.size())].machines;
     }
+    if (shape_.has_staying) AddStaying(&problem);
     if (shape_.keeps_apart) KeepApart(&problem.classes);
     for (int64_t i = rng_->Between(0, shape_.caps_max); i > 0; --i) {
       AddCap(&problem);
@@ -112,6 +114,37 @@ class Drawer {
       const int64_t domain = rng_->Between(0, domains);
       if (domain == domains) continue;
       group.caps.push_back(spread.caps[static_cast<size_t>(domain)]);
+    }
+  }
+
+  // Their machines have room for them, and they are all there are of their
+  // class.
+  void AddStaying(PackingProblem* problem) {
+    problem->staying.resize(problem->costs.size());
+    const uint64_t chance = 1 + rng_->Below(7);  // In ten classes.
+    for (size_t c = 0; c < problem->classes.size(); ++c) {
+      if (!rng_->Chance(chance, 10)) continue;
+      PackingClass& one = problem->classes[c];
+      one.stays = true;
+      one.per_machine_max = std::numeric_limits<int64_t>::max();
+      for (size_t kind = 0; kind < problem->costs.size(); ++kind) {
+        const int64_t count = rng_->Between(0, 2);
+        if (count == 0 || problem->costs[kind][c] == kNotAllowed) continue;
+        problem->staying[kind].emplace_back(c, count);
+      }
+      int64_t all = 0;
+      for (PackingGroup& group : problem->groups) {
+        const int64_t count = problem->MostOn(c, group.kind);
+        all += group.machines * count;
+        for (size_t d = 0; d < group.free.size(); ++d) {
+          group.free[d] += one.request[d] * count;
+        }
+      }
+      const size_t level = one.waiting.empty() ? 0 : one.waiting.front().level;
+      one.waiting.clear();
+      if (all > 0) {
+        one.waiting.push_back({all, rng_->Between(1, 3), level});
+      }
     }
   }
 

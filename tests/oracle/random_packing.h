@@ -28,6 +28,8 @@ struct PackingShape {
   // Whether some classes stand only where there is company for them.
   bool needs_company = false;
   int64_t gangs_max = 0;
+  // Whether the tasks of some classes run already.
+  bool has_staying = false;
 };
 
 // The seed also decides on what the problem has: one to three dimensions, tight

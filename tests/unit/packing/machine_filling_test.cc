@@ -72,6 +72,15 @@ TEST(MachineFilling, HeedsTheMostThatMayShareAMachine) {
               ElementsAre(Pair(0, 2), Pair(1, 4)));
 }
 
+TEST(MachineFilling, MovesNobodyToAnotherMachine) {
+  PackingProblem problem = OneMachine({10}, {{1}, {2}, {1}});
+  problem.classes[0].stays = true;
+  problem.classes[2].stays = true;
+  problem.staying = {{{0, 2}}};
+  EXPECT_THAT(Fill(problem, {5, 1, 9}, {100, 100, 100}).tasks,
+              ElementsAre(Pair(0, 2), Pair(1, 4)));
+}
+
 TEST(MachineFilling, PutsNothingTogetherThatIsToBeApart) {
   PackingProblem problem = OneMachine({10}, {{3}, {4}, {2}});
   problem.classes[0].apart_from = {1};

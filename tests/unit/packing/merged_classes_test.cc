@@ -49,6 +49,22 @@ TEST(MergedClasses, GivePatternsTheTasksThatAreDearestToLeaveWaiting) {
               ElementsAre(Pattern{0, 2, {{0, 2}}}, Pattern{1, 1, {{1, 1}}}));
 }
 
+TEST(MergedClasses, KeepWhatStaysByItself) {
+  PackingProblem problem = Alike();
+  problem.classes.push_back(problem.classes[2]);
+  problem.classes.push_back(problem.classes[2]);
+  problem.costs = {{0, 0, 0, 0, 0}, {1, 1, 2, 2, 2}};
+  problem.classes[2].stays = true;
+  problem.classes[3].stays = true;
+  problem.staying = {{{3, 2}}, {{2, 1}, {3, 1}}};
+  const PackingProblem merged = MergedClasses(problem).merged();
+  ASSERT_THAT(merged.classes, SizeIs(4)) << "the first two are one";
+  EXPECT_EQ(merged.MostOn(1, 0), 0);
+  EXPECT_EQ(merged.MostOn(1, 1), 1);
+  EXPECT_EQ(merged.MostOn(2, 0), 2);
+  EXPECT_EQ(merged.MostOn(2, 1), 1);
+}
+
 TEST(MergedClasses, PartPatternsWhereAClassEnds) {
   PackingProblem problem = Alike();
   problem.groups[0].machines = 6;

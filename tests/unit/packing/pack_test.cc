@@ -85,6 +85,53 @@ TEST(Pack, HeedsForbiddenMachinesAndTheMostThatMayShareOne) {
   EXPECT_EQ(solution.bound, solution.cost);
 }
 
+// Three machines of ten: one with ten that are cheap to stop, one with two that
+// are dear, and one with a cheap one and a dear one.  The urgent task asks for
+// five.
+PackingProblem FullMachines() {
+  PackingProblem problem;
+  problem.classes = {{.request = {5}, .waiting = {{1, 1, 0}}},
+                     {.request = {1}, .waiting = {{10, 1, 2}}, .stays = true},
+                     {.request = {5}, .waiting = {{3, 1, 1}}, .stays = true},
+                     {.request = {5}, .waiting = {{1, 3, 2}}, .stays = true}};
+  problem.groups = {{{10}, 1, 0}, {{10}, 1, 1}, {{10}, 1, 2}};
+  problem.costs.assign(3, {0, 0, 0, 0});
+  problem.staying = {{{1, 10}}, {{2, 2}}, {{2, 1}, {3, 1}}};
+  return problem;
+}
+
+TEST(Pack, StopsWhatIsCheapestToStopAndNoMore) {
+  PackingProblem problem = FullMachines();
+  const PackingSolution solution = PackAndCheck(problem);
+  LevelCosts waiting;
+  waiting.Add(2, 3);
+  EXPECT_EQ(solution.cost, (PackingCost{waiting, 0}));
+  EXPECT_EQ(solution.bound, solution.cost);
+  EXPECT_THAT(solution.patterns,
+              ElementsAre(Pattern{0, 1, {{1, 10}}}, Pattern{1, 1, {{2, 2}}},
+                          Pattern{2, 1, {{0, 1}, {2, 1}}}));
+}
+
+TEST(Pack, StopsManyOfALowerLevelRatherThanOneOfAHigher) {
+  PackingProblem problem = FullMachines();
+  problem.classes[0].waiting[0].count = 3;
+  // Ten that are cheap to stop make room for two, and so does the dearer one.
+  const PackingSolution solution = PackAndCheck(problem);
+  LevelCosts waiting;
+  waiting.Add(2, 10 + 3);
+  EXPECT_EQ(solution.cost, (PackingCost{waiting, 0}));
+}
+
+TEST(Pack, StopsNobodyForWhatIsLessUrgent) {
+  PackingProblem problem = FullMachines();
+  problem.classes[0].waiting[0].level = 2;
+  problem.classes[0].waiting[0].cost = 100;
+  for (const size_t c : {1, 2, 3}) problem.classes[c].waiting[0].level -= 1;
+  LevelCosts waiting;
+  waiting.Add(2, 100);
+  EXPECT_EQ(PackAndCheck(problem).cost, (PackingCost{waiting, 0}));
+}
+
 TEST(Pack, HasAnAnswerToNothing) {
   PackingProblem problem;
   EXPECT_EQ(PackAndCheck(problem).cost, PackingCost());

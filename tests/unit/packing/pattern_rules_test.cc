@@ -59,6 +59,18 @@ TEST(RoomOn, HeedsLimitsOnAMachineAndClassesThatAreToBeApart) {
             std::numeric_limits<int64_t>::max());
 }
 
+TEST(RoomOn, IsNoMoreThanHasStayedThere) {
+  PackingProblem problem = Rules();
+  problem.classes[1].stays = true;
+  EXPECT_EQ(RoomOn(problem, {1, 1, {}}, 1), 0);
+  problem.staying = {{{1, 2}}};
+  EXPECT_EQ(RoomOn(problem, {1, 1, {}}, 1), 2);
+  EXPECT_EQ(RoomOn(problem, {1, 1, {{1, 1}}}, 1), 1);
+  EXPECT_EQ(RoomOn(problem, {1, 1, {}}, 0), 3) << "others go where they like";
+  problem.groups[1].kind = 1;
+  EXPECT_EQ(RoomOn(problem, {1, 1, {}}, 1), 0);
+}
+
 TEST(RoomInCaps, CountsHowFarTheyMayRise) {
   const PackingProblem problem = Rules();
   EXPECT_EQ(RoomInCaps(problem, 0, 0, {4}), 6);
