@@ -178,6 +178,7 @@ void ClusterState::SetEvicted(Task* task, bool is_evicted) {
   task->is_evicted = is_evicted;
   CountRunning(*task, 1);
   Touch(*task);
+  UpdateReserved(FindIn(machines_, task->machine));
 }
 
 void ClusterState::CountRunning(const Task& task, int64_t sign) {
@@ -288,6 +289,7 @@ void ClusterState::Occupy(Task* task, Machine* machine, int32_t pu) {
     ++unit.task_count;
   }
   CountRunning(*task, 1);
+  UpdateReserved(machine);
   Touch(*task);
   NoteIfNoExecute(*machine);
 }
@@ -299,6 +301,7 @@ void ClusterState::Vacate(Task* task) {
   if (task->pu != kNoPu) ReleaseUnit(*task, tasks_, machine);
   machine->ReleasePorts(task->class_key.rules->host_ports);
   Release(task->class_key.request, machine);
+  UpdateReserved(machine);
   task->machine = MachineId{};
   task->pu = kNoPu;
   task->is_evicted = false;
@@ -341,11 +344,9 @@ void ClusterState::LeaveQueue(const Task& task) {
   if (unscheduled_.erase(task.id) == 0) return;
   --jobs_.at(task.job)->pending_count;
   if (!task.IsSchedulable()) return;
-  const auto it = pending_.find(task.class_key);
-  it->second.erase(task.sequence);
-  if (it->second.empty()) pending_.erase(it);
   --pending_count_;
   if (task.feed != FeedId()) --feed_pending_count_;
+  if (!DropNomination(task.id)) RemovePending(task);
 }
 
 void ClusterState::EnterQueue(Task* task) {
@@ -353,6 +354,18 @@ void ClusterState::EnterQueue(Task* task) {
   unscheduled_.insert(task->id);
   ++jobs_.at(task->job)->pending_count;
   if (!task->IsSchedulable()) return;
+  ++pending_count_;
+  if (task->feed != FeedId()) ++feed_pending_count_;
+  AddPending(task);
+}
+
+void ClusterState::RemovePending(const Task& task) {
+  const auto it = pending_.find(task.class_key);
+  it->second.erase(task.sequence);
+  if (it->second.empty()) pending_.erase(it);
+}
+
+void ClusterState::AddPending(Task* task) {
   auto it = pending_.find(task->class_key);
   if (it == pending_.end()) {
     ClassKey key = task->class_key;
@@ -362,8 +375,6 @@ void ClusterState::EnterQueue(Task* task) {
   }
   task->class_key.name = it->first.name;
   it->second.emplace(task->sequence, task);
-  ++pending_count_;
-  if (task->feed != FeedId()) ++feed_pending_count_;
 }
 
 JobId ClusterState::JobFor(const std::string& uuid, const std::string& name,

@@ -50,6 +50,7 @@ class ClusterState {
   using PendingTasks = absl::btree_map<uint64_t, const Task*>;
   using ClassMap = absl::btree_map<ClassKey, PendingTasks>;
   using FeedMap = absl::btree_map<FeedId, Feed>;
+  using NominationMap = absl::btree_map<TaskId, MachineId>;
 
   ClusterState();
   ~ClusterState();
@@ -79,6 +80,19 @@ class ClusterState {
   // REQUIRES: CanPreempt(), and a client knows of the placement.
   void Preempt(TaskId task);
 
+  // Keeps room on the machine for a task until others have left it.  The task
+  // waits on, but in no class of pending().  Nominations are not stored, and
+  // whatever changes the task or takes the machine away ends them.
+  // REQUIRES: the task is schedulable and not nominated, and the machine
+  // usable.
+  void Nominate(TaskId task, MachineId machine);
+  // The task waits as any other again.  REQUIRES: it is nominated.
+  void EndNomination(TaskId task);
+  const NominationMap& nominations() const { return nominations_; }
+  // Whether the machine will have room for all that is nominated there once
+  // those have left it that were told to.
+  bool CanHoldNominated(const Machine& machine) const;
+
   // Undelivered deltas in the order of their decisions.
   const Outbox::Deltas& outbox() const { return outbox_.deltas(); }
   const Outbox::Sequences& SequencesOf(FeedId feed) const;
@@ -91,7 +105,8 @@ class ClusterState {
   const JobMap& jobs() const { return jobs_; }
   const MachineMap& machines() const { return machines_; }
   const FeedMap& feeds() const { return feeds_; }
-  // Classes with schedulable tasks, the most urgent first; how often one came.
+  // Classes with schedulable tasks that are not nominated, the most urgent
+  // first; how often one came.
   const ClassMap& pending() const { return pending_; }
   int64_t pending_count() const { return pending_count_; }
   uint64_t pending_arrivals() const { return pending_arrivals_; }
@@ -189,6 +204,13 @@ class ClusterState {
   // Call around every change that may change whether the task waits.
   void LeaveQueue(const Task& task);
   void EnterQueue(Task* task);
+  // Puts a schedulable task among those of its class that wait, or takes it
+  // away.
+  void AddPending(Task* task);
+  void RemovePending(const Task& task);
+  // Returns whether there was one.
+  bool DropNomination(TaskId task);
+  void UpdateReserved(Machine* machine);
 
   void PlaceOn(Task* task, Machine* machine, int64_t now_ms);
   void Occupy(Task* task, Machine* machine, int32_t pu);
@@ -215,7 +237,8 @@ class ClusterState {
   JobMap jobs_;
   MachineMap machines_;
   ClassMap pending_;
-  int64_t pending_count_ = 0;
+  NominationMap nominations_;
+  int64_t pending_count_ = 0;  // Nominated ones included.
   uint64_t pending_arrivals_ = 0;
   int64_t feed_pending_count_ = 0;
   absl::btree_set<TaskId> unscheduled_;

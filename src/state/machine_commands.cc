@@ -96,6 +96,9 @@ void MachineCommands::Remove(MachineId id) {
   machine->is_present = false;
   machine->feed = FeedId();  // Whoever states it next has it.
   state_.Touch(*machine);
+  while (!machine->nominated.empty()) {
+    state_.EndNomination(*machine->nominated.begin());
+  }
   // What no client was told of never happened; the others may go on running.
   const std::vector<TaskId> tasks(machine->tasks.begin(), machine->tasks.end());
   for (const TaskId task : tasks) {

@@ -1,5 +1,6 @@
 #include "util/state_invariants.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -92,6 +93,46 @@ std::string FindWrongFeed(const ClusterState& state) {
   return "";
 }
 
+std::string FindWrongNomination(const ClusterState& state) {
+  std::map<MachineId, std::set<TaskId>> nominated;
+  for (const auto& [id, machine] : state.nominations()) {
+    const Task* task = state.FindTask(id);
+    if (task == nullptr || !task->IsSchedulable()) {
+      return StrCat("task ", id.value, " is nominated and does not wait");
+    }
+    const auto of_class = state.pending().find(task->class_key);
+    if (of_class != state.pending().end() &&
+        of_class->second.contains(task->sequence)) {
+      return StrCat("task ", id.value, " is nominated and in a queue");
+    }
+    if (state.FindMachine(machine) == nullptr) {
+      return StrCat("task ", id.value, " is nominated for no machine");
+    }
+    nominated[machine].insert(id);
+  }
+  for (const auto& [id, machine] : state.machines()) {
+    if (std::set<TaskId>(machine->nominated.begin(),
+                         machine->nominated.end()) != nominated[id]) {
+      return StrCat("machine ", machine->uuid, " is kept for other tasks");
+    }
+    if (machine->nominated.empty()) continue;
+    Resources missing;
+    for (const TaskId task : machine->nominated) {
+      missing += state.FindTask(task)->class_key.request;
+    }
+    for (const TaskId task : machine->tasks) {
+      const Task& one = *state.FindTask(task);
+      if (one.is_evicted) missing -= one.class_key.request;
+    }
+    for (ResourceIndex i = 0; i < missing.size(); ++i) {
+      if (machine->reserved[i] != std::max<int64_t>(missing[i], 0)) {
+        return StrCat("machine ", machine->uuid, " keeps another amount");
+      }
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string FindContradiction(const ClusterState& state) {
@@ -131,6 +172,7 @@ std::string FindContradiction(const ClusterState& state) {
     if (task->IsUnscheduled()) unscheduled.insert(id);
     if (!task->IsSchedulable()) continue;
     ++pending;
+    if (state.nominations().contains(id)) continue;
     const auto of_class = state.pending().find(task->class_key);
     if (of_class == state.pending().end() ||
         !of_class->second.contains(task->sequence) ||
@@ -148,7 +190,7 @@ std::string FindContradiction(const ClusterState& state) {
   if (const std::string wrong = FindWrongFeed(state); !wrong.empty()) {
     return wrong;
   }
-  int64_t queued = 0;
+  int64_t queued = std::ssize(state.nominations());
   for (const auto& [key, tasks] : state.pending()) {
     queued += static_cast<int64_t>(tasks.size());
   }
@@ -159,6 +201,9 @@ std::string FindContradiction(const ClusterState& state) {
   if (unscheduled != std::set<TaskId>(state.unscheduled().begin(),
                                       state.unscheduled().end())) {
     return "the unscheduled tasks are others";
+  }
+  if (const std::string wrong = FindWrongNomination(state); !wrong.empty()) {
+    return wrong;
   }
   for (const auto& [id, machine] : state.machines()) {
     for (const auto& [name, usage] : machine->foreign_pods) used[id] += usage;

@@ -68,6 +68,11 @@ struct Machine {
   absl::btree_set<TaskId> tasks;
   absl::btree_map<std::string, Resources> foreign_pods;
 
+  // Tasks that wait for others to leave this machine, and what is kept for them
+  // of what is free already.  Derived; not stored.
+  absl::btree_set<TaskId> nominated;
+  Resources reserved;
+
   UsageHistory usage;  // Not stored.
 
   void AddLoad(const Resources& load, const std::vector<HostPort>& host_ports);
@@ -79,8 +84,13 @@ struct Machine {
   // Whether anything may be placed there.
   bool IsUsable() const { return IsSound() && !is_stale; }
   bool IsEmpty() const { return tasks.empty() && foreign_pods.empty(); }
-  // May be negative where the machine came back smaller than its load.
-  Resources Free() const { return allocatable - used; }
+  // For tasks that are not nominated.  May be negative where the machine came
+  // back smaller than its load.
+  Resources Free() const {
+    Resources free = allocatable - used;
+    if (!nominated.empty()) free -= reserved;
+    return free;
+  }
   // The value of its label `key`; null where it has none.
   const std::string* FindLabel(std::string_view key) const;
   // The uuid by which a delta names `pu` of this machine.
