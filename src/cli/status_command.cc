@@ -140,6 +140,12 @@ std::string NonZero(int64_t count, std::string_view what) {
   return count == 0 ? "" : StrCat(", ", count, " ", what);
 }
 
+// ", 3 preempted, 2 wait for others to leave", as far as there are any.
+std::string PreemptionText(const v1::Round& round) {
+  return StrCat(NonZero(round.preempted(), "preempted"),
+                NonZero(round.nominated(), "wait for others to leave"));
+}
+
 std::string FeedText(const v1::FeedState& feed) {
   const std::string term =
       feed.holder().empty()
@@ -180,10 +186,10 @@ void PrintStatus(const v1::Status& status, const std::string& server,
   }
   if (status.has_last_round()) {
     const v1::Round& round = status.last_round();
-    table.AddRow(
-        {StrCat("round ", round.number()),
-         StrCat(round.placed(), " placed, ", round.pending(), " pending, ",
-                round.refused(), " refused, ", round.passes(), " passes")});
+    table.AddRow({StrCat("round ", round.number()),
+                  StrCat(round.placed(), " placed, ", round.pending(),
+                         " pending, ", round.refused(), " refused, ",
+                         round.passes(), " passes", PreemptionText(round))});
     table.AddRow(
         {"round time", StrCat(FormatMicroseconds(round.total_us()), " (build ",
                               FormatMicroseconds(round.build_us()), ", solve ",

@@ -199,6 +199,23 @@ Explanation Explainer::TakeExplanation() {
 
 }  // namespace
 
+namespace {
+
+// "room is kept for it on node-1 until 2 tasks have left; ", or nothing.
+std::string NominationText(const Task& task, const ClusterState& state) {
+  const auto it = state.nominations().machines().find(task.id);
+  if (it == state.nominations().machines().end()) return "";
+  const Machine& machine = *state.FindMachine(it->second);
+  const auto leaving = std::ranges::count_if(
+      machine.tasks,
+      [&](const TaskId id) { return state.FindTask(id)->is_evicted; });
+  return StrCat("room is kept for it on ", ShownText(machine.name), " until ",
+                leaving, leaving == 1 ? " task has" : " tasks have",
+                " left; as things are, ");
+}
+
+}  // namespace
+
 Explanation Explain(const Task& task, const ClusterState& state,
                     const PolicySet& policies, const ConstraintSet& constraints,
                     int64_t now_ms) {
@@ -207,6 +224,7 @@ Explanation Explain(const Task& task, const ClusterState& state,
     if (machine->IsUsable()) explainer.Ask(*machine);
   }
   Explanation explanation = explainer.TakeExplanation();
+  explanation.summary = NominationText(task, state) + explanation.summary;
   explanation.waiting_cost = WaitingCost(now_ms - task.submitted_ms);
   return explanation;
 }

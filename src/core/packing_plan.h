@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -27,7 +28,12 @@ struct PackingLevels {
   bool has_rest = false;
 
   // Nothing where a priority is below all levels.
-  std::optional<size_t> LevelOf(uint32_t priority) const;
+  std::optional<size_t> LevelOf(uint32_t priority) const {
+    const auto it =
+        std::ranges::lower_bound(lowest, priority, std::ranges::greater());
+    if (it == lowest.end() && !has_rest) return std::nullopt;
+    return static_cast<size_t>(it - lowest.begin());
+  }
 };
 
 // What machines are to hold.

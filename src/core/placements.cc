@@ -1,6 +1,16 @@
 #include "core/placements.h"
 
 namespace sluice {
+namespace {
+
+// Not less than is used and kept.
+bool HasAllItsRoom(const Machine& machine) {
+  return machine.used.FitsIn(machine.nominated.empty()
+                                 ? machine.allocatable
+                                 : machine.allocatable - machine.reserved);
+}
+
+}  // namespace
 
 std::vector<Placement> UndoablePlacements(const ClusterState& state,
                                           std::optional<uint32_t> priority,
@@ -15,7 +25,7 @@ std::vector<Placement> UndoablePlacements(const ClusterState& state,
       continue;
     }
     const Machine& machine = *state.FindMachine(task.machine);
-    if (machine.IsUsable() && machine.used.FitsIn(machine.allocatable)) {
+    if (machine.IsUsable() && HasAllItsRoom(machine)) {
       placements.push_back({&task, machine.id});
     }
   }

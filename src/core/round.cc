@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/stages/nominated.h"
 #include "core/stages/replace.h"
 
 namespace sluice {
@@ -81,6 +82,7 @@ std::optional<RoundWork> Round::NextStep(RoundStats* stats) {
   context_.stats = stats;
   if (!std::exchange(has_begun_, true)) {
     context_.gangs.WithdrawHalves();
+    ServeNominated(&context_);
     ReplaceTasks(&context_);
   }
   while (true) {
@@ -117,6 +119,7 @@ void Round::FinishStep(const RoundAnswer& answer, RoundStats* stats) {
 void Round::End(RoundStats* stats) {
   context_.stats = stats;
   if (stage_ != nullptr) EndStage();
+  stats->nominated = std::ssize(context_.state.nominations().machines());
   stats->is_bound_known = !stats->is_cut_short;
   if (!context_.appraisal.has_value()) return;
   const Appraisal& appraisal = *context_.appraisal;

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "core/former_placements.h"
 #include "core/packing_peers.h"
 #include "core/placements.h"
 #include "network/eligibility.h"
@@ -40,8 +41,8 @@ class Describer {
  public:
   // Makes `levels` if there are none yet.
   Describer(PackingScope scope, const std::vector<Placement>& placements,
-            bool heeds_terms, std::optional<PackingLevels>* levels,
-            RoundContext* context)
+            std::span<const Placement> nominated, bool heeds_terms,
+            std::optional<PackingLevels>* levels, RoundContext* context)
       : scope_(scope),
         heeds_terms_(heeds_terms),
         levels_(*levels),
@@ -49,8 +50,9 @@ class Describer {
         state_(context->state),
         constraints_(context->constraints),
         eligibility_(&context->eligibility()),
-        peers_(context->state, context->constraints, placements, heeds_terms) {
-    if (scope == PackingScope::kMovable) FindGangs(placements);
+        peers_(context->state, context->constraints, placements, heeds_terms),
+        nominated_(nominated) {
+    if (scope != PackingScope::kAll) FindGangs(placements);
     for (const Placement& one : placements) {
       if (IsInScope(one.task->class_key)) placements_.push_back({one, nullptr});
     }
@@ -68,7 +70,7 @@ class Describer {
       peers_.NoteFreed(key, one.machine);
       Steps& steps = StepsOf(key);
       const bool must_stay = key.gang.has_value() &&
-                             scope_ == PackingScope::kMovable &&
+                             scope_ != PackingScope::kAll &&
                              !gangs_.contains(*key.gang);
       ++steps.counts[context_.WaitingCostOf(*one.task) *
                      (must_stay ? kMustStay : 1)];
@@ -79,7 +81,7 @@ class Describer {
 
   void AddWaiting() {
     for (const auto& [key, tasks] : state_.pending()) {
-      const bool is_closed = scope_ == PackingScope::kMovable &&
+      const bool is_closed = scope_ != PackingScope::kAll &&
                              context_.gangs.IsClosed(key) &&
                              !gangs_.contains(*key.gang);
       if (is_closed || !IsDecidedOn(key)) packing_.leaves_out = true;
@@ -99,6 +101,7 @@ class Describer {
     FindCostOfPlaced();
     if (!IsAsGoodAsCanBe()) {
       FreePlaced();
+      if (scope_ == PackingScope::kPreempting) FindRunning();
       DropClassesWithoutKind();
       if (!IsAsGoodAsCanBe()) DescribeProblem();
     }
@@ -121,6 +124,24 @@ class Describer {
     Resources request;
     std::vector<HostPort> ports;
   };
+
+  // What may be stopped for the most urgent task that waits.
+  void FindRunning() {
+    const uint32_t highest = waiting_.empty() ? 0 : waiting_.rbegin()->first;
+    std::set<const PlacementRules*> rules;
+    for (const auto& [key, steps] : steps_) rules.insert(key.rules);
+    packing_.running = RunningTasks(state_, highest, rules);
+  }
+
+  // What the machine has free once all is gone that may go.
+  Resources FreeOn(const Machine& machine) const {
+    Resources free = machine.Free();
+    const auto freed = freed_.find(machine.id);
+    if (freed != freed_.end()) free += freed->second.request;
+    const Resources* room = packing_.running.FindRoomOn(machine.id);
+    if (room != nullptr) free += *room;
+    return free;
+  }
 
   // Those that may be started or not as a whole.
   void FindGangs(const std::vector<Placement>& placements) {
@@ -197,9 +218,7 @@ class Describer {
         static_cast<size_t>(eligibility_->kind_count()));
     for (const auto& [id, machine] : state_.machines()) {
       if (!machine->IsUsable()) continue;
-      Resources free = machine->Free();
-      const auto freed = freed_.find(id);
-      if (freed != freed_.end()) free += freed->second.request;
+      const Resources free = FreeOn(*machine);
       most[static_cast<size_t>(eligibility_->KindOf(*machine))].MaxWith(free);
     }
     std::erase_if(steps_, [&](const auto& entry) {
@@ -291,6 +310,22 @@ class Describer {
     AddGangs();
     AddSharedPorts();
     peers_.Relate(packing_.classes, &packing_.problem);
+    AddRunning();
+  }
+
+  // As classes after the others; how many there are follows once it is known
+  // which machines take part.
+  void AddRunning() {
+    for (const RunningTasks::Class& running : packing_.running.classes()) {
+      packing_.running_classes.push_back(packing_.running_classes.size());
+      PackingClass& one = packing_.problem.classes.emplace_back();
+      for (const ResourceIndex i : dimensions_) {
+        one.request.push_back(running.request[i]);
+      }
+      one.request.resize(dimensions_.size() + shared_ports_, 0);
+      one.stays = true;
+      asks_for_more_.push_back(false);
+    }
   }
 
   void AddGangs() {
@@ -337,9 +372,10 @@ class Describer {
   // share a row.
   void FindRows() {
     const size_t classes = packing_.classes.size();
+    std::vector<int64_t> none(packing_.problem.classes.size(), 0);
+    std::fill_n(none.begin(), classes, kNotAllowed);
     std::vector<std::vector<int64_t>> rows(
-        static_cast<size_t>(eligibility_->kind_count()),
-        std::vector<int64_t>(classes, kNotAllowed));
+        static_cast<size_t>(eligibility_->kind_count()), none);
     for (size_t c = 0; c < classes; ++c) {
       for (const Eligibility::Kind& kind :
            eligibility_->KindsFor(*packing_.classes[c].rules)) {
@@ -351,16 +387,26 @@ class Describer {
     }
   }
 
-  // `company`: the classes that have some there by what stays.
+  // `company`: the classes that have some there by what stays.  `staying`: what
+  // runs there and may be stopped.
+  using Staying = std::vector<std::pair<size_t, int64_t>>;
   size_t RowOf(const std::vector<int64_t>& row,
-               const std::vector<size_t>& company) {
-    const auto [it, is_new] =
-        row_index_.try_emplace({row, company}, packing_.problem.costs.size());
+               const std::vector<size_t>& company,
+               const Staying& staying = {}) {
+    const auto [it, is_new] = row_index_.try_emplace(
+        {row, company, staying}, packing_.problem.costs.size());
     if (is_new) {
       packing_.problem.costs.push_back(row);
       packing_.problem.company.push_back(company);
+      packing_.problem.staying.push_back(staying);
     }
     return it->second;
+  }
+
+  Staying StayingOn(MachineId machine) const {
+    Staying staying = packing_.running.CountOn(machine);
+    for (auto& [c, count] : staying) c += packing_.classes.size();
+    return staying;
   }
 
   void FindGroups() {
@@ -372,9 +418,7 @@ class Describer {
     for (const auto& [id, machine] : state_.machines()) {
       if (!machine->IsUsable()) continue;
       if (packing_.problem.costs.size() * steps_.size() > kPairsMax) return;
-      Resources free = machine->Free();
-      const auto freed = freed_.find(id);
-      if (freed != freed_.end()) free += freed->second.request;
+      const Resources free = FreeOn(*machine);
       size_t row =
           row_of_kind_[static_cast<size_t>(eligibility_->KindOf(*machine))];
       const auto kept_away = peers_.KeptAwayFrom(id);
@@ -385,9 +429,16 @@ class Describer {
         row = RowOf(costs, {company.begin(), company.end()});
       }
       if (asks_for_more_at_all_) {
+        const auto freed = freed_.find(id);
         row = RowBesideLoad(
             *machine, row,
             freed == freed_.end() ? nullptr : &freed->second.ports);
+      }
+      const Staying staying = StayingOn(id);
+      if (!staying.empty()) {
+        const std::vector<int64_t> costs = packing_.problem.costs[row];
+        const std::vector<size_t> beside = packing_.problem.company[row];
+        row = RowOf(costs, beside, staying);
       }
       look.clear();
       for (const ResourceIndex i : dimensions_) {
@@ -455,7 +506,8 @@ class Describer {
     size_t groups = 0;
     for (size_t g = 0; g < problem.groups.size(); ++g) {
       bool is_of_use = false;
-      for (size_t c = 0; c < fits.size(); ++c) {
+      // What runs is of no use by itself.
+      for (size_t c = 0; c < packing_.classes.size(); ++c) {
         if ((is_of_use && fits[c]) || !Fits(c, problem.groups[g])) continue;
         fits[c] = true;
         is_of_use = true;
@@ -474,30 +526,88 @@ class Describer {
       }
     }
     if (!levels_.has_value()) levels_ = FindLevels(fits);
+    CountRunning(&fits);
+    NumberLevels(fits);
     KeepClasses(fits);
+  }
+
+  // Those that run on the machines that are left.  Each costs the same to stop.
+  void CountRunning(std::vector<bool>* fits) {
+    PackingProblem& problem = packing_.problem;
+    for (size_t i = 0; i < packing_.running_classes.size(); ++i) {
+      const size_t c = packing_.classes.size() + i;
+      int64_t count = 0;
+      for (const PackingGroup& group : problem.groups) {
+        count += group.machines * problem.MostOn(c, group.kind);
+      }
+      (*fits)[c] = count > 0;
+      problem.classes[c].waiting.push_back({count, 1, 0});
+    }
+  }
+
+  std::optional<size_t> LevelOfClass(size_t c) const {
+    const size_t i = c - packing_.classes.size();  // Of one that runs.
+    return c < packing_.classes.size()
+               ? LevelOf(packing_.classes[c].priority)
+               : StopLevelOf(packing_.running.classes()[i].priority);
+  }
+  std::optional<size_t> LevelOf(uint32_t priority) const {
+    const std::optional<size_t> level = levels_->LevelOf(priority);
+    if (!level.has_value() || stop_levels_.empty()) return level;
+    return *level + NumberOfStopLevelsUpTo(*level);
+  }
+  // Before a level comes what is stopped of it.
+  size_t StopLevelOf(uint32_t priority) const {
+    const size_t level =
+        levels_->LevelOf(priority).value_or(levels_->lowest.size());
+    return level + NumberOfStopLevelsUpTo(level) - 1;
+  }
+  size_t NumberOfStopLevelsUpTo(size_t level) const {
+    return static_cast<size_t>(
+        std::distance(stop_levels_.begin(), stop_levels_.upper_bound(level)));
+  }
+  void NumberLevels(const std::vector<bool>& fits) {
+    for (size_t i = 0; i < packing_.running_classes.size(); ++i) {
+      if (!fits[packing_.classes.size() + i]) continue;
+      const uint32_t priority = packing_.running.classes()[i].priority;
+      stop_levels_.insert(
+          levels_->LevelOf(priority).value_or(levels_->lowest.size()));
+    }
   }
 
   // Those that fit, of the levels that are decided on; and each gets its level.
   void KeepClasses(const std::vector<bool>& fits) {
     PackingProblem& problem = packing_.problem;
     size_t classes = 0;
+    size_t keys = 0;
+    const size_t key_count = packing_.classes.size();
     index_now_.assign(fits.size(), std::nullopt);
     for (size_t c = 0; c < fits.size(); ++c) {
       const std::optional<size_t> level =
-          levels_->LevelOf(packing_.classes[c].priority);
-      packing_.leaves_out = packing_.leaves_out || !level.has_value();
+          fits[c] || c < key_count ? LevelOfClass(c) : std::nullopt;
+      packing_.leaves_out =
+          packing_.leaves_out || (c < key_count && !level.has_value());
       if (!fits[c] || !level.has_value()) continue;
       index_now_[c] = classes;
       for (WaitingStep& step : problem.classes[c].waiting) step.level = *level;
+      if (c < key_count) {
+        ++keys;
+      } else {
+        packing_.running_classes[classes - keys] =
+            packing_.running_classes[c - key_count];
+      }
       if (classes != c) {
         std::swap(problem.classes[classes], problem.classes[c]);
-        std::swap(packing_.classes[classes], packing_.classes[c]);
+        if (c < key_count) {
+          std::swap(packing_.classes[classes], packing_.classes[c]);
+        }
         for (std::vector<int64_t>& row : problem.costs) row[classes] = row[c];
       }
       ++classes;
     }
     problem.classes.resize(classes);
-    packing_.classes.resize(classes);
+    packing_.classes.resize(keys);
+    packing_.running_classes.resize(classes - keys);
     const auto keep = [&](std::vector<size_t>* indices) {
       std::vector<size_t> kept;
       for (const size_t c : *indices) {
@@ -510,6 +620,12 @@ class Describer {
       keep(&one.company);
     }
     for (std::vector<size_t>& there : problem.company) keep(&there);
+    for (Staying& staying : problem.staying) {
+      std::erase_if(staying, [&](const auto& entry) {
+        return !index_now_[entry.first].has_value();
+      });
+      for (auto& [c, count] : staying) c = *index_now_[c];
+    }
     for (PackingCap& cap : problem.caps) keep(&cap.classes);
     for (PackingGang& gang : problem.gangs) keep(&gang.classes);
     std::erase_if(problem.gangs,
@@ -524,6 +640,9 @@ class Describer {
       if (!fits[steps.task_class]) continue;
       bool& has_waiting = waits[key.priority];
       has_waiting = has_waiting || steps.has_waiting;
+    }
+    for (const RunningTasks::Class& running : packing_.running.classes()) {
+      waits.try_emplace(running.priority, false);
     }
     PackingLevels levels;
     bool has_any_waited = false;
@@ -543,7 +662,7 @@ class Describer {
   LevelCosts ByLevel(const std::map<uint32_t, Cost>& by_priority) const {
     LevelCosts costs;
     for (const auto& [priority, cost] : by_priority) {
-      const std::optional<size_t> level = levels_->LevelOf(priority);
+      const std::optional<size_t> level = LevelOf(priority);
       if (level.has_value()) costs.Add(*level, cost);
     }
     return costs;
@@ -579,25 +698,24 @@ class Describer {
     }
   }
 
-  // What stands where, machines on which the same does together.
+  // What is placed, what runs, and whoever waits for room that is kept.
   void AddFormer() {
-    absl::flat_hash_map<MachineId, std::map<size_t, int64_t>> holds;
+    FormerPlacements former(packing_);
     for (const auto& [one, steps] : placements_) {
       // A misfit is where it may not be any more.
       const std::optional<size_t> task_class = index_now_[steps->task_class];
-      if (task_class.has_value()) ++holds[one.machine][*task_class];
+      if (task_class.has_value()) former.Add(one.machine, *task_class);
     }
-    std::map<std::pair<size_t, std::map<size_t, int64_t>>, int64_t> patterns;
-    for (size_t g = 0; g < packing_.machines.size(); ++g) {
-      for (const MachineId machine : packing_.machines[g]) {
-        const auto it = holds.find(machine);
-        if (it != holds.end()) ++patterns[{g, it->second}];
-      }
+    former.AddWhatRuns();
+    for (const Placement& one : nominated_) {
+      const ClassKey& key = one.task->class_key;
+      const auto steps = steps_.find(key);
+      // Others may have to do with those that are not free.
+      if (steps == steps_.end() || !peers_.IsFree(key)) continue;
+      const std::optional<size_t> c = index_now_[steps->second.task_class];
+      if (c.has_value()) former.AddIfThereIsRoom(one.machine, *c);
     }
-    for (const auto& [what, machines] : patterns) {
-      packing_.problem.former.push_back(
-          {what.first, machines, {what.second.begin(), what.second.end()}});
-    }
+    packing_.problem.former = former.Patterns();
   }
 
   Cost PreferenceOf(const Task& task, MachineId machine) {
@@ -624,8 +742,10 @@ class Describer {
   const ConstraintSet& constraints_;
   Eligibility* eligibility_;
   PackingPeers peers_;
+  const std::span<const Placement> nominated_;
   RoundPacking packing_;
   std::vector<std::pair<Placement, const Steps*>> placements_;
+  std::set<size_t> stop_levels_;
   std::map<JobId, int64_t> gangs_;  // Of the problem, and their minimum.
   // With a class that is out of scope: the others stay with it.
   std::set<JobId> torn_gangs_;
@@ -642,7 +762,8 @@ class Describer {
   std::vector<bool> asks_for_more_;  // By class.
   bool asks_for_more_at_all_ = false;
   std::vector<size_t> row_of_kind_;
-  std::map<std::pair<std::vector<int64_t>, std::vector<size_t>>, size_t>
+  std::map<std::tuple<std::vector<int64_t>, std::vector<size_t>, Staying>,
+           size_t>
       row_index_;
   const PlacementRules* last_rules_ = nullptr;
   std::span<const Eligibility::Kind> last_kinds_;
@@ -654,15 +775,11 @@ class Describer {
 
 }  // namespace
 
-std::optional<size_t> PackingLevels::LevelOf(uint32_t priority) const {
-  const auto it =
-      std::ranges::lower_bound(lowest, priority, std::ranges::greater());
-  if (it == lowest.end() && !has_rest) return std::nullopt;
-  return static_cast<size_t>(it - lowest.begin());
-}
-
-RoundPacking DescribeRound(PackingScope scope, RoundContext* context) {
-  std::optional<PackingLevels>& levels = context->levels;
+RoundPacking DescribeRound(PackingScope scope, RoundContext* context,
+                           std::span<const Placement> nominated) {
+  std::optional<PackingLevels> own_levels;
+  std::optional<PackingLevels>& levels =
+      scope == PackingScope::kPreempting ? own_levels : context->levels;
   if (levels.has_value()) levels->has_rest = scope == PackingScope::kAll;
   context->state.SyncPeers();
   context->FreshEligibility();
@@ -670,7 +787,8 @@ RoundPacking DescribeRound(PackingScope scope, RoundContext* context) {
       UndoablePlacements(context->state, std::nullopt, context->delta_begin);
   context->looks += kLooksPerPlacement / 2 * std::ssize(placed);
   for (const bool heeds_terms : {true, false}) {
-    Describer describer(scope, placed, heeds_terms, &levels, context);
+    Describer describer(scope, placed, nominated, heeds_terms, &levels,
+                        context);
     describer.AddWaiting();
     RoundPacking packing = describer.Describe();
     if (!heeds_terms || !describer.is_overtaxed()) return packing;

@@ -14,9 +14,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "core/placements.h"
 #include "core/round_context.h"
+#include "core/running_tasks.h"
 #include "packing/packing_problem.h"
 #include "sluice/state/task.h"
 
@@ -24,8 +27,12 @@ namespace sluice {
 
 struct RoundPacking {
   PackingProblem problem;
-  std::vector<ClassKey> classes;                 // Of the problem.
+  std::vector<ClassKey> classes;                 // Of what is to be placed.
   std::vector<std::vector<MachineId>> machines;  // Of each of its groups.
+  // What runs and may be stopped, and which of its classes those of the problem
+  // are that follow the classes above.
+  RunningTasks running;
+  std::vector<size_t> running_classes;
   // What the problem is to place anew, and what is placed below its levels.
   std::vector<TaskId> placed;
   bool has_placed_below = false;
@@ -41,16 +48,23 @@ struct RoundPacking {
 };
 
 enum class PackingScope {
-  kMovable,  // Tasks that may be placed anew one by one.
-  kAll,      // For a bound: whatever holds tasks together only adds to it.
+  kMovable,     // Tasks that may be placed anew one by one.
+  kPreempting,  // The same, and what runs and may be stopped for them.
+  kAll,         // For a bound: whatever holds tasks together only adds to it.
 };
 
 // What waits of all priorities, and what the round has placed.  The first call
 // of a round that has anything to decide makes its levels: priorities above the
 // first of which a task waits are one, since nothing is to be decided between
 // them, and of those that follow so many have a level of their own.  For a
-// bound all that is below is one more.
-RoundPacking DescribeRound(PackingScope scope, RoundContext* context);
+// bound all that is below is one more.  With what runs, each level comes after
+// what is stopped of it, and none of this is told: these levels are the
+// packing's alone.
+//
+// `nominated`: tasks that wait, with the machines that are known to be best for
+// them so far.
+RoundPacking DescribeRound(PackingScope scope, RoundContext* context,
+                           std::span<const Placement> nominated = {});
 
 }  // namespace sluice
 

@@ -14,6 +14,12 @@
 
 namespace sluice {
 
+// What may be stopped for tasks that wait.
+enum class Preemption {
+  kOff,       // Nothing.
+  kPriority,  // What is less urgent.
+};
+
 struct RoundOptions {
   // Work a round may do, in arcs drawn over all its passes; what then still
   // waits is the next round's.  0: no bound.
@@ -23,6 +29,7 @@ struct RoundOptions {
   int64_t improve_budget = 30000000;
   // Whether NoExecute taints evict what runs (core/eviction.h).
   bool evicts_on_no_execute = false;
+  Preemption preemption = Preemption::kOff;
 };
 
 // The priorities that a level of a round stands for.
@@ -37,6 +44,8 @@ struct RoundStats {
   int32_t passes = 0;
   int64_t evicted = 0;   // Tasks told to leave before the first pass.
   int64_t replaced = 0;  // Tasks told to leave for those that take their place.
+  int64_t preempted = 0;  // Tasks told to leave for more urgent ones.
+  int64_t nominated = 0;  // Tasks that wait for others to leave, at the end.
   int64_t placed = 0;
   int64_t refused = 0;    // Placements that a change meanwhile made illegal.
   int64_t conflicts = 0;  // Placements that another of the pass made illegal.

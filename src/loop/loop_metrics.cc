@@ -110,6 +110,8 @@ void LoopMetrics::CountRound(const RoundStats& round, int64_t now_us) {
   metrics_.passes.Increment(round.passes);
   metrics_.evictions.Increment(static_cast<double>(round.evicted));
   metrics_.replacements.Increment(static_cast<double>(round.replaced));
+  metrics_.preemptions.Increment(static_cast<double>(round.preempted));
+  metrics_.nominated_tasks.Set(static_cast<double>(round.nominated));
   metrics_.placements.Increment(static_cast<double>(round.placed));
   metrics_.refused_placements.Increment(static_cast<double>(round.refused));
   metrics_.pass_conflicts.Increment(static_cast<double>(round.conflicts));
@@ -121,7 +123,8 @@ void LoopMetrics::CountRound(const RoundStats& round, int64_t now_us) {
   }
   if (!round.is_bound_known) metrics_.unbounded_rounds.Increment();
   CountVerdicts();
-  if (round.passes == 0 && round.evicted == 0 && round.replaced == 0) {
+  if (round.passes == 0 && round.evicted == 0 && round.replaced == 0 &&
+      round.preempted == 0) {
     return;
   }
   if (const auto suppressed = round_log_.Admit(now_us)) {
@@ -129,6 +132,8 @@ void LoopMetrics::CountRound(const RoundStats& round, int64_t now_us) {
               << " placed=" << round.placed << " pending=" << round.pending
               << " refused=" << round.refused << " evicted=" << round.evicted
               << " replaced=" << round.replaced
+              << " preempted=" << round.preempted
+              << " nominated=" << round.nominated
               << " gap=" << GapText(round.Gap())
               << " level_gaps=" << GapsText(gaps)
               << " build_us=" << round.build_us

@@ -74,6 +74,9 @@ DEFINE_bool(evict_on_no_execute, false,
             "Whether a task leaves a machine with a NoExecute taint that it "
             "does not, or no longer, tolerate. Kubernetes does that itself; "
             "for clusters without its taint eviction.");
+DEFINE_string(preemption, "off",
+              "What may be stopped for tasks that wait. off: nothing. "
+              "priority: what has a lower priority than they.");
 DEFINE_string(durability, "synced",
               "When an event is acknowledged. synced: when it would survive "
               "the loss of power. buffered: when it would survive the death "
@@ -104,6 +107,9 @@ constexpr std::array<std::pair<std::string_view, ReplyMode>, 3> kReplyModes = {
      {"strict", ReplyMode::kStrict}}};
 constexpr std::array<std::pair<std::string_view, Durability>, 2> kDurabilities =
     {{{"synced", Durability::kSynced}, {"buffered", Durability::kBuffered}}};
+
+constexpr std::array<std::pair<std::string_view, Preemption>, 2> kPreemptions =
+    {{{"off", Preemption::kOff}, {"priority", Preemption::kPriority}}};
 
 absl::Status Invalid(std::string_view flag, std::string_view value,
                      std::string_view why) {
@@ -192,6 +198,8 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
   options.shutdown_timeout_ms = FLAGS_shutdown_timeout_ms;
   ASSIGN_OR_RETURN(options.replies,
                    ParseChoice("replies", FLAGS_replies, kReplyModes));
+  ASSIGN_OR_RETURN(options.preemption,
+                   ParseChoice("preemption", FLAGS_preemption, kPreemptions));
   ASSIGN_OR_RETURN(options.durability,
                    ParseChoice("durability", FLAGS_durability, kDurabilities));
   RETURN_IF_ERROR(Annotate(ParseAddress(options.listen_address).status(),

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "core/round_stats.h"
 #include "cost/policy_set.h"
 #include "persist/store.h"
 #include "rpc/reply_codes.h"
@@ -26,6 +27,7 @@ struct Options {
   int64_t round_arcs_max = 0;         // 0: no bound.
   int64_t improve_budget = 30000000;  // 0: none.
   bool evict_on_no_execute = false;
+  Preemption preemption = Preemption::kOff;
   int64_t removal_hold_ms = 500;
   int64_t reused_uid_hold_ms = 30000;
   int64_t announcement_quiet_ms = 2000;

@@ -103,7 +103,8 @@ class Daemon final : public Server {
             policies_, constraints_,
             RoundOptions{.arcs_max = options.round_arcs_max,
                          .improve_budget = options.improve_budget,
-                         .evicts_on_no_execute = options.evict_on_no_execute}),
+                         .evicts_on_no_execute = options.evict_on_no_execute,
+                         .preemption = options.preemption}),
         store_(std::move(store)),
         solver_(MakeSolver(options.solver)),
         loop_(

@@ -178,7 +178,7 @@ void ClusterState::SetEvicted(Task* task, bool is_evicted) {
   task->is_evicted = is_evicted;
   CountRunning(*task, 1);
   Touch(*task);
-  UpdateReserved(FindIn(machines_, task->machine));
+  nominations_.UpdateReserved(FindIn(machines_, task->machine));
 }
 
 void ClusterState::CountRunning(const Task& task, int64_t sign) {
@@ -289,7 +289,7 @@ void ClusterState::Occupy(Task* task, Machine* machine, int32_t pu) {
     ++unit.task_count;
   }
   CountRunning(*task, 1);
-  UpdateReserved(machine);
+  nominations_.UpdateReserved(machine);
   Touch(*task);
   NoteIfNoExecute(*machine);
 }
@@ -301,7 +301,7 @@ void ClusterState::Vacate(Task* task) {
   if (task->pu != kNoPu) ReleaseUnit(*task, tasks_, machine);
   machine->ReleasePorts(task->class_key.rules->host_ports);
   Release(task->class_key.request, machine);
-  UpdateReserved(machine);
+  nominations_.UpdateReserved(machine);
   task->machine = MachineId{};
   task->pu = kNoPu;
   task->is_evicted = false;
@@ -346,7 +346,12 @@ void ClusterState::LeaveQueue(const Task& task) {
   if (!task.IsSchedulable()) return;
   --pending_count_;
   if (task.feed != FeedId()) --feed_pending_count_;
-  if (!DropNomination(task.id)) RemovePending(task);
+  const auto nominated = nominations_.machines().find(task.id);
+  if (nominated == nominations_.machines().end()) {
+    RemovePending(task);
+  } else {
+    nominations_.Drop(task.id, MutableMachine(nominated->second));
+  }
 }
 
 void ClusterState::EnterQueue(Task* task) {
@@ -356,6 +361,21 @@ void ClusterState::EnterQueue(Task* task) {
   if (!task->IsSchedulable()) return;
   ++pending_count_;
   if (task->feed != FeedId()) ++feed_pending_count_;
+  AddPending(task);
+}
+
+void ClusterState::Nominate(TaskId id, MachineId machine_id) {
+  const Task* task = MutableTask(id);
+  Machine* machine = MutableMachine(machine_id);
+  CHECK(task != nullptr && task->IsSchedulable());
+  CHECK(machine != nullptr && machine->IsUsable());
+  RemovePending(*task);
+  nominations_.Add(id, machine);
+}
+
+void ClusterState::EndNomination(TaskId id) {
+  Task* task = MutableTask(id);
+  nominations_.Drop(id, MutableMachine(nominations_.machines().at(id)));
   AddPending(task);
 }
 

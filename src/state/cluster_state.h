@@ -34,6 +34,7 @@
 #include "state/delta.h"
 #include "state/feed.h"
 #include "state/interner.h"
+#include "state/nominations.h"
 #include "state/outbox.h"
 #include "state/peer_table.h"
 #include "state/resource_names.h"
@@ -50,7 +51,6 @@ class ClusterState {
   using PendingTasks = absl::btree_map<uint64_t, const Task*>;
   using ClassMap = absl::btree_map<ClassKey, PendingTasks>;
   using FeedMap = absl::btree_map<FeedId, Feed>;
-  using NominationMap = absl::btree_map<TaskId, MachineId>;
 
   ClusterState();
   ~ClusterState();
@@ -75,24 +75,13 @@ class ClusterState {
   // Whether the client of a task that runs can be told to end it: that is not
   // irrevocable already, and hits this task and no other (docs/decisions/0011).
   bool CanPreempt(const Task& task) const;
-  // Appends the PREEMPT delta, in the place of a repetition that waits.  The
-  // task holds its place until it is reported gone.
-  // REQUIRES: CanPreempt(), and a client knows of the placement.
+  // Appends the PREEMPT delta, in the place of a repetition that waits.  It
+  // holds its place until it is gone.  REQUIRES: CanPreempt(), not IsUntold().
   void Preempt(TaskId task);
-
-  // Keeps room on the machine for a task until others have left it.  The task
-  // waits on, but in no class of pending().  Nominations are not stored, and
-  // whatever changes the task or takes the machine away ends them.
-  // REQUIRES: the task is schedulable and not nominated, and the machine
-  // usable.
+  // See state/nominations.h.  REQUIRES: a schedulable task, a usable machine.
   void Nominate(TaskId task, MachineId machine);
-  // The task waits as any other again.  REQUIRES: it is nominated.
   void EndNomination(TaskId task);
-  const NominationMap& nominations() const { return nominations_; }
-  // Whether the machine will have room for all that is nominated there once
-  // those have left it that were told to.
-  bool CanHoldNominated(const Machine& machine) const;
-
+  const Nominations& nominations() const { return nominations_; }
   // Undelivered deltas in the order of their decisions.
   const Outbox::Deltas& outbox() const { return outbox_.deltas(); }
   const Outbox::Sequences& SequencesOf(FeedId feed) const;
@@ -105,8 +94,8 @@ class ClusterState {
   const JobMap& jobs() const { return jobs_; }
   const MachineMap& machines() const { return machines_; }
   const FeedMap& feeds() const { return feeds_; }
-  // Classes with schedulable tasks that are not nominated, the most urgent
-  // first; how often one came.
+  // Classes with tasks that may be placed, the most urgent first; how often
+  // one came.
   const ClassMap& pending() const { return pending_; }
   int64_t pending_count() const { return pending_count_; }
   uint64_t pending_arrivals() const { return pending_arrivals_; }
@@ -119,7 +108,7 @@ class ClusterState {
   const Machine* FindMachine(MachineId id) const;
   const Machine* FindMachine(std::string_view uuid) const;  // Its own.
 
-  // The name of a resource ("cpu", "nvidia.com/gpu", ...); "" of a free index.
+  // "cpu", "nvidia.com/gpu", ...; "" of a free index.
   const std::string& ResourceName(ResourceIndex index) const;
   size_t resource_count() const { return resources_.size(); }
   int64_t departed_count() const;
@@ -184,41 +173,31 @@ class ClusterState {
   void NoteCompleted(JobId id);
   void LeaveJob(JobId id);
 
-  // Of a command about a uid: none of the state's own, and not removed.
-  const Task* FindTaskOfClient(TaskId id) const;
+  const Task* FindTaskOfClient(TaskId id) const;  // Live, no own id.
   TaskId NextOwnTaskId();
-  // Also after its state has changed.
-  void SetName(Task* task, const std::string& name);
+  void SetName(Task* task, const std::string& name);  // And at each change.
   void Describe(Task* task, const TaskSpec& spec);
   // An update keeps the tree, and the amounts where it states none.
   void Describe(Machine* machine, const MachineSpec& spec, bool keep_tree,
                 int64_t now_ms);
   void SetRules(Task* task, const PlacementRules& rules);
   void SetAvoids(Machine* machine, std::vector<Owner> avoids);
-  // Tasks that others mean than before.
-  void Reclassify(const std::vector<TaskId>& tasks);
+  void Reclassify(const std::vector<TaskId>& tasks);  // Meant by others now.
   void DescribeTree(Machine* machine, const MachineSpec& spec);
   std::vector<Label> InternLabels(const LabelPairs& pairs);
   void ReleaseLabels(std::vector<Label>* labels);
-
   // Call around every change that may change whether the task waits.
   void LeaveQueue(const Task& task);
   void EnterQueue(Task* task);
-  // Puts a schedulable task among those of its class that wait, or takes it
-  // away.
-  void AddPending(Task* task);
+  void AddPending(Task* task);  // Of those that are not nominated.
   void RemovePending(const Task& task);
-  // Returns whether there was one.
-  bool DropNomination(TaskId task);
-  void UpdateReserved(Machine* machine);
 
   void PlaceOn(Task* task, Machine* machine, int64_t now_ms);
   void Occupy(Task* task, Machine* machine, int32_t pu);
   void Vacate(Task* task);
-  // Counts a running task for its peers and its job, or no more.
-  void CountRunning(const Task& task, int64_t sign);
+  void CountRunning(const Task& task, int64_t sign);  // For peers and job.
   void SetEvicted(Task* task, bool is_evicted);
-  // Takes `load` off the machine.  REQUIRES: nothing accounts for it any more.
+  // Takes off what nothing accounts for any more.
   void Release(const Resources& load, Machine* machine);
   int32_t RoomiestPu(const Machine& machine, const Resources& request) const;
   void AppendDelta(const Task& task, bool is_repeat);
@@ -237,7 +216,7 @@ class ClusterState {
   JobMap jobs_;
   MachineMap machines_;
   ClassMap pending_;
-  NominationMap nominations_;
+  Nominations nominations_{*this};
   int64_t pending_count_ = 0;  // Nominated ones included.
   uint64_t pending_arrivals_ = 0;
   int64_t feed_pending_count_ = 0;
@@ -252,7 +231,6 @@ class ClusterState {
   absl::flat_hash_map<std::string, TaskId> named_tasks_;
   absl::flat_hash_map<std::string, MachineId> machine_ids_;  // Of all trees.
   absl::flat_hash_map<std::string, MachineId> foreign_pod_machines_;
-
   Interner strings_;
   RulesTable rules_;
   PeerTable peers_{*this};
@@ -261,7 +239,6 @@ class ClusterState {
   absl::btree_set<MachineId> no_execute_machines_;
   ResourceNames resources_;
   ClassNames class_names_;
-
   StateCounters counters_;
   int64_t reused_uid_count_ = 0;
   size_t usage_samples_max_ = 32;  // Of a machine.

@@ -95,7 +95,7 @@ std::string FindWrongFeed(const ClusterState& state) {
 
 std::string FindWrongNomination(const ClusterState& state) {
   std::map<MachineId, std::set<TaskId>> nominated;
-  for (const auto& [id, machine] : state.nominations()) {
+  for (const auto& [id, machine] : state.nominations().machines()) {
     const Task* task = state.FindTask(id);
     if (task == nullptr || !task->IsSchedulable()) {
       return StrCat("task ", id.value, " is nominated and does not wait");
@@ -172,7 +172,7 @@ std::string FindContradiction(const ClusterState& state) {
     if (task->IsUnscheduled()) unscheduled.insert(id);
     if (!task->IsSchedulable()) continue;
     ++pending;
-    if (state.nominations().contains(id)) continue;
+    if (state.nominations().Contains(id)) continue;
     const auto of_class = state.pending().find(task->class_key);
     if (of_class == state.pending().end() ||
         !of_class->second.contains(task->sequence) ||
@@ -190,7 +190,7 @@ std::string FindContradiction(const ClusterState& state) {
   if (const std::string wrong = FindWrongFeed(state); !wrong.empty()) {
     return wrong;
   }
-  int64_t queued = std::ssize(state.nominations());
+  int64_t queued = std::ssize(state.nominations().machines());
   for (const auto& [key, tasks] : state.pending()) {
     queued += static_cast<int64_t>(tasks.size());
   }

@@ -91,6 +91,9 @@ struct Machine {
     if (!nominated.empty()) free -= reserved;
     return free;
   }
+  int64_t FreeOf(ResourceIndex i) const {
+    return allocatable[i] - used[i] - (nominated.empty() ? 0 : reserved[i]);
+  }
   // The value of its label `key`; null where it has none.
   const std::string* FindLabel(std::string_view key) const;
   // The uuid by which a delta names `pu` of this machine.

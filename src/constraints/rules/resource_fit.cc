@@ -31,10 +31,7 @@ class ResourceFit : public Constraint {
               const Machine& machine) const override {
     const Resources& request = task_class.request;
     for (ResourceIndex i = 0; i < request.size(); ++i) {
-      if (request[i] > 0 &&
-          request[i] > machine.allocatable[i] - machine.used[i]) {
-        return false;
-      }
+      if (request[i] > 0 && request[i] > machine.FreeOf(i)) return false;
     }
     return true;
   }

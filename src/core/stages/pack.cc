@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/pass.h"
+#include "core/preempting_plan.h"
 #include "core/right_of_way.h"
 #include "core/round_packing.h"
 #include "core/stages/stage.h"
@@ -27,8 +28,9 @@ class Pack : public Stage {
   std::optional<RoundWork> Next() override {
     if (std::exchange(has_asked_, true)) return std::nullopt;
     if (context_.improve_budget <= 0 || context_.IsSpent()) return std::nullopt;
-    packing_ = DescribeRound(PackingScope::kMovable, &context_);
-    if (packing_.now <= packing_.least && !packing_.leaves_out) {
+    Describe();
+    if (packing_.now <= packing_.least && !packing_.leaves_out &&
+        !is_preempting_) {
       context_.appraisal = {packing_.now, packing_.now,
                             context_.state.version()};
     }
@@ -44,7 +46,8 @@ class Pack : public Stage {
     context_.improve_budget -= solution.work;
     PackingCost cost = solution.cost;
     cost.waiting.Add(packing_.misfits);
-    if (!packing_.leaves_out && !packing_.has_placed_below) {
+    // What is stopped is no part of what the round costs.
+    if (!packing_.leaves_out && !packing_.has_placed_below && !is_preempting_) {
       PackingCost bound = solution.bound;
       bound.waiting.Add(packing_.misfits);
       context_.appraisal = {cost, bound};
@@ -54,7 +57,10 @@ class Pack : public Stage {
                                ? cost.waiting < packing_.now.waiting
                                : cost < packing_.now;
     if (!is_better || solution.patterns.empty()) return;
-    MachinePatterns patterns = PatternsFor(solution);
+    PreemptingPlan preempting(packing_, &context_);
+    MachinePatterns patterns = is_preempting_
+                                   ? preempting.Split(solution.patterns)
+                                   : PatternsFor(solution);
     context_.FreshEligibility();  // Machines may have come meanwhile.
     const auto giving_way = FindWhoGivesWay(packing_, patterns, &context_);
     if (!giving_way.has_value()) return;
@@ -67,10 +73,47 @@ class Pack : public Stage {
     FindTiers(solution);
     context_.Withdraw(packing_.placed);
     context_.Withdraw(*giving_way);
+    if (is_preempting_) {
+      preempting.CarryOut(context_.plan->patterns);
+      nominated_.clear();
+    }
     context_.plan->version = context_.state.version();
   }
 
+  void End() override {
+    // Nothing better was found than what was known.
+    for (const auto& [id, machine_id] : nominated_) {
+      const Task* task = context_.state.FindTask(id);
+      const Machine* machine = context_.state.FindMachine(machine_id);
+      if (task == nullptr || !task->IsSchedulable() || machine == nullptr ||
+          !machine->IsUsable()) {
+        continue;
+      }
+      context_.state.Nominate(id, machine_id);
+      if (!context_.state.nominations().CanBeHeldBy(*machine)) {
+        context_.state.EndNomination(id);
+      }
+    }
+  }
+
  private:
+  // Whoever waits for others to leave is decided on with the others.
+  void Describe() {
+    is_preempting_ = context_.options.preemption != Preemption::kOff;
+    if (!is_preempting_) {
+      packing_ = DescribeRound(PackingScope::kMovable, &context_);
+      return;
+    }
+    nominated_ = {context_.state.nominations().machines().begin(),
+                  context_.state.nominations().machines().end()};
+    std::vector<Placement> placements;
+    for (const auto& [id, machine] : nominated_) {
+      context_.state.EndNomination(id);
+      placements.push_back({context_.state.FindTask(id), machine});
+    }
+    packing_ = DescribeRound(PackingScope::kPreempting, &context_, placements);
+  }
+
   void FindMovedGangs() {
     for (const ClassKey& key : packing_.classes) {  // By falling priority.
       if (!key.gang.has_value() ||
@@ -143,6 +186,9 @@ class Pack : public Stage {
 
   RoundContext& context_;
   bool has_asked_ = false;
+  bool is_preempting_ = false;
+  // Those that were, as long as there is no better plan.
+  std::vector<std::pair<TaskId, MachineId>> nominated_;
   RoundPacking packing_;
 };
 

@@ -37,7 +37,7 @@ TEST_F(NominationTest, TakesTheTaskOutOfItsQueueWhileItWaits) {
   EXPECT_TRUE(IsWaiting(2));
   EXPECT_THAT(state_.pending(), IsEmpty());
   EXPECT_EQ(state_.pending_count(), 1);
-  EXPECT_THAT(state_.nominations(),
+  EXPECT_THAT(state_.nominations().machines(),
               ElementsAre(Pair(TaskId{2}, MachineOf("m").id)));
 }
 
@@ -52,15 +52,15 @@ TEST_F(NominationTest, KeepsPartOfWhatIsFreeForOneThatNeedsMoreThanLeaves) {
   Do(Submitted(3, {.cpu = 400, .priority = 9}));
   Nominate(3, "m");
   EXPECT_EQ(FreeCpu("m"), 100);
-  EXPECT_TRUE(state_.CanHoldNominated(MachineOf("m")));
+  EXPECT_TRUE(state_.nominations().CanBeHeldBy(MachineOf("m")));
   Do(Submitted(4, {.cpu = 200, .priority = 9}));
   Nominate(4, "m");
-  EXPECT_FALSE(state_.CanHoldNominated(MachineOf("m")));
+  EXPECT_FALSE(state_.nominations().CanBeHeldBy(MachineOf("m")));
 }
 
 TEST_F(NominationTest, LeavesTheTaskAsAnyOtherOnceItHasEnded) {
   state_.EndNomination({2});
-  EXPECT_THAT(state_.nominations(), IsEmpty());
+  EXPECT_THAT(state_.nominations().machines(), IsEmpty());
   EXPECT_EQ(state_.pending().size(), 1u);
   EXPECT_EQ(state_.pending_count(), 1);
   DeliverAll();
@@ -70,19 +70,19 @@ TEST_F(NominationTest, LeavesTheTaskAsAnyOtherOnceItHasEnded) {
 
 TEST_F(NominationTest, EndsWhenTheTaskChanges) {
   Do(Updated(2, TaskOptions{.cpu = 300, .priority = 9}));
-  EXPECT_THAT(state_.nominations(), IsEmpty());
+  EXPECT_THAT(state_.nominations().machines(), IsEmpty());
   EXPECT_EQ(state_.pending().size(), 1u);
 }
 
 TEST_F(NominationTest, EndsWhenTheTaskIsRemoved) {
   Do(Removed(2));
-  EXPECT_THAT(state_.nominations(), IsEmpty());
+  EXPECT_THAT(state_.nominations().machines(), IsEmpty());
   EXPECT_EQ(state_.pending_count(), 0);
 }
 
 TEST_F(NominationTest, EndsWhenTheMachineGoes) {
   Do(Removed("m"));
-  EXPECT_THAT(state_.nominations(), IsEmpty());
+  EXPECT_THAT(state_.nominations().machines(), IsEmpty());
   EXPECT_EQ(state_.pending().size(), 1u);
 }
 
@@ -91,13 +91,13 @@ TEST_F(NominationTest, FollowsAVictimThatIsDescribedAnew) {
   Do(Updated(1, TaskOptions{.cpu = 300}));
   // 700 are free, 300 leave, and 500 are wanted.
   EXPECT_EQ(FreeCpu("m"), 500);
-  EXPECT_TRUE(state_.CanHoldNominated(MachineOf("m")));
+  EXPECT_TRUE(state_.nominations().CanBeHeldBy(MachineOf("m")));
 }
 
 TEST_F(NominationTest, CannotBeMetWhereTheMachineHasBecomeTooSmall) {
   Do(Updated("m", MachineOptions{.cpu = 400}));
-  EXPECT_FALSE(state_.CanHoldNominated(MachineOf("m")));
-  EXPECT_FALSE(state_.nominations().empty()) << "a round ends it";
+  EXPECT_FALSE(state_.nominations().CanBeHeldBy(MachineOf("m")));
+  EXPECT_FALSE(state_.nominations().machines().empty()) << "a round ends it";
 }
 
 }  // namespace

@@ -1,0 +1,138 @@
+#include "core/stages/nominated.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "constraints/class_peers.h"
+
+namespace sluice {
+namespace {
+
+// A party is what is placed together: one task, or those of a gang.
+class Nominated {
+ public:
+  explicit Nominated(RoundContext* context)
+      : context_(*context), state_(context->state) {}
+
+  void Serve() {
+    for (const std::vector<Placement>& party : FindParties()) {
+      if (!MayStay(party)) {
+        End(party);
+      } else if (HasRoom(party)) {
+        Place(party);
+      } else if (CouldGoElsewhere(party)) {
+        End(party);
+      }
+    }
+  }
+
+ private:
+  // The most urgent first.  Of a gang that nobody knows of yet all that are
+  // nominated, at its most urgent task's place.
+  std::vector<std::vector<Placement>> FindParties() const {
+    std::vector<Placement> all;
+    for (const auto& [id, machine] : state_.nominations().machines()) {
+      all.push_back({state_.FindTask(id), machine});
+    }
+    std::ranges::sort(all, [](const Placement& a, const Placement& b) {
+      const ClassKey& key_a = a.task->class_key;
+      const ClassKey& key_b = b.task->class_key;
+      if (key_a.priority != key_b.priority) {
+        return key_a.priority > key_b.priority;
+      }
+      return a.task->sequence < b.task->sequence;
+    });
+    std::vector<std::vector<Placement>> parties;
+    std::map<JobId, size_t> party_of;
+    for (const Placement& one : all) {
+      const ClassKey& key = one.task->class_key;
+      if (!context_.gangs.MayBeUndone(key)) {
+        parties.push_back({one});
+        continue;
+      }
+      const auto [it, is_new] = party_of.try_emplace(*key.gang, parties.size());
+      if (is_new) parties.emplace_back();
+      parties[it->second].push_back(one);
+    }
+    return parties;
+  }
+
+  // Whether it will have room, and is enough to start.
+  bool MayStay(const std::vector<Placement>& party) const {
+    const ClassKey& key = party.front().task->class_key;
+    if (context_.gangs.MayBeUndone(key)) {
+      int64_t minimum = 0;
+      for (const Placement& one : party) {
+        minimum =
+            std::max(minimum, context_.gangs.MinimumFor(one.task->class_key));
+      }
+      if (std::ssize(party) < minimum) return false;
+    }
+    return std::ranges::all_of(party, [this](const Placement& one) {
+      return state_.nominations().CanBeHeldBy(*state_.FindMachine(one.machine));
+    });
+  }
+
+  bool HasRoom(const std::vector<Placement>& party) const {
+    std::map<MachineId, Resources> requests;
+    for (const Placement& one : party) {
+      requests[one.machine] += one.task->class_key.request;
+    }
+    return std::ranges::all_of(requests, [this](const auto& entry) {
+      const Machine& machine = *state_.FindMachine(entry.first);
+      return entry.second.FitsIn(machine.allocatable - machine.used);
+    });
+  }
+
+  void End(const std::vector<Placement>& party) {
+    for (const Placement& one : party) state_.EndNomination(one.task->id);
+  }
+
+  // All of it, or none: then it waits as any other.
+  void Place(const std::vector<Placement>& party) {
+    End(party);
+    Transaction transaction(context_.now_ms, &state_);
+    state_.SyncPeers();
+    for (const auto& [task, id] : party) {
+      const Machine& machine = *state_.FindMachine(id);
+      if (!context_.constraints.Allows(task->class_key, machine) ||
+          !ClassPeers(state_, context_.constraints, task->class_key)
+               .Allows(machine)) {
+        return;
+      }
+      transaction.Place(*task, id);
+    }
+    context_.Keep(&transaction);
+  }
+
+  // A gang that could is rare, and not looked for.
+  bool CouldGoElsewhere(const std::vector<Placement>& party) {
+    const ClassKey& key = party.front().task->class_key;
+    if (context_.gangs.MayBeUndone(key)) return false;
+    const auto [it, is_new] = is_elsewhere_.try_emplace(key, false);
+    if (!is_new) return it->second;
+    context_.looks += std::ssize(state_.machines());
+    it->second = std::ranges::any_of(
+        state_.machines(), [&](const ClusterState::MachineMap::value_type& of) {
+          const Machine& machine = *of.second;
+          return machine.IsUsable() && key.request.FitsIn(machine.Free()) &&
+                 context_.constraints.Allows(key, machine);
+        });
+    return it->second;
+  }
+
+  RoundContext& context_;
+  ClusterState& state_;
+  std::map<ClassKey, bool> is_elsewhere_;  // By class.
+};
+
+}  // namespace
+
+void ServeNominated(RoundContext* context) {
+  if (!context->state.nominations().machines().empty())
+    Nominated(context).Serve();
+}
+
+}  // namespace sluice

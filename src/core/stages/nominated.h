@@ -1,0 +1,19 @@
+// Tasks that were kept room for (ClusterState::Nominate), at the beginning of a
+// round: those whose room is free by now are placed, and those wait as any
+// other again that the machine cannot hold any more, or that could be placed
+// elsewhere at once.
+//
+// Threads: a free function; confined to the core thread.
+
+#ifndef SLUICE_CORE_STAGES_NOMINATED_H_
+#define SLUICE_CORE_STAGES_NOMINATED_H_
+
+#include "core/round_context.h"
+
+namespace sluice {
+
+void ServeNominated(RoundContext* context);
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_STAGES_NOMINATED_H_

@@ -1,0 +1,58 @@
+#include "state/nominations.h"
+
+#include <glog/logging.h>
+
+#include "state/cluster_state.h"
+
+namespace sluice {
+namespace {
+
+Resources RequestsOf(const absl::btree_set<TaskId>& ids,
+                     const ClusterState& state) {
+  Resources requests;
+  for (const TaskId id : ids) {
+    requests += state.FindTask(id)->class_key.request;
+  }
+  return requests;
+}
+
+Resources RequestsOfLeaving(const Machine& machine, const ClusterState& state) {
+  Resources requests;
+  for (const TaskId id : machine.tasks) {
+    const Task& task = *state.FindTask(id);
+    if (task.is_evicted) requests += task.class_key.request;
+  }
+  return requests;
+}
+
+}  // namespace
+
+bool Nominations::CanBeHeldBy(const Machine& machine) const {
+  return machine.IsUsable() && RequestsOf(machine.nominated, state_)
+                                   .FitsIn(machine.allocatable - machine.used +
+                                           RequestsOfLeaving(machine, state_));
+}
+
+void Nominations::Add(TaskId task, Machine* machine) {
+  CHECK(machines_.emplace(task, machine->id).second);
+  machine->nominated.insert(task);
+  UpdateReserved(machine);
+}
+
+void Nominations::Drop(TaskId task, Machine* machine) {
+  CHECK(machines_.erase(task) == 1 && machine->nominated.erase(task) == 1);
+  UpdateReserved(machine);
+}
+
+void Nominations::UpdateReserved(Machine* machine) const {
+  // Where nothing is nominated nobody looks at it.
+  if (machine->nominated.empty()) return;
+  const Resources missing = RequestsOf(machine->nominated, state_) -
+                            RequestsOfLeaving(*machine, state_);
+  machine->reserved = Resources();
+  for (ResourceIndex i = 0; i < missing.size(); ++i) {
+    if (missing[i] > 0) machine->reserved.Set(i, missing[i]);
+  }
+}
+
+}  // namespace sluice

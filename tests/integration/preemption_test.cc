@@ -1,0 +1,95 @@
+// Preemption by priority, as clients of the contract see it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <string>
+#include <vector>
+
+#include "integration/client.h"
+#include "integration/daemon_process.h"
+#include "integration/messages.h"
+#include "unit/persist/temporary_directory.h"
+
+namespace sluice {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> Schedule(Client* client) {
+  std::vector<std::string> texts;
+  const firmament::SchedulingDeltas reply = client->Schedule();
+  for (const firmament::SchedulingDelta& delta : reply.deltas()) {
+    texts.push_back(
+        StrCat(firmament::SchedulingDelta::ChangeType_Name(delta.type()), " ",
+               delta.task_id(), " ", delta.resource_id()));
+  }
+  return texts;
+}
+
+DaemonProcess Started(const std::string& data_dir) {
+  return DaemonProcess({"--listen_address=127.0.0.1:0",
+                        "--http_address=", "--preemption=priority",
+                        "--removal_hold_ms=0", "--data_dir=" + data_dir});
+}
+
+TEST(PreemptionOverGrpc, StopsKeepsRoomAndPlaces) {
+  const TemporaryDirectory directory;
+  DaemonProcess daemon = Started(directory.path());
+  Client client(daemon.AwaitReady());
+  client.AddNode(NodeMessage("n", {.cpu = 1000}));
+  client.Submit(TaskMessage(1, {.cpu = 600}));
+  EXPECT_THAT(Schedule(&client), ElementsAre("PLACE 1 " + PuOf("n")));
+  client.Submit(TaskMessage(2, {.cpu = 900, .priority = 1000}));
+  EXPECT_THAT(Schedule(&client), ElementsAre("PREEMPT 1 " + PuOf("n")));
+  EXPECT_THAT(client.Explain(2).summary(),
+              HasSubstr("room is kept for it on n until 1 task has left"));
+  client.Submit(TaskMessage(3, {.cpu = 400, .priority = 5}));
+  EXPECT_THAT(Schedule(&client), IsEmpty());
+  EXPECT_EQ(client.Status().last_round().pending(), 2);
+  client.Remove(1);
+  EXPECT_THAT(Schedule(&client), ElementsAre("PLACE 2 " + PuOf("n")));
+}
+
+TEST(PreemptionOverGrpc, StopsNobodyElseAfterAKill) {
+  const TemporaryDirectory directory;
+  {
+    DaemonProcess daemon = Started(directory.path());
+    Client client(daemon.AwaitReady());
+    client.AddNode(NodeMessage("a", {.cpu = 1000}));
+    client.AddNode(NodeMessage("b", {.cpu = 1000}));
+    client.Submit(TaskMessage(1, {.cpu = 600}));
+    client.Submit(TaskMessage(2, {.cpu = 600}));
+    Schedule(&client);
+    client.Submit(TaskMessage(3, {.cpu = 900, .priority = 1000}));
+    EXPECT_EQ(Schedule(&client).size(), 1u);
+    daemon.Signal(SIGKILL);
+    daemon.AwaitEnd();
+  }
+  DaemonProcess daemon = Started(directory.path());
+  Client client(daemon.AwaitReady());
+  // The delivery of what was told last may not have been noted.
+  const std::vector<std::string> again = Schedule(&client);
+  EXPECT_LE(again.size(), 1u);
+  const std::string why = client.Explain(3).summary();
+  const std::string node =
+      why.find("on a until") != std::string::npos ? "a" : "b";
+  const bool is_first = client.Explain(1).task().resource_id() == PuOf(node);
+  client.Remove(is_first ? 1 : 2);
+  EXPECT_THAT(Schedule(&client), ElementsAre("PLACE 3 " + PuOf(node)));
+}
+
+TEST(PreemptionOverGrpc, IsNamedWhereTheDaemonDoesNotKnowIt) {
+  DaemonProcess daemon({"--listen_address=127.0.0.1:0",
+                        "--http_address=", "--preemption=sometimes"});
+  EXPECT_EQ(daemon.AwaitReady(), 0);
+  EXPECT_EQ(daemon.AwaitEnd(), 1);
+  EXPECT_THAT(daemon.log(), HasSubstr("--preemption"));
+  EXPECT_THAT(daemon.log(), HasSubstr("sometimes"));
+}
+
+}  // namespace
+}  // namespace sluice

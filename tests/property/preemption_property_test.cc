@@ -1,0 +1,197 @@
+// Random lives of clusters in which what is urgent displaces what is not.
+//
+// What is known of them without the scheduler: nobody is stopped for a task
+// that is no more urgent, nothing is placed into room that is not free yet,
+// nothing is stopped on unchanged input, and in the end nothing waits that has
+// room once all that is less urgent on some machine is gone.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "base/strings.h"
+#include "util/cluster_builder.h"
+#include "util/peer_builder.h"
+#include "util/seed_count.h"
+#include "util/state_invariants.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+class Life {
+ public:
+  explicit Life(uint64_t seed)
+      : rng_(seed), cluster_({.preemption = Preemption::kPriority}) {}
+
+  void Run() {
+    for (int64_t i = rng_.Between(1, 6); i > 0; --i) AddMachine();
+    for (int64_t step = rng_.Between(5, 25); step > 0; --step) {
+      for (int64_t i = rng_.Between(0, 8); i > 0; --i) Change();
+      Schedule();
+      if (testing::Test::HasFailure()) return;
+    }
+    Settle();
+  }
+
+ private:
+  void AddMachine() {
+    const std::string uuid = StrCat("m", next_machine_++);
+    machines_.push_back(uuid);
+    cluster_.Apply(Added(uuid, {.cpu = rng_.Between(4, 20) * 100,
+                                .memory = rng_.Between(4, 20) * 100,
+                                .pods = rng_.Between(3, 30)}));
+  }
+
+  void Submit(const TaskOptions& options, const PeerOptions& peers = {}) {
+    live_.push_back(next_uid_);
+    cluster_.Apply(Submitted(next_uid_++, options, peers));
+  }
+
+  void SubmitSome() {
+    TaskOptions options{.cpu = rng_.Between(1, 9) * 100,
+                        .memory = rng_.Between(0, 9) * 100,
+                        .priority = static_cast<uint32_t>(rng_.Between(0, 4)),
+                        .job = StrCat("job", next_uid_)};
+    if (rng_.Chance(1, 8)) {
+      const int64_t size = rng_.Between(2, 4);
+      for (int64_t i = 0; i < size; ++i) {
+        Submit(options, {.gang = {.minimum = static_cast<uint64_t>(size)}});
+      }
+      return;
+    }
+    if (rng_.Chance(1, 6)) {
+      options.job = "apart";
+      options.rules.anti_affinity = {{TasksOfJob("apart"), ""}};
+    }
+    for (int64_t i = rng_.Between(1, 5); i > 0; --i) Submit(options);
+  }
+
+  void Change() {
+    const int64_t what = rng_.Between(0, 9);
+    if (what < 5 || live_.empty()) {
+      SubmitSome();
+    } else if (what < 7) {
+      Remove(rng_.Below(live_.size()));
+    } else if (what < 9) {
+      RemoveAVictim();
+    } else if (rng_.Chance(1, 2) && machines_.size() > 1) {
+      const size_t i = rng_.Below(machines_.size());
+      cluster_.Apply(Removed(machines_[i]));
+      machines_.erase(machines_.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      AddMachine();
+    }
+  }
+
+  void Remove(size_t index) {
+    const uint64_t uid = live_[index];
+    live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(index));
+    stopped_.erase(uid);
+    cluster_.Apply(Removed(uid));
+  }
+  // Clients take their time to do so.
+  void RemoveAVictim() {
+    if (stopped_.empty()) return;
+    const uint64_t uid = *stopped_.begin();
+    Remove(static_cast<size_t>(std::ranges::find(live_, uid) - live_.begin()));
+  }
+
+  // The most urgent that waits, as of before the round.
+  uint32_t HighestWaiting() const {
+    uint32_t highest = 0;
+    for (const TaskId id : cluster_.state().unscheduled()) {
+      highest =
+          std::max(highest, cluster_.state().FindTask(id)->class_key.priority);
+    }
+    return highest;
+  }
+
+  // Returns how many were told to leave, and how many were placed.
+  std::pair<int64_t, int64_t> Schedule() {
+    const uint32_t highest = HighestWaiting();
+    cluster_.Round(++now_ms_);
+    EXPECT_EQ(FindContradiction(cluster_.state()), "");
+    int64_t placed = 0;
+    int64_t stopped = 0;
+    for (const ScheduleReply::Entry& entry : cluster_.Deliver().deltas) {
+      const Task& task = *cluster_.state().FindTask(entry.task);
+      if (entry.type == DeltaType::kPlace) {
+        ++placed;
+        continue;
+      }
+      ++stopped;
+      EXPECT_TRUE(stopped_.insert(entry.task.value).second) << "told twice";
+      EXPECT_LT(task.class_key.priority, highest);
+      EXPECT_FALSE(task.class_key.gang.has_value());
+    }
+    for (const auto& [id, machine] : cluster_.state().machines()) {
+      EXPECT_TRUE(machine->used.FitsIn(machine->allocatable))
+          << machine->uuid << " is overcommitted";
+    }
+    return {stopped, placed};
+  }
+
+  void Settle() {
+    for (int i = 0; i < 20; ++i) {
+      while (!stopped_.empty()) RemoveAVictim();
+      const auto [stopped, placed] = Schedule();
+      if (testing::Test::HasFailure()) return;
+      if (stopped == 0) {
+        const auto [more, _] = Schedule();
+        EXPECT_EQ(more, 0) << "on unchanged input";
+        EXPECT_EQ(FindDisplacing(), "");
+        return;
+      }
+    }
+    ADD_FAILURE() << "it never settles";
+  }
+
+  // A task that waits and has room on a machine without what is less urgent.
+  std::string FindDisplacing() const {
+    const ClusterState& state = cluster_.state();
+    for (const auto& [key, tasks] : state.pending()) {
+      if (key.IsBound()) continue;
+      for (const auto& [id, machine] : state.machines()) {
+        if (!machine->IsUsable()) continue;
+        Resources free = machine->Free();
+        for (const TaskId task : machine->tasks) {
+          const ClassKey& other = state.FindTask(task)->class_key;
+          if (other.priority < key.priority && !other.gang.has_value()) {
+            free += other.request;
+          }
+        }
+        if (key.request.FitsIn(free)) {
+          return StrCat("task ", tasks.begin()->second->id.value,
+                        " could displace others on ", machine->uuid);
+        }
+      }
+    }
+    return "";
+  }
+
+  Rng rng_;
+  TestScheduler cluster_;
+  std::vector<std::string> machines_;
+  std::vector<uint64_t> live_;
+  std::set<uint64_t> stopped_;
+  int64_t next_machine_ = 0;
+  uint64_t next_uid_ = 1;
+  int64_t now_ms_ = 0;
+};
+
+TEST(Preemption, DisplacesOnlyWhatIsLessUrgentAndComesToAnEnd) {
+  for (uint64_t seed = 1; seed <= SeedCount(120); ++seed) {
+    SCOPED_TRACE(StrCat("seed ", seed));
+    Life(seed).Run();
+    if (testing::Test::HasFailure()) break;
+  }
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,271 @@
+// Tasks that are stopped for more urgent ones, and tasks that wait for that.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "util/peer_builder.h"
+#include "util/state_invariants.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+class PreemptionTest : public testing::Test {
+ protected:
+  explicit PreemptionTest(Preemption preemption = Preemption::kPriority)
+      : cluster_({.preemption = preemption}) {}
+  void TearDown() override {
+    EXPECT_EQ(FindContradiction(cluster_.state()), "");
+  }
+  // A round and its reply: "PLACE 1 on m".
+  std::vector<std::string> Reply() {
+    cluster_.Round(++now_ms_);
+    EXPECT_EQ(FindContradiction(cluster_.state()), "");
+    std::vector<std::string> texts;
+    for (const ScheduleReply::Entry& entry : cluster_.Deliver().deltas) {
+      texts.push_back(
+          StrCat(entry.type == DeltaType::kPreempt ? "PREEMPT " : "PLACE ",
+                 entry.task.value, " on ", entry.resource_id));
+    }
+    return texts;
+  }
+  void Machine(std::string_view uuid, int64_t cpu) {
+    cluster_.Apply(Added(uuid, {.cpu = cpu}));
+  }
+  void Submit(uint64_t uid, int64_t cpu, uint32_t priority) {
+    cluster_.Apply(Submitted(uid, {.cpu = cpu, .priority = priority}));
+  }
+  void Remove(uint64_t uid) { cluster_.Apply(Removed(uid)); }
+  // The machine that room is kept on for the task; "" where there is none.
+  std::string NominatedFor(uint64_t uid) const {
+    const auto it = cluster_.state().nominations().machines().find({uid});
+    return it == cluster_.state().nominations().machines().end()
+               ? ""
+               : cluster_.state().FindMachine(it->second)->uuid;
+  }
+
+  TestScheduler cluster_;
+  int64_t now_ms_ = 0;
+};
+
+class NoPreemptionTest : public PreemptionTest {
+ protected:
+  NoPreemptionTest() : PreemptionTest(Preemption::kOff) {}
+};
+
+TEST_F(NoPreemptionTest, StopsNothing) {
+  Machine("m", 1000);
+  Submit(1, 1000, 0);
+  Reply();
+  Submit(2, 1000, 9);
+  EXPECT_THAT(Reply(), IsEmpty());
+}
+
+TEST_F(PreemptionTest, PlacesTheUrgentTaskOnceTheStoppedOneIsGone) {
+  Machine("m", 1000);
+  Submit(1, 1000, 0);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 1 on m"));
+  Submit(2, 800, 9);
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m"));
+  EXPECT_EQ(cluster_.scheduler().round_stats().preempted, 1);
+  EXPECT_EQ(cluster_.scheduler().round_stats().nominated, 1);
+  EXPECT_EQ(NominatedFor(2), "m");
+  EXPECT_THAT(Reply(), IsEmpty()) << "until its client says that it is gone";
+  Remove(1);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on m"));
+  EXPECT_EQ(NominatedFor(2), "");
+}
+
+TEST_F(PreemptionTest, StopsNobodyOfTheSamePriorityOrAHigher) {
+  Machine("a", 1000);
+  Machine("b", 1000);
+  Submit(1, 1000, 5);
+  Submit(2, 1000, 9);
+  Reply();
+  Submit(3, 1000, 5);
+  EXPECT_THAT(Reply(), IsEmpty());
+}
+
+TEST_F(PreemptionTest, StopsNobodyWhereThereIsRoom) {
+  Machine("a", 1000);
+  Machine("b", 1000);
+  Submit(1, 1000, 0);
+  Reply();
+  Submit(2, 1000, 9);
+  EXPECT_EQ(Reply().size(), 1u);
+  EXPECT_EQ(cluster_.scheduler().round_stats().preempted, 0);
+}
+
+TEST_F(PreemptionTest, StopsTheLeastUrgentAndAsFewAsCanBe) {
+  Machine("two", 1000);
+  Submit(1, 500, 1);
+  Submit(2, 500, 1);
+  Reply();
+  Machine("urgent", 1000);
+  Submit(3, 1000, 5);
+  Reply();
+  Machine("one", 1000);
+  Submit(4, 1000, 1);
+  Reply();
+  Submit(5, 1000, 9);
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 4 on one"));
+}
+
+TEST_F(PreemptionTest, StopsTheOneThatWasPlacedLast) {
+  Machine("m", 1000);
+  Submit(1, 500, 0);
+  Reply();
+  Submit(2, 500, 0);
+  Reply();
+  Submit(3, 400, 1);
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 2 on m"));
+}
+
+TEST_F(PreemptionTest, KeepsTheRoomFromOthersUntilItIsUsed) {
+  Machine("m", 1000);
+  Submit(1, 600, 0);
+  Reply();
+  Submit(2, 1000, 9);
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m"));
+  Submit(3, 400, 8);
+  EXPECT_THAT(Reply(), IsEmpty()) << "400 are free, and kept";
+  Remove(1);
+  Submit(4, 1000, 8);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on m"));
+}
+
+TEST_F(PreemptionTest, GivesTheRoomToOneThatIsMoreUrgentStill) {
+  Machine("m", 1000);
+  Submit(1, 1000, 0);
+  Reply();
+  Submit(2, 1000, 8);
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m"));
+  Submit(3, 1000, 9);
+  EXPECT_THAT(Reply(), IsEmpty());
+  EXPECT_EQ(NominatedFor(3), "m");
+  EXPECT_EQ(NominatedFor(2), "");
+  Remove(1);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 3 on m"));
+}
+
+TEST_F(PreemptionTest, TakesABetterPlaceThatTurnsUp) {
+  Machine("m", 1000);
+  Submit(1, 1000, 0);
+  Reply();
+  Submit(2, 1000, 9);
+  Reply();
+  Machine("free", 1000);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on free"));
+  Remove(1);
+  Submit(3, 1000, 0);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 3 on m"));
+}
+
+TEST_F(PreemptionTest, NeverStopsMoreOnUnchangedInput) {
+  for (int i = 0; i < 4; ++i) Machine(StrCat("m", i), 1000);
+  for (uint32_t uid = 1; uid <= 12; ++uid) Submit(uid, 300, uid % 3);
+  Reply();
+  for (uint32_t uid = 21; uid <= 27; ++uid) Submit(uid, 500, uid % 5);
+  Reply();
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(Reply(), IsEmpty());
+}
+
+TEST_F(PreemptionTest, PlacesAtOnceWhatHasRoomAlready) {
+  Machine("m", 1000);
+  Submit(1, 600, 0);
+  Reply();
+  Submit(2, 300, 9);
+  Submit(3, 300, 8);
+  EXPECT_THAT(Reply(), UnorderedElementsAre("PREEMPT 1 on m", "PLACE 2 on m"));
+  Remove(1);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 3 on m"));
+}
+
+TEST_F(PreemptionTest, FindsItsVictimsAgainAfterARestart) {
+  Machine("m", 1000);
+  Submit(1, 1000, 0);
+  Reply();
+  Submit(2, 1000, 9);
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m"));
+  // As a restart does.
+  cluster_.mutable_state().EndNomination({2});
+  Machine("n", 1000);
+  cluster_.Apply(Submitted(3, {.cpu = 1000, .priority = 9}));
+  EXPECT_THAT(Reply().size(), 1u);
+  EXPECT_EQ(cluster_.scheduler().round_stats().preempted, 0);
+  EXPECT_EQ(cluster_.state().nominations().machines().size(), 1u);
+}
+
+TEST_F(PreemptionTest, PlacesTheOthersWhenTheMachineOfAVictimGoes) {
+  Machine("m", 1000);
+  Submit(1, 1000, 0);
+  Reply();
+  Submit(2, 1000, 9);
+  Reply();
+  cluster_.Apply(Removed("m"));
+  EXPECT_THAT(Reply(), IsEmpty());
+  Machine("n", 1000);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on n"));
+}
+
+TEST_F(PreemptionTest, LeavesAVictimAloneThatNobodyIsToldOf) {
+  Machine("m", 1000);
+  Submit(1, 1000, 0);
+  cluster_.Round();
+  Submit(2, 1000, 9);
+  cluster_.Round();
+  // Its placement is no secret any more once a client has been told.
+  EXPECT_EQ(cluster_.scheduler().round_stats().preempted, 0);
+}
+
+// Six machines, each with a task of 600 in the way, and a seventh with two: a
+// gang of four that asks for 1,000 each takes four of the six.
+TEST_F(PreemptionTest, StartsAGangOnceAllItsRoomIsFree) {
+  for (uint64_t i = 1; i <= 6; ++i) {
+    Machine(StrCat("m", i), 1000);
+    Submit(i, 600, 0);
+    Reply();
+  }
+  for (uint64_t uid = 11; uid <= 14; ++uid) {
+    cluster_.Apply(Submitted(uid, {.cpu = 1000, .priority = 9, .job = "gang"},
+                             {.gang = {.minimum = 4}}));
+  }
+  const std::vector<std::string> told = Reply();
+  EXPECT_EQ(told.size(), 4u);
+  std::vector<uint64_t> victims;
+  for (uint64_t uid = 1; uid <= 6; ++uid) {
+    if (cluster_.TaskOf(uid).is_evicted) victims.push_back(uid);
+  }
+  ASSERT_EQ(victims.size(), 4u);
+  for (const uint64_t victim : victims) {
+    EXPECT_THAT(Reply(), IsEmpty()) << "a part of the gang";
+    Remove(victim);
+  }
+  EXPECT_EQ(Reply().size(), 4u);
+  EXPECT_EQ(cluster_.state().nominations().machines().size(), 0u);
+}
+
+TEST_F(PreemptionTest, StopsNobodyForAGangThatDoesNotFitEvenThen) {
+  for (uint64_t i = 1; i <= 3; ++i) {
+    Machine(StrCat("m", i), 1000);
+    Submit(i, 600, 0);
+  }
+  Reply();
+  for (uint64_t uid = 11; uid <= 14; ++uid) {
+    cluster_.Apply(Submitted(uid, {.cpu = 1000, .priority = 9, .job = "gang"},
+                             {.gang = {.minimum = 4}}));
+  }
+  EXPECT_THAT(Reply(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace sluice
