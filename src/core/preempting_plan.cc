@@ -88,7 +88,8 @@ std::vector<TaskId> PreemptingPlan::VictimsOn(MachineId machine,
     const int64_t stopped =
         std::ssize(tasks) - CountOf(packing_.classes.size() + i, pattern);
     for (int64_t k = 0; k < stopped; ++k) {
-      victims.push_back(tasks[static_cast<size_t>(k)]);
+      const TaskId id = tasks[static_cast<size_t>(k)];
+      if (IsStillOn(machine, id)) victims.push_back(id);
     }
   }
   return victims;
@@ -125,6 +126,14 @@ void PreemptingPlan::SpareForNoHigher(
     *newcomers = std::move(kept);
     return true;
   });
+}
+
+bool PreemptingPlan::IsStillOn(MachineId machine, TaskId id) const {
+  const Task* task = context_.state.FindTask(id);
+  return task != nullptr && task->state == TaskState::kRunning &&
+         task->machine == machine &&
+         MayBeStopped(*task, std::numeric_limits<uint32_t>::max(),
+                      context_.state);
 }
 
 bool PreemptingPlan::NominateGangs(MachinePatterns* patterns) {
@@ -227,13 +236,8 @@ void PreemptingPlan::Validate(MachineId id, Awaited* awaited) const {
       awaited->tasks, {},
       [](const Task* task) { return task->class_key.priority; });
   if (lowest == awaited->tasks.end()) return;
-  std::erase_if(awaited->victims, [&](TaskId victim) {
-    const Task* task = context_.state.FindTask(victim);
-    return task == nullptr || task->state != TaskState::kRunning ||
-           task->machine != id ||
-           !MayBeStopped(*task, std::numeric_limits<uint32_t>::max(),
-                         context_.state);
-  });
+  std::erase_if(awaited->victims,
+                [&](TaskId victim) { return !IsStillOn(id, victim); });
   Machine after = *machine;
   after.nominated.clear();
   after.used = after.allocatable - RoomOn(*machine);

@@ -44,7 +44,9 @@ class PreemptingPlan {
     std::vector<TaskId> victims;     // The most urgent first.
     std::vector<const Task*> tasks;  // That are nominated.
   };
-  // What is left of the pattern's running tasks has to go.
+  // Commands may have come since the packing was described.
+  bool IsStillOn(MachineId machine, TaskId task) const;
+  // Running tasks that the pattern has no place for.
   std::vector<TaskId> VictimsOn(MachineId machine,
                                 const Pattern& pattern) const;
   // What the machine has besides the running tasks that the pattern keeps, and

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "util/peer_builder.h"
@@ -215,6 +217,36 @@ TEST_F(PreemptionTest, PlacesTheOthersWhenTheMachineOfAVictimGoes) {
   EXPECT_THAT(Reply(), IsEmpty());
   Machine("n", 1000);
   EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on n"));
+}
+
+// Commands are applied while a packing is solved.
+TEST_F(PreemptionTest, StopsNobodyElseForAVictimThatEndsMeanwhile) {
+  for (const uint64_t gone : {1, 2, 3}) {
+    SCOPED_TRACE(gone);
+    TestScheduler cluster({.preemption = Preemption::kPriority});
+    cluster.Apply(Added("m", {.cpu = 1000}));
+    cluster.Apply(Submitted(1, {.cpu = 500}));
+    cluster.Apply(Submitted(2, {.cpu = 500}));
+    cluster.Round();
+    cluster.Deliver();
+    cluster.Apply(Submitted(3, {.cpu = 500, .priority = 9}));
+    cluster.scheduler().StartRound(0);
+    bool has_packed = false;
+    while (const auto work = cluster.scheduler().NextStep()) {
+      const RoundAnswer answer = cluster.Solve(*work);
+      if (std::holds_alternative<PackingWork>(*work) &&
+          !std::exchange(has_packed, true)) {
+        cluster.Apply(Removed(gone));
+      }
+      cluster.scheduler().FinishStep(answer);
+    }
+    EXPECT_TRUE(has_packed);
+    EXPECT_EQ(FindContradiction(cluster.state()), "");
+    if (gone == 3) {
+      EXPECT_EQ(cluster.scheduler().round_stats().preempted, 0);
+    }
+    EXPECT_LE(cluster.scheduler().round_stats().preempted, 1);
+  }
 }
 
 TEST_F(PreemptionTest, LeavesAVictimAloneThatNobodyIsToldOf) {
