@@ -783,7 +783,11 @@ type Round struct {
 	// The part of the placement cost; not set where is_bound_known is false.
 	PlacementGapRatio *float64 `protobuf:"fixed64,16,opt,name=placement_gap_ratio,json=placementGapRatio,proto3,oneof" json:"placement_gap_ratio,omitempty"`
 	// The waiting cost by level of urgency, the most urgent first.
-	Levels        []*RoundLevel `protobuf:"bytes,17,rep,name=levels,proto3" json:"levels,omitempty"`
+	Levels []*RoundLevel `protobuf:"bytes,17,rep,name=levels,proto3" json:"levels,omitempty"`
+	// Running tasks told to leave for more urgent ones, and tasks that wait for
+	// that: room is kept for them.
+	Preempted     int64 `protobuf:"varint,18,opt,name=preempted,proto3" json:"preempted,omitempty"`
+	Nominated     int64 `protobuf:"varint,19,opt,name=nominated,proto3" json:"nominated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -935,6 +939,20 @@ func (x *Round) GetLevels() []*RoundLevel {
 		return x.Levels
 	}
 	return nil
+}
+
+func (x *Round) GetPreempted() int64 {
+	if x != nil {
+		return x.Preempted
+	}
+	return 0
+}
+
+func (x *Round) GetNominated() int64 {
+	if x != nil {
+		return x.Nominated
+	}
+	return 0
 }
 
 // One priority, or several between which nothing was to be decided.  Nothing
@@ -2324,7 +2342,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x04LIVE\x10\x02\x12\b\n" +
 	"\x04LOST\x10\x03\x12\b\n" +
 	"\x04AWAY\x10\x04\x12\f\n" +
-	"\bSETTLING\x10\x05\"\xda\x04\n" +
+	"\bSETTLING\x10\x05\"\x96\x05\n" +
 	"\x05Round\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x16\n" +
 	"\x06passes\x18\x02 \x01(\x05R\x06passes\x12\x16\n" +
@@ -2343,7 +2361,9 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x0eis_bound_known\x18\x0e \x01(\bR\fisBoundKnown\x12\x1b\n" +
 	"\tgap_ratio\x18\x0f \x01(\x01R\bgapRatio\x123\n" +
 	"\x13placement_gap_ratio\x18\x10 \x01(\x01H\x00R\x11placementGapRatio\x88\x01\x01\x12-\n" +
-	"\x06levels\x18\x11 \x03(\v2\x15.sluice.v1.RoundLevelR\x06levelsB\x16\n" +
+	"\x06levels\x18\x11 \x03(\v2\x15.sluice.v1.RoundLevelR\x06levels\x12\x1c\n" +
+	"\tpreempted\x18\x12 \x01(\x03R\tpreempted\x12\x1c\n" +
+	"\tnominated\x18\x13 \x01(\x03R\tnominatedB\x16\n" +
 	"\x14_placement_gap_ratio\"\xb0\x02\n" +
 	"\n" +
 	"RoundLevel\x12,\n" +
