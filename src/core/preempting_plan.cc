@@ -232,10 +232,7 @@ void PreemptingPlan::Validate(MachineId id, Awaited* awaited) const {
     awaited->tasks.clear();
     return;
   }
-  const auto lowest = std::ranges::min_element(
-      awaited->tasks, {},
-      [](const Task* task) { return task->class_key.priority; });
-  if (lowest == awaited->tasks.end()) return;
+  if (awaited->tasks.empty()) return;
   std::erase_if(awaited->victims,
                 [&](TaskId victim) { return !IsStillOn(id, victim); });
   Machine after = *machine;
