@@ -94,11 +94,18 @@ inline constexpr int32_t kInlineArcsMax = 1000;
 // Commands made durable by one write: more would only delay the first reply.
 inline constexpr size_t kBatchMax = 1024;
 
+// What is lost when a task is stopped.
+inline constexpr int32_t kPreemptionCostMax = 100000;
+
 // Feeds that are connected or have stated something: a cluster has one or a few
 // bridges.
 inline constexpr size_t kFeedsMax = 256;
 inline constexpr size_t kFeedNameBytesMax = 253;
 inline constexpr int64_t kFeedSettleMsMax = 3600000;
+// Of one feed.  A round that may stop tasks looks at all of them for each task
+// that is described otherwise than others.
+inline constexpr size_t kBudgetsMax = 10000;
+inline constexpr int64_t kBudgetAmountMax = 1000000000;
 // Events of one message: some 20 milliseconds of the core thread.
 inline constexpr int kFeedEventsMax = 4096;
 // Messages of one client that are on their way to the core thread: some are

@@ -1,12 +1,14 @@
 #include "core/preempting_plan.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "constraints/class_peers.h"
+#include "core/disruptions.h"
 #include "packing/pattern_rules.h"
 
 namespace sluice {
@@ -175,9 +177,9 @@ void PreemptingPlan::CarryOut(const MachinePatterns& patterns) {
   context_.state.SyncPeers();
   for (auto& [id, awaited] : awaited_) Validate(id, &awaited);
   DropBrokenGangs();
+  KeepToBudgets();
   for (auto& [id, awaited] : awaited_) {
     if (awaited.tasks.empty()) continue;
-    SpareNeedless(id, &awaited);
     for (const TaskId victim : awaited.victims) {
       context_.state.Preempt(victim);
       ++context_.stats->preempted;
@@ -272,6 +274,37 @@ void PreemptingPlan::DropBrokenGangs() {
       return task->class_key.gang.has_value() &&
              missing[*task->class_key.gang] > 0;
     });
+  }
+}
+
+void PreemptingPlan::KeepToBudgets() {
+  if (awaited_.empty()) return;
+  const Disruptions disruptions(context_.state);
+  std::vector<std::pair<uint32_t, MachineId>> order;
+  for (const auto& [id, awaited] : awaited_) {
+    uint32_t highest = 0;
+    for (const Task* task : awaited.tasks) {
+      highest = std::max(highest, task->class_key.priority);
+    }
+    order.emplace_back(highest, id);
+  }
+  std::ranges::stable_sort(order, std::ranges::greater(),
+                           &std::pair<uint32_t, MachineId>::first);
+  for (bool must_drop = true; must_drop;) {
+    must_drop = false;
+    Disruptions left = disruptions;
+    for (const auto& [priority, id] : order) {
+      Awaited& awaited = awaited_[id];
+      if (awaited.tasks.empty()) continue;
+      SpareNeedless(id, &awaited);
+      if (left.Take(awaited.victims) ||
+          context_.options.preemption.breaks_budgets) {
+        continue;
+      }
+      awaited.tasks.clear();
+      must_drop = true;
+    }
+    if (must_drop) DropBrokenGangs();
   }
 }
 

@@ -68,6 +68,9 @@ class PreemptingPlan {
   // Gangs of which only a part has room.
   void DropBrokenGangs();
   void SpareNeedless(MachineId id, Awaited* awaited) const;
+  // Gives up machines whose victims are together too many for a budget, the
+  // least urgent first.
+  void KeepToBudgets();
   // Of the machine, without its planned tasks; more than it has where some of
   // them leave.
   Resources RoomOn(const Machine& machine) const;

@@ -155,7 +155,8 @@ bool Round::Advance() {
         if (!has_entered_tier_) return false;
         if (context_.has_arranged) {
           phase_ = Phase::kAppraise;
-        } else if (context_.has_new_gangs && packings_ < kPackingsMax) {
+        } else if (context_.must_pack_again ||
+                   (context_.has_new_gangs && packings_ < kPackingsMax)) {
           phase_ = Phase::kPack;
         } else {
           phase_ = Phase::kArrange;
@@ -164,12 +165,17 @@ bool Round::Advance() {
       case Phase::kPack:
         ++packings_;
         context_.has_new_gangs = false;
+        context_.must_pack_again = false;
         phase_ = Phase::kPacked;
         stage_ = MakePack(&context_);
         return true;
       case Phase::kPacked:
         has_started_over_ = false;
-        phase_ = context_.plan.has_value() ? Phase::kTiers : Phase::kArrange;
+        if (context_.plan.has_value()) {
+          phase_ = Phase::kTiers;
+        } else {
+          phase_ = context_.must_pack_again ? Phase::kPack : Phase::kArrange;
+        }
         break;
       case Phase::kArrange:
         phase_ = Phase::kArranged;

@@ -81,6 +81,10 @@ class RoundContext {
 
   // Whether gangs were started since all was packed.
   bool has_new_gangs = true;
+  // Whether tasks that displace nobody had their turn, and whether the others
+  // are still to have theirs.
+  bool has_packed_meek = false;
+  bool must_pack_again = false;
   // Its priorities, once they were decided on together.
   std::optional<PackingLevels> levels;
   // What the tiers are to carry out, if packing found something better.

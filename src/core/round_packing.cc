@@ -16,7 +16,9 @@
 #include "core/former_placements.h"
 #include "core/packing_peers.h"
 #include "core/placements.h"
+#include "core/stop_levels.h"
 #include "network/eligibility.h"
+#include "packing/kept_classes.h"
 #include "packing/pack.h"
 
 namespace sluice {
@@ -24,6 +26,8 @@ namespace {
 
 // How much dearer a task of a gang that has started is to leave waiting.
 constexpr int64_t kMustStay = 1000;
+// How much dearer a stop is that a budget forbids.
+constexpr int64_t kBreakingPrice = 1000;
 // Each makes fillings harder to find.  Where there are more, what the flow
 // places is refused, and placed elsewhere.
 constexpr size_t kSharedPortsMax = 32;
@@ -130,7 +134,8 @@ class Describer {
     const uint32_t highest = waiting_.empty() ? 0 : waiting_.rbegin()->first;
     std::set<const PlacementRules*> rules;
     for (const auto& [key, steps] : steps_) rules.insert(key.rules);
-    packing_.running = RunningTasks(state_, highest, rules);
+    packing_.running =
+        RunningTasks(state_, highest, rules, context_.options.preemption);
   }
 
   // What the machine has free once all is gone that may go.
@@ -156,7 +161,8 @@ class Describer {
       Found& found = all[*key.gang];
       found.tasks += tasks;
       found.minimum = std::max(found.minimum, context_.gangs.MinimumFor(key));
-      found.is_in_scope = found.is_in_scope && peers_.IsHeeded(key);
+      found.is_in_scope =
+          found.is_in_scope && peers_.IsHeeded(key) && !IsMeek(key);
     };
     for (const auto& [key, tasks] : state_.pending()) {
       if (key.gang.has_value()) add(key, context_.CountWaiting(key));
@@ -171,10 +177,15 @@ class Describer {
     }
   }
 
+  // What displaces nobody stays as it is where what runs takes part.
+  bool IsMeek(const ClassKey& key) const {
+    return scope_ == PackingScope::kPreempting && key.rules->never_preempts;
+  }
+
   bool IsInScope(const ClassKey& key) {
     if (scope_ == PackingScope::kAll) return true;
     const bool is_movable =
-        peers_.IsHeeded(key) &&
+        peers_.IsHeeded(key) && !IsMeek(key) &&
         !(key.gang.has_value() && torn_gangs_.contains(*key.gang));
     packing_.leaves_out = packing_.leaves_out || !is_movable;
     return is_movable;
@@ -527,60 +538,60 @@ class Describer {
     }
     if (!levels_.has_value()) levels_ = FindLevels(fits);
     CountRunning(&fits);
-    NumberLevels(fits);
     KeepClasses(fits);
   }
 
-  // Those that run on the machines that are left.  Each costs the same to stop.
+  // Those that run on the machines that are left.  None costs less to stop than
+  // waiting does: the prices of the relaxation are whole numbers.
   void CountRunning(std::vector<bool>* fits) {
     PackingProblem& problem = packing_.problem;
     for (size_t i = 0; i < packing_.running_classes.size(); ++i) {
+      const RunningTasks::Class& running = packing_.running.classes()[i];
       const size_t c = packing_.classes.size() + i;
       int64_t count = 0;
       for (const PackingGroup& group : problem.groups) {
         count += group.machines * problem.MostOn(c, group.kind);
       }
       (*fits)[c] = count > 0;
-      problem.classes[c].waiting.push_back({count, 1, 0});
+      if (count == 0) continue;
+      stop_levels_.Add(running.priority, *levels_);
+      const int64_t stopped = std::min(count, running.stopped_max);
+      const int64_t price = running.price * kWaitingCostBase;
+      std::vector<WaitingStep>& steps = problem.classes[c].waiting;
+      steps.push_back({stopped, price});
+      if (stopped == count) continue;
+      if (breaks_budgets()) {
+        steps.push_back({count - stopped, price * kBreakingPrice});
+      } else {
+        stop_levels_.Forbid();
+        steps.push_back({count - stopped, kWaitingCostBase});
+      }
     }
+  }
+
+  bool breaks_budgets() const {
+    return context_.options.preemption.breaks_budgets;
   }
 
   std::optional<size_t> LevelOfClass(size_t c) const {
     const size_t i = c - packing_.classes.size();  // Of one that runs.
     return c < packing_.classes.size()
                ? LevelOf(packing_.classes[c].priority)
-               : StopLevelOf(packing_.running.classes()[i].priority);
+               : stop_levels_.OfStopped(packing_.running.classes()[i].priority,
+                                        *levels_);
   }
   std::optional<size_t> LevelOf(uint32_t priority) const {
     const std::optional<size_t> level = levels_->LevelOf(priority);
-    if (!level.has_value() || stop_levels_.empty()) return level;
-    return *level + NumberOfStopLevelsUpTo(*level);
-  }
-  // Before a level comes what is stopped of it.
-  size_t StopLevelOf(uint32_t priority) const {
-    const size_t level =
-        levels_->LevelOf(priority).value_or(levels_->lowest.size());
-    return level + NumberOfStopLevelsUpTo(level) - 1;
-  }
-  size_t NumberOfStopLevelsUpTo(size_t level) const {
-    return static_cast<size_t>(
-        std::distance(stop_levels_.begin(), stop_levels_.upper_bound(level)));
-  }
-  void NumberLevels(const std::vector<bool>& fits) {
-    for (size_t i = 0; i < packing_.running_classes.size(); ++i) {
-      if (!fits[packing_.classes.size() + i]) continue;
-      const uint32_t priority = packing_.running.classes()[i].priority;
-      stop_levels_.insert(
-          levels_->LevelOf(priority).value_or(levels_->lowest.size()));
-    }
+    if (!level.has_value()) return level;
+    return stop_levels_.Shifted(*level);
   }
 
   // Those that fit, of the levels that are decided on; and each gets its level.
   void KeepClasses(const std::vector<bool>& fits) {
     PackingProblem& problem = packing_.problem;
-    size_t classes = 0;
-    size_t keys = 0;
     const size_t key_count = packing_.classes.size();
+    std::vector<ClassKey> keys;
+    std::vector<size_t> running;
     index_now_.assign(fits.size(), std::nullopt);
     for (size_t c = 0; c < fits.size(); ++c) {
       const std::optional<size_t> level =
@@ -588,49 +599,21 @@ class Describer {
       packing_.leaves_out =
           packing_.leaves_out || (c < key_count && !level.has_value());
       if (!fits[c] || !level.has_value()) continue;
-      index_now_[c] = classes;
-      for (WaitingStep& step : problem.classes[c].waiting) step.level = *level;
+      index_now_[c] = keys.size() + running.size();
+      std::vector<WaitingStep>& steps = problem.classes[c].waiting;
+      for (WaitingStep& step : steps) step.level = *level;
       if (c < key_count) {
-        ++keys;
-      } else {
-        packing_.running_classes[classes - keys] =
-            packing_.running_classes[c - key_count];
+        keys.push_back(packing_.classes[c]);
+        continue;
       }
-      if (classes != c) {
-        std::swap(problem.classes[classes], problem.classes[c]);
-        if (c < key_count) {
-          std::swap(packing_.classes[classes], packing_.classes[c]);
-        }
-        for (std::vector<int64_t>& row : problem.costs) row[classes] = row[c];
+      running.push_back(packing_.running_classes[c - key_count]);
+      if (steps.size() > 1 && !breaks_budgets()) {
+        steps.back().level = stop_levels_.OfForbidden();
       }
-      ++classes;
     }
-    problem.classes.resize(classes);
-    packing_.classes.resize(keys);
-    packing_.running_classes.resize(classes - keys);
-    const auto keep = [&](std::vector<size_t>* indices) {
-      std::vector<size_t> kept;
-      for (const size_t c : *indices) {
-        if (index_now_[c].has_value()) kept.push_back(*index_now_[c]);
-      }
-      *indices = std::move(kept);
-    };
-    for (PackingClass& one : problem.classes) {
-      keep(&one.apart_from);
-      keep(&one.company);
-    }
-    for (std::vector<size_t>& there : problem.company) keep(&there);
-    for (Staying& staying : problem.staying) {
-      std::erase_if(staying, [&](const auto& entry) {
-        return !index_now_[entry.first].has_value();
-      });
-      for (auto& [c, count] : staying) c = *index_now_[c];
-    }
-    for (PackingCap& cap : problem.caps) keep(&cap.classes);
-    for (PackingGang& gang : problem.gangs) keep(&gang.classes);
-    std::erase_if(problem.gangs,
-                  [](const PackingGang& gang) { return gang.classes.empty(); });
-    for (std::vector<int64_t>& row : problem.costs) row.resize(classes);
+    packing_.classes = std::move(keys);
+    packing_.running_classes = std::move(running);
+    sluice::KeepClasses(index_now_, &problem);
   }
 
   // What fits nowhere says nothing about what is to be decided.
@@ -745,7 +728,7 @@ class Describer {
   const std::span<const Placement> nominated_;
   RoundPacking packing_;
   std::vector<std::pair<Placement, const Steps*>> placements_;
-  std::set<size_t> stop_levels_;
+  StopLevels stop_levels_;
   std::map<JobId, int64_t> gangs_;  // Of the problem, and their minimum.
   // With a class that is out of scope: the others stay with it.
   std::set<JobId> torn_gangs_;

@@ -48,9 +48,11 @@ struct RoundPacking {
 };
 
 enum class PackingScope {
-  kMovable,     // Tasks that may be placed anew one by one.
-  kPreempting,  // The same, and what runs and may be stopped for them.
-  kAll,         // For a bound: whatever holds tasks together only adds to it.
+  kMovable,  // Tasks that may be placed anew one by one.
+  // The same but for those that displace nobody, and what runs and may be
+  // stopped for the others.
+  kPreempting,
+  kAll,  // For a bound: whatever holds tasks together only adds to it.
 };
 
 // What waits of all priorities, and what the round has placed.  The first call

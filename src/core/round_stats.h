@@ -20,6 +20,14 @@ enum class Preemption {
   kPriority,  // What is less urgent.
 };
 
+struct PreemptionOptions {
+  Preemption mode = Preemption::kOff;
+  // What each stop costs, beside what the task itself says; more than 0.
+  int64_t cost = 100;
+  // Whether disruption budgets may be exceeded where nothing else helps.
+  bool breaks_budgets = false;
+};
+
 struct RoundOptions {
   // Work a round may do, in arcs drawn over all its passes; what then still
   // waits is the next round's.  0: no bound.
@@ -29,7 +37,7 @@ struct RoundOptions {
   int64_t improve_budget = 30000000;
   // Whether NoExecute taints evict what runs (core/eviction.h).
   bool evicts_on_no_execute = false;
-  Preemption preemption = Preemption::kOff;
+  PreemptionOptions preemption = {};
 };
 
 // The priorities that a level of a round stands for.

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <tuple>
+
+#include "core/disruptions.h"
 
 namespace sluice {
 namespace {
@@ -51,12 +54,16 @@ bool MayBeStopped(const Task& task, uint32_t priority,
 }
 
 RunningTasks::RunningTasks(const ClusterState& state, uint32_t priority,
-                           const std::set<const PlacementRules*>& rules) {
+                           const std::set<const PlacementRules*>& rules,
+                           const PreemptionOptions& options) {
   const std::set<const CountedTerm*> company = CompanyTerms(state, rules);
+  Disruptions disruptions(state);
+  // Request, price and budgets.
+  using Kind = std::tuple<Resources, int64_t, std::vector<size_t>>;
   // By falling priority.
-  std::map<uint32_t, std::map<Resources, std::vector<const Task*>>,
-           std::greater<>>
+  std::map<uint32_t, std::map<Kind, std::vector<const Task*>>, std::greater<>>
       found;
+  int64_t unit = 0;  // Of prices.
   for (const auto& [id, machine] : state.machines()) {
     if (!machine->IsUsable() || IsOverfull(*machine)) continue;
     for (const TaskId task_id : machine->tasks) {
@@ -65,19 +72,34 @@ RunningTasks::RunningTasks(const ClusterState& state, uint32_t priority,
       const bool may_be_stopped = MayBeStopped(task, priority, state) &&
                                   !IsCompany(task, company, state.peers());
       if (!task.is_evicted && !may_be_stopped) continue;
+      std::vector<size_t> budgets;
+      if (may_be_stopped) {
+        budgets = disruptions.BudgetsOf(task);
+        if (!options.breaks_budgets && disruptions.Allowed(budgets) == 0) {
+          continue;
+        }
+      }
       machines_[id].room += key.request;
-      if (may_be_stopped) found[key.priority][key.request].push_back(&task);
+      if (!may_be_stopped) continue;
+      const int64_t price = options.cost + task.preemption_cost;
+      unit = std::gcd(unit, price);
+      found[key.priority][{key.request, price, std::move(budgets)}].push_back(
+          &task);
     }
   }
-  for (auto& [of_priority, by_request] : found) {
-    for (auto& [request, tasks] : by_request) {
+  for (auto& [of_priority, by_kind] : found) {
+    for (auto& [kind, tasks] : by_kind) {
       std::ranges::sort(tasks, std::ranges::greater(), [](const Task* task) {
         return std::pair(task->placed_ms, task->sequence);
       });
       for (const Task* task : tasks) {
         machines_[task->machine].tasks.emplace_back(classes_.size(), task->id);
       }
-      classes_.push_back({of_priority, request});
+      const auto& [request, price, budgets] = kind;
+      classes_.push_back({.priority = of_priority,
+                          .request = request,
+                          .price = price / unit,
+                          .stopped_max = disruptions.Allowed(budgets)});
     }
   }
 }

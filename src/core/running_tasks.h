@@ -2,8 +2,8 @@
 // packing tells them apart, and the room that they and what leaves hold.
 //
 // Left alone are tasks of gangs, those that listen on ports of their hosts,
-// those that others must be near, what no client knows of yet, and what cannot
-// be stopped (ClusterState::CanPreempt).
+// those that others must be near, what no client knows of yet, what cannot be
+// stopped (ClusterState::CanPreempt), and what a disruption budget protects.
 //
 // Threads: values; confined to the core thread.
 
@@ -12,11 +12,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "core/round_stats.h"
 #include "sluice/base/ids.h"
 #include "sluice/state/resources.h"
 #include "state/cluster_state.h"
@@ -32,13 +34,17 @@ class RunningTasks {
   struct Class {
     uint32_t priority = 0;
     Resources request;
+    int64_t price = 1;  // Of stopping one.
+    // How many of them budgets let be stopped.
+    int64_t stopped_max = std::numeric_limits<int64_t>::max();
   };
 
   RunningTasks() = default;
   // Those that may be stopped for a task of `priority`, and that none with
   // these rules must be near.
   RunningTasks(const ClusterState& state, uint32_t priority,
-               const std::set<const PlacementRules*>& rules);
+               const std::set<const PlacementRules*>& rules,
+               const PreemptionOptions& options);
 
   bool empty() const { return classes_.empty(); }
   // The most urgent first.

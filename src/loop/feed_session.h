@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -63,12 +64,18 @@ struct FeedNews {
   std::vector<FeedProblem> problems = {};
   int64_t problems_left_out = 0;  // For want of room.
   std::vector<Entry> deltas = {};
+  // Tasks that room is kept for on a machine, or on none any more: empty.
+  std::vector<std::pair<std::string, std::string>> nominations = {};
   size_t bytes = 0;  // On the wire, at most.
 
   // Whether there is nothing to be said.
-  bool IsSilent() const { return events_durable == 0 && deltas.empty(); }
+  bool IsSilent() const {
+    return events_durable == 0 && deltas.empty() && nominations.empty();
+  }
   // Whether it does nothing but acknowledge.
-  bool IsOnlyAck() const { return problems.empty() && deltas.empty(); }
+  bool IsOnlyAck() const {
+    return problems.empty() && deltas.empty() && nominations.empty();
+  }
 };
 
 // It must live until it is released, which it is once CoreLoop::EndFeed() has

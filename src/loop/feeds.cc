@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "base/limits.h"
@@ -31,7 +32,7 @@ std::string Shown(std::string_view text) {
   return StrCat("'", Printable(text, kShownBytes), "'");
 }
 
-// The task or machine that an event is about.
+// What an event is about.
 std::string SubjectOf(const FeedEvent& event) {
   return std::visit(
       [](const auto& one) -> std::string {
@@ -39,6 +40,9 @@ std::string SubjectOf(const FeedEvent& event) {
           return StrCat("machine ", Shown(one.spec.uuid));
         } else if constexpr (requires { one.uuid; }) {
           return StrCat("machine ", Shown(one.uuid));
+        } else if constexpr (requires { one.budget.amount; } ||
+                             std::is_same_v<decltype(one), const BudgetGone&>) {
+          return StrCat("budget ", Shown(one.id));
         } else if constexpr (requires { one.id; }) {
           return StrCat("task ", Shown(one.id));
         } else {
@@ -85,6 +89,7 @@ FeedProblem ProblemOf(const FeedBatch::Entry& entry, FeedOutcome outcome) {
       break;
     case FeedOutcome::kUnknownTask:
     case FeedOutcome::kUnknownMachine:
+    case FeedOutcome::kUnknownBudget:
       return problem(Code::kUnknown, " is not known");
     case FeedOutcome::kRunsOnUnknownMachine:
       return problem(Code::kMalformed,
@@ -97,6 +102,9 @@ FeedProblem ProblemOf(const FeedBatch::Entry& entry, FeedOutcome outcome) {
     case FeedOutcome::kNotPlacedThere:
       return problem(Code::kNotPlacedThere,
                      StrCat(" is not placed on ", MachineOf(entry.event)));
+    case FeedOutcome::kTooManyBudgets:
+      return problem(Code::kInvalid,
+                     StrCat(": the feed has ", kBudgetsMax, " already"));
   }
   return problem(Code::kInvalid, "");
 }
@@ -354,6 +362,7 @@ void Feeds::Tell(int64_t now_us) {
     // the session wakes the loop up.
     while (connection.session->AwaitReady()) {
       AddDeltas(id, &connection);
+      AddNominations(id, &connection);
       const FeedNews& news = connection.news;
       if (news.IsSilent() && news.batches == 0) break;
       connection.has_waiting_ack = MayAckWait(id, connection);
@@ -393,6 +402,51 @@ void Feeds::AddDeltas(FeedId feed, Connection* connection) {
     if (*it <= connection->told_max) metrics_.redelivered_deltas.Increment();
   }
   connection->told_max = std::max(connection->told_max, connection->told);
+}
+
+void Feeds::AddNominations(FeedId feed, Connection* connection) {
+  const ClusterState& state = scheduler_.state();
+  const Nominations& nominations = state.nominations();
+  // A round gives all of them up for a while.
+  if (connection->nominations_told == nominations.changes() ||
+      scheduler_.is_in_round()) {
+    return;
+  }
+  absl::btree_map<std::string, std::string> now;
+  for (const auto& [id, machine] : nominations.machines()) {
+    const Task& task = *state.FindTask(id);
+    if (task.feed != feed) continue;
+    now.emplace(task.feed_task_id, state.FindMachine(machine)->uuid);
+  }
+  FeedNews& news = connection->news;
+  auto& told = connection->nominated;
+  const auto tell = [&](const std::string& task, const std::string& machine) {
+    news.bytes += kEntryBytes + task.size() + machine.size();
+    news.nominations.emplace_back(task, machine);
+  };
+  const auto& tasks = state.feeds().at(feed).tasks;
+  for (auto it = told.begin(); it != told.end();) {
+    if (now.contains(it->first)) {
+      ++it;
+      continue;
+    }
+    if (news.bytes >= kReplyBytesMax) return;
+    // One that was placed, or is gone, is told as that.
+    const auto task = tasks.find(it->first);
+    if (task != tasks.end() &&
+        state.FindTask(task->second)->state == TaskState::kPending) {
+      tell(it->first, "");
+    }
+    it = told.erase(it);
+  }
+  for (const auto& [id, machine] : now) {
+    std::string& known = told[id];
+    if (known == machine) continue;
+    if (news.bytes >= kReplyBytesMax) return;
+    tell(id, machine);
+    known = machine;
+  }
+  connection->nominations_told = nominations.changes();
 }
 
 std::optional<int64_t> Feeds::RoundDueUs() const {

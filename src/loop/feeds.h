@@ -100,12 +100,18 @@ class Feeds {
     uint64_t told_max = 0;
     int64_t heard_us = 0;
     bool has_waiting_ack = false;
+    // Machines that it was told room is kept on, by its tasks' ids, as of so
+    // many changes.
+    absl::btree_map<std::string, std::string> nominated = {};
+    uint64_t nominations_told = 0;
     int64_t since_us = 0;  // Since when it is in the state that it is in.
   };
 
   bool MayAckWait(FeedId feed, const Connection& connection) const;
   // Those that were not told yet, to the news, as far as there is room.
   void AddDeltas(FeedId feed, Connection* connection);
+  // What changed of them since the last time.
+  void AddNominations(FeedId feed, Connection* connection);
   // Ends the session if the feed has had a client of a newer term.
   bool IsOfOlderTerm(FeedSession* session, const std::string& name,
                      const FeedBatch& batch);

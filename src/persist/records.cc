@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "persist/sealed_value.h"
+#include "persist/stored_budget.h"
 #include "persist/stored_rules.h"
 #include "sluice/v1/store.pb.h"
 
@@ -75,6 +76,7 @@ const v1::StoredTask& Encoder::Encode(const Task& task) {
   AddLabels(state_.ToPairs(task.labels), spec->mutable_labels());
   AddLabels(task.namespace_labels, spec->mutable_namespace_labels());
   spec->set_task_type(task.task_type);
+  spec->set_preemption_cost(task.preemption_cost);
   spec->set_quarantine_reason(task.quarantine_reason);
   // Not even empty where they only name an owner: that comes and goes with what
   // machines avoid, and does not change the record.
@@ -112,6 +114,9 @@ const v1::StoredJob& Encoder::Encode(const Job& job) {
   stored.set_gang_timeout_ms(job.gang.timeout_ms);
   stored.set_completed_count(job.completed_count);
   stored.set_was_started(job.was_started);
+  if (job.budget.has_value()) {
+    *stored.mutable_budget() = sluice::Encode(*job.budget);
+  }
   return stored;
 }
 

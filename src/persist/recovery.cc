@@ -15,6 +15,7 @@
 #include "base/strings.h"
 #include "persist/records.h"
 #include "persist/sealed_value.h"
+#include "persist/stored_budget.h"
 #include "persist/stored_rules.h"
 #include "sluice/v1/store.pb.h"
 
@@ -185,11 +186,16 @@ absl::Status Recovery::AddMessage(const v1::StoredJob& stored) {
                                   "its gang's time-out is negative"));
   RETURN_IF_ERROR(ContradictionIf(stored.completed_count() < 0,
                                   "less than none of its tasks completed"));
+  std::optional<DisruptionBudget> budget;
+  if (stored.has_budget()) {
+    ASSIGN_OR_RETURN(budget, Decode(stored.budget()));
+  }
   return state_.RestoreJob(
       {.id = {stored.job_id()},
        .uuid = stored.uuid(),
        .name = stored.name(),
        .gang = {stored.gang_minimum(), stored.gang_timeout_ms()},
+       .budget = std::move(budget),
        .completed_count = stored.completed_count(),
        .was_started = stored.was_started()});
 }
@@ -277,6 +283,9 @@ absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
   ASSIGN_OR_RETURN(spec.namespace_labels,
                    ToPairs(stored.spec().namespace_labels()));
   spec.task_type = stored.spec().task_type();
+  RETURN_IF_ERROR(ContradictionIf(stored.spec().preemption_cost() < 0,
+                                  "its cost of preemption is negative"));
+  spec.preemption_cost = stored.spec().preemption_cost();
   spec.quarantine_reason = stored.spec().quarantine_reason();
   ASSIGN_OR_RETURN(spec.rules, Decode(stored.spec().rules()));
   spec.owner = Decode(stored.spec().owner());

@@ -14,18 +14,19 @@ namespace {
 
 using StoredPeerTerms = google::protobuf::RepeatedPtrField<v1::StoredPeerTerm>;
 
+}  // namespace
+
 v1::StoredTaskSelector Encode(const TaskSelector& selector) {
   v1::StoredTaskSelector stored;
   if (selector.labels.has_value()) {
-    *stored.mutable_labels()->mutable_requirements() =
-        sluice::Encode(*selector.labels);
+    *stored.mutable_labels()->mutable_requirements() = Encode(*selector.labels);
   }
   for (const std::string& name : selector.namespaces) {
     stored.add_namespaces(name);
   }
   if (selector.namespace_labels.has_value()) {
     *stored.mutable_namespace_labels()->mutable_requirements() =
-        sluice::Encode(*selector.namespace_labels);
+        Encode(*selector.namespace_labels);
   }
   stored.set_job(selector.job);
   return stored;
@@ -34,30 +35,31 @@ v1::StoredTaskSelector Encode(const TaskSelector& selector) {
 absl::StatusOr<TaskSelector> Decode(const v1::StoredTaskSelector& stored) {
   TaskSelector selector;
   if (stored.has_labels()) {
-    ASSIGN_OR_RETURN(selector.labels,
-                     sluice::Decode(stored.labels().requirements()));
+    ASSIGN_OR_RETURN(selector.labels, Decode(stored.labels().requirements()));
   }
   selector.namespaces.assign(stored.namespaces().begin(),
                              stored.namespaces().end());
   RETURN_IF_ERROR(CheckAscending("namespaces", selector.namespaces));
   if (stored.has_namespace_labels()) {
     ASSIGN_OR_RETURN(selector.namespace_labels,
-                     sluice::Decode(stored.namespace_labels().requirements()));
+                     Decode(stored.namespace_labels().requirements()));
   }
   selector.job = stored.job();
   return selector;
 }
 
+namespace {
+
 v1::StoredPeerTerm Encode(const PeerTerm& term) {
   v1::StoredPeerTerm stored;
-  *stored.mutable_tasks() = Encode(term.tasks);
+  *stored.mutable_tasks() = sluice::Encode(term.tasks);
   stored.set_topology_key(term.topology_key);
   return stored;
 }
 
 absl::StatusOr<PeerTerm> Decode(const v1::StoredPeerTerm& stored) {
   PeerTerm term;
-  ASSIGN_OR_RETURN(term.tasks, Decode(stored.tasks()));
+  ASSIGN_OR_RETURN(term.tasks, sluice::Decode(stored.tasks()));
   term.topology_key = stored.topology_key();
   return term;
 }

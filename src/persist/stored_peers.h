@@ -8,10 +8,14 @@
 #define SLUICE_PERSIST_STORED_PEERS_H_
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "sluice/state/placement_rules.h"
 #include "sluice/v1/store.pb.h"
 
 namespace sluice {
+
+v1::StoredTaskSelector Encode(const TaskSelector& selector);
+absl::StatusOr<TaskSelector> Decode(const v1::StoredTaskSelector& stored);
 
 // Adds to `stored` what `rules` says about other tasks.
 void EncodePeers(const PlacementRules& rules, v1::StoredRules* stored);

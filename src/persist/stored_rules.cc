@@ -78,6 +78,7 @@ v1::StoredRules Encode(const PlacementRules& rules) {
   }
   *stored.mutable_host_ports() = Encode(rules.host_ports);
   EncodePeers(rules, &stored);
+  stored.set_never_preempts(rules.never_preempts);
   return stored;
 }
 
@@ -107,6 +108,7 @@ absl::StatusOr<PlacementRules> Decode(const v1::StoredRules& stored) {
   RETURN_IF_ERROR(CheckAscending("tolerations", rules.tolerations));
   ASSIGN_OR_RETURN(rules.host_ports, Decode(stored.host_ports()));
   RETURN_IF_ERROR(DecodePeers(stored, &rules));
+  rules.never_preempts = stored.never_preempts();
   return rules;
 }
 

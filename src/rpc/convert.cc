@@ -14,6 +14,7 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "rpc/checks.h"
+#include "rpc/convert_budget.h"
 #include "rpc/convert_peers.h"
 #include "rpc/convert_rules.h"
 
@@ -182,6 +183,37 @@ absl::StatusOr<Gang> ToGang(const TaskDescription& description) {
   return gang;
 }
 
+// Whether it displaces nobody.
+absl::StatusOr<bool> NeverPreempts(const TaskDescriptor& task) {
+  const TaskDescriptor::PreemptionPolicy policy = task.preemption_policy();
+  if (policy != TaskDescriptor::PREEMPT_LOWER_PRIORITY &&
+      policy != TaskDescriptor::NEVER) {
+    return Invalid(
+        StrCat("preemption_policy: ", static_cast<int>(policy), " is unknown"));
+  }
+  return policy == TaskDescriptor::NEVER;
+}
+
+absl::Status CheckPreemptionCost(const TaskDescriptor& task) {
+  if (task.preemption_cost() >= 0 &&
+      task.preemption_cost() <= kPreemptionCostMax) {
+    return absl::OkStatus();
+  }
+  return Invalid(StrCat("preemption_cost: ", task.preemption_cost(),
+                        " is not in 0 to ", kPreemptionCostMax));
+}
+
+// Of the job; nothing where none is stated or what is stated makes no sense.
+std::optional<DisruptionBudget> ToBudgetOfJob(
+    const firmament::JobDescriptor& job, Faults* faults) {
+  if (!job.has_disruption_budget()) return std::nullopt;
+  absl::StatusOr<DisruptionBudget> budget =
+      ToBudget(job.disruption_budget(), faults);
+  if (budget.ok()) return *std::move(budget);
+  faults->Add(StrCat("disruption_budget: ", Message(budget.status())));
+  return std::nullopt;
+}
+
 absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description,
                                          Faults* faults) {
   if (!description.has_task_descriptor()) {
@@ -205,6 +237,9 @@ absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description,
                                 .labels = spec.labels,
                                 .job = description.job_descriptor().name()},
                                &spec.rules, faults));
+  ASSIGN_OR_RETURN(spec.rules.never_preempts, NeverPreempts(task));
+  RETURN_IF_ERROR(CheckPreemptionCost(task));
+  spec.preemption_cost = task.preemption_cost();
   ASSIGN_OR_RETURN(spec.owner, ToOwner(task));
   spec.name = task.name();
   spec.task_namespace = task.namespace_();
@@ -377,6 +412,7 @@ SubmitTask ToStatedTask(const TaskDescription& description, Faults* faults) {
   command.job_uuid = KeptId(task.job_id().empty() ? job.uuid() : task.job_id());
   command.job_name = KeptName(job.name());
   command.gang = ToGang(description).value_or(Gang());
+  command.budget = ToBudgetOfJob(job, faults);
   command.spec = ToTaskSpec(description, faults);
   return command;
 }

@@ -304,6 +304,13 @@ absl::StatusOr<std::vector<SpreadConstraint>> ToSpreads(
 
 }  // namespace
 
+absl::StatusOr<std::vector<LabelRequirement>> ToConditions(
+    const firmament::PodLabelSelector& selector, Faults* faults) {
+  LabelConditions labels(faults);
+  RETURN_IF_ERROR(labels.AddSelector(selector));
+  return labels.Take();
+}
+
 absl::Status AddPeerTerms(const TaskDescriptor& task, const TaskIdentity& self,
                           PlacementRules* rules, Faults* faults) {
   Ascending<PeerTerm> near("required pod_affinity and machine_of",

@@ -12,13 +12,23 @@
 #ifndef SLUICE_RPC_CONVERT_PEERS_H_
 #define SLUICE_RPC_CONVERT_PEERS_H_
 
+#include <vector>
+
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "firmament/pod_affinity.pb.h"
 #include "firmament/task_desc.pb.h"
 #include "rpc/checks.h"
+#include "sluice/state/label_requirement.h"
 #include "sluice/state/placement_rules.h"
 #include "state/task_selector.h"
 
 namespace sluice {
+
+// Those of a selector, all of which must hold.
+// Errors: kInvalidArgument, with what is wrong.
+absl::StatusOr<std::vector<LabelRequirement>> ToConditions(
+    const firmament::PodLabelSelector& selector, Faults* faults);
 
 // Adds to `rules` what `task`, which is `self`, says about other tasks.
 // Errors: kInvalidArgument, with the field and what is wrong with it.

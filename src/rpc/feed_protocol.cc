@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "rpc/checks.h"
 #include "rpc/convert.h"
+#include "rpc/convert_budget.h"
 #include "rpc/convert_usage.h"
 
 namespace sluice {
@@ -37,11 +38,11 @@ void AddFaults(const v1::FeedEvent& event, std::string_view subject,
   }
 }
 
-// What is wrong with the id of a task; empty: nothing.
-std::string FaultOfId(std::string_view id) {
-  if (id.empty()) return "the task has no id";
+// What is wrong with the id of a task or a budget; empty: nothing.
+std::string FaultOfId(std::string_view id, std::string_view what = "task") {
+  if (id.empty()) return StrCat("the ", what, " has no id");
   if (id.size() <= kIdBytesMax) return "";
-  return StrCat("task ", Quoted(id), ": its id has ", id.size(),
+  return StrCat(what, " ", Quoted(id), ": its id has ", id.size(),
                 " bytes, at most ", kIdBytesMax, " are allowed");
 }
 
@@ -196,6 +197,14 @@ std::optional<FeedEvent> FeedProtocol::Convert(const v1::FeedEvent& event,
           failed.id(),
           BindFailed{failed.id(), KeptId(failed.machine()), failed.reason()});
     }
+    case v1::FeedEvent::kBudget:
+      return ConvertBudget(event, batch);
+    case v1::FeedEvent::kBudgetGone: {
+      std::string fault = FaultOfId(event.budget_gone().id(), "budget");
+      if (fault.empty()) return BudgetGone{event.budget_gone().id()};
+      AddProblem(event, Code::kInvalid, std::move(fault), batch);
+      return std::nullopt;
+    }
     case v1::FeedEvent::EVENT_NOT_SET:
       break;
   }
@@ -228,11 +237,34 @@ std::optional<FeedEvent> FeedProtocol::ConvertTask(const v1::FeedEvent& event,
                     .job_uuid = std::move(stated.job_uuid),
                     .job_name = std::move(stated.job_name),
                     .gang = stated.gang,
+                    .budget = std::move(stated.budget),
                     .spec = std::move(stated.spec),
                     .machine_uuid = KeptId(task.runs_on()),
                     .is_foreign = task.is_foreign(),
                     .is_terminating = task.is_terminating(),
                     .fingerprint = FingerprintOf(task)};
+}
+
+std::optional<FeedEvent> FeedProtocol::ConvertBudget(const v1::FeedEvent& event,
+                                                     FeedBatch* batch) {
+  const v1::BudgetStated& stated = event.budget();
+  std::string fault = FaultOfId(stated.id(), "budget");
+  if (!fault.empty()) {
+    AddProblem(event, Code::kInvalid, std::move(fault), batch);
+    return std::nullopt;
+  }
+  const std::string subject = StrCat("budget ", Quoted(stated.id()));
+  Faults faults;
+  absl::StatusOr<DisruptionBudget> budget = ToBudget(stated.budget(), &faults);
+  if (!budget.ok()) {
+    AddProblem(event, Code::kInvalid,
+               StrCat(subject, ": ", Message(budget.status())), batch);
+    return std::nullopt;
+  }
+  // That of a job comes with its tasks.
+  if (!budget->tasks.has_value()) budget->tasks.emplace();
+  AddFaults(event, subject, "", faults, batch);
+  return BudgetStated{stated.id(), *std::move(budget)};
 }
 
 std::optional<FeedEvent> FeedProtocol::ConvertMachine(

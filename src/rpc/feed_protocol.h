@@ -46,6 +46,8 @@ class FeedProtocol {
                                    FeedBatch* batch) const;
   std::optional<FeedEvent> ConvertTask(const v1::FeedEvent& event,
                                        FeedBatch* batch) const;
+  static std::optional<FeedEvent> ConvertBudget(const v1::FeedEvent& event,
+                                                FeedBatch* batch);
   std::optional<FeedEvent> ConvertMachine(const v1::FeedEvent& event,
                                           FeedBatch* batch) const;
 

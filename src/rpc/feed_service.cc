@@ -29,6 +29,11 @@ grpc::ByteBuffer ToMessage(FeedNews news) {
     message->set_message(std::move(problem.message));
   }
   response->set_problems_left_out(news.problems_left_out);
+  for (auto& [task, machine] : news.nominations) {
+    v1::FeedNomination* message = response->add_nominations();
+    message->set_task(std::move(task));
+    message->set_machine(std::move(machine));
+  }
   for (FeedNews::Entry& delta : news.deltas) {
     v1::FeedDelta* message = response->add_deltas();
     message->set_sequence(delta.sequence);

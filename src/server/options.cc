@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "base/limits.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "server/address.h"
@@ -77,6 +78,13 @@ DEFINE_bool(evict_on_no_execute, false,
 DEFINE_string(preemption, "off",
               "What may be stopped for tasks that wait. off: nothing. "
               "priority: what has a lower priority than they.");
+DEFINE_int64(preemption_cost, 100,
+             "What each stop costs: of the same priority those are stopped "
+             "that cost the least in all. A task's own preemption_cost comes "
+             "on top.");
+DEFINE_bool(preemption_breaks_budgets, false,
+            "Whether disruption budgets may be exceeded where nothing else "
+            "helps, as kube-scheduler does.");
 DEFINE_string(durability, "synced",
               "When an event is acknowledged. synced: when it would survive "
               "the loss of power. buffered: when it would survive the death "
@@ -198,7 +206,9 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
   options.shutdown_timeout_ms = FLAGS_shutdown_timeout_ms;
   ASSIGN_OR_RETURN(options.replies,
                    ParseChoice("replies", FLAGS_replies, kReplyModes));
-  ASSIGN_OR_RETURN(options.preemption,
+  options.preemption.cost = FLAGS_preemption_cost;
+  options.preemption.breaks_budgets = FLAGS_preemption_breaks_budgets;
+  ASSIGN_OR_RETURN(options.preemption.mode,
                    ParseChoice("preemption", FLAGS_preemption, kPreemptions));
   ASSIGN_OR_RETURN(options.durability,
                    ParseChoice("durability", FLAGS_durability, kDurabilities));
@@ -214,6 +224,8 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
       CheckRange("round_arcs_max", options.round_arcs_max, 0, kAmountMax));
   RETURN_IF_ERROR(
       CheckRange("improve_budget", options.improve_budget, 0, kAmountMax));
+  RETURN_IF_ERROR(CheckRange("preemption_cost", options.preemption.cost, 1,
+                             kPreemptionCostMax));
   RETURN_IF_ERROR(
       CheckRange("removal_hold_ms", options.removal_hold_ms, 0, 60000));
   RETURN_IF_ERROR(

@@ -27,7 +27,7 @@ struct Options {
   int64_t round_arcs_max = 0;         // 0: no bound.
   int64_t improve_budget = 30000000;  // 0: none.
   bool evict_on_no_execute = false;
-  Preemption preemption = Preemption::kOff;
+  PreemptionOptions preemption;
   int64_t removal_hold_ms = 500;
   int64_t reused_uid_hold_ms = 30000;
   int64_t announcement_quiet_ms = 2000;

@@ -402,8 +402,10 @@ JobId ClusterState::JobFor(const std::string& uuid, const std::string& name,
   const auto [it, is_new] = job_ids_.try_emplace(uuid);
   if (is_new) {
     it->second = {counters_.next_job_id++};
-    jobs_.emplace(it->second,
-                  std::make_unique<Job>(Job{it->second, uuid, name, gang}));
+    jobs_.emplace(
+        it->second,
+        std::make_unique<Job>(
+            Job{.id = it->second, .uuid = uuid, .name = name, .gang = gang}));
     changes_.jobs.insert(it->second);
     changes_.counters = true;
   }

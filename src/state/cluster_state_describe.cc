@@ -59,6 +59,7 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   task->task_namespace = spec.task_namespace;
   task->namespace_labels = spec.namespace_labels;
   task->task_type = spec.task_type;
+  task->preemption_cost = spec.preemption_cost;
   std::vector<Label> former = std::move(task->labels);
   task->labels = InternLabels(spec.labels);
   ReleaseLabels(&former);

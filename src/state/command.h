@@ -10,12 +10,14 @@
 #define SLUICE_STATE_COMMAND_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "sluice/base/ids.h"
+#include "sluice/state/disruption_budget.h"
 #include "sluice/state/placement_rules.h"
 #include "sluice/state/resources.h"
 #include "sluice/state/task.h"
@@ -34,6 +36,7 @@ struct TaskSpec {
   PlacementRules rules;         // Without the owner.
   Owner owner;
   int32_t task_type = 0;
+  int32_t preemption_cost = 0;
   std::string quarantine_reason;
 };
 
@@ -61,6 +64,7 @@ struct SubmitTask {
   std::string job_uuid;
   std::string job_name;
   Gang gang;
+  std::optional<DisruptionBudget> budget = {};  // Of the job.
   TaskSpec spec;
   // Answer kAlreadyExists for a uid that is known, instead of counting it, and
   // take a known "namespace/name" under a new uid for another task.

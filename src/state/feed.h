@@ -11,9 +11,11 @@
 #define SLUICE_STATE_FEED_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "sluice/base/ids.h"
 #include "sluice/state/task.h"
@@ -57,6 +59,7 @@ struct TaskStated {
   std::string job_uuid;
   std::string job_name;
   Gang gang;
+  std::optional<DisruptionBudget> budget = {};  // Of the job.
   TaskSpec spec;
   std::string machine_uuid;  // Where it runs; empty: it waits, or is as it was.
   // Others place it: it takes room, and waits for nothing.
@@ -81,6 +84,15 @@ struct BindFailed {
   std::string reason;        // For people.
 };
 
+// A disruption budget that is new or has changed.
+struct BudgetStated {
+  std::string id;
+  DisruptionBudget budget = {};
+};
+struct BudgetGone {
+  std::string id;
+};
+
 // A sample of a task by the id of its feed.  Neither numbered nor stored.
 struct TaskMeasured {
   std::string id;
@@ -89,13 +101,16 @@ struct TaskMeasured {
 
 using FeedEvent =
     std::variant<SnapshotBegan, SnapshotEnded, MachineStated, MachineGone,
-                 TaskStated, TaskEnded, TaskGone, BindFailed, TaskMeasured>;
+                 TaskStated, TaskEnded, TaskGone, BindFailed, BudgetStated,
+                 BudgetGone, TaskMeasured>;
 
 // What became of an event.  All but kApplied change nothing, or what they say.
 enum class FeedOutcome {
   kApplied,
   kUnknownTask,
   kUnknownMachine,
+  kUnknownBudget,
+  kTooManyBudgets,  // Of the feed (kBudgetsMax).
   // A task that runs on a machine that nobody has stated: it is quarantined
   // until it is stated anew.
   kRunsOnUnknownMachine,
@@ -129,6 +144,11 @@ struct Feed {
   // Whether what waits of it may be placed.
   bool is_live = false;
   absl::flat_hash_map<std::string, TaskId> tasks = {};  // By its own ids.
+  struct Budget {
+    DisruptionBudget budget;
+    uint32_t snapshot = 0;  // Which stated it.
+  };
+  absl::btree_map<std::string, Budget> budgets = {};  // By its own ids.
 };
 
 }  // namespace sluice

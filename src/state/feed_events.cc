@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/limits.h"
 #include "base/strings.h"
 
 namespace sluice {
@@ -84,6 +85,9 @@ void FeedEvents::ForgetUnstated() {
   }
   std::ranges::sort(gone);
   for (const TaskId id : gone) tasks_.Forget(id);
+  absl::erase_if(feed_.budgets, [this](const auto& entry) {
+    return entry.second.snapshot != feed_.snapshot;
+  });
 }
 
 FeedOutcome FeedEvents::Apply(const MachineStated& event) {
@@ -157,6 +161,7 @@ void FeedEvents::Describe(Task* task, const TaskStated& event) {
   if (state_.FindJob(task->job)->uuid != event.job_uuid) {
     tasks_.ChangeJob(task, event.job_uuid, event.job_name, event.gang);
   }
+  tasks_.SetBudget(task->job, event.budget);
   task->is_foreign = event.is_foreign;
   state_.Describe(task, event.spec);
   // What could not be understood may be another time.
@@ -218,6 +223,29 @@ FeedOutcome FeedEvents::Apply(const BindFailed& event) {
   }
   state_.Unplace(task);
   state_.EnterQueue(task);
+  return FeedOutcome::kApplied;
+}
+
+void FeedEvents::NoteChange() {
+  ++state_.counters_.version;
+  state_.changes_.counters = true;
+}
+
+FeedOutcome FeedEvents::Apply(const BudgetStated& event) {
+  const auto it = feed_.budgets.find(event.id);
+  if (it == feed_.budgets.end() && feed_.budgets.size() >= kBudgetsMax) {
+    return FeedOutcome::kTooManyBudgets;
+  }
+  if (it == feed_.budgets.end() || it->second.budget != event.budget) {
+    NoteChange();
+  }
+  feed_.budgets[event.id] = {event.budget, feed_.snapshot};
+  return FeedOutcome::kApplied;
+}
+
+FeedOutcome FeedEvents::Apply(const BudgetGone& event) {
+  if (feed_.budgets.erase(event.id) == 0) return FeedOutcome::kUnknownBudget;
+  NoteChange();
   return FeedOutcome::kApplied;
 }
 

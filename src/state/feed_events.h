@@ -30,6 +30,8 @@ class FeedEvents {
   FeedOutcome Apply(const TaskEnded& event);
   FeedOutcome Apply(const TaskGone& event);
   FeedOutcome Apply(const BindFailed& event);
+  FeedOutcome Apply(const BudgetStated& event);
+  FeedOutcome Apply(const BudgetGone& event);
   FeedOutcome Apply(const TaskMeasured& event);
 
   // Its client has gone.
@@ -49,6 +51,7 @@ class FeedEvents {
   void Describe(Task* task, const TaskStated& event);
   // Says of a new task what it is for good.
   Task* AddTask(const TaskStated& event);
+  void NoteChange();  // Of what no other change of the state counts.
   // The task runs there, whatever was decided of it.
   void PutWhereItRuns(Task* task, Machine* machine);
 

@@ -35,12 +35,14 @@ bool Nominations::CanBeHeldBy(const Machine& machine) const {
 
 void Nominations::Add(TaskId task, Machine* machine) {
   CHECK(machines_.emplace(task, machine->id).second);
+  ++changes_;
   machine->nominated.insert(task);
   UpdateReserved(machine);
 }
 
 void Nominations::Drop(TaskId task, Machine* machine) {
   CHECK(machines_.erase(task) == 1 && machine->nominated.erase(task) == 1);
+  ++changes_;
   UpdateReserved(machine);
 }
 

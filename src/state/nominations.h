@@ -11,6 +11,8 @@
 #ifndef SLUICE_STATE_NOMINATIONS_H_
 #define SLUICE_STATE_NOMINATIONS_H_
 
+#include <cstdint>
+
 #include "absl/container/btree_map.h"
 #include "sluice/base/ids.h"
 #include "sluice/state/machine.h"
@@ -28,6 +30,8 @@ class Nominations {
     return machines_;
   }
   bool Contains(TaskId task) const { return machines_.contains(task); }
+  // How often one came or went.
+  uint64_t changes() const { return changes_; }
   // Whether the machine will have room for all that is nominated there once
   // those have left it that were told to.
   bool CanBeHeldBy(const Machine& machine) const;
@@ -42,6 +46,7 @@ class Nominations {
  private:
   const ClusterState& state_;
   absl::btree_map<TaskId, MachineId> machines_;
+  uint64_t changes_ = 0;
 };
 
 }  // namespace sluice

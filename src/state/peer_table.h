@@ -149,6 +149,12 @@ class PeerTable {
   const SelectorSet* Identify(TaskId task, const TaskIdentity& identity);
   // The same, as of now.  REQUIRES: it was identified.
   const SelectorSet* MeaningOf(TaskId task) const;
+  // As it was described; null if it never was.  Tasks that are described alike
+  // share it.
+  const TaskIdentity* FindIdentity(TaskId task) const {
+    const auto it = identity_of_.find(task);
+    return it == identity_of_.end() ? nullptr : &it->second->first;
+  }
   // REQUIRES: the task is not added.
   void Erase(TaskId task);
   // The task has another id from now on.

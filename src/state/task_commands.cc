@@ -96,6 +96,7 @@ Ack TaskCommands::Apply(const SubmitTask& command) {
     same->submitted_ms = now_ms_;
     same->sequence = state_.counters_.next_task_sequence++;
     same->job = state_.JobFor(command.job_uuid, command.job_name, command.gang);
+    SetBudget(same->job, command.budget);
     Announcements(now_ms_, &state_).Mention(same);
     state_.Describe(same, command.spec);
     state_.EnterQueue(same);
@@ -127,6 +128,7 @@ void TaskCommands::Resubmit(Task* task, const SubmitTask& command) {
     task->state = TaskState::kPending;
   }
   ChangeJob(task, command.job_uuid, command.job_name, command.gang);
+  SetBudget(task->job, command.budget);
   state_.Describe(task, command.spec);
   state_.EnterQueue(task);
 }
@@ -149,6 +151,14 @@ void TaskCommands::ChangeJob(Task* task, const std::string& uuid,
   task->job = state_.JobFor(uuid, name, gang);
   if (is_counted) ++state_.jobs_.at(task->job)->running_count;
   state_.LeaveJob(former);
+}
+
+void TaskCommands::SetBudget(JobId id,
+                             const std::optional<DisruptionBudget>& budget) {
+  Job& job = *state_.jobs_.at(id);
+  if (job.budget == budget) return;
+  job.budget = budget;
+  state_.changes_.jobs.insert(id);
 }
 
 void TaskCommands::Displace(Task* task) {

@@ -7,6 +7,7 @@
 #define SLUICE_STATE_TASK_COMMANDS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sluice/state/task.h"
@@ -45,6 +46,7 @@ class TaskCommands {
   // REQUIRES: it is in no queue.
   void ChangeJob(Task* task, const std::string& uuid, const std::string& name,
                  const Gang& gang);
+  void SetBudget(JobId id, const std::optional<DisruptionBudget>& budget);
 
  private:
   Task* MutableTaskOfClient(TaskId id);

@@ -18,6 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 std::vector<std::string> Schedule(Client* client) {
   std::vector<std::string> texts;
@@ -80,6 +81,74 @@ TEST(PreemptionOverGrpc, StopsNobodyElseAfterAKill) {
   const bool is_first = client.Explain(1).task().resource_id() == PuOf(node);
   client.Remove(is_first ? 1 : 2);
   EXPECT_THAT(Schedule(&client), ElementsAre("PLACE 3 " + PuOf(node)));
+}
+
+// Of a job with a budget: of its tasks so many stay available.
+firmament::TaskDescription Protected(uint64_t uid, const std::string& minimum) {
+  firmament::TaskDescription task = TaskMessage(uid, {.cpu = 1000});
+  task.mutable_job_descriptor()->mutable_disruption_budget()->set_min_available(
+      minimum);
+  return task;
+}
+
+TEST(PreemptionOverGrpc, ExceedsNoBudgetBeforeAndAfterAKill) {
+  const TemporaryDirectory directory;
+  {
+    DaemonProcess daemon = Started(directory.path());
+    Client client(daemon.AwaitReady());
+    for (const char* node : {"a", "b", "c", "d"}) {
+      client.AddNode(NodeMessage(node, {.cpu = 1000}));
+    }
+    for (uint64_t uid = 1; uid <= 4; ++uid) {
+      client.Submit(Protected(uid, "75%"));
+    }
+    EXPECT_THAT(Schedule(&client), SizeIs(4));
+    for (uint64_t uid = 11; uid <= 14; ++uid) {
+      client.Submit(
+          TaskMessage(uid, {.cpu = 1000, .job = "urgent", .priority = 1000}));
+    }
+    EXPECT_THAT(Schedule(&client), SizeIs(1));
+    EXPECT_THAT(Schedule(&client), IsEmpty());
+    daemon.Signal(SIGKILL);
+    daemon.AwaitEnd();
+  }
+  DaemonProcess daemon = Started(directory.path());
+  Client client(daemon.AwaitReady());
+  // The delivery of what was told last may not have been noted.
+  EXPECT_LE(Schedule(&client).size(), 1u);
+  EXPECT_THAT(Schedule(&client), IsEmpty());
+}
+
+TEST(PreemptionOverGrpc, HoldsNothingBackForABudgetThatMakesNoSense) {
+  const TemporaryDirectory directory;
+  DaemonProcess daemon = Started(directory.path());
+  Client client(daemon.AwaitReady());
+  client.AddNode(NodeMessage("n", {.cpu = 1000}));
+  EXPECT_EQ(client.Submit(Protected(1, "all")), firmament::TASK_SUBMITTED_OK);
+  EXPECT_THAT(Schedule(&client), SizeIs(1)) << "the task itself is in order";
+  client.Submit(TaskMessage(2, {.cpu = 1000, .priority = 1000}));
+  EXPECT_THAT(Schedule(&client), ElementsAre("PREEMPT 1 " + PuOf("n")));
+  daemon.Signal(SIGTERM);
+  daemon.AwaitEnd();
+  EXPECT_THAT(daemon.log(), HasSubstr("disruption_budget: min_available: "
+                                      "'all' is neither a number nor a part"));
+}
+
+TEST(PreemptionOverGrpc, StopsNobodyForATaskThatDisplacesNobody) {
+  const TemporaryDirectory directory;
+  DaemonProcess daemon = Started(directory.path());
+  Client client(daemon.AwaitReady());
+  client.AddNode(NodeMessage("n", {.cpu = 1000}));
+  client.Submit(TaskMessage(1, {.cpu = 1000}));
+  Schedule(&client);
+  firmament::TaskDescription meek =
+      TaskMessage(2, {.cpu = 1000, .priority = 1000});
+  meek.mutable_task_descriptor()->set_preemption_policy(
+      firmament::TaskDescriptor::NEVER);
+  client.Submit(meek);
+  EXPECT_THAT(Schedule(&client), IsEmpty());
+  client.Remove(1);
+  EXPECT_THAT(Schedule(&client), ElementsAre("PLACE 2 " + PuOf("n")));
 }
 
 TEST(PreemptionOverGrpc, IsNamedWhereTheDaemonDoesNotKnowIt) {

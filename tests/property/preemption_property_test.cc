@@ -2,13 +2,15 @@
 //
 // What is known of them without the scheduler: nobody is stopped for a task
 // that is no more urgent, nothing is placed into room that is not free yet,
-// nothing is stopped on unchanged input, and in the end nothing waits that has
-// room once all that is less urgent on some machine is gone.
+// no disruption budget is exceeded, nothing is stopped on unchanged input, and
+// in the end nothing waits that has room once all that is less urgent on some
+// machine is gone, as far as budgets let it go.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,7 +29,7 @@ namespace {
 class Life {
  public:
   explicit Life(uint64_t seed)
-      : rng_(seed), cluster_({.preemption = Preemption::kPriority}) {}
+      : rng_(seed), cluster_({.preemption = {.mode = Preemption::kPriority}}) {}
 
   void Run() {
     for (int64_t i = rng_.Between(1, 6); i > 0; --i) AddMachine();
@@ -69,6 +71,16 @@ class Life {
       options.job = "apart";
       options.rules.anti_affinity = {{TasksOfJob("apart"), ""}};
     }
+    options.rules.never_preempts = rng_.Chance(1, 6);
+    if (rng_.Chance(1, 4)) {
+      options.preemption_cost = static_cast<int32_t>(rng_.Between(0, 300));
+    }
+    if (rng_.Chance(1, 3)) {
+      options.budget = DisruptionBudget{
+          .limit = rng_.Chance(1, 2) ? DisruptionBudget::Limit::kMinAvailable
+                                     : DisruptionBudget::Limit::kMaxUnavailable,
+          .amount = rng_.Between(0, 3)};
+    }
     for (int64_t i = rng_.Between(1, 5); i > 0; --i) Submit(options);
   }
 
@@ -102,19 +114,44 @@ class Life {
     Remove(static_cast<size_t>(std::ranges::find(live_, uid) - live_.begin()));
   }
 
-  // The most urgent that waits, as of before the round.
+  // The most urgent that waits and may displace others, as of before the round.
   uint32_t HighestWaiting() const {
     uint32_t highest = 0;
     for (const TaskId id : cluster_.state().unscheduled()) {
-      highest =
-          std::max(highest, cluster_.state().FindTask(id)->class_key.priority);
+      const ClassKey& key = cluster_.state().FindTask(id)->class_key;
+      if (!key.rules->never_preempts) highest = std::max(highest, key.priority);
     }
     return highest;
+  }
+
+  // By job, where a budget says so: all that runs is told between two rounds.
+  std::map<JobId, int64_t> Allowances() const {
+    std::map<JobId, int64_t> allowances;
+    for (const auto& [id, job] : cluster_.state().jobs()) {
+      if (!job->budget.has_value()) continue;
+      int64_t live = 0;
+      int64_t available = 0;
+      for (const uint64_t uid : live_) {
+        const Task& task = cluster_.TaskOf(uid);
+        if (task.job != id) continue;
+        ++live;
+        if (task.state == TaskState::kRunning && !stopped_.contains(uid)) {
+          ++available;
+        }
+      }
+      const bool is_minimum =
+          job->budget->limit == DisruptionBudget::Limit::kMinAvailable;
+      const int64_t needed =
+          is_minimum ? job->budget->amount : live - job->budget->amount;
+      allowances[id] = available - std::max<int64_t>(needed, 0);
+    }
+    return allowances;
   }
 
   // Returns how many were told to leave, and how many were placed.
   std::pair<int64_t, int64_t> Schedule() {
     const uint32_t highest = HighestWaiting();
+    std::map<JobId, int64_t> allowances = Allowances();
     cluster_.Round(++now_ms_);
     EXPECT_EQ(FindContradiction(cluster_.state()), "");
     int64_t placed = 0;
@@ -129,6 +166,10 @@ class Life {
       EXPECT_TRUE(stopped_.insert(entry.task.value).second) << "told twice";
       EXPECT_LT(task.class_key.priority, highest);
       EXPECT_FALSE(task.class_key.gang.has_value());
+      const auto allowed = allowances.find(task.job);
+      if (allowed != allowances.end()) {
+        EXPECT_GE(--allowed->second, 0) << "the budget of " << task.job.value;
+      }
     }
     for (const auto& [id, machine] : cluster_.state().machines()) {
       EXPECT_TRUE(machine->used.FitsIn(machine->allocatable))
@@ -155,16 +196,23 @@ class Life {
   // A task that waits and has room on a machine without what is less urgent.
   std::string FindDisplacing() const {
     const ClusterState& state = cluster_.state();
+    const std::map<JobId, int64_t> allowances = Allowances();
     for (const auto& [key, tasks] : state.pending()) {
-      if (key.IsBound()) continue;
+      if (key.IsBound() || key.rules->never_preempts) continue;
       for (const auto& [id, machine] : state.machines()) {
         if (!machine->IsUsable()) continue;
         Resources free = machine->Free();
-        for (const TaskId task : machine->tasks) {
-          const ClassKey& other = state.FindTask(task)->class_key;
-          if (other.priority < key.priority && !other.gang.has_value()) {
-            free += other.request;
+        std::map<JobId, int64_t> left = allowances;
+        for (const TaskId id_of_task : machine->tasks) {
+          const Task& task = *state.FindTask(id_of_task);
+          const ClassKey& other = task.class_key;
+          if (other.priority >= key.priority || other.gang.has_value()) {
+            continue;
           }
+          // The tasks of a job are all alike.
+          const auto allowed = left.find(task.job);
+          if (allowed != left.end() && --allowed->second < 0) continue;
+          free += other.request;
         }
         if (key.request.FitsIn(free)) {
           return StrCat("task ", tasks.begin()->second->id.value,

@@ -69,9 +69,10 @@ struct SimDaemon::Process {
   Process(const Faults& faults, const bool& solves_fail, Rng* rng,
           Timeline& timeline, SimStore& store, uint64_t the_number)
       : number(the_number),
-        scheduler({.improve_budget = DrawImproveBudget(rng),
-                   .preemption = rng->Chance(1, 2) ? Preemption::kPriority
-                                                   : Preemption::kOff}),
+        scheduler(
+            {.improve_budget = DrawImproveBudget(rng),
+             .preemption = {.mode = rng->Chance(1, 2) ? Preemption::kPriority
+                                                      : Preemption::kOff}}),
         solver(faults.solves_to_a_failure, solves_fail, rng),
         loop({.scheduler = scheduler.scheduler(),
               .store = store,

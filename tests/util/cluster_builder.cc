@@ -46,6 +46,7 @@ TaskSpec TaskSpecOf(uint64_t uid, const TaskOptions& options) {
   spec.labels = options.labels;
   spec.rules = InOrder(options.rules);
   spec.owner = options.owner;
+  spec.preemption_cost = options.preemption_cost;
   spec.quarantine_reason = options.quarantine_reason;
   return spec;
 }
@@ -63,6 +64,7 @@ SubmitTask Submitted(uint64_t uid, const TaskOptions& options) {
   submit.task = {uid};
   submit.job_uuid = options.job;
   submit.job_name = options.job;
+  submit.budget = options.budget;
   submit.spec = TaskSpecOf(uid, options);
   return submit;
 }

@@ -16,6 +16,7 @@
 #include <glog/logging.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,8 @@ struct TaskOptions {
   LabelPairs labels = {};
   PlacementRules rules = {};
   Owner owner = {};
+  int32_t preemption_cost = 0;
+  std::optional<DisruptionBudget> budget = {};  // Of the job.
   std::string quarantine_reason = {};
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/strings.h"
 #include "constraints/constraint_set.h"
 #include "core/round_solver.h"
 #include "cost/policy_set.h"
@@ -68,6 +69,17 @@ ScheduleReply TestScheduler::Deliver(size_t bytes_max) {
   ScheduleReply reply = scheduler_->TakeReply(bytes_max);
   scheduler_->EndReply(/*is_delivered=*/true);
   return reply;
+}
+
+std::vector<std::string> TestScheduler::Reply(int64_t now_ms) {
+  Round(now_ms);
+  std::vector<std::string> texts;
+  for (const ScheduleReply::Entry& entry : Deliver().deltas) {
+    texts.push_back(
+        StrCat(entry.type == DeltaType::kPreempt ? "PREEMPT " : "PLACE ",
+               entry.task.value, " on ", entry.resource_id));
+  }
+  return texts;
 }
 
 std::string TestScheduler::MachineOf(uint64_t uid) const {

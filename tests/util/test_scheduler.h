@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/limits.h"
 #include "base/rng.h"
@@ -53,6 +54,9 @@ class TestScheduler {
 
   // Takes a reply and says that its client has it.
   ScheduleReply Deliver(size_t bytes_max = kReplyBytesMax);
+
+  // A whole round and what its client is told: "PLACE 1 on m", "PREEMPT ...".
+  std::vector<std::string> Reply(int64_t now_ms);
 
   // The uuid of the machine that the task is on; "" where it has none.
   std::string MachineOf(uint64_t uid) const;

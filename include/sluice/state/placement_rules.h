@@ -110,6 +110,8 @@ struct PlacementRules {
   std::vector<SpreadConstraint> spread = {};
   // The running task whose place it takes.
   std::optional<TaskId> replaces = {};
+  // Nobody is stopped for it, however urgent it is.
+  bool never_preempts = false;
   // Empty unless some machine would rather not have this owner's tasks.
   Owner owner = {};
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sluice/base/ids.h"
+#include "sluice/state/disruption_budget.h"
 #include "sluice/state/placement_rules.h"
 #include "sluice/state/resources.h"
 #include "sluice/state/usage.h"
@@ -95,6 +96,8 @@ struct Task {
   std::vector<Label> labels;  // Ascending.
   LabelPairs namespace_labels;
   int32_t task_type = 0;  // TaskDescriptor.TaskType of the contract.
+  // What is lost when it is stopped, beside what each stop costs.
+  int32_t preemption_cost = 0;
   // Why it is kept out of scheduling, for people; empty where it is not.
   std::string quarantine_reason;
 
@@ -178,6 +181,7 @@ struct Job {
   std::string uuid;
   std::string name;
   Gang gang;
+  std::optional<DisruptionBudget> budget = {};
   int64_t task_count = 0;  // Tasks not yet removed.
   // Of these: those that wait as far as their client knows, and those that run
   // and are not told to leave.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/pass.h"
+#include "core/placements.h"
 #include "core/preempting_plan.h"
 #include "core/right_of_way.h"
 #include "core/round_packing.h"
@@ -99,7 +100,8 @@ class Pack : public Stage {
  private:
   // Whoever waits for others to leave is decided on with the others.
   void Describe() {
-    is_preempting_ = context_.options.preemption != Preemption::kOff;
+    is_preempting_ = context_.options.preemption.mode != Preemption::kOff &&
+                     !MustPackMeekFirst();
     if (!is_preempting_) {
       packing_ = DescribeRound(PackingScope::kMovable, &context_);
       return;
@@ -112,6 +114,33 @@ class Pack : public Stage {
       placements.push_back({context_.state.FindTask(id), machine});
     }
     packing_ = DescribeRound(PackingScope::kPreempting, &context_, placements);
+  }
+
+  // What displaces nobody is placed before anybody is stopped, or it would take
+  // what others make room for.  Room that is kept for what is less urgent is
+  // its to take.
+  bool MustPackMeekFirst() {
+    if (std::exchange(context_.has_packed_meek, true)) return false;
+    std::optional<uint32_t> highest;
+    const auto look_at = [&](const ClassKey& key) {
+      if (!key.rules->never_preempts) return;
+      highest = std::max(highest.value_or(0), key.priority);
+    };
+    for (const auto& [key, tasks] : context_.state.pending()) look_at(key);
+    for (const Placement& one : UndoablePlacements(context_.state, std::nullopt,
+                                                   context_.delta_begin)) {
+      look_at(one.task->class_key);
+    }
+    if (!highest.has_value()) return false;
+    context_.must_pack_again = true;
+    std::vector<TaskId> yielding;
+    for (const auto& [id, machine] : context_.state.nominations().machines()) {
+      if (context_.state.FindTask(id)->class_key.priority < *highest) {
+        yielding.push_back(id);
+      }
+    }
+    for (const TaskId id : yielding) context_.state.EndNomination(id);
+    return true;
   }
 
   void FindMovedGangs() {

@@ -24,20 +24,13 @@ using testing::UnorderedElementsAre;
 class PreemptionTest : public testing::Test {
  protected:
   explicit PreemptionTest(Preemption preemption = Preemption::kPriority)
-      : cluster_({.preemption = preemption}) {}
+      : cluster_({.preemption = {.mode = preemption}}) {}
   void TearDown() override {
     EXPECT_EQ(FindContradiction(cluster_.state()), "");
   }
-  // A round and its reply: "PLACE 1 on m".
   std::vector<std::string> Reply() {
-    cluster_.Round(++now_ms_);
+    std::vector<std::string> texts = cluster_.Reply(++now_ms_);
     EXPECT_EQ(FindContradiction(cluster_.state()), "");
-    std::vector<std::string> texts;
-    for (const ScheduleReply::Entry& entry : cluster_.Deliver().deltas) {
-      texts.push_back(
-          StrCat(entry.type == DeltaType::kPreempt ? "PREEMPT " : "PLACE ",
-                 entry.task.value, " on ", entry.resource_id));
-    }
     return texts;
   }
   void Machine(std::string_view uuid, int64_t cpu) {
@@ -132,6 +125,38 @@ TEST_F(PreemptionTest, StopsTheOneThatWasPlacedLast) {
   EXPECT_THAT(Reply(), ElementsAre("PREEMPT 2 on m"));
 }
 
+TEST_F(PreemptionTest, StopsNobodyWhoMayStayWhereOthersGo) {
+  const auto submit = [&](uint64_t uid, bool is_large, uint32_t priority) {
+    cluster_.Apply(Submitted(uid, {.cpu = is_large ? 4000 : 250,
+                                   .memory = is_large ? 512 : 2048,
+                                   .priority = priority}));
+  };
+  cluster_.Apply(Added("a", {.cpu = 4000, .memory = 16384}));
+  submit(1, true, 2);
+  Reply();
+  cluster_.Apply(Added("b", {.cpu = 16000, .memory = 16384}));
+  for (const uint64_t uid : {2, 3}) submit(uid, false, 2);
+  for (const uint64_t uid : {4, 5, 6}) submit(uid, true, 1);
+  submit(7, false, 1);
+  submit(8, false, 0);
+  submit(9, true, 0);
+  ASSERT_EQ(Reply().size(), 7U);
+  submit(10, true, 3);
+  for (uint64_t uid = 11; uid < 16; ++uid) submit(uid, false, 3);
+  for (uint64_t uid = 16; uid < 20; ++uid) submit(uid, false, 2);
+  submit(21, false, 1);
+  cluster_.Apply(Submitted(20, {.cpu = 4000, .memory = 8192, .priority = 2}));
+  Reply();
+  for (const uint64_t uid : {1, 2, 3}) {
+    EXPECT_FALSE(cluster_.TaskOf(uid).is_evicted) << uid;
+  }
+  for (uint64_t uid = 10; uid < 16; ++uid) {
+    EXPECT_TRUE(cluster_.TaskOf(uid).state == TaskState::kRunning ||
+                NominatedFor(uid) != "")
+        << uid;
+  }
+}
+
 TEST_F(PreemptionTest, KeepsTheRoomFromOthersUntilItIsUsed) {
   Machine("m", 1000);
   Submit(1, 600, 0);
@@ -223,7 +248,7 @@ TEST_F(PreemptionTest, PlacesTheOthersWhenTheMachineOfAVictimGoes) {
 TEST_F(PreemptionTest, StopsNobodyElseForAVictimThatEndsMeanwhile) {
   for (const uint64_t gone : {1, 2, 3}) {
     SCOPED_TRACE(gone);
-    TestScheduler cluster({.preemption = Preemption::kPriority});
+    TestScheduler cluster({.preemption = {.mode = Preemption::kPriority}});
     cluster.Apply(Added("m", {.cpu = 1000}));
     cluster.Apply(Submitted(1, {.cpu = 500}));
     cluster.Apply(Submitted(2, {.cpu = 500}));

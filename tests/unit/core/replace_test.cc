@@ -38,16 +38,7 @@ class ReplaceTest : public testing::Test {
     EXPECT_EQ(FindContradiction(cluster_.state()), "");
   }
   // A round and its reply: "PLACE 1 on m".
-  std::vector<std::string> Reply() {
-    cluster_.Round();
-    std::vector<std::string> texts;
-    for (const ScheduleReply::Entry& entry : cluster_.Deliver().deltas) {
-      texts.push_back(
-          StrCat(entry.type == DeltaType::kPreempt ? "PREEMPT " : "PLACE ",
-                 entry.task.value, " on ", entry.resource_id));
-    }
-    return texts;
-  }
+  std::vector<std::string> Reply() { return cluster_.Reply(0); }
   void SubmitNewcomer(int64_t cpu, const PlacementRules& rules,
                       uint64_t uid = kNewcomer) {
     cluster_.Apply(Submitted(uid, {.cpu = cpu, .rules = rules}));

@@ -30,7 +30,7 @@ class RunningTasksTest : public StateTest {
   RunningTasks Find(uint32_t priority,
                     const std::set<const PlacementRules*>& rules = {}) {
     state_.SyncPeers();
-    return {state_, priority, rules};
+    return {state_, priority, rules, {}};
   }
   MachineId m() const { return MachineOf("m").id; }
 };

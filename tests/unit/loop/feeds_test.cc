@@ -19,6 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Pair;
 using testing::SizeIs;
 
 class Session final : public FeedSession {
@@ -165,6 +166,37 @@ TEST_F(FeedsTest, TellWhatARoundDecidesOnceItHasEnded) {
   EXPECT_THAT(session_.Tasks(), IsEmpty()) << "it may still move";
   scheduler_.FinishRound();
   feeds_.Tell(now_us_);
+  EXPECT_THAT(session_.Tasks(), ElementsAre("a"));
+}
+
+TEST_F(FeedsTest, TellForWhomRoomIsKept) {
+  StateAll(&session_, {"a", "b"});
+  ClusterState& state = scheduler_.mutable_state();
+  const TaskId a = state.feeds().begin()->second.tasks.at("a");
+  const MachineId m = state.FindMachine("m")->id;
+  const auto told = [this] {
+    session_.news.clear();
+    feeds_.Tell(now_us_);
+    std::vector<std::pair<std::string, std::string>> nominations;
+    for (const FeedNews& one : session_.news) {
+      nominations.insert(nominations.end(), one.nominations.begin(),
+                         one.nominations.end());
+    }
+    return nominations;
+  };
+  state.Nominate(a, m);
+  EXPECT_THAT(told(), ElementsAre(Pair("a", "m")));
+  EXPECT_THAT(told(), IsEmpty());
+  state.EndNomination(a);
+  state.Nominate(a, m);
+  EXPECT_THAT(told(), IsEmpty()) << "nothing has changed in the end";
+  state.EndNomination(a);
+  EXPECT_THAT(told(), ElementsAre(Pair("a", "")));
+  state.Nominate(a, m);
+  EXPECT_THAT(told(), ElementsAre(Pair("a", "m")));
+  state.EndNomination(a);
+  state.Place(a, m, 0);
+  EXPECT_THAT(told(), IsEmpty()) << "its delta says it";
   EXPECT_THAT(session_.Tasks(), ElementsAre("a"));
 }
 

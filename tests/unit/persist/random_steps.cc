@@ -90,6 +90,7 @@ Command RandomSteps::TaskCommand() {
       submit.job_uuid = Name("job", 3);
       submit.job_name = Name("job name", 3);
       submit.gang = AnyGang();
+      if (rng_.Chance(1, 4)) submit.budget = AnyBudget();
       submit.spec = AnyTaskSpec();
       submit.reject_if_known = rng_.Chance(1, 20);
       return submit;
@@ -128,8 +129,21 @@ TaskSpec RandomSteps::AnyTaskSpec() {
   if (rng_.Chance(1, 2)) spec.rules = Rules();
   if (rng_.Chance(1, 2)) spec.owner = AnyOwner();
   spec.task_type = static_cast<int32_t>(rng_.Between(-1, 3));
+  spec.preemption_cost = static_cast<int32_t>(rng_.Below(2));
   spec.quarantine_reason = Quarantine();
   return spec;
+}
+
+DisruptionBudget RandomSteps::AnyBudget() {
+  DisruptionBudget budget = {
+      .limit = rng_.Chance(1, 2) ? DisruptionBudget::Limit::kMinAvailable
+                                 : DisruptionBudget::Limit::kMaxUnavailable,
+      .amount = rng_.Between(0, 3),
+      .is_percent = rng_.Chance(1, 2),
+      .expected = rng_.Between(0, 2)};
+  if (rng_.Chance(1, 2)) budget.allowed = rng_.Between(0, 2);
+  if (rng_.Chance(1, 2)) budget.tasks = TaskSelector();
+  return budget;
 }
 
 MachineSpec RandomSteps::AnyMachineSpec() {
@@ -180,6 +194,7 @@ LabelPairs RandomSteps::Labels() {
 
 PlacementRules RandomSteps::Rules() {
   PlacementRules rules;
+  rules.never_preempts = rng_.Chance(1, 4);
   rules.selectors = Requirements();
   for (uint64_t count = rng_.Below(3); count > 0; --count) {
     rules.required.push_back(Term());

@@ -47,6 +47,7 @@ class RandomSteps {
   Command TaskCommand();
   Command MachineCommand();
   TaskSpec AnyTaskSpec();
+  DisruptionBudget AnyBudget();
   MachineSpec AnyMachineSpec();
   NamedAmounts Amounts(int64_t scale);
   LabelPairs Labels();

@@ -484,11 +484,11 @@ TEST_F(DamagedStore, IsRefusedForEveryFlippedBitOfAKey) {
 }
 
 TEST_F(DamagedStore, IsRefusedIfItsFormatIsAnother) {
-  for (const uint32_t format : {0u, 6u}) {
+  for (const uint32_t format : {0u, 7u}) {
     ExpectRefused<v1::StoredCounters>(
         CountersKey(), [&](auto* counters) { counters->set_format(format); },
         StrCat("the store has format ", format,
-               ", this daemon reads formats 1 to 5"),
+               ", this daemon reads formats 1 to 6"),
         absl::StatusCode::kFailedPrecondition);
   }
 }

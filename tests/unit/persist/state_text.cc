@@ -19,7 +19,8 @@ class Writer {
       Line("job ", id.value, " uuid=", Text(job->uuid),
            " name=", Text(job->name), " gang=", job->gang.minimum, " for ",
            job->gang.timeout_ms, " tasks=", job->task_count,
-           " completed=", job->completed_count, " started=", job->was_started);
+           " completed=", job->completed_count, " started=", job->was_started,
+           " budget=", Text(job->budget));
     }
     for (const auto& [id, machine] : state_.machines()) WriteMachine(*machine);
     for (const auto& [id, task] : state_.tasks()) WriteTask(*task);
@@ -126,6 +127,7 @@ class Writer {
     }
     text += "}";
     if (rules.replaces) text += StrCat("replaces ", rules.replaces->value);
+    if (rules.never_preempts) text += "never preempts ";
     return text + "owner " + Text(rules.owner);
   }
 
@@ -138,6 +140,15 @@ class Writer {
     if (tasks.namespace_labels) text += Text(*tasks.namespace_labels);
     return StrCat(text, " job=", Text(tasks.job),
                   " by=", Text(term.topology_key));
+  }
+
+  static std::string Text(const std::optional<DisruptionBudget>& budget) {
+    if (!budget) return "none";
+    const PeerTerm term = {budget->tasks.value_or(TaskSelector()), ""};
+    return StrCat(static_cast<int>(budget->limit), " ", budget->amount, " ",
+                  budget->is_percent, " ", budget->expected, " ",
+                  budget->allowed.value_or(-1), " ",
+                  budget->tasks ? Text(term) : "of its job");
   }
 
   void WriteCounters() {
@@ -185,7 +196,8 @@ class Writer {
          " request=", Text(task.class_key.request),
          " labels=", Text(state_.ToPairs(task.labels)),
          " namespace_labels=", Text(task.namespace_labels),
-         " type=", task.task_type, " quarantine=", Text(task.quarantine_reason),
+         " type=", task.task_type, " cost=", task.preemption_cost,
+         " quarantine=", Text(task.quarantine_reason),
          " submitted=", task.submitted_ms, " placed=", task.placed_ms,
          " sequence=", task.sequence, " machine=", task.machine.value,
          " pu=", task.pu, " removals=", task.expected_removals,

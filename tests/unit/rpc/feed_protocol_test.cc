@@ -109,12 +109,16 @@ TEST_F(FeedProtocolTest, ConvertsEveryKindOfEvent) {
   failed->set_id("a");
   failed->set_machine("m");
   failed->set_reason("why");
+  v1::BudgetStated* budget = Add()->mutable_budget();
+  budget->set_id("shop/web");
+  budget->mutable_budget()->set_min_available("2");
+  Add()->mutable_budget_gone()->set_id("shop/web");
   const absl::StatusOr<FeedBatch> batch = Take();
   ASSERT_THAT(batch, IsOk());
   EXPECT_THAT(batch->problems, IsEmpty());
-  EXPECT_EQ(batch->up_to, 8u);
-  ASSERT_THAT(batch->events, SizeIs(8));
-  for (size_t i = 0; i < 8; ++i) EXPECT_EQ(batch->events[i].sequence, i + 1);
+  EXPECT_EQ(batch->up_to, 10u);
+  ASSERT_THAT(batch->events, SizeIs(10));
+  for (size_t i = 0; i < 10; ++i) EXPECT_EQ(batch->events[i].sequence, i + 1);
   const auto& machine = std::get<MachineStated>(batch->events[1].event);
   EXPECT_EQ(machine.spec.uuid, "m");
   const auto& stated = std::get<TaskStated>(batch->events[2].event);
@@ -123,6 +127,32 @@ TEST_F(FeedProtocolTest, ConvertsEveryKindOfEvent) {
   EXPECT_EQ(stated.machine_uuid, "m");
   EXPECT_TRUE(stated.is_foreign);
   EXPECT_EQ(std::get<BindFailed>(batch->events[7].event).reason, "why");
+  const auto& limit = std::get<BudgetStated>(batch->events[8].event);
+  EXPECT_EQ(limit.id, "shop/web");
+  EXPECT_EQ(limit.budget.amount, 2);
+  EXPECT_EQ(limit.budget.tasks, TaskSelector()) << "of no task";
+  EXPECT_EQ(std::get<BudgetGone>(batch->events[9].event).id, "shop/web");
+}
+
+TEST_F(FeedProtocolTest, TakesNoBudgetThatMakesNoSense) {
+  Add()->mutable_begin_snapshot();
+  Add()->mutable_budget()->mutable_budget()->set_min_available("2");
+  v1::BudgetStated* both = Add()->mutable_budget();
+  both->set_id("shop/both");
+  both->mutable_budget()->set_min_available("2");
+  both->mutable_budget()->set_max_unavailable("2");
+  Add()->mutable_budget()->set_id("shop/neither");
+  Add()->mutable_budget_gone();
+  const absl::StatusOr<FeedBatch> batch = Take();
+  ASSERT_THAT(batch, IsOk());
+  EXPECT_THAT(batch->events, SizeIs(1));
+  ASSERT_THAT(batch->problems, SizeIs(4));
+  EXPECT_EQ(batch->problems[0].message, "the budget has no id");
+  EXPECT_THAT(batch->problems[1].message,
+              testing::HasSubstr("budget 'shop/both': min_available and"));
+  EXPECT_THAT(batch->problems[2].message,
+              testing::HasSubstr("budget 'shop/neither': neither"));
+  EXPECT_EQ(batch->problems[3].message, "the budget has no id");
 }
 
 TEST_F(FeedProtocolTest, TakesSamplesThatMakeSense) {

@@ -38,13 +38,26 @@ message TaskDescriptor
   1006 TaskDescriptor.Global global
   1007 uint64 replaces
   1008 repeated string machine_of
+  1009 TaskDescriptor.PreemptionPolicy preemption_policy
+  1010 int32 preemption_cost
 enum TaskDescriptor.Global
   0 NOT_GLOBAL
   1 ONE_A_MACHINE
   2 EVERYWHERE_AT_ONCE
+enum TaskDescriptor.PreemptionPolicy
+  0 PREEMPT_LOWER_PRIORITY
+  1 NEVER
 # job_desc.proto
+message DisruptionBudget
+  1 string namespace
+  2 PodLabelSelector labelSelector
+  3 string min_available
+  4 string max_unavailable
+  5 int64 expected
+  6 int64 allowed
 message JobDescriptor
   1000 int64 gang_timeout_seconds
+  1001 DisruptionBudget disruption_budget
 # pod_affinity.proto
 message PodLabelSelector
   1000 map<string, string> match_labels_map

@@ -90,7 +90,108 @@ func (x JobDescriptor_JobState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use JobDescriptor_JobState.Descriptor instead.
 func (JobDescriptor_JobState) EnumDescriptor() ([]byte, []int) {
-	return file_firmament_job_desc_proto_rawDescGZIP(), []int{0, 0}
+	return file_firmament_job_desc_proto_rawDescGZIP(), []int{1, 0}
+}
+
+// How many of some tasks may be stopped at a time for ones that are more urgent
+// (--preemption).  Kubernetes' PodDisruptionBudget.  Exactly one of
+// min_available and max_unavailable is stated: a number such as "3", or a part
+// such as "40%" of all the tasks that are meant, rounded up.
+//
+// A task is available if it runs, its client was told so, and it is not being
+// stopped.  What happens without preemption (a machine that fails, a NoExecute
+// taint, a task that is replaced) is not held back, but counts.
+type DisruptionBudget struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which tasks are meant, whoever submitted them: those of this namespace ...
+	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	// ... with these labels; present without conditions: all of them.
+	LabelSelector *PodLabelSelector `protobuf:"bytes,2,opt,name=labelSelector,proto3" json:"labelSelector,omitempty"`
+	// So many stay available.
+	MinAvailable string `protobuf:"bytes,3,opt,name=min_available,json=minAvailable,proto3" json:"min_available,omitempty"`
+	// So many at most are not available.
+	MaxUnavailable string `protobuf:"bytes,4,opt,name=max_unavailable,json=maxUnavailable,proto3" json:"max_unavailable,omitempty"`
+	// How many tasks there are to be, as their controllers say; 0: as many as are
+	// known and have not ended.  Without it a task that has gone is missed by
+	// nobody until its successor is submitted.
+	Expected int64 `protobuf:"varint,5,opt,name=expected,proto3" json:"expected,omitempty"`
+	// How many more may be stopped by the client's own account, which knows more
+	// of who is healthy.  The lower of the two accounts counts.
+	Allowed       *int64 `protobuf:"varint,6,opt,name=allowed,proto3,oneof" json:"allowed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DisruptionBudget) Reset() {
+	*x = DisruptionBudget{}
+	mi := &file_firmament_job_desc_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DisruptionBudget) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DisruptionBudget) ProtoMessage() {}
+
+func (x *DisruptionBudget) ProtoReflect() protoreflect.Message {
+	mi := &file_firmament_job_desc_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DisruptionBudget.ProtoReflect.Descriptor instead.
+func (*DisruptionBudget) Descriptor() ([]byte, []int) {
+	return file_firmament_job_desc_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *DisruptionBudget) GetNamespace() string {
+	if x != nil {
+		return x.Namespace
+	}
+	return ""
+}
+
+func (x *DisruptionBudget) GetLabelSelector() *PodLabelSelector {
+	if x != nil {
+		return x.LabelSelector
+	}
+	return nil
+}
+
+func (x *DisruptionBudget) GetMinAvailable() string {
+	if x != nil {
+		return x.MinAvailable
+	}
+	return ""
+}
+
+func (x *DisruptionBudget) GetMaxUnavailable() string {
+	if x != nil {
+		return x.MaxUnavailable
+	}
+	return ""
+}
+
+func (x *DisruptionBudget) GetExpected() int64 {
+	if x != nil {
+		return x.Expected
+	}
+	return 0
+}
+
+func (x *DisruptionBudget) GetAllowed() int64 {
+	if x != nil && x.Allowed != nil {
+		return *x.Allowed
+	}
+	return 0
 }
 
 type JobDescriptor struct {
@@ -118,13 +219,17 @@ type JobDescriptor struct {
 	// seconds; 0: never.  Taken from the message that makes the job known.  Not
 	// part of the original contract, whose servers skip it.
 	GangTimeoutSeconds int64 `protobuf:"varint,1000,opt,name=gang_timeout_seconds,json=gangTimeoutSeconds,proto3" json:"gang_timeout_seconds,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// Without labelSelector: of the tasks of this job.  Taken from the newest
+	// message that submits one of its tasks.  Not part of the original contract,
+	// either.
+	DisruptionBudget *DisruptionBudget `protobuf:"bytes,1001,opt,name=disruption_budget,json=disruptionBudget,proto3" json:"disruption_budget,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *JobDescriptor) Reset() {
 	*x = JobDescriptor{}
-	mi := &file_firmament_job_desc_proto_msgTypes[0]
+	mi := &file_firmament_job_desc_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -136,7 +241,7 @@ func (x *JobDescriptor) String() string {
 func (*JobDescriptor) ProtoMessage() {}
 
 func (x *JobDescriptor) ProtoReflect() protoreflect.Message {
-	mi := &file_firmament_job_desc_proto_msgTypes[0]
+	mi := &file_firmament_job_desc_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -149,7 +254,7 @@ func (x *JobDescriptor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobDescriptor.ProtoReflect.Descriptor instead.
 func (*JobDescriptor) Descriptor() ([]byte, []int) {
-	return file_firmament_job_desc_proto_rawDescGZIP(), []int{0}
+	return file_firmament_job_desc_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *JobDescriptor) GetUuid() string {
@@ -215,11 +320,27 @@ func (x *JobDescriptor) GetGangTimeoutSeconds() int64 {
 	return 0
 }
 
+func (x *JobDescriptor) GetDisruptionBudget() *DisruptionBudget {
+	if x != nil {
+		return x.DisruptionBudget
+	}
+	return nil
+}
+
 var File_firmament_job_desc_proto protoreflect.FileDescriptor
 
 const file_firmament_job_desc_proto_rawDesc = "" +
 	"\n" +
-	"\x18firmament/job_desc.proto\x12\tfirmament\x1a\x19firmament/task_desc.proto\"\xf6\x03\n" +
+	"\x18firmament/job_desc.proto\x12\tfirmament\x1a\x1cfirmament/pod_affinity.proto\x1a\x19firmament/task_desc.proto\"\x88\x02\n" +
+	"\x10DisruptionBudget\x12\x1c\n" +
+	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12A\n" +
+	"\rlabelSelector\x18\x02 \x01(\v2\x1b.firmament.PodLabelSelectorR\rlabelSelector\x12#\n" +
+	"\rmin_available\x18\x03 \x01(\tR\fminAvailable\x12'\n" +
+	"\x0fmax_unavailable\x18\x04 \x01(\tR\x0emaxUnavailable\x12\x1a\n" +
+	"\bexpected\x18\x05 \x01(\x03R\bexpected\x12\x1d\n" +
+	"\aallowed\x18\x06 \x01(\x03H\x00R\aallowed\x88\x01\x01B\n" +
+	"\n" +
+	"\b_allowed\"\xc1\x04\n" +
 	"\rJobDescriptor\x12\x12\n" +
 	"\x04uuid\x18\x01 \x01(\tR\x04uuid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
@@ -230,7 +351,8 @@ const file_firmament_job_desc_proto_rawDesc = "" +
 	"\x13min_number_of_tasks\x18\x06 \x01(\x04R\x10minNumberOfTasks\x122\n" +
 	"\x15scheduled_tasks_count\x18\a \x01(\x04R\x13scheduledTasksCount\x123\n" +
 	"\x16is_gang_scheduling_job\x18\b \x01(\bR\x13isGangSchedulingJob\x121\n" +
-	"\x14gang_timeout_seconds\x18\xe8\a \x01(\x03R\x12gangTimeoutSeconds\"b\n" +
+	"\x14gang_timeout_seconds\x18\xe8\a \x01(\x03R\x12gangTimeoutSeconds\x12I\n" +
+	"\x11disruption_budget\x18\xe9\a \x01(\v2\x1b.firmament.DisruptionBudgetR\x10disruptionBudget\"b\n" +
 	"\bJobState\x12\a\n" +
 	"\x03NEW\x10\x00\x12\v\n" +
 	"\aCREATED\x10\x01\x12\v\n" +
@@ -254,20 +376,24 @@ func file_firmament_job_desc_proto_rawDescGZIP() []byte {
 }
 
 var file_firmament_job_desc_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_firmament_job_desc_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
+var file_firmament_job_desc_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
 var file_firmament_job_desc_proto_goTypes = []any{
 	(JobDescriptor_JobState)(0), // 0: firmament.JobDescriptor.JobState
-	(*JobDescriptor)(nil),       // 1: firmament.JobDescriptor
-	(*TaskDescriptor)(nil),      // 2: firmament.TaskDescriptor
+	(*DisruptionBudget)(nil),    // 1: firmament.DisruptionBudget
+	(*JobDescriptor)(nil),       // 2: firmament.JobDescriptor
+	(*PodLabelSelector)(nil),    // 3: firmament.PodLabelSelector
+	(*TaskDescriptor)(nil),      // 4: firmament.TaskDescriptor
 }
 var file_firmament_job_desc_proto_depIdxs = []int32{
-	0, // 0: firmament.JobDescriptor.state:type_name -> firmament.JobDescriptor.JobState
-	2, // 1: firmament.JobDescriptor.root_task:type_name -> firmament.TaskDescriptor
-	2, // [2:2] is the sub-list for method output_type
-	2, // [2:2] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	3, // 0: firmament.DisruptionBudget.labelSelector:type_name -> firmament.PodLabelSelector
+	0, // 1: firmament.JobDescriptor.state:type_name -> firmament.JobDescriptor.JobState
+	4, // 2: firmament.JobDescriptor.root_task:type_name -> firmament.TaskDescriptor
+	1, // 3: firmament.JobDescriptor.disruption_budget:type_name -> firmament.DisruptionBudget
+	4, // [4:4] is the sub-list for method output_type
+	4, // [4:4] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	4, // [4:4] is the sub-list for extension extendee
+	0, // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_firmament_job_desc_proto_init() }
@@ -275,14 +401,16 @@ func file_firmament_job_desc_proto_init() {
 	if File_firmament_job_desc_proto != nil {
 		return
 	}
+	file_firmament_pod_affinity_proto_init()
 	file_firmament_task_desc_proto_init()
+	file_firmament_job_desc_proto_msgTypes[0].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_firmament_job_desc_proto_rawDesc), len(file_firmament_job_desc_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   1,
+			NumMessages:   2,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -216,6 +216,54 @@ func (TaskDescriptor_Global) EnumDescriptor() ([]byte, []int) {
 	return file_firmament_task_desc_proto_rawDescGZIP(), []int{2, 2}
 }
 
+// Whether it may displace others.  Kubernetes' preemptionPolicy.
+type TaskDescriptor_PreemptionPolicy int32
+
+const (
+	TaskDescriptor_PREEMPT_LOWER_PRIORITY TaskDescriptor_PreemptionPolicy = 0
+	// It goes before what is less urgent and waits, and stops nobody.
+	TaskDescriptor_NEVER TaskDescriptor_PreemptionPolicy = 1
+)
+
+// Enum value maps for TaskDescriptor_PreemptionPolicy.
+var (
+	TaskDescriptor_PreemptionPolicy_name = map[int32]string{
+		0: "PREEMPT_LOWER_PRIORITY",
+		1: "NEVER",
+	}
+	TaskDescriptor_PreemptionPolicy_value = map[string]int32{
+		"PREEMPT_LOWER_PRIORITY": 0,
+		"NEVER":                  1,
+	}
+)
+
+func (x TaskDescriptor_PreemptionPolicy) Enum() *TaskDescriptor_PreemptionPolicy {
+	p := new(TaskDescriptor_PreemptionPolicy)
+	*p = x
+	return p
+}
+
+func (x TaskDescriptor_PreemptionPolicy) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (TaskDescriptor_PreemptionPolicy) Descriptor() protoreflect.EnumDescriptor {
+	return file_firmament_task_desc_proto_enumTypes[3].Descriptor()
+}
+
+func (TaskDescriptor_PreemptionPolicy) Type() protoreflect.EnumType {
+	return &file_firmament_task_desc_proto_enumTypes[3]
+}
+
+func (x TaskDescriptor_PreemptionPolicy) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use TaskDescriptor_PreemptionPolicy.Descriptor instead.
+func (TaskDescriptor_PreemptionPolicy) EnumDescriptor() ([]byte, []int) {
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{2, 3}
+}
+
 // A port of its machine that a task listens on.
 type HostPort struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -509,9 +557,15 @@ type TaskDescriptor struct {
 	// Patterns, as in conflicts: on its machine runs a task whose job's name
 	// matches all of them, and which any required pod_affinity terms mean too.
 	// Fleet's MachineOf.
-	MachineOf     []string `protobuf:"bytes,1008,rep,name=machine_of,json=machineOf,proto3" json:"machine_of,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	MachineOf []string `protobuf:"bytes,1008,rep,name=machine_of,json=machineOf,proto3" json:"machine_of,omitempty"`
+	// With --preemption: whether running tasks that are less urgent may be
+	// stopped for it.
+	PreemptionPolicy TaskDescriptor_PreemptionPolicy `protobuf:"varint,1009,opt,name=preemption_policy,json=preemptionPolicy,proto3,enum=firmament.TaskDescriptor_PreemptionPolicy" json:"preemption_policy,omitempty"`
+	// With --preemption: what is lost when it is stopped, beside what each stop
+	// costs (--preemption_cost).  0 to 1000000.
+	PreemptionCost int32 `protobuf:"varint,1010,opt,name=preemption_cost,json=preemptionCost,proto3" json:"preemption_cost,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *TaskDescriptor) Reset() {
@@ -873,6 +927,20 @@ func (x *TaskDescriptor) GetMachineOf() []string {
 	return nil
 }
 
+func (x *TaskDescriptor) GetPreemptionPolicy() TaskDescriptor_PreemptionPolicy {
+	if x != nil {
+		return x.PreemptionPolicy
+	}
+	return TaskDescriptor_PREEMPT_LOWER_PRIORITY
+}
+
+func (x *TaskDescriptor) GetPreemptionCost() int32 {
+	if x != nil {
+		return x.PreemptionCost
+	}
+	return 0
+}
+
 var File_firmament_task_desc_proto protoreflect.FileDescriptor
 
 const file_firmament_task_desc_proto_rawDesc = "" +
@@ -892,7 +960,7 @@ const file_firmament_task_desc_proto_rawDesc = "" +
 	"minDomains\x12.\n" +
 	"\x12nodeAffinityPolicy\x18\x06 \x01(\tR\x12nodeAffinityPolicy\x12*\n" +
 	"\x10nodeTaintsPolicy\x18\a \x01(\tR\x10nodeTaintsPolicy\x12&\n" +
-	"\x0ematchLabelKeys\x18\b \x03(\tR\x0ematchLabelKeys\"\xff\x12\n" +
+	"\x0ematchLabelKeys\x18\b \x03(\tR\x0ematchLabelKeys\"\xbe\x14\n" +
 	"\x0eTaskDescriptor\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\x04R\x03uid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x129\n" +
@@ -951,7 +1019,9 @@ const file_firmament_task_desc_proto_rawDesc = "" +
 	"\x06global\x18\xee\a \x01(\x0e2 .firmament.TaskDescriptor.GlobalR\x06global\x12 \n" +
 	"\breplaces\x18\xef\a \x01(\x04H\x00R\breplaces\x88\x01\x01\x12\x1e\n" +
 	"\n" +
-	"machine_of\x18\xf0\a \x03(\tR\tmachineOf\x1aB\n" +
+	"machine_of\x18\xf0\a \x03(\tR\tmachineOf\x12X\n" +
+	"\x11preemption_policy\x18\xf1\a \x01(\x0e2*.firmament.TaskDescriptor.PreemptionPolicyR\x10preemptionPolicy\x12(\n" +
+	"\x0fpreemption_cost\x18\xf2\a \x01(\x05R\x0epreemptionCost\x1aB\n" +
 	"\x14NamespaceLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x93\x01\n" +
@@ -978,7 +1048,10 @@ const file_firmament_task_desc_proto_rawDesc = "" +
 	"\n" +
 	"NOT_GLOBAL\x10\x00\x12\x11\n" +
 	"\rONE_A_MACHINE\x10\x01\x12\x16\n" +
-	"\x12EVERYWHERE_AT_ONCE\x10\x02B\v\n" +
+	"\x12EVERYWHERE_AT_ONCE\x10\x02\"9\n" +
+	"\x10PreemptionPolicy\x12\x1a\n" +
+	"\x16PREEMPT_LOWER_PRIORITY\x10\x00\x12\t\n" +
+	"\x05NEVER\x10\x01B\v\n" +
 	"\t_replacesB>Z<github.com/sluice-scheduler/sluice/proto/firmament;firmamentb\x06proto3"
 
 var (
@@ -993,47 +1066,49 @@ func file_firmament_task_desc_proto_rawDescGZIP() []byte {
 	return file_firmament_task_desc_proto_rawDescData
 }
 
-var file_firmament_task_desc_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_firmament_task_desc_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
 var file_firmament_task_desc_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_firmament_task_desc_proto_goTypes = []any{
-	(TaskDescriptor_TaskState)(0),    // 0: firmament.TaskDescriptor.TaskState
-	(TaskDescriptor_TaskType)(0),     // 1: firmament.TaskDescriptor.TaskType
-	(TaskDescriptor_Global)(0),       // 2: firmament.TaskDescriptor.Global
-	(*HostPort)(nil),                 // 3: firmament.HostPort
-	(*TopologySpreadConstraint)(nil), // 4: firmament.TopologySpreadConstraint
-	(*TaskDescriptor)(nil),           // 5: firmament.TaskDescriptor
-	nil,                              // 6: firmament.TaskDescriptor.NamespaceLabelsEntry
-	(*PodLabelSelector)(nil),         // 7: firmament.PodLabelSelector
-	(*ReferenceDescriptor)(nil),      // 8: firmament.ReferenceDescriptor
-	(*ResourceVector)(nil),           // 9: firmament.ResourceVector
-	(*TaskFinalReport)(nil),          // 10: firmament.TaskFinalReport
-	(*Label)(nil),                    // 11: firmament.Label
-	(*LabelSelector)(nil),            // 12: firmament.LabelSelector
-	(*Affinity)(nil),                 // 13: firmament.Affinity
-	(*Toleration)(nil),               // 14: firmament.Toleration
+	(TaskDescriptor_TaskState)(0),        // 0: firmament.TaskDescriptor.TaskState
+	(TaskDescriptor_TaskType)(0),         // 1: firmament.TaskDescriptor.TaskType
+	(TaskDescriptor_Global)(0),           // 2: firmament.TaskDescriptor.Global
+	(TaskDescriptor_PreemptionPolicy)(0), // 3: firmament.TaskDescriptor.PreemptionPolicy
+	(*HostPort)(nil),                     // 4: firmament.HostPort
+	(*TopologySpreadConstraint)(nil),     // 5: firmament.TopologySpreadConstraint
+	(*TaskDescriptor)(nil),               // 6: firmament.TaskDescriptor
+	nil,                                  // 7: firmament.TaskDescriptor.NamespaceLabelsEntry
+	(*PodLabelSelector)(nil),             // 8: firmament.PodLabelSelector
+	(*ReferenceDescriptor)(nil),          // 9: firmament.ReferenceDescriptor
+	(*ResourceVector)(nil),               // 10: firmament.ResourceVector
+	(*TaskFinalReport)(nil),              // 11: firmament.TaskFinalReport
+	(*Label)(nil),                        // 12: firmament.Label
+	(*LabelSelector)(nil),                // 13: firmament.LabelSelector
+	(*Affinity)(nil),                     // 14: firmament.Affinity
+	(*Toleration)(nil),                   // 15: firmament.Toleration
 }
 var file_firmament_task_desc_proto_depIdxs = []int32{
-	7,  // 0: firmament.TopologySpreadConstraint.labelSelector:type_name -> firmament.PodLabelSelector
+	8,  // 0: firmament.TopologySpreadConstraint.labelSelector:type_name -> firmament.PodLabelSelector
 	0,  // 1: firmament.TaskDescriptor.state:type_name -> firmament.TaskDescriptor.TaskState
-	8,  // 2: firmament.TaskDescriptor.dependencies:type_name -> firmament.ReferenceDescriptor
-	8,  // 3: firmament.TaskDescriptor.outputs:type_name -> firmament.ReferenceDescriptor
-	5,  // 4: firmament.TaskDescriptor.spawned:type_name -> firmament.TaskDescriptor
-	9,  // 5: firmament.TaskDescriptor.resource_request:type_name -> firmament.ResourceVector
+	9,  // 2: firmament.TaskDescriptor.dependencies:type_name -> firmament.ReferenceDescriptor
+	9,  // 3: firmament.TaskDescriptor.outputs:type_name -> firmament.ReferenceDescriptor
+	6,  // 4: firmament.TaskDescriptor.spawned:type_name -> firmament.TaskDescriptor
+	10, // 5: firmament.TaskDescriptor.resource_request:type_name -> firmament.ResourceVector
 	1,  // 6: firmament.TaskDescriptor.task_type:type_name -> firmament.TaskDescriptor.TaskType
-	10, // 7: firmament.TaskDescriptor.final_report:type_name -> firmament.TaskFinalReport
-	11, // 8: firmament.TaskDescriptor.labels:type_name -> firmament.Label
-	12, // 9: firmament.TaskDescriptor.label_selectors:type_name -> firmament.LabelSelector
-	13, // 10: firmament.TaskDescriptor.affinity:type_name -> firmament.Affinity
-	14, // 11: firmament.TaskDescriptor.toleration:type_name -> firmament.Toleration
-	3,  // 12: firmament.TaskDescriptor.host_ports:type_name -> firmament.HostPort
-	4,  // 13: firmament.TaskDescriptor.topology_spread_constraints:type_name -> firmament.TopologySpreadConstraint
-	6,  // 14: firmament.TaskDescriptor.namespace_labels:type_name -> firmament.TaskDescriptor.NamespaceLabelsEntry
+	11, // 7: firmament.TaskDescriptor.final_report:type_name -> firmament.TaskFinalReport
+	12, // 8: firmament.TaskDescriptor.labels:type_name -> firmament.Label
+	13, // 9: firmament.TaskDescriptor.label_selectors:type_name -> firmament.LabelSelector
+	14, // 10: firmament.TaskDescriptor.affinity:type_name -> firmament.Affinity
+	15, // 11: firmament.TaskDescriptor.toleration:type_name -> firmament.Toleration
+	4,  // 12: firmament.TaskDescriptor.host_ports:type_name -> firmament.HostPort
+	5,  // 13: firmament.TaskDescriptor.topology_spread_constraints:type_name -> firmament.TopologySpreadConstraint
+	7,  // 14: firmament.TaskDescriptor.namespace_labels:type_name -> firmament.TaskDescriptor.NamespaceLabelsEntry
 	2,  // 15: firmament.TaskDescriptor.global:type_name -> firmament.TaskDescriptor.Global
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	3,  // 16: firmament.TaskDescriptor.preemption_policy:type_name -> firmament.TaskDescriptor.PreemptionPolicy
+	17, // [17:17] is the sub-list for method output_type
+	17, // [17:17] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_firmament_task_desc_proto_init() }
@@ -1055,7 +1130,7 @@ func file_firmament_task_desc_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_firmament_task_desc_proto_rawDesc), len(file_firmament_task_desc_proto_rawDesc)),
-			NumEnums:      3,
+			NumEnums:      4,
 			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   0,

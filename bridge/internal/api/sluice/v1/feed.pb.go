@@ -100,7 +100,7 @@ func (x FeedProblem_Code) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FeedProblem_Code.Descriptor instead.
 func (FeedProblem_Code) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{12, 0}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{15, 0}
 }
 
 type FeedDelta_Type int32
@@ -155,7 +155,7 @@ func (x FeedDelta_Type) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FeedDelta_Type.Descriptor instead.
 func (FeedDelta_Type) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{13, 0}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{16, 0}
 }
 
 type FeedRequest struct {
@@ -311,6 +311,8 @@ type FeedEvent struct {
 	//	*FeedEvent_TaskEnded
 	//	*FeedEvent_TaskGone
 	//	*FeedEvent_BindFailed
+	//	*FeedEvent_Budget
+	//	*FeedEvent_BudgetGone
 	Event         isFeedEvent_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -432,6 +434,24 @@ func (x *FeedEvent) GetBindFailed() *BindFailed {
 	return nil
 }
 
+func (x *FeedEvent) GetBudget() *BudgetStated {
+	if x != nil {
+		if x, ok := x.Event.(*FeedEvent_Budget); ok {
+			return x.Budget
+		}
+	}
+	return nil
+}
+
+func (x *FeedEvent) GetBudgetGone() *BudgetGone {
+	if x != nil {
+		if x, ok := x.Event.(*FeedEvent_BudgetGone); ok {
+			return x.BudgetGone
+		}
+	}
+	return nil
+}
+
 type isFeedEvent_Event interface {
 	isFeedEvent_Event()
 }
@@ -477,6 +497,16 @@ type FeedEvent_BindFailed struct {
 	BindFailed *BindFailed `protobuf:"bytes,9,opt,name=bind_failed,json=bindFailed,proto3,oneof"`
 }
 
+type FeedEvent_Budget struct {
+	// A disruption budget that is new or has changed.
+	Budget *BudgetStated `protobuf:"bytes,10,opt,name=budget,proto3,oneof"`
+}
+
+type FeedEvent_BudgetGone struct {
+	// A disruption budget that is gone.
+	BudgetGone *BudgetGone `protobuf:"bytes,11,opt,name=budget_gone,json=budgetGone,proto3,oneof"`
+}
+
 func (*FeedEvent_BeginSnapshot) isFeedEvent_Event() {}
 
 func (*FeedEvent_EndSnapshot) isFeedEvent_Event() {}
@@ -492,6 +522,10 @@ func (*FeedEvent_TaskEnded) isFeedEvent_Event() {}
 func (*FeedEvent_TaskGone) isFeedEvent_Event() {}
 
 func (*FeedEvent_BindFailed) isFeedEvent_Event() {}
+
+func (*FeedEvent_Budget) isFeedEvent_Event() {}
+
+func (*FeedEvent_BudgetGone) isFeedEvent_Event() {}
 
 type BeginSnapshot struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -955,6 +989,105 @@ func (x *BindFailed) GetReason() string {
 	return ""
 }
 
+type BudgetStated struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The client's own name for it, for people too: "namespace/name", for
+	// example.  At most 1024 bytes.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Without labelSelector it means no task.
+	Budget        *firmament.DisruptionBudget `protobuf:"bytes,2,opt,name=budget,proto3" json:"budget,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BudgetStated) Reset() {
+	*x = BudgetStated{}
+	mi := &file_sluice_v1_feed_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BudgetStated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BudgetStated) ProtoMessage() {}
+
+func (x *BudgetStated) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_feed_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BudgetStated.ProtoReflect.Descriptor instead.
+func (*BudgetStated) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *BudgetStated) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *BudgetStated) GetBudget() *firmament.DisruptionBudget {
+	if x != nil {
+		return x.Budget
+	}
+	return nil
+}
+
+type BudgetGone struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BudgetGone) Reset() {
+	*x = BudgetGone{}
+	mi := &file_sluice_v1_feed_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BudgetGone) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BudgetGone) ProtoMessage() {}
+
+func (x *BudgetGone) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_feed_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BudgetGone.ProtoReflect.Descriptor instead.
+func (*BudgetGone) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *BudgetGone) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
 type FeedResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The effect of all events up to this sequence is on disk.  0: says nothing.
@@ -965,13 +1098,16 @@ type FeedResponse struct {
 	Deltas []*FeedDelta `protobuf:"bytes,3,rep,name=deltas,proto3" json:"deltas,omitempty"`
 	// How many more problems there were than the message has room for.
 	ProblemsLeftOut int64 `protobuf:"varint,4,opt,name=problems_left_out,json=problemsLeftOut,proto3" json:"problems_left_out,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// With --preemption: tasks that room is kept for while others leave.  One is
+	// told again when that changes, and not any more once it is placed.
+	Nominations   []*FeedNomination `protobuf:"bytes,5,rep,name=nominations,proto3" json:"nominations,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *FeedResponse) Reset() {
 	*x = FeedResponse{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[11]
+	mi := &file_sluice_v1_feed_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -983,7 +1119,7 @@ func (x *FeedResponse) String() string {
 func (*FeedResponse) ProtoMessage() {}
 
 func (x *FeedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[11]
+	mi := &file_sluice_v1_feed_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -996,7 +1132,7 @@ func (x *FeedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedResponse.ProtoReflect.Descriptor instead.
 func (*FeedResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{11}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *FeedResponse) GetEventsDurable() uint64 {
@@ -1027,6 +1163,67 @@ func (x *FeedResponse) GetProblemsLeftOut() int64 {
 	return 0
 }
 
+func (x *FeedResponse) GetNominations() []*FeedNomination {
+	if x != nil {
+		return x.Nominations
+	}
+	return nil
+}
+
+type FeedNomination struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The client's own id.
+	Task string `protobuf:"bytes,1,opt,name=task,proto3" json:"task,omitempty"`
+	// Empty: room is kept for it no longer.
+	Machine       string `protobuf:"bytes,2,opt,name=machine,proto3" json:"machine,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FeedNomination) Reset() {
+	*x = FeedNomination{}
+	mi := &file_sluice_v1_feed_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FeedNomination) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FeedNomination) ProtoMessage() {}
+
+func (x *FeedNomination) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_feed_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FeedNomination.ProtoReflect.Descriptor instead.
+func (*FeedNomination) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *FeedNomination) GetTask() string {
+	if x != nil {
+		return x.Task
+	}
+	return ""
+}
+
+func (x *FeedNomination) GetMachine() string {
+	if x != nil {
+		return x.Machine
+	}
+	return ""
+}
+
 type FeedProblem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Of the event.
@@ -1040,7 +1237,7 @@ type FeedProblem struct {
 
 func (x *FeedProblem) Reset() {
 	*x = FeedProblem{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[12]
+	mi := &file_sluice_v1_feed_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1052,7 +1249,7 @@ func (x *FeedProblem) String() string {
 func (*FeedProblem) ProtoMessage() {}
 
 func (x *FeedProblem) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[12]
+	mi := &file_sluice_v1_feed_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1065,7 +1262,7 @@ func (x *FeedProblem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedProblem.ProtoReflect.Descriptor instead.
 func (*FeedProblem) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{12}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *FeedProblem) GetSequence() uint64 {
@@ -1105,7 +1302,7 @@ type FeedDelta struct {
 
 func (x *FeedDelta) Reset() {
 	*x = FeedDelta{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[13]
+	mi := &file_sluice_v1_feed_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1117,7 +1314,7 @@ func (x *FeedDelta) String() string {
 func (*FeedDelta) ProtoMessage() {}
 
 func (x *FeedDelta) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[13]
+	mi := &file_sluice_v1_feed_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1130,7 +1327,7 @@ func (x *FeedDelta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedDelta.ProtoReflect.Descriptor instead.
 func (*FeedDelta) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{13}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *FeedDelta) GetSequence() uint64 {
@@ -1172,7 +1369,7 @@ var File_sluice_v1_feed_proto protoreflect.FileDescriptor
 
 const file_sluice_v1_feed_proto_rawDesc = "" +
 	"\n" +
-	"\x14sluice/v1/feed.proto\x12\tsluice.v1\x1a#firmament/firmament_scheduler.proto\x1a\x1efirmament/resource_stats.proto\x1a+firmament/resource_topology_node_desc.proto\x1a\x1afirmament/task_stats.proto\"\xec\x01\n" +
+	"\x14sluice/v1/feed.proto\x12\tsluice.v1\x1a#firmament/firmament_scheduler.proto\x1a\x18firmament/job_desc.proto\x1a\x1efirmament/resource_stats.proto\x1a+firmament/resource_topology_node_desc.proto\x1a\x1afirmament/task_stats.proto\"\xec\x01\n" +
 	"\vFeedRequest\x12\x12\n" +
 	"\x04feed\x18\x01 \x01(\tR\x04feed\x12,\n" +
 	"\x06events\x18\x02 \x03(\v2\x14.sluice.v1.FeedEventR\x06events\x12'\n" +
@@ -1182,7 +1379,7 @@ const file_sluice_v1_feed_proto_rawDesc = "" +
 	"task_usage\x18\x05 \x03(\v2\x14.sluice.v1.TaskUsageR\ttaskUsage\"G\n" +
 	"\tTaskUsage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
-	"\x05stats\x18\x02 \x01(\v2\x14.firmament.TaskStatsR\x05stats\"\x86\x04\n" +
+	"\x05stats\x18\x02 \x01(\v2\x14.firmament.TaskStatsR\x05stats\"\xf3\x04\n" +
 	"\tFeedEvent\x12\x1a\n" +
 	"\bsequence\x18\x01 \x01(\x04R\bsequence\x12A\n" +
 	"\x0ebegin_snapshot\x18\x02 \x01(\v2\x18.sluice.v1.BeginSnapshotH\x00R\rbeginSnapshot\x12;\n" +
@@ -1194,7 +1391,11 @@ const file_sluice_v1_feed_proto_rawDesc = "" +
 	"task_ended\x18\a \x01(\v2\x14.sluice.v1.TaskEndedH\x00R\ttaskEnded\x122\n" +
 	"\ttask_gone\x18\b \x01(\v2\x13.sluice.v1.TaskGoneH\x00R\btaskGone\x128\n" +
 	"\vbind_failed\x18\t \x01(\v2\x15.sluice.v1.BindFailedH\x00R\n" +
-	"bindFailedB\a\n" +
+	"bindFailed\x121\n" +
+	"\x06budget\x18\n" +
+	" \x01(\v2\x17.sluice.v1.BudgetStatedH\x00R\x06budget\x128\n" +
+	"\vbudget_gone\x18\v \x01(\v2\x15.sluice.v1.BudgetGoneH\x00R\n" +
+	"budgetGoneB\a\n" +
 	"\x05event\"]\n" +
 	"\rBeginSnapshot\x12'\n" +
 	"\x04term\x18\x01 \x01(\v2\x13.sluice.v1.FeedTermR\x04term\x12#\n" +
@@ -1224,12 +1425,22 @@ const file_sluice_v1_feed_proto_rawDesc = "" +
 	"BindFailed\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\amachine\x18\x02 \x01(\tR\amachine\x12\x16\n" +
-	"\x06reason\x18\x03 \x01(\tR\x06reason\"\xc3\x01\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\"S\n" +
+	"\fBudgetStated\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x123\n" +
+	"\x06budget\x18\x02 \x01(\v2\x1b.firmament.DisruptionBudgetR\x06budget\"\x1c\n" +
+	"\n" +
+	"BudgetGone\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"\x80\x02\n" +
 	"\fFeedResponse\x12%\n" +
 	"\x0eevents_durable\x18\x01 \x01(\x04R\reventsDurable\x122\n" +
 	"\bproblems\x18\x02 \x03(\v2\x16.sluice.v1.FeedProblemR\bproblems\x12,\n" +
 	"\x06deltas\x18\x03 \x03(\v2\x14.sluice.v1.FeedDeltaR\x06deltas\x12*\n" +
-	"\x11problems_left_out\x18\x04 \x01(\x03R\x0fproblemsLeftOut\"\xe0\x01\n" +
+	"\x11problems_left_out\x18\x04 \x01(\x03R\x0fproblemsLeftOut\x12;\n" +
+	"\vnominations\x18\x05 \x03(\v2\x19.sluice.v1.FeedNominationR\vnominations\">\n" +
+	"\x0eFeedNomination\x12\x12\n" +
+	"\x04task\x18\x01 \x01(\tR\x04task\x12\x18\n" +
+	"\amachine\x18\x02 \x01(\tR\amachine\"\xe0\x01\n" +
 	"\vFeedProblem\x12\x1a\n" +
 	"\bsequence\x18\x01 \x01(\x04R\bsequence\x12/\n" +
 	"\x04code\x18\x02 \x01(\x0e2\x1b.sluice.v1.FeedProblem.CodeR\x04code\x12\x18\n" +
@@ -1268,7 +1479,7 @@ func file_sluice_v1_feed_proto_rawDescGZIP() []byte {
 }
 
 var file_sluice_v1_feed_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_sluice_v1_feed_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_sluice_v1_feed_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_sluice_v1_feed_proto_goTypes = []any{
 	(FeedProblem_Code)(0),                            // 0: sluice.v1.FeedProblem.Code
 	(FeedDelta_Type)(0),                              // 1: sluice.v1.FeedDelta.Type
@@ -1283,40 +1494,48 @@ var file_sluice_v1_feed_proto_goTypes = []any{
 	(*TaskEnded)(nil),                                // 10: sluice.v1.TaskEnded
 	(*TaskGone)(nil),                                 // 11: sluice.v1.TaskGone
 	(*BindFailed)(nil),                               // 12: sluice.v1.BindFailed
-	(*FeedResponse)(nil),                             // 13: sluice.v1.FeedResponse
-	(*FeedProblem)(nil),                              // 14: sluice.v1.FeedProblem
-	(*FeedDelta)(nil),                                // 15: sluice.v1.FeedDelta
-	(*firmament.ResourceStats)(nil),                  // 16: firmament.ResourceStats
-	(*firmament.TaskStats)(nil),                      // 17: firmament.TaskStats
-	(*firmament.ResourceTopologyNodeDescriptor)(nil), // 18: firmament.ResourceTopologyNodeDescriptor
-	(*firmament.TaskDescription)(nil),                // 19: firmament.TaskDescription
+	(*BudgetStated)(nil),                             // 13: sluice.v1.BudgetStated
+	(*BudgetGone)(nil),                               // 14: sluice.v1.BudgetGone
+	(*FeedResponse)(nil),                             // 15: sluice.v1.FeedResponse
+	(*FeedNomination)(nil),                           // 16: sluice.v1.FeedNomination
+	(*FeedProblem)(nil),                              // 17: sluice.v1.FeedProblem
+	(*FeedDelta)(nil),                                // 18: sluice.v1.FeedDelta
+	(*firmament.ResourceStats)(nil),                  // 19: firmament.ResourceStats
+	(*firmament.TaskStats)(nil),                      // 20: firmament.TaskStats
+	(*firmament.ResourceTopologyNodeDescriptor)(nil), // 21: firmament.ResourceTopologyNodeDescriptor
+	(*firmament.TaskDescription)(nil),                // 22: firmament.TaskDescription
+	(*firmament.DisruptionBudget)(nil),               // 23: firmament.DisruptionBudget
 }
 var file_sluice_v1_feed_proto_depIdxs = []int32{
 	4,  // 0: sluice.v1.FeedRequest.events:type_name -> sluice.v1.FeedEvent
-	16, // 1: sluice.v1.FeedRequest.machine_usage:type_name -> firmament.ResourceStats
+	19, // 1: sluice.v1.FeedRequest.machine_usage:type_name -> firmament.ResourceStats
 	3,  // 2: sluice.v1.FeedRequest.task_usage:type_name -> sluice.v1.TaskUsage
-	17, // 3: sluice.v1.TaskUsage.stats:type_name -> firmament.TaskStats
+	20, // 3: sluice.v1.TaskUsage.stats:type_name -> firmament.TaskStats
 	5,  // 4: sluice.v1.FeedEvent.begin_snapshot:type_name -> sluice.v1.BeginSnapshot
 	7,  // 5: sluice.v1.FeedEvent.end_snapshot:type_name -> sluice.v1.EndSnapshot
-	18, // 6: sluice.v1.FeedEvent.machine:type_name -> firmament.ResourceTopologyNodeDescriptor
+	21, // 6: sluice.v1.FeedEvent.machine:type_name -> firmament.ResourceTopologyNodeDescriptor
 	8,  // 7: sluice.v1.FeedEvent.machine_gone:type_name -> sluice.v1.MachineGone
 	9,  // 8: sluice.v1.FeedEvent.task:type_name -> sluice.v1.TaskStated
 	10, // 9: sluice.v1.FeedEvent.task_ended:type_name -> sluice.v1.TaskEnded
 	11, // 10: sluice.v1.FeedEvent.task_gone:type_name -> sluice.v1.TaskGone
 	12, // 11: sluice.v1.FeedEvent.bind_failed:type_name -> sluice.v1.BindFailed
-	6,  // 12: sluice.v1.BeginSnapshot.term:type_name -> sluice.v1.FeedTerm
-	19, // 13: sluice.v1.TaskStated.description:type_name -> firmament.TaskDescription
-	14, // 14: sluice.v1.FeedResponse.problems:type_name -> sluice.v1.FeedProblem
-	15, // 15: sluice.v1.FeedResponse.deltas:type_name -> sluice.v1.FeedDelta
-	0,  // 16: sluice.v1.FeedProblem.code:type_name -> sluice.v1.FeedProblem.Code
-	1,  // 17: sluice.v1.FeedDelta.type:type_name -> sluice.v1.FeedDelta.Type
-	2,  // 18: sluice.v1.Feed.Connect:input_type -> sluice.v1.FeedRequest
-	13, // 19: sluice.v1.Feed.Connect:output_type -> sluice.v1.FeedResponse
-	19, // [19:20] is the sub-list for method output_type
-	18, // [18:19] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	13, // 12: sluice.v1.FeedEvent.budget:type_name -> sluice.v1.BudgetStated
+	14, // 13: sluice.v1.FeedEvent.budget_gone:type_name -> sluice.v1.BudgetGone
+	6,  // 14: sluice.v1.BeginSnapshot.term:type_name -> sluice.v1.FeedTerm
+	22, // 15: sluice.v1.TaskStated.description:type_name -> firmament.TaskDescription
+	23, // 16: sluice.v1.BudgetStated.budget:type_name -> firmament.DisruptionBudget
+	17, // 17: sluice.v1.FeedResponse.problems:type_name -> sluice.v1.FeedProblem
+	18, // 18: sluice.v1.FeedResponse.deltas:type_name -> sluice.v1.FeedDelta
+	16, // 19: sluice.v1.FeedResponse.nominations:type_name -> sluice.v1.FeedNomination
+	0,  // 20: sluice.v1.FeedProblem.code:type_name -> sluice.v1.FeedProblem.Code
+	1,  // 21: sluice.v1.FeedDelta.type:type_name -> sluice.v1.FeedDelta.Type
+	2,  // 22: sluice.v1.Feed.Connect:input_type -> sluice.v1.FeedRequest
+	15, // 23: sluice.v1.Feed.Connect:output_type -> sluice.v1.FeedResponse
+	23, // [23:24] is the sub-list for method output_type
+	22, // [22:23] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_feed_proto_init() }
@@ -1333,6 +1552,8 @@ func file_sluice_v1_feed_proto_init() {
 		(*FeedEvent_TaskEnded)(nil),
 		(*FeedEvent_TaskGone)(nil),
 		(*FeedEvent_BindFailed)(nil),
+		(*FeedEvent_Budget)(nil),
+		(*FeedEvent_BudgetGone)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1340,7 +1561,7 @@ func file_sluice_v1_feed_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_feed_proto_rawDesc), len(file_sluice_v1_feed_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   14,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,190 @@
+// What holds preemption back: disruption budgets, tasks that displace nobody,
+// and what a stop costs.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/limits.h"
+#include "base/strings.h"
+#include "util/peer_builder.h"
+#include "util/state_invariants.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::UnorderedElementsAre;
+
+using Limit = DisruptionBudget::Limit;
+
+class PreemptionTermsTest : public testing::Test {
+ protected:
+  explicit PreemptionTermsTest(bool breaks_budgets = false)
+      : cluster_({.preemption = {.mode = Preemption::kPriority,
+                                 .breaks_budgets = breaks_budgets}}) {}
+  void TearDown() override {
+    EXPECT_EQ(FindContradiction(cluster_.state()), "");
+  }
+  std::vector<std::string> Reply() { return cluster_.Reply(++now_ms_); }
+  void Machine(std::string_view uuid, int64_t cpu) {
+    cluster_.Apply(Added(uuid, {.cpu = cpu}));
+  }
+  // Machines of 1000m, `prefix`0 and so on, each full of one task of priority
+  // 0: 1 and so on.
+  void Fill(std::string_view prefix, int count, const TaskOptions& options) {
+    for (int i = 0; i < count; ++i) {
+      Machine(StrCat(prefix, i), 1000);
+      cluster_.Apply(Submitted(++last_uid_, options));
+      Reply();
+    }
+  }
+  void Submit(uint64_t uid, TaskOptions options) {
+    options.job = StrCat("urgent-", uid);
+    cluster_.Apply(Submitted(uid, options));
+  }
+  void SubmitMeek(uint64_t uid, TaskOptions options) {
+    options.rules.never_preempts = true;
+    Submit(uid, options);
+  }
+
+  TestScheduler cluster_;
+  uint64_t last_uid_ = 0;
+  int64_t now_ms_ = 0;
+};
+
+class BreakingBudgetsTest : public PreemptionTermsTest {
+ protected:
+  BreakingBudgetsTest() : PreemptionTermsTest(/*breaks_budgets=*/true) {}
+};
+
+TaskOptions Low(const DisruptionBudget& budget) {
+  return {.cpu = 1000, .budget = budget};
+}
+
+TEST_F(PreemptionTermsTest, StopsNoMoreThanABudgetAllows) {
+  Fill("m", 4, Low({.limit = Limit::kMinAvailable, .amount = 2}));
+  for (uint64_t uid = 11; uid <= 14; ++uid) {
+    Submit(uid, {.cpu = 1000, .priority = 9});
+  }
+  EXPECT_THAT(Reply(), SizeIs(2));
+  EXPECT_EQ(cluster_.scheduler().round_stats().nominated, 2);
+  EXPECT_THAT(Reply(), IsEmpty());
+  for (uint64_t uid = 1; uid <= 4; ++uid) {
+    if (cluster_.TaskOf(uid).is_evicted) cluster_.Apply(Removed(uid));
+  }
+  EXPECT_THAT(Reply(), SizeIs(2)) << "both are placed, and nobody is stopped";
+  EXPECT_EQ(cluster_.scheduler().round_stats().preempted, 0);
+}
+
+TEST_F(PreemptionTermsTest, StopsWhatNoBudgetProtects) {
+  Fill("protected", 2, Low({.limit = Limit::kMaxUnavailable, .amount = 0}));
+  Fill("free", 1, {.cpu = 1000, .job = "free"});
+  Submit(11, {.cpu = 1000, .priority = 9});
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 3 on free0"));
+}
+
+TEST_F(PreemptionTermsTest, PrefersOneThatCostsMoreToOneThatIsForbidden) {
+  Fill("protected", 1, Low({.limit = Limit::kMinAvailable, .amount = 1}));
+  Fill("dear", 1,
+       {.cpu = 1000, .job = "dear", .preemption_cost = kPreemptionCostMax});
+  Submit(11, {.cpu = 1000, .priority = 9});
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 2 on dear0"));
+}
+
+TEST_F(PreemptionTermsTest, KeepsABudgetOverTasksOfSeveralSizes) {
+  const DisruptionBudget one = {.limit = Limit::kMaxUnavailable, .amount = 1};
+  for (uint64_t i = 1; i <= 3; ++i) {
+    Machine(StrCat("m", i), 1000);
+    cluster_.Apply(Submitted(
+        i, {.cpu = 700 + 100 * static_cast<int64_t>(i), .budget = one}));
+    Reply();
+  }
+  for (uint64_t uid = 11; uid <= 13; ++uid) {
+    Submit(uid, {.cpu = 1000, .priority = 9});
+  }
+  EXPECT_THAT(Reply(), SizeIs(1));
+  EXPECT_EQ(cluster_.scheduler().round_stats().nominated, 1);
+  EXPECT_THAT(Reply(), IsEmpty());
+}
+
+TEST_F(PreemptionTermsTest, StartsNoGangThatABudgetLetsInHalf) {
+  Fill("m", 3, Low({.limit = Limit::kMaxUnavailable, .amount = 2}));
+  for (uint64_t uid = 11; uid <= 13; ++uid) {
+    cluster_.Apply(Submitted(uid, {.cpu = 1000, .priority = 9, .job = "gang"},
+                             {.gang = {.minimum = 3}}));
+  }
+  EXPECT_THAT(Reply(), IsEmpty());
+  EXPECT_EQ(cluster_.scheduler().round_stats().nominated, 0);
+}
+
+TEST_F(BreakingBudgetsTest, BreaksThemWhereNothingElseHelps) {
+  Fill("protected", 1, Low({.limit = Limit::kMinAvailable, .amount = 1}));
+  Fill("free", 1, {.cpu = 1000, .job = "free"});
+  Submit(11, {.cpu = 1000, .priority = 9});
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 2 on free0"));
+  Submit(12, {.cpu = 1000, .priority = 9});
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on protected0"));
+}
+
+TEST_F(PreemptionTermsTest, StopsWhatCostsTheLeastInAll) {
+  Machine("two", 1000);
+  cluster_.Apply(Submitted(1, {.cpu = 500}));
+  cluster_.Apply(Submitted(2, {.cpu = 500}));
+  Reply();
+  Machine("one", 1000);
+  cluster_.Apply(Submitted(3, {.cpu = 1000, .preemption_cost = 101}));
+  Reply();
+  Submit(11, {.cpu = 1000, .priority = 9});
+  EXPECT_THAT(Reply(),
+              UnorderedElementsAre("PREEMPT 1 on two", "PREEMPT 2 on two"));
+}
+
+TEST_F(PreemptionTermsTest, StopsNobodyForAMeekTask) {
+  Fill("m", 1, {.cpu = 1000});
+  SubmitMeek(11, {.cpu = 1000, .priority = 9});
+  EXPECT_THAT(Reply(), IsEmpty());
+  EXPECT_EQ(cluster_.scheduler().round_stats().nominated, 0);
+}
+
+TEST_F(PreemptionTermsTest, StopsForOthersBesideAMeekTask) {
+  Fill("m", 2, {.cpu = 1000});
+  for (uint64_t uid = 11; uid <= 15; ++uid) {
+    SubmitMeek(uid, {.cpu = 1000, .priority = 9});
+  }
+  Submit(21, {.cpu = 1000, .priority = 5});
+  EXPECT_THAT(Reply(), AllOf(SizeIs(1), Each(HasSubstr("PREEMPT"))));
+  EXPECT_EQ(cluster_.scheduler().round_stats().nominated, 1);
+}
+
+TEST_F(PreemptionTermsTest, PlacesTheMoreUrgentMeekTaskWhereThereIsRoom) {
+  Fill("m", 1, {.cpu = 1000});
+  Machine("empty", 1000);
+  SubmitMeek(11, {.cpu = 1000, .priority = 9});
+  Submit(12, {.cpu = 1000, .priority = 5});
+  EXPECT_THAT(Reply(),
+              UnorderedElementsAre("PLACE 11 on empty", "PREEMPT 1 on m0"));
+}
+
+TEST_F(PreemptionTermsTest, GivesAMeekTaskRoomThatIsKeptForALessUrgentOne) {
+  Fill("m", 1, {.cpu = 1000});
+  Submit(12, {.cpu = 1000, .priority = 5});
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m0"));
+  SubmitMeek(11, {.cpu = 1000, .priority = 9});
+  EXPECT_THAT(Reply(), IsEmpty());
+  cluster_.Apply(Removed(1));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 11 on m0"));
+}
+
+}  // namespace
+}  // namespace sluice
