@@ -24,6 +24,9 @@
 // Families that may lose are shown all the same, and fail nothing, unless a
 // round breaks a rule about other tasks, as an oracle counts that.  It ends at
 // once where a MIP finds a placement below the bound that a round tells.
+//
+// The family in which tasks are stopped for others has a table of its own, and
+// fails by its own rules (quality_preemption.h).
 
 #include <gflags/gflags.h>
 #include <glog/logging.h>
@@ -46,6 +49,8 @@
 #include "base/strings.h"
 #include "benchmark/quality_inputs.h"
 #include "benchmark/quality_oracle.h"
+#include "benchmark/quality_preemption.h"
+#include "benchmark/quality_table.h"
 #include "constraints/class_peers.h"
 #include "core/round_solver.h"
 #include "core/scheduler.h"
@@ -418,8 +423,9 @@ Optima FindOptima(const QualityInput& input, const PolicySet& policies,
   Load(input, &state);
   Optima optima;
   std::vector<const Outcome*> rivals = {&round, &pods};
-  for (const MipAnswer& most :
+  for (const LevelAnswer& answer :
        MostPlaced(input, state, constraints, FLAGS_mip_seconds)) {
+    const MipAnswer& most = answer.placed;
     const size_t level = optima.placed.size();
     int64_t known = most.found.value_or(0);
     if (most.found.has_value()) {
@@ -471,42 +477,7 @@ Optima FindOptima(const QualityInput&, const PolicySet&, const ConstraintSet&,
 }
 #endif
 
-// Prints rows of cells, below each other or with commas between them.
-class Table {
- public:
-  struct Column {
-    const char* name;
-    int width;
-  };
-
-  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {
-    std::vector<std::string> names;
-    for (const Column& column : columns_) names.emplace_back(column.name);
-    Print(names);
-  }
-
-  void Print(const std::vector<std::string>& cells) const {
-    CHECK_EQ(cells.size(), columns_.size());
-    const bool is_csv = FLAGS_output == "csv";
-    for (size_t i = 0; i < cells.size(); ++i) {
-      const char* separator = i == 0 ? "" : is_csv ? "," : "  ";
-      const int width = is_csv ? 0 : columns_[i].width;
-      std::printf("%s%*s", separator, width, cells[i].c_str());
-    }
-    std::printf("\n");
-    std::fflush(stdout);
-  }
-
- private:
-  const std::vector<Column> columns_;
-};
-
-std::string Decimals(double value, int count) {
-  std::string text(32, '\0');
-  text.resize(static_cast<size_t>(
-      std::snprintf(text.data(), text.size(), "%.*f", count, value)));
-  return text;
-}
+bool IsCsv() { return FLAGS_output == "csv"; }
 
 // What the clusters of a family and size come to together.
 struct FamilySum {
@@ -611,14 +582,14 @@ class Comparison {
   // Prints a row for each family and size.
   void PrintFamilies() const {
     std::printf("\n");
-    const Table table({{"family", -22},
-                       {"clusters", 8},
-                       {"tasks", 6},
-                       {"placed", 6},
-                       {"below most", 10},
-                       {"of the most", 18},
-                       {"unmet above least", 17},
-                       {"lost", 4}});
+    const Table table(IsCsv(), {{"family", -22},
+                                {"clusters", 8},
+                                {"tasks", 6},
+                                {"placed", 6},
+                                {"below most", 10},
+                                {"of the most", 18},
+                                {"unmet above least", 17},
+                                {"lost", 4}});
     for (const auto& [name, it] : families_) {
       table.Print({name, StrCat(it.cluster_count), StrCat(it.task_count),
                    StrCat(it.placed),
@@ -655,7 +626,8 @@ class Comparison {
   const ConstraintSet constraints_;
   // Of the orders pod by pod the best is shown.  "unmet" is in weights of
   // preferred terms.
-  const Table table_{{{"input", -22},
+  const Table table_{IsCsv(),
+                     {{"input", -22},
                       {"tasks", 6},
                       {"placed", 6},
                       {"placed_pods", 11},
@@ -725,15 +697,39 @@ std::vector<QualityInput> Inputs() {
   return inputs;
 }
 
+// Whether the benchmark may succeed.
+bool ComparePlacements(const std::vector<QualityInput>& inputs) {
+  if (inputs.empty()) return true;
+  Comparison comparison;
+  for (const QualityInput& input : inputs) comparison.Add(input);
+  if (!IsCsv()) comparison.PrintFamilies();
+  comparison.PrintTotals();
+  return comparison.is_legal() && (FLAGS_report_only || !comparison.loses());
+}
+
+bool ComparePreemption(const std::vector<QualityInput>& inputs) {
+  if (inputs.empty()) return true;
+  PreemptionComparison comparison(FLAGS_mip_seconds);
+  for (const QualityInput& input : inputs) comparison.Add(input);
+  comparison.PrintFamilies();
+  return FLAGS_report_only || !comparison.fails();
+}
+
 int Main() {
   // Where ctest asks, none waits long for what a MIP does not settle at once.
   if (FLAGS_smoke) FLAGS_mip_seconds = std::min(FLAGS_mip_seconds, 0.2);
-  Comparison comparison;
-  for (const QualityInput& input : Inputs()) comparison.Add(input);
-  if (FLAGS_output == "table") comparison.PrintFamilies();
-  comparison.PrintTotals();
-  if (!comparison.is_legal()) return 1;
-  return comparison.loses() && !FLAGS_report_only ? 1 : 0;
+  std::vector<QualityInput> all = Inputs();
+  std::vector<QualityInput> inputs;
+  std::vector<QualityInput> preempting;
+  for (QualityInput& input : all) {
+    auto& group = input.newcomers.empty() ? inputs : preempting;
+    group.push_back(std::move(input));
+  }
+  // The picture is of placements alone.
+  if (IsCsv()) preempting.clear();
+  const bool places_well = ComparePlacements(inputs);
+  const bool preempts_well = ComparePreemption(preempting);
+  return places_well && preempts_well ? 0 : 1;
 }
 
 }  // namespace

@@ -98,7 +98,18 @@ class FamilyCluster {
   QualityInput Make() && {
     DrawMachines();
     DrawClasses();
-    DrawTasks();
+    const int64_t load = rng_.Between(extent_.load_min, extent_.load_max);
+    if (!family_.has_newcomers) {
+      DrawTasks(load);
+      return std::move(input_);
+    }
+    DrawTasks(load + 50);
+    std::vector<Command> first = std::move(input_.commands);
+    input_.commands.clear();
+    are_newcomers_ = true;
+    DrawClasses();
+    DrawTasks(load + 50 + rng_.Between(20, 60));
+    input_.newcomers = std::exchange(input_.commands, std::move(first));
     return std::move(input_);
   }
 
@@ -316,16 +327,17 @@ class FamilyCluster {
     if (family_.priority_count == QualityFamily::kOneForEachTask) {
       return static_cast<uint32_t>(input_.task_count);
     }
-    return static_cast<uint32_t>(rng_.Below(family_.priority_count));
+    return static_cast<uint32_t>(rng_.Below(family_.priority_count)) +
+           (are_newcomers_ ? 1 : 0);
   }
 
-  void DrawTasks() {
-    const double load =
-        static_cast<double>(rng_.Between(extent_.load_min, extent_.load_max)) /
-        100;
+  // As many as make the load, in per cent, with those that were drawn before.
+  void DrawTasks(int64_t load_percent) {
+    const double load = static_cast<double>(load_percent) / 100;
     // Of many kinds of tasks a large one that is too much comes soon: it is
     // left out, for smaller ones to make up the load.
-    int64_t misses_left = family_.peer_rules.empty() ? 0 : 20;
+    int64_t misses_left =
+        family_.peer_rules.empty() && !family_.has_newcomers ? 0 : 20;
     for (int64_t gang_count = 0; input_.task_count < extent_.tasks_max;) {
       const size_t drawn = DrawClass();
       TaskClass& it = classes_[drawn];
@@ -365,6 +377,7 @@ class FamilyCluster {
   const ClusterExtent extent_;
   Rng rng_;
   Demand demand_;
+  bool are_newcomers_ = false;  // The tasks that are drawn.
   std::vector<TaskClass> classes_;
   QualityInput input_;
 };
@@ -432,6 +445,10 @@ const std::vector<QualityFamily>& QualityFamilies() {
       {.name = "priorities 10", .priority_count = 10},
       {.name = "priorities each",
        .priority_count = QualityFamily::kOneForEachTask},
+      {.name = "preemption",
+       .has_selectors = true,
+       .priority_count = 3,
+       .has_newcomers = true},
       {.name = "apart by host",
        .has_selectors = true,
        .peer_rules = {PeerRule::kApartByHost}},

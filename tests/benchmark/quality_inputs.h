@@ -5,8 +5,8 @@
 // which tasks have preferred node affinity, and some machines a taint that is
 // better avoided.
 //
-// All tasks of an input come at once; where the family does not say otherwise
-// they are equally urgent.
+// All tasks of an input come at once, and are equally urgent, where the family
+// does not say otherwise.
 //
 // Determinism: an input follows from its seed.
 
@@ -54,6 +54,8 @@ struct QualityInput {
   std::string name;
   std::string family;  // And its size; empty for what is of no family.
   std::vector<Command> commands;
+  // What comes once a round has placed what can be placed of all that.
+  std::vector<Command> newcomers = {};
   int64_t task_count = 0;
   // Of a family.
   std::vector<QualityMachine> machines = {};
@@ -103,6 +105,9 @@ struct QualityFamily {
   // Of which each task, or gang, has one.
   uint64_t priority_count = 1;
   static constexpr uint64_t kOneForEachTask = 0;
+  // Newcomers find the cluster full of tasks that may be stopped for them.
+  // Their priorities are higher by one.
+  bool has_newcomers = false;
   // Rounds lose here as yet, which does not fail the benchmark.  Delete it once
   // they do not.
   bool may_lose = false;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -31,18 +32,19 @@ class PlacementProgram {
         program_(glp_create_prob()),
         units_(state.resource_count()) {
     glp_term_out(GLP_OFF);
-    for (const auto& [key, tasks] : state.pending()) {
+    for (const auto& [id, task] : state.tasks()) {
+      const ClassKey& key = task->class_key;
       for (size_t i = 0; i < units_.size(); ++i) {
         units_[i] = std::gcd(units_[i], key.request[i]);
       }
+      levels_.try_emplace(key.priority);
     }
-    std::optional<uint32_t> priority;  // Of the last level.
+    for (auto& [priority, level] : levels_) {
+      level.kept_row = AddRow(GLP_LO, 0, 0);
+      level.placed_row = AddRow(GLP_LO, 0, 0);
+    }
+    AddRunning();
     for (const auto& [key, tasks] : state.pending()) {
-      if (priority != key.priority) {
-        priority = key.priority;
-        levels_.push_back({.placed_row = AddRow(GLP_LO, 0, 0)});
-      }
-      levels_.back().task_count += std::ssize(tasks);
       const TaskId task = tasks.begin()->second->id;
       AddClass(key, tasks, input.classes_of_tasks[task.value - 1]);
     }
@@ -60,28 +62,35 @@ class PlacementProgram {
     glp_free_env();
   }
 
-  size_t level_count() const { return levels_.size(); }
-
-  // At least so many tasks of the level are to be placed.
-  void Hold(size_t level, int64_t placed) {
-    glp_set_row_bnds(program_, levels_[level].placed_row, GLP_LO,
-                     static_cast<double>(placed), 0);
+  // The most urgent first.
+  std::vector<uint32_t> Priorities() const {
+    std::vector<uint32_t> priorities;
+    for (const auto& [priority, level] : levels_) {
+      priorities.push_back(priority);
+    }
+    return priorities;
   }
 
-  MipAnswer MostOfLevel(size_t level) {
-    for (const Count& it : counts_) {
-      glp_set_obj_coef(program_, it.column, it.level == level ? -1 : 0);
-    }
-    MipAnswer answer = Minimize(1, -levels_[level].task_count);
-    if (answer.found.has_value()) answer.found = -*answer.found;
-    answer.bound = -answer.bound;
-    return answer;
+  // At least so many tasks of the level are to be kept, or placed.
+  void HoldKept(uint32_t priority, int64_t kept) {
+    Hold(levels_.at(priority).kept_row, kept);
+  }
+  void HoldPlaced(uint32_t priority, int64_t placed) {
+    Hold(levels_.at(priority).placed_row, placed);
+  }
+
+  MipAnswer MostKept(uint32_t priority) {
+    return MostOf(levels_.at(priority).kept);
+  }
+  MipAnswer MostPlaced(uint32_t priority) {
+    return MostOf(levels_.at(priority).placed);
   }
 
   MipAnswer LeastCost() {
     Cost unit = 0;  // What all costs divide by.
     for (const Count& it : counts_) unit = std::gcd(unit, it.cost);
     unit = std::max<Cost>(unit, 1);
+    ClearObjective();
     for (const Count& it : counts_) {
       glp_set_obj_coef(program_, it.column,
                        static_cast<double>(it.cost / unit));
@@ -95,7 +104,6 @@ class PlacementProgram {
   // How many tasks of a class are on a machine.
   struct Count {
     int column = 0;
-    size_t level = 0;
     Cost cost = 0;  // Of each.
     const ClusterState::PendingTasks* tasks = nullptr;
     MachineId machine;
@@ -110,9 +118,33 @@ class PlacementProgram {
 
   // The tasks of one priority.
   struct Level {
+    int kept_row = 0;
     int placed_row = 0;
-    int64_t task_count = 0;
+    Part kept;
+    Part placed;
   };
+
+  void Hold(int row, int64_t count) {
+    glp_set_row_bnds(program_, row, GLP_LO, static_cast<double>(count), 0);
+  }
+
+  void ClearObjective() {
+    for (int column = 1; column <= glp_get_num_cols(program_); ++column) {
+      glp_set_obj_coef(program_, column, 0);
+    }
+  }
+
+  MipAnswer MostOf(const Part& part) {
+    if (part.high == 0) return {0, 0, {}};
+    ClearObjective();
+    for (const int column : part.columns) {
+      glp_set_obj_coef(program_, column, -1);
+    }
+    MipAnswer answer = Minimize(1, -part.high);
+    if (answer.found.has_value()) answer.found = -*answer.found;
+    answer.bound = -answer.bound;
+    return answer;
+  }
 
   int MsLeft() const {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -198,35 +230,77 @@ class PlacementProgram {
     for (const int column : part.columns) Enter(row, column, value);
   }
 
+  // How many tasks of one priority and size each machine keeps.
+  void AddRunning() {
+    for (const auto& [id, machine] : state_.machines()) {
+      std::map<std::pair<uint32_t, Resources>, int64_t> counts;
+      for (const TaskId task : machine->tasks) {
+        const ClassKey& key = state_.FindTask(task)->class_key;
+        ++counts[{key.priority, key.request}];
+      }
+      for (const auto& [what, count] : counts) {
+        const auto& [priority, request] = what;
+        const int column = AddColumn(count);
+        Level& level = levels_.at(priority);
+        level.kept.columns.push_back(column);
+        level.kept.high += count;
+        Enter(level.kept_row, column, 1);
+        UseRoom(*machine, request, column);
+      }
+    }
+  }
+
   // How many of the class, which is one of those of the input's class, each
   // machine has.
   void AddClass(const ClassKey& key, const ClusterState::PendingTasks& tasks,
                 size_t input_class) {
     const int64_t count = std::ssize(tasks);
     const int class_row = AddRow(GLP_UP, 0, static_cast<double>(count));
+    Level& level = levels_.at(key.priority);
+    level.placed.high += count;
     for (const auto& [id, machine] : state_.machines()) {
-      if (!constraints_.Allows(key, *machine)) continue;
+      if (!MayEverRunOn(key, *machine)) continue;
       const Cost cost = policies_ == nullptr
                             ? 0
                             : policies_->PreferenceCost(*key.rules, *machine);
-      const int64_t high = key.request.TimesIn(machine->Free(), count);
+      const int64_t high = key.request.TimesIn(RoomOf(*machine), count);
       const int column = AddColumn(high);
-      counts_.push_back({.column = column,
-                         .level = levels_.size() - 1,
-                         .cost = cost,
-                         .tasks = &tasks,
-                         .machine = id});
+      counts_.push_back(
+          {.column = column, .cost = cost, .tasks = &tasks, .machine = id});
       Part& part = parts_[{input_class, machine->uuid}];
       part.columns.push_back(column);
       part.high += high;
-      Enter(levels_.back().placed_row, column, 1);
+      level.placed.columns.push_back(column);
+      Enter(level.placed_row, column, 1);
       Enter(class_row, column, 1);
-      for (size_t i = 0; i < units_.size(); ++i) {
-        if (key.request[i] == 0) continue;
-        Enter(RoomRow(*machine, i), column, key.request[i] / units_[i]);
-      }
+      UseRoom(*machine, key.request, column);
       if (key.gang.has_value()) gangs_[*key.gang].push_back(column);
     }
+  }
+
+  // With all that runs gone.
+  bool MayEverRunOn(const ClassKey& key, const Machine& machine) const {
+    return std::ranges::all_of(constraints_.entries(), [&](const auto& entry) {
+      return entry.aspect == MachineAspect::kLoad ||
+             entry.constraint->Allows(key, machine);
+    });
+  }
+
+  // Each task that the column counts asks for this much.
+  void UseRoom(const Machine& machine, const Resources& request, int column) {
+    for (size_t i = 0; i < units_.size(); ++i) {
+      if (request[i] == 0) continue;
+      Enter(RoomRow(machine, i), column, request[i] / units_[i]);
+    }
+  }
+
+  // What there is for tasks that wait and those that run together.
+  Resources RoomOf(const Machine& machine) const {
+    Resources room = machine.Free();
+    for (const TaskId task : machine.tasks) {
+      room += state_.FindTask(task)->class_key.request;
+    }
+    return room;
   }
 
   // What tasks may use of the resource on the machine.
@@ -235,7 +309,7 @@ class PlacementProgram {
     if (row == 0) {
       row = AddRow(
           GLP_UP, 0,
-          static_cast<double>(machine.Free()[resource] / units_[resource]));
+          static_cast<double>(RoomOf(machine)[resource] / units_[resource]));
     }
     return row;
   }
@@ -346,7 +420,7 @@ class PlacementProgram {
   const Clock::time_point deadline_;
   glp_prob* program_;
   std::vector<int64_t> units_;  // What all requests of a resource divide by.
-  std::vector<Level> levels_;   // The most urgent first.
+  std::map<uint32_t, Level, std::greater<>> levels_;  // By priority.
   std::map<std::pair<MachineId, size_t>, int> room_rows_;
   std::map<JobId, std::vector<int>> gangs_;  // Their columns.
   // By the input's class and the machine's uuid.
@@ -361,16 +435,20 @@ class PlacementProgram {
 
 }  // namespace
 
-std::vector<MipAnswer> MostPlaced(const QualityInput& input,
-                                  const ClusterState& state,
-                                  const ConstraintSet& constraints,
-                                  double seconds_max) {
+std::vector<LevelAnswer> MostPlaced(const QualityInput& input,
+                                    const ClusterState& state,
+                                    const ConstraintSet& constraints,
+                                    double seconds_max) {
   PlacementProgram program(input, state, nullptr, constraints, seconds_max);
-  std::vector<MipAnswer> answers;
-  for (size_t level = 0; level < program.level_count(); ++level) {
-    const MipAnswer& answer = answers.emplace_back(program.MostOfLevel(level));
-    if (answer.found != answer.bound) break;
-    program.Hold(level, answer.bound);
+  std::vector<LevelAnswer> answers;
+  for (const uint32_t priority : program.Priorities()) {
+    const MipAnswer kept = program.MostKept(priority);
+    if (kept.found != kept.bound) break;
+    program.HoldKept(priority, kept.bound);
+    const MipAnswer placed = program.MostPlaced(priority);
+    answers.push_back({kept, placed});
+    if (placed.found != placed.bound) break;
+    program.HoldPlaced(priority, placed.bound);
   }
   return answers;
 }
@@ -382,8 +460,9 @@ MipAnswer LeastPreferenceCost(const QualityInput& input,
                               const std::vector<int64_t>& placed,
                               double seconds_max) {
   PlacementProgram program(input, state, &policies, constraints, seconds_max);
-  for (size_t level = 0; level < placed.size(); ++level) {
-    program.Hold(level, placed[level]);
+  size_t level = 0;
+  for (const uint32_t priority : program.Priorities()) {
+    program.HoldPlaced(priority, placed[level++]);
   }
   return program.LeastCost();
 }

@@ -2,9 +2,9 @@
 // knows of integer programs only and of no rounds.
 //
 // Each class has a number of tasks on each machine, within the amounts that are
-// free there; a gang runs with as many tasks as it needs, or with none.  Rules
-// about other tasks are taken from the input's description, not from the state.
-// Nothing else between tasks is known, and nothing may run beforehand.
+// free there; a gang runs with as many tasks as it needs, or with none.  What
+// runs stays or is stopped.  Rules about other tasks are taken from the input's
+// description, not from the state, and are about what waits alone.
 //
 // Threads: none; the library has a global state.
 
@@ -33,17 +33,23 @@ struct MipAnswer {
   std::vector<std::pair<TaskId, MachineId>> placement = {};
 };
 
-// How many of the waiting tasks can be placed at most, level by level: of the
-// most urgent priority, then of the next with as many of that, and so on.  Ends
-// with the first level that the time, which is for all, does not suffice for.
-// `state`: as the input's commands make it.
-std::vector<MipAnswer> MostPlaced(const QualityInput& input,
-                                  const ClusterState& state,
-                                  const ConstraintSet& constraints,
-                                  double seconds_max);
+// Of the tasks of one priority:
+struct LevelAnswer {
+  MipAnswer kept;    // Those that run and need not be stopped.
+  MipAnswer placed;  // Those that wait and can be placed.
+};
+
+// Level by level, the most urgent priority first: how many tasks can be kept at
+// most, and then how many of the waiting ones can be placed, with as much of
+// all that comes before.  Ends with the first that the time, which is for all,
+// does not suffice for.  `state`: as the input's commands make it.
+std::vector<LevelAnswer> MostPlaced(const QualityInput& input,
+                                    const ClusterState& state,
+                                    const ConstraintSet& constraints,
+                                    double seconds_max);
 
 // The least preference cost of placing so many of the waiting tasks of each
-// level.
+// level.  REQUIRES: nothing runs.
 MipAnswer LeastPreferenceCost(const QualityInput& input,
                               const ClusterState& state,
                               const PolicySet& policies,

@@ -29,6 +29,7 @@
 #include "cost/policy_set.h"
 #include "network/eligibility.h"
 #include "solver/registry.h"
+#include "util/cluster_builder.h"
 #include "util/rules_builder.h"
 
 namespace sluice {
@@ -143,10 +144,11 @@ void RunRound(Scheduler* scheduler, RoundSolver* solver, Shares* shares) {
 }
 
 // The client takes what it is to be told, which is not part of the round.
-void Deliver(Scheduler* scheduler) {
+ScheduleReply Deliver(Scheduler* scheduler) {
   constexpr size_t kReplyBytesMax = size_t{1} << 30;
-  scheduler->TakeReply(kReplyBytesMax);
+  ScheduleReply reply = scheduler->TakeReply(kReplyBytesMax);
   scheduler->EndReply(/*is_delivered=*/true);
+  return reply;
 }
 
 // The first rounds of clusters that `fill` made, to a solver that has seen
@@ -655,6 +657,71 @@ BENCHMARK(BM_RoundOfPriorities)
     ->Args({2000, 20000, 20, 90})
     ->Args({2000, 20000, 200, 100})
     ->Args({2000, 20000, 200, 200})
+    ->Unit(benchmark::kMillisecond);
+
+// More urgent tasks come to a cluster that less urgent ones fill, in the shape
+// of scheduler_perf's PreemptionBasic: each takes the room of three of the four
+// that each machine runs.  Arguments: machines, and as many newcomers; kinds of
+// machines.  Counters: victims, nominated, and what the round takes that places
+// the newcomers once the victims are gone.
+void BM_RoundOfPreemption(benchmark::State& bench) {
+  const PolicySet policies = *PolicySet::FromNames(kAllPolicies);
+  const ConstraintSet constraints;
+  const std::unique_ptr<Solver> base = MakeSolver(kSolver);
+  const int64_t machines = bench.range(0);
+  const auto submit = [](int64_t first, int64_t count, uint32_t priority,
+                         int64_t cpu, ClusterState* state) {
+    for (int64_t uid = first; uid < first + count; ++uid) {
+      const Command task = Submitted(static_cast<uint64_t>(uid),
+                                     {.cpu = cpu,
+                                      .memory = kGib / 2,
+                                      .priority = priority,
+                                      .job = StrCat("job-", uid % 100)});
+      CHECK(state->Apply(task, 0) == Ack::kOk);
+    }
+  };
+  Shares shares;
+  Shares others;  // The rounds before and after.
+  for (auto _ : bench) {
+    bench.PauseTiming();
+    auto scheduler = std::make_unique<Scheduler>(
+        policies, constraints,
+        RoundOptions{.preemption = {.mode = Preemption::kPriority}});
+    RoundSolver solver(*base);
+    ClusterState& state = scheduler->mutable_state();
+    for (int64_t i = 0; i < machines; ++i) {
+      const MachineOptions options = {.cpu = 4000,
+                                      .memory = 32 * kGib + i % bench.range(1)};
+      CHECK(state.Apply(Added(StrCat("machine-", i), options), 0) == Ack::kOk);
+    }
+    submit(1, 4 * machines, /*priority=*/0, /*cpu=*/900, &state);
+    RunRound(scheduler.get(), &solver, &others);
+    CHECK_EQ(others.last.pending, 0);
+    Deliver(scheduler.get());
+    submit(1 + 4 * machines, machines, /*priority=*/10, /*cpu=*/3000, &state);
+    bench.ResumeTiming();
+    RunRound(scheduler.get(), &solver, &shares);
+    bench.PauseTiming();
+    CHECK_EQ(shares.last.nominated, machines);
+    CHECK_EQ(shares.last.preempted, 3 * machines) << "no fewer make room";
+    for (const ScheduleReply::Entry& entry : Deliver(scheduler.get()).deltas) {
+      CHECK(state.Apply(RemoveTask{entry.task}, 0) == Ack::kOk);
+    }
+    RunRound(scheduler.get(), &solver, &others);
+    CHECK_EQ(others.last.placed, machines);
+    bench.counters["placing_ms"] = others.totals.back();
+    scheduler.reset();
+    bench.ResumeTiming();
+  }
+  shares.Report(&bench);
+  bench.counters["victims"] = static_cast<double>(shares.last.preempted);
+  bench.counters["nominated"] = static_cast<double>(shares.last.nominated);
+}
+BENCHMARK(BM_RoundOfPreemption)
+    ->Args({100, 1})
+    ->Args({500, 1})
+    ->Args({5000, 1})
+    ->Args({5000, 5000})
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -1,0 +1,301 @@
+#include "benchmark/quality_preemption.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <functional>
+
+#include "base/strings.h"
+#include "benchmark/quality_oracle.h"
+#include "util/cluster_builder.h"
+#include "util/test_scheduler.h"
+#ifdef SLUICE_HAVE_GLPK
+#include "benchmark/quality_mip.h"
+#endif
+
+namespace sluice {
+namespace {
+
+// Of the tasks of one priority, those that ran and go on, and those that waited
+// and are placed or nominated.
+struct Level {
+  int64_t kept = 0;
+  int64_t served = 0;
+};
+using Levels = std::vector<Level>;  // The most urgent first.
+
+// Of the first so many.
+Level Sum(const Levels& levels, size_t count) {
+  Level sum;
+  for (size_t i = 0; i < count; ++i) {
+    sum.kept += levels[i].kept;
+    sum.served += levels[i].served;
+  }
+  return sum;
+}
+
+// Why a round is worse than what is best; nothing where it is not.
+struct Difference {
+  std::string text;
+  bool is_about_most_urgent = false;
+};
+
+// What runs and what waits before the round.
+class Before {
+ public:
+  explicit Before(const ClusterState& state) {
+    for (const auto& [id, task] : state.tasks()) {
+      const bool runs = task->state == TaskState::kRunning;
+      auto& [running, waiting] = levels_[task->class_key.priority];
+      (runs ? running : waiting).push_back(id);
+    }
+  }
+
+  // Of the first so many levels.
+  int64_t RunningCount(size_t level_count) const {
+    int64_t count = 0;
+    for (const auto& [priority, it] : levels_) {
+      if (level_count-- == 0) break;
+      count += std::ssize(it.running);
+    }
+    return count;
+  }
+  int64_t running_count() const { return RunningCount(levels_.size()); }
+  int64_t waiting_count() const {
+    int64_t count = 0;
+    for (const auto& [priority, it] : levels_) count += std::ssize(it.waiting);
+    return count;
+  }
+
+  Levels LevelsIn(const ClusterState& state) const {
+    Levels levels;
+    for (const auto& [priority, it] : levels_) {
+      const auto is_kept = [&](TaskId id) {
+        return !state.FindTask(id)->is_evicted;
+      };
+      const auto is_served = [&](TaskId id) {
+        return state.FindTask(id)->state == TaskState::kRunning ||
+               state.nominations().Contains(id);
+      };
+      levels.push_back({std::ranges::count_if(it.running, is_kept),
+                        std::ranges::count_if(it.waiting, is_served)});
+    }
+    return levels;
+  }
+
+  Difference Compare(const Levels& round, const Levels& best) const {
+    size_t level = 0;
+    bool is_most_urgent = true;
+    for (const auto& [priority, it] : levels_) {
+      if (level == best.size()) break;
+      const int64_t kept = best[level].kept - round[level].kept;
+      const int64_t served = best[level].served - round[level].served;
+      ++level;
+      // Where the MIP had kept or served fewer it would not know what it says.
+      CHECK(kept > 0 || (kept == 0 && served >= 0)) << "the MIP has less";
+      if (kept != 0) {
+        return {StrCat("stops ", kept, " more of priority ", priority)};
+      }
+      if (served != 0) {
+        return {StrCat("serves ", served, " fewer of priority ", priority),
+                is_most_urgent};
+      }
+      if (!it.waiting.empty()) is_most_urgent = false;
+    }
+    return {};
+  }
+
+ private:
+  struct OfPriority {
+    std::vector<TaskId> running;
+    std::vector<TaskId> waiting;
+  };
+  std::map<uint32_t, OfPriority, std::greater<>> levels_;
+};
+
+void Load(const std::vector<Command>& commands, TestScheduler* cluster) {
+  for (const Command& command : commands) {
+    CHECK(cluster->Apply(command) == Ack::kOk);
+  }
+}
+
+void DeliverAll(TestScheduler* cluster) {
+  while (!cluster->Deliver().deltas.empty()) {
+  }
+}
+
+std::vector<TaskId> FindVictims(const ClusterState& state) {
+  std::vector<TaskId> victims;
+  for (const auto& [id, task] : state.tasks()) {
+    if (task->is_evicted) victims.push_back(id);
+  }
+  return victims;
+}
+
+// Victims each of which could have stayed, with all others gone.
+int64_t CountNeedless(const ClusterState& state) {
+  const std::vector<TaskId> victims = FindVictims(state);
+  std::map<MachineId, Resources> left;  // Once they are gone.
+  for (const auto& [id, machine] : state.machines()) {
+    left[id] = machine->allocatable - machine->used;
+  }
+  for (const TaskId id : victims) {
+    const Task& task = *state.FindTask(id);
+    left[task.machine] += task.class_key.request;
+  }
+  for (const auto& [id, machine] : state.nominations().machines()) {
+    left[machine] -= state.FindTask(id)->class_key.request;
+  }
+  return std::ranges::count_if(victims, [&](TaskId id) {
+    const Task& task = *state.FindTask(id);
+    return task.class_key.request.FitsIn(left.at(task.machine));
+  });
+}
+
+// As far as a MIP settles it; with the last level all of it.
+Levels FindBest(const QualityInput& input, const TestScheduler& cluster,
+                double mip_seconds) {
+  Levels levels;
+#ifdef SLUICE_HAVE_GLPK
+  if (!input.has_optimum || mip_seconds <= 0) return {};
+  for (const LevelAnswer& level :
+       MostPlaced(input, cluster.state(), cluster.constraints(), mip_seconds)) {
+    if (level.placed.found != level.placed.bound) break;
+    levels.push_back({level.kept.bound, level.placed.bound});
+  }
+#endif
+  return levels;
+}
+
+// Ends what was stopped, and says what of that is not served then which was to
+// be.  Something more urgent may have taken its place.
+std::string WhyBroken(const QualityInput& input, const Before& before,
+                      const Levels& promised, TestScheduler* cluster) {
+  DeliverAll(cluster);
+  for (const TaskId victim : FindVictims(cluster->state())) {
+    CHECK(cluster->Apply(Completed(victim.value)) == Ack::kOk);
+  }
+  cluster->Round();
+  CHECK_EQ(WhyIllegal(input, cluster->state()), "") << input.name;
+  const Levels levels = before.LevelsIn(cluster->state());
+  for (size_t i = 0; i < levels.size(); ++i) {
+    const int64_t missing = promised[i].served - levels[i].served;
+    if (missing > 0) return StrCat("BROKEN: ", missing, " wait again");
+    if (missing < 0) break;
+  }
+  return "";
+}
+
+double Quantile(std::vector<double> values, size_t percent) {
+  std::ranges::sort(values);
+  return values[(values.size() - 1) * percent / 100];
+}
+
+double Seconds() {
+  return std::chrono::duration<double>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+PreemptionComparison::PreemptionComparison(double mip_seconds)
+    : mip_seconds_(mip_seconds),
+      table_(/*is_csv=*/false, {{"input", -22},
+                                {"run", 6},
+                                {"wait", 6},
+                                {"victims", 7},
+                                {"least", 6},
+                                {"served", 6},
+                                {"most", 6},
+                                {"ms", 7},
+                                {"verdict", 0}}) {}
+
+void PreemptionComparison::Add(const QualityInput& input) {
+  TestScheduler cluster({.preemption = {.mode = Preemption::kPriority}});
+  Load(input.commands, &cluster);
+  cluster.Round();
+  DeliverAll(&cluster);
+  Load(input.newcomers, &cluster);
+  const Before before(cluster.state());
+  const Levels best = FindBest(input, cluster, mip_seconds_);
+
+  const double start = Seconds();
+  cluster.Round();
+  const double seconds = Seconds() - start;
+  const Levels round = before.LevelsIn(cluster.state());
+  const Difference difference = before.Compare(round, best);
+  const int64_t needless = CountNeedless(cluster.state());
+  std::string verdict = needless > 0
+                            ? StrCat("NEEDLESS: ", needless)
+                            : WhyBroken(input, before, round, &cluster);
+  if (!verdict.empty() || difference.is_about_most_urgent) ++failed_count_;
+  if (verdict.empty()) verdict = difference.text;
+
+  const Level sum = Sum(round, round.size());
+  const Level sum_of_best = Sum(best, best.size());
+  const bool is_settled = best.size() == round.size();
+  const auto victims = [&](const Level& level) {
+    return before.running_count() - level.kept;
+  };
+  table_.Print({input.name, StrCat(before.running_count()),
+                StrCat(before.waiting_count()), StrCat(victims(sum)),
+                is_settled ? StrCat(victims(sum_of_best)) : "",
+                StrCat(sum.served),
+                is_settled ? StrCat(sum_of_best.served) : "",
+                Decimals(1000 * seconds, 1), verdict});
+
+  if (families_.empty() || families_.back().first != input.family) {
+    families_.emplace_back(input.family, FamilySum());
+  }
+  FamilySum& family = families_.back().second;
+  const Level settled = Sum(round, best.size());
+  ++family.cluster_count;
+  if (!difference.text.empty()) ++family.differing_count;
+  family.level_count += std::ssize(round);
+  family.settled_count += std::ssize(best);
+  family.victims += before.RunningCount(best.size()) - settled.kept;
+  family.victims_least += before.RunningCount(best.size()) - sum_of_best.kept;
+  family.served += settled.served;
+  family.served_most += sum_of_best.served;
+  family.seconds.push_back(seconds);
+}
+
+void PreemptionComparison::PrintFamilies() const {
+  if (families_.empty()) return;
+  std::printf("\n");
+  const Table table(/*is_csv=*/false, {{"family", -22},
+                                       {"clusters", 8},
+                                       {"differ", 6},
+                                       {"levels", 6},
+                                       {"settled", 7},
+                                       {"victims", 7},
+                                       {"least", 6},
+                                       {"served", 6},
+                                       {"most", 6},
+                                       {"ms p50", 7},
+                                       {"ms p90", 7}});
+  for (const auto& [name, it] : families_) {
+    table.Print({name, StrCat(it.cluster_count), StrCat(it.differing_count),
+                 StrCat(it.level_count), StrCat(it.settled_count),
+                 StrCat(it.victims), StrCat(it.victims_least),
+                 StrCat(it.served), StrCat(it.served_most),
+                 Decimals(1000 * Quantile(it.seconds, 50), 1),
+                 Decimals(1000 * Quantile(it.seconds, 90), 1)});
+  }
+}
+
+bool PreemptionComparison::fails() const {
+  int64_t victims = 0;
+  int64_t victims_least = 0;
+  for (const auto& [name, it] : families_) {
+    victims += it.victims;
+    victims_least += it.victims_least;
+  }
+  return failed_count_ > 0 || 100 * victims > 102 * victims_least;
+}
+
+}  // namespace sluice
