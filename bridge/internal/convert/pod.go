@@ -59,6 +59,8 @@ func Pod(pod *corev1.Pod, around Surroundings) (*firmament.TaskDescription, erro
 		Toleration:                tolerations,
 		HostPorts:                 hostPorts(pod),
 		TopologySpreadConstraints: spread,
+		PreemptionPolicy:          preemptionPolicy(pod.Spec.PreemptionPolicy),
+		PreemptionCost:            preemptionCost(pod),
 	}
 	job := jobOf(pod, around.Gang)
 	task.JobId = job.Uuid
