@@ -148,6 +148,10 @@ func (s *source) Place(delta feed.Delta) {
 
 func (s *source) Evict(feed.Delta) {}
 
+func (s *source) Nominate(feed.Delta) {}
+
+func (s *source) Restated() {}
+
 func (s *source) Misunderstood(string, feed.Problem) {}
 
 func (s *source) MachineMisunderstood(string, feed.Problem) {}

@@ -20,9 +20,10 @@ import (
 // and share no state but the mirror.
 type tenure struct {
 	*bind.Binder
-	evictor  *bind.Evictor
-	reporter *report.Reporter
-	feed     *feed.Client
+	evictor   *bind.Evictor
+	nominator *bind.Nominator
+	reporter  *report.Reporter
+	feed      *feed.Client
 }
 
 // serveTerm leads until ctx ends.
@@ -44,6 +45,7 @@ func (b *Bridge) serveTerm(ctx context.Context, leading leadership) {
 		broadcaster.NewRecorder(scheme.Scheme, b.options.Schedulers[0]), b.reports)
 	t.Binder = bind.NewBinder(b.binding, b.mirror, t.reporter, leading.BindDeadline, b.binds)
 	t.evictor = bind.NewEvictor(b.client, b.mirror, t.reporter, leading.BindDeadline)
+	t.nominator = bind.NewNominator(b.client, b.mirror, t.Assumed, leading.BindDeadline)
 	source := mirror.Source{Mirror: b.mirror, Assumptions: t.Binder}
 	t.feed = feed.NewClient(b.options.Feed, b.daemon, source, t, leading.Term, b.feeds)
 
@@ -60,6 +62,7 @@ func (b *Bridge) serveTerm(ctx context.Context, leading leadership) {
 	var running sync.WaitGroup
 	running.Go(func() { t.Binder.Run(ctx, b.options.BindWorkers, t.feed) })
 	running.Go(func() { t.evictor.Run(ctx, evictWorkers) })
+	running.Go(func() { t.nominator.Run(ctx, nominateWorkers) })
 	running.Go(func() { t.reporter.Run(ctx, reportWorkers) })
 	running.Go(func() { t.feed.Run(ctx) })
 	if b.options.UsageInterval > 0 {
@@ -72,8 +75,9 @@ func (b *Bridge) serveTerm(ctx context.Context, leading leadership) {
 }
 
 const (
-	evictWorkers  = 4
-	reportWorkers = 4
+	evictWorkers    = 4
+	nominateWorkers = 4
+	reportWorkers   = 4
 )
 
 // Misunderstood implements feed.Handler.
@@ -95,14 +99,31 @@ func (t *tenure) NodeChanged(name string) {
 // PodChanged implements mirror.Listener.
 func (t *tenure) PodChanged(key string) {
 	t.feed.TaskChanged(key)
+	t.nominator.PodChanged(key)
 	t.reporter.PodChanged(key)
 }
 
 // PodSettled implements mirror.Listener.
 func (t *tenure) PodSettled(uid string) {
 	t.Binder.PodSettled(uid)
+	t.nominator.PodSettled(uid)
 	t.reporter.PodSettled(uid)
 }
+
+// BudgetChanged implements mirror.Listener.
+func (t *tenure) BudgetChanged(id string) { t.feed.BudgetChanged(id) }
+
+// Place implements feed.Handler.
+func (t *tenure) Place(delta feed.Delta) {
+	t.Binder.Place(delta)
+	t.nominator.Placed(delta)
+}
+
+// Nominate implements feed.Handler.
+func (t *tenure) Nominate(delta feed.Delta) { t.nominator.Nominate(delta) }
+
+// Restated implements feed.Handler.
+func (t *tenure) Restated() { t.nominator.Restated() }
 
 // Evict implements feed.Handler.
 func (t *tenure) Evict(delta feed.Delta) { t.evictor.Evict(delta) }

@@ -4,7 +4,7 @@ package feed
 // already.
 type change struct {
 	kind changeKind
-	// The name of a machine, the key of a task, or the id of one.
+	// The name of a machine, the key of a task, or the id of a task or a budget.
 	name string
 	// Of a bind that failed.
 	machine, reason string
@@ -15,5 +15,6 @@ type changeKind int
 const (
 	machineChanged changeKind = iota
 	taskChanged
+	budgetChanged
 	bindFailed
 )

@@ -60,6 +60,9 @@ func (c *Client) MachineChanged(name string) { c.queue.Add(change{kind: machineC
 // TaskChanged says that the source may have something new about a key.
 func (c *Client) TaskChanged(key string) { c.queue.Add(change{kind: taskChanged, name: key}) }
 
+// BudgetChanged says that the source may have something new about a budget.
+func (c *Client) BudgetChanged(id string) { c.queue.Add(change{kind: budgetChanged, name: id}) }
+
 // BindFailed says that a task could not be bound to the machine on which it was
 // placed. It waits again, and may be placed there again at once.
 func (c *Client) BindFailed(id, machine, reason string) {

@@ -33,14 +33,18 @@ type cluster struct {
 	refuses  map[string]bool // machines on which binds fail
 	places   map[string]int  // how often each id was told its place
 	problems []string
-	leads    *sluicev1.FeedTerm
-	termErr  error
+	budgets  map[string]*firmament.DisruptionBudget
+	// Where room is kept, by id.
+	nominated map[string]string
+	leads     *sluicev1.FeedTerm
+	termErr   error
 }
 
 func newCluster() *cluster {
 	return &cluster{
 		machines: map[string]float32{}, tasks: map[string]*sluicev1.TaskStated{},
 		ended: map[string]bool{}, refuses: map[string]bool{}, places: map[string]int{},
+		budgets: map[string]*firmament.DisruptionBudget{}, nominated: map[string]string{},
 	}
 }
 
@@ -107,6 +111,30 @@ func (c *cluster) Place(delta Delta) {
 }
 
 func (c *cluster) Evict(Delta) {}
+
+func (c *cluster) Nominate(delta Delta) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.nominated[delta.ID] = delta.Machine
+}
+
+func (c *cluster) Restated() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.nominated)
+}
+
+func (c *cluster) BudgetIDs() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Keys(c.budgets))
+}
+
+func (c *cluster) Budget(id string) *firmament.DisruptionBudget {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.budgets[id]
+}
 
 func (c *cluster) term(context.Context) (*sluicev1.FeedTerm, error) {
 	c.mu.Lock()

@@ -45,7 +45,7 @@ type session struct {
 	phase     phase
 	startedAt time.Time
 	// What the snapshot has yet to state.
-	machinesLeft, tasksLeft []string
+	budgetsLeft, machinesLeft, tasksLeft []string
 
 	// The request that is being filled, whether the daemon waits for any of it,
 	// and whether the one before is still on its way.
@@ -61,6 +61,7 @@ type session struct {
 	taken, confirmed uint64
 
 	machines map[string]uint64 // fingerprints, by name
+	budgets  map[string]uint64 // fingerprints, by id
 	tasks    map[string]stated // by key
 	keys     map[string]string // by id
 	// Whom events were about that are not durable yet, by ascending sequence.
@@ -72,9 +73,9 @@ type subject struct {
 	about    about
 }
 
-// about is a task by its key, or a machine.
+// about is a task by its key, or a machine, or a budget.
 type about struct {
-	key, machine string
+	key, machine, budget string
 }
 
 // stated is what the daemon was told of a key.
@@ -97,6 +98,7 @@ func newSession(client *Client, stream sluicev1.Feed_ConnectClient, term *sluice
 		startedAt: time.Now(),
 		batch:     &sluicev1.FeedRequest{Feed: client.name},
 		machines:  make(map[string]uint64),
+		budgets:   make(map[string]uint64),
 		tasks:     make(map[string]stated),
 		keys:      make(map[string]string),
 	}
@@ -154,7 +156,8 @@ func (s *session) drain() {
 func (s *session) begin() {
 	s.add(about{}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_BeginSnapshot{BeginSnapshot: &sluicev1.BeginSnapshot{
 		Term: s.term, PriorityZero: s.client.source.PriorityZero()}}})
-	// Machines first: tasks run on them. What comes later is a change.
+	// Machines before tasks, which run on them. What comes later is a change.
+	s.budgetsLeft = s.client.source.BudgetIDs()
 	s.machinesLeft = s.client.source.MachineNames()
 	s.tasksLeft = s.client.source.TaskKeys()
 }
@@ -179,20 +182,24 @@ func (s *session) fill(ctx context.Context, changes <-chan change) {
 }
 
 func (s *session) fillSnapshot(ctx context.Context) {
+	for ; len(s.budgetsLeft) > 0 && len(s.batch.Events) < batchSize; s.budgetsLeft = s.budgetsLeft[1:] {
+		s.stateBudget(s.budgetsLeft[0])
+	}
 	for ; len(s.machinesLeft) > 0 && len(s.batch.Events) < batchSize; s.machinesLeft = s.machinesLeft[1:] {
 		s.stateMachine(s.machinesLeft[0])
 	}
 	for ; len(s.tasksLeft) > 0 && len(s.batch.Events) < batchSize; s.tasksLeft = s.tasksLeft[1:] {
 		s.stateTask(s.tasksLeft[0])
 	}
-	if len(s.machinesLeft)+len(s.tasksLeft) > 0 || len(s.batch.Events) >= batchSize {
+	if len(s.budgetsLeft)+len(s.machinesLeft)+len(s.tasksLeft) > 0 || len(s.batch.Events) >= batchSize {
 		return
 	}
 	s.add(about{}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_EndSnapshot{EndSnapshot: &sluicev1.EndSnapshot{}}})
 	s.phase = live
 	s.client.live.Store(true)
+	s.client.handler.Restated()
 	s.client.metrics.snapshots.Observe(time.Since(s.startedAt).Seconds())
-	klog.FromContext(ctx).Info("Stated everything", "machines", len(s.machines), "tasks", len(s.tasks))
+	klog.FromContext(ctx).Info("Stated everything", "machines", len(s.machines), "tasks", len(s.tasks), "budgets", len(s.budgets))
 }
 
 func (s *session) apply(item change) {
@@ -201,6 +208,8 @@ func (s *session) apply(item change) {
 		s.stateMachine(item.name)
 	case taskChanged:
 		s.stateTask(item.name)
+	case budgetChanged:
+		s.stateBudget(item.name)
 	case bindFailed:
 		if key, ok := s.keys[item.name]; ok {
 			s.setPlaced(key, "")
@@ -244,6 +253,28 @@ func (s *session) stateMachine(name string) {
 			s.tasks[key] = task
 		}
 		s.stateTask(key)
+	}
+}
+
+func (s *session) stateBudget(id string) {
+	before, wasThere := s.budgets[id]
+	budget := s.client.source.Budget(id)
+	var fingerprint uint64
+	if budget != nil {
+		var err error
+		if fingerprint, err = s.fingerprint(budget); err != nil {
+			// The eviction API holds it all the same.
+			s.client.metrics.problems.WithLabelValues(unsendable).Inc()
+			budget = nil
+		}
+	}
+	switch {
+	case budget == nil && wasThere:
+		delete(s.budgets, id)
+		s.add(about{budget: id}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_BudgetGone{BudgetGone: &sluicev1.BudgetGone{Id: id}}})
+	case budget != nil && before != fingerprint:
+		s.budgets[id] = fingerprint
+		s.add(about{budget: id}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_Budget{Budget: &sluicev1.BudgetStated{Id: id, Budget: budget}}})
 	}
 }
 
@@ -357,7 +388,7 @@ func (s *session) take(ctx context.Context, response *sluicev1.FeedResponse) {
 	for _, problem := range response.Problems {
 		whom := s.subjectOf(problem.Sequence)
 		s.client.metrics.problems.WithLabelValues(problem.Code.String()).Inc()
-		logger.V(2).Info("The daemon met a problem", "code", problem.Code, "key", whom.key, "machine", whom.machine, "problem", problem.Message)
+		logger.V(2).Info("The daemon met a problem", "code", problem.Code, "key", whom.key, "machine", whom.machine, "budget", whom.budget, "problem", problem.Message)
 		told := Problem{Code: problem.Code, Message: problem.Message}
 		switch {
 		case whom.machine != "":
@@ -367,6 +398,11 @@ func (s *session) take(ctx context.Context, response *sluicev1.FeedResponse) {
 		}
 	}
 	s.subjects = s.subjects[s.firstSubjectFrom(response.EventsDurable+1):]
+	for _, nomination := range response.Nominations {
+		if key, ok := s.keys[nomination.Task]; ok {
+			s.client.handler.Nominate(Delta{Key: key, ID: nomination.Task, Machine: nomination.Machine})
+		}
+	}
 	for _, delta := range response.Deltas {
 		s.taken = delta.Sequence
 		key, ok := s.keys[delta.Task]

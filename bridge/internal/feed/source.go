@@ -20,6 +20,10 @@ type Source interface {
 	Task(key string) Task
 	// TaskKeysOn are those that run on a machine.
 	TaskKeysOn(machine string) []string
+	// BudgetIDs are the ids of all disruption budgets.
+	BudgetIDs() []string
+	// Budget returns nil if the budget is gone.
+	Budget(id string) *firmament.DisruptionBudget
 	// PriorityZero is the priority that people know as 0.
 	PriorityZero() uint32
 }
@@ -53,6 +57,12 @@ type Handler interface {
 	Place(Delta)
 	// Evict asks to stop a task.
 	Evict(Delta)
+	// Nominate tells on which machine room is kept for a task while others leave;
+	// with an empty machine: on none any more.
+	Nominate(Delta)
+	// Restated tells that the daemon was told everything. Tasks that it does not
+	// nominate from here on are nominated no longer.
+	Restated()
 	// Misunderstood tells of a task that the daemon will not place.
 	Misunderstood(key string, problem Problem)
 	// MachineMisunderstood tells of a machine that the daemon takes in part, or

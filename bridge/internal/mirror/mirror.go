@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
+	policylisters "k8s.io/client-go/listers/policy/v1"
 	storagelisters "k8s.io/client-go/listers/storage/v1"
 	"k8s.io/client-go/tools/cache"
 )
@@ -31,6 +32,7 @@ type Mirror struct {
 	volumes    cache.SharedIndexInformer
 	classes    cache.SharedIndexInformer
 	csiNodes   cache.SharedIndexInformer
+	budgets    cache.SharedIndexInformer
 
 	podLister       corelisters.PodLister
 	nodeLister      corelisters.NodeLister
@@ -39,6 +41,7 @@ type Mirror struct {
 	volumeLister    corelisters.PersistentVolumeLister
 	classLister     storagelisters.StorageClassLister
 	csiNodeLister   storagelisters.CSINodeLister
+	budgetLister    policylisters.PodDisruptionBudgetLister
 }
 
 // New makes a mirror in which the pods of the named schedulers are ours. Those
@@ -46,7 +49,7 @@ type Mirror struct {
 func New(client kubernetes.Interface, dynamicClient dynamic.Interface, discoverer discovery.DiscoveryInterface,
 	schedulers []string, spread []corev1.TopologySpreadConstraint) (*Mirror, error) {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(slim))
-	core, storage := factory.Core().V1(), factory.Storage().V1()
+	core, storage, policy := factory.Core().V1(), factory.Storage().V1(), factory.Policy().V1()
 	m := &Mirror{
 		schedulers: sets.New(schedulers...),
 		factory:    factory,
@@ -59,6 +62,7 @@ func New(client kubernetes.Interface, dynamicClient dynamic.Interface, discovere
 		volumes:    core.PersistentVolumes().Informer(),
 		classes:    storage.StorageClasses().Informer(),
 		csiNodes:   storage.CSINodes().Informer(),
+		budgets:    policy.PodDisruptionBudgets().Informer(),
 
 		podLister:       core.Pods().Lister(),
 		nodeLister:      core.Nodes().Lister(),
@@ -67,6 +71,7 @@ func New(client kubernetes.Interface, dynamicClient dynamic.Interface, discovere
 		volumeLister:    core.PersistentVolumes().Lister(),
 		classLister:     storage.StorageClasses().Lister(),
 		csiNodeLister:   storage.CSINodes().Lister(),
+		budgetLister:    policy.PodDisruptionBudgets().Lister(),
 	}
 	if err := m.pods.AddIndexers(podIndexers()); err != nil {
 		return nil, fmt.Errorf("index pods: %w", err)
@@ -123,6 +128,6 @@ func (m *Mirror) WaitForSync(ctx context.Context) bool {
 
 func (m *Mirror) informers() []cache.SharedIndexInformer {
 	return append([]cache.SharedIndexInformer{
-		m.pods, m.nodes, m.namespaces, m.claims, m.volumes, m.classes, m.csiNodes,
+		m.pods, m.nodes, m.namespaces, m.claims, m.volumes, m.classes, m.csiNodes, m.budgets,
 	}, m.spread.informers...)
 }

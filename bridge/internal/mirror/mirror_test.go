@@ -126,6 +126,7 @@ type listener struct {
 	mu            sync.Mutex
 	pods, settled []string
 	nodes         []string
+	budgets       []string
 }
 
 func (l *listener) NodeChanged(name string) {
@@ -144,6 +145,12 @@ func (l *listener) PodSettled(uid string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.settled = append(l.settled, uid)
+}
+
+func (l *listener) BudgetChanged(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.budgets = append(l.budgets, id)
 }
 
 func (l *listener) eventually(t *testing.T, what string, is func() bool) {

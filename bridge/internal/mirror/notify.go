@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,6 +30,8 @@ type Listener interface {
 	// PodSettled is told of pods that are bound or gone, also of those whose
 	// successor of the same name is there already.
 	PodSettled(uid string)
+	// BudgetChanged is told of a PodDisruptionBudget by its namespace and name.
+	BudgetChanged(id string)
 }
 
 // Notify tells listener of every object there is and of every change, until the
@@ -59,6 +62,7 @@ func (m *Mirror) Notify(listener Listener) (stop func(), err error) {
 		{m.volumes, handlerOf(n.volumeChanged)},
 		{m.classes, handlerOf(n.classChanged)},
 		{m.csiNodes, handlerOf(n.csiNodeChanged)},
+		{m.budgets, handlerOf(n.budgetChanged)},
 		{m.groups.informer, handlerOf(n.groupChanged)},
 	}...)
 	var undo []func()
@@ -232,6 +236,13 @@ func (n *notifier) csiNodeChanged(before, after *storagev1.CSINode) {
 		n.listener.NodeChanged(name)
 	}
 	n.podsWithClaims()
+}
+
+func (n *notifier) budgetChanged(before, after *policyv1.PodDisruptionBudget) {
+	if after == nil {
+		after = before
+	}
+	n.listener.BudgetChanged(after.Namespace + "/" + after.Name)
 }
 
 func (n *notifier) groupChanged(before, after *unstructured.Unstructured) {

@@ -47,6 +47,22 @@ func (m *Mirror) Machine(name string) *firmament.ResourceTopologyNodeDescriptor 
 	return machine
 }
 
+// BudgetIDs implements feed.Source.
+func (m *Mirror) BudgetIDs() []string { return m.budgets.GetStore().ListKeys() }
+
+// Budget implements feed.Source. Budgets go by namespace and name.
+func (m *Mirror) Budget(id string) *firmament.DisruptionBudget {
+	namespace, name, err := cache.SplitMetaNamespaceKey(id)
+	if err != nil {
+		return nil
+	}
+	budget, err := m.budgetLister.PodDisruptionBudgets(namespace).Get(name)
+	if err != nil {
+		return nil
+	}
+	return convert.Budget(budget)
+}
+
 // PriorityZero implements feed.Source.
 func (m *Mirror) PriorityZero() uint32 { return convert.PriorityZero }
 

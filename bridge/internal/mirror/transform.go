@@ -3,6 +3,7 @@ package mirror
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/sluice-scheduler/sluice/bridge/internal/convert"
@@ -22,6 +23,10 @@ func slim(object any) (any, error) {
 		object.Status.Images = nil
 		object.Status.VolumesInUse = nil
 		object.Status.VolumesAttached = nil
+	case *policyv1.PodDisruptionBudget:
+		object.Annotations = nil
+		object.Status.DisruptedPods = nil
+		object.Status.Conditions = nil
 	case *corev1.Service:
 		object.Annotations = nil
 		object.Spec = corev1.ServiceSpec{Selector: object.Spec.Selector}

@@ -1,0 +1,236 @@
+package bind
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	"github.com/sluice-scheduler/sluice/bridge/internal/feed"
+)
+
+// How long the daemon may take, once it knows everything, to nominate anew the
+// pods that were nominated before. One that waits for a former leader to settle
+// takes 10 s.
+const renominationTime = 20 * time.Second
+
+// WaitingPods is what a nominator asks of the mirror.
+type WaitingPods interface {
+	// Pod returns nil if the pod is gone.
+	Pod(key string) *corev1.Pod
+	// Waits tells whether a pod is ours to place now.
+	Waits(pod *corev1.Pod) bool
+}
+
+// Nominator writes to pods that wait on which node room is kept for them:
+// status.nominatedNodeName.
+type Nominator struct {
+	client   kubernetes.Interface
+	pods     WaitingPods
+	assumed  func(uid string) string
+	deadline Deadline
+	queue    workqueue.TypedRateLimitingInterface[nominee]
+
+	mu sync.Mutex
+	// What the daemon says, since it was last told everything; by uid. An empty
+	// node: room is kept no longer.
+	nominated map[string]nomination
+	// What was written last, by uid: the mirror may not show it yet.
+	written map[string]string
+	// When the daemon was last told everything; zero: not yet.
+	restatedAt time.Time
+}
+
+// nominee is an item of the nominator's queue.
+type nominee struct {
+	key, uid string
+}
+
+type nomination struct {
+	key, node string
+}
+
+// NewNominator makes a nominator. assumed is the node to which a pod is being
+// bound, or empty.
+func NewNominator(client kubernetes.Interface, pods WaitingPods, assumed func(uid string) string, deadline Deadline) *Nominator {
+	return &Nominator{
+		client:   client,
+		pods:     pods,
+		assumed:  assumed,
+		deadline: deadline,
+		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[nominee](retryMin, failureMax),
+			workqueue.TypedRateLimitingQueueConfig[nominee]{Name: "nominate"}),
+		nominated: make(map[string]nomination),
+		written:   make(map[string]string),
+	}
+}
+
+// Nominate says where room is kept for a pod; with an empty machine: nowhere.
+func (n *Nominator) Nominate(delta feed.Delta) {
+	n.mu.Lock()
+	n.nominated[delta.ID] = nomination{key: delta.Key, node: delta.Machine}
+	n.mu.Unlock()
+	n.queue.Add(nominee{key: delta.Key, uid: delta.ID})
+}
+
+// Placed says that a pod is being bound. Where that fails, and room is kept for
+// it again, that is said again.
+func (n *Nominator) Placed(delta feed.Delta) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.forget(delta.ID)
+}
+
+// Restated says that the daemon was told everything, and nominates anew.
+func (n *Nominator) Restated() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.restatedAt = time.Now()
+	for uid := range n.nominated {
+		n.forget(uid)
+	}
+}
+
+// forget has a pod looked at that may stay without a nomination.
+func (n *Nominator) forget(uid string) {
+	if known, ok := n.nominated[uid]; ok {
+		delete(n.nominated, uid)
+		n.queue.AddAfter(nominee{key: known.key, uid: uid}, renominationTime)
+	}
+}
+
+// PodChanged looks for pods that were nominated before this term. What others
+// write later is their affair.
+func (n *Nominator) PodChanged(key string) {
+	pod := n.pods.Pod(key)
+	if pod == nil || pod.Status.NominatedNodeName == "" || !n.pods.Waits(pod) {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if _, isNominated := n.nominated[string(pod.UID)]; !isNominated && n.settlesIn() > 0 {
+		n.queue.AddAfter(nominee{key: key, uid: string(pod.UID)}, renominationTime)
+	}
+}
+
+// PodSettled says that the API server shows a pod bound, or does not have it.
+func (n *Nominator) PodSettled(uid string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.nominated, uid)
+	delete(n.written, uid)
+}
+
+// settlesIn is how long a pod may yet be nominated anew.
+func (n *Nominator) settlesIn() time.Duration {
+	if n.restatedAt.IsZero() {
+		return renominationTime
+	}
+	return max(0, renominationTime-time.Since(n.restatedAt))
+}
+
+// Run writes with so many workers until ctx ends.
+func (n *Nominator) Run(ctx context.Context, workers int) {
+	var running sync.WaitGroup
+	for range workers {
+		running.Go(func() {
+			for n.next(ctx) {
+			}
+		})
+	}
+	<-ctx.Done()
+	n.queue.ShutDown()
+	running.Wait()
+}
+
+func (n *Nominator) next(ctx context.Context) bool {
+	item, shutdown := n.queue.Get()
+	if shutdown || ctx.Err() != nil {
+		return false
+	}
+	defer n.queue.Done(item)
+	request, cancel := n.deadline.within(ctx)
+	defer cancel()
+	again, err := n.sync(request, item)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		klog.FromContext(ctx).V(2).Info("Nomination not written; trying again", "pod", item.key, "err", err)
+		n.queue.AddRateLimited(item)
+	case again > 0:
+		n.queue.AddAfter(item, again)
+	default:
+		n.queue.Forget(item)
+	}
+	return true
+}
+
+// sync returns a time after which to look again, if at all.
+func (n *Nominator) sync(ctx context.Context, item nominee) (again time.Duration, err error) {
+	pod := n.pods.Pod(item.key)
+	if pod == nil || string(pod.UID) != item.uid || !n.pods.Waits(pod) {
+		return 0, nil
+	}
+	if n.assumed(item.uid) != "" {
+		return renominationTime, nil
+	}
+	node, shown, again := n.wanted(pod)
+	if again > 0 || node == shown {
+		return again, nil
+	}
+	if err := n.write(ctx, pod, node); err != nil {
+		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+			// Gone, or another of that name by now.
+			return 0, nil
+		}
+		return 0, fmt.Errorf("nominate node %q for pod %q: %w", node, item.key, err)
+	}
+	n.mu.Lock()
+	n.written[item.uid] = node
+	n.mu.Unlock()
+	return 0, nil
+}
+
+// wanted is the node that is to be written, and the one that was, or how long
+// the daemon may yet take to say.
+func (n *Nominator) wanted(pod *corev1.Pod) (node, shown string, again time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	shown, wasWritten := n.written[string(pod.UID)]
+	if !wasWritten {
+		shown = pod.Status.NominatedNodeName
+	}
+	known, isNominated := n.nominated[string(pod.UID)]
+	if !isNominated && shown != "" {
+		again = n.settlesIn()
+	}
+	return known.node, shown, again
+}
+
+func (n *Nominator) write(ctx context.Context, pod *corev1.Pod, node string) error {
+	// The uid makes it fail for another pod of that name.
+	status := map[string]any{"nominatedNodeName": nil}
+	if node != "" {
+		status["nominatedNodeName"] = node
+	}
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": pod.UID},
+		"status":   status,
+	})
+	if err != nil {
+		return err
+	}
+	_, err = n.client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name,
+		types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	return err
+}
