@@ -273,11 +273,14 @@ func (c *Cluster) HasEvent(name, reason, note string) {
 }
 
 // PriorityClass makes one that the end of the test deletes.
-func (c *Cluster) PriorityClass(name string, value int32) {
+func (c *Cluster) PriorityClass(name string, value int32, changes ...func(*schedulingv1.PriorityClass)) {
 	c.T.Helper()
 	classes := c.Client.SchedulingV1().PriorityClasses()
-	_, err := classes.Create(c.ctx(), &schedulingv1.PriorityClass{
-		ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value}, metav1.CreateOptions{})
+	class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value}
+	for _, change := range changes {
+		change(class)
+	}
+	_, err := classes.Create(c.ctx(), class, metav1.CreateOptions{})
 	c.must(err)
 	c.T.Cleanup(func() { _ = classes.Delete(c.ctx(), name, metav1.DeleteOptions{}) })
 	// The API server itself learns of it by a watch.
