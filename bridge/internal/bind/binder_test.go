@@ -308,6 +308,12 @@ func TestABudgetThatRefusesIsAskedAgain(t *testing.T) {
 	}()
 	e.Evict(placed)
 	next(t, "evicted", o.evicted)
+	// Nothing but the eviction API holds budgets.
+	for _, action := range client.Actions() {
+		if action.GetSubresource() != "eviction" {
+			t.Errorf("unexpected %v", action)
+		}
+	}
 	cancel()
 	<-done
 }

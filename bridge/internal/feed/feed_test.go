@@ -34,6 +34,7 @@ type cluster struct {
 	places   map[string]int  // how often each id was told its place
 	problems []string
 	budgets  map[string]*firmament.DisruptionBudget
+	evicted  map[string]int // how often each id was told to stop
 	// Where room is kept, by id.
 	nominated map[string]string
 	leads     *sluicev1.FeedTerm
@@ -44,7 +45,7 @@ func newCluster() *cluster {
 	return &cluster{
 		machines: map[string]float32{}, tasks: map[string]*sluicev1.TaskStated{},
 		ended: map[string]bool{}, refuses: map[string]bool{}, places: map[string]int{},
-		budgets: map[string]*firmament.DisruptionBudget{}, nominated: map[string]string{},
+		budgets: map[string]*firmament.DisruptionBudget{}, nominated: map[string]string{}, evicted: map[string]int{},
 	}
 }
 
@@ -110,7 +111,11 @@ func (c *cluster) Place(delta Delta) {
 	c.client.TaskChanged(delta.Key)
 }
 
-func (c *cluster) Evict(Delta) {}
+func (c *cluster) Evict(delta Delta) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.evicted[delta.ID]++
+}
 
 func (c *cluster) Nominate(delta Delta) {
 	c.mu.Lock()
@@ -190,7 +195,8 @@ func (c *cluster) runsOn(key string) string {
 	return c.tasks[key].GetRunsOn()
 }
 
-func (c *cluster) connect(t *testing.T, address string) {
+// connect returns what ends the connection, as the end of the test does.
+func (c *cluster) connect(t *testing.T, address string) (disconnect func()) {
 	t.Helper()
 	// As for the bridge: a daemon that is back is found at once.
 	connection, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -206,11 +212,13 @@ func (c *cluster) connect(t *testing.T, address string) {
 		defer close(done)
 		c.client.Run(ctx)
 	}()
-	t.Cleanup(func() {
+	disconnect = sync.OnceFunc(func() {
 		cancel()
 		<-done
 		connection.Close()
 	})
+	t.Cleanup(disconnect)
+	return disconnect
 }
 
 func eventually(t *testing.T, what string, is func() bool) {
