@@ -27,6 +27,7 @@ func TestPreemption(t *testing.T) {
 		{"urgent", urgentPodsDisplaceOthers},
 		{"budgets", budgetsHoldAgainstUrgentPods},
 		{"never", patientPodsDisplaceNobody},
+		{"gone", nominationsEndWithTheirNode},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.run(kubetest.NewCluster(t, plane, "preempt-"+test.name))
@@ -41,10 +42,7 @@ func urgentPodsDisplaceOthers(c *kubetest.Cluster) {
 
 	c.Pod("urgent", inClass("urgent"), kubetest.Requests("cpu", "2"))
 	c.Eventually("two pods are to stop", func() bool { return len(stoppedPods(c)) == 2 })
-	c.Eventually("n1 is nominated while they do", func() bool {
-		pod := c.GetPod("urgent")
-		return pod.Spec.NodeName == "" && pod.Status.NominatedNodeName == "n1"
-	})
+	isNominated(c, "urgent", "n1")
 	for _, pod := range stoppedPods(c) {
 		c.HasEvent(pod.Name, "Preempted", "n1")
 		if condition := conditionOf(&pod, corev1.DisruptionTarget); condition == nil || condition.Status != corev1.ConditionTrue {
@@ -120,6 +118,26 @@ func patientPodsDisplaceNobody(c *kubetest.Cluster) {
 	// It goes first all the same.
 	c.DeletePod(boundPods(c, "app=web")[0].Name)
 	c.IsOn("patient", "n1")
+}
+
+func nominationsEndWithTheirNode(c *kubetest.Cluster) {
+	c.PriorityClass("urgent", 1000)
+	c.Node("n1")
+	runWebServers(c)
+	c.Pod("urgent", inClass("urgent"), kubetest.Requests("cpu", "2"))
+	isNominated(c, "urgent", "n1")
+	c.DeleteNode("n1")
+	isNominated(c, "urgent", "")
+}
+
+// isNominated waits until room is kept on node for a pod that waits; with an empty
+// node: nowhere.
+func isNominated(c *kubetest.Cluster, name, node string) {
+	c.T.Helper()
+	c.Eventually("pod "+name+" is nominated for node '"+node+"'", func() bool {
+		pod := c.GetPod(name)
+		return pod.Spec.NodeName == "" && pod.Status.NominatedNodeName == node
+	})
 }
 
 // runWebServers fills n1 with four pods that take a while to stop.
