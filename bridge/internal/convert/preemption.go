@@ -9,7 +9,7 @@ import (
 )
 
 // What the daemon takes as the cost of a stop.
-const preemptionCostMax = 1_000_000
+const preemptionCostMax = 100_000
 
 func preemptionPolicy(policy *corev1.PreemptionPolicy) firmament.TaskDescriptor_PreemptionPolicy {
 	if policy != nil && *policy == corev1.PreemptNever {

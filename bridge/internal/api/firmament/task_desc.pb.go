@@ -562,7 +562,7 @@ type TaskDescriptor struct {
 	// stopped for it.
 	PreemptionPolicy TaskDescriptor_PreemptionPolicy `protobuf:"varint,1009,opt,name=preemption_policy,json=preemptionPolicy,proto3,enum=firmament.TaskDescriptor_PreemptionPolicy" json:"preemption_policy,omitempty"`
 	// With --preemption: what is lost when it is stopped, beside what each stop
-	// costs (--preemption_cost).  0 to 1000000.
+	// costs (--preemption_cost).  0 to 100000.
 	PreemptionCost int32 `protobuf:"varint,1010,opt,name=preemption_cost,json=preemptionCost,proto3" json:"preemption_cost,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
