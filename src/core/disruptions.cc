@@ -22,10 +22,13 @@ Disruptions::Disruptions(const ClusterState& state) : state_(state) {
   for (const auto& [id, job] : state.jobs()) {
     if (!job->budget.has_value()) continue;
     if (!job->budget->tasks.has_value()) of_job_[id] = standings_.size();
-    Add(job->name.empty() ? job->uuid : job->name, *job->budget);
+    Add(job->name.empty() ? job->uuid : job->name, *job->budget,
+        /*is_of_feed=*/false);
   }
   for (const auto& [id, feed] : state.feeds()) {
-    for (const auto& [name, stated] : feed.budgets) Add(name, stated.budget);
+    for (const auto& [name, stated] : feed.budgets) {
+      Add(name, stated.budget, /*is_of_feed=*/true);
+    }
   }
   if (standings_.empty()) return;
   for (const auto& [id, task] : state.tasks()) Count(*task);
@@ -38,32 +41,34 @@ Disruptions::Disruptions(const ClusterState& state) : state_(state) {
                      : std::max<int64_t>(one.expected - amount, 0);
     one.allowed = one.available - one.needed;
     if (budget.allowed.has_value()) {
-      // Its client may not yet count those that leave.
-      one.allowed = std::min(one.allowed, *budget.allowed - one.leaving);
+      one.allowed = std::min(one.allowed, *budget.allowed - one.uncounted);
     }
     one.allowed = std::max<int64_t>(one.allowed, 0);
   }
 }
 
-void Disruptions::Add(std::string name, const DisruptionBudget& budget) {
+void Disruptions::Add(std::string name, const DisruptionBudget& budget,
+                      bool is_of_feed) {
   if (budget.tasks.has_value()) {
     for (const std::string& one : budget.tasks->namespaces) {
       of_namespace_[one].push_back(standings_.size());
     }
   }
-  standings_.push_back({.name = std::move(name), .budget = &budget});
+  standings_.push_back(
+      {.name = std::move(name), .budget = &budget, .is_of_feed = is_of_feed});
 }
 
 void Disruptions::Count(const Task& task) {
   if (!task.IsLive()) return;
   const bool runs = task.state == TaskState::kRunning;
-  const bool is_told = runs && !state_.IsUntold(task.id);
+  const bool is_there = runs && !state_.IsUntold(task.id) &&
+                        state_.FindMachine(task.machine)->is_present;
   for (const size_t b : BudgetsOf(task)) {
     Standing& one = standings_[b];
     ++one.expected;
     if (task.is_evicted) {
-      ++one.leaving;
-    } else if (is_told) {
+      if (!task.is_ending) ++one.uncounted;
+    } else if (is_there) {
       ++one.available;
     }
   }
@@ -92,10 +97,12 @@ const std::vector<size_t>& Disruptions::BudgetsOf(const Task& task) {
 
 int64_t Disruptions::Allowed(std::span<const size_t> budgets) const {
   int64_t allowed = std::numeric_limits<int64_t>::max();
+  int of_feeds = 0;
   for (const size_t b : budgets) {
     allowed = std::min(allowed, standings_[b].allowed);
+    if (standings_[b].is_of_feed) ++of_feeds;
   }
-  return allowed;
+  return of_feeds > 1 ? 0 : allowed;
 }
 
 bool Disruptions::Take(std::span<const TaskId> tasks) {

@@ -1,9 +1,10 @@
 // How many tasks disruption budgets let be stopped, as the cluster stands.
 //
-// A task is available if it runs, its client was told so, and it is not told to
-// leave.  A budget needs so many available tasks; what is available beyond that
-// may be stopped, and no more than its client says.  A task that several
-// budgets mean counts for each of them.
+// A task is available if it runs on a machine that is there, its client was
+// told so, and it is not told to leave.  A budget needs so many available
+// tasks; what is available beyond that may be stopped, and no more than its
+// client says.  A task that several budgets mean counts for each of them, and
+// is not stopped at all where two are of feeds: Kubernetes evicts no such pod.
 //
 // Threads: values; confined to the core thread.
 
@@ -30,11 +31,13 @@ class Disruptions {
   struct Standing {
     std::string name;  // The client's own for it, or that of its job.
     const DisruptionBudget* budget = nullptr;
+    bool is_of_feed = false;
     int64_t expected = 0;   // How many tasks there are to be.
     int64_t available = 0;  // How many are.
-    int64_t leaving = 0;    // How many are told to leave and still there.
-    int64_t needed = 0;     // How many have to be.
-    int64_t allowed = 0;    // How many may be stopped.
+    // How many are told to leave, and may not be known to by its client.
+    int64_t uncounted = 0;
+    int64_t needed = 0;   // How many have to be.
+    int64_t allowed = 0;  // How many may be stopped.
   };
 
   // A look at each task, if there is any budget.  `state` must outlive this,
@@ -51,7 +54,7 @@ class Disruptions {
   bool Take(std::span<const TaskId> tasks);
 
  private:
-  void Add(std::string name, const DisruptionBudget& budget);
+  void Add(std::string name, const DisruptionBudget& budget, bool is_of_feed);
   void Count(const Task& task);
 
   const ClusterState& state_;

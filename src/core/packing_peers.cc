@@ -213,6 +213,72 @@ void PackingPeers::NoteFreed(const ClassKey& key, MachineId machine) {
   }
 }
 
+bool PackingPeers::KeepsAwayFrom(const ClassKey& a, const ClassKey& b) {
+  const auto& terms = state_.peers().TermsOf(*a.rules).anti_affinity;
+  return std::ranges::any_of(terms, [&](const CountedTerm* term) {
+    return std::ranges::binary_search(*b.meant_by, term->selector) &&
+           IsOfOneMachine(*term);
+  });
+}
+
+bool PackingPeers::NeedsBeside(const ClassKey& a, const ClassKey& b) {
+  return NeedsCompany(a) &&
+         std::ranges::binary_search(
+             *b.meant_by,
+             state_.peers().TermsOf(*a.rules).affinity[0]->selector);
+}
+
+bool PackingPeers::Concerns(const ClassKey& running) {
+  if (!heeds_terms_ || in_play_.empty() || !running.DependsOnPeers()) {
+    return false;
+  }
+  const auto [it, is_new] =
+      concerns_.try_emplace({running.rules, running.meant_by}, false);
+  if (!is_new) return it->second;
+  it->second = std::ranges::any_of(in_play_, [&](const ClassKey* key) {
+    return KeepsAwayFrom(*key, running) || KeepsAwayFrom(running, *key) ||
+           NeedsBeside(*key, running);
+  });
+  return it->second;
+}
+
+void PackingPeers::NoteLeaving(const ClassKey& running, MachineId machine) {
+  const PeerTable& peers = state_.peers();
+  const auto note = [&](const CountedTerm& term, const Tally& tally) {
+    if (!IsOfOneMachine(term)) return;
+    freed_[&tally].Add(term.topology->DomainOf(machine), 1);
+  };
+  for (const uint32_t selector : *running.meant_by) {
+    for (const CountedTerm* term : peers.TermsAbout(selector)) {
+      note(*term, term->meant);
+    }
+  }
+  for (const CountedTerm* term : peers.TermsOf(*running.rules).anti_affinity) {
+    note(*term, term->keeping_away);
+  }
+}
+
+void PackingPeers::RelateRunning(std::span<const ClassKey> keys,
+                                 std::span<const ClassKey> running,
+                                 PackingProblem* problem) {
+  if (!heeds_terms_) return;
+  for (size_t c = 0; c < keys.size(); ++c) {
+    if (!keys[c].DependsOnPeers()) continue;
+    for (size_t i = 0; i < running.size(); ++i) {
+      if (!running[i].DependsOnPeers()) continue;
+      const size_t r = keys.size() + i;
+      if (KeepsAwayFrom(keys[c], running[i]) ||
+          KeepsAwayFrom(running[i], keys[c])) {
+        problem->classes[c].apart_from.push_back(r);
+        problem->classes[r].apart_from.push_back(c);
+      }
+      if (NeedsBeside(keys[c], running[i])) {
+        problem->classes[c].company.push_back(r);
+      }
+    }
+  }
+}
+
 void PackingPeers::Relate(std::span<const ClassKey> keys,
                           PackingProblem* problem) {
   if (!heeds_terms_) return;

@@ -56,10 +56,22 @@ class PackingPeers {
 
   // A task of the class is to leave the machine.  `key` must outlive this.
   void NoteFreed(const ClassKey& key, MachineId machine);
+  // Whether a task that runs keeps one of the classes away from its machine, or
+  // is company for it, by terms that tell each machine from all others.
+  bool Concerns(const ClassKey& running);
+  // Such a task may leave the machine, or does: by these terms it does not
+  // stay.
+  void NoteLeaving(const ClassKey& running, MachineId machine);
   // Says which of the classes share no machine, which stand only beside others,
   // and how many of them a domain takes, and finds where those that stay keep
   // them away or company.
   void Relate(std::span<const ClassKey> keys, PackingProblem* problem);
+  // The same for what runs and may be stopped, which are the problem's classes
+  // from `keys.size()` on: who shares no machine with them, and whose company
+  // they are.  REQUIRES: Relate() has related the others.
+  void RelateRunning(std::span<const ClassKey> keys,
+                     std::span<const ClassKey> running,
+                     PackingProblem* problem);
   // The classes, by index, that those that stay keep away from the machine.
   std::span<const size_t> KeptAwayFrom(MachineId machine) const;
   // The classes that have company on the machine by what stays, ascending.
@@ -97,6 +109,10 @@ class PackingPeers {
   bool AreTermsHeeded(const ClassKey& key);
   // Whether nobody must follow or count its tasks in a way that is not heeded.
   bool IsOnItsOwn(const ClassKey& key) const;
+  // Whether `a` keeps away from the machines of what `b` is.
+  bool KeepsAwayFrom(const ClassKey& a, const ClassKey& b);
+  // Whether `a` needs what `b` is on its machine.
+  bool NeedsBeside(const ClassKey& a, const ClassKey& b);
   // Where those who need company stay, so does their company.
   void FollowCompany();
   // The term's classes, and machines where such tasks stay.
@@ -120,6 +136,9 @@ class PackingPeers {
       is_heeded_;
   absl::flat_hash_map<const CountedTerm*, bool> is_mutual_;
   absl::flat_hash_map<const CountedTerm*, bool> is_company_;
+  absl::flat_hash_map<std::pair<const PlacementRules*, const SelectorSet*>,
+                      bool>
+      concerns_;
   // By rules and the constraint's index there.
   absl::flat_hash_map<std::pair<const PlacementRules*, size_t>, bool>
       is_shared_;

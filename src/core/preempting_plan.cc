@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include "constraints/class_peers.h"
@@ -13,6 +14,9 @@
 
 namespace sluice {
 namespace {
+
+// Classes that share a budget have so many turns in a round.
+constexpr int kTurnsMax = 4;
 
 Resources RequestsOf(const std::map<ClassKey, int64_t>& counts) {
   Resources requests;
@@ -57,7 +61,12 @@ MachinePatterns PreemptingPlan::Split(const std::vector<Pattern>& solution) {
       Resources free = machine->Free();
       const auto placed = placed_.find(id);
       if (placed != placed_.end()) free += placed->second;
-      if (request.FitsIn(free)) {
+      std::vector<TaskId> victims = VictimsOn(id, pattern);
+      const auto must_await = [&](const ClassKey& key) {
+        return MustAwait(key, *machine, victims, context_.state);
+      };
+      if (request.FitsIn(free) &&
+          std::ranges::none_of(newcomers | std::views::keys, must_await)) {
         if (!index.has_value()) index = add(newcomers);
         patterns.of_machine[id] = *index;
         continue;
@@ -65,14 +74,15 @@ MachinePatterns PreemptingPlan::Split(const std::vector<Pattern>& solution) {
       std::map<ClassKey, int64_t> at_once;
       std::map<ClassKey, int64_t> here = newcomers;
       Awaited& awaited = awaited_[id];
-      awaited.victims = VictimsOn(id, pattern);
-      SpareForNoHigher(RoomBeside(id, free, pattern), &awaited.victims, &here);
+      SpareForNoHigher(RoomBeside(id, free, pattern), &victims, &here);
       for (const auto& [key, count] : here) {  // By falling priority.
-        const int64_t now = key.request.TimesIn(free, count);
+        const int64_t now =
+            must_await(key) ? 0 : key.request.TimesIn(free, count);
         if (now > 0) at_once[key] = now;
         if (now < count) awaited.nominees[key] = count - now;
         free.AddScaled(key.request, -now);
       }
+      awaited.victims = std::move(victims);
       if (!at_once.empty()) patterns.of_machine[id] = add(std::move(at_once));
     }
   }
@@ -104,7 +114,7 @@ Resources PreemptingPlan::RoomBeside(MachineId id, Resources free,
   for (const auto& [c, count] : pattern.tasks) {
     if (c < packing_.classes.size()) continue;
     const size_t index = packing_.running_classes[c - packing_.classes.size()];
-    free.AddScaled(packing_.running.classes()[index].request, -count);
+    free.AddScaled(packing_.running.classes()[index].key.request, -count);
   }
   return free;
 }
@@ -117,6 +127,12 @@ void PreemptingPlan::SpareForNoHigher(
     const ClassKey& of = context_.state.FindTask(victim)->class_key;
     Resources room = left;
     std::map<ClassKey, int64_t> kept = *newcomers;
+    for (const auto& [key, count] : *newcomers) {
+      if (!KeepApart(key, of, context_.state.peers())) continue;
+      if (key.priority > of.priority) return false;
+      room.AddScaled(key.request, count);
+      kept.erase(key);
+    }
     while (!of.request.FitsIn(room)) {
       if (kept.empty()) return false;
       const auto last = std::prev(kept.end());  // The least urgent.
@@ -245,7 +261,7 @@ void PreemptingPlan::Validate(MachineId id, Awaited* awaited) const {
   }
   std::erase_if(awaited->tasks, [&](const Task* task) {
     if (!context_.constraints.Allows(task->class_key, after) ||
-        !IsAllowedByPeers(task->class_key, *machine)) {
+        !IsAllowedByPeers(task->class_key, *machine, awaited->victims)) {
       return true;
     }
     after.used += task->class_key.request;
@@ -253,10 +269,20 @@ void PreemptingPlan::Validate(MachineId id, Awaited* awaited) const {
   });
 }
 
-bool PreemptingPlan::IsAllowedByPeers(const ClassKey& key,
-                                      const Machine& machine) const {
-  return !key.DependsOnPeers() ||
-         ClassPeers(context_.state, context_.constraints, key).Allows(machine);
+bool PreemptingPlan::IsAllowedByPeers(
+    const ClassKey& key, const Machine& machine,
+    const std::vector<TaskId>& victims) const {
+  const ClusterState& state = context_.state;
+  if (!key.DependsOnPeers()) return true;
+  if (!MustAwait(key, machine, victims, state)) {
+    return ClassPeers(state, context_.constraints, key).Allows(machine);
+  }
+  // The packing has seen to what it may not share with others elsewhere.
+  return std::ranges::none_of(machine.tasks, [&](TaskId id) {
+    const Task& task = *state.FindTask(id);
+    return !task.is_evicted && std::ranges::count(victims, id) == 0 &&
+           KeepApart(key, task.class_key, state.peers());
+  });
 }
 
 void PreemptingPlan::DropBrokenGangs() {
@@ -290,6 +316,7 @@ void PreemptingPlan::KeepToBudgets() {
   }
   std::ranges::stable_sort(order, std::ranges::greater(),
                            &std::pair<uint32_t, MachineId>::first);
+  bool is_any_exceeded = false;
   for (bool must_drop = true; must_drop;) {
     must_drop = false;
     Disruptions left = disruptions;
@@ -304,7 +331,13 @@ void PreemptingPlan::KeepToBudgets() {
       awaited.tasks.clear();
       must_drop = true;
     }
-    if (must_drop) DropBrokenGangs();
+    if (!must_drop) continue;
+    DropBrokenGangs();
+    is_any_exceeded = true;
+  }
+  if (is_any_exceeded && context_.exceeded_budgets < kTurnsMax) {
+    ++context_.exceeded_budgets;
+    context_.must_pack_again = true;
   }
 }
 
@@ -323,6 +356,12 @@ void PreemptingPlan::SpareNeedless(MachineId id, Awaited* awaited) const {
     const ClassKey& key = context_.state.FindTask(victim)->class_key;
     const Resources without = room - key.request;
     if (key.priority < highest && !needed.FitsIn(without)) return false;
+    if (std::ranges::any_of(awaited->tasks, [&](const Task* task) {
+          return task->class_key.priority > key.priority &&
+                 KeepApart(task->class_key, key, context_.state.peers());
+        })) {
+      return false;
+    }
     room = without;
     return true;
   });

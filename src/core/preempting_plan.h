@@ -63,13 +63,15 @@ class PreemptingPlan {
   // Drops the victims that cannot be stopped any more, and the tasks that have
   // no room or may not go there even without these.
   void Validate(MachineId id, Awaited* awaited) const;
-  // Beside what runs: nobody is stopped for one whose company is still to come.
-  bool IsAllowedByPeers(const ClassKey& key, const Machine& machine) const;
+  // Beside what stays: nobody is stopped for one whose company is still to
+  // come.
+  bool IsAllowedByPeers(const ClassKey& key, const Machine& machine,
+                        const std::vector<TaskId>& victims) const;
   // Gangs of which only a part has room.
   void DropBrokenGangs();
   void SpareNeedless(MachineId id, Awaited* awaited) const;
   // Gives up machines whose victims are together too many for a budget, the
-  // least urgent first.
+  // least urgent first; then all is packed again with the budgets shared out.
   void KeepToBudgets();
   // Of the machine, without its planned tasks; more than it has where some of
   // them leave.

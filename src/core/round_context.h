@@ -85,6 +85,8 @@ class RoundContext {
   // are still to have theirs.
   bool has_packed_meek = false;
   bool must_pack_again = false;
+  // How often budgets that several classes share were exceeded together.
+  int exceeded_budgets = 0;
   // Its priorities, once they were decided on together.
   std::optional<PackingLevels> levels;
   // What the tiers are to carry out, if packing found something better.

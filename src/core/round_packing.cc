@@ -26,8 +26,6 @@ namespace {
 
 // How much dearer a task of a gang that has started is to leave waiting.
 constexpr int64_t kMustStay = 1000;
-// How much dearer a stop is that a budget forbids.
-constexpr int64_t kBreakingPrice = 1000;
 // Each makes fillings harder to find.  Where there are more, what the flow
 // places is refused, and placed elsewhere.
 constexpr size_t kSharedPortsMax = 32;
@@ -55,7 +53,8 @@ class Describer {
         constraints_(context->constraints),
         eligibility_(&context->eligibility()),
         peers_(context->state, context->constraints, placements, heeds_terms),
-        nominated_(nominated) {
+        nominated_(nominated),
+        stop_levels_(context->options.preemption.breaks_budgets) {
     if (scope != PackingScope::kAll) FindGangs(placements);
     for (const Placement& one : placements) {
       if (IsInScope(one.task->class_key)) placements_.push_back({one, nullptr});
@@ -132,10 +131,9 @@ class Describer {
   // What may be stopped for the most urgent task that waits.
   void FindRunning() {
     const uint32_t highest = waiting_.empty() ? 0 : waiting_.rbegin()->first;
-    std::set<const PlacementRules*> rules;
-    for (const auto& [key, steps] : steps_) rules.insert(key.rules);
     packing_.running =
-        RunningTasks(state_, highest, rules, context_.options.preemption);
+        RunningTasks(state_, highest, context_.options.preemption,
+                     context_.exceeded_budgets, &peers_);
   }
 
   // What the machine has free once all is gone that may go.
@@ -327,16 +325,19 @@ class Describer {
   // As classes after the others; how many there are follows once it is known
   // which machines take part.
   void AddRunning() {
+    std::vector<ClassKey> keys;
     for (const RunningTasks::Class& running : packing_.running.classes()) {
+      keys.push_back(running.key);
       packing_.running_classes.push_back(packing_.running_classes.size());
       PackingClass& one = packing_.problem.classes.emplace_back();
       for (const ResourceIndex i : dimensions_) {
-        one.request.push_back(running.request[i]);
+        one.request.push_back(running.key.request[i]);
       }
       one.request.resize(dimensions_.size() + shared_ports_, 0);
       one.stays = true;
       asks_for_more_.push_back(false);
     }
+    peers_.RelateRunning(packing_.classes, keys, &packing_.problem);
   }
 
   void AddGangs() {
@@ -545,6 +546,7 @@ class Describer {
   // waiting does: the prices of the relaxation are whole numbers.
   void CountRunning(std::vector<bool>* fits) {
     PackingProblem& problem = packing_.problem;
+    is_protected_.assign(problem.classes.size(), false);
     for (size_t i = 0; i < packing_.running_classes.size(); ++i) {
       const RunningTasks::Class& running = packing_.running.classes()[i];
       const size_t c = packing_.classes.size() + i;
@@ -554,31 +556,25 @@ class Describer {
       }
       (*fits)[c] = count > 0;
       if (count == 0) continue;
-      stop_levels_.Add(running.priority, *levels_);
+      stop_levels_.Add(running.key.priority, *levels_);
       const int64_t stopped = std::min(count, running.stopped_max);
-      const int64_t price = running.price * kWaitingCostBase;
       std::vector<WaitingStep>& steps = problem.classes[c].waiting;
-      steps.push_back({stopped, price});
-      if (stopped == count) continue;
-      if (breaks_budgets()) {
-        steps.push_back({count - stopped, price * kBreakingPrice});
-      } else {
-        stop_levels_.Forbid();
-        steps.push_back({count - stopped, kWaitingCostBase});
+      if (stopped > 0) {
+        steps.push_back({stopped, running.price * kWaitingCostBase});
       }
+      if (stopped == count) continue;
+      stop_levels_.Forbid();
+      is_protected_[c] = true;
+      steps.push_back({count - stopped, kWaitingCostBase});
     }
-  }
-
-  bool breaks_budgets() const {
-    return context_.options.preemption.breaks_budgets;
   }
 
   std::optional<size_t> LevelOfClass(size_t c) const {
     const size_t i = c - packing_.classes.size();  // Of one that runs.
     return c < packing_.classes.size()
                ? LevelOf(packing_.classes[c].priority)
-               : stop_levels_.OfStopped(packing_.running.classes()[i].priority,
-                                        *levels_);
+               : stop_levels_.OfStopped(
+                     packing_.running.classes()[i].key.priority, *levels_);
   }
   std::optional<size_t> LevelOf(uint32_t priority) const {
     const std::optional<size_t> level = levels_->LevelOf(priority);
@@ -607,7 +603,7 @@ class Describer {
         continue;
       }
       running.push_back(packing_.running_classes[c - key_count]);
-      if (steps.size() > 1 && !breaks_budgets()) {
+      if (is_protected_[c]) {
         steps.back().level = stop_levels_.OfForbidden();
       }
     }
@@ -625,7 +621,7 @@ class Describer {
       has_waiting = has_waiting || steps.has_waiting;
     }
     for (const RunningTasks::Class& running : packing_.running.classes()) {
-      waits.try_emplace(running.priority, false);
+      waits.try_emplace(running.key.priority, false);
     }
     PackingLevels levels;
     bool has_any_waited = false;
@@ -729,6 +725,8 @@ class Describer {
   RoundPacking packing_;
   std::vector<std::pair<Placement, const Steps*>> placements_;
   StopLevels stop_levels_;
+  // By class, whether a budget lets only some of it be stopped.
+  std::vector<bool> is_protected_;
   std::map<JobId, int64_t> gangs_;  // Of the problem, and their minimum.
   // With a class that is out of scope: the others stay with it.
   std::set<JobId> torn_gangs_;

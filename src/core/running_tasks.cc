@@ -6,8 +6,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "core/disruptions.h"
-
 namespace sluice {
 namespace {
 
@@ -21,26 +19,12 @@ bool IsOverfull(const Machine& machine) {
   return false;
 }
 
-// Of whom those with these rules must be near.
-std::set<const CountedTerm*> CompanyTerms(
-    const ClusterState& state, const std::set<const PlacementRules*>& rules) {
-  std::set<const CountedTerm*> terms;
-  for (const PlacementRules* one : rules) {
-    if (one->affinity.empty()) continue;
-    const auto& affinity = state.peers().TermsOf(*one).affinity;
-    terms.insert(affinity.begin(), affinity.end());
-  }
-  return terms;
-}
-
-bool IsCompany(const Task& task, const std::set<const CountedTerm*>& company,
-               const PeerTable& peers) {
-  if (company.empty()) return false;
-  return std::ranges::any_of(*task.class_key.meant_by, [&](uint32_t selector) {
-    return std::ranges::any_of(
-        peers.TermsAbout(selector),
-        [&](const CountedTerm* term) { return company.contains(term); });
-  });
+bool SaysToKeepAway(const ClassKey& a, const ClassKey& b,
+                    const PeerTable& peers) {
+  return std::ranges::any_of(
+      peers.TermsOf(*a.rules).anti_affinity, [&](const CountedTerm* term) {
+        return std::ranges::binary_search(*b.meant_by, term->selector);
+      });
 }
 
 }  // namespace
@@ -53,13 +37,27 @@ bool MayBeStopped(const Task& task, uint32_t priority,
          !state.IsUntold(task.id);
 }
 
+bool KeepApart(const ClassKey& a, const ClassKey& b, const PeerTable& peers) {
+  return SaysToKeepAway(a, b, peers) || SaysToKeepAway(b, a, peers);
+}
+
+bool MustAwait(const ClassKey& key, const Machine& machine,
+               std::span<const TaskId> victims, const ClusterState& state) {
+  return key.DependsOnPeers() &&
+         std::ranges::any_of(machine.tasks, [&](TaskId id) {
+           const Task& task = *state.FindTask(id);
+           return (task.is_evicted || std::ranges::count(victims, id) > 0) &&
+                  KeepApart(key, task.class_key, state.peers());
+         });
+}
+
 RunningTasks::RunningTasks(const ClusterState& state, uint32_t priority,
-                           const std::set<const PlacementRules*>& rules,
-                           const PreemptionOptions& options) {
-  const std::set<const CountedTerm*> company = CompanyTerms(state, rules);
+                           const PreemptionOptions& options, int turn,
+                           PackingPeers* peers) {
   Disruptions disruptions(state);
-  // Request, price and budgets.
-  using Kind = std::tuple<Resources, int64_t, std::vector<size_t>>;
+  // Request, price, budgets, and the rules and selectors that concern others.
+  using Kind = std::tuple<Resources, int64_t, std::vector<size_t>, uint32_t,
+                          SelectorSet>;
   // By falling priority.
   std::map<uint32_t, std::map<Kind, std::vector<const Task*>>, std::greater<>>
       found;
@@ -69,8 +67,7 @@ RunningTasks::RunningTasks(const ClusterState& state, uint32_t priority,
     for (const TaskId task_id : machine->tasks) {
       const Task& task = *state.FindTask(task_id);
       const ClassKey& key = task.class_key;
-      const bool may_be_stopped = MayBeStopped(task, priority, state) &&
-                                  !IsCompany(task, company, state.peers());
+      const bool may_be_stopped = MayBeStopped(task, priority, state);
       if (!task.is_evicted && !may_be_stopped) continue;
       std::vector<size_t> budgets;
       if (may_be_stopped) {
@@ -80,13 +77,18 @@ RunningTasks::RunningTasks(const ClusterState& state, uint32_t priority,
         }
       }
       machines_[id].room += key.request;
+      const bool concerns = peers->Concerns(key);
+      if (concerns) peers->NoteLeaving(key, id);
       if (!may_be_stopped) continue;
       const int64_t price = options.cost + task.preemption_cost;
       unit = std::gcd(unit, price);
-      found[key.priority][{key.request, price, std::move(budgets)}].push_back(
-          &task);
+      found[key.priority][{key.request, price, std::move(budgets),
+                           concerns ? key.rules->id : 0,
+                           concerns ? *key.meant_by : SelectorSet()}]
+          .push_back(&task);
     }
   }
+  std::vector<std::vector<size_t>> budgets_of;  // By class.
   for (auto& [of_priority, by_kind] : found) {
     for (auto& [kind, tasks] : by_kind) {
       std::ranges::sort(tasks, std::ranges::greater(), [](const Task* task) {
@@ -95,11 +97,40 @@ RunningTasks::RunningTasks(const ClusterState& state, uint32_t priority,
       for (const Task* task : tasks) {
         machines_[task->machine].tasks.emplace_back(classes_.size(), task->id);
       }
-      const auto& [request, price, budgets] = kind;
-      classes_.push_back({.priority = of_priority,
-                          .request = request,
-                          .price = price / unit,
-                          .stopped_max = disruptions.Allowed(budgets)});
+      const auto& [request, price, budgets, rules, selectors] = kind;
+      const ClassKey& first = tasks.front()->class_key;
+      Class& made = classes_.emplace_back();
+      made.key = {.priority = of_priority, .request = request};
+      if (peers->Concerns(first)) {
+        made.key.rules = first.rules;
+        made.key.meant_by = first.meant_by;
+      }
+      made.price = price / unit;
+      made.stopped_max = disruptions.Allowed(budgets);
+      budgets_of.push_back(budgets);
+    }
+  }
+  if (turn > 0) ShareBudgets(budgets_of, turn, disruptions);
+}
+
+void RunningTasks::ShareBudgets(const std::vector<std::vector<size_t>>& budgets,
+                                int turn, const Disruptions& disruptions) {
+  std::vector<int64_t> left;
+  for (const Disruptions::Standing& one : disruptions.standings()) {
+    left.push_back(one.allowed);
+  }
+  std::vector<int64_t> counts(classes_.size(), 0);
+  for (const auto& [id, machine] : machines_) {
+    for (const auto& [c, task] : machine.tasks) ++counts[c];
+  }
+  for (size_t i = 0; i < classes_.size(); ++i) {
+    const size_t c = (i + static_cast<size_t>(turn) - 1) %
+                     std::max<size_t>(counts.size(), 1);
+    for (const size_t b : budgets[c]) {
+      classes_[c].stopped_max = std::min(classes_[c].stopped_max, left[b]);
+    }
+    for (const size_t b : budgets[c]) {
+      left[b] -= std::min(classes_[c].stopped_max, counts[c]);
     }
   }
 }

@@ -2,8 +2,8 @@
 // packing tells them apart, and the room that they and what leaves hold.
 //
 // Left alone are tasks of gangs, those that listen on ports of their hosts,
-// those that others must be near, what no client knows of yet, what cannot be
-// stopped (ClusterState::CanPreempt), and what a disruption budget protects.
+// what no client knows of yet, what cannot be stopped
+// (ClusterState::CanPreempt), and what a disruption budget protects.
 //
 // Threads: values; confined to the core thread.
 
@@ -13,14 +13,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/btree_map.h"
+#include "core/disruptions.h"
+#include "core/packing_peers.h"
 #include "core/round_stats.h"
 #include "sluice/base/ids.h"
 #include "sluice/state/resources.h"
+#include "sluice/state/task.h"
 #include "state/cluster_state.h"
 
 namespace sluice {
@@ -29,22 +32,32 @@ namespace sluice {
 bool MayBeStopped(const Task& task, uint32_t priority,
                   const ClusterState& state);
 
+// Whether one of the two says that it keeps away from the other.
+bool KeepApart(const ClassKey& a, const ClassKey& b, const PeerTable& peers);
+
+// Whether what leaves the machine, or is a victim, has to be gone before a task
+// of the class may be there, whatever room there is.
+bool MustAwait(const ClassKey& key, const Machine& machine,
+               std::span<const TaskId> victims, const ClusterState& state);
+
 class RunningTasks {
  public:
   struct Class {
-    uint32_t priority = 0;
-    Resources request;
+    // Its priority and request.  What it says about other tasks and what they
+    // say about it, where that concerns one that waits.
+    ClassKey key;
     int64_t price = 1;  // Of stopping one.
     // How many of them budgets let be stopped.
     int64_t stopped_max = std::numeric_limits<int64_t>::max();
   };
 
   RunningTasks() = default;
-  // Those that may be stopped for a task of `priority`, and that none with
-  // these rules must be near.
+  // Those that may be stopped for a task of `priority`.  Tells `peers` of them
+  // and of what leaves.  Of budgets that several classes share each class may
+  // take all, or with a `turn` above 0 what the others before it have left: in
+  // the first turn the first class comes first, in the second one the second.
   RunningTasks(const ClusterState& state, uint32_t priority,
-               const std::set<const PlacementRules*>& rules,
-               const PreemptionOptions& options);
+               const PreemptionOptions& options, int turn, PackingPeers* peers);
 
   bool empty() const { return classes_.empty(); }
   // The most urgent first.
@@ -58,12 +71,15 @@ class RunningTasks {
   std::vector<TaskId> TasksOn(MachineId machine, size_t of_class) const;
 
  private:
+  void ShareBudgets(const std::vector<std::vector<size_t>>& budgets, int turn,
+                    const Disruptions& disruptions);
+
   struct OnMachine {
     Resources room;
     std::vector<std::pair<size_t, TaskId>> tasks;  // By class.
   };
   std::vector<Class> classes_;
-  absl::flat_hash_map<MachineId, OnMachine> machines_;
+  absl::btree_map<MachineId, OnMachine> machines_;
 };
 
 }  // namespace sluice

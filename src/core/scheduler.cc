@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/explanation.h"
+#include "core/preemption_text.h"
 #include "core/round.h"
 #include "network/eligibility.h"
 
@@ -115,7 +116,11 @@ void Scheduler::FinishStep(const RoundAnswer& answer) {
 }
 
 Explanation Scheduler::Explain(const Task& task, int64_t now_ms) const {
-  return sluice::Explain(task, state_, policies_, constraints_, now_ms);
+  Explanation explanation =
+      sluice::Explain(task, state_, policies_, constraints_, now_ms);
+  explanation.summary +=
+      MayStopText(task, state_, constraints_, options_.preemption);
+  return explanation;
 }
 
 ScheduleReply Scheduler::TakeReply(size_t bytes_max) {

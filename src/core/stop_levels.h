@@ -1,6 +1,7 @@
 // The levels of a packing that may stop what runs: before each level of what is
-// to be placed comes what is stopped of these priorities, and before all of
-// them what no budget allows.
+// to be placed comes what is stopped of these priorities.  What no budget
+// allows comes before all of them; or, where budgets may be exceeded, after the
+// most urgent level that is to be placed.
 //
 // Threads: values.
 
@@ -9,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <set>
 
 #include "core/packing_plan.h"
@@ -17,14 +19,16 @@ namespace sluice {
 
 class StopLevels {
  public:
+  explicit StopLevels(bool breaks_budgets) : breaks_budgets_(breaks_budgets) {}
+
   // What runs of this priority may be stopped.
   void Add(uint32_t priority, const PackingLevels& levels) {
     levels_.insert(LevelIn(levels, priority));
   }
-  // Some of it may not, whatever that costs.
+  // Some of it is protected by a budget.
   void Forbid() { is_any_forbidden_ = true; }
 
-  size_t OfForbidden() const { return 0; }
+  size_t OfForbidden() const { return breaks_budgets_ ? Shifted(0) + 1 : 0; }
   // Of what is stopped.  REQUIRES: the priority was added.
   size_t OfStopped(uint32_t priority, const PackingLevels& levels) const {
     const size_t level = LevelIn(levels, priority);
@@ -34,7 +38,8 @@ class StopLevels {
   size_t Shifted(size_t level) const {
     const auto before =
         std::distance(levels_.begin(), levels_.upper_bound(level));
-    return level + static_cast<size_t>(before) + (is_any_forbidden_ ? 1 : 0);
+    const bool is_after = is_any_forbidden_ && (!breaks_budgets_ || level > 0);
+    return level + static_cast<size_t>(before) + (is_after ? 1 : 0);
   }
 
  private:
@@ -42,6 +47,7 @@ class StopLevels {
     return levels.LevelOf(priority).value_or(levels.lowest.size());
   }
 
+  const bool breaks_budgets_;
   std::set<size_t> levels_;
   bool is_any_forbidden_ = false;
 };

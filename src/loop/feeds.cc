@@ -409,7 +409,7 @@ void Feeds::AddNominations(FeedId feed, Connection* connection) {
   const Nominations& nominations = state.nominations();
   // A round gives all of them up for a while.
   if (connection->nominations_told == nominations.changes() ||
-      scheduler_.is_in_round()) {
+      scheduler_.is_in_round() || !state.feeds().at(feed).is_live) {
     return;
   }
   absl::btree_map<std::string, std::string> now;

@@ -71,6 +71,11 @@ class Packer {
 
   PackingSolution Run() {
     Keep(Drafted(problem_.former));
+    // Of what runs a machine may have to keep a part, where the relaxation
+    // mixes machines that keep all and machines that keep nothing.
+    if (std::ranges::any_of(problem_.classes, &PackingClass::stays)) {
+      Keep(Drafted({}));
+    }
     const bool has_many_groups = problem_.groups.size() > kPackingGroupsMax;
     if (!has_many_groups || problem_.former.empty()) {
       for (const std::vector<Pattern>& packing : relaxation_.Seed()) {

@@ -16,6 +16,7 @@
 #include "constraints/peer_text.h"
 #include "constraints/toleration.h"
 #include "core/explanation.h"
+#include "core/preemption_text.h"
 #include "loop/census.h"
 #include "rpc/checks.h"
 
@@ -378,6 +379,7 @@ std::string NotWaiting(const CoreView& view, const Task& task) {
           "runs on machine '", machine->name, "'",
           machine->is_present ? "" : ", which has gone away",
           task.is_evicted ? ", and was told to leave it" : "",
+          StoppedForText(task, view.scheduler.state()),
           task.is_displaced ? StrCat("; ", DisplacedText(view, task)) : "",
           PlacementText(task, *machine, view.last_round));
     }

@@ -141,6 +141,7 @@ FeedOutcome FeedEvents::Apply(const TaskStated& event) {
   }
   if (runs) {
     PutWhereItRuns(task, state_.MutableMachine(machine->id));
+    task->is_ending = event.is_terminating;
     if (event.is_terminating) {
       state_.DeleteDeltas(task->id);
       if (!task->is_evicted) state_.SetEvicted(task, true);

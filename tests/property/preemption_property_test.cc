@@ -135,7 +135,8 @@ class Life {
         const Task& task = cluster_.TaskOf(uid);
         if (task.job != id) continue;
         ++live;
-        if (task.state == TaskState::kRunning && !stopped_.contains(uid)) {
+        if (task.state == TaskState::kRunning && !stopped_.contains(uid) &&
+            cluster_.state().FindMachine(task.machine)->is_present) {
           ++available;
         }
       }

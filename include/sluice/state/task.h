@@ -122,6 +122,8 @@ struct Task {
   uint64_t feed_fingerprint = 0;
   // Others place it: it only takes room, and nothing is told of it.
   bool is_foreign = false;
+  // Its feed has stated that it is being stopped; not stored.
+  bool is_ending = false;
 
   // One for each submission.
   int32_t expected_removals = 1;

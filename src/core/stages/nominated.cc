@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "constraints/class_peers.h"
+#include "core/running_tasks.h"
 
 namespace sluice {
 namespace {
@@ -59,10 +60,9 @@ class Nominated {
     return parties;
   }
 
-  // Whether it will have room, and is enough to start.
+  // Whether it will have room, may still go there, and is enough to start.
   bool MayStay(const std::vector<Placement>& party) const {
-    const ClassKey& key = party.front().task->class_key;
-    if (context_.gangs.MayBeUndone(key)) {
+    if (context_.gangs.MayBeUndone(party.front().task->class_key)) {
       int64_t minimum = 0;
       for (const Placement& one : party) {
         minimum =
@@ -71,7 +71,13 @@ class Nominated {
       if (std::ssize(party) < minimum) return false;
     }
     return std::ranges::all_of(party, [this](const Placement& one) {
-      return state_.nominations().CanBeHeldBy(*state_.FindMachine(one.machine));
+      const Machine& machine = *state_.FindMachine(one.machine);
+      const ClassKey& key = one.task->class_key;
+      return state_.nominations().CanBeHeldBy(machine) &&
+             context_.constraints.AllowsAspect(MachineAspect::kLabels, key,
+                                               machine) &&
+             context_.constraints.AllowsAspect(MachineAspect::kTaints, key,
+                                               machine);
     });
   }
 
@@ -80,10 +86,16 @@ class Nominated {
     for (const Placement& one : party) {
       requests[one.machine] += one.task->class_key.request;
     }
-    return std::ranges::all_of(requests, [this](const auto& entry) {
-      const Machine& machine = *state_.FindMachine(entry.first);
-      return entry.second.FitsIn(machine.allocatable - machine.used);
-    });
+    return std::ranges::all_of(
+               requests,
+               [this](const auto& entry) {
+                 const Machine& machine = *state_.FindMachine(entry.first);
+                 return entry.second.FitsIn(machine.allocatable - machine.used);
+               }) &&
+           std::ranges::none_of(party, [this](const Placement& one) {
+             return MustAwait(one.task->class_key,
+                              *state_.FindMachine(one.machine), {}, state_);
+           });
   }
 
   void End(const std::vector<Placement>& party) {

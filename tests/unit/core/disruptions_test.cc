@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/strings.h"
 #include "unit/state/state_fixture.h"
 #include "util/peer_builder.h"
 
@@ -92,6 +93,12 @@ TEST_F(DisruptionsTest, CountNeitherWhatLeavesNorWhatNobodyKnowsOf) {
   EXPECT_EQ(Allowed(), 2);
 }
 
+TEST_F(DisruptionsTest, CountNothingOnAMachineThatHasGone) {
+  AddTasks(AtLeast(1), 0, 3);
+  Do(Removed("m"));
+  EXPECT_EQ(Allowed(), 0);
+}
+
 TEST_F(DisruptionsTest, GoByWhatTheClientExpects) {
   DisruptionBudget budget = AtMost(1);
   budget.expected = 4;
@@ -152,6 +159,50 @@ TEST_F(DisruptionsTest, AreTakenTogetherOrNotAtAll) {
   EXPECT_FALSE(disruptions.Take(std::vector<TaskId>{{1}, {2}}));
   EXPECT_TRUE(disruptions.Take(std::vector<TaskId>{{1}, {7}}));
   EXPECT_FALSE(disruptions.Take(std::vector<TaskId>{{2}}));
+}
+
+TEST_F(DisruptionsTest, OfFeedsAllowNothingWhereSeveralMeanATask) {
+  const FeedId feed = state_.OpenFeed("shop");
+  DisruptionBudget all = AtLeast(0);
+  all.tasks = {.labels = std::vector<LabelRequirement>(), .namespaces = {""}};
+  state_.Apply(feed, SnapshotBegan(), 0);
+  state_.Apply(feed, BudgetStated{"a", all}, 0);
+  Do(Submitted(1, {.cpu = 100}));
+  Place(1, "m");
+  DeliverAll();
+  const auto allowed = [this] {
+    Disruptions disruptions(state_);
+    return disruptions.Allowed(disruptions.BudgetsOf(*state_.FindTask({1})));
+  };
+  EXPECT_EQ(allowed(), 1);
+  state_.Apply(feed, BudgetStated{"b", all}, 0);
+  EXPECT_EQ(allowed(), 0);
+}
+
+TEST_F(DisruptionsTest, KnowWhatAFeedCountsAsStopped) {
+  const FeedId feed = state_.OpenFeed("shop");
+  DisruptionBudget all = AtLeast(0);
+  all.tasks = {.labels = std::vector<LabelRequirement>(), .namespaces = {""}};
+  all.allowed = 2;
+  state_.Apply(feed, SnapshotBegan(), 0);
+  state_.Apply(feed, BudgetStated{"all", all}, 0);
+  for (uint64_t uid = 1; uid <= 4; ++uid) {
+    const std::string id = StrCat("t", uid);
+    TaskStated stated{.id = id,
+                      .job_uuid = "job",
+                      .job_name = "job",
+                      .gang = {},
+                      .spec = TaskSpecOf(0, {.cpu = 100}),
+                      .machine_uuid = "m"};
+    state_.Apply(feed, stated, 0);
+    if (uid > 1) continue;
+    stated.is_terminating = true;
+    state_.Apply(feed, stated, 0);
+  }
+  state_.Apply(feed, SnapshotEnded(), 0);
+  EXPECT_EQ(Allowed(), 2) << "its client counts that one itself";
+  state_.Preempt(state_.feeds().at(feed).tasks.at("t2"));
+  EXPECT_EQ(Allowed(), 1);
 }
 
 TEST_F(DisruptionsTest, OfAFeedGoWithItsNextSnapshot) {

@@ -137,6 +137,42 @@ TEST_F(BreakingBudgetsTest, BreaksThemWhereNothingElseHelps) {
   EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on protected0"));
 }
 
+TEST_F(BreakingBudgetsTest, RatherStopsWhatIsMoreUrgentAndUnprotected) {
+  Fill("protected", 1, Low({.limit = Limit::kMinAvailable, .amount = 1}));
+  Fill("free", 1, {.cpu = 1000, .priority = 2, .job = "free"});
+  Submit(11, {.cpu = 1000, .priority = 9});
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 2 on free0"));
+}
+
+TEST_F(PreemptionTermsTest, KeepsAPartOfWhatAMachineRuns) {
+  Machine("m", 2000);
+  for (uint64_t uid = 1; uid <= 2; ++uid) {
+    cluster_.Apply(
+        Submitted(uid, {.cpu = 1000,
+                        .budget = DisruptionBudget{
+                            .limit = Limit::kMaxUnavailable, .amount = 1}}));
+    Reply();
+  }
+  Submit(11, {.cpu = 1000, .priority = 9});
+  Submit(12, {.cpu = 1000, .priority = 9});
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 2 on m"));
+}
+
+TEST_F(PreemptionTermsTest, PacksAgainWhereClassesExceedTheirBudgetTogether) {
+  Machine("m", 2000);
+  for (uint64_t uid = 1; uid <= 2; ++uid) {
+    cluster_.Apply(
+        Submitted(uid, {.cpu = 1000,
+                        .preemption_cost = static_cast<int32_t>(uid),
+                        .budget = DisruptionBudget{
+                            .limit = Limit::kMaxUnavailable, .amount = 1}}));
+    Reply();
+  }
+  Submit(11, {.cpu = 1000, .priority = 9});
+  Submit(12, {.cpu = 1000, .priority = 9});
+  EXPECT_THAT(Reply(), SizeIs(1));
+}
+
 TEST_F(PreemptionTermsTest, StopsWhatCostsTheLeastInAll) {
   Machine("two", 1000);
   cluster_.Apply(Submitted(1, {.cpu = 500}));
@@ -184,6 +220,69 @@ TEST_F(PreemptionTermsTest, GivesAMeekTaskRoomThatIsKeptForALessUrgentOne) {
   EXPECT_THAT(Reply(), IsEmpty());
   cluster_.Apply(Removed(1));
   EXPECT_THAT(Reply(), ElementsAre("PLACE 11 on m0"));
+}
+
+TEST_F(PreemptionTermsTest, StopsWhoKeepsTheNewcomerAway) {
+  Machine("m", 1000);
+  PlacementRules apart;
+  apart.anti_affinity = {{TasksOfJob("job"), ""}};
+  cluster_.Apply(Submitted(1, {.cpu = 100}));
+  cluster_.Apply(Submitted(2, {.cpu = 100, .job = "bystander"}));
+  Reply();
+  Submit(11, {.cpu = 100, .priority = 9, .rules = apart});
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m"));
+  EXPECT_THAT(Reply(), IsEmpty()) << "there is room, but not without 1";
+  cluster_.Apply(Removed(1));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 11 on m"));
+}
+
+TEST_F(PreemptionTermsTest, StopsWhoKeepsAwayFromTheNewcomer) {
+  Machine("m", 1000);
+  PlacementRules apart;
+  apart.anti_affinity = {{TasksOfJob("urgent-*"), ""}};
+  cluster_.Apply(Submitted(1, {.cpu = 100, .rules = apart}));
+  Reply();
+  Submit(11, {.cpu = 100, .priority = 9});
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m"));
+  cluster_.Apply(Removed(1));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 11 on m"));
+}
+
+TEST_F(PreemptionTermsTest, StopsNobodyWhereOneThatStaysKeepsTheNewcomerAway) {
+  Machine("m", 1000);
+  PlacementRules apart;
+  apart.anti_affinity = {{TasksOfJob("job"), ""}};
+  cluster_.Apply(Submitted(1, {.cpu = 100}));
+  cluster_.Apply(Submitted(2, {.cpu = 900, .priority = 9}));
+  Reply();
+  Submit(11, {.cpu = 100, .priority = 9, .rules = apart});
+  EXPECT_THAT(Reply(), IsEmpty());
+}
+
+TEST_F(PreemptionTermsTest, SparesTheCompanyOfTheNewcomer) {
+  Machine("m", 1000);
+  PlacementRules near;
+  near.affinity = {{TasksOfJob("company"), ""}};
+  cluster_.Apply(Submitted(1, {.cpu = 500, .job = "company"}));
+  cluster_.Apply(Submitted(2, {.cpu = 500, .priority = 5, .job = "dear"}));
+  Reply();
+  Submit(11, {.cpu = 400, .priority = 9, .rules = near});
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 2 on m"))
+      << "though 1 is less urgent";
+}
+
+TEST_F(PreemptionTermsTest, StopsCompanyOfWhichEnoughIsLeft) {
+  Machine("m", 1000);
+  PlacementRules near;
+  near.affinity = {{TasksOfJob("company"), ""}};
+  cluster_.Apply(Submitted(1, {.cpu = 500, .job = "company"}));
+  Reply();
+  cluster_.Apply(Submitted(2, {.cpu = 500, .job = "company"}));
+  Reply();
+  Submit(11, {.cpu = 400, .priority = 9, .rules = near});
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 2 on m"));
+  cluster_.Apply(Removed(2));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 11 on m"));
 }
 
 }  // namespace

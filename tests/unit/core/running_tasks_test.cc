@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
-#include <string_view>
+#include <set>
+#include <utility>
 
+#include "constraints/constraint_set.h"
+#include "core/packing_peers.h"
 #include "unit/state/state_fixture.h"
 #include "util/peer_builder.h"
 
@@ -27,12 +31,14 @@ class RunningTasksTest : public StateTest {
     state_.Place({uid}, MachineOf("m").id, static_cast<int64_t>(uid));
     DeliverAll();
   }
-  RunningTasks Find(uint32_t priority,
-                    const std::set<const PlacementRules*>& rules = {}) {
+  RunningTasks Find(uint32_t priority, int turn = 0) {
     state_.SyncPeers();
-    return {state_, priority, rules, {}};
+    PackingPeers peers(state_, constraints_, {}, /*heeds_terms=*/true);
+    return {state_, priority, {}, turn, &peers};
   }
   MachineId m() const { return MachineOf("m").id; }
+
+  const ConstraintSet constraints_;
 };
 
 TEST_F(RunningTasksTest, AreOneClassForEachPriorityAndRequest) {
@@ -43,8 +49,8 @@ TEST_F(RunningTasksTest, AreOneClassForEachPriorityAndRequest) {
   RunTask(5, {.cpu = 100, .priority = 5});
   const RunningTasks running = Find(5);
   ASSERT_THAT(running.classes(), SizeIs(3));
-  EXPECT_EQ(running.classes()[0].priority, 3u);
-  EXPECT_EQ(running.classes()[1].priority, 1u);
+  EXPECT_EQ(running.classes()[0].key.priority, 3u);
+  EXPECT_EQ(running.classes()[1].key.priority, 1u);
   EXPECT_THAT(running.CountOn(m()),
               ElementsAre(Pair(0, 1), Pair(1, 2), Pair(2, 1)));
   EXPECT_EQ((*running.FindRoomOn(m()))[kCpu], 500);
@@ -72,14 +78,66 @@ TEST_F(RunningTasksTest, LeavesAloneWhatCannotBeStoppedByItself) {
   EXPECT_THAT(Find(5).classes(), SizeIs(1));
 }
 
-TEST_F(RunningTasksTest, LeavesAloneWhomOthersMustBeNear) {
-  RunTask(1, {.cpu = 100, .labels = {{"app", "db"}}});
-  RunTask(2, {.cpu = 100, .labels = {{"app", "web"}}});
+TEST_F(RunningTasksTest, AreToldApartByWhatConcernsOneThatWaits) {
+  RunTask(1, {.cpu = 100, .labels = {{"app", "db"}}}, PeerOptions());
+  RunTask(2, {.cpu = 100, .labels = {{"app", "web"}}}, PeerOptions());
+  RunTask(3, {.cpu = 100, .labels = {{"app", "other"}}}, PeerOptions());
+  EXPECT_THAT(Find(5).classes(), SizeIs(1));
   PlacementRules near;
-  near.affinity = {{App("db"), "zone"}};
-  Do(Submitted(3, {.cpu = 100, .priority = 9, .rules = near}));
-  const RunningTasks running = Find(5, {TaskOf(3).class_key.rules});
-  EXPECT_THAT(running.TasksOn(m(), 0), ElementsAre(TaskId{2}));
+  near.affinity = {{App("db"), ""}};
+  Do(Submitted(4, {.cpu = 100, .priority = 9, .rules = near}, PeerOptions()));
+  EXPECT_THAT(Find(5).classes(), SizeIs(2));
+  PlacementRules apart;
+  apart.anti_affinity = {{App("web"), ""}};
+  Do(Submitted(5, {.cpu = 100, .priority = 9, .rules = apart}, PeerOptions()));
+  EXPECT_THAT(Find(5).classes(), SizeIs(3));
+}
+
+TEST_F(RunningTasksTest, AreOneClassForEachPriceAndSetOfBudgets) {
+  const DisruptionBudget one = {
+      .limit = DisruptionBudget::Limit::kMaxUnavailable, .amount = 1};
+  RunTask(1, {.cpu = 100, .job = "a", .budget = one});
+  RunTask(2, {.cpu = 100, .job = "a", .budget = one});
+  RunTask(3, {.cpu = 100, .job = "b"});
+  RunTask(4, {.cpu = 100, .job = "b", .preemption_cost = 50});
+  const RunningTasks running = Find(5);
+  ASSERT_THAT(running.classes(), SizeIs(3));
+  std::multiset<std::pair<int64_t, int64_t>> prices;
+  for (const RunningTasks::Class& one_class : running.classes()) {
+    prices.emplace(one_class.price,
+                   std::min<int64_t>(one_class.stopped_max, 99));
+  }
+  EXPECT_THAT(prices, ElementsAre(Pair(2, 1), Pair(2, 99), Pair(3, 99)))
+      << "100, 100 and 150 as multiples of 50";
+}
+
+TEST_F(RunningTasksTest, ShareABudgetInTurns) {
+  const DisruptionBudget two = {
+      .limit = DisruptionBudget::Limit::kMaxUnavailable, .amount = 2};
+  for (uint64_t uid = 1; uid <= 3; ++uid) {
+    RunTask(uid, {.cpu = 100, .budget = two});
+  }
+  for (uint64_t uid = 4; uid <= 5; ++uid) {
+    RunTask(uid, {.cpu = 200, .budget = two});
+  }
+  const auto most = [this](int turn) {
+    const RunningTasks running = Find(5, turn);
+    return std::pair(running.classes()[0].stopped_max,
+                     running.classes()[1].stopped_max);
+  };
+  EXPECT_THAT(most(0), Pair(2, 2));
+  EXPECT_THAT(most(1), Pair(2, 0));
+  EXPECT_THAT(most(2), Pair(0, 2));
+  EXPECT_THAT(most(3), Pair(2, 0));
+}
+
+TEST_F(RunningTasksTest, LeavesAloneWhatABudgetProtects) {
+  RunTask(1,
+          {.cpu = 100,
+           .budget = DisruptionBudget{
+               .limit = DisruptionBudget::Limit::kMinAvailable, .amount = 1}});
+  EXPECT_TRUE(Find(5).empty());
+  EXPECT_EQ(Find(5).FindRoomOn(m()), nullptr);
 }
 
 TEST_F(RunningTasksTest, LeavesAloneAMachineThatIsSmallerThanItsLoad) {
