@@ -34,7 +34,7 @@ class Disruptions {
     bool is_of_feed = false;
     int64_t expected = 0;   // How many tasks there are to be.
     int64_t available = 0;  // How many are.
-    // How many are told to leave, and may not be known to by its client.
+    // How many were told to leave that its client may not have counted yet.
     int64_t uncounted = 0;
     int64_t needed = 0;   // How many have to be.
     int64_t allowed = 0;  // How many may be stopped.

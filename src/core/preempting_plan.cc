@@ -1,11 +1,11 @@
 #include "core/preempting_plan.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <limits>
 #include <optional>
 #include <ranges>
+#include <tuple>
 #include <utility>
 
 #include "constraints/class_peers.h"
@@ -306,21 +306,27 @@ void PreemptingPlan::DropBrokenGangs() {
 void PreemptingPlan::KeepToBudgets() {
   if (awaited_.empty()) return;
   const Disruptions disruptions(context_.state);
-  std::vector<std::pair<uint32_t, MachineId>> order;
+  // Those for the most urgent first, and of these those that stop the least
+  // urgent.
+  std::vector<std::tuple<int64_t, uint32_t, MachineId>> order;
   for (const auto& [id, awaited] : awaited_) {
-    uint32_t highest = 0;
+    int64_t newcomer = 0;
+    uint32_t victim = 0;
     for (const Task* task : awaited.tasks) {
-      highest = std::max(highest, task->class_key.priority);
+      newcomer = std::max<int64_t>(newcomer, task->class_key.priority);
     }
-    order.emplace_back(highest, id);
+    for (const TaskId one : awaited.victims) {
+      const Task* task = context_.state.FindTask(one);
+      if (task != nullptr) victim = std::max(victim, task->class_key.priority);
+    }
+    order.emplace_back(-newcomer, victim, id);
   }
-  std::ranges::stable_sort(order, std::ranges::greater(),
-                           &std::pair<uint32_t, MachineId>::first);
+  std::ranges::sort(order);
   bool is_any_exceeded = false;
   for (bool must_drop = true; must_drop;) {
     must_drop = false;
     Disruptions left = disruptions;
-    for (const auto& [priority, id] : order) {
+    for (const auto& [newcomer, victim, id] : order) {
       Awaited& awaited = awaited_[id];
       if (awaited.tasks.empty()) continue;
       SpareNeedless(id, &awaited);

@@ -71,7 +71,10 @@ class Displacing {
       const std::vector<size_t>& budgets = disruptions_.BudgetsOf(other);
       bool is_protected = disruptions_.Allowed(budgets) == 0;
       for (const size_t b : budgets) {
-        if (++taken[b] <= disruptions_.standings()[b].allowed) continue;
+        if (++taken[b] <= disruptions_.standings()[b].allowed &&
+            !is_protected) {
+          continue;
+        }
         is_protected = true;
         protecting.insert(b);
       }
@@ -93,13 +96,32 @@ class Displacing {
     if (!key.request.FitsIn(machine.Free() + gone)) return false;
     Machine after = machine;
     after.used -= gone;
-    return constraints_.Allows(key, after) && peers_.Allows(machine);
+    return constraints_.Allows(key, after) && IsAllowedByPeers(machine);
+  }
+
+  // Whom it could displace does not keep it away.
+  bool IsAllowedByPeers(const Machine& machine) const {
+    const ClassKey& key = task_.class_key;
+    if (peers_.Allows(machine)) return true;
+    bool is_any_in_the_way = false;
+    for (const TaskId id : machine.tasks) {
+      const Task& other = *state_.FindTask(id);
+      if (!KeepApart(key, other.class_key, state_.peers())) continue;
+      if (!other.is_evicted && !MayBeStopped(other, key.priority, state_)) {
+        return false;
+      }
+      is_any_in_the_way = true;
+    }
+    return is_any_in_the_way;
   }
 
   std::string BudgetsText() const {
     const std::vector<size_t> budgets(budgets_.begin(), budgets_.end());
     return JoinShown(std::span(budgets), ", ", [this](size_t b) {
       const Disruptions::Standing& one = disruptions_.standings()[b];
+      if (one.available - one.needed > one.allowed) {
+        return StrCat(ShownText(one.name), " lets ", one.allowed, " go");
+      }
       return StrCat(ShownText(one.name), " needs ", one.needed,
                     " available tasks and has ", one.available);
     });

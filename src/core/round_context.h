@@ -81,9 +81,12 @@ class RoundContext {
 
   // Whether gangs were started since all was packed.
   bool has_new_gangs = true;
-  // Whether tasks that displace nobody had their turn, and whether the others
-  // are still to have theirs.
+  // Whether tasks that displace nobody had their turn, and what was nominated
+  // before that and gave way to them.
   bool has_packed_meek = false;
+  std::vector<std::pair<TaskId, MachineId>> yielding;
+  // Whether all is to be packed once more: after the tasks that displace
+  // nobody, or with budgets shared out.
   bool must_pack_again = false;
   // How often budgets that several classes share were exceeded together.
   int exceeded_budgets = 0;

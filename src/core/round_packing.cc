@@ -261,7 +261,8 @@ class Describer {
 
   void DescribeProblem() {
     const auto kinds = static_cast<size_t>(eligibility_->kind_count());
-    packing_.is_too_large = kinds * steps_.size() > kPairsMax;
+    const size_t classes = steps_.size() + packing_.running.classes().size();
+    packing_.is_too_large = kinds * classes > kPairsMax;
     if (packing_.is_too_large) return;
     is_overtaxed_ = heeds_terms_ && steps_.size() > kClassesWithTermsMax &&
                     state_.machines().size() > kMachinesOfTermsMax &&
@@ -279,7 +280,7 @@ class Describer {
                      packing_.problem.groups.size() > kPackingGroupsMax);
     packing_.is_too_large = std::max(packing_.problem.groups.size(),
                                      packing_.problem.costs.size()) *
-                                steps_.size() >
+                                classes >
                             kPairsMax;
     if (packing_.is_too_large) {
       packing_.problem = {};
@@ -429,7 +430,10 @@ class Describer {
     std::vector<int64_t> look;
     for (const auto& [id, machine] : state_.machines()) {
       if (!machine->IsUsable()) continue;
-      if (packing_.problem.costs.size() * steps_.size() > kPairsMax) return;
+      if (packing_.problem.costs.size() * packing_.problem.classes.size() >
+          kPairsMax) {
+        return;
+      }
       const Resources free = FreeOn(*machine);
       size_t row =
           row_of_kind_[static_cast<size_t>(eligibility_->KindOf(*machine))];
@@ -558,14 +562,13 @@ class Describer {
       if (count == 0) continue;
       stop_levels_.Add(running.key.priority, *levels_);
       const int64_t stopped = std::min(count, running.stopped_max);
+      const int64_t price = running.price * kWaitingCostBase;
       std::vector<WaitingStep>& steps = problem.classes[c].waiting;
-      if (stopped > 0) {
-        steps.push_back({stopped, running.price * kWaitingCostBase});
-      }
+      if (stopped > 0) steps.push_back({stopped, price});
       if (stopped == count) continue;
       stop_levels_.Forbid();
       is_protected_[c] = true;
-      steps.push_back({count - stopped, kWaitingCostBase});
+      steps.push_back({count - stopped, price});
     }
   }
 
@@ -603,7 +606,8 @@ class Describer {
         continue;
       }
       running.push_back(packing_.running_classes[c - key_count]);
-      if (is_protected_[c]) {
+      // What runs on the most urgent level comes before it.
+      if (is_protected_[c] && stop_levels_.OfForbidden() < *level) {
         steps.back().level = stop_levels_.OfForbidden();
       }
     }

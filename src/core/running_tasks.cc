@@ -124,8 +124,9 @@ void RunningTasks::ShareBudgets(const std::vector<std::vector<size_t>>& budgets,
     for (const auto& [c, task] : machine.tasks) ++counts[c];
   }
   for (size_t i = 0; i < classes_.size(); ++i) {
-    const size_t c = (i + static_cast<size_t>(turn) - 1) %
-                     std::max<size_t>(counts.size(), 1);
+    // In the first turn the least urgent come first.
+    const size_t c = classes_.size() - 1 -
+                     (i + static_cast<size_t>(turn) - 1) % classes_.size();
     for (const size_t b : budgets[c]) {
       classes_[c].stopped_max = std::min(classes_[c].stopped_max, left[b]);
     }

@@ -55,7 +55,7 @@ class RunningTasks {
   // Those that may be stopped for a task of `priority`.  Tells `peers` of them
   // and of what leaves.  Of budgets that several classes share each class may
   // take all, or with a `turn` above 0 what the others before it have left: in
-  // the first turn the first class comes first, in the second one the second.
+  // the first turn the last class comes first, in the second the one before it.
   RunningTasks(const ClusterState& state, uint32_t priority,
                const PreemptionOptions& options, int turn, PackingPeers* peers);
 

@@ -118,8 +118,10 @@ void Scheduler::FinishStep(const RoundAnswer& answer) {
 Explanation Scheduler::Explain(const Task& task, int64_t now_ms) const {
   Explanation explanation =
       sluice::Explain(task, state_, policies_, constraints_, now_ms);
-  explanation.summary +=
-      MayStopText(task, state_, constraints_, options_.preemption);
+  if (explanation.feasible_machines == 0) {
+    explanation.summary +=
+        MayStopText(task, state_, constraints_, options_.preemption);
+  }
   return explanation;
 }
 

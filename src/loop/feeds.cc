@@ -157,6 +157,8 @@ void Feeds::Apply(const FeedBatch& batch, FeedId feed, int64_t now_ms,
   for (const FeedBatch::Entry& entry : batch.events) {
     if (const auto* began = std::get_if<SnapshotBegan>(&entry.event)) {
       TakeBackDeltas(connection);
+      connection->nominated.clear();
+      connection->nominations_told = 0;
       connection->since_us = now_us_;
       NoteSnapshot(*began, feed);
     } else if (std::holds_alternative<SnapshotEnded>(entry.event)) {

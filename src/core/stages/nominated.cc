@@ -126,11 +126,14 @@ class Nominated {
     const auto [it, is_new] = is_elsewhere_.try_emplace(key, false);
     if (!is_new) return it->second;
     context_.looks += std::ssize(state_.machines());
+    state_.SyncPeers();
+    const ClassPeers peers(state_, context_.constraints, key);
     it->second = std::ranges::any_of(
         state_.machines(), [&](const ClusterState::MachineMap::value_type& of) {
           const Machine& machine = *of.second;
           return machine.IsUsable() && key.request.FitsIn(machine.Free()) &&
-                 context_.constraints.Allows(key, machine);
+                 context_.constraints.Allows(key, machine) &&
+                 peers.Allows(machine);
         });
     return it->second;
   }

@@ -28,7 +28,10 @@ class Pack : public Stage {
 
   std::optional<RoundWork> Next() override {
     if (std::exchange(has_asked_, true)) return std::nullopt;
-    if (context_.improve_budget <= 0 || context_.IsSpent()) return std::nullopt;
+    if (context_.improve_budget <= 0 || context_.IsSpent()) {
+      nominated_ = std::exchange(context_.yielding, {});
+      return std::nullopt;
+    }
     Describe();
     if (packing_.now <= packing_.least && !packing_.leaves_out &&
         !is_preempting_) {
@@ -39,7 +42,10 @@ class Pack : public Stage {
       return std::nullopt;
     }
     ++context_.stats->packings;
-    return PackingWork{packing_.problem, context_.improve_budget};
+    // Some of the work is left for the next one.
+    return PackingWork{packing_.problem, context_.must_pack_again
+                                             ? context_.improve_budget / 2
+                                             : context_.improve_budget};
   }
 
   void Finish(const RoundAnswer& answer) override {
@@ -87,7 +93,7 @@ class Pack : public Stage {
       const Task* task = context_.state.FindTask(id);
       const Machine* machine = context_.state.FindMachine(machine_id);
       if (task == nullptr || !task->IsSchedulable() || machine == nullptr ||
-          !machine->IsUsable()) {
+          !machine->IsUsable() || context_.state.nominations().Contains(id)) {
         continue;
       }
       context_.state.Nominate(id, machine_id);
@@ -106,19 +112,31 @@ class Pack : public Stage {
       packing_ = DescribeRound(PackingScope::kMovable, &context_);
       return;
     }
+    // What it is told is for what waits without anybody stopped.
+    context_.appraisal.reset();
     nominated_ = {context_.state.nominations().machines().begin(),
                   context_.state.nominations().machines().end()};
-    std::vector<Placement> placements;
     for (const auto& [id, machine] : nominated_) {
       context_.state.EndNomination(id);
-      placements.push_back({context_.state.FindTask(id), machine});
+    }
+    for (const auto& one : std::exchange(context_.yielding, {})) {
+      nominated_.push_back(one);
+    }
+    std::vector<Placement> placements;
+    for (const auto& [id, machine] : nominated_) {
+      const Task* task = context_.state.FindTask(id);
+      if (task == nullptr || !task->IsSchedulable()) continue;
+      placements.push_back({task, machine});
     }
     packing_ = DescribeRound(PackingScope::kPreempting, &context_, placements);
+    if (!packing_.is_too_large) return;
+    is_preempting_ = false;
+    packing_ = DescribeRound(PackingScope::kMovable, &context_);
   }
 
   // What displaces nobody is placed before anybody is stopped, or it would take
-  // what others make room for.  Room that is kept for what is less urgent is
-  // its to take.
+  // what others make room for.  It may take room that is kept for less urgent
+  // tasks.
   bool MustPackMeekFirst() {
     if (std::exchange(context_.has_packed_meek, true)) return false;
     std::optional<uint32_t> highest;
@@ -133,13 +151,14 @@ class Pack : public Stage {
     }
     if (!highest.has_value()) return false;
     context_.must_pack_again = true;
-    std::vector<TaskId> yielding;
     for (const auto& [id, machine] : context_.state.nominations().machines()) {
       if (context_.state.FindTask(id)->class_key.priority < *highest) {
-        yielding.push_back(id);
+        context_.yielding.emplace_back(id, machine);
       }
     }
-    for (const TaskId id : yielding) context_.state.EndNomination(id);
+    for (const auto& [id, machine] : context_.yielding) {
+      context_.state.EndNomination(id);
+    }
     return true;
   }
 

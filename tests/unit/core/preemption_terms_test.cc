@@ -144,6 +144,36 @@ TEST_F(BreakingBudgetsTest, RatherStopsWhatIsMoreUrgentAndUnprotected) {
   EXPECT_THAT(Reply(), ElementsAre("PREEMPT 2 on free0"));
 }
 
+// Nothing of the levels of what was placed and of what runs waits: they are
+// one.
+TEST_F(BreakingBudgetsTest, KnowWhatRunsOnTheLevelOfWhatWasPlaced) {
+  cluster_.Apply(Added("liked", {.cpu = 100, .labels = {{"disk", "ssd"}}}));
+  Machine("m", 2000);
+  for (uint64_t uid = 1; uid <= 2; ++uid) {
+    cluster_.Apply(
+        Submitted(uid, {.cpu = 900,
+                        .priority = 400,
+                        .budget = DisruptionBudget{
+                            .limit = Limit::kMaxUnavailable, .amount = 1}}));
+    Reply();
+  }
+  Submit(11, {.cpu = 5000, .priority = 1000});
+  TaskOptions placed{.cpu = 200, .priority = 500};
+  placed.rules.preferred = {
+      {.weight = 1, .term = {.labels = {LabelIn("disk", {"ssd"})}}}};
+  Submit(12, placed);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 12 on m"));
+}
+
+TEST_F(PreemptionTermsTest, KeepsANominationBesideAMeekTaskThatFitsNowhere) {
+  Fill("m", 1, {.cpu = 1000});
+  Submit(12, {.cpu = 1000, .priority = 5});
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m0"));
+  SubmitMeek(11, {.cpu = 5000, .priority = 9});
+  EXPECT_THAT(Reply(), IsEmpty());
+  EXPECT_EQ(cluster_.scheduler().round_stats().nominated, 1);
+}
+
 TEST_F(PreemptionTermsTest, KeepsAPartOfWhatAMachineRuns) {
   Machine("m", 2000);
   for (uint64_t uid = 1; uid <= 2; ++uid) {

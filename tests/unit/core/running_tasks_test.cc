@@ -126,9 +126,9 @@ TEST_F(RunningTasksTest, ShareABudgetInTurns) {
                      running.classes()[1].stopped_max);
   };
   EXPECT_THAT(most(0), Pair(2, 2));
-  EXPECT_THAT(most(1), Pair(2, 0));
-  EXPECT_THAT(most(2), Pair(0, 2));
-  EXPECT_THAT(most(3), Pair(2, 0));
+  EXPECT_THAT(most(1), Pair(0, 2));
+  EXPECT_THAT(most(2), Pair(2, 0));
+  EXPECT_THAT(most(3), Pair(0, 2));
 }
 
 TEST_F(RunningTasksTest, LeavesAloneWhatABudgetProtects) {
