@@ -1,5 +1,6 @@
 #include "core/former_placements.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "packing/pattern_rules.h"
@@ -17,13 +18,24 @@ void FormerPlacements::Add(MachineId machine, size_t task_class) {
   if (group_of_.contains(machine)) ++holds_[machine][task_class];
 }
 
-void FormerPlacements::AddWhatRuns() {
+void FormerPlacements::AddWhatRuns(std::span<const TaskId> victims) {
   const PackingProblem& problem = packing_.problem;
+  const size_t first = packing_.classes.size();  // Of those that run.
   for (size_t g = 0; g < packing_.machines.size(); ++g) {
     const size_t kind = problem.groups[g].kind;
     if (kind >= problem.staying.size()) continue;
     for (const auto& [c, count] : problem.staying[kind]) {
-      for (const MachineId id : packing_.machines[g]) holds_[id][c] = count;
+      for (const MachineId id : packing_.machines[g]) {
+        int64_t stay = count;
+        if (!victims.empty()) {
+          stay -= std::ranges::count_if(
+              packing_.running.TasksOn(id, packing_.running_classes[c - first]),
+              [&](TaskId task) {
+                return std::ranges::count(victims, task) > 0;
+              });
+        }
+        if (stay > 0) holds_[id][c] = stay;
+      }
     }
   }
 }

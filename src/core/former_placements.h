@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -23,8 +24,8 @@ class FormerPlacements {
 
   // A task of the class; nothing where the machine takes no part.
   void Add(MachineId machine, size_t task_class);
-  // All that runs and may be stopped.
-  void AddWhatRuns();
+  // All that runs and may be stopped, without these.
+  void AddWhatRuns(std::span<const TaskId> victims = {});
   // The same as Add() where the machine has room beside what was added, and may
   // hold it.
   void AddIfThereIsRoom(MachineId machine, size_t task_class);

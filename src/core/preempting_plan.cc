@@ -197,7 +197,7 @@ void PreemptingPlan::CarryOut(const MachinePatterns& patterns) {
   for (auto& [id, awaited] : awaited_) {
     if (awaited.tasks.empty()) continue;
     for (const TaskId victim : awaited.victims) {
-      context_.state.Preempt(victim);
+      if (context_.state.Preempt(victim)) context_.victims.push_back(victim);
       ++context_.stats->preempted;
     }
     for (const Task* task : awaited.tasks) {

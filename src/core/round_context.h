@@ -88,6 +88,9 @@ class RoundContext {
   // Whether all is to be packed once more: after the tasks that displace
   // nobody, or with budgets shared out.
   bool must_pack_again = false;
+  // Whom the newest packing told to leave, so that this can be undone as long
+  // as the round goes on.
+  std::vector<TaskId> victims;
   // How often budgets that several classes share were exceeded together.
   int exceeded_budgets = 0;
   // Its priorities, once they were decided on together.

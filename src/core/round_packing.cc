@@ -43,7 +43,7 @@ class Describer {
  public:
   // Makes `levels` if there are none yet.
   Describer(PackingScope scope, const std::vector<Placement>& placements,
-            std::span<const Placement> nominated, bool heeds_terms,
+            const KnownPlan& known, bool heeds_terms,
             std::optional<PackingLevels>* levels, RoundContext* context)
       : scope_(scope),
         heeds_terms_(heeds_terms),
@@ -53,7 +53,7 @@ class Describer {
         constraints_(context->constraints),
         eligibility_(&context->eligibility()),
         peers_(context->state, context->constraints, placements, heeds_terms),
-        nominated_(nominated),
+        known_(known),
         stop_levels_(context->options.preemption.breaks_budgets) {
     if (scope != PackingScope::kAll) FindGangs(placements);
     for (const Placement& one : placements) {
@@ -606,6 +606,7 @@ class Describer {
         continue;
       }
       running.push_back(packing_.running_classes[c - key_count]);
+      packing_.stop_levels.push_back(*level);
       // What runs on the most urgent level comes before it.
       if (is_protected_[c] && stop_levels_.OfForbidden() < *level) {
         steps.back().level = stop_levels_.OfForbidden();
@@ -689,8 +690,8 @@ class Describer {
       const std::optional<size_t> task_class = index_now_[steps->task_class];
       if (task_class.has_value()) former.Add(one.machine, *task_class);
     }
-    former.AddWhatRuns();
-    for (const Placement& one : nominated_) {
+    former.AddWhatRuns(known_.victims);
+    for (const Placement& one : known_.nominated) {
       const ClassKey& key = one.task->class_key;
       const auto steps = steps_.find(key);
       // Others may have to do with those that are not free.
@@ -725,7 +726,7 @@ class Describer {
   const ConstraintSet& constraints_;
   Eligibility* eligibility_;
   PackingPeers peers_;
-  const std::span<const Placement> nominated_;
+  const KnownPlan known_;
   RoundPacking packing_;
   std::vector<std::pair<Placement, const Steps*>> placements_;
   StopLevels stop_levels_;
@@ -761,7 +762,7 @@ class Describer {
 }  // namespace
 
 RoundPacking DescribeRound(PackingScope scope, RoundContext* context,
-                           std::span<const Placement> nominated) {
+                           const KnownPlan& known) {
   std::optional<PackingLevels> own_levels;
   std::optional<PackingLevels>& levels =
       scope == PackingScope::kPreempting ? own_levels : context->levels;
@@ -772,8 +773,7 @@ RoundPacking DescribeRound(PackingScope scope, RoundContext* context,
       UndoablePlacements(context->state, std::nullopt, context->delta_begin);
   context->looks += kLooksPerPlacement / 2 * std::ssize(placed);
   for (const bool heeds_terms : {true, false}) {
-    Describer describer(scope, placed, nominated, heeds_terms, &levels,
-                        context);
+    Describer describer(scope, placed, known, heeds_terms, &levels, context);
     describer.AddWaiting();
     RoundPacking packing = describer.Describe();
     if (!heeds_terms || !describer.is_overtaxed()) return packing;

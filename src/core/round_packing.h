@@ -14,10 +14,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
-#include "core/placements.h"
+#include "core/known_plan.h"
 #include "core/round_context.h"
 #include "core/running_tasks.h"
 #include "packing/packing_problem.h"
@@ -33,6 +32,7 @@ struct RoundPacking {
   // are that follow the classes above.
   RunningTasks running;
   std::vector<size_t> running_classes;
+  std::vector<size_t> stop_levels;  // Of these, whatever budgets allow.
   // What the problem is to place anew, and what is placed below its levels.
   std::vector<TaskId> placed;
   bool has_placed_below = false;
@@ -63,10 +63,8 @@ enum class PackingScope {
 // what is stopped of it, and none of this is told: these levels are the
 // packing's alone.
 //
-// `nominated`: tasks that wait, with the machines that are known to be best for
-// them so far.
 RoundPacking DescribeRound(PackingScope scope, RoundContext* context,
-                           std::span<const Placement> nominated = {});
+                           const KnownPlan& known = {});
 
 }  // namespace sluice
 

@@ -164,13 +164,28 @@ bool ClusterState::CanPreempt(const Task& task) const {
   return waiting->is_repeat || !waiting->may_be_known;
 }
 
-void ClusterState::Preempt(TaskId id) {
+bool ClusterState::Preempt(TaskId id) {
   Task* task = MutableTask(id);
   CHECK(task != nullptr && task->state == TaskState::kRunning);
   CHECK(CanPreempt(*task) && !IsUntold(id));
+  // A repetition that waits is replaced by this, for good.
+  const bool can_be_undone = outbox_.SequencesOf(id).empty();
   DeleteDeltas(id);
   SetEvicted(task, true);
   AppendDelta(*task, /*is_repeat=*/false);
+  return can_be_undone;
+}
+
+bool ClusterState::Spare(TaskId id) {
+  const Delta* waiting = outbox_.Waiting(id);
+  if (waiting == nullptr || waiting->type != DeltaType::kPreempt ||
+      waiting->is_repeat || waiting->may_be_known) {
+    return false;
+  }
+  Task* task = MutableTask(id);
+  DeleteDeltas(id);
+  SetEvicted(task, false);
+  return true;
 }
 
 void ClusterState::SetEvicted(Task* task, bool is_evicted) {

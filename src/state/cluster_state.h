@@ -75,9 +75,11 @@ class ClusterState {
   // Whether the client of a task that runs can be told to end it: that is not
   // irrevocable already, and hits this task and no other (docs/decisions/0011).
   bool CanPreempt(const Task& task) const;
-  // Appends the PREEMPT delta, in the place of a repetition that waits.  It
-  // holds its place until it is gone.  REQUIRES: CanPreempt(), not IsUntold().
-  void Preempt(TaskId task);
+  // Tells a task to leave, which holds its place until it is gone.  Returns
+  // whether Spare() can undo it.  REQUIRES: CanPreempt(), not IsUntold().
+  bool Preempt(TaskId task);
+  // Returns false where the task's client may know by now that it is to leave.
+  bool Spare(TaskId task);
   // See state/nominations.h.  REQUIRES: a schedulable task, a usable machine.
   void Nominate(TaskId task, MachineId machine);
   void EndNomination(TaskId task);
@@ -102,7 +104,6 @@ class ClusterState {
   int64_t feed_pending_count() const { return feed_pending_count_; }
   // Tasks that wait, schedulable or quarantined, ascending.
   const absl::btree_set<TaskId>& unscheduled() const { return unscheduled_; }
-
   const Task* FindTask(TaskId id) const;
   const Job* FindJob(JobId id) const;
   const Machine* FindMachine(MachineId id) const;
@@ -119,7 +120,6 @@ class ClusterState {
   // Submissions that used a known uid again, since the start.
   int64_t reused_uid_count() const { return reused_uid_count_; }
   const AvoidedOwners& avoided_owners() const { return avoided_owners_; }
-
   void SetUsageSamplesMax(size_t count) { usage_samples_max_ = count; }
   bool has_changes() const { return !changes_.empty(); }
   ChangeSet TakeChanges();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,11 +11,13 @@
 #include <variant>
 #include <vector>
 
+#include "core/known_plan.h"
 #include "core/pass.h"
 #include "core/placements.h"
 #include "core/preempting_plan.h"
 #include "core/right_of_way.h"
 #include "core/round_packing.h"
+#include "core/running_tasks.h"
 #include "core/stages/stage.h"
 #include "core/tier_demand.h"
 #include "packing/company.h"
@@ -64,6 +67,10 @@ class Pack : public Stage {
                                ? cost.waiting < packing_.now.waiting
                                : cost < packing_.now;
     if (!is_better || solution.patterns.empty()) return;
+    if (known_cost_.has_value() &&
+        *known_cost_ < CostOf(solution.patterns, packing_)) {
+      return;
+    }
     PreemptingPlan preempting(packing_, &context_);
     MachinePatterns patterns = is_preempting_
                                    ? preempting.Split(solution.patterns)
@@ -83,12 +90,14 @@ class Pack : public Stage {
     if (is_preempting_) {
       preempting.CarryOut(context_.plan->patterns);
       nominated_.clear();
+      spared_.clear();
     }
     context_.plan->version = context_.state.version();
   }
 
   void End() override {
     // Nothing better was found than what was known.
+    StopSpared();
     for (const auto& [id, machine_id] : nominated_) {
       const Task* task = context_.state.FindTask(id);
       const Machine* machine = context_.state.FindMachine(machine_id);
@@ -114,6 +123,11 @@ class Pack : public Stage {
     }
     // What it is told is for what waits without anybody stopped.
     context_.appraisal.reset();
+    for (const TaskId id : std::exchange(context_.victims, {})) {
+      if (!context_.state.Spare(id)) continue;
+      spared_.push_back(id);
+      --context_.stats->preempted;
+    }
     nominated_ = {context_.state.nominations().machines().begin(),
                   context_.state.nominations().machines().end()};
     for (const auto& [id, machine] : nominated_) {
@@ -128,10 +142,37 @@ class Pack : public Stage {
       if (task == nullptr || !task->IsSchedulable()) continue;
       placements.push_back({task, machine});
     }
-    packing_ = DescribeRound(PackingScope::kPreempting, &context_, placements);
-    if (!packing_.is_too_large) return;
+    const KnownPlan known{placements, spared_};
+    packing_ = DescribeRound(PackingScope::kPreempting, &context_, known);
+    if (!packing_.is_too_large) {
+      if (!spared_.empty())
+        known_cost_ = CostOf(known, packing_, context_.state);
+      return;
+    }
     is_preempting_ = false;
+    StopSpared();
     packing_ = DescribeRound(PackingScope::kMovable, &context_);
+  }
+
+  // Where somebody waits for that still.
+  void StopSpared() {
+    std::set<MachineId> awaited;
+    for (const auto& [id, machine] : nominated_) {
+      const Task* task = context_.state.FindTask(id);
+      if (task != nullptr && task->IsSchedulable()) awaited.insert(machine);
+    }
+    for (const TaskId id : std::exchange(spared_, {})) {
+      const Task* task = context_.state.FindTask(id);
+      if (task == nullptr || task->state != TaskState::kRunning ||
+          !awaited.contains(task->machine) ||
+          !context_.state.FindMachine(task->machine)->IsUsable() ||
+          !MayBeStopped(*task, std::numeric_limits<uint32_t>::max(),
+                        context_.state)) {
+        continue;
+      }
+      if (context_.state.Preempt(id)) context_.victims.push_back(id);
+      ++context_.stats->preempted;
+    }
   }
 
   // What displaces nobody is placed before anybody is stopped, or it would take
@@ -238,6 +279,9 @@ class Pack : public Stage {
   bool is_preempting_ = false;
   // Those that were, as long as there is no better plan.
   std::vector<std::pair<TaskId, MachineId>> nominated_;
+  // Those that a former packing of the round told to leave, likewise.
+  std::vector<TaskId> spared_;
+  std::optional<LevelCosts> known_cost_;  // With these stopped.
   RoundPacking packing_;
 };
 

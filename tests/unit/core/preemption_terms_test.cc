@@ -203,6 +203,45 @@ TEST_F(PreemptionTermsTest, PacksAgainWhereClassesExceedTheirBudgetTogether) {
   EXPECT_THAT(Reply(), SizeIs(1));
 }
 
+// One may be stopped, of whatever class.  Two are the cheapest for both; the
+// one that both can do with is found where its class comes first.
+TEST_F(PreemptionTermsTest, SparesWhomANewPackingDoesWithout) {
+  const DisruptionBudget one{.limit = Limit::kMaxUnavailable, .amount = 1};
+  const auto run = [&](uint64_t uid, int64_t cpu, int32_t cost) {
+    Machine(StrCat("m", uid), cpu);
+    cluster_.Apply(
+        Submitted(uid, {.cpu = cpu, .preemption_cost = cost, .budget = one}));
+    Reply();
+  };
+  run(1, 1000, 1);
+  run(2, 1000, 2);
+  run(3, 2000, 50);
+  Submit(11, {.cpu = 1000, .priority = 9});
+  Submit(12, {.cpu = 1000, .priority = 9});
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 3 on m3"));
+  EXPECT_EQ(cluster_.scheduler().round_stats().preempted, 1);
+  EXPECT_EQ(cluster_.scheduler().round_stats().nominated, 2);
+}
+
+// The more urgent one can only be where the class that comes last is.
+TEST_F(PreemptionTermsTest, KeepsToWhatWasBetterThanANewPacking) {
+  const DisruptionBudget one{.limit = Limit::kMaxUnavailable, .amount = 1};
+  cluster_.Apply(Added("m1", {.cpu = 1000, .labels = {{"disk", "ssd"}}}));
+  cluster_.Apply(Submitted(1, {.cpu = 1000, .budget = one}));
+  Reply();
+  Machine("m2", 1000);
+  cluster_.Apply(
+      Submitted(2, {.cpu = 1000, .preemption_cost = 1, .budget = one}));
+  Reply();
+  TaskOptions urgent{.cpu = 1000, .priority = 9};
+  urgent.rules.required = {{.labels = {LabelIn("disk", {"ssd"})}}};
+  Submit(11, urgent);
+  Submit(12, {.cpu = 1000, .priority = 8});
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m1"));
+  EXPECT_EQ(cluster_.scheduler().round_stats().preempted, 1);
+  EXPECT_EQ(cluster_.scheduler().round_stats().nominated, 1);
+}
+
 TEST_F(PreemptionTermsTest, StopsWhatCostsTheLeastInAll) {
   Machine("two", 1000);
   cluster_.Apply(Submitted(1, {.cpu = 500}));

@@ -71,6 +71,26 @@ TEST_F(OutboxTest, TakesBackAPlacementNobodyWasToldOf) {
   EXPECT_EQ(UsedCpu("m"), 0);
 }
 
+TEST_F(OutboxTest, SparesWhoWasToldToLeaveUntilSomeoneKnows) {
+  Run(1, "m");
+  EXPECT_FALSE(state_.Spare({1})) << "nobody told it to leave";
+  EXPECT_TRUE(state_.Preempt({1}));
+  EXPECT_TRUE(state_.Spare({1}));
+  EXPECT_THAT(Outbox(), IsEmpty());
+  EXPECT_FALSE(TaskOf(1).is_evicted);
+  EXPECT_TRUE(state_.Preempt({1})) << "it can be told so again";
+  BeginAll();
+  EXPECT_FALSE(state_.Spare({1}));
+  EXPECT_TRUE(TaskOf(1).is_evicted);
+}
+
+TEST_F(OutboxTest, CannotUndoAStopThatTookThePlaceOfARepetition) {
+  Run(1, "m");
+  Do(Submitted(1, {.cpu = 100}));
+  ASSERT_THAT(Outbox(), SizeIs(1));
+  EXPECT_FALSE(state_.Preempt({1}));
+}
+
 // I4: after the removal is acknowledged the client knows the task no more.
 TEST_F(OutboxTest, DropsWhatConcernsATaskThatEnded) {
   for (uint64_t uid = 1; uid <= 3; ++uid) Place(uid, "m");
