@@ -105,15 +105,22 @@ int64_t Disruptions::Allowed(std::span<const size_t> budgets) const {
   return of_feeds > 1 ? 0 : allowed;
 }
 
-bool Disruptions::Take(std::span<const TaskId> tasks) {
+std::vector<int64_t> Disruptions::Allowances() const {
+  std::vector<int64_t> allowances;
+  for (const Standing& one : standings_) allowances.push_back(one.allowed);
+  return allowances;
+}
+
+bool Disruptions::Take(std::span<const TaskId> tasks,
+                       std::vector<int64_t>* allowances) {
   std::map<size_t, int64_t> taken;
   for (const TaskId id : tasks) {
     for (const size_t b : BudgetsOf(*state_.FindTask(id))) ++taken[b];
   }
   for (const auto& [b, count] : taken) {
-    if (count > standings_[b].allowed) return false;
+    if (count > (*allowances)[b]) return false;
   }
-  for (const auto& [b, count] : taken) standings_[b].allowed -= count;
+  for (const auto& [b, count] : taken) (*allowances)[b] -= count;
   return true;
 }
 

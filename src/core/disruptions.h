@@ -50,8 +50,10 @@ class Disruptions {
   const std::vector<size_t>& BudgetsOf(const Task& task);
   // How many of the tasks that these budgets mean may be stopped.
   int64_t Allowed(std::span<const size_t> budgets) const;
-  // Counts all of them as stopped, unless a budget forbids that.
-  bool Take(std::span<const TaskId> tasks);
+  // By budget, how many of its tasks may be stopped.
+  std::vector<int64_t> Allowances() const;
+  // Takes all of them off these, unless one of them is too little.
+  bool Take(std::span<const TaskId> tasks, std::vector<int64_t>* allowances);
 
  private:
   void Add(std::string name, const DisruptionBudget& budget, bool is_of_feed);

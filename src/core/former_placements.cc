@@ -1,6 +1,5 @@
 #include "core/former_placements.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "packing/pattern_rules.h"
@@ -18,26 +17,23 @@ void FormerPlacements::Add(MachineId machine, size_t task_class) {
   if (group_of_.contains(machine)) ++holds_[machine][task_class];
 }
 
-void FormerPlacements::AddWhatRuns(std::span<const TaskId> victims) {
+void FormerPlacements::AddWhatRuns() {
   const PackingProblem& problem = packing_.problem;
-  const size_t first = packing_.classes.size();  // Of those that run.
   for (size_t g = 0; g < packing_.machines.size(); ++g) {
     const size_t kind = problem.groups[g].kind;
     if (kind >= problem.staying.size()) continue;
     for (const auto& [c, count] : problem.staying[kind]) {
-      for (const MachineId id : packing_.machines[g]) {
-        int64_t stay = count;
-        if (!victims.empty()) {
-          stay -= std::ranges::count_if(
-              packing_.running.TasksOn(id, packing_.running_classes[c - first]),
-              [&](TaskId task) {
-                return std::ranges::count(victims, task) > 0;
-              });
-        }
-        if (stay > 0) holds_[id][c] = stay;
-      }
+      for (const MachineId id : packing_.machines[g]) holds_[id][c] = count;
     }
   }
+}
+
+void FormerPlacements::Remove(MachineId machine, size_t task_class) {
+  const auto there = holds_.find(machine);
+  if (there == holds_.end()) return;
+  const auto of_class = there->second.find(task_class);
+  if (of_class == there->second.end()) return;
+  if (--of_class->second == 0) there->second.erase(of_class);
 }
 
 void FormerPlacements::AddIfThereIsRoom(MachineId machine, size_t task_class) {

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <span>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -24,8 +23,10 @@ class FormerPlacements {
 
   // A task of the class; nothing where the machine takes no part.
   void Add(MachineId machine, size_t task_class);
-  // All that runs and may be stopped, without these.
-  void AddWhatRuns(std::span<const TaskId> victims = {});
+  // All that runs and may be stopped.
+  void AddWhatRuns();
+  // A task of the class; nothing where none was added.
+  void Remove(MachineId machine, size_t task_class);
   // The same as Add() where the machine has room beside what was added, and may
   // hold it.
   void AddIfThereIsRoom(MachineId machine, size_t task_class);

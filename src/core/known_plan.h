@@ -5,30 +5,48 @@
 #ifndef SLUICE_CORE_KNOWN_PLAN_H_
 #define SLUICE_CORE_KNOWN_PLAN_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
+#include <utility>
+#include <vector>
 
-#include "core/placements.h"
 #include "packing/level_costs.h"
 #include "packing/packing_problem.h"
 #include "sluice/base/ids.h"
+#include "state/cluster_state.h"
 
 namespace sluice {
 
 struct RoundPacking;
 
-// Tasks that wait, with their machines, once the victims have left these.
+// Tasks that wait, with their machines, once the victims have left these.  What
+// became of either meanwhile is for the reader to look at.
 struct KnownPlan {
-  std::span<const Placement> nominated = {};
-  std::span<const TaskId> victims = {};
+  std::vector<std::pair<TaskId, MachineId>> nominated = {};
+  std::vector<TaskId> victims = {};
 };
 
-// What it costs that the plan, or these patterns, leave the rest of the packing
-// waiting, or stopped.  Unlike the packing itself this takes no account of
-// budgets: both are taken to keep to them.
-LevelCosts CostOf(const KnownPlan& plan, const RoundPacking& packing,
-                  const ClusterState& state);
-LevelCosts CostOf(std::span<const Pattern> patterns,
-                  const RoundPacking& packing);
+// Of each victim that the packing knows, the machine and the class of the
+// problem.
+std::vector<std::pair<MachineId, size_t>> ClassesOfVictims(
+    const KnownPlan& plan, const RoundPacking& packing,
+    const ClusterState& state);
+// How many of each class of the problem are placed, or stay.
+std::vector<int64_t> CountPlaced(const KnownPlan& plan,
+                                 const RoundPacking& packing,
+                                 const ClusterState& state);
+std::vector<int64_t> CountPlaced(std::span<const Pattern> patterns,
+                                 const RoundPacking& packing);
+
+// What it costs that the rest waits, or is stopped.  Unlike the packing itself
+// this takes no account of budgets: what is placed is taken to keep to them.
+LevelCosts CostOfRest(std::span<const int64_t> placed,
+                      const RoundPacking& packing);
+// Whether something of the rest waits that is more urgent than what a budget
+// keeps.
+bool IsAnyHeldBack(std::span<const int64_t> placed,
+                   const RoundPacking& packing);
 
 }  // namespace sluice
 

@@ -213,12 +213,9 @@ void PackingPeers::NoteFreed(const ClassKey& key, MachineId machine) {
   }
 }
 
-bool PackingPeers::KeepsAwayFrom(const ClassKey& a, const ClassKey& b) {
-  const auto& terms = state_.peers().TermsOf(*a.rules).anti_affinity;
-  return std::ranges::any_of(terms, [&](const CountedTerm* term) {
-    return std::ranges::binary_search(*b.meant_by, term->selector) &&
-           IsOfOneMachine(*term);
-  });
+bool PackingPeers::KeepApart(const ClassKey& a, const ClassKey& b) {
+  return state_.peers().KeepApart(
+      a, b, [this](const CountedTerm& term) { return IsOfOneMachine(term); });
 }
 
 bool PackingPeers::NeedsBeside(const ClassKey& a, const ClassKey& b) {
@@ -236,8 +233,7 @@ bool PackingPeers::Concerns(const ClassKey& running) {
       concerns_.try_emplace({running.rules, running.meant_by}, false);
   if (!is_new) return it->second;
   it->second = std::ranges::any_of(in_play_, [&](const ClassKey* key) {
-    return KeepsAwayFrom(*key, running) || KeepsAwayFrom(running, *key) ||
-           NeedsBeside(*key, running);
+    return KeepApart(*key, running) || NeedsBeside(*key, running);
   });
   return it->second;
 }
@@ -267,8 +263,7 @@ void PackingPeers::RelateRunning(std::span<const ClassKey> keys,
     for (size_t i = 0; i < running.size(); ++i) {
       if (!running[i].DependsOnPeers()) continue;
       const size_t r = keys.size() + i;
-      if (KeepsAwayFrom(keys[c], running[i]) ||
-          KeepsAwayFrom(running[i], keys[c])) {
+      if (KeepApart(keys[c], running[i])) {
         problem->classes[c].apart_from.push_back(r);
         problem->classes[r].apart_from.push_back(c);
       }

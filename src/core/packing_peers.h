@@ -109,8 +109,8 @@ class PackingPeers {
   bool AreTermsHeeded(const ClassKey& key);
   // Whether nobody must follow or count its tasks in a way that is not heeded.
   bool IsOnItsOwn(const ClassKey& key) const;
-  // Whether `a` keeps away from the machines of what `b` is.
-  bool KeepsAwayFrom(const ClassKey& a, const ClassKey& b);
+  // Whether one of the two keeps away from the machines of what the other is.
+  bool KeepApart(const ClassKey& a, const ClassKey& b);
   // Whether `a` needs what `b` is on its machine.
   bool NeedsBeside(const ClassKey& a, const ClassKey& b);
   // Where those who need company stay, so does their company.

@@ -15,9 +15,6 @@
 namespace sluice {
 namespace {
 
-// Classes that share a budget have so many turns in a round.
-constexpr int kTurnsMax = 4;
-
 Resources RequestsOf(const std::map<ClassKey, int64_t>& counts) {
   Resources requests;
   for (const auto& [key, count] : counts) {
@@ -128,7 +125,7 @@ void PreemptingPlan::SpareForNoHigher(
     Resources room = left;
     std::map<ClassKey, int64_t> kept = *newcomers;
     for (const auto& [key, count] : *newcomers) {
-      if (!KeepApart(key, of, context_.state.peers())) continue;
+      if (!context_.state.peers().KeepApart(key, of)) continue;
       if (key.priority > of.priority) return false;
       room.AddScaled(key.request, count);
       kept.erase(key);
@@ -144,6 +141,14 @@ void PreemptingPlan::SpareForNoHigher(
     *newcomers = std::move(kept);
     return true;
   });
+}
+
+uint32_t PreemptingPlan::Awaited::Highest() const {
+  uint32_t highest = 0;
+  for (const Task* task : tasks) {
+    highest = std::max(highest, task->class_key.priority);
+  }
+  return highest;
 }
 
 bool PreemptingPlan::IsStillOn(MachineId machine, TaskId id) const {
@@ -197,7 +202,8 @@ void PreemptingPlan::CarryOut(const MachinePatterns& patterns) {
   for (auto& [id, awaited] : awaited_) {
     if (awaited.tasks.empty()) continue;
     for (const TaskId victim : awaited.victims) {
-      if (context_.state.Preempt(victim)) context_.victims.push_back(victim);
+      if (context_.state.Preempt(victim))
+        context_.agenda.known.victims.push_back(victim);
       ++context_.stats->preempted;
     }
     for (const Task* task : awaited.tasks) {
@@ -234,11 +240,8 @@ void PreemptingPlan::FindTasks(const MachinePatterns& patterns) {
 }
 
 Resources PreemptingPlan::RoomOn(const Machine& machine) const {
-  Resources room = machine.Free();
-  for (const TaskId id : machine.tasks) {
-    const Task& task = *context_.state.FindTask(id);
-    if (task.is_evicted) room += task.class_key.request;
-  }
+  Resources room =
+      machine.Free() + context_.state.nominations().LeavingFrom(machine);
   const auto planned = planned_.find(machine.id);
   if (planned != planned_.end()) room -= planned->second;
   return room;
@@ -281,7 +284,7 @@ bool PreemptingPlan::IsAllowedByPeers(
   return std::ranges::none_of(machine.tasks, [&](TaskId id) {
     const Task& task = *state.FindTask(id);
     return !task.is_evicted && std::ranges::count(victims, id) == 0 &&
-           KeepApart(key, task.class_key, state.peers());
+           state.peers().KeepApart(key, task.class_key);
   });
 }
 
@@ -305,32 +308,28 @@ void PreemptingPlan::DropBrokenGangs() {
 
 void PreemptingPlan::KeepToBudgets() {
   if (awaited_.empty()) return;
-  const Disruptions disruptions(context_.state);
+  Disruptions disruptions(context_.state);
   // Those for the most urgent first, and of these those that stop the least
   // urgent.
   std::vector<std::tuple<int64_t, uint32_t, MachineId>> order;
   for (const auto& [id, awaited] : awaited_) {
-    int64_t newcomer = 0;
     uint32_t victim = 0;
-    for (const Task* task : awaited.tasks) {
-      newcomer = std::max<int64_t>(newcomer, task->class_key.priority);
-    }
     for (const TaskId one : awaited.victims) {
       const Task* task = context_.state.FindTask(one);
       if (task != nullptr) victim = std::max(victim, task->class_key.priority);
     }
-    order.emplace_back(-newcomer, victim, id);
+    order.emplace_back(-int64_t{awaited.Highest()}, victim, id);
   }
   std::ranges::sort(order);
   bool is_any_exceeded = false;
   for (bool must_drop = true; must_drop;) {
     must_drop = false;
-    Disruptions left = disruptions;
+    std::vector<int64_t> left = disruptions.Allowances();
     for (const auto& [newcomer, victim, id] : order) {
       Awaited& awaited = awaited_[id];
       if (awaited.tasks.empty()) continue;
       SpareNeedless(id, &awaited);
-      if (left.Take(awaited.victims) ||
+      if (disruptions.Take(awaited.victims, &left) ||
           context_.options.preemption.breaks_budgets) {
         continue;
       }
@@ -341,19 +340,13 @@ void PreemptingPlan::KeepToBudgets() {
     DropBrokenGangs();
     is_any_exceeded = true;
   }
-  if (is_any_exceeded && context_.exceeded_budgets < kTurnsMax) {
-    ++context_.exceeded_budgets;
-    context_.must_pack_again = true;
-  }
+  if (is_any_exceeded) context_.agenda.NoteExceeded();
 }
 
 void PreemptingPlan::SpareNeedless(MachineId id, Awaited* awaited) const {
   Resources needed;
-  uint32_t highest = 0;
-  for (const Task* task : awaited->tasks) {
-    needed += task->class_key.request;
-    highest = std::max(highest, task->class_key.priority);
-  }
+  for (const Task* task : awaited->tasks) needed += task->class_key.request;
+  const uint32_t highest = awaited->Highest();
   Resources room = RoomOn(*context_.state.FindMachine(id));
   for (const TaskId victim : awaited->victims) {
     room += context_.state.FindTask(victim)->class_key.request;
@@ -364,7 +357,7 @@ void PreemptingPlan::SpareNeedless(MachineId id, Awaited* awaited) const {
     if (key.priority < highest && !needed.FitsIn(without)) return false;
     if (std::ranges::any_of(awaited->tasks, [&](const Task* task) {
           return task->class_key.priority > key.priority &&
-                 KeepApart(task->class_key, key, context_.state.peers());
+                 context_.state.peers().KeepApart(task->class_key, key);
         })) {
       return false;
     }

@@ -43,6 +43,7 @@ class PreemptingPlan {
     std::map<ClassKey, int64_t> nominees;
     std::vector<TaskId> victims;     // The most urgent first.
     std::vector<const Task*> tasks;  // That are nominated.
+    uint32_t Highest() const;        // Priority of these.
   };
   // Commands may have come since the packing was described.
   bool IsStillOn(MachineId machine, TaskId task) const;

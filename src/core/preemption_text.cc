@@ -106,7 +106,7 @@ class Displacing {
     bool is_any_in_the_way = false;
     for (const TaskId id : machine.tasks) {
       const Task& other = *state_.FindTask(id);
-      if (!KeepApart(key, other.class_key, state_.peers())) continue;
+      if (!state_.peers().KeepApart(key, other.class_key)) continue;
       if (!other.is_evicted && !MayBeStopped(other, key.priority, state_)) {
         return false;
       }

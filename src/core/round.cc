@@ -26,8 +26,6 @@ constexpr MakeStage kStages[] = {
     &MakeTryGangs,
     &MakeSearch,
 };
-// Once more where gangs were started in the room that the first one made.
-constexpr int kPackingsMax = 2;
 
 // Where nothing was to be decided, so many priorities are told one by one.
 constexpr size_t kToldLevelsMax = 12;
@@ -155,17 +153,14 @@ bool Round::Advance() {
         if (!has_entered_tier_) return false;
         if (context_.has_arranged) {
           phase_ = Phase::kAppraise;
-        } else if (context_.must_pack_again ||
-                   (context_.has_new_gangs && packings_ < kPackingsMax)) {
+        } else if (context_.agenda.MustPack()) {
           phase_ = Phase::kPack;
         } else {
           phase_ = Phase::kArrange;
         }
         break;
       case Phase::kPack:
-        ++packings_;
-        context_.has_new_gangs = false;
-        context_.must_pack_again = false;
+        context_.agenda.Begin();
         phase_ = Phase::kPacked;
         stage_ = MakePack(&context_);
         return true;
@@ -174,7 +169,7 @@ bool Round::Advance() {
         if (context_.plan.has_value()) {
           phase_ = Phase::kTiers;
         } else {
-          phase_ = context_.must_pack_again ? Phase::kPack : Phase::kArrange;
+          phase_ = context_.agenda.MustPack() ? Phase::kPack : Phase::kArrange;
         }
         break;
       case Phase::kArrange:

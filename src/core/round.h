@@ -71,7 +71,6 @@ class Round {
   std::unique_ptr<Stage> stage_;
   bool has_begun_ = false;
   Phase phase_ = Phase::kTiers;
-  int packings_ = 0;
   bool has_entered_tier_ = false;
   bool has_run_out_ = false;   // Of work, but for the plan.
   bool is_waiting_ = false;    // The stage waits for an answer.

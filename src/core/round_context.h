@@ -19,6 +19,7 @@
 #include "constraints/constraint_set.h"
 #include "core/followers.h"
 #include "core/gangs.h"
+#include "core/packing_agenda.h"
 #include "core/packing_plan.h"
 #include "core/round_stats.h"
 #include "core/transaction.h"
@@ -79,20 +80,8 @@ class RoundContext {
   // Whom classes that wait must be near, as of the round's first pass.
   Followers& followers();
 
-  // Whether gangs were started since all was packed.
-  bool has_new_gangs = true;
-  // Whether tasks that displace nobody had their turn, and what was nominated
-  // before that and gave way to them.
-  bool has_packed_meek = false;
-  std::vector<std::pair<TaskId, MachineId>> yielding;
-  // Whether all is to be packed once more: after the tasks that displace
-  // nobody, or with budgets shared out.
-  bool must_pack_again = false;
-  // Whom the newest packing told to leave, so that this can be undone as long
-  // as the round goes on.
-  std::vector<TaskId> victims;
-  // How often budgets that several classes share were exceeded together.
-  int exceeded_budgets = 0;
+  // What is to be packed next.
+  PackingAgenda agenda;
   // Its priorities, once they were decided on together.
   std::optional<PackingLevels> levels;
   // What the tiers are to carry out, if packing found something better.

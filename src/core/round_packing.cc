@@ -133,7 +133,7 @@ class Describer {
     const uint32_t highest = waiting_.empty() ? 0 : waiting_.rbegin()->first;
     packing_.running =
         RunningTasks(state_, highest, context_.options.preemption,
-                     context_.exceeded_budgets, &peers_);
+                     {context_.agenda.turn(), known_.victims}, &peers_);
   }
 
   // What the machine has free once all is gone that may go.
@@ -690,14 +690,20 @@ class Describer {
       const std::optional<size_t> task_class = index_now_[steps->task_class];
       if (task_class.has_value()) former.Add(one.machine, *task_class);
     }
-    former.AddWhatRuns(known_.victims);
-    for (const Placement& one : known_.nominated) {
-      const ClassKey& key = one.task->class_key;
+    former.AddWhatRuns();
+    for (const auto& [machine, c] :
+         ClassesOfVictims(known_, packing_, state_)) {
+      former.Remove(machine, c);
+    }
+    for (const auto& [id, machine] : known_.nominated) {
+      const Task* task = state_.FindTask(id);
+      if (task == nullptr || !task->IsSchedulable()) continue;
+      const ClassKey& key = task->class_key;
       const auto steps = steps_.find(key);
       // Others may have to do with those that are not free.
       if (steps == steps_.end() || !peers_.IsFree(key)) continue;
       const std::optional<size_t> c = index_now_[steps->second.task_class];
-      if (c.has_value()) former.AddIfThereIsRoom(one.machine, *c);
+      if (c.has_value()) former.AddIfThereIsRoom(machine, *c);
     }
     packing_.problem.former = former.Patterns();
   }
@@ -726,7 +732,7 @@ class Describer {
   const ConstraintSet& constraints_;
   Eligibility* eligibility_;
   PackingPeers peers_;
-  const KnownPlan known_;
+  const KnownPlan& known_;
   RoundPacking packing_;
   std::vector<std::pair<Placement, const Steps*>> placements_;
   StopLevels stop_levels_;

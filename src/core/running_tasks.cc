@@ -19,14 +19,6 @@ bool IsOverfull(const Machine& machine) {
   return false;
 }
 
-bool SaysToKeepAway(const ClassKey& a, const ClassKey& b,
-                    const PeerTable& peers) {
-  return std::ranges::any_of(
-      peers.TermsOf(*a.rules).anti_affinity, [&](const CountedTerm* term) {
-        return std::ranges::binary_search(*b.meant_by, term->selector);
-      });
-}
-
 }  // namespace
 
 bool MayBeStopped(const Task& task, uint32_t priority,
@@ -37,22 +29,18 @@ bool MayBeStopped(const Task& task, uint32_t priority,
          !state.IsUntold(task.id);
 }
 
-bool KeepApart(const ClassKey& a, const ClassKey& b, const PeerTable& peers) {
-  return SaysToKeepAway(a, b, peers) || SaysToKeepAway(b, a, peers);
-}
-
 bool MustAwait(const ClassKey& key, const Machine& machine,
                std::span<const TaskId> victims, const ClusterState& state) {
   return key.DependsOnPeers() &&
          std::ranges::any_of(machine.tasks, [&](TaskId id) {
            const Task& task = *state.FindTask(id);
            return (task.is_evicted || std::ranges::count(victims, id) > 0) &&
-                  KeepApart(key, task.class_key, state.peers());
+                  state.peers().KeepApart(key, task.class_key);
          });
 }
 
 RunningTasks::RunningTasks(const ClusterState& state, uint32_t priority,
-                           const PreemptionOptions& options, int turn,
+                           const PreemptionOptions& options, const Turn& turn,
                            PackingPeers* peers) {
   Disruptions disruptions(state);
   // Request, price, budgets, and the rules and selectors that concern others.
@@ -110,28 +98,39 @@ RunningTasks::RunningTasks(const ClusterState& state, uint32_t priority,
       budgets_of.push_back(budgets);
     }
   }
-  if (turn > 0) ShareBudgets(budgets_of, turn, disruptions);
+  if (turn.number > 0) {
+    ShareBudgets(budgets_of, turn, disruptions.Allowances());
+  }
 }
 
 void RunningTasks::ShareBudgets(const std::vector<std::vector<size_t>>& budgets,
-                                int turn, const Disruptions& disruptions) {
-  std::vector<int64_t> left;
-  for (const Disruptions::Standing& one : disruptions.standings()) {
-    left.push_back(one.allowed);
-  }
+                                const Turn& turn, std::vector<int64_t> left) {
   std::vector<int64_t> counts(classes_.size(), 0);
+  std::vector<int64_t> known(classes_.size(), 0);
   for (const auto& [id, machine] : machines_) {
-    for (const auto& [c, task] : machine.tasks) ++counts[c];
+    for (const auto& [c, task] : machine.tasks) {
+      ++counts[c];
+      if (turn.number > 1 || std::ranges::count(turn.known, task) == 0)
+        continue;
+      ++known[c];
+      for (const size_t b : budgets[c]) --left[b];
+    }
   }
-  for (size_t i = 0; i < classes_.size(); ++i) {
-    // In the first turn the least urgent come first.
-    const size_t c = classes_.size() - 1 -
-                     (i + static_cast<size_t>(turn) - 1) % classes_.size();
+  std::vector<size_t> order;  // The last class first.
+  for (size_t c = classes_.size(); c-- > 0;) {
+    if (!budgets[c].empty()) order.push_back(c);
+  }
+  if (order.empty()) return;
+  turns_ = order.size() + (turn.known.empty() ? 0 : 1);
+  std::ranges::rotate(order,
+                      order.begin() + (turn.number - 1) % std::ssize(order));
+  for (const size_t c : order) {
+    int64_t& most = classes_[c].stopped_max;
     for (const size_t b : budgets[c]) {
-      classes_[c].stopped_max = std::min(classes_[c].stopped_max, left[b]);
+      most = std::clamp<int64_t>(known[c] + left[b], 0, most);
     }
     for (const size_t b : budgets[c]) {
-      left[b] -= std::min(classes_[c].stopped_max, counts[c]);
+      left[b] -= std::max<int64_t>(std::min(most, counts[c]) - known[c], 0);
     }
   }
 }
@@ -151,6 +150,16 @@ std::vector<std::pair<size_t, int64_t>> RunningTasks::CountOn(
     ++counts.back().second;
   }
   return counts;
+}
+
+std::optional<size_t> RunningTasks::ClassOf(MachineId machine,
+                                            TaskId task) const {
+  const auto it = machines_.find(machine);
+  if (it == machines_.end()) return std::nullopt;
+  for (const auto& [c, id] : it->second.tasks) {
+    if (id == task) return c;
+  }
+  return std::nullopt;
 }
 
 std::vector<TaskId> RunningTasks::TasksOn(MachineId machine,

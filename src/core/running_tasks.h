@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -32,9 +33,6 @@ namespace sluice {
 bool MayBeStopped(const Task& task, uint32_t priority,
                   const ClusterState& state);
 
-// Whether one of the two says that it keeps away from the other.
-bool KeepApart(const ClassKey& a, const ClassKey& b, const PeerTable& peers);
-
 // Whether what leaves the machine, or is a victim, has to be gone before a task
 // of the class may be there, whatever room there is.
 bool MustAwait(const ClassKey& key, const Machine& machine,
@@ -51,14 +49,25 @@ class RunningTasks {
     int64_t stopped_max = std::numeric_limits<int64_t>::max();
   };
 
+  // How budgets that several classes share are shared out: at 0 not at all,
+  // each class may take the whole.  From 1 on a class may take what those
+  // before it have left: in the first turn `known` have their share, then come
+  // the classes, the last one first; in each further turn one class is put
+  // last, so that the one before it comes first.
+  struct Turn {
+    int number = 0;
+    std::span<const TaskId> known = {};
+  };
+
   RunningTasks() = default;
   // Those that may be stopped for a task of `priority`.  Tells `peers` of them
-  // and of what leaves.  Of budgets that several classes share each class may
-  // take all, or with a `turn` above 0 what the others before it have left: in
-  // the first turn the last class comes first, in the second the one before it.
+  // and of what leaves.
   RunningTasks(const ClusterState& state, uint32_t priority,
-               const PreemptionOptions& options, int turn, PackingPeers* peers);
+               const PreemptionOptions& options, const Turn& turn,
+               PackingPeers* peers);
 
+  // From this turn on budgets are shared out as in an earlier one.
+  size_t turns() const { return turns_; }
   bool empty() const { return classes_.empty(); }
   // The most urgent first.
   const std::vector<Class>& classes() const { return classes_; }
@@ -67,18 +76,21 @@ class RunningTasks {
   const Resources* FindRoomOn(MachineId machine) const;
   // How many of each class there are on the machine, ascending.
   std::vector<std::pair<size_t, int64_t>> CountOn(MachineId machine) const;
+  std::optional<size_t> ClassOf(MachineId machine, TaskId task) const;
   // Of the class, the one that was placed last first.
   std::vector<TaskId> TasksOn(MachineId machine, size_t of_class) const;
 
  private:
-  void ShareBudgets(const std::vector<std::vector<size_t>>& budgets, int turn,
-                    const Disruptions& disruptions);
+  // By class, the budgets; by budget, how many of its tasks may be stopped.
+  void ShareBudgets(const std::vector<std::vector<size_t>>& budgets,
+                    const Turn& turn, std::vector<int64_t> left);
 
   struct OnMachine {
     Resources room;
     std::vector<std::pair<size_t, TaskId>> tasks;  // By class.
   };
   std::vector<Class> classes_;
+  size_t turns_ = 0;
   absl::btree_map<MachineId, OnMachine> machines_;
 };
 

@@ -85,9 +85,10 @@ void FeedEvents::ForgetUnstated() {
   }
   std::ranges::sort(gone);
   for (const TaskId id : gone) tasks_.Forget(id);
-  absl::erase_if(feed_.budgets, [this](const auto& entry) {
+  const auto dropped = absl::erase_if(feed_.budgets, [this](const auto& entry) {
     return entry.second.snapshot != feed_.snapshot;
   });
+  if (dropped > 0) NoteChange();
 }
 
 FeedOutcome FeedEvents::Apply(const MachineStated& event) {

@@ -16,21 +16,21 @@ Resources RequestsOf(const absl::btree_set<TaskId>& ids,
   return requests;
 }
 
-Resources RequestsOfLeaving(const Machine& machine, const ClusterState& state) {
+}  // namespace
+
+Resources Nominations::LeavingFrom(const Machine& machine) const {
   Resources requests;
   for (const TaskId id : machine.tasks) {
-    const Task& task = *state.FindTask(id);
+    const Task& task = *state_.FindTask(id);
     if (task.is_evicted) requests += task.class_key.request;
   }
   return requests;
 }
 
-}  // namespace
-
 bool Nominations::CanBeHeldBy(const Machine& machine) const {
-  return machine.IsUsable() && RequestsOf(machine.nominated, state_)
-                                   .FitsIn(machine.allocatable - machine.used +
-                                           RequestsOfLeaving(machine, state_));
+  return machine.IsUsable() &&
+         RequestsOf(machine.nominated, state_)
+             .FitsIn(machine.allocatable - machine.used + LeavingFrom(machine));
 }
 
 void Nominations::Add(TaskId task, Machine* machine) {
@@ -49,8 +49,8 @@ void Nominations::Drop(TaskId task, Machine* machine) {
 void Nominations::UpdateReserved(Machine* machine) const {
   // Where nothing is nominated nobody looks at it.
   if (machine->nominated.empty()) return;
-  const Resources missing = RequestsOf(machine->nominated, state_) -
-                            RequestsOfLeaving(*machine, state_);
+  const Resources missing =
+      RequestsOf(machine->nominated, state_) - LeavingFrom(*machine);
   machine->reserved = Resources();
   for (ResourceIndex i = 0; i < missing.size(); ++i) {
     if (missing[i] > 0) machine->reserved.Set(i, missing[i]);

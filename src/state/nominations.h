@@ -16,6 +16,7 @@
 #include "absl/container/btree_map.h"
 #include "sluice/base/ids.h"
 #include "sluice/state/machine.h"
+#include "sluice/state/resources.h"
 
 namespace sluice {
 
@@ -32,6 +33,8 @@ class Nominations {
   bool Contains(TaskId task) const { return machines_.contains(task); }
   // How often one came or went.
   uint64_t changes() const { return changes_; }
+  // What those hold on the machine that were told to leave it.
+  Resources LeavingFrom(const Machine& machine) const;
   // Whether the machine will have room for all that is nominated there once
   // those have left it that were told to.
   bool CanBeHeldBy(const Machine& machine) const;

@@ -146,6 +146,19 @@ const PeerTerms& PeerTable::TermsOf(const PlacementRules& rules) const {
   return terms_of_rules_.at(rules.id);
 }
 
+bool PeerTable::KeepApart(
+    const ClassKey& a, const ClassKey& b,
+    absl::FunctionRef<bool(const CountedTerm&)> counts) const {
+  const auto says_so = [&](const ClassKey& one, const ClassKey& other) {
+    return std::ranges::any_of(
+        TermsOf(*one.rules).anti_affinity, [&](const CountedTerm* term) {
+          return std::ranges::binary_search(*other.meant_by, term->selector) &&
+                 counts(*term);
+        });
+  };
+  return says_so(a, b) || says_so(b, a);
+}
+
 const std::vector<TaskSelector>& PeerTable::SelectorsOf(
     uint32_t selector) const {
   return selectors_.at(selector).all;

@@ -26,6 +26,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "sluice/base/ids.h"
 #include "sluice/state/machine.h"
 #include "sluice/state/task.h"
@@ -141,6 +142,13 @@ class PeerTable {
   const std::vector<TaskSelector>& SelectorsOf(uint32_t selector) const;
   // The terms about tasks that the selector means.  REQUIRES: it is in use.
   const std::vector<CountedTerm*>& TermsAbout(uint32_t selector) const;
+  // Whether one of the two keeps away from the other by a term that counts.
+  // REQUIRES: their rules are learned.
+  bool KeepApart(const ClassKey& a, const ClassKey& b,
+                 absl::FunctionRef<bool(const CountedTerm&)> counts) const;
+  bool KeepApart(const ClassKey& a, const ClassKey& b) const {
+    return KeepApart(a, b, [](const CountedTerm&) { return true; });
+  }
   // Whether there is any term at all.
   bool empty() const { return terms_.empty(); }
 

@@ -156,7 +156,7 @@ class StartGangs : public Stage {
     passes_.Clear();
     const Trial trial = *std::exchange(trial_, std::nullopt);
     if (context_.gangs.IsWhole(trial.gang)) {
-      context_.has_new_gangs = true;
+      context_.agenda.NoteNewGangs();
       return;
     }
     context_.Withdraw(std::span(passes_.placed()).subspan(trial.begin));

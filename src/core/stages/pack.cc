@@ -32,7 +32,7 @@ class Pack : public Stage {
   std::optional<RoundWork> Next() override {
     if (std::exchange(has_asked_, true)) return std::nullopt;
     if (context_.improve_budget <= 0 || context_.IsSpent()) {
-      nominated_ = std::exchange(context_.yielding, {});
+      known_.nominated = std::exchange(context_.agenda.known.nominated, {});
       return std::nullopt;
     }
     Describe();
@@ -46,7 +46,7 @@ class Pack : public Stage {
     }
     ++context_.stats->packings;
     // Some of the work is left for the next one.
-    return PackingWork{packing_.problem, context_.must_pack_again
+    return PackingWork{packing_.problem, context_.agenda.must_go_on()
                                              ? context_.improve_budget / 2
                                              : context_.improve_budget};
   }
@@ -67,8 +67,9 @@ class Pack : public Stage {
                                ? cost.waiting < packing_.now.waiting
                                : cost < packing_.now;
     if (!is_better || solution.patterns.empty()) return;
-    if (known_cost_.has_value() &&
-        *known_cost_ < CostOf(solution.patterns, packing_)) {
+    std::vector<int64_t> placed = CountPlaced(solution.patterns, packing_);
+    if (!known_.victims.empty() &&
+        CostOfRest(placed_, packing_) < CostOfRest(placed, packing_)) {
       return;
     }
     PreemptingPlan preempting(packing_, &context_);
@@ -89,16 +90,19 @@ class Pack : public Stage {
     context_.Withdraw(*giving_way);
     if (is_preempting_) {
       preempting.CarryOut(context_.plan->patterns);
-      nominated_.clear();
-      spared_.clear();
+      known_ = {};
+      placed_ = std::move(placed);
     }
     context_.plan->version = context_.state.version();
   }
 
   void End() override {
+    if (is_preempting_ && IsAnyHeldBack(placed_, packing_)) {
+      context_.agenda.NoteHeldBack(packing_.running.turns());
+    }
     // Nothing better was found than what was known.
     StopSpared();
-    for (const auto& [id, machine_id] : nominated_) {
+    for (const auto& [id, machine_id] : known_.nominated) {
       const Task* task = context_.state.FindTask(id);
       const Machine* machine = context_.state.FindMachine(machine_id);
       if (task == nullptr || !task->IsSchedulable() || machine == nullptr ||
@@ -123,30 +127,11 @@ class Pack : public Stage {
     }
     // What it is told is for what waits without anybody stopped.
     context_.appraisal.reset();
-    for (const TaskId id : std::exchange(context_.victims, {})) {
-      if (!context_.state.Spare(id)) continue;
-      spared_.push_back(id);
-      --context_.stats->preempted;
-    }
-    nominated_ = {context_.state.nominations().machines().begin(),
-                  context_.state.nominations().machines().end()};
-    for (const auto& [id, machine] : nominated_) {
-      context_.state.EndNomination(id);
-    }
-    for (const auto& one : std::exchange(context_.yielding, {})) {
-      nominated_.push_back(one);
-    }
-    std::vector<Placement> placements;
-    for (const auto& [id, machine] : nominated_) {
-      const Task* task = context_.state.FindTask(id);
-      if (task == nullptr || !task->IsSchedulable()) continue;
-      placements.push_back({task, machine});
-    }
-    const KnownPlan known{placements, spared_};
-    packing_ = DescribeRound(PackingScope::kPreempting, &context_, known);
+    known_ = std::exchange(context_.agenda.known, {});
+    UndoKnown();
+    packing_ = DescribeRound(PackingScope::kPreempting, &context_, known_);
     if (!packing_.is_too_large) {
-      if (!spared_.empty())
-        known_cost_ = CostOf(known, packing_, context_.state);
+      placed_ = CountPlaced(known_, packing_, context_.state);
       return;
     }
     is_preempting_ = false;
@@ -154,14 +139,29 @@ class Pack : public Stage {
     packing_ = DescribeRound(PackingScope::kMovable, &context_);
   }
 
+  // What waits for others to leave counts as waiting, and those that no client
+  // knows of yet as running on.
+  void UndoKnown() {
+    const auto& nominated = context_.state.nominations().machines();
+    known_.nominated.insert(known_.nominated.end(), nominated.begin(),
+                            nominated.end());
+    for (const auto& [id, machine] : known_.nominated) {
+      if (nominated.contains(id)) context_.state.EndNomination(id);
+    }
+    std::erase_if(known_.victims, [this](TaskId victim) {
+      return !context_.state.Spare(victim);
+    });
+    context_.stats->preempted -= std::ssize(known_.victims);
+  }
+
   // Where somebody waits for that still.
   void StopSpared() {
     std::set<MachineId> awaited;
-    for (const auto& [id, machine] : nominated_) {
+    for (const auto& [id, machine] : known_.nominated) {
       const Task* task = context_.state.FindTask(id);
       if (task != nullptr && task->IsSchedulable()) awaited.insert(machine);
     }
-    for (const TaskId id : std::exchange(spared_, {})) {
+    for (const TaskId id : std::exchange(known_.victims, {})) {
       const Task* task = context_.state.FindTask(id);
       if (task == nullptr || task->state != TaskState::kRunning ||
           !awaited.contains(task->machine) ||
@@ -170,7 +170,8 @@ class Pack : public Stage {
                         context_.state)) {
         continue;
       }
-      if (context_.state.Preempt(id)) context_.victims.push_back(id);
+      if (context_.state.Preempt(id))
+        context_.agenda.known.victims.push_back(id);
       ++context_.stats->preempted;
     }
   }
@@ -179,7 +180,6 @@ class Pack : public Stage {
   // what others make room for.  It may take room that is kept for less urgent
   // tasks.
   bool MustPackMeekFirst() {
-    if (std::exchange(context_.has_packed_meek, true)) return false;
     std::optional<uint32_t> highest;
     const auto look_at = [&](const ClassKey& key) {
       if (!key.rules->never_preempts) return;
@@ -190,16 +190,14 @@ class Pack : public Stage {
                                                    context_.delta_begin)) {
       look_at(one.task->class_key);
     }
-    if (!highest.has_value()) return false;
-    context_.must_pack_again = true;
+    if (!context_.agenda.IsForMeek(highest.has_value())) return false;
+    auto& yielding = context_.agenda.known.nominated;
     for (const auto& [id, machine] : context_.state.nominations().machines()) {
       if (context_.state.FindTask(id)->class_key.priority < *highest) {
-        context_.yielding.emplace_back(id, machine);
+        yielding.emplace_back(id, machine);
       }
     }
-    for (const auto& [id, machine] : context_.yielding) {
-      context_.state.EndNomination(id);
-    }
+    for (const auto& [id, machine] : yielding) context_.state.EndNomination(id);
     return true;
   }
 
@@ -277,11 +275,10 @@ class Pack : public Stage {
   RoundContext& context_;
   bool has_asked_ = false;
   bool is_preempting_ = false;
-  // Those that were, as long as there is no better plan.
-  std::vector<std::pair<TaskId, MachineId>> nominated_;
-  // Those that a former packing of the round told to leave, likewise.
-  std::vector<TaskId> spared_;
-  std::optional<LevelCosts> known_cost_;  // With these stopped.
+  // What was undone, as long as there is no better plan, and how many of each
+  // class are placed by it, or by the better one.
+  KnownPlan known_;
+  std::vector<int64_t> placed_;
   RoundPacking packing_;
 };
 

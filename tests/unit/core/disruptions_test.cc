@@ -156,9 +156,11 @@ TEST_F(DisruptionsTest, AreTakenTogetherOrNotAtAll) {
             1);
   EXPECT_EQ(disruptions.Allowed(disruptions.BudgetsOf(*state_.FindTask({7}))),
             2);
-  EXPECT_FALSE(disruptions.Take(std::vector<TaskId>{{1}, {2}}));
-  EXPECT_TRUE(disruptions.Take(std::vector<TaskId>{{1}, {7}}));
-  EXPECT_FALSE(disruptions.Take(std::vector<TaskId>{{2}}));
+  std::vector<int64_t> left = disruptions.Allowances();
+  EXPECT_THAT(left, ElementsAre(1, 2));
+  EXPECT_FALSE(disruptions.Take(std::vector<TaskId>{{1}, {2}}, &left));
+  EXPECT_TRUE(disruptions.Take(std::vector<TaskId>{{1}, {7}}, &left));
+  EXPECT_FALSE(disruptions.Take(std::vector<TaskId>{{2}}, &left));
 }
 
 TEST_F(DisruptionsTest, OfFeedsAllowNothingWhereSeveralMeanATask) {

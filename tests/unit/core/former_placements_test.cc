@@ -43,6 +43,15 @@ TEST(FormerPlacements, HoldWhatRunsWhereItDoes) {
   EXPECT_THAT(former.Patterns(), ElementsAre(Pattern{0, 3, {{1, 2}}}));
 }
 
+TEST(FormerPlacements, LeaveOutWhomTheyAreToldTo) {
+  const RoundPacking packing = Packing();
+  FormerPlacements former(packing);
+  former.AddWhatRuns();
+  for (const uint32_t machine : {1u, 2u, 2u, 4u}) former.Remove({machine}, 1);
+  EXPECT_THAT(former.Patterns(), UnorderedElementsAre(Pattern{0, 1, {{1, 1}}},
+                                                      Pattern{0, 1, {{1, 2}}}));
+}
+
 TEST(FormerPlacements, AddNobodyWithoutRoomOrWhereHeMayNotBe) {
   const RoundPacking packing = Packing();
   FormerPlacements former(packing);

@@ -17,10 +17,11 @@ namespace {
 // two of priority 9.
 class KnownPlanTest : public testing::Test {
  protected:
-  KnownPlanTest() : cluster_({.preemption = {.mode = Preemption::kPriority}}) {
+  explicit KnownPlanTest(const std::optional<DisruptionBudget>& budget = {})
+      : cluster_({.preemption = {.mode = Preemption::kPriority}}) {
     cluster_.Apply(Added("m", {.cpu = 1000}));
     for (uint64_t uid = 1; uid <= 2; ++uid) {
-      cluster_.Apply(Submitted(uid, {.cpu = 500}));
+      cluster_.Apply(Submitted(uid, {.cpu = 500, .budget = budget}));
     }
     cluster_.Reply(1);
     for (uint64_t uid = 11; uid <= 12; ++uid) {
@@ -35,12 +36,15 @@ class KnownPlanTest : public testing::Test {
   }
   LevelCosts CostOfPlan(const std::vector<uint64_t>& nominated,
                         const std::vector<TaskId>& victims) {
-    std::vector<Placement> placements;
+    KnownPlan plan{.victims = victims};
     for (const uint64_t uid : nominated) {
-      placements.push_back(
-          {&cluster_.TaskOf(uid), cluster_.state().FindMachine("m")->id});
+      plan.nominated.emplace_back(TaskId{uid},
+                                  cluster_.state().FindMachine("m")->id);
     }
-    return CostOf(KnownPlan{placements, victims}, packing_, cluster_.state());
+    return CostOfRest(CountPlaced(plan, packing_, cluster_.state()), packing_);
+  }
+  LevelCosts CostOf(const std::vector<Pattern>& patterns) const {
+    return CostOfRest(CountPlaced(patterns, packing_), packing_);
   }
 
   TestScheduler cluster_;
@@ -48,13 +52,20 @@ class KnownPlanTest : public testing::Test {
   RoundPacking packing_;
 };
 
+class BudgetedPlanTest : public KnownPlanTest {
+ protected:
+  BudgetedPlanTest()
+      : KnownPlanTest(DisruptionBudget{
+            .limit = DisruptionBudget::Limit::kMaxUnavailable, .amount = 1}) {}
+};
+
 TEST_F(KnownPlanTest, CostsWhatThePatternsOfTheSameDo) {
   ASSERT_EQ(packing_.problem.classes.size(), 2u);
   const std::vector<Pattern> nobody_stopped = {{0, 1, {{1, 2}}}};
-  EXPECT_EQ(CostOfPlan({}, {}), CostOf(nobody_stopped, packing_));
+  EXPECT_EQ(CostOfPlan({}, {}), CostOf(nobody_stopped));
   const std::vector<Pattern> one_stopped = {{0, 1, {{0, 1}, {1, 1}}}};
-  EXPECT_EQ(CostOfPlan({11}, {{1}}), CostOf(one_stopped, packing_));
-  EXPECT_LT(CostOf(one_stopped, packing_), CostOf(nobody_stopped, packing_));
+  EXPECT_EQ(CostOfPlan({11}, {{1}}), CostOf(one_stopped));
+  EXPECT_LT(CostOf(one_stopped), CostOf(nobody_stopped));
 }
 
 TEST_F(KnownPlanTest, CostsMoreWhereMoreIsStopped) {
@@ -67,6 +78,18 @@ TEST_F(KnownPlanTest, CostsNoMoreWhereABudgetForbidsIt) {
   // As if that were so.
   packing_.problem.classes[1].waiting[0].level = 0;
   EXPECT_EQ(CostOfPlan({11}, {{1}}), before);
+}
+
+TEST_F(KnownPlanTest, HoldsNobodyBackWithoutABudget) {
+  EXPECT_FALSE(IsAnyHeldBack(std::vector<int64_t>{0, 2}, packing_));
+}
+
+TEST_F(BudgetedPlanTest, HoldsWhoeverWaitsBackForWhatTheBudgetKeeps) {
+  EXPECT_TRUE(IsAnyHeldBack(std::vector<int64_t>{1, 1}, packing_));
+  EXPECT_FALSE(IsAnyHeldBack(std::vector<int64_t>{2, 1}, packing_));
+  packing_.classes[0].priority = 0;
+  EXPECT_FALSE(IsAnyHeldBack(std::vector<int64_t>{1, 1}, packing_))
+      << "nobody is stopped for one that is no more urgent";
 }
 
 }  // namespace

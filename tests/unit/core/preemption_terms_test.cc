@@ -223,6 +223,21 @@ TEST_F(PreemptionTermsTest, SparesWhomANewPackingDoesWithout) {
   EXPECT_EQ(cluster_.scheduler().round_stats().nominated, 2);
 }
 
+// Of the two that are least urgent both would have to leave.
+TEST_F(PreemptionTermsTest, SharesABudgetOutUntilSomethingIsFound) {
+  const DisruptionBudget one{.limit = Limit::kMaxUnavailable, .amount = 1};
+  Machine("m1", 1000);
+  cluster_.Apply(Submitted(1, {.cpu = 500, .budget = one}));
+  cluster_.Apply(
+      Submitted(2, {.cpu = 500, .preemption_cost = 1, .budget = one}));
+  Reply();
+  Machine("m2", 1000);
+  cluster_.Apply(Submitted(3, {.cpu = 1000, .priority = 2, .budget = one}));
+  Reply();
+  Submit(11, {.cpu = 1000, .priority = 9});
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 3 on m2"));
+}
+
 // The more urgent one can only be where the class that comes last is.
 TEST_F(PreemptionTermsTest, KeepsToWhatWasBetterThanANewPacking) {
   const DisruptionBudget one{.limit = Limit::kMaxUnavailable, .amount = 1};

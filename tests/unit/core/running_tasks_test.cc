@@ -31,7 +31,7 @@ class RunningTasksTest : public StateTest {
     state_.Place({uid}, MachineOf("m").id, static_cast<int64_t>(uid));
     DeliverAll();
   }
-  RunningTasks Find(uint32_t priority, int turn = 0) {
+  RunningTasks Find(uint32_t priority, const RunningTasks::Turn& turn = {}) {
     state_.SyncPeers();
     PackingPeers peers(state_, constraints_, {}, /*heeds_terms=*/true);
     return {state_, priority, {}, turn, &peers};
@@ -120,8 +120,9 @@ TEST_F(RunningTasksTest, ShareABudgetInTurns) {
   for (uint64_t uid = 4; uid <= 5; ++uid) {
     RunTask(uid, {.cpu = 200, .budget = two});
   }
-  const auto most = [this](int turn) {
-    const RunningTasks running = Find(5, turn);
+  std::vector<TaskId> known;
+  const auto most = [&](int turn) {
+    const RunningTasks running = Find(5, {turn, known});
     return std::pair(running.classes()[0].stopped_max,
                      running.classes()[1].stopped_max);
   };
@@ -129,6 +130,9 @@ TEST_F(RunningTasksTest, ShareABudgetInTurns) {
   EXPECT_THAT(most(1), Pair(0, 2));
   EXPECT_THAT(most(2), Pair(2, 0));
   EXPECT_THAT(most(3), Pair(0, 2));
+  known = {{1}};
+  EXPECT_THAT(most(1), Pair(1, 1)) << "what is known has its share first";
+  EXPECT_THAT(most(2), Pair(2, 0));
 }
 
 TEST_F(RunningTasksTest, LeavesAloneWhatABudgetProtects) {

@@ -64,6 +64,18 @@ TEST_F(FeedEventsTest, PlaceNothingBeforeTheSnapshotHasEnded) {
   EXPECT_EQ(state_.feed_pending_count(), 1);
 }
 
+// What waits for a budget is to be looked at anew.
+TEST_F(FeedEventsTest, ChangeTheStateWhereABudgetIsNotStatedAgain) {
+  Feed(SnapshotBegan());
+  Feed(BudgetStated{"all", DisruptionBudget()});
+  Feed(SnapshotEnded());
+  Feed(SnapshotBegan());
+  const uint64_t before = state_.version();
+  Feed(SnapshotEnded());
+  EXPECT_GT(state_.version(), before);
+  EXPECT_TRUE(state_.feeds().at(feed_).budgets.empty());
+}
+
 TEST_F(FeedEventsTest, ForgetWhatTheNextSnapshotDoesNotState) {
   StateAll();
   StateMachine("n");

@@ -1,0 +1,79 @@
+// What the packings of a round are about, one after the other:
+//
+// First come the tasks that displace nobody, if there are any, without what
+// runs.  Then all that waits is packed, with what runs, and once more where
+// gangs were started since.  Where classes that share a budget exceeded it
+// together all is packed again, with the budgets shared out among them: turn by
+// turn, as long as a budget keeps something waiting, and at most four times.
+//
+// Threads: values.
+
+#ifndef SLUICE_CORE_PACKING_AGENDA_H_
+#define SLUICE_CORE_PACKING_AGENDA_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "core/known_plan.h"
+
+namespace sluice {
+
+class PackingAgenda {
+ public:
+  // What the packings before the next one came to, which that may undo, and
+  // what was nominated before the round and gave way to tasks that displace
+  // nobody.
+  KnownPlan known;
+
+  bool MustPack() const {
+    return must_go_on_ || (has_new_gangs_ && packings_ < kPackingsMax);
+  }
+  // The next packing begins.
+  void Begin() {
+    ++packings_;
+    has_new_gangs_ = false;
+    must_go_on_ = false;
+  }
+  // Whether this packing is about the tasks that displace nobody, if there are
+  // any: then another one follows.
+  bool IsForMeek(bool are_any) {
+    if (std::exchange(had_meek_, true) || !are_any) return false;
+    must_go_on_ = true;
+    return true;
+  }
+  // Whether another one follows, as far as that is known.
+  bool must_go_on() const { return must_go_on_; }
+  // 0 as long as budgets are not shared out.
+  int turn() const { return turn_; }
+
+  void NoteNewGangs() { has_new_gangs_ = true; }
+  // Classes that share a budget exceeded it together.
+  void NoteExceeded() { GoOnUpTo(kTurnsMax); }
+  // A budget that is shared out keeps something waiting.  From `turns` on the
+  // same would be tried again.
+  void NoteHeldBack(size_t turns) {
+    if (turn_ == 0 || must_go_on_) return;
+    GoOnUpTo(static_cast<int>(std::min<size_t>(turns, kTurnsMax)));
+  }
+
+ private:
+  static constexpr int kPackingsMax = 2;  // For gangs.
+  static constexpr int kTurnsMax = 4;
+
+  void GoOnUpTo(int turns) {
+    if (turn_ >= turns) return;
+    ++turn_;
+    must_go_on_ = true;
+  }
+
+  int packings_ = 0;
+  bool has_new_gangs_ = true;  // Since the newest packing.
+  bool had_meek_ = false;
+  bool must_go_on_ = false;
+  int turn_ = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_PACKING_AGENDA_H_
