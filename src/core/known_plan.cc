@@ -69,7 +69,7 @@ LevelCosts CostOfRest(std::span<const int64_t> placed,
     int64_t rest = one.count() - placed[c];
     for (const WaitingStep& step : one.waiting) {
       const int64_t here = std::clamp<int64_t>(rest, 0, step.count);
-      costs.Add(one.stays ? packing.stop_levels[c - packing.classes.size()]
+      costs.Add(one.runs ? packing.stop_levels[c - packing.classes.size()]
                           : step.level,
                 here * step.cost);
       rest -= here;

@@ -335,7 +335,7 @@ class Describer {
         one.request.push_back(running.key.request[i]);
       }
       one.request.resize(dimensions_.size() + shared_ports_, 0);
-      one.stays = true;
+      one.runs = true;
       asks_for_more_.push_back(false);
     }
     peers_.RelateRunning(packing_.classes, keys, &packing_.problem);

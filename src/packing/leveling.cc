@@ -186,7 +186,7 @@ class Leveler {
   void SpreadOver(size_t g, const std::vector<size_t>& classes) {
     std::vector<Pattern>& former = of_group_[g];
     const int64_t machines = problem_.groups[g].machines;
-    if (machines == 1) {
+    if (machines == 1 || IsAnyMovable(former)) {
       for (Pattern& pattern : former) AddLoad(std::move(pattern));
       return;
     }
@@ -233,7 +233,17 @@ class Leveler {
     }
   }
 
+  // Of what may move each machine's own costs less.
+  bool IsAnyMovable(const std::vector<Pattern>& patterns) const {
+    return std::ranges::any_of(patterns, [this](const Pattern& pattern) {
+      return std::ranges::any_of(pattern.tasks, [this](const auto& tasks) {
+        return problem_.classes[tasks.first].MayMove();
+      });
+    });
+  }
+
   void MoveBetweenGroups(size_t c) {
+    if (problem_.classes[c].MayMove()) return;
     if (std::ranges::any_of(problem_.caps, [c](const PackingCap& cap) {
           return cap.Counts(c);
         })) {

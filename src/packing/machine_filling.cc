@@ -30,13 +30,19 @@ MachineFilling::MachineFilling(const PackingProblem& problem)
       apart_(problem.classes.size(), 0) {}
 
 void MachineFilling::CollectItems(std::span<const double> values,
+                                  std::span<const double> moved,
                                   std::span<const int64_t> counts) {
   items_.clear();
   requests_.clear();
   shares_.clear();
   work_ += std::ssize(problem_.classes);
   for (size_t c = 0; c < problem_.classes.size(); ++c) {
-    if (values[c] > 0) CollectItem(c, values[c], counts[c]);
+    if (values[c] <= 0) continue;
+    if (!moved.empty() && moved[c] < values[c]) {
+      CollectMovable(c, values[c], moved[c], counts[c]);
+    } else {
+      CollectItem(c, values[c], counts[c]);
+    }
   }
   if (has_company_) CollectCompany(values, counts);
 }
@@ -64,6 +70,21 @@ void MachineFilling::CollectItem(size_t task_class, double value,
                           ? 0
                           : static_cast<double>(one.request[d]) /
                                 static_cast<double>(group_->free[d]));
+  }
+}
+
+void MachineFilling::CollectMovable(size_t task_class, double value,
+                                    double moved, int64_t count) {
+  const int64_t running =
+      std::min(count, problem_.RunningOn(task_class, group_->kind));
+  const size_t before = items_.size();
+  CollectItem(task_class, value, running);
+  if (moved <= 0) return;
+  CollectItem(task_class, moved, count);
+  // More of a class than fits takes none of these in place of the dearer ones.
+  if (items_.size() == before + 2) {
+    items_.back().limit -= items_[before].limit;
+    if (items_.back().limit == 0) items_.pop_back();
   }
 }
 
@@ -305,9 +326,10 @@ void MachineFilling::SearchCounts(size_t next, double value, double room,
 }
 
 Filling MachineFilling::Fill(size_t group, std::span<const double> values,
-                             std::span<const int64_t> counts, Effort effort) {
+                             std::span<const int64_t> counts, Effort effort,
+                             std::span<const double> moved) {
   group_ = &problem_.groups[group];
-  CollectItems(values, counts);
+  CollectItems(values, moved, counts);
   Filling filling;
   if (items_.empty()) return filling;
   ChooseWeights(&weights_[group]);
@@ -326,11 +348,7 @@ Filling MachineFilling::Fill(size_t group, std::span<const double> values,
   nodes_left_ = effort == Effort::kRough ? kRoughNodes : kExactNodes;
   looks_left_ = kLooksPerNode * nodes_left_;
   Search(0, 0, 1);
-  for (size_t i = 0; i < items_.size(); ++i) {
-    if (best_[i] > 0)
-      filling.tasks.emplace_back(items_[i].task_class, best_[i]);
-  }
-  std::ranges::sort(filling.tasks);
+  filling.tasks = TasksOf(best_);
   filling.value = best_value_;
   filling.bound = std::max(best_value_, std::min(open_bound_, relaxed)) *
                   (1 + 2 * kRounding);
@@ -344,7 +362,7 @@ std::vector<double> MachineFilling::PricesBySize(
     size_t group, std::span<const double> values,
     std::span<const int64_t> counts) {
   group_ = &problem_.groups[group];
-  CollectItems(values, counts);
+  CollectItems(values, {}, counts);
   std::vector<double> prices(problem_.classes.size(), 0);
   if (items_.empty()) return prices;
   ChooseWeights(&weights_[group]);
@@ -446,13 +464,28 @@ void MachineFilling::FillByGrid(Filling* filling) {
   }
   filling->bound = std::max(filling->bound, filling->value);
   if (!IsAllowed(taken)) return;
-  filling->tasks.clear();
-  for (size_t i = 0; i < items_.size(); ++i) {
-    if (taken[i] > 0)
-      filling->tasks.emplace_back(items_[i].task_class, taken[i]);
-  }
-  std::ranges::sort(filling->tasks);
+  filling->tasks = TasksOf(taken);
   filling->value = most;
+}
+
+std::vector<std::pair<size_t, int64_t>> MachineFilling::TasksOf(
+    std::span<const int64_t> counts) const {
+  std::vector<std::pair<size_t, int64_t>> tasks;
+  for (size_t i = 0; i < items_.size(); ++i) {
+    if (counts[i] > 0) tasks.emplace_back(items_[i].task_class, counts[i]);
+  }
+  std::ranges::sort(tasks);
+  // A class that may move has two items.
+  size_t size = 0;
+  for (const auto& [c, count] : tasks) {
+    if (size > 0 && tasks[size - 1].first == c) {
+      tasks[size - 1].second += count;
+    } else {
+      tasks[size++] = {c, count};
+    }
+  }
+  tasks.resize(size);
+  return tasks;
 }
 
 bool MachineFilling::IsAllowed(std::span<const int64_t> counts) const {

@@ -34,14 +34,16 @@ class MachineFilling {
   // `problem` must outlive this.
   explicit MachineFilling(const PackingProblem& problem);
 
-  // Fills a machine of the group: a task of class c is worth values[c], and
-  // there are counts[c] of it.
+  // Fills a machine of the group: a task of class c is worth values[c], or
+  // moved[c] where it moves there, which is no more, and there are counts[c] of
+  // it.  Where `moved` is empty moves cost nothing.
   enum class Effort {
     kRough,  // A good filling; value and bound may differ.
     kExact,  // As long as it takes, within reason.
   };
   Filling Fill(size_t group, std::span<const double> values,
-               std::span<const int64_t> counts, Effort effort);
+               std::span<const int64_t> counts, Effort effort,
+               std::span<const double> moved = {});
 
   // What a task of each class is worth by its size, where the most valuable
   // fractional filling of the group has no room left; 0 where all have room.
@@ -66,8 +68,15 @@ class MachineFilling {
     return &requests_[item.row * dimensions_];
   }
   void CollectItems(std::span<const double> values,
+                    std::span<const double> moved,
                     std::span<const int64_t> counts);
   void CollectItem(size_t task_class, double value, int64_t count);
+  // The same for a class of which the tasks that run there are worth more.
+  void CollectMovable(size_t task_class, double value, double moved,
+                      int64_t count);
+  // The tasks of so many of each item.
+  std::vector<std::pair<size_t, int64_t>> TasksOf(
+      std::span<const int64_t> counts) const;
   // Classes that are worth nothing themselves, or less, may be company.  What
   // can have none is left out.
   void CollectCompany(std::span<const double> values,

@@ -26,9 +26,9 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
     look.insert(look.end(), one.apart_from.begin(), one.apart_from.end());
     if (has_company) AddCompany(c, &look);
     size_t merged = merged_.classes.size();
-    // A limit is one for each class, and so is what stays on a machine.
+    // A limit is one for each class, and so is what runs on a machine.
     if (one.per_machine_max == std::numeric_limits<int64_t>::max() &&
-        !one.stays) {
+        !one.runs) {
       merged = known.try_emplace(std::move(look), merged).first->second;
     }
     if (merged == merged_.classes.size()) {

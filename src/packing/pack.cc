@@ -73,7 +73,7 @@ class Packer {
     Keep(Drafted(problem_.former));
     // Of what runs a machine may have to keep a part, where the relaxation
     // mixes machines that keep all and machines that keep nothing.
-    if (std::ranges::any_of(problem_.classes, &PackingClass::stays)) {
+    if (std::ranges::any_of(problem_.classes, &PackingClass::runs)) {
       Keep(Drafted({}));
     }
     const bool has_many_groups = problem_.groups.size() > kPackingGroupsMax;

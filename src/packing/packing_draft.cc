@@ -21,6 +21,7 @@ constexpr int kPassesMax = 20;
 constexpr int kRisesMax = 20;
 // What it takes to see how many more fit beside what stands there.
 constexpr int64_t kLooksPerRoom = 4;
+constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
 }  // namespace
 
@@ -31,9 +32,37 @@ PackingDraft::PackingDraft(const PackingProblem& problem, PackingRest rest,
 int64_t PackingDraft::CostOfPattern(const Pattern& pattern) const {
   int64_t cost = 0;
   for (const auto& [task_class, count] : pattern.tasks) {
-    cost += CostOn(pattern.group, task_class) * count;
+    cost += problem_->ChargeFor(task_class,
+                                problem_->groups[pattern.group].kind, count);
   }
   return cost;
+}
+
+int64_t PackingDraft::CostOfMore(const Pattern& pattern, size_t c,
+                                 int64_t count) const {
+  const size_t kind = problem_->groups[pattern.group].kind;
+  if (!problem_->classes[c].MayMove()) {
+    return problem_->costs[kind][c] * count;
+  }
+  const int64_t there = CountOf(c, pattern);
+  return problem_->ChargeFor(c, kind, there + count) -
+         problem_->ChargeFor(c, kind, there);
+}
+
+int64_t PackingDraft::AlikeMore(size_t p, size_t c) const {
+  if (!problem_->classes[c].MayMove()) return kNoLimit;
+  const int64_t staying =
+      problem_->RunningOn(c, problem_->groups[patterns_[p].group].kind) -
+      CountOf(c, patterns_[p]);
+  return staying > 0 ? staying : kNoLimit;
+}
+
+int64_t PackingDraft::AlikeThere(size_t p, size_t c) const {
+  if (!problem_->classes[c].MayMove()) return kNoLimit;
+  const int64_t moved =
+      CountOf(c, patterns_[p]) -
+      problem_->RunningOn(c, problem_->groups[patterns_[p].group].kind);
+  return moved > 0 ? moved : kNoLimit;
 }
 
 PackingCost PackingDraft::Cost() const {
@@ -117,10 +146,10 @@ void PackingDraft::DropLone(size_t p) {
 void PackingDraft::TakeAway(size_t p, size_t c, int64_t each) {
   const int64_t machines = patterns_[p].machines;
   const Pattern taken{patterns_[p].group, machines, {{c, each}}};
+  placed_cost_ += CostOfMore(patterns_[p], c, -each) * machines;
   AddTasks(c, -each, &patterns_[p]);
   rest_.tasks[c] += each * machines;
   TakeFromCaps(*problem_, taken, -machines, &rest_.caps);
-  placed_cost_ -= CostOn(taken.group, c) * each * machines;
 }
 
 void PackingDraft::Settle() {
@@ -168,9 +197,8 @@ int64_t PackingDraft::DropOf(size_t c, int64_t count,
       order.push_back(p);
     }
   }
-  std::ranges::stable_sort(order, std::ranges::greater(), [&](size_t p) {
-    return CostOn(patterns_[p].group, c);
-  });
+  std::ranges::stable_sort(order, std::ranges::greater(),
+                           [&](size_t p) { return CostOfLast(p, c); });
   for (const size_t p : order) {
     while (count > 0 && patterns_[p].machines > 0 &&
            CountOf(c, patterns_[p]) > 0) {
@@ -337,44 +365,51 @@ void PackingDraft::FillClass(size_t c, int64_t count,
                              std::vector<int64_t>* caps) {
   if (count <= 0) return;
   // Most machines are full by now.
-  std::vector<std::pair<int64_t, size_t>> order;
+  // With whether only those are meant that cost as much as the next one.
+  std::vector<std::tuple<int64_t, size_t, bool>> order;
   for (size_t p = 0; p < patterns_.size(); ++p) {
     const int64_t cost = CostOn(patterns_[p].group, c);
     if (patterns_[p].machines == 0 || cost == kNotAllowed) continue;
     looks_ += kLooksPerRoom;
-    if (RoomOn(*problem_, patterns_[p], c) > 0) order.emplace_back(cost, p);
+    if (RoomOn(*problem_, patterns_[p], c) <= 0) continue;
+    order.emplace_back(CostOfMore(patterns_[p], c, 1), p, false);
+    if (AlikeMore(p, c) == kNoLimit) continue;
+    std::get<bool>(order.back()) = true;
+    order.emplace_back(cost + problem_->classes[c].move_cost, p, false);
   }
   looks_ += std::ssize(patterns_);
   std::ranges::sort(order);
-  for (const auto& [cost, p] : order) {
+  for (const auto& [cost, p, is_limited] : order) {
     if (count == 0) return;
     while (count > 0) {
-      const int64_t filled = FillOne(p, c, count, caps);
+      const int64_t each = AlikeMore(p, c);
+      if (is_limited && each == kNoLimit) break;
+      const int64_t filled = FillOne(p, c, each, count, caps);
       if (filled == 0) break;
       count -= filled;
     }
   }
 }
 
-// As many more of the class as fit on the machines of a pattern.  Returns how
-// many.
-int64_t PackingDraft::FillOne(size_t p, size_t task_class, int64_t count_max,
-                              std::vector<int64_t>* caps) {
+// As many more of the class as fit on the machines of a pattern, so many on
+// each at most.  Returns how many.
+int64_t PackingDraft::FillOne(size_t p, size_t task_class, int64_t each_max,
+                              int64_t count_max, std::vector<int64_t>* caps) {
   Pattern& pattern = patterns_[p];
   count_max = std::min(count_max,
                        RoomInCaps(*problem_, pattern.group, task_class, *caps));
   const int64_t more =
-      std::min(RoomOn(*problem_, pattern, task_class), count_max);
+      std::min({RoomOn(*problem_, pattern, task_class), count_max, each_max});
   if (more <= 0 || pattern.machines == 0) return 0;
   Pattern filled = pattern;
   filled.machines = std::min(pattern.machines, count_max / more);
   const int64_t count = more * filled.machines;
+  placed_cost_ += CostOfMore(pattern, task_class, more) * filled.machines;
   AddTasks(task_class, more, &filled);
   rest_.tasks[task_class] -= count;
   const Pattern put{pattern.group, 1, {{task_class, count}}};
   TakeFromCaps(*problem_, put, 1, &rest_.caps);
   TakeFromCaps(*problem_, put, 1, caps);
-  placed_cost_ += CostOn(pattern.group, task_class) * count;
   pattern.machines -= filled.machines;
   if (pattern.machines == 0) {
     pattern = std::move(filled);
@@ -414,7 +449,12 @@ int64_t PackingDraft::MoveUp() {
 // Those first that cost the most, to where they cost the least.
 bool PackingDraft::MoveUpClass(size_t c, std::vector<size_t> holders,
                                int64_t* moves_left) {
-  const auto cost = [&](size_t p) { return CostOn(patterns_[p].group, c); };
+  const auto last = [&](size_t p) { return CostOfLast(p, c); };
+  const auto next = [&](size_t p) {
+    return CostOn(patterns_[p].group, c) == kNotAllowed
+               ? kNotAllowed
+               : CostOfMore(patterns_[p], c, 1);
+  };
   const auto room = [&](size_t p) {
     return RoomOn(*problem_, patterns_[p], c);
   };
@@ -422,29 +462,32 @@ bool PackingDraft::MoveUpClass(size_t c, std::vector<size_t> holders,
   std::erase_if(holders,
                 [&](size_t p) { return CountOf(c, patterns_[p]) == 0; });
   if (holders.empty()) return false;
-  std::ranges::stable_sort(holders, std::ranges::less(), cost);
+  std::ranges::stable_sort(holders, std::ranges::less(), last);
   std::vector<size_t> places;
   for (size_t p = 0; p < patterns_.size(); ++p) {
-    if (patterns_[p].machines > 0 && cost(p) < cost(holders.back()) &&
+    if (patterns_[p].machines > 0 && next(p) < last(holders.back()) &&
         room(p) > 0) {
       places.push_back(p);
     }
   }
-  std::ranges::stable_sort(places, std::ranges::greater(), cost);
+  std::ranges::stable_sort(places, std::ranges::greater(), next);
   bool has_moved = false;
   while (!holders.empty() && !places.empty() &&
-         cost(places.back()) < cost(holders.back())) {
+         next(places.back()) < last(holders.back())) {
     if (--*moves_left < 0) return false;
     const size_t holder = holders.back();
     const size_t place = places.back();
-    const int64_t leaving = CountFreeToLeave(*problem_, patterns_[holder], c);
+    const int64_t leaving =
+        std::min(CountFreeToLeave(*problem_, patterns_[holder], c),
+                 AlikeThere(holder, c));
     if (leaving == 0) {
       holders.pop_back();
       continue;
     }
     const int64_t room_to_move =
         RoomToMove(c, patterns_[holder].group, patterns_[place].group);
-    const int64_t count = std::min({leaving, room(place), room_to_move});
+    const int64_t count =
+        std::min({leaving, room(place), AlikeMore(place, c), room_to_move});
     if (count <= 0) {
       places.pop_back();
       continue;
@@ -454,7 +497,8 @@ bool PackingDraft::MoveUpClass(size_t c, std::vector<size_t> holders,
                   room_to_move / count});
     const size_t from = Split(holder, machines);
     const size_t to = Split(place, machines);
-    placed_cost_ += machines * count * (cost(to) - cost(from));
+    placed_cost_ += machines * (CostOfMore(patterns_[to], c, count) +
+                                CostOfMore(patterns_[from], c, -count));
     const std::vector<std::pair<size_t, int64_t>> moved = {{c, count}};
     TakeFromCaps(*problem_, {patterns_[from].group, 1, moved}, -machines,
                  &rest_.caps);

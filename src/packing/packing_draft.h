@@ -67,6 +67,11 @@ class PackingDraft {
   int64_t CostOn(size_t group, size_t task_class) const {
     return problem_->costs[problem_->groups[group].kind][task_class];
   }
+  // What the last task of the class on each machine of the pattern is charged.
+  // REQUIRES: there is one.
+  int64_t CostOfLast(size_t pattern, size_t task_class) const {
+    return CostOfMore(patterns_[pattern], task_class, -1) * -1;
+  }
 
  private:
   // Caps and how many more stand under them than they let in.
@@ -103,8 +108,8 @@ class PackingDraft {
   // The same, and again as long as that lets caps rise.
   void FillUpSteadily();
   void FillClass(size_t task_class, int64_t count, std::vector<int64_t>* caps);
-  int64_t FillOne(size_t pattern, size_t task_class, int64_t count_max,
-                  std::vector<int64_t>* caps);
+  int64_t FillOne(size_t pattern, size_t task_class, int64_t each_max,
+                  int64_t count_max, std::vector<int64_t>* caps);
   // How many of the class may move from group to group.
   int64_t RoomToMove(size_t task_class, size_t from, size_t to) const;
   // A pattern like that one with so many of its machines.
@@ -112,6 +117,13 @@ class PackingDraft {
   bool MoveUpClass(size_t task_class, std::vector<size_t> holders,
                    int64_t* moves_left);
   int64_t CostOfPattern(const Pattern& pattern) const;
+  // What so many more of the class, or fewer, are charged on each machine.
+  int64_t CostOfMore(const Pattern& pattern, size_t task_class,
+                     int64_t count) const;
+  // How many more of the class cost the same as the next one on each machine of
+  // the pattern, and how many of those there cost the same as the last one.
+  int64_t AlikeMore(size_t pattern, size_t task_class) const;
+  int64_t AlikeThere(size_t pattern, size_t task_class) const;
 
   const PackingProblem* problem_;
   Seating* seating_;

@@ -13,8 +13,8 @@
 // that is left out only forbids placements, so what is proved here is a bound
 // for the problem with that rule, too.
 //
-// Tasks that run already are classes, too, but each of them may only stay where
-// it is: what its class has waiting is stopped.
+// Tasks that run already are classes, too: what such a class has waiting is
+// stopped, and what a machine holds beyond those that run there moves to it.
 //
 // Units: amounts and costs are integers; dimensions are resources.
 // Threads: values.
@@ -58,9 +58,14 @@ struct PackingClass {
   // company themselves, but no class needs itself, directly or through others.
   bool needs_company = false;
   std::vector<size_t> company = {};
-  // Its tasks run already and do not move: a machine holds at most as many of
-  // them as `PackingProblem::staying` says.
-  bool stays = false;
+  // Its tasks run already, where `PackingProblem::staying` says.
+  bool runs = false;
+  // Of a class that runs: what each task that moves costs beside what it is
+  // charged there.  Such a class needs no company and is none.
+  int64_t move_cost = kNotAllowed;
+
+  // Whether its tasks cost more on some machines than on others of the kind.
+  bool MayMove() const { return runs && move_cost != kNotAllowed; }
 
   bool IsApartFrom(size_t task_class) const {
     return std::ranges::binary_search(apart_from, task_class);
@@ -133,7 +138,7 @@ struct PackingProblem {
   // By kind: the classes that have company there by what stays.  Ascending;
   // kinds that are missing have none.
   std::vector<std::vector<size_t>> company = {};
-  // By kind: of classes that stay, how many there are on each machine.
+  // By kind: of classes that run, how many there are on each machine.
   // Ascending; classes and kinds that are missing have none.
   std::vector<std::vector<std::pair<size_t, int64_t>>> staying = {};
   // A packing that is known already; none is no worse than it.
@@ -151,13 +156,27 @@ struct PackingProblem {
   // The most tasks of the class that a machine of the kind may hold.
   int64_t MostOn(size_t task_class, size_t kind) const {
     const PackingClass& one = classes[task_class];
-    if (!one.stays) return one.per_machine_max;
+    if (!one.runs || one.MayMove()) return one.per_machine_max;
+    return std::min(RunningOn(task_class, kind), one.per_machine_max);
+  }
+  // How many tasks of the class run on each machine of the kind.
+  int64_t RunningOn(size_t task_class, size_t kind) const {
     if (kind >= staying.size()) return 0;
     const auto it = std::ranges::lower_bound(
         staying[kind], task_class, {}, &std::pair<size_t, int64_t>::first);
-    return it == staying[kind].end() || it->first != task_class
-               ? 0
-               : std::min(it->second, one.per_machine_max);
+    return it == staying[kind].end() || it->first != task_class ? 0
+                                                                : it->second;
+  }
+  // What so many tasks of the class are charged on a machine of the kind, with
+  // their moves.  REQUIRES: they may be there.
+  int64_t ChargeFor(size_t task_class, size_t kind, int64_t count) const {
+    const PackingClass& one = classes[task_class];
+    int64_t charge = costs[kind][task_class] * count;
+    if (one.MayMove()) {
+      charge += one.move_cost *
+                std::max<int64_t>(count - RunningOn(task_class, kind), 0);
+    }
+    return charge;
   }
   // How many levels there are.
   size_t level_count() const {

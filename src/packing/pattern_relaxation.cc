@@ -162,6 +162,9 @@ class ColumnGeneration {
   int64_t CostOn(size_t group, size_t task_class) const {
     return problem_.costs[problem_.groups[group].kind][task_class];
   }
+  int64_t ChargeOn(size_t group, size_t task_class, int64_t count) const {
+    return problem_.ChargeFor(task_class, problem_.groups[group].kind, count);
+  }
 
   void FindRows() {
     row_of_class_.resize(rest_.tasks.size(), 0);
@@ -177,6 +180,7 @@ class ColumnGeneration {
     next_known_.resize(groups_.size(), 0);
     prices_.resize(rest_.tasks.size() + 2 * rest_.caps.size(), 0);
     values_.resize(rest_.tasks.size(), 0);
+    if (has_costs_ && owner_.has_moves_) moved_ = values_;
     FindCaps();
   }
 
@@ -226,6 +230,11 @@ class ColumnGeneration {
       for (const size_t c : classes_) {
         const int64_t cost = CostOn(g, c);
         if (cost != kNotAllowed) multiple_ = std::gcd(multiple_, cost);
+      }
+    }
+    for (const size_t c : classes_) {
+      if (problem_.classes[c].MayMove()) {
+        multiple_ = std::gcd(multiple_, problem_.classes[c].move_cost);
       }
     }
   }
@@ -324,7 +333,7 @@ class ColumnGeneration {
         int64_t cost = 0;
         for (const auto& [c, count] : useful.tasks) {
           tasks.emplace_back(row_of_class_[c], count);
-          cost += count * CostOn(groups_[row], c);
+          cost += ChargeOn(groups_[row], c, count);
         }
         of_master_.push_back(known[next_known_[row]]);
         master->AddPattern(row, tasks,
@@ -369,16 +378,19 @@ class ColumnGeneration {
     }
   }
 
-  // What a task of the class is charged in the group, at the master's prices.
-  double ChargeOn(size_t group, size_t task_class,
-                  const PatternMaster& master) const {
-    double charge =
-        has_costs_ ? static_cast<double>(CostOn(group, task_class)) : 0;
+  // What so many tasks of the class are worth on a machine of the group, less
+  // what they are charged there, at the master's prices.
+  double WorthOn(size_t group, size_t task_class, int64_t count,
+                 const PatternMaster& master) const {
+    double price = master.ClassPrice(row_of_class_[task_class]);
     for (const size_t cap : problem_.groups[group].caps) {
       if (!problem_.caps[cap].Counts(task_class)) continue;
-      charge += (master.CapPrice(cap) - master.FloorPrice(cap)) * unit_;
+      price -= master.CapPrice(cap) - master.FloorPrice(cap);
     }
-    return charge;
+    const double worth = static_cast<double>(count) * price * unit_;
+    return has_costs_
+               ? worth - static_cast<double>(ChargeOn(group, task_class, count))
+               : worth;
   }
 
   void SetValues(size_t group) {
@@ -400,6 +412,12 @@ class ColumnGeneration {
       if (cost == kNotAllowed) continue;
       const int64_t value = prices_[c] - charges_[c] - (has_costs_ ? cost : 0);
       values_[c] = static_cast<double>(value);
+      if (!moved_.empty()) {
+        moved_[c] = values_[c];
+        if (problem_.classes[c].MayMove()) {
+          moved_[c] -= static_cast<double>(problem_.classes[c].move_cost);
+        }
+      }
       if (value > 0) worth_ += static_cast<Int128>(value) * counts_[c];
     }
   }
@@ -419,7 +437,8 @@ class ColumnGeneration {
       }
       last = &group;
       if (WorkLeft() == 0) effort = MachineFilling::Effort::kRough;
-      Filling filling = owner_.filling_.Fill(g, values_, counts_, effort);
+      Filling filling =
+          owner_.filling_.Fill(g, values_, counts_, effort, moved_);
       // Prices are integers, and so is what the best filling is worth.  All
       // fillings of the group together are worth no more than all tasks.
       const auto best = static_cast<Int128>(std::floor(filling.bound));
@@ -440,9 +459,7 @@ class ColumnGeneration {
     for (size_t more = kPatternsMin / groups_.size();; --more) {
       double worth = 0;
       for (const auto& [c, count] : filling.tasks) {
-        worth += static_cast<double>(count) *
-                 (master.ClassPrice(row_of_class_[c]) * unit_ -
-                  ChargeOn(g, c, master));
+        worth += WorthOn(g, c, count, master);
       }
       if (worth <= least) return has_new;
       has_new |= owner_.Learn({g, 1, filling.tasks});
@@ -453,7 +470,7 @@ class ColumnGeneration {
                       : left[c] - count * rest_.machines[g];
       }
       filling = owner_.filling_.Fill(g, values_, left,
-                                     MachineFilling::Effort::kRough);
+                                     MachineFilling::Effort::kRough, moved_);
     }
   }
 
@@ -540,7 +557,8 @@ class ColumnGeneration {
   std::vector<PackingSpread> spreads_;  // As they are left.
   std::vector<int64_t> prices_;   // By class, by cap, and by cap of its floor.
   std::vector<int64_t> charges_;  // By class, on a group: by its caps;
-  std::vector<double> values_;    // what it is worth, and
+  std::vector<double> values_;    // what it is worth,
+  std::vector<double> moved_;     // the same where it moves there, and
   std::vector<int64_t> counts_;   // how many there are for it.
   Int128 worth_ = 0;              // Of all tasks at these values.
   Int128 best_ = 0;
@@ -551,6 +569,7 @@ PatternRelaxation::PatternRelaxation(const PackingProblem& problem,
     : problem_(problem),
       work_max_(work_max),
       filling_(problem),
+      has_moves_(std::ranges::any_of(problem.classes, &PackingClass::MayMove)),
       is_company_(FindCompany(problem)),
       patterns_of_(problem.groups.size()),
       prices_by_size_(problem.level_count(),
@@ -569,6 +588,9 @@ PatternRelaxation::PatternRelaxation(const PackingProblem& problem,
       if (cost != kNotAllowed) cost_unit_ = std::max(cost_unit_, cost);
     }
   }
+  for (const PackingClass& one : problem.classes) {
+    if (one.MayMove()) cost_unit_ = std::max(cost_unit_, one.move_cost);
+  }
   if (!problem.groups.empty() && !problem.classes.empty()) FindPricesBySize();
 }
 
@@ -577,11 +599,10 @@ bool PatternRelaxation::Learn(const Pattern& made) {
     return patterns_[i].tasks == made.tasks;
   };
   if (std::ranges::any_of(patterns_of_[made.group], is_same)) return false;
-  const std::vector<int64_t>& costs =
-      problem_.costs[problem_.groups[made.group].kind];
+  const size_t kind = problem_.groups[made.group].kind;
   KnownPattern pattern{made.group, made.tasks, 0};
   for (const auto& [task_class, count] : made.tasks) {
-    pattern.cost += costs[task_class] * count;
+    pattern.cost += problem_.ChargeFor(task_class, kind, count);
   }
   patterns_of_[made.group].push_back(patterns_.size());
   patterns_.push_back(std::move(pattern));
@@ -679,6 +700,7 @@ std::vector<Pattern> PatternRelaxation::FillInTurn(
     const PackingRest& rest, const std::vector<double>& values, double liking) {
   std::vector<Pattern> packing;
   std::vector<double> liked(values.size());
+  std::vector<double> moved(has_moves_ ? values.size() : 0);
   std::vector<int64_t> left = rest.tasks;
   std::vector<int64_t> caps = rest.caps;
   std::vector<int64_t> counts(values.size());
@@ -698,9 +720,16 @@ std::vector<Pattern> PatternRelaxation::FillInTurn(
         const double dislike =
             static_cast<double>(cost) / static_cast<double>(cost_unit_);
         liked[c] = worth(c) * (values[c] + liking * (1 - dislike));
+        if (!has_moves_) continue;
+        moved[c] = liked[c];
+        if (problem_.classes[c].MayMove()) {
+          moved[c] -= worth(c) * liking *
+                      static_cast<double>(problem_.classes[c].move_cost) /
+                      static_cast<double>(cost_unit_);
+        }
       }
-      const Filling filling =
-          filling_.Fill(g, liked, counts, MachineFilling::Effort::kRough);
+      const Filling filling = filling_.Fill(
+          g, liked, counts, MachineFilling::Effort::kRough, moved);
       if (filling.tasks.empty() || IsSpent()) break;
       Pattern pattern = WithCompany(
           problem_, WithinCaps(problem_, {g, machines, filling.tasks}, caps));

@@ -126,6 +126,7 @@ class PatternRelaxation {
   const int64_t work_max_;
   MachineFilling filling_;
   std::vector<KnownPattern> patterns_;
+  const bool has_moves_;                              // Of what runs.
   std::vector<bool> is_company_;                      // By class: for others.
   std::vector<std::vector<size_t>> patterns_of_;      // By group.
   std::vector<std::vector<int64_t>> prices_by_size_;  // By level, then class.

@@ -52,7 +52,7 @@ class Picker {
     std::vector<size_t> picked = {PickFirst()};
     const size_t unmet = PickUnmet(picked[0]);
     if (unmet < problem_.classes.size()) {
-      const int64_t cost = draft_.CostOn(GroupOf(picked[0]), unmet);
+      const int64_t cost = draft_.CostOfLast(picked[0], unmet);
       const std::optional<size_t> better = PickWhere(
           [&](size_t p) { return draft_.CostOn(GroupOf(p), unmet) < cost; });
       if (better.has_value()) picked.push_back(*better);
@@ -67,7 +67,7 @@ class Picker {
   size_t GroupOf(size_t p) const { return draft_.patterns()[p].group; }
 
   bool IsUnmet(size_t p, size_t task_class) const {
-    return draft_.CostOn(GroupOf(p), task_class) > least_[task_class];
+    return draft_.CostOfLast(p, task_class) > least_[task_class];
   }
 
   template <class Condition>

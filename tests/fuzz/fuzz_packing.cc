@@ -95,12 +95,14 @@ void DrawSpread(int64_t many, Bytes* bytes, PackingProblem* problem) {
 void DrawCompany(Bytes* bytes, PackingProblem* problem) {
   std::vector<size_t> needy;
   for (size_t c = 0; c < problem->classes.size(); ++c) {
+    if (problem->classes[c].MayMove()) continue;
     if (bytes->Between(0, 3) == 3) needy.push_back(c);
   }
   for (const size_t c : needy) problem->classes[c].needs_company = true;
   for (const size_t c : needy) {
     for (size_t other = 0; other < problem->classes.size(); ++other) {
       if (problem->classes[other].needs_company && other >= c) continue;
+      if (problem->classes[other].MayMove()) continue;
       if (bytes->Between(0, 1) == 0) continue;
       problem->classes[c].company.push_back(other);
     }
@@ -119,7 +121,10 @@ void DrawStaying(Bytes* bytes, PackingProblem* problem) {
   problem->staying.resize(problem->costs.size());
   for (size_t c = 0; c < problem->classes.size(); ++c) {
     if (bytes->Between(0, 3) < 3) continue;
-    problem->classes[c].stays = true;
+    problem->classes[c].runs = true;
+    if (bytes->Between(0, 1) == 1) {
+      problem->classes[c].move_cost = bytes->Between(0, 50);
+    }
     for (auto& of_kind : problem->staying) {
       const int64_t count = bytes->Between(0, 5);
       if (count > 0) of_kind.emplace_back(c, count);

@@ -142,11 +142,19 @@ class PlacementProgram {
       const int64_t cost = problem_.costs[group.kind][c];
       if (cost == kNotAllowed) continue;
       int64_t limit = limits_[c];
-      if (problem_.classes[c].stays) {
+      const bool may_move = problem_.classes[c].move_cost != kNotAllowed;
+      if (problem_.classes[c].runs && !may_move) {
         limit = std::min(limit, CountStaying(group.kind, c));
       }
       const int column = AddColumn(limit, is_waiting_wanted_ ? 0 : cost);
       columns[c] = column;
+      if (problem_.classes[c].runs && may_move) {
+        const int moved = AddColumn(
+            limit, is_waiting_wanted_ ? 0 : problem_.classes[c].move_cost);
+        const int row = AddRow(GLP_UP, CountStaying(group.kind, c));
+        Enter(row, column, 1);
+        Enter(row, moved, -1);
+      }
       Enter(class_rows_[c], column, 1);
       for (const size_t cap : group.caps) {
         if (!problem_.caps[cap].Counts(c)) continue;

@@ -235,6 +235,43 @@ TEST(PackingOracle, StopsTheCheapestThatRunByAllRulesNearlyAlways) {
   ExpectInThousand(tally, {.least_waiting = 990, .least = 985, .proved = 780});
 }
 
+TEST(PackingOracle, MovesWhatRunsAtTheLeastCostNearlyAlways) {
+  const PackingShape shape = {.machines_min = 2,
+                              .classes_min = 2,
+                              .tasks_max = 6,
+                              .levels_max = 3,
+                              .has_staying = true,
+                              .may_move = true};
+  const Tally tally = TallyOf(shape, 15'000, kPlenty);
+  ExpectInThousand(tally, {.least_waiting = 990, .least = 985, .proved = 780});
+}
+
+TEST(PackingOracle, MovesWhatRunsByAllRulesNearlyAlways) {
+  const PackingShape shape = {.machines_min = 2,
+                              .machines_max = 4,
+                              .classes_min = 3,
+                              .levels_max = 3,
+                              .keeps_apart = true,
+                              .caps_max = 1,
+                              .needs_company = true,
+                              .has_staying = true,
+                              .may_move = true};
+  const Tally tally = TallyOf(shape, 10'000, kPlenty);
+  ExpectInThousand(tally, {.least_waiting = 990, .least = 985, .proved = 780});
+}
+
+TEST(PackingOracle, MovesWhatRunsForGangsNearlyAlways) {
+  const PackingShape shape = {.machines_min = 2,
+                              .machines_max = 4,
+                              .classes_min = 3,
+                              .levels_max = 2,
+                              .gangs_max = 2,
+                              .has_staying = true,
+                              .may_move = true};
+  const Tally tally = TallyOf(shape, 10'000, kPlenty);
+  ExpectInThousand(tally, {.least_waiting = 990, .least = 985, .proved = 780});
+}
+
 TEST(PackingOracle, BoundsOfGangsAreTrueHoweverEarlyTheWorkEnds) {
   for (const int64_t work_max : {0, 1, 100, 1'000, 10'000}) {
     SCOPED_TRACE(work_max);
@@ -256,6 +293,8 @@ TEST(PackingOracle, BoundsAreTrueHoweverEarlyTheWorkEnds) {
     TallyOf({}, 1'500, work_max);
     TallyOf({.levels_max = 4}, 1'500, work_max);
     TallyOf({.levels_max = 4, .has_staying = true}, 1'500, work_max);
+    TallyOf({.levels_max = 4, .has_staying = true, .may_move = true}, 1'500,
+            work_max);
     TallyOf({.classes_max = 3, .keeps_apart = true, .caps_max = 2}, 1'500,
             work_max);
     TallyOf({.classes_max = 2, .has_spread = true}, 1'000, work_max);

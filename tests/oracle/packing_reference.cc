@@ -83,17 +83,21 @@ bool HasCompany(const PackingProblem& problem, size_t kind, size_t c,
   return false;
 }
 
+int64_t CountRunning(const PackingProblem& problem, size_t kind, size_t c) {
+  if (kind >= problem.staying.size()) return 0;
+  for (const auto& [of, count] : problem.staying[kind]) {
+    if (of == c) return count;
+  }
+  return 0;
+}
+
+bool CanMove(const PackingClass& one) { return one.move_cost != kNotAllowed; }
+
 // How many of the class a machine of the kind may hold, whatever else it does.
 int64_t MostOf(const PackingProblem& problem, size_t kind, size_t c) {
-  int64_t most = problem.classes[c].per_machine_max;
-  if (!problem.classes[c].stays) return most;
-  int64_t there = 0;
-  if (kind < problem.staying.size()) {
-    for (const auto& [of, count] : problem.staying[kind]) {
-      if (of == c) there = count;
-    }
-  }
-  return there < most ? there : most;
+  const int64_t most = problem.classes[c].per_machine_max;
+  if (!problem.classes[c].runs || CanMove(problem.classes[c])) return most;
+  return std::min(most, CountRunning(problem, kind, c));
 }
 
 // What stands on one machine.
@@ -226,6 +230,10 @@ class AllPlacements {
       }
       content.tasks += weights_[c];
       content.cost += cost;
+      if (one.runs && CanMove(one) &&
+          count > CountRunning(problem_, group.kind, c)) {
+        content.cost += one.move_cost;
+      }
       for (size_t d = 0; d < free.size(); ++d) {
         free[d] -= one.request[d];
         if (free[d] < 0) return;
@@ -326,7 +334,13 @@ absl::Status CheckPacking(const PackingProblem& problem,
         return absl::InvalidArgumentError(
             absl::StrCat("class ", c, " has fewer tasks"));
       }
-      placed += tasks * problem.costs[problem.groups[pattern.group].kind][c];
+      const size_t kind = problem.groups[pattern.group].kind;
+      placed += tasks * problem.costs[kind][c];
+      const int64_t moved = count - CountRunning(problem, kind, c);
+      if (problem.classes[c].runs && CanMove(problem.classes[c]) && moved > 0) {
+        placed += static_cast<Int128>(moved) * pattern.machines *
+                  problem.classes[c].move_cost;
+      }
     }
   }
   for (size_t cap = 0; cap < counted.size(); ++cap) {
@@ -420,7 +434,9 @@ std::string DescribePacking(const PackingProblem& problem) {
       list("needs company of",
            std::vector<int64_t>(one.company.begin(), one.company.end()));
     }
-    text << (one.stays ? " stays\n" : "\n");
+    if (one.runs) text << " runs";
+    if (CanMove(one)) text << " and moves for " << one.move_cost;
+    text << "\n";
   }
   for (const PackingGroup& group : problem.groups) {
     text << "group of " << group.machines << " kind " << group.kind;
@@ -456,7 +472,7 @@ std::string DescribePacking(const PackingProblem& problem) {
     }
     if (kind < problem.staying.size()) {
       for (const auto& [c, count] : problem.staying[kind]) {
-        text << " " << count << " of class " << c << " stay";
+        text << " " << count << " of class " << c << " run";
       }
     }
     text << "\n";

@@ -125,7 +125,7 @@ class Drawer {
     for (size_t c = 0; c < problem->classes.size(); ++c) {
       if (!rng_->Chance(chance, 10)) continue;
       PackingClass& one = problem->classes[c];
-      one.stays = true;
+      one.runs = true;
       one.per_machine_max = std::numeric_limits<int64_t>::max();
       for (size_t kind = 0; kind < problem->costs.size(); ++kind) {
         const int64_t count = rng_->Between(0, 2);
@@ -144,6 +144,9 @@ class Drawer {
       one.waiting.clear();
       if (all > 0) {
         one.waiting.push_back({all, rng_->Between(1, 3), level});
+      }
+      if (shape_.may_move && rng_->Chance(1, 2)) {
+        one.move_cost = rng_->Between(0, 30);
       }
     }
   }
@@ -166,6 +169,7 @@ class Drawer {
     std::vector<size_t> others;
     const uint64_t chance = 1 + rng_->Below(7);  // In ten classes.
     for (size_t c = 0; c < problem->classes.size(); ++c) {
+      if (problem->classes[c].MayMove()) continue;
       (rng_->Chance(chance, 10) ? needy : others).push_back(c);
     }
     const bool has_chains = rng_->Chance(1, 2);

@@ -28,8 +28,9 @@ struct PackingShape {
   // Whether some classes stand only where there is company for them.
   bool needs_company = false;
   int64_t gangs_max = 0;
-  // Whether the tasks of some classes run already.
+  // Whether the tasks of some classes run already, and some of these may move.
   bool has_staying = false;
+  bool may_move = false;
 };
 
 // The seed also decides on what the problem has: one to three dimensions, tight

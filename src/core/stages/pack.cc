@@ -235,7 +235,7 @@ class Pack : public Stage {
       for (size_t c = 0; c < problem.classes.size(); ++c) {
         if (!is_placed[c]) continue;
         for (const size_t other : problem.classes[c].company) {
-          if (problem.classes[other].stays) continue;
+          if (problem.classes[other].runs) continue;
           has_risen |= plan.RaiseTo(plan.TierOf(packing_.classes[c]),
                                     packing_.classes[other]);
         }

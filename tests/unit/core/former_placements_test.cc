@@ -16,7 +16,7 @@ RoundPacking Packing() {
   RoundPacking packing;
   packing.problem.classes = {{.request = {3}, .waiting = {{9, 1}}},
                              {.request = {4}, .waiting = {{6, 1}}}};
-  packing.problem.classes[1].stays = true;
+  packing.problem.classes[1].runs = true;
   packing.problem.groups = {{{10}, 3, 0}, {{10}, 1, 1}};
   packing.problem.costs = {{0, 0}, {kNotAllowed, 0}};
   packing.problem.staying = {{{1, 2}}, {}};

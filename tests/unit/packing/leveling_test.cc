@@ -62,6 +62,17 @@ TEST(Level, MovesTasksToGroupsThatCostThemTheSame) {
                           Pattern{2, 1, {{1, 4}}}));
 }
 
+TEST(Level, MovesNothingThatRuns) {
+  PackingProblem problem = OneGroup();
+  problem.groups = {{{10, 20}, 2, 0}, {{10, 20}, 1, 1}};
+  problem.costs.assign(2, {0, 0});
+  problem.classes[1].runs = true;
+  problem.classes[1].move_cost = 1;
+  problem.staying = {{{1, 4}}};
+  const std::vector<Pattern> running = {{0, 1, {{1, 3}}}, {0, 1, {{1, 5}}}};
+  EXPECT_EQ(Level(problem, running), running);
+}
+
 TEST(Level, PutsNoneTogetherThatAreToBeApart) {
   PackingProblem problem;
   problem.classes = {{.request = {2}, .waiting = {{4, 1}}, .apart_from = {1}},

@@ -74,11 +74,33 @@ TEST(MachineFilling, HeedsTheMostThatMayShareAMachine) {
 
 TEST(MachineFilling, MovesNobodyToAnotherMachine) {
   PackingProblem problem = OneMachine({10}, {{1}, {2}, {1}});
-  problem.classes[0].stays = true;
-  problem.classes[2].stays = true;
+  problem.classes[0].runs = true;
+  problem.classes[2].runs = true;
   problem.staying = {{{0, 2}}};
   EXPECT_THAT(Fill(problem, {5, 1, 9}, {100, 100, 100}).tasks,
               ElementsAre(Pair(0, 2), Pair(1, 4)));
+}
+
+// Two of the first class run there; each that moves there is worth less.
+TEST(MachineFilling, TakesWhatRunsThereBeforeWhatMovesThere) {
+  PackingProblem problem = OneMachine({10}, {{2}, {2}});
+  problem.classes[0].runs = true;
+  problem.classes[0].move_cost = 4;
+  problem.staying = {{{0, 2}}};
+  MachineFilling filling(problem);
+  const std::vector<double> values = {5, 3};
+  const std::vector<double> moved = {1, 3};
+  const Amounts counts = {4, 2};
+  const Filling made = filling.Fill(0, values, counts, Effort::kExact, moved);
+  EXPECT_THAT(made.tasks, ElementsAre(Pair(0, 3), Pair(1, 2)));
+  EXPECT_DOUBLE_EQ(made.value, 2 * 5 + 2 * 3 + 1);
+  // Where moves cost nothing all of the class is worth the same.
+  EXPECT_THAT(Fill(problem, values, counts).tasks,
+              ElementsAre(Pair(0, 4), Pair(1, 1)));
+  // What costs more than it is worth does not move.
+  const std::vector<double> dear = {-1, 3};
+  EXPECT_THAT(filling.Fill(0, values, counts, Effort::kExact, dear).tasks,
+              ElementsAre(Pair(0, 2), Pair(1, 2)));
 }
 
 TEST(MachineFilling, PutsNothingTogetherThatIsToBeApart) {

@@ -54,8 +54,8 @@ TEST(MergedClasses, KeepWhatStaysByItself) {
   problem.classes.push_back(problem.classes[2]);
   problem.classes.push_back(problem.classes[2]);
   problem.costs = {{0, 0, 0, 0, 0}, {1, 1, 2, 2, 2}};
-  problem.classes[2].stays = true;
-  problem.classes[3].stays = true;
+  problem.classes[2].runs = true;
+  problem.classes[3].runs = true;
   problem.staying = {{{3, 2}}, {{2, 1}, {3, 1}}};
   const PackingProblem merged = MergedClasses(problem).merged();
   ASSERT_THAT(merged.classes, SizeIs(4)) << "the first two are one";

@@ -18,6 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 constexpr int64_t kPlenty = 100'000'000;
 constexpr int64_t kHuge = int64_t{1} << 60;
@@ -91,9 +92,9 @@ TEST(Pack, HeedsForbiddenMachinesAndTheMostThatMayShareOne) {
 PackingProblem FullMachines() {
   PackingProblem problem;
   problem.classes = {{.request = {5}, .waiting = {{1, 1, 0}}},
-                     {.request = {1}, .waiting = {{10, 1, 2}}, .stays = true},
-                     {.request = {5}, .waiting = {{3, 1, 1}}, .stays = true},
-                     {.request = {5}, .waiting = {{1, 3, 2}}, .stays = true}};
+                     {.request = {1}, .waiting = {{10, 1, 2}}, .runs = true},
+                     {.request = {5}, .waiting = {{3, 1, 1}}, .runs = true},
+                     {.request = {5}, .waiting = {{1, 3, 2}}, .runs = true}};
   problem.groups = {{{10}, 1, 0}, {{10}, 1, 1}, {{10}, 1, 2}};
   problem.costs.assign(3, {0, 0, 0, 0});
   problem.staying = {{{1, 10}}, {{2, 2}}, {{2, 1}, {3, 1}}};
@@ -110,6 +111,27 @@ TEST(Pack, StopsWhatIsCheapestToStopAndNoMore) {
   EXPECT_THAT(solution.patterns,
               ElementsAre(Pattern{0, 1, {{1, 10}}}, Pattern{1, 1, {{2, 2}}},
                           Pattern{2, 1, {{0, 1}, {2, 1}}}));
+}
+
+// Two machines of ten that run two tasks of three units each; none is stopped
+// for a large one of the lowest level, but some may move.
+TEST(Pack, MovesWhatRunsWhereThatMakesRoom) {
+  PackingProblem problem;
+  problem.classes = {{.request = {5}, .waiting = {{1, 1, 1}}},
+                     {.request = {3}, .waiting = {{4, 1, 0}}, .runs = true}};
+  problem.classes[1].move_cost = 7;
+  problem.groups = {{{10}, 2, 0}};
+  problem.costs = {{0, 2}};
+  problem.staying = {{{1, 2}}};
+  const PackingSolution solution = PackAndCheck(problem);
+  EXPECT_EQ(solution.cost, (PackingCost{LevelCosts(), 4 * 2 + 7}));
+  EXPECT_EQ(solution.bound, solution.cost);
+  EXPECT_THAT(solution.patterns,
+              UnorderedElementsAre(Pattern{0, 1, {{1, 3}}},
+                                   Pattern{0, 1, {{0, 1}, {1, 1}}}));
+  // Not where nothing is gained.
+  problem.classes[0].waiting.clear();
+  EXPECT_EQ(PackAndCheck(problem).cost, (PackingCost{LevelCosts(), 4 * 2}));
 }
 
 TEST(Pack, StopsManyOfALowerLevelRatherThanOneOfAHigher) {

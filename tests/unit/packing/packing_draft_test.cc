@@ -249,6 +249,43 @@ TEST(PackingDraft, MovesTasksToWhereTheyCostLess) {
   EXPECT_EQ(tasks, 7);
 }
 
+// Two tasks of the first class run on each machine of the first kind, and each
+// may move for 5.
+PackingProblem WithMovable() {
+  PackingProblem problem = TwoKinds();
+  problem.classes[0].runs = true;
+  problem.classes[0].waiting = {{4, 7}};
+  problem.classes[0].move_cost = 5;
+  problem.staying = {{{0, 2}}};
+  return problem;
+}
+
+TEST(PackingDraft, ChargesWhatMovesForItsMove) {
+  const PackingProblem problem = WithMovable();
+  PackingDraft draft(problem, AllOf(problem));
+  ASSERT_TRUE(draft.Put({0, 1, {{0, 3}}}));
+  EXPECT_EQ(draft.placed_cost(), 3 * 1 + 5);
+  EXPECT_EQ(draft.CostOfLast(0, 0), 1 + 5);
+  ASSERT_TRUE(draft.Put({0, 1, {{0, 1}}}));
+  EXPECT_EQ(draft.CostOfLast(1, 0), 1);
+  // What moved goes back to where it runs.
+  draft.MoveUp();
+  EXPECT_EQ(draft.Cost(), (PackingCost{16, 4 * 1}));
+}
+
+TEST(PackingDraft, FillsUpWhereTasksRunBeforeOthersMove) {
+  PackingProblem problem = WithMovable();
+  // The second kind is liked better, though not by what a move costs.
+  problem.costs[0][0] = 4;
+  PackingDraft draft(problem, AllOf(problem));
+  draft.FillUp();
+  EXPECT_EQ(draft.placed_cost(), 4 * 4 + 4 * 9);
+  problem.costs[0][0] = 8;
+  PackingDraft other(problem, AllOf(problem));
+  other.FillUp();
+  EXPECT_EQ(other.placed_cost(), 4 * (2 + 5) + 4 * 9);
+}
+
 TEST(PackingDraft, MovesMoreOnceOthersHaveMoved) {
   PackingProblem problem;
   problem.classes = {{.request = {6}, .waiting = {{1, 1}}},

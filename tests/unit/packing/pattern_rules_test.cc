@@ -61,7 +61,7 @@ TEST(RoomOn, HeedsLimitsOnAMachineAndClassesThatAreToBeApart) {
 
 TEST(RoomOn, IsNoMoreThanHasStayedThere) {
   PackingProblem problem = Rules();
-  problem.classes[1].stays = true;
+  problem.classes[1].runs = true;
   EXPECT_EQ(RoomOn(problem, {1, 1, {}}, 1), 0);
   problem.staying = {{{1, 2}}};
   EXPECT_EQ(RoomOn(problem, {1, 1, {}}, 1), 2);
