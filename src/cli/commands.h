@@ -17,6 +17,7 @@ std::unique_ptr<Command> MakeTasksCommand();
 std::unique_ptr<Command> MakeJobCommand();
 std::unique_ptr<Command> MakeExplainCommand();
 std::unique_ptr<Command> MakeFeedCommand();
+std::unique_ptr<Command> MakePlanCommand();
 std::unique_ptr<Command> MakeForgetCommand();
 std::unique_ptr<Command> MakeReplayCommand();
 std::unique_ptr<Command> MakeBenchCommand();
@@ -32,6 +33,7 @@ inline std::vector<std::unique_ptr<Command>> MakeCommands() {
   commands.push_back(MakeTasksCommand());
   commands.push_back(MakeJobCommand());
   commands.push_back(MakeExplainCommand());
+  commands.push_back(MakePlanCommand());
   commands.push_back(MakeForgetCommand());
   commands.push_back(MakeReplayCommand());
   commands.push_back(MakeBenchCommand());

@@ -101,6 +101,11 @@ absl::StatusOr<v1::ForgetStaleResponse> Connection::ForgetStale() {
               v1::ForgetStaleRequest());
 }
 
+absl::StatusOr<v1::RebalancePlan> Connection::PlanRebalance(
+    const v1::PlanRebalanceRequest& request) {
+  return Call(stubs_->inspector, &v1::Inspector::Stub::PlanRebalance, request);
+}
+
 absl::StatusOr<v1::ListMachinesResponse> Connection::ListMachines(
     v1::ListMachinesRequest request) {
   return CallForAllPages(stubs_->inspector, &v1::Inspector::Stub::ListMachines,

@@ -31,6 +31,8 @@ class Connection {
   absl::StatusOr<v1::TaskExplanation> ExplainTask(
       const v1::ExplainTaskRequest& request);
   absl::StatusOr<v1::ForgetStaleResponse> ForgetStale();
+  absl::StatusOr<v1::RebalancePlan> PlanRebalance(
+      const v1::PlanRebalanceRequest& request);
   // All pages as one response.  They are asked for one by one: what changes
   // meanwhile may be missed.  kInternal if the server gives the same page token
   // twice in a row, which would never end.

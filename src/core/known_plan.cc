@@ -70,7 +70,7 @@ LevelCosts CostOfRest(std::span<const int64_t> placed,
     for (const WaitingStep& step : one.waiting) {
       const int64_t here = std::clamp<int64_t>(rest, 0, step.count);
       costs.Add(one.runs ? packing.stop_levels[c - packing.classes.size()]
-                          : step.level,
+                         : step.level,
                 here * step.cost);
       rest -= here;
     }
@@ -85,7 +85,10 @@ bool IsAnyHeldBack(std::span<const int64_t> placed,
     const RunningTasks::Class& running =
         packing.running.classes()[packing.running_classes[i]];
     const size_t c = packing.classes.size() + i;
-    if (running.stopped_max >= packing.problem.classes[c].count()) continue;
+    if (!running.may_be_stopped ||
+        running.stopped_max >= packing.problem.classes[c].count()) {
+      continue;
+    }
     least = std::min(least.value_or(std::numeric_limits<uint32_t>::max()),
                      running.key.priority);
   }

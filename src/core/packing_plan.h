@@ -27,6 +27,25 @@ struct PackingLevels {
   // Whether all priorities below these are one more level.
   bool has_rest = false;
 
+  // Of these priorities, with whether a task of them waits: those above the
+  // first that does are one, since nothing is to be decided between them.
+  static PackingLevels Of(const std::map<uint32_t, bool, std::greater<>>& waits,
+                          size_t levels_max, bool has_rest) {
+    PackingLevels levels;
+    levels.has_rest = has_rest;
+    bool has_any_waited = false;
+    for (const auto& [priority, has_waiting] : waits) {
+      if (!levels.lowest.empty() && !has_any_waited && !has_waiting) {
+        levels.lowest.back() = priority;
+        continue;
+      }
+      if (levels.lowest.size() == levels_max) break;
+      levels.lowest.push_back(priority);
+      has_any_waited = has_any_waited || has_waiting;
+    }
+    return levels;
+  }
+
   // Nothing where a priority is below all levels.
   std::optional<size_t> LevelOf(uint32_t priority) const {
     const auto it =

@@ -5,9 +5,9 @@ namespace {
 
 // Not less than is used and kept.
 bool HasAllItsRoom(const Machine& machine) {
-  return machine.used.FitsIn(machine.nominated.empty()
-                                 ? machine.allocatable
-                                 : machine.allocatable - machine.reserved);
+  return machine.used.FitsIn(machine.KeepsRoom()
+                                 ? machine.allocatable - machine.reserved
+                                 : machine.allocatable);
 }
 
 }  // namespace

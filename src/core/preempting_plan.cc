@@ -36,53 +36,121 @@ PreemptingPlan::PreemptingPlan(const RoundPacking& packing,
   }
 }
 
+template <class Visit>
+void PreemptingPlan::VisitMachines(const std::vector<Pattern>& solution,
+                                   Visit visit) const {
+  std::vector<size_t> taken(packing_.machines.size(), 0);
+  const auto next = [&](size_t group, const Pattern& pattern) {
+    visit(packing_.machines[group][taken[group]++], pattern);
+  };
+  for (const Pattern& pattern : solution) {
+    for (int64_t i = 0; i < pattern.machines; ++i) next(pattern.group, pattern);
+  }
+  for (size_t g = 0; g < taken.size(); ++g) {
+    const Pattern nothing{g, 1, {}};
+    while (taken[g] < packing_.machines[g].size()) next(g, nothing);
+  }
+}
+
+void PreemptingPlan::FindMoves(const std::vector<Pattern>& solution) {
+  const PackingProblem& problem = packing_.problem;
+  struct Found {
+    std::vector<Move> leaving;
+    std::vector<std::pair<MachineId, int64_t>> arriving;  // With their cost.
+  };
+  std::vector<Found> found(packing_.running_classes.size());
+  VisitMachines(solution, [&](MachineId id, const Pattern& pattern) {
+    const std::vector<int64_t>& costs =
+        problem.costs[problem.groups[pattern.group].kind];
+    for (size_t i = 0; i < found.size(); ++i) {
+      const size_t c = packing_.classes.size() + i;
+      if (!problem.classes[c].MayMove()) continue;
+      const std::vector<TaskId> tasks =
+          packing_.running.TasksOn(id, packing_.running_classes[i]);
+      const int64_t more = CountOf(c, pattern) - std::ssize(tasks);
+      for (int64_t k = 0; k < more; ++k) {
+        found[i].arriving.emplace_back(id, costs[c]);
+      }
+      for (int64_t k = 0; k < -more; ++k) {
+        found[i].leaving.push_back(
+            {tasks[static_cast<size_t>(k)], id, MachineId{}, costs[c]});
+      }
+    }
+  });
+  for (size_t i = 0; i < found.size(); ++i) {
+    const int64_t cost = problem.classes[packing_.classes.size() + i].move_cost;
+    auto& [leaving, arriving] = found[i];
+    for (size_t k = 0; k < std::min(leaving.size(), arriving.size()); ++k) {
+      Move& move = leaving[k];
+      if (!IsStillOn(move.from, move.task)) continue;
+      move.to = arriving[k].first;
+      move.gain -= arriving[k].second + cost;
+      // Nothing is known of what its wishes about others gain or lose.
+      if (KeyOf(move).DependsOnPeers()) {
+        move.gain = std::min<int64_t>(move.gain, 0);
+      }
+      awaited_[move.from].leaving.push_back(moves_.size());
+      awaited_[move.to].arriving.push_back(moves_.size());
+      moving_.insert(move.task);
+      moves_.push_back(move);
+    }
+  }
+}
+
 MachinePatterns PreemptingPlan::Split(const std::vector<Pattern>& solution) {
+  FindMoves(solution);
   MachinePatterns patterns;
   const auto add = [&patterns](std::map<ClassKey, int64_t> holds) {
     patterns.patterns.push_back(std::move(holds));
     return static_cast<uint32_t>(patterns.patterns.size());
   };
-  std::vector<size_t> taken(packing_.machines.size(), 0);
-  for (const Pattern& pattern : solution) {
-    std::map<ClassKey, int64_t> newcomers;
-    for (const auto& [c, count] : pattern.tasks) {
-      if (c < packing_.classes.size()) newcomers[packing_.classes[c]] = count;
-    }
-    const Resources request = RequestsOf(newcomers);
-    std::optional<uint32_t> index;  // Of all of these.
-    for (int64_t i = 0; i < pattern.machines; ++i) {
-      const MachineId id =
-          packing_.machines[pattern.group][taken[pattern.group]++];
-      const Machine* machine = context_.state.FindMachine(id);
-      if (machine == nullptr || newcomers.empty()) continue;
-      Resources free = machine->Free();
-      const auto placed = placed_.find(id);
-      if (placed != placed_.end()) free += placed->second;
-      std::vector<TaskId> victims = VictimsOn(id, pattern);
-      const auto must_await = [&](const ClassKey& key) {
-        return MustAwait(key, *machine, victims, context_.state);
-      };
-      if (request.FitsIn(free) &&
-          std::ranges::none_of(newcomers | std::views::keys, must_await)) {
-        if (!index.has_value()) index = add(newcomers);
-        patterns.of_machine[id] = *index;
-        continue;
+  const Pattern* last = nullptr;
+  std::map<ClassKey, int64_t> newcomers;  // Of the last pattern, and
+  std::optional<uint32_t> index;          // that of all of these.
+  VisitMachines(solution, [&](MachineId id, const Pattern& pattern) {
+    if (last != &pattern) {
+      last = &pattern;
+      index.reset();
+      newcomers.clear();
+      for (const auto& [c, count] : pattern.tasks) {
+        if (c < packing_.classes.size()) newcomers[packing_.classes[c]] = count;
       }
-      std::map<ClassKey, int64_t> at_once;
-      std::map<ClassKey, int64_t> here = newcomers;
-      Awaited& awaited = awaited_[id];
-      SpareForNoHigher(RoomBeside(id, free, pattern), &victims, &here);
-      for (const auto& [key, count] : here) {  // By falling priority.
-        const int64_t now =
-            must_await(key) ? 0 : key.request.TimesIn(free, count);
-        if (now > 0) at_once[key] = now;
-        if (now < count) awaited.nominees[key] = count - now;
-        free.AddScaled(key.request, -now);
-      }
-      awaited.victims = std::move(victims);
-      if (!at_once.empty()) patterns.of_machine[id] = add(std::move(at_once));
     }
-  }
+    const Machine* machine = context_.state.FindMachine(id);
+    const auto moved = awaited_.find(id);
+    const bool has_arriving =
+        moved != awaited_.end() && !moved->second.arriving.empty();
+    if (machine == nullptr || (newcomers.empty() && !has_arriving)) return;
+    Resources free = machine->Free();
+    const auto placed = placed_.find(id);
+    if (placed != placed_.end()) free += placed->second;
+    std::vector<TaskId> victims = VictimsOn(id, pattern);
+    const auto must_await = [&](const ClassKey& key) {
+      return MustAwait(key, *machine, victims, context_.state);
+    };
+    Resources request = sluice::RequestsOf(newcomers);
+    if (has_arriving) request += RequestsOf(moved->second.arriving);
+    if (request.FitsIn(free) &&
+        std::ranges::none_of(newcomers | std::views::keys, must_await)) {
+      if (newcomers.empty()) return;
+      if (!index.has_value()) index = add(newcomers);
+      patterns.of_machine[id] = *index;
+      return;
+    }
+    std::map<ClassKey, int64_t> at_once;
+    std::map<ClassKey, int64_t> here = newcomers;
+    Awaited& awaited = awaited_[id];
+    SpareForNoHigher(RoomBeside(id, free, pattern), &victims, &here);
+    for (const auto& [key, count] : here) {  // By falling priority.
+      const int64_t now =
+          must_await(key) ? 0 : key.request.TimesIn(free, count);
+      if (now > 0) at_once[key] = now;
+      if (now < count) awaited.nominees[key] = count - now;
+      free.AddScaled(key.request, -now);
+    }
+    awaited.victims = std::move(victims);
+    if (!at_once.empty()) patterns.of_machine[id] = add(std::move(at_once));
+  });
   while (NominateGangs(&patterns)) {
   }
   return patterns;
@@ -92,16 +160,32 @@ std::vector<TaskId> PreemptingPlan::VictimsOn(MachineId machine,
                                               const Pattern& pattern) const {
   std::vector<TaskId> victims;
   for (size_t i = 0; i < packing_.running_classes.size(); ++i) {
+    const size_t of_class = packing_.running_classes[i];
+    if (!packing_.running.classes()[of_class].may_be_stopped) continue;
     const std::vector<TaskId> tasks =
-        packing_.running.TasksOn(machine, packing_.running_classes[i]);
-    const int64_t stopped =
+        packing_.running.TasksOn(machine, of_class);
+    const int64_t leaving =
         std::ssize(tasks) - CountOf(packing_.classes.size() + i, pattern);
-    for (int64_t k = 0; k < stopped; ++k) {
+    for (int64_t k = 0; k < leaving; ++k) {
       const TaskId id = tasks[static_cast<size_t>(k)];
-      if (IsStillOn(machine, id)) victims.push_back(id);
+      if (!moving_.contains(id) && IsStillOn(machine, id))
+        victims.push_back(id);
     }
   }
   return victims;
+}
+
+Resources PreemptingPlan::RequestsOf(const std::vector<size_t>& moves) const {
+  Resources requests;
+  for (const size_t move : moves) requests += KeyOf(moves_[move]).request;
+  return requests;
+}
+
+void PreemptingPlan::DropMove(size_t move) {
+  const auto [task, from, to, gain] = moves_[move];
+  std::erase(awaited_[from].leaving, move);
+  std::erase(awaited_[to].arriving, move);
+  moving_.erase(task);
 }
 
 Resources PreemptingPlan::RoomBeside(MachineId id, Resources free,
@@ -119,7 +203,7 @@ Resources PreemptingPlan::RoomBeside(MachineId id, Resources free,
 void PreemptingPlan::SpareForNoHigher(
     Resources left, std::vector<TaskId>* victims,
     std::map<ClassKey, int64_t>* newcomers) const {
-  left -= RequestsOf(*newcomers);
+  left -= sluice::RequestsOf(*newcomers);
   std::erase_if(*victims, [&](TaskId victim) {
     const ClassKey& of = context_.state.FindTask(victim)->class_key;
     Resources room = left;
@@ -193,22 +277,42 @@ bool PreemptingPlan::NominateGangs(MachinePatterns* patterns) {
   return has_moved;
 }
 
-void PreemptingPlan::CarryOut(const MachinePatterns& patterns) {
+PreemptingPlan::Decided PreemptingPlan::Decide(
+    const MachinePatterns& patterns) {
   FindTasks(patterns);
   context_.state.SyncPeers();
-  for (auto& [id, awaited] : awaited_) Validate(id, &awaited);
-  DropBrokenGangs();
   KeepToBudgets();
+  Decided decided;
   for (auto& [id, awaited] : awaited_) {
-    if (awaited.tasks.empty()) continue;
-    for (const TaskId victim : awaited.victims) {
-      if (context_.state.Preempt(victim))
-        context_.agenda.known.victims.push_back(victim);
-      ++context_.stats->preempted;
-    }
+    if (awaited.IsForNothing()) continue;
+    decided.stopped.insert(decided.stopped.end(), awaited.victims.begin(),
+                           awaited.victims.end());
     for (const Task* task : awaited.tasks) {
-      context_.state.Nominate(task->id, id);
+      decided.nominated.emplace_back(task->id, id);
     }
+  }
+  for (const Move& move : moves_) {
+    if (moving_.contains(move.task)) decided.moves.push_back(move);
+  }
+  return decided;
+}
+
+void PreemptingPlan::CarryOut(const MachinePatterns& patterns) {
+  const Decided decided = Decide(patterns);
+  ClusterState& state = context_.state;
+  for (const TaskId task : decided.stopped) {
+    if (state.Preempt(task)) context_.agenda.known.victims.push_back(task);
+  }
+  for (const Move& move : decided.moves) {
+    state.Migrate(move.task, move.to, context_.now_ms);
+  }
+  for (const auto& [task, machine] : decided.nominated) {
+    state.Nominate(task, machine);
+  }
+  context_.stats->preempted += std::ssize(decided.stopped);
+  context_.stats->moved += std::ssize(decided.moves);
+  if (context_.move_budget != nullptr) {
+    context_.move_budget->Note(context_.now_ms, std::ssize(decided.moves));
   }
 }
 
@@ -217,7 +321,7 @@ void PreemptingPlan::FindTasks(const MachinePatterns& patterns) {
   std::map<ClassKey, int64_t> at_once;
   for (const auto& [id, index] : patterns.of_machine) {
     const std::map<ClassKey, int64_t>& holds = patterns.patterns[index - 1];
-    if (awaited_.contains(id)) planned_[id] = RequestsOf(holds);
+    if (awaited_.contains(id)) planned_[id] = sluice::RequestsOf(holds);
     for (const auto& [key, count] : holds) at_once[key] += count;
   }
   std::map<ClassKey, std::vector<const Task*>> waiting;
@@ -242,27 +346,54 @@ void PreemptingPlan::FindTasks(const MachinePatterns& patterns) {
 Resources PreemptingPlan::RoomOn(const Machine& machine) const {
   Resources room =
       machine.Free() + context_.state.nominations().LeavingFrom(machine);
+  if (machine.KeepsRoom()) room -= machine.awaited;
   const auto planned = planned_.find(machine.id);
   if (planned != planned_.end()) room -= planned->second;
   return room;
 }
 
-void PreemptingPlan::Validate(MachineId id, Awaited* awaited) const {
+void PreemptingPlan::Settle() {
+  bool is_settled = false;
+  while (!std::exchange(is_settled, true)) {
+    for (auto& [id, awaited] : awaited_) {
+      if (Validate(id, &awaited)) is_settled = false;
+    }
+    if (DropBrokenGangs()) is_settled = false;
+    for (auto& [id, awaited] : awaited_) {
+      if (SpareNeedless(id, &awaited)) is_settled = false;
+    }
+  }
+}
+
+bool PreemptingPlan::Validate(MachineId id, Awaited* awaited) {
+  bool has_dropped = ValidateMoves(id, awaited);
   const Machine* machine = context_.state.FindMachine(id);
   if (machine == nullptr || !machine->IsUsable()) {
     awaited->tasks.clear();
-    return;
+    return has_dropped;
   }
-  if (awaited->tasks.empty()) return;
   std::erase_if(awaited->victims,
                 [&](TaskId victim) { return !IsStillOn(id, victim); });
   Machine after = *machine;
   after.nominated.clear();
+  after.successions.clear();
+  after.successions.clear();
   after.used = after.allocatable - RoomOn(*machine);
   for (const TaskId victim : awaited->victims) {
     after.used -= context_.state.FindTask(victim)->class_key.request;
   }
-  std::erase_if(awaited->tasks, [&](const Task* task) {
+  after.used -= RequestsOf(awaited->leaving);
+  const std::vector<size_t> arriving = awaited->arriving;
+  for (const size_t move : arriving) {
+    const ClassKey& key = KeyOf(moves_[move]);
+    if (context_.constraints.Allows(key, after)) {
+      after.used += key.request;
+    } else {
+      DropMove(move);
+      has_dropped = true;
+    }
+  }
+  const auto dropped = std::erase_if(awaited->tasks, [&](const Task* task) {
     if (!context_.constraints.Allows(task->class_key, after) ||
         !IsAllowedByPeers(task->class_key, *machine, awaited->victims)) {
       return true;
@@ -270,6 +401,23 @@ void PreemptingPlan::Validate(MachineId id, Awaited* awaited) const {
     after.used += task->class_key.request;
     return false;
   });
+  return has_dropped || dropped > 0;
+}
+
+// Commands may have come since the packing was described.
+bool PreemptingPlan::ValidateMoves(MachineId id, Awaited* awaited) {
+  const Machine* machine = context_.state.FindMachine(id);
+  const bool is_usable = machine != nullptr && machine->IsUsable();
+  std::vector<size_t> void_moves;
+  for (const size_t move : awaited->leaving) {
+    if (!IsStillOn(id, moves_[move].task)) void_moves.push_back(move);
+  }
+  if (!is_usable) {
+    void_moves.insert(void_moves.end(), awaited->arriving.begin(),
+                      awaited->arriving.end());
+  }
+  for (const size_t move : void_moves) DropMove(move);
+  return !void_moves.empty();
 }
 
 bool PreemptingPlan::IsAllowedByPeers(
@@ -288,7 +436,7 @@ bool PreemptingPlan::IsAllowedByPeers(
   });
 }
 
-void PreemptingPlan::DropBrokenGangs() {
+bool PreemptingPlan::DropBrokenGangs() {
   std::map<JobId, int64_t> missing;
   for (const auto& [id, awaited] : awaited_) {
     for (const auto& [key, count] : awaited.nominees) {
@@ -298,72 +446,120 @@ void PreemptingPlan::DropBrokenGangs() {
       if (task->class_key.gang.has_value()) --missing[*task->class_key.gang];
     }
   }
+  bool has_dropped = false;
   for (auto& [id, awaited] : awaited_) {
-    std::erase_if(awaited.tasks, [&](const Task* task) {
-      return task->class_key.gang.has_value() &&
-             missing[*task->class_key.gang] > 0;
-    });
+    has_dropped |= std::erase_if(awaited.tasks, [&](const Task* task) {
+                     return task->class_key.gang.has_value() &&
+                            missing[*task->class_key.gang] > 0;
+                   }) > 0;
   }
+  return has_dropped;
 }
 
-void PreemptingPlan::KeepToBudgets() {
-  if (awaited_.empty()) return;
-  Disruptions disruptions(context_.state);
-  // Those for the most urgent first, and of these those that stop the least
-  // urgent.
-  std::vector<std::tuple<int64_t, uint32_t, MachineId>> order;
+std::vector<MachineId> PreemptingPlan::ByUrgency() const {
+  std::vector<std::tuple<int64_t, int64_t, MachineId>> order;
   for (const auto& [id, awaited] : awaited_) {
-    uint32_t victim = 0;
+    if (awaited.tasks.empty()) {
+      int64_t gain = 0;
+      for (const size_t move : awaited.leaving) gain += moves_[move].gain;
+      order.emplace_back(1, -gain, id);
+      continue;
+    }
+    int64_t victim = 0;
     for (const TaskId one : awaited.victims) {
       const Task* task = context_.state.FindTask(one);
-      if (task != nullptr) victim = std::max(victim, task->class_key.priority);
+      if (task == nullptr) continue;
+      victim = std::max<int64_t>(victim, task->class_key.priority);
     }
     order.emplace_back(-int64_t{awaited.Highest()}, victim, id);
   }
   std::ranges::sort(order);
+  std::vector<MachineId> machines;
+  for (const auto& [newcomer, victim, id] : order) machines.push_back(id);
+  return machines;
+}
+
+void PreemptingPlan::KeepToBudgets() {
+  if (awaited_.empty()) return;
+  const std::vector<MachineId> order = ByUrgency();
+  Disruptions disruptions(context_.state);
+  const int64_t moves_max = moves_.empty() ? 0 : context_.MovesLeft();
   bool is_any_exceeded = false;
   for (bool must_drop = true; must_drop;) {
     must_drop = false;
+    Settle();
     std::vector<int64_t> left = disruptions.Allowances();
-    for (const auto& [newcomer, victim, id] : order) {
+    int64_t moves_left = moves_max;
+    for (const MachineId id : order) {
       Awaited& awaited = awaited_[id];
-      if (awaited.tasks.empty()) continue;
-      SpareNeedless(id, &awaited);
-      if (disruptions.Take(awaited.victims, &left) ||
-          context_.options.preemption.breaks_budgets) {
-        continue;
+      std::vector<TaskId> all = awaited.victims;
+      for (const size_t move : awaited.leaving) {
+        all.push_back(moves_[move].task);
       }
-      awaited.tasks.clear();
+      if (all.empty()) continue;
+      moves_left -= std::ssize(awaited.leaving);
+      const bool is_within = disruptions.Take(all, &left) ||
+                             (context_.options.preemption.breaks_budgets &&
+                              awaited.leaving.empty());
+      if (is_within && moves_left >= 0) continue;
+      moves_left += std::ssize(awaited.leaving);
+      is_any_exceeded |= !is_within && !awaited.tasks.empty();
+      GiveUp(&awaited);
       must_drop = true;
     }
-    if (!must_drop) continue;
-    DropBrokenGangs();
-    is_any_exceeded = true;
   }
   if (is_any_exceeded) context_.agenda.NoteExceeded();
 }
 
-void PreemptingPlan::SpareNeedless(MachineId id, Awaited* awaited) const {
-  Resources needed;
+void PreemptingPlan::GiveUp(Awaited* awaited) {
+  awaited->tasks.clear();
+  awaited->victims.clear();
+  while (!awaited->leaving.empty()) DropMove(awaited->leaving.back());
+}
+
+bool PreemptingPlan::SpareNeedless(MachineId id, Awaited* awaited) {
+  const Machine* machine = context_.state.FindMachine(id);
+  if (awaited->IsForNothing()) awaited->victims.clear();
+  if (machine == nullptr ||
+      (awaited->victims.empty() && awaited->leaving.empty())) {
+    return false;
+  }
+  const PeerTable& peers = context_.state.peers();
+  Resources needed = RequestsOf(awaited->arriving);
   for (const Task* task : awaited->tasks) needed += task->class_key.request;
-  const uint32_t highest = awaited->Highest();
-  Resources room = RoomOn(*context_.state.FindMachine(id));
+  Resources room = RoomOn(*machine) + RequestsOf(awaited->leaving);
   for (const TaskId victim : awaited->victims) {
     room += context_.state.FindTask(victim)->class_key.request;
   }
-  std::erase_if(awaited->victims, [&](TaskId victim) {
-    const ClassKey& key = context_.state.FindTask(victim)->class_key;
+  // What moves is not told apart from what it makes room for.
+  const bool is_any_arriving = !awaited->arriving.empty();
+  const uint32_t highest = awaited->Highest();
+  const auto is_needless = [&](const ClassKey& key, bool may_be_needed) {
     const Resources without = room - key.request;
-    if (key.priority < highest && !needed.FitsIn(without)) return false;
+    if (may_be_needed && !needed.FitsIn(without)) return false;
     if (std::ranges::any_of(awaited->tasks, [&](const Task* task) {
           return task->class_key.priority > key.priority &&
-                 context_.state.peers().KeepApart(task->class_key, key);
+                 peers.KeepApart(task->class_key, key);
         })) {
       return false;
     }
     room = without;
     return true;
+  };
+  std::erase_if(awaited->victims, [&](TaskId victim) {
+    const ClassKey& key = context_.state.FindTask(victim)->class_key;
+    return is_needless(key, is_any_arriving || key.priority < highest);
   });
+  bool has_dropped = false;
+  const std::vector<size_t> leaving = awaited->leaving;
+  for (const size_t move : leaving) {
+    if (moves_[move].gain > 0 || !is_needless(KeyOf(moves_[move]), true)) {
+      continue;
+    }
+    DropMove(move);
+    has_dropped = true;
+  }
+  return has_dropped;
 }
 
 }  // namespace sluice

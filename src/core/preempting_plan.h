@@ -1,22 +1,31 @@
-// What a packing that counts on running tasks to be stopped comes to: what of
-// it can be placed at once, who is stopped, and who waits for that.
+// What a packing that counts on running tasks to leave comes to: what of it can
+// be placed at once, who is stopped or moved, and who waits for that.
 //
 // On a machine where something leaves, the most urgent tasks are placed as far
 // as there is room already, and the others are *nominated*: their room is kept
 // until it is free (ClusterState::Nominate).  Of a gang that nobody knows of
 // yet all tasks are nominated as soon as one is.
 //
+// Of a class that runs, as many tasks move as machines are to have more of it.
+// Room is kept for their successors (ClusterState::Migrate).  What is not
+// carried out leaves everything as it is: a machine that gives up keeps what
+// runs there, and what was to come in its place does without.
+//
 // Threads: none; confined to the core thread.
 
 #ifndef SLUICE_CORE_PREEMPTING_PLAN_H_
 #define SLUICE_CORE_PREEMPTING_PLAN_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "core/packing_plan.h"
 #include "core/round_context.h"
 #include "core/round_packing.h"
@@ -32,22 +41,52 @@ class PreemptingPlan {
   // What the machines are to hold at once.
   MachinePatterns Split(const std::vector<Pattern>& solution);
 
-  // Tells tasks to leave and nominates others, as far as the state has not
-  // changed too much meanwhile: nobody is stopped for nothing.  `patterns` are
-  // those of Split().  REQUIRES: what the packing takes as placed is withdrawn.
+  struct Move {
+    TaskId task;
+    MachineId from;
+    MachineId to;
+    // By the preferences of the task, less what the move costs; whatever it
+    // makes room for.
+    int64_t gain = 0;
+  };
+  struct Decided {
+    std::vector<TaskId> stopped;
+    std::vector<Move> moves;
+    std::vector<std::pair<TaskId, MachineId>> nominated;
+  };
+  // Who leaves and who is nominated, as far as the state has not changed too
+  // much meanwhile: nobody leaves for nothing.  `patterns` are those of
+  // Split(). REQUIRES: what the packing takes as placed is withdrawn.  Call it
+  // once.
+  Decided Decide(const MachinePatterns& patterns);
+  // The same, and does it.
   void CarryOut(const MachinePatterns& patterns);
 
  private:
-  // A machine that not all of its tasks have room on yet.
+  // A machine that not all of its tasks have room on yet, or whose tasks move.
   struct Awaited {
     std::map<ClassKey, int64_t> nominees;
     std::vector<TaskId> victims;     // The most urgent first.
     std::vector<const Task*> tasks;  // That are nominated.
-    uint32_t Highest() const;        // Priority of these.
+    std::vector<size_t> leaving;     // Indices of moves from here,
+    std::vector<size_t> arriving;    // and of moves to here.
+
+    uint32_t Highest() const;  // Priority of the nominated tasks.
+    bool IsForNothing() const { return tasks.empty() && arriving.empty(); }
   };
+  // Calls visit(machine, group, pattern) for each machine of the packing.
+  template <class Visit>
+  void VisitMachines(const std::vector<Pattern>& solution, Visit visit) const;
+  void FindMoves(const std::vector<Pattern>& solution);
+  const ClassKey& KeyOf(const Move& move) const {
+    return context_.state.FindTask(move.task)->class_key;
+  }
+  Resources RequestsOf(const std::vector<size_t>& moves) const;
+  // The task stays where it is.
+  void DropMove(size_t move);
   // Commands may have come since the packing was described.
   bool IsStillOn(MachineId machine, TaskId task) const;
-  // Running tasks that the pattern has no place for.
+  // Running tasks that the pattern has no place for and that do not move.
   std::vector<TaskId> VictimsOn(MachineId machine,
                                 const Pattern& pattern) const;
   // What the machine has besides the running tasks that the pattern keeps, and
@@ -61,19 +100,31 @@ class PreemptingPlan {
                         std::map<ClassKey, int64_t>* newcomers) const;
   bool NominateGangs(MachinePatterns* patterns);
   void FindTasks(const MachinePatterns& patterns);
+  // Makes the plan one that can be carried out.
+  void Settle();
   // Drops the victims that cannot be stopped any more, and the tasks that have
-  // no room or may not go there even without these.
-  void Validate(MachineId id, Awaited* awaited) const;
+  // no room or may not go there even without these.  Returns whether a task is
+  // dropped, or a move.
+  bool Validate(MachineId id, Awaited* awaited);
+  bool ValidateMoves(MachineId id, Awaited* awaited);
   // Beside what stays: nobody is stopped for one whose company is still to
   // come.
   bool IsAllowedByPeers(const ClassKey& key, const Machine& machine,
                         const std::vector<TaskId>& victims) const;
-  // Gangs of which only a part has room.
-  void DropBrokenGangs();
-  void SpareNeedless(MachineId id, Awaited* awaited) const;
-  // Gives up machines whose victims are together too many for a budget, the
-  // least urgent first; then all is packed again with the budgets shared out.
+  // Gangs of which only a part has room.  Returns whether there were any.
+  bool DropBrokenGangs();
+  // Who leaves though that makes room for nobody, nor gains anything.  Returns
+  // whether a move is dropped.
+  bool SpareNeedless(MachineId id, Awaited* awaited);
+  // In the order in which machines may use up budgets: those for the most
+  // urgent first, of these those that stop the least urgent, and those last
+  // that only move tasks to where they cost less, by what they gain.
+  std::vector<MachineId> ByUrgency() const;
+  // Gives up machines whose victims and moves are together too many for a
+  // budget, the least urgent first.  Where budgets are exceeded that classes
+  // share all is packed again with these shared out.
   void KeepToBudgets();
+  void GiveUp(Awaited* awaited);
   // Of the machine, without its planned tasks; more than it has where some of
   // them leave.
   Resources RoomOn(const Machine& machine) const;
@@ -83,6 +134,9 @@ class PreemptingPlan {
   absl::flat_hash_map<MachineId, Resources> placed_;  // By the packing.
   absl::flat_hash_map<MachineId, Resources> planned_;
   absl::btree_map<MachineId, Awaited> awaited_;
+  std::vector<Move> moves_;
+  absl::flat_hash_set<TaskId>
+      moving_;  // Those of `moves_` without the dropped.
 };
 
 }  // namespace sluice

@@ -149,8 +149,16 @@ bool Round::Advance() {
           context_.stats->is_cut_short = true;
           return false;
         }
-        // With nothing to place there is nothing to place better.
-        if (!has_entered_tier_) return false;
+        // With nothing to place there is nothing to place better, but for what
+        // runs.
+        if (!has_entered_tier_) {
+          if (!context_.must_rebalance ||
+              std::exchange(has_rebalanced_, true)) {
+            return false;
+          }
+          phase_ = Phase::kPack;
+          break;
+        }
         if (context_.has_arranged) {
           phase_ = Phase::kAppraise;
         } else if (context_.agenda.MustPack()) {
@@ -168,8 +176,10 @@ bool Round::Advance() {
         has_started_over_ = false;
         if (context_.plan.has_value()) {
           phase_ = Phase::kTiers;
+        } else if (context_.agenda.MustPack()) {
+          phase_ = Phase::kPack;
         } else {
-          phase_ = context_.agenda.MustPack() ? Phase::kPack : Phase::kArrange;
+          phase_ = has_entered_tier_ ? Phase::kArrange : Phase::kDone;
         }
         break;
       case Phase::kArrange:

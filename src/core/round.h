@@ -72,6 +72,8 @@ class Round {
   bool has_begun_ = false;
   Phase phase_ = Phase::kTiers;
   bool has_entered_tier_ = false;
+  // Whether all was packed with nothing to place.
+  bool has_rebalanced_ = false;
   bool has_run_out_ = false;   // Of work, but for the plan.
   bool is_waiting_ = false;    // The stage waits for an answer.
   uint64_t version_ = 0;       // Of the state, when that was asked.

@@ -20,6 +20,11 @@ RoundContext::RoundContext(const Subject& subject, const RoundOptions& limits,
       sequence_end(subject.state.counters().next_task_sequence),
       delta_begin(subject.state.counters().next_delta_sequence),
       gangs(&subject.state, &subject.eligibility, sequence_end, as_of_ms),
+      move_budget(subject.move_budget),
+      rebalance_timer(subject.rebalance_timer),
+      must_rebalance(limits.preemption.mode == Preemption::kFull &&
+                     limits.improve_budget > 0 && rebalance_timer != nullptr &&
+                     rebalance_timer->IsDue(as_of_ms, subject.state.version())),
       improve_budget(limits.improve_budget),
       search_budget(limits.improve_budget > 0 ? kSearchBudget : 0),
       eligibility_(subject.eligibility) {}
@@ -65,6 +70,13 @@ std::vector<const Task*> RoundContext::WaitingTasks(const ClassKey& key,
     waiting.push_back(task);
   }
   return waiting;
+}
+
+int64_t RoundContext::MovesLeft() const {
+  if (move_budget == nullptr) return 0;
+  int64_t running = 0;
+  for (const auto& [id, job] : state.jobs()) running += job->running_count;
+  return move_budget->Left(now_ms, running);
 }
 
 void RoundContext::Withdraw(std::span<const TaskId> tasks) {

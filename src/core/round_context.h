@@ -19,8 +19,10 @@
 #include "constraints/constraint_set.h"
 #include "core/followers.h"
 #include "core/gangs.h"
+#include "core/move_budget.h"
 #include "core/packing_agenda.h"
 #include "core/packing_plan.h"
+#include "core/rebalance_timer.h"
 #include "core/round_stats.h"
 #include "core/transaction.h"
 #include "cost/policy_set.h"
@@ -51,6 +53,9 @@ class RoundContext {
     const PolicySet& policies;
     const ConstraintSet& constraints;
     Eligibility& eligibility;
+    // Null: nothing moves.
+    MoveBudget* move_budget = nullptr;
+    RebalanceTimer* rebalance_timer = nullptr;
   };
   // Tasks that are submitted from here on are the next
   // round's.
@@ -65,6 +70,10 @@ class RoundContext {
   const uint64_t sequence_end;  // Of the tasks that came before the start.
   uint64_t delta_begin;         // The first delta of the round.
   Gangs gangs;
+  MoveBudget* const move_budget;
+  RebalanceTimer* const rebalance_timer;
+  // Whether tasks are to be moved to where they cost less.
+  const bool must_rebalance;
   RoundStats* stats = nullptr;  // Never null while a stage runs.
   // What is left for doing better, in looks.
   int64_t improve_budget;
@@ -109,6 +118,8 @@ class RoundContext {
   bool IsSpent() const {
     return options.arcs_max > 0 && stats->arcs >= options.arcs_max;
   }
+  // How many running tasks may be moved.
+  int64_t MovesLeft() const;
   // Takes back those of the placements that can be.
   void Withdraw(std::span<const TaskId> tasks);
   // Keeps what the transaction did, and counts it.

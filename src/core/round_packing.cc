@@ -16,6 +16,7 @@
 #include "core/former_placements.h"
 #include "core/packing_peers.h"
 #include "core/placements.h"
+#include "core/shared_ports.h"
 #include "core/stop_levels.h"
 #include "network/eligibility.h"
 #include "packing/kept_classes.h"
@@ -26,9 +27,6 @@ namespace {
 
 // How much dearer a task of a gang that has started is to leave waiting.
 constexpr int64_t kMustStay = 1000;
-// Each makes fillings harder to find.  Where there are more, what the flow
-// places is refused, and placed elsewhere.
-constexpr size_t kSharedPortsMax = 32;
 // Of kinds or groups of machines and classes: so many take some 50 ms.
 constexpr size_t kPairsMax = 10'000'000;
 // With more classes, some of which have terms about others, a large cluster is
@@ -102,11 +100,11 @@ class Describer {
 
   RoundPacking Describe() {
     FindCostOfPlaced();
-    if (!IsAsGoodAsCanBe()) {
+    if (MustRebalance() || !IsAsGoodAsCanBe()) {
       FreePlaced();
       if (scope_ == PackingScope::kPreempting) FindRunning();
       DropClassesWithoutKind();
-      if (!IsAsGoodAsCanBe()) DescribeProblem();
+      if (MustRebalance() || !IsAsGoodAsCanBe()) DescribeProblem();
     }
     if (levels_.has_value()) SplitByLevel();
     return std::move(packing_);
@@ -128,12 +126,26 @@ class Describer {
     std::vector<HostPort> ports;
   };
 
-  // What may be stopped for the most urgent task that waits.
+  // Then what runs may cost less than it does, whatever waits.
+  bool MustRebalance() const {
+    return scope_ == PackingScope::kPreempting && context_.must_rebalance;
+  }
+
+  // What may be stopped for the most urgent task that waits, or may move.
   void FindRunning() {
     const uint32_t highest = waiting_.empty() ? 0 : waiting_.rbegin()->first;
+    std::optional<Movability> movability;
+    packing_.may_move = context_.options.preemption.mode == Preemption::kFull &&
+                        (context_.must_rebalance || !waiting_.empty());
+    if (packing_.may_move) {
+      movability.emplace(state_, constraints_,
+                         context_.options.preemption.moves, context_.now_ms,
+                         eligibility_);
+    }
     packing_.running =
         RunningTasks(state_, highest, context_.options.preemption,
-                     {context_.agenda.turn(), known_.victims}, &peers_);
+                     {context_.agenda.turn(), known_.victims}, &peers_,
+                     movability.has_value() ? &*movability : nullptr);
   }
 
   // What the machine has free once all is gone that may go.
@@ -292,16 +304,14 @@ class Describer {
   }
 
   void FindDimensions() {
-    ResourceIndex size = 0;
-    for (const auto& [key, steps] : steps_) {
-      size = std::max(size, key.request.size());
+    // What nobody asks for who is to be placed, or may be, binds nobody.
+    Resources most;
+    for (const auto& [key, steps] : steps_) most.MaxWith(key.request);
+    for (const RunningTasks::Class& running : packing_.running.classes()) {
+      if (running.move_cost.has_value()) most.MaxWith(running.key.request);
     }
-    for (ResourceIndex i = 0; i < size; ++i) {
-      if (std::ranges::any_of(steps_, [i](const auto& entry) {
-            return entry.first.request[i] > 0;
-          })) {
-        dimensions_.push_back(i);
-      }
+    for (ResourceIndex i = 0; i < most.size(); ++i) {
+      if (most[i] > 0) dimensions_.push_back(i);
     }
     for (auto& [key, steps] : steps_) {
       steps.task_class = packing_.classes.size();
@@ -318,7 +328,7 @@ class Describer {
       asks_for_more_at_all_ = asks_for_more_at_all_ || asks_for_more_.back();
     }
     AddGangs();
-    AddSharedPorts();
+    shared_ports_ = AddSharedPorts(packing_.classes, &packing_.problem);
     peers_.Relate(packing_.classes, &packing_.problem);
     AddRunning();
   }
@@ -336,6 +346,7 @@ class Describer {
       }
       one.request.resize(dimensions_.size() + shared_ports_, 0);
       one.runs = true;
+      one.move_cost = running.move_cost.value_or(kNotAllowed);
       asks_for_more_.push_back(false);
     }
     peers_.RelateRunning(packing_.classes, keys, &packing_.problem);
@@ -354,44 +365,25 @@ class Describer {
     }
   }
 
-  // A host port that several classes listen on is as a resource of which each
-  // machine has one: whether it is free is a matter of the rows.
-  void AddSharedPorts() {
-    std::map<std::pair<std::string, int32_t>,
-             std::map<std::string, std::set<size_t>>>
-        listeners;  // By address, then class.
-    for (size_t c = 0; c < packing_.classes.size(); ++c) {
-      for (const HostPort& port : packing_.classes[c].rules->host_ports) {
-        listeners[{port.protocol, port.port}]
-                 [port.IsOnAllAddresses() ? "" : port.address]
-                     .insert(c);
-      }
-    }
-    for (auto& [port, by_address] : listeners) {
-      const std::set<size_t> everywhere = by_address[""];
-      if (by_address.size() > 1) by_address.erase("");
-      for (auto& [address, classes] : by_address) {
-        classes.insert(everywhere.begin(), everywhere.end());
-        if (classes.size() < 2 || shared_ports_ == kSharedPortsMax) continue;
-        ++shared_ports_;
-        for (size_t c = 0; c < packing_.classes.size(); ++c) {
-          packing_.problem.classes[c].request.push_back(classes.contains(c));
-        }
-      }
-    }
-  }
-
   // What each kind of machines costs each class; kinds that cost all the same
   // share a row.
   void FindRows() {
-    const size_t classes = packing_.classes.size();
-    std::vector<int64_t> none(packing_.problem.classes.size(), 0);
-    std::fill_n(none.begin(), classes, kNotAllowed);
+    // What runs and may not move is charged nothing.
+    std::vector<const PlacementRules*> rules;
+    for (const ClassKey& key : packing_.classes) rules.push_back(key.rules);
+    for (const RunningTasks::Class& running : packing_.running.classes()) {
+      rules.push_back(running.move_cost.has_value() ? running.key.rules
+                                                    : nullptr);
+    }
+    std::vector<int64_t> none;
+    for (const PlacementRules* one : rules) {
+      none.push_back(one == nullptr ? 0 : kNotAllowed);
+    }
     std::vector<std::vector<int64_t>> rows(
         static_cast<size_t>(eligibility_->kind_count()), none);
-    for (size_t c = 0; c < classes; ++c) {
-      for (const Eligibility::Kind& kind :
-           eligibility_->KindsFor(*packing_.classes[c].rules)) {
+    for (size_t c = 0; c < rules.size(); ++c) {
+      if (rules[c] == nullptr) continue;
+      for (const Eligibility::Kind& kind : eligibility_->KindsFor(*rules[c])) {
         rows[static_cast<size_t>(kind.id)][c] = kind.preference;
       }
     }
@@ -522,9 +514,12 @@ class Describer {
     size_t groups = 0;
     for (size_t g = 0; g < problem.groups.size(); ++g) {
       bool is_of_use = false;
-      // What runs is of no use by itself.
-      for (size_t c = 0; c < packing_.classes.size(); ++c) {
-        if ((is_of_use && fits[c]) || !Fits(c, problem.groups[g])) continue;
+      // What runs is of no use by itself, unless it may move.
+      for (size_t c = 0; c < problem.classes.size(); ++c) {
+        const bool counts =
+            c < packing_.classes.size() || problem.classes[c].MayMove();
+        if (!counts || (is_of_use && fits[c])) continue;
+        if (!Fits(c, problem.groups[g])) continue;
         fits[c] = true;
         is_of_use = true;
       }
@@ -551,15 +546,21 @@ class Describer {
   void CountRunning(std::vector<bool>* fits) {
     PackingProblem& problem = packing_.problem;
     is_protected_.assign(problem.classes.size(), false);
+    const std::vector<PackingGroup>& groups = problem.groups;
     for (size_t i = 0; i < packing_.running_classes.size(); ++i) {
       const RunningTasks::Class& running = packing_.running.classes()[i];
       const size_t c = packing_.classes.size() + i;
       int64_t count = 0;
-      for (const PackingGroup& group : problem.groups) {
-        count += group.machines * problem.MostOn(c, group.kind);
+      for (const PackingGroup& group : groups) {
+        count += group.machines * problem.RunningOn(c, group.kind);
       }
       (*fits)[c] = count > 0;
       if (count == 0) continue;
+      if (!running.may_be_stopped) {
+        stop_levels_.Fix();
+        problem.classes[c].waiting.push_back({count, kWaitingCostBase});
+        continue;
+      }
       stop_levels_.Add(running.key.priority, *levels_);
       const int64_t stopped = std::min(count, running.stopped_max);
       const int64_t price = running.price * kWaitingCostBase;
@@ -573,11 +574,13 @@ class Describer {
   }
 
   std::optional<size_t> LevelOfClass(size_t c) const {
-    const size_t i = c - packing_.classes.size();  // Of one that runs.
-    return c < packing_.classes.size()
-               ? LevelOf(packing_.classes[c].priority)
-               : stop_levels_.OfStopped(
-                     packing_.running.classes()[i].key.priority, *levels_);
+    if (c < packing_.classes.size())
+      return LevelOf(packing_.classes[c].priority);
+    const RunningTasks::Class& running =
+        packing_.running.classes()[c - packing_.classes.size()];
+    return running.may_be_stopped
+               ? stop_levels_.OfStopped(running.key.priority, *levels_)
+               : stop_levels_.OfFixed();
   }
   std::optional<size_t> LevelOf(uint32_t priority) const {
     const std::optional<size_t> level = levels_->LevelOf(priority);
@@ -626,21 +629,10 @@ class Describer {
       has_waiting = has_waiting || steps.has_waiting;
     }
     for (const RunningTasks::Class& running : packing_.running.classes()) {
-      waits.try_emplace(running.key.priority, false);
+      if (running.may_be_stopped)
+        waits.try_emplace(running.key.priority, false);
     }
-    PackingLevels levels;
-    bool has_any_waited = false;
-    for (const auto& [priority, has_waiting] : waits) {
-      if (!levels.lowest.empty() && !has_any_waited && !has_waiting) {
-        levels.lowest.back() = priority;
-        continue;
-      }
-      if (levels.lowest.size() == kLevelsMax) break;
-      levels.lowest.push_back(priority);
-      has_any_waited = has_any_waited || has_waiting;
-    }
-    levels.has_rest = scope_ == PackingScope::kAll;
-    return levels;
+    return PackingLevels::Of(waits, kLevelsMax, scope_ == PackingScope::kAll);
   }
 
   LevelCosts ByLevel(const std::map<uint32_t, Cost>& by_priority) const {
@@ -667,12 +659,26 @@ class Describer {
           packing_.has_placed_below || !IsDecidedOn(one.task->class_key);
     }
     FindCostOfPlaced();
+    FindCostOfRunning();
     FindLeast();
+  }
+
+  // Of what may move, which may cost less elsewhere.
+  void FindCostOfRunning() {
+    const PackingProblem& problem = packing_.problem;
+    for (size_t c = packing_.classes.size(); c < problem.classes.size(); ++c) {
+      if (!problem.classes[c].MayMove()) continue;
+      for (const PackingGroup& group : problem.groups) {
+        packing_.now.placed += group.machines *
+                               problem.RunningOn(c, group.kind) *
+                               problem.costs[group.kind][c];
+      }
+    }
   }
 
   void FindLeast() {
     packing_.least.placed = 0;
-    for (size_t c = 0; c < packing_.classes.size(); ++c) {
+    for (size_t c = 0; c < packing_.problem.classes.size(); ++c) {
       int64_t least = kNotAllowed;
       for (const PackingGroup& group : packing_.problem.groups) {
         least = std::min(least, packing_.problem.costs[group.kind][c]);

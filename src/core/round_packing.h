@@ -32,6 +32,8 @@ struct RoundPacking {
   // are that follow the classes above.
   RunningTasks running;
   std::vector<size_t> running_classes;
+  // Whether some of it may move instead.
+  bool may_move = false;
   std::vector<size_t> stop_levels;  // Of these, whatever budgets allow.
   // What the problem is to place anew, and what is placed below its levels.
   std::vector<TaskId> placed;
@@ -50,7 +52,7 @@ struct RoundPacking {
 enum class PackingScope {
   kMovable,  // Tasks that may be placed anew one by one.
   // The same but for those that displace nobody, and what runs and may be
-  // stopped for the others.
+  // stopped for the others, or moved.
   kPreempting,
   kAll,  // For a bound: whatever holds tasks together only adds to it.
 };

@@ -14,10 +14,21 @@
 
 namespace sluice {
 
-// What may be stopped for tasks that wait.
+// What may be done to tasks that run.
 enum class Preemption {
   kOff,       // Nothing.
-  kPriority,  // What is less urgent.
+  kPriority,  // What is less urgent than a task that waits may be stopped.
+  kFull,      // The same, and anything may be moved.
+};
+
+// Of tasks that are moved to other machines, with Preemption::kFull.
+struct MoveOptions {
+  // What each move must gain, in cost points, unless it makes room for a task
+  // that waits: ten points of the weight of a preferred affinity term.
+  int64_t cost = 30000;
+  int64_t percent_per_round = 1;  // Of the tasks that run.
+  int64_t percent_per_hour = 10;
+  int64_t min_run_ms = 300000;  // How long a task is left where it was placed.
 };
 
 struct PreemptionOptions {
@@ -26,6 +37,7 @@ struct PreemptionOptions {
   int64_t cost = 100;
   // Whether disruption budgets may be exceeded where nothing else helps.
   bool breaks_budgets = false;
+  MoveOptions moves = {};
 };
 
 struct RoundOptions {
@@ -53,6 +65,7 @@ struct RoundStats {
   int64_t evicted = 0;   // Tasks told to leave before the first pass.
   int64_t replaced = 0;  // Tasks told to leave for those that take their place.
   int64_t preempted = 0;  // Tasks told to leave for more urgent ones.
+  int64_t moved = 0;      // Tasks told to leave for another machine.
   int64_t nominated = 0;  // Tasks that wait for others to leave, at the end.
   int64_t placed = 0;
   int64_t refused = 0;    // Placements that a change meanwhile made illegal.

@@ -19,6 +19,22 @@ bool IsOverfull(const Machine& machine) {
   return false;
 }
 
+// Those that may lose tasks: by how many they have, or as they come.
+std::vector<const Machine*> MachinesInOrder(const ClusterState& state,
+                                            bool is_emptiest_first) {
+  std::vector<std::pair<int64_t, const Machine*>> order;
+  for (const auto& [id, machine] : state.machines()) {
+    if (!machine->IsUsable() || IsOverfull(*machine)) continue;
+    order.emplace_back(is_emptiest_first ? std::ssize(machine->tasks) : 0,
+                       machine.get());
+  }
+  std::ranges::stable_sort(order, {},
+                           &std::pair<int64_t, const Machine*>::first);
+  std::vector<const Machine*> machines;
+  for (const auto& [share, machine] : order) machines.push_back(machine);
+  return machines;
+}
+
 }  // namespace
 
 bool MayBeStopped(const Task& task, uint32_t priority,
@@ -39,67 +55,104 @@ bool MustAwait(const ClassKey& key, const Machine& machine,
          });
 }
 
+// What a class has in common, in the order of the classes.
+struct RunningTasks::Found {
+  uint32_t priority = 0;
+  Resources request = {};
+  int64_t price = 0;
+  std::vector<size_t> budgets = {};
+  bool concerns_others = false;  // Then these tell it apart, too:
+  uint32_t rules = 0;
+  SelectorSet selectors = {};
+  bool may_be_stopped = false;
+  // Of those that may move (Movability::ShapeOf).
+  std::optional<size_t> shape = {};
+
+  friend std::strong_ordering operator<=>(const Found& a, const Found& b) {
+    if (a.priority != b.priority) return b.priority <=> a.priority;
+    if (const auto order = a.request <=> b.request; order != 0) return order;
+    return std::tie(a.price, a.budgets, a.concerns_others, a.rules, a.selectors,
+                    a.may_be_stopped, a.shape) <=>
+           std::tie(b.price, b.budgets, b.concerns_others, b.rules, b.selectors,
+                    b.may_be_stopped, b.shape);
+  }
+};
+
 RunningTasks::RunningTasks(const ClusterState& state, uint32_t priority,
                            const PreemptionOptions& options, const Turn& turn,
-                           PackingPeers* peers) {
+                           PackingPeers* peers, Movability* movability) {
   Disruptions disruptions(state);
-  // Request, price, budgets, and the rules and selectors that concern others.
-  using Kind = std::tuple<Resources, int64_t, std::vector<size_t>, uint32_t,
-                          SelectorSet>;
-  // By falling priority.
-  std::map<uint32_t, std::map<Kind, std::vector<const Task*>>, std::greater<>>
-      found;
+  std::vector<int64_t> moves_left = disruptions.Allowances();
+  std::map<Found, std::vector<const Task*>> all;
   int64_t unit = 0;  // Of prices.
-  for (const auto& [id, machine] : state.machines()) {
-    if (!machine->IsUsable() || IsOverfull(*machine)) continue;
+  for (const Machine* machine : MachinesInOrder(state, movability != nullptr)) {
     for (const TaskId task_id : machine->tasks) {
       const Task& task = *state.FindTask(task_id);
       const ClassKey& key = task.class_key;
-      const bool may_be_stopped = MayBeStopped(task, priority, state);
-      if (!task.is_evicted && !may_be_stopped) continue;
-      std::vector<size_t> budgets;
-      if (may_be_stopped) {
-        budgets = disruptions.BudgetsOf(task);
-        if (!options.breaks_budgets && disruptions.Allowed(budgets) == 0) {
-          continue;
+      Found found = {.priority = key.priority,
+                     .request = key.request,
+                     .price = options.cost + task.preemption_cost,
+                     .may_be_stopped = MayBeStopped(task, priority, state)};
+      const bool may_move = movability != nullptr && movability->MayMove(task);
+      const bool may_leave = found.may_be_stopped || may_move;
+      if (!task.is_evicted && !may_leave) continue;
+      if (may_leave) {
+        found.budgets = disruptions.BudgetsOf(task);
+        const bool is_allowed = disruptions.Allowed(found.budgets) > 0;
+        if (!options.breaks_budgets && !is_allowed) continue;
+        if (is_allowed && may_move &&
+            disruptions.Take(std::span(&task_id, 1), &moves_left)) {
+          found.shape = movability->ShapeOf(*key.rules);
         }
+        if (!found.may_be_stopped && !found.shape.has_value()) continue;
       }
-      machines_[id].room += key.request;
-      const bool concerns = peers->Concerns(key);
-      if (concerns) peers->NoteLeaving(key, id);
-      if (!may_be_stopped) continue;
-      const int64_t price = options.cost + task.preemption_cost;
-      unit = std::gcd(unit, price);
-      found[key.priority][{key.request, price, std::move(budgets),
-                           concerns ? key.rules->id : 0,
-                           concerns ? *key.meant_by : SelectorSet()}]
-          .push_back(&task);
+      machines_[machine->id].room += key.request;
+      found.concerns_others = peers->Concerns(key);
+      if (found.concerns_others) peers->NoteLeaving(key, machine->id);
+      if (!may_leave) continue;
+      unit = std::gcd(unit, found.price);
+      if (found.concerns_others) {
+        found.rules = key.rules->id;
+        found.selectors = *key.meant_by;
+      }
+      all[std::move(found)].push_back(&task);
+    }
+    // Not all that leaves makes room for whoever waits.
+    const auto here = machines_.find(machine->id);
+    if (here != machines_.end() && machine->KeepsRoom()) {
+      here->second.room -= machine->awaited;
     }
   }
   std::vector<std::vector<size_t>> budgets_of;  // By class.
-  for (auto& [of_priority, by_kind] : found) {
-    for (auto& [kind, tasks] : by_kind) {
-      std::ranges::sort(tasks, std::ranges::greater(), [](const Task* task) {
-        return std::pair(task->placed_ms, task->sequence);
-      });
-      for (const Task* task : tasks) {
-        machines_[task->machine].tasks.emplace_back(classes_.size(), task->id);
-      }
-      const auto& [request, price, budgets, rules, selectors] = kind;
-      const ClassKey& first = tasks.front()->class_key;
-      Class& made = classes_.emplace_back();
-      made.key = {.priority = of_priority, .request = request};
-      if (peers->Concerns(first)) {
-        made.key.rules = first.rules;
-        made.key.meant_by = first.meant_by;
-      }
-      made.price = price / unit;
-      made.stopped_max = disruptions.Allowed(budgets);
-      budgets_of.push_back(budgets);
-    }
+  for (auto& [found, tasks] : all) {
+    AddClass(found, std::move(tasks), unit, options);
+    classes_.back().stopped_max = disruptions.Allowed(found.budgets);
+    budgets_of.push_back(found.budgets);
   }
   if (turn.number > 0) {
     ShareBudgets(budgets_of, turn, disruptions.Allowances());
+  }
+}
+
+void RunningTasks::AddClass(const Found& found, std::vector<const Task*> tasks,
+                            int64_t unit, const PreemptionOptions& options) {
+  std::ranges::sort(tasks, std::ranges::greater(), [](const Task* task) {
+    return std::pair(task->placed_ms, task->sequence);
+  });
+  for (const Task* task : tasks) {
+    machines_[task->machine].tasks.emplace_back(classes_.size(), task->id);
+  }
+  const ClassKey& first = tasks.front()->class_key;
+  Class& made = classes_.emplace_back();
+  made.key = {.priority = found.priority, .request = found.request};
+  if (found.concerns_others || found.shape.has_value()) {
+    made.key.rules = first.rules;
+  }
+  if (found.concerns_others) made.key.meant_by = first.meant_by;
+  made.may_be_stopped = found.may_be_stopped;
+  made.price = found.price / unit;
+  if (found.shape.has_value()) {
+    made.move_cost = options.moves.cost * found.price / options.cost;
   }
 }
 

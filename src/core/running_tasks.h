@@ -1,5 +1,6 @@
-// The tasks that run and may be stopped for ones that are more urgent, as a
-// packing tells them apart, and the room that they and what leaves hold.
+// The tasks that run and may be stopped for ones that are more urgent, or
+// moved, as a packing tells them apart, and the room that they and what leaves
+// hold.
 //
 // Left alone are tasks of gangs, those that listen on ports of their hosts,
 // what no client knows of yet, what cannot be stopped
@@ -20,6 +21,7 @@
 
 #include "absl/container/btree_map.h"
 #include "core/disruptions.h"
+#include "core/movability.h"
 #include "core/packing_peers.h"
 #include "core/round_stats.h"
 #include "sluice/base/ids.h"
@@ -44,9 +46,12 @@ class RunningTasks {
     // Its priority and request.  What it says about other tasks and what they
     // say about it, where that concerns one that waits.
     ClassKey key;
+    bool may_be_stopped = true;
     int64_t price = 1;  // Of stopping one.
     // How many of them budgets let be stopped.
     int64_t stopped_max = std::numeric_limits<int64_t>::max();
+    // Of moving one.  Then the rules of the key say where it may go.
+    std::optional<int64_t> move_cost = {};
   };
 
   // How budgets that several classes share are shared out: at 0 not at all,
@@ -60,11 +65,13 @@ class RunningTasks {
   };
 
   RunningTasks() = default;
-  // Those that may be stopped for a task of `priority`.  Tells `peers` of them
-  // and of what leaves.
+  // Those that may be stopped for a task of `priority`, and those that may
+  // move, where `movability` is not null.  Tells `peers` of them and of what
+  // leaves. Of the tasks that a budget means as many may move as it allows,
+  // those on machines with few tasks first.
   RunningTasks(const ClusterState& state, uint32_t priority,
                const PreemptionOptions& options, const Turn& turn,
-               PackingPeers* peers);
+               PackingPeers* peers, Movability* movability = nullptr);
 
   // From this turn on budgets are shared out as in an earlier one.
   size_t turns() const { return turns_; }
@@ -81,6 +88,9 @@ class RunningTasks {
   std::vector<TaskId> TasksOn(MachineId machine, size_t of_class) const;
 
  private:
+  struct Found;
+  void AddClass(const Found& found, std::vector<const Task*> tasks,
+                int64_t unit, const PreemptionOptions& options);
   // By class, the budgets; by budget, how many of its tasks may be stopped.
   void ShareBudgets(const std::vector<std::vector<size_t>>& budgets,
                     const Turn& turn, std::vector<int64_t> left);

@@ -7,8 +7,10 @@
 
 #include "core/explanation.h"
 #include "core/preemption_text.h"
+#include "core/rebalance_plan.h"
 #include "core/round.h"
 #include "network/eligibility.h"
+#include "state/destination.h"
 
 namespace sluice {
 namespace {
@@ -31,6 +33,7 @@ Scheduler::Scheduler(const PolicySet& policies,
       constraints_(constraints),
       options_(options),
       eviction_(&state_),
+      move_budget_(options.preemption.moves),
       eligibility_(std::make_unique<Eligibility>(constraints, policies)) {}
 
 Scheduler::~Scheduler() = default;
@@ -67,8 +70,8 @@ absl::flat_hash_set<JobId> Scheduler::FindUntoldJobs() const {
   for (const uint64_t sequence : state_.SequencesOf(FeedId())) {
     const Delta& delta = state_.outbox().at(sequence);
     const Task& task = *state_.FindTask(delta.task);
-    const Machine& machine = *state_.FindMachine(delta.machine);
-    if (IsKnown(task, machine)) jobs.insert(task.job);
+    if (IsKnown(task, *DestinationOf(delta, state_).machine))
+      jobs.insert(task.job);
   }
   return jobs;
 }
@@ -84,7 +87,8 @@ void Scheduler::StartRound(int64_t now_ms) {
   eligibility_->StartRound(&state_);
   state_.SyncPeers();
   round_ = std::make_unique<Round>(
-      RoundContext::Subject{state_, policies_, constraints_, *eligibility_},
+      RoundContext::Subject{state_, policies_, constraints_, *eligibility_,
+                            &move_budget_, &rebalance_timer_},
       options_, now_ms);
 }
 
@@ -115,6 +119,16 @@ void Scheduler::FinishStep(const RoundAnswer& answer) {
   }
 }
 
+RebalancePlan Scheduler::Plan(Preemption mode, int64_t now_ms) {
+  CHECK(!is_in_round());
+  RoundOptions options = options_;
+  options.preemption.mode = mode;
+  eligibility_->StartRound(&state_);
+  return PlanRebalance({state_, policies_, constraints_, *eligibility_,
+                        &move_budget_, &rebalance_timer_},
+                       options, now_ms);
+}
+
 Explanation Scheduler::Explain(const Task& task, int64_t now_ms) const {
   Explanation explanation =
       sluice::Explain(task, state_, policies_, constraints_, now_ms);
@@ -132,14 +146,13 @@ ScheduleReply Scheduler::TakeReply(size_t bytes_max) {
   for (const uint64_t sequence : state_.SequencesOf(FeedId())) {
     const Delta& delta = state_.outbox().at(sequence);
     const Task* task = state_.FindTask(delta.task);
-    const Machine* machine = state_.FindMachine(delta.machine);
-    CHECK(task != nullptr && machine != nullptr);
+    CHECK(task != nullptr);
+    const auto [machine, resource_id] = DestinationOf(delta, state_);
     if (!IsKnown(*task, *machine)) continue;
-    const std::string& resource_id = machine->ResourceUuid(task->pu);
-    bytes += kDeltaBytes + resource_id.size();
+    bytes += kDeltaBytes + resource_id->size();
     if (bytes > bytes_max) break;
     reply.deltas.push_back(
-        {sequence, delta.task, delta.type, delta.machine, resource_id});
+        {sequence, delta.task, delta.type, machine->id, *resource_id});
   }
   unread_before_ = std::exchange(unread_, {});
   for (const ScheduleReply::Entry& entry : reply.deltas) {

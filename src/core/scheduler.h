@@ -24,6 +24,8 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "core/eviction.h"
+#include "core/move_budget.h"
+#include "core/rebalance_timer.h"
 #include "core/round_stats.h"
 #include "core/round_work.h"
 #include "sluice/flow/problem.h"
@@ -36,6 +38,7 @@ class Eligibility;
 class PolicySet;
 class Round;
 struct Explanation;
+struct RebalancePlan;
 
 // What a Schedule call answers.
 struct ScheduleReply {
@@ -92,6 +95,10 @@ class Scheduler {
   // Of the running round, or of the last one.
   const RoundStats& round_stats() const { return round_stats_; }
   bool evicts_on_no_execute() const { return options_.evicts_on_no_execute; }
+  // Whether a round may have something to do though nothing waits.
+  bool moves_what_runs() const {
+    return options_.preemption.mode == Preemption::kFull;
+  }
   // What the rules of the pending classes allow; refresh it before asking.
   Eligibility& eligibility() { return *eligibility_; }
   const Eligibility& eligibility() const { return *eligibility_; }
@@ -111,6 +118,10 @@ class Scheduler {
            unread_before_.tasks.empty();
   }
 
+  // What a round would do to tasks that run in this mode.
+  // REQUIRES: no round is running.
+  RebalancePlan Plan(Preemption mode, int64_t now_ms);
+
   // Why the task waits, as of `now_ms`.
   Explanation Explain(const Task& task, int64_t now_ms) const;
 
@@ -120,6 +131,8 @@ class Scheduler {
   const RoundOptions options_;
   ClusterState state_;
   Eviction eviction_;
+  MoveBudget move_budget_;
+  RebalanceTimer rebalance_timer_;
   const std::unique_ptr<Eligibility> eligibility_;
   std::unique_ptr<Round> round_;  // Null where none is running.
   RoundStats round_stats_;

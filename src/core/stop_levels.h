@@ -1,7 +1,8 @@
 // The levels of a packing that may stop what runs: before each level of what is
-// to be placed comes what is stopped of these priorities.  What no budget
-// allows comes before all of them; or, where budgets may be exceeded, after the
-// most urgent level that is to be placed.
+// to be placed comes what is stopped of these priorities.  What must not be
+// stopped at all comes before all of them, and so does what no budget allows;
+// or, where budgets may be exceeded, that comes after the most urgent level that
+// is to be placed.
 //
 // Threads: values.
 
@@ -27,8 +28,13 @@ class StopLevels {
   }
   // Some of it is protected by a budget.
   void Forbid() { is_any_forbidden_ = true; }
+  // Some of it may move, but nothing is more urgent.
+  void Fix() { is_any_fixed_ = true; }
 
-  size_t OfForbidden() const { return breaks_budgets_ ? Shifted(0) + 1 : 0; }
+  size_t OfFixed() const { return 0; }
+  size_t OfForbidden() const {
+    return breaks_budgets_ ? Shifted(0) + 1 : OfFixed();
+  }
   // Of what is stopped.  REQUIRES: the priority was added.
   size_t OfStopped(uint32_t priority, const PackingLevels& levels) const {
     const size_t level = LevelIn(levels, priority);
@@ -38,8 +44,12 @@ class StopLevels {
   size_t Shifted(size_t level) const {
     const auto before =
         std::distance(levels_.begin(), levels_.upper_bound(level));
-    const bool is_after = is_any_forbidden_ && (!breaks_budgets_ || level > 0);
-    return level + static_cast<size_t>(before) + (is_after ? 1 : 0);
+    const bool is_after_fixed =
+        is_any_fixed_ || (is_any_forbidden_ && !breaks_budgets_);
+    const bool is_after_forbidden =
+        is_any_forbidden_ && breaks_budgets_ && level > 0;
+    return level + static_cast<size_t>(before) + (is_after_fixed ? 1 : 0) +
+           (is_after_forbidden ? 1 : 0);
   }
 
  private:
@@ -50,6 +60,7 @@ class StopLevels {
   const bool breaks_budgets_;
   std::set<size_t> levels_;
   bool is_any_forbidden_ = false;
+  bool is_any_fixed_ = false;
 };
 
 }  // namespace sluice

@@ -89,6 +89,12 @@ bool CoreLoop::Read(Reader reader) {
   return is_taken;
 }
 
+bool CoreLoop::Plan(Preemption mode, PlanReader reader) {
+  const bool is_taken = mailbox_.TryPush(PlanItem{mode, std::move(reader)});
+  if (!is_taken) metrics_.mailbox_refusals.Increment();
+  return is_taken;
+}
+
 void CoreLoop::BeginShutdown() {
   solver_thread_.Cancel();
   mailbox_.Push(ShutdownItem{});
@@ -137,8 +143,13 @@ void CoreLoop::HandleBatch(std::vector<Item>* batch) {
   }
   held_acks_.ReleaseDue(clock_.MonotonicUs(), is_shutting_down_, &acks_);
   TendAnnouncements();
+  MakePlans();
   StartRounds();
   if (is_stopping_ && !is_step_open_) {
+    for (const auto& [mode, reader] : plans_) {
+      reader(scheduler_.state(), nullptr);
+    }
+    plans_.clear();
     // Whoever still waits for a reply to be read waits for nothing.
     held_acks_.ReleaseAll(&acks_);
     mailbox_.Close();
@@ -319,6 +330,16 @@ void CoreLoop::Handle(StopItem /*item*/) { is_stopping_ = true; }
 
 // ---------------------------------------------------------------------------
 // Rounds
+
+void CoreLoop::Handle(PlanItem item) { plans_.push_back(std::move(item)); }
+
+void CoreLoop::MakePlans() {
+  if (scheduler_.is_in_round()) return;
+  for (const auto& [mode, reader] : std::exchange(plans_, {})) {
+    const RebalancePlan plan = scheduler_.Plan(mode, now_ms_);
+    reader(scheduler_.state(), &plan);
+  }
+}
 
 void CoreLoop::StartRounds() {
   while (!waiting_calls_.empty()) {

@@ -26,10 +26,12 @@
 #include <functional>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/limits.h"
+#include "core/rebalance_plan.h"
 #include "core/scheduler.h"
 #include "loop/feed_session.h"
 #include "loop/feeds.h"
@@ -87,7 +89,9 @@ class CoreLoop {
     kIfRoom,  // Refused when the mailbox is full.
   };
   using Reader = std::function<void(const CoreView&)>;
-
+  // The plan is null where the loop stops before it could make one.
+  using PlanReader =
+      std::function<void(const ClusterState&, const RebalancePlan*)>;
   CoreLoop(Parts parts, Options options);
   ~CoreLoop();
 
@@ -127,6 +131,8 @@ class CoreLoop {
   // Calls `reader` between two batches.  Returns false, and never calls it, if
   // the mailbox is full or the loop has stopped.
   bool Read(Reader reader);
+  // The same, with a plan.  Nothing else is served while that is made.
+  bool Plan(Preemption mode, PlanReader reader);
 
   // Aborts the running solve, ends the feeds, and answers Schedule calls, those
   // that wait and those to come, with empty replies.  Everything else goes on.
@@ -154,13 +160,14 @@ class CoreLoop {
   struct FeedEndItem {
     FeedSession* session;
   };
+  using PlanItem = std::pair<Preemption, PlanReader>;
   struct WakeItem {};
   struct ResumeItem {};  // The round goes on after a pause.
   struct ShutdownItem {};
   struct StopItem {};
   using Item = std::variant<CommandItem, ScheduleItem, Reader, SolveResult,
-                            ReplyDoneItem, FeedItem, FeedEndItem, WakeItem,
-                            ResumeItem, ShutdownItem, StopItem>;
+                            ReplyDoneItem, FeedItem, FeedEndItem, PlanItem,
+                            WakeItem, ResumeItem, ShutdownItem, StopItem>;
 
   // A Schedule reply on its way out.
   struct PendingReply {
@@ -178,6 +185,7 @@ class CoreLoop {
   void Handle(ReplyDoneItem item);
   void Handle(FeedItem item);
   void Handle(FeedEndItem item);
+  void Handle(PlanItem item);
   void Handle(WakeItem /*item*/) {}
   void Handle(ResumeItem item);
   void Handle(ShutdownItem item);
@@ -187,6 +195,7 @@ class CoreLoop {
   void Inspect(const absl::Status& certificate, FlowSolution* flow);
   // Ends what clients have announced, and forgets what they did not.
   void TendAnnouncements();
+  void MakePlans();
   void StartRounds();
   void StartRound();
   // Goes on to what takes another thread, or to the end of the round.
@@ -222,6 +231,7 @@ class CoreLoop {
   int64_t began_us_ = 0;    // When one did by a machine.
   uint32_t forgotten_ = 0;  // The announcement that was tended to its end.
   std::vector<Reader> readers_;
+  std::vector<PlanItem> plans_;
   std::vector<PendingReply> replies_;
   std::deque<ScheduleCall*> waiting_calls_;
   ScheduleCall* active_call_ = nullptr;  // Whose round is running.
@@ -230,7 +240,6 @@ class CoreLoop {
   bool has_store_failed_ = false;
   bool is_shutting_down_ = false;
   bool is_stopping_ = false;
-
   RoundStats round_;  // Times of the running round.
   int64_t round_start_us_ = 0;
   RoundStats last_round_;

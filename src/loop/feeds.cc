@@ -10,6 +10,7 @@
 
 #include "base/limits.h"
 #include "base/strings.h"
+#include "state/destination.h"
 
 namespace sluice {
 namespace {
@@ -388,12 +389,12 @@ void Feeds::AddDeltas(FeedId feed, Connection* connection) {
        ++it) {
     const Delta& delta = state.outbox().at(*it);
     const Task& task = *state.FindTask(delta.task);
-    const Machine& machine = *state.FindMachine(delta.machine);
+    const auto [machine, resource_uuid] = DestinationOf(delta, state);
     FeedNews::Entry entry = {.sequence = *it,
                              .task = task.feed_task_id,
                              .type = delta.type,
-                             .machine = machine.uuid,
-                             .resource = machine.ResourceUuid(task.pu)};
+                             .machine = machine->uuid,
+                             .resource = *resource_uuid};
     bytes += kEntryBytes + entry.task.size() + entry.machine.size() +
              entry.resource.size();
     connection->news.deltas.push_back(std::move(entry));
@@ -451,11 +452,18 @@ void Feeds::AddNominations(FeedId feed, Connection* connection) {
   connection->nominations_told = nominations.changes();
 }
 
+std::optional<int64_t> Feeds::RebalanceDueUs() const {
+  if (!scheduler_.moves_what_runs() || connections_.empty()) {
+    return std::nullopt;
+  }
+  return round_end_us_ + RebalanceTimer::kChangedMs * 1000;
+}
+
 std::optional<int64_t> Feeds::RoundDueUs() const {
   const ClusterState& state = scheduler_.state();
   const bool may_evict =
       scheduler_.evicts_on_no_execute() && !connections_.empty();
-  if (state.feed_pending_count() == 0 && !may_evict) return std::nullopt;
+  if (state.feed_pending_count() == 0 && !may_evict) return RebalanceDueUs();
   return round_end_us_ + (has_changed_ ? rest_us_ : kRetryUs);
 }
 

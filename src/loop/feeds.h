@@ -108,6 +108,8 @@ class Feeds {
   };
 
   bool MayAckWait(FeedId feed, const Connection& connection) const;
+  // When a round may find tasks that would cost less elsewhere.
+  std::optional<int64_t> RebalanceDueUs() const;
   // Those that were not told yet, to the news, as far as there is room.
   void AddDeltas(FeedId feed, Connection* connection);
   // What changed of them since the last time.

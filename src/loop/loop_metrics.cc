@@ -111,6 +111,7 @@ void LoopMetrics::CountRound(const RoundStats& round, int64_t now_us) {
   metrics_.evictions.Increment(static_cast<double>(round.evicted));
   metrics_.replacements.Increment(static_cast<double>(round.replaced));
   metrics_.preemptions.Increment(static_cast<double>(round.preempted));
+  metrics_.moves.Increment(static_cast<double>(round.moved));
   metrics_.nominated_tasks.Set(static_cast<double>(round.nominated));
   metrics_.placements.Increment(static_cast<double>(round.placed));
   metrics_.refused_placements.Increment(static_cast<double>(round.refused));
@@ -124,7 +125,7 @@ void LoopMetrics::CountRound(const RoundStats& round, int64_t now_us) {
   if (!round.is_bound_known) metrics_.unbounded_rounds.Increment();
   CountVerdicts();
   if (round.passes == 0 && round.evicted == 0 && round.replaced == 0 &&
-      round.preempted == 0) {
+      round.preempted == 0 && round.moved == 0) {
     return;
   }
   if (const auto suppressed = round_log_.Admit(now_us)) {
@@ -133,6 +134,7 @@ void LoopMetrics::CountRound(const RoundStats& round, int64_t now_us) {
               << " refused=" << round.refused << " evicted=" << round.evicted
               << " replaced=" << round.replaced
               << " preempted=" << round.preempted
+              << " moved=" << round.moved
               << " nominated=" << round.nominated
               << " gap=" << GapText(round.Gap())
               << " level_gaps=" << GapsText(gaps)

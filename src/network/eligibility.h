@@ -41,6 +41,12 @@ class Eligibility {
   // pending.  Call before asking.
   void Refresh(ClusterState* state);
 
+  // The same of rules that nothing pending has.
+  void Learn(std::span<const PlacementRules* const> rules,
+             const ClusterState& state) {
+    kinds_.Learn(rules, state);
+  }
+
   KindId KindOf(const Machine& machine) const {
     return kinds_.KindOf(machine.id);
   }
@@ -51,7 +57,7 @@ class Eligibility {
     Cost preference = 0;  // What the policies charge there, whatever the load.
   };
   // The kinds of machines that rules allow, ascending.  Valid until the next
-  // call.  REQUIRES: Refresh() saw the rules pending.
+  // call.  REQUIRES: Refresh() saw the rules pending, or they were learned.
   std::span<const Kind> KindsFor(const PlacementRules& rules);
   // Whether the machine is usable and of one of these kinds.
   bool Allows(const PlacementRules& rules, const Machine& machine);

@@ -447,6 +447,7 @@ void FillRound(const ClusterState& state, const RoundStats& stats,
   round->set_pending(stats.pending);
   round->set_refused(stats.refused);
   round->set_preempted(stats.preempted);
+  round->set_moved(stats.moved);
   round->set_nominated(stats.nominated);
   round->set_build_us(stats.build_us);
   round->set_solve_us(stats.solve_us);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "loop/census.h"
+#include "rpc/inspect_plan.h"
 #include "rpc/status.h"
 
 namespace sluice {
@@ -88,6 +89,32 @@ InspectorService::Reactor* InspectorService::ForgetStale(
         }
       });
   if (!is_taken) refuse();
+  return reactor;
+}
+
+InspectorService::Reactor* InspectorService::PlanRebalance(
+    Context* context, const v1::PlanRebalanceRequest* request,
+    v1::RebalancePlan* response) {
+  Reactor* reactor = context->DefaultReactor();
+  const Preemption mode =
+      request->preemption() == v1::PlanRebalanceRequest::PRIORITY
+          ? Preemption::kPriority
+          : Preemption::kFull;
+  const bool is_taken =
+      loop_.Plan(mode, [reactor, response](const ClusterState& state,
+                                           const RebalancePlan* plan) {
+        if (plan == nullptr) {
+          reactor->Finish(ToGrpcStatus(
+              absl::UnavailableError("the daemon is shutting down")));
+          return;
+        }
+        InspectPlan(state, *plan, response);
+        reactor->Finish(grpc::Status::OK);
+      });
+  if (!is_taken) {
+    reactor->Finish(
+        ToGrpcStatus(absl::ResourceExhaustedError("the mailbox is full")));
+  }
   return reactor;
 }
 

@@ -34,6 +34,8 @@ class InspectorService final : public v1::Inspector::CallbackService {
                        v1::TaskExplanation*) override;
   Reactor* ForgetStale(Context*, const v1::ForgetStaleRequest*,
                        v1::ForgetStaleResponse*) override;
+  Reactor* PlanRebalance(Context*, const v1::PlanRebalanceRequest*,
+                         v1::RebalancePlan*) override;
 
  private:
   // Runs `read` on the core thread and ends the call with what it returns.

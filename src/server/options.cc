@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "server/address.h"
+#include "sluice/cost/cost_model.h"
 #include "sluice/state/resources.h"
 #include "solver/registry.h"
 
@@ -76,8 +77,10 @@ DEFINE_bool(evict_on_no_execute, false,
             "does not, or no longer, tolerate. Kubernetes does that itself; "
             "for clusters without its taint eviction.");
 DEFINE_string(preemption, "off",
-              "What may be stopped for tasks that wait. off: nothing. "
-              "priority: what has a lower priority than they.");
+              "What may be done to tasks that run. off: nothing. priority: "
+              "those are stopped for tasks that wait that have a lower "
+              "priority than they. full: the same, and tasks are moved to "
+              "make room, or to where they cost less.");
 DEFINE_int64(preemption_cost, 100,
              "What each stop costs: of the same priority those are stopped "
              "that cost the least in all. A task's own preemption_cost comes "
@@ -85,6 +88,17 @@ DEFINE_int64(preemption_cost, 100,
 DEFINE_bool(preemption_breaks_budgets, false,
             "Whether disruption budgets may be exceeded where nothing else "
             "helps, as kube-scheduler does.");
+DEFINE_int64(move_cost, 30000,
+             "With --preemption=full: the cost points that each move must "
+             "gain, unless it makes room for a task that waits.");
+DEFINE_int64(moves_per_round, 1,
+             "With --preemption=full: how many tasks a round moves at most, in "
+             "per cent of those that run. Ten are always allowed, but for 0: "
+             "nothing moves.");
+DEFINE_int64(moves_per_hour, 10, "The same for an hour.");
+DEFINE_int64(min_run_time, 300,
+             "With --preemption=full: seconds for which a task is left where "
+             "it was placed before it may be moved.");
 DEFINE_string(durability, "synced",
               "When an event is acknowledged. synced: when it would survive "
               "the loss of power. buffered: when it would survive the death "
@@ -116,8 +130,10 @@ constexpr std::array<std::pair<std::string_view, ReplyMode>, 3> kReplyModes = {
 constexpr std::array<std::pair<std::string_view, Durability>, 2> kDurabilities =
     {{{"synced", Durability::kSynced}, {"buffered", Durability::kBuffered}}};
 
-constexpr std::array<std::pair<std::string_view, Preemption>, 2> kPreemptions =
-    {{{"off", Preemption::kOff}, {"priority", Preemption::kPriority}}};
+constexpr std::array<std::pair<std::string_view, Preemption>, 3> kPreemptions =
+    {{{"off", Preemption::kOff},
+      {"priority", Preemption::kPriority},
+      {"full", Preemption::kFull}}};
 
 absl::Status Invalid(std::string_view flag, std::string_view value,
                      std::string_view why) {
@@ -208,6 +224,10 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
                    ParseChoice("replies", FLAGS_replies, kReplyModes));
   options.preemption.cost = FLAGS_preemption_cost;
   options.preemption.breaks_budgets = FLAGS_preemption_breaks_budgets;
+  options.preemption.moves = {.cost = FLAGS_move_cost,
+                              .percent_per_round = FLAGS_moves_per_round,
+                              .percent_per_hour = FLAGS_moves_per_hour,
+                              .min_run_ms = FLAGS_min_run_time * 1000};
   ASSIGN_OR_RETURN(options.preemption.mode,
                    ParseChoice("preemption", FLAGS_preemption, kPreemptions));
   ASSIGN_OR_RETURN(options.durability,
@@ -226,6 +246,12 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
       CheckRange("improve_budget", options.improve_budget, 0, kAmountMax));
   RETURN_IF_ERROR(CheckRange("preemption_cost", options.preemption.cost, 1,
                              kPreemptionCostMax));
+  RETURN_IF_ERROR(
+      CheckRange("move_cost", FLAGS_move_cost, 1, kModelCostMax));
+  RETURN_IF_ERROR(
+      CheckRange("moves_per_round", FLAGS_moves_per_round, 0, 100));
+  RETURN_IF_ERROR(CheckRange("moves_per_hour", FLAGS_moves_per_hour, 0, 100));
+  RETURN_IF_ERROR(CheckRange("min_run_time", FLAGS_min_run_time, 0, 86400));
   RETURN_IF_ERROR(
       CheckRange("removal_hold_ms", options.removal_hold_ms, 0, 60000));
   RETURN_IF_ERROR(

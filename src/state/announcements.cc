@@ -63,6 +63,7 @@ void Announcements::FindStale() {
   for (const auto& [id, machine] : state_.machines_) {
     machine->is_stale =
         machine->feed == FeedId() && machine->announcement < stale_below;
+    if (machine->is_stale) state_.EndSuccessionsOn(*machine);
   }
   for (const auto& [id, task] : state_.tasks_) {
     if (task->feed != FeedId()) continue;  // Begins and ends as its feed says.

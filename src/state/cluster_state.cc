@@ -3,10 +3,9 @@
 #include <glog/logging.h>
 
 #include <algorithm>
-#include <limits>
+#include <ranges>
 #include <utility>
 
-#include "base/int128.h"
 #include "base/limits.h"
 #include "base/strings.h"
 #include "state/announcements.h"
@@ -21,18 +20,6 @@ template <class Map, class Key>
 auto* FindIn(const Map& map, const Key& key) {
   const auto it = map.find(key);
   return it == map.end() ? nullptr : it->second.get();
-}
-
-// Parts per million of `capacity` that `load` is in its scarcest resource.
-int64_t DominantShare(const Resources& load, const Resources& capacity) {
-  Int128 share = 0;
-  for (ResourceIndex i = 0; i < capacity.size(); ++i) {
-    if (capacity[i] <= 0) continue;
-    share =
-        std::max(share, static_cast<Int128>(load[i]) * 1000000 / capacity[i]);
-  }
-  return static_cast<int64_t>(
-      std::min<Int128>(share, std::numeric_limits<int64_t>::max()));
 }
 
 // Takes the task, which is on the machine no more, off its processing unit.
@@ -124,12 +111,12 @@ Ack ClusterState::Apply(const Command& command, int64_t now_ms) {
 // Placements and their delivery
 
 void ClusterState::Place(TaskId id, MachineId machine_id, int64_t now_ms) {
-  Task* task = MutableTask(id);
-  Machine* machine = MutableMachine(machine_id);
+  const Task* task = FindTask(id);
+  const Machine* machine = FindMachine(machine_id);
   CHECK(task != nullptr && task->IsSchedulable());
   CHECK(machine != nullptr && machine->IsUsable());
   CHECK(task->class_key.request.FitsIn(machine->Free()));
-  PlaceOn(task, machine, now_ms);
+  PlaceInstead(id, machine_id, now_ms);
 }
 
 void ClusterState::PlaceInstead(TaskId id, MachineId machine_id,
@@ -138,15 +125,11 @@ void ClusterState::PlaceInstead(TaskId id, MachineId machine_id,
   Machine* machine = MutableMachine(machine_id);
   CHECK(task != nullptr && task->IsSchedulable());
   CHECK(machine != nullptr && machine->IsUsable());
-  PlaceOn(task, machine, now_ms);
-}
-
-void ClusterState::PlaceOn(Task* task, Machine* machine, int64_t now_ms) {
   LeaveQueue(*task);
   task->state = TaskState::kRunning;
   task->placed_ms = now_ms;
   task->usage = {};
-  Occupy(task, machine, RoomiestPu(*machine, task->class_key.request));
+  Occupy(task, machine, machine->RoomiestPu(task->class_key.request));
   AppendDelta(*task, /*is_repeat=*/false);
 }
 
@@ -165,6 +148,30 @@ bool ClusterState::CanPreempt(const Task& task) const {
 }
 
 bool ClusterState::Preempt(TaskId id) {
+  return Evict(id, DeltaType::kPreempt);
+}
+
+void ClusterState::Migrate(TaskId id, MachineId target, int64_t now_ms) {
+  Machine* machine = MutableMachine(target);
+  CHECK(machine != nullptr && machine->IsUsable());
+  CHECK(target != FindTask(id)->machine);
+  const uint64_t sequence = counters_.next_delta_sequence;
+  Evict(id, DeltaType::kMigrate);
+  const Task& task = *FindTask(id);
+  const Resources& request = task.class_key.request;
+  resources_.Acquire(request);
+  nominations_.AddSuccession(sequence,
+                             {.predecessor = id,
+                              .predecessor_sequence = task.sequence,
+                              .job_uuid = FindJob(task.job)->uuid,
+                              .priority = task.class_key.priority,
+                              .request = request,
+                              .machine = target,
+                              .since_ms = now_ms},
+                             machine);
+}
+
+bool ClusterState::Evict(TaskId id, DeltaType type) {
   Task* task = MutableTask(id);
   CHECK(task != nullptr && task->state == TaskState::kRunning);
   CHECK(CanPreempt(*task) && !IsUntold(id));
@@ -172,7 +179,7 @@ bool ClusterState::Preempt(TaskId id) {
   const bool can_be_undone = outbox_.SequencesOf(id).empty();
   DeleteDeltas(id);
   SetEvicted(task, true);
-  AppendDelta(*task, /*is_repeat=*/false);
+  AppendDelta(*task, type, /*is_repeat=*/false);
   return can_be_undone;
 }
 
@@ -206,9 +213,13 @@ void ClusterState::CountRunning(const Task& task, int64_t sign) {
 }
 
 void ClusterState::AppendDelta(const Task& task, bool is_repeat) {
+  AppendDelta(task, task.is_evicted ? DeltaType::kPreempt : DeltaType::kPlace,
+              is_repeat);
+}
+
+void ClusterState::AppendDelta(const Task& task, DeltaType type,
+                               bool is_repeat) {
   const uint64_t sequence = counters_.next_delta_sequence++;
-  const DeltaType type =
-      task.is_evicted ? DeltaType::kPreempt : DeltaType::kPlace;
   outbox_.Add({.sequence = sequence,
                .task = task.id,
                .type = type,
@@ -251,8 +262,11 @@ void ClusterState::EndDelivery(uint64_t sequence, bool is_delivered) {
 
 void ClusterState::Revoke(const Delta& delta) {
   Task* task = MutableTask(delta.task);
-  if (delta.type == DeltaType::kPreempt && !delta.is_repeat) {
+  if (delta.type != DeltaType::kPlace && !delta.is_repeat) {
     // It goes on running there, as the others do.
+    if (nominations_.successions().Find(delta.sequence) != nullptr) {
+      EndSuccession(delta.sequence);
+    }
     DeleteDeltas(task->id);
     SetEvicted(task, false);
     return;
@@ -296,6 +310,7 @@ void ClusterState::Unplace(Task* task) {
 void ClusterState::Occupy(Task* task, Machine* machine, int32_t pu) {
   task->machine = machine->id;
   task->pu = pu;
+  task->may_succeed = false;
   machine->AddLoad(task->class_key.request, task->class_key.rules->host_ports);
   machine->tasks.insert(task->id);
   if (pu != kNoPu) {
@@ -336,22 +351,6 @@ void ClusterState::Release(const Resources& load, Machine* machine) {
   machine->used = sum;
 }
 
-int32_t ClusterState::RoomiestPu(const Machine& machine,
-                                 const Resources& request) const {
-  int32_t best = kNoPu;
-  std::pair<int64_t, int64_t> best_load;
-  for (size_t i = 0; i < machine.pus.size(); ++i) {
-    const ProcessingUnit& pu = machine.pus[i];
-    const std::pair load(DominantShare(pu.used + request, pu.capacity),
-                         pu.task_count);
-    if (best == kNoPu || load < best_load) {
-      best = static_cast<int32_t>(i);
-      best_load = load;
-    }
-  }
-  return best;
-}
-
 // ---------------------------------------------------------------------------
 // Queue, jobs, look-ups
 
@@ -377,6 +376,46 @@ void ClusterState::EnterQueue(Task* task) {
   ++pending_count_;
   if (task->feed != FeedId()) ++feed_pending_count_;
   AddPending(task);
+  if (!std::exchange(task->may_succeed, false)) return;
+  const Successions& successions = nominations_.successions();
+  const std::optional<uint64_t> sequence =
+      successions.FindFor(jobs_.at(task->job)->uuid, task->class_key);
+  if (!sequence.has_value()) return;
+  const MachineId machine = successions.Find(*sequence)->machine;
+  EndSuccession(*sequence);
+  Nominate(task->id, machine);
+  nominations_.NoteSuccessor(task->id);
+}
+
+void ClusterState::EndSuccession(uint64_t sequence) {
+  const Succession& one = *nominations_.successions().Find(sequence);
+  resources_.Release(one.request);
+  nominations_.DropSuccession(sequence, MutableMachine(one.machine));
+}
+
+void ClusterState::EndSuccessionsOn(const Machine& machine) {
+  while (!machine.successions.empty()) {
+    EndSuccession(*machine.successions.begin());
+  }
+}
+
+void ClusterState::EndSuccessions(int64_t now_ms) {
+  Successions& successions = nominations_.mutable_successions();
+  if (successions.all().empty()) return;
+  for (const uint64_t sequence : successions.FindOver(now_ms, *this)) {
+    EndSuccession(sequence);
+  }
+  std::vector<std::pair<uint64_t, MachineId>> left;
+  for (const auto& [sequence, one] : successions.all()) {
+    left.emplace_back(sequence, one.machine);
+  }
+  // Who was promised room last loses it first.
+  for (const auto& [sequence, machine] : left | std::views::reverse) {
+    if (!nominations_.CanBeHeldBy(*FindMachine(machine))) {
+      EndSuccession(sequence);
+    }
+  }
+  resources_.FreeUnused();
 }
 
 void ClusterState::Nominate(TaskId id, MachineId machine_id) {
@@ -435,28 +474,12 @@ void ClusterState::NoteStarted(JobId id) {
   changes_.jobs.insert(id);
 }
 
-void ClusterState::NoteCompleted(JobId id) {
-  Job& job = *jobs_.at(id);
-  if (job.gang.minimum == 0) return;
-  NoteStarted(id);
-  ++job.completed_count;
-  changes_.jobs.insert(id);
-}
-
 void ClusterState::LeaveJob(JobId id) {
   const auto it = jobs_.find(id);
   if (--it->second->task_count > 0) return;
   job_ids_.erase(it->second->uuid);
   jobs_.erase(it);
   changes_.jobs.insert(id);
-}
-
-const Task* ClusterState::FindTaskOfClient(TaskId id) const {
-  const Task* task = FindTask(id);
-  return task == nullptr || task->HasOwnId() ||
-                 task->state == TaskState::kRemoved
-             ? nullptr
-             : task;
 }
 
 TaskId ClusterState::NextOwnTaskId() {
@@ -483,22 +506,6 @@ void ClusterState::SetName(Task* task, const std::string& name) {
   } else if (task->IsRemovedByGuess()) {
     named_tasks_.try_emplace(name, task->id);
   }
-}
-
-void ClusterState::Erase(Task* task) {
-  const TaskId id = task->id;
-  SetName(task, "");
-  ReleaseLabels(&task->labels);
-  resources_.Release(task->class_key.request);
-  if (task->feed != FeedId()) {
-    feeds_.at(task->feed).tasks.erase(task->feed_task_id);
-  }
-  avoided_owners_.SetOwner(task, Owner());
-  rules_.Release(task->class_key.rules);
-  peers_.Erase(id);
-  removed_.erase(id);
-  tasks_.erase(id);
-  changes_.tasks.insert(id);
 }
 
 const Task* ClusterState::FindTask(TaskId id) const {
@@ -557,10 +564,18 @@ std::vector<uint32_t> ClusterState::CollectRules() {
 void ClusterState::Reclassify(const std::vector<TaskId>& tasks) {
   for (const TaskId id : tasks) {
     Task* task = FindIn(tasks_, id);
+    const auto it = nominations_.machines().find(id);
+    const bool is_nominated = it != nominations_.machines().end();
+    const MachineId machine = is_nominated ? it->second : MachineId();
+    const bool is_successor = nominations_.IsSuccessor(id);
     LeaveQueue(*task);
     task->class_key.meant_by = peers_.MeaningOf(id);
     task->class_key.name = 0;
     EnterQueue(task);
+    // Nothing about the task itself has changed.
+    if (!is_nominated || !FindMachine(machine)->IsUsable()) continue;
+    Nominate(id, machine);
+    if (is_successor) nominations_.NoteSuccessor(id);
   }
 }
 

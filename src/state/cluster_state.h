@@ -80,6 +80,11 @@ class ClusterState {
   bool Preempt(TaskId task);
   // Returns false where the task's client may know by now that it is to leave.
   bool Spare(TaskId task);
+  // The same for a MIGRATE delta: room for its successor is kept on `target`
+  // (state/successions.h).  REQUIRES: also a usable machine, not its own.
+  void Migrate(TaskId task, MachineId target, int64_t now_ms);
+  // Gives up the room of those that are over, or that it is too little for.
+  void EndSuccessions(int64_t now_ms);
   // See state/nominations.h.  REQUIRES: a schedulable task, a usable machine.
   void Nominate(TaskId task, MachineId machine);
   void EndNomination(TaskId task);
@@ -96,11 +101,10 @@ class ClusterState {
   const JobMap& jobs() const { return jobs_; }
   const MachineMap& machines() const { return machines_; }
   const FeedMap& feeds() const { return feeds_; }
-  // Classes with tasks that may be placed, the most urgent first; how often
-  // one came.
+  // Classes with tasks that may be placed, the most urgent first.
   const ClassMap& pending() const { return pending_; }
   int64_t pending_count() const { return pending_count_; }
-  uint64_t pending_arrivals() const { return pending_arrivals_; }
+  uint64_t pending_arrivals() const { return pending_arrivals_; }  // Of these.
   int64_t feed_pending_count() const { return feed_pending_count_; }
   // Tasks that wait, schedulable or quarantined, ascending.
   const absl::btree_set<TaskId>& unscheduled() const { return unscheduled_; }
@@ -146,8 +150,7 @@ class ClusterState {
                               const std::vector<int64_t>& taints_since_ms);
   absl::Status RestoreTask(const Task& task, const TaskSpec& spec);
   absl::Status RestoreDelta(const Delta& delta);
-  // After all tasks: those who share a uid.
-  absl::Status RestoreHolders();
+  absl::Status RestoreHolders();  // After all tasks: of shared uids.
   // After the counters, as a change: one of whom only the load is known.
   absl::Status RestoreLoadOfHolder(TaskId uid, std::optional<MachineId> machine,
                                    const TaskSpec& load);
@@ -170,10 +173,8 @@ class ClusterState {
   JobId JobFor(const std::string& uuid, const std::string& name,
                const Gang& gang);
   void NoteStarted(JobId id);
-  void NoteCompleted(JobId id);
   void LeaveJob(JobId id);
 
-  const Task* FindTaskOfClient(TaskId id) const;  // Live, no own id.
   TaskId NextOwnTaskId();
   void SetName(Task* task, const std::string& name);  // And at each change.
   void Describe(Task* task, const TaskSpec& spec);
@@ -184,29 +185,28 @@ class ClusterState {
   void SetAvoids(Machine* machine, std::vector<Owner> avoids);
   void Reclassify(const std::vector<TaskId>& tasks);  // Meant by others now.
   void DescribeTree(Machine* machine, const MachineSpec& spec);
-  std::vector<Label> InternLabels(const LabelPairs& pairs);
-  void ReleaseLabels(std::vector<Label>* labels);
   // Call around every change that may change whether the task waits.
   void LeaveQueue(const Task& task);
   void EnterQueue(Task* task);
   void AddPending(Task* task);  // Of those that are not nominated.
   void RemovePending(const Task& task);
 
-  void PlaceOn(Task* task, Machine* machine, int64_t now_ms);
   void Occupy(Task* task, Machine* machine, int32_t pu);
   void Vacate(Task* task);
   void CountRunning(const Task& task, int64_t sign);  // For peers and job.
   void SetEvicted(Task* task, bool is_evicted);
+  bool Evict(TaskId id, DeltaType type);
   // Takes off what nothing accounts for any more.
   void Release(const Resources& load, Machine* machine);
-  int32_t RoomiestPu(const Machine& machine, const Resources& request) const;
-  void AppendDelta(const Task& task, bool is_repeat);
+  void AppendDelta(const Task& task, bool is_repeat);  // PLACE or PREEMPT.
+  void AppendDelta(const Task& task, DeltaType type, bool is_repeat);
   void DeleteDelta(uint64_t sequence);
   void DeleteDeltas(TaskId task);
-  // Makes a running task pending again.
-  void Unplace(Task* task);
+  void Unplace(Task* task);  // Makes a running task pending again.
   // Undoes what a client was to be told by a delta whose machine went away.
   void Revoke(const Delta& delta);
+  void EndSuccession(uint64_t sequence);
+  void EndSuccessionsOn(const Machine& machine);
   void NoteIfNoExecute(const Machine& machine);
   void Erase(Task* task);
   void Touch(const Task& task) { changes_.tasks.insert(task.id); }

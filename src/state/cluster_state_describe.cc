@@ -1,4 +1,5 @@
-// Descriptions: what clients say of tasks and machines, as the state keeps it.
+// Descriptions: what clients say of tasks and machines, as the state keeps it
+// and forgets it again.
 
 #include <algorithm>
 #include <utility>
@@ -20,6 +21,23 @@ std::vector<MachineTaint> TaintsSince(const std::vector<MachineTaint>& former,
     result.push_back({taint, it == former.end() ? now_ms : it->since_ms});
   }
   return result;
+}
+
+std::vector<Label> InternLabels(const LabelPairs& pairs, Interner* strings) {
+  std::vector<Label> labels;
+  labels.reserve(pairs.size());
+  for (const auto& [key, value] : pairs) {
+    labels.push_back({strings->Acquire(key), strings->Acquire(value)});
+  }
+  std::ranges::sort(labels);
+  return labels;
+}
+
+void ReleaseLabels(const std::vector<Label>& labels, Interner* strings) {
+  for (const Label& label : labels) {
+    strings->Release(label.key);
+    strings->Release(label.value);
+  }
 }
 
 }  // namespace
@@ -60,9 +78,10 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   task->namespace_labels = spec.namespace_labels;
   task->task_type = spec.task_type;
   task->preemption_cost = spec.preemption_cost;
-  std::vector<Label> former = std::move(task->labels);
-  task->labels = InternLabels(spec.labels);
-  ReleaseLabels(&former);
+  // The new ones first: most are the same.
+  const std::vector<Label> former = std::move(task->labels);
+  task->labels = InternLabels(spec.labels, &strings_);
+  ReleaseLabels(former, &strings_);
 }
 
 void ClusterState::SetRules(Task* task, const PlacementRules& rules) {
@@ -118,6 +137,7 @@ void ClusterState::Describe(Machine* machine, const MachineSpec& spec,
     SetAvoids(machine, spec.avoids);
   }
   if (!keep_tree) DescribeTree(machine, spec);
+  if (!machine->IsUsable()) EndSuccessionsOn(*machine);
 }
 
 void ClusterState::SetAvoids(Machine* machine, std::vector<Owner> avoids) {
@@ -176,26 +196,24 @@ void ClusterState::DescribeTree(Machine* machine, const MachineSpec& spec) {
     }
   }
   for (Task* task : without_unit) {
-    assign(task, RoomiestPu(*machine, task->class_key.request));
+    assign(task, machine->RoomiestPu(task->class_key.request));
   }
 }
 
-std::vector<Label> ClusterState::InternLabels(const LabelPairs& pairs) {
-  std::vector<Label> labels;
-  labels.reserve(pairs.size());
-  for (const auto& [key, value] : pairs) {
-    labels.push_back({strings_.Acquire(key), strings_.Acquire(value)});
+void ClusterState::Erase(Task* task) {
+  const TaskId id = task->id;
+  SetName(task, "");
+  ReleaseLabels(task->labels, &strings_);
+  resources_.Release(task->class_key.request);
+  if (task->feed != FeedId()) {
+    feeds_.at(task->feed).tasks.erase(task->feed_task_id);
   }
-  std::ranges::sort(labels);
-  return labels;
-}
-
-void ClusterState::ReleaseLabels(std::vector<Label>* labels) {
-  for (const Label& label : *labels) {
-    strings_.Release(label.key);
-    strings_.Release(label.value);
-  }
-  labels->clear();
+  avoided_owners_.SetOwner(task, Owner());
+  rules_.Release(task->class_key.rules);
+  peers_.Erase(id);
+  removed_.erase(id);
+  tasks_.erase(id);
+  changes_.tasks.insert(id);
 }
 
 absl::StatusOr<Resources> ClusterState::FromNamed(const NamedAmounts& amounts) {

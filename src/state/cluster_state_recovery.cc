@@ -163,7 +163,7 @@ absl::Status ClusterState::RestoreLoadOfHolder(TaskId uid,
     earlier.state = TaskState::kRunning;
     earlier.machine = *machine;
     const Machine* on = FindMachine(*machine);
-    earlier.pu = on == nullptr ? kNoPu : RoomiestPu(*on, Resources());
+    earlier.pu = on == nullptr ? kNoPu : on->RoomiestPu(Resources());
   }
   if (absl::Status status = RestoreTask(earlier, load); !status.ok()) {
     return status;
@@ -186,8 +186,7 @@ absl::Status ClusterState::RestoreDelta(const Delta& delta) {
   if (task->machine != delta.machine) {
     return error("its task runs elsewhere");
   }
-  if (delta.type !=
-      (task->is_evicted ? DeltaType::kPreempt : DeltaType::kPlace)) {
+  if ((delta.type != DeltaType::kPlace) != task->is_evicted) {
     return error("it does not say what its task is to do");
   }
   Delta known = delta;

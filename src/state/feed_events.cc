@@ -180,6 +180,7 @@ Task* FeedEvents::AddTask(const TaskStated& event) {
   task->feed = feed_.id;
   task->feed_task_id = event.id;
   task->is_stale = !feed_.is_live;
+  task->may_succeed = true;
   task->submitted_ms = now_ms_;
   task->sequence = state_.counters_.next_task_sequence++;
   task->job = state_.JobFor(event.job_uuid, event.job_name, event.gang);
@@ -195,8 +196,7 @@ void FeedEvents::PutWhereItRuns(Task* task, Machine* machine) {
     task->state = TaskState::kRunning;
     task->placed_ms = now_ms_;
     task->usage = {};
-    state_.Occupy(task, machine,
-                  state_.RoomiestPu(*machine, task->class_key.request));
+    state_.Occupy(task, machine, machine->RoomiestPu(task->class_key.request));
   }
   state_.NoteStarted(task->job);
 }

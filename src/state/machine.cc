@@ -1,8 +1,27 @@
 #include "sluice/state/machine.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/int128.h"
 
 namespace sluice {
+namespace {
+
+// Parts per million of `capacity` that `load` is in its scarcest resource.
+int64_t DominantShare(const Resources& load, const Resources& capacity) {
+  Int128 share = 0;
+  for (ResourceIndex i = 0; i < capacity.size(); ++i) {
+    if (capacity[i] <= 0) continue;
+    share =
+        std::max(share, static_cast<Int128>(load[i]) * 1000000 / capacity[i]);
+  }
+  return static_cast<int64_t>(
+      std::min<Int128>(share, std::numeric_limits<int64_t>::max()));
+}
+
+}  // namespace
 
 const std::string* Machine::FindLabel(std::string_view key) const {
   return sluice::FindLabel(labels, key);
@@ -21,6 +40,21 @@ void Machine::ReleasePorts(const std::vector<HostPort>& host_ports) {
   for (const HostPort& port : host_ports) {
     used_host_ports.erase(std::ranges::lower_bound(used_host_ports, port));
   }
+}
+
+int32_t Machine::RoomiestPu(const Resources& request) const {
+  int32_t best = kNoPu;
+  std::pair<int64_t, int64_t> best_load;
+  for (size_t i = 0; i < pus.size(); ++i) {
+    const ProcessingUnit& pu = pus[i];
+    const std::pair load(DominantShare(pu.used + request, pu.capacity),
+                         pu.task_count);
+    if (best == kNoPu || load < best_load) {
+      best = static_cast<int32_t>(i);
+      best_load = load;
+    }
+  }
+  return best;
 }
 
 }  // namespace sluice

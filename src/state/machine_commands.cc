@@ -99,6 +99,7 @@ void MachineCommands::Remove(MachineId id) {
   while (!machine->nominated.empty()) {
     state_.EndNomination(*machine->nominated.begin());
   }
+  state_.EndSuccessionsOn(*machine);
   // What no client was told of never happened; the others may go on running.
   const std::vector<TaskId> tasks(machine->tasks.begin(), machine->tasks.end());
   for (const TaskId task : tasks) {

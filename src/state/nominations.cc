@@ -2,6 +2,8 @@
 
 #include <glog/logging.h>
 
+#include <utility>
+
 #include "state/cluster_state.h"
 
 namespace sluice {
@@ -27,10 +29,15 @@ Resources Nominations::LeavingFrom(const Machine& machine) const {
   return requests;
 }
 
+Resources Nominations::KeptOn(const Machine& machine) const {
+  return RequestsOf(machine.nominated, state_) +
+         successions_.RequestsOn(machine);
+}
+
 bool Nominations::CanBeHeldBy(const Machine& machine) const {
   return machine.IsUsable() &&
-         RequestsOf(machine.nominated, state_)
-             .FitsIn(machine.allocatable - machine.used + LeavingFrom(machine));
+         KeptOn(machine).FitsIn(machine.allocatable - machine.used +
+                                LeavingFrom(machine));
 }
 
 void Nominations::Add(TaskId task, Machine* machine) {
@@ -42,19 +49,34 @@ void Nominations::Add(TaskId task, Machine* machine) {
 
 void Nominations::Drop(TaskId task, Machine* machine) {
   CHECK(machines_.erase(task) == 1 && machine->nominated.erase(task) == 1);
+  successors_.erase(task);
   ++changes_;
   UpdateReserved(machine);
 }
 
+void Nominations::AddSuccession(uint64_t sequence, Succession succession,
+                                Machine* machine) {
+  successions_.Add(sequence, std::move(succession));
+  machine->successions.insert(sequence);
+  UpdateReserved(machine);
+}
+
+void Nominations::DropSuccession(uint64_t sequence, Machine* machine) {
+  CHECK(machine->successions.erase(sequence) == 1);
+  successions_.Drop(sequence);
+  UpdateReserved(machine);
+}
+
 void Nominations::UpdateReserved(Machine* machine) const {
-  // Where nothing is nominated nobody looks at it.
-  if (machine->nominated.empty()) return;
-  const Resources missing =
-      RequestsOf(machine->nominated, state_) - LeavingFrom(*machine);
+  // Where nothing is kept nobody looks at it.
+  if (!machine->KeepsRoom()) return;
+  const Resources kept = KeptOn(*machine);
+  const Resources missing = kept - LeavingFrom(*machine);
   machine->reserved = Resources();
   for (ResourceIndex i = 0; i < missing.size(); ++i) {
     if (missing[i] > 0) machine->reserved.Set(i, missing[i]);
   }
+  machine->awaited = kept - machine->reserved;
 }
 
 }  // namespace sluice

@@ -1,10 +1,11 @@
-// Tasks that wait for others to leave a machine, on which room is kept for
-// them.
+// Tasks that room is kept for on a machine that others leave, or to which
+// others were told to move.
 //
 // A nominated task waits on, but in no class of ClusterState::pending().  What
 // leaves the machine makes room for it; only what that is too little for is
-// kept of what is free already (Machine::reserved).  Nominations are not
-// stored, and whatever changes the task or takes the machine away ends them.
+// kept of what is free already (Machine::reserved).  So it is with the room of
+// successions (state/successions.h).  Nominations are not stored, and whatever
+// changes the task or takes the machine away ends them.
 //
 // Threads: none of its own; confined to the core thread.
 
@@ -14,9 +15,11 @@
 #include <cstdint>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "sluice/base/ids.h"
 #include "sluice/state/machine.h"
 #include "sluice/state/resources.h"
+#include "state/successions.h"
 
 namespace sluice {
 
@@ -31,25 +34,39 @@ class Nominations {
     return machines_;
   }
   bool Contains(TaskId task) const { return machines_.contains(task); }
+  // Whether it is the successor of a task that was told to move there.
+  bool IsSuccessor(TaskId task) const { return successors_.contains(task); }
   // How often one came or went.
   uint64_t changes() const { return changes_; }
   // What those hold on the machine that were told to leave it.
   Resources LeavingFrom(const Machine& machine) const;
-  // Whether the machine will have room for all that is nominated there once
-  // those have left it that were told to.
+  const Successions& successions() const { return successions_; }
+  // Whether the machine will have room for all that is kept there once those
+  // have left it that were told to.
   bool CanBeHeldBy(const Machine& machine) const;
 
   // For the state.  REQUIRES: the task has none.
   void Add(TaskId task, Machine* machine);
+  // REQUIRES: it has one.
+  void NoteSuccessor(TaskId task) { successors_.insert(task); }
   // REQUIRES: it has one, for this machine.
   void Drop(TaskId task, Machine* machine);
+  Successions& mutable_successions() { return successions_; }
+  void AddSuccession(uint64_t sequence, Succession succession,
+                     Machine* machine);
+  // REQUIRES: its room is on this machine.
+  void DropSuccession(uint64_t sequence, Machine* machine);
   // After each change of what the machine runs.
   void UpdateReserved(Machine* machine) const;
 
  private:
+  Resources KeptOn(const Machine& machine) const;
+
   const ClusterState& state_;
   absl::btree_map<TaskId, MachineId> machines_;
+  absl::btree_set<TaskId> successors_;  // Of these.
   uint64_t changes_ = 0;
+  Successions successions_;
 };
 
 }  // namespace sluice

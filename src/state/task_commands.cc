@@ -11,13 +11,20 @@
 
 namespace sluice {
 
+const Task* TaskCommands::FindTaskOfClient(TaskId id) const {
+  const Task* task = state_.FindTask(id);
+  return task == nullptr || task->HasOwnId() ||
+                 task->state == TaskState::kRemoved
+             ? nullptr
+             : task;
+}
+
 Task* TaskCommands::MutableTaskOfClient(TaskId id) {
-  return state_.FindTaskOfClient(id) == nullptr ? nullptr
-                                                : state_.MutableTask(id);
+  return FindTaskOfClient(id) == nullptr ? nullptr : state_.MutableTask(id);
 }
 
 Ack TaskCommands::Apply(const ReportTaskUsage& command) {
-  if (state_.FindTaskOfClient(command.task) == nullptr) return Ack::kNotFound;
+  if (FindTaskOfClient(command.task) == nullptr) return Ack::kNotFound;
   // Not MutableTask(): nothing that is stored changes.
   NoteUsage(state_.tasks_.at(command.task).get(), command.usage);
   return Ack::kOk;
@@ -99,6 +106,7 @@ Ack TaskCommands::Apply(const SubmitTask& command) {
     SetBudget(same->job, command.budget);
     Announcements(now_ms_, &state_).Mention(same);
     state_.Describe(same, command.spec);
+    same->may_succeed = !machine.has_value();
     state_.EnterQueue(same);
     if (machine.has_value()) PutBack(same, *machine);
   } else {
@@ -126,6 +134,7 @@ void TaskCommands::Resubmit(Task* task, const SubmitTask& command) {
     task->submitted_ms = now_ms_;
     task->sequence = state_.counters_.next_task_sequence++;
     task->state = TaskState::kPending;
+    task->may_succeed = true;
   }
   ChangeJob(task, command.job_uuid, command.job_name, command.gang);
   SetBudget(task->job, command.budget);
@@ -193,6 +202,7 @@ void TaskCommands::Rename(Task* task, TaskId id) {
   std::unique_ptr<Task> owned = std::move(it->second);
   state_.tasks_.erase(it);
   state_.peers_.Rename(former, id);
+  state_.nominations_.mutable_successions().Rename(former, id);
   const Owner owner = task->owner;
   state_.avoided_owners_.SetOwner(task, Owner());
   const std::string name = task->name;
@@ -256,10 +266,18 @@ void TaskCommands::Finish(Task* task, TaskState state) {
   if (task->state == TaskState::kRunning) state_.Vacate(task);
   const bool completes =
       state == TaskState::kCompleted && task->state != TaskState::kCompleted;
-  if (completes) state_.NoteCompleted(task->job);
+  if (completes) NoteCompleted(task->job);
   task->state = state;
   state_.SetName(task, task->name);
   state_.Touch(*task);
+}
+
+void TaskCommands::NoteCompleted(JobId id) {
+  Job& job = *state_.jobs_.at(id);
+  if (job.gang.minimum == 0) return;
+  state_.NoteStarted(id);
+  ++job.completed_count;
+  state_.changes_.jobs.insert(id);
 }
 
 Ack TaskCommands::Apply(const RemoveTask& command) {
@@ -349,7 +367,7 @@ void TaskCommands::PutBack(Task* task, MachineId id) {
   state_.LeaveQueue(*task);
   task->state = TaskState::kRunning;
   task->placed_ms = now_ms_;
-  state_.Occupy(task, machine, state_.RoomiestPu(*machine, key.request));
+  state_.Occupy(task, machine, machine->RoomiestPu(key.request));
   Repeat(task);
 }
 

@@ -49,6 +49,7 @@ class TaskCommands {
   void SetBudget(JobId id, const std::optional<DisruptionBudget>& budget);
 
  private:
+  const Task* FindTaskOfClient(TaskId id) const;  // Live, no own id.
   Task* MutableTaskOfClient(TaskId id);
   // Who is meant, be it under another uid; null where it is somebody new.
   Task* FindSame(const SubmitTask& command) const;
@@ -70,6 +71,7 @@ class TaskCommands {
   void PutBack(Task* task, MachineId id);
   // Nothing may be told of it any more.
   void Mute(Task* task);
+  void NoteCompleted(JobId id);
   Ack FinishTaskOfClient(TaskId id, TaskState state);
 
   const int64_t now_ms_;

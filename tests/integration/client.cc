@@ -111,6 +111,12 @@ v1::TaskExplanation Client::Explain(uint64_t uid) {
   return Call(*inspector_, &v1::Inspector::Stub::ExplainTask, request);
 }
 
+v1::RebalancePlan Client::Plan(v1::PlanRebalanceRequest::Preemption mode) {
+  v1::PlanRebalanceRequest request;
+  request.set_preemption(mode);
+  return Call(*inspector_, &v1::Inspector::Stub::PlanRebalance, request);
+}
+
 grpc::Status Client::CallRaw(const std::string& method,
                              const std::string& request,
                              std::string* response) {

@@ -44,6 +44,7 @@ class Client {
 
   v1::Status Status();
   v1::TaskExplanation Explain(uint64_t uid);
+  v1::RebalancePlan Plan(v1::PlanRebalanceRequest::Preemption mode);
 
   // Calls a method ("package.Service/Method") with any bytes as its only
   // message; one that streams, too.

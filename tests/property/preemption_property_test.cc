@@ -1,10 +1,12 @@
-// Random lives of clusters in which what is urgent displaces what is not.
+// Random lives of clusters in which what is urgent displaces what is not, and
+// what runs moves.
 //
 // What is known of them without the scheduler: nobody is stopped for a task
 // that is no more urgent, nothing is placed into room that is not free yet,
-// no disruption budget is exceeded, nothing is stopped on unchanged input, and
-// in the end nothing waits that has room once all that is less urgent on some
-// machine is gone, as far as budgets let it go.
+// no disruption budget is exceeded, nobody moves of whom nobody would make a
+// successor, nothing is stopped or moved on unchanged input, and in the end
+// nothing waits that has room once all that is less urgent on some machine is
+// gone, as far as budgets let it go.
 
 #include <gtest/gtest.h>
 
@@ -28,8 +30,14 @@ namespace {
 
 class Life {
  public:
-  explicit Life(uint64_t seed)
-      : rng_(seed), cluster_({.preemption = {.mode = Preemption::kPriority}}) {}
+  Life(uint64_t seed, Preemption mode)
+      : rng_(seed),
+        mode_(mode),
+        cluster_({.preemption = {.mode = mode,
+                                 .moves = {.cost = 3000 * rng_.Between(1, 20),
+                                           .percent_per_round = 100,
+                                           .percent_per_hour = 100,
+                                           .min_run_ms = 0}}}) {}
 
   void Run() {
     for (int64_t i = rng_.Between(1, 6); i > 0; --i) AddMachine();
@@ -47,11 +55,15 @@ class Life {
     machines_.push_back(uuid);
     cluster_.Apply(Added(uuid, {.cpu = rng_.Between(4, 20) * 100,
                                 .memory = rng_.Between(4, 20) * 100,
-                                .pods = rng_.Between(3, 30)}));
+                                .pods = rng_.Between(3, 30),
+                                .labels = {{"disk", DrawDisk()}}}));
   }
+
+  std::string DrawDisk() { return rng_.Chance(1, 2) ? "ssd" : "hdd"; }
 
   void Submit(const TaskOptions& options, const PeerOptions& peers = {}) {
     live_.push_back(next_uid_);
+    options_[next_uid_] = options;
     cluster_.Apply(Submitted(next_uid_++, options, peers));
   }
 
@@ -72,6 +84,12 @@ class Life {
       options.rules.anti_affinity = {{TasksOfJob("apart"), ""}};
     }
     options.rules.never_preempts = rng_.Chance(1, 6);
+    if (rng_.Chance(2, 3)) options.owner = {"ReplicaSet", options.job};
+    if (rng_.Chance(1, 2)) {
+      options.rules.preferred = {
+          {.weight = static_cast<int32_t>(rng_.Between(1, 40)),
+           .term = {.labels = {LabelIn("disk", {DrawDisk()})}}}};
+    }
     if (rng_.Chance(1, 4)) {
       options.preemption_cost = static_cast<int32_t>(rng_.Between(0, 300));
     }
@@ -105,7 +123,12 @@ class Life {
     const uint64_t uid = live_[index];
     live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(index));
     stopped_.erase(uid);
+    // Most controllers make the successor of a task that moves while it leaves.
+    const bool has_successor = moved_.erase(uid) > 0 && rng_.Chance(7, 8);
+    const bool comes_before = rng_.Chance(2, 3);
+    if (has_successor && comes_before) Submit(TaskOptions(options_.at(uid)));
     cluster_.Apply(Removed(uid));
+    if (has_successor && !comes_before) Submit(TaskOptions(options_.at(uid)));
   }
   // Clients take their time to do so.
   void RemoveAVictim() {
@@ -153,7 +176,7 @@ class Life {
   std::pair<int64_t, int64_t> Schedule() {
     const uint32_t highest = HighestWaiting();
     std::map<JobId, int64_t> allowances = Allowances();
-    cluster_.Round(++now_ms_);
+    cluster_.Round(now_ms_ += kStepMs);
     EXPECT_EQ(FindContradiction(cluster_.state()), "");
     int64_t placed = 0;
     int64_t stopped = 0;
@@ -165,7 +188,14 @@ class Life {
       }
       ++stopped;
       EXPECT_TRUE(stopped_.insert(entry.task.value).second) << "told twice";
-      EXPECT_LT(task.class_key.priority, highest);
+      if (entry.type == DeltaType::kMigrate) {
+        EXPECT_EQ(mode_, Preemption::kFull);
+        EXPECT_FALSE(task.owner.empty());
+        EXPECT_FALSE(task.class_key.rules->HasPeerTerms());
+        moved_.insert(entry.task.value);
+      } else {
+        EXPECT_LT(task.class_key.priority, highest);
+      }
       EXPECT_FALSE(task.class_key.gang.has_value());
       const auto allowed = allowances.find(task.job);
       if (allowed != allowances.end()) {
@@ -180,11 +210,18 @@ class Life {
   }
 
   void Settle() {
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < 40; ++i) {
       while (!stopped_.empty()) RemoveAVictim();
       const auto [stopped, placed] = Schedule();
       if (testing::Test::HasFailure()) return;
-      if (stopped == 0) {
+      // What is placed may be moved, and room that is kept for a successor that
+      // never comes is free in the end.
+      const bool is_over =
+          stopped == 0 &&
+          (mode_ == Preemption::kPriority ||
+           (placed == 0 &&
+            cluster_.state().nominations().successions().all().empty()));
+      if (is_over) {
         const auto [more, _] = Schedule();
         EXPECT_EQ(more, 0) << "on unchanged input";
         EXPECT_EQ(FindDisplacing(), "");
@@ -224,11 +261,17 @@ class Life {
     return "";
   }
 
+  // Long enough that each round looks at what runs.
+  static constexpr int64_t kStepMs = 61'000;
+
   Rng rng_;
+  const Preemption mode_;
   TestScheduler cluster_;
   std::vector<std::string> machines_;
   std::vector<uint64_t> live_;
+  std::map<uint64_t, TaskOptions> options_;
   std::set<uint64_t> stopped_;
+  std::set<uint64_t> moved_;  // Of these.
   int64_t next_machine_ = 0;
   uint64_t next_uid_ = 1;
   int64_t now_ms_ = 0;
@@ -237,7 +280,15 @@ class Life {
 TEST(Preemption, DisplacesOnlyWhatIsLessUrgentAndComesToAnEnd) {
   for (uint64_t seed = 1; seed <= SeedCount(120); ++seed) {
     SCOPED_TRACE(StrCat("seed ", seed));
-    Life(seed).Run();
+    Life(seed, Preemption::kPriority).Run();
+    if (testing::Test::HasFailure()) break;
+  }
+}
+
+TEST(Preemption, MovesWhatRunsAndComesToAnEnd) {
+  for (uint64_t seed = 1; seed <= SeedCount(120); ++seed) {
+    SCOPED_TRACE(StrCat("seed ", seed));
+    Life(seed, Preemption::kFull).Run();
     if (testing::Test::HasFailure()) break;
   }
 }

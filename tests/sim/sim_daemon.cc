@@ -1,6 +1,7 @@
 #include "sim/sim_daemon.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/strings.h"
@@ -63,6 +64,14 @@ class SimSolver final : public Solver {
   const std::unique_ptr<Solver> inner_ = MakeSolver("automatic");
 };
 
+// Nothing is more urgent than anything else, and nothing says who owns it: so
+// nothing is to be stopped or moved in any mode.
+Preemption DrawPreemption(Rng* rng) {
+  constexpr Preemption kModes[] = {Preemption::kOff, Preemption::kPriority,
+                                   Preemption::kFull};
+  return kModes[rng->Below(std::size(kModes))];
+}
+
 }  // namespace
 
 struct SimDaemon::Process {
@@ -71,8 +80,7 @@ struct SimDaemon::Process {
       : number(the_number),
         scheduler(
             {.improve_budget = DrawImproveBudget(rng),
-             .preemption = {.mode = rng->Chance(1, 2) ? Preemption::kPriority
-                                                      : Preemption::kOff}}),
+             .preemption = {.mode = DrawPreemption(rng)}}),
         solver(faults.solves_to_a_failure, solves_fail, rng),
         loop({.scheduler = scheduler.scheduler(),
               .store = store,

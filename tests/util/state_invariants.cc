@@ -26,6 +26,9 @@ std::string FindWrongName(const ClusterState& state) {
   for (const auto& [id, task] : state.tasks()) {
     note(task->class_key.request);
   }
+  for (const auto& [id, one] : state.nominations().successions().all()) {
+    note(one.request);
+  }
   for (const auto& [id, machine] : state.machines()) {
     note(machine->allocatable);
     note(machine->capacity);
@@ -94,6 +97,7 @@ std::string FindWrongFeed(const ClusterState& state) {
 }
 
 std::string FindWrongNomination(const ClusterState& state) {
+  const Successions::Map& successions = state.nominations().successions().all();
   std::map<MachineId, std::set<TaskId>> nominated;
   for (const auto& [id, machine] : state.nominations().machines()) {
     const Task* task = state.FindTask(id);
@@ -115,11 +119,26 @@ std::string FindWrongNomination(const ClusterState& state) {
                          machine->nominated.end()) != nominated[id]) {
       return StrCat("machine ", machine->uuid, " is kept for other tasks");
     }
-    if (machine->nominated.empty()) continue;
-    Resources missing;
-    for (const TaskId task : machine->nominated) {
-      missing += state.FindTask(task)->class_key.request;
+    std::set<uint64_t> expected;
+    for (const auto& [sequence, one] : successions) {
+      if (one.machine == id) expected.insert(sequence);
     }
+    if (std::set<uint64_t>(machine->successions.begin(),
+                           machine->successions.end()) != expected) {
+      return StrCat("machine ", machine->uuid, " is kept for other successors");
+    }
+    if (!expected.empty() && !machine->IsUsable()) {
+      return StrCat("unusable machine ", machine->uuid, " is kept");
+    }
+    if (!machine->KeepsRoom()) continue;
+    Resources kept;
+    for (const uint64_t sequence : expected) {
+      kept += successions.at(sequence).request;
+    }
+    for (const TaskId task : machine->nominated) {
+      kept += state.FindTask(task)->class_key.request;
+    }
+    Resources missing = kept;
     for (const TaskId task : machine->tasks) {
       const Task& one = *state.FindTask(task);
       if (one.is_evicted) missing -= one.class_key.request;
@@ -128,6 +147,9 @@ std::string FindWrongNomination(const ClusterState& state) {
       if (machine->reserved[i] != std::max<int64_t>(missing[i], 0)) {
         return StrCat("machine ", machine->uuid, " keeps another amount");
       }
+    }
+    if (machine->awaited != kept - machine->reserved) {
+      return StrCat("machine ", machine->uuid, " awaits another amount");
     }
   }
   return "";
@@ -235,8 +257,7 @@ std::string FindContradiction(const ClusterState& state) {
         task->machine != delta.machine) {
       return StrCat("delta ", sequence, " does not tell where its task is");
     }
-    if (delta.type !=
-        (task->is_evicted ? DeltaType::kPreempt : DeltaType::kPlace)) {
+    if ((delta.type != DeltaType::kPlace) != task->is_evicted) {
       return StrCat("delta ", sequence, " tells the wrong thing of its task");
     }
   }

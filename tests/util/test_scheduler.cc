@@ -14,6 +14,22 @@
 
 namespace sluice {
 
+namespace {
+
+std::string_view NameOf(DeltaType type) {
+  switch (type) {
+    case DeltaType::kPlace:
+      return "PLACE";
+    case DeltaType::kPreempt:
+      return "PREEMPT";
+    case DeltaType::kMigrate:
+      return "MIGRATE";
+  }
+  return "";
+}
+
+}  // namespace
+
 int64_t DrawImproveBudget(Rng* rng) {
   if (rng->Chance(1, 2)) return RoundOptions().improve_budget;
   return rng->Chance(1, 2) ? rng->Between(1, 100000) : 0;
@@ -75,9 +91,8 @@ std::vector<std::string> TestScheduler::Reply(int64_t now_ms) {
   Round(now_ms);
   std::vector<std::string> texts;
   for (const ScheduleReply::Entry& entry : Deliver().deltas) {
-    texts.push_back(
-        StrCat(entry.type == DeltaType::kPreempt ? "PREEMPT " : "PLACE ",
-               entry.task.value, " on ", entry.resource_id));
+    texts.push_back(StrCat(NameOf(entry.type), " ", entry.task.value, " on ",
+                           entry.resource_id));
   }
   return texts;
 }

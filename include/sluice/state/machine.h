@@ -68,10 +68,15 @@ struct Machine {
   absl::btree_set<TaskId> tasks;
   absl::btree_map<std::string, Resources> foreign_pods;
 
-  // Tasks that wait for others to leave this machine, and what is kept for them
-  // of what is free already.  Derived; not stored.
+  // Who has room kept here (state/nominations.h): tasks that wait for others to
+  // leave, and successors to come of tasks that were told to move here, by the
+  // sequences of the deltas that say so.  `reserved` of that is kept of what is
+  // free already, and `awaited` of what those that leave make room for; both
+  // mean nothing where nobody has any.  Derived; not stored.
   absl::btree_set<TaskId> nominated;
+  absl::btree_set<uint64_t> successions;
   Resources reserved;
+  Resources awaited;
 
   UsageHistory usage;  // Not stored.
 
@@ -84,18 +89,22 @@ struct Machine {
   // Whether anything may be placed there.
   bool IsUsable() const { return IsSound() && !is_stale; }
   bool IsEmpty() const { return tasks.empty() && foreign_pods.empty(); }
+  bool KeepsRoom() const { return !nominated.empty() || !successions.empty(); }
   // For tasks that are not nominated.  May be negative where the machine came
   // back smaller than its load.
   Resources Free() const {
     Resources free = allocatable - used;
-    if (!nominated.empty()) free -= reserved;
+    if (KeepsRoom()) free -= reserved;
     return free;
   }
   int64_t FreeOf(ResourceIndex i) const {
-    return allocatable[i] - used[i] - (nominated.empty() ? 0 : reserved[i]);
+    return allocatable[i] - used[i] - (KeepsRoom() ? reserved[i] : 0);
   }
   // The value of its label `key`; null where it has none.
   const std::string* FindLabel(std::string_view key) const;
+  // The processing unit with the most room for `request` beside its load;
+  // kNoPu where there is none.
+  int32_t RoomiestPu(const Resources& request) const;
   // The uuid by which a delta names `pu` of this machine.
   const std::string& ResourceUuid(int32_t pu) const {
     return pu == kNoPu ? uuid : pus[static_cast<size_t>(pu)].uuid;

@@ -120,6 +120,9 @@ struct Task {
   // Of what its feed stated last, to see at a glance that nothing has changed;
   // not stored: 0, which is none, after a restart.
   uint64_t feed_fingerprint = 0;
+  // Submitted, and in no queue yet: room that is kept for a successor may be
+  // its own (state/successions.h).  Not stored.
+  bool may_succeed = false;
   // Others place it: it only takes room, and nothing is told of it.
   bool is_foreign = false;
   // Its feed has stated that it is being stopped; not stored.

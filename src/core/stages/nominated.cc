@@ -17,8 +17,21 @@ class Nominated {
   explicit Nominated(RoundContext* context)
       : context_(*context), state_(context->state) {}
 
+  // Successors first: what the round decides otherwise is not to take their
+  // places away again, or a task would have been stopped for an equal.
   void Serve() {
+    Serve(/*successors=*/true);
+    context_.delta_begin = state_.counters().next_delta_sequence;
+    Serve(/*successors=*/false);
+  }
+
+ private:
+  void Serve(bool successors) {
     for (const std::vector<Placement>& party : FindParties()) {
+      if (state_.nominations().IsSuccessor(party.front().task->id) !=
+          successors) {
+        continue;
+      }
       if (!MayStay(party)) {
         End(party);
       } else if (HasRoom(party)) {
@@ -29,7 +42,6 @@ class Nominated {
     }
   }
 
- private:
   // The most urgent first.  Of a gang that nobody knows of yet all that are
   // nominated, at its most urgent task's place.
   std::vector<std::vector<Placement>> FindParties() const {
@@ -119,10 +131,16 @@ class Nominated {
     context_.Keep(&transaction);
   }
 
-  // A gang that could is rare, and not looked for.
+  // A gang that could is rare, and not looked for.  A successor could where its
+  // predecessor was, which left that for a reason.
   bool CouldGoElsewhere(const std::vector<Placement>& party) {
-    const ClassKey& key = party.front().task->class_key;
+    const Task& task = *party.front().task;
+    const ClassKey& key = task.class_key;
     if (context_.gangs.MayBeUndone(key)) return false;
+    if (state_.nominations().IsSuccessor(task.id) &&
+        context_.now_ms - task.submitted_ms < kSuccessorWaitMs) {
+      return false;
+    }
     const auto [it, is_new] = is_elsewhere_.try_emplace(key, false);
     if (!is_new) return it->second;
     context_.looks += std::ssize(state_.machines());
@@ -146,6 +164,7 @@ class Nominated {
 }  // namespace
 
 void ServeNominated(RoundContext* context) {
+  context->state.EndSuccessions(context->now_ms);
   if (!context->state.nominations().machines().empty())
     Nominated(context).Serve();
 }

@@ -1,7 +1,7 @@
 // Tasks that were kept room for (ClusterState::Nominate), at the beginning of a
 // round: those whose room is free by now are placed, and those wait as any
 // other again that the machine cannot hold any more, or that could be placed
-// elsewhere at once.
+// elsewhere at once.  Ends successions that are over (state/successions.h).
 //
 // Threads: a free function; confined to the core thread.
 

@@ -97,6 +97,9 @@ class Pack : public Stage {
   }
 
   void End() override {
+    if (packing_.may_move && context_.rebalance_timer != nullptr) {
+      context_.rebalance_timer->Note(context_.now_ms, context_.state.version());
+    }
     if (is_preempting_ && IsAnyHeldBack(placed_, packing_)) {
       context_.agenda.NoteHeldBack(packing_.running.turns());
     }
@@ -140,11 +143,17 @@ class Pack : public Stage {
   }
 
   // What waits for others to leave counts as waiting, and those that no client
-  // knows of yet as running on.
+  // knows of yet as running on.  Who comes after a task that was told to move
+  // keeps its room: it is not to wait for others of its priority.  A successor
+  // that came since the round began is the next one's.
   void UndoKnown() {
-    const auto& nominated = context_.state.nominations().machines();
-    known_.nominated.insert(known_.nominated.end(), nominated.begin(),
-                            nominated.end());
+    const Nominations& nominations = context_.state.nominations();
+    const auto& nominated = nominations.machines();
+    for (const auto& [id, machine] : nominated) {
+      if (!nominations.IsSuccessor(id) && IsInTime(id)) {
+        known_.nominated.emplace_back(id, machine);
+      }
+    }
     for (const auto& [id, machine] : known_.nominated) {
       if (nominated.contains(id)) context_.state.EndNomination(id);
     }
@@ -176,6 +185,10 @@ class Pack : public Stage {
     }
   }
 
+  bool IsInTime(TaskId id) const {
+    return context_.state.FindTask(id)->sequence < context_.sequence_end;
+  }
+
   // What displaces nobody is placed before anybody is stopped, or it would take
   // what others make room for.  It may take room that is kept for less urgent
   // tasks.
@@ -193,7 +206,8 @@ class Pack : public Stage {
     if (!context_.agenda.IsForMeek(highest.has_value())) return false;
     auto& yielding = context_.agenda.known.nominated;
     for (const auto& [id, machine] : context_.state.nominations().machines()) {
-      if (context_.state.FindTask(id)->class_key.priority < *highest) {
+      if (context_.state.FindTask(id)->class_key.priority < *highest &&
+          !context_.state.nominations().IsSuccessor(id) && IsInTime(id)) {
         yielding.emplace_back(id, machine);
       }
     }

@@ -94,6 +94,9 @@ class FakeInspector::Service final : public sluice::v1::Inspector::Service {
   grpc::Status ExplainTask(grpc::ServerContext*,
                            const v1::ExplainTaskRequest* request,
                            v1::TaskExplanation* reply) override;
+  grpc::Status PlanRebalance(grpc::ServerContext*,
+                             const v1::PlanRebalanceRequest* request,
+                             v1::RebalancePlan* reply) override;
 
  private:
   const FakeInspector& answers_;
@@ -279,6 +282,15 @@ grpc::Status FakeInspector::Service::GetJob(grpc::ServerContext*,
     return {grpc::StatusCode::NOT_FOUND, StrCat("no job ", request->job())};
   }
   *reply = answers_.job;
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeInspector::Service::PlanRebalance(
+    grpc::ServerContext*, const v1::PlanRebalanceRequest* request,
+    v1::RebalancePlan* reply) {
+  if (request->preemption() == v1::PlanRebalanceRequest::FULL) {
+    *reply = answers_.plan;
+  }
   return grpc::Status::OK;
 }
 

@@ -56,6 +56,7 @@ class FakeInspector {
   std::vector<v1::Task> tasks;
   v1::Job job;
   v1::TaskExplanation explanation;
+  v1::RebalancePlan plan;  // With --preemption=full; else it is empty.
   // Gives every page the same token, as a broken server might.
   bool repeats_page = false;
 

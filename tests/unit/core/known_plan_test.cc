@@ -25,7 +25,8 @@ class KnownPlanTest : public testing::Test {
     }
     cluster_.Reply(1);
     for (uint64_t uid = 11; uid <= 12; ++uid) {
-      cluster_.Apply(Submitted(uid, {.cpu = 500, .priority = 9}));
+      cluster_.Apply(
+          Submitted(uid, {.cpu = 500, .priority = 9, .job = "urgent"}));
     }
     context_.emplace(
         RoundContext::Subject{cluster_.mutable_state(), cluster_.policies(),

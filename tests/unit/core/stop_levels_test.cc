@@ -30,6 +30,19 @@ TEST(StopLevels, ComeAfterWhatIsForbidden) {
   EXPECT_EQ(levels.Shifted(1), 3u);
 }
 
+TEST(StopLevels, ComeAfterWhatMayOnlyMove) {
+  StopLevels levels(/*breaks_budgets=*/true);
+  levels.Add(5, Levels());
+  levels.Fix();
+  EXPECT_EQ(levels.OfFixed(), 0u);
+  EXPECT_EQ(levels.Shifted(0), 1u);
+  levels.Forbid();
+  EXPECT_EQ(levels.Shifted(0), 1u);
+  EXPECT_EQ(levels.OfForbidden(), 2u);
+  EXPECT_EQ(levels.OfStopped(5, Levels()), 3u);
+  EXPECT_EQ(levels.Shifted(1), 4u);
+}
+
 TEST(StopLevels, LetTheMostUrgentLevelExceedBudgets) {
   StopLevels levels(/*breaks_budgets=*/true);
   levels.Add(5, Levels());

@@ -685,6 +685,37 @@ TEST_F(EvictingTest, MakesEvictionsDurableBeforeItTellsThem) {
   EXPECT_EQ(metrics_.evictions.Value(), 1);
 }
 
+TEST_F(CoreLoopTest, MakesAMoveDurableBeforeItTellsIt) {
+  Submit(Added("from", {.cpu = 1000}));
+  Submit(Submitted(1, {.cpu = 1000}));
+  Schedule();
+  Submit(Added("to", {.cpu = 1000, .pus = {{"to/0", {{"cpu", 1000}}}}}));
+  Awaited<bool> is_told;
+  ASSERT_TRUE(loop_.Read([&](const CoreView& /*view*/) {
+    ClusterState& state = scheduler_.mutable_state();
+    state.Migrate({1}, state.FindMachine("to")->id, clock_.NowMs());
+    is_told.Set(true);
+  }));
+  is_told.Get();
+  FakeCall call;
+  Awaited<bool> is_stored;
+  call.on_answer = [&] {
+    ClusterState stored;
+    ASSERT_THAT(Recover(store_, &stored), IsOk());
+    is_stored.Set(stored.FindTask({1})->is_evicted &&
+                  stored.outbox().begin()->second.type == DeltaType::kMigrate);
+  };
+  ASSERT_TRUE(loop_.Schedule(&call));
+  EXPECT_TRUE(is_stored.Get());
+  const ScheduleReply reply = call.Reply();
+  ASSERT_THAT(TasksOf(reply), ElementsAre(1));
+  EXPECT_EQ(reply.deltas[0].type, DeltaType::kMigrate);
+  EXPECT_EQ(reply.deltas[0].resource_id, "to/0");
+  call.End(true);
+  Submit(Submitted(2, {.cpu = 1000}));
+  EXPECT_THAT(Schedule(), ElementsAre(2)) << "its successor";
+}
+
 using CoreLoopDeathTest = CoreLoopTest;
 
 TEST_F(CoreLoopDeathTest, EndsTheProcessWhenTheStoreCannotBeWritten) {

@@ -200,6 +200,51 @@ TEST_F(FeedsTest, TellForWhomRoomIsKept) {
   EXPECT_THAT(session_.Tasks(), ElementsAre("a"));
 }
 
+TEST_F(FeedsTest, TellWhereATaskIsToGoOn) {
+  StateAll(&session_, {"a", "b"});
+  Take(&session_, {MachineStated{MachineSpecOf(
+                      "n", {.cpu = 1000, .pus = {{"n0", {{"cpu", 1000}}}}})}});
+  ClusterState& state = scheduler_.mutable_state();
+  const auto& tasks = state.feeds().begin()->second.tasks;
+  for (const char* id : {"a", "b"}) {
+    state.Place(tasks.at(id), state.FindMachine("m")->id, 0);
+  }
+  feeds_.Tell(now_us_);
+  ASSERT_THAT(session_.Tasks(), ElementsAre("a", "b"));
+  Take(&session_, {}, session_.news.back().deltas.back().sequence);
+  session_.news.clear();
+  for (const char* id : {"a", "b"}) {
+    state.Migrate(tasks.at(id), state.FindMachine("n")->id, 0);
+  }
+  feeds_.Tell(now_us_);
+  ASSERT_THAT(session_.Tasks(), ElementsAre("a", "b"));
+  for (const FeedNews::Entry& delta : session_.news.back().deltas) {
+    EXPECT_EQ(delta.type, DeltaType::kMigrate);
+    EXPECT_EQ(delta.machine, "n");
+    EXPECT_EQ(delta.resource, "n0");
+  }
+  // Told again once the room is given up.
+  feeds_.Close(&session_, now_us_);
+  Session next;
+  name_ = "shop";
+  std::vector<FeedEvent> events = {
+      SnapshotBegan(), MachineStated{MachineSpecOf("m", {.cpu = 1000})}};
+  for (const char* id : {"a", "b"}) {
+    TaskStated runs = TaskNamed(id);
+    runs.machine_uuid = "m";
+    events.push_back(runs);
+  }
+  events.push_back(SnapshotEnded());
+  Take(&next, events);
+  feeds_.Tell(now_us_);
+  ASSERT_THAT(next.Tasks(), ElementsAre("a", "b"));
+  for (const FeedNews::Entry& delta : next.news.back().deltas) {
+    EXPECT_EQ(delta.type, DeltaType::kMigrate);
+    EXPECT_EQ(delta.machine, "m");
+    EXPECT_EQ(delta.resource, "m");
+  }
+}
+
 TEST_F(FeedsTest, TellDeltasAgainAfterTheNextSnapshotUnlessConfirmed) {
   StateAll(&session_, {"a", "b"});
   Round();

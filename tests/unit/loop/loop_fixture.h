@@ -46,6 +46,10 @@ class Gate {
     }
   }
 
+  int arrivals() {
+    MutexLock lock(mutex_);
+    return arrivals_;
+  }
   // Waits until `count` visitors in all have come to the gate.
   void AwaitArrivals(int count) {
     MutexLock lock(mutex_);

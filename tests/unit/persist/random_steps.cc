@@ -53,7 +53,14 @@ std::optional<Step> RandomSteps::Preemption(const ClusterState& state) {
     }
   }
   if (possible.empty()) return std::nullopt;
-  return possible[rng_.Below(possible.size())];
+  PreemptStep step = possible[rng_.Below(possible.size())];
+  for (const auto& [id, machine] : state.machines()) {
+    if (machine->IsUsable() && id != state.FindTask(step.task)->machine &&
+        rng_.Chance(1, 4)) {
+      step.target = id;
+    }
+  }
+  return step;
 }
 
 std::optional<Step> RandomSteps::Delivery(const ClusterState& state) {
@@ -327,7 +334,12 @@ Ack Take(const Step& step, int64_t now_ms, ClusterState* state) {
   if (const auto* place = std::get_if<PlaceStep>(&step)) {
     state->Place(place->task, place->machine, 0);
   } else if (const auto* preempt = std::get_if<PreemptStep>(&step)) {
-    state->Preempt(preempt->task);
+    if (preempt->target.has_value()) {
+      state->Migrate(preempt->task, *preempt->target, now_ms);
+      state->EndSuccessions(now_ms + kPredecessorWaitMs);
+    } else {
+      state->Preempt(preempt->task);
+    }
   } else if (const auto* begin = std::get_if<BeginDeliveryStep>(&step)) {
     state->BeginDelivery(begin->sequence);
   } else {

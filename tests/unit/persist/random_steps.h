@@ -21,6 +21,8 @@ struct PlaceStep {
 };
 struct PreemptStep {
   TaskId task;
+  // To move there, where room is kept for a moment only: that is not stored.
+  std::optional<MachineId> target = {};
 };
 struct BeginDeliveryStep {
   uint64_t sequence = 0;

@@ -50,6 +50,7 @@ struct Totals {
   int64_t departed_with_tasks = 0;
   int64_t foreign_pods = 0;
   int64_t evicted = 0;
+  int64_t moved = 0;
   int64_t avoided = 0;
   int64_t shared_ports = 0;
   int64_t lasting_taints = 0;
@@ -57,6 +58,7 @@ struct Totals {
 
 void Count(const ClusterState& state, Totals* totals) {
   for (const auto& [id, delta] : state.outbox()) {
+    if (delta.type == DeltaType::kMigrate) ++totals->moved;
     if (!delta.is_in_flight) continue;
     ++totals->compared_in_flight;
     if (!state.FindMachine(delta.machine)->is_present) ++totals->undone;
@@ -143,6 +145,7 @@ TEST(RecoveryProperty, CannotBeToldFromNoCrash) {
   EXPECT_GT(totals.departed_with_tasks, kMany);
   EXPECT_GT(totals.foreign_pods, kMany);
   EXPECT_GT(totals.evicted, kMany);
+  EXPECT_GT(totals.moved, kSome);
   EXPECT_GT(totals.avoided, kMany);
   EXPECT_GT(totals.shared_ports, kSome);
   EXPECT_GT(totals.lasting_taints, kSome);

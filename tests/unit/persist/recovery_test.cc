@@ -156,6 +156,31 @@ TEST(Recovery, BringsBackEverythingFromRealFiles) {
             (Owner{"ReplicaSet", "u"}));
 }
 
+TEST(Recovery, TellsATaskToMoveOnceMoreButKeepsNoRoom) {
+  MemoryStore store;
+  ClusterState state;
+  for (const char* uuid : {"from", "to"}) {
+    state.Apply(Added(uuid, {.cpu = 1000}), 0);
+  }
+  state.Apply(Submitted(1, {.cpu = 600}), 0);
+  state.Place({1}, {0}, 0);
+  Deliver(1, &state);
+  state.Migrate({1}, {1}, 0);
+  state.BeginDelivery(2);
+  Save(&state, &store);
+  const std::unique_ptr<ClusterState> recovered = Recovered(store);
+  EXPECT_TRUE(recovered->FindTask({1})->is_evicted);
+  ASSERT_THAT(recovered->outbox(), SizeIs(1));
+  const Delta& delta = recovered->outbox().begin()->second;
+  EXPECT_EQ(delta.type, DeltaType::kMigrate);
+  EXPECT_EQ(delta.machine, MachineId{0});
+  EXPECT_FALSE(delta.is_in_flight);
+  EXPECT_EQ(recovered->FindMachine("to")->Free()[kCpu], 1000);
+  recovered->Apply(Submitted(2, {.cpu = 600}), 0);
+  EXPECT_TRUE(recovered->nominations().machines().empty());
+  EXPECT_EQ(FindContradiction(*recovered), "");
+}
+
 TEST(Recovery, KeepsTheTimeSinceWhichATaintIsThere) {
   MemoryStore store;
   ClusterState state;

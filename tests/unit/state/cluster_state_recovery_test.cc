@@ -199,6 +199,21 @@ TEST_F(RecoveryTest, RefusesDeltasThatDoNotTellTheTruth) {
   elsewhere.machine = {8};
   EXPECT_THAT(state_.RestoreDelta(elsewhere),
               Contradicts("its task runs elsewhere"));
+  Task evicted = Stored(3, TaskState::kRunning);
+  evicted.is_evicted = true;
+  EXPECT_THAT(RestoreTask(evicted), IsOk());
+  for (const DeltaType type :
+       {DeltaType::kPlace, DeltaType::kPreempt, DeltaType::kMigrate}) {
+    const bool is_place = type == DeltaType::kPlace;
+    Delta delta = StoredDelta(7, is_place ? 3 : 2);
+    delta.type = type;
+    EXPECT_THAT(state_.RestoreDelta(delta),
+                Contradicts("it does not say what its task is to do"));
+    if (is_place) continue;
+    delta = StoredDelta(7 + static_cast<uint64_t>(type), 3);
+    delta.type = type;
+    EXPECT_THAT(state_.RestoreDelta(delta), IsOk());
+  }
 }
 
 TEST_F(RecoveryTest, RefusesAMachineWithTheUuidOfAnother) {

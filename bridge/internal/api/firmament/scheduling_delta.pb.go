@@ -32,8 +32,10 @@ const (
 	SchedulingDelta_PLACE SchedulingDelta_ChangeType = 1
 	// Stop the task.
 	SchedulingDelta_PREEMPT SchedulingDelta_ChangeType = 2
-	// Stop the task, to be placed elsewhere.  The Poseidon bridge does the
-	// same as for PREEMPT: it deletes the pod.
+	// Stop the task, which is to go on elsewhere.  The Poseidon bridge does the
+	// same as for PREEMPT: it deletes the pod.  Nothing runs elsewhere until
+	// the pod's controller has made another one and that is submitted: room is
+	// kept for the first task of the same job, request and priority.
 	SchedulingDelta_MIGRATE SchedulingDelta_ChangeType = 3
 )
 
@@ -84,8 +86,10 @@ type SchedulingDelta struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Uid of the task.
 	TaskId uint64 `protobuf:"varint,1,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
-	// For PLACE, the uuid of the processing unit, or of the machine where it
-	// was described without any.
+	// The uuid of a processing unit, or of the machine where that was described
+	// without any.  PLACE: where the task is to run.  PREEMPT: where it runs.
+	// MIGRATE: where room is kept for the task that comes in its place; where it
+	// runs, if that room was given up before this was told.
 	ResourceId string `protobuf:"bytes,2,opt,name=resource_id,json=resourceId,proto3" json:"resource_id,omitempty"`
 	// What to do.
 	Type          SchedulingDelta_ChangeType `protobuf:"varint,3,opt,name=type,proto3,enum=firmament.SchedulingDelta_ChangeType" json:"type,omitempty"`

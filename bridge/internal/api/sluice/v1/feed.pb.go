@@ -111,7 +111,9 @@ const (
 	FeedDelta_PLACE FeedDelta_Type = 1
 	// Stop the task; its room is free when it is stated to be gone or ended.
 	FeedDelta_PREEMPT FeedDelta_Type = 2
-	// Stop the task, which will be placed elsewhere once it is stated anew.
+	// Stop the task, which is to go on elsewhere.  Do as for PREEMPT: nothing
+	// runs there until its controller has made another one and that is stated.
+	// Room is kept for the first task of the same job, request and priority.
 	FeedDelta_MIGRATE FeedDelta_Type = 3
 )
 
@@ -1291,9 +1293,12 @@ type FeedDelta struct {
 	// Ascending, with gaps.
 	Sequence uint64 `protobuf:"varint,1,opt,name=sequence,proto3" json:"sequence,omitempty"`
 	// The client's own id.
-	Task    string         `protobuf:"bytes,2,opt,name=task,proto3" json:"task,omitempty"`
-	Type    FeedDelta_Type `protobuf:"varint,3,opt,name=type,proto3,enum=sluice.v1.FeedDelta_Type" json:"type,omitempty"`
-	Machine string         `protobuf:"bytes,4,opt,name=machine,proto3" json:"machine,omitempty"`
+	Task string         `protobuf:"bytes,2,opt,name=task,proto3" json:"task,omitempty"`
+	Type FeedDelta_Type `protobuf:"varint,3,opt,name=type,proto3,enum=sluice.v1.FeedDelta_Type" json:"type,omitempty"`
+	// PLACE: where the task is to run.  PREEMPT: where it runs.  MIGRATE: where
+	// room is kept for the task that comes in its place; where it runs, if that
+	// room was given up before this was told.
+	Machine string `protobuf:"bytes,4,opt,name=machine,proto3" json:"machine,omitempty"`
 	// The processing unit on it; the machine where it has none.
 	Resource      string `protobuf:"bytes,5,opt,name=resource,proto3" json:"resource,omitempty"`
 	unknownFields protoimpl.UnknownFields

@@ -26,6 +26,57 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type PlanRebalanceRequest_Preemption int32
+
+const (
+	PlanRebalanceRequest_PREEMPTION_UNSPECIFIED PlanRebalanceRequest_Preemption = 0
+	// As with --preemption=priority.
+	PlanRebalanceRequest_PRIORITY PlanRebalanceRequest_Preemption = 1
+	// As with --preemption=full; also where it is not specified.
+	PlanRebalanceRequest_FULL PlanRebalanceRequest_Preemption = 2
+)
+
+// Enum value maps for PlanRebalanceRequest_Preemption.
+var (
+	PlanRebalanceRequest_Preemption_name = map[int32]string{
+		0: "PREEMPTION_UNSPECIFIED",
+		1: "PRIORITY",
+		2: "FULL",
+	}
+	PlanRebalanceRequest_Preemption_value = map[string]int32{
+		"PREEMPTION_UNSPECIFIED": 0,
+		"PRIORITY":               1,
+		"FULL":                   2,
+	}
+)
+
+func (x PlanRebalanceRequest_Preemption) Enum() *PlanRebalanceRequest_Preemption {
+	p := new(PlanRebalanceRequest_Preemption)
+	*p = x
+	return p
+}
+
+func (x PlanRebalanceRequest_Preemption) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PlanRebalanceRequest_Preemption) Descriptor() protoreflect.EnumDescriptor {
+	return file_sluice_v1_inspector_proto_enumTypes[0].Descriptor()
+}
+
+func (PlanRebalanceRequest_Preemption) Type() protoreflect.EnumType {
+	return &file_sluice_v1_inspector_proto_enumTypes[0]
+}
+
+func (x PlanRebalanceRequest_Preemption) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use PlanRebalanceRequest_Preemption.Descriptor instead.
+func (PlanRebalanceRequest_Preemption) EnumDescriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{2, 0}
+}
+
 type FeedState_State int32
 
 const (
@@ -75,11 +126,11 @@ func (x FeedState_State) String() string {
 }
 
 func (FeedState_State) Descriptor() protoreflect.EnumDescriptor {
-	return file_sluice_v1_inspector_proto_enumTypes[0].Descriptor()
+	return file_sluice_v1_inspector_proto_enumTypes[1].Descriptor()
 }
 
 func (FeedState_State) Type() protoreflect.EnumType {
-	return &file_sluice_v1_inspector_proto_enumTypes[0]
+	return &file_sluice_v1_inspector_proto_enumTypes[1]
 }
 
 func (x FeedState_State) Number() protoreflect.EnumNumber {
@@ -88,7 +139,7 @@ func (x FeedState_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FeedState_State.Descriptor instead.
 func (FeedState_State) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{5, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{7, 0}
 }
 
 type Machine_Condition int32
@@ -134,11 +185,11 @@ func (x Machine_Condition) String() string {
 }
 
 func (Machine_Condition) Descriptor() protoreflect.EnumDescriptor {
-	return file_sluice_v1_inspector_proto_enumTypes[1].Descriptor()
+	return file_sluice_v1_inspector_proto_enumTypes[2].Descriptor()
 }
 
 func (Machine_Condition) Type() protoreflect.EnumType {
-	return &file_sluice_v1_inspector_proto_enumTypes[1]
+	return &file_sluice_v1_inspector_proto_enumTypes[2]
 }
 
 func (x Machine_Condition) Number() protoreflect.EnumNumber {
@@ -147,7 +198,7 @@ func (x Machine_Condition) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Machine_Condition.Descriptor instead.
 func (Machine_Condition) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{8, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{10, 0}
 }
 
 type Task_State int32
@@ -201,11 +252,11 @@ func (x Task_State) String() string {
 }
 
 func (Task_State) Descriptor() protoreflect.EnumDescriptor {
-	return file_sluice_v1_inspector_proto_enumTypes[2].Descriptor()
+	return file_sluice_v1_inspector_proto_enumTypes[3].Descriptor()
 }
 
 func (Task_State) Type() protoreflect.EnumType {
-	return &file_sluice_v1_inspector_proto_enumTypes[2]
+	return &file_sluice_v1_inspector_proto_enumTypes[3]
 }
 
 func (x Task_State) Number() protoreflect.EnumNumber {
@@ -214,7 +265,7 @@ func (x Task_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Task_State.Descriptor instead.
 func (Task_State) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{13, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{15, 0}
 }
 
 // Amounts of resources, one unit each.
@@ -335,6 +386,120 @@ func (*GetStatusRequest) Descriptor() ([]byte, []int) {
 	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{1}
 }
 
+type PlanRebalanceRequest struct {
+	state         protoimpl.MessageState          `protogen:"open.v1"`
+	Preemption    PlanRebalanceRequest_Preemption `protobuf:"varint,1,opt,name=preemption,proto3,enum=sluice.v1.PlanRebalanceRequest_Preemption" json:"preemption,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlanRebalanceRequest) Reset() {
+	*x = PlanRebalanceRequest{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanRebalanceRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanRebalanceRequest) ProtoMessage() {}
+
+func (x *PlanRebalanceRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanRebalanceRequest.ProtoReflect.Descriptor instead.
+func (*PlanRebalanceRequest) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *PlanRebalanceRequest) GetPreemption() PlanRebalanceRequest_Preemption {
+	if x != nil {
+		return x.Preemption
+	}
+	return PlanRebalanceRequest_PREEMPTION_UNSPECIFIED
+}
+
+type RebalancePlan struct {
+	state  protoimpl.MessageState  `protogen:"open.v1"`
+	Moves  []*RebalancePlan_Move   `protobuf:"bytes,1,rep,name=moves,proto3" json:"moves,omitempty"`
+	Stops  []*RebalancePlan_Stop   `protobuf:"bytes,2,rep,name=stops,proto3" json:"stops,omitempty"`
+	Served []*RebalancePlan_Served `protobuf:"bytes,3,rep,name=served,proto3" json:"served,omitempty"`
+	// The cluster has more classes and kinds of machines than a round looks at
+	// together: nothing is planned.
+	IsTooLarge    bool `protobuf:"varint,4,opt,name=is_too_large,json=isTooLarge,proto3" json:"is_too_large,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RebalancePlan) Reset() {
+	*x = RebalancePlan{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RebalancePlan) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RebalancePlan) ProtoMessage() {}
+
+func (x *RebalancePlan) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RebalancePlan.ProtoReflect.Descriptor instead.
+func (*RebalancePlan) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *RebalancePlan) GetMoves() []*RebalancePlan_Move {
+	if x != nil {
+		return x.Moves
+	}
+	return nil
+}
+
+func (x *RebalancePlan) GetStops() []*RebalancePlan_Stop {
+	if x != nil {
+		return x.Stops
+	}
+	return nil
+}
+
+func (x *RebalancePlan) GetServed() []*RebalancePlan_Served {
+	if x != nil {
+		return x.Served
+	}
+	return nil
+}
+
+func (x *RebalancePlan) GetIsTooLarge() bool {
+	if x != nil {
+		return x.IsTooLarge
+	}
+	return false
+}
+
 type ForgetStaleRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -343,7 +508,7 @@ type ForgetStaleRequest struct {
 
 func (x *ForgetStaleRequest) Reset() {
 	*x = ForgetStaleRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[2]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -355,7 +520,7 @@ func (x *ForgetStaleRequest) String() string {
 func (*ForgetStaleRequest) ProtoMessage() {}
 
 func (x *ForgetStaleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[2]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -368,7 +533,7 @@ func (x *ForgetStaleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetStaleRequest.ProtoReflect.Descriptor instead.
 func (*ForgetStaleRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{2}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{4}
 }
 
 type ForgetStaleResponse struct {
@@ -382,7 +547,7 @@ type ForgetStaleResponse struct {
 
 func (x *ForgetStaleResponse) Reset() {
 	*x = ForgetStaleResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[3]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -394,7 +559,7 @@ func (x *ForgetStaleResponse) String() string {
 func (*ForgetStaleResponse) ProtoMessage() {}
 
 func (x *ForgetStaleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[3]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -407,7 +572,7 @@ func (x *ForgetStaleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetStaleResponse.ProtoReflect.Descriptor instead.
 func (*ForgetStaleResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ForgetStaleResponse) GetMachines() int64 {
@@ -470,7 +635,7 @@ type Status struct {
 
 func (x *Status) Reset() {
 	*x = Status{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[4]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -482,7 +647,7 @@ func (x *Status) String() string {
 func (*Status) ProtoMessage() {}
 
 func (x *Status) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[4]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -495,7 +660,7 @@ func (x *Status) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Status.ProtoReflect.Descriptor instead.
 func (*Status) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{4}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Status) GetVersion() string {
@@ -666,7 +831,7 @@ type FeedState struct {
 
 func (x *FeedState) Reset() {
 	*x = FeedState{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[5]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -678,7 +843,7 @@ func (x *FeedState) String() string {
 func (*FeedState) ProtoMessage() {}
 
 func (x *FeedState) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[5]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -691,7 +856,7 @@ func (x *FeedState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedState.ProtoReflect.Descriptor instead.
 func (*FeedState) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{5}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *FeedState) GetName() string {
@@ -786,15 +951,17 @@ type Round struct {
 	Levels []*RoundLevel `protobuf:"bytes,17,rep,name=levels,proto3" json:"levels,omitempty"`
 	// Running tasks told to leave for more urgent ones, and tasks that wait for
 	// that: room is kept for them.
-	Preempted     int64 `protobuf:"varint,18,opt,name=preempted,proto3" json:"preempted,omitempty"`
-	Nominated     int64 `protobuf:"varint,19,opt,name=nominated,proto3" json:"nominated,omitempty"`
+	Preempted int64 `protobuf:"varint,18,opt,name=preempted,proto3" json:"preempted,omitempty"`
+	Nominated int64 `protobuf:"varint,19,opt,name=nominated,proto3" json:"nominated,omitempty"`
+	// Running tasks told to leave for another machine.
+	Moved         int64 `protobuf:"varint,20,opt,name=moved,proto3" json:"moved,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Round) Reset() {
 	*x = Round{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[6]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -806,7 +973,7 @@ func (x *Round) String() string {
 func (*Round) ProtoMessage() {}
 
 func (x *Round) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[6]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -819,7 +986,7 @@ func (x *Round) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Round.ProtoReflect.Descriptor instead.
 func (*Round) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{6}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Round) GetNumber() uint64 {
@@ -955,6 +1122,13 @@ func (x *Round) GetNominated() int64 {
 	return 0
 }
 
+func (x *Round) GetMoved() int64 {
+	if x != nil {
+		return x.Moved
+	}
+	return 0
+}
+
 // One priority, or several between which nothing was to be decided.  Nothing
 // outweighs a task of a level above.
 type RoundLevel struct {
@@ -974,7 +1148,7 @@ type RoundLevel struct {
 
 func (x *RoundLevel) Reset() {
 	*x = RoundLevel{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[7]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -986,7 +1160,7 @@ func (x *RoundLevel) String() string {
 func (*RoundLevel) ProtoMessage() {}
 
 func (x *RoundLevel) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[7]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -999,7 +1173,7 @@ func (x *RoundLevel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoundLevel.ProtoReflect.Descriptor instead.
 func (*RoundLevel) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{7}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *RoundLevel) GetLowestPriority() int64 {
@@ -1064,7 +1238,7 @@ type Machine struct {
 
 func (x *Machine) Reset() {
 	*x = Machine{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1076,7 +1250,7 @@ func (x *Machine) String() string {
 func (*Machine) ProtoMessage() {}
 
 func (x *Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1089,7 +1263,7 @@ func (x *Machine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Machine.ProtoReflect.Descriptor instead.
 func (*Machine) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{8}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Machine) GetUuid() string {
@@ -1200,7 +1374,7 @@ type MachineSample struct {
 
 func (x *MachineSample) Reset() {
 	*x = MachineSample{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1212,7 +1386,7 @@ func (x *MachineSample) String() string {
 func (*MachineSample) ProtoMessage() {}
 
 func (x *MachineSample) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1225,7 +1399,7 @@ func (x *MachineSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MachineSample.ProtoReflect.Descriptor instead.
 func (*MachineSample) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{9}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *MachineSample) GetAgeMs() int64 {
@@ -1278,7 +1452,7 @@ type TaskSample struct {
 
 func (x *TaskSample) Reset() {
 	*x = TaskSample{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1290,7 +1464,7 @@ func (x *TaskSample) String() string {
 func (*TaskSample) ProtoMessage() {}
 
 func (x *TaskSample) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1303,7 +1477,7 @@ func (x *TaskSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskSample.ProtoReflect.Descriptor instead.
 func (*TaskSample) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{10}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *TaskSample) GetAgeMs() int64 {
@@ -1341,7 +1515,7 @@ type ListMachinesRequest struct {
 
 func (x *ListMachinesRequest) Reset() {
 	*x = ListMachinesRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1353,7 +1527,7 @@ func (x *ListMachinesRequest) String() string {
 func (*ListMachinesRequest) ProtoMessage() {}
 
 func (x *ListMachinesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1366,7 +1540,7 @@ func (x *ListMachinesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMachinesRequest.ProtoReflect.Descriptor instead.
 func (*ListMachinesRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{11}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListMachinesRequest) GetPageSize() int32 {
@@ -1401,7 +1575,7 @@ type ListMachinesResponse struct {
 
 func (x *ListMachinesResponse) Reset() {
 	*x = ListMachinesResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1413,7 +1587,7 @@ func (x *ListMachinesResponse) String() string {
 func (*ListMachinesResponse) ProtoMessage() {}
 
 func (x *ListMachinesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1426,7 +1600,7 @@ func (x *ListMachinesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMachinesResponse.ProtoReflect.Descriptor instead.
 func (*ListMachinesResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{12}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListMachinesResponse) GetMachines() []*Machine {
@@ -1508,7 +1682,7 @@ type Task struct {
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1520,7 +1694,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1533,7 +1707,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{13}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Task) GetUid() uint64 {
@@ -1758,7 +1932,7 @@ type ListTasksRequest struct {
 
 func (x *ListTasksRequest) Reset() {
 	*x = ListTasksRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1770,7 +1944,7 @@ func (x *ListTasksRequest) String() string {
 func (*ListTasksRequest) ProtoMessage() {}
 
 func (x *ListTasksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1783,7 +1957,7 @@ func (x *ListTasksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTasksRequest.ProtoReflect.Descriptor instead.
 func (*ListTasksRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{14}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListTasksRequest) GetPageSize() int32 {
@@ -1817,7 +1991,7 @@ type ListTasksResponse struct {
 
 func (x *ListTasksResponse) Reset() {
 	*x = ListTasksResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1829,7 +2003,7 @@ func (x *ListTasksResponse) String() string {
 func (*ListTasksResponse) ProtoMessage() {}
 
 func (x *ListTasksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1842,7 +2016,7 @@ func (x *ListTasksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTasksResponse.ProtoReflect.Descriptor instead.
 func (*ListTasksResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{15}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListTasksResponse) GetTasks() []*Task {
@@ -1869,7 +2043,7 @@ type GetJobRequest struct {
 
 func (x *GetJobRequest) Reset() {
 	*x = GetJobRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1881,7 +2055,7 @@ func (x *GetJobRequest) String() string {
 func (*GetJobRequest) ProtoMessage() {}
 
 func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1894,7 +2068,7 @@ func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobRequest.ProtoReflect.Descriptor instead.
 func (*GetJobRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{16}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *GetJobRequest) GetJob() string {
@@ -1924,7 +2098,7 @@ type Job struct {
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1936,7 +2110,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1949,7 +2123,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{17}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Job) GetUuid() string {
@@ -2025,7 +2199,7 @@ type ExplainTaskRequest struct {
 
 func (x *ExplainTaskRequest) Reset() {
 	*x = ExplainTaskRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2037,7 +2211,7 @@ func (x *ExplainTaskRequest) String() string {
 func (*ExplainTaskRequest) ProtoMessage() {}
 
 func (x *ExplainTaskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2050,7 +2224,7 @@ func (x *ExplainTaskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainTaskRequest.ProtoReflect.Descriptor instead.
 func (*ExplainTaskRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{18}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ExplainTaskRequest) GetTask() string {
@@ -2081,7 +2255,7 @@ type TaskExplanation struct {
 
 func (x *TaskExplanation) Reset() {
 	*x = TaskExplanation{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2093,7 +2267,7 @@ func (x *TaskExplanation) String() string {
 func (*TaskExplanation) ProtoMessage() {}
 
 func (x *TaskExplanation) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2106,7 +2280,7 @@ func (x *TaskExplanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskExplanation.ProtoReflect.Descriptor instead.
 func (*TaskExplanation) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{19}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *TaskExplanation) GetTask() *Task {
@@ -2171,7 +2345,7 @@ type Reason struct {
 
 func (x *Reason) Reset() {
 	*x = Reason{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2183,7 +2357,7 @@ func (x *Reason) String() string {
 func (*Reason) ProtoMessage() {}
 
 func (x *Reason) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2196,7 +2370,7 @@ func (x *Reason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reason.ProtoReflect.Descriptor instead.
 func (*Reason) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{20}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Reason) GetCode() string {
@@ -2232,7 +2406,7 @@ type NearMiss struct {
 
 func (x *NearMiss) Reset() {
 	*x = NearMiss{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2244,7 +2418,7 @@ func (x *NearMiss) String() string {
 func (*NearMiss) ProtoMessage() {}
 
 func (x *NearMiss) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2257,7 +2431,7 @@ func (x *NearMiss) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NearMiss.ProtoReflect.Descriptor instead.
 func (*NearMiss) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{21}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *NearMiss) GetMachineUuid() string {
@@ -2281,6 +2455,222 @@ func (x *NearMiss) GetLacks() string {
 	return ""
 }
 
+type RebalancePlan_Move struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Task     string                 `protobuf:"bytes,1,opt,name=task,proto3" json:"task,omitempty"`
+	TaskName string                 `protobuf:"bytes,2,opt,name=task_name,json=taskName,proto3" json:"task_name,omitempty"`
+	// The machines' names.
+	From string `protobuf:"bytes,3,opt,name=from,proto3" json:"from,omitempty"`
+	To   string `protobuf:"bytes,4,opt,name=to,proto3" json:"to,omitempty"`
+	// In cost points, by what the task prefers, less what the move costs.  A
+	// move that only makes room gains nothing by itself.
+	Gain          int64 `protobuf:"varint,5,opt,name=gain,proto3" json:"gain,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RebalancePlan_Move) Reset() {
+	*x = RebalancePlan_Move{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RebalancePlan_Move) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RebalancePlan_Move) ProtoMessage() {}
+
+func (x *RebalancePlan_Move) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RebalancePlan_Move.ProtoReflect.Descriptor instead.
+func (*RebalancePlan_Move) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3, 0}
+}
+
+func (x *RebalancePlan_Move) GetTask() string {
+	if x != nil {
+		return x.Task
+	}
+	return ""
+}
+
+func (x *RebalancePlan_Move) GetTaskName() string {
+	if x != nil {
+		return x.TaskName
+	}
+	return ""
+}
+
+func (x *RebalancePlan_Move) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *RebalancePlan_Move) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *RebalancePlan_Move) GetGain() int64 {
+	if x != nil {
+		return x.Gain
+	}
+	return 0
+}
+
+type RebalancePlan_Stop struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Task          string                 `protobuf:"bytes,1,opt,name=task,proto3" json:"task,omitempty"`
+	TaskName      string                 `protobuf:"bytes,2,opt,name=task_name,json=taskName,proto3" json:"task_name,omitempty"`
+	Machine       string                 `protobuf:"bytes,3,opt,name=machine,proto3" json:"machine,omitempty"`
+	Priority      int64                  `protobuf:"varint,4,opt,name=priority,proto3" json:"priority,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RebalancePlan_Stop) Reset() {
+	*x = RebalancePlan_Stop{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RebalancePlan_Stop) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RebalancePlan_Stop) ProtoMessage() {}
+
+func (x *RebalancePlan_Stop) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RebalancePlan_Stop.ProtoReflect.Descriptor instead.
+func (*RebalancePlan_Stop) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3, 1}
+}
+
+func (x *RebalancePlan_Stop) GetTask() string {
+	if x != nil {
+		return x.Task
+	}
+	return ""
+}
+
+func (x *RebalancePlan_Stop) GetTaskName() string {
+	if x != nil {
+		return x.TaskName
+	}
+	return ""
+}
+
+func (x *RebalancePlan_Stop) GetMachine() string {
+	if x != nil {
+		return x.Machine
+	}
+	return ""
+}
+
+func (x *RebalancePlan_Stop) GetPriority() int64 {
+	if x != nil {
+		return x.Priority
+	}
+	return 0
+}
+
+// A task that waits, and that room would be kept for.
+type RebalancePlan_Served struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Task          string                 `protobuf:"bytes,1,opt,name=task,proto3" json:"task,omitempty"`
+	TaskName      string                 `protobuf:"bytes,2,opt,name=task_name,json=taskName,proto3" json:"task_name,omitempty"`
+	Machine       string                 `protobuf:"bytes,3,opt,name=machine,proto3" json:"machine,omitempty"`
+	Priority      int64                  `protobuf:"varint,4,opt,name=priority,proto3" json:"priority,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RebalancePlan_Served) Reset() {
+	*x = RebalancePlan_Served{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RebalancePlan_Served) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RebalancePlan_Served) ProtoMessage() {}
+
+func (x *RebalancePlan_Served) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RebalancePlan_Served.ProtoReflect.Descriptor instead.
+func (*RebalancePlan_Served) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3, 2}
+}
+
+func (x *RebalancePlan_Served) GetTask() string {
+	if x != nil {
+		return x.Task
+	}
+	return ""
+}
+
+func (x *RebalancePlan_Served) GetTaskName() string {
+	if x != nil {
+		return x.TaskName
+	}
+	return ""
+}
+
+func (x *RebalancePlan_Served) GetMachine() string {
+	if x != nil {
+		return x.Machine
+	}
+	return ""
+}
+
+func (x *RebalancePlan_Served) GetPriority() int64 {
+	if x != nil {
+		return x.Priority
+	}
+	return 0
+}
+
 var File_sluice_v1_inspector_proto protoreflect.FileDescriptor
 
 const file_sluice_v1_inspector_proto_rawDesc = "" +
@@ -2295,7 +2685,38 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\rExtendedEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\x12\n" +
-	"\x10GetStatusRequest\"\x14\n" +
+	"\x10GetStatusRequest\"\xa4\x01\n" +
+	"\x14PlanRebalanceRequest\x12J\n" +
+	"\n" +
+	"preemption\x18\x01 \x01(\x0e2*.sluice.v1.PlanRebalanceRequest.PreemptionR\n" +
+	"preemption\"@\n" +
+	"\n" +
+	"Preemption\x12\x1a\n" +
+	"\x16PREEMPTION_UNSPECIFIED\x10\x00\x12\f\n" +
+	"\bPRIORITY\x10\x01\x12\b\n" +
+	"\x04FULL\x10\x02\"\xa5\x04\n" +
+	"\rRebalancePlan\x123\n" +
+	"\x05moves\x18\x01 \x03(\v2\x1d.sluice.v1.RebalancePlan.MoveR\x05moves\x123\n" +
+	"\x05stops\x18\x02 \x03(\v2\x1d.sluice.v1.RebalancePlan.StopR\x05stops\x127\n" +
+	"\x06served\x18\x03 \x03(\v2\x1f.sluice.v1.RebalancePlan.ServedR\x06served\x12 \n" +
+	"\fis_too_large\x18\x04 \x01(\bR\n" +
+	"isTooLarge\x1ao\n" +
+	"\x04Move\x12\x12\n" +
+	"\x04task\x18\x01 \x01(\tR\x04task\x12\x1b\n" +
+	"\ttask_name\x18\x02 \x01(\tR\btaskName\x12\x12\n" +
+	"\x04from\x18\x03 \x01(\tR\x04from\x12\x0e\n" +
+	"\x02to\x18\x04 \x01(\tR\x02to\x12\x12\n" +
+	"\x04gain\x18\x05 \x01(\x03R\x04gain\x1am\n" +
+	"\x04Stop\x12\x12\n" +
+	"\x04task\x18\x01 \x01(\tR\x04task\x12\x1b\n" +
+	"\ttask_name\x18\x02 \x01(\tR\btaskName\x12\x18\n" +
+	"\amachine\x18\x03 \x01(\tR\amachine\x12\x1a\n" +
+	"\bpriority\x18\x04 \x01(\x03R\bpriority\x1ao\n" +
+	"\x06Served\x12\x12\n" +
+	"\x04task\x18\x01 \x01(\tR\x04task\x12\x1b\n" +
+	"\ttask_name\x18\x02 \x01(\tR\btaskName\x12\x18\n" +
+	"\amachine\x18\x03 \x01(\tR\amachine\x12\x1a\n" +
+	"\bpriority\x18\x04 \x01(\x03R\bpriority\"\x14\n" +
 	"\x12ForgetStaleRequest\"G\n" +
 	"\x13ForgetStaleResponse\x12\x1a\n" +
 	"\bmachines\x18\x01 \x01(\x03R\bmachines\x12\x14\n" +
@@ -2342,7 +2763,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x04LIVE\x10\x02\x12\b\n" +
 	"\x04LOST\x10\x03\x12\b\n" +
 	"\x04AWAY\x10\x04\x12\f\n" +
-	"\bSETTLING\x10\x05\"\x96\x05\n" +
+	"\bSETTLING\x10\x05\"\xac\x05\n" +
 	"\x05Round\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x16\n" +
 	"\x06passes\x18\x02 \x01(\x05R\x06passes\x12\x16\n" +
@@ -2363,7 +2784,8 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x13placement_gap_ratio\x18\x10 \x01(\x01H\x00R\x11placementGapRatio\x88\x01\x01\x12-\n" +
 	"\x06levels\x18\x11 \x03(\v2\x15.sluice.v1.RoundLevelR\x06levels\x12\x1c\n" +
 	"\tpreempted\x18\x12 \x01(\x03R\tpreempted\x12\x1c\n" +
-	"\tnominated\x18\x13 \x01(\x03R\tnominatedB\x16\n" +
+	"\tnominated\x18\x13 \x01(\x03R\tnominated\x12\x14\n" +
+	"\x05moved\x18\x14 \x01(\x03R\x05movedB\x16\n" +
 	"\x14_placement_gap_ratio\"\xb0\x02\n" +
 	"\n" +
 	"RoundLevel\x12,\n" +
@@ -2510,14 +2932,15 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\bNearMiss\x12!\n" +
 	"\fmachine_uuid\x18\x01 \x01(\tR\vmachineUuid\x12!\n" +
 	"\fmachine_name\x18\x02 \x01(\tR\vmachineName\x12\x14\n" +
-	"\x05lacks\x18\x03 \x01(\tR\x05lacks2\xad\x03\n" +
+	"\x05lacks\x18\x03 \x01(\tR\x05lacks2\xf9\x03\n" +
 	"\tInspector\x12;\n" +
 	"\tGetStatus\x12\x1b.sluice.v1.GetStatusRequest\x1a\x11.sluice.v1.Status\x12O\n" +
 	"\fListMachines\x12\x1e.sluice.v1.ListMachinesRequest\x1a\x1f.sluice.v1.ListMachinesResponse\x12F\n" +
 	"\tListTasks\x12\x1b.sluice.v1.ListTasksRequest\x1a\x1c.sluice.v1.ListTasksResponse\x122\n" +
 	"\x06GetJob\x12\x18.sluice.v1.GetJobRequest\x1a\x0e.sluice.v1.Job\x12H\n" +
 	"\vExplainTask\x12\x1d.sluice.v1.ExplainTaskRequest\x1a\x1a.sluice.v1.TaskExplanation\x12L\n" +
-	"\vForgetStale\x12\x1d.sluice.v1.ForgetStaleRequest\x1a\x1e.sluice.v1.ForgetStaleResponseB=Z;github.com/sluice-scheduler/sluice/proto/sluice/v1;sluicev1b\x06proto3"
+	"\vForgetStale\x12\x1d.sluice.v1.ForgetStaleRequest\x1a\x1e.sluice.v1.ForgetStaleResponse\x12J\n" +
+	"\rPlanRebalance\x12\x1f.sluice.v1.PlanRebalanceRequest\x1a\x18.sluice.v1.RebalancePlanB=Z;github.com/sluice-scheduler/sluice/proto/sluice/v1;sluicev1b\x06proto3"
 
 var (
 	file_sluice_v1_inspector_proto_rawDescOnce sync.Once
@@ -2531,77 +2954,89 @@ func file_sluice_v1_inspector_proto_rawDescGZIP() []byte {
 	return file_sluice_v1_inspector_proto_rawDescData
 }
 
-var file_sluice_v1_inspector_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_sluice_v1_inspector_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_sluice_v1_inspector_proto_goTypes = []any{
-	(FeedState_State)(0),         // 0: sluice.v1.FeedState.State
-	(Machine_Condition)(0),       // 1: sluice.v1.Machine.Condition
-	(Task_State)(0),              // 2: sluice.v1.Task.State
-	(*Resources)(nil),            // 3: sluice.v1.Resources
-	(*GetStatusRequest)(nil),     // 4: sluice.v1.GetStatusRequest
-	(*ForgetStaleRequest)(nil),   // 5: sluice.v1.ForgetStaleRequest
-	(*ForgetStaleResponse)(nil),  // 6: sluice.v1.ForgetStaleResponse
-	(*Status)(nil),               // 7: sluice.v1.Status
-	(*FeedState)(nil),            // 8: sluice.v1.FeedState
-	(*Round)(nil),                // 9: sluice.v1.Round
-	(*RoundLevel)(nil),           // 10: sluice.v1.RoundLevel
-	(*Machine)(nil),              // 11: sluice.v1.Machine
-	(*MachineSample)(nil),        // 12: sluice.v1.MachineSample
-	(*TaskSample)(nil),           // 13: sluice.v1.TaskSample
-	(*ListMachinesRequest)(nil),  // 14: sluice.v1.ListMachinesRequest
-	(*ListMachinesResponse)(nil), // 15: sluice.v1.ListMachinesResponse
-	(*Task)(nil),                 // 16: sluice.v1.Task
-	(*ListTasksRequest)(nil),     // 17: sluice.v1.ListTasksRequest
-	(*ListTasksResponse)(nil),    // 18: sluice.v1.ListTasksResponse
-	(*GetJobRequest)(nil),        // 19: sluice.v1.GetJobRequest
-	(*Job)(nil),                  // 20: sluice.v1.Job
-	(*ExplainTaskRequest)(nil),   // 21: sluice.v1.ExplainTaskRequest
-	(*TaskExplanation)(nil),      // 22: sluice.v1.TaskExplanation
-	(*Reason)(nil),               // 23: sluice.v1.Reason
-	(*NearMiss)(nil),             // 24: sluice.v1.NearMiss
-	nil,                          // 25: sluice.v1.Resources.ExtendedEntry
-	nil,                          // 26: sluice.v1.Machine.LabelsEntry
-	nil,                          // 27: sluice.v1.Task.LabelsEntry
+	(PlanRebalanceRequest_Preemption)(0), // 0: sluice.v1.PlanRebalanceRequest.Preemption
+	(FeedState_State)(0),                 // 1: sluice.v1.FeedState.State
+	(Machine_Condition)(0),               // 2: sluice.v1.Machine.Condition
+	(Task_State)(0),                      // 3: sluice.v1.Task.State
+	(*Resources)(nil),                    // 4: sluice.v1.Resources
+	(*GetStatusRequest)(nil),             // 5: sluice.v1.GetStatusRequest
+	(*PlanRebalanceRequest)(nil),         // 6: sluice.v1.PlanRebalanceRequest
+	(*RebalancePlan)(nil),                // 7: sluice.v1.RebalancePlan
+	(*ForgetStaleRequest)(nil),           // 8: sluice.v1.ForgetStaleRequest
+	(*ForgetStaleResponse)(nil),          // 9: sluice.v1.ForgetStaleResponse
+	(*Status)(nil),                       // 10: sluice.v1.Status
+	(*FeedState)(nil),                    // 11: sluice.v1.FeedState
+	(*Round)(nil),                        // 12: sluice.v1.Round
+	(*RoundLevel)(nil),                   // 13: sluice.v1.RoundLevel
+	(*Machine)(nil),                      // 14: sluice.v1.Machine
+	(*MachineSample)(nil),                // 15: sluice.v1.MachineSample
+	(*TaskSample)(nil),                   // 16: sluice.v1.TaskSample
+	(*ListMachinesRequest)(nil),          // 17: sluice.v1.ListMachinesRequest
+	(*ListMachinesResponse)(nil),         // 18: sluice.v1.ListMachinesResponse
+	(*Task)(nil),                         // 19: sluice.v1.Task
+	(*ListTasksRequest)(nil),             // 20: sluice.v1.ListTasksRequest
+	(*ListTasksResponse)(nil),            // 21: sluice.v1.ListTasksResponse
+	(*GetJobRequest)(nil),                // 22: sluice.v1.GetJobRequest
+	(*Job)(nil),                          // 23: sluice.v1.Job
+	(*ExplainTaskRequest)(nil),           // 24: sluice.v1.ExplainTaskRequest
+	(*TaskExplanation)(nil),              // 25: sluice.v1.TaskExplanation
+	(*Reason)(nil),                       // 26: sluice.v1.Reason
+	(*NearMiss)(nil),                     // 27: sluice.v1.NearMiss
+	nil,                                  // 28: sluice.v1.Resources.ExtendedEntry
+	(*RebalancePlan_Move)(nil),           // 29: sluice.v1.RebalancePlan.Move
+	(*RebalancePlan_Stop)(nil),           // 30: sluice.v1.RebalancePlan.Stop
+	(*RebalancePlan_Served)(nil),         // 31: sluice.v1.RebalancePlan.Served
+	nil,                                  // 32: sluice.v1.Machine.LabelsEntry
+	nil,                                  // 33: sluice.v1.Task.LabelsEntry
 }
 var file_sluice_v1_inspector_proto_depIdxs = []int32{
-	25, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
-	3,  // 1: sluice.v1.Status.allocatable:type_name -> sluice.v1.Resources
-	3,  // 2: sluice.v1.Status.used:type_name -> sluice.v1.Resources
-	9,  // 3: sluice.v1.Status.last_round:type_name -> sluice.v1.Round
-	8,  // 4: sluice.v1.Status.feeds:type_name -> sluice.v1.FeedState
-	0,  // 5: sluice.v1.FeedState.state:type_name -> sluice.v1.FeedState.State
-	10, // 6: sluice.v1.Round.levels:type_name -> sluice.v1.RoundLevel
-	1,  // 7: sluice.v1.Machine.condition:type_name -> sluice.v1.Machine.Condition
-	3,  // 8: sluice.v1.Machine.allocatable:type_name -> sluice.v1.Resources
-	3,  // 9: sluice.v1.Machine.used:type_name -> sluice.v1.Resources
-	26, // 10: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
-	12, // 11: sluice.v1.Machine.usage:type_name -> sluice.v1.MachineSample
-	11, // 12: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
-	2,  // 13: sluice.v1.Task.state:type_name -> sluice.v1.Task.State
-	3,  // 14: sluice.v1.Task.request:type_name -> sluice.v1.Resources
-	27, // 15: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
-	13, // 16: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
-	16, // 17: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
-	16, // 18: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
-	23, // 19: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
-	24, // 20: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
-	4,  // 21: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
-	14, // 22: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
-	17, // 23: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
-	19, // 24: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
-	21, // 25: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
-	5,  // 26: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
-	7,  // 27: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
-	15, // 28: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
-	18, // 29: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
-	20, // 30: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
-	22, // 31: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
-	6,  // 32: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
-	27, // [27:33] is the sub-list for method output_type
-	21, // [21:27] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	28, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
+	0,  // 1: sluice.v1.PlanRebalanceRequest.preemption:type_name -> sluice.v1.PlanRebalanceRequest.Preemption
+	29, // 2: sluice.v1.RebalancePlan.moves:type_name -> sluice.v1.RebalancePlan.Move
+	30, // 3: sluice.v1.RebalancePlan.stops:type_name -> sluice.v1.RebalancePlan.Stop
+	31, // 4: sluice.v1.RebalancePlan.served:type_name -> sluice.v1.RebalancePlan.Served
+	4,  // 5: sluice.v1.Status.allocatable:type_name -> sluice.v1.Resources
+	4,  // 6: sluice.v1.Status.used:type_name -> sluice.v1.Resources
+	12, // 7: sluice.v1.Status.last_round:type_name -> sluice.v1.Round
+	11, // 8: sluice.v1.Status.feeds:type_name -> sluice.v1.FeedState
+	1,  // 9: sluice.v1.FeedState.state:type_name -> sluice.v1.FeedState.State
+	13, // 10: sluice.v1.Round.levels:type_name -> sluice.v1.RoundLevel
+	2,  // 11: sluice.v1.Machine.condition:type_name -> sluice.v1.Machine.Condition
+	4,  // 12: sluice.v1.Machine.allocatable:type_name -> sluice.v1.Resources
+	4,  // 13: sluice.v1.Machine.used:type_name -> sluice.v1.Resources
+	32, // 14: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
+	15, // 15: sluice.v1.Machine.usage:type_name -> sluice.v1.MachineSample
+	14, // 16: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
+	3,  // 17: sluice.v1.Task.state:type_name -> sluice.v1.Task.State
+	4,  // 18: sluice.v1.Task.request:type_name -> sluice.v1.Resources
+	33, // 19: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
+	16, // 20: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
+	19, // 21: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
+	19, // 22: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
+	26, // 23: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
+	27, // 24: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
+	5,  // 25: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
+	17, // 26: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
+	20, // 27: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
+	22, // 28: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
+	24, // 29: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
+	8,  // 30: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
+	6,  // 31: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
+	10, // 32: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
+	18, // 33: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
+	21, // 34: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
+	23, // 35: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
+	25, // 36: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
+	9,  // 37: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
+	7,  // 38: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
+	32, // [32:39] is the sub-list for method output_type
+	25, // [25:32] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_inspector_proto_init() }
@@ -2609,15 +3044,15 @@ func file_sluice_v1_inspector_proto_init() {
 	if File_sluice_v1_inspector_proto != nil {
 		return
 	}
-	file_sluice_v1_inspector_proto_msgTypes[6].OneofWrappers = []any{}
-	file_sluice_v1_inspector_proto_msgTypes[7].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[8].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[9].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_inspector_proto_rawDesc), len(file_sluice_v1_inspector_proto_rawDesc)),
-			NumEnums:      3,
-			NumMessages:   25,
+			NumEnums:      4,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -24,12 +24,13 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	Inspector_GetStatus_FullMethodName    = "/sluice.v1.Inspector/GetStatus"
-	Inspector_ListMachines_FullMethodName = "/sluice.v1.Inspector/ListMachines"
-	Inspector_ListTasks_FullMethodName    = "/sluice.v1.Inspector/ListTasks"
-	Inspector_GetJob_FullMethodName       = "/sluice.v1.Inspector/GetJob"
-	Inspector_ExplainTask_FullMethodName  = "/sluice.v1.Inspector/ExplainTask"
-	Inspector_ForgetStale_FullMethodName  = "/sluice.v1.Inspector/ForgetStale"
+	Inspector_GetStatus_FullMethodName     = "/sluice.v1.Inspector/GetStatus"
+	Inspector_ListMachines_FullMethodName  = "/sluice.v1.Inspector/ListMachines"
+	Inspector_ListTasks_FullMethodName     = "/sluice.v1.Inspector/ListTasks"
+	Inspector_GetJob_FullMethodName        = "/sluice.v1.Inspector/GetJob"
+	Inspector_ExplainTask_FullMethodName   = "/sluice.v1.Inspector/ExplainTask"
+	Inspector_ForgetStale_FullMethodName   = "/sluice.v1.Inspector/ForgetStale"
+	Inspector_PlanRebalance_FullMethodName = "/sluice.v1.Inspector/PlanRebalance"
 )
 
 // InspectorClient is the client API for Inspector service.
@@ -49,6 +50,9 @@ type InspectorClient interface {
 	// Forgets the machines and tasks that a client which began anew has not
 	// mentioned again.
 	ForgetStale(ctx context.Context, in *ForgetStaleRequest, opts ...grpc.CallOption) (*ForgetStaleResponse, error)
+	// What a round would do to tasks that run, as things are.  Does nothing.  The
+	// daemon serves nobody else while it works that out: as long as a round takes.
+	PlanRebalance(ctx context.Context, in *PlanRebalanceRequest, opts ...grpc.CallOption) (*RebalancePlan, error)
 }
 
 type inspectorClient struct {
@@ -119,6 +123,16 @@ func (c *inspectorClient) ForgetStale(ctx context.Context, in *ForgetStaleReques
 	return out, nil
 }
 
+func (c *inspectorClient) PlanRebalance(ctx context.Context, in *PlanRebalanceRequest, opts ...grpc.CallOption) (*RebalancePlan, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RebalancePlan)
+	err := c.cc.Invoke(ctx, Inspector_PlanRebalance_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // InspectorServer is the server API for Inspector service.
 // All implementations must embed UnimplementedInspectorServer
 // for forward compatibility.
@@ -136,6 +150,9 @@ type InspectorServer interface {
 	// Forgets the machines and tasks that a client which began anew has not
 	// mentioned again.
 	ForgetStale(context.Context, *ForgetStaleRequest) (*ForgetStaleResponse, error)
+	// What a round would do to tasks that run, as things are.  Does nothing.  The
+	// daemon serves nobody else while it works that out: as long as a round takes.
+	PlanRebalance(context.Context, *PlanRebalanceRequest) (*RebalancePlan, error)
 	mustEmbedUnimplementedInspectorServer()
 }
 
@@ -163,6 +180,9 @@ func (UnimplementedInspectorServer) ExplainTask(context.Context, *ExplainTaskReq
 }
 func (UnimplementedInspectorServer) ForgetStale(context.Context, *ForgetStaleRequest) (*ForgetStaleResponse, error) {
 	return nil, status.Errorf(codes.Unimplemented, "method ForgetStale not implemented")
+}
+func (UnimplementedInspectorServer) PlanRebalance(context.Context, *PlanRebalanceRequest) (*RebalancePlan, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method PlanRebalance not implemented")
 }
 func (UnimplementedInspectorServer) mustEmbedUnimplementedInspectorServer() {}
 func (UnimplementedInspectorServer) testEmbeddedByValue()                   {}
@@ -293,6 +313,24 @@ func _Inspector_ForgetStale_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Inspector_PlanRebalance_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PlanRebalanceRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(InspectorServer).PlanRebalance(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Inspector_PlanRebalance_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(InspectorServer).PlanRebalance(ctx, req.(*PlanRebalanceRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Inspector_ServiceDesc is the grpc.ServiceDesc for Inspector service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -323,6 +361,10 @@ var Inspector_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ForgetStale",
 			Handler:    _Inspector_ForgetStale_Handler,
+		},
+		{
+			MethodName: "PlanRebalance",
+			Handler:    _Inspector_PlanRebalance_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1,0 +1,106 @@
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/connection.h"
+#include "cli/flags.h"
+#include "cli/json.h"
+#include "cli/table.h"
+#include "sluice/v1/inspector.pb.h"
+
+namespace sluice {
+namespace {
+
+constexpr Command::Text kText = {
+    .name = "plan",
+    .arguments = "",
+    .summary = "Says what a round would stop and move, without doing it",
+    .description =
+        R"(Says which running tasks a round would move to other machines or stop as things
+are, which tasks that wait would get their room, and what each move gains by
+what its task prefers, in cost points, less what a move costs. Nothing is done,
+whatever --preemption of the daemon says; the daemon's limits on moves count.
+)"};
+
+std::string TaskText(const std::string& name, const std::string& id) {
+  return name.empty() ? id : name;
+}
+
+void PrintPlan(const v1::RebalancePlan& plan, std::ostream& out) {
+  if (plan.is_too_large()) {
+    out << "the cluster has more classes of tasks and kinds of machines than a "
+           "round looks at together\n";
+    return;
+  }
+  if (plan.moves().empty() && plan.stops().empty()) {
+    out << "nothing would be moved or stopped\n";
+    return;
+  }
+  Table table({{"WHAT"},
+               {"TASK"},
+               {"FROM"},
+               {"TO"},
+               {"PRIORITY", Align::kRight},
+               {"GAIN", Align::kRight}});
+  for (const auto& move : plan.moves()) {
+    table.AddRow({"move", TaskText(move.task_name(), move.task()), move.from(),
+                  move.to(), "", StrCat(move.gain())});
+  }
+  for (const auto& stop : plan.stops()) {
+    table.AddRow({"stop", TaskText(stop.task_name(), stop.task()),
+                  stop.machine(), "", StrCat(stop.priority()), ""});
+  }
+  for (const auto& served : plan.served()) {
+    table.AddRow({"keep room", TaskText(served.task_name(), served.task()), "",
+                  served.machine(), StrCat(served.priority()), ""});
+  }
+  table.Print(out);
+}
+
+class PlanCommand final : public Command {
+ public:
+  Text text() const override { return kText; }
+
+  void AddFlags(FlagSet& flags) override {
+    flags.AddChoice({.name = "preemption",
+                     .value = "MODE",
+                     .help = "full: moves, and stops for more urgent tasks; "
+                             "the default.\npriority: only stops."},
+                    {"full", "priority"}, &preemption_);
+  }
+  absl::Status TakeArguments(std::vector<std::string> arguments) override {
+    return CheckArgumentCount(kText, arguments, 0);
+  }
+
+  absl::Status Run(const CommandContext& context) override {
+    Connection connection(context.options);
+    v1::PlanRebalanceRequest request;
+    request.set_preemption(preemption_ == "full"
+                               ? v1::PlanRebalanceRequest::FULL
+                               : v1::PlanRebalanceRequest::PRIORITY);
+    ASSIGN_OR_RETURN(const v1::RebalancePlan plan,
+                     connection.PlanRebalance(request));
+    if (context.options.wants_json()) {
+      context.console.out << JsonOf(plan, JsonLayout::kIndented) << '\n';
+    } else {
+      PrintPlan(plan, context.console.out);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  std::string preemption_ = "full";
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakePlanCommand() {
+  return std::make_unique<PlanCommand>();
+}
+
+}  // namespace sluice

@@ -1,0 +1,34 @@
+#include "core/rebalance_plan.h"
+
+#include "core/rebalance_timer.h"
+#include "core/round_packing.h"
+#include "packing/pack.h"
+
+namespace sluice {
+
+RebalancePlan PlanRebalance(const RoundContext::Subject& subject,
+                            const RoundOptions& options, int64_t now_ms) {
+  RebalanceTimer is_due;
+  RoundContext::Subject of_plan = subject;
+  of_plan.rebalance_timer = &is_due;
+  RoundContext context(of_plan, options, now_ms);
+  RoundStats stats;
+  context.stats = &stats;
+  RebalancePlan plan;
+  const RoundPacking packing =
+      DescribeRound(PackingScope::kPreempting, &context);
+  plan.is_too_large = packing.is_too_large;
+  if (packing.now <= packing.least || packing.problem.groups.empty()) {
+    return plan;
+  }
+  const PackingSolution solution =
+      Pack(packing.problem, context.improve_budget);
+  PackingCost cost = solution.cost;
+  cost.waiting.Add(packing.misfits);
+  if (packing.now <= cost) return plan;
+  PreemptingPlan preempting(packing, &context);
+  plan.decided = preempting.Decide(preempting.Split(solution.patterns));
+  return plan;
+}
+
+}  // namespace sluice

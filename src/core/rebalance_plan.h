@@ -1,0 +1,31 @@
+// What a round would stop and move as things are, without doing it.
+//
+// Threads: a free function; confined to the core thread.
+
+#ifndef SLUICE_CORE_REBALANCE_PLAN_H_
+#define SLUICE_CORE_REBALANCE_PLAN_H_
+
+#include <cstdint>
+
+#include "core/preempting_plan.h"
+#include "core/round_context.h"
+#include "core/round_stats.h"
+
+namespace sluice {
+
+struct RebalancePlan {
+  PreemptingPlan::Decided decided;
+  // There was too much to look at: nothing is known.
+  bool is_too_large = false;
+};
+
+// With these options, whenever tasks were last looked for that cost less
+// elsewhere.  What waits and has room already is left to the next round.  Takes
+// as long as a packing does.  The state changes in nothing that is stored or
+// told.  REQUIRES: no round is running.
+RebalancePlan PlanRebalance(const RoundContext::Subject& subject,
+                            const RoundOptions& options, int64_t now_ms);
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_REBALANCE_PLAN_H_

@@ -1,0 +1,58 @@
+#include "rpc/inspect_plan.h"
+
+#include <cstdint>
+#include <string>
+
+#include "base/strings.h"
+
+namespace sluice {
+namespace {
+
+int64_t StatedPriority(const ClusterState& state, const Task& task) {
+  const int64_t priority = task.class_key.priority;
+  return task.feed == FeedId()
+             ? priority
+             : priority - state.feeds().at(task.feed).priority_zero;
+}
+
+// Its client's own id.
+template <class Message>
+void SetTask(const Task& task, Message* message) {
+  message->set_task(task.feed == FeedId() ? StrCat(task.id.value)
+                                          : task.feed_task_id);
+  message->set_task_name(task.name);
+}
+
+}  // namespace
+
+void InspectPlan(const ClusterState& state, const RebalancePlan& plan,
+                 v1::RebalancePlan* response) {
+  const auto name_of = [&state](MachineId id) {
+    const Machine& machine = *state.FindMachine(id);
+    return machine.name.empty() ? machine.uuid : machine.name;
+  };
+  for (const PreemptingPlan::Move& move : plan.decided.moves) {
+    v1::RebalancePlan::Move* message = response->add_moves();
+    SetTask(*state.FindTask(move.task), message);
+    message->set_from(name_of(move.from));
+    message->set_to(name_of(move.to));
+    message->set_gain(move.gain);
+  }
+  for (const TaskId id : plan.decided.stopped) {
+    const Task& task = *state.FindTask(id);
+    v1::RebalancePlan::Stop* message = response->add_stops();
+    SetTask(task, message);
+    message->set_machine(name_of(task.machine));
+    message->set_priority(StatedPriority(state, task));
+  }
+  for (const auto& [id, machine] : plan.decided.nominated) {
+    const Task& task = *state.FindTask(id);
+    v1::RebalancePlan::Served* message = response->add_served();
+    SetTask(task, message);
+    message->set_machine(name_of(machine));
+    message->set_priority(StatedPriority(state, task));
+  }
+  response->set_is_too_large(plan.is_too_large);
+}
+
+}  // namespace sluice

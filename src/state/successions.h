@@ -1,0 +1,89 @@
+// Room for the successors of tasks that were told to move.
+//
+// Nothing moves a task that runs.  Its client stops it, and its controller
+// submits another one: its *successor*, of the same job and with the same
+// request and priority.  From the moment at which the former one is told to
+// move, its *succession* keeps room on the machine where it is to go on.  The
+// first task that is submitted and can be its successor is nominated for that
+// machine (state/nominations.h), and the succession is over.  So it is where
+// the machine is no longer usable, the former task stays after all, or no
+// successor comes.
+//
+// The job is known by its uuid, since it may end with its last task.
+// Successions are not stored: after a restart a successor is placed as any
+// other task.
+//
+// Threads: none; confined to the core thread.
+// Time: an argument.
+
+#ifndef SLUICE_STATE_SUCCESSIONS_H_
+#define SLUICE_STATE_SUCCESSIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "sluice/base/ids.h"
+#include "sluice/state/machine.h"
+#include "sluice/state/resources.h"
+#include "sluice/state/task.h"
+
+namespace sluice {
+
+class ClusterState;
+
+// How long a successor may take to come once its predecessor is gone: some
+// times what a controller and a bridge take.  A successor waits as long for
+// its own machine before it goes elsewhere.
+inline constexpr int64_t kSuccessorWaitMs = 60000;
+// How long a predecessor may take to leave: twenty times the grace period that
+// Kubernetes gives a pod by default.
+inline constexpr int64_t kPredecessorWaitMs = 600000;
+
+struct Succession {
+  TaskId predecessor;
+  uint64_t predecessor_sequence = 0;  // Task::sequence; uids are used again.
+  std::string job_uuid;
+  uint32_t priority = 0;
+  Resources request;
+  MachineId machine;     // Where the room is.
+  int64_t since_ms = 0;  // When the predecessor was told to move.
+  // The predecessor was seen to be gone.
+  std::optional<int64_t> gone_ms = {};
+};
+
+class Successions {
+ public:
+  // By the sequence of the delta that says to move: the oldest first.
+  using Map = absl::btree_map<uint64_t, Succession>;
+
+  const Map& all() const { return all_; }
+  const Succession* Find(uint64_t sequence) const;
+  // The oldest for which a task of that job and class can be the successor.
+  std::optional<uint64_t> FindFor(const std::string& job_uuid,
+                                  const ClassKey& key) const;
+  // What all on the machine keep room for.
+  Resources RequestsOn(const Machine& machine) const;
+
+  // For the state.  REQUIRES: there is none of that sequence.
+  void Add(uint64_t sequence, Succession succession);
+  // REQUIRES: there is one.
+  void Drop(uint64_t sequence);
+  // A predecessor has another id.
+  void Rename(TaskId former, TaskId id);
+  // Those whose predecessors stay, take too long to leave, or have been gone
+  // for too long.  Notes which are gone by now.
+  std::vector<uint64_t> FindOver(int64_t now_ms, const ClusterState& state);
+
+ private:
+  Map all_;
+  absl::flat_hash_map<std::string, absl::btree_set<uint64_t>> of_job_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_SUCCESSIONS_H_

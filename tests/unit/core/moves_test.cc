@@ -1,0 +1,214 @@
+// Rounds that move what runs: to make room, or to where it costs less.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/strings.h"
+#include "util/peer_builder.h"
+#include "util/state_invariants.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::UnorderedElementsAre;
+
+using Limit = DisruptionBudget::Limit;
+
+constexpr int64_t kMinuteMs = 60'000;
+
+RoundOptions Moving(const MoveOptions& moves) {
+  return {.preemption = {.mode = Preemption::kFull, .moves = moves}};
+}
+
+class MovesTest : public testing::Test {
+ protected:
+  explicit MovesTest(const MoveOptions& moves = {}) : cluster_(Moving(moves)) {}
+  void TearDown() override {
+    EXPECT_EQ(FindContradiction(cluster_.state()), "");
+  }
+  std::vector<std::string> Reply() {
+    return cluster_.Reply(now_ms_ += kMinuteMs);
+  }
+  void Machine(std::string_view uuid, int64_t cpu, LabelPairs labels = {}) {
+    cluster_.Apply(Added(uuid, {.cpu = cpu, .labels = std::move(labels)}));
+  }
+  static TaskOptions Owned(int64_t cpu) {
+    return {.cpu = cpu, .owner = {"ReplicaSet", "r"}};
+  }
+  // Since so long ago that it may be moved.
+  void Run(uint64_t uid, std::string_view uuid, TaskOptions options) {
+    if (options.job == "job") options.job = StrCat("job-", uid);
+    cluster_.Apply(Submitted(uid, options));
+    cluster_.mutable_state().SyncPeers();
+    cluster_.mutable_state().Place(
+        {uid}, cluster_.state().FindMachine(uuid)->id, 0);
+    cluster_.Deliver();
+  }
+  // Half full, each by a task that fits beside the other.
+  void RunApart() {
+    for (const char* uuid : {"a", "b"}) Machine(uuid, 1000);
+    Run(1, "a", Owned(400));
+    Run(2, "b", Owned(400));
+    now_ms_ = 10 * kMinuteMs;
+  }
+  const RoundStats& stats() const {
+    return cluster_.scheduler().round_stats();
+  }
+
+  TestScheduler cluster_;
+  int64_t now_ms_ = 0;
+};
+
+class NoMovesTest : public MovesTest {
+ protected:
+  NoMovesTest() : MovesTest({.percent_per_round = 0}) {}
+};
+
+TEST_F(MovesTest, MakeRoomForWhatFitsNowhere) {
+  RunApart();
+  cluster_.Apply(Submitted(11, {.cpu = 800, .job = "large"}));
+  EXPECT_THAT(Reply(), ElementsAre(HasSubstr("MIGRATE ")));
+  EXPECT_EQ(stats().moved, 1);
+  EXPECT_EQ(stats().nominated, 1);
+  EXPECT_THAT(Reply(), IsEmpty()) << "nothing is moved twice";
+  const uint64_t moved = cluster_.TaskOf(1).is_evicted ? 1 : 2;
+  const std::string from = cluster_.MachineOf(moved);
+  const std::string to = cluster_.MachineOf(3 - moved);
+  // Its successor comes before it has gone.
+  TaskOptions successor = Owned(400);
+  successor.job = StrCat("job-", moved);
+  cluster_.Apply(Submitted(21, successor));
+  EXPECT_THAT(Reply(), ElementsAre(StrCat("PLACE 21 on ", to)));
+  cluster_.Apply(Removed(moved));
+  EXPECT_THAT(Reply(), ElementsAre(StrCat("PLACE 11 on ", from)));
+  EXPECT_THAT(Reply(), IsEmpty());
+}
+
+TEST_F(MovesTest, PackAGangIn) {
+  for (int i = 0; i < 4; ++i) {
+    Machine(StrCat("m", i), 1000);
+    Run(static_cast<uint64_t>(i + 1), StrCat("m", i), Owned(500));
+  }
+  now_ms_ = 10 * kMinuteMs;
+  for (uint64_t uid = 11; uid <= 12; ++uid) {
+    cluster_.Apply(Submitted(uid, {.cpu = 1000, .job = "gang"},
+                             {.gang = {.minimum = 2}}));
+  }
+  EXPECT_THAT(Reply(), SizeIs(2));
+  EXPECT_EQ(stats().moved, 2);
+  EXPECT_EQ(stats().nominated, 2);
+  EXPECT_THAT(Reply(), IsEmpty());
+}
+
+TEST_F(MovesTest, MoveNothingForAGangThatStillHasNoRoom) {
+  RunApart();
+  for (uint64_t uid = 11; uid <= 12; ++uid) {
+    cluster_.Apply(Submitted(uid, {.cpu = 800, .job = "gang"},
+                             {.gang = {.minimum = 2}}));
+  }
+  EXPECT_THAT(Reply(), IsEmpty());
+}
+
+TEST_F(MovesTest, TakeTasksToWhereTheyCostLess) {
+  Machine("old", 1000);
+  TaskOptions likes = Owned(400);
+  likes.rules.preferred = {
+      {.weight = 20, .term = {.labels = {LabelIn("disk", {"ssd"})}}}};
+  Run(1, "old", likes);
+  // What is gained is no more than a move costs.
+  TaskOptions hardly_likes = likes;
+  hardly_likes.rules.preferred[0].weight = 10;
+  Run(2, "old", hardly_likes);
+  now_ms_ = 10 * kMinuteMs;
+  Machine("new", 1000, {{"disk", "ssd"}});
+  EXPECT_THAT(Reply(), ElementsAre("MIGRATE 1 on new"));
+  EXPECT_THAT(Reply(), IsEmpty());
+}
+
+TEST_F(MovesTest, WaitUntilTasksHaveRunLongEnough) {
+  Machine("old", 1000);
+  TaskOptions likes = Owned(400);
+  likes.rules.preferred = {
+      {.weight = 20, .term = {.labels = {LabelIn("disk", {"ssd"})}}}};
+  Run(1, "old", likes);
+  Machine("new", 1000, {{"disk", "ssd"}});
+  for (int minute = 1; minute < 5; ++minute) EXPECT_THAT(Reply(), IsEmpty());
+  EXPECT_THAT(Reply(), ElementsAre("MIGRATE 1 on new"));
+}
+
+TEST_F(MovesTest, LeaveWhatNobodyMakesASuccessorOf) {
+  for (const char* uuid : {"a", "b"}) Machine(uuid, 1000);
+  Run(1, "a", {.cpu = 400});
+  Run(2, "b", {.cpu = 400});
+  now_ms_ = 10 * kMinuteMs;
+  cluster_.Apply(Submitted(11, {.cpu = 800, .job = "large"}));
+  EXPECT_THAT(Reply(), IsEmpty());
+}
+
+TEST_F(MovesTest, KeepToDisruptionBudgets) {
+  const DisruptionBudget none = {.limit = Limit::kMaxUnavailable, .amount = 0};
+  for (const char* uuid : {"a", "b"}) Machine(uuid, 1000);
+  TaskOptions options = Owned(400);
+  options.budget = none;
+  Run(1, "a", options);
+  Run(2, "b", Owned(400));
+  now_ms_ = 10 * kMinuteMs;
+  cluster_.Apply(Submitted(11, {.cpu = 800, .job = "large"}));
+  EXPECT_THAT(Reply(), ElementsAre("MIGRATE 2 on a"));
+}
+
+TEST_F(MovesTest, ArePreferredToStops) {
+  RunApart();
+  Machine("c", 1000);
+  Run(3, "c", {.cpu = 900});
+  cluster_.Apply(Submitted(11, {.cpu = 800, .priority = 9, .job = "large"}));
+  EXPECT_THAT(Reply(), ElementsAre(HasSubstr("MIGRATE ")));
+  cluster_.Apply(Submitted(12, {.cpu = 800, .priority = 9, .job = "another"}));
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 3 on c"));
+}
+
+TEST_F(NoMovesTest, AreNoneWhereNoneAreAllowed) {
+  RunApart();
+  cluster_.Apply(Submitted(11, {.cpu = 800, .job = "large"}));
+  EXPECT_THAT(Reply(), IsEmpty());
+}
+
+// What waits with it is as urgent, and would fit there, too.
+TEST_F(MovesTest, GiveSuccessorsTheirPlacesBeforeAnythingIsPacked) {
+  RunApart();
+  cluster_.Apply(Submitted(11, {.cpu = 800, .job = "large"}));
+  EXPECT_THAT(Reply(), SizeIs(1));
+  const uint64_t moved = cluster_.TaskOf(1).is_evicted ? 1 : 2;
+  const std::string to = cluster_.MachineOf(3 - moved);
+  TaskOptions waiting = Owned(600);
+  waiting.job = "waiting";
+  cluster_.Apply(Submitted(12, waiting));
+  EXPECT_THAT(Reply(), IsEmpty());
+  TaskOptions successor = Owned(400);
+  successor.job = StrCat("job-", moved);
+  cluster_.Apply(Submitted(21, successor));
+  EXPECT_THAT(Reply(), ElementsAre(StrCat("PLACE 21 on ", to)));
+}
+
+// A room that is kept for a successor is not given to others.
+TEST_F(MovesTest, KeepRoomForSuccessors) {
+  RunApart();
+  cluster_.Apply(Submitted(11, {.cpu = 800, .job = "large"}));
+  EXPECT_THAT(Reply(), SizeIs(1));
+  cluster_.Apply(Submitted(12, {.cpu = 400, .job = "small"}));
+  EXPECT_THAT(Reply(), IsEmpty());
+  EXPECT_EQ(cluster_.MachineOf(12), "");
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,181 @@
+// Tasks that were told to move, and the room that their successors find.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "util/cluster_builder.h"
+#include "util/state_invariants.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+// Task 1, of 600 and priority 5, runs on `from`; both have 1,000.
+class SuccessionTest : public testing::TestWithParam<Preemption> {
+ protected:
+  SuccessionTest() : cluster_({.preemption = {.mode = GetParam()}}) {
+    cluster_.Apply(Added("from", {.cpu = 1000}));
+    Submit(1, 600, 5);
+    EXPECT_THAT(Reply(), ElementsAre("PLACE 1 on from"));
+    cluster_.Apply(Added("to", {.cpu = 1000}));
+  }
+  void TearDown() override {
+    EXPECT_EQ(FindContradiction(cluster_.state()), "");
+  }
+  std::vector<std::string> Reply(int64_t later_ms = 1) {
+    now_ms_ += later_ms;
+    std::vector<std::string> texts = cluster_.Reply(now_ms_);
+    EXPECT_EQ(FindContradiction(cluster_.state()), "");
+    return texts;
+  }
+  void Submit(uint64_t uid, int64_t cpu, uint32_t priority,
+              const std::string& job = "job") {
+    cluster_.Apply(
+        Submitted(uid, {.cpu = cpu, .priority = priority, .job = job}),
+        now_ms_);
+  }
+  void Migrate(uint64_t uid, std::string_view to) {
+    cluster_.mutable_state().Migrate(
+        {uid}, cluster_.state().FindMachine(to)->id, now_ms_);
+  }
+
+  TestScheduler cluster_;
+  int64_t now_ms_ = 0;
+};
+
+INSTANTIATE_TEST_SUITE_P(, SuccessionTest,
+                         testing::Values(Preemption::kOff,
+                                         Preemption::kPriority),
+                         [](const auto& one) {
+                           return one.param == Preemption::kOff
+                                      ? "WithoutPreemption"
+                                      : "WithPreemption";
+                         });
+
+TEST_P(SuccessionTest, PlacesTheSuccessorOnTheMachineThatTheReplyNamed) {
+  Migrate(1, "to");
+  EXPECT_THAT(Reply(), ElementsAre("MIGRATE 1 on to"));
+  EXPECT_THAT(Reply(), IsEmpty()) << "told once";
+  Submit(2, 600, 5);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on to"));
+  cluster_.Apply(Removed(1));
+  EXPECT_THAT(cluster_.state().nominations().machines(), IsEmpty());
+}
+
+TEST_P(SuccessionTest, PlacesItThoughItsPredecessorHasGone) {
+  Migrate(1, "to");
+  Reply();
+  cluster_.Apply(Removed(1));
+  Reply();
+  Submit(2, 600, 5);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on to")) << "and not on `from`";
+}
+
+TEST_P(SuccessionTest, GivesTheRoomToNobodyElse) {
+  Migrate(1, "to");
+  Reply();
+  Submit(11, 400, 5, "another");
+  Submit(12, 400, 5, "another");
+  Submit(13, 400, 5, "another");
+  EXPECT_THAT(Reply(), UnorderedElementsAre(testing::HasSubstr(" on from"),
+                                            testing::HasSubstr(" on to")));
+  EXPECT_EQ(cluster_.scheduler().round_stats().pending, 1);
+  Submit(2, 600, 5);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on to"));
+  EXPECT_EQ(cluster_.scheduler().round_stats().pending, 1);
+}
+
+TEST_P(SuccessionTest, GivesTheRoomToNobodyElseWhileOthersLeave) {
+  Submit(3, 900, 5, "other");
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 3 on to"));
+  cluster_.mutable_state().Preempt({3});
+  Migrate(1, "to");
+  Reply();
+  // What leaves makes room for the successor first: 400 are left.
+  Submit(4, 500, GetParam() == Preemption::kOff ? 4 : 9, "other");
+  EXPECT_EQ(cluster_.state().FindMachine("to")->awaited[kCpu], 600);
+  if (GetParam() == Preemption::kOff) {
+    EXPECT_THAT(Reply(), IsEmpty());
+  } else {
+    // Too little of what 3 leaves is nobody's, and 1 leaves enough.
+    Reply();
+    const auto& machines = cluster_.state().nominations().machines();
+    ASSERT_TRUE(machines.contains({4}));
+    EXPECT_EQ(cluster_.state().FindMachine(machines.at({4}))->uuid, "from");
+  }
+  Submit(2, 600, 5);
+  cluster_.Apply(Removed(3));
+  EXPECT_THAT(Reply(), testing::Contains("PLACE 2 on to"));
+}
+
+TEST_P(SuccessionTest, WaitsForTheRoomRatherThanGoingBack) {
+  if (GetParam() != Preemption::kOff) return;  // There all is packed together.
+  Submit(3, 900, 5, "other");
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 3 on to"));
+  cluster_.mutable_state().Preempt({3});
+  Migrate(1, "to");
+  Reply();
+  cluster_.Apply(Removed(1));
+  Submit(2, 600, 5);
+  EXPECT_THAT(Reply(), IsEmpty()) << "`from` is free";
+  cluster_.Apply(Removed(3));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on to"));
+}
+
+TEST_P(SuccessionTest, GoesElsewhereWhenItHasWaitedForLong) {
+  Submit(3, 900, 5, "other");
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 3 on to"));
+  cluster_.mutable_state().Preempt({3});
+  Migrate(1, "to");
+  Reply();
+  cluster_.Apply(Removed(1));
+  Submit(2, 600, 5);
+  EXPECT_THAT(Reply(kSuccessorWaitMs), ElementsAre("PLACE 2 on from"));
+}
+
+TEST_P(SuccessionTest, GivesTheRoomUpWhenNoSuccessorComes) {
+  Migrate(1, "to");
+  Reply();
+  cluster_.Apply(Removed(1));
+  Submit(11, 1000, 5, "another");
+  Submit(12, 1000, 5, "another");
+  EXPECT_THAT(Reply(), ElementsAre(testing::HasSubstr(" on from")));
+  EXPECT_THAT(Reply(kSuccessorWaitMs - 1), IsEmpty());
+  EXPECT_THAT(Reply(), ElementsAre(testing::HasSubstr(" on to")));
+}
+
+TEST_P(SuccessionTest, NamesTheTasksOwnMachineWhereTheRoomWasGivenUp) {
+  Migrate(1, "to");
+  cluster_.Apply(Removed("to"));
+  EXPECT_THAT(Reply(), ElementsAre("MIGRATE 1 on from"));
+}
+
+TEST_P(SuccessionTest, LeavesASuccessorThatComesInARoundToTheNext) {
+  Migrate(1, "to");
+  Reply();
+  Submit(3, 300, 9, "another");
+  Submit(4, 900, 9, "another");
+  cluster_.scheduler().StartRound(++now_ms_);
+  std::optional<RoundWork> work = cluster_.scheduler().NextStep();
+  ASSERT_TRUE(work.has_value());
+  Submit(2, 600, 5);
+  cluster_.scheduler().FinishStep(cluster_.Solve(*work));
+  cluster_.FinishRound();
+  EXPECT_TRUE(cluster_.state().nominations().IsSuccessor({2}));
+  EXPECT_EQ(FindContradiction(cluster_.state()), "");
+  cluster_.Deliver();
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on to"));
+}
+
+}  // namespace
+}  // namespace sluice
