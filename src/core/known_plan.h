@@ -20,11 +20,13 @@ namespace sluice {
 
 struct RoundPacking;
 
-// Tasks that wait, with their machines, once the victims have left these.  What
-// became of either meanwhile is for the reader to look at.
+// Tasks that wait, with their machines, once the victims have left these, and
+// tasks that move, with where to.  What became of any meanwhile is for the
+// reader to look at.
 struct KnownPlan {
   std::vector<std::pair<TaskId, MachineId>> nominated = {};
   std::vector<TaskId> victims = {};
+  std::vector<std::pair<TaskId, MachineId>> moves = {};
 };
 
 // Of each victim that the packing knows, the machine and the class of the

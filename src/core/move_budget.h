@@ -26,7 +26,7 @@ class MoveBudget {
 
   // How many more may be moved by a round where so many tasks run.
   int64_t Left(int64_t now_ms, int64_t running);
-  // Time does not go back.
+  // Or fewer than none, where moves are taken back.  Time does not go back.
   void Note(int64_t now_ms, int64_t moved);
 
  private:

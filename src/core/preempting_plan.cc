@@ -10,6 +10,7 @@
 
 #include "constraints/class_peers.h"
 #include "core/disruptions.h"
+#include "core/wish_gains.h"
 #include "packing/pattern_rules.h"
 
 namespace sluice {
@@ -77,6 +78,8 @@ void PreemptingPlan::FindMoves(const std::vector<Pattern>& solution) {
       }
     }
   });
+  context_.state.SyncPeers();
+  WishGains wishes(context_.state, context_.constraints, context_.policies);
   for (size_t i = 0; i < found.size(); ++i) {
     const int64_t cost = problem.classes[packing_.classes.size() + i].move_cost;
     auto& [leaving, arriving] = found[i];
@@ -85,10 +88,7 @@ void PreemptingPlan::FindMoves(const std::vector<Pattern>& solution) {
       if (!IsStillOn(move.from, move.task)) continue;
       move.to = arriving[k].first;
       move.gain -= arriving[k].second + cost;
-      // Nothing is known of what its wishes about others gain or lose.
-      if (KeyOf(move).DependsOnPeers()) {
-        move.gain = std::min<int64_t>(move.gain, 0);
-      }
+      move.gain += wishes.Move(*context_.state.FindTask(move.task), move.to);
       awaited_[move.from].leaving.push_back(moves_.size());
       awaited_[move.to].arriving.push_back(moves_.size());
       moving_.insert(move.task);
@@ -283,12 +283,24 @@ PreemptingPlan::Decided PreemptingPlan::Decide(
   context_.state.SyncPeers();
   KeepToBudgets();
   Decided decided;
+  std::set<JobId> gangs;  // Of whom tasks of others make room for one.
   for (auto& [id, awaited] : awaited_) {
     if (awaited.IsForNothing()) continue;
     decided.stopped.insert(decided.stopped.end(), awaited.victims.begin(),
                            awaited.victims.end());
     for (const Task* task : awaited.tasks) {
       decided.nominated.emplace_back(task->id, id);
+      if (awaited.leaving.empty()) continue;
+      decided.depending.insert(task->id);
+      if (task->class_key.gang.has_value()) {
+        gangs.insert(*task->class_key.gang);
+      }
+    }
+  }
+  for (const auto& [task, machine] : decided.nominated) {
+    const ClassKey& key = context_.state.FindTask(task)->class_key;
+    if (key.gang.has_value() && gangs.contains(*key.gang)) {
+      decided.depending.insert(task);
     }
   }
   for (const Move& move : moves_) {
@@ -305,15 +317,13 @@ void PreemptingPlan::CarryOut(const MachinePatterns& patterns) {
   }
   for (const Move& move : decided.moves) {
     state.Migrate(move.task, move.to, context_.now_ms);
+    context_.agenda.known.moves.emplace_back(move.task, move.to);
   }
   for (const auto& [task, machine] : decided.nominated) {
-    state.Nominate(task, machine);
+    state.Nominate(task, machine, decided.depending.contains(task));
   }
   context_.stats->preempted += std::ssize(decided.stopped);
-  context_.stats->moved += std::ssize(decided.moves);
-  if (context_.move_budget != nullptr) {
-    context_.move_budget->Note(context_.now_ms, std::ssize(decided.moves));
-  }
+  context_.NoteMoved(std::ssize(decided.moves));
 }
 
 void PreemptingPlan::FindTasks(const MachinePatterns& patterns) {
@@ -362,7 +372,41 @@ void PreemptingPlan::Settle() {
     for (auto& [id, awaited] : awaited_) {
       if (SpareNeedless(id, &awaited)) is_settled = false;
     }
+    if (DropLosses()) is_settled = false;
   }
+}
+
+bool PreemptingPlan::DropLosses() {
+  // Machines that moves lead from one to the other, by any of them.
+  std::map<MachineId, MachineId> parent;
+  const auto root = [&](MachineId id) {
+    for (auto it = parent.find(id); it != parent.end(); it = parent.find(id)) {
+      id = it->second;
+    }
+    return id;
+  };
+  for (const Move& move : moves_) {
+    if (!moving_.contains(move.task)) continue;
+    const MachineId from = root(move.from);
+    const MachineId to = root(move.to);
+    if (from != to) parent.emplace(from, to);
+  }
+  std::map<MachineId, int64_t> gains;  // By root.
+  for (const Move& move : moves_) {
+    if (moving_.contains(move.task)) gains[root(move.from)] += move.gain;
+  }
+  for (const auto& [id, awaited] : awaited_) {
+    if (!awaited.tasks.empty()) gains.erase(root(id));
+  }
+  bool has_dropped = false;
+  for (size_t i = 0; i < moves_.size(); ++i) {
+    if (!moving_.contains(moves_[i].task)) continue;
+    const auto gain = gains.find(root(moves_[i].from));
+    if (gain == gains.end() || gain->second > 0) continue;
+    DropMove(i);
+    has_dropped = true;
+  }
+  return has_dropped;
 }
 
 bool PreemptingPlan::Validate(MachineId id, Awaited* awaited) {
@@ -456,13 +500,21 @@ bool PreemptingPlan::DropBrokenGangs() {
   return has_dropped;
 }
 
+std::optional<JobId> PreemptingPlan::GangOf(const Awaited& awaited) {
+  for (const Task* task : awaited.tasks) {
+    if (task->class_key.gang.has_value()) return task->class_key.gang;
+  }
+  return std::nullopt;
+}
+
 std::vector<MachineId> PreemptingPlan::ByUrgency() const {
-  std::vector<std::tuple<int64_t, int64_t, MachineId>> order;
+  std::vector<std::tuple<int64_t, std::optional<JobId>, int64_t, MachineId>>
+      order;
   for (const auto& [id, awaited] : awaited_) {
     if (awaited.tasks.empty()) {
       int64_t gain = 0;
       for (const size_t move : awaited.leaving) gain += moves_[move].gain;
-      order.emplace_back(1, -gain, id);
+      order.emplace_back(1, std::nullopt, -gain, id);
       continue;
     }
     int64_t victim = 0;
@@ -471,11 +523,12 @@ std::vector<MachineId> PreemptingPlan::ByUrgency() const {
       if (task == nullptr) continue;
       victim = std::max<int64_t>(victim, task->class_key.priority);
     }
-    order.emplace_back(-int64_t{awaited.Highest()}, victim, id);
+    order.emplace_back(-int64_t{awaited.Highest()}, GangOf(awaited), victim,
+                       id);
   }
   std::ranges::sort(order);
   std::vector<MachineId> machines;
-  for (const auto& [newcomer, victim, id] : order) machines.push_back(id);
+  for (const auto& [newcomer, gang, victim, id] : order) machines.push_back(id);
   return machines;
 }
 
@@ -504,8 +557,11 @@ void PreemptingPlan::KeepToBudgets() {
       if (is_within && moves_left >= 0) continue;
       moves_left += std::ssize(awaited.leaving);
       is_any_exceeded |= !is_within && !awaited.tasks.empty();
+      const bool has_gang = GangOf(awaited).has_value();
       GiveUp(&awaited);
       must_drop = true;
+      // What is left of the gang gives its share back.
+      if (has_gang) break;
     }
   }
   if (is_any_exceeded) context_.agenda.NoteExceeded();

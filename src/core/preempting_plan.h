@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -45,14 +46,16 @@ class PreemptingPlan {
     TaskId task;
     MachineId from;
     MachineId to;
-    // By the preferences of the task, less what the move costs; whatever it
-    // makes room for.
+    // By the preferences of the task and its wishes about others, less what the
+    // move costs; whatever it makes room for.
     int64_t gain = 0;
   };
   struct Decided {
     std::vector<TaskId> stopped;
     std::vector<Move> moves;
     std::vector<std::pair<TaskId, MachineId>> nominated;
+    // Of these, those for whom tasks move, with the rest of their gangs.
+    std::set<TaskId> depending;
   };
   // Who leaves and who is nominated, as far as the state has not changed too
   // much meanwhile: nobody leaves for nothing.  `patterns` are those of
@@ -116,9 +119,14 @@ class PreemptingPlan {
   // Who leaves though that makes room for nobody, nor gains anything.  Returns
   // whether a move is dropped.
   bool SpareNeedless(MachineId id, Awaited* awaited);
+  // Moves that make room for each other, and for nobody who waits, but do not
+  // gain anything together.  Returns whether there were any.
+  bool DropLosses();
+  // Of one of the tasks that are nominated there.
+  static std::optional<JobId> GangOf(const Awaited& awaited);
   // In the order in which machines may use up budgets: those for the most
-  // urgent first, of these those that stop the least urgent, and those last
-  // that only move tasks to where they cost less, by what they gain.
+  // urgent first, gang by gang, of these those that stop the least urgent, and
+  // those last that only move tasks to where they cost less, by what they gain.
   std::vector<MachineId> ByUrgency() const;
   // Gives up machines whose victims and moves are together too many for a
   // budget, the least urgent first.  Where budgets are exceeded that classes

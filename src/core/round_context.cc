@@ -79,6 +79,11 @@ int64_t RoundContext::MovesLeft() const {
   return move_budget->Left(now_ms, running);
 }
 
+void RoundContext::NoteMoved(int64_t moves) {
+  stats->moved += moves;
+  if (move_budget != nullptr) move_budget->Note(now_ms, moves);
+}
+
 void RoundContext::Withdraw(std::span<const TaskId> tasks) {
   looks += kLooksPerPlacement * std::ssize(tasks);
   for (const TaskId id : tasks) {

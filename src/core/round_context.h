@@ -120,6 +120,8 @@ class RoundContext {
   }
   // How many running tasks may be moved.
   int64_t MovesLeft() const;
+  // Counts moves, or with fewer than none such as were taken back.
+  void NoteMoved(int64_t moves);
   // Takes back those of the placements that can be.
   void Withdraw(std::span<const TaskId> tasks);
   // Keeps what the transaction did, and counts it.

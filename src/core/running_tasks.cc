@@ -101,7 +101,8 @@ RunningTasks::RunningTasks(const ClusterState& state, uint32_t priority,
         const bool is_allowed = disruptions.Allowed(found.budgets) > 0;
         if (!options.breaks_budgets && !is_allowed) continue;
         if (is_allowed && may_move &&
-            disruptions.Take(std::span(&task_id, 1), &moves_left)) {
+            (turn.number == 0 ||
+             disruptions.Take(std::span(&task_id, 1), &moves_left))) {
           found.shape = movability->ShapeOf(*key.rules);
         }
         if (!found.may_be_stopped && !found.shape.has_value()) continue;

@@ -67,8 +67,8 @@ class RunningTasks {
   RunningTasks() = default;
   // Those that may be stopped for a task of `priority`, and those that may
   // move, where `movability` is not null.  Tells `peers` of them and of what
-  // leaves. Of the tasks that a budget means as many may move as it allows,
-  // those on machines with few tasks first.
+  // leaves.  With a turn above 0 as many may move of the tasks that a budget
+  // means as it allows, those on machines with few tasks first.
   RunningTasks(const ClusterState& state, uint32_t priority,
                const PreemptionOptions& options, const Turn& turn,
                PackingPeers* peers, Movability* movability = nullptr);

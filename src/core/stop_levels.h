@@ -1,8 +1,8 @@
 // The levels of a packing that may stop what runs: before each level of what is
 // to be placed comes what is stopped of these priorities.  What must not be
 // stopped at all comes before all of them, and so does what no budget allows;
-// or, where budgets may be exceeded, that comes after the most urgent level that
-// is to be placed.
+// or, where budgets may be exceeded, that comes after the most urgent level
+// that is to be placed.
 //
 // Threads: values.
 

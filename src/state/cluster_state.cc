@@ -147,9 +147,7 @@ bool ClusterState::CanPreempt(const Task& task) const {
   return waiting->is_repeat || !waiting->may_be_known;
 }
 
-bool ClusterState::Preempt(TaskId id) {
-  return Evict(id, DeltaType::kPreempt);
-}
+bool ClusterState::Preempt(TaskId id) { return Evict(id, DeltaType::kPreempt); }
 
 void ClusterState::Migrate(TaskId id, MachineId target, int64_t now_ms) {
   Machine* machine = MutableMachine(target);
@@ -185,13 +183,11 @@ bool ClusterState::Evict(TaskId id, DeltaType type) {
 
 bool ClusterState::Spare(TaskId id) {
   const Delta* waiting = outbox_.Waiting(id);
-  if (waiting == nullptr || waiting->type != DeltaType::kPreempt ||
+  if (waiting == nullptr || waiting->type == DeltaType::kPlace ||
       waiting->is_repeat || waiting->may_be_known) {
     return false;
   }
-  Task* task = MutableTask(id);
-  DeleteDeltas(id);
-  SetEvicted(task, false);
+  Revoke(Delta(*waiting));
   return true;
 }
 
@@ -418,13 +414,13 @@ void ClusterState::EndSuccessions(int64_t now_ms) {
   resources_.FreeUnused();
 }
 
-void ClusterState::Nominate(TaskId id, MachineId machine_id) {
+void ClusterState::Nominate(TaskId id, MachineId machine_id, bool is_final) {
   const Task* task = MutableTask(id);
   Machine* machine = MutableMachine(machine_id);
   CHECK(task != nullptr && task->IsSchedulable());
   CHECK(machine != nullptr && machine->IsUsable());
   RemovePending(*task);
-  nominations_.Add(id, machine);
+  nominations_.Add(id, machine, is_final);
 }
 
 void ClusterState::EndNomination(TaskId id) {
@@ -568,13 +564,14 @@ void ClusterState::Reclassify(const std::vector<TaskId>& tasks) {
     const bool is_nominated = it != nominations_.machines().end();
     const MachineId machine = is_nominated ? it->second : MachineId();
     const bool is_successor = nominations_.IsSuccessor(id);
+    const bool is_final = nominations_.IsFinal(id);
     LeaveQueue(*task);
     task->class_key.meant_by = peers_.MeaningOf(id);
     task->class_key.name = 0;
     EnterQueue(task);
     // Nothing about the task itself has changed.
     if (!is_nominated || !FindMachine(machine)->IsUsable()) continue;
-    Nominate(id, machine);
+    Nominate(id, machine, is_final);
     if (is_successor) nominations_.NoteSuccessor(id);
   }
 }

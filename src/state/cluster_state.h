@@ -86,7 +86,7 @@ class ClusterState {
   // Gives up the room of those that are over, or that it is too little for.
   void EndSuccessions(int64_t now_ms);
   // See state/nominations.h.  REQUIRES: a schedulable task, a usable machine.
-  void Nominate(TaskId task, MachineId machine);
+  void Nominate(TaskId task, MachineId machine, bool is_final = false);
   void EndNomination(TaskId task);
   const Nominations& nominations() const { return nominations_; }
   // Undelivered deltas in the order of their decisions.

@@ -210,6 +210,12 @@ void ClusterState::RestoreCounters(const StateCounters& counters) {
   sequences.reserve(outbox().size());
   for (const auto& [sequence, delta] : outbox()) sequences.push_back(sequence);
   for (const uint64_t sequence : sequences) {
+    // Nothing is known of the room that a move was for: one that nobody was
+    // told of is taken back.  What a feed was told is not stored.
+    const Delta* delta = outbox_.Find(sequence);
+    const bool is_move = delta != nullptr && delta->feed == FeedId() &&
+                         delta->type == DeltaType::kMigrate;
+    if (is_move && Spare(delta->task)) continue;
     EndDelivery(sequence, /*is_delivered=*/false);
   }
 }

@@ -40,8 +40,9 @@ bool Nominations::CanBeHeldBy(const Machine& machine) const {
                                 LeavingFrom(machine));
 }
 
-void Nominations::Add(TaskId task, Machine* machine) {
+void Nominations::Add(TaskId task, Machine* machine, bool is_final) {
   CHECK(machines_.emplace(task, machine->id).second);
+  if (is_final) final_.insert(task);
   ++changes_;
   machine->nominated.insert(task);
   UpdateReserved(machine);
@@ -50,6 +51,7 @@ void Nominations::Add(TaskId task, Machine* machine) {
 void Nominations::Drop(TaskId task, Machine* machine) {
   CHECK(machines_.erase(task) == 1 && machine->nominated.erase(task) == 1);
   successors_.erase(task);
+  final_.erase(task);
   ++changes_;
   UpdateReserved(machine);
 }

@@ -36,6 +36,12 @@ class Nominations {
   bool Contains(TaskId task) const { return machines_.contains(task); }
   // Whether it is the successor of a task that was told to move there.
   bool IsSuccessor(TaskId task) const { return successors_.contains(task); }
+  // Whether it keeps its room whatever a round finds: it is a successor, which
+  // is not to wait for others of its priority, or one for whom tasks were told
+  // to move, which would have moved for nothing.
+  bool IsFinal(TaskId task) const {
+    return IsSuccessor(task) || final_.contains(task);
+  }
   // How often one came or went.
   uint64_t changes() const { return changes_; }
   // What those hold on the machine that were told to leave it.
@@ -46,7 +52,7 @@ class Nominations {
   bool CanBeHeldBy(const Machine& machine) const;
 
   // For the state.  REQUIRES: the task has none.
-  void Add(TaskId task, Machine* machine);
+  void Add(TaskId task, Machine* machine, bool is_final);
   // REQUIRES: it has one.
   void NoteSuccessor(TaskId task) { successors_.insert(task); }
   // REQUIRES: it has one, for this machine.
@@ -64,7 +70,8 @@ class Nominations {
 
   const ClusterState& state_;
   absl::btree_map<TaskId, MachineId> machines_;
-  absl::btree_set<TaskId> successors_;  // Of these.
+  absl::btree_set<TaskId> successors_;  // Of these,
+  absl::btree_set<TaskId> final_;       // and for whom tasks move.
   uint64_t changes_ = 0;
   Successions successions_;
 };

@@ -58,6 +58,8 @@ type Reporter interface {
 	Binding(pod *corev1.Pod, node string) (bound func())
 	BindFailed(pod *corev1.Pod, node string, err error)
 	Evicted(pod *corev1.Pod, node string)
+	// Moved is told of an evicted pod for whose successor a node keeps room.
+	Moved(pod *corev1.Pod, to string)
 }
 
 // Deadline returns when a request that begins now must have been sent. It may

@@ -96,7 +96,9 @@ func (o *outcomes) BindFailed(_ *corev1.Pod, node string, err error) {
 	o.failed <- node + ": " + err.Error()
 }
 func (o *outcomes) Evicted(_ *corev1.Pod, node string) { o.evicted <- node }
-func (o *outcomes) TaskChanged(string)                 {}
+
+func (o *outcomes) Moved(_ *corev1.Pod, to string) { o.evicted <- "to " + to }
+func (o *outcomes) TaskChanged(string)             {}
 
 // What the daemon is told; the method of Reporter has the same name.
 type toldFeed struct{ *outcomes }
@@ -308,6 +310,12 @@ func TestABudgetThatRefusesIsAskedAgain(t *testing.T) {
 	}()
 	e.Evict(placed)
 	next(t, "evicted", o.evicted)
+	moved := placed
+	moved.Moves, moved.Machine = true, "n2"
+	e.Evict(moved)
+	if got := next(t, "moved", o.evicted); got != "to n2" {
+		t.Errorf("evicted %q, not to n2", got)
+	}
 	// Nothing but the eviction API holds budgets.
 	for _, action := range client.Actions() {
 		if action.GetSubresource() != "eviction" {

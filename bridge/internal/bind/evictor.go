@@ -23,7 +23,13 @@ type Evictor struct {
 	cluster  Cluster
 	reporter Reporter
 	deadline Deadline
-	queue    workqueue.TypedRateLimitingInterface[placement]
+	queue    workqueue.TypedRateLimitingInterface[eviction]
+}
+
+// eviction is of a pod from the node, or to make its successor run there.
+type eviction struct {
+	placement
+	moves bool
 }
 
 // NewEvictor makes an evictor.
@@ -34,14 +40,17 @@ func NewEvictor(client kubernetes.Interface, cluster Cluster, reporter Reporter,
 		reporter: reporter,
 		deadline: deadline,
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[placement](retryMin, failureMax),
-			workqueue.TypedRateLimitingQueueConfig[placement]{Name: "evict"}),
+			workqueue.NewTypedItemExponentialFailureRateLimiter[eviction](retryMin, failureMax),
+			workqueue.TypedRateLimitingQueueConfig[eviction]{Name: "evict"}),
 	}
 }
 
 // Evict begins to stop a pod.
 func (e *Evictor) Evict(delta feed.Delta) {
-	e.queue.Add(placement{key: delta.Key, uid: delta.ID, node: delta.Machine})
+	e.queue.Add(eviction{
+		placement: placement{key: delta.Key, uid: delta.ID, node: delta.Machine},
+		moves:     delta.Moves,
+	})
 }
 
 // Run evicts with so many workers until ctx ends.
@@ -75,7 +84,7 @@ func (e *Evictor) next(ctx context.Context) bool {
 	return true
 }
 
-func (e *Evictor) evict(ctx context.Context, item placement) error {
+func (e *Evictor) evict(ctx context.Context, item eviction) error {
 	pod := e.cluster.Pod(item.key)
 	if pod == nil || string(pod.UID) != item.uid || pod.DeletionTimestamp != nil {
 		return nil
@@ -86,6 +95,9 @@ func (e *Evictor) evict(ctx context.Context, item placement) error {
 		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}},
 	})
 	switch {
+	case err == nil && item.moves:
+		e.reporter.Moved(pod, item.node)
+		return nil
 	case err == nil:
 		e.reporter.Evicted(pod, item.node)
 		return nil

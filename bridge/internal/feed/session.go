@@ -418,6 +418,7 @@ func (s *session) take(ctx context.Context, response *sluicev1.FeedResponse) {
 			s.client.handler.Place(decided)
 		case sluicev1.FeedDelta_PREEMPT, sluicev1.FeedDelta_MIGRATE:
 			s.setPlaced(key, "")
+			decided.Moves = delta.Type == sluicev1.FeedDelta_MIGRATE
 			s.client.handler.Evict(decided)
 		default:
 			logger.Error(errors.New("unknown type of delta"), "Skipped", "delta", delta)

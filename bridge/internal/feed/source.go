@@ -42,6 +42,9 @@ type Delta struct {
 	Key     string
 	ID      string
 	Machine string
+	// Moves says that the task is stopped to run elsewhere: Machine is where
+	// room is kept for its successor.
+	Moves bool
 }
 
 // Problem is what the daemon did not understand of what was stated.

@@ -148,6 +148,13 @@ func (r *Reporter) Evicted(pod *corev1.Pod, node string) {
 		"Stopped on node %s, whose room the scheduler has given to others", node)
 }
 
+// Moved tells of a pod that was told to stop, so that its successor runs on
+// another node.
+func (r *Reporter) Moved(pod *corev1.Pod, to string) {
+	r.recorder.Eventf(pod, nil, corev1.EventTypeNormal, "Moved", "Moving",
+		"Stopped on node %s; node %s keeps room for its successor", pod.Spec.NodeName, to)
+}
+
 // Run reports with so many workers until ctx ends.
 func (r *Reporter) Run(ctx context.Context, workers int) {
 	var running sync.WaitGroup

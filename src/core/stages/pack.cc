@@ -143,50 +143,66 @@ class Pack : public Stage {
   }
 
   // What waits for others to leave counts as waiting, and those that no client
-  // knows of yet as running on.  Who comes after a task that was told to move
-  // keeps its room: it is not to wait for others of its priority.  A successor
-  // that came since the round began is the next one's.
+  // knows of yet as running on.
   void UndoKnown() {
+    std::erase_if(known_.victims, [this](TaskId victim) {
+      return !context_.state.Spare(victim);
+    });
+    context_.stats->preempted -= std::ssize(known_.victims);
+    std::erase_if(known_.moves, [this](const auto& move) {
+      return !context_.state.Spare(move.first);
+    });
+    context_.NoteMoved(-std::ssize(known_.moves));
     const Nominations& nominations = context_.state.nominations();
     const auto& nominated = nominations.machines();
     for (const auto& [id, machine] : nominated) {
-      if (!nominations.IsSuccessor(id) && IsInTime(id)) {
+      if (!nominations.IsFinal(id) && IsInTime(id)) {
         known_.nominated.emplace_back(id, machine);
       }
     }
     for (const auto& [id, machine] : known_.nominated) {
       if (nominated.contains(id)) context_.state.EndNomination(id);
     }
-    std::erase_if(known_.victims, [this](TaskId victim) {
-      return !context_.state.Spare(victim);
-    });
-    context_.stats->preempted -= std::ssize(known_.victims);
   }
 
-  // Where somebody waits for that still.
+  // Where somebody waits for that still, or is to come.
   void StopSpared() {
     std::set<MachineId> awaited;
+    for (const auto& [id, machine] : std::exchange(known_.moves, {})) {
+      const Machine* target = context_.state.FindMachine(machine);
+      if (!MayLeave(id) || target == nullptr || !target->IsUsable()) continue;
+      context_.state.Migrate(id, machine, context_.now_ms);
+      context_.agenda.known.moves.emplace_back(id, machine);
+      context_.NoteMoved(1);
+      awaited.insert(machine);
+    }
     for (const auto& [id, machine] : known_.nominated) {
       const Task* task = context_.state.FindTask(id);
       if (task != nullptr && task->IsSchedulable()) awaited.insert(machine);
     }
     for (const TaskId id : std::exchange(known_.victims, {})) {
-      const Task* task = context_.state.FindTask(id);
-      if (task == nullptr || task->state != TaskState::kRunning ||
-          !awaited.contains(task->machine) ||
-          !context_.state.FindMachine(task->machine)->IsUsable() ||
-          !MayBeStopped(*task, std::numeric_limits<uint32_t>::max(),
-                        context_.state)) {
+      if (!MayLeave(id) ||
+          !awaited.contains(context_.state.FindTask(id)->machine)) {
         continue;
       }
-      if (context_.state.Preempt(id))
+      if (context_.state.Preempt(id)) {
         context_.agenda.known.victims.push_back(id);
+      }
       ++context_.stats->preempted;
     }
   }
 
+  // A successor that came since the round began is the next one's.
   bool IsInTime(TaskId id) const {
     return context_.state.FindTask(id)->sequence < context_.sequence_end;
+  }
+
+  bool MayLeave(TaskId id) const {
+    const Task* task = context_.state.FindTask(id);
+    return task != nullptr && task->state == TaskState::kRunning &&
+           context_.state.FindMachine(task->machine)->IsUsable() &&
+           MayBeStopped(*task, std::numeric_limits<uint32_t>::max(),
+                        context_.state);
   }
 
   // What displaces nobody is placed before anybody is stopped, or it would take
@@ -207,7 +223,7 @@ class Pack : public Stage {
     auto& yielding = context_.agenda.known.nominated;
     for (const auto& [id, machine] : context_.state.nominations().machines()) {
       if (context_.state.FindTask(id)->class_key.priority < *highest &&
-          !context_.state.nominations().IsSuccessor(id) && IsInTime(id)) {
+          !context_.state.nominations().IsFinal(id) && IsInTime(id)) {
         yielding.emplace_back(id, machine);
       }
     }

@@ -50,8 +50,8 @@ class MovesTest : public testing::Test {
     if (options.job == "job") options.job = StrCat("job-", uid);
     cluster_.Apply(Submitted(uid, options));
     cluster_.mutable_state().SyncPeers();
-    cluster_.mutable_state().Place(
-        {uid}, cluster_.state().FindMachine(uuid)->id, 0);
+    cluster_.mutable_state().Place({uid},
+                                   cluster_.state().FindMachine(uuid)->id, 0);
     cluster_.Deliver();
   }
   // Half full, each by a task that fits beside the other.
@@ -61,9 +61,7 @@ class MovesTest : public testing::Test {
     Run(2, "b", Owned(400));
     now_ms_ = 10 * kMinuteMs;
   }
-  const RoundStats& stats() const {
-    return cluster_.scheduler().round_stats();
-  }
+  const RoundStats& stats() const { return cluster_.scheduler().round_stats(); }
 
   TestScheduler cluster_;
   int64_t now_ms_ = 0;
@@ -101,8 +99,8 @@ TEST_F(MovesTest, PackAGangIn) {
   }
   now_ms_ = 10 * kMinuteMs;
   for (uint64_t uid = 11; uid <= 12; ++uid) {
-    cluster_.Apply(Submitted(uid, {.cpu = 1000, .job = "gang"},
-                             {.gang = {.minimum = 2}}));
+    cluster_.Apply(
+        Submitted(uid, {.cpu = 1000, .job = "gang"}, {.gang = {.minimum = 2}}));
   }
   EXPECT_THAT(Reply(), SizeIs(2));
   EXPECT_EQ(stats().moved, 2);
@@ -113,8 +111,8 @@ TEST_F(MovesTest, PackAGangIn) {
 TEST_F(MovesTest, MoveNothingForAGangThatStillHasNoRoom) {
   RunApart();
   for (uint64_t uid = 11; uid <= 12; ++uid) {
-    cluster_.Apply(Submitted(uid, {.cpu = 800, .job = "gang"},
-                             {.gang = {.minimum = 2}}));
+    cluster_.Apply(
+        Submitted(uid, {.cpu = 800, .job = "gang"}, {.gang = {.minimum = 2}}));
   }
   EXPECT_THAT(Reply(), IsEmpty());
 }
@@ -167,6 +165,41 @@ TEST_F(MovesTest, KeepToDisruptionBudgets) {
   EXPECT_THAT(Reply(), ElementsAre("MIGRATE 2 on a"));
 }
 
+TEST_F(MovesTest, UseABudgetWhereItHelps) {
+  for (const char* uuid : {"a", "b"}) Machine(uuid, 1000, {{"host", uuid}});
+  TaskOptions options = Owned(400);
+  options.job = "budgeted";
+  options.budget =
+      DisruptionBudget{.limit = Limit::kMaxUnavailable, .amount = 1};
+  Run(1, "a", options);
+  Run(2, "b", options);
+  Machine("c", 500);
+  now_ms_ = 10 * kMinuteMs;
+  TaskOptions large{.cpu = 800, .job = "large"};
+  large.rules.selectors = {LabelIn("host", {"b"})};
+  cluster_.Apply(Submitted(11, large));
+  EXPECT_THAT(Reply(), ElementsAre(HasSubstr("MIGRATE 2 on ")));
+}
+
+// Each of the machines that gangs need takes four moves, and a round makes ten.
+TEST_F(MovesTest, StartTheGangThatTheyAreEnoughFor) {
+  uint64_t uid = 0;
+  for (int i = 0; i < 14; ++i) {
+    Machine(StrCat("m", i), 1000);
+    for (int k = 0; k < 4; ++k) Run(++uid, StrCat("m", i), Owned(100));
+  }
+  now_ms_ = 10 * kMinuteMs;
+  for (const int size : {3, 2}) {
+    for (int i = 0; i < size; ++i) {
+      cluster_.Apply(
+          Submitted(++uid, {.cpu = 1000, .job = StrCat("gang-of-", size)},
+                    {.gang = {.minimum = static_cast<uint64_t>(size)}}));
+    }
+  }
+  EXPECT_THAT(Reply(), SizeIs(8));
+  EXPECT_EQ(stats().nominated, 2);
+}
+
 TEST_F(MovesTest, ArePreferredToStops) {
   RunApart();
   Machine("c", 1000);
@@ -198,6 +231,36 @@ TEST_F(MovesTest, GiveSuccessorsTheirPlacesBeforeAnythingIsPacked) {
   successor.job = StrCat("job-", moved);
   cluster_.Apply(Submitted(21, successor));
   EXPECT_THAT(Reply(), ElementsAre(StrCat("PLACE 21 on ", to)));
+}
+
+// The one that would rather be alone stands where the other likes to be: both
+// moves together lose more than they gain.
+TEST_F(MovesTest, MakeNoRoomForMovesThatLoseByIt) {
+  Machine("a", 400, {{"disk", "ssd"}, {"machine", "a"}});
+  Machine("b", 1200, {{"disk", "hdd"}, {"machine", "b"}});
+  const auto shy = [] {
+    TaskOptions options = Owned(400);
+    options.rules.preferred_peers = {
+        {.weight = -100, .term = {App("shy"), "machine"}}};
+    options.labels = {{"app", "shy"}};
+    return options;
+  };
+  const auto submit = [&](uint64_t uid, const char* uuid, TaskOptions options) {
+    options.job = StrCat("job-", uid);
+    cluster_.Apply(Submitted(uid, options, {}));
+    cluster_.mutable_state().SyncPeers();
+    cluster_.mutable_state().Place({uid},
+                                   cluster_.state().FindMachine(uuid)->id, 0);
+    cluster_.Deliver();
+  };
+  submit(1, "b", shy());
+  submit(2, "a", shy());
+  TaskOptions likes = Owned(400);
+  likes.rules.preferred = {
+      {.weight = 30, .term = {.labels = {LabelIn("disk", {"ssd"})}}}};
+  submit(3, "b", likes);
+  now_ms_ = 10 * kMinuteMs;
+  EXPECT_THAT(Reply(), IsEmpty());
 }
 
 // A room that is kept for a successor is not given to others.

@@ -59,6 +59,7 @@ TEST_F(RebalancePlanTest, SaysWhoWouldMoveForWhom) {
   EXPECT_THAT(decided.stopped, IsEmpty());
   EXPECT_THAT(decided.nominated,
               ElementsAre(Pair(TaskId{11}, decided.moves[0].from)));
+  EXPECT_THAT(decided.depending, ElementsAre(TaskId{11}));
 }
 
 TEST_F(RebalancePlanTest, SaysWhoWouldBeStopped) {
@@ -68,6 +69,7 @@ TEST_F(RebalancePlanTest, SaysWhoWouldBeStopped) {
   EXPECT_THAT(decided.moves, IsEmpty());
   EXPECT_THAT(decided.stopped, SizeIs(1));
   EXPECT_THAT(decided.nominated, SizeIs(1));
+  EXPECT_THAT(decided.depending, IsEmpty());
 }
 
 TEST_F(RebalancePlanTest, DoesNothing) {

@@ -84,6 +84,17 @@ void Count(const ClusterState& state, Totals* totals) {
   }
 }
 
+// Those that no client of the contract was told of.
+void TakeBackMoves(ClusterState* state) {
+  std::vector<TaskId> moved;
+  for (const auto& [sequence, delta] : state->outbox()) {
+    if (delta.type == DeltaType::kMigrate && delta.feed == FeedId()) {
+      moved.push_back(delta.task);
+    }
+  }
+  for (const TaskId task : moved) state->Spare(task);
+}
+
 // Crashes and recovers: `state` becomes what a new process would have, after it
 // was compared with what it would be without the crash.
 void Crash(std::unique_ptr<ClusterState>* state, Store* store) {
@@ -91,6 +102,7 @@ void Crash(std::unique_ptr<ClusterState>* state, Store* store) {
   ASSERT_THAT(Recover(*store, recovered.get()), IsOk());
 
   EndAllDeliveries(state->get());
+  TakeBackMoves(state->get());
   ASSERT_EQ(StateText(*recovered), StateText(**state));
   // What recovery undid reaches the store, and nothing else is in it than what
   // the state holds.
@@ -124,6 +136,7 @@ void RunSeed(uint64_t seed, Totals* totals) {
       Crash(&crashing, &store);
       if (testing::Test::HasFatalFailure()) return;
       EndAllDeliveries(&steady);
+      TakeBackMoves(&steady);
     }
   }
 }

@@ -27,6 +27,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::SizeIs;
 
 void Save(ClusterState* state, Store* store) {
@@ -178,6 +179,22 @@ TEST(Recovery, TellsATaskToMoveOnceMoreButKeepsNoRoom) {
   EXPECT_EQ(recovered->FindMachine("to")->Free()[kCpu], 1000);
   recovered->Apply(Submitted(2, {.cpu = 600}), 0);
   EXPECT_TRUE(recovered->nominations().machines().empty());
+  EXPECT_EQ(FindContradiction(*recovered), "");
+}
+
+TEST(Recovery, TakesBackAMoveThatNobodyWasToldOf) {
+  MemoryStore store;
+  ClusterState state;
+  state.Apply(Added("from", {.cpu = 1000}), 0);
+  state.Apply(Added("to", {.cpu = 1000}), 0);
+  state.Apply(Submitted(1, {.cpu = 600}), 0);
+  state.Place({1}, {0}, 0);
+  Deliver(1, &state);
+  state.Migrate({1}, {1}, 0);
+  Save(&state, &store);
+  const std::unique_ptr<ClusterState> recovered = Recovered(store);
+  EXPECT_FALSE(recovered->FindTask({1})->is_evicted);
+  EXPECT_THAT(recovered->outbox(), IsEmpty());
   EXPECT_EQ(FindContradiction(*recovered), "");
 }
 
