@@ -15,6 +15,7 @@ std::unique_ptr<Command> MakeStatusCommand();
 std::unique_ptr<Command> MakeMachinesCommand();
 std::unique_ptr<Command> MakeTasksCommand();
 std::unique_ptr<Command> MakeJobCommand();
+std::unique_ptr<Command> MakeBudgetsCommand();
 std::unique_ptr<Command> MakeExplainCommand();
 std::unique_ptr<Command> MakeFeedCommand();
 std::unique_ptr<Command> MakePlanCommand();
@@ -32,6 +33,7 @@ inline std::vector<std::unique_ptr<Command>> MakeCommands() {
   commands.push_back(MakeMachinesCommand());
   commands.push_back(MakeTasksCommand());
   commands.push_back(MakeJobCommand());
+  commands.push_back(MakeBudgetsCommand());
   commands.push_back(MakeExplainCommand());
   commands.push_back(MakePlanCommand());
   commands.push_back(MakeForgetCommand());

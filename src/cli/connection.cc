@@ -118,6 +118,11 @@ absl::StatusOr<v1::ListTasksResponse> Connection::ListTasks(
                          std::move(request));
 }
 
+absl::StatusOr<v1::ListBudgetsResponse> Connection::ListBudgets() {
+  return CallForAllPages(stubs_->inspector, &v1::Inspector::Stub::ListBudgets,
+                         v1::ListBudgetsRequest());
+}
+
 std::unique_ptr<grpc::ClientContext> Connection::MakeContext() const {
   auto context = std::make_unique<grpc::ClientContext>();
   if (timeout_s_ > 0) {

@@ -39,6 +39,7 @@ class Connection {
   absl::StatusOr<v1::ListMachinesResponse> ListMachines(
       v1::ListMachinesRequest request);
   absl::StatusOr<v1::ListTasksResponse> ListTasks(v1::ListTasksRequest request);
+  absl::StatusOr<v1::ListBudgetsResponse> ListBudgets();
 
   // For calls that are not among these.
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }

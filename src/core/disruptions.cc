@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "state/task_selector.h"
 
@@ -22,12 +23,13 @@ Disruptions::Disruptions(const ClusterState& state) : state_(state) {
   for (const auto& [id, job] : state.jobs()) {
     if (!job->budget.has_value()) continue;
     if (!job->budget->tasks.has_value()) of_job_[id] = standings_.size();
-    Add(job->name.empty() ? job->uuid : job->name, *job->budget,
-        /*is_of_feed=*/false);
+    Add({.name = job->name.empty() ? job->uuid : job->name,
+         .budget = &*job->budget,
+         .job = job.get()});
   }
   for (const auto& [id, feed] : state.feeds()) {
     for (const auto& [name, stated] : feed.budgets) {
-      Add(name, stated.budget, /*is_of_feed=*/true);
+      Add({.name = name, .budget = &stated.budget, .feed = &feed});
     }
   }
   if (standings_.empty()) return;
@@ -47,15 +49,13 @@ Disruptions::Disruptions(const ClusterState& state) : state_(state) {
   }
 }
 
-void Disruptions::Add(std::string name, const DisruptionBudget& budget,
-                      bool is_of_feed) {
-  if (budget.tasks.has_value()) {
-    for (const std::string& one : budget.tasks->namespaces) {
+void Disruptions::Add(Standing standing) {
+  if (standing.budget->tasks.has_value()) {
+    for (const std::string& one : standing.budget->tasks->namespaces) {
       of_namespace_[one].push_back(standings_.size());
     }
   }
-  standings_.push_back(
-      {.name = std::move(name), .budget = &budget, .is_of_feed = is_of_feed});
+  standings_.push_back(std::move(standing));
 }
 
 void Disruptions::Count(const Task& task) {
@@ -100,7 +100,7 @@ int64_t Disruptions::Allowed(std::span<const size_t> budgets) const {
   int of_feeds = 0;
   for (const size_t b : budgets) {
     allowed = std::min(allowed, standings_[b].allowed);
-    if (standings_[b].is_of_feed) ++of_feeds;
+    if (standings_[b].feed != nullptr) ++of_feeds;
   }
   return of_feeds > 1 ? 0 : allowed;
 }

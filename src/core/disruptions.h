@@ -31,7 +31,9 @@ class Disruptions {
   struct Standing {
     std::string name;  // The client's own for it, or that of its job.
     const DisruptionBudget* budget = nullptr;
-    bool is_of_feed = false;
+    // Who stated it; one of both is null.
+    const Job* job = nullptr;
+    const Feed* feed = nullptr;
     int64_t expected = 0;   // How many tasks there are to be.
     int64_t available = 0;  // How many are.
     // How many were told to leave that its client may not have counted yet.
@@ -41,7 +43,7 @@ class Disruptions {
   };
 
   // A look at each task, if there is any budget.  `state` must outlive this,
-  // and so must its budgets.
+  // and so must its budgets, jobs and feeds.
   explicit Disruptions(const ClusterState& state);
 
   // Those of jobs, then those of feeds, in the order of their ids.
@@ -56,7 +58,7 @@ class Disruptions {
   bool Take(std::span<const TaskId> tasks, std::vector<int64_t>* allowances);
 
  private:
-  void Add(std::string name, const DisruptionBudget& budget, bool is_of_feed);
+  void Add(Standing standing);
   void Count(const Task& task);
 
   const ClusterState& state_;

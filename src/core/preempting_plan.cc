@@ -558,6 +558,7 @@ void PreemptingPlan::KeepToBudgets() {
       moves_left += std::ssize(awaited.leaving);
       is_any_exceeded |= !is_within && !awaited.tasks.empty();
       const bool has_gang = GangOf(awaited).has_value();
+      if (!is_within) context_.stats->given_up += std::ssize(all);
       GiveUp(&awaited);
       must_drop = true;
       // What is left of the gang gives its share back.

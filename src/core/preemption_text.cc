@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 #include <span>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/strings.h"
@@ -35,7 +37,8 @@ class Displacing {
     if (machines_ > 0) {
       return StrCat("; ", MachinesText(machines_),
                     " have room for it without what is less urgent, which the "
-                    "next round may stop");
+                    "next round may stop",
+                    CheapestText());
     }
     if (protected_machines_ > 0) {
       return StrCat("; ", MachinesText(protected_machines_),
@@ -53,9 +56,24 @@ class Displacing {
     return StrCat(count, count == 1 ? " machine would" : " machines would");
   }
 
+  // What has to be stopped on a machine.
+  struct Price {
+    // Of what is stopped, the most urgent first: less is stopped of the first
+    // in which two of these differ.
+    std::vector<uint32_t> priorities = {};
+    int64_t cost = 0;
+    const Machine* machine = nullptr;
+
+    bool IsLessThan(const Price& other) const {
+      return std::tie(priorities, cost) <
+             std::tie(other.priorities, other.cost);
+    }
+  };
+
   void Ask(const Machine& machine) {
     Resources all;
     Resources unprotected;
+    std::vector<const Task*> stoppable;
     std::map<size_t, int64_t> taken;  // Of budgets.
     std::set<size_t> protecting;
     for (const TaskId id : machine.tasks) {
@@ -80,15 +98,55 @@ class Displacing {
       }
       if (!is_protected || options_.breaks_budgets) {
         unprotected += other.class_key.request;
+        stoppable.push_back(&other);
       }
     }
     if (!WouldFit(machine, all)) return;
     if (WouldFit(machine, unprotected)) {
       ++machines_;
+      const Price price =
+          PriceOf(machine, std::move(stoppable), std::move(unprotected));
+      if (machines_ == 1 || price.IsLessThan(cheapest_)) cheapest_ = price;
       return;
     }
     ++protected_machines_;
     budgets_.merge(protecting);
+  }
+
+  // Whoever can stay does, the most urgent first, and of these those that cost
+  // the most.  `gone`: of all of them, and of what leaves anyway.
+  Price PriceOf(const Machine& machine, std::vector<const Task*> stoppable,
+                Resources gone) const {
+    const ClassKey& key = task_.class_key;
+    std::ranges::sort(stoppable, {}, [this](const Task* one) {
+      return std::tuple(-int64_t{one->class_key.priority},
+                        -StopCost(*one, options_), one->placed_ms,
+                        one->sequence);
+    });
+    Price price = {.machine = &machine};
+    for (const Task* one : stoppable) {
+      Resources without = gone - one->class_key.request;
+      if (key.request.FitsIn(machine.Free() + without) &&
+          !state_.peers().KeepApart(key, one->class_key)) {
+        gone = std::move(without);
+        continue;
+      }
+      price.priorities.push_back(one->class_key.priority);
+      price.cost += StopCost(*one, options_);
+    }
+    return price;
+  }
+
+  std::string CheapestText() const {
+    const size_t count = cheapest_.priorities.size();
+    const std::string where =
+        StrCat(" on ", ShownText(cheapest_.machine->name));
+    // What leaves already suffices.
+    if (count == 0) {
+      return StrCat(":", where, " those suffice that were told to leave");
+    }
+    return StrCat(": ", count, count == 1 ? " task" : " tasks", where,
+                  ", at a cost of ", cheapest_.cost);
   }
 
   bool WouldFit(const Machine& machine, const Resources& gone) const {
@@ -136,9 +194,43 @@ class Displacing {
   bool is_any_less_urgent_ = false;
   // That would have room, within budgets and otherwise.
   int64_t machines_ = 0;
+  Price cheapest_;  // Of these.
   int64_t protected_machines_ = 0;
   std::set<size_t> budgets_;  // Those that forbid that.
 };
+
+// Where the task was told to go on, while room is kept there for its successor
+// to come; null where nowhere.
+const Machine* TargetOf(const Task& task, const ClusterState& state) {
+  for (const auto& [sequence, one] : state.nominations().successions().all()) {
+    if (one.predecessor == task.id &&
+        one.predecessor_sequence == task.sequence) {
+      return state.FindMachine(one.machine);
+    }
+  }
+  return nullptr;
+}
+
+std::string Quoted(const Machine& machine) {
+  return StrCat("'", ShownText(machine.name), "'");
+}
+
+// For whom it makes room: " to make room for web-1 of priority 1000".  Empty
+// where for nobody.
+std::string StoppedForText(const Task& task, const ClusterState& state) {
+  std::vector<const Task*> nominees;
+  for (const TaskId id : state.FindMachine(task.machine)->nominated) {
+    nominees.push_back(state.FindTask(id));
+  }
+  if (nominees.empty()) return "";
+  const Task& highest = **std::ranges::max_element(
+      nominees, {}, [](const Task* one) { return one->class_key.priority; });
+  std::string text = StrCat(" to make room for ", ShownText(highest.name),
+                            " of priority ", highest.class_key.priority);
+  if (nominees.size() > 1)
+    text += StrCat(" and ", nominees.size() - 1, " more");
+  return text;
+}
 
 }  // namespace
 
@@ -155,21 +247,24 @@ std::string MayStopText(const Task& task, const ClusterState& state,
   return Displacing(task, state, constraints, options).Text();
 }
 
-std::string StoppedForText(const Task& task, const ClusterState& state) {
+std::string LeavingText(const Task& task, const ClusterState& state,
+                        const PreemptionOptions& options) {
   if (!task.is_evicted) return "";
-  const Machine& machine = *state.FindMachine(task.machine);
-  std::vector<const Task*> nominees;
-  for (const TaskId id : machine.nominated) {
-    nominees.push_back(state.FindTask(id));
+  const int64_t stop_cost = StopCost(task, options);
+  const std::string own = task.preemption_cost == 0
+                              ? ""
+                              : StrCat(", with a preemption_cost of ",
+                                       task.preemption_cost, " of its own");
+  if (const Machine* target = TargetOf(task, state)) {
+    return StrCat(", and was told to move to machine ", Quoted(*target),
+                  ", where room is kept for its successor",
+                  StoppedForText(task, state), "; its move costs ",
+                  MoveCost(stop_cost, options), own);
   }
-  if (nominees.empty()) return "";
-  const Task& highest = **std::ranges::max_element(
-      nominees, {}, [](const Task* one) { return one->class_key.priority; });
-  std::string text = StrCat(" to make room for ", ShownText(highest.name),
-                            " of priority ", highest.class_key.priority);
-  if (nominees.size() > 1)
-    text += StrCat(" and ", nominees.size() - 1, " more");
-  return text;
+  const std::string for_whom = StoppedForText(task, state);
+  if (for_whom.empty()) return ", and was told to leave it";
+  return StrCat(", and was told to leave it", for_whom, "; its stop costs ",
+                stop_cost, own);
 }
 
 }  // namespace sluice

@@ -17,15 +17,19 @@ namespace sluice {
 
 // Whom a task that waits may displace, or why it may not, to be appended to why
 // it waits: "; 3 machines would have room for it without what is less urgent,
+// which the next round may stop: 2 tasks on node-7, at a cost of 350", or "...,
 // but disruption budgets protect that: shop/web needs 3 available tasks and has
-// 3".  A look at each task that runs.
+// 3".  The cost is that of a machine where little is stopped; another choice
+// may cost less.  A look at each task that runs.
 std::string MayStopText(const Task& task, const ClusterState& state,
                         const ConstraintSet& constraints,
                         const PreemptionOptions& options);
 
-// For whom a task that was told to leave makes room, to be appended to that:
-// " to make room for web-1 of priority 1000".  Empty where for nobody.
-std::string StoppedForText(const Task& task, const ClusterState& state);
+// What a task that runs was told, for whom, and what that costs, to be appended
+// to where it runs: ", and was told to leave it to make room for web-1 of
+// priority 1000; its stop costs 350".  Empty where it may stay.
+std::string LeavingText(const Task& task, const ClusterState& state,
+                        const PreemptionOptions& options);
 
 }  // namespace sluice
 

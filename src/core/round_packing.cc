@@ -146,6 +146,9 @@ class Describer {
         RunningTasks(state_, highest, context_.options.preemption,
                      {context_.agenda.turn(), known_.victims}, &peers_,
                      movability.has_value() ? &*movability : nullptr);
+    const RunningTasks::Protected& left_alone = packing_.running.left_alone();
+    context_.stats->left_alone = left_alone.tasks;
+    context_.stats->exhausted_budgets = left_alone.budgets;
   }
 
   // What the machine has free once all is gone that may go.

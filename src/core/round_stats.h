@@ -67,6 +67,12 @@ struct RoundStats {
   int64_t preempted = 0;  // Tasks told to leave for more urgent ones.
   int64_t moved = 0;      // Tasks told to leave for another machine.
   int64_t nominated = 0;  // Tasks that wait for others to leave, at the end.
+  // When it last looked for what may be stopped or moved: tasks that disruption
+  // budgets keep out of that, and budgets that do.
+  int64_t left_alone = 0;
+  int64_t exhausted_budgets = 0;
+  // Stops and moves that were planned, but that budgets do not allow together.
+  int64_t given_up = 0;
   int64_t placed = 0;
   int64_t refused = 0;    // Placements that a change meanwhile made illegal.
   int64_t conflicts = 0;  // Placements that another of the pass made illegal.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 namespace sluice {
@@ -84,14 +85,15 @@ RunningTasks::RunningTasks(const ClusterState& state, uint32_t priority,
   Disruptions disruptions(state);
   std::vector<int64_t> moves_left = disruptions.Allowances();
   std::map<Found, std::vector<const Task*>> all;
-  int64_t unit = 0;  // Of prices.
+  std::set<size_t> exhausted;  // Budgets that keep a task out.
+  int64_t unit = 0;            // Of prices.
   for (const Machine* machine : MachinesInOrder(state, movability != nullptr)) {
     for (const TaskId task_id : machine->tasks) {
       const Task& task = *state.FindTask(task_id);
       const ClassKey& key = task.class_key;
       Found found = {.priority = key.priority,
                      .request = key.request,
-                     .price = options.cost + task.preemption_cost,
+                     .price = StopCost(task, options),
                      .may_be_stopped = MayBeStopped(task, priority, state)};
       const bool may_move = movability != nullptr && movability->MayMove(task);
       const bool may_leave = found.may_be_stopped || may_move;
@@ -99,7 +101,13 @@ RunningTasks::RunningTasks(const ClusterState& state, uint32_t priority,
       if (may_leave) {
         found.budgets = disruptions.BudgetsOf(task);
         const bool is_allowed = disruptions.Allowed(found.budgets) > 0;
-        if (!options.breaks_budgets && !is_allowed) continue;
+        if (!options.breaks_budgets && !is_allowed) {
+          ++left_alone_.tasks;
+          for (const size_t b : found.budgets) {
+            if (disruptions.standings()[b].allowed == 0) exhausted.insert(b);
+          }
+          continue;
+        }
         if (is_allowed && may_move &&
             (turn.number == 0 ||
              disruptions.Take(std::span(&task_id, 1), &moves_left))) {
@@ -124,6 +132,7 @@ RunningTasks::RunningTasks(const ClusterState& state, uint32_t priority,
       here->second.room -= machine->awaited;
     }
   }
+  left_alone_.budgets = std::ssize(exhausted);
   std::vector<std::vector<size_t>> budgets_of;  // By class.
   for (auto& [found, tasks] : all) {
     AddClass(found, std::move(tasks), unit, options);
@@ -153,7 +162,7 @@ void RunningTasks::AddClass(const Found& found, std::vector<const Task*> tasks,
   made.may_be_stopped = found.may_be_stopped;
   made.price = found.price / unit;
   if (found.shape.has_value()) {
-    made.move_cost = options.moves.cost * found.price / options.cost;
+    made.move_cost = MoveCost(found.price, options);
   }
 }
 

@@ -35,6 +35,15 @@ namespace sluice {
 bool MayBeStopped(const Task& task, uint32_t priority,
                   const ClusterState& state);
 
+// What stopping the task costs.
+inline int64_t StopCost(const Task& task, const PreemptionOptions& options) {
+  return options.cost + task.preemption_cost;
+}
+// What moving one costs whose stop costs so much.
+inline int64_t MoveCost(int64_t stop_cost, const PreemptionOptions& options) {
+  return options.moves.cost * stop_cost / options.cost;
+}
+
 // Whether what leaves the machine, or is a victim, has to be gone before a task
 // of the class may be there, whatever room there is.
 bool MustAwait(const ClassKey& key, const Machine& machine,
@@ -64,6 +73,12 @@ class RunningTasks {
     std::span<const TaskId> known = {};
   };
 
+  // What is left alone because of disruption budgets alone.
+  struct Protected {
+    int64_t tasks = 0;
+    int64_t budgets = 0;  // That mean any of them and allow nothing.
+  };
+
   RunningTasks() = default;
   // Those that may be stopped for a task of `priority`, and those that may
   // move, where `movability` is not null.  Tells `peers` of them and of what
@@ -76,6 +91,7 @@ class RunningTasks {
   // From this turn on budgets are shared out as in an earlier one.
   size_t turns() const { return turns_; }
   bool empty() const { return classes_.empty(); }
+  const Protected& left_alone() const { return left_alone_; }
   // The most urgent first.
   const std::vector<Class>& classes() const { return classes_; }
   // What the machine would have more of if all of them were gone, and all that
@@ -100,6 +116,7 @@ class RunningTasks {
     std::vector<std::pair<size_t, TaskId>> tasks;  // By class.
   };
   std::vector<Class> classes_;
+  Protected left_alone_;
   size_t turns_ = 0;
   absl::btree_map<MachineId, OnMachine> machines_;
 };

@@ -94,6 +94,7 @@ class Scheduler {
   void FinishStep(const RoundAnswer& answer);
   // Of the running round, or of the last one.
   const RoundStats& round_stats() const { return round_stats_; }
+  const PreemptionOptions& preemption() const { return options_.preemption; }
   bool evicts_on_no_execute() const { return options_.evicts_on_no_execute; }
   // Whether a round may have something to do though nothing waits.
   bool moves_what_runs() const {

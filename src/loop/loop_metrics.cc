@@ -112,6 +112,9 @@ void LoopMetrics::CountRound(const RoundStats& round, int64_t now_us) {
   metrics_.replacements.Increment(static_cast<double>(round.replaced));
   metrics_.preemptions.Increment(static_cast<double>(round.preempted));
   metrics_.moves.Increment(static_cast<double>(round.moved));
+  metrics_.kept_by_budgets.Increment(
+      static_cast<double>(round.left_alone + round.given_up));
+  metrics_.exhausted_budgets.Set(static_cast<double>(round.exhausted_budgets));
   metrics_.nominated_tasks.Set(static_cast<double>(round.nominated));
   metrics_.placements.Increment(static_cast<double>(round.placed));
   metrics_.refused_placements.Increment(static_cast<double>(round.refused));
@@ -133,8 +136,7 @@ void LoopMetrics::CountRound(const RoundStats& round, int64_t now_us) {
               << " placed=" << round.placed << " pending=" << round.pending
               << " refused=" << round.refused << " evicted=" << round.evicted
               << " replaced=" << round.replaced
-              << " preempted=" << round.preempted
-              << " moved=" << round.moved
+              << " preempted=" << round.preempted << " moved=" << round.moved
               << " nominated=" << round.nominated
               << " gap=" << GapText(round.Gap())
               << " level_gaps=" << GapsText(gaps)

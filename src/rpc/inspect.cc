@@ -1,15 +1,12 @@
 #include "rpc/inspect.h"
 
 #include <algorithm>
-#include <charconv>
-#include <limits>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "base/limits.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "constraints/label_match.h"
@@ -19,27 +16,12 @@
 #include "core/preemption_text.h"
 #include "loop/census.h"
 #include "rpc/checks.h"
+#include "rpc/pages.h"
 
 namespace sluice {
 namespace {
 
 constexpr int kJobTaskUidsMax = 1000;
-
-template <class T>
-std::optional<T> ParseNumber(std::string_view text) {
-  T value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || rest != end) return std::nullopt;
-  return value;
-}
-
-absl::StatusOr<int> PageSize(int32_t asked) {
-  if (asked < 0) {
-    return absl::InvalidArgumentError(StrCat("page_size: ", asked, " < 0"));
-  }
-  return asked == 0 ? kPageSizeMax : std::min<int>(asked, kPageSizeMax);
-}
 
 // Where a page starts: behind the id that its token names, or at the first.
 template <class Map, class Id>
@@ -48,10 +30,7 @@ absl::StatusOr<typename Map::const_iterator> PageStart(const Map& map,
                                                        Id /*tag*/) {
   if (token.empty()) return map.begin();
   const auto last = ParseNumber<typename Id::rep>(token);
-  if (!last.has_value()) {
-    return absl::InvalidArgumentError(StrCat(
-        "page_token: '", Printable(token, kShownBytes), "' is no token"));
-  }
+  if (!last.has_value()) return NoPageToken(token);
   return map.upper_bound(Id{*last});
 }
 
@@ -378,8 +357,8 @@ std::string NotWaiting(const CoreView& view, const Task& task) {
       return StrCat(
           "runs on machine '", machine->name, "'",
           machine->is_present ? "" : ", which has gone away",
-          task.is_evicted ? ", and was told to leave it" : "",
-          StoppedForText(task, view.scheduler.state()),
+          LeavingText(task, view.scheduler.state(),
+                      view.scheduler.preemption()),
           task.is_displaced ? StrCat("; ", DisplacedText(view, task)) : "",
           PlacementText(task, *machine, view.last_round));
     }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "loop/census.h"
+#include "rpc/inspect_budgets.h"
 #include "rpc/inspect_plan.h"
 #include "rpc/status.h"
 
@@ -57,6 +58,14 @@ InspectorService::Reactor* InspectorService::GetJob(
     Context* context, const v1::GetJobRequest* request, v1::Job* response) {
   return Answer(context, [request, response](const CoreView& view) {
     return InspectJob(view, *request, response);
+  });
+}
+
+InspectorService::Reactor* InspectorService::ListBudgets(
+    Context* context, const v1::ListBudgetsRequest* request,
+    v1::ListBudgetsResponse* response) {
+  return Answer(context, [request, response](const CoreView& view) {
+    return InspectBudgets(view.scheduler.state(), *request, response);
   });
 }
 

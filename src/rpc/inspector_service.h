@@ -30,6 +30,8 @@ class InspectorService final : public v1::Inspector::CallbackService {
   Reactor* ListTasks(Context*, const v1::ListTasksRequest*,
                      v1::ListTasksResponse*) override;
   Reactor* GetJob(Context*, const v1::GetJobRequest*, v1::Job*) override;
+  Reactor* ListBudgets(Context*, const v1::ListBudgetsRequest*,
+                       v1::ListBudgetsResponse*) override;
   Reactor* ExplainTask(Context*, const v1::ExplainTaskRequest*,
                        v1::TaskExplanation*) override;
   Reactor* ForgetStale(Context*, const v1::ForgetStaleRequest*,

@@ -114,6 +114,23 @@ TEST_F(Endpoints, InspectorShowsMachinesTasksAndJobs) {
   EXPECT_EQ(client_.Status().store(), "memory");
 }
 
+TEST_F(Endpoints, InspectorShowsDisruptionBudgets) {
+  client_.AddNode(NodeMessage("n", {.cpu = 1000}));
+  firmament::TaskDescription task = TaskMessage(1, {.cpu = 600});
+  task.mutable_job_descriptor()
+      ->mutable_disruption_budget()
+      ->set_max_unavailable("40%");
+  client_.Submit(task);
+  client_.Schedule();
+  v1::ListBudgetsResponse budgets;
+  grpc::ClientContext context;
+  ASSERT_TRUE(client_.inspector().ListBudgets(&context, {}, &budgets).ok());
+  ASSERT_EQ(budgets.budgets_size(), 1);
+  EXPECT_EQ(budgets.budgets(0).job_uuid(), "job");
+  EXPECT_EQ(budgets.budgets(0).max_unavailable(), "40%");
+  EXPECT_EQ(budgets.budgets(0).expected(), 1);
+}
+
 // A bound does not know who keeps away from whom else in a zone, so that of the
 // web server and the database all that wait may be too many.
 TEST_F(Endpoints, InspectorTellsTheGapOfEachLevel) {

@@ -89,6 +89,9 @@ class FakeInspector::Service final : public sluice::v1::Inspector::Service {
   grpc::Status ListTasks(grpc::ServerContext*,
                          const v1::ListTasksRequest* request,
                          v1::ListTasksResponse* reply) override;
+  grpc::Status ListBudgets(grpc::ServerContext*,
+                           const v1::ListBudgetsRequest* request,
+                           v1::ListBudgetsResponse* reply) override;
   grpc::Status GetJob(grpc::ServerContext*, const v1::GetJobRequest* request,
                       v1::Job* reply) override;
   grpc::Status ExplainTask(grpc::ServerContext*,
@@ -272,6 +275,14 @@ grpc::Status FakeInspector::Service::ListTasks(
   }
   reply->set_next_page_token(
       AppendPage(listed, request->page_token(), reply->mutable_tasks()));
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeInspector::Service::ListBudgets(
+    grpc::ServerContext*, const v1::ListBudgetsRequest* request,
+    v1::ListBudgetsResponse* reply) {
+  reply->set_next_page_token(AppendPage(
+      answers_.budgets, request->page_token(), reply->mutable_budgets()));
   return grpc::Status::OK;
 }
 

@@ -54,6 +54,7 @@ class FakeInspector {
   v1::Status status;
   std::vector<v1::Machine> machines;
   std::vector<v1::Task> tasks;
+  std::vector<v1::Budget> budgets;
   v1::Job job;
   v1::TaskExplanation explanation;
   v1::RebalancePlan plan;  // With --preemption=full; else it is empty.

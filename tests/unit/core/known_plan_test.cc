@@ -33,6 +33,7 @@ class KnownPlanTest : public testing::Test {
                               cluster_.constraints(),
                               cluster_.scheduler().eligibility()},
         RoundOptions{.preemption = {.mode = Preemption::kPriority}}, 2);
+    context_->stats = &stats_;
     packing_ = DescribeRound(PackingScope::kPreempting, &*context_);
   }
   LevelCosts CostOfPlan(const std::vector<uint64_t>& nominated,
@@ -49,6 +50,7 @@ class KnownPlanTest : public testing::Test {
   }
 
   TestScheduler cluster_;
+  RoundStats stats_;
   std::optional<RoundContext> context_;
   RoundPacking packing_;
 };

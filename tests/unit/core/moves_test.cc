@@ -163,6 +163,9 @@ TEST_F(MovesTest, KeepToDisruptionBudgets) {
   now_ms_ = 10 * kMinuteMs;
   cluster_.Apply(Submitted(11, {.cpu = 800, .job = "large"}));
   EXPECT_THAT(Reply(), ElementsAre("MIGRATE 2 on a"));
+  EXPECT_EQ(stats().left_alone, 1) << "task 1";
+  EXPECT_EQ(stats().exhausted_budgets, 1);
+  EXPECT_EQ(stats().given_up, 0);
 }
 
 TEST_F(MovesTest, UseABudgetWhereItHelps) {

@@ -19,6 +19,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
 class PreemptionTest : public testing::Test {
@@ -322,6 +323,32 @@ TEST_F(PreemptionTest, StopsNobodyForAGangThatDoesNotFitEvenThen) {
                              {.gang = {.minimum = 4}}));
   }
   EXPECT_THAT(Reply(), IsEmpty());
+}
+
+// Each of the two classes of the job is within its budget, both are not.
+TEST_F(PreemptionTest, CountsWhatDisruptionBudgetsKeep) {
+  const DisruptionBudget one = {
+      .limit = DisruptionBudget::Limit::kMaxUnavailable, .amount = 1};
+  const auto run = [&](uint64_t uid, std::string_view uuid, int64_t cpu) {
+    Machine(uuid, 1000);
+    cluster_.Apply(Submitted(uid, {.cpu = cpu, .job = "web", .budget = one}));
+    Reply();
+  };
+  run(1, "m", 1000);
+  run(2, "n", 900);
+  Submit(11, 950, 9);
+  Submit(12, 950, 9);
+  const RoundStats& stats = cluster_.scheduler().round_stats();
+  EXPECT_THAT(Reply(), SizeIs(1));
+  EXPECT_EQ(stats.given_up, 1);
+  EXPECT_EQ(stats.left_alone, 0);
+  EXPECT_EQ(stats.exhausted_budgets, 0);
+  // Nothing is available beyond what the budget needs any more.
+  cluster_.Apply(Submitted(13, {.cpu = 950, .priority = 9, .job = "third"}));
+  EXPECT_THAT(Reply(), IsEmpty());
+  EXPECT_EQ(stats.given_up, 0);
+  EXPECT_EQ(stats.left_alone, 1);
+  EXPECT_EQ(stats.exhausted_budgets, 1);
 }
 
 }  // namespace

@@ -34,8 +34,9 @@ class PreemptionTextTest : public testing::Test {
     return MayStopText(cluster_.TaskOf(kWaiting), cluster_.state(),
                        cluster_.constraints(), {.mode = Preemption::kPriority});
   }
-  std::string StoppedFor(uint64_t uid) {
-    return StoppedForText(cluster_.TaskOf(uid), cluster_.state());
+  std::string Leaving(uint64_t uid) {
+    return LeavingText(cluster_.TaskOf(uid), cluster_.state(),
+                       cluster_.scheduler().preemption());
   }
 
   static constexpr uint64_t kWaiting = 11;
@@ -49,7 +50,7 @@ TEST_F(PreemptionTextTest, CountsTheMachinesThatWouldHaveRoom) {
   Wait({.cpu = 500, .priority = 9});
   EXPECT_EQ(MayStop(),
             "; 2 machines would have room for it without what is less urgent, "
-            "which the next round may stop");
+            "which the next round may stop: 1 task on m, at a cost of 100");
   EXPECT_THAT(
       cluster_.scheduler().Explain(cluster_.TaskOf(kWaiting), 0).summary,
       EndsWith(MayStop()));
@@ -86,14 +87,71 @@ TEST_F(PreemptionTextTest, SaysThatATaskDisplacesNobody) {
             "; nobody is stopped for it: its preemption policy is NEVER");
 }
 
-TEST_F(PreemptionTextTest, SaysForWhomATaskWasStopped) {
+// On one machine one of priority 5 would be stopped, on the other two of
+// priority 1: of its three one can stay, and that is the dearest.
+TEST_F(PreemptionTextTest, TellsWhatIsStoppedWhereThatIsLeast) {
+  RunTask(1, {.cpu = 1000, .priority = 5});
+  RunTask(2, {.cpu = 300, .priority = 1, .preemption_cost = 50});
+  RunTask(3, {.cpu = 300, .priority = 1, .preemption_cost = 900});
+  RunTask(4, {.cpu = 300, .priority = 1});
+  Wait({.cpu = 700, .priority = 9});
+  EXPECT_EQ(MayStop(),
+            "; 2 machines would have room for it without what is less urgent, "
+            "which the next round may stop: 2 tasks on " +
+                cluster_.MachineOf(2) + ", at a cost of 250");
+}
+
+TEST_F(PreemptionTextTest, CountsWhatKeepsATaskAwayAmongWhatIsStopped) {
+  cluster_.Apply(Removed("m"));
+  RunTask(1, {.cpu = 100});
+  RunTask(2, {.cpu = 100});
+  TaskOptions alone{.cpu = 500, .priority = 9};
+  alone.rules.anti_affinity = {{TasksOfJob("job"), ""}};
+  alone.job = "other";
+  RunTask(3, {.cpu = 100, .job = "third"});
+  Wait(alone);
+  EXPECT_THAT(MayStop(), EndsWith(": 2 tasks on n, at a cost of 200"));
+}
+
+TEST_F(PreemptionTextTest, SaysThatNobodyElseIsStoppedWhereEnoughLeaves) {
+  cluster_.Apply(Removed("m"));
+  RunTask(1, {.cpu = 600});
+  RunTask(2, {.cpu = 400});
+  cluster_.mutable_state().Preempt({1});
+  Wait({.cpu = 500, .priority = 9});
+  EXPECT_THAT(MayStop(),
+              EndsWith(": on n those suffice that were told to leave"));
+}
+
+TEST_F(PreemptionTextTest, SaysForWhomATaskWasStoppedAndAtWhatCost) {
   RunTask(1, {.cpu = 1000, .priority = 9});
-  RunTask(2, {.cpu = 1000});
-  EXPECT_EQ(StoppedFor(2), "");
+  RunTask(2, {.cpu = 1000, .preemption_cost = 250});
+  EXPECT_EQ(Leaving(2), "");
   Wait({.cpu = 500, .priority = 9, .name = "urgent"});
   RunTask(12, {.cpu = 500, .priority = 5});
-  EXPECT_EQ(StoppedFor(2), " to make room for urgent of priority 9 and 1 more");
+  EXPECT_EQ(Leaving(2),
+            ", and was told to leave it to make room for urgent of priority 9 "
+            "and 1 more; its stop costs 350, with a preemption_cost of 250 of "
+            "its own");
   EXPECT_EQ(MayStop(), "") << "room is kept for it";
+}
+
+TEST_F(PreemptionTextTest, NamesNoCostWhereATaskLeavesForNobody) {
+  RunTask(1, {.cpu = 1000});
+  cluster_.mutable_state().Preempt({1});
+  EXPECT_EQ(Leaving(1), ", and was told to leave it");
+}
+
+TEST_F(PreemptionTextTest, SaysWhereATaskMovesUntilItsSuccessorHasCome) {
+  RunTask(1, {.cpu = 600, .priority = 5});
+  const std::string to = cluster_.MachineOf(1) == "m" ? "n" : "m";
+  cluster_.mutable_state().Migrate({1}, cluster_.state().FindMachine(to)->id,
+                                   now_ms_);
+  EXPECT_EQ(Leaving(1), ", and was told to move to machine '" + to +
+                            "', where room is kept for its successor; its "
+                            "move costs 30000");
+  RunTask(2, {.cpu = 600, .priority = 5});
+  EXPECT_EQ(Leaving(1), ", and was told to leave it");
 }
 
 }  // namespace

@@ -98,5 +98,17 @@ TEST_F(LoopMetricsTest, TellsAnUnknownGapFromNone) {
               HasSubstr("sluice_round_bounds_unknown_total 1\n"));
 }
 
+TEST_F(LoopMetricsTest, CountsWhatDisruptionBudgetsKeep) {
+  RoundStats stats;
+  stats.left_alone = 5;
+  stats.exhausted_budgets = 2;
+  stats.given_up = 3;
+  counts_.CountRound(stats, 0);
+  EXPECT_THAT(metrics_.Text(), HasSubstr("sluice_budgets_exhausted 2\n"));
+  counts_.CountRound(RoundStats(), 0);
+  EXPECT_THAT(metrics_.Text(), HasSubstr("sluice_budgets_exhausted 0\n"));
+  EXPECT_THAT(metrics_.Text(), HasSubstr("sluice_budget_kept_tasks_total 8\n"));
+}
+
 }  // namespace
 }  // namespace sluice

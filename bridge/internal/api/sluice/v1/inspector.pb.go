@@ -2189,6 +2189,235 @@ func (x *Job) GetGang() string {
 	return ""
 }
 
+// How many of some tasks may be stopped or moved at a time.
+type Budget struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of its job, or the uuid where that has none; of one that a feed
+	// states its id there.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Who stated it: a job, by its uuid, or a feed, by its name.
+	JobUuid string `protobuf:"bytes,2,opt,name=job_uuid,json=jobUuid,proto3" json:"job_uuid,omitempty"`
+	Feed    string `protobuf:"bytes,3,opt,name=feed,proto3" json:"feed,omitempty"`
+	// One of both is set: a number, "3", or a part of `expected`, "40%".
+	MinAvailable   string `protobuf:"bytes,4,opt,name=min_available,json=minAvailable,proto3" json:"min_available,omitempty"`
+	MaxUnavailable string `protobuf:"bytes,5,opt,name=max_unavailable,json=maxUnavailable,proto3" json:"max_unavailable,omitempty"`
+	// How many tasks there are to be, how many of them are available, and how many
+	// have to be.
+	Expected  int64 `protobuf:"varint,6,opt,name=expected,proto3" json:"expected,omitempty"`
+	Available int64 `protobuf:"varint,7,opt,name=available,proto3" json:"available,omitempty"`
+	Needed    int64 `protobuf:"varint,8,opt,name=needed,proto3" json:"needed,omitempty"`
+	// How many more may be stopped or moved now.
+	Allowed int64 `protobuf:"varint,9,opt,name=allowed,proto3" json:"allowed,omitempty"`
+	// How many may be by its client's own account; not set where it states none.
+	AllowedByClient *int64 `protobuf:"varint,10,opt,name=allowed_by_client,json=allowedByClient,proto3,oneof" json:"allowed_by_client,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *Budget) Reset() {
+	*x = Budget{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Budget) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Budget) ProtoMessage() {}
+
+func (x *Budget) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Budget.ProtoReflect.Descriptor instead.
+func (*Budget) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *Budget) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Budget) GetJobUuid() string {
+	if x != nil {
+		return x.JobUuid
+	}
+	return ""
+}
+
+func (x *Budget) GetFeed() string {
+	if x != nil {
+		return x.Feed
+	}
+	return ""
+}
+
+func (x *Budget) GetMinAvailable() string {
+	if x != nil {
+		return x.MinAvailable
+	}
+	return ""
+}
+
+func (x *Budget) GetMaxUnavailable() string {
+	if x != nil {
+		return x.MaxUnavailable
+	}
+	return ""
+}
+
+func (x *Budget) GetExpected() int64 {
+	if x != nil {
+		return x.Expected
+	}
+	return 0
+}
+
+func (x *Budget) GetAvailable() int64 {
+	if x != nil {
+		return x.Available
+	}
+	return 0
+}
+
+func (x *Budget) GetNeeded() int64 {
+	if x != nil {
+		return x.Needed
+	}
+	return 0
+}
+
+func (x *Budget) GetAllowed() int64 {
+	if x != nil {
+		return x.Allowed
+	}
+	return 0
+}
+
+func (x *Budget) GetAllowedByClient() int64 {
+	if x != nil && x.AllowedByClient != nil {
+		return *x.AllowedByClient
+	}
+	return 0
+}
+
+type ListBudgetsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	PageSize      int32                  `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageToken     string                 `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListBudgetsRequest) Reset() {
+	*x = ListBudgetsRequest{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListBudgetsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListBudgetsRequest) ProtoMessage() {}
+
+func (x *ListBudgetsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListBudgetsRequest.ProtoReflect.Descriptor instead.
+func (*ListBudgetsRequest) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *ListBudgetsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListBudgetsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+type ListBudgetsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Budgets       []*Budget              `protobuf:"bytes,1,rep,name=budgets,proto3" json:"budgets,omitempty"`
+	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListBudgetsResponse) Reset() {
+	*x = ListBudgetsResponse{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListBudgetsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListBudgetsResponse) ProtoMessage() {}
+
+func (x *ListBudgetsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListBudgetsResponse.ProtoReflect.Descriptor instead.
+func (*ListBudgetsResponse) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *ListBudgetsResponse) GetBudgets() []*Budget {
+	if x != nil {
+		return x.Budgets
+	}
+	return nil
+}
+
+func (x *ListBudgetsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 type ExplainTaskRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid in decimal, or the name.
@@ -2199,7 +2428,7 @@ type ExplainTaskRequest struct {
 
 func (x *ExplainTaskRequest) Reset() {
 	*x = ExplainTaskRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2211,7 +2440,7 @@ func (x *ExplainTaskRequest) String() string {
 func (*ExplainTaskRequest) ProtoMessage() {}
 
 func (x *ExplainTaskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2224,7 +2453,7 @@ func (x *ExplainTaskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainTaskRequest.ProtoReflect.Descriptor instead.
 func (*ExplainTaskRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{20}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ExplainTaskRequest) GetTask() string {
@@ -2255,7 +2484,7 @@ type TaskExplanation struct {
 
 func (x *TaskExplanation) Reset() {
 	*x = TaskExplanation{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2267,7 +2496,7 @@ func (x *TaskExplanation) String() string {
 func (*TaskExplanation) ProtoMessage() {}
 
 func (x *TaskExplanation) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2280,7 +2509,7 @@ func (x *TaskExplanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskExplanation.ProtoReflect.Descriptor instead.
 func (*TaskExplanation) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{21}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *TaskExplanation) GetTask() *Task {
@@ -2345,7 +2574,7 @@ type Reason struct {
 
 func (x *Reason) Reset() {
 	*x = Reason{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2357,7 +2586,7 @@ func (x *Reason) String() string {
 func (*Reason) ProtoMessage() {}
 
 func (x *Reason) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2370,7 +2599,7 @@ func (x *Reason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reason.ProtoReflect.Descriptor instead.
 func (*Reason) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{22}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Reason) GetCode() string {
@@ -2406,7 +2635,7 @@ type NearMiss struct {
 
 func (x *NearMiss) Reset() {
 	*x = NearMiss{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2418,7 +2647,7 @@ func (x *NearMiss) String() string {
 func (*NearMiss) ProtoMessage() {}
 
 func (x *NearMiss) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2431,7 +2660,7 @@ func (x *NearMiss) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NearMiss.ProtoReflect.Descriptor instead.
 func (*NearMiss) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{23}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *NearMiss) GetMachineUuid() string {
@@ -2471,7 +2700,7 @@ type RebalancePlan_Move struct {
 
 func (x *RebalancePlan_Move) Reset() {
 	*x = RebalancePlan_Move{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2483,7 +2712,7 @@ func (x *RebalancePlan_Move) String() string {
 func (*RebalancePlan_Move) ProtoMessage() {}
 
 func (x *RebalancePlan_Move) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2546,7 +2775,7 @@ type RebalancePlan_Stop struct {
 
 func (x *RebalancePlan_Stop) Reset() {
 	*x = RebalancePlan_Stop{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2558,7 +2787,7 @@ func (x *RebalancePlan_Stop) String() string {
 func (*RebalancePlan_Stop) ProtoMessage() {}
 
 func (x *RebalancePlan_Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2615,7 +2844,7 @@ type RebalancePlan_Served struct {
 
 func (x *RebalancePlan_Served) Reset() {
 	*x = RebalancePlan_Served{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2627,7 +2856,7 @@ func (x *RebalancePlan_Served) String() string {
 func (*RebalancePlan_Served) ProtoMessage() {}
 
 func (x *RebalancePlan_Served) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2914,7 +3143,27 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x11quarantined_tasks\x18\a \x01(\x03R\x10quarantinedTasks\x12\x1b\n" +
 	"\ttask_uids\x18\t \x03(\x04R\btaskUids\x12\x12\n" +
 	"\x04gang\x18\n" +
-	" \x01(\tR\x04gangJ\x04\b\b\x10\t\"(\n" +
+	" \x01(\tR\x04gangJ\x04\b\b\x10\t\"\xcc\x02\n" +
+	"\x06Budget\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x19\n" +
+	"\bjob_uuid\x18\x02 \x01(\tR\ajobUuid\x12\x12\n" +
+	"\x04feed\x18\x03 \x01(\tR\x04feed\x12#\n" +
+	"\rmin_available\x18\x04 \x01(\tR\fminAvailable\x12'\n" +
+	"\x0fmax_unavailable\x18\x05 \x01(\tR\x0emaxUnavailable\x12\x1a\n" +
+	"\bexpected\x18\x06 \x01(\x03R\bexpected\x12\x1c\n" +
+	"\tavailable\x18\a \x01(\x03R\tavailable\x12\x16\n" +
+	"\x06needed\x18\b \x01(\x03R\x06needed\x12\x18\n" +
+	"\aallowed\x18\t \x01(\x03R\aallowed\x12/\n" +
+	"\x11allowed_by_client\x18\n" +
+	" \x01(\x03H\x00R\x0fallowedByClient\x88\x01\x01B\x14\n" +
+	"\x12_allowed_by_client\"P\n" +
+	"\x12ListBudgetsRequest\x12\x1b\n" +
+	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tR\tpageToken\"j\n" +
+	"\x13ListBudgetsResponse\x12+\n" +
+	"\abudgets\x18\x01 \x03(\v2\x11.sluice.v1.BudgetR\abudgets\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"(\n" +
 	"\x12ExplainTaskRequest\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\tR\x04task\"\x98\x02\n" +
 	"\x0fTaskExplanation\x12#\n" +
@@ -2932,12 +3181,13 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\bNearMiss\x12!\n" +
 	"\fmachine_uuid\x18\x01 \x01(\tR\vmachineUuid\x12!\n" +
 	"\fmachine_name\x18\x02 \x01(\tR\vmachineName\x12\x14\n" +
-	"\x05lacks\x18\x03 \x01(\tR\x05lacks2\xf9\x03\n" +
+	"\x05lacks\x18\x03 \x01(\tR\x05lacks2\xc7\x04\n" +
 	"\tInspector\x12;\n" +
 	"\tGetStatus\x12\x1b.sluice.v1.GetStatusRequest\x1a\x11.sluice.v1.Status\x12O\n" +
 	"\fListMachines\x12\x1e.sluice.v1.ListMachinesRequest\x1a\x1f.sluice.v1.ListMachinesResponse\x12F\n" +
 	"\tListTasks\x12\x1b.sluice.v1.ListTasksRequest\x1a\x1c.sluice.v1.ListTasksResponse\x122\n" +
-	"\x06GetJob\x12\x18.sluice.v1.GetJobRequest\x1a\x0e.sluice.v1.Job\x12H\n" +
+	"\x06GetJob\x12\x18.sluice.v1.GetJobRequest\x1a\x0e.sluice.v1.Job\x12L\n" +
+	"\vListBudgets\x12\x1d.sluice.v1.ListBudgetsRequest\x1a\x1e.sluice.v1.ListBudgetsResponse\x12H\n" +
 	"\vExplainTask\x12\x1d.sluice.v1.ExplainTaskRequest\x1a\x1a.sluice.v1.TaskExplanation\x12L\n" +
 	"\vForgetStale\x12\x1d.sluice.v1.ForgetStaleRequest\x1a\x1e.sluice.v1.ForgetStaleResponse\x12J\n" +
 	"\rPlanRebalance\x12\x1f.sluice.v1.PlanRebalanceRequest\x1a\x18.sluice.v1.RebalancePlanB=Z;github.com/sluice-scheduler/sluice/proto/sluice/v1;sluicev1b\x06proto3"
@@ -2955,7 +3205,7 @@ func file_sluice_v1_inspector_proto_rawDescGZIP() []byte {
 }
 
 var file_sluice_v1_inspector_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_sluice_v1_inspector_proto_goTypes = []any{
 	(PlanRebalanceRequest_Preemption)(0), // 0: sluice.v1.PlanRebalanceRequest.Preemption
 	(FeedState_State)(0),                 // 1: sluice.v1.FeedState.State
@@ -2981,23 +3231,26 @@ var file_sluice_v1_inspector_proto_goTypes = []any{
 	(*ListTasksResponse)(nil),            // 21: sluice.v1.ListTasksResponse
 	(*GetJobRequest)(nil),                // 22: sluice.v1.GetJobRequest
 	(*Job)(nil),                          // 23: sluice.v1.Job
-	(*ExplainTaskRequest)(nil),           // 24: sluice.v1.ExplainTaskRequest
-	(*TaskExplanation)(nil),              // 25: sluice.v1.TaskExplanation
-	(*Reason)(nil),                       // 26: sluice.v1.Reason
-	(*NearMiss)(nil),                     // 27: sluice.v1.NearMiss
-	nil,                                  // 28: sluice.v1.Resources.ExtendedEntry
-	(*RebalancePlan_Move)(nil),           // 29: sluice.v1.RebalancePlan.Move
-	(*RebalancePlan_Stop)(nil),           // 30: sluice.v1.RebalancePlan.Stop
-	(*RebalancePlan_Served)(nil),         // 31: sluice.v1.RebalancePlan.Served
-	nil,                                  // 32: sluice.v1.Machine.LabelsEntry
-	nil,                                  // 33: sluice.v1.Task.LabelsEntry
+	(*Budget)(nil),                       // 24: sluice.v1.Budget
+	(*ListBudgetsRequest)(nil),           // 25: sluice.v1.ListBudgetsRequest
+	(*ListBudgetsResponse)(nil),          // 26: sluice.v1.ListBudgetsResponse
+	(*ExplainTaskRequest)(nil),           // 27: sluice.v1.ExplainTaskRequest
+	(*TaskExplanation)(nil),              // 28: sluice.v1.TaskExplanation
+	(*Reason)(nil),                       // 29: sluice.v1.Reason
+	(*NearMiss)(nil),                     // 30: sluice.v1.NearMiss
+	nil,                                  // 31: sluice.v1.Resources.ExtendedEntry
+	(*RebalancePlan_Move)(nil),           // 32: sluice.v1.RebalancePlan.Move
+	(*RebalancePlan_Stop)(nil),           // 33: sluice.v1.RebalancePlan.Stop
+	(*RebalancePlan_Served)(nil),         // 34: sluice.v1.RebalancePlan.Served
+	nil,                                  // 35: sluice.v1.Machine.LabelsEntry
+	nil,                                  // 36: sluice.v1.Task.LabelsEntry
 }
 var file_sluice_v1_inspector_proto_depIdxs = []int32{
-	28, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
+	31, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
 	0,  // 1: sluice.v1.PlanRebalanceRequest.preemption:type_name -> sluice.v1.PlanRebalanceRequest.Preemption
-	29, // 2: sluice.v1.RebalancePlan.moves:type_name -> sluice.v1.RebalancePlan.Move
-	30, // 3: sluice.v1.RebalancePlan.stops:type_name -> sluice.v1.RebalancePlan.Stop
-	31, // 4: sluice.v1.RebalancePlan.served:type_name -> sluice.v1.RebalancePlan.Served
+	32, // 2: sluice.v1.RebalancePlan.moves:type_name -> sluice.v1.RebalancePlan.Move
+	33, // 3: sluice.v1.RebalancePlan.stops:type_name -> sluice.v1.RebalancePlan.Stop
+	34, // 4: sluice.v1.RebalancePlan.served:type_name -> sluice.v1.RebalancePlan.Served
 	4,  // 5: sluice.v1.Status.allocatable:type_name -> sluice.v1.Resources
 	4,  // 6: sluice.v1.Status.used:type_name -> sluice.v1.Resources
 	12, // 7: sluice.v1.Status.last_round:type_name -> sluice.v1.Round
@@ -3007,36 +3260,39 @@ var file_sluice_v1_inspector_proto_depIdxs = []int32{
 	2,  // 11: sluice.v1.Machine.condition:type_name -> sluice.v1.Machine.Condition
 	4,  // 12: sluice.v1.Machine.allocatable:type_name -> sluice.v1.Resources
 	4,  // 13: sluice.v1.Machine.used:type_name -> sluice.v1.Resources
-	32, // 14: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
+	35, // 14: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
 	15, // 15: sluice.v1.Machine.usage:type_name -> sluice.v1.MachineSample
 	14, // 16: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
 	3,  // 17: sluice.v1.Task.state:type_name -> sluice.v1.Task.State
 	4,  // 18: sluice.v1.Task.request:type_name -> sluice.v1.Resources
-	33, // 19: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
+	36, // 19: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
 	16, // 20: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
 	19, // 21: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
-	19, // 22: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
-	26, // 23: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
-	27, // 24: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
-	5,  // 25: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
-	17, // 26: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
-	20, // 27: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
-	22, // 28: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
-	24, // 29: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
-	8,  // 30: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
-	6,  // 31: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
-	10, // 32: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
-	18, // 33: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
-	21, // 34: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
-	23, // 35: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
-	25, // 36: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
-	9,  // 37: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
-	7,  // 38: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
-	32, // [32:39] is the sub-list for method output_type
-	25, // [25:32] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	24, // 22: sluice.v1.ListBudgetsResponse.budgets:type_name -> sluice.v1.Budget
+	19, // 23: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
+	29, // 24: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
+	30, // 25: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
+	5,  // 26: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
+	17, // 27: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
+	20, // 28: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
+	22, // 29: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
+	25, // 30: sluice.v1.Inspector.ListBudgets:input_type -> sluice.v1.ListBudgetsRequest
+	27, // 31: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
+	8,  // 32: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
+	6,  // 33: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
+	10, // 34: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
+	18, // 35: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
+	21, // 36: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
+	23, // 37: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
+	26, // 38: sluice.v1.Inspector.ListBudgets:output_type -> sluice.v1.ListBudgetsResponse
+	28, // 39: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
+	9,  // 40: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
+	7,  // 41: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
+	34, // [34:42] is the sub-list for method output_type
+	26, // [26:34] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_inspector_proto_init() }
@@ -3046,13 +3302,14 @@ func file_sluice_v1_inspector_proto_init() {
 	}
 	file_sluice_v1_inspector_proto_msgTypes[8].OneofWrappers = []any{}
 	file_sluice_v1_inspector_proto_msgTypes[9].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[20].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_inspector_proto_rawDesc), len(file_sluice_v1_inspector_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   30,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

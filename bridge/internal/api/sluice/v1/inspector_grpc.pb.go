@@ -28,6 +28,7 @@ const (
 	Inspector_ListMachines_FullMethodName  = "/sluice.v1.Inspector/ListMachines"
 	Inspector_ListTasks_FullMethodName     = "/sluice.v1.Inspector/ListTasks"
 	Inspector_GetJob_FullMethodName        = "/sluice.v1.Inspector/GetJob"
+	Inspector_ListBudgets_FullMethodName   = "/sluice.v1.Inspector/ListBudgets"
 	Inspector_ExplainTask_FullMethodName   = "/sluice.v1.Inspector/ExplainTask"
 	Inspector_ForgetStale_FullMethodName   = "/sluice.v1.Inspector/ForgetStale"
 	Inspector_PlanRebalance_FullMethodName = "/sluice.v1.Inspector/PlanRebalance"
@@ -45,6 +46,8 @@ type InspectorClient interface {
 	ListTasks(ctx context.Context, in *ListTasksRequest, opts ...grpc.CallOption) (*ListTasksResponse, error)
 	// One job with its counts; NOT_FOUND where it is unknown.
 	GetJob(ctx context.Context, in *GetJobRequest, opts ...grpc.CallOption) (*Job, error)
+	// Disruption budgets, by name.
+	ListBudgets(ctx context.Context, in *ListBudgetsRequest, opts ...grpc.CallOption) (*ListBudgetsResponse, error)
 	// Why a task waits, or where it runs; NOT_FOUND where it is unknown.
 	ExplainTask(ctx context.Context, in *ExplainTaskRequest, opts ...grpc.CallOption) (*TaskExplanation, error)
 	// Forgets the machines and tasks that a client which began anew has not
@@ -103,6 +106,16 @@ func (c *inspectorClient) GetJob(ctx context.Context, in *GetJobRequest, opts ..
 	return out, nil
 }
 
+func (c *inspectorClient) ListBudgets(ctx context.Context, in *ListBudgetsRequest, opts ...grpc.CallOption) (*ListBudgetsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListBudgetsResponse)
+	err := c.cc.Invoke(ctx, Inspector_ListBudgets_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *inspectorClient) ExplainTask(ctx context.Context, in *ExplainTaskRequest, opts ...grpc.CallOption) (*TaskExplanation, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(TaskExplanation)
@@ -145,6 +158,8 @@ type InspectorServer interface {
 	ListTasks(context.Context, *ListTasksRequest) (*ListTasksResponse, error)
 	// One job with its counts; NOT_FOUND where it is unknown.
 	GetJob(context.Context, *GetJobRequest) (*Job, error)
+	// Disruption budgets, by name.
+	ListBudgets(context.Context, *ListBudgetsRequest) (*ListBudgetsResponse, error)
 	// Why a task waits, or where it runs; NOT_FOUND where it is unknown.
 	ExplainTask(context.Context, *ExplainTaskRequest) (*TaskExplanation, error)
 	// Forgets the machines and tasks that a client which began anew has not
@@ -174,6 +189,9 @@ func (UnimplementedInspectorServer) ListTasks(context.Context, *ListTasksRequest
 }
 func (UnimplementedInspectorServer) GetJob(context.Context, *GetJobRequest) (*Job, error) {
 	return nil, status.Errorf(codes.Unimplemented, "method GetJob not implemented")
+}
+func (UnimplementedInspectorServer) ListBudgets(context.Context, *ListBudgetsRequest) (*ListBudgetsResponse, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method ListBudgets not implemented")
 }
 func (UnimplementedInspectorServer) ExplainTask(context.Context, *ExplainTaskRequest) (*TaskExplanation, error) {
 	return nil, status.Errorf(codes.Unimplemented, "method ExplainTask not implemented")
@@ -277,6 +295,24 @@ func _Inspector_GetJob_Handler(srv interface{}, ctx context.Context, dec func(in
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Inspector_ListBudgets_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListBudgetsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(InspectorServer).ListBudgets(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Inspector_ListBudgets_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(InspectorServer).ListBudgets(ctx, req.(*ListBudgetsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Inspector_ExplainTask_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ExplainTaskRequest)
 	if err := dec(in); err != nil {
@@ -353,6 +389,10 @@ var Inspector_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetJob",
 			Handler:    _Inspector_GetJob_Handler,
+		},
+		{
+			MethodName: "ListBudgets",
+			Handler:    _Inspector_ListBudgets_Handler,
 		},
 		{
 			MethodName: "ExplainTask",

@@ -1,0 +1,23 @@
+// Disruption budgets as sluice.v1.Inspector lists them.
+//
+// Threads: a free function; call it on the core thread (CoreLoop::Read).
+
+#ifndef SLUICE_RPC_INSPECT_BUDGETS_H_
+#define SLUICE_RPC_INSPECT_BUDGETS_H_
+
+#include "absl/status/status.h"
+#include "sluice/v1/inspector.pb.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+// Pages as InspectMachines() has them, by name; of one name those of jobs come
+// first, by uuid, then those of feeds.  A look at each task for every page.
+// Errors: kInvalidArgument for a negative size, or a token that no page gave.
+absl::Status InspectBudgets(const ClusterState& state,
+                            const v1::ListBudgetsRequest& request,
+                            v1::ListBudgetsResponse* response);
+
+}  // namespace sluice
+
+#endif  // SLUICE_RPC_INSPECT_BUDGETS_H_

@@ -1,0 +1,50 @@
+// Pages of the lists that sluice.v1.Inspector gives.
+//
+// Threads: pure functions.
+
+#ifndef SLUICE_RPC_PAGES_H_
+#define SLUICE_RPC_PAGES_H_
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/limits.h"
+#include "base/strings.h"
+#include "rpc/checks.h"
+
+namespace sluice {
+
+// The whole text as a decimal number, or nothing.
+template <class T>
+std::optional<T> ParseNumber(std::string_view text) {
+  T value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return value;
+}
+
+// How many entries a page holds for which so many are asked.
+// Errors: kInvalidArgument for a negative size.
+inline absl::StatusOr<int> PageSize(int32_t asked) {
+  if (asked < 0) {
+    return absl::InvalidArgumentError(StrCat("page_size: ", asked, " < 0"));
+  }
+  return asked == 0 ? kPageSizeMax : std::min<int>(asked, kPageSizeMax);
+}
+
+inline absl::Status NoPageToken(std::string_view token) {
+  return absl::InvalidArgumentError(
+      StrCat("page_token: ", Quoted(token), " is no token"));
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_RPC_PAGES_H_
