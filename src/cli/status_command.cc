@@ -140,7 +140,8 @@ std::string NonZero(int64_t count, std::string_view what) {
   return count == 0 ? "" : StrCat(", ", count, " ", what);
 }
 
-// ", 3 preempted, 1 moved, 2 wait for others to leave", as far as there are any.
+// ", 3 preempted, 1 moved, 2 wait for others to leave", as far as there are
+// any.
 std::string PreemptionText(const v1::Round& round) {
   return StrCat(NonZero(round.preempted(), "preempted"),
                 NonZero(round.moved(), "moved"),

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@ struct KnownPlan {
   std::vector<std::pair<TaskId, MachineId>> nominated = {};
   std::vector<TaskId> victims = {};
   std::vector<std::pair<TaskId, MachineId>> moves = {};
+  std::set<TaskId> depending = {};  // Of the nominated, on these.
 };
 
 // Of each victim that the packing knows, the machine and the class of the

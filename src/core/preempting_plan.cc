@@ -323,6 +323,8 @@ void PreemptingPlan::CarryOut(const MachinePatterns& patterns) {
     state.Nominate(task, machine, decided.depending.contains(task));
   }
   context_.stats->preempted += std::ssize(decided.stopped);
+  context_.agenda.known.depending.insert(decided.depending.begin(),
+                                         decided.depending.end());
   context_.NoteMoved(std::ssize(decided.moves));
 }
 

@@ -246,10 +246,8 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
       CheckRange("improve_budget", options.improve_budget, 0, kAmountMax));
   RETURN_IF_ERROR(CheckRange("preemption_cost", options.preemption.cost, 1,
                              kPreemptionCostMax));
-  RETURN_IF_ERROR(
-      CheckRange("move_cost", FLAGS_move_cost, 1, kModelCostMax));
-  RETURN_IF_ERROR(
-      CheckRange("moves_per_round", FLAGS_moves_per_round, 0, 100));
+  RETURN_IF_ERROR(CheckRange("move_cost", FLAGS_move_cost, 1, kModelCostMax));
+  RETURN_IF_ERROR(CheckRange("moves_per_round", FLAGS_moves_per_round, 0, 100));
   RETURN_IF_ERROR(CheckRange("moves_per_hour", FLAGS_moves_per_hour, 0, 100));
   RETURN_IF_ERROR(CheckRange("min_run_time", FLAGS_min_run_time, 0, 86400));
   RETURN_IF_ERROR(

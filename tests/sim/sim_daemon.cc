@@ -78,9 +78,8 @@ struct SimDaemon::Process {
   Process(const Faults& faults, const bool& solves_fail, Rng* rng,
           Timeline& timeline, SimStore& store, uint64_t the_number)
       : number(the_number),
-        scheduler(
-            {.improve_budget = DrawImproveBudget(rng),
-             .preemption = {.mode = DrawPreemption(rng)}}),
+        scheduler({.improve_budget = DrawImproveBudget(rng),
+                   .preemption = {.mode = DrawPreemption(rng)}}),
         solver(faults.solves_to_a_failure, solves_fail, rng),
         loop({.scheduler = scheduler.scheduler(),
               .store = store,

@@ -112,7 +112,7 @@ class Pack : public Stage {
           !machine->IsUsable() || context_.state.nominations().Contains(id)) {
         continue;
       }
-      context_.state.Nominate(id, machine_id);
+      context_.state.Nominate(id, machine_id, known_.depending.contains(id));
       if (!context_.state.nominations().CanBeHeldBy(*machine)) {
         context_.state.EndNomination(id);
       }
@@ -156,9 +156,10 @@ class Pack : public Stage {
     const Nominations& nominations = context_.state.nominations();
     const auto& nominated = nominations.machines();
     for (const auto& [id, machine] : nominated) {
-      if (!nominations.IsFinal(id) && IsInTime(id)) {
-        known_.nominated.emplace_back(id, machine);
-      }
+      // Those that depend on moves of this round are as little final as these.
+      const bool is_final =
+          nominations.IsFinal(id) && !known_.depending.contains(id);
+      if (!is_final && IsInTime(id)) known_.nominated.emplace_back(id, machine);
     }
     for (const auto& [id, machine] : known_.nominated) {
       if (nominated.contains(id)) context_.state.EndNomination(id);

@@ -281,8 +281,8 @@ grpc::Status FakeInspector::Service::ListTasks(
 grpc::Status FakeInspector::Service::ListBudgets(
     grpc::ServerContext*, const v1::ListBudgetsRequest* request,
     v1::ListBudgetsResponse* reply) {
-  reply->set_next_page_token(AppendPage(
-      answers_.budgets, request->page_token(), reply->mutable_budgets()));
+  reply->set_next_page_token(AppendPage(answers_.budgets, request->page_token(),
+                                        reply->mutable_budgets()));
   return grpc::Status::OK;
 }
 

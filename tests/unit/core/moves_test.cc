@@ -184,6 +184,31 @@ TEST_F(MovesTest, UseABudgetWhereItHelps) {
   EXPECT_THAT(Reply(), ElementsAre(HasSubstr("MIGRATE 2 on ")));
 }
 
+// Both need a move, of which the budget allows one: the round packs again, and
+// undoes the first one before.
+TEST_F(MovesTest, AreUndoneWhereTheRoundPacksAgain) {
+  TaskOptions options = Owned(400);
+  options.job = "budgeted";
+  options.budget =
+      DisruptionBudget{.limit = Limit::kMaxUnavailable, .amount = 1};
+  for (const char* uuid : {"a", "b"}) Machine(uuid, 1000);
+  Run(1, "a", options);
+  Run(2, "b", options);
+  for (const char* uuid : {"c", "d"}) Machine(uuid, 500);
+  now_ms_ = 10 * kMinuteMs;
+  for (uint64_t uid = 11; uid <= 12; ++uid) {
+    cluster_.Apply(Submitted(uid, {.cpu = 800, .job = "large"}));
+  }
+  EXPECT_THAT(Reply(), ElementsAre(HasSubstr("MIGRATE ")));
+  EXPECT_GE(stats().packings, 2);
+  EXPECT_EQ(stats().moved, 1);
+  EXPECT_EQ(stats().nominated, 1);
+  const uint64_t moved = cluster_.TaskOf(1).is_evicted ? 1 : 2;
+  EXPECT_THAT(Reply(), IsEmpty());
+  cluster_.Apply(Removed(moved));
+  EXPECT_THAT(Reply(), ElementsAre(HasSubstr("PLACE 1")));
+}
+
 // Each of the machines that gangs need takes four moves, and a round makes ten.
 TEST_F(MovesTest, StartTheGangThatTheyAreEnoughFor) {
   uint64_t uid = 0;
