@@ -5,6 +5,7 @@
 // gangs were started since.  Where classes that share a budget exceeded it
 // together all is packed again, with the budgets shared out among them: turn by
 // turn, as long as a budget keeps something waiting, and at most four times.
+// The same goes for gangs that take too many moves, which are left out then.
 //
 // Threads: values.
 
@@ -13,9 +14,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <utility>
 
 #include "core/known_plan.h"
+#include "sluice/base/ids.h"
 
 namespace sluice {
 
@@ -50,6 +53,14 @@ class PackingAgenda {
   void NoteNewGangs() { has_new_gangs_ = true; }
   // Classes that share a budget exceeded it together.
   void NoteExceeded() { GoOnUpTo(kTurnsMax); }
+  // The gang takes more moves than a round may make: the others are packed
+  // without it.
+  void NoteTooManyMoves(JobId gang) {
+    if (without_.size() < kWithoutMax && without_.insert(gang).second) {
+      must_go_on_ = true;
+    }
+  }
+  const std::set<JobId>& without() const { return without_; }
   // A budget that is shared out keeps something waiting.  From `turns` on the
   // same would be tried again.
   void NoteHeldBack(size_t turns) {
@@ -60,6 +71,7 @@ class PackingAgenda {
  private:
   static constexpr int kPackingsMax = 2;  // For gangs.
   static constexpr int kTurnsMax = 4;
+  static constexpr size_t kWithoutMax = 4;
 
   void GoOnUpTo(int turns) {
     if (turn_ >= turns) return;
@@ -72,6 +84,7 @@ class PackingAgenda {
   bool had_meek_ = false;
   bool must_go_on_ = false;
   int turn_ = 0;
+  std::set<JobId> without_;
 };
 
 }  // namespace sluice

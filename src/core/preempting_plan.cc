@@ -509,6 +509,14 @@ std::optional<JobId> PreemptingPlan::GangOf(const Awaited& awaited) {
   return std::nullopt;
 }
 
+int64_t PreemptingPlan::CountMovesFor(JobId gang) const {
+  int64_t moves = 0;
+  for (const auto& [id, awaited] : awaited_) {
+    if (GangOf(awaited) == gang) moves += std::ssize(awaited.leaving);
+  }
+  return moves;
+}
+
 std::vector<MachineId> PreemptingPlan::ByUrgency() const {
   std::vector<std::tuple<int64_t, std::optional<JobId>, int64_t, MachineId>>
       order;
@@ -559,12 +567,15 @@ void PreemptingPlan::KeepToBudgets() {
       if (is_within && moves_left >= 0) continue;
       moves_left += std::ssize(awaited.leaving);
       is_any_exceeded |= !is_within && !awaited.tasks.empty();
-      const bool has_gang = GangOf(awaited).has_value();
+      const std::optional<JobId> gang = GangOf(awaited);
+      if (gang.has_value() && CountMovesFor(*gang) > moves_max) {
+        context_.agenda.NoteTooManyMoves(*gang);
+      }
       if (!is_within) context_.stats->given_up += std::ssize(all);
       GiveUp(&awaited);
       must_drop = true;
       // What is left of the gang gives its share back.
-      if (has_gang) break;
+      if (gang.has_value()) break;
     }
   }
   if (is_any_exceeded) context_.agenda.NoteExceeded();

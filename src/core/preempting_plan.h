@@ -124,6 +124,7 @@ class PreemptingPlan {
   bool DropLosses();
   // Of one of the tasks that are nominated there.
   static std::optional<JobId> GangOf(const Awaited& awaited);
+  int64_t CountMovesFor(JobId gang) const;
   // In the order in which machines may use up budgets: those for the most
   // urgent first, gang by gang, of these those that stop the least urgent, and
   // those last that only move tasks to where they cost less, by what they gain.

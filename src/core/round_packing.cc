@@ -182,7 +182,8 @@ class Describer {
     }
     for (const Placement& one : placements) add(one.task->class_key, 1);
     for (const auto& [job, found] : all) {
-      if (!found.is_in_scope) {
+      if (!found.is_in_scope || (scope_ == PackingScope::kPreempting &&
+                                 context_.agenda.without().contains(job))) {
         torn_gangs_.insert(job);
       } else if (found.tasks >= found.minimum) {
         gangs_[job] = found.minimum;

@@ -228,6 +228,28 @@ TEST_F(MovesTest, StartTheGangThatTheyAreEnoughFor) {
   EXPECT_EQ(stats().nominated, 2);
 }
 
+// The larger gang would be served rather than the smaller one, but takes twelve
+// moves; there is no room for what both displace.
+TEST_F(MovesTest, StartASmallerGangWhereTheLargerOneTakesTooMany) {
+  uint64_t uid = 0;
+  for (int i = 0; i < 14; ++i) {
+    Machine(StrCat("m", i), 800);
+    for (int k = 0; k < (i < 10 ? 2 : 4); ++k) {
+      Run(++uid, StrCat("m", i), Owned(100));
+    }
+  }
+  now_ms_ = 10 * kMinuteMs;
+  for (const int size : {6, 4}) {
+    for (int i = 0; i < size; ++i) {
+      cluster_.Apply(
+          Submitted(++uid, {.cpu = 800, .job = StrCat("gang-of-", size)},
+                    {.gang = {.minimum = static_cast<uint64_t>(size)}}));
+    }
+  }
+  EXPECT_THAT(Reply(), SizeIs(8));
+  EXPECT_EQ(stats().nominated, 4);
+}
+
 TEST_F(MovesTest, ArePreferredToStops) {
   RunApart();
   Machine("c", 1000);
