@@ -5,7 +5,7 @@
 namespace sluice {
 namespace {
 
-constexpr int64_t kHourMs = 3600 * 1000;
+constexpr int64_t kHourMs = int64_t{3600} * 1000;
 
 int64_t PartOf(int64_t running, int64_t percent) {
   if (percent == 0) return 0;
