@@ -115,6 +115,7 @@ class Describer {
   bool is_overtaxed() const { return is_overtaxed_; }
 
  private:
+  using Kind = Eligibility::Kind;
   struct Steps {
     std::map<Cost, int64_t> counts;  // How many cost that to leave waiting.
     bool has_waiting = false;
@@ -219,11 +220,27 @@ class Describer {
 
   // What is placed, and the same where it likes best of all kinds of machines.
   void FindCostOfPlaced() {
+    const PlacementRules* rules = nullptr;
+    std::span<const Kind> kinds;
+    Cost least = 0;  // Of these.
     for (const auto& [one, steps] : placements_) {
-      if (!IsDecidedOn(one.task->class_key)) continue;
-      packing_.now.placed += PreferenceOf(*one.task, one.machine);
-      is_any_misplaced_ = is_any_misplaced_ || last_kinds_.empty();
-      if (!last_kinds_.empty()) packing_.least.placed += last_least_;
+      const ClassKey& key = one.task->class_key;
+      if (!IsDecidedOn(key)) continue;
+      if (key.rules != rules) {
+        rules = key.rules;
+        kinds = eligibility_->KindsFor(*rules);
+        least = kinds.empty()
+                    ? 0
+                    : std::ranges::min(kinds, {}, &Kind::preference).preference;
+      }
+      const KindId kind_id =
+          eligibility_->KindOf(*state_.FindMachine(one.machine));
+      const auto kind = std::ranges::lower_bound(kinds, kind_id, {}, &Kind::id);
+      if (kind != kinds.end() && kind->id == kind_id) {
+        packing_.now.placed += kind->preference;
+      }
+      is_any_misplaced_ = is_any_misplaced_ || kinds.empty();
+      packing_.least.placed += least;
     }
   }
 
@@ -249,11 +266,10 @@ class Describer {
     std::erase_if(steps_, [&](const auto& entry) {
       const auto& [key, steps] = entry;
       if (steps.is_any_placed ||
-          std::ranges::any_of(eligibility_->KindsFor(*key.rules),
-                              [&](const Eligibility::Kind& kind) {
-                                return key.request.FitsIn(
-                                    most[static_cast<size_t>(kind.id)]);
-                              })) {
+          std::ranges::any_of(
+              eligibility_->KindsFor(*key.rules), [&](const Kind& kind) {
+                return key.request.FitsIn(most[static_cast<size_t>(kind.id)]);
+              })) {
         return false;
       }
       for (const auto& [cost, count] : steps.counts) {
@@ -387,7 +403,7 @@ class Describer {
         static_cast<size_t>(eligibility_->kind_count()), none);
     for (size_t c = 0; c < rules.size(); ++c) {
       if (rules[c] == nullptr) continue;
-      for (const Eligibility::Kind& kind : eligibility_->KindsFor(*rules[c])) {
+      for (const Kind& kind : eligibility_->KindsFor(*rules[c])) {
         rows[static_cast<size_t>(kind.id)][c] = kind.preference;
       }
     }
@@ -718,22 +734,6 @@ class Describer {
     packing_.problem.former = former.Patterns();
   }
 
-  Cost PreferenceOf(const Task& task, MachineId machine) {
-    const PlacementRules* rules = task.class_key.rules;
-    if (rules != last_rules_) {
-      last_rules_ = rules;
-      last_kinds_ = eligibility_->KindsFor(*rules);
-      last_least_ = std::numeric_limits<Cost>::max();
-      for (const Eligibility::Kind& kind : last_kinds_) {
-        last_least_ = std::min(last_least_, kind.preference);
-      }
-    }
-    const auto kind = std::ranges::lower_bound(
-        last_kinds_, eligibility_->KindOf(*state_.FindMachine(machine)), {},
-        &Eligibility::Kind::id);
-    return kind == last_kinds_.end() ? 0 : kind->preference;
-  }
-
   const PackingScope scope_;
   const bool heeds_terms_;
   std::optional<PackingLevels>& levels_;
@@ -767,9 +767,6 @@ class Describer {
   std::map<std::tuple<std::vector<int64_t>, std::vector<size_t>, Staying>,
            size_t>
       row_index_;
-  const PlacementRules* last_rules_ = nullptr;
-  std::span<const Eligibility::Kind> last_kinds_;
-  Cost last_least_ = 0;  // Of these.
   // Where it may not be by now, or not on any.
   bool is_any_misplaced_ = false;
   bool is_overtaxed_ = false;

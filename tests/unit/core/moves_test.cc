@@ -20,6 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
 using Limit = DisruptionBudget::Limit;
@@ -90,6 +91,23 @@ TEST_F(MovesTest, MakeRoomForWhatFitsNowhere) {
   cluster_.Apply(Removed(moved));
   EXPECT_THAT(Reply(), ElementsAre(StrCat("PLACE 11 on ", from)));
   EXPECT_THAT(Reply(), IsEmpty());
+}
+
+// As after a restart: a round first hears of rules when what has them may move.
+TEST_F(MovesTest, TellMachinesApartByTheRulesOfWhatRuns) {
+  Machine("a", 1000, {{"zone", "x"}});
+  Machine("b", 1000, {{"zone", "x"}, {"host", "b"}});
+  Run(1, "a", Owned(400));
+  TaskOptions pinned = Owned(400);
+  pinned.rules.selectors = {LabelIn("host", {"b"})};
+  Run(2, "b", pinned);
+  now_ms_ = 10 * kMinuteMs;
+  TaskOptions small = {.cpu = 100, .job = "small"};
+  small.rules.selectors = {LabelIn("zone", {"x"})};
+  cluster_.Apply(Submitted(11, small));
+  cluster_.Apply(Submitted(12, {.cpu = 800, .job = "large"}));
+  EXPECT_THAT(Reply(), UnorderedElementsAre(StartsWith("PLACE 11 on "),
+                                            "MIGRATE 1 on b"));
 }
 
 TEST_F(MovesTest, PackAGangIn) {
