@@ -14,12 +14,10 @@ Movability::Movability(const ClusterState& state,
       now_ms_(now_ms),
       eligibility_(*eligibility) {
   absl::flat_hash_set<uint32_t> seen;
-  std::vector<const PlacementRules*> all;
   for (const auto& [id, task] : state.tasks()) {
     if (!task->IsLive()) continue;
     const PlacementRules& rules = *task->class_key.rules;
     if (!seen.insert(rules.id).second) continue;
-    all.push_back(&rules);
     if (!rules.HasPeerTerms()) continue;
     const PeerTerms& terms = state.peers().TermsOf(rules);
     for (const CountedTerm* term : terms.affinity) {
@@ -34,7 +32,6 @@ Movability::Movability(const ClusterState& state,
       }
     }
   }
-  eligibility->Learn(all, state);
 }
 
 bool Movability::IsOnItsOwn(const ClassKey& key) const {

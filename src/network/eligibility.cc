@@ -13,7 +13,7 @@ void Eligibility::StartRound(ClusterState* state) {
   if (!kinds_.is_stale()) return;
   former_ = counters();
   kinds_ = MachineKinds();
-  arrivals_seen_.reset();
+  rules_seen_ = 0;
   verdicts_ = VerdictCache(constraints_);
   answers_.clear();
   for (const auto& [id, machine] : state->machines()) {
@@ -25,11 +25,10 @@ void Eligibility::Refresh(ClusterState* state) {
   for (const auto& [id, fields] : state->TakeDescribedMachines()) {
     kinds_.Update(id, fields, *state);
   }
-  // Where as many classes waited before, their rules are known.
-  if (arrivals_seen_ == state->pending_arrivals()) return;
-  arrivals_seen_ = state->pending_arrivals();
-  std::vector<const PlacementRules*> rules;
-  for (const auto& [key, tasks] : state->pending()) rules.push_back(key.rules);
+  const std::vector<const PlacementRules*> rules =
+      state->rules().From(rules_seen_);
+  if (rules.empty()) return;
+  rules_seen_ = rules.back()->id + 1;
   kinds_.Learn(rules, *state);
 }
 

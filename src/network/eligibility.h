@@ -37,15 +37,9 @@ class Eligibility {
   // Forgets the rules that no task has any more, and starts anew where most of
   // what is known is about what is gone.
   void StartRound(ClusterState* state);
-  // Sees what has changed of `state`: its machines, and the rules of what is
-  // pending.  Call before asking.
+  // Sees what has changed of `state`: its machines, and the rules of its tasks.
+  // Call before asking.  Nothing else changes the kind of a machine.
   void Refresh(ClusterState* state);
-
-  // The same of rules that nothing pending has.
-  void Learn(std::span<const PlacementRules* const> rules,
-             const ClusterState& state) {
-    kinds_.Learn(rules, state);
-  }
 
   KindId KindOf(const Machine& machine) const {
     return kinds_.KindOf(machine.id);
@@ -57,7 +51,7 @@ class Eligibility {
     Cost preference = 0;  // What the policies charge there, whatever the load.
   };
   // The kinds of machines that rules allow, ascending.  Valid until the next
-  // call.  REQUIRES: Refresh() saw the rules pending, or they were learned.
+  // Refresh() or StartRound().  REQUIRES: Refresh() saw the rules.
   std::span<const Kind> KindsFor(const PlacementRules& rules);
   // Whether the machine is usable and of one of these kinds.
   bool Allows(const PlacementRules& rules, const Machine& machine);
@@ -89,8 +83,8 @@ class Eligibility {
   MachineKinds kinds_;
   VerdictCache verdicts_;
   absl::flat_hash_map<uint32_t, Answers> answers_;  // By the id of the rules.
-  EligibilityCounters former_;             // Before all was begun anew.
-  std::optional<uint64_t> arrivals_seen_;  // Of pending classes.
+  EligibilityCounters former_;  // Before all was begun anew.
+  uint32_t rules_seen_ = 0;     // All with a lower id.
 };
 
 }  // namespace sluice

@@ -441,7 +441,6 @@ void ClusterState::AddPending(Task* task) {
     ClassKey key = task->class_key;
     key.name = class_names_.NameOf(key, resources_);
     it = pending_.emplace(std::move(key), PendingTasks()).first;
-    ++pending_arrivals_;
   }
   task->class_key.name = it->first.name;
   it->second.emplace(task->sequence, task);

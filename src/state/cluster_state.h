@@ -104,7 +104,6 @@ class ClusterState {
   // Classes with tasks that may be placed, the most urgent first.
   const ClassMap& pending() const { return pending_; }
   int64_t pending_count() const { return pending_count_; }
-  uint64_t pending_arrivals() const { return pending_arrivals_; }  // Of these.
   int64_t feed_pending_count() const { return feed_pending_count_; }
   // Tasks that wait, schedulable or quarantined, ascending.
   const absl::btree_set<TaskId>& unscheduled() const { return unscheduled_; }
@@ -136,6 +135,7 @@ class ClusterState {
   absl::btree_set<MachineId> TakeNoExecuteMachines();
   // Forgets the rules of no task, by their ids: keys with these dangle then.
   std::vector<uint32_t> CollectRules();
+  const RulesTable& rules() const { return rules_; }
   const PeerTable& peers() const { return peers_; }
   // Classifies tasks by the terms that came since the last call.
   void SyncPeers() { Reclassify(peers_.Sync()); }
@@ -218,7 +218,6 @@ class ClusterState {
   ClassMap pending_;
   Nominations nominations_{*this};
   int64_t pending_count_ = 0;  // Nominated ones included.
-  uint64_t pending_arrivals_ = 0;
   int64_t feed_pending_count_ = 0;
   absl::btree_set<TaskId> unscheduled_;
   Outbox outbox_;

@@ -14,6 +14,7 @@ const PlacementRules* RulesTable::Acquire(const PlacementRules& rules) {
     PlacementRules kept = rules;
     kept.id = next_id_++;
     it = references_.emplace(std::move(kept), 0).first;
+    by_id_.emplace(it->first.id, &it->first);
   }
   ++it->second;
   return &it->first;
@@ -32,10 +33,19 @@ std::vector<uint32_t> RulesTable::Collect() {
   std::erase_if(references_, [&](const auto& entry) {
     if (entry.second > 0) return false;
     ids.push_back(entry.first.id);
+    by_id_.erase(entry.first.id);
     return true;
   });
   std::ranges::sort(ids);
   return ids;
+}
+
+std::vector<const PlacementRules*> RulesTable::From(uint32_t id) const {
+  std::vector<const PlacementRules*> rules;
+  for (auto it = by_id_.lower_bound(id); it != by_id_.end(); ++it) {
+    rules.push_back(it->second);
+  }
+  return rules;
 }
 
 }  // namespace sluice

@@ -30,10 +30,14 @@ class RulesTable {
   // Forgets what is not referenced and returns the ids, ascending.
   std::vector<uint32_t> Collect();
 
+  // Those with this id or a higher one, by id: whatever is new has the highest.
+  std::vector<const PlacementRules*> From(uint32_t id) const;
+
   size_t size() const { return references_.size(); }
 
  private:
   std::map<PlacementRules, int64_t> references_;  // Keys never move.
+  std::map<uint32_t, const PlacementRules*> by_id_;
   uint32_t next_id_ = 1;
   bool has_idle_ = false;
 };

@@ -53,6 +53,20 @@ TEST(RulesTable, KeepsReleasedRulesUntilTheyAreCollected) {
   EXPECT_EQ(*b, Selecting("b"));
 }
 
+TEST(RulesTable, ListsWhatIsNewSinceAnId) {
+  RulesTable table;
+  EXPECT_THAT(table.From(0), IsEmpty());
+  const PlacementRules* a = table.Acquire(Selecting("a"));
+  const PlacementRules* z = table.Acquire(Selecting("z"));
+  const PlacementRules* b = table.Acquire(Selecting("b"));
+  EXPECT_THAT(table.From(0), ElementsAre(a, z, b));
+  EXPECT_THAT(table.From(z->id), ElementsAre(z, b));
+  EXPECT_THAT(table.From(b->id + 1), IsEmpty());
+  table.Release(z);
+  table.Collect();
+  EXPECT_THAT(table.From(0), ElementsAre(a, b));
+}
+
 TEST(RulesTable, TakesReleasedRulesBackBeforeTheyAreCollected) {
   RulesTable table;
   const PlacementRules* a = table.Acquire(Selecting("a"));
