@@ -101,6 +101,16 @@ absl::StatusOr<v1::ForgetStaleResponse> Connection::ForgetStale() {
               v1::ForgetStaleRequest());
 }
 
+absl::StatusOr<v1::Drain> Connection::DrainMachine(
+    const v1::DrainMachineRequest& request) {
+  return Call(stubs_->inspector, &v1::Inspector::Stub::DrainMachine, request);
+}
+
+absl::StatusOr<v1::Drain> Connection::GetDrain(
+    const v1::GetDrainRequest& request) {
+  return Call(stubs_->inspector, &v1::Inspector::Stub::GetDrain, request);
+}
+
 absl::StatusOr<v1::RebalancePlan> Connection::PlanRebalance(
     const v1::PlanRebalanceRequest& request) {
   return Call(stubs_->inspector, &v1::Inspector::Stub::PlanRebalance, request);

@@ -31,6 +31,9 @@ class Connection {
   absl::StatusOr<v1::TaskExplanation> ExplainTask(
       const v1::ExplainTaskRequest& request);
   absl::StatusOr<v1::ForgetStaleResponse> ForgetStale();
+  absl::StatusOr<v1::Drain> DrainMachine(
+      const v1::DrainMachineRequest& request);
+  absl::StatusOr<v1::Drain> GetDrain(const v1::GetDrainRequest& request);
   absl::StatusOr<v1::RebalancePlan> PlanRebalance(
       const v1::PlanRebalanceRequest& request);
   // All pages as one response.  They are asked for one by one: what changes

@@ -29,7 +29,7 @@ what they offer, by tasks and by foreign pods (those that another scheduler
 placed).  A departed machine was removed or failed while something of its own
 is remembered; a quarantined one is kept out of scheduling, and NOTE says why.
 A stale one takes nothing until its client, which began anew, announces it
-again.
+again; a draining one takes nothing, and what runs there is moved (see "drain").
 
 With --usage: what tasks asked for, of what is allocatable; what was measured
 last (AddNodeStats, or the samples of a feed), of the capacity; and a picture of
@@ -46,6 +46,8 @@ std::string_view ConditionName(v1::Machine::Condition condition) {
       return "quarantined";
     case v1::Machine::STALE:
       return "stale";
+    case v1::Machine::DRAINING:
+      return "draining";
     case v1::Machine::CONDITION_UNSPECIFIED:
     case v1::Machine_Condition_Machine_Condition_INT_MIN_SENTINEL_DO_NOT_USE_:
     case v1::Machine_Condition_Machine_Condition_INT_MAX_SENTINEL_DO_NOT_USE_:

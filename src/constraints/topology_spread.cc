@@ -36,7 +36,10 @@ TopologySpread::TopologySpread(const ClusterState& state,
 
 bool TopologySpread::Counts(MachineId id) const {
   const Machine* machine = state_->FindMachine(id);
-  if (machine == nullptr || !machine->IsUsable()) return false;
+  // What runs on a draining machine counts until it has left.
+  if (machine == nullptr || !machine->IsSound() || machine->is_stale) {
+    return false;
+  }
   if (topology_->DomainOf(id) == kNoDomain) return false;
   const PeerTerms& terms = state_->peers().TermsOf(*key_.rules);
   for (size_t i = 0; i < terms.spread.size(); ++i) {

@@ -42,6 +42,7 @@ class Explainer {
         peers_(state, constraints, task.class_key) {}
 
   void Ask(const Machine& machine);
+  void CountDraining();
   Explanation TakeExplanation();
 
  private:
@@ -94,6 +95,11 @@ void Explainer::Ask(const Machine& machine) {
                   machine.id};
   nearest_.insert(std::ranges::upper_bound(nearest_, miss), miss);
   if (nearest_.size() > kNearestMax) nearest_.pop_back();
+}
+
+void Explainer::CountDraining() {
+  ++explanation_.machines;
+  ++counts_[{"draining", "draining"}];
 }
 
 void Explainer::Sum() {
@@ -221,7 +227,12 @@ Explanation Explain(const Task& task, const ClusterState& state,
                     int64_t now_ms) {
   Explainer explainer(task, state, policies, constraints);
   for (const auto& [id, machine] : state.machines()) {
-    if (machine->IsUsable()) explainer.Ask(*machine);
+    if (machine->IsUsable()) {
+      explainer.Ask(*machine);
+    } else if (machine->IsDraining() && machine->IsSound() &&
+               !machine->is_stale) {
+      explainer.CountDraining();
+    }
   }
   Explanation explanation = explainer.TakeExplanation();
   explanation.summary = NominationText(task, state) + explanation.summary;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/stages/drain.h"
 #include "core/stages/nominated.h"
 #include "core/stages/replace.h"
 
@@ -82,6 +83,7 @@ std::optional<RoundWork> Round::NextStep(RoundStats* stats) {
     context_.gangs.WithdrawHalves();
     ServeNominated(&context_);
     ReplaceTasks(&context_);
+    DrainMachines(&context_);
   }
   while (true) {
     if (stage_ != nullptr) {

@@ -66,6 +66,8 @@ struct RoundStats {
   int64_t replaced = 0;  // Tasks told to leave for those that take their place.
   int64_t preempted = 0;  // Tasks told to leave for more urgent ones.
   int64_t moved = 0;      // Tasks told to leave for another machine.
+  // Of draining machines, tasks that a later round may tell to move.
+  int64_t undrained = 0;
   int64_t nominated = 0;  // Tasks that wait for others to leave, at the end.
   // When it last looked for what may be stopped or moved: tasks that disruption
   // budgets keep out of that, and budgets that do.

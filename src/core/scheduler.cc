@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/draining.h"
 #include "core/explanation.h"
 #include "core/preemption_text.h"
 #include "core/rebalance_plan.h"
@@ -127,6 +128,10 @@ RebalancePlan Scheduler::Plan(Preemption mode, int64_t now_ms) {
   return PlanRebalance({state_, policies_, constraints_, *eligibility_,
                         &move_budget_, &rebalance_timer_},
                        options, now_ms);
+}
+
+DrainReport Scheduler::ReportDrain(const Machine& machine) const {
+  return sluice::ReportDrain(machine, state_, constraints_);
 }
 
 Explanation Scheduler::Explain(const Task& task, int64_t now_ms) const {

@@ -37,6 +37,7 @@ class ConstraintSet;
 class Eligibility;
 class PolicySet;
 class Round;
+struct DrainReport;
 struct Explanation;
 struct RebalancePlan;
 
@@ -122,6 +123,9 @@ class Scheduler {
   // What a round would do to tasks that run in this mode.
   // REQUIRES: no round is running.
   RebalancePlan Plan(Preemption mode, int64_t now_ms);
+
+  // What becomes of the tasks on the machine if it drains.
+  DrainReport ReportDrain(const Machine& machine) const;
 
   // Why the task waits, as of `now_ms`.
   Explanation Explain(const Task& task, int64_t now_ms) const;

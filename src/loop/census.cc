@@ -52,6 +52,8 @@ Census TakeCensus(const ClusterState& state) {
       ++census.quarantined_machines;
     } else if (machine->is_stale) {
       ++census.stale_machines;
+    } else if (machine->IsDraining()) {
+      ++census.draining_machines;
     } else {
       ++census.usable_machines;
       census.allocatable += machine->allocatable;

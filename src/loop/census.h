@@ -13,7 +13,8 @@
 namespace sluice {
 
 struct Census {
-  int64_t usable_machines = 0;       // Stale ones not counted.
+  int64_t usable_machines = 0;       // Stale and draining ones not counted.
+  int64_t draining_machines = 0;     // Stale and quarantined ones not counted.
   int64_t departed_machines = 0;     // With something left on them.
   int64_t quarantined_machines = 0;  // Departed ones not counted.
   Resources allocatable;             // Of the usable machines.

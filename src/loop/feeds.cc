@@ -452,7 +452,18 @@ void Feeds::AddNominations(FeedId feed, Connection* connection) {
   connection->nominations_told = nominations.changes();
 }
 
-std::optional<int64_t> Feeds::RebalanceDueUs() const {
+bool Feeds::MayDrain() const {
+  const ClusterState& state = scheduler_.state();
+  return !connections_.empty() &&
+         (has_changed_ || scheduler_.round_stats().undrained > 0) &&
+         std::ranges::any_of(state.draining(), [&](MachineId id) {
+           const Machine& machine = *state.FindMachine(id);
+           return machine.is_present && !machine.tasks.empty();
+         });
+}
+
+std::optional<int64_t> Feeds::MovesDueUs() const {
+  if (MayDrain()) return round_end_us_ + kRetryUs;
   if (!scheduler_.moves_what_runs() || connections_.empty()) {
     return std::nullopt;
   }
@@ -463,7 +474,7 @@ std::optional<int64_t> Feeds::RoundDueUs() const {
   const ClusterState& state = scheduler_.state();
   const bool may_evict =
       scheduler_.evicts_on_no_execute() && !connections_.empty();
-  if (state.feed_pending_count() == 0 && !may_evict) return RebalanceDueUs();
+  if (state.feed_pending_count() == 0 && !may_evict) return MovesDueUs();
   return round_end_us_ + (has_changed_ ? rest_us_ : kRetryUs);
 }
 

@@ -108,8 +108,10 @@ class Feeds {
   };
 
   bool MayAckWait(FeedId feed, const Connection& connection) const;
-  // When a round may find tasks that would cost less elsewhere.
-  std::optional<int64_t> RebalanceDueUs() const;
+  // Whether a round may tell tasks of draining machines to move.
+  bool MayDrain() const;
+  // When a round may find tasks to move though nothing waits.
+  std::optional<int64_t> MovesDueUs() const;
   // Those that were not told yet, to the news, as far as there is room.
   void AddDeltas(FeedId feed, Connection* connection);
   // What changed of them since the last time.

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, std::variant_size_v<Command>>
         "update_machine",     "remove_machine",     "add_foreign_pod",
         "remove_foreign_pod", "report_task_usage",  "report_machine_usage",
         "mute_task",          "begin_announcement", "end_announcement",
-        "forget_stale"};
+        "forget_stale",       "set_draining"};
 
 // The levels that the metric and the log name one by one; the others are one.
 constexpr std::array<std::string_view, 8> kLevelNames = {"1", "2", "3", "4",
@@ -179,7 +179,8 @@ void LoopMetrics::RefreshGauges(size_t mailbox_depth, int64_t now_us) {
   const auto set = [](Metrics::Gauge& gauge, int64_t value) {
     gauge.Set(static_cast<double>(value));
   };
-  set(metrics_.machines, census.usable_machines + census.stale_machines +
+  set(metrics_.machines, census.usable_machines + census.draining_machines +
+                             census.stale_machines +
                              census.quarantined_machines);
   set(metrics_.quarantined_machines, census.quarantined_machines);
   set(metrics_.quarantined_tasks, census.quarantined_tasks);
@@ -191,6 +192,7 @@ void LoopMetrics::RefreshGauges(size_t mailbox_depth, int64_t now_us) {
   set(metrics_.tasks.With("muted"), census.muted_tasks);
   set(metrics_.stale_tasks, census.stale_tasks);
   set(metrics_.stale_machines, census.stale_machines);
+  set(metrics_.draining_machines, census.draining_machines);
   set(metrics_.pending_tasks.With("gang"), census.gang_tasks);
   set(metrics_.pending_tasks.With("no_room"),
       census.pending_tasks - census.gang_tasks - census.held_tasks);

@@ -141,6 +141,7 @@ const v1::StoredMachine& Encoder::Encode(const Machine& machine) {
   if (machine.feed == FeedId()) stored.set_announcement(machine.announcement);
   stored.set_feed_id(machine.feed.value);
   stored.set_quarantine_reason(machine.quarantine_reason);
+  if (machine.IsDraining()) stored.set_draining_from(*machine.draining_from);
   for (const auto& [name, usage] : machine.foreign_pods) {
     v1::StoredForeignPod* stored_pod = stored.add_foreign_pods();
     stored_pod->set_name(name);

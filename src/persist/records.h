@@ -23,13 +23,13 @@ namespace sluice {
 
 // What this daemon writes.  It changes with every change that an older daemon
 // would misunderstand.
-inline constexpr uint32_t kRecordFormat = 6;
+inline constexpr uint32_t kRecordFormat = 7;
 // The oldest that it reads.  Format 1 knows no placement rules and no taints,
 // format 2 no rules about other tasks, no labels of namespaces and no time-outs
 // of gangs; their records say the same here.  Before format 4 earlier holders
 // of a uid were loads without a name, before format 5 there were no feeds,
-// and before format 6 no disruption budgets, costs of preemption and tasks that
-// displace nobody.
+// before format 6 no disruption budgets, costs of preemption and tasks that
+// displace nobody, and before format 7 no machine was draining.
 inline constexpr uint32_t kRecordFormatMin = 1;
 
 // The first byte of a key, ascending in the order of recovery.

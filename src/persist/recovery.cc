@@ -236,6 +236,11 @@ absl::Status Recovery::AddMessage(const v1::StoredMachine& stored) {
   machine.is_present = stored.is_present();
   machine.announcement = stored.announcement();
   machine.feed = {stored.feed_id()};
+  if (stored.has_draining_from()) {
+    RETURN_IF_ERROR(ContradictionIf(stored.draining_from() < 0,
+                                    "it drains from less than no task"));
+    machine.draining_from = stored.draining_from();
+  }
   return state_.RestoreMachine(machine, spec, foreign_pods, taints_since_ms);
 }
 

@@ -133,7 +133,8 @@ std::string ReplacesText(const ClusterState& state, const Task& task) {
 v1::Machine::Condition ConditionOf(const Machine& machine) {
   if (!machine.is_present) return v1::Machine::DEPARTED;
   if (!machine.IsSound()) return v1::Machine::QUARANTINED;
-  return machine.is_stale ? v1::Machine::STALE : v1::Machine::READY;
+  if (machine.is_stale) return v1::Machine::STALE;
+  return machine.IsDraining() ? v1::Machine::DRAINING : v1::Machine::READY;
 }
 
 void FillMachine(const ClusterState& state, const Machine& machine,
@@ -357,6 +358,7 @@ std::string NotWaiting(const CoreView& view, const Task& task) {
       return StrCat(
           "runs on machine '", machine->name, "'",
           machine->is_present ? "" : ", which has gone away",
+          machine->IsDraining() ? ", which is draining" : "",
           LeavingText(task, view.scheduler.state(),
                       view.scheduler.preemption()),
           task.is_displaced ? StrCat("; ", DisplacedText(view, task)) : "",
@@ -464,6 +466,7 @@ v1::Status InspectStatus(const CoreView& view, const DaemonInfo& daemon,
   status.set_quarantined_tasks(census.quarantined_tasks);
   status.set_muted_tasks(census.muted_tasks);
   status.set_stale_machines(census.stale_machines);
+  status.set_draining_machines(census.draining_machines);
   status.set_stale_tasks(census.stale_tasks);
   status.set_undelivered_deltas(census.undelivered_deltas);
   FillResources(state, census.allocatable, status.mutable_allocatable());

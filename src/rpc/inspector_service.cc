@@ -1,13 +1,26 @@
 #include "rpc/inspector_service.h"
 
+#include <string>
 #include <utility>
 
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "constraints/shown_text.h"
 #include "loop/census.h"
 #include "rpc/inspect_budgets.h"
+#include "rpc/inspect_drain.h"
 #include "rpc/inspect_plan.h"
 #include "rpc/status.h"
 
 namespace sluice {
+namespace {
+
+void Refuse(grpc::ServerUnaryReactor* reactor) {
+  reactor->Finish(
+      ToGrpcStatus(absl::ResourceExhaustedError("the mailbox is full")));
+}
+
+}  // namespace
 
 InspectorService::InspectorService(CoreLoop& loop, const Clock& clock,
                                    DaemonInfo daemon)
@@ -20,10 +33,7 @@ InspectorService::Reactor* InspectorService::Answer(
       loop_.Read([reactor, read = std::move(read)](const CoreView& view) {
         reactor->Finish(ToGrpcStatus(read(view)));
       });
-  if (!is_taken) {
-    reactor->Finish(
-        ToGrpcStatus(absl::ResourceExhaustedError("the mailbox is full")));
-  }
+  if (!is_taken) Refuse(reactor);
   return reactor;
 }
 
@@ -81,12 +91,8 @@ InspectorService::Reactor* InspectorService::ForgetStale(
     Context* context, const v1::ForgetStaleRequest* /*request*/,
     v1::ForgetStaleResponse* response) {
   Reactor* reactor = context->DefaultReactor();
-  const auto refuse = [reactor] {
-    reactor->Finish(
-        ToGrpcStatus(absl::ResourceExhaustedError("the mailbox is full")));
-  };
   const bool is_taken =
-      loop_.Read([this, refuse, reactor, response](const CoreView& view) {
+      loop_.Read([this, reactor, response](const CoreView& view) {
         const Census census = TakeCensus(view.scheduler.state());
         response->set_machines(census.stale_machines);
         response->set_tasks(census.stale_tasks);
@@ -94,10 +100,10 @@ InspectorService::Reactor* InspectorService::ForgetStale(
                 sluice::ForgetStale(),
                 [reactor](Ack) { reactor->Finish(grpc::Status::OK); },
                 CoreLoop::Admission::kIfRoom)) {
-          refuse();
+          Refuse(reactor);
         }
       });
-  if (!is_taken) refuse();
+  if (!is_taken) Refuse(reactor);
   return reactor;
 }
 
@@ -120,11 +126,62 @@ InspectorService::Reactor* InspectorService::PlanRebalance(
         InspectPlan(state, *plan, response);
         reactor->Finish(grpc::Status::OK);
       });
-  if (!is_taken) {
-    reactor->Finish(
-        ToGrpcStatus(absl::ResourceExhaustedError("the mailbox is full")));
-  }
+  if (!is_taken) Refuse(reactor);
   return reactor;
+}
+
+InspectorService::Reactor* InspectorService::DrainMachine(
+    Context* context, const v1::DrainMachineRequest* request,
+    v1::Drain* response) {
+  Reactor* reactor = context->DefaultReactor();
+  // What is to come of it, once it is stored.
+  const auto answer = [this, reactor, response](const std::string& uuid,
+                                                Ack ack) {
+    if (ack != Ack::kOk) {
+      reactor->Finish(ToGrpcStatus(absl::NotFoundError(
+          StrCat("machine ", ShownText(uuid), " has departed"))));
+      return;
+    }
+    const bool is_taken =
+        loop_.Read([reactor, response, uuid](const CoreView& view) {
+          const ClusterState& state = view.scheduler.state();
+          if (const Machine* machine = state.FindMachine(uuid)) {
+            InspectDrain(view.scheduler, *machine, response);
+          }
+          reactor->Finish(grpc::Status::OK);
+        });
+    if (!is_taken) Refuse(reactor);
+  };
+  const bool is_taken =
+      loop_.Read([this, reactor, request, answer](const CoreView& view) {
+        const absl::StatusOr<const Machine*> machine =
+            FindMachineNamed(view.scheduler.state(), request->machine());
+        if (!machine.ok()) {
+          reactor->Finish(ToGrpcStatus(machine.status()));
+          return;
+        }
+        const std::string uuid = (*machine)->uuid;
+        if (!loop_.Submit(
+                SetDraining{uuid, !request->cancel()},
+                [answer, uuid](Ack ack) { answer(uuid, ack); },
+                CoreLoop::Admission::kIfRoom)) {
+          Refuse(reactor);
+        }
+      });
+  if (!is_taken) Refuse(reactor);
+  return reactor;
+}
+
+InspectorService::Reactor* InspectorService::GetDrain(
+    Context* context, const v1::GetDrainRequest* request, v1::Drain* response) {
+  return Answer(
+      context, [request, response](const CoreView& view) -> absl::Status {
+        ASSIGN_OR_RETURN(
+            const Machine* machine,
+            FindMachineNamed(view.scheduler.state(), request->machine()));
+        InspectDrain(view.scheduler, *machine, response);
+        return absl::OkStatus();
+      });
 }
 
 }  // namespace sluice

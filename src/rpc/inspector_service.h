@@ -38,6 +38,9 @@ class InspectorService final : public v1::Inspector::CallbackService {
                        v1::ForgetStaleResponse*) override;
   Reactor* PlanRebalance(Context*, const v1::PlanRebalanceRequest*,
                          v1::RebalancePlan*) override;
+  Reactor* DrainMachine(Context*, const v1::DrainMachineRequest*,
+                        v1::Drain*) override;
+  Reactor* GetDrain(Context*, const v1::GetDrainRequest*, v1::Drain*) override;
 
  private:
   // Runs `read` on the core thread and ends the call with what it returns.

@@ -100,6 +100,7 @@ class ClusterState {
   const TaskMap& tasks() const { return tasks_; }
   const JobMap& jobs() const { return jobs_; }
   const MachineMap& machines() const { return machines_; }
+  const absl::btree_set<MachineId>& draining() const { return draining_; }
   const FeedMap& feeds() const { return feeds_; }
   // Classes with tasks that may be placed, the most urgent first.
   const ClassMap& pending() const { return pending_; }
@@ -130,8 +131,7 @@ class ClusterState {
   // The machines that were added, described anew or forgotten since the last
   // call, and what of their descriptions changed.
   absl::btree_map<MachineId, MachineFields> TakeDescribedMachines();
-  // The machines with a NoExecute taint whose taints or tasks may have changed
-  // since the last call.
+  // Those with a NoExecute taint whose taints or tasks may have changed since.
   absl::btree_set<MachineId> TakeNoExecuteMachines();
   // Forgets the rules of no task, by their ids: keys with these dangle then.
   std::vector<uint32_t> CollectRules();
@@ -154,8 +154,7 @@ class ClusterState {
   // After the counters, as a change: one of whom only the load is known.
   absl::Status RestoreLoadOfHolder(TaskId uid, std::optional<MachineId> machine,
                                    const TaskSpec& load);
-  // Also ends all deliveries without success, which may undo placements: these
-  // are changes as any other.
+  // Also ends all deliveries without success: what that undoes is a change.
   void RestoreCounters(const StateCounters& counters);
 
   // New names are free again after the next command unless it uses them.
@@ -224,6 +223,7 @@ class ClusterState {
   FeedMap feeds_;
   absl::btree_set<TaskId> removed_;  // Tasks in state kRemoved.
   absl::btree_set<MachineId> departed_;
+  absl::btree_set<MachineId> draining_;
 
   absl::flat_hash_map<std::string, JobId> job_ids_;
   // Of those named "namespace/name" as pods: live, else removed by guess.

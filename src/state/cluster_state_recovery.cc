@@ -46,6 +46,8 @@ absl::Status ClusterState::RestoreMachine(
   machine->is_present = stored.is_present;
   machine->announcement = stored.announcement;
   machine->feed = stored.feed;
+  machine->draining_from = stored.draining_from;
+  if (machine->IsDraining()) draining_.insert(id);
   const auto error = [&](std::string_view what) {
     return absl::DataLossError(StrCat("machine ", id.value, ": ", what));
   };

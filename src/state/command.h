@@ -131,12 +131,19 @@ struct BeginAnnouncement {};
 struct EndAnnouncement {};
 // Forgets what is stale, and displaced tasks of which nobody will speak.
 struct ForgetStale {};
+// An operator wants the machine emptied, or not any more.  kNotFound for one
+// that is not known, or has departed and is to begin.
+struct SetDraining {
+  std::string machine_uuid;
+  bool is_draining = true;
+};
 
 using Command =
     std::variant<SubmitTask, UpdateTask, CompleteTask, FailTask, RemoveTask,
                  AddMachine, UpdateMachine, RemoveMachine, AddForeignPod,
                  RemoveForeignPod, ReportTaskUsage, ReportMachineUsage,
-                 MuteTask, BeginAnnouncement, EndAnnouncement, ForgetStale>;
+                 MuteTask, BeginAnnouncement, EndAnnouncement, ForgetStale,
+                 SetDraining>;
 
 // Whether it changes nothing that is stored or that a round looks at.
 inline bool IsSample(const Command& command) {

@@ -1,6 +1,7 @@
 #include "state/machine_commands.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -96,10 +97,7 @@ void MachineCommands::Remove(MachineId id) {
   machine->is_present = false;
   machine->feed = FeedId();  // Whoever states it next has it.
   state_.Touch(*machine);
-  while (!machine->nominated.empty()) {
-    state_.EndNomination(*machine->nominated.begin());
-  }
-  state_.EndSuccessionsOn(*machine);
+  EndRoomKeptOn(*machine);
   // What no client was told of never happened; the others may go on running.
   const std::vector<TaskId> tasks(machine->tasks.begin(), machine->tasks.end());
   for (const TaskId task : tasks) {
@@ -114,6 +112,32 @@ void MachineCommands::Remove(MachineId id) {
       break;
     }
   }
+}
+
+void MachineCommands::EndRoomKeptOn(const Machine& machine) {
+  while (!machine.nominated.empty()) {
+    state_.EndNomination(*machine.nominated.begin());
+  }
+  state_.EndSuccessionsOn(machine);
+}
+
+Ack MachineCommands::Apply(const SetDraining& command) {
+  const Machine* known = state_.FindMachine(command.machine_uuid);
+  if (known == nullptr || (command.is_draining && !known->is_present)) {
+    return Ack::kNotFound;
+  }
+  if (known->IsDraining() == command.is_draining) return Ack::kOk;
+  Machine* machine = state_.MutableMachine(known->id);
+  state_.Touch(*machine);
+  if (command.is_draining) {
+    machine->draining_from = std::ssize(machine->tasks);
+    state_.draining_.insert(machine->id);
+    EndRoomKeptOn(*machine);
+  } else {
+    machine->draining_from.reset();
+    state_.draining_.erase(machine->id);
+  }
+  return Ack::kOk;
 }
 
 Ack MachineCommands::Apply(const AddForeignPod& command) {
@@ -186,6 +210,7 @@ void MachineCommands::DropMachine(MachineId id) {
   for (const std::string& uuid : machine->other_uuids)
     state_.machine_ids_.erase(uuid);
   state_.departed_.erase(id);
+  state_.draining_.erase(id);
   state_.machines_.erase(id);
 }
 

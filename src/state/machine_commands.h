@@ -25,6 +25,7 @@ class MachineCommands {
   Ack Apply(const AddForeignPod& command);
   Ack Apply(const RemoveForeignPod& command);
   Ack Apply(const ReportMachineUsage& command);
+  Ack Apply(const SetDraining& command);
 
   // Adds the machine, or describes it and its tree anew, as one of `feed`.
   // Null where another machine has a uuid of its tree: nothing changes.
@@ -38,6 +39,8 @@ class MachineCommands {
   // A machine that is present is announced once more.
   void AnnounceAgain(MachineId id);
   void RemoveForeign(const std::string& name);
+  // Gives up what is kept there for tasks to come.
+  void EndRoomKeptOn(const Machine& machine);
   // Forgets it.  REQUIRES: it is empty.
   void DropMachine(MachineId id);
 

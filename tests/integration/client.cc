@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "base/strings.h"
+
 namespace sluice {
 namespace {
 
@@ -53,6 +55,16 @@ Client::Client(int port)
 firmament::SchedulingDeltas Client::Schedule() {
   return Call(*scheduler_, &Scheduler::Stub::Schedule,
               firmament::ScheduleRequest());
+}
+std::vector<std::string> Client::ScheduleTexts() {
+  std::vector<std::string> texts;
+  const firmament::SchedulingDeltas reply = Schedule();
+  for (const firmament::SchedulingDelta& delta : reply.deltas()) {
+    texts.push_back(
+        StrCat(firmament::SchedulingDelta::ChangeType_Name(delta.type()), " ",
+               delta.task_id(), " ", delta.resource_id()));
+  }
+  return texts;
 }
 firmament::TaskReplyType Client::Submit(
     const firmament::TaskDescription& task) {
@@ -109,6 +121,13 @@ v1::TaskExplanation Client::Explain(uint64_t uid) {
   v1::ExplainTaskRequest request;
   request.set_task(StrCat(uid));
   return Call(*inspector_, &v1::Inspector::Stub::ExplainTask, request);
+}
+
+v1::Drain Client::Drain(const std::string& machine, bool cancels) {
+  v1::DrainMachineRequest request;
+  request.set_machine(machine);
+  request.set_cancel(cancels);
+  return Call(*inspector_, &v1::Inspector::Stub::DrainMachine, request);
 }
 
 v1::RebalancePlan Client::Plan(v1::PlanRebalanceRequest::Preemption mode) {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "firmament/firmament_scheduler.grpc.pb.h"
 #include "integration/messages.h"
@@ -26,6 +27,8 @@ class Client {
   explicit Client(int port);
 
   firmament::SchedulingDeltas Schedule();
+  // The same as texts: "PLACE 1 m".
+  std::vector<std::string> ScheduleTexts();
   firmament::TaskReplyType Submit(const firmament::TaskDescription& task);
   firmament::TaskReplyType Update(const firmament::TaskDescription& task);
   firmament::TaskReplyType Complete(uint64_t uid);
@@ -44,6 +47,7 @@ class Client {
 
   v1::Status Status();
   v1::TaskExplanation Explain(uint64_t uid);
+  v1::Drain Drain(const std::string& machine, bool cancels = false);
   v1::RebalancePlan Plan(v1::PlanRebalanceRequest::Preemption mode);
 
   // Calls a method ("package.Service/Method") with any bytes as its only

@@ -149,6 +149,16 @@ inline firmament::TaskDescription TaskMessage(uint64_t uid,
   return description;
 }
 
+// Of one whose owner makes a successor once it has ended.
+inline firmament::TaskDescription OwnedTaskMessage(uint64_t uid,
+                                                   const TaskFields& fields) {
+  firmament::TaskDescription description = TaskMessage(uid, fields);
+  firmament::TaskDescriptor* task = description.mutable_task_descriptor();
+  task->set_owner_ref_kind("ReplicaSet");
+  task->set_owner_ref_uid(fields.job);
+  return description;
+}
+
 struct NodeFields {
   float cpu = 4000;
   uint64_t ram = uint64_t{1} << 50;

@@ -20,17 +20,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-std::vector<std::string> Schedule(Client* client) {
-  std::vector<std::string> texts;
-  const firmament::SchedulingDeltas reply = client->Schedule();
-  for (const firmament::SchedulingDelta& delta : reply.deltas()) {
-    texts.push_back(
-        StrCat(firmament::SchedulingDelta::ChangeType_Name(delta.type()), " ",
-               delta.task_id(), " ", delta.resource_id()));
-  }
-  return texts;
-}
-
 DaemonProcess Started(const std::string& data_dir) {
   return DaemonProcess({"--listen_address=127.0.0.1:0",
                         "--http_address=", "--preemption=priority",
@@ -43,16 +32,16 @@ TEST(PreemptionOverGrpc, StopsKeepsRoomAndPlaces) {
   Client client(daemon.AwaitReady());
   client.AddNode(NodeMessage("n", {.cpu = 1000}));
   client.Submit(TaskMessage(1, {.cpu = 600}));
-  EXPECT_THAT(Schedule(&client), ElementsAre("PLACE 1 " + PuOf("n")));
+  EXPECT_THAT(client.ScheduleTexts(), ElementsAre("PLACE 1 " + PuOf("n")));
   client.Submit(TaskMessage(2, {.cpu = 900, .priority = 1000}));
-  EXPECT_THAT(Schedule(&client), ElementsAre("PREEMPT 1 " + PuOf("n")));
+  EXPECT_THAT(client.ScheduleTexts(), ElementsAre("PREEMPT 1 " + PuOf("n")));
   EXPECT_THAT(client.Explain(2).summary(),
               HasSubstr("room is kept for it on n until 1 task has left"));
   client.Submit(TaskMessage(3, {.cpu = 400, .priority = 5}));
-  EXPECT_THAT(Schedule(&client), IsEmpty());
+  EXPECT_THAT(client.ScheduleTexts(), IsEmpty());
   EXPECT_EQ(client.Status().last_round().pending(), 2);
   client.Remove(1);
-  EXPECT_THAT(Schedule(&client), ElementsAre("PLACE 2 " + PuOf("n")));
+  EXPECT_THAT(client.ScheduleTexts(), ElementsAre("PLACE 2 " + PuOf("n")));
 }
 
 TEST(PreemptionOverGrpc, StopsNobodyElseAfterAKill) {
@@ -64,23 +53,23 @@ TEST(PreemptionOverGrpc, StopsNobodyElseAfterAKill) {
     client.AddNode(NodeMessage("b", {.cpu = 1000}));
     client.Submit(TaskMessage(1, {.cpu = 600}));
     client.Submit(TaskMessage(2, {.cpu = 600}));
-    Schedule(&client);
+    client.ScheduleTexts();
     client.Submit(TaskMessage(3, {.cpu = 900, .priority = 1000}));
-    EXPECT_EQ(Schedule(&client).size(), 1u);
+    EXPECT_EQ(client.ScheduleTexts().size(), 1u);
     daemon.Signal(SIGKILL);
     daemon.AwaitEnd();
   }
   DaemonProcess daemon = Started(directory.path());
   Client client(daemon.AwaitReady());
   // The delivery of what was told last may not have been noted.
-  const std::vector<std::string> again = Schedule(&client);
+  const std::vector<std::string> again = client.ScheduleTexts();
   EXPECT_LE(again.size(), 1u);
   const std::string why = client.Explain(3).summary();
   const std::string node =
       why.find("on a until") != std::string::npos ? "a" : "b";
   const bool is_first = client.Explain(1).task().resource_id() == PuOf(node);
   client.Remove(is_first ? 1 : 2);
-  EXPECT_THAT(Schedule(&client), ElementsAre("PLACE 3 " + PuOf(node)));
+  EXPECT_THAT(client.ScheduleTexts(), ElementsAre("PLACE 3 " + PuOf(node)));
 }
 
 // Of a job with a budget: of its tasks so many stay available.
@@ -102,21 +91,21 @@ TEST(PreemptionOverGrpc, ExceedsNoBudgetBeforeAndAfterAKill) {
     for (uint64_t uid = 1; uid <= 4; ++uid) {
       client.Submit(Protected(uid, "75%"));
     }
-    EXPECT_THAT(Schedule(&client), SizeIs(4));
+    EXPECT_THAT(client.ScheduleTexts(), SizeIs(4));
     for (uint64_t uid = 11; uid <= 14; ++uid) {
       client.Submit(
           TaskMessage(uid, {.cpu = 1000, .job = "urgent", .priority = 1000}));
     }
-    EXPECT_THAT(Schedule(&client), SizeIs(1));
-    EXPECT_THAT(Schedule(&client), IsEmpty());
+    EXPECT_THAT(client.ScheduleTexts(), SizeIs(1));
+    EXPECT_THAT(client.ScheduleTexts(), IsEmpty());
     daemon.Signal(SIGKILL);
     daemon.AwaitEnd();
   }
   DaemonProcess daemon = Started(directory.path());
   Client client(daemon.AwaitReady());
   // The delivery of what was told last may not have been noted.
-  EXPECT_LE(Schedule(&client).size(), 1u);
-  EXPECT_THAT(Schedule(&client), IsEmpty());
+  EXPECT_LE(client.ScheduleTexts().size(), 1u);
+  EXPECT_THAT(client.ScheduleTexts(), IsEmpty());
 }
 
 TEST(PreemptionOverGrpc, HoldsNothingBackForABudgetThatMakesNoSense) {
@@ -125,9 +114,10 @@ TEST(PreemptionOverGrpc, HoldsNothingBackForABudgetThatMakesNoSense) {
   Client client(daemon.AwaitReady());
   client.AddNode(NodeMessage("n", {.cpu = 1000}));
   EXPECT_EQ(client.Submit(Protected(1, "all")), firmament::TASK_SUBMITTED_OK);
-  EXPECT_THAT(Schedule(&client), SizeIs(1)) << "the task itself is in order";
+  EXPECT_THAT(client.ScheduleTexts(), SizeIs(1))
+      << "the task itself is in order";
   client.Submit(TaskMessage(2, {.cpu = 1000, .priority = 1000}));
-  EXPECT_THAT(Schedule(&client), ElementsAre("PREEMPT 1 " + PuOf("n")));
+  EXPECT_THAT(client.ScheduleTexts(), ElementsAre("PREEMPT 1 " + PuOf("n")));
   daemon.Signal(SIGTERM);
   daemon.AwaitEnd();
   EXPECT_THAT(daemon.log(), HasSubstr("disruption_budget: min_available: "
@@ -140,15 +130,15 @@ TEST(PreemptionOverGrpc, StopsNobodyForATaskThatDisplacesNobody) {
   Client client(daemon.AwaitReady());
   client.AddNode(NodeMessage("n", {.cpu = 1000}));
   client.Submit(TaskMessage(1, {.cpu = 1000}));
-  Schedule(&client);
+  client.ScheduleTexts();
   firmament::TaskDescription meek =
       TaskMessage(2, {.cpu = 1000, .priority = 1000});
   meek.mutable_task_descriptor()->set_preemption_policy(
       firmament::TaskDescriptor::NEVER);
   client.Submit(meek);
-  EXPECT_THAT(Schedule(&client), IsEmpty());
+  EXPECT_THAT(client.ScheduleTexts(), IsEmpty());
   client.Remove(1);
-  EXPECT_THAT(Schedule(&client), ElementsAre("PLACE 2 " + PuOf("n")));
+  EXPECT_THAT(client.ScheduleTexts(), ElementsAre("PLACE 2 " + PuOf("n")));
 }
 
 TEST(PreemptionOverGrpc, IsNamedWhereTheDaemonDoesNotKnowIt) {

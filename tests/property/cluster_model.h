@@ -98,6 +98,7 @@ class ClusterModel {
   static Ack ApplyOne(const BeginAnnouncement&) { return Ack::kOk; }
   static Ack ApplyOne(const EndAnnouncement&) { return Ack::kOk; }
   static Ack ApplyOne(const ForgetStale&) { return Ack::kOk; }
+  static Ack ApplyOne(const SetDraining&) { return Ack::kOk; }
 
   Task* Live(TaskId id);
   // The task of a pod's name that waits or runs, taken out of where it is.

@@ -10,6 +10,7 @@
 #define SLUICE_STATE_MACHINE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,6 +62,10 @@ struct Machine {
   bool is_stale = false;
   // Why it is kept out of scheduling, for people; empty where it is not.
   std::string quarantine_reason;
+  // How many tasks ran on it when an operator wanted it emptied; nothing:
+  // nobody does.  It holds until it is taken back, even if the machine departs
+  // and returns.
+  std::optional<int64_t> draining_from = {};
 
   // Derived: tasks and foreign pods on it.
   Resources used;
@@ -87,7 +92,8 @@ struct Machine {
   // Whether what was placed there may go on.
   bool IsSound() const { return is_present && quarantine_reason.empty(); }
   // Whether anything may be placed there.
-  bool IsUsable() const { return IsSound() && !is_stale; }
+  bool IsUsable() const { return IsSound() && !is_stale && !IsDraining(); }
+  bool IsDraining() const { return draining_from.has_value(); }
   bool IsEmpty() const { return tasks.empty() && foreign_pods.empty(); }
   bool KeepsRoom() const { return !nominated.empty() || !successions.empty(); }
   // For tasks that are not nominated.  May be negative where the machine came

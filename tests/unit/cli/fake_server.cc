@@ -1,6 +1,7 @@
 #include "unit/cli/fake_server.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 
 #include "base/mutex.h"
@@ -100,8 +101,17 @@ class FakeInspector::Service final : public sluice::v1::Inspector::Service {
   grpc::Status PlanRebalance(grpc::ServerContext*,
                              const v1::PlanRebalanceRequest* request,
                              v1::RebalancePlan* reply) override;
+  grpc::Status DrainMachine(grpc::ServerContext*,
+                            const v1::DrainMachineRequest* request,
+                            v1::Drain* reply) override;
+  grpc::Status GetDrain(grpc::ServerContext*,
+                        const v1::GetDrainRequest* request,
+                        v1::Drain* reply) override;
 
  private:
+  grpc::Status NextDrain(const std::string& machine, v1::Drain* reply);
+
+  std::atomic<size_t> drains_told_ = 0;
   const FakeInspector& answers_;
 };
 
@@ -294,6 +304,30 @@ grpc::Status FakeInspector::Service::GetJob(grpc::ServerContext*,
   }
   *reply = answers_.job;
   return grpc::Status::OK;
+}
+
+grpc::Status FakeInspector::Service::NextDrain(const std::string& machine,
+                                               v1::Drain* reply) {
+  if (answers_.drains.empty()) {
+    return {grpc::StatusCode::NOT_FOUND, StrCat("no machine ", machine)};
+  }
+  *reply = answers_.drains[std::min(drains_told_.fetch_add(1),
+                                    answers_.drains.size() - 1)];
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeInspector::Service::DrainMachine(
+    grpc::ServerContext*, const v1::DrainMachineRequest* request,
+    v1::Drain* reply) {
+  grpc::Status status = NextDrain(request->machine(), reply);
+  if (request->cancel()) reply->set_is_draining(false);
+  return status;
+}
+
+grpc::Status FakeInspector::Service::GetDrain(
+    grpc::ServerContext*, const v1::GetDrainRequest* request,
+    v1::Drain* reply) {
+  return NextDrain(request->machine(), reply);
 }
 
 grpc::Status FakeInspector::Service::PlanRebalance(

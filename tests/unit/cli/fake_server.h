@@ -58,6 +58,9 @@ class FakeInspector {
   v1::Job job;
   v1::TaskExplanation explanation;
   v1::RebalancePlan plan;  // With --preemption=full; else it is empty.
+  // What DrainMachine and GetDrain answer, one after the other; the last one
+  // again and again.  Empty: no machine is known.
+  std::vector<v1::Drain> drains;
   // Gives every page the same token, as a broken server might.
   bool repeats_page = false;
 

@@ -54,6 +54,19 @@ TEST_F(ExplanationTest, CountsEachMachineUnderItsFirstConstraint) {
             "dedicated=ml:NoSchedule");
 }
 
+TEST_F(ExplanationTest, CountsDrainingMachines) {
+  ClusterBuilder()
+      .Machines("full", 2, {})
+      .Machine("free", {.cpu = 100})
+      .Task(1, {.cpu = 100})
+      .ApplyTo(&cluster_);
+  cluster_.Apply(SetDraining{"free"});
+  const Explanation explanation = ExplainTask(1);
+  EXPECT_EQ(explanation.summary,
+            "0/3 machines: 2 insufficient cpu, 1 draining");
+  EXPECT_EQ(explanation.feasible_machines, 0);
+}
+
 TEST_F(ExplanationTest, NamesEverythingThatTheNearestMachinesLack) {
   ClusterBuilder()
       .Machine("all", {.pods = 0, .taints = {NoExecute("k")}})

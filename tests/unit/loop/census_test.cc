@@ -52,6 +52,19 @@ TEST(Census, AddsUpWhatUsableMachinesOfferAndWhatIsUsedOfIt) {
   EXPECT_EQ(census.used[kPods], 1);
 }
 
+TEST(Census, CountsDrainingMachinesApart) {
+  TestScheduler scheduler;
+  ClusterBuilder()
+      .Machine("a", {.cpu = 3000})
+      .Machine("b", {.cpu = 500})
+      .ApplyTo(&scheduler);
+  scheduler.Apply(SetDraining{"b"});
+  const Census census = TakeCensus(scheduler.state());
+  EXPECT_EQ(census.usable_machines, 1);
+  EXPECT_EQ(census.draining_machines, 1);
+  EXPECT_EQ(census.allocatable[kCpu], 3000);
+}
+
 TEST(Census, CountsDepartedMachinesThatSomethingIsLeftOf) {
   TestScheduler scheduler;
   ClusterBuilder()

@@ -432,6 +432,30 @@ TEST_F(FeedsTest, AskForRoundsWhereSomethingWaits) {
   EXPECT_EQ(feeds_.RoundDueUs(), std::nullopt);
 }
 
+TEST_F(FeedsTest, AskForRoundsAsLongAsSomethingOfADrainingMachineMayMove) {
+  StateAll(&session_, {"a"});
+  Round();
+  const auto drain = [this](bool is_draining) {
+    scheduler_.Apply(SetDraining{"m", is_draining});
+    feeds_.NoteChange();
+  };
+  drain(true);
+  EXPECT_GT(*feeds_.RoundDueUs(), now_us_);
+  Round();
+  EXPECT_GT(*feeds_.RoundDueUs(), now_us_) << "its placement was not confirmed";
+  Take(&session_, {}, /*deltas_received=*/1);
+  Round();
+  EXPECT_EQ(feeds_.RoundDueUs(), std::nullopt) << "it has no owner";
+  TaskStated owned = TaskNamed("a");
+  owned.spec.owner = {"ReplicaSet", "r"};
+  owned.machine_uuid = "m";
+  Take(&session_, {owned});
+  Round();
+  EXPECT_GT(*feeds_.RoundDueUs(), now_us_) << "no machine has room yet";
+  drain(false);
+  EXPECT_EQ(feeds_.RoundDueUs(), std::nullopt);
+}
+
 TEST_F(FeedsTest, AskForARoundForWhatCameDuringTheLastOne) {
   StateAll(&session_, {"a"});
   feeds_.NoteRoundStart(now_us_);

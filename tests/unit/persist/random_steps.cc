@@ -106,6 +106,7 @@ Command RandomSteps::TaskCommand() {
 }
 
 Command RandomSteps::MachineCommand() {
+  if (rng_.Chance(1, 20)) return SetDraining{AnyMachine(), rng_.Chance(1, 2)};
   switch (rng_.Below(is_calm_ ? 16 : 8)) {
     case 0:
     case 1:

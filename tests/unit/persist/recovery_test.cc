@@ -525,12 +525,32 @@ TEST_F(DamagedStore, IsRefusedForEveryFlippedBitOfAKey) {
   }
 }
 
+TEST(Recovery, BringsBackWhichMachinesAreDraining) {
+  MemoryStore store;
+  ClusterState state;
+  Populate(&state);
+  state.Apply(SetDraining{"m0"}, 0);
+  state.Apply(SetDraining{"m1", false}, 0);
+  Save(&state, &store);
+  const std::unique_ptr<ClusterState> recovered = Recovered(store);
+  EXPECT_EQ(StateText(*recovered), StateText(state));
+  EXPECT_EQ(recovered->draining(), state.draining());
+  EXPECT_THAT(recovered->draining(), SizeIs(1));
+  EXPECT_FALSE(recovered->FindMachine("m0")->IsUsable());
+}
+
+TEST_F(DamagedStore, IsRefusedIfItDrainsFromLessThanNoTask) {
+  ExpectRefused<v1::StoredMachine>(
+      MachineKey({0}), [](auto* machine) { machine->set_draining_from(-1); },
+      "it drains from less than no task");
+}
+
 TEST_F(DamagedStore, IsRefusedIfItsFormatIsAnother) {
-  for (const uint32_t format : {0u, 7u}) {
+  for (const uint32_t format : {0u, 8u}) {
     ExpectRefused<v1::StoredCounters>(
         CountersKey(), [&](auto* counters) { counters->set_format(format); },
         StrCat("the store has format ", format,
-               ", this daemon reads formats 1 to 6"),
+               ", this daemon reads formats 1 to 7"),
         absl::StatusCode::kFailedPrecondition);
   }
 }

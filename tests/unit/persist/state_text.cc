@@ -166,6 +166,7 @@ class Writer {
     Line("machine ", machine.id.value, " uuid=", Text(machine.uuid),
          " name=", Text(machine.name), " present=", machine.is_present,
          " quarantine=", Text(machine.quarantine_reason),
+         " draining_from=", machine.draining_from.value_or(-1),
          " allocatable=", Text(machine.allocatable),
          " capacity=", Text(machine.capacity), " used=", Text(machine.used),
          " labels=", Text(machine.labels),

@@ -202,13 +202,14 @@ TEST_F(InspectTest, ListsMachinesPageByPageInTheOrderOfTheirAddition) {
   scheduler_.Apply(AddForeignPod{"proxy/system", "a", {{"cpu", 100}}});
   scheduler_.Apply(Removed("a"));
   scheduler_.Apply(Removed("empty"));  // Nothing is left of it to show.
+  scheduler_.Apply(SetDraining{"c"});
   v1::ListMachinesRequest request;
   request.set_page_size(2);
   v1::ListMachinesResponse first;
   ASSERT_THAT(InspectMachines(view(), request, &first), IsOk());
   ASSERT_EQ(first.machines_size(), 2);
   EXPECT_EQ(first.machines(0).uuid(), "c");
-  EXPECT_EQ(first.machines(0).condition(), v1::Machine::READY);
+  EXPECT_EQ(first.machines(0).condition(), v1::Machine::DRAINING);
   EXPECT_THAT(first.machines(0).labels(), ElementsAre(Pair("zone", "c")));
   EXPECT_THAT(first.machines(0).pu_uuids(), ElementsAre("c-pu"));
   EXPECT_EQ(first.machines(1).condition(), v1::Machine::DEPARTED);

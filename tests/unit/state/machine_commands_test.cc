@@ -215,6 +215,56 @@ TEST_F(MachinesTest, DepartedOneGivesBackATaskWhoseSecondReportWasLost) {
   EXPECT_THAT(Outbox(), IsEmpty());
 }
 
+TEST_F(MachinesTest, DrainingOneTakesNothingUntilThatIsTakenBack) {
+  Do(Added("m", {.cpu = 1000}));
+  Do(Submitted(1, {.cpu = 100}));
+  Run(1, "m");
+  EXPECT_EQ(Do(SetDraining{"m"}), Ack::kOk);
+  EXPECT_FALSE(MachineOf("m").IsUsable());
+  EXPECT_TRUE(MachineOf("m").IsSound()) << "what runs there goes on";
+  EXPECT_EQ(MachineOf("m").draining_from, 1);
+  EXPECT_THAT(state_.draining(), ElementsAre(MachineOf("m").id));
+  Do(Removed(1));
+  EXPECT_EQ(Do(SetDraining{"m"}), Ack::kOk);
+  EXPECT_EQ(MachineOf("m").draining_from, 1) << "it has not begun anew";
+  EXPECT_EQ(Do(SetDraining{"m", false}), Ack::kOk);
+  EXPECT_TRUE(MachineOf("m").IsUsable());
+  EXPECT_THAT(state_.draining(), IsEmpty());
+}
+
+TEST_F(MachinesTest, DrainingOneIsStillWhenItReturns) {
+  Do(Added("m", {.cpu = 1000}));
+  Do(SetDraining{"m"});
+  Do(Removed("m"));
+  EXPECT_EQ(Do(SetDraining{"m"}), Ack::kNotFound) << "it has departed";
+  Do(Added("m", {.cpu = 2000}));
+  EXPECT_FALSE(MachineOf("m").IsUsable());
+  Do(Removed("m"));
+  EXPECT_EQ(Do(SetDraining{"m", false}), Ack::kOk);
+  Do(Added("m", {.cpu = 2000}));
+  EXPECT_TRUE(MachineOf("m").IsUsable());
+}
+
+TEST_F(MachinesTest, UnknownOneCannotBeDrained) {
+  EXPECT_EQ(Do(SetDraining{"m"}), Ack::kNotFound);
+  EXPECT_EQ(Do(SetDraining{"m", false}), Ack::kNotFound);
+}
+
+TEST_F(MachinesTest, DrainingOneKeepsRoomForNobody) {
+  Do(Added("from", {.cpu = 1000}));
+  Do(Added("to", {.cpu = 1000}));
+  Do(Submitted(1, {.cpu = 400, .job = "one"}));
+  Run(1, "from");
+  state_.Migrate({1}, MachineOf("to").id, 0);
+  Do(Submitted(2, {.cpu = 500, .job = "two"}));
+  state_.Nominate({2}, MachineOf("to").id);
+  Do(SetDraining{"to"});
+  EXPECT_FALSE(MachineOf("to").KeepsRoom());
+  EXPECT_TRUE(state_.nominations().machines().empty());
+  EXPECT_TRUE(state_.nominations().successions().all().empty());
+  EXPECT_TRUE(TaskOf(1).is_evicted) << "its client is told all the same";
+}
+
 TEST_F(MachinesTest, OneWithoutUnitsRunsItsTasksItself) {
   Do(Added("m", {}));
   Do(Submitted(1));

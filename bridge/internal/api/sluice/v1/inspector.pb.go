@@ -139,7 +139,7 @@ func (x FeedState_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FeedState_State.Descriptor instead.
 func (FeedState_State) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{7, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{10, 0}
 }
 
 type Machine_Condition int32
@@ -154,6 +154,8 @@ const (
 	Machine_QUARANTINED Machine_Condition = 3
 	// Takes no tasks until its client, which began anew, announces it again.
 	Machine_STALE Machine_Condition = 4
+	// Takes no tasks, and what runs there is moved: see DrainMachine.
+	Machine_DRAINING Machine_Condition = 5
 )
 
 // Enum value maps for Machine_Condition.
@@ -164,6 +166,7 @@ var (
 		2: "DEPARTED",
 		3: "QUARANTINED",
 		4: "STALE",
+		5: "DRAINING",
 	}
 	Machine_Condition_value = map[string]int32{
 		"CONDITION_UNSPECIFIED": 0,
@@ -171,6 +174,7 @@ var (
 		"DEPARTED":              2,
 		"QUARANTINED":           3,
 		"STALE":                 4,
+		"DRAINING":              5,
 	}
 )
 
@@ -198,7 +202,7 @@ func (x Machine_Condition) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Machine_Condition.Descriptor instead.
 func (Machine_Condition) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{10, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{13, 0}
 }
 
 type Task_State int32
@@ -265,7 +269,7 @@ func (x Task_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Task_State.Descriptor instead.
 func (Task_State) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{15, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{18, 0}
 }
 
 // Amounts of resources, one unit each.
@@ -500,6 +504,204 @@ func (x *RebalancePlan) GetIsTooLarge() bool {
 	return false
 }
 
+type DrainMachineRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The uuid, or a name that no other machine has.
+	Machine string `protobuf:"bytes,1,opt,name=machine,proto3" json:"machine,omitempty"`
+	// Ends it instead: the machine takes tasks again.  Whoever was told to leave
+	// leaves.
+	Cancel        bool `protobuf:"varint,2,opt,name=cancel,proto3" json:"cancel,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DrainMachineRequest) Reset() {
+	*x = DrainMachineRequest{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DrainMachineRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DrainMachineRequest) ProtoMessage() {}
+
+func (x *DrainMachineRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DrainMachineRequest.ProtoReflect.Descriptor instead.
+func (*DrainMachineRequest) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *DrainMachineRequest) GetMachine() string {
+	if x != nil {
+		return x.Machine
+	}
+	return ""
+}
+
+func (x *DrainMachineRequest) GetCancel() bool {
+	if x != nil {
+		return x.Cancel
+	}
+	return false
+}
+
+type GetDrainRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Machine       string                 `protobuf:"bytes,1,opt,name=machine,proto3" json:"machine,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetDrainRequest) Reset() {
+	*x = GetDrainRequest{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetDrainRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetDrainRequest) ProtoMessage() {}
+
+func (x *GetDrainRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetDrainRequest.ProtoReflect.Descriptor instead.
+func (*GetDrainRequest) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *GetDrainRequest) GetMachine() string {
+	if x != nil {
+		return x.Machine
+	}
+	return ""
+}
+
+// What has become of a machine's tasks since it drains, and what will, as
+// things are.
+type Drain struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	MachineUuid string                 `protobuf:"bytes,1,opt,name=machine_uuid,json=machineUuid,proto3" json:"machine_uuid,omitempty"`
+	MachineName string                 `protobuf:"bytes,2,opt,name=machine_name,json=machineName,proto3" json:"machine_name,omitempty"`
+	// Where it is not draining: what would become of its tasks.
+	IsDraining bool `protobuf:"varint,3,opt,name=is_draining,json=isDraining,proto3" json:"is_draining,omitempty"`
+	// Tasks that ran on it when it began to drain, and have left.
+	Left int64 `protobuf:"varint,4,opt,name=left,proto3" json:"left,omitempty"`
+	// Told to leave, and still there.
+	Leaving int64 `protobuf:"varint,5,opt,name=leaving,proto3" json:"leaving,omitempty"`
+	// To be told by the rounds to come.
+	Movable int64 `protobuf:"varint,6,opt,name=movable,proto3" json:"movable,omitempty"`
+	// Those that stay, by reason, the commonest first.
+	Held          []*Drain_Held `protobuf:"bytes,7,rep,name=held,proto3" json:"held,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Drain) Reset() {
+	*x = Drain{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Drain) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Drain) ProtoMessage() {}
+
+func (x *Drain) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Drain.ProtoReflect.Descriptor instead.
+func (*Drain) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Drain) GetMachineUuid() string {
+	if x != nil {
+		return x.MachineUuid
+	}
+	return ""
+}
+
+func (x *Drain) GetMachineName() string {
+	if x != nil {
+		return x.MachineName
+	}
+	return ""
+}
+
+func (x *Drain) GetIsDraining() bool {
+	if x != nil {
+		return x.IsDraining
+	}
+	return false
+}
+
+func (x *Drain) GetLeft() int64 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
+func (x *Drain) GetLeaving() int64 {
+	if x != nil {
+		return x.Leaving
+	}
+	return 0
+}
+
+func (x *Drain) GetMovable() int64 {
+	if x != nil {
+		return x.Movable
+	}
+	return 0
+}
+
+func (x *Drain) GetHeld() []*Drain_Held {
+	if x != nil {
+		return x.Held
+	}
+	return nil
+}
+
 type ForgetStaleRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -508,7 +710,7 @@ type ForgetStaleRequest struct {
 
 func (x *ForgetStaleRequest) Reset() {
 	*x = ForgetStaleRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[4]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -520,7 +722,7 @@ func (x *ForgetStaleRequest) String() string {
 func (*ForgetStaleRequest) ProtoMessage() {}
 
 func (x *ForgetStaleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[4]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -533,7 +735,7 @@ func (x *ForgetStaleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetStaleRequest.ProtoReflect.Descriptor instead.
 func (*ForgetStaleRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{4}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{7}
 }
 
 type ForgetStaleResponse struct {
@@ -547,7 +749,7 @@ type ForgetStaleResponse struct {
 
 func (x *ForgetStaleResponse) Reset() {
 	*x = ForgetStaleResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[5]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -559,7 +761,7 @@ func (x *ForgetStaleResponse) String() string {
 func (*ForgetStaleResponse) ProtoMessage() {}
 
 func (x *ForgetStaleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[5]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -572,7 +774,7 @@ func (x *ForgetStaleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetStaleResponse.ProtoReflect.Descriptor instead.
 func (*ForgetStaleResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{5}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ForgetStaleResponse) GetMachines() int64 {
@@ -628,14 +830,16 @@ type Status struct {
 	StaleMachines int64 `protobuf:"varint,19,opt,name=stale_machines,json=staleMachines,proto3" json:"stale_machines,omitempty"`
 	StaleTasks    int64 `protobuf:"varint,20,opt,name=stale_tasks,json=staleTasks,proto3" json:"stale_tasks,omitempty"`
 	// By name.
-	Feeds         []*FeedState `protobuf:"bytes,21,rep,name=feeds,proto3" json:"feeds,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Feeds []*FeedState `protobuf:"bytes,21,rep,name=feeds,proto3" json:"feeds,omitempty"`
+	// Machines that an operator wants emptied: they take nothing.
+	DrainingMachines int64 `protobuf:"varint,22,opt,name=draining_machines,json=drainingMachines,proto3" json:"draining_machines,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Status) Reset() {
 	*x = Status{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[6]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -647,7 +851,7 @@ func (x *Status) String() string {
 func (*Status) ProtoMessage() {}
 
 func (x *Status) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[6]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -660,7 +864,7 @@ func (x *Status) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Status.ProtoReflect.Descriptor instead.
 func (*Status) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{6}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Status) GetVersion() string {
@@ -810,6 +1014,13 @@ func (x *Status) GetFeeds() []*FeedState {
 	return nil
 }
 
+func (x *Status) GetDrainingMachines() int64 {
+	if x != nil {
+		return x.DrainingMachines
+	}
+	return 0
+}
+
 // A client of sluice.v1.Feed, as far as it has stated anything.
 type FeedState struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -831,7 +1042,7 @@ type FeedState struct {
 
 func (x *FeedState) Reset() {
 	*x = FeedState{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[7]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -843,7 +1054,7 @@ func (x *FeedState) String() string {
 func (*FeedState) ProtoMessage() {}
 
 func (x *FeedState) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[7]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -856,7 +1067,7 @@ func (x *FeedState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedState.ProtoReflect.Descriptor instead.
 func (*FeedState) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{7}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *FeedState) GetName() string {
@@ -961,7 +1172,7 @@ type Round struct {
 
 func (x *Round) Reset() {
 	*x = Round{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -973,7 +1184,7 @@ func (x *Round) String() string {
 func (*Round) ProtoMessage() {}
 
 func (x *Round) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -986,7 +1197,7 @@ func (x *Round) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Round.ProtoReflect.Descriptor instead.
 func (*Round) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{8}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Round) GetNumber() uint64 {
@@ -1148,7 +1359,7 @@ type RoundLevel struct {
 
 func (x *RoundLevel) Reset() {
 	*x = RoundLevel{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1160,7 +1371,7 @@ func (x *RoundLevel) String() string {
 func (*RoundLevel) ProtoMessage() {}
 
 func (x *RoundLevel) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1173,7 +1384,7 @@ func (x *RoundLevel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoundLevel.ProtoReflect.Descriptor instead.
 func (*RoundLevel) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{9}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RoundLevel) GetLowestPriority() int64 {
@@ -1238,7 +1449,7 @@ type Machine struct {
 
 func (x *Machine) Reset() {
 	*x = Machine{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1250,7 +1461,7 @@ func (x *Machine) String() string {
 func (*Machine) ProtoMessage() {}
 
 func (x *Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1263,7 +1474,7 @@ func (x *Machine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Machine.ProtoReflect.Descriptor instead.
 func (*Machine) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{10}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Machine) GetUuid() string {
@@ -1374,7 +1585,7 @@ type MachineSample struct {
 
 func (x *MachineSample) Reset() {
 	*x = MachineSample{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1386,7 +1597,7 @@ func (x *MachineSample) String() string {
 func (*MachineSample) ProtoMessage() {}
 
 func (x *MachineSample) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1399,7 +1610,7 @@ func (x *MachineSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MachineSample.ProtoReflect.Descriptor instead.
 func (*MachineSample) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{11}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *MachineSample) GetAgeMs() int64 {
@@ -1452,7 +1663,7 @@ type TaskSample struct {
 
 func (x *TaskSample) Reset() {
 	*x = TaskSample{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1464,7 +1675,7 @@ func (x *TaskSample) String() string {
 func (*TaskSample) ProtoMessage() {}
 
 func (x *TaskSample) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1477,7 +1688,7 @@ func (x *TaskSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskSample.ProtoReflect.Descriptor instead.
 func (*TaskSample) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{12}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TaskSample) GetAgeMs() int64 {
@@ -1515,7 +1726,7 @@ type ListMachinesRequest struct {
 
 func (x *ListMachinesRequest) Reset() {
 	*x = ListMachinesRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1527,7 +1738,7 @@ func (x *ListMachinesRequest) String() string {
 func (*ListMachinesRequest) ProtoMessage() {}
 
 func (x *ListMachinesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1540,7 +1751,7 @@ func (x *ListMachinesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMachinesRequest.ProtoReflect.Descriptor instead.
 func (*ListMachinesRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{13}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListMachinesRequest) GetPageSize() int32 {
@@ -1575,7 +1786,7 @@ type ListMachinesResponse struct {
 
 func (x *ListMachinesResponse) Reset() {
 	*x = ListMachinesResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1587,7 +1798,7 @@ func (x *ListMachinesResponse) String() string {
 func (*ListMachinesResponse) ProtoMessage() {}
 
 func (x *ListMachinesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1600,7 +1811,7 @@ func (x *ListMachinesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMachinesResponse.ProtoReflect.Descriptor instead.
 func (*ListMachinesResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{14}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListMachinesResponse) GetMachines() []*Machine {
@@ -1682,7 +1893,7 @@ type Task struct {
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1694,7 +1905,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1707,7 +1918,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{15}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Task) GetUid() uint64 {
@@ -1932,7 +2143,7 @@ type ListTasksRequest struct {
 
 func (x *ListTasksRequest) Reset() {
 	*x = ListTasksRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1944,7 +2155,7 @@ func (x *ListTasksRequest) String() string {
 func (*ListTasksRequest) ProtoMessage() {}
 
 func (x *ListTasksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1957,7 +2168,7 @@ func (x *ListTasksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTasksRequest.ProtoReflect.Descriptor instead.
 func (*ListTasksRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{16}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListTasksRequest) GetPageSize() int32 {
@@ -1991,7 +2202,7 @@ type ListTasksResponse struct {
 
 func (x *ListTasksResponse) Reset() {
 	*x = ListTasksResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2003,7 +2214,7 @@ func (x *ListTasksResponse) String() string {
 func (*ListTasksResponse) ProtoMessage() {}
 
 func (x *ListTasksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2016,7 +2227,7 @@ func (x *ListTasksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTasksResponse.ProtoReflect.Descriptor instead.
 func (*ListTasksResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{17}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListTasksResponse) GetTasks() []*Task {
@@ -2043,7 +2254,7 @@ type GetJobRequest struct {
 
 func (x *GetJobRequest) Reset() {
 	*x = GetJobRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2055,7 +2266,7 @@ func (x *GetJobRequest) String() string {
 func (*GetJobRequest) ProtoMessage() {}
 
 func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2068,7 +2279,7 @@ func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobRequest.ProtoReflect.Descriptor instead.
 func (*GetJobRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{18}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *GetJobRequest) GetJob() string {
@@ -2098,7 +2309,7 @@ type Job struct {
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2110,7 +2321,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2123,7 +2334,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{19}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Job) GetUuid() string {
@@ -2216,7 +2427,7 @@ type Budget struct {
 
 func (x *Budget) Reset() {
 	*x = Budget{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2228,7 +2439,7 @@ func (x *Budget) String() string {
 func (*Budget) ProtoMessage() {}
 
 func (x *Budget) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2241,7 +2452,7 @@ func (x *Budget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Budget.ProtoReflect.Descriptor instead.
 func (*Budget) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{20}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Budget) GetName() string {
@@ -2324,7 +2535,7 @@ type ListBudgetsRequest struct {
 
 func (x *ListBudgetsRequest) Reset() {
 	*x = ListBudgetsRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2336,7 +2547,7 @@ func (x *ListBudgetsRequest) String() string {
 func (*ListBudgetsRequest) ProtoMessage() {}
 
 func (x *ListBudgetsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2349,7 +2560,7 @@ func (x *ListBudgetsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBudgetsRequest.ProtoReflect.Descriptor instead.
 func (*ListBudgetsRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{21}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListBudgetsRequest) GetPageSize() int32 {
@@ -2376,7 +2587,7 @@ type ListBudgetsResponse struct {
 
 func (x *ListBudgetsResponse) Reset() {
 	*x = ListBudgetsResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2388,7 +2599,7 @@ func (x *ListBudgetsResponse) String() string {
 func (*ListBudgetsResponse) ProtoMessage() {}
 
 func (x *ListBudgetsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2401,7 +2612,7 @@ func (x *ListBudgetsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBudgetsResponse.ProtoReflect.Descriptor instead.
 func (*ListBudgetsResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{22}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListBudgetsResponse) GetBudgets() []*Budget {
@@ -2428,7 +2639,7 @@ type ExplainTaskRequest struct {
 
 func (x *ExplainTaskRequest) Reset() {
 	*x = ExplainTaskRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2440,7 +2651,7 @@ func (x *ExplainTaskRequest) String() string {
 func (*ExplainTaskRequest) ProtoMessage() {}
 
 func (x *ExplainTaskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2453,7 +2664,7 @@ func (x *ExplainTaskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainTaskRequest.ProtoReflect.Descriptor instead.
 func (*ExplainTaskRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{23}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ExplainTaskRequest) GetTask() string {
@@ -2484,7 +2695,7 @@ type TaskExplanation struct {
 
 func (x *TaskExplanation) Reset() {
 	*x = TaskExplanation{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2496,7 +2707,7 @@ func (x *TaskExplanation) String() string {
 func (*TaskExplanation) ProtoMessage() {}
 
 func (x *TaskExplanation) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2509,7 +2720,7 @@ func (x *TaskExplanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskExplanation.ProtoReflect.Descriptor instead.
 func (*TaskExplanation) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{24}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *TaskExplanation) GetTask() *Task {
@@ -2574,7 +2785,7 @@ type Reason struct {
 
 func (x *Reason) Reset() {
 	*x = Reason{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2586,7 +2797,7 @@ func (x *Reason) String() string {
 func (*Reason) ProtoMessage() {}
 
 func (x *Reason) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2599,7 +2810,7 @@ func (x *Reason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reason.ProtoReflect.Descriptor instead.
 func (*Reason) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{25}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Reason) GetCode() string {
@@ -2635,7 +2846,7 @@ type NearMiss struct {
 
 func (x *NearMiss) Reset() {
 	*x = NearMiss{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2647,7 +2858,7 @@ func (x *NearMiss) String() string {
 func (*NearMiss) ProtoMessage() {}
 
 func (x *NearMiss) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2660,7 +2871,7 @@ func (x *NearMiss) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NearMiss.ProtoReflect.Descriptor instead.
 func (*NearMiss) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{26}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *NearMiss) GetMachineUuid() string {
@@ -2700,7 +2911,7 @@ type RebalancePlan_Move struct {
 
 func (x *RebalancePlan_Move) Reset() {
 	*x = RebalancePlan_Move{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2712,7 +2923,7 @@ func (x *RebalancePlan_Move) String() string {
 func (*RebalancePlan_Move) ProtoMessage() {}
 
 func (x *RebalancePlan_Move) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2775,7 +2986,7 @@ type RebalancePlan_Stop struct {
 
 func (x *RebalancePlan_Stop) Reset() {
 	*x = RebalancePlan_Stop{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2787,7 +2998,7 @@ func (x *RebalancePlan_Stop) String() string {
 func (*RebalancePlan_Stop) ProtoMessage() {}
 
 func (x *RebalancePlan_Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2844,7 +3055,7 @@ type RebalancePlan_Served struct {
 
 func (x *RebalancePlan_Served) Reset() {
 	*x = RebalancePlan_Served{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[30]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2856,7 +3067,7 @@ func (x *RebalancePlan_Served) String() string {
 func (*RebalancePlan_Served) ProtoMessage() {}
 
 func (x *RebalancePlan_Served) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[30]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2898,6 +3109,87 @@ func (x *RebalancePlan_Served) GetPriority() int64 {
 		return x.Priority
 	}
 	return 0
+}
+
+type Drain_Held struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Machine-readable: "foreign", "no_owner", "gang", "not_reached", "budget",
+	// "no_machine".
+	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	// For people, e.g. "budget 'shop/web' allows no more now".
+	Text  string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	Tasks int64  `protobuf:"varint,3,opt,name=tasks,proto3" json:"tasks,omitempty"`
+	// Of the first few, or what their clients call them where they have none.
+	TaskNames []string `protobuf:"bytes,4,rep,name=task_names,json=taskNames,proto3" json:"task_names,omitempty"`
+	// Whether that may change by itself.
+	IsForNow      bool `protobuf:"varint,5,opt,name=is_for_now,json=isForNow,proto3" json:"is_for_now,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Drain_Held) Reset() {
+	*x = Drain_Held{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Drain_Held) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Drain_Held) ProtoMessage() {}
+
+func (x *Drain_Held) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Drain_Held.ProtoReflect.Descriptor instead.
+func (*Drain_Held) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{6, 0}
+}
+
+func (x *Drain_Held) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *Drain_Held) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Drain_Held) GetTasks() int64 {
+	if x != nil {
+		return x.Tasks
+	}
+	return 0
+}
+
+func (x *Drain_Held) GetTaskNames() []string {
+	if x != nil {
+		return x.TaskNames
+	}
+	return nil
+}
+
+func (x *Drain_Held) GetIsForNow() bool {
+	if x != nil {
+		return x.IsForNow
+	}
+	return false
 }
 
 var File_sluice_v1_inspector_proto protoreflect.FileDescriptor
@@ -2945,11 +3237,33 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x04task\x18\x01 \x01(\tR\x04task\x12\x1b\n" +
 	"\ttask_name\x18\x02 \x01(\tR\btaskName\x12\x18\n" +
 	"\amachine\x18\x03 \x01(\tR\amachine\x12\x1a\n" +
-	"\bpriority\x18\x04 \x01(\x03R\bpriority\"\x14\n" +
+	"\bpriority\x18\x04 \x01(\x03R\bpriority\"G\n" +
+	"\x13DrainMachineRequest\x12\x18\n" +
+	"\amachine\x18\x01 \x01(\tR\amachine\x12\x16\n" +
+	"\x06cancel\x18\x02 \x01(\bR\x06cancel\"+\n" +
+	"\x0fGetDrainRequest\x12\x18\n" +
+	"\amachine\x18\x01 \x01(\tR\amachine\"\xe5\x02\n" +
+	"\x05Drain\x12!\n" +
+	"\fmachine_uuid\x18\x01 \x01(\tR\vmachineUuid\x12!\n" +
+	"\fmachine_name\x18\x02 \x01(\tR\vmachineName\x12\x1f\n" +
+	"\vis_draining\x18\x03 \x01(\bR\n" +
+	"isDraining\x12\x12\n" +
+	"\x04left\x18\x04 \x01(\x03R\x04left\x12\x18\n" +
+	"\aleaving\x18\x05 \x01(\x03R\aleaving\x12\x18\n" +
+	"\amovable\x18\x06 \x01(\x03R\amovable\x12)\n" +
+	"\x04held\x18\a \x03(\v2\x15.sluice.v1.Drain.HeldR\x04held\x1a\x81\x01\n" +
+	"\x04Held\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12\x14\n" +
+	"\x05tasks\x18\x03 \x01(\x03R\x05tasks\x12\x1d\n" +
+	"\n" +
+	"task_names\x18\x04 \x03(\tR\ttaskNames\x12\x1c\n" +
+	"\n" +
+	"is_for_now\x18\x05 \x01(\bR\bisForNow\"\x14\n" +
 	"\x12ForgetStaleRequest\"G\n" +
 	"\x13ForgetStaleResponse\x12\x1a\n" +
 	"\bmachines\x18\x01 \x01(\x03R\bmachines\x12\x14\n" +
-	"\x05tasks\x18\x02 \x01(\x03R\x05tasks\"\xa0\x06\n" +
+	"\x05tasks\x18\x02 \x01(\x03R\x05tasks\"\xcd\x06\n" +
 	"\x06Status\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x1b\n" +
 	"\tuptime_ms\x18\x02 \x01(\x03R\buptimeMs\x12#\n" +
@@ -2976,7 +3290,8 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x0estale_machines\x18\x13 \x01(\x03R\rstaleMachines\x12\x1f\n" +
 	"\vstale_tasks\x18\x14 \x01(\x03R\n" +
 	"staleTasks\x12*\n" +
-	"\x05feeds\x18\x15 \x03(\v2\x14.sluice.v1.FeedStateR\x05feeds\"\xdc\x02\n" +
+	"\x05feeds\x18\x15 \x03(\v2\x14.sluice.v1.FeedStateR\x05feeds\x12+\n" +
+	"\x11draining_machines\x18\x16 \x01(\x03R\x10drainingMachines\"\xdc\x02\n" +
 	"\tFeedState\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x120\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x1a.sluice.v1.FeedState.StateR\x05state\x12\x19\n" +
@@ -3027,7 +3342,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x11_highest_priorityB\x15\n" +
 	"\x13_waiting_cost_boundB\f\n" +
 	"\n" +
-	"_gap_ratio\"\x96\x05\n" +
+	"_gap_ratio\"\xa4\x05\n" +
 	"\aMachine\x12\x12\n" +
 	"\x04uuid\x18\x01 \x01(\tR\x04uuid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12:\n" +
@@ -3046,13 +3361,14 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x05usage\x18\r \x03(\v2\x18.sluice.v1.MachineSampleR\x05usage\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"[\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"i\n" +
 	"\tCondition\x12\x19\n" +
 	"\x15CONDITION_UNSPECIFIED\x10\x00\x12\t\n" +
 	"\x05READY\x10\x01\x12\f\n" +
 	"\bDEPARTED\x10\x02\x12\x0f\n" +
 	"\vQUARANTINED\x10\x03\x12\t\n" +
-	"\x05STALE\x10\x04\"\x9e\x01\n" +
+	"\x05STALE\x10\x04\x12\f\n" +
+	"\bDRAINING\x10\x05\"\x9e\x01\n" +
 	"\rMachineSample\x12\x15\n" +
 	"\x06age_ms\x18\x01 \x01(\x03R\x05ageMs\x12\x1b\n" +
 	"\tcpu_ratio\x18\x02 \x01(\x01R\bcpuRatio\x12!\n" +
@@ -3181,7 +3497,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\bNearMiss\x12!\n" +
 	"\fmachine_uuid\x18\x01 \x01(\tR\vmachineUuid\x12!\n" +
 	"\fmachine_name\x18\x02 \x01(\tR\vmachineName\x12\x14\n" +
-	"\x05lacks\x18\x03 \x01(\tR\x05lacks2\xc7\x04\n" +
+	"\x05lacks\x18\x03 \x01(\tR\x05lacks2\xc3\x05\n" +
 	"\tInspector\x12;\n" +
 	"\tGetStatus\x12\x1b.sluice.v1.GetStatusRequest\x1a\x11.sluice.v1.Status\x12O\n" +
 	"\fListMachines\x12\x1e.sluice.v1.ListMachinesRequest\x1a\x1f.sluice.v1.ListMachinesResponse\x12F\n" +
@@ -3190,7 +3506,9 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\vListBudgets\x12\x1d.sluice.v1.ListBudgetsRequest\x1a\x1e.sluice.v1.ListBudgetsResponse\x12H\n" +
 	"\vExplainTask\x12\x1d.sluice.v1.ExplainTaskRequest\x1a\x1a.sluice.v1.TaskExplanation\x12L\n" +
 	"\vForgetStale\x12\x1d.sluice.v1.ForgetStaleRequest\x1a\x1e.sluice.v1.ForgetStaleResponse\x12J\n" +
-	"\rPlanRebalance\x12\x1f.sluice.v1.PlanRebalanceRequest\x1a\x18.sluice.v1.RebalancePlanB=Z;github.com/sluice-scheduler/sluice/proto/sluice/v1;sluicev1b\x06proto3"
+	"\rPlanRebalance\x12\x1f.sluice.v1.PlanRebalanceRequest\x1a\x18.sluice.v1.RebalancePlan\x12@\n" +
+	"\fDrainMachine\x12\x1e.sluice.v1.DrainMachineRequest\x1a\x10.sluice.v1.Drain\x128\n" +
+	"\bGetDrain\x12\x1a.sluice.v1.GetDrainRequest\x1a\x10.sluice.v1.DrainB=Z;github.com/sluice-scheduler/sluice/proto/sluice/v1;sluicev1b\x06proto3"
 
 var (
 	file_sluice_v1_inspector_proto_rawDescOnce sync.Once
@@ -3205,7 +3523,7 @@ func file_sluice_v1_inspector_proto_rawDescGZIP() []byte {
 }
 
 var file_sluice_v1_inspector_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_sluice_v1_inspector_proto_goTypes = []any{
 	(PlanRebalanceRequest_Preemption)(0), // 0: sluice.v1.PlanRebalanceRequest.Preemption
 	(FeedState_State)(0),                 // 1: sluice.v1.FeedState.State
@@ -3215,84 +3533,93 @@ var file_sluice_v1_inspector_proto_goTypes = []any{
 	(*GetStatusRequest)(nil),             // 5: sluice.v1.GetStatusRequest
 	(*PlanRebalanceRequest)(nil),         // 6: sluice.v1.PlanRebalanceRequest
 	(*RebalancePlan)(nil),                // 7: sluice.v1.RebalancePlan
-	(*ForgetStaleRequest)(nil),           // 8: sluice.v1.ForgetStaleRequest
-	(*ForgetStaleResponse)(nil),          // 9: sluice.v1.ForgetStaleResponse
-	(*Status)(nil),                       // 10: sluice.v1.Status
-	(*FeedState)(nil),                    // 11: sluice.v1.FeedState
-	(*Round)(nil),                        // 12: sluice.v1.Round
-	(*RoundLevel)(nil),                   // 13: sluice.v1.RoundLevel
-	(*Machine)(nil),                      // 14: sluice.v1.Machine
-	(*MachineSample)(nil),                // 15: sluice.v1.MachineSample
-	(*TaskSample)(nil),                   // 16: sluice.v1.TaskSample
-	(*ListMachinesRequest)(nil),          // 17: sluice.v1.ListMachinesRequest
-	(*ListMachinesResponse)(nil),         // 18: sluice.v1.ListMachinesResponse
-	(*Task)(nil),                         // 19: sluice.v1.Task
-	(*ListTasksRequest)(nil),             // 20: sluice.v1.ListTasksRequest
-	(*ListTasksResponse)(nil),            // 21: sluice.v1.ListTasksResponse
-	(*GetJobRequest)(nil),                // 22: sluice.v1.GetJobRequest
-	(*Job)(nil),                          // 23: sluice.v1.Job
-	(*Budget)(nil),                       // 24: sluice.v1.Budget
-	(*ListBudgetsRequest)(nil),           // 25: sluice.v1.ListBudgetsRequest
-	(*ListBudgetsResponse)(nil),          // 26: sluice.v1.ListBudgetsResponse
-	(*ExplainTaskRequest)(nil),           // 27: sluice.v1.ExplainTaskRequest
-	(*TaskExplanation)(nil),              // 28: sluice.v1.TaskExplanation
-	(*Reason)(nil),                       // 29: sluice.v1.Reason
-	(*NearMiss)(nil),                     // 30: sluice.v1.NearMiss
-	nil,                                  // 31: sluice.v1.Resources.ExtendedEntry
-	(*RebalancePlan_Move)(nil),           // 32: sluice.v1.RebalancePlan.Move
-	(*RebalancePlan_Stop)(nil),           // 33: sluice.v1.RebalancePlan.Stop
-	(*RebalancePlan_Served)(nil),         // 34: sluice.v1.RebalancePlan.Served
-	nil,                                  // 35: sluice.v1.Machine.LabelsEntry
-	nil,                                  // 36: sluice.v1.Task.LabelsEntry
+	(*DrainMachineRequest)(nil),          // 8: sluice.v1.DrainMachineRequest
+	(*GetDrainRequest)(nil),              // 9: sluice.v1.GetDrainRequest
+	(*Drain)(nil),                        // 10: sluice.v1.Drain
+	(*ForgetStaleRequest)(nil),           // 11: sluice.v1.ForgetStaleRequest
+	(*ForgetStaleResponse)(nil),          // 12: sluice.v1.ForgetStaleResponse
+	(*Status)(nil),                       // 13: sluice.v1.Status
+	(*FeedState)(nil),                    // 14: sluice.v1.FeedState
+	(*Round)(nil),                        // 15: sluice.v1.Round
+	(*RoundLevel)(nil),                   // 16: sluice.v1.RoundLevel
+	(*Machine)(nil),                      // 17: sluice.v1.Machine
+	(*MachineSample)(nil),                // 18: sluice.v1.MachineSample
+	(*TaskSample)(nil),                   // 19: sluice.v1.TaskSample
+	(*ListMachinesRequest)(nil),          // 20: sluice.v1.ListMachinesRequest
+	(*ListMachinesResponse)(nil),         // 21: sluice.v1.ListMachinesResponse
+	(*Task)(nil),                         // 22: sluice.v1.Task
+	(*ListTasksRequest)(nil),             // 23: sluice.v1.ListTasksRequest
+	(*ListTasksResponse)(nil),            // 24: sluice.v1.ListTasksResponse
+	(*GetJobRequest)(nil),                // 25: sluice.v1.GetJobRequest
+	(*Job)(nil),                          // 26: sluice.v1.Job
+	(*Budget)(nil),                       // 27: sluice.v1.Budget
+	(*ListBudgetsRequest)(nil),           // 28: sluice.v1.ListBudgetsRequest
+	(*ListBudgetsResponse)(nil),          // 29: sluice.v1.ListBudgetsResponse
+	(*ExplainTaskRequest)(nil),           // 30: sluice.v1.ExplainTaskRequest
+	(*TaskExplanation)(nil),              // 31: sluice.v1.TaskExplanation
+	(*Reason)(nil),                       // 32: sluice.v1.Reason
+	(*NearMiss)(nil),                     // 33: sluice.v1.NearMiss
+	nil,                                  // 34: sluice.v1.Resources.ExtendedEntry
+	(*RebalancePlan_Move)(nil),           // 35: sluice.v1.RebalancePlan.Move
+	(*RebalancePlan_Stop)(nil),           // 36: sluice.v1.RebalancePlan.Stop
+	(*RebalancePlan_Served)(nil),         // 37: sluice.v1.RebalancePlan.Served
+	(*Drain_Held)(nil),                   // 38: sluice.v1.Drain.Held
+	nil,                                  // 39: sluice.v1.Machine.LabelsEntry
+	nil,                                  // 40: sluice.v1.Task.LabelsEntry
 }
 var file_sluice_v1_inspector_proto_depIdxs = []int32{
-	31, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
+	34, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
 	0,  // 1: sluice.v1.PlanRebalanceRequest.preemption:type_name -> sluice.v1.PlanRebalanceRequest.Preemption
-	32, // 2: sluice.v1.RebalancePlan.moves:type_name -> sluice.v1.RebalancePlan.Move
-	33, // 3: sluice.v1.RebalancePlan.stops:type_name -> sluice.v1.RebalancePlan.Stop
-	34, // 4: sluice.v1.RebalancePlan.served:type_name -> sluice.v1.RebalancePlan.Served
-	4,  // 5: sluice.v1.Status.allocatable:type_name -> sluice.v1.Resources
-	4,  // 6: sluice.v1.Status.used:type_name -> sluice.v1.Resources
-	12, // 7: sluice.v1.Status.last_round:type_name -> sluice.v1.Round
-	11, // 8: sluice.v1.Status.feeds:type_name -> sluice.v1.FeedState
-	1,  // 9: sluice.v1.FeedState.state:type_name -> sluice.v1.FeedState.State
-	13, // 10: sluice.v1.Round.levels:type_name -> sluice.v1.RoundLevel
-	2,  // 11: sluice.v1.Machine.condition:type_name -> sluice.v1.Machine.Condition
-	4,  // 12: sluice.v1.Machine.allocatable:type_name -> sluice.v1.Resources
-	4,  // 13: sluice.v1.Machine.used:type_name -> sluice.v1.Resources
-	35, // 14: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
-	15, // 15: sluice.v1.Machine.usage:type_name -> sluice.v1.MachineSample
-	14, // 16: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
-	3,  // 17: sluice.v1.Task.state:type_name -> sluice.v1.Task.State
-	4,  // 18: sluice.v1.Task.request:type_name -> sluice.v1.Resources
-	36, // 19: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
-	16, // 20: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
-	19, // 21: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
-	24, // 22: sluice.v1.ListBudgetsResponse.budgets:type_name -> sluice.v1.Budget
-	19, // 23: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
-	29, // 24: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
-	30, // 25: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
-	5,  // 26: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
-	17, // 27: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
-	20, // 28: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
-	22, // 29: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
-	25, // 30: sluice.v1.Inspector.ListBudgets:input_type -> sluice.v1.ListBudgetsRequest
-	27, // 31: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
-	8,  // 32: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
-	6,  // 33: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
-	10, // 34: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
-	18, // 35: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
-	21, // 36: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
-	23, // 37: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
-	26, // 38: sluice.v1.Inspector.ListBudgets:output_type -> sluice.v1.ListBudgetsResponse
-	28, // 39: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
-	9,  // 40: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
-	7,  // 41: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
-	34, // [34:42] is the sub-list for method output_type
-	26, // [26:34] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	35, // 2: sluice.v1.RebalancePlan.moves:type_name -> sluice.v1.RebalancePlan.Move
+	36, // 3: sluice.v1.RebalancePlan.stops:type_name -> sluice.v1.RebalancePlan.Stop
+	37, // 4: sluice.v1.RebalancePlan.served:type_name -> sluice.v1.RebalancePlan.Served
+	38, // 5: sluice.v1.Drain.held:type_name -> sluice.v1.Drain.Held
+	4,  // 6: sluice.v1.Status.allocatable:type_name -> sluice.v1.Resources
+	4,  // 7: sluice.v1.Status.used:type_name -> sluice.v1.Resources
+	15, // 8: sluice.v1.Status.last_round:type_name -> sluice.v1.Round
+	14, // 9: sluice.v1.Status.feeds:type_name -> sluice.v1.FeedState
+	1,  // 10: sluice.v1.FeedState.state:type_name -> sluice.v1.FeedState.State
+	16, // 11: sluice.v1.Round.levels:type_name -> sluice.v1.RoundLevel
+	2,  // 12: sluice.v1.Machine.condition:type_name -> sluice.v1.Machine.Condition
+	4,  // 13: sluice.v1.Machine.allocatable:type_name -> sluice.v1.Resources
+	4,  // 14: sluice.v1.Machine.used:type_name -> sluice.v1.Resources
+	39, // 15: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
+	18, // 16: sluice.v1.Machine.usage:type_name -> sluice.v1.MachineSample
+	17, // 17: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
+	3,  // 18: sluice.v1.Task.state:type_name -> sluice.v1.Task.State
+	4,  // 19: sluice.v1.Task.request:type_name -> sluice.v1.Resources
+	40, // 20: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
+	19, // 21: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
+	22, // 22: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
+	27, // 23: sluice.v1.ListBudgetsResponse.budgets:type_name -> sluice.v1.Budget
+	22, // 24: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
+	32, // 25: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
+	33, // 26: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
+	5,  // 27: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
+	20, // 28: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
+	23, // 29: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
+	25, // 30: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
+	28, // 31: sluice.v1.Inspector.ListBudgets:input_type -> sluice.v1.ListBudgetsRequest
+	30, // 32: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
+	11, // 33: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
+	6,  // 34: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
+	8,  // 35: sluice.v1.Inspector.DrainMachine:input_type -> sluice.v1.DrainMachineRequest
+	9,  // 36: sluice.v1.Inspector.GetDrain:input_type -> sluice.v1.GetDrainRequest
+	13, // 37: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
+	21, // 38: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
+	24, // 39: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
+	26, // 40: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
+	29, // 41: sluice.v1.Inspector.ListBudgets:output_type -> sluice.v1.ListBudgetsResponse
+	31, // 42: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
+	12, // 43: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
+	7,  // 44: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
+	10, // 45: sluice.v1.Inspector.DrainMachine:output_type -> sluice.v1.Drain
+	10, // 46: sluice.v1.Inspector.GetDrain:output_type -> sluice.v1.Drain
+	37, // [37:47] is the sub-list for method output_type
+	27, // [27:37] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_inspector_proto_init() }
@@ -3300,16 +3627,16 @@ func file_sluice_v1_inspector_proto_init() {
 	if File_sluice_v1_inspector_proto != nil {
 		return
 	}
-	file_sluice_v1_inspector_proto_msgTypes[8].OneofWrappers = []any{}
-	file_sluice_v1_inspector_proto_msgTypes[9].OneofWrappers = []any{}
-	file_sluice_v1_inspector_proto_msgTypes[20].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[11].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[12].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[23].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_inspector_proto_rawDesc), len(file_sluice_v1_inspector_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   33,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

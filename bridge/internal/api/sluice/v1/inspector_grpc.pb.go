@@ -32,6 +32,8 @@ const (
 	Inspector_ExplainTask_FullMethodName   = "/sluice.v1.Inspector/ExplainTask"
 	Inspector_ForgetStale_FullMethodName   = "/sluice.v1.Inspector/ForgetStale"
 	Inspector_PlanRebalance_FullMethodName = "/sluice.v1.Inspector/PlanRebalance"
+	Inspector_DrainMachine_FullMethodName  = "/sluice.v1.Inspector/DrainMachine"
+	Inspector_GetDrain_FullMethodName      = "/sluice.v1.Inspector/GetDrain"
 )
 
 // InspectorClient is the client API for Inspector service.
@@ -56,6 +58,15 @@ type InspectorClient interface {
 	// What a round would do to tasks that run, as things are.  Does nothing.  The
 	// daemon serves nobody else while it works that out: as long as a round takes.
 	PlanRebalance(ctx context.Context, in *PlanRebalanceRequest, opts ...grpc.CallOption) (*RebalancePlan, error)
+	// Moves what can move off a machine, within disruption budgets, and lets
+	// nothing be placed there until that is cancelled.  Answers once that is
+	// stored, with what is to come of it.  NOT_FOUND where the machine is unknown
+	// or, unless cancelled, has departed; FAILED_PRECONDITION where several have
+	// the name.
+	DrainMachine(ctx context.Context, in *DrainMachineRequest, opts ...grpc.CallOption) (*Drain, error)
+	// How far that is.  NOT_FOUND where the machine is unknown, and the other
+	// error as above.
+	GetDrain(ctx context.Context, in *GetDrainRequest, opts ...grpc.CallOption) (*Drain, error)
 }
 
 type inspectorClient struct {
@@ -146,6 +157,26 @@ func (c *inspectorClient) PlanRebalance(ctx context.Context, in *PlanRebalanceRe
 	return out, nil
 }
 
+func (c *inspectorClient) DrainMachine(ctx context.Context, in *DrainMachineRequest, opts ...grpc.CallOption) (*Drain, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Drain)
+	err := c.cc.Invoke(ctx, Inspector_DrainMachine_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *inspectorClient) GetDrain(ctx context.Context, in *GetDrainRequest, opts ...grpc.CallOption) (*Drain, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Drain)
+	err := c.cc.Invoke(ctx, Inspector_GetDrain_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // InspectorServer is the server API for Inspector service.
 // All implementations must embed UnimplementedInspectorServer
 // for forward compatibility.
@@ -168,6 +199,15 @@ type InspectorServer interface {
 	// What a round would do to tasks that run, as things are.  Does nothing.  The
 	// daemon serves nobody else while it works that out: as long as a round takes.
 	PlanRebalance(context.Context, *PlanRebalanceRequest) (*RebalancePlan, error)
+	// Moves what can move off a machine, within disruption budgets, and lets
+	// nothing be placed there until that is cancelled.  Answers once that is
+	// stored, with what is to come of it.  NOT_FOUND where the machine is unknown
+	// or, unless cancelled, has departed; FAILED_PRECONDITION where several have
+	// the name.
+	DrainMachine(context.Context, *DrainMachineRequest) (*Drain, error)
+	// How far that is.  NOT_FOUND where the machine is unknown, and the other
+	// error as above.
+	GetDrain(context.Context, *GetDrainRequest) (*Drain, error)
 	mustEmbedUnimplementedInspectorServer()
 }
 
@@ -201,6 +241,12 @@ func (UnimplementedInspectorServer) ForgetStale(context.Context, *ForgetStaleReq
 }
 func (UnimplementedInspectorServer) PlanRebalance(context.Context, *PlanRebalanceRequest) (*RebalancePlan, error) {
 	return nil, status.Errorf(codes.Unimplemented, "method PlanRebalance not implemented")
+}
+func (UnimplementedInspectorServer) DrainMachine(context.Context, *DrainMachineRequest) (*Drain, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method DrainMachine not implemented")
+}
+func (UnimplementedInspectorServer) GetDrain(context.Context, *GetDrainRequest) (*Drain, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method GetDrain not implemented")
 }
 func (UnimplementedInspectorServer) mustEmbedUnimplementedInspectorServer() {}
 func (UnimplementedInspectorServer) testEmbeddedByValue()                   {}
@@ -367,6 +413,42 @@ func _Inspector_PlanRebalance_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Inspector_DrainMachine_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DrainMachineRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(InspectorServer).DrainMachine(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Inspector_DrainMachine_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(InspectorServer).DrainMachine(ctx, req.(*DrainMachineRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Inspector_GetDrain_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetDrainRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(InspectorServer).GetDrain(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Inspector_GetDrain_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(InspectorServer).GetDrain(ctx, req.(*GetDrainRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Inspector_ServiceDesc is the grpc.ServiceDesc for Inspector service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -405,6 +487,14 @@ var Inspector_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "PlanRebalance",
 			Handler:    _Inspector_PlanRebalance_Handler,
+		},
+		{
+			MethodName: "DrainMachine",
+			Handler:    _Inspector_DrainMachine_Handler,
+		},
+		{
+			MethodName: "GetDrain",
+			Handler:    _Inspector_GetDrain_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
