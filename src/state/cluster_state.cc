@@ -33,7 +33,7 @@ void ReleaseUnit(const Task& task, const ClusterState::TaskMap& tasks,
   // As with the machine itself: add up anew.
   unit.used = Resources();
   for (const TaskId id : machine->tasks) {
-    const Task& other = *tasks.at(id);
+    const Task& other = *tasks.Find(id);
     if (other.pu == task.pu) unit.used += other.class_key.request;
   }
 }
@@ -205,7 +205,11 @@ void ClusterState::CountRunning(const Task& task, int64_t sign) {
   } else {
     peers_.Remove(task);
   }
-  if (!task.is_evicted) jobs_.at(task.job)->running_count += sign;
+  if (task.is_evicted) {
+    FindIn(machines_, task.machine)->leaving_count += sign;
+  } else {
+    jobs_.at(task.job)->running_count += sign;
+  }
 }
 
 void ClusterState::AppendDelta(const Task& task, bool is_repeat) {
@@ -495,7 +499,7 @@ void ClusterState::SetName(Task* task, const std::string& name) {
   if (task->feed != FeedId() || !IsPodName(name)) return;
   if (task->IsLive()) {
     const auto [named, is_new] = named_tasks_.try_emplace(name, task->id);
-    if (!is_new && !tasks_.at(named->second)->IsLive()) {
+    if (!is_new && !tasks_.Find(named->second)->IsLive()) {
       named->second = task->id;
     }
   } else if (task->IsRemovedByGuess()) {
@@ -503,9 +507,7 @@ void ClusterState::SetName(Task* task, const std::string& name) {
   }
 }
 
-const Task* ClusterState::FindTask(TaskId id) const {
-  return FindIn(tasks_, id);
-}
+const Task* ClusterState::FindTask(TaskId id) const { return tasks_.Find(id); }
 
 const Job* ClusterState::FindJob(JobId id) const { return FindIn(jobs_, id); }
 
@@ -529,7 +531,7 @@ int64_t ClusterState::departed_count() const {
 }
 
 Task* ClusterState::MutableTask(TaskId id) {
-  Task* task = FindIn(tasks_, id);
+  Task* task = tasks_.Find(id);
   if (task != nullptr) {
     ++counters_.version;
     changes_.counters = true;
@@ -558,7 +560,7 @@ std::vector<uint32_t> ClusterState::CollectRules() {
 
 void ClusterState::Reclassify(const std::vector<TaskId>& tasks) {
   for (const TaskId id : tasks) {
-    Task* task = FindIn(tasks_, id);
+    Task* task = tasks_.Find(id);
     const auto it = nominations_.machines().find(id);
     const bool is_nominated = it != nominations_.machines().end();
     const MachineId machine = is_nominated ? it->second : MachineId();

@@ -23,6 +23,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/id_map.h"
 #include "sluice/base/ids.h"
 #include "sluice/state/machine.h"
 #include "sluice/state/resources.h"
@@ -44,7 +45,7 @@ namespace sluice {
 
 class ClusterState {
  public:
-  using TaskMap = absl::btree_map<TaskId, std::unique_ptr<Task>>;
+  using TaskMap = IdMap<TaskId, Task>;
   using JobMap = absl::btree_map<JobId, std::unique_ptr<Job>>;
   using MachineMap = absl::btree_map<MachineId, std::unique_ptr<Machine>>;
   // The schedulable tasks of a class, oldest first.

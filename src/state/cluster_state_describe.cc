@@ -142,7 +142,7 @@ void ClusterState::Describe(Machine* machine, const MachineSpec& spec,
 
 void ClusterState::SetAvoids(Machine* machine, std::vector<Owner> avoids) {
   for (const TaskId id : avoided_owners_.Replace(machine->avoids, avoids)) {
-    Task* task = tasks_.at(id).get();
+    Task* task = tasks_.Find(id);
     LeaveQueue(*task);
     SetRules(task, *task->class_key.rules);
     task->class_key.name = 0;
@@ -212,7 +212,7 @@ void ClusterState::Erase(Task* task) {
   rules_.Release(task->class_key.rules);
   peers_.Erase(id);
   removed_.erase(id);
-  tasks_.erase(id);
+  tasks_.Take(id);
   changes_.tasks.insert(id);
 }
 

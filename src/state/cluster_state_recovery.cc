@@ -93,7 +93,7 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
   }
   auto owned = std::make_unique<Task>(stored);
   Task* task = owned.get();
-  if (!tasks_.emplace(stored.id, std::move(owned)).second) {
+  if (!tasks_.Add(stored.id, std::move(owned))) {
     return error("stored twice");
   }
   if (task->feed != FeedId()) {
@@ -138,14 +138,14 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
 absl::Status ClusterState::RestoreHolders() {
   for (const auto& [id, task] : tasks_) {
     for (const TaskId earlier : task->earlier_holders) {
-      const auto it = tasks_.find(earlier);
-      if (it == tasks_.end() || !it->second->is_displaced ||
-          it->second->successor.has_value()) {
+      Task* holder = tasks_.Find(earlier);
+      if (holder == nullptr || !holder->is_displaced ||
+          holder->successor.has_value()) {
         return absl::DataLossError(
             StrCat("task ", id.value, ": an earlier holder of its uid, ",
                    earlier.value, ", is not stored as one"));
       }
-      it->second->successor = id;
+      holder->successor = id;
     }
   }
   return absl::OkStatus();

@@ -175,7 +175,7 @@ Task* FeedEvents::AddTask(const TaskStated& event) {
   auto owned = std::make_unique<Task>();
   Task* task = owned.get();
   task->id = state_.NextOwnTaskId();
-  state_.tasks_.emplace(task->id, std::move(owned));
+  state_.tasks_.Add(task->id, std::move(owned));
   feed_.tasks.emplace(event.id, task->id);
   task->feed = feed_.id;
   task->feed_task_id = event.id;
@@ -255,7 +255,7 @@ FeedOutcome FeedEvents::Apply(const TaskMeasured& event) {
   const auto it = feed_.tasks.find(event.id);
   if (it == feed_.tasks.end()) return FeedOutcome::kUnknownTask;
   // Not MutableTask(): nothing that is stored changes.
-  tasks_.NoteUsage(state_.tasks_.at(it->second).get(), event.usage);
+  tasks_.NoteUsage(state_.tasks_.Find(it->second), event.usage);
   return FeedOutcome::kApplied;
 }
 

@@ -22,6 +22,7 @@ Resources RequestsOf(const absl::btree_set<TaskId>& ids,
 
 Resources Nominations::LeavingFrom(const Machine& machine) const {
   Resources requests;
+  if (machine.leaving_count == 0) return requests;
   for (const TaskId id : machine.tasks) {
     const Task& task = *state_.FindTask(id);
     if (task.is_evicted) requests += task.class_key.request;

@@ -26,7 +26,7 @@ Task* TaskCommands::MutableTaskOfClient(TaskId id) {
 Ack TaskCommands::Apply(const ReportTaskUsage& command) {
   if (FindTaskOfClient(command.task) == nullptr) return Ack::kNotFound;
   // Not MutableTask(): nothing that is stored changes.
-  NoteUsage(state_.tasks_.at(command.task).get(), command.usage);
+  NoteUsage(state_.tasks_.Find(command.task), command.usage);
   return Ack::kOk;
 }
 
@@ -38,17 +38,17 @@ void TaskCommands::NoteUsage(Task* task, const TaskUsage& usage) const {
 
 Task* TaskCommands::FindSame(const SubmitTask& command) const {
   const std::string& name = command.spec.name;
-  const auto it = state_.tasks_.find(command.task);
-  Task* of_uid = it != state_.tasks_.end() && it->second->name == name &&
-                         it->second->state != TaskState::kRemoved
-                     ? it->second.get()
-                     : nullptr;
+  Task* of_uid = state_.tasks_.Find(command.task);
+  if (of_uid != nullptr &&
+      (of_uid->name != name || of_uid->state == TaskState::kRemoved)) {
+    of_uid = nullptr;
+  }
   if (of_uid != nullptr && of_uid->IsLive()) return of_uid;
   const auto named = state_.named_tasks_.find(name);
   const bool is_known = named != state_.named_tasks_.end() &&
-                        state_.tasks_.at(named->second)->IsLive();
+                        state_.tasks_.Find(named->second)->IsLive();
   if (command.reject_if_known || !is_known) return of_uid;
-  return state_.tasks_.at(named->second).get();
+  return state_.tasks_.Find(named->second);
 }
 
 Ack TaskCommands::Apply(const SubmitTask& command) {
@@ -99,7 +99,7 @@ Ack TaskCommands::Apply(const SubmitTask& command) {
     auto owned = std::make_unique<Task>();
     same = owned.get();
     same->id = command.task;
-    state_.tasks_.emplace(command.task, std::move(owned));
+    state_.tasks_.Add(command.task, std::move(owned));
     same->submitted_ms = now_ms_;
     same->sequence = state_.counters_.next_task_sequence++;
     same->job = state_.JobFor(command.job_uuid, command.job_name, command.gang);
@@ -198,9 +198,7 @@ void TaskCommands::LoseUid(Task* task) {
 
 void TaskCommands::Rename(Task* task, TaskId id) {
   const TaskId former = task->id;
-  const auto it = state_.tasks_.find(former);
-  std::unique_ptr<Task> owned = std::move(it->second);
-  state_.tasks_.erase(it);
+  std::unique_ptr<Task> owned = state_.tasks_.Take(former);
   state_.peers_.Rename(former, id);
   state_.nominations_.mutable_successions().Rename(former, id);
   const Owner owner = task->owner;
@@ -213,10 +211,10 @@ void TaskCommands::Rename(Task* task, TaskId id) {
     machine->tasks.insert(id);
   }
   if (task->successor.has_value()) {
-    const auto successor = state_.tasks_.find(*task->successor);
-    if (successor != state_.tasks_.end()) {
-      std::ranges::replace(successor->second->earlier_holders, former, id);
-      state_.Touch(*successor->second);
+    Task* successor = state_.tasks_.Find(*task->successor);
+    if (successor != nullptr) {
+      std::ranges::replace(successor->earlier_holders, former, id);
+      state_.Touch(*successor);
     }
   }
   const Outbox::TaskSequences sequences = state_.outbox_.SequencesOf(former);
@@ -234,7 +232,7 @@ void TaskCommands::Rename(Task* task, TaskId id) {
   }
   state_.avoided_owners_.SetOwner(task, owner);
   state_.SetName(task, name);
-  state_.tasks_[id] = std::move(owned);
+  state_.tasks_.Add(id, std::move(owned));
   state_.Touch(*task);
 }
 

@@ -100,6 +100,10 @@ class Life {
           .amount = rng_.Between(0, 3)};
     }
     for (int64_t i = rng_.Between(1, 5); i > 0; --i) Submit(options);
+    if (!options.budget.has_value() || rng_.Chance(1, 2)) return;
+    // Another class of the same job, which shares its budget.
+    options.cpu = rng_.Between(1, 9) * 100;
+    for (int64_t i = rng_.Between(1, 5); i > 0; --i) Submit(options);
   }
 
   void Change() {
@@ -205,6 +209,9 @@ class Life {
     for (const auto& [id, machine] : cluster_.state().machines()) {
       EXPECT_TRUE(machine->used.FitsIn(machine->allocatable))
           << machine->uuid << " is overcommitted";
+      EXPECT_TRUE(!machine->KeepsRoom() || !machine->IsUsable() ||
+                  cluster_.state().nominations().CanBeHeldBy(*machine))
+          << machine->uuid << " keeps more room than it will have";
     }
     return {stopped, placed};
   }

@@ -71,6 +71,7 @@ struct Machine {
   Resources used;
   std::vector<HostPort> used_host_ports;  // Ascending, one for each user.
   absl::btree_set<TaskId> tasks;
+  int64_t leaving_count = 0;  // Of these, those that are told to leave.
   absl::btree_map<std::string, Resources> foreign_pods;
 
   // Who has room kept here (state/nominations.h): tasks that wait for others to

