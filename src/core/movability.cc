@@ -13,12 +13,17 @@ Movability::Movability(const ClusterState& state,
       options_(options),
       now_ms_(now_ms),
       eligibility_(*eligibility) {
-  absl::flat_hash_set<uint32_t> seen;
+  // The rules that say something about other tasks, as far as no live task
+  // with them was seen.
+  absl::flat_hash_set<uint32_t> left;
+  for (const PlacementRules* rules : state.rules().From(0)) {
+    if (rules->HasPeerTerms()) left.insert(rules->id);
+  }
   for (const auto& [id, task] : state.tasks()) {
+    if (left.empty()) break;
     if (!task->IsLive()) continue;
     const PlacementRules& rules = *task->class_key.rules;
-    if (!seen.insert(rules.id).second) continue;
-    if (!rules.HasPeerTerms()) continue;
+    if (left.erase(rules.id) == 0) continue;
     const PeerTerms& terms = state.peers().TermsOf(rules);
     for (const CountedTerm* term : terms.affinity) {
       required_.insert(term->selector);

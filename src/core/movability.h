@@ -31,7 +31,8 @@ namespace sluice {
 
 class Movability {
  public:
-  // A look at each task.  What is passed must outlive this.
+  // A look at tasks until one was seen of all rules about others.  What is
+  // passed must outlive this.
   // REQUIRES: the state's peers are in sync.
   Movability(const ClusterState& state, const ConstraintSet& constraints,
              const MoveOptions& options, int64_t now_ms,

@@ -1,11 +1,13 @@
 // What the packings of a round are about, one after the other:
 //
 // First come the tasks that displace nobody, if there are any, without what
-// runs.  Then all that waits is packed, with what runs, and once more where
-// gangs were started since.  Where classes that share a budget exceeded it
-// together all is packed again, with the budgets shared out among them: turn by
-// turn, as long as a budget keeps something waiting, and at most four times.
-// The same goes for gangs that take too many moves, which are left out then.
+// runs.  In a large cluster a part of the machines is next, for moves alone
+// (core/packing_part.h).  Then all that waits is packed, with what runs, and
+// once more where gangs were started since.  Where classes that share a budget
+// exceeded it together all is packed again, with the budgets shared out among
+// them: turn by turn, as long as a budget keeps something waiting, and at most
+// four times. The same goes for gangs that take too many moves, which are left
+// out then.
 //
 // Threads: values.
 
@@ -42,6 +44,13 @@ class PackingAgenda {
   // any: then another one follows.
   bool IsForMeek(bool are_any) {
     if (std::exchange(had_meek_, true) || !are_any) return false;
+    must_go_on_ = true;
+    return true;
+  }
+  // Whether this packing is about moves in a part of the machines, where there
+  // are parts: then another one follows.
+  bool IsForPart(bool are_parts) {
+    if (std::exchange(had_part_, true) || !are_parts) return false;
     must_go_on_ = true;
     return true;
   }
@@ -82,6 +91,7 @@ class PackingAgenda {
   int packings_ = 0;
   bool has_new_gangs_ = true;  // Since the newest packing.
   bool had_meek_ = false;
+  bool had_part_ = false;
   bool must_go_on_ = false;
   int turn_ = 0;
   std::set<JobId> without_;

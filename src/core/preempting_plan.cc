@@ -568,7 +568,8 @@ void PreemptingPlan::KeepToBudgets() {
       moves_left += std::ssize(awaited.leaving);
       is_any_exceeded |= !is_within && !awaited.tasks.empty();
       const std::optional<JobId> gang = GangOf(awaited);
-      if (gang.has_value() && CountMovesFor(*gang) > moves_max) {
+      if (gang.has_value() && !packing_.is_part &&
+          CountMovesFor(*gang) > moves_max) {
         context_.agenda.NoteTooManyMoves(*gang);
       }
       if (!is_within) context_.stats->given_up += std::ssize(all);
@@ -578,7 +579,7 @@ void PreemptingPlan::KeepToBudgets() {
       if (gang.has_value()) break;
     }
   }
-  if (is_any_exceeded) context_.agenda.NoteExceeded();
+  if (is_any_exceeded && !packing_.is_part) context_.agenda.NoteExceeded();
 }
 
 void PreemptingPlan::GiveUp(Awaited* awaited) {

@@ -25,7 +25,12 @@ class RebalanceTimer {
     return now_ms - last_->ms >= (has_changed ? kChangedMs : kUnchangedMs);
   }
   // Of the state, after the round has looked.
-  void Note(int64_t now_ms, uint64_t version) { last_ = {now_ms, version}; }
+  void Note(int64_t now_ms, uint64_t version) {
+    last_ = {now_ms, version};
+    ++turn_;
+  }
+  // How often one has looked.
+  uint64_t turn() const { return turn_; }
 
  private:
   struct Look {
@@ -33,6 +38,7 @@ class RebalanceTimer {
     uint64_t version = 0;
   };
   std::optional<Look> last_;
+  uint64_t turn_ = 0;
 };
 
 }  // namespace sluice

@@ -41,7 +41,7 @@ class Describer {
  public:
   // Makes `levels` if there are none yet.
   Describer(PackingScope scope, const std::vector<Placement>& placements,
-            const KnownPlan& known, bool heeds_terms,
+            const KnownPlan& known, bool heeds_terms, const PackingPart* part,
             std::optional<PackingLevels>* levels, RoundContext* context)
       : scope_(scope),
         heeds_terms_(heeds_terms),
@@ -52,7 +52,10 @@ class Describer {
         eligibility_(&context->eligibility()),
         peers_(context->state, context->constraints, placements, heeds_terms),
         known_(known),
+        part_(part),
         stop_levels_(context->options.preemption.breaks_budgets) {
+    packing_.is_part = part != nullptr;
+    packing_.leaves_out = packing_.is_part;
     if (scope != PackingScope::kAll) FindGangs(placements);
     for (const Placement& one : placements) {
       if (IsInScope(one.task->class_key)) placements_.push_back({one, nullptr});
@@ -127,24 +130,35 @@ class Describer {
     std::vector<HostPort> ports;
   };
 
+  bool MayMove() const {
+    return scope_ == PackingScope::kPreempting &&
+           context_.options.preemption.mode == Preemption::kFull &&
+           (packing_.is_part ||
+            !IsPackedInParts(state_, context_.options.preemption.moves));
+  }
+
   // Then what runs may cost less than it does, whatever waits.
-  bool MustRebalance() const {
-    return scope_ == PackingScope::kPreempting && context_.must_rebalance;
+  bool MustRebalance() const { return MayMove() && context_.must_rebalance; }
+
+  bool TakesPart(const Machine& machine) const {
+    return machine.IsUsable() &&
+           (part_ == nullptr || part_->contains(machine.id));
   }
 
   // What may be stopped for the most urgent task that waits, or may move.
   void FindRunning() {
-    const uint32_t highest = waiting_.empty() ? 0 : waiting_.rbegin()->first;
+    const uint32_t highest =
+        waiting_.empty() || packing_.is_part ? 0 : waiting_.rbegin()->first;
     std::optional<Movability> movability;
-    packing_.may_move = context_.options.preemption.mode == Preemption::kFull &&
-                        (context_.must_rebalance || !waiting_.empty());
+    packing_.may_move =
+        MayMove() && (context_.must_rebalance || !waiting_.empty());
     if (packing_.may_move) {
       movability.emplace(state_, constraints_,
                          context_.options.preemption.moves, context_.now_ms,
                          eligibility_);
     }
     packing_.running =
-        RunningTasks(state_, highest, context_.options.preemption,
+        RunningTasks(state_, part_, highest, context_.options.preemption,
                      {context_.agenda.turn(), known_.victims}, &peers_,
                      movability.has_value() ? &*movability : nullptr);
     const RunningTasks::Protected& left_alone = packing_.running.left_alone();
@@ -259,7 +273,7 @@ class Describer {
     std::vector<Resources> most(
         static_cast<size_t>(eligibility_->kind_count()));
     for (const auto& [id, machine] : state_.machines()) {
-      if (!machine->IsUsable()) continue;
+      if (!TakesPart(*machine)) continue;
       const Resources free = FreeOn(*machine);
       most[static_cast<size_t>(eligibility_->KindOf(*machine))].MaxWith(free);
     }
@@ -441,7 +455,7 @@ class Describer {
         group_of;
     std::vector<int64_t> look;
     for (const auto& [id, machine] : state_.machines()) {
-      if (!machine->IsUsable()) continue;
+      if (!TakesPart(*machine)) continue;
       if (packing_.problem.costs.size() * packing_.problem.classes.size() >
           kPairsMax) {
         return;
@@ -679,33 +693,8 @@ class Describer {
           packing_.has_placed_below || !IsDecidedOn(one.task->class_key);
     }
     FindCostOfPlaced();
-    FindCostOfRunning();
-    FindLeast();
-  }
-
-  // Of what may move, which may cost less elsewhere.
-  void FindCostOfRunning() {
-    const PackingProblem& problem = packing_.problem;
-    for (size_t c = packing_.classes.size(); c < problem.classes.size(); ++c) {
-      if (!problem.classes[c].MayMove()) continue;
-      for (const PackingGroup& group : problem.groups) {
-        packing_.now.placed += group.machines *
-                               problem.RunningOn(c, group.kind) *
-                               problem.costs[group.kind][c];
-      }
-    }
-  }
-
-  void FindLeast() {
-    packing_.least.placed = 0;
-    for (size_t c = 0; c < packing_.problem.classes.size(); ++c) {
-      int64_t least = kNotAllowed;
-      for (const PackingGroup& group : packing_.problem.groups) {
-        least = std::min(least, packing_.problem.costs[group.kind][c]);
-      }
-      if (least == kNotAllowed) continue;
-      packing_.least.placed += least * packing_.problem.classes[c].count();
-    }
+    packing_.now.placed += packing_.problem.CostOfRunning();
+    packing_.least.placed = packing_.problem.LeastCost();
   }
 
   // What is placed, what runs, and whoever waits for room that is kept.
@@ -743,6 +732,7 @@ class Describer {
   Eligibility* eligibility_;
   PackingPeers peers_;
   const KnownPlan& known_;
+  const PackingPart* const part_;  // Null where all machines take part.
   RoundPacking packing_;
   std::vector<std::pair<Placement, const Steps*>> placements_;
   StopLevels stop_levels_;
@@ -775,18 +765,24 @@ class Describer {
 }  // namespace
 
 RoundPacking DescribeRound(PackingScope scope, RoundContext* context,
-                           const KnownPlan& known) {
+                           const KnownPlan& known, const PackingPart* part) {
   std::optional<PackingLevels> own_levels;
   std::optional<PackingLevels>& levels =
       scope == PackingScope::kPreempting ? own_levels : context->levels;
   if (levels.has_value()) levels->has_rest = scope == PackingScope::kAll;
   context->state.SyncPeers();
   context->FreshEligibility();
-  const std::vector<Placement> placed =
+  std::vector<Placement> placed =
       UndoablePlacements(context->state, std::nullopt, context->delta_begin);
+  if (part != nullptr) {
+    std::erase_if(placed, [part](const Placement& one) {
+      return !part->contains(one.machine);
+    });
+  }
   context->looks += kLooksPerPlacement / 2 * std::ssize(placed);
   for (const bool heeds_terms : {true, false}) {
-    Describer describer(scope, placed, known, heeds_terms, &levels, context);
+    Describer describer(scope, placed, known, heeds_terms, part, &levels,
+                        context);
     describer.AddWaiting();
     RoundPacking packing = describer.Describe();
     if (!heeds_terms || !describer.is_overtaxed()) return packing;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/known_plan.h"
+#include "core/packing_part.h"
 #include "core/round_context.h"
 #include "core/running_tasks.h"
 #include "packing/packing_problem.h"
@@ -34,6 +35,8 @@ struct RoundPacking {
   std::vector<size_t> running_classes;
   // Whether some of it may move instead.
   bool may_move = false;
+  // Whether it is about a part of the machines, and stops nothing.
+  bool is_part = false;
   std::vector<size_t> stop_levels;  // Of these, whatever budgets allow.
   // What the problem is to place anew, and what is placed below its levels.
   std::vector<TaskId> placed;
@@ -63,10 +66,10 @@ enum class PackingScope {
 // them, and of those that follow so many have a level of their own.  For a
 // bound all that is below is one more.  With what runs, each level comes after
 // what is stopped of it, and none of this is told: these levels are the
-// packing's alone.
-//
+// packing's alone.  Where there are too many machines, tasks move by parts.
 RoundPacking DescribeRound(PackingScope scope, RoundContext* context,
-                           const KnownPlan& known = {});
+                           const KnownPlan& known = {},
+                           const PackingPart* part = nullptr);
 
 }  // namespace sluice
 

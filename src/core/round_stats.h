@@ -29,6 +29,8 @@ struct MoveOptions {
   int64_t percent_per_round = 1;  // Of the tasks that run.
   int64_t percent_per_hour = 10;
   int64_t min_run_ms = 300000;  // How long a task is left where it was placed.
+  // With more machines tasks move by parts of the cluster, one a round.
+  int64_t whole_machines_max = 400;
 };
 
 struct PreemptionOptions {

@@ -22,9 +22,11 @@ bool IsOverfull(const Machine& machine) {
 
 // Those that may lose tasks: by how many they have, or as they come.
 std::vector<const Machine*> MachinesInOrder(const ClusterState& state,
+                                            const PackingPart* part,
                                             bool is_emptiest_first) {
   std::vector<std::pair<int64_t, const Machine*>> order;
   for (const auto& [id, machine] : state.machines()) {
+    if (part != nullptr && !part->contains(id)) continue;
     if (!machine->IsUsable() || IsOverfull(*machine)) continue;
     order.emplace_back(is_emptiest_first ? std::ssize(machine->tasks) : 0,
                        machine.get());
@@ -79,15 +81,19 @@ struct RunningTasks::Found {
   }
 };
 
-RunningTasks::RunningTasks(const ClusterState& state, uint32_t priority,
-                           const PreemptionOptions& options, const Turn& turn,
-                           PackingPeers* peers, Movability* movability) {
+RunningTasks::RunningTasks(const ClusterState& state, const PackingPart* part,
+                           uint32_t priority, const PreemptionOptions& options,
+                           const Turn& turn, PackingPeers* peers,
+                           Movability* movability) {
   Disruptions disruptions(state);
   std::vector<int64_t> moves_left = disruptions.Allowances();
   std::map<Found, std::vector<const Task*>> all;
   std::set<size_t> exhausted;  // Budgets that keep a task out.
   int64_t unit = 0;            // Of prices.
-  for (const Machine* machine : MachinesInOrder(state, movability != nullptr)) {
+  const bool may_any_leave = priority > 0 || movability != nullptr;
+  for (const Machine* machine :
+       MachinesInOrder(state, part, movability != nullptr)) {
+    if (!may_any_leave && machine->leaving_count == 0) continue;
     for (const TaskId task_id : machine->tasks) {
       const Task& task = *state.FindTask(task_id);
       const ClassKey& key = task.class_key;

@@ -22,6 +22,7 @@
 #include "absl/container/btree_map.h"
 #include "core/disruptions.h"
 #include "core/movability.h"
+#include "core/packing_part.h"
 #include "core/packing_peers.h"
 #include "core/round_stats.h"
 #include "sluice/base/ids.h"
@@ -84,9 +85,11 @@ class RunningTasks {
   // move, where `movability` is not null.  Tells `peers` of them and of what
   // leaves.  With a turn above 0 as many may move of the tasks that a budget
   // means as it allows, those on machines with few tasks first.
-  RunningTasks(const ClusterState& state, uint32_t priority,
-               const PreemptionOptions& options, const Turn& turn,
-               PackingPeers* peers, Movability* movability = nullptr);
+  // Of `part` alone, where that is not null.
+  RunningTasks(const ClusterState& state, const PackingPart* part,
+               uint32_t priority, const PreemptionOptions& options,
+               const Turn& turn, PackingPeers* peers,
+               Movability* movability = nullptr);
 
   // From this turn on budgets are shared out as in an earlier one.
   size_t turns() const { return turns_; }

@@ -178,6 +178,30 @@ struct PackingProblem {
     }
     return charge;
   }
+  // What the tasks that run and may move are charged where they are.
+  int64_t CostOfRunning() const {
+    int64_t cost = 0;
+    for (size_t c = 0; c < classes.size(); ++c) {
+      if (!classes[c].MayMove()) continue;
+      for (const PackingGroup& group : groups) {
+        cost +=
+            group.machines * RunningOn(c, group.kind) * costs[group.kind][c];
+      }
+    }
+    return cost;
+  }
+  // What all tasks would be charged, each where that is least.
+  int64_t LeastCost() const {
+    int64_t cost = 0;
+    for (size_t c = 0; c < classes.size(); ++c) {
+      int64_t least = kNotAllowed;
+      for (const PackingGroup& group : groups) {
+        least = std::min(least, costs[group.kind][c]);
+      }
+      if (least != kNotAllowed) cost += least * classes[c].count();
+    }
+    return cost;
+  }
   // How many levels there are.
   size_t level_count() const {
     size_t count = 1;

@@ -1,18 +1,12 @@
 // Whole rounds of the core, without store and network: how long drawing the
 // networks, solving and committing take.
 //
-// Arguments: machines, tasks, classes.  Counters: build_ms, solve_ms,
-// commit_ms (means of the sums over the passes of a round), p99_ms (of whole
-// rounds), longest_ms (of a step that the core's thread does at once), warm
-// (the part of the solves that went on from those before), scans (of arcs, mean
-// of the passes), and of the last round passes, placed, arcs and gap (of the
-// costs of what waits and is placed, over the bound; -1 where that is unknown).
+// Arguments: machines, tasks, classes.  Counters: benchmark/timed_rounds.h.
 
 #include <benchmark/benchmark.h>
 #include <glog/logging.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +17,7 @@
 #include "base/rng.h"
 #include "base/strings.h"
 #include "benchmark/quality_inputs.h"
+#include "benchmark/timed_rounds.h"
 #include "constraints/constraint_set.h"
 #include "core/round_solver.h"
 #include "core/scheduler.h"
@@ -37,15 +32,6 @@ namespace {
 
 constexpr std::string_view kSolver = "automatic";
 constexpr std::string_view kAllPolicies = kDefaultCostModels;
-
-constexpr int64_t kGib = (int64_t{1} << 30) * 1000;
-
-double Milliseconds() {
-  return std::chrono::duration<double, std::milli>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 // Machines of 32 cores and 128 GiB, and a little more by kind.
 void AddMachines(int64_t count, int64_t kinds, ClusterState* state) {
   for (int64_t i = 0; i < count; ++i) {
@@ -82,73 +68,6 @@ void SubmitTasks(int64_t first, int64_t count, int64_t classes, uint64_t seed,
     submit.spec.request = requests[static_cast<size_t>(of_job)];
     CHECK(state->Apply(submit, 0) == Ack::kOk);
   }
-}
-
-// Where the time of rounds goes.
-struct Shares {
-  double build = 0;
-  double solve = 0;
-  double commit = 0;
-  int64_t solves = 0;
-  int64_t warm_solves = 0;
-  int64_t scans = 0;
-  double longest = 0;
-  std::vector<double> totals;  // By round.
-  RoundStats last;
-
-  void Report(benchmark::State* bench) {
-    const auto rounds = static_cast<double>(totals.size());
-    std::ranges::sort(totals);
-    bench->counters["build_ms"] = build / rounds;
-    bench->counters["solve_ms"] = solve / rounds;
-    bench->counters["commit_ms"] = commit / rounds;
-    bench->counters["p99_ms"] = totals[(totals.size() - 1) * 99 / 100];
-    bench->counters["longest_ms"] = longest;
-    bench->counters["warm"] = static_cast<double>(warm_solves) /
-                              static_cast<double>(std::max<int64_t>(solves, 1));
-    bench->counters["scans"] =
-        static_cast<double>(scans) /
-        static_cast<double>(std::max<int64_t>(solves, 1));
-    bench->counters["passes"] = last.passes;
-    bench->counters["placed"] = static_cast<double>(last.placed);
-    bench->counters["arcs"] = static_cast<double>(last.arcs);
-    bench->counters["gap"] = last.Gap().value_or(-1);
-  }
-};
-
-void RunRound(Scheduler* scheduler, RoundSolver* solver, Shares* shares) {
-  const double begin = Milliseconds();
-  scheduler->StartRound(0);
-  while (true) {
-    const double start = Milliseconds();
-    const std::optional<RoundWork> work = scheduler->NextStep();
-    const double built = Milliseconds();
-    shares->build += built - start;
-    shares->longest = std::max(shares->longest, built - start);
-    if (!work.has_value()) break;
-    const RoundAnswer answer = solver->Solve(*work).answer;
-    const double solved = Milliseconds();
-    if (const auto* flow = std::get_if<FlowSolution>(&answer)) {
-      ++shares->solves;
-      if (flow->is_warm) ++shares->warm_solves;
-      shares->scans += flow->work.arc_scans;
-    }
-    shares->solve += solved - built;
-    scheduler->FinishStep(answer);
-    const double committed = Milliseconds();
-    shares->commit += committed - solved;
-    shares->longest = std::max(shares->longest, committed - solved);
-  }
-  shares->totals.push_back(Milliseconds() - begin);
-  shares->last = scheduler->round_stats();
-}
-
-// The client takes what it is to be told, which is not part of the round.
-ScheduleReply Deliver(Scheduler* scheduler) {
-  constexpr size_t kReplyBytesMax = size_t{1} << 30;
-  ScheduleReply reply = scheduler->TakeReply(kReplyBytesMax);
-  scheduler->EndReply(/*is_delivered=*/true);
-  return reply;
 }
 
 // The first rounds of clusters that `fill` made, to a solver that has seen

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/known_plan.h"
+#include "core/packing_part.h"
 #include "core/pass.h"
 #include "core/placements.h"
 #include "core/preempting_plan.h"
@@ -24,6 +25,9 @@
 
 namespace sluice {
 namespace {
+
+// Of a packing about a part: some 50 ms.
+constexpr int64_t kPartWorkMax = 5'000'000;
 
 class Pack : public Stage {
  public:
@@ -46,9 +50,10 @@ class Pack : public Stage {
     }
     ++context_.stats->packings;
     // Some of the work is left for the next one.
-    return PackingWork{packing_.problem, context_.agenda.must_go_on()
-                                             ? context_.improve_budget / 2
-                                             : context_.improve_budget};
+    int64_t work_max = context_.improve_budget;
+    if (context_.agenda.must_go_on()) work_max /= 2;
+    if (packing_.is_part) work_max = std::min(work_max, kPartWorkMax);
+    return PackingWork{packing_.problem, work_max};
   }
 
   void Finish(const RoundAnswer& answer) override {
@@ -89,7 +94,7 @@ class Pack : public Stage {
     context_.Withdraw(packing_.placed);
     context_.Withdraw(*giving_way);
     if (is_preempting_) {
-      preempting.CarryOut(context_.plan->patterns);
+      CarryOut(&preempting);
       known_ = {};
       placed_ = std::move(placed);
     }
@@ -100,7 +105,8 @@ class Pack : public Stage {
     if (packing_.may_move && context_.rebalance_timer != nullptr) {
       context_.rebalance_timer->Note(context_.now_ms, context_.state.version());
     }
-    if (is_preempting_ && IsAnyHeldBack(placed_, packing_)) {
+    if (is_preempting_ && !packing_.is_part &&
+        IsAnyHeldBack(placed_, packing_)) {
       context_.agenda.NoteHeldBack(packing_.running.turns());
     }
     // Nothing better was found than what was known.
@@ -112,9 +118,12 @@ class Pack : public Stage {
           !machine->IsUsable() || context_.state.nominations().Contains(id)) {
         continue;
       }
-      context_.state.Nominate(id, machine_id, known_.depending.contains(id));
+      const bool depends = known_.depending.contains(id);
+      context_.state.Nominate(id, machine_id, depends);
       if (!context_.state.nominations().CanBeHeldBy(*machine)) {
         context_.state.EndNomination(id);
+      } else if (depends) {
+        context_.agenda.known.depending.insert(id);
       }
     }
   }
@@ -130,6 +139,14 @@ class Pack : public Stage {
     }
     // What it is told is for what waits without anybody stopped.
     context_.appraisal.reset();
+    if (context_.agenda.IsForPart(AreParts())) {
+      const PackingPart part = ChoosePart(
+          context_.options.preemption.moves, context_.rebalance_timer->turn(),
+          context_.state, context_.policies, context_.FreshEligibility());
+      context_.looks += std::ssize(context_.state.machines());
+      packing_ = DescribeRound(PackingScope::kPreempting, &context_, {}, &part);
+      return;
+    }
     known_ = std::exchange(context_.agenda.known, {});
     UndoKnown();
     packing_ = DescribeRound(PackingScope::kPreempting, &context_, known_);
@@ -140,6 +157,22 @@ class Pack : public Stage {
     is_preempting_ = false;
     StopSpared();
     packing_ = DescribeRound(PackingScope::kMovable, &context_);
+  }
+
+  // Whether tasks may move in parts of the machines alone.
+  bool AreParts() const {
+    return context_.options.preemption.mode == Preemption::kFull &&
+           context_.rebalance_timer != nullptr &&
+           IsPackedInParts(context_.state, context_.options.preemption.moves) &&
+           (context_.must_rebalance || !context_.state.pending().empty());
+  }
+
+  // What a part came to is final: no packing after it looks at moves.
+  void CarryOut(PreemptingPlan* plan) {
+    KnownPlan before;
+    if (packing_.is_part) before = std::exchange(context_.agenda.known, {});
+    plan->CarryOut(context_.plan->patterns);
+    if (packing_.is_part) context_.agenda.known = std::move(before);
   }
 
   // What waits for others to leave counts as waiting, and those that no client
