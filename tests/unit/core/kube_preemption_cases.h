@@ -56,6 +56,7 @@ using Outcome = std::multiset<std::string>;
 // What happens, and what a round makes of it.
 struct KubeStep {
   bool victims_end = false;  // All that were told to leave.
+  std::vector<std::string> ended = {};
   std::vector<std::string> nodes_gone = {};
   std::vector<KubeNode> nodes_changed = {};
   std::vector<KubeNode> nodes = {};

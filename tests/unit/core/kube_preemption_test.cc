@@ -1,6 +1,7 @@
 // kube-scheduler's cases of preemption: whom it stops, and on which node. Those
-// about budgets, rules between pods and nominations are in
-// tests/unit/core/kube_preemption_terms_test.cc.
+// about budgets and rules between pods are in
+// tests/unit/core/kube_preemption_terms_test.cc, those about room that is kept
+// in tests/unit/core/kube_nomination_test.cc.
 //
 // They are those of its test tables and of its documentation, in clusters of
 // our own.  A suite is named after the test whose cases it restates.  Where
@@ -10,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -50,7 +52,7 @@ class KubeCluster {
   }
 
   void Happens(const KubeStep& step) {
-    for (const uint64_t uid : Leaving()) cluster_.Apply(Removed(uid));
+    for (const uint64_t uid : Ended(step)) cluster_.Apply(Removed(uid));
     for (const std::string& name : step.nodes_gone) {
       cluster_.Apply(Removed(std::string_view(name)));
     }
@@ -82,11 +84,15 @@ class KubeCluster {
   }
 
  private:
-  std::vector<uint64_t> Leaving() const {
+  std::vector<uint64_t> Ended(const KubeStep& step) const {
     std::vector<uint64_t> uids;
     for (const auto& [uid, name] : names_) {
       const Task* task = cluster_.state().FindTask({uid});
-      if (task != nullptr && task->is_evicted) uids.push_back(uid);
+      if (task == nullptr) continue;
+      if ((step.victims_end && task->is_evicted) ||
+          std::ranges::count(step.ended, name) > 0) {
+        uids.push_back(uid);
+      }
     }
     return uids;
   }
@@ -423,6 +429,133 @@ INSTANTIATE_TEST_SUITE_P(
                        "oldest first, while the newcomer fits beside them: a "
                        "and b do, and then neither c nor d. Without b alone "
                        "there is room, too."}),
+    testing::PrintToStringParamName());
+
+const std::vector<KubePod> kOneNodeOfEachPriority = {{"v1a", 200, kLow, "n1"},
+                                                     {"v1b", 200, kLow, "n1"},
+                                                     {"v2", 600, kHigh, "n2"},
+                                                     {"v3", 400, kMid, "n3"}};
+const std::vector<KubePod> kMixedAndMid = {{"v1a", 200, kMid, "n1"},
+                                           {"v1b", 200, kLow, "n1"},
+                                           {"v2", 600, kMid, "n2"}};
+
+INSTANTIATE_TEST_SUITE_P(
+    Preempt, KubePreemption,
+    testing::Values(
+        KubeRow{
+            .name = "TheNodeOfTheLeastUrgent",
+            .nodes = {{"n1"}, {"n2"}, {"n3"}},
+            .running = kOneNodeOfEachPriority,
+            .waiting = {{"p", 1000, kHigh}},
+            .outcomes = {{"stop v1a", "stop v1b", "keep n1 for p"}},
+            .later = {{.victims_end = true, .outcomes = {{"start p on n1"}}}}},
+        KubeRow{.name = "TheOnlyNodeThatIsAllowedThoughAnotherIsLessUrgent",
+                .nodes = {{.name = "n1", .labels = {{"gpu", ""}}}, {"n2"}},
+                .running = kMixedAndMid,
+                .waiting = {{.name = "p",
+                             .cpu = 1000,
+                             .priority = kHigh,
+                             .rules = OnlyOn("gpu")}},
+                .outcomes = {{"stop v1a", "stop v1b", "keep n1 for p"}}},
+        KubeRow{.name = "NoNodeWhereNoneIsAllowed",
+                .nodes = {{"n1"}, {"n2"}},
+                .running = kMixedAndMid,
+                .waiting = {{.name = "p",
+                             .cpu = 1000,
+                             .priority = kHigh,
+                             .rules = OnlyOn("gpu")}},
+                .outcomes = {kNothing}},
+        KubeRow{.name = "TheNodeOfOneMidRatherThanOfOneMidAndOneLow",
+                .nodes = {{"n1"}, {"n2"}},
+                .running = kMixedAndMid,
+                .waiting = {{"p", 1000, kHigh}},
+                .outcomes = {{"stop v2", "keep n2 for p"}}}),
+    testing::PrintToStringParamName());
+
+INSTANTIATE_TEST_SUITE_P(
+    PodPriorityPreemptionPage, KubePreemption,
+    testing::Values(
+        KubeRow{.name = "PlacesTheMoreUrgentFirst",
+                .nodes = {{"n1"}},
+                .waiting = {{"low", 1000, kLow}, {"high", 1000, kHigh}},
+                .outcomes = {{"start high on n1"}}},
+        KubeRow{.name = "GoesOnWithTheLessUrgentWhereTheMoreUrgentFitsNowhere",
+                .nodes = {{"n1"}},
+                .running = {{"v", 200, kHigh, "n1"}},
+                .waiting = {{"low", 500, kLow}, {"high", 1000, kHigh}},
+                .outcomes = {{"start low on n1"}}},
+        KubeRow{.name = "StopsNobodyWhereNobodyWaits",
+                .nodes = {{"n1"}},
+                .running = {{"v1", 500, kLow, "n1"}, {"v2", 500, kHigh, "n1"}},
+                .waiting = {},
+                .outcomes = {kNothing}},
+        KubeRow{
+            .name = "StopsNobodyWhoIsAsUrgentAsWhatWaits",
+            .nodes = {{"n1"}, {"n2"}},
+            .running = {{"v1", 1000, kMid, "n1"}, {"v2", 1000, kHigh, "n2"}},
+            .waiting = {{"p", 500, kMid}},
+            .outcomes = {kNothing}},
+        KubeRow{.name = "StopsAPartOfTheLessUrgentWhereThatIsEnough",
+                .nodes = {{"n1"}},
+                .running = {{"v1", 300, kLow, "n1", 1},
+                            {"v2", 300, kLow, "n1", 2},
+                            {"v3", 300, kLow, "n1", 3}},
+                .waiting = {{"p", 400, kHigh}},
+                .outcomes = {{"stop v3", "keep n1 for p"}}},
+        KubeRow{.name = "StopsTheMoreUrgentWhereTheLeastUrgentDoNotHelp",
+                .nodes = {{"small", 400}, {"large"}},
+                .running = {{"low", 400, kLow, "small"},
+                            {"mid", 900, kMid, "large"}},
+                .waiting = {{"p", 500, kHigh}},
+                .outcomes = {{"stop mid", "keep large for p"}}},
+        KubeRow{.name = "StopsTheMoreUrgentOfANodeOnlyBesideTheLessUrgent",
+                .nodes = {{"n1"}},
+                .running = {{"low", 300, kLow, "n1"}, {"mid", 600, kMid, "n1"}},
+                .waiting = {{"p", 400, kHigh}},
+                .outcomes = {{"stop low", "keep n1 for p"}}}),
+    testing::PrintToStringParamName());
+
+// What kube-scheduler decides on pod after pod.
+INSTANTIATE_TEST_SUITE_P(
+    Several, KubePreemption,
+    testing::Values(
+        KubeRow{
+            .name = "StopsOneForTwo",
+            .nodes = {{"n1", 1200}, {"n2", 600}, {"n3", 600}},
+            .running = {{"v1", 1200, kLow, "n1", 1},
+                        {"v2", 600, kLow, "n2", 2},
+                        {"v3", 600, kLow, "n3", 3}},
+            .waiting = {{"p", 600, kHigh}, {"p", 600, kHigh}},
+            .outcomes = {{"stop v1", "keep n1 for p", "keep n1 for p"}},
+            .kubes = {{"stop v2", "stop v3", "keep n2 for p", "keep n3 for p"}},
+            .why = "For each of the two kube-scheduler takes the node "
+                   "whose victim started last: n3, then n2. Together they "
+                   "have room on n1 once a single pod has left."},
+        KubeRow{.name = "LeavesTheOnlyNodeToTheOneThatNeedsIt",
+                .nodes = {{.name = "n1", .labels = {{"gpu", ""}}}, {"n2"}},
+                .running = {{"v1", 1000, kLow, "n1", 2},
+                            {"v2", 1000, kLow, "n2", 1}},
+                .waiting = {{"high", 1000, kHigh},
+                            {.name = "mid",
+                             .cpu = 1000,
+                             .priority = kMid,
+                             .rules = OnlyOn("gpu")}},
+                .outcomes = {{"stop v1", "stop v2", "keep n1 for mid",
+                              "keep n2 for high"}},
+                .kubes = {{"stop v1", "keep n1 for high"}},
+                .why = "To the more urgent pod both nodes are alike, and "
+                       "kube-scheduler takes the one whose victim started "
+                       "last. The other one may only be there, and waits for "
+                       "good."},
+        KubeRow{.name = "GivesTheFreeRoomToTheOneThatCannotStopAnybody",
+                .nodes = {{"n1", 500}, {"n2", 500}},
+                .running = {{"v", 500, kLow, "n1"}},
+                .waiting = {{"high", 500, kHigh},
+                            {.name = "meek",
+                             .cpu = 500,
+                             .priority = kMid,
+                             .rules = Meek()}},
+                .outcomes = {{"start high on n2"}}}),
     testing::PrintToStringParamName());
 
 }  // namespace
