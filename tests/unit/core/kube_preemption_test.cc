@@ -547,15 +547,16 @@ INSTANTIATE_TEST_SUITE_P(
                        "kube-scheduler takes the one whose victim started "
                        "last. The other one may only be there, and waits for "
                        "good."},
-        KubeRow{.name = "GivesTheFreeRoomToTheOneThatCannotStopAnybody",
-                .nodes = {{"n1", 500}, {"n2", 500}},
-                .running = {{"v", 500, kLow, "n1"}},
-                .waiting = {{"high", 500, kHigh},
-                            {.name = "meek",
-                             .cpu = 500,
-                             .priority = kMid,
-                             .rules = Meek()}},
-                .outcomes = {{"start high on n2"}}}),
+        KubeRow{
+            .name = "GivesTheFreeRoomToTheMoreUrgentThoughTheOtherStopsNobody",
+            .nodes = {{"n1", 500}, {"n2", 500}},
+            .running = {{"v", 500, kLow, "n1"}},
+            .waiting = {{"high", 500, kHigh},
+                        {.name = "meek",
+                         .cpu = 500,
+                         .priority = kMid,
+                         .rules = Meek()}},
+            .outcomes = {{"start high on n2"}}}),
     testing::PrintToStringParamName());
 
 }  // namespace
