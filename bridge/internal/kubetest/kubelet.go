@@ -100,8 +100,12 @@ func (k *Kubelet) sync(ctx context.Context) {
 				GracePeriodSeconds: ptr.To[int64](0), Preconditions: metav1.NewUIDPreconditions(string(pod.UID))})
 		case !isRunning:
 			k.pods[pod.UID] = runningPod{node: pod.Spec.NodeName, processes: k.start(pod)}
+			fallthrough
+		case pod.Status.Phase == corev1.PodPending:
+			// Where somebody changed it meanwhile the next time does.
 			pod.Status.Phase = corev1.PodRunning
-			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+			pod.Status.StartTime = ptr.To(metav1.Now())
+			pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
 			_, _ = pods.UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 		}
 	}
