@@ -25,6 +25,7 @@ const (
 	urgentPriority = 1000
 	// As long as kube-scheduler lets a pod wait before it tries again.
 	quietTime = 11 * time.Second
+	setLimit  = 5 * time.Minute
 )
 
 // TestPreemptionBesideKubeScheduler gives the same full cluster and the same
@@ -246,7 +247,7 @@ func (s *scene) set(c *kubetest.Cluster) {
 	pods := c.Client.CoreV1().Pods(c.Namespace)
 	for _, d := range s.deployments {
 		var list *corev1.PodList
-		c.Eventually("all pods of "+d.name+" are made", func() bool {
+		eventually(c, "all pods of "+d.name+" are made", func() bool {
 			var err error
 			list, err = pods.List(ctx, metav1.ListOptions{LabelSelector: "app=" + d.name})
 			must(c, err)
@@ -256,6 +257,17 @@ func (s *scene) set(c *kubetest.Cluster) {
 			must(c, pods.Bind(ctx, &corev1.Binding{ObjectMeta: metav1.ObjectMeta{Name: list.Items[i].Name},
 				Target: corev1.ObjectReference{Kind: "Node", Name: d.nodes[i]}}, metav1.CreateOptions{}))
 		})
+	}
+}
+
+// eventually waits for longer than the cluster does: controllers that lag behind
+// their own writes back off.
+func eventually(c *kubetest.Cluster, what string, is func() bool) {
+	c.T.Helper()
+	for deadline := time.Now().Add(setLimit); !is(); time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			c.T.Fatalf("not so within %v: %s", setLimit, what)
+		}
 	}
 }
 
@@ -277,7 +289,7 @@ func (d *deployed) object(c *kubetest.Cluster) *appsv1.Deployment {
 func (s *scene) waitUntilAllRuns(c *kubetest.Cluster) {
 	c.T.Helper()
 	for _, d := range s.deployments {
-		c.Eventually("all pods of "+d.name+" run, and its budget knows", func() bool {
+		eventually(c, "all pods of "+d.name+" run, and its budget knows", func() bool {
 			found, err := c.Client.AppsV1().Deployments(c.Namespace).Get(context.Background(), d.name, metav1.GetOptions{})
 			must(c, err)
 			if int(found.Status.ReadyReplicas) != len(d.nodes) {
