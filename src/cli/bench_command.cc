@@ -39,6 +39,11 @@ of the largest size, so that everything fits.  The tasks have the uids from
 A profile says what the tasks require besides room, and how many there are of
 everything.  The peers of a task are the tasks of its class, itself included.
 
+Profile "preemption" has its own sizes: four tasks of 900m fill each machine of
+four cores before the clock runs.  Then tasks of 3000m and a higher priority
+come, and what they displace ends as soon as the daemon says so.  It needs
+--feed, and a daemon with --preemption=priority.
+
 Times are the client's: "first submission to last delta" is from the first
 TaskSubmitted to the last Schedule reply with a placement.  Use a daemon of its
 own: decisions about other tasks that come with a round are dropped here.
@@ -124,6 +129,10 @@ class BenchCommand final : public Command {
   absl::Status TakeArguments(std::vector<std::string> arguments) override {
     RETURN_IF_ERROR(CheckArgumentCount(kText, arguments, 0));
     const BenchProfile& profile = FindBenchProfile(profile_name_);
+    if (profile.Preempts() && !uses_feed_) {
+      return absl::InvalidArgumentError(
+          StrCat("--profile=", profile.name, " needs --feed"));
+    }
     const BenchSize& usual = profile.size;
     if (size_.machine_count == 0) size_.machine_count = usual.machine_count;
     if (size_.task_count == 0) size_.task_count = usual.task_count;

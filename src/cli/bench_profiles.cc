@@ -65,6 +65,11 @@ constexpr BenchProfile kProfiles[] = {
      .model = "the size of the Poseidon bridge's benchmark",
      .size = {.machine_count = 200, .task_count = 3600, .class_count = 36},
      .demand = Demand::kPeerAntiAffinity},
+    {.name = "preemption",
+     .help = "A task displaces three of the four that fill a machine.",
+     .model = "scheduler_perf's PreemptionBasic",
+     .size = {.machine_count = 5000, .task_count = 5000, .class_count = 1},
+     .fillers_per_machine = 4},
 };
 
 int64_t DivideUp(int64_t dividend, int64_t divisor) {
@@ -119,6 +124,10 @@ const BenchProfile& FindBenchProfile(std::string_view name) {
 
 std::optional<int64_t> TasksPerMachine(const BenchProfile& profile,
                                        const BenchSize& size) {
+  if (profile.Preempts()) {
+    if (size.task_count > size.machine_count) return std::nullopt;
+    return 2 * profile.fillers_per_machine;
+  }
   const int64_t zone_count = std::min(profile.zone_count, size.machine_count);
   const int64_t smallest_zone = size.machine_count / zone_count;
   const int64_t class_size = DivideUp(size.task_count, size.class_count);

@@ -44,9 +44,15 @@ struct BenchProfile {
   // Tasks are of as many namespaces in turn.  With several, peers are looked
   // for in all of them, by a namespace selector.
   int64_t namespace_count = 1;
+  // Tasks of a lower priority that fill each machine before the others come, of
+  // which each takes the room of all but one of them.  Then no machine has room
+  // for two of the others.
+  int64_t fillers_per_machine = 0;
 
   // Then all classes have equally many tasks.
   bool HasPeers() const { return demand > Demand::kFirstZone; }
+  // Then tasks are placed only by a daemon that stops others for them.
+  bool Preempts() const { return fillers_per_machine > 0; }
 };
 
 // The default comes first.

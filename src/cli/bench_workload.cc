@@ -18,6 +18,13 @@ constexpr uint64_t kMillibytesPerMib = 1000ull << 20;
 // A float of the contract holds millicores exactly up to 2^24.
 constexpr int64_t kTasksPerMachineMax = (1 << 24) / (kCpuSteps * kCpuStepMilli);
 
+// Where some tasks displace others: their sizes and priority.
+constexpr int64_t kFillerCpuMilli = 900;
+constexpr int64_t kUrgentCpuMilli = 3000;
+constexpr int64_t kPreemptingMemoryMib = 500;
+constexpr uint32_t kUrgentPriority = 10;
+constexpr const char* kFillerJob = "bench-fillers";
+
 void SetAmounts(int64_t cpu_milli, int64_t memory_mib,
                 firmament::ResourceVector* resources) {
   resources->set_cpu_cores(static_cast<float>(cpu_milli));
@@ -87,9 +94,12 @@ void BenchWorkload::DescribeMachine(
 
 void BenchWorkload::DescribeTask(
     int64_t index, firmament::TaskDescription* description) const {
-  const auto class_index = class_of_task_[static_cast<size_t>(index)];
+  const bool is_filler = index < filler_count();
+  const int64_t class_index =
+      is_filler ? 0
+                : class_of_task_[static_cast<size_t>(index - filler_count())];
   firmament::JobDescriptor& job = *description->mutable_job_descriptor();
-  job.set_uuid(StrCat("bench-job-", class_index + 1));
+  job.set_uuid(is_filler ? kFillerJob : StrCat("bench-job-", class_index + 1));
   job.set_name(job.uuid());
   job.set_state(firmament::JobDescriptor::CREATED);
   firmament::TaskDescriptor& task = *description->mutable_task_descriptor();
@@ -97,7 +107,12 @@ void BenchWorkload::DescribeTask(
   task.set_job_id(job.uuid());
   sluice::DescribeTask(profile_, index, &task);
   task.set_name(StrCat(task.namespace_(), "/task-", index + 1));
-  const TaskClass& amounts = classes_[static_cast<size_t>(class_index)];
+  TaskClass amounts = classes_[static_cast<size_t>(class_index)];
+  if (profile_.Preempts()) {
+    amounts = {.cpu_milli = is_filler ? kFillerCpuMilli : kUrgentCpuMilli,
+               .memory_mib = kPreemptingMemoryMib};
+    task.set_priority(is_filler ? 0 : kUrgentPriority);
+  }
   SetAmounts(amounts.cpu_milli, amounts.memory_mib,
              task.mutable_resource_request());
 }

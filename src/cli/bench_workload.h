@@ -1,4 +1,5 @@
 // The machines and tasks of a benchmark: many of one size, and of some classes.
+// Where the profile has fillers, they are the first of the tasks.
 //
 // Threads: immutable after construction.
 
@@ -24,7 +25,12 @@ class BenchWorkload {
                                             int64_t seed);
 
   const BenchProfile& profile() const { return profile_; }
+  // Its tasks are those that are timed: without fillers.
   const BenchSize& size() const { return size_; }
+  int64_t filler_count() const {
+    return profile_.fillers_per_machine * size_.machine_count;
+  }
+  int64_t task_count() const { return filler_count() + size_.task_count; }
 
   static std::string MachineUuid(int64_t index);
   // The tasks have the uids from TaskUid(0) up.

@@ -9,8 +9,10 @@
 
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "cli/connection.h"
 #include "cli/feed_client.h"
 #include "cli/percentile.h"
+#include "cli/process_usage.h"
 #include "cli/progress.h"
 
 namespace sluice {
@@ -26,7 +28,7 @@ class FeedBench {
   FeedBench(const CommandContext& context, const BenchWorkload& workload)
       : context_(context),
         workload_(workload),
-        places_(static_cast<size_t>(workload.size().task_count)) {
+        tasks_(static_cast<size_t>(workload.task_count())) {
     Connect();
   }
 
@@ -40,19 +42,19 @@ class FeedBench {
     return absl::OkStatus();
   }
 
-  // The tasks are placed while further ones are stated.
+  absl::Status PlaceFillers() {
+    return PlaceRange(0, workload_.filler_count());
+  }
+
+  // The others, in the time that counts.
   absl::Status PlaceTasks() {
-    const int64_t count = workload_.size().task_count;
-    Progress progress(context_, "tasks stated", count);
-    const int64_t started_us = Now();
-    for (int64_t i = 0; i < count; ++i) {
-      RETURN_IF_ERROR(StateTask(i));
-      progress.Show(i);
-    }
-    RETURN_IF_ERROR(Settle());
-    stating_us_ = durable_us_ - started_us;
-    while (placed_ < count) RETURN_IF_ERROR(Wait());
-    placing_us_ = placed_us_ - started_us;
+    ASSIGN_OR_RETURN(rounds_before_, CountRounds());
+    const int64_t cpu_before_us = GetProcessUsage().cpu_us;
+    RETURN_IF_ERROR(
+        PlaceRange(workload_.filler_count(), workload_.task_count()));
+    cpu_us_ = GetProcessUsage().cpu_us - cpu_before_us;
+    ASSIGN_OR_RETURN(const uint64_t rounds, CountRounds());
+    rounds_ = rounds - rounds_before_;
     return absl::OkStatus();
   }
 
@@ -83,16 +85,15 @@ class FeedBench {
 
   // As a client does that comes to a daemon that knows nothing.
   absl::Status FillEmpty() {
-    std::ranges::fill(places_, "");
+    for (Task& task : tasks_) task.place.clear();
     RETURN_IF_ERROR(StateAll(&filling_us_));
     return Empty();
   }
 
   absl::Status RemoveAll() {
     const int64_t started_us = Now();
-    for (int64_t i = 0; i < workload_.size().task_count; ++i) {
-      client_->Add()->mutable_task_gone()->set_id(TaskId(i));
-      if (!client_->FlushIfFull()) return Ended();
+    for (size_t i = 0; i < tasks_.size(); ++i) {
+      if (!tasks_[i].is_victim) RETURN_IF_ERROR(RemoveTask(i));
     }
     RETURN_IF_ERROR(Settle());
     removing_us_ = durable_us_ - started_us;
@@ -114,11 +115,22 @@ class FeedBench {
                            placing_us_);
     report.AddRate({"tasks_per_s", "tasks placed"}, size.task_count,
                    placing_us_);
+    report.AddCount({"rounds", "rounds"}, static_cast<int64_t>(rounds_));
+    if (workload_.profile().Preempts()) {
+      report.AddCount({"fillers", "tasks that filled the machines"},
+                      workload_.filler_count());
+      report.AddCount({"victims", "stopped"}, victims_);
+      report.AddMicroseconds(
+          {"nominating_us", "first event to last nomination"},
+          nominated_us_ - started_us_);
+    }
+    report.AddMicroseconds({"client_cpu_us", "sluicectl's processor time"},
+                           cpu_us_);
     if (resync_us_ > 0) {
       report.AddMicroseconds({"resync_us", "all stated anew"}, resync_us_);
       // The machines, the tasks, and the ends of the snapshot.
       report.AddRate({"fill_events_per_s", "stated to an empty daemon"},
-                     size.machine_count + size.task_count + 2, filling_us_);
+                     size.machine_count + left_count() + 2, filling_us_);
     }
     if (!latency_us_.empty()) {
       const auto add = [&](std::string_view key, std::string_view label,
@@ -130,29 +142,63 @@ class FeedBench {
       add("latency_p99_us", "event to delta p99", 99);
       add("latency_max_us", "event to delta max", 100);
     }
-    report.AddRate({"removals_per_s", "tasks removed"}, size.task_count,
+    report.AddRate({"removals_per_s", "tasks removed"}, left_count(),
                    removing_us_);
     return report;
   }
 
  private:
-  static std::string TaskId(int64_t index) {
-    return StrCat(kTaskPrefix, index);
-  }
+  struct Task {
+    std::string place;       // Empty: not placed yet.
+    bool is_victim = false;  // Thus gone.
+  };
+
+  static std::string TaskId(size_t index) { return StrCat(kTaskPrefix, index); }
   std::optional<size_t> IndexOf(std::string_view id) const {
     if (!id.starts_with(kTaskPrefix)) return std::nullopt;
     id.remove_prefix(kTaskPrefix.size());
     size_t index = 0;
     const auto [end, error] =
         std::from_chars(id.data(), id.data() + id.size(), index);
-    if (error != std::errc() || index >= places_.size()) return std::nullopt;
+    if (error != std::errc() || index >= tasks_.size()) return std::nullopt;
     return index;
   }
+  // Of the tasks, so many were not stopped.
+  int64_t left_count() const { return workload_.task_count() - victims_; }
   int64_t Now() const { return context_.clock.MonotonicUs(); }
 
   void Connect() {
     client_.emplace(context_, "bench");
     durable_ = 0;
+  }
+
+  absl::StatusOr<uint64_t> CountRounds() const {
+    ASSIGN_OR_RETURN(const v1::Status status,
+                     Connection(context_.options).GetStatus());
+    return status.last_round().number();
+  }
+
+  // From `first` to before `end`.  They are placed while further ones are
+  // stated.
+  absl::Status PlaceRange(int64_t first, int64_t end) {
+    Progress progress(context_, "tasks stated", end - first);
+    awaited_ = end - first;
+    placed_ = 0;
+    started_us_ = Now();
+    for (int64_t i = first; i < end; ++i) {
+      RETURN_IF_ERROR(StateTask(static_cast<size_t>(i)));
+      progress.Show(i - first);
+    }
+    RETURN_IF_ERROR(Settle());
+    stating_us_ = durable_us_ - started_us_;
+    while (placed_ < awaited_) RETURN_IF_ERROR(Wait());
+    placing_us_ = placed_us_ - started_us_;
+    return absl::OkStatus();
+  }
+
+  absl::Status RemoveTask(size_t index) {
+    client_->Add()->mutable_task_gone()->set_id(TaskId(index));
+    return client_->FlushIfFull() ? absl::OkStatus() : Ended();
   }
 
   absl::Status StateAll(int64_t* took_us) {
@@ -161,8 +207,8 @@ class FeedBench {
     const int64_t started_us = Now();
     client_->Add()->mutable_begin_snapshot();
     RETURN_IF_ERROR(StateMachines());
-    for (int64_t i = 0; i < workload_.size().task_count; ++i) {
-      RETURN_IF_ERROR(StateTask(i));
+    for (size_t i = 0; i < tasks_.size(); ++i) {
+      if (!tasks_[i].is_victim) RETURN_IF_ERROR(StateTask(i));
     }
     client_->Add()->mutable_end_snapshot();
     RETURN_IF_ERROR(Settle());
@@ -185,19 +231,23 @@ class FeedBench {
     return absl::OkStatus();
   }
 
-  absl::Status StateTask(int64_t index) {
+  absl::Status StateTask(size_t index) {
     v1::TaskStated* task = client_->Add()->mutable_task();
     task->set_id(TaskId(index));
-    task->set_runs_on(places_[static_cast<size_t>(index)]);
-    workload_.DescribeTask(index, task->mutable_description());
-    if (client_->added() % 256 == 0) TakeNews(client_->Take(0));
+    task->set_runs_on(tasks_[index].place);
+    workload_.DescribeTask(static_cast<int64_t>(index),
+                           task->mutable_description());
+    if (client_->added() % 256 == 0) {
+      RETURN_IF_ERROR(TakeNews(client_->Take(0)));
+    }
     return client_->FlushIfFull() ? absl::OkStatus() : Ended();
   }
 
-  // Until all that was added is durable.
+  // Until all that was added so far is durable.
   absl::Status Settle() {
     if (!client_->Flush()) return Ended();
-    while (durable_ < client_->sequence()) RETURN_IF_ERROR(Wait());
+    const uint64_t last = client_->sequence();
+    while (durable_ < last) RETURN_IF_ERROR(Wait());
     return absl::OkStatus();
   }
 
@@ -205,30 +255,62 @@ class FeedBench {
   absl::Status Wait() {
     for (int waits = 0; waits < kWaitsMax; ++waits) {
       const FeedClient::News news = client_->Take(kWaitUs);
-      if (news.arrived_us == 0 && !news.has_ended) continue;
-      TakeNews(news);
+      if (news.arrived_us == 0 && !news.has_ended) {
+        RETURN_IF_ERROR(CheckPreempts());
+        continue;
+      }
+      RETURN_IF_ERROR(TakeNews(news));
       if (news.has_ended) return Ended();
       if (!news.problems.empty()) {
         return absl::InternalError(news.problems[0].message());
       }
-      return client_->Confirm() ? absl::OkStatus() : Ended();
+      return client_->Flush() && client_->Confirm() ? absl::OkStatus()
+                                                    : Ended();
     }
     return absl::InternalError(StrCat(
-        workload_.size().task_count - placed_,
+        awaited_ - placed_,
         " tasks were not placed, though all fit, and nothing comes any more"));
   }
 
-  void TakeNews(const FeedClient::News& news) {
+  // Whether the daemon stops tasks where nothing else makes room.
+  absl::Status CheckPreempts() const {
+    if (!workload_.profile().Preempts() || victims_ > 0) {
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(const v1::Status status,
+                     Connection(context_.options).GetStatus());
+    const v1::Round& round = status.last_round();
+    if (round.number() <= rounds_before_ || round.pending() == 0 ||
+        round.nominated() > 0 || placed_ == awaited_) {
+      return absl::OkStatus();
+    }
+    return absl::FailedPreconditionError(
+        StrCat(round.pending(),
+               " tasks wait and the daemon stops none for them: it has to run "
+               "with --preemption=priority"));
+  }
+
+  absl::Status TakeNews(const FeedClient::News& news) {
     if (news.events_durable != durable_) durable_us_ = news.arrived_us;
     durable_ = news.events_durable;
+    if (std::ranges::any_of(news.nominations, [](const auto& nomination) {
+          return !nomination.machine().empty();
+        })) {
+      nominated_us_ = news.arrived_us;
+    }
     for (const v1::FeedDelta& delta : news.deltas) {
-      if (delta.type() != v1::FeedDelta::PLACE) continue;
-      ++placed_;
-      placed_us_ = news.arrived_us;
-      if (const auto index = IndexOf(delta.task())) {
-        places_[*index] = delta.machine();
+      const std::optional<size_t> index = IndexOf(delta.task());
+      if (delta.type() == v1::FeedDelta::PLACE) {
+        ++placed_;
+        placed_us_ = news.arrived_us;
+        if (index.has_value()) tasks_[*index].place = delta.machine();
+      } else if (index.has_value() && !tasks_[*index].is_victim) {
+        tasks_[*index].is_victim = true;
+        ++victims_;
+        RETURN_IF_ERROR(RemoveTask(*index));
       }
     }
+    return absl::OkStatus();
   }
 
   absl::Status Ended() {
@@ -240,12 +322,19 @@ class FeedBench {
   const CommandContext& context_;
   const BenchWorkload& workload_;
   std::optional<FeedClient> client_;
-  std::vector<std::string> places_;  // Of the tasks.
+  std::vector<Task> tasks_;
   uint64_t durable_ = 0;
   int64_t durable_us_ = 0;  // When it became so.
-  int64_t placed_ = 0;
+  int64_t awaited_ = 0;     // So many are to be placed,
+  int64_t placed_ = 0;      // of which so many are.
   int64_t placed_us_ = 0;
+  int64_t victims_ = 0;
+  int64_t nominated_us_ = 0;
+  uint64_t rounds_before_ = UINT64_MAX;  // Until the time that counts begins.
 
+  int64_t started_us_ = 0;
+  uint64_t rounds_ = 0;
+  int64_t cpu_us_ = 0;
   int64_t adding_us_ = 0;
   int64_t stating_us_ = 0;
   int64_t placing_us_ = 0;
@@ -262,6 +351,7 @@ absl::StatusOr<Report> RunFeedBench(const CommandContext& context,
                                     const FeedBenchOptions& options) {
   FeedBench bench(context, workload);
   RETURN_IF_ERROR(bench.AddMachines());
+  RETURN_IF_ERROR(bench.PlaceFillers());
   RETURN_IF_ERROR(bench.PlaceTasks());
   if (options.resyncs) RETURN_IF_ERROR(bench.Resync());
   RETURN_IF_ERROR(bench.TimeSingleTasks(options.latency_count));

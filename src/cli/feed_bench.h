@@ -21,8 +21,10 @@ struct FeedBenchOptions {
 
 // States the machines, then the tasks, until all are placed; then what the
 // options ask for; and at last an empty snapshot, which removes everything.
-// Messages are built while the clock runs.
-// Errors: of the call, and where a task was not placed.
+// Messages are built while the clock runs.  Fillers are placed before it runs,
+// and what the daemon stops is gone as soon as that is told.
+// Errors: of the call, and where a task was not placed; kFailedPrecondition
+// where the daemon would have to stop fillers and does not.
 absl::StatusOr<Report> RunFeedBench(const CommandContext& context,
                                     const BenchWorkload& workload,
                                     const FeedBenchOptions& options);

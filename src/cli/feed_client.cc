@@ -108,6 +108,7 @@ void FeedClient::OnReadDone(bool ok) {
     }
     Append(read_.mutable_problems(), &news_.problems);
     Append(read_.mutable_deltas(), &news_.deltas);
+    Append(read_.mutable_nominations(), &news_.nominations);
     news_.arrived_us = clock_.MonotonicUs();
     news_.has_ended = !ok;
     changed_.NotifyAll();

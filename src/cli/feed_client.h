@@ -32,6 +32,7 @@ class FeedClient
     uint64_t events_durable = 0;  // Of the whole call.
     std::vector<v1::FeedProblem> problems;
     std::vector<v1::FeedDelta> deltas;
+    std::vector<v1::FeedNomination> nominations;
     int64_t arrived_us = 0;  // When the last of it came.
     bool has_ended = false;  // The call: nothing more comes.
   };

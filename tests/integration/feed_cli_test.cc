@@ -120,5 +120,30 @@ TEST_F(FeedCli, BenchmarksTheFeedAndLeavesNothing) {
   EXPECT_EQ(status.machines() + status.jobs() + status.running_tasks(), 0);
 }
 
+TEST_F(FeedCli, SaysWhatTheDaemonLacksToBenchmarkPreemption) {
+  EXPECT_THAT(Sluicectl("bench --feed --profile=preemption --machines=3 "
+                        "--tasks=2"),
+              AllOf(HasSubstr("2 tasks wait and the daemon stops none for "
+                              "them: it has to run with --preemption=priority"),
+                    HasSubstr("exit code 1")));
+}
+
+TEST(PreemptionBench, StopsThreeForEachTaskAndLeavesNothing) {
+  DaemonProcess daemon({"--listen_address=127.0.0.1:0",
+                        "--http_address=", "--preemption=priority"});
+  const int port = daemon.AwaitReady();
+  EXPECT_THAT(
+      OutputOf(StrCat(ProgramPath("sluicectl"), " --server=127.0.0.1:", port,
+                      " bench --feed --profile=preemption --machines=12 "
+                      "--tasks=10 --resync --latency=2 --output=json 2>&1")),
+      AllOf(HasSubstr("\"fillers\": 48,"), HasSubstr("\"victims\": 30,"),
+            ContainsRegex("\"nominating_us\": [1-9]"),
+            ContainsRegex("\"tasks_per_s\": [1-9]"),
+            ContainsRegex("\"rounds\": [1-9]"), HasSubstr("\"resync_us\""),
+            HasSubstr("exit code 0")));
+  const v1::Status status = Client(port).Status();
+  EXPECT_EQ(status.machines() + status.jobs() + status.running_tasks(), 0);
+}
+
 }  // namespace
 }  // namespace sluice

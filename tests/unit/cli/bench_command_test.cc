@@ -14,6 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Pair;
 
 TEST(BenchCommand, MeasuresAndRemovesAllItAdded) {
@@ -69,6 +70,7 @@ TEST(BenchCommand, DealsTasksWithPeersToJobsInTurn) {
 
 TEST(BenchCommand, MeasuresEveryProfile) {
   for (const BenchProfile& profile : BenchProfiles()) {
+    if (profile.Preempts()) continue;  // Over a feed only.
     FakeServer server;
     const CliResult result =
         RunCli({"bench", StrCat("--profile=", profile.name), "--machines=4",
@@ -78,6 +80,15 @@ TEST(BenchCommand, MeasuresEveryProfile) {
                                              profile.name, "\n")));
     EXPECT_THAT(result.out, HasSubstr("placed                          6\n"));
   }
+}
+
+TEST(BenchCommand, PreemptsOverAFeedOnly) {
+  FakeServer server;
+  const CliResult result =
+      RunCli({"bench", "--profile=preemption", "--server", server.Address()});
+  EXPECT_EQ(result.exit_code, kExitUsage);
+  EXPECT_THAT(result.err, HasSubstr("--profile=preemption needs --feed"));
+  EXPECT_THAT(server.scheduler.calls(), IsEmpty());
 }
 
 TEST(BenchCommand, TakesItsSizesFromTheProfile) {
@@ -102,6 +113,11 @@ TEST(BenchCommand, SaysWhatTheProfilesAre) {
       pod_affinity: 5000 machines, 5000 tasks, 1 class
         A task requires the zone of its peers; all machines are in one.
         (scheduler_perf's SchedulingPodAffinity)
+)"));
+  EXPECT_THAT(result.out, HasSubstr(R"(
+      preemption: 5000 machines, 5000 tasks, 1 class
+        A task displaces three of the four that fill a machine.
+        (scheduler_perf's PreemptionBasic)
 )"));
 }
 

@@ -73,6 +73,9 @@ TEST(BenchProfiles, GiveMachinesRoomForTheirShareOfTheTasks) {
       {"bridge_affinity", {200, 3600, 36}, 18},
       // Two jobs of two tasks on the one machine of a zone.
       {"bridge_affinity", {7, 10, 5}, 4},
+      // Each displaces what fills a machine.
+      {"preemption", {5000, 5000, 1}, 8},
+      {"preemption", {5, 6, 1}, std::nullopt},
   };
   for (const auto& row : kRows) {
     EXPECT_EQ(TasksPerMachine(FindBenchProfile(row.profile), row.size),
