@@ -26,6 +26,8 @@ class IdMap {
 
   const_iterator begin() const { return ordered_.begin(); }
   const_iterator end() const { return ordered_.end(); }
+  // Behind all with an id that is not above this one.
+  const_iterator upper_bound(Id id) const { return ordered_.upper_bound(id); }
   size_t size() const { return ordered_.size(); }
   bool empty() const { return ordered_.empty(); }
 

@@ -40,6 +40,9 @@ TEST(IdMap, VisitsInTheOrderOfIdsAndFindsById) {
   EXPECT_THAT(names.Find({20}), Pointee(std::string("b")));
   EXPECT_THAT(names.Find({25}), IsNull());
   EXPECT_TRUE(names.contains({30}));
+  EXPECT_EQ(*names.upper_bound({10})->second, "b");
+  EXPECT_EQ(*names.upper_bound({15})->second, "b");
+  EXPECT_EQ(names.upper_bound({30}), names.end());
   EXPECT_EQ(names.size(), 3u);
 }
 
