@@ -150,4 +150,21 @@ void Gangs::WithdrawHalves() {
   }
 }
 
+std::vector<PackingGang> PackingGangsOf(
+    std::span<const ClassKey> classes,
+    const std::map<JobId, int64_t>& minimums) {
+  std::map<JobId, std::vector<size_t>> of_gang;
+  for (size_t c = 0; c < classes.size(); ++c) {
+    const std::optional<JobId>& gang = classes[c].gang;
+    if (gang.has_value() && minimums.contains(*gang)) {
+      of_gang[*gang].push_back(c);
+    }
+  }
+  std::vector<PackingGang> gangs;
+  for (const auto& [job, indices] : of_gang) {
+    gangs.push_back({indices, minimums.at(job)});
+  }
+  return gangs;
+}
+
 }  // namespace sluice

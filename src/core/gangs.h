@@ -11,10 +11,13 @@
 #define SLUICE_CORE_GANGS_H_
 
 #include <cstdint>
+#include <map>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "network/eligibility.h"
+#include "packing/packing_problem.h"
 #include "state/cluster_state.h"
 
 namespace sluice {
@@ -67,6 +70,11 @@ class Gangs {
   // Gangs that have waited so long that they are gangs no more.
   std::set<JobId> timed_out_;
 };
+
+// Those with a minimum here, as a packing of the classes has them.
+std::vector<PackingGang> PackingGangsOf(
+    std::span<const ClassKey> classes,
+    const std::map<JobId, int64_t>& minimums);
 
 }  // namespace sluice
 

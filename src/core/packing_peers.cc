@@ -199,6 +199,21 @@ bool PackingPeers::IsOfOneMachine(const CountedTerm& term) {
   return it->second;
 }
 
+void PackingPeers::TakeOneOf(const ClassKey& key) {
+  alone_key_ = &key;
+  alone_.emplace(state_, constraints_, key);
+}
+
+bool PackingPeers::MustStayForIt(const ClassKey& running) const {
+  if (!alone_.has_value()) return false;
+  const auto is_meant = [&running](const CountedTerm* term) {
+    return std::ranges::binary_search(*running.meant_by, term->selector);
+  };
+  const PeerTerms& terms = state_.peers().TermsOf(*alone_key_->rules);
+  return std::ranges::any_of(terms.affinity, is_meant) ||
+         std::ranges::any_of(terms.spread, is_meant);
+}
+
 void PackingPeers::NoteFreed(const ClassKey& key, MachineId machine) {
   if (!key.DependsOnPeers() || !heeds_terms_) return;
   const PeerTable& peers = state_.peers();
@@ -287,6 +302,7 @@ void PackingPeers::Relate(std::span<const ClassKey> keys,
   std::vector<std::pair<size_t, size_t>> apart;
   for (size_t c = 0; c < keys.size(); ++c) {
     if (!keys[c].DependsOnPeers()) continue;
+    if (IsTakenAlone(keys[c])) KeepAlone(c);
     for (const CountedTerm* term :
          peers.TermsOf(*keys[c].rules).anti_affinity) {
       KeepAway(c, *term->topology, term->meant);
@@ -392,6 +408,14 @@ std::vector<size_t> PackingPeers::CapsOn(MachineId machine) const {
     caps.push_back(capped.first_cap + static_cast<size_t>(domain));
   }
   return caps;
+}
+
+void PackingPeers::KeepAlone(size_t task_class) {
+  for (const auto& [id, machine] : state_.machines()) {
+    if (machine->IsUsable() && !alone_->Allows(*machine)) {
+      kept_away_[id].push_back(task_class);
+    }
+  }
 }
 
 void PackingPeers::KeepAway(size_t task_class, const Topology& topology,

@@ -9,11 +9,10 @@
 // from all others, and the classes that it means have no affinity, or one that
 // is heeded.  A circle of such terms is not.
 // A class with other required terms, or with tasks that others must follow or
-// count, stays out of packings.  A bound leaves such terms out: they only
-// forbid placements.
-// Wishes, which are terms that may be broken, keep no class out.  A packing
-// does not see them; what it placed is arranged by them afterwards
-// (core/arrangement.h).
+// count, stays out of packings, but for one task of one class at a time.  A
+// bound leaves such terms out: they only forbid placements. Wishes, which are
+// terms that may be broken, keep no class out.  A packing does not see them;
+// what it placed is arranged by them afterwards (core/arrangement.h).
 //
 // Threads: none; confined to the core thread.
 
@@ -29,6 +28,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "constraints/class_peers.h"
 #include "constraints/constraint_set.h"
 #include "constraints/topology_spread.h"
 #include "core/placements.h"
@@ -53,6 +53,16 @@ class PackingPeers {
   // Whether nothing that is required keeps the class from anywhere for the sake
   // of other tasks, nor others for its sake.
   bool IsFree(const ClassKey& key) const;
+
+  // Lets a task of the class take part though its terms are not heeded: where
+  // it may go as things are.  Those that it needs for that must stay.  `key`
+  // must outlive this.  Call it once at most, and before the following.
+  void TakeOneOf(const ClassKey& key);
+  bool IsTakenAlone(const ClassKey& key) const {
+    return alone_.has_value() && *alone_key_ == key;
+  }
+  // Whether its terms mean such a task, other than to keep away from it.
+  bool MustStayForIt(const ClassKey& running) const;
 
   // A task of the class is to leave the machine.  `key` must outlive this.
   void NoteFreed(const ClassKey& key, MachineId machine);
@@ -121,6 +131,8 @@ class PackingPeers {
   // The class keeps away from where any of these stay.
   void KeepAway(size_t task_class, const Topology& topology,
                 const Tally& tally);
+  // From where the task that is taken alone may not go.
+  void KeepAlone(size_t task_class);
   void AddCapped(const CountedTerm& term, std::optional<size_t> spread,
                  size_t task_class);
   void AddCaps(std::span<const ClassKey> keys, PackingProblem* problem);
@@ -129,6 +141,8 @@ class PackingPeers {
 
   const ClusterState& state_;
   const ConstraintSet& constraints_;
+  const ClassKey* alone_key_ = nullptr;
+  std::optional<ClassPeers> alone_;
   // One for each pair of rules and selectors.
   std::vector<const ClassKey*> in_play_;
   absl::flat_hash_map<std::pair<const PlacementRules*, const SelectorSet*>,

@@ -10,6 +10,7 @@
 
 #include "constraints/class_peers.h"
 #include "core/disruptions.h"
+#include "core/free_room.h"
 #include "core/wish_gains.h"
 #include "packing/pattern_rules.h"
 
@@ -37,22 +38,6 @@ PreemptingPlan::PreemptingPlan(const RoundPacking& packing,
   }
 }
 
-template <class Visit>
-void PreemptingPlan::VisitMachines(const std::vector<Pattern>& solution,
-                                   Visit visit) const {
-  std::vector<size_t> taken(packing_.machines.size(), 0);
-  const auto next = [&](size_t group, const Pattern& pattern) {
-    visit(packing_.machines[group][taken[group]++], pattern);
-  };
-  for (const Pattern& pattern : solution) {
-    for (int64_t i = 0; i < pattern.machines; ++i) next(pattern.group, pattern);
-  }
-  for (size_t g = 0; g < taken.size(); ++g) {
-    const Pattern nothing{g, 1, {}};
-    while (taken[g] < packing_.machines[g].size()) next(g, nothing);
-  }
-}
-
 void PreemptingPlan::FindMoves(const std::vector<Pattern>& solution) {
   const PackingProblem& problem = packing_.problem;
   struct Found {
@@ -60,7 +45,7 @@ void PreemptingPlan::FindMoves(const std::vector<Pattern>& solution) {
     std::vector<std::pair<MachineId, int64_t>> arriving;  // With their cost.
   };
   std::vector<Found> found(packing_.running_classes.size());
-  VisitMachines(solution, [&](MachineId id, const Pattern& pattern) {
+  packing_.VisitMachines(solution, [&](MachineId id, const Pattern& pattern) {
     const std::vector<int64_t>& costs =
         problem.costs[problem.groups[pattern.group].kind];
     for (size_t i = 0; i < found.size(); ++i) {
@@ -97,7 +82,15 @@ void PreemptingPlan::FindMoves(const std::vector<Pattern>& solution) {
   }
 }
 
-MachinePatterns PreemptingPlan::Split(const std::vector<Pattern>& solution) {
+MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution) {
+  const auto free_now = [this](const Machine& machine) {
+    Resources free = machine.Free();
+    const auto placed = placed_.find(machine.id);
+    if (placed != placed_.end()) free += placed->second;
+    return free;
+  };
+  GiveFreeRoomToUrgent(packing_, context_.state, context_.constraints, free_now,
+                       &solution);
   FindMoves(solution);
   MachinePatterns patterns;
   const auto add = [&patterns](std::map<ClassKey, int64_t> holds) {
@@ -107,8 +100,8 @@ MachinePatterns PreemptingPlan::Split(const std::vector<Pattern>& solution) {
   const Pattern* last = nullptr;
   std::map<ClassKey, int64_t> newcomers;  // Of the last pattern, and
   std::optional<uint32_t> index;          // that of all of these.
-  VisitMachines(solution, [&](MachineId id, const Pattern& pattern) {
-    if (last != &pattern) {
+  packing_.VisitMachines(solution, [&](MachineId id, const Pattern& pattern) {
+    if (last == nullptr || last->tasks != pattern.tasks) {
       last = &pattern;
       index.reset();
       newcomers.clear();
@@ -121,9 +114,7 @@ MachinePatterns PreemptingPlan::Split(const std::vector<Pattern>& solution) {
     const bool has_arriving =
         moved != awaited_.end() && !moved->second.arriving.empty();
     if (machine == nullptr || (newcomers.empty() && !has_arriving)) return;
-    Resources free = machine->Free();
-    const auto placed = placed_.find(id);
-    if (placed != placed_.end()) free += placed->second;
+    Resources free = free_now(*machine);
     std::vector<TaskId> victims = VictimsOn(id, pattern);
     const auto must_await = [&](const ClassKey& key) {
       return MustAwait(key, *machine, victims, context_.state);

@@ -40,7 +40,7 @@ class PreemptingPlan {
   PreemptingPlan(const RoundPacking& packing, RoundContext* context);
 
   // What the machines are to hold at once.
-  MachinePatterns Split(const std::vector<Pattern>& solution);
+  MachinePatterns Split(std::vector<Pattern> solution);
 
   struct Move {
     TaskId task;
@@ -77,9 +77,6 @@ class PreemptingPlan {
     uint32_t Highest() const;  // Priority of the nominated tasks.
     bool IsForNothing() const { return tasks.empty() && arriving.empty(); }
   };
-  // Calls visit(machine, group, pattern) for each machine of the packing.
-  template <class Visit>
-  void VisitMachines(const std::vector<Pattern>& solution, Visit visit) const;
   void FindMoves(const std::vector<Pattern>& solution);
   const ClassKey& KeyOf(const Move& move) const {
     return context_.state.FindTask(move.task)->class_key;

@@ -56,6 +56,7 @@ class Describer {
         stop_levels_(context->options.preemption.breaks_budgets) {
     packing_.is_part = part != nullptr;
     packing_.leaves_out = packing_.is_part;
+    if (scope == PackingScope::kPreempting && heeds_terms) TakeOneAlone();
     if (scope != PackingScope::kAll) FindGangs(placements);
     for (const Placement& one : placements) {
       if (IsInScope(one.task->class_key)) placements_.push_back({one, nullptr});
@@ -90,7 +91,10 @@ class Describer {
                              !gangs_.contains(*key.gang);
       if (is_closed || !IsDecidedOn(key)) packing_.leaves_out = true;
       if (is_closed || !IsInScope(key)) continue;
-      for (const Task* task : context_.WaitingTasks(key)) {
+      const bool is_alone = peers_.IsTakenAlone(key);
+      packing_.leaves_out = packing_.leaves_out || is_alone;
+      for (const Task* task :
+           context_.WaitingTasks(key, is_alone ? 1 : tasks.size())) {
         const Cost cost = context_.WaitingCostOf(*task);
         Steps& steps = StepsOf(key);
         ++steps.counts[cost];
@@ -206,6 +210,19 @@ class Describer {
     }
   }
 
+  // Of those whose terms are not heeded: each round another one, so that none
+  // that finds no place is in the way of the others.
+  void TakeOneAlone() {
+    std::vector<const ClassKey*> left_out;
+    for (const auto& [key, tasks] : state_.pending()) {
+      if (!key.gang.has_value() && !IsMeek(key) && !peers_.IsHeeded(key)) {
+        left_out.push_back(&key);
+      }
+    }
+    if (left_out.empty()) return;
+    peers_.TakeOneOf(*left_out[context_.stats->number % left_out.size()]);
+  }
+
   // What displaces nobody stays as it is where what runs takes part.
   bool IsMeek(const ClassKey& key) const {
     return scope_ == PackingScope::kPreempting && key.rules->never_preempts;
@@ -214,7 +231,7 @@ class Describer {
   bool IsInScope(const ClassKey& key) {
     if (scope_ == PackingScope::kAll) return true;
     const bool is_movable =
-        peers_.IsHeeded(key) && !IsMeek(key) &&
+        (peers_.IsHeeded(key) || peers_.IsTakenAlone(key)) && !IsMeek(key) &&
         !(key.gang.has_value() && torn_gangs_.contains(*key.gang));
     packing_.leaves_out = packing_.leaves_out || !is_movable;
     return is_movable;
@@ -361,7 +378,7 @@ class Describer {
       asks_for_more_.push_back(constraints_.AsksForMoreThanFit(key));
       asks_for_more_at_all_ = asks_for_more_at_all_ || asks_for_more_.back();
     }
-    AddGangs();
+    packing_.problem.gangs = PackingGangsOf(packing_.classes, gangs_);
     shared_ports_ = AddSharedPorts(packing_.classes, &packing_.problem);
     peers_.Relate(packing_.classes, &packing_.problem);
     AddRunning();
@@ -384,19 +401,6 @@ class Describer {
       asks_for_more_.push_back(false);
     }
     peers_.RelateRunning(packing_.classes, keys, &packing_.problem);
-  }
-
-  void AddGangs() {
-    std::map<JobId, std::vector<size_t>> classes;
-    for (size_t c = 0; c < packing_.classes.size(); ++c) {
-      const std::optional<JobId>& gang = packing_.classes[c].gang;
-      if (gang.has_value() && gangs_.contains(*gang)) {
-        classes[*gang].push_back(c);
-      }
-    }
-    for (const auto& [job, of_gang] : classes) {
-      packing_.problem.gangs.push_back({of_gang, gangs_[job]});
-    }
   }
 
   // What each kind of machines costs each class; kinds that cost all the same

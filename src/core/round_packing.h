@@ -50,6 +50,25 @@ struct RoundPacking {
   bool leaves_out = false;
   // Then there is no problem, and `least` may be far too little.
   bool is_too_large = false;
+
+  // Calls visit(machine, pattern) for each machine, group by group: those come
+  // first of which the solution says what they hold.
+  template <class Visit>
+  void VisitMachines(const std::vector<Pattern>& solution, Visit visit) const {
+    std::vector<size_t> taken(machines.size(), 0);
+    const auto next = [&](size_t group, const Pattern& pattern) {
+      visit(machines[group][taken[group]++], pattern);
+    };
+    for (const Pattern& pattern : solution) {
+      for (int64_t i = 0; i < pattern.machines; ++i) {
+        next(pattern.group, pattern);
+      }
+    }
+    for (size_t g = 0; g < taken.size(); ++g) {
+      const Pattern nothing{g, 1, {}};
+      while (taken[g] < machines[g].size()) next(g, nothing);
+    }
+  }
 };
 
 enum class PackingScope {

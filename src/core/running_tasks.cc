@@ -102,7 +102,8 @@ RunningTasks::RunningTasks(const ClusterState& state, const PackingPart* part,
                      .price = StopCost(task, options),
                      .may_be_stopped = MayBeStopped(task, priority, state)};
       const bool may_move = movability != nullptr && movability->MayMove(task);
-      const bool may_leave = found.may_be_stopped || may_move;
+      const bool may_leave =
+          (found.may_be_stopped || may_move) && !peers->MustStayForIt(key);
       if (!task.is_evicted && !may_leave) continue;
       if (may_leave) {
         found.budgets = disruptions.BudgetsOf(task);

@@ -384,5 +384,101 @@ INSTANTIATE_TEST_SUITE_P(
                 .may_preempt = false}),
     testing::PrintToStringParamName());
 
+PlacementRules Near(std::vector<TaskSelector> others, std::string topology) {
+  PlacementRules rules;
+  for (TaskSelector& one : others) {
+    rules.affinity.push_back({std::move(one), topology});
+  }
+  return rules;
+}
+
+KubePod Company(std::string name, std::string node, int32_t priority = kTop) {
+  return {.name = std::move(name),
+          .cpu = 100,
+          .priority = priority,
+          .node = std::move(node),
+          .labels = {{"app", "cache"}}};
+}
+
+// Rules that no packing heeds: who has them goes where it may as things are.
+INSTANTIATE_TEST_SUITE_P(
+    RulesOverDomains, KubePreemption,
+    testing::Values(
+        KubeRow{
+            .name = "StopsInTheZoneOfItsCompany",
+            .nodes = {Host("n1"), Host("n2"), Host("b1", "b")},
+            .running = {{"v", 1000, kLow, "n1"},
+                        Company("cache", "n2"),
+                        {"mid", 900, kTop, "n2"},
+                        {"other", 1000, kLow, "b1"}},
+            .waiting = {{.name = "p",
+                         .cpu = 500,
+                         .priority = kHigh,
+                         .rules = Near({App("cache")}, "zone")}},
+            .outcomes = {{"stop v", "keep n1 for p"}},
+            .later = {{.victims_end = true, .outcomes = {{"start p on n1"}}}}},
+        KubeRow{.name = "SparesItsCompanyInTheZone",
+                .nodes = {Host("n1")},
+                .running = {Company("cache", "n1", kLow),
+                            {"mid", 400, kMid, "n1"},
+                            {"top", 500, kTop, "n1"}},
+                .waiting = {{.name = "p",
+                             .cpu = 400,
+                             .priority = kHigh,
+                             .rules = Near({App("cache")}, "zone")}},
+                .outcomes = {{"stop mid", "keep n1 for p"}}},
+        KubeRow{.name = "StopsForTheFirstOfItsKind",
+                .nodes = {Host("n1")},
+                .running = {{"v", 1000, kLow, "n1"}},
+                .waiting = {{.name = "p",
+                             .cpu = 500,
+                             .priority = kHigh,
+                             .labels = {{"app", "web"}},
+                             .rules = Near({App("web")}, "zone")}},
+                .outcomes = {{"stop v", "keep n1 for p"}}},
+        KubeRow{.name = "StopsInTheZoneWithoutThoseThatItKeepsAwayFrom",
+                .nodes = {Host("a1"), Host("a2"), Host("b1", "b")},
+                .running = {{.name = "web",
+                             .cpu = 100,
+                             .priority = kTop,
+                             .node = "a1",
+                             .labels = {{"app", "web"}}},
+                            {"v", 1000, kMid, "b1"}},
+                .waiting = {{.name = "p",
+                             .cpu = 500,
+                             .priority = kHigh,
+                             .rules = Apart(App("web"), "zone")}},
+                .outcomes = {{"stop v", "keep b1 for p"}}},
+        KubeRow{
+            .name = "StopsBesideTheOneThatBothItsTermsMean",
+            .nodes = {Host("n1"), Host("n2")},
+            .running = {{.name = "both",
+                         .cpu = 200,
+                         .priority = kTop,
+                         .node = "n1",
+                         .labels = {{"app", "cache"}, {"role", "db"}}},
+                        {"v", 800, kLow, "n1"},
+                        {"w", 1000, kLow, "n2"}},
+            .waiting = {{.name = "p",
+                         .cpu = 500,
+                         .priority = kHigh,
+                         .rules = Near({App("cache"),
+                                        TasksWith({LabelIn("role", {"db"})})},
+                                       kHostLabel)}},
+            .outcomes = {{"stop v", "keep n1 for p"}}},
+        KubeRow{
+            .name = "StopsWhereASpreadOfOthersLetsIt",
+            .nodes = {Host("a1"), Host("b1", "b")},
+            .running = {Company("cache", "a1"),
+                        {"v", 900, kLow, "a1"},
+                        {"w", 1000, kLow, "b1"}},
+            .waiting = {{.name = "p",
+                         .cpu = 500,
+                         .priority = kHigh,
+                         .rules = {.spread = {Spread(App("cache"), "zone")}}}},
+            .outcomes = {{"stop w", "keep b1 for p"},
+                         {"stop v", "keep a1 for p"}}}),
+    testing::PrintToStringParamName());
+
 }  // namespace
 }  // namespace sluice

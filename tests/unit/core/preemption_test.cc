@@ -66,6 +66,33 @@ TEST_F(NoPreemptionTest, StopsNothing) {
   EXPECT_THAT(Reply(), IsEmpty());
 }
 
+TEST_F(PreemptionTest, GivesFreeRoomToTheMoreUrgentTask) {
+  for (const char* uuid : {"full", "empty"}) Machine(uuid, 1000);
+  Submit(1, 1000, 0);
+  const std::vector<std::string> first = Reply();
+  ASSERT_THAT(first, SizeIs(1));
+  const std::string full = cluster_.MachineOf(1);
+  const std::string empty = full == "full" ? "empty" : "full";
+  Submit(2, 1000, 5);
+  Submit(3, 1000, 9);
+  EXPECT_THAT(Reply(), UnorderedElementsAre("PREEMPT 1 on " + full,
+                                            "PLACE 3 on " + empty));
+  EXPECT_EQ(NominatedFor(2), full);
+  EXPECT_THAT(Reply(), IsEmpty());
+}
+
+TEST_F(PreemptionTest, GivesRoomThatComesToTheMoreUrgentTask) {
+  Machine("m", 1000);
+  Submit(1, 1000, 0);
+  Reply();
+  Submit(2, 1000, 5);
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m"));
+  Machine("new", 1000);
+  Submit(3, 1000, 9);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 3 on new"));
+  EXPECT_EQ(NominatedFor(2), "m");
+}
+
 TEST_F(PreemptionTest, PlacesTheUrgentTaskOnceTheStoppedOneIsGone) {
   Machine("m", 1000);
   Submit(1, 1000, 0);
