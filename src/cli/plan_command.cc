@@ -37,6 +37,11 @@ void PrintPlan(const v1::RebalancePlan& plan, std::ostream& out) {
            "round looks at together\n";
     return;
   }
+  if (plan.machines_in_part() > 0) {
+    out << "of a large cluster a round moves tasks in a part, this one of "
+        << plan.machines_in_part()
+        << " machines; --preemption=priority says whom it would stop\n";
+  }
   if (plan.moves().empty() && plan.stops().empty()) {
     out << "nothing would be moved or stopped\n";
     return;

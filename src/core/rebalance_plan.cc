@@ -1,5 +1,9 @@
 #include "core/rebalance_plan.h"
 
+#include <iterator>
+#include <optional>
+
+#include "core/packing_part.h"
 #include "core/rebalance_timer.h"
 #include "core/round_packing.h"
 #include "packing/pack.h"
@@ -9,14 +13,25 @@ namespace sluice {
 RebalancePlan PlanRebalance(const RoundContext::Subject& subject,
                             const RoundOptions& options, int64_t now_ms) {
   RebalanceTimer is_due;
+  if (subject.rebalance_timer != nullptr) {
+    is_due = subject.rebalance_timer->Due();
+  }
   RoundContext::Subject of_plan = subject;
   of_plan.rebalance_timer = &is_due;
   RoundContext context(of_plan, options, now_ms);
   RoundStats stats;
   context.stats = &stats;
   RebalancePlan plan;
+  std::optional<PackingPart> part;
+  if (options.preemption.mode == Preemption::kFull &&
+      IsPackedInParts(context.state, options.preemption.moves)) {
+    part = ChoosePart(options.preemption.moves, is_due.turn(), context.state,
+                      context.policies, context.FreshEligibility());
+    plan.machines_in_part = std::ssize(*part);
+  }
   const RoundPacking packing =
-      DescribeRound(PackingScope::kPreempting, &context);
+      DescribeRound(PackingScope::kPreempting, &context, {},
+                    part.has_value() ? &*part : nullptr);
   plan.is_too_large = packing.is_too_large;
   if (packing.now <= packing.least || packing.problem.groups.empty()) {
     return plan;

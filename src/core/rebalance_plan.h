@@ -17,12 +17,16 @@ struct RebalancePlan {
   PreemptingPlan::Decided decided;
   // There was too much to look at: nothing is known.
   bool is_too_large = false;
+  // How many machines it is about where tasks move in parts of the cluster, and
+  // then about moves alone; 0: all.
+  int64_t machines_in_part = 0;
 };
 
 // With these options, whenever tasks were last looked for that cost less
-// elsewhere.  What waits and has room already is left to the next round.  Takes
-// as long as a packing does.  The state changes in nothing that is stored or
-// told.  REQUIRES: no round is running.
+// elsewhere, and in the part of the cluster that is next.  What waits and has
+// room already is left to the next round.  Takes as long as a packing does. The
+// state changes in nothing that is stored or told.  REQUIRES: no round is
+// running.
 RebalancePlan PlanRebalance(const RoundContext::Subject& subject,
                             const RoundOptions& options, int64_t now_ms);
 

@@ -29,6 +29,12 @@ class RebalanceTimer {
     last_ = {now_ms, version};
     ++turn_;
   }
+  // The same, where one has to look now.
+  RebalanceTimer Due() const {
+    RebalanceTimer due = *this;
+    due.last_.reset();
+    return due;
+  }
   // How often one has looked.
   uint64_t turn() const { return turn_; }
 

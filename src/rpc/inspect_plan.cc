@@ -53,6 +53,7 @@ void InspectPlan(const ClusterState& state, const RebalancePlan& plan,
     message->set_priority(StatedPriority(state, task));
   }
   response->set_is_too_large(plan.is_too_large);
+  response->set_machines_in_part(plan.machines_in_part);
 }
 
 }  // namespace sluice

@@ -49,6 +49,15 @@ TEST(PlanCommand, SaysThatNothingWouldHappen) {
   EXPECT_EQ(result.out, "nothing would be moved or stopped\n");
 }
 
+TEST(PlanCommand, SaysThatItIsAboutAPart) {
+  FakeServer server;
+  Fill(server.inspector.plan);
+  server.inspector.plan.set_machines_in_part(133);
+  const CliResult result = RunCli({"plan", "--server=" + server.Address()});
+  EXPECT_THAT(result.out, HasSubstr("in a part, this one of 133 machines;"));
+  EXPECT_THAT(result.out, HasSubstr("move       shop/web-1  node-1  node-2"));
+}
+
 TEST(PlanCommand, IsForPrograms) {
   FakeServer server;
   Fill(server.inspector.plan);

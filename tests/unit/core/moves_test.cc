@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/strings.h"
@@ -72,6 +73,47 @@ class NoMovesTest : public MovesTest {
  protected:
   NoMovesTest() : MovesTest({.percent_per_round = 0}) {}
 };
+
+// Parts of two machines.
+class MovesInPartsTest : public MovesTest {
+ protected:
+  MovesInPartsTest() : MovesTest({.whole_machines_max = 3}) {}
+
+  // Of so many rounds.
+  std::vector<std::string> Replies(int rounds) {
+    std::vector<std::string> all;
+    for (int i = 0; i < rounds; ++i) {
+      for (std::string& text : Reply()) all.push_back(std::move(text));
+    }
+    return all;
+  }
+};
+
+TEST_F(MovesInPartsTest, TakeTasksToWhereTheyCostLess) {
+  TaskOptions likes = Owned(400);
+  likes.rules.preferred = {
+      {.weight = 20, .term = {.labels = {LabelIn("disk", {"ssd"})}}}};
+  for (const uint64_t uid : {1, 2, 3, 4}) {
+    const std::string uuid = StrCat("old-", uid);
+    Machine(uuid, 1000);
+    Run(uid, uuid, uid == 3 ? likes : Owned(400));
+  }
+  now_ms_ = 10 * kMinuteMs;
+  Machine("new", 1000, {{"disk", "ssd"}});
+  EXPECT_THAT(Replies(6), ElementsAre("MIGRATE 3 on new"));
+}
+
+TEST_F(MovesInPartsTest, MakeRoomForWhatFitsNowhere) {
+  for (const uint64_t uid : {1, 2, 3, 4}) {
+    const std::string uuid = StrCat("m-", uid);
+    Machine(uuid, 1000);
+    Run(uid, uuid, Owned(400));
+  }
+  now_ms_ = 10 * kMinuteMs;
+  cluster_.Apply(Submitted(11, {.cpu = 800, .job = "large"}));
+  EXPECT_THAT(Replies(6), ElementsAre(StartsWith("MIGRATE ")));
+  EXPECT_EQ(stats().nominated, 1);
+}
 
 TEST_F(MovesTest, MakeRoomForWhatFitsNowhere) {
   RunApart();

@@ -23,7 +23,8 @@ constexpr int64_t kNowMs = 600'000;
 // The daemon itself neither stops nor moves anything.
 class RebalancePlanTest : public testing::Test {
  protected:
-  RebalancePlanTest() {
+  explicit RebalancePlanTest(const PreemptionOptions& options = {})
+      : cluster_({.preemption = options}) {
     for (const char* uuid : {"a", "b"}) {
       cluster_.Apply(Added(uuid, {.cpu = 1000}));
     }
@@ -70,6 +71,24 @@ TEST_F(RebalancePlanTest, SaysWhoWouldBeStopped) {
   EXPECT_THAT(decided.stopped, SizeIs(1));
   EXPECT_THAT(decided.nominated, SizeIs(1));
   EXPECT_THAT(decided.depending, IsEmpty());
+}
+
+class RebalancePlanOfAPartTest : public RebalancePlanTest {
+ protected:
+  RebalancePlanOfAPartTest()
+      : RebalancePlanTest({.moves = {.whole_machines_max = 3}}) {
+    for (const char* uuid : {"c", "d"}) {
+      cluster_.Apply(Added(uuid, {.cpu = 300}));
+    }
+  }
+};
+
+TEST_F(RebalancePlanOfAPartTest, SaysHowManyMachinesItIsAbout) {
+  const auto machines_in = [this](Preemption mode) {
+    return cluster_.scheduler().Plan(mode, kNowMs).machines_in_part;
+  };
+  EXPECT_EQ(machines_in(Preemption::kFull), 2);
+  EXPECT_EQ(machines_in(Preemption::kPriority), 0);
 }
 
 TEST_F(RebalancePlanTest, DoesNothing) {

@@ -23,6 +23,7 @@ TEST(InspectPlan, NamesTasksAndMachinesAsClientsDo) {
   plan.decided.stopped = {{2}};
   plan.decided.nominated = {{{3}, a}};
   plan.is_too_large = true;
+  plan.machines_in_part = 133;
   v1::RebalancePlan message;
   InspectPlan(cluster.state(), plan, &message);
   ASSERT_EQ(message.moves_size(), 1);
@@ -36,6 +37,7 @@ TEST(InspectPlan, NamesTasksAndMachinesAsClientsDo) {
   ASSERT_EQ(message.served_size(), 1);
   EXPECT_EQ(message.served(0).task(), "3");
   EXPECT_TRUE(message.is_too_large());
+  EXPECT_EQ(message.machines_in_part(), 133);
 }
 
 }  // namespace
