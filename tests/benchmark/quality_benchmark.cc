@@ -26,7 +26,8 @@
 // once where a MIP finds a placement below the bound that a round tells.
 //
 // The family in which tasks are stopped for others has a table of its own, and
-// fails by its own rules (quality_preemption.h).
+// fails by its own rules (quality_preemption.h); so have those in which what
+// runs may move (quality_moves.h).
 
 #include <gflags/gflags.h>
 #include <glog/logging.h>
@@ -48,6 +49,8 @@
 #include "base/rng.h"
 #include "base/strings.h"
 #include "benchmark/quality_inputs.h"
+#include "benchmark/quality_moves.h"
+#include "benchmark/quality_moves_inputs.h"
 #include "benchmark/quality_oracle.h"
 #include "benchmark/quality_preemption.h"
 #include "benchmark/quality_table.h"
@@ -697,6 +700,34 @@ std::vector<QualityInput> Inputs() {
   return inputs;
 }
 
+std::vector<MovesInput> InputsWithMoves() {
+  std::vector<MovesInput> inputs;
+  const auto add = [&](MovesInput input) {
+    if (input.name.find(FLAGS_only) != std::string::npos) {
+      inputs.push_back(std::move(input));
+    }
+  };
+  const auto add_all = [&](const auto& make) {
+    const int count = FLAGS_smoke ? 1 : FLAGS_clusters;
+    for (int i = 0; i < count; ++i) {
+      add(make(FLAGS_seed + static_cast<uint64_t>(i)));
+    }
+  };
+  const auto moves = [](MovesSize size) {
+    return [size](uint64_t seed) { return MakeMovesInput(size, seed); };
+  };
+  const auto defragmentation = [](int64_t machines) {
+    return [machines](uint64_t seed) {
+      return MakeDefragmentationInput(machines, seed);
+    };
+  };
+  add_all(moves(MovesSize::kSmall));
+  if (!FLAGS_smoke) add_all(moves(MovesSize::kMiddle));
+  add_all(defragmentation(12));
+  if (!FLAGS_smoke) add_all(defragmentation(300));
+  return inputs;
+}
+
 // Whether the benchmark may succeed.
 bool ComparePlacements(const std::vector<QualityInput>& inputs) {
   if (inputs.empty()) return true;
@@ -715,6 +746,14 @@ bool ComparePreemption(const std::vector<QualityInput>& inputs) {
   return FLAGS_report_only || !comparison.fails();
 }
 
+bool CompareMoves(const std::vector<MovesInput>& inputs) {
+  if (inputs.empty()) return true;
+  MovesComparison comparison(FLAGS_mip_seconds);
+  for (const MovesInput& input : inputs) comparison.Add(input);
+  comparison.PrintFamilies();
+  return FLAGS_report_only || !comparison.fails();
+}
+
 int Main() {
   // Where ctest asks, none waits long for what a MIP does not settle at once.
   if (FLAGS_smoke) FLAGS_mip_seconds = std::min(FLAGS_mip_seconds, 0.2);
@@ -726,10 +765,16 @@ int Main() {
     group.push_back(std::move(input));
   }
   // The picture is of placements alone.
-  if (IsCsv()) preempting.clear();
+  std::vector<MovesInput> moving;
+  if (IsCsv()) {
+    preempting.clear();
+  } else {
+    moving = InputsWithMoves();
+  }
   const bool places_well = ComparePlacements(inputs);
   const bool preempts_well = ComparePreemption(preempting);
-  return places_well && preempts_well ? 0 : 1;
+  const bool moves_well = CompareMoves(moving);
+  return places_well && preempts_well && moves_well ? 0 : 1;
 }
 
 }  // namespace
