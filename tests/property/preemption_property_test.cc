@@ -28,6 +28,8 @@
 namespace sluice {
 namespace {
 
+constexpr int kTurnsMax = 8;
+
 class Life {
  public:
   Life(uint64_t seed, Preemption mode)
@@ -232,9 +234,10 @@ class Life {
           (mode_ == Preemption::kPriority ||
            (placed == 0 &&
             cluster_.state().nominations().successions().all().empty()));
-      // Where tasks move in parts each part has its turn.
+      // Each part of the machines has its turn, and so has each class of which
+      // one task at a time takes part.
       quiet = is_over ? quiet + 1 : 0;
-      if (quiet > (whole_machines_max_ < 400 ? 8 : 0)) {
+      if (quiet > kTurnsMax) {
         const auto [more, _] = Schedule();
         EXPECT_EQ(more, 0) << "on unchanged input";
         EXPECT_EQ(FindDisplacing(), "");
