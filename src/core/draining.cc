@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <map>
+#include <set>
 #include <span>
 #include <tuple>
 
@@ -112,19 +112,37 @@ const Machine* Draining::FindTarget(
   Rank least;
   for (const auto& [id, machine] : state_.machines()) {
     if (!machine->IsUsable() || id == task.machine ||
-        !key.request.FitsIn(machine->Free())) {
+        !key.request.FitsIn(RoomOn(*machine))) {
       continue;
     }
     const Rank one = rank(*machine);
     if (!one.has_value() || (least.has_value() && *least <= *one)) continue;
     if (!constraints_.Allows(key, *machine) || !peers.Allows(*machine) ||
-        IsBarred(key, *machine)) {
+        IsBarred(key, *machine) || IsWanted(key, *machine)) {
       continue;
     }
     best = machine.get();
     least = one;
   }
   return best;
+}
+
+// Without what is kept for others, even where some who leave make room for
+// these: they may stay for as long as they like.
+Resources Draining::RoomOn(const Machine& machine) const {
+  Resources room = machine.Free();
+  if (machine.KeepsRoom()) room -= machine.awaited;
+  const auto taken = taken_.find(machine.id);
+  if (taken != taken_.end()) room -= taken->second;
+  return room;
+}
+
+bool Draining::IsWanted(const ClassKey& key, const Machine& machine) const {
+  for (const auto& [other, tasks] : state_.pending()) {
+    if (other.priority <= key.priority) break;
+    if (constraints_.Allows(other, machine)) return true;
+  }
+  return false;
 }
 
 bool Draining::IsBarred(const ClassKey& key, const Machine& target) const {
@@ -154,23 +172,21 @@ void Draining::NoteMove(const Task& task, MachineId target) {
   promises_.push_back({&task.class_key, target});
 }
 
+void Draining::NoteMoveToCome(const Task& task, MachineId target) {
+  NoteMove(task, target);
+  taken_[target] += task.class_key.request;
+}
+
 DrainReport ReportDrain(const Machine& machine, const ClusterState& state,
                         const ConstraintSet& constraints) {
   Draining draining(state, constraints);
   DrainReport report;
-  // Of classes that were asked for, as far as no task makes a difference to the
-  // next.
-  std::map<ClassKey, const Machine*> targets;
-  const auto target_of = [&](const Task& task) {
-    const ClassKey& key = task.class_key;
-    const auto known = targets.find(key);
-    if (known != targets.end()) return known->second;
+  std::set<ClassKey> misfits;  // Each task that moves only takes room.
+  const auto target_of = [&](const Task& task) -> const Machine* {
+    if (misfits.contains(task.class_key)) return nullptr;
     const Machine* target = draining.FindTarget(
         task, [](const Machine&) { return std::pair(Cost{0}, Cost{0}); });
-    if (target == nullptr ||
-        (!key.DependsOnPeers() && key.rules->host_ports.empty())) {
-      targets.emplace(key, target);
-    }
+    if (target == nullptr) misfits.insert(task.class_key);
     return target;
   };
   const std::vector<const Task*> tasks = draining.TasksToMove(machine);
@@ -180,7 +196,7 @@ DrainReport ReportDrain(const Machine& machine, const ClusterState& state,
     if (!hold.has_value()) {
       const Machine* target = target_of(*task);
       if (target != nullptr) {
-        draining.NoteMove(*task, target->id);
+        draining.NoteMoveToCome(*task, target->id);
         ++report.movable;
         continue;
       }

@@ -2,8 +2,9 @@
 // rest.
 //
 // Nobody is told to leave whom nobody would make a successor of, or whose place
-// is not known to be free elsewhere.  A place counts as taken once a successor
-// is to come there, for rules about other tasks and host ports, too.
+// is not known to be free elsewhere: now, and for nobody more urgent who waits.
+// A place counts as taken once a successor is to come there, for rules about
+// other tasks and host ports, too.
 //
 // Threads: none; confined to the core thread.
 
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "constraints/constraint_set.h"
 #include "core/disruptions.h"
@@ -57,13 +59,18 @@ class Draining {
   // A look at each machine.
   const Machine* FindTarget(const Task& task,
                             absl::FunctionRef<Rank(const Machine&)> rank) const;
-  // It was, or would be, told to move there: budgets count it as gone.
-  // REQUIRES: HoldOf() says nothing.
+  // It was told to move there: budgets count it as gone.  REQUIRES: HoldOf()
+  // says nothing.
   void NoteMove(const Task& task, MachineId target);
+  // The same for one that would be: room counts as taken, too.
+  void NoteMoveToCome(const Task& task, MachineId target);
 
  private:
   // The budget that lets no more go; its index.
   std::optional<size_t> ExhaustedBudget(const Task& task);
+  Resources RoomOn(const Machine& machine) const;
+  // Whether somebody more urgent waits who might take the room.
+  bool IsWanted(const ClassKey& key, const Machine& machine) const;
   // Whether those that are to come there get in its way.
   bool IsBarred(const ClassKey& key, const Machine& target) const;
 
@@ -78,6 +85,7 @@ class Draining {
   Disruptions disruptions_;
   std::vector<int64_t> allowances_;
   std::vector<Promise> promises_;
+  absl::flat_hash_map<MachineId, Resources> taken_;  // By those to come.
 };
 
 // What becomes of the tasks on a machine, as things are: for people.

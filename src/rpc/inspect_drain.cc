@@ -48,6 +48,10 @@ std::string NameOf(const Task& task) {
 
 absl::StatusOr<const Machine*> FindMachineNamed(
     const ClusterState& state, const std::string& uuid_or_name) {
+  // Machines need not have names: the empty one is nobody's.
+  if (uuid_or_name.empty()) {
+    return absl::InvalidArgumentError("no machine is named");
+  }
   if (const Machine* machine = state.FindMachine(uuid_or_name)) return machine;
   std::vector<const Machine*> present;
   std::vector<const Machine*> departed;

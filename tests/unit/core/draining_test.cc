@@ -87,6 +87,13 @@ TEST_F(DrainingTest, ReportSaysWhomNoMachineTakes) {
   EXPECT_EQ(Report().held[0].hold, DrainHold::kNoMachine);
 }
 
+TEST_F(DrainingTest, ReportCountsRoomOnce) {
+  for (const uint64_t uid : {1, 2, 3}) Run(uid, Owned(300));
+  cluster_.Apply(AddForeignPod{"proxy", "b", {{"cpu", 300}}});
+  EXPECT_EQ(Report().movable, 2);
+  EXPECT_THAT(Held(), ElementsAre("3 no machine has room"));
+}
+
 TEST_F(DrainingTest, ReportNamesTasksThatCannotBeTold) {
   cluster_.Apply(Submitted(1, Owned(100)));
   cluster_.mutable_state().Place({1}, cluster_.state().FindMachine("a")->id, 0);

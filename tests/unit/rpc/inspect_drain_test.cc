@@ -47,6 +47,9 @@ TEST_F(InspectDrainTest, FindsAMachineByItsUuidOrTheNameThatIsItsAlone) {
   EXPECT_THAT(Find("node").status(),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        HasSubstr("2 machines have the name node")));
+  Add("u4", "");
+  EXPECT_THAT(Find("").status(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                          HasSubstr("no machine is named")));
   EXPECT_THAT(Find("nobody").status(),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("nobody")));
 }

@@ -200,6 +200,32 @@ TEST_F(DrainTest, GivesAPortToOneOfThoseThatAreStillToCome) {
   EXPECT_THAT(Reply(), IsEmpty());
 }
 
+// Whoever leaves there may stay for as long as its client likes.
+TEST_F(DrainTest, DoesNotCountOnRoomThatOthersAreToLeave) {
+  for (const char* uuid : {"a", "b"}) Machine(uuid, 1000);
+  Run(1, "a", Owned(400));
+  Run(2, "b", Owned(400));
+  Run(3, "b", Owned(400));
+  Machine("c", 400);
+  Drain("a");
+  EXPECT_THAT(Reply(), ElementsAre("MIGRATE 1 on c"));
+  cluster_.Apply(SetDraining{"a", false});
+  Drain("b");
+  EXPECT_THAT(Reply(), ElementsAre("MIGRATE 2 on a")) << "600 are free";
+  cluster_.Apply(Removed(1));
+  EXPECT_THAT(Reply(), ElementsAre("MIGRATE 3 on a"));
+}
+
+TEST_F(DrainTest, LeavesRoomToWhoeverIsMoreUrgent) {
+  for (const char* uuid : {"a", "b"}) Machine(uuid, 500);
+  Run(1, "a", Owned(400));
+  TaskOptions urgent = {.cpu = 400, .priority = 9, .job = "urgent"};
+  cluster_.Apply(Submitted(2, urgent));
+  Drain("a");
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on b"));
+  EXPECT_EQ(stats().undrained, 1);
+}
+
 TEST_F(DrainTest, LeavesAMachineThatHasDepartedAlone) {
   for (const char* uuid : {"a", "b"}) Machine(uuid, 1000);
   Run(1, "a", Owned(100));
