@@ -73,10 +73,12 @@ std::vector<TaskOptions> DrawClasses(int64_t count, Rng* rng) {
 class ChangingCluster {
  public:
   ChangingCluster(int64_t machines, int64_t classes, Preemption mode,
-                  const PolicySet& policies)
-      : scheduler_(
+                  int64_t improve_budget, const PolicySet& policies)
+      : policies_(policies),
+        scheduler_(
             policies, constraints_,
-            RoundOptions{.preemption = {.mode = mode,
+            RoundOptions{.improve_budget = improve_budget,
+                         .preemption = {.mode = mode,
                                         .moves = {.percent_per_hour = 100,
                                                   .min_run_ms = 0}}}),
         classes_(DrawClasses(classes, &rng_)),
@@ -116,6 +118,18 @@ class ChangingCluster {
     }
   }
   const ClusterState& state() const { return scheduler_.state(); }
+  // In cost points, of a task that runs, by what it prefers.
+  double MeanPreferenceCost() const {
+    int64_t cost = 0;
+    int64_t count = 0;
+    for (const auto& [id, task] : state().tasks()) {
+      if (task->state != TaskState::kRunning) continue;
+      cost += policies_.PreferenceCost(*task->class_key.rules,
+                                       *state().FindMachine(task->machine));
+      ++count;
+    }
+    return static_cast<double>(cost) / static_cast<double>(count);
+  }
   size_t task_count() const { return tasks_.size(); }
 
  private:
@@ -150,6 +164,7 @@ class ChangingCluster {
     index_of_.erase(uid);
   }
 
+  const PolicySet& policies_;
   const ConstraintSet constraints_;
   Scheduler scheduler_;
   Rng rng_{1};
@@ -162,14 +177,16 @@ class ChangingCluster {
 };
 
 // Arguments: machines, changes a round, load in per cent of the CPU, and the
-// mode of preemption: 0, 1 and 2 are off, priority and full.  Counters: what
-// moves a round, and what waits after the last.
+// mode of preemption: 0, 1 and 2 are off, priority and full, and the budget for
+// doing better, in millions.  Counters: what moves a round, and what waits
+// after the last and what the others cost then, in the mean.
 void BM_RoundOfMoves(benchmark::State& bench) {
   const PolicySet policies = *PolicySet::FromNames(kDefaultCostModels);
   const std::unique_ptr<Solver> base = MakeSolver("automatic");
   RoundSolver solver(*base);
   ChangingCluster cluster(bench.range(0), /*classes=*/100,
-                          static_cast<Preemption>(bench.range(3)), policies);
+                          static_cast<Preemption>(bench.range(3)),
+                          bench.range(4) * 1'000'000, policies);
   cluster.Fill(bench.range(2));
   Shares shares;
   cluster.Round(&solver, &shares);
@@ -190,13 +207,14 @@ void BM_RoundOfMoves(benchmark::State& bench) {
   bench.counters["tasks"] = static_cast<double>(cluster.task_count());
   bench.counters["waiting"] =
       static_cast<double>(cluster.state().pending_count());
+  bench.counters["mean_cost"] = cluster.MeanPreferenceCost();
   bench.counters["moved"] =
       static_cast<double>(moved) / static_cast<double>(bench.iterations());
   shares.Report(&bench);
 }
 BENCHMARK(BM_RoundOfMoves)
-    ->Args({100, 10, 85, 2})
-    ->ArgsProduct({{12500}, {1000}, {85, 95}, {0, 1, 2}})
+    ->Args({100, 10, 85, 2, 30})
+    ->ArgsProduct({{12500}, {1000}, {85, 95}, {0, 1, 2}, {5, 30}})
     ->Iterations(30)
     ->Unit(benchmark::kMillisecond);
 
