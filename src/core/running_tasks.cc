@@ -116,8 +116,9 @@ RunningTasks::RunningTasks(const ClusterState& state, const PackingPart* part,
           continue;
         }
         if (is_allowed && may_move &&
-            (turn.number == 0 ||
-             disruptions.Take(std::span(&task_id, 1), &moves_left))) {
+            (turn.number == 0 || found.budgets.empty() ||
+             (turn.number == 1 &&
+              disruptions.Take(std::span(&task_id, 1), &moves_left)))) {
           found.shape = movability->ShapeOf(*key.rules);
         }
         if (!found.may_be_stopped && !found.shape.has_value()) continue;

@@ -83,8 +83,9 @@ class RunningTasks {
   RunningTasks() = default;
   // Those that may be stopped for a task of `priority`, and those that may
   // move, where `movability` is not null.  Tells `peers` of them and of what
-  // leaves.  With a turn above 0 as many may move of the tasks that a budget
-  // means as it allows, those on machines with few tasks first.
+  // leaves.  In the first turn as many may move of the tasks that a budget
+  // means as it allows, those on machines with few tasks first; in later ones
+  // none may, or moves and stops might still exceed it together.
   // Of `part` alone, where that is not null.
   RunningTasks(const ClusterState& state, const PackingPart* part,
                uint32_t priority, const PreemptionOptions& options,
