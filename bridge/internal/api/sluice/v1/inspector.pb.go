@@ -441,9 +441,12 @@ type RebalancePlan struct {
 	Served []*RebalancePlan_Served `protobuf:"bytes,3,rep,name=served,proto3" json:"served,omitempty"`
 	// The cluster has more classes and kinds of machines than a round looks at
 	// together: nothing is planned.
-	IsTooLarge    bool `protobuf:"varint,4,opt,name=is_too_large,json=isTooLarge,proto3" json:"is_too_large,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	IsTooLarge bool `protobuf:"varint,4,opt,name=is_too_large,json=isTooLarge,proto3" json:"is_too_large,omitempty"`
+	// Of a large cluster a round moves tasks in a part: how many machines this
+	// one has.  Nothing is said of stops then.  0: it is about all.
+	MachinesInPart int64 `protobuf:"varint,5,opt,name=machines_in_part,json=machinesInPart,proto3" json:"machines_in_part,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *RebalancePlan) Reset() {
@@ -502,6 +505,13 @@ func (x *RebalancePlan) GetIsTooLarge() bool {
 		return x.IsTooLarge
 	}
 	return false
+}
+
+func (x *RebalancePlan) GetMachinesInPart() int64 {
+	if x != nil {
+		return x.MachinesInPart
+	}
+	return 0
 }
 
 type DrainMachineRequest struct {
@@ -3215,13 +3225,14 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"Preemption\x12\x1a\n" +
 	"\x16PREEMPTION_UNSPECIFIED\x10\x00\x12\f\n" +
 	"\bPRIORITY\x10\x01\x12\b\n" +
-	"\x04FULL\x10\x02\"\xa5\x04\n" +
+	"\x04FULL\x10\x02\"\xcf\x04\n" +
 	"\rRebalancePlan\x123\n" +
 	"\x05moves\x18\x01 \x03(\v2\x1d.sluice.v1.RebalancePlan.MoveR\x05moves\x123\n" +
 	"\x05stops\x18\x02 \x03(\v2\x1d.sluice.v1.RebalancePlan.StopR\x05stops\x127\n" +
 	"\x06served\x18\x03 \x03(\v2\x1f.sluice.v1.RebalancePlan.ServedR\x06served\x12 \n" +
 	"\fis_too_large\x18\x04 \x01(\bR\n" +
-	"isTooLarge\x1ao\n" +
+	"isTooLarge\x12(\n" +
+	"\x10machines_in_part\x18\x05 \x01(\x03R\x0emachinesInPart\x1ao\n" +
 	"\x04Move\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\tR\x04task\x12\x1b\n" +
 	"\ttask_name\x18\x02 \x01(\tR\btaskName\x12\x12\n" +
