@@ -39,12 +39,15 @@ ClassPeers::ClassPeers(const ClusterState& state,
     const CountedTerm& by_machine = *terms_.spread_by_machine[i];
     tallied_.push_back(
         {by_machine.topology, &by_machine.meant, /*is_counted=*/true});
+    tallied_.push_back(
+        {by_machine.topology, &by_machine.expected, /*is_counted=*/true});
   }
   for (const CountedTerm* term : terms_.affinity) {
     tallied_.push_back({term->topology, &term->meant, false});
   }
   for (const CountedTerm* term : terms_.anti_affinity) {
     tallied_.push_back({term->topology, &term->meant, false});
+    tallied_.push_back({term->topology, &term->expected, false});
   }
   for (const CountedTerm* term : about_) {
     if (term->keeping_away.total() > 0) {
@@ -125,7 +128,8 @@ bool ClassPeers::MeetsAffinity(MachineId machine) const {
 const CountedTerm* ClassPeers::OwnAntiAffinity(MachineId machine) const {
   for (const CountedTerm* term : terms_.anti_affinity) {
     const DomainIndex domain = term->topology->DomainOf(machine);
-    if (domain != kNoDomain && MeantIn(*term, domain) > 0) return term;
+    if (domain == kNoDomain) continue;
+    if (MeantIn(*term, domain) + term->expected.At(domain) > 0) return term;
   }
   return nullptr;
 }

@@ -31,6 +31,15 @@ TopologySpread::TopologySpread(const ClusterState& state,
     counts_[static_cast<size_t>(topology_->DomainOf(*machines.begin()))] +=
         count - by_machine.leaving.At(own);
   }
+  for (const auto& [own, count] : by_machine.expected.counts()) {
+    const auto& machines = by_machine.topology->MachinesOf(own);
+    if (machines.empty() || !Counts(*machines.begin())) continue;
+    expected_.resize(counts_.size(), 0);
+    const auto domain =
+        static_cast<size_t>(topology_->DomainOf(*machines.begin()));
+    counts_[domain] += count;
+    expected_[domain] += count;
+  }
   too_few_domains_ = domain_count_ < constraint_->min_domains;
 }
 
@@ -70,12 +79,17 @@ int64_t TopologySpread::ExcessAt(MachineId machine) const {
   return std::max<int64_t>(CountAt(machine) - minimum_, 0);
 }
 
+int64_t TopologySpread::RunningIn(size_t domain) const {
+  return counts_[domain] - (expected_.empty() ? 0 : expected_[domain]);
+}
+
 void TopologySpread::FindMinimum() const {
   minimum_ = 0;
   bool is_first = true;
-  for (const int64_t count : counts_) {
-    if (count < 0) continue;
-    minimum_ = is_first ? count : std::min(minimum_, count);
+  for (size_t domain = 0; domain < counts_.size(); ++domain) {
+    if (counts_[domain] < 0) continue;
+    const int64_t running = RunningIn(domain);
+    minimum_ = is_first ? running : std::min(minimum_, running);
     is_first = false;
   }
   is_minimum_exact_ = true;
@@ -99,8 +113,8 @@ int64_t TopologySpread::LevelFor(int64_t count) const {
   int64_t level = minimum();
   if (too_few_domains_) return level;
   std::vector<int64_t> counts;
-  for (const int64_t one : counts_) {
-    if (one >= 0) counts.push_back(one);
+  for (size_t domain = 0; domain < counts_.size(); ++domain) {
+    if (counts_[domain] >= 0) counts.push_back(RunningIn(domain));
   }
   std::ranges::sort(counts);
   // Like water: the lowest rise together until they meet the next.
@@ -130,9 +144,9 @@ void TopologySpread::Note(const ClassKey& placed, MachineId machine,
       !Counts(machine)) {
     return;
   }
-  int64_t& there = counts_[static_cast<size_t>(topology_->DomainOf(machine))];
-  there += count;
-  minimum_ = std::min(minimum_, there);
+  const auto domain = static_cast<size_t>(topology_->DomainOf(machine));
+  counts_[domain] += count;
+  minimum_ = std::min(minimum_, RunningIn(domain));
   is_minimum_exact_ = false;
 }
 

@@ -31,13 +31,14 @@ class TopologySpread {
   // Whether the class is itself among the tasks it means.
   bool is_self() const { return is_self_; }
 
-  // Tasks that are meant, in the domain of the machine.
+  // Tasks that are meant, in the domain of the machine, those included that
+  // room is kept for.
   int64_t CountAt(MachineId machine) const;
   // The same, above the emptiest domain; one more than in the fullest where the
   // machine is in none.
   int64_t ExcessAt(MachineId machine) const;
   int64_t domain_count() const { return domain_count_; }
-  // By domain, the tasks that are meant; -1 where no machine counts.
+  // By domain, as CountAt(); -1 where no machine counts.
   const std::vector<int64_t>& counts() const { return counts_; }
 
   // Whether one more task may go there.
@@ -48,7 +49,8 @@ class TopologySpread {
   // How many more may go to each domain, by domain, where the emptiest one is
   // filled to `level`.
   std::vector<int64_t> RoomUpTo(int64_t level) const;
-  // Of the emptiest domain.
+  // Of the emptiest domain.  Who room is kept for may not come: no domain rises
+  // by them.
   int64_t minimum() const;
 
   // A task of a class was placed, or with -1 taken away.
@@ -56,6 +58,8 @@ class TopologySpread {
 
  private:
   bool Counts(MachineId machine) const;
+  // Of those that are counted in the domain, those that run.
+  int64_t RunningIn(size_t domain) const;
   void FindMinimum() const;
   int64_t Minimum() const { return too_few_domains_ ? 0 : minimum_; }
 
@@ -66,7 +70,8 @@ class TopologySpread {
   const Topology* topology_;
   uint32_t selector_;
   bool is_self_;
-  std::vector<int64_t> counts_;  // By domain; -1 where there is none.
+  std::vector<int64_t> counts_;    // By domain; -1 where there is none.
+  std::vector<int64_t> expected_;  // Of these, by domain; empty: none.
   int64_t domain_count_ = 0;
   bool too_few_domains_ = false;
   // Of the counts, or less, as long as they rise.

@@ -31,18 +31,7 @@ Draining::Draining(const ClusterState& state, const ConstraintSet& constraints)
     : state_(state),
       constraints_(constraints),
       disruptions_(state),
-      allowances_(disruptions_.Allowances()) {
-  const Nominations& nominations = state.nominations();
-  for (const auto& [id, machine] : nominations.machines()) {
-    promises_.push_back({&state.FindTask(id)->class_key, machine});
-  }
-  for (const auto& [sequence, one] : nominations.successions().all()) {
-    const Task* task = state.FindTask(one.predecessor);
-    // Once that is gone nobody knows what its successor will ask for.
-    if (task == nullptr || task->sequence != one.predecessor_sequence) continue;
-    promises_.push_back({&task->class_key, one.machine});
-  }
-}
+      allowances_(disruptions_.Allowances()) {}
 
 std::vector<const Task*> Draining::TasksToMove(const Machine& machine) const {
   std::vector<const Task*> tasks;
@@ -167,13 +156,13 @@ bool Draining::IsBarred(const ClassKey& key, const Machine& target) const {
   });
 }
 
-void Draining::NoteMove(const Task& task, MachineId target) {
+void Draining::NoteMove(const Task& task) {
   disruptions_.Take(std::span(&task.id, 1), &allowances_);
-  promises_.push_back({&task.class_key, target});
 }
 
 void Draining::NoteMoveToCome(const Task& task, MachineId target) {
-  NoteMove(task, target);
+  NoteMove(task);
+  promises_.push_back({&task.class_key, target});
   taken_[target] += task.class_key.request;
 }
 

@@ -59,10 +59,10 @@ class Draining {
   // A look at each machine.
   const Machine* FindTarget(const Task& task,
                             absl::FunctionRef<Rank(const Machine&)> rank) const;
-  // It was told to move there: budgets count it as gone.  REQUIRES: HoldOf()
+  // It was told to move: budgets count it as gone.  REQUIRES: HoldOf()
   // says nothing.
-  void NoteMove(const Task& task, MachineId target);
-  // The same for one that would be: room counts as taken, too.
+  void NoteMove(const Task& task);
+  // The same for one that would be: its place on the target counts as taken.
   void NoteMoveToCome(const Task& task, MachineId target);
 
  private:
@@ -71,10 +71,10 @@ class Draining {
   Resources RoomOn(const Machine& machine) const;
   // Whether somebody more urgent waits who might take the room.
   bool IsWanted(const ClassKey& key, const Machine& machine) const;
-  // Whether those that are to come there get in its way.
+  // Whether those that would come there get in its way.
   bool IsBarred(const ClassKey& key, const Machine& target) const;
 
-  // Somebody is to come.
+  // Somebody would be told to go there.
   struct Promise {
     const ClassKey* key = nullptr;
     MachineId machine;

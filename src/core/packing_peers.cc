@@ -306,6 +306,7 @@ void PackingPeers::Relate(std::span<const ClassKey> keys,
     for (const CountedTerm* term :
          peers.TermsOf(*keys[c].rules).anti_affinity) {
       KeepAway(c, *term->topology, term->meant);
+      KeepAway(c, *term->topology, term->expected);
       if (!IsOfOneMachine(*term)) {
         if (IsMutual(*term)) AddCapped(*term, std::nullopt, c);
         continue;

@@ -18,7 +18,8 @@ struct Look {
            a.machine->used == b.machine->used &&
            a.machine->allocatable == b.machine->allocatable &&
            a.machine->capacity == b.machine->capacity &&
-           a.machine->used_host_ports == b.machine->used_host_ports;
+           a.machine->used_host_ports == b.machine->used_host_ports &&
+           a.machine->kept_host_ports == b.machine->kept_host_ports;
   }
   template <class H>
   friend H AbslHashValue(H hash, const Look& look) {

@@ -164,6 +164,7 @@ void ClusterState::Migrate(TaskId id, MachineId target, int64_t now_ms) {
                               .job_uuid = FindJob(task.job)->uuid,
                               .priority = task.class_key.priority,
                               .request = request,
+                              .rules = rules_.Acquire(*task.class_key.rules),
                               .machine = target,
                               .since_ms = now_ms},
                              machine);
@@ -390,7 +391,9 @@ void ClusterState::EnterQueue(Task* task) {
 void ClusterState::EndSuccession(uint64_t sequence) {
   const Succession& one = *nominations_.successions().Find(sequence);
   resources_.Release(one.request);
+  const PlacementRules* rules = one.rules;
   nominations_.DropSuccession(sequence, MutableMachine(one.machine));
+  rules_.Release(rules);
 }
 
 void ClusterState::EndSuccessionsOn(const Machine& machine) {

@@ -216,7 +216,7 @@ class ClusterState {
   JobMap jobs_;
   MachineMap machines_;
   ClassMap pending_;
-  Nominations nominations_{*this};
+  Nominations nominations_{*this, &peers_};
   int64_t pending_count_ = 0;  // Nominated ones included.
   int64_t feed_pending_count_ = 0;
   absl::btree_set<TaskId> unscheduled_;

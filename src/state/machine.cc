@@ -21,6 +21,19 @@ int64_t DominantShare(const Resources& load, const Resources& capacity) {
       std::min<Int128>(share, std::numeric_limits<int64_t>::max()));
 }
 
+void AddPorts(const std::vector<HostPort>& ports, std::vector<HostPort>* to) {
+  for (const HostPort& port : ports) {
+    to->insert(std::ranges::upper_bound(*to, port), port);
+  }
+}
+
+void RemovePorts(const std::vector<HostPort>& ports,
+                 std::vector<HostPort>* from) {
+  for (const HostPort& port : ports) {
+    from->erase(std::ranges::lower_bound(*from, port));
+  }
+}
+
 }  // namespace
 
 const std::string* Machine::FindLabel(std::string_view key) const {
@@ -30,16 +43,19 @@ const std::string* Machine::FindLabel(std::string_view key) const {
 void Machine::AddLoad(const Resources& load,
                       const std::vector<HostPort>& host_ports) {
   used += load;
-  for (const HostPort& port : host_ports) {
-    used_host_ports.insert(std::ranges::upper_bound(used_host_ports, port),
-                           port);
-  }
+  AddPorts(host_ports, &used_host_ports);
 }
 
 void Machine::ReleasePorts(const std::vector<HostPort>& host_ports) {
-  for (const HostPort& port : host_ports) {
-    used_host_ports.erase(std::ranges::lower_bound(used_host_ports, port));
-  }
+  RemovePorts(host_ports, &used_host_ports);
+}
+
+void Machine::KeepPorts(const std::vector<HostPort>& host_ports) {
+  AddPorts(host_ports, &kept_host_ports);
+}
+
+void Machine::ReleaseKeptPorts(const std::vector<HostPort>& host_ports) {
+  RemovePorts(host_ports, &kept_host_ports);
 }
 
 int32_t Machine::RoomiestPu(const Resources& request) const {

@@ -46,6 +46,10 @@ void Nominations::Add(TaskId task, Machine* machine, bool is_final) {
   if (is_final) final_.insert(task);
   ++changes_;
   machine->nominated.insert(task);
+  const PlacementRules& rules = *state_.FindTask(task)->class_key.rules;
+  machine->KeepPorts(rules.host_ports);
+  expected_[task] =
+      peers_.Expect(*peers_.FindIdentity(task), rules, machine->id);
   UpdateReserved(machine);
 }
 
@@ -54,11 +58,17 @@ void Nominations::Drop(TaskId task, Machine* machine) {
   successors_.erase(task);
   final_.erase(task);
   ++changes_;
+  machine->ReleaseKeptPorts(state_.FindTask(task)->class_key.rules->host_ports);
+  peers_.EndExpecting(expected_.extract(task).mapped());
   UpdateReserved(machine);
 }
 
 void Nominations::AddSuccession(uint64_t sequence, Succession succession,
                                 Machine* machine) {
+  machine->KeepPorts(succession.rules->host_ports);
+  succession.expected =
+      peers_.Expect(*peers_.FindIdentity(succession.predecessor),
+                    *succession.rules, machine->id);
   successions_.Add(sequence, std::move(succession));
   machine->successions.insert(sequence);
   UpdateReserved(machine);
@@ -66,6 +76,9 @@ void Nominations::AddSuccession(uint64_t sequence, Succession succession,
 
 void Nominations::DropSuccession(uint64_t sequence, Machine* machine) {
   CHECK(machine->successions.erase(sequence) == 1);
+  const Succession& one = *successions_.Find(sequence);
+  machine->ReleaseKeptPorts(one.rules->host_ports);
+  peers_.EndExpecting(one.expected);
   successions_.Drop(sequence);
   UpdateReserved(machine);
 }

@@ -3,9 +3,11 @@
 //
 // A nominated task waits on, but in no class of ClusterState::pending().  What
 // leaves the machine makes room for it; only what that is too little for is
-// kept of what is free already (Machine::reserved).  So it is with the room of
-// successions (state/successions.h).  Nominations are not stored, and whatever
-// changes the task or takes the machine away ends them.
+// kept of what is free already (Machine::reserved).  Its host ports are kept as
+// well, and who keeps away from it, or it from them, stays away as if it ran.
+// So it is with the room of successions (state/successions.h).  Nominations are
+// not stored, and whatever changes the task or takes the machine away ends
+// them.
 //
 // Threads: none of its own; confined to the core thread.
 
@@ -16,6 +18,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
 #include "sluice/base/ids.h"
 #include "sluice/state/machine.h"
 #include "sluice/state/resources.h"
@@ -24,11 +27,13 @@
 namespace sluice {
 
 class ClusterState;
+class PeerTable;
 
 class Nominations {
  public:
-  // `state` must outlive this.
-  explicit Nominations(const ClusterState& state) : state_(state) {}
+  // What is passed must outlive this.
+  Nominations(const ClusterState& state, PeerTable* peers)
+      : state_(state), peers_(*peers) {}
 
   const absl::btree_map<TaskId, MachineId>& machines() const {
     return machines_;
@@ -58,6 +63,7 @@ class Nominations {
   // REQUIRES: it has one, for this machine.
   void Drop(TaskId task, Machine* machine);
   Successions& mutable_successions() { return successions_; }
+  // REQUIRES: the predecessor is known, with these rules.
   void AddSuccession(uint64_t sequence, Succession succession,
                      Machine* machine);
   // REQUIRES: its room is on this machine.
@@ -69,9 +75,11 @@ class Nominations {
   Resources KeptOn(const Machine& machine) const;
 
   const ClusterState& state_;
+  PeerTable& peers_;
   absl::btree_map<TaskId, MachineId> machines_;
-  absl::btree_set<TaskId> successors_;  // Of these,
-  absl::btree_set<TaskId> final_;       // and for whom tasks move.
+  absl::flat_hash_map<TaskId, uint64_t> expected_;  // PeerTable::Expect().
+  absl::btree_set<TaskId> successors_;              // Of these,
+  absl::btree_set<TaskId> final_;                   // and for whom tasks move.
   uint64_t changes_ = 0;
   Successions successions_;
 };

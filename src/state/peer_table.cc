@@ -23,59 +23,6 @@ constexpr int64_t kRequiredAffinityWorth = 1;
 // ---------------------------------------------------------------------------
 // Domains
 
-void Tally::Add(DomainIndex domain, int64_t count) {
-  if (domain == kNoDomain || count == 0) return;
-  total_ += count;
-  const auto it = counts_.try_emplace(domain, 0).first;
-  it->second += count;
-  if (it->second == 0) counts_.erase(it);
-}
-
-DomainIndex Topology::DomainFor(const Machine& machine) {
-  std::string value;
-  if (key_.empty()) {
-    value = StrCat(machine.id.value);
-  } else {
-    const std::string* label = machine.FindLabel(key_);
-    if (label == nullptr) return kNoDomain;
-    value = *label;
-  }
-  const auto it = domains_.find(value);
-  if (it != domains_.end()) return it->second;
-  DomainIndex domain = domain_end();
-  if (free_.empty()) {
-    values_.emplace_back();
-    machines_.emplace_back();
-  } else {
-    domain = free_.back();
-    free_.pop_back();
-  }
-  values_[static_cast<size_t>(domain)] = value;
-  domains_.emplace(std::move(value), domain);
-  return domain;
-}
-
-void Topology::Move(MachineId machine, DomainIndex domain) {
-  const DomainIndex former = DomainOf(machine);
-  if (former == domain) return;
-  if (former != kNoDomain) {
-    auto& machines = machines_[static_cast<size_t>(former)];
-    machines.erase(machine);
-    if (machines.size() == 1) --shared_count_;
-    if (machines.empty()) {
-      domains_.erase(values_[static_cast<size_t>(former)]);
-      free_.push_back(former);
-    }
-    domain_of_.erase(machine);
-  }
-  if (domain != kNoDomain) {
-    auto& machines = machines_[static_cast<size_t>(domain)];
-    machines.insert(machine);
-    if (machines.size() == 2) ++shared_count_;
-    domain_of_[machine] = domain;
-  }
-}
-
 void PeerTable::Describe(const Machine& machine) {
   std::vector<std::pair<Topology*, DomainIndex>> moves;
   for (const auto& [key, topology] : topologies_) {
@@ -85,11 +32,17 @@ void PeerTable::Describe(const Machine& machine) {
     }
   }
   if (moves.empty()) return;
-  for (const TaskId id : machine.tasks) Remove(*state_.FindTask(id));
+  const auto count_all = [&](int64_t sign) {
+    for (const TaskId id : machine.tasks) Count(*state_.FindTask(id), sign);
+    for (const auto& [id, expected] : expected_) {
+      if (expected.machine == machine.id) Count(expected, sign);
+    }
+  };
+  count_all(-1);
   for (const auto& [topology, domain] : moves) {
     topology->Move(machine.id, domain);
   }
-  for (const TaskId id : machine.tasks) Add(*state_.FindTask(id));
+  count_all(1);
 }
 
 void PeerTable::Drop(const Machine& machine) {
@@ -213,6 +166,10 @@ void PeerTable::CountMeant(CountedTerm* term) {
       term->meant.Add(domain, 1);
       if (task->is_evicted) term->leaving.Add(domain, 1);
     }
+    for (const uint64_t id : members.expected) {
+      const MachineId machine = expected_.at(id).machine;
+      term->expected.Add(term->topology->DomainOf(machine), 1);
+    }
   }
 }
 
@@ -286,11 +243,24 @@ const SelectorSet* PeerTable::Identify(TaskId task,
     return known->second->second.meant_by;
   }
   Erase(task);
-  const auto [it, is_new] = identities_.try_emplace(identity);
-  if (is_new) it->second.meant_by = Keep(Match(identity, index_));
+  const Identities::iterator it = FindOrAdd(identity);
   it->second.tasks.insert(task);
   identity_of_[task] = it;
   return it->second.meant_by;
+}
+
+PeerTable::Identities::iterator PeerTable::FindOrAdd(
+    const TaskIdentity& identity) {
+  const auto [it, is_new] = identities_.try_emplace(identity);
+  if (is_new) it->second.meant_by = Keep(Match(identity, index_));
+  return it;
+}
+
+void PeerTable::EraseIfIdle(Identities::iterator identity) {
+  const Identity& members = identity->second;
+  if (members.tasks.empty() && members.expected.empty()) {
+    identities_.erase(identity);
+  }
 }
 
 const SelectorSet* PeerTable::MeaningOf(TaskId task) const {
@@ -302,7 +272,7 @@ void PeerTable::Erase(TaskId task) {
   if (known == identity_of_.end()) return;
   const Identities::iterator identity = known->second;
   identity->second.tasks.erase(task);
-  if (identity->second.tasks.empty()) identities_.erase(identity);
+  EraseIfIdle(identity);
   identity_of_.erase(known);
 }
 
@@ -334,6 +304,39 @@ void PeerTable::Count(const Task& task, int64_t sign) {
   }
 }
 
+void PeerTable::Count(const Expected& expected, int64_t sign) {
+  for (const uint32_t selector : *expected.identity->second.meant_by) {
+    for (CountedTerm* term : selectors_.at(selector).terms) {
+      term->expected.Add(term->topology->DomainOf(expected.machine), sign);
+    }
+  }
+  for (CountedTerm* term : TermsOf(*expected.rules).anti_affinity) {
+    term->keeping_away.Add(term->topology->DomainOf(expected.machine), sign);
+  }
+}
+
+uint64_t PeerTable::Expect(const TaskIdentity& identity,
+                           const PlacementRules& rules, MachineId machine) {
+  const uint64_t id = next_expected_++;
+  const Identities::iterator it = FindOrAdd(identity);
+  it->second.expected.insert(id);
+  const Expected expected = {
+      .identity = it, .rules = &rules, .machine = machine};
+  expected_.emplace(id, expected);
+  Count(expected, 1);
+  return id;
+}
+
+void PeerTable::EndExpecting(uint64_t id) {
+  const auto it = expected_.find(id);
+  CHECK(it != expected_.end());
+  const Identities::iterator identity = it->second.identity;
+  Count(it->second, -1);
+  expected_.erase(it);
+  identity->second.expected.erase(id);
+  EraseIfIdle(identity);
+}
+
 void PeerTable::SetMeaning(Identity* identity, SelectorSet set,
                            std::vector<TaskId>* changed) {
   std::vector<const Task*> running;
@@ -342,9 +345,13 @@ void PeerTable::SetMeaning(Identity* identity, SelectorSet set,
     if (task->state == TaskState::kRunning) running.push_back(task);
     changed->push_back(id);
   }
-  for (const Task* task : running) Remove(*task);
+  const auto count_all = [&](int64_t sign) {
+    for (const Task* task : running) Count(*task, sign);
+    for (const uint64_t id : identity->expected) Count(expected_.at(id), sign);
+  };
+  count_all(-1);
   identity->meant_by = Keep(std::move(set));
-  for (const Task* task : running) Add(*task);
+  count_all(1);
 }
 
 std::vector<TaskId> PeerTable::Sync() {

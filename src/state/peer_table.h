@@ -31,70 +31,11 @@
 #include "sluice/state/machine.h"
 #include "sluice/state/task.h"
 #include "state/task_selector.h"
+#include "state/topology.h"
 
 namespace sluice {
 
 class ClusterState;
-
-// A domain of one topology key.
-using DomainIndex = int32_t;
-inline constexpr DomainIndex kNoDomain = -1;
-
-// Something counted by domain.
-class Tally {
- public:
-  void Add(DomainIndex domain, int64_t count);
-  int64_t At(DomainIndex domain) const {
-    const auto it = counts_.find(domain);
-    return it == counts_.end() ? 0 : it->second;
-  }
-  // Over all domains.
-  int64_t total() const { return total_; }
-  // What is not 0.
-  const absl::btree_map<DomainIndex, int64_t>& counts() const {
-    return counts_;
-  }
-
- private:
-  absl::btree_map<DomainIndex, int64_t> counts_;
-  int64_t total_ = 0;
-};
-
-// The domains of one topology key.
-class Topology {
- public:
-  explicit Topology(std::string key) : key_(std::move(key)) {}
-
-  const std::string& key() const { return key_; }
-  // kNoDomain where it lacks the label.
-  DomainIndex DomainOf(MachineId machine) const {
-    const auto it = domain_of_.find(machine);
-    return it == domain_of_.end() ? kNoDomain : it->second;
-  }
-  // Departed machines included; none for domains that are no more.
-  const absl::btree_set<MachineId>& MachinesOf(DomainIndex domain) const {
-    return machines_[static_cast<size_t>(domain)];
-  }
-  // One more than the last domain.
-  DomainIndex domain_end() const {
-    return static_cast<DomainIndex>(machines_.size());
-  }
-  // Whether no two machines share a domain, as with the host's name.
-  bool is_by_machine() const { return shared_count_ == 0; }
-
-  // The domain of the machine as it is described now.
-  DomainIndex DomainFor(const Machine& machine);
-  void Move(MachineId machine, DomainIndex domain);
-
- private:
-  std::string key_;
-  absl::flat_hash_map<std::string, DomainIndex> domains_;  // By label value.
-  std::vector<std::string> values_;                        // By domain.
-  std::vector<absl::btree_set<MachineId>> machines_;       // By domain.
-  std::vector<DomainIndex> free_;
-  int64_t shared_count_ = 0;  // Domains of more than one machine.
-  absl::flat_hash_map<MachineId, DomainIndex> domain_of_;
-};
 
 struct CountedTerm {
   uint32_t selector = 0;
@@ -104,10 +45,14 @@ struct CountedTerm {
   // leave included and again by themselves; ...
   Tally meant;
   Tally leaving;
-  // ... those with this term as required anti-affinity; and what they are
-  // worth together to a task that the selector means.
+  // ... those with this term as required anti-affinity, expected ones
+  // included; and what they are worth together to a task that the selector
+  // means.
   Tally keeping_away;
   Tally worth;
+  // Of the tasks that do not run yet, and that room is kept for: those that the
+  // selector means.
+  Tally expected;
 };
 
 struct WeightedTerm {
@@ -173,6 +118,14 @@ class PeerTable {
   void Add(const Task& task) { Count(task, 1); }
   void Remove(const Task& task) { Count(task, -1); }
 
+  // Room is kept on the machine for a task that does not run yet
+  // (state/nominations.h).  Others keep away from it there, and it from them,
+  // as if it ran; it is company for nobody.  Returns what to end that by.
+  // REQUIRES: the rules are learned, and kept until then.
+  uint64_t Expect(const TaskIdentity& identity, const PlacementRules& rules,
+                  MachineId machine);
+  void EndExpecting(uint64_t expected);
+
   // The machine was described anew, or added.
   void Describe(const Machine& machine);
   void Drop(const Machine& machine);
@@ -191,9 +144,15 @@ class PeerTable {
   };
   struct Identity {
     absl::btree_set<TaskId> tasks;
+    absl::btree_set<uint64_t> expected;
     const SelectorSet* meant_by = &NoSelectors();
   };
   using Identities = std::map<TaskIdentity, Identity>;
+  struct Expected {
+    Identities::iterator identity;
+    const PlacementRules* rules;
+    MachineId machine;
+  };
   // Selectors, ascending, by what a task must have to be meant: one of some
   // labels, or the job's name.
   struct Index {
@@ -212,6 +171,9 @@ class PeerTable {
   Topology* TopologyOf(const std::string& key);
   uint32_t SelectorOf(const std::vector<TaskSelector>& selectors);
   void Count(const Task& task, int64_t sign);
+  void Count(const Expected& expected, int64_t sign);
+  Identities::iterator FindOrAdd(const TaskIdentity& identity);
+  void EraseIfIdle(Identities::iterator identity);
   // Counts the running tasks that a new term of a known selector means.
   void CountMeant(CountedTerm* term);
   const SelectorSet* Keep(SelectorSet set);
@@ -235,6 +197,8 @@ class PeerTable {
   absl::flat_hash_map<uint32_t, PeerTerms> terms_of_rules_;
   Identities identities_;
   absl::flat_hash_map<TaskId, Identities::iterator> identity_of_;
+  absl::btree_map<uint64_t, Expected> expected_;
+  uint64_t next_expected_ = 1;
   std::set<SelectorSet> sets_;
 };
 

@@ -50,8 +50,11 @@ struct Succession {
   std::string job_uuid;
   uint32_t priority = 0;
   Resources request;
-  MachineId machine;     // Where the room is.
-  int64_t since_ms = 0;  // When the predecessor was told to move.
+  // What it says about other tasks, and the ports it listens on.  Not null.
+  const PlacementRules* rules = &NoRules();
+  MachineId machine;      // Where the room is.
+  int64_t since_ms = 0;   // When the predecessor was told to move.
+  uint64_t expected = 0;  // PeerTable::Expect().
   // The predecessor was seen to be gone.
   std::optional<int64_t> gone_ms = {};
 };

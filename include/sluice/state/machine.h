@@ -81,6 +81,7 @@ struct Machine {
   // mean nothing where nobody has any.  Derived; not stored.
   absl::btree_set<TaskId> nominated;
   absl::btree_set<uint64_t> successions;
+  std::vector<HostPort> kept_host_ports;  // Ascending, one for each of them.
   Resources reserved;
   Resources awaited;
 
@@ -89,6 +90,9 @@ struct Machine {
   void AddLoad(const Resources& load, const std::vector<HostPort>& host_ports);
   // REQUIRES: they were added.
   void ReleasePorts(const std::vector<HostPort>& host_ports);
+  void KeepPorts(const std::vector<HostPort>& host_ports);
+  // REQUIRES: they were kept.
+  void ReleaseKeptPorts(const std::vector<HostPort>& host_ports);
 
   // Whether what was placed there may go on.
   bool IsSound() const { return is_present && quarantine_reason.empty(); }

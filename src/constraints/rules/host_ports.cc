@@ -18,10 +18,14 @@ bool Conflict(const HostPort& a, const HostPort& b) {
           b.IsOnAllAddresses());
 }
 
-bool IsTaken(const HostPort& port, const Machine& machine) {
+bool IsAmong(const std::vector<HostPort>& ports, const HostPort& port) {
   return std::ranges::any_of(
-      machine.used_host_ports,
-      [&](const HostPort& used) { return Conflict(port, used); });
+      ports, [&](const HostPort& one) { return Conflict(port, one); });
+}
+
+bool IsTaken(const HostPort& port, const Machine& machine) {
+  return IsAmong(machine.used_host_ports, port) ||
+         IsAmong(machine.kept_host_ports, port);
 }
 
 // "8080/TCP", "10.0.0.1:8080/TCP", "[::1]:8080/TCP".
@@ -55,9 +59,12 @@ class HostPorts : public Constraint {
     for (const HostPort& port : task_class.rules->host_ports) {
       if (!IsTaken(port, machine)) continue;
       const std::string shown = PortText(port);
+      const bool is_used = IsAmong(machine.used_host_ports, port);
       reasons->push_back({"host_port_in_use",
                           StrCat("had the host port ", shown, " in use"),
-                          StrCat("lacks a free host port ", shown)});
+                          is_used ? StrCat("lacks a free host port ", shown)
+                                  : StrCat("keeps the host port ", shown,
+                                           " for a task that is to come")});
     }
   }
 };

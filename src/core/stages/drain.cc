@@ -44,7 +44,7 @@ class Drain {
     context_.looks += looks;
     const Machine* target = FindTarget(task);
     if (target == nullptr) return false;
-    draining_.NoteMove(task, target->id);
+    draining_.NoteMove(task);
     state_.Migrate(task.id, target->id, context_.now_ms);
     ++context_.stats->moved;
     return true;

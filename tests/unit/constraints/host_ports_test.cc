@@ -27,6 +27,19 @@ TEST(HostPorts, GiveAReasonForEachThatIsTaken) {
                   "lacks a free host port [::1]:53/UDP"));
 }
 
+TEST(HostPorts, AreTakenWhereTheyAreKeptForATaskThatIsToCome) {
+  Machine machine = Used({});
+  machine.KeepPorts({TcpPort(80)});
+  EXPECT_FALSE(IsAllowed(Listening({TcpPort(80)}), machine));
+  EXPECT_TRUE(IsAllowed(Listening({TcpPort(81)}), machine));
+  EXPECT_THAT(ReasonsFor(Listening({TcpPort(80)}), machine),
+              ElementsAre("host_port_in_use | had the host port 80/TCP in use "
+                          "| keeps the host port 80/TCP for a task that is to "
+                          "come"));
+  machine.ReleaseKeptPorts({TcpPort(80)});
+  EXPECT_TRUE(IsAllowed(Listening({TcpPort(80)}), machine));
+}
+
 TEST(HostPorts, AreSilentWhereTheyAreFree) {
   EXPECT_THAT(ReasonsFor(Listening({TcpPort(80), UdpPort(81)}),
                          Used({UdpPort(80), TcpPort(81)})),

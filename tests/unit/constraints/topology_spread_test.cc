@@ -73,6 +73,24 @@ TEST_F(TopologySpreadTest, DoesNotCountLeavers) {
   EXPECT_EQ(SpreadOf("web", OverZones()).CountAt(IdOf("a1")), 1);
 }
 
+TEST_F(TopologySpreadTest, CountsWhomRoomIsKeptForButNotForTheEmptiest) {
+  AddZonesWith({1, 0, 2}, this);
+  const uint64_t first = Submit("web");
+  const uint64_t second = Submit("web");
+  state_.Nominate({first}, IdOf("m0"));
+  state_.Nominate({second}, IdOf("m1"));
+  TopologySpread spread = SpreadOf("web", OverZones());
+  EXPECT_THAT(spread.counts(), ElementsAre(2, 1, 2));
+  EXPECT_EQ(spread.minimum(), 0) << "none runs in z1 yet";
+  EXPECT_FALSE(spread.Allows(IdOf("m1"))) << "the second goes there";
+  EXPECT_EQ(spread.LevelFor(3), 2) << "as 1, 0 and 2 rise";
+  EXPECT_THAT(spread.RoomUpTo(2), ElementsAre(0, 1, 0));
+  spread.Note(KeyOf(first), IdOf("m1"));
+  EXPECT_THAT(spread.counts(), ElementsAre(2, 2, 2));
+  EXPECT_EQ(spread.minimum(), 1);
+  EXPECT_FALSE(spread.Allows(IdOf("m0"))) << "3 and 1";
+}
+
 TEST_F(TopologySpreadTest, DoesNotCountOnMachinesThatAreOfNoUse) {
   AddZonesWith({1, 1, 1}, this);
   state_.Apply(Removed("m0"), 0);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "util/cluster_builder.h"
+#include "util/peer_builder.h"
 #include "util/state_invariants.h"
 #include "util/test_scheduler.h"
 
@@ -175,6 +176,63 @@ TEST_P(SuccessionTest, LeavesASuccessorThatComesInARoundToTheNext) {
   EXPECT_EQ(FindContradiction(cluster_.state()), "");
   cluster_.Deliver();
   EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on to"));
+}
+
+// ---------------------------------------------------------------------------
+// More than amounts
+
+TEST_P(SuccessionTest, KeepsThePortsOfTheSuccessor) {
+  const PlacementRules listens = {.host_ports = {TcpPort(80)}};
+  cluster_.Apply(Submitted(21, {.cpu = 100, .job = "web", .rules = listens}));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 21 on to"));
+  Migrate(21, "from");
+  Reply();
+  cluster_.Apply(Submitted(22, {.cpu = 100, .job = "other", .rules = listens}));
+  EXPECT_THAT(Reply(), IsEmpty()) << "21 has the one, its successor the other";
+  cluster_.Apply(Removed(21));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 22 on to"));
+  cluster_.Apply(Submitted(23, {.cpu = 100, .job = "web", .rules = listens}));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 23 on from"));
+}
+
+TEST_P(SuccessionTest, KeepsAwayWhoeverKeepsAwayFromTheSuccessor) {
+  const PlacementRules apart = {.anti_affinity = {{App("web"), ""}}};
+  const auto submit = [&](uint64_t uid, const std::string& job) {
+    cluster_.Apply(Submitted(
+        uid,
+        {.cpu = 100, .job = job, .labels = {{"app", "web"}}, .rules = apart},
+        PeerOptions()));
+  };
+  submit(21, "web");
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 21 on to"));
+  Migrate(21, "from");
+  Reply();
+  submit(22, "other");
+  EXPECT_THAT(Reply(), IsEmpty());
+  cluster_.Apply(Removed(21));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 22 on to"));
+  submit(23, "web");
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 23 on from"));
+}
+
+// The successor may not come: whoever needs its company waits until it runs.
+TEST_P(SuccessionTest, GivesNobodyTheCompanyOfASuccessorToCome) {
+  cluster_.Apply(
+      Submitted(21, {.cpu = 100, .job = "web", .labels = {{"app", "web"}}},
+                PeerOptions()));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 21 on to"));
+  Migrate(21, "from");
+  Reply();
+  cluster_.Apply(Removed(21));
+  cluster_.Apply(Submitted(
+      22,
+      {.cpu = 100, .job = "other", .rules = {.affinity = {{App("web"), ""}}}},
+      PeerOptions()));
+  EXPECT_THAT(Reply(), IsEmpty());
+  cluster_.Apply(
+      Submitted(23, {.cpu = 100, .job = "web", .labels = {{"app", "web"}}},
+                PeerOptions()));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 23 on from", "PLACE 22 on from"));
 }
 
 }  // namespace

@@ -68,6 +68,15 @@ TEST_F(NominationTest, LeavesTheTaskAsAnyOtherOnceItHasEnded) {
   EXPECT_EQ(FreeCpu("m"), 1000);
 }
 
+TEST_F(NominationTest, KeepsTheHostPortsOfTheTask) {
+  Do(Submitted(3, {.cpu = 100, .rules = {.host_ports = {TcpPort(80)}}}));
+  Nominate(3, "m");
+  EXPECT_THAT(MachineOf("m").kept_host_ports, ElementsAre(TcpPort(80)));
+  EXPECT_THAT(MachineOf("m").used_host_ports, IsEmpty());
+  Do(Updated(3, {.cpu = 100, .rules = {.host_ports = {TcpPort(81)}}}));
+  EXPECT_THAT(MachineOf("m").kept_host_ports, IsEmpty());
+}
+
 TEST_F(NominationTest, EndsWhenTheTaskChanges) {
   Do(Updated(2, TaskOptions{.cpu = 300, .priority = 9}));
   EXPECT_THAT(state_.nominations().machines(), IsEmpty());

@@ -25,92 +25,6 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // ---------------------------------------------------------------------------
-// Domains
-
-Machine Labeled(uint32_t id, LabelPairs labels) {
-  Machine machine;
-  machine.id = {id};
-  machine.labels = std::move(labels);
-  return machine;
-}
-
-// Puts the machine where it belongs.
-DomainIndex Put(const Machine& machine, Topology* topology) {
-  topology->Move(machine.id, topology->DomainFor(machine));
-  return topology->DomainOf(machine.id);
-}
-
-TEST(Tally, CountsByDomainAndForgetsWhatIsNothing) {
-  Tally tally;
-  tally.Add(3, 2);
-  tally.Add(5, -4);
-  tally.Add(kNoDomain, 7);
-  EXPECT_EQ(tally.At(3), 2);
-  EXPECT_EQ(tally.At(4), 0);
-  EXPECT_EQ(tally.At(kNoDomain), 0);
-  EXPECT_EQ(tally.total(), -2);
-  tally.Add(5, 4);
-  EXPECT_THAT(tally.counts(), ElementsAre(std::pair(3, 2)));
-  EXPECT_EQ(tally.total(), 2);
-}
-
-TEST(Topology, PutsMachinesWithOneValueIntoOneDomain) {
-  Topology zones("zone");
-  const DomainIndex a = Put(Labeled(1, {{"zone", "a"}}), &zones);
-  const DomainIndex b = Put(Labeled(2, {{"host", "a"}, {"zone", "b"}}), &zones);
-  const DomainIndex empty = Put(Labeled(3, {{"zone", ""}}), &zones);
-  EXPECT_EQ(std::set({a, b, empty}).size(), 3u);
-  EXPECT_EQ(Put(Labeled(4, {{"zone", "a"}}), &zones), a);
-  EXPECT_EQ(zones.domain_end(), 3);
-  EXPECT_THAT(zones.MachinesOf(a), ElementsAre(MachineId{1}, MachineId{4}));
-  EXPECT_THAT(zones.MachinesOf(b), ElementsAre(MachineId{2}));
-}
-
-TEST(Topology, HasNoDomainForMachinesWithoutTheLabel) {
-  Topology zones("zone");
-  EXPECT_EQ(Put(Labeled(1, {{"zones", "a"}}), &zones), kNoDomain);
-  EXPECT_EQ(zones.DomainOf({7}), kNoDomain) << "never heard of";
-  EXPECT_EQ(zones.domain_end(), 0);
-}
-
-TEST(Topology, WithoutAKeyMakesEachMachineADomain) {
-  Topology machines("");
-  std::set<DomainIndex> domains;
-  for (const uint32_t id : {0u, 1u, 11u}) {
-    domains.insert(Put(Labeled(id, {{"", "same"}}), &machines));
-  }
-  EXPECT_EQ(domains.size(), 3u);
-  EXPECT_FALSE(domains.contains(kNoDomain));
-  EXPECT_TRUE(machines.is_by_machine());
-}
-
-TEST(Topology, IsByMachineWhileNoTwoShareADomain) {
-  Topology hosts("host");
-  EXPECT_TRUE(hosts.is_by_machine());
-  Put(Labeled(1, {{"host", "a"}}), &hosts);
-  Put(Labeled(2, {{"host", "b"}}), &hosts);
-  EXPECT_TRUE(hosts.is_by_machine());
-  Put(Labeled(3, {{"host", "a"}}), &hosts);
-  Put(Labeled(4, {{"host", "a"}}), &hosts);
-  EXPECT_FALSE(hosts.is_by_machine());
-  Put(Labeled(1, {}), &hosts);
-  EXPECT_FALSE(hosts.is_by_machine());
-  Put(Labeled(3, {{"host", "c"}}), &hosts);
-  EXPECT_TRUE(hosts.is_by_machine());
-}
-
-TEST(Topology, GivesTheNumberOfADomainThatIsNoMoreToAnother) {
-  Topology zones("zone");
-  const DomainIndex a = Put(Labeled(1, {{"zone", "a"}}), &zones);
-  Put(Labeled(2, {{"zone", "b"}}), &zones);
-  Put(Labeled(1, {}), &zones);
-  EXPECT_THAT(zones.MachinesOf(a), IsEmpty());
-  EXPECT_EQ(Put(Labeled(3, {{"zone", "c"}}), &zones), a);
-  EXPECT_NE(Put(Labeled(4, {{"zone", "a"}}), &zones), a);
-  EXPECT_EQ(zones.domain_end(), 3);
-}
-
-// ---------------------------------------------------------------------------
 // Terms and what they count
 
 const LabelPairs kWeb = {{"app", "web"}};
@@ -297,6 +211,92 @@ TEST_F(PeerTableTest, ForgetsTheDomainsOfMachinesThatAreForgotten) {
   Do(Added("b1", {.labels = {{"zone", "b"}}}));
   EXPECT_NE(zones.DomainOf(MachineOf("b1").id), kNoDomain);
   EXPECT_LE(zones.domain_end(), end + 1);
+}
+
+// ---------------------------------------------------------------------------
+// Who is expected
+
+// Task 1 waits, and room is kept for it on a1.
+class ExpectedPeersTest : public PeerTableTest {
+ protected:
+  void SetUp() override {
+    PeerTableTest::SetUp();
+    Submit(1, kWeb, AwayFrom({{App("db"), "zone"}}));
+    Submit(9, kDb, AwayFrom({{App("web"), "zone"}}));
+    state_.SyncPeers();
+    state_.Nominate({1}, MachineOf("a1").id);
+  }
+  const CountedTerm& AboutWeb() const { return *TermsOf(9).anti_affinity[0]; }
+  const CountedTerm& AboutDb() const { return *TermsOf(1).anti_affinity[0]; }
+  int64_t Expected(std::string_view uuid) const {
+    return At(uuid, AboutWeb(), AboutWeb().expected);
+  }
+  int64_t KeepingAway(std::string_view uuid) const {
+    return At(uuid, AboutDb(), AboutDb().keeping_away);
+  }
+};
+
+TEST_F(ExpectedPeersTest, KeepOthersAwayAndAreNoCompany) {
+  EXPECT_EQ(Expected("a2"), 1);
+  EXPECT_EQ(Expected("b1"), 0);
+  EXPECT_EQ(KeepingAway("a2"), 1);
+  EXPECT_EQ(AboutWeb().meant.total(), 0);
+  state_.EndNomination({1});
+  EXPECT_EQ(AboutWeb().expected.total(), 0);
+  EXPECT_EQ(AboutDb().keeping_away.total(), 0);
+}
+
+TEST_F(ExpectedPeersTest, MoveWithTheLabelOfTheirMachine) {
+  Do(Updated("a1", {.labels = {{"zone", "b"}}}));
+  EXPECT_EQ(Expected("a2"), 0);
+  EXPECT_EQ(Expected("b1"), 1);
+  EXPECT_EQ(KeepingAway("b1"), 1);
+}
+
+TEST_F(ExpectedPeersTest, AreMeantBySelectorsAndTermsThatComeLater) {
+  Submit(2, {}, AwayFrom({{App("web"), ""}}));  // A new term.
+  const CountedTerm& by_machine = *TermsOf(2).anti_affinity[0];
+  EXPECT_EQ(At("a1", by_machine, by_machine.expected), 1);
+  Submit(3, {}, AwayFrom({{TasksOfJob("j*"), "zone"}}));  // A new selector.
+  state_.SyncPeers();
+  const CountedTerm& of_job = *TermsOf(3).anti_affinity[0];
+  EXPECT_EQ(At("a1", of_job, of_job.expected), 1);
+  EXPECT_EQ(Expected("a2"), 1);
+  EXPECT_TRUE(state_.nominations().Contains({1}));
+  state_.EndNomination({1});
+  EXPECT_EQ(by_machine.expected.total(), 0);
+  EXPECT_EQ(of_job.expected.total(), 0);
+}
+
+TEST_F(ExpectedPeersTest, AreForgottenWithTheTaskAndItsTerms) {
+  Do(Removed(1));
+  EXPECT_EQ(AboutWeb().expected.total(), 0);
+  Do(Removed(9));
+  state_.CollectRules();
+  EXPECT_TRUE(state_.peers().empty());
+}
+
+TEST_F(ExpectedPeersTest, AreSuccessorsToComeOnceTheirPredecessorsAreGone) {
+  Submit(2, kWeb, AwayFrom({{App("db"), "zone"}}));
+  Run(2, "a2");
+  state_.Migrate({2}, MachineOf("b1").id, 0);
+  DeliverAll();
+  Do(Removed(2));
+  state_.EndNomination({1});
+  Do(Removed(1));
+  state_.CollectRules();
+  EXPECT_EQ(Expected("b1"), 1);
+  const Tally& keeping_away = AboutWeb().keeping_away;
+  EXPECT_EQ(keeping_away.total(), 0) << "9 waits";
+  const SelectorSet& meaning = MeaningOf(9);
+  ASSERT_EQ(meaning.size(), 1u) << "by the rules of the successor to come";
+  const CountedTerm& about_db = *state_.peers().TermsAbout(meaning[0])[0];
+  EXPECT_EQ(At("b1", about_db, about_db.keeping_away), 1);
+  state_.EndSuccessions(0);
+  state_.EndSuccessions(kSuccessorWaitMs);
+  EXPECT_EQ(Expected("b1"), 0);
+  state_.CollectRules();
+  EXPECT_THAT(MeaningOf(9), IsEmpty());
 }
 
 // ---------------------------------------------------------------------------

@@ -18,6 +18,7 @@
 namespace sluice {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -57,6 +58,23 @@ TEST_F(SuccessionsTest, TellTheTaskToMoveAndKeepRoomForItsSuccessor) {
   EXPECT_EQ(FreeCpu("to"), 400);
   EXPECT_EQ(MachineOf("to").Free()[kPods], 109);
   EXPECT_EQ(MachineOf("to").FreeOf(kCpu), 400);
+}
+
+TEST_F(SuccessionsTest, KeepHostPortsUntilTheSuccessorHasThem) {
+  const TaskOptions listening = {
+      .cpu = 100, .job = "listening", .rules = {.host_ports = {TcpPort(80)}}};
+  Do(Submitted(11, listening));
+  Run(11, "from");
+  state_.Migrate({11}, MachineOf("to").id, 0);
+  DeliverAll();
+  Do(Removed(11));
+  EXPECT_THAT(MachineOf("from").used_host_ports, IsEmpty());
+  EXPECT_THAT(MachineOf("to").kept_host_ports, ElementsAre(TcpPort(80)));
+  Do(Submitted(12, listening));
+  EXPECT_EQ(NominatedFor(12), "to");
+  EXPECT_THAT(MachineOf("to").kept_host_ports, ElementsAre(TcpPort(80)));
+  state_.EndNomination({12});
+  EXPECT_THAT(MachineOf("to").kept_host_ports, IsEmpty());
 }
 
 TEST_F(SuccessionsTest, CountForWhatTheMachineCanHold) {
