@@ -101,11 +101,14 @@ std::vector<MachineGroup> Passes::Groups(const Band& band) {
       parts = MachineParts(parts, MachineParts(context_.state, followers,
                                                /*tells_domains=*/false));
     }
+    std::vector<const Machine*> machines;
+    for (const auto& [id, pattern] : of_machine) {
+      const Machine* machine = context_.state.FindMachine(id);
+      if (machine != nullptr) machines.push_back(machine);
+    }
+    std::ranges::sort(machines, {}, &Machine::id);
     std::vector<MachineGroup> groups =
-        GroupMachines(context_.state, eligibility, parts);
-    std::erase_if(groups, [&](const MachineGroup& group) {
-      return !of_machine.contains(group.representative().id);
-    });
+        GroupMachines(machines, eligibility, parts);
     std::map<ClassKey, size_t> members;
     for (size_t i = 0; i < band.members.size(); ++i) {
       members[band.members[i].key] = i;

@@ -37,7 +37,7 @@ RebalancePlan PlanRebalance(const RoundContext::Subject& subject,
     return plan;
   }
   const PackingSolution solution =
-      Pack(packing.problem, context.improve_budget);
+      Pack(packing.problem, {.work_max = context.improve_budget});
   PackingCost cost = solution.cost;
   cost.waiting.Add(packing.misfits);
   if (packing.now <= cost) return plan;

@@ -26,16 +26,21 @@ RoundContext::RoundContext(const Subject& subject, const RoundOptions& limits,
                      limits.improve_budget > 0 && rebalance_timer != nullptr &&
                      rebalance_timer->IsDue(as_of_ms, subject.state.version())),
       improve_budget(limits.improve_budget),
+      nearby_budget(subject.search_pace == nullptr
+                        ? limits.improve_budget
+                        : subject.search_pace->WorkFor(state)),
       search_budget(limits.improve_budget > 0 ? kSearchBudget : 0),
-      eligibility_(subject.eligibility) {}
+      eligibility_(subject.eligibility),
+      grouping_(subject.grouping == nullptr ? own_grouping_
+                                            : *subject.grouping) {}
 
 const std::vector<MachineGroup>& RoundContext::FreshGroups() {
-  if (groups_version_ != state.version()) {
-    groups_ = GroupMachines(state, FreshEligibility());
+  if (groups_ == nullptr || groups_version_ != state.version()) {
+    groups_ = &grouping_.Fresh(state, FreshEligibility());
     groups_version_ = state.version();
     looks += std::ssize(state.machines());
   }
-  return groups_;
+  return *groups_;
 }
 
 Eligibility& RoundContext::FreshEligibility() {

@@ -24,6 +24,7 @@
 #include "core/packing_plan.h"
 #include "core/rebalance_timer.h"
 #include "core/round_stats.h"
+#include "core/search_pace.h"
 #include "core/transaction.h"
 #include "cost/policy_set.h"
 #include "cost/waiting_cost.h"
@@ -56,6 +57,10 @@ class RoundContext {
     // Null: nothing moves.
     MoveBudget* move_budget = nullptr;
     RebalanceTimer* rebalance_timer = nullptr;
+    // Null: as if everything were new.
+    const SearchPace* search_pace = nullptr;
+    // Null: it makes its own.
+    MachineGrouping* grouping = nullptr;
   };
   // Tasks that are submitted from here on are the next
   // round's.
@@ -77,6 +82,8 @@ class RoundContext {
   RoundStats* stats = nullptr;  // Never null while a stage runs.
   // What is left for doing better, in looks.
   int64_t improve_budget;
+  // How much of that a packing of many unlike machines may take.
+  const int64_t nearby_budget;
   // What is left for searches task by task, in machines looked at.
   int64_t search_budget;
   // Whether a command changed the state since the round began.
@@ -130,7 +137,9 @@ class RoundContext {
  private:
   Eligibility& eligibility_;
   std::optional<Followers> followers_;
-  std::vector<MachineGroup> groups_;
+  MachineGrouping own_grouping_;
+  MachineGrouping& grouping_;
+  const std::vector<MachineGroup>* groups_ = nullptr;  // Of that.
   // Of the state, when these were made.
   std::optional<uint64_t> eligibility_version_;
   std::optional<uint64_t> groups_version_;

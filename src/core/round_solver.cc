@@ -12,8 +12,8 @@ RoundSolver::Result RoundSolver::Solve(const RoundWork& work,
   if (const auto* packing = std::get_if<PackingWork>(&work)) {
     return {packing->waiting_cost.has_value()
                 ? ProveBound(packing->problem, *packing->waiting_cost,
-                             packing->work_max)
-                : Pack(packing->problem, packing->work_max),
+                             packing->effort.work_max)
+                : Pack(packing->problem, packing->effort),
             absl::OkStatus()};
   }
   const auto* problem = std::get_if<FlowProblem>(&work);

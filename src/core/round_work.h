@@ -9,6 +9,7 @@
 #include <optional>
 #include <variant>
 
+#include "packing/packing_effort.h"
 #include "packing/packing_problem.h"
 #include "sluice/flow/problem.h"
 
@@ -18,10 +19,9 @@ namespace sluice {
 // before it goes on.
 struct Pause {};
 
-// A packing problem and how much work it is worth.
 struct PackingWork {
   PackingProblem problem;
-  int64_t work_max = 0;
+  PackingEffort effort = {};
   // Where only a bound is asked for: of placements that leave so much waiting
   // cost.
   std::optional<LevelCosts> waiting_cost = {};

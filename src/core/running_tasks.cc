@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <numeric>
 #include <set>
 #include <tuple>
+#include <utility>
+
+#include "absl/container/node_hash_map.h"
 
 namespace sluice {
 namespace {
@@ -79,94 +81,178 @@ struct RunningTasks::Found {
            std::tie(b.price, b.budgets, b.concerns_others, b.rules, b.selectors,
                     b.may_be_stopped, b.shape);
   }
+  friend bool operator==(const Found& a, const Found& b) {
+    return (a <=> b) == 0;
+  }
+  template <class H>
+  friend H AbslHashValue(H hash, const Found& found) {
+    return H::combine(std::move(hash), found.priority, found.request,
+                      found.price, found.rules, found.shape);
+  }
+};
+
+// Looks at one machine after the other, and makes classes of what it found.
+class RunningTasks::Collector {
+ public:
+  Collector(const ClusterState& state, uint32_t priority,
+            const PreemptionOptions& options, const Turn& turn,
+            PackingPeers* peers, Movability* movability, RunningTasks* to)
+      : state_(state),
+        priority_(priority),
+        options_(options),
+        turn_(turn),
+        peers_(*peers),
+        movability_(movability),
+        to_(*to),
+        disruptions_(state),
+        moves_left_(disruptions_.Allowances()) {}
+
+  void LookAt(const Machine& machine) {
+    const bool may_any_leave = priority_ > 0 || movability_ != nullptr;
+    if (!may_any_leave && machine.leaving_count == 0) return;
+    const size_t first = members_.size();
+    OnMachine here;
+    bool is_any = false;
+    for (const TaskId id : machine.tasks) {
+      is_any |= LookAt(*state_.FindTask(id), &here);
+    }
+    if (!is_any) return;
+    std::ranges::sort(members_.begin() + static_cast<ptrdiff_t>(first),
+                      members_.end(), std::ranges::greater(),
+                      [](const Member& one) { return PlacedAt(*one.task); });
+    // Not all that leaves makes room for whoever waits.
+    if (machine.KeepsRoom()) here.room -= machine.awaited;
+    to_.machines_.emplace(machine.id, std::move(here));
+  }
+
+  void MakeClasses() {
+    to_.left_alone_.budgets = std::ssize(exhausted_);
+    std::vector<Classes::value_type*> in_order;
+    for (auto& entry : classes_) in_order.push_back(&entry);
+    std::ranges::sort(in_order, {}, [](const auto* entry) -> const Found& {
+      return entry->first;
+    });
+    std::vector<std::vector<size_t>> budgets;  // By class.
+    for (auto* entry : in_order) {
+      auto& [found, of_class] = *entry;
+      of_class.index = to_.classes_.size();
+      to_.AddClass(found, *of_class.last, unit_, options_);
+      to_.classes_.back().stopped_max = disruptions_.Allowed(found.budgets);
+      budgets.push_back(found.budgets);
+    }
+    for (size_t i = 0; i < members_.size();) {
+      const MachineId machine = members_[i].task->machine;
+      auto& tasks = to_.machines_.at(machine).tasks;
+      for (; i < members_.size() && members_[i].task->machine == machine; ++i) {
+        tasks.emplace_back(members_[i].of_class->index, members_[i].task->id);
+      }
+      std::ranges::stable_sort(tasks, {}, &std::pair<size_t, TaskId>::first);
+    }
+    if (turn_.number > 0) {
+      to_.ShareBudgets(budgets, turn_, disruptions_.Allowances());
+    }
+  }
+
+ private:
+  struct OfClass {
+    size_t index = 0;            // Once that is known.
+    const Task* last = nullptr;  // The one that was placed last.
+  };
+  using Classes = absl::node_hash_map<Found, OfClass>;
+  struct Member {
+    const Task* task;
+    const OfClass* of_class;
+  };
+
+  static std::pair<int64_t, uint64_t> PlacedAt(const Task& task) {
+    return {task.placed_ms, task.sequence};
+  }
+
+  // Whether it may leave, or does.
+  bool LookAt(const Task& task, OnMachine* here) {
+    const ClassKey& key = task.class_key;
+    Found found = {.priority = key.priority,
+                   .request = key.request,
+                   .price = StopCost(task, options_),
+                   .may_be_stopped = MayBeStopped(task, priority_, state_)};
+    const bool may_move = movability_ != nullptr && movability_->MayMove(task);
+    const bool may_leave =
+        (found.may_be_stopped || may_move) && !peers_.MustStayForIt(key);
+    if (!task.is_evicted && !may_leave) return false;
+    if (may_leave && !MayLeave(task, may_move, &found)) return false;
+    here->room += key.request;
+    found.concerns_others = peers_.Concerns(key);
+    if (found.concerns_others) peers_.NoteLeaving(key, task.machine);
+    if (!may_leave) return true;
+    unit_ = std::gcd(unit_, found.price);
+    if (found.concerns_others) {
+      found.rules = key.rules->id;
+      found.selectors = *key.meant_by;
+    }
+    OfClass& of_class = classes_[std::move(found)];
+    if (of_class.last == nullptr || PlacedAt(*of_class.last) < PlacedAt(task)) {
+      of_class.last = &task;
+    }
+    members_.push_back({&task, &of_class});
+    return true;
+  }
+
+  // Whether budgets let it be stopped or moved.  Says so in `found`.
+  bool MayLeave(const Task& task, bool may_move, Found* found) {
+    found->budgets = disruptions_.BudgetsOf(task);
+    const bool is_allowed = disruptions_.Allowed(found->budgets) > 0;
+    if (!options_.breaks_budgets && !is_allowed) {
+      ++to_.left_alone_.tasks;
+      for (const size_t b : found->budgets) {
+        if (disruptions_.standings()[b].allowed == 0) exhausted_.insert(b);
+      }
+      return false;
+    }
+    if (is_allowed && may_move &&
+        (turn_.number == 0 || found->budgets.empty() ||
+         (turn_.number == 1 &&
+          disruptions_.Take(std::span(&task.id, 1), &moves_left_)))) {
+      found->shape = movability_->ShapeOf(*task.class_key.rules);
+    }
+    return found->may_be_stopped || found->shape.has_value();
+  }
+
+  const ClusterState& state_;
+  const uint32_t priority_;
+  const PreemptionOptions& options_;
+  const Turn& turn_;
+  PackingPeers& peers_;
+  Movability* const movability_;  // Null: nothing moves.
+  RunningTasks& to_;
+  Disruptions disruptions_;
+  std::vector<int64_t> moves_left_;  // By budget.
+  Classes classes_;
+  std::vector<Member> members_;  // By machine, the one placed last first.
+  std::set<size_t> exhausted_;   // Budgets that keep a task out.
+  int64_t unit_ = 0;             // Of prices.
 };
 
 RunningTasks::RunningTasks(const ClusterState& state, const PackingPart* part,
                            uint32_t priority, const PreemptionOptions& options,
                            const Turn& turn, PackingPeers* peers,
                            Movability* movability) {
-  Disruptions disruptions(state);
-  std::vector<int64_t> moves_left = disruptions.Allowances();
-  std::map<Found, std::vector<const Task*>> all;
-  std::set<size_t> exhausted;  // Budgets that keep a task out.
-  int64_t unit = 0;            // Of prices.
-  const bool may_any_leave = priority > 0 || movability != nullptr;
+  Collector collector(state, priority, options, turn, peers, movability, this);
   for (const Machine* machine :
        MachinesInOrder(state, part, movability != nullptr)) {
-    if (!may_any_leave && machine->leaving_count == 0) continue;
-    for (const TaskId task_id : machine->tasks) {
-      const Task& task = *state.FindTask(task_id);
-      const ClassKey& key = task.class_key;
-      Found found = {.priority = key.priority,
-                     .request = key.request,
-                     .price = StopCost(task, options),
-                     .may_be_stopped = MayBeStopped(task, priority, state)};
-      const bool may_move = movability != nullptr && movability->MayMove(task);
-      const bool may_leave =
-          (found.may_be_stopped || may_move) && !peers->MustStayForIt(key);
-      if (!task.is_evicted && !may_leave) continue;
-      if (may_leave) {
-        found.budgets = disruptions.BudgetsOf(task);
-        const bool is_allowed = disruptions.Allowed(found.budgets) > 0;
-        if (!options.breaks_budgets && !is_allowed) {
-          ++left_alone_.tasks;
-          for (const size_t b : found.budgets) {
-            if (disruptions.standings()[b].allowed == 0) exhausted.insert(b);
-          }
-          continue;
-        }
-        if (is_allowed && may_move &&
-            (turn.number == 0 || found.budgets.empty() ||
-             (turn.number == 1 &&
-              disruptions.Take(std::span(&task_id, 1), &moves_left)))) {
-          found.shape = movability->ShapeOf(*key.rules);
-        }
-        if (!found.may_be_stopped && !found.shape.has_value()) continue;
-      }
-      machines_[machine->id].room += key.request;
-      found.concerns_others = peers->Concerns(key);
-      if (found.concerns_others) peers->NoteLeaving(key, machine->id);
-      if (!may_leave) continue;
-      unit = std::gcd(unit, found.price);
-      if (found.concerns_others) {
-        found.rules = key.rules->id;
-        found.selectors = *key.meant_by;
-      }
-      all[std::move(found)].push_back(&task);
-    }
-    // Not all that leaves makes room for whoever waits.
-    const auto here = machines_.find(machine->id);
-    if (here != machines_.end() && machine->KeepsRoom()) {
-      here->second.room -= machine->awaited;
-    }
+    collector.LookAt(*machine);
   }
-  left_alone_.budgets = std::ssize(exhausted);
-  std::vector<std::vector<size_t>> budgets_of;  // By class.
-  for (auto& [found, tasks] : all) {
-    AddClass(found, std::move(tasks), unit, options);
-    classes_.back().stopped_max = disruptions.Allowed(found.budgets);
-    budgets_of.push_back(found.budgets);
-  }
-  if (turn.number > 0) {
-    ShareBudgets(budgets_of, turn, disruptions.Allowances());
-  }
+  collector.MakeClasses();
 }
 
-void RunningTasks::AddClass(const Found& found, std::vector<const Task*> tasks,
-                            int64_t unit, const PreemptionOptions& options) {
-  std::ranges::sort(tasks, std::ranges::greater(), [](const Task* task) {
-    return std::pair(task->placed_ms, task->sequence);
-  });
-  for (const Task* task : tasks) {
-    machines_[task->machine].tasks.emplace_back(classes_.size(), task->id);
-  }
-  const ClassKey& first = tasks.front()->class_key;
+void RunningTasks::AddClass(const Found& found, const Task& last, int64_t unit,
+                            const PreemptionOptions& options) {
+  const ClassKey& key = last.class_key;
   Class& made = classes_.emplace_back();
   made.key = {.priority = found.priority, .request = found.request};
   if (found.concerns_others || found.shape.has_value()) {
-    made.key.rules = first.rules;
+    made.key.rules = key.rules;
   }
-  if (found.concerns_others) made.key.meant_by = first.meant_by;
+  if (found.concerns_others) made.key.meant_by = key.meant_by;
   made.may_be_stopped = found.may_be_stopped;
   made.price = found.price / unit;
   if (found.shape.has_value()) {

@@ -109,15 +109,17 @@ class RunningTasks {
 
  private:
   struct Found;
-  void AddClass(const Found& found, std::vector<const Task*> tasks,
-                int64_t unit, const PreemptionOptions& options);
+  class Collector;
+  // `last`: the one of its tasks that was placed last.
+  void AddClass(const Found& found, const Task& last, int64_t unit,
+                const PreemptionOptions& options);
   // By class, the budgets; by budget, how many of its tasks may be stopped.
   void ShareBudgets(const std::vector<std::vector<size_t>>& budgets,
                     const Turn& turn, std::vector<int64_t> left);
 
   struct OnMachine {
     Resources room;
-    std::vector<std::pair<size_t, TaskId>> tasks;  // By class.
+    std::vector<std::pair<size_t, TaskId>> tasks;  // As TasksOn(), by class.
   };
   std::vector<Class> classes_;
   Protected left_alone_;

@@ -89,7 +89,8 @@ void Scheduler::StartRound(int64_t now_ms) {
   state_.SyncPeers();
   round_ = std::make_unique<Round>(
       RoundContext::Subject{state_, policies_, constraints_, *eligibility_,
-                            &move_budget_, &rebalance_timer_},
+                            &move_budget_, &rebalance_timer_, &search_pace_,
+                            &grouping_},
       options_, now_ms);
 }
 
@@ -105,6 +106,7 @@ std::optional<RoundWork> Scheduler::NextStep() {
   if (!work.has_value()) {
     round_->End(&round_stats_);
     round_.reset();
+    search_pace_.Note(state_.version());
     round_stats_.pending = state_.pending_count();
   }
   return work;

@@ -28,6 +28,8 @@
 #include "core/rebalance_timer.h"
 #include "core/round_stats.h"
 #include "core/round_work.h"
+#include "core/search_pace.h"
+#include "network/machine_groups.h"
 #include "sluice/flow/problem.h"
 #include "state/cluster_state.h"
 
@@ -138,7 +140,9 @@ class Scheduler {
   Eviction eviction_;
   MoveBudget move_budget_;
   RebalanceTimer rebalance_timer_;
+  SearchPace search_pace_;
   const std::unique_ptr<Eligibility> eligibility_;
+  MachineGrouping grouping_;
   std::unique_ptr<Round> round_;  // Null where none is running.
   RoundStats round_stats_;
   std::optional<ScheduleReply> in_flight_;

@@ -1,11 +1,19 @@
 #include "network/machine_groups.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
 
 namespace sluice {
 namespace {
+
+// Of what is free.
+const Resources& KeptOn(const Machine& machine) {
+  static const Resources nothing;
+  return machine.KeepsRoom() ? machine.reserved : nothing;
+}
 
 // A machine by what constraints and policies look at.
 struct Look {
@@ -18,6 +26,7 @@ struct Look {
            a.machine->used == b.machine->used &&
            a.machine->allocatable == b.machine->allocatable &&
            a.machine->capacity == b.machine->capacity &&
+           KeptOn(*a.machine) == KeptOn(*b.machine) &&
            a.machine->used_host_ports == b.machine->used_host_ports &&
            a.machine->kept_host_ports == b.machine->kept_host_ports;
   }
@@ -87,20 +96,167 @@ MachineParts::MachineParts(const MachineParts& a, const MachineParts& b) {
 std::vector<MachineGroup> GroupMachines(const ClusterState& state,
                                         const Eligibility& eligibility,
                                         const MachineParts& parts) {
+  std::vector<const Machine*> machines;
+  machines.reserve(state.machines().size());
+  for (const auto& [id, machine] : state.machines()) {
+    machines.push_back(machine.get());
+  }
+  return GroupMachines(machines, eligibility, parts);
+}
+
+std::vector<MachineGroup> GroupMachines(
+    std::span<const Machine* const> machines, const Eligibility& eligibility,
+    const MachineParts& parts) {
   std::vector<MachineGroup> groups;
   absl::flat_hash_map<Look, size_t> group_of;
-  group_of.reserve(state.machines().size());
-  for (const auto& [id, machine] : state.machines()) {
+  group_of.reserve(machines.size());
+  for (const Machine* machine : machines) {
     if (!machine->IsUsable()) continue;
     const KindId kind = eligibility.KindOf(*machine);
     const auto [it, is_new] = group_of.try_emplace(
-        Look{kind, parts.PartOf(id), machine.get()}, groups.size());
-    if (is_new) {
-      groups.push_back({kind, {}, machine->Free()});
-    }
-    groups[it->second].machines.push_back(machine.get());
+        Look{kind, parts.PartOf(machine->id), machine}, groups.size());
+    if (is_new) groups.push_back({kind, {}, machine->Free()});
+    groups[it->second].machines.push_back(machine);
   }
   return groups;
+}
+
+const std::vector<MachineGroup>& MachineGrouping::Fresh(
+    const ClusterState& state, const Eligibility& eligibility) {
+  std::vector<uint32_t> changed;
+  uint32_t index = 0;
+  bool is_same = seen_.size() == state.machines().size();
+  for (const auto& [id, machine] : state.machines()) {
+    if (!is_same) break;
+    const Seen& seen = seen_[index];
+    is_same = seen.machine == machine.get();
+    if (is_same && (seen.revision != machine->revision ||
+                    seen.is_stale != machine->is_stale ||
+                    seen.kind != eligibility.KindOf(*machine))) {
+      changed.push_back(index);
+    }
+    ++index;
+  }
+  // With so many it is no more work to begin anew.
+  if (!is_same || changed.size() > seen_.size() / 4) {
+    Rebuild(state, eligibility);
+  } else if (!changed.empty()) {
+    Update(changed, eligibility);
+  }
+  return groups_;
+}
+
+void MachineGrouping::Rebuild(const ClusterState& state,
+                              const Eligibility& eligibility) {
+  seen_.clear();
+  groups_.clear();
+  leaders_.clear();
+  by_hash_.clear();
+  for (const auto& [id, machine] : state.machines()) {
+    seen_.push_back({.machine = machine.get()});
+    LookAt(&seen_.back(), eligibility);
+  }
+  for (uint32_t index = 0; index < seen_.size(); ++index) {
+    if (seen_[index].machine->IsUsable()) Enter(index, kNone);
+  }
+}
+
+void MachineGrouping::Update(std::span<const uint32_t> changed,
+                             const Eligibility& eligibility) {
+  // First all leave, so that who is still in a group is as it was.
+  std::vector<uint32_t> former;
+  for (const uint32_t index : changed) {
+    const uint32_t group = seen_[index].group;
+    if (group != kNone) Leave(index);
+    const bool is_empty = group != kNone && groups_[group].machines.empty();
+    former.push_back(is_empty ? group : kNone);
+    LookAt(&seen_[index], eligibility);
+  }
+  for (size_t i = 0; i < changed.size(); ++i) {
+    if (seen_[changed[i]].machine->IsUsable()) Enter(changed[i], former[i]);
+  }
+  PutInOrder();
+}
+
+void MachineGrouping::LookAt(Seen* seen, const Eligibility& eligibility) {
+  seen->revision = seen->machine->revision;
+  seen->is_stale = seen->machine->is_stale;
+  seen->kind = eligibility.KindOf(*seen->machine);
+}
+
+void MachineGrouping::Leave(uint32_t index) {
+  Seen& seen = seen_[index];
+  const uint32_t group = std::exchange(seen.group, kNone);
+  auto& machines = groups_[group].machines;
+  machines.erase(std::ranges::find(machines, seen.machine));
+  if (leaders_[group] != index) return;
+  const auto same = by_hash_.find(seen.hash);
+  const auto place = std::ranges::find(same->second, index);
+  if (machines.empty()) {
+    same->second.erase(place);
+    if (same->second.empty()) by_hash_.erase(same);
+    return;
+  }
+  const auto next =
+      std::ranges::lower_bound(seen_, machines.front()->id, {},
+                               [](const Seen& one) { return one.machine->id; });
+  leaders_[group] = static_cast<uint32_t>(next - seen_.begin());
+  next->hash = seen.hash;
+  *place = leaders_[group];
+}
+
+void MachineGrouping::Enter(uint32_t index, uint32_t former) {
+  Seen& seen = seen_[index];
+  const Look look{seen.kind, 0, seen.machine};
+  seen.hash = absl::HashOf(look);  // It only finds: nothing follows from it.
+  auto& same = by_hash_[seen.hash];
+  for (const uint32_t leader : same) {
+    if (!(Look{seen_[leader].kind, 0, seen_[leader].machine} == look)) continue;
+    seen.group = seen_[leader].group;
+    auto& machines = groups_[seen.group].machines;
+    machines.insert(
+        std::ranges::upper_bound(machines, seen.machine->id, {}, &Machine::id),
+        seen.machine);
+    return;
+  }
+  // It keeps the place of the group that it was alone in.
+  seen.group = former;
+  if (former == kNone) {
+    seen.group = static_cast<uint32_t>(groups_.size());
+    groups_.emplace_back();
+    leaders_.emplace_back();
+  }
+  groups_[seen.group] = {seen.kind, {seen.machine}, seen.machine->Free()};
+  leaders_[seen.group] = index;
+  same.push_back(index);
+}
+
+void MachineGrouping::PutInOrder() {
+  const auto first_of = [this](uint32_t group) {
+    return groups_[group].machines.front()->id;
+  };
+  std::vector<uint32_t> order;
+  for (uint32_t group = 0; group < groups_.size(); ++group) {
+    if (!groups_[group].machines.empty()) order.push_back(group);
+  }
+  if (order.size() == groups_.size() &&
+      std::ranges::is_sorted(order, {}, first_of)) {
+    return;
+  }
+  std::ranges::sort(order, {}, first_of);
+  std::vector<MachineGroup> groups;
+  std::vector<uint32_t> leaders;
+  std::vector<uint32_t> place_of(groups_.size(), kNone);
+  for (const uint32_t group : order) {
+    place_of[group] = static_cast<uint32_t>(groups.size());
+    groups.push_back(std::move(groups_[group]));
+    leaders.push_back(leaders_[group]);
+  }
+  groups_ = std::move(groups);
+  leaders_ = std::move(leaders);
+  for (Seen& seen : seen_) {
+    if (seen.group != kNone) seen.group = place_of[seen.group];
+  }
 }
 
 int64_t TimesIn(const Resources& free, const ClassKey& task_class,

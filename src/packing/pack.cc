@@ -59,12 +59,13 @@ class Packer {
  public:
   // `problem`: that of merged classes, with merged groups.
   Packer(const MergedClasses& classes, const PackingProblem& problem,
-         int64_t work_max)
+         const PackingEffort& effort)
       : classes_(classes),
         problem_(problem),
         levels_(problem.level_count()),
-        work_max_(work_max),
-        relaxation_(problem, work_max),
+        effort_(effort),
+        work_max_(effort.work_max),
+        relaxation_(problem, effort.work_max),
         whole_(AllOf(problem)) {
     if (!classes.problem().gangs.empty()) seating_ = classes.MakeSeating();
   }
@@ -90,7 +91,9 @@ class Packer {
       if (leaves_out) MendInTurn(work_max_ / 2);
       SearchNearby();
     } else {
-      if (has_many_classes && leaves_out) MendInTurn(work_max_ / 8 * 7);
+      if (has_many_classes && leaves_out) {
+        MendInTurn(std::min(work_max_ / 8 * 7, effort_.nearby_max));
+      }
       SearchWhole();
       if (!has_many_classes) {
         StartGangs();
@@ -292,7 +295,7 @@ class Packer {
     const MergedGroups groups(classes.merged());
     relaxation_.Charge(std::ssize(decided.groups) +
                        std::ssize(decided.classes) * std::ssize(decided.costs));
-    Packer packer(classes, groups.merged(), work_max);
+    Packer packer(classes, groups.merged(), {.work_max = work_max});
     packer.SearchOnce();
     relaxation_.Charge(packer.relaxation_.work());
     Keep(Drafted(groups.Part(packer.best_->patterns())));
@@ -335,7 +338,8 @@ class Packer {
     relaxation_.Charge(best_->MoveUp());
     MendBest({.attempts_max = kMendsInTurnMax,
               .work_max = work_max,
-              .in_turn = true});
+              .in_turn = true,
+              .seed = effort_.seed});
   }
 
   // Where hardly two machines are alike: mends what is known, and proves what
@@ -343,8 +347,10 @@ class Packer {
   void SearchNearby() {
     // Each machine is a pattern of its own: more of them are worth a try.
     const auto attempts = kMendsMax + static_cast<int>(problem_.groups.size());
-    MendBest({.attempts_max = attempts});
-    bound_ = BoundAtCoarsePrices(best_->Cost().waiting);
+    MendBest({.attempts_max = attempts, .seed = effort_.seed});
+    if (effort_.wants_bound) {
+      bound_ = BoundAtCoarsePrices(best_->Cost().waiting);
+    }
   }
 
   PackingCost BoundAtCoarsePrices(const LevelCosts& waiting) {
@@ -373,8 +379,14 @@ class Packer {
     const std::vector<int64_t> held = waiting.ByLevel(levels_);
     LevelCosts bound;
     for (size_t level = 0; level < levels_; ++level) {
-      bound.Add(level, relaxation_.BoundAt(whole_, Held(held).first(level),
-                                           relaxation_.prices_by_size(level)));
+      const Held above = Held(held).first(level);
+      const auto [it, is_new] =
+          bound_by_size_.try_emplace({above.begin(), above.end()});
+      if (is_new) {
+        it->second = relaxation_.BoundAt(whole_, above,
+                                         relaxation_.prices_by_size(level));
+      }
+      bound.Add(level, it->second);
     }
     return bound;
   }
@@ -435,11 +447,14 @@ class Packer {
   const MergedClasses& classes_;
   const PackingProblem& problem_;
   const size_t levels_;
+  const PackingEffort effort_;
   const int64_t work_max_;
   PatternRelaxation relaxation_;
   PackingRest whole_;
   // Of the whole problem, by held levels.
   std::map<std::vector<int64_t>, PatternRelaxation::Relaxed> relaxed_;
+  // Of the level after these.
+  std::map<std::vector<int64_t>, int64_t> bound_by_size_;
   std::optional<Seating> seating_;  // Where there are gangs.
   // Sets of gangs that a search has been made with as the only ones.
   std::set<std::vector<size_t>> searched_;
@@ -456,14 +471,20 @@ PackingSolution ProveBound(const PackingProblem& problem,
                            const LevelCosts& waiting_cost, int64_t work_max) {
   const MergedClasses classes(problem);
   const MergedGroups groups(classes.merged());
-  return Packer(classes, groups.merged(), work_max).Prove(waiting_cost);
+  return Packer(classes, groups.merged(), {.work_max = work_max})
+      .Prove(waiting_cost);
 }
 
-PackingSolution Pack(const PackingProblem& problem, int64_t work_max) {
+PackingSolution Pack(const PackingProblem& problem,
+                     const PackingEffort& effort) {
   const MergedClasses classes(problem);
   const MergedGroups groups(classes.merged());
-  work_max = std::min(work_max, UsefulWork(groups.merged()));
-  PackingSolution solution = Packer(classes, groups.merged(), work_max).Run();
+  PackingEffort useful = effort;
+  useful.work_max = std::min(effort.work_max, UsefulWork(groups.merged()));
+  if (groups.merged().groups.size() > kPackingGroupsMax) {
+    useful.work_max = std::min(useful.work_max, effort.nearby_max);
+  }
+  PackingSolution solution = Packer(classes, groups.merged(), useful).Run();
   solution.patterns =
       classes.Part(Level(classes.merged(), groups.Part(solution.patterns)));
   return solution;

@@ -5,24 +5,23 @@
 // it has whole ones, the rest is relaxed again, until nothing is left.  Several
 // dives round differently, and the best counts.
 //
-// Threads: a pure function.  Determinism: the same problem gives the same
-// solution, on one platform and compiler; the budget counts work.
+// Threads: a pure function.  Determinism: the same problem and effort give the
+// same solution, on one platform and compiler; the budget counts work.
 
 #ifndef SLUICE_PACKING_PACK_H_
 #define SLUICE_PACKING_PACK_H_
 
 #include <cstdint>
 
+#include "packing/packing_effort.h"
 #include "packing/packing_problem.h"
 
 namespace sluice {
 
-// With more groups prices are found for coarse ones, and there are no dives.
-inline constexpr size_t kPackingGroupsMax = 400;
-
 // Every pattern of the solution is within what its group has free, and no more
 // tasks of a class are in them than there are.
-PackingSolution Pack(const PackingProblem& problem, int64_t work_max);
+PackingSolution Pack(const PackingProblem& problem,
+                     const PackingEffort& effort);
 
 // Only the bound of a solution that leaves `waiting_cost`.  No patterns.
 PackingSolution ProveBound(const PackingProblem& problem,

@@ -10,7 +10,6 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kSeed = 1;
 // Machines that are decided on anew together.
 constexpr uint64_t kMendedMin = 2;
 constexpr uint64_t kMendedMax = 4;
@@ -206,7 +205,7 @@ PackingDraft Dive(PackingDraft draft, std::span<const int64_t> held,
 void Mend(const PackingProblem& problem, const MendOptions& options,
           PatternRelaxation* relaxation, PackingDraft* draft) {
   if (draft->patterns().empty()) return;
-  Rng rng(kSeed);
+  Rng rng(options.seed);
   Picker picker(
       problem, *draft,
       options.in_turn ? relaxation->values_by_size() : std::vector<double>(),

@@ -31,6 +31,7 @@ struct MendOptions {
   // Fills machines one after the other, at the prices by size: far cheaper than
   // a dive where classes are many, but blind to what would come out of it.
   bool in_turn = false;
+  uint64_t seed = 1;
 };
 
 // Takes a few machines at a time out of the packing and decides on them anew,

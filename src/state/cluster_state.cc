@@ -545,6 +545,7 @@ Task* ClusterState::MutableTask(TaskId id) {
 Machine* ClusterState::MutableMachine(MachineId id) {
   Machine* machine = FindIn(machines_, id);
   if (machine != nullptr) {
+    ++machine->revision;
     ++counters_.version;
     changes_.counters = true;
   }

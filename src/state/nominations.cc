@@ -84,6 +84,7 @@ void Nominations::DropSuccession(uint64_t sequence, Machine* machine) {
 }
 
 void Nominations::UpdateReserved(Machine* machine) const {
+  ++machine->revision;
   // Where nothing is kept nobody looks at it.
   if (!machine->KeepsRoom()) return;
   const Resources kept = KeptOn(*machine);

@@ -196,7 +196,7 @@ PackingProblem DrawProblem(Bytes* bytes) {
 }
 
 PackingSolution PackAndCheck(const PackingProblem& problem, int64_t work_max) {
-  PackingSolution solution = Pack(problem, work_max);
+  PackingSolution solution = Pack(problem, {.work_max = work_max});
   const absl::Status status = CheckPacking(problem, solution);
   CHECK(status.ok()) << status << " with work " << work_max << "\n"
                      << DescribePacking(problem);

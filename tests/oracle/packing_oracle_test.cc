@@ -77,7 +77,7 @@ Tally TallyOf(const PackingShape& shape, uint64_t seeds, int64_t work_max) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
     const PackingProblem problem = MakeRandomPacking(shape, &rng);
-    const PackingSolution solution = Pack(problem, work_max);
+    const PackingSolution solution = Pack(problem, {.work_max = work_max});
     Check(problem, LeastPlacedCosts(problem), solution, &tally);
     if (testing::Test::HasFailure()) {
       ADD_FAILURE() << DescribePacking(problem);
@@ -325,7 +325,7 @@ TEST(PackingOracle, BoundsInCompanyAreTrueHoweverEarlyTheWorkEnds) {
 // Checks a packing beside what GLPK finds in the time.
 void CheckWithGlpk(const PackingProblem& problem, Tally* tally) {
   constexpr int kMillisecondsMax = 100;
-  const PackingSolution solution = Pack(problem, kPlenty);
+  const PackingSolution solution = Pack(problem, {.work_max = kPlenty});
   EXPECT_THAT(CheckPacking(problem, solution), IsOk());
   const auto& [cost, bound] = std::pair(solution.cost, solution.bound);
   const PackingMipAnswer waiting = LeastWaitingByMip(problem, kMillisecondsMax);

@@ -60,6 +60,9 @@ struct Machine {
   // that in which it was mentioned last, or the snapshot of its feed.
   uint32_t announcement = 0;
   bool is_stale = false;
+  // Rises whenever it may have changed, but for what a client's new beginning
+  // makes stale; not stored.
+  uint64_t revision = 0;
   // Why it is kept out of scheduling, for people; empty where it is not.
   std::string quarantine_reason;
   // How many tasks ran on it when an operator wanted it emptied; nothing:

@@ -86,32 +86,53 @@ struct ClassKey {
 inline constexpr int32_t kNoPu = -1;
 
 struct Task {
+  // What rounds look at, of all tasks that run, is next to each other.
   TaskId id;
   JobId job;
   TaskState state = TaskState::kPending;
-  std::string name;
-  std::string task_namespace;
-  ClassKey class_key;
-  Owner owner;
-  std::vector<Label> labels;  // Ascending.
-  LabelPairs namespace_labels;
-  int32_t task_type = 0;  // TaskDescriptor.TaskType of the contract.
+  // Told to leave its machine, or stopped by its client; it holds its place
+  // until it is gone.
+  bool is_evicted = false;
+  // Others place it: it only takes room, and nothing is told of it.
+  bool is_foreign = false;
+  // Its client knows the uid no more, or for another: nothing may be reported
+  // for it, so it is not scheduled either.
+  bool is_muted = false;
+  // Its client began anew and has not submitted it again, or its feed is not
+  // live: nothing is told of it.
+  bool is_stale = false;
+  // Another has its uid now (see `earlier_holders`).
+  bool is_displaced = false;
+  // Submitted, and in no queue yet: room that is kept for a successor may be
+  // its own (state/successions.h).  Not stored.
+  bool may_succeed = false;
+  // Its feed has stated that it is being stopped; not stored.
+  bool is_ending = false;
   // What is lost when it is stopped, beside what each stop costs.
   int32_t preemption_cost = 0;
-  // Why it is kept out of scheduling, for people; empty where it is not.
-  std::string quarantine_reason;
-
-  int64_t submitted_ms = 0;  // Since the epoch.
-  uint64_t sequence = 0;     // Order of submission, dense, never used again.
-
   // kRunning, and removed by guess: the machine, the index of the processing
   // unit on it (kNoPu where the machine has none), and since when.
   MachineId machine;
   int32_t pu = kNoPu;
-  int64_t placed_ms = 0;  // Since the epoch.
-  // Told to leave its machine, or stopped by its client; it holds its place
-  // until it is gone.
-  bool is_evicted = false;
+  int64_t placed_ms = 0;     // Since the epoch.
+  int64_t submitted_ms = 0;  // Since the epoch.
+  uint64_t sequence = 0;     // Order of submission, dense, never used again.
+  // Clients use uids again while their first holder still runs.  Whom this one
+  // meant before and is not yet removed, oldest first: such a task is
+  // displaced, has an id of the state's own, and goes on as it is.  While there
+  // is any no completion or failure can be attributed, and a removal is taken
+  // for the oldest's.
+  std::vector<TaskId> earlier_holders;
+  ClassKey class_key;
+
+  std::string name;
+  std::string task_namespace;
+  Owner owner;
+  std::vector<Label> labels;  // Ascending.
+  LabelPairs namespace_labels;
+  int32_t task_type = 0;  // TaskDescriptor.TaskType of the contract.
+  // Why it is kept out of scheduling, for people; empty where it is not.
+  std::string quarantine_reason;
   TaskUsage usage;  // Measured last while it runs; not stored.
 
   // The feed that stated it, if one did, and its id there.
@@ -120,34 +141,14 @@ struct Task {
   // Of what its feed stated last, to see at a glance that nothing has changed;
   // not stored: 0, which is none, after a restart.
   uint64_t feed_fingerprint = 0;
-  // Submitted, and in no queue yet: room that is kept for a successor may be
-  // its own (state/successions.h).  Not stored.
-  bool may_succeed = false;
-  // Others place it: it only takes room, and nothing is told of it.
-  bool is_foreign = false;
-  // Its feed has stated that it is being stopped; not stored.
-  bool is_ending = false;
 
   // One for each submission.
   int32_t expected_removals = 1;
-  // Clients use uids again while their first holder still runs.  Whom this one
-  // meant before and is not yet removed, oldest first: such a task is
-  // displaced, has an id of the state's own, and goes on as it is.  While there
-  // is any no completion or failure can be attributed, and a removal is taken
-  // for the oldest's.
-  std::vector<TaskId> earlier_holders;
-  bool is_displaced = false;
   // Of a displaced one: the task that has its uid, whose removals count for it,
   // too; none where nobody will speak of it any more.
   std::optional<TaskId> successor;
-  // Its client knows the uid no more, or for another: nothing may be reported
-  // for it, so it is not scheduled either.
-  bool is_muted = false;
-  // Its client began anew and has not submitted it again, or its feed is not
-  // live: nothing is told of it.  `announcement` is that in which it was
-  // mentioned last, or the snapshot of its feed.
+  // That in which it was mentioned last, or the snapshot of its feed.
   uint32_t announcement = 0;
-  bool is_stale = false;
 
   // Whether its id was dealt by the state, and is no uid of a client.
   bool HasOwnId() const { return is_displaced || feed != FeedId(); }

@@ -50,10 +50,15 @@ class Pack : public Stage {
     }
     ++context_.stats->packings;
     // Some of the work is left for the next one.
-    int64_t work_max = context_.improve_budget;
-    if (context_.agenda.must_go_on()) work_max /= 2;
-    if (packing_.is_part) work_max = std::min(work_max, kPartWorkMax);
-    return PackingWork{packing_.problem, work_max};
+    PackingEffort effort = {.work_max = context_.improve_budget,
+                            .nearby_max = context_.nearby_budget,
+                            .seed = context_.stats->number,
+                            .wants_bound = !is_preempting_};
+    if (context_.agenda.must_go_on()) effort.work_max /= 2;
+    if (packing_.is_part) {
+      effort.work_max = std::min(effort.work_max, kPartWorkMax);
+    }
+    return PackingWork{packing_.problem, effort};
   }
 
   void Finish(const RoundAnswer& answer) override {
@@ -435,7 +440,8 @@ class Appraise : public Stage {
         waiting.Add(level,
                     packing_.now.waiting[level] - packing_.misfits[level]);
       }
-      return PackingWork{std::move(packing_.problem), context_.improve_budget,
+      return PackingWork{std::move(packing_.problem),
+                         {.work_max = context_.improve_budget},
                          waiting};
     }
     return std::nullopt;

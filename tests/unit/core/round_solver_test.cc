@@ -38,7 +38,7 @@ FlowProblem OneUnit() {
 // machine has room for two.
 PackingWork ThreeTasks() {
   PackingWork work;
-  work.work_max = 1000;
+  work.effort.work_max = 1000;
   work.problem.classes.push_back({{2}, {{3, 10}}});
   work.problem.groups.push_back({{5}, 1, 0});
   work.problem.costs = {{7}};

@@ -92,7 +92,7 @@ TEST(Pack, PutsCompanyWhereOthersNeedIt) {
   problem.costs = {{0, 0}, {5, 0}};
   problem.classes[1].waiting = {{6, 9}};
   problem.groups = {{{3}, 2, 0}, {{10}, 2, 1}};
-  const PackingSolution solution = Pack(problem, 1'000'000);
+  const PackingSolution solution = Pack(problem, {.work_max = 1'000'000});
   EXPECT_EQ(solution.cost, (PackingCost{0, 10}));
   EXPECT_EQ(solution.bound, solution.cost);
 }
@@ -112,7 +112,7 @@ TEST(Pack, PutsChainsOfCompanyWhereTheyFit) {
                      {.request = {2}, .waiting = {{1, 9}}}};
   problem.groups = {{{5}, 1, 0}, {{7}, 1, 1}};
   problem.costs = {{0, 0, 0}, {0, 0, 5}};
-  const PackingSolution solution = Pack(problem, 1'000'000);
+  const PackingSolution solution = Pack(problem, {.work_max = 1'000'000});
   EXPECT_EQ(solution.cost, (PackingCost{0, 5}));
   EXPECT_EQ(solution.bound, solution.cost);
 }
@@ -121,7 +121,7 @@ TEST(Pack, LeavesThoseWaitingWhoCanHaveNoCompany) {
   PackingProblem problem = Led();
   problem.company = {};
   problem.groups = {{{2}, 9, 0}};
-  const PackingSolution solution = Pack(problem, 1'000'000);
+  const PackingSolution solution = Pack(problem, {.work_max = 1'000'000});
   EXPECT_EQ(solution.cost, (PackingCost{11 * 9, 0}));
   EXPECT_EQ(solution.bound, solution.cost);
 }

@@ -125,7 +125,7 @@ void CheckLeveling(const PackingShape& shape) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
     const PackingProblem problem = MakeRandomPacking(shape, &rng);
-    PackingSolution solution = Pack(problem, 1'000'000);
+    PackingSolution solution = Pack(problem, {.work_max = 1'000'000});
     const auto before = Summary(problem, solution.patterns);
     solution.patterns = Level(problem, solution.patterns);
     EXPECT_THAT(CheckPacking(problem, solution), IsOk());

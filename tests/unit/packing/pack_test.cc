@@ -27,7 +27,7 @@ constexpr int64_t kMany = int64_t{1} << 40;
 // Packs, and checks what is said of the packing.
 PackingSolution PackAndCheck(const PackingProblem& problem,
                              int64_t work_max = kPlenty) {
-  PackingSolution solution = Pack(problem, work_max);
+  PackingSolution solution = Pack(problem, {.work_max = work_max});
   EXPECT_THAT(CheckPacking(problem, solution), IsOk())
       << DescribePacking(problem);
   return solution;
@@ -300,8 +300,8 @@ void CheckSolutionsAreTheSame(const PackingShape& shape) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
     const PackingProblem problem = MakeRandomPacking(shape, &rng);
-    const PackingSolution a = Pack(problem, kPlenty);
-    const PackingSolution b = Pack(problem, kPlenty);
+    const PackingSolution a = Pack(problem, {.work_max = kPlenty});
+    const PackingSolution b = Pack(problem, {.work_max = kPlenty});
     EXPECT_EQ(a.cost, b.cost);
     EXPECT_EQ(a.bound, b.bound);
     EXPECT_EQ(a.work, b.work);
@@ -395,10 +395,10 @@ TEST(Pack, StartsTheGangThatIsWorthMore) {
   problem.gangs = {{{0}, 2}, {{1}, 2}};
   problem.former = {{0, 2, {{0, 1}}}};
   // As many of either fit, but of the second one is left waiting.
-  const PackingSolution solution = Pack(problem, 1'000'000);
+  const PackingSolution solution = Pack(problem, {.work_max = 1'000'000});
   EXPECT_EQ(solution.cost, PackingCost(15, 0));
   problem.classes[1].waiting = {{2, 9}};
-  EXPECT_EQ(Pack(problem, 1'000'000).cost, PackingCost(10, 0));
+  EXPECT_EQ(Pack(problem, {.work_max = 1'000'000}).cost, PackingCost(10, 0));
 }
 
 // More tasks would be placed without the gang, so that the relaxation starts it
@@ -427,7 +427,7 @@ TEST(Pack, ProvesWhatIsTrueOnceAGangWasStarted) {
   problem.groups = {{{3}, 2, 0}};
   problem.costs = {{0, 0, 20}};
   problem.gangs = {{{1}, 2}};
-  const PackingSolution solution = Pack(problem, 1'000'000);
+  const PackingSolution solution = Pack(problem, {.work_max = 1'000'000});
   const std::vector<int64_t> waiting = {11, 5};
   EXPECT_EQ(solution.cost.waiting, LevelCosts(waiting));
   EXPECT_EQ(solution.cost.placed, 0);

@@ -443,19 +443,25 @@ struct Counts {
   int64_t leaving = 0;
   int64_t keeping_away = 0;
   int64_t worth = 0;
+  int64_t expected = 0;
 
   friend bool operator==(const Counts&, const Counts&) = default;
 };
 
 std::ostream& operator<<(std::ostream& out, const Counts& counts) {
   return out << counts.meant << " meant, " << counts.leaving << " leaving, "
-             << counts.keeping_away << " keeping away, worth " << counts.worth;
+             << counts.keeping_away << " keeping away, worth " << counts.worth
+             << ", " << counts.expected << " expected";
 }
+
+// Who the predecessors were when they were told to move, by succession.
+using Predecessors = std::map<uint64_t, TaskIdentity>;
 
 // Compares all terms of all tasks with what the tasks themselves say.
 class Recount {
  public:
-  explicit Recount(const ClusterState& state) : state_(state) {
+  Recount(const ClusterState& state, const Predecessors& predecessors)
+      : state_(state), predecessors_(predecessors) {
     for (const auto& [id, task] : state.tasks()) {
       identities_[id] = {task->task_namespace,
                          InOrder(state.ToPairs(task->labels)),
@@ -463,8 +469,8 @@ class Recount {
     }
   }
 
-  // Expects that all is as it should be.  Returns how many tasks were counted.
-  int64_t Compare() {
+  // Expects that all is as it should be.  Returns how many were counted.
+  Counts Compare() {
     for (const auto& [id, task] : state_.tasks()) {
       if (task->state != TaskState::kRemoved) CompareRules(*task);
     }
@@ -524,16 +530,20 @@ class Recount {
       total.leaving += expected.leaving;
       total.keeping_away += expected.keeping_away;
       total.worth += expected.worth;
+      total.expected += expected.expected;
     }
     EXPECT_EQ((Counts{term.meant.total(), term.leaving.total(),
-                      term.keeping_away.total(), term.worth.total()}),
+                      term.keeping_away.total(), term.worth.total(),
+                      term.expected.total()}),
               total);
-    counted_ += total.meant;
+    counted_.meant += total.meant;
+    counted_.expected += total.expected;
   }
 
   static Counts At(const CountedTerm& term, DomainIndex domain) {
     return {term.meant.At(domain), term.leaving.At(domain),
-            term.keeping_away.At(domain), term.worth.At(domain)};
+            term.keeping_away.At(domain), term.worth.At(domain),
+            term.expected.At(domain)};
   }
 
   // Over the machine's domain.
@@ -558,6 +568,21 @@ class Recount {
         if (preferred.term == term) counts.worth += preferred.weight;
       }
     }
+    const auto expect = [&](MachineId where, const TaskIdentity& identity,
+                            const PlacementRules& rules) {
+      if (!AreInOneDomain(machine, *state_.FindMachine(where), key)) return;
+      if (SelectsAll(all, identity)) ++counts.expected;
+      if (all.size() != 1) return;
+      counts.keeping_away +=
+          std::ranges::count(rules.anti_affinity, PeerTerm{all.front(), key});
+    };
+    for (const auto& [id, where] : state_.nominations().machines()) {
+      expect(where, identities_.at(id), *state_.FindTask(id)->class_key.rules);
+    }
+    for (const auto& [sequence, one] :
+         state_.nominations().successions().all()) {
+      expect(one.machine, predecessors_.at(sequence), *one.rules);
+    }
     return counts;
   }
 
@@ -570,9 +595,33 @@ class Recount {
   }
 
   const ClusterState& state_;
+  const Predecessors& predecessors_;
   std::map<TaskId, TaskIdentity> identities_;
-  int64_t counted_ = 0;
+  Counts counted_;
 };
+
+// Keeps room for the one that has waited for longest, or for nobody any more.
+void NominateOne(Rng* rng, ClusterState* state) {
+  const auto& nominated = state->nominations().machines();
+  if (!nominated.empty() && rng->Chance(1, 2)) {
+    return state->EndNomination(nominated.begin()->first);
+  }
+  if (state->pending().empty()) return;
+  const Task& task = *state->pending().begin()->second.begin()->second;
+  for (const auto& [id, machine] : state->machines()) {
+    if (machine->IsUsable() && rng->Chance(1, 2)) {
+      return state->Nominate(task.id, id);
+    }
+  }
+}
+
+// Notes who the new predecessors are.
+void NotePredecessors(const ClusterState& state, Predecessors* predecessors) {
+  for (const auto& [sequence, one] : state.nominations().successions().all()) {
+    if (predecessors->contains(sequence)) continue;
+    (*predecessors)[sequence] = *state.peers().FindIdentity(one.predecessor);
+  }
+}
 
 // Takes back a placement that nobody knows of, if there is one.
 void WithdrawOne(ClusterState* state) {
@@ -594,25 +643,31 @@ Step NextStep(const ClusterState& state, RandomSteps* steps) {
 }
 
 TEST(PeerTableProperty, CountsAsFromScratch) {
-  int64_t counted = 0;
+  Counts counted;
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     ClusterState state;
     RandomSteps steps(seed);
     Rng rng(seed);
+    Predecessors predecessors;
     for (int step = 0; step < 100; ++step) {
       Take(NextStep(state, &steps), step, &state);
+      NotePredecessors(state, &predecessors);
       if (rng.Chance(1, 10)) WithdrawOne(&state);
+      if (rng.Chance(1, 5)) NominateOne(&rng, &state);
       if (rng.Chance(1, 10)) state.CollectRules();
       if (rng.Chance(1, 4)) {
         state.SyncPeers();
-        counted += Recount(state).Compare();
+        const Counts more = Recount(state, predecessors).Compare();
+        counted.meant += more.meant;
+        counted.expected += more.expected;
       }
       ASSERT_FALSE(testing::Test::HasFailure())
           << "seed " << seed << ", step " << step;
     }
     ASSERT_EQ(FindContradiction(state), "");
   }
-  EXPECT_GT(counted, 10000) << "hardly anything is ever counted";
+  EXPECT_GT(counted.meant, 10000) << "hardly anything is ever counted";
+  EXPECT_GT(counted.expected, 1000) << "hardly anybody is ever expected";
 }
 
 }  // namespace

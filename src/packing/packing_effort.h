@@ -1,0 +1,30 @@
+// How hard a packing looks for a good solution.
+//
+// Threads: values.
+
+#ifndef SLUICE_PACKING_PACKING_EFFORT_H_
+#define SLUICE_PACKING_PACKING_EFFORT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace sluice {
+
+// With more groups prices are found for coarse ones, and there are no dives.
+inline constexpr size_t kPackingGroupsMax = 400;
+
+struct PackingEffort {
+  int64_t work_max = 0;  // In looks of some ten nanoseconds.
+  // With more groups than kPackingGroupsMax, or many classes, a search takes a
+  // few machines at a time, for as long as it may: how much of that work it may
+  // take then, and a number for the order in which it takes them.
+  int64_t nearby_max = std::numeric_limits<int64_t>::max();
+  uint64_t seed = 1;
+  // Whether the bound of the solution is of any use, or 0 will do.
+  bool wants_bound = true;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_PACKING_PACKING_EFFORT_H_
