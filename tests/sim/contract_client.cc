@@ -38,7 +38,9 @@ class ContractClient::SimCall final : public ScheduleCall {
     const uint64_t message = client_.NoteSent(
         connection_,
         [this, reply = std::move(reply), uuids = std::move(uuids)] {
-          client_.unread_ = [=, this] { client_.Read(reply, uuids); };
+          client_.unread_ = [=, this] {
+            client_.Read(reply, uuids, connection_);
+          };
         });
     client_.timeline_.After(
         client_.Delay(), [this, message, done = std::move(done),
@@ -64,10 +66,11 @@ class ContractClient::SimCall final : public ScheduleCall {
   const uint64_t connection_;
 };
 
-ContractClient::ContractClient(const Faults& faults, Timeline* timeline,
-                               Rng* rng, SimDaemon* daemon,
+ContractClient::ContractClient(const Faults& faults, const Workload& workload,
+                               Timeline* timeline, Rng* rng, SimDaemon* daemon,
                                RealCluster* cluster, bool uses_uuids_again)
     : faults_(faults),
+      workload_(workload),
       uses_uuids_again_(uses_uuids_again),
       timeline_(*timeline),
       rng_(*rng),
@@ -98,7 +101,7 @@ void ContractClient::Act() {
                          ->first);
     }
     default:
-      if (tasks_.size() < kTasksMax) AddTask();
+      if (tasks_.size() < kTasksMax) Submit(DrawTask(workload_, &rng_));
   }
 }
 
@@ -147,19 +150,15 @@ void ContractClient::LoseMachine(const std::string& uuid) {
   }
 }
 
-void ContractClient::AddTask() {
+void ContractClient::Submit(const RealCluster::Task& task) {
   const uint64_t uid = next_uid_++;
-  Task& task = tasks_[uid];
-  task.real = {.cpu = rng_.Between(100, 900), .needs_gpu = rng_.Chance(1, 4)};
-  TaskOptions options{
-      .cpu = task.real.cpu, .job = StrCat("job", uid % 3), .name = NameOf(uid)};
-  if (task.real.needs_gpu) {
-    options.rules.selectors = {LabelIn("gpu", {"yes"})};
-  }
+  tasks_[uid].real = task;
+  TaskOptions options = OptionsOf(task);
+  options.name = NameOf(uid);
   Ask(Submitted(uid, options), [this, uid] {
     Task& submitted = tasks_.at(uid);
     submitted.phase = Phase::kThere;
-    if (submitted.is_doomed) EndTask(uid);
+    if (submitted.is_doomed || submitted.has_to_end) EndTask(uid);
   });
 }
 
@@ -168,11 +167,14 @@ void ContractClient::EndTask(uint64_t uid) {
   if (it == tasks_.end() || it->second.phase != Phase::kThere) return;
   it->second.phase = Phase::kLeaving;
   StopTask(&it->second);
+  if (it->second.is_told_to_leave) Replace(it->second.real);
   const auto remove = [this, uid] {
     Ask(Removed(uid), [this, uid] { tasks_.erase(uid); });
   };
   if (rng_.Chance(1, 3)) {
     Ask(Completed(uid), remove);
+  } else if (rng_.Chance(1, 6)) {
+    Ask(Failed(uid), remove);
   } else {
     remove();
   }
@@ -182,6 +184,27 @@ void ContractClient::StopTask(Task* task) {
   if (!task->is_running) return;
   cluster_.Stop(task->real, task->machine);
   task->is_running = false;
+}
+
+void ContractClient::Replace(const RealCluster::Task& former) {
+  if (!former.is_owned || rng_.Chance(1, 8)) return;
+  const RealCluster::Task successor = DrawSuccessor(former, &rng_);
+  if (rng_.Chance(1, 2)) return Submit(successor);
+  timeline_.After(rng_.Between(1, kCollectUs),
+                  [this, successor] { Submit(successor); });
+}
+
+void ContractClient::CalmDown() {
+  is_calm_ = true;
+  for (const auto& [uid, task] : tasks_) {
+    if (task.is_told_to_leave) LeaveAfter(uid, rng_.Between(1, kCollectUs));
+  }
+}
+
+bool ContractClient::HasLeaving() const {
+  return std::ranges::any_of(tasks_, [](const auto& entry) {
+    return entry.second.is_running && entry.second.is_told_to_leave;
+  });
 }
 
 void ContractClient::Break() {
@@ -261,13 +284,15 @@ void ContractClient::Schedule() {
 }
 
 void ContractClient::Read(const ScheduleReply& reply,
-                          const std::vector<std::string>& uuids) {
+                          const std::vector<std::string>& uuids,
+                          uint64_t connection) {
   for (size_t i = 0; i < reply.deltas.size(); ++i) {
     const ScheduleReply::Entry& delta = reply.deltas[i];
     if (delta.type == DeltaType::kPlace) {
       Place(delta.task.value, uuids[i]);
     } else {
-      cluster_.Fail(NameOf(delta.task.value) + " is to stop");
+      ++(delta.type == DeltaType::kMigrate ? move_count_ : stop_count_);
+      TellToLeave(delta.task.value, connection);
     }
   }
 }
@@ -300,6 +325,34 @@ void ContractClient::Place(uint64_t uid, const std::string& uuid) {
   task.is_from_broken_call = is_breaking_off_;
   task.machine = uuid;
   cluster_.Run(NameOf(uid), task.real, uuid);
+}
+
+void ContractClient::TellToLeave(uint64_t uid, uint64_t connection) {
+  const auto it = tasks_.find(uid);
+  if (it == tasks_.end()) {
+    return cluster_.Fail(NameOf(uid) + " is told to leave, and was removed");
+  }
+  Task& task = it->second;
+  if (std::exchange(task.told_connection, connection) == connection) {
+    return cluster_.Fail(NameOf(uid) + " is told to leave twice");
+  }
+  if (task.phase == Phase::kLeaving || task.is_doomed) return;
+  if (!task.is_running) {
+    return cluster_.Fail(NameOf(uid) + " is told to leave, and does not run");
+  }
+  if (std::exchange(task.is_told_to_leave, true)) return;
+  if (const auto grace_us = DrawGraceUs(is_calm_, &rng_)) {
+    LeaveAfter(uid, *grace_us);
+  }
+}
+
+void ContractClient::LeaveAfter(uint64_t uid, int64_t grace_us) {
+  timeline_.After(grace_us, [this, uid] {
+    const auto it = tasks_.find(uid);
+    if (it == tasks_.end()) return;
+    it->second.has_to_end = true;
+    EndTask(uid);
+  });
 }
 
 void ContractClient::CheckRecovered(const ClusterState& state) {

@@ -23,15 +23,16 @@
 #include "sim/real_cluster.h"
 #include "sim/sim_daemon.h"
 #include "sim/timeline.h"
+#include "sim/workload.h"
 
 namespace sluice::sim {
 
 class ContractClient {
  public:
   // All must outlive it.
-  ContractClient(const Faults& faults, Timeline* timeline, Rng* rng,
-                 SimDaemon* daemon, RealCluster* cluster,
-                 bool uses_uuids_again);
+  ContractClient(const Faults& faults, const Workload& workload,
+                 Timeline* timeline, Rng* rng, SimDaemon* daemon,
+                 RealCluster* cluster, bool uses_uuids_again);
   ~ContractClient();
 
   // Changes something.
@@ -39,12 +40,19 @@ class ContractClient {
   // Its connection breaks, and what is under way does not arrive.
   void Break();
 
+  // Nothing happens from now on but what must.
+  void CalmDown();
+
   bool is_waiting_for_answers() const { return !calls_.empty(); }
+  // Whether what was told to leave runs on.
+  bool HasLeaving() const;
   // Whether the daemon knows what it has, and what waits fits on none of
   // `machines`.  REQUIRES: nothing is under way.
   void CheckEnd(const std::vector<std::string>& machines);
   std::vector<std::string> MachineUuids() const;
   int64_t placement_count() const { return placement_count_; }
+  int64_t stop_count() const { return stop_count_; }
+  int64_t move_count() const { return move_count_; }
 
  private:
   class SimCall;
@@ -57,6 +65,10 @@ class ContractClient {
     RealCluster::Task real = {};
     bool is_running = false;
     bool is_doomed = false;  // Its machine is going.
+    // It was told to, and its client comes to stopping it.
+    bool is_told_to_leave = false;
+    bool has_to_end = false;
+    uint64_t told_connection = 0;
     // The daemon cannot know that it was told.
     bool is_from_broken_call = false;
     std::string machine = {};  // Where it runs.
@@ -70,9 +82,11 @@ class ContractClient {
   void AddMachine();
   void RemoveMachine();
   void LoseMachine(const std::string& uuid);
-  void AddTask();
+  void Submit(const RealCluster::Task& task);
   void EndTask(uint64_t uid);
   void StopTask(Task* task);
+  // Its controller may submit another one.
+  void Replace(const RealCluster::Task& former);
 
   // The daemon has died, but some of what it sent before arrives.
   void NoteDeath();
@@ -86,12 +100,16 @@ class ContractClient {
   void Transmit(uint64_t id);
   void Schedule();
   void ScheduleLater();
-  void Read(const ScheduleReply& reply, const std::vector<std::string>& uuids);
+  void Read(const ScheduleReply& reply, const std::vector<std::string>& uuids,
+            uint64_t connection);
   void Place(uint64_t uid, const std::string& uuid);
+  void TellToLeave(uint64_t uid, uint64_t connection);
+  void LeaveAfter(uint64_t uid, int64_t grace_us);
   void CheckRecovered(const ClusterState& state);
   int64_t Delay() { return rng_.Between(1, faults_.message_us); }
 
   const Faults faults_;
+  const Workload workload_;
   const bool uses_uuids_again_;
   Timeline& timeline_;
   Rng& rng_;
@@ -110,7 +128,10 @@ class ContractClient {
   uint64_t next_message_ = 1;
   std::vector<std::unique_ptr<SimCall>> schedule_calls_;
   std::function<void()> unread_;  // Reads the reply that it has not come to.
+  bool is_calm_ = false;
   int64_t placement_count_ = 0;
+  int64_t stop_count_ = 0;  // Of tasks that were told to leave.
+  int64_t move_count_ = 0;
 };
 
 }  // namespace sluice::sim

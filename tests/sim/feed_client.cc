@@ -53,9 +53,11 @@ class FeedClient::Session final : public FeedSession {
   bool is_writing_ = false;
 };
 
-FeedClient::FeedClient(const Faults& faults, Timeline* timeline, Rng* rng,
-                       SimDaemon* daemon, RealCluster* cluster)
+FeedClient::FeedClient(const Faults& faults, const Workload& workload,
+                       Timeline* timeline, Rng* rng, SimDaemon* daemon,
+                       RealCluster* cluster)
     : faults_(faults),
+      workload_(workload),
       timeline_(*timeline),
       rng_(*rng),
       daemon_(*daemon),
@@ -89,7 +91,7 @@ void FeedClient::Act() {
       if (is_connected_ && rng_.Chance(1, 20)) StateAll();
       break;
     default:
-      if (tasks_.size() < kTasksMax) AddTask();
+      if (tasks_.size() < kTasksMax) AddTask(DrawTask(workload_, &rng_));
   }
   Send();
 }
@@ -125,10 +127,9 @@ void FeedClient::LoseMachine(const std::string& uuid) {
   }
 }
 
-void FeedClient::AddTask() {
+void FeedClient::AddTask(const RealCluster::Task& task) {
   const std::string id = StrCat("t", next_task_++);
-  tasks_[id].real = {.cpu = rng_.Between(100, 900),
-                     .needs_gpu = rng_.Chance(1, 5)};
+  tasks_[id].real = task;
   StateTask(id);
 }
 
@@ -138,9 +139,36 @@ void FeedClient::EndTask(std::string id) {
   if (it->second.is_running) {
     cluster_.Stop(it->second.real, it->second.machine);
   }
+  const Task ended = it->second;
   tasks_.erase(it);
-  if (rng_.Chance(1, 3)) Event(TaskEnded{.id = id});
+  if (rng_.Chance(1, 3)) {
+    Event(TaskEnded{.id = id, .is_failure = rng_.Chance(1, 3)});
+  }
   Event(TaskGone{std::move(id)});
+  if (ended.is_told_to_leave) Replace(ended.real);
+}
+
+void FeedClient::Replace(const RealCluster::Task& former) {
+  if (!former.is_owned || rng_.Chance(1, 8)) return;
+  const RealCluster::Task successor = DrawSuccessor(former, &rng_);
+  if (rng_.Chance(1, 2)) return AddTask(successor);
+  timeline_.After(rng_.Between(1, kCollectUs), [this, successor] {
+    AddTask(successor);
+    Send();
+  });
+}
+
+void FeedClient::CalmDown() {
+  is_calm_ = true;
+  for (const auto& [id, task] : tasks_) {
+    if (task.is_told_to_leave) LeaveAfter(id, rng_.Between(1, kCollectUs));
+  }
+}
+
+bool FeedClient::HasLeaving() const {
+  return std::ranges::any_of(tasks_, [](const auto& entry) {
+    return entry.second.is_running && entry.second.is_told_to_leave;
+  });
 }
 
 void FeedClient::Break() {
@@ -172,12 +200,14 @@ void FeedClient::Connect() {
   sequence_ = 0;
   durable_ = 0;
   seen_ = 0;
+  snapshot_count_ = 0;
   next_.feed = "feed";
   StateAll();
   Send();
 }
 
 void FeedClient::StateAll() {
+  ++snapshot_count_;
   Event(SnapshotBegan());
   for (const auto& [uuid, cpu] : machines_) {
     StateMachine(uuid);
@@ -198,18 +228,18 @@ void FeedClient::StateMachine(const std::string& uuid) {
 
 void FeedClient::StateTask(const std::string& id) {
   Task& task = tasks_.at(id);
-  TaskOptions options{.cpu = task.real.cpu, .name = id};
-  if (task.real.needs_gpu) {
-    options.rules.selectors = {LabelIn("gpu", {"yes"})};
-  }
+  TaskOptions options = OptionsOf(task.real);
+  options.name = id;
+  const std::string job = StrCat("feed-", task.real.job);
+  const bool runs = task.is_running && !task.is_doomed;
   // A task whose machine is gone is about to be gone itself.
-  Event(TaskStated{
-      .id = id,
-      .job_uuid = "job1",
-      .job_name = "job1",
-      .gang = {},
-      .spec = TaskSpecOf(0, options),
-      .machine_uuid = task.is_running && !task.is_doomed ? task.machine : ""});
+  Event(TaskStated{.id = id,
+                   .job_uuid = job,
+                   .job_name = job,
+                   .gang = {},
+                   .spec = TaskSpecOf(0, options),
+                   .machine_uuid = runs ? task.machine : "",
+                   .is_terminating = runs && task.is_terminating});
   task.stated = is_connected_ ? sequence_ : 0;
 }
 
@@ -255,7 +285,9 @@ void FeedClient::ReadArriving() {
     if (delta.type == DeltaType::kPlace) {
       if (!forgets) Place(delta.task, delta.machine);
     } else {
-      cluster_.Fail(delta.task + " is to stop");
+      ++(delta.type == DeltaType::kMigrate ? move_count_ : stop_count_);
+      CountToldToLeave(delta.task);
+      if (!forgets) TellToLeave(delta.task);
     }
   }
   if (!news.deltas.empty()) next_.deltas_received = seen_;
@@ -285,6 +317,40 @@ void FeedClient::Place(const std::string& id, const std::string& uuid) {
   task.machine = uuid;
   cluster_.Run(id, task.real, uuid);
   StateTask(id);
+}
+
+void FeedClient::CountToldToLeave(const std::string& id) {
+  const auto it = tasks_.find(id);
+  if (it == tasks_.end()) return;
+  Task& task = it->second;
+  if (std::exchange(task.told_connection, connection_) != connection_) {
+    task.told_count = 0;
+  }
+  // Whoever states everything anew is told anew.
+  if (++task.told_count > snapshot_count_) {
+    cluster_.Fail(id + " is told to leave twice");
+  }
+}
+
+void FeedClient::TellToLeave(const std::string& id) {
+  const auto it = tasks_.find(id);
+  if (it == tasks_.end()) return;  // It is gone, and that is on its way.
+  Task& task = it->second;
+  if (task.is_doomed || std::exchange(task.is_told_to_leave, true)) return;
+  if (rng_.Chance(1, 2)) {
+    task.is_terminating = true;
+    StateTask(id);
+  }
+  if (const auto grace_us = DrawGraceUs(is_calm_, &rng_)) {
+    LeaveAfter(id, *grace_us);
+  }
+}
+
+void FeedClient::LeaveAfter(const std::string& id, int64_t grace_us) {
+  timeline_.After(grace_us, [this, id] {
+    EndTask(id);
+    Send();
+  });
 }
 
 void FeedClient::CheckRecovered(const ClusterState& state) {

@@ -27,6 +27,11 @@ class RealCluster {
   struct Task {
     int64_t cpu = 0;
     bool needs_gpu = false;
+    uint32_t priority = 0;
+    bool never_preempts = false;
+    int32_t preemption_cost = 0;
+    bool is_owned = false;  // By a controller, which submits others like it.
+    std::string job = {};
   };
 
   // A machine that comes back still runs what it ran.

@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "persist/recovery.h"
+#include "sim/stop_checks.h"
 #include "solver/registry.h"
 #include "util/state_invariants.h"
 
@@ -64,12 +65,17 @@ class SimSolver final : public Solver {
   const std::unique_ptr<Solver> inner_ = MakeSolver("automatic");
 };
 
-// Nothing is more urgent than anything else, and nothing says who owns it: so
-// nothing is to be stopped or moved in any mode.
-Preemption DrawPreemption(Rng* rng) {
+// A life is short: so that tasks move, they are left where they are for shorter
+// than a daemon leaves them, and moves cost next to nothing.
+PreemptionOptions DrawPreemption(Rng* rng) {
   constexpr Preemption kModes[] = {Preemption::kOff, Preemption::kPriority,
                                    Preemption::kFull};
-  return kModes[rng->Below(std::size(kModes))];
+  PreemptionOptions options;
+  options.mode = kModes[rng->Below(std::size(kModes))];
+  if (rng->Chance(1, 2)) options.moves.cost = 1;
+  if (rng->Chance(1, 2)) options.moves.percent_per_hour = 1000000;
+  options.moves.min_run_ms = rng->Chance(1, 2) ? 0 : rng->Between(1, 1000);
+  return options;
 }
 
 }  // namespace
@@ -78,8 +84,9 @@ struct SimDaemon::Process {
   Process(const Faults& faults, const bool& solves_fail, Rng* rng,
           Timeline& timeline, SimStore& store, uint64_t the_number)
       : number(the_number),
-        scheduler({.improve_budget = DrawImproveBudget(rng),
-                   .preemption = {.mode = DrawPreemption(rng)}}),
+        improve_budget(DrawImproveBudget(rng)),
+        preemption(DrawPreemption(rng)),
+        scheduler({.improve_budget = improve_budget, .preemption = preemption}),
         solver(faults.solves_to_a_failure, solves_fail, rng),
         loop({.scheduler = scheduler.scheduler(),
               .store = store,
@@ -90,10 +97,13 @@ struct SimDaemon::Process {
              {}) {}
 
   const uint64_t number;
+  const int64_t improve_budget;
+  const PreemptionOptions preemption;
   Metrics metrics;
   TestScheduler scheduler;
   SimSolver solver;
   CoreLoop loop;
+  StopChecks stops;
 };
 
 SimDaemon::SimDaemon(const Faults& faults, Timeline* timeline, Rng* rng,
@@ -120,6 +130,7 @@ void SimDaemon::Start() {
   const absl::Status status =
       Recover(store_, &process_->scheduler.mutable_state());
   if (!status.ok()) cluster_.Fail(StrCat("recovery: ", status.ToString()));
+  process_->stops.NoteRecovered(process_->scheduler.state());
   for (const Listener& listener : listeners_) {
     listener.recovered(process_->scheduler.state());
   }
@@ -166,7 +177,12 @@ void SimDaemon::Run() {
   wake_us_ = kNever;
   if (!process_->loop.RunOnce()) return Kill(Loss::kProcess);
   const ClusterState& state = process_->scheduler.state();
-  const std::string wrong = FindContradiction(state);
+  std::string wrong = FindContradiction(state);
+  if (wrong.empty()) {
+    wrong = process_->stops.Look(state,
+                                 process_->scheduler.scheduler().is_in_round(),
+                                 process_->preemption.mode);
+  }
   if (!wrong.empty()) cluster_.Fail(wrong);
   if (process_->scheduler.scheduler().is_in_round()) {
     InProcess(rng_.Between(1, faults_.solve_us), [this] {

@@ -28,9 +28,12 @@ void Show(uint64_t seed, const LifeShape& shape, const LifeReport& report) {
   }
 }
 
-bool LiveOne(uint64_t seed) {
+bool LiveOne(uint64_t seed, LifeReport* sum) {
   LifeShape shape = sluice::sim::DrawShape(seed);
   LifeReport report = sluice::sim::Live(seed, shape);
+  sum->placements += report.placements;
+  sum->stops += report.stops;
+  sum->moves += report.moves;
   if (report.errors.empty()) return true;
   Show(seed, shape, report);
   if (!FLAGS_shrink) return false;
@@ -45,11 +48,16 @@ int main(int argc, char** argv) {
   gflags::ParseCommandLineFlags(&argc, &argv, /*remove_flags=*/true);
   FLAGS_minloglevel = google::GLOG_FATAL;
   google::InitGoogleLogging(argv[0]);
-  if (FLAGS_seed != 0) return LiveOne(FLAGS_seed) ? 0 : 1;
+  LifeReport sum;
+  if (FLAGS_seed != 0) return LiveOne(FLAGS_seed, &sum) ? 0 : 1;
   for (uint64_t i = 0; i < FLAGS_seeds; ++i) {
-    if (!LiveOne(FLAGS_first + i)) return 1;
+    if (!LiveOne(FLAGS_first + i, &sum)) return 1;
   }
   std::printf("%llu lives, and nothing went wrong\n",
               static_cast<unsigned long long>(FLAGS_seeds));
+  std::printf("%lld placements, %lld stops, %lld moves\n",
+              static_cast<long long>(sum.placements),
+              static_cast<long long>(sum.stops),
+              static_cast<long long>(sum.moves));
   return 0;
 }

@@ -17,7 +17,8 @@ namespace {
 
 // From the last fault on, all is said and placed in so long.
 constexpr int64_t kCalmMs = 5000;
-constexpr int64_t kCalmChecksMax = 20;
+// Room for a successor that does not come is kept for a minute.
+constexpr int64_t kCalmChecksMax = 60;
 
 class Life {
  public:
@@ -27,12 +28,12 @@ class Life {
         daemon_(shape.faults, &timeline_, &rng_, &cluster_) {
     if (shape.has_contract_client) {
       contract_ = std::make_unique<ContractClient>(
-          shape.faults, &timeline_, &rng_, &daemon_, &cluster_,
+          shape.faults, shape.workload, &timeline_, &rng_, &daemon_, &cluster_,
           /*uses_uuids_again=*/!shape.has_feed_client);
     }
     if (shape.has_feed_client) {
-      feed_ = std::make_unique<FeedClient>(shape.faults, &timeline_, &rng_,
-                                           &daemon_, &cluster_);
+      feed_ = std::make_unique<FeedClient>(
+          shape.faults, shape.workload, &timeline_, &rng_, &daemon_, &cluster_);
     }
   }
 
@@ -61,14 +62,21 @@ class Life {
     RunFor(shape_.length_ms);
     is_calm_ = true;
     daemon_.StopFailing();
+    if (contract_ != nullptr) contract_->CalmDown();
+    if (feed_ != nullptr) feed_->CalmDown();
     for (int i = 0; i < kCalmChecksMax && !IsQuiet(); ++i) RunFor(kCalmMs);
     RunFor(kCalmMs);
     if (cluster_.errors().empty()) CheckEnd();
     LifeReport report;
     report.errors = cluster_.errors();
     report.processes = daemon_.process_number();
-    if (contract_ != nullptr) report.placements += contract_->placement_count();
-    if (feed_ != nullptr) report.placements += feed_->placement_count();
+    const auto count = [&report](const auto& client) {
+      report.placements += client.placement_count();
+      report.stops += client.stop_count();
+      report.moves += client.move_count();
+    };
+    if (contract_ != nullptr) count(*contract_);
+    if (feed_ != nullptr) count(*feed_);
     return report;
   }
 
@@ -86,13 +94,23 @@ class Life {
     timeline_.After(1000 * ms, [&is_over] { is_over = true; });
     while (!is_over && cluster_.errors().empty()) timeline_.Step();
   }
-  bool IsQuiet() const {
+  bool IsAnswered() const {
     return daemon_.is_up() &&
            (contract_ == nullptr || !contract_->is_waiting_for_answers()) &&
            (feed_ == nullptr || !feed_->is_waiting_for_answers());
   }
+  // Whether nobody leaves, and no room is kept for anybody.
+  bool IsSettled() const {
+    const Nominations& nominations = daemon_.state().nominations();
+    return (contract_ == nullptr || !contract_->HasLeaving()) &&
+           (feed_ == nullptr || !feed_->HasLeaving()) &&
+           nominations.machines().empty() &&
+           nominations.successions().all().empty();
+  }
+  bool IsQuiet() const { return IsAnswered() && IsSettled(); }
   void CheckEnd() {
-    if (!IsQuiet()) return cluster_.Fail("somebody waits for an answer");
+    if (!IsAnswered()) return cluster_.Fail("somebody waits for an answer");
+    if (!IsSettled()) return cluster_.Fail("stops and moves do not end");
     std::vector<std::string> machines;
     const auto add = [&](const std::vector<std::string>& uuids) {
       machines.insert(machines.end(), uuids.begin(), uuids.end());
@@ -143,6 +161,8 @@ LifeShape DrawShape(uint64_t seed) {
   if (!shape.has_contract_client) {
     faults.store_losses_ms = sometimes(200, 2000);
   }
+  shape.workload.priorities = rng.Between(1, 4);
+  shape.workload.has_owners = rng.Chance(1, 2);
   return shape;
 }
 
@@ -167,6 +187,8 @@ LifeShape Shrink(uint64_t seed, LifeShape shape) {
       [](LifeShape* one) { one->faults.clock_jumps_ms = 0; },
       [](LifeShape* one) { one->faults.writes_to_a_failure = 0; },
       [](LifeShape* one) { one->faults.solves_to_a_failure = 0; },
+      [](LifeShape* one) { one->workload.priorities = 1; },
+      [](LifeShape* one) { one->workload.has_owners = false; },
       [](LifeShape* one) { one->has_contract_client = false; },
       [](LifeShape* one) {
         one->has_feed_client = false;
@@ -195,17 +217,19 @@ LifeShape Shrink(uint64_t seed, LifeShape shape) {
 
 std::string ToText(const LifeShape& shape) {
   const Faults& faults = shape.faults;
-  return StrCat("length_ms=", shape.length_ms, " acts_ms=", shape.acts_ms,
-                " contract=", shape.has_contract_client,
-                " feed=", shape.has_feed_client, " kills_ms=", faults.kills_ms,
-                " power_losses_ms=", faults.power_losses_ms,
-                " store_losses_ms=", faults.store_losses_ms,
-                " breaks_ms=", faults.breaks_ms,
-                " clock_jumps_ms=", faults.clock_jumps_ms,
-                " writes_to_a_failure=", faults.writes_to_a_failure,
-                " solves_to_a_failure=", faults.solves_to_a_failure,
-                " message_us=", faults.message_us,
-                " solve_us=", faults.solve_us, " client_us=", faults.client_us);
+  return StrCat(
+      "length_ms=", shape.length_ms, " acts_ms=", shape.acts_ms,
+      " contract=", shape.has_contract_client, " feed=", shape.has_feed_client,
+      " priorities=", shape.workload.priorities,
+      " owners=", shape.workload.has_owners, " kills_ms=", faults.kills_ms,
+      " power_losses_ms=", faults.power_losses_ms,
+      " store_losses_ms=", faults.store_losses_ms,
+      " breaks_ms=", faults.breaks_ms,
+      " clock_jumps_ms=", faults.clock_jumps_ms,
+      " writes_to_a_failure=", faults.writes_to_a_failure,
+      " solves_to_a_failure=", faults.solves_to_a_failure,
+      " message_us=", faults.message_us, " solve_us=", faults.solve_us,
+      " client_us=", faults.client_us);
 }
 
 }  // namespace sluice::sim

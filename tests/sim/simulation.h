@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/faults.h"
+#include "sim/workload.h"
 
 namespace sluice::sim {
 
@@ -19,12 +20,16 @@ struct LifeShape {
   int64_t acts_ms = 5;  // Mean time between two acts of a client.
   bool has_contract_client = true;
   bool has_feed_client = true;
+  Workload workload = {};
   Faults faults = {};
 };
 
 struct LifeReport {
   std::vector<std::string> errors;  // What was wrong; empty: nothing.
   int64_t placements = 0;
+  // Of tasks that were told to leave.
+  int64_t stops = 0;
+  int64_t moves = 0;
   uint64_t processes = 0;
 };
 

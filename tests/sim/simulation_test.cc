@@ -15,6 +15,8 @@ namespace {
 
 TEST(Simulation, NothingIsLostDoubledOrOvercommittedWhateverBreaks) {
   int64_t placements = 0;
+  int64_t stops = 0;
+  int64_t moves = 0;
   uint64_t processes = 0;
   const uint64_t count = SeedCount(400);
   for (uint64_t seed = 1; seed <= count; ++seed) {
@@ -23,10 +25,14 @@ TEST(Simulation, NothingIsLostDoubledOrOvercommittedWhateverBreaks) {
     ASSERT_THAT(report.errors, testing::IsEmpty())
         << "seed " << seed << ": " << ToText(shape);
     placements += report.placements;
+    stops += report.stops;
+    moves += report.moves;
     processes += report.processes;
   }
   // A life in which nothing happens proves nothing.
   EXPECT_GT(placements, static_cast<int64_t>(50 * count));
+  EXPECT_GT(stops, static_cast<int64_t>(2 * count));
+  EXPECT_GT(moves, static_cast<int64_t>(count / 5));
   EXPECT_GT(processes, 2 * count);
 }
 

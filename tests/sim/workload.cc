@@ -1,0 +1,65 @@
+#include "sim/workload.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace sluice::sim {
+namespace {
+
+constexpr uint64_t kJobs = 3;
+constexpr int64_t kShortGraceUs = 50000;
+constexpr int64_t kLongGraceUs = 1500000;
+
+}  // namespace
+
+RealCluster::Task DrawTask(const Workload& workload, Rng* rng) {
+  RealCluster::Task task{.cpu = rng->Between(100, 900),
+                         .needs_gpu = rng->Chance(1, 4),
+                         .job = StrCat("job", rng->Below(kJobs))};
+  if (workload.priorities > 1) {
+    // Most are of the lowest.
+    const int64_t highest = workload.priorities - 1;
+    task.priority = static_cast<uint32_t>(
+        std::min(rng->Between(0, highest), rng->Between(0, highest)));
+    task.never_preempts = rng->Chance(1, 6);
+    if (rng->Chance(1, 4)) {
+      task.preemption_cost = static_cast<int32_t>(rng->Between(0, 300));
+    }
+  }
+  task.is_owned = workload.has_owners && rng->Chance(3, 4);
+  return task;
+}
+
+RealCluster::Task DrawSuccessor(RealCluster::Task former, Rng* rng) {
+  if (rng->Chance(1, 8)) former.cpu = rng->Between(100, 900);
+  return former;
+}
+
+TaskOptions OptionsOf(const RealCluster::Task& task) {
+  TaskOptions options{.cpu = task.cpu,
+                      .priority = task.priority,
+                      .job = task.job,
+                      .preemption_cost = task.preemption_cost};
+  if (task.needs_gpu) options.rules.selectors = {LabelIn("gpu", {"yes"})};
+  options.rules.never_preempts = task.never_preempts;
+  if (task.is_owned) options.owner = {"ReplicaSet", task.job};
+  return options;
+}
+
+std::optional<int64_t> DrawGraceUs(bool is_calm, Rng* rng) {
+  switch (rng->Below(8)) {
+    case 0:
+      if (!is_calm) return std::nullopt;
+      [[fallthrough]];
+    case 1:
+      return rng->Between(1, kLongGraceUs);
+    case 2:
+    case 3:
+      return 1;
+    default:
+      return rng->Between(1, kShortGraceUs);
+  }
+}
+
+}  // namespace sluice::sim

@@ -1,0 +1,38 @@
+// What tasks of a simulated life are like, and how those go that are told to
+// leave their machines.
+//
+// Threads: values.
+
+#ifndef SLUICE_TESTS_SIM_WORKLOAD_H_
+#define SLUICE_TESTS_SIM_WORKLOAD_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "base/rng.h"
+#include "sim/real_cluster.h"
+#include "util/cluster_builder.h"
+
+namespace sluice::sim {
+
+struct Workload {
+  // How many there are.  With one nothing is stopped for anything else.
+  int64_t priorities = 1;
+  // Whether some say who owns them: without, nothing moves.
+  bool has_owners = false;
+};
+
+RealCluster::Task DrawTask(const Workload& workload, Rng* rng);
+// What a controller submits in the place of one that left; it may have changed
+// its mind.
+RealCluster::Task DrawSuccessor(RealCluster::Task former, Rng* rng);
+
+// Without its name.
+TaskOptions OptionsOf(const RealCluster::Task& task);
+
+// How long a task takes to leave; nothing: for as long as anything happens.
+std::optional<int64_t> DrawGraceUs(bool is_calm, Rng* rng);
+
+}  // namespace sluice::sim
+
+#endif  // SLUICE_TESTS_SIM_WORKLOAD_H_
