@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "state/cluster_state.h"
@@ -10,6 +11,10 @@ namespace sluice {
 namespace {
 
 bool IsOver(Succession* succession, int64_t now_ms, const ClusterState& state) {
+  // Where the clock was set back the wait begins anew, or it would last for as
+  // long again as the clock was set back.
+  succession->since_ms = std::min(succession->since_ms, now_ms);
+  if (succession->gone_ms > now_ms) succession->gone_ms = now_ms;
   const Task* task = state.FindTask(succession->predecessor);
   if (task == nullptr || task->sequence != succession->predecessor_sequence ||
       !task->IsLive()) {

@@ -326,6 +326,27 @@ TEST_F(SuccessionsTest, EndWhenThePredecessorTakesTooLongToLeave) {
   EXPECT_TRUE(TaskOf(1).is_evicted);
 }
 
+TEST_F(SuccessionsTest, WaitNoLongerWhereTheClockIsSetBack) {
+  constexpr int64_t kEarlierMs = -100000000;
+  DeliverAll();
+  state_.EndSuccessions(kEarlierMs);
+  EXPECT_THAT(All(), SizeIs(1));
+  state_.EndSuccessions(kEarlierMs + kPredecessorWaitMs);
+  EXPECT_THAT(All(), IsEmpty()) << "the predecessor has not left";
+
+  Do(Removed(1));
+  Do(Submitted(2, kLike));
+  Run(2, "from");
+  state_.Migrate({2}, MachineOf("to").id, 0);
+  DeliverAll();
+  Do(Removed(2));
+  state_.EndSuccessions(0);
+  state_.EndSuccessions(kEarlierMs);
+  EXPECT_THAT(All(), SizeIs(1));
+  state_.EndSuccessions(kEarlierMs + kSuccessorWaitMs);
+  EXPECT_THAT(All(), IsEmpty()) << "no successor has come";
+}
+
 TEST_F(SuccessionsTest, KnowAPredecessorWhoseUidIsUsedAgain) {
   DeliverAll();
   TaskOptions other = {.cpu = 100, .job = "another", .name = "other"};
