@@ -13,6 +13,7 @@ namespace {
 constexpr size_t kMachinesMax = 6;
 constexpr size_t kTasksMax = 24;
 constexpr int64_t kScheduleUs = 20000;
+constexpr int64_t kCalmScheduleUs = 400000;
 constexpr int64_t kCollectUs = 200000;
 
 std::string NameOf(uint64_t uid) { return StrCat("ns/task-", uid); }
@@ -187,8 +188,9 @@ void ContractClient::StopTask(Task* task) {
 }
 
 void ContractClient::Replace(const RealCluster::Task& former) {
-  if (!former.is_owned || rng_.Chance(1, 8)) return;
-  const RealCluster::Task successor = DrawSuccessor(former, &rng_);
+  if (!former.is_owned || (!is_calm_ && rng_.Chance(1, 8))) return;
+  const RealCluster::Task successor =
+      is_calm_ ? former : DrawSuccessor(former, &rng_);
   if (rng_.Chance(1, 2)) return Submit(successor);
   timeline_.After(rng_.Between(1, kCollectUs),
                   [this, successor] { Submit(successor); });
@@ -268,7 +270,8 @@ void ContractClient::Transmit(uint64_t id) {
 }
 
 void ContractClient::ScheduleLater() {
-  timeline_.After(rng_.Between(1, kScheduleUs), [this, now = connection_] {
+  const int64_t most_us = is_calm_ ? kCalmScheduleUs : kScheduleUs;
+  timeline_.After(rng_.Between(1, most_us), [this, now = connection_] {
     if (now == connection_) Schedule();
   });
 }
@@ -394,6 +397,11 @@ void ContractClient::CheckEnd(const std::vector<std::string>& machines) {
     for (const std::string& uuid : machines) {
       if (cluster_.Fits(task.real, uuid)) {
         cluster_.Fail(NameOf(uid) + " waits, and fits on " + uuid);
+      }
+      if (!workload_.budget.has_value() && daemon_.MustStopFor(task.real) &&
+          cluster_.FitsInstead(task.real, uuid)) {
+        cluster_.Fail(NameOf(uid) + " waits for what is less urgent on " +
+                      uuid);
       }
     }
   }

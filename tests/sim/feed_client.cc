@@ -149,8 +149,9 @@ void FeedClient::EndTask(std::string id) {
 }
 
 void FeedClient::Replace(const RealCluster::Task& former) {
-  if (!former.is_owned || rng_.Chance(1, 8)) return;
-  const RealCluster::Task successor = DrawSuccessor(former, &rng_);
+  if (!former.is_owned || (!is_calm_ && rng_.Chance(1, 8))) return;
+  const RealCluster::Task successor =
+      is_calm_ ? former : DrawSuccessor(former, &rng_);
   if (rng_.Chance(1, 2)) return AddTask(successor);
   timeline_.After(rng_.Between(1, kCollectUs), [this, successor] {
     AddTask(successor);
@@ -237,6 +238,7 @@ void FeedClient::StateTask(const std::string& id) {
                    .job_uuid = job,
                    .job_name = job,
                    .gang = {},
+                   .budget = options.budget,
                    .spec = TaskSpecOf(0, options),
                    .machine_uuid = runs ? task.machine : "",
                    .is_terminating = runs && task.is_terminating});
@@ -385,6 +387,10 @@ void FeedClient::CheckEnd(const std::vector<std::string>& machines) {
     for (const std::string& uuid : machines) {
       if (cluster_.Fits(task.real, uuid)) {
         cluster_.Fail(id + " waits, and fits on " + uuid);
+      }
+      if (!workload_.budget.has_value() && daemon_.MustStopFor(task.real) &&
+          cluster_.FitsInstead(task.real, uuid)) {
+        cluster_.Fail(id + " waits for what is less urgent on " + uuid);
       }
     }
   }

@@ -9,10 +9,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "sluice/state/disruption_budget.h"
 
 namespace sluice::sim {
 
@@ -23,6 +26,7 @@ class RealCluster {
     bool has_gpu = false;
     bool is_present = true;
     int64_t used_cpu = 0;
+    std::map<uint32_t, int64_t> used_of = {};  // By priority.
   };
   struct Task {
     int64_t cpu = 0;
@@ -32,6 +36,7 @@ class RealCluster {
     int32_t preemption_cost = 0;
     bool is_owned = false;  // By a controller, which submits others like it.
     std::string job = {};
+    std::optional<DisruptionBudget> budget = {};  // Of the job.
   };
 
   // A machine that comes back still runs what it ran.
@@ -62,14 +67,27 @@ class RealCluster {
     Machine& machine = machines_.at(uuid);
     if (!MayRun(task, machine)) Fail(name + " may not run on " + uuid);
     machine.used_cpu += task.cpu;
+    machine.used_of[task.priority] += task.cpu;
     if (machine.used_cpu > machine.cpu) Fail(uuid + " has too much");
   }
   void Stop(const Task& task, const std::string& uuid) {
-    machines_.at(uuid).used_cpu -= task.cpu;
+    Machine& machine = machines_.at(uuid);
+    machine.used_cpu -= task.cpu;
+    machine.used_of[task.priority] -= task.cpu;
   }
   bool Fits(const Task& task, const std::string& uuid) const {
     const Machine& machine = machines_.at(uuid);
     return MayRun(task, machine) && machine.used_cpu + task.cpu <= machine.cpu;
+  }
+
+  // The same without all that is less urgent.
+  bool FitsInstead(const Task& task, const std::string& uuid) const {
+    const Machine& machine = machines_.at(uuid);
+    int64_t used_cpu = 0;
+    for (const auto& [priority, cpu] : machine.used_of) {
+      if (priority >= task.priority) used_cpu += cpu;
+    }
+    return MayRun(task, machine) && used_cpu + task.cpu <= machine.cpu;
   }
 
   // Whoever finds something wrong says it here.

@@ -81,8 +81,9 @@ PreemptionOptions DrawPreemption(Rng* rng) {
 }  // namespace
 
 struct SimDaemon::Process {
-  Process(const Faults& faults, const bool& solves_fail, Rng* rng,
-          Timeline& timeline, SimStore& store, uint64_t the_number)
+  Process(const Faults& faults, const Workload& workload,
+          const bool& solves_fail, Rng* rng, Timeline& timeline,
+          SimStore& store, uint64_t the_number)
       : number(the_number),
         improve_budget(DrawImproveBudget(rng)),
         preemption(DrawPreemption(rng)),
@@ -94,7 +95,8 @@ struct SimDaemon::Process {
               .clock = timeline,
               .metrics = metrics,
               .on_store_failure = [](const absl::Status&) {}},
-             {}) {}
+             {}),
+        stops(workload) {}
 
   const uint64_t number;
   const int64_t improve_budget;
@@ -106,9 +108,10 @@ struct SimDaemon::Process {
   StopChecks stops;
 };
 
-SimDaemon::SimDaemon(const Faults& faults, Timeline* timeline, Rng* rng,
-                     RealCluster* cluster)
+SimDaemon::SimDaemon(const Faults& faults, const Workload& workload,
+                     Timeline* timeline, Rng* rng, RealCluster* cluster)
     : faults_(faults),
+      workload_(workload),
       timeline_(*timeline),
       rng_(*rng),
       cluster_(*cluster),
@@ -123,9 +126,19 @@ const ClusterState& SimDaemon::state() const {
   return process_->scheduler.state();
 }
 
+bool SimDaemon::MustStopFor(const RealCluster::Task& task) const {
+  return process_->preemption.mode != Preemption::kOff &&
+         !task.never_preempts &&
+         process_->improve_budget == RoundOptions().improve_budget;
+}
+
+bool SimDaemon::MayMove() const {
+  return process_->preemption.mode == Preemption::kFull;
+}
+
 void SimDaemon::Start() {
-  process_ = std::make_unique<Process>(faults_, solves_fail_, &rng_, timeline_,
-                                       store_, ++process_count_);
+  process_ = std::make_unique<Process>(faults_, workload_, solves_fail_, &rng_,
+                                       timeline_, store_, ++process_count_);
   wake_us_ = kNever;
   const absl::Status status =
       Recover(store_, &process_->scheduler.mutable_state());
@@ -184,6 +197,9 @@ void SimDaemon::Run() {
                                  process_->preemption.mode);
   }
   if (!wrong.empty()) cluster_.Fail(wrong);
+  for (const Listener& listener : listeners_) {
+    if (listener.stepped) listener.stepped(state);
+  }
   if (process_->scheduler.scheduler().is_in_round()) {
     InProcess(rng_.Between(1, faults_.solve_us), [this] {
       if (process_->loop.SolveOnce()) Wake(0);

@@ -21,6 +21,7 @@
 #include "sim/real_cluster.h"
 #include "sim/sim_store.h"
 #include "sim/timeline.h"
+#include "sim/workload.h"
 #include "util/test_scheduler.h"
 
 namespace sluice::sim {
@@ -28,14 +29,16 @@ namespace sluice::sim {
 class SimDaemon {
  public:
   // All must outlive it.
-  SimDaemon(const Faults& faults, Timeline* timeline, Rng* rng,
-            RealCluster* cluster);
+  SimDaemon(const Faults& faults, const Workload& workload, Timeline* timeline,
+            Rng* rng, RealCluster* cluster);
   ~SimDaemon();
 
   // Its clients learn of a death, and then of what was recovered.
   struct Listener {
     std::function<void()> died;
     std::function<void(const ClusterState& recovered)> recovered;
+    // After all that it does.
+    std::function<void(const ClusterState&)> stepped = {};
   };
   void AddListener(Listener listener) {
     listeners_.push_back(std::move(listener));
@@ -48,6 +51,10 @@ class SimDaemon {
   uint64_t process_number() const { return process_count_; }
   // REQUIRES: is_up().
   const ClusterState& state() const;
+
+  // Whether what is less urgent is stopped wherever the task then has room.
+  bool MustStopFor(const RealCluster::Task& task) const;
+  bool MayMove() const;
 
   void Kill(Loss loss);
   void StopFailing();
@@ -64,6 +71,7 @@ class SimDaemon {
   void InProcess(int64_t delay_us, std::function<void()> event);
 
   const Faults faults_;
+  const Workload workload_;
   Timeline& timeline_;
   Rng& rng_;
   RealCluster& cluster_;

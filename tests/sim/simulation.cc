@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "sim/contract_client.h"
 #include "sim/feed_client.h"
+#include "sim/operator.h"
 #include "sim/real_cluster.h"
 #include "sim/sim_daemon.h"
 #include "sim/timeline.h"
@@ -19,13 +20,16 @@ namespace {
 constexpr int64_t kCalmMs = 5000;
 // Room for a successor that does not come is kept for a minute.
 constexpr int64_t kCalmChecksMax = 60;
+// Without a change a daemon looks for moves once in so long.
+constexpr int64_t kMovelessMs = 70000;
+constexpr int64_t kMovingPhasesMax = 10;
 
 class Life {
  public:
   Life(uint64_t seed, const LifeShape& shape)
       : shape_(shape),
         rng_(seed),
-        daemon_(shape.faults, &timeline_, &rng_, &cluster_) {
+        daemon_(shape.faults, shape.workload, &timeline_, &rng_, &cluster_) {
     if (shape.has_contract_client) {
       contract_ = std::make_unique<ContractClient>(
           shape.faults, shape.workload, &timeline_, &rng_, &daemon_, &cluster_,
@@ -35,6 +39,8 @@ class Life {
       feed_ = std::make_unique<FeedClient>(
           shape.faults, shape.workload, &timeline_, &rng_, &daemon_, &cluster_);
     }
+    operator_ = std::make_unique<Operator>(shape.faults, &timeline_, &rng_,
+                                           &daemon_, &cluster_);
   }
 
   LifeReport Run() {
@@ -45,11 +51,13 @@ class Life {
     Every(shape_.acts_ms, [this] {
       if (feed_ != nullptr) feed_->Act();
     });
+    Every(shape_.drains_ms, [this] { operator_->Act(MachineUuids()); });
     Every(faults.kills_ms, [this] { daemon_.Kill(Loss::kProcess); });
     Every(faults.power_losses_ms, [this] { daemon_.Kill(Loss::kPower); });
     Every(faults.store_losses_ms, [this] {
       daemon_.Kill(Loss::kStore);
       feed_->NoteStoreLoss();
+      operator_->NoteStoreLoss();
     });
     Every(faults.breaks_ms, [this] {
       if (contract_ != nullptr) contract_->Break();
@@ -64,8 +72,10 @@ class Life {
     daemon_.StopFailing();
     if (contract_ != nullptr) contract_->CalmDown();
     if (feed_ != nullptr) feed_->CalmDown();
+    operator_->CalmDown();
     for (int i = 0; i < kCalmChecksMax && !IsQuiet(); ++i) RunFor(kCalmMs);
     RunFor(kCalmMs);
+    if (IsAnswered() && daemon_.MayMove()) AwaitLastMove();
     if (cluster_.errors().empty()) CheckEnd();
     LifeReport report;
     report.errors = cluster_.errors();
@@ -89,34 +99,54 @@ class Life {
       Every(mean_ms, event);
     });
   }
-  void RunFor(int64_t ms) {
-    bool is_over = false;
-    timeline_.After(1000 * ms, [&is_over] { is_over = true; });
-    while (!is_over && cluster_.errors().empty()) timeline_.Step();
-  }
-  bool IsAnswered() const {
-    return daemon_.is_up() &&
-           (contract_ == nullptr || !contract_->is_waiting_for_answers()) &&
-           (feed_ == nullptr || !feed_->is_waiting_for_answers());
-  }
-  // Whether nobody leaves, and no room is kept for anybody.
-  bool IsSettled() const {
-    const Nominations& nominations = daemon_.state().nominations();
-    return (contract_ == nullptr || !contract_->HasLeaving()) &&
-           (feed_ == nullptr || !feed_->HasLeaving()) &&
-           nominations.machines().empty() &&
-           nominations.successions().all().empty();
-  }
-  bool IsQuiet() const { return IsAnswered() && IsSettled(); }
-  void CheckEnd() {
-    if (!IsAnswered()) return cluster_.Fail("somebody waits for an answer");
-    if (!IsSettled()) return cluster_.Fail("stops and moves do not end");
+  std::vector<std::string> MachineUuids() const {
     std::vector<std::string> machines;
     const auto add = [&](const std::vector<std::string>& uuids) {
       machines.insert(machines.end(), uuids.begin(), uuids.end());
     };
     if (contract_ != nullptr) add(contract_->MachineUuids());
     if (feed_ != nullptr) add(feed_->MachineUuids());
+    return machines;
+  }
+  void RunFor(int64_t ms) {
+    bool is_over = false;
+    timeline_.After(1000 * ms, [&is_over] { is_over = true; });
+    while (!is_over && cluster_.errors().empty()) timeline_.Step();
+  }
+  int64_t CountMoves() const {
+    return (contract_ == nullptr ? 0 : contract_->move_count()) +
+           (feed_ == nullptr ? 0 : feed_->move_count());
+  }
+  // Nothing changes any more but by moves.
+  void AwaitLastMove() {
+    for (int i = 0; i < kMovingPhasesMax; ++i) {
+      const int64_t count = CountMoves();
+      RunFor(kMovelessMs);
+      if (CountMoves() == count) return;
+    }
+    cluster_.Fail("moves do not end");
+  }
+  bool IsAnswered() const {
+    return daemon_.is_up() && !operator_->is_waiting_for_answers() &&
+           (contract_ == nullptr || !contract_->is_waiting_for_answers()) &&
+           (feed_ == nullptr || !feed_->is_waiting_for_answers());
+  }
+  // Whether nobody leaves, and no room is kept from anybody: without a round
+  // it is not given up, and without anybody who waits there may be none.
+  bool IsSettled() const {
+    const ClusterState& state = daemon_.state();
+    const Nominations& nominations = state.nominations();
+    return (contract_ == nullptr || !contract_->HasLeaving()) &&
+           (feed_ == nullptr || !feed_->HasLeaving()) &&
+           nominations.machines().empty() &&
+           (state.pending_count() == 0 ||
+            nominations.successions().all().empty());
+  }
+  bool IsQuiet() const { return IsAnswered() && IsSettled(); }
+  void CheckEnd() {
+    if (!IsAnswered()) return cluster_.Fail("somebody waits for an answer");
+    if (!IsSettled()) return cluster_.Fail("stops and moves do not end");
+    const std::vector<std::string> machines = MachineUuids();
     if (contract_ != nullptr) contract_->CheckEnd(machines);
     if (feed_ != nullptr) feed_->CheckEnd(machines);
     if (!daemon_.state().outbox().empty()) {
@@ -131,6 +161,7 @@ class Life {
   SimDaemon daemon_;
   std::unique_ptr<ContractClient> contract_;
   std::unique_ptr<FeedClient> feed_;
+  std::unique_ptr<Operator> operator_;
   bool is_calm_ = false;  // Nothing happens any more but what must.
 };
 
@@ -163,6 +194,9 @@ LifeShape DrawShape(uint64_t seed) {
   }
   shape.workload.priorities = rng.Between(1, 4);
   shape.workload.has_owners = rng.Chance(1, 2);
+  if (rng.Chance(1, 3)) shape.workload.budget = rng.Between(0, 3);
+  shape.workload.has_quarters = rng.Chance(1, 3);
+  shape.drains_ms = sometimes(50, 1000);
   return shape;
 }
 
@@ -189,6 +223,8 @@ LifeShape Shrink(uint64_t seed, LifeShape shape) {
       [](LifeShape* one) { one->faults.solves_to_a_failure = 0; },
       [](LifeShape* one) { one->workload.priorities = 1; },
       [](LifeShape* one) { one->workload.has_owners = false; },
+      [](LifeShape* one) { one->workload.budget.reset(); },
+      [](LifeShape* one) { one->drains_ms = 0; },
       [](LifeShape* one) { one->has_contract_client = false; },
       [](LifeShape* one) {
         one->has_feed_client = false;
@@ -219,9 +255,12 @@ std::string ToText(const LifeShape& shape) {
   const Faults& faults = shape.faults;
   return StrCat(
       "length_ms=", shape.length_ms, " acts_ms=", shape.acts_ms,
-      " contract=", shape.has_contract_client, " feed=", shape.has_feed_client,
+      " drains_ms=", shape.drains_ms, " contract=", shape.has_contract_client,
+      " feed=", shape.has_feed_client,
       " priorities=", shape.workload.priorities,
-      " owners=", shape.workload.has_owners, " kills_ms=", faults.kills_ms,
+      " owners=", shape.workload.has_owners,
+      " budget=", shape.workload.budget.value_or(-1),
+      " quarters=", shape.workload.has_quarters, " kills_ms=", faults.kills_ms,
       " power_losses_ms=", faults.power_losses_ms,
       " store_losses_ms=", faults.store_losses_ms,
       " breaks_ms=", faults.breaks_ms,

@@ -17,7 +17,8 @@ namespace sluice::sim {
 
 struct LifeShape {
   int64_t length_ms = 4000;
-  int64_t acts_ms = 5;  // Mean time between two acts of a client.
+  int64_t acts_ms = 5;    // Mean time between two acts of a client.
+  int64_t drains_ms = 0;  // And of an operator; 0: there is none.
   bool has_contract_client = true;
   bool has_feed_client = true;
   Workload workload = {};

@@ -8,10 +8,22 @@ namespace sluice::sim {
 namespace {
 
 constexpr uint64_t kJobs = 3;
+constexpr int64_t kQuarter = 25;  // Per cent.
 constexpr int64_t kShortGraceUs = 50000;
 constexpr int64_t kLongGraceUs = 1500000;
 
 }  // namespace
+
+std::optional<DisruptionBudget> BudgetOf(const Workload& workload,
+                                         std::string_view job) {
+  if (!workload.budget.has_value() || job.ends_with('2')) return std::nullopt;
+  DisruptionBudget budget;
+  budget.limit = job.ends_with('0') ? DisruptionBudget::Limit::kMaxUnavailable
+                                    : DisruptionBudget::Limit::kMinAvailable;
+  budget.amount = *workload.budget * (workload.has_quarters ? kQuarter : 1);
+  budget.is_percent = workload.has_quarters;
+  return budget;
+}
 
 RealCluster::Task DrawTask(const Workload& workload, Rng* rng) {
   RealCluster::Task task{.cpu = rng->Between(100, 900),
@@ -27,6 +39,7 @@ RealCluster::Task DrawTask(const Workload& workload, Rng* rng) {
       task.preemption_cost = static_cast<int32_t>(rng->Between(0, 300));
     }
   }
+  task.budget = BudgetOf(workload, task.job);
   task.is_owned = workload.has_owners && rng->Chance(3, 4);
   return task;
 }
@@ -40,7 +53,8 @@ TaskOptions OptionsOf(const RealCluster::Task& task) {
   TaskOptions options{.cpu = task.cpu,
                       .priority = task.priority,
                       .job = task.job,
-                      .preemption_cost = task.preemption_cost};
+                      .preemption_cost = task.preemption_cost,
+                      .budget = task.budget};
   if (task.needs_gpu) options.rules.selectors = {LabelIn("gpu", {"yes"})};
   options.rules.never_preempts = task.never_preempts;
   if (task.is_owned) options.owner = {"ReplicaSet", task.job};

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "base/rng.h"
 #include "sim/real_cluster.h"
@@ -20,7 +21,15 @@ struct Workload {
   int64_t priorities = 1;
   // Whether some say who owns them: without, nothing moves.
   bool has_owners = false;
+  // Of a job so many tasks may be unavailable, of another so many have to be
+  // available, in quarters of all where that is said, and of the third any
+  // number; nothing: of all.
+  std::optional<int64_t> budget = {};
+  bool has_quarters = false;
 };
+
+std::optional<DisruptionBudget> BudgetOf(const Workload& workload,
+                                         std::string_view job);
 
 RealCluster::Task DrawTask(const Workload& workload, Rng* rng);
 // What a controller submits in the place of one that left; it may have changed
