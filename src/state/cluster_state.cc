@@ -142,9 +142,11 @@ bool ClusterState::CanPreempt(const Task& task) const {
   }
   // Of a placement under way it is not known whether it arrives, nor of one
   // whose call broke off whether it did.
-  const Delta* waiting = outbox_.Waiting(task.id);
-  if (waiting == nullptr) return outbox_.SequencesOf(task.id).empty();
-  return waiting->is_repeat || !waiting->may_be_known;
+  return std::ranges::all_of(
+      outbox_.SequencesOf(task.id), [this](uint64_t sequence) {
+        const Delta& delta = outbox_.deltas().at(sequence);
+        return !delta.is_in_flight && (delta.is_repeat || !delta.may_be_known);
+      });
 }
 
 bool ClusterState::Preempt(TaskId id) { return Evict(id, DeltaType::kPreempt); }

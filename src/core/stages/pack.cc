@@ -51,12 +51,13 @@ class Pack : public Stage {
     ++context_.stats->packings;
     // Some of the work is left for the next one.
     PackingEffort effort = {.work_max = context_.improve_budget,
-                            .nearby_max = context_.nearby_budget,
                             .seed = context_.stats->number,
                             .wants_bound = !is_preempting_};
     if (context_.agenda.must_go_on()) effort.work_max /= 2;
     if (packing_.is_part) {
       effort.work_max = std::min(effort.work_max, kPartWorkMax);
+    } else {
+      effort.nearby_max = context_.nearby_budget;
     }
     return PackingWork{packing_.problem, effort};
   }

@@ -140,6 +140,23 @@ TEST_F(OutboxTest, TellsAPlacementAgainThatArrivedAndWasAskedForAgain) {
   EXPECT_FALSE(state_.IsUntold({1}));
 }
 
+// Its client asked again before the call ended that names its place: nobody
+// knows whether it runs.
+TEST_F(OutboxTest, LetsNothingBeStoppedWhosePlacementIsUnderWay) {
+  Place(1, "m");
+  EXPECT_TRUE(state_.CanPreempt(TaskOf(1))) << "nobody knows of it";
+  const auto sequences = BeginAll();
+  EXPECT_FALSE(state_.CanPreempt(TaskOf(1)));
+  Do(Submitted(1, {.cpu = 100}));
+  ASSERT_THAT(Outbox(), SizeIs(2)) << "the placement, and its repetition";
+  EXPECT_FALSE(state_.CanPreempt(TaskOf(1)));
+  state_.EndDelivery(sequences[0], /*is_delivered=*/true);
+  EXPECT_TRUE(state_.CanPreempt(TaskOf(1))) << "the repetition is no news";
+  Place(2, "m");
+  state_.EndDelivery(BeginAll().back(), /*is_delivered=*/false);
+  EXPECT_FALSE(state_.CanPreempt(TaskOf(2))) << "it may have come";
+}
+
 using OutboxDeathTest = OutboxTest;
 
 TEST_F(OutboxDeathTest, RefusesToTakeBackWhatSomeoneKnows) {
