@@ -113,9 +113,15 @@ class RunningTasks::Collector {
     const size_t first = members_.size();
     OnMachine here;
     bool is_any = false;
+    // All are fetched before any is looked at: memory is what takes time.
+    tasks_.clear();
     for (const TaskId id : machine.tasks) {
-      is_any |= LookAt(*state_.FindTask(id), &here);
+      tasks_.push_back(state_.FindTask(id));
+      __builtin_prefetch(&tasks_.back()->state);
+      __builtin_prefetch(&tasks_.back()->class_key);
+      __builtin_prefetch(&tasks_.back()->class_key.gang);
     }
+    for (const Task* task : tasks_) is_any |= LookAt(*task, &here);
     if (!is_any) return;
     std::ranges::sort(members_.begin() + static_cast<ptrdiff_t>(first),
                       members_.end(), std::ranges::greater(),
@@ -227,9 +233,10 @@ class RunningTasks::Collector {
   Disruptions disruptions_;
   std::vector<int64_t> moves_left_;  // By budget.
   Classes classes_;
-  std::vector<Member> members_;  // By machine, the one placed last first.
-  std::set<size_t> exhausted_;   // Budgets that keep a task out.
-  int64_t unit_ = 0;             // Of prices.
+  std::vector<const Task*> tasks_;  // Of the machine looked at.
+  std::vector<Member> members_;     // By machine, the one placed last first.
+  std::set<size_t> exhausted_;      // Budgets that keep a task out.
+  int64_t unit_ = 0;                // Of prices.
 };
 
 RunningTasks::RunningTasks(const ClusterState& state, const PackingPart* part,

@@ -92,7 +92,7 @@ class Packer {
       SearchNearby();
     } else {
       if (has_many_classes && leaves_out) {
-        MendInTurn(std::min(work_max_ / 8 * 7, effort_.nearby_max));
+        MendInTurn(std::min(work_max_ / 2, effort_.nearby_max));
       }
       SearchWhole();
       if (!has_many_classes) {
@@ -362,6 +362,7 @@ class Packer {
     const LevelCosts by_size = BoundBySize(waiting);
     PackingCost bound;
     for (size_t level = 0; level < levels_; ++level) {
+      if (held[level] == 0) continue;
       const Held above = Held(held).first(level);
       bound.waiting.Add(level, std::max(by_size[level],
                                         relaxation_.BoundAt(
@@ -379,6 +380,7 @@ class Packer {
     const std::vector<int64_t> held = waiting.ByLevel(levels_);
     LevelCosts bound;
     for (size_t level = 0; level < levels_; ++level) {
+      if (held[level] == 0) continue;
       const Held above = Held(held).first(level);
       const auto [it, is_new] =
           bound_by_size_.try_emplace({above.begin(), above.end()});
