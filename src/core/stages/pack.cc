@@ -26,8 +26,8 @@
 namespace sluice {
 namespace {
 
-// Of a packing about a part: some 30 ms.
-constexpr int64_t kPartWorkMax = 3'000'000;
+// Of a packing about a part: some 20 ms.
+constexpr int64_t kPartWorkMax = 2'000'000;
 
 class Pack : public Stage {
  public:
