@@ -137,8 +137,11 @@ class Nominated {
     const Task& task = *party.front().task;
     const ClassKey& key = task.class_key;
     if (context_.gangs.MayBeUndone(key)) return false;
-    if (state_.nominations().IsSuccessor(task.id) &&
-        context_.now_ms - task.submitted_ms < kSuccessorWaitMs) {
+    // Less than nothing where the clock was set back: then it has waited for
+    // who knows how long.
+    const int64_t waited_ms = context_.now_ms - task.submitted_ms;
+    if (state_.nominations().IsSuccessor(task.id) && waited_ms >= 0 &&
+        waited_ms < kSuccessorWaitMs) {
       return false;
     }
     const auto [it, is_new] = is_elsewhere_.try_emplace(key, false);

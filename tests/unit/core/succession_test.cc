@@ -144,6 +144,18 @@ TEST_P(SuccessionTest, GoesElsewhereWhenItHasWaitedForLong) {
   EXPECT_THAT(Reply(kSuccessorWaitMs), ElementsAre("PLACE 2 on from"));
 }
 
+TEST_P(SuccessionTest, GoesElsewhereWhereTheClockWasSetBack) {
+  now_ms_ = 10 * kSuccessorWaitMs;
+  Submit(3, 900, 5, "other");
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 3 on to"));
+  cluster_.mutable_state().Preempt({3});
+  Migrate(1, "to");
+  Reply();
+  cluster_.Apply(Removed(1));
+  Submit(2, 600, 5);
+  EXPECT_THAT(Reply(-kSuccessorWaitMs), ElementsAre("PLACE 2 on from"));
+}
+
 TEST_P(SuccessionTest, GivesTheRoomUpWhenNoSuccessorComes) {
   Migrate(1, "to");
   Reply();
