@@ -24,6 +24,10 @@ ClassPeers::ClassPeers(const ClusterState& state,
       leaver_(leaver) {
   if (leaver_ != nullptr) {
     terms_of_leaver_ = &state.peers().TermsOf(*leaver_->class_key.rules);
+    is_leaver_running_ = leaver_->state == TaskState::kRunning;
+    leaver_machine_ = is_leaver_running_
+                          ? leaver_->machine
+                          : state.nominations().machines().at(leaver_->id);
   }
   for (const uint32_t selector : *key.meant_by) {
     for (const CountedTerm* term : state.peers().TermsAbout(selector)) {
@@ -32,8 +36,10 @@ ClassPeers::ClassPeers(const ClusterState& state,
   }
   for (size_t i = 0; i < terms_.spread.size(); ++i) {
     spreads_.emplace_back(state, constraints, key, i);
-    if (leaver_ != nullptr) {
-      spreads_.back().Note(leaver_->class_key, leaver_->machine, -1);
+    if (leaver_ != nullptr && is_leaver_running_) {
+      spreads_.back().Note(leaver_->class_key, leaver_machine_, -1);
+    } else if (leaver_ != nullptr) {
+      spreads_.back().ForgetExpected(leaver_->class_key, leaver_machine_);
     }
     if (!spreads_.back().topology().is_by_machine()) continue;
     const CountedTerm& by_machine = *terms_.spread_by_machine[i];
@@ -101,20 +107,29 @@ void ClassPeers::FindWorths() {
   }
 }
 
+bool ClassPeers::MeansLeaver(const CountedTerm& term) const {
+  return leaver_ != nullptr && std::ranges::binary_search(
+                                   *leaver_->class_key.meant_by, term.selector);
+}
+
 int64_t ClassPeers::MeantAnywhere(const CountedTerm& term) const {
-  const bool means_leaver =
-      leaver_ != nullptr &&
-      std::ranges::binary_search(*leaver_->class_key.meant_by, term.selector) &&
-      term.topology->DomainOf(leaver_->machine) != kNoDomain;
-  return term.meant.total() - (means_leaver ? 1 : 0);
+  const bool is_one_less =
+      is_leaver_running_ && MeansLeaver(term) &&
+      term.topology->DomainOf(leaver_machine_) != kNoDomain;
+  return term.meant.total() - (is_one_less ? 1 : 0);
 }
 
 int64_t ClassPeers::MeantIn(const CountedTerm& term, DomainIndex domain) const {
-  const bool means_leaver =
-      leaver_ != nullptr &&
-      std::ranges::binary_search(*leaver_->class_key.meant_by, term.selector) &&
-      term.topology->DomainOf(leaver_->machine) == domain;
-  return term.meant.At(domain) - (means_leaver ? 1 : 0);
+  const bool is_one_less = is_leaver_running_ && MeansLeaver(term) &&
+                           term.topology->DomainOf(leaver_machine_) == domain;
+  return term.meant.At(domain) - (is_one_less ? 1 : 0);
+}
+
+int64_t ClassPeers::ExpectedIn(const CountedTerm& term,
+                               DomainIndex domain) const {
+  const bool is_one_less = !is_leaver_running_ && MeansLeaver(term) &&
+                           term.topology->DomainOf(leaver_machine_) == domain;
+  return term.expected.At(domain) - (is_one_less ? 1 : 0);
 }
 
 bool ClassPeers::MeetsAffinity(MachineId machine) const {
@@ -129,7 +144,7 @@ const CountedTerm* ClassPeers::OwnAntiAffinity(MachineId machine) const {
   for (const CountedTerm* term : terms_.anti_affinity) {
     const DomainIndex domain = term->topology->DomainOf(machine);
     if (domain == kNoDomain) continue;
-    if (MeantIn(*term, domain) + term->expected.At(domain) > 0) return term;
+    if (MeantIn(*term, domain) + ExpectedIn(*term, domain) > 0) return term;
   }
   return nullptr;
 }
@@ -139,7 +154,7 @@ const CountedTerm* ClassPeers::AntiAffinityOfOthers(MachineId machine) const {
     const DomainIndex domain = term->topology->DomainOf(machine);
     int64_t keeping_away = term->keeping_away.At(domain);
     if (leaver_ != nullptr &&
-        term->topology->DomainOf(leaver_->machine) == domain) {
+        term->topology->DomainOf(leaver_machine_) == domain) {
       keeping_away -= std::ranges::count(terms_of_leaver_->anti_affinity, term);
     }
     if (keeping_away > 0) return term;

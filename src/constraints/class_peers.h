@@ -28,7 +28,8 @@ namespace sluice {
 
 class ClassPeers {
  public:
-  // As if `leaver`, which runs, were gone.  What is passed must outlive this;
+  // As if `leaver`, which runs, were gone, or if it is nominated, had no room
+  // kept.  What is passed must outlive this;
   // the state's machines must not change meanwhile.  REQUIRES: the state's
   // peers are in sync.
   ClassPeers(const ClusterState& state, const ConstraintSet& constraints,
@@ -113,9 +114,12 @@ class ClassPeers {
     int64_t weight;  // Of each task meant; 0: what the term's tasks give.
   };
 
-  // Of the tasks that the term means, those in the domain or anywhere.
+  // Of the tasks that the term means, those that run in the domain or anywhere,
+  // and those that room is kept for.
   int64_t MeantIn(const CountedTerm& term, DomainIndex domain) const;
   int64_t MeantAnywhere(const CountedTerm& term) const;
+  int64_t ExpectedIn(const CountedTerm& term, DomainIndex domain) const;
+  bool MeansLeaver(const CountedTerm& term) const;
   bool MeetsAffinity(MachineId machine) const;
   // The first of the terms that keep the class from the machine, if any.
   const CountedTerm* OwnAntiAffinity(MachineId machine) const;
@@ -136,6 +140,8 @@ class ClassPeers {
   const ClassKey key_;
   const PeerTerms& terms_;
   const Task* leaver_;
+  MachineId leaver_machine_;        // Where it runs, or has room kept.
+  bool is_leaver_running_ = false;  // Else it is expected.
   const PeerTerms* terms_of_leaver_ = nullptr;  // Null where there is none.
   std::vector<const CountedTerm*> about_;       // Terms that mean the class.
   std::vector<Worth> worths_;

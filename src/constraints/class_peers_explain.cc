@@ -100,7 +100,10 @@ void ClassPeers::Explain(const Machine& machine, bool names_tasks,
         {"pod_anti_affinity",
          StrCat("node(s) didn't match pod anti-affinity rules (", TextOf(*term),
                 ")"),
-         StrCat("a task that this one keeps away from runs in ",
+         StrCat("a task that this one keeps away from ",
+                MeantIn(*term, term->topology->DomainOf(machine.id)) > 0
+                    ? "runs in "
+                    : "is to come to ",
                 DomainText(*term->topology, machine),
                 names_tasks ? TaskText(*term->topology, machine.id, is_meant)
                             : std::string())});

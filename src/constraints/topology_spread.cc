@@ -138,12 +138,21 @@ std::vector<int64_t> TopologySpread::RoomUpTo(int64_t level) const {
   return room;
 }
 
+bool TopologySpread::Means(const ClassKey& key) const {
+  return std::ranges::binary_search(*key.meant_by, selector_);
+}
+
+void TopologySpread::ForgetExpected(const ClassKey& expected,
+                                    MachineId machine) {
+  if (!Means(expected) || !Counts(machine)) return;
+  const auto domain = static_cast<size_t>(topology_->DomainOf(machine));
+  --counts_[domain];
+  --expected_[domain];
+}
+
 void TopologySpread::Note(const ClassKey& placed, MachineId machine,
                           int64_t count) {
-  if (!std::ranges::binary_search(*placed.meant_by, selector_) ||
-      !Counts(machine)) {
-    return;
-  }
+  if (!Means(placed) || !Counts(machine)) return;
   const auto domain = static_cast<size_t>(topology_->DomainOf(machine));
   counts_[domain] += count;
   minimum_ = std::min(minimum_, RunningIn(domain));

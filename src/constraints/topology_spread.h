@@ -1,5 +1,6 @@
 // One topology spread constraint of a class, as things are: how many of the
-// tasks it means run in each domain (Kubernetes: PodTopologySpread).
+// tasks it means run in each domain, or have room kept there (Kubernetes:
+// PodTopologySpread).
 //
 // A machine counts, with the tasks on it, if it is usable, has the topology
 // keys of all the class's required constraints, and if its labels and taints
@@ -53,13 +54,17 @@ class TopologySpread {
   // by them.
   int64_t minimum() const;
 
-  // A task of a class was placed, or with -1 taken away.
-  void Note(const ClassKey& placed, MachineId machine, int64_t count = 1);
-
- private:
-  bool Counts(MachineId machine) const;
   // Of those that are counted in the domain, those that run.
   int64_t RunningIn(size_t domain) const;
+
+  // A task of a class was placed, or with -1 taken away.
+  void Note(const ClassKey& placed, MachineId machine, int64_t count = 1);
+  // Room is no longer kept for one.  REQUIRES: it was.
+  void ForgetExpected(const ClassKey& expected, MachineId machine);
+
+ private:
+  bool Means(const ClassKey& key) const;
+  bool Counts(MachineId machine) const;
   void FindMinimum() const;
   int64_t Minimum() const { return too_few_domains_ ? 0 : minimum_; }
 

@@ -39,7 +39,9 @@ class Explainer {
         state_(state),
         policies_(policies),
         constraints_(constraints),
-        peers_(state, constraints, task.class_key) {}
+        // Its own room is not in its way.
+        peers_(state, constraints, task.class_key,
+               state.nominations().Contains(task.id) ? &task : nullptr) {}
 
   void Ask(const Machine& machine);
   void CountDraining();

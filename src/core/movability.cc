@@ -23,18 +23,25 @@ Movability::Movability(const ClusterState& state,
     if (left.empty()) break;
     if (!task->IsLive()) continue;
     const PlacementRules& rules = *task->class_key.rules;
-    if (left.erase(rules.id) == 0) continue;
-    const PeerTerms& terms = state.peers().TermsOf(rules);
-    for (const CountedTerm* term : terms.affinity) {
-      required_.insert(term->selector);
-    }
-    for (const CountedTerm* term : terms.anti_affinity) {
-      required_.insert(term->selector);
-    }
-    for (size_t i = 0; i < rules.spread.size(); ++i) {
-      if (rules.spread[i].is_required) {
-        required_.insert(terms.spread[i]->selector);
-      }
+    if (left.erase(rules.id) > 0) AddRequired(rules);
+  }
+  // Of these the predecessors may be gone.
+  for (const auto& [sequence, one] : state.nominations().successions().all()) {
+    AddRequired(*one.rules);
+  }
+}
+
+void Movability::AddRequired(const PlacementRules& rules) {
+  const PeerTerms& terms = state_.peers().TermsOf(rules);
+  for (const CountedTerm* term : terms.affinity) {
+    required_.insert(term->selector);
+  }
+  for (const CountedTerm* term : terms.anti_affinity) {
+    required_.insert(term->selector);
+  }
+  for (size_t i = 0; i < rules.spread.size(); ++i) {
+    if (rules.spread[i].is_required) {
+      required_.insert(terms.spread[i]->selector);
     }
   }
 }

@@ -46,6 +46,8 @@ class Movability {
  private:
   // Whether no task must be near or far from others because of it.
   bool IsOnItsOwn(const ClassKey& key) const;
+  // What these require of other tasks.
+  void AddRequired(const PlacementRules& rules);
 
   const ClusterState& state_;
   const ConstraintSet& constraints_;

@@ -395,7 +395,8 @@ void PackingPeers::AddSpread(const Capped& capped, const TopologySpread& spread,
     cap.most = std::max<int64_t>(most - there, 0);
     cap.rise_max = made.rise_max;
     made.caps.push_back(capped.first_cap + domain);
-    made.ahead.push_back(there - spread.minimum());
+    // Who room is kept for may not come: no domain has risen by them.
+    made.ahead.push_back(spread.RunningIn(domain) - spread.minimum());
   }
   // No domain counts where none has a machine that its tasks may use.
   if (!made.caps.empty()) problem->spreads.push_back(std::move(made));

@@ -82,7 +82,7 @@ class RoundContext {
   RoundStats* stats = nullptr;  // Never null while a stage runs.
   // What is left for doing better, in looks.
   int64_t improve_budget;
-  // How much of that a packing of many unlike machines may take.
+  // How much of that each packing of many unlike machines may take.
   const int64_t nearby_budget;
   // What is left for searches task by task, in machines looked at.
   int64_t search_budget;

@@ -162,9 +162,12 @@ class Describer {
                          eligibility_);
     }
     packing_.running =
-        RunningTasks(state_, part_, highest, context_.options.preemption,
-                     {context_.agenda.turn(), known_.victims}, &peers_,
-                     movability.has_value() ? &*movability : nullptr);
+        RunningTasks(state_,
+                     {highest,
+                      part_,
+                      {context_.agenda.turn(), known_.victims},
+                      movability.has_value() ? &*movability : nullptr},
+                     context_.options.preemption, &peers_);
     const RunningTasks::Protected& left_alone = packing_.running.left_alone();
     context_.stats->left_alone = left_alone.tasks;
     context_.stats->exhausted_budgets = left_alone.budgets;

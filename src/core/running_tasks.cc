@@ -94,21 +94,20 @@ struct RunningTasks::Found {
 // Looks at one machine after the other, and makes classes of what it found.
 class RunningTasks::Collector {
  public:
-  Collector(const ClusterState& state, uint32_t priority,
-            const PreemptionOptions& options, const Turn& turn,
-            PackingPeers* peers, Movability* movability, RunningTasks* to)
+  Collector(const ClusterState& state, const Scope& scope,
+            const PreemptionOptions& options, PackingPeers* peers,
+            RunningTasks* to)
       : state_(state),
-        priority_(priority),
+        scope_(scope),
         options_(options),
-        turn_(turn),
         peers_(*peers),
-        movability_(movability),
         to_(*to),
         disruptions_(state),
         moves_left_(disruptions_.Allowances()) {}
 
   void LookAt(const Machine& machine) {
-    const bool may_any_leave = priority_ > 0 || movability_ != nullptr;
+    const bool may_any_leave =
+        scope_.priority > 0 || scope_.movability != nullptr;
     if (!may_any_leave && machine.leaving_count == 0) return;
     const size_t first = members_.size();
     OnMachine here;
@@ -154,8 +153,8 @@ class RunningTasks::Collector {
       }
       std::ranges::stable_sort(tasks, {}, &std::pair<size_t, TaskId>::first);
     }
-    if (turn_.number > 0) {
-      to_.ShareBudgets(budgets, turn_, disruptions_.Allowances());
+    if (scope_.turn.number > 0) {
+      to_.ShareBudgets(budgets, scope_.turn, disruptions_.Allowances());
     }
   }
 
@@ -177,11 +176,13 @@ class RunningTasks::Collector {
   // Whether it may leave, or does.
   bool LookAt(const Task& task, OnMachine* here) {
     const ClassKey& key = task.class_key;
-    Found found = {.priority = key.priority,
-                   .request = key.request,
-                   .price = StopCost(task, options_),
-                   .may_be_stopped = MayBeStopped(task, priority_, state_)};
-    const bool may_move = movability_ != nullptr && movability_->MayMove(task);
+    Found found = {
+        .priority = key.priority,
+        .request = key.request,
+        .price = StopCost(task, options_),
+        .may_be_stopped = MayBeStopped(task, scope_.priority, state_)};
+    const bool may_move =
+        scope_.movability != nullptr && scope_.movability->MayMove(task);
     const bool may_leave =
         (found.may_be_stopped || may_move) && !peers_.MustStayForIt(key);
     if (!task.is_evicted && !may_leave) return false;
@@ -215,20 +216,18 @@ class RunningTasks::Collector {
       return false;
     }
     if (is_allowed && may_move &&
-        (turn_.number == 0 || found->budgets.empty() ||
-         (turn_.number == 1 &&
+        (scope_.turn.number == 0 || found->budgets.empty() ||
+         (scope_.turn.number == 1 &&
           disruptions_.Take(std::span(&task.id, 1), &moves_left_)))) {
-      found->shape = movability_->ShapeOf(*task.class_key.rules);
+      found->shape = scope_.movability->ShapeOf(*task.class_key.rules);
     }
     return found->may_be_stopped || found->shape.has_value();
   }
 
   const ClusterState& state_;
-  const uint32_t priority_;
+  const Scope& scope_;
   const PreemptionOptions& options_;
-  const Turn& turn_;
   PackingPeers& peers_;
-  Movability* const movability_;  // Null: nothing moves.
   RunningTasks& to_;
   Disruptions disruptions_;
   std::vector<int64_t> moves_left_;  // By budget.
@@ -239,13 +238,12 @@ class RunningTasks::Collector {
   int64_t unit_ = 0;                // Of prices.
 };
 
-RunningTasks::RunningTasks(const ClusterState& state, const PackingPart* part,
-                           uint32_t priority, const PreemptionOptions& options,
-                           const Turn& turn, PackingPeers* peers,
-                           Movability* movability) {
-  Collector collector(state, priority, options, turn, peers, movability, this);
+RunningTasks::RunningTasks(const ClusterState& state, const Scope& scope,
+                           const PreemptionOptions& options,
+                           PackingPeers* peers) {
+  Collector collector(state, scope, options, peers, this);
   for (const Machine* machine :
-       MachinesInOrder(state, part, movability != nullptr)) {
+       MachinesInOrder(state, scope.part, scope.movability != nullptr)) {
     collector.LookAt(*machine);
   }
   collector.MakeClasses();

@@ -80,17 +80,21 @@ class RunningTasks {
     int64_t budgets = 0;  // That mean any of them and allow nothing.
   };
 
+  // For whom, and where.
+  struct Scope {
+    uint32_t priority = 0;              // What is less urgent may be stopped.
+    const PackingPart* part = nullptr;  // Null: all machines.
+    Turn turn = {};
+    Movability* movability = nullptr;  // Null: nothing moves.
+  };
+
   RunningTasks() = default;
-  // Those that may be stopped for a task of `priority`, and those that may
-  // move, where `movability` is not null.  Tells `peers` of them and of what
-  // leaves.  In the first turn as many may move of the tasks that a budget
-  // means as it allows, those on machines with few tasks first; in later ones
-  // none may, or moves and stops might still exceed it together.
-  // Of `part` alone, where that is not null.
-  RunningTasks(const ClusterState& state, const PackingPart* part,
-               uint32_t priority, const PreemptionOptions& options,
-               const Turn& turn, PackingPeers* peers,
-               Movability* movability = nullptr);
+  // Those that may be stopped, and those that may move.  Tells `peers` of them
+  // and of what leaves.  In the first turn as many may move of the tasks that a
+  // budget means as it allows, those on machines with few tasks first; in later
+  // ones none may, or moves and stops might still exceed it together.
+  RunningTasks(const ClusterState& state, const Scope& scope,
+               const PreemptionOptions& options, PackingPeers* peers);
 
   // From this turn on budgets are shared out as in an earlier one.
   size_t turns() const { return turns_; }

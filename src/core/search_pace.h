@@ -20,11 +20,11 @@ namespace sluice {
 
 class SearchPace {
  public:
-  // So many machines are searched as thoroughly each time.
+  // Clusters of at most so many machines are searched in full each time.
   static constexpr int64_t kMachinesMax = 400;
   // In looks, whatever has changed: some 10 ms.
   static constexpr int64_t kBase = 1'000'000;
-  // For each change of the state's version; a task that comes is several.
+  // For each change of the state's version.
   static constexpr int64_t kPerChange = 500;
 
   int64_t WorkFor(const ClusterState& state) const {

@@ -125,6 +125,7 @@ const std::vector<MachineGroup>& MachineGrouping::Fresh(
     const ClusterState& state, const Eligibility& eligibility) {
   std::vector<uint32_t> changed;
   uint32_t index = 0;
+  size_t moves = 0;  // Of machines within their groups.
   bool is_same = seen_.size() == state.machines().size();
   for (const auto& [id, machine] : state.machines()) {
     if (!is_same) break;
@@ -134,11 +135,14 @@ const std::vector<MachineGroup>& MachineGrouping::Fresh(
                     seen.is_stale != machine->is_stale ||
                     seen.kind != eligibility.KindOf(*machine))) {
       changed.push_back(index);
+      if (seen.group != kNone) moves += groups_[seen.group].machines.size();
     }
     ++index;
   }
   // With so many it is no more work to begin anew.
-  if (!is_same || changed.size() > seen_.size() / 4) {
+  constexpr size_t kMovesOfLook = 100;  // So many take as long.
+  if (!is_same || changed.size() > seen_.size() / 4 ||
+      moves > seen_.size() * kMovesOfLook) {
     Rebuild(state, eligibility);
   } else if (!changed.empty()) {
     Update(changed, eligibility);

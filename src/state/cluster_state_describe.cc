@@ -57,8 +57,14 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
                              ? std::optional(job->id)
                              : std::nullopt;
   task->class_key.name = 0;
-  // A running task whose new description makes no sense keeps its old one.
-  if (!task->quarantine_reason.empty()) return;
+  // A running task whose new description makes no sense keeps its old one, and
+  // one that never had any is nobody in particular.
+  if (!task->quarantine_reason.empty()) {
+    if (peers_.FindIdentity(task->id) == nullptr) {
+      task->class_key.meant_by = peers_.Identify(task->id, {});
+    }
+    return;
+  }
   *request += Resources(0, 0, 0, 1);
   const bool is_running = task->state == TaskState::kRunning;
   Machine* machine = is_running ? MutableMachine(task->machine) : nullptr;

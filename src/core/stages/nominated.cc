@@ -144,11 +144,12 @@ class Nominated {
         waited_ms < kSuccessorWaitMs) {
       return false;
     }
-    const auto [it, is_new] = is_elsewhere_.try_emplace(key, false);
+    const auto [it, is_new] =
+        is_elsewhere_.try_emplace({key, party.front().machine}, false);
     if (!is_new) return it->second;
     context_.looks += std::ssize(state_.machines());
     state_.SyncPeers();
-    const ClassPeers peers(state_, context_.constraints, key);
+    const ClassPeers peers(state_, context_.constraints, key, &task);
     it->second = std::ranges::any_of(
         state_.machines(), [&](const ClusterState::MachineMap::value_type& of) {
           const Machine& machine = *of.second;
@@ -161,7 +162,8 @@ class Nominated {
 
   RoundContext& context_;
   ClusterState& state_;
-  std::map<ClassKey, bool> is_elsewhere_;  // By class.
+  // By class, and where it has room kept.
+  std::map<std::pair<ClassKey, MachineId>, bool> is_elsewhere_;
 };
 
 }  // namespace

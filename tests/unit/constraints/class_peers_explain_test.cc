@@ -122,5 +122,14 @@ TEST_F(ClassPeersExplainTest, ExplainsEverythingThatForbidsAMachine) {
   EXPECT_THAT(ReasonsFor("me", {}, "a2"), IsEmpty());
 }
 
+TEST_F(ClassPeersExplainTest, SaysThatATaskIsToComeWhereRoomIsKeptForIt) {
+  state_.Nominate({Submit("web")}, IdOf("a1"));
+  EXPECT_THAT(ReasonsFor("me", AwayFrom({kWebInZone}), "a2"),
+              ElementsAre("pod_anti_affinity | node(s) didn't match pod "
+                          "anti-affinity rules (app=web of namespace ns in "
+                          "the same zone) | a task that this one keeps away "
+                          "from is to come to zone=a"));
+}
+
 }  // namespace
 }  // namespace sluice

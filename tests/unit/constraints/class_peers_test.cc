@@ -338,5 +338,26 @@ TEST_F(ClassPeersTest, VisitsTheMachinesWhereSomethingIsToBeSeen) {
       << "zones tell them apart";
 }
 
+// Room is kept for a task on a1, and none is for it as it is asked about.
+TEST_F(ClassPeersTest, LeavesOutTheRoomThatIsKeptForTheTaskItself) {
+  const struct {
+    PlacementRules rules;
+    std::set<std::string> beside;  // What is kept.
+    std::set<std::string> without;
+  } rows[] = {
+      {AwayFrom({kWebInZone}), {"b1", "x1"}, {"a1", "a2", "b1", "x1"}},
+      {SpreadOut(Spread(App("web"), "zone")), {"b1"}, {"a1", "a2", "b1"}},
+  };
+  for (const auto& [rules, beside, without] : rows) {
+    const uint64_t uid = Submit("web", rules);
+    state_.Nominate({uid}, IdOf("a1"));
+    EXPECT_EQ(AllowedBy(PeersOf(KeyOf(uid))), beside);
+    EXPECT_EQ(AllowedBy(ClassPeers(state_, constraints_, KeyOf(uid),
+                                   state_.FindTask({uid}))),
+              without);
+    state_.EndNomination({uid});
+  }
+}
+
 }  // namespace
 }  // namespace sluice

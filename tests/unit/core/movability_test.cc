@@ -103,6 +103,25 @@ TEST_F(MovabilityTest, LeavesThoseWithRequiredTermsAndWhomTheseMean) {
   EXPECT_TRUE(MayMove(4));
 }
 
+TEST_F(MovabilityTest, LeavesWhomTheRulesOfSuccessorsToComeMean) {
+  TaskOptions web = Owned({.anti_affinity = {{App("db"), kHost}}});
+  RunTask(1, web);
+  TaskOptions db = Owned();
+  db.labels = {{"app", "db"}};
+  Do(Submitted(2, db, {}));
+  Run(2, "n");
+  Do(Added("o", {.cpu = 1000, .labels = {{kHost, "o"}}}));
+  state_.SyncPeers();
+  state_.Migrate({1}, MachineOf("o").id, 0);
+  DeliverAll();
+  Do(Removed(1));
+  EXPECT_FALSE(MayMove(2));
+  state_.EndSuccessions(0);
+  state_.EndSuccessions(kSuccessorWaitMs);
+  state_.CollectRules();
+  EXPECT_TRUE(MayMove(2));
+}
+
 TEST_F(MovabilityTest, TellsRulesApartByTheMachinesThatTheyAllow) {
   RunTask(1, Owned({.selectors = {LabelIn("disk", {"ssd"})}}));
   RunTask(2, Owned({.selectors = {LabelIn(kHost, {"m"})}}));

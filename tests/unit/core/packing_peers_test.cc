@@ -270,6 +270,16 @@ TEST_F(PackingPeersTest, HasTheCapsOfASpreadRiseTogether) {
   EXPECT_EQ(problem.caps[0].most, 0);
   EXPECT_EQ(problem.caps[1].most, 1);
   EXPECT_THAT(peers.KeptAwayFrom(Machine("nowhere")), ElementsAre(0));
+  // Room is kept for one in the other zone, which may not come.
+  cluster_.mutable_state().Nominate({6}, Machine("m1"));
+  PackingPeers awaiting = Peers();
+  PackingProblem kept;
+  kept.classes.resize(1);
+  kept.classes[0].waiting = {{4, 1}};
+  awaiting.Relate(std::vector<ClassKey>{KeyOf(2)}, &kept);
+  EXPECT_THAT(kept.spreads[0].ahead, ElementsAre(1, 0));
+  EXPECT_EQ(kept.caps[1].most, 0);
+  cluster_.mutable_state().EndNomination({6});
   // As if the one that is placed waited, too.
   PackingPeers anew = Peers();
   anew.NoteFreed(KeyOf(1), Machine("m0"));

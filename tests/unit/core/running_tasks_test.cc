@@ -34,7 +34,7 @@ class RunningTasksTest : public StateTest {
   RunningTasks Find(uint32_t priority, const RunningTasks::Turn& turn = {}) {
     state_.SyncPeers();
     PackingPeers peers(state_, constraints_, {}, /*heeds_terms=*/true);
-    return {state_, nullptr, priority, {}, turn, &peers};
+    return {state_, {.priority = priority, .turn = turn}, {}, &peers};
   }
   MachineId m() const { return MachineOf("m").id; }
 

@@ -227,6 +227,37 @@ TEST_P(SuccessionTest, KeepsAwayWhoeverKeepsAwayFromTheSuccessor) {
   EXPECT_THAT(Reply(), ElementsAre("PLACE 23 on from"));
 }
 
+// It does not keep itself away from its own zone.
+TEST_P(SuccessionTest, GoesElsewhereInTheZoneWhereItHasRoomKept) {
+  const PlacementRules apart = {.anti_affinity = {{App("web"), "zone"}}};
+  const auto submit = [&](uint64_t uid) {
+    cluster_.Apply(Submitted(uid,
+                             {.cpu = 600,
+                              .job = "web",
+                              .labels = {{"app", "web"}},
+                              .rules = apart},
+                             PeerOptions()),
+                   now_ms_);
+  };
+  cluster_.Apply(
+      Updated("to", MachineOptions{.cpu = 1000, .labels = {{"zone", "a"}}}));
+  submit(21);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 21 on to"));
+  cluster_.Apply(Added("b1", {.cpu = 1000, .labels = {{"zone", "b"}}}));
+  Submit(22, 900, 5, "other");
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 22 on b1"));
+  cluster_.mutable_state().Preempt({22});
+  Migrate(21, "b1");
+  Reply();
+  cluster_.Apply(Removed(21));
+  cluster_.Apply(Removed("to"));
+  cluster_.Apply(Removed("from"));
+  submit(23);
+  EXPECT_THAT(Reply(), IsEmpty()) << "22 has not left b1 yet";
+  cluster_.Apply(Added("b2", {.cpu = 1000, .labels = {{"zone", "b"}}}));
+  EXPECT_THAT(Reply(kSuccessorWaitMs), ElementsAre("PLACE 23 on b2"));
+}
+
 // The successor may not come: whoever needs its company waits until it runs.
 TEST_P(SuccessionTest, GivesNobodyTheCompanyOfASuccessorToCome) {
   cluster_.Apply(

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "unit/state/state_fixture.h"
+#include "util/peer_builder.h"
 
 namespace sluice {
 namespace {
@@ -371,6 +372,18 @@ TEST_F(FeedEventsTest, LeaveAloneWhatAnAnnouncementMakesStale) {
   Do(ForgetStale());
   EXPECT_TRUE(MachineOf("m").IsUsable());
   EXPECT_TRUE(IsKnown("a"));
+}
+
+// Others have terms, so that what runs is counted by what it is.
+TEST_F(FeedEventsTest, TakeARunningTaskOfWhichNothingElseMakesSense) {
+  StateAll();
+  Do(Submitted(1, {.rules = {.anti_affinity = {{App("web"), "zone"}}}}));
+  TaskStated event = Stated("odd", {.quarantine_reason = "nonsense"}, "m");
+  EXPECT_EQ(Feed(event), FeedOutcome::kApplied);
+  EXPECT_EQ(TaskOfFeed("odd").state, TaskState::kRunning);
+  event.spec.quarantine_reason.clear();
+  EXPECT_EQ(Feed(event), FeedOutcome::kApplied);
+  EXPECT_EQ(Feed(TaskGone{"odd"}), FeedOutcome::kApplied);
 }
 
 TEST_F(FeedEventsTest, MoveATaskToTheJobThatItNamesNow) {
