@@ -39,13 +39,14 @@ constexpr size_t kLevelsMax = 12;
 
 class Describer {
  public:
-  // Makes `levels` if there are none yet.
+  // Makes the round's levels if there are none yet.
   Describer(PackingScope scope, const std::vector<Placement>& placements,
             const KnownPlan& known, bool heeds_terms, const PackingPart* part,
-            std::optional<PackingLevels>* levels, RoundContext* context)
+            RoundContext* context)
       : scope_(scope),
         heeds_terms_(heeds_terms),
-        levels_(*levels),
+        levels_(scope == PackingScope::kPreempting ? own_levels_
+                                                   : context->levels),
         context_(*context),
         state_(context->state),
         constraints_(context->constraints),
@@ -732,6 +733,7 @@ class Describer {
 
   const PackingScope scope_;
   const bool heeds_terms_;
+  std::optional<PackingLevels> own_levels_;  // Where nothing is told of them.
   std::optional<PackingLevels>& levels_;
   RoundContext& context_;
   const ClusterState& state_;
@@ -773,10 +775,9 @@ class Describer {
 
 RoundPacking DescribeRound(PackingScope scope, RoundContext* context,
                            const KnownPlan& known, const PackingPart* part) {
-  std::optional<PackingLevels> own_levels;
-  std::optional<PackingLevels>& levels =
-      scope == PackingScope::kPreempting ? own_levels : context->levels;
-  if (levels.has_value()) levels->has_rest = scope == PackingScope::kAll;
+  if (scope != PackingScope::kPreempting && context->levels.has_value()) {
+    context->levels->has_rest = scope == PackingScope::kAll;
+  }
   context->state.SyncPeers();
   context->FreshEligibility();
   std::vector<Placement> placed =
@@ -788,8 +789,7 @@ RoundPacking DescribeRound(PackingScope scope, RoundContext* context,
   }
   context->looks += kLooksPerPlacement / 2 * std::ssize(placed);
   for (const bool heeds_terms : {true, false}) {
-    Describer describer(scope, placed, known, heeds_terms, part, &levels,
-                        context);
+    Describer describer(scope, placed, known, heeds_terms, part, context);
     describer.AddWaiting();
     RoundPacking packing = describer.Describe();
     if (!heeds_terms || !describer.is_overtaxed()) return packing;
