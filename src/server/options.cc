@@ -153,11 +153,36 @@ absl::StatusOr<T> ParseChoice(
   return Invalid(flag, value, StrCat("is none of ", known));
 }
 
-absl::Status CheckRange(std::string_view flag, int64_t value, int64_t low,
-                        int64_t high) {
-  if (value >= low && value <= high) return absl::OkStatus();
-  return Invalid(flag, StrCat(value),
-                 StrCat("is not between ", low, " and ", high));
+absl::Status CheckRanges(const Options& options) {
+  const struct {
+    std::string_view flag;
+    int64_t value;
+    int64_t low;
+    int64_t high;
+  } ranges[] = {
+      {"default_max_pods", options.default_max_pods, 1, kAmountMax},
+      {"round_arcs_max", options.round_arcs_max, 0, kAmountMax},
+      {"improve_budget", options.improve_budget, 0, kAmountMax},
+      {"preemption_cost", options.preemption.cost, 1, kPreemptionCostMax},
+      {"move_cost", FLAGS_move_cost, 1, kModelCostMax},
+      {"moves_per_round", FLAGS_moves_per_round, 0, 100},
+      {"moves_per_hour", FLAGS_moves_per_hour, 0, 100},
+      {"min_run_time", FLAGS_min_run_time, 0, 86400},
+      {"removal_hold_ms", options.removal_hold_ms, 0, 60000},
+      {"reused_uid_hold_ms", options.reused_uid_hold_ms, 0, 600000},
+      {"announcement_quiet_ms", options.announcement_quiet_ms, 1, 600000},
+      {"forget_stale_after", options.forget_stale_after_s, 0, int64_t{1} << 32},
+      {"round_interval_ms", options.round_interval_ms, 0, 60000},
+      {"feed_grace_ms", options.feed_grace_ms, 1, 86400000},
+      {"statistics_samples", options.statistics_samples, 1, 1000},
+      {"shutdown_timeout_ms", options.shutdown_timeout_ms, 0, 3600000},
+  };
+  for (const auto& [flag, value, low, high] : ranges) {
+    if (value >= low && value <= high) continue;
+    return Invalid(flag, StrCat(value),
+                   StrCat("is not between ", low, " and ", high));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckNames(const Options& options) {
@@ -238,34 +263,7 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
     RETURN_IF_ERROR(Annotate(ParseAddress(options.http_address).status(),
                              "--http_address"));
   }
-  RETURN_IF_ERROR(
-      CheckRange("default_max_pods", options.default_max_pods, 1, kAmountMax));
-  RETURN_IF_ERROR(
-      CheckRange("round_arcs_max", options.round_arcs_max, 0, kAmountMax));
-  RETURN_IF_ERROR(
-      CheckRange("improve_budget", options.improve_budget, 0, kAmountMax));
-  RETURN_IF_ERROR(CheckRange("preemption_cost", options.preemption.cost, 1,
-                             kPreemptionCostMax));
-  RETURN_IF_ERROR(CheckRange("move_cost", FLAGS_move_cost, 1, kModelCostMax));
-  RETURN_IF_ERROR(CheckRange("moves_per_round", FLAGS_moves_per_round, 0, 100));
-  RETURN_IF_ERROR(CheckRange("moves_per_hour", FLAGS_moves_per_hour, 0, 100));
-  RETURN_IF_ERROR(CheckRange("min_run_time", FLAGS_min_run_time, 0, 86400));
-  RETURN_IF_ERROR(
-      CheckRange("removal_hold_ms", options.removal_hold_ms, 0, 60000));
-  RETURN_IF_ERROR(
-      CheckRange("reused_uid_hold_ms", options.reused_uid_hold_ms, 0, 600000));
-  RETURN_IF_ERROR(CheckRange("announcement_quiet_ms",
-                             options.announcement_quiet_ms, 1, 600000));
-  RETURN_IF_ERROR(CheckRange("forget_stale_after", options.forget_stale_after_s,
-                             0, int64_t{1} << 32));
-  RETURN_IF_ERROR(
-      CheckRange("round_interval_ms", options.round_interval_ms, 0, 60000));
-  RETURN_IF_ERROR(
-      CheckRange("feed_grace_ms", options.feed_grace_ms, 1, 86400000));
-  RETURN_IF_ERROR(
-      CheckRange("statistics_samples", options.statistics_samples, 1, 1000));
-  RETURN_IF_ERROR(CheckRange("shutdown_timeout_ms", options.shutdown_timeout_ms,
-                             0, 3600000));
+  RETURN_IF_ERROR(CheckRanges(options));
   RETURN_IF_ERROR(CheckNames(options));
   return options;
 }
