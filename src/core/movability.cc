@@ -27,7 +27,7 @@ Movability::Movability(const ClusterState& state,
   }
   // Of these the predecessors may be gone.
   for (const auto& [sequence, one] : state.nominations().successions().all()) {
-    AddRequired(*one.rules);
+    if (one.machine.has_value()) AddRequired(*one.rules);
   }
 }
 

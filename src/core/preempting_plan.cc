@@ -307,7 +307,7 @@ void PreemptingPlan::CarryOut(const MachinePatterns& patterns) {
     if (state.Preempt(task)) context_.agenda.known.victims.push_back(task);
   }
   for (const Move& move : decided.moves) {
-    state.Migrate(move.task, move.to, context_.now_ms);
+    state.Migrate(move.task, move.to);
     context_.agenda.known.moves.emplace_back(move.task, move.to);
   }
   for (const auto& [task, machine] : decided.nominated) {
@@ -413,7 +413,6 @@ bool PreemptingPlan::Validate(MachineId id, Awaited* awaited) {
                 [&](TaskId victim) { return !IsStillOn(id, victim); });
   Machine after = *machine;
   after.nominated.clear();
-  after.successions.clear();
   after.successions.clear();
   after.used = after.allocatable - RoomOn(*machine);
   for (const TaskId victim : awaited->victims) {
@@ -557,7 +556,8 @@ void PreemptingPlan::KeepToBudgets() {
                               awaited.leaving.empty());
       if (is_within && moves_left >= 0) continue;
       moves_left += std::ssize(awaited.leaving);
-      is_any_exceeded |= !is_within && !awaited.tasks.empty();
+      // Who waits for what leaves another machine waits for room here, too.
+      is_any_exceeded |= !is_within && !awaited.IsForNothing();
       const std::optional<JobId> gang = GangOf(awaited);
       if (gang.has_value() && !packing_.is_part &&
           CountMovesFor(*gang) > moves_max) {

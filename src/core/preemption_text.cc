@@ -203,12 +203,26 @@ class Displacing {
 // to come; null where nowhere.
 const Machine* TargetOf(const Task& task, const ClusterState& state) {
   for (const auto& [sequence, one] : state.nominations().successions().all()) {
-    if (one.predecessor == task.id &&
+    if (one.predecessor == task.id && one.machine.has_value() &&
         one.predecessor_sequence == task.sequence) {
-      return state.FindMachine(one.machine);
+      return state.FindMachine(*one.machine);
     }
   }
   return nullptr;
+}
+
+// Why its stop costs more than others do.
+std::string OwnCostText(const Task& task) {
+  std::string text;
+  if (task.preemption_cost > 0) {
+    text = StrCat(", with a preemption_cost of ", task.preemption_cost,
+                  " of its own");
+  }
+  if (task.disturbances > 0) {
+    text += StrCat(", and it was stopped or moved ", task.disturbances,
+                   task.disturbances == 1 ? " time" : " times", " before");
+  }
+  return text;
 }
 
 std::string Quoted(const Machine& machine) {
@@ -251,10 +265,7 @@ std::string LeavingText(const Task& task, const ClusterState& state,
                         const PreemptionOptions& options) {
   if (!task.is_evicted) return "";
   const int64_t stop_cost = StopCost(task, options);
-  const std::string own = task.preemption_cost == 0
-                              ? ""
-                              : StrCat(", with a preemption_cost of ",
-                                       task.preemption_cost, " of its own");
+  const std::string own = OwnCostText(task);
   if (const Machine* target = TargetOf(task, state)) {
     return StrCat(", and was told to move to machine ", Quoted(*target),
                   ", where room is kept for its successor",

@@ -11,6 +11,7 @@
 #ifndef SLUICE_CORE_RUNNING_TASKS_H_
 #define SLUICE_CORE_RUNNING_TASKS_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -36,9 +37,15 @@ namespace sluice {
 bool MayBeStopped(const Task& task, uint32_t priority,
                   const ClusterState& state);
 
+// Each time that a task was disturbed before makes the next one cost as much
+// again; up to so many, which is enough for others to have their turn and keeps
+// classes few.
+inline constexpr int32_t kDisturbancesMax = 3;
+
 // What stopping the task costs.
 inline int64_t StopCost(const Task& task, const PreemptionOptions& options) {
-  return options.cost + task.preemption_cost;
+  return options.cost * (1 + std::min(task.disturbances, kDisturbancesMax)) +
+         task.preemption_cost;
 }
 // What moving one costs whose stop costs so much.
 inline int64_t MoveCost(int64_t stop_cost, const PreemptionOptions& options) {

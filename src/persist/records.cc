@@ -101,6 +101,7 @@ const v1::StoredTask& Encoder::Encode(const Task& task) {
   stored.set_feed_id(task.feed.value);
   stored.set_feed_task_id(task.feed_task_id);
   stored.set_is_foreign(task.is_foreign);
+  stored.set_disturbances(task.disturbances);
   return stored;
 }
 

@@ -275,6 +275,9 @@ absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
   task.feed = {stored.feed_id()};
   task.feed_task_id = stored.feed_task_id();
   task.is_foreign = stored.is_foreign();
+  RETURN_IF_ERROR(ContradictionIf(stored.disturbances() < 0,
+                                  "it was disturbed less than never"));
+  task.disturbances = stored.disturbances();
   task.is_muted = stored.is_muted();
   task.is_evicted = stored.is_evicted();
   RETURN_IF_ERROR(AddUnnamedHolders(stored));

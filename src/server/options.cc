@@ -84,7 +84,8 @@ DEFINE_string(preemption, "off",
 DEFINE_int64(preemption_cost, 100,
              "What each stop costs: of the same priority those are stopped "
              "that cost the least in all. A task's own preemption_cost comes "
-             "on top.");
+             "on top, and the same once more for each time that it was "
+             "disturbed before, up to three.");
 DEFINE_bool(preemption_breaks_budgets, false,
             "Whether disruption budgets may be exceeded where nothing else "
             "helps, as kube-scheduler does.");

@@ -149,30 +149,18 @@ bool ClusterState::CanPreempt(const Task& task) const {
       });
 }
 
-bool ClusterState::Preempt(TaskId id) { return Evict(id, DeltaType::kPreempt); }
+bool ClusterState::Preempt(TaskId id) {
+  return Evict(id, DeltaType::kPreempt, /*target=*/nullptr);
+}
 
-void ClusterState::Migrate(TaskId id, MachineId target, int64_t now_ms) {
+void ClusterState::Migrate(TaskId id, MachineId target) {
   Machine* machine = MutableMachine(target);
   CHECK(machine != nullptr && machine->IsUsable());
   CHECK(target != FindTask(id)->machine);
-  const uint64_t sequence = counters_.next_delta_sequence;
-  Evict(id, DeltaType::kMigrate);
-  const Task& task = *FindTask(id);
-  const Resources& request = task.class_key.request;
-  resources_.Acquire(request);
-  nominations_.AddSuccession(sequence,
-                             {.predecessor = id,
-                              .predecessor_sequence = task.sequence,
-                              .job_uuid = FindJob(task.job)->uuid,
-                              .priority = task.class_key.priority,
-                              .request = request,
-                              .rules = rules_.Acquire(*task.class_key.rules),
-                              .machine = target,
-                              .since_ms = now_ms},
-                             machine);
+  Evict(id, DeltaType::kMigrate, machine);
 }
 
-bool ClusterState::Evict(TaskId id, DeltaType type) {
+bool ClusterState::Evict(TaskId id, DeltaType type, Machine* target) {
   Task* task = MutableTask(id);
   CHECK(task != nullptr && task->state == TaskState::kRunning);
   CHECK(CanPreempt(*task) && !IsUntold(id));
@@ -180,7 +168,21 @@ bool ClusterState::Evict(TaskId id, DeltaType type) {
   const bool can_be_undone = outbox_.SequencesOf(id).empty();
   DeleteDeltas(id);
   SetEvicted(task, true);
+  const uint64_t sequence = counters_.next_delta_sequence;
   AppendDelta(*task, type, /*is_repeat=*/false);
+  const Resources& request = task->class_key.request;
+  resources_.Acquire(request);
+  nominations_.AddSuccession(
+      sequence,
+      {.predecessor = id,
+       .predecessor_sequence = task->sequence,
+       .job_uuid = FindJob(task->job)->uuid,
+       .priority = task->class_key.priority,
+       .request = request,
+       .rules = rules_.Acquire(*task->class_key.rules),
+       .machine = target == nullptr ? std::nullopt : std::optional(target->id),
+       .disturbances = task->disturbances + 1},
+      target);
   return can_be_undone;
 }
 
@@ -384,9 +386,12 @@ void ClusterState::EnterQueue(Task* task) {
   const std::optional<uint64_t> sequence =
       successions.FindFor(jobs_.at(task->job)->uuid, task->class_key);
   if (!sequence.has_value()) return;
-  const MachineId machine = successions.Find(*sequence)->machine;
+  const Succession& succession = *successions.Find(*sequence);
+  const std::optional<MachineId> machine = succession.machine;
+  task->disturbances = std::max(task->disturbances, succession.disturbances);
   EndSuccession(*sequence);
-  Nominate(task->id, machine);
+  if (!machine.has_value()) return;
+  Nominate(task->id, *machine);
   nominations_.NoteSuccessor(task->id);
 }
 
@@ -394,7 +399,9 @@ void ClusterState::EndSuccession(uint64_t sequence) {
   const Succession& one = *nominations_.successions().Find(sequence);
   resources_.Release(one.request);
   const PlacementRules* rules = one.rules;
-  nominations_.DropSuccession(sequence, MutableMachine(one.machine));
+  nominations_.DropSuccession(sequence, one.machine.has_value()
+                                            ? MutableMachine(*one.machine)
+                                            : nullptr);
   rules_.Release(rules);
 }
 
@@ -412,7 +419,7 @@ void ClusterState::EndSuccessions(int64_t now_ms) {
   }
   std::vector<std::pair<uint64_t, MachineId>> left;
   for (const auto& [sequence, one] : successions.all()) {
-    left.emplace_back(sequence, one.machine);
+    if (one.machine.has_value()) left.emplace_back(sequence, *one.machine);
   }
   // Who was promised room last loses it first.
   for (const auto& [sequence, machine] : left | std::views::reverse) {

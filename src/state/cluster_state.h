@@ -83,8 +83,8 @@ class ClusterState {
   bool Spare(TaskId task);
   // The same for a MIGRATE delta: room for its successor is kept on `target`
   // (state/successions.h).  REQUIRES: also a usable machine, not its own.
-  void Migrate(TaskId task, MachineId target, int64_t now_ms);
-  // Gives up the room of those that are over, or that it is too little for.
+  void Migrate(TaskId task, MachineId target);
+  // Ends those that are over, and those whose room there is too little for.
   void EndSuccessions(int64_t now_ms);
   // See state/nominations.h.  REQUIRES: a schedulable task, a usable machine.
   void Nominate(TaskId task, MachineId machine, bool is_final = false);
@@ -195,7 +195,7 @@ class ClusterState {
   void Vacate(Task* task);
   void CountRunning(const Task& task, int64_t sign);  // For peers and job.
   void SetEvicted(Task* task, bool is_evicted);
-  bool Evict(TaskId id, DeltaType type);
+  bool Evict(TaskId id, DeltaType type, Machine* target);
   // Takes off what nothing accounts for any more.
   void Release(const Resources& load, Machine* machine);
   void AppendDelta(const Task& task, bool is_repeat);  // PLACE or PREEMPT.

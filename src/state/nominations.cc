@@ -65,22 +65,26 @@ void Nominations::Drop(TaskId task, Machine* machine) {
 
 void Nominations::AddSuccession(uint64_t sequence, Succession succession,
                                 Machine* machine) {
-  machine->KeepPorts(succession.rules->host_ports);
-  succession.expected =
-      peers_.Expect(*peers_.FindIdentity(succession.predecessor),
-                    *succession.rules, machine->id);
+  if (machine != nullptr) {
+    machine->KeepPorts(succession.rules->host_ports);
+    succession.expected =
+        peers_.Expect(*peers_.FindIdentity(succession.predecessor),
+                      *succession.rules, machine->id);
+    machine->successions.insert(sequence);
+  }
   successions_.Add(sequence, std::move(succession));
-  machine->successions.insert(sequence);
-  UpdateReserved(machine);
+  if (machine != nullptr) UpdateReserved(machine);
 }
 
 void Nominations::DropSuccession(uint64_t sequence, Machine* machine) {
-  CHECK(machine->successions.erase(sequence) == 1);
-  const Succession& one = *successions_.Find(sequence);
-  machine->ReleaseKeptPorts(one.rules->host_ports);
-  peers_.EndExpecting(one.expected);
+  if (machine != nullptr) {
+    CHECK(machine->successions.erase(sequence) == 1);
+    const Succession& one = *successions_.Find(sequence);
+    machine->ReleaseKeptPorts(one.rules->host_ports);
+    peers_.EndExpecting(one.expected);
+  }
   successions_.Drop(sequence);
-  UpdateReserved(machine);
+  if (machine != nullptr) UpdateReserved(machine);
 }
 
 void Nominations::UpdateReserved(Machine* machine) const {

@@ -63,10 +63,10 @@ class Nominations {
   // REQUIRES: it has one, for this machine.
   void Drop(TaskId task, Machine* machine);
   Successions& mutable_successions() { return successions_; }
-  // REQUIRES: the predecessor is known, with these rules.
+  // `machine`: that of the succession, or null.  REQUIRES: the predecessor is
+  // known, with these rules.
   void AddSuccession(uint64_t sequence, Succession succession,
                      Machine* machine);
-  // REQUIRES: its room is on this machine.
   void DropSuccession(uint64_t sequence, Machine* machine);
   // After each change of what the machine runs.
   void UpdateReserved(Machine* machine) const;

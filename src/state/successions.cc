@@ -11,8 +11,8 @@ namespace sluice {
 namespace {
 
 bool IsOver(Succession* succession, int64_t now_ms, const ClusterState& state) {
-  // Where the clock was set back the wait begins anew, or it would last for as
-  // long again as the clock was set back.
+  // Also where the clock was set back the wait begins anew, or it would last
+  // for as long again as the clock was set back.
   succession->since_ms = std::min(succession->since_ms, now_ms);
   if (succession->gone_ms > now_ms) succession->gone_ms = now_ms;
   const Task* task = state.FindTask(succession->predecessor);
@@ -38,13 +38,15 @@ std::optional<uint64_t> Successions::FindFor(const std::string& job_uuid,
                                              const ClassKey& key) const {
   const auto of_job = of_job_.find(job_uuid);
   if (of_job == of_job_.end()) return std::nullopt;
+  std::optional<uint64_t> oldest;
   for (const uint64_t sequence : of_job->second) {
     const Succession& one = all_.at(sequence);
     if (one.priority == key.priority && one.request == key.request) {
-      return sequence;
+      if (one.machine.has_value()) return sequence;
+      if (!oldest.has_value()) oldest = sequence;
     }
   }
-  return std::nullopt;
+  return oldest;
 }
 
 Resources Successions::RequestsOn(const Machine& machine) const {

@@ -1,17 +1,20 @@
-// Room for the successors of tasks that were told to move.
+// What tasks that were told to leave pass on to their successors.
 //
 // Nothing moves a task that runs.  Its client stops it, and its controller
 // submits another one: its *successor*, of the same job and with the same
-// request and priority.  From the moment at which the former one is told to
-// move, its *succession* keeps room on the machine where it is to go on.  The
-// first task that is submitted and can be its successor is nominated for that
-// machine (state/nominations.h), and the succession is over.  So it is where
-// the machine is no longer usable, the former task stays after all, or no
-// successor comes.
+// request and priority.  A *succession* begins when the former task is told to
+// stop or to move.  The first task that is submitted and can be its successor
+// inherits how often the former one was disturbed, and the succession is over.
+// So it is where the former task stays after all, or no successor comes.
+//
+// The succession of a task that was told to move also keeps room on the machine
+// where it is to go on.  Its successor is nominated for that machine
+// (state/nominations.h).  It is over, too, where the machine is no longer
+// usable.
 //
 // The job is known by its uuid, since it may end with its last task.
 // Successions are not stored: after a restart a successor is placed as any
-// other task.
+// other task, and does not inherit anything.
 //
 // Threads: none; confined to the core thread.
 // Time: an argument.
@@ -20,6 +23,7 @@
 #define SLUICE_STATE_SUCCESSIONS_H_
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,8 +56,11 @@ struct Succession {
   Resources request;
   // What it says about other tasks, and the ports it listens on.  Not null.
   const PlacementRules* rules = &NoRules();
-  MachineId machine;      // Where the room is.
-  int64_t since_ms = 0;   // When the predecessor was told to move.
+  // Where the room is; none where it was told to stop.
+  std::optional<MachineId> machine = {};
+  int32_t disturbances = 0;  // What the successor inherits.
+  // When it was first seen by FindOver().
+  int64_t since_ms = std::numeric_limits<int64_t>::max();
   uint64_t expected = 0;  // PeerTable::Expect().
   // The predecessor was seen to be gone.
   std::optional<int64_t> gone_ms = {};
@@ -66,7 +73,8 @@ class Successions {
 
   const Map& all() const { return all_; }
   const Succession* Find(uint64_t sequence) const;
-  // The oldest for which a task of that job and class can be the successor.
+  // That of which a task of that job and class becomes the successor: of those
+  // it can succeed the oldest that keeps room, or the oldest.
   std::optional<uint64_t> FindFor(const std::string& job_uuid,
                                   const ClassKey& key) const;
   // What all on the machine keep room for.

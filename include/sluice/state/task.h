@@ -110,6 +110,9 @@ struct Task {
   bool is_ending = false;
   // What is lost when it is stopped, beside what each stop costs.
   int32_t preemption_cost = 0;
+  // How often it was disturbed: how many tasks in a row, each the successor of
+  // the one before it, were told to leave (state/successions.h).
+  int32_t disturbances = 0;
   // kRunning, and removed by guess: the machine, the index of the processing
   // unit on it (kNoPu where the machine has none), and since when.
   MachineId machine;

@@ -45,7 +45,7 @@ class Drain {
     const Machine* target = FindTarget(task);
     if (target == nullptr) return false;
     draining_.NoteMove(task);
-    state_.Migrate(task.id, target->id, context_.now_ms);
+    state_.Migrate(task.id, target->id);
     ++context_.stats->moved;
     return true;
   }

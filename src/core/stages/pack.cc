@@ -211,7 +211,7 @@ class Pack : public Stage {
     for (const auto& [id, machine] : std::exchange(known_.moves, {})) {
       const Machine* target = context_.state.FindMachine(machine);
       if (!MayLeave(id) || target == nullptr || !target->IsUsable()) continue;
-      context_.state.Migrate(id, machine, context_.now_ms);
+      context_.state.Migrate(id, machine);
       context_.agenda.known.moves.emplace_back(id, machine);
       context_.NoteMoved(1);
       awaited.insert(machine);

@@ -112,7 +112,7 @@ TEST_F(MovabilityTest, LeavesWhomTheRulesOfSuccessorsToComeMean) {
   Run(2, "n");
   Do(Added("o", {.cpu = 1000, .labels = {{kHost, "o"}}}));
   state_.SyncPeers();
-  state_.Migrate({1}, MachineOf("o").id, 0);
+  state_.Migrate({1}, MachineOf("o").id);
   DeliverAll();
   Do(Removed(1));
   EXPECT_FALSE(MayMove(2));

@@ -102,6 +102,21 @@ TEST_F(PreemptionTermsTest, PrefersOneThatCostsMoreToOneThatIsForbidden) {
   EXPECT_THAT(Reply(), ElementsAre("PREEMPT 2 on dear0"));
 }
 
+TEST_F(PreemptionTermsTest, StopsOthersBeforeTheSuccessorOfAStoppedTask) {
+  Fill("m", 2, {.cpu = 1000});
+  Submit(11, {.cpu = 1000, .priority = 9});
+  ASSERT_THAT(Reply(), ElementsAre("PREEMPT 2 on m1"));
+  cluster_.Apply(Removed(2));
+  cluster_.Apply(Submitted(3, {.cpu = 1000}));
+  ASSERT_THAT(Reply(), ElementsAre("PLACE 11 on m1"));
+  cluster_.Apply(Completed(11));
+  cluster_.Apply(Removed(11));
+  ASSERT_THAT(Reply(), ElementsAre("PLACE 3 on m1"));
+  Submit(12, {.cpu = 1000, .priority = 9});
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m0"))
+      << "though 3 was placed after it";
+}
+
 TEST_F(PreemptionTermsTest, KeepsABudgetOverTasksOfSeveralSizes) {
   const DisruptionBudget one = {.limit = Limit::kMaxUnavailable, .amount = 1};
   for (uint64_t i = 1; i <= 3; ++i) {

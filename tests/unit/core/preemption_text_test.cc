@@ -136,6 +136,23 @@ TEST_F(PreemptionTextTest, SaysForWhomATaskWasStoppedAndAtWhatCost) {
   EXPECT_EQ(MayStop(), "") << "room is kept for it";
 }
 
+TEST_F(PreemptionTextTest, SaysHowOftenATaskWasDisturbedBefore) {
+  RunTask(1, {.cpu = 1000, .priority = 9});
+  for (uint64_t uid = 2; uid <= 3; ++uid) {
+    RunTask(uid, {.cpu = 1000});
+    cluster_.mutable_state().Preempt({uid});
+    cluster_.Apply(Removed(uid));
+  }
+  RunTask(4, {.cpu = 1000, .preemption_cost = 50});
+  Wait({.cpu = 500, .priority = 9, .name = "urgent"});
+  RunTask(12, {.cpu = 500, .priority = 5});
+  EXPECT_EQ(Leaving(4),
+            ", and was told to leave it to make room for urgent of priority 9 "
+            "and 1 more; its stop costs 350, with a preemption_cost of 50 of "
+            "its own, and "
+            "it was stopped or moved 2 times before");
+}
+
 TEST_F(PreemptionTextTest, NamesNoCostWhereATaskLeavesForNobody) {
   RunTask(1, {.cpu = 1000});
   cluster_.mutable_state().Preempt({1});
@@ -145,8 +162,7 @@ TEST_F(PreemptionTextTest, NamesNoCostWhereATaskLeavesForNobody) {
 TEST_F(PreemptionTextTest, SaysWhereATaskMovesUntilItsSuccessorHasCome) {
   RunTask(1, {.cpu = 600, .priority = 5});
   const std::string to = cluster_.MachineOf(1) == "m" ? "n" : "m";
-  cluster_.mutable_state().Migrate({1}, cluster_.state().FindMachine(to)->id,
-                                   now_ms_);
+  cluster_.mutable_state().Migrate({1}, cluster_.state().FindMachine(to)->id);
   EXPECT_EQ(Leaving(1), ", and was told to move to machine '" + to +
                             "', where room is kept for its successor; its "
                             "move costs 30000");

@@ -111,6 +111,18 @@ TEST_F(RunningTasksTest, AreOneClassForEachPriceAndSetOfBudgets) {
       << "100, 100 and 150 as multiples of 50";
 }
 
+TEST_F(RunningTasksTest, CostMoreTheOftenerTheyWereDisturbed) {
+  for (uint64_t uid = 1; uid <= 6; ++uid) {
+    RunTask(uid, {.cpu = 100});
+    const int64_t times = std::min<int64_t>(static_cast<int64_t>(uid), 4);
+    EXPECT_EQ(StopCost(TaskOf(uid), {.cost = 10}), 10 * times);
+    EXPECT_EQ(Find(5).classes()[0].price, 1) << "it is the only one";
+    state_.Preempt({uid});
+    DeliverAll();
+    Do(Removed(uid));
+  }
+}
+
 TEST_F(RunningTasksTest, ShareABudgetInTurns) {
   const DisruptionBudget two = {
       .limit = DisruptionBudget::Limit::kMaxUnavailable, .amount = 2};

@@ -46,8 +46,8 @@ class SuccessionTest : public testing::TestWithParam<Preemption> {
         now_ms_);
   }
   void Migrate(uint64_t uid, std::string_view to) {
-    cluster_.mutable_state().Migrate(
-        {uid}, cluster_.state().FindMachine(to)->id, now_ms_);
+    cluster_.mutable_state().Migrate({uid},
+                                     cluster_.state().FindMachine(to)->id);
   }
 
   TestScheduler cluster_;

@@ -693,7 +693,7 @@ TEST_F(CoreLoopTest, MakesAMoveDurableBeforeItTellsIt) {
   Awaited<bool> is_told;
   ASSERT_TRUE(loop_.Read([&](const CoreView& /*view*/) {
     ClusterState& state = scheduler_.mutable_state();
-    state.Migrate({1}, state.FindMachine("to")->id, clock_.NowMs());
+    state.Migrate({1}, state.FindMachine("to")->id);
     is_told.Set(true);
   }));
   is_told.Get();

@@ -216,7 +216,7 @@ TEST_F(FeedsTest, TellWhereATaskIsToGoOn) {
   Take(&session_, {}, session_.news.back().deltas.back().sequence);
   session_.news.clear();
   for (const char* id : {"a", "b"}) {
-    state.Migrate(tasks.at(id), state.FindMachine("n")->id, 0);
+    state.Migrate(tasks.at(id), state.FindMachine("n")->id);
   }
   feeds_.Tell(now_us_);
   ASSERT_THAT(session_.Tasks(), ElementsAre("a", "b"));

@@ -328,6 +328,11 @@ std::string RandomSteps::Name(const char* prefix, uint64_t count) {
   return StrCat(prefix, number);
 }
 
+void EndAllSuccessions(int64_t now_ms, ClusterState* state) {
+  state->EndSuccessions(now_ms);  // Sees them: from now on they wait.
+  state->EndSuccessions(now_ms + kPredecessorWaitMs);
+}
+
 Ack Take(const Step& step, int64_t now_ms, ClusterState* state) {
   if (const auto* command = std::get_if<Command>(&step)) {
     return state->Apply(*command, now_ms);
@@ -336,8 +341,8 @@ Ack Take(const Step& step, int64_t now_ms, ClusterState* state) {
     state->Place(place->task, place->machine, 0);
   } else if (const auto* preempt = std::get_if<PreemptStep>(&step)) {
     if (preempt->target.has_value()) {
-      state->Migrate(preempt->task, *preempt->target, now_ms);
-      state->EndSuccessions(now_ms + kPredecessorWaitMs);
+      state->Migrate(preempt->task, *preempt->target);
+      EndAllSuccessions(now_ms, state);
     } else {
       state->Preempt(preempt->task);
     }

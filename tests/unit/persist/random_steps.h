@@ -72,6 +72,9 @@ class RandomSteps {
   const bool is_calm_;
 };
 
+// As if so much time had passed that no successor comes any more.
+void EndAllSuccessions(int64_t now_ms, ClusterState* state);
+
 // Returns what the step said, for comparing.
 Ack Take(const Step& step, int64_t now_ms, ClusterState* state);
 

@@ -51,6 +51,7 @@ struct Totals {
   int64_t foreign_pods = 0;
   int64_t evicted = 0;
   int64_t moved = 0;
+  int64_t disturbed = 0;
   int64_t avoided = 0;
   int64_t shared_ports = 0;
   int64_t lasting_taints = 0;
@@ -68,6 +69,7 @@ void Count(const ClusterState& state, Totals* totals) {
     if (task->is_muted) ++totals->muted;
     if (task->state == TaskState::kRemoved) ++totals->removed;
     if (task->is_evicted) ++totals->evicted;
+    if (task->disturbances > 0) ++totals->disturbed;
     if (!task->class_key.rules->owner.empty()) ++totals->avoided;
     const bool has_ports = !task->class_key.rules->host_ports.empty();
     if (task->is_displaced && has_ports) ++totals->shared_ports;
@@ -131,6 +133,9 @@ void RunSeed(uint64_t seed, Totals* totals) {
     ASSERT_EQ(StateText(*crashing), StateText(steady)) << "step " << i;
     if (rng.Chance(1, 5)) Save(crashing.get(), &store);
     if (rng.Chance(1, 12) || i == kSteps - 1) {
+      // What successors are to inherit is not stored.
+      EndAllSuccessions(now_ms, crashing.get());
+      EndAllSuccessions(now_ms, &steady);
       Save(crashing.get(), &store);
       Count(*crashing, totals);
       Crash(&crashing, &store);
@@ -159,6 +164,7 @@ TEST(RecoveryProperty, CannotBeToldFromNoCrash) {
   EXPECT_GT(totals.foreign_pods, kMany);
   EXPECT_GT(totals.evicted, kMany);
   EXPECT_GT(totals.moved, kSome);
+  EXPECT_GT(totals.disturbed, 5);
   EXPECT_GT(totals.avoided, kMany);
   EXPECT_GT(totals.shared_ports, kSome);
   EXPECT_GT(totals.lasting_taints, kSome);

@@ -166,7 +166,7 @@ TEST(Recovery, TellsATaskToMoveOnceMoreButKeepsNoRoom) {
   state.Apply(Submitted(1, {.cpu = 600}), 0);
   state.Place({1}, {0}, 0);
   Deliver(1, &state);
-  state.Migrate({1}, {1}, 0);
+  state.Migrate({1}, {1});
   state.BeginDelivery(2);
   Save(&state, &store);
   const std::unique_ptr<ClusterState> recovered = Recovered(store);
@@ -190,7 +190,7 @@ TEST(Recovery, TakesBackAMoveThatNobodyWasToldOf) {
   state.Apply(Submitted(1, {.cpu = 600}), 0);
   state.Place({1}, {0}, 0);
   Deliver(1, &state);
-  state.Migrate({1}, {1}, 0);
+  state.Migrate({1}, {1});
   Save(&state, &store);
   const std::unique_ptr<ClusterState> recovered = Recovered(store);
   EXPECT_FALSE(recovered->FindTask({1})->is_evicted);

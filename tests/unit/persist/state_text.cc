@@ -198,6 +198,7 @@ class Writer {
          " labels=", Text(state_.ToPairs(task.labels)),
          " namespace_labels=", Text(task.namespace_labels),
          " type=", task.task_type, " cost=", task.preemption_cost,
+         " disturbances=", task.disturbances,
          " quarantine=", Text(task.quarantine_reason),
          " submitted=", task.submitted_ms, " placed=", task.placed_ms,
          " sequence=", task.sequence, " machine=", task.machine.value,

@@ -46,7 +46,7 @@ TEST_F(DestinationTest, IsTheRoomThatIsKeptWhereATaskIsToMove) {
   Run(1, "m");
   Do(Submitted(2, {.cpu = 100}));
   Run(2, "n");
-  state_.Migrate({1}, MachineOf("n").id, 0);
+  state_.Migrate({1}, MachineOf("n").id);
   EXPECT_EQ(Machine(), "n");
   EXPECT_EQ(Resource(), "n1") << "the roomier one";
   Do(Removed("n"));

@@ -255,7 +255,7 @@ TEST_F(MachinesTest, DrainingOneKeepsRoomForNobody) {
   Do(Added("to", {.cpu = 1000}));
   Do(Submitted(1, {.cpu = 400, .job = "one"}));
   Run(1, "from");
-  state_.Migrate({1}, MachineOf("to").id, 0);
+  state_.Migrate({1}, MachineOf("to").id);
   Do(Submitted(2, {.cpu = 500, .job = "two"}));
   state_.Nominate({2}, MachineOf("to").id);
   Do(SetDraining{"to"});

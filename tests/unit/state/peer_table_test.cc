@@ -279,7 +279,7 @@ TEST_F(ExpectedPeersTest, AreForgottenWithTheTaskAndItsTerms) {
 TEST_F(ExpectedPeersTest, AreSuccessorsToComeOnceTheirPredecessorsAreGone) {
   Submit(2, kWeb, AwayFrom({{App("db"), "zone"}}));
   Run(2, "a2");
-  state_.Migrate({2}, MachineOf("b1").id, 0);
+  state_.Migrate({2}, MachineOf("b1").id);
   DeliverAll();
   Do(Removed(2));
   state_.EndNomination({1});
@@ -581,7 +581,8 @@ class Recount {
     }
     for (const auto& [sequence, one] :
          state_.nominations().successions().all()) {
-      expect(one.machine, predecessors_.at(sequence), *one.rules);
+      if (!one.machine.has_value()) continue;
+      expect(*one.machine, predecessors_.at(sequence), *one.rules);
     }
     return counts;
   }
@@ -618,7 +619,7 @@ void NominateOne(Rng* rng, ClusterState* state) {
 // Notes who the new predecessors are.
 void NotePredecessors(const ClusterState& state, Predecessors* predecessors) {
   for (const auto& [sequence, one] : state.nominations().successions().all()) {
-    if (predecessors->contains(sequence)) continue;
+    if (!one.machine.has_value() || predecessors->contains(sequence)) continue;
     (*predecessors)[sequence] = *state.peers().FindIdentity(one.predecessor);
   }
 }

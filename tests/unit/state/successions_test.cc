@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -32,7 +33,7 @@ class SuccessionsTest : public StateTest {
     Do(Added("to", {.cpu = 1000}));
     Do(Submitted(1, kLike));
     Run(1, "from");
-    state_.Migrate({1}, MachineOf("to").id, 0);
+    state_.Migrate({1}, MachineOf("to").id);
   }
   const Successions::Map& All() const {
     return state_.nominations().successions().all();
@@ -65,7 +66,7 @@ TEST_F(SuccessionsTest, KeepHostPortsUntilTheSuccessorHasThem) {
       .cpu = 100, .job = "listening", .rules = {.host_ports = {TcpPort(80)}}};
   Do(Submitted(11, listening));
   Run(11, "from");
-  state_.Migrate({11}, MachineOf("to").id, 0);
+  state_.Migrate({11}, MachineOf("to").id);
   DeliverAll();
   Do(Removed(11));
   EXPECT_THAT(MachineOf("from").used_host_ports, IsEmpty());
@@ -152,14 +153,92 @@ TEST_F(SuccessionsTest, AreServedOldestFirst) {
   Do(Added("fourth", {.cpu = 1000}));
   Do(Submitted(4, kLike));
   Run(4, "fourth");
-  state_.Migrate({4}, MachineOf("third").id, 0);
-  state_.Migrate({3}, MachineOf("fourth").id, 0);
+  state_.Migrate({4}, MachineOf("third").id);
+  state_.Migrate({3}, MachineOf("fourth").id);
   Do(Submitted(5, kLike));
   Do(Submitted(6, kLike));
   Do(Submitted(7, kLike));
   EXPECT_EQ(NominatedFor(5), "third");
   EXPECT_EQ(NominatedFor(6), "fourth");
   EXPECT_EQ(NominatedFor(7), "");
+}
+
+// Stops, and tasks that are stopped, on a machine of their own.
+class StoppedTest : public StateTest {
+ protected:
+  StoppedTest() { Do(Added("m", {.cpu = 10000})); }
+  void RunAndStop(uint64_t uid) {
+    Run(uid, "m");
+    state_.Preempt({uid});
+  }
+  const Successions::Map& All() const {
+    return state_.nominations().successions().all();
+  }
+};
+
+TEST_F(StoppedTest, PassOnHowOftenTheyWereDisturbed) {
+  Do(Submitted(1, kLike));
+  RunAndStop(1);
+  DeliverAll();
+  Do(Removed(1));
+  Do(Submitted(2, kLike));
+  EXPECT_EQ(TaskOf(2).disturbances, 1);
+  EXPECT_TRUE(IsWaiting(2)) << "no room is kept for it";
+  RunAndStop(2);
+  Do(Submitted(3, kLike));
+  EXPECT_EQ(TaskOf(3).disturbances, 2) << "also while the former one is there";
+  EXPECT_EQ(TaskOf(2).disturbances, 1);
+  Do(Submitted(4, kLike));
+  EXPECT_EQ(TaskOf(4).disturbances, 0) << "each has one successor";
+  EXPECT_THAT(All(), IsEmpty());
+}
+
+TEST_F(StoppedTest, AreSucceededByThemselvesWhereTheyAreSubmittedOnceMore) {
+  Do(Submitted(1, kLike));
+  for (int times = 1; times <= 3; ++times) {
+    RunAndStop(1);
+    DeliverAll();
+    Do(Failed(1));
+    Do(Submitted(1, kLike));
+    EXPECT_EQ(TaskOf(1).disturbances, times);
+  }
+}
+
+TEST_F(StoppedTest, PassOnNothingWhereTheyAreSpared) {
+  Do(Submitted(1, kLike));
+  RunAndStop(1);
+  ASSERT_TRUE(state_.Spare({1}));
+  EXPECT_THAT(All(), IsEmpty());
+  Do(Submitted(2, kLike));
+  EXPECT_EQ(TaskOf(2).disturbances, 0);
+  EXPECT_EQ(TaskOf(1).disturbances, 0);
+}
+
+TEST_F(StoppedTest, AreSucceededAfterThoseThatRoomIsKeptFor) {
+  Do(Added("to", {.cpu = 10000}));
+  Do(Submitted(1, kLike));
+  Do(Submitted(2, kLike));
+  RunAndStop(1);
+  Run(2, "m");
+  state_.Migrate({2}, MachineOf("to").id);
+  Do(Submitted(3, kLike));
+  EXPECT_TRUE(state_.nominations().IsSuccessor({3}));
+  Do(Submitted(4, kLike));
+  EXPECT_FALSE(state_.nominations().IsSuccessor({4}));
+  EXPECT_EQ(TaskOf(3).disturbances, 1);
+  EXPECT_EQ(TaskOf(4).disturbances, 1);
+}
+
+TEST_F(StoppedTest, HaveNoSuccessorAfterAMinute) {
+  Do(Submitted(1, kLike));
+  RunAndStop(1);
+  DeliverAll();
+  Do(Removed(1));
+  state_.EndSuccessions(1000);
+  EXPECT_THAT(All(), SizeIs(1));
+  state_.EndSuccessions(1000 + kSuccessorWaitMs);
+  EXPECT_THAT(All(), IsEmpty());
+  EXPECT_EQ(FindContradiction(state_), "");
 }
 
 TEST_F(SuccessionsTest, AreNotForTasksThatWaitAgain) {
@@ -169,7 +248,7 @@ TEST_F(SuccessionsTest, AreNotForTasksThatWaitAgain) {
   state_.EndNomination({2});
   Do(Submitted(3, kLike));
   Run(3, "third");
-  state_.Migrate({3}, MachineOf("to").id, 0);
+  state_.Migrate({3}, MachineOf("to").id);
   const struct {
     std::string_view what;
     std::function<void()> do_it;
@@ -247,7 +326,7 @@ TEST_F(SuccessionsTest, EndWithTheirMachine) {
     Do(Removed(1));
     Do(Submitted(1, kLike));
     Run(1, "from");
-    state_.Migrate({1}, MachineOf("to").id, 0);
+    state_.Migrate({1}, MachineOf("to").id);
     ASSERT_THAT(All(), SizeIs(1));
   }
 }
@@ -255,7 +334,7 @@ TEST_F(SuccessionsTest, EndWithTheirMachine) {
 TEST_F(SuccessionsTest, EndWhereTheMachineBecomesTooSmallTheLastFirst) {
   Do(Submitted(2, {.cpu = 300, .priority = 5}));
   Run(2, "from");
-  state_.Migrate({2}, MachineOf("to").id, 0);
+  state_.Migrate({2}, MachineOf("to").id);
   state_.EndSuccessions(1);
   ASSERT_THAT(All(), SizeIs(2));
   Do(Updated("to", MachineOptions{.cpu = 700}));
@@ -313,15 +392,16 @@ TEST_F(SuccessionsTest, EndWhenNoSuccessorComes) {
     Do(Submitted(1, kLike));
     EXPECT_EQ(NominatedFor(1), "") << what << ": it came too late";
     Run(1, "from");
-    state_.Migrate({1}, MachineOf("to").id, now_ms);
+    state_.Migrate({1}, MachineOf("to").id);
   }
 }
 
 TEST_F(SuccessionsTest, EndWhenThePredecessorTakesTooLongToLeave) {
   DeliverAll();
-  state_.EndSuccessions(kPredecessorWaitMs - 1);
+  state_.EndSuccessions(1000);  // Seen first: from now on it waits.
+  state_.EndSuccessions(1000 + kPredecessorWaitMs - 1);
   EXPECT_THAT(All(), SizeIs(1));
-  state_.EndSuccessions(kPredecessorWaitMs);
+  state_.EndSuccessions(1000 + kPredecessorWaitMs);
   EXPECT_THAT(All(), IsEmpty());
   EXPECT_TRUE(TaskOf(1).is_evicted);
 }
@@ -337,7 +417,7 @@ TEST_F(SuccessionsTest, WaitNoLongerWhereTheClockIsSetBack) {
   Do(Removed(1));
   Do(Submitted(2, kLike));
   Run(2, "from");
-  state_.Migrate({2}, MachineOf("to").id, 0);
+  state_.Migrate({2}, MachineOf("to").id);
   DeliverAll();
   Do(Removed(2));
   state_.EndSuccessions(0);
@@ -374,7 +454,7 @@ TEST_F(SuccessionsTest, KeepTheNameOfAResourceThatNothingElseHas) {
   Do(Updated("from", MachineOptions{.cpu = 1000, .extended = {{"gpu", 1}}}));
   Do(Submitted(2, options));
   Run(2, "from");
-  state_.Migrate({2}, MachineOf("to").id, 0);
+  state_.Migrate({2}, MachineOf("to").id);
   DeliverAll();
   Do(Removed(2));
   Do(Updated("to", MachineOptions{.cpu = 1000}));
@@ -415,7 +495,7 @@ TEST(SuccessionsProperty, AreAlwaysWhatTheMachinesKeep) {
       const Step step = steps.Next(state);
       const auto* preempt = std::get_if<PreemptStep>(&step);
       if (preempt != nullptr && preempt->target.has_value()) {
-        state.Migrate(preempt->task, *preempt->target, now_ms);
+        state.Migrate(preempt->task, *preempt->target);
         ++begun;
       } else {
         Take(step, now_ms, &state);
@@ -426,9 +506,12 @@ TEST(SuccessionsProperty, AreAlwaysWhatTheMachinesKeep) {
         state.EndNomination(nominated.begin()->first);
       }
       const auto& all = state.nominations().successions().all();
-      if (!all.empty() && rng.Chance(1, 10)) {
+      const auto one = std::ranges::find_if(all, [](const auto& entry) {
+        return entry.second.machine.has_value();
+      });
+      if (one != all.end() && rng.Chance(1, 10)) {
         const auto uid = static_cast<uint64_t>(1000000 + i);
-        state.Apply(SuccessorOf(all.begin()->second, uid, state), now_ms);
+        state.Apply(SuccessorOf(one->second, uid, state), now_ms);
         ASSERT_TRUE(state.nominations().IsSuccessor({uid})) << seed;
       }
       if (rng.Chance(1, 10)) state.EndSuccessions(now_ms);
@@ -466,7 +549,7 @@ TEST(FeedSuccessions, GiveTheRoomToTheNextThatTheFeedStates) {
   tell(stated("waits", ""));
   tell(SnapshotEnded());
   const TaskId a = state.feeds().at(feed).tasks.at("a");
-  state.Migrate(a, state.FindMachine("to")->id, 0);
+  state.Migrate(a, state.FindMachine("to")->id);
   state.CloseFeed(feed);
   tell(SnapshotBegan());
   for (const char* uuid : {"from", "to"}) {
