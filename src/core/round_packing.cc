@@ -15,6 +15,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "core/former_placements.h"
 #include "core/packing_peers.h"
+#include "core/packing_rows.h"
 #include "core/placements.h"
 #include "core/shared_ports.h"
 #include "core/stop_levels.h"
@@ -430,28 +431,12 @@ class Describer {
       }
     }
     for (const std::vector<int64_t>& row : rows) {
-      row_of_kind_.push_back(RowOf(row, {}));
+      row_of_kind_.push_back(rows_.Of(row, {}));
     }
   }
 
-  // `company`: the classes that have some there by what stays.  `staying`: what
-  // runs there and may be stopped.
-  using Staying = std::vector<std::pair<size_t, int64_t>>;
-  size_t RowOf(const std::vector<int64_t>& row,
-               const std::vector<size_t>& company,
-               const Staying& staying = {}) {
-    const auto [it, is_new] = row_index_.try_emplace(
-        {row, company, staying}, packing_.problem.costs.size());
-    if (is_new) {
-      packing_.problem.costs.push_back(row);
-      packing_.problem.company.push_back(company);
-      packing_.problem.staying.push_back(staying);
-    }
-    return it->second;
-  }
-
-  Staying StayingOn(MachineId machine) const {
-    Staying staying = packing_.running.CountOn(machine);
+  PackingRows::Staying StayingOn(MachineId machine) const {
+    PackingRows::Staying staying = packing_.running.CountOn(machine);
     for (auto& [c, count] : staying) c += packing_.classes.size();
     return staying;
   }
@@ -476,7 +461,7 @@ class Describer {
       if (!kept_away.empty() || !company.empty()) {
         std::vector<int64_t> costs = packing_.problem.costs[row];
         for (const size_t c : kept_away) costs[c] = kNotAllowed;
-        row = RowOf(costs, {company.begin(), company.end()});
+        row = rows_.Of(std::move(costs), {company.begin(), company.end()});
       }
       if (asks_for_more_at_all_) {
         const auto freed = freed_.find(id);
@@ -484,12 +469,8 @@ class Describer {
             *machine, row,
             freed == freed_.end() ? nullptr : &freed->second.ports);
       }
-      const Staying staying = StayingOn(id);
-      if (!staying.empty()) {
-        const std::vector<int64_t> costs = packing_.problem.costs[row];
-        const std::vector<size_t> beside = packing_.problem.company[row];
-        row = RowOf(costs, beside, staying);
-      }
+      PackingRows::Staying staying = StayingOn(id);
+      if (!staying.empty()) row = rows_.Beside(row, std::move(staying));
       look.clear();
       for (const ResourceIndex i : dimensions_) {
         look.push_back(std::max<int64_t>(free[i], 0));
@@ -533,7 +514,7 @@ class Describer {
         costs[c] = kNotAllowed;
       }
     }
-    return RowOf(costs, packing_.problem.company[row]);
+    return rows_.Of(std::move(costs), packing_.problem.company[row]);
   }
 
   bool Fits(size_t task_class, const PackingGroup& group) const {
@@ -743,6 +724,7 @@ class Describer {
   const KnownPlan& known_;
   const PackingPart* const part_;  // Null where all machines take part.
   RoundPacking packing_;
+  PackingRows rows_{&packing_.problem};
   std::vector<std::pair<Placement, const Steps*>> placements_;
   StopLevels stop_levels_;
   // By class, whether a budget lets only some of it be stopped.
@@ -763,9 +745,6 @@ class Describer {
   std::vector<bool> asks_for_more_;  // By class.
   bool asks_for_more_at_all_ = false;
   std::vector<size_t> row_of_kind_;
-  std::map<std::tuple<std::vector<int64_t>, std::vector<size_t>, Staying>,
-           size_t>
-      row_index_;
   // Where it may not be by now, or not on any.
   bool is_any_misplaced_ = false;
   bool is_overtaxed_ = false;

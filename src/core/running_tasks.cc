@@ -105,29 +105,22 @@ class RunningTasks::Collector {
         disruptions_(state),
         moves_left_(disruptions_.Allowances()) {}
 
-  void LookAt(const Machine& machine) {
-    const bool may_any_leave =
-        scope_.priority > 0 || scope_.movability != nullptr;
-    if (!may_any_leave && machine.leaving_count == 0) return;
-    const size_t first = members_.size();
-    OnMachine here;
-    bool is_any = false;
-    // All are fetched before any is looked at: memory is what takes time.
+  // All tasks are fetched before any is looked at: memory is what takes time.
+  void LookAt(std::span<const Machine* const> machines) {
     tasks_.clear();
-    for (const TaskId id : machine.tasks) {
-      tasks_.push_back(state_.FindTask(id));
-      __builtin_prefetch(&tasks_.back()->state);
-      __builtin_prefetch(&tasks_.back()->class_key);
-      __builtin_prefetch(&tasks_.back()->class_key.gang);
+    for (const Machine* machine : machines) {
+      for (const TaskId id : machine->tasks) {
+        tasks_.push_back(state_.FindTask(id));
+        __builtin_prefetch(&tasks_.back()->state);
+        __builtin_prefetch(&tasks_.back()->class_key);
+        __builtin_prefetch(&tasks_.back()->class_key.gang);
+      }
     }
-    for (const Task* task : tasks_) is_any |= LookAt(*task, &here);
-    if (!is_any) return;
-    std::ranges::sort(members_.begin() + static_cast<ptrdiff_t>(first),
-                      members_.end(), std::ranges::greater(),
-                      [](const Member& one) { return PlacedAt(*one.task); });
-    // Not all that leaves makes room for whoever waits.
-    if (machine.KeepsRoom()) here.room -= machine.awaited;
-    to_.machines_.emplace(machine.id, std::move(here));
+    std::span<const Task* const> left = tasks_;
+    for (const Machine* machine : machines) {
+      LookAt(*machine, left.first(machine->tasks.size()));
+      left = left.subspan(machine->tasks.size());
+    }
   }
 
   void MakeClasses() {
@@ -147,7 +140,7 @@ class RunningTasks::Collector {
     }
     for (size_t i = 0; i < members_.size();) {
       const MachineId machine = members_[i].task->machine;
-      auto& tasks = to_.machines_.at(machine).tasks;
+      auto& tasks = to_.machines_[to_.index_of_.at(machine)].tasks;
       for (; i < members_.size() && members_[i].task->machine == machine; ++i) {
         tasks.emplace_back(members_[i].of_class->index, members_[i].task->id);
       }
@@ -171,6 +164,21 @@ class RunningTasks::Collector {
 
   static std::pair<int64_t, uint64_t> PlacedAt(const Task& task) {
     return {task.placed_ms, task.sequence};
+  }
+
+  void LookAt(const Machine& machine, std::span<const Task* const> tasks) {
+    const size_t first = members_.size();
+    OnMachine here;
+    bool is_any = false;
+    for (const Task* task : tasks) is_any |= LookAt(*task, &here);
+    if (!is_any) return;
+    std::ranges::sort(members_.begin() + static_cast<ptrdiff_t>(first),
+                      members_.end(), std::ranges::greater(),
+                      [](const Member& one) { return PlacedAt(*one.task); });
+    // Not all that leaves makes room for whoever waits.
+    if (machine.KeepsRoom()) here.room -= machine.awaited;
+    to_.index_of_[machine.id] = to_.machines_.size();
+    to_.machines_.push_back(std::move(here));
   }
 
   // Whether it may leave, or does.
@@ -232,7 +240,7 @@ class RunningTasks::Collector {
   Disruptions disruptions_;
   std::vector<int64_t> moves_left_;  // By budget.
   Classes classes_;
-  std::vector<const Task*> tasks_;  // Of the machine looked at.
+  std::vector<const Task*> tasks_;  // Of the machines looked at.
   std::vector<Member> members_;     // By machine, the one placed last first.
   std::set<size_t> exhausted_;      // Budgets that keep a task out.
   int64_t unit_ = 0;                // Of prices.
@@ -241,10 +249,18 @@ class RunningTasks::Collector {
 RunningTasks::RunningTasks(const ClusterState& state, const Scope& scope,
                            const PreemptionOptions& options,
                            PackingPeers* peers) {
+  std::vector<const Machine*> machines =
+      MachinesInOrder(state, scope.part, scope.movability != nullptr);
+  const bool may_any_leave = scope.priority > 0 || scope.movability != nullptr;
+  std::erase_if(machines, [&](const Machine* machine) {
+    return !may_any_leave && machine->leaving_count == 0;
+  });
   Collector collector(state, scope, options, peers, this);
-  for (const Machine* machine :
-       MachinesInOrder(state, scope.part, scope.movability != nullptr)) {
-    collector.LookAt(*machine);
+  for (std::span<const Machine* const> left = machines; !left.empty();) {
+    constexpr size_t kTogether = 16;
+    const size_t count = std::min(left.size(), kTogether);
+    collector.LookAt(left.first(count));
+    left = left.subspan(count);
   }
   collector.MakeClasses();
 }
@@ -269,7 +285,7 @@ void RunningTasks::ShareBudgets(const std::vector<std::vector<size_t>>& budgets,
                                 const Turn& turn, std::vector<int64_t> left) {
   std::vector<int64_t> counts(classes_.size(), 0);
   std::vector<int64_t> known(classes_.size(), 0);
-  for (const auto& [id, machine] : machines_) {
+  for (const OnMachine& machine : machines_) {
     for (const auto& [c, task] : machine.tasks) {
       ++counts[c];
       if (turn.number > 1 || std::ranges::count(turn.known, task) == 0)
@@ -297,17 +313,22 @@ void RunningTasks::ShareBudgets(const std::vector<std::vector<size_t>>& budgets,
   }
 }
 
+const RunningTasks::OnMachine* RunningTasks::Find(MachineId machine) const {
+  const auto it = index_of_.find(machine);
+  return it == index_of_.end() ? nullptr : &machines_[it->second];
+}
+
 const Resources* RunningTasks::FindRoomOn(MachineId machine) const {
-  const auto it = machines_.find(machine);
-  return it == machines_.end() ? nullptr : &it->second.room;
+  const OnMachine* found = Find(machine);
+  return found == nullptr ? nullptr : &found->room;
 }
 
 std::vector<std::pair<size_t, int64_t>> RunningTasks::CountOn(
     MachineId machine) const {
   std::vector<std::pair<size_t, int64_t>> counts;
-  const auto it = machines_.find(machine);
-  if (it == machines_.end()) return counts;
-  for (const auto& [c, task] : it->second.tasks) {
+  const OnMachine* found = Find(machine);
+  if (found == nullptr) return counts;
+  for (const auto& [c, task] : found->tasks) {
     if (counts.empty() || counts.back().first != c) counts.emplace_back(c, 0);
     ++counts.back().second;
   }
@@ -316,9 +337,9 @@ std::vector<std::pair<size_t, int64_t>> RunningTasks::CountOn(
 
 std::optional<size_t> RunningTasks::ClassOf(MachineId machine,
                                             TaskId task) const {
-  const auto it = machines_.find(machine);
-  if (it == machines_.end()) return std::nullopt;
-  for (const auto& [c, id] : it->second.tasks) {
+  const OnMachine* found = Find(machine);
+  if (found == nullptr) return std::nullopt;
+  for (const auto& [c, id] : found->tasks) {
     if (id == task) return c;
   }
   return std::nullopt;
@@ -327,9 +348,9 @@ std::optional<size_t> RunningTasks::ClassOf(MachineId machine,
 std::vector<TaskId> RunningTasks::TasksOn(MachineId machine,
                                           size_t of_class) const {
   std::vector<TaskId> tasks;
-  const auto it = machines_.find(machine);
-  if (it == machines_.end()) return tasks;
-  for (const auto& [c, task] : it->second.tasks) {
+  const OnMachine* found = Find(machine);
+  if (found == nullptr) return tasks;
+  for (const auto& [c, task] : found->tasks) {
     if (c == of_class) tasks.push_back(task);
   }
   return tasks;

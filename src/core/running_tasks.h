@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
 #include "core/disruptions.h"
 #include "core/movability.h"
 #include "core/packing_part.h"
@@ -135,7 +135,10 @@ class RunningTasks {
   std::vector<Class> classes_;
   Protected left_alone_;
   size_t turns_ = 0;
-  absl::btree_map<MachineId, OnMachine> machines_;
+  const OnMachine* Find(MachineId machine) const;
+
+  std::vector<OnMachine> machines_;
+  absl::flat_hash_map<MachineId, size_t> index_of_;  // Of these.
 };
 
 }  // namespace sluice
