@@ -97,8 +97,7 @@ void PrintLevels(const v1::Round& round, std::ostream& out) {
                {"AT LEAST", Align::kRight},
                {"GAP", Align::kRight}});
   const auto add = [&](std::string level, std::string priority, int64_t cost,
-                       int64_t bound, double gap) {
-    const bool is_known = round.is_bound_known();
+                       int64_t bound, bool is_known, double gap) {
     table.AddRow({std::move(level), std::move(priority), StrCat(cost),
                   is_known ? StrCat(bound) : "?",
                   !is_known ? "?"
@@ -108,10 +107,11 @@ void PrintLevels(const v1::Round& round, std::ostream& out) {
   for (int i = 0; i < round.levels_size(); ++i) {
     const v1::RoundLevel& level = round.levels(i);
     add(StrCat(i + 1), PrioritiesText(level), level.waiting_cost(),
-        level.waiting_cost_bound(), level.gap_ratio());
+        level.waiting_cost_bound(), round.is_bound_known(), level.gap_ratio());
   }
   add("cost", "(what is placed)", round.placement_cost(),
-      round.placement_cost_bound(), round.placement_gap_ratio());
+      round.placement_cost_bound(), round.has_placement_gap_ratio(),
+      round.placement_gap_ratio());
   table.Print(out);
 }
 

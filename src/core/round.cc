@@ -120,7 +120,7 @@ void Round::End(RoundStats* stats) {
   context_.stats = stats;
   if (stage_ != nullptr) EndStage();
   stats->nominated = std::ssize(context_.state.nominations().machines());
-  stats->is_bound_known = !stats->is_cut_short;
+  stats->is_bound_known = !stats->is_cut_short && !stats->skips_proof;
   if (!context_.appraisal.has_value()) return;
   const Appraisal& appraisal = *context_.appraisal;
   stats->cost = appraisal.cost;

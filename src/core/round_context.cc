@@ -22,13 +22,13 @@ RoundContext::RoundContext(const Subject& subject, const RoundOptions& limits,
       gangs(&subject.state, &subject.eligibility, sequence_end, as_of_ms),
       move_budget(subject.move_budget),
       rebalance_timer(subject.rebalance_timer),
+      search_pace(subject.search_pace),
       must_rebalance(limits.preemption.mode == Preemption::kFull &&
                      limits.improve_budget > 0 && rebalance_timer != nullptr &&
                      rebalance_timer->IsDue(as_of_ms, subject.state.version())),
       improve_budget(limits.improve_budget),
-      nearby_budget(subject.search_pace == nullptr
-                        ? limits.improve_budget
-                        : subject.search_pace->WorkFor(state)),
+      nearby_budget(search_pace == nullptr ? limits.improve_budget
+                                           : search_pace->WorkFor(state)),
       search_budget(limits.improve_budget > 0 ? kSearchBudget : 0),
       eligibility_(subject.eligibility),
       grouping_(subject.grouping == nullptr ? own_grouping_

@@ -58,7 +58,7 @@ class RoundContext {
     MoveBudget* move_budget = nullptr;
     RebalanceTimer* rebalance_timer = nullptr;
     // Null: as if everything were new.
-    const SearchPace* search_pace = nullptr;
+    SearchPace* search_pace = nullptr;
     // Null: it makes its own.
     MachineGrouping* grouping = nullptr;
   };
@@ -77,6 +77,7 @@ class RoundContext {
   Gangs gangs;
   MoveBudget* const move_budget;
   RebalanceTimer* const rebalance_timer;
+  SearchPace* const search_pace;
   // Whether tasks are to be moved to where they cost less.
   const bool must_rebalance;
   RoundStats* stats = nullptr;  // Never null while a stage runs.

@@ -26,6 +26,7 @@ std::optional<double> RoundStats::WaitingGap(size_t begin, size_t end) const {
 
 std::optional<double> RoundStats::PlacementGap() const {
   if (!is_bound_known) return std::nullopt;
+  if (bound.waiting < cost.waiting && cost.placed > 0) return std::nullopt;
   return PartNotNeeded(cost.placed, bound.placed);
 }
 

@@ -91,6 +91,8 @@ struct RoundStats {
   PackingCost cost;
   PackingCost bound;
   bool is_bound_known = true;  // Of every level.
+  // Then it is not known: of a large cluster a round in several looks for it.
+  bool skips_proof = false;
   // Of both, the most urgent first.  Where nothing was to be decided each
   // priority that waits is one, as far as there are not too many.
   std::vector<RoundLevel> levels;
@@ -102,10 +104,12 @@ struct RoundStats {
 
   // How much of what it costs is not proved to be needed, between 0 (as good as
   // can be) and 1; nothing where no bound is known.  Of what waits on the
-  // levels from `begin` up to `end`, and of what is placed:
+  // levels from `begin` up to `end`:
   std::optional<double> WaitingGap(size_t begin, size_t end) const;
+  // Of what is placed.  Nothing, too, where more waits than is proved to: the
+  // bound is of other placements then.
   std::optional<double> PlacementGap() const;
-  // The larger of the two, all levels taken together.
+  // The larger of those that are known, all levels taken together.
   std::optional<double> Gap() const;
 
   // Nothing where the priority is below all levels.

@@ -1,14 +1,18 @@
-// How long a round looks for better places where nearly every machine of a
-// large cluster is unlike the others.  There such a search has no end of its
-// own, and what one round has tried in vain the next would try again: so a
-// round looks for as long as what has changed since the last one is worth, and
-// each one looks elsewhere.
+// What a round of a large cluster, where nearly every machine is unlike the
+// others, spends on looking for better places, and on a proof that there are
+// none.
+//
+// A search there has no end of its own, and what one round has tried in vain
+// the next would try again: so a round looks for as long as what has changed
+// since the last one is worth, and each one looks elsewhere.  How good rounds
+// are changes little from one to the next: so only some of them prove it.
 //
 // Threads: values; confined to the core thread.
 
 #ifndef SLUICE_CORE_SEARCH_PACE_H_
 #define SLUICE_CORE_SEARCH_PACE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -26,21 +30,46 @@ class SearchPace {
   static constexpr int64_t kBase = 1'000'000;
   // For each change of the state's version.
   static constexpr int64_t kPerChange = 500;
+  // Where tasks move, too: a packing of all machines together, which finds what
+  // no search machine by machine does, may take so many times as much.
+  static constexpr int64_t kTogether = 5;
+  // So many rounds that need a proof go without one after each that has one.
+  static constexpr int kUnproved = 7;
 
+  // Machine by machine.
   int64_t WorkFor(const ClusterState& state) const {
     constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
     if (!last_.has_value() || std::ssize(state.machines()) <= kMachinesMax) {
       return kMost;
     }
     const uint64_t changes = state.version() - *last_;
-    if (changes > static_cast<uint64_t>(kMost / kPerChange / 2)) return kMost;
+    if (changes > static_cast<uint64_t>(kMost / kPerChange / kTogether / 2)) {
+      return kMost;
+    }
     return kBase + kPerChange * static_cast<int64_t>(changes);
+  }
+  // What a packing may take in all where it may take so much machine by
+  // machine.
+  static int64_t WorkTogether(int64_t work) {
+    return std::min(work, std::numeric_limits<int64_t>::max() / kTogether) *
+           kTogether;
   }
   // A round has ended.
   void Note(uint64_t version) { last_ = version; }
 
+  // Whether a round that needs a proof is to look for one.
+  bool IsProofDue(const ClusterState& state) const {
+    return unproved_ >= kUnproved ||
+           std::ssize(state.machines()) <= kMachinesMax;
+  }
+  // A round that needed one has ended.
+  void NoteProof(bool has_looked) {
+    unproved_ = has_looked ? 0 : unproved_ + 1;
+  }
+
  private:
   std::optional<uint64_t> last_;
+  int unproved_ = kUnproved;
 };
 
 }  // namespace sluice

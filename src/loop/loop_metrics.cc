@@ -56,10 +56,10 @@ std::string GapText(std::optional<double> gap) {
 
 // Of those that have one: "2:13/1000,rest:4/1000".
 std::string GapsText(const std::vector<NamedGap>& gaps) {
+  if (!gaps.front().gap.has_value()) return "unknown";
   std::string text;
   for (const auto& [name, gap] : gaps) {
-    if (!gap.has_value()) return "unknown";
-    if (*gap > 0) {
+    if (gap.value_or(0) > 0) {
       text += StrCat(text.empty() ? "" : ",", name, ":", GapText(gap));
     }
   }
@@ -121,11 +121,14 @@ void LoopMetrics::CountRound(const RoundStats& round, int64_t now_us) {
   metrics_.pass_conflicts.Increment(static_cast<double>(round.conflicts));
   metrics_.round_seconds.Observe(Seconds(round.total_us));
   const std::vector<NamedGap> gaps = GapsOf(round);
-  for (const auto& [level, gap] : gaps) {
-    metrics_.round_gap.With(level).Set(
-        gap.value_or(std::numeric_limits<double>::quiet_NaN()));
+  // The gauge stays what it was until a round looks for a proof again.
+  if (!round.skips_proof) {
+    for (const auto& [level, gap] : gaps) {
+      metrics_.round_gap.With(level).Set(
+          gap.value_or(std::numeric_limits<double>::quiet_NaN()));
+    }
+    if (!round.is_bound_known) metrics_.unbounded_rounds.Increment();
   }
-  if (!round.is_bound_known) metrics_.unbounded_rounds.Increment();
   CountVerdicts();
   if (round.passes == 0 && round.evicted == 0 && round.replaced == 0 &&
       round.preempted == 0 && round.moved == 0) {

@@ -35,7 +35,7 @@ void Shares::Report(benchmark::State* bench) {
   bench->counters["passes"] = last.passes;
   bench->counters["placed"] = static_cast<double>(last.placed);
   bench->counters["arcs"] = static_cast<double>(last.arcs);
-  bench->counters["gap"] = last.Gap().value_or(-1);
+  bench->counters["gap"] = gap;
 }
 
 void RunRound(Scheduler* scheduler, RoundSolver* solver, Shares* shares,
@@ -64,6 +64,7 @@ void RunRound(Scheduler* scheduler, RoundSolver* solver, Shares* shares,
   }
   shares->totals.push_back(Milliseconds() - begin);
   shares->last = scheduler->round_stats();
+  shares->gap = shares->last.Gap().value_or(shares->gap);
 }
 
 ScheduleReply Deliver(Scheduler* scheduler) {

@@ -27,14 +27,15 @@ struct Shares {
   int64_t scans = 0;
   double longest = 0;
   std::vector<double> totals;  // By round.
+  double gap = -1;             // Of the last one that worked it out.
   RoundStats last;
 
   // As counters: build_ms, solve_ms, commit_ms (means of the sums over the
   // passes of a round), p50_ms and p99_ms (of whole rounds), longest_ms (of a
   // step that the core's thread does at once), warm (the part of the solves
   // that went on from those before), scans (of arcs, mean of the passes), and
-  // of the last round passes, placed, arcs and gap (of the costs of what waits
-  // and is placed, over the bound; -1 where that is unknown).
+  // of the last round passes, placed, arcs and gap (RoundStats::Gap(), of the
+  // last round that knows it; -1 where none does).
   void Report(benchmark::State* bench);
 };
 

@@ -26,8 +26,8 @@
 namespace sluice {
 namespace {
 
-// Of a packing about a part: some 20 ms.
-constexpr int64_t kPartWorkMax = 2'000'000;
+// Of a packing about a part: some 10 ms.
+constexpr int64_t kPartWorkMax = 1'000'000;
 
 class Pack : public Stage {
  public:
@@ -58,6 +58,11 @@ class Pack : public Stage {
       effort.work_max = std::min(effort.work_max, kPartWorkMax);
     } else {
       effort.nearby_max = context_.nearby_budget;
+      // The part before it has taken its share.
+      if (AreParts()) {
+        effort.work_max = std::min(
+            effort.work_max, SearchPace::WorkTogether(context_.nearby_budget));
+      }
     }
     return PackingWork{packing_.problem, effort};
   }
@@ -424,6 +429,10 @@ class Appraise : public Stage {
 
   std::optional<RoundWork> Next() override {
     if (std::exchange(has_asked_, true) || IsKnown()) return std::nullopt;
+    if (!appraisal_.has_value() && !IsProofDue()) {
+      context_.stats->skips_proof = true;
+      return std::nullopt;
+    }
     packing_ = DescribeRound(PackingScope::kAll, &context_);
     // What was found before is no bound of what has changed since.
     const bool is_known =
@@ -456,6 +465,14 @@ class Appraise : public Stage {
   }
 
  private:
+  bool IsProofDue() const {
+    SearchPace* pace = context_.search_pace;
+    if (pace == nullptr) return true;
+    const bool is_due = pace->IsProofDue(context_.state);
+    pace->NoteProof(is_due);
+    return is_due;
+  }
+
   // Packing has seen that all is as good as can be.
   bool IsKnown() const {
     return appraisal_.has_value() && appraisal_->bound == appraisal_->cost &&

@@ -22,15 +22,25 @@ TEST(RoundStats, TellsTheGapOfEachLevel) {
   EXPECT_EQ(stats.WaitingGap(3, 4), 0.75);
   EXPECT_EQ(stats.WaitingGap(2, 100), 0.55) << "of several as of one";
   EXPECT_EQ(stats.WaitingGap(4, 5), 0) << "nothing waits there";
-  EXPECT_EQ(stats.PlacementGap(), 0.2);
   EXPECT_EQ(stats.Gap(), 0.275);
 }
 
 TEST(RoundStats, TellsTheLargerOfBothGaps) {
   RoundStats stats;
   stats.cost = {Costs({100}), 10};
-  stats.bound = {Costs({90}), 5};
+  stats.bound = {Costs({100}), 5};
+  EXPECT_EQ(stats.PlacementGap(), 0.5);
   EXPECT_EQ(stats.Gap(), 0.5);
+}
+
+TEST(RoundStats, KnowsNoGapOfWhatIsPlacedWhereMoreMightBe) {
+  RoundStats stats;
+  stats.cost = {Costs({100}), 10};
+  stats.bound = {Costs({90}), 5};
+  EXPECT_FALSE(stats.PlacementGap().has_value());
+  EXPECT_EQ(stats.Gap(), 0.1);
+  stats.cost.placed = 0;
+  EXPECT_EQ(stats.PlacementGap(), 0) << "nothing costs less";
 }
 
 TEST(RoundStats, HasNoGapWhereMoreIsPlacedThanWasThoughtPossible) {

@@ -45,5 +45,32 @@ TEST(SearchPace, LooksForAsLongAsItMayInASmallCluster) {
   EXPECT_EQ(pace.WorkFor(state), kMost);
 }
 
+TEST(SearchPace, GivesAPackingOfAllMachinesMore) {
+  EXPECT_EQ(SearchPace::WorkTogether(1000), 5000);
+  EXPECT_GT(SearchPace::WorkTogether(kMost), kMost / 2);
+}
+
+TEST(SearchPace, LooksForAProofInSomeRoundsOfALargeCluster) {
+  ClusterState state;
+  AddMachines(SearchPace::kMachinesMax + 1, &state);
+  SearchPace pace;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(pace.IsProofDue(state));
+    pace.NoteProof(/*has_looked=*/true);
+    for (int k = 0; k < SearchPace::kUnproved; ++k) {
+      EXPECT_FALSE(pace.IsProofDue(state));
+      pace.NoteProof(/*has_looked=*/false);
+    }
+  }
+}
+
+TEST(SearchPace, LooksForAProofInEachRoundOfASmallCluster) {
+  ClusterState state;
+  AddMachines(SearchPace::kMachinesMax, &state);
+  SearchPace pace;
+  pace.NoteProof(/*has_looked=*/true);
+  EXPECT_TRUE(pace.IsProofDue(state));
+}
+
 }  // namespace
 }  // namespace sluice

@@ -64,7 +64,6 @@ TEST_F(LoopMetricsTest, TellsTheGapsOfTheUppermostLevelsAndOfTheRest) {
   RoundStats stats = StatsOf({0, 100, 100, 0, 0, 0, 0, 1000, 100, 0, 0, 0, 100},
                              {0, 100, 75, 0, 0, 0, 0, 999, 100, 0, 0, 0, 0});
   stats.cost.placed = 10;
-  stats.bound.placed = 9;
   counts_.CountRound(stats, 0);
   EXPECT_EQ(Value("1"), "0");
   EXPECT_EQ(Value("2"), "0");
@@ -72,11 +71,31 @@ TEST_F(LoopMetricsTest, TellsTheGapsOfTheUppermostLevelsAndOfTheRest) {
   EXPECT_EQ(Value("8"), "0.001");
   EXPECT_EQ(Value("9"), "");
   EXPECT_EQ(Value("rest"), "0.5");
-  EXPECT_EQ(Value("cost"), "0.1");
+  EXPECT_EQ(Value("cost"), "Nan");
   EXPECT_THAT(log_.text,
-              HasSubstr(" gap=100/1000 "
-                        "level_gaps=3:250/1000,8:1/1000,rest:500/1000,"
-                        "cost:100/1000 "));
+              HasSubstr(" gap=90/1000 "
+                        "level_gaps=3:250/1000,8:1/1000,rest:500/1000 "));
+}
+
+TEST_F(LoopMetricsTest, TellsTheGapOfWhatIsPlaced) {
+  RoundStats stats = StatsOf({100}, {100});
+  stats.cost.placed = 10;
+  stats.bound.placed = 9;
+  counts_.CountRound(stats, 0);
+  EXPECT_EQ(Value("cost"), "0.1");
+  EXPECT_THAT(log_.text, HasSubstr(" gap=100/1000 level_gaps=cost:100/1000 "));
+}
+
+TEST_F(LoopMetricsTest, KeepsTheGapUntilARoundIsToWorkItOutAgain) {
+  counts_.CountRound(StatsOf({4}, {3}), 0);
+  RoundStats unproved = StatsOf({5}, {});
+  unproved.is_bound_known = false;
+  unproved.skips_proof = true;
+  counts_.CountRound(unproved, 10'000'000);
+  EXPECT_EQ(Value("1"), "0.25");
+  EXPECT_THAT(log_.text, HasSubstr(" gap=unknown level_gaps=unknown "));
+  EXPECT_THAT(metrics_.Text(),
+              HasSubstr("sluice_round_bounds_unknown_total 0\n"));
 }
 
 TEST_F(LoopMetricsTest, TellsNoGapWhereARoundIsAsGoodAsCanBe) {

@@ -1161,12 +1161,14 @@ type Round struct {
 	// is_bound_known is false.
 	WaitingCostBound   int64 `protobuf:"varint,12,opt,name=waiting_cost_bound,json=waitingCostBound,proto3" json:"waiting_cost_bound,omitempty"`
 	PlacementCostBound int64 `protobuf:"varint,13,opt,name=placement_cost_bound,json=placementCostBound,proto3" json:"placement_cost_bound,omitempty"`
-	// Whether the budget sufficed to work out a bound.
+	// Whether a bound was worked out: the budget sufficed, and the cluster is not
+	// so large that one round in several does.
 	IsBoundKnown bool `protobuf:"varint,14,opt,name=is_bound_known,json=isBoundKnown,proto3" json:"is_bound_known,omitempty"`
 	// The part of either cost that is not proved to be needed, whichever is
-	// larger: 0 is as good as can be.
+	// larger of those that are known: 0 is as good as can be.
 	GapRatio float64 `protobuf:"fixed64,15,opt,name=gap_ratio,json=gapRatio,proto3" json:"gap_ratio,omitempty"`
-	// The part of the placement cost; not set where is_bound_known is false.
+	// The part of the placement cost; not set where is_bound_known is false, nor
+	// where more waits than is proved to be needed.
 	PlacementGapRatio *float64 `protobuf:"fixed64,16,opt,name=placement_gap_ratio,json=placementGapRatio,proto3,oneof" json:"placement_gap_ratio,omitempty"`
 	// The waiting cost by level of urgency, the most urgent first.
 	Levels []*RoundLevel `protobuf:"bytes,17,rep,name=levels,proto3" json:"levels,omitempty"`
