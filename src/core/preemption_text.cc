@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <tuple>
@@ -19,6 +20,8 @@
 namespace sluice {
 namespace {
 
+// What the task may displace.  One that is nominated has its room on another
+// machine, as if it had none.
 class Displacing {
  public:
   Displacing(const Task& task, const ClusterState& state,
@@ -27,13 +30,12 @@ class Displacing {
         state_(state),
         constraints_(constraints),
         options_(options),
-        peers_(state, constraints, task.class_key),
+        peers_(state, constraints, task.class_key,
+               state.nominations().Contains(task.id) ? &task : nullptr),
         disruptions_(state) {}
 
   std::string Text() {
-    for (const auto& [id, machine] : state_.machines()) {
-      if (machine->IsUsable()) Ask(*machine);
-    }
+    AskAllBut(std::nullopt);
     if (machines_ > 0) {
       return StrCat("; ", MachinesText(machines_),
                     " have room for it without what is less urgent, which the "
@@ -51,7 +53,40 @@ class Displacing {
     return "; no machine would have room for it without what is less urgent";
   }
 
+  // Who could be stopped in place of `victim`, of which the task takes the
+  // room.
+  std::string AlternativeText(const Task& victim) {
+    AskAllBut(victim.machine);
+    const std::string name = ShownText(task_.name);
+    if (machines_ == 0) {
+      return StrCat(
+          "; no other machine could make room for ", name,
+          protected_machines_ > 0 ? " within disruption budgets" : "");
+    }
+    const size_t count = cheapest_.priorities.size();
+    const std::string where = ShownText(cheapest_.machine->name);
+    if (count == 0) {
+      return StrCat("; by now ", where, " has room for ", name, ", too");
+    }
+    const uint32_t highest = cheapest_.priorities.front();
+    return StrCat("; instead, ", TasksText(count), " on ", where,
+                  " could be stopped at a cost of ", cheapest_.cost,
+                  highest <= victim.class_key.priority
+                      ? ""
+                      : StrCat(", the most urgent of priority ", highest));
+  }
+
  private:
+  void AskAllBut(std::optional<MachineId> left_out) {
+    for (const auto& [id, machine] : state_.machines()) {
+      if (machine->IsUsable() && id != left_out) Ask(*machine);
+    }
+  }
+
+  static std::string TasksText(size_t count) {
+    return StrCat(count, count == 1 ? " task" : " tasks");
+  }
+
   static std::string MachinesText(int64_t count) {
     return StrCat(count, count == 1 ? " machine would" : " machines would");
   }
@@ -145,8 +180,8 @@ class Displacing {
     if (count == 0) {
       return StrCat(":", where, " those suffice that were told to leave");
     }
-    return StrCat(": ", count, count == 1 ? " task" : " tasks", where,
-                  ", at a cost of ", cheapest_.cost);
+    return StrCat(": ", TasksText(count), where, ", at a cost of ",
+                  cheapest_.cost);
   }
 
   bool WouldFit(const Machine& machine, const Resources& gone) const {
@@ -229,20 +264,27 @@ std::string Quoted(const Machine& machine) {
   return StrCat("'", ShownText(machine.name), "'");
 }
 
-// For whom it makes room: " to make room for web-1 of priority 1000".  Empty
-// where for nobody.
-std::string StoppedForText(const Task& task, const ClusterState& state) {
-  std::vector<const Task*> nominees;
+// The most urgent for whom it makes room; null where for nobody.
+const Task* StoppedFor(const Task& task, const ClusterState& state) {
+  const Task* highest = nullptr;
   for (const TaskId id : state.FindMachine(task.machine)->nominated) {
-    nominees.push_back(state.FindTask(id));
+    const Task* one = state.FindTask(id);
+    if (highest == nullptr ||
+        highest->class_key.priority < one->class_key.priority) {
+      highest = one;
+    }
   }
-  if (nominees.empty()) return "";
-  const Task& highest = **std::ranges::max_element(
-      nominees, {}, [](const Task* one) { return one->class_key.priority; });
-  std::string text = StrCat(" to make room for ", ShownText(highest.name),
-                            " of priority ", highest.class_key.priority);
-  if (nominees.size() > 1)
-    text += StrCat(" and ", nominees.size() - 1, " more");
+  return highest;
+}
+
+// " to make room for web-1 of priority 1000"; empty where for nobody.
+std::string StoppedForText(const Task& task, const ClusterState& state) {
+  const Task* highest = StoppedFor(task, state);
+  if (highest == nullptr) return "";
+  std::string text = StrCat(" to make room for ", ShownText(highest->name),
+                            " of priority ", highest->class_key.priority);
+  const size_t count = state.FindMachine(task.machine)->nominated.size();
+  if (count > 1) text += StrCat(" and ", count - 1, " more");
   return text;
 }
 
@@ -262,6 +304,7 @@ std::string MayStopText(const Task& task, const ClusterState& state,
 }
 
 std::string LeavingText(const Task& task, const ClusterState& state,
+                        const ConstraintSet& constraints,
                         const PreemptionOptions& options) {
   if (!task.is_evicted) return "";
   const int64_t stop_cost = StopCost(task, options);
@@ -272,10 +315,12 @@ std::string LeavingText(const Task& task, const ClusterState& state,
                   StoppedForText(task, state), "; its move costs ",
                   MoveCost(stop_cost, options), own);
   }
-  const std::string for_whom = StoppedForText(task, state);
-  if (for_whom.empty()) return ", and was told to leave it";
-  return StrCat(", and was told to leave it", for_whom, "; its stop costs ",
-                stop_cost, own);
+  const Task* highest = StoppedFor(task, state);
+  if (highest == nullptr) return ", and was told to leave it";
+  return StrCat(
+      ", and was told to leave it", StoppedForText(task, state),
+      "; its stop costs ", stop_cost, own,
+      Displacing(*highest, state, constraints, options).AlternativeText(task));
 }
 
 }  // namespace sluice

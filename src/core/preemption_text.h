@@ -25,10 +25,14 @@ std::string MayStopText(const Task& task, const ClusterState& state,
                         const ConstraintSet& constraints,
                         const PreemptionOptions& options);
 
-// What a task that runs was told, for whom, and what that costs, to be appended
-// to where it runs: ", and was told to leave it to make room for web-1 of
-// priority 1000; its stop costs 350".  Empty where it may stay.
+// What a task that runs was told, for whom, what that costs, and what stopping
+// others instead would cost as things are now, to be appended to where it runs:
+// ", and was told to leave it to make room for web-1 of priority 1000; its stop
+// costs 350; instead, 2 tasks on node-7 could be stopped at a cost of 450".
+// Empty where it may stay.  May take a look at each task that runs.
+// REQUIRES: the state's peers are in sync.
 std::string LeavingText(const Task& task, const ClusterState& state,
+                        const ConstraintSet& constraints,
                         const PreemptionOptions& options);
 
 }  // namespace sluice

@@ -146,6 +146,10 @@ Explanation Scheduler::Explain(const Task& task, int64_t now_ms) const {
   return explanation;
 }
 
+std::string Scheduler::ExplainLeaving(const Task& task) const {
+  return LeavingText(task, state_, constraints_, options_.preemption);
+}
+
 ScheduleReply Scheduler::TakeReply(size_t bytes_max) {
   CHECK(!in_flight_.has_value());
   ScheduleReply reply;

@@ -131,6 +131,8 @@ class Scheduler {
 
   // Why the task waits, as of `now_ms`.
   Explanation Explain(const Task& task, int64_t now_ms) const;
+  // As LeavingText() (core/preemption_text.h).
+  std::string ExplainLeaving(const Task& task) const;
 
  private:
   const PolicySet& policies_;

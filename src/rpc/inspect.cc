@@ -13,7 +13,6 @@
 #include "constraints/peer_text.h"
 #include "constraints/toleration.h"
 #include "core/explanation.h"
-#include "core/preemption_text.h"
 #include "loop/census.h"
 #include "rpc/checks.h"
 #include "rpc/pages.h"
@@ -359,8 +358,7 @@ std::string NotWaiting(const CoreView& view, const Task& task) {
           "runs on machine '", machine->name, "'",
           machine->is_present ? "" : ", which has gone away",
           machine->IsDraining() ? ", which is draining" : "",
-          LeavingText(task, view.scheduler.state(),
-                      view.scheduler.preemption()),
+          view.scheduler.ExplainLeaving(task),
           task.is_displaced ? StrCat("; ", DisplacedText(view, task)) : "",
           PlacementText(task, *machine, view.last_round));
     }
@@ -441,7 +439,9 @@ void FillRound(const ClusterState& state, const RoundStats& stats,
     round->set_waiting_cost_bound(stats.bound.waiting.Sum());
     round->set_placement_cost_bound(stats.bound.placed);
     round->set_gap_ratio(*stats.Gap());
-    round->set_placement_gap_ratio(*stats.PlacementGap());
+    if (const auto gap = stats.PlacementGap()) {
+      round->set_placement_gap_ratio(*gap);
+    }
   }
   FillLevels(state, stats, round);
 }

@@ -35,8 +35,8 @@ class PreemptionTextTest : public testing::Test {
                        cluster_.constraints(), {.mode = Preemption::kPriority});
   }
   std::string Leaving(uint64_t uid) {
-    return LeavingText(cluster_.TaskOf(uid), cluster_.state(),
-                       cluster_.scheduler().preemption());
+    cluster_.mutable_state().SyncPeers();
+    return cluster_.scheduler().ExplainLeaving(cluster_.TaskOf(uid));
   }
 
   static constexpr uint64_t kWaiting = 11;
@@ -132,8 +132,43 @@ TEST_F(PreemptionTextTest, SaysForWhomATaskWasStoppedAndAtWhatCost) {
   EXPECT_EQ(Leaving(2),
             ", and was told to leave it to make room for urgent of priority 9 "
             "and 1 more; its stop costs 350, with a preemption_cost of 250 of "
-            "its own");
+            "its own; no other machine could make room for urgent");
   EXPECT_EQ(MayStop(), "") << "room is kept for it";
+}
+
+TEST_F(PreemptionTextTest, SaysWhatStoppingOthersInsteadWouldCost) {
+  RunTask(1, {.cpu = 500, .priority = 4, .preemption_cost = 50});
+  RunTask(2, {.cpu = 1000});
+  RunTask(3, {.cpu = 500, .preemption_cost = 250});
+  Wait({.cpu = 900, .priority = 9, .name = "urgent"});
+  cluster_.Reply(++now_ms_);
+  const std::string other = cluster_.MachineOf(1);
+  EXPECT_EQ(Leaving(2),
+            ", and was told to leave it to make room for urgent of priority 9; "
+            "its stop costs 100; instead, 2 tasks on " +
+                other +
+                " could be stopped at a cost of 500, the most urgent of "
+                "priority 4");
+  cluster_.Apply(Removed(3));
+  EXPECT_THAT(Leaving(2), EndsWith("; instead, 1 task on " + other +
+                                   " could be stopped at a cost of 150, the "
+                                   "most urgent of priority 4"));
+  cluster_.Apply(Removed(1));
+  EXPECT_THAT(Leaving(2),
+              EndsWith("; by now " + other + " has room for urgent, too"));
+}
+
+TEST_F(PreemptionTextTest, SaysThatBudgetsProtectTheOthers) {
+  RunTask(1,
+          {.cpu = 1000,
+           .job = "protected",
+           .budget = DisruptionBudget{
+               .limit = DisruptionBudget::Limit::kMinAvailable, .amount = 1}});
+  RunTask(2, {.cpu = 1000});
+  Wait({.cpu = 900, .priority = 9, .name = "urgent"});
+  cluster_.Reply(++now_ms_);
+  EXPECT_THAT(Leaving(2), EndsWith("; no other machine could make room for "
+                                   "urgent within disruption budgets"));
 }
 
 TEST_F(PreemptionTextTest, SaysHowOftenATaskWasDisturbedBefore) {
@@ -149,8 +184,8 @@ TEST_F(PreemptionTextTest, SaysHowOftenATaskWasDisturbedBefore) {
   EXPECT_EQ(Leaving(4),
             ", and was told to leave it to make room for urgent of priority 9 "
             "and 1 more; its stop costs 350, with a preemption_cost of 50 of "
-            "its own, and "
-            "it was stopped or moved 2 times before");
+            "its own, and it was stopped or moved 2 times before; no other "
+            "machine could make room for urgent");
 }
 
 TEST_F(PreemptionTextTest, NamesNoCostWhereATaskLeavesForNobody) {
