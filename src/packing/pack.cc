@@ -25,6 +25,10 @@ namespace {
 
 constexpr double kRoundUpFrom[] = {1.0, 0.75, 0.55};
 constexpr int kMendsMax = 120;
+constexpr int kThoroughMendsMax = 1000;
+// With what runs there are twice as many levels, each with relaxations of its
+// own: none may take much of the work.
+constexpr int64_t kThoroughPartsOfWork = 12;
 constexpr int kMendsInTurnMax = 2400;
 // With more classes, and tasks that must wait, a relaxation takes longer than
 // it is worth.
@@ -63,9 +67,12 @@ class Packer {
       : classes_(classes),
         problem_(problem),
         levels_(problem.level_count()),
+        mends_max_(effort.is_thorough ? kThoroughMendsMax : kMendsMax),
         effort_(effort),
         work_max_(effort.work_max),
-        relaxation_(problem, effort.work_max),
+        relaxation_(problem, effort.work_max,
+                    effort.is_thorough ? kThoroughPartsOfWork
+                                       : PatternRelaxation::kPartsOfWork),
         whole_(AllOf(problem)) {
     if (!classes.problem().gangs.empty()) seating_ = classes.MakeSeating();
   }
@@ -175,10 +182,10 @@ class Packer {
     }
     if (dived_.has_value() && dived_->Cost() > best_->Cost()) {
       // A task more waits, but nearly all are where they should be.
-      Mend(problem_, {bound_, kMendsMax}, &relaxation_, &*dived_);
+      Mend(problem_, {bound_, mends_max_}, &relaxation_, &*dived_);
       Keep(*std::move(dived_));
     }
-    MendBest({bound_, kMendsMax});
+    MendBest({bound_, mends_max_});
     if (best_->Cost().waiting != bound_.waiting) ProveReached();
   }
 
@@ -295,7 +302,8 @@ class Packer {
     const MergedGroups groups(classes.merged());
     relaxation_.Charge(std::ssize(decided.groups) +
                        std::ssize(decided.classes) * std::ssize(decided.costs));
-    Packer packer(classes, groups.merged(), {.work_max = work_max});
+    Packer packer(classes, groups.merged(),
+                  {.work_max = work_max, .is_thorough = effort_.is_thorough});
     packer.SearchOnce();
     relaxation_.Charge(packer.relaxation_.work());
     Keep(Drafted(groups.Part(packer.best_->patterns())));
@@ -346,7 +354,7 @@ class Packer {
   // coarse prices do.
   void SearchNearby() {
     // Each machine is a pattern of its own: more of them are worth a try.
-    const auto attempts = kMendsMax + static_cast<int>(problem_.groups.size());
+    const auto attempts = mends_max_ + static_cast<int>(problem_.groups.size());
     MendBest({.attempts_max = attempts, .seed = effort_.seed});
     if (effort_.wants_bound) {
       bound_ = BoundAtCoarsePrices(best_->Cost().waiting);
@@ -449,6 +457,7 @@ class Packer {
   const MergedClasses& classes_;
   const PackingProblem& problem_;
   const size_t levels_;
+  const int mends_max_;
   const PackingEffort effort_;
   const int64_t work_max_;
   PatternRelaxation relaxation_;
@@ -482,7 +491,9 @@ PackingSolution Pack(const PackingProblem& problem,
   const MergedClasses classes(problem);
   const MergedGroups groups(classes.merged());
   PackingEffort useful = effort;
-  useful.work_max = std::min(effort.work_max, UsefulWork(groups.merged()));
+  if (!effort.is_thorough) {
+    useful.work_max = std::min(effort.work_max, UsefulWork(groups.merged()));
+  }
   if (groups.merged().groups.size() > kPackingGroupsMax) {
     useful.work_max = std::min(useful.work_max, effort.nearby_max);
   }

@@ -21,6 +21,9 @@ struct PackingEffort {
   // take then, and a number for the order in which it takes them.
   int64_t nearby_max = std::numeric_limits<int64_t>::max();
   uint64_t seed = 1;
+  // Whether it goes on where a search hardly finds more: what it decides on
+  // cannot be taken back.
+  bool is_thorough = false;
   // Whether the bound of the solution is of any use, or 0 will do.
   bool wants_bound = true;
 };

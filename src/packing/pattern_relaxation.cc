@@ -34,10 +34,6 @@ constexpr double kAmountMin = 1e-7;
 constexpr double kPriceMax = 1e15;
 // A search for amounts is content with prices so near to the optimum.
 constexpr double kNearForAmounts = 1e-3;
-// A relaxation takes no more than one of so many parts of the work that is
-// left: where a level has many optima it would take all, and what follows it
-// finds more.
-constexpr int64_t kPartsOfWork = 3;
 // Patterns that are looked for between two solves of the master, at least.
 constexpr size_t kPatternsMin = 12;
 
@@ -80,7 +76,7 @@ class ColumnGeneration {
   ColumnGeneration(PatternRelaxation* owner, const PackingRest& rest,
                    std::span<const int64_t> held)
       : owner_(*owner),
-        work_end_(owner->work() + owner->WorkLeft() / kPartsOfWork),
+        work_end_(owner->work() + owner->WorkLeft() / owner->parts_of_work_),
         problem_(owner->problem_),
         rest_(rest),
         held_(held),
@@ -565,9 +561,10 @@ class ColumnGeneration {
 };
 
 PatternRelaxation::PatternRelaxation(const PackingProblem& problem,
-                                     int64_t work_max)
+                                     int64_t work_max, int64_t parts_of_work)
     : problem_(problem),
       work_max_(work_max),
+      parts_of_work_(parts_of_work),
       filling_(problem),
       has_moves_(std::ranges::any_of(problem.classes, &PackingClass::MayMove)),
       is_company_(FindCompany(problem)),

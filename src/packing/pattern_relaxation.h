@@ -61,8 +61,13 @@ struct KnownPattern {
 
 class PatternRelaxation {
  public:
-  // `problem` must outlive this.  Its work ends at about `work_max`.
-  PatternRelaxation(const PackingProblem& problem, int64_t work_max);
+  static constexpr int64_t kPartsOfWork = 3;
+
+  // `problem` must outlive this.  Its work ends at about `work_max`.  A
+  // relaxation takes no more than one of so many parts of what is left: where a
+  // level has many optima it would take all, and what follows it finds more.
+  PatternRelaxation(const PackingProblem& problem, int64_t work_max,
+                    int64_t parts_of_work = kPartsOfWork);
 
   struct Amount {
     size_t pattern = 0;
@@ -124,6 +129,7 @@ class PatternRelaxation {
 
   const PackingProblem& problem_;
   const int64_t work_max_;
+  const int64_t parts_of_work_;
   MachineFilling filling_;
   std::vector<KnownPattern> patterns_;
   const bool has_moves_;                              // Of what runs.

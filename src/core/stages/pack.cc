@@ -54,6 +54,9 @@ class Pack : public Stage {
                             .seed = context_.stats->number,
                             .wants_bound = !is_preempting_};
     if (context_.agenda.must_go_on()) effort.work_max /= 2;
+    // What is stopped loses its work.
+    effort.is_thorough = std::ranges::any_of(
+        packing_.running.classes(), &RunningTasks::Class::may_be_stopped);
     if (packing_.is_part) {
       effort.work_max = std::min(effort.work_max, kPartWorkMax);
     } else {

@@ -9,7 +9,10 @@
 #include <utility>
 
 #include "constraints/constraint_set.h"
+#include "core/movability.h"
 #include "core/packing_peers.h"
+#include "cost/policy_set.h"
+#include "network/eligibility.h"
 #include "unit/state/state_fixture.h"
 #include "util/peer_builder.h"
 
@@ -145,6 +148,37 @@ TEST_F(RunningTasksTest, ShareABudgetInTurns) {
   known = {{1}};
   EXPECT_THAT(most(1), Pair(1, 1)) << "what is known has its share first";
   EXPECT_THAT(most(2), Pair(2, 0));
+}
+
+// Moves and stops of later turns could exceed a budget together.
+TEST_F(RunningTasksTest, MoveWithinBudgetsInTheFirstTurnAndNotInLaterOnes) {
+  const DisruptionBudget one = {
+      .limit = DisruptionBudget::Limit::kMaxUnavailable, .amount = 1};
+  for (uint64_t uid = 1; uid <= 3; ++uid) {
+    RunTask(uid, {.cpu = 100, .owner = {"ReplicaSet", "r"}, .budget = one});
+  }
+  RunTask(4, {.cpu = 100, .job = "free", .owner = {"ReplicaSet", "f"}});
+  const PolicySet policies = *PolicySet::FromNames(kDefaultCostModels);
+  Eligibility eligibility(constraints_, policies);
+  eligibility.Refresh(&state_);
+  const MoveOptions moves = {.min_run_ms = 0};
+  // How many may move, of all four.
+  const auto count_movable = [&](int turn) {
+    state_.SyncPeers();
+    Movability movability(state_, constraints_, moves, 1000, &eligibility);
+    PackingPeers peers(state_, constraints_, {}, /*heeds_terms=*/true);
+    const RunningTasks running(
+        state_, {.priority = 5, .turn = {turn, {}}, .movability = &movability},
+        {}, &peers);
+    int64_t count = 0;
+    for (const auto& [c, tasks] : running.CountOn(m())) {
+      if (running.classes()[c].move_cost.has_value()) count += tasks;
+    }
+    return count;
+  };
+  EXPECT_EQ(count_movable(0), 4) << "the packing sees to budgets";
+  EXPECT_EQ(count_movable(1), 2) << "one within the budget, and the free one";
+  EXPECT_EQ(count_movable(2), 1);
 }
 
 TEST_F(RunningTasksTest, LeavesAloneWhatABudgetProtects) {
