@@ -383,6 +383,7 @@ void ClusterState::EnterQueue(Task* task) {
   AddPending(task);
   if (!std::exchange(task->may_succeed, false)) return;
   const Successions& successions = nominations_.successions();
+  if (successions.all().empty()) return;
   const std::optional<uint64_t> sequence =
       successions.FindFor(jobs_.at(task->job)->uuid, task->class_key);
   if (!sequence.has_value()) return;
