@@ -70,6 +70,13 @@ class PackingAgenda {
     }
   }
   const std::set<JobId>& without() const { return without_; }
+  // A packing planned more moves than a round may make: what waits for those
+  // may stop others instead.
+  void NoteMovesExceeded() {
+    if (!std::exchange(is_without_moves_, true)) must_go_on_ = true;
+  }
+  // Whether the next packings move nothing.
+  bool is_without_moves() const { return is_without_moves_; }
   // A budget that is shared out keeps something waiting.  From `turns` on the
   // same would be tried again.
   void NoteHeldBack(size_t turns) {
@@ -92,6 +99,7 @@ class PackingAgenda {
   bool has_new_gangs_ = true;  // Since the newest packing.
   bool had_meek_ = false;
   bool had_part_ = false;
+  bool is_without_moves_ = false;
   bool must_go_on_ = false;
   int turn_ = 0;
   std::set<JobId> without_;

@@ -538,6 +538,7 @@ void PreemptingPlan::KeepToBudgets() {
   Disruptions disruptions(context_.state);
   const int64_t moves_max = moves_.empty() ? 0 : context_.MovesLeft();
   bool is_any_exceeded = false;
+  bool are_moves_exceeded = false;
   for (bool must_drop = true; must_drop;) {
     must_drop = false;
     Settle();
@@ -559,6 +560,8 @@ void PreemptingPlan::KeepToBudgets() {
       // Who waits for what leaves another machine waits for room here, too.
       is_any_exceeded |= !is_within && !awaited.IsForNothing();
       const std::optional<JobId> gang = GangOf(awaited);
+      are_moves_exceeded |=
+          is_within && !awaited.tasks.empty() && !gang.has_value();
       if (gang.has_value() && !packing_.is_part &&
           CountMovesFor(*gang) > moves_max) {
         context_.agenda.NoteTooManyMoves(*gang);
@@ -570,7 +573,9 @@ void PreemptingPlan::KeepToBudgets() {
       if (gang.has_value()) break;
     }
   }
-  if (is_any_exceeded && !packing_.is_part) context_.agenda.NoteExceeded();
+  if (packing_.is_part) return;
+  if (is_any_exceeded) context_.agenda.NoteExceeded();
+  if (are_moves_exceeded) context_.agenda.NoteMovesExceeded();
 }
 
 void PreemptingPlan::GiveUp(Awaited* awaited) {

@@ -111,6 +111,11 @@ class Displacing {
     std::vector<const Task*> stoppable;
     std::map<size_t, int64_t> taken;  // Of budgets.
     std::set<size_t> protecting;
+    // Not all that leaves makes room for whoever waits.
+    if (machine.KeepsRoom()) {
+      all -= machine.awaited;
+      unprotected -= machine.awaited;
+    }
     for (const TaskId id : machine.tasks) {
       const Task& other = *state_.FindTask(id);
       if (other.is_evicted) {

@@ -140,11 +140,12 @@ class Describer {
     return scope_ == PackingScope::kPreempting &&
            context_.options.preemption.mode == Preemption::kFull &&
            (packing_.is_part ||
-            !IsPackedInParts(state_, context_.options.preemption.moves));
+            !IsPackedInParts(state_, context_.options.preemption.moves)) &&
+           !context_.agenda.is_without_moves() && context_.MovesLeft() > 0;
   }
 
   // Then what runs may cost less than it does, whatever waits.
-  bool MustRebalance() const { return MayMove() && context_.must_rebalance; }
+  bool MustRebalance() const { return context_.must_rebalance && MayMove(); }
 
   bool TakesPart(const Machine& machine) const {
     return machine.IsUsable() &&
@@ -157,7 +158,7 @@ class Describer {
         waiting_.empty() || packing_.is_part ? 0 : waiting_.rbegin()->first;
     std::optional<Movability> movability;
     packing_.may_move =
-        MayMove() && (context_.must_rebalance || !waiting_.empty());
+        (context_.must_rebalance || !waiting_.empty()) && MayMove();
     if (packing_.may_move) {
       movability.emplace(state_, constraints_,
                          context_.options.preemption.moves, context_.now_ms,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -275,8 +276,10 @@ absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
   task.feed = {stored.feed_id()};
   task.feed_task_id = stored.feed_task_id();
   task.is_foreign = stored.is_foreign();
-  RETURN_IF_ERROR(ContradictionIf(stored.disturbances() < 0,
-                                  "it was disturbed less than never"));
+  RETURN_IF_ERROR(ContradictionIf(
+      stored.disturbances() < 0 ||
+          stored.disturbances() == std::numeric_limits<int32_t>::max(),
+      "nothing is disturbed so often"));
   task.disturbances = stored.disturbances();
   task.is_muted = stored.is_muted();
   task.is_evicted = stored.is_evicted();

@@ -390,6 +390,7 @@ void ClusterState::EnterQueue(Task* task) {
   const Succession& succession = *successions.Find(*sequence);
   const std::optional<MachineId> machine = succession.machine;
   task->disturbances = std::max(task->disturbances, succession.disturbances);
+  Touch(*task);
   EndSuccession(*sequence);
   if (!machine.has_value()) return;
   Nominate(task->id, *machine);

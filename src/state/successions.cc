@@ -38,15 +38,13 @@ std::optional<uint64_t> Successions::FindFor(const std::string& job_uuid,
                                              const ClassKey& key) const {
   const auto of_job = of_job_.find(job_uuid);
   if (of_job == of_job_.end()) return std::nullopt;
-  std::optional<uint64_t> oldest;
-  for (const uint64_t sequence : of_job->second) {
+  for (const auto& [keeps_none, sequence] : of_job->second) {
     const Succession& one = all_.at(sequence);
     if (one.priority == key.priority && one.request == key.request) {
-      if (one.machine.has_value()) return sequence;
-      if (!oldest.has_value()) oldest = sequence;
+      return sequence;
     }
   }
-  return oldest;
+  return std::nullopt;
 }
 
 Resources Successions::RequestsOn(const Machine& machine) const {
@@ -58,7 +56,8 @@ Resources Successions::RequestsOn(const Machine& machine) const {
 }
 
 void Successions::Add(uint64_t sequence, Succession succession) {
-  of_job_[succession.job_uuid].insert(sequence);
+  of_job_[succession.job_uuid].emplace(!succession.machine.has_value(),
+                                       sequence);
   CHECK(all_.emplace(sequence, std::move(succession)).second);
 }
 
@@ -66,7 +65,7 @@ void Successions::Drop(uint64_t sequence) {
   const auto it = all_.find(sequence);
   CHECK(it != all_.end());
   const auto of_job = of_job_.find(it->second.job_uuid);
-  of_job->second.erase(sequence);
+  of_job->second.erase({!it->second.machine.has_value(), sequence});
   if (of_job->second.empty()) of_job_.erase(of_job);
   all_.erase(it);
 }

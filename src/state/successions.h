@@ -26,6 +26,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
@@ -92,7 +93,9 @@ class Successions {
 
  private:
   Map all_;
-  absl::flat_hash_map<std::string, absl::btree_set<uint64_t>> of_job_;
+  // Those that keep no room after those that do.
+  absl::flat_hash_map<std::string, absl::btree_set<std::pair<bool, uint64_t>>>
+      of_job_;
 };
 
 }  // namespace sluice

@@ -135,6 +135,7 @@ void TaskCommands::Resubmit(Task* task, const SubmitTask& command) {
     task->sequence = state_.counters_.next_task_sequence++;
     task->state = TaskState::kPending;
     task->may_succeed = true;
+    task->disturbances = 0;  // It inherits them where it succeeds itself.
   }
   ChangeJob(task, command.job_uuid, command.job_name, command.gang);
   SetBudget(task->job, command.budget);

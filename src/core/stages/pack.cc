@@ -432,7 +432,8 @@ class Appraise : public Stage {
 
   std::optional<RoundWork> Next() override {
     if (std::exchange(has_asked_, true) || IsKnown()) return std::nullopt;
-    if (!appraisal_.has_value() && !IsProofDue()) {
+    if (context_.options.preemption.mode != Preemption::kOff &&
+        !appraisal_.has_value() && !IsProofDue()) {
       context_.stats->skips_proof = true;
       return std::nullopt;
     }

@@ -365,6 +365,24 @@ TEST_F(MovesTest, ArePreferredToStops) {
   EXPECT_THAT(Reply(), ElementsAre("PREEMPT 3 on c"));
 }
 
+TEST_F(NoMovesTest, StopsWhereMovesWouldDo) {
+  RunApart();
+  cluster_.Apply(Submitted(11, {.cpu = 800, .priority = 9, .job = "urgent"}));
+  EXPECT_THAT(Reply(), ElementsAre(StartsWith("PREEMPT ")));
+}
+
+// Ten moves are always allowed.
+TEST_F(MovesTest, StopsWhereThatTakesMoreMovesThanAreAllowed) {
+  Machine("a", 1000);
+  Machine("b", 1000);
+  for (uint64_t uid = 1; uid <= 11; ++uid) Run(uid, "a", Owned(90));
+  Run(20, "b", {.cpu = 1000});
+  Machine("c", 995);
+  now_ms_ = 10 * kMinuteMs;
+  cluster_.Apply(Submitted(21, {.cpu = 1000, .priority = 9, .job = "urgent"}));
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 20 on b"));
+}
+
 TEST_F(NoMovesTest, AreNoneWhereNoneAreAllowed) {
   RunApart();
   cluster_.Apply(Submitted(11, {.cpu = 800, .job = "large"}));

@@ -14,6 +14,7 @@ namespace sluice {
 namespace {
 
 using testing::EndsWith;
+using testing::HasSubstr;
 
 class PreemptionTextTest : public testing::Test {
  protected:
@@ -156,6 +157,17 @@ TEST_F(PreemptionTextTest, SaysWhatStoppingOthersInsteadWouldCost) {
   cluster_.Apply(Removed(1));
   EXPECT_THAT(Leaving(2),
               EndsWith("; by now " + other + " has room for urgent, too"));
+}
+
+TEST_F(PreemptionTextTest, CountsNoRoomThatIsKeptForOthers) {
+  for (const uint64_t uid : {1, 2}) RunTask(uid, {.cpu = 1000});
+  for (const uint64_t uid : {kWaiting, kWaiting + 1}) {
+    cluster_.Apply(Submitted(uid, {.cpu = 900, .priority = 9}));
+  }
+  cluster_.Reply(++now_ms_);
+  for (const uint64_t uid : {1, 2}) {
+    EXPECT_THAT(Leaving(uid), HasSubstr("; no other machine could make room"));
+  }
 }
 
 TEST_F(PreemptionTextTest, SaysThatBudgetsProtectTheOthers) {
