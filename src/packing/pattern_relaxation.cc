@@ -26,6 +26,7 @@ constexpr size_t kOverflowMax = 3;  // Powers of it.
 // What a task is worth beside one of the level below, where machines are filled
 // one after the other.
 constexpr double kLevelWorth = 8;
+constexpr double kFarMore = 64;
 // A pattern must be worth so much, as a part of the unit of cost.
 constexpr double kWorthwhile = 1e-5;
 // What likes and dislikes count where sizes decide.
@@ -693,37 +694,32 @@ std::vector<std::vector<Pattern>> PatternRelaxation::Seed() {
   return packings;
 }
 
-std::vector<Pattern> PatternRelaxation::FillInTurn(
-    const PackingRest& rest, const std::vector<double>& values, double liking) {
+double PatternRelaxation::LevelWorth(size_t level, double times) const {
+  return std::pow(times, static_cast<double>(level_count() - level - 1));
+}
+
+template <class Value>
+std::vector<Pattern> PatternRelaxation::FillEach(const PackingRest& rest,
+                                                 size_t first_group,
+                                                 Value value) {
   std::vector<Pattern> packing;
-  std::vector<double> liked(values.size());
-  std::vector<double> moved(has_moves_ ? values.size() : 0);
+  const size_t classes = rest.tasks.size();
+  std::vector<double> liked(classes);
+  std::vector<double> moved(has_moves_ ? classes : 0);
   std::vector<int64_t> left = rest.tasks;
   std::vector<int64_t> caps = rest.caps;
-  std::vector<int64_t> counts(values.size());
-  // A class is worth what the most urgent of its tasks is that is left.
-  const auto worth = [&](size_t c) {
-    const size_t level = problem_.classes[c].LevelOf(left[c]);
-    return std::pow(kLevelWorth,
-                    static_cast<double>(level_count() - level - 1));
-  };
-  for (size_t g = 0; g < rest.machines.size(); ++g) {
-    if (rest.machines[g] == 0) continue;
+  std::vector<int64_t> counts(classes);
+  for (size_t i = 0; i < rest.machines.size(); ++i) {
+    const size_t g = (first_group + i) % rest.machines.size();
     for (int64_t machines = rest.machines[g]; machines > 0;) {
-      for (size_t c = 0; c < values.size(); ++c) {
+      for (size_t c = 0; c < classes; ++c) {
         const int64_t cost = problem_.costs[problem_.groups[g].kind][c];
         counts[c] = std::min(left[c], RoomInCaps(problem_, g, c, caps));
         if (cost == kNotAllowed || left[c] == 0) continue;
-        const double dislike =
-            static_cast<double>(cost) / static_cast<double>(cost_unit_);
-        liked[c] = worth(c) * (values[c] + liking * (1 - dislike));
-        if (!has_moves_) continue;
-        moved[c] = liked[c];
-        if (problem_.classes[c].MayMove()) {
-          moved[c] -= worth(c) * liking *
-                      static_cast<double>(problem_.classes[c].move_cost) /
-                      static_cast<double>(cost_unit_);
-        }
+        const TaskWorth worth = value(c, left[c], cost);
+        liked[c] = worth.liked;
+        if (has_moves_) moved[c] = worth.moved;
+        counts[c] = std::min(counts[c], worth.count);
       }
       const Filling filling = filling_.Fill(
           g, liked, counts, MachineFilling::Effort::kRough, moved);
@@ -742,6 +738,46 @@ std::vector<Pattern> PatternRelaxation::FillInTurn(
     }
   }
   return packing;
+}
+
+std::vector<Pattern> PatternRelaxation::FillInTurn(
+    const PackingRest& rest, const std::vector<double>& values, double liking) {
+  const auto part = [&](int64_t cost) {
+    return static_cast<double>(cost) / static_cast<double>(cost_unit_);
+  };
+  // A class is worth what the most urgent of its tasks is that is left.
+  return FillEach(rest, 0, [&](size_t c, int64_t left, int64_t cost) {
+    const PackingClass& of = problem_.classes[c];
+    const double worth = LevelWorth(of.LevelOf(left), kLevelWorth);
+    const double liked = worth * (values[c] + liking * (1 - part(cost)));
+    const double move = of.MayMove() ? worth * liking * part(of.move_cost) : 0;
+    return TaskWorth{liked, liked - move, left};
+  });
+}
+
+std::vector<Pattern> PatternRelaxation::FillByLevel(const PackingRest& rest,
+                                                    size_t first_group) {
+  std::vector<int64_t> dearest(level_count(), 1);
+  for (const PackingClass& one : problem_.classes) {
+    for (const WaitingStep& step : one.waiting) {
+      dearest[step.level] = std::max(dearest[step.level], step.cost);
+    }
+  }
+  const auto part = [&](int64_t cost) {
+    return kHardlyLiked * static_cast<double>(cost) /
+           static_cast<double>(cost_unit_);
+  };
+  return FillEach(rest, first_group, [&](size_t c, int64_t left, int64_t cost) {
+    const PackingClass& of = problem_.classes[c];
+    const std::vector<WaitingStep> steps = FirstSteps(of, left);
+    const WaitingStep& last = steps.back();
+    const double worth = LevelWorth(last.level, kFarMore);
+    const double liked = worth * (static_cast<double>(last.cost) /
+                                      static_cast<double>(dearest[last.level]) +
+                                  kHardlyLiked - part(cost));
+    const double move = of.MayMove() ? worth * part(of.move_cost) : 0;
+    return TaskWorth{liked, liked - move, last.count};
+  });
 }
 
 PatternRelaxation::Relaxed PatternRelaxation::Relax(

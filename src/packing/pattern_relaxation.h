@@ -101,6 +101,11 @@ class PatternRelaxation {
   std::vector<Pattern> FillInTurn(const PackingRest& rest,
                                   const std::vector<double>& values,
                                   double liking);
+  // The same, and of each class only its most urgent tasks that are left, from
+  // `first_group` on: a task is worth what it costs to leave it waiting, far
+  // more by level.  So a machine may hold a part of a class whose tasks are of
+  // several levels, which the relaxation does not tell from all and nothing.
+  std::vector<Pattern> FillByLevel(const PackingRest& rest, size_t first_group);
   // Learns patterns to begin with, and returns them as packings, each made in
   // turn.
   std::vector<std::vector<Pattern>> Seed();
@@ -122,6 +127,19 @@ class PatternRelaxation {
  private:
   friend class ColumnGeneration;
 
+  // Calls value(group, class, count left) for the worth of a task and of one
+  // that moves there, and for how many it is.
+  struct TaskWorth {
+    double liked = 0;
+    double moved = 0;
+    int64_t count = 0;
+  };
+  template <class Value>
+  std::vector<Pattern> FillEach(const PackingRest& rest, size_t first_group,
+                                Value value);
+  // What a task of the level is worth beside one of the lowest, each level so
+  // many times the next.
+  double LevelWorth(size_t level, double times) const;
   void FindPricesBySize();
   std::vector<int64_t> PricesBySize(const PackingGroup& all, size_t level);
   // Adds the pattern to those known.  Returns whether it was none of them.

@@ -164,6 +164,16 @@ void PutInTurn(PatternRelaxation* relaxation, Rng* rng, PackingDraft* draft) {
   relaxation->Charge(draft->MoveUp() + draft->TakeWork());
 }
 
+// Fills one machine after the other with what is the most urgent.
+void PutByLevel(PatternRelaxation* relaxation, Rng* rng, PackingDraft* draft) {
+  const size_t first = rng->Below(draft->rest().machines.size());
+  for (const Pattern& pattern : relaxation->FillByLevel(draft->rest(), first)) {
+    draft->Put(pattern);
+  }
+  draft->FillUp();
+  relaxation->Charge(draft->MoveUp() + draft->TakeWork());
+}
+
 // Returns whether it has put anything.
 bool PutRounded(const std::vector<PatternRelaxation::Amount>& amounts,
                 double round_up_from, const PatternRelaxation& relaxation,
@@ -211,6 +221,7 @@ void Mend(const PackingProblem& problem, const MendOptions& options,
       options.in_turn ? relaxation->values_by_size() : std::vector<double>(),
       &rng);
   PackingCost cost = draft->Cost();
+  const bool runs = std::ranges::any_of(problem.classes, &PackingClass::runs);
   for (int attempts = 0; attempts < options.attempts_max; ++attempts) {
     if (cost <= options.bound || relaxation->IsSpent() ||
         relaxation->work() >= options.work_max) {
@@ -230,6 +241,8 @@ void Mend(const PackingProblem& problem, const MendOptions& options,
     PackingDraft made = draft->MakeEmpty(std::move(rest));
     if (options.in_turn) {
       PutInTurn(relaxation, &rng, &made);
+    } else if (runs && rng.Chance(1, 4)) {
+      PutByLevel(relaxation, &rng, &made);
     } else {
       if (rng.Chance(1, 2)) PutAny(*relaxation, &rng, &made);
       made =

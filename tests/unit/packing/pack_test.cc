@@ -113,6 +113,26 @@ TEST(Pack, StopsWhatIsCheapestToStopAndNoMore) {
                           Pattern{2, 1, {{0, 1}, {2, 1}}}));
 }
 
+// A machine of two with two tasks, of which one may be stopped, and a machine
+// of one with a more urgent task.  One newcomer is urgent, one hardly.  Half
+// the time all that runs and half the time all newcomers, which is what the
+// relaxation may take for the larger machine, is not what it should hold.
+TEST(Pack, StopsOneOfTwo) {
+  PackingProblem problem;
+  problem.classes = {
+      {.request = {1}, .waiting = {{1, 1, 5}, {1, 1, 1}}},
+      {.request = {1}, .waiting = {{1, 1, 2}}, .runs = true},
+      {.request = {1}, .waiting = {{1, 1, 4}, {1, 1, 0}}, .runs = true}};
+  problem.groups = {{{1}, 1, 0}, {{2}, 1, 1}};
+  problem.costs.assign(2, {0, 0, 0});
+  problem.staying = {{{1, 1}}, {{2, 2}}};
+  const PackingSolution solution = PackAndCheck(problem);
+  EXPECT_THAT(solution.patterns,
+              UnorderedElementsAre(Pattern{0, 1, {{1, 1}}},
+                                   Pattern{1, 1, {{0, 1}, {2, 1}}}));
+  EXPECT_EQ(solution.bound, solution.cost);
+}
+
 // Two machines of ten that run two tasks of three units each; none is stopped
 // for a large one of the lowest level, but some may move.
 TEST(Pack, MovesWhatRunsWhereThatMakesRoom) {

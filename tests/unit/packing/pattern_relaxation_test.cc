@@ -9,6 +9,7 @@
 namespace sluice {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
@@ -223,6 +224,22 @@ TEST(PatternRelaxation, ClassesMayHaveTasksOfSeveralLevels) {
   EXPECT_EQ(relaxation.Relax(AllOf(problem), Held(0)).bound, 6);
   EXPECT_EQ(relaxation.Relax(AllOf(problem), std::vector<int64_t>{0, 6}).bound,
             3 * 9);
+}
+
+TEST(PatternRelaxation, FillsByLevelWithNoMoreThanTheMostUrgent) {
+  PackingProblem problem;
+  problem.classes = {{.request = {1}, .waiting = {{3, 100, 2}, {1, 1, 0}}},
+                     {.request = {1}, .waiting = {{2, 1, 1}}},
+                     {.request = {1}, .waiting = {{2, 2, 1}}}};
+  problem.groups = {{{2}, 1, 0}, {{3}, 1, 0}};
+  problem.costs = {{0, 0, 0}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  EXPECT_THAT(relaxation.FillByLevel(AllOf(problem), 0),
+              ElementsAre(Pattern{0, 1, {{0, 1}, {2, 1}}},
+                          Pattern{1, 1, {{1, 2}, {2, 1}}}));
+  EXPECT_THAT(
+      relaxation.FillByLevel(AllOf(problem), 1),
+      ElementsAre(Pattern{1, 1, {{0, 1}, {2, 2}}}, Pattern{0, 1, {{1, 2}}}));
 }
 
 TEST(PatternRelaxation, TheSameCallsGiveTheSame) {
