@@ -89,7 +89,7 @@ class Exchange {
 
   bool MoveOne(size_t urgent, Slot* from) {
     for (Slot& to : slots_) {
-      if (to.waits || to.is_changing) continue;
+      if (&to == from || to.is_changing) continue;
       if (--looks_left_ < 0) return false;
       const int64_t gained = Charge(urgent, *from);
       const int64_t paid = Charge(urgent, to);
@@ -169,6 +169,7 @@ class Exchange {
       put(*other, 1, from);
     }
     from->waits = !from->request.FitsIn(from->free);
+    to->waits = false;
   }
 
   const RoundPacking& packing_;

@@ -25,11 +25,12 @@ namespace {
 
 constexpr double kRoundUpFrom[] = {1.0, 0.75, 0.55};
 constexpr int kMendsMax = 120;
-constexpr int kThoroughMendsMax = 1000;
+constexpr int kThoroughMendsMax = 4000;
 // With what runs there are twice as many levels, each with relaxations of its
 // own: none may take much of the work.
 constexpr int64_t kThoroughPartsOfWork = 12;
 constexpr int kMendsInTurnMax = 2400;
+constexpr int kMendsPerMachine = 40;
 // With more classes, and tasks that must wait, a relaxation takes longer than
 // it is worth.
 constexpr size_t kClassesMax = 80;
@@ -164,6 +165,9 @@ class Packer {
 
   // The bound, dives for it, and what mending gains.
   void SearchWhole() {
+    // A relaxation of that many levels takes long, and its dives are often
+    // worse than what is mended without one.
+    if (effort_.is_thorough) MendInTurn(work_max_ / 2, MendsInTurn());
     std::vector<int64_t> held;
     HoldAllAtLeast(&held);
     bound_ = {LevelCosts(held), RelaxWhole(held).bound};
@@ -342,9 +346,20 @@ class Packer {
     return run;
   }
 
-  void MendInTurn(int64_t work_max) {
+  // As many as there is to find in so many machines.
+  int MendsInTurn() const {
+    int64_t machines = 0;
+    for (const PackingGroup& group : problem_.groups) {
+      machines += group.machines;
+    }
+    return static_cast<int>(
+        std::min<int64_t>(machines, kMendsInTurnMax / kMendsPerMachine) *
+        kMendsPerMachine);
+  }
+
+  void MendInTurn(int64_t work_max, int attempts_max = kMendsInTurnMax) {
     relaxation_.Charge(best_->MoveUp());
-    MendBest({.attempts_max = kMendsInTurnMax,
+    MendBest({.attempts_max = attempts_max,
               .work_max = work_max,
               .in_turn = true,
               .seed = effort_.seed});

@@ -75,13 +75,15 @@ struct PackingClass {
     for (const WaitingStep& step : waiting) count += step.count;
     return count;
   }
-  // Of the most urgent of the first `count` tasks.  REQUIRES: there are any.
-  size_t LevelOf(int64_t count) const {
-    for (const WaitingStep& step : waiting) {
+  // The step of the most urgent of the first `count` tasks, with how many of
+  // these are of it.  REQUIRES: there are any.
+  WaitingStep StepOf(int64_t count) const {
+    for (WaitingStep step : waiting) {
+      step.count = std::min(step.count, count);
       count -= step.count;
-      if (count <= 0) return step.level;
+      if (count == 0) return step;
     }
-    return waiting.back().level;
+    return waiting.back();
   }
 };
 

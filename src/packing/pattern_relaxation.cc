@@ -23,10 +23,6 @@ constexpr size_t kStepsMax = 4;
 // What a unit of waiting cost is worth beside the dearest placement.
 constexpr double kOverflow = 64;
 constexpr size_t kOverflowMax = 3;  // Powers of it.
-// What a task is worth beside one of the level below, where machines are filled
-// one after the other.
-constexpr double kLevelWorth = 8;
-constexpr double kFarMore = 64;
 // A pattern must be worth so much, as a part of the unit of cost.
 constexpr double kWorthwhile = 1e-5;
 // What likes and dislikes count where sizes decide.
@@ -694,10 +690,6 @@ std::vector<std::vector<Pattern>> PatternRelaxation::Seed() {
   return packings;
 }
 
-double PatternRelaxation::LevelWorth(size_t level, double times) const {
-  return std::pow(times, static_cast<double>(level_count() - level - 1));
-}
-
 template <class Value>
 std::vector<Pattern> PatternRelaxation::FillEach(const PackingRest& rest,
                                                  size_t first_group,
@@ -742,41 +734,30 @@ std::vector<Pattern> PatternRelaxation::FillEach(const PackingRest& rest,
 
 std::vector<Pattern> PatternRelaxation::FillInTurn(
     const PackingRest& rest, const std::vector<double>& values, double liking) {
-  const auto part = [&](int64_t cost) {
-    return static_cast<double>(cost) / static_cast<double>(cost_unit_);
-  };
   // A class is worth what the most urgent of its tasks is that is left.
   return FillEach(rest, 0, [&](size_t c, int64_t left, int64_t cost) {
     const PackingClass& of = problem_.classes[c];
-    const double worth = LevelWorth(of.LevelOf(left), kLevelWorth);
-    const double liked = worth * (values[c] + liking * (1 - part(cost)));
-    const double move = of.MayMove() ? worth * liking * part(of.move_cost) : 0;
+    const double worth = std::pow(
+        kLevelWorth,
+        static_cast<double>(level_count() - of.StepOf(left).level - 1));
+    const double liked = worth * (values[c] + liking * (1 - PartOf(cost)));
+    const double move =
+        of.MayMove() ? worth * liking * PartOf(of.move_cost) : 0;
     return TaskWorth{liked, liked - move, left};
   });
 }
 
-std::vector<Pattern> PatternRelaxation::FillByLevel(const PackingRest& rest,
-                                                    size_t first_group) {
-  std::vector<int64_t> dearest(level_count(), 1);
-  for (const PackingClass& one : problem_.classes) {
-    for (const WaitingStep& step : one.waiting) {
-      dearest[step.level] = std::max(dearest[step.level], step.cost);
-    }
-  }
-  const auto part = [&](int64_t cost) {
-    return kHardlyLiked * static_cast<double>(cost) /
-           static_cast<double>(cost_unit_);
-  };
+std::vector<Pattern> PatternRelaxation::FillByLevel(
+    const PackingRest& rest, size_t first_group,
+    const std::vector<std::vector<double>>& values) {
   return FillEach(rest, first_group, [&](size_t c, int64_t left, int64_t cost) {
     const PackingClass& of = problem_.classes[c];
-    const std::vector<WaitingStep> steps = FirstSteps(of, left);
-    const WaitingStep& last = steps.back();
-    const double worth = LevelWorth(last.level, kFarMore);
-    const double liked = worth * (static_cast<double>(last.cost) /
-                                      static_cast<double>(dearest[last.level]) +
-                                  kHardlyLiked - part(cost));
-    const double move = of.MayMove() ? worth * part(of.move_cost) : 0;
-    return TaskWorth{liked, liked - move, last.count};
+    const WaitingStep step = of.StepOf(left);
+    const double value = values[step.level][c];
+    const double liked = value * (1 + kHardlyLiked * (1 - PartOf(cost)));
+    const double move =
+        of.MayMove() ? value * kHardlyLiked * PartOf(of.move_cost) : 0;
+    return TaskWorth{liked, liked - move, step.count};
   });
 }
 

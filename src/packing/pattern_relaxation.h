@@ -62,6 +62,9 @@ struct KnownPattern {
 class PatternRelaxation {
  public:
   static constexpr int64_t kPartsOfWork = 3;
+  // What a task is worth beside one of the level below, where machines are
+  // filled one after the other.
+  static constexpr double kLevelWorth = 8;
 
   // `problem` must outlive this.  Its work ends at about `work_max`.  A
   // relaxation takes no more than one of so many parts of what is left: where a
@@ -101,11 +104,13 @@ class PatternRelaxation {
   std::vector<Pattern> FillInTurn(const PackingRest& rest,
                                   const std::vector<double>& values,
                                   double liking);
-  // The same, and of each class only its most urgent tasks that are left, from
-  // `first_group` on: a task is worth what it costs to leave it waiting, far
-  // more by level.  So a machine may hold a part of a class whose tasks are of
-  // several levels, which the relaxation does not tell from all and nothing.
-  std::vector<Pattern> FillByLevel(const PackingRest& rest, size_t first_group);
+  // The same from `first_group` on, and of each class only the tasks of its
+  // most urgent step that is left.  So a machine may hold a part of a class of
+  // which some must not wait: the relaxation does not tell that from all and
+  // nothing. `values`: by level, then class.
+  std::vector<Pattern> FillByLevel(
+      const PackingRest& rest, size_t first_group,
+      const std::vector<std::vector<double>>& values);
   // Learns patterns to begin with, and returns them as packings, each made in
   // turn.
   std::vector<std::vector<Pattern>> Seed();
@@ -127,19 +132,21 @@ class PatternRelaxation {
  private:
   friend class ColumnGeneration;
 
-  // Calls value(group, class, count left) for the worth of a task and of one
-  // that moves there, and for how many it is.
+  // What a task of a class is worth on a machine, and where it would move
+  // there, and how many of the class are worth that.
   struct TaskWorth {
     double liked = 0;
     double moved = 0;
     int64_t count = 0;
   };
+  // Calls value(class, how many are left, cost there).
   template <class Value>
   std::vector<Pattern> FillEach(const PackingRest& rest, size_t first_group,
                                 Value value);
-  // What a task of the level is worth beside one of the lowest, each level so
-  // many times the next.
-  double LevelWorth(size_t level, double times) const;
+  // As a part of the unit of cost.
+  double PartOf(int64_t cost) const {
+    return static_cast<double>(cost) / static_cast<double>(cost_unit_);
+  }
   void FindPricesBySize();
   std::vector<int64_t> PricesBySize(const PackingGroup& all, size_t level);
   // Adds the pattern to those known.  Returns whether it was none of them.

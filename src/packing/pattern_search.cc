@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace {
 // Machines that are decided on anew together.
 constexpr uint64_t kMendedMin = 2;
 constexpr uint64_t kMendedMax = 4;
+// So many more now and then, where that may help.
+constexpr uint64_t kWiderMin = 2;
+constexpr uint64_t kWiderMax = 5;
 constexpr int kPutAttempts = 20;
 constexpr double kRoundUpFrom[] = {1.0, 0.75, 0.55};
 // Where machines are filled in turn.
@@ -24,13 +28,14 @@ constexpr double kLikings[] = {1e-3, 0.1, 1};
 class Picker {
  public:
   // With the values of tasks by class the machines where little stands are
-  // picked more often.
+  // picked more often.  `is_wide`: sometimes many at once.
   Picker(const PackingProblem& problem, const PackingDraft& draft,
-         std::vector<double> values, Rng* rng)
+         std::vector<double> values, bool is_wide, Rng* rng)
       : problem_(problem),
         draft_(draft),
         values_(std::move(values)),
         most_(problem.groups.size(), 0),
+        is_wide_(is_wide),
         rng_(rng) {
     for (size_t p = 0; p < draft.patterns().size() && !values_.empty(); ++p) {
       most_[GroupOf(p)] = std::max(most_[GroupOf(p)], ValueOf(p));
@@ -46,8 +51,11 @@ class Picker {
   // One where a task would rather be elsewhere, one where it would like it
   // better, and any others.
   std::vector<size_t> Pick() {
-    const size_t count = static_cast<size_t>(
+    size_t count = static_cast<size_t>(
         kMendedMin + rng_->Below(kMendedMax - kMendedMin + 1));
+    if (is_wide_ && rng_->Chance(1, 4)) {
+      count += kWiderMin + rng_->Below(kWiderMax - kWiderMin + 1);
+    }
     std::vector<size_t> picked = {PickFirst()};
     const size_t unmet = PickUnmet(picked[0]);
     if (unmet < problem_.classes.size()) {
@@ -131,9 +139,17 @@ class Picker {
   const PackingDraft& draft_;
   const std::vector<double> values_;
   std::vector<double> most_;  // By group: what stands on any of its machines.
+  const bool is_wide_;
   Rng* rng_;
   std::vector<int64_t> least_;  // By class: where it likes best.
 };
+
+// A factor that is off by so much at most.
+double Near1(double noise, Rng* rng) {
+  constexpr int kSteps = 1000;
+  const auto step = static_cast<double>(rng->Between(-kSteps, kSteps));
+  return 1 + noise * step / kSteps;
+}
 
 // Begins with any pattern, so that the same machines do not end up in the same
 // way each time.
@@ -150,11 +166,7 @@ void PutAny(const PatternRelaxation& relaxation, Rng* rng,
 // Fills one machine after the other, at prices that differ a little each time.
 void PutInTurn(PatternRelaxation* relaxation, Rng* rng, PackingDraft* draft) {
   std::vector<double> values = relaxation->values_by_size();
-  for (double& value : values) {
-    constexpr int kSteps = 1000;
-    const auto step = static_cast<double>(rng->Between(-kSteps, kSteps));
-    value *= 1 + kNoise * step / kSteps;
-  }
+  for (double& value : values) value *= Near1(kNoise, rng);
   const double liking = kLikings[rng->Below(std::size(kLikings))];
   for (const Pattern& pattern :
        relaxation->FillInTurn(draft->rest(), values, liking)) {
@@ -164,10 +176,68 @@ void PutInTurn(PatternRelaxation* relaxation, Rng* rng, PackingDraft* draft) {
   relaxation->Charge(draft->MoveUp() + draft->TakeWork());
 }
 
+// What tasks are worth where machines are filled with the most urgent first.
+class LevelValues {
+ public:
+  LevelValues(const PackingProblem& problem,
+              const PatternRelaxation& relaxation) {
+    for (size_t level = 0; level < relaxation.level_count(); ++level) {
+      std::vector<int64_t> costs(problem.classes.size(), 0);
+      for (size_t c = 0; c < costs.size(); ++c) {
+        for (const WaitingStep& step : problem.classes[c].waiting) {
+          if (step.level == level) costs[c] = std::max(costs[c], step.cost);
+        }
+      }
+      by_cost_.push_back(PartsOfMost(costs));
+      std::vector<int64_t> prices = relaxation.prices_by_size(level);
+      prices.resize(costs.size());
+      by_size_.push_back(std::ranges::max(prices) > 0 ? PartsOfMost(prices)
+                                                      : by_cost_.back());
+    }
+  }
+
+  // By level, then class: by what it costs to leave one waiting, or by its
+  // size, and a little different each time.  A task is worth far more than one
+  // of the level below; but half the time not where nothing waits of either,
+  // since both must go somewhere.
+  std::vector<std::vector<double>> Draw(const LevelCosts& waiting,
+                                        Rng* rng) const {
+    std::vector<std::vector<double>> values =
+        rng->Chance(1, 2) ? by_size_ : by_cost_;
+    const bool has_equals = rng->Chance(1, 2);
+    double worth = 1;
+    for (size_t level = values.size(); level-- > 0;) {
+      for (double& value : values[level]) value *= worth * Near1(kNoise, rng);
+      if (level == 0) break;
+      const bool is_equal =
+          has_equals && waiting[level] == 0 && waiting[level - 1] == 0;
+      if (!is_equal) worth *= PatternRelaxation::kLevelWorth;
+    }
+    return values;
+  }
+
+ private:
+  static constexpr double kNoise = 0.2;
+
+  static std::vector<double> PartsOfMost(const std::vector<int64_t>& amounts) {
+    const auto most = std::max<int64_t>(std::ranges::max(amounts), 1);
+    std::vector<double> parts;
+    for (const int64_t amount : amounts) {
+      parts.push_back(static_cast<double>(amount) / static_cast<double>(most));
+    }
+    return parts;
+  }
+
+  std::vector<std::vector<double>> by_cost_;
+  std::vector<std::vector<double>> by_size_;
+};
+
 // Fills one machine after the other with what is the most urgent.
-void PutByLevel(PatternRelaxation* relaxation, Rng* rng, PackingDraft* draft) {
+void PutByLevel(const LevelValues& values, const LevelCosts& waiting,
+                PatternRelaxation* relaxation, Rng* rng, PackingDraft* draft) {
   const size_t first = rng->Below(draft->rest().machines.size());
-  for (const Pattern& pattern : relaxation->FillByLevel(draft->rest(), first)) {
+  for (const Pattern& pattern : relaxation->FillByLevel(
+           draft->rest(), first, values.Draw(waiting, rng))) {
     draft->Put(pattern);
   }
   draft->FillUp();
@@ -216,12 +286,15 @@ void Mend(const PackingProblem& problem, const MendOptions& options,
           PatternRelaxation* relaxation, PackingDraft* draft) {
   if (draft->patterns().empty()) return;
   Rng rng(options.seed);
+  std::optional<LevelValues> by_level;  // Where a machine may lose a part.
+  if (std::ranges::any_of(problem.classes, &PackingClass::runs)) {
+    by_level.emplace(problem, *relaxation);
+  }
   Picker picker(
       problem, *draft,
       options.in_turn ? relaxation->values_by_size() : std::vector<double>(),
-      &rng);
+      by_level.has_value(), &rng);
   PackingCost cost = draft->Cost();
-  const bool runs = std::ranges::any_of(problem.classes, &PackingClass::runs);
   for (int attempts = 0; attempts < options.attempts_max; ++attempts) {
     if (cost <= options.bound || relaxation->IsSpent() ||
         relaxation->work() >= options.work_max) {
@@ -239,10 +312,10 @@ void Mend(const PackingProblem& problem, const MendOptions& options,
     }
     if (taken.empty()) continue;
     PackingDraft made = draft->MakeEmpty(std::move(rest));
-    if (options.in_turn) {
+    if (by_level.has_value() && (options.in_turn || rng.Chance(1, 2))) {
+      PutByLevel(*by_level, cost.waiting, relaxation, &rng, &made);
+    } else if (options.in_turn) {
       PutInTurn(relaxation, &rng, &made);
-    } else if (runs && rng.Chance(1, 4)) {
-      PutByLevel(relaxation, &rng, &made);
     } else {
       if (rng.Chance(1, 2)) PutAny(*relaxation, &rng, &made);
       made =

@@ -73,8 +73,12 @@ class Life {
     if (contract_ != nullptr) contract_->CalmDown();
     if (feed_ != nullptr) feed_->CalmDown();
     operator_->CalmDown();
-    for (int i = 0; i < kCalmChecksMax && !IsQuiet(); ++i) RunFor(kCalmMs);
-    RunFor(kCalmMs);
+    // A round that is quiet may come before one that stops somebody.
+    int quiet = 0;
+    for (int i = 0; i < kCalmChecksMax && quiet < 2; ++i) {
+      RunFor(kCalmMs);
+      quiet = IsQuiet() ? quiet + 1 : 0;
+    }
     if (IsAnswered() && daemon_.MayMove()) AwaitLastMove();
     if (cluster_.errors().empty()) CheckEnd();
     LifeReport report;

@@ -64,6 +64,14 @@ TEST_F(FreeRoomTest, GoesToTheMoreUrgentTask) {
               ElementsAre(kLessUrgent, kUrgent));
 }
 
+TEST_F(FreeRoomTest, GoesToOneThatFitsAtOnceWhereTheOtherWouldWaitAnyway) {
+  Place(2, {.cpu = 500}, "empty");
+  packing_.classes[0].request = cluster_.TaskOf(2).class_key.request;
+  packing_.problem.classes[0].request = {500};
+  EXPECT_THAT(Exchanged({kUrgent, kLessUrgent}),
+              ElementsAre(kLessUrgent, kUrgent));
+}
+
 TEST_F(FreeRoomTest, GoesToWhoeverWouldWaitWhereNobodyHasIt) {
   EXPECT_THAT(Exchanged({kLessUrgent}),
               ElementsAre(Pattern{0, 1, {}}, kLessUrgent));

@@ -234,11 +234,13 @@ TEST(PatternRelaxation, FillsByLevelWithNoMoreThanTheMostUrgent) {
   problem.groups = {{{2}, 1, 0}, {{3}, 1, 0}};
   problem.costs = {{0, 0, 0}};
   PatternRelaxation relaxation(problem, kPlenty);
-  EXPECT_THAT(relaxation.FillByLevel(AllOf(problem), 0),
+  const std::vector<std::vector<double>> values = {
+      {64, 64, 64}, {8, 8, 16}, {1, 1, 1}};
+  EXPECT_THAT(relaxation.FillByLevel(AllOf(problem), 0, values),
               ElementsAre(Pattern{0, 1, {{0, 1}, {2, 1}}},
                           Pattern{1, 1, {{1, 2}, {2, 1}}}));
   EXPECT_THAT(
-      relaxation.FillByLevel(AllOf(problem), 1),
+      relaxation.FillByLevel(AllOf(problem), 1, values),
       ElementsAre(Pattern{1, 1, {{0, 1}, {2, 2}}}, Pattern{0, 1, {{1, 2}}}));
 }
 
