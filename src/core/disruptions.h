@@ -26,6 +26,14 @@
 
 namespace sluice {
 
+// How many of the tasks that disruption budgets mean may move: a packing sees
+// to it that no budget is exceeded by stops alone.
+enum class BudgetedMoves {
+  kAll,
+  kAsAllowed,  // Those on machines with few tasks first.
+  kNone,
+};
+
 class Disruptions {
  public:
   struct Standing {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <optional>
 
 #include "core/round_packing.h"
+#include "packing/packing_rest.h"
 
 namespace sluice {
 
@@ -66,40 +66,41 @@ LevelCosts CostOfRest(std::span<const int64_t> placed,
   LevelCosts costs;
   for (size_t c = 0; c < placed.size(); ++c) {
     const PackingClass& one = packing.problem.classes[c];
-    int64_t rest = one.count() - placed[c];
-    for (const WaitingStep& step : one.waiting) {
-      const int64_t here = std::clamp<int64_t>(rest, 0, step.count);
-      costs.Add(one.runs ? packing.stop_levels[c - packing.classes.size()]
-                         : step.level,
-                here * step.cost);
-      rest -= here;
-    }
+    // More may be nominated than the packing knows of.
+    AddWaitingCost(one, std::max<int64_t>(one.count() - placed[c], 0), &costs);
   }
   return costs;
 }
 
-bool IsAnyHeldBack(std::span<const int64_t> placed,
-                   const RoundPacking& packing) {
-  std::optional<uint32_t> least;  // The priority of what is kept.
-  for (size_t i = 0; i < packing.running_classes.size(); ++i) {
-    const RunningTasks::Class& running =
-        packing.running.classes()[packing.running_classes[i]];
-    const size_t c = packing.classes.size() + i;
-    if (!running.may_be_stopped ||
-        running.stopped_max >= packing.problem.classes[c].count()) {
-      continue;
-    }
-    least = std::min(least.value_or(std::numeric_limits<uint32_t>::max()),
-                     running.key.priority);
-  }
-  if (!least.has_value()) return false;
+int64_t CountHeldBack(std::span<const int64_t> placed,
+                      const RoundPacking& packing) {
+  const std::vector<PackingClass>& classes = packing.problem.classes;
+  std::optional<uint32_t> highest;  // Priority of what waits.
   for (size_t c = 0; c < packing.classes.size(); ++c) {
-    if (packing.classes[c].priority > *least &&
-        placed[c] < packing.problem.classes[c].count()) {
-      return true;
+    if (placed[c] >= classes[c].count()) continue;
+    highest = std::max(highest.value_or(0), packing.classes[c].priority);
+  }
+  if (!highest.has_value()) return 0;
+  std::vector<int64_t> left;  // By budget.
+  for (const PackingBudget& budget : packing.problem.budgets) {
+    left.push_back(budget.waiting_max);
+  }
+  for (size_t c = 0; c < classes.size(); ++c) {
+    for (const size_t b : classes[c].budgets) {
+      left[b] -= classes[c].count() - placed[c];
     }
   }
-  return false;
+  int64_t held = 0;
+  for (size_t i = 0; i < packing.running_classes.size(); ++i) {
+    const size_t c = packing.classes.size() + i;
+    const auto& running = packing.running.classes()[packing.running_classes[i]];
+    if (running.key.priority < *highest &&
+        std::ranges::any_of(classes[c].budgets,
+                            [&left](size_t b) { return left[b] <= 0; })) {
+      held += placed[c];
+    }
+  }
+  return held;
 }
 
 }  // namespace sluice

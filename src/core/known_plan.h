@@ -43,14 +43,14 @@ std::vector<int64_t> CountPlaced(const KnownPlan& plan,
 std::vector<int64_t> CountPlaced(std::span<const Pattern> patterns,
                                  const RoundPacking& packing);
 
-// What it costs that the rest waits, or is stopped.  Unlike the packing itself
-// this takes no account of budgets: what is placed is taken to keep to them.
+// What it costs that the rest waits, or is stopped, where it keeps to budgets.
 LevelCosts CostOfRest(std::span<const int64_t> placed,
                       const RoundPacking& packing);
-// Whether something of the rest waits that is more urgent than what a budget
-// keeps.
-bool IsAnyHeldBack(std::span<const int64_t> placed,
-                   const RoundPacking& packing);
+
+// How many tasks more might be stopped for something that waits if budgets let
+// more than what this plan leaves of their tasks be stopped.
+int64_t CountHeldBack(std::span<const int64_t> placed,
+                      const RoundPacking& packing);
 
 }  // namespace sluice
 

@@ -3,22 +3,21 @@
 // First come the tasks that displace nobody, if there are any, without what
 // runs.  In a large cluster a part of the machines is next, for moves alone
 // (core/packing_part.h).  Then all that waits is packed, with what runs, and
-// once more where gangs were started since.  Where classes that share a budget
-// exceeded it together all is packed again, with the budgets shared out among
-// them: turn by turn, as long as a budget keeps something waiting, and at most
-// four times. The same goes for gangs that take too many moves, which are left
-// out then.
+// once more where gangs were started since.  All is packed again where what it
+// came to cannot be carried out: with fewer moves of what budgets mean, or
+// none, where moves and stops exceeded one together; without moves where there
+// were more than a round may make; and without gangs that take more than that.
 //
 // Threads: values.
 
 #ifndef SLUICE_CORE_PACKING_AGENDA_H_
 #define SLUICE_CORE_PACKING_AGENDA_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <set>
 #include <utility>
 
+#include "core/disruptions.h"
 #include "core/known_plan.h"
 #include "sluice/base/ids.h"
 
@@ -56,12 +55,17 @@ class PackingAgenda {
   }
   // Whether another one follows, as far as that is known.
   bool must_go_on() const { return must_go_on_; }
-  // 0 as long as budgets are not shared out.
-  int turn() const { return turn_; }
+  BudgetedMoves budgeted_moves() const { return budgeted_moves_; }
 
   void NoteNewGangs() { has_new_gangs_ = true; }
-  // Classes that share a budget exceeded it together.
-  void NoteExceeded() { GoOnUpTo(kTurnsMax); }
+  // Moves and stops exceeded a budget together.
+  void NoteExceeded() {
+    if (budgeted_moves_ == BudgetedMoves::kNone) return;
+    budgeted_moves_ = budgeted_moves_ == BudgetedMoves::kAll
+                          ? BudgetedMoves::kAsAllowed
+                          : BudgetedMoves::kNone;
+    must_go_on_ = true;
+  }
   // The gang takes more moves than a round may make: the others are packed
   // without it.
   void NoteTooManyMoves(JobId gang) {
@@ -77,23 +81,10 @@ class PackingAgenda {
   }
   // Whether the next packings move nothing.
   bool is_without_moves() const { return is_without_moves_; }
-  // A budget that is shared out keeps something waiting.  From `turns` on the
-  // same would be tried again.
-  void NoteHeldBack(size_t turns) {
-    if (turn_ == 0 || must_go_on_) return;
-    GoOnUpTo(static_cast<int>(std::min<size_t>(turns, kTurnsMax)));
-  }
 
  private:
   static constexpr int kPackingsMax = 2;  // For gangs.
-  static constexpr int kTurnsMax = 4;
   static constexpr size_t kWithoutMax = 4;
-
-  void GoOnUpTo(int turns) {
-    if (turn_ >= turns) return;
-    ++turn_;
-    must_go_on_ = true;
-  }
 
   int packings_ = 0;
   bool has_new_gangs_ = true;  // Since the newest packing.
@@ -101,7 +92,7 @@ class PackingAgenda {
   bool had_part_ = false;
   bool is_without_moves_ = false;
   bool must_go_on_ = false;
-  int turn_ = 0;
+  BudgetedMoves budgeted_moves_ = BudgetedMoves::kAll;
   std::set<JobId> without_;
 };
 

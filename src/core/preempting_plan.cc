@@ -613,11 +613,13 @@ bool PreemptingPlan::SpareNeedless(MachineId id, Awaited* awaited) {
     room = without;
     return true;
   };
-  std::erase_if(awaited->victims, [&](TaskId victim) {
-    const ClassKey& key = context_.state.FindTask(victim)->class_key;
-    return is_needless(key, is_any_arriving || key.priority < highest);
-  });
-  bool has_dropped = false;
+  // One that was stopped for somebody more urgent who is not to come any more
+  // may take the room with it of others.
+  bool has_dropped =
+      std::erase_if(awaited->victims, [&](TaskId victim) {
+        const ClassKey& key = context_.state.FindTask(victim)->class_key;
+        return is_needless(key, is_any_arriving || key.priority < highest);
+      }) > 0;
   const std::vector<size_t> leaving = awaited->leaving;
   for (const size_t move : leaving) {
     if (moves_[move].gain > 0 || !is_needless(KeyOf(moves_[move]), true)) {

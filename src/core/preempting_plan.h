@@ -114,7 +114,7 @@ class PreemptingPlan {
   // Gangs of which only a part has room.  Returns whether there were any.
   bool DropBrokenGangs();
   // Who leaves though that makes room for nobody, nor gains anything.  Returns
-  // whether a move is dropped.
+  // whether there was anybody.
   bool SpareNeedless(MachineId id, Awaited* awaited);
   // Moves that make room for each other, and for nobody who waits, but do not
   // gain anything together.  Returns whether there were any.
@@ -127,8 +127,8 @@ class PreemptingPlan {
   // those last that only move tasks to where they cost less, by what they gain.
   std::vector<MachineId> ByUrgency() const;
   // Gives up machines whose victims and moves are together too many for a
-  // budget, the least urgent first.  Where budgets are exceeded that classes
-  // share all is packed again with these shared out.
+  // budget, or whose moves are more than the round may make, the least urgent
+  // first.  Tells the agenda, so that all is packed again with fewer moves.
   void KeepToBudgets();
   void GiveUp(Awaited* awaited);
   // Of the machine, without its planned tasks; more than it has where some of

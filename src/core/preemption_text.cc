@@ -66,7 +66,11 @@ class Displacing {
     const size_t count = cheapest_.priorities.size();
     const std::string where = ShownText(cheapest_.machine->name);
     if (count == 0) {
-      return StrCat("; by now ", where, " has room for ", name, ", too");
+      const bool has_room =
+          task_.class_key.request.FitsIn(cheapest_.machine->Free());
+      return StrCat("; by now ", where,
+                    has_room ? " has room for " : " will have room for ", name,
+                    ", too");
     }
     const uint32_t highest = cheapest_.priorities.front();
     return StrCat("; instead, ", TasksText(count), " on ", where,
@@ -282,14 +286,38 @@ const Task* StoppedFor(const Task& task, const ClusterState& state) {
   return highest;
 }
 
-// " to make room for web-1 of priority 1000"; empty where for nobody.
+// The first one that was told to move to the machine, where room is kept for
+// its successor; null where there is none.  It may have ended by now.
+const Task* MovingTo(MachineId machine, const ClusterState& state) {
+  for (const auto& [sequence, one] : state.nominations().successions().all()) {
+    if (one.machine != machine) continue;
+    const Task* task = state.FindTask(one.predecessor);
+    if (task != nullptr && task->sequence == one.predecessor_sequence) {
+      return task;
+    }
+  }
+  return nullptr;
+}
+
+// " to make room for web-1 of priority 1000", or for one that moves there to
+// make room elsewhere; empty where for nobody.
 std::string StoppedForText(const Task& task, const ClusterState& state) {
-  const Task* highest = StoppedFor(task, state);
-  if (highest == nullptr) return "";
-  std::string text = StrCat(" to make room for ", ShownText(highest->name),
-                            " of priority ", highest->class_key.priority);
-  const size_t count = state.FindMachine(task.machine)->nominated.size();
-  if (count > 1) text += StrCat(" and ", count - 1, " more");
+  if (const Task* highest = StoppedFor(task, state)) {
+    std::string text = StrCat(" to make room for ", ShownText(highest->name),
+                              " of priority ", highest->class_key.priority);
+    const size_t count = state.FindMachine(task.machine)->nominated.size();
+    if (count > 1) text += StrCat(" and ", count - 1, " more");
+    return text;
+  }
+  const Task* moving = MovingTo(task.machine, state);
+  if (moving == nullptr) return "";
+  std::string text = StrCat(" to make room for the successor of ",
+                            ShownText(moving->name), ", which moves here");
+  if (moving->state != TaskState::kRunning) return text;
+  if (const Task* highest = StoppedFor(*moving, state)) {
+    text += StrCat(" to make room for ", ShownText(highest->name),
+                   " of priority ", highest->class_key.priority);
+  }
   return text;
 }
 
@@ -320,12 +348,15 @@ std::string LeavingText(const Task& task, const ClusterState& state,
                   StoppedForText(task, state), "; its move costs ",
                   MoveCost(stop_cost, options), own);
   }
+  const std::string stopped_for = StoppedForText(task, state);
+  if (stopped_for.empty()) return ", and was told to leave it";
   const Task* highest = StoppedFor(task, state);
-  if (highest == nullptr) return ", and was told to leave it";
-  return StrCat(
-      ", and was told to leave it", StoppedForText(task, state),
-      "; its stop costs ", stop_cost, own,
-      Displacing(*highest, state, constraints, options).AlternativeText(task));
+  return StrCat(", and was told to leave it", stopped_for, "; its stop costs ",
+                stop_cost, own,
+                highest == nullptr
+                    ? ""
+                    : Displacing(*highest, state, constraints, options)
+                          .AlternativeText(task));
 }
 
 }  // namespace sluice

@@ -164,13 +164,11 @@ class Describer {
                          context_.options.preemption.moves, context_.now_ms,
                          eligibility_);
     }
-    packing_.running =
-        RunningTasks(state_,
-                     {highest,
-                      part_,
-                      {context_.agenda.turn(), known_.victims},
-                      movability.has_value() ? &*movability : nullptr},
-                     context_.options.preemption, &peers_);
+    packing_.running = RunningTasks(
+        state_,
+        {highest, part_, movability.has_value() ? &*movability : nullptr,
+         context_.agenda.budgeted_moves()},
+        context_.options.preemption, &peers_);
     const RunningTasks::Protected& left_alone = packing_.running.left_alone();
     context_.stats->left_alone = left_alone.tasks;
     context_.stats->exhausted_budgets = left_alone.budgets;
@@ -569,8 +567,10 @@ class Describer {
   // waiting does: the prices of the relaxation are whole numbers.
   void CountRunning(std::vector<bool>* fits) {
     PackingProblem& problem = packing_.problem;
-    is_protected_.assign(problem.classes.size(), false);
     const std::vector<PackingGroup>& groups = problem.groups;
+    // By budget, how many of its tasks may be stopped; then of those of which
+    // budgets let none be stopped.
+    std::vector<int64_t> counts(packing_.running.allowances().size() + 1, 0);
     for (size_t i = 0; i < packing_.running_classes.size(); ++i) {
       const RunningTasks::Class& running = packing_.running.classes()[i];
       const size_t c = packing_.classes.size() + i;
@@ -586,14 +586,39 @@ class Describer {
         continue;
       }
       stop_levels_.Add(running.key.priority, *levels_);
-      const int64_t stopped = std::min(count, running.stopped_max);
-      const int64_t price = running.price * kWaitingCostBase;
-      std::vector<WaitingStep>& steps = problem.classes[c].waiting;
-      if (stopped > 0) steps.push_back({stopped, price});
-      if (stopped == count) continue;
+      problem.classes[c].waiting.push_back(
+          {count, running.price * kWaitingCostBase});
+      for (const size_t b : running.budgets) counts[b] += count;
+      if (running.is_protected) counts.back() += count;
+    }
+    AddBudgets(counts);
+  }
+
+  // Those that could be exceeded.  The last of `counts` is a budget that allows
+  // nothing.
+  void AddBudgets(const std::vector<int64_t>& counts) {
+    PackingProblem& problem = packing_.problem;
+    std::vector<int64_t> allowances = packing_.running.allowances();
+    allowances.push_back(0);
+    std::vector<std::optional<size_t>> index_of(counts.size());
+    for (size_t b = 0; b < counts.size(); ++b) {
+      if (counts[b] <= allowances[b]) continue;
+      index_of[b] = problem.budgets.size();
+      problem.budgets.push_back({allowances[b], kWaitingCostBase});
       stop_levels_.Forbid();
-      is_protected_[c] = true;
-      steps.push_back({count - stopped, price});
+    }
+    for (size_t i = 0; i < packing_.running_classes.size(); ++i) {
+      const RunningTasks::Class& running = packing_.running.classes()[i];
+      if (!running.may_be_stopped) continue;
+      for (const size_t b : running.budgets) {
+        if (!index_of[b].has_value()) continue;
+        problem.classes[packing_.classes.size() + i].budgets.push_back(
+            *index_of[b]);
+      }
+      if (running.is_protected && index_of.back().has_value()) {
+        problem.classes[packing_.classes.size() + i].budgets.push_back(
+            *index_of.back());
+      }
     }
   }
 
@@ -626,18 +651,15 @@ class Describer {
           packing_.leaves_out || (c < key_count && !level.has_value());
       if (!fits[c] || !level.has_value()) continue;
       index_now_[c] = keys.size() + running.size();
-      std::vector<WaitingStep>& steps = problem.classes[c].waiting;
-      for (WaitingStep& step : steps) step.level = *level;
+      for (WaitingStep& step : problem.classes[c].waiting) step.level = *level;
       if (c < key_count) {
         keys.push_back(packing_.classes[c]);
         continue;
       }
       running.push_back(packing_.running_classes[c - key_count]);
-      packing_.stop_levels.push_back(*level);
-      // What runs on the most urgent level comes before it.
-      if (is_protected_[c] && stop_levels_.OfForbidden() < *level) {
-        steps.back().level = stop_levels_.OfForbidden();
-      }
+    }
+    for (PackingBudget& budget : problem.budgets) {
+      budget.level = stop_levels_.OfForbidden();
     }
     packing_.classes = std::move(keys);
     packing_.running_classes = std::move(running);
@@ -728,8 +750,6 @@ class Describer {
   PackingRows rows_{&packing_.problem};
   std::vector<std::pair<Placement, const Steps*>> placements_;
   StopLevels stop_levels_;
-  // By class, whether a budget lets only some of it be stopped.
-  std::vector<bool> is_protected_;
   std::map<JobId, int64_t> gangs_;  // Of the problem, and their minimum.
   // With a class that is out of scope: the others stay with it.
   std::set<JobId> torn_gangs_;

@@ -37,7 +37,6 @@ struct RoundPacking {
   bool may_move = false;
   // Whether it is about a part of the machines, and stops nothing.
   bool is_part = false;
-  std::vector<size_t> stop_levels;  // Of these, whatever budgets allow.
   // What the problem is to place anew, and what is placed below its levels.
   std::vector<TaskId> placed;
   bool has_placed_below = false;

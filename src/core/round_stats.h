@@ -77,6 +77,9 @@ struct RoundStats {
   int64_t exhausted_budgets = 0;
   // Stops and moves that were planned, but that budgets do not allow together.
   int64_t given_up = 0;
+  // Of which budgets let no more be stopped than they did, while something more
+  // urgent waited.
+  int64_t held_back = 0;
   int64_t placed = 0;
   int64_t refused = 0;    // Placements that a change meanwhile made illegal.
   int64_t conflicts = 0;  // Placements that another of the pass made illegal.

@@ -130,13 +130,12 @@ class RunningTasks::Collector {
     std::ranges::sort(in_order, {}, [](const auto* entry) -> const Found& {
       return entry->first;
     });
-    std::vector<std::vector<size_t>> budgets;  // By class.
     for (auto* entry : in_order) {
       auto& [found, of_class] = *entry;
       of_class.index = to_.classes_.size();
-      to_.AddClass(found, *of_class.last, unit_, options_);
-      to_.classes_.back().stopped_max = disruptions_.Allowed(found.budgets);
-      budgets.push_back(found.budgets);
+      to_.AddClass(found, *of_class.any, unit_, options_);
+      to_.classes_.back().is_protected =
+          disruptions_.Allowed(found.budgets) == 0;
     }
     for (size_t i = 0; i < members_.size();) {
       const MachineId machine = members_[i].task->machine;
@@ -146,15 +145,13 @@ class RunningTasks::Collector {
       }
       std::ranges::stable_sort(tasks, {}, &std::pair<size_t, TaskId>::first);
     }
-    if (scope_.turn.number > 0) {
-      to_.ShareBudgets(budgets, scope_.turn, disruptions_.Allowances());
-    }
+    to_.allowances_ = disruptions_.Allowances();
   }
 
  private:
   struct OfClass {
-    size_t index = 0;            // Once that is known.
-    const Task* last = nullptr;  // The one that was placed last.
+    size_t index = 0;           // Once that is known.
+    const Task* any = nullptr;  // Of its tasks.
   };
   using Classes = absl::node_hash_map<Found, OfClass>;
   struct Member {
@@ -162,8 +159,10 @@ class RunningTasks::Collector {
     const OfClass* of_class;
   };
 
-  static std::pair<int64_t, uint64_t> PlacedAt(const Task& task) {
-    return {task.placed_ms, task.sequence};
+  // Of equals the one goes first that was disturbed the least often, then the
+  // one that was placed last.
+  static std::tuple<int32_t, int64_t, uint64_t> TurnOf(const Task& task) {
+    return {-task.disturbances, task.placed_ms, task.sequence};
   }
 
   void LookAt(const Machine& machine, std::span<const Task* const> tasks) {
@@ -174,7 +173,7 @@ class RunningTasks::Collector {
     if (!is_any) return;
     std::ranges::sort(members_.begin() + static_cast<ptrdiff_t>(first),
                       members_.end(), std::ranges::greater(),
-                      [](const Member& one) { return PlacedAt(*one.task); });
+                      [](const Member& one) { return TurnOf(*one.task); });
     // Not all that leaves makes room for whoever waits.
     if (machine.KeepsRoom()) here.room -= machine.awaited;
     to_.index_of_[machine.id] = to_.machines_.size();
@@ -205,9 +204,7 @@ class RunningTasks::Collector {
       found.selectors = *key.meant_by;
     }
     OfClass& of_class = classes_[std::move(found)];
-    if (of_class.last == nullptr || PlacedAt(*of_class.last) < PlacedAt(task)) {
-      of_class.last = &task;
-    }
+    if (of_class.any == nullptr) of_class.any = &task;
     members_.push_back({&task, &of_class});
     return true;
   }
@@ -223,13 +220,23 @@ class RunningTasks::Collector {
       }
       return false;
     }
-    if (is_allowed && may_move &&
-        (scope_.turn.number == 0 || found->budgets.empty() ||
-         (scope_.turn.number == 1 &&
-          disruptions_.Take(std::span(&task.id, 1), &moves_left_)))) {
+    if (is_allowed && may_move && MayMoveWithin(found->budgets, task.id)) {
       found->shape = scope_.movability->ShapeOf(*task.class_key.rules);
     }
     return found->may_be_stopped || found->shape.has_value();
+  }
+
+  bool MayMoveWithin(std::span<const size_t> budgets, TaskId task) {
+    if (budgets.empty()) return true;
+    switch (scope_.budgeted_moves) {
+      case BudgetedMoves::kAll:
+        return true;
+      case BudgetedMoves::kAsAllowed:
+        return disruptions_.Take(std::span(&task, 1), &moves_left_);
+      case BudgetedMoves::kNone:
+        return false;
+    }
+    return false;
   }
 
   const ClusterState& state_;
@@ -241,7 +248,7 @@ class RunningTasks::Collector {
   std::vector<int64_t> moves_left_;  // By budget.
   Classes classes_;
   std::vector<const Task*> tasks_;  // Of the machines looked at.
-  std::vector<Member> members_;     // By machine, the one placed last first.
+  std::vector<Member> members_;     // By machine, the one that goes first.
   std::set<size_t> exhausted_;      // Budgets that keep a task out.
   int64_t unit_ = 0;                // Of prices.
 };
@@ -265,9 +272,9 @@ RunningTasks::RunningTasks(const ClusterState& state, const Scope& scope,
   collector.MakeClasses();
 }
 
-void RunningTasks::AddClass(const Found& found, const Task& last, int64_t unit,
+void RunningTasks::AddClass(const Found& found, const Task& any, int64_t unit,
                             const PreemptionOptions& options) {
-  const ClassKey& key = last.class_key;
+  const ClassKey& key = any.class_key;
   Class& made = classes_.emplace_back();
   made.key = {.priority = found.priority, .request = found.request};
   if (found.concerns_others || found.shape.has_value()) {
@@ -276,40 +283,9 @@ void RunningTasks::AddClass(const Found& found, const Task& last, int64_t unit,
   if (found.concerns_others) made.key.meant_by = key.meant_by;
   made.may_be_stopped = found.may_be_stopped;
   made.price = found.price / unit;
+  made.budgets = found.budgets;
   if (found.shape.has_value()) {
     made.move_cost = MoveCost(found.price, options);
-  }
-}
-
-void RunningTasks::ShareBudgets(const std::vector<std::vector<size_t>>& budgets,
-                                const Turn& turn, std::vector<int64_t> left) {
-  std::vector<int64_t> counts(classes_.size(), 0);
-  std::vector<int64_t> known(classes_.size(), 0);
-  for (const OnMachine& machine : machines_) {
-    for (const auto& [c, task] : machine.tasks) {
-      ++counts[c];
-      if (turn.number > 1 || std::ranges::count(turn.known, task) == 0)
-        continue;
-      ++known[c];
-      for (const size_t b : budgets[c]) --left[b];
-    }
-  }
-  std::vector<size_t> order;  // The last class first.
-  for (size_t c = classes_.size(); c-- > 0;) {
-    if (!budgets[c].empty()) order.push_back(c);
-  }
-  if (order.empty()) return;
-  turns_ = order.size() + (turn.known.empty() ? 0 : 1);
-  std::ranges::rotate(order,
-                      order.begin() + (turn.number - 1) % std::ssize(order));
-  for (const size_t c : order) {
-    int64_t& most = classes_[c].stopped_max;
-    for (const size_t b : budgets[c]) {
-      most = std::clamp<int64_t>(known[c] + left[b], 0, most);
-    }
-    for (const size_t b : budgets[c]) {
-      left[b] -= std::max<int64_t>(std::min(most, counts[c]) - known[c], 0);
-    }
   }
 }
 

@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -64,21 +63,12 @@ class RunningTasks {
     // say about it, where that concerns one that waits.
     ClassKey key;
     bool may_be_stopped = true;
-    int64_t price = 1;  // Of stopping one.
-    // How many of them budgets let be stopped.
-    int64_t stopped_max = std::numeric_limits<int64_t>::max();
+    int64_t price = 1;                 // Of stopping one.
+    std::vector<size_t> budgets = {};  // That mean them.  Ascending.
+    // Budgets let none of them be stopped, and may be broken.
+    bool is_protected = false;
     // Of moving one.  Then the rules of the key say where it may go.
     std::optional<int64_t> move_cost = {};
-  };
-
-  // How budgets that several classes share are shared out: at 0 not at all,
-  // each class may take the whole.  From 1 on a class may take what those
-  // before it have left: in the first turn `known` have their share, then come
-  // the classes, the last one first; in each further turn one class is put
-  // last, so that the one before it comes first.
-  struct Turn {
-    int number = 0;
-    std::span<const TaskId> known = {};
   };
 
   // What is left alone because of disruption budgets alone.
@@ -91,50 +81,45 @@ class RunningTasks {
   struct Scope {
     uint32_t priority = 0;              // What is less urgent may be stopped.
     const PackingPart* part = nullptr;  // Null: all machines.
-    Turn turn = {};
-    Movability* movability = nullptr;  // Null: nothing moves.
+    Movability* movability = nullptr;   // Null: nothing moves.
+    BudgetedMoves budgeted_moves = BudgetedMoves::kAll;
   };
 
   RunningTasks() = default;
   // Those that may be stopped, and those that may move.  Tells `peers` of them
-  // and of what leaves.  In the first turn as many may move of the tasks that a
-  // budget means as it allows, those on machines with few tasks first; in later
-  // ones none may, or moves and stops might still exceed it together.
+  // and of what leaves.
   RunningTasks(const ClusterState& state, const Scope& scope,
                const PreemptionOptions& options, PackingPeers* peers);
 
-  // From this turn on budgets are shared out as in an earlier one.
-  size_t turns() const { return turns_; }
   bool empty() const { return classes_.empty(); }
   const Protected& left_alone() const { return left_alone_; }
   // The most urgent first.
   const std::vector<Class>& classes() const { return classes_; }
+  // By budget, how many of its tasks may be stopped.
+  const std::vector<int64_t>& allowances() const { return allowances_; }
   // What the machine would have more of if all of them were gone, and all that
   // was told to leave; null where that is nothing.
   const Resources* FindRoomOn(MachineId machine) const;
   // How many of each class there are on the machine, ascending.
   std::vector<std::pair<size_t, int64_t>> CountOn(MachineId machine) const;
   std::optional<size_t> ClassOf(MachineId machine, TaskId task) const;
-  // Of the class, the one that was placed last first.
+  // Of the class: the one first that was disturbed the least often, and of
+  // these the one that was placed last.
   std::vector<TaskId> TasksOn(MachineId machine, size_t of_class) const;
 
  private:
   struct Found;
   class Collector;
-  // `last`: the one of its tasks that was placed last.
-  void AddClass(const Found& found, const Task& last, int64_t unit,
+  // `any`: of its tasks.
+  void AddClass(const Found& found, const Task& any, int64_t unit,
                 const PreemptionOptions& options);
-  // By class, the budgets; by budget, how many of its tasks may be stopped.
-  void ShareBudgets(const std::vector<std::vector<size_t>>& budgets,
-                    const Turn& turn, std::vector<int64_t> left);
-
   struct OnMachine {
     Resources room;
     std::vector<std::pair<size_t, TaskId>> tasks;  // As TasksOn(), by class.
   };
   std::vector<Class> classes_;
   Protected left_alone_;
-  size_t turns_ = 0;
+  std::vector<int64_t> allowances_;
   const OnMachine* Find(MachineId machine) const;
 
   std::vector<OnMachine> machines_;

@@ -62,10 +62,7 @@ class SearchPace {
     return unproved_ >= kUnproved ||
            std::ssize(state.machines()) <= kMachinesMax;
   }
-  // A round that needed one has ended.
-  void NoteProof(bool has_looked) {
-    unproved_ = has_looked ? 0 : unproved_ + 1;
-  }
+  void NoteProof(bool has_one) { unproved_ = has_one ? 0 : unproved_ + 1; }
 
  private:
   std::optional<uint64_t> last_;

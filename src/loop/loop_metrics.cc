@@ -113,7 +113,7 @@ void LoopMetrics::CountRound(const RoundStats& round, int64_t now_us) {
   metrics_.preemptions.Increment(static_cast<double>(round.preempted));
   metrics_.moves.Increment(static_cast<double>(round.moved));
   metrics_.kept_by_budgets.Increment(
-      static_cast<double>(round.left_alone + round.given_up));
+      static_cast<double>(round.left_alone + round.held_back + round.given_up));
   metrics_.exhausted_budgets.Set(static_cast<double>(round.exhausted_budgets));
   metrics_.nominated_tasks.Set(static_cast<double>(round.nominated));
   metrics_.placements.Increment(static_cast<double>(round.placed));

@@ -38,6 +38,7 @@ PackingProblem CoarseProblem(const PackingProblem& problem, size_t groups_max) {
   coarse.staying = problem.staying;
   coarse.caps = problem.caps;
   coarse.spreads = problem.spreads;
+  coarse.budgets = problem.budgets;
   std::vector<size_t> order(problem.groups.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::sort(order, [&](size_t a, size_t b) {

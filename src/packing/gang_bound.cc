@@ -223,6 +223,7 @@ PackingProblem WithDecided(PackingProblem problem, std::span<const size_t> run,
   for (PackingClass& one : problem.classes) {
     for (WaitingStep& step : one.waiting) ++step.level;
   }
+  for (PackingBudget& budget : problem.budgets) ++budget.level;
   std::vector<bool> is_decided(problem.gangs.size(), false);
   for (const size_t g : run) {
     is_decided[g] = true;

@@ -22,6 +22,8 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
       look.push_back(costs[c]);
     }
     for (const PackingCap& cap : problem.caps) look.push_back(cap.Counts(c));
+    look.push_back(std::ssize(one.budgets));
+    look.insert(look.end(), one.budgets.begin(), one.budgets.end());
     look.push_back(std::ssize(one.apart_from));
     look.insert(look.end(), one.apart_from.begin(), one.apart_from.end());
     if (has_company) AddCompany(c, &look);
@@ -59,6 +61,7 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
   }
   merged_.caps = problem.caps;
   merged_.spreads = problem.spreads;
+  merged_.budgets = problem.budgets;
   for (PackingCap& cap : merged_.caps) merge(&cap.classes);
   MergeWaiting();
   merged_.groups = problem.groups;

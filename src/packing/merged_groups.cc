@@ -17,6 +17,7 @@ MergedGroups::MergedGroups(const PackingProblem& problem) : problem_(problem) {
   merged_.staying = problem.staying;
   merged_.caps = problem.caps;
   merged_.spreads = problem.spreads;
+  merged_.budgets = problem.budgets;
   const size_t dimensions =
       problem.groups.empty() ? 0 : problem.groups[0].free.size();
   // What all requests are multiples of, and all of them together.

@@ -348,13 +348,12 @@ class Packer {
 
   // As many as there is to find in so many machines.
   int MendsInTurn() const {
+    constexpr int64_t kMost = kMendsInTurnMax / kMendsPerMachine;
     int64_t machines = 0;
     for (const PackingGroup& group : problem_.groups) {
-      machines += group.machines;
+      machines = std::min(machines + std::min(group.machines, kMost), kMost);
     }
-    return static_cast<int>(
-        std::min<int64_t>(machines, kMendsInTurnMax / kMendsPerMachine) *
-        kMendsPerMachine);
+    return static_cast<int>(machines) * kMendsPerMachine;
   }
 
   void MendInTurn(int64_t work_max, int attempts_max = kMendsInTurnMax) {

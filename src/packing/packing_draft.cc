@@ -22,6 +22,8 @@ constexpr int kRisesMax = 20;
 // What it takes to see how many more fit beside what stands there.
 constexpr int64_t kLooksPerRoom = 4;
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+// Stands for as many tasks as budgets are exceeded by then.
+constexpr int64_t kBeyondBudgets = -1;
 
 }  // namespace
 
@@ -77,8 +79,9 @@ PackingCost PackingDraft::Cost() const {
       count -= more;
     }
   }
+  AddExcessCost(*problem_, waiting, &cost.waiting);
   if (seating_ != nullptr) {
-    cost.waiting = seating_->CostOf(waiting);
+    cost.waiting.Add(seating_->CostOf(waiting));
     return cost;
   }
   for (size_t c = 0; c < waiting.size(); ++c) {
@@ -337,10 +340,19 @@ void PackingDraft::FillInOrder(std::vector<int64_t>* caps) {
   // Those of a class that wait are its first; the last of them are the most
   // urgent.
   std::vector<std::tuple<size_t, size_t, int64_t>> waiting;
+  const std::vector<int64_t> excess = ExcessOfBudgets(*problem_, rest_.tasks);
   for (size_t c = 0; c < rest_.tasks.size(); ++c) {
-    for (const WaitingStep& step :
-         FirstSteps(problem_->classes[c], rest_.tasks[c])) {
+    const PackingClass& one = problem_->classes[c];
+    for (const WaitingStep& step : FirstSteps(one, rest_.tasks[c])) {
       waiting.emplace_back(step.level, c, step.count);
+    }
+    // The first classes of a budget take all that it is exceeded by.
+    std::set<size_t> levels;
+    for (const size_t b : one.budgets) {
+      if (excess[b] > 0) levels.insert(problem_->budgets[b].level);
+    }
+    for (const size_t level : levels) {
+      waiting.emplace_back(level, c, kBeyondBudgets);
     }
   }
   std::ranges::sort(waiting);
@@ -351,7 +363,8 @@ void PackingDraft::FillInOrder(std::vector<int64_t>* caps) {
     for (; i < waiting.size() && std::get<0>(waiting[i]) == level &&
            std::get<1>(waiting[i]) == c;
          ++i) {
-      sum += std::get<2>(waiting[i]);
+      const int64_t of_step = std::get<2>(waiting[i]);
+      sum += of_step == kBeyondBudgets ? BeyondBudgets(c, level) : of_step;
     }
     if (seating_ != nullptr && seating_->HasGangs(c)) {
       FillWithGangs(c, level, sum, &failed, caps);
@@ -359,6 +372,15 @@ void PackingDraft::FillInOrder(std::vector<int64_t>* caps) {
     }
     FillClass(c, std::min(sum, rest_.tasks[c]), caps);
   }
+}
+
+int64_t PackingDraft::BeyondBudgets(size_t c, size_t level) const {
+  const std::vector<int64_t> excess = ExcessOfBudgets(*problem_, rest_.tasks);
+  int64_t most = 0;
+  for (const size_t b : problem_->classes[c].budgets) {
+    if (problem_->budgets[b].level == level) most = std::max(most, excess[b]);
+  }
+  return most;
 }
 
 void PackingDraft::FillClass(size_t c, int64_t count,

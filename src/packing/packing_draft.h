@@ -107,6 +107,8 @@ class PackingDraft {
   void FillInOrder(std::vector<int64_t>* caps);
   // The same, and again as long as that lets caps rise.
   void FillUpSteadily();
+  // How many of the class, at most, have to be placed for budgets of the level.
+  int64_t BeyondBudgets(size_t task_class, size_t level) const;
   void FillClass(size_t task_class, int64_t count, std::vector<int64_t>* caps);
   int64_t FillOne(size_t pattern, size_t task_class, int64_t each_max,
                   int64_t count_max, std::vector<int64_t>* caps);

@@ -58,6 +58,7 @@ struct PackingClass {
   // company themselves, but no class needs itself, directly or through others.
   bool needs_company = false;
   std::vector<size_t> company = {};
+  std::vector<size_t> budgets = {};  // Ascending; none if it is of a gang.
   // Its tasks run already, where `PackingProblem::staying` says.
   bool runs = false;
   // Of a class that runs: what each task that moves costs beside what it is
@@ -124,6 +125,13 @@ struct PackingGang {
   int64_t minimum = 0;
 };
 
+// So many of its tasks may wait; each further one costs so much more.
+struct PackingBudget {
+  int64_t waiting_max = 0;
+  int64_t cost = 1;  // More than 0.
+  size_t level = 0;
+};
+
 // What stands together on each of `machines` machines of a group.
 struct Pattern {
   size_t group = 0;
@@ -148,6 +156,7 @@ struct PackingProblem {
   std::vector<PackingCap> caps = {};
   std::vector<PackingSpread> spreads = {};
   std::vector<PackingGang> gangs = {};
+  std::vector<PackingBudget> budgets = {};
 
   // Whether the class stands there only beside others of the problem.
   bool NeedsCompany(size_t task_class, size_t kind) const {
@@ -204,13 +213,15 @@ struct PackingProblem {
     }
     return cost;
   }
-  // How many levels there are.
   size_t level_count() const {
     size_t count = 1;
     for (const PackingClass& one : classes) {
       if (!one.waiting.empty()) {
         count = std::max(count, one.waiting.front().level + 1);
       }
+    }
+    for (const PackingBudget& budget : budgets) {
+      count = std::max(count, budget.level + 1);
     }
     return count;
   }

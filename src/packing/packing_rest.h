@@ -25,8 +25,20 @@ PackingRest AllOf(const PackingProblem& problem);
 
 // The first steps of the ladder that together have `count` tasks.
 std::vector<WaitingStep> FirstSteps(const PackingClass& of, int64_t count);
+// By budget: how many more of its tasks wait than it lets, where so many of
+// each class do.
+std::vector<int64_t> ExcessOfBudgets(const PackingProblem& problem,
+                                     const std::vector<int64_t>& waiting);
+// The most urgent of the tasks of the class that wait, with how many of them
+// are alike, where budgets are exceeded by so much.  REQUIRES: some wait.
+WaitingStep MostUrgentOf(const PackingProblem& problem, size_t task_class,
+                         const std::vector<int64_t>& waiting,
+                         const std::vector<int64_t>& excess);
 // Adds what it costs to leave that many tasks waiting.
 void AddWaitingCost(const PackingClass& of, int64_t count, LevelCosts* cost);
+// Adds what it costs to exceed budgets, where so many of each class wait.
+void AddExcessCost(const PackingProblem& problem,
+                   const std::vector<int64_t>& waiting, LevelCosts* cost);
 
 }  // namespace sluice
 

@@ -22,7 +22,7 @@ constexpr size_t kPartMin = 50;
 
 // Groups have no rows.
 size_t CountRows(const PatternMaster::Terms& terms) {
-  size_t rows = terms.caps.size() + terms.levels.size();
+  size_t rows = terms.budgets.size() + terms.caps.size() + terms.levels.size();
   for (const PatternMaster::Spread& spread : terms.spreads) {
     rows += 1 + spread.caps.size();
   }
@@ -41,7 +41,8 @@ int64_t PatternMaster::LeastWork(const Terms& terms) {
 
 PatternMaster::PatternMaster(const Terms& terms) {
   const size_t classes = terms.waiting.size();
-  cap_row_ = classes;
+  budget_row_ = classes;
+  cap_row_ = budget_row_ + terms.budgets.size();
   const size_t level_row = cap_row_ + terms.caps.size();
   const size_t spread_row = level_row + terms.levels.size();
   row_count_ = CountRows(terms);
@@ -59,6 +60,11 @@ PatternMaster::PatternMaster(const Terms& terms) {
       if (steps[i].cost > 0) {
         entries_.push_back({level_row + steps[i].level, steps[i].cost});
       }
+      if (c < terms.budgets_of.size()) {
+        for (const size_t b : terms.budgets_of[c]) {
+          entries_.push_back({budget_row_ + b, 1});
+        }
+      }
       if (i + 1 < steps.size()) {
         bounds_[step_row] = steps[i].count;
         entries_.push_back({step_row++, 1});
@@ -67,6 +73,9 @@ PatternMaster::PatternMaster(const Terms& terms) {
     }
     if (c < terms.is_exact.size() && terms.is_exact[c]) continue;
     AddColumn(0, {{c, -1}});  // More than its tasks.
+  }
+  for (size_t b = 0; b < terms.budgets.size(); ++b) {
+    bounds_[budget_row_ + b] = terms.budgets[b].waiting_max;
   }
   std::ranges::copy(terms.caps,
                     bounds_.begin() + static_cast<int64_t>(cap_row_));
@@ -94,24 +103,45 @@ void PatternMaster::StartFromWaiting(const Terms& terms, size_t level_row,
     basis_.push_back(row < classes ? last_step[row] : AddColumn(0, {{row, 1}}));
   }
   for (size_t g = 0; g < group_count_; ++g) basis_.push_back(AddColumn(0, g));
+  std::vector<bool> is_exceeded;
+  for (size_t b = 0; b < terms.budgets.size(); ++b) {
+    const size_t row = budget_row_ + b;
+    for (size_t c = 0; c < terms.budgets_of.size(); ++c) {
+      if (std::ranges::count(terms.budgets_of[c], b) > 0) Inverse(row, c) = -1;
+    }
+    const Budget& budget = terms.budgets[b];
+    const size_t excess =
+        AddColumn(0, {{row, -1}, {level_row + budget.level, budget.cost}});
+    is_exceeded.push_back(ExceedAtStart(row, excess));
+  }
   for (size_t l = 0; l < terms.levels.size(); ++l) {
     const size_t row = level_row + l;
-    double waiting_cost = 0;
     for (size_t c = 0; c < classes; ++c) {
       const Step& last = terms.waiting[c].back();
-      if (last.level != l) continue;
-      waiting_cost += shifted_[c] * last.cost;
-      Inverse(row, c) = -last.cost;
+      if (last.level == l) Inverse(row, c) = -last.cost;
     }
-    const size_t overflow =
-        AddColumn(terms.levels[l].overflow_cost, {{row, -1}});
-    if (waiting_cost <= shifted_[row]) continue;
-    basis_[row] = overflow;
-    for (size_t i = 0; i <= row; ++i) Inverse(row, i) = -Inverse(row, i);
+    for (size_t b = 0; b < terms.budgets.size(); ++b) {
+      if (!is_exceeded[b] || terms.budgets[b].level != l) continue;
+      for (size_t i = 0; i < cap_row_; ++i) {
+        Inverse(row, i) -= terms.budgets[b].cost * Inverse(budget_row_ + b, i);
+      }
+    }
+    ExceedAtStart(row, AddColumn(terms.levels[l].overflow_cost, {{row, -1}}));
   }
   for (const size_t column : basis_) is_basic_[column] = true;
   amounts_ = Filling(shifted_);
   prices_.assign(basis_.size(), 0);
+}
+
+bool PatternMaster::ExceedAtStart(size_t row, size_t excess) {
+  double slack = 0;
+  for (size_t i = 0; i < row_count_; ++i) {
+    slack += Inverse(row, i) * shifted_[i];
+  }
+  if (slack >= 0) return false;
+  basis_[row] = excess;
+  for (size_t i = 0; i < row_count_; ++i) Inverse(row, i) = -Inverse(row, i);
+  return true;
 }
 
 void PatternMaster::AddSpreads(const Terms& terms, size_t row) {

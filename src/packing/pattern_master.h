@@ -8,7 +8,9 @@
 //   cap k      sum of what x(p) counts for it - t(s)     <=  what it lets in
 //   its floor  t(s) - sum of what x(p) counts for it     <=  what is ahead
 //   spread s   t(s)                                      <=  how far it rises
-//   level l    sum waiting cost * u(c, step) - s(l)      <=  free(l)
+//   budget b   sum of u(c, step) that counts - e(b)      <=  what may wait
+//   level l    sum waiting cost * u(c, step)
+//                + sum excess cost * e(b) - s(l)         <=  free(l)
 //   step       u(c, step)                                <=  its tasks
 //
 // The primal simplex method with an explicit inverse of the basis, which is as
@@ -53,11 +55,20 @@ class PatternMaster {
     std::vector<double> ahead;  // By these.
     double rise_max = 0;
   };
+  // Of the tasks that count so many may wait; each further one costs so much.
+  struct Budget {
+    double waiting_max = 0;
+    double cost = 1;
+    size_t level = 0;
+  };
   struct Terms {
     std::vector<std::vector<Step>> waiting;  // By class, the cheapest first.
     // By class: no more than its tasks may be placed, either, since others
     // would gain by that.  Empty: of none.
     std::vector<bool> is_exact = {};
+    // By class: the budgets that its tasks count for.  Empty: of none.
+    std::vector<std::vector<size_t>> budgets_of = {};
+    std::vector<Budget> budgets = {};
     std::vector<double> machines;  // By group.
     std::vector<double> caps = {};
     std::vector<Spread> spreads = {};
@@ -84,6 +95,10 @@ class PatternMaster {
   double ClassPrice(size_t task_class) const { return prices_[task_class]; }
   // What one more machine of the group saves, at least 0.
   double GroupPrice(size_t group) const { return -prices_[KeyOf(group)]; }
+  // What one more task that may wait for a budget saves, at least 0.
+  double BudgetPrice(size_t budget) const {
+    return -prices_[budget_row_ + budget];
+  }
   // What one more task that a cap lets in saves, at least 0.
   double CapPrice(size_t cap) const { return -prices_[cap_row_ + cap]; }
   // What one more that is ahead under the cap of a spread saves, at least 0; 0
@@ -124,9 +139,13 @@ class PatternMaster {
   size_t AddColumn(double cost, std::initializer_list<Entry> entries = {});
   // Their rows begin at `row`.
   void AddSpreads(const Terms& terms, size_t row);
-  // Each class waits, its last step in the basis; all else is slack.
+  // Each class waits, its last step in the basis; all else is slack, but for
+  // what is exceeded then.
   void StartFromWaiting(const Terms& terms, size_t level_row,
                         const std::vector<size_t>& last_step);
+  // Makes `excess` basic in its row if the start exceeds that row.  Returns
+  // whether it does.
+  bool ExceedAtStart(size_t row, size_t excess);
   // How much of each basic column fills these right sides.
   std::vector<double> Filling(const std::vector<double>& bounds) const;
   void FindPrices();
@@ -144,6 +163,7 @@ class PatternMaster {
   // Makes `column` basic.  Returns false where nothing limits it.
   bool Enter(size_t column);
 
+  size_t budget_row_ = 0;                          // The first of budgets'.
   size_t cap_row_ = 0;                             // The first of the caps'.
   std::vector<std::optional<size_t>> floor_rows_;  // By cap.
   size_t row_count_ = 0;

@@ -12,6 +12,7 @@
 #include "packing/company.h"
 #include "packing/pattern_master.h"
 #include "packing/pattern_rules.h"
+#include "packing/prices_by_size.h"
 
 namespace sluice {
 namespace {
@@ -20,15 +21,13 @@ constexpr int kRoundsMax = 60;
 constexpr double kSmoothing = 0.5;
 // Steps of a class's waiting cost that the master tells apart.
 constexpr size_t kStepsMax = 4;
-// What a unit of waiting cost is worth beside the dearest placement.
-constexpr double kOverflow = 64;
-constexpr size_t kOverflowMax = 3;  // Powers of it.
 // A pattern must be worth so much, as a part of the unit of cost.
 constexpr double kWorthwhile = 1e-5;
 // What likes and dislikes count where sizes decide.
 constexpr double kHardlyLiked = 1e-3;
 constexpr double kAmountMin = 1e-7;
 constexpr double kPriceMax = 1e15;
+constexpr int64_t kAnyNumber = std::numeric_limits<int64_t>::max();
 // A search for amounts is content with prices so near to the optimum.
 constexpr double kNearForAmounts = 1e-3;
 // Patterns that are looked for between two solves of the master, at least.
@@ -47,21 +46,10 @@ int64_t RoundUp(int64_t value, int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-double DominantShare(const PackingClass& of, const PackingGroup& group) {
-  double share = 0;
-  for (size_t d = 0; d < group.free.size(); ++d) {
-    share = std::max(
-        share, static_cast<double>(of.request[d]) /
-                   static_cast<double>(std::max<int64_t>(group.free[d], 1)));
-  }
-  return share;
-}
-
-// What an overflow of a level costs that so many things to be decided on come
-// after: more than any of those.
-double OverflowCost(size_t after) {
-  return std::pow(kOverflow,
-                  static_cast<double>(std::min(after, kOverflowMax)));
+// Of classes, of caps and of their floors, and of budgets.
+size_t CountPrices(const PackingProblem& problem) {
+  return problem.classes.size() + 2 * problem.caps.size() +
+         problem.budgets.size();
 }
 
 }  // namespace
@@ -146,6 +134,10 @@ class ColumnGeneration {
 
   int64_t ProvedAt(const std::vector<int64_t>& prices) {
     prices_ = prices;
+    for (size_t b = 0; b < problem_.budgets.size(); ++b) {
+      int64_t& price = prices_[PriceOfBudget(b)];
+      price = std::clamp<int64_t>(price, 0, MostFor(problem_.budgets[b]));
+    }
     return RoundUp(Saturated(BoundAtPrices(MachineFilling::Effort::kRough,
                                            nullptr, nullptr)),
                    multiple_);
@@ -171,7 +163,8 @@ class ColumnGeneration {
       if (rest_.machines[g] > 0) groups_.push_back(g);
     }
     next_known_.resize(groups_.size(), 0);
-    prices_.resize(rest_.tasks.size() + 2 * rest_.caps.size(), 0);
+    prices_.resize(PriceOfBudget(problem_.budgets.size()), 0);
+    row_of_budget_.resize(problem_.budgets.size());
     values_.resize(rest_.tasks.size(), 0);
     if (has_costs_ && owner_.has_moves_) moved_ = values_;
     FindCaps();
@@ -202,6 +195,25 @@ class ColumnGeneration {
     return PriceOfCap(cap) + rest_.caps.size();
   }
 
+  size_t PriceOfBudget(size_t budget) const {
+    return rest_.tasks.size() + 2 * rest_.caps.size() + budget;
+  }
+  // More than its excess costs a budget's price cannot be.  Exceeding those of
+  // lower levels costs nothing.
+  int64_t MostFor(const PackingBudget& budget) const {
+    if (budget.level > held_.size()) return 0;
+    const auto most = static_cast<int64_t>(kPriceMax);
+    return budget.level == held_.size() ? std::min(budget.cost, most) : most;
+  }
+  // What a task of the class that waits takes from budgets.
+  int64_t BudgetPriceOf(size_t task_class) const {
+    int64_t price = 0;
+    for (const size_t b : problem_.classes[task_class].budgets) {
+      price += prices_[PriceOfBudget(b)];
+    }
+    return price;
+  }
+
   // Of what all costs are multiples, and so the least cost.
   void FindMultiple() {
     if (!has_costs_) {
@@ -210,6 +222,11 @@ class ColumnGeneration {
           if (step.level == held_.size()) {
             multiple_ = std::gcd(multiple_, step.cost);
           }
+        }
+      }
+      for (const PackingBudget& budget : problem_.budgets) {
+        if (budget.level == held_.size()) {
+          multiple_ = std::gcd(multiple_, budget.cost);
         }
       }
       return;
@@ -264,13 +281,29 @@ class ColumnGeneration {
     return steps;
   }
 
-  PatternMaster::Terms Terms() const {
+  PatternMaster::Terms Terms() {
     PatternMaster::Terms terms;
     for (const std::vector<WaitingStep>& steps : waiting_) {
       terms.waiting.push_back(MasterSteps(steps));
     }
     for (const size_t c : classes_) {
       terms.is_exact.push_back(owner_.is_company_[c]);
+    }
+    for (size_t b = 0; b < problem_.budgets.size(); ++b) {
+      const PackingBudget& budget = problem_.budgets[b];
+      if (MostFor(budget) == 0) continue;
+      row_of_budget_[b] = terms.budgets.size();
+      terms.budgets.push_back(
+          {static_cast<double>(budget.waiting_max),
+           static_cast<double>(budget.cost) /
+               static_cast<double>(owner_.waiting_units_[budget.level]),
+           budget.level});
+    }
+    for (const size_t c : classes_) {
+      std::vector<size_t>& rows = terms.budgets_of.emplace_back();
+      for (const size_t b : problem_.classes[c].budgets) {
+        if (row_of_budget_[b].has_value()) rows.push_back(*row_of_budget_[b]);
+      }
     }
     for (const size_t g : groups_) {
       terms.machines.push_back(static_cast<double>(rest_.machines[g]));
@@ -352,14 +385,15 @@ class ColumnGeneration {
 
   void SetPrices(const PatternMaster& master,
                  const std::vector<int64_t>& center) {
-    const auto set = [&](size_t index, double price, double least) {
+    const auto set = [&](size_t index, double price, double least,
+                         double most = kPriceMax) {
       price *= unit_;
       if (!center.empty()) {
         price = kSmoothing * static_cast<double>(center[index]) +
                 (1 - kSmoothing) * price;
       }
-      prices_[index] = static_cast<int64_t>(
-          std::llround(std::clamp(price, least, kPriceMax)));
+      prices_[index] =
+          static_cast<int64_t>(std::llround(std::clamp(price, least, most)));
     };
     for (const size_t c : classes_) {
       set(c, master.ClassPrice(row_of_class_[c]),
@@ -368,6 +402,11 @@ class ColumnGeneration {
     for (size_t cap = 0; cap < rest_.caps.size(); ++cap) {
       set(PriceOfCap(cap), master.CapPrice(cap), 0);
       set(PriceOfFloor(cap), master.FloorPrice(cap), 0);
+    }
+    for (size_t b = 0; b < row_of_budget_.size(); ++b) {
+      if (!row_of_budget_[b].has_value()) continue;
+      set(PriceOfBudget(b), master.BudgetPrice(*row_of_budget_[b]), 0,
+          static_cast<double>(MostFor(problem_.budgets[b])));
     }
   }
 
@@ -491,14 +530,25 @@ class ColumnGeneration {
     std::vector<std::vector<Worth>> of_level(held_.size());
     for (size_t row = 0; row < classes_.size(); ++row) {
       const int64_t price = prices_[classes_[row]];
+      const int64_t to_wait = BudgetPriceOf(classes_[row]);
       for (const WaitingStep& step : waiting_[row]) {
         const bool is_held = step.level < held_.size();
         const int64_t least =
-            step.level == held_.size() ? step.cost : int64_t{0};
+            to_wait + (step.level == held_.size() ? step.cost : int64_t{0});
         worth += static_cast<Int128>(step.count) *
                  (is_held ? price : std::min(price, least));
-        if (is_held && price > 0) of_level[step.level].push_back({price, step});
+        if (is_held && price > to_wait) {
+          of_level[step.level].push_back({price - to_wait, step});
+        }
       }
+    }
+    for (size_t b = 0; b < problem_.budgets.size(); ++b) {
+      const PackingBudget& budget = problem_.budgets[b];
+      const int64_t price = prices_[PriceOfBudget(b)];
+      worth -= static_cast<Int128>(price) * budget.waiting_max;
+      if (price == 0 || budget.level >= held_.size()) continue;
+      of_level[budget.level].push_back(
+          {price, {kAnyNumber, budget.cost, budget.level}});
     }
     for (size_t level = 0; level < held_.size(); ++level) {
       worth -= WorthOfWaiting(&of_level[level], held_[level]);
@@ -546,9 +596,12 @@ class ColumnGeneration {
   std::vector<size_t> of_master_;   // The pattern of each of its columns.
   // Patterns that were cut down to what is left, with the row of their group.
   absl::flat_hash_set<std::pair<size_t, decltype(Pattern::tasks)>> cut_;
+  // By budget, its row in the master; nothing for those that are of no use.
+  std::vector<std::optional<size_t>> row_of_budget_;
   std::vector<int64_t> caps_;           // What they let in.
   std::vector<PackingSpread> spreads_;  // As they are left.
-  std::vector<int64_t> prices_;   // By class, by cap, and by cap of its floor.
+  // By class, by cap, by cap of its floor, and by budget.
+  std::vector<int64_t> prices_;
   std::vector<int64_t> charges_;  // By class, on a group: by its caps;
   std::vector<double> values_;    // what it is worth,
   std::vector<double> moved_;     // the same where it moves there, and
@@ -567,8 +620,7 @@ PatternRelaxation::PatternRelaxation(const PackingProblem& problem,
       is_company_(FindCompany(problem)),
       patterns_of_(problem.groups.size()),
       prices_by_size_(problem.level_count(),
-                      std::vector<int64_t>(
-                          problem.classes.size() + 2 * problem.caps.size(), 0)),
+                      std::vector<int64_t>(CountPrices(problem), 0)),
       waiting_units_(problem.level_count(),
                      std::numeric_limits<int64_t>::max()) {
   for (const PackingClass& one : problem.classes) {
@@ -576,6 +628,10 @@ PatternRelaxation::PatternRelaxation(const PackingProblem& problem,
       int64_t& unit = waiting_units_[step.level];
       unit = std::min(unit, step.cost);
     }
+  }
+  for (const PackingBudget& budget : problem.budgets) {
+    int64_t& unit = waiting_units_[budget.level];
+    unit = std::min(unit, budget.cost);
   }
   for (const std::vector<int64_t>& costs : problem.costs) {
     for (const int64_t cost : costs) {
@@ -585,7 +641,12 @@ PatternRelaxation::PatternRelaxation(const PackingProblem& problem,
   for (const PackingClass& one : problem.classes) {
     if (one.MayMove()) cost_unit_ = std::max(cost_unit_, one.move_cost);
   }
-  if (!problem.groups.empty() && !problem.classes.empty()) FindPricesBySize();
+  if (problem.groups.empty() || problem.classes.empty()) return;
+  prices_by_size_ = FindPricesBySize(problem);
+  values_by_size_ = FindValuesBySize(problem, prices_by_size_);
+  for (std::vector<int64_t>& prices : prices_by_size_) {
+    prices.resize(CountPrices(problem), 0);
+  }
 }
 
 bool PatternRelaxation::Learn(const Pattern& made) {
@@ -601,78 +662,6 @@ bool PatternRelaxation::Learn(const Pattern& made) {
   patterns_of_[made.group].push_back(patterns_.size());
   patterns_.push_back(std::move(pattern));
   return true;
-}
-
-void PatternRelaxation::FindPricesBySize() {
-  PackingGroup all;
-  all.machines = 1;
-  for (size_t d = 0; d < problem_.groups[0].free.size(); ++d) {
-    Int128 free = 0;
-    for (const PackingGroup& group : problem_.groups) {
-      free += static_cast<Int128>(group.free[d]) * group.machines;
-    }
-    all.free.push_back(Saturated(free));
-  }
-  for (std::vector<int64_t>& prices : prices_by_size_) {
-    prices = PricesBySize(
-        all, static_cast<size_t>(&prices - prices_by_size_.data()));
-  }
-  // Where not even the uppermost levels have room the lowest decides little.
-  values_by_size_.assign(problem_.classes.size(), 0);
-  for (const std::vector<int64_t>& prices : prices_by_size_) {
-    const int64_t most = std::ranges::max(prices);
-    if (most == 0) continue;
-    for (size_t c = 0; c < values_by_size_.size(); ++c) {
-      values_by_size_[c] = static_cast<double>(prices[c]);
-    }
-    break;
-  }
-  if (std::ranges::max(values_by_size_) == 0) {
-    for (size_t c = 0; c < values_by_size_.size(); ++c) {
-      values_by_size_[c] = DominantShare(problem_.classes[c], all);
-    }
-  }
-  const double most = std::ranges::max(values_by_size_);
-  for (double& value : values_by_size_) value /= most > 0 ? most : 1;
-}
-
-// As if all machines were one, and tasks of levels above worth far more.
-std::vector<int64_t> PatternRelaxation::PricesBySize(const PackingGroup& all,
-                                                     size_t level) {
-  PackingProblem whole;
-  whole.groups.push_back(all);
-  std::vector<size_t> class_of;
-  std::vector<double> values;
-  std::vector<int64_t> counts;
-  for (size_t c = 0; c < problem_.classes.size(); ++c) {
-    std::optional<size_t> last_level;
-    for (const WaitingStep& step : problem_.classes[c].waiting) {
-      if (step.level > level) continue;
-      if (last_level != step.level) {
-        last_level = step.level;
-        class_of.push_back(c);
-        values.push_back(0);
-        counts.push_back(0);
-        whole.classes.emplace_back().request = problem_.classes[c].request;
-      }
-      // Of one level the dearest stand for all.
-      values.back() =
-          static_cast<double>(step.cost) * OverflowCost(level - step.level);
-      counts.back() += step.count;
-    }
-  }
-  whole.costs.emplace_back(whole.classes.size(), 0);
-  std::vector<int64_t> prices(
-      problem_.classes.size() + 2 * problem_.caps.size(), 0);
-  if (whole.classes.empty()) return prices;
-  const std::vector<double> of_steps =
-      MachineFilling(whole).PricesBySize(0, values, counts);
-  for (size_t i = 0; i < of_steps.size(); ++i) {
-    prices[class_of[i]] =
-        std::max(prices[class_of[i]],
-                 static_cast<int64_t>(std::min(of_steps[i], values[i])));
-  }
-  return prices;
 }
 
 std::vector<std::vector<Pattern>> PatternRelaxation::Seed() {
@@ -701,14 +690,17 @@ std::vector<Pattern> PatternRelaxation::FillEach(const PackingRest& rest,
   std::vector<int64_t> left = rest.tasks;
   std::vector<int64_t> caps = rest.caps;
   std::vector<int64_t> counts(classes);
+  std::vector<int64_t> excess;
   for (size_t i = 0; i < rest.machines.size(); ++i) {
     const size_t g = (first_group + i) % rest.machines.size();
     for (int64_t machines = rest.machines[g]; machines > 0;) {
+      excess = ExcessOfBudgets(problem_, left);
       for (size_t c = 0; c < classes; ++c) {
         const int64_t cost = problem_.costs[problem_.groups[g].kind][c];
         counts[c] = std::min(left[c], RoomInCaps(problem_, g, c, caps));
         if (cost == kNotAllowed || left[c] == 0) continue;
-        const TaskWorth worth = value(c, left[c], cost);
+        const TaskWorth worth =
+            value(c, MostUrgentOf(problem_, c, left, excess), cost);
         liked[c] = worth.liked;
         if (has_moves_) moved[c] = worth.moved;
         counts[c] = std::min(counts[c], worth.count);
@@ -719,7 +711,7 @@ std::vector<Pattern> PatternRelaxation::FillEach(const PackingRest& rest,
       Pattern pattern = WithCompany(
           problem_, WithinCaps(problem_, {g, machines, filling.tasks}, caps));
       for (const auto& [c, count] : pattern.tasks) {
-        pattern.machines = std::min(pattern.machines, left[c] / count);
+        pattern.machines = std::min(pattern.machines, counts[c] / count);
       }
       for (const auto& [c, count] : pattern.tasks) {
         left[c] -= count * pattern.machines;
@@ -735,30 +727,30 @@ std::vector<Pattern> PatternRelaxation::FillEach(const PackingRest& rest,
 std::vector<Pattern> PatternRelaxation::FillInTurn(
     const PackingRest& rest, const std::vector<double>& values, double liking) {
   // A class is worth what the most urgent of its tasks is that is left.
-  return FillEach(rest, 0, [&](size_t c, int64_t left, int64_t cost) {
-    const PackingClass& of = problem_.classes[c];
-    const double worth = std::pow(
-        kLevelWorth,
-        static_cast<double>(level_count() - of.StepOf(left).level - 1));
-    const double liked = worth * (values[c] + liking * (1 - PartOf(cost)));
-    const double move =
-        of.MayMove() ? worth * liking * PartOf(of.move_cost) : 0;
-    return TaskWorth{liked, liked - move, left};
-  });
+  return FillEach(
+      rest, 0, [&](size_t c, const WaitingStep& step, int64_t cost) {
+        const PackingClass& of = problem_.classes[c];
+        const double worth = std::pow(
+            kLevelWorth, static_cast<double>(level_count() - step.level - 1));
+        const double liked = worth * (values[c] + liking * (1 - PartOf(cost)));
+        const double move =
+            of.MayMove() ? worth * liking * PartOf(of.move_cost) : 0;
+        return TaskWorth{liked, liked - move, kAnyNumber};
+      });
 }
 
 std::vector<Pattern> PatternRelaxation::FillByLevel(
     const PackingRest& rest, size_t first_group,
     const std::vector<std::vector<double>>& values) {
-  return FillEach(rest, first_group, [&](size_t c, int64_t left, int64_t cost) {
-    const PackingClass& of = problem_.classes[c];
-    const WaitingStep step = of.StepOf(left);
-    const double value = values[step.level][c];
-    const double liked = value * (1 + kHardlyLiked * (1 - PartOf(cost)));
-    const double move =
-        of.MayMove() ? value * kHardlyLiked * PartOf(of.move_cost) : 0;
-    return TaskWorth{liked, liked - move, step.count};
-  });
+  return FillEach(
+      rest, first_group, [&](size_t c, const WaitingStep& step, int64_t cost) {
+        const PackingClass& of = problem_.classes[c];
+        const double value = values[step.level][c];
+        const double liked = value * (1 + kHardlyLiked * (1 - PartOf(cost)));
+        const double move =
+            of.MayMove() ? value * kHardlyLiked * PartOf(of.move_cost) : 0;
+        return TaskWorth{liked, liked - move, step.count};
+      });
 }
 
 PatternRelaxation::Relaxed PatternRelaxation::Relax(

@@ -29,11 +29,15 @@
 // counts for it, and so are both sums by w(k) for each task that it lets in.
 // The caps of a spread have a price u(k) >= 0 of their floors, too: v is more
 // by u there, the sums are less by u(k) for each that is ahead, and by the
-// excess of all w over all u for each that the caps may rise by
-// (Lagrangian relaxation; Geoffrion: Lagrangean relaxation for integer
-// programming, 1974).  Prices are integers and so are these sums, and fillings
-// come with a bound, so that the result is proved whatever the floating-point
-// arithmetic of the master did.
+// excess of all w over all u for each that the caps may rise by.
+// With a price y(b) >= 0 of what a budget lets wait, no more than its excess
+// costs on the level that is sought, a task that waits costs so much more, and
+// the sums are less by y(b) for each that may wait; where the level of the
+// budget is held its excess is one more thing that the waiting cost W may go
+// into.  All this is Lagrangian relaxation (Geoffrion: Lagrangean relaxation
+// for integer programming, 1974).  Prices are integers and so are these sums,
+// and fillings come with a bound, so that the result is proved whatever the
+// floating-point arithmetic of the master did.
 //
 // Threads: none.  Determinism: the same calls give the same patterns.
 
@@ -78,7 +82,7 @@ class PatternRelaxation {
   };
   struct Relaxed {
     int64_t bound = 0;
-    std::vector<int64_t> prices;  // By class, then by cap, where it was found.
+    std::vector<int64_t> prices;  // As at BoundAt(), where it was found.
     std::vector<Amount> amounts;  // Those over 0.
   };
   // Where only the amounts are wanted the bound is not looked for with care.
@@ -92,7 +96,8 @@ class PatternRelaxation {
   Relaxed Relax(const PackingRest& rest, std::span<const int64_t> held,
                 Wanted wanted = Wanted::kBound);
 
-  // What these prices prove, wherever they come from.
+  // What these prices prove, wherever they come from: of each class, of each
+  // cap and its floor, and of each budget.
   int64_t BoundAt(const PackingRest& rest, std::span<const int64_t> held,
                   const std::vector<int64_t>& prices);
 
@@ -139,7 +144,7 @@ class PatternRelaxation {
     double moved = 0;
     int64_t count = 0;
   };
-  // Calls value(class, how many are left, cost there).
+  // Calls value(class, the most urgent of its tasks that are left, cost there).
   template <class Value>
   std::vector<Pattern> FillEach(const PackingRest& rest, size_t first_group,
                                 Value value);
@@ -147,8 +152,6 @@ class PatternRelaxation {
   double PartOf(int64_t cost) const {
     return static_cast<double>(cost) / static_cast<double>(cost_unit_);
   }
-  void FindPricesBySize();
-  std::vector<int64_t> PricesBySize(const PackingGroup& all, size_t level);
   // Adds the pattern to those known.  Returns whether it was none of them.
   bool Learn(const Pattern& made);
 

@@ -187,12 +187,19 @@ class LevelValues {
         for (const WaitingStep& step : problem.classes[c].waiting) {
           if (step.level == level) costs[c] = std::max(costs[c], step.cost);
         }
+        for (const size_t b : problem.classes[c].budgets) {
+          const PackingBudget& budget = problem.budgets[b];
+          if (budget.level == level) costs[c] = std::max(costs[c], budget.cost);
+        }
       }
       by_cost_.push_back(PartsOfMost(costs));
       std::vector<int64_t> prices = relaxation.prices_by_size(level);
       prices.resize(costs.size());
-      by_size_.push_back(std::ranges::max(prices) > 0 ? PartsOfMost(prices)
-                                                      : by_cost_.back());
+      by_size_.push_back(PartsOfMost(prices));
+      for (size_t c = 0; c < costs.size(); ++c) {
+        // What budgets cost is of no size, and where all has room nothing is.
+        if (prices[c] == 0) by_size_.back()[c] = by_cost_.back()[c];
+      }
     }
   }
 
@@ -214,6 +221,10 @@ class LevelValues {
       if (!is_equal) worth *= PatternRelaxation::kLevelWorth;
     }
     return values;
+  }
+  // Of each time.
+  int64_t looks() const {
+    return std::ssize(by_cost_) * std::ssize(by_cost_.front());
   }
 
  private:
@@ -241,7 +252,7 @@ void PutByLevel(const LevelValues& values, const LevelCosts& waiting,
     draft->Put(pattern);
   }
   draft->FillUp();
-  relaxation->Charge(draft->MoveUp() + draft->TakeWork());
+  relaxation->Charge(draft->MoveUp() + draft->TakeWork() + values.looks());
 }
 
 // Returns whether it has put anything.
@@ -286,8 +297,10 @@ void Mend(const PackingProblem& problem, const MendOptions& options,
           PatternRelaxation* relaxation, PackingDraft* draft) {
   if (draft->patterns().empty()) return;
   Rng rng(options.seed);
-  std::optional<LevelValues> by_level;  // Where a machine may lose a part.
-  if (std::ranges::any_of(problem.classes, &PackingClass::runs)) {
+  // Where a machine may lose a part of what it runs to what is more urgent.
+  std::optional<LevelValues> by_level;
+  if (relaxation->level_count() > 1 &&
+      std::ranges::any_of(problem.classes, &PackingClass::runs)) {
     by_level.emplace(problem, *relaxation);
   }
   Picker picker(

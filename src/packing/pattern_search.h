@@ -28,8 +28,9 @@ struct MendOptions {
   int attempts_max = 0;    // In a row that gain nothing.
   // Of the relaxation, with what it has done already.
   int64_t work_max = std::numeric_limits<int64_t>::max();
-  // Fills machines one after the other, at the prices by size: far cheaper than
-  // a dive where classes are many, but blind to what would come out of it.
+  // Fills machines one after the other, at the prices by size, or where
+  // something runs by level: far cheaper than a dive where classes are many,
+  // but blind to what would come out of it.
   bool in_turn = false;
   uint64_t seed = 1;
 };

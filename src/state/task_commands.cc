@@ -201,7 +201,9 @@ void TaskCommands::Rename(Task* task, TaskId id) {
   const TaskId former = task->id;
   std::unique_ptr<Task> owned = state_.tasks_.Take(former);
   state_.peers_.Rename(former, id);
-  state_.nominations_.mutable_successions().Rename(former, id);
+  if (task->is_evicted) {
+    state_.nominations_.mutable_successions().Rename(former, id);
+  }
   const Owner owner = task->owner;
   state_.avoided_owners_.SetOwner(task, Owner());
   const std::string name = task->name;

@@ -117,6 +117,7 @@ class FamilyCluster {
   struct TaskClass {
     Amounts amounts;
     PlacementRules rules;
+    std::optional<DisruptionBudget> budget = {};  // Of what runs.
     int64_t task_count = 0;
     int64_t tasks_max = std::numeric_limits<int64_t>::max();
     bool IsFull() const { return task_count >= tasks_max; }
@@ -309,6 +310,12 @@ class FamilyCluster {
         drawn.rules.tolerations = {ToleratesKey("dedicated")};
       }
       DrawPeerRule(&drawn);
+      if (family_.has_budgets && rng_.Chance(2, 3)) {
+        drawn.budget =
+            DisruptionBudget{.limit = DisruptionBudget::Limit::kMaxUnavailable,
+                             .amount = rng_.Between(10, 60),
+                             .is_percent = true};
+      }
       classes_.push_back(std::move(drawn));
     }
   }
@@ -350,6 +357,9 @@ class FamilyCluster {
                              .job = ClassName(drawn),
                              .labels = {{"app", ClassName(drawn)}},
                              .rules = it.rules};
+      if (it.budget.has_value() && !are_newcomers_) options.budget = it.budget;
+      // No budget waits for these.
+      if (it.budget.has_value() && are_newcomers_) options.job += "-newcomers";
       Gang gang;
       if (family_.has_gangs && rng_.Chance(1, 8)) {
         count = rng_.Between(3, 8);
@@ -449,6 +459,11 @@ const std::vector<QualityFamily>& QualityFamilies() {
        .has_selectors = true,
        .priority_count = 3,
        .has_newcomers = true},
+      {.name = "budgets",
+       .has_selectors = true,
+       .priority_count = 3,
+       .has_newcomers = true,
+       .has_budgets = true},
       {.name = "apart by host",
        .has_selectors = true,
        .peer_rules = {PeerRule::kApartByHost}},

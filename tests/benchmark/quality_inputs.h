@@ -108,6 +108,8 @@ struct QualityFamily {
   // Newcomers find the cluster full of tasks that may be stopped for them.
   // Their priorities are higher by one.
   bool has_newcomers = false;
+  // Disruption budgets protect some of these tasks.
+  bool has_budgets = false;
   // Rounds lose here as yet, which does not fail the benchmark.  Delete it once
   // they do not.
   bool may_lose = false;

@@ -11,8 +11,11 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
+
+#include "benchmark/quality_oracle.h"
 
 namespace sluice {
 namespace {
@@ -230,17 +233,27 @@ class PlacementProgram {
     for (const int column : part.columns) Enter(row, column, value);
   }
 
-  // How many tasks of one priority and size each machine keeps.
+  // How many tasks of one priority, size and job each machine keeps.
   void AddRunning() {
+    std::map<JobId, int> budget_rows;
     for (const auto& [id, machine] : state_.machines()) {
-      std::map<std::pair<uint32_t, Resources>, int64_t> counts;
-      for (const TaskId task : machine->tasks) {
-        const ClassKey& key = state_.FindTask(task)->class_key;
-        ++counts[{key.priority, key.request}];
+      std::map<std::tuple<uint32_t, Resources, JobId>, int64_t> counts;
+      for (const TaskId task_id : machine->tasks) {
+        const Task& task = *state_.FindTask(task_id);
+        const ClassKey& key = task.class_key;
+        ++counts[{key.priority, key.request, task.job}];
       }
       for (const auto& [what, count] : counts) {
-        const auto& [priority, request] = what;
+        const auto& [priority, request, job] = what;
         const int column = AddColumn(count);
+        if (state_.FindJob(job)->budget.has_value()) {
+          const auto [it, is_new] = budget_rows.try_emplace(job);
+          if (is_new) {
+            it->second =
+                AddRow(GLP_LO, static_cast<double>(LeastKept(job, state_)), 0);
+          }
+          Enter(it->second, column, 1);
+        }
         Level& level = levels_.at(priority);
         level.kept.columns.push_back(column);
         level.kept.high += count;

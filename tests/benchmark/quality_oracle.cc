@@ -1,5 +1,7 @@
 #include "benchmark/quality_oracle.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -134,6 +136,21 @@ std::string WhyIllegal(const QualityInput& input, const ClusterState& state) {
     if (!why.empty()) return StrCat("class ", i, ": ", why);
   }
   return "";
+}
+
+int64_t LeastKept(JobId job, const ClusterState& state) {
+  const DisruptionBudget& budget = *state.FindJob(job)->budget;
+  CHECK(budget.limit == DisruptionBudget::Limit::kMaxUnavailable &&
+        budget.is_percent);
+  int64_t expected = 0;
+  int64_t available = 0;
+  for (const auto& [id, task] : state.tasks()) {
+    if (task->job != job) continue;
+    ++expected;
+    if (task->state == TaskState::kRunning) ++available;
+  }
+  const int64_t unavailable = (expected * budget.amount + 99) / 100;
+  return std::min(available, expected - unavailable);
 }
 
 }  // namespace sluice

@@ -22,6 +22,10 @@ std::string WhyIllegal(const QualityInput& input, const ClusterState& state);
 // in two zones and would rather share one.
 double CountMissedWishes(const QualityInput& input, const ClusterState& state);
 
+// How many of its tasks that run the budget of the job keeps.
+// REQUIRES: it has one, and so many per cent may be unavailable.
+int64_t LeastKept(JobId job, const ClusterState& state);
+
 }  // namespace sluice
 
 #endif  // SLUICE_TESTS_BENCHMARK_QUALITY_ORACLE_H_

@@ -51,6 +51,9 @@ class Before {
       const bool runs = task->state == TaskState::kRunning;
       auto& [running, waiting] = levels_[task->class_key.priority];
       (runs ? running : waiting).push_back(id);
+      if (runs && state.FindJob(task->job)->budget.has_value()) {
+        least_kept_.try_emplace(task->job, LeastKept(task->job, state));
+      }
     }
   }
 
@@ -86,6 +89,21 @@ class Before {
     return levels;
   }
 
+  // Which budget is exceeded; empty where none is.
+  std::string WhyOverBudget(const ClusterState& state) const {
+    std::map<JobId, int64_t> kept;
+    for (const auto& [priority, it] : levels_) {
+      for (const TaskId id : it.running) {
+        const Task& task = *state.FindTask(id);
+        if (!task.is_evicted) ++kept[task.job];
+      }
+    }
+    for (const auto& [job, least] : least_kept_) {
+      if (kept[job] < least) return StrCat("job ", job.value);
+    }
+    return "";
+  }
+
   Difference Compare(const Levels& round, const Levels& best) const {
     size_t level = 0;
     bool is_most_urgent = true;
@@ -114,6 +132,7 @@ class Before {
     std::vector<TaskId> waiting;
   };
   std::map<uint32_t, OfPriority, std::greater<>> levels_;
+  std::map<JobId, int64_t> least_kept_;  // Of those with a budget.
 };
 
 void Load(const std::vector<Command>& commands, TestScheduler* cluster) {
@@ -228,6 +247,7 @@ void PreemptionComparison::Add(const QualityInput& input) {
   const double seconds = Seconds() - start;
   const Levels round = before.LevelsIn(cluster.state());
   const Difference difference = before.Compare(round, best);
+  CHECK_EQ(before.WhyOverBudget(cluster.state()), "") << input.name;
   const int64_t needless = CountNeedless(cluster.state());
   std::string verdict = needless > 0
                             ? StrCat("NEEDLESS: ", needless)

@@ -145,6 +145,25 @@ void DrawGangs(int64_t many, Bytes* bytes, PackingProblem* problem) {
   }
 }
 
+// Of classes that are of no gang.
+void DrawBudgets(int64_t many, Bytes* bytes, PackingProblem* problem) {
+  for (int64_t i = bytes->Between(0, 2); i > 0; --i) {
+    const size_t index = problem->budgets.size();
+    problem->budgets.push_back(
+        {.waiting_max = bytes->Between(0, 9) * many,
+         .cost = bytes->Between(1, 9),
+         .level = static_cast<size_t>(bytes->Between(0, kLevelsMax - 1))});
+    for (size_t c = 0; c < problem->classes.size(); ++c) {
+      const bool is_of_gang =
+          std::ranges::any_of(problem->gangs, [c](const PackingGang& gang) {
+            return std::ranges::count(gang.classes, c) > 0;
+          });
+      if (is_of_gang || bytes->Between(0, 1) == 0) continue;
+      problem->classes[c].budgets.push_back(index);
+    }
+  }
+}
+
 PackingProblem DrawProblem(Bytes* bytes) {
   PackingProblem problem;
   const auto dimensions = static_cast<size_t>(bytes->Between(1, 3));
@@ -189,9 +208,10 @@ PackingProblem DrawProblem(Bytes* bytes) {
       problem.classes[b].apart_from.push_back(a);
     }
   }
+  DrawStaying(bytes, &problem);
   DrawCompany(bytes, &problem);
   DrawGangs(many, bytes, &problem);
-  DrawStaying(bytes, &problem);
+  DrawBudgets(many, bytes, &problem);
   return problem;
 }
 

@@ -37,6 +37,7 @@ class PlacementProgram {
       for (int64_t i = 0; i < group.machines; ++i) AddMachine(group);
     }
     for (const PackingGang& gang : problem.gangs) AddGang(gang);
+    for (size_t b = 0; b < problem.budgets.size(); ++b) AddBudget(b);
     glp_load_matrix(program_, static_cast<int>(rows_.size()) - 1, rows_.data(),
                     columns_.data(), values_.data());
   }
@@ -132,6 +133,22 @@ class PlacementProgram {
         Enter(most, column, 1);
       }
     }
+  }
+
+  // What waits of it is at most what it lets, and its excess.
+  void AddBudget(size_t b) {
+    const PackingBudget& budget = problem_.budgets[b];
+    const int row = AddRow(GLP_UP, budget.waiting_max);
+    int64_t tasks = 0;
+    for (size_t c = 0; c < problem_.classes.size(); ++c) {
+      const PackingClass& one = problem_.classes[c];
+      if (std::ranges::count(one.budgets, b) == 0) continue;
+      for (const int column : waiting_columns_[c]) Enter(row, column, 1);
+      for (const WaitingStep& step : one.waiting) tasks += step.count;
+    }
+    const int excess = AddColumn(tasks, is_waiting_wanted_ ? budget.cost : 0);
+    Enter(row, excess, -1);
+    Enter(waiting_row_, excess, budget.cost);
   }
 
   void AddMachine(const PackingGroup& group) {

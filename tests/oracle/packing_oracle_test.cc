@@ -77,7 +77,9 @@ Tally TallyOf(const PackingShape& shape, uint64_t seeds, int64_t work_max) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
     const PackingProblem problem = MakeRandomPacking(shape, &rng);
-    const PackingSolution solution = Pack(problem, {.work_max = work_max});
+    const PackingSolution solution =
+        Pack(problem, {.work_max = work_max,
+                       .is_thorough = shape.has_staying && seed % 10 == 0});
     Check(problem, LeastPlacedCosts(problem), solution, &tally);
     if (testing::Test::HasFailure()) {
       ADD_FAILURE() << DescribePacking(problem);
@@ -222,6 +224,33 @@ TEST(PackingOracle, StopsTheCheapestThatRunNearlyAlways) {
   ExpectInThousand(tally, {.least_waiting = 990, .least = 985, .proved = 780});
 }
 
+TEST(PackingOracle, KeepsToBudgetsNearlyAlways) {
+  const PackingShape shape = {.machines_min = 2,
+                              .classes_min = 2,
+                              .tasks_max = 6,
+                              .levels_max = 3,
+                              .has_staying = true,
+                              .budgets_max = 2};
+  const Tally tally = TallyOf(shape, 15'000, kPlenty);
+  ExpectInThousand(tally, {.least_waiting = 990, .least = 985, .proved = 780});
+}
+
+TEST(PackingOracle, KeepsToBudgetsByAllRulesNearlyAlways) {
+  const PackingShape shape = {.machines_min = 2,
+                              .machines_max = 4,
+                              .classes_min = 3,
+                              .levels_max = 3,
+                              .keeps_apart = true,
+                              .caps_max = 1,
+                              .needs_company = true,
+                              .gangs_max = 1,
+                              .has_staying = true,
+                              .may_move = true,
+                              .budgets_max = 3};
+  const Tally tally = TallyOf(shape, 10'000, kPlenty);
+  ExpectInThousand(tally, {.least_waiting = 990, .least = 985, .proved = 780});
+}
+
 TEST(PackingOracle, StopsTheCheapestThatRunByAllRulesNearlyAlways) {
   const PackingShape shape = {.machines_min = 2,
                               .machines_max = 4,
@@ -297,6 +326,8 @@ TEST(PackingOracle, BoundsAreTrueHoweverEarlyTheWorkEnds) {
             work_max);
     TallyOf({.classes_max = 3, .keeps_apart = true, .caps_max = 2}, 1'500,
             work_max);
+    TallyOf({.levels_max = 3, .has_staying = true, .budgets_max = 3}, 1'500,
+            work_max);
     TallyOf({.classes_max = 2, .has_spread = true}, 1'000, work_max);
   }
 }
@@ -353,7 +384,8 @@ TEST(PackingOracle, GlpkFindsTheBestOfAllPlacements) {
                                     .keeps_apart = true,
                                     .caps_max = 2,
                                     .needs_company = true,
-                                    .gangs_max = 2};
+                                    .gangs_max = 2,
+                                    .budgets_max = 2};
   const PackingShape spread = {.classes_min = 2,
                                .classes_max = 2,
                                .has_spread = true,

@@ -32,6 +32,22 @@ void AddCostOfWaiting(const PackingClass& one, int64_t waiting, Costs* costs) {
   }
 }
 
+// `waiting`: of each class.
+void AddCostOfExcess(const PackingProblem& problem,
+                     const std::vector<int64_t>& waiting, Costs* costs) {
+  for (size_t b = 0; b < problem.budgets.size(); ++b) {
+    Int128 excess = -problem.budgets[b].waiting_max;
+    for (size_t c = 0; c < problem.classes.size(); ++c) {
+      for (const size_t counts : problem.classes[c].budgets) {
+        if (counts == b) excess += waiting[c];
+      }
+    }
+    const size_t level = problem.budgets[b].level;
+    if (level >= costs->size()) costs->resize(level + 1, 0);
+    if (excess > 0) (*costs)[level] += excess * problem.budgets[b].cost;
+  }
+}
+
 std::string TextOf(const PackingCost& cost) {
   std::string text;
   for (size_t level = 0; level < std::max<size_t>(cost.waiting.size(), 1);
@@ -360,10 +376,12 @@ absl::Status CheckPacking(const PackingProblem& problem,
                      "class ", gang.classes[0]));
   }
   Costs waiting;
+  std::vector<int64_t> counts;
   for (size_t c = 0; c < left.size(); ++c) {
-    AddCostOfWaiting(problem.classes[c], static_cast<int64_t>(left[c]),
-                     &waiting);
+    counts.push_back(static_cast<int64_t>(left[c]));
+    AddCostOfWaiting(problem.classes[c], counts.back(), &waiting);
   }
+  AddCostOfExcess(problem, counts, &waiting);
   const auto& [stated, bound] = std::pair(solution.cost, solution.bound);
   bool is_true = stated.placed == placed;
   for (size_t level = 0; level < waiting.size(); ++level) {
@@ -393,10 +411,13 @@ std::map<LevelCosts, int64_t> LeastPlacedCosts(const PackingProblem& problem) {
       continue;
     }
     Costs costs;
+    std::vector<int64_t> counts;
     for (size_t c = 0; c < problem.classes.size(); ++c) {
       const PackingClass& one = problem.classes[c];
-      AddCostOfWaiting(one, TasksOf(one) - all.Digit(state, c), &costs);
+      counts.push_back(TasksOf(one) - all.Digit(state, c));
+      AddCostOfWaiting(one, counts.back(), &costs);
     }
+    AddCostOfExcess(problem, counts, &costs);
     LevelCosts waiting;
     for (size_t level = 0; level < costs.size(); ++level) {
       waiting.Add(level, static_cast<int64_t>(costs[level]));
@@ -434,6 +455,8 @@ std::string DescribePacking(const PackingProblem& problem) {
       list("needs company of",
            std::vector<int64_t>(one.company.begin(), one.company.end()));
     }
+    list("budgets",
+         std::vector<int64_t>(one.budgets.begin(), one.budgets.end()));
     if (one.runs) text << " runs";
     if (CanMove(one)) text << " and moves for " << one.move_cost;
     text << "\n";
@@ -455,6 +478,10 @@ std::string DescribePacking(const PackingProblem& problem) {
     list("caps", std::vector<int64_t>(spread.caps.begin(), spread.caps.end()));
     list("ahead", spread.ahead);
     text << "\n";
+  }
+  for (const PackingBudget& budget : problem.budgets) {
+    text << "budget of " << budget.waiting_max << ", each more " << budget.cost
+         << " of level " << budget.level << "\n";
   }
   for (const PackingGang& gang : problem.gangs) {
     text << "gang of at least " << gang.minimum;

@@ -55,6 +55,9 @@ class Drawer {
     if (shape_.has_spread) AddSpread(&problem);
     if (shape_.needs_company) NeedCompany(&problem);
     if (shape_.gangs_max > 0) AddGangs(&problem);
+    for (int64_t i = rng_->Between(0, shape_.budgets_max); i > 0; --i) {
+      AddBudget(&problem);
+    }
     return problem;
   }
 
@@ -75,6 +78,25 @@ class Drawer {
       gangs[g].minimum =
           rng_->Chance(1, 2) ? tasks[g] : rng_->Between(1, tasks[g] + 1);
       problem->gangs.push_back(gangs[g]);
+    }
+  }
+
+  // Above all else half of the time.
+  void AddBudget(PackingProblem* problem) {
+    const size_t index = problem->budgets.size();
+    PackingBudget& budget = problem->budgets.emplace_back();
+    budget.waiting_max = rng_->Between(0, 4);
+    budget.cost = rng_->Between(1, 3);
+    if (rng_->Chance(1, 2)) {
+      budget.level = static_cast<size_t>(rng_->Between(0, levels_ - 1));
+    }
+    std::vector<bool> is_of_gang(problem->classes.size(), false);
+    for (const PackingGang& gang : problem->gangs) {
+      for (const size_t c : gang.classes) is_of_gang[c] = true;
+    }
+    for (size_t c = 0; c < problem->classes.size(); ++c) {
+      if (is_of_gang[c] || rng_->Chance(1, 3)) continue;
+      problem->classes[c].budgets.push_back(index);
     }
   }
 

@@ -31,6 +31,7 @@ struct PackingShape {
   // Whether the tasks of some classes run already, and some of these may move.
   bool has_staying = false;
   bool may_move = false;
+  int64_t budgets_max = 0;  // Of classes that are of no gang.
 };
 
 // The seed also decides on what the problem has: one to three dimensions, tight

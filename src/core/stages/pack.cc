@@ -119,9 +119,8 @@ class Pack : public Stage {
     if (packing_.may_move && context_.rebalance_timer != nullptr) {
       context_.rebalance_timer->Note(context_.now_ms, context_.state.version());
     }
-    if (is_preempting_ && !packing_.is_part &&
-        IsAnyHeldBack(placed_, packing_)) {
-      context_.agenda.NoteHeldBack(packing_.running.turns());
+    if (is_preempting_ && !packing_.is_part) {
+      context_.stats->held_back = CountHeldBack(placed_, packing_);
     }
     // Nothing better was found than what was known.
     StopSpared();
@@ -434,6 +433,7 @@ class Appraise : public Stage {
     if (std::exchange(has_asked_, true) || IsKnown()) return std::nullopt;
     if (context_.options.preemption.mode != Preemption::kOff &&
         !appraisal_.has_value() && !IsProofDue()) {
+      NoteProof(false);
       context_.stats->skips_proof = true;
       return std::nullopt;
     }
@@ -445,6 +445,7 @@ class Appraise : public Stage {
     if (!is_known) appraisal_ = Appraisal();
     appraisal_->cost = packing_.now;
     if (packing_.now <= packing_.least) {
+      NoteProof(true);
       appraisal_->bound = packing_.now;
     } else if (!is_known && context_.improve_budget > 0 &&
                !context_.IsSpent() && !packing_.is_too_large) {
@@ -464,17 +465,19 @@ class Appraise : public Stage {
   void Finish(const RoundAnswer& answer) override {
     const auto& solution = std::get<PackingSolution>(answer);
     context_.improve_budget -= solution.work;
+    NoteProof(true);
     appraisal_->bound = solution.bound;
     appraisal_->bound->waiting.Add(packing_.misfits);
   }
 
  private:
   bool IsProofDue() const {
-    SearchPace* pace = context_.search_pace;
-    if (pace == nullptr) return true;
-    const bool is_due = pace->IsProofDue(context_.state);
-    pace->NoteProof(is_due);
-    return is_due;
+    const SearchPace* pace = context_.search_pace;
+    return pace == nullptr || pace->IsProofDue(context_.state);
+  }
+  void NoteProof(bool has_one) {
+    if (context_.search_pace != nullptr)
+      context_.search_pace->NoteProof(has_one);
   }
 
   // Packing has seen that all is as good as can be.

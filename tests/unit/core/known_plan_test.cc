@@ -17,11 +17,10 @@ namespace {
 // two of priority 9.
 class KnownPlanTest : public testing::Test {
  protected:
-  explicit KnownPlanTest(const std::optional<DisruptionBudget>& budget = {})
-      : cluster_({.preemption = {.mode = Preemption::kPriority}}) {
+  KnownPlanTest() : cluster_({.preemption = {.mode = Preemption::kPriority}}) {
     cluster_.Apply(Added("m", {.cpu = 1000}));
     for (uint64_t uid = 1; uid <= 2; ++uid) {
-      cluster_.Apply(Submitted(uid, {.cpu = 500, .budget = budget}));
+      cluster_.Apply(Submitted(uid, {.cpu = 500}));
     }
     cluster_.Reply(1);
     for (uint64_t uid = 11; uid <= 12; ++uid) {
@@ -55,13 +54,6 @@ class KnownPlanTest : public testing::Test {
   RoundPacking packing_;
 };
 
-class BudgetedPlanTest : public KnownPlanTest {
- protected:
-  BudgetedPlanTest()
-      : KnownPlanTest(DisruptionBudget{
-            .limit = DisruptionBudget::Limit::kMaxUnavailable, .amount = 1}) {}
-};
-
 TEST_F(KnownPlanTest, CostsWhatThePatternsOfTheSameDo) {
   ASSERT_EQ(packing_.problem.classes.size(), 2u);
   const std::vector<Pattern> nobody_stopped = {{0, 1, {{1, 2}}}};
@@ -74,25 +66,6 @@ TEST_F(KnownPlanTest, CostsWhatThePatternsOfTheSameDo) {
 TEST_F(KnownPlanTest, CostsMoreWhereMoreIsStopped) {
   EXPECT_LT(CostOfPlan({11}, {{1}}), CostOfPlan({11}, {{1}, {2}}));
   EXPECT_LT(CostOfPlan({11, 12}, {{1}, {2}}), CostOfPlan({11}, {{1}}));
-}
-
-TEST_F(KnownPlanTest, CostsNoMoreWhereABudgetForbidsIt) {
-  const LevelCosts before = CostOfPlan({11}, {{1}});
-  // As if that were so.
-  packing_.problem.classes[1].waiting[0].level = 0;
-  EXPECT_EQ(CostOfPlan({11}, {{1}}), before);
-}
-
-TEST_F(KnownPlanTest, HoldsNobodyBackWithoutABudget) {
-  EXPECT_FALSE(IsAnyHeldBack(std::vector<int64_t>{0, 2}, packing_));
-}
-
-TEST_F(BudgetedPlanTest, HoldsWhoeverWaitsBackForWhatTheBudgetKeeps) {
-  EXPECT_TRUE(IsAnyHeldBack(std::vector<int64_t>{1, 1}, packing_));
-  EXPECT_FALSE(IsAnyHeldBack(std::vector<int64_t>{2, 1}, packing_));
-  packing_.classes[0].priority = 0;
-  EXPECT_FALSE(IsAnyHeldBack(std::vector<int64_t>{1, 1}, packing_))
-      << "nobody is stopped for one that is no more urgent";
 }
 
 }  // namespace

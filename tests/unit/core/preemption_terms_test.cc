@@ -134,7 +134,10 @@ TEST_F(PreemptionTermsTest, KeepsABudgetOverTasksOfSeveralSizes) {
     Submit(uid, {.cpu = 1000, .priority = 9});
   }
   EXPECT_THAT(Reply(), SizeIs(1));
-  EXPECT_EQ(cluster_.scheduler().round_stats().nominated, 1);
+  const RoundStats& stats = cluster_.scheduler().round_stats();
+  EXPECT_EQ(stats.nominated, 1);
+  EXPECT_EQ(stats.given_up, 0) << "the packing keeps to the budget";
+  EXPECT_EQ(stats.held_back, 2);
   EXPECT_THAT(Reply(), IsEmpty());
 }
 
@@ -208,7 +211,7 @@ TEST_F(PreemptionTermsTest, KeepsAPartOfWhatAMachineRuns) {
   EXPECT_THAT(Reply(), ElementsAre("PREEMPT 2 on m"));
 }
 
-TEST_F(PreemptionTermsTest, PacksAgainWhereClassesExceedTheirBudgetTogether) {
+TEST_F(PreemptionTermsTest, KeepsABudgetOverTasksOfSeveralCosts) {
   Machine("m", 2000);
   for (uint64_t uid = 1; uid <= 2; ++uid) {
     cluster_.Apply(
@@ -220,12 +223,13 @@ TEST_F(PreemptionTermsTest, PacksAgainWhereClassesExceedTheirBudgetTogether) {
   }
   Submit(11, {.cpu = 1000, .priority = 9});
   Submit(12, {.cpu = 1000, .priority = 9});
-  EXPECT_THAT(Reply(), SizeIs(1));
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m")) << "the cheapest";
+  EXPECT_EQ(cluster_.scheduler().round_stats().given_up, 0);
 }
 
-// One may be stopped, of whatever class.  Two are the cheapest for both; the
-// one that both can do with is found where its class comes first.
-TEST_F(PreemptionTermsTest, SparesWhomANewPackingDoesWithout) {
+// One may be stopped, of whatever cost.  Two would be the cheapest for both;
+// one that is dear makes room for both.
+TEST_F(PreemptionTermsTest, StopsADearTaskWhereTwoCheapOnesAreTooMany) {
   const DisruptionBudget one{.limit = Limit::kMaxUnavailable, .amount = 1};
   const auto run = [&](uint64_t uid, int64_t cpu, int32_t cost) {
     Machine(StrCat("m", uid), cpu);
@@ -244,7 +248,7 @@ TEST_F(PreemptionTermsTest, SparesWhomANewPackingDoesWithout) {
 }
 
 // Of the two that are least urgent both would have to leave.
-TEST_F(PreemptionTermsTest, SharesABudgetOutUntilSomethingIsFound) {
+TEST_F(PreemptionTermsTest, StopsWhomABudgetLetsAndNotTheLeastUrgent) {
   const DisruptionBudget one{.limit = Limit::kMaxUnavailable, .amount = 1};
   Machine("m1", 1000);
   cluster_.Apply(Submitted(1, {.cpu = 500, .budget = one}));

@@ -206,6 +206,29 @@ TEST_F(PreemptionTextTest, NamesNoCostWhereATaskLeavesForNobody) {
   EXPECT_EQ(Leaving(1), ", and was told to leave it");
 }
 
+TEST_F(PreemptionTextTest, SaysForWhomATaskLeavesTheMachineThatAnotherMovesTo) {
+  RunTask(1, {.cpu = 1000, .name = "stopped"});
+  RunTask(2, {.cpu = 1000, .priority = 5, .name = "moved"});
+  const std::string to = cluster_.MachineOf(1);
+  const std::string from = cluster_.MachineOf(2);
+  cluster_.mutable_state().Preempt({1});
+  cluster_.mutable_state().Migrate({2}, cluster_.state().FindMachine(to)->id);
+  EXPECT_EQ(Leaving(1),
+            ", and was told to leave it to make room for the successor of "
+            "moved, which moves here; its stop costs 100");
+  Wait({.cpu = 1000, .priority = 9, .name = "urgent"});
+  cluster_.mutable_state().Nominate({kWaiting},
+                                    cluster_.state().FindMachine(from)->id);
+  EXPECT_EQ(Leaving(1),
+            ", and was told to leave it to make room for the successor of "
+            "moved, which moves here to make room for urgent of priority 9; "
+            "its stop costs 100");
+  cluster_.Apply(Completed(2));
+  EXPECT_EQ(Leaving(1),
+            ", and was told to leave it to make room for the successor of "
+            "moved, which moves here; its stop costs 100");
+}
+
 TEST_F(PreemptionTextTest, SaysWhereATaskMovesUntilItsSuccessorHasCome) {
   RunTask(1, {.cpu = 600, .priority = 5});
   const std::string to = cluster_.MachineOf(1) == "m" ? "n" : "m";

@@ -34,10 +34,10 @@ class RunningTasksTest : public StateTest {
     state_.Place({uid}, MachineOf("m").id, static_cast<int64_t>(uid));
     DeliverAll();
   }
-  RunningTasks Find(uint32_t priority, const RunningTasks::Turn& turn = {}) {
+  RunningTasks Find(uint32_t priority) {
     state_.SyncPeers();
     PackingPeers peers(state_, constraints_, {}, /*heeds_terms=*/true);
-    return {state_, {.priority = priority, .turn = turn}, {}, &peers};
+    return {state_, {.priority = priority}, {}, &peers};
   }
   MachineId m() const { return MachineOf("m").id; }
 
@@ -105,13 +105,14 @@ TEST_F(RunningTasksTest, AreOneClassForEachPriceAndSetOfBudgets) {
   RunTask(4, {.cpu = 100, .job = "b", .preemption_cost = 50});
   const RunningTasks running = Find(5);
   ASSERT_THAT(running.classes(), SizeIs(3));
-  std::multiset<std::pair<int64_t, int64_t>> prices;
+  std::multiset<std::pair<int64_t, std::vector<size_t>>> prices;
   for (const RunningTasks::Class& one_class : running.classes()) {
-    prices.emplace(one_class.price,
-                   std::min<int64_t>(one_class.stopped_max, 99));
+    prices.emplace(one_class.price, one_class.budgets);
   }
-  EXPECT_THAT(prices, ElementsAre(Pair(2, 1), Pair(2, 99), Pair(3, 99)))
+  EXPECT_THAT(prices, ElementsAre(Pair(2, IsEmpty()), Pair(2, ElementsAre(0)),
+                                  Pair(3, IsEmpty())))
       << "100, 100 and 150 as multiples of 50";
+  EXPECT_THAT(running.allowances(), ElementsAre(1));
 }
 
 TEST_F(RunningTasksTest, CostMoreTheOftenerTheyWereDisturbed) {
@@ -126,32 +127,27 @@ TEST_F(RunningTasksTest, CostMoreTheOftenerTheyWereDisturbed) {
   }
 }
 
-TEST_F(RunningTasksTest, ShareABudgetInTurns) {
-  const DisruptionBudget two = {
-      .limit = DisruptionBudget::Limit::kMaxUnavailable, .amount = 2};
-  for (uint64_t uid = 1; uid <= 3; ++uid) {
-    RunTask(uid, {.cpu = 100, .budget = two});
-  }
-  for (uint64_t uid = 4; uid <= 5; ++uid) {
-    RunTask(uid, {.cpu = 200, .budget = two});
-  }
-  std::vector<TaskId> known;
-  const auto most = [&](int turn) {
-    const RunningTasks running = Find(5, {turn, known});
-    return std::pair(running.classes()[0].stopped_max,
-                     running.classes()[1].stopped_max);
+TEST_F(RunningTasksTest, TakeTurnsWhereAllWereDisturbedOftenEnough) {
+  uint64_t uid = 0;
+  const auto run = [&](const char* job, int64_t disturbances) {
+    for (int64_t i = 0; i < disturbances; ++i) {
+      RunTask(++uid, {.cpu = 100, .job = job});
+      state_.Preempt({uid});
+      DeliverAll();
+      Do(Removed(uid));
+    }
+    RunTask(++uid, {.cpu = 100, .job = job});
+    return TaskId{uid};
   };
-  EXPECT_THAT(most(0), Pair(2, 2));
-  EXPECT_THAT(most(1), Pair(0, 2));
-  EXPECT_THAT(most(2), Pair(2, 0));
-  EXPECT_THAT(most(3), Pair(0, 2));
-  known = {{1}};
-  EXPECT_THAT(most(1), Pair(1, 1)) << "what is known has its share first";
-  EXPECT_THAT(most(2), Pair(2, 0));
+  const TaskId less = run("a", kDisturbancesMax);
+  const TaskId more = run("b", kDisturbancesMax + 1);
+  const RunningTasks running = Find(5);
+  ASSERT_THAT(running.classes(), SizeIs(1));
+  EXPECT_THAT(running.TasksOn(m(), 0), ElementsAre(less, more))
+      << "though the other was placed last";
 }
 
-// Moves and stops of later turns could exceed a budget together.
-TEST_F(RunningTasksTest, MoveWithinBudgetsInTheFirstTurnAndNotInLaterOnes) {
+TEST_F(RunningTasksTest, MoveAsFarAsBudgetsAreToLetThem) {
   const DisruptionBudget one = {
       .limit = DisruptionBudget::Limit::kMaxUnavailable, .amount = 1};
   for (uint64_t uid = 1; uid <= 3; ++uid) {
@@ -163,22 +159,25 @@ TEST_F(RunningTasksTest, MoveWithinBudgetsInTheFirstTurnAndNotInLaterOnes) {
   eligibility.Refresh(&state_);
   const MoveOptions moves = {.min_run_ms = 0};
   // How many may move, of all four.
-  const auto count_movable = [&](int turn) {
+  const auto count_movable = [&](BudgetedMoves budgeted_moves) {
     state_.SyncPeers();
     Movability movability(state_, constraints_, moves, 1000, &eligibility);
     PackingPeers peers(state_, constraints_, {}, /*heeds_terms=*/true);
-    const RunningTasks running(
-        state_, {.priority = 5, .turn = {turn, {}}, .movability = &movability},
-        {}, &peers);
+    const RunningTasks running(state_,
+                               {.priority = 5,
+                                .movability = &movability,
+                                .budgeted_moves = budgeted_moves},
+                               {}, &peers);
     int64_t count = 0;
     for (const auto& [c, tasks] : running.CountOn(m())) {
       if (running.classes()[c].move_cost.has_value()) count += tasks;
     }
     return count;
   };
-  EXPECT_EQ(count_movable(0), 4) << "the packing sees to budgets";
-  EXPECT_EQ(count_movable(1), 2) << "one within the budget, and the free one";
-  EXPECT_EQ(count_movable(2), 1);
+  EXPECT_EQ(count_movable(BudgetedMoves::kAll), 4);
+  EXPECT_EQ(count_movable(BudgetedMoves::kAsAllowed), 2)
+      << "one within the budget, and the free one";
+  EXPECT_EQ(count_movable(BudgetedMoves::kNone), 1);
 }
 
 TEST_F(RunningTasksTest, LeavesAloneWhatABudgetProtects) {

@@ -56,10 +56,10 @@ TEST(SearchPace, LooksForAProofInSomeRoundsOfALargeCluster) {
   SearchPace pace;
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(pace.IsProofDue(state));
-    pace.NoteProof(/*has_looked=*/true);
+    pace.NoteProof(/*has_one=*/true);
     for (int k = 0; k < SearchPace::kUnproved; ++k) {
       EXPECT_FALSE(pace.IsProofDue(state));
-      pace.NoteProof(/*has_looked=*/false);
+      pace.NoteProof(/*has_one=*/false);
     }
   }
 }
@@ -68,7 +68,7 @@ TEST(SearchPace, LooksForAProofInEachRoundOfASmallCluster) {
   ClusterState state;
   AddMachines(SearchPace::kMachinesMax, &state);
   SearchPace pace;
-  pace.NoteProof(/*has_looked=*/true);
+  pace.NoteProof(/*has_one=*/true);
   EXPECT_TRUE(pace.IsProofDue(state));
 }
 

@@ -53,5 +53,40 @@ TEST(AddWaitingCost, AddsUpTheFirstSteps) {
   EXPECT_EQ(WaitingCostOf({}, 0), LevelCosts());
 }
 
+// Two budgets: one of both classes above all, and one of the second.
+PackingProblem WithBudgets() {
+  PackingProblem problem;
+  problem.classes = {{.request = {}, .waiting = {{4, 7, 3}, {2, 9, 2}}},
+                     {.request = {}, .waiting = {{5, 8, 1}}}};
+  problem.classes[0].budgets = {0};
+  problem.classes[1].budgets = {0, 1};
+  problem.budgets = {{.waiting_max = 6, .cost = 10, .level = 0},
+                     {.waiting_max = 2, .cost = 20, .level = 3}};
+  return problem;
+}
+
+TEST(ExcessOfBudgets, CountsWhatWaitsOfAllClasses) {
+  const PackingProblem problem = WithBudgets();
+  EXPECT_THAT(ExcessOfBudgets(problem, {1, 1}), ElementsAre(0, 0));
+  EXPECT_THAT(ExcessOfBudgets(problem, {5, 4}), ElementsAre(3, 2));
+  EXPECT_THAT(ExcessOfBudgets(PackingProblem(), {}), IsEmpty());
+  LevelCosts cost;
+  AddExcessCost(problem, {5, 4}, &cost);
+  EXPECT_EQ(cost[0], 30);
+  EXPECT_EQ(cost[1], 0);
+  EXPECT_EQ(cost[3], 40);
+}
+
+TEST(MostUrgentOf, IsBeyondABudgetOrOfTheLastStep) {
+  const PackingProblem problem = WithBudgets();
+  const auto urgent = [&](size_t c, const std::vector<int64_t>& waiting) {
+    return MostUrgentOf(problem, c, waiting, ExcessOfBudgets(problem, waiting));
+  };
+  EXPECT_THAT(urgent(0, {5, 1}), IsStep(1, 9));
+  EXPECT_THAT(urgent(0, {5, 3}), IsStep(2, 10));
+  EXPECT_EQ(urgent(0, {5, 3}).level, 0u);
+  EXPECT_THAT(urgent(1, {1, 4}), IsStep(4, 8)) << "its budget matters less";
+}
+
 }  // namespace
 }  // namespace sluice

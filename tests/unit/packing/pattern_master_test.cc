@@ -54,6 +54,25 @@ TEST(PatternMaster, CapsLetInNoMoreThanTheySay) {
   EXPECT_THAT(master.CapPrice(0), IsAbout(0.5));
 }
 
+// Two classes share a budget of three: what it is exceeded by costs five each.
+TEST(PatternMaster, BudgetsLetNoMoreWaitThanTheySayForNothing) {
+  PatternMaster::Terms terms = Terms({{{4, 1}}, {{2, 2}, {3, 3}}}, {4});
+  terms.budgets_of = {{0}, {0}};
+  terms.budgets = {{.waiting_max = 3, .cost = 5, .level = 0}};
+  PatternMaster master(terms);
+  ASSERT_TRUE(master.Solve(kPlenty));
+  EXPECT_THAT(master.objective(), IsAbout(4 + 4 + 9 + 6 * 5));
+  EXPECT_THAT(master.ClassPrice(0), IsAbout(1 + 5));
+  EXPECT_THAT(master.ClassPrice(1), IsAbout(3 + 5));
+  EXPECT_THAT(master.BudgetPrice(0), IsAbout(5));
+  master.AddPattern(0, Tasks{{0, 1}}, 2);
+  master.AddPattern(0, Tasks{{1, 2}}, 3);
+  ASSERT_TRUE(master.Solve(kPlenty));
+  // All of the second class have room; of the first one must be placed, too.
+  EXPECT_THAT(master.Amounts(), ElementsAre(IsAbout(1), IsAbout(2.5)));
+  EXPECT_THAT(master.objective(), IsAbout(2 + 2.5 * 3 + 3));
+}
+
 // One task a machine, in either of two domains: the second has one machine, so
 // the first takes no more than two.
 TEST(PatternMaster, CapsOfASpreadRiseTogether) {

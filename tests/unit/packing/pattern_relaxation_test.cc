@@ -244,6 +244,19 @@ TEST(PatternRelaxation, FillsByLevelWithNoMoreThanTheMostUrgent) {
       ElementsAre(Pattern{1, 1, {{0, 1}, {2, 2}}}, Pattern{0, 1, {{1, 2}}}));
 }
 
+TEST(PatternRelaxation, FillsNoMoreMachinesByLevelThanMustBe) {
+  PackingProblem problem;
+  problem.classes = {{.request = {1}, .waiting = {{6, 1, 1}}}};
+  problem.classes[0].budgets = {0};
+  problem.budgets = {{.waiting_max = 3}};
+  problem.groups = {{{2}, 3, 0}};
+  problem.costs = {{0}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  const auto packing = relaxation.FillByLevel(AllOf(problem), 0, {{8}, {1}});
+  ASSERT_FALSE(packing.empty());
+  EXPECT_EQ(packing[0], (Pattern{0, 1, {{0, 2}}})) << "one more must not wait";
+}
+
 TEST(PatternRelaxation, TheSameCallsGiveTheSame) {
   const PackingProblem problem = SixesAndFives(13, 17);
   PatternRelaxation one(problem, kPlenty);
