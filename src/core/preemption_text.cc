@@ -273,10 +273,10 @@ std::string Quoted(const Machine& machine) {
   return StrCat("'", ShownText(machine.name), "'");
 }
 
-// The most urgent for whom it makes room; null where for nobody.
-const Task* StoppedFor(const Task& task, const ClusterState& state) {
+// The most urgent that is nominated on the machine; null where nobody is.
+const Task* MostUrgentOn(MachineId machine, const ClusterState& state) {
   const Task* highest = nullptr;
-  for (const TaskId id : state.FindMachine(task.machine)->nominated) {
+  for (const TaskId id : state.FindMachine(machine)->nominated) {
     const Task* one = state.FindTask(id);
     if (highest == nullptr ||
         highest->class_key.priority < one->class_key.priority) {
@@ -286,39 +286,73 @@ const Task* StoppedFor(const Task& task, const ClusterState& state) {
   return highest;
 }
 
-// The first one that was told to move to the machine, where room is kept for
-// its successor; null where there is none.  It may have ended by now.
-const Task* MovingTo(MachineId machine, const ClusterState& state) {
+// For whom on its machine it makes room: where it is stopped, somebody more
+// urgent.  Null where nobody is.
+const Task* StoppedFor(const Task& task, const ClusterState& state) {
+  const Task* highest = MostUrgentOn(task.machine, state);
+  const bool may_be = highest != nullptr &&
+                      (highest->class_key.priority > task.class_key.priority ||
+                       TargetOf(task, state) != nullptr);
+  return may_be ? highest : nullptr;
+}
+
+// Those that were told to move to the machine, where room is kept for their
+// successors, the first one first.  They may have ended by now.
+std::vector<const Task*> MovingTo(MachineId machine,
+                                  const ClusterState& state) {
+  std::vector<const Task*> moving;
   for (const auto& [sequence, one] : state.nominations().successions().all()) {
     if (one.machine != machine) continue;
     const Task* task = state.FindTask(one.predecessor);
     if (task != nullptr && task->sequence == one.predecessor_sequence) {
-      return task;
+      moving.push_back(task);
     }
   }
+  return moving;
+}
+
+// For whom that is more urgent than `priority` a chain of moves makes room that
+// begins with one from this machine; null where for nobody.
+const Task* EndOfChain(MachineId machine, uint32_t priority,
+                       const ClusterState& state, std::set<MachineId>* seen) {
+  if (!seen->insert(machine).second) return nullptr;
+  const Task* highest = MostUrgentOn(machine, state);
+  if (highest != nullptr && highest->class_key.priority > priority) {
+    return highest;
+  }
+  for (const Task* moving : MovingTo(machine, state)) {
+    if (moving->state != TaskState::kRunning) continue;
+    const Task* end = EndOfChain(moving->machine, priority, state, seen);
+    if (end != nullptr) return end;
+  }
   return nullptr;
+}
+
+std::string ForText(const Task& task) {
+  return StrCat(" to make room for ", ShownText(task.name), " of priority ",
+                task.class_key.priority);
 }
 
 // " to make room for web-1 of priority 1000", or for one that moves there to
 // make room elsewhere; empty where for nobody.
 std::string StoppedForText(const Task& task, const ClusterState& state) {
   if (const Task* highest = StoppedFor(task, state)) {
-    std::string text = StrCat(" to make room for ", ShownText(highest->name),
-                              " of priority ", highest->class_key.priority);
     const size_t count = state.FindMachine(task.machine)->nominated.size();
-    if (count > 1) text += StrCat(" and ", count - 1, " more");
-    return text;
+    return ForText(*highest) +
+           (count > 1 ? StrCat(" and ", count - 1, " more") : "");
   }
-  const Task* moving = MovingTo(task.machine, state);
-  if (moving == nullptr) return "";
-  std::string text = StrCat(" to make room for the successor of ",
-                            ShownText(moving->name), ", which moves here");
-  if (moving->state != TaskState::kRunning) return text;
-  if (const Task* highest = StoppedFor(*moving, state)) {
-    text += StrCat(" to make room for ", ShownText(highest->name),
-                   " of priority ", highest->class_key.priority);
+  const std::vector<const Task*> moving = MovingTo(task.machine, state);
+  if (moving.empty()) return "";
+  std::set<MachineId> seen = {task.machine};
+  const Task* of = moving.front();
+  const Task* end = nullptr;
+  for (const Task* one : moving) {
+    if (end != nullptr || one->state != TaskState::kRunning) continue;
+    end = EndOfChain(one->machine, task.class_key.priority, state, &seen);
+    if (end != nullptr) of = one;
   }
-  return text;
+  return StrCat(" to make room for the successor of ", ShownText(of->name),
+                ", which moves here", end == nullptr ? "" : ForText(*end));
 }
 
 }  // namespace

@@ -42,6 +42,12 @@ class ResourceFit : public Constraint {
       std::vector<Reason>* reasons) const override {
     const Resources& request = task_class.request;
     const Resources free = machine.Free();
+    const Resources unused = machine.allocatable - machine.used;
+    if (request.FitsIn(unused) && !request.FitsIn(free)) {
+      reasons->push_back({"room_kept", "keeping room for others",
+                          "keeps the room for others to come"});
+      return;
+    }
     for (ResourceIndex i = 0; i < request.size(); ++i) {
       if (request[i] <= 0 || request[i] <= free[i]) continue;
       const std::string& name = resource_name(i);

@@ -170,6 +170,16 @@ TEST_F(ResourceFitExplain, CountsPodsAndDevices) {
               ElementsAre("lacks 1 pods", "lacks 3 nvidia.com/gpu"));
 }
 
+TEST_F(ResourceFitExplain, SaysThatRoomIsKept) {
+  machine_.allocatable = Resources(1000, 0, 0, 10);
+  machine_.nominated.insert(TaskId{1});
+  machine_.reserved = Resources(600, 0, 0, 1);
+  EXPECT_THAT(Lacks({400, 0, 0, 1}), IsEmpty());
+  EXPECT_THAT(Lacks({500, 0, 0, 1}),
+              ElementsAre("keeps the room for others to come"));
+  EXPECT_THAT(Lacks({1100, 0, 0, 1}), ElementsAre("lacks 700m cpu"));
+}
+
 TEST_F(ResourceFitExplain, CountsWhatAnOvercommittedMachineOwesAlready) {
   machine_.allocatable = Resources(1000, 0, 0, 10);
   machine_.used = Resources(5000, 0, 0, 1);

@@ -229,6 +229,28 @@ TEST_F(PreemptionTextTest, SaysForWhomATaskLeavesTheMachineThatAnotherMovesTo) {
             "moved, which moves here; its stop costs 100");
 }
 
+// A nominee that is no more urgent waits for something else.
+TEST_F(PreemptionTextTest, FollowsTheMovesToWhomATaskIsStoppedFor) {
+  cluster_.Apply(Added("o", {.cpu = 1000}));
+  RunTask(1, {.cpu = 1000, .priority = 1, .name = "stopped"});
+  RunTask(2, {.cpu = 1000, .priority = 1, .name = "first"});
+  RunTask(3, {.cpu = 1000, .priority = 1, .name = "second"});
+  const auto machine = [&](uint64_t uid) {
+    return cluster_.state().FindMachine(cluster_.MachineOf(uid))->id;
+  };
+  Wait({.cpu = 500, .priority = 9, .name = "urgent"});
+  cluster_.Apply(Submitted(12, {.cpu = 500, .priority = 1, .name = "equal"}));
+  cluster_.mutable_state().Preempt({1});
+  cluster_.mutable_state().Migrate({2}, machine(1));
+  cluster_.mutable_state().Migrate({3}, machine(2));
+  cluster_.mutable_state().Nominate({12}, machine(1));
+  cluster_.mutable_state().Nominate({kWaiting}, machine(3));
+  EXPECT_EQ(Leaving(1),
+            ", and was told to leave it to make room for the successor of "
+            "first, which moves here to make room for urgent of priority 9; "
+            "its stop costs 100");
+}
+
 TEST_F(PreemptionTextTest, SaysWhereATaskMovesUntilItsSuccessorHasCome) {
   RunTask(1, {.cpu = 600, .priority = 5});
   const std::string to = cluster_.MachineOf(1) == "m" ? "n" : "m";
