@@ -46,7 +46,7 @@ constexpr int kProvedTriedMax = 3;
 
 // A search that has taken so much work, and so much for each pair of a machine
 // and a class, hardly finds more.
-constexpr int64_t kUsefulWork = 12'000'000;
+constexpr int64_t kUsefulWork = 10'000'000;
 constexpr int64_t kUsefulWorkByPair = 1'000;
 
 int64_t UsefulWork(const PackingProblem& problem) {

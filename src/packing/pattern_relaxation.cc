@@ -691,8 +691,9 @@ std::vector<Pattern> PatternRelaxation::FillEach(const PackingRest& rest,
   std::vector<int64_t> caps = rest.caps;
   std::vector<int64_t> counts(classes);
   std::vector<int64_t> excess;
-  for (size_t i = 0; i < rest.machines.size(); ++i) {
-    const size_t g = (first_group + i) % rest.machines.size();
+  const size_t groups = rest.machines.size();
+  for (size_t i = 0; i < groups; ++i) {
+    const size_t g = first_group + i - (first_group + i < groups ? 0 : groups);
     for (int64_t machines = rest.machines[g]; machines > 0;) {
       excess = ExcessOfBudgets(problem_, left);
       for (size_t c = 0; c < classes; ++c) {
