@@ -1,6 +1,11 @@
-// When a round looks for tasks that would cost less elsewhere though nothing
-// waits that they would make room for.  That takes a look at all that runs, so
-// not every round does it.
+// When a round looks at all that runs: for tasks that would cost less elsewhere
+// though nothing waits that they would make room for, and for what is to leave
+// for what waits.
+//
+// The first takes long, so not every round does it.  The second is done as soon
+// as anything has changed.  A round on unchanged input would decide once more
+// what the one before has decided, or would find by luck what that has missed:
+// so it lets the decisions stand, until time itself may have changed something.
 //
 // Threads: values; confined to the core thread.
 
@@ -29,10 +34,27 @@ class RebalanceTimer {
     last_ = {now_ms, version};
     ++turn_;
   }
+  // Whether something may leave for what waits that could not at the end of the
+  // last round.
+  bool HasNews(int64_t now_ms, uint64_t version) const {
+    return !whole_.has_value() || whole_->version != version ||
+           now_ms - whole_->ms >= kUnchangedMs;
+  }
+  // A round has ended that looked at all that runs and all that waits.
+  void NoteWhole(int64_t now_ms, uint64_t version) {
+    whole_ = {now_ms, version};
+    if (last_.has_value()) last_->version = version;
+  }
+  // A round without news has ended.
+  void NoteNoNews(uint64_t version) {
+    whole_->version = version;
+    if (last_.has_value()) last_->version = version;
+  }
   // The same, where one has to look now.
   RebalanceTimer Due() const {
     RebalanceTimer due = *this;
     due.last_.reset();
+    due.whole_.reset();
     return due;
   }
   // How often one has looked.
@@ -43,7 +65,8 @@ class RebalanceTimer {
     int64_t ms = 0;
     uint64_t version = 0;
   };
-  std::optional<Look> last_;
+  std::optional<Look> last_;   // For what would cost less elsewhere.
+  std::optional<Look> whole_;  // For what waits.
   uint64_t turn_ = 0;
 };
 

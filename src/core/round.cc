@@ -116,9 +116,20 @@ void Round::FinishStep(const RoundAnswer& answer, RoundStats* stats) {
   if (std::exchange(is_waiting_, false)) stage_->Finish(answer);
 }
 
+void Round::NoteLook() {
+  RebalanceTimer* timer = context_.rebalance_timer;
+  if (timer == nullptr || context_.has_changed) return;
+  if (context_.has_looked_at_all && !context_.stats->is_cut_short) {
+    timer->NoteWhole(context_.now_ms, context_.state.version());
+  } else if (!context_.has_news) {
+    timer->NoteNoNews(context_.state.version());
+  }
+}
+
 void Round::End(RoundStats* stats) {
   context_.stats = stats;
   if (stage_ != nullptr) EndStage();
+  NoteLook();
   stats->nominated = std::ssize(context_.state.nominations().machines());
   stats->is_bound_known = !stats->is_cut_short && !stats->skips_proof;
   if (!context_.appraisal.has_value()) return;

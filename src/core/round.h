@@ -41,6 +41,8 @@ class Round {
   // Ends the round where it is: no gang is left half placed.
   void End(RoundStats* stats);
 
+  // Whether it may decide otherwise on what runs than the round before.
+  bool has_news() const { return context_.has_news; }
   // Its first delta.
   uint64_t delta_begin() const { return context_.delta_begin; }
 
@@ -61,6 +63,8 @@ class Round {
   bool AdvanceInTiers();
   bool EnterTierBelow(std::optional<uint32_t> priority);
   void EndStage();
+  // So that the next round knows whether it has news.
+  void NoteLook();
   // Whether tasks may have been waiting for those that were placed since the
   // first tier was entered.
   bool MustStartOver() const;

@@ -26,6 +26,8 @@ RoundContext::RoundContext(const Subject& subject, const RoundOptions& limits,
       must_rebalance(limits.preemption.mode == Preemption::kFull &&
                      limits.improve_budget > 0 && rebalance_timer != nullptr &&
                      rebalance_timer->IsDue(as_of_ms, subject.state.version())),
+      has_news(rebalance_timer == nullptr ||
+               rebalance_timer->HasNews(as_of_ms, subject.state.version())),
       improve_budget(limits.improve_budget),
       nearby_budget(search_pace == nullptr ? limits.improve_budget
                                            : search_pace->WorkFor(state)),

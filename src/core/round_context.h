@@ -80,6 +80,9 @@ class RoundContext {
   SearchPace* const search_pace;
   // Whether tasks are to be moved to where they cost less.
   const bool must_rebalance;
+  // Whether something may leave for what waits that could not in the round
+  // before.
+  const bool has_news;
   RoundStats* stats = nullptr;  // Never null while a stage runs.
   // What is left for doing better, in looks.
   int64_t improve_budget;
@@ -89,6 +92,8 @@ class RoundContext {
   int64_t search_budget;
   // Whether a command changed the state since the round began.
   bool has_changed = false;
+  // Whether a packing was about all that runs and all that waits.
+  bool has_looked_at_all = false;
   // How many priorities the next attempt to place several together may span.
   size_t together_max = std::numeric_limits<size_t>::max();
   // Looks since the round last let commands in: after kLooksPerStep it should.

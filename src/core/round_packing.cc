@@ -223,6 +223,7 @@ class Describer {
         left_out.push_back(&key);
       }
     }
+    packing_.takes_turns = left_out.size() > 1;
     if (left_out.empty()) return;
     peers_.TakeOneOf(*left_out[context_.stats->number % left_out.size()]);
   }
@@ -623,10 +624,9 @@ class Describer {
   }
 
   std::optional<size_t> LevelOfClass(size_t c) const {
-    if (c < packing_.classes.size())
-      return LevelOf(packing_.classes[c].priority);
-    const RunningTasks::Class& running =
-        packing_.running.classes()[c - packing_.classes.size()];
+    const size_t keys = packing_.classes.size();
+    if (c < keys) return LevelOf(packing_.classes[c].priority);
+    const RunningTasks::Class& running = packing_.running.classes()[c - keys];
     return running.may_be_stopped
                ? stop_levels_.OfStopped(running.key.priority, *levels_)
                : stop_levels_.OfFixed();

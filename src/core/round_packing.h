@@ -45,6 +45,8 @@ struct RoundPacking {
   PackingCost now;
   PackingCost least;
   LevelCosts misfits;  // The waiting cost of what fits nowhere, in both.
+  // Whether of several classes it is about one in each round.
+  bool takes_turns = false;
   // Whether there are tasks that the problem leaves out.
   bool leaves_out = false;
   // Then there is no problem, and `least` may be far too little.

@@ -79,9 +79,8 @@ absl::flat_hash_set<JobId> Scheduler::FindUntoldJobs() const {
 
 void Scheduler::StartRound(int64_t now_ms) {
   CHECK(!is_in_round());
-  const uint64_t number = round_stats_.number + 1;
-  round_stats_ = RoundStats();
-  round_stats_.number = number;
+  const RoundStats last = std::exchange(round_stats_, RoundStats());
+  round_stats_.number = last.number + 1;
   if (options_.evicts_on_no_execute) {
     round_stats_.evicted = eviction_.Run(now_ms);
   }
@@ -92,6 +91,10 @@ void Scheduler::StartRound(int64_t now_ms) {
                             &move_budget_, &rebalance_timer_, &search_pace_,
                             &grouping_},
       options_, now_ms);
+  if (round_->has_news()) return;
+  round_stats_.left_alone = last.left_alone;
+  round_stats_.exhausted_budgets = last.exhausted_budgets;
+  round_stats_.held_back = last.held_back;
 }
 
 uint64_t Scheduler::FirstOpenDelta() const {

@@ -53,7 +53,12 @@ class Pack : public Stage {
     PackingEffort effort = {.work_max = context_.improve_budget,
                             .seed = context_.stats->number,
                             .wants_bound = !is_preempting_};
-    if (context_.agenda.must_go_on()) effort.work_max /= 2;
+    if (context_.agenda.must_go_on()) {
+      effort.work_max /= 2;
+    } else if (packing_.may_move) {
+      // It may come to more moves than are allowed.
+      effort.work_max -= effort.work_max / 4;
+    }
     // What is stopped loses its work.
     effort.is_thorough = std::ranges::any_of(
         packing_.running.classes(), &RunningTasks::Class::may_be_stopped);
@@ -120,6 +125,7 @@ class Pack : public Stage {
       context_.rebalance_timer->Note(context_.now_ms, context_.state.version());
     }
     if (is_preempting_ && !packing_.is_part) {
+      context_.has_looked_at_all = !packing_.takes_turns && !AreParts();
       context_.stats->held_back = CountHeldBack(placed_, packing_);
     }
     // Nothing better was found than what was known.
@@ -145,6 +151,7 @@ class Pack : public Stage {
   // Whoever waits for others to leave is decided on with the others.
   void Describe() {
     is_preempting_ = context_.options.preemption.mode != Preemption::kOff &&
+                     (context_.has_news || context_.must_rebalance) &&
                      !MustPackMeekFirst();
     if (!is_preempting_) {
       packing_ = DescribeRound(PackingScope::kMovable, &context_);

@@ -26,5 +26,23 @@ TEST(RebalanceTimer, CountsLooks) {
   EXPECT_EQ(timer.Due().turn(), 2u);
 }
 
+TEST(RebalanceTimer, HasNewsOnceSomethingHasChangedAndAfterAMinute) {
+  RebalanceTimer timer;
+  EXPECT_TRUE(timer.HasNews(0, 7)) << "nobody has looked yet";
+  timer.NoteWhole(1000, 7);
+  EXPECT_FALSE(timer.HasNews(2000, 7));
+  EXPECT_TRUE(timer.HasNews(2000, 8));
+  EXPECT_TRUE(timer.HasNews(1000 + RebalanceTimer::kUnchangedMs, 7));
+  EXPECT_TRUE(timer.Due().HasNews(2000, 7));
+}
+
+TEST(RebalanceTimer, TakesWhatARoundDoesItselfForNoNews) {
+  RebalanceTimer timer;
+  timer.NoteWhole(1000, 7);
+  timer.NoteNoNews(9);
+  EXPECT_FALSE(timer.HasNews(2000, 9));
+  EXPECT_TRUE(timer.HasNews(1000 + RebalanceTimer::kUnchangedMs, 9));
+}
+
 }  // namespace
 }  // namespace sluice
