@@ -42,6 +42,7 @@ std::string SubjectOf(const FeedEvent& event) {
         } else if constexpr (requires { one.uuid; }) {
           return StrCat("machine ", Shown(one.uuid));
         } else if constexpr (requires { one.budget.amount; } ||
+                             std::is_same_v<decltype(one), const BudgetKept&> ||
                              std::is_same_v<decltype(one), const BudgetGone&>) {
           return StrCat("budget ", Shown(one.id));
         } else if constexpr (requires { one.id; }) {

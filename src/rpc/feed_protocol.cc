@@ -259,7 +259,7 @@ std::optional<FeedEvent> FeedProtocol::ConvertBudget(const v1::FeedEvent& event,
   if (!budget.ok()) {
     AddProblem(event, Code::kInvalid,
                StrCat(subject, ": ", Message(budget.status())), batch);
-    return std::nullopt;
+    return BudgetKept{stated.id()};
   }
   // That of a job comes with its tasks.
   if (!budget->tasks.has_value()) budget->tasks.emplace();

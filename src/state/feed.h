@@ -89,6 +89,10 @@ struct BudgetStated {
   std::string id;
   DisruptionBudget budget = {};
 };
+// One was stated that makes no sense: the former one of that id stays.
+struct BudgetKept {
+  std::string id;
+};
 struct BudgetGone {
   std::string id;
 };
@@ -102,7 +106,7 @@ struct TaskMeasured {
 using FeedEvent =
     std::variant<SnapshotBegan, SnapshotEnded, MachineStated, MachineGone,
                  TaskStated, TaskEnded, TaskGone, BindFailed, BudgetStated,
-                 BudgetGone, TaskMeasured>;
+                 BudgetKept, BudgetGone, TaskMeasured>;
 
 // What became of an event.  All but kApplied change nothing, or what they say.
 enum class FeedOutcome {

@@ -245,6 +245,12 @@ FeedOutcome FeedEvents::Apply(const BudgetStated& event) {
   return FeedOutcome::kApplied;
 }
 
+FeedOutcome FeedEvents::Apply(const BudgetKept& event) {
+  const auto it = feed_.budgets.find(event.id);
+  if (it != feed_.budgets.end()) it->second.snapshot = feed_.snapshot;
+  return FeedOutcome::kApplied;
+}
+
 FeedOutcome FeedEvents::Apply(const BudgetGone& event) {
   if (feed_.budgets.erase(event.id) == 0) return FeedOutcome::kUnknownBudget;
   NoteChange();

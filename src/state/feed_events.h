@@ -31,6 +31,7 @@ class FeedEvents {
   FeedOutcome Apply(const TaskGone& event);
   FeedOutcome Apply(const BindFailed& event);
   FeedOutcome Apply(const BudgetStated& event);
+  FeedOutcome Apply(const BudgetKept& event);
   FeedOutcome Apply(const BudgetGone& event);
   FeedOutcome Apply(const TaskMeasured& event);
 

@@ -134,7 +134,7 @@ TEST_F(FeedProtocolTest, ConvertsEveryKindOfEvent) {
   EXPECT_EQ(std::get<BudgetGone>(batch->events[9].event).id, "shop/web");
 }
 
-TEST_F(FeedProtocolTest, TakesNoBudgetThatMakesNoSense) {
+TEST_F(FeedProtocolTest, KeepsTheFormerOfABudgetThatMakesNoSense) {
   Add()->mutable_begin_snapshot();
   Add()->mutable_budget()->mutable_budget()->set_min_available("2");
   v1::BudgetStated* both = Add()->mutable_budget();
@@ -145,7 +145,9 @@ TEST_F(FeedProtocolTest, TakesNoBudgetThatMakesNoSense) {
   Add()->mutable_budget_gone();
   const absl::StatusOr<FeedBatch> batch = Take();
   ASSERT_THAT(batch, IsOk());
-  EXPECT_THAT(batch->events, SizeIs(1));
+  ASSERT_THAT(batch->events, SizeIs(3));
+  EXPECT_EQ(std::get<BudgetKept>(batch->events[1].event).id, "shop/both");
+  EXPECT_EQ(std::get<BudgetKept>(batch->events[2].event).id, "shop/neither");
   ASSERT_THAT(batch->problems, SizeIs(4));
   EXPECT_EQ(batch->problems[0].message, "the budget has no id");
   EXPECT_THAT(batch->problems[1].message,

@@ -77,6 +77,18 @@ TEST_F(FeedEventsTest, ChangeTheStateWhereABudgetIsNotStatedAgain) {
   EXPECT_TRUE(state_.feeds().at(feed_).budgets.empty());
 }
 
+TEST_F(FeedEventsTest, KeepABudgetThatIsStatedAgainAndMakesNoSense) {
+  Feed(SnapshotBegan());
+  Feed(BudgetStated{"all", DisruptionBudget{.amount = 7}});
+  Feed(SnapshotEnded());
+  Feed(SnapshotBegan());
+  Feed(BudgetKept{"all"});
+  Feed(BudgetKept{"unknown"});
+  Feed(SnapshotEnded());
+  ASSERT_EQ(state_.feeds().at(feed_).budgets.size(), 1u);
+  EXPECT_EQ(state_.feeds().at(feed_).budgets.at("all").budget.amount, 7);
+}
+
 TEST_F(FeedEventsTest, ForgetWhatTheNextSnapshotDoesNotState) {
   StateAll();
   StateMachine("n");
