@@ -5,8 +5,11 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/percent.h"
 #include "base/strings.h"
@@ -209,17 +212,24 @@ Explanation Explainer::TakeExplanation() {
 
 namespace {
 
-// "room is kept for it on node-1 until 2 tasks have left; ", or nothing.
+// "room is kept for it on node-1 until 2 tasks have left: web-1, web-2; ", or
+// nothing.
 std::string NominationText(const Task& task, const ClusterState& state) {
   const auto it = state.nominations().machines().find(task.id);
   if (it == state.nominations().machines().end()) return "";
   const Machine& machine = *state.FindMachine(it->second);
-  const auto leaving = std::ranges::count_if(
-      machine.tasks,
-      [&](const TaskId id) { return state.FindTask(id)->is_evicted; });
+  std::vector<const Task*> leaving;
+  for (const TaskId id : machine.tasks) {
+    const Task* one = state.FindTask(id);
+    if (one->is_evicted) leaving.push_back(one);
+  }
   return StrCat("room is kept for it on ", ShownText(machine.name), " until ",
-                leaving, leaving == 1 ? " task has" : " tasks have",
-                " left; as things are, ");
+                leaving.size(),
+                leaving.size() == 1 ? " task has" : " tasks have", " left",
+                leaving.empty() ? "" : ": ",
+                JoinShown(std::span(std::as_const(leaving)), ", ",
+                          [](const Task* one) { return ShownText(one->name); }),
+                "; as things are, ");
 }
 
 }  // namespace
