@@ -121,6 +121,28 @@ TEST_F(ExplanationTest, SaysThatATaskFitsOrThatThereIsNoMachine) {
             "Schedule call");
 }
 
+TEST(ExplanationOfNominated, NamesWhoHasToLeaveFirst) {
+  TestScheduler cluster({.preemption = {.mode = Preemption::kPriority}});
+  cluster.Apply(Added("m", {.cpu = 1000}));
+  for (uint64_t uid = 1; uid <= 5; ++uid) {
+    cluster.Apply(Submitted(uid, {.cpu = 200, .name = StrCat("low-", uid)}));
+  }
+  cluster.Reply(1);
+  const auto begin_of = [&](uint64_t uid) {
+    const std::string summary =
+        cluster.scheduler().Explain(cluster.TaskOf(uid), 0).summary;
+    return summary.substr(0, summary.find(';'));
+  };
+  cluster.Apply(Submitted(11, {.cpu = 1000, .priority = 9}));
+  cluster.Reply(2);
+  EXPECT_EQ(begin_of(11),
+            "room is kept for it on m until 5 tasks have left: low-1, low-2, "
+            "low-3, ...");
+  for (uint64_t uid = 1; uid <= 4; ++uid) cluster.Apply(Removed(uid));
+  EXPECT_EQ(begin_of(11),
+            "room is kept for it on m until 1 task has left: low-5");
+}
+
 TEST_F(ExplanationTest, SaysWhatWaitingCosts) {
   cluster_.Apply(Submitted(1));
   const int64_t at_first = ExplainTask(1).waiting_cost;

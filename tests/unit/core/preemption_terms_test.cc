@@ -294,6 +294,28 @@ TEST_F(PreemptionTermsTest, StopsWhatCostsTheLeastInAll) {
               UnorderedElementsAre("PREEMPT 1 on two", "PREEMPT 2 on two"));
 }
 
+// Nine machines, each with a task in the way.
+TEST_F(PreemptionTermsTest, EmptiesTheCheapestMachinesForAGang) {
+  const std::vector<int32_t> costs = {700, 100, 900, 0,  500,
+                                      300, 800, 200, 600};
+  for (const int32_t cost : costs) {
+    Machine(StrCat("m", cost), 1000);
+    cluster_.Apply(
+        Submitted(++last_uid_, {.cpu = 600, .preemption_cost = cost}));
+    Reply();
+  }
+  for (uint64_t uid = 11; uid <= 16; ++uid) {
+    cluster_.Apply(Submitted(uid, {.cpu = 1000, .priority = 9, .job = "gang"},
+                             {.gang = {.minimum = 6}}));
+  }
+  EXPECT_THAT(Reply(),
+              UnorderedElementsAre("PREEMPT 4 on m0", "PREEMPT 2 on m100",
+                                   "PREEMPT 8 on m200", "PREEMPT 6 on m300",
+                                   "PREEMPT 5 on m500", "PREEMPT 9 on m600"));
+  for (const uint64_t uid : {2, 4, 5, 6, 8, 9}) cluster_.Apply(Removed(uid));
+  EXPECT_THAT(Reply(), SizeIs(6)) << "the gang starts";
+}
+
 TEST_F(PreemptionTermsTest, StopsNobodyForAMeekTask) {
   Fill("m", 1, {.cpu = 1000});
   SubmitMeek(11, {.cpu = 1000, .priority = 9});

@@ -198,6 +198,33 @@ TEST_F(PreemptionTest, KeepsTheRoomFromOthersUntilItIsUsed) {
   EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on m"));
 }
 
+TEST_F(PreemptionTest, KeepsTheRoomFromAnotherThatIsAsUrgent) {
+  Machine("m", 1000);
+  Submit(1, 600, 0);
+  Reply();
+  Submit(2, 900, 9);
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m"));
+  Submit(3, 400, 9);
+  EXPECT_THAT(Reply(), IsEmpty()) << "400 are free, and kept";
+  EXPECT_EQ(NominatedFor(2), "m");
+  Remove(1);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on m"));
+}
+
+// The one that was nominated waits in their place.
+TEST_F(PreemptionTest, GivesTheRoomToMoreTasksThatAreAsUrgent) {
+  Machine("m", 1000);
+  Submit(1, 600, 0);
+  Reply();
+  Submit(2, 900, 9);
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m"));
+  Submit(3, 400, 9);
+  Submit(4, 400, 9);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 3 on m"));
+  EXPECT_EQ(NominatedFor(2), "");
+  EXPECT_EQ(NominatedFor(4), "m");
+}
+
 TEST_F(PreemptionTest, GivesTheRoomToOneThatIsMoreUrgentStill) {
   Machine("m", 1000);
   Submit(1, 1000, 0);
