@@ -15,15 +15,17 @@ int64_t PartOf(int64_t running, int64_t percent) {
 
 }  // namespace
 
-int64_t MoveBudget::Left(int64_t now_ms, int64_t running) {
+MoveBudget::Left MoveBudget::LeftFor(int64_t now_ms, int64_t running) {
   while (!moved_.empty() && moved_.front().first <= now_ms - kHourMs) {
     moved_count_ -= moved_.front().second;
     moved_.pop_front();
   }
+  const int64_t of_round = PartOf(running, options_.percent_per_round);
+  if (of_round == 0) return {};
   const int64_t of_hour =
       PartOf(running, options_.percent_per_hour) - moved_count_;
-  return std::clamp<int64_t>(PartOf(running, options_.percent_per_round), 0,
-                             std::max<int64_t>(of_hour, 0));
+  const int64_t in_hour = std::max<int64_t>(of_hour, 0);
+  return {.in_round = std::min(of_round, in_hour), .in_hour = in_hour};
 }
 
 void MoveBudget::Note(int64_t now_ms, int64_t moved) {

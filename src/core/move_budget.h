@@ -2,7 +2,9 @@
 // and in an hour.
 //
 // A cluster that is small may move a few all the same: one part of a hundred of
-// it would be nothing.  Not stored: an hour begins anew with the daemon.
+// it would be nothing.  For a gang, which starts as a whole or not at all, a
+// round may move as many as the hour has left.  Not stored: an hour begins anew
+// with the daemon.
 //
 // Threads: values; confined to the core thread.
 
@@ -24,8 +26,12 @@ class MoveBudget {
 
   explicit MoveBudget(const MoveOptions& options) : options_(options) {}
 
+  struct Left {
+    int64_t in_round = 0;  // No more than:
+    int64_t in_hour = 0;   // What a gang may take.
+  };
   // How many more may be moved by a round where so many tasks run.
-  int64_t Left(int64_t now_ms, int64_t running);
+  Left LeftFor(int64_t now_ms, int64_t running);
   // Or fewer than none, where moves are taken back.  Time does not go back.
   void Note(int64_t now_ms, int64_t moved);
 

@@ -499,12 +499,14 @@ std::optional<JobId> PreemptingPlan::GangOf(const Awaited& awaited) {
   return std::nullopt;
 }
 
-int64_t PreemptingPlan::CountMovesFor(JobId gang) const {
+void PreemptingPlan::NoteMovesFor(JobId gang, const MoveBudget::Left& left) {
   int64_t moves = 0;
   for (const auto& [id, awaited] : awaited_) {
     if (GangOf(awaited) == gang) moves += std::ssize(awaited.leaving);
   }
-  return moves;
+  if (moves <= left.in_hour) return;
+  context_.agenda.NoteTooManyMoves(gang);
+  context_.stats->too_many_moves[gang] = moves;
 }
 
 std::vector<MachineId> PreemptingPlan::ByUrgency() const {
@@ -536,14 +538,15 @@ void PreemptingPlan::KeepToBudgets() {
   if (awaited_.empty()) return;
   const std::vector<MachineId> order = ByUrgency();
   Disruptions disruptions(context_.state);
-  const int64_t moves_max = moves_.empty() ? 0 : context_.MovesLeft();
+  const MoveBudget::Left moves_max =
+      moves_.empty() ? MoveBudget::Left() : context_.MovesLeft();
   bool is_any_exceeded = false;
   bool are_moves_exceeded = false;
   for (bool must_drop = true; must_drop;) {
     must_drop = false;
     Settle();
     std::vector<int64_t> left = disruptions.Allowances();
-    int64_t moves_left = moves_max;
+    MoveBudget::Left moves_left = moves_max;
     for (const MachineId id : order) {
       Awaited& awaited = awaited_[id];
       std::vector<TaskId> all = awaited.victims;
@@ -551,21 +554,25 @@ void PreemptingPlan::KeepToBudgets() {
         all.push_back(moves_[move].task);
       }
       if (all.empty()) continue;
-      moves_left -= std::ssize(awaited.leaving);
+      const std::optional<JobId> gang = GangOf(awaited);
+      const int64_t moves = std::ssize(awaited.leaving);
+      const bool may_move =
+          moves <= (gang.has_value()
+                        ? moves_left.in_hour
+                        : std::min(moves_left.in_round, moves_left.in_hour));
       const bool is_within = disruptions.Take(all, &left) ||
                              (context_.options.preemption.breaks_budgets &&
                               awaited.leaving.empty());
-      if (is_within && moves_left >= 0) continue;
-      moves_left += std::ssize(awaited.leaving);
+      if (is_within && may_move) {
+        moves_left.in_round -= moves;
+        moves_left.in_hour -= moves;
+        continue;
+      }
       // Who waits for what leaves another machine waits for room here, too.
       is_any_exceeded |= !is_within && !awaited.IsForNothing();
-      const std::optional<JobId> gang = GangOf(awaited);
       are_moves_exceeded |=
           is_within && !awaited.tasks.empty() && !gang.has_value();
-      if (gang.has_value() && !packing_.is_part &&
-          CountMovesFor(*gang) > moves_max) {
-        context_.agenda.NoteTooManyMoves(*gang);
-      }
+      if (gang.has_value() && !packing_.is_part) NoteMovesFor(*gang, moves_max);
       if (!is_within) context_.stats->given_up += std::ssize(all);
       GiveUp(&awaited);
       must_drop = true;

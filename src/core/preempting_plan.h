@@ -121,7 +121,8 @@ class PreemptingPlan {
   bool DropLosses();
   // Of one of the tasks that are nominated there.
   static std::optional<JobId> GangOf(const Awaited& awaited);
-  int64_t CountMovesFor(JobId gang) const;
+  // Tells that the gang waits for its moves, if an hour does not allow them.
+  void NoteMovesFor(JobId gang, const MoveBudget::Left& left);
   // In the order in which machines may use up budgets: those for the most
   // urgent first, gang by gang, of these those that stop the least urgent, and
   // those last that only move tasks to where they cost less, by what they gain.

@@ -1,12 +1,18 @@
 #include "core/round_context.h"
 
 #include <iterator>
+#include <ranges>
 
 namespace sluice {
 namespace {
 
 // Some 50 ms.
 constexpr int64_t kSearchBudget = 500000;
+
+absl::flat_hash_set<TaskId> NominatedTasks(const ClusterState& state) {
+  const auto tasks = std::views::keys(state.nominations().machines());
+  return {tasks.begin(), tasks.end()};
+}
 
 }  // namespace
 
@@ -20,6 +26,7 @@ RoundContext::RoundContext(const Subject& subject, const RoundOptions& limits,
       sequence_end(subject.state.counters().next_task_sequence),
       delta_begin(subject.state.counters().next_delta_sequence),
       gangs(&subject.state, &subject.eligibility, sequence_end, as_of_ms),
+      nominated_before(NominatedTasks(subject.state)),
       move_budget(subject.move_budget),
       rebalance_timer(subject.rebalance_timer),
       search_pace(subject.search_pace),
@@ -79,11 +86,11 @@ std::vector<const Task*> RoundContext::WaitingTasks(const ClassKey& key,
   return waiting;
 }
 
-int64_t RoundContext::MovesLeft() const {
-  if (move_budget == nullptr) return 0;
+MoveBudget::Left RoundContext::MovesLeft() const {
+  if (move_budget == nullptr) return {};
   int64_t running = 0;
   for (const auto& [id, job] : state.jobs()) running += job->running_count;
-  return move_budget->Left(now_ms, running);
+  return move_budget->LeftFor(now_ms, running);
 }
 
 void RoundContext::NoteMoved(int64_t moves) {

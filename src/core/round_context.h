@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "constraints/constraint_set.h"
 #include "core/followers.h"
 #include "core/gangs.h"
@@ -38,6 +39,9 @@ namespace sluice {
 inline constexpr int64_t kLooksPerPlacement = 40;
 // After so many looks commands are let in: some 20 ms.
 inline constexpr int64_t kLooksPerStep = 1000000;
+
+// How much dearer a task is to leave waiting that was promised a place.
+inline constexpr int64_t kPromised = 1000;
 
 // What something costs, and the least that it can.
 struct Appraisal {
@@ -75,6 +79,8 @@ class RoundContext {
   const uint64_t sequence_end;  // Of the tasks that came before the start.
   uint64_t delta_begin;         // The first delta of the round.
   Gangs gangs;
+  // The tasks that room was kept for when the round began.
+  const absl::flat_hash_set<TaskId> nominated_before;
   MoveBudget* const move_budget;
   RebalanceTimer* const rebalance_timer;
   SearchPace* const search_pace;
@@ -125,14 +131,17 @@ class RoundContext {
   std::vector<const Task*> WaitingTasks(
       const ClassKey& key,
       size_t count_max = std::numeric_limits<size_t>::max()) const;
-  Cost WaitingCostOf(const Task& task) const {
-    return WaitingCost(now_ms - task.submitted_ms);
+  // `is_promised`: no others of its priority, be they more, take its place: it
+  // is of a gang that has started, or others were told to leave for it.
+  Cost WaitingCostOf(const Task& task, bool is_promised = false) const {
+    return WaitingCost(now_ms - task.submitted_ms) *
+           (is_promised ? kPromised : 1);
   }
   bool IsSpent() const {
     return options.arcs_max > 0 && stats->arcs >= options.arcs_max;
   }
   // How many running tasks may be moved.
-  int64_t MovesLeft() const;
+  MoveBudget::Left MovesLeft() const;
   // Counts moves, or with fewer than none such as were taken back.
   void NoteMoved(int64_t moves);
   // Takes back those of the placements that can be.

@@ -26,8 +26,6 @@
 namespace sluice {
 namespace {
 
-// How much dearer a task of a gang that has started is to leave waiting.
-constexpr int64_t kMustStay = 1000;
 // Of kinds or groups of machines and classes: so many take some 50 ms.
 constexpr size_t kPairsMax = 10'000'000;
 // With more classes, some of which have terms about others, a large cluster is
@@ -76,11 +74,11 @@ class Describer {
       freed.ports.insert(freed.ports.end(), ports.begin(), ports.end());
       peers_.NoteFreed(key, one.machine);
       Steps& steps = StepsOf(key);
-      const bool must_stay = key.gang.has_value() &&
-                             scope_ != PackingScope::kAll &&
-                             !gangs_.contains(*key.gang);
-      ++steps.counts[context_.WaitingCostOf(*one.task) *
-                     (must_stay ? kMustStay : 1)];
+      const bool must_stay =
+          scope_ != PackingScope::kAll &&
+          (context_.nominated_before.contains(one.task->id) ||
+           (key.gang.has_value() && !gangs_.contains(*key.gang)));
+      ++steps.counts[context_.WaitingCostOf(*one.task, must_stay)];
       steps.is_any_placed = true;
       of_class = &steps;
     }
@@ -97,7 +95,9 @@ class Describer {
       packing_.leaves_out = packing_.leaves_out || is_alone;
       for (const Task* task :
            context_.WaitingTasks(key, is_alone ? 1 : tasks.size())) {
-        const Cost cost = context_.WaitingCostOf(*task);
+        const Cost cost = context_.WaitingCostOf(
+            *task, scope_ != PackingScope::kAll &&
+                       context_.nominated_before.contains(task->id));
         Steps& steps = StepsOf(key);
         ++steps.counts[cost];
         steps.has_waiting = true;
@@ -141,7 +141,8 @@ class Describer {
            context_.options.preemption.mode == Preemption::kFull &&
            (packing_.is_part ||
             !IsPackedInParts(state_, context_.options.preemption.moves)) &&
-           !context_.agenda.is_without_moves() && context_.MovesLeft() > 0;
+           !context_.agenda.is_without_moves() &&
+           context_.MovesLeft().in_round > 0;
   }
 
   // Then what runs may cost less than it does, whatever waits.

@@ -7,10 +7,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "packing/packing_problem.h"
+#include "sluice/base/ids.h"
 
 namespace sluice {
 
@@ -80,6 +82,9 @@ struct RoundStats {
   // Of which budgets let no more be stopped than they did, while something more
   // urgent waited.
   int64_t held_back = 0;
+  // Gangs that could start if more tasks moved than the hour has left, and how
+  // many would have to.
+  std::map<JobId, int64_t> too_many_moves;
   int64_t placed = 0;
   int64_t refused = 0;    // Placements that a change meanwhile made illegal.
   int64_t conflicts = 0;  // Placements that another of the pass made illegal.

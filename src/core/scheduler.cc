@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/strings.h"
 #include "core/draining.h"
 #include "core/explanation.h"
 #include "core/preemption_text.h"
@@ -92,6 +93,7 @@ void Scheduler::StartRound(int64_t now_ms) {
                             &grouping_},
       options_, now_ms);
   if (round_->has_news()) return;
+  round_stats_.too_many_moves = last.too_many_moves;
   round_stats_.left_alone = last.left_alone;
   round_stats_.exhausted_budgets = last.exhausted_budgets;
   round_stats_.held_back = last.held_back;
@@ -145,6 +147,13 @@ Explanation Scheduler::Explain(const Task& task, int64_t now_ms) const {
   if (explanation.feasible_machines == 0) {
     explanation.summary +=
         MayStopText(task, state_, constraints_, options_.preemption);
+  }
+  const std::optional<JobId>& gang = task.class_key.gang;
+  const auto& too_many = round_stats_.too_many_moves;
+  if (gang.has_value() && too_many.contains(*gang)) {
+    explanation.summary += StrCat(
+        "; its gang could start if ", too_many.at(*gang),
+        " running tasks moved, but fewer may in this hour (--moves_per_hour)");
   }
   return explanation;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "core/explanation.h"
 #include "util/peer_builder.h"
 #include "util/state_invariants.h"
 #include "util/test_scheduler.h"
@@ -63,6 +64,19 @@ class MovesTest : public testing::Test {
     Run(2, "b", Owned(400));
     now_ms_ = 10 * kMinuteMs;
   }
+  // On twelve machines, and a gang that wants six of them.
+  void RunInTwos() {
+    uint64_t uid = 0;
+    for (int i = 0; i < 12; ++i) {
+      Machine(StrCat("m", i), 1000);
+      for (int k = 0; k < 2; ++k) Run(++uid, StrCat("m", i), Owned(200));
+    }
+    now_ms_ = 10 * kMinuteMs;
+    for (int i = 0; i < 6; ++i) {
+      cluster_.Apply(Submitted(++uid, {.cpu = 1000, .job = "gang"},
+                               {.gang = {.minimum = 6}}));
+    }
+  }
   const RoundStats& stats() const { return cluster_.scheduler().round_stats(); }
 
   TestScheduler cluster_;
@@ -72,6 +86,12 @@ class MovesTest : public testing::Test {
 class NoMovesTest : public MovesTest {
  protected:
   NoMovesTest() : MovesTest({.percent_per_round = 0}) {}
+};
+
+// So many as run.
+class MovesInAnHourTest : public MovesTest {
+ protected:
+  MovesInAnHourTest() : MovesTest({.percent_per_hour = 100}) {}
 };
 
 // Parts of two machines.
@@ -353,6 +373,22 @@ TEST_F(MovesTest, StartASmallerGangWhereTheLargerOneTakesTooMany) {
   }
   EXPECT_THAT(Reply(), SizeIs(8));
   EXPECT_EQ(stats().nominated, 4);
+}
+
+TEST_F(MovesTest, AreTooManyForAGangThatTakesMoreThanTheHourHas) {
+  RunInTwos();
+  EXPECT_THAT(Reply(), IsEmpty());
+  EXPECT_THAT(
+      cluster_.scheduler().Explain(cluster_.TaskOf(25), now_ms_).summary,
+      HasSubstr("; its gang could start if 12 running tasks moved, but "
+                "fewer may in this hour (--moves_per_hour)"));
+}
+
+// Ten are all that a round may move otherwise.
+TEST_F(MovesInAnHourTest, MayAllBeForAGangInOneRound) {
+  RunInTwos();
+  EXPECT_THAT(Reply(), SizeIs(12));
+  EXPECT_EQ(stats().nominated, 6);
 }
 
 TEST_F(MovesTest, ArePreferredToStops) {
