@@ -92,7 +92,7 @@ class Describer {
       if (is_closed || !IsDecidedOn(key)) packing_.leaves_out = true;
       if (is_closed || !IsInScope(key)) continue;
       const bool is_alone = peers_.IsTakenAlone(key);
-      packing_.leaves_out = packing_.leaves_out || is_alone;
+      packing_.leaves_out |= is_alone;
       for (const Task* task :
            context_.WaitingTasks(key, is_alone ? 1 : tasks.size())) {
         const Cost cost = context_.WaitingCostOf(
@@ -239,7 +239,7 @@ class Describer {
     const bool is_movable =
         (peers_.IsHeeded(key) || peers_.IsTakenAlone(key)) && !IsMeek(key) &&
         !(key.gang.has_value() && torn_gangs_.contains(*key.gang));
-    packing_.leaves_out = packing_.leaves_out || !is_movable;
+    packing_.leaves_out |= !is_movable;
     return is_movable;
   }
 
@@ -276,7 +276,7 @@ class Describer {
       if (kind != kinds.end() && kind->id == kind_id) {
         packing_.now.placed += kind->preference;
       }
-      is_any_misplaced_ = is_any_misplaced_ || kinds.empty();
+      is_any_misplaced_ |= kinds.empty();
       packing_.least.placed += least;
     }
   }
@@ -648,8 +648,7 @@ class Describer {
     for (size_t c = 0; c < fits.size(); ++c) {
       const std::optional<size_t> level =
           fits[c] || c < key_count ? LevelOfClass(c) : std::nullopt;
-      packing_.leaves_out =
-          packing_.leaves_out || (c < key_count && !level.has_value());
+      packing_.leaves_out |= c < key_count && !level.has_value();
       if (!fits[c] || !level.has_value()) continue;
       index_now_[c] = keys.size() + running.size();
       for (WaitingStep& step : problem.classes[c].waiting) step.level = *level;
@@ -702,8 +701,7 @@ class Describer {
     packing_.now = {};
     SplitByLevel();
     for (const auto& [one, steps] : placements_) {
-      packing_.has_placed_below =
-          packing_.has_placed_below || !IsDecidedOn(one.task->class_key);
+      packing_.has_placed_below |= !IsDecidedOn(one.task->class_key);
     }
     FindCostOfPlaced();
     packing_.now.placed += packing_.problem.CostOfRunning();
