@@ -22,9 +22,11 @@ constexpr Command::Text kText = {
     .summary = "Says what a round would stop and move, without doing it",
     .description =
         R"(Says which running tasks a round would move to other machines or stop as things
-are, which tasks that wait would get their room, and what each move gains by
-what its task prefers, in cost points, less what a move costs. Nothing is done,
-whatever --preemption of the daemon says; the daemon's limits on moves count.
+are, which tasks that wait would get their room, what each move gains by what
+its task prefers, in cost points, less what a move costs, and what each stop
+costs, in points of --preemption_cost. It is about one round: the next ones
+decide once those have left. Nothing is done, whatever --preemption of the
+daemon says; the daemon's limits on moves count.
 )"};
 
 std::string TaskText(const std::string& name, const std::string& id) {
@@ -51,20 +53,29 @@ void PrintPlan(const v1::RebalancePlan& plan, std::ostream& out) {
                {"FROM"},
                {"TO"},
                {"PRIORITY", Align::kRight},
-               {"GAIN", Align::kRight}});
+               {"GAIN", Align::kRight},
+               {"COST", Align::kRight}});
+  int64_t gain = 0;
+  int64_t cost = 0;
   for (const auto& move : plan.moves()) {
     table.AddRow({"move", TaskText(move.task_name(), move.task()), move.from(),
-                  move.to(), "", StrCat(move.gain())});
+                  move.to(), "", StrCat(move.gain()), ""});
+    gain += move.gain();
   }
   for (const auto& stop : plan.stops()) {
     table.AddRow({"stop", TaskText(stop.task_name(), stop.task()),
-                  stop.machine(), "", StrCat(stop.priority()), ""});
+                  stop.machine(), "", StrCat(stop.priority()), "",
+                  StrCat(stop.cost())});
+    cost += stop.cost();
   }
   for (const auto& served : plan.served()) {
     table.AddRow({"keep room", TaskText(served.task_name(), served.task()), "",
-                  served.machine(), StrCat(served.priority()), ""});
+                  served.machine(), StrCat(served.priority()), "", ""});
   }
   table.Print(out);
+  out << "moves " << plan.moves_size() << " with a gain of " << gain
+      << ", stops " << plan.stops_size() << " at a cost of " << cost
+      << ", and keeps room for " << plan.served_size() << '\n';
 }
 
 class PlanCommand final : public Command {

@@ -6,6 +6,7 @@
 #include "core/packing_part.h"
 #include "core/rebalance_timer.h"
 #include "core/round_packing.h"
+#include "core/running_tasks.h"
 #include "packing/pack.h"
 
 namespace sluice {
@@ -36,13 +37,19 @@ RebalancePlan PlanRebalance(const RoundContext::Subject& subject,
   if (packing.now <= packing.least || packing.problem.groups.empty()) {
     return plan;
   }
-  const PackingSolution solution =
-      Pack(packing.problem, {.work_max = context.improve_budget});
+  // As the round does it.
+  PackingEffort effort = {.work_max = context.improve_budget};
+  effort.is_thorough = packing.MayStop();
+  const PackingSolution solution = Pack(packing.problem, effort);
   PackingCost cost = solution.cost;
   cost.waiting.Add(packing.misfits);
   if (packing.now <= cost) return plan;
   PreemptingPlan preempting(packing, &context);
   plan.decided = preempting.Decide(preempting.Split(solution.patterns));
+  for (const TaskId id : plan.decided.stopped) {
+    plan.stop_costs.push_back(
+        StopCost(*context.state.FindTask(id), options.preemption));
+  }
   return plan;
 }
 

@@ -6,6 +6,7 @@
 #define SLUICE_CORE_REBALANCE_PLAN_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "core/preempting_plan.h"
 #include "core/round_context.h"
@@ -15,6 +16,7 @@ namespace sluice {
 
 struct RebalancePlan {
   PreemptingPlan::Decided decided;
+  std::vector<int64_t> stop_costs;  // Of each that is stopped.
   // There was too much to look at: nothing is known.
   bool is_too_large = false;
   // How many machines it is about where tasks move in parts of the cluster, and

@@ -12,6 +12,7 @@
 #ifndef SLUICE_CORE_ROUND_PACKING_H_
 #define SLUICE_CORE_ROUND_PACKING_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -51,6 +52,12 @@ struct RoundPacking {
   bool leaves_out = false;
   // Then there is no problem, and `least` may be far too little.
   bool is_too_large = false;
+
+  // What is stopped loses its work: then a better packing is worth a search.
+  bool MayStop() const {
+    return std::ranges::any_of(running.classes(),
+                               &RunningTasks::Class::may_be_stopped);
+  }
 
   // Calls visit(machine, pattern) for each machine, group by group: those come
   // first of which the solution says what they hold.

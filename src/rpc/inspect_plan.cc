@@ -38,12 +38,13 @@ void InspectPlan(const ClusterState& state, const RebalancePlan& plan,
     message->set_to(name_of(move.to));
     message->set_gain(move.gain);
   }
-  for (const TaskId id : plan.decided.stopped) {
-    const Task& task = *state.FindTask(id);
+  for (size_t i = 0; i < plan.decided.stopped.size(); ++i) {
+    const Task& task = *state.FindTask(plan.decided.stopped[i]);
     v1::RebalancePlan::Stop* message = response->add_stops();
     SetTask(task, message);
     message->set_machine(name_of(task.machine));
     message->set_priority(StatedPriority(state, task));
+    message->set_cost(plan.stop_costs[i]);
   }
   for (const auto& [id, machine] : plan.decided.nominated) {
     const Task& task = *state.FindTask(id);

@@ -59,9 +59,7 @@ class Pack : public Stage {
       // It may come to more moves than are allowed.
       effort.work_max -= effort.work_max / 4;
     }
-    // What is stopped loses its work.
-    effort.is_thorough = std::ranges::any_of(
-        packing_.running.classes(), &RunningTasks::Class::may_be_stopped);
+    effort.is_thorough = packing_.MayStop();
     if (packing_.is_part) {
       effort.work_max = std::min(effort.work_max, kPartWorkMax);
     } else {

@@ -21,6 +21,7 @@ void Fill(v1::RebalancePlan& plan) {
   stop.set_task("18");
   stop.set_machine("node-1");
   stop.set_priority(5);
+  stop.set_cost(350);
   v1::RebalancePlan::Served& served = *plan.add_served();
   served.set_task("19");
   served.set_task_name("shop/db-0");
@@ -35,9 +36,13 @@ TEST(PlanCommand, ListsMovesStopsAndWhoIsServed) {
   EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
   EXPECT_THAT(result.out,
               HasSubstr("move       shop/web-1  node-1  node-2            "
-                        "-30000\n"));
+                        "-30000"));
   EXPECT_THAT(result.out, HasSubstr("stop       18          node-1"));
+  EXPECT_THAT(result.out, HasSubstr("350\n"));
   EXPECT_THAT(result.out, HasSubstr("keep room  shop/db-0           node-1"));
+  EXPECT_THAT(result.out,
+              HasSubstr("\nmoves 1 with a gain of -30000, stops 1 at a cost of "
+                        "350, and keeps room for 1\n"));
 }
 
 TEST(PlanCommand, SaysThatNothingWouldHappen) {

@@ -71,6 +71,9 @@ TEST_F(RebalancePlanTest, SaysWhoWouldBeStopped) {
   EXPECT_THAT(decided.stopped, SizeIs(1));
   EXPECT_THAT(decided.nominated, SizeIs(1));
   EXPECT_THAT(decided.depending, IsEmpty());
+  EXPECT_THAT(
+      cluster_.scheduler().Plan(Preemption::kPriority, kNowMs).stop_costs,
+      ElementsAre(PreemptionOptions().cost));
 }
 
 class RebalancePlanOfAPartTest : public RebalancePlanTest {

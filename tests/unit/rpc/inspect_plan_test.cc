@@ -21,11 +21,14 @@ TEST(InspectPlan, NamesTasksAndMachinesAsClientsDo) {
   RebalancePlan plan;
   plan.decided.moves = {{{1}, a, b, -5}};
   plan.decided.stopped = {{2}};
+  plan.stop_costs = {350};
   plan.decided.nominated = {{{3}, a}};
   plan.is_too_large = true;
   plan.machines_in_part = 133;
   v1::RebalancePlan message;
   InspectPlan(cluster.state(), plan, &message);
+  ASSERT_EQ(message.stops_size(), 1);
+  EXPECT_EQ(message.stops(0).cost(), 350);
   ASSERT_EQ(message.moves_size(), 1);
   EXPECT_EQ(message.moves(0).task(), "1");
   EXPECT_EQ(message.moves(0).task_name(), "shop/web");

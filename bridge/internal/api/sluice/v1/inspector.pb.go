@@ -2987,11 +2987,13 @@ func (x *RebalancePlan_Move) GetGain() int64 {
 }
 
 type RebalancePlan_Stop struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Task          string                 `protobuf:"bytes,1,opt,name=task,proto3" json:"task,omitempty"`
-	TaskName      string                 `protobuf:"bytes,2,opt,name=task_name,json=taskName,proto3" json:"task_name,omitempty"`
-	Machine       string                 `protobuf:"bytes,3,opt,name=machine,proto3" json:"machine,omitempty"`
-	Priority      int64                  `protobuf:"varint,4,opt,name=priority,proto3" json:"priority,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Task     string                 `protobuf:"bytes,1,opt,name=task,proto3" json:"task,omitempty"`
+	TaskName string                 `protobuf:"bytes,2,opt,name=task_name,json=taskName,proto3" json:"task_name,omitempty"`
+	Machine  string                 `protobuf:"bytes,3,opt,name=machine,proto3" json:"machine,omitempty"`
+	Priority int64                  `protobuf:"varint,4,opt,name=priority,proto3" json:"priority,omitempty"`
+	// What stopping it costs, in points of --preemption_cost.
+	Cost          int64 `protobuf:"varint,5,opt,name=cost,proto3" json:"cost,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3050,6 +3052,13 @@ func (x *RebalancePlan_Stop) GetMachine() string {
 func (x *RebalancePlan_Stop) GetPriority() int64 {
 	if x != nil {
 		return x.Priority
+	}
+	return 0
+}
+
+func (x *RebalancePlan_Stop) GetCost() int64 {
+	if x != nil {
+		return x.Cost
 	}
 	return 0
 }
@@ -3227,7 +3236,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"Preemption\x12\x1a\n" +
 	"\x16PREEMPTION_UNSPECIFIED\x10\x00\x12\f\n" +
 	"\bPRIORITY\x10\x01\x12\b\n" +
-	"\x04FULL\x10\x02\"\xcf\x04\n" +
+	"\x04FULL\x10\x02\"\xe4\x04\n" +
 	"\rRebalancePlan\x123\n" +
 	"\x05moves\x18\x01 \x03(\v2\x1d.sluice.v1.RebalancePlan.MoveR\x05moves\x123\n" +
 	"\x05stops\x18\x02 \x03(\v2\x1d.sluice.v1.RebalancePlan.StopR\x05stops\x127\n" +
@@ -3240,12 +3249,13 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\ttask_name\x18\x02 \x01(\tR\btaskName\x12\x12\n" +
 	"\x04from\x18\x03 \x01(\tR\x04from\x12\x0e\n" +
 	"\x02to\x18\x04 \x01(\tR\x02to\x12\x12\n" +
-	"\x04gain\x18\x05 \x01(\x03R\x04gain\x1am\n" +
+	"\x04gain\x18\x05 \x01(\x03R\x04gain\x1a\x81\x01\n" +
 	"\x04Stop\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\tR\x04task\x12\x1b\n" +
 	"\ttask_name\x18\x02 \x01(\tR\btaskName\x12\x18\n" +
 	"\amachine\x18\x03 \x01(\tR\amachine\x12\x1a\n" +
-	"\bpriority\x18\x04 \x01(\x03R\bpriority\x1ao\n" +
+	"\bpriority\x18\x04 \x01(\x03R\bpriority\x12\x12\n" +
+	"\x04cost\x18\x05 \x01(\x03R\x04cost\x1ao\n" +
 	"\x06Served\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\tR\x04task\x12\x1b\n" +
 	"\ttask_name\x18\x02 \x01(\tR\btaskName\x12\x18\n" +
