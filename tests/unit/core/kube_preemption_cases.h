@@ -77,6 +77,9 @@ struct KubeRow {
   std::vector<KubeBudget> budgets = {};
   std::vector<KubePod> waiting;
   std::vector<Outcome> outcomes;  // One of these.
+  // What the next round comes to though nothing has happened: one of these, or
+  // else what is kept.
+  std::vector<Outcome> next = {};
   std::vector<KubeStep> later = {};
   bool may_preempt = true;
   bool breaks_budgets = false;
