@@ -179,6 +179,36 @@ bool ClassPeers::AllowsBesideSpread(const Machine& machine) const {
          AntiAffinityOfOthers(machine.id) == nullptr;
 }
 
+bool ClassPeers::AllowsWithout(const Machine& machine,
+                               std::span<const Task* const> leavers) const {
+  const auto keeps_away = [&](const CountedTerm* term) {
+    const DomainIndex domain = term->topology->DomainOf(machine.id);
+    if (domain == kNoDomain) return false;
+    const auto is_meant = [term](const Task* task) {
+      return std::ranges::binary_search(*task->class_key.meant_by,
+                                        term->selector);
+    };
+    return MeantIn(*term, domain) + ExpectedIn(*term, domain) >
+           std::ranges::count_if(leavers, is_meant);
+  };
+  const auto is_kept_away = [&](const CountedTerm* term) {
+    int64_t there = term->keeping_away.At(term->topology->DomainOf(machine.id));
+    if (there == 0) return false;
+    for (const Task* task : leavers) {
+      const PeerTerms& terms = state_.peers().TermsOf(*task->class_key.rules);
+      there -= std::ranges::count(terms.anti_affinity, term);
+    }
+    return there > 0;
+  };
+  return MeetsAffinity(machine.id) &&
+         std::ranges::none_of(terms_.anti_affinity, keeps_away) &&
+         std::ranges::none_of(about_, is_kept_away) &&
+         std::ranges::all_of(spreads_, [&](const TopologySpread& spread) {
+           return !spread.constraint().is_required ||
+                  spread.AllowsWithout(machine.id, leavers);
+         });
+}
+
 std::vector<const TopologySpread*> ClassPeers::OwnSpreads() const {
   std::vector<const TopologySpread*> own;
   for (const TopologySpread& spread : spreads_) {

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,10 @@ class ClassPeers {
   bool AllowsBesideAffinity(const Machine& machine) const;
   // The same if its domains had risen far enough for its spread.
   bool AllowsBesideSpread(const Machine& machine) const;
+  // As Allows(), if these tasks, which run on the machine, were gone.
+  // REQUIRES: the class's affinity means none of them.
+  bool AllowsWithout(const Machine& machine,
+                     std::span<const Task* const> leavers) const;
   // Whether the class cannot go anywhere before others have been placed.
   bool MustWait() const { return !is_affinity_met_ && !is_first_of_affinity_; }
   // Whether it may be the first of those whom it must be near, itself included.

@@ -104,6 +104,20 @@ bool TopologySpread::Allows(MachineId machine) const {
   return count - Minimum() <= constraint_->max_skew;
 }
 
+bool TopologySpread::AllowsWithout(MachineId machine,
+                                   std::span<const Task* const> leavers) const {
+  // Who was told to leave is not counted as it is.
+  const int64_t fewer = std::ranges::count_if(leavers, [&](const Task* task) {
+    return !task->is_evicted && Means(task->class_key);
+  });
+  if (fewer == 0 || !Counts(machine)) return Allows(machine);
+  const auto domain = static_cast<size_t>(topology_->DomainOf(machine));
+  const int64_t least =
+      too_few_domains_ ? 0 : std::min(minimum(), RunningIn(domain) - fewer);
+  return counts_[domain] - fewer + (is_self_ ? 1 : 0) - least <=
+         constraint_->max_skew;
+}
+
 int64_t TopologySpread::minimum() const {
   if (!is_minimum_exact_) FindMinimum();
   return Minimum();

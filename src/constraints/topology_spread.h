@@ -13,6 +13,7 @@
 #define SLUICE_CONSTRAINTS_TOPOLOGY_SPREAD_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "constraints/constraint_set.h"
@@ -44,6 +45,9 @@ class TopologySpread {
 
   // Whether one more task may go there.
   bool Allows(MachineId machine) const;
+  // The same if these tasks, which run on the machine, were gone.
+  bool AllowsWithout(MachineId machine,
+                     std::span<const Task* const> leavers) const;
   // The level to which `count` tasks together can fill all domains: none need
   // stay below it, and none may go further beyond it than the skew.
   int64_t LevelFor(int64_t count) const;

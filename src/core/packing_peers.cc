@@ -200,18 +200,37 @@ bool PackingPeers::IsOfOneMachine(const CountedTerm& term) {
 }
 
 void PackingPeers::TakeOneOf(const ClassKey& key) {
-  alone_key_ = &key;
-  alone_.emplace(state_, constraints_, key);
+  was_lone_heeded_ = IsHeeded(key);
+  lone_.emplace(state_, constraints_, key);
+  if (!was_lone_heeded_) return;
+  for (const uint32_t selector : CountedFor(key)) followed_.insert(selector);
+  FollowCompany();
+  is_heeded_.clear();
 }
 
-bool PackingPeers::MustStayForIt(const ClassKey& running) const {
-  if (!alone_.has_value()) return false;
-  const auto is_meant = [&running](const CountedTerm* term) {
-    return std::ranges::binary_search(*running.meant_by, term->selector);
-  };
-  const PeerTerms& terms = state_.peers().TermsOf(*alone_key_->rules);
-  return std::ranges::any_of(terms.affinity, is_meant) ||
-         std::ranges::any_of(terms.spread, is_meant);
+std::vector<uint32_t> PackingPeers::CountedFor(const ClassKey& key) {
+  const PeerTerms& terms = state_.peers().TermsOf(*key.rules);
+  std::vector<uint32_t> selectors;
+  for (const CountedTerm* term : terms.anti_affinity) {
+    if (!IsOfOneMachine(*term)) selectors.push_back(term->selector);
+  }
+  for (size_t i = 0; i < terms.spread.size(); ++i) {
+    if (key.rules->spread[i].is_required) {
+      selectors.push_back(terms.spread[i]->selector);
+    }
+  }
+  return selectors;
+}
+
+std::vector<const Task*> PackingPeers::OpenToLone(
+    const Machine& machine, std::span<const Task* const> leavers) {
+  if (!lone_.has_value() || lone_->MayBeOn(machine)) return {};
+  looks_left_ -= std::ssize(leavers);
+  if (looks_left_ < 0) return {};
+  auto in_the_way = lone_->FindInTheWay(machine, leavers);
+  if (!in_the_way.has_value()) return {};
+  lone_->Open(machine.id);
+  return *std::move(in_the_way);
 }
 
 void PackingPeers::NoteFreed(const ClassKey& key, MachineId machine) {
@@ -271,14 +290,18 @@ void PackingPeers::NoteLeaving(const ClassKey& running, MachineId machine) {
 
 void PackingPeers::RelateRunning(std::span<const ClassKey> keys,
                                  std::span<const ClassKey> running,
+                                 std::span<const size_t> in_the_way,
                                  PackingProblem* problem) {
   if (!heeds_terms_) return;
+  std::vector<bool> is_in_the_way(running.size(), false);
+  for (const size_t i : in_the_way) is_in_the_way[i] = true;
   for (size_t c = 0; c < keys.size(); ++c) {
     if (!keys[c].DependsOnPeers()) continue;
     for (size_t i = 0; i < running.size(); ++i) {
-      if (!running[i].DependsOnPeers()) continue;
+      const bool must_go = is_in_the_way[i] && IsTakenAlone(keys[c]);
+      if (!must_go && !running[i].DependsOnPeers()) continue;
       const size_t r = keys.size() + i;
-      if (KeepApart(keys[c], running[i])) {
+      if (must_go || KeepApart(keys[c], running[i])) {
         problem->classes[c].apart_from.push_back(r);
         problem->classes[r].apart_from.push_back(c);
       }
@@ -302,11 +325,14 @@ void PackingPeers::Relate(std::span<const ClassKey> keys,
   std::vector<std::pair<size_t, size_t>> apart;
   for (size_t c = 0; c < keys.size(); ++c) {
     if (!keys[c].DependsOnPeers()) continue;
-    if (IsTakenAlone(keys[c])) KeepAlone(c);
+    const bool is_alone = IsTakenAlone(keys[c]);
+    if (is_alone) KeepAlone(c);
     for (const CountedTerm* term :
          peers.TermsOf(*keys[c].rules).anti_affinity) {
-      KeepAway(c, *term->topology, term->meant);
-      KeepAway(c, *term->topology, term->expected);
+      if (!is_alone) {
+        KeepAway(c, *term->topology, term->meant);
+        KeepAway(c, *term->topology, term->expected);
+      }
       if (!IsOfOneMachine(*term)) {
         if (IsMutual(*term)) AddCapped(*term, std::nullopt, c);
         continue;
@@ -323,6 +349,7 @@ void PackingPeers::Relate(std::span<const ClassKey> keys,
     }
     for (size_t i = 0; i < keys[c].rules->spread.size(); ++i) {
       if (!IsSharedSpread(keys[c], i)) continue;
+      if (is_alone && was_lone_heeded_) continue;
       const CountedTerm& term = *peers.TermsOf(*keys[c].rules).spread[i];
       AddCapped(term, i, c);
       for (const auto& [id, machine] : state_.machines()) {
@@ -332,6 +359,7 @@ void PackingPeers::Relate(std::span<const ClassKey> keys,
         }
       }
     }
+    if (is_alone) continue;
     for (const uint32_t selector : *keys[c].meant_by) {
       for (const CountedTerm* term : peers.TermsAbout(selector)) {
         KeepAway(c, *term->topology, term->keeping_away);
@@ -414,7 +442,7 @@ std::vector<size_t> PackingPeers::CapsOn(MachineId machine) const {
 
 void PackingPeers::KeepAlone(size_t task_class) {
   for (const auto& [id, machine] : state_.machines()) {
-    if (machine->IsUsable() && !alone_->Allows(*machine)) {
+    if (machine->IsUsable() && !lone_->MayBeOn(*machine)) {
       kept_away_[id].push_back(task_class);
     }
   }

@@ -28,9 +28,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "constraints/class_peers.h"
 #include "constraints/constraint_set.h"
 #include "constraints/topology_spread.h"
+#include "core/lone_newcomer.h"
 #include "core/placements.h"
 #include "packing/packing_problem.h"
 #include "state/cluster_state.h"
@@ -54,15 +54,34 @@ class PackingPeers {
   // of other tasks, nor others for its sake.
   bool IsFree(const ClassKey& key) const;
 
+  // Whether the term tells each usable machine from all others.
+  bool IsOfOneMachine(const CountedTerm& term);
+  // Those that a heeded class counts together with its own tasks, over more
+  // than one machine.
+  std::vector<uint32_t> CountedFor(const ClassKey& key);
+
   // Lets a task of the class take part though its terms are not heeded: where
-  // it may go as things are.  Those that it needs for that must stay.  `key`
-  // must outlive this.  Call it once at most, and before the following.
+  // it may go as things are, or without what may be stopped for it.  Those that
+  // it needs must stay.  If its terms are heeded, those of the others are not
+  // whom it counts with its own tasks.  `key` must outlive this.  Call it once
+  // at most, and before the following.
   void TakeOneOf(const ClassKey& key);
   bool IsTakenAlone(const ClassKey& key) const {
-    return alone_.has_value() && *alone_key_ == key;
+    return lone_.has_value() && lone_->key() == key;
+  }
+  // Null where there is none.
+  const LoneNewcomer* lone() const {
+    return lone_.has_value() ? &*lone_ : nullptr;
   }
   // Whether its terms mean such a task, other than to keep away from it.
-  bool MustStayForIt(const ClassKey& running) const;
+  bool MustStayForIt(const ClassKey& running) const {
+    return lone_.has_value() && lone_->Needs(running);
+  }
+  // Opens the machine to it, if it is kept away from there, and would not be
+  // without these that leave or may leave.  Returns who has to: those are
+  // spared first that come first.
+  std::vector<const Task*> OpenToLone(const Machine& machine,
+                                      std::span<const Task* const> leavers);
 
   // A task of the class is to leave the machine.  `key` must outlive this.
   void NoteFreed(const ClassKey& key, MachineId machine);
@@ -78,9 +97,11 @@ class PackingPeers {
   void Relate(std::span<const ClassKey> keys, PackingProblem* problem);
   // The same for what runs and may be stopped, which are the problem's classes
   // from `keys.size()` on: who shares no machine with them, and whose company
-  // they are.  REQUIRES: Relate() has related the others.
+  // they are.  `in_the_way`: those that must be gone where the task that is
+  // taken alone goes, by index.  REQUIRES: Relate() has related the others.
   void RelateRunning(std::span<const ClassKey> keys,
                      std::span<const ClassKey> running,
+                     std::span<const size_t> in_the_way,
                      PackingProblem* problem);
   // The classes, by index, that those that stay keep away from the machine.
   std::span<const size_t> KeptAwayFrom(MachineId machine) const;
@@ -107,8 +128,6 @@ class PackingPeers {
   };
 
   void FindInPlay(std::span<const Placement> placements);
-  // Whether the term tells each usable machine from all others.
-  bool IsOfOneMachine(const CountedTerm& term);
   // Whether all whom the term means have it, and the other way round.
   bool IsMutual(const CountedTerm& term);
   // Whether all whom the spread constraint counts have the class's rules.
@@ -141,8 +160,8 @@ class PackingPeers {
 
   const ClusterState& state_;
   const ConstraintSet& constraints_;
-  const ClassKey* alone_key_ = nullptr;
-  std::optional<ClassPeers> alone_;
+  std::optional<LoneNewcomer> lone_;
+  bool was_lone_heeded_ = false;
   // One for each pair of rules and selectors.
   std::vector<const ClassKey*> in_play_;
   absl::flat_hash_map<std::pair<const PlacementRules*, const SelectorSet*>,

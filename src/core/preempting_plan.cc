@@ -117,7 +117,8 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution) {
     Resources free = free_now(*machine);
     std::vector<TaskId> victims = VictimsOn(id, pattern);
     const auto must_await = [&](const ClassKey& key) {
-      return MustAwait(key, *machine, victims, context_.state);
+      return MustAwait(key, *machine, victims, context_.state) ||
+             MustLoneAwait(key, *machine);
     };
     Resources request = sluice::RequestsOf(newcomers);
     if (has_arriving) request += RequestsOf(moved->second.arriving);
@@ -200,7 +201,10 @@ void PreemptingPlan::SpareForNoHigher(
     Resources room = left;
     std::map<ClassKey, int64_t> kept = *newcomers;
     for (const auto& [key, count] : *newcomers) {
-      if (!context_.state.peers().KeepApart(key, of)) continue;
+      if (!context_.state.peers().KeepApart(key, of) &&
+          !(IsLone(key) && IsInTheWay(victim))) {
+        continue;
+      }
       if (key.priority > of.priority) return false;
       room.AddScaled(key.request, count);
       kept.erase(key);
@@ -461,6 +465,7 @@ bool PreemptingPlan::IsAllowedByPeers(
     const std::vector<TaskId>& victims) const {
   const ClusterState& state = context_.state;
   if (!key.DependsOnPeers()) return true;
+  if (IsLone(key)) return IsLoneAllowed(machine, victims);
   if (!MustAwait(key, machine, victims, state)) {
     return ClassPeers(state, context_.constraints, key).Allows(machine);
   }
@@ -470,6 +475,39 @@ bool PreemptingPlan::IsAllowedByPeers(
     return !task.is_evicted && std::ranges::count(victims, id) == 0 &&
            state.peers().KeepApart(key, task.class_key);
   });
+}
+
+bool PreemptingPlan::IsInTheWay(TaskId victim) const {
+  const MachineId machine = context_.state.FindTask(victim)->machine;
+  const auto c = packing_.running.ClassOf(machine, victim);
+  return c.has_value() && packing_.running.classes()[*c].is_in_the_way;
+}
+
+bool PreemptingPlan::MustLoneAwait(const ClassKey& key,
+                                   const Machine& machine) const {
+  return IsLone(key) &&
+         !ClassPeers(context_.state, context_.constraints, key).Allows(machine);
+}
+
+bool PreemptingPlan::IsLoneAllowed(const Machine& machine,
+                                   const std::vector<TaskId>& victims) const {
+  const ClusterState& state = context_.state;
+  ClassPeers peers(state, context_.constraints, *packing_.lone);
+  for (const auto& [id, awaited] : awaited_) {
+    if (id == machine.id) continue;
+    for (const TaskId victim : awaited.victims) {
+      if (!IsStillOn(id, victim)) continue;
+      peers.Note(state.FindTask(victim)->class_key, id, -1);
+    }
+  }
+  std::vector<const Task*> leavers;
+  for (const TaskId id : machine.tasks) {
+    const Task* task = state.FindTask(id);
+    if (task->is_evicted || std::ranges::count(victims, id) > 0) {
+      leavers.push_back(task);
+    }
+  }
+  return peers.AllowsWithout(machine, leavers);
 }
 
 bool PreemptingPlan::DropBrokenGangs() {
@@ -608,6 +646,9 @@ bool PreemptingPlan::SpareNeedless(MachineId id, Awaited* awaited) {
   // What moves is not told apart from what it makes room for.
   const bool is_any_arriving = !awaited->arriving.empty();
   const uint32_t highest = awaited->Highest();
+  const bool is_lone_there = std::ranges::any_of(
+      awaited->tasks,
+      [this](const Task* task) { return IsLone(task->class_key); });
   const auto is_needless = [&](const ClassKey& key, bool may_be_needed) {
     const Resources without = room - key.request;
     if (may_be_needed && !needed.FitsIn(without)) return false;
@@ -622,11 +663,19 @@ bool PreemptingPlan::SpareNeedless(MachineId id, Awaited* awaited) {
   };
   // One that was stopped for somebody more urgent who is not to come any more
   // may take the room with it of others.
-  bool has_dropped =
-      std::erase_if(awaited->victims, [&](TaskId victim) {
-        const ClassKey& key = context_.state.FindTask(victim)->class_key;
-        return is_needless(key, is_any_arriving || key.priority < highest);
-      }) > 0;
+  std::vector<TaskId> left = awaited->victims;
+  for (const TaskId victim : awaited->victims) {
+    const ClassKey& key = context_.state.FindTask(victim)->class_key;
+    const auto at = std::ranges::find(left, victim);
+    std::vector<TaskId> fewer = left;
+    fewer.erase(fewer.begin() + (at - left.begin()));
+    if (is_lone_there && !IsLoneAllowed(*machine, fewer)) continue;
+    if (is_needless(key, is_any_arriving || key.priority < highest)) {
+      left = std::move(fewer);
+    }
+  }
+  bool has_dropped = left.size() < awaited->victims.size();
+  awaited->victims = std::move(left);
   const std::vector<size_t> leaving = awaited->leaving;
   for (const size_t move : leaving) {
     if (moves_[move].gain > 0 || !is_needless(KeyOf(moves_[move]), true)) {

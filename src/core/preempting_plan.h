@@ -111,6 +111,15 @@ class PreemptingPlan {
   // come.
   bool IsAllowedByPeers(const ClassKey& key, const Machine& machine,
                         const std::vector<TaskId>& victims) const;
+  // The same of the task that takes part alone, of which the packing has not
+  // seen to everything: as all victims leave.
+  bool IsLoneAllowed(const Machine& machine,
+                     const std::vector<TaskId>& victims) const;
+  // Whether the victim keeps it away.
+  bool IsInTheWay(TaskId victim) const;
+  bool IsLone(const ClassKey& key) const { return packing_.lone == key; }
+  // Whether it is to go there, which it may not as things are.
+  bool MustLoneAwait(const ClassKey& key, const Machine& machine) const;
   // Gangs of which only a part has room.  Returns whether there were any.
   bool DropBrokenGangs();
   // Who leaves though that makes room for nobody, nor gains anything.  Returns

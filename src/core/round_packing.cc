@@ -14,6 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "core/former_placements.h"
+#include "core/lone_choice.h"
 #include "core/packing_peers.h"
 #include "core/packing_rows.h"
 #include "core/placements.h"
@@ -59,7 +60,10 @@ class Describer {
     if (scope == PackingScope::kPreempting && heeds_terms) TakeOneAlone();
     if (scope != PackingScope::kAll) FindGangs(placements);
     for (const Placement& one : placements) {
-      if (IsInScope(one.task->class_key)) placements_.push_back({one, nullptr});
+      const ClassKey& key = one.task->class_key;
+      if (IsInScope(key) && !peers_.IsTakenAlone(key)) {
+        placements_.push_back({one, nullptr});
+      }
     }
   }
 
@@ -215,18 +219,13 @@ class Describer {
     }
   }
 
-  // Of those whose terms are not heeded: each round another one, so that none
-  // that finds no place is in the way of the others.
   void TakeOneAlone() {
-    std::vector<const ClassKey*> left_out;
-    for (const auto& [key, tasks] : state_.pending()) {
-      if (!key.gang.has_value() && !IsMeek(key) && !peers_.IsHeeded(key)) {
-        left_out.push_back(&key);
-      }
-    }
-    packing_.takes_turns = left_out.size() > 1;
-    if (left_out.empty()) return;
-    peers_.TakeOneOf(*left_out[context_.stats->number % left_out.size()]);
+    const ClassKey* lone =
+        ChooseLone(state_, constraints_, context_.options.preemption,
+                   context_.stats->number, &peers_);
+    if (lone == nullptr) return;
+    packing_.lone = *lone;
+    peers_.TakeOneOf(*lone);
   }
 
   // What displaces nobody stays as it is where what runs takes part.
@@ -406,7 +405,8 @@ class Describer {
       one.move_cost = running.move_cost.value_or(kNotAllowed);
       asks_for_more_.push_back(false);
     }
-    peers_.RelateRunning(packing_.classes, keys, &packing_.problem);
+    peers_.RelateRunning(packing_.classes, keys, packing_.running.InTheWay(),
+                         &packing_.problem);
   }
 
   // What each kind of machines costs each class; kinds that cost all the same

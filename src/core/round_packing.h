@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/known_plan.h"
@@ -34,6 +35,8 @@ struct RoundPacking {
   // are that follow the classes above.
   RunningTasks running;
   std::vector<size_t> running_classes;
+  // The class of which a task takes part alone, if any.
+  std::optional<ClassKey> lone;
   // Whether some of it may move instead.
   bool may_move = false;
   // Whether it is about a part of the machines, and stops nothing.
@@ -46,8 +49,6 @@ struct RoundPacking {
   PackingCost now;
   PackingCost least;
   LevelCosts misfits;  // The waiting cost of what fits nowhere, in both.
-  // Whether of several classes it is about one in each round.
-  bool takes_turns = false;
   // Whether there are tasks that the problem leaves out.
   bool leaves_out = false;
   // Then there is no problem, and `least` may be far too little.

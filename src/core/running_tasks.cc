@@ -70,6 +70,7 @@ struct RunningTasks::Found {
   uint32_t rules = 0;
   SelectorSet selectors = {};
   bool may_be_stopped = false;
+  bool is_in_the_way = false;
   // Of those that may move (Movability::ShapeOf).
   std::optional<size_t> shape = {};
 
@@ -77,9 +78,9 @@ struct RunningTasks::Found {
     if (a.priority != b.priority) return b.priority <=> a.priority;
     if (const auto order = a.request <=> b.request; order != 0) return order;
     return std::tie(a.price, a.budgets, a.concerns_others, a.rules, a.selectors,
-                    a.may_be_stopped, a.shape) <=>
+                    a.may_be_stopped, a.is_in_the_way, a.shape) <=>
            std::tie(b.price, b.budgets, b.concerns_others, b.rules, b.selectors,
-                    b.may_be_stopped, b.shape);
+                    b.may_be_stopped, b.is_in_the_way, b.shape);
   }
   friend bool operator==(const Found& a, const Found& b) {
     return (a <=> b) == 0;
@@ -169,6 +170,7 @@ class RunningTasks::Collector {
     const size_t first = members_.size();
     OnMachine here;
     bool is_any = false;
+    FindInTheWay(machine, tasks);
     for (const Task* task : tasks) is_any |= LookAt(*task, &here);
     if (!is_any) return;
     std::ranges::sort(members_.begin() + static_cast<ptrdiff_t>(first),
@@ -178,6 +180,39 @@ class RunningTasks::Collector {
     if (machine.KeepsRoom()) here.room -= machine.awaited;
     to_.index_of_[machine.id] = to_.machines_.size();
     to_.machines_.push_back(std::move(here));
+  }
+
+  // Of these that run on the machine those that have to leave before the task
+  // goes there that takes part alone: of those that may the least urgent, then
+  // those that cost the least.
+  void FindInTheWay(const Machine& machine,
+                    std::span<const Task* const> tasks) {
+    in_the_way_.clear();
+    const LoneNewcomer* lone = peers_.lone();
+    if (lone == nullptr || lone->MayBeOn(machine)) return;
+    const uint32_t priority = std::min(scope_.priority, lone->key().priority);
+    std::vector<const Task*> leavers;
+    for (const Task* task : tasks) {
+      if (task->is_evicted || (MayBeStopped(*task, priority, state_) &&
+                               (options_.breaks_budgets || IsAllowed(*task)))) {
+        leavers.push_back(task);
+      }
+    }
+    std::ranges::sort(leavers, std::ranges::less(), [this](const Task* task) {
+      const auto [disturbances, placed_ms, sequence] = TurnOf(*task);
+      return std::tuple(task->is_evicted, IsAllowed(*task),
+                        -int64_t{task->class_key.priority},
+                        -StopCost(*task, options_), disturbances, placed_ms,
+                        sequence);
+    });
+    for (const Task* task : peers_.OpenToLone(machine, leavers)) {
+      if (!task->is_evicted) in_the_way_.push_back(task);
+    }
+  }
+
+  // Whether its budgets let it be stopped.
+  bool IsAllowed(const Task& task) {
+    return disruptions_.Allowed(disruptions_.BudgetsOf(task)) > 0;
   }
 
   // Whether it may leave, or does.
@@ -193,6 +228,7 @@ class RunningTasks::Collector {
     const bool may_leave =
         (found.may_be_stopped || may_move) && !peers_.MustStayForIt(key);
     if (!task.is_evicted && !may_leave) return false;
+    found.is_in_the_way = std::ranges::count(in_the_way_, &task) > 0;
     if (may_leave && !MayLeave(task, may_move, &found)) return false;
     here->room += key.request;
     found.concerns_others = peers_.Concerns(key);
@@ -220,7 +256,8 @@ class RunningTasks::Collector {
       }
       return false;
     }
-    if (is_allowed && may_move && MayMoveWithin(found->budgets, task.id)) {
+    if (is_allowed && may_move && !found->is_in_the_way &&
+        MayMoveWithin(found->budgets, task.id)) {
       found->shape = scope_.movability->ShapeOf(*task.class_key.rules);
     }
     return found->may_be_stopped || found->shape.has_value();
@@ -247,10 +284,11 @@ class RunningTasks::Collector {
   Disruptions disruptions_;
   std::vector<int64_t> moves_left_;  // By budget.
   Classes classes_;
-  std::vector<const Task*> tasks_;  // Of the machines looked at.
-  std::vector<Member> members_;     // By machine, the one that goes first.
-  std::set<size_t> exhausted_;      // Budgets that keep a task out.
-  int64_t unit_ = 0;                // Of prices.
+  std::vector<const Task*> tasks_;       // Of the machines looked at.
+  std::vector<Member> members_;          // By machine, the one that goes first.
+  std::vector<const Task*> in_the_way_;  // On the machine looked at.
+  std::set<size_t> exhausted_;           // Budgets that keep a task out.
+  int64_t unit_ = 0;                     // Of prices.
 };
 
 RunningTasks::RunningTasks(const ClusterState& state, const Scope& scope,
@@ -282,11 +320,20 @@ void RunningTasks::AddClass(const Found& found, const Task& any, int64_t unit,
   }
   if (found.concerns_others) made.key.meant_by = key.meant_by;
   made.may_be_stopped = found.may_be_stopped;
+  made.is_in_the_way = found.is_in_the_way;
   made.price = found.price / unit;
   made.budgets = found.budgets;
   if (found.shape.has_value()) {
     made.move_cost = MoveCost(found.price, options);
   }
+}
+
+std::vector<size_t> RunningTasks::InTheWay() const {
+  std::vector<size_t> indices;
+  for (size_t i = 0; i < classes_.size(); ++i) {
+    if (classes_[i].is_in_the_way) indices.push_back(i);
+  }
+  return indices;
 }
 
 const RunningTasks::OnMachine* RunningTasks::Find(MachineId machine) const {

@@ -67,6 +67,8 @@ class RunningTasks {
     std::vector<size_t> budgets = {};  // That mean them.  Ascending.
     // Budgets let none of them be stopped, and may be broken.
     bool is_protected = false;
+    // They keep the task away that takes part alone (core/lone_newcomer.h).
+    bool is_in_the_way = false;
     // Of moving one.  Then the rules of the key say where it may go.
     std::optional<int64_t> move_cost = {};
   };
@@ -95,6 +97,8 @@ class RunningTasks {
   const Protected& left_alone() const { return left_alone_; }
   // The most urgent first.
   const std::vector<Class>& classes() const { return classes_; }
+  // The indices of those that are.
+  std::vector<size_t> InTheWay() const;
   // By budget, how many of its tasks may be stopped.
   const std::vector<int64_t>& allowances() const { return allowances_; }
   // What the machine would have more of if all of them were gone, and all that

@@ -123,7 +123,7 @@ class Pack : public Stage {
       context_.rebalance_timer->Note(context_.now_ms, context_.state.version());
     }
     if (is_preempting_ && !packing_.is_part) {
-      context_.has_looked_at_all = !packing_.takes_turns && !AreParts();
+      context_.has_looked_at_all = !packing_.lone.has_value() && !AreParts();
       context_.stats->held_back = CountHeldBack(placed_, packing_);
     }
     // Nothing better was found than what was known.

@@ -48,6 +48,20 @@ class ClassPeersTest : public PeersTest {
 // ---------------------------------------------------------------------------
 // Verdicts
 
+TEST_F(ClassPeersTest, AllowsWhatIsAllowedWithoutSomeOfAMachine) {
+  const Task* web = state_.FindTask({RunOn("a1", "web")});
+  const Task* shy =
+      state_.FindTask({RunOn("a1", "shy", AwayFrom({{App("me"), "zone"}}))});
+  const ClassPeers peers = PeersOf("me", AwayFrom({kWebInZone}));
+  const Machine& a1 = MachineOf("a1");
+  EXPECT_FALSE(peers.AllowsWithout(a1, {}));
+  EXPECT_FALSE(peers.AllowsWithout(a1, std::vector{web}));
+  EXPECT_FALSE(peers.AllowsWithout(a1, std::vector{shy}));
+  EXPECT_TRUE(peers.AllowsWithout(a1, std::vector{web, shy}));
+  EXPECT_TRUE(peers.AllowsWithout(MachineOf("b1"), {}));
+  EXPECT_FALSE(PeersOf("me", Near({kDbInZone})).AllowsWithout(a1, {}));
+}
+
 TEST_F(ClassPeersTest, AllowsWhatTheTermsOfBothSidesAllow) {
   RunOn("a1", "web");
   RunOn("b1", "shy", AwayFrom({{App("cat"), ""}}));

@@ -169,6 +169,37 @@ TEST_F(TopologySpreadTest, AllowsUpToTheSkew) {
   }
 }
 
+TEST_F(TopologySpreadTest, AllowsWhatItDoesOnceSomeHaveLeft) {
+  AddZonesWith({3, 2, 1}, this);
+  const struct {
+    SpreadConstraint constraint;
+    std::vector<int64_t> fewest;  // Who must leave, by machine.
+  } rows[] = {
+      {OverZones(1), {2, 1, 0}},
+      {OverZones(2), {1, 0, 0}},
+      {OverZones(1, 4), {3, 2, 1}},
+  };
+  for (const auto& row : rows) {
+    const TopologySpread spread = SpreadOf("web", row.constraint);
+    for (size_t m = 0; m < row.fewest.size(); ++m) {
+      SCOPED_TRACE(StrCat("row ", &row - rows, ", machine ", m));
+      const Machine& machine = MachineOf(StrCat("m", m));
+      TopologySpread after = spread;
+      std::vector<const Task*> leavers;
+      for (const TaskId id : machine.tasks) {
+        EXPECT_EQ(spread.AllowsWithout(machine.id, leavers),
+                  std::ssize(leavers) >= row.fewest[m]);
+        EXPECT_EQ(spread.AllowsWithout(machine.id, leavers),
+                  after.Allows(machine.id));
+        leavers.push_back(state_.FindTask(id));
+        after.Note(leavers.back()->class_key, machine.id, -1);
+      }
+      EXPECT_TRUE(spread.AllowsWithout(machine.id, leavers));
+      EXPECT_TRUE(after.Allows(machine.id));
+    }
+  }
+}
+
 TEST_F(TopologySpreadTest, AllowsNothingWithoutTheKey) {
   AddZones();
   EXPECT_FALSE(SpreadOf("web", OverZones(9)).Allows(IdOf("x1")));

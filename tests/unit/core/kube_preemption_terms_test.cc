@@ -400,7 +400,7 @@ KubePod Company(std::string name, std::string node, int32_t priority = kTop) {
           .labels = {{"app", "cache"}}};
 }
 
-// Rules that no packing heeds: who has them goes where it may as things are.
+// Rules that no packing heeds: one that has them takes part at a time.
 INSTANTIATE_TEST_SUITE_P(
     RulesOverDomains, KubePreemption,
     testing::Values(

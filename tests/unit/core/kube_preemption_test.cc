@@ -338,8 +338,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::PrintToStringParamName());
 
 constexpr char kAgeIsNoPrice[] =
-    "Of nodes whose victims are as urgent and as many, kube-scheduler takes "
-    "the "
+    "Of nodes whose victims are as urgent and as many kube-scheduler takes the "
     "one whose most urgent victim started last.  To a packing, nodes that run "
     "the same are alike, and start times would tell all of them apart.  They "
     "count on one node: of equals there the one goes that started last.";

@@ -1,0 +1,154 @@
+#include "core/lone_choice.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "core/disruptions.h"
+#include "core/lone_newcomer.h"
+#include "core/running_tasks.h"
+
+namespace sluice {
+namespace {
+
+// At machines, tasks and classes.  Classes beyond that are taken for ones that
+// find a place.
+constexpr int64_t kLooksMax = 500'000;
+
+class Choice {
+ public:
+  Choice(const ClusterState& state, const ConstraintSet& constraints,
+         const PreemptionOptions& options, PackingPeers* peers)
+      : state_(state),
+        constraints_(constraints),
+        options_(options),
+        peers_(*peers) {}
+
+  std::vector<const ClassKey*> FindAll() {
+    std::vector<const ClassKey*> all;
+    for (const auto& [key, tasks] : state_.pending()) {
+      if (key.gang.has_value() || key.rules->never_preempts) continue;
+      if (!peers_.IsHeeded(key) || IsStuck(key)) all.push_back(&key);
+    }
+    return all;
+  }
+
+ private:
+  // Whether rules about several machines keep it away from wherever there is
+  // room for it, and stops help.
+  bool IsStuck(const ClassKey& key) {
+    if (!key.rules->affinity.empty() || !HasWideRules(key) || IsInTheWay(key)) {
+      return false;
+    }
+    const LoneNewcomer lone(state_, constraints_, key);
+    bool is_stuck = false;
+    for (const auto& [id, machine] : state_.machines()) {
+      if (!machine->IsUsable() || !IsAllowedByItself(key, *machine)) continue;
+      const std::vector<const Task*> leavers = FindLeavers(key, *machine);
+      looks_left_ -= 1 + std::ssize(machine->tasks);
+      if (looks_left_ < 0) return false;
+      Resources room = machine->Free();
+      for (const Task* task : leavers) room += task->class_key.request;
+      if (!key.request.FitsIn(room)) continue;
+      if (lone.MayBeOnWithout(*machine, KnownApart(key, leavers))) {
+        return false;
+      }
+      is_stuck = is_stuck || lone.FindInTheWay(*machine, leavers).has_value();
+    }
+    return is_stuck;
+  }
+
+  bool HasWideRules(const ClassKey& key) {
+    const PeerTable& table = state_.peers();
+    const auto is_wide = [this](const CountedTerm* term) {
+      return !peers_.IsOfOneMachine(*term);
+    };
+    return std::ranges::any_of(key.rules->spread,
+                               &SpreadConstraint::is_required) ||
+           std::ranges::any_of(table.TermsOf(*key.rules).anti_affinity,
+                               is_wide) ||
+           std::ranges::any_of(*key.meant_by, [&](uint32_t selector) {
+             return std::ranges::any_of(
+                 table.TermsAbout(selector), [&](const CountedTerm* term) {
+                   return term->keeping_away.total() > 0 && is_wide(term);
+                 });
+           });
+  }
+
+  // Whether others that are more urgent, or gangs, would have to stay out for
+  // it.
+  bool IsInTheWay(const ClassKey& key) {
+    const std::vector<uint32_t> selectors = peers_.CountedFor(key);
+    if (selectors.empty()) return false;
+    looks_left_ -= std::ssize(state_.pending());
+    return std::ranges::any_of(state_.pending(), [&](const auto& entry) {
+      const ClassKey& other = entry.first;
+      return (other.gang.has_value() || other.priority > key.priority) &&
+             std::ranges::any_of(selectors, [&](uint32_t selector) {
+               return std::ranges::binary_search(*other.meant_by, selector);
+             });
+    });
+  }
+
+  bool IsAllowedByItself(const ClassKey& key, const Machine& machine) const {
+    return constraints_.AllowsAspect(MachineAspect::kLabels, key, machine) &&
+           constraints_.AllowsAspect(MachineAspect::kTaints, key, machine);
+  }
+
+  // Those that leave the machine, or may be stopped for it.
+  std::vector<const Task*> FindLeavers(const ClassKey& key,
+                                       const Machine& machine) {
+    std::vector<const Task*> leavers;
+    for (const TaskId id : machine.tasks) {
+      const Task* task = state_.FindTask(id);
+      if (task->is_evicted || (MayBeStopped(*task, key.priority, state_) &&
+                               MayBeDisrupted(*task))) {
+        leavers.push_back(task);
+      }
+    }
+    return leavers;
+  }
+
+  bool MayBeDisrupted(const Task& task) {
+    if (options_.breaks_budgets) return true;
+    if (!disruptions_.has_value()) disruptions_.emplace(state_);
+    return disruptions_->Allowed(disruptions_->BudgetsOf(task)) > 0;
+  }
+
+  // Those that a packing knows as apart from it.
+  std::vector<const Task*> KnownApart(const ClassKey& key,
+                                      const std::vector<const Task*>& leavers) {
+    std::vector<const Task*> apart;
+    for (const Task* task : leavers) {
+      if (state_.peers().KeepApart(key, task->class_key,
+                                   [this](const CountedTerm& term) {
+                                     return peers_.IsOfOneMachine(term);
+                                   })) {
+        apart.push_back(task);
+      }
+    }
+    return apart;
+  }
+
+  const ClusterState& state_;
+  const ConstraintSet& constraints_;
+  const PreemptionOptions& options_;
+  PackingPeers& peers_;
+  std::optional<Disruptions> disruptions_;
+  int64_t looks_left_ = kLooksMax;
+};
+
+}  // namespace
+
+const ClassKey* ChooseLone(const ClusterState& state,
+                           const ConstraintSet& constraints,
+                           const PreemptionOptions& options, uint64_t turn,
+                           PackingPeers* peers) {
+  const std::vector<const ClassKey*> all =
+      Choice(state, constraints, options, peers).FindAll();
+  if (all.empty()) return nullptr;
+  return all[turn % all.size()];
+}
+
+}  // namespace sluice
