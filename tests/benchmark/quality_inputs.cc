@@ -118,6 +118,7 @@ class FamilyCluster {
     Amounts amounts;
     PlacementRules rules;
     std::optional<DisruptionBudget> budget = {};  // Of what runs.
+    int32_t preemption_cost = 0;
     int64_t task_count = 0;
     int64_t tasks_max = std::numeric_limits<int64_t>::max();
     bool IsFull() const { return task_count >= tasks_max; }
@@ -316,6 +317,8 @@ class FamilyCluster {
                              .amount = rng_.Between(10, 60),
                              .is_percent = true};
       }
+      if (family_.has_prices)
+        drawn.preemption_cost = Pick(std::array{0, 100, 200}, &rng_);
       classes_.push_back(std::move(drawn));
     }
   }
@@ -356,7 +359,8 @@ class FamilyCluster {
       TaskOptions options = {.priority = DrawPriority(),
                              .job = ClassName(drawn),
                              .labels = {{"app", ClassName(drawn)}},
-                             .rules = it.rules};
+                             .rules = it.rules,
+                             .preemption_cost = it.preemption_cost};
       if (it.budget.has_value() && !are_newcomers_) options.budget = it.budget;
       // No budget waits for these.
       if (it.budget.has_value() && are_newcomers_) options.job += "-newcomers";
@@ -464,6 +468,11 @@ const std::vector<QualityFamily>& QualityFamilies() {
        .priority_count = 3,
        .has_newcomers = true,
        .has_budgets = true},
+      {.name = "prices",
+       .has_selectors = true,
+       .priority_count = 3,
+       .has_newcomers = true,
+       .has_prices = true},
       {.name = "apart by host",
        .has_selectors = true,
        .peer_rules = {PeerRule::kApartByHost}},

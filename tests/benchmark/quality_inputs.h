@@ -110,6 +110,8 @@ struct QualityFamily {
   bool has_newcomers = false;
   // Disruption budgets protect some of these tasks.
   bool has_budgets = false;
+  // Stopping some of these costs twice as much as others, or three times.
+  bool has_prices = false;
   // Rounds lose here as yet, which does not fail the benchmark.  Delete it once
   // they do not.
   bool may_lose = false;

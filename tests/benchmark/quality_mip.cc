@@ -74,7 +74,8 @@ class PlacementProgram {
     return priorities;
   }
 
-  // At least so many tasks of the level are to be kept, or placed.
+  // At least so many tasks of the level are to be kept, by their price, or
+  // placed.
   void HoldKept(uint32_t priority, int64_t kept) {
     Hold(levels_.at(priority).kept_row, kept);
   }
@@ -117,6 +118,7 @@ class PlacementProgram {
   struct Part {
     std::vector<int> columns;
     int64_t high = 0;
+    std::vector<int64_t> prices = {};  // Of each, where they are not all 1.
   };
 
   // The tasks of one priority.
@@ -140,8 +142,9 @@ class PlacementProgram {
   MipAnswer MostOf(const Part& part) {
     if (part.high == 0) return {0, 0, {}};
     ClearObjective();
-    for (const int column : part.columns) {
-      glp_set_obj_coef(program_, column, -1);
+    for (size_t i = 0; i < part.columns.size(); ++i) {
+      const int64_t price = part.prices.empty() ? 1 : part.prices[i];
+      glp_set_obj_coef(program_, part.columns[i], static_cast<double>(-price));
     }
     MipAnswer answer = Minimize(1, -part.high);
     if (answer.found.has_value()) answer.found = -*answer.found;
@@ -233,18 +236,18 @@ class PlacementProgram {
     for (const int column : part.columns) Enter(row, column, value);
   }
 
-  // How many tasks of one priority, size and job each machine keeps.
+  // How many tasks of one priority, size, job and price each machine keeps.
   void AddRunning() {
     std::map<JobId, int> budget_rows;
     for (const auto& [id, machine] : state_.machines()) {
-      std::map<std::tuple<uint32_t, Resources, JobId>, int64_t> counts;
+      std::map<std::tuple<uint32_t, Resources, JobId, int64_t>, int64_t> counts;
       for (const TaskId task_id : machine->tasks) {
         const Task& task = *state_.FindTask(task_id);
         const ClassKey& key = task.class_key;
-        ++counts[{key.priority, key.request, task.job}];
+        ++counts[{key.priority, key.request, task.job, StopPrice(task)}];
       }
       for (const auto& [what, count] : counts) {
-        const auto& [priority, request, job] = what;
+        const auto& [priority, request, job, price] = what;
         const int column = AddColumn(count);
         if (state_.FindJob(job)->budget.has_value()) {
           const auto [it, is_new] = budget_rows.try_emplace(job);
@@ -256,8 +259,9 @@ class PlacementProgram {
         }
         Level& level = levels_.at(priority);
         level.kept.columns.push_back(column);
-        level.kept.high += count;
-        Enter(level.kept_row, column, 1);
+        level.kept.prices.push_back(price);
+        level.kept.high += price * count;
+        Enter(level.kept_row, column, price);
         UseRoom(*machine, request, column);
       }
     }

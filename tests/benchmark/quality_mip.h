@@ -35,14 +35,17 @@ struct MipAnswer {
 
 // Of the tasks of one priority:
 struct LevelAnswer {
-  MipAnswer kept;    // Those that run and need not be stopped.
+  // Those that run and need not be stopped, by what that would cost
+  // (StopPrice).
+  MipAnswer kept;
   MipAnswer placed;  // Those that wait and can be placed.
 };
 
-// Level by level, the most urgent priority first: how many tasks can be kept at
-// most, and then how many of the waiting ones can be placed, with as much of
-// all that comes before.  Ends with the first that the time, which is for all,
-// does not suffice for.  `state`: as the input's commands make it.
+// Level by level, the most urgent priority first: how many tasks, by their
+// price, can be kept at most, and then how many of the waiting ones can be
+// placed, with as much of all that comes before.  Ends with the first that the
+// time, which is for all, does not suffice for.  `state`: as the input's
+// commands make it.
 std::vector<LevelAnswer> MostPlaced(const QualityInput& input,
                                     const ClusterState& state,
                                     const ConstraintSet& constraints,

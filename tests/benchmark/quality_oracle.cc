@@ -153,4 +153,10 @@ int64_t LeastKept(JobId job, const ClusterState& state) {
   return std::min(available, expected - unavailable);
 }
 
+int64_t StopPrice(const Task& task) {
+  constexpr int64_t kCost = 100;  // What a stop costs by default.
+  CHECK_EQ(task.preemption_cost % kCost, 0);
+  return 1 + task.preemption_cost / kCost;
+}
+
 }  // namespace sluice

@@ -26,6 +26,9 @@ double CountMissedWishes(const QualityInput& input, const ClusterState& state);
 // REQUIRES: it has one, and so many per cent may be unavailable.
 int64_t LeastKept(JobId job, const ClusterState& state);
 
+// What stopping the task costs, in stops of a task that says nothing of that.
+int64_t StopPrice(const Task& task);
+
 }  // namespace sluice
 
 #endif  // SLUICE_TESTS_BENCHMARK_QUALITY_ORACLE_H_

@@ -19,8 +19,8 @@
 namespace sluice {
 namespace {
 
-// Of the tasks of one priority, those that ran and go on, and those that waited
-// and are placed or nominated.
+// Of the tasks of one priority, those that ran and go on, by what stopping them
+// would cost, and those that waited and are placed or nominated.
 struct Level {
   int64_t kept = 0;
   int64_t served = 0;
@@ -49,24 +49,29 @@ class Before {
   explicit Before(const ClusterState& state) {
     for (const auto& [id, task] : state.tasks()) {
       const bool runs = task->state == TaskState::kRunning;
-      auto& [running, waiting] = levels_[task->class_key.priority];
-      (runs ? running : waiting).push_back(id);
+      OfPriority& it = levels_[task->class_key.priority];
+      (runs ? it.running : it.waiting).push_back(id);
+      if (runs) it.price += StopPrice(*task);
       if (runs && state.FindJob(task->job)->budget.has_value()) {
         least_kept_.try_emplace(task->job, LeastKept(task->job, state));
       }
     }
   }
 
-  // Of the first so many levels.
-  int64_t RunningCount(size_t level_count) const {
-    int64_t count = 0;
+  // Of all that runs of the first so many levels.
+  int64_t PriceOfRunning(size_t level_count) const {
+    int64_t price = 0;
     for (const auto& [priority, it] : levels_) {
       if (level_count-- == 0) break;
-      count += std::ssize(it.running);
+      price += it.price;
     }
+    return price;
+  }
+  int64_t running_count() const {
+    int64_t count = 0;
+    for (const auto& [priority, it] : levels_) count += std::ssize(it.running);
     return count;
   }
-  int64_t running_count() const { return RunningCount(levels_.size()); }
   int64_t waiting_count() const {
     int64_t count = 0;
     for (const auto& [priority, it] : levels_) count += std::ssize(it.waiting);
@@ -76,15 +81,16 @@ class Before {
   Levels LevelsIn(const ClusterState& state) const {
     Levels levels;
     for (const auto& [priority, it] : levels_) {
-      const auto is_kept = [&](TaskId id) {
-        return !state.FindTask(id)->is_evicted;
-      };
       const auto is_served = [&](TaskId id) {
         return state.FindTask(id)->state == TaskState::kRunning ||
                state.nominations().Contains(id);
       };
-      levels.push_back({std::ranges::count_if(it.running, is_kept),
-                        std::ranges::count_if(it.waiting, is_served)});
+      Level& level = levels.emplace_back();
+      for (const TaskId id : it.running) {
+        const Task& task = *state.FindTask(id);
+        if (!task.is_evicted) level.kept += StopPrice(task);
+      }
+      level.served = std::ranges::count_if(it.waiting, is_served);
     }
     return levels;
   }
@@ -115,7 +121,7 @@ class Before {
       // Where the MIP had kept or served fewer it would not know what it says.
       CHECK(kept > 0 || (kept == 0 && served >= 0)) << "the MIP has less";
       if (kept != 0) {
-        return {StrCat("stops ", kept, " more of priority ", priority)};
+        return {StrCat("stops for ", kept, " more of priority ", priority)};
       }
       if (served != 0) {
         return {StrCat("serves ", served, " fewer of priority ", priority),
@@ -130,6 +136,7 @@ class Before {
   struct OfPriority {
     std::vector<TaskId> running;
     std::vector<TaskId> waiting;
+    int64_t price = 0;  // Of all that runs.
   };
   std::map<uint32_t, OfPriority, std::greater<>> levels_;
   std::map<JobId, int64_t> least_kept_;  // Of those with a budget.
@@ -226,7 +233,7 @@ PreemptionComparison::PreemptionComparison(double mip_seconds)
       table_(/*is_csv=*/false, {{"input", -22},
                                 {"run", 6},
                                 {"wait", 6},
-                                {"victims", 7},
+                                {"price", 7},
                                 {"least", 6},
                                 {"served", 6},
                                 {"most", 6},
@@ -258,12 +265,12 @@ void PreemptionComparison::Add(const QualityInput& input) {
   const Level sum = Sum(round, round.size());
   const Level sum_of_best = Sum(best, best.size());
   const bool is_settled = best.size() == round.size();
-  const auto victims = [&](const Level& level) {
-    return before.running_count() - level.kept;
+  const auto price = [&](const Level& level) {
+    return before.PriceOfRunning(round.size()) - level.kept;
   };
   table_.Print({input.name, StrCat(before.running_count()),
-                StrCat(before.waiting_count()), StrCat(victims(sum)),
-                is_settled ? StrCat(victims(sum_of_best)) : "",
+                StrCat(before.waiting_count()), StrCat(price(sum)),
+                is_settled ? StrCat(price(sum_of_best)) : "",
                 StrCat(sum.served),
                 is_settled ? StrCat(sum_of_best.served) : "",
                 Decimals(1000 * seconds, 1), verdict});
@@ -277,8 +284,9 @@ void PreemptionComparison::Add(const QualityInput& input) {
   if (!difference.text.empty()) ++family.differing_count;
   family.level_count += std::ssize(round);
   family.settled_count += std::ssize(best);
-  family.victims += before.RunningCount(best.size()) - settled.kept;
-  family.victims_least += before.RunningCount(best.size()) - sum_of_best.kept;
+  const int64_t running = before.PriceOfRunning(best.size());
+  family.price += running - settled.kept;
+  family.price_least += running - sum_of_best.kept;
   family.served += settled.served;
   family.served_most += sum_of_best.served;
   family.seconds.push_back(seconds);
@@ -292,7 +300,7 @@ void PreemptionComparison::PrintFamilies() const {
                                        {"differ", 6},
                                        {"levels", 6},
                                        {"settled", 7},
-                                       {"victims", 7},
+                                       {"price", 7},
                                        {"least", 6},
                                        {"served", 6},
                                        {"most", 6},
@@ -301,21 +309,21 @@ void PreemptionComparison::PrintFamilies() const {
   for (const auto& [name, it] : families_) {
     table.Print({name, StrCat(it.cluster_count), StrCat(it.differing_count),
                  StrCat(it.level_count), StrCat(it.settled_count),
-                 StrCat(it.victims), StrCat(it.victims_least),
-                 StrCat(it.served), StrCat(it.served_most),
+                 StrCat(it.price), StrCat(it.price_least), StrCat(it.served),
+                 StrCat(it.served_most),
                  Decimals(1000 * Quantile(it.seconds, 50), 1),
                  Decimals(1000 * Quantile(it.seconds, 90), 1)});
   }
 }
 
 bool PreemptionComparison::fails() const {
-  int64_t victims = 0;
-  int64_t victims_least = 0;
+  int64_t price = 0;
+  int64_t price_least = 0;
   for (const auto& [name, it] : families_) {
-    victims += it.victims;
-    victims_least += it.victims_least;
+    price += it.price;
+    price_least += it.price_least;
   }
-  return failed_count_ > 0 || 100 * victims > 102 * victims_least;
+  return failed_count_ > 0 || 100 * price > 102 * price_least;
 }
 
 }  // namespace sluice

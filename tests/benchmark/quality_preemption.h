@@ -3,10 +3,10 @@
 // A first round fills the cluster with the input's tasks, and its reply is
 // told.  Then the newcomers come, and a round places some, stops tasks and
 // nominates others for their room.  All that is placed or nominated is served.
-// Beside it a MIP keeps as many tasks of a priority as it can, then serves as
-// many, and so on from the highest priority down (where the library for it was
-// found).  In the end what was stopped ends, and a third round is to place what
-// was nominated.
+// Beside it a MIP stops tasks of a priority at the least price, then serves as
+// many as it can, and so on from the highest priority down (where the library
+// for it was found).  In the end what was stopped ends, and a third round is to
+// place what was nominated.
 //
 // Threads: none.
 
@@ -32,13 +32,14 @@ class PreemptionComparison {
   // Prints a row.
   void Add(const QualityInput& input);
 
-  // Prints a row for each family and size.  Victims and served tasks are those
+  // Prints a row for each family and size.  The price of who is stopped, in
+  // stops of a task that says nothing of that, and the served tasks are those
   // of the levels that a MIP settled: each a priority in a cluster.
   void PrintFamilies() const;
 
   // A task was stopped without need, one that was nominated was not placed,
-  // fewer of the most urgent tasks were served than can be, or more than 2 %
-  // too many tasks were stopped in all.
+  // fewer of the most urgent tasks were served than can be, or who was stopped
+  // costs more than 2 % too much in all.
   bool fails() const;
 
  private:
@@ -48,8 +49,8 @@ class PreemptionComparison {
     int64_t level_count = 0;
     // The levels that were settled, and sums over these.
     int64_t settled_count = 0;
-    int64_t victims = 0;
-    int64_t victims_least = 0;
+    int64_t price = 0;  // Of who is stopped.
+    int64_t price_least = 0;
     int64_t served = 0;
     int64_t served_most = 0;
     std::vector<double> seconds;
