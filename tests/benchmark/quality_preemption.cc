@@ -323,7 +323,8 @@ bool PreemptionComparison::fails() const {
     price += it.price;
     price_least += it.price_least;
   }
-  return failed_count_ > 0 || 100 * price > 102 * price_least;
+  const int64_t more_max = std::max<int64_t>(price_least * 2 / 100, 1);
+  return failed_count_ > 0 || price > price_least + more_max;
 }
 
 }  // namespace sluice

@@ -39,7 +39,7 @@ class PreemptionComparison {
 
   // A task was stopped without need, one that was nominated was not placed,
   // fewer of the most urgent tasks were served than can be, or who was stopped
-  // costs more than 2 % too much in all.
+  // costs more than 2 % too much in all, and more than one stop.
   bool fails() const;
 
  private:
