@@ -27,6 +27,7 @@ PackingPeers::PackingPeers(const ClusterState& state,
       constraints_(constraints),
       cap_rows_left_(kCapRowsMax),
       looks_left_(kLooksMax),
+      lone_looks_left_(kLooksMax),
       heeds_terms_(heeds_terms) {
   if (state_.peers().empty()) return;
   FindInPlay(placements);
@@ -225,8 +226,8 @@ std::vector<uint32_t> PackingPeers::CountedFor(const ClassKey& key) {
 std::vector<const Task*> PackingPeers::OpenToLone(
     const Machine& machine, std::span<const Task* const> leavers) {
   if (!lone_.has_value() || lone_->MayBeOn(machine)) return {};
-  looks_left_ -= std::ssize(leavers);
-  if (looks_left_ < 0) return {};
+  lone_looks_left_ -= std::ssize(leavers);
+  if (lone_looks_left_ < 0) return {};
   auto in_the_way = lone_->FindInTheWay(machine, leavers);
   if (!in_the_way.has_value()) return {};
   lone_->Open(machine.id);

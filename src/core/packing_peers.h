@@ -177,6 +177,7 @@ class PackingPeers {
       is_shared_;
   int64_t cap_rows_left_;
   int64_t looks_left_;
+  int64_t lone_looks_left_;  // Without these it gets fewer machines.
   bool is_exhausted_ = false;
   const bool heeds_terms_;
   absl::flat_hash_map<const Topology*, bool> is_of_one_machine_;
