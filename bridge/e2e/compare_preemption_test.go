@@ -39,6 +39,7 @@ const (
 // more of them.
 func TestPreemptionBesideKubeScheduler(t *testing.T) {
 	nodes, seeds := setting("SLUICE_COMPARE_NODES", 12), setting("SLUICE_COMPARE_SEEDS", 1)
+	kubetest.Binaries(t)
 	bridge := kubetest.BuildBridge(t)
 	schedulers := []string{"sluice", corev1.DefaultSchedulerName}
 	outcomes := map[string][]outcome{}
