@@ -56,7 +56,7 @@ class LoneNewcomer {
   bool Concerns(const Task& task) const;
 
   const ClusterState& state_;
-  const ClassKey& key_;
+  const ClassKey key_;
   const ClassPeers peers_;
   absl::flat_hash_set<MachineId> opened_;
 };

@@ -183,7 +183,7 @@ class Search {
       }
       looks_ += std::ssize(machines_);
       Rest& rest = rests_[i];
-      rest = {task.class_key.request, context_.WaitingCostOf(task), preference,
+      rest = {task.class_key.request, context_.UrgencyOf(task), preference,
               preference, GainFrom(i)};
       if (i + 1 == tasks_.size()) continue;
       const Rest& next = rests_[i + 1];
@@ -244,7 +244,7 @@ class Search {
       const Task& task = *tasks_[i];
       const auto it = neighborhood_.taken_back.find(task.id);
       if (it == neighborhood_.taken_back.end()) {
-        price.waiting += context_.WaitingCostOf(task);
+        price.waiting += context_.UrgencyOf(task);
       } else {
         const auto peers = PeersOf(task);
         price.placed += CostOn(*state_.FindMachine(it->second), i,
@@ -329,7 +329,7 @@ class Search {
     size_t next = choice->index;
     Price price = choice->price;
     while (next < tasks_.size() && tasks_[next]->class_key == key) {
-      price.waiting += context_.WaitingCostOf(*tasks_[next++]);
+      price.waiting += context_.UrgencyOf(*tasks_[next++]);
     }
     choice->left_out = static_cast<int64_t>(next - choice->index);
     Gang* gang = choice->gang;

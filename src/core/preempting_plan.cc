@@ -366,11 +366,30 @@ void PreemptingPlan::Settle() {
       if (Validate(id, &awaited)) is_settled = false;
     }
     if (DropBrokenGangs()) is_settled = false;
+    const std::map<MachineId, uint32_t> served = HighestServed();
     for (auto& [id, awaited] : awaited_) {
-      if (SpareNeedless(id, &awaited)) is_settled = false;
+      const auto it = served.find(id);
+      const uint32_t highest = it == served.end() ? 0 : it->second;
+      if (SpareNeedless(id, highest, &awaited)) is_settled = false;
     }
     if (DropLosses()) is_settled = false;
   }
+}
+
+std::map<MachineId, uint32_t> PreemptingPlan::HighestServed() const {
+  std::map<MachineId, uint32_t> highest;
+  for (const auto& [id, awaited] : awaited_) highest[id] = awaited.Highest();
+  // A chain of moves makes room where it begins.
+  for (bool has_risen = true; std::exchange(has_risen, false);) {
+    for (const Move& move : moves_) {
+      if (!moving_.contains(move.task)) continue;
+      uint32_t& there = highest[move.to];
+      if (there >= highest[move.from]) continue;
+      there = highest[move.from];
+      has_risen = true;
+    }
+  }
+  return highest;
 }
 
 bool PreemptingPlan::DropLosses() {
@@ -629,7 +648,8 @@ void PreemptingPlan::GiveUp(Awaited* awaited) {
   while (!awaited->leaving.empty()) DropMove(awaited->leaving.back());
 }
 
-bool PreemptingPlan::SpareNeedless(MachineId id, Awaited* awaited) {
+bool PreemptingPlan::SpareNeedless(MachineId id, uint32_t highest,
+                                   Awaited* awaited) {
   const Machine* machine = context_.state.FindMachine(id);
   if (awaited->IsForNothing()) awaited->victims.clear();
   if (machine == nullptr ||
@@ -643,9 +663,6 @@ bool PreemptingPlan::SpareNeedless(MachineId id, Awaited* awaited) {
   for (const TaskId victim : awaited->victims) {
     room += context_.state.FindTask(victim)->class_key.request;
   }
-  // What moves is not told apart from what it makes room for.
-  const bool is_any_arriving = !awaited->arriving.empty();
-  const uint32_t highest = awaited->Highest();
   const bool is_lone_there = std::ranges::any_of(
       awaited->tasks,
       [this](const Task* task) { return IsLone(task->class_key); });
@@ -670,7 +687,7 @@ bool PreemptingPlan::SpareNeedless(MachineId id, Awaited* awaited) {
     std::vector<TaskId> fewer = left;
     fewer.erase(fewer.begin() + (at - left.begin()));
     if (is_lone_there && !IsLoneAllowed(*machine, fewer)) continue;
-    if (is_needless(key, is_any_arriving || key.priority < highest)) {
+    if (is_needless(key, key.priority < highest)) {
       left = std::move(fewer);
     }
   }

@@ -122,9 +122,13 @@ class PreemptingPlan {
   bool MustLoneAwait(const ClassKey& key, const Machine& machine) const;
   // Gangs of which only a part has room.  Returns whether there were any.
   bool DropBrokenGangs();
-  // Who leaves though that makes room for nobody, nor gains anything.  Returns
-  // whether there was anybody.
-  bool SpareNeedless(MachineId id, Awaited* awaited);
+  // The priority of the most urgent task for whom each machine makes room, by
+  // moves to it, too.
+  std::map<MachineId, uint32_t> HighestServed() const;
+  // Who leaves though that makes room for nobody, or nobody more urgent than
+  // who is stopped, nor gains anything.  `highest`: HighestServed() there.
+  // Returns whether there was anybody.
+  bool SpareNeedless(MachineId id, uint32_t highest, Awaited* awaited);
   // Moves that make room for each other, and for nobody who waits, but do not
   // gain anything together.  Returns whether there were any.
   bool DropLosses();

@@ -131,11 +131,15 @@ class RoundContext {
   std::vector<const Task*> WaitingTasks(
       const ClassKey& key,
       size_t count_max = std::numeric_limits<size_t>::max()) const;
-  // `is_promised`: no others of its priority, be they more, take its place: it
-  // is of a gang that has started, or others were told to leave for it.
-  Cost WaitingCostOf(const Task& task, bool is_promised = false) const {
-    return WaitingCost(now_ms - task.submitted_ms) *
-           (is_promised ? kPromised : 1);
+  Cost WaitingCostOf(const Task& task) const {
+    return WaitingCost(now_ms - task.submitted_ms);
+  }
+  // The same beside others of its priority: these, be they more, do not take
+  // the place of a task for which others were told to leave, nor of one that
+  // must stay.
+  Cost UrgencyOf(const Task& task, bool must_stay = false) const {
+    const bool is_promised = must_stay || nominated_before.contains(task.id);
+    return WaitingCostOf(task) * (is_promised ? kPromised : 1);
   }
   bool IsSpent() const {
     return options.arcs_max > 0 && stats->arcs >= options.arcs_max;

@@ -79,10 +79,8 @@ class Describer {
       peers_.NoteFreed(key, one.machine);
       Steps& steps = StepsOf(key);
       const bool must_stay =
-          scope_ != PackingScope::kAll &&
-          (context_.nominated_before.contains(one.task->id) ||
-           (key.gang.has_value() && !gangs_.contains(*key.gang)));
-      ++steps.counts[context_.WaitingCostOf(*one.task, must_stay)];
+          key.gang.has_value() && !gangs_.contains(*key.gang);
+      ++steps.counts[WaitingCostOf(*one.task, must_stay)];
       steps.is_any_placed = true;
       of_class = &steps;
     }
@@ -99,9 +97,7 @@ class Describer {
       packing_.leaves_out |= is_alone;
       for (const Task* task :
            context_.WaitingTasks(key, is_alone ? 1 : tasks.size())) {
-        const Cost cost = context_.WaitingCostOf(
-            *task, scope_ != PackingScope::kAll &&
-                       context_.nominated_before.contains(task->id));
+        const Cost cost = WaitingCostOf(*task);
         Steps& steps = StepsOf(key);
         ++steps.counts[cost];
         steps.has_waiting = true;
@@ -187,6 +183,11 @@ class Describer {
     const Resources* room = packing_.running.FindRoomOn(machine.id);
     if (room != nullptr) free += *room;
     return free;
+  }
+
+  Cost WaitingCostOf(const Task& task, bool must_stay = false) const {
+    return scope_ == PackingScope::kAll ? context_.WaitingCostOf(task)
+                                        : context_.UrgencyOf(task, must_stay);
   }
 
   // Those that may be started or not as a whole.

@@ -124,7 +124,7 @@ void Admit(const RoundContext& context, TierDemand* demand) {
     const BandMember& member = (*members)[i];
     for (const Task* task :
          context.WaitingTasks(member.key, static_cast<size_t>(member.count))) {
-      const Cost cost = context.WaitingCostOf(*task);
+      const Cost cost = context.UrgencyOf(*task);
       if (groups.empty() || member_of_group.back() != i ||
           groups.back().waiting_cost != cost) {
         groups.push_back({member.key.request, cost, 0});

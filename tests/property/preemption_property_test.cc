@@ -146,12 +146,25 @@ class Life {
     Remove(static_cast<size_t>(std::ranges::find(live_, uid) - live_.begin()));
   }
 
-  // The most urgent that waits and may displace others, as of before the round.
-  uint32_t HighestWaiting() const {
-    uint32_t highest = 0;
+  // Those that wait and may displace others.
+  std::vector<TaskId> FindWaiting() const {
+    std::vector<TaskId> waiting;
     for (const TaskId id : cluster_.state().unscheduled()) {
       const ClassKey& key = cluster_.state().FindTask(id)->class_key;
-      if (!key.rules->never_preempts) highest = std::max(highest, key.priority);
+      if (!key.rules->never_preempts) waiting.push_back(id);
+    }
+    return waiting;
+  }
+
+  // The most urgent of these that has a place by now, or is to have one.
+  uint32_t HighestServed(const std::vector<TaskId>& tasks) const {
+    uint32_t highest = 0;
+    for (const TaskId id : tasks) {
+      const Task& task = *cluster_.state().FindTask(id);
+      if (task.state == TaskState::kRunning ||
+          cluster_.state().nominations().Contains(id)) {
+        highest = std::max(highest, task.class_key.priority);
+      }
     }
     return highest;
   }
@@ -183,10 +196,11 @@ class Life {
 
   // Returns how many were told to leave, and how many were placed.
   std::pair<int64_t, int64_t> Schedule() {
-    const uint32_t highest = HighestWaiting();
+    const std::vector<TaskId> waiting = FindWaiting();
     std::map<JobId, int64_t> allowances = Allowances();
     cluster_.Round(now_ms_ += kStepMs);
     EXPECT_EQ(FindContradiction(cluster_.state()), "");
+    const uint32_t highest = HighestServed(waiting);
     int64_t placed = 0;
     int64_t stopped = 0;
     for (const ScheduleReply::Entry& entry : cluster_.Deliver().deltas) {

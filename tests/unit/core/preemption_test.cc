@@ -226,6 +226,20 @@ TEST_F(PreemptionTest, DoesNotGiveTheRoomToMoreTasksThatAreAsUrgent) {
   EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on m"));
 }
 
+TEST_F(PreemptionTest, GivesTheRoomToNobodyElseWhereOneIsStoppedElsewhere) {
+  Machine("m", 2100);
+  Machine("other", 700);
+  Submit(1, 2000, 0);
+  Submit(2, 600, 0);
+  Reply();
+  Submit(3, 1800, 6);
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m"));
+  Remove(1);
+  for (const uint64_t uid : {4, 5, 6}) Submit(uid, 600, 6);
+  EXPECT_THAT(Reply(),
+              UnorderedElementsAre("PLACE 3 on m", "PREEMPT 2 on other"));
+}
+
 TEST_F(PreemptionTest, GivesTheRoomToOneThatIsMoreUrgentStill) {
   Machine("m", 1000);
   Submit(1, 1000, 0);
