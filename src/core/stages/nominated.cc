@@ -144,24 +144,41 @@ class Nominated {
         waited_ms < kSuccessorWaitMs) {
       return false;
     }
+    const std::vector<const Machine*>& machines = FindRoomFor(key);
+    if (machines.empty() || !key.DependsOnPeers()) return !machines.empty();
+    // A task is not in its own way where it has room kept.
     const auto [it, is_new] =
         is_elsewhere_.try_emplace({key, party.front().machine}, false);
     if (!is_new) return it->second;
-    context_.looks += std::ssize(state_.machines());
+    context_.looks += std::ssize(machines);
     state_.SyncPeers();
     const ClassPeers peers(state_, context_.constraints, key, &task);
-    it->second = std::ranges::any_of(
-        state_.machines(), [&](const ClusterState::MachineMap::value_type& of) {
-          const Machine& machine = *of.second;
-          return machine.IsUsable() && key.request.FitsIn(machine.Free()) &&
-                 context_.constraints.Allows(key, machine) &&
-                 peers.Allows(machine);
-        });
+    it->second = std::ranges::any_of(machines, [&](const Machine* machine) {
+      return peers.Allows(*machine);
+    });
     return it->second;
+  }
+
+  // The machines where a task of the class has room at once, whatever its rules
+  // about other tasks say; if there are none of those, the first is enough.
+  const std::vector<const Machine*>& FindRoomFor(const ClassKey& key) {
+    const auto [it, is_new] = with_room_.try_emplace(key);
+    std::vector<const Machine*>& found = it->second;
+    if (!is_new) return found;
+    context_.looks += std::ssize(state_.machines());
+    for (const auto& [id, machine] : state_.machines()) {
+      if (!found.empty() && !key.DependsOnPeers()) break;
+      if (machine->IsUsable() && key.request.FitsIn(machine->Free()) &&
+          context_.constraints.Allows(key, *machine)) {
+        found.push_back(machine.get());
+      }
+    }
+    return found;
   }
 
   RoundContext& context_;
   ClusterState& state_;
+  std::map<ClassKey, std::vector<const Machine*>> with_room_;
   // By class, and where it has room kept.
   std::map<std::pair<ClassKey, MachineId>, bool> is_elsewhere_;
 };
