@@ -136,10 +136,7 @@ bool Draining::IsWanted(const ClassKey& key, const Machine& machine) const {
 
 bool Draining::IsBarred(const ClassKey& key, const Machine& target) const {
   const auto shares_port = [&](const ClassKey& other) {
-    return std::ranges::any_of(key.rules->host_ports, [&](const HostPort& a) {
-      return std::ranges::count(other.rules->host_ports, a.port,
-                                &HostPort::port) > 0;
-    });
+    return WantSamePort(*key.rules, *other.rules);
   };
   const auto keeps_apart = [&](const Promise& one) {
     return state_.peers().KeepApart(

@@ -102,7 +102,7 @@ class Choice {
     std::vector<const Task*> leavers;
     for (const TaskId id : machine.tasks) {
       const Task* task = state_.FindTask(id);
-      if (task->is_evicted || (MayBeStopped(*task, key.priority, state_) &&
+      if (task->is_evicted || (MayBeStoppedAlone(*task, key.priority, state_) &&
                                MayBeDisrupted(*task))) {
         leavers.push_back(task);
       }

@@ -29,8 +29,8 @@ PackingPeers::PackingPeers(const ClusterState& state,
       looks_left_(kLooksMax),
       lone_looks_left_(kLooksMax),
       heeds_terms_(heeds_terms) {
-  if (state_.peers().empty()) return;
   FindInPlay(placements);
+  if (state_.peers().empty()) return;
   for (const ClassKey* key : in_play_) {
     const PeerTerms& terms = state_.peers().TermsOf(*key->rules);
     for (const CountedTerm* term : terms.affinity) {
@@ -106,6 +106,7 @@ void PackingPeers::FindInPlay(std::span<const Placement> placements) {
   absl::flat_hash_set<std::pair<const PlacementRules*, const SelectorSet*>>
       known;
   const auto add = [&](const ClassKey& key) {
+    if (!key.rules->host_ports.empty()) with_ports_.insert(key.rules);
     if (key.DependsOnPeers() &&
         known.insert({key.rules, key.meant_by}).second) {
       in_play_.push_back(&key);
@@ -261,6 +262,12 @@ bool PackingPeers::NeedsBeside(const ClassKey& a, const ClassKey& b) {
 }
 
 bool PackingPeers::Concerns(const ClassKey& running) {
+  if (!running.rules->host_ports.empty() &&
+      std::ranges::any_of(with_ports_, [&](const PlacementRules* rules) {
+        return WantSamePort(*rules, *running.rules);
+      })) {
+    return true;
+  }
   if (!heeds_terms_ || in_play_.empty() || !running.DependsOnPeers()) {
     return false;
   }
@@ -293,20 +300,21 @@ void PackingPeers::RelateRunning(std::span<const ClassKey> keys,
                                  std::span<const ClassKey> running,
                                  std::span<const size_t> in_the_way,
                                  PackingProblem* problem) {
-  if (!heeds_terms_) return;
   std::vector<bool> is_in_the_way(running.size(), false);
   for (const size_t i : in_the_way) is_in_the_way[i] = true;
   for (size_t c = 0; c < keys.size(); ++c) {
-    if (!keys[c].DependsOnPeers()) continue;
+    const bool has_terms = heeds_terms_ && keys[c].DependsOnPeers();
+    if (!has_terms && keys[c].rules->host_ports.empty()) continue;
     for (size_t i = 0; i < running.size(); ++i) {
-      const bool must_go = is_in_the_way[i] && IsTakenAlone(keys[c]);
-      if (!must_go && !running[i].DependsOnPeers()) continue;
+      const bool must_go = (is_in_the_way[i] && IsTakenAlone(keys[c])) ||
+                           WantSamePort(*keys[c].rules, *running[i].rules);
+      const bool is_related = has_terms && running[i].DependsOnPeers();
       const size_t r = keys.size() + i;
-      if (must_go || KeepApart(keys[c], running[i])) {
+      if (must_go || (is_related && KeepApart(keys[c], running[i]))) {
         problem->classes[c].apart_from.push_back(r);
         problem->classes[r].apart_from.push_back(c);
       }
-      if (NeedsBeside(keys[c], running[i])) {
+      if (is_related && NeedsBeside(keys[c], running[i])) {
         problem->classes[c].company.push_back(r);
       }
     }

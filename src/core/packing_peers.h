@@ -85,8 +85,9 @@ class PackingPeers {
 
   // A task of the class is to leave the machine.  `key` must outlive this.
   void NoteFreed(const ClassKey& key, MachineId machine);
-  // Whether a task that runs keeps one of the classes away from its machine, or
-  // is company for it, by terms that tell each machine from all others.
+  // Whether a task that runs keeps one of the classes away from its machine, by
+  // a host port, too, or is company for it, by terms that tell each machine
+  // from all others.
   bool Concerns(const ClassKey& running);
   // Such a task may leave the machine, or does: by these terms it does not
   // stay.
@@ -164,6 +165,8 @@ class PackingPeers {
   bool was_lone_heeded_ = false;
   // One for each pair of rules and selectors.
   std::vector<const ClassKey*> in_play_;
+  // The rules of those that listen on ports of their hosts.
+  absl::flat_hash_set<const PlacementRules*> with_ports_;
   absl::flat_hash_map<std::pair<const PlacementRules*, const SelectorSet*>,
                       bool>
       is_heeded_;

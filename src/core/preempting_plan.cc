@@ -92,6 +92,7 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution) {
   GiveFreeRoomToUrgent(packing_, context_.state, context_.constraints, free_now,
                        &solution);
   FindMoves(solution);
+  leaving_gangs_ = FindLeavingGangs(solution);
   MachinePatterns patterns;
   const auto add = [&patterns](std::map<ClassKey, int64_t> holds) {
     patterns.patterns.push_back(std::move(holds));
@@ -113,9 +114,17 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution) {
     const auto moved = awaited_.find(id);
     const bool has_arriving =
         moved != awaited_.end() && !moved->second.arriving.empty();
-    if (machine == nullptr || (newcomers.empty() && !has_arriving)) return;
-    Resources free = free_now(*machine);
+    if (machine == nullptr) return;
     std::vector<TaskId> victims = VictimsOn(id, pattern);
+    const auto stop_gangs = [&] {
+      std::erase_if(victims, [this](TaskId one) { return !GoesWithGang(one); });
+      if (!victims.empty()) awaited_[id].victims = std::move(victims);
+    };
+    if (newcomers.empty() && !has_arriving) {
+      stop_gangs();
+      return;
+    }
+    Resources free = free_now(*machine);
     const auto must_await = [&](const ClassKey& key) {
       return MustAwait(key, *machine, victims, context_.state) ||
              MustLoneAwait(key, *machine);
@@ -124,6 +133,7 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution) {
     if (has_arriving) request += RequestsOf(moved->second.arriving);
     if (request.FitsIn(free) &&
         std::ranges::none_of(newcomers | std::views::keys, must_await)) {
+      stop_gangs();
       if (newcomers.empty()) return;
       if (!index.has_value()) index = add(newcomers);
       patterns.of_machine[id] = *index;
@@ -197,11 +207,12 @@ void PreemptingPlan::SpareForNoHigher(
     std::map<ClassKey, int64_t>* newcomers) const {
   left -= sluice::RequestsOf(*newcomers);
   std::erase_if(*victims, [&](TaskId victim) {
+    if (GoesWithGang(victim)) return false;
     const ClassKey& of = context_.state.FindTask(victim)->class_key;
     Resources room = left;
     std::map<ClassKey, int64_t> kept = *newcomers;
     for (const auto& [key, count] : *newcomers) {
-      if (!context_.state.peers().KeepApart(key, of) &&
+      if (!AreApart(key, of, context_.state.peers()) &&
           !(IsLone(key) && IsInTheWay(victim))) {
         continue;
       }
@@ -280,7 +291,6 @@ PreemptingPlan::Decided PreemptingPlan::Decide(
   Decided decided;
   std::set<JobId> gangs;  // Of whom tasks of others make room for one.
   for (auto& [id, awaited] : awaited_) {
-    if (awaited.IsForNothing()) continue;
     decided.stopped.insert(decided.stopped.end(), awaited.victims.begin(),
                            awaited.victims.end());
     for (const Task* task : awaited.tasks) {
@@ -366,12 +376,14 @@ void PreemptingPlan::Settle() {
       if (Validate(id, &awaited)) is_settled = false;
     }
     if (DropBrokenGangs()) is_settled = false;
+    if (SpareTornGangs()) is_settled = false;
     const std::map<MachineId, uint32_t> served = HighestServed();
     for (auto& [id, awaited] : awaited_) {
       const auto it = served.find(id);
       const uint32_t highest = it == served.end() ? 0 : it->second;
       if (SpareNeedless(id, highest, &awaited)) is_settled = false;
     }
+    if (SpareGangs(served)) is_settled = false;
     if (DropLosses()) is_settled = false;
   }
 }
@@ -428,18 +440,24 @@ bool PreemptingPlan::DropLosses() {
 bool PreemptingPlan::Validate(MachineId id, Awaited* awaited) {
   bool has_dropped = ValidateMoves(id, awaited);
   const Machine* machine = context_.state.FindMachine(id);
+  std::erase_if(awaited->victims,
+                [&](TaskId victim) { return !IsStillOn(id, victim); });
   if (machine == nullptr || !machine->IsUsable()) {
     awaited->tasks.clear();
     return has_dropped;
   }
-  std::erase_if(awaited->victims,
-                [&](TaskId victim) { return !IsStillOn(id, victim); });
   Machine after = *machine;
   after.nominated.clear();
   after.successions.clear();
   after.used = after.allocatable - RoomOn(*machine);
   for (const TaskId victim : awaited->victims) {
     after.used -= context_.state.FindTask(victim)->class_key.request;
+  }
+  for (const TaskId one : machine->tasks) {
+    const Task& task = *context_.state.FindTask(one);
+    if (task.is_evicted || std::ranges::count(awaited->victims, one) > 0) {
+      after.ReleasePorts(task.class_key.rules->host_ports);
+    }
   }
   after.used -= RequestsOf(awaited->leaving);
   const std::vector<size_t> arriving = awaited->arriving;
@@ -485,15 +503,16 @@ bool PreemptingPlan::IsAllowedByPeers(
   const ClusterState& state = context_.state;
   if (!key.DependsOnPeers()) return true;
   if (IsLone(key)) return IsLoneAllowed(machine, victims);
-  if (!MustAwait(key, machine, victims, state)) {
-    return ClassPeers(state, context_.constraints, key).Allows(machine);
+  bool is_any_apart = false;
+  for (const TaskId id : machine.tasks) {
+    const Task& task = *state.FindTask(id);
+    if (!state.peers().KeepApart(key, task.class_key)) continue;
+    is_any_apart = true;
+    if (!task.is_evicted && std::ranges::count(victims, id) == 0) return false;
   }
   // The packing has seen to what it may not share with others elsewhere.
-  return std::ranges::none_of(machine.tasks, [&](TaskId id) {
-    const Task& task = *state.FindTask(id);
-    return !task.is_evicted && std::ranges::count(victims, id) == 0 &&
-           state.peers().KeepApart(key, task.class_key);
-  });
+  return is_any_apart ||
+         ClassPeers(state, context_.constraints, key).Allows(machine);
 }
 
 bool PreemptingPlan::IsInTheWay(TaskId victim) const {
@@ -648,54 +667,47 @@ void PreemptingPlan::GiveUp(Awaited* awaited) {
   while (!awaited->leaving.empty()) DropMove(awaited->leaving.back());
 }
 
+Slack PreemptingPlan::SlackOn(const Machine& machine,
+                              const Awaited& awaited) const {
+  Resources needed = RequestsOf(awaited.arriving);
+  for (const Task* task : awaited.tasks) needed += task->class_key.request;
+  Resources room = RoomOn(machine) + RequestsOf(awaited.leaving);
+  for (const TaskId victim : awaited.victims) {
+    room += context_.state.FindTask(victim)->class_key.request;
+  }
+  return {context_.state.peers(), awaited.tasks, needed, room};
+}
+
 bool PreemptingPlan::SpareNeedless(MachineId id, uint32_t highest,
                                    Awaited* awaited) {
   const Machine* machine = context_.state.FindMachine(id);
-  if (awaited->IsForNothing()) awaited->victims.clear();
+  const auto has_to_stay = [this](TaskId one) { return !GoesWithGang(one); };
+  if (awaited->IsForNothing()) std::erase_if(awaited->victims, has_to_stay);
   if (machine == nullptr ||
       (awaited->victims.empty() && awaited->leaving.empty())) {
     return false;
   }
-  const PeerTable& peers = context_.state.peers();
-  Resources needed = RequestsOf(awaited->arriving);
-  for (const Task* task : awaited->tasks) needed += task->class_key.request;
-  Resources room = RoomOn(*machine) + RequestsOf(awaited->leaving);
-  for (const TaskId victim : awaited->victims) {
-    room += context_.state.FindTask(victim)->class_key.request;
-  }
   const bool is_lone_there = std::ranges::any_of(
       awaited->tasks,
       [this](const Task* task) { return IsLone(task->class_key); });
-  const auto is_needless = [&](const ClassKey& key, bool may_be_needed) {
-    const Resources without = room - key.request;
-    if (may_be_needed && !needed.FitsIn(without)) return false;
-    if (std::ranges::any_of(awaited->tasks, [&](const Task* task) {
-          return task->class_key.priority > key.priority &&
-                 peers.KeepApart(task->class_key, key);
-        })) {
-      return false;
-    }
-    room = without;
-    return true;
-  };
+  Slack slack = SlackOn(*machine, *awaited);
   // One that was stopped for somebody more urgent who is not to come any more
   // may take the room with it of others.
   std::vector<TaskId> left = awaited->victims;
   for (const TaskId victim : awaited->victims) {
+    if (GoesWithGang(victim)) continue;
     const ClassKey& key = context_.state.FindTask(victim)->class_key;
     const auto at = std::ranges::find(left, victim);
     std::vector<TaskId> fewer = left;
     fewer.erase(fewer.begin() + (at - left.begin()));
     if (is_lone_there && !IsLoneAllowed(*machine, fewer)) continue;
-    if (is_needless(key, key.priority < highest)) {
-      left = std::move(fewer);
-    }
+    if (slack.LetStay(key, key.priority < highest)) left = std::move(fewer);
   }
   bool has_dropped = left.size() < awaited->victims.size();
   awaited->victims = std::move(left);
   const std::vector<size_t> leaving = awaited->leaving;
   for (const size_t move : leaving) {
-    if (moves_[move].gain > 0 || !is_needless(KeyOf(moves_[move]), true)) {
+    if (moves_[move].gain > 0 || !slack.LetStay(KeyOf(moves_[move]), true)) {
       continue;
     }
     DropMove(move);

@@ -30,6 +30,7 @@
 #include "core/packing_plan.h"
 #include "core/round_context.h"
 #include "core/round_packing.h"
+#include "core/slack.h"
 
 namespace sluice {
 
@@ -98,6 +99,8 @@ class PreemptingPlan {
   // there is for both.
   void SpareForNoHigher(Resources left, std::vector<TaskId>* victims,
                         std::map<ClassKey, int64_t>* newcomers) const;
+  // Those that keep fewer tasks than they need, and so keep none.
+  std::set<JobId> FindLeavingGangs(const std::vector<Pattern>& solution) const;
   bool NominateGangs(MachinePatterns* patterns);
   void FindTasks(const MachinePatterns& patterns);
   // Makes the plan one that can be carried out.
@@ -122,6 +125,16 @@ class PreemptingPlan {
   bool MustLoneAwait(const ClassKey& key, const Machine& machine) const;
   // Gangs of which only a part has room.  Returns whether there were any.
   bool DropBrokenGangs();
+  // The running gang that the victim is of.
+  std::optional<JobId> GangOfVictim(TaskId victim) const;
+  // Whether the victim goes because its gang does.
+  bool GoesWithGang(TaskId victim) const;
+  // Gangs that would go on with fewer tasks than they need.  Finds those that
+  // leave.  Returns whether there were any of the first.
+  bool SpareTornGangs();
+  // Gangs that need not leave, as `highest` says for whom each machine makes
+  // room.  Returns whether there were any.
+  bool SpareGangs(const std::map<MachineId, uint32_t>& highest);
   // The priority of the most urgent task for whom each machine makes room, by
   // moves to it, too.
   std::map<MachineId, uint32_t> HighestServed() const;
@@ -145,6 +158,7 @@ class PreemptingPlan {
   // first.  Tells the agenda, so that all is packed again with fewer moves.
   void KeepToBudgets();
   void GiveUp(Awaited* awaited);
+  Slack SlackOn(const Machine& machine, const Awaited& awaited) const;
   // Of the machine, without its planned tasks; more than it has where some of
   // them leave.
   Resources RoomOn(const Machine& machine) const;
@@ -154,6 +168,7 @@ class PreemptingPlan {
   absl::flat_hash_map<MachineId, Resources> placed_;  // By the packing.
   absl::flat_hash_map<MachineId, Resources> planned_;
   absl::btree_map<MachineId, Awaited> awaited_;
+  std::set<JobId> leaving_gangs_;  // As a whole.
   std::vector<Move> moves_;
   absl::flat_hash_set<TaskId>
       moving_;  // Those of `moves_` without the dropped.

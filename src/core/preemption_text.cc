@@ -48,6 +48,12 @@ class Displacing {
                     "disruption budgets protect that: ",
                     BudgetsText());
     }
+    if (gang_machines_ > 0) {
+      return StrCat("; ", MachinesText(gang_machines_),
+                    " have room for it without gangs that are less urgent, "
+                    "each of which goes on with its minimum or is stopped as a "
+                    "whole, if all of it may be");
+    }
     if (!is_any_less_urgent_)
       return "; nothing that is less urgent can be stopped";
     return "; no machine would have room for it without what is less urgent";
@@ -109,27 +115,44 @@ class Displacing {
     }
   };
 
+  // What tasks no longer take once they are gone.
+  struct Gone {
+    Resources requests;
+    std::vector<HostPort> ports;
+
+    void Add(const Task& task) {
+      requests += task.class_key.request;
+      const std::vector<HostPort>& of_task = task.class_key.rules->host_ports;
+      ports.insert(ports.end(), of_task.begin(), of_task.end());
+    }
+  };
+
   void Ask(const Machine& machine) {
-    Resources all;
-    Resources unprotected;
+    Gone all;
+    Gone unprotected;
+    Gone with_gangs;
     std::vector<const Task*> stoppable;
     std::map<size_t, int64_t> taken;  // Of budgets.
     std::set<size_t> protecting;
     // Not all that leaves makes room for whoever waits.
     if (machine.KeepsRoom()) {
-      all -= machine.awaited;
-      unprotected -= machine.awaited;
+      all.requests -= machine.awaited;
+      unprotected.requests -= machine.awaited;
+      with_gangs.requests -= machine.awaited;
     }
     for (const TaskId id : machine.tasks) {
       const Task& other = *state_.FindTask(id);
       if (other.is_evicted) {
-        all += other.class_key.request;
-        unprotected += other.class_key.request;
+        all.Add(other);
+        unprotected.Add(other);
+        with_gangs.Add(other);
         continue;
       }
       if (!MayBeStopped(other, task_.class_key.priority, state_)) continue;
       is_any_less_urgent_ = true;
-      all += other.class_key.request;
+      with_gangs.Add(other);
+      if (other.class_key.gang.has_value()) continue;
+      all.Add(other);
       const std::vector<size_t>& budgets = disruptions_.BudgetsOf(other);
       bool is_protected = disruptions_.Allowed(budgets) == 0;
       for (const size_t b : budgets) {
@@ -141,15 +164,18 @@ class Displacing {
         protecting.insert(b);
       }
       if (!is_protected || options_.breaks_budgets) {
-        unprotected += other.class_key.request;
+        unprotected.Add(other);
         stoppable.push_back(&other);
       }
     }
-    if (!WouldFit(machine, all)) return;
+    if (!WouldFit(machine, all)) {
+      if (WouldFit(machine, with_gangs)) ++gang_machines_;
+      return;
+    }
     if (WouldFit(machine, unprotected)) {
       ++machines_;
       const Price price =
-          PriceOf(machine, std::move(stoppable), std::move(unprotected));
+          PriceOf(machine, std::move(stoppable), unprotected.requests);
       if (machines_ == 1 || price.IsLessThan(cheapest_)) cheapest_ = price;
       return;
     }
@@ -171,7 +197,7 @@ class Displacing {
     for (const Task* one : stoppable) {
       Resources without = gone - one->class_key.request;
       if (key.request.FitsIn(machine.Free() + without) &&
-          !state_.peers().KeepApart(key, one->class_key)) {
+          !AreApart(key, one->class_key, state_.peers())) {
         gone = std::move(without);
         continue;
       }
@@ -193,11 +219,12 @@ class Displacing {
                   cheapest_.cost);
   }
 
-  bool WouldFit(const Machine& machine, const Resources& gone) const {
+  bool WouldFit(const Machine& machine, const Gone& gone) const {
     const ClassKey& key = task_.class_key;
-    if (!key.request.FitsIn(machine.Free() + gone)) return false;
+    if (!key.request.FitsIn(machine.Free() + gone.requests)) return false;
     Machine after = machine;
-    after.used -= gone;
+    after.used -= gone.requests;
+    after.ReleasePorts(gone.ports);
     return constraints_.Allows(key, after) && IsAllowedByPeers(machine);
   }
 
@@ -209,7 +236,8 @@ class Displacing {
     for (const TaskId id : machine.tasks) {
       const Task& other = *state_.FindTask(id);
       if (!state_.peers().KeepApart(key, other.class_key)) continue;
-      if (!other.is_evicted && !MayBeStopped(other, key.priority, state_)) {
+      if (!other.is_evicted &&
+          !MayBeStoppedAlone(other, key.priority, state_)) {
         return false;
       }
       is_any_in_the_way = true;
@@ -240,7 +268,8 @@ class Displacing {
   int64_t machines_ = 0;
   Price cheapest_;  // Of these.
   int64_t protected_machines_ = 0;
-  std::set<size_t> budgets_;  // Those that forbid that.
+  int64_t gang_machines_ = 0;  // That need a task of a gang to leave.
+  std::set<size_t> budgets_;   // Those that forbid that.
 };
 
 // Where the task was told to go on, while room is kept there for its successor
@@ -355,6 +384,20 @@ std::string StoppedForText(const Task& task, const ClusterState& state) {
                 ", which moves here", end == nullptr ? "" : ForText(*end));
 }
 
+// Of the gang of a task that was told to leave, one on another machine that
+// makes room there; null where there is none.
+const Task* MateWhoMakesRoom(const Task& task, const ClusterState& state) {
+  if (!task.class_key.gang.has_value()) return nullptr;
+  for (const auto& [id, other] : state.tasks()) {
+    if (other->job == task.job && other->is_evicted &&
+        other->state == TaskState::kRunning &&
+        StoppedFor(*other, state) != nullptr) {
+      return other.get();
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::string MayStopText(const Task& task, const ClusterState& state,
@@ -383,7 +426,15 @@ std::string LeavingText(const Task& task, const ClusterState& state,
                   MoveCost(stop_cost, options), own);
   }
   const std::string stopped_for = StoppedForText(task, state);
-  if (stopped_for.empty()) return ", and was told to leave it";
+  if (stopped_for.empty()) {
+    const Task* mate = MateWhoMakesRoom(task, state);
+    if (mate == nullptr) return ", and was told to leave it";
+    return StrCat(", and was told to leave it with its gang, of which ",
+                  ShownText(mate->name), " leaves machine ",
+                  Quoted(*state.FindMachine(mate->machine)),
+                  StoppedForText(*mate, state), "; its stop costs ", stop_cost,
+                  own);
+  }
   const Task* highest = StoppedFor(task, state);
   return StrCat(", and was told to leave it", stopped_for, "; its stop costs ",
                 stop_cost, own,

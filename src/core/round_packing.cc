@@ -18,6 +18,7 @@
 #include "core/packing_peers.h"
 #include "core/packing_rows.h"
 #include "core/placements.h"
+#include "core/running_classes.h"
 #include "core/shared_ports.h"
 #include "core/stop_levels.h"
 #include "network/eligibility.h"
@@ -168,6 +169,7 @@ class Describer {
     packing_.running = RunningTasks(
         state_,
         {highest, part_, movability.has_value() ? &*movability : nullptr,
+         part_ == nullptr ? &context_.gangs : nullptr,
          context_.agenda.budgeted_moves()},
         context_.options.preemption, &peers_);
     const RunningTasks::Protected& left_alone = packing_.running.left_alone();
@@ -408,6 +410,8 @@ class Describer {
     }
     peers_.RelateRunning(packing_.classes, keys, packing_.running.InTheWay(),
                          &packing_.problem);
+    AddRunningGangs(packing_.running, packing_.classes.size(),
+                    &packing_.problem);
   }
 
   // What each kind of machines costs each class; kinds that cost all the same
@@ -466,10 +470,12 @@ class Describer {
         row = rows_.Of(std::move(costs), {company.begin(), company.end()});
       }
       if (asks_for_more_at_all_) {
+        std::vector<HostPort> ports;
         const auto freed = freed_.find(id);
-        row = RowBesideLoad(
-            *machine, row,
-            freed == freed_.end() ? nullptr : &freed->second.ports);
+        if (freed != freed_.end()) ports = freed->second.ports;
+        const auto leaving = packing_.running.PortsOn(id);
+        ports.insert(ports.end(), leaving.begin(), leaving.end());
+        row = RowBesideLoad(*machine, row, ports);
       }
       PackingRows::Staying staying = StayingOn(id);
       if (!staying.empty()) row = rows_.Beside(row, std::move(staying));
@@ -501,13 +507,13 @@ class Describer {
 
   // The row without the classes that what runs on the machine keeps away.
   size_t RowBesideLoad(const Machine& machine, size_t row,
-                       const std::vector<HostPort>* freed_ports) {
+                       const std::vector<HostPort>& freed_ports) {
     std::vector<int64_t> costs = packing_.problem.costs[row];
     Machine after;
     const Machine* seen = &machine;
-    if (freed_ports != nullptr && !freed_ports->empty()) {
+    if (!freed_ports.empty()) {
       after = machine;
-      after.ReleasePorts(*freed_ports);
+      after.ReleasePorts(freed_ports);
       seen = &after;
     }
     for (size_t c = 0; c < costs.size(); ++c) {
@@ -531,6 +537,13 @@ class Describer {
     return true;
   }
 
+  // Whether some of the class run there, which are of a gang.
+  bool HasOfGang(size_t c, const PackingGroup& group) const {
+    return packing_.running.classes()[c - packing_.classes.size()]
+               .gang.has_value() &&
+           packing_.problem.RunningOn(c, group.kind) > 0;
+  }
+
   // Classes that fit nowhere wait whatever is done, and groups that no class
   // fits are of no use.
   void DropMisfits() {
@@ -539,10 +552,12 @@ class Describer {
     size_t groups = 0;
     for (size_t g = 0; g < problem.groups.size(); ++g) {
       bool is_of_use = false;
-      // What runs is of no use by itself, unless it may move.
+      // What runs is of no use by itself, unless it may move, or has to leave
+      // with others.
       for (size_t c = 0; c < problem.classes.size(); ++c) {
-        const bool counts =
-            c < packing_.classes.size() || problem.classes[c].MayMove();
+        const bool counts = c < packing_.classes.size() ||
+                            problem.classes[c].MayMove() ||
+                            HasOfGang(c, problem.groups[g]);
         if (!counts || (is_of_use && fits[c])) continue;
         if (!Fits(c, problem.groups[g])) continue;
         fits[c] = true;
@@ -571,9 +586,6 @@ class Describer {
   void CountRunning(std::vector<bool>* fits) {
     PackingProblem& problem = packing_.problem;
     const std::vector<PackingGroup>& groups = problem.groups;
-    // By budget, how many of its tasks may be stopped; then of those of which
-    // budgets let none be stopped.
-    std::vector<int64_t> counts(packing_.running.allowances().size() + 1, 0);
     for (size_t i = 0; i < packing_.running_classes.size(); ++i) {
       const RunningTasks::Class& running = packing_.running.classes()[i];
       const size_t c = packing_.classes.size() + i;
@@ -591,37 +603,10 @@ class Describer {
       stop_levels_.Add(running.key.priority, *levels_);
       problem.classes[c].waiting.push_back(
           {count, running.price * kWaitingCostBase});
-      for (const size_t b : running.budgets) counts[b] += count;
-      if (running.is_protected) counts.back() += count;
     }
-    AddBudgets(counts);
-  }
-
-  // Those that could be exceeded.  The last of `counts` is a budget that allows
-  // nothing.
-  void AddBudgets(const std::vector<int64_t>& counts) {
-    PackingProblem& problem = packing_.problem;
-    std::vector<int64_t> allowances = packing_.running.allowances();
-    allowances.push_back(0);
-    std::vector<std::optional<size_t>> index_of(counts.size());
-    for (size_t b = 0; b < counts.size(); ++b) {
-      if (counts[b] <= allowances[b]) continue;
-      index_of[b] = problem.budgets.size();
-      problem.budgets.push_back({allowances[b], kWaitingCostBase});
+    if (AddRunningBudgets(packing_.running, packing_.classes.size(),
+                          kWaitingCostBase, &problem)) {
       stop_levels_.Forbid();
-    }
-    for (size_t i = 0; i < packing_.running_classes.size(); ++i) {
-      const RunningTasks::Class& running = packing_.running.classes()[i];
-      if (!running.may_be_stopped) continue;
-      for (const size_t b : running.budgets) {
-        if (!index_of[b].has_value()) continue;
-        problem.classes[packing_.classes.size() + i].budgets.push_back(
-            *index_of[b]);
-      }
-      if (running.is_protected && index_of.back().has_value()) {
-        problem.classes[packing_.classes.size() + i].budgets.push_back(
-            *index_of.back());
-      }
     }
   }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/container/node_hash_map.h"
+#include "core/gang_victims.h"
 
 namespace sluice {
 namespace {
@@ -22,14 +23,18 @@ bool IsOverfull(const Machine& machine) {
   return false;
 }
 
-// Those that may lose tasks: by how many they have, or as they come.
+bool MayLoseTasks(const Machine& machine) {
+  return machine.IsUsable() && !IsOverfull(machine);
+}
+
+// Those that may: by how many they have, or as they come.
 std::vector<const Machine*> MachinesInOrder(const ClusterState& state,
                                             const PackingPart* part,
                                             bool is_emptiest_first) {
   std::vector<std::pair<int64_t, const Machine*>> order;
   for (const auto& [id, machine] : state.machines()) {
     if (part != nullptr && !part->contains(id)) continue;
-    if (!machine->IsUsable() || IsOverfull(*machine)) continue;
+    if (!MayLoseTasks(*machine)) continue;
     order.emplace_back(is_emptiest_first ? std::ssize(machine->tasks) : 0,
                        machine.get());
   }
@@ -44,19 +49,27 @@ std::vector<const Machine*> MachinesInOrder(const ClusterState& state,
 
 bool MayBeStopped(const Task& task, uint32_t priority,
                   const ClusterState& state) {
-  const ClassKey& key = task.class_key;
-  return key.priority < priority && !key.gang.has_value() &&
-         key.rules->host_ports.empty() && state.CanPreempt(task) &&
+  return task.class_key.priority < priority && state.CanPreempt(task) &&
          !state.IsUntold(task.id);
+}
+
+bool MayBeStoppedAlone(const Task& task, uint32_t priority,
+                       const ClusterState& state) {
+  return !task.class_key.gang.has_value() &&
+         MayBeStopped(task, priority, state);
+}
+
+bool AreApart(const ClassKey& a, const ClassKey& b, const PeerTable& peers) {
+  return peers.KeepApart(a, b) || WantSamePort(*a.rules, *b.rules);
 }
 
 bool MustAwait(const ClassKey& key, const Machine& machine,
                std::span<const TaskId> victims, const ClusterState& state) {
-  return key.DependsOnPeers() &&
+  return (key.DependsOnPeers() || !key.rules->host_ports.empty()) &&
          std::ranges::any_of(machine.tasks, [&](TaskId id) {
            const Task& task = *state.FindTask(id);
            return (task.is_evicted || std::ranges::count(victims, id) > 0) &&
-                  state.peers().KeepApart(key, task.class_key);
+                  AreApart(key, task.class_key, state.peers());
          });
 }
 
@@ -66,6 +79,7 @@ struct RunningTasks::Found {
   Resources request = {};
   int64_t price = 0;
   std::vector<size_t> budgets = {};
+  std::optional<JobId> gang = {};
   bool concerns_others = false;  // Then these tell it apart, too:
   uint32_t rules = 0;
   SelectorSet selectors = {};
@@ -77,10 +91,10 @@ struct RunningTasks::Found {
   friend std::strong_ordering operator<=>(const Found& a, const Found& b) {
     if (a.priority != b.priority) return b.priority <=> a.priority;
     if (const auto order = a.request <=> b.request; order != 0) return order;
-    return std::tie(a.price, a.budgets, a.concerns_others, a.rules, a.selectors,
-                    a.may_be_stopped, a.is_in_the_way, a.shape) <=>
-           std::tie(b.price, b.budgets, b.concerns_others, b.rules, b.selectors,
-                    b.may_be_stopped, b.is_in_the_way, b.shape);
+    return std::tie(a.price, a.budgets, a.gang, a.concerns_others, a.rules,
+                    a.selectors, a.may_be_stopped, a.is_in_the_way, a.shape) <=>
+           std::tie(b.price, b.budgets, b.gang, b.concerns_others, b.rules,
+                    b.selectors, b.may_be_stopped, b.is_in_the_way, b.shape);
   }
   friend bool operator==(const Found& a, const Found& b) {
     return (a <=> b) == 0;
@@ -88,7 +102,8 @@ struct RunningTasks::Found {
   template <class H>
   friend H AbslHashValue(H hash, const Found& found) {
     return H::combine(std::move(hash), found.priority, found.request,
-                      found.price, found.rules, found.shape);
+                      found.price, found.gang.value_or(JobId()), found.rules,
+                      found.shape);
   }
 };
 
@@ -104,7 +119,17 @@ class RunningTasks::Collector {
         peers_(*peers),
         to_(*to),
         disruptions_(state),
-        moves_left_(disruptions_.Allowances()) {}
+        moves_left_(disruptions_.Allowances()) {
+    if (scope_.gangs == nullptr || scope_.priority == 0) return;
+    to_.gangs_ =
+        FindGangVictims(state_, *scope_.gangs, [this](const Task& task) {
+          const Machine& machine = *state_.FindMachine(task.machine);
+          return MayLoseTasks(machine) &&
+                 MayBeStopped(task, scope_.priority, state_) &&
+                 (options_.breaks_budgets || IsAllowed(task)) &&
+                 !peers_.MustStayForIt(task.class_key);
+        });
+  }
 
   // All tasks are fetched before any is looked at: memory is what takes time.
   void LookAt(std::span<const Machine* const> machines) {
@@ -193,7 +218,7 @@ class RunningTasks::Collector {
     const uint32_t priority = std::min(scope_.priority, lone->key().priority);
     std::vector<const Task*> leavers;
     for (const Task* task : tasks) {
-      if (task->is_evicted || (MayBeStopped(*task, priority, state_) &&
+      if (task->is_evicted || (MayBeStoppedAlone(*task, priority, state_) &&
                                (options_.breaks_budgets || IsAllowed(*task)))) {
         leavers.push_back(task);
       }
@@ -218,11 +243,16 @@ class RunningTasks::Collector {
   // Whether it may leave, or does.
   bool LookAt(const Task& task, OnMachine* here) {
     const ClassKey& key = task.class_key;
-    Found found = {
-        .priority = key.priority,
-        .request = key.request,
-        .price = StopCost(task, options_),
-        .may_be_stopped = MayBeStopped(task, scope_.priority, state_)};
+    Found found = {.priority = key.priority,
+                   .request = key.request,
+                   .price = StopCost(task, options_)};
+    if (!key.gang.has_value()) {
+      found.may_be_stopped = MayBeStopped(task, scope_.priority, state_);
+    } else if (const auto gang = to_.gangs_.find(*key.gang);
+               gang != to_.gangs_.end() && !task.is_evicted) {
+      found.may_be_stopped = true;
+      if (gang->second > 0) found.gang = key.gang;
+    }
     const bool may_move =
         scope_.movability != nullptr && scope_.movability->MayMove(task);
     const bool may_leave =
@@ -231,6 +261,8 @@ class RunningTasks::Collector {
     found.is_in_the_way = std::ranges::count(in_the_way_, &task) > 0;
     if (may_leave && !MayLeave(task, may_move, &found)) return false;
     here->room += key.request;
+    const std::vector<HostPort>& ports = key.rules->host_ports;
+    here->ports.insert(here->ports.end(), ports.begin(), ports.end());
     found.concerns_others = peers_.Concerns(key);
     if (found.concerns_others) peers_.NoteLeaving(key, task.machine);
     if (!may_leave) return true;
@@ -321,6 +353,7 @@ void RunningTasks::AddClass(const Found& found, const Task& any, int64_t unit,
   if (found.concerns_others) made.key.meant_by = key.meant_by;
   made.may_be_stopped = found.may_be_stopped;
   made.is_in_the_way = found.is_in_the_way;
+  made.gang = found.gang;
   made.price = found.price / unit;
   made.budgets = found.budgets;
   if (found.shape.has_value()) {
@@ -344,6 +377,12 @@ const RunningTasks::OnMachine* RunningTasks::Find(MachineId machine) const {
 const Resources* RunningTasks::FindRoomOn(MachineId machine) const {
   const OnMachine* found = Find(machine);
   return found == nullptr ? nullptr : &found->room;
+}
+
+std::span<const HostPort> RunningTasks::PortsOn(MachineId machine) const {
+  const OnMachine* found = Find(machine);
+  if (found == nullptr) return {};
+  return found->ports;
 }
 
 std::vector<std::pair<size_t, int64_t>> RunningTasks::CountOn(

@@ -2,9 +2,9 @@
 // moved, as a packing tells them apart, and the room that they and what leaves
 // hold.
 //
-// Left alone are tasks of gangs, those that listen on ports of their hosts,
-// what no client knows of yet, what cannot be stopped
-// (ClusterState::CanPreempt), and what a disruption budget protects.
+// Left alone are what no client knows of yet, what cannot be stopped
+// (ClusterState::CanPreempt), and what a disruption budget protects.  Gangs are
+// stopped as a whole, or down to their minimum (core/gang_victims.h).
 //
 // Threads: values; confined to the core thread.
 
@@ -21,6 +21,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "core/disruptions.h"
+#include "core/gangs.h"
 #include "core/movability.h"
 #include "core/packing_part.h"
 #include "core/packing_peers.h"
@@ -32,9 +33,13 @@
 
 namespace sluice {
 
-// Whether the task, which runs, may be stopped for one of `priority`.
+// Whether the task, which runs, may be stopped for one of `priority`; with its
+// gang if it is of one.
 bool MayBeStopped(const Task& task, uint32_t priority,
                   const ClusterState& state);
+// The same, without any other.
+bool MayBeStoppedAlone(const Task& task, uint32_t priority,
+                       const ClusterState& state);
 
 // Each time that a task was disturbed before makes the next one cost as much
 // again; up to so many, which is enough for others to have their turn and keeps
@@ -50,6 +55,10 @@ inline int64_t StopCost(const Task& task, const PreemptionOptions& options) {
 inline int64_t MoveCost(int64_t stop_cost, const PreemptionOptions& options) {
   return options.moves.cost * stop_cost / options.cost;
 }
+
+// Whether tasks of the two may not share a machine: one of them keeps away from
+// the other, or they listen on the same port.
+bool AreApart(const ClassKey& a, const ClassKey& b, const PeerTable& peers);
 
 // Whether what leaves the machine, or is a victim, has to be gone before a task
 // of the class may be there, whatever room there is.
@@ -67,6 +76,7 @@ class RunningTasks {
     std::vector<size_t> budgets = {};  // That mean them.  Ascending.
     // Budgets let none of them be stopped, and may be broken.
     bool is_protected = false;
+    std::optional<JobId> gang = {};  // That all of them are of.
     // They keep the task away that takes part alone (core/lone_newcomer.h).
     bool is_in_the_way = false;
     // Of moving one.  Then the rules of the key say where it may go.
@@ -84,6 +94,7 @@ class RunningTasks {
     uint32_t priority = 0;              // What is less urgent may be stopped.
     const PackingPart* part = nullptr;  // Null: all machines.
     Movability* movability = nullptr;   // Null: nothing moves.
+    const Gangs* gangs = nullptr;       // Null: gangs are left alone.
     BudgetedMoves budgeted_moves = BudgetedMoves::kAll;
   };
 
@@ -99,11 +110,22 @@ class RunningTasks {
   const std::vector<Class>& classes() const { return classes_; }
   // The indices of those that are.
   std::vector<size_t> InTheWay() const;
+  // How many tasks the gang of a class needs; fewer are as good as none.
+  int64_t MinimumOf(JobId gang) const { return gangs_.at(gang); }
+  // The gang without which the task cannot be stopped, if it is of one.
+  std::optional<JobId> GangOf(const Task& task) const {
+    if (!task.class_key.gang.has_value()) return std::nullopt;
+    const auto it = gangs_.find(*task.class_key.gang);
+    if (it == gangs_.end() || it->second == 0) return std::nullopt;
+    return it->first;
+  }
   // By budget, how many of its tasks may be stopped.
   const std::vector<int64_t>& allowances() const { return allowances_; }
   // What the machine would have more of if all of them were gone, and all that
   // was told to leave; null where that is nothing.
   const Resources* FindRoomOn(MachineId machine) const;
+  // The host ports that would be free then.
+  std::span<const HostPort> PortsOn(MachineId machine) const;
   // How many of each class there are on the machine, ascending.
   std::vector<std::pair<size_t, int64_t>> CountOn(MachineId machine) const;
   std::optional<size_t> ClassOf(MachineId machine, TaskId task) const;
@@ -119,9 +141,11 @@ class RunningTasks {
                 const PreemptionOptions& options);
   struct OnMachine {
     Resources room;
+    std::vector<HostPort> ports;
     std::vector<std::pair<size_t, TaskId>> tasks;  // As TasksOn(), by class.
   };
   std::vector<Class> classes_;
+  absl::flat_hash_map<JobId, int64_t> gangs_;  // With their minimum.
   Protected left_alone_;
   std::vector<int64_t> allowances_;
   const OnMachine* Find(MachineId machine) const;

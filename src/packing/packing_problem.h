@@ -58,7 +58,7 @@ struct PackingClass {
   // company themselves, but no class needs itself, directly or through others.
   bool needs_company = false;
   std::vector<size_t> company = {};
-  std::vector<size_t> budgets = {};  // Ascending; none if it is of a gang.
+  std::vector<size_t> budgets = {};  // Ascending.
   // Its tasks run already, where `PackingProblem::staying` says.
   bool runs = false;
   // Of a class that runs: what each task that moves costs beside what it is

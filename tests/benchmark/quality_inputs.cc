@@ -367,7 +367,8 @@ class FamilyCluster {
       Gang gang;
       if (family_.has_gangs && rng_.Chance(1, 8)) {
         count = rng_.Between(3, 8);
-        options.job = StrCat("gang-", gang_count++);
+        options.job = StrCat(are_newcomers_ ? "gang-of-newcomers-" : "gang-",
+                             gang_count++);
         // All of them, or at least half.
         gang.minimum =
             static_cast<uint64_t>(rng_.Chance(1, 2) ? count : (count + 1) / 2);
@@ -473,6 +474,11 @@ const std::vector<QualityFamily>& QualityFamilies() {
        .priority_count = 3,
        .has_newcomers = true,
        .has_prices = true},
+      {.name = "running gangs",
+       .has_gangs = true,
+       .has_selectors = true,
+       .priority_count = 3,
+       .has_newcomers = true},
       {.name = "apart by host",
        .has_selectors = true,
        .peer_rules = {PeerRule::kApartByHost}},

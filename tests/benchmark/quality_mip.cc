@@ -51,8 +51,10 @@ class PlacementProgram {
       const TaskId task = tasks.begin()->second->id;
       AddClass(key, tasks, input.classes_of_tasks[task.value - 1]);
     }
-    for (const auto& [job, columns] : gangs_) {
-      AddAllOrNone(*state.FindJob(job), columns);
+    for (const auto& [id, columns] : gangs_) {
+      const Job& job = *state.FindJob(id);
+      const auto minimum = static_cast<int64_t>(job.gang.minimum);
+      AddAllOrNone(minimum, job.pending_count, columns);
     }
     for (size_t i = 0; i < input.classes.size(); ++i) AddPeerRule(i);
     glp_load_matrix(program_, static_cast<int>(rows_.size()) - 1, rows_.data(),
@@ -239,6 +241,7 @@ class PlacementProgram {
   // How many tasks of one priority, size, job and price each machine keeps.
   void AddRunning() {
     std::map<JobId, int> budget_rows;
+    std::map<JobId, std::vector<int>> gangs;
     for (const auto& [id, machine] : state_.machines()) {
       std::map<std::tuple<uint32_t, Resources, JobId, int64_t>, int64_t> counts;
       for (const TaskId task_id : machine->tasks) {
@@ -257,6 +260,7 @@ class PlacementProgram {
           }
           Enter(it->second, column, 1);
         }
+        if (state_.FindJob(job)->gang.minimum > 0) gangs[job].push_back(column);
         Level& level = levels_.at(priority);
         level.kept.columns.push_back(column);
         level.kept.prices.push_back(price);
@@ -264,6 +268,11 @@ class PlacementProgram {
         Enter(level.kept_row, column, price);
         UseRoom(*machine, request, column);
       }
+    }
+    for (const auto& [id, columns] : gangs) {
+      const Job& job = *state_.FindJob(id);
+      const auto minimum = static_cast<int64_t>(job.gang.minimum);
+      AddAllOrNone(minimum, job.running_count, columns);
     }
   }
 
@@ -291,7 +300,10 @@ class PlacementProgram {
       Enter(level.placed_row, column, 1);
       Enter(class_row, column, 1);
       UseRoom(*machine, key.request, column);
-      if (key.gang.has_value()) gangs_[*key.gang].push_back(column);
+      // One that runs has started.
+      if (key.gang.has_value() && !state_.FindJob(*key.gang)->HasStarted()) {
+        gangs_[*key.gang].push_back(column);
+      }
     }
   }
 
@@ -331,9 +343,9 @@ class PlacementProgram {
     return row;
   }
 
-  // The tasks in these columns are at least the job's minimum, or none.
-  void AddAllOrNone(const Job& job, const std::vector<int>& columns) {
-    const auto minimum = static_cast<int64_t>(job.gang.minimum);
+  // The tasks in these columns are at least the minimum, or none.
+  void AddAllOrNone(int64_t minimum, int64_t count,
+                    const std::vector<int>& columns) {
     const int does_run = AddColumn(1);
     const int enough = AddRow(GLP_LO, 0, 0);
     const int none = AddRow(GLP_UP, 0, 0);
@@ -342,7 +354,7 @@ class PlacementProgram {
       Enter(none, column, 1);
     }
     Enter(enough, does_run, -minimum);
-    Enter(none, does_run, -job.pending_count);
+    Enter(none, does_run, -count);
   }
 
   const Part& PartOn(size_t input_class, const std::string& uuid) const {

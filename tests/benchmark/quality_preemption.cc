@@ -161,7 +161,8 @@ std::vector<TaskId> FindVictims(const ClusterState& state) {
   return victims;
 }
 
-// Victims each of which could have stayed, with all others gone.
+// Victims each of which could have stayed, with all others gone.  A gang leaves
+// as a whole.
 int64_t CountNeedless(const ClusterState& state) {
   const std::vector<TaskId> victims = FindVictims(state);
   std::map<MachineId, Resources> left;  // Once they are gone.
@@ -177,7 +178,9 @@ int64_t CountNeedless(const ClusterState& state) {
   }
   return std::ranges::count_if(victims, [&](TaskId id) {
     const Task& task = *state.FindTask(id);
-    return task.class_key.request.FitsIn(left.at(task.machine));
+    const Job& job = *state.FindJob(task.job);
+    const bool has_left = job.gang.minimum > 0 && job.running_count == 0;
+    return !has_left && task.class_key.request.FitsIn(left.at(task.machine));
   });
 }
 

@@ -2,11 +2,11 @@
 // what runs moves.
 //
 // What is known of them without the scheduler: nobody is stopped for a task
-// that is no more urgent, nothing is placed into room that is not free yet,
-// no disruption budget is exceeded, nobody moves of whom nobody would make a
-// successor, nothing is stopped or moved on unchanged input, and in the end
-// nothing waits that has room once all that is less urgent on some machine is
-// gone, as far as budgets let it go.
+// that is no more urgent, no gang goes on with too few tasks, nothing is placed
+// into room that is not free yet, no disruption budget is exceeded, nobody
+// moves of whom nobody would make a successor, nothing is stopped or moved on
+// unchanged input, and in the end nothing waits that has room once all that is
+// less urgent on some machine is gone, as far as budgets let it go.
 
 #include <gtest/gtest.h>
 
@@ -79,8 +79,9 @@ class Life {
                         .job = StrCat("job", next_uid_)};
     if (rng_.Chance(1, 8)) {
       const int64_t size = rng_.Between(2, 4);
+      const auto minimum = static_cast<uint64_t>(rng_.Between(2, size));
       for (int64_t i = 0; i < size; ++i) {
-        Submit(options, {.gang = {.minimum = static_cast<uint64_t>(size)}});
+        Submit(options, {.gang = {.minimum = minimum}});
       }
       return;
     }
@@ -88,6 +89,7 @@ class Life {
       options.job = "apart";
       options.rules.anti_affinity = {{TasksOfJob("apart"), ""}};
     }
+    if (rng_.Chance(1, 8)) options.rules.host_ports = {{.port = 80}};
     options.rules.never_preempts = rng_.Chance(1, 6);
     if (rng_.Chance(2, 3)) options.owner = {"ReplicaSet", options.job};
     if (rng_.Chance(1, 2)) {
@@ -194,6 +196,25 @@ class Life {
     return allowances;
   }
 
+  // Those that are not told to leave.
+  std::vector<const Task*> RunningOf(JobId job) const {
+    std::vector<const Task*> running;
+    for (const auto& [id, task] : cluster_.state().tasks()) {
+      if (task->job == job && task->state == TaskState::kRunning &&
+          !task->is_evicted) {
+        running.push_back(task.get());
+      }
+    }
+    return running;
+  }
+  // Whether all of the gang may leave for a task of the priority.
+  bool MayGangLeave(JobId gang, uint32_t priority) const {
+    return std::ranges::all_of(RunningOf(gang), [&](const Task* task) {
+      return task->class_key.priority < priority &&
+             cluster_.state().FindMachine(task->machine)->IsUsable();
+    });
+  }
+
   // Returns how many were told to leave, and how many were placed.
   std::pair<int64_t, int64_t> Schedule() {
     const std::vector<TaskId> waiting = FindWaiting();
@@ -203,6 +224,7 @@ class Life {
     const uint32_t highest = HighestServed(waiting);
     int64_t placed = 0;
     int64_t stopped = 0;
+    std::set<JobId> gangs;  // Of which some are stopped.
     for (const ScheduleReply::Entry& entry : cluster_.Deliver().deltas) {
       const Task& task = *cluster_.state().FindTask(entry.task);
       if (entry.type == DeltaType::kPlace) {
@@ -211,19 +233,27 @@ class Life {
       }
       ++stopped;
       EXPECT_TRUE(stopped_.insert(entry.task.value).second) << "told twice";
+      if (task.class_key.gang.has_value()) gangs.insert(task.job);
       if (entry.type == DeltaType::kMigrate) {
+        EXPECT_FALSE(task.class_key.gang.has_value());
         EXPECT_EQ(mode_, Preemption::kFull);
         EXPECT_FALSE(task.owner.empty());
         EXPECT_FALSE(task.class_key.rules->HasPeerTerms());
+        EXPECT_TRUE(task.class_key.rules->host_ports.empty());
         moved_.insert(entry.task.value);
       } else {
         EXPECT_LT(task.class_key.priority, highest);
       }
-      EXPECT_FALSE(task.class_key.gang.has_value());
       const auto allowed = allowances.find(task.job);
       if (allowed != allowances.end()) {
         EXPECT_GE(--allowed->second, 0) << "the budget of " << task.job.value;
       }
+    }
+    for (const JobId gang : gangs) {
+      const auto left = RunningOf(gang);
+      const auto minimum = cluster_.state().FindJob(gang)->gang.minimum;
+      EXPECT_TRUE(left.empty() || left.size() >= minimum)
+          << left.size() << " of gang " << gang.value << " go on";
     }
     for (const auto& [id, machine] : cluster_.state().machines()) {
       EXPECT_TRUE(machine->used.FitsIn(machine->allocatable))
@@ -270,19 +300,26 @@ class Life {
       for (const auto& [id, machine] : state.machines()) {
         if (!machine->IsUsable()) continue;
         Resources free = machine->Free();
+        bool is_port_taken = false;
         std::map<JobId, int64_t> left = allowances;
         for (const TaskId id_of_task : machine->tasks) {
           const Task& task = *state.FindTask(id_of_task);
           const ClassKey& other = task.class_key;
-          if (other.priority >= key.priority || other.gang.has_value()) {
+          if (other.priority >= key.priority ||
+              (other.gang.has_value() &&
+               !MayGangLeave(*other.gang, key.priority))) {
+            is_port_taken |= WantSamePort(*other.rules, *key.rules);
             continue;
           }
           // The tasks of a job are all alike.
           const auto allowed = left.find(task.job);
-          if (allowed != left.end() && --allowed->second < 0) continue;
+          if (allowed != left.end() && --allowed->second < 0) {
+            is_port_taken |= WantSamePort(*other.rules, *key.rules);
+            continue;
+          }
           free += other.request;
         }
-        if (key.request.FitsIn(free)) {
+        if (key.request.FitsIn(free) && !is_port_taken) {
           return StrCat("task ", tasks.begin()->second->id.value,
                         " could displace others on ", machine->uuid);
         }

@@ -10,6 +10,7 @@
 #ifndef SLUICE_STATE_PLACEMENT_RULES_H_
 #define SLUICE_STATE_PLACEMENT_RULES_H_
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -80,6 +81,11 @@ struct HostPort {
   bool IsOnAllAddresses() const {
     return address == "0.0.0.0" || address == "::";
   }
+  bool ConflictsWith(const HostPort& other) const {
+    return port == other.port && protocol == other.protocol &&
+           (address == other.address || IsOnAllAddresses() ||
+            other.IsOnAllAddresses());
+  }
   friend auto operator<=>(const HostPort&, const HostPort&) = default;
 };
 
@@ -129,6 +135,15 @@ struct PlacementRules {
 
 // Rules that say nothing.
 const PlacementRules& NoRules();
+
+// Whether tasks with these rules listen on the same port of a host.
+inline bool WantSamePort(const PlacementRules& a, const PlacementRules& b) {
+  return std::ranges::any_of(a.host_ports, [&](const HostPort& one) {
+    return std::ranges::any_of(b.host_ports, [&](const HostPort& other) {
+      return one.ConflictsWith(other);
+    });
+  });
+}
 
 }  // namespace sluice
 

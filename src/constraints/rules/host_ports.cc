@@ -12,15 +12,9 @@ namespace {
 
 constexpr size_t kShownBytes = 64;  // Of a protocol or address.
 
-bool Conflict(const HostPort& a, const HostPort& b) {
-  return a.port == b.port && a.protocol == b.protocol &&
-         (a.address == b.address || a.IsOnAllAddresses() ||
-          b.IsOnAllAddresses());
-}
-
 bool IsAmong(const std::vector<HostPort>& ports, const HostPort& port) {
   return std::ranges::any_of(
-      ports, [&](const HostPort& one) { return Conflict(port, one); });
+      ports, [&](const HostPort& one) { return port.ConflictsWith(one); });
 }
 
 bool IsTaken(const HostPort& port, const Machine& machine) {

@@ -232,11 +232,18 @@ class Pack : public Stage {
       const Task* task = context_.state.FindTask(id);
       if (task != nullptr && task->IsSchedulable()) awaited.insert(machine);
     }
+    const auto is_awaited = [&](TaskId id) {
+      return MayLeave(id) &&
+             awaited.contains(context_.state.FindTask(id)->machine);
+    };
+    std::set<JobId> gangs;  // Whose tasks leave together.
+    for (const TaskId id : known_.victims) {
+      if (!is_awaited(id)) continue;
+      const ClassKey& key = context_.state.FindTask(id)->class_key;
+      if (key.gang.has_value()) gangs.insert(*key.gang);
+    }
     for (const TaskId id : std::exchange(known_.victims, {})) {
-      if (!MayLeave(id) ||
-          !awaited.contains(context_.state.FindTask(id)->machine)) {
-        continue;
-      }
+      if (!is_awaited(id) && !(MayLeave(id) && IsOfOne(id, gangs))) continue;
       if (context_.state.Preempt(id)) {
         context_.agenda.known.victims.push_back(id);
       }
@@ -247,6 +254,12 @@ class Pack : public Stage {
   // A successor that came since the round began is the next one's.
   bool IsInTime(TaskId id) const {
     return context_.state.FindTask(id)->sequence < context_.sequence_end;
+  }
+
+  // REQUIRES: the task is there.
+  bool IsOfOne(TaskId id, const std::set<JobId>& gangs) const {
+    const ClassKey& key = context_.state.FindTask(id)->class_key;
+    return key.gang.has_value() && gangs.contains(*key.gang);
   }
 
   bool MayLeave(TaskId id) const {

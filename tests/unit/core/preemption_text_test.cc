@@ -15,6 +15,7 @@ namespace {
 
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 class PreemptionTextTest : public testing::Test {
  protected:
@@ -65,6 +66,29 @@ TEST_F(PreemptionTextTest, SaysWhatIsMissing) {
             "; no machine would have room for it without what is less urgent");
   cluster_.Apply(Removed(2));
   EXPECT_EQ(MayStop(), "; nothing that is less urgent can be stopped");
+}
+
+TEST_F(PreemptionTextTest, SaysThatGangsLeaveTogether) {
+  for (const uint64_t uid : {1, 2}) {
+    cluster_.Apply(
+        Submitted(uid, {.cpu = 1000, .job = "gang"}, {.gang = {.minimum = 2}}));
+  }
+  cluster_.Reply(++now_ms_);
+  Wait({.cpu = 500, .priority = 9});
+  EXPECT_THAT(MayStop(), StartsWith("; 2 machines would have room for it "
+                                    "without gangs that are less urgent"));
+  cluster_.Reply(++now_ms_);
+  const std::string kept =
+      cluster_.state()
+          .FindMachine(cluster_.state().nominations().machines().at({kWaiting}))
+          ->uuid;
+  const uint64_t there = cluster_.MachineOf(1) == kept ? 1 : 2;
+  const std::string name = cluster_.TaskOf(there).name;
+  EXPECT_THAT(Leaving(there), HasSubstr("to make room for"));
+  EXPECT_THAT(
+      Leaving(3 - there),
+      HasSubstr(", and was told to leave it with its gang, of which " + name +
+                " leaves machine '" + kept + "' to make room for"));
 }
 
 TEST_F(PreemptionTextTest, NamesTheBudgetsThatProtect) {

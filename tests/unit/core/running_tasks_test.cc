@@ -69,11 +69,8 @@ TEST_F(RunningTasksTest, CountsTheRoomOfWhatLeavesAlready) {
   EXPECT_EQ((*running.FindRoomOn(m()))[kCpu], 100);
 }
 
-TEST_F(RunningTasksTest, LeavesAloneWhatCannotBeStoppedByItself) {
+TEST_F(RunningTasksTest, LeavesAloneWhatNobodyKnowsOfAndGangsWhereNotAsked) {
   RunTask(1, {.cpu = 100, .job = "gang"}, {.gang = {.minimum = 1}});
-  PlacementRules port;
-  port.host_ports = {{.port = 80}};
-  RunTask(2, {.cpu = 100, .rules = port});
   Do(Submitted(3, {.cpu = 100}));
   Place(3, "m");
   EXPECT_TRUE(Find(5).empty()) << "nobody knows yet of the last one";

@@ -1,0 +1,33 @@
+// The gangs that run and may be stopped for somebody more urgent: down to their
+// minimum task by task, or as a whole.
+//
+// Threads: a pure function; confined to the core thread.
+
+#ifndef SLUICE_CORE_GANG_VICTIMS_H_
+#define SLUICE_CORE_GANG_VICTIMS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "core/gangs.h"
+#include "sluice/base/ids.h"
+#include "sluice/state/task.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+// Each is a class of its own to a packing, and often several.  If there are
+// more, the least urgent and smallest are to go first.
+inline constexpr size_t kGangVictimsMax = 50;
+
+// How many of its tasks each of them needs, at most as many as run.  It is left
+// out where not all of its running tasks may go, as `may_leave` says.
+absl::flat_hash_map<JobId, int64_t> FindGangVictims(
+    const ClusterState& state, const Gangs& gangs,
+    absl::FunctionRef<bool(const Task&)> may_leave);
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_GANG_VICTIMS_H_

@@ -1,0 +1,101 @@
+// What a plan does about gangs that run: they go on with their minimum, or
+// leave as a whole.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "core/preempting_plan.h"
+
+namespace sluice {
+
+std::set<JobId> PreemptingPlan::FindLeavingGangs(
+    const std::vector<Pattern>& solution) const {
+  std::map<JobId, int64_t> staying;
+  for (const size_t i : packing_.running_classes) {
+    const std::optional<JobId>& gang = packing_.running.classes()[i].gang;
+    if (gang.has_value()) staying[*gang];
+  }
+  if (staying.empty()) return {};
+  for (const Pattern& pattern : solution) {
+    for (const auto& [c, count] : pattern.tasks) {
+      if (c < packing_.classes.size()) continue;
+      const size_t i = packing_.running_classes[c - packing_.classes.size()];
+      const std::optional<JobId>& gang = packing_.running.classes()[i].gang;
+      if (gang.has_value()) staying[*gang] += count * pattern.machines;
+    }
+  }
+  std::set<JobId> leaving;
+  for (const auto& [gang, count] : staying) {
+    if (count < packing_.running.MinimumOf(gang)) leaving.insert(gang);
+  }
+  return leaving;
+}
+
+std::optional<JobId> PreemptingPlan::GangOfVictim(TaskId victim) const {
+  return packing_.running.GangOf(*context_.state.FindTask(victim));
+}
+
+bool PreemptingPlan::GoesWithGang(TaskId victim) const {
+  const std::optional<JobId> gang = GangOfVictim(victim);
+  return gang.has_value() && leaving_gangs_.contains(*gang);
+}
+
+bool PreemptingPlan::SpareTornGangs() {
+  std::map<JobId, int64_t> stopped;
+  for (const auto& [id, awaited] : awaited_) {
+    for (const TaskId victim : awaited.victims) {
+      const std::optional<JobId> gang = GangOfVictim(victim);
+      if (gang.has_value()) ++stopped[*gang];
+    }
+  }
+  leaving_gangs_.clear();
+  std::set<JobId> torn;
+  for (const auto& [gang, count] : stopped) {
+    const int64_t running = context_.state.FindJob(gang)->running_count;
+    if (running - count >= packing_.running.MinimumOf(gang)) continue;
+    (count < running ? torn : leaving_gangs_).insert(gang);
+  }
+  if (torn.empty()) return false;
+  for (auto& [id, awaited] : awaited_) {
+    std::erase_if(awaited.victims, [&](TaskId victim) {
+      const std::optional<JobId> gang = GangOfVictim(victim);
+      return gang.has_value() && torn.contains(*gang);
+    });
+  }
+  return true;
+}
+
+bool PreemptingPlan::SpareGangs(const std::map<MachineId, uint32_t>& highest) {
+  bool has_spared = false;
+  for (const JobId gang : leaving_gangs_) {
+    std::set<TaskId> may_stay;
+    int64_t needed = 0;
+    for (const auto& [id, awaited] : awaited_) {
+      const Machine* machine = context_.state.FindMachine(id);
+      if (machine == nullptr || awaited.victims.empty()) continue;
+      Slack slack = SlackOn(*machine, awaited);
+      for (const TaskId victim : awaited.victims) {
+        if (GangOfVictim(victim) != gang) continue;
+        const ClassKey& key = context_.state.FindTask(victim)->class_key;
+        if (slack.LetStay(key, key.priority < highest.at(id))) {
+          may_stay.insert(victim);
+        } else {
+          ++needed;
+        }
+      }
+    }
+    const int64_t running = context_.state.FindJob(gang)->running_count;
+    if (running - needed < packing_.running.MinimumOf(gang)) continue;
+    has_spared = true;
+    for (auto& [id, awaited] : awaited_) {
+      std::erase_if(awaited.victims,
+                    [&](TaskId one) { return may_stay.contains(one); });
+    }
+  }
+  return has_spared;
+}
+
+}  // namespace sluice

@@ -1,0 +1,54 @@
+#include "core/running_classes.h"
+
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace sluice {
+
+void AddRunningGangs(const RunningTasks& running, size_t first,
+                     PackingProblem* problem) {
+  std::map<JobId, std::vector<size_t>> of_gang;
+  for (size_t i = 0; i < running.classes().size(); ++i) {
+    const std::optional<JobId>& gang = running.classes()[i].gang;
+    if (gang.has_value()) of_gang[*gang].push_back(first + i);
+  }
+  for (auto& [gang, classes] : of_gang) {
+    problem->gangs.push_back({std::move(classes), running.MinimumOf(gang)});
+  }
+}
+
+bool AddRunningBudgets(const RunningTasks& running, size_t first, int64_t cost,
+                       PackingProblem* problem) {
+  // The last one is of those of which budgets let none be stopped.
+  std::vector<int64_t> allowances = running.allowances();
+  const size_t none = allowances.size();
+  allowances.push_back(0);
+  const auto budgets_of = [&](const RunningTasks::Class& one) {
+    std::vector<size_t> budgets;
+    if (one.may_be_stopped) budgets = one.budgets;
+    if (one.may_be_stopped && one.is_protected) budgets.push_back(none);
+    return budgets;
+  };
+  std::vector<int64_t> counts(allowances.size(), 0);
+  for (size_t i = 0; i < running.classes().size(); ++i) {
+    for (const size_t b : budgets_of(running.classes()[i])) {
+      counts[b] += problem->classes[first + i].count();
+    }
+  }
+  std::vector<std::optional<size_t>> index_of(counts.size());
+  for (size_t b = 0; b < counts.size(); ++b) {
+    if (counts[b] <= allowances[b]) continue;
+    index_of[b] = problem->budgets.size();
+    problem->budgets.push_back({allowances[b], cost});
+  }
+  for (size_t i = 0; i < running.classes().size(); ++i) {
+    for (const size_t b : budgets_of(running.classes()[i])) {
+      if (!index_of[b].has_value()) continue;
+      problem->classes[first + i].budgets.push_back(*index_of[b]);
+    }
+  }
+  return !problem->budgets.empty();
+}
+
+}  // namespace sluice

@@ -1,0 +1,32 @@
+// What runs, as a packing problem knows it: which of its classes are of a gang,
+// and how many of them disruption budgets let be stopped.
+//
+// The classes of what runs are those of the problem from `first` on, one for
+// each of the running tasks' own.
+//
+// Threads: pure functions.
+
+#ifndef SLUICE_CORE_RUNNING_CLASSES_H_
+#define SLUICE_CORE_RUNNING_CLASSES_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/running_tasks.h"
+#include "packing/packing_problem.h"
+
+namespace sluice {
+
+// A gang goes on with its minimum, or is stopped as a whole.
+void AddRunningGangs(const RunningTasks& running, size_t first,
+                     PackingProblem* problem);
+
+// Adds those budgets that could be exceeded; each task that is stopped beyond
+// one costs `cost`, on a level that is yet to be said.  Returns whether there
+// are any.  REQUIRES: it is known how many tasks the classes have.
+bool AddRunningBudgets(const RunningTasks& running, size_t first, int64_t cost,
+                       PackingProblem* problem);
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_RUNNING_CLASSES_H_

@@ -1,0 +1,55 @@
+// What a machine has beyond what those need that are to come, once all have
+// left that are to leave.
+//
+// Threads: values; confined to the core thread.
+
+#ifndef SLUICE_CORE_SLACK_H_
+#define SLUICE_CORE_SLACK_H_
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/running_tasks.h"
+#include "sluice/state/resources.h"
+#include "sluice/state/task.h"
+#include "state/peer_table.h"
+
+namespace sluice {
+
+class Slack {
+ public:
+  // `newcomers` have to keep away from some of what leaves; they and others
+  // need this much of the room.  What is passed must outlive this.
+  Slack(const PeerTable& peers, const std::vector<const Task*>& newcomers,
+        Resources needed, Resources room)
+      : peers_(peers),
+        newcomers_(newcomers),
+        needed_(std::move(needed)),
+        room_(std::move(room)) {}
+
+  // Lets one that leaves stay.  Returns false if it has to leave.  It need not,
+  // whatever room it takes from others, unless it may be needed.
+  bool LetStay(const ClassKey& key, bool may_be_needed) {
+    Resources without = room_ - key.request;
+    if (may_be_needed && !needed_.FitsIn(without)) return false;
+    if (std::ranges::any_of(newcomers_, [&](const Task* task) {
+          return task->class_key.priority > key.priority &&
+                 AreApart(task->class_key, key, peers_);
+        })) {
+      return false;
+    }
+    room_ = std::move(without);
+    return true;
+  }
+
+ private:
+  const PeerTable& peers_;
+  const std::vector<const Task*>& newcomers_;
+  Resources needed_;
+  Resources room_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_SLACK_H_
