@@ -63,6 +63,13 @@ std::string GapText(const v1::Round& round) {
   return AtMostPercent(round.gap_ratio()) + " of its cost could be saved";
 }
 
+// How much of the price of its stops could be too much.
+std::string StopGapText(const v1::Round& round) {
+  if (round.stop_gap_ratio() <= 0) return "no cheaper: as good as can be";
+  return AtMostPercent(round.stop_gap_ratio()) +
+         " of their price could be saved";
+}
+
 std::string PrioritiesText(const v1::RoundLevel& level) {
   if (!level.has_lowest_priority() && !level.has_highest_priority()) {
     return "all";
@@ -199,6 +206,9 @@ void PrintStatus(const v1::Status& status, const std::string& server,
                               FormatMicroseconds(round.solve_us()), ", commit ",
                               FormatMicroseconds(round.commit_us()), ")")});
     table.AddRow({"round gap", GapText(round)});
+    if (round.preempted() > 0 && round.has_stop_gap_ratio()) {
+      table.AddRow({"stops", StopGapText(round)});
+    }
   }
   table.Print(out);
   if (IsWorthLevels(status.last_round())) {

@@ -3,14 +3,11 @@
 #include <algorithm>
 
 namespace sluice {
-namespace {
 
 double PartNotNeeded(int64_t cost, int64_t bound) {
   if (cost <= bound || cost == 0) return 0;
   return static_cast<double>(cost - bound) / static_cast<double>(cost);
 }
-
-}  // namespace
 
 std::optional<double> RoundStats::WaitingGap(size_t begin, size_t end) const {
   if (!is_bound_known) return std::nullopt;

@@ -62,6 +62,9 @@ struct RoundLevel {
   std::optional<uint32_t> highest = {};  // Nothing: however high.
 };
 
+// The part of a cost that is not proved to be needed, between 0 and 1.
+double PartNotNeeded(int64_t cost, int64_t bound);
+
 // Times are the loop's to fill in: the core has no clock.
 struct RoundStats {
   uint64_t number = 0;
@@ -101,6 +104,9 @@ struct RoundStats {
   bool is_bound_known = true;  // Of every level.
   // Then it is not known: of a large cluster a round in several looks for it.
   bool skips_proof = false;
+  // Of the price of who is stopped, the part that is not proved to be needed;
+  // nothing where nobody could be.  Of the newest packing that was to say so.
+  std::optional<double> stop_gap;
   // Of both, the most urgent first.  Where nothing was to be decided each
   // priority that waits is one, as far as there are not too many.
   std::vector<RoundLevel> levels;

@@ -2,7 +2,11 @@
 
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
+
+#include "core/round_stats.h"
 
 namespace sluice {
 
@@ -49,6 +53,25 @@ bool AddRunningBudgets(const RunningTasks& running, size_t first, int64_t cost,
     }
   }
   return !problem->budgets.empty();
+}
+
+double GapOfStops(const RoundPacking& packing,
+                  const PackingSolution& solution) {
+  std::set<size_t> levels;
+  for (size_t i = 0; i < packing.running_classes.size(); ++i) {
+    const size_t of_class = packing.running_classes[i];
+    if (!packing.running.classes()[of_class].may_be_stopped) continue;
+    const PackingClass& one =
+        packing.problem.classes[packing.classes.size() + i];
+    for (const WaitingStep& step : one.waiting) levels.insert(step.level);
+  }
+  int64_t price = 0;
+  int64_t least = 0;
+  for (const size_t level : levels) {
+    price += solution.cost.waiting[level];
+    least += solution.bound.waiting[level];
+  }
+  return PartNotNeeded(price, least);
 }
 
 }  // namespace sluice

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/round_packing.h"
 #include "core/running_tasks.h"
 #include "packing/packing_problem.h"
 
@@ -26,6 +27,10 @@ void AddRunningGangs(const RunningTasks& running, size_t first,
 // are any.  REQUIRES: it is known how many tasks the classes have.
 bool AddRunningBudgets(const RunningTasks& running, size_t first, int64_t cost,
                        PackingProblem* problem);
+
+// Of the price of whom the solution stops, the part that is not proved to be
+// needed, as long as it serves whom it does.
+double GapOfStops(const RoundPacking& packing, const PackingSolution& solution);
 
 }  // namespace sluice
 

@@ -97,6 +97,7 @@ void Scheduler::StartRound(int64_t now_ms) {
   round_stats_.left_alone = last.left_alone;
   round_stats_.exhausted_budgets = last.exhausted_budgets;
   round_stats_.held_back = last.held_back;
+  round_stats_.stop_gap = last.stop_gap;
 }
 
 uint64_t Scheduler::FirstOpenDelta() const {

@@ -45,6 +45,7 @@ std::vector<NamedGap> GapsOf(const RoundStats& round) {
   gaps.push_back({"rest", round.WaitingGap(kLevelNames.size(),
                                            round.cost.waiting.size())});
   gaps.push_back({"cost", round.PlacementGap()});
+  gaps.push_back({"stops", round.stop_gap});
   return gaps;
 }
 

@@ -1,6 +1,7 @@
 #include "packing/packing_rest.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace sluice {
 
@@ -53,6 +54,16 @@ WaitingStep MostUrgentOf(const PackingProblem& problem, size_t task_class,
             budget.level};
   }
   return step;
+}
+
+WaitingStep StepDownTo(const PackingClass& of, int64_t count, size_t level) {
+  const std::vector<WaitingStep> steps = FirstSteps(of, count);
+  WaitingStep together;
+  for (const WaitingStep& step : std::views::reverse(steps)) {
+    if (step.level > level) break;
+    together = {together.count + step.count, step.cost, step.level};
+  }
+  return together;
 }
 
 void AddExcessCost(const PackingProblem& problem,

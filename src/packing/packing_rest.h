@@ -34,6 +34,9 @@ std::vector<int64_t> ExcessOfBudgets(const PackingProblem& problem,
 WaitingStep MostUrgentOf(const PackingProblem& problem, size_t task_class,
                          const std::vector<int64_t>& waiting,
                          const std::vector<int64_t>& excess);
+// Of the first `count` tasks all that are of this level or a more urgent one,
+// as if they were as urgent as the last of them.  REQUIRES: there are any.
+WaitingStep StepDownTo(const PackingClass& of, int64_t count, size_t level);
 // Adds what it costs to leave that many tasks waiting.
 void AddWaitingCost(const PackingClass& of, int64_t count, LevelCosts* cost);
 // Adds what it costs to exceed budgets, where so many of each class wait.

@@ -701,7 +701,7 @@ std::vector<Pattern> PatternRelaxation::FillEach(const PackingRest& rest,
         counts[c] = std::min(left[c], RoomInCaps(problem_, g, c, caps));
         if (cost == kNotAllowed || left[c] == 0) continue;
         const TaskWorth worth =
-            value(c, MostUrgentOf(problem_, c, left, excess), cost);
+            value(c, MostUrgentOf(problem_, c, left, excess), left[c], cost);
         liked[c] = worth.liked;
         if (has_moves_) moved[c] = worth.moved;
         counts[c] = std::min(counts[c], worth.count);
@@ -729,7 +729,8 @@ std::vector<Pattern> PatternRelaxation::FillInTurn(
     const PackingRest& rest, const std::vector<double>& values, double liking) {
   // A class is worth what the most urgent of its tasks is that is left.
   return FillEach(
-      rest, 0, [&](size_t c, const WaitingStep& step, int64_t cost) {
+      rest, 0,
+      [&](size_t c, const WaitingStep& step, int64_t /*left*/, int64_t cost) {
         const PackingClass& of = problem_.classes[c];
         const double worth = std::pow(
             kLevelWorth, static_cast<double>(level_count() - step.level - 1));
@@ -741,11 +742,15 @@ std::vector<Pattern> PatternRelaxation::FillInTurn(
 }
 
 std::vector<Pattern> PatternRelaxation::FillByLevel(
-    const PackingRest& rest, size_t first_group,
+    const PackingRest& rest, const FillingOrder& order,
     const std::vector<std::vector<double>>& values) {
   return FillEach(
-      rest, first_group, [&](size_t c, const WaitingStep& step, int64_t cost) {
+      rest, order.first_group,
+      [&](size_t c, WaitingStep step, int64_t left, int64_t cost) {
         const PackingClass& of = problem_.classes[c];
+        if (step.level < order.together && !of.runs) {
+          step = StepDownTo(of, left, order.together);
+        }
         const double value = values[step.level][c];
         const double liked = value * (1 + kHardlyLiked * (1 - PartOf(cost)));
         const double move =

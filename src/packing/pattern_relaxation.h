@@ -109,12 +109,18 @@ class PatternRelaxation {
   std::vector<Pattern> FillInTurn(const PackingRest& rest,
                                   const std::vector<double>& values,
                                   double liking);
-  // The same from `first_group` on, and of each class only the tasks of its
-  // most urgent step that is left.  So a machine may hold a part of a class of
-  // which some must not wait: the relaxation does not tell that from all and
-  // nothing. `values`: by level, then class.
+  struct FillingOrder {
+    size_t first_group = 0;
+    // Tasks of a class that are at least this urgent are as good as the last of
+    // them.
+    size_t together = 0;
+  };
+  // The same, and of each class only the tasks of its most urgent step that is
+  // left, or of all of them down to a level.  So a machine may hold a part of a
+  // class of which some must not wait: the relaxation does not tell that from
+  // all and nothing. `values`: by level, then class.
   std::vector<Pattern> FillByLevel(
-      const PackingRest& rest, size_t first_group,
+      const PackingRest& rest, const FillingOrder& order,
       const std::vector<std::vector<double>>& values);
   // Learns patterns to begin with, and returns them as packings, each made in
   // turn.

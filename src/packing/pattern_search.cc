@@ -247,12 +247,30 @@ class LevelValues {
 void PutByLevel(const LevelValues& values, const LevelCosts& waiting,
                 PatternRelaxation* relaxation, Rng* rng, PackingDraft* draft) {
   const size_t first = rng->Below(draft->rest().machines.size());
+  const size_t together =
+      rng->Chance(2, 3) ? 0 : rng->Below(relaxation->level_count());
   for (const Pattern& pattern : relaxation->FillByLevel(
-           draft->rest(), first, values.Draw(waiting, rng))) {
+           draft->rest(), {first, together}, values.Draw(waiting, rng))) {
     draft->Put(pattern);
   }
   draft->FillUp();
   relaxation->Charge(draft->MoveUp() + draft->TakeWork() + values.looks());
+}
+
+// The levels that are to stay as they are: all of them, or those above one that
+// may be more than it has to.
+std::vector<int64_t> HeldLevels(const LevelCosts& waiting,
+                                const LevelCosts& bound, size_t level_count,
+                                Rng* rng) {
+  std::vector<size_t> ends;
+  for (size_t level = 0; level < level_count; ++level) {
+    if (waiting[level] > bound[level]) ends.push_back(level);
+  }
+  std::vector<int64_t> held = waiting.ByLevel(level_count);
+  if (ends.empty()) return held;
+  ends.push_back(level_count);
+  held.resize(ends[rng->Below(ends.size())]);
+  return held;
 }
 
 // Returns whether it has put anything.
@@ -331,9 +349,10 @@ void Mend(const PackingProblem& problem, const MendOptions& options,
       PutInTurn(relaxation, &rng, &made);
     } else {
       if (rng.Chance(1, 2)) PutAny(*relaxation, &rng, &made);
-      made =
-          Dive(std::move(made), cost.waiting.ByLevel(relaxation->level_count()),
-               kRoundUpFrom[rng.Below(std::size(kRoundUpFrom))], relaxation);
+      const std::vector<int64_t> held = HeldLevels(
+          cost.waiting, options.bound.waiting, relaxation->level_count(), &rng);
+      made = Dive(std::move(made), held,
+                  kRoundUpFrom[rng.Below(std::size(kRoundUpFrom))], relaxation);
     }
     PackingCost mended = made.Cost();
     mended.placed += draft->placed_cost();

@@ -427,6 +427,7 @@ void FillRound(const ClusterState& state, const RoundStats& stats,
   round->set_refused(stats.refused);
   round->set_preempted(stats.preempted);
   round->set_moved(stats.moved);
+  if (stats.stop_gap.has_value()) round->set_stop_gap_ratio(*stats.stop_gap);
   round->set_nominated(stats.nominated);
   round->set_build_us(stats.build_us);
   round->set_solve_us(stats.solve_us);

@@ -18,6 +18,7 @@
 #include "core/preempting_plan.h"
 #include "core/right_of_way.h"
 #include "core/round_packing.h"
+#include "core/running_classes.h"
 #include "core/running_tasks.h"
 #include "core/stages/stage.h"
 #include "core/tier_demand.h"
@@ -78,6 +79,9 @@ class Pack : public Stage {
     context_.improve_budget -= solution.work;
     PackingCost cost = solution.cost;
     cost.waiting.Add(packing_.misfits);
+    if (packing_.MayStop()) {
+      context_.stats->stop_gap = GapOfStops(packing_, solution);
+    }
     // What is stopped is no part of what the round costs.
     if (!packing_.leaves_out && !packing_.has_placed_below && !is_preempting_) {
       PackingCost bound = solution.bound;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -106,6 +107,17 @@ TEST_F(PreemptionTest, PlacesTheUrgentTaskOnceTheStoppedOneIsGone) {
   Remove(1);
   EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on m"));
   EXPECT_EQ(NominatedFor(2), "");
+}
+
+TEST_F(PreemptionTest, ProvesThatNobodyCheaperCouldBeStopped) {
+  Machine("m", 1000);
+  Submit(1, 600, 0);
+  Submit(2, 400, 0);
+  Reply();
+  EXPECT_EQ(cluster_.scheduler().round_stats().stop_gap, std::nullopt);
+  Submit(3, 400, 9);
+  EXPECT_THAT(Reply(), SizeIs(1));
+  EXPECT_EQ(cluster_.scheduler().round_stats().stop_gap, 0.0);
 }
 
 TEST_F(PreemptionTest, StopsNobodyOfTheSamePriorityOrAHigher) {

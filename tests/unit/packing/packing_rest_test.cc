@@ -36,6 +36,15 @@ TEST(FirstSteps, AreTheCheapestToLeaveWaiting) {
   EXPECT_THAT(FirstSteps(one, 8), ElementsAre(IsStep(2, 5), IsStep(6, 7)));
 }
 
+TEST(StepDownTo, IsAllThatIsAsUrgentAsThat) {
+  const PackingClass one = {.request = {},
+                            .waiting = {{3, 1, 3}, {2, 5, 1}, {1, 7, 0}}};
+  EXPECT_THAT(StepDownTo(one, 6, 0), IsStep(1, 7));
+  EXPECT_THAT(StepDownTo(one, 6, 2), IsStep(3, 5));
+  EXPECT_THAT(StepDownTo(one, 4, 2), IsStep(1, 5)) << "the others are placed";
+  EXPECT_THAT(StepDownTo(one, 6, 3), IsStep(6, 1));
+}
+
 LevelCosts WaitingCostOf(const PackingClass& one, int64_t count) {
   LevelCosts cost;
   AddWaitingCost(one, count, &cost);

@@ -236,12 +236,30 @@ TEST(PatternRelaxation, FillsByLevelWithNoMoreThanTheMostUrgent) {
   PatternRelaxation relaxation(problem, kPlenty);
   const std::vector<std::vector<double>> values = {
       {64, 64, 64}, {8, 8, 16}, {1, 1, 1}};
-  EXPECT_THAT(relaxation.FillByLevel(AllOf(problem), 0, values),
+  EXPECT_THAT(relaxation.FillByLevel(AllOf(problem), {}, values),
               ElementsAre(Pattern{0, 1, {{0, 1}, {2, 1}}},
                           Pattern{1, 1, {{1, 2}, {2, 1}}}));
   EXPECT_THAT(
-      relaxation.FillByLevel(AllOf(problem), 1, values),
+      relaxation.FillByLevel(AllOf(problem), {.first_group = 1}, values),
       ElementsAre(Pattern{1, 1, {{0, 1}, {2, 2}}}, Pattern{0, 1, {{1, 2}}}));
+}
+
+// Two that must not wait go beside each other, although one is more urgent.
+TEST(PatternRelaxation, FillsByLevelWithAllOfAClassDownToALevel) {
+  PackingProblem problem;
+  problem.classes = {
+      {.request = {1}, .waiting = {{3, 1, 3}, {1, 1, 1}, {1, 1, 0}}},
+      {.request = {1}, .waiting = {{2, 1, 2}}}};
+  problem.groups = {{{2}, 1, 0}, {{2}, 1, 0}};
+  problem.costs = {{0, 0}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  const std::vector<std::vector<double>> values = {
+      {64, 64}, {32, 32}, {8, 8}, {1, 1}};
+  EXPECT_THAT(relaxation.FillByLevel(AllOf(problem), {}, values),
+              ElementsAre(Pattern{0, 1, {{0, 1}, {1, 1}}},
+                          Pattern{1, 1, {{0, 1}, {1, 1}}}));
+  EXPECT_THAT(relaxation.FillByLevel(AllOf(problem), {.together = 1}, values),
+              ElementsAre(Pattern{0, 1, {{0, 2}}}, Pattern{1, 1, {{1, 2}}}));
 }
 
 TEST(PatternRelaxation, FillsNoMoreMachinesByLevelThanMustBe) {
@@ -252,7 +270,7 @@ TEST(PatternRelaxation, FillsNoMoreMachinesByLevelThanMustBe) {
   problem.groups = {{{2}, 3, 0}};
   problem.costs = {{0}};
   PatternRelaxation relaxation(problem, kPlenty);
-  const auto packing = relaxation.FillByLevel(AllOf(problem), 0, {{8}, {1}});
+  const auto packing = relaxation.FillByLevel(AllOf(problem), {}, {{8}, {1}});
   ASSERT_FALSE(packing.empty());
   EXPECT_EQ(packing[0], (Pattern{0, 1, {{0, 2}}})) << "one more must not wait";
 }

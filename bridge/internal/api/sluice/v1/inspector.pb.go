@@ -1177,7 +1177,10 @@ type Round struct {
 	Preempted int64 `protobuf:"varint,18,opt,name=preempted,proto3" json:"preempted,omitempty"`
 	Nominated int64 `protobuf:"varint,19,opt,name=nominated,proto3" json:"nominated,omitempty"`
 	// Running tasks told to leave for another machine.
-	Moved         int64 `protobuf:"varint,20,opt,name=moved,proto3" json:"moved,omitempty"`
+	Moved int64 `protobuf:"varint,20,opt,name=moved,proto3" json:"moved,omitempty"`
+	// Of the price of who was stopped, the part that is not proved to be needed;
+	// not set where nobody could be.
+	StopGapRatio  *float64 `protobuf:"fixed64,21,opt,name=stop_gap_ratio,json=stopGapRatio,proto3,oneof" json:"stop_gap_ratio,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1348,6 +1351,13 @@ func (x *Round) GetNominated() int64 {
 func (x *Round) GetMoved() int64 {
 	if x != nil {
 		return x.Moved
+	}
+	return 0
+}
+
+func (x *Round) GetStopGapRatio() float64 {
+	if x != nil && x.StopGapRatio != nil {
+		return *x.StopGapRatio
 	}
 	return 0
 }
@@ -3330,7 +3340,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x04LIVE\x10\x02\x12\b\n" +
 	"\x04LOST\x10\x03\x12\b\n" +
 	"\x04AWAY\x10\x04\x12\f\n" +
-	"\bSETTLING\x10\x05\"\xac\x05\n" +
+	"\bSETTLING\x10\x05\"\xea\x05\n" +
 	"\x05Round\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x16\n" +
 	"\x06passes\x18\x02 \x01(\x05R\x06passes\x12\x16\n" +
@@ -3352,8 +3362,10 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x06levels\x18\x11 \x03(\v2\x15.sluice.v1.RoundLevelR\x06levels\x12\x1c\n" +
 	"\tpreempted\x18\x12 \x01(\x03R\tpreempted\x12\x1c\n" +
 	"\tnominated\x18\x13 \x01(\x03R\tnominated\x12\x14\n" +
-	"\x05moved\x18\x14 \x01(\x03R\x05movedB\x16\n" +
-	"\x14_placement_gap_ratio\"\xb0\x02\n" +
+	"\x05moved\x18\x14 \x01(\x03R\x05moved\x12)\n" +
+	"\x0estop_gap_ratio\x18\x15 \x01(\x01H\x01R\fstopGapRatio\x88\x01\x01B\x16\n" +
+	"\x14_placement_gap_ratioB\x11\n" +
+	"\x0f_stop_gap_ratio\"\xb0\x02\n" +
 	"\n" +
 	"RoundLevel\x12,\n" +
 	"\x0flowest_priority\x18\x01 \x01(\x03H\x00R\x0elowestPriority\x88\x01\x01\x12.\n" +
