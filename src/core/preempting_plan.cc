@@ -107,7 +107,12 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution) {
       index.reset();
       newcomers.clear();
       for (const auto& [c, count] : pattern.tasks) {
-        if (c < packing_.classes.size()) newcomers[packing_.classes[c]] = count;
+        if (c >= packing_.classes.size()) continue;
+        const ClassKey& key = packing_.classes[c];
+        // What waits of a gang that leaves waits for the others.
+        if (key.gang.has_value() && leaving_gangs_.contains(*key.gang))
+          continue;
+        newcomers[key] = count;
       }
     }
     const Machine* machine = context_.state.FindMachine(id);

@@ -168,6 +168,7 @@ bool ClusterState::Evict(TaskId id, DeltaType type, Machine* target) {
   const bool can_be_undone = outbox_.SequencesOf(id).empty();
   DeleteDeltas(id);
   SetEvicted(task, true);
+  NoteEnded(task->job);
   const uint64_t sequence = counters_.next_delta_sequence;
   AppendDelta(*task, type, /*is_repeat=*/false);
   const Resources& request = task->class_key.request;
@@ -274,6 +275,7 @@ void ClusterState::Revoke(const Delta& delta) {
     }
     DeleteDeltas(task->id);
     SetEvicted(task, false);
+    NoteStarted(task->job);
     return;
   }
   // Also where it is told a second time: its client asked for a machine, and
@@ -484,6 +486,16 @@ void ClusterState::NoteStarted(JobId id) {
   Job& job = *jobs_.at(id);
   if (job.gang.minimum == 0 || job.was_started) return;
   job.was_started = true;
+  changes_.jobs.insert(id);
+}
+
+void ClusterState::NoteEnded(JobId id) {
+  Job& job = *jobs_.at(id);
+  if (!job.was_started || job.running_count > 0 ||
+      static_cast<uint64_t>(job.completed_count) >= job.gang.minimum) {
+    return;
+  }
+  job.was_started = false;
   changes_.jobs.insert(id);
 }
 

@@ -173,6 +173,8 @@ class ClusterState {
   JobId JobFor(const std::string& uuid, const std::string& name,
                const Gang& gang);
   void NoteStarted(JobId id);
+  // The gang starts as a whole again if all of its tasks were told to leave.
+  void NoteEnded(JobId id);
   void LeaveJob(JobId id);
 
   TaskId NextOwnTaskId();

@@ -197,7 +197,7 @@ struct Job {
   int64_t pending_count = 0;
   int64_t running_count = 0;
   // Of a gang: tasks that completed, removed ones included, and whether its
-  // client was told to start any.
+  // client was told to start any, and not to end all of them since.
   int64_t completed_count = 0;
   bool was_started = false;
 

@@ -182,6 +182,46 @@ TEST_F(GangVictimsTest, WhatCompletedCountsTowardsTheMinimum) {
   EXPECT_THAT(Reply(), AllOf(SizeIs(1), Not(Contains(StopOf(1)))));
 }
 
+TEST_F(GangVictimsTest, WhatWaitsOfItIsNotPlacedWhereItLeaves) {
+  Gang("gang", {1, 2}, 2, {.cpu = 500});
+  RunOn(1);
+  Gang("gang", {3}, 2, {.cpu = 500});
+  EXPECT_THAT(Reply(), IsEmpty()) << "there is no room";
+  Submit(4, 9, 500);
+  EXPECT_THAT(Reply(), UnorderedElementsAre(StopOf(1), StopOf(2)));
+  EXPECT_THAT(Reply(), IsEmpty());
+}
+
+TEST_F(GangVictimsTest, ItComesBackAsAWhole) {
+  Gang("gang", {1, 2}, 2);
+  RunOn(2);
+  Submit(3, 9);
+  Reply();
+  for (const uint64_t uid : {1, 2}) cluster_.Apply(Removed(uid));
+  Gang("gang", {4, 5}, 2);
+  EXPECT_THAT(Reply(), ElementsAre(StartsWith("PLACE 3"))) << "no half of it";
+  cluster_.Apply(Added("c", {.cpu = 1000}));
+  EXPECT_THAT(Reply(), SizeIs(2));
+}
+
+TEST_F(GangVictimsTest, ItGoesOnWhereItsStopIsTakenBack) {
+  Gang("gang", {1, 2}, 2);
+  RunOn(2);
+  Submit(3, 9);
+  cluster_.Round(++now_ms_);
+  EXPECT_FALSE(cluster_.state().FindJob(cluster_.TaskOf(1).job)->HasStarted());
+  cluster_.Apply(Removed(3));
+  cluster_.Apply(Added("c", {.cpu = 1000}));
+  Gang("gang", {4}, 2);
+  for (const uint64_t uid : {1, 2}) {
+    if (cluster_.TaskOf(uid).is_evicted) {
+      ASSERT_TRUE(cluster_.mutable_state().Spare({uid}));
+    }
+  }
+  EXPECT_TRUE(cluster_.state().FindJob(cluster_.TaskOf(1).job)->was_started);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 4 on c")) << "as any other";
+}
+
 TEST_F(GangVictimsTest, AMachineThatIsGoneLeavesTheRestAlone) {
   Gang("gang", {1, 2, 3}, 2);
   RunOn(3);
