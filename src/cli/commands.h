@@ -19,6 +19,7 @@ std::unique_ptr<Command> MakeBudgetsCommand();
 std::unique_ptr<Command> MakeExplainCommand();
 std::unique_ptr<Command> MakeFeedCommand();
 std::unique_ptr<Command> MakePlanCommand();
+std::unique_ptr<Command> MakeNetworkCommand();
 std::unique_ptr<Command> MakeDrainCommand();
 std::unique_ptr<Command> MakeForgetCommand();
 std::unique_ptr<Command> MakeReplayCommand();
@@ -38,6 +39,7 @@ inline std::vector<std::unique_ptr<Command>> MakeCommands() {
   commands.push_back(MakeExplainCommand());
   commands.push_back(MakePlanCommand());
   commands.push_back(MakeDrainCommand());
+  commands.push_back(MakeNetworkCommand());
   commands.push_back(MakeForgetCommand());
   commands.push_back(MakeReplayCommand());
   commands.push_back(MakeBenchCommand());

@@ -43,6 +43,7 @@ class Connection {
       v1::ListMachinesRequest request);
   absl::StatusOr<v1::ListTasksResponse> ListTasks(v1::ListTasksRequest request);
   absl::StatusOr<v1::ListBudgetsResponse> ListBudgets();
+  absl::StatusOr<v1::RoundNetwork> GetNetwork();
 
   // For calls that are not among these.
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }

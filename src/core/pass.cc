@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "base/strings.h"
 #include "core/commit_order.h"
 
 namespace sluice {
@@ -35,12 +36,27 @@ std::optional<RoundWork> Passes::Next(bool must_go_on) {
     Open();
     if (network_->has_machines()) {
       ++context_.stats->passes;
+      if (context_.network_log != nullptr) NoteNetwork();
       return network_->TakeProblem();
     }
     network_.reset();
     bands_.pop_front();
   }
   return std::nullopt;
+}
+
+void Passes::NoteNetwork() {
+  NetworkLog& log = *context_.network_log;
+  if (!log.HasRoomFor(network_->problem(), context_.stats->number)) return;
+  std::vector<std::string> names;
+  for (const BandClass& one : classes_) {
+    const JobId job = one.tasks.empty() ? JobId() : one.tasks.front()->job;
+    const Job* of = context_.state.FindJob(job);
+    names.push_back(StrCat(one.tasks.size(), " of ",
+                           of == nullptr ? "no job" : of->name, ", priority ",
+                           one.key.priority));
+  }
+  log.Open(network_->problem(), network_->Meanings(), std::move(names));
 }
 
 void Passes::CutFirst() {
@@ -187,6 +203,7 @@ void Passes::LookUpPeers() {
 
 void Passes::Finish(const FlowSolution& solution) {
   CHECK(network_.has_value());
+  if (context_.network_log != nullptr) context_.network_log->Close(solution);
   RefreshPeers();
   proposals_ =
       InCommitOrder(context_.state, classes_, network_->Decode(solution));

@@ -70,6 +70,8 @@ class Passes {
  private:
   // Draws the first band.
   void Open();
+  // Keeps the network for people to read, if there is room for it.
+  void NoteNetwork();
   // Makes a band of its own of what would take too long to draw with the first
   // band.  Machines that were alike when bands were cut may differ by now.
   void CutFirst();

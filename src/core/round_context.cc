@@ -30,6 +30,7 @@ RoundContext::RoundContext(const Subject& subject, const RoundOptions& limits,
       move_budget(subject.move_budget),
       rebalance_timer(subject.rebalance_timer),
       search_pace(subject.search_pace),
+      network_log(subject.network_log),
       must_rebalance(limits.preemption.mode == Preemption::kFull &&
                      limits.improve_budget > 0 && rebalance_timer != nullptr &&
                      rebalance_timer->IsDue(as_of_ms, subject.state.version())),

@@ -21,6 +21,7 @@
 #include "core/followers.h"
 #include "core/gangs.h"
 #include "core/move_budget.h"
+#include "core/network_log.h"
 #include "core/packing_agenda.h"
 #include "core/packing_plan.h"
 #include "core/rebalance_timer.h"
@@ -65,6 +66,8 @@ class RoundContext {
     SearchPace* search_pace = nullptr;
     // Null: it makes its own.
     MachineGrouping* grouping = nullptr;
+    // Null: nothing is kept of the networks.
+    NetworkLog* network_log = nullptr;
   };
   // Tasks that are submitted from here on are the next
   // round's.
@@ -84,6 +87,7 @@ class RoundContext {
   MoveBudget* const move_budget;
   RebalanceTimer* const rebalance_timer;
   SearchPace* const search_pace;
+  NetworkLog* const network_log;
   // Whether tasks are to be moved to where they cost less.
   const bool must_rebalance;
   // Whether something may leave for what waits that could not in the round

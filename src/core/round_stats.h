@@ -51,6 +51,9 @@ struct RoundOptions {
   // Work that a round may spend on doing better than its passes did, in looks
   // of some ten nanoseconds.  0: none.
   int64_t improve_budget = 30000000;
+  // The networks of the newest round are kept for people to read, as far as
+  // they have no more arcs and cost segments than this.
+  int64_t network_arcs_max = 0;
   // Whether NoExecute taints evict what runs (core/eviction.h).
   bool evicts_on_no_execute = false;
   PreemptionOptions preemption = {};

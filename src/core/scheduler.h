@@ -25,6 +25,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "core/eviction.h"
 #include "core/move_budget.h"
+#include "core/network_log.h"
 #include "core/rebalance_timer.h"
 #include "core/round_stats.h"
 #include "core/round_work.h"
@@ -97,6 +98,8 @@ class Scheduler {
   void FinishStep(const RoundAnswer& answer);
   // Of the running round, or of the last one.
   const RoundStats& round_stats() const { return round_stats_; }
+  // The networks of the newest round that solved any.
+  const NetworkLog& network_log() const { return network_log_; }
   const PreemptionOptions& preemption() const { return options_.preemption; }
   bool evicts_on_no_execute() const { return options_.evicts_on_no_execute; }
   // Whether a round may have something to do though nothing waits.
@@ -143,6 +146,7 @@ class Scheduler {
   MoveBudget move_budget_;
   RebalanceTimer rebalance_timer_;
   SearchPace search_pace_;
+  NetworkLog network_log_;
   const std::unique_ptr<Eligibility> eligibility_;
   MachineGrouping grouping_;
   std::unique_ptr<Round> round_;  // Null where none is running.

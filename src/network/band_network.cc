@@ -128,21 +128,6 @@ std::vector<FlowCost> LoadCosts(const Machine& machine,
 
 }  // namespace
 
-FlowCost LoadArcCost(const PolicySet& policies, const Machine& machine,
-                     const Resources& used) {
-  const int64_t pods = std::max<int64_t>(machine.allocatable[kPods], 1);
-  // One part for each task, or less where there is room for more.
-  FlowCost tasks = std::clamp<int64_t>(used[kPods], 0, pods);
-  if (pods >= kPartsPerPoint) tasks = tasks * (kPartsPerPoint - 1) / pods;
-  return policies.LoadCost(machine, used) * kPartsPerPoint + tasks;
-}
-
-FlowCost PlaceCost(const PolicySet& policies, const ClassKey& key,
-                   const Machine& machine, const Resources& used) {
-  return policies.PreferenceCost(*key.rules, machine) * kPartsPerPoint +
-         LoadArcCost(policies, machine, used);
-}
-
 BandNetwork::BandNetwork(std::span<const MachineGroup> groups,
                          const PolicySet& policies,
                          const ConstraintSet& constraints,
@@ -594,6 +579,7 @@ void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
     for (const auto& [class_index, tasks] : of_classes) {
       std::vector<FlowCost> costs;
       WaitingArc waiting;
+      waiting.job = job;
       for (const Task* task : tasks) {
         costs.push_back(
             (kPlacementCostMax + WaitingCost(now_ms - task->submitted_ms)) *
@@ -619,6 +605,34 @@ void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
     }
     problem_.AddArc(unscheduled, sink_, capacity, 0);
   }
+}
+
+std::vector<NodeMeaning> BandNetwork::Meanings() const {
+  using Kind = NodeMeaning::Kind;
+  std::vector<NodeMeaning> meanings(static_cast<size_t>(problem_.node_count()));
+  const auto of_node = [&](NodeIndex node) -> NodeMeaning& {
+    return meanings[static_cast<size_t>(node)];
+  };
+  for (size_t i = waiting_arcs_.size(); i < outlets_.size(); ++i) {
+    of_node(outlets_[i].node) = {.kind = Kind::kDomain,
+                                 .class_index = outlets_[i].class_index};
+  }
+  for (const PlacementArc& placement : placement_arcs_) {
+    const std::vector<MachineId>& machines = groups_[placement.group];
+    of_node(problem_.arc(placement.arc).head) = {
+        .kind = Kind::kMachines,
+        .machine = machines.front(),
+        .machine_count = machines.size()};
+  }
+  for (size_t i = 0; i < waiting_arcs_.size(); ++i) {
+    meanings[i] = {.kind = Kind::kClass, .class_index = i};
+    for (const WaitingArc& waiting : waiting_arcs_[i]) {
+      of_node(problem_.arc(waiting.arc).head) = {.kind = Kind::kUnscheduled,
+                                                 .job = waiting.job};
+    }
+  }
+  of_node(sink_) = {.kind = Kind::kSink};
+  return meanings;
 }
 
 std::vector<Proposal> BandNetwork::Decode(const FlowSolution& solution) const {

@@ -39,7 +39,9 @@
 
 #include "constraints/constraint_set.h"
 #include "cost/policy_set.h"
+#include "network/arc_cost.h"
 #include "network/machine_groups.h"
+#include "network/node_meaning.h"
 #include "sluice/flow/problem.h"
 #include "state/cluster_state.h"
 
@@ -66,19 +68,6 @@ struct BandClass {
   }
 };
 
-// The network's costs are points of the policies in this many parts, so that
-// what costs the same can still go to the machine with the fewer tasks: loads
-// are counted in thousandths, and tasks that ask for next to nothing would all
-// go to the first machine.
-inline constexpr FlowCost kPartsPerPoint = 128;
-
-// What one more task on `machine` costs while `used` of it is used.
-FlowCost LoadArcCost(const PolicySet& policies, const Machine& machine,
-                     const Resources& used);
-// The same of a task of the class, with its preferences.
-FlowCost PlaceCost(const PolicySet& policies, const ClassKey& key,
-                   const Machine& machine, const Resources& used);
-
 struct Proposal {
   size_t class_index = 0;  // Into the classes the network was drawn of.
   TaskId task;
@@ -93,6 +82,8 @@ class BandNetwork {
               std::span<const BandClass> classes, int64_t now_ms);
 
   const FlowProblem& problem() const { return problem_; }
+  // By node.  REQUIRES: the problem was not given away.
+  std::vector<NodeMeaning> Meanings() const;
   // Gives the problem away: decoding needs only the index.
   FlowProblem TakeProblem() { return std::move(problem_); }
   // Whether any class has any machine; if not, there is nothing to solve.
@@ -121,6 +112,7 @@ class BandNetwork {
   };
   struct WaitingArc {
     ArcIndex arc;
+    JobId job;
     std::vector<TaskId> tasks;  // Of one class and job, oldest first.
   };
 

@@ -9,6 +9,7 @@
 #include "loop/census.h"
 #include "rpc/inspect_budgets.h"
 #include "rpc/inspect_drain.h"
+#include "rpc/inspect_network.h"
 #include "rpc/inspect_plan.h"
 #include "rpc/status.h"
 
@@ -84,6 +85,16 @@ InspectorService::Reactor* InspectorService::ExplainTask(
     v1::TaskExplanation* response) {
   return Answer(context, [request, response](const CoreView& view) {
     return InspectTask(view, *request, response);
+  });
+}
+
+InspectorService::Reactor* InspectorService::GetNetwork(
+    Context* context, const v1::GetNetworkRequest* /*request*/,
+    v1::RoundNetwork* response) {
+  return Answer(context, [response](const CoreView& view) {
+    InspectNetwork(view.scheduler.state(), view.scheduler.network_log(),
+                   response);
+    return absl::OkStatus();
   });
 }
 

@@ -41,6 +41,8 @@ class InspectorService final : public v1::Inspector::CallbackService {
   Reactor* DrainMachine(Context*, const v1::DrainMachineRequest*,
                         v1::Drain*) override;
   Reactor* GetDrain(Context*, const v1::GetDrainRequest*, v1::Drain*) override;
+  Reactor* GetNetwork(Context*, const v1::GetNetworkRequest*,
+                      v1::RoundNetwork*) override;
 
  private:
   // Runs `read` on the core thread and ends the call with what it returns.

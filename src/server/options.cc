@@ -43,6 +43,10 @@ DEFINE_int64(improve_budget, 30000000,
              "Work that a round may spend on placing better than its passes "
              "did, and on proving how good it is, in looks of some ten "
              "nanoseconds. 0: none.");
+DEFINE_int64(network_arcs_max, 20000,
+             "The networks of the last round are kept for `sluicectl network`, "
+             "as far as they have no more arcs and cost segments than this. 0: "
+             "none are.");
 DEFINE_int64(removal_hold_ms, 500,
              "How long the acknowledgment of a removal waits at most for the "
              "client to call Schedule again, where the reply before named "
@@ -164,6 +168,7 @@ absl::Status CheckRanges(const Options& options) {
       {"default_max_pods", options.default_max_pods, 1, kAmountMax},
       {"round_arcs_max", options.round_arcs_max, 0, kAmountMax},
       {"improve_budget", options.improve_budget, 0, kAmountMax},
+      {"network_arcs_max", options.network_arcs_max, 0, 100'000'000},
       {"preemption_cost", options.preemption.cost, 1, kPreemptionCostMax},
       {"move_cost", FLAGS_move_cost, 1, kModelCostMax},
       {"moves_per_round", FLAGS_moves_per_round, 0, 100},
@@ -237,6 +242,7 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
   options.solver = FLAGS_solver;
   options.round_arcs_max = FLAGS_round_arcs_max;
   options.improve_budget = FLAGS_improve_budget;
+  options.network_arcs_max = FLAGS_network_arcs_max;
   options.evict_on_no_execute = FLAGS_evict_on_no_execute;
   options.removal_hold_ms = FLAGS_removal_hold_ms;
   options.reused_uid_hold_ms = FLAGS_reused_uid_hold_ms;

@@ -26,6 +26,7 @@ struct Options {
   std::string solver = "automatic";
   int64_t round_arcs_max = 0;         // 0: no bound.
   int64_t improve_budget = 30000000;  // 0: none.
+  int64_t network_arcs_max = 20000;   // 0: none are kept.
   bool evict_on_no_execute = false;
   PreemptionOptions preemption;
   int64_t removal_hold_ms = 500;

@@ -103,6 +103,7 @@ class Daemon final : public Server {
             policies_, constraints_,
             RoundOptions{.arcs_max = options.round_arcs_max,
                          .improve_budget = options.improve_budget,
+                         .network_arcs_max = options.network_arcs_max,
                          .evicts_on_no_execute = options.evict_on_no_execute,
                          .preemption = options.preemption}),
         store_(std::move(store)),

@@ -173,7 +173,6 @@ class ClusterState {
   JobId JobFor(const std::string& uuid, const std::string& name,
                const Gang& gang);
   void NoteStarted(JobId id);
-  // The gang starts as a whole again if all of its tasks were told to leave.
   void NoteEnded(JobId id);
   void LeaveJob(JobId id);
 
@@ -227,7 +226,6 @@ class ClusterState {
   absl::btree_set<TaskId> removed_;  // Tasks in state kRemoved.
   absl::btree_set<MachineId> departed_;
   absl::btree_set<MachineId> draining_;
-
   absl::flat_hash_map<std::string, JobId> job_ids_;
   // Of those named "namespace/name" as pods: live, else removed by guess.
   absl::flat_hash_map<std::string, TaskId> named_tasks_;

@@ -131,6 +131,24 @@ TEST_F(Endpoints, InspectorShowsDisruptionBudgets) {
   EXPECT_EQ(budgets.budgets(0).expected(), 1);
 }
 
+TEST_F(Endpoints, InspectorShowsTheNetworksOfTheLastRound) {
+  client_.AddNode(NodeMessage("n", {.cpu = 1000}));
+  client_.Submit(TaskMessage(1, {.cpu = 600}));
+  client_.Schedule();
+  client_.Schedule();  // This round has nothing to solve.
+  v1::RoundNetwork network;
+  grpc::ClientContext context;
+  ASSERT_TRUE(client_.inspector().GetNetwork(&context, {}, &network).ok());
+  ASSERT_EQ(network.passes_size(), 1);
+  EXPECT_TRUE(network.passes(0).has_cost());
+  std::vector<std::string> names;
+  for (const auto& node : network.passes(0).nodes()) {
+    names.push_back(node.name());
+  }
+  EXPECT_THAT(names, ElementsAre(HasSubstr("1 of "), "sink", HasSubstr("n"),
+                                 HasSubstr("unscheduled of ")));
+}
+
 // A bound does not know who keeps away from whom else in a zone, so that of the
 // web server and the database all that wait may be too many.
 TEST_F(Endpoints, InspectorTellsTheGapOfEachLevel) {

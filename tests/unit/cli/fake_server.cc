@@ -101,6 +101,11 @@ class FakeInspector::Service final : public sluice::v1::Inspector::Service {
   grpc::Status PlanRebalance(grpc::ServerContext*,
                              const v1::PlanRebalanceRequest* request,
                              v1::RebalancePlan* reply) override;
+  grpc::Status GetNetwork(grpc::ServerContext*, const v1::GetNetworkRequest*,
+                          v1::RoundNetwork* reply) override {
+    *reply = answers_.network;
+    return grpc::Status::OK;
+  }
   grpc::Status DrainMachine(grpc::ServerContext*,
                             const v1::DrainMachineRequest* request,
                             v1::Drain* reply) override;

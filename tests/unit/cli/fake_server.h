@@ -57,6 +57,7 @@ class FakeInspector {
   std::vector<v1::Budget> budgets;
   v1::Job job;
   v1::TaskExplanation explanation;
+  v1::RoundNetwork network;
   v1::RebalancePlan plan;  // With --preemption=full; else it is empty.
   // What DrainMachine and GetDrain answer, one after the other; the last one
   // again and again.  Empty: no machine is known.

@@ -26,6 +26,69 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type RoundNetwork_Node_Kind int32
+
+const (
+	// Part of what holds tasks together.
+	RoundNetwork_Node_GATE RoundNetwork_Node_Kind = 0
+	// Tasks that are alike.
+	RoundNetwork_Node_CLASS RoundNetwork_Node_Kind = 1
+	// Where some of a class go that is spread over domains.
+	RoundNetwork_Node_DOMAIN RoundNetwork_Node_Kind = 2
+	// A machine, and all that nothing tells apart from it.
+	RoundNetwork_Node_MACHINES RoundNetwork_Node_Kind = 3
+	// Where tasks of a job wait.
+	RoundNetwork_Node_UNSCHEDULED RoundNetwork_Node_Kind = 4
+	RoundNetwork_Node_SINK        RoundNetwork_Node_Kind = 5
+)
+
+// Enum value maps for RoundNetwork_Node_Kind.
+var (
+	RoundNetwork_Node_Kind_name = map[int32]string{
+		0: "GATE",
+		1: "CLASS",
+		2: "DOMAIN",
+		3: "MACHINES",
+		4: "UNSCHEDULED",
+		5: "SINK",
+	}
+	RoundNetwork_Node_Kind_value = map[string]int32{
+		"GATE":        0,
+		"CLASS":       1,
+		"DOMAIN":      2,
+		"MACHINES":    3,
+		"UNSCHEDULED": 4,
+		"SINK":        5,
+	}
+)
+
+func (x RoundNetwork_Node_Kind) Enum() *RoundNetwork_Node_Kind {
+	p := new(RoundNetwork_Node_Kind)
+	*p = x
+	return p
+}
+
+func (x RoundNetwork_Node_Kind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (RoundNetwork_Node_Kind) Descriptor() protoreflect.EnumDescriptor {
+	return file_sluice_v1_inspector_proto_enumTypes[0].Descriptor()
+}
+
+func (RoundNetwork_Node_Kind) Type() protoreflect.EnumType {
+	return &file_sluice_v1_inspector_proto_enumTypes[0]
+}
+
+func (x RoundNetwork_Node_Kind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use RoundNetwork_Node_Kind.Descriptor instead.
+func (RoundNetwork_Node_Kind) EnumDescriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3, 1, 0}
+}
+
 type PlanRebalanceRequest_Preemption int32
 
 const (
@@ -61,11 +124,11 @@ func (x PlanRebalanceRequest_Preemption) String() string {
 }
 
 func (PlanRebalanceRequest_Preemption) Descriptor() protoreflect.EnumDescriptor {
-	return file_sluice_v1_inspector_proto_enumTypes[0].Descriptor()
+	return file_sluice_v1_inspector_proto_enumTypes[1].Descriptor()
 }
 
 func (PlanRebalanceRequest_Preemption) Type() protoreflect.EnumType {
-	return &file_sluice_v1_inspector_proto_enumTypes[0]
+	return &file_sluice_v1_inspector_proto_enumTypes[1]
 }
 
 func (x PlanRebalanceRequest_Preemption) Number() protoreflect.EnumNumber {
@@ -74,7 +137,7 @@ func (x PlanRebalanceRequest_Preemption) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PlanRebalanceRequest_Preemption.Descriptor instead.
 func (PlanRebalanceRequest_Preemption) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{2, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{4, 0}
 }
 
 type FeedState_State int32
@@ -126,11 +189,11 @@ func (x FeedState_State) String() string {
 }
 
 func (FeedState_State) Descriptor() protoreflect.EnumDescriptor {
-	return file_sluice_v1_inspector_proto_enumTypes[1].Descriptor()
+	return file_sluice_v1_inspector_proto_enumTypes[2].Descriptor()
 }
 
 func (FeedState_State) Type() protoreflect.EnumType {
-	return &file_sluice_v1_inspector_proto_enumTypes[1]
+	return &file_sluice_v1_inspector_proto_enumTypes[2]
 }
 
 func (x FeedState_State) Number() protoreflect.EnumNumber {
@@ -139,7 +202,7 @@ func (x FeedState_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FeedState_State.Descriptor instead.
 func (FeedState_State) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{10, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{12, 0}
 }
 
 type Machine_Condition int32
@@ -189,11 +252,11 @@ func (x Machine_Condition) String() string {
 }
 
 func (Machine_Condition) Descriptor() protoreflect.EnumDescriptor {
-	return file_sluice_v1_inspector_proto_enumTypes[2].Descriptor()
+	return file_sluice_v1_inspector_proto_enumTypes[3].Descriptor()
 }
 
 func (Machine_Condition) Type() protoreflect.EnumType {
-	return &file_sluice_v1_inspector_proto_enumTypes[2]
+	return &file_sluice_v1_inspector_proto_enumTypes[3]
 }
 
 func (x Machine_Condition) Number() protoreflect.EnumNumber {
@@ -202,7 +265,7 @@ func (x Machine_Condition) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Machine_Condition.Descriptor instead.
 func (Machine_Condition) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{13, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{15, 0}
 }
 
 type Task_State int32
@@ -256,11 +319,11 @@ func (x Task_State) String() string {
 }
 
 func (Task_State) Descriptor() protoreflect.EnumDescriptor {
-	return file_sluice_v1_inspector_proto_enumTypes[3].Descriptor()
+	return file_sluice_v1_inspector_proto_enumTypes[4].Descriptor()
 }
 
 func (Task_State) Type() protoreflect.EnumType {
-	return &file_sluice_v1_inspector_proto_enumTypes[3]
+	return &file_sluice_v1_inspector_proto_enumTypes[4]
 }
 
 func (x Task_State) Number() protoreflect.EnumNumber {
@@ -269,7 +332,7 @@ func (x Task_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Task_State.Descriptor instead.
 func (Task_State) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{18, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{20, 0}
 }
 
 // Amounts of resources, one unit each.
@@ -390,6 +453,114 @@ func (*GetStatusRequest) Descriptor() ([]byte, []int) {
 	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{1}
 }
 
+type GetNetworkRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetNetworkRequest) Reset() {
+	*x = GetNetworkRequest{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetNetworkRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetNetworkRequest) ProtoMessage() {}
+
+func (x *GetNetworkRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetNetworkRequest.ProtoReflect.Descriptor instead.
+func (*GetNetworkRequest) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{2}
+}
+
+type RoundNetwork struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 0: no round has solved any.
+	Round uint64 `protobuf:"varint,1,opt,name=round,proto3" json:"round,omitempty"`
+	// In the order in which they were solved.
+	Passes []*RoundNetwork_Pass `protobuf:"bytes,2,rep,name=passes,proto3" json:"passes,omitempty"`
+	// Passes that were too large to keep, with those before them.
+	LeftOut int64 `protobuf:"varint,3,opt,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
+	// The daemon's --network_arcs_max.
+	ArcsMax       int64 `protobuf:"varint,4,opt,name=arcs_max,json=arcsMax,proto3" json:"arcs_max,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RoundNetwork) Reset() {
+	*x = RoundNetwork{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RoundNetwork) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RoundNetwork) ProtoMessage() {}
+
+func (x *RoundNetwork) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RoundNetwork.ProtoReflect.Descriptor instead.
+func (*RoundNetwork) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *RoundNetwork) GetRound() uint64 {
+	if x != nil {
+		return x.Round
+	}
+	return 0
+}
+
+func (x *RoundNetwork) GetPasses() []*RoundNetwork_Pass {
+	if x != nil {
+		return x.Passes
+	}
+	return nil
+}
+
+func (x *RoundNetwork) GetLeftOut() int64 {
+	if x != nil {
+		return x.LeftOut
+	}
+	return 0
+}
+
+func (x *RoundNetwork) GetArcsMax() int64 {
+	if x != nil {
+		return x.ArcsMax
+	}
+	return 0
+}
+
 type PlanRebalanceRequest struct {
 	state         protoimpl.MessageState          `protogen:"open.v1"`
 	Preemption    PlanRebalanceRequest_Preemption `protobuf:"varint,1,opt,name=preemption,proto3,enum=sluice.v1.PlanRebalanceRequest_Preemption" json:"preemption,omitempty"`
@@ -399,7 +570,7 @@ type PlanRebalanceRequest struct {
 
 func (x *PlanRebalanceRequest) Reset() {
 	*x = PlanRebalanceRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[2]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -411,7 +582,7 @@ func (x *PlanRebalanceRequest) String() string {
 func (*PlanRebalanceRequest) ProtoMessage() {}
 
 func (x *PlanRebalanceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[2]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -424,7 +595,7 @@ func (x *PlanRebalanceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanRebalanceRequest.ProtoReflect.Descriptor instead.
 func (*PlanRebalanceRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{2}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *PlanRebalanceRequest) GetPreemption() PlanRebalanceRequest_Preemption {
@@ -451,7 +622,7 @@ type RebalancePlan struct {
 
 func (x *RebalancePlan) Reset() {
 	*x = RebalancePlan{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[3]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -463,7 +634,7 @@ func (x *RebalancePlan) String() string {
 func (*RebalancePlan) ProtoMessage() {}
 
 func (x *RebalancePlan) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[3]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -476,7 +647,7 @@ func (x *RebalancePlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RebalancePlan.ProtoReflect.Descriptor instead.
 func (*RebalancePlan) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RebalancePlan) GetMoves() []*RebalancePlan_Move {
@@ -527,7 +698,7 @@ type DrainMachineRequest struct {
 
 func (x *DrainMachineRequest) Reset() {
 	*x = DrainMachineRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[4]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -539,7 +710,7 @@ func (x *DrainMachineRequest) String() string {
 func (*DrainMachineRequest) ProtoMessage() {}
 
 func (x *DrainMachineRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[4]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -552,7 +723,7 @@ func (x *DrainMachineRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainMachineRequest.ProtoReflect.Descriptor instead.
 func (*DrainMachineRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{4}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *DrainMachineRequest) GetMachine() string {
@@ -578,7 +749,7 @@ type GetDrainRequest struct {
 
 func (x *GetDrainRequest) Reset() {
 	*x = GetDrainRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[5]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -590,7 +761,7 @@ func (x *GetDrainRequest) String() string {
 func (*GetDrainRequest) ProtoMessage() {}
 
 func (x *GetDrainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[5]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -603,7 +774,7 @@ func (x *GetDrainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDrainRequest.ProtoReflect.Descriptor instead.
 func (*GetDrainRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{5}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetDrainRequest) GetMachine() string {
@@ -635,7 +806,7 @@ type Drain struct {
 
 func (x *Drain) Reset() {
 	*x = Drain{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[6]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -647,7 +818,7 @@ func (x *Drain) String() string {
 func (*Drain) ProtoMessage() {}
 
 func (x *Drain) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[6]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -660,7 +831,7 @@ func (x *Drain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drain.ProtoReflect.Descriptor instead.
 func (*Drain) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{6}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Drain) GetMachineUuid() string {
@@ -720,7 +891,7 @@ type ForgetStaleRequest struct {
 
 func (x *ForgetStaleRequest) Reset() {
 	*x = ForgetStaleRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[7]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -732,7 +903,7 @@ func (x *ForgetStaleRequest) String() string {
 func (*ForgetStaleRequest) ProtoMessage() {}
 
 func (x *ForgetStaleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[7]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -745,7 +916,7 @@ func (x *ForgetStaleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetStaleRequest.ProtoReflect.Descriptor instead.
 func (*ForgetStaleRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{7}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{9}
 }
 
 type ForgetStaleResponse struct {
@@ -759,7 +930,7 @@ type ForgetStaleResponse struct {
 
 func (x *ForgetStaleResponse) Reset() {
 	*x = ForgetStaleResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -771,7 +942,7 @@ func (x *ForgetStaleResponse) String() string {
 func (*ForgetStaleResponse) ProtoMessage() {}
 
 func (x *ForgetStaleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -784,7 +955,7 @@ func (x *ForgetStaleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetStaleResponse.ProtoReflect.Descriptor instead.
 func (*ForgetStaleResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{8}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ForgetStaleResponse) GetMachines() int64 {
@@ -849,7 +1020,7 @@ type Status struct {
 
 func (x *Status) Reset() {
 	*x = Status{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -861,7 +1032,7 @@ func (x *Status) String() string {
 func (*Status) ProtoMessage() {}
 
 func (x *Status) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -874,7 +1045,7 @@ func (x *Status) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Status.ProtoReflect.Descriptor instead.
 func (*Status) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{9}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Status) GetVersion() string {
@@ -1052,7 +1223,7 @@ type FeedState struct {
 
 func (x *FeedState) Reset() {
 	*x = FeedState{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1064,7 +1235,7 @@ func (x *FeedState) String() string {
 func (*FeedState) ProtoMessage() {}
 
 func (x *FeedState) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1077,7 +1248,7 @@ func (x *FeedState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedState.ProtoReflect.Descriptor instead.
 func (*FeedState) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{10}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *FeedState) GetName() string {
@@ -1187,7 +1358,7 @@ type Round struct {
 
 func (x *Round) Reset() {
 	*x = Round{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1199,7 +1370,7 @@ func (x *Round) String() string {
 func (*Round) ProtoMessage() {}
 
 func (x *Round) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1212,7 +1383,7 @@ func (x *Round) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Round.ProtoReflect.Descriptor instead.
 func (*Round) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{11}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Round) GetNumber() uint64 {
@@ -1381,7 +1552,7 @@ type RoundLevel struct {
 
 func (x *RoundLevel) Reset() {
 	*x = RoundLevel{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1393,7 +1564,7 @@ func (x *RoundLevel) String() string {
 func (*RoundLevel) ProtoMessage() {}
 
 func (x *RoundLevel) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1406,7 +1577,7 @@ func (x *RoundLevel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoundLevel.ProtoReflect.Descriptor instead.
 func (*RoundLevel) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{12}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RoundLevel) GetLowestPriority() int64 {
@@ -1471,7 +1642,7 @@ type Machine struct {
 
 func (x *Machine) Reset() {
 	*x = Machine{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1483,7 +1654,7 @@ func (x *Machine) String() string {
 func (*Machine) ProtoMessage() {}
 
 func (x *Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1496,7 +1667,7 @@ func (x *Machine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Machine.ProtoReflect.Descriptor instead.
 func (*Machine) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{13}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Machine) GetUuid() string {
@@ -1607,7 +1778,7 @@ type MachineSample struct {
 
 func (x *MachineSample) Reset() {
 	*x = MachineSample{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1619,7 +1790,7 @@ func (x *MachineSample) String() string {
 func (*MachineSample) ProtoMessage() {}
 
 func (x *MachineSample) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1632,7 +1803,7 @@ func (x *MachineSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MachineSample.ProtoReflect.Descriptor instead.
 func (*MachineSample) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{14}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *MachineSample) GetAgeMs() int64 {
@@ -1685,7 +1856,7 @@ type TaskSample struct {
 
 func (x *TaskSample) Reset() {
 	*x = TaskSample{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1697,7 +1868,7 @@ func (x *TaskSample) String() string {
 func (*TaskSample) ProtoMessage() {}
 
 func (x *TaskSample) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1710,7 +1881,7 @@ func (x *TaskSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskSample.ProtoReflect.Descriptor instead.
 func (*TaskSample) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{15}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TaskSample) GetAgeMs() int64 {
@@ -1748,7 +1919,7 @@ type ListMachinesRequest struct {
 
 func (x *ListMachinesRequest) Reset() {
 	*x = ListMachinesRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1760,7 +1931,7 @@ func (x *ListMachinesRequest) String() string {
 func (*ListMachinesRequest) ProtoMessage() {}
 
 func (x *ListMachinesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1773,7 +1944,7 @@ func (x *ListMachinesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMachinesRequest.ProtoReflect.Descriptor instead.
 func (*ListMachinesRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{16}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListMachinesRequest) GetPageSize() int32 {
@@ -1808,7 +1979,7 @@ type ListMachinesResponse struct {
 
 func (x *ListMachinesResponse) Reset() {
 	*x = ListMachinesResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1820,7 +1991,7 @@ func (x *ListMachinesResponse) String() string {
 func (*ListMachinesResponse) ProtoMessage() {}
 
 func (x *ListMachinesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1833,7 +2004,7 @@ func (x *ListMachinesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMachinesResponse.ProtoReflect.Descriptor instead.
 func (*ListMachinesResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{17}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListMachinesResponse) GetMachines() []*Machine {
@@ -1915,7 +2086,7 @@ type Task struct {
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1927,7 +2098,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1940,7 +2111,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{18}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Task) GetUid() uint64 {
@@ -2165,7 +2336,7 @@ type ListTasksRequest struct {
 
 func (x *ListTasksRequest) Reset() {
 	*x = ListTasksRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2177,7 +2348,7 @@ func (x *ListTasksRequest) String() string {
 func (*ListTasksRequest) ProtoMessage() {}
 
 func (x *ListTasksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2190,7 +2361,7 @@ func (x *ListTasksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTasksRequest.ProtoReflect.Descriptor instead.
 func (*ListTasksRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{19}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListTasksRequest) GetPageSize() int32 {
@@ -2224,7 +2395,7 @@ type ListTasksResponse struct {
 
 func (x *ListTasksResponse) Reset() {
 	*x = ListTasksResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2236,7 +2407,7 @@ func (x *ListTasksResponse) String() string {
 func (*ListTasksResponse) ProtoMessage() {}
 
 func (x *ListTasksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2249,7 +2420,7 @@ func (x *ListTasksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTasksResponse.ProtoReflect.Descriptor instead.
 func (*ListTasksResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{20}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListTasksResponse) GetTasks() []*Task {
@@ -2276,7 +2447,7 @@ type GetJobRequest struct {
 
 func (x *GetJobRequest) Reset() {
 	*x = GetJobRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2288,7 +2459,7 @@ func (x *GetJobRequest) String() string {
 func (*GetJobRequest) ProtoMessage() {}
 
 func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2301,7 +2472,7 @@ func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobRequest.ProtoReflect.Descriptor instead.
 func (*GetJobRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{21}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *GetJobRequest) GetJob() string {
@@ -2331,7 +2502,7 @@ type Job struct {
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2343,7 +2514,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2356,7 +2527,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{22}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Job) GetUuid() string {
@@ -2449,7 +2620,7 @@ type Budget struct {
 
 func (x *Budget) Reset() {
 	*x = Budget{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2461,7 +2632,7 @@ func (x *Budget) String() string {
 func (*Budget) ProtoMessage() {}
 
 func (x *Budget) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2474,7 +2645,7 @@ func (x *Budget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Budget.ProtoReflect.Descriptor instead.
 func (*Budget) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{23}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Budget) GetName() string {
@@ -2557,7 +2728,7 @@ type ListBudgetsRequest struct {
 
 func (x *ListBudgetsRequest) Reset() {
 	*x = ListBudgetsRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2569,7 +2740,7 @@ func (x *ListBudgetsRequest) String() string {
 func (*ListBudgetsRequest) ProtoMessage() {}
 
 func (x *ListBudgetsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2582,7 +2753,7 @@ func (x *ListBudgetsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBudgetsRequest.ProtoReflect.Descriptor instead.
 func (*ListBudgetsRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{24}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListBudgetsRequest) GetPageSize() int32 {
@@ -2609,7 +2780,7 @@ type ListBudgetsResponse struct {
 
 func (x *ListBudgetsResponse) Reset() {
 	*x = ListBudgetsResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2621,7 +2792,7 @@ func (x *ListBudgetsResponse) String() string {
 func (*ListBudgetsResponse) ProtoMessage() {}
 
 func (x *ListBudgetsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2634,7 +2805,7 @@ func (x *ListBudgetsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBudgetsResponse.ProtoReflect.Descriptor instead.
 func (*ListBudgetsResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{25}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListBudgetsResponse) GetBudgets() []*Budget {
@@ -2661,7 +2832,7 @@ type ExplainTaskRequest struct {
 
 func (x *ExplainTaskRequest) Reset() {
 	*x = ExplainTaskRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2673,7 +2844,7 @@ func (x *ExplainTaskRequest) String() string {
 func (*ExplainTaskRequest) ProtoMessage() {}
 
 func (x *ExplainTaskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2686,7 +2857,7 @@ func (x *ExplainTaskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainTaskRequest.ProtoReflect.Descriptor instead.
 func (*ExplainTaskRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{26}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ExplainTaskRequest) GetTask() string {
@@ -2717,7 +2888,7 @@ type TaskExplanation struct {
 
 func (x *TaskExplanation) Reset() {
 	*x = TaskExplanation{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2729,7 +2900,7 @@ func (x *TaskExplanation) String() string {
 func (*TaskExplanation) ProtoMessage() {}
 
 func (x *TaskExplanation) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2742,7 +2913,7 @@ func (x *TaskExplanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskExplanation.ProtoReflect.Descriptor instead.
 func (*TaskExplanation) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{27}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *TaskExplanation) GetTask() *Task {
@@ -2807,7 +2978,7 @@ type Reason struct {
 
 func (x *Reason) Reset() {
 	*x = Reason{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2819,7 +2990,7 @@ func (x *Reason) String() string {
 func (*Reason) ProtoMessage() {}
 
 func (x *Reason) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2832,7 +3003,7 @@ func (x *Reason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reason.ProtoReflect.Descriptor instead.
 func (*Reason) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{28}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Reason) GetCode() string {
@@ -2868,7 +3039,7 @@ type NearMiss struct {
 
 func (x *NearMiss) Reset() {
 	*x = NearMiss{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2880,7 +3051,7 @@ func (x *NearMiss) String() string {
 func (*NearMiss) ProtoMessage() {}
 
 func (x *NearMiss) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2893,7 +3064,7 @@ func (x *NearMiss) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NearMiss.ProtoReflect.Descriptor instead.
 func (*NearMiss) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{29}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *NearMiss) GetMachineUuid() string {
@@ -2917,6 +3088,296 @@ func (x *NearMiss) GetLacks() string {
 	return ""
 }
 
+type RoundNetwork_Pass struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Nodes []*RoundNetwork_Node   `protobuf:"bytes,1,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	Arcs  []*RoundNetwork_Arc    `protobuf:"bytes,2,rep,name=arcs,proto3" json:"arcs,omitempty"`
+	// What the flow costs, in 128ths of a point; not set where it was not
+	// solved, and then there is no flow and there are no potentials.
+	Cost          *int64 `protobuf:"varint,3,opt,name=cost,proto3,oneof" json:"cost,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RoundNetwork_Pass) Reset() {
+	*x = RoundNetwork_Pass{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RoundNetwork_Pass) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RoundNetwork_Pass) ProtoMessage() {}
+
+func (x *RoundNetwork_Pass) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RoundNetwork_Pass.ProtoReflect.Descriptor instead.
+func (*RoundNetwork_Pass) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3, 0}
+}
+
+func (x *RoundNetwork_Pass) GetNodes() []*RoundNetwork_Node {
+	if x != nil {
+		return x.Nodes
+	}
+	return nil
+}
+
+func (x *RoundNetwork_Pass) GetArcs() []*RoundNetwork_Arc {
+	if x != nil {
+		return x.Arcs
+	}
+	return nil
+}
+
+func (x *RoundNetwork_Pass) GetCost() int64 {
+	if x != nil && x.Cost != nil {
+		return *x.Cost
+	}
+	return 0
+}
+
+type RoundNetwork_Node struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Kind  RoundNetwork_Node_Kind `protobuf:"varint,1,opt,name=kind,proto3,enum=sluice.v1.RoundNetwork_Node_Kind" json:"kind,omitempty"`
+	Name  string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Negative: a demand.
+	Supply int64 `protobuf:"varint,3,opt,name=supply,proto3" json:"supply,omitempty"`
+	// A price: no arc with room left costs less than its ends differ by.
+	Potential     int64 `protobuf:"varint,4,opt,name=potential,proto3" json:"potential,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RoundNetwork_Node) Reset() {
+	*x = RoundNetwork_Node{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RoundNetwork_Node) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RoundNetwork_Node) ProtoMessage() {}
+
+func (x *RoundNetwork_Node) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RoundNetwork_Node.ProtoReflect.Descriptor instead.
+func (*RoundNetwork_Node) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3, 1}
+}
+
+func (x *RoundNetwork_Node) GetKind() RoundNetwork_Node_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return RoundNetwork_Node_GATE
+}
+
+func (x *RoundNetwork_Node) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RoundNetwork_Node) GetSupply() int64 {
+	if x != nil {
+		return x.Supply
+	}
+	return 0
+}
+
+func (x *RoundNetwork_Node) GetPotential() int64 {
+	if x != nil {
+		return x.Potential
+	}
+	return 0
+}
+
+type RoundNetwork_Arc struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Indices of nodes.
+	Tail int32 `protobuf:"varint,1,opt,name=tail,proto3" json:"tail,omitempty"`
+	Head int32 `protobuf:"varint,2,opt,name=head,proto3" json:"head,omitempty"`
+	// At least so much must flow.
+	Lower int64 `protobuf:"varint,3,opt,name=lower,proto3" json:"lower,omitempty"`
+	// The first units of flow cost what the first segment says.  Together as
+	// wide as the arc.
+	Segments []*RoundNetwork_Segment `protobuf:"bytes,4,rep,name=segments,proto3" json:"segments,omitempty"`
+	// Of so many units that enter, how many arrive; not set: each does.
+	GainNumerator   int32 `protobuf:"varint,5,opt,name=gain_numerator,json=gainNumerator,proto3" json:"gain_numerator,omitempty"`
+	GainDenominator int32 `protobuf:"varint,6,opt,name=gain_denominator,json=gainDenominator,proto3" json:"gain_denominator,omitempty"`
+	// It carries nothing or all that it can.
+	AllOrNone     bool  `protobuf:"varint,7,opt,name=all_or_none,json=allOrNone,proto3" json:"all_or_none,omitempty"`
+	Flow          int64 `protobuf:"varint,8,opt,name=flow,proto3" json:"flow,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RoundNetwork_Arc) Reset() {
+	*x = RoundNetwork_Arc{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RoundNetwork_Arc) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RoundNetwork_Arc) ProtoMessage() {}
+
+func (x *RoundNetwork_Arc) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RoundNetwork_Arc.ProtoReflect.Descriptor instead.
+func (*RoundNetwork_Arc) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3, 2}
+}
+
+func (x *RoundNetwork_Arc) GetTail() int32 {
+	if x != nil {
+		return x.Tail
+	}
+	return 0
+}
+
+func (x *RoundNetwork_Arc) GetHead() int32 {
+	if x != nil {
+		return x.Head
+	}
+	return 0
+}
+
+func (x *RoundNetwork_Arc) GetLower() int64 {
+	if x != nil {
+		return x.Lower
+	}
+	return 0
+}
+
+func (x *RoundNetwork_Arc) GetSegments() []*RoundNetwork_Segment {
+	if x != nil {
+		return x.Segments
+	}
+	return nil
+}
+
+func (x *RoundNetwork_Arc) GetGainNumerator() int32 {
+	if x != nil {
+		return x.GainNumerator
+	}
+	return 0
+}
+
+func (x *RoundNetwork_Arc) GetGainDenominator() int32 {
+	if x != nil {
+		return x.GainDenominator
+	}
+	return 0
+}
+
+func (x *RoundNetwork_Arc) GetAllOrNone() bool {
+	if x != nil {
+		return x.AllOrNone
+	}
+	return false
+}
+
+func (x *RoundNetwork_Arc) GetFlow() int64 {
+	if x != nil {
+		return x.Flow
+	}
+	return 0
+}
+
+type RoundNetwork_Segment struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Width         int64                  `protobuf:"varint,1,opt,name=width,proto3" json:"width,omitempty"`
+	Cost          int64                  `protobuf:"varint,2,opt,name=cost,proto3" json:"cost,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RoundNetwork_Segment) Reset() {
+	*x = RoundNetwork_Segment{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RoundNetwork_Segment) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RoundNetwork_Segment) ProtoMessage() {}
+
+func (x *RoundNetwork_Segment) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RoundNetwork_Segment.ProtoReflect.Descriptor instead.
+func (*RoundNetwork_Segment) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3, 3}
+}
+
+func (x *RoundNetwork_Segment) GetWidth() int64 {
+	if x != nil {
+		return x.Width
+	}
+	return 0
+}
+
+func (x *RoundNetwork_Segment) GetCost() int64 {
+	if x != nil {
+		return x.Cost
+	}
+	return 0
+}
+
 type RebalancePlan_Move struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Task     string                 `protobuf:"bytes,1,opt,name=task,proto3" json:"task,omitempty"`
@@ -2933,7 +3394,7 @@ type RebalancePlan_Move struct {
 
 func (x *RebalancePlan_Move) Reset() {
 	*x = RebalancePlan_Move{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[31]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2945,7 +3406,7 @@ func (x *RebalancePlan_Move) String() string {
 func (*RebalancePlan_Move) ProtoMessage() {}
 
 func (x *RebalancePlan_Move) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[31]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2958,7 +3419,7 @@ func (x *RebalancePlan_Move) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RebalancePlan_Move.ProtoReflect.Descriptor instead.
 func (*RebalancePlan_Move) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{5, 0}
 }
 
 func (x *RebalancePlan_Move) GetTask() string {
@@ -3010,7 +3471,7 @@ type RebalancePlan_Stop struct {
 
 func (x *RebalancePlan_Stop) Reset() {
 	*x = RebalancePlan_Stop{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[32]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3022,7 +3483,7 @@ func (x *RebalancePlan_Stop) String() string {
 func (*RebalancePlan_Stop) ProtoMessage() {}
 
 func (x *RebalancePlan_Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[32]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3035,7 +3496,7 @@ func (x *RebalancePlan_Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RebalancePlan_Stop.ProtoReflect.Descriptor instead.
 func (*RebalancePlan_Stop) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3, 1}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{5, 1}
 }
 
 func (x *RebalancePlan_Stop) GetTask() string {
@@ -3086,7 +3547,7 @@ type RebalancePlan_Served struct {
 
 func (x *RebalancePlan_Served) Reset() {
 	*x = RebalancePlan_Served{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3098,7 +3559,7 @@ func (x *RebalancePlan_Served) String() string {
 func (*RebalancePlan_Served) ProtoMessage() {}
 
 func (x *RebalancePlan_Served) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3111,7 +3572,7 @@ func (x *RebalancePlan_Served) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RebalancePlan_Served.ProtoReflect.Descriptor instead.
 func (*RebalancePlan_Served) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3, 2}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{5, 2}
 }
 
 func (x *RebalancePlan_Served) GetTask() string {
@@ -3160,7 +3621,7 @@ type Drain_Held struct {
 
 func (x *Drain_Held) Reset() {
 	*x = Drain_Held{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[34]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3172,7 +3633,7 @@ func (x *Drain_Held) String() string {
 func (*Drain_Held) ProtoMessage() {}
 
 func (x *Drain_Held) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[34]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3185,7 +3646,7 @@ func (x *Drain_Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drain_Held.ProtoReflect.Descriptor instead.
 func (*Drain_Held) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{6, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{8, 0}
 }
 
 func (x *Drain_Held) GetCode() string {
@@ -3237,7 +3698,43 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\rExtendedEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\x12\n" +
-	"\x10GetStatusRequest\"\xa4\x01\n" +
+	"\x10GetStatusRequest\"\x13\n" +
+	"\x11GetNetworkRequest\"\xba\x06\n" +
+	"\fRoundNetwork\x12\x14\n" +
+	"\x05round\x18\x01 \x01(\x04R\x05round\x124\n" +
+	"\x06passes\x18\x02 \x03(\v2\x1c.sluice.v1.RoundNetwork.PassR\x06passes\x12\x19\n" +
+	"\bleft_out\x18\x03 \x01(\x03R\aleftOut\x12\x19\n" +
+	"\barcs_max\x18\x04 \x01(\x03R\aarcsMax\x1a\x8d\x01\n" +
+	"\x04Pass\x122\n" +
+	"\x05nodes\x18\x01 \x03(\v2\x1c.sluice.v1.RoundNetwork.NodeR\x05nodes\x12/\n" +
+	"\x04arcs\x18\x02 \x03(\v2\x1b.sluice.v1.RoundNetwork.ArcR\x04arcs\x12\x17\n" +
+	"\x04cost\x18\x03 \x01(\x03H\x00R\x04cost\x88\x01\x01B\a\n" +
+	"\x05_cost\x1a\xd9\x01\n" +
+	"\x04Node\x125\n" +
+	"\x04kind\x18\x01 \x01(\x0e2!.sluice.v1.RoundNetwork.Node.KindR\x04kind\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n" +
+	"\x06supply\x18\x03 \x01(\x03R\x06supply\x12\x1c\n" +
+	"\tpotential\x18\x04 \x01(\x03R\tpotential\"P\n" +
+	"\x04Kind\x12\b\n" +
+	"\x04GATE\x10\x00\x12\t\n" +
+	"\x05CLASS\x10\x01\x12\n" +
+	"\n" +
+	"\x06DOMAIN\x10\x02\x12\f\n" +
+	"\bMACHINES\x10\x03\x12\x0f\n" +
+	"\vUNSCHEDULED\x10\x04\x12\b\n" +
+	"\x04SINK\x10\x05\x1a\x86\x02\n" +
+	"\x03Arc\x12\x12\n" +
+	"\x04tail\x18\x01 \x01(\x05R\x04tail\x12\x12\n" +
+	"\x04head\x18\x02 \x01(\x05R\x04head\x12\x14\n" +
+	"\x05lower\x18\x03 \x01(\x03R\x05lower\x12;\n" +
+	"\bsegments\x18\x04 \x03(\v2\x1f.sluice.v1.RoundNetwork.SegmentR\bsegments\x12%\n" +
+	"\x0egain_numerator\x18\x05 \x01(\x05R\rgainNumerator\x12)\n" +
+	"\x10gain_denominator\x18\x06 \x01(\x05R\x0fgainDenominator\x12\x1e\n" +
+	"\vall_or_none\x18\a \x01(\bR\tallOrNone\x12\x12\n" +
+	"\x04flow\x18\b \x01(\x03R\x04flow\x1a3\n" +
+	"\aSegment\x12\x14\n" +
+	"\x05width\x18\x01 \x01(\x03R\x05width\x12\x12\n" +
+	"\x04cost\x18\x02 \x01(\x03R\x04cost\"\xa4\x01\n" +
 	"\x14PlanRebalanceRequest\x12J\n" +
 	"\n" +
 	"preemption\x18\x01 \x01(\x0e2*.sluice.v1.PlanRebalanceRequest.PreemptionR\n" +
@@ -3532,7 +4029,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\bNearMiss\x12!\n" +
 	"\fmachine_uuid\x18\x01 \x01(\tR\vmachineUuid\x12!\n" +
 	"\fmachine_name\x18\x02 \x01(\tR\vmachineName\x12\x14\n" +
-	"\x05lacks\x18\x03 \x01(\tR\x05lacks2\xc3\x05\n" +
+	"\x05lacks\x18\x03 \x01(\tR\x05lacks2\x88\x06\n" +
 	"\tInspector\x12;\n" +
 	"\tGetStatus\x12\x1b.sluice.v1.GetStatusRequest\x1a\x11.sluice.v1.Status\x12O\n" +
 	"\fListMachines\x12\x1e.sluice.v1.ListMachinesRequest\x1a\x1f.sluice.v1.ListMachinesResponse\x12F\n" +
@@ -3543,7 +4040,9 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\vForgetStale\x12\x1d.sluice.v1.ForgetStaleRequest\x1a\x1e.sluice.v1.ForgetStaleResponse\x12J\n" +
 	"\rPlanRebalance\x12\x1f.sluice.v1.PlanRebalanceRequest\x1a\x18.sluice.v1.RebalancePlan\x12@\n" +
 	"\fDrainMachine\x12\x1e.sluice.v1.DrainMachineRequest\x1a\x10.sluice.v1.Drain\x128\n" +
-	"\bGetDrain\x12\x1a.sluice.v1.GetDrainRequest\x1a\x10.sluice.v1.DrainB=Z;github.com/sluice-scheduler/sluice/proto/sluice/v1;sluicev1b\x06proto3"
+	"\bGetDrain\x12\x1a.sluice.v1.GetDrainRequest\x1a\x10.sluice.v1.Drain\x12C\n" +
+	"\n" +
+	"GetNetwork\x12\x1c.sluice.v1.GetNetworkRequest\x1a\x17.sluice.v1.RoundNetworkB=Z;github.com/sluice-scheduler/sluice/proto/sluice/v1;sluicev1b\x06proto3"
 
 var (
 	file_sluice_v1_inspector_proto_rawDescOnce sync.Once
@@ -3557,104 +4056,118 @@ func file_sluice_v1_inspector_proto_rawDescGZIP() []byte {
 	return file_sluice_v1_inspector_proto_rawDescData
 }
 
-var file_sluice_v1_inspector_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_sluice_v1_inspector_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_sluice_v1_inspector_proto_goTypes = []any{
-	(PlanRebalanceRequest_Preemption)(0), // 0: sluice.v1.PlanRebalanceRequest.Preemption
-	(FeedState_State)(0),                 // 1: sluice.v1.FeedState.State
-	(Machine_Condition)(0),               // 2: sluice.v1.Machine.Condition
-	(Task_State)(0),                      // 3: sluice.v1.Task.State
-	(*Resources)(nil),                    // 4: sluice.v1.Resources
-	(*GetStatusRequest)(nil),             // 5: sluice.v1.GetStatusRequest
-	(*PlanRebalanceRequest)(nil),         // 6: sluice.v1.PlanRebalanceRequest
-	(*RebalancePlan)(nil),                // 7: sluice.v1.RebalancePlan
-	(*DrainMachineRequest)(nil),          // 8: sluice.v1.DrainMachineRequest
-	(*GetDrainRequest)(nil),              // 9: sluice.v1.GetDrainRequest
-	(*Drain)(nil),                        // 10: sluice.v1.Drain
-	(*ForgetStaleRequest)(nil),           // 11: sluice.v1.ForgetStaleRequest
-	(*ForgetStaleResponse)(nil),          // 12: sluice.v1.ForgetStaleResponse
-	(*Status)(nil),                       // 13: sluice.v1.Status
-	(*FeedState)(nil),                    // 14: sluice.v1.FeedState
-	(*Round)(nil),                        // 15: sluice.v1.Round
-	(*RoundLevel)(nil),                   // 16: sluice.v1.RoundLevel
-	(*Machine)(nil),                      // 17: sluice.v1.Machine
-	(*MachineSample)(nil),                // 18: sluice.v1.MachineSample
-	(*TaskSample)(nil),                   // 19: sluice.v1.TaskSample
-	(*ListMachinesRequest)(nil),          // 20: sluice.v1.ListMachinesRequest
-	(*ListMachinesResponse)(nil),         // 21: sluice.v1.ListMachinesResponse
-	(*Task)(nil),                         // 22: sluice.v1.Task
-	(*ListTasksRequest)(nil),             // 23: sluice.v1.ListTasksRequest
-	(*ListTasksResponse)(nil),            // 24: sluice.v1.ListTasksResponse
-	(*GetJobRequest)(nil),                // 25: sluice.v1.GetJobRequest
-	(*Job)(nil),                          // 26: sluice.v1.Job
-	(*Budget)(nil),                       // 27: sluice.v1.Budget
-	(*ListBudgetsRequest)(nil),           // 28: sluice.v1.ListBudgetsRequest
-	(*ListBudgetsResponse)(nil),          // 29: sluice.v1.ListBudgetsResponse
-	(*ExplainTaskRequest)(nil),           // 30: sluice.v1.ExplainTaskRequest
-	(*TaskExplanation)(nil),              // 31: sluice.v1.TaskExplanation
-	(*Reason)(nil),                       // 32: sluice.v1.Reason
-	(*NearMiss)(nil),                     // 33: sluice.v1.NearMiss
-	nil,                                  // 34: sluice.v1.Resources.ExtendedEntry
-	(*RebalancePlan_Move)(nil),           // 35: sluice.v1.RebalancePlan.Move
-	(*RebalancePlan_Stop)(nil),           // 36: sluice.v1.RebalancePlan.Stop
-	(*RebalancePlan_Served)(nil),         // 37: sluice.v1.RebalancePlan.Served
-	(*Drain_Held)(nil),                   // 38: sluice.v1.Drain.Held
-	nil,                                  // 39: sluice.v1.Machine.LabelsEntry
-	nil,                                  // 40: sluice.v1.Task.LabelsEntry
+	(RoundNetwork_Node_Kind)(0),          // 0: sluice.v1.RoundNetwork.Node.Kind
+	(PlanRebalanceRequest_Preemption)(0), // 1: sluice.v1.PlanRebalanceRequest.Preemption
+	(FeedState_State)(0),                 // 2: sluice.v1.FeedState.State
+	(Machine_Condition)(0),               // 3: sluice.v1.Machine.Condition
+	(Task_State)(0),                      // 4: sluice.v1.Task.State
+	(*Resources)(nil),                    // 5: sluice.v1.Resources
+	(*GetStatusRequest)(nil),             // 6: sluice.v1.GetStatusRequest
+	(*GetNetworkRequest)(nil),            // 7: sluice.v1.GetNetworkRequest
+	(*RoundNetwork)(nil),                 // 8: sluice.v1.RoundNetwork
+	(*PlanRebalanceRequest)(nil),         // 9: sluice.v1.PlanRebalanceRequest
+	(*RebalancePlan)(nil),                // 10: sluice.v1.RebalancePlan
+	(*DrainMachineRequest)(nil),          // 11: sluice.v1.DrainMachineRequest
+	(*GetDrainRequest)(nil),              // 12: sluice.v1.GetDrainRequest
+	(*Drain)(nil),                        // 13: sluice.v1.Drain
+	(*ForgetStaleRequest)(nil),           // 14: sluice.v1.ForgetStaleRequest
+	(*ForgetStaleResponse)(nil),          // 15: sluice.v1.ForgetStaleResponse
+	(*Status)(nil),                       // 16: sluice.v1.Status
+	(*FeedState)(nil),                    // 17: sluice.v1.FeedState
+	(*Round)(nil),                        // 18: sluice.v1.Round
+	(*RoundLevel)(nil),                   // 19: sluice.v1.RoundLevel
+	(*Machine)(nil),                      // 20: sluice.v1.Machine
+	(*MachineSample)(nil),                // 21: sluice.v1.MachineSample
+	(*TaskSample)(nil),                   // 22: sluice.v1.TaskSample
+	(*ListMachinesRequest)(nil),          // 23: sluice.v1.ListMachinesRequest
+	(*ListMachinesResponse)(nil),         // 24: sluice.v1.ListMachinesResponse
+	(*Task)(nil),                         // 25: sluice.v1.Task
+	(*ListTasksRequest)(nil),             // 26: sluice.v1.ListTasksRequest
+	(*ListTasksResponse)(nil),            // 27: sluice.v1.ListTasksResponse
+	(*GetJobRequest)(nil),                // 28: sluice.v1.GetJobRequest
+	(*Job)(nil),                          // 29: sluice.v1.Job
+	(*Budget)(nil),                       // 30: sluice.v1.Budget
+	(*ListBudgetsRequest)(nil),           // 31: sluice.v1.ListBudgetsRequest
+	(*ListBudgetsResponse)(nil),          // 32: sluice.v1.ListBudgetsResponse
+	(*ExplainTaskRequest)(nil),           // 33: sluice.v1.ExplainTaskRequest
+	(*TaskExplanation)(nil),              // 34: sluice.v1.TaskExplanation
+	(*Reason)(nil),                       // 35: sluice.v1.Reason
+	(*NearMiss)(nil),                     // 36: sluice.v1.NearMiss
+	nil,                                  // 37: sluice.v1.Resources.ExtendedEntry
+	(*RoundNetwork_Pass)(nil),            // 38: sluice.v1.RoundNetwork.Pass
+	(*RoundNetwork_Node)(nil),            // 39: sluice.v1.RoundNetwork.Node
+	(*RoundNetwork_Arc)(nil),             // 40: sluice.v1.RoundNetwork.Arc
+	(*RoundNetwork_Segment)(nil),         // 41: sluice.v1.RoundNetwork.Segment
+	(*RebalancePlan_Move)(nil),           // 42: sluice.v1.RebalancePlan.Move
+	(*RebalancePlan_Stop)(nil),           // 43: sluice.v1.RebalancePlan.Stop
+	(*RebalancePlan_Served)(nil),         // 44: sluice.v1.RebalancePlan.Served
+	(*Drain_Held)(nil),                   // 45: sluice.v1.Drain.Held
+	nil,                                  // 46: sluice.v1.Machine.LabelsEntry
+	nil,                                  // 47: sluice.v1.Task.LabelsEntry
 }
 var file_sluice_v1_inspector_proto_depIdxs = []int32{
-	34, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
-	0,  // 1: sluice.v1.PlanRebalanceRequest.preemption:type_name -> sluice.v1.PlanRebalanceRequest.Preemption
-	35, // 2: sluice.v1.RebalancePlan.moves:type_name -> sluice.v1.RebalancePlan.Move
-	36, // 3: sluice.v1.RebalancePlan.stops:type_name -> sluice.v1.RebalancePlan.Stop
-	37, // 4: sluice.v1.RebalancePlan.served:type_name -> sluice.v1.RebalancePlan.Served
-	38, // 5: sluice.v1.Drain.held:type_name -> sluice.v1.Drain.Held
-	4,  // 6: sluice.v1.Status.allocatable:type_name -> sluice.v1.Resources
-	4,  // 7: sluice.v1.Status.used:type_name -> sluice.v1.Resources
-	15, // 8: sluice.v1.Status.last_round:type_name -> sluice.v1.Round
-	14, // 9: sluice.v1.Status.feeds:type_name -> sluice.v1.FeedState
-	1,  // 10: sluice.v1.FeedState.state:type_name -> sluice.v1.FeedState.State
-	16, // 11: sluice.v1.Round.levels:type_name -> sluice.v1.RoundLevel
-	2,  // 12: sluice.v1.Machine.condition:type_name -> sluice.v1.Machine.Condition
-	4,  // 13: sluice.v1.Machine.allocatable:type_name -> sluice.v1.Resources
-	4,  // 14: sluice.v1.Machine.used:type_name -> sluice.v1.Resources
-	39, // 15: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
-	18, // 16: sluice.v1.Machine.usage:type_name -> sluice.v1.MachineSample
-	17, // 17: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
-	3,  // 18: sluice.v1.Task.state:type_name -> sluice.v1.Task.State
-	4,  // 19: sluice.v1.Task.request:type_name -> sluice.v1.Resources
-	40, // 20: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
-	19, // 21: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
-	22, // 22: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
-	27, // 23: sluice.v1.ListBudgetsResponse.budgets:type_name -> sluice.v1.Budget
-	22, // 24: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
-	32, // 25: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
-	33, // 26: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
-	5,  // 27: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
-	20, // 28: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
-	23, // 29: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
-	25, // 30: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
-	28, // 31: sluice.v1.Inspector.ListBudgets:input_type -> sluice.v1.ListBudgetsRequest
-	30, // 32: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
-	11, // 33: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
-	6,  // 34: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
-	8,  // 35: sluice.v1.Inspector.DrainMachine:input_type -> sluice.v1.DrainMachineRequest
-	9,  // 36: sluice.v1.Inspector.GetDrain:input_type -> sluice.v1.GetDrainRequest
-	13, // 37: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
-	21, // 38: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
-	24, // 39: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
-	26, // 40: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
-	29, // 41: sluice.v1.Inspector.ListBudgets:output_type -> sluice.v1.ListBudgetsResponse
-	31, // 42: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
-	12, // 43: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
-	7,  // 44: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
-	10, // 45: sluice.v1.Inspector.DrainMachine:output_type -> sluice.v1.Drain
-	10, // 46: sluice.v1.Inspector.GetDrain:output_type -> sluice.v1.Drain
-	37, // [37:47] is the sub-list for method output_type
-	27, // [27:37] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	37, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
+	38, // 1: sluice.v1.RoundNetwork.passes:type_name -> sluice.v1.RoundNetwork.Pass
+	1,  // 2: sluice.v1.PlanRebalanceRequest.preemption:type_name -> sluice.v1.PlanRebalanceRequest.Preemption
+	42, // 3: sluice.v1.RebalancePlan.moves:type_name -> sluice.v1.RebalancePlan.Move
+	43, // 4: sluice.v1.RebalancePlan.stops:type_name -> sluice.v1.RebalancePlan.Stop
+	44, // 5: sluice.v1.RebalancePlan.served:type_name -> sluice.v1.RebalancePlan.Served
+	45, // 6: sluice.v1.Drain.held:type_name -> sluice.v1.Drain.Held
+	5,  // 7: sluice.v1.Status.allocatable:type_name -> sluice.v1.Resources
+	5,  // 8: sluice.v1.Status.used:type_name -> sluice.v1.Resources
+	18, // 9: sluice.v1.Status.last_round:type_name -> sluice.v1.Round
+	17, // 10: sluice.v1.Status.feeds:type_name -> sluice.v1.FeedState
+	2,  // 11: sluice.v1.FeedState.state:type_name -> sluice.v1.FeedState.State
+	19, // 12: sluice.v1.Round.levels:type_name -> sluice.v1.RoundLevel
+	3,  // 13: sluice.v1.Machine.condition:type_name -> sluice.v1.Machine.Condition
+	5,  // 14: sluice.v1.Machine.allocatable:type_name -> sluice.v1.Resources
+	5,  // 15: sluice.v1.Machine.used:type_name -> sluice.v1.Resources
+	46, // 16: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
+	21, // 17: sluice.v1.Machine.usage:type_name -> sluice.v1.MachineSample
+	20, // 18: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
+	4,  // 19: sluice.v1.Task.state:type_name -> sluice.v1.Task.State
+	5,  // 20: sluice.v1.Task.request:type_name -> sluice.v1.Resources
+	47, // 21: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
+	22, // 22: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
+	25, // 23: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
+	30, // 24: sluice.v1.ListBudgetsResponse.budgets:type_name -> sluice.v1.Budget
+	25, // 25: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
+	35, // 26: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
+	36, // 27: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
+	39, // 28: sluice.v1.RoundNetwork.Pass.nodes:type_name -> sluice.v1.RoundNetwork.Node
+	40, // 29: sluice.v1.RoundNetwork.Pass.arcs:type_name -> sluice.v1.RoundNetwork.Arc
+	0,  // 30: sluice.v1.RoundNetwork.Node.kind:type_name -> sluice.v1.RoundNetwork.Node.Kind
+	41, // 31: sluice.v1.RoundNetwork.Arc.segments:type_name -> sluice.v1.RoundNetwork.Segment
+	6,  // 32: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
+	23, // 33: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
+	26, // 34: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
+	28, // 35: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
+	31, // 36: sluice.v1.Inspector.ListBudgets:input_type -> sluice.v1.ListBudgetsRequest
+	33, // 37: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
+	14, // 38: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
+	9,  // 39: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
+	11, // 40: sluice.v1.Inspector.DrainMachine:input_type -> sluice.v1.DrainMachineRequest
+	12, // 41: sluice.v1.Inspector.GetDrain:input_type -> sluice.v1.GetDrainRequest
+	7,  // 42: sluice.v1.Inspector.GetNetwork:input_type -> sluice.v1.GetNetworkRequest
+	16, // 43: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
+	24, // 44: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
+	27, // 45: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
+	29, // 46: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
+	32, // 47: sluice.v1.Inspector.ListBudgets:output_type -> sluice.v1.ListBudgetsResponse
+	34, // 48: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
+	15, // 49: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
+	10, // 50: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
+	13, // 51: sluice.v1.Inspector.DrainMachine:output_type -> sluice.v1.Drain
+	13, // 52: sluice.v1.Inspector.GetDrain:output_type -> sluice.v1.Drain
+	8,  // 53: sluice.v1.Inspector.GetNetwork:output_type -> sluice.v1.RoundNetwork
+	43, // [43:54] is the sub-list for method output_type
+	32, // [32:43] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_inspector_proto_init() }
@@ -3662,16 +4175,17 @@ func file_sluice_v1_inspector_proto_init() {
 	if File_sluice_v1_inspector_proto != nil {
 		return
 	}
-	file_sluice_v1_inspector_proto_msgTypes[11].OneofWrappers = []any{}
-	file_sluice_v1_inspector_proto_msgTypes[12].OneofWrappers = []any{}
-	file_sluice_v1_inspector_proto_msgTypes[23].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[13].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[14].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[25].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[33].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_inspector_proto_rawDesc), len(file_sluice_v1_inspector_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   37,
+			NumEnums:      5,
+			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

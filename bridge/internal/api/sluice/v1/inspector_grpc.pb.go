@@ -34,6 +34,7 @@ const (
 	Inspector_PlanRebalance_FullMethodName = "/sluice.v1.Inspector/PlanRebalance"
 	Inspector_DrainMachine_FullMethodName  = "/sluice.v1.Inspector/DrainMachine"
 	Inspector_GetDrain_FullMethodName      = "/sluice.v1.Inspector/GetDrain"
+	Inspector_GetNetwork_FullMethodName    = "/sluice.v1.Inspector/GetNetwork"
 )
 
 // InspectorClient is the client API for Inspector service.
@@ -67,6 +68,9 @@ type InspectorClient interface {
 	// How far that is.  NOT_FOUND where the machine is unknown, and the other
 	// error as above.
 	GetDrain(ctx context.Context, in *GetDrainRequest, opts ...grpc.CallOption) (*Drain, error)
+	// The flow networks of the newest round that solved any, as they were solved.
+	// Rounds with more arcs than --network_arcs_max are not kept.
+	GetNetwork(ctx context.Context, in *GetNetworkRequest, opts ...grpc.CallOption) (*RoundNetwork, error)
 }
 
 type inspectorClient struct {
@@ -177,6 +181,16 @@ func (c *inspectorClient) GetDrain(ctx context.Context, in *GetDrainRequest, opt
 	return out, nil
 }
 
+func (c *inspectorClient) GetNetwork(ctx context.Context, in *GetNetworkRequest, opts ...grpc.CallOption) (*RoundNetwork, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RoundNetwork)
+	err := c.cc.Invoke(ctx, Inspector_GetNetwork_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // InspectorServer is the server API for Inspector service.
 // All implementations must embed UnimplementedInspectorServer
 // for forward compatibility.
@@ -208,6 +222,9 @@ type InspectorServer interface {
 	// How far that is.  NOT_FOUND where the machine is unknown, and the other
 	// error as above.
 	GetDrain(context.Context, *GetDrainRequest) (*Drain, error)
+	// The flow networks of the newest round that solved any, as they were solved.
+	// Rounds with more arcs than --network_arcs_max are not kept.
+	GetNetwork(context.Context, *GetNetworkRequest) (*RoundNetwork, error)
 	mustEmbedUnimplementedInspectorServer()
 }
 
@@ -247,6 +264,9 @@ func (UnimplementedInspectorServer) DrainMachine(context.Context, *DrainMachineR
 }
 func (UnimplementedInspectorServer) GetDrain(context.Context, *GetDrainRequest) (*Drain, error) {
 	return nil, status.Errorf(codes.Unimplemented, "method GetDrain not implemented")
+}
+func (UnimplementedInspectorServer) GetNetwork(context.Context, *GetNetworkRequest) (*RoundNetwork, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method GetNetwork not implemented")
 }
 func (UnimplementedInspectorServer) mustEmbedUnimplementedInspectorServer() {}
 func (UnimplementedInspectorServer) testEmbeddedByValue()                   {}
@@ -449,6 +469,24 @@ func _Inspector_GetDrain_Handler(srv interface{}, ctx context.Context, dec func(
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Inspector_GetNetwork_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetNetworkRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(InspectorServer).GetNetwork(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Inspector_GetNetwork_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(InspectorServer).GetNetwork(ctx, req.(*GetNetworkRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Inspector_ServiceDesc is the grpc.ServiceDesc for Inspector service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -495,6 +533,10 @@ var Inspector_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetDrain",
 			Handler:    _Inspector_GetDrain_Handler,
+		},
+		{
+			MethodName: "GetNetwork",
+			Handler:    _Inspector_GetNetwork_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

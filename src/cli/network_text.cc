@@ -1,0 +1,127 @@
+#include "cli/network_text.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "cli/quantity.h"
+#include "flow/dimacs.h"
+
+namespace sluice {
+namespace {
+
+using v1::RoundNetwork;
+
+int64_t CapacityOf(const RoundNetwork::Arc& arc) {
+  int64_t capacity = 0;
+  for (const RoundNetwork::Segment& one : arc.segments()) {
+    capacity += one.width();
+  }
+  return capacity;
+}
+
+std::string PointsText(int64_t cost) {
+  return FormatDecimal(static_cast<double>(cost) / kPartsOfPoint);
+}
+
+// "3 of 5 at 120", or with costs from the first unit to the last, bounds and
+// gains where there are any.
+std::string ArcText(const RoundNetwork::Arc& arc) {
+  std::string text = StrCat(arc.flow(), " of ", CapacityOf(arc));
+  if (arc.segments_size() > 0) {
+    const int64_t first = arc.segments(0).cost();
+    const int64_t last = arc.segments(arc.segments_size() - 1).cost();
+    if (first != 0 || last != 0) text += StrCat(" at ", PointsText(first));
+    if (last != first) text += StrCat(" to ", PointsText(last));
+  }
+  if (arc.lower() > 0) text += StrCat(", at least ", arc.lower());
+  if (arc.gain_denominator() > 0) {
+    text += StrCat(", ", arc.gain_numerator(), " of ", arc.gain_denominator(),
+                   " arrive");
+  }
+  if (arc.all_or_none()) text += ", all or none";
+  return text;
+}
+
+std::string_view ShapeOf(RoundNetwork::Node::Kind kind) {
+  if (kind == RoundNetwork::Node::CLASS) return "ellipse";
+  if (kind == RoundNetwork::Node::SINK) return "doublecircle";
+  const bool is_between =
+      kind == RoundNetwork::Node::GATE || kind == RoundNetwork::Node::DOMAIN;
+  return is_between ? "diamond" : "box";
+}
+
+std::string Escaped(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+}  // namespace
+
+absl::StatusOr<FlowProblem> ProblemOf(const RoundNetwork::Pass& pass) {
+  FlowProblem problem;
+  for (const RoundNetwork::Node& node : pass.nodes()) {
+    problem.AddNode(node.supply());
+  }
+  for (const RoundNetwork::Arc& arc : pass.arcs()) {
+    const int32_t nodes = pass.nodes_size();
+    if (arc.tail() < 0 || arc.tail() >= nodes || arc.head() < 0 ||
+        arc.head() >= nodes || arc.segments().empty()) {
+      return absl::InvalidArgumentError(
+          StrCat("arc ", problem.arc_count(), " of the network has no ",
+                 arc.segments().empty() ? "segment" : "such end"));
+    }
+    std::vector<CostSegment> segments;
+    for (const RoundNetwork::Segment& one : arc.segments()) {
+      segments.push_back({one.width(), one.cost()});
+    }
+    const ArcIndex index =
+        segments.size() == 1
+            ? problem.AddArc(arc.tail(), arc.head(), segments[0].width,
+                             segments[0].cost, arc.lower())
+            : problem.AddConvexArc(arc.tail(), arc.head(), segments,
+                                   arc.lower());
+    if (arc.gain_denominator() > 0) {
+      problem.SetGain(index, {arc.gain_numerator(), arc.gain_denominator()});
+    }
+    if (arc.all_or_none()) problem.SetAllOrNone(index, true);
+  }
+  return problem;
+}
+
+absl::StatusOr<std::string> DimacsOf(const RoundNetwork::Pass& pass) {
+  ASSIGN_OR_RETURN(const FlowProblem problem, ProblemOf(pass));
+  std::string text;
+  for (int i = 0; i < pass.nodes_size(); ++i) {
+    text += StrCat("c node ", i + 1, ": ", pass.nodes(i).name(), "\n");
+  }
+  return text + WriteDimacs(problem);
+}
+
+std::string DotOf(const RoundNetwork::Pass& pass, std::string_view name) {
+  std::string text = StrCat("digraph \"", Escaped(name),
+                            "\" {\n  rankdir=LR;\n  node [fontname=Helvetica];"
+                            "\n  edge [fontname=Helvetica, fontsize=10];\n");
+  for (int i = 0; i < pass.nodes_size(); ++i) {
+    const RoundNetwork::Node& node = pass.nodes(i);
+    text += StrCat("  n", i, " [label=\"", Escaped(node.name()));
+    if (node.supply() != 0) text += StrCat("\\nsupply ", node.supply());
+    if (pass.has_cost()) text += StrCat("\\n", PointsText(node.potential()));
+    text += StrCat("\", shape=", ShapeOf(node.kind()), "];\n");
+  }
+  for (const RoundNetwork::Arc& arc : pass.arcs()) {
+    text += StrCat(
+        "  n", arc.tail(), " -> n", arc.head(), " [label=\"", ArcText(arc),
+        "\"", arc.flow() > 0 ? ", penwidth=2" : ", color=gray, fontcolor=gray",
+        "];\n");
+  }
+  return text + "}\n";
+}
+
+}  // namespace sluice

@@ -1,0 +1,22 @@
+#include "network/arc_cost.h"
+
+#include <algorithm>
+
+namespace sluice {
+
+FlowCost LoadArcCost(const PolicySet& policies, const Machine& machine,
+                     const Resources& used) {
+  const int64_t pods = std::max<int64_t>(machine.allocatable[kPods], 1);
+  // One part for each task, or less where there is room for more.
+  FlowCost tasks = std::clamp<int64_t>(used[kPods], 0, pods);
+  if (pods >= kPartsPerPoint) tasks = tasks * (kPartsPerPoint - 1) / pods;
+  return policies.LoadCost(machine, used) * kPartsPerPoint + tasks;
+}
+
+FlowCost PlaceCost(const PolicySet& policies, const ClassKey& key,
+                   const Machine& machine, const Resources& used) {
+  return policies.PreferenceCost(*key.rules, machine) * kPartsPerPoint +
+         LoadArcCost(policies, machine, used);
+}
+
+}  // namespace sluice

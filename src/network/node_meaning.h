@@ -1,0 +1,33 @@
+// What a node of a pass's network stands for, for people to read.
+//
+// Threads: values.
+
+#ifndef SLUICE_NETWORK_NODE_MEANING_H_
+#define SLUICE_NETWORK_NODE_MEANING_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sluice/base/ids.h"
+
+namespace sluice {
+
+struct NodeMeaning {
+  enum class Kind : uint8_t {
+    kGate,         // Between classes: part of a construct.
+    kClass,        // Tasks that are alike: those of `class_index`.
+    kDomain,       // Where some of a class go that is spread over domains.
+    kMachines,     // `machine`, and all that nothing tells apart from it.
+    kUnscheduled,  // Where tasks of `job` wait.
+    kSink,
+  };
+  Kind kind = Kind::kGate;
+  size_t class_index = 0;
+  MachineId machine = {};
+  size_t machine_count = 0;  // Of these as many as are of use.
+  JobId job = {};
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_NETWORK_NODE_MEANING_H_

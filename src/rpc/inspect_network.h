@@ -1,0 +1,20 @@
+// The networks of a round as sluice.v1.Inspector shows them.
+//
+// Threads: a free function; call it on the core thread (CoreLoop::Read).
+
+#ifndef SLUICE_RPC_INSPECT_NETWORK_H_
+#define SLUICE_RPC_INSPECT_NETWORK_H_
+
+#include "core/network_log.h"
+#include "sluice/v1/inspector.pb.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+// Names are as of now: what is gone by now has none but its id.
+void InspectNetwork(const ClusterState& state, const NetworkLog& log,
+                    v1::RoundNetwork* response);
+
+}  // namespace sluice
+
+#endif  // SLUICE_RPC_INSPECT_NETWORK_H_

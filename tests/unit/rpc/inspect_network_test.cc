@@ -1,0 +1,108 @@
+#include "rpc/inspect_network.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "util/peer_builder.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class InspectNetworkTest : public testing::Test {
+ protected:
+  v1::RoundNetwork Inspect() {
+    v1::RoundNetwork network;
+    InspectNetwork(cluster_.state(), cluster_.scheduler().network_log(),
+                   &network);
+    return network;
+  }
+  static std::vector<std::string> Names(const v1::RoundNetwork::Pass& pass) {
+    std::vector<std::string> names;
+    for (const auto& node : pass.nodes()) names.push_back(node.name());
+    return names;
+  }
+
+  TestScheduler cluster_{{.network_arcs_max = 1000}};
+};
+
+TEST_F(InspectNetworkTest, NamesWhatNodesStandFor) {
+  for (const char* uuid : {"a", "b", "c"}) {
+    cluster_.Apply(Added(uuid, {.cpu = 1000}));
+  }
+  for (const uint64_t uid : {1, 2}) {
+    cluster_.Apply(Submitted(uid, {.cpu = 500, .priority = 7, .job = "web"}));
+  }
+  cluster_.Reply(1);
+  const v1::RoundNetwork network = Inspect();
+  EXPECT_EQ(network.round(), 1u);
+  EXPECT_EQ(network.arcs_max(), 1000);
+  ASSERT_THAT(network.passes(), SizeIs(1));
+  const v1::RoundNetwork::Pass& pass = network.passes(0);
+  EXPECT_THAT(Names(pass), ElementsAre("2 of web, priority 7", "sink",
+                                       "a and 1 alike", "unscheduled of web"))
+      << "two tasks need no third machine";
+  EXPECT_TRUE(pass.has_cost());
+  int64_t cost = 0;
+  for (const auto& arc : pass.arcs()) {
+    int64_t flow = arc.flow();
+    EXPECT_GE(flow, arc.lower());
+    for (const auto& segment : arc.segments()) {
+      const int64_t used = std::min(flow, segment.width());
+      cost += used * segment.cost();
+      flow -= used;
+    }
+    EXPECT_EQ(flow, 0) << "more than its segments are wide";
+  }
+  EXPECT_EQ(cost, pass.cost());
+}
+
+TEST_F(InspectNetworkTest, NamesByTheirIdsWhatIsGone) {
+  cluster_.Apply(Added("a", {.cpu = 1000}));
+  cluster_.Apply(Submitted(1, {.cpu = 500, .job = "web"}));
+  cluster_.Reply(1);
+  cluster_.Apply(Removed(1));
+  EXPECT_THAT(Names(Inspect().passes(0)), Contains("unscheduled of job 0"));
+}
+
+TEST_F(InspectNetworkTest, HasGatesOfGangs) {
+  for (const char* uuid : {"a", "b"}) {
+    cluster_.Apply(Added(uuid, {.cpu = 1000}));
+  }
+  for (const uint64_t uid : {1, 2, 3}) {
+    cluster_.Apply(
+        Submitted(uid, {.cpu = 1000, .job = "gang"}, {.gang = {.minimum = 2}}));
+  }
+  cluster_.Reply(1);
+  bool is_any_gate = false;
+  bool is_any_all_or_none = false;
+  const v1::RoundNetwork network = Inspect();
+  for (const auto& pass : network.passes()) {
+    for (const auto& node : pass.nodes()) {
+      is_any_gate |= node.kind() == v1::RoundNetwork::Node::GATE;
+    }
+    for (const auto& arc : pass.arcs()) {
+      is_any_all_or_none |= arc.all_or_none();
+    }
+  }
+  EXPECT_TRUE(is_any_gate);
+  EXPECT_TRUE(is_any_all_or_none);
+}
+
+TEST_F(InspectNetworkTest, IsEmptyBeforeAnyRound) {
+  EXPECT_EQ(Inspect().round(), 0u);
+  EXPECT_THAT(Inspect().passes(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace sluice
