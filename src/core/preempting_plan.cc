@@ -105,28 +105,18 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution) {
     if (last == nullptr || last->tasks != pattern.tasks) {
       last = &pattern;
       index.reset();
-      newcomers.clear();
-      for (const auto& [c, count] : pattern.tasks) {
-        if (c >= packing_.classes.size()) continue;
-        const ClassKey& key = packing_.classes[c];
-        // What waits of a gang that leaves waits for the others.
-        if (key.gang.has_value() && leaving_gangs_.contains(*key.gang))
-          continue;
-        newcomers[key] = count;
-      }
+      newcomers = NewcomersOf(pattern);
     }
     const Machine* machine = context_.state.FindMachine(id);
     const auto moved = awaited_.find(id);
     const bool has_arriving =
         moved != awaited_.end() && !moved->second.arriving.empty();
     if (machine == nullptr) return;
+    const bool is_anybody_to_come = !newcomers.empty() || has_arriving;
+    if (!is_anybody_to_come && leaving_gangs_.empty()) return;
     std::vector<TaskId> victims = VictimsOn(id, pattern);
-    const auto stop_gangs = [&] {
-      std::erase_if(victims, [this](TaskId one) { return !GoesWithGang(one); });
-      if (!victims.empty()) awaited_[id].victims = std::move(victims);
-    };
-    if (newcomers.empty() && !has_arriving) {
-      stop_gangs();
+    if (!is_anybody_to_come) {
+      StopGangsOn(id, std::move(victims));
       return;
     }
     Resources free = free_now(*machine);
@@ -138,7 +128,7 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution) {
     if (has_arriving) request += RequestsOf(moved->second.arriving);
     if (request.FitsIn(free) &&
         std::ranges::none_of(newcomers | std::views::keys, must_await)) {
-      stop_gangs();
+      StopGangsOn(id, std::move(victims));
       if (newcomers.empty()) return;
       if (!index.has_value()) index = add(newcomers);
       patterns.of_machine[id] = *index;
@@ -449,6 +439,7 @@ bool PreemptingPlan::Validate(MachineId id, Awaited* awaited) {
                 [&](TaskId victim) { return !IsStillOn(id, victim); });
   if (machine == nullptr || !machine->IsUsable()) {
     awaited->tasks.clear();
+    awaited->victims.clear();
     return has_dropped;
   }
   Machine after = *machine;

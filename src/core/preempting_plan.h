@@ -99,6 +99,11 @@ class PreemptingPlan {
   // there is for both.
   void SpareForNoHigher(Resources left, std::vector<TaskId>* victims,
                         std::map<ClassKey, int64_t>* newcomers) const;
+  // Those of the pattern that are to be placed, but for tasks of gangs that
+  // leave: these wait for the others.
+  std::map<ClassKey, int64_t> NewcomersOf(const Pattern& pattern) const;
+  // Stops those of these tasks whose gangs leave.
+  void StopGangsOn(MachineId machine, std::vector<TaskId> tasks);
   // Those that keep fewer tasks than they need, and so keep none.
   std::set<JobId> FindLeavingGangs(const std::vector<Pattern>& solution) const;
   bool NominateGangs(MachinePatterns* patterns);

@@ -5,11 +5,29 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "core/preempting_plan.h"
 
 namespace sluice {
+
+std::map<ClassKey, int64_t> PreemptingPlan::NewcomersOf(
+    const Pattern& pattern) const {
+  std::map<ClassKey, int64_t> newcomers;
+  for (const auto& [c, count] : pattern.tasks) {
+    if (c >= packing_.classes.size()) continue;
+    const ClassKey& key = packing_.classes[c];
+    if (key.gang.has_value() && leaving_gangs_.contains(*key.gang)) continue;
+    newcomers[key] = count;
+  }
+  return newcomers;
+}
+
+void PreemptingPlan::StopGangsOn(MachineId machine, std::vector<TaskId> tasks) {
+  std::erase_if(tasks, [this](TaskId one) { return !GoesWithGang(one); });
+  if (!tasks.empty()) awaited_[machine].victims = std::move(tasks);
+}
 
 std::set<JobId> PreemptingPlan::FindLeavingGangs(
     const std::vector<Pattern>& solution) const {

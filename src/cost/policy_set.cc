@@ -25,6 +25,19 @@ static_assert(std::ranges::is_sorted(kCostModels, {}, &CostModelEntry::name));
 
 std::span<const CostModelEntry> CostModels() { return kCostModels; }
 
+std::string PolicySet::UnheededWishes() const {
+  std::string wishes;
+  const auto add = [&](std::string_view model, std::string_view wish) {
+    if (std::ranges::find(names_, model) != names_.end()) return;
+    wishes += StrCat(wishes.empty() ? "" : "; ", wish, " (", model, ")");
+  };
+  add("node_affinity", "preferred node affinity");
+  add("taint", "PreferNoSchedule taints");
+  add("pod_affinity", "preferred affinity and anti-affinity between tasks");
+  add("topology_spread", "spread constraints that may be broken");
+  return wishes;
+}
+
 absl::StatusOr<PolicySet> PolicySet::FromNames(std::string_view names) {
   PolicySet set;
   for (size_t begin = 0; begin <= names.size();) {

@@ -68,6 +68,9 @@ class PolicySet {
   // Whether any of them ever charges it.
   bool Charges(CostKind kind) const { return !Charging(kind).empty(); }
   const std::vector<std::string>& names() const { return names_; }
+  // What tasks may wish for that none of them charges, in words; empty where
+  // there is nothing.
+  std::string UnheededWishes() const;
 
  private:
   const std::vector<const CostModel*>& Charging(CostKind kind) const {

@@ -235,6 +235,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options) {
   google::protobuf::SetLogHandler(nullptr);
   ASSIGN_OR_RETURN(PolicySet policies,
                    PolicySet::FromNames(options.cost_model));
+  if (const std::string wishes = policies.UnheededWishes(); !wishes.empty()) {
+    LOG(WARNING) << "--cost_model=" << options.cost_model
+                 << " leaves out what tasks may wish for: " << wishes;
+  }
   ASSIGN_OR_RETURN(std::unique_ptr<Store> store, OpenStore(options));
   auto daemon =
       std::make_unique<Daemon>(options, std::move(policies), std::move(store));

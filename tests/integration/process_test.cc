@@ -133,6 +133,14 @@ TEST(Process, SaysThatItsPortIsInUse) {
       HasSubstr("cannot listen on " + address + ": address already in use"));
 }
 
+TEST(Process, WarnsOfWishesThatItsCostModelsLeaveOut) {
+  DaemonProcess daemon({kAnyPort, kNoHttp, "--cost_model=taint"});
+  ASSERT_NE(daemon.AwaitReady(), 0) << daemon.log();
+  EXPECT_THAT(daemon.log(),
+              HasSubstr("--cost_model=taint leaves out what tasks may wish "
+                        "for: preferred node affinity (node_affinity);"));
+}
+
 TEST(Process, NamesTheFlagThatIsWrong) {
   EXPECT_THAT(FailedStart({"--nonsense"}),
               HasSubstr("unknown command line flag 'nonsense'"));

@@ -45,6 +45,14 @@ TEST(PolicySet, TakesNamesToTheLetter) {
   EXPECT_FALSE(PolicySet::FromNames(" cpu_memory").ok());
 }
 
+TEST(PolicySet, SaysWhichWishesItLeavesOut) {
+  EXPECT_EQ(PolicySet::FromNames(kDefaultCostModels)->UnheededWishes(), "");
+  EXPECT_EQ(PolicySet::FromNames("load_spreading,node_affinity,pod_affinity")
+                ->UnheededWishes(),
+            "PreferNoSchedule taints (taint); spread constraints that may be "
+            "broken (topology_spread)");
+}
+
 TEST(PolicySet, ListsEveryModelWithASummary) {
   for (const CostModelEntry& entry : CostModels()) {
     EXPECT_FALSE(entry.summary.empty()) << entry.name;
