@@ -110,7 +110,6 @@ TEST_F(PreemptionPortsTest, StopsOneForTheTwoPortsOfAnother) {
   for (const char* uuid : {"a", "b"}) Machine(uuid);
   Submit(1, 0, {{.port = 80}});
   Reply();
-  const std::string first = cluster_.MachineOf(1);
   Submit(2, 0, {{.port = 80}, {.port = 81}});
   Reply();
   Submit(3, 0, {{.port = 82}});
