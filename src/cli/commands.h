@@ -20,6 +20,7 @@ std::unique_ptr<Command> MakeExplainCommand();
 std::unique_ptr<Command> MakeFeedCommand();
 std::unique_ptr<Command> MakePlanCommand();
 std::unique_ptr<Command> MakeNetworkCommand();
+std::unique_ptr<Command> MakePoliciesCommand();
 std::unique_ptr<Command> MakeDrainCommand();
 std::unique_ptr<Command> MakeForgetCommand();
 std::unique_ptr<Command> MakeReplayCommand();
@@ -40,6 +41,7 @@ inline std::vector<std::unique_ptr<Command>> MakeCommands() {
   commands.push_back(MakePlanCommand());
   commands.push_back(MakeDrainCommand());
   commands.push_back(MakeNetworkCommand());
+  commands.push_back(MakePoliciesCommand());
   commands.push_back(MakeForgetCommand());
   commands.push_back(MakeReplayCommand());
   commands.push_back(MakeBenchCommand());

@@ -111,6 +111,11 @@ absl::StatusOr<v1::Drain> Connection::GetDrain(
   return Call(stubs_->inspector, &v1::Inspector::Stub::GetDrain, request);
 }
 
+absl::StatusOr<v1::ListPoliciesResponse> Connection::ListPolicies() {
+  return Call(stubs_->inspector, &v1::Inspector::Stub::ListPolicies,
+              v1::ListPoliciesRequest());
+}
+
 absl::StatusOr<v1::RoundNetwork> Connection::GetNetwork() {
   return Call(stubs_->inspector, &v1::Inspector::Stub::GetNetwork,
               v1::GetNetworkRequest());

@@ -44,6 +44,7 @@ class Connection {
   absl::StatusOr<v1::ListTasksResponse> ListTasks(v1::ListTasksRequest request);
   absl::StatusOr<v1::ListBudgetsResponse> ListBudgets();
   absl::StatusOr<v1::RoundNetwork> GetNetwork();
+  absl::StatusOr<v1::ListPoliciesResponse> ListPolicies();
 
   // For calls that are not among these.
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }

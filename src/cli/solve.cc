@@ -198,6 +198,29 @@ StepColumn SearchColumn(std::string heading,
           }};
 }
 
+std::vector<SolveReport::ArcFlow> FlowOf(const FlowProblem& problem,
+                                         const SolveSession& session) {
+  std::vector<SolveReport::ArcFlow> flow;
+  std::vector<std::string> flows = session.flows();
+  for (ArcIndex i = 0; i < problem.arc_count(); ++i) {
+    const FlowProblem::Arc& arc = problem.arc(i);
+    if (arc.is_removed()) continue;
+    flow.push_back(
+        {arc.tail, arc.head, std::move(flows[static_cast<size_t>(i)])});
+  }
+  return flow;
+}
+
+std::string FlowJson(std::span<const SolveReport::ArcFlow> flow) {
+  std::string items;
+  for (const SolveReport::ArcFlow& arc : flow) {
+    items +=
+        StrCat(items.empty() ? "" : ", ", "{\"tail\": ", arc.tail + 1,
+               ", \"head\": ", arc.head + 1, ", \"flow\": ", arc.flow, "}");
+  }
+  return StrCat("[", items, "]");
+}
+
 // What there is to tell of some of the steps.
 std::vector<StepColumn> StepColumns(std::span<const SolveStep> steps) {
   std::vector<StepColumn> columns = {{"OBJECTIVE", [](const SolveStep& step) {
@@ -249,6 +272,10 @@ absl::StatusOr<SolveReport> SolveAndResolve(
       report.steps.push_back(std::move(step));
     }
   }
+  if (options.wants_flow &&
+      report.steps.back().result.outcome == SolveOutcome::kOptimal) {
+    report.flow = FlowOf(problem, *session);
+  }
   report.peak_rss_kib = GetProcessUsage().peak_rss_kib;
   return report;
 }
@@ -279,6 +306,9 @@ void PrintSolveJson(const SolveReport& report, std::ostream& out) {
   fields.emplace_back("read_ms", Milliseconds(report.read_us));
   fields.emplace_back("peak_rss_mb",
                       StrCat(static_cast<double>(report.peak_rss_kib) / 1024));
+  if (!report.flow.empty()) {
+    fields.emplace_back("flow", FlowJson(report.flow));
+  }
   out << "{\n  " << Join(fields, ",\n  ") << "\n}\n";
 }
 
@@ -308,6 +338,11 @@ void PrintSolveTable(const SolveReport& report, std::ostream& out) {
     table.AddRow(std::move(cells));
   }
   table.Print(out);
+  if (!report.flow.empty()) out << '\n';
+  for (const SolveReport::ArcFlow& arc : report.flow) {
+    out << "f " << arc.tail + 1 << ' ' << arc.head + 1 << ' ' << arc.flow
+        << '\n';
+  }
 }
 
 }  // namespace sluice

@@ -25,6 +25,7 @@ namespace sluice {
 struct SolveOptions {
   SolveChoice choice;
   int64_t repeat_count = 1;  // From scratch; the last one's solver is kept.
+  bool wants_flow = false;
 };
 
 // One solve, from scratch or after a group of changes.
@@ -43,6 +44,14 @@ struct SolveReport {
   int64_t read_us = 0;
   int64_t peak_rss_kib = 0;
   std::vector<SolveStep> steps;  // From scratch, then one a group.
+  // What each arc of the last problem carries, by index, where that is wanted
+  // and was solved.  Nodes are counted from 0.
+  struct ArcFlow {
+    NodeIndex tail = 0;
+    NodeIndex head = 0;
+    std::string flow;
+  };
+  std::vector<ArcFlow> flow = {};
 };
 
 // Solves `problem`, then makes each group of changes and solves again.
@@ -61,6 +70,7 @@ std::optional<size_t> WorstStep(const SolveReport& report);
 // One JSON object; "sluicectl solve --help" says what its keys mean.
 void PrintSolveJson(const SolveReport& report, std::ostream& out);
 
+// With the flow as lines of DIMACS: "f TAIL HEAD FLOW", nodes counted from 1.
 void PrintSolveTable(const SolveReport& report, std::ostream& out);
 
 }  // namespace sluice

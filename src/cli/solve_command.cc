@@ -66,6 +66,8 @@ the others:
   resolves     each of these in full; apply_ms is for making the changes
   nodes, arcs  of FILE, before changes
   peak_rss_mb  the most memory the process had, reading included (MiB)
+  flow         with --flow: tail, head and flow of each arc after the last
+               solve, if that was optimal, in the order of the file
 
 solve_ms, cpu_ms (processor time) and resolve_ms are the solver's alone:
 reading, changing and verifying do not count.
@@ -135,6 +137,10 @@ class SolveCommand final : public Command {
                       .help = "Solves from scratch N times, with a new solver\n"
                               "each; times are the median (1)."},
                      {.min = 1, .max = 1'000'000}, &options_.repeat_count);
+    flags.AddSwitch("flow",
+                    "Prints what each arc carries after the last solve, as\n"
+                    "lines of DIMACS: f TAIL HEAD FLOW.",
+                    &options_.wants_flow);
     flags.AddInteger({.name = "search-nodes",
                       .value = "N",
                       .help = "How many relaxations to solve where arcs are\n"

@@ -29,6 +29,13 @@ absl::Status VerifyAny(const FlowProblem& problem,
   return VerifyGeneralized(problem, solution);
 }
 
+template <class Solution>
+std::vector<std::string> FlowsOf(const Solution& solution) {
+  std::vector<std::string> flows;
+  for (const auto flow : solution.flows) flows.push_back(StrCat(flow));
+  return flows;
+}
+
 // What the solutions of all solvers have.
 template <class Solution>
 SolveResult Describe(const Solution& solution, std::string_view found_by) {
@@ -68,6 +75,8 @@ class PureSession final : public SolveSession {
     return result;
   }
 
+  std::vector<std::string> flows() const override { return FlowsOf(solution_); }
+
  private:
   const std::unique_ptr<Solver> solver_;
   FlowSolution solution_;
@@ -94,6 +103,8 @@ class GeneralizedSession final : public SolveSession {
     }
     return result;
   }
+
+  std::vector<std::string> flows() const override { return FlowsOf(solution_); }
 
  private:
   GeneralizedSolver solver_;
@@ -137,6 +148,10 @@ class AllOrNoneSession final : public SolveSession {
       result.objective = search.best_objective;
     }
     return result;
+  }
+
+  std::vector<std::string> flows() const override {
+    return FlowsOf(found_.solution);
   }
 
  private:

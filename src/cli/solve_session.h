@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "sluice/flow/problem.h"
@@ -60,6 +61,10 @@ class SolveSession {
   virtual absl::Status Verify(const FlowProblem& problem) const = 0;
 
   virtual SolveResult result() const = 0;
+
+  // By arc, of the newest solution; 0 for a removed arc.  Texts, since with
+  // gains they are not whole.  REQUIRES: it is optimal.
+  virtual std::vector<std::string> flows() const = 0;
 };
 
 // The name of the solver that chooses by the problem.

@@ -6,7 +6,7 @@
 
 namespace sluice {
 
-#define COST_MODEL(name, kind, summary) \
+#define COST_MODEL(name, kind, reads, summary) \
   std::unique_ptr<CostModel> Make_##name();
 #include "cost/models.def"
 #undef COST_MODEL
@@ -14,8 +14,8 @@ namespace sluice {
 namespace {
 
 constexpr CostModelEntry kCostModels[] = {
-#define COST_MODEL(name, kind, summary) \
-  {#name, CostKind::kind, summary, &Make_##name},
+#define COST_MODEL(name, kind, reads, summary) \
+  {#name, CostKind::kind, reads, summary, &Make_##name},
 #include "cost/models.def"
 #undef COST_MODEL
 };

@@ -23,6 +23,7 @@ inline constexpr char kDefaultCostModels[] =
 struct CostModelEntry {
   std::string_view name;
   CostKind kind;
+  std::string_view reads;  // What its cost depends on, for people.
   std::string_view summary;
   std::unique_ptr<CostModel> (*make)();
 };

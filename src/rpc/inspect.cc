@@ -13,6 +13,7 @@
 #include "constraints/peer_text.h"
 #include "constraints/toleration.h"
 #include "core/explanation.h"
+#include "cost/policy_set.h"
 #include "loop/census.h"
 #include "rpc/checks.h"
 #include "rpc/pages.h"
@@ -571,6 +572,18 @@ absl::Status InspectJob(const CoreView& view, const v1::GetJobRequest& request,
     }
   }
   return absl::OkStatus();
+}
+
+void InspectPolicies(const DaemonInfo& daemon,
+                     v1::ListPoliciesResponse* response) {
+  for (const CostModelEntry& entry : CostModels()) {
+    v1::ListPoliciesResponse::Policy* policy = response->add_policies();
+    policy->set_name(std::string(entry.name));
+    policy->set_summary(std::string(entry.summary));
+    policy->set_reads(std::string(entry.reads));
+    policy->set_in_force(std::ranges::count(daemon.cost_models, entry.name) >
+                         0);
+  }
 }
 
 absl::Status InspectTask(const CoreView& view,

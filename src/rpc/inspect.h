@@ -26,6 +26,10 @@ struct DaemonInfo {
 v1::Status InspectStatus(const CoreView& view, const DaemonInfo& daemon,
                          int64_t now_us);
 
+// Threads: any.
+void InspectPolicies(const DaemonInfo& daemon,
+                     v1::ListPoliciesResponse* response);
+
 // Pages hold at most kPageSizeMax entries, and as many where no size is asked
 // for.  A page goes on behind the last entry of the one before, so entries
 // that come and go between two pages shift nothing.

@@ -98,6 +98,15 @@ InspectorService::Reactor* InspectorService::GetNetwork(
   });
 }
 
+InspectorService::Reactor* InspectorService::ListPolicies(
+    Context* context, const v1::ListPoliciesRequest* /*request*/,
+    v1::ListPoliciesResponse* response) {
+  InspectPolicies(daemon_, response);
+  Reactor* reactor = context->DefaultReactor();
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
 InspectorService::Reactor* InspectorService::ForgetStale(
     Context* context, const v1::ForgetStaleRequest* /*request*/,
     v1::ForgetStaleResponse* response) {

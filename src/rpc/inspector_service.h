@@ -43,6 +43,8 @@ class InspectorService final : public v1::Inspector::CallbackService {
   Reactor* GetDrain(Context*, const v1::GetDrainRequest*, v1::Drain*) override;
   Reactor* GetNetwork(Context*, const v1::GetNetworkRequest*,
                       v1::RoundNetwork*) override;
+  Reactor* ListPolicies(Context*, const v1::ListPoliciesRequest*,
+                        v1::ListPoliciesResponse*) override;
 
  private:
   // Runs `read` on the core thread and ends the call with what it returns.

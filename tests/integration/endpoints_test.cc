@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 
 #include "integration/mini_server.h"
@@ -147,6 +148,20 @@ TEST_F(Endpoints, InspectorShowsTheNetworksOfTheLastRound) {
   }
   EXPECT_THAT(names, ElementsAre(HasSubstr("1 of "), "sink", HasSubstr("n"),
                                  HasSubstr("unscheduled of ")));
+}
+
+TEST_F(Endpoints, InspectorListsThePolicies) {
+  v1::ListPoliciesResponse list;
+  grpc::ClientContext context;
+  ASSERT_TRUE(client_.inspector().ListPolicies(&context, {}, &list).ok());
+  std::map<std::string, bool> in_force;
+  for (const auto& policy : list.policies()) {
+    EXPECT_NE(policy.reads(), "") << policy.name();
+    EXPECT_NE(policy.summary(), "") << policy.name();
+    in_force[policy.name()] = policy.in_force();
+  }
+  EXPECT_TRUE(in_force.at("cpu_memory"));
+  EXPECT_FALSE(in_force.at("load_spreading"));
 }
 
 // A bound does not know who keeps away from whom else in a zone, so that of the

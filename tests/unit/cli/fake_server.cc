@@ -106,6 +106,12 @@ class FakeInspector::Service final : public sluice::v1::Inspector::Service {
     *reply = answers_.network;
     return grpc::Status::OK;
   }
+  grpc::Status ListPolicies(grpc::ServerContext*,
+                            const v1::ListPoliciesRequest*,
+                            v1::ListPoliciesResponse* reply) override {
+    *reply = answers_.policies;
+    return grpc::Status::OK;
+  }
   grpc::Status DrainMachine(grpc::ServerContext*,
                             const v1::DrainMachineRequest* request,
                             v1::Drain* reply) override;

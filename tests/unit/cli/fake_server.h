@@ -58,6 +58,7 @@ class FakeInspector {
   v1::Job job;
   v1::TaskExplanation explanation;
   v1::RoundNetwork network;
+  v1::ListPoliciesResponse policies;
   v1::RebalancePlan plan;  // With --preemption=full; else it is empty.
   // What DrainMachine and GetDrain answer, one after the other; the last one
   // again and again.  Empty: no machine is known.

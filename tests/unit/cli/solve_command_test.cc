@@ -20,6 +20,7 @@ using google::protobuf::Struct;
 using google::protobuf::Value;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 // Four units from node 1 to node 4; the optimum is 14.
 constexpr char kProblem[] =
@@ -232,6 +233,38 @@ TEST(SolveCommand, SolvesAProblemWithAllOrNoneArcs) {
   EXPECT_EQ(Number(json, "bound"), 12);
   EXPECT_EQ(Number(json, "gap"), 0);
   EXPECT_GE(Number(json, "search_nodes"), 1);
+}
+
+TEST(SolveCommand, PrintsTheFlow) {
+  const std::string flow = "\nf 1 2 2\nf 1 3 2\nf 2 3 2\nf 2 4 0\nf 3 4 4\n";
+  EXPECT_THAT(RunCli({"solve", "-"}, kProblem).out, Not(HasSubstr("\nf ")));
+  const CliResult result = RunCli({"solve", "-", "--flow"}, kProblem);
+  EXPECT_TRUE(result.out.ends_with(flow)) << result.out;
+
+  const TextFile changes("x arc 2 3 0 0 0\nx 1 2 0 0 0\nx 1 3 0 4 2\n");
+  const CliResult after = RunCli(
+      {"solve", "-", "--flow", "--changes", changes.path(), "--output=json"},
+      kProblem);
+  const Struct json = ParseJson(after.out);
+  double into_sink = 0;
+  for (const Value& value : json.fields().at("flow").list_value().values()) {
+    const Struct& arc = value.struct_value();
+    if (Number(arc, "head") == 4) into_sink += Number(arc, "flow");
+    if (Number(arc, "tail") == 1 && Number(arc, "head") == 3) {
+      EXPECT_EQ(Number(arc, "flow"), 4);
+    }
+  }
+  EXPECT_EQ(into_sink, 4);
+
+  const CliResult infeasible = RunCli(
+      {"solve", "-", "--flow"}, "p min 2 1\nn 1 3\nn 2 -3\na 1 2 0 2 1\n");
+  EXPECT_THAT(infeasible.out, Not(HasSubstr("\nf ")));
+
+  const CliResult half = RunCli({"solve", "-", "--flow"},
+                                "p min 2 2\nn 1 5\nn 2 -2\na 1 2 0 9 5\n"
+                                "c sluice gain 1 2\na 2 2 0 9 0\n"
+                                "c sluice gain 1 2\n");
+  EXPECT_THAT(half.out, HasSubstr("\nf 1 2 5\nf 2 2 1\n"));
 }
 
 TEST(SolveCommand, RefusesACommandLineThatMakesNoSense) {

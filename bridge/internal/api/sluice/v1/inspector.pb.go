@@ -86,7 +86,7 @@ func (x RoundNetwork_Node_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use RoundNetwork_Node_Kind.Descriptor instead.
 func (RoundNetwork_Node_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3, 1, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{5, 1, 0}
 }
 
 type PlanRebalanceRequest_Preemption int32
@@ -137,7 +137,7 @@ func (x PlanRebalanceRequest_Preemption) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PlanRebalanceRequest_Preemption.Descriptor instead.
 func (PlanRebalanceRequest_Preemption) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{4, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{6, 0}
 }
 
 type FeedState_State int32
@@ -202,7 +202,7 @@ func (x FeedState_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FeedState_State.Descriptor instead.
 func (FeedState_State) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{12, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{14, 0}
 }
 
 type Machine_Condition int32
@@ -265,7 +265,7 @@ func (x Machine_Condition) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Machine_Condition.Descriptor instead.
 func (Machine_Condition) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{15, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{17, 0}
 }
 
 type Task_State int32
@@ -332,7 +332,7 @@ func (x Task_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Task_State.Descriptor instead.
 func (Task_State) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{20, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{22, 0}
 }
 
 // Amounts of resources, one unit each.
@@ -453,6 +453,87 @@ func (*GetStatusRequest) Descriptor() ([]byte, []int) {
 	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{1}
 }
 
+type ListPoliciesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPoliciesRequest) Reset() {
+	*x = ListPoliciesRequest{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPoliciesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPoliciesRequest) ProtoMessage() {}
+
+func (x *ListPoliciesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPoliciesRequest.ProtoReflect.Descriptor instead.
+func (*ListPoliciesRequest) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{2}
+}
+
+type ListPoliciesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// By name.
+	Policies      []*ListPoliciesResponse_Policy `protobuf:"bytes,1,rep,name=policies,proto3" json:"policies,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPoliciesResponse) Reset() {
+	*x = ListPoliciesResponse{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPoliciesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPoliciesResponse) ProtoMessage() {}
+
+func (x *ListPoliciesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPoliciesResponse.ProtoReflect.Descriptor instead.
+func (*ListPoliciesResponse) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ListPoliciesResponse) GetPolicies() []*ListPoliciesResponse_Policy {
+	if x != nil {
+		return x.Policies
+	}
+	return nil
+}
+
 type GetNetworkRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -461,7 +542,7 @@ type GetNetworkRequest struct {
 
 func (x *GetNetworkRequest) Reset() {
 	*x = GetNetworkRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[2]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -473,7 +554,7 @@ func (x *GetNetworkRequest) String() string {
 func (*GetNetworkRequest) ProtoMessage() {}
 
 func (x *GetNetworkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[2]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -486,7 +567,7 @@ func (x *GetNetworkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetNetworkRequest.ProtoReflect.Descriptor instead.
 func (*GetNetworkRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{2}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{4}
 }
 
 type RoundNetwork struct {
@@ -505,7 +586,7 @@ type RoundNetwork struct {
 
 func (x *RoundNetwork) Reset() {
 	*x = RoundNetwork{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[3]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -517,7 +598,7 @@ func (x *RoundNetwork) String() string {
 func (*RoundNetwork) ProtoMessage() {}
 
 func (x *RoundNetwork) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[3]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -530,7 +611,7 @@ func (x *RoundNetwork) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoundNetwork.ProtoReflect.Descriptor instead.
 func (*RoundNetwork) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RoundNetwork) GetRound() uint64 {
@@ -570,7 +651,7 @@ type PlanRebalanceRequest struct {
 
 func (x *PlanRebalanceRequest) Reset() {
 	*x = PlanRebalanceRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[4]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -582,7 +663,7 @@ func (x *PlanRebalanceRequest) String() string {
 func (*PlanRebalanceRequest) ProtoMessage() {}
 
 func (x *PlanRebalanceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[4]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -595,7 +676,7 @@ func (x *PlanRebalanceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanRebalanceRequest.ProtoReflect.Descriptor instead.
 func (*PlanRebalanceRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{4}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PlanRebalanceRequest) GetPreemption() PlanRebalanceRequest_Preemption {
@@ -622,7 +703,7 @@ type RebalancePlan struct {
 
 func (x *RebalancePlan) Reset() {
 	*x = RebalancePlan{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[5]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -634,7 +715,7 @@ func (x *RebalancePlan) String() string {
 func (*RebalancePlan) ProtoMessage() {}
 
 func (x *RebalancePlan) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[5]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -647,7 +728,7 @@ func (x *RebalancePlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RebalancePlan.ProtoReflect.Descriptor instead.
 func (*RebalancePlan) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{5}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RebalancePlan) GetMoves() []*RebalancePlan_Move {
@@ -698,7 +779,7 @@ type DrainMachineRequest struct {
 
 func (x *DrainMachineRequest) Reset() {
 	*x = DrainMachineRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[6]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -710,7 +791,7 @@ func (x *DrainMachineRequest) String() string {
 func (*DrainMachineRequest) ProtoMessage() {}
 
 func (x *DrainMachineRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[6]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -723,7 +804,7 @@ func (x *DrainMachineRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainMachineRequest.ProtoReflect.Descriptor instead.
 func (*DrainMachineRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{6}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *DrainMachineRequest) GetMachine() string {
@@ -749,7 +830,7 @@ type GetDrainRequest struct {
 
 func (x *GetDrainRequest) Reset() {
 	*x = GetDrainRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[7]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -761,7 +842,7 @@ func (x *GetDrainRequest) String() string {
 func (*GetDrainRequest) ProtoMessage() {}
 
 func (x *GetDrainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[7]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -774,7 +855,7 @@ func (x *GetDrainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDrainRequest.ProtoReflect.Descriptor instead.
 func (*GetDrainRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{7}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetDrainRequest) GetMachine() string {
@@ -806,7 +887,7 @@ type Drain struct {
 
 func (x *Drain) Reset() {
 	*x = Drain{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -818,7 +899,7 @@ func (x *Drain) String() string {
 func (*Drain) ProtoMessage() {}
 
 func (x *Drain) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[8]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -831,7 +912,7 @@ func (x *Drain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drain.ProtoReflect.Descriptor instead.
 func (*Drain) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{8}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Drain) GetMachineUuid() string {
@@ -891,7 +972,7 @@ type ForgetStaleRequest struct {
 
 func (x *ForgetStaleRequest) Reset() {
 	*x = ForgetStaleRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -903,7 +984,7 @@ func (x *ForgetStaleRequest) String() string {
 func (*ForgetStaleRequest) ProtoMessage() {}
 
 func (x *ForgetStaleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[9]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -916,7 +997,7 @@ func (x *ForgetStaleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetStaleRequest.ProtoReflect.Descriptor instead.
 func (*ForgetStaleRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{9}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{11}
 }
 
 type ForgetStaleResponse struct {
@@ -930,7 +1011,7 @@ type ForgetStaleResponse struct {
 
 func (x *ForgetStaleResponse) Reset() {
 	*x = ForgetStaleResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -942,7 +1023,7 @@ func (x *ForgetStaleResponse) String() string {
 func (*ForgetStaleResponse) ProtoMessage() {}
 
 func (x *ForgetStaleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[10]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -955,7 +1036,7 @@ func (x *ForgetStaleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetStaleResponse.ProtoReflect.Descriptor instead.
 func (*ForgetStaleResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{10}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ForgetStaleResponse) GetMachines() int64 {
@@ -1020,7 +1101,7 @@ type Status struct {
 
 func (x *Status) Reset() {
 	*x = Status{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1032,7 +1113,7 @@ func (x *Status) String() string {
 func (*Status) ProtoMessage() {}
 
 func (x *Status) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[11]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1045,7 +1126,7 @@ func (x *Status) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Status.ProtoReflect.Descriptor instead.
 func (*Status) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{11}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Status) GetVersion() string {
@@ -1223,7 +1304,7 @@ type FeedState struct {
 
 func (x *FeedState) Reset() {
 	*x = FeedState{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1235,7 +1316,7 @@ func (x *FeedState) String() string {
 func (*FeedState) ProtoMessage() {}
 
 func (x *FeedState) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[12]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1248,7 +1329,7 @@ func (x *FeedState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedState.ProtoReflect.Descriptor instead.
 func (*FeedState) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{12}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *FeedState) GetName() string {
@@ -1358,7 +1439,7 @@ type Round struct {
 
 func (x *Round) Reset() {
 	*x = Round{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1370,7 +1451,7 @@ func (x *Round) String() string {
 func (*Round) ProtoMessage() {}
 
 func (x *Round) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[13]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1383,7 +1464,7 @@ func (x *Round) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Round.ProtoReflect.Descriptor instead.
 func (*Round) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{13}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Round) GetNumber() uint64 {
@@ -1552,7 +1633,7 @@ type RoundLevel struct {
 
 func (x *RoundLevel) Reset() {
 	*x = RoundLevel{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1564,7 +1645,7 @@ func (x *RoundLevel) String() string {
 func (*RoundLevel) ProtoMessage() {}
 
 func (x *RoundLevel) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1577,7 +1658,7 @@ func (x *RoundLevel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoundLevel.ProtoReflect.Descriptor instead.
 func (*RoundLevel) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{14}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RoundLevel) GetLowestPriority() int64 {
@@ -1642,7 +1723,7 @@ type Machine struct {
 
 func (x *Machine) Reset() {
 	*x = Machine{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1654,7 +1735,7 @@ func (x *Machine) String() string {
 func (*Machine) ProtoMessage() {}
 
 func (x *Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1667,7 +1748,7 @@ func (x *Machine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Machine.ProtoReflect.Descriptor instead.
 func (*Machine) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{15}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Machine) GetUuid() string {
@@ -1778,7 +1859,7 @@ type MachineSample struct {
 
 func (x *MachineSample) Reset() {
 	*x = MachineSample{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1790,7 +1871,7 @@ func (x *MachineSample) String() string {
 func (*MachineSample) ProtoMessage() {}
 
 func (x *MachineSample) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1803,7 +1884,7 @@ func (x *MachineSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MachineSample.ProtoReflect.Descriptor instead.
 func (*MachineSample) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{16}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *MachineSample) GetAgeMs() int64 {
@@ -1856,7 +1937,7 @@ type TaskSample struct {
 
 func (x *TaskSample) Reset() {
 	*x = TaskSample{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1868,7 +1949,7 @@ func (x *TaskSample) String() string {
 func (*TaskSample) ProtoMessage() {}
 
 func (x *TaskSample) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1881,7 +1962,7 @@ func (x *TaskSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskSample.ProtoReflect.Descriptor instead.
 func (*TaskSample) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{17}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *TaskSample) GetAgeMs() int64 {
@@ -1919,7 +2000,7 @@ type ListMachinesRequest struct {
 
 func (x *ListMachinesRequest) Reset() {
 	*x = ListMachinesRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1931,7 +2012,7 @@ func (x *ListMachinesRequest) String() string {
 func (*ListMachinesRequest) ProtoMessage() {}
 
 func (x *ListMachinesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1944,7 +2025,7 @@ func (x *ListMachinesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMachinesRequest.ProtoReflect.Descriptor instead.
 func (*ListMachinesRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{18}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListMachinesRequest) GetPageSize() int32 {
@@ -1979,7 +2060,7 @@ type ListMachinesResponse struct {
 
 func (x *ListMachinesResponse) Reset() {
 	*x = ListMachinesResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1991,7 +2072,7 @@ func (x *ListMachinesResponse) String() string {
 func (*ListMachinesResponse) ProtoMessage() {}
 
 func (x *ListMachinesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2004,7 +2085,7 @@ func (x *ListMachinesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMachinesResponse.ProtoReflect.Descriptor instead.
 func (*ListMachinesResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{19}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListMachinesResponse) GetMachines() []*Machine {
@@ -2086,7 +2167,7 @@ type Task struct {
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2098,7 +2179,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2111,7 +2192,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{20}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Task) GetUid() uint64 {
@@ -2336,7 +2417,7 @@ type ListTasksRequest struct {
 
 func (x *ListTasksRequest) Reset() {
 	*x = ListTasksRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2348,7 +2429,7 @@ func (x *ListTasksRequest) String() string {
 func (*ListTasksRequest) ProtoMessage() {}
 
 func (x *ListTasksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2361,7 +2442,7 @@ func (x *ListTasksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTasksRequest.ProtoReflect.Descriptor instead.
 func (*ListTasksRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{21}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListTasksRequest) GetPageSize() int32 {
@@ -2395,7 +2476,7 @@ type ListTasksResponse struct {
 
 func (x *ListTasksResponse) Reset() {
 	*x = ListTasksResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2407,7 +2488,7 @@ func (x *ListTasksResponse) String() string {
 func (*ListTasksResponse) ProtoMessage() {}
 
 func (x *ListTasksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2420,7 +2501,7 @@ func (x *ListTasksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTasksResponse.ProtoReflect.Descriptor instead.
 func (*ListTasksResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{22}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListTasksResponse) GetTasks() []*Task {
@@ -2447,7 +2528,7 @@ type GetJobRequest struct {
 
 func (x *GetJobRequest) Reset() {
 	*x = GetJobRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2459,7 +2540,7 @@ func (x *GetJobRequest) String() string {
 func (*GetJobRequest) ProtoMessage() {}
 
 func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2472,7 +2553,7 @@ func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobRequest.ProtoReflect.Descriptor instead.
 func (*GetJobRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{23}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GetJobRequest) GetJob() string {
@@ -2502,7 +2583,7 @@ type Job struct {
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2514,7 +2595,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2527,7 +2608,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{24}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Job) GetUuid() string {
@@ -2620,7 +2701,7 @@ type Budget struct {
 
 func (x *Budget) Reset() {
 	*x = Budget{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2632,7 +2713,7 @@ func (x *Budget) String() string {
 func (*Budget) ProtoMessage() {}
 
 func (x *Budget) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2645,7 +2726,7 @@ func (x *Budget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Budget.ProtoReflect.Descriptor instead.
 func (*Budget) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{25}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Budget) GetName() string {
@@ -2728,7 +2809,7 @@ type ListBudgetsRequest struct {
 
 func (x *ListBudgetsRequest) Reset() {
 	*x = ListBudgetsRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2740,7 +2821,7 @@ func (x *ListBudgetsRequest) String() string {
 func (*ListBudgetsRequest) ProtoMessage() {}
 
 func (x *ListBudgetsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2753,7 +2834,7 @@ func (x *ListBudgetsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBudgetsRequest.ProtoReflect.Descriptor instead.
 func (*ListBudgetsRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{26}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListBudgetsRequest) GetPageSize() int32 {
@@ -2780,7 +2861,7 @@ type ListBudgetsResponse struct {
 
 func (x *ListBudgetsResponse) Reset() {
 	*x = ListBudgetsResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2792,7 +2873,7 @@ func (x *ListBudgetsResponse) String() string {
 func (*ListBudgetsResponse) ProtoMessage() {}
 
 func (x *ListBudgetsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2805,7 +2886,7 @@ func (x *ListBudgetsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBudgetsResponse.ProtoReflect.Descriptor instead.
 func (*ListBudgetsResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{27}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListBudgetsResponse) GetBudgets() []*Budget {
@@ -2832,7 +2913,7 @@ type ExplainTaskRequest struct {
 
 func (x *ExplainTaskRequest) Reset() {
 	*x = ExplainTaskRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2844,7 +2925,7 @@ func (x *ExplainTaskRequest) String() string {
 func (*ExplainTaskRequest) ProtoMessage() {}
 
 func (x *ExplainTaskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2857,7 +2938,7 @@ func (x *ExplainTaskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainTaskRequest.ProtoReflect.Descriptor instead.
 func (*ExplainTaskRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{28}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ExplainTaskRequest) GetTask() string {
@@ -2888,7 +2969,7 @@ type TaskExplanation struct {
 
 func (x *TaskExplanation) Reset() {
 	*x = TaskExplanation{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2900,7 +2981,7 @@ func (x *TaskExplanation) String() string {
 func (*TaskExplanation) ProtoMessage() {}
 
 func (x *TaskExplanation) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2913,7 +2994,7 @@ func (x *TaskExplanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskExplanation.ProtoReflect.Descriptor instead.
 func (*TaskExplanation) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{29}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *TaskExplanation) GetTask() *Task {
@@ -2978,7 +3059,7 @@ type Reason struct {
 
 func (x *Reason) Reset() {
 	*x = Reason{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[30]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2990,7 +3071,7 @@ func (x *Reason) String() string {
 func (*Reason) ProtoMessage() {}
 
 func (x *Reason) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[30]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3003,7 +3084,7 @@ func (x *Reason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reason.ProtoReflect.Descriptor instead.
 func (*Reason) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{30}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Reason) GetCode() string {
@@ -3039,7 +3120,7 @@ type NearMiss struct {
 
 func (x *NearMiss) Reset() {
 	*x = NearMiss{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[31]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3051,7 +3132,7 @@ func (x *NearMiss) String() string {
 func (*NearMiss) ProtoMessage() {}
 
 func (x *NearMiss) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[31]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3064,7 +3145,7 @@ func (x *NearMiss) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NearMiss.ProtoReflect.Descriptor instead.
 func (*NearMiss) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{31}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *NearMiss) GetMachineUuid() string {
@@ -3088,6 +3169,76 @@ func (x *NearMiss) GetLacks() string {
 	return ""
 }
 
+type ListPoliciesResponse_Policy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in --cost_model.
+	Name    string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Summary string `protobuf:"bytes,2,opt,name=summary,proto3" json:"summary,omitempty"`
+	// What its cost depends on, e.g. "cpu and memory in use on the machine".
+	Reads         string `protobuf:"bytes,3,opt,name=reads,proto3" json:"reads,omitempty"`
+	InForce       bool   `protobuf:"varint,4,opt,name=in_force,json=inForce,proto3" json:"in_force,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPoliciesResponse_Policy) Reset() {
+	*x = ListPoliciesResponse_Policy{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPoliciesResponse_Policy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPoliciesResponse_Policy) ProtoMessage() {}
+
+func (x *ListPoliciesResponse_Policy) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPoliciesResponse_Policy.ProtoReflect.Descriptor instead.
+func (*ListPoliciesResponse_Policy) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3, 0}
+}
+
+func (x *ListPoliciesResponse_Policy) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ListPoliciesResponse_Policy) GetSummary() string {
+	if x != nil {
+		return x.Summary
+	}
+	return ""
+}
+
+func (x *ListPoliciesResponse_Policy) GetReads() string {
+	if x != nil {
+		return x.Reads
+	}
+	return ""
+}
+
+func (x *ListPoliciesResponse_Policy) GetInForce() bool {
+	if x != nil {
+		return x.InForce
+	}
+	return false
+}
+
 type RoundNetwork_Pass struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Nodes []*RoundNetwork_Node   `protobuf:"bytes,1,rep,name=nodes,proto3" json:"nodes,omitempty"`
@@ -3101,7 +3252,7 @@ type RoundNetwork_Pass struct {
 
 func (x *RoundNetwork_Pass) Reset() {
 	*x = RoundNetwork_Pass{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3113,7 +3264,7 @@ func (x *RoundNetwork_Pass) String() string {
 func (*RoundNetwork_Pass) ProtoMessage() {}
 
 func (x *RoundNetwork_Pass) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3126,7 +3277,7 @@ func (x *RoundNetwork_Pass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoundNetwork_Pass.ProtoReflect.Descriptor instead.
 func (*RoundNetwork_Pass) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{5, 0}
 }
 
 func (x *RoundNetwork_Pass) GetNodes() []*RoundNetwork_Node {
@@ -3164,7 +3315,7 @@ type RoundNetwork_Node struct {
 
 func (x *RoundNetwork_Node) Reset() {
 	*x = RoundNetwork_Node{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[34]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3176,7 +3327,7 @@ func (x *RoundNetwork_Node) String() string {
 func (*RoundNetwork_Node) ProtoMessage() {}
 
 func (x *RoundNetwork_Node) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[34]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3189,7 +3340,7 @@ func (x *RoundNetwork_Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoundNetwork_Node.ProtoReflect.Descriptor instead.
 func (*RoundNetwork_Node) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3, 1}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{5, 1}
 }
 
 func (x *RoundNetwork_Node) GetKind() RoundNetwork_Node_Kind {
@@ -3242,7 +3393,7 @@ type RoundNetwork_Arc struct {
 
 func (x *RoundNetwork_Arc) Reset() {
 	*x = RoundNetwork_Arc{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[35]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3254,7 +3405,7 @@ func (x *RoundNetwork_Arc) String() string {
 func (*RoundNetwork_Arc) ProtoMessage() {}
 
 func (x *RoundNetwork_Arc) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[35]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3267,7 +3418,7 @@ func (x *RoundNetwork_Arc) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoundNetwork_Arc.ProtoReflect.Descriptor instead.
 func (*RoundNetwork_Arc) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3, 2}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{5, 2}
 }
 
 func (x *RoundNetwork_Arc) GetTail() int32 {
@@ -3336,7 +3487,7 @@ type RoundNetwork_Segment struct {
 
 func (x *RoundNetwork_Segment) Reset() {
 	*x = RoundNetwork_Segment{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[36]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3348,7 +3499,7 @@ func (x *RoundNetwork_Segment) String() string {
 func (*RoundNetwork_Segment) ProtoMessage() {}
 
 func (x *RoundNetwork_Segment) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[36]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3361,7 +3512,7 @@ func (x *RoundNetwork_Segment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoundNetwork_Segment.ProtoReflect.Descriptor instead.
 func (*RoundNetwork_Segment) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{3, 3}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{5, 3}
 }
 
 func (x *RoundNetwork_Segment) GetWidth() int64 {
@@ -3394,7 +3545,7 @@ type RebalancePlan_Move struct {
 
 func (x *RebalancePlan_Move) Reset() {
 	*x = RebalancePlan_Move{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[37]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3406,7 +3557,7 @@ func (x *RebalancePlan_Move) String() string {
 func (*RebalancePlan_Move) ProtoMessage() {}
 
 func (x *RebalancePlan_Move) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[37]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3419,7 +3570,7 @@ func (x *RebalancePlan_Move) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RebalancePlan_Move.ProtoReflect.Descriptor instead.
 func (*RebalancePlan_Move) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{5, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{7, 0}
 }
 
 func (x *RebalancePlan_Move) GetTask() string {
@@ -3471,7 +3622,7 @@ type RebalancePlan_Stop struct {
 
 func (x *RebalancePlan_Stop) Reset() {
 	*x = RebalancePlan_Stop{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[38]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3483,7 +3634,7 @@ func (x *RebalancePlan_Stop) String() string {
 func (*RebalancePlan_Stop) ProtoMessage() {}
 
 func (x *RebalancePlan_Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[38]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3496,7 +3647,7 @@ func (x *RebalancePlan_Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RebalancePlan_Stop.ProtoReflect.Descriptor instead.
 func (*RebalancePlan_Stop) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{5, 1}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{7, 1}
 }
 
 func (x *RebalancePlan_Stop) GetTask() string {
@@ -3547,7 +3698,7 @@ type RebalancePlan_Served struct {
 
 func (x *RebalancePlan_Served) Reset() {
 	*x = RebalancePlan_Served{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[39]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3559,7 +3710,7 @@ func (x *RebalancePlan_Served) String() string {
 func (*RebalancePlan_Served) ProtoMessage() {}
 
 func (x *RebalancePlan_Served) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[39]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3572,7 +3723,7 @@ func (x *RebalancePlan_Served) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RebalancePlan_Served.ProtoReflect.Descriptor instead.
 func (*RebalancePlan_Served) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{5, 2}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{7, 2}
 }
 
 func (x *RebalancePlan_Served) GetTask() string {
@@ -3621,7 +3772,7 @@ type Drain_Held struct {
 
 func (x *Drain_Held) Reset() {
 	*x = Drain_Held{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[40]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3633,7 +3784,7 @@ func (x *Drain_Held) String() string {
 func (*Drain_Held) ProtoMessage() {}
 
 func (x *Drain_Held) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[40]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3646,7 +3797,7 @@ func (x *Drain_Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drain_Held.ProtoReflect.Descriptor instead.
 func (*Drain_Held) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{8, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{10, 0}
 }
 
 func (x *Drain_Held) GetCode() string {
@@ -3698,7 +3849,15 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\rExtendedEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\x12\n" +
-	"\x10GetStatusRequest\"\x13\n" +
+	"\x10GetStatusRequest\"\x15\n" +
+	"\x13ListPoliciesRequest\"\xc3\x01\n" +
+	"\x14ListPoliciesResponse\x12B\n" +
+	"\bpolicies\x18\x01 \x03(\v2&.sluice.v1.ListPoliciesResponse.PolicyR\bpolicies\x1ag\n" +
+	"\x06Policy\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
+	"\asummary\x18\x02 \x01(\tR\asummary\x12\x14\n" +
+	"\x05reads\x18\x03 \x01(\tR\x05reads\x12\x19\n" +
+	"\bin_force\x18\x04 \x01(\bR\ainForce\"\x13\n" +
 	"\x11GetNetworkRequest\"\xba\x06\n" +
 	"\fRoundNetwork\x12\x14\n" +
 	"\x05round\x18\x01 \x01(\x04R\x05round\x124\n" +
@@ -4029,7 +4188,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\bNearMiss\x12!\n" +
 	"\fmachine_uuid\x18\x01 \x01(\tR\vmachineUuid\x12!\n" +
 	"\fmachine_name\x18\x02 \x01(\tR\vmachineName\x12\x14\n" +
-	"\x05lacks\x18\x03 \x01(\tR\x05lacks2\x88\x06\n" +
+	"\x05lacks\x18\x03 \x01(\tR\x05lacks2\xd9\x06\n" +
 	"\tInspector\x12;\n" +
 	"\tGetStatus\x12\x1b.sluice.v1.GetStatusRequest\x1a\x11.sluice.v1.Status\x12O\n" +
 	"\fListMachines\x12\x1e.sluice.v1.ListMachinesRequest\x1a\x1f.sluice.v1.ListMachinesResponse\x12F\n" +
@@ -4042,7 +4201,8 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\fDrainMachine\x12\x1e.sluice.v1.DrainMachineRequest\x1a\x10.sluice.v1.Drain\x128\n" +
 	"\bGetDrain\x12\x1a.sluice.v1.GetDrainRequest\x1a\x10.sluice.v1.Drain\x12C\n" +
 	"\n" +
-	"GetNetwork\x12\x1c.sluice.v1.GetNetworkRequest\x1a\x17.sluice.v1.RoundNetworkB=Z;github.com/sluice-scheduler/sluice/proto/sluice/v1;sluicev1b\x06proto3"
+	"GetNetwork\x12\x1c.sluice.v1.GetNetworkRequest\x1a\x17.sluice.v1.RoundNetwork\x12O\n" +
+	"\fListPolicies\x12\x1e.sluice.v1.ListPoliciesRequest\x1a\x1f.sluice.v1.ListPoliciesResponseB=Z;github.com/sluice-scheduler/sluice/proto/sluice/v1;sluicev1b\x06proto3"
 
 var (
 	file_sluice_v1_inspector_proto_rawDescOnce sync.Once
@@ -4057,7 +4217,7 @@ func file_sluice_v1_inspector_proto_rawDescGZIP() []byte {
 }
 
 var file_sluice_v1_inspector_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
+var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_sluice_v1_inspector_proto_goTypes = []any{
 	(RoundNetwork_Node_Kind)(0),          // 0: sluice.v1.RoundNetwork.Node.Kind
 	(PlanRebalanceRequest_Preemption)(0), // 1: sluice.v1.PlanRebalanceRequest.Preemption
@@ -4066,108 +4226,114 @@ var file_sluice_v1_inspector_proto_goTypes = []any{
 	(Task_State)(0),                      // 4: sluice.v1.Task.State
 	(*Resources)(nil),                    // 5: sluice.v1.Resources
 	(*GetStatusRequest)(nil),             // 6: sluice.v1.GetStatusRequest
-	(*GetNetworkRequest)(nil),            // 7: sluice.v1.GetNetworkRequest
-	(*RoundNetwork)(nil),                 // 8: sluice.v1.RoundNetwork
-	(*PlanRebalanceRequest)(nil),         // 9: sluice.v1.PlanRebalanceRequest
-	(*RebalancePlan)(nil),                // 10: sluice.v1.RebalancePlan
-	(*DrainMachineRequest)(nil),          // 11: sluice.v1.DrainMachineRequest
-	(*GetDrainRequest)(nil),              // 12: sluice.v1.GetDrainRequest
-	(*Drain)(nil),                        // 13: sluice.v1.Drain
-	(*ForgetStaleRequest)(nil),           // 14: sluice.v1.ForgetStaleRequest
-	(*ForgetStaleResponse)(nil),          // 15: sluice.v1.ForgetStaleResponse
-	(*Status)(nil),                       // 16: sluice.v1.Status
-	(*FeedState)(nil),                    // 17: sluice.v1.FeedState
-	(*Round)(nil),                        // 18: sluice.v1.Round
-	(*RoundLevel)(nil),                   // 19: sluice.v1.RoundLevel
-	(*Machine)(nil),                      // 20: sluice.v1.Machine
-	(*MachineSample)(nil),                // 21: sluice.v1.MachineSample
-	(*TaskSample)(nil),                   // 22: sluice.v1.TaskSample
-	(*ListMachinesRequest)(nil),          // 23: sluice.v1.ListMachinesRequest
-	(*ListMachinesResponse)(nil),         // 24: sluice.v1.ListMachinesResponse
-	(*Task)(nil),                         // 25: sluice.v1.Task
-	(*ListTasksRequest)(nil),             // 26: sluice.v1.ListTasksRequest
-	(*ListTasksResponse)(nil),            // 27: sluice.v1.ListTasksResponse
-	(*GetJobRequest)(nil),                // 28: sluice.v1.GetJobRequest
-	(*Job)(nil),                          // 29: sluice.v1.Job
-	(*Budget)(nil),                       // 30: sluice.v1.Budget
-	(*ListBudgetsRequest)(nil),           // 31: sluice.v1.ListBudgetsRequest
-	(*ListBudgetsResponse)(nil),          // 32: sluice.v1.ListBudgetsResponse
-	(*ExplainTaskRequest)(nil),           // 33: sluice.v1.ExplainTaskRequest
-	(*TaskExplanation)(nil),              // 34: sluice.v1.TaskExplanation
-	(*Reason)(nil),                       // 35: sluice.v1.Reason
-	(*NearMiss)(nil),                     // 36: sluice.v1.NearMiss
-	nil,                                  // 37: sluice.v1.Resources.ExtendedEntry
-	(*RoundNetwork_Pass)(nil),            // 38: sluice.v1.RoundNetwork.Pass
-	(*RoundNetwork_Node)(nil),            // 39: sluice.v1.RoundNetwork.Node
-	(*RoundNetwork_Arc)(nil),             // 40: sluice.v1.RoundNetwork.Arc
-	(*RoundNetwork_Segment)(nil),         // 41: sluice.v1.RoundNetwork.Segment
-	(*RebalancePlan_Move)(nil),           // 42: sluice.v1.RebalancePlan.Move
-	(*RebalancePlan_Stop)(nil),           // 43: sluice.v1.RebalancePlan.Stop
-	(*RebalancePlan_Served)(nil),         // 44: sluice.v1.RebalancePlan.Served
-	(*Drain_Held)(nil),                   // 45: sluice.v1.Drain.Held
-	nil,                                  // 46: sluice.v1.Machine.LabelsEntry
-	nil,                                  // 47: sluice.v1.Task.LabelsEntry
+	(*ListPoliciesRequest)(nil),          // 7: sluice.v1.ListPoliciesRequest
+	(*ListPoliciesResponse)(nil),         // 8: sluice.v1.ListPoliciesResponse
+	(*GetNetworkRequest)(nil),            // 9: sluice.v1.GetNetworkRequest
+	(*RoundNetwork)(nil),                 // 10: sluice.v1.RoundNetwork
+	(*PlanRebalanceRequest)(nil),         // 11: sluice.v1.PlanRebalanceRequest
+	(*RebalancePlan)(nil),                // 12: sluice.v1.RebalancePlan
+	(*DrainMachineRequest)(nil),          // 13: sluice.v1.DrainMachineRequest
+	(*GetDrainRequest)(nil),              // 14: sluice.v1.GetDrainRequest
+	(*Drain)(nil),                        // 15: sluice.v1.Drain
+	(*ForgetStaleRequest)(nil),           // 16: sluice.v1.ForgetStaleRequest
+	(*ForgetStaleResponse)(nil),          // 17: sluice.v1.ForgetStaleResponse
+	(*Status)(nil),                       // 18: sluice.v1.Status
+	(*FeedState)(nil),                    // 19: sluice.v1.FeedState
+	(*Round)(nil),                        // 20: sluice.v1.Round
+	(*RoundLevel)(nil),                   // 21: sluice.v1.RoundLevel
+	(*Machine)(nil),                      // 22: sluice.v1.Machine
+	(*MachineSample)(nil),                // 23: sluice.v1.MachineSample
+	(*TaskSample)(nil),                   // 24: sluice.v1.TaskSample
+	(*ListMachinesRequest)(nil),          // 25: sluice.v1.ListMachinesRequest
+	(*ListMachinesResponse)(nil),         // 26: sluice.v1.ListMachinesResponse
+	(*Task)(nil),                         // 27: sluice.v1.Task
+	(*ListTasksRequest)(nil),             // 28: sluice.v1.ListTasksRequest
+	(*ListTasksResponse)(nil),            // 29: sluice.v1.ListTasksResponse
+	(*GetJobRequest)(nil),                // 30: sluice.v1.GetJobRequest
+	(*Job)(nil),                          // 31: sluice.v1.Job
+	(*Budget)(nil),                       // 32: sluice.v1.Budget
+	(*ListBudgetsRequest)(nil),           // 33: sluice.v1.ListBudgetsRequest
+	(*ListBudgetsResponse)(nil),          // 34: sluice.v1.ListBudgetsResponse
+	(*ExplainTaskRequest)(nil),           // 35: sluice.v1.ExplainTaskRequest
+	(*TaskExplanation)(nil),              // 36: sluice.v1.TaskExplanation
+	(*Reason)(nil),                       // 37: sluice.v1.Reason
+	(*NearMiss)(nil),                     // 38: sluice.v1.NearMiss
+	nil,                                  // 39: sluice.v1.Resources.ExtendedEntry
+	(*ListPoliciesResponse_Policy)(nil),  // 40: sluice.v1.ListPoliciesResponse.Policy
+	(*RoundNetwork_Pass)(nil),            // 41: sluice.v1.RoundNetwork.Pass
+	(*RoundNetwork_Node)(nil),            // 42: sluice.v1.RoundNetwork.Node
+	(*RoundNetwork_Arc)(nil),             // 43: sluice.v1.RoundNetwork.Arc
+	(*RoundNetwork_Segment)(nil),         // 44: sluice.v1.RoundNetwork.Segment
+	(*RebalancePlan_Move)(nil),           // 45: sluice.v1.RebalancePlan.Move
+	(*RebalancePlan_Stop)(nil),           // 46: sluice.v1.RebalancePlan.Stop
+	(*RebalancePlan_Served)(nil),         // 47: sluice.v1.RebalancePlan.Served
+	(*Drain_Held)(nil),                   // 48: sluice.v1.Drain.Held
+	nil,                                  // 49: sluice.v1.Machine.LabelsEntry
+	nil,                                  // 50: sluice.v1.Task.LabelsEntry
 }
 var file_sluice_v1_inspector_proto_depIdxs = []int32{
-	37, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
-	38, // 1: sluice.v1.RoundNetwork.passes:type_name -> sluice.v1.RoundNetwork.Pass
-	1,  // 2: sluice.v1.PlanRebalanceRequest.preemption:type_name -> sluice.v1.PlanRebalanceRequest.Preemption
-	42, // 3: sluice.v1.RebalancePlan.moves:type_name -> sluice.v1.RebalancePlan.Move
-	43, // 4: sluice.v1.RebalancePlan.stops:type_name -> sluice.v1.RebalancePlan.Stop
-	44, // 5: sluice.v1.RebalancePlan.served:type_name -> sluice.v1.RebalancePlan.Served
-	45, // 6: sluice.v1.Drain.held:type_name -> sluice.v1.Drain.Held
-	5,  // 7: sluice.v1.Status.allocatable:type_name -> sluice.v1.Resources
-	5,  // 8: sluice.v1.Status.used:type_name -> sluice.v1.Resources
-	18, // 9: sluice.v1.Status.last_round:type_name -> sluice.v1.Round
-	17, // 10: sluice.v1.Status.feeds:type_name -> sluice.v1.FeedState
-	2,  // 11: sluice.v1.FeedState.state:type_name -> sluice.v1.FeedState.State
-	19, // 12: sluice.v1.Round.levels:type_name -> sluice.v1.RoundLevel
-	3,  // 13: sluice.v1.Machine.condition:type_name -> sluice.v1.Machine.Condition
-	5,  // 14: sluice.v1.Machine.allocatable:type_name -> sluice.v1.Resources
-	5,  // 15: sluice.v1.Machine.used:type_name -> sluice.v1.Resources
-	46, // 16: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
-	21, // 17: sluice.v1.Machine.usage:type_name -> sluice.v1.MachineSample
-	20, // 18: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
-	4,  // 19: sluice.v1.Task.state:type_name -> sluice.v1.Task.State
-	5,  // 20: sluice.v1.Task.request:type_name -> sluice.v1.Resources
-	47, // 21: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
-	22, // 22: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
-	25, // 23: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
-	30, // 24: sluice.v1.ListBudgetsResponse.budgets:type_name -> sluice.v1.Budget
-	25, // 25: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
-	35, // 26: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
-	36, // 27: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
-	39, // 28: sluice.v1.RoundNetwork.Pass.nodes:type_name -> sluice.v1.RoundNetwork.Node
-	40, // 29: sluice.v1.RoundNetwork.Pass.arcs:type_name -> sluice.v1.RoundNetwork.Arc
-	0,  // 30: sluice.v1.RoundNetwork.Node.kind:type_name -> sluice.v1.RoundNetwork.Node.Kind
-	41, // 31: sluice.v1.RoundNetwork.Arc.segments:type_name -> sluice.v1.RoundNetwork.Segment
-	6,  // 32: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
-	23, // 33: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
-	26, // 34: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
-	28, // 35: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
-	31, // 36: sluice.v1.Inspector.ListBudgets:input_type -> sluice.v1.ListBudgetsRequest
-	33, // 37: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
-	14, // 38: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
-	9,  // 39: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
-	11, // 40: sluice.v1.Inspector.DrainMachine:input_type -> sluice.v1.DrainMachineRequest
-	12, // 41: sluice.v1.Inspector.GetDrain:input_type -> sluice.v1.GetDrainRequest
-	7,  // 42: sluice.v1.Inspector.GetNetwork:input_type -> sluice.v1.GetNetworkRequest
-	16, // 43: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
-	24, // 44: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
-	27, // 45: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
-	29, // 46: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
-	32, // 47: sluice.v1.Inspector.ListBudgets:output_type -> sluice.v1.ListBudgetsResponse
-	34, // 48: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
-	15, // 49: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
-	10, // 50: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
-	13, // 51: sluice.v1.Inspector.DrainMachine:output_type -> sluice.v1.Drain
-	13, // 52: sluice.v1.Inspector.GetDrain:output_type -> sluice.v1.Drain
-	8,  // 53: sluice.v1.Inspector.GetNetwork:output_type -> sluice.v1.RoundNetwork
-	43, // [43:54] is the sub-list for method output_type
-	32, // [32:43] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	39, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
+	40, // 1: sluice.v1.ListPoliciesResponse.policies:type_name -> sluice.v1.ListPoliciesResponse.Policy
+	41, // 2: sluice.v1.RoundNetwork.passes:type_name -> sluice.v1.RoundNetwork.Pass
+	1,  // 3: sluice.v1.PlanRebalanceRequest.preemption:type_name -> sluice.v1.PlanRebalanceRequest.Preemption
+	45, // 4: sluice.v1.RebalancePlan.moves:type_name -> sluice.v1.RebalancePlan.Move
+	46, // 5: sluice.v1.RebalancePlan.stops:type_name -> sluice.v1.RebalancePlan.Stop
+	47, // 6: sluice.v1.RebalancePlan.served:type_name -> sluice.v1.RebalancePlan.Served
+	48, // 7: sluice.v1.Drain.held:type_name -> sluice.v1.Drain.Held
+	5,  // 8: sluice.v1.Status.allocatable:type_name -> sluice.v1.Resources
+	5,  // 9: sluice.v1.Status.used:type_name -> sluice.v1.Resources
+	20, // 10: sluice.v1.Status.last_round:type_name -> sluice.v1.Round
+	19, // 11: sluice.v1.Status.feeds:type_name -> sluice.v1.FeedState
+	2,  // 12: sluice.v1.FeedState.state:type_name -> sluice.v1.FeedState.State
+	21, // 13: sluice.v1.Round.levels:type_name -> sluice.v1.RoundLevel
+	3,  // 14: sluice.v1.Machine.condition:type_name -> sluice.v1.Machine.Condition
+	5,  // 15: sluice.v1.Machine.allocatable:type_name -> sluice.v1.Resources
+	5,  // 16: sluice.v1.Machine.used:type_name -> sluice.v1.Resources
+	49, // 17: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
+	23, // 18: sluice.v1.Machine.usage:type_name -> sluice.v1.MachineSample
+	22, // 19: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
+	4,  // 20: sluice.v1.Task.state:type_name -> sluice.v1.Task.State
+	5,  // 21: sluice.v1.Task.request:type_name -> sluice.v1.Resources
+	50, // 22: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
+	24, // 23: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
+	27, // 24: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
+	32, // 25: sluice.v1.ListBudgetsResponse.budgets:type_name -> sluice.v1.Budget
+	27, // 26: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
+	37, // 27: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
+	38, // 28: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
+	42, // 29: sluice.v1.RoundNetwork.Pass.nodes:type_name -> sluice.v1.RoundNetwork.Node
+	43, // 30: sluice.v1.RoundNetwork.Pass.arcs:type_name -> sluice.v1.RoundNetwork.Arc
+	0,  // 31: sluice.v1.RoundNetwork.Node.kind:type_name -> sluice.v1.RoundNetwork.Node.Kind
+	44, // 32: sluice.v1.RoundNetwork.Arc.segments:type_name -> sluice.v1.RoundNetwork.Segment
+	6,  // 33: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
+	25, // 34: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
+	28, // 35: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
+	30, // 36: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
+	33, // 37: sluice.v1.Inspector.ListBudgets:input_type -> sluice.v1.ListBudgetsRequest
+	35, // 38: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
+	16, // 39: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
+	11, // 40: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
+	13, // 41: sluice.v1.Inspector.DrainMachine:input_type -> sluice.v1.DrainMachineRequest
+	14, // 42: sluice.v1.Inspector.GetDrain:input_type -> sluice.v1.GetDrainRequest
+	9,  // 43: sluice.v1.Inspector.GetNetwork:input_type -> sluice.v1.GetNetworkRequest
+	7,  // 44: sluice.v1.Inspector.ListPolicies:input_type -> sluice.v1.ListPoliciesRequest
+	18, // 45: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
+	26, // 46: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
+	29, // 47: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
+	31, // 48: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
+	34, // 49: sluice.v1.Inspector.ListBudgets:output_type -> sluice.v1.ListBudgetsResponse
+	36, // 50: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
+	17, // 51: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
+	12, // 52: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
+	15, // 53: sluice.v1.Inspector.DrainMachine:output_type -> sluice.v1.Drain
+	15, // 54: sluice.v1.Inspector.GetDrain:output_type -> sluice.v1.Drain
+	10, // 55: sluice.v1.Inspector.GetNetwork:output_type -> sluice.v1.RoundNetwork
+	8,  // 56: sluice.v1.Inspector.ListPolicies:output_type -> sluice.v1.ListPoliciesResponse
+	45, // [45:57] is the sub-list for method output_type
+	33, // [33:45] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_inspector_proto_init() }
@@ -4175,17 +4341,17 @@ func file_sluice_v1_inspector_proto_init() {
 	if File_sluice_v1_inspector_proto != nil {
 		return
 	}
-	file_sluice_v1_inspector_proto_msgTypes[13].OneofWrappers = []any{}
-	file_sluice_v1_inspector_proto_msgTypes[14].OneofWrappers = []any{}
-	file_sluice_v1_inspector_proto_msgTypes[25].OneofWrappers = []any{}
-	file_sluice_v1_inspector_proto_msgTypes[33].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[15].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[16].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[27].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[36].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_inspector_proto_rawDesc), len(file_sluice_v1_inspector_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   43,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

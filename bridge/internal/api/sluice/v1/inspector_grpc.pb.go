@@ -35,6 +35,7 @@ const (
 	Inspector_DrainMachine_FullMethodName  = "/sluice.v1.Inspector/DrainMachine"
 	Inspector_GetDrain_FullMethodName      = "/sluice.v1.Inspector/GetDrain"
 	Inspector_GetNetwork_FullMethodName    = "/sluice.v1.Inspector/GetNetwork"
+	Inspector_ListPolicies_FullMethodName  = "/sluice.v1.Inspector/ListPolicies"
 )
 
 // InspectorClient is the client API for Inspector service.
@@ -71,6 +72,8 @@ type InspectorClient interface {
 	// The flow networks of the newest round that solved any, as they were solved.
 	// Rounds with more arcs than --network_arcs_max are not kept.
 	GetNetwork(ctx context.Context, in *GetNetworkRequest, opts ...grpc.CallOption) (*RoundNetwork, error)
+	// The cost models (policies) that there are, and which of them are in force.
+	ListPolicies(ctx context.Context, in *ListPoliciesRequest, opts ...grpc.CallOption) (*ListPoliciesResponse, error)
 }
 
 type inspectorClient struct {
@@ -191,6 +194,16 @@ func (c *inspectorClient) GetNetwork(ctx context.Context, in *GetNetworkRequest,
 	return out, nil
 }
 
+func (c *inspectorClient) ListPolicies(ctx context.Context, in *ListPoliciesRequest, opts ...grpc.CallOption) (*ListPoliciesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListPoliciesResponse)
+	err := c.cc.Invoke(ctx, Inspector_ListPolicies_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // InspectorServer is the server API for Inspector service.
 // All implementations must embed UnimplementedInspectorServer
 // for forward compatibility.
@@ -225,6 +238,8 @@ type InspectorServer interface {
 	// The flow networks of the newest round that solved any, as they were solved.
 	// Rounds with more arcs than --network_arcs_max are not kept.
 	GetNetwork(context.Context, *GetNetworkRequest) (*RoundNetwork, error)
+	// The cost models (policies) that there are, and which of them are in force.
+	ListPolicies(context.Context, *ListPoliciesRequest) (*ListPoliciesResponse, error)
 	mustEmbedUnimplementedInspectorServer()
 }
 
@@ -267,6 +282,9 @@ func (UnimplementedInspectorServer) GetDrain(context.Context, *GetDrainRequest) 
 }
 func (UnimplementedInspectorServer) GetNetwork(context.Context, *GetNetworkRequest) (*RoundNetwork, error) {
 	return nil, status.Errorf(codes.Unimplemented, "method GetNetwork not implemented")
+}
+func (UnimplementedInspectorServer) ListPolicies(context.Context, *ListPoliciesRequest) (*ListPoliciesResponse, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method ListPolicies not implemented")
 }
 func (UnimplementedInspectorServer) mustEmbedUnimplementedInspectorServer() {}
 func (UnimplementedInspectorServer) testEmbeddedByValue()                   {}
@@ -487,6 +505,24 @@ func _Inspector_GetNetwork_Handler(srv interface{}, ctx context.Context, dec fun
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Inspector_ListPolicies_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListPoliciesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(InspectorServer).ListPolicies(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Inspector_ListPolicies_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(InspectorServer).ListPolicies(ctx, req.(*ListPoliciesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Inspector_ServiceDesc is the grpc.ServiceDesc for Inspector service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -537,6 +573,10 @@ var Inspector_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetNetwork",
 			Handler:    _Inspector_GetNetwork_Handler,
+		},
+		{
+			MethodName: "ListPolicies",
+			Handler:    _Inspector_ListPolicies_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
