@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -31,7 +33,8 @@ is remembered; a quarantined one is kept out of scheduling, and NOTE says why.
 A stale one takes nothing until its client, which began anew, announces it
 again; a draining one takes nothing, and what runs there is moved (see "drain").
 
-With --usage: what tasks asked for, of what is allocatable; what was measured
+With --usage: what tasks asked for, of what is allocatable, and what of that is
+given to others (--use_measured_utilization of the daemon); what was measured
 last (AddNodeStats, or the samples of a feed), of the capacity; and a picture of
 the use of cpu, from the oldest sample that is kept to the newest.
 )"};
@@ -107,17 +110,31 @@ std::vector<std::string> UsageCells(const v1::Machine& machine) {
           FormatAge(last.age_ms()),     Sparkline(cpu)};
 }
 
+// What is given to others, of what is allocatable.
+std::string ReclaimedText(int64_t reclaimed, int64_t offered) {
+  return reclaimed < 0 ? StrCat("-", FormatShare(-reclaimed, offered))
+                       : FormatShare(reclaimed, offered);
+}
+
 void PrintUsage(const v1::ListMachinesResponse& machines, std::ostream& out) {
-  Table table({{"NAME"},
-               {"CONDITION"},
-               {"CPU ASKED", Align::kRight},
-               {"MEMORY ASKED", Align::kRight},
-               {"CPU USED", Align::kRight},
-               {"MEMORY USED", Align::kRight},
-               {"RX KB/S", Align::kRight},
-               {"TX KB/S", Align::kRight},
-               {"AGE", Align::kRight},
-               {"CPU", Align::kLeft, /*is_picture=*/true}});
+  std::vector<Table::Column> columns = {
+      {"NAME"},
+      {"CONDITION"},
+      {"CPU ASKED", Align::kRight},
+      {"MEMORY ASKED", Align::kRight},
+      {"CPU USED", Align::kRight},
+      {"MEMORY USED", Align::kRight},
+      {"RX KB/S", Align::kRight},
+      {"TX KB/S", Align::kRight},
+      {"AGE", Align::kRight},
+      {"CPU", Align::kLeft, /*is_picture=*/true}};
+  const bool is_any_reclaimed =
+      std::ranges::any_of(machines.machines(), &v1::Machine::has_reclaimed);
+  if (is_any_reclaimed) {
+    columns.insert(columns.begin() + 4, {{"CPU RECLAIMED", Align::kRight},
+                                         {"MEMORY RECLAIMED", Align::kRight}});
+  }
+  Table table(std::move(columns));
   for (const v1::Machine& machine : machines.machines()) {
     const v1::Resources& used = machine.used();
     const v1::Resources& offered = machine.allocatable();
@@ -125,6 +142,15 @@ void PrintUsage(const v1::ListMachinesResponse& machines, std::ostream& out) {
         machine.name(), std::string(ConditionName(machine.condition())),
         FormatShare(used.cpu_millicores(), offered.cpu_millicores()),
         FormatShare(used.memory_millibytes(), offered.memory_millibytes())};
+    if (machine.has_reclaimed()) {
+      const v1::Resources& reclaimed = machine.reclaimed();
+      row.push_back(
+          ReclaimedText(reclaimed.cpu_millicores(), offered.cpu_millicores()));
+      row.push_back(ReclaimedText(reclaimed.memory_millibytes(),
+                                  offered.memory_millibytes()));
+    } else if (is_any_reclaimed) {
+      row.insert(row.end(), 2, "-");
+    }
     const std::vector<std::string> measured =
         machine.usage().empty()
             ? std::vector<std::string>{"-", "-", "-", "-", "-", ""}

@@ -6,8 +6,8 @@ namespace {
 // Not less than is used and kept.
 bool HasAllItsRoom(const Machine& machine) {
   return machine.used.FitsIn(machine.KeepsRoom()
-                                 ? machine.allocatable - machine.reserved
-                                 : machine.allocatable);
+                                 ? machine.Offered() - machine.reserved
+                                 : machine.Offered());
 }
 
 }  // namespace

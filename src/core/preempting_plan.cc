@@ -445,7 +445,7 @@ bool PreemptingPlan::Validate(MachineId id, Awaited* awaited) {
   Machine after = *machine;
   after.nominated.clear();
   after.successions.clear();
-  after.used = after.allocatable - RoomOn(*machine);
+  after.used = after.Offered() - RoomOn(*machine);
   for (const TaskId victim : awaited->victims) {
     after.used -= context_.state.FindTask(victim)->class_key.request;
   }

@@ -86,6 +86,7 @@ void Scheduler::StartRound(int64_t now_ms) {
   if (options_.evicts_on_no_execute) {
     round_stats_.evicted = eviction_.Run(now_ms);
   }
+  state_.DropStaleSamples(now_ms);
   eligibility_->StartRound(&state_);
   state_.SyncPeers();
   round_ = std::make_unique<Round>(

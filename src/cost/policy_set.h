@@ -37,12 +37,11 @@ class PolicySet {
   // Errors: kInvalidArgument for a name that is unknown, empty or repeated.
   static absl::StatusOr<PolicySet> FromNames(std::string_view names);
 
+  // `used` as in Machine: of a measured machine what is reclaimed is no load.
   Cost LoadCost(const Machine& machine, const Resources& used) const {
-    Cost cost = 0;
-    for (const CostModel* model : Charging(CostKind::kLoad)) {
-      cost += model->LoadCost(machine, used);
-    }
-    return cost;
+    if (machine.is_measured)
+      return LoadCostOf(machine, used - machine.reclaimed);
+    return LoadCostOf(machine, used);
   }
   Cost PreferenceCost(const PlacementRules& rules,
                       const Machine& machine) const {
@@ -74,6 +73,13 @@ class PolicySet {
   std::string UnheededWishes() const;
 
  private:
+  Cost LoadCostOf(const Machine& machine, const Resources& load) const {
+    Cost cost = 0;
+    for (const CostModel* model : Charging(CostKind::kLoad)) {
+      cost += model->LoadCost(machine, load);
+    }
+    return cost;
+  }
   const std::vector<const CostModel*>& Charging(CostKind kind) const {
     return of_kind_[static_cast<size_t>(kind)];
   }

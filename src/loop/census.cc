@@ -58,6 +58,10 @@ Census TakeCensus(const ClusterState& state) {
       ++census.usable_machines;
       census.allocatable += machine->allocatable;
       census.used += machine->used;
+      if (machine->is_measured) {
+        ++census.measured_machines;
+        census.reclaimed += machine->reclaimed;
+      }
     }
   }
   census.jobs = static_cast<int64_t>(state.jobs().size());

@@ -19,6 +19,8 @@ struct Census {
   int64_t quarantined_machines = 0;  // Departed ones not counted.
   Resources allocatable;             // Of the usable machines.
   Resources used;                    // Likewise.
+  int64_t measured_machines = 0;     // Of these, that take tasks by use.
+  Resources reclaimed;               // On these.
   int64_t jobs = 0;
   int64_t pending_tasks = 0;  // Without the quarantined ones.
   int64_t gang_tasks = 0;     // Of these, in gangs of which none runs.

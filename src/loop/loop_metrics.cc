@@ -187,6 +187,13 @@ void LoopMetrics::RefreshGauges(size_t mailbox_depth, int64_t now_us) {
                              census.stale_machines +
                              census.quarantined_machines);
   set(metrics_.quarantined_machines, census.quarantined_machines);
+  set(metrics_.measured_machines, census.measured_machines);
+  for (const auto& [name, i] :
+       {std::pair("cpu", kCpu), std::pair("memory", kMemory)}) {
+    const auto offered = static_cast<double>(census.allocatable[i]);
+    metrics_.reclaimed.With(name).Set(
+        offered > 0 ? static_cast<double>(census.reclaimed[i]) / offered : 0);
+  }
   set(metrics_.quarantined_tasks, census.quarantined_tasks);
   set(metrics_.tasks.With("pending"), census.pending_tasks);
   set(metrics_.tasks.With("running"), census.running_tasks);

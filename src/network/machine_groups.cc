@@ -25,6 +25,8 @@ struct Look {
     return a.kind == b.kind && a.part == b.part &&
            a.machine->used == b.machine->used &&
            a.machine->allocatable == b.machine->allocatable &&
+           a.machine->is_measured == b.machine->is_measured &&
+           a.machine->reclaimed == b.machine->reclaimed &&
            a.machine->capacity == b.machine->capacity &&
            KeptOn(*a.machine) == KeptOn(*b.machine) &&
            a.machine->used_host_ports == b.machine->used_host_ports &&

@@ -159,6 +159,9 @@ void FillMachine(const ClusterState& state, const Machine& machine,
   for (const HostPort& port : machine.used_host_ports) {
     message->add_host_ports(HostPortText(port));
   }
+  if (machine.is_measured) {
+    FillResources(state, machine.reclaimed, message->mutable_reclaimed());
+  }
 }
 
 int64_t AgeMs(const CoreView& view, int64_t at_ms) {

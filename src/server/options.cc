@@ -73,6 +73,23 @@ DEFINE_int64(feed_grace_ms, 30000,
              "stands still in its snapshot is let go.");
 DEFINE_int64(statistics_samples, 32,
              "Samples of use that are kept of each machine, the newest.");
+DEFINE_bool(use_measured_utilization, false,
+            "Whether machines take tasks by what is used of their cpu and "
+            "memory, as reported, instead of by what their tasks asked for. "
+            "Not for Kubernetes, whose kubelets refuse pods by requests.");
+DEFINE_int64(utilization_samples, 5,
+             "With --use_measured_utilization: a machine uses the larger of "
+             "its newest sample and the mean of so many. A task counts with "
+             "all that it asked for until so many have come.");
+DEFINE_int64(utilization_floor, 50,
+             "With --use_measured_utilization: tasks count with at least so "
+             "many per cent of what they asked for.");
+DEFINE_int64(utilization_overcommit_max, 150,
+             "With --use_measured_utilization: tasks on a machine ask for at "
+             "most so many per cent of what it offers, together.");
+DEFINE_int64(utilization_stale_after, 300,
+             "With --use_measured_utilization: seconds without a sample after "
+             "which what tasks asked for counts again.");
 DEFINE_int64(shutdown_timeout_ms, 2000,
              "How long the daemon, told to end, waits at most for clients to "
              "take the replies of the calls under way.");
@@ -180,7 +197,14 @@ absl::Status CheckRanges(const Options& options) {
       {"forget_stale_after", options.forget_stale_after_s, 0, int64_t{1} << 32},
       {"round_interval_ms", options.round_interval_ms, 0, 60000},
       {"feed_grace_ms", options.feed_grace_ms, 1, 86400000},
-      {"statistics_samples", options.statistics_samples, 1, 1000},
+      {"statistics_samples", FLAGS_statistics_samples, 1, 1000},
+      {"utilization_samples", options.measured_use.samples, 1,
+       FLAGS_statistics_samples},
+      {"utilization_floor", options.measured_use.floor_percent, 0, 100},
+      {"utilization_overcommit_max", options.measured_use.overcommit_percent,
+       100, 1000},
+      {"utilization_stale_after", options.measured_use.stale_ms / 1000, 1,
+       1000000},
       {"shutdown_timeout_ms", options.shutdown_timeout_ms, 0, 3600000},
   };
   for (const auto& [flag, value, low, high] : ranges) {
@@ -250,7 +274,13 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
   options.forget_stale_after_s = FLAGS_forget_stale_after;
   options.round_interval_ms = FLAGS_round_interval_ms;
   options.feed_grace_ms = FLAGS_feed_grace_ms;
-  options.statistics_samples = FLAGS_statistics_samples;
+  options.measured_use = {
+      .kept_samples = static_cast<size_t>(FLAGS_statistics_samples),
+      .is_on = FLAGS_use_measured_utilization,
+      .samples = FLAGS_utilization_samples,
+      .floor_percent = FLAGS_utilization_floor,
+      .overcommit_percent = FLAGS_utilization_overcommit_max,
+      .stale_ms = FLAGS_utilization_stale_after * 1000};
   options.shutdown_timeout_ms = FLAGS_shutdown_timeout_ms;
   ASSIGN_OR_RETURN(options.replies,
                    ParseChoice("replies", FLAGS_replies, kReplyModes));

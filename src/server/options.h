@@ -13,6 +13,7 @@
 #include "cost/policy_set.h"
 #include "persist/store.h"
 #include "rpc/reply_codes.h"
+#include "state/measured_use.h"
 
 namespace sluice {
 
@@ -35,7 +36,7 @@ struct Options {
   int64_t forget_stale_after_s = 0;  // 0: never.
   int64_t round_interval_ms = 0;
   int64_t feed_grace_ms = 30000;
-  int64_t statistics_samples = 32;
+  MeasuredUseOptions measured_use;
   int64_t shutdown_timeout_ms = 2000;
   Durability durability = Durability::kSynced;
 };

@@ -97,7 +97,7 @@ class Daemon final : public Server {
   Daemon(const Options& options, PolicySet policies,
          std::unique_ptr<Store> store)
       : shutdown_timeout_(options.shutdown_timeout_ms),
-        statistics_samples_(static_cast<size_t>(options.statistics_samples)),
+        measured_use_(options.measured_use),
         policies_(std::move(policies)),
         scheduler_(
             policies_, constraints_,
@@ -193,7 +193,7 @@ class Daemon final : public Server {
 
   absl::Status RecoverState() {
     ClusterState& state = scheduler_.mutable_state();
-    state.SetUsageSamplesMax(statistics_samples_);
+    state.measured_use().SetOptions(measured_use_);
     RETURN_IF_ERROR(Annotate(Recover(*store_, &state),
                              StrCat("recovering ", store_->description())));
     recovered_ =
@@ -209,7 +209,7 @@ class Daemon final : public Server {
   // In the order in which they are needed; destroyed the other way round.
   const SystemClock clock_;
   const std::chrono::milliseconds shutdown_timeout_;
-  const size_t statistics_samples_;  // Of a machine.
+  const MeasuredUseOptions measured_use_;
   Metrics metrics_;
   const ConstraintSet constraints_;
   const PolicySet policies_;

@@ -348,14 +348,22 @@ void ClusterState::Vacate(Task* task) {
 void ClusterState::Release(const Resources& load, Machine* machine) {
   const bool is_exact = !machine->used.IsSaturated();
   machine->used -= load;
-  if (is_exact) return;
-  // A sum that was cut off gives back more than it took: add up anew.
-  Resources sum;
-  for (const auto& [name, usage] : machine->foreign_pods) sum += usage;
-  for (const TaskId id : machine->tasks) {
-    sum += FindTask(id)->class_key.request;
+  if (!is_exact) {
+    // A sum that was cut off gives back more than it took: add up anew.
+    Resources sum;
+    for (const auto& [name, usage] : machine->foreign_pods) sum += usage;
+    for (const TaskId id : machine->tasks) {
+      sum += FindTask(id)->class_key.request;
+    }
+    machine->used = sum;
   }
-  machine->used = sum;
+  measured_use_.NoteLoad(machine);
+}
+
+void ClusterState::DropStaleSamples(int64_t now_ms) {
+  for (const MachineId id : measured_use_.FindStale(now_ms)) {
+    measured_use_.Drop(MutableMachine(id));
+  }
 }
 
 // ---------------------------------------------------------------------------

@@ -35,6 +35,7 @@
 #include "state/delta.h"
 #include "state/feed.h"
 #include "state/interner.h"
+#include "state/measured_use.h"
 #include "state/nominations.h"
 #include "state/outbox.h"
 #include "state/peer_table.h"
@@ -113,7 +114,6 @@ class ClusterState {
   const Job* FindJob(JobId id) const;
   const Machine* FindMachine(MachineId id) const;
   const Machine* FindMachine(std::string_view uuid) const;  // Its own.
-
   // "cpu", "nvidia.com/gpu", ...; "" of a free index.
   const std::string& ResourceName(ResourceIndex index) const;
   size_t resource_count() const { return resources_.size(); }
@@ -125,10 +125,10 @@ class ClusterState {
   // Submissions that used a known uid again, since the start.
   int64_t reused_uid_count() const { return reused_uid_count_; }
   const AvoidedOwners& avoided_owners() const { return avoided_owners_; }
-  void SetUsageSamplesMax(size_t count) { usage_samples_max_ = count; }
+  MeasuredUse& measured_use() { return measured_use_; }  // For its options.
+  void DropStaleSamples(int64_t now_ms);  // Requests count again there.
   bool has_changes() const { return !changes_.empty(); }
   ChangeSet TakeChanges();
-
   // The machines that were added, described anew or forgotten since the last
   // call, and what of their descriptions changed.
   absl::btree_map<MachineId, MachineFields> TakeDescribedMachines();
@@ -241,7 +241,7 @@ class ClusterState {
   ClassNames class_names_;
   StateCounters counters_;
   int64_t reused_uid_count_ = 0;
-  size_t usage_samples_max_ = 32;  // Of a machine.
+  MeasuredUse measured_use_{*this};
   ChangeSet changes_;
 };
 

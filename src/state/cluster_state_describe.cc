@@ -143,6 +143,7 @@ void ClusterState::Describe(Machine* machine, const MachineSpec& spec,
     SetAvoids(machine, spec.avoids);
   }
   if (!keep_tree) DescribeTree(machine, spec);
+  measured_use_.NoteLoad(machine);
   if (!machine->IsUsable()) EndSuccessionsOn(*machine);
 }
 

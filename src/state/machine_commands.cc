@@ -187,8 +187,12 @@ Ack MachineCommands::Apply(const ReportMachineUsage& command) {
   if (it == state_.machine_ids_.end()) return Ack::kNotFound;
   MachineUsage sample = command.usage;
   sample.at_ms = now_ms_;
-  // Nothing that is stored, or that a round looks at, changes.
-  state_.machines_.at(it->second)->usage.Add(sample, state_.usage_samples_max_);
+  // Nothing that is stored changes, nor, unless use decides, anything that a
+  // round looks at.
+  Machine* machine = state_.machines_.at(it->second).get();
+  if (state_.measured_use_.Add(sample, machine)) {
+    state_.MutableMachine(machine->id);
+  }
   return Ack::kOk;
 }
 
@@ -211,6 +215,7 @@ void MachineCommands::DropMachine(MachineId id) {
     state_.machine_ids_.erase(uuid);
   state_.departed_.erase(id);
   state_.draining_.erase(id);
+  state_.measured_use_.Drop(machine);
   state_.machines_.erase(id);
 }
 

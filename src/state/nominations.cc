@@ -37,7 +37,7 @@ Resources Nominations::KeptOn(const Machine& machine) const {
 
 bool Nominations::CanBeHeldBy(const Machine& machine) const {
   return machine.IsUsable() &&
-         KeptOn(machine).FitsIn(machine.allocatable - machine.used +
+         KeptOn(machine).FitsIn(machine.Offered() - machine.used +
                                 LeavingFrom(machine));
 }
 

@@ -41,8 +41,9 @@ class CostModel {
   virtual ~CostModel() = default;
 
   // The cost of putting one more task on `machine` while `used` of it is
-  // used.  The request of the task itself does not count.  It need not rise
-  // with `used`; the network sorts what falls.
+  // used, by requests or, where use was measured, by that.  The request of the
+  // task itself does not count.  It need not rise with `used`; the network
+  // sorts what falls.
   virtual Cost LoadCost(const Machine& /*machine*/,
                         const Resources& /*used*/) const {
     return 0;

@@ -89,6 +89,11 @@ struct Machine {
   Resources awaited;
 
   UsageHistory usage;  // Not stored.
+  // What of the requests here is given to others, as measured use lets it
+  // (state/measured_use.h); below 0 where more is used than was asked for.
+  // Means nothing unless the machine is measured.  Not stored.
+  Resources reclaimed;
+  bool is_measured = false;
 
   void AddLoad(const Resources& load, const std::vector<HostPort>& host_ports);
   // REQUIRES: they were added.
@@ -104,15 +109,21 @@ struct Machine {
   bool IsDraining() const { return draining_from.has_value(); }
   bool IsEmpty() const { return tasks.empty() && foreign_pods.empty(); }
   bool KeepsRoom() const { return !nominated.empty() || !successions.empty(); }
+  // What requests may add up to.
+  Resources Offered() const {
+    return is_measured ? allocatable + reclaimed : allocatable;
+  }
   // For tasks that are not nominated.  May be negative where the machine came
-  // back smaller than its load.
+  // back smaller than its load, or uses more than before.
   Resources Free() const {
     Resources free = allocatable - used;
     if (KeepsRoom()) free -= reserved;
+    if (is_measured) free += reclaimed;
     return free;
   }
   int64_t FreeOf(ResourceIndex i) const {
-    return allocatable[i] - used[i] - (KeepsRoom() ? reserved[i] : 0);
+    return allocatable[i] - used[i] - (KeepsRoom() ? reserved[i] : 0) +
+           (is_measured ? reclaimed[i] : 0);
   }
   // The value of its label `key`; null where it has none.
   const std::string* FindLabel(std::string_view key) const;

@@ -42,7 +42,7 @@ class ResourceFit : public Constraint {
       std::vector<Reason>* reasons) const override {
     const Resources& request = task_class.request;
     const Resources free = machine.Free();
-    const Resources unused = machine.allocatable - machine.used;
+    const Resources unused = machine.Offered() - machine.used;
     if (request.FitsIn(unused) && !request.FitsIn(free)) {
       reasons->push_back({"room_kept", "keeping room for others",
                           "keeps the room for others to come"});

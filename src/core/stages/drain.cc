@@ -65,7 +65,7 @@ class Drain {
             return std::nullopt;
           }
           const Resources used =
-              machine.allocatable - machine.Free() + key.request;
+              machine.Offered() - machine.Free() + key.request;
           return std::pair(kind->preference,
                            context_.policies.LoadCost(machine, used));
         });

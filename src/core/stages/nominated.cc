@@ -102,7 +102,7 @@ class Nominated {
                requests,
                [this](const auto& entry) {
                  const Machine& machine = *state_.FindMachine(entry.first);
-                 return entry.second.FitsIn(machine.allocatable - machine.used);
+                 return entry.second.FitsIn(machine.Offered() - machine.used);
                }) &&
            std::ranges::none_of(party, [this](const Placement& one) {
              return MustAwait(one.task->class_key,

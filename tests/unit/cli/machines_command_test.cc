@@ -82,6 +82,23 @@ TEST(MachinesCommand, ShowsWhatWasMeasured) {
             "      -        -    -\n");
 }
 
+TEST(MachinesCommand, ShowsWhatIsReclaimed) {
+  FakeServer server;
+  AddMachines(server.inspector, 3);
+  v1::Resources* reclaimed = server.inspector.machines[0].mutable_reclaimed();
+  reclaimed->set_cpu_millicores(
+      server.inspector.machines[0].allocatable().cpu_millicores() / 4);
+  server.inspector.machines[1].mutable_reclaimed()->set_cpu_millicores(
+      -server.inspector.machines[1].allocatable().cpu_millicores() / 2);
+  const CliResult result =
+      RunCli({"machines", "--usage", "--server", server.Address()});
+  EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("MEMORY ASKED  CPU RECLAIMED  MEMORY "
+                                    "RECLAIMED  CPU USED"));
+  EXPECT_THAT(result.out, HasSubstr("  25 %  "));
+  EXPECT_THAT(result.out, HasSubstr("  -50 %  "));
+}
+
 TEST(MachinesCommand, DoesNotFollowAServerInCircles) {
   FakeServer server;
   AddMachines(server.inspector, 3);

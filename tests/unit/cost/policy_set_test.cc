@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sluice/state/machine.h"
 #include "util/status_matchers.h"
 
 namespace sluice {
@@ -51,6 +52,18 @@ TEST(PolicySet, SaysWhichWishesItLeavesOut) {
                 ->UnheededWishes(),
             "PreferNoSchedule taints (taint); spread constraints that may be "
             "broken (topology_spread)");
+}
+
+TEST(PolicySet, ChargesForUseWhereThatIsMeasured) {
+  const auto policies = PolicySet::FromNames("cpu_memory");
+  Machine machine;
+  machine.allocatable = machine.capacity = Resources(1000, 1000, 0, 10);
+  const Resources asked(800, 800, 0, 2);
+  EXPECT_EQ(policies->LoadCost(machine, asked), 2800);
+  machine.reclaimed = Resources(300, 300, 0, 0);
+  EXPECT_EQ(policies->LoadCost(machine, asked), 2800);
+  machine.is_measured = true;
+  EXPECT_EQ(policies->LoadCost(machine, asked), 2500);
 }
 
 TEST(PolicySet, ListsEveryModelWithASummary) {

@@ -91,6 +91,26 @@ TEST(GroupMachines, SaysWhatIsFreeOnEachMachine) {
   EXPECT_EQ(groups[0].free[kCpu], 2);
 }
 
+TEST(GroupMachines, TellsApartWhatIsReclaimed) {
+  TestScheduler cluster;
+  cluster.mutable_state().measured_use().SetOptions(
+      {.is_on = true, .samples = 1, .floor_percent = 0});
+  ClusterBuilder()
+      .Machine("a", {.cpu = 1000})
+      .Machine("b", {.cpu = 1000})
+      .Machine("c", {.cpu = 1000})
+      .Tasks(1, 3, {.cpu = 1000})
+      .ApplyTo(&cluster);
+  cluster.Round();
+  for (const char* machine : {"a", "b"}) {
+    cluster.Apply(
+        ReportMachineUsage{machine, {.cpu_ppm = 600'000, .memory_ppm = 0}},
+        1000);
+  }
+  EXPECT_THAT(NamesByGroup(&cluster),
+              ElementsAre(ElementsAre("a", "b"), ElementsAre("c")));
+}
+
 TEST(GroupMachines, TellsApartWhatIsOfferedAndWhatIsUsed) {
   TestScheduler cluster;
   ClusterBuilder()

@@ -73,6 +73,11 @@ TEST_F(OptionsTest, NameTheFlagWhoseValueMakesNoSense) {
         std::pair("--default_max_pods=0", "is not between 1 and "),
         std::pair("--round_arcs_max=-1", "is not between 0 and "),
         std::pair("--shutdown_timeout_ms=-1", "is not between 0 and "),
+        std::pair("--utilization_samples=33", "is not between 1 and 32"),
+        std::pair("--utilization_floor=101", "is not between 0 and 100"),
+        std::pair("--utilization_overcommit_max=99",
+                  "is not between 100 and 1000"),
+        std::pair("--utilization_stale_after=0", "is not between 1 and "),
         std::pair("--listen_address=9090", "--listen_address: '9090': is not"),
         std::pair("--http_address=h:x", "--http_address: 'h:x': the port"),
         std::pair("stray", "'stray' is no flag")}) {

@@ -142,7 +142,7 @@ TEST_F(ClusterStateTest, AcceptsUsageOfWhatItKnows) {
 
 TEST_F(ClusterStateTest, KeepsTheNewestSamplesOfAMachine) {
   Do(Added("m", {.cpu = 1000}));
-  state_.SetUsageSamplesMax(2);
+  state_.measured_use().SetOptions({.kept_samples = 2});
   for (const int64_t ppm : {1, 2, 3}) {
     Do(ReportMachineUsage{"m", {.cpu_ppm = ppm}});
   }

@@ -1716,7 +1716,11 @@ type Machine struct {
 	// Ports in use by tasks, as "TCP 0.0.0.0:8080".
 	HostPorts []string `protobuf:"bytes,12,rep,name=host_ports,json=hostPorts,proto3" json:"host_ports,omitempty"`
 	// What was measured, oldest first; only where it is asked for.
-	Usage         []*MachineSample `protobuf:"bytes,13,rep,name=usage,proto3" json:"usage,omitempty"`
+	Usage []*MachineSample `protobuf:"bytes,13,rep,name=usage,proto3" json:"usage,omitempty"`
+	// With --use_measured_utilization: what of the requests is given to others,
+	// below 0 where more is used than was asked for.  Not set where the machine
+	// was not measured.
+	Reclaimed     *Resources `protobuf:"bytes,14,opt,name=reclaimed,proto3" json:"reclaimed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1838,6 +1842,13 @@ func (x *Machine) GetHostPorts() []string {
 func (x *Machine) GetUsage() []*MachineSample {
 	if x != nil {
 		return x.Usage
+	}
+	return nil
+}
+
+func (x *Machine) GetReclaimed() *Resources {
+	if x != nil {
+		return x.Reclaimed
 	}
 	return nil
 }
@@ -4033,7 +4044,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x11_highest_priorityB\x15\n" +
 	"\x13_waiting_cost_boundB\f\n" +
 	"\n" +
-	"_gap_ratio\"\xa4\x05\n" +
+	"_gap_ratio\"\xd8\x05\n" +
 	"\aMachine\x12\x12\n" +
 	"\x04uuid\x18\x01 \x01(\tR\x04uuid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12:\n" +
@@ -4049,7 +4060,8 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x06taints\x18\v \x03(\tR\x06taints\x12\x1d\n" +
 	"\n" +
 	"host_ports\x18\f \x03(\tR\thostPorts\x12.\n" +
-	"\x05usage\x18\r \x03(\v2\x18.sluice.v1.MachineSampleR\x05usage\x1a9\n" +
+	"\x05usage\x18\r \x03(\v2\x18.sluice.v1.MachineSampleR\x05usage\x122\n" +
+	"\treclaimed\x18\x0e \x01(\v2\x14.sluice.v1.ResourcesR\treclaimed\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"i\n" +
@@ -4291,49 +4303,50 @@ var file_sluice_v1_inspector_proto_depIdxs = []int32{
 	5,  // 16: sluice.v1.Machine.used:type_name -> sluice.v1.Resources
 	49, // 17: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
 	23, // 18: sluice.v1.Machine.usage:type_name -> sluice.v1.MachineSample
-	22, // 19: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
-	4,  // 20: sluice.v1.Task.state:type_name -> sluice.v1.Task.State
-	5,  // 21: sluice.v1.Task.request:type_name -> sluice.v1.Resources
-	50, // 22: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
-	24, // 23: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
-	27, // 24: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
-	32, // 25: sluice.v1.ListBudgetsResponse.budgets:type_name -> sluice.v1.Budget
-	27, // 26: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
-	37, // 27: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
-	38, // 28: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
-	42, // 29: sluice.v1.RoundNetwork.Pass.nodes:type_name -> sluice.v1.RoundNetwork.Node
-	43, // 30: sluice.v1.RoundNetwork.Pass.arcs:type_name -> sluice.v1.RoundNetwork.Arc
-	0,  // 31: sluice.v1.RoundNetwork.Node.kind:type_name -> sluice.v1.RoundNetwork.Node.Kind
-	44, // 32: sluice.v1.RoundNetwork.Arc.segments:type_name -> sluice.v1.RoundNetwork.Segment
-	6,  // 33: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
-	25, // 34: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
-	28, // 35: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
-	30, // 36: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
-	33, // 37: sluice.v1.Inspector.ListBudgets:input_type -> sluice.v1.ListBudgetsRequest
-	35, // 38: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
-	16, // 39: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
-	11, // 40: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
-	13, // 41: sluice.v1.Inspector.DrainMachine:input_type -> sluice.v1.DrainMachineRequest
-	14, // 42: sluice.v1.Inspector.GetDrain:input_type -> sluice.v1.GetDrainRequest
-	9,  // 43: sluice.v1.Inspector.GetNetwork:input_type -> sluice.v1.GetNetworkRequest
-	7,  // 44: sluice.v1.Inspector.ListPolicies:input_type -> sluice.v1.ListPoliciesRequest
-	18, // 45: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
-	26, // 46: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
-	29, // 47: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
-	31, // 48: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
-	34, // 49: sluice.v1.Inspector.ListBudgets:output_type -> sluice.v1.ListBudgetsResponse
-	36, // 50: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
-	17, // 51: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
-	12, // 52: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
-	15, // 53: sluice.v1.Inspector.DrainMachine:output_type -> sluice.v1.Drain
-	15, // 54: sluice.v1.Inspector.GetDrain:output_type -> sluice.v1.Drain
-	10, // 55: sluice.v1.Inspector.GetNetwork:output_type -> sluice.v1.RoundNetwork
-	8,  // 56: sluice.v1.Inspector.ListPolicies:output_type -> sluice.v1.ListPoliciesResponse
-	45, // [45:57] is the sub-list for method output_type
-	33, // [33:45] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	5,  // 19: sluice.v1.Machine.reclaimed:type_name -> sluice.v1.Resources
+	22, // 20: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
+	4,  // 21: sluice.v1.Task.state:type_name -> sluice.v1.Task.State
+	5,  // 22: sluice.v1.Task.request:type_name -> sluice.v1.Resources
+	50, // 23: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
+	24, // 24: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
+	27, // 25: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
+	32, // 26: sluice.v1.ListBudgetsResponse.budgets:type_name -> sluice.v1.Budget
+	27, // 27: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
+	37, // 28: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
+	38, // 29: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
+	42, // 30: sluice.v1.RoundNetwork.Pass.nodes:type_name -> sluice.v1.RoundNetwork.Node
+	43, // 31: sluice.v1.RoundNetwork.Pass.arcs:type_name -> sluice.v1.RoundNetwork.Arc
+	0,  // 32: sluice.v1.RoundNetwork.Node.kind:type_name -> sluice.v1.RoundNetwork.Node.Kind
+	44, // 33: sluice.v1.RoundNetwork.Arc.segments:type_name -> sluice.v1.RoundNetwork.Segment
+	6,  // 34: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
+	25, // 35: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
+	28, // 36: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
+	30, // 37: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
+	33, // 38: sluice.v1.Inspector.ListBudgets:input_type -> sluice.v1.ListBudgetsRequest
+	35, // 39: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
+	16, // 40: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
+	11, // 41: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
+	13, // 42: sluice.v1.Inspector.DrainMachine:input_type -> sluice.v1.DrainMachineRequest
+	14, // 43: sluice.v1.Inspector.GetDrain:input_type -> sluice.v1.GetDrainRequest
+	9,  // 44: sluice.v1.Inspector.GetNetwork:input_type -> sluice.v1.GetNetworkRequest
+	7,  // 45: sluice.v1.Inspector.ListPolicies:input_type -> sluice.v1.ListPoliciesRequest
+	18, // 46: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
+	26, // 47: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
+	29, // 48: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
+	31, // 49: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
+	34, // 50: sluice.v1.Inspector.ListBudgets:output_type -> sluice.v1.ListBudgetsResponse
+	36, // 51: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
+	17, // 52: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
+	12, // 53: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
+	15, // 54: sluice.v1.Inspector.DrainMachine:output_type -> sluice.v1.Drain
+	15, // 55: sluice.v1.Inspector.GetDrain:output_type -> sluice.v1.Drain
+	10, // 56: sluice.v1.Inspector.GetNetwork:output_type -> sluice.v1.RoundNetwork
+	8,  // 57: sluice.v1.Inspector.ListPolicies:output_type -> sluice.v1.ListPoliciesResponse
+	46, // [46:58] is the sub-list for method output_type
+	34, // [34:46] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_inspector_proto_init() }
