@@ -124,7 +124,7 @@ std::vector<MachineGroup> Passes::Groups(const Band& band) {
     }
     std::ranges::sort(machines, {}, &Machine::id);
     std::vector<MachineGroup> groups =
-        GroupMachines(machines, eligibility, parts);
+        Parted(GroupMachines(machines, eligibility, parts));
     std::map<ClassKey, size_t> members;
     for (size_t i = 0; i < band.members.size(); ++i) {
       members[band.members[i].key] = i;
@@ -156,8 +156,15 @@ std::vector<MachineGroup> Passes::Groups(const Band& band) {
         return one.gang_minimum > 0 && one.peers != nullptr &&
                one.peers->NeedsLeader();
       });
-  return GroupMachines(context_.state, eligibility,
-                       MachineParts(context_.state, peers, tells_domains));
+  return Parted(
+      GroupMachines(context_.state, eligibility,
+                    MachineParts(context_.state, peers, tells_domains)));
+}
+
+std::vector<MachineGroup> Passes::Parted(
+    std::vector<MachineGroup> groups) const {
+  if (!context_.policies.TellsMachinesApart()) return groups;
+  return PartGroups(groups);
 }
 
 std::vector<BandClass> Passes::CollectTasks(const Band& band) const {

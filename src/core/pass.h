@@ -81,6 +81,8 @@ class Passes {
   // The same, if commands have come since.
   void RefreshPeers();
   std::vector<MachineGroup> Groups(const Band& band);
+  // As the policies ask for.
+  std::vector<MachineGroup> Parted(std::vector<MachineGroup> groups) const;
   // A band of those that follow the classes that were just placed.
   void AddFollowers();
   // Makes the next placements, and ends the pass after the last.

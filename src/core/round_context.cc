@@ -47,6 +47,10 @@ RoundContext::RoundContext(const Subject& subject, const RoundOptions& limits,
 const std::vector<MachineGroup>& RoundContext::FreshGroups() {
   if (groups_ == nullptr || groups_version_ != state.version()) {
     groups_ = &grouping_.Fresh(state, FreshEligibility());
+    if (policies.TellsMachinesApart()) {
+      parted_groups_ = PartGroups(*groups_);
+      groups_ = &parted_groups_;
+    }
     groups_version_ = state.version();
     looks += std::ssize(state.machines());
   }

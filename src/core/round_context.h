@@ -162,7 +162,8 @@ class RoundContext {
   std::optional<Followers> followers_;
   MachineGrouping own_grouping_;
   MachineGrouping& grouping_;
-  const std::vector<MachineGroup>* groups_ = nullptr;  // Of that.
+  const std::vector<MachineGroup>* groups_ = nullptr;  // Of that, or these:
+  std::vector<MachineGroup> parted_groups_;
   // Of the state, when these were made.
   std::optional<uint64_t> eligibility_version_;
   std::optional<uint64_t> groups_version_;

@@ -1,7 +1,11 @@
 #include "cost/policy_set.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
 
+#include "base/status_macros.h"
 #include "base/strings.h"
 
 namespace sluice {
@@ -38,11 +42,47 @@ std::string PolicySet::UnheededWishes() const {
   return wishes;
 }
 
+absl::Status CostModel::Set(std::string_view parameter, int64_t /*value*/) {
+  return absl::InvalidArgumentError(
+      StrCat("there is no parameter '", parameter, "'"));
+}
+
+namespace {
+
+std::optional<int64_t> ToNumber(std::string_view text) {
+  int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return number;
+}
+
+// "seed=7:other=8".
+absl::Status SetParameters(std::string_view text, CostModel* model) {
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(':', begin), text.size());
+    const std::string_view one = text.substr(begin, end - begin);
+    begin = end + 1;
+    const size_t sign = std::min(one.find('='), one.size());
+    const std::optional<int64_t> value =
+        ToNumber(one.substr(std::min(sign + 1, one.size())));
+    if (!value.has_value()) {
+      return absl::InvalidArgumentError(
+          StrCat("'", one, "' is no parameter with a number, like 'seed=7'"));
+    }
+    RETURN_IF_ERROR(model->Set(one.substr(0, sign), *value));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<PolicySet> PolicySet::FromNames(std::string_view names) {
   PolicySet set;
   for (size_t begin = 0; begin <= names.size();) {
     const size_t end = std::min(names.find(',', begin), names.size());
-    const std::string_view name = names.substr(begin, end - begin);
+    const std::string_view text = names.substr(begin, end - begin);
+    const std::string_view name = text.substr(0, text.find(':'));
     begin = end + 1;
     const auto entry =
         std::ranges::find(kCostModels, name, &CostModelEntry::name);
@@ -56,6 +96,11 @@ absl::StatusOr<PolicySet> PolicySet::FromNames(std::string_view names) {
     }
     set.names_.emplace_back(name);
     set.models_.push_back(entry->make());
+    if (name.size() < text.size()) {
+      RETURN_IF_ERROR(Annotate(
+          SetParameters(text.substr(name.size() + 1), set.models_.back().get()),
+          StrCat("cost model '", name, "'")));
+    }
     set.of_kind_[static_cast<size_t>(entry->kind)].push_back(
         set.models_.back().get());
   }

@@ -4,6 +4,7 @@
 #ifndef SLUICE_COST_POLICY_SET_H_
 #define SLUICE_COST_POLICY_SET_H_
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <span>
@@ -33,8 +34,9 @@ std::span<const CostModelEntry> CostModels();
 
 class PolicySet {
  public:
-  // `names` as in --cost_model: "cpu_memory,node_affinity".
-  // Errors: kInvalidArgument for a name that is unknown, empty or repeated.
+  // `names` as in --cost_model: "cpu_memory,random:seed=7".
+  // Errors: kInvalidArgument for a name that is unknown, empty or repeated, and
+  // for a parameter that makes no sense.
   static absl::StatusOr<PolicySet> FromNames(std::string_view names);
 
   // `used` as in Machine: of a measured machine what is reclaimed is no load.
@@ -67,7 +69,17 @@ class PolicySet {
   }
   // Whether any of them ever charges it.
   bool Charges(CostKind kind) const { return !Charging(kind).empty(); }
+  // Without parameters.
   const std::vector<std::string>& names() const { return names_; }
+  // As CostModel's, of any of them.
+  bool TellsMachinesApart() const {
+    return std::ranges::any_of(
+        models_, [](const auto& model) { return model->TellsMachinesApart(); });
+  }
+  bool FallsWithLoad() const {
+    return std::ranges::any_of(
+        models_, [](const auto& model) { return model->FallsWithLoad(); });
+  }
   // What tasks may wish for that none of them charges, in words; empty where
   // there is nothing.
   std::string UnheededWishes() const;

@@ -123,6 +123,11 @@ std::vector<FlowCost> LoadCosts(const Machine& machine,
     cost = LoadArcCost(policies, machine, load);
     load += mean_request;
   }
+  if (policies.FallsWithLoad()) {
+    const FlowCost sum =
+        std::accumulate(costs.begin(), costs.end(), FlowCost{0});
+    std::ranges::fill(costs, sum / slots);
+  }
   return costs;
 }
 
@@ -535,12 +540,15 @@ void BandNetwork::AddPlacementArcs(
     const FlowUnits machines = groups[g].size();
     // An arc costs what is left when the slot has been paid.
     const FlowCost first_slot = std::ranges::min(slot_costs[g]);
+    const FlowUnits slots = std::ssize(slot_costs[g]);
+    bool can_be_filled = policies.FallsWithLoad() && groups[g].room.empty();
     for (const auto& [outlet, candidate] : of_groups[g]) {
       const auto [i, from] = outlets_[outlet];
       const auto tasks = std::ssize(classes[i].tasks);
       FlowUnits fit = TimesWithReserved(groups[g].free, classes[i], tasks);
       if (!groups[g].room.empty()) fit = std::min(fit, groups[g].room[i]);
       fit = RoomOn(i, machine, fit);
+      can_be_filled = can_be_filled && fit >= std::min(slots, tasks);
       const ArcIndex arc = problem_.AddConvexArc(
           from, node,
           RisingSegments(candidate.cost - first_slot,
@@ -549,6 +557,7 @@ void BandNetwork::AddPlacementArcs(
                          std::min<FlowUnits>(fit * machines, tasks)));
       placement_arcs_.push_back({i, groups_.size(), arc});
     }
+    in_a_row_.push_back(can_be_filled ? slots : 1);
     problem_.AddConvexArc(node, sink_,
                           ToSegments(slot_costs[g], machines, supply_));
     std::vector<MachineId>& ids = groups_.emplace_back();
@@ -571,6 +580,15 @@ void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
       of_job.back().second.push_back(task);
     }
   }
+  for (const BandClass& band_class : classes) {
+    std::vector<const Task*> tasks = band_class.tasks;
+    std::ranges::sort(tasks, [](const Task* a, const Task* b) {
+      return std::tuple(b->class_key.priority, a->submitted_ms, a->sequence) <
+             std::tuple(a->class_key.priority, b->submitted_ms, b->sequence);
+    });
+    std::vector<TaskId>& ids = tasks_.emplace_back();
+    for (const Task* task : tasks) ids.push_back(task->id);
+  }
   waiting_arcs_.resize(classes.size());
   for (const auto& [job, of_classes] : by_job) {
     const NodeIndex unscheduled = problem_.AddNode(0);
@@ -584,7 +602,6 @@ void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
         costs.push_back(
             (kPlacementCostMax + WaitingCost(now_ms - task->submitted_ms)) *
             kPartsPerPoint);
-        waiting.tasks.push_back(task->id);
       }
       job_costs.insert(job_costs.end(), costs.begin(), costs.end());
       waiting.arc = problem_.AddConvexArc(
@@ -639,32 +656,18 @@ std::vector<Proposal> BandNetwork::Decode(const FlowSolution& solution) const {
   const auto flow = [&](ArcIndex arc) {
     return solution.flows[static_cast<size_t>(arc)];
   };
-  std::vector<FlowUnits> counts(waiting_arcs_.size(), 0);
-  for (const PlacementArc& placement : placement_arcs_) {
-    counts[placement.class_index] += flow(placement.arc);
-  }
-  std::vector<std::vector<TaskId>> placed(waiting_arcs_.size());
-  for (size_t i = 0; i < waiting_arcs_.size(); ++i) {
-    for (const WaitingArc& waiting : waiting_arcs_[i]) {
-      // Of a gang, which is one job, some may wait behind the gate.
-      const size_t count =
-          is_in_gang_[i]
-              ? static_cast<size_t>(counts[i])
-              : waiting.tasks.size() - static_cast<size_t>(flow(waiting.arc));
-      placed[i].insert(placed[i].end(), waiting.tasks.begin(),
-                       waiting.tasks.begin() + static_cast<int64_t>(count));
-    }
-  }
   std::vector<Proposal> proposals;
-  std::vector<size_t> next(placed.size(), 0);
+  std::vector<size_t> next(tasks_.size(), 0);
   std::vector<size_t> next_machine(groups_.size(), 0);
   for (const PlacementArc& placement : placement_arcs_) {
-    std::vector<TaskId>& tasks = placed[placement.class_index];
+    const std::vector<TaskId>& tasks = tasks_[placement.class_index];
     const std::vector<MachineId>& machines = groups_[placement.group];
     for (FlowUnits unit = flow(placement.arc); unit > 0; --unit) {
       size_t& index = next[placement.class_index];
       CHECK(index < tasks.size()) << "a flow that is not conserved";
-      const size_t turn = next_machine[placement.group]++ % machines.size();
+      const auto place = next_machine[placement.group]++ /
+                         static_cast<size_t>(in_a_row_[placement.group]);
+      const size_t turn = place % machines.size();
       proposals.push_back(
           {placement.class_index, tasks[index++], machines[turn]});
     }

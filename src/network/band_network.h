@@ -89,8 +89,9 @@ class BandNetwork {
   // Whether any class has any machine; if not, there is nothing to solve.
   bool has_machines() const { return !placement_arcs_.empty(); }
 
-  // Reads an optimal flow: of each class the oldest tasks of each job are
-  // placed, in the order of groups, and within one from machine to machine.
+  // Reads an optimal flow: of each class the oldest tasks are placed, in the
+  // order of groups, and within one from machine to machine: in turn or, where
+  // policies fall with load, one filled after the other.
   std::vector<Proposal> Decode(const FlowSolution& solution) const;
 
  private:
@@ -113,7 +114,6 @@ class BandNetwork {
   struct WaitingArc {
     ArcIndex arc;
     JobId job;
-    std::vector<TaskId> tasks;  // Of one class and job, oldest first.
   };
 
   // A group that a class may use.
@@ -231,10 +231,14 @@ class BandNetwork {
   std::vector<Outlet> outlets_;  // The first are the classes.
   std::vector<Apart> apart_;     // By class.
   std::map<JobId, Gang> gangs_;
-  std::vector<std::vector<MachineId>> groups_;         // Machines, ascending.
+  std::vector<std::vector<MachineId>> groups_;  // Machines, ascending.
+  // By group, how many tasks a machine gets before the next gets any.
+  std::vector<FlowUnits> in_a_row_;
   std::vector<PlacementArc> placement_arcs_;           // By group, class.
   std::vector<std::vector<WaitingArc>> waiting_arcs_;  // By class, job.
   std::vector<bool> is_in_gang_;                       // By class.
+  std::vector<std::vector<TaskId>>
+      tasks_;  // By class, most urgent and oldest first.
 };
 
 }  // namespace sluice

@@ -123,6 +123,19 @@ std::vector<MachineGroup> GroupMachines(
   return groups;
 }
 
+std::vector<MachineGroup> PartGroups(std::span<const MachineGroup> groups) {
+  std::vector<MachineGroup> parted;
+  for (const MachineGroup& group : groups) {
+    for (const Machine* machine : group.machines) {
+      parted.push_back({group.kind, {machine}, group.free, group.room});
+    }
+  }
+  std::ranges::sort(parted, {}, [](const MachineGroup& group) {
+    return group.representative().id;
+  });
+  return parted;
+}
+
 const std::vector<MachineGroup>& MachineGrouping::Fresh(
     const ClusterState& state, const Eligibility& eligibility) {
   std::vector<uint32_t> changed;

@@ -77,6 +77,9 @@ std::vector<MachineGroup> GroupMachines(
     std::span<const Machine* const> machines, const Eligibility& eligibility,
     const MachineParts& parts = {});
 
+// Each of these machines by itself (CostModel::TellsMachinesApart).
+std::vector<MachineGroup> PartGroups(std::span<const MachineGroup> groups);
+
 // The groups of a cluster of which little changes from one call to the next.
 class MachineGrouping {
  public:

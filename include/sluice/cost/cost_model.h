@@ -13,7 +13,7 @@
 // src/cost/models.def, which says the kind: the model is not asked for others.
 //
 // Units: cost points; a model's costs lie in [0, kModelCostMax].
-// Threads: const methods only, no state of their own.
+// Threads: const methods only, no state of their own but for parameters.
 // Determinism: integers only; equal arguments give equal costs.
 
 #ifndef SLUICE_COST_COST_MODEL_H_
@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "sluice/constraints/peer_standing.h"
 #include "sluice/state/machine.h"
 #include "sluice/state/task.h"
@@ -39,6 +40,19 @@ enum class CostKind : uint8_t { kLoad, kPreference, kPeers, kSiblings };
 class CostModel {
  public:
   virtual ~CostModel() = default;
+
+  // Sets a parameter, as "random:seed=7" does; before anything is asked.
+  // Errors: kInvalidArgument where it has no such parameter, or that may not
+  // have the value.
+  virtual absl::Status Set(std::string_view parameter, int64_t value);
+
+  // Whether machines that are alike may cost different loads.  Then each is a
+  // node of the network by itself.
+  virtual bool TellsMachinesApart() const { return false; }
+  // Whether a loaded machine costs less than an empty one.  Then machines are
+  // filled one after the other, and each task of a pass is charged the mean of
+  // those that it may share its machine with.
+  virtual bool FallsWithLoad() const { return false; }
 
   // The cost of putting one more task on `machine` while `used` of it is
   // used, by requests or, where use was measured, by that.  The request of the

@@ -6,6 +6,10 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/rng.h"
 #include "base/strings.h"
@@ -46,6 +50,96 @@ TEST(Policies, LoadSpreadingEvensOutCountsWhateverTheSizes) {
       EXPECT_EQ(scheduler.state().pending_count(), 0);
     }
     if (testing::Test::HasFailure()) return;
+  }
+}
+
+int64_t MachinesInUse(const TestScheduler& scheduler) {
+  return std::ranges::count_if(
+      scheduler.state().machines(),
+      [](const auto& entry) { return !entry.second->tasks.empty(); });
+}
+
+// Sizes that divide each other fill machines without a rest, so that no more
+// are used than all requests together need.
+TEST(Policies, BinPackingUsesTheFewestMachines) {
+  for (uint64_t seed = 1; seed <= SeedCount(100); ++seed) {
+    SCOPED_TRACE(StrCat("seed ", seed));
+    Rng rng(seed);
+    TestScheduler scheduler(RoundOptions(), "bin_packing");
+    for (int i = 0; i < 20; ++i) {
+      scheduler.Apply(Added(StrCat("m", i), {.cpu = 8000, .memory = 8000}));
+    }
+    const int64_t size = int64_t{1000} << rng.Below(3);
+    uint64_t uid = 0;
+    int64_t asked = 0;
+    for (int batch = 0; batch < 3; ++batch) {
+      for (int64_t i = rng.Between(1, 12); i > 0; --i) {
+        scheduler.Apply(Submitted(++uid, {.cpu = size, .memory = size}));
+        asked += size;
+      }
+      scheduler.Round();
+      EXPECT_EQ(scheduler.state().pending_count(), 0);
+      EXPECT_EQ(MachinesInUse(scheduler), (asked + 7999) / 8000);
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Policies, BinPackingTakesTheFullestMachineThatHasRoom) {
+  TestScheduler scheduler(RoundOptions(), "bin_packing");
+  ClusterBuilder()
+      .Machine("empty", {.cpu = 8000, .memory = 8000})
+      .Machine("half", {.cpu = 8000, .memory = 8000})
+      .Machine("full", {.cpu = 8000, .memory = 8000})
+      .Task(1, {.cpu = 2000, .memory = 2000})
+      .ApplyTo(&scheduler);
+  scheduler.Apply(ForeignPod("a/b", "half", {{"cpu", 4000}, {"memory", 4000}}));
+  scheduler.Apply(ForeignPod("c/d", "full", {{"cpu", 7000}, {"memory", 7000}}));
+  scheduler.Round();
+  EXPECT_EQ(scheduler.MachineOf(1), "half");
+}
+
+// The counts of a thousand draws among ten machines are near a hundred each,
+// and other seeds, but not the same one, give other places.
+TEST(Policies, RandomTakesAnyMachine) {
+  const auto draw = [](std::string_view policies) {
+    std::vector<std::string> places;
+    for (int i = 0; i < 100; ++i) {
+      TestScheduler scheduler(RoundOptions(), policies);
+      for (int m = 0; m < 10; ++m) {
+        scheduler.Apply(Added(StrCat("m", i, "-", m), {.cpu = 4000}));
+      }
+      ClusterBuilder().Tasks(1, 10, {.cpu = 100}).ApplyTo(&scheduler);
+      scheduler.Round();
+      for (uint64_t uid = 1; uid <= 10; ++uid) {
+        places.push_back(scheduler.MachineOf(uid));
+      }
+    }
+    return places;
+  };
+  const std::vector<std::string> some = draw("random:seed=1");
+  std::map<std::string, int> counts;
+  for (const std::string& place : some) ++counts[place.substr(place.find('-'))];
+  ASSERT_EQ(counts.size(), 10u);
+  for (const auto& [machine, count] : counts) {
+    EXPECT_GT(count, 50) << machine;
+    EXPECT_LT(count, 150) << machine;
+  }
+  EXPECT_EQ(draw("random:seed=1"), some);
+  EXPECT_NE(draw("random:seed=2"), some);
+}
+
+TEST(Policies, TrivialAndVoidPlaceWhateverFits) {
+  for (const char* policies : {"trivial", "void"}) {
+    SCOPED_TRACE(policies);
+    TestScheduler scheduler(RoundOptions(), policies);
+    ClusterBuilder()
+        .Machine("a", {.cpu = 3000})
+        .Machine("b", {.cpu = 1000})
+        .Tasks(1, 5, {.cpu = 1000})
+        .ApplyTo(&scheduler);
+    scheduler.Round();
+    EXPECT_EQ(scheduler.state().pending_count(), 1);
   }
 }
 

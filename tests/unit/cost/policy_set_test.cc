@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "sluice/state/machine.h"
 #include "util/status_matchers.h"
 
@@ -39,6 +41,30 @@ TEST(PolicySet, RefusesANameTwice) {
   EXPECT_THAT(PolicySet::FromNames("cpu_memory,cpu_memory"),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "cost model 'cpu_memory' is named twice"));
+}
+
+TEST(PolicySet, PassesParametersOn) {
+  const auto policies = PolicySet::FromNames("taint,random:seed=7");
+  ASSERT_THAT(policies, IsOk());
+  EXPECT_THAT(policies->names(), ElementsAre("taint", "random"));
+  for (const auto& [names, error] : {
+           std::pair("random:sed=7",
+                     "cost model 'random': there is no parameter 'sed'"),
+           std::pair("taint:seed=7",
+                     "cost model 'taint': there is no parameter 'seed'"),
+           std::pair("random:",
+                     "cost model 'random': '' is no parameter with "
+                     "a number, like 'seed=7'"),
+           std::pair("random:seed",
+                     "cost model 'random': 'seed' is no "
+                     "parameter with a number, like 'seed=7'"),
+           std::pair("random:seed=7x,taint",
+                     "cost model 'random': 'seed=7x' is no parameter with a "
+                     "number, like 'seed=7'"),
+       }) {
+    EXPECT_THAT(PolicySet::FromNames(names),
+                StatusIs(absl::StatusCode::kInvalidArgument, error));
+  }
 }
 
 TEST(PolicySet, TakesNamesToTheLetter) {

@@ -280,6 +280,21 @@ TEST_F(BandNetworkTest, SortsALadderThatFalls) {
                           LoadCost("m", Resources(0, 4000, 0, 1))));
 }
 
+// Of four machines that are alike the first is filled, then the second.
+TEST(BandNetworkOfFallingCosts, FillsOneMachineAfterTheOther) {
+  TestScheduler cluster(RoundOptions(), "bin_packing");
+  ClusterBuilder()
+      .Machine("a", {.cpu = 300, .memory = 300})
+      .Machine("b", {.cpu = 300, .memory = 300})
+      .Machine("c", {.cpu = 300, .memory = 300})
+      .Tasks(1, 5, {.cpu = 100, .memory = 100})
+      .ApplyTo(&cluster);
+  cluster.Round();
+  std::map<std::string, int> counts;
+  for (uint64_t uid = 1; uid <= 5; ++uid) ++counts[cluster.MachineOf(uid)];
+  EXPECT_THAT(counts, ElementsAre(Pair("a", 3), Pair("b", 2)));
+}
+
 TEST_F(BandNetworkTest, LetsEachTaskWaitAtThePriceOfItsAge) {
   cluster_.Apply(Added("m", {}), 0);
   cluster_.Apply(Submitted(1, {.job = "a"}), 0);
@@ -406,6 +421,28 @@ TEST_F(BandNetworkTest, DrawsNoMoreMachinesThanAClassHasUseFor) {
        network.Decode(cluster_.SolveFlow(network.problem()))) {
     EXPECT_LE(proposal.machine, cluster_.state().FindMachine("m1")->id)
         << "the least loaded two";
+  }
+}
+
+// What waits costs steps of ten seconds, so that the flow does not tell them
+// apart.
+TEST_F(BandNetworkTest, PlacesTheOldestTasksOfAClassWhateverTheirJobs) {
+  cluster_.Apply(Added("m", {.pods = 2}), 0);
+  cluster_.Apply(Submitted(1, {.job = "a"}), 3'000);
+  cluster_.Apply(Submitted(2, {.job = "b"}), 0);
+  cluster_.Apply(Submitted(3, {.job = "a"}), 2'000);
+  cluster_.Apply(Submitted(4, {.job = "b"}), 1'000);
+  for (const FlowUnits waiting_of_a : {0, 1, 2}) {
+    const BandNetwork network = Draw(kMinuteMs);
+    FlowSolution solution;
+    solution.outcome = SolveOutcome::kOptimal;
+    solution.flows = {
+        2, 2, waiting_of_a, waiting_of_a, 2 - waiting_of_a, 2 - waiting_of_a};
+    ASSERT_EQ(network.problem().arc_count(), 6);
+    const std::vector<Proposal> proposals = network.Decode(solution);
+    ASSERT_THAT(proposals, SizeIs(2));
+    EXPECT_EQ(proposals[0].task, TaskId{2});
+    EXPECT_EQ(proposals[1].task, TaskId{4});
   }
 }
 

@@ -91,6 +91,26 @@ TEST(GroupMachines, SaysWhatIsFreeOnEachMachine) {
   EXPECT_EQ(groups[0].free[kCpu], 2);
 }
 
+TEST(GroupMachines, CanBePartedIntoSingleMachines) {
+  TestScheduler cluster;
+  ClusterBuilder()
+      .Machine("a", {.cpu = 1})
+      .Machine("b", {.cpu = 2})
+      .Machine("c", {.cpu = 1})
+      .ApplyTo(&cluster);
+  std::vector<MachineGroup> groups =
+      GroupMachines(cluster.state(), cluster.eligibility());
+  groups[0].room = {3};
+  std::vector<std::vector<std::string>> names;
+  for (const MachineGroup& group : PartGroups(groups)) {
+    names.push_back(Names(group));
+    EXPECT_EQ(group.room.empty(), names.back()[0] == "b");
+    EXPECT_EQ(group.free, group.representative().Free());
+  }
+  EXPECT_THAT(
+      names, ElementsAre(ElementsAre("a"), ElementsAre("b"), ElementsAre("c")));
+}
+
 TEST(GroupMachines, TellsApartWhatIsReclaimed) {
   TestScheduler cluster;
   cluster.mutable_state().measured_use().SetOptions(
