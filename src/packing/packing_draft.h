@@ -70,7 +70,10 @@ class PackingDraft {
   // What the last task of the class on each machine of the pattern is charged.
   // REQUIRES: there is one.
   int64_t CostOfLast(size_t pattern, size_t task_class) const {
-    return CostOfMore(patterns_[pattern], task_class, -1) * -1;
+    return CostOfLast(patterns_[pattern], task_class);
+  }
+  int64_t CostOfLast(const Pattern& pattern, size_t task_class) const {
+    return CostOfMore(pattern, task_class, -1) * -1;
   }
 
  private:

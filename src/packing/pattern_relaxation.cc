@@ -695,6 +695,7 @@ std::vector<Pattern> PatternRelaxation::FillEach(const PackingRest& rest,
   for (size_t i = 0; i < groups; ++i) {
     const size_t g = first_group + i - (first_group + i < groups ? 0 : groups);
     for (int64_t machines = rest.machines[g]; machines > 0;) {
+      if (IsSpent()) return packing;
       excess = ExcessOfBudgets(problem_, left);
       for (size_t c = 0; c < classes; ++c) {
         const int64_t cost = problem_.costs[problem_.groups[g].kind][c];
@@ -708,7 +709,7 @@ std::vector<Pattern> PatternRelaxation::FillEach(const PackingRest& rest,
       }
       const Filling filling = filling_.Fill(
           g, liked, counts, MachineFilling::Effort::kRough, moved);
-      if (filling.tasks.empty() || IsSpent()) break;
+      if (filling.tasks.empty()) break;
       Pattern pattern = WithCompany(
           problem_, WithinCaps(problem_, {g, machines, filling.tasks}, caps));
       for (const auto& [c, count] : pattern.tasks) {

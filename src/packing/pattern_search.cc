@@ -18,6 +18,8 @@ constexpr uint64_t kMendedMax = 4;
 constexpr uint64_t kWiderMin = 2;
 constexpr uint64_t kWiderMax = 5;
 constexpr int kPutAttempts = 20;
+// Groups and patterns that are passed over in the time of one look elsewhere.
+constexpr int64_t kPassedPerLook = 16;
 constexpr double kRoundUpFrom[] = {1.0, 0.75, 0.55};
 // Where machines are filled in turn.
 constexpr int kWastefulOf = 12;  // The most wasteful of so many is mended.
@@ -70,18 +72,35 @@ class Picker {
     return picked;
   }
 
+  // The draft has these patterns now, too; others may be gone.
+  void NoteNew(std::span<const Pattern> patterns) {
+    looks_ += std::ssize(patterns);
+    are_all_met_ =
+        are_all_met_ && std::ranges::none_of(patterns, [&](const Pattern& one) {
+          return HasUnmet(one);
+        });
+  }
+  // Patterns looked at since the last call.
+  int64_t TakeLooks() { return std::exchange(looks_, 0); }
+
  private:
   size_t GroupOf(size_t p) const { return draft_.patterns()[p].group; }
 
-  bool IsUnmet(size_t p, size_t task_class) const {
-    return draft_.CostOfLast(p, task_class) > least_[task_class];
+  bool IsUnmet(const Pattern& pattern, size_t task_class) const {
+    return draft_.CostOfLast(pattern, task_class) > least_[task_class];
+  }
+  bool HasUnmet(const Pattern& pattern) const {
+    return std::ranges::any_of(pattern.tasks, [&](const auto& tasks) {
+      return IsUnmet(pattern, tasks.first);
+    });
   }
 
   template <class Condition>
-  std::optional<size_t> PickWhere(Condition condition) {
+  std::optional<size_t> PickWhere(Condition condition, bool may_be_any = true) {
     const size_t size = draft_.patterns().size();
     const size_t begin = rng_->Below(size);
-    for (size_t i = 0; i < size; ++i) {
+    for (size_t i = 0; i < size && may_be_any; ++i) {
+      ++looks_;
       const size_t p = (begin + i) % size;
       if (condition(p)) return p;
     }
@@ -89,13 +108,12 @@ class Picker {
   }
 
   size_t PickFirst() {
-    const auto has_unmet = [&](size_t p) {
-      return std::ranges::any_of(
-          draft_.patterns()[p].tasks,
-          [&](const auto& tasks) { return IsUnmet(p, tasks.first); });
-    };
     if (rng_->Chance(3, 4)) {
-      if (const auto p = PickWhere(has_unmet)) return *p;
+      const auto has_unmet = [&](size_t p) {
+        return HasUnmet(draft_.patterns()[p]);
+      };
+      if (const auto p = PickWhere(has_unmet, !are_all_met_)) return *p;
+      are_all_met_ = true;
     }
     return PickAny();
   }
@@ -130,7 +148,7 @@ class Picker {
     const size_t begin = rng_->Below(tasks.size());
     for (size_t i = 0; i < tasks.size(); ++i) {
       const size_t c = tasks[(begin + i) % tasks.size()].first;
-      if (IsUnmet(p, c)) return c;
+      if (IsUnmet(draft_.patterns()[p], c)) return c;
     }
     return problem_.classes.size();
   }
@@ -142,6 +160,9 @@ class Picker {
   const bool is_wide_;
   Rng* rng_;
   std::vector<int64_t> least_;  // By class: where it likes best.
+  // No task would rather be elsewhere, as a look at all of them has shown.
+  bool are_all_met_ = false;
+  int64_t looks_ = 0;
 };
 
 // A factor that is off by so much at most.
@@ -341,6 +362,10 @@ void Mend(const PackingProblem& problem, const MendOptions& options,
       draft->TakeOut(p, &rest);
       taken.push_back(p);
     }
+    // What follows passes over all groups, and over all patterns.
+    relaxation->Charge(picker.TakeLooks() + (std::ssize(problem.groups) +
+                                             std::ssize(draft->patterns())) /
+                                                kPassedPerLook);
     if (taken.empty()) continue;
     PackingDraft made = draft->MakeEmpty(std::move(rest));
     if (by_level.has_value() && (options.in_turn || rng.Chance(1, 2))) {
@@ -361,6 +386,7 @@ void Mend(const PackingProblem& problem, const MendOptions& options,
       continue;
     }
     draft->PutIn(made);
+    picker.NoteNew(made.patterns());
     if (mended < cost) attempts = 0;
     cost = mended;
   }

@@ -275,6 +275,20 @@ TEST(PatternRelaxation, FillsNoMoreMachinesByLevelThanMustBe) {
   EXPECT_EQ(packing[0], (Pattern{0, 1, {{0, 2}}})) << "one more must not wait";
 }
 
+TEST(PatternRelaxation, FillsNoMoreMachinesOnceItsWorkIsDone) {
+  PackingProblem problem = SixesAndFives(3000, 3000);
+  problem.groups.assign(1000, {{10}, 1, 0});
+  // What the first machine takes may be more.
+  PatternRelaxation relaxation(problem, 10);
+  const auto packings = relaxation.Seed();
+  EXPECT_LT(relaxation.work(), 200);
+  for (const std::vector<Pattern>& packing : packings) {
+    EXPECT_LE(packing.size(), 1);
+  }
+  PatternRelaxation patient(problem, kPlenty);
+  EXPECT_EQ(patient.Seed().front().size(), 1000);
+}
+
 TEST(PatternRelaxation, TheSameCallsGiveTheSame) {
   const PackingProblem problem = SixesAndFives(13, 17);
   PatternRelaxation one(problem, kPlenty);

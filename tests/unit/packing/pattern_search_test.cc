@@ -119,6 +119,53 @@ TEST(Mend, PlacesMoreByFillingMachinesInTurn) {
   EXPECT_EQ(draft.Cost(), PackingCost());
 }
 
+// What so many attempts take that gain nothing: all machines are full.  With
+// `is_any_unmet` those on the last one would rather be elsewhere.
+int64_t WorkOfMending(size_t machines, int attempts, bool is_any_unmet) {
+  PackingProblem problem;
+  const auto tasks = static_cast<int64_t>(2 * machines);
+  problem.classes = {{.request = {5}, .waiting = {{tasks + 1, 100}}}};
+  problem.groups.assign(machines, {{10}, 1, 0});
+  problem.groups.back().kind = is_any_unmet ? 1 : 0;
+  problem.costs = {{0}, {7}};
+  PatternRelaxation relaxation(problem, kPlenty);
+  PackingDraft draft(problem, AllOf(problem));
+  for (size_t g = 0; g < machines; ++g) {
+    EXPECT_TRUE(draft.Put({g, 1, {{0, 2}}}));
+  }
+  draft.FillUp();
+  const PackingCost cost = draft.Cost();
+  const int64_t before = relaxation.work();
+  Mend(problem, {.attempts_max = attempts, .in_turn = true}, &relaxation,
+       &draft);
+  EXPECT_EQ(draft.Cost(), cost);
+  return relaxation.work() - before;
+}
+
+TEST(Mend, ChargesForWhatItPassesOver) {
+  constexpr int kAttempts = 100;
+  const int64_t more = WorkOfMending(10100, kAttempts, false) -
+                       WorkOfMending(100, kAttempts, false);
+  // Ten thousand more groups, and as many patterns.
+  EXPECT_GE(more, kAttempts * (10000 + 10000) / 16);
+}
+
+TEST(Mend, ChargesForTheSearchForATaskThatWouldRatherBeElsewhere) {
+  constexpr int kAttempts = 100;
+  const int64_t more = WorkOfMending(1100, kAttempts, true) -
+                       WorkOfMending(100, kAttempts, true);
+  // It passes half of them in the mean, three times out of four.
+  EXPECT_GE(more, kAttempts * 1000 / 4);
+}
+
+TEST(Mend, LooksForATaskThatWouldRatherBeElsewhereOnceIfThereIsNone) {
+  constexpr int kAttempts = 1000;
+  const int64_t more = WorkOfMending(1100, kAttempts, false) -
+                       WorkOfMending(100, kAttempts, false);
+  // Groups, and of patterns twice as many: some are not in use.
+  EXPECT_LE(more, kAttempts * (1000 + 2 * 1000) / 16 + 10 * 1000);
+}
+
 TEST(Mend, LeavesAloneWhatIsAtTheBound) {
   const PackingProblem problem = TwoLikings();
   PatternRelaxation relaxation(problem, kPlenty);
