@@ -218,6 +218,11 @@ std::string NominationText(const Task& task, const ClusterState& state) {
   const auto it = state.nominations().machines().find(task.id);
   if (it == state.nominations().machines().end()) return "";
   const Machine& machine = *state.FindMachine(it->second);
+  if (state.nominations().IsReservation(task.id)) {
+    return StrCat(ShownText(machine.name),
+                  " is reserved for it: what becomes free there is kept until "
+                  "it fits; as things are, ");
+  }
   std::vector<const Task*> leaving;
   for (const TaskId id : machine.tasks) {
     const Task* one = state.FindTask(id);

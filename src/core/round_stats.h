@@ -44,6 +44,13 @@ struct PreemptionOptions {
   MoveOptions moves = {};
 };
 
+// For tasks that wait too long (core/reservations.h).
+struct ReservationOptions {
+  int64_t after_ms = 0;  // 0: machines are never reserved.
+  // Of all machines, those that may be reserved at a time; one always may.
+  int64_t machines_percent = 1;
+};
+
 struct RoundOptions {
   // Work a round may do, in arcs drawn over all its passes; what then still
   // waits is the next round's.  0: no bound.
@@ -57,6 +64,7 @@ struct RoundOptions {
   // Whether NoExecute taints evict what runs (core/eviction.h).
   bool evicts_on_no_execute = false;
   PreemptionOptions preemption = {};
+  ReservationOptions reservations = {};
 };
 
 // The priorities that a level of a round stands for.

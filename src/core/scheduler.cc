@@ -35,6 +35,7 @@ Scheduler::Scheduler(const PolicySet& policies,
       constraints_(constraints),
       options_(options),
       eviction_(&state_),
+      reservations_(constraints, options.reservations, &state_),
       move_budget_(options.preemption.moves),
       network_log_(options.network_arcs_max),
       eligibility_(std::make_unique<Eligibility>(constraints, policies)) {}
@@ -87,6 +88,8 @@ void Scheduler::StartRound(int64_t now_ms) {
     round_stats_.evicted = eviction_.Run(now_ms);
   }
   state_.DropStaleSamples(now_ms);
+  reservations_.Review(now_ms);
+  round_ms_ = now_ms;
   eligibility_->StartRound(&state_);
   state_.SyncPeers();
   round_ = std::make_unique<Round>(
@@ -114,6 +117,7 @@ std::optional<RoundWork> Scheduler::NextStep() {
   if (!work.has_value()) {
     round_->End(&round_stats_);
     round_.reset();
+    if (!round_stats_.is_cut_short) reservations_.Make(round_ms_);
     search_pace_.Note(state_.version());
     round_stats_.pending = state_.pending_count();
   }

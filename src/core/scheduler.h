@@ -27,6 +27,7 @@
 #include "core/move_budget.h"
 #include "core/network_log.h"
 #include "core/rebalance_timer.h"
+#include "core/reservations.h"
 #include "core/round_stats.h"
 #include "core/round_work.h"
 #include "core/search_pace.h"
@@ -143,6 +144,7 @@ class Scheduler {
   const RoundOptions options_;
   ClusterState state_;
   Eviction eviction_;
+  Reservations reservations_;
   MoveBudget move_budget_;
   RebalanceTimer rebalance_timer_;
   SearchPace search_pace_;
@@ -150,6 +152,7 @@ class Scheduler {
   const std::unique_ptr<Eligibility> eligibility_;
   MachineGrouping grouping_;
   std::unique_ptr<Round> round_;  // Null where none is running.
+  int64_t round_ms_ = 0;          // When it began.
   RoundStats round_stats_;
   std::optional<ScheduleReply> in_flight_;
   // All that a reply names.

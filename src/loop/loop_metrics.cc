@@ -170,6 +170,8 @@ void LoopMetrics::RefreshGauges(size_t mailbox_depth, int64_t now_us) {
   metrics_.mailbox_depth.Set(static_cast<double>(mailbox_depth));
   metrics_.undelivered_deltas.Set(static_cast<double>(state.outbox().size()));
   metrics_.state_version.Set(static_cast<double>(state.version()));
+  metrics_.reserved_machines.Set(
+      static_cast<double>(state.nominations().reservations().size()));
   metrics_.reused_uids.Increment(
       static_cast<double>(state.reused_uid_count() - reused_uids_counted_));
   reused_uids_counted_ = state.reused_uid_count();

@@ -607,7 +607,7 @@ void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
       waiting.arc = problem_.AddConvexArc(
           static_cast<NodeIndex>(class_index), unscheduled,
           ToSegments(std::move(costs), 1, supply_));
-      waiting_arcs_[class_index].push_back(std::move(waiting));
+      waiting_arcs_[class_index].push_back(waiting);
       capacity += static_cast<FlowUnits>(tasks.size());
     }
     if (const auto it = gangs_.find(job); it != gangs_.end()) {

@@ -97,6 +97,13 @@ DEFINE_bool(evict_on_no_execute, false,
             "Whether a task leaves a machine with a NoExecute taint that it "
             "does not, or no longer, tolerate. Kubernetes does that itself; "
             "for clusters without its taint eviction.");
+DEFINE_int64(reserve_after, 0,
+             "Seconds after which a machine is reserved for a task that waits: "
+             "what becomes free there is kept until the task fits, so that "
+             "smaller ones do not take it for ever. 0: never.");
+DEFINE_int64(reserved_machines_max, 1,
+             "With --reserve_after: of all machines, how many per cent may be "
+             "reserved at a time. One always may.");
 DEFINE_string(preemption, "off",
               "What may be done to tasks that run. off: nothing. priority: "
               "those are stopped for tasks that wait that have a lower "
@@ -186,6 +193,8 @@ absl::Status CheckRanges(const Options& options) {
       {"round_arcs_max", options.round_arcs_max, 0, kAmountMax},
       {"improve_budget", options.improve_budget, 0, kAmountMax},
       {"network_arcs_max", options.network_arcs_max, 0, 100'000'000},
+      {"reserve_after", FLAGS_reserve_after, 0, 1000000000},
+      {"reserved_machines_max", FLAGS_reserved_machines_max, 0, 100},
       {"preemption_cost", options.preemption.cost, 1, kPreemptionCostMax},
       {"move_cost", FLAGS_move_cost, 1, kModelCostMax},
       {"moves_per_round", FLAGS_moves_per_round, 0, 100},
@@ -284,6 +293,8 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
   options.shutdown_timeout_ms = FLAGS_shutdown_timeout_ms;
   ASSIGN_OR_RETURN(options.replies,
                    ParseChoice("replies", FLAGS_replies, kReplyModes));
+  options.reservations = {.after_ms = FLAGS_reserve_after * 1000,
+                          .machines_percent = FLAGS_reserved_machines_max};
   options.preemption.cost = FLAGS_preemption_cost;
   options.preemption.breaks_budgets = FLAGS_preemption_breaks_budgets;
   options.preemption.moves = {.cost = FLAGS_move_cost,

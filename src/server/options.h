@@ -30,6 +30,7 @@ struct Options {
   int64_t network_arcs_max = 20000;   // 0: none are kept.
   bool evict_on_no_execute = false;
   PreemptionOptions preemption;
+  ReservationOptions reservations;
   int64_t removal_hold_ms = 500;
   int64_t reused_uid_hold_ms = 30000;
   int64_t announcement_quiet_ms = 2000;

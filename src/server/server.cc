@@ -105,7 +105,8 @@ class Daemon final : public Server {
                          .improve_budget = options.improve_budget,
                          .network_arcs_max = options.network_arcs_max,
                          .evicts_on_no_execute = options.evict_on_no_execute,
-                         .preemption = options.preemption}),
+                         .preemption = options.preemption,
+                         .reservations = options.reservations}),
         store_(std::move(store)),
         solver_(MakeSolver(options.solver)),
         loop_(

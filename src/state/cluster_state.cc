@@ -451,6 +451,11 @@ void ClusterState::Nominate(TaskId id, MachineId machine_id, bool is_final) {
   nominations_.Add(id, machine, is_final);
 }
 
+void ClusterState::Reserve(TaskId id, MachineId machine) {
+  Nominate(id, machine, /*is_final=*/true);
+  nominations_.NoteReservation(id, MutableMachine(machine));
+}
+
 void ClusterState::EndNomination(TaskId id) {
   Task* task = MutableTask(id);
   nominations_.Drop(id, MutableMachine(nominations_.machines().at(id)));
@@ -601,6 +606,7 @@ void ClusterState::Reclassify(const std::vector<TaskId>& tasks) {
     const MachineId machine = is_nominated ? it->second : MachineId();
     const bool is_successor = nominations_.IsSuccessor(id);
     const bool is_final = nominations_.IsFinal(id);
+    const bool is_reservation = nominations_.IsReservation(id);
     LeaveQueue(*task);
     task->class_key.meant_by = peers_.MeaningOf(id);
     task->class_key.name = 0;
@@ -609,6 +615,9 @@ void ClusterState::Reclassify(const std::vector<TaskId>& tasks) {
     if (!is_nominated || !FindMachine(machine)->IsUsable()) continue;
     Nominate(id, machine, is_final);
     if (is_successor) nominations_.NoteSuccessor(id);
+    if (is_reservation) {
+      nominations_.NoteReservation(id, MutableMachine(machine));
+    }
   }
 }
 

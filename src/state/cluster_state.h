@@ -89,6 +89,7 @@ class ClusterState {
   void EndSuccessions(int64_t now_ms);
   // See state/nominations.h.  REQUIRES: a schedulable task, a usable machine.
   void Nominate(TaskId task, MachineId machine, bool is_final = false);
+  void Reserve(TaskId task, MachineId machine);  // As IsReservation() there.
   void EndNomination(TaskId task);
   const Nominations& nominations() const { return nominations_; }
   // Undelivered deltas in the order of their decisions.
@@ -140,7 +141,6 @@ class ClusterState {
   const PeerTable& peers() const { return peers_; }
   // Classifies tasks by the terms that came since the last call.
   void SyncPeers() { Reclassify(peers_.Sync()); }
-
   // Recovery: puts records back, each after those that it names, the counters
   // last.  Errors name what contradicts another; the state is then of no use.
   absl::Status RestoreResourceName(const std::string& name);

@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "state/cluster_state.h"
@@ -35,10 +36,19 @@ Resources Nominations::KeptOn(const Machine& machine) const {
          successions_.RequestsOn(machine);
 }
 
+bool Nominations::IsReserved(const Machine& machine) const {
+  return !reservations_.empty() &&
+         std::ranges::any_of(machine.nominated, [this](TaskId task) {
+           return reservations_.contains(task);
+         });
+}
+
 bool Nominations::CanBeHeldBy(const Machine& machine) const {
+  const Resources leaving = IsReserved(machine)
+                                ? RequestsOf(machine.tasks, state_)
+                                : LeavingFrom(machine);
   return machine.IsUsable() &&
-         KeptOn(machine).FitsIn(machine.Offered() - machine.used +
-                                LeavingFrom(machine));
+         KeptOn(machine).FitsIn(machine.Offered() - machine.used + leaving);
 }
 
 void Nominations::Add(TaskId task, Machine* machine, bool is_final) {
@@ -53,10 +63,16 @@ void Nominations::Add(TaskId task, Machine* machine, bool is_final) {
   UpdateReserved(machine);
 }
 
+void Nominations::NoteReservation(TaskId task, Machine* machine) {
+  reservations_.insert(task);
+  UpdateReserved(machine);
+}
+
 void Nominations::Drop(TaskId task, Machine* machine) {
   CHECK(machines_.erase(task) == 1 && machine->nominated.erase(task) == 1);
   successors_.erase(task);
   final_.erase(task);
+  reservations_.erase(task);
   ++changes_;
   machine->ReleaseKeptPorts(state_.FindTask(task)->class_key.rules->host_ports);
   peers_.EndExpecting(expected_.extract(task).mapped());
@@ -93,9 +109,14 @@ void Nominations::UpdateReserved(Machine* machine) const {
   if (!machine->KeepsRoom()) return;
   const Resources kept = KeptOn(*machine);
   const Resources missing = kept - LeavingFrom(*machine);
+  const bool is_reserved = IsReserved(*machine);
+  const Resources unused = machine->Offered() - machine->used;
   machine->reserved = Resources();
   for (ResourceIndex i = 0; i < missing.size(); ++i) {
-    if (missing[i] > 0) machine->reserved.Set(i, missing[i]);
+    // Of a reserved machine no more can be kept than is free by now.
+    const int64_t amount =
+        is_reserved ? std::min(missing[i], unused[i]) : missing[i];
+    if (amount > 0) machine->reserved.Set(i, amount);
   }
   machine->awaited = kept - machine->reserved;
 }

@@ -47,17 +47,23 @@ class Nominations {
   bool IsFinal(TaskId task) const {
     return IsSuccessor(task) || final_.contains(task);
   }
+  // Whether its machine is reserved for it, though nobody was told to leave:
+  // of what its tasks leave free that is kept.
+  bool IsReservation(TaskId task) const { return reservations_.contains(task); }
+  const absl::btree_set<TaskId>& reservations() const { return reservations_; }
   // How often one came or went.
   uint64_t changes() const { return changes_; }
   // What those hold on the machine that were told to leave it.
   Resources LeavingFrom(const Machine& machine) const;
   const Successions& successions() const { return successions_; }
   // Whether the machine will have room for all that is kept there once those
-  // have left it that were told to.
+  // have left it that were told to or, where it is reserved, all tasks.
   bool CanBeHeldBy(const Machine& machine) const;
 
   // For the state.  REQUIRES: the task has none.
   void Add(TaskId task, Machine* machine, bool is_final);
+  // REQUIRES: it has one, for this machine.
+  void NoteReservation(TaskId task, Machine* machine);
   // REQUIRES: it has one.
   void NoteSuccessor(TaskId task) { successors_.insert(task); }
   // REQUIRES: it has one, for this machine.
@@ -73,6 +79,7 @@ class Nominations {
 
  private:
   Resources KeptOn(const Machine& machine) const;
+  bool IsReserved(const Machine& machine) const;
 
   const ClusterState& state_;
   PeerTable& peers_;
@@ -80,6 +87,7 @@ class Nominations {
   absl::flat_hash_map<TaskId, uint64_t> expected_;  // PeerTable::Expect().
   absl::btree_set<TaskId> successors_;              // Of these,
   absl::btree_set<TaskId> final_;                   // and for whom tasks move.
+  absl::btree_set<TaskId> reservations_;            // Those are final, too.
   uint64_t changes_ = 0;
   Successions successions_;
 };

@@ -395,6 +395,7 @@ void ContractClient::CheckEnd(const std::vector<std::string>& machines) {
       cluster_.Fail(NameOf(uid) + " is placed, and nobody was told");
     }
     for (const std::string& uuid : machines) {
+      if (daemon_.IsReserved(uuid)) continue;
       if (cluster_.Fits(task.real, uuid)) {
         cluster_.Fail(NameOf(uid) + " waits, and fits on " + uuid);
       }

@@ -385,6 +385,7 @@ void FeedClient::CheckEnd(const std::vector<std::string>& machines) {
   for (const auto& [id, task] : tasks_) {
     if (task.is_running) continue;
     for (const std::string& uuid : machines) {
+      if (daemon_.IsReserved(uuid)) continue;
       if (cluster_.Fits(task.real, uuid)) {
         cluster_.Fail(id + " waits, and fits on " + uuid);
       }

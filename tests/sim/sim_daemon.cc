@@ -78,6 +78,13 @@ PreemptionOptions DrawPreemption(Rng* rng) {
   return options;
 }
 
+// In some lives, and for tasks that have not waited long.
+ReservationOptions DrawReservations(Rng* rng) {
+  if (!rng->Chance(1, 3)) return {};
+  return {.after_ms = rng->Between(1, 2000),
+          .machines_percent = rng->Between(0, 100)};
+}
+
 }  // namespace
 
 struct SimDaemon::Process {
@@ -87,7 +94,9 @@ struct SimDaemon::Process {
       : number(the_number),
         improve_budget(DrawImproveBudget(rng)),
         preemption(DrawPreemption(rng)),
-        scheduler({.improve_budget = improve_budget, .preemption = preemption}),
+        scheduler({.improve_budget = improve_budget,
+                   .preemption = preemption,
+                   .reservations = DrawReservations(rng)}),
         solver(faults.solves_to_a_failure, solves_fail, rng),
         loop({.scheduler = scheduler.scheduler(),
               .store = store,
@@ -130,6 +139,14 @@ bool SimDaemon::MustStopFor(const RealCluster::Task& task) const {
   return process_->preemption.mode != Preemption::kOff &&
          !task.never_preempts &&
          process_->improve_budget == RoundOptions().improve_budget;
+}
+
+bool SimDaemon::IsReserved(std::string_view machine) const {
+  const Machine* known = state().FindMachine(machine);
+  return known != nullptr &&
+         std::ranges::any_of(known->nominated, [this](TaskId task) {
+           return state().nominations().IsReservation(task);
+         });
 }
 
 bool SimDaemon::MayMove() const {

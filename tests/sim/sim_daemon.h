@@ -54,6 +54,8 @@ class SimDaemon {
 
   // Whether what is less urgent is stopped wherever the task then has room.
   bool MustStopFor(const RealCluster::Task& task) const;
+  // Whether the machine is kept for one task that waits too long.
+  bool IsReserved(std::string_view machine) const;
   bool MayMove() const;
 
   void Kill(Loss loss);

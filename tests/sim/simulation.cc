@@ -135,14 +135,16 @@ class Life {
            (contract_ == nullptr || !contract_->is_waiting_for_answers()) &&
            (feed_ == nullptr || !feed_->is_waiting_for_answers());
   }
-  // Whether nobody leaves, and no room is kept from anybody: without a round
-  // it is not given up, and without anybody who waits there may be none.
+  // Whether nobody leaves, and no room is kept from anybody but by
+  // reservations: without a round it is not given up, and without anybody who
+  // waits there may be none.
   bool IsSettled() const {
     const ClusterState& state = daemon_.state();
     const Nominations& nominations = state.nominations();
     return (contract_ == nullptr || !contract_->HasLeaving()) &&
            (feed_ == nullptr || !feed_->HasLeaving()) &&
-           nominations.machines().empty() &&
+           nominations.machines().size() ==
+               nominations.reservations().size() &&
            (state.pending_count() == 0 ||
             nominations.successions().all().empty());
   }

@@ -143,8 +143,15 @@ std::string FindWrongNomination(const ClusterState& state) {
       const Task& one = *state.FindTask(task);
       if (one.is_evicted) missing -= one.class_key.request;
     }
+    const bool is_reserved = std::ranges::any_of(
+        machine->nominated,
+        [&](TaskId task) { return state.nominations().IsReservation(task); });
     for (ResourceIndex i = 0; i < missing.size(); ++i) {
-      if (machine->reserved[i] != std::max<int64_t>(missing[i], 0)) {
+      int64_t amount = missing[i];
+      if (is_reserved) {
+        amount = std::min(amount, machine->Offered()[i] - machine->used[i]);
+      }
+      if (machine->reserved[i] != std::max<int64_t>(amount, 0)) {
         return StrCat("machine ", machine->uuid, " keeps another amount");
       }
     }
