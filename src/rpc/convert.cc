@@ -203,15 +203,17 @@ absl::Status CheckPreemptionCost(const TaskDescriptor& task) {
                         " is not in 0 to ", kPreemptionCostMax));
 }
 
-// Of the job; nothing where none is stated or what is stated makes no sense.
-std::optional<DisruptionBudget> ToBudgetOfJob(
-    const firmament::JobDescriptor& job, Faults* faults) {
-  if (!job.has_disruption_budget()) return std::nullopt;
+void AddBudgetOfJob(const firmament::JobDescriptor& job, Faults* faults,
+                    SubmitTask* command) {
+  if (!job.has_disruption_budget()) return;
   absl::StatusOr<DisruptionBudget> budget =
       ToBudget(job.disruption_budget(), faults);
-  if (budget.ok()) return *std::move(budget);
-  faults->Add(StrCat("disruption_budget: ", Message(budget.status())));
-  return std::nullopt;
+  if (budget.ok()) {
+    command->budget = *std::move(budget);
+  } else {
+    faults->Add(StrCat("disruption_budget: ", Message(budget.status())));
+    command->keeps_budget = true;
+  }
 }
 
 absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description,
@@ -412,7 +414,7 @@ SubmitTask ToStatedTask(const TaskDescription& description, Faults* faults) {
   command.job_uuid = KeptId(task.job_id().empty() ? job.uuid() : task.job_id());
   command.job_name = KeptName(job.name());
   command.gang = ToGang(description).value_or(Gang());
-  command.budget = ToBudgetOfJob(job, faults);
+  AddBudgetOfJob(job, faults, &command);
   command.spec = ToTaskSpec(description, faults);
   return command;
 }

@@ -65,6 +65,8 @@ struct SubmitTask {
   std::string job_name;
   Gang gang;
   std::optional<DisruptionBudget> budget = {};  // Of the job.
+  // One was stated that makes no sense: the job's former one stays.
+  bool keeps_budget = false;
   TaskSpec spec;
   // Answer kAlreadyExists for a uid that is known, instead of counting it, and
   // take a known "namespace/name" under a new uid for another task.

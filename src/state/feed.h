@@ -60,6 +60,8 @@ struct TaskStated {
   std::string job_name;
   Gang gang;
   std::optional<DisruptionBudget> budget = {};  // Of the job.
+  // One was stated that makes no sense: the job's former one stays.
+  bool keeps_budget = false;
   TaskSpec spec;
   std::string machine_uuid;  // Where it runs; empty: it waits, or is as it was.
   // Others place it: it takes room, and waits for nothing.

@@ -163,7 +163,7 @@ void FeedEvents::Describe(Task* task, const TaskStated& event) {
   if (state_.FindJob(task->job)->uuid != event.job_uuid) {
     tasks_.ChangeJob(task, event.job_uuid, event.job_name, event.gang);
   }
-  tasks_.SetBudget(task->job, event.budget);
+  if (!event.keeps_budget) tasks_.SetBudget(task->job, event.budget);
   task->is_foreign = event.is_foreign;
   state_.Describe(task, event.spec);
   // What could not be understood may be another time.

@@ -103,7 +103,7 @@ Ack TaskCommands::Apply(const SubmitTask& command) {
     same->submitted_ms = now_ms_;
     same->sequence = state_.counters_.next_task_sequence++;
     same->job = state_.JobFor(command.job_uuid, command.job_name, command.gang);
-    SetBudget(same->job, command.budget);
+    if (!command.keeps_budget) SetBudget(same->job, command.budget);
     Announcements(now_ms_, &state_).Mention(same);
     state_.Describe(same, command.spec);
     same->may_succeed = !machine.has_value();
@@ -138,7 +138,7 @@ void TaskCommands::Resubmit(Task* task, const SubmitTask& command) {
     task->disturbances = 0;  // It inherits them where it succeeds itself.
   }
   ChangeJob(task, command.job_uuid, command.job_name, command.gang);
-  SetBudget(task->job, command.budget);
+  if (!command.keeps_budget) SetBudget(task->job, command.budget);
   state_.Describe(task, command.spec);
   state_.EnterQueue(task);
 }

@@ -213,6 +213,23 @@ TEST(ConvertTask, BoundsAnIdOfAnyLengthAndKeepsItDistinct) {
   EXPECT_EQ(ReasonOf(description), "");
 }
 
+TEST(ConvertTask, TellsABudgetThatMakesNoSenseFromNone) {
+  auto description = Parse<TaskDescription>(kTask);
+  EXPECT_FALSE(ToSubmitTask(description)->keeps_budget);
+  firmament::DisruptionBudget* budget =
+      description.mutable_job_descriptor()->mutable_disruption_budget();
+  budget->set_min_available("3");
+  EXPECT_EQ(ToSubmitTask(description)->budget->amount, 3);
+  budget->set_min_available("most");
+  Faults faults;
+  const auto command = sluice::ToSubmitTask(description, &faults);
+  EXPECT_TRUE(command->keeps_budget);
+  EXPECT_EQ(command->spec.quarantine_reason, "");
+  EXPECT_THAT(
+      faults.Text(),
+      StartsWith("disruption_budget: min_available: 'most' is neither"));
+}
+
 TEST(ConvertTask, RefusesATaskThatIsNotCreated) {
   for (const int state : {1, 4, 9, 77, -1}) {
     TaskDescription description;

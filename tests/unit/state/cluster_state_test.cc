@@ -265,6 +265,17 @@ TEST_F(ClusterStateTest, MakesOneJobOfTheTasksThatNameIt) {
   EXPECT_EQ(job.task_count, 2);
 }
 
+TEST_F(ClusterStateTest, KeepsTheBudgetOfAJobWhereTheNewOneMakesNoSense) {
+  const DisruptionBudget seven = {.amount = 7};
+  Do(Submitted(1, {.job = "web", .budget = seven}));
+  SubmitTask submit = Submitted(2, {.job = "web"});
+  submit.keeps_budget = true;
+  Do(submit);
+  EXPECT_EQ(state_.FindJob(TaskOf(1).job)->budget, seven);
+  Do(Submitted(3, {.job = "web"}));
+  EXPECT_EQ(state_.FindJob(TaskOf(1).job)->budget, std::nullopt);
+}
+
 // S1 of old: a job outlives its first task, and goes with its last.
 TEST_F(ClusterStateTest, KeepsAJobUntilItsLastTaskIsRemoved) {
   Do(Submitted(1));

@@ -89,6 +89,20 @@ TEST_F(FeedEventsTest, KeepABudgetThatIsStatedAgainAndMakesNoSense) {
   EXPECT_EQ(state_.feeds().at(feed_).budgets.at("all").budget.amount, 7);
 }
 
+TEST_F(FeedEventsTest, KeepTheBudgetOfAJobWhereTheNewOneMakesNoSense) {
+  TaskStated task = Stated("a", {.cpu = 100, .job = "web"});
+  task.budget = DisruptionBudget{.amount = 7};
+  Feed(task);
+  task.budget.reset();
+  task.keeps_budget = true;
+  Feed(task);
+  EXPECT_EQ(state_.FindJob(TaskOfFeed("a").job)->budget,
+            DisruptionBudget{.amount = 7});
+  task.keeps_budget = false;
+  Feed(task);
+  EXPECT_FALSE(state_.FindJob(TaskOfFeed("a").job)->budget.has_value());
+}
+
 TEST_F(FeedEventsTest, ForgetWhatTheNextSnapshotDoesNotState) {
   StateAll();
   StateMachine("n");

@@ -220,8 +220,8 @@ type JobDescriptor struct {
 	// part of the original contract, whose servers skip it.
 	GangTimeoutSeconds int64 `protobuf:"varint,1000,opt,name=gang_timeout_seconds,json=gangTimeoutSeconds,proto3" json:"gang_timeout_seconds,omitempty"`
 	// Without labelSelector: of the tasks of this job.  Taken from the newest
-	// message that submits one of its tasks.  Not part of the original contract,
-	// either.
+	// message that submits one of its tasks; one that makes no sense changes
+	// nothing.  Not part of the original contract, either.
 	DisruptionBudget *DisruptionBudget `protobuf:"bytes,1001,opt,name=disruption_budget,json=disruptionBudget,proto3" json:"disruption_budget,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
