@@ -27,7 +27,8 @@ constexpr Command::Text kText = {
         R"(Says where the task with the uid, or else the name, TASK runs, or why it waits:
 on how many machines it would fit now, what speaks against the others, and
 what the three nearest of them lack.  Each machine counts for the first thing
-that speaks against it.
+that speaks against it.  Of a task that runs: what each policy would charge now
+for its machine, and for the machine that would come next.
 )"};
 
 constexpr size_t kSummaryBytesMax = 4096;
@@ -76,10 +77,40 @@ void PrintTask(const v1::Task& task, std::ostream& out) {
   table.Print(out);
 }
 
+// A row for each policy, and a column for each machine.
+void PrintCosts(const v1::TaskExplanation& explanation, std::ostream& out) {
+  const auto name_of = [](const v1::MachineCost& cost) {
+    return cost.machine_name().empty() ? cost.machine_uuid()
+                                       : cost.machine_name();
+  };
+  std::vector<Table::Column> columns = {{"POLICY"}};
+  for (const v1::MachineCost& cost : explanation.costs()) {
+    columns.push_back(
+        {StrCat(name_of(cost), columns.size() == 1 ? "" : " (next)"),
+         Align::kRight});
+  }
+  Table table(std::move(columns));
+  const v1::MachineCost& own = explanation.costs(0);
+  for (int i = 0; i < own.policies_size(); ++i) {
+    std::vector<std::string> row = {own.policies(i).policy()};
+    for (const v1::MachineCost& cost : explanation.costs()) {
+      row.push_back(i < cost.policies_size() ? StrCat(cost.policies(i).points())
+                                             : "-");
+    }
+    table.AddRow(std::move(row));
+  }
+  out << "\nwhat policies would charge now, in points\n";
+  table.Print(out);
+}
+
 void PrintExplanation(const v1::TaskExplanation& explanation,
                       std::ostream& out) {
   PrintTask(explanation.task(), out);
   out << '\n' << Printable(explanation.summary(), kSummaryBytesMax) << '\n';
+  if (explanation.costs_size() > 0 &&
+      explanation.costs(0).policies_size() > 0) {
+    PrintCosts(explanation, out);
+  }
   if (explanation.reasons_size() > 0) {
     out << '\n';
     Table table({{"MACHINES", Align::kRight}, {"REASON"}, {"CODE"}});

@@ -165,6 +165,10 @@ Explanation Scheduler::Explain(const Task& task, int64_t now_ms) const {
   return explanation;
 }
 
+std::vector<CostTerms> Scheduler::ExplainCosts(const Task& task) const {
+  return FindCostTerms(task, state_, policies_, constraints_);
+}
+
 std::string Scheduler::ExplainLeaving(const Task& task) const {
   return LeavingText(task, state_, constraints_, options_.preemption);
 }

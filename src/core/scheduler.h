@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "core/cost_terms.h"
 #include "core/eviction.h"
 #include "core/move_budget.h"
 #include "core/network_log.h"
@@ -135,6 +136,9 @@ class Scheduler {
 
   // Why the task waits, as of `now_ms`.
   Explanation Explain(const Task& task, int64_t now_ms) const;
+  // As FindCostTerms() (core/cost_terms.h).
+  std::vector<CostTerms> ExplainCosts(const Task& task) const;
+  const PolicySet& policies() const { return policies_; }
   // As LeavingText() (core/preemption_text.h).
   std::string ExplainLeaving(const Task& task) const;
 

@@ -29,6 +29,20 @@ static_assert(std::ranges::is_sorted(kCostModels, {}, &CostModelEntry::name));
 
 std::span<const CostModelEntry> CostModels() { return kCostModels; }
 
+std::vector<Cost> PolicySet::TermsOf(const Circumstances& there) const {
+  Resources load = there.used;
+  if (there.machine.is_measured) load -= there.machine.reclaimed;
+  std::vector<Cost> terms;
+  for (const auto& model : models_) {
+    // Of the kinds that a model does not charge it charges nothing.
+    terms.push_back(model->LoadCost(there.machine, load) +
+                    model->PreferenceCost(there.rules, there.machine) +
+                    model->PeerCost(there.standing) +
+                    model->SiblingCost(there.siblings));
+  }
+  return terms;
+}
+
 std::string PolicySet::UnheededWishes() const {
   std::string wishes;
   const auto add = [&](std::string_view model, std::string_view wish) {

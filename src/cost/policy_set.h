@@ -67,6 +67,16 @@ class PolicySet {
     }
     return cost;
   }
+  // A task that is to be placed on a machine as it is.
+  struct Circumstances {
+    const Machine& machine;
+    const PlacementRules& rules;
+    Resources used;
+    PeerStanding standing;
+    int64_t siblings = 0;
+  };
+  // What each charges then, in the order of names().
+  std::vector<Cost> TermsOf(const Circumstances& there) const;
   // Whether any of them ever charges it.
   bool Charges(CostKind kind) const { return !Charging(kind).empty(); }
   // Without parameters.

@@ -16,6 +16,7 @@
 #include "cost/policy_set.h"
 #include "loop/census.h"
 #include "rpc/checks.h"
+#include "rpc/inspect_costs.h"
 #include "rpc/pages.h"
 
 namespace sluice {
@@ -602,6 +603,8 @@ absl::Status InspectTask(const CoreView& view,
   const std::string not_waiting = NotWaiting(view, *task);
   if (!not_waiting.empty()) {
     response->set_summary(not_waiting);
+    FillCosts(state, view.scheduler.ExplainCosts(*task),
+              view.scheduler.policies().names(), response);
     return absl::OkStatus();
   }
   FillExplanation(state, view.scheduler.Explain(*task, view.now_ms), response);

@@ -150,6 +150,23 @@ TEST_F(Endpoints, InspectorShowsTheNetworksOfTheLastRound) {
                                  HasSubstr("unscheduled of ")));
 }
 
+TEST_F(Endpoints, InspectorNamesTheCostsOfAPlacement) {
+  client_.AddNode(NodeMessage("n", {.cpu = 1000}));
+  client_.AddNode(NodeMessage("o", {.cpu = 500}));
+  client_.Submit(TaskMessage(1, {.cpu = 300}));
+  client_.Schedule();
+  const v1::TaskExplanation explanation = client_.Explain(1);
+  ASSERT_EQ(explanation.costs_size(), 2);
+  std::vector<std::string> names;
+  for (const v1::MachineCost& cost : explanation.costs()) {
+    names.push_back(cost.machine_name());
+    ASSERT_EQ(cost.policies_size(), 1);
+    EXPECT_EQ(cost.policies(0).policy(), "cpu_memory");
+    EXPECT_GE(cost.policies(0).points(), 2000);
+  }
+  EXPECT_THAT(names, testing::UnorderedElementsAre("n", "o"));
+}
+
 TEST_F(Endpoints, InspectorListsThePolicies) {
   v1::ListPoliciesResponse list;
   grpc::ClientContext context;

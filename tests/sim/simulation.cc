@@ -143,8 +143,7 @@ class Life {
     const Nominations& nominations = state.nominations();
     return (contract_ == nullptr || !contract_->HasLeaving()) &&
            (feed_ == nullptr || !feed_->HasLeaving()) &&
-           nominations.machines().size() ==
-               nominations.reservations().size() &&
+           nominations.machines().size() == nominations.reservations().size() &&
            (state.pending_count() == 0 ||
             nominations.successions().all().empty());
   }

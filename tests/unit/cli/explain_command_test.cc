@@ -56,6 +56,30 @@ TEST(ExplainCommand, ShowsSummaryReasonsAndNearestMachines) {
                         "u1       lacks 500m cpu\n"));
 }
 
+TEST(ExplainCommand, ShowsWhatPoliciesWouldCharge) {
+  FakeServer server;
+  v1::TaskExplanation& explanation = server.inspector.explanation;
+  explanation.mutable_task()->set_name("demo/t");
+  explanation.mutable_task()->set_state(v1::Task::RUNNING);
+  explanation.set_summary("runs on machine 'node-1'");
+  for (const char* machine : {"node-1", "node-2"}) {
+    v1::MachineCost* cost = explanation.add_costs();
+    cost->set_machine_name(machine);
+    for (const char* policy : {"cpu_memory", "taint"}) {
+      v1::PolicyCost* charged = cost->add_policies();
+      charged->set_policy(policy);
+      charged->set_points(cost->policies_size() == 1 ? 2400 : 450000);
+    }
+  }
+  const CliResult result =
+      RunCli({"explain", "demo/t", "--server", server.Address()});
+  EXPECT_THAT(result.out,
+              HasSubstr("\n\nwhat policies would charge now, in points\n"
+                        "POLICY      node-1  node-2 (next)\n"
+                        "cpu_memory    2400           2400\n"
+                        "taint       450000         450000\n"));
+}
+
 TEST(ExplainCommand, ShowsWhatTheTaskSaysAboutMachines) {
   FakeServer server;
   Fill(server.inspector.explanation);

@@ -2973,7 +2973,10 @@ type TaskExplanation struct {
 	// The machines that come nearest, at most three.
 	Nearest []*NearMiss `protobuf:"bytes,6,rep,name=nearest,proto3" json:"nearest,omitempty"`
 	// What leaving it unscheduled costs now.
-	WaitingCost   int64 `protobuf:"varint,7,opt,name=waiting_cost,json=waitingCost,proto3" json:"waiting_cost,omitempty"`
+	WaitingCost int64 `protobuf:"varint,7,opt,name=waiting_cost,json=waitingCost,proto3" json:"waiting_cost,omitempty"`
+	// Of a task that runs: what each policy in force would charge now for its
+	// machine, and then for the machine that would come next, if any has room.
+	Costs         []*MachineCost `protobuf:"bytes,8,rep,name=costs,proto3" json:"costs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3057,6 +3060,126 @@ func (x *TaskExplanation) GetWaitingCost() int64 {
 	return 0
 }
 
+func (x *TaskExplanation) GetCosts() []*MachineCost {
+	if x != nil {
+		return x.Costs
+	}
+	return nil
+}
+
+type MachineCost struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	MachineUuid string                 `protobuf:"bytes,1,opt,name=machine_uuid,json=machineUuid,proto3" json:"machine_uuid,omitempty"`
+	MachineName string                 `protobuf:"bytes,2,opt,name=machine_name,json=machineName,proto3" json:"machine_name,omitempty"`
+	// Without those that charge nothing for either.
+	Policies      []*PolicyCost `protobuf:"bytes,3,rep,name=policies,proto3" json:"policies,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MachineCost) Reset() {
+	*x = MachineCost{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MachineCost) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MachineCost) ProtoMessage() {}
+
+func (x *MachineCost) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MachineCost.ProtoReflect.Descriptor instead.
+func (*MachineCost) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *MachineCost) GetMachineUuid() string {
+	if x != nil {
+		return x.MachineUuid
+	}
+	return ""
+}
+
+func (x *MachineCost) GetMachineName() string {
+	if x != nil {
+		return x.MachineName
+	}
+	return ""
+}
+
+func (x *MachineCost) GetPolicies() []*PolicyCost {
+	if x != nil {
+		return x.Policies
+	}
+	return nil
+}
+
+type PolicyCost struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Policy        string                 `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`
+	Points        int64                  `protobuf:"varint,2,opt,name=points,proto3" json:"points,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PolicyCost) Reset() {
+	*x = PolicyCost{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PolicyCost) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PolicyCost) ProtoMessage() {}
+
+func (x *PolicyCost) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PolicyCost.ProtoReflect.Descriptor instead.
+func (*PolicyCost) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *PolicyCost) GetPolicy() string {
+	if x != nil {
+		return x.Policy
+	}
+	return ""
+}
+
+func (x *PolicyCost) GetPoints() int64 {
+	if x != nil {
+		return x.Points
+	}
+	return 0
+}
+
 type Reason struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Machine-readable, e.g. "insufficient_cpu".
@@ -3070,7 +3193,7 @@ type Reason struct {
 
 func (x *Reason) Reset() {
 	*x = Reason{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[32]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3082,7 +3205,7 @@ func (x *Reason) String() string {
 func (*Reason) ProtoMessage() {}
 
 func (x *Reason) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[32]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3095,7 +3218,7 @@ func (x *Reason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reason.ProtoReflect.Descriptor instead.
 func (*Reason) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{32}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Reason) GetCode() string {
@@ -3131,7 +3254,7 @@ type NearMiss struct {
 
 func (x *NearMiss) Reset() {
 	*x = NearMiss{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3143,7 +3266,7 @@ func (x *NearMiss) String() string {
 func (*NearMiss) ProtoMessage() {}
 
 func (x *NearMiss) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3156,7 +3279,7 @@ func (x *NearMiss) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NearMiss.ProtoReflect.Descriptor instead.
 func (*NearMiss) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{33}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *NearMiss) GetMachineUuid() string {
@@ -3194,7 +3317,7 @@ type ListPoliciesResponse_Policy struct {
 
 func (x *ListPoliciesResponse_Policy) Reset() {
 	*x = ListPoliciesResponse_Policy{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[35]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3206,7 +3329,7 @@ func (x *ListPoliciesResponse_Policy) String() string {
 func (*ListPoliciesResponse_Policy) ProtoMessage() {}
 
 func (x *ListPoliciesResponse_Policy) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[35]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3263,7 +3386,7 @@ type RoundNetwork_Pass struct {
 
 func (x *RoundNetwork_Pass) Reset() {
 	*x = RoundNetwork_Pass{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[36]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3275,7 +3398,7 @@ func (x *RoundNetwork_Pass) String() string {
 func (*RoundNetwork_Pass) ProtoMessage() {}
 
 func (x *RoundNetwork_Pass) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[36]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3326,7 +3449,7 @@ type RoundNetwork_Node struct {
 
 func (x *RoundNetwork_Node) Reset() {
 	*x = RoundNetwork_Node{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[37]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3338,7 +3461,7 @@ func (x *RoundNetwork_Node) String() string {
 func (*RoundNetwork_Node) ProtoMessage() {}
 
 func (x *RoundNetwork_Node) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[37]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3404,7 +3527,7 @@ type RoundNetwork_Arc struct {
 
 func (x *RoundNetwork_Arc) Reset() {
 	*x = RoundNetwork_Arc{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[38]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3416,7 +3539,7 @@ func (x *RoundNetwork_Arc) String() string {
 func (*RoundNetwork_Arc) ProtoMessage() {}
 
 func (x *RoundNetwork_Arc) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[38]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3498,7 +3621,7 @@ type RoundNetwork_Segment struct {
 
 func (x *RoundNetwork_Segment) Reset() {
 	*x = RoundNetwork_Segment{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[39]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3510,7 +3633,7 @@ func (x *RoundNetwork_Segment) String() string {
 func (*RoundNetwork_Segment) ProtoMessage() {}
 
 func (x *RoundNetwork_Segment) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[39]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3556,7 +3679,7 @@ type RebalancePlan_Move struct {
 
 func (x *RebalancePlan_Move) Reset() {
 	*x = RebalancePlan_Move{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[40]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3568,7 +3691,7 @@ func (x *RebalancePlan_Move) String() string {
 func (*RebalancePlan_Move) ProtoMessage() {}
 
 func (x *RebalancePlan_Move) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[40]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3633,7 +3756,7 @@ type RebalancePlan_Stop struct {
 
 func (x *RebalancePlan_Stop) Reset() {
 	*x = RebalancePlan_Stop{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[41]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3645,7 +3768,7 @@ func (x *RebalancePlan_Stop) String() string {
 func (*RebalancePlan_Stop) ProtoMessage() {}
 
 func (x *RebalancePlan_Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[41]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3709,7 +3832,7 @@ type RebalancePlan_Served struct {
 
 func (x *RebalancePlan_Served) Reset() {
 	*x = RebalancePlan_Served{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[42]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3721,7 +3844,7 @@ func (x *RebalancePlan_Served) String() string {
 func (*RebalancePlan_Served) ProtoMessage() {}
 
 func (x *RebalancePlan_Served) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[42]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3783,7 +3906,7 @@ type Drain_Held struct {
 
 func (x *Drain_Held) Reset() {
 	*x = Drain_Held{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[43]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3795,7 +3918,7 @@ func (x *Drain_Held) String() string {
 func (*Drain_Held) ProtoMessage() {}
 
 func (x *Drain_Held) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[43]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4184,7 +4307,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\abudgets\x18\x01 \x03(\v2\x11.sluice.v1.BudgetR\abudgets\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"(\n" +
 	"\x12ExplainTaskRequest\x12\x12\n" +
-	"\x04task\x18\x01 \x01(\tR\x04task\"\x98\x02\n" +
+	"\x04task\x18\x01 \x01(\tR\x04task\"\xc6\x02\n" +
 	"\x0fTaskExplanation\x12#\n" +
 	"\x04task\x18\x01 \x01(\v2\x0f.sluice.v1.TaskR\x04task\x12\x18\n" +
 	"\asummary\x18\x02 \x01(\tR\asummary\x12\x1a\n" +
@@ -4192,7 +4315,16 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x11feasible_machines\x18\x04 \x01(\x03R\x10feasibleMachines\x12+\n" +
 	"\areasons\x18\x05 \x03(\v2\x11.sluice.v1.ReasonR\areasons\x12-\n" +
 	"\anearest\x18\x06 \x03(\v2\x13.sluice.v1.NearMissR\anearest\x12!\n" +
-	"\fwaiting_cost\x18\a \x01(\x03R\vwaitingCost\"L\n" +
+	"\fwaiting_cost\x18\a \x01(\x03R\vwaitingCost\x12,\n" +
+	"\x05costs\x18\b \x03(\v2\x16.sluice.v1.MachineCostR\x05costs\"\x86\x01\n" +
+	"\vMachineCost\x12!\n" +
+	"\fmachine_uuid\x18\x01 \x01(\tR\vmachineUuid\x12!\n" +
+	"\fmachine_name\x18\x02 \x01(\tR\vmachineName\x121\n" +
+	"\bpolicies\x18\x03 \x03(\v2\x15.sluice.v1.PolicyCostR\bpolicies\"<\n" +
+	"\n" +
+	"PolicyCost\x12\x16\n" +
+	"\x06policy\x18\x01 \x01(\tR\x06policy\x12\x16\n" +
+	"\x06points\x18\x02 \x01(\x03R\x06points\"L\n" +
 	"\x06Reason\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x1a\n" +
@@ -4229,7 +4361,7 @@ func file_sluice_v1_inspector_proto_rawDescGZIP() []byte {
 }
 
 var file_sluice_v1_inspector_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
+var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
 var file_sluice_v1_inspector_proto_goTypes = []any{
 	(RoundNetwork_Node_Kind)(0),          // 0: sluice.v1.RoundNetwork.Node.Kind
 	(PlanRebalanceRequest_Preemption)(0), // 1: sluice.v1.PlanRebalanceRequest.Preemption
@@ -4268,30 +4400,32 @@ var file_sluice_v1_inspector_proto_goTypes = []any{
 	(*ListBudgetsResponse)(nil),          // 34: sluice.v1.ListBudgetsResponse
 	(*ExplainTaskRequest)(nil),           // 35: sluice.v1.ExplainTaskRequest
 	(*TaskExplanation)(nil),              // 36: sluice.v1.TaskExplanation
-	(*Reason)(nil),                       // 37: sluice.v1.Reason
-	(*NearMiss)(nil),                     // 38: sluice.v1.NearMiss
-	nil,                                  // 39: sluice.v1.Resources.ExtendedEntry
-	(*ListPoliciesResponse_Policy)(nil),  // 40: sluice.v1.ListPoliciesResponse.Policy
-	(*RoundNetwork_Pass)(nil),            // 41: sluice.v1.RoundNetwork.Pass
-	(*RoundNetwork_Node)(nil),            // 42: sluice.v1.RoundNetwork.Node
-	(*RoundNetwork_Arc)(nil),             // 43: sluice.v1.RoundNetwork.Arc
-	(*RoundNetwork_Segment)(nil),         // 44: sluice.v1.RoundNetwork.Segment
-	(*RebalancePlan_Move)(nil),           // 45: sluice.v1.RebalancePlan.Move
-	(*RebalancePlan_Stop)(nil),           // 46: sluice.v1.RebalancePlan.Stop
-	(*RebalancePlan_Served)(nil),         // 47: sluice.v1.RebalancePlan.Served
-	(*Drain_Held)(nil),                   // 48: sluice.v1.Drain.Held
-	nil,                                  // 49: sluice.v1.Machine.LabelsEntry
-	nil,                                  // 50: sluice.v1.Task.LabelsEntry
+	(*MachineCost)(nil),                  // 37: sluice.v1.MachineCost
+	(*PolicyCost)(nil),                   // 38: sluice.v1.PolicyCost
+	(*Reason)(nil),                       // 39: sluice.v1.Reason
+	(*NearMiss)(nil),                     // 40: sluice.v1.NearMiss
+	nil,                                  // 41: sluice.v1.Resources.ExtendedEntry
+	(*ListPoliciesResponse_Policy)(nil),  // 42: sluice.v1.ListPoliciesResponse.Policy
+	(*RoundNetwork_Pass)(nil),            // 43: sluice.v1.RoundNetwork.Pass
+	(*RoundNetwork_Node)(nil),            // 44: sluice.v1.RoundNetwork.Node
+	(*RoundNetwork_Arc)(nil),             // 45: sluice.v1.RoundNetwork.Arc
+	(*RoundNetwork_Segment)(nil),         // 46: sluice.v1.RoundNetwork.Segment
+	(*RebalancePlan_Move)(nil),           // 47: sluice.v1.RebalancePlan.Move
+	(*RebalancePlan_Stop)(nil),           // 48: sluice.v1.RebalancePlan.Stop
+	(*RebalancePlan_Served)(nil),         // 49: sluice.v1.RebalancePlan.Served
+	(*Drain_Held)(nil),                   // 50: sluice.v1.Drain.Held
+	nil,                                  // 51: sluice.v1.Machine.LabelsEntry
+	nil,                                  // 52: sluice.v1.Task.LabelsEntry
 }
 var file_sluice_v1_inspector_proto_depIdxs = []int32{
-	39, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
-	40, // 1: sluice.v1.ListPoliciesResponse.policies:type_name -> sluice.v1.ListPoliciesResponse.Policy
-	41, // 2: sluice.v1.RoundNetwork.passes:type_name -> sluice.v1.RoundNetwork.Pass
+	41, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
+	42, // 1: sluice.v1.ListPoliciesResponse.policies:type_name -> sluice.v1.ListPoliciesResponse.Policy
+	43, // 2: sluice.v1.RoundNetwork.passes:type_name -> sluice.v1.RoundNetwork.Pass
 	1,  // 3: sluice.v1.PlanRebalanceRequest.preemption:type_name -> sluice.v1.PlanRebalanceRequest.Preemption
-	45, // 4: sluice.v1.RebalancePlan.moves:type_name -> sluice.v1.RebalancePlan.Move
-	46, // 5: sluice.v1.RebalancePlan.stops:type_name -> sluice.v1.RebalancePlan.Stop
-	47, // 6: sluice.v1.RebalancePlan.served:type_name -> sluice.v1.RebalancePlan.Served
-	48, // 7: sluice.v1.Drain.held:type_name -> sluice.v1.Drain.Held
+	47, // 4: sluice.v1.RebalancePlan.moves:type_name -> sluice.v1.RebalancePlan.Move
+	48, // 5: sluice.v1.RebalancePlan.stops:type_name -> sluice.v1.RebalancePlan.Stop
+	49, // 6: sluice.v1.RebalancePlan.served:type_name -> sluice.v1.RebalancePlan.Served
+	50, // 7: sluice.v1.Drain.held:type_name -> sluice.v1.Drain.Held
 	5,  // 8: sluice.v1.Status.allocatable:type_name -> sluice.v1.Resources
 	5,  // 9: sluice.v1.Status.used:type_name -> sluice.v1.Resources
 	20, // 10: sluice.v1.Status.last_round:type_name -> sluice.v1.Round
@@ -4301,52 +4435,54 @@ var file_sluice_v1_inspector_proto_depIdxs = []int32{
 	3,  // 14: sluice.v1.Machine.condition:type_name -> sluice.v1.Machine.Condition
 	5,  // 15: sluice.v1.Machine.allocatable:type_name -> sluice.v1.Resources
 	5,  // 16: sluice.v1.Machine.used:type_name -> sluice.v1.Resources
-	49, // 17: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
+	51, // 17: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
 	23, // 18: sluice.v1.Machine.usage:type_name -> sluice.v1.MachineSample
 	5,  // 19: sluice.v1.Machine.reclaimed:type_name -> sluice.v1.Resources
 	22, // 20: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
 	4,  // 21: sluice.v1.Task.state:type_name -> sluice.v1.Task.State
 	5,  // 22: sluice.v1.Task.request:type_name -> sluice.v1.Resources
-	50, // 23: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
+	52, // 23: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
 	24, // 24: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
 	27, // 25: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
 	32, // 26: sluice.v1.ListBudgetsResponse.budgets:type_name -> sluice.v1.Budget
 	27, // 27: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
-	37, // 28: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
-	38, // 29: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
-	42, // 30: sluice.v1.RoundNetwork.Pass.nodes:type_name -> sluice.v1.RoundNetwork.Node
-	43, // 31: sluice.v1.RoundNetwork.Pass.arcs:type_name -> sluice.v1.RoundNetwork.Arc
-	0,  // 32: sluice.v1.RoundNetwork.Node.kind:type_name -> sluice.v1.RoundNetwork.Node.Kind
-	44, // 33: sluice.v1.RoundNetwork.Arc.segments:type_name -> sluice.v1.RoundNetwork.Segment
-	6,  // 34: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
-	25, // 35: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
-	28, // 36: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
-	30, // 37: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
-	33, // 38: sluice.v1.Inspector.ListBudgets:input_type -> sluice.v1.ListBudgetsRequest
-	35, // 39: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
-	16, // 40: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
-	11, // 41: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
-	13, // 42: sluice.v1.Inspector.DrainMachine:input_type -> sluice.v1.DrainMachineRequest
-	14, // 43: sluice.v1.Inspector.GetDrain:input_type -> sluice.v1.GetDrainRequest
-	9,  // 44: sluice.v1.Inspector.GetNetwork:input_type -> sluice.v1.GetNetworkRequest
-	7,  // 45: sluice.v1.Inspector.ListPolicies:input_type -> sluice.v1.ListPoliciesRequest
-	18, // 46: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
-	26, // 47: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
-	29, // 48: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
-	31, // 49: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
-	34, // 50: sluice.v1.Inspector.ListBudgets:output_type -> sluice.v1.ListBudgetsResponse
-	36, // 51: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
-	17, // 52: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
-	12, // 53: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
-	15, // 54: sluice.v1.Inspector.DrainMachine:output_type -> sluice.v1.Drain
-	15, // 55: sluice.v1.Inspector.GetDrain:output_type -> sluice.v1.Drain
-	10, // 56: sluice.v1.Inspector.GetNetwork:output_type -> sluice.v1.RoundNetwork
-	8,  // 57: sluice.v1.Inspector.ListPolicies:output_type -> sluice.v1.ListPoliciesResponse
-	46, // [46:58] is the sub-list for method output_type
-	34, // [34:46] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	39, // 28: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
+	40, // 29: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
+	37, // 30: sluice.v1.TaskExplanation.costs:type_name -> sluice.v1.MachineCost
+	38, // 31: sluice.v1.MachineCost.policies:type_name -> sluice.v1.PolicyCost
+	44, // 32: sluice.v1.RoundNetwork.Pass.nodes:type_name -> sluice.v1.RoundNetwork.Node
+	45, // 33: sluice.v1.RoundNetwork.Pass.arcs:type_name -> sluice.v1.RoundNetwork.Arc
+	0,  // 34: sluice.v1.RoundNetwork.Node.kind:type_name -> sluice.v1.RoundNetwork.Node.Kind
+	46, // 35: sluice.v1.RoundNetwork.Arc.segments:type_name -> sluice.v1.RoundNetwork.Segment
+	6,  // 36: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
+	25, // 37: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
+	28, // 38: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
+	30, // 39: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
+	33, // 40: sluice.v1.Inspector.ListBudgets:input_type -> sluice.v1.ListBudgetsRequest
+	35, // 41: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
+	16, // 42: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
+	11, // 43: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
+	13, // 44: sluice.v1.Inspector.DrainMachine:input_type -> sluice.v1.DrainMachineRequest
+	14, // 45: sluice.v1.Inspector.GetDrain:input_type -> sluice.v1.GetDrainRequest
+	9,  // 46: sluice.v1.Inspector.GetNetwork:input_type -> sluice.v1.GetNetworkRequest
+	7,  // 47: sluice.v1.Inspector.ListPolicies:input_type -> sluice.v1.ListPoliciesRequest
+	18, // 48: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
+	26, // 49: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
+	29, // 50: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
+	31, // 51: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
+	34, // 52: sluice.v1.Inspector.ListBudgets:output_type -> sluice.v1.ListBudgetsResponse
+	36, // 53: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
+	17, // 54: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
+	12, // 55: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
+	15, // 56: sluice.v1.Inspector.DrainMachine:output_type -> sluice.v1.Drain
+	15, // 57: sluice.v1.Inspector.GetDrain:output_type -> sluice.v1.Drain
+	10, // 58: sluice.v1.Inspector.GetNetwork:output_type -> sluice.v1.RoundNetwork
+	8,  // 59: sluice.v1.Inspector.ListPolicies:output_type -> sluice.v1.ListPoliciesResponse
+	48, // [48:60] is the sub-list for method output_type
+	36, // [36:48] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_inspector_proto_init() }
@@ -4357,14 +4493,14 @@ func file_sluice_v1_inspector_proto_init() {
 	file_sluice_v1_inspector_proto_msgTypes[15].OneofWrappers = []any{}
 	file_sluice_v1_inspector_proto_msgTypes[16].OneofWrappers = []any{}
 	file_sluice_v1_inspector_proto_msgTypes[27].OneofWrappers = []any{}
-	file_sluice_v1_inspector_proto_msgTypes[36].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[38].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_inspector_proto_rawDesc), len(file_sluice_v1_inspector_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   46,
+			NumMessages:   48,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

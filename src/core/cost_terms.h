@@ -1,0 +1,36 @@
+// What each policy charges for where a task runs, and for where it would run
+// otherwise, as things are now.
+//
+// Threads: free functions; confined to the core thread.
+
+#ifndef SLUICE_CORE_COST_TERMS_H_
+#define SLUICE_CORE_COST_TERMS_H_
+
+#include <vector>
+
+#include "constraints/constraint_set.h"
+#include "cost/policy_set.h"
+#include "sluice/base/ids.h"
+#include "sluice/state/task.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+struct CostTerms {
+  MachineId machine;
+  std::vector<Cost> terms;  // In points, in the order of PolicySet::names().
+};
+
+// Of a task that runs: its machine, and after that the machine that would come
+// next, if any other has room for it.  The terms are those of the task alone,
+// as if it were to be placed beside what runs: rounds decide on many tasks at a
+// time, and may have decided when other things ran.  A look at each machine.
+// REQUIRES: the state's peers are in sync.
+std::vector<CostTerms> FindCostTerms(const Task& task,
+                                     const ClusterState& state,
+                                     const PolicySet& policies,
+                                     const ConstraintSet& constraints);
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_COST_TERMS_H_
