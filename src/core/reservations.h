@@ -5,10 +5,11 @@
 // machine is reserved for it: what becomes free there is kept until the task
 // fits, and then it is placed.  The most urgent tasks come first, of these the
 // oldest.  A reservation yields to a more urgent task that could go there, and
-// ends where the task fits elsewhere first, or where nothing has left the
-// machine for as long again: then another is tried.
+// ends where the task fits elsewhere first, or where the machine has lacked as
+// much for it for as long again: then another is tried.
 //
-// Tasks of gangs, and those with required terms about other tasks, get none.
+// Tasks of gangs, and those with required terms about other tasks, get none;
+// nor, where preemption is on, those that may displace something that runs.
 //
 // Threads: confined to the core thread.  Nothing of it is stored: after a
 // restart reservations are made anew.
@@ -20,6 +21,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "constraints/constraint_set.h"
 #include "core/round_stats.h"
@@ -30,9 +32,12 @@ namespace sluice {
 class Reservations {
  public:
   // What is passed must outlive this.
-  Reservations(const ConstraintSet& constraints,
-               const ReservationOptions& options, ClusterState* state)
-      : constraints_(constraints), options_(options), state_(*state) {}
+  Reservations(const ConstraintSet& constraints, const RoundOptions& options,
+               ClusterState* state)
+      : constraints_(constraints),
+        options_(options.reservations),
+        preempts_(options.preemption.mode != Preemption::kOff),
+        state_(*state) {}
 
   // Ends those that must yield, or lead to nothing.  At the begin of a round.
   void Review(int64_t now_ms);
@@ -44,14 +49,17 @@ class Reservations {
   struct Reserved {
     std::optional<MachineId> machine;
     int64_t since_ms = 0;     // That it was made, or something last left.
-    int64_t missing_ppm = 0;  // Of what the machine offers.
+    int64_t missing_ppm = 0;  // Of what the machine offers, all resources.
     std::set<MachineId> tried = {};  // In vain.
   };
 
-  // What the machine lacks for the task, of what it offers; nothing where the
-  // task would not fit if all tasks had left, or may not go there.
+  // What the machine lacks for the task, of what it offers, the parts of all
+  // resources together; nothing where the task may not go there, or would not
+  // fit if all tasks had left.
   std::optional<int64_t> MissingOn(const Machine& machine,
                                    const Task& task) const;
+  // Those that have waited long enough, in the order of their turns.
+  std::vector<const Task*> FindDue(int64_t now_ms) const;
   // Whether a more urgent task that waits could use the machine.
   bool MustYield(const Machine& machine, const Task& task) const;
   // The one with the least missing of those where nothing is kept; nothing
@@ -61,6 +69,7 @@ class Reservations {
 
   const ConstraintSet& constraints_;
   const ReservationOptions options_;
+  const bool preempts_;
   ClusterState& state_;
   std::map<TaskId, Reserved> reserved_;
 };

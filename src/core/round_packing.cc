@@ -183,8 +183,14 @@ class Describer {
     const auto freed = freed_.find(machine.id);
     if (freed != freed_.end()) free += freed->second.request;
     const Resources* room = packing_.running.FindRoomOn(machine.id);
-    if (room != nullptr) free += *room;
-    return free;
+    if (room == nullptr) return free;
+    // What is reclaimed goes with the tasks that it is reclaimed from.
+    if (machine.is_measured) {
+      Resources reclaimed = machine.reclaimed;
+      reclaimed.MaxWith({});
+      free -= reclaimed;
+    }
+    return free += *room;
   }
 
   Cost WaitingCostOf(const Task& task, bool must_stay = false) const {

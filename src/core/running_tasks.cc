@@ -13,18 +13,11 @@
 namespace sluice {
 namespace {
 
-// A machine that came back smaller than its load: not even what runs there
-// fits, so a packing can say nothing about it.
-bool IsOverfull(const Machine& machine) {
-  const Resources free = machine.Free();
-  for (ResourceIndex i = 0; i < free.size(); ++i) {
-    if (free[i] < 0) return true;
+bool IsAnyNegative(const Resources& amounts) {
+  for (ResourceIndex i = 0; i < amounts.size(); ++i) {
+    if (amounts[i] < 0) return true;
   }
   return false;
-}
-
-bool MayLoseTasks(const Machine& machine) {
-  return machine.IsUsable() && !IsOverfull(machine);
 }
 
 // Those that may: by how many they have, or as they come.
@@ -46,6 +39,12 @@ std::vector<const Machine*> MachinesInOrder(const ClusterState& state,
 }
 
 }  // namespace
+
+bool MayLoseTasks(const Machine& machine) {
+  return machine.IsUsable() && !IsAnyNegative(machine.Free()) &&
+         (!machine.is_measured ||
+          !IsAnyNegative(machine.allocatable - machine.used));
+}
 
 bool MayBeStopped(const Task& task, uint32_t priority,
                   const ClusterState& state) {

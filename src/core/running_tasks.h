@@ -33,6 +33,12 @@
 
 namespace sluice {
 
+// Whether a packing can say what the machine has room for without some of its
+// tasks.  It cannot where not even what runs there fits, since it came back
+// smaller or uses more than was asked for; nor where requests exceed what it
+// offers, as measured use lets them: what is reclaimed goes with the tasks.
+bool MayLoseTasks(const Machine& machine);
+
 // Whether the task, which runs, may be stopped for one of `priority`; with its
 // gang if it is of one.
 bool MayBeStopped(const Task& task, uint32_t priority,

@@ -35,7 +35,7 @@ Scheduler::Scheduler(const PolicySet& policies,
       constraints_(constraints),
       options_(options),
       eviction_(&state_),
-      reservations_(constraints, options.reservations, &state_),
+      reservations_(constraints, options, &state_),
       move_budget_(options.preemption.moves),
       network_log_(options.network_arcs_max),
       eligibility_(std::make_unique<Eligibility>(constraints, policies)) {}

@@ -548,7 +548,9 @@ void BandNetwork::AddPlacementArcs(
       FlowUnits fit = TimesWithReserved(groups[g].free, classes[i], tasks);
       if (!groups[g].room.empty()) fit = std::min(fit, groups[g].room[i]);
       fit = RoomOn(i, machine, fit);
-      can_be_filled = can_be_filled && fit >= std::min(slots, tasks);
+      can_be_filled = can_be_filled && fit >= std::min(slots, tasks) &&
+                      StepOn(i, policies) == 0 &&
+                      FirstOn(i, machine, fit) == fit;
       const ArcIndex arc = problem_.AddConvexArc(
           from, node,
           RisingSegments(candidate.cost - first_slot,
@@ -582,10 +584,13 @@ void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
   }
   for (const BandClass& band_class : classes) {
     std::vector<const Task*> tasks = band_class.tasks;
-    std::ranges::sort(tasks, [](const Task* a, const Task* b) {
+    const auto comes_before = [](const Task* a, const Task* b) {
       return std::tuple(b->class_key.priority, a->submitted_ms, a->sequence) <
              std::tuple(a->class_key.priority, b->submitted_ms, b->sequence);
-    });
+    };
+    if (!std::ranges::is_sorted(tasks, comes_before)) {
+      std::ranges::sort(tasks, comes_before);
+    }
     std::vector<TaskId>& ids = tasks_.emplace_back();
     for (const Task* task : tasks) ids.push_back(task->id);
   }

@@ -338,7 +338,6 @@ void ClusterState::Vacate(Task* task) {
   if (task->pu != kNoPu) ReleaseUnit(*task, tasks_, machine);
   machine->ReleasePorts(task->class_key.rules->host_ports);
   Release(task->class_key.request, machine);
-  nominations_.UpdateReserved(machine);
   task->machine = MachineId{};
   task->pu = kNoPu;
   task->is_evicted = false;
@@ -358,11 +357,14 @@ void ClusterState::Release(const Resources& load, Machine* machine) {
     machine->used = sum;
   }
   measured_use_.NoteLoad(machine);
+  nominations_.UpdateReserved(machine);
 }
 
 void ClusterState::DropStaleSamples(int64_t now_ms) {
   for (const MachineId id : measured_use_.FindStale(now_ms)) {
-    measured_use_.Drop(MutableMachine(id));
+    Machine* machine = MutableMachine(id);
+    measured_use_.Drop(machine);
+    nominations_.UpdateReserved(machine);
   }
 }
 

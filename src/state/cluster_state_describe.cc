@@ -144,6 +144,7 @@ void ClusterState::Describe(Machine* machine, const MachineSpec& spec,
   }
   if (!keep_tree) DescribeTree(machine, spec);
   measured_use_.NoteLoad(machine);
+  nominations_.UpdateReserved(machine);
   if (!machine->IsUsable()) EndSuccessionsOn(*machine);
 }
 

@@ -150,6 +150,7 @@ Ack MachineCommands::Apply(const AddForeignPod& command) {
   *usage += OnePod();
   state_.resources_.Acquire(*usage);
   machine->used += *usage;
+  state_.nominations_.UpdateReserved(machine);
   machine->foreign_pods.emplace(command.name, *std::move(usage));
   state_.Touch(*machine);
   state_.foreign_pod_machines_[command.name] = machine->id;
@@ -191,7 +192,7 @@ Ack MachineCommands::Apply(const ReportMachineUsage& command) {
   // round looks at.
   Machine* machine = state_.machines_.at(it->second).get();
   if (state_.measured_use_.Add(sample, machine)) {
-    state_.MutableMachine(machine->id);
+    state_.nominations_.UpdateReserved(state_.MutableMachine(machine->id));
   }
   return Ack::kOk;
 }

@@ -41,7 +41,11 @@ Resources MeasuredUse::RequestsBefore(int64_t since_ms,
   for (const auto& [name, request] : machine.foreign_pods) requests += request;
   for (const TaskId id : machine.tasks) {
     const Task& task = *state_.FindTask(id);
-    if (task.placed_ms < since_ms) requests += task.class_key.request;
+    // What no client knows of was not measured, whatever the clock says, and
+    // may yet be taken back.
+    if (task.placed_ms < since_ms && !state_.IsUntold(id)) {
+      requests += task.class_key.request;
+    }
   }
   return requests;
 }
@@ -109,7 +113,9 @@ std::vector<MachineId> MeasuredUse::FindStale(int64_t now_ms) const {
   std::vector<MachineId> stale;
   for (const auto& [id, measured] : measured_) {
     const auto& samples = state_.FindMachine(id)->usage.samples();
-    if (now_ms - samples.back().at_ms > options_.stale_ms) stale.push_back(id);
+    const int64_t age_ms = now_ms - samples.back().at_ms;
+    // Less than nothing where the clock was set back.
+    if (age_ms < 0 || age_ms > options_.stale_ms) stale.push_back(id);
   }
   return stale;
 }

@@ -69,7 +69,8 @@ class MeasuredUse {
   //
   // A sample has come.
   bool Add(const MachineUsage& sample, Machine* machine);
-  // Something left the machine, or it is described anew.
+  // Something left the machine, or it is described anew.  Foreign pods count as
+  // measured, whenever they came.
   bool NoteLoad(Machine* machine);
   // Nothing follows from its samples any more.
   bool Drop(Machine* machine);

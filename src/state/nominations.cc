@@ -44,11 +44,14 @@ bool Nominations::IsReserved(const Machine& machine) const {
 }
 
 bool Nominations::CanBeHeldBy(const Machine& machine) const {
-  const Resources leaving = IsReserved(machine)
-                                ? RequestsOf(machine.tasks, state_)
-                                : LeavingFrom(machine);
-  return machine.IsUsable() &&
-         KeptOn(machine).FitsIn(machine.Offered() - machine.used + leaving);
+  if (!machine.IsUsable()) return false;
+  // Nothing is reclaimed of who has left.
+  const Resources room =
+      IsReserved(machine)
+          ? machine.allocatable - machine.used +
+                RequestsOf(machine.tasks, state_)
+          : machine.Offered() - machine.used + LeavingFrom(machine);
+  return KeptOn(machine).FitsIn(room);
 }
 
 void Nominations::Add(TaskId task, Machine* machine, bool is_final) {
@@ -110,7 +113,8 @@ void Nominations::UpdateReserved(Machine* machine) const {
   const Resources kept = KeptOn(*machine);
   const Resources missing = kept - LeavingFrom(*machine);
   const bool is_reserved = IsReserved(*machine);
-  const Resources unused = machine->Offered() - machine->used;
+  Resources unused;
+  if (is_reserved) unused = machine->Offered() - machine->used;
   machine->reserved = Resources();
   for (ResourceIndex i = 0; i < missing.size(); ++i) {
     // Of a reserved machine no more can be kept than is free by now.

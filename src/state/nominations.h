@@ -74,7 +74,7 @@ class Nominations {
   void AddSuccession(uint64_t sequence, Succession succession,
                      Machine* machine);
   void DropSuccession(uint64_t sequence, Machine* machine);
-  // After each change of what the machine runs.
+  // After each change of what the machine runs, or offers.
   void UpdateReserved(Machine* machine) const;
 
  private:

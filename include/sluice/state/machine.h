@@ -109,7 +109,8 @@ struct Machine {
   bool IsDraining() const { return draining_from.has_value(); }
   bool IsEmpty() const { return tasks.empty() && foreign_pods.empty(); }
   bool KeepsRoom() const { return !nominated.empty() || !successions.empty(); }
-  // What requests may add up to.
+  // What requests may add up to as things are: less once tasks leave whose
+  // requests are reclaimed in part.
   Resources Offered() const {
     return is_measured ? allocatable + reclaimed : allocatable;
   }

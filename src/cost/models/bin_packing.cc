@@ -9,8 +9,8 @@
 // what the tasks on the machine would pay, and fills machines one after the
 // other (network/band_network.h), so that a pass that fills its machines pays
 // exactly this.  What a packing places is placed by its patterns, whatever the
-// load.  job_spread, which wants the opposite, comes first where both are in
-// force.
+// load.  job_spread wants the opposite, and what is placed is arranged by it
+// afterwards where both are in force.
 
 #include <algorithm>
 #include <memory>

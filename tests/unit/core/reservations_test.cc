@@ -200,6 +200,62 @@ TEST_F(ReservationsTest, AreNotForGangsNorForTasksWithTerms) {
   EXPECT_EQ(ReservedFor(10), "");
 }
 
+TEST_F(ReservationsTest, KeepWhatForeignPodsLeave) {
+  ClusterBuilder().Machine("m", {.cpu = 4000}).ApplyTo(&scheduler_);
+  scheduler_.Apply(ForeignPod("a/b", "m", {{"cpu", 1000}}));
+  Run(1, 3, "m");
+  scheduler_.Deliver();
+  Submit(10, 3, 0);
+  Round(10);
+  ASSERT_EQ(ReservedFor(10), "m");
+  scheduler_.Apply(RemoveForeignPod{"a/b"});
+  Submit(11, 1, 10);
+  Round(11);
+  EXPECT_EQ(scheduler_.MachineOf(11), "");
+  scheduler_.Apply(ForeignPod("a/b", "m", {{"cpu", 1000}}));
+  EXPECT_EQ(scheduler_.state().FindMachine("m")->Free()[kCpu], 0);
+}
+
+// What would be reclaimed goes with the tasks that it is reclaimed from.
+TEST_F(ReservationsTest, AreNotForWhatIsLargerThanTheMachine) {
+  scheduler_.mutable_state().measured_use().SetOptions(
+      {.is_on = true, .samples = 1, .stale_ms = 100 * kMinute});
+  ClusterBuilder()
+      .Machine("m", {.cpu = 4000, .capacity = {{"cpu", 4000}}})
+      .ApplyTo(&scheduler_);
+  Run(1, 4, "m");
+  scheduler_.Deliver();
+  Submit(10, 5, 0);
+  scheduler_.Apply(
+      ReportMachineUsage{"m", {.cpu_ppm = 500'000, .memory_ppm = 0}}, kMinute);
+  ASSERT_GT(scheduler_.state().FindMachine("m")->Offered()[kCpu], 5000);
+  Round(10);
+  EXPECT_EQ(ReservedFor(10), "");
+}
+
+TEST_F(ReservationsTest, LeaveThoseToPreemptionThatMayDisplaceSomebody) {
+  TestScheduler scheduler(
+      {.preemption = {.mode = Preemption::kPriority},
+       .reservations = {.after_ms = kAfter, .machines_percent = 100}});
+  ClusterBuilder()
+      .Machine("m", {.cpu = 4000})
+      .Machine("n", {.cpu = 4000})
+      .ApplyTo(&scheduler);
+  scheduler.Apply(Submitted(1, {.cpu = 3000, .priority = 5}));
+  scheduler.Apply(Submitted(2, {.cpu = 3000, .priority = 7}));
+  scheduler.Round();
+  scheduler.Deliver();
+  scheduler.Apply(Submitted(10, {.cpu = 4000, .priority = 5}));
+  scheduler.Apply(
+      Submitted(11, {.cpu = 4000, .priority = 6, .budget = std::nullopt}));
+  scheduler.Apply(Submitted(12, {.cpu = 5000, .priority = 6}));
+  scheduler.Round(20 * kMinute);
+  const Nominations& nominations = scheduler.state().nominations();
+  EXPECT_FALSE(nominations.IsReservation({11}));
+  EXPECT_TRUE(nominations.Contains({11})) << "the first has to leave for it";
+  EXPECT_FALSE(nominations.IsReservation({12})) << "it fits nowhere";
+}
+
 TEST_F(ReservationsTest, AreNoMoreThanMayBe) {
   ClusterBuilder().Machines("m", 4, {.cpu = 4000}).ApplyTo(&scheduler_);
   for (uint64_t uid = 1; uid <= 4; ++uid) Submit(uid, 3, 0);

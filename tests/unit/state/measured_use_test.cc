@@ -98,6 +98,22 @@ TEST_F(MeasuredUseTest, CountsNewTasksInFullUntilAllSamplesKnowThem) {
   EXPECT_EQ(FreeCpu(), 500) << "both are known";
 }
 
+// The clock may be set back, or many samples come while a round is under way.
+// What the round takes back fits where it was.
+TEST_F(MeasuredUseTest, CountsWhatNoClientKnowsOfInFull) {
+  RunAt(1, 800, 0, 0);
+  Do(Submitted(2, {.cpu = 200}));
+  Place(2, "m");
+  Sample(40, 0, kMinute);
+  Sample(40, 0, 2 * kMinute);
+  EXPECT_EQ(FreeCpu(), 400) << "400 of 800, and 200";
+  state_.Withdraw({2});
+  EXPECT_EQ(FreeCpu(), 600);
+  Place(2, "m");
+  EXPECT_EQ(FreeCpu(), 400);
+  DeliverAll();
+}
+
 TEST_F(MeasuredUseTest, GivesBackInProportionWhenATaskLeaves) {
   RunAt(1, 400, 0, 0);
   RunAt(2, 400, 0, 0);
@@ -127,6 +143,15 @@ TEST_F(MeasuredUseTest, FallsBackToRequestsWithoutNewSamples) {
   EXPECT_FALSE(MachineOf("m").is_measured);
   Sample(60, 60, 9 * kMinute);
   EXPECT_EQ(FreeCpu(), 400) << "the samples before count again";
+}
+
+TEST_F(MeasuredUseTest, DropsSamplesOfAClockThatWasSetBack) {
+  RunAt(1, 1000, 0, 0);
+  Sample(60, 0, 10 * kMinute);
+  Sample(60, 0, 11 * kMinute);
+  EXPECT_EQ(FreeCpu(), 400);
+  state_.DropStaleSamples(5 * kMinute);
+  EXPECT_EQ(FreeCpu(), 0);
 }
 
 TEST_F(MeasuredUseTest, FollowsWhatTheMachineOffers) {
