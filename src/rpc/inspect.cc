@@ -423,6 +423,11 @@ void FillLevels(const ClusterState& state, const RoundStats& stats,
   }
 }
 
+// A cost of 0 is proved as soon as it is worked out.
+bool IsCostKnown(const RoundStats& stats) {
+  return stats.is_bound_known || stats.cost > PackingCost();
+}
+
 void FillRound(const ClusterState& state, const RoundStats& stats,
                v1::Round* round) {
   round->set_number(stats.number);
@@ -438,8 +443,10 @@ void FillRound(const ClusterState& state, const RoundStats& stats,
   round->set_solve_us(stats.solve_us);
   round->set_commit_us(stats.commit_us);
   round->set_total_us(stats.total_us);
-  round->set_waiting_cost(stats.cost.waiting.Sum());
-  round->set_placement_cost(stats.cost.placed);
+  if (IsCostKnown(stats)) {
+    round->set_waiting_cost(stats.cost.waiting.Sum());
+    round->set_placement_cost(stats.cost.placed);
+  }
   round->set_is_bound_known(stats.is_bound_known);
   if (stats.is_bound_known) {
     round->set_waiting_cost_bound(stats.bound.waiting.Sum());

@@ -139,6 +139,20 @@ TEST(StatusCommand, ShowsNoLevelsWhereTheySayNothingMore) {
       << "nothing waits of the other";
 }
 
+TEST(StatusCommand, ShowsNoCostOfARoundThatProvedNothing) {
+  FakeServer server;
+  Fill(server.inspector.status);
+  server.inspector.status.mutable_last_round()->set_number(17);
+  const std::string address = server.Address();
+  EXPECT_THAT(RunCli({"status", "--server", address}).out,
+              HasSubstr("\nround gap           not worked out\n"));
+  const std::string json =
+      RunCli({"status", "--output=json", "--server", address}).out;
+  EXPECT_THAT(json, HasSubstr("\"isBoundKnown\": false"));
+  EXPECT_THAT(json, Not(HasSubstr("Cost")));
+  EXPECT_THAT(json, Not(HasSubstr("gapRatio")));
+}
+
 TEST(StatusCommand, PrintsAllLevelsAsJson) {
   FakeServer server;
   Fill(server.inspector.status);

@@ -140,11 +140,27 @@ TEST_F(InspectTest, TellsNoBoundsWhereTheyAreNotKnown) {
   stats_.cost.waiting = 40;
   stats_.is_bound_known = false;
   const v1::Round round = InspectStatus(view(), {}, 0).last_round();
+  EXPECT_EQ(round.waiting_cost(), 40);
+  EXPECT_FALSE(round.has_waiting_cost_bound());
+  EXPECT_FALSE(round.has_placement_cost_bound());
+  EXPECT_FALSE(round.has_gap_ratio());
   EXPECT_FALSE(round.has_placement_gap_ratio());
   ASSERT_EQ(round.levels_size(), 1);
   EXPECT_EQ(round.levels(0).waiting_cost(), 40);
   EXPECT_FALSE(round.levels(0).has_waiting_cost_bound());
   EXPECT_FALSE(round.levels(0).has_gap_ratio());
+}
+
+TEST_F(InspectTest, TellsNoCostsWhereTheProofWasSkipped) {
+  const auto round = [&] { return InspectStatus(view(), {}, 0).last_round(); };
+  EXPECT_TRUE(round().has_waiting_cost()) << "nothing was to be placed";
+  EXPECT_EQ(round().waiting_cost(), 0);
+  EXPECT_TRUE(round().has_gap_ratio());
+  stats_.skips_proof = true;
+  stats_.is_bound_known = false;
+  EXPECT_FALSE(round().has_waiting_cost());
+  EXPECT_FALSE(round().has_placement_cost());
+  EXPECT_FALSE(round().has_gap_ratio());
 }
 
 TEST_F(InspectTest, TellsATaskThatWaitsTheGapOfItsLevel) {

@@ -1405,20 +1405,22 @@ type Round struct {
 	// From the start of the round to its last commit.
 	TotalUs int64 `protobuf:"varint,9,opt,name=total_us,json=totalUs,proto3" json:"total_us,omitempty"`
 	// What the tasks that it could place cost, in points of the policies: those
-	// that it left waiting, and the preferences of those that it placed.
-	WaitingCost   int64 `protobuf:"varint,10,opt,name=waiting_cost,json=waitingCost,proto3" json:"waiting_cost,omitempty"`
-	PlacementCost int64 `protobuf:"varint,11,opt,name=placement_cost,json=placementCost,proto3" json:"placement_cost,omitempty"`
+	// that it left waiting, and the preferences of those that it placed.  Not set
+	// where that was not worked out, since the round skipped its proof.
+	WaitingCost   *int64 `protobuf:"varint,10,opt,name=waiting_cost,json=waitingCost,proto3,oneof" json:"waiting_cost,omitempty"`
+	PlacementCost *int64 `protobuf:"varint,11,opt,name=placement_cost,json=placementCost,proto3,oneof" json:"placement_cost,omitempty"`
 	// What both cost at least, whatever is placed where: the waiting, and the
 	// placements if so much is left waiting.  Proved; not set where
 	// is_bound_known is false.
-	WaitingCostBound   int64 `protobuf:"varint,12,opt,name=waiting_cost_bound,json=waitingCostBound,proto3" json:"waiting_cost_bound,omitempty"`
-	PlacementCostBound int64 `protobuf:"varint,13,opt,name=placement_cost_bound,json=placementCostBound,proto3" json:"placement_cost_bound,omitempty"`
+	WaitingCostBound   *int64 `protobuf:"varint,12,opt,name=waiting_cost_bound,json=waitingCostBound,proto3,oneof" json:"waiting_cost_bound,omitempty"`
+	PlacementCostBound *int64 `protobuf:"varint,13,opt,name=placement_cost_bound,json=placementCostBound,proto3,oneof" json:"placement_cost_bound,omitempty"`
 	// Whether a bound was worked out: the budget sufficed, and the cluster is not
 	// so large that one round in several does.
 	IsBoundKnown bool `protobuf:"varint,14,opt,name=is_bound_known,json=isBoundKnown,proto3" json:"is_bound_known,omitempty"`
 	// The part of either cost that is not proved to be needed, whichever is
-	// larger of those that are known: 0 is as good as can be.
-	GapRatio float64 `protobuf:"fixed64,15,opt,name=gap_ratio,json=gapRatio,proto3" json:"gap_ratio,omitempty"`
+	// larger of those that are known: 0 is as good as can be.  Not set where
+	// is_bound_known is false.
+	GapRatio *float64 `protobuf:"fixed64,15,opt,name=gap_ratio,json=gapRatio,proto3,oneof" json:"gap_ratio,omitempty"`
 	// The part of the placement cost; not set where is_bound_known is false, nor
 	// where more waits than is proved to be needed.
 	PlacementGapRatio *float64 `protobuf:"fixed64,16,opt,name=placement_gap_ratio,json=placementGapRatio,proto3,oneof" json:"placement_gap_ratio,omitempty"`
@@ -1531,29 +1533,29 @@ func (x *Round) GetTotalUs() int64 {
 }
 
 func (x *Round) GetWaitingCost() int64 {
-	if x != nil {
-		return x.WaitingCost
+	if x != nil && x.WaitingCost != nil {
+		return *x.WaitingCost
 	}
 	return 0
 }
 
 func (x *Round) GetPlacementCost() int64 {
-	if x != nil {
-		return x.PlacementCost
+	if x != nil && x.PlacementCost != nil {
+		return *x.PlacementCost
 	}
 	return 0
 }
 
 func (x *Round) GetWaitingCostBound() int64 {
-	if x != nil {
-		return x.WaitingCostBound
+	if x != nil && x.WaitingCostBound != nil {
+		return *x.WaitingCostBound
 	}
 	return 0
 }
 
 func (x *Round) GetPlacementCostBound() int64 {
-	if x != nil {
-		return x.PlacementCostBound
+	if x != nil && x.PlacementCostBound != nil {
+		return *x.PlacementCostBound
 	}
 	return 0
 }
@@ -1566,8 +1568,8 @@ func (x *Round) GetIsBoundKnown() bool {
 }
 
 func (x *Round) GetGapRatio() float64 {
-	if x != nil {
-		return x.GapRatio
+	if x != nil && x.GapRatio != nil {
+		return *x.GapRatio
 	}
 	return 0
 }
@@ -4130,7 +4132,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x04LIVE\x10\x02\x12\b\n" +
 	"\x04LOST\x10\x03\x12\b\n" +
 	"\x04AWAY\x10\x04\x12\f\n" +
-	"\bSETTLING\x10\x05\"\xea\x05\n" +
+	"\bSETTLING\x10\x05\"\xe5\x06\n" +
 	"\x05Round\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x16\n" +
 	"\x06passes\x18\x02 \x01(\x05R\x06passes\x12\x16\n" +
@@ -4140,20 +4142,26 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\bbuild_us\x18\x06 \x01(\x03R\abuildUs\x12\x19\n" +
 	"\bsolve_us\x18\a \x01(\x03R\asolveUs\x12\x1b\n" +
 	"\tcommit_us\x18\b \x01(\x03R\bcommitUs\x12\x19\n" +
-	"\btotal_us\x18\t \x01(\x03R\atotalUs\x12!\n" +
+	"\btotal_us\x18\t \x01(\x03R\atotalUs\x12&\n" +
 	"\fwaiting_cost\x18\n" +
-	" \x01(\x03R\vwaitingCost\x12%\n" +
-	"\x0eplacement_cost\x18\v \x01(\x03R\rplacementCost\x12,\n" +
-	"\x12waiting_cost_bound\x18\f \x01(\x03R\x10waitingCostBound\x120\n" +
-	"\x14placement_cost_bound\x18\r \x01(\x03R\x12placementCostBound\x12$\n" +
-	"\x0eis_bound_known\x18\x0e \x01(\bR\fisBoundKnown\x12\x1b\n" +
-	"\tgap_ratio\x18\x0f \x01(\x01R\bgapRatio\x123\n" +
-	"\x13placement_gap_ratio\x18\x10 \x01(\x01H\x00R\x11placementGapRatio\x88\x01\x01\x12-\n" +
+	" \x01(\x03H\x00R\vwaitingCost\x88\x01\x01\x12*\n" +
+	"\x0eplacement_cost\x18\v \x01(\x03H\x01R\rplacementCost\x88\x01\x01\x121\n" +
+	"\x12waiting_cost_bound\x18\f \x01(\x03H\x02R\x10waitingCostBound\x88\x01\x01\x125\n" +
+	"\x14placement_cost_bound\x18\r \x01(\x03H\x03R\x12placementCostBound\x88\x01\x01\x12$\n" +
+	"\x0eis_bound_known\x18\x0e \x01(\bR\fisBoundKnown\x12 \n" +
+	"\tgap_ratio\x18\x0f \x01(\x01H\x04R\bgapRatio\x88\x01\x01\x123\n" +
+	"\x13placement_gap_ratio\x18\x10 \x01(\x01H\x05R\x11placementGapRatio\x88\x01\x01\x12-\n" +
 	"\x06levels\x18\x11 \x03(\v2\x15.sluice.v1.RoundLevelR\x06levels\x12\x1c\n" +
 	"\tpreempted\x18\x12 \x01(\x03R\tpreempted\x12\x1c\n" +
 	"\tnominated\x18\x13 \x01(\x03R\tnominated\x12\x14\n" +
 	"\x05moved\x18\x14 \x01(\x03R\x05moved\x12)\n" +
-	"\x0estop_gap_ratio\x18\x15 \x01(\x01H\x01R\fstopGapRatio\x88\x01\x01B\x16\n" +
+	"\x0estop_gap_ratio\x18\x15 \x01(\x01H\x06R\fstopGapRatio\x88\x01\x01B\x0f\n" +
+	"\r_waiting_costB\x11\n" +
+	"\x0f_placement_costB\x15\n" +
+	"\x13_waiting_cost_boundB\x17\n" +
+	"\x15_placement_cost_boundB\f\n" +
+	"\n" +
+	"_gap_ratioB\x16\n" +
 	"\x14_placement_gap_ratioB\x11\n" +
 	"\x0f_stop_gap_ratio\"\xb0\x02\n" +
 	"\n" +
