@@ -1,6 +1,7 @@
-// The stage that starts gangs: cohorts of equal age in one problem with all
+// The stage that starts gangs: cohorts of equal urgency in one problem with all
 // that they are weighed against, or one gang at a time, class by class, kept if
-// it becomes whole and taken back if not.
+// it becomes whole and taken back if not.  Before each cohort those are placed
+// one by one that were promised a place and are more urgent.
 
 #include <algorithm>
 #include <deque>
@@ -14,7 +15,7 @@
 #include "core/stages/gang_room.h"
 #include "core/stages/stage.h"
 #include "core/tier_demand.h"
-#include "cost/waiting_cost.h"
+#include "sluice/cost/cost_model.h"
 
 namespace sluice {
 namespace {
@@ -39,7 +40,7 @@ class StartGangs : public Stage {
         EndTrial();
       }
       if (waiting_.empty()) return std::nullopt;
-      PlanCohort();
+      if (!PlanPromised(waiting_.front().urgency)) PlanCohort();
     }
   }
 
@@ -52,6 +53,11 @@ class StartGangs : public Stage {
   }
 
  private:
+  struct Candidate {
+    Gangs::Waiting gang;
+    Cost urgency = 0;
+    bool needs_leader = false;
+  };
   // A gang that is placed class by class, to be taken back if it is not whole.
   struct Trial {
     Gangs::Waiting gang;
@@ -64,14 +70,53 @@ class StartGangs : public Stage {
     return passes_.placed().size() > trial.begin;
   }
 
-  Cost AgeOf(const Gangs::Waiting& gang) const {
-    return WaitingCost(context_.now_ms - gang.submitted_ms);
+  // That of its most urgent task: the oldest, or one that was promised a place.
+  Cost UrgencyOf(const Gangs::Waiting& gang) const {
+    Cost most = 0;
+    for (const ClassKey& key : gang.classes) {
+      for (const Task* task : context_.WaitingTasks(key)) {
+        most = std::max(most, context_.UrgencyOf(*task));
+      }
+    }
+    return most;
   }
 
-  // Those that have waited longest first; among gangs of equal age the most
-  // constrained.
+  // The tasks that were promised a place and need not wait for a gang.
+  void FindPromised() {
+    if (context_.nominated_before.empty()) return;
+    tier_.VisitWaiting(context_.state, [&](const ClassKey& key, const auto&) {
+      if (context_.gangs.IsClosed(key)) return true;
+      for (const Task* task : context_.WaitingTasks(key)) {
+        if (!context_.nominated_before.contains(task->id)) continue;
+        promised_.emplace_back(context_.UrgencyOf(*task), key);
+      }
+      return true;
+    });
+    std::ranges::sort(promised_);
+  }
+
+  // Returns whether there is anything to do.
+  bool PlanPromised(Cost urgency) {
+    std::map<ClassKey, int64_t> counts;
+    for (; !promised_.empty() && promised_.back().first > urgency;
+         promised_.pop_back()) {
+      ++counts[promised_.back().second];
+    }
+    Band band;
+    for (const auto& [key, count] : counts) {
+      const int64_t waiting = context_.CountWaiting(key);
+      if (waiting == 0) continue;
+      band.members.push_back({key, std::min(count, waiting), 0});
+    }
+    if (band.members.empty()) return false;
+    passes_.Add(std::move(band));
+    return true;
+  }
+
+  // The most urgent first; among gangs of equal urgency the most constrained.
   void FindWaiting() {
     context_.FreshEligibility();
+    if (whom_ == Whom::kAll) FindPromised();
     std::vector<Gangs::Waiting> gangs =
         context_.gangs.FindWaiting(tier_.priority);
     if (whom_ == Whom::kWithTerms) {
@@ -79,30 +124,30 @@ class StartGangs : public Stage {
         return std::ranges::none_of(gang.classes, &ClassKey::DependsOnPeers);
       });
     }
-    std::map<JobId, bool> needs_leader;
-    for (const Gangs::Waiting& gang : gangs) {
-      needs_leader[gang.job] = NeedsLeader(gang, context_);
+    for (Gangs::Waiting& gang : gangs) {
+      const Cost urgency = UrgencyOf(gang);
+      const bool needs_leader = NeedsLeader(gang, context_);
+      waiting_.push_back({std::move(gang), urgency, needs_leader});
     }
-    std::ranges::stable_sort(
-        gangs, [&](const Gangs::Waiting& a, const Gangs::Waiting& b) {
-          return std::pair(AgeOf(b), !needs_leader[a.job]) <
-                 std::pair(AgeOf(a), !needs_leader[b.job]);
-        });
-    waiting_.assign(std::make_move_iterator(gangs.begin()),
-                    std::make_move_iterator(gangs.end()));
+    std::ranges::stable_sort(waiting_,
+                             [](const Candidate& a, const Candidate& b) {
+                               return std::pair(b.urgency, b.needs_leader) <
+                                      std::pair(a.urgency, a.needs_leader);
+                             });
   }
 
   void PlanCohort() {
-    const Cost age = AgeOf(waiting_.front());
+    const Cost urgency = waiting_.front().urgency;
     Band band;
-    while (!waiting_.empty() && AgeOf(waiting_.front()) == age) {
-      Gangs::Waiting gang = std::move(waiting_.front());
+    while (!waiting_.empty() && waiting_.front().urgency == urgency) {
+      Candidate candidate = std::move(waiting_.front());
       waiting_.pop_front();
+      Gangs::Waiting& gang = candidate.gang;
       if (whom_ == Whom::kWithTerms && context_.search_budget <= 0) continue;
       if (!HasRoomForEach(gang, &context_)) continue;
       if (whom_ == Whom::kWithTerms || NeedsLeader(gang, context_)) {
         if (!band.gangs.empty()) {
-          waiting_.push_front(std::move(gang));
+          waiting_.push_front(std::move(candidate));
           break;
         }
         if (whom_ == Whom::kWithTerms) {
@@ -167,8 +212,9 @@ class StartGangs : public Stage {
   const Whom whom_;
   Passes passes_;
   bool has_begun_ = false;
-  std::deque<Gangs::Waiting> waiting_;  // Not yet looked at.
-  std::optional<Trial> trial_;          // While it runs.
+  std::vector<std::pair<Cost, ClassKey>> promised_;  // Ascending.
+  std::deque<Candidate> waiting_;                    // Not yet looked at.
+  std::optional<Trial> trial_;                       // While it runs.
 };
 
 }  // namespace

@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/round_context.h"
+#include "core/stages/stage.h"
+#include "util/cluster_builder.h"
+#include "util/peer_builder.h"
+#include "util/state_invariants.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+constexpr int64_t kHourMs = 3600 * 1000;
+
+class StartGangsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    cluster_.Apply(Added("m", {.cpu = 200}));
+    SubmitTwo(1, "old", 0);
+    SubmitTwo(3, "new", kHourMs);
+  }
+  void TearDown() override {
+    EXPECT_EQ(FindContradiction(cluster_.state()), "");
+  }
+  // A gang that takes all of the machine.
+  void SubmitTwo(uint64_t uid, const std::string& job, int64_t now_ms) {
+    for (const uint64_t one : {uid, uid + 1}) {
+      cluster_.Apply(
+          Submitted(one, {.cpu = 100, .job = job}, {.gang = {.minimum = 2}}),
+          now_ms);
+    }
+  }
+  // Begins a round in which the task has lost the place that was kept for it.
+  void BeginAfterPromising(uint64_t uid) {
+    ClusterState& state = cluster_.mutable_state();
+    state.Nominate({uid}, state.FindMachine("m")->id);
+    Begin();
+    state.EndNomination({uid});
+  }
+  void Begin() {
+    context_.emplace(
+        RoundContext::Subject{cluster_.mutable_state(), cluster_.policies(),
+                              cluster_.constraints(),
+                              cluster_.scheduler().eligibility()},
+        RoundOptions(), kHourMs);
+    context_->stats = &stats_;
+  }
+  void StartGangs() {
+    Tier tier;
+    const std::unique_ptr<Stage> stage = MakeStartGangs(&*context_, &tier);
+    while (const std::optional<RoundWork> work = stage->Next()) {
+      stage->Finish(cluster_.Solve(*work));
+    }
+    stage->End();
+  }
+
+  TestScheduler cluster_;
+  RoundStats stats_;
+  std::optional<RoundContext> context_;
+};
+
+TEST_F(StartGangsTest, BeginsWithTheOldest) {
+  Begin();
+  StartGangs();
+  EXPECT_EQ(cluster_.MachineOf(1), "m");
+  EXPECT_EQ(cluster_.MachineOf(2), "m");
+  EXPECT_EQ(cluster_.MachineOf(3), "");
+}
+
+TEST_F(StartGangsTest, BeginsWithOneThatWasPromisedAPlace) {
+  BeginAfterPromising(4);
+  StartGangs();
+  EXPECT_EQ(cluster_.MachineOf(1), "");
+  EXPECT_EQ(cluster_.MachineOf(3), "m");
+  EXPECT_EQ(cluster_.MachineOf(4), "m");
+}
+
+TEST_F(StartGangsTest, PlacesATaskThatWasPromisedAPlaceFirst) {
+  cluster_.Apply(Submitted(5, {.cpu = 150, .job = "alone"}), kHourMs);
+  BeginAfterPromising(5);
+  StartGangs();
+  EXPECT_EQ(cluster_.MachineOf(5), "m");
+  EXPECT_EQ(cluster_.MachineOf(1), "");
+}
+
+}  // namespace
+}  // namespace sluice
