@@ -401,6 +401,41 @@ TEST_F(MovesTest, ArePreferredToStops) {
   EXPECT_THAT(Reply(), ElementsAre("PREEMPT 3 on c"));
 }
 
+// Whom one is stopped for is nominated two machines away.  A packing lists
+// moves by size, so that the chain comes in either order.
+TEST_F(MovesTest, MakeRoomInAChainThatEndsWithAStop) {
+  for (const bool is_smaller_first : {false, true}) {
+    SCOPED_TRACE(is_smaller_first);
+    TestScheduler cluster(Moving({}));
+    const auto only_in = [](TaskOptions options, std::vector<std::string> at) {
+      options.priority = 9;
+      options.rules.selectors = {LabelIn("at", std::move(at))};
+      return options;
+    };
+    const auto run = [&](uint64_t uid, const std::string& uuid,
+                         TaskOptions options) {
+      cluster.Apply(Added(uuid, {.cpu = 1000, .labels = {{"at", uuid}}}));
+      options.job = StrCat("job-", uid);
+      cluster.Apply(Submitted(uid, options));
+      cluster.mutable_state().Place({uid},
+                                    cluster.state().FindMachine(uuid)->id, 0);
+      cluster.Deliver();
+    };
+    run(1, "first",
+        only_in(Owned(is_smaller_first ? 700 : 800), {"first", "second"}));
+    run(2, "second",
+        only_in(Owned(is_smaller_first ? 800 : 700), {"second", "third"}));
+    run(3, "third", {.cpu = 800});
+    cluster.Apply(Submitted(11, only_in({.cpu = 800}, {"first"})));
+    EXPECT_THAT(
+        cluster.Reply(10 * kMinuteMs),
+        UnorderedElementsAre("MIGRATE 1 on second", "MIGRATE 2 on third",
+                             "PREEMPT 3 on third"));
+    EXPECT_TRUE(cluster.state().nominations().Contains({11}));
+    EXPECT_EQ(FindContradiction(cluster.state()), "");
+  }
+}
+
 TEST_F(NoMovesTest, StopsWhereMovesWouldDo) {
   RunApart();
   cluster_.Apply(Submitted(11, {.cpu = 800, .priority = 9, .job = "urgent"}));
