@@ -88,6 +88,9 @@ absl::Status AddExtended(const std::string& name, int64_t amount,
   }
   if (amount < 0) return Invalid(StrCat(field, ": ", amount, " < 0"));
   if (amount > kAmountMax) return TooLarge(field);
+  if (amounts->contains(name)) {
+    return Invalid(StrCat(field, ": is stated by its field, too"));
+  }
   SetAmount(name, amount, amounts);
   return absl::OkStatus();
 }
@@ -98,6 +101,10 @@ absl::Status AddVector(const ResourceVector& vector, Rounding rounding,
   RETURN_IF_ERROR(AddUnsigned("ram_cap", "memory", vector.ram_cap(), amounts));
   RETURN_IF_ERROR(AddUnsigned("ephemeral_cap", "ephemeral-storage",
                               vector.ephemeral_cap(), amounts));
+  RETURN_IF_ERROR(
+      AddUnsigned("net_rx_bw", kNetRx, vector.net_rx_bw(), amounts));
+  RETURN_IF_ERROR(
+      AddUnsigned("net_tx_bw", kNetTx, vector.net_tx_bw(), amounts));
   if (vector.extended_resources_size() >
       static_cast<int>(kExtendedResourceNamesMax)) {
     return Invalid(StrCat(

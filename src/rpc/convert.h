@@ -10,8 +10,9 @@
 // Ids are opaque.  One longer than kIdBytesMax is replaced by a fingerprint of
 // bounded size (base/hash.h), which names the same thing every time.
 //
-// Not scheduled by, and therefore not looked at: bandwidths and disk_cap of
-// ResourceVector, and the fields of TaskDescriptor that describe its run.
+// Not scheduled by, and therefore not looked at: disk_cap and the bandwidths of
+// memory and disk of ResourceVector, and the fields of TaskDescriptor that
+// describe its run.
 //
 // Threads: pure functions.
 

@@ -156,6 +156,12 @@ const std::vector<BadTask>& BadTasks() {
              ->mutable_resource_request()
              ->set_ram_cap(uint64_t{1} << 63);
        }},
+      {"NegativeBandwidth",
+       [](auto* task) {
+         task->mutable_task_descriptor()
+             ->mutable_resource_request()
+             ->set_net_rx_bw(-uint64_t{1});
+       }},
       {"HugeName",
        [](auto* task) {
          task->mutable_task_descriptor()->set_name(std::string(kHuge, 'n'));
@@ -284,6 +290,12 @@ const std::vector<BadNode>& BadNodes() {
          node->mutable_resource_desc()
              ->mutable_available_resources()
              ->set_ram_cap(uint64_t{1} << 63);
+       }},
+      {"NegativeBandwidth",
+       [](auto* node) {
+         node->mutable_resource_desc()
+             ->mutable_available_resources()
+             ->set_net_tx_bw(-uint64_t{1});
        }},
       {"UuidTwice",
        [](auto* node) { *node->add_children() = node->children(0); }},

@@ -3,6 +3,7 @@
 // cpu: millicores.  memory and ephemeral-storage: millibytes (bytes x 1000),
 // the unit of the wire contract, so that nothing is rounded.  pods: a count; a
 // task asks for one.  Extended resources ("nvidia.com/gpu"): whole units.
+// Bandwidth is two of these, in KB (1,024 bytes) a second.
 //
 // Amounts are converted once, where they come in, and are at most kAmountMax
 // there; sums saturate at kAmountSaturated, so no sum can overflow.
@@ -29,6 +30,13 @@ inline constexpr ResourceIndex kMemory = 1;
 inline constexpr ResourceIndex kEphemeralStorage = 2;
 inline constexpr ResourceIndex kPods = 3;
 inline constexpr ResourceIndex kBuiltinResourceCount = 4;
+// Of none: there is nothing of it anywhere.
+inline constexpr ResourceIndex kNoResource = ~ResourceIndex{0};
+
+// The names of bandwidth, for receiving and for sending.  The contract has
+// fields for it; their indices are dealt as those of any other name.
+inline constexpr char kNetRx[] = "net-rx-kb";
+inline constexpr char kNetTx[] = "net-tx-kb";
 
 // 2^60 millibytes are a pebibyte: no machine offers more, and 2^60 millicores
 // are absurd.  What is larger is refused at the edge.

@@ -81,7 +81,7 @@ constexpr char kTask[] = R"(
     uid: 7389156575254652907 name: "ns/pod" namespace: "ns" job_id: "j"
     priority: 3 task_type: DEVIL
     resource_request { cpu_cores: 250 ram_cap: 67108864000 ephemeral_cap: 5
-                       net_rx_bw: 9 disk_cap: 9 ram_bw: 9
+                       net_rx_bw: 7 net_tx_bw: 8 disk_cap: 9 ram_bw: 9
                        extended_resources { key: "nvidia.com/gpu" value: 2 } }
     labels { key: "b" value: "2" } labels { key: "a" value: "1" }
     label_selectors { key: "disk" values: "ssd" }
@@ -109,10 +109,10 @@ TEST(ConvertTask, KeepsEveryFieldThatItIsScheduledBy) {
   EXPECT_EQ(spec.task_namespace, "ns");
   EXPECT_EQ(spec.priority, 3u);
   EXPECT_EQ(spec.task_type, 2);
-  EXPECT_THAT(
-      spec.request,
-      ElementsAre(Pair("cpu", 250), Pair("ephemeral-storage", 5),
-                  Pair("memory", 67108864000), Pair("nvidia.com/gpu", 2)));
+  EXPECT_THAT(spec.request,
+              ElementsAre(Pair("cpu", 250), Pair("ephemeral-storage", 5),
+                          Pair("memory", 67108864000), Pair("net-rx-kb", 7),
+                          Pair("net-tx-kb", 8), Pair("nvidia.com/gpu", 2)));
   EXPECT_THAT(spec.labels, ElementsAre(Pair("a", "1"), Pair("b", "2")));
   EXPECT_THAT(spec.rules.selectors, ElementsAre(LabelIn("disk", {"ssd"})));
   EXPECT_THAT(spec.rules.tolerations, ElementsAre(ToleratesKey("dedicated")));
@@ -285,6 +285,19 @@ const std::vector<TaskFault>& TaskFaults() {
       {"EphemeralAll",
        [=](auto* task) { request(task)->set_ephemeral_cap(~uint64_t{0}); },
        "ephemeral_cap: more than 1152921504606846976"},
+      // A negative number arrives so.
+      {"ReceivesLessThanNothing",
+       [=](auto* task) { request(task)->set_net_rx_bw(-uint64_t{1}); },
+       "net_rx_bw: more than 1152921504606846976"},
+      {"SendsTooMuch",
+       [=](auto* task) { request(task)->set_net_tx_bw(kAmountMax + 1); },
+       "net_tx_bw: more than 1152921504606846976"},
+      {"BandwidthTwice",
+       [=](auto* task) {
+         request(task)->set_net_rx_bw(5);
+         extended("net-rx-kb", 5)(task);
+       },
+       "extended resource 'net-rx-kb': is stated by its field, too"},
       {"ExtendedNegative", extended("gpu", -1), "extended resource 'gpu': -1"},
       {"ExtendedTooLarge", extended("gpu", kAmountMax + 1),
        "extended resource 'gpu': more than"},
@@ -497,6 +510,32 @@ TEST(ConvertMachine, HasWhatIsAvailableWhereItDoesNotSayItsCapacity) {
   const MachineSpec spec = ToAddMachine(tree, 110).spec;
   EXPECT_EQ(spec.allocatable, spec.capacity);
   EXPECT_THAT(spec.allocatable, testing::Contains(Pair("cpu", 3800)));
+}
+
+TEST(ConvertMachine, OffersTheBandwidthThatItStates) {
+  const auto tree = Parse<ResourceTopologyNodeDescriptor>(R"(
+    resource_desc {
+      uuid: "m"
+      available_resources { net_rx_bw: 900 net_tx_bw: 800 }
+      resource_capacity { net_rx_bw: 1000 net_tx_bw: 1000 } })");
+  const MachineSpec spec = ToAddMachine(tree, 110).spec;
+  EXPECT_THAT(spec.allocatable,
+              ElementsAre(Pair("net-rx-kb", 900), Pair("net-tx-kb", 800),
+                          Pair("pods", 110)));
+  EXPECT_THAT(spec.capacity,
+              ElementsAre(Pair("net-rx-kb", 1000), Pair("net-tx-kb", 1000),
+                          Pair("pods", 110)));
+  EXPECT_EQ(ToUpdateMachine(tree, 110).spec.allocatable, spec.allocatable);
+}
+
+TEST(ConvertMachine, MayStateBandwidthByName) {
+  const auto tree = Parse<ResourceTopologyNodeDescriptor>(R"(
+    resource_desc {
+      uuid: "m"
+      resource_capacity {
+        extended_resources { key: "net-rx-kb" value: 1000 } } })");
+  EXPECT_THAT(ToAddMachine(tree, 110).spec.allocatable,
+              ElementsAre(Pair("net-rx-kb", 1000), Pair("pods", 110)));
 }
 
 TEST(ConvertMachine, TakesTheDefaultWhereItDoesNotSayHowManyPods) {

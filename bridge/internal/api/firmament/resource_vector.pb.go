@@ -40,12 +40,10 @@ type ResourceVector struct {
 	DiskBw uint64 `protobuf:"varint,4,opt,name=disk_bw,json=diskBw,proto3" json:"disk_bw,omitempty"`
 	// Disk space; the contract states no unit.  Kept by clients; not read.
 	DiskCap uint64 `protobuf:"varint,5,opt,name=disk_cap,json=diskCap,proto3" json:"disk_cap,omitempty"`
-	// Bandwidth for sending; the contract states no unit.  Kept by clients; not
-	// read.
+	// Bandwidth for sending, in KB (1,024 bytes) a second.
 	NetTxBw uint64 `protobuf:"varint,6,opt,name=net_tx_bw,json=netTxBw,proto3" json:"net_tx_bw,omitempty"`
-	// Bandwidth for receiving, in the unit that users choose for the label
-	// `networkRequirement`, from which the Poseidon bridge copies it.  Machines
-	// state none.  Kept by clients; not read.
+	// Bandwidth for receiving, likewise.  The Poseidon bridge copies a request
+	// from the pod's label `networkRequirement`; its machines state none.
 	NetRxBw uint64 `protobuf:"varint,7,opt,name=net_rx_bw,json=netRxBw,proto3" json:"net_rx_bw,omitempty"`
 	// Node-local scratch space in thousandths of a byte.
 	EphemeralCap uint64 `protobuf:"varint,8,opt,name=ephemeral_cap,json=ephemeralCap,proto3" json:"ephemeral_cap,omitempty"`
