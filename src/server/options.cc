@@ -88,8 +88,9 @@ DEFINE_int64(utilization_overcommit_max, 150,
              "With --use_measured_utilization: tasks on a machine ask for at "
              "most so many per cent of what it offers, together.");
 DEFINE_int64(utilization_stale_after, 300,
-             "With --use_measured_utilization: seconds without a sample after "
-             "which what tasks asked for counts again.");
+             "With --use_measured_utilization, and with the cost model "
+             "network_aware: seconds without a sample after which what tasks "
+             "asked for counts again.");
 DEFINE_int64(shutdown_timeout_ms, 2000,
              "How long the daemon, told to end, waits at most for clients to "
              "take the replies of the calls under way.");

@@ -362,9 +362,8 @@ void ClusterState::Release(const Resources& load, Machine* machine) {
 
 void ClusterState::DropStaleSamples(int64_t now_ms) {
   for (const MachineId id : measured_use_.FindStale(now_ms)) {
-    Machine* machine = MutableMachine(id);
-    measured_use_.Drop(machine);
-    nominations_.UpdateReserved(machine);
+    if (!measured_use_.Drop(machines_.at(id).get())) continue;
+    nominations_.UpdateReserved(MutableMachine(id));
   }
 }
 

@@ -40,6 +40,18 @@ void ReleaseLabels(const std::vector<Label>& labels, Interner* strings) {
   }
 }
 
+// The index of a name that it states remains, since it keeps that in use.
+void NoteBandwidth(const ResourceNames& names, Machine* machine) {
+  const auto find = [&](const char* name) {
+    const ResourceIndex index = names.Find(name);
+    const bool is_stated =
+        machine->allocatable[index] != 0 || machine->capacity[index] != 0;
+    return is_stated ? index : kNoResource;
+  };
+  machine->net_rx = find(kNetRx);
+  machine->net_tx = find(kNetTx);
+}
+
 }  // namespace
 
 void ClusterState::Describe(Task* task, const TaskSpec& spec) {
@@ -125,6 +137,7 @@ void ClusterState::Describe(Machine* machine, const MachineSpec& spec,
   } else if (states_amounts) {
     resources_.Replace(*std::move(allocatable), &machine->allocatable);
     resources_.Replace(*std::move(capacity), &machine->capacity);
+    NoteBandwidth(resources_, machine);
   }
   MachineFields& changed = described_machines_[machine->id];
   if (machine->name != spec.name) changed |= kNameField;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 
 #include "base/int128.h"
 #include "state/cluster_state.h"
@@ -71,7 +72,9 @@ ResourceSaid MeasuredUse::Measure(const Machine& machine,
 }
 
 bool MeasuredUse::Add(const MachineUsage& sample, Machine* machine) {
+  NoteExpired(machine);
   machine->usage.Add(sample, options_.kept_samples);
+  current_.insert({sample.at_ms, machine->id});
   const auto& samples = machine->usage.samples();
   if (!options_.is_on || std::ssize(samples) < options_.samples) return false;
   SamplesSaid measured;
@@ -104,18 +107,29 @@ bool MeasuredUse::NoteLoad(Machine* machine) {
   return SetReclaimed(reclaimed, true, machine);
 }
 
+void MeasuredUse::NoteExpired(Machine* machine) {
+  const MachineUsage* sample = machine->usage.Current();
+  if (sample == nullptr) return;
+  current_.erase({sample->at_ms, machine->id});
+  machine->usage.Expire();
+}
+
 bool MeasuredUse::Drop(Machine* machine) {
+  NoteExpired(machine);
   measured_.erase(machine->id);
   return SetReclaimed({}, false, machine);
 }
 
 std::vector<MachineId> MeasuredUse::FindStale(int64_t now_ms) const {
   std::vector<MachineId> stale;
-  for (const auto& [id, measured] : measured_) {
-    const auto& samples = state_.FindMachine(id)->usage.samples();
-    const int64_t age_ms = now_ms - samples.back().at_ms;
-    // Less than nothing where the clock was set back.
-    if (age_ms < 0 || age_ms > options_.stale_ms) stale.push_back(id);
+  for (const auto& [at_ms, id] : current_) {
+    if (now_ms - at_ms <= options_.stale_ms) break;
+    stale.push_back(id);
+  }
+  // Of a time to come, where the clock was set back.
+  for (const auto& [at_ms, id] : current_ | std::views::reverse) {
+    if (at_ms <= now_ms) break;
+    stale.push_back(id);
   }
   return stale;
 }

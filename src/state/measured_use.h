@@ -16,6 +16,8 @@
 // proportion.
 //
 // Without `samples` samples, or a new one for `stale_ms`, requests count again.
+// The latter holds for policies, too, whether this is on or not: they read
+// UsageHistory::Current().
 //
 // Threads: confined to the core thread.  Units: as in Resources.  Nothing of it
 // is stored.
@@ -25,9 +27,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "sluice/base/ids.h"
 #include "sluice/state/machine.h"
 #include "sluice/state/resources.h"
@@ -75,12 +79,14 @@ class MeasuredUse {
   // Nothing follows from its samples any more.
   bool Drop(Machine* machine);
 
-  // Those for which that is due.
+  // Those for which that is due.  Takes as long as there are such.
   std::vector<MachineId> FindStale(int64_t now_ms) const;
 
  private:
   ResourceSaid Measure(const Machine& machine, ResourceIndex resource,
                        const Resources& older) const;
+  // Of its newest sample.
+  void NoteExpired(Machine* machine);
   // What the tasks that were placed before, and all foreign pods, ask for.
   Resources RequestsBefore(int64_t since_ms, const Machine& machine) const;
   bool SetReclaimed(const Resources& reclaimed, bool is_measured,
@@ -89,6 +95,8 @@ class MeasuredUse {
   const ClusterState& state_;
   MeasuredUseOptions options_;
   absl::btree_map<MachineId, SamplesSaid> measured_;
+  // Machines by the times of their newest samples, as long as these hold.
+  absl::btree_set<std::pair<int64_t, MachineId>> current_;
 };
 
 }  // namespace sluice

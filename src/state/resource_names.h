@@ -33,6 +33,12 @@ class ResourceNames {
   // Errors: kResourceExhausted beyond that many, kInvalidArgument for no name.
   absl::StatusOr<Resources> FromNamed(const NamedAmounts& amounts);
 
+  // kNoResource where nothing has that name.
+  ResourceIndex Find(const std::string& name) const {
+    const auto it = indices_.find(name);
+    return it == indices_.end() ? kNoResource : it->second;
+  }
+
   // Counts the names of amounts that are kept from here on, or no more.
   void Acquire(const Resources& amounts) { Count(amounts, 1); }
   void Release(const Resources& amounts) { Count(amounts, -1); }

@@ -165,6 +165,13 @@ inline std::vector<Machine> DrawMachines(uint64_t seed, int count) {
     }
     machine.avoids = DrawSome(&rng, 2, DrawOwner);
     machine.used_host_ports = DrawSome(&rng, 3, DrawPort);
+    if (rng.Chance(1, 2)) machine.net_rx = kBuiltinResourceCount;
+    if (rng.Chance(1, 2)) machine.net_tx = kBuiltinResourceCount + 1;
+    if (rng.Chance(1, 2)) {
+      const Resources amounts = DrawAmounts(&rng);
+      machine.usage.Add(
+          {.net_rx_kb = amounts[kCpu], .net_tx_kb = amounts[kPods]}, 1);
+    }
   }
   return machines;
 }

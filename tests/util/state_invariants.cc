@@ -48,6 +48,23 @@ std::string FindWrongName(const ClusterState& state) {
   return is_unnamed ? "an amount of a resource without a name" : "";
 }
 
+// Machines know where the bandwidth stands that they state.
+std::string FindWrongBandwidth(const ClusterState& state) {
+  for (const auto& [id, machine] : state.machines()) {
+    ResourceIndex rx = kNoResource;
+    ResourceIndex tx = kNoResource;
+    for (ResourceIndex i = 0; i < state.resource_count(); ++i) {
+      if (machine->allocatable[i] == 0 && machine->capacity[i] == 0) continue;
+      if (state.ResourceName(i) == kNetRx) rx = i;
+      if (state.ResourceName(i) == kNetTx) tx = i;
+    }
+    if (machine->net_rx != rx || machine->net_tx != tx) {
+      return StrCat("machine ", id.value, " is mistaken about its links");
+    }
+  }
+  return "";
+}
+
 // Feeds know their tasks, each with its deltas, and nobody else's.
 std::string FindWrongFeed(const ClusterState& state) {
   int64_t pending = 0;
@@ -214,6 +231,9 @@ std::string FindContradiction(const ClusterState& state) {
     }
   }
   if (const std::string wrong = FindWrongName(state); !wrong.empty()) {
+    return wrong;
+  }
+  if (const std::string wrong = FindWrongBandwidth(state); !wrong.empty()) {
     return wrong;
   }
   if (const std::string wrong = FindWrongFeed(state); !wrong.empty()) {

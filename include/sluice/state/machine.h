@@ -47,6 +47,9 @@ struct Machine {
   std::string name;
   Resources allocatable;  // What tasks may use, foreign pods' share included.
   Resources capacity;     // All there is; what the system reserves is load.
+  // Where the bandwidth that it states stands in these and in `used`; derived.
+  ResourceIndex net_rx = kNoResource;
+  ResourceIndex net_tx = kNoResource;
   LabelPairs labels;
   std::vector<MachineTaint> taints;  // Ascending by taint.
   // Whose tasks it would rather not have, ascending.

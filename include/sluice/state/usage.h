@@ -37,13 +37,22 @@ struct TaskUsage {
 class UsageHistory {
  public:
   void Add(const MachineUsage& sample, size_t samples_max) {
+    is_current_ = true;
     samples_.push_back(sample);
     while (samples_.size() > samples_max) samples_.pop_front();
   }
   const std::deque<MachineUsage>& samples() const { return samples_; }
 
+  // The newest one; null where there is none that still says how things are.
+  const MachineUsage* Current() const {
+    return is_current_ ? &samples_.back() : nullptr;
+  }
+  // It no longer does.
+  void Expire() { is_current_ = false; }
+
  private:
   std::deque<MachineUsage> samples_;
+  bool is_current_ = false;
 };
 
 }  // namespace sluice

@@ -1,5 +1,6 @@
 // What rounds make of policies: each does what it is for.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,6 +20,9 @@
 
 namespace sluice {
 namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
 
 // Octopus (Firmament, OSDI'16, section 3.3): machines of any size have counts
 // that differ by one at most, wherever all of them have room.
@@ -141,6 +145,91 @@ TEST(Policies, TrivialAndVoidPlaceWhateverFits) {
     scheduler.Round();
     EXPECT_EQ(scheduler.state().pending_count(), 1);
   }
+}
+
+// Bandwidth both ways, as much as `most` at most; now and then none.
+NamedAmounts DrawBandwidth(Rng* rng, int64_t most) {
+  NamedAmounts amounts;
+  for (const char* name : {kNetRx, kNetTx}) {
+    if (rng->Chance(3, 4)) amounts.emplace_back(name, rng->Between(1, most));
+  }
+  return amounts;
+}
+
+// A sample of one machine, whose links may be said to be more than full.
+void ReportLinks(const Machine& machine, int64_t now_ms, Rng* rng,
+                 TestScheduler* scheduler) {
+  scheduler->Apply(ReportMachineUsage{machine.uuid,
+                                      {.net_rx_kb = rng->Between(0, 1500),
+                                       .net_tx_kb = rng->Between(0, 1500)}},
+                   now_ms);
+}
+
+// No link has more than it takes, and nothing waits that some machine has room
+// for.
+void ExpectLinksInOrder(const ClusterState& state) {
+  for (const auto& [id, machine] : state.machines()) {
+    EXPECT_TRUE(machine->used.FitsIn(machine->allocatable)) << machine->uuid;
+    for (const TaskId waiting : state.unscheduled()) {
+      EXPECT_FALSE(
+          state.FindTask(waiting)->class_key.request.FitsIn(machine->Free()))
+          << "task " << waiting.value << " fits on " << machine->uuid;
+    }
+  }
+}
+
+// Firmament, OSDI'16, figure 6c.
+TEST(Policies, NetworkAwareNeverOversubscribesALinkAndLeavesNoneIdle) {
+  for (uint64_t seed = 1; seed <= SeedCount(60); ++seed) {
+    SCOPED_TRACE(StrCat("seed ", seed));
+    Rng rng(seed);
+    TestScheduler scheduler({.improve_budget = DrawImproveBudget(&rng)},
+                            "network_aware");
+    for (int64_t i = rng.Between(1, 8); i > 0; --i) {
+      scheduler.Apply(
+          Added(StrCat("m", i),
+                {.cpu = 100000, .extended = DrawBandwidth(&rng, 1000)}));
+    }
+    uint64_t uid = 0;
+    for (int64_t round = 1; round <= 5; ++round) {
+      for (int64_t i = rng.Between(0, 20); i > 0; --i) {
+        scheduler.Apply(Submitted(
+            ++uid, {.cpu = 10, .extended = DrawBandwidth(&rng, 300)}));
+      }
+      for (const auto& [id, machine] : scheduler.state().machines()) {
+        if (rng.Chance(1, 2)) {
+          ReportLinks(*machine, round * 200'000, &rng, &scheduler);
+        }
+      }
+      scheduler.Round(round * 200'000);
+      ExpectLinksInOrder(scheduler.state());
+      for (uint64_t ended = 1; ended <= uid; ++ended) {
+        if (scheduler.state().FindTask({ended}) == nullptr) continue;
+        if (rng.Chance(1, 4)) scheduler.Apply(Removed(ended));
+      }
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// Tasks alike, machines that nothing but their samples tells apart.
+TEST(Policies, NetworkAwareFillsTheLinksThatAreMeasuredToBeEmptiest) {
+  TestScheduler scheduler(RoundOptions(), "network_aware");
+  for (int i = 0; i < 4; ++i) {
+    scheduler.Apply(
+        Added(StrCat("m", i), {.extended = {{kNetRx, 1000}, {kNetTx, 1000}}}));
+    scheduler.Apply(ReportMachineUsage{
+        StrCat("m", i), {.net_rx_kb = 250 * i, .net_tx_kb = 250 * i}});
+  }
+  for (uint64_t uid = 1; uid <= 6; ++uid) {
+    scheduler.Apply(
+        Submitted(uid, {.extended = {{kNetRx, 250}, {kNetTx, 250}}}));
+  }
+  scheduler.Round();
+  std::map<std::string, int> counts;
+  for (uint64_t uid = 1; uid <= 6; ++uid) ++counts[scheduler.MachineOf(uid)];
+  // Each link is full to the same height, as far as this can be had.
+  EXPECT_THAT(counts, ElementsAre(Pair("m0", 3), Pair("m1", 2), Pair("m2", 1)));
 }
 
 }  // namespace

@@ -254,6 +254,23 @@ TEST_F(DescribeTest, ATaintIsThereSinceItCame) {
   EXPECT_THAT(TaintsOf("m"), ElementsAre(Pair("a", 600)));
 }
 
+TEST_F(DescribeTest, MachinesKnowWhereTheirBandwidthStands) {
+  Do(Added("m", {.extended = {{"gpu", 1}, {kNetRx, 1000}}}));
+  EXPECT_EQ(MachineOf("m").allocatable[MachineOf("m").net_rx], 1000);
+  EXPECT_EQ(MachineOf("m").net_tx, kNoResource);
+  Do(Updated("m", {.pods = 0}));
+  EXPECT_EQ(MachineOf("m").allocatable[MachineOf("m").net_rx], 1000)
+      << "an update without amounts";
+  Do(Updated("m", {.extended = {{"gpu", 1}, {kNetTx, 500}}}));
+  EXPECT_EQ(MachineOf("m").net_rx, kNoResource);
+  EXPECT_EQ(MachineOf("m").allocatable[MachineOf("m").net_tx], 500);
+  // Of a name that others alone state it has nothing.
+  Do(Added("other", {.extended = {{kNetRx, 1000}}}));
+  Do(Updated("m", {}));
+  EXPECT_EQ(MachineOf("m").net_rx, kNoResource);
+  EXPECT_NE(MachineOf("other").net_rx, kNoResource);
+}
+
 TEST_F(DescribeTest, MachinesSayWhatOfThemChanged) {
   MachineOptions options = {.labels = {{"a", "1"}}};
   Do(Added("m", options));

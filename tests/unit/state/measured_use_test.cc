@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/limits.h"
+#include "base/strings.h"
 #include "unit/state/state_fixture.h"
 
 namespace sluice {
@@ -152,6 +154,34 @@ TEST_F(MeasuredUseTest, DropsSamplesOfAClockThatWasSetBack) {
   EXPECT_EQ(FreeCpu(), 400);
   state_.DropStaleSamples(5 * kMinute);
   EXPECT_EQ(FreeCpu(), 0);
+}
+
+TEST_F(MeasuredUseTest, SamplesExpireWhetherTheyDecideOrNot) {
+  for (const bool is_on : {true, false}) {
+    state_.measured_use().SetOptions({.is_on = is_on, .stale_ms = kMinute});
+    EXPECT_EQ(MachineOf("m").usage.Current(), nullptr);
+    Sample(10, 0, kMinute);
+    Sample(20, 0, 2 * kMinute);
+    const uint64_t revision = MachineOf("m").revision;
+    state_.DropStaleSamples(3 * kMinute);
+    ASSERT_NE(MachineOf("m").usage.Current(), nullptr);
+    EXPECT_EQ(MachineOf("m").usage.Current()->cpu_ppm, 200'000);
+    state_.DropStaleSamples(3 * kMinute + 1);
+    EXPECT_EQ(MachineOf("m").usage.Current(), nullptr);
+    EXPECT_GE(MachineOf("m").usage.samples().size(), 2u) << "still to be seen";
+    EXPECT_EQ(MachineOf("m").revision, revision);
+  }
+}
+
+TEST_F(MeasuredUseTest, ForgetsTheSamplesOfAMachineThatIsForgotten) {
+  Sample(10, 0, kMinute);
+  Do(Removed("m"));
+  for (size_t i = 0; i <= kDepartedMachinesMax; ++i) {
+    Do(Added(StrCat("n", i), {}));
+    Do(Removed(StrCat("n", i)));
+  }
+  ASSERT_EQ(state_.FindMachine("m"), nullptr);
+  state_.DropStaleSamples(60 * kMinute);
 }
 
 TEST_F(MeasuredUseTest, FollowsWhatTheMachineOffers) {

@@ -32,6 +32,18 @@ TEST(ResourceNames, DoNotKnowWhatThereIsNothingOf) {
   EXPECT_EQ(names.size(), kFirst);
 }
 
+TEST(ResourceNames, FindWhatHasAName) {
+  ResourceNames names;
+  EXPECT_EQ(names.Find("a"), kNoResource);
+  EXPECT_EQ(names.Find("pods"), kPods);
+  const Resources amounts = *names.FromNamed({{"b", 2}, {"a", 1}});
+  EXPECT_EQ(names.Find("a"), kFirst + 1);
+  EXPECT_EQ(amounts[names.Find("a")], 1);
+  EXPECT_EQ(amounts[kNoResource], 0);
+  names.FreeUnused();
+  EXPECT_EQ(names.Find("a"), kNoResource);
+}
+
 TEST(ResourceNames, FreeWhatIsNotUsedAndUseItsIndexAgain) {
   ResourceNames names;
   const Resources a = *names.FromNamed({{"a", 1}});
