@@ -184,17 +184,20 @@ bool ClassPeers::AllowsWithout(const Machine& machine,
   const auto keeps_away = [&](const CountedTerm* term) {
     const DomainIndex domain = term->topology->DomainOf(machine.id);
     if (domain == kNoDomain) return false;
-    const auto is_meant = [term](const Task* task) {
-      return std::ranges::binary_search(*task->class_key.meant_by,
+    const auto is_meant = [term, domain](const Task* task) {
+      return term->topology->DomainOf(task->machine) == domain &&
+             std::ranges::binary_search(*task->class_key.meant_by,
                                         term->selector);
     };
     return MeantIn(*term, domain) + ExpectedIn(*term, domain) >
            std::ranges::count_if(leavers, is_meant);
   };
   const auto is_kept_away = [&](const CountedTerm* term) {
-    int64_t there = term->keeping_away.At(term->topology->DomainOf(machine.id));
+    const DomainIndex domain = term->topology->DomainOf(machine.id);
+    int64_t there = term->keeping_away.At(domain);
     if (there == 0) return false;
     for (const Task* task : leavers) {
+      if (term->topology->DomainOf(task->machine) != domain) continue;
       const PeerTerms& terms = state_.peers().TermsOf(*task->class_key.rules);
       there -= std::ranges::count(terms.anti_affinity, term);
     }
@@ -205,8 +208,23 @@ bool ClassPeers::AllowsWithout(const Machine& machine,
          std::ranges::none_of(about_, is_kept_away) &&
          std::ranges::all_of(spreads_, [&](const TopologySpread& spread) {
            return !spread.constraint().is_required ||
-                  spread.AllowsWithout(machine.id, leavers);
+                  AllowsWithout(spread, machine.id, leavers);
          });
+}
+
+bool ClassPeers::AllowsWithout(const TopologySpread& spread, MachineId machine,
+                               std::span<const Task* const> leavers) {
+  std::vector<const Task*> here;
+  std::optional<TopologySpread> without;  // Those elsewhere.
+  for (const Task* task : leavers) {
+    if (task->machine == machine) {
+      here.push_back(task);
+    } else if (!task->is_evicted) {  // Or it counts no more.
+      if (!without.has_value()) without = spread;
+      without->Note(task->class_key, task->machine, -1);
+    }
+  }
+  return (without.has_value() ? *without : spread).AllowsWithout(machine, here);
 }
 
 std::vector<const TopologySpread*> ClassPeers::OwnSpreads() const {

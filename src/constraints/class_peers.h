@@ -41,7 +41,7 @@ class ClassPeers {
   bool AllowsBesideAffinity(const Machine& machine) const;
   // The same if its domains had risen far enough for its spread.
   bool AllowsBesideSpread(const Machine& machine) const;
-  // As Allows(), if these tasks, which run on the machine, were gone.
+  // As Allows(), if these tasks, which run there or elsewhere, were gone.
   // REQUIRES: the class's affinity means none of them.
   bool AllowsWithout(const Machine& machine,
                      std::span<const Task* const> leavers) const;
@@ -125,6 +125,8 @@ class ClassPeers {
   int64_t MeantAnywhere(const CountedTerm& term) const;
   int64_t ExpectedIn(const CountedTerm& term, DomainIndex domain) const;
   bool MeansLeaver(const CountedTerm& term) const;
+  static bool AllowsWithout(const TopologySpread& spread, MachineId machine,
+                            std::span<const Task* const> leavers);
   bool MeetsAffinity(MachineId machine) const;
   // The first of the terms that keep the class from the machine, if any.
   const CountedTerm* OwnAntiAffinity(MachineId machine) const;

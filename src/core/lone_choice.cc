@@ -38,7 +38,8 @@ class Choice {
   // Whether rules about several machines keep it away from wherever there is
   // room for it, and stops help.
   bool IsStuck(const ClassKey& key) {
-    if (!key.rules->affinity.empty() || !HasWideRules(key) || IsInTheWay(key)) {
+    if (!key.rules->affinity.empty() || !HasWideRules(key) ||
+        peers_.HeedsWhatRuns(key) || IsInTheWay(key)) {
       return false;
     }
     const LoneNewcomer lone(state_, constraints_, key);

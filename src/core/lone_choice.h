@@ -2,7 +2,8 @@
 // packing does not heed, or that rules keep away from all machines with room
 // for it, though not from one of them once tasks have left it that may be
 // stopped for it.  A packing takes what runs for what stays, where a rule is
-// about more than one machine.
+// about more than one machine and does not say that a domain takes one of some
+// tasks.
 //
 // Threads: free functions; confined to the core thread.
 

@@ -139,6 +139,22 @@ bool PackingPeers::IsFree(const ClassKey& key) const {
          });
 }
 
+bool PackingPeers::HeedsWhatRuns(const ClassKey& key) {
+  const auto is_seen_to = [this](const CountedTerm* term) {
+    return IsOfOneMachine(*term) || IsMutual(*term);
+  };
+  const PeerTable& peers = state_.peers();
+  return IsHeeded(key) && key.rules->affinity.empty() &&
+         std::ranges::none_of(key.rules->spread,
+                              &SpreadConstraint::is_required) &&
+         std::ranges::all_of(*key.meant_by, [&](uint32_t selector) {
+           return std::ranges::all_of(
+               peers.TermsAbout(selector), [&](const CountedTerm* term) {
+                 return term->keeping_away.total() == 0 || is_seen_to(term);
+               });
+         });
+}
+
 bool PackingPeers::AreTermsHeeded(const ClassKey& key) {
   const PlacementRules& rules = *key.rules;
   if (!rules.affinity.empty() && !NeedsCompany(key)) return false;
@@ -274,26 +290,70 @@ bool PackingPeers::Concerns(const ClassKey& running) {
   const auto [it, is_new] =
       concerns_.try_emplace({running.rules, running.meant_by}, false);
   if (!is_new) return it->second;
-  it->second = std::ranges::any_of(in_play_, [&](const ClassKey* key) {
-    return KeepApart(*key, running) || NeedsBeside(*key, running);
-  });
+  it->second = !SharedTermsOf(running).empty() ||
+               std::ranges::any_of(in_play_, [&](const ClassKey* key) {
+                 return KeepApart(*key, running) || NeedsBeside(*key, running);
+               });
   return it->second;
 }
 
-void PackingPeers::NoteLeaving(const ClassKey& running, MachineId machine) {
+std::vector<const CountedTerm*> PackingPeers::SharedTermsOf(
+    const ClassKey& running) const {
   const PeerTable& peers = state_.peers();
-  const auto note = [&](const CountedTerm& term, const Tally& tally) {
-    if (!IsOfOneMachine(term)) return;
-    freed_[&tally].Add(term.topology->DomainOf(machine), 1);
+  std::vector<const CountedTerm*> shared;
+  const auto add = [&](const CountedTerm* term) {
+    const auto it = is_mutual_.find(term);
+    if (it != is_mutual_.end() && it->second) shared.push_back(term);
   };
   for (const uint32_t selector : *running.meant_by) {
+    for (const CountedTerm* term : peers.TermsAbout(selector)) add(term);
+  }
+  for (const CountedTerm* term : peers.TermsOf(*running.rules).anti_affinity) {
+    if (std::ranges::find(shared, term) == shared.end()) add(term);
+  }
+  return shared;
+}
+
+size_t PackingPeers::NoteLeaving(const Task& running) {
+  const PeerTable& peers = state_.peers();
+  const ClassKey& key = running.class_key;
+  const std::vector<const CountedTerm*> shared = SharedTermsOf(key);
+  size_t turn = 0;
+  if (cap_rows_left_ >= std::ssize(shared)) {
+    for (const CountedTerm* term : shared) {
+      const DomainIndex domain = term->topology->DomainOf(running.machine);
+      const auto last = turns_.find({term, domain});
+      if (last != turns_.end()) turn = std::max(turn, last->second);
+    }
+    turn += shared.empty() ? 0 : 1;
+  }
+  const auto note = [&](const CountedTerm& term, const Tally& tally) {
+    const DomainIndex domain = term.topology->DomainOf(running.machine);
+    if (IsOfOneMachine(term)) {
+      freed_[&tally].Add(domain, 1);
+    } else if (turn > 0 && std::ranges::find(shared, &term) != shared.end()) {
+      leaving_[&tally].Add(domain, 1);
+    }
+  };
+  for (const uint32_t selector : *key.meant_by) {
     for (const CountedTerm* term : peers.TermsAbout(selector)) {
       note(*term, term->meant);
     }
   }
-  for (const CountedTerm* term : peers.TermsOf(*running.rules).anti_affinity) {
+  for (const CountedTerm* term : peers.TermsOf(*key.rules).anti_affinity) {
     note(*term, term->keeping_away);
   }
+  if (turn == 0) return 0;
+  for (const CountedTerm* term : shared) {
+    const DomainIndex domain = term->topology->DomainOf(running.machine);
+    if (domain == kNoDomain) continue;
+    turns_[{term, domain}] = turn;
+    // What was told to leave is no part of the problem.
+    if (running.is_evicted) continue;
+    keepers_.push_back({term, running.machine, running.id});
+    --cap_rows_left_;
+  }
+  return turn;
 }
 
 void PackingPeers::RelateRunning(std::span<const ClassKey> keys,
@@ -321,6 +381,25 @@ void PackingPeers::RelateRunning(std::span<const ClassKey> keys,
   }
 }
 
+void PackingPeers::CapRunning(
+    absl::FunctionRef<std::optional<size_t>(MachineId, TaskId)> class_of,
+    PackingProblem* problem) {
+  for (const auto& [term, machine, task] : keepers_) {
+    const auto capped =
+        std::ranges::find_if(capped_, [term = term](const Capped& one) {
+          return one.term == term && !one.spread.has_value();
+        });
+    const std::optional<size_t> c = class_of(machine, task);
+    if (capped == capped_.end() || !c.has_value()) continue;
+    capped->beside[term->topology->DomainOf(machine)].push_back(
+        problem->caps.size());
+    PackingCap& cap = problem->caps.emplace_back();
+    cap.classes = capped->classes;
+    cap.classes.push_back(*c);
+    cap.most = 1;
+  }
+}
+
 void PackingPeers::Relate(std::span<const ClassKey> keys,
                           PackingProblem* problem) {
   if (!heeds_terms_) return;
@@ -336,11 +415,12 @@ void PackingPeers::Relate(std::span<const ClassKey> keys,
     if (!keys[c].DependsOnPeers()) continue;
     const bool is_alone = IsTakenAlone(keys[c]);
     if (is_alone) KeepAlone(c);
+    const bool has_affinity = !keys[c].rules->affinity.empty();
     for (const CountedTerm* term :
          peers.TermsOf(*keys[c].rules).anti_affinity) {
       if (!is_alone) {
-        KeepAway(c, *term->topology, term->meant);
-        KeepAway(c, *term->topology, term->expected);
+        KeepAway(c, *term->topology, term->meant, has_affinity);
+        KeepAway(c, *term->topology, term->expected, has_affinity);
       }
       if (!IsOfOneMachine(*term)) {
         if (IsMutual(*term)) AddCapped(*term, std::nullopt, c);
@@ -371,7 +451,7 @@ void PackingPeers::Relate(std::span<const ClassKey> keys,
     if (is_alone) continue;
     for (const uint32_t selector : *keys[c].meant_by) {
       for (const CountedTerm* term : peers.TermsAbout(selector)) {
-        KeepAway(c, *term->topology, term->keeping_away);
+        KeepAway(c, *term->topology, term->keeping_away, has_affinity);
       }
     }
   }
@@ -445,7 +525,11 @@ std::vector<size_t> PackingPeers::CapsOn(MachineId machine) const {
     const DomainIndex domain = capped.term->topology->DomainOf(machine);
     if (domain == kNoDomain) continue;
     caps.push_back(capped.first_cap + static_cast<size_t>(domain));
+    const auto beside = capped.beside.find(domain);
+    if (beside == capped.beside.end()) continue;
+    caps.insert(caps.end(), beside->second.begin(), beside->second.end());
   }
+  std::ranges::sort(caps);
   return caps;
 }
 
@@ -458,12 +542,14 @@ void PackingPeers::KeepAlone(size_t task_class) {
 }
 
 void PackingPeers::KeepAway(size_t task_class, const Topology& topology,
-                            const Tally& tally) {
+                            const Tally& tally, bool waits_for_none) {
   const auto freed = freed_.find(&tally);
+  const auto leaving = waits_for_none ? leaving_.end() : leaving_.find(&tally);
   for (const auto& [domain, count] : tally.counts()) {
-    const bool all_leave =
-        freed != freed_.end() && freed->second.At(domain) == count;
-    if (domain == kNoDomain || all_leave) continue;
+    int64_t left = count;
+    if (freed != freed_.end()) left -= freed->second.At(domain);
+    if (leaving != leaving_.end()) left -= leaving->second.At(domain);
+    if (domain == kNoDomain || left == 0) continue;
     for (const MachineId machine : topology.MachinesOf(domain)) {
       if (--looks_left_ < 0) return;
       kept_away_[machine].push_back(task_class);

@@ -4,6 +4,8 @@
 //
 // Anti-affinity is heeded where a term tells each machine from all others, or
 // where all whom it means have it themselves: then a domain takes one of them.
+// What runs and may leave counts there as what waits does; but as one that
+// stays for a spread, and for a class with affinity.
 // A spread constraint is heeded where all whom it counts have the same rules.
 // Affinity is heeded where a class has one term, the term tells each machine
 // from all others, and the classes that it means have no affinity, or one that
@@ -28,6 +30,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "constraints/constraint_set.h"
 #include "constraints/topology_spread.h"
 #include "core/lone_newcomer.h"
@@ -49,6 +52,10 @@ class PackingPeers {
   // Whether a packing heeds all that the class says about others, and others
   // say about it.
   bool IsHeeded(const ClassKey& key);
+
+  // Whether what keeps the class from domains of several machines is heeded of
+  // what runs, too.
+  bool HeedsWhatRuns(const ClassKey& key);
 
   // Whether nothing that is required keeps the class from anywhere for the sake
   // of other tasks, nor others for its sake.
@@ -87,11 +94,14 @@ class PackingPeers {
   void NoteFreed(const ClassKey& key, MachineId machine);
   // Whether a task that runs keeps one of the classes away from its machine, by
   // a host port, too, or is company for it, by terms that tell each machine
-  // from all others.
+  // from all others; or keeps them away from its domain by a term that is
+  // counted there.
   bool Concerns(const ClassKey& running);
-  // Such a task may leave the machine, or does: by these terms it does not
-  // stay.
-  void NoteLeaving(const ClassKey& running, MachineId machine);
+  // Such a task may leave its machine, or does: by these terms it does not
+  // stay.  Of several that keep the same classes from the same domain each has
+  // a turn of its own, from 1 on.  They must be of different classes: each is
+  // kept apart by itself.  0: of none.
+  size_t NoteLeaving(const Task& running);
   // Says which of the classes share no machine, which stand only beside others,
   // and how many of them a domain takes, and finds where those that stay keep
   // them away or company.
@@ -104,6 +114,11 @@ class PackingPeers {
                      std::span<const ClassKey> running,
                      std::span<const size_t> in_the_way,
                      PackingProblem* problem);
+  // The same for what keeps classes from domains: so many as are given by
+  // `class_of`, which says the problem's class of a task that runs.
+  void CapRunning(
+      absl::FunctionRef<std::optional<size_t>(MachineId, TaskId)> class_of,
+      PackingProblem* problem);
   // The classes, by index, that those that stay keep away from the machine.
   std::span<const size_t> KeptAwayFrom(MachineId machine) const;
   // The classes that have company on the machine by what stays, ascending.
@@ -126,6 +141,14 @@ class PackingPeers {
     std::optional<size_t> spread = {};
     std::vector<size_t> classes = {};
     size_t first_cap = 0;  // That of the first domain.
+    // More of them: by domain, one for each task there that runs.
+    absl::flat_hash_map<DomainIndex, std::vector<size_t>> beside = {};
+  };
+  // A task that runs and keeps the classes of a term from its domain.
+  struct Keeper {
+    const CountedTerm* term;
+    MachineId machine;
+    TaskId task;
   };
 
   void FindInPlay(std::span<const Placement> placements);
@@ -139,6 +162,9 @@ class PackingPeers {
   bool AreTermsHeeded(const ClassKey& key);
   // Whether nobody must follow or count its tasks in a way that is not heeded.
   bool IsOnItsOwn(const ClassKey& key) const;
+  // The terms by which domains take so many of the running class together with
+  // classes that wait.
+  std::vector<const CountedTerm*> SharedTermsOf(const ClassKey& running) const;
   // Whether one of the two keeps away from the machines of what the other is.
   bool KeepApart(const ClassKey& a, const ClassKey& b);
   // Whether `a` needs what `b` is on its machine.
@@ -149,8 +175,9 @@ class PackingPeers {
   void AddCompany(size_t task_class, const CountedTerm& term,
                   const std::vector<size_t>& meant, PackingProblem* problem);
   // The class keeps away from where any of these stay.
-  void KeepAway(size_t task_class, const Topology& topology,
-                const Tally& tally);
+  // Those that may leave do not, if it `waits_for_none`.
+  void KeepAway(size_t task_class, const Topology& topology, const Tally& tally,
+                bool waits_for_none);
   // From where the task that is taken alone may not go.
   void KeepAlone(size_t task_class);
   void AddCapped(const CountedTerm& term, std::optional<size_t> spread,
@@ -190,6 +217,12 @@ class PackingPeers {
   absl::flat_hash_set<uint32_t> followed_;
   // What was counted of the tasks that are to leave.
   absl::flat_hash_map<const Tally*, Tally> freed_;
+  // The same of what runs and may leave, of terms about domains.
+  absl::flat_hash_map<const Tally*, Tally> leaving_;
+  std::vector<Keeper> keepers_;
+  // The last turn that was given.
+  absl::flat_hash_map<std::pair<const CountedTerm*, DomainIndex>, size_t>
+      turns_;
   std::vector<std::pair<const ClassKey*, MachineId>> freed_tasks_;
   absl::flat_hash_map<MachineId, std::vector<size_t>> kept_away_;
   absl::flat_hash_map<MachineId, std::vector<size_t>> accompanied_;

@@ -8,7 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "constraints/class_peers.h"
 #include "core/disruptions.h"
 #include "core/free_room.h"
 #include "core/wish_gains.h"
@@ -29,11 +28,14 @@ Resources RequestsOf(const std::map<ClassKey, int64_t>& counts) {
 
 PreemptingPlan::PreemptingPlan(const RoundPacking& packing,
                                RoundContext* context)
-    : packing_(packing), context_(*context) {
+    : packing_(packing),
+      context_(*context),
+      conflicts_(context->state.peers()) {
   for (const TaskId id : packing.placed) {
     const Task* task = context_.state.FindTask(id);
     if (task != nullptr && task->state == TaskState::kRunning) {
       placed_[task->machine] += task->class_key.request;
+      if (task->class_key.DependsOnPeers()) placed_peers_.push_back(task);
     }
   }
 }
@@ -93,6 +95,7 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution) {
                        &solution);
   FindMoves(solution);
   leaving_gangs_ = FindLeavingGangs(solution);
+  FindConflicts(solution);
   MachinePatterns patterns;
   const auto add = [&patterns](std::map<ClassKey, int64_t> holds) {
     patterns.patterns.push_back(std::move(holds));
@@ -113,22 +116,24 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution) {
         moved != awaited_.end() && !moved->second.arriving.empty();
     if (machine == nullptr) return;
     const bool is_anybody_to_come = !newcomers.empty() || has_arriving;
-    if (!is_anybody_to_come && leaving_gangs_.empty()) return;
+    if (!is_anybody_to_come && leaving_gangs_.empty() && conflicts_.empty()) {
+      return;
+    }
     std::vector<TaskId> victims = VictimsOn(id, pattern);
     if (!is_anybody_to_come) {
-      StopGangsOn(id, std::move(victims));
+      StopForOthersOn(id, std::move(victims));
       return;
     }
     Resources free = free_now(*machine);
     const auto must_await = [&](const ClassKey& key) {
       return MustAwait(key, *machine, victims, context_.state) ||
-             MustLoneAwait(key, *machine);
+             MustAwaitOthers(key, *machine);
     };
     Resources request = sluice::RequestsOf(newcomers);
     if (has_arriving) request += RequestsOf(moved->second.arriving);
     if (request.FitsIn(free) &&
         std::ranges::none_of(newcomers | std::views::keys, must_await)) {
-      StopGangsOn(id, std::move(victims));
+      StopForOthersOn(id, std::move(victims));
       if (newcomers.empty()) return;
       if (!index.has_value()) index = add(newcomers);
       patterns.of_machine[id] = *index;
@@ -150,6 +155,8 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution) {
   });
   while (NominateGangs(&patterns)) {
   }
+  peers_of_.clear();
+  placed_peers_.clear();
   return patterns;
 }
 
@@ -202,7 +209,7 @@ void PreemptingPlan::SpareForNoHigher(
     std::map<ClassKey, int64_t>* newcomers) const {
   left -= sluice::RequestsOf(*newcomers);
   std::erase_if(*victims, [&](TaskId victim) {
-    if (GoesWithGang(victim)) return false;
+    if (GoesWithGang(victim) || Serves(victim)) return false;
     const ClassKey& of = context_.state.FindTask(victim)->class_key;
     Resources room = left;
     std::map<ClassKey, int64_t> kept = *newcomers;
@@ -282,6 +289,8 @@ PreemptingPlan::Decided PreemptingPlan::Decide(
     const MachinePatterns& patterns) {
   FindTasks(patterns);
   context_.state.SyncPeers();
+  FindEvicted();
+  FindConflicts();
   KeepToBudgets();
   Decided decided;
   std::set<JobId> gangs;  // Of whom tasks of others make room for one.
@@ -371,6 +380,7 @@ void PreemptingPlan::Settle() {
       if (Validate(id, &awaited)) is_settled = false;
     }
     if (DropBrokenGangs()) is_settled = false;
+    FindConflicts();
     if (SpareTornGangs()) is_settled = false;
     const std::map<MachineId, uint32_t> served = HighestServed();
     for (auto& [id, awaited] : awaited_) {
@@ -493,57 +503,6 @@ bool PreemptingPlan::ValidateMoves(MachineId id, Awaited* awaited) {
   return !void_moves.empty();
 }
 
-bool PreemptingPlan::IsAllowedByPeers(
-    const ClassKey& key, const Machine& machine,
-    const std::vector<TaskId>& victims) const {
-  const ClusterState& state = context_.state;
-  if (!key.DependsOnPeers()) return true;
-  if (IsLone(key)) return IsLoneAllowed(machine, victims);
-  bool is_any_apart = false;
-  for (const TaskId id : machine.tasks) {
-    const Task& task = *state.FindTask(id);
-    if (!state.peers().KeepApart(key, task.class_key)) continue;
-    is_any_apart = true;
-    if (!task.is_evicted && std::ranges::count(victims, id) == 0) return false;
-  }
-  // The packing has seen to what it may not share with others elsewhere.
-  return is_any_apart ||
-         ClassPeers(state, context_.constraints, key).Allows(machine);
-}
-
-bool PreemptingPlan::IsInTheWay(TaskId victim) const {
-  const MachineId machine = context_.state.FindTask(victim)->machine;
-  const auto c = packing_.running.ClassOf(machine, victim);
-  return c.has_value() && packing_.running.classes()[*c].is_in_the_way;
-}
-
-bool PreemptingPlan::MustLoneAwait(const ClassKey& key,
-                                   const Machine& machine) const {
-  return IsLone(key) &&
-         !ClassPeers(context_.state, context_.constraints, key).Allows(machine);
-}
-
-bool PreemptingPlan::IsLoneAllowed(const Machine& machine,
-                                   const std::vector<TaskId>& victims) const {
-  const ClusterState& state = context_.state;
-  ClassPeers peers(state, context_.constraints, *packing_.lone);
-  for (const auto& [id, awaited] : awaited_) {
-    if (id == machine.id) continue;
-    for (const TaskId victim : awaited.victims) {
-      if (!IsStillOn(id, victim)) continue;
-      peers.Note(state.FindTask(victim)->class_key, id, -1);
-    }
-  }
-  std::vector<const Task*> leavers;
-  for (const TaskId id : machine.tasks) {
-    const Task* task = state.FindTask(id);
-    if (task->is_evicted || std::ranges::count(victims, id) > 0) {
-      leavers.push_back(task);
-    }
-  }
-  return peers.AllowsWithout(machine, leavers);
-}
-
 bool PreemptingPlan::DropBrokenGangs() {
   std::map<JobId, int64_t> missing;
   for (const auto& [id, awaited] : awaited_) {
@@ -585,17 +544,24 @@ std::vector<MachineId> PreemptingPlan::ByUrgency() const {
   std::vector<std::tuple<int64_t, std::optional<JobId>, int64_t, MachineId>>
       order;
   for (const auto& [id, awaited] : awaited_) {
+    int64_t victim = 0;
+    std::optional<uint32_t> served;  // On other machines.
+    for (const TaskId one : awaited.victims) {
+      const Task* task = context_.state.FindTask(one);
+      if (task == nullptr) continue;
+      const ClassKey& key = task->class_key;
+      victim = std::max<int64_t>(victim, key.priority);
+      served = std::max(served, conflicts_.HighestAgainst(key, id));
+    }
+    if (awaited.tasks.empty() && served.has_value()) {
+      order.emplace_back(-int64_t{*served}, std::nullopt, victim, id);
+      continue;
+    }
     if (awaited.tasks.empty()) {
       int64_t gain = 0;
       for (const size_t move : awaited.leaving) gain += moves_[move].gain;
       order.emplace_back(1, std::nullopt, -gain, id);
       continue;
-    }
-    int64_t victim = 0;
-    for (const TaskId one : awaited.victims) {
-      const Task* task = context_.state.FindTask(one);
-      if (task == nullptr) continue;
-      victim = std::max<int64_t>(victim, task->class_key.priority);
     }
     order.emplace_back(-int64_t{awaited.Highest()}, GangOf(awaited), victim,
                        id);
@@ -641,7 +607,7 @@ void PreemptingPlan::KeepToBudgets() {
         continue;
       }
       // Who waits for what leaves another machine waits for room here, too.
-      is_any_exceeded |= !is_within && !awaited.IsForNothing();
+      is_any_exceeded |= !is_within && !IsForNothing(awaited);
       are_moves_exceeded |=
           is_within && !awaited.tasks.empty() && !gang.has_value();
       if (gang.has_value() && !packing_.is_part) NoteMovesFor(*gang, moves_max);
@@ -677,8 +643,12 @@ Slack PreemptingPlan::SlackOn(const Machine& machine,
 bool PreemptingPlan::SpareNeedless(MachineId id, uint32_t highest,
                                    Awaited* awaited) {
   const Machine* machine = context_.state.FindMachine(id);
-  const auto has_to_stay = [this](TaskId one) { return !GoesWithGang(one); };
-  if (awaited->IsForNothing()) std::erase_if(awaited->victims, has_to_stay);
+  const auto has_to_stay = [this](TaskId one) {
+    return !GoesWithGang(one) && !Serves(one);
+  };
+  if (awaited->tasks.empty() && awaited->arriving.empty()) {
+    std::erase_if(awaited->victims, has_to_stay);
+  }
   if (machine == nullptr ||
       (awaited->victims.empty() && awaited->leaving.empty())) {
     return false;
@@ -691,12 +661,15 @@ bool PreemptingPlan::SpareNeedless(MachineId id, uint32_t highest,
   // may take the room with it of others.
   std::vector<TaskId> left = awaited->victims;
   for (const TaskId victim : awaited->victims) {
-    if (GoesWithGang(victim)) continue;
+    if (GoesWithGang(victim) || Serves(victim)) continue;
     const ClassKey& key = context_.state.FindTask(victim)->class_key;
     const auto at = std::ranges::find(left, victim);
     std::vector<TaskId> fewer = left;
     fewer.erase(fewer.begin() + (at - left.begin()));
-    if (is_lone_there && !IsLoneAllowed(*machine, fewer)) continue;
+    if (is_lone_there &&
+        !IsAllowedAsAllLeave(*packing_.lone, *machine, fewer)) {
+      continue;
+    }
     if (slack.LetStay(key, key.priority < highest)) left = std::move(fewer);
   }
   bool has_dropped = left.size() < awaited->victims.size();

@@ -27,6 +27,8 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "constraints/class_peers.h"
+#include "core/domain_conflicts.h"
 #include "core/packing_plan.h"
 #include "core/round_context.h"
 #include "core/round_packing.h"
@@ -76,7 +78,6 @@ class PreemptingPlan {
     std::vector<size_t> arriving;    // and of moves to here.
 
     uint32_t Highest() const;  // Priority of the nominated tasks.
-    bool IsForNothing() const { return tasks.empty() && arriving.empty(); }
   };
   void FindMoves(const std::vector<Pattern>& solution);
   const ClassKey& KeyOf(const Move& move) const {
@@ -102,8 +103,9 @@ class PreemptingPlan {
   // Those of the pattern that are to be placed, but for tasks of gangs that
   // leave: these wait for the others.
   std::map<ClassKey, int64_t> NewcomersOf(const Pattern& pattern) const;
-  // Stops those of these tasks whose gangs leave.
-  void StopGangsOn(MachineId machine, std::vector<TaskId> tasks);
+  // Stops those of these tasks that leave for newcomers on other machines, or
+  // because their gangs do.
+  void StopForOthersOn(MachineId machine, std::vector<TaskId> tasks);
   // Those that keep fewer tasks than they need, and so keep none.
   std::set<JobId> FindLeavingGangs(const std::vector<Pattern>& solution) const;
   bool NominateGangs(MachinePatterns* patterns);
@@ -119,15 +121,27 @@ class PreemptingPlan {
   // come.
   bool IsAllowedByPeers(const ClassKey& key, const Machine& machine,
                         const std::vector<TaskId>& victims) const;
-  // The same of the task that takes part alone, of which the packing has not
-  // seen to everything: as all victims leave.
-  bool IsLoneAllowed(const Machine& machine,
-                     const std::vector<TaskId>& victims) const;
+  // The same as all victims leave, on other machines, too.
+  bool IsAllowedAsAllLeave(const ClassKey& key, const Machine& machine,
+                           const std::vector<TaskId>& victims) const;
   // Whether the victim keeps it away.
   bool IsInTheWay(TaskId victim) const;
   bool IsLone(const ClassKey& key) const { return packing_.lone == key; }
-  // Whether it is to go there, which it may not as things are.
-  bool MustLoneAwait(const ClassKey& key, const Machine& machine) const;
+  // Whether what leaves may be on other machines than the newcomer.
+  bool LooksFurther(const ClassKey& key) const {
+    return IsLone(key) || IsKeptFromDomains(key, context_.state.peers());
+  }
+  // Whether it is one of these, and may not go there as things are.
+  bool MustAwaitOthers(const ClassKey& key, const Machine& machine);
+  // Tasks that were told to leave and have rules, or are meant by some.
+  void FindEvicted();
+  // Finds who waits for tasks on other machines to leave.
+  void FindConflicts(const std::vector<Pattern>& solution);
+  void FindConflicts();  // Of the nominated tasks.
+  // Whether a more urgent newcomer in a domain with the victim's machine waits
+  // for it to leave.
+  bool Serves(TaskId victim) const;
+  bool IsForNothing(const Awaited& awaited) const;
   // Gangs of which only a part has room.  Returns whether there were any.
   bool DropBrokenGangs();
   // The running gang that the victim is of.
@@ -174,6 +188,11 @@ class PreemptingPlan {
   absl::flat_hash_map<MachineId, Resources> planned_;
   absl::btree_map<MachineId, Awaited> awaited_;
   std::set<JobId> leaving_gangs_;  // As a whole.
+  DomainConflicts conflicts_;      // With those that are to come.
+  std::vector<const Task*> evicted_;
+  // While it splits: what the packing takes as placed, with rules.
+  std::vector<const Task*> placed_peers_;
+  std::map<ClassKey, ClassPeers> peers_of_;
   std::vector<Move> moves_;
   absl::flat_hash_set<TaskId>
       moving_;  // Those of `moves_` without the dropped.

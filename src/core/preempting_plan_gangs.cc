@@ -24,8 +24,10 @@ std::map<ClassKey, int64_t> PreemptingPlan::NewcomersOf(
   return newcomers;
 }
 
-void PreemptingPlan::StopGangsOn(MachineId machine, std::vector<TaskId> tasks) {
-  std::erase_if(tasks, [this](TaskId one) { return !GoesWithGang(one); });
+void PreemptingPlan::StopForOthersOn(MachineId machine,
+                                     std::vector<TaskId> tasks) {
+  std::erase_if(
+      tasks, [this](TaskId one) { return !GoesWithGang(one) && !Serves(one); });
   if (!tasks.empty()) awaited_[machine].victims = std::move(tasks);
 }
 
@@ -98,6 +100,10 @@ bool PreemptingPlan::SpareGangs(const std::map<MachineId, uint32_t>& highest) {
       for (const TaskId victim : awaited.victims) {
         if (GangOfVictim(victim) != gang) continue;
         const ClassKey& key = context_.state.FindTask(victim)->class_key;
+        if (Serves(victim)) {
+          ++needed;
+          continue;
+        }
         if (slack.LetStay(key, key.priority < highest.at(id))) {
           may_stay.insert(victim);
         } else {

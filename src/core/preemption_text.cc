@@ -325,6 +325,31 @@ const Task* StoppedFor(const Task& task, const ClusterState& state) {
   return may_be ? highest : nullptr;
 }
 
+// The most urgent nominated task that the task keeps from its machine, or that
+// keeps it away from there, by a rule about a domain of both machines; and the
+// key of that domain.
+std::pair<const Task*, std::string> KeptOutBy(const Task& task,
+                                              const ClusterState& state) {
+  std::pair<const Task*, std::string> highest = {nullptr, ""};
+  for (const auto& [id, machine] : state.nominations().machines()) {
+    const Task* one = state.FindTask(id);
+    const uint32_t least = highest.first == nullptr
+                               ? task.class_key.priority
+                               : highest.first->class_key.priority;
+    if (machine == task.machine || one->class_key.priority <= least) continue;
+    state.peers().KeepApart(
+        one->class_key, task.class_key, [&](const CountedTerm& term) {
+          const DomainIndex domain = term.topology->DomainOf(machine);
+          const bool is_shared =
+              domain != kNoDomain &&
+              domain == term.topology->DomainOf(task.machine);
+          if (is_shared) highest = {one, term.topology->key()};
+          return is_shared;
+        });
+  }
+  return highest;
+}
+
 // Those that were told to move to the machine, where room is kept for their
 // successors, the first one first.  They may have ended by now.
 std::vector<const Task*> MovingTo(MachineId machine,
@@ -369,6 +394,13 @@ std::string StoppedForText(const Task& task, const ClusterState& state) {
     const size_t count = state.FindMachine(task.machine)->nominated.size();
     return ForText(*highest) +
            (count > 1 ? StrCat(" and ", count - 1, " more") : "");
+  }
+  if (const auto [one, key] = KeptOutBy(task, state); one != nullptr) {
+    return StrCat(" to let ", ShownText(one->name), " of priority ",
+                  one->class_key.priority, " onto machine ",
+                  Quoted(*state.FindMachine(
+                      state.nominations().machines().find(one->id)->second)),
+                  ": the rules let them share no '", key, "'");
   }
   const std::vector<const Task*> moving = MovingTo(task.machine, state);
   if (moving.empty()) return "";

@@ -416,6 +416,13 @@ class Describer {
     }
     peers_.RelateRunning(packing_.classes, keys, packing_.running.InTheWay(),
                          &packing_.problem);
+    peers_.CapRunning(
+        [this](MachineId machine, TaskId task) {
+          std::optional<size_t> c = packing_.running.ClassOf(machine, task);
+          if (c.has_value()) *c += packing_.classes.size();
+          return c;
+        },
+        &packing_.problem);
     AddRunningGangs(packing_.running, packing_.classes.size(),
                     &packing_.problem);
   }
@@ -543,10 +550,12 @@ class Describer {
     return true;
   }
 
-  // Whether some of the class run there, which are of a gang.
-  bool HasOfGang(size_t c, const PackingGroup& group) const {
-    return packing_.running.classes()[c - packing_.classes.size()]
-               .gang.has_value() &&
+  // Whether some of the class run there that may have to leave for somebody on
+  // another machine.
+  bool HasForOthers(size_t c, const PackingGroup& group) const {
+    const RunningTasks::Class& running =
+        packing_.running.classes()[c - packing_.classes.size()];
+    return (running.gang.has_value() || running.keeps_from_domains) &&
            packing_.problem.RunningOn(c, group.kind) > 0;
   }
 
@@ -558,12 +567,12 @@ class Describer {
     size_t groups = 0;
     for (size_t g = 0; g < problem.groups.size(); ++g) {
       bool is_of_use = false;
-      // What runs is of no use by itself, unless it may move, or has to leave
-      // with others.
+      // What runs is of no use by itself, unless it may move, or leave for
+      // somebody elsewhere.
       for (size_t c = 0; c < problem.classes.size(); ++c) {
         const bool counts = c < packing_.classes.size() ||
                             problem.classes[c].MayMove() ||
-                            HasOfGang(c, problem.groups[g]);
+                            HasForOthers(c, problem.groups[g]);
         if (!counts || (is_of_use && fits[c])) continue;
         if (!Fits(c, problem.groups[g])) continue;
         fits[c] = true;

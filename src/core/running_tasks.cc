@@ -82,6 +82,7 @@ struct RunningTasks::Found {
   bool concerns_others = false;  // Then these tell it apart, too:
   uint32_t rules = 0;
   SelectorSet selectors = {};
+  size_t turn = 0;  // PackingPeers::NoteLeaving().
   bool may_be_stopped = false;
   bool is_in_the_way = false;
   // Of those that may move (Movability::ShapeOf).
@@ -91,9 +92,11 @@ struct RunningTasks::Found {
     if (a.priority != b.priority) return b.priority <=> a.priority;
     if (const auto order = a.request <=> b.request; order != 0) return order;
     return std::tie(a.price, a.budgets, a.gang, a.concerns_others, a.rules,
-                    a.selectors, a.may_be_stopped, a.is_in_the_way, a.shape) <=>
-           std::tie(b.price, b.budgets, b.gang, b.concerns_others, b.rules,
-                    b.selectors, b.may_be_stopped, b.is_in_the_way, b.shape);
+                    a.selectors, a.turn, a.may_be_stopped, a.is_in_the_way,
+                    a.shape) <=> std::tie(b.price, b.budgets, b.gang,
+                                          b.concerns_others, b.rules,
+                                          b.selectors, b.turn, b.may_be_stopped,
+                                          b.is_in_the_way, b.shape);
   }
   friend bool operator==(const Found& a, const Found& b) {
     return (a <=> b) == 0;
@@ -263,7 +266,7 @@ class RunningTasks::Collector {
     const std::vector<HostPort>& ports = key.rules->host_ports;
     here->ports.insert(here->ports.end(), ports.begin(), ports.end());
     found.concerns_others = peers_.Concerns(key);
-    if (found.concerns_others) peers_.NoteLeaving(key, task.machine);
+    if (found.concerns_others) found.turn = peers_.NoteLeaving(task);
     if (!may_leave) return true;
     unit_ = std::gcd(unit_, found.price);
     if (found.concerns_others) {
@@ -352,6 +355,7 @@ void RunningTasks::AddClass(const Found& found, const Task& any, int64_t unit,
   if (found.concerns_others) made.key.meant_by = key.meant_by;
   made.may_be_stopped = found.may_be_stopped;
   made.is_in_the_way = found.is_in_the_way;
+  made.keeps_from_domains = found.turn > 0;
   made.gang = found.gang;
   made.price = found.price / unit;
   made.budgets = found.budgets;

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ namespace sluice {
 namespace {
 
 constexpr int kTurnsMax = 8;
+// The job of whose tasks each zone takes one.
+constexpr char kZoned[] = "zoned";
 
 class Life {
  public:
@@ -58,10 +61,13 @@ class Life {
   void AddMachine() {
     const std::string uuid = StrCat("m", next_machine_++);
     machines_.push_back(uuid);
-    cluster_.Apply(Added(uuid, {.cpu = rng_.Between(4, 20) * 100,
-                                .memory = rng_.Between(4, 20) * 100,
-                                .pods = rng_.Between(3, 30),
-                                .labels = {{"disk", DrawDisk()}}}));
+    const std::string zone = StrCat("z", rng_.Below(3));
+    cluster_.Apply(
+        Added(uuid, {.cpu = rng_.Between(4, 20) * 100,
+                     .memory = rng_.Between(4, 20) * 100,
+                     .pods = rng_.Between(3, 30),
+                     .labels = {{"disk", DrawDisk()}, {"zone", zone}}}));
+    zone_of_[uuid] = zone;
   }
 
   std::string DrawDisk() { return rng_.Chance(1, 2) ? "ssd" : "hdd"; }
@@ -88,6 +94,9 @@ class Life {
     if (rng_.Chance(1, 6)) {
       options.job = "apart";
       options.rules.anti_affinity = {{TasksOfJob("apart"), ""}};
+    } else if (rng_.Chance(1, 6)) {
+      options.job = kZoned;
+      options.rules.anti_affinity = {{TasksOfJob(kZoned), "zone"}};
     }
     if (rng_.Chance(1, 8)) options.rules.host_ports = {{.port = 80}};
     options.rules.never_preempts = rng_.Chance(1, 6);
@@ -100,7 +109,7 @@ class Life {
     if (rng_.Chance(1, 4)) {
       options.preemption_cost = static_cast<int32_t>(rng_.Between(0, 300));
     }
-    if (rng_.Chance(1, 3)) {
+    if (options.job != kZoned && rng_.Chance(1, 3)) {
       options.budget = DisruptionBudget{
           .limit = rng_.Chance(1, 2) ? DisruptionBudget::Limit::kMinAvailable
                                      : DisruptionBudget::Limit::kMaxUnavailable,
@@ -291,14 +300,46 @@ class Life {
     ADD_FAILURE() << "it never settles";
   }
 
+  std::optional<JobId> JobOf(const std::string& name) const {
+    for (const auto& [id, job] : cluster_.state().jobs()) {
+      if (job->name == name) return id;
+    }
+    return std::nullopt;
+  }
+
+  // Whether all zoned tasks of the machine's zone are less urgent than that,
+  // and run where they may be stopped; and none has room kept there.
+  bool MayBeClearedOfZoned(const Machine& machine, uint32_t priority) const {
+    const ClusterState& state = cluster_.state();
+    const auto is_there = [&](MachineId id) {
+      return zone_of_.at(state.FindMachine(id)->uuid) ==
+             zone_of_.at(machine.uuid);
+    };
+    const std::optional<JobId> zoned = JobOf(kZoned);
+    return std::ranges::all_of(state.tasks(), [&](const auto& entry) {
+      const Task& task = *entry.second;
+      if (task.job != zoned) return true;
+      const auto nominated = state.nominations().machines().find(task.id);
+      if (nominated != state.nominations().machines().end()) {
+        return !is_there(nominated->second);
+      }
+      return task.state != TaskState::kRunning || !is_there(task.machine) ||
+             (task.class_key.priority < priority &&
+              state.FindMachine(task.machine)->IsUsable());
+    });
+  }
+
   // A task that waits and has room on a machine without what is less urgent.
   std::string FindDisplacing() const {
     const ClusterState& state = cluster_.state();
     const std::map<JobId, int64_t> allowances = Allowances();
     for (const auto& [key, tasks] : state.pending()) {
-      if (key.IsBound() || key.rules->never_preempts) continue;
+      const bool is_zoned =
+          tasks.begin()->second->job == JobOf(kZoned) && !key.gang.has_value();
+      if ((key.IsBound() && !is_zoned) || key.rules->never_preempts) continue;
       for (const auto& [id, machine] : state.machines()) {
         if (!machine->IsUsable()) continue;
+        if (is_zoned && !MayBeClearedOfZoned(*machine, key.priority)) continue;
         Resources free = machine->Free();
         bool is_port_taken = false;
         std::map<JobId, int64_t> left = allowances;
@@ -336,6 +377,7 @@ class Life {
   const int64_t whole_machines_max_;
   TestScheduler cluster_;
   std::vector<std::string> machines_;
+  std::map<std::string, std::string> zone_of_;  // By uuid.
   std::vector<uint64_t> live_;
   std::map<uint64_t, TaskOptions> options_;
   std::set<uint64_t> stopped_;

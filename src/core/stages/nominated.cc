@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "constraints/class_peers.h"
+#include "core/domain_conflicts.h"
 #include "core/running_tasks.h"
 
 namespace sluice {
@@ -20,12 +21,23 @@ class Nominated {
   // Successors first: what the round decides otherwise is not to take their
   // places away again, or a task would have been stopped for an equal.
   void Serve() {
+    FindLeavers();
     Serve(/*successors=*/true);
     context_.delta_begin = state_.counters().next_delta_sequence;
     Serve(/*successors=*/false);
   }
 
  private:
+  void FindLeavers() {
+    for (const auto& [id, machine] : state_.machines()) {
+      if (machine->leaving_count == 0) continue;
+      for (const TaskId one : machine->tasks) {
+        const Task& task = *state_.FindTask(one);
+        if (task.is_evicted) leavers_.Add(task.class_key, id);
+      }
+    }
+  }
+
   void Serve(bool successors) {
     for (const std::vector<Placement>& party : FindParties()) {
       if (state_.nominations().IsSuccessor(party.front().task->id) !=
@@ -105,8 +117,10 @@ class Nominated {
                  return entry.second.FitsIn(machine.Offered() - machine.used);
                }) &&
            std::ranges::none_of(party, [this](const Placement& one) {
-             return MustAwait(one.task->class_key,
-                              *state_.FindMachine(one.machine), {}, state_);
+             const ClassKey& key = one.task->class_key;
+             return MustAwait(key, *state_.FindMachine(one.machine), {},
+                              state_) ||
+                    leavers_.HighestAgainst(key, one.machine).has_value();
            });
   }
 
@@ -178,6 +192,8 @@ class Nominated {
 
   RoundContext& context_;
   ClusterState& state_;
+  // Those that keep others out of domains until they are gone.
+  DomainConflicts leavers_{state_.peers()};
   std::map<ClassKey, std::vector<const Machine*>> with_room_;
   // By class, and where it has room kept.
   std::map<std::pair<ClassKey, MachineId>, bool> is_elsewhere_;
@@ -187,8 +203,9 @@ class Nominated {
 
 void ServeNominated(RoundContext* context) {
   context->state.EndSuccessions(context->now_ms);
-  if (!context->state.nominations().machines().empty())
-    Nominated(context).Serve();
+  if (context->state.nominations().machines().empty()) return;
+  context->state.SyncPeers();
+  Nominated(context).Serve();
 }
 
 }  // namespace sluice

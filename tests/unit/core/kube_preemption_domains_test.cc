@@ -130,8 +130,11 @@ INSTANTIATE_TEST_SUITE_P(
             .running = {With(Web("low", "a", kLow, 200), ApartInZone()),
                         With(Web("mid", "x", kMid, 200), ApartInZone())},
             .waiting = {NewWeb(ApartInZone(), 500)},
-            .outcomes = {{"stop low", "keep a for p"}},
-            .later = {{.victims_end = true, .outcomes = {{"start p on a"}}}}},
+            .outcomes = {{"stop low", "keep b for p"}},
+            .later = {{.victims_end = true, .outcomes = {{"start p on b"}}}},
+            .kubes = {{"stop low", "keep a for p"}},
+            .why =
+                "The zone is what matters, and b is the emptier node of it."},
         KubeRow{.name = "TakesTheZoneWhereNobodyMustLeave",
                 .nodes = {Host("a", "1"), Host("x", "2")},
                 .running = {Web("web", "a", kLow, 200)},

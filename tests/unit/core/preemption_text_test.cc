@@ -207,6 +207,25 @@ TEST_F(PreemptionTextTest, SaysThatBudgetsProtectTheOthers) {
                                    "urgent within disruption budgets"));
 }
 
+TEST_F(PreemptionTextTest, SaysWhomATaskKeepsOutOfItsZone) {
+  cluster_.Apply(Added("small", {.cpu = 1200, .labels = {{"zone", "z"}}}));
+  TaskOptions web{.cpu = 1100,
+                  .labels = {{"app", "web"}},
+                  .rules = {.anti_affinity = {{App("web"), "zone"}}}};
+  web.rules.selectors = {LabelIn("zone", {"z"})};
+  cluster_.Apply(Submitted(1, web, PeerOptions()));
+  cluster_.Reply(++now_ms_);
+  cluster_.Apply(Added("large", {.cpu = 2000, .labels = {{"zone", "z"}}}));
+  web.cpu = 1800;
+  web.priority = 9;
+  cluster_.Apply(Submitted(kWaiting, web, PeerOptions()));
+  cluster_.Reply(++now_ms_);
+  EXPECT_EQ(Leaving(1),
+            ", and was told to leave it to let task-11 of priority 9 onto "
+            "machine 'large': the rules let them share no 'zone'; its stop "
+            "costs 100");
+}
+
 TEST_F(PreemptionTextTest, SaysHowOftenATaskWasDisturbedBefore) {
   RunTask(1, {.cpu = 1000, .priority = 9});
   for (uint64_t uid = 2; uid <= 3; ++uid) {
