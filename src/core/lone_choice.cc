@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/disruptions.h"
+#include "core/domain_conflicts.h"
 #include "core/lone_newcomer.h"
 #include "core/running_tasks.h"
 
@@ -43,6 +44,7 @@ class Choice {
       return false;
     }
     const LoneNewcomer lone(state_, constraints_, key);
+    const std::vector<const Task*> elsewhere = FindWideLeavers(key);
     bool is_stuck = false;
     for (const auto& [id, machine] : state_.machines()) {
       if (!machine->IsUsable() || !IsAllowedByItself(key, *machine)) continue;
@@ -55,9 +57,27 @@ class Choice {
       if (lone.MayBeOnWithout(*machine, KnownApart(key, leavers))) {
         return false;
       }
-      is_stuck = is_stuck || lone.FindInTheWay(*machine, leavers).has_value();
+      is_stuck = is_stuck || lone.FindInTheWay(*machine, leavers).has_value() ||
+                 lone.MayBeOnWithout(*machine, elsewhere);
     }
     return is_stuck;
+  }
+
+  // Those that may be stopped for it, or leave, and keep it from a domain of
+  // several machines.
+  std::vector<const Task*> FindWideLeavers(const ClassKey& key) {
+    std::vector<const Task*> leavers;
+    if (!IsKeptFromDomains(key, state_.peers())) return leavers;
+    for (const auto& [id, machine] : state_.machines()) {
+      looks_left_ -= std::ssize(machine->tasks);
+      if (looks_left_ < 0 || !machine->IsUsable()) continue;
+      for (const Task* task : FindLeavers(key, *machine)) {
+        if (state_.peers().KeepApart(key, task->class_key)) {
+          leavers.push_back(task);
+        }
+      }
+    }
+    return leavers;
   }
 
   bool HasWideRules(const ClassKey& key) {

@@ -220,10 +220,36 @@ bool PackingPeers::IsOfOneMachine(const CountedTerm& term) {
 void PackingPeers::TakeOneOf(const ClassKey& key) {
   was_lone_heeded_ = IsHeeded(key);
   lone_.emplace(state_, constraints_, key);
+  FindTermsOfLone();
   if (!was_lone_heeded_) return;
   for (const uint32_t selector : CountedFor(key)) followed_.insert(selector);
   FollowCompany();
   is_heeded_.clear();
+}
+
+void PackingPeers::FindTermsOfLone() {
+  const ClassKey& key = lone_->key();
+  // What leaves might be what it must be near.
+  if (!key.rules->affinity.empty()) return;
+  const auto add = [this](const CountedTerm* term,
+                          std::vector<const CountedTerm*>* terms) {
+    if (IsOfOneMachine(*term) || IsKnownMutual(term) ||
+        term->topology->domain_end() > cap_rows_left_) {
+      return;
+    }
+    if (std::ranges::find(*terms, term) != terms->end()) return;
+    terms->push_back(term);
+    cap_rows_left_ -= term->topology->domain_end();
+  };
+  const PeerTable& peers = state_.peers();
+  for (const CountedTerm* term : peers.TermsOf(*key.rules).anti_affinity) {
+    add(term, &terms_of_lone_);
+  }
+  for (const uint32_t selector : *key.meant_by) {
+    for (const CountedTerm* term : peers.TermsAbout(selector)) {
+      if (term->keeping_away.total() > 0) add(term, &terms_about_lone_);
+    }
+  }
 }
 
 std::vector<uint32_t> PackingPeers::CountedFor(const ClassKey& key) {
@@ -290,48 +316,54 @@ bool PackingPeers::Concerns(const ClassKey& running) {
   const auto [it, is_new] =
       concerns_.try_emplace({running.rules, running.meant_by}, false);
   if (!is_new) return it->second;
-  it->second = !SharedTermsOf(running).empty() ||
+  it->second = !WideTermsOf(running).empty() ||
                std::ranges::any_of(in_play_, [&](const ClassKey* key) {
                  return KeepApart(*key, running) || NeedsBeside(*key, running);
                });
   return it->second;
 }
 
-std::vector<const CountedTerm*> PackingPeers::SharedTermsOf(
+std::vector<const CountedTerm*> PackingPeers::WideTermsOf(
     const ClassKey& running) const {
   const PeerTable& peers = state_.peers();
-  std::vector<const CountedTerm*> shared;
-  const auto add = [&](const CountedTerm* term) {
-    const auto it = is_mutual_.find(term);
-    if (it != is_mutual_.end() && it->second) shared.push_back(term);
+  std::vector<const CountedTerm*> wide;
+  const auto add = [&](const CountedTerm* term,
+                       const std::vector<const CountedTerm*>& of_lone) {
+    if ((IsKnownMutual(term) ||
+         std::ranges::find(of_lone, term) != of_lone.end()) &&
+        std::ranges::find(wide, term) == wide.end()) {
+      wide.push_back(term);
+    }
   };
   for (const uint32_t selector : *running.meant_by) {
-    for (const CountedTerm* term : peers.TermsAbout(selector)) add(term);
+    for (const CountedTerm* term : peers.TermsAbout(selector)) {
+      add(term, terms_of_lone_);
+    }
   }
   for (const CountedTerm* term : peers.TermsOf(*running.rules).anti_affinity) {
-    if (std::ranges::find(shared, term) == shared.end()) add(term);
+    add(term, terms_about_lone_);
   }
-  return shared;
+  return wide;
 }
 
 size_t PackingPeers::NoteLeaving(const Task& running) {
   const PeerTable& peers = state_.peers();
   const ClassKey& key = running.class_key;
-  const std::vector<const CountedTerm*> shared = SharedTermsOf(key);
+  const std::vector<const CountedTerm*> wide = WideTermsOf(key);
   size_t turn = 0;
-  if (cap_rows_left_ >= std::ssize(shared)) {
-    for (const CountedTerm* term : shared) {
+  if (cap_rows_left_ >= std::ssize(wide)) {
+    for (const CountedTerm* term : wide) {
       const DomainIndex domain = term->topology->DomainOf(running.machine);
       const auto last = turns_.find({term, domain});
       if (last != turns_.end()) turn = std::max(turn, last->second);
     }
-    turn += shared.empty() ? 0 : 1;
+    turn += wide.empty() ? 0 : 1;
   }
   const auto note = [&](const CountedTerm& term, const Tally& tally) {
     const DomainIndex domain = term.topology->DomainOf(running.machine);
     if (IsOfOneMachine(term)) {
       freed_[&tally].Add(domain, 1);
-    } else if (turn > 0 && std::ranges::find(shared, &term) != shared.end()) {
+    } else if (turn > 0 && IsKnownMutual(&term)) {
       leaving_[&tally].Add(domain, 1);
     }
   };
@@ -344,7 +376,8 @@ size_t PackingPeers::NoteLeaving(const Task& running) {
     note(*term, term->keeping_away);
   }
   if (turn == 0) return 0;
-  for (const CountedTerm* term : shared) {
+  if (lone_.has_value()) leavers_for_lone_.push_back(&running);
+  for (const CountedTerm* term : wide) {
     const DomainIndex domain = term->topology->DomainOf(running.machine);
     if (domain == kNoDomain) continue;
     turns_[{term, domain}] = turn;
@@ -414,7 +447,7 @@ void PackingPeers::Relate(std::span<const ClassKey> keys,
   for (size_t c = 0; c < keys.size(); ++c) {
     if (!keys[c].DependsOnPeers()) continue;
     const bool is_alone = IsTakenAlone(keys[c]);
-    if (is_alone) KeepAlone(c);
+    if (is_alone) RelateAlone(c);
     const bool has_affinity = !keys[c].rules->affinity.empty();
     for (const CountedTerm* term :
          peers.TermsOf(*keys[c].rules).anti_affinity) {
@@ -533,9 +566,18 @@ std::vector<size_t> PackingPeers::CapsOn(MachineId machine) const {
   return caps;
 }
 
-void PackingPeers::KeepAlone(size_t task_class) {
+void PackingPeers::RelateAlone(size_t task_class) {
+  for (const CountedTerm* term : terms_of_lone_) {
+    AddCapped(*term, std::nullopt, task_class);
+  }
+  for (const CountedTerm* term : terms_about_lone_) {
+    AddCapped(*term, std::nullopt, task_class);
+  }
   for (const auto& [id, machine] : state_.machines()) {
-    if (machine->IsUsable() && !lone_->MayBeOn(*machine)) {
+    if (!machine->IsUsable() || lone_->MayBeOn(*machine)) continue;
+    lone_looks_left_ -= std::ssize(leavers_for_lone_);
+    if (leavers_for_lone_.empty() || lone_looks_left_ < 0 ||
+        !lone_->MayBeOnWithout(*machine, leavers_for_lone_)) {
       kept_away_[id].push_back(task_class);
     }
   }

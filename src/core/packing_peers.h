@@ -162,9 +162,16 @@ class PackingPeers {
   bool AreTermsHeeded(const ClassKey& key);
   // Whether nobody must follow or count its tasks in a way that is not heeded.
   bool IsOnItsOwn(const ClassKey& key) const;
-  // The terms by which domains take so many of the running class together with
-  // classes that wait.
-  std::vector<const CountedTerm*> SharedTermsOf(const ClassKey& running) const;
+  // The terms by which a running task of the class keeps classes out of domains
+  // of several machines.
+  std::vector<const CountedTerm*> WideTermsOf(const ClassKey& running) const;
+  bool IsKnownMutual(const CountedTerm* term) const {
+    const auto it = is_mutual_.find(term);
+    return it != is_mutual_.end() && it->second;
+  }
+  // By which others are kept away from the task that is taken alone, or it from
+  // them.
+  void FindTermsOfLone();
   // Whether one of the two keeps away from the machines of what the other is.
   bool KeepApart(const ClassKey& a, const ClassKey& b);
   // Whether `a` needs what `b` is on its machine.
@@ -178,8 +185,9 @@ class PackingPeers {
   // Those that may leave do not, if it `waits_for_none`.
   void KeepAway(size_t task_class, const Topology& topology, const Tally& tally,
                 bool waits_for_none);
-  // From where the task that is taken alone may not go.
-  void KeepAlone(size_t task_class);
+  // Whom the task that is taken alone shares no domain with, and from where it
+  // may not go.
+  void RelateAlone(size_t task_class);
   void AddCapped(const CountedTerm& term, std::optional<size_t> spread,
                  size_t task_class);
   void AddCaps(std::span<const ClassKey> keys, PackingProblem* problem);
@@ -190,6 +198,12 @@ class PackingPeers {
   const ConstraintSet& constraints_;
   std::optional<LoneNewcomer> lone_;
   bool was_lone_heeded_ = false;
+  // Terms about domains of several machines, without those of which a domain
+  // takes one anyway: its own, and those that mean it.
+  std::vector<const CountedTerm*> terms_of_lone_;
+  std::vector<const CountedTerm*> terms_about_lone_;
+  // Whom these keep away, and who leaves.
+  std::vector<const Task*> leavers_for_lone_;
   // One for each pair of rules and selectors.
   std::vector<const ClassKey*> in_play_;
   // The rules of those that listen on ports of their hosts.

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "core/disruptions.h"
 #include "core/free_room.h"
 #include "core/wish_gains.h"
@@ -22,6 +23,23 @@ Resources RequestsOf(const std::map<ClassKey, int64_t>& counts) {
     requests.AddScaled(key.request, count);
   }
   return requests;
+}
+
+// Of these, by falling priority, those that need not wait and fit in what is
+// free.
+std::map<ClassKey, int64_t> TakeThoseWithRoom(
+    Resources free, absl::FunctionRef<bool(const ClassKey&)> must_await,
+    std::map<ClassKey, int64_t>* counts) {
+  std::map<ClassKey, int64_t> with_room;
+  for (auto& [key, count] : *counts) {
+    if (must_await(key)) continue;
+    const int64_t now = key.request.TimesIn(free, count);
+    if (now > 0) with_room[key] = now;
+    count -= now;
+    free.AddScaled(key.request, -now);
+  }
+  std::erase_if(*counts, [](const auto& entry) { return entry.second == 0; });
+  return with_room;
 }
 
 }  // namespace
@@ -139,17 +157,12 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution) {
       patterns.of_machine[id] = *index;
       return;
     }
-    std::map<ClassKey, int64_t> at_once;
     std::map<ClassKey, int64_t> here = newcomers;
     Awaited& awaited = awaited_[id];
     SpareForNoHigher(RoomBeside(id, free, pattern), &victims, &here);
-    for (const auto& [key, count] : here) {  // By falling priority.
-      const int64_t now =
-          must_await(key) ? 0 : key.request.TimesIn(free, count);
-      if (now > 0) at_once[key] = now;
-      if (now < count) awaited.nominees[key] = count - now;
-      free.AddScaled(key.request, -now);
-    }
+    std::map<ClassKey, int64_t> at_once =
+        TakeThoseWithRoom(free, must_await, &here);
+    awaited.nominees = std::move(here);
     awaited.victims = std::move(victims);
     if (!at_once.empty()) patterns.of_machine[id] = add(std::move(at_once));
   });

@@ -29,15 +29,17 @@
 namespace sluice {
 namespace {
 
-constexpr int kTurnsMax = 8;
-// The job of whose tasks each zone takes one.
+constexpr int kTurnsMax = 16;
+// Each zone takes one task of the first job, or any number of the second.
 constexpr char kZoned[] = "zoned";
+constexpr char kShy[] = "shy";
 
 class Life {
  public:
   Life(uint64_t seed, Preemption mode)
       : rng_(seed),
         mode_(mode),
+        draws_shy_(rng_.Chance(1, 2)),
         whole_machines_max_(rng_.Chance(1, 3) ? rng_.Between(2, 4) : 400),
         cluster_({.preemption = {
                       .mode = mode,
@@ -95,7 +97,7 @@ class Life {
       options.job = "apart";
       options.rules.anti_affinity = {{TasksOfJob("apart"), ""}};
     } else if (rng_.Chance(1, 6)) {
-      options.job = kZoned;
+      options.job = draws_shy_ && rng_.Chance(1, 3) ? kShy : kZoned;
       options.rules.anti_affinity = {{TasksOfJob(kZoned), "zone"}};
     }
     if (rng_.Chance(1, 8)) options.rules.host_ports = {{.port = 80}};
@@ -109,7 +111,7 @@ class Life {
     if (rng_.Chance(1, 4)) {
       options.preemption_cost = static_cast<int32_t>(rng_.Between(0, 300));
     }
-    if (options.job != kZoned && rng_.Chance(1, 3)) {
+    if (options.rules.anti_affinity.empty() && rng_.Chance(1, 3)) {
       options.budget = DisruptionBudget{
           .limit = rng_.Chance(1, 2) ? DisruptionBudget::Limit::kMinAvailable
                                      : DisruptionBudget::Limit::kMaxUnavailable,
@@ -307,18 +309,21 @@ class Life {
     return std::nullopt;
   }
 
-  // Whether all zoned tasks of the machine's zone are less urgent than that,
-  // and run where they may be stopped; and none has room kept there.
-  bool MayBeClearedOfZoned(const Machine& machine, uint32_t priority) const {
+  // Whether all whom one of the job may not share the machine's zone with are
+  // less urgent than that, and run where they may be stopped; and none has room
+  // kept there.
+  bool MayBeCleared(const Machine& machine, JobId job,
+                    uint32_t priority) const {
     const ClusterState& state = cluster_.state();
     const auto is_there = [&](MachineId id) {
       return zone_of_.at(state.FindMachine(id)->uuid) ==
              zone_of_.at(machine.uuid);
     };
     const std::optional<JobId> zoned = JobOf(kZoned);
+    const std::optional<JobId> shy = JobOf(kShy);
     return std::ranges::all_of(state.tasks(), [&](const auto& entry) {
       const Task& task = *entry.second;
-      if (task.job != zoned) return true;
+      if (task.job != zoned && (task.job != shy || job == shy)) return true;
       const auto nominated = state.nominations().machines().find(task.id);
       if (nominated != state.nominations().machines().end()) {
         return !is_there(nominated->second);
@@ -334,12 +339,12 @@ class Life {
     const ClusterState& state = cluster_.state();
     const std::map<JobId, int64_t> allowances = Allowances();
     for (const auto& [key, tasks] : state.pending()) {
-      const bool is_zoned =
-          tasks.begin()->second->job == JobOf(kZoned) && !key.gang.has_value();
+      const JobId job = tasks.begin()->second->job;
+      const bool is_zoned = job == JobOf(kZoned) || job == JobOf(kShy);
       if ((key.IsBound() && !is_zoned) || key.rules->never_preempts) continue;
       for (const auto& [id, machine] : state.machines()) {
         if (!machine->IsUsable()) continue;
-        if (is_zoned && !MayBeClearedOfZoned(*machine, key.priority)) continue;
+        if (is_zoned && !MayBeCleared(*machine, job, key.priority)) continue;
         Resources free = machine->Free();
         bool is_port_taken = false;
         std::map<JobId, int64_t> left = allowances;
@@ -374,6 +379,7 @@ class Life {
 
   Rng rng_;
   const Preemption mode_;
+  const bool draws_shy_;  // Then zoned tasks take part one by one.
   const int64_t whole_machines_max_;
   TestScheduler cluster_;
   std::vector<std::string> machines_;

@@ -135,5 +135,40 @@ TEST_F(DomainPreemptionTest, MakesRoomOnTheMachineAsWell) {
   EXPECT_EQ(NominatedCount(), 1);
 }
 
+// It keeps away from the others, and they say nothing.
+TEST_F(DomainPreemptionTest, StopsAllInAZoneForOneThatKeepsAwayFromThem) {
+  for (const uint64_t uid : {1, 2}) Web(uid, 400, 0, On("a"));
+  for (const uint64_t uid : {3, 4, 5}) Web(uid, 300, 0, On("b"));
+  ASSERT_THAT(Reply(), SizeIs(5));
+  cluster_.Apply(Submitted(6, {.cpu = 100, .priority = 9, .rules = kOneAZone},
+                           PeerOptions()));
+  EXPECT_THAT(Reply(),
+              UnorderedElementsAre("PREEMPT 1 on " + cluster_.MachineOf(1),
+                                   "PREEMPT 2 on " + cluster_.MachineOf(2)));
+  Remove(1);
+  EXPECT_THAT(Reply(), IsEmpty());
+  Remove(2);
+  EXPECT_THAT(Reply(), SizeIs(1));
+}
+
+// They keep away from it, and it says nothing.
+TEST_F(DomainPreemptionTest, StopsAllInAZoneThatKeepAwayFromOne) {
+  PlacementRules shy = On("a");
+  shy.anti_affinity = {{App("db"), "zone"}};
+  for (const uint64_t uid : {1, 2}) Web(uid, 400, 0, shy);
+  shy.selectors = On("b").selectors;
+  for (const uint64_t uid : {3, 4, 5}) Web(uid, 300, 0, shy);
+  ASSERT_THAT(Reply(), SizeIs(5));
+  cluster_.Apply(
+      Submitted(6, {.cpu = 100, .priority = 9, .labels = {{"app", "db"}}},
+                PeerOptions()));
+  EXPECT_THAT(Reply(),
+              UnorderedElementsAre("PREEMPT 1 on " + cluster_.MachineOf(1),
+                                   "PREEMPT 2 on " + cluster_.MachineOf(2)));
+  Remove(1);
+  Remove(2);
+  EXPECT_THAT(Reply(), SizeIs(1));
+}
+
 }  // namespace
 }  // namespace sluice

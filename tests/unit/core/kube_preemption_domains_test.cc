@@ -164,17 +164,21 @@ INSTANTIATE_TEST_SUITE_P(
                 .kubes = {{"stop web", "keep a for p"}},
                 .why = "To kube-scheduler a budget is a wish.  Here it holds "
                        "unless the option says otherwise."},
-        // kube-scheduler looks for victims on the node that the pod is to go
-        // to, and so does a packing.
         KubeRow{
-            .name = "StopsNobodyOnOneNodeForAnother",
+            .name = "StopsThoseOnOneNodeForAnother",
             .nodes = {Host("a", "1"), Host("b", "1")},
             .running = {Web("w1", "a", kLow, 200), Web("w2", "b", kLow, 200)},
             .waiting = {{.name = "p",
                          .cpu = 500,
                          .priority = kHigh,
                          .rules = ApartInZone()}},
-            .outcomes = {kNothing}}),
+            .outcomes = {{"stop w1", "stop w2", "keep a for p"},
+                         {"stop w1", "stop w2", "keep b for p"}},
+            .later = {{.victims_end = true,
+                       .outcomes = {{"start p on a"}, {"start p on b"}}}},
+            .kubes = {kNothing},
+            .why = "kube-scheduler looks for victims on the node that the pod "
+                   "is to go to alone, so that it waits for good."}),
     testing::PrintToStringParamName());
 
 }  // namespace

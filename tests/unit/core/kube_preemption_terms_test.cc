@@ -261,7 +261,7 @@ INSTANTIATE_TEST_SUITE_P(
                 .outcomes = {{"stop apart", "keep n1 for p"}}},
         // On the node of q there is no room even without it.
         KubeRow{
-            .name = "StopsNobodyOnAnotherNodeOfTheZone",
+            .name = "StopsOneOnAnotherNodeOfTheZone",
             .nodes = {Host("n1"),
                       {.name = "small", .cpu = 200, .labels = {{"zone", "a"}}}},
             .running = {Protected("q", 200, kLow, "small")},
@@ -269,7 +269,11 @@ INSTANTIATE_TEST_SUITE_P(
                          .cpu = 500,
                          .priority = kHigh,
                          .rules = Apart(App("web"), "zone")}},
-            .outcomes = {kNothing}},
+            .outcomes = {{"stop q", "keep n1 for p"}},
+            .later = {{.victims_end = true, .outcomes = {{"start p on n1"}}}},
+            .kubes = {kNothing},
+            .why = "kube-scheduler looks for victims on one node (its page on "
+                   "preemption has this case), so that p waits for good."},
         KubeRow{.name = "StopsForOneOfAKindInAZoneWithoutItsKind",
                 .nodes = {Host("a1"), Host("a2"), Host("b1", "b")},
                 .running = {{.name = "other",
