@@ -444,6 +444,7 @@ bool HasWishes(const ClusterState& state, const ClassKey& key) {
   };
   return LeaveMovable(*key.rules) &&
          (!key.rules->preferred_peers.empty() || !key.rules->spread.empty() ||
+          key.rules->kind.has_value() ||
           std::ranges::any_of(*key.meant_by, is_wished_by_others));
 }
 

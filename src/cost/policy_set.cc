@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -41,6 +42,23 @@ std::vector<Cost> PolicySet::TermsOf(const Circumstances& there) const {
                     model->SiblingCost(there.siblings));
   }
   return terms;
+}
+
+std::optional<Interference> PolicySet::FindInterference() const {
+  if (!Charges(CostKind::kInterference)) return std::nullopt;
+  constexpr int32_t kWeightMax = 100;
+  Interference all = {};
+  for (const CostModel* model : Charging(CostKind::kInterference)) {
+    for (size_t task = 0; task < kTaskKindCount; ++task) {
+      for (size_t other = 0; other < kTaskKindCount; ++other) {
+        int32_t& weight = all[task][other];
+        weight += model->Minds(static_cast<TaskKind>(task),
+                               static_cast<TaskKind>(other));
+        weight = std::min(weight, kWeightMax);
+      }
+    }
+  }
+  return all;
 }
 
 std::string PolicySet::UnheededWishes() const {
@@ -117,6 +135,15 @@ absl::StatusOr<PolicySet> PolicySet::FromNames(std::string_view names) {
     }
     set.of_kind_[static_cast<size_t>(entry->kind)].push_back(
         set.models_.back().get());
+  }
+  const auto& minding = set.Charging(CostKind::kInterference);
+  if (!minding.empty() &&
+      std::ranges::find(set.names_, "pod_affinity") == set.names_.end()) {
+    const auto name = std::ranges::find(kCostModels, CostKind::kInterference,
+                                        &CostModelEntry::kind);
+    return absl::InvalidArgumentError(
+        StrCat("cost model '", name->name,
+               "' needs 'pod_affinity', which charges what tasks mind"));
   }
   return set;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,8 +36,8 @@ std::span<const CostModelEntry> CostModels();
 class PolicySet {
  public:
   // `names` as in --cost_model: "cpu_memory,random:seed=7".
-  // Errors: kInvalidArgument for a name that is unknown, empty or repeated, and
-  // for a parameter that makes no sense.
+  // Errors: kInvalidArgument for a name that is unknown, empty or repeated, for
+  // a parameter that makes no sense, and for interference that nothing charges.
   static absl::StatusOr<PolicySet> FromNames(std::string_view names);
 
   // `used` as in Machine: of a measured machine what is reclaimed is no load.
@@ -77,6 +78,8 @@ class PolicySet {
   };
   // What each charges then, in the order of names().
   std::vector<Cost> TermsOf(const Circumstances& there) const;
+  // How tasks mind each other, by those that say so; nothing where none does.
+  std::optional<Interference> FindInterference() const;
   // Whether any of them ever charges it.
   bool Charges(CostKind kind) const { return !Charging(kind).empty(); }
   // Without parameters.
@@ -109,7 +112,7 @@ class PolicySet {
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<CostModel>> models_;
   static constexpr size_t kKindCount =
-      static_cast<size_t>(CostKind::kSiblings) + 1;
+      static_cast<size_t>(CostKind::kInterference) + 1;
   std::array<std::vector<const CostModel*>, kKindCount> of_kind_;
 };
 

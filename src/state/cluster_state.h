@@ -127,11 +127,12 @@ class ClusterState {
   int64_t reused_uid_count() const { return reused_uid_count_; }
   const AvoidedOwners& avoided_owners() const { return avoided_owners_; }
   MeasuredUse& measured_use() { return measured_use_; }  // For its options.
+  PeerTable& mutable_peers() { return peers_; }          // The same.
   void DropStaleSamples(int64_t now_ms);  // Requests count again there.
   bool has_changes() const { return !changes_.empty(); }
   ChangeSet TakeChanges();
-  // The machines that were added, described anew or forgotten since the last
-  // call, and what of their descriptions changed.
+  // The machines added, described anew or forgotten since the last call, and
+  // how.
   absl::btree_map<MachineId, MachineFields> TakeDescribedMachines();
   // Those with a NoExecute taint whose taints or tasks may have changed since.
   absl::btree_set<MachineId> TakeNoExecuteMachines();

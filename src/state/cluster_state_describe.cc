@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/strings.h"
 #include "state/cluster_state.h"
+#include "state/interference.h"
 
 namespace sluice {
 namespace {
@@ -86,9 +87,15 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   task->is_evicted = is_evicted;
   resources_.Replace(*std::move(request), &task->class_key.request);
   avoided_owners_.SetOwner(task, spec.owner);
-  SetRules(task, spec.rules);
+  PlacementRules rules = spec.rules;
+  LabelPairs labels = spec.labels;
+  if (peers_.interference().has_value()) {
+    rules.kind = KindOf(spec);
+    labels = WithKind(std::move(labels), *rules.kind);
+  }
+  SetRules(task, rules);
   task->class_key.meant_by = peers_.Identify(
-      task->id, {spec.task_namespace, spec.labels, spec.namespace_labels,
+      task->id, {spec.task_namespace, std::move(labels), spec.namespace_labels,
                  job == nullptr ? "" : job->name});
   if (is_running) Occupy(task, machine, pu);
   task->class_key.priority = spec.priority;

@@ -10,6 +10,7 @@
 #include "base/glob.h"
 #include "base/strings.h"
 #include "state/cluster_state.h"
+#include "state/interference.h"
 
 namespace sluice {
 namespace {
@@ -79,7 +80,13 @@ void PeerTable::Learn(const PlacementRules& rules) {
   for (const PeerTerm& term : rules.anti_affinity) {
     terms.anti_affinity.push_back(Acquire({term.tasks}, term.topology_key));
   }
-  for (const WeightedPeerTerm& preferred : rules.preferred_peers) {
+  std::vector<WeightedPeerTerm> wishes = rules.preferred_peers;
+  if (rules.kind.has_value()) {
+    const auto of_kind =
+        TermsOfKind(*rules.kind, interference_.value_or(Interference()));
+    wishes.insert(wishes.end(), of_kind.begin(), of_kind.end());
+  }
+  for (const WeightedPeerTerm& preferred : wishes) {
     const PeerTerm& term = preferred.term;
     terms.preferred.push_back(
         {Acquire({term.tasks}, term.topology_key), preferred.weight});

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@
 #include "sluice/base/ids.h"
 #include "sluice/state/machine.h"
 #include "sluice/state/task.h"
+#include "sluice/state/task_kind.h"
 #include "state/task_selector.h"
 #include "state/topology.h"
 
@@ -79,6 +81,14 @@ class PeerTable {
   PeerTable(const PeerTable&) = delete;
   PeerTable& operator=(const PeerTable&) = delete;
 
+  // How tasks mind each other; before any is learned.
+  void SetInterference(const Interference& interference) {
+    interference_ = interference;
+  }
+  // Nothing: nobody asks.
+  const std::optional<Interference>& interference() const {
+    return interference_;
+  }
   // Rules that a task has, by their id.  No-op for those known.
   void Learn(const PlacementRules& rules);
   // Of rules that say nothing about peers it is empty.  REQUIRES: learned.
@@ -183,6 +193,7 @@ class PeerTable {
   void SetMeaning(Identity* identity, SelectorSet set,
                   std::vector<TaskId>* changed);
 
+  std::optional<Interference> interference_;
   const ClusterState& state_;
   std::map<std::string, std::unique_ptr<Topology>> topologies_;
   std::map<std::vector<TaskSelector>, uint32_t> selector_ids_;

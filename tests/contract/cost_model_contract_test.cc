@@ -58,6 +58,8 @@ TEST_P(CostModelContract, ChargesNothingOfAnotherKind) {
                                  .crowding = 100 * kCrowdingUnit};
   EXPECT_EQ(model_->PeerCost(standing) > 0, kind == CostKind::kPeers);
   EXPECT_EQ(model_->SiblingCost(100) > 0, kind == CostKind::kSiblings);
+  EXPECT_EQ(model_->Minds(TaskKind::kRabbit, TaskKind::kDevil) > 0,
+            kind == CostKind::kInterference);
 }
 
 TEST_P(CostModelContract, GivesTheSameAnswerTwiceAndFromAnotherInstance) {

@@ -41,7 +41,11 @@ TestScheduler::TestScheduler(RoundOptions options, std::string_view policies)
       solver_(MakeSolver("automatic")),
       round_solver_(std::make_unique<RoundSolver>(*solver_)),
       scheduler_(
-          std::make_unique<Scheduler>(*policies_, *constraints_, options)) {}
+          std::make_unique<Scheduler>(*policies_, *constraints_, options)) {
+  if (const auto interference = policies_->FindInterference()) {
+    mutable_state().mutable_peers().SetInterference(*interference);
+  }
+}
 
 TestScheduler::~TestScheduler() = default;
 

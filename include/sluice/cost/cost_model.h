@@ -1,11 +1,13 @@
 // A cost model (a policy) says how dear a placement is.  Models compose: their
 // costs add up, so each keeps to its documented scale.
 //
-// There are four kinds of cost, and a model charges one of them.  What depends
+// There are these kinds of cost, and a model charges one of them.  What depends
 // on the load of a machine is its load cost, shared by all classes; what a
 // class's rules and a machine's description make of each other is the
 // preference cost; what the tasks that run near a machine make of it is the
 // peer cost; and what depends on the tasks of the same job is the sibling cost.
+// A fifth kind charges nothing itself, but says how tasks mind each other on a
+// machine; peer costs charge that.
 // A model sees domain objects only, never a node or an arc of the
 // network.
 //
@@ -26,6 +28,7 @@
 #include "sluice/constraints/peer_standing.h"
 #include "sluice/state/machine.h"
 #include "sluice/state/task.h"
+#include "sluice/state/task_kind.h"
 
 namespace sluice {
 
@@ -35,7 +38,13 @@ using Cost = int64_t;
 // together is known (cost/waiting_cost.h).
 inline constexpr Cost kModelCostMax = 8000000;
 
-enum class CostKind : uint8_t { kLoad, kPreference, kPeers, kSiblings };
+enum class CostKind : uint8_t {
+  kLoad,
+  kPreference,
+  kPeers,
+  kSiblings,
+  kInterference,
+};
 
 class CostModel {
  public:
@@ -82,6 +91,12 @@ class CostModel {
   // run.  Rises with them.  On a scale of its own: places that cost the same by
   // preferences and peers are told apart by it, before their load is.
   virtual Cost SiblingCost(int64_t /*siblings*/) const { return 0; }
+
+  // How much a task minds another beside it on its machine: the weight of a
+  // preferred anti-affinity, 0 to 100.
+  virtual int32_t Minds(TaskKind /*task*/, TaskKind /*neighbor*/) const {
+    return 0;
+  }
 };
 
 }  // namespace sluice

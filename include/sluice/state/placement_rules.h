@@ -21,6 +21,7 @@
 #include "sluice/base/ids.h"
 #include "sluice/state/label_requirement.h"
 #include "sluice/state/peer_terms.h"
+#include "sluice/state/task_kind.h"
 
 namespace sluice {
 
@@ -120,11 +121,13 @@ struct PlacementRules {
   bool never_preempts = false;
   // Empty unless some machine would rather not have this owner's tasks.
   Owner owner = {};
+  // Nothing unless a policy asks what its neighbors are to it.
+  std::optional<TaskKind> kind = {};
 
   // Whether it says anything about other tasks.
   bool HasPeerTerms() const {
     return !affinity.empty() || !anti_affinity.empty() ||
-           !preferred_peers.empty() || !spread.empty();
+           !preferred_peers.empty() || !spread.empty() || kind.has_value();
   }
   friend std::strong_ordering operator<=>(const PlacementRules& a,
                                           const PlacementRules& b);

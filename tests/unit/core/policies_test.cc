@@ -103,6 +103,39 @@ TEST(Policies, BinPackingTakesTheFullestMachineThatHasRoom) {
   EXPECT_EQ(scheduler.MachineOf(1), "half");
 }
 
+// CoCo (Firmament, OSDI'16, section 6.1): where each can have a machine without
+// one that it minds more, it has.  Of one batch, and of many.
+TEST(Policies, CocoPartsThoseWhoMindEachOther) {
+  for (const bool is_one_batch : {true, false}) {
+    TestScheduler scheduler(RoundOptions(), "coco,cpu_memory,pod_affinity");
+    for (int i = 0; i < 4; ++i) {
+      scheduler.Apply(Added(StrCat("m", i), {.cpu = 8000, .memory = 8000}));
+    }
+    uint64_t uid = 0;
+    for (int i = 0; i < 4; ++i) {
+      for (const char* kind : {"rabbit", "devil", "turtle"}) {
+        scheduler.Apply(
+            Submitted(++uid, {.cpu = 100, .labels = {{"taskType", kind}}}));
+        if (!is_one_batch) scheduler.Round();
+      }
+    }
+    if (is_one_batch) scheduler.Round();
+    for (const auto& [id, machine] : scheduler.state().machines()) {
+      int rabbits = 0;
+      int devils = 0;
+      for (const TaskId task : machine->tasks) {
+        const TaskKind kind =
+            *scheduler.state().FindTask(task)->class_key.rules->kind;
+        rabbits += kind == TaskKind::kRabbit ? 1 : 0;
+        devils += kind == TaskKind::kDevil ? 1 : 0;
+      }
+      EXPECT_TRUE(rabbits == 0 || devils == 0)
+          << rabbits << " rabbits and " << devils << " devils on "
+          << machine->uuid << (is_one_batch ? ", of one batch" : "");
+    }
+  }
+}
+
 // The counts of a thousand draws among ten machines are near a hundred each,
 // and other seeds, but not the same one, give other places.
 TEST(Policies, RandomTakesAnyMachine) {

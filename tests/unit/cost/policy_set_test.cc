@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
 
 #include "sluice/state/machine.h"
@@ -95,7 +96,9 @@ TEST(PolicySet, ChargesForUseWhereThatIsMeasured) {
 TEST(PolicySet, ListsEveryModelWithASummary) {
   for (const CostModelEntry& entry : CostModels()) {
     EXPECT_FALSE(entry.summary.empty()) << entry.name;
-    EXPECT_THAT(PolicySet::FromNames(entry.name), IsOk());
+    std::string names(entry.name);
+    if (entry.kind == CostKind::kInterference) names += ",pod_affinity";
+    EXPECT_THAT(PolicySet::FromNames(names), IsOk());
   }
 }
 

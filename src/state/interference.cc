@@ -1,0 +1,69 @@
+#include "state/interference.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace sluice {
+namespace {
+
+// Poseidon's.
+constexpr char kTypeLabel[] = "taskType";
+// A space: no label of Kubernetes has one.
+constexpr char kKindLabel[] = "task kind";
+// As the enum.
+constexpr std::array<std::string_view, kTaskKindCount> kNames = {
+    "sheep", "rabbit", "devil", "turtle"};
+
+char ToLower(char letter) {
+  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a')
+                                        : letter;
+}
+
+std::string NameOf(TaskKind kind) {
+  return std::string(kNames[static_cast<size_t>(kind)]);
+}
+
+}  // namespace
+
+TaskKind KindOf(const TaskSpec& spec) {
+  if (const std::string* label = FindLabel(spec.labels, kTypeLabel)) {
+    for (size_t i = 0; i < kNames.size(); ++i) {
+      if (std::ranges::equal(*label, kNames[i], {}, ToLower)) {
+        return static_cast<TaskKind>(i);
+      }
+    }
+  }
+  // The client may know types that this program does not.
+  return spec.task_type > 0 && spec.task_type < std::ssize(kNames)
+             ? static_cast<TaskKind>(spec.task_type)
+             : TaskKind::kSheep;
+}
+
+LabelPairs WithKind(LabelPairs labels, TaskKind kind) {
+  const auto at = std::ranges::lower_bound(labels, kKindLabel, {},
+                                           &LabelPairs::value_type::first);
+  labels.insert(at, {kKindLabel, NameOf(kind)});
+  return labels;
+}
+
+std::vector<WeightedPeerTerm> TermsOfKind(TaskKind kind,
+                                          const Interference& interference) {
+  std::vector<WeightedPeerTerm> terms;
+  const auto& of_kind = interference[static_cast<size_t>(kind)];
+  for (size_t other = 0; other < kTaskKindCount; ++other) {
+    if (of_kind[other] == 0) continue;
+    LabelRequirement is_other{.key = kKindLabel,
+                              .values = {NameOf(static_cast<TaskKind>(other))}};
+    // Of any namespace.
+    TaskSelector tasks{.labels = std::vector{std::move(is_other)},
+                       .namespace_labels = std::vector<LabelRequirement>()};
+    terms.push_back({-of_kind[other], {.tasks = std::move(tasks)}});
+  }
+  return terms;
+}
+
+}  // namespace sluice

@@ -1,0 +1,30 @@
+// Which kind of neighbor a task is, and what it says about its neighbors: a
+// preferred anti-affinity on its machine for each kind that it minds.
+//
+// Threads: values and pure functions.
+
+#ifndef SLUICE_STATE_INTERFERENCE_H_
+#define SLUICE_STATE_INTERFERENCE_H_
+
+#include <vector>
+
+#include "sluice/state/label_requirement.h"
+#include "sluice/state/peer_terms.h"
+#include "sluice/state/task_kind.h"
+#include "state/command.h"
+
+namespace sluice {
+
+// By its label "taskType", in any case of letters ("devil"), else by its type.
+TaskKind KindOf(const TaskSpec& spec);
+
+// The task's labels and one for its kind, which no client can state.
+LabelPairs WithKind(LabelPairs labels, TaskKind kind);
+
+// Those of the kinds that a task of `kind` minds.
+std::vector<WeightedPeerTerm> TermsOfKind(TaskKind kind,
+                                          const Interference& interference);
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_INTERFERENCE_H_
