@@ -76,6 +76,7 @@ const v1::StoredTask& Encoder::Encode(const Task& task) {
   AddLabels(state_.ToPairs(task.labels), spec->mutable_labels());
   AddLabels(task.namespace_labels, spec->mutable_namespace_labels());
   spec->set_task_type(task.task_type);
+  spec->set_binary(task.binary);
   spec->set_preemption_cost(task.preemption_cost);
   spec->set_quarantine_reason(task.quarantine_reason);
   // Not even empty where they only name an owner: that comes and goes with what

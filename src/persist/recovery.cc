@@ -294,6 +294,7 @@ absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
   ASSIGN_OR_RETURN(spec.namespace_labels,
                    ToPairs(stored.spec().namespace_labels()));
   spec.task_type = stored.spec().task_type();
+  spec.binary = stored.spec().binary();
   RETURN_IF_ERROR(ContradictionIf(stored.spec().preemption_cost() < 0,
                                   "its cost of preemption is negative"));
   spec.preemption_cost = stored.spec().preemption_cost();

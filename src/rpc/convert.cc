@@ -231,6 +231,7 @@ absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description,
   const TaskDescriptor& task = description.task_descriptor();
   RETURN_IF_ERROR(CheckSize("name", task.name(), kNameBytesMax));
   RETURN_IF_ERROR(CheckSize("namespace", task.namespace_(), kNameBytesMax));
+  RETURN_IF_ERROR(CheckSize("binary", task.binary(), kNameBytesMax));
   RETURN_IF_ERROR(CheckSize("job name", description.job_descriptor().name(),
                             kNameBytesMax));
   RETURN_IF_ERROR(ToGang(description).status());
@@ -254,6 +255,7 @@ absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description,
   spec.task_namespace = task.namespace_();
   spec.priority = task.priority();
   spec.task_type = task.task_type();
+  spec.binary = task.binary();
   return spec;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/status_macros.h"
@@ -17,6 +19,9 @@ namespace {
 constexpr int64_t kMillibytesPerKb = int64_t{1024} * 1000;
 constexpr double kFractionMax = 10;
 constexpr double kPpm = 1e6;
+constexpr int64_t kRunSecondsMax = int64_t{366} * 24 * 3600;  // A year.
+constexpr int64_t kMsPerSecond = 1000;
+constexpr uint64_t kUsPerMs = 1000;
 
 absl::StatusOr<int64_t> Amount(std::string_view field, int64_t amount,
                                int64_t unit) {
@@ -54,6 +59,32 @@ double CpuFraction(const firmament::ResourceStats& stats) {
   return capacity > 0 ? used / capacity : 0;
 }
 
+// Nothing where the report states nothing.
+absl::StatusOr<std::optional<int64_t>> RunMs(
+    const firmament::TaskFinalReport& report) {
+  const double seconds = report.runtime();
+  // Also false of what is no number.
+  if (!(seconds >= 0 && seconds <= static_cast<double>(kRunSecondsMax))) {
+    return Invalid(StrCat("final_report: runtime: ", seconds,
+                          " is no time from 0 to ", kRunSecondsMax, " s"));
+  }
+  const uint64_t start_us = report.start_time();
+  const uint64_t finish_us = report.finish_time();
+  if (start_us == 0 || finish_us == 0) {
+    if (seconds == 0) return std::nullopt;
+    return std::llround(seconds * kMsPerSecond);
+  }
+  if (finish_us < start_us) {
+    return Invalid("final_report: finish_time: before start_time");
+  }
+  const uint64_t run_ms = (finish_us - start_us) / kUsPerMs;
+  if (run_ms > static_cast<uint64_t>(kRunSecondsMax * kMsPerSecond)) {
+    return Invalid(StrCat("final_report: finish_time: more than ",
+                          kRunSecondsMax, " s after start_time"));
+  }
+  return static_cast<int64_t>(run_ms);
+}
+
 }  // namespace
 
 absl::StatusOr<TaskUsage> ToTaskUsage(const firmament::TaskStats& stats) {
@@ -86,6 +117,17 @@ absl::StatusOr<ReportMachineUsage> ToReportMachineUsage(
   ASSIGN_OR_RETURN(usage.net_rx_kb, Amount("net_rx_bw", stats.net_rx_bw(), 1));
   ASSIGN_OR_RETURN(usage.net_tx_kb, Amount("net_tx_bw", stats.net_tx_bw(), 1));
   return report;
+}
+
+CompleteTask ToCompleteTask(const firmament::TaskUID& uid, Faults* faults) {
+  CompleteTask command = {.task = {uid.task_uid()}};
+  absl::StatusOr<std::optional<int64_t>> run_ms = RunMs(uid.final_report());
+  if (run_ms.ok()) {
+    command.run_ms = *run_ms;
+  } else {
+    faults->Add(std::string(Message(run_ms.status())));
+  }
+  return command;
 }
 
 }  // namespace sluice

@@ -1,4 +1,5 @@
-// From samples of the contract, which come in units of their own, to usage.
+// From samples and final reports of the contract, which come in units of their
+// own, to usage and run times.
 //
 // Of a machine the fractions are read and no amounts: those come in a third
 // unit of memory, and clients have mixed up all three.  KB are 1,024 bytes.
@@ -9,8 +10,10 @@
 #define SLUICE_RPC_CONVERT_USAGE_H_
 
 #include "absl/status/statusor.h"
+#include "firmament/firmament_scheduler.pb.h"
 #include "firmament/resource_stats.pb.h"
 #include "firmament/task_stats.pb.h"
+#include "rpc/checks.h"
 #include "sluice/state/usage.h"
 #include "state/command.h"
 
@@ -23,6 +26,10 @@ absl::StatusOr<ReportTaskUsage> ToReportTaskUsage(
     const firmament::TaskStats& stats);
 absl::StatusOr<ReportMachineUsage> ToReportMachineUsage(
     const firmament::ResourceStats& stats);
+// A final report that makes no sense is a fault, and as good as none: one that
+// ends before it begins, or is of a time that is negative, no number or longer
+// than a year.
+CompleteTask ToCompleteTask(const firmament::TaskUID& uid, Faults* faults);
 
 }  // namespace sluice
 

@@ -57,7 +57,14 @@ Malformation MalformationOf(const Command& command, const Faults& faults) {
           result.reason = result.is_quarantined ? quarantine : faults.Text();
           return result;
         } else {
-          return {};
+          if (faults.empty()) return {};
+          // What is reported of a task.
+          Malformation result;
+          if constexpr (requires { one.task; }) {
+            result.subject = StrCat("task ", one.task.value);
+          }
+          result.reason = faults.Text();
+          return result;
         }
       },
       command);
@@ -253,8 +260,8 @@ SchedulerService::Reactor* SchedulerService::TaskCompleted(Context* context,
                                                            Bytes* response) {
   return Serve<firmament::TaskUID, firmament::TaskCompletedResponse>(
       context, request, response, kTaskCompletedCodes,
-      [](const auto& message, Faults*) {
-        return Command(CompleteTask{{message.task_uid()}});
+      [](const auto& message, Faults* faults) {
+        return Command(ToCompleteTask(message, faults));
       });
 }
 

@@ -30,6 +30,7 @@
 #include "sluice/state/task.h"
 #include "state/avoided_owners.h"
 #include "state/changes.h"
+#include "state/class_histories.h"
 #include "state/class_names.h"
 #include "state/command.h"
 #include "state/delta.h"
@@ -126,6 +127,7 @@ class ClusterState {
   // Submissions that used a known uid again, since the start.
   int64_t reused_uid_count() const { return reused_uid_count_; }
   const AvoidedOwners& avoided_owners() const { return avoided_owners_; }
+  const ClassHistories& histories() const { return histories_; }
   MeasuredUse& measured_use() { return measured_use_; }  // For its options.
   PeerTable& mutable_peers() { return peers_; }          // The same.
   void DropStaleSamples(int64_t now_ms);  // Requests count again there.
@@ -167,7 +169,6 @@ class ClusterState {
   friend class FeedEvents;
   friend class MachineCommands;
   friend class TaskCommands;
-
   // For a change: they count a new version.  Touch() says what to store.
   Task* MutableTask(TaskId id);
   Machine* MutableMachine(MachineId id);
@@ -176,7 +177,6 @@ class ClusterState {
   void NoteStarted(JobId id);
   void NoteEnded(JobId id);
   void LeaveJob(JobId id);
-
   TaskId NextOwnTaskId();
   void SetName(Task* task, const std::string& name);  // And at each change.
   void Describe(Task* task, const TaskSpec& spec);
@@ -192,7 +192,6 @@ class ClusterState {
   void EnterQueue(Task* task);
   void AddPending(Task* task);  // Of those that are not nominated.
   void RemovePending(const Task& task);
-
   void Occupy(Task* task, Machine* machine, int32_t pu);
   void Vacate(Task* task);
   void CountRunning(const Task& task, int64_t sign);  // For peers and job.
@@ -243,6 +242,7 @@ class ClusterState {
   StateCounters counters_;
   int64_t reused_uid_count_ = 0;
   MeasuredUse measured_use_{*this};
+  ClassHistories histories_;
   ChangeSet changes_;
 };
 

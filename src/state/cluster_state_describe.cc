@@ -75,6 +75,7 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   if (!task->quarantine_reason.empty()) {
     if (peers_.FindIdentity(task->id) == nullptr) {
       task->class_key.meant_by = peers_.Identify(task->id, {});
+      task->work_kind = WorkKindOf({});
     }
     return;
   }
@@ -102,6 +103,8 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   task->task_namespace = spec.task_namespace;
   task->namespace_labels = spec.namespace_labels;
   task->task_type = spec.task_type;
+  task->binary = spec.binary;
+  task->work_kind = WorkKindOf(spec);
   task->preemption_cost = spec.preemption_cost;
   // The new ones first: most are the same.
   const std::vector<Label> former = std::move(task->labels);

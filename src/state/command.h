@@ -36,6 +36,7 @@ struct TaskSpec {
   PlacementRules rules;         // Without the owner.
   Owner owner;
   int32_t task_type = 0;
+  std::string binary = {};  // Path of its program; empty: nobody says.
   int32_t preemption_cost = 0;
   std::string quarantine_reason;
 };
@@ -78,6 +79,9 @@ struct UpdateTask {
 };
 struct CompleteTask {
   TaskId task;
+  // How long it ran as its client reports it; the state's own account counts
+  // where that says nothing.  Not negative.
+  std::optional<int64_t> run_ms = {};
 };
 struct FailTask {
   TaskId task;

@@ -253,24 +253,38 @@ Ack TaskCommands::Apply(const UpdateTask& command) {
   return Ack::kOk;
 }
 
-Ack TaskCommands::FinishTaskOfClient(TaskId id, TaskState state) {
+Ack TaskCommands::FinishTaskOfClient(TaskId id, TaskState state,
+                                     std::optional<int64_t> run_ms) {
   Task* task = MutableTaskOfClient(id);
   if (task == nullptr) return Ack::kNotFound;
   // Nobody knows whose report it is.
-  if (task->earlier_holders.empty()) Finish(task, state);
+  if (task->earlier_holders.empty()) Finish(task, state, run_ms);
   return Ack::kOk;
 }
 
-void TaskCommands::Finish(Task* task, TaskState state) {
+void TaskCommands::Finish(Task* task, TaskState state,
+                          std::optional<int64_t> run_ms) {
+  const bool completes =
+      state == TaskState::kCompleted && task->state != TaskState::kCompleted;
+  if (completes) NoteRun(*task, run_ms);
   state_.LeaveQueue(*task);
   state_.DeleteDeltas(task->id);
   if (task->state == TaskState::kRunning) state_.Vacate(task);
-  const bool completes =
-      state == TaskState::kCompleted && task->state != TaskState::kCompleted;
   if (completes) NoteCompleted(task->job);
   task->state = state;
   state_.SetName(task, task->name);
   state_.Touch(*task);
+}
+
+void TaskCommands::NoteRun(const Task& task, std::optional<int64_t> run_ms) {
+  // Without a description that makes sense it is of no kind.
+  if (!task.IsLive() || !task.quarantine_reason.empty()) return;
+  // Of one that nobody was told to start the daemon knows nothing by itself.
+  if (!run_ms.has_value() && task.state == TaskState::kRunning &&
+      !state_.IsUntold(task.id)) {
+    run_ms = now_ms_ - task.placed_ms;
+  }
+  if (run_ms.has_value()) state_.histories_.Note(task.work_kind, *run_ms);
 }
 
 void TaskCommands::NoteCompleted(JobId id) {

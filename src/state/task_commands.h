@@ -24,7 +24,8 @@ class TaskCommands {
   Ack Apply(const SubmitTask& command);
   Ack Apply(const UpdateTask& command);
   Ack Apply(const CompleteTask& command) {
-    return FinishTaskOfClient(command.task, TaskState::kCompleted);
+    return FinishTaskOfClient(command.task, TaskState::kCompleted,
+                              command.run_ms);
   }
   Ack Apply(const FailTask& command) {
     return FinishTaskOfClient(command.task, TaskState::kFailed);
@@ -39,7 +40,9 @@ class TaskCommands {
   // For feeds, whose tasks live as those of the contract do:
   // No-op where it does not run.
   void NoteUsage(Task* task, const TaskUsage& usage) const;
-  void Finish(Task* task, TaskState state);
+  // `run_ms` as in CompleteTask.
+  void Finish(Task* task, TaskState state,
+              std::optional<int64_t> run_ms = std::nullopt);
   // Tells its client again where it runs; on a machine that is out of order it
   // waits again.  REQUIRES: it runs.
   void Repeat(Task* task);
@@ -72,7 +75,10 @@ class TaskCommands {
   // Nothing may be told of it any more.
   void Mute(Task* task);
   void NoteCompleted(JobId id);
-  Ack FinishTaskOfClient(TaskId id, TaskState state);
+  // For the history of its kind of work.  REQUIRES: it has not finished.
+  void NoteRun(const Task& task, std::optional<int64_t> run_ms);
+  Ack FinishTaskOfClient(TaskId id, TaskState state,
+                         std::optional<int64_t> run_ms = std::nullopt);
 
   const int64_t now_ms_;
   ClusterState& state_;

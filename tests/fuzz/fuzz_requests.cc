@@ -55,7 +55,8 @@ class Target {
       case 2:
         return Convert<firmament::TaskUID>(
             bytes, [](const auto& uid) -> Command {
-              return CompleteTask{{uid.task_uid()}};
+              Faults faults;
+              return ToCompleteTask(uid, &faults);
             });
       case 3:
         return Convert<firmament::TaskUID>(bytes,

@@ -46,6 +46,7 @@ TaskSpec TaskSpecOf(uint64_t uid, const TaskOptions& options) {
   spec.labels = options.labels;
   spec.rules = InOrder(options.rules);
   spec.owner = options.owner;
+  spec.binary = options.binary;
   spec.preemption_cost = options.preemption_cost;
   spec.quarantine_reason = options.quarantine_reason;
   return spec;

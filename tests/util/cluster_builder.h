@@ -57,6 +57,7 @@ struct TaskOptions {
   LabelPairs labels = {};
   PlacementRules rules = {};
   Owner owner = {};
+  std::string binary = {};
   int32_t preemption_cost = 0;
   std::optional<DisruptionBudget> budget = {};  // Of the job.
   std::string quarantine_reason = {};

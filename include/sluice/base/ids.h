@@ -2,8 +2,8 @@
 //
 // A TaskId is the uid that the client gave the task, or, where clients name
 // tasks otherwise, dealt by the state.  The others are dealt by the state in
-// the order of arrival.  All survive a restart, so that "lowest id first" means
-// the same before and after it.
+// the order of arrival, but for kinds of work.  All survive a restart, so that
+// "lowest id first" means the same before and after it.
 
 #ifndef SLUICE_BASE_IDS_H_
 #define SLUICE_BASE_IDS_H_
@@ -33,6 +33,9 @@ struct Id {
 using TaskId = Id<struct TaskTag, uint64_t>;
 using JobId = Id<struct JobTag, uint32_t>;
 using MachineId = Id<struct MachineTag, uint32_t>;
+// A kind of work, by a fingerprint of what tasks of it have in common
+// (state/class_histories.h); no client sees it.
+using WorkKindId = Id<struct WorkKindTag, uint64_t>;
 // 0: none, what the clients of the contract state.
 using FeedId = Id<struct FeedTag, uint32_t>;
 

@@ -127,6 +127,8 @@ struct Task {
   // for the oldest's.
   std::vector<TaskId> earlier_holders;
   ClassKey class_key;
+  // What it counts as once it has completed; follows from its description.
+  WorkKindId work_kind;
 
   std::string name;
   std::string task_namespace;
@@ -134,6 +136,7 @@ struct Task {
   std::vector<Label> labels;  // Ascending.
   LabelPairs namespace_labels;
   int32_t task_type = 0;  // TaskDescriptor.TaskType of the contract.
+  std::string binary;     // Path of its program; empty: nobody says.
   // Why it is kept out of scheduling, for people; empty where it is not.
   std::string quarantine_reason;
   TaskUsage usage;  // Measured last while it runs; not stored.

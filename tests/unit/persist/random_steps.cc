@@ -137,6 +137,7 @@ TaskSpec RandomSteps::AnyTaskSpec() {
   if (rng_.Chance(1, 2)) spec.rules = Rules();
   if (rng_.Chance(1, 2)) spec.owner = AnyOwner();
   spec.task_type = static_cast<int32_t>(rng_.Between(-1, 3));
+  spec.binary = Name("binary", 2);
   spec.preemption_cost = static_cast<int32_t>(rng_.Below(2));
   spec.quarantine_reason = Quarantine();
   return spec;

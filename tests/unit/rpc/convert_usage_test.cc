@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "util/status_matchers.h"
 
@@ -94,6 +95,68 @@ TEST(ConvertUsage, RefusesWhatMakesNoSense) {
   task.set_cpu_usage(-1);
   EXPECT_THAT(ToTaskUsage(task), StatusIs(absl::StatusCode::kInvalidArgument,
                                           HasSubstr("cpu_usage: -1 < 0")));
+}
+
+firmament::TaskUID Reported(uint64_t start_us, uint64_t finish_us,
+                            double seconds) {
+  firmament::TaskUID uid;
+  uid.set_task_uid(7);
+  uid.mutable_final_report()->set_start_time(start_us);
+  uid.mutable_final_report()->set_finish_time(finish_us);
+  uid.mutable_final_report()->set_runtime(seconds);
+  return uid;
+}
+
+TEST(ConvertFinalReport, TakesMicrosecondsOfTheClockOrElseSeconds) {
+  constexpr uint64_t kBegin = 1'700'000'000'000'000;
+  struct Row {
+    uint64_t start_us;
+    uint64_t finish_us;
+    double seconds;
+    std::optional<int64_t> run_ms;
+  };
+  constexpr double kYear = 366 * 24 * 3600;
+  const Row rows[] = {
+      {0, 0, 0, std::nullopt},
+      {0, 0, 2.5, 2500},
+      {0, 0, 1e-9, 0},
+      {0, 0, kYear, static_cast<int64_t>(kYear) * 1000},
+      {kBegin, kBegin + 1'500'999, 0, 1500},
+      {kBegin, kBegin + 1'500'000, 99, 1500},
+      {kBegin, kBegin, 99, 0},
+      // Of a clock that one of them does not state.
+      {kBegin, 0, 3, 3000},
+      {0, kBegin, 0, std::nullopt},
+  };
+  for (const Row& row : rows) {
+    Faults faults;
+    const CompleteTask command = ToCompleteTask(
+        Reported(row.start_us, row.finish_us, row.seconds), &faults);
+    EXPECT_EQ(command.task, TaskId{7});
+    EXPECT_EQ(command.run_ms, row.run_ms) << row.finish_us << row.seconds;
+    EXPECT_EQ(faults.Text(), "");
+  }
+  Faults faults;
+  EXPECT_EQ(ToCompleteTask({}, &faults).run_ms, std::nullopt);
+  EXPECT_TRUE(faults.empty());
+}
+
+TEST(ConvertFinalReport, TakesWhatMakesNoSenseForNone) {
+  constexpr uint64_t kLast = std::numeric_limits<uint64_t>::max();
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  const auto refused = [](const firmament::TaskUID& uid, const char* message) {
+    Faults faults;
+    EXPECT_EQ(ToCompleteTask(uid, &faults).run_ms, std::nullopt);
+    EXPECT_THAT(faults.Text(), HasSubstr(message));
+  };
+  refused(Reported(6, 5, 0), "final_report: finish_time: before start_time");
+  refused(Reported(kLast, 1, 0), "finish_time: before start_time");
+  refused(Reported(1, kLast, 0), "s after start_time");
+  refused(Reported(5, 6, -1), "final_report: runtime: -1 is no time from 0 to");
+  refused(Reported(0, 0, std::nan("")), "runtime: nan");
+  refused(Reported(0, 0, kNever), "runtime: inf");
+  refused(Reported(0, 0, -kNever), "runtime: -inf");
+  refused(Reported(0, 0, 4e7), "runtime: 4e+07");
 }
 
 }  // namespace

@@ -79,6 +79,9 @@ message MachineCondition
 message ResourceDescriptor
   1000 bool unschedulable
   1001 repeated MachineCondition conditions
+# firmament_scheduler.proto
+message TaskUID
+  1000 TaskFinalReport final_report
 )";
 
 }  // namespace sluice

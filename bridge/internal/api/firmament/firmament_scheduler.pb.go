@@ -955,7 +955,10 @@ func (x *ResourceStatsResponse) GetType() NodeReplyType {
 type TaskUID struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// TaskDescriptor.uid.
-	TaskUid       uint64 `protobuf:"varint,1,opt,name=task_uid,json=taskUid,proto3" json:"task_uid,omitempty"`
+	TaskUid uint64 `protobuf:"varint,1,opt,name=task_uid,json=taskUid,proto3" json:"task_uid,omitempty"`
+	// How it went, read by TaskCompleted alone.  Not part of the original
+	// contract, whose servers skip it.
+	FinalReport   *TaskFinalReport `protobuf:"bytes,1000,opt,name=final_report,json=finalReport,proto3" json:"final_report,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -995,6 +998,13 @@ func (x *TaskUID) GetTaskUid() uint64 {
 		return x.TaskUid
 	}
 	return 0
+}
+
+func (x *TaskUID) GetFinalReport() *TaskFinalReport {
+	if x != nil {
+		return x.FinalReport
+	}
+	return nil
 }
 
 type ResourceUID struct {
@@ -1275,7 +1285,7 @@ var File_firmament_firmament_scheduler_proto protoreflect.FileDescriptor
 
 const file_firmament_firmament_scheduler_proto_rawDesc = "" +
 	"\n" +
-	"#firmament/firmament_scheduler.proto\x12\tfirmament\x1a\x18firmament/job_desc.proto\x1a\x1efirmament/resource_stats.proto\x1a+firmament/resource_topology_node_desc.proto\x1a firmament/scheduling_delta.proto\x1a\x19firmament/task_desc.proto\x1a\x1afirmament/task_stats.proto\"\x11\n" +
+	"#firmament/firmament_scheduler.proto\x12\tfirmament\x1a\x18firmament/job_desc.proto\x1a\x1efirmament/resource_stats.proto\x1a+firmament/resource_topology_node_desc.proto\x1a firmament/scheduling_delta.proto\x1a\x19firmament/task_desc.proto\x1a!firmament/task_final_report.proto\x1a\x1afirmament/task_stats.proto\"\x11\n" +
 	"\x0fScheduleRequest\"s\n" +
 	"\x10SchedulingDeltas\x122\n" +
 	"\x06deltas\x18\x01 \x03(\v2\x1a.firmament.SchedulingDeltaR\x06deltas\x12+\n" +
@@ -1304,9 +1314,10 @@ const file_firmament_firmament_scheduler_proto_rawDesc = "" +
 	"\x11TaskStatsResponse\x12,\n" +
 	"\x04type\x18\x01 \x01(\x0e2\x18.firmament.TaskReplyTypeR\x04type\"E\n" +
 	"\x15ResourceStatsResponse\x12,\n" +
-	"\x04type\x18\x01 \x01(\x0e2\x18.firmament.NodeReplyTypeR\x04type\"$\n" +
+	"\x04type\x18\x01 \x01(\x0e2\x18.firmament.NodeReplyTypeR\x04type\"d\n" +
 	"\aTaskUID\x12\x19\n" +
-	"\btask_uid\x18\x01 \x01(\x04R\ataskUid\"0\n" +
+	"\btask_uid\x18\x01 \x01(\x04R\ataskUid\x12>\n" +
+	"\ffinal_report\x18\xe8\a \x01(\v2\x1a.firmament.TaskFinalReportR\vfinalReport\"0\n" +
 	"\vResourceUID\x12!\n" +
 	"\fresource_uid\x18\x01 \x01(\tR\vresourceUid\"7\n" +
 	"\x12HealthCheckRequest\x12!\n" +
@@ -1413,9 +1424,10 @@ var file_firmament_firmament_scheduler_proto_goTypes = []any{
 	(*SchedulingDelta)(nil),                // 25: firmament.SchedulingDelta
 	(*TaskDescriptor)(nil),                 // 26: firmament.TaskDescriptor
 	(*JobDescriptor)(nil),                  // 27: firmament.JobDescriptor
-	(*ResourceTopologyNodeDescriptor)(nil), // 28: firmament.ResourceTopologyNodeDescriptor
-	(*TaskStats)(nil),                      // 29: firmament.TaskStats
-	(*ResourceStats)(nil),                  // 30: firmament.ResourceStats
+	(*TaskFinalReport)(nil),                // 28: firmament.TaskFinalReport
+	(*ResourceTopologyNodeDescriptor)(nil), // 29: firmament.ResourceTopologyNodeDescriptor
+	(*TaskStats)(nil),                      // 30: firmament.TaskStats
+	(*ResourceStats)(nil),                  // 31: firmament.ResourceStats
 }
 var file_firmament_firmament_scheduler_proto_depIdxs = []int32{
 	25, // 0: firmament.SchedulingDeltas.deltas:type_name -> firmament.SchedulingDelta
@@ -1432,42 +1444,43 @@ var file_firmament_firmament_scheduler_proto_depIdxs = []int32{
 	1,  // 11: firmament.NodeUpdatedResponse.type:type_name -> firmament.NodeReplyType
 	0,  // 12: firmament.TaskStatsResponse.type:type_name -> firmament.TaskReplyType
 	1,  // 13: firmament.ResourceStatsResponse.type:type_name -> firmament.NodeReplyType
-	2,  // 14: firmament.HealthCheckResponse.status:type_name -> firmament.ServingStatus
-	4,  // 15: firmament.TaskInfo.type:type_name -> firmament.TaskInfoType
-	3,  // 16: firmament.TaskInfoResponse.type:type_name -> firmament.TaskInfoReplyType
-	5,  // 17: firmament.FirmamentScheduler.Schedule:input_type -> firmament.ScheduleRequest
-	19, // 18: firmament.FirmamentScheduler.TaskCompleted:input_type -> firmament.TaskUID
-	19, // 19: firmament.FirmamentScheduler.TaskFailed:input_type -> firmament.TaskUID
-	19, // 20: firmament.FirmamentScheduler.TaskRemoved:input_type -> firmament.TaskUID
-	8,  // 21: firmament.FirmamentScheduler.TaskSubmitted:input_type -> firmament.TaskDescription
-	8,  // 22: firmament.FirmamentScheduler.TaskUpdated:input_type -> firmament.TaskDescription
-	28, // 23: firmament.FirmamentScheduler.NodeAdded:input_type -> firmament.ResourceTopologyNodeDescriptor
-	20, // 24: firmament.FirmamentScheduler.NodeFailed:input_type -> firmament.ResourceUID
-	20, // 25: firmament.FirmamentScheduler.NodeRemoved:input_type -> firmament.ResourceUID
-	28, // 26: firmament.FirmamentScheduler.NodeUpdated:input_type -> firmament.ResourceTopologyNodeDescriptor
-	29, // 27: firmament.FirmamentScheduler.AddTaskStats:input_type -> firmament.TaskStats
-	30, // 28: firmament.FirmamentScheduler.AddNodeStats:input_type -> firmament.ResourceStats
-	21, // 29: firmament.FirmamentScheduler.Check:input_type -> firmament.HealthCheckRequest
-	23, // 30: firmament.FirmamentScheduler.AddTaskInfo:input_type -> firmament.TaskInfo
-	6,  // 31: firmament.FirmamentScheduler.Schedule:output_type -> firmament.SchedulingDeltas
-	7,  // 32: firmament.FirmamentScheduler.TaskCompleted:output_type -> firmament.TaskCompletedResponse
-	11, // 33: firmament.FirmamentScheduler.TaskFailed:output_type -> firmament.TaskFailedResponse
-	10, // 34: firmament.FirmamentScheduler.TaskRemoved:output_type -> firmament.TaskRemovedResponse
-	9,  // 35: firmament.FirmamentScheduler.TaskSubmitted:output_type -> firmament.TaskSubmittedResponse
-	12, // 36: firmament.FirmamentScheduler.TaskUpdated:output_type -> firmament.TaskUpdatedResponse
-	13, // 37: firmament.FirmamentScheduler.NodeAdded:output_type -> firmament.NodeAddedResponse
-	15, // 38: firmament.FirmamentScheduler.NodeFailed:output_type -> firmament.NodeFailedResponse
-	14, // 39: firmament.FirmamentScheduler.NodeRemoved:output_type -> firmament.NodeRemovedResponse
-	16, // 40: firmament.FirmamentScheduler.NodeUpdated:output_type -> firmament.NodeUpdatedResponse
-	17, // 41: firmament.FirmamentScheduler.AddTaskStats:output_type -> firmament.TaskStatsResponse
-	18, // 42: firmament.FirmamentScheduler.AddNodeStats:output_type -> firmament.ResourceStatsResponse
-	22, // 43: firmament.FirmamentScheduler.Check:output_type -> firmament.HealthCheckResponse
-	24, // 44: firmament.FirmamentScheduler.AddTaskInfo:output_type -> firmament.TaskInfoResponse
-	31, // [31:45] is the sub-list for method output_type
-	17, // [17:31] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	28, // 14: firmament.TaskUID.final_report:type_name -> firmament.TaskFinalReport
+	2,  // 15: firmament.HealthCheckResponse.status:type_name -> firmament.ServingStatus
+	4,  // 16: firmament.TaskInfo.type:type_name -> firmament.TaskInfoType
+	3,  // 17: firmament.TaskInfoResponse.type:type_name -> firmament.TaskInfoReplyType
+	5,  // 18: firmament.FirmamentScheduler.Schedule:input_type -> firmament.ScheduleRequest
+	19, // 19: firmament.FirmamentScheduler.TaskCompleted:input_type -> firmament.TaskUID
+	19, // 20: firmament.FirmamentScheduler.TaskFailed:input_type -> firmament.TaskUID
+	19, // 21: firmament.FirmamentScheduler.TaskRemoved:input_type -> firmament.TaskUID
+	8,  // 22: firmament.FirmamentScheduler.TaskSubmitted:input_type -> firmament.TaskDescription
+	8,  // 23: firmament.FirmamentScheduler.TaskUpdated:input_type -> firmament.TaskDescription
+	29, // 24: firmament.FirmamentScheduler.NodeAdded:input_type -> firmament.ResourceTopologyNodeDescriptor
+	20, // 25: firmament.FirmamentScheduler.NodeFailed:input_type -> firmament.ResourceUID
+	20, // 26: firmament.FirmamentScheduler.NodeRemoved:input_type -> firmament.ResourceUID
+	29, // 27: firmament.FirmamentScheduler.NodeUpdated:input_type -> firmament.ResourceTopologyNodeDescriptor
+	30, // 28: firmament.FirmamentScheduler.AddTaskStats:input_type -> firmament.TaskStats
+	31, // 29: firmament.FirmamentScheduler.AddNodeStats:input_type -> firmament.ResourceStats
+	21, // 30: firmament.FirmamentScheduler.Check:input_type -> firmament.HealthCheckRequest
+	23, // 31: firmament.FirmamentScheduler.AddTaskInfo:input_type -> firmament.TaskInfo
+	6,  // 32: firmament.FirmamentScheduler.Schedule:output_type -> firmament.SchedulingDeltas
+	7,  // 33: firmament.FirmamentScheduler.TaskCompleted:output_type -> firmament.TaskCompletedResponse
+	11, // 34: firmament.FirmamentScheduler.TaskFailed:output_type -> firmament.TaskFailedResponse
+	10, // 35: firmament.FirmamentScheduler.TaskRemoved:output_type -> firmament.TaskRemovedResponse
+	9,  // 36: firmament.FirmamentScheduler.TaskSubmitted:output_type -> firmament.TaskSubmittedResponse
+	12, // 37: firmament.FirmamentScheduler.TaskUpdated:output_type -> firmament.TaskUpdatedResponse
+	13, // 38: firmament.FirmamentScheduler.NodeAdded:output_type -> firmament.NodeAddedResponse
+	15, // 39: firmament.FirmamentScheduler.NodeFailed:output_type -> firmament.NodeFailedResponse
+	14, // 40: firmament.FirmamentScheduler.NodeRemoved:output_type -> firmament.NodeRemovedResponse
+	16, // 41: firmament.FirmamentScheduler.NodeUpdated:output_type -> firmament.NodeUpdatedResponse
+	17, // 42: firmament.FirmamentScheduler.AddTaskStats:output_type -> firmament.TaskStatsResponse
+	18, // 43: firmament.FirmamentScheduler.AddNodeStats:output_type -> firmament.ResourceStatsResponse
+	22, // 44: firmament.FirmamentScheduler.Check:output_type -> firmament.HealthCheckResponse
+	24, // 45: firmament.FirmamentScheduler.AddTaskInfo:output_type -> firmament.TaskInfoResponse
+	32, // [32:46] is the sub-list for method output_type
+	18, // [18:32] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_firmament_firmament_scheduler_proto_init() }
@@ -1480,6 +1493,7 @@ func file_firmament_firmament_scheduler_proto_init() {
 	file_firmament_resource_topology_node_desc_proto_init()
 	file_firmament_scheduling_delta_proto_init()
 	file_firmament_task_desc_proto_init()
+	file_firmament_task_final_report_proto_init()
 	file_firmament_task_stats_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{

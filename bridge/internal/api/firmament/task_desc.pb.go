@@ -460,7 +460,8 @@ type TaskDescriptor struct {
 	Dependencies []*ReferenceDescriptor `protobuf:"bytes,6,rep,name=dependencies,proto3" json:"dependencies,omitempty"`
 	// What it writes.  Kept by clients; not read.
 	Outputs []*ReferenceDescriptor `protobuf:"bytes,7,rep,name=outputs,proto3" json:"outputs,omitempty"`
-	// Path of the program.  Kept by clients; not read.
+	// Path of the program: tasks with the same one are one kind of work, of which
+	// run times are kept.  Empty: not stated.  Read in updates too.
 	Binary string `protobuf:"bytes,8,opt,name=binary,proto3" json:"binary,omitempty"`
 	// The program's arguments.  Kept by clients; not read.
 	Args []string `protobuf:"bytes,9,rep,name=args,proto3" json:"args,omitempty"`

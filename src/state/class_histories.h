@@ -1,0 +1,66 @@
+// How long tasks of a kind of work ran, so that policies can tell what is
+// short.
+//
+// Tasks are of one kind whose clients state the same program
+// (TaskDescriptor.binary); of those without one, tasks of one namespace that
+// ask for the same (docs/decisions/0033-class-histories.md).
+//
+// The mean is smoothed: that of all runs while there are fewer than
+// kRunsPerMean of a kind, and from then on each new run moves it by that part
+// of the difference.  Of more kinds than there is room for the one is forgotten
+// that completed a task the longest ago.
+//
+// Threads: confined to the core thread.  Units: milliseconds.  Nothing of it is
+// stored.  Determinism: the same runs in the same order give the same.
+
+#ifndef SLUICE_STATE_CLASS_HISTORIES_H_
+#define SLUICE_STATE_CLASS_HISTORIES_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/container/btree_map.h"
+#include "sluice/base/ids.h"
+
+namespace sluice {
+
+struct TaskSpec;
+
+WorkKindId WorkKindOf(const TaskSpec& spec);
+
+class ClassHistories {
+ public:
+  // Some 100 bytes each.
+  static constexpr size_t kKindsMax = 4096;
+  static constexpr int64_t kRunsPerMean = 8;
+  // What is longer, a year, is no run time.
+  static constexpr int64_t kRunMsMax = int64_t{366} * 24 * 3600 * 1000;
+
+  struct History {
+    int64_t mean_ms = 0;  // At least 1.
+    int64_t completions = 0;
+    uint64_t last_use = 0;  // Rises from one completion to the next.
+  };
+
+  // `kinds_max` is at least 1.
+  explicit ClassHistories(size_t kinds_max = kKindsMax)
+      : kinds_max_(kinds_max) {}
+
+  // A task of this kind completed.  No-op for a time that is negative, as where
+  // a clock was set back, or longer than kRunMsMax.
+  void Note(WorkKindId kind, int64_t run_ms);
+
+  // Null where none of the kind completed, or that was forgotten.
+  const History* Find(WorkKindId kind) const;
+  const absl::btree_map<WorkKindId, History>& kinds() const { return kinds_; }
+
+ private:
+  const size_t kinds_max_;
+  absl::btree_map<WorkKindId, History> kinds_;
+  absl::btree_map<uint64_t, WorkKindId> by_use_;
+  uint64_t uses_ = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_CLASS_HISTORIES_H_
