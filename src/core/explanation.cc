@@ -17,7 +17,7 @@
 #include "constraints/label_match.h"
 #include "constraints/shown_text.h"
 #include "constraints/toleration.h"
-#include "cost/waiting_cost.h"
+#include "cost/waiting_prices.h"
 
 namespace sluice {
 namespace {
@@ -253,7 +253,8 @@ Explanation Explain(const Task& task, const ClusterState& state,
   }
   Explanation explanation = explainer.TakeExplanation();
   explanation.summary = NominationText(task, state) + explanation.summary;
-  explanation.waiting_cost = WaitingCost(now_ms - task.submitted_ms);
+  explanation.waiting_cost =
+      WaitingPrices(policies, state.histories(), now_ms).Of(task);
   return explanation;
 }
 

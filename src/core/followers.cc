@@ -7,8 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include "cost/waiting_cost.h"
-
 namespace sluice {
 namespace {
 
@@ -404,11 +402,11 @@ class Followers::Pass {
 
 Followers::Followers(const ClusterState& state,
                      const ConstraintSet& constraints, uint64_t sequence_end,
-                     int64_t now_ms)
+                     const WaitingPrices& prices)
     : state_(state),
       constraints_(constraints),
       sequence_end_(sequence_end),
-      now_ms_(now_ms) {
+      prices_(prices) {
   for (const auto& [key, tasks] : state_.pending()) {
     if (key.rules->affinity.empty() || tasks.begin()->first >= sequence_end_) {
       continue;
@@ -493,7 +491,12 @@ Followers::Waiting* Followers::FindWaiting(const ClassKey& key) {
   auto peers = std::make_unique<ClassPeers>(state_, constraints_, key);
   const int64_t missing = count - RoomNow(key, *peers, count);
   if (missing <= 0) return nullptr;
-  const Cost cost = WaitingCost(now_ms_ - tasks.begin()->second->submitted_ms);
+  Cost cost = 0;
+  for (const auto& [sequence, task] : tasks) {
+    if (sequence >= sequence_end_) break;
+    cost = std::max(cost, prices_.Of(*task));
+    if (!prices_.HeedKinds()) break;  // The first is the oldest.
+  }
   const ClassPeers::Limits limits = peers->LimitsFor(missing);
   it->second = std::make_unique<Waiting>(
       Waiting{key, missing, cost, std::move(peers), limits, {}});

@@ -28,6 +28,7 @@
 
 #include "constraints/class_peers.h"
 #include "constraints/constraint_set.h"
+#include "cost/waiting_prices.h"
 #include "network/band_network.h"
 #include "network/eligibility.h"
 #include "network/machine_groups.h"
@@ -40,7 +41,7 @@ class Followers {
   // Knows the classes that wait now.  What is passed must outlive this.
   // REQUIRES: the state's peers are in sync.
   Followers(const ClusterState& state, const ConstraintSet& constraints,
-            uint64_t sequence_end, int64_t now_ms);
+            uint64_t sequence_end, const WaitingPrices& prices);
 
   // Whether no class must be near others.
   bool empty() const { return of_selector_.empty(); }
@@ -61,7 +62,7 @@ class Followers {
   struct Waiting {
     ClassKey key;
     int64_t missing = 0;  // Of its tasks.
-    Cost cost = 0;        // Of leaving its oldest waiting.
+    Cost cost = 0;        // Of leaving its most urgent waiting.
     std::unique_ptr<ClassPeers> peers;
     ClassPeers::Limits limits;
     std::vector<bool> kinds;  // Of machines, that its rules allow.
@@ -102,7 +103,7 @@ class Followers {
   const ClusterState& state_;
   const ConstraintSet& constraints_;
   const uint64_t sequence_end_;
-  const int64_t now_ms_;
+  const WaitingPrices& prices_;
   // The classes that require tasks which a selector means.
   std::map<uint32_t, std::vector<ClassKey>> of_selector_;
   std::map<ClassKey, int> guided_count_;  // In how many passes.

@@ -17,15 +17,18 @@ constexpr int64_t kPairsMax = 256;
 constexpr int64_t kTierLooksMax = 200000;
 
 // Those last that wait for others, and the largest first, then those with terms
-// of their own: they have the least choice.
+// of their own: they have the least choice.  Of a class the most urgent: a
+// search that leaves one out leaves out the rest of its class.
 void SortByChoice(RoundContext* context, std::vector<const Task*>* tasks) {
+  std::ranges::stable_sort(*tasks, {}, &Task::submitted_ms);
+  if (context->prices.HeedKinds()) context->prices.Sort(tasks);
   std::ranges::stable_sort(*tasks, [](const Task* a, const Task* b) {
     const ClassKey& key_a = a->class_key;
     const ClassKey& key_b = b->class_key;
     const bool is_free_a = !key_a.rules->HasPeerTerms();
     const bool is_free_b = !key_b.rules->HasPeerTerms();
-    return std::tie(key_b.request, is_free_a, key_a, a->submitted_ms) <
-           std::tie(key_a.request, is_free_b, key_b, b->submitted_ms);
+    return std::tie(key_b.request, is_free_a, key_a) <
+           std::tie(key_a.request, is_free_b, key_b);
   });
   std::map<ClassKey, bool> must_wait;
   std::ranges::stable_partition(*tasks, [&](const Task* task) {

@@ -94,7 +94,7 @@ void Passes::Open() {
     context_.followers().Guide(groups, &context_.eligibility(), &classes_);
   }
   network_.emplace(groups, context_.policies, context_.constraints,
-                   &context_.eligibility(), classes_, context_.now_ms);
+                   &context_.eligibility(), classes_, context_.prices);
   context_.stats->arcs += network_->problem().arc_count();
   context_.looks += network_->problem().arc_count();
 }

@@ -1,5 +1,6 @@
 #include "core/round_context.h"
 
+#include <algorithm>
 #include <iterator>
 #include <ranges>
 
@@ -23,6 +24,7 @@ RoundContext::RoundContext(const Subject& subject, const RoundOptions& limits,
       constraints(subject.constraints),
       options(limits),
       now_ms(as_of_ms),
+      prices(subject.policies, subject.state.histories(), as_of_ms),
       sequence_end(subject.state.counters().next_task_sequence),
       delta_begin(subject.state.counters().next_delta_sequence),
       gangs(&subject.state, &subject.eligibility, sequence_end, as_of_ms),
@@ -67,7 +69,7 @@ Eligibility& RoundContext::FreshEligibility() {
 
 Followers& RoundContext::followers() {
   if (!followers_.has_value()) {
-    followers_.emplace(state, constraints, sequence_end, now_ms);
+    followers_.emplace(state, constraints, sequence_end, prices);
   }
   return *followers_;
 }
@@ -84,9 +86,15 @@ std::vector<const Task*> RoundContext::WaitingTasks(const ClassKey& key,
   std::vector<const Task*> waiting;
   const auto it = state.pending().find(key);
   if (it == state.pending().end()) return waiting;
+  // The oldest first, which says it all where kinds of work do not count.
   for (const auto& [sequence, task] : it->second) {
-    if (sequence >= sequence_end || waiting.size() == count_max) break;
+    const bool is_enough = waiting.size() == count_max && !prices.HeedKinds();
+    if (sequence >= sequence_end || is_enough) break;
     waiting.push_back(task);
+  }
+  if (prices.HeedKinds()) {
+    prices.Sort(&waiting);
+    waiting.resize(std::min(waiting.size(), count_max));
   }
   return waiting;
 }

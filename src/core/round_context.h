@@ -29,7 +29,7 @@
 #include "core/search_pace.h"
 #include "core/transaction.h"
 #include "cost/policy_set.h"
-#include "cost/waiting_cost.h"
+#include "cost/waiting_prices.h"
 #include "network/eligibility.h"
 #include "network/machine_groups.h"
 #include "state/cluster_state.h"
@@ -79,6 +79,7 @@ class RoundContext {
   const ConstraintSet& constraints;
   const RoundOptions options;
   const int64_t now_ms;
+  const WaitingPrices prices;
   const uint64_t sequence_end;  // Of the tasks that came before the start.
   uint64_t delta_begin;         // The first delta of the round.
   Gangs gangs;
@@ -130,14 +131,13 @@ class RoundContext {
   // As it was when it was fresh last.
   Eligibility& eligibility() { return eligibility_; }
 
-  // The tasks of the class that wait and were submitted in time.
+  // The tasks of the class that wait and were submitted in time, the most
+  // urgent first.
   int64_t CountWaiting(const ClassKey& key) const;
   std::vector<const Task*> WaitingTasks(
       const ClassKey& key,
       size_t count_max = std::numeric_limits<size_t>::max()) const;
-  Cost WaitingCostOf(const Task& task) const {
-    return WaitingCost(now_ms - task.submitted_ms);
-  }
+  Cost WaitingCostOf(const Task& task) const { return prices.Of(task); }
   // The same beside others of its priority: these, be they more, do not take
   // the place of a task for which others were told to leave, nor of one that
   // must stay.

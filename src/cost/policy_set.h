@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cost/waiting_cost.h"
 #include "sluice/cost/cost_model.h"
 
 namespace sluice {
@@ -68,6 +69,16 @@ class PolicySet {
     }
     return cost;
   }
+  // What it costs to leave a task waiting for which that is `by_age` by its age
+  // alone (cost/waiting_cost.h).  At most kWaitingCostMax, which is the bound
+  // by age alone, too, so that sums have the bounds that they have without any
+  // such policy, and nothing that waits for long enough is outbid.
+  Cost WaitingCost(Cost by_age, const ExpectedRun& run) const {
+    for (const CostModel* model : Charging(CostKind::kWaiting)) {
+      by_age = std::min(by_age * model->WaitingFactor(run), kWaitingCostMax);
+    }
+    return by_age;
+  }
   // A task that is to be placed on a machine as it is.
   struct Circumstances {
     const Machine& machine;
@@ -112,7 +123,7 @@ class PolicySet {
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<CostModel>> models_;
   static constexpr size_t kKindCount =
-      static_cast<size_t>(CostKind::kInterference) + 1;
+      static_cast<size_t>(CostKind::kWaiting) + 1;
   std::array<std::vector<const CostModel*>, kKindCount> of_kind_;
 };
 

@@ -3,7 +3,8 @@
 // Rising with age, so that nothing starves: among tasks of one priority a task
 // that asks for k times as much as others overtakes newcomers once it has
 // waited about k minutes.  Priorities do not enter: they are strict, and the
-// round serves one after the other.
+// round serves one after the other.  Policies may make it dearer for some
+// (cost/waiting_prices.h), up to the same maximum.
 
 #ifndef SLUICE_COST_WAITING_COST_H_
 #define SLUICE_COST_WAITING_COST_H_

@@ -131,13 +131,22 @@ std::vector<FlowCost> LoadCosts(const Machine& machine,
   return costs;
 }
 
+// Within each priority, among tasks that are sorted by it.
+void SortByPrice(const WaitingPrices& prices, std::vector<const Task*>* tasks) {
+  prices.Sort(tasks);
+  std::ranges::stable_sort(
+      *tasks, std::ranges::greater{},
+      [](const Task* task) { return task->class_key.priority; });
+}
+
 }  // namespace
 
 BandNetwork::BandNetwork(std::span<const MachineGroup> groups,
                          const PolicySet& policies,
                          const ConstraintSet& constraints,
                          Eligibility* eligibility,
-                         std::span<const BandClass> classes, int64_t now_ms) {
+                         std::span<const BandClass> classes,
+                         const WaitingPrices& prices) {
   for (const BandClass& band_class : classes) {
     const auto count = static_cast<FlowUnits>(band_class.tasks.size());
     problem_.SetName(problem_.AddNode(count), band_class.key.name);
@@ -163,7 +172,7 @@ BandNetwork::BandNetwork(std::span<const MachineGroup> groups,
   const std::vector<std::vector<Candidate>> candidates =
       FindCandidates(input, interests, has_room_for_all, &slot_costs);
   AddPlacementArcs(groups, policies, classes, candidates, slot_costs);
-  AddWaitingArcs(classes, now_ms);
+  AddWaitingArcs(classes, prices);
 }
 
 void BandNetwork::AddGangs(
@@ -572,7 +581,7 @@ void BandNetwork::AddPlacementArcs(
 }
 
 void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
-                                 int64_t now_ms) {
+                                 const WaitingPrices& prices) {
   std::map<JobId, std::vector<std::pair<size_t, std::vector<const Task*>>>>
       by_job;
   for (size_t i = 0; i < classes.size(); ++i) {
@@ -591,6 +600,7 @@ void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
     if (!std::ranges::is_sorted(tasks, comes_before)) {
       std::ranges::sort(tasks, comes_before);
     }
+    if (prices.HeedKinds()) SortByPrice(prices, &tasks);
     std::vector<TaskId>& ids = tasks_.emplace_back();
     for (const Task* task : tasks) ids.push_back(task->id);
   }
@@ -604,9 +614,8 @@ void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
       WaitingArc waiting;
       waiting.job = job;
       for (const Task* task : tasks) {
-        costs.push_back(
-            (kPlacementCostMax + WaitingCost(now_ms - task->submitted_ms)) *
-            kPartsPerPoint);
+        costs.push_back((kPlacementCostMax + prices.Of(*task)) *
+                        kPartsPerPoint);
       }
       job_costs.insert(job_costs.end(), costs.begin(), costs.end());
       waiting.arc = problem_.AddConvexArc(

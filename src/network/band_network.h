@@ -2,7 +2,7 @@
 // machines as they are loaded now (docs/flow-network.md).
 //
 //   class c --preference + size, cap fit(c,g)--> group g --load, slots--> sink
-//     '--waiting, by age--> unscheduled(job) --------------------------> sink
+//     '--waiting----------> unscheduled(job) --------------------------> sink
 //
 // Tasks that depend on tasks have more on their way (network/constructs.h):
 //
@@ -39,6 +39,7 @@
 
 #include "constraints/constraint_set.h"
 #include "cost/policy_set.h"
+#include "cost/waiting_prices.h"
 #include "network/arc_cost.h"
 #include "network/machine_groups.h"
 #include "network/node_meaning.h"
@@ -47,7 +48,7 @@
 
 namespace sluice {
 
-// The tasks of one class that a pass may place, oldest first.
+// The tasks of one class that a pass may place, the most urgent first.
 struct BandClass {
   ClassKey key;
   std::vector<const Task*> tasks;
@@ -76,10 +77,10 @@ struct Proposal {
 
 class BandNetwork {
  public:
-  // Draws the network as of `now_ms`.  Needs no class to be non-empty.
+  // Needs no class to be non-empty.
   BandNetwork(std::span<const MachineGroup> groups, const PolicySet& policies,
               const ConstraintSet& constraints, Eligibility* eligibility,
-              std::span<const BandClass> classes, int64_t now_ms);
+              std::span<const BandClass> classes, const WaitingPrices& prices);
 
   const FlowProblem& problem() const { return problem_; }
   // By node.  REQUIRES: the problem was not given away.
@@ -89,9 +90,9 @@ class BandNetwork {
   // Whether any class has any machine; if not, there is nothing to solve.
   bool has_machines() const { return !placement_arcs_.empty(); }
 
-  // Reads an optimal flow: of each class the oldest tasks are placed, in the
-  // order of groups, and within one from machine to machine: in turn or, where
-  // policies fall with load, one filled after the other.
+  // Reads an optimal flow: of each class the most urgent tasks are placed, in
+  // the order of groups, and within one from machine to machine: in turn or,
+  // where policies fall with load, one filled after the other.
   std::vector<Proposal> Decode(const FlowSolution& solution) const;
 
  private:
@@ -222,7 +223,8 @@ class BandNetwork {
                         std::span<const BandClass> classes,
                         const std::vector<std::vector<Candidate>>& candidates,
                         std::span<const std::vector<FlowCost>> slot_costs);
-  void AddWaitingArcs(std::span<const BandClass> classes, int64_t now_ms);
+  void AddWaitingArcs(std::span<const BandClass> classes,
+                      const WaitingPrices& prices);
 
   FlowProblem problem_;
   NodeIndex sink_ = 0;
@@ -237,8 +239,7 @@ class BandNetwork {
   std::vector<PlacementArc> placement_arcs_;           // By group, class.
   std::vector<std::vector<WaitingArc>> waiting_arcs_;  // By class, job.
   std::vector<bool> is_in_gang_;                       // By class.
-  std::vector<std::vector<TaskId>>
-      tasks_;  // By class, most urgent and oldest first.
+  std::vector<std::vector<TaskId>> tasks_;  // By class, most urgent first.
 };
 
 }  // namespace sluice

@@ -116,8 +116,7 @@ class ClusterState {
   const Job* FindJob(JobId id) const;
   const Machine* FindMachine(MachineId id) const;
   const Machine* FindMachine(std::string_view uuid) const;  // Its own.
-  // "cpu", "nvidia.com/gpu", ...; "" of a free index.
-  const std::string& ResourceName(ResourceIndex index) const;
+  const std::string& ResourceName(ResourceIndex index) const;  // "": is free.
   size_t resource_count() const { return resources_.size(); }
   int64_t departed_count() const;
   NamedAmounts ToNamed(const Resources& resources) const;

@@ -42,6 +42,17 @@ TEST_P(CostModelContract, KeepsPreferenceCostsWithinItsScale) {
   }
 }
 
+// From what takes no time to what takes a year, and beyond.
+TEST_P(CostModelContract, KeepsWaitingFactorsWithinItsScale) {
+  for (int64_t mean_step = 0; mean_step < 63; ++mean_step) {
+    for (int64_t step = 0; step < 63; ++step) {
+      const int64_t factor = model_->WaitingFactor({step, mean_step});
+      EXPECT_GE(factor, 1) << step << " of " << mean_step;
+      EXPECT_LE(factor, kWaitingFactorMax) << step << " of " << mean_step;
+    }
+  }
+}
+
 TEST_P(CostModelContract, ChargesNothingOfAnotherKind) {
   const CostKind kind = GetParam().kind;
   for (const Machine& machine : machines_) {
@@ -60,6 +71,8 @@ TEST_P(CostModelContract, ChargesNothingOfAnotherKind) {
   EXPECT_EQ(model_->SiblingCost(100) > 0, kind == CostKind::kSiblings);
   EXPECT_EQ(model_->Minds(TaskKind::kRabbit, TaskKind::kDevil) > 0,
             kind == CostKind::kInterference);
+  const ExpectedRun soon = {.step = 0, .mean_step = 10};
+  EXPECT_EQ(model_->WaitingFactor(soon) > 1, kind == CostKind::kWaiting);
 }
 
 TEST_P(CostModelContract, GivesTheSameAnswerTwiceAndFromAnotherInstance) {

@@ -6,8 +6,9 @@
 // class's rules and a machine's description make of each other is the
 // preference cost; what the tasks that run near a machine make of it is the
 // peer cost; and what depends on the tasks of the same job is the sibling cost.
-// A fifth kind charges nothing itself, but says how tasks mind each other on a
-// machine; peer costs charge that.
+// Two kinds charge no placement: one says how tasks mind each other on a
+// machine, which peer costs charge, the other which tasks of one priority are
+// dearer than others to leave waiting.
 // A model sees domain objects only, never a node or an arc of the
 // network.
 //
@@ -38,12 +39,28 @@ using Cost = int64_t;
 // together is known (cost/waiting_cost.h).
 inline constexpr Cost kModelCostMax = 8000000;
 
+// No model makes waiting more than so many times as dear.
+inline constexpr int64_t kWaitingFactorMax = 64;
+
 enum class CostKind : uint8_t {
   kLoad,
   kPreference,
   kPeers,
   kSiblings,
   kInterference,
+  kWaiting,
+};
+
+// How long a task is expected to run, by the past runs of its kind of work
+// (state/class_histories.h), in steps: each is twice as long as the one below,
+// so that kinds of nearly equal times are mostly equal.
+struct ExpectedRun {
+  // The binary logarithm of the mean in milliseconds, rounded down.  Of a kind
+  // that is not known it is `mean_step`.
+  int64_t step = 0;
+  // The mean of the steps of all kinds that are known, rounded; 0 where none
+  // is.
+  int64_t mean_step = 0;
 };
 
 class CostModel {
@@ -97,6 +114,10 @@ class CostModel {
   virtual int32_t Minds(TaskKind /*task*/, TaskKind /*neighbor*/) const {
     return 0;
   }
+
+  // How many times as dear as by its age alone it is to leave a task waiting
+  // that is expected to run so long.  From 1 to kWaitingFactorMax.
+  virtual int64_t WaitingFactor(const ExpectedRun& /*run*/) const { return 1; }
 };
 
 }  // namespace sluice

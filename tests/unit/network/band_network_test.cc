@@ -11,7 +11,7 @@
 
 #include "base/rng.h"
 #include "base/strings.h"
-#include "cost/waiting_cost.h"
+#include "cost/waiting_prices.h"
 #include "flow/validate.h"
 #include "util/cluster_builder.h"
 #include "util/peer_builder.h"
@@ -35,9 +35,10 @@ constexpr FlowCost kWaitingParts = kPlacementParts + kAgeParts;
 BandNetwork DrawNetwork(const std::vector<BandClass>& classes, int64_t now_ms,
                         TestScheduler* cluster) {
   Eligibility& eligibility = cluster->eligibility();
-  return BandNetwork(GroupMachines(cluster->state(), eligibility),
-                     cluster->policies(), cluster->constraints(), &eligibility,
-                     classes, now_ms);
+  return BandNetwork(
+      GroupMachines(cluster->state(), eligibility), cluster->policies(),
+      cluster->constraints(), &eligibility, classes,
+      WaitingPrices(cluster->policies(), cluster->state().histories(), now_ms));
 }
 
 // Nodes are the classes, the sink, the groups of machines, the jobs; arcs are
