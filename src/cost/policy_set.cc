@@ -64,7 +64,7 @@ std::optional<Interference> PolicySet::FindInterference() const {
 std::string PolicySet::UnheededWishes() const {
   std::string wishes;
   const auto add = [&](std::string_view model, std::string_view wish) {
-    if (std::ranges::find(names_, model) != names_.end()) return;
+    if (Has(model)) return;
     wishes += StrCat(wishes.empty() ? "" : "; ", wish, " (", model, ")");
   };
   add("node_affinity", "preferred node affinity");
@@ -122,7 +122,7 @@ absl::StatusOr<PolicySet> PolicySet::FromNames(std::string_view names) {
       return absl::InvalidArgumentError(
           StrCat("cost model '", name, "' is unknown"));
     }
-    if (std::ranges::find(set.names_, name) != set.names_.end()) {
+    if (set.Has(name)) {
       return absl::InvalidArgumentError(
           StrCat("cost model '", name, "' is named twice"));
     }
@@ -137,8 +137,7 @@ absl::StatusOr<PolicySet> PolicySet::FromNames(std::string_view names) {
         set.models_.back().get());
   }
   const auto& minding = set.Charging(CostKind::kInterference);
-  if (!minding.empty() &&
-      std::ranges::find(set.names_, "pod_affinity") == set.names_.end()) {
+  if (!minding.empty() && !set.Has("pod_affinity")) {
     const auto name = std::ranges::find(kCostModels, CostKind::kInterference,
                                         &CostModelEntry::kind);
     return absl::InvalidArgumentError(

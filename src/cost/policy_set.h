@@ -95,6 +95,9 @@ class PolicySet {
   bool Charges(CostKind kind) const { return !Charging(kind).empty(); }
   // Without parameters.
   const std::vector<std::string>& names() const { return names_; }
+  bool Has(std::string_view name) const {
+    return std::ranges::find(names_, name) != names_.end();
+  }
   // As CostModel's, of any of them.
   bool TellsMachinesApart() const {
     return std::ranges::any_of(

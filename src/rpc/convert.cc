@@ -433,6 +433,16 @@ UpdateTask ToUpdateTask(const TaskDescription& description, Faults* faults) {
           ToTaskSpec(description, faults)};
 }
 
+void IgnoreBandwidth(const TaskDescription& description, TaskSpec* spec) {
+  const ResourceVector& request =
+      description.task_descriptor().resource_request();
+  std::erase_if(spec->request, [&](const auto& amount) {
+    // Nothing is stated in both ways.
+    return (amount.first == kNetRx && request.net_rx_bw() > 0) ||
+           (amount.first == kNetTx && request.net_tx_bw() > 0);
+  });
+}
+
 AddMachine ToAddMachine(const ResourceTopologyNodeDescriptor& tree,
                         int64_t default_max_pods, Faults* faults) {
   return {ToMachineSpec(tree, /*is_update=*/false, default_max_pods, faults)};

@@ -44,6 +44,9 @@ SubmitTask ToStatedTask(const firmament::TaskDescription& description,
                         Faults* faults);
 UpdateTask ToUpdateTask(const firmament::TaskDescription& description,
                         Faults* faults);
+// Leaves out the bandwidth that the description's fields ask for.
+void IgnoreBandwidth(const firmament::TaskDescription& description,
+                     TaskSpec* spec);
 
 // `default_max_pods` is how many pods a machine takes that states 0.
 AddMachine ToAddMachine(const firmament::ResourceTopologyNodeDescriptor& tree,

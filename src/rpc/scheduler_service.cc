@@ -240,6 +240,7 @@ SchedulerService::Reactor* SchedulerService::TaskSubmitted(Context* context,
       context, request, response, kTaskSubmittedCodes,
       [this](const auto& message, Faults* faults) -> absl::StatusOr<Command> {
         ASSIGN_OR_RETURN(SubmitTask command, ToSubmitTask(message, faults));
+        if (!options_.heeds_bandwidth) IgnoreBandwidth(message, &command.spec);
         command.reject_if_known = options_.replies == ReplyMode::kStrict;
         return Command(std::move(command));
       });
@@ -250,8 +251,10 @@ SchedulerService::Reactor* SchedulerService::TaskUpdated(Context* context,
                                                          Bytes* response) {
   return Serve<firmament::TaskDescription, firmament::TaskUpdatedResponse>(
       context, request, response, kTaskUpdatedCodes,
-      [](const auto& message, Faults* faults) {
-        return Command(ToUpdateTask(message, faults));
+      [this](const auto& message, Faults* faults) {
+        UpdateTask command = ToUpdateTask(message, faults);
+        if (!options_.heeds_bandwidth) IgnoreBandwidth(message, &command.spec);
+        return Command(std::move(command));
       });
 }
 

@@ -61,6 +61,9 @@ class SchedulerService final : public RawSchedulerService {
   struct Options {
     ReplyMode replies = ReplyMode::kContract;
     int64_t default_max_pods = 110;
+    // Whether the bandwidth that tasks ask for by its fields counts: only the
+    // policy for it heeds that, as in Firmament.
+    bool heeds_bandwidth = false;
   };
 
   // All must outlive the service; `loop` must run while calls come in.

@@ -145,7 +145,8 @@ class Daemon final : public Server {
         loop_, clock_, metrics_,
         SchedulerService::Options{
             .replies = options.replies,
-            .default_max_pods = options.default_max_pods});
+            .default_max_pods = options.default_max_pods,
+            .heeds_bandwidth = policies_.Has("network_aware")});
     feed_service_.emplace(loop_, options.default_max_pods);
     inspector_service_.emplace(loop_, clock_,
                                DaemonInfo{.version = SLUICE_VERSION,

@@ -103,6 +103,21 @@ TEST_F(NetworkAwareOverGrpc, LeavesATaskWaitingThatNoLinkHasRoomFor) {
   EXPECT_THAT(PlacesOf(client_.Schedule()), ElementsAre(Pair(1, PuOf("none"))));
 }
 
+// Poseidon's nodes state no bandwidth, and some of its pods ask for some.
+TEST(NetworkOverGrpc, IsOverlookedWhereNoPolicyHeedsIt) {
+  const MiniServer server(MiniServer::OptionsFor(ReplyMode::kContract));
+  Client client(server.port());
+  client.AddNode(NodeMessage("n"));
+  client.Submit(TaskThatAsksFor(1, 1000, 1000));
+  TaskDescription by_name = TaskMessage(2, {.cpu = 100});
+  (*by_name.mutable_task_descriptor()
+        ->mutable_resource_request()
+        ->mutable_extended_resources())["net-rx-kb"] = 1;
+  client.Submit(by_name);
+  EXPECT_THAT(PlacesOf(client.Schedule()), ElementsAre(Pair(1, PuOf("n"))));
+  EXPECT_THAT(client.Explain(2).summary(), HasSubstr("insufficient net-rx-kb"));
+}
+
 TEST_F(NetworkAwareOverGrpc, NamesBandwidthThatMakesNoSense) {
   client_.AddNode(NodeWithLinks("n", 1000, 1000));
   client_.Submit(TaskThatAsksFor(1, -uint64_t{1}, 0));
