@@ -179,8 +179,8 @@ bool ClassPeers::AllowsBesideSpread(const Machine& machine) const {
          AntiAffinityOfOthers(machine.id) == nullptr;
 }
 
-bool ClassPeers::AllowsWithout(const Machine& machine,
-                               std::span<const Task* const> leavers) const {
+bool ClassPeers::AreApartWithout(const Machine& machine,
+                                 std::span<const Task* const> leavers) const {
   const auto keeps_away = [&](const CountedTerm* term) {
     const DomainIndex domain = term->topology->DomainOf(machine.id);
     if (domain == kNoDomain) return false;
@@ -189,8 +189,8 @@ bool ClassPeers::AllowsWithout(const Machine& machine,
              std::ranges::binary_search(*task->class_key.meant_by,
                                         term->selector);
     };
-    return MeantIn(*term, domain) + ExpectedIn(*term, domain) >
-           std::ranges::count_if(leavers, is_meant);
+    const int64_t there = MeantIn(*term, domain) + ExpectedIn(*term, domain);
+    return there > 0 && there > std::ranges::count_if(leavers, is_meant);
   };
   const auto is_kept_away = [&](const CountedTerm* term) {
     const DomainIndex domain = term->topology->DomainOf(machine.id);
@@ -203,9 +203,13 @@ bool ClassPeers::AllowsWithout(const Machine& machine,
     }
     return there > 0;
   };
-  return MeetsAffinity(machine.id) &&
-         std::ranges::none_of(terms_.anti_affinity, keeps_away) &&
-         std::ranges::none_of(about_, is_kept_away) &&
+  return std::ranges::none_of(terms_.anti_affinity, keeps_away) &&
+         std::ranges::none_of(about_, is_kept_away);
+}
+
+bool ClassPeers::AllowsWithout(const Machine& machine,
+                               std::span<const Task* const> leavers) const {
+  return MeetsAffinity(machine.id) && AreApartWithout(machine, leavers) &&
          std::ranges::all_of(spreads_, [&](const TopologySpread& spread) {
            return !spread.constraint().is_required ||
                   AllowsWithout(spread, machine.id, leavers);

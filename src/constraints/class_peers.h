@@ -45,6 +45,10 @@ class ClassPeers {
   // REQUIRES: the class's affinity means none of them.
   bool AllowsWithout(const Machine& machine,
                      std::span<const Task* const> leavers) const;
+  // The same of anti-affinity alone, its own and that of others; it may require
+  // affinity, too.
+  bool AreApartWithout(const Machine& machine,
+                       std::span<const Task* const> leavers) const;
   // Whether the class cannot go anywhere before others have been placed.
   bool MustWait() const { return !is_affinity_met_ && !is_first_of_affinity_; }
   // Whether it may be the first of those whom it must be near, itself included.

@@ -37,6 +37,13 @@ bool IsKeptFromDomains(const ClassKey& key, const PeerTable& peers) {
   return is_kept && key.rules->affinity.empty();
 }
 
+bool ConcernsDomains(const ClassKey& key, const PeerTable& peers) {
+  bool is_concerned = false;
+  const auto note = [&](const CountedTerm&) { is_concerned = true; };
+  VisitWide(key, peers, note, note);
+  return is_concerned;
+}
+
 void DomainConflicts::Add(const ClassKey& key, MachineId machine) {
   const auto add = [&](const CountedTerm& term, Table* table) {
     const DomainIndex domain = term.topology->DomainOf(machine);

@@ -22,6 +22,10 @@ namespace sluice {
 // could be what it must be near.
 bool IsKeptFromDomains(const ClassKey& key, const PeerTable& peers);
 
+// Whether a rule about such a domain means the class, or is its own, whoever
+// runs.
+bool ConcernsDomains(const ClassKey& key, const PeerTable& peers);
+
 class DomainConflicts {
  public:
   // `peers` must outlive this and not change meanwhile.

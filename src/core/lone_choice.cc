@@ -44,8 +44,8 @@ class Choice {
       return false;
     }
     const LoneNewcomer lone(state_, constraints_, key);
-    const std::vector<const Task*> elsewhere = FindWideLeavers(key);
     bool is_stuck = false;
+    std::vector<const Machine*> with_room;
     for (const auto& [id, machine] : state_.machines()) {
       if (!machine->IsUsable() || !IsAllowedByItself(key, *machine)) continue;
       const std::vector<const Task*> leavers = FindLeavers(key, *machine);
@@ -57,10 +57,21 @@ class Choice {
       if (lone.MayBeOnWithout(*machine, KnownApart(key, leavers))) {
         return false;
       }
-      is_stuck = is_stuck || lone.FindInTheWay(*machine, leavers).has_value() ||
-                 lone.MayBeOnWithout(*machine, elsewhere);
+      is_stuck = is_stuck || lone.FindInTheWay(*machine, leavers).has_value();
+      with_room.push_back(machine.get());
     }
-    return is_stuck;
+    return is_stuck || MayBeLetIn(lone, with_room);
+  }
+
+  // Whether one of the machines lets it in as others leave on other machines.
+  bool MayBeLetIn(const LoneNewcomer& lone,
+                  const std::vector<const Machine*>& machines) {
+    const std::vector<const Task*> leavers = FindWideLeavers(lone.key());
+    if (leavers.empty()) return false;
+    return std::ranges::any_of(machines, [&](const Machine* machine) {
+      looks_left_ -= std::ssize(leavers);
+      return looks_left_ >= 0 && lone.MayBeOnWithout(*machine, leavers);
+    });
   }
 
   // Those that may be stopped for it, or leave, and keep it from a domain of

@@ -38,7 +38,7 @@ class LoneNewcomer {
   bool MayBeOn(const Machine& machine) const {
     return opened_.contains(machine.id) || peers_.Allows(machine);
   }
-  // The same if these tasks, which run there, were gone.
+  // The same if these tasks, which run there or elsewhere, were gone.
   bool MayBeOnWithout(const Machine& machine,
                       std::span<const Task* const> leavers) const {
     return peers_.AllowsWithout(machine, leavers);

@@ -107,6 +107,8 @@ void PackingPeers::FindInPlay(std::span<const Placement> placements) {
       known;
   const auto add = [&](const ClassKey& key) {
     if (!key.rules->host_ports.empty()) with_ports_.insert(key.rules);
+    uint32_t& highest = highest_of_rules_[key.rules];
+    highest = std::max(highest, key.priority);
     if (key.DependsOnPeers() &&
         known.insert({key.rules, key.meant_by}).second) {
       in_play_.push_back(&key);
@@ -234,12 +236,10 @@ void PackingPeers::FindTermsOfLone() {
   const auto add = [this](const CountedTerm* term,
                           std::vector<const CountedTerm*>* terms) {
     if (IsOfOneMachine(*term) || IsKnownMutual(term) ||
-        term->topology->domain_end() > cap_rows_left_) {
+        std::ranges::find(*terms, term) != terms->end()) {
       return;
     }
-    if (std::ranges::find(*terms, term) != terms->end()) return;
     terms->push_back(term);
-    cap_rows_left_ -= term->topology->domain_end();
   };
   const PeerTable& peers = state_.peers();
   for (const CountedTerm* term : peers.TermsOf(*key.rules).anti_affinity) {
@@ -323,6 +323,16 @@ bool PackingPeers::Concerns(const ClassKey& running) {
   return it->second;
 }
 
+bool PackingPeers::IsKnownMutual(const CountedTerm* term) const {
+  const auto it = is_mutual_.find(term);
+  return it != is_mutual_.end() && it->second;
+}
+
+bool PackingPeers::IsOfLone(const CountedTerm* term) const {
+  return std::ranges::find(terms_of_lone_, term) != terms_of_lone_.end() ||
+         std::ranges::find(terms_about_lone_, term) != terms_about_lone_.end();
+}
+
 std::vector<const CountedTerm*> PackingPeers::WideTermsOf(
     const ClassKey& running) const {
   const PeerTable& peers = state_.peers();
@@ -346,10 +356,25 @@ std::vector<const CountedTerm*> PackingPeers::WideTermsOf(
   return wide;
 }
 
+uint32_t PackingPeers::HighestKeptBy(const CountedTerm* term) {
+  const auto [it, is_new] = highest_kept_.try_emplace(term, 0);
+  if (!is_new) return it->second;
+  if (lone_.has_value() && IsOfLone(term)) it->second = lone_->key().priority;
+  for (const ClassKey* key : in_play_) {
+    const auto& own = state_.peers().TermsOf(*key->rules).anti_affinity;
+    if (std::ranges::find(own, term) == own.end()) continue;
+    it->second = std::max(it->second, highest_of_rules_.at(key->rules));
+  }
+  return it->second;
+}
+
 size_t PackingPeers::NoteLeaving(const Task& running) {
   const PeerTable& peers = state_.peers();
   const ClassKey& key = running.class_key;
-  const std::vector<const CountedTerm*> wide = WideTermsOf(key);
+  std::vector<const CountedTerm*> wide = WideTermsOf(key);
+  std::erase_if(wide, [&](const CountedTerm* term) {
+    return !running.is_evicted && HighestKeptBy(term) <= key.priority;
+  });
   size_t turn = 0;
   if (cap_rows_left_ >= std::ssize(wide)) {
     for (const CountedTerm* term : wide) {
@@ -418,18 +443,25 @@ void PackingPeers::CapRunning(
     absl::FunctionRef<std::optional<size_t>(MachineId, TaskId)> class_of,
     PackingProblem* problem) {
   for (const auto& [term, machine, task] : keepers_) {
+    const std::optional<size_t> c = class_of(machine, task);
+    if (!c.has_value()) continue;
+    PackingCap cap;
+    cap.most = 1;
     const auto capped =
         std::ranges::find_if(capped_, [term = term](const Capped& one) {
           return one.term == term && !one.spread.has_value();
         });
-    const std::optional<size_t> c = class_of(machine, task);
-    if (capped == capped_.end() || !c.has_value()) continue;
-    capped->beside[term->topology->DomainOf(machine)].push_back(
-        problem->caps.size());
-    PackingCap& cap = problem->caps.emplace_back();
-    cap.classes = capped->classes;
+    if (capped != capped_.end()) {
+      cap.classes = capped->classes;
+    } else if (class_of_lone_.has_value() && IsOfLone(term)) {
+      cap.classes = {*class_of_lone_};
+    } else {
+      continue;
+    }
     cap.classes.push_back(*c);
-    cap.most = 1;
+    caps_beside_[{term, term->topology->DomainOf(machine)}].push_back(
+        problem->caps.size());
+    problem->caps.push_back(std::move(cap));
   }
 }
 
@@ -558,21 +590,18 @@ std::vector<size_t> PackingPeers::CapsOn(MachineId machine) const {
     const DomainIndex domain = capped.term->topology->DomainOf(machine);
     if (domain == kNoDomain) continue;
     caps.push_back(capped.first_cap + static_cast<size_t>(domain));
-    const auto beside = capped.beside.find(domain);
-    if (beside == capped.beside.end()) continue;
-    caps.insert(caps.end(), beside->second.begin(), beside->second.end());
+  }
+  for (const auto& [where, beside] : caps_beside_) {
+    const auto& [term, domain] = where;
+    if (term->topology->DomainOf(machine) != domain) continue;
+    caps.insert(caps.end(), beside.begin(), beside.end());
   }
   std::ranges::sort(caps);
   return caps;
 }
 
 void PackingPeers::RelateAlone(size_t task_class) {
-  for (const CountedTerm* term : terms_of_lone_) {
-    AddCapped(*term, std::nullopt, task_class);
-  }
-  for (const CountedTerm* term : terms_about_lone_) {
-    AddCapped(*term, std::nullopt, task_class);
-  }
+  class_of_lone_ = task_class;
   for (const auto& [id, machine] : state_.machines()) {
     if (!machine->IsUsable() || lone_->MayBeOn(*machine)) continue;
     lone_looks_left_ -= std::ssize(leavers_for_lone_);

@@ -23,6 +23,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -141,8 +142,6 @@ class PackingPeers {
     std::optional<size_t> spread = {};
     std::vector<size_t> classes = {};
     size_t first_cap = 0;  // That of the first domain.
-    // More of them: by domain, one for each task there that runs.
-    absl::flat_hash_map<DomainIndex, std::vector<size_t>> beside = {};
   };
   // A task that runs and keeps the classes of a term from its domain.
   struct Keeper {
@@ -165,13 +164,11 @@ class PackingPeers {
   // The terms by which a running task of the class keeps classes out of domains
   // of several machines.
   std::vector<const CountedTerm*> WideTermsOf(const ClassKey& running) const;
-  bool IsKnownMutual(const CountedTerm* term) const {
-    const auto it = is_mutual_.find(term);
-    return it != is_mutual_.end() && it->second;
-  }
-  // By which others are kept away from the task that is taken alone, or it from
-  // them.
+  bool IsKnownMutual(const CountedTerm* term) const;
+  // The most urgent that it keeps away, of those that wait or were placed.
+  uint32_t HighestKeptBy(const CountedTerm* term);
   void FindTermsOfLone();
+  bool IsOfLone(const CountedTerm* term) const;
   // Whether one of the two keeps away from the machines of what the other is.
   bool KeepApart(const ClassKey& a, const ClassKey& b);
   // Whether `a` needs what `b` is on its machine.
@@ -185,8 +182,7 @@ class PackingPeers {
   // Those that may leave do not, if it `waits_for_none`.
   void KeepAway(size_t task_class, const Topology& topology, const Tally& tally,
                 bool waits_for_none);
-  // Whom the task that is taken alone shares no domain with, and from where it
-  // may not go.
+  // From where the task that is taken alone may not go.
   void RelateAlone(size_t task_class);
   void AddCapped(const CountedTerm& term, std::optional<size_t> spread,
                  size_t task_class);
@@ -204,6 +200,7 @@ class PackingPeers {
   std::vector<const CountedTerm*> terms_about_lone_;
   // Whom these keep away, and who leaves.
   std::vector<const Task*> leavers_for_lone_;
+  std::optional<size_t> class_of_lone_;
   // One for each pair of rules and selectors.
   std::vector<const ClassKey*> in_play_;
   // The rules of those that listen on ports of their hosts.
@@ -234,6 +231,11 @@ class PackingPeers {
   // The same of what runs and may leave, of terms about domains.
   absl::flat_hash_map<const Tally*, Tally> leaving_;
   std::vector<Keeper> keepers_;
+  // A cap for each of them, by term and domain.
+  std::map<std::pair<const CountedTerm*, DomainIndex>, std::vector<size_t>>
+      caps_beside_;
+  absl::flat_hash_map<const PlacementRules*, uint32_t> highest_of_rules_;
+  absl::flat_hash_map<const CountedTerm*, uint32_t> highest_kept_;
   // The last turn that was given.
   absl::flat_hash_map<std::pair<const CountedTerm*, DomainIndex>, size_t>
       turns_;

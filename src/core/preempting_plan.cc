@@ -389,6 +389,7 @@ Resources PreemptingPlan::RoomOn(const Machine& machine) const {
 void PreemptingPlan::Settle() {
   bool is_settled = false;
   while (!std::exchange(is_settled, true)) {
+    FindLeavers();
     for (auto& [id, awaited] : awaited_) {
       if (Validate(id, &awaited)) is_settled = false;
     }
@@ -461,6 +462,7 @@ bool PreemptingPlan::Validate(MachineId id, Awaited* awaited) {
   std::erase_if(awaited->victims,
                 [&](TaskId victim) { return !IsStillOn(id, victim); });
   if (machine == nullptr || !machine->IsUsable()) {
+    has_dropped |= !awaited->tasks.empty() || !awaited->victims.empty();
     awaited->tasks.clear();
     awaited->victims.clear();
     return has_dropped;
@@ -576,8 +578,9 @@ std::vector<MachineId> PreemptingPlan::ByUrgency() const {
       order.emplace_back(1, std::nullopt, -gain, id);
       continue;
     }
-    order.emplace_back(-int64_t{awaited.Highest()}, GangOf(awaited), victim,
-                       id);
+    order.emplace_back(
+        -int64_t{std::max(awaited.Highest(), served.value_or(0))},
+        GangOf(awaited), victim, id);
   }
   std::ranges::sort(order);
   std::vector<MachineId> machines;
@@ -659,12 +662,13 @@ bool PreemptingPlan::SpareNeedless(MachineId id, uint32_t highest,
   const auto has_to_stay = [this](TaskId one) {
     return !GoesWithGang(one) && !Serves(one);
   };
+  bool has_dropped = false;
   if (awaited->tasks.empty() && awaited->arriving.empty()) {
-    std::erase_if(awaited->victims, has_to_stay);
+    has_dropped = std::erase_if(awaited->victims, has_to_stay) > 0;
   }
   if (machine == nullptr ||
       (awaited->victims.empty() && awaited->leaving.empty())) {
-    return false;
+    return has_dropped;
   }
   const bool is_lone_there = std::ranges::any_of(
       awaited->tasks,
@@ -685,7 +689,7 @@ bool PreemptingPlan::SpareNeedless(MachineId id, uint32_t highest,
     }
     if (slack.LetStay(key, key.priority < highest)) left = std::move(fewer);
   }
-  bool has_dropped = left.size() < awaited->victims.size();
+  has_dropped |= left.size() < awaited->victims.size();
   awaited->victims = std::move(left);
   const std::vector<size_t> leaving = awaited->leaving;
   for (const size_t move : leaving) {

@@ -120,10 +120,15 @@ class PreemptingPlan {
   // Beside what stays: nobody is stopped for one whose company is still to
   // come.
   bool IsAllowedByPeers(const ClassKey& key, const Machine& machine,
-                        const std::vector<TaskId>& victims) const;
-  // The same as all victims leave, on other machines, too.
+                        const std::vector<TaskId>& victims);
+  // The same as all leave that are to, on other machines, too.  A spread is
+  // looked at for the task alone that takes part alone: as the packing has it
+  // the others may rise together.
   bool IsAllowedAsAllLeave(const ClassKey& key, const Machine& machine,
-                           const std::vector<TaskId>& victims) const;
+                           const std::vector<TaskId>& victims);
+  // Finds who leaves, as long as no victim is spared.
+  void FindLeavers();
+  const ClassPeers& PeersOf(const ClassKey& key);
   // Whether the victim keeps it away.
   bool IsInTheWay(TaskId victim) const;
   bool IsLone(const ClassKey& key) const { return packing_.lone == key; }
@@ -190,8 +195,12 @@ class PreemptingPlan {
   std::set<JobId> leaving_gangs_;  // As a whole.
   DomainConflicts conflicts_;      // With those that are to come.
   std::vector<const Task*> evicted_;
+  std::vector<const Task*> leavers_;  // These, and the victims, with rules.
+  // Of these, those that others could be kept from domains by.
+  std::vector<const Task*> wide_leavers_;
   // While it splits: what the packing takes as placed, with rules.
   std::vector<const Task*> placed_peers_;
+  // As of Split(), and later as of Decide().
   std::map<ClassKey, ClassPeers> peers_of_;
   std::vector<Move> moves_;
   absl::flat_hash_set<TaskId>

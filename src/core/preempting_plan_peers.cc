@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "constraints/class_peers.h"
@@ -12,7 +13,8 @@ namespace sluice {
 
 void PreemptingPlan::FindEvicted() {
   for (const auto& [id, machine] : context_.state.machines()) {
-    if (machine->leaving_count == 0) continue;
+    // From one that is gone they may never leave.
+    if (machine->leaving_count == 0 || !machine->IsSound()) continue;
     for (const TaskId one : machine->tasks) {
       const Task* task = context_.state.FindTask(one);
       if (task->is_evicted && task->class_key.DependsOnPeers()) {
@@ -58,9 +60,9 @@ bool PreemptingPlan::IsForNothing(const Awaited& awaited) const {
                               [this](TaskId one) { return Serves(one); });
 }
 
-bool PreemptingPlan::IsAllowedByPeers(
-    const ClassKey& key, const Machine& machine,
-    const std::vector<TaskId>& victims) const {
+bool PreemptingPlan::IsAllowedByPeers(const ClassKey& key,
+                                      const Machine& machine,
+                                      const std::vector<TaskId>& victims) {
   const ClusterState& state = context_.state;
   if (!key.DependsOnPeers()) return true;
   if (LooksFurther(key)) return IsAllowedAsAllLeave(key, machine, victims);
@@ -82,37 +84,55 @@ bool PreemptingPlan::IsInTheWay(TaskId victim) const {
   return c.has_value() && packing_.running.classes()[*c].is_in_the_way;
 }
 
-bool PreemptingPlan::MustAwaitOthers(const ClassKey& key,
-                                     const Machine& machine) {
-  if (!LooksFurther(key)) return false;
-  const auto [it, is_new] =
-      peers_of_.try_emplace(key, context_.state, context_.constraints, key);
-  const ClassPeers& peers = it->second;
-  return key.rules->affinity.empty()
-             ? !peers.AllowsWithout(machine, placed_peers_)
-             : !peers.Allows(machine);
+const ClassPeers& PreemptingPlan::PeersOf(const ClassKey& key) {
+  const auto known = peers_of_.find(key);
+  if (known != peers_of_.end()) return known->second;
+  return peers_of_.try_emplace(key, context_.state, context_.constraints, key)
+      .first->second;
 }
 
-bool PreemptingPlan::IsAllowedAsAllLeave(
-    const ClassKey& key, const Machine& machine,
-    const std::vector<TaskId>& victims) const {
-  const ClusterState& state = context_.state;
-  std::vector<const Task*> leavers = evicted_;
-  const auto add = [&](MachineId from, const std::vector<TaskId>& leaving) {
-    for (const TaskId id : leaving) {
-      const Task* task = state.FindTask(id);
+bool PreemptingPlan::MustAwaitOthers(const ClassKey& key,
+                                     const Machine& machine) {
+  if (IsLone(key)) return !PeersOf(key).Allows(machine);
+  return LooksFurther(key) &&
+         !PeersOf(key).AreApartWithout(machine, placed_peers_);
+}
+
+void PreemptingPlan::FindLeavers() {
+  leavers_ = evicted_;
+  for (const auto& [id, awaited] : awaited_) {
+    for (const TaskId victim : awaited.victims) {
+      const Task* task = context_.state.FindTask(victim);
       if (task != nullptr && task->class_key.DependsOnPeers() &&
-          IsStillOn(from, id)) {
-        leavers.push_back(task);
+          IsStillOn(id, victim)) {
+        leavers_.push_back(task);
       }
     }
-  };
-  add(machine.id, victims);
-  for (const auto& [id, awaited] : awaited_) {
-    if (id != machine.id) add(id, awaited.victims);
   }
-  return ClassPeers(state, context_.constraints, key)
-      .AllowsWithout(machine, leavers);
+  wide_leavers_.clear();
+  std::ranges::copy_if(
+      leavers_, std::back_inserter(wide_leavers_), [this](const Task* task) {
+        return ConcernsDomains(task->class_key, context_.state.peers());
+      });
+}
+
+bool PreemptingPlan::IsAllowedAsAllLeave(const ClassKey& key,
+                                         const Machine& machine,
+                                         const std::vector<TaskId>& victims) {
+  // Elsewhere it matters who is counted with it for a spread, and who is kept
+  // from its domains.
+  std::vector<const Task*> leavers = IsLone(key) ? leavers_ : wide_leavers_;
+  std::erase_if(leavers,
+                [&](const Task* task) { return task->machine == machine.id; });
+  for (const TaskId id : machine.tasks) {
+    const Task* task = context_.state.FindTask(id);
+    if (task->is_evicted || std::ranges::count(victims, id) > 0) {
+      leavers.push_back(task);
+    }
+  }
+  const ClassPeers& peers = PeersOf(key);
+  return IsLone(key) ? peers.AllowsWithout(machine, leavers)
+                     : peers.AreApartWithout(machine, leavers);
 }
 
 }  // namespace sluice

@@ -128,6 +128,7 @@ void ClusterState::PlaceInstead(TaskId id, MachineId machine_id,
   LeaveQueue(*task);
   task->state = TaskState::kRunning;
   task->placed_ms = now_ms;
+  task->is_start_known = true;
   task->usage = {};
   Occupy(task, machine, machine->RoomiestPu(task->class_key.request));
   AppendDelta(*task, /*is_repeat=*/false);

@@ -195,6 +195,7 @@ void FeedEvents::PutWhereItRuns(Task* task, Machine* machine) {
     if (task->state == TaskState::kRunning) state_.Unplace(task);
     task->state = TaskState::kRunning;
     task->placed_ms = now_ms_;
+    task->is_start_known = false;
     task->usage = {};
     state_.Occupy(task, machine, machine->RoomiestPu(task->class_key.request));
   }

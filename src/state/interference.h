@@ -18,7 +18,7 @@ namespace sluice {
 // By its label "taskType", in any case of letters ("devil"), else by its type.
 TaskKind KindOf(const TaskSpec& spec);
 
-// The task's labels and one for its kind, which no client can state.
+// The task's labels and one for its kind, whose name no pod's label can have.
 LabelPairs WithKind(LabelPairs labels, TaskKind kind);
 
 // Those of the kinds that a task of `kind` minds.

@@ -279,9 +279,10 @@ void TaskCommands::Finish(Task* task, TaskState state,
 void TaskCommands::NoteRun(const Task& task, std::optional<int64_t> run_ms) {
   // Without a description that makes sense it is of no kind.
   if (!task.IsLive() || !task.quarantine_reason.empty()) return;
-  // Of one that nobody was told to start the daemon knows nothing by itself.
+  // Of one that nobody was told to start, or that ran before it was heard of,
+  // the daemon knows nothing by itself; and one told to leave was cut short.
   if (!run_ms.has_value() && task.state == TaskState::kRunning &&
-      !state_.IsUntold(task.id)) {
+      task.is_start_known && !task.is_evicted && !state_.IsUntold(task.id)) {
     run_ms = now_ms_ - task.placed_ms;
   }
   if (run_ms.has_value()) state_.histories_.Note(task.work_kind, *run_ms);
@@ -382,6 +383,7 @@ void TaskCommands::PutBack(Task* task, MachineId id) {
   state_.LeaveQueue(*task);
   task->state = TaskState::kRunning;
   task->placed_ms = now_ms_;
+  task->is_start_known = false;
   state_.Occupy(task, machine, machine->RoomiestPu(key.request));
   Repeat(task);
 }

@@ -137,6 +137,8 @@ struct Task {
   LabelPairs namespace_labels;
   int32_t task_type = 0;  // TaskDescriptor.TaskType of the contract.
   std::string binary;     // Path of its program; empty: nobody says.
+  // Whether `placed_ms` is when this program had it placed.  Not stored.
+  bool is_start_known = false;
   // Why it is kept out of scheduling, for people; empty where it is not.
   std::string quarantine_reason;
   TaskUsage usage;  // Measured last while it runs; not stored.

@@ -30,7 +30,8 @@ class Nominated {
  private:
   void FindLeavers() {
     for (const auto& [id, machine] : state_.machines()) {
-      if (machine->leaving_count == 0) continue;
+      // From one that is gone they may never leave.
+      if (machine->leaving_count == 0 || !machine->IsSound()) continue;
       for (const TaskId one : machine->tasks) {
         const Task& task = *state_.FindTask(one);
         if (task.is_evicted) leavers_.Add(task.class_key, id);

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/domain_conflicts.h"
 #include "core/known_plan.h"
 #include "core/packing_part.h"
 #include "core/pass.h"
@@ -232,13 +233,20 @@ class Pack : public Stage {
       context_.NoteMoved(1);
       awaited.insert(machine);
     }
+    context_.state.SyncPeers();
+    DomainConflicts conflicts(context_.state.peers());
     for (const auto& [id, machine] : known_.nominated) {
       const Task* task = context_.state.FindTask(id);
-      if (task != nullptr && task->IsSchedulable()) awaited.insert(machine);
+      if (task == nullptr || !task->IsSchedulable()) continue;
+      awaited.insert(machine);
+      conflicts.Add(task->class_key, machine);
     }
     const auto is_awaited = [&](TaskId id) {
-      return MayLeave(id) &&
-             awaited.contains(context_.state.FindTask(id)->machine);
+      if (!MayLeave(id)) return false;
+      const Task& task = *context_.state.FindTask(id);
+      return awaited.contains(task.machine) ||
+             conflicts.HighestAgainst(task.class_key, task.machine) >
+                 task.class_key.priority;
     };
     std::set<JobId> gangs;  // Whose tasks leave together.
     for (const TaskId id : known_.victims) {

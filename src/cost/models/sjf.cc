@@ -8,7 +8,7 @@
 // from an eighth of what is usual to eight times that, and one of a kind that
 // is not known is as dear as a usual one.  Since age multiplies, too, a task of
 // the longest kind comes before newcomers of the shortest once it has waited
-// for 64 minutes.  In Firmament it waited for a hundred times what its kind
+// for 63 minutes.  In Firmament it waited for a hundred times what its kind
 // takes.
 
 #include <algorithm>

@@ -170,5 +170,38 @@ TEST_F(DomainPreemptionTest, StopsAllInAZoneThatKeepAwayFromOne) {
   EXPECT_THAT(Reply(), SizeIs(1));
 }
 
+// Not all whom its rule means have that rule, and it means itself.
+TEST_F(DomainPreemptionTest, StopsItsOwnKindForOneThatTakesPartAlone) {
+  PlacementRules in_a = On("a");
+  in_a.anti_affinity = kOneAZone.anti_affinity;
+  Web(1, 400, 0, in_a);
+  Web(2, 300, 20, On("b"));
+  ASSERT_THAT(Reply(), SizeIs(2));
+  Web(3, 5000, 0, {});
+  Web(4, 900, 9);
+  EXPECT_THAT(Reply(),
+              UnorderedElementsAre("PREEMPT 1 on " + cluster_.MachineOf(1)));
+  Remove(1);
+  EXPECT_THAT(Reply(), UnorderedElementsAre("PLACE 4 on a-large"));
+}
+
+TEST_F(DomainPreemptionTest, KeepsNoRoomForWhomNobodyKnowsToLeave) {
+  Machine("c-only", 500, "c");
+  PlacementRules in_a = On("a");
+  in_a.anti_affinity = kOneAZone.anti_affinity;
+  Web(1, 400, 0, in_a);
+  Web(2, 100, 20, On("b"));
+  ASSERT_THAT(Reply(), SizeIs(2));
+  const std::string machine = cluster_.MachineOf(1);
+  Web(3, 450, 9);
+  Web(4, 900, 9);
+  Reply();
+  const int64_t kept = NominatedCount();
+  ASSERT_EQ(kept, 1);
+  cluster_.Apply(Removed(machine));
+  Reply();
+  EXPECT_EQ(NominatedCount(), 0) << "its client may never say that it is gone";
+}
+
 }  // namespace
 }  // namespace sluice
