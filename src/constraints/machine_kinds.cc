@@ -56,8 +56,21 @@ int64_t SizeOf(const std::vector<LabelRequirement>& requirements) {
 int64_t SizeOf(const NodeTerm& term) {
   return SizeOf(term.labels) + SizeOf(term.fields);
 }
+// The machines and racks where the data is, as a term that means them.
+NodeTerm TermOf(const TaskData& data) {
+  NodeTerm term;
+  if (data.empty()) return term;
+  LabelRequirement& racks = term.labels.emplace_back();
+  racks.key = kRackLabel;
+  for (const auto& [rack, bytes] : data.in_racks) racks.values.push_back(rack);
+  LabelRequirement& names = term.fields.emplace_back();
+  for (const auto& [name, bytes] : data.on_machines) {
+    names.values.push_back(name);
+  }
+  return term;
+}
 int64_t SizeOf(const PlacementRules& rules) {
-  int64_t size = SizeOf(rules.selectors);
+  int64_t size = SizeOf(rules.selectors) + SizeOf(TermOf(rules.data));
   for (const NodeTerm& term : rules.required) size += SizeOf(term);
   for (const PreferredTerm& term : rules.preferred) size += SizeOf(term.term);
   return size;
@@ -86,6 +99,7 @@ void MachineKinds::Learn(std::span<const PlacementRules* const> rules,
     Note(one->selectors, &news);
     for (const NodeTerm& term : one->required) NoteTerm(term, &news);
     for (const PreferredTerm& term : one->preferred) NoteTerm(term.term, &news);
+    NoteTerm(TermOf(one->data), &news);
   }
   if (news.labels.empty() && news.names.empty()) return;
   const auto is_mentioned = [&](const Machine& machine) {

@@ -237,6 +237,27 @@ std::string NominationText(const Task& task, const ClusterState& state) {
                 "; as things are, ");
 }
 
+// Says that a task with data does not go far from it yet; empty where it may go
+// anywhere.
+std::string HeldText(const Task& task, const ClusterState& state,
+                     const PolicySet& policies, int64_t now_ms) {
+  const PlacementRules& rules = *task.class_key.rules;
+  const std::optional<Cost> detour_max =
+      policies.DetourMax(std::max<int64_t>(now_ms - task.submitted_ms, 0));
+  if (rules.data.empty() || !detour_max.has_value()) return "";
+  std::optional<Cost> least;
+  Cost most = 0;
+  for (const auto& [id, machine] : state.machines()) {
+    if (!machine->IsUsable()) continue;
+    const Cost cost = policies.PreferenceCost(rules, *machine);
+    least = std::min(least.value_or(cost), cost);
+    most = std::max(most, cost);
+  }
+  if (!least.has_value() || most - *least <= *detour_max) return "";
+  return StrCat("; it waits for a machine near its data: by now one may cost ",
+                *detour_max, " points more than the nearest");
+}
+
 }  // namespace
 
 Explanation Explain(const Task& task, const ClusterState& state,
@@ -252,7 +273,8 @@ Explanation Explain(const Task& task, const ClusterState& state,
     }
   }
   Explanation explanation = explainer.TakeExplanation();
-  explanation.summary = NominationText(task, state) + explanation.summary;
+  explanation.summary = NominationText(task, state) + explanation.summary +
+                        HeldText(task, state, policies, now_ms);
   explanation.waiting_cost =
       WaitingPrices(policies, state.histories(), now_ms).Of(task);
   return explanation;

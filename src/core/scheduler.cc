@@ -91,6 +91,7 @@ void Scheduler::StartRound(int64_t now_ms) {
   reservations_.Review(now_ms);
   round_ms_ = now_ms;
   eligibility_->StartRound(&state_);
+  eligibility_->HoldBack(&state_, now_ms);
   state_.SyncPeers();
   round_ = std::make_unique<Round>(
       RoundContext::Subject{state_, policies_, constraints_, *eligibility_,
@@ -139,6 +140,7 @@ RebalancePlan Scheduler::Plan(Preemption mode, int64_t now_ms) {
   RoundOptions options = options_;
   options.preemption.mode = mode;
   eligibility_->StartRound(&state_);
+  eligibility_->HoldBack(&state_, now_ms);
   return PlanRebalance({state_, policies_, constraints_, *eligibility_,
                         &move_budget_, &rebalance_timer_},
                        options, now_ms);

@@ -61,6 +61,19 @@ std::optional<Interference> PolicySet::FindInterference() const {
   return all;
 }
 
+std::optional<Cost> PolicySet::DetourMax(int64_t waited_ms) const {
+  std::optional<Cost> most;
+  for (const auto& model : models_) {
+    const std::optional<Cost> one = model->DetourMax(waited_ms);
+    if (one.has_value()) most = std::max(most.value_or(0), *one);
+  }
+  return most;
+}
+
+PolicyNeeds PolicySet::Needs() const {
+  return {.interference = FindInterference(), .data = DetourMax(0).has_value()};
+}
+
 std::string PolicySet::UnheededWishes() const {
   std::string wishes;
   const auto add = [&](std::string_view model, std::string_view wish) {

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "cost/waiting_cost.h"
 #include "sluice/cost/cost_model.h"
+#include "sluice/state/policy_needs.h"
 
 namespace sluice {
 
@@ -89,8 +90,10 @@ class PolicySet {
   };
   // What each charges then, in the order of names().
   std::vector<Cost> TermsOf(const Circumstances& there) const;
-  // How tasks mind each other, by those that say so; nothing where none does.
-  std::optional<Interference> FindInterference() const;
+  // What they ask about tasks.
+  PolicyNeeds Needs() const;
+  // As CostModel's, of the least patient; nothing where none has any.
+  std::optional<Cost> DetourMax(int64_t waited_ms) const;
   // Whether any of them ever charges it.
   bool Charges(CostKind kind) const { return !Charging(kind).empty(); }
   // Without parameters.
@@ -119,6 +122,7 @@ class PolicySet {
     }
     return cost;
   }
+  std::optional<Interference> FindInterference() const;
   const std::vector<const CostModel*>& Charging(CostKind kind) const {
     return of_kind_[static_cast<size_t>(kind)];
   }

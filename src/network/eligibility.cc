@@ -1,6 +1,7 @@
 #include "network/eligibility.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace sluice {
@@ -21,6 +22,45 @@ void Eligibility::StartRound(ClusterState* state) {
   }
 }
 
+void Eligibility::HoldBack(ClusterState* state, int64_t now_ms) {
+  held_.clear();
+  if (!policies_.DetourMax(0).has_value()) return;
+  for (const auto& [key, tasks] : state->pending()) {
+    if (key.rules->data.empty()) continue;
+    // Less than nothing where the clock was set back.
+    const int64_t waited_ms =
+        std::max<int64_t>(now_ms - tasks.begin()->second->submitted_ms, 0);
+    Cost& detour_max = held_[key.rules->id].detour_max;
+    detour_max = std::max(detour_max, *policies_.DetourMax(waited_ms));
+  }
+  if (held_.empty()) return;
+  Refresh(state);
+  has_usable_.assign(static_cast<size_t>(kinds_.size()), false);
+  for (const auto& [id, machine] : state->machines()) {
+    if (!machine->IsUsable()) continue;
+    has_usable_[static_cast<size_t>(kinds_.KindOf(id))] = true;
+  }
+}
+
+std::span<const Eligibility::Kind> Eligibility::NearKinds(
+    const Answers& answers, Held* held) const {
+  if (held->asked == answers.asked) return held->kinds;
+  Cost least = kModelCostMax;
+  for (const Kind& kind : answers.kinds) {
+    const auto id = static_cast<size_t>(kind.id);
+    if (id >= has_usable_.size() || has_usable_[id]) {
+      least = std::min(least, kind.preference);
+    }
+  }
+  held->kinds.clear();
+  std::ranges::copy_if(answers.kinds, std::back_inserter(held->kinds),
+                       [&](const Kind& kind) {
+                         return kind.preference - least <= held->detour_max;
+                       });
+  held->asked = answers.asked;
+  return held->kinds;
+}
+
 void Eligibility::Refresh(ClusterState* state) {
   for (const auto& [id, fields] : state->TakeDescribedMachines()) {
     kinds_.Update(id, fields, *state);
@@ -35,7 +75,12 @@ void Eligibility::Refresh(ClusterState* state) {
 std::span<const Eligibility::Kind> Eligibility::KindsFor(
     const PlacementRules& rules) {
   Answers& answers = answers_[rules.id];
-  if (answers.asked == kinds_.size()) return answers.kinds;
+  const auto held = held_.find(rules.id);
+  const auto those = [&]() -> std::span<const Kind> {
+    if (held == held_.end()) return answers.kinds;
+    return NearKinds(answers, &held->second);
+  };
+  if (answers.asked == kinds_.size()) return those();
   const auto add = [&](KindId kind) {
     answers.kinds.push_back(
         {kind, policies_.PreferenceCost(rules, kinds_.Exemplar(kind))});
@@ -51,7 +96,7 @@ std::span<const Eligibility::Kind> Eligibility::KindsFor(
     }
   }
   answers.asked = kinds_.size();
-  return answers.kinds;
+  return those();
 }
 
 std::vector<bool> Eligibility::MaskFor(const PlacementRules& rules) {

@@ -37,6 +37,10 @@ class Eligibility {
   // Forgets the rules that no task has any more, and starts anew where most of
   // what is known is about what is gone.
   void StartRound(ClusterState* state);
+  // Until the next round tasks with data go only where that costs little more
+  // than at best, by how long those with the same rules have waited
+  // (CostModel::DetourMax()).  Call after StartRound().
+  void HoldBack(ClusterState* state, int64_t now_ms);
   // Sees what has changed of `state`: its machines, and the rules of its tasks.
   // Call before asking.  Nothing else changes the kind of a machine.
   void Refresh(ClusterState* state);
@@ -67,6 +71,14 @@ class Eligibility {
     std::vector<Kind> kinds;
   };
 
+  // Tasks with data that wait.
+  struct Held {
+    Cost detour_max = 0;
+    KindId asked = 0;  // As in Answers, and those of them that are near enough.
+    std::vector<Kind> kinds;
+  };
+  std::span<const Kind> NearKinds(const Answers& answers, Held* held) const;
+
   // The kinds that the rules may allow, ascending, where they name values of
   // labels or names; otherwise nothing.  So a cluster may have ten thousand
   // tasks, each for one machine, without all being asked about all.
@@ -83,6 +95,8 @@ class Eligibility {
   MachineKinds kinds_;
   VerdictCache verdicts_;
   absl::flat_hash_map<uint32_t, Answers> answers_;  // By the id of the rules.
+  absl::flat_hash_map<uint32_t, Held> held_;        // The same.
+  std::vector<bool> has_usable_;  // By kind, as of HoldBack().
   EligibilityCounters former_;  // Before all was begun anew.
   uint32_t rules_seen_ = 0;     // All with a lower id.
 };

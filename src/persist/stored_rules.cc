@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "base/limits.h"
 #include "base/status_macros.h"
 #include "persist/stored_peers.h"
 #include "persist/stored_requirements.h"
@@ -60,6 +61,46 @@ absl::StatusOr<Toleration> Decode(const v1::StoredToleration& stored) {
   return toleration;
 }
 
+// ---------------------------------------------------------------------------
+// Data
+
+using StoredPlaces = google::protobuf::RepeatedPtrField<v1::StoredDataPlace>;
+
+void EncodePlaces(const TaskData::Places& places, StoredPlaces* stored) {
+  for (const auto& [name, bytes] : places) {
+    v1::StoredDataPlace* message = stored->Add();
+    message->set_name(name);
+    message->set_bytes(bytes);
+  }
+}
+
+absl::StatusOr<TaskData::Places> DecodePlaces(const StoredPlaces& stored,
+                                              int64_t all) {
+  TaskData::Places places;
+  for (const v1::StoredDataPlace& message : stored) {
+    if (message.bytes() < 1 || message.bytes() > all) {
+      return Damaged("an amount of its data is out of range");
+    }
+    if (!places.empty() && places.back().first >= message.name()) {
+      return Damaged("places of its data are out of order");
+    }
+    places.emplace_back(message.name(), message.bytes());
+  }
+  return places;
+}
+
+absl::StatusOr<TaskData> Decode(const v1::StoredTaskData& stored) {
+  TaskData data;
+  data.bytes = stored.bytes();
+  if (data.bytes < 1 || data.bytes > kAmountMax) {
+    return Damaged("the size of its data is out of range");
+  }
+  ASSIGN_OR_RETURN(data.on_machines,
+                   DecodePlaces(stored.on_machines(), data.bytes));
+  ASSIGN_OR_RETURN(data.in_racks, DecodePlaces(stored.in_racks(), data.bytes));
+  return data;
+}
+
 }  // namespace
 
 v1::StoredRules Encode(const PlacementRules& rules) {
@@ -79,6 +120,12 @@ v1::StoredRules Encode(const PlacementRules& rules) {
   *stored.mutable_host_ports() = Encode(rules.host_ports);
   EncodePeers(rules, &stored);
   stored.set_never_preempts(rules.never_preempts);
+  if (!rules.data.empty()) {
+    v1::StoredTaskData* data = stored.mutable_data();
+    data->set_bytes(rules.data.bytes);
+    EncodePlaces(rules.data.on_machines, data->mutable_on_machines());
+    EncodePlaces(rules.data.in_racks, data->mutable_in_racks());
+  }
   return stored;
 }
 
@@ -109,6 +156,9 @@ absl::StatusOr<PlacementRules> Decode(const v1::StoredRules& stored) {
   ASSIGN_OR_RETURN(rules.host_ports, Decode(stored.host_ports()));
   RETURN_IF_ERROR(DecodePeers(stored, &rules));
   rules.never_preempts = stored.never_preempts();
+  if (stored.has_data()) {
+    ASSIGN_OR_RETURN(rules.data, Decode(stored.data()));
+  }
   return rules;
 }
 

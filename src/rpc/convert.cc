@@ -15,6 +15,7 @@
 #include "base/strings.h"
 #include "rpc/checks.h"
 #include "rpc/convert_budget.h"
+#include "rpc/convert_data.h"
 #include "rpc/convert_peers.h"
 #include "rpc/convert_rules.h"
 
@@ -248,6 +249,7 @@ absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description,
                                 .job = description.job_descriptor().name()},
                                &spec.rules, faults));
   ASSIGN_OR_RETURN(spec.rules.never_preempts, NeverPreempts(task));
+  ASSIGN_OR_RETURN(spec.rules.data, ToTaskData(task));
   RETURN_IF_ERROR(CheckPreemptionCost(task));
   spec.preemption_cost = task.preemption_cost();
   ASSIGN_OR_RETURN(spec.owner, ToOwner(task));

@@ -196,9 +196,7 @@ class Daemon final : public Server {
   absl::Status RecoverState() {
     ClusterState& state = scheduler_.mutable_state();
     state.measured_use().SetOptions(measured_use_);
-    if (const auto interference = policies_.FindInterference()) {
-      state.mutable_peers().SetInterference(*interference);
-    }
+    state.SetNeeds(policies_.Needs());
     RETURN_IF_ERROR(Annotate(Recover(*store_, &state),
                              StrCat("recovering ", store_->description())));
     recovered_ =

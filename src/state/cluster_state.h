@@ -115,7 +115,7 @@ class ClusterState {
   const Task* FindTask(TaskId id) const;
   const Job* FindJob(JobId id) const;
   const Machine* FindMachine(MachineId id) const;
-  const Machine* FindMachine(std::string_view uuid) const;  // Its own.
+  const Machine* FindMachine(std::string_view uuid) const;     // Its own.
   const std::string& ResourceName(ResourceIndex index) const;  // "": is free.
   size_t resource_count() const { return resources_.size(); }
   int64_t departed_count() const;
@@ -128,8 +128,8 @@ class ClusterState {
   const AvoidedOwners& avoided_owners() const { return avoided_owners_; }
   const ClassHistories& histories() const { return histories_; }
   MeasuredUse& measured_use() { return measured_use_; }  // For its options.
-  PeerTable& mutable_peers() { return peers_; }          // The same.
-  void DropStaleSamples(int64_t now_ms);  // Requests count again there.
+  void SetNeeds(const PolicyNeeds& needs);  // Before any task is known.
+  void DropStaleSamples(int64_t now_ms);    // Requests count again there.
   bool has_changes() const { return !changes_.empty(); }
   ChangeSet TakeChanges();
   // The machines added, described anew or forgotten since the last call, and

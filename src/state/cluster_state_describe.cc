@@ -88,13 +88,20 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   task->is_evicted = is_evicted;
   resources_.Replace(*std::move(request), &task->class_key.request);
   avoided_owners_.SetOwner(task, spec.owner);
-  PlacementRules rules = spec.rules;
   LabelPairs labels = spec.labels;
-  if (peers_.interference().has_value()) {
-    rules.kind = KindOf(spec);
-    labels = WithKind(std::move(labels), *rules.kind);
+  const PolicyNeeds& needs = peers_.needs();
+  if (needs.interference.has_value() ||
+      (!spec.rules.data.empty() && !needs.data)) {
+    PlacementRules rules = spec.rules;
+    if (!needs.data) rules.data = {};
+    if (needs.interference.has_value()) {
+      rules.kind = KindOf(spec);
+      labels = WithKind(std::move(labels), *rules.kind);
+    }
+    SetRules(task, rules);
+  } else {
+    SetRules(task, spec.rules);
   }
-  SetRules(task, rules);
   task->class_key.meant_by = peers_.Identify(
       task->id, {spec.task_namespace, std::move(labels), spec.namespace_labels,
                  job == nullptr ? "" : job->name});
@@ -110,6 +117,10 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   const std::vector<Label> former = std::move(task->labels);
   task->labels = InternLabels(spec.labels, &strings_);
   ReleaseLabels(former, &strings_);
+}
+
+void ClusterState::SetNeeds(const PolicyNeeds& needs) {
+  peers_.SetNeeds(needs);
 }
 
 void ClusterState::SetRules(Task* task, const PlacementRules& rules) {

@@ -83,7 +83,7 @@ void PeerTable::Learn(const PlacementRules& rules) {
   std::vector<WeightedPeerTerm> wishes = rules.preferred_peers;
   if (rules.kind.has_value()) {
     const auto of_kind =
-        TermsOfKind(*rules.kind, interference_.value_or(Interference()));
+        TermsOfKind(*rules.kind, needs_.interference.value_or(Interference()));
     wishes.insert(wishes.end(), of_kind.begin(), of_kind.end());
   }
   for (const WeightedPeerTerm& preferred : wishes) {

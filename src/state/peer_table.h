@@ -19,7 +19,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,8 +29,8 @@
 #include "absl/functional/function_ref.h"
 #include "sluice/base/ids.h"
 #include "sluice/state/machine.h"
+#include "sluice/state/policy_needs.h"
 #include "sluice/state/task.h"
-#include "sluice/state/task_kind.h"
 #include "state/task_selector.h"
 #include "state/topology.h"
 
@@ -81,14 +80,9 @@ class PeerTable {
   PeerTable(const PeerTable&) = delete;
   PeerTable& operator=(const PeerTable&) = delete;
 
-  // How tasks mind each other; before any is learned.
-  void SetInterference(const Interference& interference) {
-    interference_ = interference;
-  }
-  // Nothing: nobody asks.
-  const std::optional<Interference>& interference() const {
-    return interference_;
-  }
+  // What policies ask, before any rules are learned.
+  void SetNeeds(const PolicyNeeds& needs) { needs_ = needs; }
+  const PolicyNeeds& needs() const { return needs_; }
   // Rules that a task has, by their id.  No-op for those known.
   void Learn(const PlacementRules& rules);
   // Of rules that say nothing about peers it is empty.  REQUIRES: learned.
@@ -193,7 +187,7 @@ class PeerTable {
   void SetMeaning(Identity* identity, SelectorSet set,
                   std::vector<TaskId>* changed);
 
-  std::optional<Interference> interference_;
+  PolicyNeeds needs_;
   const ClusterState& state_;
   std::map<std::string, std::unique_ptr<Topology>> topologies_;
   std::map<std::vector<TaskSelector>, uint32_t> selector_ids_;

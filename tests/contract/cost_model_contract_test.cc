@@ -53,6 +53,17 @@ TEST_P(CostModelContract, KeepsWaitingFactorsWithinItsScale) {
   }
 }
 
+TEST_P(CostModelContract, GrowsLessParticularAboutDataTheLongerATaskWaits) {
+  std::optional<Cost> last = model_->DetourMax(0);
+  for (const int64_t waited_ms : {int64_t{1}, int64_t{60'000}, INT64_MAX}) {
+    const std::optional<Cost> detour = model_->DetourMax(waited_ms);
+    EXPECT_EQ(detour.has_value(), last.has_value());
+    EXPECT_GE(detour, last);
+    EXPECT_LE(detour.value_or(0), kModelCostMax);
+    last = detour;
+  }
+}
+
 TEST_P(CostModelContract, ChargesNothingOfAnotherKind) {
   const CostKind kind = GetParam().kind;
   for (const Machine& machine : machines_) {

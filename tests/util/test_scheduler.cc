@@ -42,9 +42,7 @@ TestScheduler::TestScheduler(RoundOptions options, std::string_view policies)
       round_solver_(std::make_unique<RoundSolver>(*solver_)),
       scheduler_(
           std::make_unique<Scheduler>(*policies_, *constraints_, options)) {
-  if (const auto interference = policies_->FindInterference()) {
-    mutable_state().mutable_peers().SetInterference(*interference);
-  }
+  mutable_state().SetNeeds(policies_->Needs());
 }
 
 TestScheduler::~TestScheduler() = default;

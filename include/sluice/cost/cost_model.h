@@ -23,6 +23,7 @@
 #define SLUICE_COST_COST_MODEL_H_
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -87,6 +88,13 @@ class CostModel {
   virtual Cost LoadCost(const Machine& /*machine*/,
                         const Resources& /*used*/) const {
     return 0;
+  }
+
+  // How much more than where it would be charged the least a task with data
+  // may be charged once it has waited so long: until then it waits for a
+  // machine nearer to its data.  Never falls.  Nothing: it looks at no data.
+  virtual std::optional<Cost> DetourMax(int64_t /*waited_ms*/) const {
+    return std::nullopt;
   }
 
   // The cost of putting a task with these rules on `machine`, whatever its

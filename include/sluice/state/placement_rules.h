@@ -21,6 +21,7 @@
 #include "sluice/base/ids.h"
 #include "sluice/state/label_requirement.h"
 #include "sluice/state/peer_terms.h"
+#include "sluice/state/task_data.h"
 #include "sluice/state/task_kind.h"
 
 namespace sluice {
@@ -123,6 +124,8 @@ struct PlacementRules {
   Owner owner = {};
   // Nothing unless a policy asks what its neighbors are to it.
   std::optional<TaskKind> kind = {};
+  // Nothing unless a policy asks where its data lies.
+  TaskData data = {};
 
   // Whether it says anything about other tasks.
   bool HasPeerTerms() const {

@@ -103,6 +103,48 @@ TEST(Policies, BinPackingTakesTheFullestMachineThatHasRoom) {
   EXPECT_EQ(scheduler.MachineOf(1), "half");
 }
 
+// Quincy (SOSP'09, section 4.2): a task goes to its data, and elsewhere once
+// waiting for it has cost more: first within the rack, then anywhere.
+TEST(Policies, QuincyWaitsForTheDataUntilTheWaitCostsMore) {
+  constexpr int64_t kGib = int64_t{1} << 30;
+  TestScheduler scheduler(RoundOptions(), "cpu_memory,quincy");
+  for (const char* name : {"here", "near", "far"}) {
+    const char* rack = std::string_view(name) == "far" ? "s" : "r";
+    scheduler.Apply(Added(name, {.cpu = 1000, .labels = {{"rack", rack}}}));
+  }
+  const auto pinned = [](const char* name) {
+    return PlacementRules{.selectors = {},
+                          .required = {{.fields = {NameIs(name)}}}};
+  };
+  scheduler.Apply(Submitted(1, {.cpu = 1000, .rules = pinned("here")}));
+  scheduler.Apply(Submitted(2, {.cpu = 1000, .rules = pinned("near")}));
+  scheduler.Round(0);
+  PlacementRules reads;
+  reads.data = {.bytes = 10 * kGib,
+                .on_machines = {{"here", 10 * kGib}},
+                .in_racks = {{"r", 10 * kGib}}};
+  scheduler.Apply(Submitted(3, {.cpu = 1000, .rules = reads}), 1000);
+  scheduler.Round(1000);
+  EXPECT_EQ(scheduler.state().pending_count(), 1);
+  // From another rack 10 GiB cost as much as 40 s.
+  scheduler.Round(40'999);
+  EXPECT_EQ(scheduler.state().pending_count(), 1);
+  scheduler.Round(41'000);
+  EXPECT_EQ(scheduler.MachineOf(3), "far");
+  // Within the rack as much as 20 s.
+  scheduler.Apply(Submitted(4, {.cpu = 1000, .rules = reads}), 50'000);
+  scheduler.Apply(Removed(2));
+  scheduler.Round(69'999);
+  EXPECT_EQ(scheduler.state().pending_count(), 1);
+  scheduler.Round(70'000);
+  EXPECT_EQ(scheduler.MachineOf(4), "near");
+  // At once where the data is.
+  scheduler.Apply(Submitted(5, {.cpu = 1000, .rules = reads}), 80'000);
+  scheduler.Apply(Removed(1));
+  scheduler.Round(80'000);
+  EXPECT_EQ(scheduler.MachineOf(5), "here");
+}
+
 // CoCo (Firmament, OSDI'16, section 6.1): where each can have a machine without
 // one that it minds more, it has.  Of one batch, and of many.
 TEST(Policies, CocoPartsThoseWhoMindEachOther) {

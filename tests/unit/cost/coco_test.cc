@@ -21,7 +21,7 @@ constexpr auto kTurtle = static_cast<size_t>(TaskKind::kTurtle);
 // A tenth of Firmament's --coco_..._penalty.
 TEST(Coco, SaysWhomEachKindMinds) {
   const Interference minds =
-      *PolicySet::FromNames("coco,pod_affinity")->FindInterference();
+      *PolicySet::FromNames("coco,pod_affinity")->Needs().interference;
   EXPECT_EQ(minds[kTurtle][kDevil], 5);
   EXPECT_EQ(minds[kSheep][kTurtle], 1);
   EXPECT_EQ(minds[kSheep][kSheep], 5);
@@ -40,8 +40,7 @@ TEST(Coco, IsRefusedWhereNothingChargesWhatItSays) {
 }
 
 TEST(Coco, IsAskedForWhereItIsInForceAlone) {
-  EXPECT_FALSE(
-      PolicySet::FromNames(kDefaultCostModels)->FindInterference().has_value());
+  EXPECT_FALSE(PolicySet::FromNames(kDefaultCostModels)->Needs().interference);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cost/policy_set.h"
 #include "util/cluster_builder.h"
 #include "util/test_scheduler.h"
 
@@ -128,6 +129,41 @@ TEST_F(EligibilityTest, ForgetsRulesThatNoTaskHas) {
   EXPECT_THAT(MachinesFor(2), IsEmpty());
   cluster_.Apply(Updated("a", {.labels = {{"gpu", "1"}}}));
   EXPECT_THAT(MachinesFor(2), ElementsAre("a"));
+}
+
+// Tasks with data are held back from where it is far, by how long they waited.
+class HeldBackTest : public EligibilityTest {
+ protected:
+  HeldBackTest() { cluster_.mutable_state().SetNeeds({.data = true}); }
+};
+
+TEST_F(HeldBackTest, KeepsToMachinesThatExist) {
+  const PolicySet policies = *PolicySet::FromNames("quincy");
+  Eligibility eligibility(cluster_.constraints(), policies);
+  PlacementRules reads;
+  reads.data = {.bytes = int64_t{1} << 30,
+                .on_machines = {{"a", int64_t{1} << 30}}};
+  ClusterBuilder()
+      .Machine("a", {})
+      .Machine("b", {})
+      .Task(1, {.rules = reads})
+      .ApplyTo(&cluster_);
+  ClusterState& state = cluster_.mutable_state();
+  const auto count = [&](int64_t now_ms) {
+    eligibility.StartRound(&state);
+    eligibility.HoldBack(&state, now_ms);
+    eligibility.Refresh(&state);
+    return eligibility.KindsFor(*cluster_.TaskOf(1).class_key.rules).size();
+  };
+  EXPECT_EQ(count(0), 1u);
+  EXPECT_EQ(count(3999), 1u);
+  EXPECT_EQ(count(4000), 2u);
+  EXPECT_EQ(count(-1), 1u) << "the clock was set back";
+  cluster_.Apply(Removed("a"));
+  count(0);
+  EXPECT_TRUE(eligibility.Allows(*cluster_.TaskOf(1).class_key.rules,
+                                 *state.FindMachine("b")))
+      << "none is nearer any more";
 }
 
 }  // namespace

@@ -38,6 +38,9 @@ PlacementRules Everything() {
                         .op = TolerationOperator::kUnknown,
                         .effect = TaintEffect::kUnknown}};
   rules.host_ports = {TcpPort(1), UdpPort(65535, "::1")};
+  rules.data = {.bytes = 7,
+                .on_machines = {{"a\xff", 7}, {"b", 1}},
+                .in_racks = {{"r", 6}}};
   return InOrder(rules);
 }
 

@@ -61,7 +61,7 @@ TEST_F(InterferenceTest, IsNoPartOfTheRulesUnlessSomebodyAsks) {
 TEST_F(InterferenceTest, TellsClassesApartAndCountsWhoRuns) {
   Interference interference = {};
   interference[1][2] = 7;
-  state_.mutable_peers().SetInterference(interference);
+  state_.SetNeeds({.interference = interference});
   Do(Added("m", {.cpu = 1000}));
   Do(Submitted(1, {.labels = {{"taskType", "devil"}}}));
   Do(Submitted(2, {.labels = {{"taskType", "rabbit"}}}));

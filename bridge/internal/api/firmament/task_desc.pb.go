@@ -456,7 +456,7 @@ type TaskDescriptor struct {
 	JobId string `protobuf:"bytes,4,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
 	// Number within the job.  Kept by clients; not read.
 	Index uint64 `protobuf:"varint,5,opt,name=index,proto3" json:"index,omitempty"`
-	// What it reads.  Kept by clients; not read.
+	// What it reads, at most 1,000 objects.  For the policy quincy.
 	Dependencies []*ReferenceDescriptor `protobuf:"bytes,6,rep,name=dependencies,proto3" json:"dependencies,omitempty"`
 	// What it writes.  Kept by clients; not read.
 	Outputs []*ReferenceDescriptor `protobuf:"bytes,7,rep,name=outputs,proto3" json:"outputs,omitempty"`

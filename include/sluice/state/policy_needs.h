@@ -1,0 +1,23 @@
+// What policies ask about tasks that rounds without them need not tell apart.
+//
+// Threads: values.
+
+#ifndef SLUICE_STATE_POLICY_NEEDS_H_
+#define SLUICE_STATE_POLICY_NEEDS_H_
+
+#include <optional>
+
+#include "sluice/state/task_kind.h"
+
+namespace sluice {
+
+struct PolicyNeeds {
+  // How tasks mind each other.  Nothing: nobody asks for their kinds.
+  std::optional<Interference> interference = {};
+  // Whether what tasks read tells them apart.
+  bool data = false;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_POLICY_NEEDS_H_
