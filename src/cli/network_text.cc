@@ -22,8 +22,16 @@ int64_t CapacityOf(const RoundNetwork::Arc& arc) {
   return capacity;
 }
 
+// "514,560,000".
 std::string PointsText(int64_t cost) {
-  return FormatDecimal(static_cast<double>(cost) / kPartsOfPoint);
+  std::string text = FormatDecimal(static_cast<double>(cost) / kPartsOfPoint);
+  const size_t first_digit = text.starts_with('-') ? 1 : 0;
+  size_t end = std::min(text.find('.'), text.size());
+  while (end > first_digit + 3) {
+    end -= 3;
+    text.insert(end, ",");
+  }
+  return text;
 }
 
 // "3 of 5 at 120", or with costs from the first unit to the last, bounds and
@@ -45,12 +53,13 @@ std::string ArcText(const RoundNetwork::Arc& arc) {
   return text;
 }
 
-std::string_view ShapeOf(RoundNetwork::Node::Kind kind) {
-  if (kind == RoundNetwork::Node::CLASS) return "ellipse";
-  if (kind == RoundNetwork::Node::SINK) return "doublecircle";
-  const bool is_between =
-      kind == RoundNetwork::Node::GATE || kind == RoundNetwork::Node::DOMAIN;
-  return is_between ? "diamond" : "box";
+std::string_view LookOf(RoundNetwork::Node::Kind kind) {
+  if (kind == RoundNetwork::Node::CLASS) return "shape=ellipse";
+  if (kind == RoundNetwork::Node::DOMAIN) return "shape=hexagon";
+  if (kind == RoundNetwork::Node::GATE) return "shape=diamond";
+  if (kind == RoundNetwork::Node::SINK) return "shape=doublecircle";
+  const bool waits = kind == RoundNetwork::Node::UNSCHEDULED;
+  return waits ? "shape=box, style=dashed" : "shape=box";
 }
 
 std::string Escaped(std::string_view text) {
@@ -60,6 +69,21 @@ std::string Escaped(std::string_view text) {
     escaped += c;
   }
   return escaped;
+}
+
+// Each part of the name on a line of its own, and what it sends or takes.
+std::string LabelOf(const RoundNetwork::Node& node) {
+  std::string label;
+  for (const char c : Escaped(node.name())) {
+    if (c == ' ' && label.ends_with(',')) {
+      label += "\\n";
+    } else {
+      label += c;
+    }
+  }
+  if (node.supply() > 0) label += StrCat("\\nsupply ", node.supply());
+  if (node.supply() < 0) label += StrCat("\\ndemand ", -node.supply());
+  return label;
 }
 
 }  // namespace
@@ -106,19 +130,23 @@ absl::StatusOr<std::string> DimacsOf(const RoundNetwork::Pass& pass) {
 
 std::string DotOf(const RoundNetwork::Pass& pass, std::string_view name) {
   std::string text = StrCat("digraph \"", Escaped(name),
-                            "\" {\n  rankdir=LR;\n  node [fontname=Helvetica];"
-                            "\n  edge [fontname=Helvetica, fontsize=10];\n");
+                            "\" {\n  rankdir=LR;\n  ranksep=1;\n"
+                            "  node [fontname=Helvetica, fontsize=12];\n"
+                            "  edge [fontname=Helvetica, fontsize=10];\n");
   for (int i = 0; i < pass.nodes_size(); ++i) {
     const RoundNetwork::Node& node = pass.nodes(i);
-    text += StrCat("  n", i, " [label=\"", Escaped(node.name()));
-    if (node.supply() != 0) text += StrCat("\\nsupply ", node.supply());
-    if (pass.has_cost()) text += StrCat("\\n", PointsText(node.potential()));
-    text += StrCat("\", shape=", ShapeOf(node.kind()), "];\n");
+    text += StrCat("  n", i, " [label=\"", LabelOf(node), "\", ",
+                   LookOf(node.kind()));
+    if (pass.has_cost()) {
+      text +=
+          StrCat(", tooltip=\"potential ", PointsText(node.potential()), "\"");
+    }
+    text += "];\n";
   }
   for (const RoundNetwork::Arc& arc : pass.arcs()) {
     text += StrCat(
         "  n", arc.tail(), " -> n", arc.head(), " [label=\"", ArcText(arc),
-        "\"", arc.flow() > 0 ? ", penwidth=2" : ", color=gray, fontcolor=gray",
+        "\", ", arc.flow() > 0 ? "penwidth=2" : "color=gray, fontcolor=gray40",
         "];\n");
   }
   return text + "}\n";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "base/strings.h"
 #include "constraints/shown_text.h"
@@ -9,21 +10,72 @@
 namespace sluice {
 namespace {
 
-std::string NameOf(const NodeMeaning& meaning, const NetworkLog::Pass& pass,
-                   const ClusterState& state) {
+std::string MachineName(MachineId id, const ClusterState& state) {
+  const Machine* machine = state.FindMachine(id);
+  return machine == nullptr ? StrCat("machine ", id.value)
+                            : ShownText(machine->name);
+}
+
+// What the arcs at a node say of it.
+struct Surroundings {
+  bool is_fed_by_class = false;
+  bool leads_to_machines = false;  // Or to domains of them.
+  // The first machines of the first two groups that arcs lead to, and how many
+  // machines these and all others have.
+  std::vector<MachineId> machines;
+  size_t machine_count = 0;
+};
+
+// By node.
+std::vector<Surroundings> LookAround(const NetworkLog::Pass& pass) {
+  using Kind = NodeMeaning::Kind;
+  std::vector<Surroundings> all(pass.nodes.size());
+  for (ArcIndex a = 0; a < pass.problem.arc_count(); ++a) {
+    const FlowProblem::Arc& arc = pass.problem.arc(a);
+    const NodeMeaning& head = pass.nodes[static_cast<size_t>(arc.head)];
+    Surroundings& tail = all[static_cast<size_t>(arc.tail)];
+    if (pass.nodes[static_cast<size_t>(arc.tail)].kind == Kind::kClass) {
+      all[static_cast<size_t>(arc.head)].is_fed_by_class = true;
+    }
+    if (head.kind == Kind::kDomain) tail.leads_to_machines = true;
+    if (head.kind != Kind::kMachines) continue;
+    tail.leads_to_machines = true;
+    tail.machine_count += head.machine_count;
+    if (tail.machines.size() < 2) tail.machines.push_back(head.machine);
+  }
+  return all;
+}
+
+// "m1", "m1 and m2", "m1 and 41 more".
+std::string MachinesText(const Surroundings& node, const ClusterState& state) {
+  if (node.machines.empty()) return "no machine";
+  std::string first = MachineName(node.machines[0], state);
+  if (node.machine_count == 1) return first;
+  if (node.machine_count > 2 || node.machines.size() == 1) {
+    return StrCat(first, " and ", node.machine_count - 1, " more");
+  }
+  return StrCat(first, " and ", MachineName(node.machines[1], state));
+}
+
+// As docs/flow-network.md names the nodes of a gang: its classes gather, are
+// placed as one, and go to machines by class again.
+std::string GateName(const Surroundings& gate) {
+  if (gate.is_fed_by_class) return "gather";
+  return gate.leads_to_machines ? "placed" : "place";
+}
+
+std::string NameOf(const NodeMeaning& meaning, const Surroundings& around,
+                   const NetworkLog::Pass& pass, const ClusterState& state) {
   switch (meaning.kind) {
     case NodeMeaning::Kind::kGate:
-      return "gate";
+      return GateName(around);
     case NodeMeaning::Kind::kClass:
       return ShownText(pass.classes[meaning.class_index]);
     case NodeMeaning::Kind::kDomain:
-      return StrCat("a domain of ",
-                    ShownText(pass.classes[meaning.class_index]));
+      return StrCat(ShownText(pass.classes[meaning.class_index]), ", on ",
+                    MachinesText(around, state));
     case NodeMeaning::Kind::kMachines: {
-      const Machine* machine = state.FindMachine(meaning.machine);
-      const std::string name = machine == nullptr
-                                   ? StrCat("machine ", meaning.machine.value)
-                                   : ShownText(machine->name);
+      const std::string name = MachineName(meaning.machine, state);
       return meaning.machine_count > 1
                  ? StrCat(name, " and ", meaning.machine_count - 1, " alike")
                  : name;
@@ -63,11 +115,13 @@ void FillPass(const NetworkLog::Pass& pass, const ClusterState& state,
   const FlowProblem& problem = pass.problem;
   const bool is_solved = pass.solution.outcome == SolveOutcome::kOptimal;
   if (is_solved) message->set_cost(pass.solution.objective);
+  const std::vector<Surroundings> around = LookAround(pass);
   for (NodeIndex n = 0; n < problem.node_count(); ++n) {
     const NodeMeaning& meaning = pass.nodes[static_cast<size_t>(n)];
     v1::RoundNetwork::Node* node = message->add_nodes();
     node->set_kind(KindOf(meaning.kind));
-    node->set_name(NameOf(meaning, pass, state));
+    node->set_name(
+        NameOf(meaning, around[static_cast<size_t>(n)], pass, state));
     node->set_supply(problem.supply(n));
     if (is_solved) {
       node->set_potential(pass.solution.potentials[static_cast<size_t>(n)]);

@@ -11,12 +11,12 @@ namespace sluice {
 
 struct PeerStanding {
   // By how much weight of preferred terms, its own and those of others, it
-  // falls short of the best machine, and by how much the worst one does.
+  // falls short of the best there could be, and by how much it can at most.
   int64_t missed_weight = 0;
   int64_t missed_weight_max = 0;
   // By how many tasks its domains exceed the emptiest ones of the spread
   // constraints that do not bind, each task kCrowdingUnit times the natural
-  // logarithm of the number of domains.
+  // logarithm of the number of domains and two.
   int64_t crowding = 0;
 
   friend bool operator==(const PeerStanding&, const PeerStanding&) = default;

@@ -105,10 +105,11 @@ TEST(ParseEventLine, AnswersHostileTextWithAnError) {
               StatusIs(kInvalid));
 }
 
-TEST(ParseEventLine, ReadsTheExamples) {
+// Returns how many files of events there are in the directory.
+int ReadEventsIn(const char* directory) {
   int file_count = 0;
   for (const auto& entry :
-       std::filesystem::directory_iterator(SourcePath("deploy/examples"))) {
+       std::filesystem::directory_iterator(SourcePath(directory))) {
     if (entry.path().extension() != ".jsonl") continue;
     ++file_count;
     std::ifstream file(entry.path());
@@ -121,7 +122,12 @@ TEST(ParseEventLine, ReadsTheExamples) {
     }
     EXPECT_GT(event_count, 2) << entry.path();
   }
-  EXPECT_GE(file_count, 11);
+  return file_count;
+}
+
+TEST(ParseEventLine, ReadsTheExamples) {
+  EXPECT_GE(ReadEventsIn("deploy/examples"), 11);
+  EXPECT_GE(ReadEventsIn("docs/networks"), 6);
 }
 
 }  // namespace

@@ -53,9 +53,10 @@ RoundNetwork ThreeTasks() {
   AddNode(RoundNetwork::Node::SINK, "sink", -3, &pass);
   AddArc(0, 1, {{2, 0}}, 2, &pass);
   AddArc(1, 3, {{1, 128}, {1, 192}}, 2, &pass);
-  AddArc(0, 2, {{3, 1280}}, 1, &pass);
+  AddArc(0, 2, {{3, 4014560 * 128}}, 1, &pass);
   AddArc(2, 3, {{3, 0}}, 1, &pass);
-  pass.set_cost(1600);
+  pass.set_cost(513864000);
+  pass.mutable_nodes(0)->set_potential(-158016);
   return network;
 }
 
@@ -72,8 +73,8 @@ TEST(NetworkCommand, ListsThePasses) {
   EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
   EXPECT_EQ(result.out,
             "round 7\n"
-            "PASS  NODES  ARCS  TASKS  PLACED  COST\n"
-            "   1      4     4      3       2  1600\n");
+            "PASS  NODES  ARCS  TASKS  PLACED       COST\n"
+            "   1      4     4      3       2  513864000\n");
 }
 
 TEST(NetworkCommand, SaysWhatWasTooLarge) {
@@ -88,11 +89,15 @@ TEST(NetworkCommand, SaysWhatWasTooLarge) {
 TEST(NetworkCommand, DrawsForGraphviz) {
   const CliResult result = RunNetwork(ThreeTasks(), {"--format=dot"});
   EXPECT_THAT(result.out, HasSubstr("digraph \"round 7 pass 1\" {"));
-  EXPECT_THAT(result.out, HasSubstr("n0 [label=\"3 of web, priority 0\\n"
-                                    "supply 3\\n0\", shape=ellipse];"));
+  EXPECT_THAT(result.out, HasSubstr("n0 [label=\"3 of web,\\npriority 0\\n"
+                                    "supply 3\", shape=ellipse, "
+                                    "tooltip=\"potential -1,234.5\"];"));
+  EXPECT_THAT(result.out, HasSubstr("n2 [label=\"unscheduled of web\", "
+                                    "shape=box, style=dashed, "));
+  EXPECT_THAT(result.out, HasSubstr("n3 [label=\"sink\\ndemand 3\", "));
   EXPECT_THAT(result.out,
               HasSubstr("n1 -> n3 [label=\"2 of 2 at 1 to 1.5\", penwidth=2"));
-  EXPECT_THAT(result.out, HasSubstr("n0 -> n2 [label=\"1 of 3 at 10\""));
+  EXPECT_THAT(result.out, HasSubstr("n0 -> n2 [label=\"1 of 3 at 4,014,560\""));
 }
 
 TEST(NetworkCommand, DrawsBoundsGainsAndGates) {

@@ -17,6 +17,7 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::IsSupersetOf;
 using testing::SizeIs;
 
 class InspectNetworkTest : public testing::Test {
@@ -84,19 +85,42 @@ TEST_F(InspectNetworkTest, HasGatesOfGangs) {
         Submitted(uid, {.cpu = 1000, .job = "gang"}, {.gang = {.minimum = 2}}));
   }
   cluster_.Reply(1);
-  bool is_any_gate = false;
-  bool is_any_all_or_none = false;
   const v1::RoundNetwork network = Inspect();
-  for (const auto& pass : network.passes()) {
-    for (const auto& node : pass.nodes()) {
-      is_any_gate |= node.kind() == v1::RoundNetwork::Node::GATE;
-    }
-    for (const auto& arc : pass.arcs()) {
-      is_any_all_or_none |= arc.all_or_none();
-    }
+  ASSERT_GE(network.passes_size(), 1);
+  const v1::RoundNetwork::Pass& pass = network.passes(0);
+  EXPECT_THAT(Names(pass),
+              ElementsAre("3 of gang, priority 0", "sink", "gather", "place",
+                          "placed", "a and 1 alike", "unscheduled of gang"));
+  for (const auto& node : pass.nodes()) {
+    EXPECT_EQ(node.kind() == v1::RoundNetwork::Node::GATE,
+              node.name() == "gather" || node.name().starts_with("place"));
   }
-  EXPECT_TRUE(is_any_gate);
-  EXPECT_TRUE(is_any_all_or_none);
+  for (const auto& arc : pass.arcs()) {
+    EXPECT_EQ(arc.all_or_none(), pass.nodes(arc.tail()).name() == "gather");
+  }
+}
+
+TEST_F(InspectNetworkTest, SaysWhichMachinesADomainHas) {
+  for (const char* uuid : {"a", "b", "c"}) {
+    cluster_.Apply(
+        Added(uuid, {.cpu = uuid[0] == 'c' ? 4000 : 2000,
+                     .labels = {{"zone", uuid[0] == 'a' ? "x" : "y"}}}));
+  }
+  for (const uint64_t uid : {1, 2}) {
+    cluster_.Apply(
+        Submitted(uid,
+                  {.cpu = 1000,
+                   .job = "web",
+                   .labels = {{"app", "web"}},
+                   .rules = {.anti_affinity = {{App("web"), "zone"}}}},
+                  PeerOptions()));
+  }
+  cluster_.Reply(1);
+  const v1::RoundNetwork network = Inspect();
+  ASSERT_GE(network.passes_size(), 1);
+  EXPECT_THAT(Names(network.passes(0)),
+              IsSupersetOf({"2 of web, priority 0, on a",
+                            "2 of web, priority 0, on b and c"}));
 }
 
 TEST_F(InspectNetworkTest, IsEmptyBeforeAnyRound) {
