@@ -99,6 +99,10 @@ bool PreemptingPlan::MustAwaitOthers(const ClassKey& key,
 }
 
 void PreemptingPlan::FindLeavers() {
+  leavers_.clear();
+  wide_leavers_.clear();
+  // Then nobody looks further than the machine.
+  if (conflicts_.empty() && !packing_.lone.has_value()) return;
   leavers_ = evicted_;
   for (const auto& [id, awaited] : awaited_) {
     for (const TaskId victim : awaited.victims) {
@@ -109,7 +113,6 @@ void PreemptingPlan::FindLeavers() {
       }
     }
   }
-  wide_leavers_.clear();
   std::ranges::copy_if(
       leavers_, std::back_inserter(wide_leavers_), [this](const Task* task) {
         return ConcernsDomains(task->class_key, context_.state.peers());
