@@ -97,8 +97,8 @@ class Eligibility {
   absl::flat_hash_map<uint32_t, Answers> answers_;  // By the id of the rules.
   absl::flat_hash_map<uint32_t, Held> held_;        // The same.
   std::vector<bool> has_usable_;  // By kind, as of HoldBack().
-  EligibilityCounters former_;  // Before all was begun anew.
-  uint32_t rules_seen_ = 0;     // All with a lower id.
+  EligibilityCounters former_;    // Before all was begun anew.
+  uint32_t rules_seen_ = 0;       // All with a lower id.
 };
 
 }  // namespace sluice
