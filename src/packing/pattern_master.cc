@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <utility>
 
 namespace sluice {
 namespace {
@@ -87,9 +87,9 @@ PatternMaster::PatternMaster(const Terms& terms) {
   bounds_.push_back(std::numeric_limits<double>::infinity());
   shifted_ = bounds_;
   for (size_t row = 0; row < shifted_.size(); ++row) {
-    // A sequence that fills the unit interval evenly.
-    const double part = std::fmod(static_cast<double>(row + 1) * 0.618034, 1.0);
-    shifted_[row] += kShift * (0.5 + part);
+    // A sequence whose parts fill the unit interval evenly.
+    const double sequence = static_cast<double>(row + 1) * 0.618034;
+    shifted_[row] += kShift * (0.5 + sequence - std::floor(sequence));
   }
   StartFromWaiting(terms, level_row, last_step);
 }
@@ -98,6 +98,7 @@ void PatternMaster::StartFromWaiting(const Terms& terms, size_t level_row,
                                      const std::vector<size_t>& last_step) {
   const size_t classes = last_step.size();
   inverse_.assign(row_count_ * row_count_, 0);
+  amounts_ = shifted_;
   for (size_t row = 0; row < row_count_; ++row) {
     Inverse(row, row) = 1;
     basis_.push_back(row < classes ? last_step[row] : AddColumn(0, {{row, 1}}));
@@ -129,18 +130,19 @@ void PatternMaster::StartFromWaiting(const Terms& terms, size_t level_row,
     ExceedAtStart(row, AddColumn(terms.levels[l].overflow_cost, {{row, -1}}));
   }
   for (const size_t column : basis_) is_basic_[column] = true;
-  amounts_ = Filling(shifted_);
   prices_.assign(basis_.size(), 0);
 }
 
 bool PatternMaster::ExceedAtStart(size_t row, size_t excess) {
+  // Only rows of classes and budgets take part in it.
   double slack = 0;
-  for (size_t i = 0; i < row_count_; ++i) {
-    slack += Inverse(row, i) * shifted_[i];
-  }
+  for (size_t i = 0; i < cap_row_; ++i) slack += Inverse(row, i) * shifted_[i];
+  if (row >= cap_row_) slack += shifted_[row];
+  amounts_[row] = std::abs(slack);
   if (slack >= 0) return false;
   basis_[row] = excess;
-  for (size_t i = 0; i < row_count_; ++i) Inverse(row, i) = -Inverse(row, i);
+  for (size_t i = 0; i < cap_row_; ++i) Inverse(row, i) = -Inverse(row, i);
+  if (row >= cap_row_) Inverse(row, row) = -1;
   return true;
 }
 
@@ -204,7 +206,7 @@ std::vector<double> PatternMaster::Filling(
   }
   std::vector<double> filling(basis_.size(), 0);
   for (size_t row = 0; row < row_count_; ++row) {
-    AddInverse(row, left[row], filling.data());
+    if (left[row] != 0) AddInverse(row, left[row], filling.data());
   }
   for (size_t g = 0; g < group_count_; ++g) {
     filling[KeyOf(g)] = bounds[KeyOf(g)];
@@ -216,13 +218,17 @@ std::vector<double> PatternMaster::Filling(
 }
 
 void PatternMaster::FindPrices() {
-  std::vector<double> costs(row_count_);
+  // Most basic columns cost nothing.
+  std::vector<std::pair<size_t, double>> costs;
   for (size_t i = 0; i < row_count_; ++i) {
-    costs[i] = Basic(i).cost - Key(Basic(i).group).cost;
+    const double cost = Basic(i).cost - Key(Basic(i).group).cost;
+    if (cost != 0) costs.emplace_back(i, cost);
   }
   for (size_t row = 0; row < row_count_; ++row) {
     const double* const of_row = &inverse_[row * row_count_];
-    prices_[row] = std::inner_product(costs.begin(), costs.end(), of_row, 0.0);
+    double price = 0;
+    for (const auto& [i, cost] : costs) price += cost * of_row[i];
+    prices_[row] = price;
   }
   FindGroupPrices();
 }

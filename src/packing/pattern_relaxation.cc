@@ -338,11 +338,14 @@ class ColumnGeneration {
   // As far as there are tasks: of no use is what would be left over.
   void AddNewPatterns(PatternMaster* master) {
     std::vector<std::pair<size_t, int64_t>> tasks;
+    Pattern useful;
     for (size_t row = 0; row < groups_.size(); ++row) {
       const std::vector<size_t>& known = owner_.patterns_of_[groups_[row]];
+      useful.group = groups_[row];
       for (; next_known_[row] < known.size(); ++next_known_[row]) {
         const KnownPattern& whole = owner_.patterns_[known[next_known_[row]]];
-        Pattern useful{groups_[row], 1, {}};
+        useful.machines = 1;
+        useful.tasks.clear();
         for (const auto& [c, count] : whole.tasks) {
           const int64_t left = std::min(count, rest_.tasks[c]);
           if (left > 0) useful.tasks.emplace_back(c, left);
@@ -364,20 +367,17 @@ class ColumnGeneration {
         of_master_.push_back(known[next_known_[row]]);
         master->AddPattern(row, tasks,
                            has_costs_ ? static_cast<double>(cost) / unit_ : 0,
-                           CountedBy(useful));
+                           CountedByCaps(useful));
       }
     }
   }
 
   // By cap, how many of its tasks count for it.
-  std::vector<std::pair<size_t, int64_t>> CountedBy(
+  std::vector<std::pair<size_t, int64_t>> CountedByCaps(
       const Pattern& pattern) const {
     std::vector<std::pair<size_t, int64_t>> counted;
     for (const size_t cap : problem_.groups[pattern.group].caps) {
-      int64_t sum = 0;
-      for (const auto& [c, count] : pattern.tasks) {
-        if (problem_.caps[cap].Counts(c)) sum += count;
-      }
+      const int64_t sum = CountedBy(problem_, cap, pattern);
       if (sum > 0) counted.emplace_back(cap, sum);
     }
     return counted;

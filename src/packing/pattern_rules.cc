@@ -75,9 +75,30 @@ void TakeFromCaps(const PackingProblem& problem, const Pattern& pattern,
   }
 }
 
+int64_t CountedBy(const PackingProblem& problem, size_t cap,
+                  const Pattern& pattern) {
+  int64_t sum = 0;
+  for (const auto& [c, count] : pattern.tasks) {
+    if (problem.caps[cap].Counts(c)) sum += count;
+  }
+  return sum;
+}
+
 Pattern WithinCaps(const PackingProblem& problem, Pattern pattern,
                    const std::vector<int64_t>& caps) {
-  if (problem.groups[pattern.group].caps.empty()) return pattern;
+  bool fits = true;  // One machine, with all that it holds.
+  int64_t machines = pattern.machines;
+  for (const size_t cap : problem.groups[pattern.group].caps) {
+    const int64_t taken = CountedBy(problem, cap, pattern);
+    if (taken <= 0) continue;
+    const int64_t room = caps[cap] + problem.caps[cap].rise_max;
+    fits = fits && taken <= room;
+    machines = std::min(machines, room / taken);
+  }
+  if (fits) {
+    pattern.machines = machines;
+    return pattern;
+  }
   std::vector<int64_t> left = caps;
   Pattern within{pattern.group, pattern.machines, {}};
   for (const auto& [c, count] : pattern.tasks) {

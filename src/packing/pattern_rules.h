@@ -32,6 +32,9 @@ int64_t RoomInCaps(const PackingProblem& problem, size_t group,
 // Takes the pattern, so many times, out of what its group's caps let in.
 void TakeFromCaps(const PackingProblem& problem, const Pattern& pattern,
                   int64_t times, std::vector<int64_t>* caps);
+// How many of the tasks of one of its machines the cap counts.
+int64_t CountedBy(const PackingProblem& problem, size_t cap,
+                  const Pattern& pattern);
 // The pattern without what the caps do not let in once, on as many of its
 // machines as they let it in.
 Pattern WithinCaps(const PackingProblem& problem, Pattern pattern,
