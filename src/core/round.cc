@@ -28,6 +28,26 @@ constexpr MakeStage kStages[] = {
     &MakeSearch,
 };
 
+// Of the placements that no client is known to have the least urgent: their
+// tasks cannot be stopped yet.
+std::optional<uint32_t> LowestUntold(const ClusterState& state) {
+  std::optional<uint32_t> lowest;
+  for (const auto& [sequence, delta] : state.outbox()) {
+    if (delta.type != DeltaType::kPlace) continue;
+    const uint32_t priority = state.FindTask(delta.task)->class_key.priority;
+    lowest = std::min(lowest.value_or(priority), priority);
+  }
+  return lowest;
+}
+
+// Of the tasks that wait and may have others stopped the most urgent.
+std::optional<uint32_t> HighestThatPreempts(const ClusterState& state) {
+  for (const auto& [key, tasks] : state.pending()) {
+    if (!key.rules->never_preempts) return key.priority;
+  }
+  return std::nullopt;
+}
+
 // Where nothing was to be decided, so many priorities are told one by one.
 constexpr size_t kToldLevelsMax = 12;
 
@@ -75,7 +95,11 @@ LevelCosts SplitByPriority(const RoundContext& context, LevelCosts waiting,
 
 Round::Round(const RoundContext::Subject& subject, const RoundOptions& options,
              int64_t now_ms)
-    : context_(subject, options, now_ms) {}
+    : context_(subject, options, now_ms) {
+  if (options.preemption.mode != Preemption::kOff) {
+    lowest_untold_ = LowestUntold(context_.state);
+  }
+}
 
 std::optional<RoundWork> Round::NextStep(RoundStats* stats) {
   context_.stats = stats;
@@ -116,10 +140,18 @@ void Round::FinishStep(const RoundAnswer& answer, RoundStats* stats) {
   if (std::exchange(is_waiting_, false)) stage_->Finish(answer);
 }
 
+bool Round::MayStopMoreOnceTold() const {
+  const std::optional<uint32_t> highest = HighestThatPreempts(context_.state);
+  const std::optional<uint32_t> untold = LowestUntold(context_.state);
+  return (untold.has_value() && untold < highest) ||
+         (lowest_untold_.has_value() && lowest_untold_ < highest);
+}
+
 void Round::NoteLook() {
   RebalanceTimer* timer = context_.rebalance_timer;
   if (timer == nullptr || context_.has_changed) return;
   if (context_.has_looked_at_all && !context_.stats->is_cut_short) {
+    if (MayStopMoreOnceTold()) return;
     timer->NoteWhole(context_.now_ms, context_.state.version());
   } else if (!context_.has_news) {
     timer->NoteNoNews(context_.state.version());

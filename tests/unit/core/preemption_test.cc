@@ -279,6 +279,18 @@ TEST_F(PreemptionTest, TakesABetterPlaceThatTurnsUp) {
   EXPECT_THAT(Reply(), ElementsAre("PLACE 3 on m"));
 }
 
+// A task cannot be stopped before its client knows where it runs.
+TEST_F(PreemptionTest, StopsTasksAsSoonAsTheirClientHasBeenTold) {
+  Machine("m", 2000);
+  Submit(1, 1000, 2);
+  cluster_.Round(++now_ms_);  // Nobody has been told.
+  Submit(2, 2000, 9);
+  cluster_.Round(++now_ms_);
+  EXPECT_EQ(NominatedFor(2), "");
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 1 on m"));
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m"));
+}
+
 TEST_F(PreemptionTest, NeverStopsMoreOnUnchangedInput) {
   for (int i = 0; i < 4; ++i) Machine(StrCat("m", i), 1000);
   for (uint32_t uid = 1; uid <= 12; ++uid) Submit(uid, 300, uid % 3);
