@@ -194,9 +194,10 @@ bool ClassPeers::AreApartWithout(const Machine& machine,
   };
   const auto is_kept_away = [&](const CountedTerm* term) {
     const DomainIndex domain = term->topology->DomainOf(machine.id);
+    if (domain == kNoDomain) return false;
     int64_t there = term->keeping_away.At(domain);
-    if (there == 0) return false;
     for (const Task* task : leavers) {
+      if (there == 0) break;
       if (term->topology->DomainOf(task->machine) != domain) continue;
       const PeerTerms& terms = state_.peers().TermsOf(*task->class_key.rules);
       there -= std::ranges::count(terms.anti_affinity, term);

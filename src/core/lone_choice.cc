@@ -20,22 +20,30 @@ constexpr int64_t kLooksMax = 500'000;
 class Choice {
  public:
   Choice(const ClusterState& state, const ConstraintSet& constraints,
-         const PreemptionOptions& options, PackingPeers* peers)
+         const Gangs& gangs, const PreemptionOptions& options,
+         PackingPeers* peers)
       : state_(state),
         constraints_(constraints),
+        gangs_(gangs),
         options_(options),
         peers_(*peers) {}
 
   std::vector<const ClassKey*> FindAll() {
     std::vector<const ClassKey*> all;
     for (const auto& [key, tasks] : state_.pending()) {
-      if (key.gang.has_value() || key.rules->never_preempts) continue;
+      if (MustStartAsAWhole(key) || key.rules->never_preempts) continue;
       if (!peers_.IsHeeded(key) || IsStuck(key)) all.push_back(&key);
     }
     return all;
   }
 
  private:
+  bool MustStartAsAWhole(const ClassKey& key) const {
+    return key.gang.has_value() &&
+           (gangs_.IsClosed(key) || gangs_.IsHealing(key) ||
+            gangs_.MayBeUndone(key));
+  }
+
   // Whether rules about several machines keep it away from wherever there is
   // room for it, and stops help.
   bool IsStuck(const ClassKey& key) {
@@ -148,15 +156,21 @@ class Choice {
     return disruptions_->Allowed(disruptions_->BudgetsOf(task)) > 0;
   }
 
-  // Those that a packing knows as apart from it.
+  // Those that a packing knows as apart from it, and by nothing else in its
+  // way.
   std::vector<const Task*> KnownApart(const ClassKey& key,
                                       const std::vector<const Task*>& leavers) {
     std::vector<const Task*> apart;
+    const PeerTable& table = state_.peers();
+    const auto is_of_one = [this](const CountedTerm& term) {
+      return peers_.IsOfOneMachine(term);
+    };
+    const auto is_wide = [this](const CountedTerm& term) {
+      return !peers_.IsOfOneMachine(term);
+    };
     for (const Task* task : leavers) {
-      if (state_.peers().KeepApart(key, task->class_key,
-                                   [this](const CountedTerm& term) {
-                                     return peers_.IsOfOneMachine(term);
-                                   })) {
+      if (table.KeepApart(key, task->class_key, is_of_one) &&
+          !table.KeepApart(key, task->class_key, is_wide)) {
         apart.push_back(task);
       }
     }
@@ -165,6 +179,7 @@ class Choice {
 
   const ClusterState& state_;
   const ConstraintSet& constraints_;
+  const Gangs& gangs_;
   const PreemptionOptions& options_;
   PackingPeers& peers_;
   std::optional<Disruptions> disruptions_;
@@ -174,12 +189,18 @@ class Choice {
 }  // namespace
 
 const ClassKey* ChooseLone(const ClusterState& state,
-                           const ConstraintSet& constraints,
+                           const ConstraintSet& constraints, const Gangs& gangs,
                            const PreemptionOptions& options, uint64_t turn,
                            PackingPeers* peers) {
-  const std::vector<const ClassKey*> all =
-      Choice(state, constraints, options, peers).FindAll();
+  std::vector<const ClassKey*> all =
+      Choice(state, constraints, gangs, options, peers).FindAll();
   if (all.empty()) return nullptr;
+  const uint32_t highest = state.pending().begin()->first.priority;
+  if (std::ranges::any_of(all, [highest](const ClassKey* key) {
+        return key->priority < highest && !key->rules->affinity.empty();
+      })) {
+    all.push_back(nullptr);
+  }
   return all[turn % all.size()];
 }
 

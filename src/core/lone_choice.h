@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "constraints/constraint_set.h"
+#include "core/gangs.h"
 #include "core/packing_peers.h"
 #include "core/round_stats.h"
 #include "sluice/state/task.h"
@@ -21,10 +22,11 @@
 namespace sluice {
 
 // Each turn another one, so that none that finds no place is in the way of the
-// others; null where there is none.  Left out are gangs and what displaces
-// nobody.
+// others; null where there is none.  Those that a class with affinity needs
+// stay for it, so where more urgent tasks wait a turn is without any, too.
+// Left out are gangs that have not started and what displaces nobody.
 const ClassKey* ChooseLone(const ClusterState& state,
-                           const ConstraintSet& constraints,
+                           const ConstraintSet& constraints, const Gangs& gangs,
                            const PreemptionOptions& options, uint64_t turn,
                            PackingPeers* peers);
 

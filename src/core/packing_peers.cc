@@ -149,6 +149,11 @@ bool PackingPeers::HeedsWhatRuns(const ClassKey& key) {
   return IsHeeded(key) && key.rules->affinity.empty() &&
          std::ranges::none_of(key.rules->spread,
                               &SpreadConstraint::is_required) &&
+         std::ranges::all_of(peers.TermsOf(*key.rules).anti_affinity,
+                             [&](const CountedTerm* term) {
+                               return term->meant.total() == 0 ||
+                                      is_seen_to(term);
+                             }) &&
          std::ranges::all_of(*key.meant_by, [&](uint32_t selector) {
            return std::ranges::all_of(
                peers.TermsAbout(selector), [&](const CountedTerm* term) {
@@ -161,7 +166,13 @@ bool PackingPeers::AreTermsHeeded(const ClassKey& key) {
   const PlacementRules& rules = *key.rules;
   if (!rules.affinity.empty() && !NeedsCompany(key)) return false;
   for (const CountedTerm* term : state_.peers().TermsOf(rules).anti_affinity) {
-    if (!IsOfOneMachine(*term) && !IsMutual(*term)) return false;
+    if (IsOfOneMachine(*term) || IsMutual(*term)) continue;
+    looks_left_ -= std::ssize(in_play_);
+    if (std::ranges::any_of(in_play_, [&](const ClassKey* other) {
+          return std::ranges::binary_search(*other->meant_by, term->selector);
+        })) {
+      return false;
+    }
   }
   for (size_t i = 0; i < rules.spread.size(); ++i) {
     if (rules.spread[i].is_required && !IsSharedSpread(key, i)) return false;

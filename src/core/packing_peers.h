@@ -2,11 +2,11 @@
 // classes share no machine, how many of them a domain takes, and where those
 // that stay keep a class away.
 //
-// Anti-affinity is heeded where a term tells each machine from all others, or
-// where all whom it means have it themselves: then a domain takes one of them.
-// What runs and may leave counts there as what waits does; but as one that
-// stays for a spread, and for a class with affinity.
-// A spread constraint is heeded where all whom it counts have the same rules.
+// Anti-affinity is heeded where a term tells each machine from all others,
+// means nobody who waits, or where all whom it means have it themselves: then a
+// domain takes one of them.  What runs and may leave counts there as what waits
+// does; but as one that stays for a spread, and for a class with affinity. A
+// spread constraint is heeded where all whom it counts have the same rules.
 // Affinity is heeded where a class has one term, the term tells each machine
 // from all others, and the classes that it means have no affinity, or one that
 // is heeded.  A circle of such terms is not.

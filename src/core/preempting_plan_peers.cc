@@ -67,9 +67,12 @@ bool PreemptingPlan::IsAllowedByPeers(const ClassKey& key,
   if (!key.DependsOnPeers()) return true;
   if (LooksFurther(key)) return IsAllowedAsAllLeave(key, machine, victims);
   bool is_any_apart = false;
+  const auto has_domain = [&machine](const CountedTerm& term) {
+    return term.topology->DomainOf(machine.id) != kNoDomain;
+  };
   for (const TaskId id : machine.tasks) {
     const Task& task = *state.FindTask(id);
-    if (!state.peers().KeepApart(key, task.class_key)) continue;
+    if (!state.peers().KeepApart(key, task.class_key, has_domain)) continue;
     is_any_apart = true;
     if (!task.is_evicted && std::ranges::count(victims, id) == 0) return false;
   }

@@ -38,11 +38,15 @@ class RebalanceTimer {
   // last round.
   bool HasNews(int64_t now_ms, uint64_t version) const {
     return !whole_.has_value() || whole_->version != version ||
-           now_ms - whole_->ms >= kUnchangedMs;
+           now_ms - whole_->ms >=
+               (is_whole_for_long_ ? kUnchangedMs : kChangedMs);
   }
-  // A round has ended that looked at all that runs and all that waits.
-  void NoteWhole(int64_t now_ms, uint64_t version) {
+  // A round has ended that looked at all that runs and all that waits.  It is
+  // good for long, unless something waits and clients are yet to be told of
+  // placements: these cannot be stopped before.
+  void NoteWhole(int64_t now_ms, uint64_t version, bool is_for_long) {
     whole_ = {now_ms, version};
+    is_whole_for_long_ = is_for_long;
     if (last_.has_value()) last_->version = version;
   }
   // A round without news has ended.
@@ -67,6 +71,7 @@ class RebalanceTimer {
   };
   std::optional<Look> last_;   // For what would cost less elsewhere.
   std::optional<Look> whole_;  // For what waits.
+  bool is_whole_for_long_ = true;
   uint64_t turn_ = 0;
 };
 

@@ -28,24 +28,12 @@ constexpr MakeStage kStages[] = {
     &MakeSearch,
 };
 
-// Of the placements that no client is known to have the least urgent: their
-// tasks cannot be stopped yet.
-std::optional<uint32_t> LowestUntold(const ClusterState& state) {
-  std::optional<uint32_t> lowest;
-  for (const auto& [sequence, delta] : state.outbox()) {
-    if (delta.type != DeltaType::kPlace) continue;
-    const uint32_t priority = state.FindTask(delta.task)->class_key.priority;
-    lowest = std::min(lowest.value_or(priority), priority);
-  }
-  return lowest;
-}
-
-// Of the tasks that wait and may have others stopped the most urgent.
-std::optional<uint32_t> HighestThatPreempts(const ClusterState& state) {
-  for (const auto& [key, tasks] : state.pending()) {
-    if (!key.rules->never_preempts) return key.priority;
-  }
-  return std::nullopt;
+// Whether there are placements that no client is known to have: their tasks
+// cannot be stopped yet, and their gangs may still be undone.
+bool HasUntold(const ClusterState& state) {
+  return std::ranges::any_of(state.outbox(), [](const auto& entry) {
+    return entry.second.type == DeltaType::kPlace;
+  });
 }
 
 // Where nothing was to be decided, so many priorities are told one by one.
@@ -97,7 +85,7 @@ Round::Round(const RoundContext::Subject& subject, const RoundOptions& options,
              int64_t now_ms)
     : context_(subject, options, now_ms) {
   if (options.preemption.mode != Preemption::kOff) {
-    lowest_untold_ = LowestUntold(context_.state);
+    had_untold_ = HasUntold(context_.state);
   }
 }
 
@@ -140,19 +128,13 @@ void Round::FinishStep(const RoundAnswer& answer, RoundStats* stats) {
   if (std::exchange(is_waiting_, false)) stage_->Finish(answer);
 }
 
-bool Round::MayStopMoreOnceTold() const {
-  const std::optional<uint32_t> highest = HighestThatPreempts(context_.state);
-  const std::optional<uint32_t> untold = LowestUntold(context_.state);
-  return (untold.has_value() && untold < highest) ||
-         (lowest_untold_.has_value() && lowest_untold_ < highest);
-}
-
 void Round::NoteLook() {
   RebalanceTimer* timer = context_.rebalance_timer;
   if (timer == nullptr || context_.has_changed) return;
   if (context_.has_looked_at_all && !context_.stats->is_cut_short) {
-    if (MayStopMoreOnceTold()) return;
-    timer->NoteWhole(context_.now_ms, context_.state.version());
+    const bool is_for_long = context_.state.pending().empty() ||
+                             !(had_untold_ || HasUntold(context_.state));
+    timer->NoteWhole(context_.now_ms, context_.state.version(), is_for_long);
   } else if (!context_.has_news) {
     timer->NoteNoNews(context_.state.version());
   }

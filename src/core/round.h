@@ -63,9 +63,6 @@ class Round {
   bool AdvanceInTiers();
   bool EnterTierBelow(std::optional<uint32_t> priority);
   void EndStage();
-  // Whether something that waits may have tasks stopped as soon as clients know
-  // of these, so that what it was told in this round may be out of date.
-  bool MayStopMoreOnceTold() const;
   // So that the next round knows whether it has news.
   void NoteLook();
   // Whether tasks may have been waiting for those that were placed since the
@@ -84,9 +81,8 @@ class Round {
   bool has_run_out_ = false;  // Of work, but for the plan.
   bool is_waiting_ = false;   // The stage waits for an answer.
   uint64_t version_ = 0;      // Of the state, when that was asked.
-  // Of the placements that no client knew of when the round began; nothing
-  // without preemption.
-  std::optional<uint32_t> lowest_untold_;
+  // Whether any placement was untold when the round began; with preemption.
+  bool had_untold_ = false;
   int64_t placed_before_ = 0;  // When the first tier was entered.
   // Since the newest packing, or since what was placed was arranged.
   bool has_started_over_ = false;

@@ -229,9 +229,9 @@ class Describer {
   }
 
   void TakeOneAlone() {
-    const ClassKey* lone =
-        ChooseLone(state_, constraints_, context_.options.preemption,
-                   context_.stats->number, &peers_);
+    const ClassKey* lone = ChooseLone(state_, constraints_, context_.gangs,
+                                      context_.options.preemption,
+                                      context_.stats->number, &peers_);
     if (lone == nullptr) return;
     packing_.lone = *lone;
     peers_.TakeOneOf(*lone);

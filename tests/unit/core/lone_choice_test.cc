@@ -7,6 +7,7 @@
 #include <string>
 
 #include "constraints/constraint_set.h"
+#include "cost/policy_set.h"
 #include "unit/state/state_fixture.h"
 #include "util/peer_builder.h"
 
@@ -48,12 +49,17 @@ class LoneChoiceTest : public StateTest {
   uint64_t Choice(uint64_t turn = 0, const PreemptionOptions& options = {}) {
     state_.SyncPeers();
     PackingPeers peers(state_, constraints_, {}, /*heeds_terms=*/true);
+    Eligibility eligibility(constraints_, policies_);
+    eligibility.Refresh(&state_);
+    const Gangs gangs(&state_, &eligibility,
+                      state_.counters().next_task_sequence, 0);
     const ClassKey* key =
-        ChooseLone(state_, constraints_, options, turn, &peers);
+        ChooseLone(state_, constraints_, gangs, options, turn, &peers);
     return key == nullptr ? 0
                           : state_.pending().at(*key).begin()->second->id.value;
   }
   const ConstraintSet constraints_;
+  const PolicySet policies_ = *PolicySet::FromNames(kDefaultCostModels);
 };
 
 TEST_F(LoneChoiceTest, TakesThoseWhoseRulesAreNotHeededInTurn) {

@@ -29,16 +29,26 @@ TEST(RebalanceTimer, CountsLooks) {
 TEST(RebalanceTimer, HasNewsOnceSomethingHasChangedAndAfterAMinute) {
   RebalanceTimer timer;
   EXPECT_TRUE(timer.HasNews(0, 7)) << "nobody has looked yet";
-  timer.NoteWhole(1000, 7);
+  timer.NoteWhole(1000, 7, /*is_for_long=*/true);
   EXPECT_FALSE(timer.HasNews(2000, 7));
   EXPECT_TRUE(timer.HasNews(2000, 8));
   EXPECT_TRUE(timer.HasNews(1000 + RebalanceTimer::kUnchangedMs, 7));
   EXPECT_TRUE(timer.Due().HasNews(2000, 7));
 }
 
+TEST(RebalanceTimer, HasNewsSoonerWherePlacementsWereUntold) {
+  RebalanceTimer timer;
+  timer.NoteWhole(1000, 7, /*is_for_long=*/false);
+  EXPECT_FALSE(timer.HasNews(1000 + RebalanceTimer::kChangedMs - 1, 7));
+  timer.NoteNoNews(8);
+  EXPECT_TRUE(timer.HasNews(1000 + RebalanceTimer::kChangedMs, 8));
+  timer.NoteWhole(20'000, 8, /*is_for_long=*/true);
+  EXPECT_FALSE(timer.HasNews(20'000 + RebalanceTimer::kChangedMs, 8));
+}
+
 TEST(RebalanceTimer, TakesWhatARoundDoesItselfForNoNews) {
   RebalanceTimer timer;
-  timer.NoteWhole(1000, 7);
+  timer.NoteWhole(1000, 7, /*is_for_long=*/true);
   timer.NoteNoNews(9);
   EXPECT_FALSE(timer.HasNews(2000, 9));
   EXPECT_TRUE(timer.HasNews(1000 + RebalanceTimer::kUnchangedMs, 9));

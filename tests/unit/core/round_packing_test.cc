@@ -180,11 +180,23 @@ TEST_F(RoundPackingTest, TakesTasksWithTermsOnlyForABound) {
   ClusterBuilder()
       .Machine("m", {.cpu = 1000})
       .Task(1, {.cpu = 100, .rules = rules})
+      .Task(2, {.cpu = 100, .job = "other"})
       .ApplyTo(&cluster_);
   EXPECT_TRUE(Describe().problem.classes.empty());
   EXPECT_TRUE(Describe().leaves_out);
-  EXPECT_EQ(Describe(PackingScope::kAll).problem.classes.size(), 1u);
+  EXPECT_EQ(Describe(PackingScope::kAll).problem.classes.size(), 2u);
   EXPECT_FALSE(Describe(PackingScope::kAll).leaves_out);
+}
+
+TEST_F(RoundPackingTest, TakesTasksWithTermsThatMeanNobody) {
+  PlacementRules rules;
+  rules.anti_affinity = {{TasksOfJob("other"), "zone"}};
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Task(1, {.cpu = 100, .rules = rules})
+      .ApplyTo(&cluster_);
+  EXPECT_EQ(Describe().problem.classes.size(), 1u);
+  EXPECT_FALSE(Describe().leaves_out);
 }
 
 TEST_F(RoundPackingTest, KeepsApartWhatMayShareNoMachine) {

@@ -358,7 +358,7 @@ TEST_F(PackTest, LeavesTasksAloneThatDependOnOthers) {
   ClusterBuilder()
       .Machine("m", {.cpu = 1000})
       .Task(1, {.cpu = 900, .rules = rules})
-      .Tasks(2, 2, {.cpu = 500})
+      .Tasks(2, 2, {.cpu = 500, .job = "other"})
       .ApplyTo(&cluster_);
   Place(1, "m");
   Pack();
