@@ -118,6 +118,12 @@ bool TopologySpread::AllowsWithout(MachineId machine,
          constraint_->max_skew;
 }
 
+bool TopologySpread::Holds() const {
+  const int64_t most = minimum() + constraint_->max_skew;
+  return std::ranges::none_of(counts_,
+                              [most](int64_t count) { return count > most; });
+}
+
 int64_t TopologySpread::minimum() const {
   if (!is_minimum_exact_) FindMinimum();
   return Minimum();

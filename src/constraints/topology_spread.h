@@ -43,6 +43,12 @@ class TopologySpread {
   // By domain, as CountAt(); -1 where no machine counts.
   const std::vector<int64_t>& counts() const { return counts_; }
 
+  // Whether the machine, with what runs there, counts.
+  bool Counts(MachineId machine) const;
+  // Whether tasks of the class are among those it means.
+  bool Means(const ClassKey& key) const;
+  // Whether no domain holds more than it lets, as things are.
+  bool Holds() const;
   // Whether one more task may go there.
   bool Allows(MachineId machine) const;
   // The same if these tasks, which run on the machine, were gone.
@@ -67,8 +73,6 @@ class TopologySpread {
   void ForgetExpected(const ClassKey& expected, MachineId machine);
 
  private:
-  bool Means(const ClassKey& key) const;
-  bool Counts(MachineId machine) const;
   void FindMinimum() const;
   int64_t Minimum() const { return too_few_domains_ ? 0 : minimum_; }
 

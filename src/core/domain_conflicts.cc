@@ -56,6 +56,18 @@ void DomainConflicts::Add(const ClassKey& key, MachineId machine) {
       [&](const CountedTerm& term) { add(term, &meant_); });
 }
 
+void DomainConflicts::AddSpread(const ClassKey& key, MachineId machine) {
+  const PeerTerms& terms = peers_->TermsOf(*key.rules);
+  for (size_t i = 0; i < terms.spread.size(); ++i) {
+    if (!key.rules->spread[i].is_required) continue;
+    const CountedTerm& term = *terms.spread[i];
+    const DomainIndex domain = term.topology->DomainOf(machine);
+    if (domain == kNoDomain) continue;
+    uint32_t& highest = having_[{&term, domain}];
+    highest = std::max(highest, key.priority);
+  }
+}
+
 std::optional<uint32_t> DomainConflicts::HighestAgainst(
     const ClassKey& key, MachineId machine) const {
   std::optional<uint32_t> highest;

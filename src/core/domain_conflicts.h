@@ -34,6 +34,8 @@ class DomainConflicts {
   bool empty() const { return having_.empty() && meant_.empty(); }
   // A task that runs on the machine, or is to.
   void Add(const ClassKey& key, MachineId machine);
+  // The same by its required spreads, for those that they mean.
+  void AddSpread(const ClassKey& key, MachineId machine);
   // The highest priority of the tasks that were added and share a domain with
   // the machine from which one of the two keeps the other; nothing where there
   // is none.

@@ -3,7 +3,7 @@
 // for it, though not from one of them once tasks have left it that may be
 // stopped for it.  A packing takes what runs for what stays, where a rule is
 // about more than one machine and does not say that a domain takes one of some
-// tasks.
+// tasks, or spreads them and does not hold as things are.
 //
 // Threads: free functions; confined to the core thread.
 

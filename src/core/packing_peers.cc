@@ -146,9 +146,7 @@ bool PackingPeers::HeedsWhatRuns(const ClassKey& key) {
     return IsOfOneMachine(*term) || IsMutual(*term);
   };
   const PeerTable& peers = state_.peers();
-  return IsHeeded(key) && key.rules->affinity.empty() &&
-         std::ranges::none_of(key.rules->spread,
-                              &SpreadConstraint::is_required) &&
+  return IsHeeded(key) && key.rules->affinity.empty() && DoSpreadsHold(key) &&
          std::ranges::all_of(peers.TermsOf(*key.rules).anti_affinity,
                              [&](const CountedTerm* term) {
                                return term->meant.total() == 0 ||
@@ -160,6 +158,16 @@ bool PackingPeers::HeedsWhatRuns(const ClassKey& key) {
                  return term->keeping_away.total() == 0 || is_seen_to(term);
                });
          });
+}
+
+bool PackingPeers::DoSpreadsHold(const ClassKey& key) const {
+  for (size_t i = 0; i < key.rules->spread.size(); ++i) {
+    if (key.rules->spread[i].is_required &&
+        !TopologySpread(state_, constraints_, key, i).Holds()) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool PackingPeers::AreTermsHeeded(const ClassKey& key) {
@@ -213,8 +221,17 @@ bool PackingPeers::IsSharedSpread(const ClassKey& key, size_t index) {
                (!std::ranges::binary_search(*other->meant_by, term.selector) &&
                 std::ranges::find(own, &term) == own.end());
       });
-  if (it->second) cap_rows_left_ -= rows;
+  if (it->second) {
+    cap_rows_left_ -= rows;
+    spread_.insert(term.selector);
+  }
   return it->second;
+}
+
+bool PackingPeers::IsCounted(const ClassKey& running) const {
+  return std::ranges::any_of(*running.meant_by, [&](uint32_t selector) {
+    return spread_.contains(selector);
+  });
 }
 
 bool PackingPeers::IsOfOneMachine(const CountedTerm& term) {
@@ -231,10 +248,10 @@ bool PackingPeers::IsOfOneMachine(const CountedTerm& term) {
 }
 
 void PackingPeers::TakeOneOf(const ClassKey& key) {
-  was_lone_heeded_ = IsHeeded(key);
+  const bool was_heeded = IsHeeded(key);
   lone_.emplace(state_, constraints_, key);
   FindTermsOfLone();
-  if (!was_lone_heeded_) return;
+  if (!was_heeded) return;
   for (const uint32_t selector : CountedFor(key)) followed_.insert(selector);
   FollowCompany();
   is_heeded_.clear();
@@ -327,7 +344,7 @@ bool PackingPeers::Concerns(const ClassKey& running) {
   const auto [it, is_new] =
       concerns_.try_emplace({running.rules, running.meant_by}, false);
   if (!is_new) return it->second;
-  it->second = !WideTermsOf(running).empty() ||
+  it->second = !WideTermsOf(running).empty() || IsCounted(running) ||
                std::ranges::any_of(in_play_, [&](const ClassKey* key) {
                  return KeepApart(*key, running) || NeedsBeside(*key, running);
                });
@@ -411,8 +428,11 @@ size_t PackingPeers::NoteLeaving(const Task& running) {
   for (const CountedTerm* term : peers.TermsOf(*key.rules).anti_affinity) {
     note(*term, term->keeping_away);
   }
+  if (lone_.has_value()) {
+    auto& leavers = turn > 0 ? leavers_for_lone_ : leavers_on_[running.machine];
+    leavers.push_back(&running);
+  }
   if (turn == 0) return 0;
-  if (lone_.has_value()) leavers_for_lone_.push_back(&running);
   for (const CountedTerm* term : wide) {
     const DomainIndex domain = term->topology->DomainOf(running.machine);
     if (domain == kNoDomain) continue;
@@ -448,6 +468,21 @@ void PackingPeers::RelateRunning(std::span<const ClassKey> keys,
       }
     }
   }
+  for (size_t i = 0; i < running.size(); ++i) {
+    CountInSpreads(running[i], keys.size() + i, problem);
+  }
+}
+
+void PackingPeers::CountInSpreads(const ClassKey& running, size_t task_class,
+                                  PackingProblem* problem) {
+  for (CappedClasses& capped : capped_) {
+    if (!capped.counts.has_value() || !capped.counts->Means(running)) continue;
+    capped.has_running = true;
+    for (size_t domain = 0; domain < capped.is_over.size(); ++domain) {
+      if (capped.is_over[domain]) continue;
+      problem->caps[capped.first_cap + domain].classes.push_back(task_class);
+    }
+  }
 }
 
 void PackingPeers::CapRunning(
@@ -459,7 +494,7 @@ void PackingPeers::CapRunning(
     PackingCap cap;
     cap.most = 1;
     const auto capped =
-        std::ranges::find_if(capped_, [term = term](const Capped& one) {
+        std::ranges::find_if(capped_, [term = term](const CappedClasses& one) {
           return one.term == term && !one.spread.has_value();
         });
     if (capped != capped_.end()) {
@@ -514,7 +549,7 @@ void PackingPeers::Relate(std::span<const ClassKey> keys,
     }
     for (size_t i = 0; i < keys[c].rules->spread.size(); ++i) {
       if (!IsSharedSpread(keys[c], i)) continue;
-      if (is_alone && was_lone_heeded_) continue;
+      if (is_alone) continue;
       const CountedTerm& term = *peers.TermsOf(*keys[c].rules).spread[i];
       AddCapped(term, i, c);
       for (const auto& [id, machine] : state_.machines()) {
@@ -547,7 +582,7 @@ void PackingPeers::Relate(std::span<const ClassKey> keys,
 
 void PackingPeers::AddCapped(const CountedTerm& term,
                              std::optional<size_t> spread, size_t task_class) {
-  for (Capped& capped : capped_) {
+  for (CappedClasses& capped : capped_) {
     if (capped.term != &term || capped.spread != spread) continue;
     capped.classes.push_back(task_class);
     return;
@@ -557,37 +592,38 @@ void PackingPeers::AddCapped(const CountedTerm& term,
 
 void PackingPeers::AddCaps(std::span<const ClassKey> keys,
                            PackingProblem* problem) {
-  for (Capped& capped : capped_) {
+  for (CappedClasses& capped : capped_) {
     capped.first_cap = problem->caps.size();
     problem->caps.insert(
         problem->caps.end(),
         static_cast<size_t>(capped.term->topology->domain_end()),
         {capped.classes, 1});
     if (!capped.spread.has_value()) continue;
-    TopologySpread spread(state_, constraints_, keys[capped.classes[0]],
+    capped.counts.emplace(state_, constraints_, keys[capped.classes[0]],
                           *capped.spread);
     for (const auto& [freed, machine] : freed_tasks_) {
-      spread.Note(*freed, machine, -1);
+      capped.counts->Note(*freed, machine, -1);
     }
-    AddSpread(capped, spread, problem);
+    AddSpread(&capped, problem);
   }
 }
 
-void PackingPeers::AddSpread(const Capped& capped, const TopologySpread& spread,
-                             PackingProblem* problem) const {
+void PackingPeers::AddSpread(CappedClasses* capped, PackingProblem* problem) {
+  const TopologySpread& spread = *capped->counts;
   int64_t count = 0;
-  for (const size_t c : capped.classes) count += problem->classes[c].count();
+  for (const size_t c : capped->classes) count += problem->classes[c].count();
   PackingSpread made;
   made.rise_max = spread.LevelFor(count) - spread.minimum();
   const int64_t most = spread.minimum() + spread.constraint().max_skew;
   for (size_t domain = 0; domain < spread.counts().size(); ++domain) {
     const int64_t there = spread.counts()[domain];
-    PackingCap& cap = problem->caps[capped.first_cap + domain];
+    PackingCap& cap = problem->caps[capped->first_cap + domain];
     cap.most = 0;
+    capped->is_over.push_back(there < 0 || there > most);
     if (there < 0) continue;
     cap.most = std::max<int64_t>(most - there, 0);
     cap.rise_max = made.rise_max;
-    made.caps.push_back(capped.first_cap + domain);
+    made.caps.push_back(capped->first_cap + domain);
     // Who room is kept for may not come: no domain has risen by them.
     made.ahead.push_back(spread.RunningIn(domain) - spread.minimum());
   }
@@ -597,9 +633,11 @@ void PackingPeers::AddSpread(const Capped& capped, const TopologySpread& spread,
 
 std::vector<size_t> PackingPeers::CapsOn(MachineId machine) const {
   std::vector<size_t> caps;
-  for (const Capped& capped : capped_) {
+  for (const CappedClasses& capped : capped_) {
     const DomainIndex domain = capped.term->topology->DomainOf(machine);
     if (domain == kNoDomain) continue;
+    // What runs there would count for nothing.
+    if (capped.has_running && !capped.counts->Counts(machine)) continue;
     caps.push_back(capped.first_cap + static_cast<size_t>(domain));
   }
   for (const auto& [where, beside] : caps_beside_) {
@@ -615,9 +653,18 @@ void PackingPeers::RelateAlone(size_t task_class) {
   class_of_lone_ = task_class;
   for (const auto& [id, machine] : state_.machines()) {
     if (!machine->IsUsable() || lone_->MayBeOn(*machine)) continue;
-    lone_looks_left_ -= std::ssize(leavers_for_lone_);
-    if (leavers_for_lone_.empty() || lone_looks_left_ < 0 ||
-        !lone_->MayBeOnWithout(*machine, leavers_for_lone_)) {
+    std::vector<const Task*> leavers = leavers_for_lone_;
+    const auto here = leavers_on_.find(id);
+    if (here != leavers_on_.end()) {
+      // A packing puts it beside none that keep apart from it on a machine.
+      std::ranges::copy_if(here->second, std::back_inserter(leavers),
+                           [this](const Task* task) {
+                             return KeepApart(lone_->key(), task->class_key);
+                           });
+    }
+    lone_looks_left_ -= std::ssize(leavers);
+    if (leavers.empty() || lone_looks_left_ < 0 ||
+        !lone_->MayBeOnWithout(*machine, leavers)) {
       kept_away_[id].push_back(task_class);
     }
   }

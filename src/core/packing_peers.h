@@ -5,8 +5,10 @@
 // Anti-affinity is heeded where a term tells each machine from all others,
 // means nobody who waits, or where all whom it means have it themselves: then a
 // domain takes one of them.  What runs and may leave counts there as what waits
-// does; but as one that stays for a spread, and for a class with affinity. A
-// spread constraint is heeded where all whom it counts have the same rules.
+// does; but as one that stays for a class with affinity.
+// A spread constraint is heeded where all whom it counts have the same rules,
+// of those that are to be placed.  What runs and may leave counts for it, too,
+// in a domain that does not hold too many already.
 // Affinity is heeded where a class has one term, the term tells each machine
 // from all others, and the classes that it means have no affinity, or one that
 // is heeded.  A circle of such terms is not.
@@ -33,7 +35,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "constraints/constraint_set.h"
-#include "constraints/topology_spread.h"
+#include "core/capped_classes.h"
 #include "core/lone_newcomer.h"
 #include "core/placements.h"
 #include "packing/packing_problem.h"
@@ -98,6 +100,8 @@ class PackingPeers {
   // from all others; or keeps them away from its domain by a term that is
   // counted there.
   bool Concerns(const ClassKey& running);
+  // Whether a spread that is heeded means it.
+  bool IsCounted(const ClassKey& running) const;
   // Such a task may leave its machine, or does: by these terms it does not
   // stay.  Of several that keep the same classes from the same domain each has
   // a turn of its own, from 1 on.  They must be of different classes: each is
@@ -134,15 +138,6 @@ class PackingPeers {
   }
 
  private:
-  // Classes of which a domain takes only so many, together.
-  struct Capped {
-    const CountedTerm* term = nullptr;
-    // Of a spread constraint in its rules; nothing: they keep away from each
-    // other.
-    std::optional<size_t> spread = {};
-    std::vector<size_t> classes = {};
-    size_t first_cap = 0;  // That of the first domain.
-  };
   // A task that runs and keeps the classes of a term from its domain.
   struct Keeper {
     const CountedTerm* term;
@@ -159,6 +154,8 @@ class PackingPeers {
   // term means, which may need company themselves.
   bool NeedsCompany(const ClassKey& key);
   bool AreTermsHeeded(const ClassKey& key);
+  // Whether no domain holds more than the required spreads of the class let.
+  bool DoSpreadsHold(const ClassKey& key) const;
   // Whether nobody must follow or count its tasks in a way that is not heeded.
   bool IsOnItsOwn(const ClassKey& key) const;
   // The terms by which a running task of the class keeps classes out of domains
@@ -187,19 +184,21 @@ class PackingPeers {
   void AddCapped(const CountedTerm& term, std::optional<size_t> spread,
                  size_t task_class);
   void AddCaps(std::span<const ClassKey> keys, PackingProblem* problem);
-  void AddSpread(const Capped& capped, const TopologySpread& spread,
-                 PackingProblem* problem) const;
+  void AddSpread(CappedClasses* capped, PackingProblem* problem);
+  // What runs counts for the caps of the spreads that mean it.
+  void CountInSpreads(const ClassKey& running, size_t task_class,
+                      PackingProblem* problem);
 
   const ClusterState& state_;
   const ConstraintSet& constraints_;
   std::optional<LoneNewcomer> lone_;
-  bool was_lone_heeded_ = false;
   // Terms about domains of several machines, without those of which a domain
   // takes one anyway: its own, and those that mean it.
   std::vector<const CountedTerm*> terms_of_lone_;
   std::vector<const CountedTerm*> terms_about_lone_;
-  // Whom these keep away, and who leaves.
+  // Whom these keep away, and who leaves; by machine the others.
   std::vector<const Task*> leavers_for_lone_;
+  absl::flat_hash_map<MachineId, std::vector<const Task*>> leavers_on_;
   std::optional<size_t> class_of_lone_;
   // One for each pair of rules and selectors.
   std::vector<const ClassKey*> in_play_;
@@ -226,6 +225,7 @@ class PackingPeers {
   // heeded.
   absl::flat_hash_set<uint32_t> required_;
   absl::flat_hash_set<uint32_t> followed_;
+  absl::flat_hash_set<uint32_t> spread_;  // Of spreads that are heeded.
   // What was counted of the tasks that are to leave.
   absl::flat_hash_map<const Tally*, Tally> freed_;
   // The same of what runs and may leave, of terms about domains.
@@ -242,7 +242,7 @@ class PackingPeers {
   std::vector<std::pair<const ClassKey*, MachineId>> freed_tasks_;
   absl::flat_hash_map<MachineId, std::vector<size_t>> kept_away_;
   absl::flat_hash_map<MachineId, std::vector<size_t>> accompanied_;
-  std::vector<Capped> capped_;
+  std::vector<CappedClasses> capped_;
 };
 
 }  // namespace sluice

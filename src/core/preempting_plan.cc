@@ -48,7 +48,8 @@ PreemptingPlan::PreemptingPlan(const RoundPacking& packing,
                                RoundContext* context)
     : packing_(packing),
       context_(*context),
-      conflicts_(context->state.peers()) {
+      conflicts_(context->state.peers()),
+      spreads_(context->state, context->constraints) {
   for (const TaskId id : packing.placed) {
     const Task* task = context_.state.FindTask(id);
     if (task != nullptr && task->state == TaskState::kRunning) {
@@ -114,6 +115,7 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution) {
   FindMoves(solution);
   leaving_gangs_ = FindLeavingGangs(solution);
   FindConflicts(solution);
+  FindSpreads(solution);
   MachinePatterns patterns;
   const auto add = [&patterns](std::map<ClassKey, int64_t> holds) {
     patterns.patterns.push_back(std::move(holds));
@@ -134,9 +136,7 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution) {
         moved != awaited_.end() && !moved->second.arriving.empty();
     if (machine == nullptr) return;
     const bool is_anybody_to_come = !newcomers.empty() || has_arriving;
-    if (!is_anybody_to_come && leaving_gangs_.empty() && conflicts_.empty()) {
-      return;
-    }
+    if (!is_anybody_to_come && !MayLeaveForOthers()) return;
     std::vector<TaskId> victims = VictimsOn(id, pattern);
     if (!is_anybody_to_come) {
       StopForOthersOn(id, std::move(victims));
@@ -217,9 +217,9 @@ Resources PreemptingPlan::RoomBeside(MachineId id, Resources free,
   return free;
 }
 
-void PreemptingPlan::SpareForNoHigher(
-    Resources left, std::vector<TaskId>* victims,
-    std::map<ClassKey, int64_t>* newcomers) const {
+void PreemptingPlan::SpareForNoHigher(Resources left,
+                                      std::vector<TaskId>* victims,
+                                      std::map<ClassKey, int64_t>* newcomers) {
   left -= sluice::RequestsOf(*newcomers);
   std::erase_if(*victims, [&](TaskId victim) {
     if (GoesWithGang(victim) || Serves(victim)) return false;
@@ -244,6 +244,7 @@ void PreemptingPlan::SpareForNoHigher(
     }
     left = room - of.request;
     *newcomers = std::move(kept);
+    NoteSpared(victim);
     return true;
   });
 }
@@ -303,7 +304,10 @@ PreemptingPlan::Decided PreemptingPlan::Decide(
   FindTasks(patterns);
   context_.state.SyncPeers();
   FindEvicted();
+  WatchSpreads();
+  FindPlacedAtOnce(patterns);
   FindConflicts();
+  FindSpreads();
   KeepToBudgets();
   Decided decided;
   std::set<JobId> gangs;  // Of whom tasks of others make room for one.
@@ -395,6 +399,8 @@ void PreemptingPlan::Settle() {
     }
     if (DropBrokenGangs()) is_settled = false;
     FindConflicts();
+    FindSpreads();
+    if (DropBeyondSpreads()) is_settled = false;
     if (SpareTornGangs()) is_settled = false;
     const std::map<MachineId, uint32_t> served = HighestServed();
     for (auto& [id, awaited] : awaited_) {
@@ -566,7 +572,7 @@ std::vector<MachineId> PreemptingPlan::ByUrgency() const {
       if (task == nullptr) continue;
       const ClassKey& key = task->class_key;
       victim = std::max<int64_t>(victim, key.priority);
-      served = std::max(served, conflicts_.HighestAgainst(key, id));
+      served = std::max(served, HighestServedBy(one));
     }
     if (awaited.tasks.empty() && served.has_value()) {
       order.emplace_back(-int64_t{*served}, std::nullopt, victim, id);
@@ -660,7 +666,9 @@ bool PreemptingPlan::SpareNeedless(MachineId id, uint32_t highest,
                                    Awaited* awaited) {
   const Machine* machine = context_.state.FindMachine(id);
   const auto has_to_stay = [this](TaskId one) {
-    return !GoesWithGang(one) && !Serves(one);
+    if (GoesWithGang(one) || Serves(one)) return false;
+    NoteSpared(one);
+    return true;
   };
   bool has_dropped = false;
   if (awaited->tasks.empty() && awaited->arriving.empty()) {
@@ -687,7 +695,9 @@ bool PreemptingPlan::SpareNeedless(MachineId id, uint32_t highest,
         !IsAllowedAsAllLeave(*packing_.lone, *machine, fewer)) {
       continue;
     }
-    if (slack.LetStay(key, key.priority < highest)) left = std::move(fewer);
+    if (!slack.LetStay(key, key.priority < highest)) continue;
+    left = std::move(fewer);
+    NoteSpared(victim);
   }
   has_dropped |= left.size() < awaited->victims.size();
   awaited->victims = std::move(left);

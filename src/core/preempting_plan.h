@@ -30,6 +30,7 @@
 #include "constraints/class_peers.h"
 #include "core/domain_conflicts.h"
 #include "core/packing_plan.h"
+#include "core/planned_spreads.h"
 #include "core/round_context.h"
 #include "core/round_packing.h"
 #include "core/slack.h"
@@ -99,10 +100,14 @@ class PreemptingPlan {
   // packed: such newcomers wait where a victim fits instead.  `left`: what
   // there is for both.
   void SpareForNoHigher(Resources left, std::vector<TaskId>* victims,
-                        std::map<ClassKey, int64_t>* newcomers) const;
+                        std::map<ClassKey, int64_t>* newcomers);
   // Those of the pattern that are to be placed, but for tasks of gangs that
   // leave: these wait for the others.
   std::map<ClassKey, int64_t> NewcomersOf(const Pattern& pattern) const;
+  // Whether tasks may leave a machine to which nobody comes.
+  bool MayLeaveForOthers() const {
+    return !leaving_gangs_.empty() || !conflicts_.empty() || !spreads_.empty();
+  }
   // Stops those of these tasks that leave for newcomers on other machines, or
   // because their gangs do.
   void StopForOthersOn(MachineId machine, std::vector<TaskId> tasks);
@@ -110,6 +115,8 @@ class PreemptingPlan {
   std::set<JobId> FindLeavingGangs(const std::vector<Pattern>& solution) const;
   bool NominateGangs(MachinePatterns* patterns);
   void FindTasks(const MachinePatterns& patterns);
+  // Of what is placed at once, what is spread.  `patterns` must outlive this.
+  void FindPlacedAtOnce(const MachinePatterns& patterns);
   // Makes the plan one that can be carried out.
   void Settle();
   // Drops the victims that cannot be stopped any more, and the tasks that have
@@ -143,9 +150,20 @@ class PreemptingPlan {
   // Finds who waits for tasks on other machines to leave.
   void FindConflicts(const std::vector<Pattern>& solution);
   void FindConflicts();  // Of the nominated tasks.
-  // Whether a more urgent newcomer in a domain with the victim's machine waits
+  // Finds who comes, and who leaves, for spreads.
+  void FindSpreads(const std::vector<Pattern>& solution);
+  void WatchSpreads();
+  void FindSpreads();  // Of the nominated tasks, and what is placed at once.
+  // The least urgent newcomers that their spreads do not let in, once all have
+  // come and left.  Returns whether there were any.
+  bool DropBeyondSpreads();
+  // The most urgent newcomer in a domain with the victim's machine that waits
   // for it to leave.
+  std::optional<uint32_t> HighestServedBy(TaskId victim) const;
+  // Whether there is one that is more urgent than the victim.
   bool Serves(TaskId victim) const;
+  // The victim stays.
+  void NoteSpared(TaskId victim);
   bool IsForNothing(const Awaited& awaited) const;
   // Gangs of which only a part has room.  Returns whether there were any.
   bool DropBrokenGangs();
@@ -194,6 +212,9 @@ class PreemptingPlan {
   absl::btree_map<MachineId, Awaited> awaited_;
   std::set<JobId> leaving_gangs_;  // As a whole.
   DomainConflicts conflicts_;      // With those that are to come.
+  PlannedSpreads spreads_;         // Of those.
+  // What is placed at once and is spread.
+  std::vector<std::pair<const ClassKey*, MachineId>> placed_at_once_;
   std::vector<const Task*> evicted_;
   std::vector<const Task*> leavers_;  // These, and the victims, with rules.
   // Of these, those that others could be kept from domains by.

@@ -26,8 +26,11 @@ std::map<ClassKey, int64_t> PreemptingPlan::NewcomersOf(
 
 void PreemptingPlan::StopForOthersOn(MachineId machine,
                                      std::vector<TaskId> tasks) {
-  std::erase_if(
-      tasks, [this](TaskId one) { return !GoesWithGang(one) && !Serves(one); });
+  std::erase_if(tasks, [this](TaskId one) {
+    if (GoesWithGang(one) || Serves(one)) return false;
+    NoteSpared(one);
+    return true;
+  });
   if (!tasks.empty()) awaited_[machine].victims = std::move(tasks);
 }
 
@@ -106,13 +109,19 @@ bool PreemptingPlan::SpareGangs(const std::map<MachineId, uint32_t>& highest) {
         }
         if (slack.LetStay(key, key.priority < highest.at(id))) {
           may_stay.insert(victim);
+          NoteSpared(victim);
         } else {
           ++needed;
         }
       }
     }
     const int64_t running = context_.state.FindJob(gang)->running_count;
-    if (running - needed < packing_.running.MinimumOf(gang)) continue;
+    if (running - needed < packing_.running.MinimumOf(gang)) {
+      for (const TaskId one : may_stay) {
+        spreads_.Leave(*context_.state.FindTask(one));
+      }
+      continue;
+    }
     has_spared = true;
     for (auto& [id, awaited] : awaited_) {
       std::erase_if(awaited.victims,

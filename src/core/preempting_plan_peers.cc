@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "constraints/class_peers.h"
@@ -47,11 +49,91 @@ void PreemptingPlan::FindConflicts() {
   }
 }
 
-bool PreemptingPlan::Serves(TaskId victim) const {
-  if (conflicts_.empty()) return false;
+void PreemptingPlan::WatchSpreads() {
+  spreads_ = PlannedSpreads(context_.state, context_.constraints);
+  for (const ClassKey& key : packing_.classes) {
+    if (!IsLone(key)) spreads_.Watch(key);
+  }
+}
+
+void PreemptingPlan::FindSpreads(const std::vector<Pattern>& solution) {
+  WatchSpreads();
+  if (spreads_.empty()) return;
+  for (const Task* task : placed_peers_) spreads_.Withdraw(*task);
+  packing_.VisitMachines(solution, [&](MachineId id, const Pattern& pattern) {
+    for (const auto& [c, count] : pattern.tasks) {
+      if (c >= packing_.classes.size()) break;
+      spreads_.Come(packing_.classes[c], id, count);
+    }
+    for (const TaskId victim : VictimsOn(id, pattern)) {
+      spreads_.Leave(*context_.state.FindTask(victim));
+    }
+  });
+}
+
+void PreemptingPlan::FindPlacedAtOnce(const MachinePatterns& patterns) {
+  if (spreads_.empty()) return;
+  for (const auto& [id, index] : patterns.of_machine) {
+    for (const auto& [key, count] : patterns.patterns[index - 1]) {
+      if (!spreads_.Watches(key)) continue;
+      placed_at_once_.insert(placed_at_once_.end(), static_cast<size_t>(count),
+                             {&key, id});
+    }
+  }
+}
+
+void PreemptingPlan::FindSpreads() {
+  if (spreads_.empty()) return;
+  spreads_.Reset();
+  for (const auto& [key, id] : placed_at_once_) spreads_.Come(*key, id);
+  for (const auto& [id, awaited] : awaited_) {
+    for (const Task* task : awaited.tasks) {
+      if (task->class_key.DependsOnPeers()) spreads_.Come(task->class_key, id);
+    }
+    for (const TaskId victim : awaited.victims) {
+      if (!IsStillOn(id, victim)) continue;
+      spreads_.Leave(*context_.state.FindTask(victim));
+    }
+  }
+}
+
+bool PreemptingPlan::DropBeyondSpreads() {
+  if (spreads_.empty()) return false;
+  std::vector<std::pair<const Task*, MachineId>> coming;
+  for (const auto& [id, awaited] : awaited_) {
+    for (const Task* task : awaited.tasks) {
+      if (spreads_.Watches(task->class_key) && !IsLone(task->class_key)) {
+        coming.emplace_back(task, id);
+      }
+    }
+  }
+  std::ranges::stable_sort(coming, {}, [](const auto& one) {
+    return one.first->class_key.priority;
+  });
+  bool has_dropped = false;
+  for (const auto& [task, id] : coming) {
+    if (spreads_.Allow(task->class_key, id)) continue;
+    spreads_.Come(task->class_key, id, -1);
+    std::erase(awaited_.at(id).tasks, task);
+    has_dropped = true;
+  }
+  return has_dropped;
+}
+
+std::optional<uint32_t> PreemptingPlan::HighestServedBy(TaskId victim) const {
   const Task& task = *context_.state.FindTask(victim);
-  return conflicts_.HighestAgainst(task.class_key, task.machine) >
-         task.class_key.priority;
+  return std::max(conflicts_.HighestAgainst(task.class_key, task.machine),
+                  spreads_.HighestAgainst(task));
+}
+
+bool PreemptingPlan::Serves(TaskId victim) const {
+  if (conflicts_.empty() && spreads_.empty()) return false;
+  return HighestServedBy(victim) >
+         context_.state.FindTask(victim)->class_key.priority;
+}
+
+void PreemptingPlan::NoteSpared(TaskId victim) {
+  if (!spreads_.empty()) spreads_.Leave(*context_.state.FindTask(victim), -1);
 }
 
 bool PreemptingPlan::IsForNothing(const Awaited& awaited) const {
@@ -77,8 +159,10 @@ bool PreemptingPlan::IsAllowedByPeers(const ClassKey& key,
     if (!task.is_evicted && std::ranges::count(victims, id) == 0) return false;
   }
   // The packing has seen to what it may not share with others elsewhere.
-  return is_any_apart ||
-         ClassPeers(state, context_.constraints, key).Allows(machine);
+  if (is_any_apart) return true;
+  const ClassPeers peers(state, context_.constraints, key);
+  return spreads_.Watches(key) ? peers.AllowsBesideSpread(machine)
+                               : peers.Allows(machine);
 }
 
 bool PreemptingPlan::IsInTheWay(TaskId victim) const {
@@ -97,8 +181,9 @@ const ClassPeers& PreemptingPlan::PeersOf(const ClassKey& key) {
 bool PreemptingPlan::MustAwaitOthers(const ClassKey& key,
                                      const Machine& machine) {
   if (IsLone(key)) return !PeersOf(key).Allows(machine);
-  return LooksFurther(key) &&
-         !PeersOf(key).AreApartWithout(machine, placed_peers_);
+  return spreads_.MustAwait(key, machine.id) ||
+         (LooksFurther(key) &&
+          !PeersOf(key).AreApartWithout(machine, placed_peers_));
 }
 
 void PreemptingPlan::FindLeavers() {

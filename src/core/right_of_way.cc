@@ -112,8 +112,8 @@ std::optional<std::vector<TaskId>> FindWhoGivesWay(
   const auto is_below_plan = [&](const Task* task) {
     return (!waiting.empty() &&
             task->class_key.priority < waiting.front().priority) ||
-           (context->levels.has_value() &&
-            !context->levels->LevelOf(task->class_key.priority).has_value());
+           (packing.levels.has_value() &&
+            !packing.levels->LevelOf(task->class_key.priority).has_value());
   };
   for (auto& [id, contended] : machines) {
     std::erase_if(contended.staying, [&](const Task* task) {

@@ -117,11 +117,11 @@ class Describer {
       if (MustRebalance() || !IsAsGoodAsCanBe()) DescribeProblem();
     }
     if (levels_.has_value()) SplitByLevel();
+    packing_.levels = levels_;
     return std::move(packing_);
   }
 
-  // Whether terms between tasks make the problem larger than can be packed with
-  // care.
+  // Whether terms between tasks make the problem too large to pack with care.
   bool is_overtaxed() const { return is_overtaxed_; }
 
  private:
@@ -600,12 +600,11 @@ class Describer {
   // waiting does: the prices of the relaxation are whole numbers.
   void CountRunning(std::vector<bool>* fits) {
     PackingProblem& problem = packing_.problem;
-    const std::vector<PackingGroup>& groups = problem.groups;
     for (size_t i = 0; i < packing_.running_classes.size(); ++i) {
       const RunningTasks::Class& running = packing_.running.classes()[i];
       const size_t c = packing_.classes.size() + i;
       int64_t count = 0;
-      for (const PackingGroup& group : groups) {
+      for (const PackingGroup& group : problem.groups) {
         count += group.machines * problem.RunningOn(c, group.kind);
       }
       (*fits)[c] = count > 0;
@@ -623,6 +622,7 @@ class Describer {
                           kWaitingCostBase, &problem)) {
       stop_levels_.Forbid();
     }
+    CountRunningInSpreads(&problem);
   }
 
   std::optional<size_t> LevelOfClass(size_t c) const {

@@ -20,6 +20,7 @@
 
 #include "core/known_plan.h"
 #include "core/packing_part.h"
+#include "core/packing_plan.h"
 #include "core/round_context.h"
 #include "core/running_tasks.h"
 #include "packing/packing_problem.h"
@@ -44,6 +45,8 @@ struct RoundPacking {
   // What the problem is to place anew, and what is placed below its levels.
   std::vector<TaskId> placed;
   bool has_placed_below = false;
+  // The priorities that it decides on; nothing where there is no problem.
+  std::optional<PackingLevels> levels;
   // What all of it costs as it is, and what it does at least by what each class
   // likes best.
   PackingCost now;

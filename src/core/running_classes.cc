@@ -55,6 +55,25 @@ bool AddRunningBudgets(const RunningTasks& running, size_t first, int64_t cost,
   return !problem->budgets.empty();
 }
 
+void CountRunningInSpreads(PackingProblem* problem) {
+  std::vector<int64_t> running(problem->caps.size(), 0);
+  for (const PackingGroup& group : problem->groups) {
+    if (group.kind >= problem->staying.size()) continue;
+    for (const size_t cap : group.caps) {
+      for (const auto& [c, count] : problem->staying[group.kind]) {
+        if (!problem->caps[cap].Counts(c)) continue;
+        running[cap] += group.machines * count;
+      }
+    }
+  }
+  for (PackingSpread& spread : problem->spreads) {
+    for (size_t i = 0; i < spread.caps.size(); ++i) {
+      problem->caps[spread.caps[i]].most += running[spread.caps[i]];
+      spread.ahead[i] -= running[spread.caps[i]];
+    }
+  }
+}
+
 double GapOfStops(const RoundPacking& packing,
                   const PackingSolution& solution) {
   std::set<size_t> levels;

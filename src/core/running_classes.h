@@ -1,5 +1,6 @@
 // What runs, as a packing problem knows it: which of its classes are of a gang,
-// and how many of them disruption budgets let be stopped.
+// how many of them disruption budgets let be stopped, and which count for
+// spreads.
 //
 // The classes of what runs are those of the problem from `first` on, one for
 // each of the running tasks' own.
@@ -27,6 +28,11 @@ void AddRunningGangs(const RunningTasks& running, size_t first,
 // are any.  REQUIRES: it is known how many tasks the classes have.
 bool AddRunningBudgets(const RunningTasks& running, size_t first, int64_t cost,
                        PackingProblem* problem);
+
+// Caps of spreads let in what runs and counts for them, and their domains hold
+// less without it.  REQUIRES: they were made as if it stayed, and all of it
+// that counts is part of the problem.
+void CountRunningInSpreads(PackingProblem* problem);
 
 // Of the price of whom the solution stops, the part that is not proved to be
 // needed, as long as it serves whom it does.

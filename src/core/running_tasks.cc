@@ -162,6 +162,8 @@ class RunningTasks::Collector {
       auto& [found, of_class] = *entry;
       of_class.index = to_.classes_.size();
       to_.AddClass(found, *of_class.any, unit_, options_);
+      to_.classes_.back().keeps_from_domains |=
+          found.concerns_others && peers_.IsCounted(of_class.any->class_key);
       to_.classes_.back().is_protected =
           disruptions_.Allowed(found.budgets) == 0;
     }

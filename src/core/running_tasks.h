@@ -83,7 +83,7 @@ class RunningTasks {
     // Budgets let none of them be stopped, and may be broken.
     bool is_protected = false;
     std::optional<JobId> gang = {};  // That all of them are of.
-    // They keep others from domains of several machines.
+    // They keep others from domains of several machines, or count there.
     bool keeps_from_domains = false;
     // They keep the task away that takes part alone (core/lone_newcomer.h).
     bool is_in_the_way = false;

@@ -25,6 +25,11 @@ constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 // Stands for as many tasks as budgets are exceeded by then.
 constexpr int64_t kBeyondBudgets = -1;
 
+bool HasRunning(const PackingProblem& problem, size_t cap) {
+  return std::ranges::any_of(problem.caps[cap].classes,
+                             [&](size_t c) { return problem.classes[c].runs; });
+}
+
 }  // namespace
 
 PackingDraft::PackingDraft(const PackingProblem& problem, PackingRest rest,
@@ -71,8 +76,7 @@ PackingCost PackingDraft::Cost() const {
   PackingCost cost = {0, placed_cost_};
   std::vector<int64_t> waiting = rest_.tasks;
   for (auto [cap, count] : FindExcess()) {
-    // The least urgent come last.
-    for (const size_t c : std::views::reverse(problem_->caps[cap].classes)) {
+    for (const size_t c : DropOrder(cap)) {
       const int64_t more =
           std::min(count, problem_->classes[c].count() - waiting[c]);
       waiting[c] += more;
@@ -95,7 +99,8 @@ std::vector<std::pair<size_t, int64_t>> PackingDraft::FindExcess() const {
   for (const PackingSpread& spread : problem_->spreads) {
     const int64_t rise = RiseOf(*problem_, spread, rest_.caps);
     for (const size_t cap : spread.caps) {
-      const int64_t count = -rest_.caps[cap] - rise;
+      int64_t count = -rest_.caps[cap] - rise;
+      if (count > 0 && rise < 0) count = std::min(count, CountNew(cap));
       if (count > 0) excess.emplace_back(cap, count);
     }
   }
@@ -113,10 +118,60 @@ void PackingDraft::DropExcess() {
   for (const PackingSpread& spread : problem_->spreads) {
     for (const size_t cap : spread.caps) Drop(cap, -rest_.caps[cap]);
   }
+  // Caps have sunk, and go on doing so.
+  for (std::vector<int64_t> before; before != rest_.tasks;) {
+    before = rest_.tasks;
+    for (const auto& [cap, count] : FindExcess()) {
+      Drop(cap, count, /*keeps_running=*/true);
+    }
+  }
 }
 
-void PackingDraft::Drop(size_t cap, int64_t count) {
-  const PackingCap& of = problem_->caps[cap];
+int64_t PackingDraft::CountNew(size_t cap) const {
+  int64_t sum = 0;
+  for (const Pattern& pattern : patterns_) {
+    if (!std::ranges::binary_search(problem_->groups[pattern.group].caps,
+                                    cap)) {
+      continue;
+    }
+    for (const auto& [c, count] : pattern.tasks) {
+      if (problem_->classes[c].runs || !problem_->caps[cap].Counts(c)) continue;
+      sum += count * pattern.machines;
+    }
+  }
+  return sum;
+}
+
+std::vector<size_t> PackingDraft::DropOrder(size_t cap) const {
+  const std::vector<size_t>& classes = problem_->caps[cap].classes;
+  std::vector<size_t> order(classes.rbegin(), classes.rend());
+  if (!HasRunning(*problem_, cap)) return order;
+  const std::vector<int64_t> excess = ExcessOfBudgets(*problem_, rest_.tasks);
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](size_t c) {
+    const PackingClass& one = problem_->classes[c];
+    size_t level = one.waiting.empty() ? 0 : one.waiting.front().level;
+    for (const size_t b : one.budgets) {
+      const PackingBudget& budget = problem_->budgets[b];
+      if (excess[b] > 0) level = std::min(level, budget.level);
+    }
+    return level;
+  });
+  return order;
+}
+
+void PackingDraft::Drop(size_t cap, int64_t count, bool keeps_running) {
+  if (!HasRunning(*problem_, cap)) {
+    DropUnder(cap, problem_->caps[cap].classes, count);
+    return;
+  }
+  for (const size_t c : DropOrder(cap)) {
+    if (keeps_running && problem_->classes[c].runs) continue;
+    count = DropUnder(cap, {c}, count);
+  }
+}
+
+int64_t PackingDraft::DropUnder(size_t cap, const std::vector<size_t>& classes,
+                                int64_t count) {
   for (size_t p = 0; p < patterns_.size() && count > 0; ++p) {
     if (patterns_[p].machines == 0 ||
         !std::ranges::binary_search(problem_->groups[patterns_[p].group].caps,
@@ -125,7 +180,8 @@ void PackingDraft::Drop(size_t cap, int64_t count) {
     }
     const auto tasks = patterns_[p].tasks;
     for (const auto& [c, there] : std::views::reverse(tasks)) {
-      while (count > 0 && of.Counts(c) && patterns_[p].machines > 0 &&
+      if (!std::ranges::binary_search(classes, c)) continue;
+      while (count > 0 && patterns_[p].machines > 0 &&
              CountOf(c, patterns_[p]) > 0) {
         const int64_t machines = std::min(patterns_[p].machines, count);
         const int64_t each = std::min(there, count / machines);
@@ -136,6 +192,7 @@ void PackingDraft::Drop(size_t cap, int64_t count) {
       }
     }
   }
+  return count;
 }
 
 void PackingDraft::DropLone(size_t p) {

@@ -80,9 +80,17 @@ class PackingDraft {
   // Caps and how many more stand under them than they let in.
   std::vector<std::pair<size_t, int64_t>> FindExcess() const;
   void DropExcess();
+  // How many tasks count for the cap that do not run already.
+  int64_t CountNew(size_t cap) const;
+  // The classes that count for the cap, those first that are the least urgent;
+  // or, where none of them runs, the last.
+  std::vector<size_t> DropOrder(size_t cap) const;
   // Takes so many tasks out that count for the cap, if there are as many, and
-  // those that have no company then.
-  void Drop(size_t cap, int64_t count);
+  // those that have no company then.  What runs stays, if so wanted.
+  void Drop(size_t cap, int64_t count, bool keeps_running = false);
+  // The same of these classes, ascending.  Returns how many are left to take.
+  int64_t DropUnder(size_t cap, const std::vector<size_t>& classes,
+                    int64_t count);
   // Takes out those of the pattern that have no company.
   void DropLone(size_t pattern);
   // From each machine of the pattern.

@@ -110,11 +110,11 @@ struct PackingCap {
   }
 };
 
-// Caps that rise together: each lets in one more task for each task that every
-// one of their domains holds, placed or ahead.
+// Caps that rise together: each lets in one more for each task that all their
+// domains hold, placed or ahead; if less than none, less of what does not run.
 struct PackingSpread {
   std::vector<size_t> caps;
-  // By cap: how many more tasks its domain holds already than the emptiest one.
+  // By cap: how many more its domain has than the emptiest, without what runs.
   std::vector<int64_t> ahead;
   int64_t rise_max = 0;
 };

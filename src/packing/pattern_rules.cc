@@ -63,7 +63,7 @@ int64_t RiseOf(const PackingProblem& problem, const PackingSpread& spread,
     const size_t cap = spread.caps[i];
     rise = std::min(rise, spread.ahead[i] + problem.caps[cap].most - caps[cap]);
   }
-  return std::max<int64_t>(rise, 0);
+  return rise;
 }
 
 void TakeFromCaps(const PackingProblem& problem, const Pattern& pattern,

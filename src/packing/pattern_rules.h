@@ -22,7 +22,8 @@ void AddTasks(size_t task_class, int64_t count, Pattern* pattern);
 int64_t RoomOn(const PackingProblem& problem, const Pattern& pattern,
                size_t task_class);
 
-// How far the caps of a spread have risen, if they still let in so much.
+// How far the caps of a spread have risen, if they still let in so much; less
+// than 0 where they have sunk.
 int64_t RiseOf(const PackingProblem& problem, const PackingSpread& spread,
                const std::vector<int64_t>& caps);
 // How many more of the class the group's caps let in, once they have risen as

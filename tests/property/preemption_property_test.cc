@@ -33,6 +33,9 @@ constexpr int kTurnsMax = 16;
 // Each zone takes one task of the first job, or any number of the second.
 constexpr char kZoned[] = "zoned";
 constexpr char kShy[] = "shy";
+// Zones take the same of those with this label, or one more, as far as these
+// have the rule.
+constexpr char kSpread[] = "spread";
 
 class Life {
  public:
@@ -40,6 +43,7 @@ class Life {
       : rng_(seed),
         mode_(mode),
         draws_shy_(rng_.Chance(1, 2)),
+        draws_counted_(rng_.Chance(1, 3)),
         whole_machines_max_(rng_.Chance(1, 3) ? rng_.Between(2, 4) : 400),
         cluster_({.preemption = {
                       .mode = mode,
@@ -88,6 +92,7 @@ class Life {
     if (rng_.Chance(1, 8)) {
       const int64_t size = rng_.Between(2, 4);
       const auto minimum = static_cast<uint64_t>(rng_.Between(2, size));
+      if (rng_.Chance(1, 3)) SpreadOut(&options);
       for (int64_t i = 0; i < size; ++i) {
         Submit(options, {.gang = {.minimum = minimum}});
       }
@@ -99,6 +104,9 @@ class Life {
     } else if (rng_.Chance(1, 6)) {
       options.job = draws_shy_ && rng_.Chance(1, 3) ? kShy : kZoned;
       options.rules.anti_affinity = {{TasksOfJob(kZoned), "zone"}};
+    } else if (rng_.Chance(1, 4)) {
+      SpreadOut(&options);
+      if (draws_counted_ && rng_.Chance(1, 3)) options.rules.spread.clear();
     }
     if (rng_.Chance(1, 8)) options.rules.host_ports = {{.port = 80}};
     options.rules.never_preempts = rng_.Chance(1, 6);
@@ -111,7 +119,8 @@ class Life {
     if (rng_.Chance(1, 4)) {
       options.preemption_cost = static_cast<int32_t>(rng_.Between(0, 300));
     }
-    if (options.rules.anti_affinity.empty() && rng_.Chance(1, 3)) {
+    if (options.rules.anti_affinity.empty() && options.labels.empty() &&
+        rng_.Chance(1, 3)) {
       options.budget = DisruptionBudget{
           .limit = rng_.Chance(1, 2) ? DisruptionBudget::Limit::kMinAvailable
                                      : DisruptionBudget::Limit::kMaxUnavailable,
@@ -122,6 +131,11 @@ class Life {
     // Another class of the same job, which shares its budget.
     options.cpu = rng_.Between(1, 9) * 100;
     for (int64_t i = rng_.Between(1, 5); i > 0; --i) Submit(options);
+  }
+
+  static void SpreadOut(TaskOptions* options) {
+    options->labels = {{"app", kSpread}};
+    options->rules.spread = {Spread(App(kSpread), "zone")};
   }
 
   void Change() {
@@ -226,20 +240,90 @@ class Life {
     });
   }
 
+  const std::string& ZoneOf(const Task& task) const {
+    return zone_of_.at(cluster_.state().FindMachine(task.machine)->uuid);
+  }
+  // By zone, how many run that the spread counts and that are not to leave; and
+  // those that are to come, if so wanted.
+  std::map<std::string, int64_t> SpreadCounts(bool with_nominated) const {
+    std::map<std::string, int64_t> counts;
+    for (const std::string& machine : machines_) counts[zone_of_.at(machine)];
+    const auto add = [&](MachineId id) {
+      const Machine& machine = *cluster_.state().FindMachine(id);
+      const auto zone = counts.find(zone_of_.at(machine.uuid));
+      if (zone != counts.end() && machine.is_present) ++zone->second;
+    };
+    const auto& nominated = cluster_.state().nominations().machines();
+    for (const uint64_t uid : live_) {
+      if (options_.at(uid).labels.empty()) continue;
+      const Task& task = cluster_.TaskOf(uid);
+      const auto there = nominated.find(task.id);
+      if (task.state == TaskState::kRunning && !task.is_evicted) {
+        add(task.machine);
+      } else if (with_nominated && there != nominated.end()) {
+        add(there->second);
+      }
+    }
+    return counts;
+  }
+  static int64_t LeastOf(const std::map<std::string, int64_t>& counts) {
+    int64_t least = counts.begin()->second;
+    for (const auto& [zone, count] : counts) least = std::min(least, count);
+    return least;
+  }
+
+  static bool IsEven(const std::map<std::string, int64_t>& counts) {
+    return std::ranges::all_of(counts, [&](const auto& zone) {
+      return zone.second <= LeastOf(counts) + 1;
+    });
+  }
+
+  // Whether the spread lets one more in there, or would without one in the zone
+  // that is less urgent.  Not where a zone holds too many, or others wait that
+  // are spread, too: then a victim is one of the machine's own.
+  bool MayJoin(const Machine& machine, const ClassKey& key) const {
+    const std::map<std::string, int64_t> counts = SpreadCounts(true);
+    const std::string& zone = zone_of_.at(machine.uuid);
+    if (counts.at(zone) <= LeastOf(counts)) return true;
+    if (!IsEven(counts)) return false;
+    if (std::ranges::any_of(cluster_.state().pending(), [&](const auto& entry) {
+          return !entry.first.rules->spread.empty() &&
+                 entry.first.rules != key.rules;
+        })) {
+      return false;
+    }
+    return std::ranges::any_of(live_, [&](uint64_t uid) {
+      const Task& task = cluster_.TaskOf(uid);
+      return task.state == TaskState::kRunning &&
+             !options_.at(uid).labels.empty() && ZoneOf(task) == zone &&
+             !task.class_key.gang.has_value() &&
+             task.class_key.priority < key.priority &&
+             cluster_.state().FindMachine(task.machine)->IsUsable();
+    });
+  }
+
   // Returns how many were told to leave, and how many were placed.
   std::pair<int64_t, int64_t> Schedule() {
     const std::vector<TaskId> waiting = FindWaiting();
     std::map<JobId, int64_t> allowances = Allowances();
+    // Else tasks that are spread take part one by one.
+    const bool is_even = !draws_counted_ && IsEven(SpreadCounts(true));
     cluster_.Round(now_ms_ += kStepMs);
     EXPECT_EQ(FindContradiction(cluster_.state()), "");
     const uint32_t highest = HighestServed(waiting);
     int64_t placed = 0;
     int64_t stopped = 0;
     std::set<JobId> gangs;  // Of which some are stopped.
+    const std::map<std::string, int64_t> counts = SpreadCounts(true);
     for (const ScheduleReply::Entry& entry : cluster_.Deliver().deltas) {
       const Task& task = *cluster_.state().FindTask(entry.task);
       if (entry.type == DeltaType::kPlace) {
         ++placed;
+        if (is_even && !task.class_key.rules->spread.empty() &&
+            task.state == TaskState::kRunning) {
+          EXPECT_LE(counts.at(ZoneOf(task)) - LeastOf(counts), 1)
+              << "the spread of task " << entry.task.value;
+        }
         continue;
       }
       ++stopped;
@@ -341,10 +425,16 @@ class Life {
     for (const auto& [key, tasks] : state.pending()) {
       const JobId job = tasks.begin()->second->job;
       const bool is_zoned = job == JobOf(kZoned) || job == JobOf(kShy);
-      if ((key.IsBound() && !is_zoned) || key.rules->never_preempts) continue;
+      const bool is_spread = !key.rules->spread.empty() && !draws_counted_ &&
+                             !key.gang.has_value();
+      if ((key.IsBound() && !is_zoned && !is_spread) ||
+          key.rules->never_preempts) {
+        continue;
+      }
       for (const auto& [id, machine] : state.machines()) {
         if (!machine->IsUsable()) continue;
         if (is_zoned && !MayBeCleared(*machine, job, key.priority)) continue;
+        if (is_spread && !MayJoin(*machine, key)) continue;
         Resources free = machine->Free();
         bool is_port_taken = false;
         std::map<JobId, int64_t> left = allowances;
@@ -379,7 +469,8 @@ class Life {
 
   Rng rng_;
   const Preemption mode_;
-  const bool draws_shy_;  // Then zoned tasks take part one by one.
+  const bool draws_shy_;      // Then zoned tasks take part one by one,
+  const bool draws_counted_;  // and then those that are spread.
   const int64_t whole_machines_max_;
   TestScheduler cluster_;
   std::vector<std::string> machines_;

@@ -134,19 +134,13 @@ class Pack : public Stage {
     // Nothing better was found than what was known.
     StopSpared();
     for (const auto& [id, machine_id] : known_.nominated) {
-      const Task* task = context_.state.FindTask(id);
-      const Machine* machine = context_.state.FindMachine(machine_id);
-      if (task == nullptr || !task->IsSchedulable() || machine == nullptr ||
-          !machine->IsUsable() || context_.state.nominations().Contains(id)) {
-        continue;
-      }
       const bool depends = known_.depending.contains(id);
-      context_.state.Nominate(id, machine_id, depends);
-      if (!context_.state.nominations().CanBeHeldBy(*machine)) {
-        context_.state.EndNomination(id);
-      } else if (depends) {
+      if (NominateAgain(id, machine_id, depends) && depends) {
         context_.agenda.known.depending.insert(id);
       }
+    }
+    for (const auto& [id, machine_id] : left_out_) {
+      NominateAgain(id, machine_id, /*depends=*/false);
     }
   }
 
@@ -173,6 +167,9 @@ class Pack : public Stage {
     known_ = std::exchange(context_.agenda.known, {});
     UndoKnown();
     packing_ = DescribeRound(PackingScope::kPreempting, &context_, known_);
+    if (KeepWhatIsLeftOut()) {
+      packing_ = DescribeRound(PackingScope::kPreempting, &context_, known_);
+    }
     if (!packing_.is_too_large) {
       placed_ = CountPlaced(known_, packing_, context_.state);
       return;
@@ -222,6 +219,45 @@ class Pack : public Stage {
     }
   }
 
+  // Room that was kept before the round is kept for those whose class takes no
+  // part this time: from all that are less urgent, and in the end where it is
+  // still there.  Returns whether there is any of the former.
+  bool KeepWhatIsLeftOut() {
+    if (packing_.classes.empty()) return false;
+    const uint32_t highest = packing_.classes.front().priority;
+    bool is_any_kept = false;
+    std::erase_if(known_.nominated, [&](const auto& one) {
+      const auto& [id, machine] = one;
+      const ClassKey& key = context_.state.FindTask(id)->class_key;
+      if (!context_.nominated_before.contains(id) ||
+          known_.depending.contains(id) ||
+          std::ranges::binary_search(packing_.classes, key)) {
+        return false;
+      }
+      if (key.priority < highest || !NominateAgain(id, machine, false)) {
+        left_out_.push_back(one);
+        return true;
+      }
+      is_any_kept = true;
+      return true;
+    });
+    return is_any_kept;
+  }
+
+  // Returns whether the machine can still hold room for it.
+  bool NominateAgain(TaskId id, MachineId machine_id, bool depends) {
+    const Task* task = context_.state.FindTask(id);
+    const Machine* machine = context_.state.FindMachine(machine_id);
+    if (task == nullptr || !task->IsSchedulable() || machine == nullptr ||
+        !machine->IsUsable() || context_.state.nominations().Contains(id)) {
+      return false;
+    }
+    context_.state.Nominate(id, machine_id, depends);
+    if (context_.state.nominations().CanBeHeldBy(*machine)) return true;
+    context_.state.EndNomination(id);
+    return false;
+  }
+
   // Where somebody waits for that still, or is to come.
   void StopSpared() {
     std::set<MachineId> awaited;
@@ -240,6 +276,7 @@ class Pack : public Stage {
       if (task == nullptr || !task->IsSchedulable()) continue;
       awaited.insert(machine);
       conflicts.Add(task->class_key, machine);
+      conflicts.AddSpread(task->class_key, machine);
     }
     const auto is_awaited = [&](TaskId id) {
       if (!MayLeave(id)) return false;
@@ -351,11 +388,15 @@ class Pack : public Stage {
         uint32_t highest = 0;
         const std::vector<size_t>& classes =
             problem.caps[spread.caps[0]].classes;
+        const auto is_newcomer = [this](size_t c) {
+          return c < packing_.classes.size();
+        };
         for (const size_t c : classes) {
-          if (!is_placed[c]) continue;
+          if (!is_placed[c] || !is_newcomer(c)) continue;
           highest = std::max(highest, plan.TierOf(packing_.classes[c]));
         }
         for (const size_t c : classes) {
+          if (!is_newcomer(c)) continue;
           has_risen |= plan.RaiseTo(highest, packing_.classes[c]);
         }
       }
@@ -385,6 +426,8 @@ class Pack : public Stage {
   // What was undone, as long as there is no better plan, and how many of each
   // class are placed by it, or by the better one.
   KnownPlan known_;
+  // Those that no plan takes part in, and that may have room again in the end.
+  std::vector<std::pair<TaskId, MachineId>> left_out_;
   std::vector<int64_t> placed_;
   RoundPacking packing_;
 };

@@ -200,6 +200,18 @@ TEST_F(TopologySpreadTest, AllowsWhatItDoesOnceSomeHaveLeft) {
   }
 }
 
+TEST_F(TopologySpreadTest, HoldsWhereNoDomainHasMoreThanTheSkewAbove) {
+  AddZonesWith({2, 1, 2}, this);
+  EXPECT_TRUE(SpreadOf("web", OverZones()).Holds());
+  EXPECT_FALSE(SpreadOf("web", OverZones(1, 4)).Holds())
+      << "too few domains count as one that is empty";
+  RunOn("m0", "web");
+  EXPECT_FALSE(SpreadOf("web", OverZones()).Holds());
+  EXPECT_TRUE(SpreadOf("web", OverZones(2)).Holds());
+  EXPECT_TRUE(SpreadOf("web", Spread(App("web"), "rack")).Holds())
+      << "where nothing counts";
+}
+
 TEST_F(TopologySpreadTest, AllowsNothingWithoutTheKey) {
   AddZones();
   EXPECT_FALSE(SpreadOf("web", OverZones(9)).Allows(IdOf("x1")));

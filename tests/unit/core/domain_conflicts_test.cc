@@ -62,6 +62,18 @@ TEST_F(DomainConflictsTest, LeavesOutDomainsThatAreOneMachine) {
   EXPECT_TRUE(conflicts.empty());
 }
 
+TEST_F(DomainConflictsTest, FindsWhomARequiredSpreadMeans) {
+  PlacementRules rules = {.spread = {Spread(App("web"), "zone")}};
+  const ClassKey spread = KeyWith("me", rules, 5);
+  DomainConflicts conflicts(state_.peers());
+  conflicts.Add(spread, IdOf("a1"));
+  EXPECT_TRUE(conflicts.empty());
+  conflicts.AddSpread(spread, IdOf("a1"));
+  const ClassKey web = KeyWith("web", {});
+  EXPECT_THAT(conflicts.HighestAgainst(web, IdOf("a2")), Optional(5u));
+  EXPECT_EQ(conflicts.HighestAgainst(web, IdOf("b1")), std::nullopt);
+}
+
 TEST_F(DomainConflictsTest, KnowsWhoCouldBeKeptOut) {
   const ClassKey plain = KeyWith("plain", {});
   const ClassKey web = KeyWith("web", {});

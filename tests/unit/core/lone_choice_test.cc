@@ -92,6 +92,15 @@ TEST_F(LoneChoiceTest, TakesOneThatItsSpreadKeepsAwayFromWhereThereIsRoom) {
   EXPECT_EQ(Choice(), 6) << "it is more urgent, and its spread counts both";
 }
 
+TEST_F(LoneChoiceTest, LeavesOutThoseWhoseSpreadHoldsAsThingsAre) {
+  Run(1, "a", "web");
+  Run(2, "a", "other", 10);
+  Run(3, "b", "other", 10);
+  Run(4, "b", "other", 10);
+  Submit(5, 9, "web", SpreadOver("zone"));
+  EXPECT_EQ(Choice(), 0) << "a packing knows who may leave the zone";
+}
+
 TEST_F(LoneChoiceTest, LeavesOutThoseForWhomStopsDoNotHelp) {
   Run(1, "a", "web", 9);
   Run(2, "a", "web", 9);

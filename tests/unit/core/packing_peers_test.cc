@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/running_classes.h"
 #include "util/cluster_builder.h"
 #include "util/peer_builder.h"
 #include "util/rules_builder.h"
@@ -289,6 +290,51 @@ TEST_F(PackingPeersTest, HasTheCapsOfASpreadRiseTogether) {
   anew.Relate(std::vector<ClassKey>{KeyOf(2)}, &whole);
   EXPECT_THAT(whole.spreads[0].ahead, ElementsAre(0, 0));
   EXPECT_EQ(whole.caps[0].most, 1);
+}
+
+TEST_F(PackingPeersTest,
+       CountsWhatRunsForASpreadWhereItsDomainHoldsNotTooMany) {
+  PlacementRules rules;
+  rules.spread = {Spread(TasksOfJob("web"), "zone")};
+  const auto in_zone = [](const std::string& zone) {
+    return MachineOptions{.cpu = 1000, .labels = {{"zone", zone}}};
+  };
+  ClusterBuilder()
+      .Machine("m0", in_zone("a"))
+      .Machine("m1", in_zone("b"))
+      .Machine("m2", in_zone("c"))
+      .Tasks(1, 6, {.cpu = 100, .job = "web", .rules = rules})
+      .Task(7, {.job = "other"})
+      .ApplyTo(&cluster_);
+  for (const uint64_t uid : {1, 2, 3}) Place(uid, "m0");
+  Place(4, "m1");
+  Place(5, "m2");
+  PackingPeers peers = Peers();
+  EXPECT_TRUE(peers.IsHeeded(KeyOf(6)));
+  EXPECT_FALSE(peers.HeedsWhatRuns(KeyOf(6))) << "a holds too many";
+  EXPECT_TRUE(peers.Concerns(KeyOf(1)));
+  EXPECT_TRUE(peers.IsCounted(KeyOf(1)));
+  EXPECT_FALSE(peers.IsCounted(KeyOf(7)));
+  PackingProblem problem;
+  problem.classes.resize(2);
+  problem.classes[0].waiting = {{1, 1}};
+  peers.Relate(std::vector<ClassKey>{KeyOf(6)}, &problem);
+  peers.RelateRunning(std::vector<ClassKey>{KeyOf(6)},
+                      std::vector<ClassKey>{KeyOf(1)}, {}, &problem);
+  ASSERT_EQ(problem.caps.size(), 3u);
+  EXPECT_THAT(problem.caps[0].classes, ElementsAre(0));
+  EXPECT_THAT(problem.caps[1].classes, ElementsAre(0, 1));
+  // As if one ran on each machine, and the others could not be stopped.
+  problem.groups = {{{}, 1, 0, {}, peers.CapsOn(Machine("m0"))},
+                    {{}, 1, 0, {}, peers.CapsOn(Machine("m1"))},
+                    {{}, 1, 0, {}, peers.CapsOn(Machine("m2"))}};
+  problem.staying = {{{1, 1}}};
+  CountRunningInSpreads(&problem);
+  EXPECT_THAT(problem.spreads[0].ahead, ElementsAre(2, -1, -1));
+  EXPECT_EQ(problem.caps[0].most, 0);
+  EXPECT_EQ(problem.caps[1].most, 2) << "the skew, and the one that runs";
+  Place(6, "m1");
+  EXPECT_FALSE(Peers().HeedsWhatRuns(KeyOf(6)));
 }
 
 TEST_F(PackingPeersTest, HasNoSpreadWhereNoMachineIsInADomain) {

@@ -111,6 +111,95 @@ TEST_F(PreemptionReachTest, StopsWhoKeepsATaskOffByHostAndByZone) {
   EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on a"));
 }
 
+TEST_F(PreemptionReachTest, StopsOneOnTheMachineAndOneInTheZone) {
+  Machine("a", 1000, "z");
+  Machine("b", 1000, "z");
+  Submit(1, "near", 2, AwayFrom("high", "host"));
+  ASSERT_THAT(Reply(), SizeIs(1));
+  Submit(2, "far", 2, AwayFrom("high", "zone"));
+  ASSERT_THAT(Reply(), SizeIs(1));
+  PlacementRules rules;
+  rules.selectors = {LabelIn("host", {cluster_.MachineOf(1)})};
+  Submit(3, "high", 9, rules);
+  EXPECT_THAT(ReplyInTheEnd(), SizeIs(2));
+}
+
+TEST_F(PreemptionReachTest, StopsForASpreadOfOneWhomALessUrgentTaskAvoids) {
+  Machine("a", 2000, "a");
+  Machine("b", 1000, "b");
+  PlacementRules spread;
+  spread.spread = {Spread(App("web"), "zone")};
+  Submit(1, "web", 2, spread);
+  Submit(2, "web", 2, spread);
+  Submit(3, "web", 2, spread);
+  ASSERT_THAT(Reply(), SizeIs(3));
+  PlacementRules on_b = spread;
+  on_b.selectors = {LabelIn("host", {"b"})};
+  Submit(4, "shy", 1, AwayFrom("web", "zone"));
+  Submit(5, "web", 9, spread);
+  EXPECT_THAT(ReplyInTheEnd(), SizeIs(1));
+}
+
+// Two classes that no packing heeds have their turns; in the turn of the one
+// the other keeps its room.
+TEST_F(PreemptionReachTest, KeepsRoomForWhomItWasKeptUntilItIsFree) {
+  Machine("m", 1000, "z");
+  Machine("small", 500, "z");
+  Submit(1, "running", 2);
+  ASSERT_THAT(Reply(), SizeIs(1));
+  Submit(2, "low", 3, AwayFrom("high", "zone"));
+  ASSERT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on m"));
+  Submit(3, "high", 9);
+  Submit(4, "other", 1, AwayFrom("none-such", "zone"));
+  const auto is_kept_for_high = [this] {
+    return cluster_.state().nominations().Contains({3});
+  };
+  for (int i = 0; i < 4 && !is_kept_for_high(); ++i) Reply();
+  ASSERT_TRUE(is_kept_for_high());
+  for (int i = 0; i < 6; ++i) {
+    now_ms_ += 60'000;
+    Reply();
+    EXPECT_TRUE(is_kept_for_high()) << i;
+  }
+  cluster_.Apply(Removed(1));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 3 on m"));
+}
+
+TEST_F(PreemptionReachTest, TakesKeptRoomThatIsFreeBesideAMeekTaskWithoutAny) {
+  cluster_.Apply(Added(
+      "small", {.cpu = 500, .memory = 64000, .labels = {{"host", "small"}}}));
+  cluster_.Apply(
+      Added("m", {.cpu = 9000, .memory = 8000, .labels = {{"host", "m"}}}));
+  const auto submit = [this](uint64_t uid, uint32_t priority,
+                             const PlacementRules& rules) {
+    cluster_.Apply(Submitted(uid, {.cpu = 1000,
+                                   .memory = 4000,
+                                   .priority = priority,
+                                   .job = "job-" + std::to_string(priority),
+                                   .rules = rules}));
+  };
+  submit(1, 1, {});
+  submit(2, 1, {});
+  PlacementRules nowhere;
+  nowhere.selectors = {LabelIn("no", {"where"})};
+  nowhere.never_preempts = true;
+  cluster_.Apply(
+      Submitted(3, {.cpu = 500, .priority = 6, .job = "k", .rules = nowhere}));
+  ASSERT_THAT(Reply(), SizeIs(2));
+  PlacementRules spread;
+  spread.spread = {Spread(App("none"), "host")};
+  submit(4, 9, spread);
+  submit(5, 9, spread);
+  ASSERT_THAT(Reply(), SizeIs(1));
+  const uint64_t stopped = cluster_.TaskOf(1).is_evicted ? 1 : 2;
+  cluster_.Apply(Removed(stopped));
+  submit(6, 1, {});
+  std::vector<std::string> told = Reply();
+  std::erase_if(
+      told, [](const std::string& one) { return !one.starts_with("PLACE"); });
+  EXPECT_THAT(told, SizeIs(1)) << "room was kept for one";
+}
+
 TEST_F(PreemptionReachTest, StopsOnAMachineThatIsInNoZone) {
   cluster_.Apply(Added("m", {.cpu = 2000}));
   Submit(1, "high", 9, AwayFrom("high", "zone"));

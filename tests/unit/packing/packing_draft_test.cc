@@ -160,6 +160,59 @@ TEST(PackingDraft, DropsWhatCapsThatHaveNotRisenDoNotLetIn) {
 
 // Over two zones, and over the five racks in them, of which the first has room
 // for three, the second for none, and the others for one.
+// A machine in each of two domains, on which two tasks run that count for a
+// spread; one of another class waits that does so, and one that does not.
+PackingProblem SpreadOverRunning() {
+  PackingProblem problem;
+  problem.classes = {{.request = {1}, .waiting = {{1, 1, 0}}},
+                     {.request = {4}, .waiting = {{1, 1, 0}}},
+                     {.request = {1}, .waiting = {{4, 1, 1}}, .runs = true}};
+  problem.groups = {{{4}, 1, 0, {}, {0}}, {{4}, 1, 0, {}, {1}}};
+  problem.costs = {{0, 0, 0}};
+  problem.staying = {{{2, 2}}};
+  problem.caps = {{{0, 2}, 3, 0}, {{0, 2}, 3, 0}};
+  problem.spreads = {{{0, 1}, {-2, -2}, 0}};
+  return problem;
+}
+
+TEST(PackingDraft, StopsWhatRunsWhereASpreadMindsWhatIsMoreUrgent) {
+  PackingProblem problem = SpreadOverRunning();
+  problem.caps[0].most = 2;  // One more is there that cannot be stopped.
+  problem.caps[0].rise_max = problem.spreads[0].rise_max = 1;
+  PackingDraft draft(problem, AllOf(problem));
+  draft.Put({0, 1, {{0, 1}, {2, 2}}});
+  draft.Put({1, 1, {{2, 2}}});
+  draft.FillUp();
+  EXPECT_THAT(draft.rest().tasks, ElementsAre(0, 1, 1));
+  // Not where it is as urgent.
+  problem.classes[2].waiting[0].level = 0;
+  problem.classes[0].waiting[0].level = 1;
+  PackingDraft other(problem, AllOf(problem));
+  other.Put({0, 1, {{0, 1}, {2, 2}}});
+  other.Put({1, 1, {{2, 2}}});
+  EXPECT_EQ(other.Cost().waiting[1], 1);
+}
+
+TEST(PackingDraft, StopsNobodyWhereCapsSinkUnderWhatRunsAlone) {
+  const PackingProblem problem = SpreadOverRunning();
+  PackingDraft draft(problem, {{0, 1, 4}, {1, 1}, {3, 3}});
+  draft.Put({0, 1, {{2, 2}}});
+  draft.Put({1, 1, {{1, 1}}});
+  EXPECT_EQ(RiseOf(problem, problem.spreads[0], draft.rest().caps), -2);
+  draft.FillUp();
+  EXPECT_THAT(draft.rest().tasks, ElementsAre(0, 0, 2));
+}
+
+TEST(PackingDraft, LetsCapsSinkForWhatDoesNotRun) {
+  const PackingProblem problem = SpreadOverRunning();
+  PackingDraft draft(problem, AllOf(problem));
+  draft.Put({0, 1, {{0, 1}, {2, 2}}});
+  draft.Put({1, 1, {{1, 1}}});
+  draft.FillUp();
+  EXPECT_THAT(draft.rest().tasks, ElementsAre(0, 0, 4))
+      << "one in the first domain, as there is none in the second";
+}
+
 TEST(PackingDraft, DropsForOneSpreadWhatAnotherRisesBy) {
   PackingProblem problem;
   problem.classes = {{.request = {1}, .waiting = {{6, 1}}}};
