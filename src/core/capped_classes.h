@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "constraints/topology_spread.h"
+#include "sluice/base/ids.h"
 #include "state/peer_table.h"
 
 namespace sluice {
@@ -28,6 +29,13 @@ struct CappedClasses {
   std::optional<TopologySpread> counts = {};
   std::vector<bool> is_over = {};
   bool has_running = false;
+};
+
+// A task that runs and keeps the classes of a term from its domain.
+struct DomainKeeper {
+  const CountedTerm* term;
+  MachineId machine;
+  TaskId task;
 };
 
 }  // namespace sluice

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "core/disruptions.h"
 #include "core/domain_conflicts.h"
+#include "core/gang_victims.h"
 #include "core/lone_newcomer.h"
 #include "core/running_tasks.h"
 
@@ -142,12 +144,26 @@ class Choice {
     std::vector<const Task*> leavers;
     for (const TaskId id : machine.tasks) {
       const Task* task = state_.FindTask(id);
-      if (task->is_evicted || (MayBeStoppedAlone(*task, key.priority, state_) &&
-                               MayBeDisrupted(*task))) {
+      if (task->is_evicted || MayLeaveFor(key.priority, *task)) {
         leavers.push_back(task);
       }
     }
     return leavers;
+  }
+
+  // A task of a gang leaves with all of it, or as far as its gang goes on.
+  bool MayLeaveFor(uint32_t priority, const Task& task) {
+    if (!task.class_key.gang.has_value()) {
+      return MayBeStopped(task, priority, state_) && MayBeDisrupted(task);
+    }
+    const auto [it, is_new] = gang_victims_.try_emplace(priority);
+    if (is_new) {
+      it->second = FindGangVictims(state_, gangs_, [&](const Task& one) {
+        return MayLoseTasks(*state_.FindMachine(one.machine)) &&
+               MayBeStopped(one, priority, state_) && MayBeDisrupted(one);
+      });
+    }
+    return it->second.contains(*task.class_key.gang);
   }
 
   bool MayBeDisrupted(const Task& task) {
@@ -183,6 +199,8 @@ class Choice {
   const PreemptionOptions& options_;
   PackingPeers& peers_;
   std::optional<Disruptions> disruptions_;
+  // By the priority of who comes.
+  std::map<uint32_t, absl::flat_hash_map<JobId, int64_t>> gang_victims_;
   int64_t looks_left_ = kLooksMax;
 };
 

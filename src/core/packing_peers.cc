@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -22,13 +23,14 @@ constexpr size_t kApartMax = 200'000;
 PackingPeers::PackingPeers(const ClusterState& state,
                            const ConstraintSet& constraints,
                            std::span<const Placement> placements,
-                           bool heeds_terms)
+                           bool heeds_terms, bool keeps_meek)
     : state_(state),
       constraints_(constraints),
       cap_rows_left_(kCapRowsMax),
       looks_left_(kLooksMax),
       lone_looks_left_(kLooksMax),
-      heeds_terms_(heeds_terms) {
+      heeds_terms_(heeds_terms),
+      keeps_meek_(keeps_meek) {
   FindInPlay(placements);
   if (state_.peers().empty()) return;
   for (const ClassKey* key : in_play_) {
@@ -48,17 +50,17 @@ PackingPeers::PackingPeers(const ClusterState& state,
   for (const ClassKey* key : in_play_) {
     const PeerTerms& terms = state_.peers().TermsOf(*key->rules);
     for (const CountedTerm* term : terms.affinity) {
-      if (!NeedsCompany(*key)) followed_.insert(term->selector);
+      if (!NeedsCompany(*key)) NoteFollowed(term->selector, *key);
     }
     for (const CountedTerm* term : terms.anti_affinity) {
       if (IsOfOneMachine(*term) || IsMutual(*term)) continue;
-      followed_.insert(term->selector);
+      NoteFollowed(term->selector, *key);
     }
     for (size_t i = 0; i < terms.spread.size(); ++i) {
       if (!key->rules->spread[i].is_required || IsSharedSpread(*key, i)) {
         continue;
       }
-      followed_.insert(terms.spread[i]->selector);
+      NoteFollowed(terms.spread[i]->selector, *key);
     }
   }
   FollowCompany();
@@ -68,11 +70,13 @@ void PackingPeers::FollowCompany() {
   // A class that is now followed may need company itself.
   for (bool has_grown = true; std::exchange(has_grown, false);) {
     for (const ClassKey* key : in_play_) {
-      if (!NeedsCompany(*key) || (AreTermsHeeded(*key) && IsOnItsOwn(*key))) {
+      const bool stays = keeps_meek_ && key->rules->never_preempts;
+      if (!NeedsCompany(*key) ||
+          (!stays && AreTermsHeeded(*key) && IsOnItsOwn(*key))) {
         continue;
       }
       const auto& affinity = state_.peers().TermsOf(*key->rules).affinity;
-      has_grown |= followed_.insert(affinity[0]->selector).second;
+      has_grown |= NoteFollowed(affinity[0]->selector, *key);
     }
   }
 }
@@ -96,26 +100,43 @@ bool PackingPeers::NeedsCompany(const ClassKey& key) {
   return is_company;
 }
 
+bool PackingPeers::NoteFollowed(uint32_t selector, const ClassKey& by) {
+  const Urgency& urgency = urgency_of_.at(by.rules);
+  const uint32_t highest = urgency.is_any_placed
+                               ? std::numeric_limits<uint32_t>::max()
+                               : urgency.highest;
+  const auto [it, is_new] = followed_.try_emplace(selector, highest);
+  const bool has_risen = is_new || it->second < highest;
+  it->second = std::max(it->second, highest);
+  return has_risen;
+}
+
 bool PackingPeers::IsOnItsOwn(const ClassKey& key) const {
+  const auto urgency = urgency_of_.find(key.rules);
+  const uint32_t lowest =
+      urgency == urgency_of_.end() ? 0 : urgency->second.lowest;
   return std::ranges::none_of(*key.meant_by, [&](uint32_t selector) {
-    return followed_.contains(selector);
+    const auto followed = followed_.find(selector);
+    return followed != followed_.end() && followed->second >= lowest;
   });
 }
 
 void PackingPeers::FindInPlay(std::span<const Placement> placements) {
   absl::flat_hash_set<std::pair<const PlacementRules*, const SelectorSet*>>
       known;
-  const auto add = [&](const ClassKey& key) {
+  const auto add = [&](const ClassKey& key, bool is_placed) {
     if (!key.rules->host_ports.empty()) with_ports_.insert(key.rules);
-    uint32_t& highest = highest_of_rules_[key.rules];
-    highest = std::max(highest, key.priority);
+    Urgency& urgency = urgency_of_[key.rules];
+    urgency.highest = std::max(urgency.highest, key.priority);
+    urgency.lowest = std::min(urgency.lowest, key.priority);
+    urgency.is_any_placed |= is_placed;
     if (key.DependsOnPeers() &&
         known.insert({key.rules, key.meant_by}).second) {
       in_play_.push_back(&key);
     }
   };
-  for (const auto& [key, tasks] : state_.pending()) add(key);
-  for (const Placement& one : placements) add(one.task->class_key);
+  for (const auto& [key, tasks] : state_.pending()) add(key, false);
+  for (const Placement& one : placements) add(one.task->class_key, true);
 }
 
 bool PackingPeers::IsHeeded(const ClassKey& key) {
@@ -252,7 +273,9 @@ void PackingPeers::TakeOneOf(const ClassKey& key) {
   lone_.emplace(state_, constraints_, key);
   FindTermsOfLone();
   if (!was_heeded) return;
-  for (const uint32_t selector : CountedFor(key)) followed_.insert(selector);
+  for (const uint32_t selector : CountedFor(key)) {
+    followed_[selector] = std::numeric_limits<uint32_t>::max();
+  }
   FollowCompany();
   is_heeded_.clear();
 }
@@ -391,7 +414,7 @@ uint32_t PackingPeers::HighestKeptBy(const CountedTerm* term) {
   for (const ClassKey* key : in_play_) {
     const auto& own = state_.peers().TermsOf(*key->rules).anti_affinity;
     if (std::ranges::find(own, term) == own.end()) continue;
-    it->second = std::max(it->second, highest_of_rules_.at(key->rules));
+    it->second = std::max(it->second, urgency_of_.at(key->rules).highest);
   }
   return it->second;
 }

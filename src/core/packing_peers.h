@@ -13,10 +13,10 @@
 // from all others, and the classes that it means have no affinity, or one that
 // is heeded.  A circle of such terms is not.
 // A class with other required terms, or with tasks that others must follow or
-// count, stays out of packings, but for one task of one class at a time.  A
-// bound leaves such terms out: they only forbid placements. Wishes, which are
-// terms that may be broken, keep no class out.  A packing does not see them;
-// what it placed is arranged by them afterwards (core/arrangement.h).
+// count, unless these wait and are less urgent, stays out of packings, but for
+// one task of one class at a time.  A bound leaves such terms out: they only
+// forbid placements.  Wishes, which are terms that may be broken, keep no class
+// out: what was placed is arranged by them afterwards (core/arrangement.h).
 //
 // Threads: none; confined to the core thread.
 
@@ -25,6 +25,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -49,25 +50,22 @@ class PackingPeers {
   // other.  What is passed must outlive this, and must not change meanwhile.
   // REQUIRES: the state's peers are in sync.
   // Without `heeds_terms` only classes are heeded that have, at most, wishes.
+  // With `keeps_meek` what displaces nobody stays, and so does its company.
   PackingPeers(const ClusterState& state, const ConstraintSet& constraints,
-               std::span<const Placement> placements, bool heeds_terms);
+               std::span<const Placement> placements, bool heeds_terms,
+               bool keeps_meek = false);
 
   // Whether a packing heeds all that the class says about others, and others
   // say about it.
   bool IsHeeded(const ClassKey& key);
-
-  // Whether what keeps the class from domains of several machines is heeded of
-  // what runs, too.
+  // Whether what keeps it from wide domains is heeded of what runs, too.
   bool HeedsWhatRuns(const ClassKey& key);
-
-  // Whether nothing that is required keeps the class from anywhere for the sake
-  // of other tasks, nor others for its sake.
+  // Whether nothing required keeps the class, or others because of it, away.
   bool IsFree(const ClassKey& key) const;
 
   // Whether the term tells each usable machine from all others.
   bool IsOfOneMachine(const CountedTerm& term);
-  // Those that a heeded class counts together with its own tasks, over more
-  // than one machine.
+  // Whom a heeded class counts with its own tasks over several machines.
   std::vector<uint32_t> CountedFor(const ClassKey& key);
 
   // Lets a task of the class take part though its terms are not heeded: where
@@ -80,9 +78,7 @@ class PackingPeers {
     return lone_.has_value() && lone_->key() == key;
   }
   // Null where there is none.
-  const LoneNewcomer* lone() const {
-    return lone_.has_value() ? &*lone_ : nullptr;
-  }
+  const LoneNewcomer* lone() const { return lone_ ? &*lone_ : nullptr; }
   // Whether its terms mean such a task, other than to keep away from it.
   bool MustStayForIt(const ClassKey& running) const {
     return lone_.has_value() && lone_->Needs(running);
@@ -92,7 +88,6 @@ class PackingPeers {
   // spared first that come first.
   std::vector<const Task*> OpenToLone(const Machine& machine,
                                       std::span<const Task* const> leavers);
-
   // A task of the class is to leave the machine.  `key` must outlive this.
   void NoteFreed(const ClassKey& key, MachineId machine);
   // Whether a task that runs keeps one of the classes away from its machine, by
@@ -138,11 +133,11 @@ class PackingPeers {
   }
 
  private:
-  // A task that runs and keeps the classes of a term from its domain.
-  struct Keeper {
-    const CountedTerm* term;
-    MachineId machine;
-    TaskId task;
+  // Of the tasks with the same rules that wait or were placed.
+  struct Urgency {
+    uint32_t highest = 0;
+    uint32_t lowest = std::numeric_limits<uint32_t>::max();
+    bool is_any_placed = false;
   };
 
   void FindInPlay(std::span<const Placement> placements);
@@ -156,7 +151,11 @@ class PackingPeers {
   bool AreTermsHeeded(const ClassKey& key);
   // Whether no domain holds more than the required spreads of the class let.
   bool DoSpreadsHold(const ClassKey& key) const;
-  // Whether nobody must follow or count its tasks in a way that is not heeded.
+  // The class follows or counts whom the selector means, and is not heeded.
+  // Returns whether that is news.
+  bool NoteFollowed(uint32_t selector, const ClassKey& by);
+  // Whether nobody must follow or count its tasks in a way that is not heeded,
+  // but for who waits and is less urgent.
   bool IsOnItsOwn(const ClassKey& key) const;
   // The terms by which a running task of the class keeps classes out of domains
   // of several machines.
@@ -220,21 +219,22 @@ class PackingPeers {
   int64_t lone_looks_left_;  // Without these it gets fewer machines.
   bool is_exhausted_ = false;
   const bool heeds_terms_;
+  const bool keeps_meek_;
   absl::flat_hash_map<const Topology*, bool> is_of_one_machine_;
   // Selectors: of terms that are required, and of those of them that are not
-  // heeded.
+  // heeded the highest priority of who has them, or that of all who are placed.
   absl::flat_hash_set<uint32_t> required_;
-  absl::flat_hash_set<uint32_t> followed_;
+  absl::flat_hash_map<uint32_t, uint32_t> followed_;
   absl::flat_hash_set<uint32_t> spread_;  // Of spreads that are heeded.
   // What was counted of the tasks that are to leave.
   absl::flat_hash_map<const Tally*, Tally> freed_;
   // The same of what runs and may leave, of terms about domains.
   absl::flat_hash_map<const Tally*, Tally> leaving_;
-  std::vector<Keeper> keepers_;
+  std::vector<DomainKeeper> keepers_;
   // A cap for each of them, by term and domain.
   std::map<std::pair<const CountedTerm*, DomainIndex>, std::vector<size_t>>
       caps_beside_;
-  absl::flat_hash_map<const PlacementRules*, uint32_t> highest_of_rules_;
+  absl::flat_hash_map<const PlacementRules*, Urgency> urgency_of_;
   absl::flat_hash_map<const CountedTerm*, uint32_t> highest_kept_;
   // The last turn that was given.
   absl::flat_hash_map<std::pair<const CountedTerm*, DomainIndex>, size_t>

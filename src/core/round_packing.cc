@@ -52,7 +52,8 @@ class Describer {
         state_(context->state),
         constraints_(context->constraints),
         eligibility_(&context->eligibility()),
-        peers_(context->state, context->constraints, placements, heeds_terms),
+        peers_(context->state, context->constraints, placements, heeds_terms,
+               scope == PackingScope::kPreempting),
         known_(known),
         part_(part),
         stop_levels_(context->options.preemption.breaks_budgets) {
@@ -427,8 +428,7 @@ class Describer {
                     &packing_.problem);
   }
 
-  // What each kind of machines costs each class; kinds that cost all the same
-  // share a row.
+  // What each kind of machines costs each class; equal kinds share a row.
   void FindRows() {
     // What runs and may not move is charged nothing.
     std::vector<const PlacementRules*> rules;

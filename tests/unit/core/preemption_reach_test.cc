@@ -85,6 +85,47 @@ TEST_F(PreemptionReachTest, StopsForAGangThatKeepsAwayFromNobody) {
               ElementsAre(AnyOf("PREEMPT 1 on a", "PREEMPT 1 on b")));
 }
 
+TEST_F(PreemptionReachTest, StopsForAGangThatALessUrgentTaskMustBeNear) {
+  Machine("a", 1000, "z");
+  Machine("b", 1000, "z");
+  Submit(1, "low", 2);
+  ASSERT_THAT(Reply(), SizeIs(1));
+  PlacementRules near;
+  near.affinity = {{App("high"), "zone"}};
+  Submit(4, "near", 1, near);
+  for (const uint64_t uid : {2, 3}) Submit(uid, "high", 9, {}, {.minimum = 2});
+  EXPECT_THAT(ReplyInTheEnd(),
+              ElementsAre(AnyOf("PREEMPT 1 on a", "PREEMPT 1 on b")));
+}
+
+TEST_F(PreemptionReachTest, StopsAGangThatKeepsATaskOutOfAZone) {
+  Machine("a", 1000, "z");
+  Machine("b", 500, "z");
+  Submit(1, "low", 2, AwayFrom("high", "zone"), {.minimum = 1});
+  ASSERT_THAT(Reply(), SizeIs(1));
+  Submit(2, "high", 9);
+  EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on a"));
+}
+
+// What the meek task was placed beside is not placed anew elsewhere.
+TEST_F(PreemptionReachTest, LeavesTheCompanyOfATaskThatStopsNobody) {
+  Machine("a", 2000, "z");
+  Submit(1, "low", 2);
+  ASSERT_THAT(Reply(), SizeIs(1));
+  Machine("b", 3000, "z");
+  PlacementRules meek;
+  meek.affinity = {{App("company"), "host"}};
+  meek.never_preempts = true;
+  Submit(2, "meek", 7, meek);
+  for (const uint64_t uid : {3, 4, 5}) Submit(uid, "company", 7);
+  Reply();
+  ASSERT_NE(cluster_.MachineOf(2), "");
+  const auto is_beside = [this](uint64_t uid) {
+    return cluster_.MachineOf(uid) == cluster_.MachineOf(2);
+  };
+  EXPECT_TRUE(is_beside(3) || is_beside(4) || is_beside(5));
+}
+
 TEST_F(PreemptionReachTest, StopsForAnotherTaskOfAGangThatHasStarted) {
   Machine("a", 1000, "a");
   Machine("b", 1000, "b");
