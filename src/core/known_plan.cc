@@ -26,6 +26,20 @@ std::vector<std::pair<MachineId, size_t>> ClassesOfVictims(
   return classes;
 }
 
+bool KeepRoomAgain(TaskId id, MachineId machine_id, bool depends,
+                   ClusterState* state) {
+  const Task* task = state->FindTask(id);
+  const Machine* machine = state->FindMachine(machine_id);
+  if (task == nullptr || !task->IsSchedulable() || machine == nullptr ||
+      !machine->IsUsable() || state->nominations().Contains(id)) {
+    return false;
+  }
+  state->Nominate(id, machine_id, depends);
+  if (state->nominations().CanBeHeldBy(*machine)) return true;
+  state->EndNomination(id);
+  return false;
+}
+
 std::vector<int64_t> CountPlaced(const KnownPlan& plan,
                                  const RoundPacking& packing,
                                  const ClusterState& state) {

@@ -21,13 +21,11 @@ constexpr int64_t kLooksMax = 500'000;
 
 class Choice {
  public:
-  Choice(const ClusterState& state, const ConstraintSet& constraints,
-         const Gangs& gangs, const PreemptionOptions& options,
-         PackingPeers* peers)
-      : state_(state),
-        constraints_(constraints),
-        gangs_(gangs),
-        options_(options),
+  Choice(const RoundContext& context, PackingPeers* peers)
+      : state_(context.state),
+        constraints_(context.constraints),
+        gangs_(context.gangs),
+        options_(context.options.preemption),
         peers_(*peers) {}
 
   std::vector<const ClassKey*> FindAll() {
@@ -67,10 +65,20 @@ class Choice {
       if (lone.MayBeOnWithout(*machine, KnownApart(key, leavers))) {
         return false;
       }
-      is_stuck = is_stuck || lone.FindInTheWay(*machine, leavers).has_value();
+      is_stuck = is_stuck ||
+                 lone.FindInTheWay(*machine, WithoutGangs(leavers)).has_value();
       with_room.push_back(machine.get());
     }
     return is_stuck || MayBeLetIn(lone, with_room);
+  }
+
+  // A gang that runs makes way where it keeps others from a domain.
+  static std::vector<const Task*> WithoutGangs(
+      std::vector<const Task*> leavers) {
+    std::erase_if(leavers, [](const Task* task) {
+      return task->class_key.gang.has_value() && !task->is_evicted;
+    });
+    return leavers;
   }
 
   // Whether one of the machines lets it in as others leave on other machines.
@@ -126,7 +134,8 @@ class Choice {
     looks_left_ -= std::ssize(state_.pending());
     return std::ranges::any_of(state_.pending(), [&](const auto& entry) {
       const ClassKey& other = entry.first;
-      return (other.gang.has_value() || other.priority > key.priority) &&
+      if (other == key) return false;
+      return (MustStartAsAWhole(other) || other.priority > key.priority) &&
              std::ranges::any_of(selectors, [&](uint32_t selector) {
                return std::ranges::binary_search(*other.meant_by, selector);
              });
@@ -157,7 +166,8 @@ class Choice {
       return MayBeStopped(task, priority, state_) && MayBeDisrupted(task);
     }
     const auto [it, is_new] = gang_victims_.try_emplace(priority);
-    if (is_new) {
+    if (is_new) looks_left_ -= std::ssize(state_.tasks());
+    if (is_new && looks_left_ >= 0) {
       it->second = FindGangVictims(state_, gangs_, [&](const Task& one) {
         return MayLoseTasks(*state_.FindMachine(one.machine)) &&
                MayBeStopped(one, priority, state_) && MayBeDisrupted(one);
@@ -206,20 +216,20 @@ class Choice {
 
 }  // namespace
 
-const ClassKey* ChooseLone(const ClusterState& state,
-                           const ConstraintSet& constraints, const Gangs& gangs,
-                           const PreemptionOptions& options, uint64_t turn,
-                           PackingPeers* peers) {
-  std::vector<const ClassKey*> all =
-      Choice(state, constraints, gangs, options, peers).FindAll();
-  if (all.empty()) return nullptr;
-  const uint32_t highest = state.pending().begin()->first.priority;
+LoneTurn ChooseLone(const RoundContext& context, PackingPeers* peers) {
+  std::vector<const ClassKey*> all = Choice(context, peers).FindAll();
+  if (all.empty()) return {};
+  const uint32_t highest = context.state.pending().begin()->first.priority;
   if (std::ranges::any_of(all, [highest](const ClassKey* key) {
         return key->priority < highest && !key->rules->affinity.empty();
       })) {
     all.push_back(nullptr);
   }
-  return all[turn % all.size()];
+  LoneTurn turn = {.is_any = true, .key = {}};
+  const auto number = static_cast<size_t>(context.stats->number);
+  const ClassKey* key = all[number % all.size()];
+  if (key != nullptr) turn.key = *key;
+  return turn;
 }
 
 }  // namespace sluice

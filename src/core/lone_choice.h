@@ -12,23 +12,17 @@
 
 #include <cstdint>
 
-#include "constraints/constraint_set.h"
-#include "core/gangs.h"
+#include "core/packing_agenda.h"
 #include "core/packing_peers.h"
-#include "core/round_stats.h"
-#include "sluice/state/task.h"
-#include "state/cluster_state.h"
+#include "core/round_context.h"
 
 namespace sluice {
 
-// Each turn another one, so that none that finds no place is in the way of the
-// others; null where there is none.  Those that a class with affinity needs
-// stay for it, so where more urgent tasks wait a turn is without any, too.
-// Left out are gangs that have not started and what displaces nobody.
-const ClassKey* ChooseLone(const ClusterState& state,
-                           const ConstraintSet& constraints, const Gangs& gangs,
-                           const PreemptionOptions& options, uint64_t turn,
-                           PackingPeers* peers);
+// Each round another one, so that none that finds no place is in the way of the
+// others.  Those that a class with affinity needs stay for it, so where more
+// urgent tasks wait one round in each cycle is nobody's turn.  Left out are
+// gangs that have not started and what displaces nobody.
+LoneTurn ChooseLone(const RoundContext& context, PackingPeers* peers);
 
 }  // namespace sluice
 

@@ -14,17 +14,27 @@
 #define SLUICE_CORE_PACKING_AGENDA_H_
 
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "core/disruptions.h"
 #include "core/known_plan.h"
 #include "sluice/base/ids.h"
+#include "sluice/state/task.h"
 
 namespace sluice {
 
+// The class of which a task takes part alone, for a round.
+struct LoneTurn {
+  bool is_any = false;          // Whether there are such classes.
+  std::optional<ClassKey> key;  // Whose turn it is, if any's.
+};
+
 class PackingAgenda {
  public:
+  // Once it is chosen.
+  std::optional<LoneTurn> lone_turn;
   // What the packings before the next one came to, which that may undo, and
   // what was nominated before the round and gave way to tasks that displace
   // nobody.

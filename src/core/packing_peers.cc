@@ -23,14 +23,14 @@ constexpr size_t kApartMax = 200'000;
 PackingPeers::PackingPeers(const ClusterState& state,
                            const ConstraintSet& constraints,
                            std::span<const Placement> placements,
-                           bool heeds_terms, bool keeps_meek)
+                           bool heeds_terms, bool is_preempting)
     : state_(state),
       constraints_(constraints),
       cap_rows_left_(kCapRowsMax),
       looks_left_(kLooksMax),
       lone_looks_left_(kLooksMax),
       heeds_terms_(heeds_terms),
-      keeps_meek_(keeps_meek) {
+      is_preempting_(is_preempting) {
   FindInPlay(placements);
   if (state_.peers().empty()) return;
   for (const ClassKey* key : in_play_) {
@@ -70,7 +70,7 @@ void PackingPeers::FollowCompany() {
   // A class that is now followed may need company itself.
   for (bool has_grown = true; std::exchange(has_grown, false);) {
     for (const ClassKey* key : in_play_) {
-      const bool stays = keeps_meek_ && key->rules->never_preempts;
+      const bool stays = is_preempting_ && key->rules->never_preempts;
       if (!NeedsCompany(*key) ||
           (!stays && AreTermsHeeded(*key) && IsOnItsOwn(*key))) {
         continue;
@@ -117,7 +117,8 @@ bool PackingPeers::IsOnItsOwn(const ClassKey& key) const {
       urgency == urgency_of_.end() ? 0 : urgency->second.lowest;
   return std::ranges::none_of(*key.meant_by, [&](uint32_t selector) {
     const auto followed = followed_.find(selector);
-    return followed != followed_.end() && followed->second >= lowest;
+    return followed != followed_.end() &&
+           (!is_preempting_ || followed->second >= lowest);
   });
 }
 
@@ -676,6 +677,10 @@ void PackingPeers::RelateAlone(size_t task_class) {
   class_of_lone_ = task_class;
   for (const auto& [id, machine] : state_.machines()) {
     if (!machine->IsUsable() || lone_->MayBeOn(*machine)) continue;
+    if (lone_looks_left_ < 0) {
+      kept_away_[id].push_back(task_class);
+      continue;
+    }
     std::vector<const Task*> leavers = leavers_for_lone_;
     const auto here = leavers_on_.find(id);
     if (here != leavers_on_.end()) {

@@ -13,10 +13,10 @@
 // from all others, and the classes that it means have no affinity, or one that
 // is heeded.  A circle of such terms is not.
 // A class with other required terms, or with tasks that others must follow or
-// count, unless these wait and are less urgent, stays out of packings, but for
-// one task of one class at a time.  A bound leaves such terms out: they only
-// forbid placements.  Wishes, which are terms that may be broken, keep no class
-// out: what was placed is arranged by them afterwards (core/arrangement.h).
+// count, stays out of packings, but for one task of one class at a time; and
+// where a packing may stop what runs, unless its followers wait and are less
+// urgent.  A bound leaves such terms out: they only forbid placements.  Wishes
+// keep no class out; tasks are arranged by them later (core/arrangement.h).
 //
 // Threads: none; confined to the core thread.
 
@@ -50,10 +50,10 @@ class PackingPeers {
   // other.  What is passed must outlive this, and must not change meanwhile.
   // REQUIRES: the state's peers are in sync.
   // Without `heeds_terms` only classes are heeded that have, at most, wishes.
-  // With `keeps_meek` what displaces nobody stays, and so does its company.
+  // If `is_preempting` what displaces nobody stays, and so does its company.
   PackingPeers(const ClusterState& state, const ConstraintSet& constraints,
                std::span<const Placement> placements, bool heeds_terms,
-               bool keeps_meek = false);
+               bool is_preempting = false);
 
   // Whether a packing heeds all that the class says about others, and others
   // say about it.
@@ -155,7 +155,7 @@ class PackingPeers {
   // Returns whether that is news.
   bool NoteFollowed(uint32_t selector, const ClassKey& by);
   // Whether nobody must follow or count its tasks in a way that is not heeded,
-  // but for who waits and is less urgent.
+  // but, where it is preempting, who waits and is less urgent.
   bool IsOnItsOwn(const ClassKey& key) const;
   // The terms by which a running task of the class keeps classes out of domains
   // of several machines.
@@ -219,7 +219,7 @@ class PackingPeers {
   int64_t lone_looks_left_;  // Without these it gets fewer machines.
   bool is_exhausted_ = false;
   const bool heeds_terms_;
-  const bool keeps_meek_;
+  const bool is_preempting_;
   absl::flat_hash_map<const Topology*, bool> is_of_one_machine_;
   // Selectors: of terms that are required, and of those of them that are not
   // heeded the highest priority of who has them, or that of all who are placed.

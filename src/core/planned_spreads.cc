@@ -72,8 +72,10 @@ void PlannedSpreads::Leave(const Task& running, int64_t count) {
           !spread.after.Counts(running.machine)) {
         continue;
       }
+      const auto domain = DomainOf(spread.after, running.machine);
+      if (!domain.has_value()) continue;
       spread.after.Note(running.class_key, running.machine, -count);
-      spread.leaving[*DomainOf(spread.after, running.machine)] += count;
+      spread.leaving[*domain] += count;
     }
   }
 }
@@ -114,6 +116,7 @@ std::optional<uint32_t> PlannedSpreads::HighestAgainst(
         continue;
       }
       const auto domain = DomainOf(after, leaving.machine);
+      if (!domain.has_value()) continue;
       const auto& coming = spread.coming[*domain];
       if (coming.empty() || after.counts()[*domain] + 1 - after.minimum() <=
                                 after.constraint().max_skew) {

@@ -85,7 +85,9 @@ bool PreemptingPlan::SpareTornGangs() {
   for (auto& [id, awaited] : awaited_) {
     std::erase_if(awaited.victims, [&](TaskId victim) {
       const std::optional<JobId> gang = GangOfVictim(victim);
-      return gang.has_value() && torn.contains(*gang);
+      if (!gang.has_value() || !torn.contains(*gang)) return false;
+      NoteSpared(victim);
+      return true;
     });
   }
   return true;

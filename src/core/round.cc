@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/known_plan.h"
 #include "core/stages/drain.h"
 #include "core/stages/nominated.h"
 #include "core/stages/replace.h"
@@ -143,6 +144,9 @@ void Round::NoteLook() {
 void Round::End(RoundStats* stats) {
   context_.stats = stats;
   if (stage_ != nullptr) EndStage();
+  for (const auto& [id, machine] : std::exchange(context_.left_out, {})) {
+    KeepRoomAgain(id, machine, /*depends=*/false, &context_.state);
+  }
   NoteLook();
   stats->nominated = std::ssize(context_.state.nominations().machines());
   stats->is_bound_known = !stats->is_cut_short && !stats->skips_proof;

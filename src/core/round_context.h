@@ -119,6 +119,8 @@ class RoundContext {
   std::optional<PackingLevels> levels;
   // What the tiers are to carry out, if packing found something better.
   std::optional<PackingPlan> plan;
+  // For whom room is kept again at the end, where it is still there.
+  std::vector<std::pair<TaskId, MachineId>> left_out;
   // Whether placements were moved by what their tasks wish.
   bool has_arranged = false;
   // What all costs that could be placed, and the least that it can.

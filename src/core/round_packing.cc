@@ -230,12 +230,12 @@ class Describer {
   }
 
   void TakeOneAlone() {
-    const ClassKey* lone = ChooseLone(state_, constraints_, context_.gangs,
-                                      context_.options.preemption,
-                                      context_.stats->number, &peers_);
-    if (lone == nullptr) return;
-    packing_.lone = *lone;
-    peers_.TakeOneOf(*lone);
+    std::optional<LoneTurn>& turn = context_.agenda.lone_turn;
+    if (!turn.has_value()) turn = ChooseLone(context_, &peers_);
+    packing_.has_turns = turn->is_any;
+    if (!turn->key || !state_.pending().contains(*turn->key)) return;
+    packing_.lone = turn->key;
+    peers_.TakeOneOf(*packing_.lone);
   }
 
   // What displaces nobody stays as it is where what runs takes part.

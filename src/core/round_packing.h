@@ -36,8 +36,10 @@ struct RoundPacking {
   // are that follow the classes above.
   RunningTasks running;
   std::vector<size_t> running_classes;
-  // The class of which a task takes part alone, if any.
+  // The class of which a task takes part alone, if any, and whether some have
+  // their turns.
   std::optional<ClassKey> lone;
+  bool has_turns = false;
   // Whether some of it may move instead.
   bool may_move = false;
   // Whether it is about a part of the machines, and stops nothing.
@@ -45,7 +47,8 @@ struct RoundPacking {
   // What the problem is to place anew, and what is placed below its levels.
   std::vector<TaskId> placed;
   bool has_placed_below = false;
-  // The priorities that it decides on; nothing where there is no problem.
+  // The priorities that it decides on: the round's, or its own where it may
+  // stop what runs.
   std::optional<PackingLevels> levels;
   // What all of it costs as it is, and what it does at least by what each class
   // likes best.

@@ -117,6 +117,7 @@ class Pack : public Stage {
     context_.Withdraw(*giving_way);
     if (is_preempting_) {
       CarryOut(&preempting);
+      has_plan_ = true;
       known_ = {};
       placed_ = std::move(placed);
     }
@@ -128,19 +129,24 @@ class Pack : public Stage {
       context_.rebalance_timer->Note(context_.now_ms, context_.state.version());
     }
     if (is_preempting_ && !packing_.is_part) {
-      context_.has_looked_at_all = !packing_.lone.has_value() && !AreParts();
+      context_.has_looked_at_all = !packing_.has_turns && !AreParts();
       context_.stats->held_back = CountHeldBack(placed_, packing_);
     }
     // Nothing better was found than what was known.
     StopSpared();
     for (const auto& [id, machine_id] : known_.nominated) {
       const bool depends = known_.depending.contains(id);
-      if (NominateAgain(id, machine_id, depends) && depends) {
+      if (KeepRoomAgain(id, machine_id, depends, &context_.state) && depends) {
         context_.agenda.known.depending.insert(id);
       }
     }
     for (const auto& [id, machine_id] : left_out_) {
-      NominateAgain(id, machine_id, /*depends=*/false);
+      // What is planned is placed first.
+      if (has_plan_) {
+        context_.left_out.emplace_back(id, machine_id);
+      } else {
+        KeepRoomAgain(id, machine_id, /*depends=*/false, &context_.state);
+      }
     }
   }
 
@@ -220,21 +226,25 @@ class Pack : public Stage {
   }
 
   // Room that was kept before the round is kept for those whose class takes no
-  // part this time: from all that are less urgent, and in the end where it is
-  // still there.  Returns whether there is any of the former.
+  // part this time: from a class that is less urgent and has its turn, and in
+  // the end where it is still there.  Returns whether there is any of the
+  // former.
   bool KeepWhatIsLeftOut() {
     if (packing_.classes.empty()) return false;
-    const uint32_t highest = packing_.classes.front().priority;
+    const uint32_t highest = packing_.lone.has_value()
+                                 ? packing_.lone->priority
+                                 : packing_.classes.front().priority;
     bool is_any_kept = false;
     std::erase_if(known_.nominated, [&](const auto& one) {
       const auto& [id, machine] = one;
-      const ClassKey& key = context_.state.FindTask(id)->class_key;
-      if (!context_.nominated_before.contains(id) ||
+      const Task* task = context_.state.FindTask(id);
+      if (task == nullptr || !context_.nominated_before.contains(id) ||
           known_.depending.contains(id) ||
-          std::ranges::binary_search(packing_.classes, key)) {
+          std::ranges::binary_search(packing_.classes, task->class_key)) {
         return false;
       }
-      if (key.priority < highest || !NominateAgain(id, machine, false)) {
+      if (task->class_key.priority < highest ||
+          !KeepRoomAgain(id, machine, /*depends=*/false, &context_.state)) {
         left_out_.push_back(one);
         return true;
       }
@@ -242,20 +252,6 @@ class Pack : public Stage {
       return true;
     });
     return is_any_kept;
-  }
-
-  // Returns whether the machine can still hold room for it.
-  bool NominateAgain(TaskId id, MachineId machine_id, bool depends) {
-    const Task* task = context_.state.FindTask(id);
-    const Machine* machine = context_.state.FindMachine(machine_id);
-    if (task == nullptr || !task->IsSchedulable() || machine == nullptr ||
-        !machine->IsUsable() || context_.state.nominations().Contains(id)) {
-      return false;
-    }
-    context_.state.Nominate(id, machine_id, depends);
-    if (context_.state.nominations().CanBeHeldBy(*machine)) return true;
-    context_.state.EndNomination(id);
-    return false;
   }
 
   // Where somebody waits for that still, or is to come.
@@ -428,6 +424,7 @@ class Pack : public Stage {
   KnownPlan known_;
   // Those that no plan takes part in, and that may have room again in the end.
   std::vector<std::pair<TaskId, MachineId>> left_out_;
+  bool has_plan_ = false;  // A better one, which is carried out.
   std::vector<int64_t> placed_;
   RoundPacking packing_;
 };

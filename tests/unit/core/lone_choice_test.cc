@@ -51,12 +51,14 @@ class LoneChoiceTest : public StateTest {
     PackingPeers peers(state_, constraints_, {}, /*heeds_terms=*/true);
     Eligibility eligibility(constraints_, policies_);
     eligibility.Refresh(&state_);
-    const Gangs gangs(&state_, &eligibility,
-                      state_.counters().next_task_sequence, 0);
-    const ClassKey* key =
-        ChooseLone(state_, constraints_, gangs, options, turn, &peers);
-    return key == nullptr ? 0
-                          : state_.pending().at(*key).begin()->second->id.value;
+    RoundContext context({state_, policies_, constraints_, eligibility},
+                         {.preemption = options}, 0);
+    RoundStats stats;
+    stats.number = turn;
+    context.stats = &stats;
+    const std::optional<ClassKey> key = ChooseLone(context, &peers).key;
+    return key.has_value() ? state_.pending().at(*key).begin()->second->id.value
+                           : 0;
   }
   const ConstraintSet constraints_;
   const PolicySet policies_ = *PolicySet::FromNames(kDefaultCostModels);

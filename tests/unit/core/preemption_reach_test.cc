@@ -182,16 +182,26 @@ TEST_F(PreemptionReachTest, StopsForASpreadOfOneWhomALessUrgentTaskAvoids) {
 }
 
 // Two classes that no packing heeds have their turns; in the turn of the one
-// the other keeps its room.
+// the other keeps its room, though something else waits that is more urgent.
 TEST_F(PreemptionReachTest, KeepsRoomForWhomItWasKeptUntilItIsFree) {
+  Machine("rocky", 2000, "y");
+  PlacementRules there;
+  there.selectors = {LabelIn("host", {"rocky"})};
+  Submit(11, "rock", 10, there);
+  ASSERT_THAT(Reply(), SizeIs(1));
+  there.anti_affinity = {{App("rock"), "host"}};
+  Submit(12, "hopeless", 10, there);
   Machine("m", 1000, "z");
   Machine("small", 500, "z");
-  Submit(1, "running", 2);
+  const auto in_z = [](PlacementRules rules) {
+    rules.selectors = {LabelIn("zone", {"z"})};
+    return rules;
+  };
+  Submit(1, "running", 2, in_z({}));
   ASSERT_THAT(Reply(), SizeIs(1));
-  Submit(2, "low", 3, AwayFrom("high", "zone"));
+  Submit(2, "low", 3, in_z(AwayFrom("high", "zone")));
   ASSERT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on m"));
-  Submit(3, "high", 9);
-  Submit(4, "other", 1, AwayFrom("none-such", "zone"));
+  Submit(3, "high", 9, in_z({}));
   const auto is_kept_for_high = [this] {
     return cluster_.state().nominations().Contains({3});
   };
