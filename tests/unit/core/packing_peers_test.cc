@@ -30,6 +30,10 @@ PlacementRules AwayFrom(const std::string& job,
   return rules;
 }
 
+MachineOptions InZone(const std::string& zone) {
+  return {.cpu = 1000, .labels = {{"zone", zone}}};
+}
+
 class PackingPeersTest : public ::testing::Test {
  protected:
   static ClusterBuilder Machines() {
@@ -218,13 +222,10 @@ TEST_F(PackingPeersTest, KeepsApartWhatMayShareNoMachine) {
 
 TEST_F(PackingPeersTest, HasADomainTakeOneOfThoseThatKeepAwayFromEachOther) {
   const PlacementRules rules = AwayFrom("service-*", "zone");
-  const auto in_zone = [](const std::string& zone) {
-    return MachineOptions{.cpu = 1000, .labels = {{"zone", zone}}};
-  };
   ClusterBuilder()
-      .Machine("m0", in_zone("a"))
-      .Machine("m1", in_zone("b"))
-      .Machine("m2", in_zone("a"))
+      .Machine("m0", InZone("a"))
+      .Machine("m1", InZone("b"))
+      .Machine("m2", InZone("a"))
       .Machine("nowhere", {.cpu = 1000})
       .Task(1, {.cpu = 100, .job = "service-1", .rules = rules})
       .Task(2, {.cpu = 200, .job = "service-2", .rules = rules})
@@ -249,12 +250,9 @@ TEST_F(PackingPeersTest, HasADomainTakeOneOfThoseThatKeepAwayFromEachOther) {
 TEST_F(PackingPeersTest, HasTheCapsOfASpreadRiseTogether) {
   PlacementRules rules;
   rules.spread = {Spread(TasksOfJob("web"), "zone")};
-  const auto in_zone = [](const std::string& zone) {
-    return MachineOptions{.cpu = 1000, .labels = {{"zone", zone}}};
-  };
   ClusterBuilder()
-      .Machine("m0", in_zone("a"))
-      .Machine("m1", in_zone("b"))
+      .Machine("m0", InZone("a"))
+      .Machine("m1", InZone("b"))
       .Machine("nowhere", {.cpu = 1000})
       .Tasks(1, 6, {.cpu = 100, .job = "web", .rules = rules})
       .ApplyTo(&cluster_);
@@ -296,13 +294,10 @@ TEST_F(PackingPeersTest,
        CountsWhatRunsForASpreadWhereItsDomainHoldsNotTooMany) {
   PlacementRules rules;
   rules.spread = {Spread(TasksOfJob("web"), "zone")};
-  const auto in_zone = [](const std::string& zone) {
-    return MachineOptions{.cpu = 1000, .labels = {{"zone", zone}}};
-  };
   ClusterBuilder()
-      .Machine("m0", in_zone("a"))
-      .Machine("m1", in_zone("b"))
-      .Machine("m2", in_zone("c"))
+      .Machine("m0", InZone("a"))
+      .Machine("m1", InZone("b"))
+      .Machine("m2", InZone("c"))
       .Tasks(1, 6, {.cpu = 100, .job = "web", .rules = rules})
       .Task(7, {.job = "other"})
       .ApplyTo(&cluster_);
@@ -353,9 +348,6 @@ TEST_F(PackingPeersTest, HasNoSpreadWhereNoMachineIsInADomain) {
 }
 
 TEST_F(PackingPeersTest, TellsConstraintsOverTheSameDomainsApart) {
-  const auto in_zone = [](const std::string& zone) {
-    return MachineOptions{.cpu = 1000, .labels = {{"zone", zone}}};
-  };
   PlacementRules two;
   two.spread = {Spread(TasksOfJob("web"), "zone", 1),
                 Spread(TasksOfJob("web"), "zone", 5)};
@@ -363,9 +355,9 @@ TEST_F(PackingPeersTest, TellsConstraintsOverTheSameDomainsApart) {
   PlacementRules both = AwayFrom("alone", "zone");
   both.spread = {Spread(TasksOfJob("alone"), "zone", 2)};
   ClusterBuilder()
-      .Machine("m0", in_zone("a"))
-      .Machine("m1", in_zone("b"))
-      .Machine("m2", in_zone("b"))
+      .Machine("m0", InZone("a"))
+      .Machine("m1", InZone("b"))
+      .Machine("m2", InZone("b"))
       .Task(1, {.cpu = 100, .job = "web", .rules = two})
       .Task(2, {.cpu = 100, .job = "alone", .rules = both})
       .ApplyTo(&cluster_);

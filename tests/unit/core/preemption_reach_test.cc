@@ -42,6 +42,13 @@ class PreemptionReachTest : public testing::Test {
                               .rules = rules},
                              {.gang = gang}));
   }
+  // A less urgent task, which fills one of two machines.
+  void RunOneOfTwo(const std::string& zone_of_b) {
+    Machine("a", 1000, "z");
+    Machine("b", 1000, zone_of_b);
+    Submit(1, "low", 2);
+    ASSERT_THAT(Reply(), SizeIs(1));
+  }
   std::vector<std::string> Reply() {
     std::vector<std::string> texts = cluster_.Reply(++now_ms_);
     EXPECT_EQ(FindContradiction(cluster_.state()), "");
@@ -74,10 +81,7 @@ TEST_F(PreemptionReachTest, StopsWhomALessUrgentTaskMustBeNear) {
 }
 
 TEST_F(PreemptionReachTest, StopsForAGangThatKeepsAwayFromNobody) {
-  Machine("a", 1000, "z");
-  Machine("b", 1000, "z");
-  Submit(1, "low", 2);
-  ASSERT_THAT(Reply(), SizeIs(1));
+  RunOneOfTwo("z");
   for (const uint64_t uid : {2, 3}) {
     Submit(uid, "high", 9, AwayFrom("none", "zone"), {.minimum = 2});
   }
@@ -86,10 +90,7 @@ TEST_F(PreemptionReachTest, StopsForAGangThatKeepsAwayFromNobody) {
 }
 
 TEST_F(PreemptionReachTest, StopsForAGangThatALessUrgentTaskMustBeNear) {
-  Machine("a", 1000, "z");
-  Machine("b", 1000, "z");
-  Submit(1, "low", 2);
-  ASSERT_THAT(Reply(), SizeIs(1));
+  RunOneOfTwo("z");
   PlacementRules near;
   near.affinity = {{App("high"), "zone"}};
   Submit(4, "near", 1, near);
@@ -127,10 +128,7 @@ TEST_F(PreemptionReachTest, LeavesTheCompanyOfATaskThatStopsNobody) {
 }
 
 TEST_F(PreemptionReachTest, StopsForAnotherTaskOfAGangThatHasStarted) {
-  Machine("a", 1000, "a");
-  Machine("b", 1000, "b");
-  Submit(1, "low", 2);
-  ASSERT_THAT(Reply(), SizeIs(1));
+  RunOneOfTwo("other");
   PlacementRules rules;
   rules.spread = {Spread(App("none"), "zone")};
   for (const uint64_t uid : {2, 3}) {
