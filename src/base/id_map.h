@@ -8,6 +8,8 @@
 #ifndef SLUICE_BASE_ID_MAP_H_
 #define SLUICE_BASE_ID_MAP_H_
 
+#include <glog/logging.h>
+
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -23,6 +25,7 @@ class IdMap {
 
  public:
   using const_iterator = typename Ordered::const_iterator;
+  using value_type = typename Ordered::value_type;
 
   const_iterator begin() const { return ordered_.begin(); }
   const_iterator end() const { return ordered_.end(); }
@@ -35,6 +38,12 @@ class IdMap {
   Object* Find(Id id) const {
     const auto it = index_.find(id);
     return it == index_.end() ? nullptr : it->second;
+  }
+  // REQUIRES: there is one.
+  Object& At(Id id) const {
+    Object* object = Find(id);
+    CHECK(object != nullptr);
+    return *object;
   }
   bool contains(Id id) const { return index_.contains(id); }
 

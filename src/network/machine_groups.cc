@@ -233,9 +233,12 @@ void MachineGrouping::Enter(uint32_t index, uint32_t former) {
     if (!(Look{seen_[leader].kind, 0, seen_[leader].machine} == look)) continue;
     seen.group = seen_[leader].group;
     auto& machines = groups_[seen.group].machines;
-    machines.insert(
-        std::ranges::upper_bound(machines, seen.machine->id, {}, &Machine::id),
-        seen.machine);
+    // Often it is the last one, and a search looks at many.
+    const auto place = machines.back()->id < seen.machine->id
+                           ? machines.end()
+                           : std::ranges::upper_bound(
+                                 machines, seen.machine->id, {}, &Machine::id);
+    machines.insert(place, seen.machine);
     return;
   }
   // It keeps the place of the group that it was alone in.

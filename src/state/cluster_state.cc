@@ -16,12 +16,6 @@
 namespace sluice {
 namespace {
 
-template <class Map, class Key>
-auto* FindIn(const Map& map, const Key& key) {
-  const auto it = map.find(key);
-  return it == map.end() ? nullptr : it->second.get();
-}
-
 // Takes the task, which is on the machine no more, off its processing unit.
 void ReleaseUnit(const Task& task, const ClusterState::TaskMap& tasks,
                  Machine* machine) {
@@ -111,20 +105,24 @@ Ack ClusterState::Apply(const Command& command, int64_t now_ms) {
 // Placements and their delivery
 
 void ClusterState::Place(TaskId id, MachineId machine_id, int64_t now_ms) {
-  const Task* task = FindTask(id);
-  const Machine* machine = FindMachine(machine_id);
+  Task* task = MutableTask(id);
+  Machine* machine = MutableMachine(machine_id);
   CHECK(task != nullptr && task->IsSchedulable());
   CHECK(machine != nullptr && machine->IsUsable());
   CHECK(task->class_key.request.FitsIn(machine->Free()));
-  PlaceInstead(id, machine_id, now_ms);
+  Place(task, machine, now_ms);
 }
 
 void ClusterState::PlaceInstead(TaskId id, MachineId machine_id,
                                 int64_t now_ms) {
   Task* task = MutableTask(id);
   Machine* machine = MutableMachine(machine_id);
-  CHECK(task != nullptr && task->IsSchedulable());
-  CHECK(machine != nullptr && machine->IsUsable());
+  CHECK(task != nullptr && machine != nullptr);
+  Place(task, machine, now_ms);
+}
+
+void ClusterState::Place(Task* task, Machine* machine, int64_t now_ms) {
+  CHECK(task->IsSchedulable() && machine->IsUsable());
   LeaveQueue(*task);
   task->state = TaskState::kRunning;
   task->placed_ms = now_ms;
@@ -203,7 +201,7 @@ void ClusterState::SetEvicted(Task* task, bool is_evicted) {
   task->is_evicted = is_evicted;
   CountRunning(*task, 1);
   Touch(*task);
-  nominations_.UpdateReserved(FindIn(machines_, task->machine));
+  nominations_.UpdateReserved(machines_.Find(task->machine));
 }
 
 void ClusterState::CountRunning(const Task& task, int64_t sign) {
@@ -213,9 +211,9 @@ void ClusterState::CountRunning(const Task& task, int64_t sign) {
     peers_.Remove(task);
   }
   if (task.is_evicted) {
-    FindIn(machines_, task.machine)->leaving_count += sign;
+    machines_.At(task.machine).leaving_count += sign;
   } else {
-    jobs_.at(task.job)->running_count += sign;
+    jobs_.At(task.job).running_count += sign;
   }
 }
 
@@ -233,7 +231,7 @@ void ClusterState::AppendDelta(const Task& task, DeltaType type,
                .machine = task.machine,
                .feed = task.feed,
                .is_repeat = is_repeat});
-  changes_.deltas.insert(sequence);
+  changes_.deltas.insert(changes_.deltas.end(), sequence);
   changes_.counters = true;
 }
 
@@ -363,7 +361,7 @@ void ClusterState::Release(const Resources& load, Machine* machine) {
 
 void ClusterState::DropStaleSamples(int64_t now_ms) {
   for (const MachineId id : measured_use_.FindStale(now_ms)) {
-    if (!measured_use_.Drop(machines_.at(id).get())) continue;
+    if (!measured_use_.Drop(machines_.Find(id))) continue;
     nominations_.UpdateReserved(MutableMachine(id));
   }
 }
@@ -373,7 +371,7 @@ void ClusterState::DropStaleSamples(int64_t now_ms) {
 
 void ClusterState::LeaveQueue(const Task& task) {
   if (unscheduled_.erase(task.id) == 0) return;
-  --jobs_.at(task.job)->pending_count;
+  --jobs_.At(task.job).pending_count;
   if (!task.IsSchedulable()) return;
   --pending_count_;
   if (task.feed != FeedId()) --feed_pending_count_;
@@ -388,7 +386,7 @@ void ClusterState::LeaveQueue(const Task& task) {
 void ClusterState::EnterQueue(Task* task) {
   if (!task->IsUnscheduled()) return;
   unscheduled_.insert(task->id);
-  ++jobs_.at(task->job)->pending_count;
+  ++jobs_.At(task->job).pending_count;
   if (!task->IsSchedulable()) return;
   ++pending_count_;
   if (task->feed != FeedId()) ++feed_pending_count_;
@@ -397,7 +395,7 @@ void ClusterState::EnterQueue(Task* task) {
   const Successions& successions = nominations_.successions();
   if (successions.all().empty()) return;
   const std::optional<uint64_t> sequence =
-      successions.FindFor(jobs_.at(task->job)->uuid, task->class_key);
+      successions.FindFor(jobs_.At(task->job).uuid, task->class_key);
   if (!sequence.has_value()) return;
   const Succession& succession = *successions.Find(*sequence);
   const std::optional<MachineId> machine = succession.machine;
@@ -486,26 +484,25 @@ JobId ClusterState::JobFor(const std::string& uuid, const std::string& name,
   const auto [it, is_new] = job_ids_.try_emplace(uuid);
   if (is_new) {
     it->second = {counters_.next_job_id++};
-    jobs_.emplace(
-        it->second,
-        std::make_unique<Job>(
-            Job{.id = it->second, .uuid = uuid, .name = name, .gang = gang}));
+    jobs_.Add(it->second,
+              std::make_unique<Job>(Job{
+                  .id = it->second, .uuid = uuid, .name = name, .gang = gang}));
     changes_.jobs.insert(it->second);
     changes_.counters = true;
   }
-  ++jobs_.at(it->second)->task_count;
+  ++jobs_.At(it->second).task_count;
   return it->second;
 }
 
 void ClusterState::NoteStarted(JobId id) {
-  Job& job = *jobs_.at(id);
+  Job& job = jobs_.At(id);
   if (job.gang.minimum == 0 || job.was_started) return;
   job.was_started = true;
   changes_.jobs.insert(id);
 }
 
 void ClusterState::NoteEnded(JobId id) {
-  Job& job = *jobs_.at(id);
+  Job& job = jobs_.At(id);
   if (!job.was_started || job.running_count > 0 ||
       static_cast<uint64_t>(job.completed_count) >= job.gang.minimum) {
     return;
@@ -515,10 +512,10 @@ void ClusterState::NoteEnded(JobId id) {
 }
 
 void ClusterState::LeaveJob(JobId id) {
-  const auto it = jobs_.find(id);
-  if (--it->second->task_count > 0) return;
-  job_ids_.erase(it->second->uuid);
-  jobs_.erase(it);
+  Job& job = jobs_.At(id);
+  if (--job.task_count > 0) return;
+  job_ids_.erase(job.uuid);
+  jobs_.Take(id);
   changes_.jobs.insert(id);
 }
 
@@ -550,10 +547,10 @@ void ClusterState::SetName(Task* task, const std::string& name) {
 
 const Task* ClusterState::FindTask(TaskId id) const { return tasks_.Find(id); }
 
-const Job* ClusterState::FindJob(JobId id) const { return FindIn(jobs_, id); }
+const Job* ClusterState::FindJob(JobId id) const { return jobs_.Find(id); }
 
 const Machine* ClusterState::FindMachine(MachineId id) const {
-  return FindIn(machines_, id);
+  return machines_.Find(id);
 }
 
 const Machine* ClusterState::FindMachine(std::string_view uuid) const {
@@ -581,7 +578,7 @@ Task* ClusterState::MutableTask(TaskId id) {
 }
 
 Machine* ClusterState::MutableMachine(MachineId id) {
-  Machine* machine = FindIn(machines_, id);
+  Machine* machine = machines_.Find(id);
   if (machine != nullptr) {
     ++machine->revision;
     ++counters_.version;

@@ -12,7 +12,6 @@
 #define SLUICE_STATE_CLUSTER_STATE_H_
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,8 +47,8 @@ namespace sluice {
 class ClusterState {
  public:
   using TaskMap = IdMap<TaskId, Task>;
-  using JobMap = absl::btree_map<JobId, std::unique_ptr<Job>>;
-  using MachineMap = absl::btree_map<MachineId, std::unique_ptr<Machine>>;
+  using JobMap = IdMap<JobId, Job>;
+  using MachineMap = IdMap<MachineId, Machine>;
   // The schedulable tasks of a class, oldest first.
   using PendingTasks = absl::btree_map<uint64_t, const Task*>;
   using ClassMap = absl::btree_map<ClassKey, PendingTasks>;
@@ -186,6 +185,7 @@ class ClusterState {
   void SetAvoids(Machine* machine, std::vector<Owner> avoids);
   void Reclassify(const std::vector<TaskId>& tasks);  // Meant by others now.
   void DescribeTree(Machine* machine, const MachineSpec& spec);
+  void Place(Task* task, Machine* machine, int64_t now_ms);
   // Call around every change that may change whether the task waits.
   void LeaveQueue(const Task& task);
   void EnterQueue(Task* task);

@@ -27,10 +27,10 @@ absl::Status ClusterState::RestoreFeed(const Feed& feed) {
 
 absl::Status ClusterState::RestoreJob(const Job& job) {
   if (!job_ids_.emplace(job.uuid, job.id).second ||
-      !jobs_.emplace(job.id, std::make_unique<Job>(job)).second) {
+      !jobs_.Add(job.id, std::make_unique<Job>(job))) {
     return absl::DataLossError(StrCat("job ", job.id.value, ": stored twice"));
   }
-  jobs_.at(job.id)->task_count = 0;
+  jobs_.At(job.id).task_count = 0;
   return absl::OkStatus();
 }
 
@@ -51,7 +51,7 @@ absl::Status ClusterState::RestoreMachine(
   const auto error = [&](std::string_view what) {
     return absl::DataLossError(StrCat("machine ", id.value, ": ", what));
   };
-  if (!machines_.emplace(id, std::move(owned)).second) {
+  if (!machines_.Add(id, std::move(owned))) {
     return error("stored twice");
   }
   if (stored.feed != FeedId() && !feeds_.contains(stored.feed)) {
@@ -116,7 +116,7 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
     removed_.insert(task->id);
     return absl::OkStatus();
   }
-  ++jobs_.at(stored.job)->task_count;
+  ++jobs_.At(stored.job).task_count;
   if (stored.state == TaskState::kRunning) {
     Machine* machine = MutableMachine(stored.machine);
     if (machine == nullptr) return error("its machine is not stored");

@@ -52,7 +52,7 @@ Machine* MachineCommands::Put(const MachineSpec& spec, FeedId feed) {
     machine = owned.get();
     machine->id = {state_.counters_.next_machine_id++};
     machine->uuid = spec.uuid;
-    state_.machines_.emplace(machine->id, std::move(owned));
+    state_.machines_.Add(machine->id, std::move(owned));
   }
   machine->is_present = true;
   machine->feed = feed;
@@ -190,7 +190,7 @@ Ack MachineCommands::Apply(const ReportMachineUsage& command) {
   sample.at_ms = now_ms_;
   // Nothing that is stored changes, nor, unless use decides, anything that a
   // round looks at.
-  Machine* machine = state_.machines_.at(it->second).get();
+  Machine* machine = state_.machines_.Find(it->second);
   if (state_.measured_use_.Add(sample, machine)) {
     state_.nominations_.UpdateReserved(state_.MutableMachine(machine->id));
   }
@@ -217,7 +217,7 @@ void MachineCommands::DropMachine(MachineId id) {
   state_.departed_.erase(id);
   state_.draining_.erase(id);
   state_.measured_use_.Drop(machine);
-  state_.machines_.erase(id);
+  state_.machines_.Take(id);
 }
 
 }  // namespace sluice

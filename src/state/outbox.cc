@@ -29,9 +29,13 @@ Delta* Outbox::Find(uint64_t sequence) {
 }
 
 bool Outbox::Add(const Delta& delta) {
-  if (!deltas_.emplace(delta.sequence, delta).second) return false;
+  // Nearly always it is the newest of all.
+  const size_t before = deltas_.size();
+  deltas_.emplace_hint(deltas_.end(), delta.sequence, delta);
+  if (deltas_.size() == before) return false;
   of_task_[delta.task].push_back(delta.sequence);
-  of_feed_[delta.feed].insert(delta.sequence);
+  Sequences& of_feed = of_feed_[delta.feed];
+  of_feed.insert(of_feed.end(), delta.sequence);
   return true;
 }
 

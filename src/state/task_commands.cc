@@ -157,15 +157,15 @@ void TaskCommands::ChangeJob(Task* task, const std::string& uuid,
   const JobId former = task->job;
   const bool is_counted =
       task->state == TaskState::kRunning && !task->is_evicted;
-  if (is_counted) --state_.jobs_.at(former)->running_count;
+  if (is_counted) --state_.jobs_.At(former).running_count;
   task->job = state_.JobFor(uuid, name, gang);
-  if (is_counted) ++state_.jobs_.at(task->job)->running_count;
+  if (is_counted) ++state_.jobs_.At(task->job).running_count;
   state_.LeaveJob(former);
 }
 
 void TaskCommands::SetBudget(JobId id,
                              const std::optional<DisruptionBudget>& budget) {
-  Job& job = *state_.jobs_.at(id);
+  Job& job = state_.jobs_.At(id);
   if (job.budget == budget) return;
   job.budget = budget;
   state_.changes_.jobs.insert(id);
@@ -289,7 +289,7 @@ void TaskCommands::NoteRun(const Task& task, std::optional<int64_t> run_ms) {
 }
 
 void TaskCommands::NoteCompleted(JobId id) {
-  Job& job = *state_.jobs_.at(id);
+  Job& job = state_.jobs_.At(id);
   if (job.gang.minimum == 0) return;
   state_.NoteStarted(id);
   ++job.completed_count;

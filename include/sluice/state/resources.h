@@ -105,7 +105,8 @@ class Resources {
 
   // Equal where all amounts are, stated zeros or not.
   friend bool operator==(const Resources& a, const Resources& b) {
-    return a.builtin_ == b.builtin_ && (a <=> b) == 0;
+    return a.builtin_ == b.builtin_ &&
+           ((a.extended_.empty() && b.extended_.empty()) || (a <=> b) == 0);
   }
   friend std::strong_ordering operator<=>(const Resources& a,
                                           const Resources& b);

@@ -39,6 +39,7 @@ TEST(IdMap, VisitsInTheOrderOfIdsAndFindsById) {
   EXPECT_THAT(InOrder(names), ElementsAre("a", "b", "c"));
   EXPECT_THAT(names.Find({20}), Pointee(std::string("b")));
   EXPECT_THAT(names.Find({25}), IsNull());
+  EXPECT_EQ(names.At({20}), "b");
   EXPECT_TRUE(names.contains({30}));
   EXPECT_EQ(*names.upper_bound({10})->second, "b");
   EXPECT_EQ(*names.upper_bound({15})->second, "b");
