@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "core/disruptions.h"
@@ -28,20 +29,44 @@ class Choice {
         options_(context.options.preemption),
         peers_(*peers) {}
 
-  std::vector<const ClassKey*> FindAll() {
-    std::vector<const ClassKey*> all;
+  std::vector<LoneTurn> FindAll() {
+    std::vector<LoneTurn> all;
+    std::set<JobId> gangs;
+    bool needs_rest = false;
+    size_t classes = 0;
     for (const auto& [key, tasks] : state_.pending()) {
-      if (MustStartAsAWhole(key) || key.rules->never_preempts) continue;
-      if (!peers_.IsHeeded(key) || IsStuck(key)) all.push_back(&key);
+      if (key.rules->never_preempts) continue;
+      ++classes;
+      if (MustStartAsAWhole(key)) {
+        if (!gangs_.MayBeUndone(key) || gangs.contains(*key.gang)) continue;
+        if (peers_.IsHeeded(key) && !IsKeptOutByOthers(key)) continue;
+        gangs.insert(*key.gang);
+        all.push_back({.is_any = true, .key = {}, .gang = key.gang});
+        needs_rest = true;
+      } else if (!peers_.IsHeeded(key) || IsStuck(key)) {
+        all.push_back({.is_any = true, .key = key, .gang = {}});
+        needs_rest = needs_rest || !key.rules->affinity.empty();
+      }
     }
+    if (needs_rest && classes > 1)
+      all.push_back({.is_any = true, .key = {}, .gang = {}});
     return all;
   }
 
  private:
+  // One of its tasks is as good as none.
   bool MustStartAsAWhole(const ClassKey& key) const {
-    return key.gang.has_value() &&
-           (gangs_.IsClosed(key) || gangs_.IsHealing(key) ||
-            gangs_.MayBeUndone(key));
+    if (!key.gang.has_value()) return false;
+    return gangs_.IsHealing(key) ||
+           ((gangs_.IsClosed(key) || gangs_.MayBeUndone(key)) &&
+            gangs_.MinimumFor(key) > 1);
+  }
+
+  // Whether some that may be stopped for it keep the class from a domain, and a
+  // packing heeds that in its gang's turn alone.
+  bool IsKeptOutByOthers(const ClassKey& key) {
+    return key.rules->affinity.empty() && HasWideRules(key) &&
+           !peers_.HeedsWhatRuns(key) && !FindWideLeavers(key).empty();
   }
 
   // Whether rules about several machines keep it away from wherever there is
@@ -65,20 +90,10 @@ class Choice {
       if (lone.MayBeOnWithout(*machine, KnownApart(key, leavers))) {
         return false;
       }
-      is_stuck = is_stuck ||
-                 lone.FindInTheWay(*machine, WithoutGangs(leavers)).has_value();
+      is_stuck = is_stuck || lone.FindInTheWay(*machine, leavers).has_value();
       with_room.push_back(machine.get());
     }
     return is_stuck || MayBeLetIn(lone, with_room);
-  }
-
-  // A gang that runs makes way where it keeps others from a domain.
-  static std::vector<const Task*> WithoutGangs(
-      std::vector<const Task*> leavers) {
-    std::erase_if(leavers, [](const Task* task) {
-      return task->class_key.gang.has_value() && !task->is_evicted;
-    });
-    return leavers;
   }
 
   // Whether one of the machines lets it in as others leave on other machines.
@@ -217,19 +232,9 @@ class Choice {
 }  // namespace
 
 LoneTurn ChooseLone(const RoundContext& context, PackingPeers* peers) {
-  std::vector<const ClassKey*> all = Choice(context, peers).FindAll();
+  const std::vector<LoneTurn> all = Choice(context, peers).FindAll();
   if (all.empty()) return {};
-  const uint32_t highest = context.state.pending().begin()->first.priority;
-  if (std::ranges::any_of(all, [highest](const ClassKey* key) {
-        return key->priority < highest && !key->rules->affinity.empty();
-      })) {
-    all.push_back(nullptr);
-  }
-  LoneTurn turn = {.is_any = true, .key = {}};
-  const auto number = static_cast<size_t>(context.stats->number);
-  const ClassKey* key = all[number % all.size()];
-  if (key != nullptr) turn.key = *key;
-  return turn;
+  return all[static_cast<size_t>(context.stats->number) % all.size()];
 }
 
 }  // namespace sluice

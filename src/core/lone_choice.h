@@ -5,6 +5,10 @@
 // about more than one machine and does not say that a domain takes one of some
 // tasks, or spreads them and does not hold as things are.
 //
+// Or which gang that has not started takes part before all others: one of which
+// the same is true, but that a packing heeds its rules once nobody else who
+// waits counts.
+//
 // Threads: free functions; confined to the core thread.
 
 #ifndef SLUICE_CORE_LONE_CHOICE_H_
@@ -19,9 +23,10 @@
 namespace sluice {
 
 // Each round another one, so that none that finds no place is in the way of the
-// others.  Those that a class with affinity needs stay for it, so where more
-// urgent tasks wait one round in each cycle is nobody's turn.  Left out are
-// gangs that have not started and what displaces nobody.
+// others.  One of those that a class with affinity needs stays for it, and in a
+// gang's turn only those take part beside it that have no rules: where there
+// are such classes or gangs, one round in each cycle is nobody's turn.  Left
+// out is what displaces nobody.
 LoneTurn ChooseLone(const RoundContext& context, PackingPeers* peers);
 
 }  // namespace sluice

@@ -25,10 +25,13 @@
 
 namespace sluice {
 
-// The class of which a task takes part alone, for a round.
+// The class of which a task takes part alone, or the gang that does, for a
+// round.
 struct LoneTurn {
-  bool is_any = false;          // Whether there are such classes.
-  std::optional<ClassKey> key;  // Whose turn it is, if any's.
+  bool is_any = false;  // Whether there are such classes or gangs.
+  // Whose turn it is, if any's.
+  std::optional<ClassKey> key;
+  std::optional<JobId> gang;
 };
 
 class PackingAgenda {

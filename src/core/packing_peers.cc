@@ -17,15 +17,28 @@ constexpr int64_t kLooksMax = 1'000'000;
 // Pairs of classes that share no machine.  Beyond that what the flow places is
 // refused, and placed elsewhere.
 constexpr size_t kApartMax = 200'000;
+// Of a gang, in a domain that it may go to once others have left.  Prices of
+// caps, times that many, are still numbers that add up.
+constexpr int64_t kBesideMax = 1000;
+
+// How many of these there are to place.
+int64_t MostBeside(const std::vector<size_t>& classes,
+                   const PackingProblem& problem) {
+  int64_t count = 0;
+  for (const size_t c : classes) count += problem.classes[c].count();
+  return std::clamp<int64_t>(count, 1, kBesideMax);
+}
 
 }  // namespace
 
 PackingPeers::PackingPeers(const ClusterState& state,
                            const ConstraintSet& constraints,
                            std::span<const Placement> placements,
-                           bool heeds_terms, bool is_preempting)
+                           bool heeds_terms, bool is_preempting,
+                           std::optional<JobId> gang)
     : state_(state),
       constraints_(constraints),
+      gang_(gang),
       cap_rows_left_(kCapRowsMax),
       looks_left_(kLooksMax),
       lone_looks_left_(kLooksMax),
@@ -64,6 +77,7 @@ PackingPeers::PackingPeers(const ClusterState& state,
     }
   }
   FollowCompany();
+  if (gang_.has_value()) FindTermsOfGang();
 }
 
 void PackingPeers::FollowCompany() {
@@ -127,6 +141,7 @@ void PackingPeers::FindInPlay(std::span<const Placement> placements) {
       known;
   const auto add = [&](const ClassKey& key, bool is_placed) {
     if (!key.rules->host_ports.empty()) with_ports_.insert(key.rules);
+    if (!is_placed && gang_.has_value() && key.gang != gang_) return;
     Urgency& urgency = urgency_of_[key.rules];
     urgency.highest = std::max(urgency.highest, key.priority);
     urgency.lowest = std::min(urgency.lowest, key.priority);
@@ -142,7 +157,9 @@ void PackingPeers::FindInPlay(std::span<const Placement> placements) {
 
 bool PackingPeers::IsHeeded(const ClassKey& key) {
   if (!key.DependsOnPeers()) return true;
-  if (!heeds_terms_) return IsFree(key);
+  if (!heeds_terms_ || (gang_.has_value() && key.gang != gang_)) {
+    return IsFree(key);
+  }
   const auto [it, is_new] =
       is_heeded_.try_emplace({key.rules, key.meant_by}, false);
   if (!is_new) return it->second;
@@ -272,7 +289,8 @@ bool PackingPeers::IsOfOneMachine(const CountedTerm& term) {
 void PackingPeers::TakeOneOf(const ClassKey& key) {
   const bool was_heeded = IsHeeded(key);
   lone_.emplace(state_, constraints_, key);
-  FindTermsOfLone();
+  // What leaves might be what it must be near.
+  if (key.rules->affinity.empty()) FindTermsOfLone(key);
   if (!was_heeded) return;
   for (const uint32_t selector : CountedFor(key)) {
     followed_[selector] = std::numeric_limits<uint32_t>::max();
@@ -281,10 +299,18 @@ void PackingPeers::TakeOneOf(const ClassKey& key) {
   is_heeded_.clear();
 }
 
-void PackingPeers::FindTermsOfLone() {
-  const ClassKey& key = lone_->key();
-  // What leaves might be what it must be near.
-  if (!key.rules->affinity.empty()) return;
+void PackingPeers::FindTermsOfGang() {
+  std::vector<const ClassKey*> classes;
+  for (const ClassKey* key : in_play_) {
+    if (key->gang != gang_) continue;
+    if (!key->rules->affinity.empty() || !IsHeeded(*key)) return;
+    classes.push_back(key);
+  }
+  for (const ClassKey* key : classes) FindTermsOfLone(*key);
+}
+
+void PackingPeers::FindTermsOfLone(const ClassKey& key) {
+  priority_of_lone_ = std::max(priority_of_lone_, key.priority);
   const auto add = [this](const CountedTerm* term,
                           std::vector<const CountedTerm*>* terms) {
     if (IsOfOneMachine(*term) || IsKnownMutual(term) ||
@@ -411,7 +437,7 @@ std::vector<const CountedTerm*> PackingPeers::WideTermsOf(
 uint32_t PackingPeers::HighestKeptBy(const CountedTerm* term) {
   const auto [it, is_new] = highest_kept_.try_emplace(term, 0);
   if (!is_new) return it->second;
-  if (lone_.has_value() && IsOfLone(term)) it->second = lone_->key().priority;
+  if (IsOfLone(term)) it->second = priority_of_lone_;
   for (const ClassKey* key : in_play_) {
     const auto& own = state_.peers().TermsOf(*key->rules).anti_affinity;
     if (std::ranges::find(own, term) == own.end()) continue;
@@ -440,7 +466,8 @@ size_t PackingPeers::NoteLeaving(const Task& running) {
     const DomainIndex domain = term.topology->DomainOf(running.machine);
     if (IsOfOneMachine(term)) {
       freed_[&tally].Add(domain, 1);
-    } else if (turn > 0 && IsKnownMutual(&term)) {
+    } else if (turn > 0 && (IsKnownMutual(&term) ||
+                            (gang_.has_value() && IsOfLone(&term)))) {
       leaving_[&tally].Add(domain, 1);
     }
   };
@@ -523,8 +550,11 @@ void PackingPeers::CapRunning(
         });
     if (capped != capped_.end()) {
       cap.classes = capped->classes;
-    } else if (class_of_lone_.has_value() && IsOfLone(term)) {
-      cap.classes = {*class_of_lone_};
+    } else if (const auto of_lone = classes_of_lone_.find(term);
+               of_lone != classes_of_lone_.end()) {
+      cap.classes = of_lone->second;
+      if (gang_.has_value()) cap.most = MostBeside(cap.classes, *problem);
+      cap.of_running = cap.most;
     } else {
       continue;
     }
@@ -550,6 +580,9 @@ void PackingPeers::Relate(std::span<const ClassKey> keys,
     if (!keys[c].DependsOnPeers()) continue;
     const bool is_alone = IsTakenAlone(keys[c]);
     if (is_alone) RelateAlone(c);
+    if (is_alone || (gang_.has_value() && keys[c].gang == gang_)) {
+      NoteOfLone(keys[c], c);
+    }
     const bool has_affinity = !keys[c].rules->affinity.empty();
     for (const CountedTerm* term :
          peers.TermsOf(*keys[c].rules).anti_affinity) {
@@ -673,8 +706,23 @@ std::vector<size_t> PackingPeers::CapsOn(MachineId machine) const {
   return caps;
 }
 
+void PackingPeers::NoteOfLone(const ClassKey& key, size_t task_class) {
+  const auto note = [&](const CountedTerm* term) {
+    std::vector<size_t>& classes = classes_of_lone_[term];
+    if (classes.empty() || classes.back() != task_class) {
+      classes.push_back(task_class);
+    }
+  };
+  const auto& own = state_.peers().TermsOf(*key.rules).anti_affinity;
+  for (const CountedTerm* term : terms_of_lone_) {
+    if (std::ranges::find(own, term) != own.end()) note(term);
+  }
+  for (const CountedTerm* term : terms_about_lone_) {
+    if (std::ranges::binary_search(*key.meant_by, term->selector)) note(term);
+  }
+}
+
 void PackingPeers::RelateAlone(size_t task_class) {
-  class_of_lone_ = task_class;
   for (const auto& [id, machine] : state_.machines()) {
     if (!machine->IsUsable() || lone_->MayBeOn(*machine)) continue;
     if (lone_looks_left_ < 0) {

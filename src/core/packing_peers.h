@@ -13,10 +13,11 @@
 // from all others, and the classes that it means have no affinity, or one that
 // is heeded.  A circle of such terms is not.
 // A class with other required terms, or with tasks that others must follow or
-// count, stays out of packings, but for one task of one class at a time; and
-// where a packing may stop what runs, unless its followers wait and are less
-// urgent.  A bound leaves such terms out: they only forbid placements.  Wishes
-// keep no class out; tasks are arranged by them later (core/arrangement.h).
+// count, stays out of packings, but for one task of one class at a time, or one
+// gang; and where a packing may stop what runs, unless its followers wait and
+// are less urgent.  A bound leaves such terms out: they only forbid placements.
+// Wishes keep no class out; tasks are arranged by them later
+// (core/arrangement.h).
 //
 // Threads: none; confined to the core thread.
 
@@ -51,12 +52,13 @@ class PackingPeers {
   // REQUIRES: the state's peers are in sync.
   // Without `heeds_terms` only classes are heeded that have, at most, wishes.
   // If `is_preempting` what displaces nobody stays, and so does its company.
+  // With a `gang` that waits only its terms are heeded, and of the others that
+  // wait only classes that nothing keeps away.
   PackingPeers(const ClusterState& state, const ConstraintSet& constraints,
                std::span<const Placement> placements, bool heeds_terms,
-               bool is_preempting = false);
+               bool is_preempting = false, std::optional<JobId> gang = {});
 
-  // Whether a packing heeds all that the class says about others, and others
-  // say about it.
+  // Whether a packing heeds what the class and others say about each other.
   bool IsHeeded(const ClassKey& key);
   // Whether what keeps it from wide domains is heeded of what runs, too.
   bool HeedsWhatRuns(const ClassKey& key);
@@ -77,12 +79,7 @@ class PackingPeers {
   bool IsTakenAlone(const ClassKey& key) const {
     return lone_.has_value() && lone_->key() == key;
   }
-  // Null where there is none.
   const LoneNewcomer* lone() const { return lone_ ? &*lone_ : nullptr; }
-  // Whether its terms mean such a task, other than to keep away from it.
-  bool MustStayForIt(const ClassKey& running) const {
-    return lone_.has_value() && lone_->Needs(running);
-  }
   // Opens the machine to it, if it is kept away from there, and would not be
   // without these that leave or may leave.  Returns who has to: those are
   // spared first that come first.
@@ -114,8 +111,7 @@ class PackingPeers {
                      std::span<const ClassKey> running,
                      std::span<const size_t> in_the_way,
                      PackingProblem* problem);
-  // The same for what keeps classes from domains: so many as are given by
-  // `class_of`, which says the problem's class of a task that runs.
+  // The same for what keeps classes from domains.  `class_of` a running task.
   void CapRunning(
       absl::FunctionRef<std::optional<size_t>(MachineId, TaskId)> class_of,
       PackingProblem* problem);
@@ -145,8 +141,7 @@ class PackingPeers {
   bool IsMutual(const CountedTerm& term);
   // Whether all whom the spread constraint counts have the class's rules.
   bool IsSharedSpread(const ClassKey& key, size_t index);
-  // Whether the class may stand on a machine only beside those whom its one
-  // term means, which may need company themselves.
+  // Whether it stands only beside whom its one term means, by machine.
   bool NeedsCompany(const ClassKey& key);
   bool AreTermsHeeded(const ClassKey& key);
   // Whether no domain holds more than the required spreads of the class let.
@@ -163,21 +158,23 @@ class PackingPeers {
   bool IsKnownMutual(const CountedTerm* term) const;
   // The most urgent that it keeps away, of those that wait or were placed.
   uint32_t HighestKeptBy(const CountedTerm* term);
-  void FindTermsOfLone();
+  // Of a task that takes part alone, or of a gang.
+  void FindTermsOfLone(const ClassKey& key);
+  void FindTermsOfGang();
   bool IsOfLone(const CountedTerm* term) const;
   // Whether one of the two keeps away from the machines of what the other is.
   bool KeepApart(const ClassKey& a, const ClassKey& b);
   // Whether `a` needs what `b` is on its machine.
   bool NeedsBeside(const ClassKey& a, const ClassKey& b);
-  // Where those who need company stay, so does their company.
-  void FollowCompany();
+  void FollowCompany();  // Where those who need company stay, so does it.
   // The term's classes, and machines where such tasks stay.
   void AddCompany(size_t task_class, const CountedTerm& term,
                   const std::vector<size_t>& meant, PackingProblem* problem);
-  // The class keeps away from where any of these stay.
-  // Those that may leave do not, if it `waits_for_none`.
+  // From where any stay; also those that may leave, if it `waits_for_none`.
   void KeepAway(size_t task_class, const Topology& topology, const Tally& tally,
                 bool waits_for_none);
+  // The class is that of the task that is taken alone, or of the gang.
+  void NoteOfLone(const ClassKey& key, size_t task_class);
   // From where the task that is taken alone may not go.
   void RelateAlone(size_t task_class);
   void AddCapped(const CountedTerm& term, std::optional<size_t> spread,
@@ -190,15 +187,18 @@ class PackingPeers {
 
   const ClusterState& state_;
   const ConstraintSet& constraints_;
+  const std::optional<JobId> gang_;  // That alone is in play.
   std::optional<LoneNewcomer> lone_;
-  // Terms about domains of several machines, without those of which a domain
-  // takes one anyway: its own, and those that mean it.
+  // Of it, or of the gang: terms about domains of several machines, without
+  // those of which a domain takes one anyway.  Its own, and those that mean it.
   std::vector<const CountedTerm*> terms_of_lone_;
   std::vector<const CountedTerm*> terms_about_lone_;
   // Whom these keep away, and who leaves; by machine the others.
   std::vector<const Task*> leavers_for_lone_;
   absl::flat_hash_map<MachineId, std::vector<const Task*>> leavers_on_;
-  std::optional<size_t> class_of_lone_;
+  // Its class, or those of the gang with these terms.
+  absl::flat_hash_map<const CountedTerm*, std::vector<size_t>> classes_of_lone_;
+  uint32_t priority_of_lone_ = 0;
   // One for each pair of rules and selectors.
   std::vector<const ClassKey*> in_play_;
   // The rules of those that listen on ports of their hosts.
@@ -226,7 +226,7 @@ class PackingPeers {
   absl::flat_hash_set<uint32_t> required_;
   absl::flat_hash_map<uint32_t, uint32_t> followed_;
   absl::flat_hash_set<uint32_t> spread_;  // Of spreads that are heeded.
-  // What was counted of the tasks that are to leave.
+  // Of the tasks that are to leave.
   absl::flat_hash_map<const Tally*, Tally> freed_;
   // The same of what runs and may leave, of terms about domains.
   absl::flat_hash_map<const Tally*, Tally> leaving_;

@@ -14,7 +14,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "core/former_placements.h"
-#include "core/lone_choice.h"
 #include "core/packing_peers.h"
 #include "core/packing_rows.h"
 #include "core/placements.h"
@@ -38,6 +37,19 @@ constexpr size_t kMachinesOfTermsMax = 400;
 // tier by tier.
 constexpr size_t kLevelsMax = 12;
 
+// What all tasks would be charged, each where that is least.
+int64_t LeastCostOf(const PackingProblem& problem) {
+  int64_t cost = 0;
+  for (size_t c = 0; c < problem.classes.size(); ++c) {
+    int64_t least = kNotAllowed;
+    for (const PackingGroup& group : problem.groups) {
+      least = std::min(least, problem.costs[group.kind][c]);
+    }
+    if (least != kNotAllowed) cost += least * problem.classes[c].count();
+  }
+  return cost;
+}
+
 class Describer {
  public:
   // Makes the round's levels if there are none yet.
@@ -52,15 +64,15 @@ class Describer {
         state_(context->state),
         constraints_(context->constraints),
         eligibility_(&context->eligibility()),
-        peers_(context->state, context->constraints, placements, heeds_terms,
-               scope == PackingScope::kPreempting),
+        participants_(scope, placements, heeds_terms, context),
+        peers_(participants_.peers()),
         known_(known),
         part_(part),
         stop_levels_(context->options.preemption.breaks_budgets) {
     packing_.is_part = part != nullptr;
     packing_.leaves_out = packing_.is_part;
-    if (scope == PackingScope::kPreempting && heeds_terms) TakeOneAlone();
-    if (scope != PackingScope::kAll) FindGangs(placements);
+    packing_.lone = participants_.lone();
+    packing_.has_turns = participants_.has_turns();
     for (const Placement& one : placements) {
       const ClassKey& key = one.task->class_key;
       if (IsInScope(key) && !peers_.IsTakenAlone(key)) {
@@ -81,7 +93,7 @@ class Describer {
       peers_.NoteFreed(key, one.machine);
       Steps& steps = StepsOf(key);
       const bool must_stay =
-          key.gang.has_value() && !gangs_.contains(*key.gang);
+          key.gang.has_value() && !participants_.gangs().contains(*key.gang);
       ++steps.counts[WaitingCostOf(*one.task, must_stay)];
       steps.is_any_placed = true;
       of_class = &steps;
@@ -92,7 +104,7 @@ class Describer {
     for (const auto& [key, tasks] : state_.pending()) {
       const bool is_closed = scope_ != PackingScope::kAll &&
                              context_.gangs.IsClosed(key) &&
-                             !gangs_.contains(*key.gang);
+                             !participants_.gangs().contains(*key.gang);
       if (is_closed || !IsDecidedOn(key)) packing_.leaves_out = true;
       if (is_closed || !IsInScope(key)) continue;
       const bool is_alone = peers_.IsTakenAlone(key);
@@ -171,7 +183,7 @@ class Describer {
         state_,
         {highest, part_, movability.has_value() ? &*movability : nullptr,
          part_ == nullptr ? &context_.gangs : nullptr,
-         context_.agenda.budgeted_moves()},
+         context_.agenda.budgeted_moves(), context_.stats->number},
         context_.options.preemption, &peers_);
     const RunningTasks::Protected& left_alone = packing_.running.left_alone();
     context_.stats->left_alone = left_alone.tasks;
@@ -199,57 +211,10 @@ class Describer {
                                         : context_.UrgencyOf(task, must_stay);
   }
 
-  // Those that may be started or not as a whole.
-  void FindGangs(const std::vector<Placement>& placements) {
-    struct Found {
-      int64_t tasks = 0;
-      int64_t minimum = 0;
-      bool is_in_scope = true;
-    };
-    std::map<JobId, Found> all;
-    const auto add = [&](const ClassKey& key, int64_t tasks) {
-      if (!context_.gangs.MayBeUndone(key)) return;
-      Found& found = all[*key.gang];
-      found.tasks += tasks;
-      found.minimum = std::max(found.minimum, context_.gangs.MinimumFor(key));
-      found.is_in_scope =
-          found.is_in_scope && peers_.IsHeeded(key) && !IsMeek(key);
-    };
-    for (const auto& [key, tasks] : state_.pending()) {
-      if (key.gang.has_value()) add(key, context_.CountWaiting(key));
-    }
-    for (const Placement& one : placements) add(one.task->class_key, 1);
-    for (const auto& [job, found] : all) {
-      if (!found.is_in_scope || (scope_ == PackingScope::kPreempting &&
-                                 context_.agenda.without().contains(job))) {
-        torn_gangs_.insert(job);
-      } else if (found.tasks >= found.minimum) {
-        gangs_[job] = found.minimum;
-      }
-    }
-  }
-
-  void TakeOneAlone() {
-    std::optional<LoneTurn>& turn = context_.agenda.lone_turn;
-    if (!turn.has_value()) turn = ChooseLone(context_, &peers_);
-    packing_.has_turns = turn->is_any;
-    if (!turn->key || !state_.pending().contains(*turn->key)) return;
-    packing_.lone = turn->key;
-    peers_.TakeOneOf(*packing_.lone);
-  }
-
-  // What displaces nobody stays as it is where what runs takes part.
-  bool IsMeek(const ClassKey& key) const {
-    return scope_ == PackingScope::kPreempting && key.rules->never_preempts;
-  }
-
   bool IsInScope(const ClassKey& key) {
-    if (scope_ == PackingScope::kAll) return true;
-    const bool is_movable =
-        (peers_.IsHeeded(key) || peers_.IsTakenAlone(key)) && !IsMeek(key) &&
-        !(key.gang.has_value() && torn_gangs_.contains(*key.gang));
-    packing_.leaves_out |= !is_movable;
-    return is_movable;
+    const bool is_included = participants_.Include(key);
+    packing_.leaves_out |= !is_included;
+    return is_included;
   }
 
   // Until there are levels everything is.
@@ -393,7 +358,8 @@ class Describer {
       asks_for_more_.push_back(constraints_.AsksForMoreThanFit(key));
       asks_for_more_at_all_ = asks_for_more_at_all_ || asks_for_more_.back();
     }
-    packing_.problem.gangs = PackingGangsOf(packing_.classes, gangs_);
+    packing_.problem.gangs =
+        PackingGangsOf(packing_.classes, participants_.gangs());
     shared_ports_ = AddSharedPorts(packing_.classes, &packing_.problem);
     peers_.Relate(packing_.classes, &packing_.problem);
     AddRunning();
@@ -705,8 +671,8 @@ class Describer {
       packing_.has_placed_below |= !IsDecidedOn(one.task->class_key);
     }
     FindCostOfPlaced();
-    packing_.now.placed += packing_.problem.CostOfRunning();
-    packing_.least.placed = packing_.problem.LeastCost();
+    packing_.now.placed += CostOfRunning(packing_.problem);
+    packing_.least.placed = LeastCostOf(packing_.problem);
   }
 
   // What is placed, what runs, and whoever waits for room that is kept.
@@ -743,16 +709,14 @@ class Describer {
   const ClusterState& state_;
   const ConstraintSet& constraints_;
   Eligibility* eligibility_;
-  PackingPeers peers_;
+  Participants participants_;
+  PackingPeers& peers_;
   const KnownPlan& known_;
   const PackingPart* const part_;  // Null where all machines take part.
   RoundPacking packing_;
   PackingRows rows_{&packing_.problem};
   std::vector<std::pair<Placement, const Steps*>> placements_;
   StopLevels stop_levels_;
-  std::map<JobId, int64_t> gangs_;  // Of the problem, and their minimum.
-  // With a class that is out of scope: the others stay with it.
-  std::set<JobId> torn_gangs_;
   // By priority, what it costs that tasks wait, and that some fit nowhere.
   std::map<uint32_t, Cost> waiting_;
   std::map<uint32_t, Cost> misfits_;

@@ -21,6 +21,7 @@
 #include "core/known_plan.h"
 #include "core/packing_part.h"
 #include "core/packing_plan.h"
+#include "core/participants.h"
 #include "core/round_context.h"
 #include "core/running_tasks.h"
 #include "packing/packing_problem.h"
@@ -84,14 +85,6 @@ struct RoundPacking {
       while (taken[g] < machines[g].size()) next(g, nothing);
     }
   }
-};
-
-enum class PackingScope {
-  kMovable,  // Tasks that may be placed anew one by one.
-  // The same but for those that displace nobody, and what runs and may be
-  // stopped for the others, or moved.
-  kPreempting,
-  kAll,  // For a bound: whatever holds tasks together only adds to it.
 };
 
 // What waits of all priorities, and what the round has placed.  The first call

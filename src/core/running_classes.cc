@@ -74,6 +74,18 @@ void CountRunningInSpreads(PackingProblem* problem) {
   }
 }
 
+int64_t CostOfRunning(const PackingProblem& problem) {
+  int64_t cost = 0;
+  for (size_t c = 0; c < problem.classes.size(); ++c) {
+    if (!problem.classes[c].MayMove()) continue;
+    for (const PackingGroup& group : problem.groups) {
+      cost += group.machines * problem.RunningOn(c, group.kind) *
+              problem.costs[group.kind][c];
+    }
+  }
+  return cost;
+}
+
 double GapOfStops(const RoundPacking& packing,
                   const PackingSolution& solution) {
   std::set<size_t> levels;

@@ -34,6 +34,9 @@ bool AddRunningBudgets(const RunningTasks& running, size_t first, int64_t cost,
 // that counts is part of the problem.
 void CountRunningInSpreads(PackingProblem* problem);
 
+// What the tasks that run and may move are charged where they are.
+int64_t CostOfRunning(const PackingProblem& problem);
+
 // Of the price of whom the solution stops, the part that is not proved to be
 // needed, as long as it serves whom it does.
 double GapOfStops(const RoundPacking& packing, const PackingSolution& solution);

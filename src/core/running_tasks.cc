@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
+#include <ranges>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -129,8 +131,9 @@ class RunningTasks::Collector {
           return MayLoseTasks(machine) &&
                  MayBeStopped(task, scope_.priority, state_) &&
                  (options_.breaks_budgets || IsAllowed(task)) &&
-                 !peers_.MustStayForIt(task.class_key);
+                 !IsNeeded(task);
         });
+    FindStaying();
   }
 
   // All tasks are fetched before any is looked at: memory is what takes time.
@@ -211,6 +214,53 @@ class RunningTasks::Collector {
     to_.machines_.push_back(std::move(here));
   }
 
+  // Whether the task that takes part alone has to be near such ones.
+  bool IsNeeded(const Task& task) const {
+    return peers_.lone() != nullptr && peers_.lone()->Needs(task.class_key);
+  }
+
+  // Of those that it has to be near one stays in each domain.  Where none stays
+  // anyway that is the most urgent one; which of equals, changes from round to
+  // round.
+  void FindStaying() {
+    const LoneNewcomer* lone = peers_.lone();
+    if (lone == nullptr || lone->key().rules->affinity.empty()) return;
+    for (const CountedTerm* term :
+         state_.peers().TermsOf(*lone->key().rules).affinity) {
+      std::map<DomainIndex, std::vector<const Task*>> by_domain;
+      for (const auto& [id, task] : state_.tasks()) {
+        if (task->state != TaskState::kRunning || task->is_evicted ||
+            !std::ranges::binary_search(*task->class_key.meant_by,
+                                        term->selector)) {
+          continue;
+        }
+        const DomainIndex domain = term->topology->DomainOf(task->machine);
+        if (domain != kNoDomain) by_domain[domain].push_back(task.get());
+      }
+      for (const auto& [domain, tasks] : by_domain) KeepOneOf(tasks);
+    }
+  }
+
+  void KeepOneOf(std::vector<const Task*> tasks) {
+    const auto stays = std::ranges::find_if(tasks, [this](const Task* task) {
+      return !MayBeStoppedAlone(*task, scope_.priority, state_) ||
+             !(options_.breaks_budgets || IsAllowed(*task));
+    });
+    if (stays != tasks.end()) {
+      staying_.insert((*stays)->id);
+      return;
+    }
+    const auto priority_of = [](const Task* task) {
+      return task->class_key.priority;
+    };
+    const uint32_t highest =
+        std::ranges::max(tasks | std::views::transform(priority_of));
+    const auto end = std::ranges::stable_partition(
+        tasks, [&](const Task* task) { return priority_of(task) == highest; });
+    const auto count = static_cast<uint64_t>(end.begin() - tasks.begin());
+    staying_.insert(tasks[scope_.round % count]->id);
+  }
+
   // Of these that run on the machine those that have to leave before the task
   // goes there that takes part alone: of those that may the least urgent, then
   // those that cost the least.
@@ -222,10 +272,11 @@ class RunningTasks::Collector {
     const uint32_t priority = std::min(scope_.priority, lone->key().priority);
     std::vector<const Task*> leavers;
     for (const Task* task : tasks) {
-      if (task->is_evicted || (MayBeStoppedAlone(*task, priority, state_) &&
-                               (options_.breaks_budgets || IsAllowed(*task)))) {
-        leavers.push_back(task);
-      }
+      const bool may_be_stopped =
+          GoesWithGang(*task) ||
+          (MayBeStoppedAlone(*task, priority, state_) &&
+           (options_.breaks_budgets || IsAllowed(*task)));
+      if (task->is_evicted || may_be_stopped) leavers.push_back(task);
     }
     std::ranges::sort(leavers, std::ranges::less(), [this](const Task* task) {
       const auto [disturbances, placed_ms, sequence] = TurnOf(*task);
@@ -239,6 +290,13 @@ class RunningTasks::Collector {
     }
   }
 
+  // Whether it is of a gang that may be stopped for the task that takes part
+  // alone.
+  bool GoesWithGang(const Task& task) const {
+    return task.class_key.gang.has_value() &&
+           to_.gangs_.contains(*task.class_key.gang) &&
+           task.class_key.priority < peers_.lone()->key().priority;
+  }
   // Whether its budgets let it be stopped.
   bool IsAllowed(const Task& task) {
     return disruptions_.Allowed(disruptions_.BudgetsOf(task)) > 0;
@@ -260,7 +318,7 @@ class RunningTasks::Collector {
     const bool may_move =
         scope_.movability != nullptr && scope_.movability->MayMove(task);
     const bool may_leave =
-        (found.may_be_stopped || may_move) && !peers_.MustStayForIt(key);
+        (found.may_be_stopped || may_move) && !staying_.contains(task.id);
     if (!task.is_evicted && !may_leave) return false;
     found.is_in_the_way = std::ranges::count(in_the_way_, &task) > 0;
     if (may_leave && !MayLeave(task, may_move, &found)) return false;
@@ -323,8 +381,10 @@ class RunningTasks::Collector {
   std::vector<const Task*> tasks_;       // Of the machines looked at.
   std::vector<Member> members_;          // By machine, the one that goes first.
   std::vector<const Task*> in_the_way_;  // On the machine looked at.
-  std::set<size_t> exhausted_;           // Budgets that keep a task out.
-  int64_t unit_ = 0;                     // Of prices.
+  // For the task that takes part alone, which has to be near them.
+  absl::flat_hash_set<TaskId> staying_;
+  std::set<size_t> exhausted_;  // Budgets that keep a task out.
+  int64_t unit_ = 0;            // Of prices.
 };
 
 RunningTasks::RunningTasks(const ClusterState& state, const Scope& scope,

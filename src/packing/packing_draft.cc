@@ -606,8 +606,9 @@ int64_t PackingDraft::RoomToMove(size_t task_class, size_t from,
       problem_->spreads.empty() ? rest_.caps : CapsNow();
   for (const size_t cap : there) {
     const PackingCap& one = problem_->caps[cap];
-    if (one.Counts(task_class) && !std::ranges::binary_search(here, cap)) {
-      room = std::min(room, now[cap] + one.rise_max);
+    const int64_t weight = problem_->WeightIn(one, task_class);
+    if (weight > 0 && !std::ranges::binary_search(here, cap)) {
+      room = std::min(room, (now[cap] + one.rise_max) / weight);
     }
   }
   // None of a spread sinks.

@@ -102,8 +102,8 @@ struct PackingGroup {
 struct PackingCap {
   std::vector<size_t> classes;  // Ascending.
   int64_t most = 0;
-  // How many more, where a spread lets it rise.
-  int64_t rise_max = 0;
+  int64_t rise_max = 0;    // How many more, where a spread lets it rise.
+  int64_t of_running = 1;  // What a task counts for that runs.
 
   bool Counts(size_t task_class) const {
     return std::ranges::binary_search(classes, task_class);
@@ -189,29 +189,10 @@ struct PackingProblem {
     }
     return charge;
   }
-  // What the tasks that run and may move are charged where they are.
-  int64_t CostOfRunning() const {
-    int64_t cost = 0;
-    for (size_t c = 0; c < classes.size(); ++c) {
-      if (!classes[c].MayMove()) continue;
-      for (const PackingGroup& group : groups) {
-        cost +=
-            group.machines * RunningOn(c, group.kind) * costs[group.kind][c];
-      }
-    }
-    return cost;
-  }
-  // What all tasks would be charged, each where that is least.
-  int64_t LeastCost() const {
-    int64_t cost = 0;
-    for (size_t c = 0; c < classes.size(); ++c) {
-      int64_t least = kNotAllowed;
-      for (const PackingGroup& group : groups) {
-        least = std::min(least, costs[group.kind][c]);
-      }
-      if (least != kNotAllowed) cost += least * classes[c].count();
-    }
-    return cost;
+  // What each task of the class counts for; 0: the cap is not about it.
+  int64_t WeightIn(const PackingCap& cap, size_t task_class) const {
+    if (!cap.Counts(task_class)) return 0;
+    return classes[task_class].runs ? cap.of_running : 1;
   }
   size_t level_count() const {
     size_t count = 1;

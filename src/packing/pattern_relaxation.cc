@@ -416,8 +416,10 @@ class ColumnGeneration {
                  const PatternMaster& master) const {
     double price = master.ClassPrice(row_of_class_[task_class]);
     for (const size_t cap : problem_.groups[group].caps) {
-      if (!problem_.caps[cap].Counts(task_class)) continue;
-      price -= master.CapPrice(cap) - master.FloorPrice(cap);
+      const int64_t weight = problem_.WeightIn(problem_.caps[cap], task_class);
+      if (weight == 0) continue;
+      price -= static_cast<double>(weight) *
+               (master.CapPrice(cap) - master.FloorPrice(cap));
     }
     const double worth = static_cast<double>(count) * price * unit_;
     return has_costs_
@@ -434,8 +436,9 @@ class ColumnGeneration {
           prices_[PriceOfCap(cap)] - prices_[PriceOfFloor(cap)];
       const int64_t room = rest_.caps[cap] + problem_.caps[cap].rise_max;
       for (const size_t c : problem_.caps[cap].classes) {
-        charges_[c] += price;
-        counts_[c] = std::min(counts_[c], room);
+        const int64_t weight = problem_.WeightIn(problem_.caps[cap], c);
+        charges_[c] += weight * price;
+        counts_[c] = std::min(counts_[c], room / weight);
       }
     }
     for (const size_t c : classes_) {

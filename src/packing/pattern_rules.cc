@@ -50,8 +50,9 @@ int64_t RoomInCaps(const PackingProblem& problem, size_t group,
                    size_t task_class, const std::vector<int64_t>& caps) {
   int64_t room = std::numeric_limits<int64_t>::max();
   for (const size_t cap : problem.groups[group].caps) {
-    if (!problem.caps[cap].Counts(task_class)) continue;
-    room = std::min(room, caps[cap] + problem.caps[cap].rise_max);
+    const int64_t weight = problem.WeightIn(problem.caps[cap], task_class);
+    if (weight == 0) continue;
+    room = std::min(room, (caps[cap] + problem.caps[cap].rise_max) / weight);
   }
   return room;
 }
@@ -70,7 +71,7 @@ void TakeFromCaps(const PackingProblem& problem, const Pattern& pattern,
                   int64_t times, std::vector<int64_t>* caps) {
   for (const size_t cap : problem.groups[pattern.group].caps) {
     for (const auto& [c, count] : pattern.tasks) {
-      if (problem.caps[cap].Counts(c)) (*caps)[cap] -= count * times;
+      (*caps)[cap] -= problem.WeightIn(problem.caps[cap], c) * count * times;
     }
   }
 }
@@ -79,7 +80,7 @@ int64_t CountedBy(const PackingProblem& problem, size_t cap,
                   const Pattern& pattern) {
   int64_t sum = 0;
   for (const auto& [c, count] : pattern.tasks) {
-    if (problem.caps[cap].Counts(c)) sum += count;
+    sum += problem.WeightIn(problem.caps[cap], c) * count;
   }
   return sum;
 }

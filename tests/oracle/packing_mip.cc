@@ -175,8 +175,10 @@ class PlacementProgram {
       Enter(class_rows_[c], column, 1);
       for (const size_t cap : group.caps) {
         if (!problem_.caps[cap].Counts(c)) continue;
-        Enter(cap_rows_[cap], column, 1);
-        Enter(floor_rows_[cap], column, -1);
+        const int64_t weight =
+            problem_.classes[c].runs ? problem_.caps[cap].of_running : 1;
+        Enter(cap_rows_[cap], column, weight);
+        Enter(floor_rows_[cap], column, -weight);
       }
       for (size_t d = 0; d < room.size(); ++d) {
         Enter(room[d], column, problem_.classes[c].request[d]);

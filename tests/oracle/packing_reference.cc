@@ -57,11 +57,13 @@ std::string TextOf(const PackingCost& cost) {
   return absl::StrCat(text, "and ", cost.placed);
 }
 
-bool IsCounted(const PackingProblem& problem, size_t cap, size_t c) {
+// What a task of the class counts for.
+int64_t WeightIn(const PackingProblem& problem, size_t cap, size_t c) {
   for (const size_t one : problem.caps[cap].classes) {
-    if (one == c) return true;
+    if (one != c) continue;
+    return problem.classes[c].runs ? problem.caps[cap].of_running : 1;
   }
-  return false;
+  return 0;
 }
 
 // By how much the cap has risen where so many count for each.
@@ -268,7 +270,7 @@ class AllPlacements {
       int64_t& counted = content.counts.back();
       for (const size_t one : group.caps) {
         for (size_t c = 0; one == cap && c < problem_.classes.size(); ++c) {
-          if (IsCounted(problem_, cap, c)) counted += content.counts[c];
+          counted += WeightIn(problem_, cap, c) * content.counts[c];
         }
       }
       if (counted > tasks_[problem_.classes.size() + cap]) return;
@@ -338,9 +340,8 @@ absl::Status CheckPacking(const PackingProblem& problem,
     if (!fits.ok()) return fits;
     for (const size_t cap : problem.groups[pattern.group].caps) {
       for (const auto& [c, count] : pattern.tasks) {
-        if (IsCounted(problem, cap, c)) {
-          counted[cap] += static_cast<Int128>(count) * pattern.machines;
-        }
+        counted[cap] += static_cast<Int128>(count) * pattern.machines *
+                        WeightIn(problem, cap, c);
       }
     }
     for (const auto& [c, count] : pattern.tasks) {

@@ -107,6 +107,7 @@ class Drawer {
     for (size_t c = 0; c < problem->classes.size(); ++c) {
       if (rng_->Chance(1, 2)) cap.classes.push_back(c);
     }
+    if (rng_->Chance(1, 3)) cap.of_running = rng_->Between(2, 4);
     for (PackingGroup& group : problem->groups) {
       if (rng_->Chance(1, 2)) group.caps.push_back(index);
     }

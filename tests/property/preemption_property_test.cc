@@ -278,6 +278,15 @@ class Life {
     });
   }
 
+  // Whether all that wait and are spread have the same rules.
+  bool IsAnySpreadAlike() const {
+    std::set<const PlacementRules*> rules;
+    for (const auto& [key, tasks] : cluster_.state().pending()) {
+      if (!key.rules->spread.empty()) rules.insert(key.rules);
+    }
+    return rules.size() <= 1;
+  }
+
   // Whether the spread lets one more in there, or would without one in the zone
   // that is less urgent.  Not where a zone holds too many, or others wait that
   // are spread, too: then a victim is one of the machine's own.
@@ -306,8 +315,10 @@ class Life {
   std::pair<int64_t, int64_t> Schedule() {
     const std::vector<TaskId> waiting = FindWaiting();
     std::map<JobId, int64_t> allowances = Allowances();
-    // Else tasks that are spread take part one by one.
-    const bool is_even = !draws_counted_ && IsEven(SpreadCounts(true));
+    // Else tasks that are spread take part one by one, and what is stopped for
+    // others may be in the zone that has the fewest.
+    const bool is_even =
+        !draws_counted_ && IsAnySpreadAlike() && IsEven(SpreadCounts(true));
     cluster_.Round(now_ms_ += kStepMs);
     EXPECT_EQ(FindContradiction(cluster_.state()), "");
     const uint32_t highest = HighestServed(waiting);

@@ -29,6 +29,25 @@ PackingProblem Rules() {
   return problem;
 }
 
+// Each task of class 1 runs and keeps four of class 0 away.
+TEST(RoomInCaps, IsLessByTheWeightOfWhatRuns) {
+  PackingProblem problem = Rules();
+  problem.classes[1].runs = true;
+  problem.staying = {{{1, 3}}};
+  problem.caps[0].rise_max = 0;
+  problem.caps[0].of_running = 4;
+  std::vector<int64_t> caps = {4};
+  EXPECT_EQ(RoomInCaps(problem, 0, 0, caps), 4);
+  EXPECT_EQ(RoomInCaps(problem, 0, 1, caps), 1);
+  EXPECT_EQ(CountedBy(problem, 0, {0, 1, {{0, 1}, {1, 1}}}), 5);
+  EXPECT_EQ(WithinCaps(problem, {0, 1, {{0, 1}, {1, 1}}}, caps).tasks.size(),
+            1);
+  TakeFromCaps(problem, {0, 1, {{1, 1}}}, 1, &caps);
+  EXPECT_EQ(RoomInCaps(problem, 0, 0, caps), 0);
+  caps = {3};
+  EXPECT_EQ(RoomInCaps(problem, 0, 1, caps), 0);
+}
+
 TEST(AddTasks, KeepsClassesInOrderAndNoneOfWhichNothingIsLeft) {
   Pattern pattern{.tasks = {{1, 2}}};
   AddTasks(3, 1, &pattern);

@@ -1,0 +1,81 @@
+#include "core/participants.h"
+
+#include <algorithm>
+
+#include "core/lone_choice.h"
+
+namespace sluice {
+
+Participants::Participants(PackingScope scope,
+                           std::span<const Placement> placements,
+                           bool heeds_terms, RoundContext* context)
+    : scope_(scope), context_(*context) {
+  const bool is_preempting = scope == PackingScope::kPreempting;
+  peers_.emplace(context->state, context->constraints, placements, heeds_terms,
+                 is_preempting);
+  if (is_preempting && heeds_terms) TakeTurn(placements);
+  if (scope != PackingScope::kAll) FindGangs(placements);
+}
+
+void Participants::TakeTurn(std::span<const Placement> placements) {
+  std::optional<LoneTurn>& turn = context_.agenda.lone_turn;
+  if (!turn.has_value()) turn = ChooseLone(context_, &*peers_);
+  has_turns_ = turn->is_any;
+  if (turn->gang.has_value()) {
+    const auto learn = [&](std::optional<JobId> gang) {
+      peers_.emplace(context_.state, context_.constraints, placements,
+                     /*heeds_terms=*/true, /*is_preempting=*/true, gang);
+    };
+    learn(turn->gang);
+    // Whom its turn does not help is not in the way of others.
+    if (!IsHeeded(*turn->gang)) learn(std::nullopt);
+  }
+  if (!turn->key || !context_.state.pending().contains(*turn->key)) return;
+  lone_ = turn->key;
+  peers_->TakeOneOf(*lone_);
+}
+
+bool Participants::IsHeeded(JobId gang) {
+  return std::ranges::all_of(context_.state.pending(), [&](const auto& entry) {
+    return entry.first.gang != gang || peers_->IsHeeded(entry.first);
+  });
+}
+
+void Participants::FindGangs(std::span<const Placement> placements) {
+  struct Found {
+    int64_t tasks = 0;
+    int64_t minimum = 0;
+    bool is_included = true;
+  };
+  std::map<JobId, Found> all;
+  const auto add = [&](const ClassKey& key, int64_t tasks) {
+    if (!context_.gangs.MayBeUndone(key)) return;
+    Found& found = all[*key.gang];
+    found.tasks += tasks;
+    found.minimum = std::max(found.minimum, context_.gangs.MinimumFor(key));
+    found.is_included =
+        found.is_included && peers_->IsHeeded(key) && !IsMeek(key);
+  };
+  for (const auto& [key, tasks] : context_.state.pending()) {
+    if (key.gang.has_value()) add(key, context_.CountWaiting(key));
+  }
+  for (const Placement& one : placements) add(one.task->class_key, 1);
+  for (const auto& [job, found] : all) {
+    // Of a gang that needs but one, each task is decided on by itself.
+    const bool is_torn = !found.is_included && found.minimum > 1;
+    if (is_torn || (scope_ == PackingScope::kPreempting &&
+                    context_.agenda.without().contains(job))) {
+      torn_gangs_.insert(job);
+    } else if (found.tasks >= found.minimum) {
+      gangs_[job] = found.minimum;
+    }
+  }
+}
+
+bool Participants::Include(const ClassKey& key) {
+  if (scope_ == PackingScope::kAll) return true;
+  return (peers_->IsHeeded(key) || peers_->IsTakenAlone(key)) && !IsMeek(key) &&
+         !(key.gang.has_value() && torn_gangs_.contains(*key.gang));
+}
+
+}  // namespace sluice
