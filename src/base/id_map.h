@@ -1,7 +1,9 @@
 // Objects by id: visited in the order of their ids, and each found at once.
 //
 // A search in an ordered map of 100,000 objects takes some 200 ns, most of it
-// for memory that is not in a cache; here it takes a third of that.
+// for memory that is not in a cache; here it takes a third of that.  Ids that
+// follow each other are next to each other, so that one search brings in what
+// the next ones look at.
 //
 // Threads: as a standard container.
 
@@ -11,11 +13,13 @@
 #include <glog/logging.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
 
 namespace sluice {
 
@@ -63,8 +67,20 @@ class IdMap {
   }
 
  private:
+  // The table takes the lower seven bits to tell entries apart, and the others
+  // for their place.
+  struct Hash {
+    size_t operator()(Id id) const {
+      constexpr uint64_t kTogether = 16;
+      const uint64_t number = id.value;
+      const size_t block = absl::HashOf(number / kTogether);
+      const size_t place = (block >> 7) + number % kTogether;
+      return (place << 7) | ((block + number) & 127);
+    }
+  };
+
   Ordered ordered_;
-  absl::flat_hash_map<Id, Object*> index_;
+  absl::flat_hash_map<Id, Object*, Hash> index_;
 };
 
 }  // namespace sluice

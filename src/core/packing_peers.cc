@@ -17,8 +17,7 @@ constexpr int64_t kLooksMax = 1'000'000;
 // Pairs of classes that share no machine.  Beyond that what the flow places is
 // refused, and placed elsewhere.
 constexpr size_t kApartMax = 200'000;
-// Of a gang, in a domain that it may go to once others have left.  Prices of
-// caps, times that many, are still numbers that add up.
+// Of a gang, in a domain.  Prices of caps, times that many, still add up.
 constexpr int64_t kBesideMax = 1000;
 
 // How many of these there are to place.
@@ -781,8 +780,9 @@ void PackingPeers::AddCompany(size_t task_class, const CountedTerm& term,
   for (const MachineId machine : there) {
     accompanied_[machine].push_back(task_class);
   }
-  problem->classes[task_class].needs_company = true;
-  problem->classes[task_class].company = meant;
+  PackingClass& one = problem->classes[task_class];
+  one.needs_company = true;
+  if (!leaves_out_waiting_company_) one.company = meant;
 }
 
 std::span<const size_t> PackingPeers::AccompaniedOn(MachineId machine) const {

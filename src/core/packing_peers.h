@@ -62,6 +62,8 @@ class PackingPeers {
   bool IsHeeded(const ClassKey& key);
   // Whether what keeps it from wide domains is heeded of what runs, too.
   bool HeedsWhatRuns(const ClassKey& key);
+  // Who waits is company for nobody.  Call it before Relate().
+  void LeaveOutWaitingCompany() { leaves_out_waiting_company_ = true; }
   // Whether nothing required keeps the class, or others because of it, away.
   bool IsFree(const ClassKey& key) const;
 
@@ -123,8 +125,7 @@ class PackingPeers {
   std::vector<size_t> CapsOn(MachineId machine) const;
   // Whether a rule was left out because there was too much to look at.
   bool is_exhausted() const { return is_exhausted_; }
-  // Whether machines are told apart by what stays on them.
-  bool TellsMachinesApart() const {
+  bool TellsMachinesApart() const {  // By what stays on them.
     return !kept_away_.empty() || !accompanied_.empty();
   }
 
@@ -137,7 +138,7 @@ class PackingPeers {
   };
 
   void FindInPlay(std::span<const Placement> placements);
-  // Whether all whom the term means have it, and the other way round.
+  // Whether all whom it means have it, and the other way round.
   bool IsMutual(const CountedTerm& term);
   // Whether all whom the spread constraint counts have the class's rules.
   bool IsSharedSpread(const ClassKey& key, size_t index);
@@ -162,8 +163,7 @@ class PackingPeers {
   void FindTermsOfLone(const ClassKey& key);
   void FindTermsOfGang();
   bool IsOfLone(const CountedTerm* term) const;
-  // Whether one of the two keeps away from the machines of what the other is.
-  bool KeepApart(const ClassKey& a, const ClassKey& b);
+  bool KeepApart(const ClassKey& a, const ClassKey& b);  // On one machine.
   // Whether `a` needs what `b` is on its machine.
   bool NeedsBeside(const ClassKey& a, const ClassKey& b);
   void FollowCompany();  // Where those who need company stay, so does it.
@@ -173,7 +173,7 @@ class PackingPeers {
   // From where any stay; also those that may leave, if it `waits_for_none`.
   void KeepAway(size_t task_class, const Topology& topology, const Tally& tally,
                 bool waits_for_none);
-  // The class is that of the task that is taken alone, or of the gang.
+  // Of the task that is taken alone, or of the gang.
   void NoteOfLone(const ClassKey& key, size_t task_class);
   // From where the task that is taken alone may not go.
   void RelateAlone(size_t task_class);
@@ -220,9 +220,10 @@ class PackingPeers {
   bool is_exhausted_ = false;
   const bool heeds_terms_;
   const bool is_preempting_;
+  bool leaves_out_waiting_company_ = false;
   absl::flat_hash_map<const Topology*, bool> is_of_one_machine_;
-  // Selectors: of terms that are required, and of those of them that are not
-  // heeded the highest priority of who has them, or that of all who are placed.
+  // Selectors of terms that are required, and the highest priority of who has
+  // those that are not heeded.
   absl::flat_hash_set<uint32_t> required_;
   absl::flat_hash_map<uint32_t, uint32_t> followed_;
   absl::flat_hash_set<uint32_t> spread_;  // Of spreads that are heeded.
@@ -231,14 +232,13 @@ class PackingPeers {
   // The same of what runs and may leave, of terms about domains.
   absl::flat_hash_map<const Tally*, Tally> leaving_;
   std::vector<DomainKeeper> keepers_;
-  // A cap for each of them, by term and domain.
+  // Their caps, by term and domain.
   std::map<std::pair<const CountedTerm*, DomainIndex>, std::vector<size_t>>
       caps_beside_;
   absl::flat_hash_map<const PlacementRules*, Urgency> urgency_of_;
   absl::flat_hash_map<const CountedTerm*, uint32_t> highest_kept_;
-  // The last turn that was given.
   absl::flat_hash_map<std::pair<const CountedTerm*, DomainIndex>, size_t>
-      turns_;
+      turns_;  // The last that were given.
   std::vector<std::pair<const ClassKey*, MachineId>> freed_tasks_;
   absl::flat_hash_map<MachineId, std::vector<size_t>> kept_away_;
   absl::flat_hash_map<MachineId, std::vector<size_t>> accompanied_;

@@ -30,9 +30,23 @@ void Participants::TakeTurn(std::span<const Placement> placements) {
     // Whom its turn does not help is not in the way of others.
     if (!IsHeeded(*turn->gang)) learn(std::nullopt);
   }
+  // Where a packing puts a task beside one that waits, too, nobody is stopped
+  // for it.  Each second time it has to do with whom there is.
+  if (IsAnyWaitingForCompany()) {
+    has_turns_ = true;
+    if (context_.stats->number / 2 % 2 == 1) peers_->LeaveOutWaitingCompany();
+  }
   if (!turn->key || !context_.state.pending().contains(*turn->key)) return;
   lone_ = turn->key;
   peers_->TakeOneOf(*lone_);
+}
+
+bool Participants::IsAnyWaitingForCompany() const {
+  const auto& pending = context_.state.pending();
+  return pending.size() > 1 &&
+         std::ranges::any_of(pending, [](const auto& entry) {
+           return !entry.first.rules->affinity.empty();
+         });
 }
 
 bool Participants::IsHeeded(JobId gang) {

@@ -51,6 +51,7 @@ class Participants {
 
  private:
   void TakeTurn(std::span<const Placement> placements);
+  bool IsAnyWaitingForCompany() const;
   // Whether the rules of all its classes are heeded.
   bool IsHeeded(JobId gang);
   void FindGangs(std::span<const Placement> placements);

@@ -71,7 +71,9 @@ std::optional<Cost> PolicySet::DetourMax(int64_t waited_ms) const {
 }
 
 PolicyNeeds PolicySet::Needs() const {
-  return {.interference = FindInterference(), .data = DetourMax(0).has_value()};
+  return {.interference = FindInterference(),
+          .data = DetourMax(0).has_value(),
+          .run_times = Charges(CostKind::kWaiting)};
 }
 
 std::string PolicySet::UnheededWishes() const {

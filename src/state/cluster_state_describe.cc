@@ -111,7 +111,7 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   task->namespace_labels = spec.namespace_labels;
   task->task_type = spec.task_type;
   task->binary = spec.binary;
-  task->work_kind = WorkKindOf(spec);
+  if (peers_.needs().run_times) task->work_kind = WorkKindOf(spec);
   task->preemption_cost = spec.preemption_cost;
   // The new ones first: most are the same.
   const std::vector<Label> former = std::move(task->labels);

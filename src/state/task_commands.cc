@@ -277,6 +277,7 @@ void TaskCommands::Finish(Task* task, TaskState state,
 }
 
 void TaskCommands::NoteRun(const Task& task, std::optional<int64_t> run_ms) {
+  if (!state_.peers_.needs().run_times) return;
   // Without a description that makes sense it is of no kind.
   if (!task.IsLive() || !task.quarantine_reason.empty()) return;
   // Of one that nobody was told to start, or that ran before it was heard of,

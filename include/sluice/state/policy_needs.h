@@ -16,6 +16,8 @@ struct PolicyNeeds {
   std::optional<Interference> interference = {};
   // Whether what tasks read tells them apart.
   bool data = false;
+  // Whether run times of kinds of work are to be remembered.
+  bool run_times = false;
 };
 
 }  // namespace sluice

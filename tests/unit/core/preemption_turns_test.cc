@@ -186,6 +186,25 @@ TEST_F(PreemptionTurnsTest, ATaskThatNeedsOthersDoesNotProtectThemForGood) {
   EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on a"));
 }
 
+// A machine for both, the task and company that waits, would be better still,
+// but nobody is stopped for company that is yet to come.
+TEST_F(PreemptionTurnsTest, ATaskGoesToTheCompanyThatThereIs) {
+  Machine("a", 3000);
+  Machine("b", 4000);
+  const auto on = [](const std::string& host) {
+    return PlacementRules{.selectors = {LabelIn("host", {host})}};
+  };
+  Run(1, "low", kLow, 2000, on("a"));
+  Run(2, "company", kLow, 1000, on("a"));
+  Run(3, "low", kLow, 2000, on("b"));
+  Run(4, "low", kLow, 2000, on("b"));
+  Submit(5, "company", kLow, 1000);
+  PlacementRules near;
+  near.affinity = {{App("company"), "host"}};
+  Submit(6, "high", kHigh, 1000, near);
+  EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on a"));
+}
+
 TEST_F(PreemptionTurnsTest, ATaskStopsAWholeGangThatAvoidsIt) {
   Machine("a", 1000);
   Machine("b", 500);

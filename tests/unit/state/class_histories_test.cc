@@ -116,6 +116,7 @@ TEST(ClassHistories, AreBounded) {
 class TaughtHistories : public StateTest {
  protected:
   TaughtHistories() {
+    state_.SetNeeds({.run_times = true});
     Do(Added("m", {.cpu = 4000}));
     Do(Submitted(1, {.cpu = 1000, .binary = "/bin/a"}));
   }
