@@ -180,6 +180,7 @@ MachineKinds::LabelView MachineKinds::ViewLabels(const Machine& machine) const {
   LabelView view;
   view.name = told(machine.name);
   view.uuid = told(machine.uuid);
+  view.type = machine.type;
   for (const auto& [key, value] : machine.labels) {
     const auto it = labels_.find(key);
     if (it == labels_.end()) continue;
@@ -240,6 +241,7 @@ KindId MachineKinds::KindWith(const Views& views) {
     kind.exemplar.name = labels.name;
     kind.exemplar.uuid = labels.uuid;
     kind.exemplar.labels = labels.labels;
+    kind.exemplar.type = labels.type;
     for (const Taint& taint : *taint_view_of_[at(MachineAspect::kTaints)]) {
       kind.exemplar.taints.push_back({taint});
     }

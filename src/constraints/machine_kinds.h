@@ -2,7 +2,8 @@
 //
 // A machine is seen through what rules mention: of its labels those with a
 // mentioned key, and of these the value only if it is mentioned itself or
-// compared as a number; likewise of its name and uuid; its taints and avoids.
+// compared as a number; likewise of its name and uuid; its type; its taints and
+// avoids.
 // Machines that look the same are of one kind, so that ten thousand machines,
 // each with a host name of its own, are asked about once.
 //
@@ -82,6 +83,7 @@ class MachineKinds {
     std::string name;
     std::string uuid;
     LabelPairs labels;
+    MachineTypeId type;
     friend auto operator<=>(const LabelView&, const LabelView&) = default;
   };
   struct Kind {

@@ -22,6 +22,8 @@ constexpr double kPpm = 1e6;
 constexpr int64_t kRunSecondsMax = int64_t{366} * 24 * 3600;  // A year.
 constexpr int64_t kMsPerSecond = 1000;
 constexpr uint64_t kUsPerMs = 1000;
+// What is faster, a thousand in a picosecond, no machine is.
+constexpr uint64_t kInstructionsPerMsMax = 1'000'000'000'000;
 
 absl::StatusOr<int64_t> Amount(std::string_view field, int64_t amount,
                                int64_t unit) {
@@ -85,6 +87,18 @@ absl::StatusOr<std::optional<int64_t>> RunMs(
   return static_cast<int64_t>(run_ms);
 }
 
+// 0 where the report states none, or not in what time.
+absl::StatusOr<uint64_t> Instructions(const firmament::TaskFinalReport& report,
+                                      std::optional<int64_t> run_ms) {
+  const uint64_t instructions = report.instructions();
+  if (instructions == 0 || run_ms.value_or(0) == 0) return 0;
+  if (instructions / static_cast<uint64_t>(*run_ms) > kInstructionsPerMsMax) {
+    return Invalid(StrCat("final_report: instructions: ", instructions, " in ",
+                          *run_ms, " ms are more than any machine can do"));
+  }
+  return instructions;
+}
+
 }  // namespace
 
 absl::StatusOr<TaskUsage> ToTaskUsage(const firmament::TaskStats& stats) {
@@ -122,10 +136,17 @@ absl::StatusOr<ReportMachineUsage> ToReportMachineUsage(
 CompleteTask ToCompleteTask(const firmament::TaskUID& uid, Faults* faults) {
   CompleteTask command = {.task = {uid.task_uid()}};
   absl::StatusOr<std::optional<int64_t>> run_ms = RunMs(uid.final_report());
-  if (run_ms.ok()) {
-    command.run_ms = *run_ms;
-  } else {
+  if (!run_ms.ok()) {
     faults->Add(std::string(Message(run_ms.status())));
+    return command;
+  }
+  command.run_ms = *run_ms;
+  const absl::StatusOr<uint64_t> instructions =
+      Instructions(uid.final_report(), *run_ms);
+  if (instructions.ok()) {
+    command.instructions = *instructions;
+  } else {
+    faults->Add(std::string(Message(instructions.status())));
   }
   return command;
 }

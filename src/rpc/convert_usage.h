@@ -28,7 +28,8 @@ absl::StatusOr<ReportMachineUsage> ToReportMachineUsage(
     const firmament::ResourceStats& stats);
 // A final report that makes no sense is a fault, and as good as none: one that
 // ends before it begins, or is of a time that is negative, no number or longer
-// than a year.
+// than a year.  Of one with more instructions than any machine can do in its
+// time, they are as good as not stated.
 CompleteTask ToCompleteTask(const firmament::TaskUID& uid, Faults* faults);
 
 }  // namespace sluice

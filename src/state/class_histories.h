@@ -1,5 +1,5 @@
 // How long tasks of a kind of work ran, so that policies can tell what is
-// short.
+// short, and how fast on which machines (state/speed_histories.h).
 //
 // Tasks are of one kind whose clients state the same program
 // (TaskDescriptor.binary); of those without one, tasks of one namespace that
@@ -21,6 +21,7 @@
 
 #include "absl/container/btree_map.h"
 #include "sluice/base/ids.h"
+#include "state/speed_histories.h"
 
 namespace sluice {
 
@@ -54,11 +55,15 @@ class ClassHistories {
   const History* Find(WorkKindId kind) const;
   const absl::btree_map<WorkKindId, History>& kinds() const { return kinds_; }
 
+  SpeedHistories& speeds() { return speeds_; }
+  const SpeedHistories& speeds() const { return speeds_; }
+
  private:
   const size_t kinds_max_;
   absl::btree_map<WorkKindId, History> kinds_;
   absl::btree_map<uint64_t, WorkKindId> by_use_;
   uint64_t uses_ = 0;
+  SpeedHistories speeds_;
 };
 
 }  // namespace sluice

@@ -90,10 +90,11 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   avoided_owners_.SetOwner(task, spec.owner);
   LabelPairs labels = spec.labels;
   const PolicyNeeds& needs = peers_.needs();
-  if (needs.interference.has_value() ||
+  if (needs.interference.has_value() || needs.speeds ||
       (!spec.rules.data.empty() && !needs.data)) {
     PlacementRules rules = spec.rules;
     if (!needs.data) rules.data = {};
+    if (needs.speeds) rules.work_kind = WorkKindOf(spec);
     if (needs.interference.has_value()) {
       rules.kind = KindOf(spec);
       labels = WithKind(std::move(labels), *rules.kind);
@@ -111,7 +112,7 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   task->namespace_labels = spec.namespace_labels;
   task->task_type = spec.task_type;
   task->binary = spec.binary;
-  if (peers_.needs().run_times) task->work_kind = WorkKindOf(spec);
+  if (needs.run_times || needs.speeds) task->work_kind = WorkKindOf(spec);
   task->preemption_cost = spec.preemption_cost;
   // The new ones first: most are the same.
   const std::vector<Label> former = std::move(task->labels);
@@ -165,6 +166,12 @@ void ClusterState::Describe(Machine* machine, const MachineSpec& spec,
   machine->name = spec.name;
   if (machine->labels != spec.labels) changed |= kLabelsField;
   machine->labels = spec.labels;
+  if (peers_.needs().speeds) {
+    const MachineTypeId type =
+        MachineTypeOf(spec.labels, ToNamed(machine->capacity));
+    if (machine->type != type) changed |= kLabelsField;
+    machine->type = type;
+  }
   if (!std::ranges::equal(machine->taints, spec.taints, {},
                           &MachineTaint::taint)) {
     changed |= kTaintsField;

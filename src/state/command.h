@@ -82,6 +82,8 @@ struct CompleteTask {
   // How long it ran as its client reports it; the state's own account counts
   // where that says nothing.  Not negative.
   std::optional<int64_t> run_ms = {};
+  // How many it retired in that time, by the same report; 0: nobody says.
+  uint64_t instructions = 0;
 };
 struct FailTask {
   TaskId task;

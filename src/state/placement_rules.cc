@@ -11,7 +11,7 @@ std::strong_ordering operator<=>(const PlacementRules& a,
                     rules.tolerations, rules.host_ports, rules.affinity,
                     rules.anti_affinity, rules.preferred_peers, rules.spread,
                     rules.replaces, rules.never_preempts, rules.owner,
-                    rules.kind, rules.data);
+                    rules.kind, rules.data, rules.work_kind);
   };
   return fields(a) <=> fields(b);
 }

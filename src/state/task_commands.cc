@@ -289,6 +289,22 @@ void TaskCommands::NoteRun(const Task& task, std::optional<int64_t> run_ms) {
   if (run_ms.has_value()) state_.histories_.Note(task.work_kind, *run_ms);
 }
 
+void TaskCommands::NoteSpeed(const CompleteTask& command) {
+  if (!command.run_ms.has_value() || command.instructions == 0) return;
+  const Task* task = FindTaskOfClient(command.task);
+  // As in NoteRun(); and it must be known whose report it is, and where that
+  // one ran.
+  if (task == nullptr || !task->earlier_holders.empty() ||
+      !task->quarantine_reason.empty() || task->state != TaskState::kRunning ||
+      state_.IsUntold(task->id)) {
+    return;
+  }
+  const Machine* machine = state_.FindMachine(task->machine);
+  if (machine == nullptr || machine->type == MachineTypeId()) return;
+  state_.histories_.speeds().Note({task->work_kind, machine->type},
+                                  *command.run_ms, command.instructions);
+}
+
 void TaskCommands::NoteCompleted(JobId id) {
   Job& job = state_.jobs_.At(id);
   if (job.gang.minimum == 0) return;

@@ -24,6 +24,7 @@ class TaskCommands {
   Ack Apply(const SubmitTask& command);
   Ack Apply(const UpdateTask& command);
   Ack Apply(const CompleteTask& command) {
+    NoteSpeed(command);
     return FinishTaskOfClient(command.task, TaskState::kCompleted,
                               command.run_ms);
   }
@@ -77,6 +78,9 @@ class TaskCommands {
   void NoteCompleted(JobId id);
   // For the history of its kind of work.  REQUIRES: it has not finished.
   void NoteRun(const Task& task, std::optional<int64_t> run_ms);
+  // The same of how fast it ran on its machine.  No-op where that is not known,
+  // or nobody asks.
+  void NoteSpeed(const CompleteTask& command);
   Ack FinishTaskOfClient(TaskId id, TaskState state,
                          std::optional<int64_t> run_ms = std::nullopt);
 

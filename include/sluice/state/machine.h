@@ -51,6 +51,7 @@ struct Machine {
   ResourceIndex net_rx = kNoResource;
   ResourceIndex net_tx = kNoResource;
   LabelPairs labels;
+  MachineTypeId type;                // None unless a policy asks; derived.
   std::vector<MachineTaint> taints;  // Ascending by taint.
   // Whose tasks it would rather not have, ascending.
   std::vector<Owner> avoids;

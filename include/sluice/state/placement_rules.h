@@ -126,6 +126,8 @@ struct PlacementRules {
   std::optional<TaskKind> kind = {};
   // Nothing unless a policy asks where its data lies.
   TaskData data = {};
+  // Nothing unless a policy asks how fast its kind of work runs where.
+  std::optional<WorkKindId> work_kind = {};
 
   // Whether it says anything about other tasks.
   bool HasPeerTerms() const {

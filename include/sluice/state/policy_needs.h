@@ -18,6 +18,9 @@ struct PolicyNeeds {
   bool data = false;
   // Whether run times of kinds of work are to be remembered.
   bool run_times = false;
+  // Whether kinds of work are to be told apart, and types of machines, and how
+  // fast the ones run on the others is to be remembered.
+  bool speeds = false;
 };
 
 }  // namespace sluice

@@ -159,5 +159,36 @@ TEST(ConvertFinalReport, TakesWhatMakesNoSenseForNone) {
   refused(Reported(0, 0, 4e7), "runtime: 4e+07");
 }
 
+TEST(ConvertFinalReport, TakesInstructionsWhereItIsKnownInWhatTime) {
+  constexpr uint64_t kTera = 1'000'000'000'000;
+  const auto instructions = [](double seconds, uint64_t stated) {
+    firmament::TaskUID uid = Reported(0, 0, seconds);
+    uid.mutable_final_report()->set_instructions(stated);
+    Faults faults;
+    const CompleteTask command = ToCompleteTask(uid, &faults);
+    return std::pair(command.instructions, faults.Text());
+  };
+  EXPECT_EQ(instructions(1, 0), std::pair(uint64_t{0}, std::string()));
+  EXPECT_EQ(instructions(1, kTera), std::pair(kTera, std::string()));
+  EXPECT_EQ(instructions(0, kTera), std::pair(uint64_t{0}, std::string()));
+  EXPECT_EQ(instructions(1e-9, kTera), std::pair(uint64_t{0}, std::string()));
+  EXPECT_EQ(instructions(-1, kTera).first, 0u);
+  EXPECT_EQ(instructions(1, 1000 * kTera).second, "");
+  EXPECT_EQ(instructions(0.002, 3 * kTera),
+            std::pair(uint64_t{0},
+                      std::string("final_report: instructions: 3000000000000 "
+                                  "in 2 ms are more than any machine can do")));
+}
+
+// What it says of the time is kept.
+TEST(ConvertFinalReport, TakesTooManyInstructionsForNone) {
+  firmament::TaskUID uid = Reported(0, 0, 3);
+  uid.mutable_final_report()->set_instructions(
+      std::numeric_limits<uint64_t>::max());
+  Faults faults;
+  EXPECT_EQ(ToCompleteTask(uid, &faults).run_ms, 3000);
+  EXPECT_FALSE(faults.empty());
+}
+
 }  // namespace
 }  // namespace sluice

@@ -1,0 +1,76 @@
+// How fast kinds of work run on types of machines, so that policies can send
+// tasks where their kind runs faster.
+//
+// Machines are of one type whose label node.kubernetes.io/instance-type is the
+// same; of those without one, machines with the same processors, memory (in
+// whole GiB) and extended resources
+// (docs/decisions/0034-speeds-by-machine-type.md).
+//
+// What is known is the mean time that an instruction takes, smoothed as run
+// times are (state/class_histories.h).  Of more pairs than there is room for
+// the one is forgotten that was added to the longest ago.
+//
+// Threads: confined to the core thread.  Units: femtoseconds, since a task on
+// many processors takes a few picoseconds.  Nothing of it is stored.
+// Determinism: the same runs in the same order give the same.
+
+#ifndef SLUICE_STATE_SPEED_HISTORIES_H_
+#define SLUICE_STATE_SPEED_HISTORIES_H_
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/container/btree_map.h"
+#include "sluice/base/ids.h"
+#include "sluice/state/label_requirement.h"
+#include "sluice/state/resources.h"
+
+namespace sluice {
+
+// Never that of value 0.  Memory is in millibytes.
+MachineTypeId MachineTypeOf(const LabelPairs& labels,
+                            const NamedAmounts& capacity);
+
+class SpeedHistories {
+ public:
+  // Some 100 bytes each.
+  static constexpr size_t kPairsMax = 16384;
+  static constexpr int64_t kRunsPerMean = 8;
+  // A second: what is slower is taken for that.
+  static constexpr int64_t kFsMax = 1'000'000'000'000'000;
+
+  struct Pair {
+    WorkKindId kind;
+    MachineTypeId type;
+    friend auto operator<=>(const Pair&, const Pair&) = default;
+  };
+  struct History {
+    int64_t mean_fs = 0;  // For an instruction, 1 to kFsMax.
+    int64_t samples = 0;
+    uint64_t last_use = 0;  // Rises from one sample to the next.
+  };
+
+  // `pairs_max` is at least 1.
+  explicit SpeedHistories(size_t pairs_max = kPairsMax)
+      : pairs_max_(pairs_max) {}
+
+  // A task of this kind completed on a machine of this type.  No-op where it
+  // took no time, or nothing was done in it.
+  void Note(const Pair& pair, int64_t run_ms, uint64_t instructions);
+
+  // By kind, and then by type.
+  const absl::btree_map<Pair, History>& pairs() const { return pairs_; }
+  // Rises with each sample.
+  uint64_t version() const { return uses_; }
+
+ private:
+  const size_t pairs_max_;
+  absl::btree_map<Pair, History> pairs_;
+  absl::btree_map<uint64_t, Pair> by_use_;
+  uint64_t uses_ = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_STATE_SPEED_HISTORIES_H_
