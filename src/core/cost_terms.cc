@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "constraints/class_peers.h"
+#include "cost/speed_prices.h"
 
 namespace sluice {
 namespace {
@@ -17,6 +18,7 @@ class Asker {
         state_(state),
         policies_(policies),
         constraints_(constraints),
+        speeds_(policies, state.histories()),
         peers_(state, constraints, task.class_key, &task) {}
 
   bool MayBeOn(const Machine& machine) const {
@@ -26,11 +28,13 @@ class Asker {
   }
 
   PolicySet::Circumstances On(const Machine& machine) const {
-    PolicySet::Circumstances there{.machine = machine,
-                                   .rules = *task_.class_key.rules,
-                                   .used = machine.used,
-                                   .standing = peers_.StandingOn(machine),
-                                   .siblings = 0};
+    PolicySet::Circumstances there{
+        .machine = machine,
+        .rules = *task_.class_key.rules,
+        .used = machine.used,
+        .standing = peers_.StandingOn(machine),
+        .siblings = 0,
+        .speed = speeds_.Find(*task_.class_key.rules, machine)};
     if (machine.id == task_.machine) there.used -= task_.class_key.request;
     for (const TaskId id : machine.tasks) {
       if (id == task_.id) continue;
@@ -44,6 +48,7 @@ class Asker {
   std::tuple<Cost, Cost, Cost> RankOn(const Machine& machine) const {
     const PolicySet::Circumstances there = On(machine);
     return {policies_.PreferenceCost(there.rules, machine) +
+                speeds_.Of(there.rules, machine) +
                 policies_.PeerCost(there.standing),
             policies_.SiblingCost(there.siblings),
             policies_.LoadCost(machine, there.used)};
@@ -54,6 +59,7 @@ class Asker {
   const ClusterState& state_;
   const PolicySet& policies_;
   const ConstraintSet& constraints_;
+  const SpeedPrices speeds_;
   const ClassPeers peers_;
 };
 

@@ -17,6 +17,7 @@
 #include "constraints/label_match.h"
 #include "constraints/shown_text.h"
 #include "constraints/toleration.h"
+#include "cost/speed_prices.h"
 #include "cost/waiting_prices.h"
 
 namespace sluice {
@@ -245,11 +246,13 @@ std::string HeldText(const Task& task, const ClusterState& state,
   const std::optional<Cost> detour_max =
       policies.DetourMax(std::max<int64_t>(now_ms - task.submitted_ms, 0));
   if (rules.data.empty() || !detour_max.has_value()) return "";
+  const SpeedPrices speeds(policies, state.histories());
   std::optional<Cost> least;
   Cost most = 0;
   for (const auto& [id, machine] : state.machines()) {
     if (!machine->IsUsable()) continue;
-    const Cost cost = policies.PreferenceCost(rules, *machine);
+    const Cost cost =
+        policies.PreferenceCost(rules, *machine) + speeds.Of(rules, *machine);
     least = std::min(least.value_or(cost), cost);
     most = std::max(most, cost);
   }

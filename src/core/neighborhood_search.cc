@@ -144,14 +144,19 @@ class Search {
   // where it does not depend on any.
   FlowCost CostOn(const Machine& machine, size_t index,
                   const ClassPeers* peers) const {
-    FlowCost cost =
-        PlaceCost(policies_, tasks_[index]->class_key, machine, machine.used);
+    FlowCost cost = PreferenceCost(*tasks_[index], machine) +
+                    LoadArcCost(policies_, machine, machine.used);
     if (peers != nullptr) {
       cost += PeerCost(worth_max_[index] - peers->WorthOn(machine.id),
                        peers->CrowdingOn(machine.id)) -
               GainFrom(index);
     }
     return cost;
+  }
+
+  FlowCost PreferenceCost(const Task& task, const Machine& machine) const {
+    return kPartsPerPoint * context_.eligibility().PreferenceCost(
+                                *task.class_key.rules, machine);
   }
 
   FlowCost PeerCost(int64_t missed_weight, int64_t crowding) const {
@@ -176,10 +181,8 @@ class Search {
       const Task& task = *tasks_[i];
       FlowCost preference = std::numeric_limits<FlowCost>::max();
       for (const MachineId id : machines_) {
-        preference = std::min(
-            preference, policies_.PreferenceCost(*task.class_key.rules,
-                                                 *state_.FindMachine(id)) *
-                            kPartsPerPoint);
+        preference =
+            std::min(preference, PreferenceCost(task, *state_.FindMachine(id)));
       }
       looks_ += std::ssize(machines_);
       Rest& rest = rests_[i];

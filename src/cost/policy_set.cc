@@ -40,6 +40,7 @@ std::vector<Cost> PolicySet::TermsOf(const Circumstances& there) const {
                     model->PreferenceCost(there.rules, there.machine) +
                     model->PeerCost(there.standing) +
                     model->SiblingCost(there.siblings));
+    if (there.speed.has_value()) terms.back() += model->SpeedCost(*there.speed);
   }
   return terms;
 }
@@ -70,10 +71,19 @@ std::optional<Cost> PolicySet::DetourMax(int64_t waited_ms) const {
   return most;
 }
 
+std::optional<int64_t> PolicySet::SpeedSamplesMin() const {
+  std::optional<int64_t> most;
+  for (const auto& model : models_) {
+    most = std::max(most, model->SpeedSamplesMin());
+  }
+  return most;
+}
+
 PolicyNeeds PolicySet::Needs() const {
   return {.interference = FindInterference(),
           .data = DetourMax(0).has_value(),
-          .run_times = Charges(CostKind::kWaiting)};
+          .run_times = Charges(CostKind::kWaiting),
+          .speeds = SpeedSamplesMin().has_value()};
 }
 
 std::string PolicySet::UnheededWishes() const {

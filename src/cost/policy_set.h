@@ -56,6 +56,15 @@ class PolicySet {
     }
     return cost;
   }
+  // What is charged on top of that where it is known how fast the task's kind
+  // of work runs there (cost/speed_prices.h).
+  Cost SpeedCost(const ExpectedSpeed& speed) const {
+    Cost cost = 0;
+    for (const CostModel* model : Charging(CostKind::kPreference)) {
+      cost += model->SpeedCost(speed);
+    }
+    return cost;
+  }
   Cost PeerCost(const PeerStanding& standing) const {
     Cost cost = 0;
     for (const CostModel* model : Charging(CostKind::kPeers)) {
@@ -87,6 +96,7 @@ class PolicySet {
     Resources used;
     PeerStanding standing;
     int64_t siblings = 0;
+    std::optional<ExpectedSpeed> speed = {};  // Nothing: it is not known.
   };
   // What each charges then, in the order of names().
   std::vector<Cost> TermsOf(const Circumstances& there) const;
@@ -94,6 +104,8 @@ class PolicySet {
   PolicyNeeds Needs() const;
   // As CostModel's, of the least patient; nothing where none has any.
   std::optional<Cost> DetourMax(int64_t waited_ms) const;
+  // The same, of the one that asks for the most.
+  std::optional<int64_t> SpeedSamplesMin() const;
   // Whether any of them ever charges it.
   bool Charges(CostKind kind) const { return !Charging(kind).empty(); }
   // Without parameters.

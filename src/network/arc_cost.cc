@@ -13,10 +13,4 @@ FlowCost LoadArcCost(const PolicySet& policies, const Machine& machine,
   return policies.LoadCost(machine, used) * kPartsPerPoint + tasks;
 }
 
-FlowCost PlaceCost(const PolicySet& policies, const ClassKey& key,
-                   const Machine& machine, const Resources& used) {
-  return policies.PreferenceCost(*key.rules, machine) * kPartsPerPoint +
-         LoadArcCost(policies, machine, used);
-}
-
 }  // namespace sluice

@@ -8,7 +8,6 @@
 #include "cost/policy_set.h"
 #include "sluice/flow/problem.h"
 #include "sluice/state/machine.h"
-#include "sluice/state/task.h"
 
 namespace sluice {
 
@@ -21,9 +20,6 @@ inline constexpr FlowCost kPartsPerPoint = 128;
 // What one more task on `machine` costs while `used` of it is used.
 FlowCost LoadArcCost(const PolicySet& policies, const Machine& machine,
                      const Resources& used);
-// The same of a task of the class, with its preferences.
-FlowCost PlaceCost(const PolicySet& policies, const ClassKey& key,
-                   const Machine& machine, const Resources& used);
 
 }  // namespace sluice
 

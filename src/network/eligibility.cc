@@ -11,6 +11,7 @@ void Eligibility::StartRound(ClusterState* state) {
   kinds_.Forget(gone);
   verdicts_.Forget(gone);
   for (const uint32_t id : gone) answers_.erase(id);
+  PriceAnew(speeds_.Update(state->histories()), *state);
   if (!kinds_.is_stale()) return;
   former_ = counters();
   kinds_ = MachineKinds();
@@ -39,6 +40,22 @@ void Eligibility::HoldBack(ClusterState* state, int64_t now_ms) {
   for (const auto& [id, machine] : state->machines()) {
     if (!machine->IsUsable()) continue;
     has_usable_[static_cast<size_t>(kinds_.KindOf(id))] = true;
+  }
+}
+
+void Eligibility::PriceAnew(std::span<const WorkKindId> work_kinds,
+                            const ClusterState& state) {
+  if (work_kinds.empty()) return;
+  for (const PlacementRules* rules : state.rules().From(0)) {
+    if (!rules->work_kind.has_value() ||
+        !std::ranges::binary_search(work_kinds, *rules->work_kind)) {
+      continue;
+    }
+    const auto it = answers_.find(rules->id);
+    if (it == answers_.end()) continue;
+    for (Kind& kind : it->second.kinds) {
+      kind.preference = PreferenceCost(*rules, kinds_.Exemplar(kind.id));
+    }
   }
 }
 
@@ -83,7 +100,7 @@ std::span<const Eligibility::Kind> Eligibility::KindsFor(
   if (answers.asked == kinds_.size()) return those();
   const auto add = [&](KindId kind) {
     answers.kinds.push_back(
-        {kind, policies_.PreferenceCost(rules, kinds_.Exemplar(kind))});
+        {kind, PreferenceCost(rules, kinds_.Exemplar(kind))});
   };
   if (const auto named = KindsNamed(rules)) {
     for (const KindId kind : *named) {

@@ -15,6 +15,7 @@
 #include "constraints/machine_kinds.h"
 #include "constraints/verdict_cache.h"
 #include "cost/policy_set.h"
+#include "cost/speed_prices.h"
 #include "state/cluster_state.h"
 
 namespace sluice {
@@ -32,10 +33,12 @@ class Eligibility {
   Eligibility(const ConstraintSet& constraints, const PolicySet& policies)
       : constraints_(constraints),
         policies_(policies),
-        verdicts_(constraints) {}
+        verdicts_(constraints),
+        speeds_(policies) {}
 
   // Forgets the rules that no task has any more, and starts anew where most of
-  // what is known is about what is gone.
+  // what is known is about what is gone.  Until the next call, preferences are
+  // by how fast kinds of work are known to run now.
   void StartRound(ClusterState* state);
   // Until the next round tasks with data go only where that costs little more
   // than at best, by how long those with the same rules have waited
@@ -62,6 +65,13 @@ class Eligibility {
   // By kind, whether it is one of these: for who asks about many machines.
   std::vector<bool> MaskFor(const PlacementRules& rules);
 
+  // What policies charge there, whatever the load, if the rules allow it.
+  Cost PreferenceCost(const PlacementRules& rules,
+                      const Machine& machine) const {
+    return policies_.PreferenceCost(rules, machine) +
+           speeds_.Of(rules, machine);
+  }
+
   EligibilityCounters counters() const;
 
  private:
@@ -77,6 +87,9 @@ class Eligibility {
     KindId asked = 0;  // As in Answers, and those of them that are near enough.
     std::vector<Kind> kinds;
   };
+  // Charges anew what rules of these kinds of work, ascending, were charged.
+  void PriceAnew(std::span<const WorkKindId> work_kinds,
+                 const ClusterState& state);
   std::span<const Kind> NearKinds(const Answers& answers, Held* held) const;
 
   // The kinds that the rules may allow, ascending, where they name values of
@@ -94,6 +107,7 @@ class Eligibility {
   const PolicySet& policies_;
   MachineKinds kinds_;
   VerdictCache verdicts_;
+  SpeedPrices speeds_;
   absl::flat_hash_map<uint32_t, Answers> answers_;  // By the id of the rules.
   absl::flat_hash_map<uint32_t, Held> held_;        // The same.
   std::vector<bool> has_usable_;  // By kind, as of HoldBack().

@@ -53,6 +53,23 @@ TEST_P(CostModelContract, KeepsWaitingFactorsWithinItsScale) {
   }
 }
 
+TEST_P(CostModelContract, ChargesMoreTheSlowerItIsAndWithinItsScale) {
+  for (const int64_t best_fs : {int64_t{1}, int64_t{250'000}, INT64_MAX}) {
+    Cost last = 0;
+    for (const int64_t slower_fs : {int64_t{0}, int64_t{1}, int64_t{99'999},
+                                    int64_t{900'000}, INT64_MAX}) {
+      const int64_t here_fs =
+          best_fs > INT64_MAX - slower_fs ? INT64_MAX : best_fs + slower_fs;
+      const Cost cost = model_->SpeedCost({here_fs, best_fs});
+      EXPECT_GE(cost, last) << here_fs << " for " << best_fs;
+      EXPECT_LE(cost, kModelCostMax) << here_fs << " for " << best_fs;
+      last = cost;
+    }
+  }
+  EXPECT_EQ(model_->SpeedCost({7, 7}), 0) << "as fast as can be";
+  EXPECT_GE(model_->SpeedSamplesMin().value_or(1), 1);
+}
+
 TEST_P(CostModelContract, GrowsLessParticularAboutDataTheLongerATaskWaits) {
   std::optional<Cost> last = model_->DetourMax(0);
   for (const int64_t waited_ms : {int64_t{1}, int64_t{60'000}, INT64_MAX}) {
@@ -82,6 +99,9 @@ TEST_P(CostModelContract, ChargesNothingOfAnotherKind) {
   EXPECT_EQ(model_->SiblingCost(100) > 0, kind == CostKind::kSiblings);
   EXPECT_EQ(model_->Minds(TaskKind::kRabbit, TaskKind::kDevil) > 0,
             kind == CostKind::kInterference);
+  const bool heeds_speeds = model_->SpeedSamplesMin().has_value();
+  EXPECT_EQ(model_->SpeedCost({1'000'000, 1}) > 0, heeds_speeds);
+  EXPECT_TRUE(!heeds_speeds || kind == CostKind::kPreference);
   const ExpectedRun soon = {.step = 0, .mean_step = 10};
   EXPECT_EQ(model_->WaitingFactor(soon) > 1, kind == CostKind::kWaiting);
 }

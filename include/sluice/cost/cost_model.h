@@ -3,14 +3,13 @@
 //
 // There are these kinds of cost, and a model charges one of them.  What depends
 // on the load of a machine is its load cost, shared by all classes; what a
-// class's rules and a machine's description make of each other is the
-// preference cost; what the tasks that run near a machine make of it is the
-// peer cost; and what depends on the tasks of the same job is the sibling cost.
-// Two kinds charge no placement: one says how tasks mind each other on a
-// machine, which peer costs charge, the other which tasks of one priority are
-// dearer than others to leave waiting.
-// A model sees domain objects only, never a node or an arc of the
-// network.
+// class's rules and a machine's description make of each other, or past runs on
+// such machines, is the preference cost; what the tasks that run near a machine
+// make of it is the peer cost; and what depends on the tasks of the same job is
+// the sibling cost.  Two kinds charge no placement: one says how tasks mind
+// each other on a machine, which peer costs charge, the other which tasks of
+// one priority are dearer than others to leave waiting.  A model sees domain
+// objects only, never a node or an arc of the network.
 //
 // A new model is one file under src/cost/models/ and one line in
 // src/cost/models.def, which says the kind: the model is not asked for others.
@@ -64,6 +63,15 @@ struct ExpectedRun {
   int64_t mean_step = 0;
 };
 
+// How fast a kind of work runs on a type of machines, by its past runs there
+// (state/speed_histories.h): the mean time that an instruction takes, and the
+// least such mean over all types where enough is known.  In femtoseconds, both
+// above 0.
+struct ExpectedSpeed {
+  int64_t here_fs = 1;
+  int64_t best_fs = 1;
+};
+
 class CostModel {
  public:
   virtual ~CostModel() = default;
@@ -106,6 +114,16 @@ class CostModel {
                               const Machine& /*machine*/) const {
     return 0;
   }
+
+  // After how many runs of a kind of work on a type of machines its mean there
+  // counts, at least 1.  Nothing: it does not ask how fast anything runs.
+  virtual std::optional<int64_t> SpeedSamplesMin() const {
+    return std::nullopt;
+  }
+  // The cost of putting a task where its kind of work runs so fast: a
+  // preference, too.  Where that is not known nothing is charged.  Never falls
+  // as `here_fs` rises.
+  virtual Cost SpeedCost(const ExpectedSpeed& /*speed*/) const { return 0; }
 
   // The cost of how a machine suits a task by the tasks that run near it.
   // Rises in equal steps, where it rises: twice a standing costs twice as much,

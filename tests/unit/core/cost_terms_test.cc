@@ -63,6 +63,31 @@ TEST_F(CostTermsTest, AreThoseOfTheTaskBesideWhatRuns) {
   EXPECT_THAT(Terms(1), SizeIs(1));
 }
 
+TEST(CostTerms, AreByWhatIsKnownOfSpeeds) {
+  TestScheduler scheduler(RoundOptions(), "trivial,whare_map:samples=1");
+  ClusterBuilder()
+      .Machine("own", {.cpu = 1000})
+      .Machine("next", {.cpu = 2000})
+      .ApplyTo(&scheduler);
+  ClusterState& state = scheduler.mutable_state();
+  const auto run = [&](uint64_t uid, const char* machine) {
+    scheduler.Apply(Submitted(uid, {.binary = "/bin/a"}));
+    state.Place({uid}, state.FindMachine(machine)->id, 0);
+    scheduler.Deliver();
+  };
+  run(1, "own");
+  scheduler.Apply(CompleteTask{{1}, 300, 1'000'000'000});
+  run(2, "next");
+  scheduler.Apply(CompleteTask{{2}, 200, 1'000'000'000});
+  run(3, "own");
+  state.SyncPeers();
+  const std::vector<CostTerms> terms =
+      scheduler.scheduler().ExplainCosts(scheduler.TaskOf(3));
+  ASSERT_THAT(terms, SizeIs(2));
+  EXPECT_THAT(terms[0].terms, ElementsAre(2, 750'000));
+  EXPECT_THAT(terms[1].terms, ElementsAre(2, 0));
+}
+
 TEST_F(CostTermsTest, AreNoneOfATaskThatWaits) {
   ClusterBuilder().Machine("m", {.cpu = 1000}).ApplyTo(&scheduler_);
   scheduler_.Apply(Submitted(1, {.cpu = 5}));

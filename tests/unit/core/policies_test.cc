@@ -145,6 +145,56 @@ TEST(Policies, QuincyWaitsForTheDataUntilTheWaitCostsMore) {
   EXPECT_EQ(scheduler.MachineOf(5), "here");
 }
 
+// Whare-Map (ISCA'13): once enough runs of a kind of work are known, it goes to
+// the type of machines that runs it faster, though the load says otherwise, and
+// another kind goes elsewhere.
+TEST(Policies, WhareMapSendsWorkWhereItsKindRunsFaster) {
+  TestScheduler scheduler(RoundOptions(), "cpu_memory,whare_map:samples=3");
+  constexpr char kType[] = "node.kubernetes.io/instance-type";
+  ClusterBuilder()
+      .Machine("small",
+               {.cpu = 9000, .memory = 1, .labels = {{kType, "small"}}})
+      .Machine("large",
+               {.cpu = 64000, .memory = 1, .labels = {{kType, "large"}}})
+      .ApplyTo(&scheduler);
+  scheduler.Apply(ForeignPod("other/pod", "small", {{"cpu", 1000}}));
+  uint64_t uid = 0;
+  // Where it goes; it takes half as long where it likes it.
+  const auto run = [&](const char* binary, std::string_view liked,
+                       PlacementRules rules) {
+    scheduler.Apply(
+        Submitted(++uid, {.cpu = 1000, .rules = rules, .binary = binary}));
+    scheduler.Round();
+    scheduler.Deliver();
+    const std::string machine = scheduler.MachineOf(uid);
+    const int64_t run_ms = machine == liked ? 1000 : 2000;
+    scheduler.Apply(CompleteTask{{uid}, run_ms, 2'000'000'000});
+    scheduler.Apply(Removed(uid));
+    return machine;
+  };
+  const PlacementRules on_small = {.required = {{.fields = {NameIs("small")}}}};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(run("/bin/web", "small", {}), "large") << "the less loaded";
+    EXPECT_EQ(run("/bin/sort", "large", {}), "large");
+    EXPECT_EQ(run("/bin/web", "small", on_small), "small");
+    EXPECT_EQ(run("/bin/sort", "large", on_small), "small");
+  }
+  EXPECT_EQ(run("/bin/web", "small", {}), "small");
+  EXPECT_EQ(run("/bin/sort", "large", {}), "large");
+  EXPECT_EQ(run("/bin/new", "small", {}), "large");
+  // In one batch, too, as many as have room.
+  for (uint64_t i = 0; i < 9; ++i) {
+    scheduler.Apply(Submitted(100 + i, {.cpu = 1000, .binary = "/bin/web"}));
+  }
+  scheduler.Round();
+  EXPECT_EQ(scheduler.state().FindMachine("small")->tasks.size(), 8u);
+  EXPECT_EQ(scheduler.state().FindMachine("large")->tasks.size(), 1u);
+  // A type of which nothing is known is tried.
+  scheduler.Apply(
+      Added("new", {.cpu = 128000, .memory = 1, .labels = {{kType, "new"}}}));
+  EXPECT_EQ(run("/bin/sort", "large", {}), "new");
+}
+
 // CoCo (Firmament, OSDI'16, section 6.1): where each can have a machine without
 // one that it minds more, it has.  Of one batch, and of many.
 TEST(Policies, CocoPartsThoseWhoMindEachOther) {

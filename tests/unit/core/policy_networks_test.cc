@@ -77,6 +77,36 @@ void Teach(const std::string& binary, int64_t run_ms,
   scheduler->Apply(Removed(kTeacher));
 }
 
+// On this machine, too: so many runs of as long with so many instructions.
+void TeachSpeed(const std::string& binary, const char* machine,
+                const CompleteTask& run, int times, TestScheduler* scheduler) {
+  for (int i = 0; i < times; ++i) {
+    scheduler->Apply(Submitted(
+        kTeacher, {.rules = {.required = {{.fields = {NameIs(machine)}}}},
+                   .binary = binary}));
+    scheduler->Round();
+    scheduler->Deliver();
+    scheduler->Apply(run);
+    scheduler->Apply(Removed(kTeacher));
+  }
+}
+
+void TeachSpeeds(TestScheduler* scheduler) {
+  const auto teach = [&](const char* binary, const char* machine,
+                         uint64_t giga_instructions, int times) {
+    const int64_t run_ms = std::string_view(binary) == "shop" ? 1'000 : 20'000;
+    TeachSpeed(binary, machine,
+               {{kTeacher}, run_ms, giga_instructions * 1'000'000'000}, times,
+               scheduler);
+  };
+  teach("shop", "m1", 4, 4);
+  teach("shop", "m2", 5, 4);
+  teach("shop", "m3", 10, 3);
+  teach("batch", "m1", 100, 4);
+  teach("batch", "m2", 30, 4);
+  teach("batch", "m3", 93, 4);
+}
+
 // All tasks ask for as much, but for bandwidth.  Two of shop wait, one of them
 // for a minute, and one of batch.
 void AddTasks(TestScheduler* scheduler) {
@@ -176,6 +206,7 @@ std::string DrawWith(std::string_view policies) {
   Teach("shop", 1'000, &scheduler);
   Teach("batch", 20'000, &scheduler);
   AddMachines(&scheduler);
+  TeachSpeeds(&scheduler);
   AddTasks(&scheduler);
   scheduler.Apply(
       ReportMachineUsage{"m2", {.net_rx_kb = 500, .net_tx_kb = 1000}},
@@ -459,6 +490,26 @@ m1 -> sink: 1 at 0+2, 1 at 0+3, 1 at 0+4; flow 1
 2 of shop -> m2: 2 at 0
 m2 -> sink: 1 at 0+4, 1 at 0+5
 1 of batch -> m3: 1 at 0
+2 of shop -> m3: 2 at 0
+m3 -> sink: 1 at 0, 1 at 0+1; flow 2
+2 of shop -> waiting: 1 at 514560000, 1 at 517120000
+1 of batch -> waiting: 1 at 514560000
+cost 0+3
+)"},
+    // Of shop, 4 runs on m1 and on m2: a second for 4 and 5 thousand million
+    // instructions, 250 and 200 ps for each.  So m1 takes 25 % longer, 5
+    // twentieths:  75000 x 5 = 375000.  Three on m3 are too few to count.
+    // Of batch 20 s for 100, 30 and 93:  200 ps on m1, 666.7 on m2, where more
+    // than three times as long costs 3000000, and 215 on m3, 7.5 % longer, 1
+    // twentieth.
+    {"whare_map", R"(
+1 of batch -> m1: 1 at 0
+2 of shop -> m1: 2 at 375000
+m1 -> sink: 1 at 0+2, 1 at 0+3, 1 at 0+4; flow 1
+1 of batch -> m2: 1 at 3000000
+2 of shop -> m2: 2 at 0
+m2 -> sink: 1 at 0+4, 1 at 0+5
+1 of batch -> m3: 1 at 75000
 2 of shop -> m3: 2 at 0
 m3 -> sink: 1 at 0, 1 at 0+1; flow 2
 2 of shop -> waiting: 1 at 514560000, 1 at 517120000

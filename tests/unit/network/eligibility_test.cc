@@ -166,5 +166,65 @@ TEST_F(HeldBackTest, KeepsToMachinesThatExist) {
       << "none is nearer any more";
 }
 
+// What is charged where by how fast a kind of work runs.
+class SpeedsTest : public testing::Test {
+ protected:
+  SpeedsTest() {
+    ClusterBuilder()
+        .Machine("a", {.cpu = 4000})
+        .Machine("b", {.cpu = 8000})
+        .Task(1, {.cpu = 1, .binary = "/bin/a"})
+        .Task(2, {.cpu = 1, .binary = "/bin/b"})
+        .Task(3, {.cpu = 2, .binary = "/bin/a"})
+        .ApplyTo(&cluster_);
+  }
+  Cost PreferenceOf(uint64_t uid, const char* uuid) {
+    const PlacementRules& rules = *cluster_.TaskOf(uid).class_key.rules;
+    const Machine& machine = *cluster_.state().FindMachine(uuid);
+    Eligibility& eligibility = cluster_.eligibility();
+    const Cost cost = eligibility.PreferenceCost(rules, machine);
+    for (const Eligibility::Kind& kind : eligibility.KindsFor(rules)) {
+      if (kind.id != eligibility.KindOf(machine)) continue;
+      EXPECT_EQ(kind.preference, cost);
+    }
+    return cost;
+  }
+  // A task of the kind takes so long for as much.
+  void Run(const char* binary, const char* uuid, int64_t run_ms) {
+    ClusterState& state = cluster_.mutable_state();
+    cluster_.Apply(Submitted(9, {.binary = binary}));
+    state.Place({9}, state.FindMachine(uuid)->id, 0);
+    cluster_.Deliver();
+    cluster_.Apply(CompleteTask{{9}, run_ms, 1'000'000'000});
+    cluster_.Apply(Removed(9));
+  }
+  TestScheduler cluster_{RoundOptions(), "whare_map:samples=1"};
+};
+
+TEST_F(SpeedsTest, ChangeWhatIsKeptWhenARoundBegins) {
+  EXPECT_NE(cluster_.TaskOf(1).class_key.rules,
+            cluster_.TaskOf(2).class_key.rules);
+  EXPECT_EQ(cluster_.TaskOf(1).class_key.rules,
+            cluster_.TaskOf(3).class_key.rules);
+  EXPECT_NE(cluster_.eligibility().KindOf(*cluster_.state().FindMachine("a")),
+            cluster_.eligibility().KindOf(*cluster_.state().FindMachine("b")));
+  EXPECT_EQ(PreferenceOf(1, "a"), 0);
+  Run("/bin/a", "a", 200);
+  Run("/bin/a", "b", 100);
+  EXPECT_EQ(PreferenceOf(1, "a"), 0) << "until a round begins";
+  ClusterState& state = cluster_.mutable_state();
+  cluster_.eligibility().StartRound(&state);
+  EXPECT_EQ(PreferenceOf(1, "a"), 1'500'000);
+  EXPECT_EQ(PreferenceOf(1, "b"), 0);
+  EXPECT_EQ(PreferenceOf(2, "a"), 0);
+  // Another round, another table; this one is the slower now.
+  for (int i = 0; i < 40; ++i) Run("/bin/a", "b", 400);
+  EXPECT_EQ(PreferenceOf(1, "b"), 0);
+  cluster_.eligibility().StartRound(&state);
+  EXPECT_EQ(PreferenceOf(1, "a"), 0);
+  EXPECT_GT(PreferenceOf(1, "b"), 1'000'000);
+  EXPECT_EQ(PreferenceOf(2, "b"), 0);
+}
+
 }  // namespace
 }  // namespace sluice
