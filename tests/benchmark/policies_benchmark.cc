@@ -1,4 +1,5 @@
-// What each policy of load makes of a stream of tasks: the pods of the openb
+// What each policy of load makes of a stream of tasks, and each that goes by
+// more than descriptions beside the default: the pods of the openb
 // trace on its machines or, without files, a drawn cluster.  Tasks come in
 // batches, with a round after each, and stay.
 //
@@ -144,6 +145,9 @@ int Main() {
   for (const CostModelEntry& entry : CostModels()) {
     if (entry.kind != CostKind::kLoad) continue;
     sets.emplace_back(entry.name, StrCat(entry.name, ",", kWishes));
+  }
+  for (const char* name : {"coco", "quincy", "sjf", "whare_map"}) {
+    sets.emplace_back(name, StrCat(kDefaultCostModels, ",", name));
   }
   for (const auto& [name, policies] : sets) {
     const Outcome outcome = Run(input, policies);
