@@ -1,6 +1,6 @@
 // What is kept of verdicts and preferences, against asking anew: after any
 // sequence of events the kinds of machines that rules allow are those of the
-// machines that they allow.
+// machines that they allow, at what was known of speeds when the round began.
 
 #include <gtest/gtest.h>
 
@@ -21,28 +21,36 @@ constexpr uint64_t kMachines = 8;
 
 class EligibilityTrial {
  public:
-  explicit EligibilityTrial(uint64_t seed) : rng_(seed) {}
+  explicit EligibilityTrial(uint64_t seed) : rng_(seed) {
+    state_.SetNeeds(policies_.Needs());
+  }
 
   void Go() {
     for (int step = 0; step < 60; ++step) {
       SCOPED_TRACE(StrCat("step ", step));
       if (rng_.Chance(1, 3)) {
         DoTask();
-      } else {
+      } else if (rng_.Chance(1, 2)) {
         DoMachine();
+      } else {
+        RunTask();
       }
-      if (rng_.Chance(1, 3)) eligibility_.StartRound(&state_);
+      if (rng_.Chance(1, 3)) {
+        eligibility_.StartRound(&state_);
+        speeds_.Update(state_.histories());
+      }
       eligibility_.Refresh(&state_);
       Compare();
       if (testing::Test::HasFailure()) return;
     }
   }
   int64_t comparisons() const { return comparisons_; }
+  int64_t charges() const { return charges_; }
   const Eligibility& eligibility() const { return eligibility_; }
 
  private:
   MachineOptions DrawMachine() {
-    MachineOptions options{.cpu = 1000};
+    MachineOptions options{.cpu = rng_.Between(1, 3) * 1000};
     options.labels = DrawLabels(&rng_);
     options.taints = DrawTaints(&rng_);
     if (rng_.Chance(1, 6)) options.avoids = {{"ReplicaSet", "a"}};
@@ -67,6 +75,7 @@ class EligibilityTrial {
     const uint64_t uid = rng_.Below(6);
     TaskOptions options{.rules = DrawRules({"machine-1", "machine-9"}, &rng_)};
     if (rng_.Chance(1, 3)) options.owner = {"ReplicaSet", "a"};
+    options.binary = DrawBinary();
     if (state_.FindTask({uid}) == nullptr) {
       state_.Apply(Submitted(uid, options), 0);
     } else if (rng_.Chance(1, 2)) {
@@ -74,6 +83,24 @@ class EligibilityTrial {
     } else {
       state_.Apply(Removed(uid), 0);
     }
+  }
+
+  std::string DrawBinary() { return rng_.Chance(1, 2) ? "/bin/a" : "/bin/b"; }
+
+  // One that teaches how fast its kind runs there.
+  void RunTask() {
+    const Machine* machine =
+        state_.FindMachine(StrCat("machine-", rng_.Below(kMachines)));
+    if (machine == nullptr || !machine->IsUsable()) return;
+    constexpr uint64_t kTeacher = 100;
+    state_.Apply(Submitted(kTeacher, {.binary = DrawBinary()}), 0);
+    state_.Place({kTeacher}, machine->id, 0);
+    const uint64_t sequence = state_.outbox().begin()->first;
+    state_.BeginDelivery(sequence);
+    state_.EndDelivery(sequence, /*is_delivered=*/true);
+    state_.Apply(
+        CompleteTask{{kTeacher}, rng_.Between(100, 400), 1'000'000'000}, 0);
+    state_.Apply(Removed(kTeacher), 0);
   }
 
   void Compare() {
@@ -93,8 +120,10 @@ class EligibilityTrial {
         ASSERT_EQ(allowed.contains(kind), should)
             << "task " << tasks.begin()->second->id << ", " << machine->uuid;
         if (should) {
+          const Cost by_speed = speeds_.Of(*key.rules, *machine);
           ASSERT_EQ(allowed[kind],
-                    policies_.PreferenceCost(*key.rules, *machine));
+                    policies_.PreferenceCost(*key.rules, *machine) + by_speed);
+          if (by_speed > 0) ++charges_;
         }
         ++comparisons_;
       }
@@ -104,14 +133,18 @@ class EligibilityTrial {
   Rng rng_;
   ClusterState state_;
   const ConstraintSet constraints_;
-  const PolicySet policies_ =
-      *PolicySet::FromNames("avoid_pods,node_affinity,taint");
+  const PolicySet policies_ = *PolicySet::FromNames(
+      "avoid_pods,node_affinity,taint,"
+      "whare_map:samples=2");
   Eligibility eligibility_{constraints_, policies_};
+  SpeedPrices speeds_{policies_};
   int64_t comparisons_ = 0;
+  int64_t charges_ = 0;  // By speed.
 };
 
 TEST(EligibilityProperty, AnswersAsAskingAnewDoes) {
   int64_t comparisons = 0;
+  int64_t charges = 0;
   EligibilityCounters sum;
   for (uint64_t seed = 1; seed <= SeedCount(3000); ++seed) {
     SCOPED_TRACE(StrCat("seed ", seed));
@@ -119,10 +152,12 @@ TEST(EligibilityProperty, AnswersAsAskingAnewDoes) {
     trial.Go();
     if (HasFailure()) return;
     comparisons += trial.comparisons();
+    charges += trial.charges();
     sum.hits += trial.eligibility().counters().hits;
     sum.evaluations += trial.eligibility().counters().evaluations;
   }
   EXPECT_GT(comparisons, static_cast<int64_t>(300 * SeedCount(3000)));
+  EXPECT_GT(charges, comparisons / 100);
   EXPECT_GT(sum.hits, 0);
   EXPECT_LT(sum.evaluations, comparisons) << "nothing was kept";
 }
