@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "core/disruptions.h"
@@ -31,29 +32,46 @@ class Choice {
 
   std::vector<LoneTurn> FindAll() {
     std::vector<LoneTurn> all;
-    std::set<JobId> gangs;
     bool needs_rest = false;
-    size_t classes = 0;
     for (const auto& [key, tasks] : state_.pending()) {
-      if (key.rules->never_preempts) continue;
-      ++classes;
       if (MustStartAsAWhole(key)) {
-        if (!gangs_.MayBeUndone(key) || gangs.contains(*key.gang)) continue;
-        if (peers_.IsHeeded(key) && !IsKeptOutByOthers(key)) continue;
-        gangs.insert(*key.gang);
-        all.push_back({.is_any = true, .key = {}, .gang = key.gang});
-        needs_rest = true;
-      } else if (!peers_.IsHeeded(key) || IsStuck(key)) {
+        if (gangs_.MayBeUndone(key)) NoteGang(key, std::ssize(tasks));
+      } else if (!key.rules->never_preempts &&
+                 (!peers_.IsHeeded(key) || IsStuck(key))) {
         all.push_back({.is_any = true, .key = key, .gang = {}});
         needs_rest = needs_rest || !key.rules->affinity.empty();
       }
     }
-    if (needs_rest && classes > 1)
-      all.push_back({.is_any = true, .key = {}, .gang = {}});
+    const LoneTurn rest = {.is_any = true, .key = {}, .gang = {}};
+    const bool are_others = state_.pending().size() > 1;
+    if (needs_rest && are_others) all.push_back(rest);
+    for (const auto& [job, found] : found_gangs_) {
+      if (!found.needs_turn || found.is_meek || found.tasks < found.minimum) {
+        continue;
+      }
+      all.push_back({.is_any = true, .key = {}, .gang = job});
+      if (are_others) all.push_back(rest);
+    }
     return all;
   }
 
  private:
+  struct FoundGang {
+    int64_t tasks = 0;
+    int64_t minimum = 0;
+    bool is_meek = false;
+    bool needs_turn = false;
+  };
+
+  void NoteGang(const ClassKey& key, int64_t tasks) {
+    FoundGang& found = found_gangs_[*key.gang];
+    found.tasks += tasks;
+    found.minimum = std::max(found.minimum, gangs_.MinimumFor(key));
+    found.is_meek = found.is_meek || key.rules->never_preempts;
+    found.needs_turn =
+        found.needs_turn || !peers_.IsHeeded(key) || IsKeptOutByOthers(key);
+  }
+
   // One of its tasks is as good as none.
   bool MustStartAsAWhole(const ClassKey& key) const {
     if (!key.gang.has_value()) return false;
@@ -66,14 +84,14 @@ class Choice {
   // packing heeds that in its gang's turn alone.
   bool IsKeptOutByOthers(const ClassKey& key) {
     return key.rules->affinity.empty() && HasWideRules(key) &&
-           !peers_.HeedsWhatRuns(key) && !FindWideLeavers(key).empty();
+           !peers_.HeedsWhatRuns(key) &&
+           !FindWideLeavers(key, /*count_max=*/1).empty();
   }
 
   // Whether rules about several machines keep it away from wherever there is
   // room for it, and stops help.
   bool IsStuck(const ClassKey& key) {
-    if (!key.rules->affinity.empty() || !HasWideRules(key) ||
-        peers_.HeedsWhatRuns(key) || IsInTheWay(key)) {
+    if (!HasWideRules(key) || peers_.HeedsWhatRuns(key) || IsInTheWay(key)) {
       return false;
     }
     const LoneNewcomer lone(state_, constraints_, key);
@@ -99,7 +117,8 @@ class Choice {
   // Whether one of the machines lets it in as others leave on other machines.
   bool MayBeLetIn(const LoneNewcomer& lone,
                   const std::vector<const Machine*>& machines) {
-    const std::vector<const Task*> leavers = FindWideLeavers(lone.key());
+    const std::vector<const Task*> leavers =
+        FindWideLeavers(lone.key(), std::numeric_limits<size_t>::max());
     if (leavers.empty()) return false;
     return std::ranges::any_of(machines, [&](const Machine* machine) {
       looks_left_ -= std::ssize(leavers);
@@ -108,13 +127,15 @@ class Choice {
   }
 
   // Those that may be stopped for it, or leave, and keep it from a domain of
-  // several machines.
-  std::vector<const Task*> FindWideLeavers(const ClassKey& key) {
+  // several machines; no more than are asked for.
+  std::vector<const Task*> FindWideLeavers(const ClassKey& key,
+                                           size_t count_max) {
     std::vector<const Task*> leavers;
     if (!IsKeptFromDomains(key, state_.peers())) return leavers;
     for (const auto& [id, machine] : state_.machines()) {
       looks_left_ -= std::ssize(machine->tasks);
-      if (looks_left_ < 0 || !machine->IsUsable()) continue;
+      if (looks_left_ < 0 || leavers.size() >= count_max) break;
+      if (!machine->IsUsable()) continue;
       for (const Task* task : FindLeavers(key, *machine)) {
         if (state_.peers().KeepApart(key, task->class_key)) {
           leavers.push_back(task);
@@ -150,10 +171,12 @@ class Choice {
     return std::ranges::any_of(state_.pending(), [&](const auto& entry) {
       const ClassKey& other = entry.first;
       if (other == key) return false;
-      return (MustStartAsAWhole(other) || other.priority > key.priority) &&
-             std::ranges::any_of(selectors, [&](uint32_t selector) {
-               return std::ranges::binary_search(*other.meant_by, selector);
-             });
+      return std::ranges::any_of(selectors,
+                                 [&](uint32_t selector) {
+                                   return std::ranges::binary_search(
+                                       *other.meant_by, selector);
+                                 }) &&
+             (other.priority > key.priority || MustStartAsAWhole(other));
     });
   }
 
@@ -224,6 +247,7 @@ class Choice {
   const PreemptionOptions& options_;
   PackingPeers& peers_;
   std::optional<Disruptions> disruptions_;
+  std::map<JobId, FoundGang> found_gangs_;
   // By the priority of who comes.
   std::map<uint32_t, absl::flat_hash_map<JobId, int64_t>> gang_victims_;
   int64_t looks_left_ = kLooksMax;
@@ -233,8 +257,10 @@ class Choice {
 
 LoneTurn ChooseLone(const RoundContext& context, PackingPeers* peers) {
   const std::vector<LoneTurn> all = Choice(context, peers).FindAll();
-  if (all.empty()) return {};
-  return all[static_cast<size_t>(context.stats->number) % all.size()];
+  const uint64_t number = context.stats->number;
+  LoneTurn turn = all.empty() ? LoneTurn() : all[number % all.size()];
+  turn.cycle = number / std::max<uint64_t>(all.size(), 1);
+  return turn;
 }
 
 }  // namespace sluice

@@ -5,9 +5,9 @@
 // about more than one machine and does not say that a domain takes one of some
 // tasks, or spreads them and does not hold as things are.
 //
-// Or which gang that has not started takes part before all others: one of which
-// the same is true, but that a packing heeds its rules once nobody else who
-// waits counts.
+// Or which gang that has not started takes part before others: one whose rules
+// a packing heeds only while nobody else who waits counts, or that is kept from
+// a domain by tasks that may be stopped for it.
 //
 // Threads: free functions; confined to the core thread.
 
@@ -23,10 +23,11 @@
 namespace sluice {
 
 // Each round another one, so that none that finds no place is in the way of the
-// others.  One of those that a class with affinity needs stays for it, and in a
-// gang's turn only those take part beside it that have no rules: where there
-// are such classes or gangs, one round in each cycle is nobody's turn.  Left
-// out is what displaces nobody.
+// others.  One of those that a class with affinity needs stays for it: where
+// there are such classes one round in each cycle is nobody's turn.  In a gang's
+// turn only those take part beside it that have no rules, and after it the next
+// round is nobody's.  Left out are what displaces nobody, and gangs of which
+// too few tasks wait.
 LoneTurn ChooseLone(const RoundContext& context, PackingPeers* peers);
 
 }  // namespace sluice

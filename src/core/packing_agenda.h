@@ -14,6 +14,7 @@
 #define SLUICE_CORE_PACKING_AGENDA_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <utility>
@@ -32,6 +33,7 @@ struct LoneTurn {
   // Whose turn it is, if any's.
   std::optional<ClassKey> key;
   std::optional<JobId> gang;
+  uint64_t cycle = 0;  // How often each has had its turn.
 };
 
 class PackingAgenda {

@@ -17,16 +17,9 @@ constexpr int64_t kLooksMax = 1'000'000;
 // Pairs of classes that share no machine.  Beyond that what the flow places is
 // refused, and placed elsewhere.
 constexpr size_t kApartMax = 200'000;
-// Of a gang, in a domain.  Prices of caps, times that many, still add up.
+// Tasks of a gang for which others leave its domains: prices of caps, times
+// that many, still add up.
 constexpr int64_t kBesideMax = 1000;
-
-// How many of these there are to place.
-int64_t MostBeside(const std::vector<size_t>& classes,
-                   const PackingProblem& problem) {
-  int64_t count = 0;
-  for (const size_t c : classes) count += problem.classes[c].count();
-  return std::clamp<int64_t>(count, 1, kBesideMax);
-}
 
 }  // namespace
 
@@ -221,9 +214,30 @@ bool PackingPeers::AreTermsHeeded(const ClassKey& key) {
     }
   }
   for (size_t i = 0; i < rules.spread.size(); ++i) {
-    if (rules.spread[i].is_required && !IsSharedSpread(key, i)) return false;
+    if (rules.spread[i].is_required && !IsSharedSpread(key, i) &&
+        !IsFixedSpread(key, i)) {
+      return false;
+    }
   }
   return true;
+}
+
+bool PackingPeers::IsFixedSpread(const ClassKey& key, size_t index) {
+  const CountedTerm& term = *state_.peers().TermsOf(*key.rules).spread[index];
+  looks_left_ -= std::ssize(in_play_);
+  return key.rules->spread[index].is_required && looks_left_ >= 0 &&
+         std::ranges::none_of(in_play_, [&](const ClassKey* other) {
+           return std::ranges::binary_search(*other->meant_by, term.selector);
+         });
+}
+
+void PackingPeers::KeepToSpread(const ClassKey& key, size_t index,
+                                size_t task_class) {
+  const TopologySpread spread(state_, constraints_, key, index);
+  for (const auto& [id, machine] : state_.machines()) {
+    if (--looks_left_ < 0) return;
+    if (!spread.Allows(id)) kept_away_[id].push_back(task_class);
+  }
 }
 
 bool PackingPeers::IsMutual(const CountedTerm& term) {
@@ -299,6 +313,8 @@ void PackingPeers::TakeOneOf(const ClassKey& key) {
 }
 
 void PackingPeers::FindTermsOfGang() {
+  const Job* job = state_.FindJob(*gang_);
+  if (job == nullptr || job->pending_count > kBesideMax) return;
   std::vector<const ClassKey*> classes;
   for (const ClassKey* key : in_play_) {
     if (key->gang != gang_) continue;
@@ -380,26 +396,6 @@ bool PackingPeers::NeedsBeside(const ClassKey& a, const ClassKey& b) {
              state_.peers().TermsOf(*a.rules).affinity[0]->selector);
 }
 
-bool PackingPeers::Concerns(const ClassKey& running) {
-  if (!running.rules->host_ports.empty() &&
-      std::ranges::any_of(with_ports_, [&](const PlacementRules* rules) {
-        return WantSamePort(*rules, *running.rules);
-      })) {
-    return true;
-  }
-  if (!heeds_terms_ || in_play_.empty() || !running.DependsOnPeers()) {
-    return false;
-  }
-  const auto [it, is_new] =
-      concerns_.try_emplace({running.rules, running.meant_by}, false);
-  if (!is_new) return it->second;
-  it->second = !WideTermsOf(running).empty() || IsCounted(running) ||
-               std::ranges::any_of(in_play_, [&](const ClassKey* key) {
-                 return KeepApart(*key, running) || NeedsBeside(*key, running);
-               });
-  return it->second;
-}
-
 bool PackingPeers::IsKnownMutual(const CountedTerm* term) const {
   const auto it = is_mutual_.find(term);
   return it != is_mutual_.end() && it->second;
@@ -408,160 +404,6 @@ bool PackingPeers::IsKnownMutual(const CountedTerm* term) const {
 bool PackingPeers::IsOfLone(const CountedTerm* term) const {
   return std::ranges::find(terms_of_lone_, term) != terms_of_lone_.end() ||
          std::ranges::find(terms_about_lone_, term) != terms_about_lone_.end();
-}
-
-std::vector<const CountedTerm*> PackingPeers::WideTermsOf(
-    const ClassKey& running) const {
-  const PeerTable& peers = state_.peers();
-  std::vector<const CountedTerm*> wide;
-  const auto add = [&](const CountedTerm* term,
-                       const std::vector<const CountedTerm*>& of_lone) {
-    if ((IsKnownMutual(term) ||
-         std::ranges::find(of_lone, term) != of_lone.end()) &&
-        std::ranges::find(wide, term) == wide.end()) {
-      wide.push_back(term);
-    }
-  };
-  for (const uint32_t selector : *running.meant_by) {
-    for (const CountedTerm* term : peers.TermsAbout(selector)) {
-      add(term, terms_of_lone_);
-    }
-  }
-  for (const CountedTerm* term : peers.TermsOf(*running.rules).anti_affinity) {
-    add(term, terms_about_lone_);
-  }
-  return wide;
-}
-
-uint32_t PackingPeers::HighestKeptBy(const CountedTerm* term) {
-  const auto [it, is_new] = highest_kept_.try_emplace(term, 0);
-  if (!is_new) return it->second;
-  if (IsOfLone(term)) it->second = priority_of_lone_;
-  for (const ClassKey* key : in_play_) {
-    const auto& own = state_.peers().TermsOf(*key->rules).anti_affinity;
-    if (std::ranges::find(own, term) == own.end()) continue;
-    it->second = std::max(it->second, urgency_of_.at(key->rules).highest);
-  }
-  return it->second;
-}
-
-size_t PackingPeers::NoteLeaving(const Task& running) {
-  const PeerTable& peers = state_.peers();
-  const ClassKey& key = running.class_key;
-  std::vector<const CountedTerm*> wide = WideTermsOf(key);
-  std::erase_if(wide, [&](const CountedTerm* term) {
-    return !running.is_evicted && HighestKeptBy(term) <= key.priority;
-  });
-  size_t turn = 0;
-  if (cap_rows_left_ >= std::ssize(wide)) {
-    for (const CountedTerm* term : wide) {
-      const DomainIndex domain = term->topology->DomainOf(running.machine);
-      const auto last = turns_.find({term, domain});
-      if (last != turns_.end()) turn = std::max(turn, last->second);
-    }
-    turn += wide.empty() ? 0 : 1;
-  }
-  const auto note = [&](const CountedTerm& term, const Tally& tally) {
-    const DomainIndex domain = term.topology->DomainOf(running.machine);
-    if (IsOfOneMachine(term)) {
-      freed_[&tally].Add(domain, 1);
-    } else if (turn > 0 && (IsKnownMutual(&term) ||
-                            (gang_.has_value() && IsOfLone(&term)))) {
-      leaving_[&tally].Add(domain, 1);
-    }
-  };
-  for (const uint32_t selector : *key.meant_by) {
-    for (const CountedTerm* term : peers.TermsAbout(selector)) {
-      note(*term, term->meant);
-    }
-  }
-  for (const CountedTerm* term : peers.TermsOf(*key.rules).anti_affinity) {
-    note(*term, term->keeping_away);
-  }
-  if (lone_.has_value()) {
-    auto& leavers = turn > 0 ? leavers_for_lone_ : leavers_on_[running.machine];
-    leavers.push_back(&running);
-  }
-  if (turn == 0) return 0;
-  for (const CountedTerm* term : wide) {
-    const DomainIndex domain = term->topology->DomainOf(running.machine);
-    if (domain == kNoDomain) continue;
-    turns_[{term, domain}] = turn;
-    // What was told to leave is no part of the problem.
-    if (running.is_evicted) continue;
-    keepers_.push_back({term, running.machine, running.id});
-    --cap_rows_left_;
-  }
-  return turn;
-}
-
-void PackingPeers::RelateRunning(std::span<const ClassKey> keys,
-                                 std::span<const ClassKey> running,
-                                 std::span<const size_t> in_the_way,
-                                 PackingProblem* problem) {
-  std::vector<bool> is_in_the_way(running.size(), false);
-  for (const size_t i : in_the_way) is_in_the_way[i] = true;
-  for (size_t c = 0; c < keys.size(); ++c) {
-    const bool has_terms = heeds_terms_ && keys[c].DependsOnPeers();
-    if (!has_terms && keys[c].rules->host_ports.empty()) continue;
-    for (size_t i = 0; i < running.size(); ++i) {
-      const bool must_go = (is_in_the_way[i] && IsTakenAlone(keys[c])) ||
-                           WantSamePort(*keys[c].rules, *running[i].rules);
-      const bool is_related = has_terms && running[i].DependsOnPeers();
-      const size_t r = keys.size() + i;
-      if (must_go || (is_related && KeepApart(keys[c], running[i]))) {
-        problem->classes[c].apart_from.push_back(r);
-        problem->classes[r].apart_from.push_back(c);
-      }
-      if (is_related && NeedsBeside(keys[c], running[i])) {
-        problem->classes[c].company.push_back(r);
-      }
-    }
-  }
-  for (size_t i = 0; i < running.size(); ++i) {
-    CountInSpreads(running[i], keys.size() + i, problem);
-  }
-}
-
-void PackingPeers::CountInSpreads(const ClassKey& running, size_t task_class,
-                                  PackingProblem* problem) {
-  for (CappedClasses& capped : capped_) {
-    if (!capped.counts.has_value() || !capped.counts->Means(running)) continue;
-    capped.has_running = true;
-    for (size_t domain = 0; domain < capped.is_over.size(); ++domain) {
-      if (capped.is_over[domain]) continue;
-      problem->caps[capped.first_cap + domain].classes.push_back(task_class);
-    }
-  }
-}
-
-void PackingPeers::CapRunning(
-    absl::FunctionRef<std::optional<size_t>(MachineId, TaskId)> class_of,
-    PackingProblem* problem) {
-  for (const auto& [term, machine, task] : keepers_) {
-    const std::optional<size_t> c = class_of(machine, task);
-    if (!c.has_value()) continue;
-    PackingCap cap;
-    cap.most = 1;
-    const auto capped =
-        std::ranges::find_if(capped_, [term = term](const CappedClasses& one) {
-          return one.term == term && !one.spread.has_value();
-        });
-    if (capped != capped_.end()) {
-      cap.classes = capped->classes;
-    } else if (const auto of_lone = classes_of_lone_.find(term);
-               of_lone != classes_of_lone_.end()) {
-      cap.classes = of_lone->second;
-      if (gang_.has_value()) cap.most = MostBeside(cap.classes, *problem);
-      cap.of_running = cap.most;
-    } else {
-      continue;
-    }
-    cap.classes.push_back(*c);
-    caps_beside_[{term, term->topology->DomainOf(machine)}].push_back(
-        problem->caps.size());
-    problem->caps.push_back(std::move(cap));
-  }
 }
 
 void PackingPeers::Relate(std::span<const ClassKey> keys,
@@ -604,8 +446,11 @@ void PackingPeers::Relate(std::span<const ClassKey> keys,
       AddCompany(c, term, meant[term.selector], problem);
     }
     for (size_t i = 0; i < keys[c].rules->spread.size(); ++i) {
-      if (!IsSharedSpread(keys[c], i)) continue;
       if (is_alone) continue;
+      if (!IsSharedSpread(keys[c], i)) {
+        if (IsFixedSpread(keys[c], i)) KeepToSpread(keys[c], i, c);
+        continue;
+      }
       const CountedTerm& term = *peers.TermsOf(*keys[c].rules).spread[i];
       AddCapped(term, i, c);
       for (const auto& [id, machine] : state_.machines()) {

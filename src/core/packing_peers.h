@@ -7,17 +7,16 @@
 // domain takes one of them.  What runs and may leave counts there as what waits
 // does; but as one that stays for a class with affinity.
 // A spread constraint is heeded where all whom it counts have the same rules,
-// of those that are to be placed.  What runs and may leave counts for it, too,
-// in a domain that does not hold too many already.
-// Affinity is heeded where a class has one term, the term tells each machine
-// from all others, and the classes that it means have no affinity, or one that
-// is heeded.  A circle of such terms is not.
-// A class with other required terms, or with tasks that others must follow or
-// count, stays out of packings, but for one task of one class at a time, or one
-// gang; and where a packing may stop what runs, unless its followers wait and
-// are less urgent.  A bound leaves such terms out: they only forbid placements.
-// Wishes keep no class out; tasks are arranged by them later
-// (core/arrangement.h).
+// or there are none, of those that are to be placed.  What runs and may leave
+// counts for it, too, in a domain that does not hold too many already. Affinity
+// is heeded where a class has one term, the term tells each machine from all
+// others, and the classes that it means have no affinity, or one that is
+// heeded.  A circle of such terms is not. A class with other required terms, or
+// with tasks that others must follow or count, stays out of packings, but for
+// one task of one class at a time, or one gang; and where a packing may stop
+// what runs, unless its followers wait and are less urgent.  A bound leaves
+// such terms out: they only forbid placements. Wishes keep no class out; tasks
+// are arranged by them later (core/arrangement.h).
 //
 // Threads: none; confined to the core thread.
 
@@ -87,7 +86,7 @@ class PackingPeers {
   // spared first that come first.
   std::vector<const Task*> OpenToLone(const Machine& machine,
                                       std::span<const Task* const> leavers);
-  // A task of the class is to leave the machine.  `key` must outlive this.
+  // A task of the class is to leave it.  `key` must outlive this.
   void NoteFreed(const ClassKey& key, MachineId machine);
   // Whether a task that runs keeps one of the classes away from its machine, by
   // a host port, too, or is company for it, by terms that tell each machine
@@ -117,9 +116,8 @@ class PackingPeers {
   void CapRunning(
       absl::FunctionRef<std::optional<size_t>(MachineId, TaskId)> class_of,
       PackingProblem* problem);
-  // The classes, by index, that those that stay keep away from the machine.
+  // Classes that those that stay keep away, or are company for; ascending.
   std::span<const size_t> KeptAwayFrom(MachineId machine) const;
-  // The classes that have company on the machine by what stays, ascending.
   std::span<const size_t> AccompaniedOn(MachineId machine) const;
   // The caps that tasks on the machine count for, ascending.
   std::vector<size_t> CapsOn(MachineId machine) const;
@@ -130,8 +128,7 @@ class PackingPeers {
   }
 
  private:
-  // Of the tasks with the same rules that wait or were placed.
-  struct Urgency {
+  struct Urgency {  // Of tasks with the same rules that wait or were placed.
     uint32_t highest = 0;
     uint32_t lowest = std::numeric_limits<uint32_t>::max();
     bool is_any_placed = false;
@@ -140,8 +137,11 @@ class PackingPeers {
   void FindInPlay(std::span<const Placement> placements);
   // Whether all whom it means have it, and the other way round.
   bool IsMutual(const CountedTerm& term);
-  // Whether all whom the spread constraint counts have the class's rules.
+  // Whether all whom the spread counts have the class's rules; or nobody in
+  // play counts, so that it says where the class may go.
   bool IsSharedSpread(const ClassKey& key, size_t index);
+  bool IsFixedSpread(const ClassKey& key, size_t index);
+  void KeepToSpread(const ClassKey& key, size_t index, size_t task_class);
   // Whether it stands only beside whom its one term means, by machine.
   bool NeedsCompany(const ClassKey& key);
   bool AreTermsHeeded(const ClassKey& key);
@@ -187,7 +187,7 @@ class PackingPeers {
 
   const ClusterState& state_;
   const ConstraintSet& constraints_;
-  const std::optional<JobId> gang_;  // That alone is in play.
+  const std::optional<JobId> gang_;  // It, and what is placed, is in play.
   std::optional<LoneNewcomer> lone_;
   // Of it, or of the gang: terms about domains of several machines, without
   // those of which a domain takes one anyway.  Its own, and those that mean it.

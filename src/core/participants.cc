@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
 #include "core/lone_choice.h"
 
 namespace sluice {
@@ -28,24 +29,40 @@ void Participants::TakeTurn(std::span<const Placement> placements) {
     };
     learn(turn->gang);
     // Whom its turn does not help is not in the way of others.
-    if (!IsHeeded(*turn->gang)) learn(std::nullopt);
+    if (IsHeeded(*turn->gang)) {
+      for (const auto& [key, tasks] : context_.state.pending()) {
+        if (key.gang != turn->gang) continue;
+        turn_priority_ = std::max(turn_priority_.value_or(0), key.priority);
+      }
+    } else {
+      learn(std::nullopt);
+    }
   }
   // Where a packing puts a task beside one that waits, too, nobody is stopped
   // for it.  Each second time it has to do with whom there is.
-  if (IsAnyWaitingForCompany()) {
+  if (IsAnyCompanyWaiting()) {
     has_turns_ = true;
-    if (context_.stats->number / 2 % 2 == 1) peers_->LeaveOutWaitingCompany();
+    if (turn->cycle % 2 == 1) peers_->LeaveOutWaitingCompany();
   }
   if (!turn->key || !context_.state.pending().contains(*turn->key)) return;
   lone_ = turn->key;
+  turn_priority_ = lone_->priority;
   peers_->TakeOneOf(*lone_);
 }
 
-bool Participants::IsAnyWaitingForCompany() const {
+bool Participants::IsAnyCompanyWaiting() {
   const auto& pending = context_.state.pending();
-  return pending.size() > 1 &&
-         std::ranges::any_of(pending, [](const auto& entry) {
-           return !entry.first.rules->affinity.empty();
+  absl::flat_hash_set<uint32_t> needed;
+  for (const auto& [key, tasks] : pending) {
+    if (key.rules->affinity.empty() || !peers_->IsHeeded(key)) continue;
+    const PeerTerms& terms = context_.state.peers().TermsOf(*key.rules);
+    needed.insert(terms.affinity.front()->selector);
+  }
+  return !needed.empty() &&
+         std::ranges::any_of(pending, [&](const auto& entry) {
+           return std::ranges::any_of(
+               *entry.first.meant_by,
+               [&](uint32_t selector) { return needed.contains(selector); });
          });
 }
 

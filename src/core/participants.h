@@ -46,12 +46,15 @@ class Participants {
   const std::map<JobId, int64_t>& gangs() const { return gangs_; }
   // The class of which one task takes part alone, if any.
   const std::optional<ClassKey>& lone() const { return lone_; }
+  // The priority of that, or of the gang whose turn it is.
+  std::optional<uint32_t> turn_priority() const { return turn_priority_; }
   // Whether some have turns.
   bool has_turns() const { return has_turns_; }
 
  private:
   void TakeTurn(std::span<const Placement> placements);
-  bool IsAnyWaitingForCompany() const;
+  // Whether a class needs company of which some waits, too.
+  bool IsAnyCompanyWaiting();
   // Whether the rules of all its classes are heeded.
   bool IsHeeded(JobId gang);
   void FindGangs(std::span<const Placement> placements);
@@ -63,6 +66,7 @@ class Participants {
   RoundContext& context_;
   std::optional<PackingPeers> peers_;
   std::optional<ClassKey> lone_;
+  std::optional<uint32_t> turn_priority_;
   bool has_turns_ = false;
   std::map<JobId, int64_t> gangs_;
   // With a class that takes no part: the others stay with it.

@@ -72,6 +72,7 @@ class Describer {
     packing_.is_part = part != nullptr;
     packing_.leaves_out = packing_.is_part;
     packing_.lone = participants_.lone();
+    packing_.turn_priority = participants_.turn_priority();
     packing_.has_turns = participants_.has_turns();
     for (const Placement& one : placements) {
       const ClassKey& key = one.task->class_key;
@@ -183,7 +184,8 @@ class Describer {
         state_,
         {highest, part_, movability.has_value() ? &*movability : nullptr,
          part_ == nullptr ? &context_.gangs : nullptr,
-         context_.agenda.budgeted_moves(), context_.stats->number},
+         context_.agenda.budgeted_moves(),
+         context_.agenda.lone_turn.value_or(LoneTurn()).cycle},
         context_.options.preemption, &peers_);
     const RunningTasks::Protected& left_alone = packing_.running.left_alone();
     context_.stats->left_alone = left_alone.tasks;

@@ -40,6 +40,7 @@ struct RoundPacking {
   // The class of which a task takes part alone, if any, and whether some have
   // their turns.
   std::optional<ClassKey> lone;
+  std::optional<uint32_t> turn_priority;  // Of it, or of a gang in its turn.
   bool has_turns = false;
   // Whether some of it may move instead.
   bool may_move = false;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <numeric>
 #include <ranges>
 #include <set>
@@ -220,24 +219,27 @@ class RunningTasks::Collector {
   }
 
   // Of those that it has to be near one stays in each domain.  Where none stays
-  // anyway that is the most urgent one; which of equals, changes from round to
-  // round.
+  // anyway that is the most urgent one; which of equals, changes from turn to
+  // turn.
   void FindStaying() {
     const LoneNewcomer* lone = peers_.lone();
     if (lone == nullptr || lone->key().rules->affinity.empty()) return;
     for (const CountedTerm* term :
          state_.peers().TermsOf(*lone->key().rules).affinity) {
-      std::map<DomainIndex, std::vector<const Task*>> by_domain;
-      for (const auto& [id, task] : state_.tasks()) {
-        if (task->state != TaskState::kRunning || task->is_evicted ||
-            !std::ranges::binary_search(*task->class_key.meant_by,
-                                        term->selector)) {
-          continue;
+      for (const auto& [domain, count] : term->meant.counts()) {
+        std::vector<const Task*> tasks;
+        for (const MachineId machine : term->topology->MachinesOf(domain)) {
+          for (const TaskId id : state_.FindMachine(machine)->tasks) {
+            const Task* task = state_.FindTask(id);
+            if (!task->is_evicted &&
+                std::ranges::binary_search(*task->class_key.meant_by,
+                                           term->selector)) {
+              tasks.push_back(task);
+            }
+          }
         }
-        const DomainIndex domain = term->topology->DomainOf(task->machine);
-        if (domain != kNoDomain) by_domain[domain].push_back(task.get());
+        if (!tasks.empty()) KeepOneOf(std::move(tasks));
       }
-      for (const auto& [domain, tasks] : by_domain) KeepOneOf(tasks);
     }
   }
 
@@ -258,7 +260,7 @@ class RunningTasks::Collector {
     const auto end = std::ranges::stable_partition(
         tasks, [&](const Task* task) { return priority_of(task) == highest; });
     const auto count = static_cast<uint64_t>(end.begin() - tasks.begin());
-    staying_.insert(tasks[scope_.round % count]->id);
+    staying_.insert(tasks[scope_.cycle % count]->id);
   }
 
   // Of these that run on the machine those that have to leave before the task
@@ -297,6 +299,7 @@ class RunningTasks::Collector {
            to_.gangs_.contains(*task.class_key.gang) &&
            task.class_key.priority < peers_.lone()->key().priority;
   }
+
   // Whether its budgets let it be stopped.
   bool IsAllowed(const Task& task) {
     return disruptions_.Allowed(disruptions_.BudgetsOf(task)) > 0;

@@ -75,7 +75,7 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   if (!task->quarantine_reason.empty()) {
     if (peers_.FindIdentity(task->id) == nullptr) {
       task->class_key.meant_by = peers_.Identify(task->id, {});
-      task->work_kind = WorkKindOf({});
+      if (peers_.needs().AskForWorkKinds()) task->work_kind = WorkKindOf({});
     }
     return;
   }
@@ -112,7 +112,7 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   task->namespace_labels = spec.namespace_labels;
   task->task_type = spec.task_type;
   task->binary = spec.binary;
-  if (needs.run_times || needs.speeds) task->work_kind = WorkKindOf(spec);
+  if (needs.AskForWorkKinds()) task->work_kind = WorkKindOf(spec);
   task->preemption_cost = spec.preemption_cost;
   // The new ones first: most are the same.
   const std::vector<Label> former = std::move(task->labels);

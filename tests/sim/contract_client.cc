@@ -173,7 +173,12 @@ void ContractClient::EndTask(uint64_t uid) {
     Ask(Removed(uid), [this, uid] { tasks_.erase(uid); });
   };
   if (rng_.Chance(1, 3)) {
-    Ask(Completed(uid), remove);
+    CompleteTask completed{.task = {uid}};
+    if (rng_.Chance(1, 2)) {
+      completed.run_ms = rng_.Between(0, 100000);
+      completed.instructions = rng_.Below(1000000000);
+    }
+    Ask(completed, remove);
   } else if (rng_.Chance(1, 6)) {
     Ask(Failed(uid), remove);
   } else {

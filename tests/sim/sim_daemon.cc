@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/strings.h"
+#include "cost/policy_set.h"
 #include "persist/recovery.h"
 #include "sim/stop_checks.h"
 #include "solver/registry.h"
@@ -85,6 +88,24 @@ ReservationOptions DrawReservations(Rng* rng) {
           .machines_percent = rng->Between(0, 100)};
 }
 
+// Half of the time others than the shipped ones, so that a restart may bring
+// others, too.
+std::string DrawPolicies(Rng* rng) {
+  if (rng->Chance(1, 2)) return kDefaultCostModels;
+  constexpr std::string_view kOfLoad[] = {"bin_packing",    "cpu_memory",
+                                          "load_spreading", "random:seed=7",
+                                          "trivial",        "void"};
+  constexpr std::string_view kOthers[] = {
+      "avoid_pods",    "job_spread",      "network_aware",
+      "node_affinity", "quincy",          "sjf",
+      "taint",         "topology_spread", "whare_map:samples=1"};
+  std::string names(kOfLoad[rng->Below(std::size(kOfLoad))]);
+  for (const std::string_view other : kOthers) {
+    if (rng->Chance(1, 2)) names += StrCat(",", other);
+  }
+  return names;
+}
+
 }  // namespace
 
 struct SimDaemon::Process {
@@ -96,7 +117,8 @@ struct SimDaemon::Process {
         preemption(DrawPreemption(rng)),
         scheduler({.improve_budget = improve_budget,
                    .preemption = preemption,
-                   .reservations = DrawReservations(rng)}),
+                   .reservations = DrawReservations(rng)},
+                  DrawPolicies(rng)),
         solver(faults.solves_to_a_failure, solves_fail, rng),
         loop({.scheduler = scheduler.scheduler(),
               .store = store,

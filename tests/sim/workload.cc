@@ -1,6 +1,8 @@
 #include "sim/workload.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "base/strings.h"
 
@@ -11,6 +13,11 @@ constexpr uint64_t kJobs = 3;
 constexpr int64_t kQuarter = 25;  // Per cent.
 constexpr int64_t kShortGraceUs = 50000;
 constexpr int64_t kLongGraceUs = 1500000;
+
+std::string KindOf(std::string_view job) {
+  if (job.ends_with('0')) return "devil";
+  return job.ends_with('1') ? "sheep" : "turtle";
+}
 
 }  // namespace
 
@@ -57,6 +64,9 @@ TaskOptions OptionsOf(const RealCluster::Task& task) {
                       .budget = task.budget};
   if (task.needs_gpu) options.rules.selectors = {LabelIn("gpu", {"yes"})};
   options.rules.never_preempts = task.never_preempts;
+  // A job is one kind of work, and its tasks mind those of others.
+  options.binary = StrCat("/bin/", task.job);
+  options.labels = {{"taskType", KindOf(task.job)}};
   if (task.is_owned) options.owner = {"ReplicaSet", task.job};
   return options;
 }

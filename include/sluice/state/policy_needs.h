@@ -21,6 +21,8 @@ struct PolicyNeeds {
   // Whether kinds of work are to be told apart, and types of machines, and how
   // fast the ones run on the others is to be remembered.
   bool speeds = false;
+
+  bool AskForWorkKinds() const { return run_times || speeds; }
 };
 
 }  // namespace sluice

@@ -231,9 +231,8 @@ class Pack : public Stage {
   // former.
   bool KeepWhatIsLeftOut() {
     if (packing_.classes.empty()) return false;
-    const uint32_t highest = packing_.lone.has_value()
-                                 ? packing_.lone->priority
-                                 : packing_.classes.front().priority;
+    const uint32_t highest =
+        packing_.turn_priority.value_or(packing_.classes.front().priority);
     bool is_any_kept = false;
     std::erase_if(known_.nominated, [&](const auto& one) {
       const auto& [id, machine] = one;

@@ -158,6 +158,20 @@ TEST_F(PreemptionTurnsTest, AGangStopsOthersWhateverHopelessTaskAvoidsIt) {
                                    testing::StartsWith("PREEMPT 2")));
 }
 
+// Such a spread says where they may go, and no more.
+TEST_F(PreemptionTurnsTest, AGangStopsOthersWhateverItsSpreadCounts) {
+  Machine("a", 2000, "y");
+  Machine("b", 2000, "z");
+  Run(1, "counted", kHigh, 100, {.selectors = {LabelIn("host", {"a"})}});
+  Run(2, "counted", kHigh, 100, {.selectors = {LabelIn("host", {"a"})}});
+  Run(3, "low", kLow, 500, {.selectors = {LabelIn("host", {"a"})}});
+  Run(4, "low", kLow, 500, {.selectors = {LabelIn("host", {"b"})}});
+  PlacementRules rules;
+  rules.spread = {Spread(App("counted"), "zone")};
+  for (const uint64_t uid : {5, 6}) Submit(uid, "gang", kHigh, 1000, rules, 2);
+  EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 4 on b"));
+}
+
 TEST_F(PreemptionTurnsTest, ATaskStopsOneOfTwoThatItHasToBeNear) {
   Machine("a", 500);
   Machine("b", 1000);
@@ -203,6 +217,16 @@ TEST_F(PreemptionTurnsTest, ATaskGoesToTheCompanyThatThereIs) {
   near.affinity = {{App("company"), "host"}};
   Submit(6, "high", kHigh, 1000, near);
   EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on a"));
+}
+
+TEST_F(PreemptionTurnsTest, ATaskStopsWhomItAvoidsInTheZoneOfItsCompany) {
+  Machine("a", 1500);
+  Run(1, "company", kHigh, 500);
+  Run(2, "low", kLow, 500);
+  PlacementRules rules = AwayFrom("low");
+  rules.affinity = {{App("company"), "host"}};
+  Submit(3, "high", kHigh, 500, rules);
+  EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 2 on a"));
 }
 
 TEST_F(PreemptionTurnsTest, ATaskStopsAWholeGangThatAvoidsIt) {
