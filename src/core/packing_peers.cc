@@ -231,12 +231,21 @@ bool PackingPeers::IsFixedSpread(const ClassKey& key, size_t index) {
          });
 }
 
-void PackingPeers::KeepToSpread(const ClassKey& key, size_t index,
-                                size_t task_class) {
-  const TopologySpread spread(state_, constraints_, key, index);
-  for (const auto& [id, machine] : state_.machines()) {
-    if (--looks_left_ < 0) return;
-    if (!spread.Allows(id)) kept_away_[id].push_back(task_class);
+void PackingPeers::HeedSpreads(const ClassKey& key, size_t task_class) {
+  for (size_t i = 0; i < key.rules->spread.size(); ++i) {
+    const bool is_shared = IsSharedSpread(key, i);
+    if (!is_shared && !IsFixedSpread(key, i)) continue;
+    const CountedTerm& term = *state_.peers().TermsOf(*key.rules).spread[i];
+    if (is_shared) AddCapped(term, i, task_class);
+    std::optional<TopologySpread> fixed;
+    if (!is_shared) fixed.emplace(state_, constraints_, key, i);
+    for (const auto& [id, machine] : state_.machines()) {
+      if (--looks_left_ < 0) break;
+      const bool is_allowed = is_shared
+                                  ? term.topology->DomainOf(id) != kNoDomain
+                                  : fixed->Allows(id);
+      if (!is_allowed) kept_away_[id].push_back(task_class);
+    }
   }
 }
 
@@ -445,22 +454,8 @@ void PackingPeers::Relate(std::span<const ClassKey> keys,
       const CountedTerm& term = *peers.TermsOf(*keys[c].rules).affinity[0];
       AddCompany(c, term, meant[term.selector], problem);
     }
-    for (size_t i = 0; i < keys[c].rules->spread.size(); ++i) {
-      if (is_alone) continue;
-      if (!IsSharedSpread(keys[c], i)) {
-        if (IsFixedSpread(keys[c], i)) KeepToSpread(keys[c], i, c);
-        continue;
-      }
-      const CountedTerm& term = *peers.TermsOf(*keys[c].rules).spread[i];
-      AddCapped(term, i, c);
-      for (const auto& [id, machine] : state_.machines()) {
-        if (--looks_left_ < 0) break;
-        if (term.topology->DomainOf(id) == kNoDomain) {
-          kept_away_[id].push_back(c);
-        }
-      }
-    }
     if (is_alone) continue;
+    HeedSpreads(keys[c], c);
     for (const uint32_t selector : *keys[c].meant_by) {
       for (const CountedTerm* term : peers.TermsAbout(selector)) {
         KeepAway(c, *term->topology, term->keeping_away, has_affinity);

@@ -141,7 +141,7 @@ class PackingPeers {
   // play counts, so that it says where the class may go.
   bool IsSharedSpread(const ClassKey& key, size_t index);
   bool IsFixedSpread(const ClassKey& key, size_t index);
-  void KeepToSpread(const ClassKey& key, size_t index, size_t task_class);
+  void HeedSpreads(const ClassKey& key, size_t task_class);
   // Whether it stands only beside whom its one term means, by machine.
   bool NeedsCompany(const ClassKey& key);
   bool AreTermsHeeded(const ClassKey& key);
