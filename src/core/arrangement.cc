@@ -356,6 +356,11 @@ class Arranger {
         for (const auto& [load, id] : placements_.by_load().OfKind(kind)) {
           if (machines_left-- == 0 || IsSpent()) break;
           if (id == home.id) continue;
+          // Those behind it have more load, and none has fewer of the job.
+          if (view.peers == nullptr && preference == choice->liking.wishes &&
+              choice->liking.siblings == 0 && load >= choice->liking.load) {
+            break;
+          }
           // Then no other of the kind is liked better.
           if (Consider(*state_.FindMachine(id), choice) &&
               choice->liking.siblings == 0 && view.peers == nullptr) {

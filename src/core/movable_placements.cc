@@ -1,5 +1,6 @@
 #include "core/movable_placements.h"
 
+#include <algorithm>
 #include <iterator>
 #include <span>
 
@@ -10,9 +11,7 @@ MovablePlacements::MovablePlacements(RoundContext* context, int64_t* looks_left)
       eligibility_(context->FreshEligibility()),
       looks_left_(*looks_left),
       transaction_(context->now_ms, &context->state),
-      siblings_(context->state, looks_left),
-      placements_(UndoablePlacements(context->state, std::nullopt,
-                                     context->delta_begin)) {
+      placements_(context->FreshPlacements()) {
   looks_left_ -= std::ssize(placements_) / 8;
   if (!context_.has_changed) return;
   // Commands may have come since they were placed: only those are left that are
@@ -23,6 +22,18 @@ MovablePlacements::MovablePlacements(RoundContext* context, int64_t* looks_left)
            !eligibility_.Allows(*key.rules,
                                 *context_.state.FindMachine(one.machine));
   });
+}
+
+std::vector<size_t> MovablePlacements::FindCrowded() {
+  std::vector<size_t> crowded;
+  for (size_t i = 0; i < size(); ++i) {
+    const auto& [task, machine] = placements_[i];
+    if (CountSiblings(task->job, machine) > 1) crowded.push_back(i);
+  }
+  std::ranges::stable_sort(crowded, {}, [this](size_t i) {
+    return std::pair(placements_[i].task->job, placements_[i].machine);
+  });
+  return crowded;
 }
 
 const std::set<size_t>& MovablePlacements::On(MachineId machine) {
@@ -62,7 +73,6 @@ void MovablePlacements::Note(const Placement& one, int64_t count) {
   for (ClassPeers* peers : peers_) {
     peers->Note(one.task->class_key, one.machine, count);
   }
-  siblings_.Note(one.task->job, one.machine, count);
   if (by_load_.has_value()) {
     by_load_->Update(*context_.state.FindMachine(one.machine));
   }

@@ -19,7 +19,6 @@
 #include "core/machines_by_load.h"
 #include "core/placements.h"
 #include "core/round_context.h"
-#include "core/siblings.h"
 #include "core/transaction.h"
 
 namespace sluice {
@@ -32,13 +31,16 @@ class MovablePlacements {
   size_t size() const { return placements_.size(); }
   const Placement& operator[](size_t index) const { return placements_[index]; }
   std::span<const Placement> all() const { return placements_; }
-  std::vector<size_t> FindCrowded() {
-    return siblings_.FindCrowded(placements_);
-  }
+  // The indices of those that share a machine with others of their job, by job,
+  // then machine.
+  std::vector<size_t> FindCrowded();
   // Indices; the reference holds until the end.
   const std::set<size_t>& On(MachineId machine);
+  // How many tasks of the job run there; those that are told to leave do not
+  // count.
   int64_t CountSiblings(JobId job, MachineId machine) {
-    return siblings_.Count(job, machine);
+    --looks_left_;
+    return context_.state.FindMachine(machine)->jobs.Of(job);
   }
   const MachinesByLoad& by_load();
   // From now on it is told of each change; it must outlive this.
@@ -59,7 +61,6 @@ class MovablePlacements {
   Eligibility& eligibility_;
   int64_t& looks_left_;
   Transaction transaction_;
-  Siblings siblings_;
   std::vector<Placement> placements_;
   std::map<MachineId, std::set<size_t>> on_;  // Empty until it is asked for.
   std::optional<MachinesByLoad> by_load_;

@@ -10,6 +10,7 @@
 
 #include "base/strings.h"
 #include "core/commit_order.h"
+#include "core/job_dealer.h"
 
 namespace sluice {
 namespace {
@@ -212,8 +213,16 @@ void Passes::Finish(const FlowSolution& solution) {
   CHECK(network_.has_value());
   if (context_.network_log != nullptr) context_.network_log->Close(solution);
   RefreshPeers();
-  proposals_ =
-      InCommitOrder(context_.state, classes_, network_->Decode(solution));
+  const ClusterState& state = context_.state;
+  JobDealer dealer(state);
+  const auto deal = [&dealer](TaskId task,
+                              std::span<const MachineId> machines) {
+    return dealer.Deal(task, machines);
+  };
+  const bool heeds_siblings = context_.policies.Charges(CostKind::kSiblings);
+  proposals_ = InCommitOrder(state, classes_,
+                             heeds_siblings ? network_->Decode(solution, deal)
+                                            : network_->Decode(solution));
   network_.reset();
   Commit();
 }

@@ -124,6 +124,7 @@ std::optional<RoundWork> Round::NextStep(RoundStats* stats) {
 
 void Round::FinishStep(const RoundAnswer& answer, RoundStats* stats) {
   context_.stats = stats;
+  context_.ForgetPlacements();
   context_.has_changed =
       context_.has_changed || version_ != context_.state.version();
   if (std::exchange(is_waiting_, false)) stage_->Finish(answer);

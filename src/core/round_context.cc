@@ -67,6 +67,14 @@ Eligibility& RoundContext::FreshEligibility() {
   return eligibility_;
 }
 
+const std::vector<Placement>& RoundContext::FreshPlacements() {
+  if (placements_version_ != state.version()) {
+    placements_ = UndoablePlacements(state, std::nullopt, delta_begin);
+    placements_version_ = state.version();
+  }
+  return placements_;
+}
+
 Followers& RoundContext::followers() {
   if (!followers_.has_value()) {
     followers_.emplace(state, constraints, sequence_end, prices);

@@ -24,6 +24,7 @@
 #include "core/network_log.h"
 #include "core/packing_agenda.h"
 #include "core/packing_plan.h"
+#include "core/placements.h"
 #include "core/rebalance_timer.h"
 #include "core/round_stats.h"
 #include "core/search_pace.h"
@@ -130,6 +131,11 @@ class RoundContext {
   const std::vector<MachineGroup>& FreshGroups();
   // For who needs no groups, which take a look at every machine.
   Eligibility& FreshEligibility();
+  // What the round has placed and may still take back.  The reference holds
+  // until the state changes.
+  const std::vector<Placement>& FreshPlacements();
+  // Commands may have come: some of what was told meanwhile cannot be.
+  void ForgetPlacements() { placements_version_.reset(); }
   // As it was when it was fresh last.
   Eligibility& eligibility() { return eligibility_; }
 
@@ -169,6 +175,8 @@ class RoundContext {
   // Of the state, when these were made.
   std::optional<uint64_t> eligibility_version_;
   std::optional<uint64_t> groups_version_;
+  std::vector<Placement> placements_;
+  std::optional<uint64_t> placements_version_;
 };
 
 // What is as urgent as something else is decided on together.

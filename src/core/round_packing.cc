@@ -746,8 +746,7 @@ RoundPacking DescribeRound(PackingScope scope, RoundContext* context,
   }
   context->state.SyncPeers();
   context->FreshEligibility();
-  std::vector<Placement> placed =
-      UndoablePlacements(context->state, std::nullopt, context->delta_begin);
+  std::vector<Placement> placed = context->FreshPlacements();
   if (part != nullptr) {
     std::erase_if(placed, [part](const Placement& one) {
       return !part->contains(one.machine);

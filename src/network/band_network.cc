@@ -15,6 +15,9 @@
 namespace sluice {
 namespace {
 
+// Of a group that a task may look at for one that it likes better.
+constexpr int64_t kSpareMachines = 16;
+
 Resources MeanRequest(std::span<const BandClass> classes, FlowUnits tasks) {
   ResourceIndex size = 0;
   for (const BandClass& band_class : classes) {
@@ -426,6 +429,21 @@ bool BandNetwork::IsOpenBesideFit(size_t class_index,
   return is_allowed && RoomOn(class_index, machine, 1) > 0;
 }
 
+// Of the groups offered to it, in order, the cheapest that together have a
+// machine for each of `task_count` tasks.
+class BandNetwork::Candidates {
+ public:
+  explicit Candidates(FlowUnits task_count) : count_max_(task_count) {}
+  void Offer(const Candidate& candidate);
+  // In no order.
+  std::vector<Candidate> Take(std::span<const MachineGroup> groups);
+
+ private:
+  FlowUnits count_max_;  // No more groups than tasks are ever needed.
+  FlowCost cost_end_ = std::numeric_limits<FlowCost>::max();
+  std::vector<Candidate> candidates_;
+};
+
 std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
     const Input& input, const std::vector<std::vector<Interest>>& interests,
     const std::vector<std::vector<bool>>& has_room_for_all,
@@ -550,16 +568,16 @@ void BandNetwork::AddPlacementArcs(
     // An arc costs what is left when the slot has been paid.
     const FlowCost first_slot = std::ranges::min(slot_costs[g]);
     const FlowUnits slots = std::ssize(slot_costs[g]);
-    bool can_be_filled = policies.FallsWithLoad() && groups[g].room.empty();
+    bool is_open = groups[g].room.empty();
+    const bool can_be_filled = policies.FallsWithLoad();
     for (const auto& [outlet, candidate] : of_groups[g]) {
       const auto [i, from] = outlets_[outlet];
       const auto tasks = std::ssize(classes[i].tasks);
       FlowUnits fit = TimesWithReserved(groups[g].free, classes[i], tasks);
       if (!groups[g].room.empty()) fit = std::min(fit, groups[g].room[i]);
       fit = RoomOn(i, machine, fit);
-      can_be_filled = can_be_filled && fit >= std::min(slots, tasks) &&
-                      StepOn(i, policies) == 0 &&
-                      FirstOn(i, machine, fit) == fit;
+      is_open = is_open && fit >= std::min(slots, tasks) &&
+                StepOn(i, policies) == 0 && FirstOn(i, machine, fit) == fit;
       const ArcIndex arc = problem_.AddConvexArc(
           from, node,
           RisingSegments(candidate.cost - first_slot,
@@ -568,15 +586,17 @@ void BandNetwork::AddPlacementArcs(
                          std::min<FlowUnits>(fit * machines, tasks)));
       placement_arcs_.push_back({i, groups_.size(), arc});
     }
-    in_a_row_.push_back(can_be_filled ? slots : 1);
     problem_.AddConvexArc(node, sink_,
                           ToSegments(slot_costs[g], machines, supply_));
-    std::vector<MachineId>& ids = groups_.emplace_back();
+    std::vector<MachineId> ids;
     for (const Machine* member : groups[g].machines) {
-      // More than there are tasks are not needed either.
-      if (std::ssize(ids) == supply_) break;
+      // More than there are tasks are not needed either, but to choose from.
+      if (std::ssize(ids) == supply_ + kSpareMachines) break;
       ids.push_back(member->id);
     }
+    groups_.push_back({.machines = std::move(ids),
+                       .in_a_row = can_be_filled && is_open ? slots : 1,
+                       .is_open = is_open});
   }
 }
 
@@ -649,7 +669,7 @@ std::vector<NodeMeaning> BandNetwork::Meanings() const {
                                  .class_index = outlets_[i].class_index};
   }
   for (const PlacementArc& placement : placement_arcs_) {
-    const std::vector<MachineId>& machines = groups_[placement.group];
+    const std::vector<MachineId>& machines = groups_[placement.group].machines;
     of_node(problem_.arc(placement.arc).head) = {
         .kind = Kind::kMachines,
         .machine = machines.front(),
@@ -666,24 +686,33 @@ std::vector<NodeMeaning> BandNetwork::Meanings() const {
   return meanings;
 }
 
-std::vector<Proposal> BandNetwork::Decode(const FlowSolution& solution) const {
+std::vector<Proposal> BandNetwork::Decode(const FlowSolution& solution,
+                                          Choose choose) const {
   const auto flow = [&](ArcIndex arc) {
     return solution.flows[static_cast<size_t>(arc)];
   };
   std::vector<Proposal> proposals;
   std::vector<size_t> next(tasks_.size(), 0);
-  std::vector<size_t> next_machine(groups_.size(), 0);
+  std::vector<size_t> next_unit(groups_.size(), 0);
+  std::vector<Group> groups = groups_;
   for (const PlacementArc& placement : placement_arcs_) {
     const std::vector<TaskId>& tasks = tasks_[placement.class_index];
-    const std::vector<MachineId>& machines = groups_[placement.group];
-    for (FlowUnits unit = flow(placement.arc); unit > 0; --unit) {
+    auto& [machines, tasks_in_a_row, is_open] = groups[placement.group];
+    const auto in_a_row = static_cast<size_t>(tasks_in_a_row);
+    for (FlowUnits left = flow(placement.arc); left > 0; --left) {
       size_t& index = next[placement.class_index];
       CHECK(index < tasks.size()) << "a flow that is not conserved";
-      const auto place = next_machine[placement.group]++ /
-                         static_cast<size_t>(in_a_row_[placement.group]);
-      const size_t turn = place % machines.size();
-      proposals.push_back(
-          {placement.class_index, tasks[index++], machines[turn]});
+      const TaskId task = tasks[index++];
+      const size_t unit = next_unit[placement.group]++;
+      const size_t turn = unit / in_a_row % machines.size();
+      const bool is_first_turn = unit / in_a_row < machines.size();
+      const bool is_free = unit % in_a_row == 0 && (is_first_turn || is_open);
+      const size_t choices = is_free ? kSpareMachines : 1;
+      const size_t chosen =
+          choose(task, std::span(machines).subspan(
+                           turn, std::min(choices, machines.size() - turn)));
+      std::swap(machines[turn], machines[turn + chosen]);
+      proposals.push_back({placement.class_index, task, machines[turn]});
     }
   }
   return proposals;

@@ -37,6 +37,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "constraints/constraint_set.h"
 #include "cost/policy_set.h"
 #include "cost/waiting_prices.h"
@@ -92,8 +93,13 @@ class BandNetwork {
 
   // Reads an optimal flow: of each class the most urgent tasks are placed, in
   // the order of groups, and within one from machine to machine: in turn or,
-  // where policies fall with load, one filled after the other.
-  std::vector<Proposal> Decode(const FlowSolution& solution) const;
+  // where policies fall with load, one filled after the other.  `choose` says
+  // which machine's turn it is: the first one's, or that of another that is as
+  // good to the network.  It is called for each task, in the order of Decode().
+  using Choose = absl::FunctionRef<size_t(TaskId, std::span<const MachineId>)>;
+  static size_t ChooseFirst(TaskId, std::span<const MachineId>) { return 0; }
+  std::vector<Proposal> Decode(const FlowSolution& solution,
+                               Choose choose = ChooseFirst) const;
 
  private:
   struct PlacementArc {
@@ -117,6 +123,12 @@ class BandNetwork {
     JobId job;
   };
 
+  struct Group {
+    std::vector<MachineId> machines;  // Ascending.
+    FlowUnits in_a_row = 1;  // So many tasks before the next machine gets any.
+    bool is_open = true;     // Each slot is for whoever goes to the group.
+  };
+
   // A group that a class may use.
   struct Candidate {
     FlowCost cost = 0;  // Of its first unit, all the way to the sink.
@@ -126,20 +138,7 @@ class BandNetwork {
     friend auto operator<=>(const Candidate&, const Candidate&) = default;
   };
 
-  // Of the groups offered to it, in order, the cheapest that together have a
-  // machine for each of `task_count` tasks.
-  class Candidates {
-   public:
-    explicit Candidates(FlowUnits task_count) : count_max_(task_count) {}
-    void Offer(const Candidate& candidate);
-    // In no order.
-    std::vector<Candidate> Take(std::span<const MachineGroup> groups);
-
-   private:
-    FlowUnits count_max_;  // No more groups than tasks are ever needed.
-    FlowCost cost_end_ = std::numeric_limits<FlowCost>::max();
-    std::vector<Candidate> candidates_;
-  };
+  class Candidates;
 
   // A class that may use machines of some kind, and what it prefers.
   struct Interest {
@@ -157,7 +156,6 @@ class BandNetwork {
     std::map<DomainIndex, size_t> outlets;  // Of those that are drawn.
   };
 
-  // What the network is drawn of.
   struct Input {
     std::span<const MachineGroup> groups;
     const PolicySet& policies;
@@ -233,9 +231,7 @@ class BandNetwork {
   std::vector<Outlet> outlets_;  // The first are the classes.
   std::vector<Apart> apart_;     // By class.
   std::map<JobId, Gang> gangs_;
-  std::vector<std::vector<MachineId>> groups_;  // Machines, ascending.
-  // By group, how many tasks a machine gets before the next gets any.
-  std::vector<FlowUnits> in_a_row_;
+  std::vector<Group> groups_;
   std::vector<PlacementArc> placement_arcs_;           // By group, class.
   std::vector<std::vector<WaitingArc>> waiting_arcs_;  // By class, job.
   std::vector<bool> is_in_gang_;                       // By class.

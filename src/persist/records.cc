@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include <concepts>
+#include <memory>
 #include <utility>
 
 #include "base/strings.h"
@@ -64,11 +65,16 @@ class Encoder {
 
 const v1::StoredTask& Encoder::Encode(const Task& task) {
   v1::StoredTask& stored = task_;
+  // Clear() would free what describes the task, with all its memory.
+  std::unique_ptr<v1::StoredTaskSpec> kept(stored.release_spec());
+  if (kept == nullptr) kept = std::make_unique<v1::StoredTaskSpec>();
+  kept->Clear();
   stored.Clear();
+  v1::StoredTaskSpec* spec = kept.get();
+  stored.set_allocated_spec(kept.release());
   stored.set_uid(task.id.value);
   stored.set_job_id(task.job.value);
   stored.set_state(static_cast<int32_t>(task.state));
-  v1::StoredTaskSpec* spec = stored.mutable_spec();
   spec->set_name(task.name);
   spec->set_namespace_(task.task_namespace);
   AddAmounts(task.class_key.request, spec->mutable_request());
@@ -198,10 +204,12 @@ v1::StoredCounters Encoder::EncodeCounters() const {
 // The messages have no maps, so their bytes follow from their content.
 template <class Message>
 void Put(std::string key, const Message& message, WriteBatch* batch) {
-  std::string bytes;
+  std::string value;
+  value.reserve(kSealBytes + message.ByteSizeLong());
+  value.resize(kSealBytes);
   // Fails beyond 2 GiB only; what comes in is bounded (base/limits.h).
-  CHECK(message.SerializeToString(&bytes));
-  std::string value = Seal(key, bytes);
+  CHECK(message.AppendToString(&value));
+  SealInPlace(key, &value);
   batch->Put(std::move(key), std::move(value));
 }
 

@@ -146,7 +146,12 @@ class RocksDbStore final : public Store {
   absl::Status Write(const WriteBatch& batch, Durability durability) override {
     // What the log ends with is unknown: only opening it again tells.
     if (!failure_.ok()) return failure_;
-    rocksdb::WriteBatch writes;
+    // In one piece of memory, with some bytes for each operation's header.
+    size_t bytes = 32;
+    for (const auto& [key, value] : batch.operations()) {
+      bytes += key.size() + (value.has_value() ? value->size() : 0) + 12;
+    }
+    rocksdb::WriteBatch writes(bytes);
     for (const WriteBatch::Operation& operation : batch.operations()) {
       const rocksdb::Status status =
           operation.value.has_value()

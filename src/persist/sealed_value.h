@@ -11,6 +11,7 @@
 #ifndef SLUICE_PERSIST_SEALED_VALUE_H_
 #define SLUICE_PERSIST_SEALED_VALUE_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -18,8 +19,13 @@
 
 namespace sluice {
 
+inline constexpr size_t kSealBytes = 8;
+
 // The value to store for `bytes` under `key`.
 std::string Seal(std::string_view key, std::string_view bytes);
+// The same without a copy: `value` holds the bytes already, behind kSealBytes
+// that are free for the checksum.  REQUIRES: it has these.
+void SealInPlace(std::string_view key, std::string* value);
 
 // The bytes in `value`, of which they are a part.
 // Errors: kDataLoss if `value` is not what Seal made for `key`.

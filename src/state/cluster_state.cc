@@ -204,15 +204,17 @@ void ClusterState::SetEvicted(Task* task, bool is_evicted) {
   nominations_.UpdateReserved(machines_.Find(task->machine));
 }
 
-void ClusterState::CountRunning(const Task& task, int64_t sign) {
+void ClusterState::CountRunning(const Task& task, int32_t sign) {
   if (sign > 0) {
     peers_.Add(task);
   } else {
     peers_.Remove(task);
   }
+  Machine& machine = machines_.At(task.machine);
   if (task.is_evicted) {
-    machines_.At(task.machine).leaving_count += sign;
+    machine.leaving_count += sign;
   } else {
+    machine.jobs.Add(task.job, sign);
     jobs_.At(task.job).running_count += sign;
   }
 }

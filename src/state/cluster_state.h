@@ -193,7 +193,7 @@ class ClusterState {
   void RemovePending(const Task& task);
   void Occupy(Task* task, Machine* machine, int32_t pu);
   void Vacate(Task* task);
-  void CountRunning(const Task& task, int64_t sign);  // For peers and job.
+  void CountRunning(const Task& task, int32_t sign);  // For peers and job.
   void SetEvicted(Task* task, bool is_evicted);
   bool Evict(TaskId id, DeltaType type, Machine* target);
   // Takes off what nothing accounts for any more.

@@ -157,9 +157,15 @@ void TaskCommands::ChangeJob(Task* task, const std::string& uuid,
   const JobId former = task->job;
   const bool is_counted =
       task->state == TaskState::kRunning && !task->is_evicted;
-  if (is_counted) --state_.jobs_.At(former).running_count;
+  if (is_counted) {
+    --state_.jobs_.At(former).running_count;
+    state_.machines_.At(task->machine).jobs.Add(former, -1);
+  }
   task->job = state_.JobFor(uuid, name, gang);
-  if (is_counted) ++state_.jobs_.At(task->job).running_count;
+  if (is_counted) {
+    ++state_.jobs_.At(task->job).running_count;
+    state_.machines_.At(task->machine).jobs.Add(task->job, 1);
+  }
   state_.LeaveJob(former);
 }
 

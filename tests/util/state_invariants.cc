@@ -179,6 +179,38 @@ std::string FindWrongNomination(const ClusterState& state) {
   return "";
 }
 
+// Machines and jobs count who runs and is not told to leave.
+std::string FindWrongCount(const ClusterState& state) {
+  std::map<MachineId, std::map<JobId, int64_t>> of_machine;
+  std::map<MachineId, int64_t> leaving;
+  std::map<JobId, int64_t> running;
+  for (const auto& [id, task] : state.tasks()) {
+    if (task->state != TaskState::kRunning) continue;
+    if (task->is_evicted) {
+      ++leaving[task->machine];
+    } else {
+      ++of_machine[task->machine][task->job];
+      ++running[task->job];
+    }
+  }
+  for (const auto& [id, machine] : state.machines()) {
+    const std::map<JobId, int64_t>& jobs = of_machine[id];
+    const bool are_counted = std::ranges::all_of(jobs, [&](const auto& entry) {
+      return machine->jobs.Of(entry.first) == entry.second;
+    });
+    if (!are_counted || machine->jobs.size() != jobs.size() ||
+        machine->leaving_count != leaving[id]) {
+      return StrCat("machine ", machine->uuid, " counts other tasks");
+    }
+  }
+  for (const auto& [id, job] : state.jobs()) {
+    if (job->running_count != running[id]) {
+      return StrCat("job ", job->uuid, " counts other tasks that run");
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string FindContradiction(const ClusterState& state) {
@@ -237,6 +269,9 @@ std::string FindContradiction(const ClusterState& state) {
     return wrong;
   }
   if (const std::string wrong = FindWrongFeed(state); !wrong.empty()) {
+    return wrong;
+  }
+  if (const std::string wrong = FindWrongCount(state); !wrong.empty()) {
     return wrong;
   }
   int64_t queued = std::ssize(state.nominations().machines());

@@ -18,6 +18,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "sluice/base/ids.h"
+#include "sluice/state/job_counts.h"
 #include "sluice/state/placement_rules.h"
 #include "sluice/state/resources.h"
 #include "sluice/state/task.h"
@@ -79,6 +80,7 @@ struct Machine {
   std::vector<HostPort> used_host_ports;  // Ascending, one for each user.
   absl::btree_set<TaskId> tasks;
   int64_t leaving_count = 0;  // Of these, those that are told to leave.
+  JobCounts jobs;             // Of the others.
   absl::btree_map<std::string, Resources> foreign_pods;
 
   // Who has room kept here (state/nominations.h): tasks that wait for others to

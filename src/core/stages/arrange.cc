@@ -1,5 +1,6 @@
 // The stage that arranges what was placed by what its tasks wish of each other.
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -16,11 +17,23 @@ class ArrangeStage : public Stage {
   std::optional<RoundWork> Next() override {
     // An arrangement may take as many looks as a step has.
     if (context_.looks > kLooksPerStep / 2) return Pause();
+    const uint64_t version = context_.state.version();
     context_.has_arranged = Arrange(&context_) > 0;
+    KeepProof(version);
     return std::nullopt;
   }
 
  private:
+  // Without peers nobody was moved to where preferences are met less: what was
+  // as good as can be before still is.
+  void KeepProof(uint64_t version_before) {
+    std::optional<Appraisal>& known = context_.appraisal;
+    if (known.has_value() && known->version == version_before &&
+        known->bound == known->cost && context_.state.peers().empty()) {
+      known->version = context_.state.version();
+    }
+  }
+
   RoundContext& context_;
 };
 

@@ -153,9 +153,10 @@ class Pack : public Stage {
  private:
   // Whoever waits for others to leave is decided on with the others.
   void Describe() {
-    is_preempting_ = context_.options.preemption.mode != Preemption::kOff &&
-                     (context_.has_news || context_.must_rebalance) &&
-                     !MustPackMeekFirst();
+    is_preempting_ =
+        context_.options.preemption.mode != Preemption::kOff &&
+        ((context_.has_news && IsAnyWaiting()) || context_.must_rebalance) &&
+        !MustPackMeekFirst();
     if (!is_preempting_) {
       packing_ = DescribeRound(PackingScope::kMovable, &context_);
       return;
@@ -183,6 +184,13 @@ class Pack : public Stage {
     is_preempting_ = false;
     StopSpared();
     packing_ = DescribeRound(PackingScope::kMovable, &context_);
+  }
+
+  // Whether there is anybody for whom others might leave.
+  bool IsAnyWaiting() const {
+    return !context_.state.pending().empty() ||
+           !context_.state.nominations().machines().empty() ||
+           !context_.agenda.known.nominated.empty();
   }
 
   // Whether tasks may move in parts of the machines alone.
@@ -324,8 +332,7 @@ class Pack : public Stage {
       highest = std::max(highest.value_or(0), key.priority);
     };
     for (const auto& [key, tasks] : context_.state.pending()) look_at(key);
-    for (const Placement& one : UndoablePlacements(context_.state, std::nullopt,
-                                                   context_.delta_begin)) {
+    for (const Placement& one : context_.FreshPlacements()) {
       look_at(one.task->class_key);
     }
     if (!context_.agenda.IsForMeek(highest.has_value())) return false;

@@ -447,6 +447,42 @@ TEST_F(BandNetworkTest, PlacesTheOldestTasksOfAClassWhateverTheirJobs) {
   }
 }
 
+// To the network both machines are alike.
+TEST_F(BandNetworkTest, LetsAnotherMachineOfTheGroupGoFirst) {
+  ClusterBuilder()
+      .Machines("m", 3, {})
+      .Task(9, {.job = "a"})
+      .Task(8, {.job = "b"})
+      .ApplyTo(&cluster_);
+  const BandNetwork network = Draw();
+  const FlowSolution solution = cluster_.SolveFlow(network.problem());
+  const auto id_of = [&](const char* name) {
+    return cluster_.state().FindMachine(name)->id;
+  };
+  const auto machines_with = [&](BandNetwork::Choose choose) {
+    std::vector<MachineId> machines;
+    for (const Proposal& one : network.Decode(solution, choose)) {
+      machines.push_back(one.machine);
+    }
+    return machines;
+  };
+  EXPECT_THAT(machines_with(BandNetwork::ChooseFirst),
+              ElementsAre(id_of("m0"), id_of("m1")));
+  // What one does not take is left for the next.
+  std::vector<std::pair<TaskId, std::vector<MachineId>>> asked;
+  EXPECT_THAT(
+      machines_with([&](TaskId task, std::span<const MachineId> machines) {
+        asked.emplace_back(task, std::vector(machines.begin(), machines.end()));
+        return machines.size() - 1;
+      }),
+      ElementsAre(id_of("m2"), id_of("m0")));
+  EXPECT_THAT(
+      asked,
+      ElementsAre(
+          Pair(TaskId{9}, ElementsAre(id_of("m0"), id_of("m1"), id_of("m2"))),
+          Pair(TaskId{8}, ElementsAre(id_of("m1"), id_of("m0")))));
+}
+
 TEST_F(BandNetworkTest, DecodesTheOldestTasksOfEachJobFirst) {
   ClusterBuilder()
       .Machines("m", 2, {})
