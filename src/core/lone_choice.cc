@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/disruptions.h"
@@ -13,6 +15,7 @@
 #include "core/gang_victims.h"
 #include "core/lone_newcomer.h"
 #include "core/running_tasks.h"
+#include "core/tier_demand.h"
 
 namespace sluice {
 namespace {
@@ -33,18 +36,20 @@ class Choice {
   std::vector<LoneTurn> FindAll() {
     std::vector<LoneTurn> all;
     bool needs_rest = false;
+    const bool are_others = state_.pending().size() > 1;
     for (const auto& [key, tasks] : state_.pending()) {
       if (MustStartAsAWhole(key)) {
         if (gangs_.MayBeUndone(key)) NoteGang(key, std::ssize(tasks));
       } else if (!key.rules->never_preempts &&
                  (!peers_.IsHeeded(key) || IsStuck(key))) {
         all.push_back({.is_any = true, .key = key, .gang = {}});
-        needs_rest = needs_rest || !key.rules->affinity.empty();
+        // What is heeded may come to more in a packing of all.
+        needs_rest = needs_rest || (peers_.IsHeeded(key) && tasks.size() > 1) ||
+                     (are_others && !key.rules->affinity.empty());
       }
     }
     const LoneTurn rest = {.is_any = true, .key = {}, .gang = {}};
-    const bool are_others = state_.pending().size() > 1;
-    if (needs_rest && are_others) all.push_back(rest);
+    if (needs_rest) all.push_back(rest);
     for (const auto& [job, found] : found_gangs_) {
       if (!found.needs_turn || found.is_meek || found.tasks < found.minimum) {
         continue;
@@ -102,9 +107,7 @@ class Choice {
       const std::vector<const Task*> leavers = FindLeavers(key, *machine);
       looks_left_ -= 1 + std::ssize(machine->tasks);
       if (looks_left_ < 0) return false;
-      Resources room = machine->Free();
-      for (const Task* task : leavers) room += task->class_key.request;
-      if (!key.request.FitsIn(room)) continue;
+      if (!key.request.FitsIn(RoomWithout(*machine, leavers))) continue;
       if (lone.MayBeOnWithout(*machine, KnownApart(key, leavers))) {
         return false;
       }
@@ -218,6 +221,24 @@ class Choice {
     if (options_.breaks_budgets) return true;
     if (!disruptions_.has_value()) disruptions_.emplace(state_);
     return disruptions_->Allowed(disruptions_->BudgetsOf(task)) > 0;
+  }
+
+  // Of the leavers, the largest that budgets let be stopped together.
+  Resources RoomWithout(const Machine& machine,
+                        std::vector<const Task*> leavers) {
+    Resources room = machine.Free();
+    if (disruptions_.has_value()) {
+      std::ranges::stable_sort(leavers, std::greater(), [&](const Task* task) {
+        return DominantShare(task->class_key.request, machine.allocatable);
+      });
+      std::vector<int64_t> allowances = disruptions_->Allowances();
+      std::erase_if(leavers, [&](const Task* task) {
+        return !task->is_evicted &&
+               !disruptions_->Take(std::span(&task->id, 1), &allowances);
+      });
+    }
+    for (const Task* task : leavers) room += task->class_key.request;
+    return room;
   }
 
   // Those that a packing knows as apart from it, and by nothing else in its

@@ -192,6 +192,11 @@ bool PackingPeers::HeedsWhatRuns(const ClassKey& key) {
 }
 
 bool PackingPeers::DoSpreadsHold(const ClassKey& key) const {
+  // Domains of two spreads may rise only through each other.
+  if (std::ranges::count_if(key.rules->spread, &SpreadConstraint::is_required) >
+      1) {
+    return false;
+  }
   for (size_t i = 0; i < key.rules->spread.size(); ++i) {
     if (key.rules->spread[i].is_required &&
         !TopologySpread(state_, constraints_, key, i).Holds()) {

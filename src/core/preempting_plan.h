@@ -133,6 +133,9 @@ class PreemptingPlan {
   // the others may rise together.
   bool IsAllowedAsAllLeave(const ClassKey& key, const Machine& machine,
                            const std::vector<TaskId>& victims);
+  // Whether the rules still let the lone newcomer be wherever it is planned if
+  // these stay after all.
+  bool IsLoneAllowedBeside(const std::set<TaskId>& staying);
   // Finds who leaves, as long as no victim is spared.
   void FindLeavers();
   const ClassPeers& PeersOf(const ClassKey& key);

@@ -118,7 +118,8 @@ bool PreemptingPlan::SpareGangs(const std::map<MachineId, uint32_t>& highest) {
       }
     }
     const int64_t running = context_.state.FindJob(gang)->running_count;
-    if (running - needed < packing_.running.MinimumOf(gang)) {
+    if (running - needed < packing_.running.MinimumOf(gang) ||
+        !IsLoneAllowedBeside(may_stay)) {
       for (const TaskId one : may_stay) {
         spreads_.Leave(*context_.state.FindTask(one));
       }

@@ -226,4 +226,27 @@ bool PreemptingPlan::IsAllowedAsAllLeave(const ClassKey& key,
                      : peers.AreApartWithout(machine, leavers);
 }
 
+bool PreemptingPlan::IsLoneAllowedBeside(const std::set<TaskId>& staying) {
+  if (!packing_.lone.has_value()) return true;
+  const std::vector<const Task*> leavers = leavers_;
+  std::erase_if(leavers_, [&staying](const Task* task) {
+    return staying.contains(task->id);
+  });
+  const bool is_allowed = std::ranges::all_of(awaited_, [&](const auto& entry) {
+    const auto& [id, awaited] = entry;
+    const Machine* machine = context_.state.FindMachine(id);
+    if (machine == nullptr ||
+        std::ranges::none_of(awaited.tasks, [this](const Task* task) {
+          return IsLone(task->class_key);
+        })) {
+      return true;
+    }
+    std::vector<TaskId> victims = awaited.victims;
+    std::erase_if(victims, [&](TaskId one) { return staying.contains(one); });
+    return IsAllowedAsAllLeave(*packing_.lone, *machine, victims);
+  });
+  if (!is_allowed) leavers_ = leavers;
+  return is_allowed;
+}
+
 }  // namespace sluice

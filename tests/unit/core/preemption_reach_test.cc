@@ -8,9 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "util/peer_builder.h"
-#include "util/state_invariants.h"
-#include "util/test_scheduler.h"
+#include "unit/core/preemption_fixture.h"
 
 namespace sluice {
 namespace {
@@ -19,29 +17,8 @@ using testing::AnyOf;
 using testing::ElementsAre;
 using testing::SizeIs;
 
-PlacementRules AwayFrom(const std::string& app, const std::string& topology) {
-  return {.anti_affinity = {{App(app), topology}}};
-}
-
-class PreemptionReachTest : public testing::Test {
+class PreemptionReachTest : public PreemptionFixture {
  protected:
-  // Without a zone where that is "".
-  void Machine(const std::string& uuid, int64_t cpu, const std::string& zone) {
-    LabelPairs labels = {{"host", uuid}};
-    if (!zone.empty()) labels.emplace_back("zone", zone);
-    cluster_.Apply(Added(uuid, {.cpu = cpu, .labels = labels}));
-  }
-  // Tasks of an app are one job.
-  void Submit(uint64_t uid, const std::string& app, uint32_t priority,
-              const PlacementRules& rules = {}, const Gang& gang = {}) {
-    cluster_.Apply(Submitted(uid,
-                             {.cpu = 1000,
-                              .priority = priority,
-                              .job = "job-" + app,
-                              .labels = {{"app", app}},
-                              .rules = rules},
-                             {.gang = gang}));
-  }
   // A less urgent task, which fills one of two machines.
   void RunOneOfTwo(const std::string& zone_of_b) {
     Machine("a", 1000, "z");
@@ -49,23 +26,6 @@ class PreemptionReachTest : public testing::Test {
     Submit(1, "low", 2);
     ASSERT_THAT(Reply(), SizeIs(1));
   }
-  std::vector<std::string> Reply() {
-    std::vector<std::string> texts = cluster_.Reply(++now_ms_);
-    EXPECT_EQ(FindContradiction(cluster_.state()), "");
-    return texts;
-  }
-  // What is told by the first of a few rounds that tells anything.
-  std::vector<std::string> ReplyInTheEnd() {
-    std::vector<std::string> texts;
-    for (int i = 0; i < 4 && texts.empty(); ++i) {
-      now_ms_ += 10'000;
-      texts = Reply();
-    }
-    return texts;
-  }
-
-  TestScheduler cluster_{{.preemption = {.mode = Preemption::kPriority}}};
-  int64_t now_ms_ = 0;
 };
 
 TEST_F(PreemptionReachTest, StopsWhomALessUrgentTaskMustBeNear) {
@@ -83,7 +43,7 @@ TEST_F(PreemptionReachTest, StopsWhomALessUrgentTaskMustBeNear) {
 TEST_F(PreemptionReachTest, StopsForAGangThatKeepsAwayFromNobody) {
   RunOneOfTwo("z");
   for (const uint64_t uid : {2, 3}) {
-    Submit(uid, "high", 9, AwayFrom("none", "zone"), {.minimum = 2});
+    Submit(uid, "high", 9, AwayFrom("none", "zone"), {.gang = 2});
   }
   EXPECT_THAT(ReplyInTheEnd(),
               ElementsAre(AnyOf("PREEMPT 1 on a", "PREEMPT 1 on b")));
@@ -94,7 +54,7 @@ TEST_F(PreemptionReachTest, StopsForAGangThatALessUrgentTaskMustBeNear) {
   PlacementRules near;
   near.affinity = {{App("high"), "zone"}};
   Submit(4, "near", 1, near);
-  for (const uint64_t uid : {2, 3}) Submit(uid, "high", 9, {}, {.minimum = 2});
+  for (const uint64_t uid : {2, 3}) Submit(uid, "high", 9, {}, {.gang = 2});
   EXPECT_THAT(ReplyInTheEnd(),
               ElementsAre(AnyOf("PREEMPT 1 on a", "PREEMPT 1 on b")));
 }
@@ -102,7 +62,7 @@ TEST_F(PreemptionReachTest, StopsForAGangThatALessUrgentTaskMustBeNear) {
 TEST_F(PreemptionReachTest, StopsAGangThatKeepsATaskOutOfAZone) {
   Machine("a", 1000, "z");
   Machine("b", 500, "z");
-  Submit(1, "low", 2, AwayFrom("high", "zone"), {.minimum = 1});
+  Submit(1, "low", 2, AwayFrom("high", "zone"), {.gang = 1});
   ASSERT_THAT(Reply(), SizeIs(1));
   Submit(2, "high", 9);
   EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on a"));
@@ -131,9 +91,9 @@ TEST_F(PreemptionReachTest, StopsForAnotherTaskOfAGangThatHasStarted) {
   RunOneOfTwo("other");
   PlacementRules rules;
   rules.spread = {Spread(App("none"), "zone")};
-  Submit(2, "high", 9, rules, {.minimum = 1});
+  Submit(2, "high", 9, rules, {.gang = 1});
   ASSERT_THAT(Reply(), SizeIs(1)) << "beside the less urgent task";
-  Submit(3, "high", 9, rules, {.minimum = 1});
+  Submit(3, "high", 9, rules, {.gang = 1});
   EXPECT_THAT(ReplyInTheEnd(),
               ElementsAre(AnyOf("PREEMPT 1 on a", "PREEMPT 1 on b")));
 }

@@ -8,88 +8,24 @@
 #include <string>
 #include <vector>
 
-#include "util/peer_builder.h"
-#include "util/state_invariants.h"
-#include "util/test_scheduler.h"
+#include "unit/core/preemption_fixture.h"
 
 namespace sluice {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
-constexpr uint32_t kLow = 2;
-constexpr uint32_t kHigh = 9;
-
-PlacementRules AwayFrom(const std::string& app) {
-  return {.anti_affinity = {{App(app), "zone"}}};
-}
-PlacementRules Near(const std::string& app) {
-  return {.affinity = {{App(app), "zone"}}};
-}
-
-class PreemptionTurnsTest : public testing::Test {
- protected:
-  void Machine(const std::string& uuid, int64_t cpu,
-               const std::string& zone = "z") {
-    cluster_.Apply(
-        Added(uuid, {.cpu = cpu, .labels = {{"host", uuid}, {"zone", zone}}}));
-  }
-  // Tasks of an app are one job.
-  void Submit(uint64_t uid, const std::string& app, uint32_t priority,
-              int64_t cpu = 1000, const PlacementRules& rules = {},
-              uint64_t gang = 0) {
-    cluster_.Apply(Submitted(uid,
-                             {.cpu = cpu,
-                              .priority = priority,
-                              .job = "job-" + app,
-                              .labels = {{"app", app}},
-                              .rules = rules},
-                             {.gang = {.minimum = gang}}));
-  }
-  // It runs, and its client knows.
-  void Run(uint64_t uid, const std::string& app, uint32_t priority,
-           int64_t cpu = 1000, const PlacementRules& rules = {}) {
-    Submit(uid, app, priority, cpu, rules);
-    ASSERT_FALSE(Reply().empty());
-  }
-  // Nobody can place it.
-  void SubmitHopeless(uint64_t uid, const std::string& app, uint32_t priority,
-                      PlacementRules rules = {}) {
-    rules.selectors = {LabelIn("no", {"where"})};
-    Submit(uid, app, priority, 100, rules);
-  }
-  std::vector<std::string> Reply() {
-    std::vector<std::string> texts = cluster_.Reply(++now_ms_);
-    EXPECT_EQ(FindContradiction(cluster_.state()), "");
-    return texts;
-  }
-  // What is told by the first of some rounds that tells anything.
-  std::vector<std::string> ReplyInTheEnd() {
-    std::vector<std::string> texts;
-    for (int i = 0; i < 6 && texts.empty(); ++i) {
-      now_ms_ += 10'000;
-      texts = Reply();
-    }
-    return texts;
-  }
-  // Once those are gone who were told to leave.
-  std::vector<std::string> ReplyWithout(const std::vector<uint64_t>& uids) {
-    for (const uint64_t uid : uids) cluster_.Apply(Removed(uid));
-    return ReplyInTheEnd();
-  }
-
-  TestScheduler cluster_{{.preemption = {.mode = Preemption::kPriority}}};
-  int64_t now_ms_ = 0;
-};
+using PreemptionTurnsTest = PreemptionFixture;
 
 TEST_F(PreemptionTurnsTest, AGangStopsWhoseZoneItAvoids) {
   Machine("a", 1500);
   Machine("b", 1000);
-  Run(1, "low", kLow, 500);
+  Run(1, "low", kLow, {}, {.cpu = 500});
   for (const uint64_t uid : {2, 3}) {
-    Submit(uid, "gang", kHigh, 1000, AwayFrom("low"), 2);
+    Submit(uid, "gang", kHigh, AwayFrom("low"), {.gang = 2});
   }
   const std::string where = cluster_.MachineOf(1);
   EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on " + where));
@@ -101,8 +37,8 @@ TEST_F(PreemptionTurnsTest, AGangStopsWhoseZoneItAvoids) {
 TEST_F(PreemptionTurnsTest, AGangStopsWhoAvoidsItsZone) {
   Machine("a", 1500);
   Machine("b", 1000);
-  Run(1, "low", kLow, 500, AwayFrom("gang"));
-  for (const uint64_t uid : {2, 3}) Submit(uid, "gang", kHigh, 1000, {}, 2);
+  Run(1, "low", kLow, AwayFrom("gang"), {.cpu = 500});
+  for (const uint64_t uid : {2, 3}) Submit(uid, "gang", kHigh, {}, {.gang = 2});
   const std::string where = cluster_.MachineOf(1);
   EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on " + where));
 }
@@ -118,17 +54,18 @@ TEST_F(PreemptionTurnsTest, AGangStopsAsFewAsCanBeOfThoseThatAvoidItsZones) {
     rules.selectors = {LabelIn("host", {host})};
     return rules;
   };
-  Run(1, "low", kLow, 100, on("ay"));
-  Run(2, "low", kLow, 100, on("by"));
-  Run(3, "low", kLow, 100, on("az"));
-  for (const uint64_t uid : {4, 5, 6}) Submit(uid, "gang", kHigh, 900, {}, 3);
+  Run(1, "low", kLow, on("ay"), {.cpu = 100});
+  Run(2, "low", kLow, on("by"), {.cpu = 100});
+  Run(3, "low", kLow, on("az"), {.cpu = 100});
+  for (const uint64_t uid : {4, 5, 6})
+    Submit(uid, "gang", kHigh, {}, {.cpu = 900, .gang = 3});
   EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 3 on az"));
 }
 
 TEST_F(PreemptionTurnsTest, AGangOfOneStopsWhoseZoneItAvoids) {
   Machine("a", 1000);
-  Run(1, "low", kLow, 500);
-  Submit(2, "gang", kHigh, 1000, AwayFrom("low"), 1);
+  Run(1, "low", kLow, {}, {.cpu = 500});
+  Submit(2, "gang", kHigh, AwayFrom("low"), {.gang = 1});
   EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on a"));
 }
 
@@ -139,7 +76,7 @@ TEST_F(PreemptionTurnsTest, AGangStopsOthersWhateverHopelessTaskItAvoids) {
   Run(2, "low", kLow);
   SubmitHopeless(3, "hopeless", kLow);
   for (const uint64_t uid : {4, 5}) {
-    Submit(uid, "gang", kHigh, 1000, AwayFrom("hopeless"), 2);
+    Submit(uid, "gang", kHigh, AwayFrom("hopeless"), {.gang = 2});
   }
   EXPECT_THAT(ReplyInTheEnd(),
               UnorderedElementsAre(testing::StartsWith("PREEMPT 1"),
@@ -152,7 +89,7 @@ TEST_F(PreemptionTurnsTest, AGangStopsOthersWhateverHopelessTaskAvoidsIt) {
   Run(1, "low", kLow);
   Run(2, "low", kLow);
   SubmitHopeless(3, "hopeless", kHigh, AwayFrom("gang"));
-  for (const uint64_t uid : {4, 5}) Submit(uid, "gang", kHigh, 1000, {}, 2);
+  for (const uint64_t uid : {4, 5}) Submit(uid, "gang", kHigh, {}, {.gang = 2});
   EXPECT_THAT(ReplyInTheEnd(),
               UnorderedElementsAre(testing::StartsWith("PREEMPT 1"),
                                    testing::StartsWith("PREEMPT 2")));
@@ -162,41 +99,44 @@ TEST_F(PreemptionTurnsTest, AGangStopsOthersWhateverHopelessTaskAvoidsIt) {
 TEST_F(PreemptionTurnsTest, AGangStopsOthersWhateverItsSpreadCounts) {
   Machine("a", 2000, "y");
   Machine("b", 2000, "z");
-  Run(1, "counted", kHigh, 100, {.selectors = {LabelIn("host", {"a"})}});
-  Run(2, "counted", kHigh, 100, {.selectors = {LabelIn("host", {"a"})}});
-  Run(3, "low", kLow, 500, {.selectors = {LabelIn("host", {"a"})}});
-  Run(4, "low", kLow, 500, {.selectors = {LabelIn("host", {"b"})}});
+  Run(1, "counted", kHigh, {.selectors = {LabelIn("host", {"a"})}},
+      {.cpu = 100});
+  Run(2, "counted", kHigh, {.selectors = {LabelIn("host", {"a"})}},
+      {.cpu = 100});
+  Run(3, "low", kLow, {.selectors = {LabelIn("host", {"a"})}}, {.cpu = 500});
+  Run(4, "low", kLow, {.selectors = {LabelIn("host", {"b"})}}, {.cpu = 500});
   PlacementRules rules;
   rules.spread = {Spread(App("counted"), "zone")};
-  for (const uint64_t uid : {5, 6}) Submit(uid, "gang", kHigh, 1000, rules, 2);
+  for (const uint64_t uid : {5, 6})
+    Submit(uid, "gang", kHigh, rules, {.gang = 2});
   EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 4 on b"));
 }
 
 TEST_F(PreemptionTurnsTest, ATaskStopsOneOfTwoThatItHasToBeNear) {
   Machine("a", 500);
   Machine("b", 1000);
-  Run(1, "low", kLow, 1000);
-  Run(2, "low", kLow, 500);
-  Submit(3, "high", kHigh, 1000, Near("low"));
+  Run(1, "low", kLow);
+  Run(2, "low", kLow, {}, {.cpu = 500});
+  Submit(3, "high", kHigh, Near("low"));
   EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on b"));
   EXPECT_THAT(ReplyWithout({1}), ElementsAre("PLACE 3 on b"));
 }
 
 TEST_F(PreemptionTurnsTest, ATaskDoesNotStopTheOnlyOneThatItHasToBeNear) {
   Machine("b", 1000);
-  Run(1, "low", kLow, 1000);
-  Submit(3, "high", kHigh, 1000, Near("low"));
+  Run(1, "low", kLow);
+  Submit(3, "high", kHigh, Near("low"));
   EXPECT_THAT(ReplyInTheEnd(), IsEmpty());
 }
 
 TEST_F(PreemptionTurnsTest, ATaskThatNeedsOthersDoesNotProtectThemForGood) {
   Machine("a", 1000);
   Machine("b", 500);
-  Run(1, "low", kLow, 1000);
+  Run(1, "low", kLow);
   for (const uint32_t priority : {kHigh - 1, kHigh, kHigh + 1}) {
     SubmitHopeless(10 + priority, "near", priority, Near("low"));
   }
-  Submit(2, "high", kHigh, 1000);
+  Submit(2, "high", kHigh);
   EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on a"));
 }
 
@@ -208,24 +148,24 @@ TEST_F(PreemptionTurnsTest, ATaskGoesToTheCompanyThatThereIs) {
   const auto on = [](const std::string& host) {
     return PlacementRules{.selectors = {LabelIn("host", {host})}};
   };
-  Run(1, "low", kLow, 2000, on("a"));
-  Run(2, "company", kLow, 1000, on("a"));
-  Run(3, "low", kLow, 2000, on("b"));
-  Run(4, "low", kLow, 2000, on("b"));
-  Submit(5, "company", kLow, 1000);
+  Run(1, "low", kLow, on("a"), {.cpu = 2000});
+  Run(2, "company", kLow, on("a"));
+  Run(3, "low", kLow, on("b"), {.cpu = 2000});
+  Run(4, "low", kLow, on("b"), {.cpu = 2000});
+  Submit(5, "company", kLow);
   PlacementRules near;
   near.affinity = {{App("company"), "host"}};
-  Submit(6, "high", kHigh, 1000, near);
+  Submit(6, "high", kHigh, near);
   EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on a"));
 }
 
 TEST_F(PreemptionTurnsTest, ATaskStopsWhomItAvoidsInTheZoneOfItsCompany) {
   Machine("a", 1500);
-  Run(1, "company", kHigh, 500);
-  Run(2, "low", kLow, 500);
+  Run(1, "company", kHigh, {}, {.cpu = 500});
+  Run(2, "low", kLow, {}, {.cpu = 500});
   PlacementRules rules = AwayFrom("low");
   rules.affinity = {{App("company"), "host"}};
-  Submit(3, "high", kHigh, 500, rules);
+  Submit(3, "high", kHigh, rules, {.cpu = 500});
   EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 2 on a"));
 }
 
@@ -235,14 +175,63 @@ TEST_F(PreemptionTurnsTest, ATaskStopsAWholeGangThatAvoidsIt) {
   for (const uint64_t uid : {1, 2}) {
     PlacementRules rules = AwayFrom("high");
     rules.selectors = {LabelIn("host", {"a"})};
-    Submit(uid, "gang", kLow, 500, rules, 2);
+    Submit(uid, "gang", kLow, rules, {.cpu = 500, .gang = 2});
   }
   ASSERT_FALSE(Reply().empty());
   PlacementRules first = Near("high");
   first.selectors = {LabelIn("host", {"a"})};
-  Submit(3, "high", kHigh, 500, first);
+  Submit(3, "high", kHigh, first, {.cpu = 500});
   EXPECT_THAT(ReplyInTheEnd(),
               UnorderedElementsAre("PREEMPT 1 on a", "PREEMPT 2 on a"));
+}
+
+// With the others it could rise only where it is not to be yet.
+TEST_F(PreemptionTurnsTest, ATaskStopsForTwoSpreadsThatHinderEachOther) {
+  const auto add = [this](const char* host, const char* zone,
+                          const char* rack) {
+    cluster_.Apply(Added(
+        host, {.cpu = 1000,
+               .labels = {{"host", host}, {"rack", rack}, {"zone", zone}}}));
+  };
+  PlacementRules rules;
+  rules.spread = {Spread(App("web"), "zone"), Spread(App("web"), "rack")};
+  add("a", "y", "p");
+  Run(1, "web", kLow, rules);
+  add("b", "z", "p");
+  add("c", "y", "q");
+  for (const uint64_t uid : {2, 3}) Submit(uid, "web", kHigh, rules);
+  EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on a"));
+  EXPECT_THAT(ReplyWithout({1}), SizeIs(2));
+}
+
+TEST_F(PreemptionTurnsTest, ATaskStopsAWholeGangThatItsSpreadCounts) {
+  for (const std::string host : {"a", "b", "c"}) Machine(host, 1000, "y");
+  Machine("d", 500, "z");
+  Submit(1, "gang", kLow, On("a"), {.gang = 2});
+  Submit(2, "gang", kLow, On("b"), {.gang = 2});
+  ASSERT_THAT(Reply(), SizeIs(2));
+  PlacementRules rules;
+  rules.spread = {Spread(App("gang"), "zone")};
+  Submit(3, "high", kHigh, rules);
+  EXPECT_THAT(ReplyInTheEnd(),
+              UnorderedElementsAre("PREEMPT 1 on a", "PREEMPT 2 on b"));
+}
+
+// There would be room elsewhere, too, but the budget never gives it.
+TEST_F(PreemptionTurnsTest, ATaskStopsWhomItAvoidsWhereABudgetLetsIt) {
+  Machine("a", 2000, "y");
+  const DisruptionBudget one = {
+      .limit = DisruptionBudget::Limit::kMaxUnavailable, .amount = 1};
+  for (const uint64_t uid : {1, 2}) {
+    cluster_.Apply(
+        Submitted(uid, {.cpu = 1000, .priority = kLow, .budget = one}));
+  }
+  ASSERT_THAT(Reply(), SizeIs(2));
+  Machine("b", 1000, "z");
+  Run(3, "low", kLow);
+  Machine("c", 2000, "z");
+  Submit(4, "high", kHigh, AwayFrom("low"), {.cpu = 2000});
+  EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 3 on b"));
 }
 
 }  // namespace
