@@ -410,8 +410,7 @@ class Arranger {
   int64_t Relieve() {
     int64_t moved = 0;
     for (const MachineId id : laden_) {
-      const std::set<size_t> there = placements_.On(id);
-      for (const size_t i : there) {
+      for (const size_t i : placements_.On(id)) {
         if (IsSpent()) return moved;
         const Placement& one = placements_[i];
         const View& view = suitability_.ViewOf(one.task->class_key);

@@ -3,6 +3,13 @@
 #include <limits>
 
 namespace sluice {
+namespace {
+
+uint64_t KeyOf(JobId job, MachineId machine) {
+  return uint64_t{job.value} << 32 | machine.value;
+}
+
+}  // namespace
 
 size_t JobDealer::Deal(TaskId id, std::span<const MachineId> machines) {
   // Both may be gone since the network was drawn.
@@ -14,13 +21,13 @@ size_t JobDealer::Deal(TaskId id, std::span<const MachineId> machines) {
     const Machine* machine = state_.FindMachine(machines[i]);
     if (machine == nullptr) continue;
     int64_t count = machine->jobs.Of(task->job);
-    const auto it = dealt_.find({task->job, machines[i]});
+    const auto it = dealt_.find(KeyOf(task->job, machines[i]));
     if (it != dealt_.end()) count += it->second;
     if (count >= least) continue;
     least = count;
     best = i;
   }
-  ++dealt_[{task->job, machines[best]}];
+  ++dealt_[KeyOf(task->job, machines[best])];
   return best;
 }
 

@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "state/cluster_state.h"
@@ -31,8 +30,8 @@ class JobDealer {
 
  private:
   const ClusterState& state_;
-  // How many it has dealt.
-  absl::flat_hash_map<std::pair<JobId, MachineId>, int64_t> dealt_;
+  // How many it has dealt, by job and machine in one number.
+  absl::flat_hash_map<uint64_t, int64_t> dealt_;
 };
 
 }  // namespace sluice

@@ -6,10 +6,10 @@
 #define SLUICE_CORE_MACHINES_BY_LOAD_H_
 
 #include <cstddef>
-#include <set>
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "cost/policy_set.h"
 #include "network/eligibility.h"
@@ -24,7 +24,7 @@ class MachinesByLoad {
                  const Eligibility& eligibility);
 
   // By load cost, then id.
-  using Machines = std::set<std::pair<Cost, MachineId>>;
+  using Machines = absl::btree_set<std::pair<Cost, MachineId>>;
   const Machines& OfKind(size_t kind) const { return of_kind_[kind]; }
 
   // Its load has changed.

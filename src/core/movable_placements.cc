@@ -36,12 +36,16 @@ std::vector<size_t> MovablePlacements::FindCrowded() {
   return crowded;
 }
 
-const std::set<size_t>& MovablePlacements::On(MachineId machine) {
+std::vector<size_t> MovablePlacements::On(MachineId machine) {
   if (on_.empty()) {
-    for (size_t i = 0; i < size(); ++i) on_[placements_[i].machine].insert(i);
+    for (size_t i = 0; i < size(); ++i) {
+      on_[placements_[i].machine].push_back(i);
+    }
     looks_left_ -= std::ssize(placements_);
   }
-  return on_[machine];
+  const auto it = on_.find(machine);
+  if (it == on_.end()) return {};
+  return {it->second.begin(), it->second.end()};
 }
 
 const MachinesByLoad& MovablePlacements::by_load() {
@@ -60,8 +64,10 @@ void MovablePlacements::Withdraw(size_t index) {
 void MovablePlacements::Place(size_t index, MachineId machine) {
   Placement& one = placements_[index];
   if (!on_.empty() && machine != one.machine) {
-    on_[one.machine].erase(index);
-    on_[machine].insert(index);
+    auto& from = on_[one.machine];
+    from.erase(std::ranges::find(from, index));
+    auto& to = on_[machine];
+    to.insert(std::ranges::lower_bound(to, index), index);
   }
   one.machine = machine;
   transaction_.Place(*one.task, machine);

@@ -9,12 +9,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "constraints/class_peers.h"
 #include "core/machines_by_load.h"
 #include "core/placements.h"
@@ -34,8 +34,8 @@ class MovablePlacements {
   // The indices of those that share a machine with others of their job, by job,
   // then machine.
   std::vector<size_t> FindCrowded();
-  // Indices; the reference holds until the end.
-  const std::set<size_t>& On(MachineId machine);
+  // Indices, ascending.
+  std::vector<size_t> On(MachineId machine);
   // How many tasks of the job run there; those that are told to leave do not
   // count.
   int64_t CountSiblings(JobId job, MachineId machine) {
@@ -62,7 +62,8 @@ class MovablePlacements {
   int64_t& looks_left_;
   Transaction transaction_;
   std::vector<Placement> placements_;
-  std::map<MachineId, std::set<size_t>> on_;  // Empty until it is asked for.
+  // By machine, ascending; empty until it is asked for.
+  absl::flat_hash_map<MachineId, absl::InlinedVector<size_t, 4>> on_;
   std::optional<MachinesByLoad> by_load_;
   std::vector<ClassPeers*> peers_;
 };

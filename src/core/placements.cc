@@ -5,6 +5,10 @@ namespace {
 
 // Not less than is used and kept.
 bool HasAllItsRoom(const Machine& machine) {
+  // Most keep none, and offer what they have.
+  if (!machine.KeepsRoom() && !machine.is_measured) {
+    return machine.used.FitsIn(machine.allocatable);
+  }
   return machine.used.FitsIn(machine.KeepsRoom()
                                  ? machine.Offered() - machine.reserved
                                  : machine.Offered());

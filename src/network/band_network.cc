@@ -673,7 +673,9 @@ std::vector<NodeMeaning> BandNetwork::Meanings() const {
     of_node(problem_.arc(placement.arc).head) = {
         .kind = Kind::kMachines,
         .machine = machines.front(),
-        .machine_count = machines.size()};
+        // Those to choose from are none that it needs.
+        .machine_count =
+            std::min(machines.size(), static_cast<size_t>(supply_))};
   }
   for (size_t i = 0; i < waiting_arcs_.size(); ++i) {
     meanings[i] = {.kind = Kind::kClass, .class_index = i};

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/strings.h"
 #include "persist/sealed_value.h"
@@ -201,27 +202,59 @@ v1::StoredCounters Encoder::EncodeCounters() const {
   return stored;
 }
 
-// The messages have no maps, so their bytes follow from their content.
-template <class Message>
-void Put(std::string key, const Message& message, WriteBatch* batch) {
-  std::string value;
-  value.reserve(kSealBytes + message.ByteSizeLong());
-  value.resize(kSealBytes);
-  // Fails beyond 2 GiB only; what comes in is bounded (base/limits.h).
-  CHECK(message.AppendToString(&value));
-  SealInPlace(key, &value);
-  batch->Put(std::move(key), std::move(value));
-}
+// Makes a batch of records.
+class Writer {
+ public:
+  explicit Writer(const ClusterState& state) : encoder_(state) {}
 
-template <class Record>
-void PutOrDelete(Encoder& encoder, std::string key, const Record* record,
-                 WriteBatch* batch) {
-  if (record == nullptr) {
-    batch->Delete(std::move(key));
-  } else {
-    Put(std::move(key), encoder.Encode(*record), batch);
+  // It is there from now on as it is, or gone where it is null.
+  template <class Record>
+  void PutOrDelete(std::string key, const Record* record) {
+    if (record == nullptr) {
+      batch_.Delete(std::move(key));
+    } else {
+      Put(std::move(key), encoder_.Encode(*record));
+    }
   }
-}
+  void PutCounters() { Put(CountersKey(), encoder_.EncodeCounters()); }
+
+  WriteBatch Finish() && {
+    Seal();
+    return std::move(batch_);
+  }
+
+ private:
+  // So many are sealed together.
+  static constexpr size_t kUnsealedMax = 64;
+
+  // The messages have no maps, so their bytes follow from their content.
+  template <class Message>
+  void Put(std::string key, const Message& message) {
+    std::string value;
+    value.reserve(kSealBytes + message.ByteSizeLong());
+    value.resize(kSealBytes);
+    // Fails beyond 2 GiB only; what comes in is bounded (base/limits.h).
+    CHECK(message.AppendToString(&value));
+    unsealed_.emplace_back(std::move(key), std::move(value));
+    if (unsealed_.size() == kUnsealedMax) Seal();
+  }
+
+  void Seal() {
+    std::vector<Unsealed> records;
+    records.reserve(unsealed_.size());
+    for (auto& [key, value] : unsealed_) records.push_back({key, &value});
+    SealInPlace(records);
+    for (auto& [key, value] : unsealed_) {
+      batch_.Put(std::move(key), std::move(value));
+    }
+    unsealed_.clear();
+  }
+
+  Encoder encoder_;
+  // Keys and values.
+  std::vector<std::pair<std::string, std::string>> unsealed_;
+  WriteBatch batch_;
+};
 
 }  // namespace
 
@@ -255,27 +288,26 @@ std::string KeyText(std::string_view key) {
 }
 
 WriteBatch EncodeChanges(const ClusterState& state, const ChangeSet& changes) {
-  WriteBatch batch;
-  if (changes.empty()) return batch;
-  Encoder encoder(state);
+  if (changes.empty()) return {};
+  Writer writer(state);
   // Always: hardly a change leaves the counters as they were, and the names of
   // extended resources have no mark of their own.
-  Put(CountersKey(), encoder.EncodeCounters(), &batch);
+  writer.PutCounters();
   for (const JobId id : changes.jobs) {
-    PutOrDelete(encoder, JobKey(id), state.FindJob(id), &batch);
+    writer.PutOrDelete(JobKey(id), state.FindJob(id));
   }
   for (const MachineId id : changes.machines) {
-    PutOrDelete(encoder, MachineKey(id), state.FindMachine(id), &batch);
+    writer.PutOrDelete(MachineKey(id), state.FindMachine(id));
   }
   for (const TaskId id : changes.tasks) {
-    PutOrDelete(encoder, TaskKey(id), state.FindTask(id), &batch);
+    writer.PutOrDelete(TaskKey(id), state.FindTask(id));
   }
   for (const uint64_t sequence : changes.deltas) {
     const auto it = state.outbox().find(sequence);
-    PutOrDelete(encoder, DeltaKey(sequence),
-                it == state.outbox().end() ? nullptr : &it->second, &batch);
+    writer.PutOrDelete(DeltaKey(sequence),
+                       it == state.outbox().end() ? nullptr : &it->second);
   }
-  return batch;
+  return std::move(writer).Finish();
 }
 
 }  // namespace sluice

@@ -12,6 +12,7 @@
 #define SLUICE_PERSIST_SEALED_VALUE_H_
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -23,9 +24,15 @@ inline constexpr size_t kSealBytes = 8;
 
 // The value to store for `bytes` under `key`.
 std::string Seal(std::string_view key, std::string_view bytes);
+
 // The same without a copy: `value` holds the bytes already, behind kSealBytes
-// that are free for the checksum.  REQUIRES: it has these.
-void SealInPlace(std::string_view key, std::string* value);
+// that are free for the checksum.
+struct Unsealed {
+  std::string_view key;
+  std::string* value;
+};
+// REQUIRES: the values have kSealBytes.
+void SealInPlace(std::span<const Unsealed> records);
 
 // The bytes in `value`, of which they are a part.
 // Errors: kDataLoss if `value` is not what Seal made for `key`.

@@ -278,13 +278,24 @@ class Life {
     });
   }
 
-  // Whether all that wait and are spread have the same rules.
-  bool IsAnySpreadAlike() const {
-    std::set<const PlacementRules*> rules;
-    for (const auto& [key, tasks] : cluster_.state().pending()) {
-      if (!key.rules->spread.empty()) rules.insert(key.rules);
+  // Replays what one reply tells, in its order: each task that is spread goes
+  // to a zone that has no more than one above the least as it comes.  `counts`:
+  // as they were before.
+  void CheckSpreads(const std::vector<ScheduleReply::Entry>& deltas,
+                    std::map<std::string, int64_t> counts) const {
+    for (const ScheduleReply::Entry& entry : deltas) {
+      const Task& task = *cluster_.state().FindTask(entry.task);
+      if (options_.at(entry.task.value).labels.empty()) continue;
+      int64_t& count = counts[ZoneOf(task)];
+      if (entry.type != DeltaType::kPlace) {
+        --count;
+        continue;
+      }
+      ++count;
+      if (task.class_key.rules->spread.empty()) continue;
+      EXPECT_LE(count - LeastOf(counts), 1)
+          << "the spread of task " << entry.task.value;
     }
-    return rules.size() <= 1;
   }
 
   // Whether the spread lets one more in there, or would without one in the zone
@@ -315,26 +326,19 @@ class Life {
   std::pair<int64_t, int64_t> Schedule() {
     const std::vector<TaskId> waiting = FindWaiting();
     std::map<JobId, int64_t> allowances = Allowances();
-    // Else tasks that are spread take part one by one, and what is stopped for
-    // others may be in the zone that has the fewest.
-    const bool is_even =
-        !draws_counted_ && IsAnySpreadAlike() && IsEven(SpreadCounts(true));
+    const std::map<std::string, int64_t> counts = SpreadCounts(false);
     cluster_.Round(now_ms_ += kStepMs);
     EXPECT_EQ(FindContradiction(cluster_.state()), "");
     const uint32_t highest = HighestServed(waiting);
     int64_t placed = 0;
     int64_t stopped = 0;
     std::set<JobId> gangs;  // Of which some are stopped.
-    const std::map<std::string, int64_t> counts = SpreadCounts(true);
-    for (const ScheduleReply::Entry& entry : cluster_.Deliver().deltas) {
+    const ScheduleReply reply = cluster_.Deliver();
+    CheckSpreads(reply.deltas, counts);
+    for (const ScheduleReply::Entry& entry : reply.deltas) {
       const Task& task = *cluster_.state().FindTask(entry.task);
       if (entry.type == DeltaType::kPlace) {
         ++placed;
-        if (is_even && !task.class_key.rules->spread.empty() &&
-            task.state == TaskState::kRunning) {
-          EXPECT_LE(counts.at(ZoneOf(task)) - LeastOf(counts), 1)
-              << "the spread of task " << entry.task.value;
-        }
         continue;
       }
       ++stopped;

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "util/status_matchers.h"
 
 namespace sluice {
@@ -21,6 +24,26 @@ TEST(SealedValue, OpensWhatWasSealed) {
     const std::string value = Seal("key", bytes);
     ASSERT_THAT(Unseal("key", value), IsOk());
     EXPECT_EQ(*Unseal("key", value), bytes);
+  }
+}
+
+// Some are computed in step, and the rest one by one.
+TEST(SealedValue, SealsManyAsItSealsOne) {
+  std::vector<std::string> keys;
+  std::vector<std::string> values;
+  for (size_t i = 0; i < 11; ++i) {
+    keys.push_back("key" + std::string(i % 3, 'x'));
+    values.push_back(std::string(kSealBytes, '?') +
+                     std::string(i * 7 % 5, static_cast<char>('a' + i)));
+  }
+  const std::vector<std::string> unsealed = values;
+  std::vector<Unsealed> records;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    records.push_back({keys[i], &values[i]});
+  }
+  SealInPlace(records);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    EXPECT_EQ(values[i], Seal(keys[i], unsealed[i].substr(kSealBytes))) << i;
   }
 }
 
