@@ -144,7 +144,16 @@ void PackingPeers::FindInPlay(std::span<const Placement> placements) {
     }
   };
   for (const auto& [key, tasks] : state_.pending()) add(key, false);
-  for (const Placement& one : placements) add(one.task->class_key, true);
+  const ClassKey* last = nullptr;  // Most are like the one before.
+  for (const Placement& one : placements) {
+    const ClassKey& key = one.task->class_key;
+    if (last != nullptr && key.rules == last->rules &&
+        key.meant_by == last->meant_by && key.priority == last->priority) {
+      continue;
+    }
+    add(key, true);
+    last = &key;
+  }
 }
 
 bool PackingPeers::IsHeeded(const ClassKey& key) {

@@ -36,4 +36,16 @@ std::vector<Placement> UndoablePlacements(const ClusterState& state,
   return placements;
 }
 
+std::vector<Placement> UntouchedPlacements(const ClusterState& state,
+                                           uint64_t delta_begin) {
+  std::vector<Placement> placements;
+  for (auto it = state.outbox().lower_bound(delta_begin);
+       it != state.outbox().end(); ++it) {
+    const Delta& delta = it->second;
+    if (!delta.IsUntold()) continue;
+    placements.push_back({state.FindTask(delta.task), delta.machine});
+  }
+  return placements;
+}
+
 }  // namespace sluice

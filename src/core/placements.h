@@ -25,6 +25,10 @@ struct Placement {
 std::vector<Placement> UndoablePlacements(const ClusterState& state,
                                           std::optional<uint32_t> priority,
                                           uint64_t delta_begin);
+// The same for any priority, without a look at machines.  REQUIRES: no command
+// has changed the state since the first of these deltas.
+std::vector<Placement> UntouchedPlacements(const ClusterState& state,
+                                           uint64_t delta_begin);
 
 }  // namespace sluice
 

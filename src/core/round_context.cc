@@ -69,7 +69,9 @@ Eligibility& RoundContext::FreshEligibility() {
 
 const std::vector<Placement>& RoundContext::FreshPlacements() {
   if (placements_version_ != state.version()) {
-    placements_ = UndoablePlacements(state, std::nullopt, delta_begin);
+    placements_ = has_changed
+                      ? UndoablePlacements(state, std::nullopt, delta_begin)
+                      : UntouchedPlacements(state, delta_begin);
     placements_version_ = state.version();
   }
   return placements_;

@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -211,7 +212,7 @@ class Writer {
   template <class Record>
   void PutOrDelete(std::string key, const Record* record) {
     if (record == nullptr) {
-      batch_.Delete(std::move(key));
+      Add({std::move(key), std::nullopt});
     } else {
       Put(std::move(key), encoder_.Encode(*record));
     }
@@ -235,24 +236,33 @@ class Writer {
     value.resize(kSealBytes);
     // Fails beyond 2 GiB only; what comes in is bounded (base/limits.h).
     CHECK(message.AppendToString(&value));
-    unsealed_.emplace_back(std::move(key), std::move(value));
+    Add({std::move(key), std::move(value)});
+  }
+
+  void Add(WriteBatch::Operation operation) {
+    unsealed_.push_back(std::move(operation));
     if (unsealed_.size() == kUnsealedMax) Seal();
   }
 
   void Seal() {
     std::vector<Unsealed> records;
     records.reserve(unsealed_.size());
-    for (auto& [key, value] : unsealed_) records.push_back({key, &value});
+    for (auto& [key, value] : unsealed_) {
+      if (value.has_value()) records.push_back({key, &*value});
+    }
     SealInPlace(records);
     for (auto& [key, value] : unsealed_) {
-      batch_.Put(std::move(key), std::move(value));
+      if (value.has_value()) {
+        batch_.Put(std::move(key), *std::move(value));
+      } else {
+        batch_.Delete(std::move(key));
+      }
     }
     unsealed_.clear();
   }
 
   Encoder encoder_;
-  // Keys and values.
-  std::vector<std::pair<std::string, std::string>> unsealed_;
+  std::vector<WriteBatch::Operation> unsealed_;
   WriteBatch batch_;
 };
 

@@ -43,7 +43,7 @@ void SealInStep(std::span<const Unsealed, kInStep> records) {
   }
   for (size_t at = 0; at < common; ++at) {
     for (size_t i = 0; i < kInStep; ++i) {
-      sums[i] = Fnv1a64(bytes[i].substr(at, 1), sums[i]);
+      sums[i] = Fnv1a64({bytes[i].data() + at, 1}, sums[i]);
     }
   }
   for (size_t i = 0; i < kInStep; ++i) {

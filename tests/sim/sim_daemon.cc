@@ -103,6 +103,8 @@ std::string DrawPolicies(Rng* rng) {
   for (const std::string_view other : kOthers) {
     if (rng->Chance(1, 2)) names += StrCat(",", other);
   }
+  // Who interferes with whom is peers' business.
+  if (rng->Chance(1, 2)) names += ",coco,pod_affinity";
   return names;
 }
 

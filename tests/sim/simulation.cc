@@ -18,6 +18,7 @@ namespace {
 
 // From the last fault on, all is said and placed in so long.
 constexpr int64_t kCalmMs = 5000;
+constexpr int kQuietChecks = 4;
 // Room for a successor that does not come is kept for a minute.
 constexpr int64_t kCalmChecksMax = 60;
 // Without a change a daemon looks for moves once in so long.
@@ -73,9 +74,9 @@ class Life {
     if (contract_ != nullptr) contract_->CalmDown();
     if (feed_ != nullptr) feed_->CalmDown();
     operator_->CalmDown();
-    // A round that is quiet may come before one that stops somebody.
+    // Some rounds are about one class alone, or about those that stop nobody.
     int quiet = 0;
-    for (int i = 0; i < kCalmChecksMax && quiet < 2; ++i) {
+    for (int i = 0; i < kCalmChecksMax && quiet < kQuietChecks; ++i) {
       RunFor(kCalmMs);
       quiet = IsQuiet() ? quiet + 1 : 0;
     }

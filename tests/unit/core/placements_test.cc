@@ -53,6 +53,25 @@ TEST_F(PlacementsTest, ComeInTheirOrder) {
   EXPECT_THAT(Undoable(0, /*priority=*/7), IsEmpty());
 }
 
+TEST_F(PlacementsTest, AreTheSameWithoutALookAtMachinesWhereNothingHasChanged) {
+  const auto untouched = [this](uint64_t delta_begin) {
+    std::vector<TaskId> ids;
+    for (const auto& [task, machine] :
+         UntouchedPlacements(cluster_.state(), delta_begin)) {
+      EXPECT_EQ(task->machine, machine);
+      ids.push_back(task->id);
+    }
+    return ids;
+  };
+  Place(1, "m");
+  cluster_.Deliver();
+  Place(3, "m");
+  const uint64_t middle = cluster_.state().counters().next_delta_sequence;
+  Place(2, "n");
+  EXPECT_THAT(untouched(0), ElementsAre(TaskId{3}, TaskId{2}));
+  EXPECT_THAT(untouched(middle), ElementsAre(TaskId{2}));
+}
+
 TEST_F(PlacementsTest, AreNotWhatAClientKnows) {
   Place(1, "m");
   cluster_.Deliver();
