@@ -4,10 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/disruptions.h"
@@ -21,7 +24,7 @@ namespace sluice {
 namespace {
 
 // At machines, tasks and classes.  Classes beyond that are taken for ones that
-// find a place.
+// find a place: each round others, since each begins with another class.
 constexpr int64_t kLooksMax = 500'000;
 
 class Choice {
@@ -31,22 +34,20 @@ class Choice {
         constraints_(context.constraints),
         gangs_(context.gangs),
         options_(context.options.preemption),
+        number_(context.stats->number),
         peers_(*peers) {}
 
   std::vector<LoneTurn> FindAll() {
+    const bool are_others = state_.pending().size() > 1;
+    const std::vector<const ClassKey*> lone = FindLone();
     std::vector<LoneTurn> all;
     bool needs_rest = false;
-    const bool are_others = state_.pending().size() > 1;
-    for (const auto& [key, tasks] : state_.pending()) {
-      if (MustStartAsAWhole(key)) {
-        if (gangs_.MayBeUndone(key)) NoteGang(key, std::ssize(tasks));
-      } else if (!key.rules->never_preempts &&
-                 (!peers_.IsHeeded(key) || IsStuck(key))) {
-        all.push_back({.is_any = true, .key = key, .gang = {}});
-        // What is heeded may come to more in a packing of all.
-        needs_rest = needs_rest || (peers_.IsHeeded(key) && tasks.size() > 1) ||
-                     (are_others && !key.rules->affinity.empty());
-      }
+    for (const ClassKey* key : lone) {
+      all.push_back({.is_any = true, .key = *key, .gang = {}});
+      // What is heeded may come to more in a packing of all.
+      const bool are_several = state_.pending().at(*key).size() > 1;
+      needs_rest = needs_rest || (peers_.IsHeeded(*key) && are_several) ||
+                   (are_others && !key->rules->affinity.empty());
     }
     const LoneTurn rest = {.is_any = true, .key = {}, .gang = {}};
     if (needs_rest) all.push_back(rest);
@@ -67,6 +68,32 @@ class Choice {
     bool is_meek = false;
     bool needs_turn = false;
   };
+
+  // The classes that have a turn, in their order.  Notes the gangs.
+  std::vector<const ClassKey*> FindLone() {
+    std::vector<std::pair<size_t, const ClassKey*>> found;
+    const auto& pending = state_.pending();
+    auto it = pending.begin();
+    size_t position = pending.empty() ? 0 : number_ % pending.size();
+    std::advance(it, position);
+    for (size_t left = pending.size(); left > 0; --left) {
+      const auto& [key, tasks] = *it;
+      if (MustStartAsAWhole(key)) {
+        if (gangs_.MayBeUndone(key)) NoteGang(key, std::ssize(tasks));
+      } else if (!key.rules->never_preempts &&
+                 (!peers_.IsHeeded(key) || IsStuck(key))) {
+        found.emplace_back(position, &key);
+      }
+      ++position;
+      if (++it == pending.end()) {
+        it = pending.begin();
+        position = 0;
+      }
+    }
+    std::ranges::sort(found);
+    const auto keys = std::views::values(found);
+    return {keys.begin(), keys.end()};
+  }
 
   void NoteGang(const ClassKey& key, int64_t tasks) {
     FoundGang& found = found_gangs_[*key.gang];
@@ -266,6 +293,7 @@ class Choice {
   const ConstraintSet& constraints_;
   const Gangs& gangs_;
   const PreemptionOptions& options_;
+  const uint64_t number_;  // Of the round.
   PackingPeers& peers_;
   std::optional<Disruptions> disruptions_;
   std::map<JobId, FoundGang> found_gangs_;
