@@ -224,7 +224,9 @@ class PlacementProgram {
   int AddColumn(int64_t high) {
     const int column = glp_add_cols(program_, 1);
     glp_set_col_kind(program_, column, GLP_IV);
-    glp_set_col_bnds(program_, column, GLP_DB, 0, static_cast<double>(high));
+    // GLPK refuses two bounds that are equal.
+    glp_set_col_bnds(program_, column, high == 0 ? GLP_FX : GLP_DB, 0,
+                     static_cast<double>(high));
     return column;
   }
 
