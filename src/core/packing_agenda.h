@@ -28,7 +28,7 @@ namespace sluice {
 
 // The class of which a task takes part alone, or the gang that does, for a
 // round.
-struct LoneTurn {
+struct PackingTurn {
   bool is_any = false;  // Whether there are such classes or gangs.
   // Whose turn it is, if any's.
   std::optional<ClassKey> key;
@@ -39,7 +39,7 @@ struct LoneTurn {
 class PackingAgenda {
  public:
   // Once it is chosen.
-  std::optional<LoneTurn> lone_turn;
+  std::optional<PackingTurn> turn;
   // What the packings before the next one came to, which that may undo, and
   // what was nominated before the round and gave way to tasks that displace
   // nobody.

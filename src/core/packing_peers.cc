@@ -26,16 +26,15 @@ constexpr int64_t kBesideMax = 1000;
 PackingPeers::PackingPeers(const ClusterState& state,
                            const ConstraintSet& constraints,
                            std::span<const Placement> placements,
-                           bool heeds_terms, bool is_preempting,
-                           std::optional<JobId> gang)
+                           const Scope& scope)
     : state_(state),
       constraints_(constraints),
-      gang_(gang),
+      gang_(scope.gang),
       cap_rows_left_(kCapRowsMax),
       looks_left_(kLooksMax),
       lone_looks_left_(kLooksMax),
-      heeds_terms_(heeds_terms),
-      is_preempting_(is_preempting) {
+      heeds_terms_(scope.heeds_terms),
+      is_preempting_(scope.is_preempting) {
   FindInPlay(placements);
   if (state_.peers().empty()) return;
   for (const ClassKey* key : in_play_) {
@@ -51,7 +50,7 @@ PackingPeers::PackingPeers(const ClusterState& state,
       required_.insert(terms.spread[i]->selector);
     }
   }
-  if (!heeds_terms) return;
+  if (!heeds_terms_) return;
   for (const ClassKey* key : in_play_) {
     const PeerTerms& terms = state_.peers().TermsOf(*key->rules);
     for (const CountedTerm* term : terms.affinity) {

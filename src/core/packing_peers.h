@@ -5,18 +5,18 @@
 // Anti-affinity is heeded where a term tells each machine from all others,
 // means nobody who waits, or where all whom it means have it themselves: then a
 // domain takes one of them.  What runs and may leave counts there as what waits
-// does; but as one that stays for a class with affinity.
-// A spread constraint is heeded where all whom it counts have the same rules,
-// or there are none, of those that are to be placed.  What runs and may leave
-// counts for it, too, in a domain that does not hold too many already. Affinity
-// is heeded where a class has one term, the term tells each machine from all
-// others, and the classes that it means have no affinity, or one that is
-// heeded.  A circle of such terms is not. A class with other required terms, or
-// with tasks that others must follow or count, stays out of packings, but for
-// one task of one class at a time, or one gang; and where a packing may stop
-// what runs, unless its followers wait and are less urgent.  A bound leaves
-// such terms out: they only forbid placements. Wishes keep no class out; tasks
-// are arranged by them later (core/arrangement.h).
+// does; but as one that stays for a class with affinity.  A spread constraint
+// is heeded where all whom it counts have the same rules, or there are none, of
+// those that are to be placed.  What runs and may leave counts for it, too, in
+// a domain that does not hold too many already.  Affinity is heeded where a
+// class has one term, the term tells each machine from all others, and the
+// classes that it means have no affinity, or one that is heeded.  A circle of
+// such terms is not.  A class with other required terms, or with tasks that
+// others must follow or count, stays out of packings, but for one task of one
+// class at a time, or one gang; and where a packing may stop what runs, unless
+// its followers wait and are less urgent.  A bound leaves such terms out: they
+// only forbid placements.  Wishes keep no class out; tasks are arranged by them
+// later (core/arrangement.h).
 //
 // Threads: none; confined to the core thread.
 
@@ -46,16 +46,17 @@ namespace sluice {
 
 class PackingPeers {
  public:
+  struct Scope {
+    bool heeds_terms = true;     // Else only of classes that have but wishes.
+    bool is_preempting = false;  // What displaces nobody stays, as its company.
+    // Its terms alone are heeded then, of those that wait.
+    std::optional<JobId> gang = {};
+  };
   // Learns what the tasks that wait, or have these placements, say about each
   // other.  What is passed must outlive this, and must not change meanwhile.
   // REQUIRES: the state's peers are in sync.
-  // Without `heeds_terms` only classes are heeded that have, at most, wishes.
-  // If `is_preempting` what displaces nobody stays, and so does its company.
-  // With a `gang` that waits only its terms are heeded, and of the others that
-  // wait only classes that nothing keeps away.
   PackingPeers(const ClusterState& state, const ConstraintSet& constraints,
-               std::span<const Placement> placements, bool heeds_terms,
-               bool is_preempting = false, std::optional<JobId> gang = {});
+               std::span<const Placement> placements, const Scope& scope);
 
   // Whether a packing heeds what the class and others say about each other.
   bool IsHeeded(const ClassKey& key);
@@ -227,8 +228,7 @@ class PackingPeers {
   absl::flat_hash_set<uint32_t> required_;
   absl::flat_hash_map<uint32_t, uint32_t> followed_;
   absl::flat_hash_set<uint32_t> spread_;  // Of spreads that are heeded.
-  // Of the tasks that are to leave.
-  absl::flat_hash_map<const Tally*, Tally> freed_;
+  absl::flat_hash_map<const Tally*, Tally> freed_;  // Of who is to leave.
   // The same of what runs and may leave, of terms about domains.
   absl::flat_hash_map<const Tally*, Tally> leaving_;
   std::vector<DomainKeeper> keepers_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
-#include "core/lone_choice.h"
+#include "core/turn_choice.h"
 
 namespace sluice {
 
@@ -12,20 +12,21 @@ Participants::Participants(PackingScope scope,
                            bool heeds_terms, RoundContext* context)
     : scope_(scope), context_(*context) {
   const bool is_preempting = scope == PackingScope::kPreempting;
-  peers_.emplace(context->state, context->constraints, placements, heeds_terms,
-                 is_preempting);
+  peers_.emplace(context->state, context->constraints, placements,
+                 PackingPeers::Scope{.heeds_terms = heeds_terms,
+                                     .is_preempting = is_preempting});
   if (is_preempting && heeds_terms) TakeTurn(placements);
   if (scope != PackingScope::kAll) FindGangs(placements);
 }
 
 void Participants::TakeTurn(std::span<const Placement> placements) {
-  std::optional<LoneTurn>& turn = context_.agenda.lone_turn;
-  if (!turn.has_value()) turn = ChooseLone(context_, &*peers_);
+  std::optional<PackingTurn>& turn = context_.agenda.turn;
+  if (!turn.has_value()) turn = ChooseTurn(context_, &*peers_);
   has_turns_ = turn->is_any;
   if (turn->gang.has_value()) {
     const auto learn = [&](std::optional<JobId> gang) {
       peers_.emplace(context_.state, context_.constraints, placements,
-                     /*heeds_terms=*/true, /*is_preempting=*/true, gang);
+                     PackingPeers::Scope{.is_preempting = true, .gang = gang});
     };
     learn(turn->gang);
     // Whom its turn does not help is not in the way of others.

@@ -4,7 +4,7 @@
 // (core/packing_peers.h), and gangs that nobody has been told of if it heeds
 // the rules of all their classes.  Where what runs may be stopped, what
 // displaces nobody stays as it is, and a class or a gang whose rules are not
-// heeded has a turn (core/lone_choice.h).
+// heeded has a turn (core/turn_choice.h).
 //
 // Threads: none; confined to the core thread.
 

@@ -185,7 +185,7 @@ class Describer {
         {highest, part_, movability.has_value() ? &*movability : nullptr,
          part_ == nullptr ? &context_.gangs : nullptr,
          context_.agenda.budgeted_moves(),
-         context_.agenda.lone_turn.value_or(LoneTurn()).cycle},
+         context_.agenda.turn.value_or(PackingTurn()).cycle},
         context_.options.preemption, &peers_);
     const RunningTasks::Protected& left_alone = packing_.running.left_alone();
     context_.stats->left_alone = left_alone.tasks;

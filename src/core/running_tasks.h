@@ -104,7 +104,7 @@ class RunningTasks {
     Movability* movability = nullptr;   // Null: nothing moves.
     const Gangs* gangs = nullptr;       // Null: gangs are left alone.
     BudgetedMoves budgeted_moves = BudgetedMoves::kAll;
-    uint64_t cycle = 0;  // As LoneTurn's.
+    uint64_t cycle = 0;  // As PackingTurn's.
   };
 
   RunningTasks() = default;

@@ -51,7 +51,7 @@ class PackingPeersTest : public ::testing::Test {
   // As far as tasks that wait are concerned.
   PackingPeers Peers() {
     cluster_.mutable_state().SyncPeers();
-    return {cluster_.state(), cluster_.constraints(), {}, /*heeds_terms=*/true};
+    return {cluster_.state(), cluster_.constraints(), {}, {}};
   }
 
   TestScheduler cluster_;
@@ -107,7 +107,7 @@ TEST_F(PackingPeersTest, HeedsClassesWithWishesAloneEvenWhereTermsAreLeftOut) {
       .ApplyTo(&cluster_);
   cluster_.mutable_state().SyncPeers();
   PackingPeers peers(cluster_.state(), cluster_.constraints(), {},
-                     /*heeds_terms=*/false);
+                     {.heeds_terms = false});
   std::vector<uint64_t> movable;
   for (uint64_t uid = 1; uid <= 7; ++uid) {
     if (peers.IsHeeded(KeyOf(uid))) movable.push_back(uid);
@@ -116,7 +116,7 @@ TEST_F(PackingPeersTest, HeedsClassesWithWishesAloneEvenWhereTermsAreLeftOut) {
   // Once it runs it keeps others away, whether or not it waits.
   Place(7, "m0");
   PackingPeers after(cluster_.state(), cluster_.constraints(), {},
-                     /*heeds_terms=*/false);
+                     {.heeds_terms = false});
   EXPECT_FALSE(after.IsHeeded(KeyOf(6)));
 }
 

@@ -36,7 +36,7 @@ class RunningTasksTest : public StateTest {
   }
   RunningTasks Find(uint32_t priority) {
     state_.SyncPeers();
-    PackingPeers peers(state_, constraints_, {}, /*heeds_terms=*/true);
+    PackingPeers peers(state_, constraints_, {}, {});
     return {state_, {.priority = priority}, {}, &peers};
   }
   MachineId m() const { return MachineOf("m").id; }
@@ -159,7 +159,7 @@ TEST_F(RunningTasksTest, MoveAsFarAsBudgetsAreToLetThem) {
   const auto count_movable = [&](BudgetedMoves budgeted_moves) {
     state_.SyncPeers();
     Movability movability(state_, constraints_, moves, 1000, &eligibility);
-    PackingPeers peers(state_, constraints_, {}, /*heeds_terms=*/true);
+    PackingPeers peers(state_, constraints_, {}, {});
     const RunningTasks running(state_,
                                {.priority = 5,
                                 .movability = &movability,

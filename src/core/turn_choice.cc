@@ -1,4 +1,4 @@
-#include "core/lone_choice.h"
+#include "core/turn_choice.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -37,10 +37,10 @@ class Choice {
         number_(context.stats->number),
         peers_(*peers) {}
 
-  std::vector<LoneTurn> FindAll() {
+  std::vector<PackingTurn> FindAll() {
     const bool are_others = state_.pending().size() > 1;
     const std::vector<const ClassKey*> lone = FindLone();
-    std::vector<LoneTurn> all;
+    std::vector<PackingTurn> all;
     bool needs_rest = false;
     for (const ClassKey* key : lone) {
       all.push_back({.is_any = true, .key = *key, .gang = {}});
@@ -49,7 +49,7 @@ class Choice {
       needs_rest = needs_rest || (peers_.IsHeeded(*key) && are_several) ||
                    (are_others && !key->rules->affinity.empty());
     }
-    const LoneTurn rest = {.is_any = true, .key = {}, .gang = {}};
+    const PackingTurn rest = {.is_any = true, .key = {}, .gang = {}};
     if (needs_rest) all.push_back(rest);
     for (const auto& [job, found] : found_gangs_) {
       if (!found.needs_turn || found.is_meek || found.tasks < found.minimum) {
@@ -304,10 +304,10 @@ class Choice {
 
 }  // namespace
 
-LoneTurn ChooseLone(const RoundContext& context, PackingPeers* peers) {
-  const std::vector<LoneTurn> all = Choice(context, peers).FindAll();
+PackingTurn ChooseTurn(const RoundContext& context, PackingPeers* peers) {
+  const std::vector<PackingTurn> all = Choice(context, peers).FindAll();
   const uint64_t number = context.stats->number;
-  LoneTurn turn = all.empty() ? LoneTurn() : all[number % all.size()];
+  PackingTurn turn = all.empty() ? PackingTurn() : all[number % all.size()];
   turn.cycle = number / std::max<uint64_t>(all.size(), 1);
   return turn;
 }

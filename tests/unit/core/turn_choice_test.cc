@@ -1,4 +1,4 @@
-#include "core/lone_choice.h"
+#include "core/turn_choice.h"
 
 #include <gtest/gtest.h>
 
@@ -21,9 +21,9 @@ PlacementRules SpreadOver(const std::string& topology) {
   return {.spread = {Spread(App("web"), topology)}};
 }
 
-class LoneChoiceTest : public StateTest {
+class TurnChoiceTest : public StateTest {
  protected:
-  LoneChoiceTest() {
+  TurnChoiceTest() {
     for (const std::string name : {"a", "b"}) {
       Do(Added(name, {.cpu = 1000,
                       .labels = {{"host", name}, {"zone", "z" + name}}}));
@@ -48,7 +48,7 @@ class LoneChoiceTest : public StateTest {
   // The first task of the class, or 0.
   uint64_t Choice(uint64_t turn = 0, const PreemptionOptions& options = {}) {
     state_.SyncPeers();
-    PackingPeers peers(state_, constraints_, {}, /*heeds_terms=*/true);
+    PackingPeers peers(state_, constraints_, {}, {});
     Eligibility eligibility(constraints_, policies_);
     eligibility.Refresh(&state_);
     RoundContext context({state_, policies_, constraints_, eligibility},
@@ -56,7 +56,7 @@ class LoneChoiceTest : public StateTest {
     RoundStats stats;
     stats.number = turn;
     context.stats = &stats;
-    const std::optional<ClassKey> key = ChooseLone(context, &peers).key;
+    const std::optional<ClassKey> key = ChooseTurn(context, &peers).key;
     return key.has_value() ? state_.pending().at(*key).begin()->second->id.value
                            : 0;
   }
@@ -64,14 +64,14 @@ class LoneChoiceTest : public StateTest {
   const PolicySet policies_ = *PolicySet::FromNames(kDefaultCostModels);
 };
 
-TEST_F(LoneChoiceTest, TakesThoseWhoseRulesAreNotHeededInTurn) {
+TEST_F(TurnChoiceTest, TakesThoseWhoseRulesAreNotHeededInTurn) {
   Do(Added("c", {.cpu = 1000, .labels = {{"host", "c"}, {"zone", "za"}}}));
   Submit(1, 9, "plain");
   Submit(2, 9, "shy", Apart("plain", "zone"));
   EXPECT_EQ((std::set{Choice(0), Choice(1)}), (std::set<uint64_t>{1, 2}));
 }
 
-TEST_F(LoneChoiceTest, TakesOneThatIsKeptAwayFromEverywhereByWhomItMayStop) {
+TEST_F(TurnChoiceTest, TakesOneThatIsKeptAwayFromEverywhereByWhomItMayStop) {
   Run(1, "a", "web");
   Run(2, "b", "web");
   Submit(3, 9, "web", Apart("web", "zone"));
@@ -82,7 +82,7 @@ TEST_F(LoneChoiceTest, TakesOneThatIsKeptAwayFromEverywhereByWhomItMayStop) {
   EXPECT_NE(Choice(), 0) << "others may share a zone with its kind";
 }
 
-TEST_F(LoneChoiceTest, TakesOneThatItsSpreadKeepsAwayFromWhereThereIsRoom) {
+TEST_F(TurnChoiceTest, TakesOneThatItsSpreadKeepsAwayFromWhereThereIsRoom) {
   Run(1, "a", "web");
   Run(2, "a", "web");
   Submit(3, 9, "web", SpreadOver("zone"));
@@ -94,7 +94,7 @@ TEST_F(LoneChoiceTest, TakesOneThatItsSpreadKeepsAwayFromWhereThereIsRoom) {
   EXPECT_EQ(Choice(), 6) << "it is more urgent, and its spread counts both";
 }
 
-TEST_F(LoneChoiceTest, LeavesOutThoseWhoseSpreadHoldsAsThingsAre) {
+TEST_F(TurnChoiceTest, LeavesOutThoseWhoseSpreadHoldsAsThingsAre) {
   Run(1, "a", "web");
   Run(2, "a", "other", 10);
   Run(3, "b", "other", 10);
@@ -103,7 +103,7 @@ TEST_F(LoneChoiceTest, LeavesOutThoseWhoseSpreadHoldsAsThingsAre) {
   EXPECT_EQ(Choice(), 0) << "a packing knows who may leave the zone";
 }
 
-TEST_F(LoneChoiceTest, LeavesOutThoseForWhomStopsDoNotHelp) {
+TEST_F(TurnChoiceTest, LeavesOutThoseForWhomStopsDoNotHelp) {
   Run(1, "a", "web", 9);
   Run(2, "a", "web", 9);
   Run(3, "b", "other", 10);
@@ -112,7 +112,7 @@ TEST_F(LoneChoiceTest, LeavesOutThoseForWhomStopsDoNotHelp) {
   EXPECT_EQ(Choice(), 0);
 }
 
-TEST_F(LoneChoiceTest, LeavesOutGangsAndWhatDisplacesNobody) {
+TEST_F(TurnChoiceTest, LeavesOutGangsAndWhatDisplacesNobody) {
   Run(1, "a", "web");
   Run(2, "a", "web");
   Run(3, "b", "other", 10);
@@ -124,7 +124,7 @@ TEST_F(LoneChoiceTest, LeavesOutGangsAndWhatDisplacesNobody) {
   EXPECT_EQ(Choice(), 0);
 }
 
-TEST_F(LoneChoiceTest, LeavesOutThoseWhomOnlyTheProtectedKeepAway) {
+TEST_F(TurnChoiceTest, LeavesOutThoseWhomOnlyTheProtectedKeepAway) {
   Run(1, "a", "web");
   Run(2, "a", "web");
   Run(3, "b", "other", 10);

@@ -11,8 +11,8 @@
 //
 // Threads: free functions; confined to the core thread.
 
-#ifndef SLUICE_CORE_LONE_CHOICE_H_
-#define SLUICE_CORE_LONE_CHOICE_H_
+#ifndef SLUICE_CORE_TURN_CHOICE_H_
+#define SLUICE_CORE_TURN_CHOICE_H_
 
 #include <cstdint>
 
@@ -28,8 +28,8 @@ namespace sluice {
 // turn only those take part beside it that have no rules, and after it the next
 // round is nobody's.  Left out are what displaces nobody, and gangs of which
 // too few tasks wait.
-LoneTurn ChooseLone(const RoundContext& context, PackingPeers* peers);
+PackingTurn ChooseTurn(const RoundContext& context, PackingPeers* peers);
 
 }  // namespace sluice
 
-#endif  // SLUICE_CORE_LONE_CHOICE_H_
+#endif  // SLUICE_CORE_TURN_CHOICE_H_
