@@ -284,6 +284,7 @@ Explanation Explain(const Task& task, const ClusterState& state,
 }
 
 std::string PlacementText(const Task& task, const Machine& machine,
+                          const PolicySet& policies,
                           const RoundStats& newest_round) {
   const PlacementRules& rules = *task.class_key.rules;
   int64_t unmet = 0;
@@ -296,16 +297,25 @@ std::string PlacementText(const Task& task, const Machine& machine,
                !IsTolerated(one.taint, rules.tolerations);
       });
   if (rules.preferred.empty() && taints == 0) return "";
+  const auto uncounted = [&](std::string_view model) -> std::string {
+    return policies.Has(model) ? ""
+                               : StrCat(", which counts for nothing without ",
+                                        model, " in --cost_model");
+  };
+  bool is_any_counted = false;
   std::string text;
   if (!rules.preferred.empty()) {
     text = unmet == 0 ? ", as it prefers"
-                      : StrCat(", ", unmet, " weight short of what it prefers");
+                      : StrCat(", ", unmet, " weight short of what it prefers",
+                               uncounted("node_affinity"));
+    is_any_counted = policies.Has("node_affinity");
   }
   if (taints > 0) {
     text += StrCat(", in spite of ", taints, " PreferNoSchedule taint",
-                   taints > 1 ? "s" : "");
+                   taints > 1 ? "s" : "", uncounted("taint"));
+    is_any_counted = is_any_counted || policies.Has("taint");
   }
-  return text + "; " + GapText(newest_round);
+  return is_any_counted ? text + "; " + GapText(newest_round) : text;
 }
 
 std::string GapText(const RoundStats& round) {

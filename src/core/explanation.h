@@ -59,9 +59,11 @@ std::string GapText(const RoundStats& round);
 std::string WaitingGapText(const RoundStats& newest_round, uint32_t priority);
 
 // How a task that runs stands to its machine, to be appended to where it runs,
-// and how good the newest round is: ", 20 weight short of what it prefers;
-// ...". Empty where it has nothing to prefer.
+// and how good the newest round is, where a policy counts what it prefers: ",
+// 20 weight short of what it prefers; ...".  Empty where it has nothing to
+// prefer.
 std::string PlacementText(const Task& task, const Machine& machine,
+                          const PolicySet& policies,
                           const RoundStats& newest_round);
 
 }  // namespace sluice

@@ -365,7 +365,8 @@ std::string NotWaiting(const CoreView& view, const Task& task) {
           machine->IsDraining() ? ", which is draining" : "",
           view.scheduler.ExplainLeaving(task),
           task.is_displaced ? StrCat("; ", DisplacedText(view, task)) : "",
-          PlacementText(task, *machine, view.last_round));
+          PlacementText(task, *machine, view.scheduler.policies(),
+                        view.last_round));
     }
     case TaskState::kCompleted:
       return "completed";

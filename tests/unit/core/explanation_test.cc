@@ -164,5 +164,46 @@ TEST_F(ExplanationTest, NamesATaskOfTheGangThatNoMachineHasRoomFor) {
   EXPECT_EQ(ExplainTask(3).summary, "0/3 machines: 3 insufficient cpu");
 }
 
+// A round is as good as can be only by what its policies count.
+TEST_F(ExplanationTest, SaysOfAPreferenceWhetherAnyPolicyCountsIt) {
+  PlacementRules rules;
+  rules.preferred = {{20, {.labels = {LabelIn("disk", {"ssd"})}}}};
+  ClusterBuilder()
+      .Machine("m", {})
+      .Task(1, {.rules = rules})
+      .ApplyTo(&cluster_);
+  RoundStats round;
+  round.is_bound_known = true;
+  const auto text_with = [&](const char* policies) {
+    return PlacementText(cluster_.TaskOf(1), *cluster_.state().FindMachine("m"),
+                         *PolicySet::FromNames(policies), round);
+  };
+  EXPECT_EQ(text_with("cpu_memory,node_affinity"),
+            ", 20 weight short of what it prefers; the newest round is as good "
+            "as can be");
+  EXPECT_EQ(text_with("cpu_memory"),
+            ", 20 weight short of what it prefers, which counts for nothing "
+            "without node_affinity in --cost_model");
+}
+
+TEST_F(ExplanationTest, SaysOfATaintWhetherAnyPolicyCountsIt) {
+  ClusterBuilder()
+      .Machine("m", {.taints = {PreferNoSchedule("old")}})
+      .Task(1, {})
+      .ApplyTo(&cluster_);
+  RoundStats round;
+  round.is_bound_known = true;
+  const auto text_with = [&](const char* policies) {
+    return PlacementText(cluster_.TaskOf(1), *cluster_.state().FindMachine("m"),
+                         *PolicySet::FromNames(policies), round);
+  };
+  EXPECT_EQ(text_with("cpu_memory,taint"),
+            ", in spite of 1 PreferNoSchedule taint; the newest round is as "
+            "good as can be");
+  EXPECT_EQ(text_with("cpu_memory"),
+            ", in spite of 1 PreferNoSchedule taint, which counts for nothing "
+            "without taint in --cost_model");
+}
+
 }  // namespace
 }  // namespace sluice
