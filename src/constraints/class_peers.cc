@@ -48,6 +48,17 @@ ClassPeers::ClassPeers(const ClusterState& state,
     tallied_.push_back(
         {by_machine.topology, &by_machine.expected, /*is_counted=*/true});
   }
+  // Of equals that have room kept whoever comes first does not wait for the
+  // others.
+  if (!spreads_.empty()) {
+    for (const auto& [id, machine] : state.nominations().machines()) {
+      const Task* other = state.FindTask(id);
+      if (other == leaver_ || other->class_key != key) continue;
+      for (TopologySpread& spread : spreads_) {
+        spread.ForgetExpected(key, machine);
+      }
+    }
+  }
   for (const CountedTerm* term : terms_.affinity) {
     tallied_.push_back({term->topology, &term->meant, false});
   }

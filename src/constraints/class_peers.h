@@ -42,7 +42,7 @@ class ClassPeers {
   // The same if its domains had risen far enough for its spread.
   bool AllowsBesideSpread(const Machine& machine) const;
   // As Allows(), if these tasks, which run there or elsewhere, were gone.
-  // REQUIRES: the class's affinity means none of them.
+  // REQUIRES: of those that the class must be near some stay.
   bool AllowsWithout(const Machine& machine,
                      std::span<const Task* const> leavers) const;
   // The same of anti-affinity alone, its own and that of others; it may require

@@ -31,7 +31,7 @@ std::optional<std::vector<const Task*>> LoneNewcomer::FindInTheWay(
     const Machine& machine, std::span<const Task* const> leavers) const {
   std::vector<const Task*> leaving;
   for (const Task* task : leavers) {
-    if (Concerns(*task) && !Needs(task->class_key)) leaving.push_back(task);
+    if (Concerns(*task)) leaving.push_back(task);
   }
   if (!peers_.AllowsWithout(machine, leaving)) return std::nullopt;
   for (size_t i = 0; i < leaving.size();) {

@@ -274,6 +274,7 @@ class RunningTasks::Collector {
     const uint32_t priority = std::min(scope_.priority, lone->key().priority);
     std::vector<const Task*> leavers;
     for (const Task* task : tasks) {
+      if (staying_.contains(task->id)) continue;
       const bool may_be_stopped =
           GoesWithGang(*task) ||
           (MayBeStoppedAlone(*task, priority, state_) &&

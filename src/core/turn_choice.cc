@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "constraints/topology_spread.h"
 #include "core/disruptions.h"
 #include "core/domain_conflicts.h"
 #include "core/gang_victims.h"
@@ -127,6 +128,11 @@ class Choice {
       return false;
     }
     const LoneNewcomer lone(state_, constraints_, key);
+    std::vector<TopologySpread> spreads;
+    for (size_t i = 0; i < key.rules->spread.size(); ++i) {
+      if (!key.rules->spread[i].is_required) continue;
+      spreads.emplace_back(state_, constraints_, key, i);
+    }
     bool is_stuck = false;
     std::vector<const Machine*> with_room;
     for (const auto& [id, machine] : state_.machines()) {
@@ -135,7 +141,11 @@ class Choice {
       looks_left_ -= 1 + std::ssize(machine->tasks);
       if (looks_left_ < 0) return false;
       if (!key.request.FitsIn(RoomWithout(*machine, leavers))) continue;
-      if (lone.MayBeOnWithout(*machine, KnownApart(key, leavers))) {
+      // To a packing those stay that a spread counts.
+      if (lone.MayBeOnWithout(*machine, KnownApart(key, leavers)) &&
+          std::ranges::all_of(spreads, [&](const TopologySpread& spread) {
+            return spread.Allows(machine->id);
+          })) {
         return false;
       }
       is_stuck = is_stuck || lone.FindInTheWay(*machine, leavers).has_value();

@@ -7,6 +7,7 @@
 
 #include "constraints/class_peers.h"
 #include "core/domain_conflicts.h"
+#include "core/known_plan.h"
 #include "core/running_tasks.h"
 
 namespace sluice {
@@ -131,19 +132,37 @@ class Nominated {
 
   // All of it, or none: then it waits as any other.
   void Place(const std::vector<Placement>& party) {
+    const bool is_final = state_.nominations().IsFinal(party.front().task->id);
     End(party);
     Transaction transaction(context_.now_ms, &state_);
     state_.SyncPeers();
     for (const auto& [task, id] : party) {
       const Machine& machine = *state_.FindMachine(id);
-      if (!context_.constraints.Allows(task->class_key, machine) ||
-          !ClassPeers(state_, context_.constraints, task->class_key)
-               .Allows(machine)) {
+      if (!context_.constraints.Allows(task->class_key, machine)) return;
+      const ClassPeers peers(state_, context_.constraints, task->class_key);
+      if (!peers.Allows(machine)) {
+        // Where another domain has to rise first, and one of its class is to
+        // come there, it keeps its room meanwhile.
+        if (party.size() == 1 && peers.AllowsBesideSpread(machine) &&
+            IsAnyToCome(task->class_key) &&
+            KeepRoomAgain(task->id, id, is_final, &state_) &&
+            CouldGoElsewhere(party)) {
+          End(party);
+        }
         return;
       }
       transaction.Place(*task, id);
     }
     context_.Keep(&transaction);
+  }
+
+  // Whether a task of the class has room kept that is not free yet.
+  bool IsAnyToCome(const ClassKey& key) const {
+    return std::ranges::any_of(
+        state_.nominations().machines(), [&](const auto& entry) {
+          const Task* task = state_.FindTask(entry.first);
+          return task->class_key == key && !HasRoom({{task, entry.second}});
+        });
   }
 
   // A gang that could is rare, and not looked for.  A successor could where its

@@ -242,12 +242,17 @@ class Pack : public Stage {
     const uint32_t highest =
         packing_.turn_priority.value_or(packing_.classes.front().priority);
     bool is_any_kept = false;
+    bool is_lone_known = false;
+    // Of the class that takes part with one task alone the others do not.
+    const auto takes_part = [&](const ClassKey& key) {
+      return std::ranges::binary_search(packing_.classes, key) &&
+             (packing_.lone != key || !std::exchange(is_lone_known, true));
+    };
     std::erase_if(known_.nominated, [&](const auto& one) {
       const auto& [id, machine] = one;
       const Task* task = context_.state.FindTask(id);
       if (task == nullptr || !context_.nominated_before.contains(id) ||
-          known_.depending.contains(id) ||
-          std::ranges::binary_search(packing_.classes, task->class_key)) {
+          known_.depending.contains(id) || takes_part(task->class_key)) {
         return false;
       }
       if (task->class_key.priority < highest ||

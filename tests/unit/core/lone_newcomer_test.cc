@@ -89,13 +89,15 @@ TEST_F(LoneNewcomerTest, DoesNotCountTwiceWhoLeavesAlready) {
               Optional(ElementsAre(staying, leaving)));
 }
 
-TEST_F(LoneNewcomerTest, SparesThoseThatItsAffinityMeans) {
+// Who asks leaves out those that are to stay.
+TEST_F(LoneNewcomerTest, MayDoWithoutSomeOfThoseThatItsAffinityMeans) {
   const uint64_t db = RunOn("a1", "db");
   PlacementRules rules = Near({kDbInZone});
   rules.anti_affinity = {{App("db"), ""}};
   const LoneNewcomer me = Newcomer("me", rules);
   EXPECT_TRUE(me.Needs(TaskOf(db)->class_key));
-  EXPECT_EQ(InTheWay(me, "a1", {db}), std::nullopt);
+  EXPECT_EQ(InTheWay(me, "a1", {}), std::nullopt);
+  EXPECT_EQ(InTheWay(me, "a1", {db}), std::vector({db}));
   EXPECT_TRUE(me.MayBeOn(MachineOf("a2")));
 }
 
