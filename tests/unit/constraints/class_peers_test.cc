@@ -352,6 +352,17 @@ TEST_F(ClassPeersTest, VisitsTheMachinesWhereSomethingIsToBeSeen) {
       << "zones tell them apart";
 }
 
+TEST_F(ClassPeersTest, CountsForASpreadWhoIsToComeOfAnotherClass) {
+  const PlacementRules rules = SpreadOut(Spread(App("web"), "zone"));
+  const uint64_t other = Submit("web");
+  state_.Nominate({other}, IdOf("a1"));
+  const uint64_t uid = Submit("web", rules);
+  EXPECT_EQ(AllowedBy(PeersOf(KeyOf(uid))), std::set<std::string>{"b1"});
+  state_.EndNomination({other});
+  EXPECT_EQ(AllowedBy(PeersOf(KeyOf(uid))),
+            (std::set<std::string>{"a1", "a2", "b1"}));
+}
+
 // Room is kept for a task on a1, and none is for it as it is asked about.
 TEST_F(ClassPeersTest, LeavesOutTheRoomThatIsKeptForTheTaskItself) {
   const struct {
@@ -360,7 +371,10 @@ TEST_F(ClassPeersTest, LeavesOutTheRoomThatIsKeptForTheTaskItself) {
     std::set<std::string> without;
   } rows[] = {
       {AwayFrom({kWebInZone}), {"b1", "x1"}, {"a1", "a2", "b1", "x1"}},
-      {SpreadOut(Spread(App("web"), "zone")), {"b1"}, {"a1", "a2", "b1"}},
+      // For a spread none of its class counts that is to come.
+      {SpreadOut(Spread(App("web"), "zone")),
+       {"a1", "a2", "b1"},
+       {"a1", "a2", "b1"}},
   };
   for (const auto& [rules, beside, without] : rows) {
     const uint64_t uid = Submit("web", rules);
