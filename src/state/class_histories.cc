@@ -21,24 +21,9 @@ WorkKindId WorkKindOf(const TaskSpec& spec) {
 void ClassHistories::Note(WorkKindId kind, int64_t run_ms) {
   if (run_ms < 0 || run_ms > kRunMsMax) return;
   run_ms = std::max<int64_t>(run_ms, 1);
-  const auto [it, is_new] = kinds_.try_emplace(kind);
-  History& history = it->second;
-  if (!is_new) by_use_.erase(history.last_use);
+  History& history = kinds_.Use(kind);
   ++history.completions;
-  history.mean_ms +=
-      (run_ms - history.mean_ms) / std::min(history.completions, kRunsPerMean);
-  history.last_use = ++uses_;
-  by_use_.emplace(history.last_use, kind);
-  if (kinds_.size() > kinds_max_) {
-    const auto oldest = by_use_.begin();
-    kinds_.erase(oldest->second);
-    by_use_.erase(oldest);
-  }
-}
-
-const ClassHistories::History* ClassHistories::Find(WorkKindId kind) const {
-  const auto it = kinds_.find(kind);
-  return it == kinds_.end() ? nullptr : &it->second;
+  history.mean_ms = SmoothedMean(history.mean_ms, run_ms, history.completions);
 }
 
 }  // namespace sluice

@@ -5,10 +5,8 @@
 // (TaskDescriptor.binary); of those without one, tasks of one namespace that
 // ask for the same (docs/decisions/0033-class-histories.md).
 //
-// The mean is smoothed: that of all runs while there are fewer than
-// kRunsPerMean of a kind, and from then on each new run moves it by that part
-// of the difference.  Of more kinds than there is room for the one is forgotten
-// that completed a task the longest ago.
+// The mean is smoothed, and of more kinds than there is room for the one is
+// forgotten that completed a task the longest ago (state/recent_histories.h).
 //
 // Threads: confined to the core thread.  Units: milliseconds.  Nothing of it is
 // stored.  Determinism: the same runs in the same order give the same.
@@ -21,6 +19,7 @@
 
 #include "absl/container/btree_map.h"
 #include "sluice/base/ids.h"
+#include "state/recent_histories.h"
 #include "state/speed_histories.h"
 
 namespace sluice {
@@ -33,7 +32,6 @@ class ClassHistories {
  public:
   // Some 100 bytes each.
   static constexpr size_t kKindsMax = 4096;
-  static constexpr int64_t kRunsPerMean = 8;
   // What is longer, a year, is no run time.
   static constexpr int64_t kRunMsMax = int64_t{366} * 24 * 3600 * 1000;
 
@@ -44,25 +42,23 @@ class ClassHistories {
   };
 
   // `kinds_max` is at least 1.
-  explicit ClassHistories(size_t kinds_max = kKindsMax)
-      : kinds_max_(kinds_max) {}
+  explicit ClassHistories(size_t kinds_max = kKindsMax) : kinds_(kinds_max) {}
 
   // A task of this kind completed.  No-op for a time that is negative, as where
   // a clock was set back, or longer than kRunMsMax.
   void Note(WorkKindId kind, int64_t run_ms);
 
   // Null where none of the kind completed, or that was forgotten.
-  const History* Find(WorkKindId kind) const;
-  const absl::btree_map<WorkKindId, History>& kinds() const { return kinds_; }
+  const History* Find(WorkKindId kind) const { return kinds_.Find(kind); }
+  const absl::btree_map<WorkKindId, History>& kinds() const {
+    return kinds_.all();
+  }
 
   SpeedHistories& speeds() { return speeds_; }
   const SpeedHistories& speeds() const { return speeds_; }
 
  private:
-  const size_t kinds_max_;
-  absl::btree_map<WorkKindId, History> kinds_;
-  absl::btree_map<uint64_t, WorkKindId> by_use_;
-  uint64_t uses_ = 0;
+  RecentHistories<WorkKindId, History> kinds_;
   SpeedHistories speeds_;
 };
 

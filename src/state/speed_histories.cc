@@ -49,19 +49,9 @@ void SpeedHistories::Note(const Pair& pair, int64_t run_ms,
   if (run_ms <= 0 || instructions == 0) return;
   const Int128 exact = Int128{kFsPerMs} * run_ms / Int128{instructions};
   const auto fs = static_cast<int64_t>(std::clamp<Int128>(exact, 1, kFsMax));
-  const auto [it, is_new] = pairs_.try_emplace(pair);
-  History& history = it->second;
-  if (!is_new) by_use_.erase(history.last_use);
+  History& history = pairs_.Use(pair);
   ++history.samples;
-  history.mean_fs +=
-      (fs - history.mean_fs) / std::min(history.samples, kRunsPerMean);
-  history.last_use = ++uses_;
-  by_use_.emplace(history.last_use, pair);
-  if (pairs_.size() > pairs_max_) {
-    const auto oldest = by_use_.begin();
-    pairs_.erase(oldest->second);
-    by_use_.erase(oldest);
-  }
+  history.mean_fs = SmoothedMean(history.mean_fs, fs, history.samples);
 }
 
 }  // namespace sluice

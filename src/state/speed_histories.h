@@ -6,9 +6,9 @@
 // whole GiB) and extended resources
 // (docs/decisions/0034-speeds-by-machine-type.md).
 //
-// What is known is the mean time that an instruction takes, smoothed as run
-// times are (state/class_histories.h).  Of more pairs than there is room for
-// the one is forgotten that was added to the longest ago.
+// What is known is the mean time that an instruction takes, smoothed.  Of more
+// pairs than there is room for the one is forgotten that was added to the
+// longest ago (state/recent_histories.h).
 //
 // Threads: confined to the core thread.  Units: femtoseconds, since a task on
 // many processors takes a few picoseconds.  Nothing of it is stored.
@@ -25,6 +25,7 @@
 #include "sluice/base/ids.h"
 #include "sluice/state/label_requirement.h"
 #include "sluice/state/resources.h"
+#include "state/recent_histories.h"
 
 namespace sluice {
 
@@ -36,7 +37,6 @@ class SpeedHistories {
  public:
   // Some 100 bytes each.
   static constexpr size_t kPairsMax = 16384;
-  static constexpr int64_t kRunsPerMean = 8;
   // A second: what is slower is taken for that.
   static constexpr int64_t kFsMax = 1'000'000'000'000'000;
 
@@ -52,23 +52,19 @@ class SpeedHistories {
   };
 
   // `pairs_max` is at least 1.
-  explicit SpeedHistories(size_t pairs_max = kPairsMax)
-      : pairs_max_(pairs_max) {}
+  explicit SpeedHistories(size_t pairs_max = kPairsMax) : pairs_(pairs_max) {}
 
   // A task of this kind completed on a machine of this type.  No-op where it
   // took no time, or nothing was done in it.
   void Note(const Pair& pair, int64_t run_ms, uint64_t instructions);
 
   // By kind, and then by type.
-  const absl::btree_map<Pair, History>& pairs() const { return pairs_; }
+  const absl::btree_map<Pair, History>& pairs() const { return pairs_.all(); }
   // Rises with each sample.
-  uint64_t version() const { return uses_; }
+  uint64_t version() const { return pairs_.uses(); }
 
  private:
-  const size_t pairs_max_;
-  absl::btree_map<Pair, History> pairs_;
-  absl::btree_map<uint64_t, Pair> by_use_;
-  uint64_t uses_ = 0;
+  RecentHistories<Pair, History> pairs_;
 };
 
 }  // namespace sluice
