@@ -62,6 +62,13 @@ std::optional<Interference> PolicySet::FindInterference() const {
   return all;
 }
 
+std::optional<KindScheme> PolicySet::FindKindScheme() const {
+  for (const CostModel* model : Charging(CostKind::kInterference)) {
+    if (auto scheme = model->LearnedKinds(); scheme.has_value()) return scheme;
+  }
+  return std::nullopt;
+}
+
 std::optional<Cost> PolicySet::DetourMax(int64_t waited_ms) const {
   std::optional<Cost> most;
   for (const auto& model : models_) {
@@ -81,6 +88,7 @@ std::optional<int64_t> PolicySet::SpeedSamplesMin() const {
 
 PolicyNeeds PolicySet::Needs() const {
   return {.interference = FindInterference(),
+          .kinds = FindKindScheme(),
           .data = DetourMax(0).has_value(),
           .run_times = Charges(CostKind::kWaiting),
           .speeds = SpeedSamplesMin().has_value()};

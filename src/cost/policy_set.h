@@ -135,6 +135,7 @@ class PolicySet {
     return cost;
   }
   std::optional<Interference> FindInterference() const;
+  std::optional<KindScheme> FindKindScheme() const;  // The first's.
   const std::vector<const CostModel*>& Charging(CostKind kind) const {
     return of_kind_[static_cast<size_t>(kind)];
   }

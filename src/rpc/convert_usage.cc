@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/int128.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "rpc/checks.h"
@@ -24,6 +25,9 @@ constexpr int64_t kMsPerSecond = 1000;
 constexpr uint64_t kUsPerMs = 1000;
 // What is faster, a thousand in a picosecond, no machine is.
 constexpr uint64_t kInstructionsPerMsMax = 1'000'000'000'000;
+// One that gathers from as many places makes so many references to the cache.
+constexpr uint64_t kReferencesPerInstructionMax = 16;
+constexpr Int128 kMillion = 1'000'000;
 
 absl::StatusOr<int64_t> Amount(std::string_view field, int64_t amount,
                                int64_t unit) {
@@ -99,6 +103,34 @@ absl::StatusOr<uint64_t> Instructions(const firmament::TaskFinalReport& report,
   return instructions;
 }
 
+// Nothing where the report states nothing.
+absl::StatusOr<std::optional<CacheUse>> ToCacheUse(
+    const firmament::TaskFinalReport& report) {
+  const uint64_t references = report.llc_refs();
+  const uint64_t misses = report.llc_misses();
+  const uint64_t instructions = report.instructions();
+  if (references == 0 && misses == 0) return std::nullopt;
+  if (misses > references) {
+    return Invalid(StrCat("final_report: llc_misses: ", misses, " of ",
+                          references, " llc_refs"));
+  }
+  if (instructions == 0) {
+    return Invalid(StrCat("final_report: llc_refs: ", references,
+                          " without instructions"));
+  }
+  if (Int128{references} >
+      Int128{instructions} * kReferencesPerInstructionMax) {
+    return Invalid(StrCat("final_report: llc_refs: ", references, " of ",
+                          instructions,
+                          " instructions are more than any can make"));
+  }
+  const auto of_a_million = [&](uint64_t count) {
+    return static_cast<int64_t>(Int128{count} * kMillion /
+                                Int128{instructions});
+  };
+  return CacheUse{of_a_million(references), of_a_million(misses)};
+}
+
 }  // namespace
 
 absl::StatusOr<TaskUsage> ToTaskUsage(const firmament::TaskStats& stats) {
@@ -143,10 +175,17 @@ CompleteTask ToCompleteTask(const firmament::TaskUID& uid, Faults* faults) {
   command.run_ms = *run_ms;
   const absl::StatusOr<uint64_t> instructions =
       Instructions(uid.final_report(), *run_ms);
-  if (instructions.ok()) {
-    command.instructions = *instructions;
-  } else {
+  if (!instructions.ok()) {
     faults->Add(std::string(Message(instructions.status())));
+    return command;
+  }
+  command.instructions = *instructions;
+  const absl::StatusOr<std::optional<CacheUse>> cache =
+      ToCacheUse(uid.final_report());
+  if (cache.ok()) {
+    command.cache = *cache;
+  } else {
+    faults->Add(std::string(Message(cache.status())));
   }
   return command;
 }

@@ -29,7 +29,9 @@ absl::StatusOr<ReportMachineUsage> ToReportMachineUsage(
 // A final report that makes no sense is a fault, and as good as none: one that
 // ends before it begins, or is of a time that is negative, no number or longer
 // than a year.  Of one with more instructions than any machine can do in its
-// time, they are as good as not stated.
+// time, they are as good as not stated, and what they made of the cache, too;
+// the latter also where its misses are more than its references, or these more
+// than its instructions can make.
 CompleteTask ToCompleteTask(const firmament::TaskUID& uid, Faults* faults);
 
 }  // namespace sluice

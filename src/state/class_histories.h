@@ -1,5 +1,6 @@
 // How long tasks of a kind of work ran, so that policies can tell what is
-// short, and how fast on which machines (state/speed_histories.h).
+// short, how fast on which machines (state/speed_histories.h), and how they
+// used the cache (state/cache_histories.h).
 //
 // Tasks are of one kind whose clients state the same program
 // (TaskDescriptor.binary); of those without one, tasks of one namespace that
@@ -19,6 +20,7 @@
 
 #include "absl/container/btree_map.h"
 #include "sluice/base/ids.h"
+#include "state/cache_histories.h"
 #include "state/recent_histories.h"
 #include "state/speed_histories.h"
 
@@ -56,10 +58,13 @@ class ClassHistories {
 
   SpeedHistories& speeds() { return speeds_; }
   const SpeedHistories& speeds() const { return speeds_; }
+  CacheHistories& cache() { return cache_; }
+  const CacheHistories& cache() const { return cache_; }
 
  private:
   RecentHistories<WorkKindId, History> kinds_;
   SpeedHistories speeds_;
+  CacheHistories cache_;
 };
 
 }  // namespace sluice

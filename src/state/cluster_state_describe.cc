@@ -53,6 +53,13 @@ void NoteBandwidth(const ResourceNames& names, Machine* machine) {
   machine->net_tx = find(kNetTx);
 }
 
+// Of a task that states none.
+TaskKind LearnedKindOf(WorkKindId work, const PolicyNeeds& needs,
+                       const CacheHistories& histories) {
+  return needs.kinds.has_value() ? histories.TaskKindOf(work, *needs.kinds)
+                                 : TaskKind::kSheep;
+}
+
 }  // namespace
 
 void ClusterState::Describe(Task* task, const TaskSpec& spec) {
@@ -90,13 +97,17 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   avoided_owners_.SetOwner(task, spec.owner);
   LabelPairs labels = spec.labels;
   const PolicyNeeds& needs = peers_.needs();
+  if (needs.AskForWorkKinds()) task->work_kind = WorkKindOf(spec);
   if (needs.interference.has_value() || needs.speeds ||
       (!spec.rules.data.empty() && !needs.data)) {
     PlacementRules rules = spec.rules;
     if (!needs.data) rules.data = {};
-    if (needs.speeds) rules.work_kind = WorkKindOf(spec);
+    if (needs.speeds) rules.work_kind = task->work_kind;
     if (needs.interference.has_value()) {
-      rules.kind = KindOf(spec);
+      rules.kind = StatedKindOf(spec);
+      if (!rules.kind.has_value()) {
+        rules.kind = LearnedKindOf(task->work_kind, needs, histories_.cache());
+      }
       labels = WithKind(std::move(labels), *rules.kind);
     }
     SetRules(task, rules);
@@ -112,7 +123,6 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   task->namespace_labels = spec.namespace_labels;
   task->task_type = spec.task_type;
   task->binary = spec.binary;
-  if (needs.AskForWorkKinds()) task->work_kind = WorkKindOf(spec);
   task->preemption_cost = spec.preemption_cost;
   // The new ones first: most are the same.
   const std::vector<Label> former = std::move(task->labels);

@@ -84,6 +84,8 @@ struct CompleteTask {
   std::optional<int64_t> run_ms = {};
   // How many it retired in that time, by the same report; 0: nobody says.
   uint64_t instructions = 0;
+  // What they made of the cache, by the same report; nothing: nobody says.
+  std::optional<CacheUse> cache = {};
 };
 struct FailTask {
   TaskId task;

@@ -29,7 +29,7 @@ std::string NameOf(TaskKind kind) {
 
 }  // namespace
 
-TaskKind KindOf(const TaskSpec& spec) {
+std::optional<TaskKind> StatedKindOf(const TaskSpec& spec) {
   if (const std::string* label = FindLabel(spec.labels, kTypeLabel)) {
     for (size_t i = 0; i < kNames.size(); ++i) {
       if (std::ranges::equal(*label, kNames[i], {}, ToLower)) {
@@ -38,9 +38,10 @@ TaskKind KindOf(const TaskSpec& spec) {
     }
   }
   // The client may know types that this program does not.
-  return spec.task_type > 0 && spec.task_type < std::ssize(kNames)
-             ? static_cast<TaskKind>(spec.task_type)
-             : TaskKind::kSheep;
+  if (spec.task_type <= 0 || spec.task_type >= std::ssize(kNames)) {
+    return std::nullopt;
+  }
+  return static_cast<TaskKind>(spec.task_type);
 }
 
 LabelPairs WithKind(LabelPairs labels, TaskKind kind) {

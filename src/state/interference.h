@@ -6,6 +6,7 @@
 #ifndef SLUICE_STATE_INTERFERENCE_H_
 #define SLUICE_STATE_INTERFERENCE_H_
 
+#include <optional>
 #include <vector>
 
 #include "sluice/state/label_requirement.h"
@@ -16,7 +17,9 @@
 namespace sluice {
 
 // By its label "taskType", in any case of letters ("devil"), else by its type.
-TaskKind KindOf(const TaskSpec& spec);
+// Nothing where neither says one: the type of a sheep is that of who does not
+// say.
+std::optional<TaskKind> StatedKindOf(const TaskSpec& spec);
 
 // The task's labels and one for its kind, whose name no pod's label can have.
 LabelPairs WithKind(LabelPairs labels, TaskKind kind);

@@ -311,6 +311,18 @@ void TaskCommands::NoteSpeed(const CompleteTask& command) {
                                   *command.run_ms, command.instructions);
 }
 
+void TaskCommands::NoteCacheUse(const CompleteTask& command) {
+  const bool is_asked_for = state_.peers_.needs().kinds.has_value();
+  if (!is_asked_for || !command.cache.has_value()) return;
+  const Task* task = FindTaskOfClient(command.task);
+  // As in NoteRun(); and it must be known whose report it is.
+  if (task == nullptr || !task->IsLive() || !task->earlier_holders.empty() ||
+      !task->quarantine_reason.empty()) {
+    return;
+  }
+  state_.histories_.cache().Note(task->work_kind, *command.cache);
+}
+
 void TaskCommands::NoteCompleted(JobId id) {
   Job& job = state_.jobs_.At(id);
   if (job.gang.minimum == 0) return;

@@ -25,6 +25,7 @@ class TaskCommands {
   Ack Apply(const UpdateTask& command);
   Ack Apply(const CompleteTask& command) {
     NoteSpeed(command);
+    NoteCacheUse(command);
     return FinishTaskOfClient(command.task, TaskState::kCompleted,
                               command.run_ms);
   }
@@ -81,6 +82,8 @@ class TaskCommands {
   // The same of how fast it ran on its machine.  No-op where that is not known,
   // or nobody asks.
   void NoteSpeed(const CompleteTask& command);
+  // The same of what it made of the cache, wherever it ran.
+  void NoteCacheUse(const CompleteTask& command);
   Ack FinishTaskOfClient(TaskId id, TaskState state,
                          std::optional<int64_t> run_ms = std::nullopt);
 

@@ -141,6 +141,12 @@ class CostModel {
     return 0;
   }
 
+  // How the kinds of tasks that state none follow from what is remembered of
+  // their kinds of work.  Nothing: it does not ask.
+  virtual std::optional<KindScheme> LearnedKinds() const {
+    return std::nullopt;
+  }
+
   // How many times as dear as by its age alone it is to leave a task waiting
   // that is expected to run so long.  From 1 to kWaitingFactorMax.
   virtual int64_t WaitingFactor(const ExpectedRun& /*run*/) const { return 1; }

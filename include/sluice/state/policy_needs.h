@@ -14,6 +14,9 @@ namespace sluice {
 struct PolicyNeeds {
   // How tasks mind each other.  Nothing: nobody asks for their kinds.
   std::optional<Interference> interference = {};
+  // How kinds follow from what is remembered of kinds of work.  Nothing: it is
+  // not to be, and tasks that state no kind are sheep.
+  std::optional<KindScheme> kinds = {};
   // Whether what tasks read tells them apart.
   bool data = false;
   // Whether run times of kinds of work are to be remembered.
@@ -22,7 +25,9 @@ struct PolicyNeeds {
   // fast the ones run on the others is to be remembered.
   bool speeds = false;
 
-  bool AskForWorkKinds() const { return run_times || speeds; }
+  bool AskForWorkKinds() const {
+    return run_times || speeds || kinds.has_value();
+  }
 };
 
 }  // namespace sluice

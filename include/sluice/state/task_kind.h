@@ -26,6 +26,15 @@ inline constexpr size_t kTaskKindCount = 4;
 using Interference =
     std::array<std::array<int32_t, kTaskKindCount>, kTaskKindCount>;
 
+// From which of its means for 1,000 instructions (state/cache_histories.h) the
+// kind of a task follows that states none.  Asked in this order.
+struct KindScheme {
+  int64_t reports_min = 1;        // Of fewer nothing follows: a sheep.
+  int64_t devil_misses = 0;       // As many misses, or more: a devil.
+  int64_t rabbit_hits = 0;        // As many hits, or more: a rabbit.
+  int64_t turtle_references = 0;  // Fewer references: a turtle.
+};
+
 }  // namespace sluice
 
 #endif  // SLUICE_STATE_TASK_KIND_H_

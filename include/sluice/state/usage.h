@@ -33,6 +33,13 @@ struct TaskUsage {
   int64_t memory = 0;  // Millibytes, as in Resources.
 };
 
+// Of a finished task: how it used the last-level cache, for 1,000,000
+// instructions.
+struct CacheUse {
+  int64_t references = 0;
+  int64_t misses = 0;  // Of these, so that the others were hits.
+};
+
 // The newest samples of a machine, oldest first.
 class UsageHistory {
  public:

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cost/policy_set.h"
+#include "util/status_matchers.h"
 
 namespace sluice {
 namespace {
@@ -40,7 +41,44 @@ TEST(Coco, IsRefusedWhereNothingChargesWhatItSays) {
 }
 
 TEST(Coco, IsAskedForWhereItIsInForceAlone) {
-  EXPECT_FALSE(PolicySet::FromNames(kDefaultCostModels)->Needs().interference);
+  const PolicyNeeds needs = PolicySet::FromNames(kDefaultCostModels)->Needs();
+  EXPECT_FALSE(needs.interference);
+  EXPECT_FALSE(needs.kinds);
+  EXPECT_FALSE(needs.AskForWorkKinds());
+}
+
+TEST(Coco, SaysHowKindsAreLearned) {
+  const PolicyNeeds usual = PolicySet::FromNames("coco,pod_affinity")->Needs();
+  EXPECT_TRUE(usual.AskForWorkKinds());
+  ASSERT_TRUE(usual.kinds.has_value());
+  EXPECT_EQ(usual.kinds->reports_min, 3);
+  EXPECT_EQ(usual.kinds->devil_misses, 10);
+  EXPECT_EQ(usual.kinds->rabbit_hits, 10);
+  EXPECT_EQ(usual.kinds->turtle_references, 1);
+  const PolicyNeeds other =
+      PolicySet::FromNames(
+          "coco:samples=1000:devil=20:rabbit=30:turtle=2,pod_affinity")
+          ->Needs();
+  ASSERT_TRUE(other.kinds.has_value());
+  EXPECT_EQ(other.kinds->reports_min, 1000);
+  EXPECT_EQ(other.kinds->devil_misses, 20);
+  EXPECT_EQ(other.kinds->rabbit_hits, 30);
+  EXPECT_EQ(other.kinds->turtle_references, 2);
+}
+
+TEST(Coco, RefusesParametersThatMakeNoSense) {
+  for (const std::string name : {"samples", "devil", "rabbit", "turtle"}) {
+    for (const std::string value : {"0", "-1", "1001"}) {
+      EXPECT_THAT(
+          PolicySet::FromNames("coco:" + name + "=" + value + ",pod_affinity"),
+          StatusIs(absl::StatusCode::kInvalidArgument,
+                   "cost model 'coco': " + name + ": " + value +
+                       " is no number from 1 to 1000"));
+    }
+  }
+  EXPECT_THAT(PolicySet::FromNames("coco:sheep=3,pod_affinity"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "cost model 'coco': there is no parameter 'sheep'"));
 }
 
 }  // namespace

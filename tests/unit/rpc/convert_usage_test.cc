@@ -180,6 +180,74 @@ TEST(ConvertFinalReport, TakesInstructionsWhereItIsKnownInWhatTime) {
                                   "in 2 ms are more than any machine can do")));
 }
 
+firmament::TaskUID CacheReported(uint64_t instructions, uint64_t references,
+                                 uint64_t misses) {
+  firmament::TaskUID uid;
+  uid.mutable_final_report()->set_instructions(instructions);
+  uid.mutable_final_report()->set_llc_refs(references);
+  uid.mutable_final_report()->set_llc_misses(misses);
+  return uid;
+}
+
+TEST(ConvertFinalReport, TakesUseOfTheCacheForAMillionInstructions) {
+  constexpr uint64_t kLast = std::numeric_limits<uint64_t>::max();
+  const auto uses = [](const firmament::TaskUID& uid, int64_t references,
+                       int64_t misses) {
+    Faults faults;
+    const std::optional<CacheUse> cache = ToCompleteTask(uid, &faults).cache;
+    EXPECT_TRUE(faults.empty()) << faults.Text();
+    ASSERT_TRUE(cache.has_value());
+    EXPECT_EQ(cache->references, references);
+    EXPECT_EQ(cache->misses, misses);
+  };
+  uses(CacheReported(2'000'000'000, 30'000'000, 5'000'000), 15'000, 2'500);
+  uses(CacheReported(3'000'000, 1, 0), 0, 0);
+  uses(CacheReported(1, 16, 16), 16'000'000, 16'000'000);
+  uses(CacheReported(kLast, kLast, kLast), 1'000'000, 1'000'000);
+  uses(CacheReported(kLast, 1, 1), 0, 0);
+  Faults faults;
+  EXPECT_FALSE(ToCompleteTask(CacheReported(5, 0, 0), &faults).cache);
+  EXPECT_FALSE(ToCompleteTask(CacheReported(0, 0, 0), &faults).cache);
+  EXPECT_FALSE(ToCompleteTask({}, &faults).cache);
+  EXPECT_TRUE(faults.empty());
+}
+
+// What it says of the rest is kept.
+TEST(ConvertFinalReport, TakesUseOfTheCacheThatMakesNoSenseForNone) {
+  constexpr uint64_t kLast = std::numeric_limits<uint64_t>::max();
+  const auto refused = [](firmament::TaskUID uid, const char* message) {
+    Faults faults;
+    uid.mutable_final_report()->set_runtime(3'000'000);
+    const CompleteTask command = ToCompleteTask(uid, &faults);
+    EXPECT_FALSE(command.cache.has_value());
+    EXPECT_EQ(command.run_ms, 3'000'000'000);
+    EXPECT_EQ(command.instructions, uid.final_report().instructions());
+    EXPECT_EQ(faults.Text(), message);
+  };
+  refused(CacheReported(1000, 5, 6),
+          "final_report: llc_misses: 6 of 5 llc_refs");
+  refused(CacheReported(1000, 0, kLast),
+          "final_report: llc_misses: 18446744073709551615 of 0 llc_refs");
+  refused(CacheReported(0, 5, 5),
+          "final_report: llc_refs: 5 without instructions");
+  refused(CacheReported(1, 17, 0),
+          "final_report: llc_refs: 17 of 1 instructions are more than any can "
+          "make");
+  refused(CacheReported(kLast / 17, kLast, 1),
+          "final_report: llc_refs: 18446744073709551615 of "
+          "1085102592571150095 instructions are more than any can make");
+}
+
+// Counts that are not to be believed are none for the cache either.
+TEST(ConvertFinalReport, TakesNoUseOfTheCacheWithTooManyInstructions) {
+  firmament::TaskUID uid =
+      CacheReported(std::numeric_limits<uint64_t>::max(), 5, 5);
+  uid.mutable_final_report()->set_runtime(1);
+  Faults faults;
+  EXPECT_FALSE(ToCompleteTask(uid, &faults).cache.has_value());
+  EXPECT_FALSE(faults.empty());
+}
+
 // What it says of the time is kept.
 TEST(ConvertFinalReport, TakesTooManyInstructionsForNone) {
   firmament::TaskUID uid = Reported(0, 0, 3);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "unit/state/state_fixture.h"
 #include "util/peer_builder.h"
@@ -23,13 +24,16 @@ TaskSpec Typed(int32_t type, const LabelPairs& labels = {}) {
 }
 
 TEST(TaskKinds, AreTheLabelsOrElseTheTypes) {
-  EXPECT_EQ(KindOf(Typed(0)), TaskKind::kSheep);
-  EXPECT_EQ(KindOf(Typed(2)), TaskKind::kDevil);
-  EXPECT_EQ(KindOf(Typed(3)), TaskKind::kTurtle);
-  EXPECT_EQ(KindOf(Typed(2, {{"taskType", "Rabbit"}})), TaskKind::kRabbit);
-  EXPECT_EQ(KindOf(Typed(2, {{"taskType", "cat"}})), TaskKind::kDevil);
-  EXPECT_EQ(KindOf(Typed(4)), TaskKind::kSheep);
-  EXPECT_EQ(KindOf(Typed(-1)), TaskKind::kSheep);
+  EXPECT_EQ(StatedKindOf(Typed(0)), std::nullopt);
+  EXPECT_EQ(StatedKindOf(Typed(2)), TaskKind::kDevil);
+  EXPECT_EQ(StatedKindOf(Typed(3)), TaskKind::kTurtle);
+  EXPECT_EQ(StatedKindOf(Typed(2, {{"taskType", "Rabbit"}})),
+            TaskKind::kRabbit);
+  EXPECT_EQ(StatedKindOf(Typed(0, {{"taskType", "sheep"}})), TaskKind::kSheep);
+  EXPECT_EQ(StatedKindOf(Typed(2, {{"taskType", "cat"}})), TaskKind::kDevil);
+  EXPECT_EQ(StatedKindOf(Typed(0, {{"taskType", "cat"}})), std::nullopt);
+  EXPECT_EQ(StatedKindOf(Typed(4)), std::nullopt);
+  EXPECT_EQ(StatedKindOf(Typed(-1)), std::nullopt);
 }
 
 TEST(TaskKinds, AreALabelInOrder) {

@@ -506,7 +506,9 @@ type TaskDescriptor struct {
 	// The higher goes first; no unit.  The Poseidon bridge always sends 0.
 	// Read in updates too.
 	Priority uint32 `protobuf:"varint,27,opt,name=priority,proto3" json:"priority,omitempty"`
-	// What it does to its neighbors, from the label `taskType`.
+	// What it does to its neighbors, from the label `taskType`.  SHEEP: not
+	// stated; the policy coco then goes by final reports of its kind of work.
+	// Read in updates too.
 	TaskType TaskDescriptor_TaskType `protobuf:"varint,28,opt,name=task_type,json=taskType,proto3,enum=firmament.TaskDescriptor_TaskType" json:"task_type,omitempty"`
 	// What it cost its machine.  Kept by clients; not read.
 	FinalReport *TaskFinalReport `protobuf:"bytes,29,opt,name=final_report,json=finalReport,proto3" json:"final_report,omitempty"`
