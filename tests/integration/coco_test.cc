@@ -1,21 +1,25 @@
 // Tasks of kinds, and the policy that keeps those apart that mind each other
-// (--cost_model=coco,...), over real gRPC.
+// (--cost_model=coco,...), over real gRPC: of kinds that are stated, and of
+// those that final reports tell.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "integration/client.h"
 #include "integration/messages.h"
 #include "integration/mini_server.h"
+#include "util/http_get.h"
 
 namespace sluice {
 namespace {
 
 using firmament::TaskDescription;
 using firmament::TaskDescriptor;
+using testing::HasSubstr;
 
 TaskDescription TaskOfType(uint64_t uid, TaskDescriptor::TaskType type,
                            int64_t cpu) {
@@ -65,6 +69,76 @@ TEST_F(CocoOverGrpc, GoesByTheLabelBeforeTheType) {
       << "it minds a sheep less than a rabbit";
   EXPECT_EQ(Place(TaskOfType(4, TaskDescriptor::TURTLE, 100)), of_rabbit)
       << "it hardly minds anybody, and there is more room";
+}
+
+// A large machine, which the load policy likes best, and a small one with two
+// turtles, so that two sheep share the large one and two devils part.
+class LearnedCocoOverGrpc : public testing::Test {
+ protected:
+  LearnedCocoOverGrpc() : server_(CocoOptions()), client_(server_.port()) {
+    client_.AddNode(NodeMessage("large", {.cpu = 64000}));
+    client_.AddNode(
+        NodeMessage("small", {.cpu = 8000, .labels = {{"disk", "ssd"}}}));
+    for (const uint64_t uid : {1, 2}) {
+      TaskDescription turtle =
+          TaskMessage(uid, {.cpu = 1000, .node_selector = {{"disk", "ssd"}}});
+      turtle.mutable_task_descriptor()->set_task_type(TaskDescriptor::TURTLE);
+      client_.Submit(turtle);
+    }
+    client_.Schedule();
+  }
+  static Options CocoOptions() {
+    Options options = MiniServer::OptionsFor(ReplyMode::kContract);
+    options.cost_model = "coco:samples=2,cpu_memory,pod_affinity";
+    options.http_address = "127.0.0.1:0";
+    return options;
+  }
+  // Where the second of two tasks goes that state no kind; both then report so
+  // many references and misses in a thousand million instructions.
+  std::string RunTwo(const char* binary, uint64_t references, uint64_t misses) {
+    std::string place;
+    for (const uint64_t uid : {3, 4}) {
+      TaskDescription task = TaskMessage(uid, {.cpu = 1000});
+      task.mutable_task_descriptor()->set_binary(binary);
+      client_.Submit(task);
+      place = PlacesOf(client_.Schedule()).at(uid);
+    }
+    for (const uint64_t uid : {3, 4}) {
+      firmament::TaskUID done;
+      done.set_task_uid(uid);
+      firmament::TaskFinalReport* report = done.mutable_final_report();
+      report->set_instructions(1'000'000'000);
+      report->set_llc_refs(references);
+      report->set_llc_misses(misses);
+      grpc::ClientContext context;
+      firmament::TaskCompletedResponse response;
+      const grpc::Status status =
+          client_.scheduler().TaskCompleted(&context, done, &response);
+      EXPECT_TRUE(status.ok()) << status.error_message();
+      EXPECT_EQ(response.type(), firmament::TASK_COMPLETED_OK);
+      client_.Remove(uid);
+    }
+    return place;
+  }
+
+  MiniServer server_;
+  Client client_;
+};
+
+TEST_F(LearnedCocoOverGrpc, PartsDevilsThatFinalReportsTell) {
+  EXPECT_EQ(RunTwo("/bin/scan", 40'000'000, 30'000'000), PuOf("large"));
+  EXPECT_EQ(RunTwo("/bin/scan", 40'000'000, 30'000'000), PuOf("small"));
+  EXPECT_EQ(RunTwo("/bin/prove", 5'000'000, 1'000'000), PuOf("large"));
+  EXPECT_EQ(RunTwo("/bin/prove", 5'000'000, 1'000'000), PuOf("large"));
+}
+
+TEST_F(LearnedCocoOverGrpc, CountsReportsThatMakeNoSense) {
+  constexpr uint64_t kAll = std::numeric_limits<uint64_t>::max();
+  EXPECT_EQ(RunTwo("/bin/scan", 30'000'000, 40'000'000), PuOf("large"));
+  EXPECT_EQ(RunTwo("/bin/scan", kAll, kAll), PuOf("large"));
+  EXPECT_EQ(RunTwo("/bin/scan", 0, 0), PuOf("large"));
+  EXPECT_THAT(HttpGet(server_.http_port(), "/metrics").body,
+              HasSubstr("sluice_malformed_total{kind=\"TaskCompleted\"} 4"));
 }
 
 }  // namespace

@@ -177,6 +177,9 @@ void ContractClient::EndTask(uint64_t uid) {
     if (rng_.Chance(1, 2)) {
       completed.run_ms = rng_.Between(0, 100000);
       completed.instructions = rng_.Below(1000000000);
+      // Turtles, sheep, rabbits and devils.
+      const auto misses = static_cast<int64_t>(completed.instructions % 12000);
+      completed.cache = CacheUse{.references = 3 * misses, .misses = misses};
     }
     Ask(completed, remove);
   } else if (rng_.Chance(1, 6)) {

@@ -104,7 +104,7 @@ std::string DrawPolicies(Rng* rng) {
     if (rng->Chance(1, 2)) names += StrCat(",", other);
   }
   // Who interferes with whom is peers' business.
-  if (rng->Chance(1, 2)) names += ",coco,pod_affinity";
+  if (rng->Chance(1, 2)) names += ",coco:samples=1,pod_affinity";
   return names;
 }
 

@@ -228,6 +228,48 @@ TEST(Policies, CocoPartsThoseWhoMindEachOther) {
   }
 }
 
+// Nobody states what kind they are.  Beside each other two tasks of which
+// nothing is known, sheep, mind 5 + 5, and each a turtle 1 + 5.  So they share
+// the large machine, rather than to be beside both turtles, until reports tell
+// that their work misses the cache: devils mind each other 20 + 20.
+TEST(Policies, CocoPartsDevilsThatReportsTell) {
+  TestScheduler scheduler(RoundOptions(),
+                          "coco:samples=4,cpu_memory,pod_affinity");
+  scheduler.Apply(Added("large", {.cpu = 64000, .memory = 1}));
+  scheduler.Apply(Added("small", {.cpu = 8000, .memory = 1}));
+  const PlacementRules on_small = {.required = {{.fields = {NameIs("small")}}}};
+  for (const uint64_t turtle : {1, 2}) {
+    scheduler.Apply(Submitted(
+        turtle,
+        {.cpu = 1000, .labels = {{"taskType", "turtle"}}, .rules = on_small}));
+  }
+  scheduler.Round();
+  // Where two of a kind of work go, one after the other.
+  const auto run_two = [&](const char* binary, const CacheUse& use) {
+    for (const uint64_t uid : {3, 4}) {
+      scheduler.Apply(Submitted(uid, {.cpu = 1000, .binary = binary}));
+      scheduler.Round();
+      scheduler.Deliver();
+    }
+    std::vector<std::string> machines = {scheduler.MachineOf(3),
+                                         scheduler.MachineOf(4)};
+    for (const uint64_t uid : {3, 4}) {
+      scheduler.Apply(CompleteTask{.task = {uid}, .cache = use});
+      scheduler.Apply(Removed(uid));
+    }
+    return machines;
+  };
+  const CacheUse scans = {.references = 40'000, .misses = 30'000};
+  const CacheUse computes = {.references = 5'000, .misses = 1'000};
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(run_two("/bin/scan", scans), ElementsAre("large", "large"));
+    EXPECT_THAT(run_two("/bin/prove", computes), ElementsAre("large", "large"));
+  }
+  EXPECT_THAT(run_two("/bin/scan", scans), ElementsAre("large", "small"));
+  EXPECT_THAT(run_two("/bin/prove", computes), ElementsAre("large", "large"));
+  EXPECT_THAT(run_two("/bin/new", scans), ElementsAre("large", "large"));
+}
+
 // The counts of a thousand draws among ten machines are near a hundred each,
 // and other seeds, but not the same one, give other places.
 TEST(Policies, RandomTakesAnyMachine) {
