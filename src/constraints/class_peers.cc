@@ -38,8 +38,13 @@ ClassPeers::ClassPeers(const ClusterState& state,
     spreads_.emplace_back(state, constraints, key, i);
     if (leaver_ != nullptr && is_leaver_running_) {
       spreads_.back().Note(leaver_->class_key, leaver_machine_, -1);
-    } else if (leaver_ != nullptr) {
-      spreads_.back().ForgetExpected(leaver_->class_key, leaver_machine_);
+    } else if (leaver_ != nullptr && leaver_->class_key != key) {
+      spreads_.back().ForgetExpected(leaver_->class_key, leaver_machine_, 1);
+    }
+    // Of equals that have room kept whoever comes first does not wait for the
+    // others.
+    for (const auto& [machine, count] : state.nominations().MachinesOf(key)) {
+      spreads_.back().ForgetExpected(key, machine, count);
     }
     if (!spreads_.back().topology().is_by_machine()) continue;
     const CountedTerm& by_machine = *terms_.spread_by_machine[i];
@@ -47,17 +52,6 @@ ClassPeers::ClassPeers(const ClusterState& state,
         {by_machine.topology, &by_machine.meant, /*is_counted=*/true});
     tallied_.push_back(
         {by_machine.topology, &by_machine.expected, /*is_counted=*/true});
-  }
-  // Of equals that have room kept whoever comes first does not wait for the
-  // others.
-  if (!spreads_.empty()) {
-    for (const auto& [id, machine] : state.nominations().machines()) {
-      const Task* other = state.FindTask(id);
-      if (other == leaver_ || other->class_key != key) continue;
-      for (TopologySpread& spread : spreads_) {
-        spread.ForgetExpected(key, machine);
-      }
-    }
   }
   for (const CountedTerm* term : terms_.affinity) {
     tallied_.push_back({term->topology, &term->meant, false});

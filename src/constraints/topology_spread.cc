@@ -162,12 +162,12 @@ bool TopologySpread::Means(const ClassKey& key) const {
   return std::ranges::binary_search(*key.meant_by, selector_);
 }
 
-void TopologySpread::ForgetExpected(const ClassKey& expected,
-                                    MachineId machine) {
+void TopologySpread::ForgetExpected(const ClassKey& expected, MachineId machine,
+                                    int64_t count) {
   if (!Means(expected) || !Counts(machine)) return;
   const auto domain = static_cast<size_t>(topology_->DomainOf(machine));
-  --counts_[domain];
-  --expected_[domain];
+  counts_[domain] -= count;
+  expected_[domain] -= count;
 }
 
 void TopologySpread::Note(const ClassKey& placed, MachineId machine,

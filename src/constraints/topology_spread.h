@@ -69,8 +69,9 @@ class TopologySpread {
 
   // A task of a class was placed, or with -1 taken away.
   void Note(const ClassKey& placed, MachineId machine, int64_t count = 1);
-  // Room is no longer kept for one.  REQUIRES: it was.
-  void ForgetExpected(const ClassKey& expected, MachineId machine);
+  // Room is no longer kept for so many.  REQUIRES: it was.
+  void ForgetExpected(const ClassKey& expected, MachineId machine,
+                      int64_t count);
 
  private:
   void FindMinimum() const;

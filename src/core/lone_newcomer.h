@@ -45,7 +45,8 @@ class LoneNewcomer {
   }
   // Whom of these that run on the machine its rules, or theirs, keep away from
   // there, as few as can be: those are spared first that come first.  Nothing
-  // if it is kept away all the same.
+  // if it is kept away all the same.  Those that must stay for its affinity are
+  // not to be among them.
   std::optional<std::vector<const Task*>> FindInTheWay(
       const Machine& machine, std::span<const Task* const> leavers) const;
   // Those who are in the way have to leave before it comes.

@@ -26,7 +26,7 @@ MovablePlacements::MovablePlacements(RoundContext* context, int64_t* looks_left)
 
 std::vector<size_t> MovablePlacements::FindCrowded() {
   std::vector<size_t> crowded;
-  for (size_t i = 0; i < size(); ++i) {
+  for (size_t i = 0; i < size() && looks_left_ > 0; ++i) {
     const auto& [task, machine] = placements_[i];
     if (CountSiblings(task->job, machine) > 1) crowded.push_back(i);
   }

@@ -32,7 +32,7 @@ class MovablePlacements {
   const Placement& operator[](size_t index) const { return placements_[index]; }
   std::span<const Placement> all() const { return placements_; }
   // The indices of those that share a machine with others of their job, by job,
-  // then machine.
+  // then machine.  Stops when the looks are spent.
   std::vector<size_t> FindCrowded();
   // Indices, ascending.
   std::vector<size_t> On(MachineId machine);

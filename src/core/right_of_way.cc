@@ -36,14 +36,12 @@ struct Contended {
 using Machines = std::map<MachineId, Contended>;
 
 Machines FindContended(const RoundPacking& packing,
-                       const MachinePatterns& patterns,
-                       const RoundContext& context) {
-  const ClusterState& state = context.state;
+                       const MachinePatterns& patterns, RoundContext* context) {
+  const ClusterState& state = context->state;
   const absl::flat_hash_set<TaskId> anew(packing.placed.begin(),
                                          packing.placed.end());
   Machines machines;
-  for (const auto& [task, id] :
-       UndoablePlacements(state, std::nullopt, context.delta_begin)) {
+  for (const auto& [task, id] : context->FreshPlacements()) {
     if (!anew.contains(task->id)) machines[id].staying.push_back(task);
   }
   for (auto& [id, contended] : machines) {
@@ -106,7 +104,7 @@ std::optional<std::vector<TaskId>> FindWhoGivesWay(
     RoundContext* context) {
   std::vector<TaskId> leaving;
   if (!packing.leaves_out) return leaving;
-  Machines machines = FindContended(packing, patterns, *context);
+  Machines machines = FindContended(packing, patterns, context);
   const ClusterState& state = context->state;
   const std::vector<ClassKey> waiting = FindWaiting(packing, patterns);
   const auto is_below_plan = [&](const Task* task) {

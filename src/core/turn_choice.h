@@ -23,9 +23,10 @@
 namespace sluice {
 
 // Each round another one, so that none that finds no place is in the way of the
-// others.  One of those that a class with affinity needs stays for it: where
-// there are such classes one round in each cycle is nobody's turn.  In a gang's
-// turn only those take part beside it that have no rules, and after it the next
+// others.  One round in each cycle is nobody's turn where a packing of all may
+// come to more: where a class of several tasks is heeded, and where one class
+// needs another, of which one stays for it in its own turn.  In a gang's turn
+// only those take part beside it that have no rules, and after it the next
 // round is nobody's.  Left out are what displaces nobody, and gangs of which
 // too few tasks wait.
 PackingTurn ChooseTurn(const RoundContext& context, PackingPeers* peers);

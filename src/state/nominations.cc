@@ -54,8 +54,16 @@ bool Nominations::CanBeHeldBy(const Machine& machine) const {
   return KeptOn(machine).FitsIn(room);
 }
 
+const absl::btree_map<MachineId, int64_t>& Nominations::MachinesOf(
+    const ClassKey& key) const {
+  static const absl::btree_map<MachineId, int64_t> none;
+  const auto it = of_class_.find(key);
+  return it == of_class_.end() ? none : it->second;
+}
+
 void Nominations::Add(TaskId task, Machine* machine, bool is_final) {
   CHECK(machines_.emplace(task, machine->id).second);
+  ++of_class_[state_.FindTask(task)->class_key][machine->id];
   if (is_final) final_.insert(task);
   ++changes_;
   machine->nominated.insert(task);
@@ -77,7 +85,12 @@ void Nominations::Drop(TaskId task, Machine* machine) {
   final_.erase(task);
   reservations_.erase(task);
   ++changes_;
-  machine->ReleaseKeptPorts(state_.FindTask(task)->class_key.rules->host_ports);
+  const ClassKey& key = state_.FindTask(task)->class_key;
+  const auto of_class = of_class_.find(key);
+  const auto count = of_class->second.find(machine->id);
+  if (--count->second == 0) of_class->second.erase(count);
+  if (of_class->second.empty()) of_class_.erase(of_class);
+  machine->ReleaseKeptPorts(key.rules->host_ports);
   peers_.EndExpecting(expected_.extract(task).mapped());
   UpdateReserved(machine);
 }

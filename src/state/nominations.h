@@ -15,6 +15,7 @@
 #define SLUICE_STATE_NOMINATIONS_H_
 
 #include <cstdint>
+#include <map>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
@@ -22,6 +23,7 @@
 #include "sluice/base/ids.h"
 #include "sluice/state/machine.h"
 #include "sluice/state/resources.h"
+#include "sluice/state/task.h"
 #include "state/successions.h"
 
 namespace sluice {
@@ -39,6 +41,9 @@ class Nominations {
     return machines_;
   }
   bool Contains(TaskId task) const { return machines_.contains(task); }
+  // How many tasks of the class are nominated, by machine; none where none is.
+  const absl::btree_map<MachineId, int64_t>& MachinesOf(
+      const ClassKey& key) const;
   // Whether it is the successor of a task that was told to move there.
   bool IsSuccessor(TaskId task) const { return successors_.contains(task); }
   // Whether it keeps its room whatever a round finds: it is a successor, which
@@ -84,6 +89,7 @@ class Nominations {
   const ClusterState& state_;
   PeerTable& peers_;
   absl::btree_map<TaskId, MachineId> machines_;
+  std::map<ClassKey, absl::btree_map<MachineId, int64_t>> of_class_;
   absl::flat_hash_map<TaskId, uint64_t> expected_;  // PeerTable::Expect().
   absl::btree_set<TaskId> successors_;              // Of these,
   absl::btree_set<TaskId> final_;                   // and for whom tasks move.

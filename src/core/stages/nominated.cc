@@ -144,7 +144,7 @@ class Nominated {
         // Where another domain has to rise first, and one of its class is to
         // come there, it keeps its room meanwhile.
         if (party.size() == 1 && peers.AllowsBesideSpread(machine) &&
-            IsAnyToCome(task->class_key) &&
+            IsAnyToCome(*task) &&
             KeepRoomAgain(task->id, id, is_final, &state_) &&
             CouldGoElsewhere(party)) {
           End(party);
@@ -156,13 +156,13 @@ class Nominated {
     context_.Keep(&transaction);
   }
 
-  // Whether a task of the class has room kept that is not free yet.
-  bool IsAnyToCome(const ClassKey& key) const {
-    return std::ranges::any_of(
-        state_.nominations().machines(), [&](const auto& entry) {
-          const Task* task = state_.FindTask(entry.first);
-          return task->class_key == key && !HasRoom({{task, entry.second}});
-        });
+  // Whether room that is kept for one of the task's class is not free yet.
+  bool IsAnyToCome(const Task& task) const {
+    const ClassKey& key = task.class_key;
+    return std::ranges::any_of(state_.nominations().MachinesOf(key),
+                               [&](const auto& entry) {
+                                 return !HasRoom({{&task, entry.first}});
+                               });
   }
 
   // A gang that could is rare, and not looked for.  A successor could where its

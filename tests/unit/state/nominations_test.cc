@@ -41,6 +41,25 @@ TEST_F(NominationTest, TakesTheTaskOutOfItsQueueWhileItWaits) {
               ElementsAre(Pair(TaskId{2}, MachineOf("m").id)));
 }
 
+TEST_F(NominationTest, CountsThoseOfAClassByMachine) {
+  const auto counts = [this](uint64_t uid) {
+    return state_.nominations().MachinesOf(TaskOf(uid).class_key);
+  };
+  Do(Added("n", {.cpu = 1000}));
+  for (const uint64_t uid : {3, 4}) {
+    Do(Submitted(uid, {.cpu = 100, .priority = 9}));
+  }
+  EXPECT_THAT(counts(3), IsEmpty());
+  Nominate(3, "n");
+  Nominate(4, "n");
+  EXPECT_THAT(counts(3), ElementsAre(Pair(MachineOf("n").id, 2)));
+  EXPECT_THAT(counts(2), ElementsAre(Pair(MachineOf("m").id, 1)));
+  state_.EndNomination({3});
+  EXPECT_THAT(counts(4), ElementsAre(Pair(MachineOf("n").id, 1)));
+  Do(Removed(4));
+  EXPECT_THAT(counts(3), IsEmpty());
+}
+
 TEST_F(NominationTest, KeepsOnlyWhatThoseThatLeaveDoNotMakeRoomFor) {
   EXPECT_EQ(FreeCpu("m"), 400);
   DeliverAll();
