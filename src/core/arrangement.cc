@@ -57,6 +57,7 @@ class Arranger {
       }
     }
     looks_kept_ = 0;
+    FindTwins(crowded);
     for (const size_t i : crowded) moved += MoveApart(i) ? 1 : 0;
     return moved + Relieve();
   }
@@ -247,7 +248,7 @@ class Arranger {
     if (IsSpent() || count < 2) return false;
     const View& view = suitability_.ViewOf(one.task->class_key);
     if (!view.is_movable) return false;
-    const Twins& twins = TwinsOf(one.task->class_key);
+    const Twins& twins = twins_.at(one.task->class_key);
     // From where there were as few another like it could not go apart.
     int64_t& stuck = stuck_[{
         one.task->job, &twins,
@@ -265,20 +266,17 @@ class Arranger {
 
   // Tasks of one class can stand in for each other, and nobody but their jobs
   // would see a difference.
-  const Twins& TwinsOf(const ClassKey& key) {
-    if (twins_.empty()) FindTwins();
-    return twins_[key];
-  }
-
-  void FindTwins() {
+  void FindTwins(std::span<const size_t> crowded) {
+    if (crowded.empty()) return;
+    for (const size_t i : crowded) twins_[placements_[i].task->class_key];
     looks_left_ -= std::ssize(placements_.all());
-    Twins* of_class = nullptr;  // Most are like the one before.
+    auto of_class = twins_.end();  // Most are like the one before.
     for (size_t i = 0; i < placements_.size(); ++i) {
       const ClassKey& one = placements_[i].task->class_key;
       if (i == 0 || one != placements_[i - 1].task->class_key) {
-        of_class = &twins_[one];
+        of_class = twins_.find(one);
       }
-      of_class->indices.push_back(i);
+      if (of_class != twins_.end()) of_class->second.indices.push_back(i);
     }
     for (auto& [key, twins] : twins_) {
       const auto job_at = [&](int64_t at) {
@@ -377,7 +375,8 @@ class Arranger {
   void ConsiderLeastCrowded(size_t kind, Choice* choice) {
     const Task& task = *choice->seeker.task;
     const auto& machines = placements_.by_load().OfKind(kind);
-    Frontier& frontier = frontiers_[{task.job, &TwinsOf(task.class_key), kind}];
+    Frontier& frontier =
+        frontiers_[{task.job, &twins_.at(task.class_key), kind}];
     int machines_left = kMachinesPerKindMax;
     while (std::pair(policies_.SiblingCost(frontier.siblings),
                      frontier.next.first) <
@@ -432,7 +431,7 @@ class Arranger {
   Suitability suitability_;
   // How often a task has left a part of its view.
   absl::flat_hash_map<std::pair<const Task*, size_t>, int> left_;
-  std::map<ClassKey, Twins> twins_;  // Empty until asked for.
+  std::map<ClassKey, Twins> twins_;  // Of classes with crowded tasks.
   // How many of a job were on a machine, by their class and wishes there.
   absl::flat_hash_map<std::tuple<JobId, const Twins*, Cost>, int64_t> stuck_;
   absl::flat_hash_map<std::tuple<JobId, const Twins*, size_t>, Frontier>

@@ -11,23 +11,22 @@ uint64_t KeyOf(JobId job, MachineId machine) {
 
 }  // namespace
 
-size_t JobDealer::Deal(TaskId id, std::span<const MachineId> machines) {
-  // Both may be gone since the network was drawn.
-  const Task* task = state_.FindTask(id);
-  if (task == nullptr) return 0;
+size_t JobDealer::Deal(JobId job, std::span<const MachineId> machines) {
   size_t best = 0;
   int64_t least = std::numeric_limits<int64_t>::max();
   for (size_t i = 0; i < machines.size() && least > 0; ++i) {
+    // It may be gone since the network was drawn.
     const Machine* machine = state_.FindMachine(machines[i]);
     if (machine == nullptr) continue;
-    int64_t count = machine->jobs.Of(task->job);
-    const auto it = dealt_.find(KeyOf(task->job, machines[i]));
+    int64_t count = machine->jobs.Of(job);
+    if (count >= least) continue;
+    const auto it = dealt_.find(KeyOf(job, machines[i]));
     if (it != dealt_.end()) count += it->second;
     if (count >= least) continue;
     least = count;
     best = i;
   }
-  ++dealt_[KeyOf(task->job, machines[best])];
+  ++dealt_[KeyOf(job, machines[best])];
   return best;
 }
 

@@ -24,9 +24,9 @@ class JobDealer {
   // `state` must outlive this, and not change meanwhile.
   explicit JobDealer(const ClusterState& state) : state_(state) {}
 
-  // Returns an index, of the machine that the task goes to from now on.
-  // REQUIRES: there are machines.
-  size_t Deal(TaskId task, std::span<const MachineId> machines);
+  // Returns an index, of the machine that a task of the job goes to from now
+  // on. REQUIRES: there are machines.
+  size_t Deal(JobId job, std::span<const MachineId> machines);
 
  private:
   const ClusterState& state_;

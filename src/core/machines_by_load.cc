@@ -1,5 +1,7 @@
 #include "core/machines_by_load.h"
 
+#include <algorithm>
+
 namespace sluice {
 
 MachinesByLoad::MachinesByLoad(const ClusterState& state,
@@ -8,8 +10,19 @@ MachinesByLoad::MachinesByLoad(const ClusterState& state,
     : policies_(policies),
       eligibility_(eligibility),
       of_kind_(static_cast<size_t>(eligibility.kind_count())) {
+  // Sorted first, since a set is built the fastest in its order.
+  std::vector<std::vector<std::pair<Cost, MachineId>>> of_kind(of_kind_.size());
+  cost_.reserve(state.machines().size());
   for (const auto& [id, machine] : state.machines()) {
-    if (machine->IsUsable()) Add(*machine);
+    if (!machine->IsUsable()) continue;
+    const Cost cost = policies.LoadCost(*machine, machine->used);
+    cost_[id] = cost;
+    of_kind[static_cast<size_t>(eligibility.KindOf(*machine))].emplace_back(
+        cost, id);
+  }
+  for (size_t kind = 0; kind < of_kind.size(); ++kind) {
+    std::ranges::sort(of_kind[kind]);
+    of_kind_[kind].insert(of_kind[kind].begin(), of_kind[kind].end());
   }
 }
 

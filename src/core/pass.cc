@@ -215,9 +215,8 @@ void Passes::Finish(const FlowSolution& solution) {
   RefreshPeers();
   const ClusterState& state = context_.state;
   JobDealer dealer(state);
-  const auto deal = [&dealer](TaskId task,
-                              std::span<const MachineId> machines) {
-    return dealer.Deal(task, machines);
+  const auto deal = [&dealer](JobId job, std::span<const MachineId> machines) {
+    return dealer.Deal(job, machines);
   };
   const bool heeds_siblings = context_.policies.Charges(CostKind::kSiblings);
   proposals_ = InCommitOrder(state, classes_,

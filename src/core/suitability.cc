@@ -31,6 +31,7 @@ Suitability::Suitability(RoundContext* context, MovablePlacements* placements,
 // Whom tasks that were placed must be near or are counted with.  What ran
 // before stands where it does because of others.
 void Suitability::FindBinding() {
+  if (state_.peers().empty()) return;
   for (auto it = state_.outbox().lower_bound(context_.delta_begin);
        it != state_.outbox().end(); ++it) {
     const Task* task = state_.FindTask(it->second.task);

@@ -621,8 +621,8 @@ void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
       std::ranges::sort(tasks, comes_before);
     }
     if (prices.HeedKinds()) SortByPrice(prices, &tasks);
-    std::vector<TaskId>& ids = tasks_.emplace_back();
-    for (const Task* task : tasks) ids.push_back(task->id);
+    std::vector<Newcomer>& newcomers = tasks_.emplace_back();
+    for (const Task* task : tasks) newcomers.push_back({task->id, task->job});
   }
   waiting_arcs_.resize(classes.size());
   for (const auto& [job, of_classes] : by_job) {
@@ -698,21 +698,21 @@ std::vector<Proposal> BandNetwork::Decode(const FlowSolution& solution,
   std::vector<size_t> next_unit(groups_.size(), 0);
   std::vector<Group> groups = groups_;
   for (const PlacementArc& placement : placement_arcs_) {
-    const std::vector<TaskId>& tasks = tasks_[placement.class_index];
+    const std::vector<Newcomer>& tasks = tasks_[placement.class_index];
     auto& [machines, tasks_in_a_row, is_open] = groups[placement.group];
     const auto in_a_row = static_cast<size_t>(tasks_in_a_row);
     for (FlowUnits left = flow(placement.arc); left > 0; --left) {
       size_t& index = next[placement.class_index];
       CHECK(index < tasks.size()) << "a flow that is not conserved";
-      const TaskId task = tasks[index++];
+      const auto [task, job] = tasks[index++];
       const size_t unit = next_unit[placement.group]++;
       const size_t turn = unit / in_a_row % machines.size();
       const bool is_first_turn = unit / in_a_row < machines.size();
       const bool is_free = unit % in_a_row == 0 && (is_first_turn || is_open);
       const size_t choices = is_free ? kSpareMachines : 1;
       const size_t chosen =
-          choose(task, std::span(machines).subspan(
-                           turn, std::min(choices, machines.size() - turn)));
+          choose(job, std::span(machines).subspan(
+                          turn, std::min(choices, machines.size() - turn)));
       std::swap(machines[turn], machines[turn + chosen]);
       proposals.push_back({placement.class_index, task, machines[turn]});
     }

@@ -95,9 +95,10 @@ class BandNetwork {
   // the order of groups, and within one from machine to machine: in turn or,
   // where policies fall with load, one filled after the other.  `choose` says
   // which machine's turn it is: the first one's, or that of another that is as
-  // good to the network.  It is called for each task, in the order of Decode().
-  using Choose = absl::FunctionRef<size_t(TaskId, std::span<const MachineId>)>;
-  static size_t ChooseFirst(TaskId, std::span<const MachineId>) { return 0; }
+  // good to the network.  It is called with the job of each task, in the order
+  // of Decode().
+  using Choose = absl::FunctionRef<size_t(JobId, std::span<const MachineId>)>;
+  static size_t ChooseFirst(JobId, std::span<const MachineId>) { return 0; }
   std::vector<Proposal> Decode(const FlowSolution& solution,
                                Choose choose = ChooseFirst) const;
 
@@ -235,7 +236,11 @@ class BandNetwork {
   std::vector<PlacementArc> placement_arcs_;           // By group, class.
   std::vector<std::vector<WaitingArc>> waiting_arcs_;  // By class, job.
   std::vector<bool> is_in_gang_;                       // By class.
-  std::vector<std::vector<TaskId>> tasks_;  // By class, most urgent first.
+  struct Newcomer {
+    TaskId task;
+    JobId job;
+  };
+  std::vector<std::vector<Newcomer>> tasks_;  // By class, most urgent first.
 };
 
 }  // namespace sluice

@@ -469,18 +469,19 @@ TEST_F(BandNetworkTest, LetsAnotherMachineOfTheGroupGoFirst) {
   EXPECT_THAT(machines_with(BandNetwork::ChooseFirst),
               ElementsAre(id_of("m0"), id_of("m1")));
   // What one does not take is left for the next.
-  std::vector<std::pair<TaskId, std::vector<MachineId>>> asked;
+  std::vector<std::pair<JobId, std::vector<MachineId>>> asked;
   EXPECT_THAT(
-      machines_with([&](TaskId task, std::span<const MachineId> machines) {
-        asked.emplace_back(task, std::vector(machines.begin(), machines.end()));
+      machines_with([&](JobId job, std::span<const MachineId> machines) {
+        asked.emplace_back(job, std::vector(machines.begin(), machines.end()));
         return machines.size() - 1;
       }),
       ElementsAre(id_of("m2"), id_of("m0")));
   EXPECT_THAT(
       asked,
       ElementsAre(
-          Pair(TaskId{9}, ElementsAre(id_of("m0"), id_of("m1"), id_of("m2"))),
-          Pair(TaskId{8}, ElementsAre(id_of("m1"), id_of("m0")))));
+          Pair(cluster_.TaskOf(9).job,
+               ElementsAre(id_of("m0"), id_of("m1"), id_of("m2"))),
+          Pair(cluster_.TaskOf(8).job, ElementsAre(id_of("m1"), id_of("m0")))));
 }
 
 TEST_F(BandNetworkTest, DecodesTheOldestTasksOfEachJobFirst) {
