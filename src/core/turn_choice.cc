@@ -141,8 +141,12 @@ class Choice {
       looks_left_ -= 1 + std::ssize(machine->tasks);
       if (looks_left_ < 0) return false;
       if (!key.request.FitsIn(RoomWithout(*machine, leavers))) continue;
-      // To a packing those stay that a spread counts.
-      if (lone.MayBeOnWithout(*machine, KnownApart(key, leavers)) &&
+      // To a packing those stay that a spread counts, and one of those that it
+      // must be near.
+      if ((key.rules->affinity.empty() ||
+           key.request.FitsIn(
+               RoomWithout(*machine, WithoutCompany(lone, leavers)))) &&
+          lone.MayBeOnWithout(*machine, KnownApart(key, leavers)) &&
           std::ranges::all_of(spreads, [&](const TopologySpread& spread) {
             return spread.Allows(machine->id);
           })) {
@@ -152,6 +156,21 @@ class Choice {
       with_room.push_back(machine.get());
     }
     return is_stuck || MayBeLetIn(lone, with_room);
+  }
+
+  // Of the leavers all but the smallest of those that it must be near.
+  static std::vector<const Task*> WithoutCompany(
+      const LoneNewcomer& lone, std::vector<const Task*> leavers) {
+    auto company = leavers.end();
+    for (auto it = leavers.begin(); it != leavers.end(); ++it) {
+      if (!lone.Needs((*it)->class_key)) continue;
+      if (company == leavers.end() ||
+          (*it)->class_key.request.FitsIn((*company)->class_key.request)) {
+        company = it;
+      }
+    }
+    if (company != leavers.end()) leavers.erase(company);
+    return leavers;
   }
 
   // Whether one of the machines lets it in as others leave on other machines.
@@ -250,8 +269,31 @@ class Choice {
         return MayLoseTasks(*state_.FindMachine(one.machine)) &&
                MayBeStopped(one, priority, state_) && MayBeDisrupted(one);
       });
+      DropSparedInPart(&it->second);
     }
     return it->second.contains(*task.class_key.gang);
+  }
+
+  // Gangs that go on with none of their tasks less, where budgets spare some.
+  void DropSparedInPart(absl::flat_hash_map<JobId, int64_t>* gangs) {
+    if (!disruptions_.has_value() || gangs->empty()) return;
+    std::map<JobId, std::vector<TaskId>> whole;
+    for (const auto& [id, task] : state_.tasks()) {
+      const ClassKey& key = task->class_key;
+      if (task->state != TaskState::kRunning || task->is_evicted ||
+          !key.gang.has_value()) {
+        continue;
+      }
+      const auto it = gangs->find(*key.gang);
+      if (it != gangs->end() &&
+          state_.FindJob(*key.gang)->running_count <= it->second) {
+        whole[*key.gang].push_back(id);
+      }
+    }
+    for (const auto& [gang, tasks] : whole) {
+      std::vector<int64_t> allowances = disruptions_->Allowances();
+      if (!disruptions_->Take(tasks, &allowances)) gangs->erase(gang);
+    }
   }
 
   bool MayBeDisrupted(const Task& task) {

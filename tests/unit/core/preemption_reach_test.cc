@@ -217,5 +217,33 @@ TEST_F(PreemptionReachTest, StopsOnAMachineThatIsInNoZone) {
   EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 2 on m"));
 }
 
+// On b it would have room only without what it must be near.
+TEST_F(PreemptionReachTest, DoesNotCountOnTheRoomOfItsOnlyCompany) {
+  Machine("a", 1000, "z");
+  Run(1, "low", kLow, AwayFrom("high"), {.cpu = 500});
+  Run(2, "peer", kLow, {}, {.cpu = 500});
+  Machine("b", 500, "");
+  Run(3, "peer", kLow, {}, {.cpu = 500});
+  Submit(4, "high", kHigh, Near("peer", "host"), {.cpu = 500});
+  EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on a"));
+}
+
+// The gang on b needs both of its tasks, and its budget spares one.
+TEST_F(PreemptionReachTest, DoesNotCountOnAGangThatABudgetSparesInPart) {
+  Machine("a", 500, "z");
+  Run(1, "other", kLow, {}, {.cpu = 500});
+  Machine("b", 1000, "");
+  const DisruptionBudget one = {
+      .limit = DisruptionBudget::Limit::kMaxUnavailable, .amount = 1};
+  for (const uint64_t uid : {2, 3}) {
+    cluster_.Apply(Submitted(
+        uid, {.cpu = 500, .priority = kLow, .job = "gang", .budget = one},
+        {.gang = {.minimum = 2}}));
+  }
+  ASSERT_THAT(Reply(), SizeIs(2));
+  Submit(4, "high", kHigh, AwayFrom("other"), {.cpu = 500});
+  EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on a"));
+}
+
 }  // namespace
 }  // namespace sluice
