@@ -38,13 +38,18 @@ std::optional<uint64_t> Successions::FindFor(const std::string& job_uuid,
                                              const ClassKey& key) const {
   const auto of_job = of_job_.find(job_uuid);
   if (of_job == of_job_.end()) return std::nullopt;
+  std::optional<uint64_t> other;
+  bool keeps_other_none = false;
   for (const auto& [keeps_none, sequence] : of_job->second) {
     const Succession& one = all_.at(sequence);
-    if (one.priority == key.priority && one.request == key.request) {
-      return sequence;
+    if (one.priority != key.priority || one.request != key.request) continue;
+    if (one.rules == key.rules) return sequence;
+    if (!other.has_value() || (keeps_none && !keeps_other_none)) {
+      other = sequence;
+      keeps_other_none = keeps_none;
     }
   }
-  return std::nullopt;
+  return other;
 }
 
 Resources Successions::RequestsOn(const Machine& machine) const {

@@ -74,8 +74,9 @@ class Successions {
 
   const Map& all() const { return all_; }
   const Succession* Find(uint64_t sequence) const;
-  // That of which a task of that job and class becomes the successor: of those
-  // it can succeed the oldest that keeps room, or the oldest.
+  // That of which a task of that job and class becomes the successor.  Of those
+  // with its rules the oldest that keeps room, or the oldest.  If there are
+  // none, rather one that keeps no room, since it may be of no use to it.
   std::optional<uint64_t> FindFor(const std::string& job_uuid,
                                   const ClassKey& key) const;
   // What all on the machine keep room for.

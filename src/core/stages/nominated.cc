@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -179,29 +181,36 @@ class Nominated {
       return false;
     }
     const std::vector<const Machine*>& machines = FindRoomFor(key);
-    if (machines.empty() || !key.DependsOnPeers()) return !machines.empty();
-    // A task is not in its own way where it has room kept.
-    const auto [it, is_new] =
-        is_elsewhere_.try_emplace({key, party.front().machine}, false);
-    if (!is_new) return it->second;
+    const std::pair id(key, party.front().machine);
+    if (machines.empty() || bound_.contains(id)) return false;
     context_.looks += std::ssize(machines);
-    state_.SyncPeers();
-    const ClassPeers peers(state_, context_.constraints, key, &task);
-    it->second = std::ranges::any_of(machines, [&](const Machine* machine) {
-      return peers.Allows(*machine);
-    });
-    return it->second;
+    std::optional<ClassPeers> peers;
+    if (key.DependsOnPeers()) {
+      state_.SyncPeers();
+      // A task is not in its own way where it has room kept.
+      peers.emplace(state_, context_.constraints, key, &task);
+    }
+    const auto has_room = [&](const Machine* machine) {
+      return key.request.FitsIn(machine->Free() - claimed_[machine->id]) &&
+             (!peers.has_value() || peers->Allows(*machine));
+    };
+    const auto elsewhere = std::ranges::find_if(machines, has_room);
+    if (elsewhere == machines.end()) {
+      bound_.insert(id);
+      return false;
+    }
+    claimed_[(*elsewhere)->id] += key.request;
+    return true;
   }
 
   // The machines where a task of the class has room at once, whatever its rules
-  // about other tasks say; if there are none of those, the first is enough.
+  // about other tasks say.
   const std::vector<const Machine*>& FindRoomFor(const ClassKey& key) {
     const auto [it, is_new] = with_room_.try_emplace(key);
     std::vector<const Machine*>& found = it->second;
     if (!is_new) return found;
     context_.looks += std::ssize(state_.machines());
     for (const auto& [id, machine] : state_.machines()) {
-      if (!found.empty() && !key.DependsOnPeers()) break;
       if (machine->IsUsable() && key.request.FitsIn(machine->Free()) &&
           context_.constraints.Allows(key, *machine)) {
         found.push_back(machine.get());
@@ -215,8 +224,10 @@ class Nominated {
   // Those that keep others out of domains until they are gone.
   DomainConflicts leavers_{state_.peers()};
   std::map<ClassKey, std::vector<const Machine*>> with_room_;
-  // By class, and where it has room kept.
-  std::map<std::pair<ClassKey, MachineId>, bool> is_elsewhere_;
+  // What those ask for that gave up their room for a machine.
+  std::map<MachineId, Resources> claimed_;
+  // Classes that have room nowhere else, and where they have it kept.
+  std::set<std::pair<ClassKey, MachineId>> bound_;
 };
 
 }  // namespace

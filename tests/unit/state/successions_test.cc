@@ -78,6 +78,41 @@ TEST_F(SuccessionsTest, KeepHostPortsUntilTheSuccessorHasThem) {
   EXPECT_THAT(MachineOf("to").kept_host_ports, IsEmpty());
 }
 
+// Tasks of one job, of which 11 was told to move to `to`, and 12 to stop.
+class SuccessionsOfOneJobTest : public SuccessionsTest {
+ protected:
+  void Leave(const TaskOptions& first, const TaskOptions& second) {
+    Do(Submitted(11, first));
+    Do(Submitted(12, second));
+    for (const uint64_t uid : {11, 12}) Run(uid, "from");
+    state_.Migrate({11}, MachineOf("to").id);
+    state_.Preempt({12});
+  }
+  static TaskOptions Plain() { return {.cpu = 100, .job = "pair"}; }
+  static TaskOptions Bound() {
+    TaskOptions bound = Plain();
+    bound.rules.selectors = {LabelIn("disk", {"ssd"})};
+    return bound;
+  }
+};
+
+// Room would be of no use to a task that may not go there.
+TEST_F(SuccessionsOfOneJobTest, AreThoseOfATaskWithTheSameRules) {
+  Leave(Plain(), Bound());
+  Do(Submitted(13, Bound()));
+  EXPECT_EQ(NominatedFor(13), "");
+  Do(Submitted(14, Plain()));
+  EXPECT_EQ(NominatedFor(14), "to");
+}
+
+TEST_F(SuccessionsOfOneJobTest, AreRatherThoseWithoutRoomUnderOtherRules) {
+  Leave(Plain(), Plain());
+  Do(Submitted(13, Bound()));
+  EXPECT_EQ(NominatedFor(13), "");
+  Do(Submitted(14, Bound()));
+  EXPECT_EQ(NominatedFor(14), "to");
+}
+
 TEST_F(SuccessionsTest, CountForWhatTheMachineCanHold) {
   EXPECT_TRUE(state_.nominations().CanBeHeldBy(MachineOf("to")));
   Do(Submitted(2, {.cpu = 500, .priority = 9}));
