@@ -37,7 +37,10 @@ class ClassPeers {
              const ClassKey& key, const Task* leaver = nullptr);
 
   bool Allows(const Machine& machine) const;
-  // The same if all that it must be near were in the machine's domains.
+  // Whether all that it must be near is in the machine's domains, or it may be
+  // the first of these.
+  bool MeetsAffinity(MachineId machine) const;
+  // As Allows(), if that were so.
   bool AllowsBesideAffinity(const Machine& machine) const;
   // The same if its domains had risen far enough for its spread.
   bool AllowsBesideSpread(const Machine& machine) const;
@@ -131,7 +134,6 @@ class ClassPeers {
   bool MeansLeaver(const CountedTerm& term) const;
   static bool AllowsWithout(const TopologySpread& spread, MachineId machine,
                             std::span<const Task* const> leavers);
-  bool MeetsAffinity(MachineId machine) const;
   // The first of the terms that keep the class from the machine, if any.
   const CountedTerm* OwnAntiAffinity(MachineId machine) const;
   const CountedTerm* AntiAffinityOfOthers(MachineId machine) const;

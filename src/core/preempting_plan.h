@@ -146,7 +146,8 @@ class PreemptingPlan {
   bool LooksFurther(const ClassKey& key) const {
     return IsLone(key) || IsKeptFromDomains(key, context_.state.peers());
   }
-  // Whether it is one of these, and may not go there as things are.
+  // Whether others have to leave, or its company to come, before it may be
+  // there.
   bool MustAwaitOthers(const ClassKey& key, const Machine& machine);
   // Tasks that were told to leave and have rules, or are meant by some.
   void FindEvicted();

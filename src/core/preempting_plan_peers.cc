@@ -181,6 +181,10 @@ const ClassPeers& PreemptingPlan::PeersOf(const ClassKey& key) {
 bool PreemptingPlan::MustAwaitOthers(const ClassKey& key,
                                      const Machine& machine) {
   if (IsLone(key)) return !PeersOf(key).Allows(machine);
+  // Room that it has at once is of no use without its company.
+  if (!key.rules->affinity.empty() && !PeersOf(key).MeetsAffinity(machine.id)) {
+    return true;
+  }
   return spreads_.MustAwait(key, machine.id) ||
          (LooksFurther(key) &&
           !PeersOf(key).AreApartWithout(machine, placed_peers_));

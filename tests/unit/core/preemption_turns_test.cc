@@ -303,5 +303,18 @@ TEST_F(PreemptionTurnsTest, TheOthersOfAClassKeepTheirRoomInItsTurn) {
   EXPECT_THAT(Reply(), IsEmpty());
 }
 
+// The one has room at once, but not its company, which needs one of two to go.
+TEST_F(PreemptionTurnsTest, NobodyIsStoppedForWhoFollowsCompanyThatIsToCome) {
+  Machine("a", 1500);
+  for (const uint64_t uid : {1, 2}) Run(uid, "low", kLow, {}, {.cpu = 500});
+  Submit(3, "company", kHigh - 1);
+  Submit(4, "high", kHigh, Near("company", "host"), {.cpu = 500});
+  std::vector<std::string> told;
+  for (int i = 0; i < 4; ++i) {
+    for (const std::string& one : ReplyInTheEnd()) told.push_back(one);
+  }
+  EXPECT_THAT(told, ElementsAre("PREEMPT 2 on a"));
+}
+
 }  // namespace
 }  // namespace sluice
