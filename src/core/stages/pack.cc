@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "core/domain_conflicts.h"
 #include "core/known_plan.h"
 #include "core/packing_part.h"
@@ -329,27 +330,41 @@ class Pack : public Stage {
 
   // What displaces nobody is placed before anybody is stopped, or it would take
   // what others make room for.  It may take room that is kept for less urgent
-  // tasks.
+  // tasks, if that is free already and enough for it.
   bool MustPackMeekFirst() {
-    std::optional<uint32_t> highest;
+    std::set<ClassKey> meek;
     const auto look_at = [&](const ClassKey& key) {
-      if (!key.rules->never_preempts) return;
-      highest = std::max(highest.value_or(0), key.priority);
+      if (key.rules->never_preempts) meek.insert(key);
     };
+    absl::flat_hash_map<MachineId, Resources> placed;
     for (const auto& [key, tasks] : context_.state.pending()) look_at(key);
     for (const Placement& one : context_.FreshPlacements()) {
       look_at(one.task->class_key);
+      placed[one.machine] += one.task->class_key.request;
     }
-    if (!context_.agenda.IsForMeek(highest.has_value())) return false;
+    if (!context_.agenda.IsForMeek(!meek.empty())) return false;
     auto& yielding = context_.agenda.known.nominated;
     for (const auto& [id, machine] : context_.state.nominations().machines()) {
-      if (context_.state.FindTask(id)->class_key.priority < *highest &&
-          !context_.state.nominations().IsFinal(id) && IsInTime(id)) {
+      if (context_.state.nominations().IsFinal(id) || !IsInTime(id)) continue;
+      Resources room = RoomOfAllOn(machine);
+      const auto it = placed.find(machine);
+      if (it != placed.end()) room += it->second;
+      const uint32_t priority = context_.state.FindTask(id)->class_key.priority;
+      if (std::ranges::any_of(meek, [&](const ClassKey& key) {
+            return key.priority > priority && key.request.FitsIn(room);
+          })) {
         yielding.emplace_back(id, machine);
       }
     }
     for (const auto& [id, machine] : yielding) context_.state.EndNomination(id);
     return true;
+  }
+
+  // What is free there, for whomever it is kept.
+  Resources RoomOfAllOn(MachineId id) const {
+    const Machine* machine = context_.state.FindMachine(id);
+    return machine == nullptr ? Resources()
+                              : machine->Offered() - machine->used;
   }
 
   void FindMovedGangs() {

@@ -245,5 +245,25 @@ TEST_F(PreemptionReachTest, DoesNotCountOnAGangThatABudgetSparesInPart) {
   EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on a"));
 }
 
+// The meek task would not fit there, and one that is less urgent would.
+TEST_F(PreemptionReachTest, KeepsRoomThatIsOfNoUseToAMeekTask) {
+  Machine("c", 500, "z");
+  Run(1, "company", kHigh + 1, {}, {.cpu = 500});
+  Machine("m", 2000, "z");
+  for (const uint64_t uid : {2, 3}) Run(uid, "running", 1);
+  Submit(4, "high", kHigh, Near("company"), {.cpu = 2000});
+  ASSERT_THAT(ReplyInTheEnd(), SizeIs(2));
+  PlacementRules meek;
+  meek.never_preempts = true;
+  Submit(5, "meek", kHigh + 1, meek, {.cpu = 2000});
+  Submit(6, "low", kLow);
+  cluster_.Apply(Removed(2));
+  for (uint64_t uid = 10; uid < 16; ++uid) {
+    SubmitHopeless(uid, "news", 1);
+    EXPECT_THAT(Reply(), SizeIs(0)) << uid;
+    EXPECT_TRUE(cluster_.state().nominations().Contains({4})) << uid;
+  }
+}
+
 }  // namespace
 }  // namespace sluice
