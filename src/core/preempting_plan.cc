@@ -402,10 +402,9 @@ void PreemptingPlan::Settle() {
     FindSpreads();
     if (DropBeyondSpreads()) is_settled = false;
     if (SpareTornGangs()) is_settled = false;
-    const std::map<MachineId, uint32_t> served = HighestServed();
+    const std::map<MachineId, Served> served = FindServed();
     for (auto& [id, awaited] : awaited_) {
-      const auto it = served.find(id);
-      const uint32_t highest = it == served.end() ? 0 : it->second;
+      const uint32_t highest = served.at(id).priority.value_or(0);
       if (SpareNeedless(id, highest, &awaited)) is_settled = false;
     }
     if (SpareGangs(served)) is_settled = false;
@@ -413,20 +412,24 @@ void PreemptingPlan::Settle() {
   }
 }
 
-std::map<MachineId, uint32_t> PreemptingPlan::HighestServed() const {
-  std::map<MachineId, uint32_t> highest;
-  for (const auto& [id, awaited] : awaited_) highest[id] = awaited.Highest();
+std::map<MachineId, PreemptingPlan::Served> PreemptingPlan::FindServed() const {
+  std::map<MachineId, Served> served;
+  for (const auto& [id, awaited] : awaited_) {
+    Served& there = served[id];
+    if (awaited.tasks.empty()) continue;
+    there = {.priority = awaited.Highest(), .gang = GangOf(awaited)};
+  }
   // A chain of moves makes room where it begins.
   for (bool has_risen = true; std::exchange(has_risen, false);) {
     for (const Move& move : moves_) {
       if (!moving_.contains(move.task)) continue;
-      uint32_t& there = highest[move.to];
-      if (there >= highest[move.from]) continue;
-      there = highest[move.from];
+      Served& there = served[move.to];
+      if (there >= served[move.from]) continue;
+      there = served[move.from];
       has_risen = true;
     }
   }
-  return highest;
+  return served;
 }
 
 bool PreemptingPlan::DropLosses() {
@@ -551,10 +554,12 @@ std::optional<JobId> PreemptingPlan::GangOf(const Awaited& awaited) {
   return std::nullopt;
 }
 
-void PreemptingPlan::NoteMovesFor(JobId gang, const MoveBudget::Left& left) {
+void PreemptingPlan::NoteMovesFor(JobId gang,
+                                  const std::map<MachineId, Served>& served,
+                                  const MoveBudget::Left& left) {
   int64_t moves = 0;
   for (const auto& [id, awaited] : awaited_) {
-    if (GangOf(awaited) == gang) moves += std::ssize(awaited.leaving);
+    if (served.at(id).gang == gang) moves += std::ssize(awaited.leaving);
   }
   if (moves <= left.in_hour) return;
   context_.agenda.NoteTooManyMoves(gang);
@@ -564,29 +569,24 @@ void PreemptingPlan::NoteMovesFor(JobId gang, const MoveBudget::Left& left) {
 std::vector<MachineId> PreemptingPlan::ByUrgency() const {
   std::vector<std::tuple<int64_t, std::optional<JobId>, int64_t, MachineId>>
       order;
+  const std::map<MachineId, Served> served = FindServed();
   for (const auto& [id, awaited] : awaited_) {
     int64_t victim = 0;
-    std::optional<uint32_t> served;  // On other machines.
+    auto [highest, gang] = served.at(id);
     for (const TaskId one : awaited.victims) {
       const Task* task = context_.state.FindTask(one);
       if (task == nullptr) continue;
       const ClassKey& key = task->class_key;
       victim = std::max<int64_t>(victim, key.priority);
-      served = std::max(served, HighestServedBy(one));
+      highest = std::max(highest, HighestServedBy(one));  // Elsewhere, too.
     }
-    if (awaited.tasks.empty() && served.has_value()) {
-      order.emplace_back(-int64_t{*served}, std::nullopt, victim, id);
+    if (highest.has_value()) {
+      order.emplace_back(-int64_t{*highest}, gang, victim, id);
       continue;
     }
-    if (awaited.tasks.empty()) {
-      int64_t gain = 0;
-      for (const size_t move : awaited.leaving) gain += moves_[move].gain;
-      order.emplace_back(1, std::nullopt, -gain, id);
-      continue;
-    }
-    order.emplace_back(
-        -int64_t{std::max(awaited.Highest(), served.value_or(0))},
-        GangOf(awaited), victim, id);
+    int64_t gain = 0;
+    for (const size_t move : awaited.leaving) gain += moves_[move].gain;
+    order.emplace_back(1, std::nullopt, -gain, id);
   }
   std::ranges::sort(order);
   std::vector<MachineId> machines;
@@ -605,6 +605,7 @@ void PreemptingPlan::KeepToBudgets() {
   for (bool must_drop = true; must_drop;) {
     must_drop = false;
     Settle();
+    const std::map<MachineId, Served> served = FindServed();
     std::vector<int64_t> left = disruptions.Allowances();
     MoveBudget::Left moves_left = moves_max;
     for (const MachineId id : order) {
@@ -614,7 +615,7 @@ void PreemptingPlan::KeepToBudgets() {
         all.push_back(moves_[move].task);
       }
       if (all.empty()) continue;
-      const std::optional<JobId> gang = GangOf(awaited);
+      const auto& [highest, gang] = served.at(id);
       const int64_t moves = std::ssize(awaited.leaving);
       const bool may_move =
           moves <= (gang.has_value()
@@ -631,13 +632,18 @@ void PreemptingPlan::KeepToBudgets() {
       // Who waits for what leaves another machine waits for room here, too.
       is_any_exceeded |= !is_within && !IsForNothing(awaited);
       are_moves_exceeded |=
-          is_within && !awaited.tasks.empty() && !gang.has_value();
-      if (gang.has_value() && !packing_.is_part) NoteMovesFor(*gang, moves_max);
+          is_within && highest.has_value() && !gang.has_value();
+      if (gang.has_value() && !packing_.is_part) {
+        NoteMovesFor(*gang, served, moves_max);
+      }
       if (!is_within) context_.stats->given_up += std::ssize(all);
+      // Whoever waits for this machine and others does without all of them.
+      const bool is_one_of_several =
+          gang.has_value() || (highest.has_value() && awaited.tasks.empty());
       GiveUp(&awaited);
       must_drop = true;
-      // What is left of the gang gives its share back.
-      if (gang.has_value()) break;
+      // The others give their share back.
+      if (is_one_of_several) break;
     }
   }
   if (packing_.is_part) return;

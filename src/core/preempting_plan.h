@@ -80,6 +80,14 @@ class PreemptingPlan {
 
     uint32_t Highest() const;  // Priority of the nominated tasks.
   };
+  // The most urgent of those that a machine makes room for, and one of the
+  // gangs among these.
+  struct Served {
+    std::optional<uint32_t> priority;  // Unless there is nobody.
+    std::optional<JobId> gang;
+
+    friend auto operator<=>(const Served&, const Served&) = default;
+  };
   void FindMoves(const std::vector<Pattern>& solution);
   const ClassKey& KeyOf(const Move& move) const {
     return context_.state.FindTask(move.task)->class_key;
@@ -178,14 +186,13 @@ class PreemptingPlan {
   // Gangs that would go on with fewer tasks than they need.  Finds those that
   // leave.  Returns whether there were any of the first.
   bool SpareTornGangs();
-  // Gangs that need not leave, as `highest` says for whom each machine makes
+  // Gangs that need not leave, as `served` says for whom each machine makes
   // room.  Returns whether there were any.
-  bool SpareGangs(const std::map<MachineId, uint32_t>& highest);
-  // The priority of the most urgent task for whom each machine makes room, by
-  // moves to it, too.
-  std::map<MachineId, uint32_t> HighestServed() const;
+  bool SpareGangs(const std::map<MachineId, Served>& served);
+  // For whom each machine makes room, by moves to it, too.
+  std::map<MachineId, Served> FindServed() const;
   // Who leaves though that makes room for nobody, or nobody more urgent than
-  // who is stopped, nor gains anything.  `highest`: HighestServed() there.
+  // who is stopped, nor gains anything.  `highest`: whom it makes room for.
   // Returns whether there was anybody.
   bool SpareNeedless(MachineId id, uint32_t highest, Awaited* awaited);
   // Moves that make room for each other, and for nobody who waits, but do not
@@ -194,7 +201,8 @@ class PreemptingPlan {
   // Of one of the tasks that are nominated there.
   static std::optional<JobId> GangOf(const Awaited& awaited);
   // Tells that the gang waits for its moves, if an hour does not allow them.
-  void NoteMovesFor(JobId gang, const MoveBudget::Left& left);
+  void NoteMovesFor(JobId gang, const std::map<MachineId, Served>& served,
+                    const MoveBudget::Left& left);
   // In the order in which machines may use up budgets: those for the most
   // urgent first, gang by gang, of these those that stop the least urgent, and
   // those last that only move tasks to where they cost less, by what they gain.

@@ -93,7 +93,7 @@ bool PreemptingPlan::SpareTornGangs() {
   return true;
 }
 
-bool PreemptingPlan::SpareGangs(const std::map<MachineId, uint32_t>& highest) {
+bool PreemptingPlan::SpareGangs(const std::map<MachineId, Served>& served) {
   bool has_spared = false;
   for (const JobId gang : leaving_gangs_) {
     std::set<TaskId> may_stay;
@@ -101,6 +101,7 @@ bool PreemptingPlan::SpareGangs(const std::map<MachineId, uint32_t>& highest) {
     for (const auto& [id, awaited] : awaited_) {
       const Machine* machine = context_.state.FindMachine(id);
       if (machine == nullptr || awaited.victims.empty()) continue;
+      const uint32_t highest = served.at(id).priority.value_or(0);
       Slack slack = SlackOn(*machine, awaited);
       for (const TaskId victim : awaited.victims) {
         if (GangOfVictim(victim) != gang) continue;
@@ -109,7 +110,7 @@ bool PreemptingPlan::SpareGangs(const std::map<MachineId, uint32_t>& highest) {
           ++needed;
           continue;
         }
-        if (slack.LetStay(key, key.priority < highest.at(id))) {
+        if (slack.LetStay(key, key.priority < highest)) {
           may_stay.insert(victim);
           NoteSpared(victim);
         } else {

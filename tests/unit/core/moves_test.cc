@@ -77,6 +77,31 @@ class MovesTest : public testing::Test {
                                {.gang = {.minimum = 6}}));
     }
   }
+  // Of a machine that is wanted as a whole ten tasks move to another one, from
+  // which another one goes on to a third.
+  void RunInAChain(uint64_t gang_minimum) {
+    for (const char* uuid : {"wanted", "next", "end"}) {
+      Machine(uuid, uuid == std::string_view("end") ? 600 : 1000,
+              {{"host", uuid}});
+    }
+    const auto between = [](int64_t cpu, const char* a, const char* b) {
+      TaskOptions options = Owned(cpu);
+      options.priority = 9;
+      options.rules.selectors = {LabelIn("host", {a, b})};
+      return options;
+    };
+    for (const uint64_t uid : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
+      Run(uid, "wanted", between(100, "wanted", "next"));
+    }
+    Run(11, "next", between(600, "next", "end"));
+    Machine("other", 1000, {{"host", "other"}});
+    Run(12, "other", {.cpu = 1000});
+    now_ms_ = 10 * kMinuteMs;
+    TaskOptions large =
+        between(1000, "wanted", gang_minimum == 0 ? "other" : "wanted");
+    large.job = "large";
+    cluster_.Apply(Submitted(13, large, {.gang = {.minimum = gang_minimum}}));
+  }
   const RoundStats& stats() const { return cluster_.scheduler().round_stats(); }
 
   TestScheduler cluster_;
@@ -381,6 +406,26 @@ TEST_F(MovesTest, AreTooManyForAGangThatTakesMoreThanTheHourHas) {
   EXPECT_THAT(
       cluster_.scheduler().Explain(cluster_.TaskOf(25), now_ms_).summary,
       HasSubstr("; its gang could start if 12 running tasks moved, but "
+                "fewer may in this hour (--moves_per_hour)"));
+}
+
+TEST_F(MovesTest, AreTooManyAlongAChainWhereAStopWillDo) {
+  RunInAChain(/*gang_minimum=*/0);
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 12 on other"));
+}
+
+TEST_F(MovesInAnHourTest, MayAllBeForAGangAlongAChain) {
+  RunInAChain(/*gang_minimum=*/1);
+  EXPECT_THAT(Reply(), SizeIs(11));
+  EXPECT_EQ(stats().nominated, 1);
+}
+
+TEST_F(MovesTest, AreTooManyForAGangAlongAChain) {
+  RunInAChain(/*gang_minimum=*/1);
+  EXPECT_THAT(Reply(), IsEmpty());
+  EXPECT_THAT(
+      cluster_.scheduler().Explain(cluster_.TaskOf(13), now_ms_).summary,
+      HasSubstr("; its gang could start if 11 running tasks moved, but "
                 "fewer may in this hour (--moves_per_hour)"));
 }
 
