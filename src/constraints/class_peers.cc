@@ -278,6 +278,44 @@ int64_t ClassPeers::CrowdingOn(MachineId machine) const {
   return crowding;
 }
 
+int64_t ClassPeers::CrowdOn(MachineId machine) const {
+  int64_t crowd = 0;
+  for (const TopologySpread& spread : spreads_) {
+    if (spread.constraint().is_required) continue;
+    crowd += CrowdingPerTask(spread) * spread.CountAt(machine);
+  }
+  return crowd;
+}
+
+ClassPeers::Share ClassPeers::ShareOf(const ClassKey& other, MachineId there,
+                                      MachineId here) const {
+  Share share;
+  const auto is_one_domain = [&](const Topology& topology) {
+    const DomainIndex domain = topology.DomainOf(there);
+    return domain != kNoDomain && domain == topology.DomainOf(here);
+  };
+  for (const auto& [term, weight] : worths_) {
+    if (!is_one_domain(*term->topology)) continue;
+    if (weight != 0) {
+      if (std::ranges::binary_search(*other.meant_by, term->selector)) {
+        share.worth += weight;
+      }
+      continue;
+    }
+    for (const auto& [of, given] : state_.peers().TermsOf(*other.rules).given) {
+      if (of == term) share.worth += given;
+    }
+  }
+  for (const TopologySpread& spread : spreads_) {
+    if (spread.constraint().is_required || !spread.Means(other) ||
+        !is_one_domain(spread.topology()) || !spread.Counts(there)) {
+      continue;
+    }
+    share.crowding += CrowdingPerTask(spread);
+  }
+  return share;
+}
+
 void ClassPeers::Note(const ClassKey& placed, MachineId machine,
                       int64_t count) {
   for (TopologySpread& spread : spreads_) spread.Note(placed, machine, count);

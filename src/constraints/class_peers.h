@@ -75,6 +75,14 @@ class ClassPeers {
   int64_t worth_max() const { return worth_max_; }
   // As PeerStanding::crowding.
   int64_t CrowdingOn(MachineId machine) const;
+  // The same above none, and not above the emptiest domain.
+  int64_t CrowdOn(MachineId machine) const;
+  // What one task of a class that runs `there` adds to either `here`.
+  struct Share {
+    int64_t worth = 0;
+    int64_t crowding = 0;
+  };
+  Share ShareOf(const ClassKey& other, MachineId there, MachineId here) const;
 
   // A task of this class or another was placed, or with -1 taken away, the
   // latter only where this class requires no affinity.

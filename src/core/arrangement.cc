@@ -12,7 +12,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "core/movable_placements.h"
+#include "core/relocator.h"
 #include "core/suitability.h"
+#include "core/wish_restarts.h"
+#include "core/wish_search.h"
 
 namespace sluice {
 namespace {
@@ -23,40 +26,29 @@ constexpr int64_t kLooksMax = kLooksPerStep;
 // to exchange it for.
 constexpr int kMachinesPerKindMax = 64;
 constexpr int64_t kPartnersMax = 64;
-// Through all tasks that wish something.
-constexpr int kTurnsMax = 4;
-// A task may come back to where it was, as others move, too.  But where one
-// would be near another, and that one away from it, they would move to and fro.
-constexpr int kLeavesMax = 2;
-
-// The local search: single moves and exchanges of two.
+// Lets those with wishes go where these are met, and those of a job apart.
 class Arranger {
  public:
   Arranger(RoundContext* context, MovablePlacements* placements,
            int64_t* looks_left)
-      : state_(context->state),
+      : context_(*context),
+        state_(context->state),
         policies_(context->policies),
         placements_(*placements),
         looks_left_(*looks_left),
-        suitability_(context, placements, looks_left) {}
+        suitability_(context, placements, looks_left),
+        relocator_(policies_, placements, &suitability_, looks_left) {}
 
   // Those with wishes, and those that share a machine with others of their job,
   // by index.  Returns how many moved.
   int64_t Run(std::span<const size_t> wishing,
               std::span<const size_t> crowded) {
-    int64_t moved = 0;
-    // Exchanges take many looks, and moves may make them needless.
-    looks_kept_ = crowded.empty() ? 0 : looks_left_ / 3;
-    for (const bool may_exchange : {false, true}) {
-      for (int turn = 0; turn < kTurnsMax; ++turn) {
-        const int64_t before = moved;
-        for (const size_t i : wishing) {
-          moved += MoveToBetter(i, may_exchange) ? 1 : 0;
-        }
-        if (moved == before) break;
-      }
-    }
-    looks_kept_ = 0;
+    // Wishes come first, but do not leave the others nothing.
+    const int64_t looks_kept = crowded.empty() ? 0 : looks_left_ / 3;
+    WishSearch search(&context_, &placements_, &suitability_, &looks_left_,
+                      looks_kept);
+    int64_t moved = search.Run(wishing);
+    moved += WishRestarts(&placements_, &suitability_, &search).Run(wishing);
     FindTwins(crowded);
     for (const size_t i : crowded) moved += MoveApart(i) ? 1 : 0;
     return moved + Relieve();
@@ -81,165 +73,7 @@ class Arranger {
     int64_t more = kNoMore;
   };
 
-  // The best place so far for a task that is withdrawn.
-  struct Choice {
-    Seeker seeker;
-    Liking liking = {};
-    MachineId machine = {};
-  };
-
-  bool IsSpent() const { return looks_left_ <= looks_kept_; }
-
-  // Lets `choose` look for a better place for the task than its own, and puts
-  // it there.  Returns whether it moved.
-  template <class Choose>
-  bool Move(size_t index, Choose choose) {
-    const Placement one = placements_[index];
-    // The others see no difference before it moves; and what stays keeps its
-    // turn among the deltas.
-    const bool has_peers = one.task->class_key.DependsOnPeers();
-    if (has_peers) placements_.Withdraw(index);
-    const Seeker seeker = suitability_.SeekerOf(one);
-    Choice choice = {.seeker = seeker,
-                     .liking = suitability_.LikingOf(seeker, *seeker.home),
-                     .machine = one.machine};
-    choose(&choice);
-    const bool has_moved = choice.machine != one.machine;
-    if (!has_peers && has_moved) placements_.Withdraw(index);
-    if (has_peers || has_moved) placements_.Place(index, choice.machine);
-    if (has_moved) suitability_.Vacate(one.machine);
-    return has_moved;
-  }
-
-  // Returns whether the machine is the best so far.
-  bool Consider(const Machine& machine, Choice* choice) {
-    if (!suitability_.MayGo(choice->seeker, machine)) {
-      --looks_left_;
-      return false;
-    }
-    Liking there = suitability_.LikingOf(choice->seeker, machine);
-    there.load = policies_.LoadCost(machine, machine.used);
-    if (there >= choice->liking) return false;
-    choice->liking = there;
-    choice->machine = machine.id;
-    return true;
-  }
-
-  // To where it is liked best, be it in the place of another.
-  bool MoveToBetter(size_t index, bool may_exchange) {
-    const Placement one = placements_[index];
-    if (IsSpent()) return false;
-    View& view = suitability_.ViewOf(one.task->class_key);
-    if (!view.is_movable || suitability_.MakesWay(one)) return false;
-    suitability_.FindParts(&view);
-    // Most are where they like best, which is seen without a move: a task makes
-    // its own place look worse, unless it would like to be near its own kind.
-    if (one.task->class_key.rules->preferred_peers.empty() &&
-        FindBetterParts(suitability_.SeekerOf(one), 1).empty()) {
-      return false;
-    }
-    std::vector<size_t> better;
-    bool has_moved = Move(index, [&](Choice* choice) {
-      better = FindBetterParts(choice->seeker);
-      for (const size_t part : better) {
-        for (const Machine* machine : view.parts[part]) {
-          Consider(*machine, choice);
-        }
-        if (choice->machine != one.machine) break;
-      }
-    });
-    if (!has_moved && may_exchange) {
-      has_moved = std::ranges::any_of(better, [&](size_t part) {
-        return ExchangeOnto(index, view.parts[part]);
-      });
-    }
-    if (has_moved) ++left_[{one.task, PartOf(view, one.machine)}];
-    return has_moved;
-  }
-
-  static size_t PartOf(const View& view, MachineId machine) {
-    const auto part =
-        std::ranges::find_if(view.parts, [&](const auto& of_part) {
-          return std::ranges::find(of_part, machine, &Machine::id) !=
-                 of_part.end();
-        });
-    return static_cast<size_t>(part - view.parts.begin());
-  }
-
-  // Where wishes cost less than at home, the best first; so many at most.  None
-  // that it has left twice.
-  std::vector<size_t> FindBetterParts(
-      const Seeker& seeker,
-      size_t count_max = std::numeric_limits<size_t>::max()) {
-    const Cost here = suitability_.LikingOf(seeker, *seeker.home).wishes;
-    std::vector<std::pair<Cost, size_t>> better;
-    const auto& parts = seeker.view->parts;
-    for (size_t i = 0; i < parts.size() && better.size() < count_max; ++i) {
-      const Cost wishes =
-          suitability_.LikingOf(seeker, *parts[i].front()).wishes;
-      if (wishes < here && left_[{seeker.task, i}] < kLeavesMax) {
-        better.emplace_back(wishes, i);
-      }
-    }
-    std::ranges::sort(better);
-    const auto indices = std::views::values(better);
-    return {indices.begin(), indices.end()};
-  }
-
-  // For a task on one of these machines.
-  bool ExchangeOnto(size_t index, std::span<const Machine* const> machines) {
-    int64_t partners_left = kPartnersMax;
-    for (const Machine* machine : machines) {
-      for (const size_t other : placements_.On(machine->id)) {
-        if (partners_left-- == 0 || IsSpent()) return false;
-        if (ExchangeIfBetter(index, other)) return true;
-      }
-    }
-    return false;
-  }
-
-  // Each goes where the other is, if both may and that is liked better.
-  bool ExchangeIfBetter(size_t a, size_t b) {
-    const Placement one = placements_[a];
-    const Placement other = placements_[b];
-    const auto [lower, higher] = std::minmax(one.task->class_key.priority,
-                                             other.task->class_key.priority);
-    if (!suitability_.ViewOf(one.task->class_key).is_movable ||
-        !suitability_.ViewOf(other.task->class_key).is_movable ||
-        !MayFitInPlaceOf(other, one) || !MayFitInPlaceOf(one, other) ||
-        suitability_.MakesWay(other) ||
-        suitability_.IsAnyBetween(lower, higher)) {
-      return false;
-    }
-    // What they are worth to each other counts with the second of them.
-    placements_.Withdraw(b);
-    const Seeker second = suitability_.SeekerOf(other);
-    const Liking second_before = suitability_.LikingOf(second, *second.home);
-    placements_.Withdraw(a);
-    const Seeker first = suitability_.SeekerOf(one);
-    const Liking before =
-        second_before + suitability_.LikingOf(first, *first.home);
-    if (suitability_.MayGo(first, *second.home) &&
-        suitability_.MayGo(second, *first.home)) {
-      const Liking first_after = suitability_.LikingOf(first, *second.home);
-      placements_.Place(a, other.machine);
-      if (first_after + suitability_.LikingOf(second, *first.home) < before &&
-          suitability_.MayGo(second, *first.home)) {
-        placements_.Place(b, one.machine);
-        return true;
-      }
-      placements_.Withdraw(a);
-    }
-    placements_.Place(a, one.machine);
-    placements_.Place(b, other.machine);
-    return false;
-  }
-
-  bool MayFitInPlaceOf(const Placement& leaver, const Placement& comer) const {
-    Resources free = state_.FindMachine(leaver.machine)->Free();
-    free += leaver.task->class_key.request;
-    return comer.task->class_key.request.FitsIn(free);
-  }
+  bool IsSpent() const { return looks_left_ <= 0; }
 
   // To where fewer of its job are, and everything else is no worse.
   bool MoveApart(size_t index) {
@@ -335,7 +169,7 @@ class Arranger {
   // load.  `heeds_load`: or as well, but at a lower load; REQUIRES that it has
   // no peers.
   bool MoveToLiked(size_t index, bool heeds_load) {
-    return Move(index, [&](Choice* choice) {
+    return relocator_.Move(index, [&](Choice* choice) {
       const View& view = *choice->seeker.view;
       const Machine& home = *choice->seeker.home;
       Resources others = home.used;
@@ -360,7 +194,7 @@ class Arranger {
             break;
           }
           // Then no other of the kind is liked better.
-          if (Consider(*state_.FindMachine(id), choice) &&
+          if (relocator_.Consider(*state_.FindMachine(id), choice) &&
               choice->liking.siblings == 0 && view.peers == nullptr) {
             break;
           }
@@ -393,7 +227,7 @@ class Arranger {
                    suitability_.MayGo(choice->seeker, machine)) {
           // It may come earlier in the order once the task is there.
           frontier.more = std::min(frontier.more, siblings + 1);
-          Consider(machine, choice);
+          relocator_.Consider(machine, choice);
           return;
         } else {
           --machines_left;
@@ -423,14 +257,13 @@ class Arranger {
     return moved;
   }
 
+  RoundContext& context_;
   const ClusterState& state_;
   const PolicySet& policies_;
   MovablePlacements& placements_;
   int64_t& looks_left_;
-  int64_t looks_kept_ = 0;  // For what comes later.
   Suitability suitability_;
-  // How often a task has left a part of its view.
-  absl::flat_hash_map<std::pair<const Task*, size_t>, int> left_;
+  Relocator relocator_;
   std::map<ClassKey, Twins> twins_;  // Of classes with crowded tasks.
   // How many of a job were on a machine, by their class and wishes there.
   absl::flat_hash_map<std::tuple<JobId, const Twins*, Cost>, int64_t> stuck_;

@@ -13,9 +13,10 @@
 // is placed stays placed.  But something that waits may fit where another task
 // was, so the tiers are to be gone through again.
 //
-// A local search (core/movable_placements.h: what it moves;
-// core/suitability.h: where to): single moves and exchanges of two, a bounded
-// number of turns, and no more than kLooksPerStep looks.
+// For wishes a local search from which others begin anew (core/wish_search.h,
+// core/wish_restarts.h), for siblings single moves and exchanges of two
+// (core/movable_placements.h: what is moved; core/suitability.h: where to).  A
+// bounded number of turns, and no more than kLooksPerStep looks.
 //
 // Threads: a free function; confined to the core thread.  Determinism: looks
 // are counted, not time.

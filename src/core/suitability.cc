@@ -105,7 +105,8 @@ View& Suitability::ViewOf(const ClassKey& key) {
 
 void Suitability::FindParts(View* view) {
   if (!view->parts.empty()) return;
-  std::vector<const Topology*> topologies = view->peers->Topologies();
+  std::vector<const Topology*> topologies;
+  if (view->peers != nullptr) topologies = view->peers->Topologies();
   std::ranges::sort(topologies);
   const auto [end, last] = std::ranges::unique(topologies);
   topologies.erase(end, last);
@@ -123,6 +124,7 @@ void Suitability::FindParts(View* view) {
         part_of.try_emplace(std::move(domains), view->parts.size());
     if (is_new) view->parts.emplace_back();
     view->parts[it->second].push_back(machine.get());
+    view->part_of[id] = it->second;
   }
 }
 
@@ -169,6 +171,39 @@ Liking Suitability::LikingOf(const Seeker& seeker, const Machine& machine) {
       placements_.CountSiblings(seeker.task->job, machine.id) -
       (is_there ? 1 : 0));
   return liking;
+}
+
+Cost Suitability::TwiceWishesOf(const Placement& one) {
+  --looks_left_;
+  const Seeker seeker = SeekerOf(one);
+  const Cost preferences = 2 * PreferenceOn(*seeker.view, *seeker.home);
+  if (seeker.view->peers == nullptr) return preferences;
+  const ClassPeers::Share of_all = {
+      .worth = seeker.worth,
+      .crowding = seeker.view->peers->CrowdOn(one.machine)};
+  return preferences + CostOf(*seeker.view->peers, of_all) -
+         ShareOf(seeker, one.task->class_key, one.machine, one.machine);
+}
+
+// What more worth and crowding cost, or less than nothing.
+Cost Suitability::CostOf(const ClassPeers& peers,
+                         const ClassPeers::Share& share) const {
+  const int64_t range = peers.worth_max() - peers.worth_min();
+  return context_.policies.PeerCost(
+             {.missed_weight = std::max<int64_t>(-share.worth, 0),
+              .missed_weight_max = range,
+              .crowding = share.crowding}) -
+         context_.policies.PeerCost(
+             {.missed_weight = std::max<int64_t>(share.worth, 0),
+              .missed_weight_max = range});
+}
+
+Cost Suitability::ShareOf(const Seeker& seeker, const ClassKey& other,
+                          MachineId there, MachineId here) {
+  looks_left_ -= 2;
+  if (seeker.view->peers == nullptr) return 0;
+  const ClassPeers& peers = *seeker.view->peers;
+  return CostOf(peers, peers.ShareOf(other, there, here));
 }
 
 bool Suitability::MakesWay(const Placement& one) {

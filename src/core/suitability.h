@@ -49,6 +49,12 @@ struct View {
   std::unique_ptr<ClassPeers> peers;  // Null if it depends on none.
   // Machines that it likes the same, whoever runs there; see FindParts().
   std::vector<std::vector<const Machine*>> parts;
+  absl::flat_hash_map<MachineId, size_t> part_of;
+  // Their number if it is in none.
+  size_t PartOf(MachineId machine) const {
+    const auto it = part_of.find(machine);
+    return it == part_of.end() ? parts.size() : it->second;
+  }
 };
 
 // Whether a task with these rules may be moved, whatever others say about it.
@@ -72,7 +78,7 @@ class Suitability {
 
   // Follows the placements.  Valid as long as this is.
   View& ViewOf(const ClassKey& key);
-  // REQUIRES: the class is movable and depends on peers.
+  // REQUIRES: the class is movable.
   void FindParts(View* view);
 
   // As things are now.  REQUIRES: its class is movable.
@@ -83,6 +89,15 @@ class Suitability {
   // Without load.  A task that is not withdrawn counts among its own peers, but
   // not among its siblings.
   Liking LikingOf(const Seeker& seeker, const Machine& machine);
+  // Twice its share of what all wishes cost, where it is: of what two wish of
+  // each other each has half.  As far as that differs from place to place.
+  Cost TwiceWishesOf(const Placement& one);
+  // Whether anything waits that may fit somewhere.
+  bool IsAnyWaiting() const { return !waiting_.empty(); }
+  // What a task of a class that runs `there` adds to the seeker's wishes
+  // `here`, as far as that does not depend on the others.
+  Cost ShareOf(const Seeker& seeker, const ClassKey& other, MachineId there,
+               MachineId here);
   Cost PreferenceOn(const View& view, const Machine& machine) const {
     return view.preference[static_cast<size_t>(eligibility_.KindOf(machine))];
   }
@@ -100,6 +115,7 @@ class Suitability {
   void FindBinding();
   void FindWaiting();
   bool IsMovable(const ClassKey& key) const;
+  Cost CostOf(const ClassPeers& peers, const ClassPeers::Share& share) const;
 
   RoundContext& context_;
   const ClusterState& state_;

@@ -241,9 +241,80 @@ TEST_F(ArrangeTest, EndsWhereTasksWouldMoveToAndFro) {
       .Task(2, {.cpu = 100, .job = "shy", .rules = shy})
       .ApplyTo(&cluster_);
   for (const uint64_t uid : {1, 2}) Place(uid, "m0");
-  // One goes, the other follows; each comes back once and goes once more.
-  EXPECT_EQ(ArrangeAll(), 6);
-  EXPECT_EQ(cluster_.MachineOf(1), cluster_.MachineOf(2));
+  // One goes, the other follows; each comes back once and goes once more.  Then
+  // both are placed anew, apart, as that costs less together.
+  EXPECT_EQ(ArrangeAll(), 7);
+  EXPECT_NE(cluster_.MachineOf(1), cluster_.MachineOf(2));
+}
+
+// What is in the way fits where nobody has to leave, but not in the place of
+// the one that comes.
+TEST_F(ArrangeTest, MakesAnotherGoToAThirdMachine) {
+  PlacementRules fond;
+  fond.preferred_peers = {{.weight = 50, .term = {TasksOfJob("db"), "zone"}}};
+  ClusterBuilder()
+      .Machine("a", {.cpu = 100, .labels = {{"zone", "a"}}})
+      .Machine("b", {.cpu = 400, .labels = {{"zone", "b"}}})
+      .Machine("c", {.cpu = 300, .labels = {{"zone", "c"}}})
+      .Task(1, {.cpu = 100, .job = "fond", .rules = fond})
+      .Task(2, {.cpu = 100, .job = "db"})
+      .Task(3, {.cpu = 300, .job = "other"})
+      .ApplyTo(&cluster_);
+  Place(1, "a");
+  for (const uint64_t uid : {2, 3}) Place(uid, "b");
+  EXPECT_GT(ArrangeAll(), 0);
+  EXPECT_EQ(cluster_.MachineOf(1), "b");
+  EXPECT_EQ(cluster_.MachineOf(2), "b");
+  EXPECT_EQ(cluster_.MachineOf(3), "c");
+}
+
+// A pair would be better off elsewhere, but only both together.
+class BeginAnewTest : public ArrangeTest {
+ protected:
+  void SetUp() override {
+    PlacementRules pair;
+    pair.preferred_peers = {
+        {.weight = 50, .term = {TasksOfJob("pair"), "zone"}},
+        {.weight = 30, .term = {TasksOfJob("db"), "zone"}}};
+    PlacementRules fond;
+    fond.preferred_peers = {
+        {.weight = 10, .term = {TasksOfJob("hub"), "zone"}}};
+    ClusterBuilder()
+        .Machine("a", {.cpu = 1000, .labels = {{"zone", "a"}}})
+        .Machine("b", {.cpu = 1000, .labels = {{"zone", "b"}}})
+        .Machine("full", {.cpu = 100, .labels = {{"zone", "c"}}})
+        .Task(1, {.cpu = 100, .job = "db"})
+        .Task(2, {.cpu = 100, .job = "hub"})
+        .Tasks(3, 2, {.cpu = 100, .job = "pair", .rules = pair})
+        .Task(5, {.cpu = 100, .job = "fond", .rules = fond})
+        .ApplyTo(&cluster_);
+    Place(1, "b");
+    Place(2, "full");
+    cluster_.Deliver();
+    for (const uint64_t uid : {3, 4}) Place(uid, "a");
+  }
+};
+
+TEST_F(BeginAnewTest, PlacesAllAnewWhereNoStepLeadsOn) {
+  Place(5, "a");  // It would rather be where there is no room.
+  EXPECT_GT(ArrangeAll(), 0);
+  EXPECT_EQ(cluster_.MachineOf(3), "b");
+  EXPECT_EQ(cluster_.MachineOf(4), "b");
+}
+
+// That takes time, and mostly finds nothing.
+TEST_F(BeginAnewTest, LeavesAllWhereTheyAreIfNobodyWouldRatherBeElsewhere) {
+  cluster_.Apply(Removed(5));
+  EXPECT_EQ(ArrangeAll(), 0);
+}
+
+// What is free may be for what waits.
+TEST_F(BeginAnewTest, LeavesAllWhereTheyAreAsLongAsSomethingWaits) {
+  Place(5, "a");
+  cluster_.Apply(Submitted(6, {.cpu = 900, .job = "waits"}));
+  EXPECT_EQ(ArrangeAll(), 0);
+  EXPECT_EQ(cluster_.MachineOf(3), "a");
+  EXPECT_EQ(cluster_.MachineOf(4), "a");
 }
 
 // What is moved leaves room behind, and the round gives it away.
