@@ -26,7 +26,7 @@ std::vector<std::pair<MachineId, size_t>> ClassesOfVictims(
   return classes;
 }
 
-bool KeepRoomAgain(TaskId id, MachineId machine_id, bool depends,
+bool KeepRoomAgain(TaskId id, MachineId machine_id, bool is_final,
                    ClusterState* state) {
   const Task* task = state->FindTask(id);
   const Machine* machine = state->FindMachine(machine_id);
@@ -34,7 +34,7 @@ bool KeepRoomAgain(TaskId id, MachineId machine_id, bool depends,
       !machine->IsUsable() || state->nominations().Contains(id)) {
     return false;
   }
-  state->Nominate(id, machine_id, depends);
+  state->Nominate(id, machine_id, is_final);
   if (state->nominations().CanBeHeldBy(*machine)) return true;
   state->EndNomination(id);
   return false;

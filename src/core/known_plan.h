@@ -38,7 +38,7 @@ std::vector<std::pair<MachineId, size_t>> ClassesOfVictims(
     const ClusterState& state);
 // Keeps room for a task again that was nominated.  Returns whether it may wait
 // there: it and the machine may have gone meanwhile, or the room.
-bool KeepRoomAgain(TaskId id, MachineId machine, bool depends,
+bool KeepRoomAgain(TaskId id, MachineId machine, bool is_final,
                    ClusterState* state);
 // How many of each class of the problem are placed, or stay.
 std::vector<int64_t> CountPlaced(const KnownPlan& plan,

@@ -346,7 +346,9 @@ void PreemptingPlan::CarryOut(const MachinePatterns& patterns) {
     context_.agenda.known.moves.emplace_back(move.task, move.to);
   }
   for (const auto& [task, machine] : decided.nominated) {
-    state.Nominate(task, machine, decided.depending.contains(task));
+    state.Nominate(task, machine,
+                   decided.depending.contains(task) ||
+                       context_.final_before.contains(task));
   }
   context_.stats->preempted += std::ssize(decided.stopped);
   context_.agenda.known.depending.insert(decided.depending.begin(),

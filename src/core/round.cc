@@ -146,7 +146,8 @@ void Round::End(RoundStats* stats) {
   context_.stats = stats;
   if (stage_ != nullptr) EndStage();
   for (const auto& [id, machine] : std::exchange(context_.left_out, {})) {
-    KeepRoomAgain(id, machine, /*depends=*/false, &context_.state);
+    KeepRoomAgain(id, machine, context_.final_before.contains(id),
+                  &context_.state);
   }
   NoteLook();
   stats->nominated = std::ssize(context_.state.nominations().machines());

@@ -15,6 +15,15 @@ absl::flat_hash_set<TaskId> NominatedTasks(const ClusterState& state) {
   return {tasks.begin(), tasks.end()};
 }
 
+absl::flat_hash_set<TaskId> FinalTasks(const ClusterState& state) {
+  const Nominations& nominations = state.nominations();
+  auto finals = std::views::keys(nominations.machines()) |
+                std::views::filter([&nominations](TaskId id) {
+                  return nominations.IsFinal(id);
+                });
+  return {finals.begin(), finals.end()};
+}
+
 }  // namespace
 
 RoundContext::RoundContext(const Subject& subject, const RoundOptions& limits,
@@ -29,6 +38,7 @@ RoundContext::RoundContext(const Subject& subject, const RoundOptions& limits,
       delta_begin(subject.state.counters().next_delta_sequence),
       gangs(&subject.state, &subject.eligibility, sequence_end, as_of_ms),
       nominated_before(NominatedTasks(subject.state)),
+      final_before(FinalTasks(subject.state)),
       move_budget(subject.move_budget),
       rebalance_timer(subject.rebalance_timer),
       search_pace(subject.search_pace),

@@ -86,6 +86,8 @@ class RoundContext {
   Gangs gangs;
   // The tasks that room was kept for when the round began.
   const absl::flat_hash_set<TaskId> nominated_before;
+  // Of these, those that keep it (Nominations::IsFinal()).
+  const absl::flat_hash_set<TaskId> final_before;
   MoveBudget* const move_budget;
   RebalanceTimer* const rebalance_timer;
   SearchPace* const search_pace;

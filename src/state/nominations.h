@@ -46,9 +46,9 @@ class Nominations {
       const ClassKey& key) const;
   // Whether it is the successor of a task that was told to move there.
   bool IsSuccessor(TaskId task) const { return successors_.contains(task); }
-  // Whether it keeps its room whatever a round finds: it is a successor, which
-  // is not to wait for others of its priority, or one for whom tasks were told
-  // to move, which would have moved for nothing.
+  // Whether it keeps its room: it is a successor, which is not to wait for
+  // others of its priority, or one for whom tasks were told to move, which
+  // would have moved for nothing unless something more urgent takes the room.
   bool IsFinal(TaskId task) const {
     return IsSuccessor(task) || final_.contains(task);
   }

@@ -137,7 +137,8 @@ class Pack : public Stage {
     StopSpared();
     for (const auto& [id, machine_id] : known_.nominated) {
       const bool depends = known_.depending.contains(id);
-      if (KeepRoomAgain(id, machine_id, depends, &context_.state) && depends) {
+      const bool is_final = depends || context_.final_before.contains(id);
+      if (KeepRoomAgain(id, machine_id, is_final, &context_.state) && depends) {
         context_.agenda.known.depending.insert(id);
       }
     }
@@ -146,7 +147,8 @@ class Pack : public Stage {
       if (has_plan_) {
         context_.left_out.emplace_back(id, machine_id);
       } else {
-        KeepRoomAgain(id, machine_id, /*depends=*/false, &context_.state);
+        KeepRoomAgain(id, machine_id, context_.final_before.contains(id),
+                      &context_.state);
       }
     }
   }
@@ -223,15 +225,64 @@ class Pack : public Stage {
     context_.NoteMoved(-std::ssize(known_.moves));
     const Nominations& nominations = context_.state.nominations();
     const auto& nominated = nominations.machines();
+    const std::set<TaskId> overtaken = FindOvertaken();
     for (const auto& [id, machine] : nominated) {
       // Those that depend on moves of this round are as little final as these.
-      const bool is_final =
-          nominations.IsFinal(id) && !known_.depending.contains(id);
+      const bool is_final = nominations.IsFinal(id) &&
+                            !known_.depending.contains(id) &&
+                            !overtaken.contains(id);
       if (!is_final && IsInTime(id)) known_.nominated.emplace_back(id, machine);
     }
     for (const auto& [id, machine] : known_.nominated) {
       if (nominated.contains(id)) context_.state.EndNomination(id);
     }
+  }
+
+  // Of those for whom tasks were moved, the ones whose room is enough for
+  // something more urgent that waits, and the rest of their gangs: rather than
+  // that others are stopped for it, they wait.
+  std::set<TaskId> FindOvertaken() const {
+    const Nominations& nominations = context_.state.nominations();
+    std::vector<TaskId> may_yield;
+    for (const auto& [id, machine] : nominations.machines()) {
+      if (nominations.IsFinal(id) && !nominations.IsSuccessor(id) &&
+          !nominations.IsReservation(id)) {
+        may_yield.push_back(id);
+      }
+    }
+    std::set<TaskId> overtaken;
+    std::set<JobId> gangs;
+    for (const TaskId id : may_yield) {
+      const ClassKey& key = context_.state.FindTask(id)->class_key;
+      if (!IsRoomForMoreUrgent(key.priority, nominations.machines().at(id))) {
+        continue;
+      }
+      overtaken.insert(id);
+      if (key.gang.has_value()) gangs.insert(*key.gang);
+    }
+    for (const TaskId id : may_yield) {
+      if (IsOfOne(id, gangs)) overtaken.insert(id);
+    }
+    return overtaken;
+  }
+
+  // Whether something that waits could have what is kept there, or free.
+  bool IsRoomForMoreUrgent(uint32_t priority, MachineId id) const {
+    const Machine& machine = *context_.state.FindMachine(id);
+    const Resources room =
+        RoomOfAllOn(id) + context_.state.nominations().LeavingFrom(machine);
+    const auto& pending = context_.state.pending();
+    const auto more_urgent = std::ranges::subrange(
+        pending.begin(), pending.lower_bound(ClassKey{priority, {}}));
+    return std::ranges::any_of(more_urgent, [&](const auto& entry) {
+      const ClassKey& key = entry.first;
+      ++context_.looks;
+      return key.request.FitsIn(room) &&
+             context_.constraints.AllowsAspect(MachineAspect::kLabels, key,
+                                               machine) &&
+             context_.constraints.AllowsAspect(MachineAspect::kTaints, key,
+                                               machine);
+    });
   }
 
   // Room that was kept before the round is kept for those whose class takes no
@@ -257,7 +308,8 @@ class Pack : public Stage {
         return false;
       }
       if (task->class_key.priority < highest ||
-          !KeepRoomAgain(id, machine, /*depends=*/false, &context_.state)) {
+          !KeepRoomAgain(id, machine, context_.final_before.contains(id),
+                         &context_.state)) {
         left_out_.push_back(one);
         return true;
       }
