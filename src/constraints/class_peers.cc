@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
+
+#include "constraints/domain_shares.h"
 
 namespace sluice {
 namespace {
@@ -19,6 +22,7 @@ ClassPeers::ClassPeers(const ClusterState& state,
                        const ConstraintSet& constraints, const ClassKey& key,
                        const Task* leaver)
     : state_(state),
+      constraints_(constraints),
       key_(key),
       terms_(state.peers().TermsOf(*key.rules)),
       leaver_(leaver) {
@@ -59,6 +63,9 @@ ClassPeers::ClassPeers(const ClusterState& state,
   for (const CountedTerm* term : terms_.anti_affinity) {
     tallied_.push_back({term->topology, &term->meant, false});
     tallied_.push_back({term->topology, &term->expected, false});
+  }
+  for (const CountedTerm* term : terms_.minimums) {
+    tallied_.push_back({term->topology, &term->meant, /*is_counted=*/true});
   }
   for (const CountedTerm* term : about_) {
     if (term->keeping_away.total() > 0) {
@@ -370,10 +377,56 @@ ClassPeers::Limits ClassPeers::LimitsFor(int64_t count) const {
   return limits;
 }
 
+std::vector<int64_t> ClassPeers::SharesOf(size_t index, int64_t count) const {
+  if (!IsMeantBy(*terms_.minimums[index])) return {};
+  const bool is_one_a_machine =
+      !key_.rules->host_ports.empty() ||
+      std::ranges::any_of(terms_.anti_affinity, [&](const CountedTerm* term) {
+        return IsMeantBy(*term);
+      });
+  const auto room_on = [&](const Machine& machine) -> int64_t {
+    if (!constraints_.Allows(key_, machine) || !Allows(machine)) return 0;
+    return is_one_a_machine ? 1 : key_.request.TimesIn(machine.Free(), count);
+  };
+  return DomainShares(state_, key_, index).Of(count, room_on);
+}
+
+ClassPeers::Limits ClassPeers::LimitsWithMinimumsFor(int64_t count) const {
+  Limits limits = LimitsFor(count);
+  for (size_t i = 0; i < terms_.minimums.size(); ++i) {
+    const Topology* topology = terms_.minimums[i]->topology;
+    auto it = std::ranges::find(limits.topologies, topology,
+                                &Limits::OfTopology::topology);
+    if (it == limits.topologies.end()) {
+      it = limits.topologies.emplace(it);
+      it->topology = topology;
+    }
+    const std::vector<int64_t> shares = SharesOf(i, count);
+    it->at_least.resize(shares.size(), 0);
+    for (size_t d = 0; d < shares.size(); ++d) {
+      it->at_least[d] = std::max(it->at_least[d], shares[d]);
+    }
+  }
+  return limits;
+}
+
+int64_t ClassPeers::CountLacking(int64_t count) const {
+  int64_t most = 0;
+  for (size_t i = 0; i < terms_.minimums.size(); ++i) {
+    const std::vector<int64_t> shares = SharesOf(i, count);
+    most = std::max(most, std::accumulate(shares.begin(), shares.end(),
+                                          int64_t{0}));
+  }
+  return most;
+}
+
 std::vector<const Topology*> ClassPeers::Topologies() const {
   std::vector<const Topology*> result;
   for (const Tallied& one : tallied_) result.push_back(one.topology);
   for (const CountedTerm* term : terms_.spread) {
+    result.push_back(term->topology);
+  }
+  for (const CountedTerm* term : terms_.minimums) {
     result.push_back(term->topology);
   }
   for (const CountedTerm* term : terms_.anti_affinity) {

@@ -94,6 +94,9 @@ class ClassPeers {
     struct OfTopology {
       const Topology* topology = nullptr;
       std::optional<std::vector<int64_t>> room;  // By domain; absent: no bound.
+      // So many must go there, if that is possible at all.  By domain; empty:
+      // none.
+      std::vector<int64_t> at_least;
       // Of these so many may go there whatever happens elsewhere; the others
       // only once all domains have theirs.  By domain; empty: all of them.
       std::vector<int64_t> first;
@@ -102,6 +105,10 @@ class ClassPeers {
     std::vector<OfTopology> topologies;
   };
   Limits LimitsFor(int64_t count) const;
+  // The same with what each domain should have at least, of its own minimums.
+  Limits LimitsWithMinimumsFor(int64_t count) const;
+  // Of `count` tasks so many that some minimum of theirs asks for.
+  int64_t CountLacking(int64_t count) const;
 
   // The topologies by which machines are told apart, ...
   std::vector<const Topology*> Topologies() const;
@@ -156,8 +163,11 @@ class ClassPeers {
                        IsMeant is_meant) const;
   bool IsMeantBy(const CountedTerm& term) const;
   void FindWorths();
+  // Of the minimum at `index`; empty unless it means the class itself.
+  std::vector<int64_t> SharesOf(size_t index, int64_t count) const;
 
   const ClusterState& state_;
+  const ConstraintSet& constraints_;
   const ClassKey key_;
   const PeerTerms& terms_;
   const Task* leaver_;

@@ -14,6 +14,7 @@
 #include "base/percent.h"
 #include "base/strings.h"
 #include "constraints/class_peers.h"
+#include "constraints/domain_shares.h"
 #include "constraints/label_match.h"
 #include "constraints/shown_text.h"
 #include "constraints/toleration.h"
@@ -277,7 +278,8 @@ Explanation Explain(const Task& task, const ClusterState& state,
   }
   Explanation explanation = explainer.TakeExplanation();
   explanation.summary = NominationText(task, state) + explanation.summary +
-                        HeldText(task, state, policies, now_ms);
+                        HeldText(task, state, policies, now_ms) +
+                        MinimumsText(state, task.class_key);
   explanation.waiting_cost =
       WaitingPrices(policies, state.histories(), now_ms).Of(task);
   return explanation;

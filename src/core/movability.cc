@@ -44,11 +44,15 @@ void Movability::AddRequired(const PlacementRules& rules) {
       required_.insert(terms.spread[i]->selector);
     }
   }
+  for (const CountedTerm* term : terms.minimums) {
+    required_.insert(term->selector);
+  }
 }
 
 bool Movability::IsOnItsOwn(const ClassKey& key) const {
   const PlacementRules& rules = *key.rules;
   return rules.affinity.empty() && rules.anti_affinity.empty() &&
+         rules.minimums.empty() &&
          std::ranges::none_of(rules.spread, &SpreadConstraint::is_required) &&
          std::ranges::none_of(*key.meant_by, [this](uint32_t selector) {
            return required_.contains(selector);

@@ -72,7 +72,11 @@ class TierNeighborhood {
       if (++deltas > kPairsMax) return false;
     }
     placed_ = UndoablePlacements(state_, tier_.priority, tier_.delta_begin);
-    return deltas > 0 && std::ssize(placed_) == deltas;
+    return deltas > 0 && std::ssize(placed_) == deltas &&
+           // It may not be better where a minimum was not looked at.
+           std::ranges::none_of(placed_, [](const Placement& one) {
+             return !one.task->class_key.rules->minimums.empty();
+           });
   }
 
   // Whether anything can come of it, by what is seen without a look at

@@ -95,7 +95,8 @@ void Passes::Open() {
     context_.followers().Guide(groups, &context_.eligibility(), &classes_);
   }
   network_.emplace(groups, context_.policies, context_.constraints,
-                   &context_.eligibility(), classes_, context_.prices);
+                   &context_.eligibility(), classes_, context_.prices,
+                   bands_.front().minimums);
   context_.stats->arcs += network_->problem().arc_count();
   context_.looks += network_->problem().arc_count();
 }
@@ -212,6 +213,14 @@ void Passes::LookUpPeers() {
 void Passes::Finish(const FlowSolution& solution) {
   CHECK(network_.has_value());
   if (context_.network_log != nullptr) context_.network_log->Close(solution);
+  if (solution.outcome != SolveOutcome::kOptimal) {
+    // All else could wait.
+    CHECK(bands_.front().minimums == BandNetwork::Minimums::kBinding)
+        << "a pass without minimums is infeasible";
+    bands_.front().minimums = BandNetwork::Minimums::kElastic;
+    network_.reset();
+    return;
+  }
   RefreshPeers();
   const ClusterState& state = context_.state;
   JobDealer dealer(state);
@@ -280,7 +289,7 @@ void Passes::EndPass() {
   std::erase_if(band.members,
                 [](const BandMember& member) { return member.count <= 0; });
   if (!band.gangs.empty() || band.patterns != nullptr || placed.empty() ||
-      band.members.empty()) {
+      band.minimums != BandNetwork::Minimums::kNone || band.members.empty()) {
     bands_.pop_front();
   }
   if (!placed.empty() && following_ == Following::kNext) AddFollowers();

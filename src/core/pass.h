@@ -42,6 +42,9 @@ struct Band {
   // If not null, only these machines are used, as far as the patterns go, and
   // only once.
   const MachinePatterns* patterns = nullptr;
+  // How its minimums are drawn.  If at all, it has one pass, or another with
+  // elastic ones where they cannot all be met.
+  BandNetwork::Minimums minimums = BandNetwork::Minimums::kNone;
 };
 
 // Bands, each in passes of its own until it places nothing more.
@@ -61,7 +64,8 @@ class Passes {
   // left, or the round's work is spent, unless it must go on.
   std::optional<RoundWork> Next(bool must_go_on = false);
   // Makes the placements that are still legal, or, where there are many, the
-  // first of them.  REQUIRES: a problem is open.
+  // first of them.  Of a problem that is infeasible none.  REQUIRES: a problem
+  // is open.
   void Finish(const FlowSolution& solution);
 
   // By all passes so far.

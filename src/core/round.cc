@@ -21,6 +21,7 @@ constexpr MakeStage kStages[] = {
     &MakeCarryOut,
     // Gangs that run hold what others wait for.
     &MakeHealGangs,
+    &MakeMeetMinimums,
     // Nothing that is placed before may be in their way.
     &MakeStartGangs,
     &MakePlaceAdmitted,

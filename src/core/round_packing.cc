@@ -752,6 +752,12 @@ RoundPacking DescribeRound(PackingScope scope, RoundContext* context,
       return !part->contains(one.machine);
     });
   }
+  // For a bound they may be anywhere; else they stay where minimums want them.
+  if (scope != PackingScope::kAll) {
+    std::erase_if(placed, [](const Placement& one) {
+      return !one.task->class_key.rules->minimums.empty();
+    });
+  }
   context->looks += kLooksPerPlacement / 2 * std::ssize(placed);
   for (const bool heeds_terms : {true, false}) {
     Describer describer(scope, placed, known, heeds_terms, part, context);

@@ -99,6 +99,8 @@ struct RoundStats {
   // Gangs that could start if more tasks moved than the hour has left, and how
   // many would have to.
   std::map<JobId, int64_t> too_many_moves;
+  // Tasks that domains lack, of minimums of which a task waited.
+  int64_t unmet_minimums = 0;
   int64_t placed = 0;
   int64_t refused = 0;    // Placements that a change meanwhile made illegal.
   int64_t conflicts = 0;  // Placements that another of the pass made illegal.

@@ -128,7 +128,9 @@ std::optional<RoundWork> Scheduler::NextStep() {
 void Scheduler::FinishStep(const RoundAnswer& answer) {
   CHECK(is_in_round());
   const auto* flow = std::get_if<FlowSolution>(&answer);
-  if (flow != nullptr && flow->outcome != SolveOutcome::kOptimal) {
+  // Minimums that cannot be met make a pass infeasible.
+  if (flow != nullptr && flow->outcome != SolveOutcome::kOptimal &&
+      flow->outcome != SolveOutcome::kInfeasible) {
     round_stats_.is_cut_short = true;
   } else {
     round_->FinishStep(answer, &round_stats_);

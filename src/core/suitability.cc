@@ -13,7 +13,7 @@ constexpr Cost kForbidden = std::numeric_limits<Cost>::max();
 }  // namespace
 
 bool LeaveMovable(const PlacementRules& rules) {
-  return rules.affinity.empty() &&
+  return rules.affinity.empty() && rules.minimums.empty() &&
          std::ranges::none_of(rules.spread, &SpreadConstraint::is_required);
 }
 
@@ -44,6 +44,9 @@ void Suitability::FindBinding() {
     for (size_t i = 0; i < terms.spread.size(); ++i) {
       if (!rules.spread[i].is_required) continue;
       binding_.insert(terms.spread[i]->selector);
+    }
+    for (const CountedTerm* term : terms.minimums) {
+      binding_.insert(term->selector);
     }
   }
 }

@@ -277,6 +277,8 @@ void CoreLoop::Inspect(const absl::Status& certificate, FlowSolution* flow) {
                << certificate;
     *flow = FlowSolution();
   } else if (flow->outcome != SolveOutcome::kOptimal &&
+             // The round then asks for less (core/pass.h).
+             flow->outcome != SolveOutcome::kInfeasible &&
              // Nothing but a shutdown cancels a solve, and word of it may come
              // later.
              flow->outcome != SolveOutcome::kCancelled) {

@@ -117,6 +117,7 @@ void LoopMetrics::CountRound(const RoundStats& round, int64_t now_us) {
       static_cast<double>(round.left_alone + round.held_back + round.given_up));
   metrics_.exhausted_budgets.Set(static_cast<double>(round.exhausted_budgets));
   metrics_.nominated_tasks.Set(static_cast<double>(round.nominated));
+  metrics_.unmet_minimums.Set(static_cast<double>(round.unmet_minimums));
   metrics_.placements.Increment(static_cast<double>(round.placed));
   metrics_.refused_placements.Increment(static_cast<double>(round.refused));
   metrics_.pass_conflicts.Increment(static_cast<double>(round.conflicts));

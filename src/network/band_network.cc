@@ -62,6 +62,11 @@ constexpr size_t kTogetherDomainsMax = 32;
 // tasks come together.
 constexpr Cost kStepsMax = 3000000;
 
+// What a unit that a minimum asks for costs less than others, where minimums are
+// elastic: more than to have any other task wait.
+constexpr FlowCost kMinimumWorth =
+    4 * (kPlacementCostMax + kWaitingCostMax) * kPartsPerPoint;
+
 // For how many there should be room where the first one goes.
 int64_t WantedBy(const BandClass& band_class) {
   return std::max<int64_t>(band_class.followers, 1);
@@ -149,7 +154,8 @@ BandNetwork::BandNetwork(std::span<const MachineGroup> groups,
                          const ConstraintSet& constraints,
                          Eligibility* eligibility,
                          std::span<const BandClass> classes,
-                         const WaitingPrices& prices) {
+                         const WaitingPrices& prices, Minimums minimums)
+    : minimums_(minimums) {
   for (const BandClass& band_class : classes) {
     const auto count = static_cast<FlowUnits>(band_class.tasks.size());
     problem_.SetName(problem_.AddNode(count), band_class.key.name);
@@ -239,8 +245,16 @@ void BandNetwork::FindLimits(std::span<const BandClass> classes) {
   for (size_t i = 0; i < classes.size(); ++i) {
     if (classes[i].peers == nullptr) continue;
     Apart& apart = apart_[i];
-    apart.limits = classes[i].peers->LimitsFor(std::ssize(classes[i].tasks));
+    const int64_t count = std::ssize(classes[i].tasks);
+    apart.limits = minimums_ == Minimums::kNone
+                       ? classes[i].peers->LimitsFor(count)
+                       : classes[i].peers->LimitsWithMinimumsFor(count);
     const auto room = [](const ClassPeers::Limits::OfTopology& one) {
+      // What must go there is said of domains that are drawn.
+      if (std::ranges::any_of(one.at_least,
+                              [](int64_t least) { return least > 0; })) {
+        return int64_t{-1};
+      }
       if (!one.room.has_value()) return std::numeric_limits<int64_t>::max();
       return std::accumulate(one.room->begin(), one.room->end(), int64_t{0});
     };
@@ -279,14 +293,50 @@ std::optional<size_t> BandNetwork::OutletFor(size_t class_index,
             ? room
             : std::min<FlowUnits>(
                   room, apart.domains->first[static_cast<size_t>(domain)]);
-    problem_.AddConvexArc(
+    const FlowUnits least =
+        apart.domains->at_least.empty()
+            ? 0
+            : apart.domains->at_least[static_cast<size_t>(domain)];
+    AddArcWithMinimum(
         outlets_[class_index].node, node,
         RisingSegments(0,
                        policies.PeerCost(apart.domains->step) * kPartsPerPoint,
-                       1, first, room));
+                       1, first, room),
+        std::min(least, room));
     outlets_.push_back({class_index, node});
   }
   return it->second;
+}
+
+ArcIndex BandNetwork::AddArcWithMinimum(NodeIndex from, NodeIndex to,
+                                        std::vector<CostSegment> segments,
+                                        FlowUnits at_least) {
+  if (minimums_ != Minimums::kElastic || at_least == 0) {
+    return problem_.AddConvexArc(from, to, segments, at_least);
+  }
+  std::vector<CostSegment> parts;
+  for (const auto& [width, cost] : segments) {
+    const FlowUnits first = std::min(width, at_least);
+    if (first > 0) parts.push_back({first, cost - kMinimumWorth});
+    if (width > first) parts.push_back({width - first, cost});
+    at_least -= first;
+  }
+  return problem_.AddConvexArc(from, to, parts);
+}
+
+FlowUnits BandNetwork::LeastOn(size_t class_index,
+                               const Machine& machine) const {
+  FlowUnits least = 0;
+  for (const auto& one : apart_[class_index].limits.topologies) {
+    const DomainIndex domain = one.topology->DomainOf(machine.id);
+    if (one.at_least.empty() || !one.topology->is_by_machine() ||
+        domain == kNoDomain) {
+      continue;
+    }
+    least = std::max<FlowUnits>(least,
+                                one.at_least[static_cast<size_t>(domain)]);
+  }
+  return least;
 }
 
 FlowUnits BandNetwork::RoomOn(size_t class_index, const Machine& machine,
@@ -499,6 +549,7 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
         cost += policies.PeerCost(peers->StandingOn(machine)) * kPartsPerPoint;
         outlet = OutletFor(i, classes[i], machine, policies);
         candidates.resize(outlets_.size(), Candidates(supply_));
+        if (LeastOn(i, machine) > 0) cost -= kMinimumWorth;
       }
       if (outlet.has_value()) candidates[*outlet].Offer({cost, g});
     }
@@ -578,12 +629,15 @@ void BandNetwork::AddPlacementArcs(
       fit = RoomOn(i, machine, fit);
       is_open = is_open && fit >= std::min(slots, tasks) &&
                 StepOn(i, policies) == 0 && FirstOn(i, machine, fit) == fit;
-      const ArcIndex arc = problem_.AddConvexArc(
+      const FlowUnits least = std::min(LeastOn(i, machine), fit);
+      const ArcIndex arc = AddArcWithMinimum(
           from, node,
-          RisingSegments(candidate.cost - first_slot,
-                         StepOn(i, policies) * kPartsPerPoint, machines,
-                         FirstOn(i, machine, fit) * machines,
-                         std::min<FlowUnits>(fit * machines, tasks)));
+          RisingSegments(
+              candidate.cost + (least > 0 ? kMinimumWorth : 0) - first_slot,
+              StepOn(i, policies) * kPartsPerPoint, machines,
+              FirstOn(i, machine, fit) * machines,
+              std::min<FlowUnits>(fit * machines, tasks)),
+          std::min(least * machines, tasks));
       placement_arcs_.push_back({i, groups_.size(), arc});
     }
     problem_.AddConvexArc(node, sink_,

@@ -78,10 +78,20 @@ struct Proposal {
 
 class BandNetwork {
  public:
+  // How minimums of the classes are drawn (constraints/domain_shares.h).
+  enum class Minimums {
+    kNone,
+    // As lower bounds: what cannot be met makes the problem infeasible.
+    kBinding,
+    // As what costs less than anything else, so that as much of them is met as
+    // can be.
+    kElastic,
+  };
   // Needs no class to be non-empty.
   BandNetwork(std::span<const MachineGroup> groups, const PolicySet& policies,
               const ConstraintSet& constraints, Eligibility* eligibility,
-              std::span<const BandClass> classes, const WaitingPrices& prices);
+              std::span<const BandClass> classes, const WaitingPrices& prices,
+              Minimums minimums = Minimums::kNone);
 
   const FlowProblem& problem() const { return problem_; }
   // By node.  REQUIRES: the problem was not given away.
@@ -197,6 +207,12 @@ class BandNetwork {
   FlowUnits RoomOn(size_t class_index, const Machine& machine,
                    FlowUnits limit) const;
   Cost StepOn(size_t class_index, const PolicySet& policies) const;
+  // How many of them must go to each machine.
+  FlowUnits LeastOn(size_t class_index, const Machine& machine) const;
+  // An arc whose first units must be used, as minimums are drawn.
+  ArcIndex AddArcWithMinimum(NodeIndex from, NodeIndex to,
+                             std::vector<CostSegment> segments,
+                             FlowUnits at_least);
   // How many of them may go there whatever the others do.
   FlowUnits FirstOn(size_t class_index, const Machine& machine,
                     FlowUnits room) const;
@@ -225,6 +241,7 @@ class BandNetwork {
   void AddWaitingArcs(std::span<const BandClass> classes,
                       const WaitingPrices& prices);
 
+  const Minimums minimums_;
   FlowProblem problem_;
   NodeIndex sink_ = 0;
   FlowUnits supply_ = 0;

@@ -106,6 +106,16 @@ absl::StatusOr<SpreadConstraint> Decode(
   return spread;
 }
 
+absl::StatusOr<DomainMinimum> Decode(const v1::StoredDomainMinimum& stored) {
+  if (stored.at_least() < 1) {
+    return Damaged("a minimum of it is out of range");
+  }
+  DomainMinimum minimum;
+  ASSIGN_OR_RETURN(minimum.term, Decode(stored.term()));
+  minimum.at_least = stored.at_least();
+  return minimum;
+}
+
 }  // namespace
 
 void EncodePeers(const PlacementRules& rules, v1::StoredRules* stored) {
@@ -118,6 +128,11 @@ void EncodePeers(const PlacementRules& rules, v1::StoredRules* stored) {
   }
   for (const SpreadConstraint& spread : rules.spread) {
     *stored->add_spread() = Encode(spread);
+  }
+  for (const DomainMinimum& minimum : rules.minimums) {
+    v1::StoredDomainMinimum* message = stored->add_minimums();
+    *message->mutable_term() = Encode(minimum.term);
+    message->set_at_least(minimum.at_least);
   }
   if (rules.replaces.has_value()) stored->set_replaces(rules.replaces->value);
 }
@@ -142,6 +157,11 @@ absl::Status DecodePeers(const v1::StoredRules& stored, PlacementRules* rules) {
     rules->spread.push_back(std::move(spread));
   }
   RETURN_IF_ERROR(CheckAscending("spread constraints", rules->spread));
+  for (const v1::StoredDomainMinimum& message : stored.minimums()) {
+    ASSIGN_OR_RETURN(DomainMinimum minimum, Decode(message));
+    rules->minimums.push_back(std::move(minimum));
+  }
+  RETURN_IF_ERROR(CheckAscending("minimums", rules->minimums));
   if (stored.has_replaces()) rules->replaces = TaskId{stored.replaces()};
   return absl::OkStatus();
 }

@@ -302,6 +302,44 @@ absl::StatusOr<std::vector<SpreadConstraint>> ToSpreads(
   return constraints.Take();
 }
 
+// ---------------------------------------------------------------------------
+// Minimums
+
+absl::StatusOr<DomainMinimum> ToMinimum(
+    const firmament::DomainMinimum& message, const TaskIdentity& self,
+    Faults* faults) {
+  DomainMinimum minimum;
+  RETURN_IF_ERROR(
+      CheckSize("topologyKey", message.topologykey(), kLabelBytesMax));
+  minimum.term.topology_key = message.topologykey();
+  ASSIGN_OR_RETURN(minimum.at_least, ToCount("atLeast", message.atleast()));
+  if (message.has_labelselector()) {
+    ASSIGN_OR_RETURN(minimum.term.tasks.labels,
+                     ToConditions(message.labelselector(), faults));
+    minimum.term.tasks.namespaces = {self.task_namespace};
+    return minimum;
+  }
+  if (self.job.empty()) return Invalid("domain_minimums: its job has no name");
+  RETURN_IF_ERROR(CheckSize("job name of a task with domain_minimums",
+                            self.job, kPatternBytesMax));
+  minimum.term.tasks = ToJobTerm(GlobOf(self.job)).tasks;
+  return minimum;
+}
+
+absl::StatusOr<std::vector<DomainMinimum>> ToMinimums(
+    const TaskDescriptor& task, const TaskIdentity& self, Faults* faults) {
+  Ascending<DomainMinimum> minimums("domain_minimums", kAffinityTermsMax);
+  for (const firmament::DomainMinimum& message : task.domain_minimums()) {
+    ASSIGN_OR_RETURN(DomainMinimum minimum, ToMinimum(message, self, faults));
+    if (!Selects(minimum.term.tasks, self)) {
+      faults->Add("domain_minimums: the selector does not mean the task itself");
+      continue;
+    }
+    RETURN_IF_ERROR(minimums.Add(std::move(minimum)));
+  }
+  return minimums.Take();
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<LabelRequirement>> ToConditions(
@@ -349,6 +387,7 @@ absl::Status AddPeerTerms(const TaskDescriptor& task, const TaskIdentity& self,
   std::ranges::sort(preferred);
 
   ASSIGN_OR_RETURN(rules->spread, ToSpreads(task, self, faults));
+  ASSIGN_OR_RETURN(rules->minimums, ToMinimums(task, self, faults));
   if (task.has_replaces()) rules->replaces = TaskId{task.replaces()};
   return absl::OkStatus();
 }

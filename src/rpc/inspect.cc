@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "constraints/domain_shares.h"
 #include "constraints/label_match.h"
 #include "constraints/peer_text.h"
 #include "constraints/toleration.h"
@@ -366,7 +367,8 @@ std::string NotWaiting(const CoreView& view, const Task& task) {
           view.scheduler.ExplainLeaving(task),
           task.is_displaced ? StrCat("; ", DisplacedText(view, task)) : "",
           PlacementText(task, *machine, view.scheduler.policies(),
-                        view.last_round));
+                        view.last_round),
+          MinimumsText(view.scheduler.state(), task.class_key));
     }
     case TaskState::kCompleted:
       return "completed";

@@ -98,6 +98,10 @@ void PeerTable::Learn(const PlacementRules& rules) {
         Acquire({constraint.term.tasks}, constraint.term.topology_key));
     terms.spread_by_machine.push_back(Acquire({constraint.term.tasks}, ""));
   }
+  for (const DomainMinimum& minimum : rules.minimums) {
+    terms.minimums.push_back(
+        Acquire({minimum.term.tasks}, minimum.term.topology_key));
+  }
 }
 
 const PeerTerms& PeerTable::TermsOf(const PlacementRules& rules) const {
@@ -398,6 +402,7 @@ std::vector<TaskId> PeerTable::Collect(const std::vector<uint32_t>& rules) {
     for (CountedTerm* term : terms.anti_affinity) Release(term);
     for (CountedTerm* term : terms.spread) Release(term);
     for (CountedTerm* term : terms.spread_by_machine) Release(term);
+    for (CountedTerm* term : terms.minimums) Release(term);
     for (const WeightedTerm& preferred : terms.preferred) {
       Release(preferred.term);
     }

@@ -69,6 +69,7 @@ struct PeerTerms {
   std::vector<WeightedTerm> preferred;
   std::vector<CountedTerm*> spread;
   std::vector<CountedTerm*> spread_by_machine;  // The same selectors.
+  std::vector<CountedTerm*> minimums;
   // What a task with these rules is worth to those it means.
   std::vector<WeightedTerm> given;
 };

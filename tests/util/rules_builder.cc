@@ -29,6 +29,9 @@ PlacementRules InOrder(PlacementRules rules) {
     sort_peers(&preferred.term.tasks);
   }
   for (SpreadConstraint& spread : rules.spread) sort_peers(&spread.term.tasks);
+  for (DomainMinimum& minimum : rules.minimums) {
+    sort_peers(&minimum.term.tasks);
+  }
   rules.affinity = InOrder(std::move(rules.affinity));
   rules.anti_affinity = InOrder(std::move(rules.anti_affinity));
   std::ranges::sort(rules.preferred_peers);  // Twice the same counts twice.

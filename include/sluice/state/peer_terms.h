@@ -72,6 +72,15 @@ struct SpreadConstraint {
                           const SpreadConstraint&) = default;
 };
 
+// How many tasks that are meant each domain is to have before any other task of
+// the same priority takes the room.
+struct DomainMinimum {
+  PeerTerm term = {};
+  int32_t at_least = 1;
+
+  friend auto operator<=>(const DomainMinimum&, const DomainMinimum&) = default;
+};
+
 }  // namespace sluice
 
 #endif  // SLUICE_STATE_PEER_TERMS_H_

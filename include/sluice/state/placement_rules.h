@@ -116,6 +116,7 @@ struct PlacementRules {
   std::vector<PeerTerm> anti_affinity = {};
   std::vector<WeightedPeerTerm> preferred_peers = {};
   std::vector<SpreadConstraint> spread = {};
+  std::vector<DomainMinimum> minimums = {};
   // The running task whose place it takes.
   std::optional<TaskId> replaces = {};
   // Nobody is stopped for it, however urgent it is.
@@ -132,7 +133,8 @@ struct PlacementRules {
   // Whether it says anything about other tasks.
   bool HasPeerTerms() const {
     return !affinity.empty() || !anti_affinity.empty() ||
-           !preferred_peers.empty() || !spread.empty() || kind.has_value();
+           !preferred_peers.empty() || !spread.empty() || !minimums.empty() ||
+           kind.has_value();
   }
   friend std::strong_ordering operator<=>(const PlacementRules& a,
                                           const PlacementRules& b);

@@ -1,8 +1,13 @@
 // The stages that place classes in bands of similar size, the largest first.
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "constraints/class_peers.h"
+#include "constraints/domain_shares.h"
 #include "core/pass.h"
 #include "core/stages/stage.h"
 #include "core/tier_demand.h"
@@ -12,7 +17,7 @@ namespace {
 
 class Fill : public Stage {
  public:
-  enum class Whom { kHealing, kAdmitted, kAll };
+  enum class Whom { kHealing, kLacking, kAdmitted, kAll };
 
   Fill(RoundContext* context, Tier* tier, Whom whom)
       : context_(*context),
@@ -33,6 +38,13 @@ class Fill : public Stage {
     }
   }
 
+  void End() override {
+    for (const auto& [term, asker] : askers_) {
+      const DomainShares shares(context_.state, asker.key, asker.minimum);
+      context_.stats->unmet_minimums += shares.Lacking();
+    }
+  }
+
   void Finish(const RoundAnswer& answer) override {
     passes_.Finish(std::get<FlowSolution>(answer));
   }
@@ -40,8 +52,8 @@ class Fill : public Stage {
  private:
   // What fits is looked for again as long as something is placed.
   bool MayPlaceMore() {
-    const bool is_over =
-        whom_ != Whom::kAll || passes_.placed().size() == placed_before_;
+    const bool is_once = whom_ == Whom::kHealing || whom_ == Whom::kAdmitted;
+    const bool is_over = is_once || passes_.placed().size() == placed_before_;
     if (std::exchange(has_planned_, true) && is_over) return false;
     placed_before_ = passes_.placed().size();
     return IsAnyWaiting(context_, tier_);
@@ -53,11 +65,40 @@ class Fill : public Stage {
         return !context_.gangs.IsHealing(member.key);
       });
     }
+    if (whom_ == Whom::kLacking) KeepLacking(&demand.members);
     if (whom_ == Whom::kAdmitted) Admit(context_, &demand);
     for (Band& band :
          CutBands(std::move(demand.members), context_.FreshGroups().size())) {
+      if (whom_ == Whom::kLacking) {
+        band.minimums = BandNetwork::Minimums::kBinding;
+      }
       passes_.Add(std::move(band));
     }
+  }
+
+  // Of each class the tasks that its minimums ask for, of those that share one
+  // the first class: the next finds what that has left.
+  void KeepLacking(std::vector<BandMember>* members) {
+    context_.state.SyncPeers();
+    absl::flat_hash_set<const CountedTerm*> seen;
+    for (BandMember& member : *members) {
+      const std::vector<CountedTerm*>& minimums =
+          context_.state.peers().TermsOf(*member.key.rules).minimums;
+      const bool is_first =
+          std::ranges::none_of(minimums, [&](const CountedTerm* term) {
+            return seen.contains(term);
+          });
+      for (size_t i = 0; i < minimums.size(); ++i) {
+        askers_.try_emplace(minimums[i], Asker{member.key, i});
+      }
+      const ClassPeers peers(context_.state, context_.constraints, member.key);
+      const int64_t waiting = member.count;
+      member.count = is_first ? peers.CountLacking(waiting) : 0;
+      context_.looks += std::ssize(context_.state.machines());
+      if (member.count > 0) seen.insert(minimums.begin(), minimums.end());
+    }
+    std::erase_if(*members,
+                  [](const BandMember& member) { return member.count == 0; });
   }
 
   RoundContext& context_;
@@ -67,6 +108,12 @@ class Fill : public Stage {
   std::optional<DemandSearch> search_;  // While it goes on.
   bool has_planned_ = false;
   size_t placed_before_ = 0;  // When it was planned last.
+  // Of each minimum that was looked at, a class that has it.
+  struct Asker {
+    ClassKey key;
+    size_t minimum = 0;  // In its rules.
+  };
+  absl::flat_hash_map<const CountedTerm*, Asker> askers_;
 };
 
 }  // namespace
@@ -76,6 +123,16 @@ std::unique_ptr<Stage> MakeHealGangs(RoundContext* context, Tier* tier) {
   context->FreshEligibility();
   if (!IsAnyHealing(*context, *tier)) return nullptr;
   return std::make_unique<Fill>(context, tier, Fill::Whom::kHealing);
+}
+
+std::unique_ptr<Stage> MakeMeetMinimums(RoundContext* context, Tier* tier) {
+  bool is_any = false;
+  tier->VisitWaiting(context->state, [&](const ClassKey& key, const auto&) {
+    is_any = !key.rules->minimums.empty();
+    return !is_any;
+  });
+  if (!is_any) return nullptr;
+  return std::make_unique<Fill>(context, tier, Fill::Whom::kLacking);
 }
 
 std::unique_ptr<Stage> MakePlaceAdmitted(RoundContext* context, Tier* tier) {

@@ -236,6 +236,12 @@ std::unique_ptr<Stage> MakePlaceTogether(RoundContext* context, Tier* tier) {
   if (context->options.arcs_max > 0) return nullptr;
   const auto& pending = context->state.pending();
   auto it = pending.lower_bound(ClassKey{tier->priority, {}});
+  // What they ask for would come after what is more urgent only.
+  if (std::ranges::any_of(it, pending.end(), [](const auto& entry) {
+        return !entry.first.rules->minimums.empty();
+      })) {
+    return nullptr;
+  }
   for (size_t i = 0; i < kApartMax; ++i) {
     if (it == pending.end() || it->first.priority == 0) return nullptr;
     it = pending.lower_bound(ClassKey{it->first.priority - 1, {}});

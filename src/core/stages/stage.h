@@ -38,6 +38,9 @@ using MakeStage = std::unique_ptr<Stage> (*)(RoundContext* context, Tier* tier);
 std::unique_ptr<Stage> MakePlaceTogether(RoundContext* context, Tier* tier);
 // Places tasks of gangs that run with fewer than they need.
 std::unique_ptr<Stage> MakeHealGangs(RoundContext* context, Tier* tier);
+// Places the tasks that minimums of their classes ask for, wherever a domain
+// lacks some, before others of the priority take the room.
+std::unique_ptr<Stage> MakeMeetMinimums(RoundContext* context, Tier* tier);
 // Starts gangs, those that wait longest first, where they are worth what they
 // displace.
 std::unique_ptr<Stage> MakeStartGangs(RoundContext* context, Tier* tier);

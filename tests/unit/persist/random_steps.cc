@@ -245,6 +245,10 @@ void RandomSteps::AddPeerTerms(PlacementRules* rules) {
          .honors_node_affinity = rng_.Chance(1, 2),
          .honors_taints = rng_.Chance(1, 2)});
   }
+  for (uint64_t count = rng_.Below(2); count > 0; --count) {
+    rules->minimums.push_back(
+        {AnyPeerTerm(), static_cast<int32_t>(rng_.Between(1, 3))});
+  }
   if (rng_.Chance(1, 4)) rules->replaces = AnyTask();
 }
 

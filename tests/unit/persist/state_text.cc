@@ -125,6 +125,10 @@ class Writer {
                  spread.is_required, " ", spread.min_domains, " ",
                  spread.honors_node_affinity, " ", spread.honors_taints, ";");
     }
+    text += "}minimums{";
+    for (const DomainMinimum& minimum : rules.minimums) {
+      text += StrCat(Text(minimum.term), " ", minimum.at_least, ";");
+    }
     text += "}";
     if (rules.replaces) text += StrCat("replaces ", rules.replaces->value);
     if (rules.never_preempts) text += "never preempts ";

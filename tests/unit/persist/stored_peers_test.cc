@@ -42,6 +42,7 @@ PlacementRules Everything() {
                    .min_domains = 7,
                    .honors_node_affinity = false,
                    .honors_taints = true}};
+  rules.minimums = {{anybody, 2}, {term, INT32_MAX}};
   rules.replaces = TaskId{0};
   return InOrder(rules);
 }
@@ -110,7 +111,11 @@ TEST(StoredPeers, AreRefusedWhereTheyNeverWere) {
       {[](auto* rules) { rules->mutable_spread(0)->set_min_domains(-1); },
        "a spread constraint of it is out of range"},
       {[](auto* rules) { *rules->add_spread() = rules->spread(0); },
-       "spread constraints of it are out of order"}};
+       "spread constraints of it are out of order"},
+      {[](auto* rules) { rules->mutable_minimums(0)->set_at_least(0); },
+       "a minimum of it is out of range"},
+      {[](auto* rules) { *rules->add_minimums() = rules->minimums(0); },
+       "minimums of it are out of order"}};
   for (const Damage& damage : damages) {
     v1::StoredRules stored;
     EncodePeers(Everything(), &stored);

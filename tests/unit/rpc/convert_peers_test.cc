@@ -245,6 +245,25 @@ TEST(ConvertPeers, NoteWhatASpreadConstraintCannotHave) {
   EXPECT_EQ(faults.Text(), "minDomains with ScheduleAnyway");
 }
 
+TEST(ConvertPeers, ReadMinimums) {
+  const std::string own = "domain_minimums { topologyKey: 'zone' ";
+  EXPECT_THAT(
+      RulesOf(own + "atLeast: 2 }").minimums,
+      ElementsAre(DomainMinimum{
+          .term = {.tasks = OfJob("web-job").tasks, .topology_key = "zone"},
+          .at_least = 2}));
+  EXPECT_THAT(RulesOf("domain_minimums { labelSelector {} }").minimums,
+              ElementsAre(DomainMinimum{.term = Local(Requirements())}));
+  Faults faults;
+  EXPECT_THAT(RulesOf(own + "labelSelector { match_labels_map { key: 'app' "
+                            "value: 'db' } } }",
+                      &faults)
+                  .minimums,
+              IsEmpty());
+  EXPECT_EQ(faults.Text(),
+            "domain_minimums: the selector does not mean the task itself");
+}
+
 // ---------------------------------------------------------------------------
 // Fleet's
 
@@ -316,6 +335,9 @@ TEST(ConvertPeers, RefuseWhatIsOutOfRangeAndNameIt) {
       {Spread("nodeTaintsPolicy: 'x'"),
        "nodeTaintsPolicy: 'x' is neither Honor nor Ignore"},
       {"global: 7", "global: 7 is unknown"},
+      {"domain_minimums { atLeast: -1 }", "atLeast: -1 < 0"},
+      {"domain_minimums { topologyKey: '" + huge + "' }",
+       "topologyKey: 4097 bytes"},
       {Near("topologyKey: '" + huge + "'"), "topologyKey: 4097 bytes"},
       {Spread("topologyKey: '" + huge + "'"), "topologyKey: 4097 bytes"},
       {Near("namespaces: '" + huge + "'"),

@@ -28,6 +28,10 @@ message TopologySpreadConstraint
   6 string nodeAffinityPolicy
   7 string nodeTaintsPolicy
   8 repeated string matchLabelKeys
+message DomainMinimum
+  1 string topologyKey
+  2 int32 atLeast
+  3 PodLabelSelector labelSelector
 message TaskDescriptor
   1000 repeated HostPort host_ports
   1001 repeated TopologySpreadConstraint topology_spread_constraints
@@ -40,6 +44,7 @@ message TaskDescriptor
   1008 repeated string machine_of
   1009 TaskDescriptor.PreemptionPolicy preemption_policy
   1010 int32 preemption_cost
+  1011 repeated DomainMinimum domain_minimums
 enum TaskDescriptor.Global
   0 NOT_GLOBAL
   1 ONE_A_MACHINE

@@ -1,0 +1,76 @@
+// How many tasks each domain should have at least, over real gRPC.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "integration/client.h"
+#include "integration/messages.h"
+#include "integration/mini_server.h"
+
+namespace sluice {
+namespace {
+
+using firmament::TaskDescription;
+using testing::HasSubstr;
+using testing::Not;
+
+class MinimumsOverGrpc : public testing::Test {
+ protected:
+  MinimumsOverGrpc()
+      : server_(MiniServer::OptionsFor(ReplyMode::kContract)),
+        client_(server_.port()) {}
+
+  void AddNode(const std::string& uuid, const std::string& zone,
+               int64_t cpu = 4000) {
+    client_.AddNode(
+        NodeMessage(uuid, {.cpu = cpu, .labels = {{"zone", zone}}}));
+  }
+  static TaskDescription Web(uint64_t uid, int32_t at_least) {
+    TaskDescription task = TaskMessage(uid, {.cpu = 1000});
+    firmament::DomainMinimum* minimum =
+        task.mutable_task_descriptor()->add_domain_minimums();
+    minimum->set_topologykey("zone");
+    minimum->set_atleast(at_least);
+    return task;
+  }
+
+  MiniServer server_;
+  Client client_;
+};
+
+TEST_F(MinimumsOverGrpc, AreMetAndTold) {
+  AddNode("a", "a", 64000);
+  AddNode("b", "b");
+  AddNode("full", "c", 500);
+  for (uint64_t uid = 1; uid <= 8; ++uid) client_.Submit(Web(uid, 2));
+  std::map<std::string, int> counts;
+  for (const auto& [uid, pu] : PlacesOf(client_.Schedule())) ++counts[pu];
+  EXPECT_GE(counts[PuOf("a")], 2);
+  EXPECT_GE(counts[PuOf("b")], 2);
+  EXPECT_THAT(client_.Explain(1).summary(),
+              HasSubstr("of the 2 that it should have, zone=c has 0"));
+}
+
+TEST_F(MinimumsOverGrpc, WhatMakesNoSenseIsNamed) {
+  AddNode("a", "a");
+  client_.Submit(Web(1, -2));
+  EXPECT_THAT(PlacesOf(client_.Schedule()), testing::IsEmpty());
+  EXPECT_THAT(client_.Explain(1).summary(),
+              HasSubstr("quarantined: atLeast: -2 < 0"));
+  // One about others is set aside.
+  TaskDescription stranger = Web(2, 1);
+  (*stranger.mutable_task_descriptor()
+        ->mutable_domain_minimums(0)
+        ->mutable_labelselector()
+        ->mutable_match_labels_map())["app"] = "other";
+  client_.Submit(stranger);
+  EXPECT_EQ(PlacesOf(client_.Schedule()).size(), 1u);
+  EXPECT_THAT(client_.Explain(2).summary(), Not(HasSubstr("should have")));
+}
+
+}  // namespace
+}  // namespace sluice
