@@ -56,6 +56,7 @@ std::string ArcText(const RoundNetwork::Arc& arc) {
 std::string_view LookOf(RoundNetwork::Node::Kind kind) {
   if (kind == RoundNetwork::Node::CLASS) return "shape=ellipse";
   if (kind == RoundNetwork::Node::DOMAIN) return "shape=hexagon";
+  if (kind == RoundNetwork::Node::AGGREGATE) return "shape=house";
   if (kind == RoundNetwork::Node::GATE) return "shape=diamond";
   if (kind == RoundNetwork::Node::SINK) return "shape=doublecircle";
   const bool waits = kind == RoundNetwork::Node::UNSCHEDULED;

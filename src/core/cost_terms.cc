@@ -6,6 +6,7 @@
 
 #include "constraints/class_peers.h"
 #include "cost/speed_prices.h"
+#include "network/aggregates.h"
 
 namespace sluice {
 namespace {
@@ -19,6 +20,9 @@ class Asker {
         policies_(policies),
         constraints_(constraints),
         speeds_(policies, state.histories()),
+        aggregates_(policies.AggregateLabel().empty()
+                        ? Aggregates()
+                        : Aggregates(state, policies.AggregateLabel())),
         peers_(state, constraints, task.class_key, &task) {}
 
   bool MayBeOn(const Machine& machine) const {
@@ -36,6 +40,14 @@ class Asker {
         .siblings = 0,
         .speed = speeds_.Find(*task_.class_key.rules, machine)};
     if (machine.id == task_.machine) there.used -= task_.class_key.request;
+    const size_t aggregate = aggregates_.Of(machine.id);
+    if (aggregate != Aggregates::kNone) {
+      there.used_together = aggregates_[aggregate].used;
+      there.offered_together = aggregates_[aggregate].capacity;
+      if (aggregates_.Of(task_.machine) == aggregate) {
+        there.used_together -= task_.class_key.request;
+      }
+    }
     for (const TaskId id : machine.tasks) {
       if (id == task_.id) continue;
       if (state_.FindTask(id)->job == task_.job) ++there.siblings;
@@ -51,7 +63,9 @@ class Asker {
                 speeds_.Of(there.rules, machine) +
                 policies_.PeerCost(there.standing),
             policies_.SiblingCost(there.siblings),
-            policies_.LoadCost(machine, there.used)};
+            policies_.LoadCost(machine, there.used) +
+                policies_.AggregateCost(there.used_together,
+                                        there.offered_together)};
   }
 
  private:
@@ -60,6 +74,7 @@ class Asker {
   const PolicySet& policies_;
   const ConstraintSet& constraints_;
   const SpeedPrices speeds_;
+  const Aggregates aggregates_;
   const ClassPeers peers_;
 };
 

@@ -88,7 +88,12 @@ void Passes::Open() {
   classes_ = CollectTasks(bands_.front());
   LookUpPeers();
   version_ = context_.state.version();
-  const std::vector<MachineGroup> parted = Groups(bands_.front());
+  std::vector<MachineGroup> parted = Groups(bands_.front());
+  const Aggregates& aggregates = context_.FreshAggregates();
+  if (!aggregates.empty()) {
+    parted = aggregates.Cut(parted.empty() ? context_.FreshGroups()
+                                           : std::move(parted));
+  }
   const std::vector<MachineGroup>& groups =
       parted.empty() ? context_.FreshGroups() : parted;
   if (bands_.front().patterns == nullptr) {
@@ -96,7 +101,7 @@ void Passes::Open() {
   }
   network_.emplace(groups, context_.policies, context_.constraints,
                    &context_.eligibility(), classes_, context_.prices,
-                   bands_.front().minimums);
+                   bands_.front().minimums, aggregates);
   context_.stats->arcs += network_->problem().arc_count();
   context_.looks += network_->problem().arc_count();
 }

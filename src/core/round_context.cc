@@ -69,6 +69,16 @@ const std::vector<MachineGroup>& RoundContext::FreshGroups() {
   return *groups_;
 }
 
+const Aggregates& RoundContext::FreshAggregates() {
+  const std::string_view label = policies.AggregateLabel();
+  if (!label.empty() && aggregates_version_ != state.version()) {
+    aggregates_ = Aggregates(state, label);
+    aggregates_version_ = state.version();
+    looks += std::ssize(state.machines());
+  }
+  return aggregates_;
+}
+
 Eligibility& RoundContext::FreshEligibility() {
   if (eligibility_version_ != state.version()) {
     eligibility_.Refresh(&state);

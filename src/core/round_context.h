@@ -131,6 +131,8 @@ class RoundContext {
 
   // The machines as they are now.
   const std::vector<MachineGroup>& FreshGroups();
+  // What policies charge together as it is now; none where none does.
+  const Aggregates& FreshAggregates();
   // For who needs no groups, which take a look at every machine.
   Eligibility& FreshEligibility();
   // What the round has placed and may still take back.  The reference holds
@@ -168,6 +170,8 @@ class RoundContext {
   Transaction::Outcome Keep(Transaction* transaction);
 
  private:
+  Aggregates aggregates_;
+  std::optional<uint64_t> aggregates_version_;
   Eligibility& eligibility_;
   std::optional<Followers> followers_;
   MachineGrouping own_grouping_;

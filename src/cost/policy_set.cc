@@ -40,6 +40,10 @@ std::vector<Cost> PolicySet::TermsOf(const Circumstances& there) const {
                     model->PreferenceCost(there.rules, there.machine) +
                     model->PeerCost(there.standing) +
                     model->SiblingCost(there.siblings));
+    if (there.offered_together != Resources()) {
+      terms.back() +=
+          model->AggregateCost(there.used_together, there.offered_together);
+    }
     if (there.speed.has_value()) terms.back() += model->SpeedCost(*there.speed);
   }
   return terms;
@@ -112,6 +116,13 @@ absl::Status CostModel::Set(std::string_view parameter, int64_t /*value*/) {
       StrCat("there is no parameter '", parameter, "'"));
 }
 
+absl::Status CostModel::SetText(std::string_view parameter,
+                                std::string_view text) {
+  return absl::InvalidArgumentError(
+      StrCat("'", parameter, text.empty() ? "" : "=", text,
+             "' is no parameter with a number, like 'seed=7'"));
+}
+
 namespace {
 
 std::optional<int64_t> ToNumber(std::string_view text) {
@@ -123,19 +134,17 @@ std::optional<int64_t> ToNumber(std::string_view text) {
 }
 
 // "seed=7:other=8".
-absl::Status SetParameters(std::string_view text, CostModel* model) {
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(':', begin), text.size());
-    const std::string_view one = text.substr(begin, end - begin);
+absl::Status SetParameters(std::string_view all, CostModel* model) {
+  for (size_t begin = 0; begin <= all.size();) {
+    const size_t end = std::min(all.find(':', begin), all.size());
+    const std::string_view one = all.substr(begin, end - begin);
     begin = end + 1;
     const size_t sign = std::min(one.find('='), one.size());
-    const std::optional<int64_t> value =
-        ToNumber(one.substr(std::min(sign + 1, one.size())));
-    if (!value.has_value()) {
-      return absl::InvalidArgumentError(
-          StrCat("'", one, "' is no parameter with a number, like 'seed=7'"));
-    }
-    RETURN_IF_ERROR(model->Set(one.substr(0, sign), *value));
+    const std::string_view text = one.substr(std::min(sign + 1, one.size()));
+    const std::optional<int64_t> value = ToNumber(text);
+    RETURN_IF_ERROR(value.has_value()
+                        ? model->Set(one.substr(0, sign), *value)
+                        : model->SetText(one.substr(0, sign), text));
   }
   return absl::OkStatus();
 }
@@ -168,6 +177,14 @@ absl::StatusOr<PolicySet> PolicySet::FromNames(std::string_view names) {
     }
     set.of_kind_[static_cast<size_t>(entry->kind)].push_back(
         set.models_.back().get());
+  }
+  for (const CostModel* model : set.Charging(CostKind::kAggregate)) {
+    if (model->AggregateLabel() != set.AggregateLabel()) {
+      return absl::InvalidArgumentError(
+          StrCat("cost models charge machines together by different labels: '",
+                 set.AggregateLabel(), "' and '", model->AggregateLabel(),
+                 "'"));
+    }
   }
   const auto& minding = set.Charging(CostKind::kInterference);
   if (!minding.empty() && !set.Has("pod_affinity")) {

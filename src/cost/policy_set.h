@@ -39,7 +39,8 @@ class PolicySet {
  public:
   // `names` as in --cost_model: "cpu_memory,random:seed=7".
   // Errors: kInvalidArgument for a name that is unknown, empty or repeated, for
-  // a parameter that makes no sense, and for interference that nothing charges.
+  // a parameter that makes no sense, for interference that nothing charges, and
+  // for aggregates by different labels.
   static absl::StatusOr<PolicySet> FromNames(std::string_view names);
 
   // `used` as in Machine: of a measured machine what is reclaimed is no load.
@@ -47,6 +48,19 @@ class PolicySet {
     if (machine.is_measured)
       return LoadCostOf(machine, used - machine.reclaimed);
     return LoadCostOf(machine, used);
+  }
+  // By which label machines are charged together; empty: by none.
+  std::string_view AggregateLabel() const {
+    const auto& models = Charging(CostKind::kAggregate);
+    return models.empty() ? std::string_view()
+                          : models.front()->AggregateLabel();
+  }
+  Cost AggregateCost(const Resources& used, const Resources& offered) const {
+    Cost cost = 0;
+    for (const CostModel* model : Charging(CostKind::kAggregate)) {
+      cost += model->AggregateCost(used, offered);
+    }
+    return cost;
   }
   Cost PreferenceCost(const PlacementRules& rules,
                       const Machine& machine) const {
@@ -97,6 +111,9 @@ class PolicySet {
     PeerStanding standing;
     int64_t siblings = 0;
     std::optional<ExpectedSpeed> speed = {};  // Nothing: it is not known.
+    // Of the machine's aggregate; nothing where it is of none.
+    Resources used_together = {};
+    Resources offered_together = {};
   };
   // What each charges then, in the order of names().
   std::vector<Cost> TermsOf(const Circumstances& there) const;

@@ -67,6 +67,9 @@ constexpr Cost kStepsMax = 3000000;
 constexpr FlowCost kMinimumWorth =
     4 * (kPlacementCostMax + kWaitingCostMax) * kPartsPerPoint;
 
+// The cost of an aggregate rises in so many steps at most: each is a segment.
+constexpr FlowUnits kTogetherStepsMax = 256;
+
 // For how many there should be room where the first one goes.
 int64_t WantedBy(const BandClass& band_class) {
   return std::max<int64_t>(band_class.followers, 1);
@@ -154,7 +157,8 @@ BandNetwork::BandNetwork(std::span<const MachineGroup> groups,
                          const ConstraintSet& constraints,
                          Eligibility* eligibility,
                          std::span<const BandClass> classes,
-                         const WaitingPrices& prices, Minimums minimums)
+                         const WaitingPrices& prices, Minimums minimums,
+                         const Aggregates& aggregates)
     : minimums_(minimums) {
   for (const BandClass& band_class : classes) {
     const auto count = static_cast<FlowUnits>(band_class.tasks.size());
@@ -171,7 +175,7 @@ BandNetwork::BandNetwork(std::span<const MachineGroup> groups,
   // Patterns heed what classes over the same domains may do together.
   const bool has_patterns = !groups.empty() && !groups.front().room.empty();
   if (!has_patterns) FindLimits(classes);
-  const Input input = {groups, policies, constraints, classes};
+  const Input input = {groups, policies, constraints, classes, aggregates};
   const std::vector<std::vector<Interest>> interests =
       FindInterests(classes, eligibility);
   const std::vector<std::vector<bool>> has_room_for_all =
@@ -180,7 +184,7 @@ BandNetwork::BandNetwork(std::span<const MachineGroup> groups,
   std::vector<std::vector<FlowCost>> slot_costs(groups.size());
   const std::vector<std::vector<Candidate>> candidates =
       FindCandidates(input, interests, has_room_for_all, &slot_costs);
-  AddPlacementArcs(groups, policies, classes, candidates, slot_costs);
+  AddPlacementArcs(input, candidates, slot_costs);
   AddWaitingArcs(classes, prices);
 }
 
@@ -498,9 +502,12 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
     const Input& input, const std::vector<std::vector<Interest>>& interests,
     const std::vector<std::vector<bool>>& has_room_for_all,
     std::vector<std::vector<FlowCost>>* slot_costs) {
-  const auto& [groups, policies, constraints, classes] = input;
+  const auto& [groups, policies, constraints, classes, aggregates] = input;
   const std::vector<Asker> askers = AskersFor(classes, constraints);
-  std::vector<Candidates> candidates(outlets_.size(), Candidates(supply_));
+  // Where aggregates rise in cost, too, other ones may be cheaper by then.
+  const FlowUnits enough =
+      supply_ * std::max<FlowUnits>(std::ssize(aggregates), 1);
+  std::vector<Candidates> candidates(outlets_.size(), Candidates(enough));
   std::vector<Interest> fitting;
   Resources load;
   for (size_t g = 0; g < groups.size(); ++g) {
@@ -548,10 +555,11 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
       if (const ClassPeers* peers = askers[i].peers; peers != nullptr) {
         cost += policies.PeerCost(peers->StandingOn(machine)) * kPartsPerPoint;
         outlet = OutletFor(i, classes[i], machine, policies);
-        candidates.resize(outlets_.size(), Candidates(supply_));
+        candidates.resize(outlets_.size(), Candidates(enough));
         if (LeastOn(i, machine) > 0) cost -= kMinimumWorth;
       }
-      if (outlet.has_value()) candidates[*outlet].Offer({cost, g});
+      if (!outlet.has_value()) continue;
+      candidates[*outlet].Offer({cost + FirstTogether(input, group), g});
     }
   }
   std::vector<std::vector<Candidate>> cheapest;
@@ -596,11 +604,42 @@ std::vector<BandNetwork::Candidate> BandNetwork::Candidates::Take(
   return std::move(candidates_);
 }
 
+FlowCost BandNetwork::FirstTogether(const Input& input,
+                                    const MachineGroup& group) const {
+  const size_t index = input.aggregates.Of(group.representative().id);
+  if (index == Aggregates::kNone) return 0;
+  const auto& [used, offered] = input.aggregates[index];
+  return input.policies.AggregateCost(used, offered) * kPartsPerPoint;
+}
+
+NodeIndex BandNetwork::ExitOf(const Input& input, const MachineGroup& group) {
+  const MachineId machine = group.representative().id;
+  const size_t index = input.aggregates.Of(machine);
+  if (index == Aggregates::kNone) return sink_;
+  const auto [it, is_new] = aggregate_nodes_.try_emplace(index);
+  if (!is_new) return it->second.node;
+  const NodeIndex node = problem_.AddNode(0);
+  it->second = {node, machine};
+  auto [used, offered] = input.aggregates[index];
+  const FlowUnits width =
+      std::max<FlowUnits>(supply_ / kTogetherStepsMax, 1);
+  std::vector<CostSegment> segments;
+  FlowCost cost = 0;
+  for (FlowUnits left = supply_; left > 0; left -= segments.back().width) {
+    // It may fall for no unit.
+    cost = std::max(cost, input.policies.AggregateCost(used, offered) *
+                              kPartsPerPoint);
+    segments.push_back({std::min(width, left), cost});
+    used.AddScaled(mean_request_, width);
+  }
+  problem_.AddConvexArc(node, sink_, segments);
+  return node;
+}
+
 void BandNetwork::AddPlacementArcs(
-    std::span<const MachineGroup> groups, const PolicySet& policies,
-    std::span<const BandClass> classes,
-    const std::vector<std::vector<Candidate>>& candidates,
+    const Input& input, const std::vector<std::vector<Candidate>>& candidates,
     std::span<const std::vector<FlowCost>> slot_costs) {
+  const auto& [groups, policies, constraints, classes, aggregates] = input;
   struct OutletCandidate {
     size_t outlet;
     Candidate candidate;
@@ -617,7 +656,8 @@ void BandNetwork::AddPlacementArcs(
     const Machine& machine = groups[g].representative();
     const FlowUnits machines = groups[g].size();
     // An arc costs what is left when the slot has been paid.
-    const FlowCost first_slot = std::ranges::min(slot_costs[g]);
+    const FlowCost first_slot = std::ranges::min(slot_costs[g]) +
+                                FirstTogether(input, groups[g]);
     const FlowUnits slots = std::ssize(slot_costs[g]);
     bool is_open = groups[g].room.empty();
     const bool can_be_filled = policies.FallsWithLoad();
@@ -640,7 +680,7 @@ void BandNetwork::AddPlacementArcs(
           std::min(least * machines, tasks));
       placement_arcs_.push_back({i, groups_.size(), arc});
     }
-    problem_.AddConvexArc(node, sink_,
+    problem_.AddConvexArc(node, ExitOf(input, groups[g]),
                           ToSegments(slot_costs[g], machines, supply_));
     std::vector<MachineId> ids;
     for (const Machine* member : groups[g].machines) {
@@ -730,6 +770,10 @@ std::vector<NodeMeaning> BandNetwork::Meanings() const {
         // Those to choose from are none that it needs.
         .machine_count =
             std::min(machines.size(), static_cast<size_t>(supply_))};
+  }
+  for (const auto& [index, aggregate] : aggregate_nodes_) {
+    of_node(aggregate.node) = {.kind = Kind::kAggregate,
+                               .machine = aggregate.machine};
   }
   for (size_t i = 0; i < waiting_arcs_.size(); ++i) {
     meanings[i] = {.kind = Kind::kClass, .class_index = i};

@@ -41,6 +41,7 @@
 #include "constraints/constraint_set.h"
 #include "cost/policy_set.h"
 #include "cost/waiting_prices.h"
+#include "network/aggregates.h"
 #include "network/arc_cost.h"
 #include "network/machine_groups.h"
 #include "network/node_meaning.h"
@@ -91,7 +92,8 @@ class BandNetwork {
   BandNetwork(std::span<const MachineGroup> groups, const PolicySet& policies,
               const ConstraintSet& constraints, Eligibility* eligibility,
               std::span<const BandClass> classes, const WaitingPrices& prices,
-              Minimums minimums = Minimums::kNone);
+              Minimums minimums = Minimums::kNone,
+              const Aggregates& aggregates = {});
 
   const FlowProblem& problem() const { return problem_; }
   // By node.  REQUIRES: the problem was not given away.
@@ -172,6 +174,7 @@ class BandNetwork {
     const PolicySet& policies;
     const ConstraintSet& constraints;
     std::span<const BandClass> classes;
+    const Aggregates& aggregates;
   };
   // What a class that needs a leader finds in a domain, or, where machines are
   // domains, on each machine of a group.
@@ -233,11 +236,13 @@ class BandNetwork {
       const Input& input, const std::vector<std::vector<Interest>>& interests,
       const std::vector<std::vector<bool>>& has_room_for_all,
       std::vector<std::vector<FlowCost>>* slot_costs);
-  void AddPlacementArcs(std::span<const MachineGroup> groups,
-                        const PolicySet& policies,
-                        std::span<const BandClass> classes,
+  void AddPlacementArcs(const Input& input,
                         const std::vector<std::vector<Candidate>>& candidates,
                         std::span<const std::vector<FlowCost>> slot_costs);
+  // What the next task on any machine of the group's aggregate costs.
+  FlowCost FirstTogether(const Input& input, const MachineGroup& group) const;
+  // Where the units of the group go next: to its aggregate, or to the sink.
+  NodeIndex ExitOf(const Input& input, const MachineGroup& group);
   void AddWaitingArcs(std::span<const BandClass> classes,
                       const WaitingPrices& prices);
 
@@ -253,6 +258,11 @@ class BandNetwork {
   std::vector<PlacementArc> placement_arcs_;           // By group, class.
   std::vector<std::vector<WaitingArc>> waiting_arcs_;  // By class, job.
   std::vector<bool> is_in_gang_;                       // By class.
+  struct AggregateNode {
+    NodeIndex node = 0;
+    MachineId machine;
+  };
+  std::map<size_t, AggregateNode> aggregate_nodes_;  // Of those that are drawn.
   struct Newcomer {
     TaskId task;
     JobId job;

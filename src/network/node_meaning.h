@@ -18,6 +18,7 @@ struct NodeMeaning {
     kClass,        // Tasks that are alike: those of `class_index`.
     kDomain,       // Where some of a class go that is spread over domains.
     kMachines,     // `machine`, and all that nothing tells apart from it.
+    kAggregate,    // What a policy charges together: of `machine` and others.
     kUnscheduled,  // Where tasks of `job` wait.
     kSink,
   };

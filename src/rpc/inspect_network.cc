@@ -80,6 +80,8 @@ std::string NameOf(const NodeMeaning& meaning, const Surroundings& around,
                  ? StrCat(name, " and ", meaning.machine_count - 1, " alike")
                  : name;
     }
+    case NodeMeaning::Kind::kAggregate:
+      return StrCat("with ", MachineName(meaning.machine, state));
     case NodeMeaning::Kind::kUnscheduled: {
       const Job* job = state.FindJob(meaning.job);
       return StrCat("unscheduled of ", job == nullptr
@@ -102,6 +104,8 @@ v1::RoundNetwork::Node::Kind KindOf(NodeMeaning::Kind kind) {
       return v1::RoundNetwork::Node::DOMAIN;
     case NodeMeaning::Kind::kMachines:
       return v1::RoundNetwork::Node::MACHINES;
+    case NodeMeaning::Kind::kAggregate:
+      return v1::RoundNetwork::Node::AGGREGATE;
     case NodeMeaning::Kind::kUnscheduled:
       return v1::RoundNetwork::Node::UNSCHEDULED;
     case NodeMeaning::Kind::kSink:

@@ -96,6 +96,11 @@ TEST_P(CostModelContract, ChargesNothingOfAnotherKind) {
                                  .missed_weight_max = 100,
                                  .crowding = 100 * kCrowdingUnit};
   EXPECT_EQ(model_->PeerCost(standing) > 0, kind == CostKind::kPeers);
+  const bool has_aggregates = kind == CostKind::kAggregate;
+  EXPECT_EQ(!model_->AggregateLabel().empty(), has_aggregates);
+  const Resources half(500, 500, 0, 0);
+  const Resources whole(1000, 1000, 0, 0);
+  EXPECT_EQ(model_->AggregateCost(half, whole) > 0, has_aggregates);
   EXPECT_EQ(model_->SiblingCost(100) > 0, kind == CostKind::kSiblings);
   EXPECT_EQ(model_->Minds(TaskKind::kRabbit, TaskKind::kDevil) > 0,
             kind == CostKind::kInterference);

@@ -6,7 +6,9 @@
 // class's rules and a machine's description make of each other, or past runs on
 // such machines, is the preference cost; what the tasks that run near a machine
 // make of it is the peer cost; and what depends on the tasks of the same job is
-// the sibling cost.  Two kinds charge no placement: one says how tasks mind
+// the sibling cost.  What depends on the load of all machines with one value of
+// a label, a rack's or a zone's, is the aggregate cost.  Two kinds charge no
+// placement: one says how tasks mind
 // each other on a machine, which peer costs charge, the other which tasks of
 // one priority are dearer than others to leave waiting.  A model sees domain
 // objects only, never a node or an arc of the network.
@@ -44,6 +46,7 @@ inline constexpr int64_t kWaitingFactorMax = 64;
 
 enum class CostKind : uint8_t {
   kLoad,
+  kAggregate,
   kPreference,
   kPeers,
   kSiblings,
@@ -80,6 +83,9 @@ class CostModel {
   // Errors: kInvalidArgument where it has no such parameter, or that may not
   // have the value.
   virtual absl::Status Set(std::string_view parameter, int64_t value);
+  // The same with what is no number.
+  virtual absl::Status SetText(std::string_view parameter,
+                               std::string_view text);
 
   // Whether machines that are alike may cost different loads.  Then each is a
   // node of the network by itself.
@@ -95,6 +101,17 @@ class CostModel {
   // sorts what falls.
   virtual Cost LoadCost(const Machine& /*machine*/,
                         const Resources& /*used*/) const {
+    return 0;
+  }
+
+  // Machines with one value of this label are an aggregate.  Empty: it charges
+  // none.
+  virtual std::string_view AggregateLabel() const { return {}; }
+  // The cost of putting one more task on any machine of an aggregate that
+  // offers so much, while `used` of it is used.  The request of the task itself
+  // does not count.
+  virtual Cost AggregateCost(const Resources& /*used*/,
+                             const Resources& /*offered*/) const {
     return 0;
   }
 

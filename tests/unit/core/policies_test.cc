@@ -15,6 +15,7 @@
 #include "base/rng.h"
 #include "base/strings.h"
 #include "util/cluster_builder.h"
+#include "util/rules_builder.h"
 #include "util/seed_count.h"
 #include "util/test_scheduler.h"
 
@@ -54,6 +55,38 @@ TEST(Policies, LoadSpreadingEvensOutCountsWhateverTheSizes) {
       EXPECT_EQ(scheduler.state().pending_count(), 0);
     }
     if (testing::Test::HasFailure()) return;
+  }
+}
+
+// The rack that is used the least, although a machine of the other is empty.
+TEST(Policies, DomainSpreadingGoesByTheWholeRack) {
+  for (const char* policies :
+       {"cpu_memory", "cpu_memory,domain_spreading",
+        "cpu_memory,domain_spreading:label=row"}) {
+    TestScheduler scheduler(RoundOptions(), policies);
+    for (const char* host : {"a1", "a2", "b1", "b2"}) {
+      scheduler.Apply(Added(host, {.cpu = 8000,
+                                   .memory = 8000,
+                                   .labels = {{"host", host},
+                                              {"rack", {host[0]}}}}));
+    }
+    const auto fill = [&](uint64_t uid, const char* host, int64_t amount) {
+      scheduler.Apply(
+          Submitted(uid,
+                    {.cpu = amount,
+                     .memory = amount,
+                     .rules = {.selectors = {LabelIn("host", {host})}}}));
+    };
+    fill(1, "a1", 2000);
+    fill(2, "a2", 2000);
+    fill(3, "b1", 8000);
+    scheduler.Round();
+    scheduler.Deliver();
+    scheduler.Apply(Submitted(4, {.cpu = 100, .memory = 100}));
+    scheduler.Round();
+    EXPECT_EQ(scheduler.MachineOf(4)[0],
+              std::string_view(policies).ends_with("spreading") ? 'a' : 'b')
+        << policies;
   }
 }
 

@@ -165,6 +165,8 @@ std::string NameOf(NodeIndex node, const NetworkLog::Pass& pass,
     }
     case NodeMeaning::Kind::kMachines:
       return state.FindMachine(meaning.machine)->name;
+    case NodeMeaning::Kind::kAggregate:
+      return "rack";
     case NodeMeaning::Kind::kUnscheduled:
       return "waiting";
     case NodeMeaning::Kind::kSink:
@@ -296,6 +298,26 @@ m3 -> sink: 1 at 2140, 1 at 2390+1; flow 2
 2 of shop -> waiting: 1 at 514560000, 1 at 517120000
 1 of batch -> waiting: 1 at 514560000
 cost 6780+3
+)"},
+    // r1 is m1: 3000 x 1000 / 4000 of cpu and of memory, 1500, and as much again
+    //     for each
+    // r2 is m2 and m3: 3000 x 2000 / 13000 + 3000 x 8000 / 14000 = 461 + 1714,
+    //     then 692 + 1928, then 923 + 2142
+    {"domain_spreading", R"(
+1 of batch -> m1: 1 at 0
+2 of shop -> m1: 2 at 0
+rack -> sink: 1 at 1500, 1 at 3000, 1 at 4500; flow 1
+m1 -> rack: 1 at 0+2, 1 at 0+3, 1 at 0+4
+1 of batch -> m2: 1 at 0
+2 of shop -> m2: 2 at 0
+rack -> sink: 1 at 2175, 1 at 2620, 1 at 3065; flow 2
+m2 -> rack: 1 at 0+4, 1 at 0+5
+1 of batch -> m3: 1 at 0
+2 of shop -> m3: 2 at 0
+m3 -> rack: 1 at 0, 1 at 0+1
+2 of shop -> waiting: 1 at 514560000, 1 at 517120000
+1 of batch -> waiting: 1 at 514560000
+cost 6295+3
 )"},
     // Siblings are told apart when what was placed is arranged: no arc differs
     // from those of void.
