@@ -25,6 +25,12 @@ Resources RequestsOf(const std::map<ClassKey, int64_t>& counts) {
   return requests;
 }
 
+// Returns its index, plus one.
+uint32_t Add(std::map<ClassKey, int64_t> pattern, MachinePatterns* patterns) {
+  patterns->patterns.push_back(std::move(pattern));
+  return static_cast<uint32_t>(patterns->patterns.size());
+}
+
 // Of these, by falling priority, those that need not wait and fit in what is
 // free.
 std::map<ClassKey, int64_t> TakeThoseWithRoom(
@@ -103,24 +109,35 @@ void PreemptingPlan::FindMoves(const std::vector<Pattern>& solution) {
   }
 }
 
-MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution) {
-  const auto free_now = [this](const Machine& machine) {
-    Resources free = machine.Free();
-    const auto placed = placed_.find(machine.id);
-    if (placed != placed_.end()) free += placed->second;
-    return free;
+Resources PreemptingPlan::FreeOn(const Machine& machine) const {
+  Resources free = machine.Free();
+  const auto placed = placed_.find(machine.id);
+  if (placed != placed_.end()) free += placed->second;
+  return free;
+}
+
+void PreemptingPlan::LeaveOut(const std::set<JobId>& gangs,
+                              MachinePatterns* patterns) {
+  if (gangs.empty()) return;
+  const auto is_of_one = [&gangs](const auto& entry) {
+    const std::optional<JobId>& gang = entry.first.gang;
+    return gang.has_value() && gangs.contains(*gang);
   };
-  GiveFreeRoomToUrgent(packing_, context_.state, context_.constraints, free_now,
-                       &solution);
+  for (auto& [id, awaited] : awaited_)
+    std::erase_if(awaited.nominees, is_of_one);
+  for (auto& holds : patterns->patterns) std::erase_if(holds, is_of_one);
+}
+
+MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution,
+                                      YieldedRoom* yielded) {
+  GiveFreeRoomToUrgent(
+      packing_, context_.state, context_.constraints,
+      [this](const Machine& machine) { return FreeOn(machine); }, &solution);
   FindMoves(solution);
   leaving_gangs_ = FindLeavingGangs(solution);
   FindConflicts(solution);
   FindSpreads(solution);
   MachinePatterns patterns;
-  const auto add = [&patterns](std::map<ClassKey, int64_t> holds) {
-    patterns.patterns.push_back(std::move(holds));
-    return static_cast<uint32_t>(patterns.patterns.size());
-  };
   const Pattern* last = nullptr;
   std::map<ClassKey, int64_t> newcomers;  // Of the last pattern, and
   std::optional<uint32_t> index;          // that of all of these.
@@ -142,30 +159,39 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution) {
       StopForOthersOn(id, std::move(victims));
       return;
     }
-    Resources free = free_now(*machine);
+    Resources arriving;
+    if (has_arriving) arriving = RequestsOf(moved->second.arriving);
+    Resources left = RoomBeside(id, FreeOn(*machine), pattern);
+    if (yielded->Concerns(id)) {
+      left -= yielded->KeepOn(*machine, left - arriving, &newcomers);
+      last = nullptr;
+      index.reset();
+    }
+    const Resources free = FreeOn(*machine);
     const auto must_await = [&](const ClassKey& key) {
       return MustAwait(key, *machine, victims, context_.state) ||
              MustAwaitOthers(key, *machine);
     };
-    Resources request = sluice::RequestsOf(newcomers);
-    if (has_arriving) request += RequestsOf(moved->second.arriving);
+    const Resources request = sluice::RequestsOf(newcomers) + arriving;
     if (request.FitsIn(free) &&
         std::ranges::none_of(newcomers | std::views::keys, must_await)) {
       StopForOthersOn(id, std::move(victims));
       if (newcomers.empty()) return;
-      if (!index.has_value()) index = add(newcomers);
+      if (!index.has_value()) index = Add(newcomers, &patterns);
       patterns.of_machine[id] = *index;
       return;
     }
     std::map<ClassKey, int64_t> here = newcomers;
     Awaited& awaited = awaited_[id];
-    SpareForNoHigher(RoomBeside(id, free, pattern), &victims, &here);
+    SpareForNoHigher(left, &victims, &here);
     std::map<ClassKey, int64_t> at_once =
         TakeThoseWithRoom(free, must_await, &here);
     awaited.nominees = std::move(here);
     awaited.victims = std::move(victims);
-    if (!at_once.empty()) patterns.of_machine[id] = add(std::move(at_once));
+    if (!at_once.empty())
+      patterns.of_machine[id] = Add(std::move(at_once), &patterns);
   });
+  LeaveOut(yielded->broken(), &patterns);
   while (NominateGangs(&patterns)) {
   }
   peers_of_.clear();

@@ -34,6 +34,7 @@
 #include "core/round_context.h"
 #include "core/round_packing.h"
 #include "core/slack.h"
+#include "core/yielded_room.h"
 
 namespace sluice {
 
@@ -43,8 +44,8 @@ class PreemptingPlan {
   // still there.
   PreemptingPlan(const RoundPacking& packing, RoundContext* context);
 
-  // What the machines are to hold at once.
-  MachinePatterns Split(std::vector<Pattern> solution);
+  // What the machines are to hold at once.  Keeps what is left to `yielded`.
+  MachinePatterns Split(std::vector<Pattern> solution, YieldedRoom* yielded);
 
   struct Move {
     TaskId task;
@@ -122,6 +123,10 @@ class PreemptingPlan {
   // Those that keep fewer tasks than they need, and so keep none.
   std::set<JobId> FindLeavingGangs(const std::vector<Pattern>& solution) const;
   bool NominateGangs(MachinePatterns* patterns);
+  // None of their tasks comes.
+  void LeaveOut(const std::set<JobId>& gangs, MachinePatterns* patterns);
+  // What the machine has at once, but for what the packing takes as placed.
+  Resources FreeOn(const Machine& machine) const;
   void FindTasks(const MachinePatterns& patterns);
   // Of what is placed at once, what is spread.  `patterns` must outlive this.
   void FindPlacedAtOnce(const MachinePatterns& patterns);

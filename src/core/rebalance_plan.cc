@@ -7,6 +7,7 @@
 #include "core/rebalance_timer.h"
 #include "core/round_packing.h"
 #include "core/running_tasks.h"
+#include "core/yielded_room.h"
 #include "packing/pack.h"
 
 namespace sluice {
@@ -45,7 +46,9 @@ RebalancePlan PlanRebalance(const RoundContext::Subject& subject,
   cost.waiting.Add(packing.misfits);
   if (packing.now <= cost) return plan;
   PreemptingPlan preempting(packing, &context);
-  plan.decided = preempting.Decide(preempting.Split(solution.patterns));
+  YieldedRoom nobody({}, {}, &context);
+  plan.decided =
+      preempting.Decide(preempting.Split(solution.patterns, &nobody));
   for (const TaskId id : plan.decided.stopped) {
     plan.stop_costs.push_back(
         StopCost(*context.state.FindTask(id), options.preemption));

@@ -24,6 +24,7 @@
 #include "core/running_tasks.h"
 #include "core/stages/stage.h"
 #include "core/tier_demand.h"
+#include "core/yielded_room.h"
 #include "packing/company.h"
 
 namespace sluice {
@@ -101,9 +102,7 @@ class Pack : public Stage {
       return;
     }
     PreemptingPlan preempting(packing_, &context_);
-    MachinePatterns patterns = is_preempting_
-                                   ? preempting.Split(solution.patterns)
-                                   : PatternsFor(solution);
+    MachinePatterns patterns = PatternsFor(solution, &preempting);
     context_.FreshEligibility();  // Machines may have come meanwhile.
     const auto giving_way = FindWhoGivesWay(packing_, patterns, &context_);
     if (!giving_way.has_value()) return;
@@ -277,12 +276,16 @@ class Pack : public Stage {
     return std::ranges::any_of(more_urgent, [&](const auto& entry) {
       const ClassKey& key = entry.first;
       ++context_.looks;
-      return key.request.FitsIn(room) &&
-             context_.constraints.AllowsAspect(MachineAspect::kLabels, key,
-                                               machine) &&
-             context_.constraints.AllowsAspect(MachineAspect::kTaints, key,
-                                               machine);
+      return key.request.FitsIn(room) && MayBeOn(key, machine);
     });
+  }
+
+  // Whatever room there is, and whoever is there.
+  bool MayBeOn(const ClassKey& key, const Machine& machine) const {
+    return context_.constraints.AllowsAspect(MachineAspect::kLabels, key,
+                                             machine) &&
+           context_.constraints.AllowsAspect(MachineAspect::kTaints, key,
+                                             machine);
   }
 
   // Room that was kept before the round is kept for those whose class takes no
@@ -402,8 +405,10 @@ class Pack : public Stage {
       const auto it = placed.find(machine);
       if (it != placed.end()) room += it->second;
       const uint32_t priority = context_.state.FindTask(id)->class_key.priority;
+      const Machine& there = *context_.state.FindMachine(machine);
       if (std::ranges::any_of(meek, [&](const ClassKey& key) {
-            return key.priority > priority && key.request.FitsIn(room);
+            return key.priority > priority && key.request.FitsIn(room) &&
+                   MayBeOn(key, there);
           })) {
         yielding.emplace_back(id, machine);
       }
@@ -475,6 +480,44 @@ class Pack : public Stage {
         }
       }
     }
+  }
+
+  // Room that was kept goes to what is more urgent alone.
+  MachinePatterns PatternsFor(const PackingSolution& solution,
+                              PreemptingPlan* preempting) {
+    // After a packing about those that displace nobody another one follows.
+    auto& yielding = context_.agenda.known.nominated;
+    MachinePatterns patterns;
+    if (is_preempting_) {
+      YieldedRoom yielded(left_out_, packing_.placed, &context_);
+      patterns = preempting->Split(solution.patterns, &yielded);
+      yielded.KeepElsewhere();
+    } else {
+      patterns = PatternsFor(solution);
+      YieldedRoom yielded(FindUnplanned(yielding, patterns), packing_.placed,
+                          &context_);
+      yielded.KeepBeside(&patterns);
+      yielded.KeepElsewhere();
+      std::erase_if(yielding, [this](const auto& one) {
+        return context_.state.nominations().Contains(one.first);
+      });
+    }
+    return patterns;
+  }
+
+  // Those of whose class nobody is to be placed.
+  std::vector<std::pair<TaskId, MachineId>> FindUnplanned(
+      std::vector<std::pair<TaskId, MachineId>> tasks,
+      const MachinePatterns& patterns) const {
+    std::set<ClassKey> planned;
+    for (const auto& holds : patterns.patterns) {
+      for (const auto& [key, count] : holds) planned.insert(key);
+    }
+    std::erase_if(tasks, [&](const auto& one) {
+      const Task* task = context_.state.FindTask(one.first);
+      return task == nullptr || planned.contains(task->class_key);
+    });
+    return tasks;
   }
 
   MachinePatterns PatternsFor(const PackingSolution& solution) const {

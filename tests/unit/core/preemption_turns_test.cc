@@ -316,5 +316,44 @@ TEST_F(PreemptionTurnsTest, NobodyIsStoppedForWhoFollowsCompanyThatIsToCome) {
   EXPECT_THAT(told, ElementsAre("PREEMPT 2 on a"));
 }
 
+// In another's turn the gang's room is free to what is more urgent alone.
+TEST_F(PreemptionTurnsTest, AGangKeepsItsRoomFromWhatIsLessUrgent) {
+  for (const std::string uuid : {"a", "b"}) Machine(uuid, 4000, "");
+  Submit(1, "lonely", 5, Near("nobody", "host"), {.cpu = 500});
+  for (const uint64_t uid : {2, 3, 4}) Submit(uid, "low", 3, {}, {.cpu = 4000});
+  Reply();
+  PlacementRules rules;
+  rules.spread = {Spread(App("gang"), "host")};
+  for (const uint64_t uid : {5, 6, 7, 8})
+    Submit(uid, "gang", 4, rules, {.cpu = 500, .gang = 4});
+  cluster_.Apply(Submitted(
+      9,
+      {.cpu = 500, .priority = 5, .job = "half", .labels = {{"app", "gang"}}},
+      {.gang = {.minimum = 2}}));
+  EXPECT_THAT(ReplyInTheEnd(), SizeIs(2));
+  cluster_.Apply(Removed(3));
+  for (int i = 0; i < 4; ++i) EXPECT_THAT(Reply(), IsEmpty());
+}
+
+TEST_F(PreemptionTurnsTest, RoomThatYieldsIsNotForWhatIsLessUrgent) {
+  Machine("a", 12000);
+  PlacementRules meek;
+  meek.never_preempts = true;
+  Run(1, "low", kLow, {}, {.cpu = 500});
+  Run(2, "meek", kLow - 1, meek, {.cpu = 500});
+  Run(3, "high", kHigh, {}, {.cpu = 6000});
+  Submit(4, "high", kHigh, {}, {.cpu = 6000});
+  EXPECT_THAT(ReplyInTheEnd(),
+              UnorderedElementsAre("PREEMPT 1 on a", "PREEMPT 2 on a"));
+  // There is room for it where one has left, and so there is for the next of
+  // those.
+  Machine("b", 1000);
+  Submit(6, "meek", kLow - 1, meek, {.cpu = 500});
+  meek.anti_affinity = {{App("high"), "host"}};
+  Submit(5, "urgent", kHigh + 1, meek, {.cpu = 800});
+  EXPECT_THAT(ReplyWithout({2}), ElementsAre("PLACE 5 on b"));
+  EXPECT_THAT(ReplyWithout({1}), ElementsAre("PLACE 4 on a"));
+}
+
 }  // namespace
 }  // namespace sluice
