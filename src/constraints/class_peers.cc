@@ -414,8 +414,8 @@ int64_t ClassPeers::CountLacking(int64_t count) const {
   int64_t most = 0;
   for (size_t i = 0; i < terms_.minimums.size(); ++i) {
     const std::vector<int64_t> shares = SharesOf(i, count);
-    most = std::max(most, std::accumulate(shares.begin(), shares.end(),
-                                          int64_t{0}));
+    most = std::max(most,
+                    std::accumulate(shares.begin(), shares.end(), int64_t{0}));
   }
   return most;
 }

@@ -42,8 +42,7 @@ int64_t DomainShares::Lacking() const {
     if (FirstUsable(state_, topology().MachinesOf(domain)) == MachineId()) {
       continue;
     }
-    lacking +=
-        std::max<int64_t>(minimum_.at_least - CountIn(domain), 0);
+    lacking += std::max<int64_t>(minimum_.at_least - CountIn(domain), 0);
   }
   return lacking;
 }
@@ -104,11 +103,11 @@ std::string MinimumsText(const ClusterState& state, const ClassKey& key) {
                                   " has ", shares.CountIn(domain)));
     }
     if (short_ones.empty()) continue;
-    text += StrCat("; too few of ", SelectorText(shares.minimum().term.tasks),
-                   ": of the ", shares.minimum().at_least,
-                   " that it should have, ",
-                   JoinShown(std::span<const std::string>(short_ones), ", ",
-                             [](const std::string& one) { return one; }));
+    text +=
+        StrCat("; too few of ", SelectorText(shares.minimum().term.tasks),
+               ": of the ", shares.minimum().at_least, " that it should have, ",
+               JoinShown(std::span<const std::string>(short_ones), ", ",
+                         [](const std::string& one) { return one; }));
   }
   return text;
 }

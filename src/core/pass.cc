@@ -232,7 +232,10 @@ void Passes::Finish(const FlowSolution& solution) {
   const auto deal = [&dealer](JobId job, std::span<const MachineId> machines) {
     return dealer.Deal(job, machines);
   };
-  const bool heeds_siblings = context_.policies.Charges(CostKind::kSiblings);
+  // In turn, each machine of a group gets its share of a minimum.
+  const bool heeds_siblings =
+      context_.policies.Charges(CostKind::kSiblings) &&
+      bands_.front().minimums == BandNetwork::Minimums::kNone;
   proposals_ = InCommitOrder(state, classes_,
                              heeds_siblings ? network_->Decode(solution, deal)
                                             : network_->Decode(solution));

@@ -180,10 +180,9 @@ absl::StatusOr<PolicySet> PolicySet::FromNames(std::string_view names) {
   }
   for (const CostModel* model : set.Charging(CostKind::kAggregate)) {
     if (model->AggregateLabel() != set.AggregateLabel()) {
-      return absl::InvalidArgumentError(
-          StrCat("cost models charge machines together by different labels: '",
-                 set.AggregateLabel(), "' and '", model->AggregateLabel(),
-                 "'"));
+      return absl::InvalidArgumentError(StrCat(
+          "cost models charge machines together by different labels: '",
+          set.AggregateLabel(), "' and '", model->AggregateLabel(), "'"));
     }
   }
   const auto& minding = set.Charging(CostKind::kInterference);

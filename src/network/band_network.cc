@@ -15,9 +15,6 @@
 namespace sluice {
 namespace {
 
-// Of a group that a task may look at for one that it likes better.
-constexpr int64_t kSpareMachines = 16;
-
 Resources MeanRequest(std::span<const BandClass> classes, FlowUnits tasks) {
   ResourceIndex size = 0;
   for (const BandClass& band_class : classes) {
@@ -62,8 +59,8 @@ constexpr size_t kTogetherDomainsMax = 32;
 // tasks come together.
 constexpr Cost kStepsMax = 3000000;
 
-// What a unit that a minimum asks for costs less than others, where minimums are
-// elastic: more than to have any other task wait.
+// What a unit that a minimum asks for costs less than others, where minimums
+// are elastic: more than to have any other task wait.
 constexpr FlowCost kMinimumWorth =
     4 * (kPlacementCostMax + kWaitingCostMax) * kPartsPerPoint;
 
@@ -337,8 +334,8 @@ FlowUnits BandNetwork::LeastOn(size_t class_index,
         domain == kNoDomain) {
       continue;
     }
-    least = std::max<FlowUnits>(least,
-                                one.at_least[static_cast<size_t>(domain)]);
+    least =
+        std::max<FlowUnits>(least, one.at_least[static_cast<size_t>(domain)]);
   }
   return least;
 }
@@ -621,14 +618,13 @@ NodeIndex BandNetwork::ExitOf(const Input& input, const MachineGroup& group) {
   const NodeIndex node = problem_.AddNode(0);
   it->second = {node, machine};
   auto [used, offered] = input.aggregates[index];
-  const FlowUnits width =
-      std::max<FlowUnits>(supply_ / kTogetherStepsMax, 1);
+  const FlowUnits width = std::max<FlowUnits>(supply_ / kTogetherStepsMax, 1);
   std::vector<CostSegment> segments;
   FlowCost cost = 0;
   for (FlowUnits left = supply_; left > 0; left -= segments.back().width) {
     // It may fall for no unit.
-    cost = std::max(cost, input.policies.AggregateCost(used, offered) *
-                              kPartsPerPoint);
+    cost = std::max(
+        cost, input.policies.AggregateCost(used, offered) * kPartsPerPoint);
     segments.push_back({std::min(width, left), cost});
     used.AddScaled(mean_request_, width);
   }
@@ -656,8 +652,8 @@ void BandNetwork::AddPlacementArcs(
     const Machine& machine = groups[g].representative();
     const FlowUnits machines = groups[g].size();
     // An arc costs what is left when the slot has been paid.
-    const FlowCost first_slot = std::ranges::min(slot_costs[g]) +
-                                FirstTogether(input, groups[g]);
+    const FlowCost first_slot =
+        std::ranges::min(slot_costs[g]) + FirstTogether(input, groups[g]);
     const FlowUnits slots = std::ssize(slot_costs[g]);
     bool is_open = groups[g].room.empty();
     const bool can_be_filled = policies.FallsWithLoad();
@@ -750,72 +746,6 @@ void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
     }
     problem_.AddArc(unscheduled, sink_, capacity, 0);
   }
-}
-
-std::vector<NodeMeaning> BandNetwork::Meanings() const {
-  using Kind = NodeMeaning::Kind;
-  std::vector<NodeMeaning> meanings(static_cast<size_t>(problem_.node_count()));
-  const auto of_node = [&](NodeIndex node) -> NodeMeaning& {
-    return meanings[static_cast<size_t>(node)];
-  };
-  for (size_t i = waiting_arcs_.size(); i < outlets_.size(); ++i) {
-    of_node(outlets_[i].node) = {.kind = Kind::kDomain,
-                                 .class_index = outlets_[i].class_index};
-  }
-  for (const PlacementArc& placement : placement_arcs_) {
-    const std::vector<MachineId>& machines = groups_[placement.group].machines;
-    of_node(problem_.arc(placement.arc).head) = {
-        .kind = Kind::kMachines,
-        .machine = machines.front(),
-        // Those to choose from are none that it needs.
-        .machine_count =
-            std::min(machines.size(), static_cast<size_t>(supply_))};
-  }
-  for (const auto& [index, aggregate] : aggregate_nodes_) {
-    of_node(aggregate.node) = {.kind = Kind::kAggregate,
-                               .machine = aggregate.machine};
-  }
-  for (size_t i = 0; i < waiting_arcs_.size(); ++i) {
-    meanings[i] = {.kind = Kind::kClass, .class_index = i};
-    for (const WaitingArc& waiting : waiting_arcs_[i]) {
-      of_node(problem_.arc(waiting.arc).head) = {.kind = Kind::kUnscheduled,
-                                                 .job = waiting.job};
-    }
-  }
-  of_node(sink_) = {.kind = Kind::kSink};
-  return meanings;
-}
-
-std::vector<Proposal> BandNetwork::Decode(const FlowSolution& solution,
-                                          Choose choose) const {
-  const auto flow = [&](ArcIndex arc) {
-    return solution.flows[static_cast<size_t>(arc)];
-  };
-  std::vector<Proposal> proposals;
-  std::vector<size_t> next(tasks_.size(), 0);
-  std::vector<size_t> next_unit(groups_.size(), 0);
-  std::vector<Group> groups = groups_;
-  for (const PlacementArc& placement : placement_arcs_) {
-    const std::vector<Newcomer>& tasks = tasks_[placement.class_index];
-    auto& [machines, tasks_in_a_row, is_open] = groups[placement.group];
-    const auto in_a_row = static_cast<size_t>(tasks_in_a_row);
-    for (FlowUnits left = flow(placement.arc); left > 0; --left) {
-      size_t& index = next[placement.class_index];
-      CHECK(index < tasks.size()) << "a flow that is not conserved";
-      const auto [task, job] = tasks[index++];
-      const size_t unit = next_unit[placement.group]++;
-      const size_t turn = unit / in_a_row % machines.size();
-      const bool is_first_turn = unit / in_a_row < machines.size();
-      const bool is_free = unit % in_a_row == 0 && (is_first_turn || is_open);
-      const size_t choices = is_free ? kSpareMachines : 1;
-      const size_t chosen =
-          choose(job, std::span(machines).subspan(
-                          turn, std::min(choices, machines.size() - turn)));
-      std::swap(machines[turn], machines[turn + chosen]);
-      proposals.push_back({placement.class_index, task, machines[turn]});
-    }
-  }
-  return proposals;
 }
 
 }  // namespace sluice

@@ -43,39 +43,13 @@
 #include "cost/waiting_prices.h"
 #include "network/aggregates.h"
 #include "network/arc_cost.h"
+#include "network/band_class.h"
 #include "network/machine_groups.h"
 #include "network/node_meaning.h"
 #include "sluice/flow/problem.h"
 #include "state/cluster_state.h"
 
 namespace sluice {
-
-// The tasks of one class that a pass may place, the most urgent first.
-struct BandClass {
-  ClassKey key;
-  std::vector<const Task*> tasks;
-  // How it stands to the tasks that run; null where that makes no difference.
-  const ClassPeers* peers = nullptr;
-  // For so many tasks there should be room where the first one goes.
-  int64_t followers = 0;
-  // Of a gang that is placed as a whole: how many of its tasks at least.  The
-  // same for all its classes.
-  int64_t gang_minimum = 0;
-  // The groups that it may go to, of those that its rules allow; empty: all.
-  std::vector<bool> open_groups = {};
-  // What its machine must have room for, if that is more than a task asks for.
-  std::optional<Resources> reserved = {};
-
-  const Resources& Room() const {
-    return reserved.has_value() ? *reserved : key.request;
-  }
-};
-
-struct Proposal {
-  size_t class_index = 0;  // Into the classes the network was drawn of.
-  TaskId task;
-  MachineId machine;
-};
 
 class BandNetwork {
  public:

@@ -305,9 +305,9 @@ absl::StatusOr<std::vector<SpreadConstraint>> ToSpreads(
 // ---------------------------------------------------------------------------
 // Minimums
 
-absl::StatusOr<DomainMinimum> ToMinimum(
-    const firmament::DomainMinimum& message, const TaskIdentity& self,
-    Faults* faults) {
+absl::StatusOr<DomainMinimum> ToMinimum(const firmament::DomainMinimum& message,
+                                        const TaskIdentity& self,
+                                        Faults* faults) {
   DomainMinimum minimum;
   RETURN_IF_ERROR(
       CheckSize("topologyKey", message.topologykey(), kLabelBytesMax));
@@ -320,8 +320,8 @@ absl::StatusOr<DomainMinimum> ToMinimum(
     return minimum;
   }
   if (self.job.empty()) return Invalid("domain_minimums: its job has no name");
-  RETURN_IF_ERROR(CheckSize("job name of a task with domain_minimums",
-                            self.job, kPatternBytesMax));
+  RETURN_IF_ERROR(CheckSize("job name of a task with domain_minimums", self.job,
+                            kPatternBytesMax));
   minimum.term.tasks = ToJobTerm(GlobOf(self.job)).tasks;
   return minimum;
 }
@@ -332,7 +332,8 @@ absl::StatusOr<std::vector<DomainMinimum>> ToMinimums(
   for (const firmament::DomainMinimum& message : task.domain_minimums()) {
     ASSIGN_OR_RETURN(DomainMinimum minimum, ToMinimum(message, self, faults));
     if (!Selects(minimum.term.tasks, self)) {
-      faults->Add("domain_minimums: the selector does not mean the task itself");
+      faults->Add(
+          "domain_minimums: the selector does not mean the task itself");
       continue;
     }
     RETURN_IF_ERROR(minimums.Add(std::move(minimum)));

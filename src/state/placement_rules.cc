@@ -10,8 +10,8 @@ std::strong_ordering operator<=>(const PlacementRules& a,
     return std::tie(rules.selectors, rules.required, rules.preferred,
                     rules.tolerations, rules.host_ports, rules.affinity,
                     rules.anti_affinity, rules.preferred_peers, rules.spread,
-                    rules.minimums, rules.replaces, rules.never_preempts, rules.owner,
-                    rules.kind, rules.data, rules.work_kind);
+                    rules.minimums, rules.replaces, rules.never_preempts,
+                    rules.owner, rules.kind, rules.data, rules.work_kind);
   };
   return fields(a) <=> fields(b);
 }

@@ -25,7 +25,7 @@ class MinimumsOverGrpc : public testing::Test {
         client_(server_.port()) {}
 
   void AddNode(const std::string& uuid, const std::string& zone,
-               int64_t cpu = 4000) {
+               float cpu = 4000) {
     client_.AddNode(
         NodeMessage(uuid, {.cpu = cpu, .labels = {{"zone", zone}}}));
   }

@@ -28,9 +28,9 @@ void FillAtRandom(Rng* rng, TestScheduler* cluster) {
   const int64_t zones = rng->Between(2, 4);
   const int64_t machines = rng->Between(zones, 12);
   for (int64_t m = 0; m < machines; ++m) {
-    cluster->Apply(Added(StrCat("m", m),
-                         {.cpu = 1000 * rng->Between(1, 8),
-                          .labels = {{"zone", StrCat("z", m % zones)}}}));
+    cluster->Apply(
+        Added(StrCat("m", m), {.cpu = 1000 * rng->Between(1, 8),
+                               .labels = {{"zone", StrCat("z", m % zones)}}}));
   }
   uint64_t uid = 1;
   for (int64_t app = rng->Between(1, 4); app > 0; --app) {
@@ -44,7 +44,8 @@ void FillAtRandom(Rng* rng, TestScheduler* cluster) {
     if (rng->Chance(1, 4)) rules.anti_affinity = {{App(name), ""}};
     for (int64_t i = rng->Between(1, 9); i > 0; --i) {
       cluster->Apply(Submitted(
-          uid++, {.cpu = 1000, .job = name, .labels = {{"app", name}}, .rules = rules},
+          uid++,
+          {.cpu = 1000, .job = name, .labels = {{"app", name}}, .rules = rules},
           {}));
     }
   }

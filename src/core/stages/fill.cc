@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "constraints/class_peers.h"
 #include "constraints/domain_shares.h"
@@ -39,8 +38,8 @@ class Fill : public Stage {
   }
 
   void End() override {
-    for (const auto& [term, asker] : askers_) {
-      const DomainShares shares(context_.state, asker.key, asker.minimum);
+    for (const auto& [key, minimum] : askers_) {
+      const DomainShares shares(context_.state, key, minimum);
       context_.stats->unmet_minimums += shares.Lacking();
     }
   }
@@ -84,12 +83,12 @@ class Fill : public Stage {
     for (BandMember& member : *members) {
       const std::vector<CountedTerm*>& minimums =
           context_.state.peers().TermsOf(*member.key.rules).minimums;
-      const bool is_first =
-          std::ranges::none_of(minimums, [&](const CountedTerm* term) {
-            return seen.contains(term);
-          });
+      const bool is_first = std::ranges::none_of(
+          minimums,
+          [&](const CountedTerm* term) { return seen.contains(term); });
       for (size_t i = 0; i < minimums.size(); ++i) {
-        askers_.try_emplace(minimums[i], Asker{member.key, i});
+        if (asked_.insert(minimums[i]).second)
+          askers_.push_back({member.key, i});
       }
       const ClassPeers peers(context_.state, context_.constraints, member.key);
       const int64_t waiting = member.count;
@@ -113,7 +112,8 @@ class Fill : public Stage {
     ClassKey key;
     size_t minimum = 0;  // In its rules.
   };
-  absl::flat_hash_map<const CountedTerm*, Asker> askers_;
+  std::vector<Asker> askers_;
+  absl::flat_hash_set<const CountedTerm*> asked_;  // Their minimums.
 };
 
 }  // namespace

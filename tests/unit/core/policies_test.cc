@@ -60,22 +60,20 @@ TEST(Policies, LoadSpreadingEvensOutCountsWhateverTheSizes) {
 
 // The rack that is used the least, although a machine of the other is empty.
 TEST(Policies, DomainSpreadingGoesByTheWholeRack) {
-  for (const char* policies :
-       {"cpu_memory", "cpu_memory,domain_spreading",
-        "cpu_memory,domain_spreading:label=row"}) {
+  for (const char* policies : {"cpu_memory", "cpu_memory,domain_spreading",
+                               "cpu_memory,domain_spreading:label=row"}) {
     TestScheduler scheduler(RoundOptions(), policies);
     for (const char* host : {"a1", "a2", "b1", "b2"}) {
-      scheduler.Apply(Added(host, {.cpu = 8000,
-                                   .memory = 8000,
-                                   .labels = {{"host", host},
-                                              {"rack", {host[0]}}}}));
+      scheduler.Apply(
+          Added(host, {.cpu = 8000,
+                       .memory = 8000,
+                       .labels = {{"host", host}, {"rack", {host[0]}}}}));
     }
     const auto fill = [&](uint64_t uid, const char* host, int64_t amount) {
       scheduler.Apply(
-          Submitted(uid,
-                    {.cpu = amount,
-                     .memory = amount,
-                     .rules = {.selectors = {LabelIn("host", {host})}}}));
+          Submitted(uid, {.cpu = amount,
+                          .memory = amount,
+                          .rules = {.selectors = {LabelIn("host", {host})}}}));
     };
     fill(1, "a1", 2000);
     fill(2, "a2", 2000);

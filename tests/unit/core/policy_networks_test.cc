@@ -299,7 +299,8 @@ m3 -> sink: 1 at 2140, 1 at 2390+1; flow 2
 1 of batch -> waiting: 1 at 514560000
 cost 6780+3
 )"},
-    // r1 is m1: 3000 x 1000 / 4000 of cpu and of memory, 1500, and as much again
+    // r1 is m1: 3000 x 1000 / 4000 of cpu and of memory, 1500, and as much
+    // again
     //     for each
     // r2 is m2 and m3: 3000 x 2000 / 13000 + 3000 x 8000 / 14000 = 461 + 1714,
     //     then 692 + 1928, then 923 + 2142

@@ -1,0 +1,52 @@
+// What goes into a pass, and what comes of it (network/band_network.h).
+//
+// Threads: values.
+
+#ifndef SLUICE_NETWORK_BAND_CLASS_H_
+#define SLUICE_NETWORK_BAND_CLASS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "constraints/class_peers.h"
+#include "sluice/base/ids.h"
+#include "sluice/state/resources.h"
+#include "sluice/state/task.h"
+
+namespace sluice {
+
+// The tasks of one class that a pass may place, the most urgent first.
+struct BandClass {
+  ClassKey key;
+  std::vector<const Task*> tasks;
+  // How it stands to the tasks that run; null where that makes no difference.
+  const ClassPeers* peers = nullptr;
+  // For so many tasks there should be room where the first one goes.
+  int64_t followers = 0;
+  // Of a gang that is placed as a whole: how many of its tasks at least.  The
+  // same for all its classes.
+  int64_t gang_minimum = 0;
+  // The groups that it may go to, of those that its rules allow; empty: all.
+  std::vector<bool> open_groups = {};
+  // What its machine must have room for, if that is more than a task asks for.
+  std::optional<Resources> reserved = {};
+
+  const Resources& Room() const {
+    return reserved.has_value() ? *reserved : key.request;
+  }
+};
+
+// Machines of a group that a task may look at for one that it likes better.
+inline constexpr int64_t kSpareMachines = 16;
+
+struct Proposal {
+  size_t class_index = 0;  // Into the classes the network was drawn of.
+  TaskId task;
+  MachineId machine;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_NETWORK_BAND_CLASS_H_
