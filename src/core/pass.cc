@@ -259,7 +259,13 @@ void Passes::Commit() {
       band.gangs.empty()
           ? std::min(next_proposal_ + kProposalsPerStep, proposals_.size())
           : proposals_.size();
+  constexpr size_t kAhead = ClusterState::TaskMap::kStepsAhead;
   for (; next_proposal_ < end; ++next_proposal_) {
+    const auto task_in = [&](size_t steps) {
+      return proposals_[std::min(next_proposal_ + steps, end - 1)].task;
+    };
+    state.tasks().PrefetchEntry(task_in(2 * kAhead));
+    state.tasks().PrefetchObject(task_in(kAhead));
     const Proposal& proposal = proposals_[next_proposal_];
     BandMember& member = band.members[proposal.class_index];
     // What gangs were weighed against has its own pass later.

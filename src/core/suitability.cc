@@ -143,8 +143,7 @@ Seeker Suitability::SeekerOf(const Placement& one) {
 bool Suitability::MayGo(const Seeker& seeker, const Machine& machine) const {
   const ClassKey& key = seeker.task->class_key;
   const View& view = *seeker.view;
-  if (vacated_.contains(machine.id) &&
-      waiting_.upper_bound(key.priority) != waiting_.end()) {
+  if (vacated_.contains(machine.id) && IsAnyWaitingAbove(key.priority)) {
     return false;
   }
   return machine.IsUsable() && PreferenceOn(view, machine) != kForbidden &&

@@ -92,8 +92,10 @@ class Suitability {
   // Twice its share of what all wishes cost, where it is: of what two wish of
   // each other each has half.  As far as that differs from place to place.
   Cost TwiceWishesOf(const Placement& one);
-  // Whether anything waits that may fit somewhere.
-  bool IsAnyWaiting() const { return !waiting_.empty(); }
+  // Whether anything more urgent waits that may fit somewhere.
+  bool IsAnyWaitingAbove(uint32_t priority) const {
+    return waiting_.upper_bound(priority) != waiting_.end();
+  }
   // What a task of a class that runs `there` adds to the seeker's wishes
   // `here`, as far as that does not depend on the others.
   Cost ShareOf(const Seeker& seeker, const ClassKey& other, MachineId there,

@@ -1,7 +1,9 @@
 #include "core/wish_restarts.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <limits>
 #include <map>
 
 #include "absl/container/flat_hash_set.h"
@@ -20,8 +22,7 @@ constexpr size_t kFewMachines = 6;
 }  // namespace
 
 int64_t WishRestarts::Run(std::span<const size_t> wishing) {
-  // What waits might have the room first that a task leaves.
-  if (suitability_.IsAnyWaiting() || !search_.WouldAnyRather(wishing)) return 0;
+  if (!search_.WouldAnyRather(wishing)) return 0;
   const auto is_movable = [this](size_t i) {
     return suitability_.ViewOf(placements_[i].task->class_key).is_movable;
   };
@@ -31,6 +32,12 @@ int64_t WishRestarts::Run(std::span<const size_t> wishing) {
   }
   std::ranges::copy_if(wishing, std::back_inserter(wishing_), is_movable);
   if (wishing_.size() < 2) return 0;
+  // What is more urgent might have the room first that a task leaves.
+  uint32_t least = std::numeric_limits<uint32_t>::max();
+  for (const size_t i : movable_) {
+    least = std::min(least, placements_[i].task->class_key.priority);
+  }
+  if (suitability_.IsAnyWaitingAbove(least)) return 0;
   const std::vector<MachineId> before = homes_;
   best_ = CostOfAll();
   bool has_room_for_all = true;

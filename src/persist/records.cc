@@ -309,9 +309,9 @@ WriteBatch EncodeChanges(const ClusterState& state, const ChangeSet& changes) {
   for (const MachineId id : changes.machines) {
     writer.PutOrDelete(MachineKey(id), state.FindMachine(id));
   }
-  for (const TaskId id : changes.tasks) {
-    writer.PutOrDelete(TaskKey(id), state.FindTask(id));
-  }
+  state.tasks().VisitAll(changes.tasks, [&](TaskId id, const Task* task) {
+    writer.PutOrDelete(TaskKey(id), task);
+  });
   for (const uint64_t sequence : changes.deltas) {
     const auto it = state.outbox().find(sequence);
     writer.PutOrDelete(DeltaKey(sequence),

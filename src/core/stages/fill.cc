@@ -78,6 +78,9 @@ class Fill : public Stage {
   // Of each class the tasks that its minimums ask for, of those that share one
   // the first class: the next finds what that has left.
   void KeepLacking(std::vector<BandMember>* members) {
+    std::erase_if(*members, [](const BandMember& member) {
+      return member.key.rules->minimums.empty();
+    });
     context_.state.SyncPeers();
     absl::flat_hash_set<const CountedTerm*> seen;
     for (BandMember& member : *members) {

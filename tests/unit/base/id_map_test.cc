@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +56,28 @@ TEST(IdMap, KeepsTheObjectThatWasAddedFirst) {
   EXPECT_FALSE(Add(1, "second", &names));
   EXPECT_THAT(InOrder(names), ElementsAre("first"));
   EXPECT_THAT(names.Find({1}), Pointee(std::string("first")));
+}
+
+TEST(IdMap, VisitsAllOfSomeIdsInTheirOrder) {
+  Names names;
+  std::vector<TaskId> ids;
+  std::vector<std::string> expected;
+  for (uint64_t id = 0; id < 100; ++id) {
+    if (id % 3 != 0) Add(id, std::to_string(id), &names);
+    ids.push_back({99 - id});
+    expected.push_back((99 - id) % 3 == 0 ? "" : std::to_string(99 - id));
+  }
+  for (const size_t count : {size_t{0}, size_t{1}, size_t{12}, ids.size()}) {
+    std::vector<std::string> found;
+    names.VisitAll(std::span(ids).first(count),
+                   [&](TaskId id, const std::string* name) {
+                     EXPECT_EQ(id, ids[found.size()]);
+                     found.push_back(name == nullptr ? "" : *name);
+                   });
+    EXPECT_EQ(found, std::vector(expected.begin(),
+                                 expected.begin() +
+                                     static_cast<std::ptrdiff_t>(count)));
+  }
 }
 
 TEST(IdMap, GivesObjectsBack) {

@@ -309,12 +309,20 @@ TEST_F(BeginAnewTest, LeavesAllWhereTheyAreIfNobodyWouldRatherBeElsewhere) {
 }
 
 // What is free may be for what waits.
-TEST_F(BeginAnewTest, LeavesAllWhereTheyAreAsLongAsSomethingWaits) {
+TEST_F(BeginAnewTest, LeavesAllWhereTheyAreAsLongAsSomethingMoreUrgentWaits) {
   Place(5, "a");
-  cluster_.Apply(Submitted(6, {.cpu = 900, .job = "waits"}));
+  cluster_.Apply(Submitted(6, {.cpu = 900, .priority = 1, .job = "waits"}));
   EXPECT_EQ(ArrangeAll(), 0);
   EXPECT_EQ(cluster_.MachineOf(3), "a");
   EXPECT_EQ(cluster_.MachineOf(4), "a");
+}
+
+// What is as urgent finds the room that is left then.
+TEST_F(BeginAnewTest, PlacesAllAnewWhereSomethingAsUrgentWaits) {
+  Place(5, "a");
+  cluster_.Apply(Submitted(6, {.cpu = 1000, .job = "waits"}));
+  EXPECT_GT(ArrangeAll(), 0);
+  EXPECT_EQ(cluster_.MachineOf(3), "b");
 }
 
 // What is moved leaves room behind, and the round gives it away.
