@@ -10,14 +10,14 @@
 namespace sluice {
 namespace {
 
-// None where the domain has no usable machine.
-MachineId FirstUsable(const ClusterState& state,
-                      const absl::btree_set<MachineId>& machines) {
+// Null where the domain has no usable machine.
+const Machine* FirstUsable(const ClusterState& state,
+                           const absl::btree_set<MachineId>& machines) {
   for (const MachineId id : machines) {
     const Machine* machine = state.FindMachine(id);
-    if (machine != nullptr && machine->IsUsable()) return id;
+    if (machine != nullptr && machine->IsUsable()) return machine;
   }
-  return {};
+  return nullptr;
 }
 
 // "zone=a", or the machine's name where each machine is a domain.
@@ -39,9 +39,7 @@ DomainShares::DomainShares(const ClusterState& state, const ClassKey& key,
 int64_t DomainShares::Lacking() const {
   int64_t lacking = 0;
   for (DomainIndex domain = 0; domain < topology().domain_end(); ++domain) {
-    if (FirstUsable(state_, topology().MachinesOf(domain)) == MachineId()) {
-      continue;
-    }
+    if (FirstUsable(state_, topology().MachinesOf(domain)) == nullptr) continue;
     lacking += std::max<int64_t>(minimum_.at_least - CountIn(domain), 0);
   }
   return lacking;
@@ -94,12 +92,13 @@ std::string MinimumsText(const ClusterState& state, const ClassKey& key) {
     const Topology& topology = shares.topology();
     std::vector<std::string> short_ones;
     for (DomainIndex domain = 0; domain < topology.domain_end(); ++domain) {
-      const MachineId id = FirstUsable(state, topology.MachinesOf(domain));
-      if (id == MachineId() ||
+      const Machine* machine =
+          FirstUsable(state, topology.MachinesOf(domain));
+      if (machine == nullptr ||
           shares.CountIn(domain) >= shares.minimum().at_least) {
         continue;
       }
-      short_ones.push_back(StrCat(DomainText(topology, *state.FindMachine(id)),
+      short_ones.push_back(StrCat(DomainText(topology, *machine),
                                   " has ", shares.CountIn(domain)));
     }
     if (short_ones.empty()) continue;

@@ -319,6 +319,9 @@ void Passes::AddFollowers() {
       continue;
     }
     band.members.push_back({key, waiting, 0});
+    if (!key.rules->minimums.empty()) {
+      band.minimums = BandNetwork::Minimums::kBinding;
+    }
   }
   if (!band.members.empty()) bands_.push_front(std::move(band));
 }

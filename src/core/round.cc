@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "constraints/domain_shares.h"
 #include "core/known_plan.h"
 #include "core/stages/drain.h"
 #include "core/stages/nominated.h"
@@ -151,6 +152,11 @@ void Round::End(RoundStats* stats) {
                   &context_.state);
   }
   NoteLook();
+  context_.state.SyncPeers();
+  for (const auto& [term, asker] : context_.minimum_askers) {
+    stats->unmet_minimums +=
+        DomainShares(context_.state, asker.key, asker.minimum).Lacking();
+  }
   stats->nominated = std::ssize(context_.state.nominations().machines());
   stats->is_bound_known = !stats->is_cut_short && !stats->skips_proof;
   if (!context_.appraisal.has_value()) return;

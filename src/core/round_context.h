@@ -124,6 +124,14 @@ class RoundContext {
   std::optional<PackingPlan> plan;
   // For whom room is kept again at the end, where it is still there.
   std::vector<std::pair<TaskId, MachineId>> left_out;
+  // The minimums of which a task waited, by selector and topology: a class that
+  // has it, of those the one that asks for the most, and which of its rules it
+  // is.
+  struct Asker {
+    ClassKey key;
+    size_t minimum = 0;
+  };
+  std::map<std::pair<uint32_t, std::string>, Asker> minimum_askers;
   // Whether placements were moved by what their tasks wish.
   bool has_arranged = false;
   // What all costs that could be placed, and the least that it can.

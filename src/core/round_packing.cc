@@ -737,6 +737,23 @@ class Describer {
   bool is_overtaxed_ = false;
 };
 
+// Of the tasks that wait and that some machine would have room for if nothing
+// ran there, the highest priority; 0 where there are none.
+uint32_t HighestWaiting(RoundContext* context) {
+  const ClusterState& state = context->state;
+  for (const auto& [key, tasks] : state.pending()) {
+    const bool may_fit =
+        std::ranges::any_of(state.machines(), [&](const auto& entry) {
+          const Machine& machine = *entry.second;
+          return machine.IsUsable() &&
+                 key.request.FitsIn(machine.allocatable) &&
+                 context->eligibility().Allows(*key.rules, machine);
+        });
+    if (may_fit) return key.priority;
+  }
+  return 0;
+}
+
 }  // namespace
 
 RoundPacking DescribeRound(PackingScope scope, RoundContext* context,
@@ -752,10 +769,15 @@ RoundPacking DescribeRound(PackingScope scope, RoundContext* context,
       return !part->contains(one.machine);
     });
   }
-  // For a bound they may be anywhere; else they stay where minimums want them.
+  // For a bound they may be anywhere; else they stay where minimums want them,
+  // but not in the way of something more urgent.
   if (scope != PackingScope::kAll) {
-    std::erase_if(placed, [](const Placement& one) {
-      return !one.task->class_key.rules->minimums.empty();
+    std::optional<uint32_t> urgent;
+    std::erase_if(placed, [&](const Placement& one) {
+      const ClassKey& key = one.task->class_key;
+      if (key.rules->minimums.empty()) return false;
+      if (!urgent.has_value()) urgent = HighestWaiting(context);
+      return key.priority >= *urgent;
     });
   }
   context->looks += kLooksPerPlacement / 2 * std::ssize(placed);

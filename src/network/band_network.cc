@@ -326,18 +326,19 @@ ArcIndex BandNetwork::AddArcWithMinimum(NodeIndex from, NodeIndex to,
 }
 
 FlowUnits BandNetwork::LeastOn(size_t class_index,
-                               const Machine& machine) const {
-  FlowUnits least = 0;
+                               const MachineGroup& group) const {
+  FlowUnits most = 0;
   for (const auto& one : apart_[class_index].limits.topologies) {
-    const DomainIndex domain = one.topology->DomainOf(machine.id);
-    if (one.at_least.empty() || !one.topology->is_by_machine() ||
-        domain == kNoDomain) {
-      continue;
+    if (one.at_least.empty() || !one.topology->is_by_machine()) continue;
+    FlowUnits least = 0;
+    for (const Machine* machine : group.machines) {
+      const DomainIndex domain = one.topology->DomainOf(machine->id);
+      if (domain == kNoDomain) continue;
+      least += one.at_least[static_cast<size_t>(domain)];
     }
-    least =
-        std::max<FlowUnits>(least, one.at_least[static_cast<size_t>(domain)]);
+    most = std::max(most, least);
   }
-  return least;
+  return most;
 }
 
 FlowUnits BandNetwork::RoomOn(size_t class_index, const Machine& machine,
@@ -553,7 +554,7 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
         cost += policies.PeerCost(peers->StandingOn(machine)) * kPartsPerPoint;
         outlet = OutletFor(i, classes[i], machine, policies);
         candidates.resize(outlets_.size(), Candidates(enough));
-        if (LeastOn(i, machine) > 0) cost -= kMinimumWorth;
+        if (LeastOn(i, group) > 0) cost -= kMinimumWorth;
       }
       if (!outlet.has_value()) continue;
       candidates[*outlet].Offer({cost + FirstTogether(input, group), g});
@@ -656,7 +657,9 @@ void BandNetwork::AddPlacementArcs(
         std::ranges::min(slot_costs[g]) + FirstTogether(input, groups[g]);
     const FlowUnits slots = std::ssize(slot_costs[g]);
     bool is_open = groups[g].room.empty();
-    const bool can_be_filled = policies.FallsWithLoad();
+    // Each machine is to have its share of a minimum.
+    const bool can_be_filled =
+        policies.FallsWithLoad() && minimums_ == Minimums::kNone;
     for (const auto& [outlet, candidate] : of_groups[g]) {
       const auto [i, from] = outlets_[outlet];
       const auto tasks = std::ssize(classes[i].tasks);
@@ -665,7 +668,8 @@ void BandNetwork::AddPlacementArcs(
       fit = RoomOn(i, machine, fit);
       is_open = is_open && fit >= std::min(slots, tasks) &&
                 StepOn(i, policies) == 0 && FirstOn(i, machine, fit) == fit;
-      const FlowUnits least = std::min(LeastOn(i, machine), fit);
+      const FlowUnits least =
+          std::min({LeastOn(i, groups[g]), fit * machines, tasks});
       const ArcIndex arc = AddArcWithMinimum(
           from, node,
           RisingSegments(
@@ -673,7 +677,7 @@ void BandNetwork::AddPlacementArcs(
               StepOn(i, policies) * kPartsPerPoint, machines,
               FirstOn(i, machine, fit) * machines,
               std::min<FlowUnits>(fit * machines, tasks)),
-          std::min(least * machines, tasks));
+          least);
       placement_arcs_.push_back({i, groups_.size(), arc});
     }
     problem_.AddConvexArc(node, ExitOf(input, groups[g]),

@@ -199,6 +199,8 @@ class Daemon final : public Server {
     state.SetNeeds(policies_.Needs());
     RETURN_IF_ERROR(Annotate(Recover(*store_, &state),
                              StrCat("recovering ", store_->description())));
+    // Who asks before the first round is told by what runs, too.
+    state.SyncPeers();
     recovered_ =
         StrCat("recovered: machines=", state.machines().size(),
                " jobs=", state.jobs().size(), " tasks=", state.tasks().size(),

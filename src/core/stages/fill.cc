@@ -6,7 +6,6 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "constraints/class_peers.h"
-#include "constraints/domain_shares.h"
 #include "core/pass.h"
 #include "core/stages/stage.h"
 #include "core/tier_demand.h"
@@ -34,13 +33,6 @@ class Fill : public Stage {
       if (auto work = passes_.Next()) return work;
       if (context_.stats->is_cut_short || !MayPlaceMore()) return std::nullopt;
       search_.emplace(tier_, &context_);
-    }
-  }
-
-  void End() override {
-    for (const auto& [key, minimum] : askers_) {
-      const DomainShares shares(context_.state, key, minimum);
-      context_.stats->unmet_minimums += shares.Lacking();
     }
   }
 
@@ -89,10 +81,6 @@ class Fill : public Stage {
       const bool is_first = std::ranges::none_of(
           minimums,
           [&](const CountedTerm* term) { return seen.contains(term); });
-      for (size_t i = 0; i < minimums.size(); ++i) {
-        if (asked_.insert(minimums[i]).second)
-          askers_.push_back({member.key, i});
-      }
       const ClassPeers peers(context_.state, context_.constraints, member.key);
       const int64_t waiting = member.count;
       member.count = is_first ? peers.CountLacking(waiting) : 0;
@@ -110,13 +98,6 @@ class Fill : public Stage {
   std::optional<DemandSearch> search_;  // While it goes on.
   bool has_planned_ = false;
   size_t placed_before_ = 0;  // When it was planned last.
-  // Of each minimum that was looked at, a class that has it.
-  struct Asker {
-    ClassKey key;
-    size_t minimum = 0;  // In its rules.
-  };
-  std::vector<Asker> askers_;
-  absl::flat_hash_set<const CountedTerm*> asked_;  // Their minimums.
 };
 
 }  // namespace
@@ -128,11 +109,30 @@ std::unique_ptr<Stage> MakeHealGangs(RoundContext* context, Tier* tier) {
   return std::make_unique<Fill>(context, tier, Fill::Whom::kHealing);
 }
 
+namespace {
+
+void NoteMinimums(const ClassKey& key, RoundContext* context) {
+  const std::vector<DomainMinimum>& minimums = key.rules->minimums;
+  const PeerTerms& terms = context->state.peers().TermsOf(*key.rules);
+  for (size_t i = 0; i < minimums.size(); ++i) {
+    const auto [it, is_new] = context->minimum_askers.try_emplace(
+        {terms.minimums[i]->selector, minimums[i].term.topology_key},
+        RoundContext::Asker{key, i});
+    RoundContext::Asker& asker = it->second;
+    const int32_t most = asker.key.rules->minimums[asker.minimum].at_least;
+    if (!is_new && minimums[i].at_least > most) asker = {key, i};
+  }
+}
+
+}  // namespace
+
 std::unique_ptr<Stage> MakeMeetMinimums(RoundContext* context, Tier* tier) {
   bool is_any = false;
   tier->VisitWaiting(context->state, [&](const ClassKey& key, const auto&) {
-    is_any = !key.rules->minimums.empty();
-    return !is_any;
+    if (key.rules->minimums.empty()) return true;
+    is_any = true;
+    NoteMinimums(key, context);
+    return true;
   });
   if (!is_any) return nullptr;
   return std::make_unique<Fill>(context, tier, Fill::Whom::kLacking);

@@ -233,6 +233,93 @@ TEST_F(MinimumsTest, OnMachinesThatAreAlike) {
             (Counts{{"m1", 2}, {"m2", 2}, {"m3", 2}, {"m4", 2}}));
 }
 
+// Machines are filled one after the other, but not for these.
+TEST_F(MinimumsTest, OnEveryMachineWithBinPacking) {
+  TestScheduler cluster({}, "bin_packing");
+  ClusterBuilder()
+      .Machines("m", 6, {.cpu = 8000, .memory = 8000})
+      .Tasks(1, 12,
+             {.cpu = 500,
+              .job = "agent",
+              .rules = {.minimums = {{{TasksOfJob("agent"), ""}, 1}}}})
+      .ApplyTo(&cluster);
+  cluster.Reply(1);
+  for (const auto& [id, machine] : cluster.state().machines()) {
+    EXPECT_FALSE(machine->tasks.empty()) << machine->name;
+  }
+}
+
+// It has less than the others, which are alike.
+TEST_F(MinimumsTest, TheEmptiestMachineComesFirst) {
+  for (const char* host : {"m1", "m2", "m3"}) Machine(host, 8000, "a");
+  const auto on = [](const char* host) {
+    return PlacementRules{.selectors = {LabelIn("host", {host})}};
+  };
+  Submit(1, 1, "web", on("m1"));
+  Submit(2, 1, "web", on("m2"));
+  Submit(3, 1, "other", on("m3"), 4000);
+  cluster_.Reply(1);
+  Submit(11, 2, "web", AtLeast(2, "web", ""));
+  cluster_.Reply(2);
+  EXPECT_EQ(CountsOf("web", "host")["m3"], 1);
+}
+
+// Each of them sees where the leader went only in the pass after that.
+TEST_F(MinimumsTest, OfTasksThatFollowOthers) {
+  for (const char* zone : {"a", "b", "c"}) {
+    Machine(StrCat(zone, 1), 8000, zone);
+    Machine(StrCat(zone, 2), 8000, zone);
+    Submit(*zone, 1, "db", {.selectors = {LabelIn("zone", {zone})}});
+  }
+  PlacementRules rules = AtLeast(1, "web");
+  rules.affinity = {{App("db"), "zone"}};
+  rules.preferred = {{100, {.labels = {LabelIn("zone", {"a"})}}}};
+  Submit(1, 3, "web", rules);
+  cluster_.Reply(1);
+  EXPECT_EQ(CountsOf("web"), (Counts{{"a", 1}, {"b", 1}, {"c", 1}}));
+}
+
+// One with a minimum may not stay in the way of something more urgent.
+TEST_F(MinimumsTest, NothingMoreUrgentWaitsForThem) {
+  cluster_.Apply(Added("m0", {.cpu = 1000,
+                              .memory = 8000,
+                              .labels = {{"zone", "a"}}}));
+  cluster_.Apply(Added("m1", {.cpu = 2000,
+                              .memory = 2000,
+                              .labels = {{"zone", "b"}}}));
+  const auto submit = [&](uint64_t uid, int64_t cpu, int64_t memory,
+                          uint32_t priority, const std::string& app,
+                          const PlacementRules& rules) {
+    cluster_.Apply(Submitted(uid,
+                             {.cpu = cpu,
+                              .memory = memory,
+                              .priority = priority,
+                              .job = "job-" + app,
+                              .labels = {{"app", app}},
+                              .rules = rules},
+                             {}));
+  };
+  submit(7, 250, 1000, 13, "first", {});
+  submit(11, 250, 1000, 13, "first", {});
+  submit(12, 1000, 2000, 12, "urgent", AtLeast(1, "urgent"));
+  submit(10, 1000, 1000, 11, "web", AtLeast(2, "web"));
+  submit(13, 1000, 1000, 11, "web", AtLeast(2, "web"));
+  cluster_.Reply(1);
+  EXPECT_NE(cluster_.MachineOf(12), "");
+}
+
+TEST_F(MinimumsTest, WhatIsLackingIsCountedOnceForAllWhoAsk) {
+  Machine("a", 1000, "a");
+  Machine("b", 8000, "b");
+  Submit(1, 1, "full", {.selectors = {LabelIn("zone", {"a"})}}, 1000, kHigh);
+  cluster_.Reply(1);
+  // In two priorities, and the most that any of them asks for.
+  Submit(11, 1, "web", AtLeast(1, "web"));
+  Submit(12, 1, "web", AtLeast(3, "web"), 1000, kHigh);
+  cluster_.Reply(2);
+  EXPECT_EQ(cluster_.scheduler().round_stats().unmet_minimums, 3 + 1);
+}
+
 TEST_F(MinimumsTest, ExplainSaysWhatIsLacking) {
   Machine("a", 8000, "a");
   Machine("b", 1000, "b");
