@@ -256,6 +256,12 @@ std::vector<const TopologySpread*> ClassPeers::OwnSpreads() const {
   return own;
 }
 
+bool ClassPeers::IsSpreadOver(const ClassKey& other) const {
+  return std::ranges::any_of(spreads_, [&](const TopologySpread& spread) {
+    return spread.constraint().is_required && spread.Means(other);
+  });
+}
+
 int64_t ClassPeers::WorthOn(MachineId machine) const {
   int64_t worth = 0;
   for (const auto& [term, weight] : worths_) {

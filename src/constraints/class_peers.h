@@ -63,6 +63,8 @@ class ClassPeers {
   // The required constraints by which its own tasks are spread, those over the
   // most domains first.
   std::vector<const TopologySpread*> OwnSpreads() const;
+  // Whether a required spread constraint means tasks of this class.
+  bool IsSpreadOver(const ClassKey& other) const;
   // As Constraint::Explain(), naming a task for each reason that is one, if so
   // wanted: that may take a look at all tasks of a domain.
   void Explain(const Machine& machine, bool names_tasks,

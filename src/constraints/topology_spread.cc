@@ -1,6 +1,7 @@
 #include "constraints/topology_spread.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace sluice {
 
@@ -127,6 +128,15 @@ bool TopologySpread::Holds() const {
 int64_t TopologySpread::minimum() const {
   if (!is_minimum_exact_) FindMinimum();
   return Minimum();
+}
+
+int64_t TopologySpread::MinimumAsAllCome() const {
+  if (too_few_domains_) return 0;
+  std::optional<int64_t> least;
+  for (const int64_t count : counts_) {
+    if (count >= 0) least = std::min(least.value_or(count), count);
+  }
+  return least.value_or(0);
 }
 
 int64_t TopologySpread::LevelFor(int64_t count) const {

@@ -63,6 +63,8 @@ class TopologySpread {
   // Of the emptiest domain.  Who room is kept for may not come: no domain rises
   // by them.
   int64_t minimum() const;
+  // The same once all have come that room is kept for.
+  int64_t MinimumAsAllCome() const;
 
   // Of those that are counted in the domain, those that run.
   int64_t RunningIn(size_t domain) const;

@@ -151,6 +151,7 @@ void Round::End(RoundStats* stats) {
     KeepRoomAgain(id, machine, context_.final_before.contains(id),
                   &context_.state);
   }
+  EndVainNominations(&context_);
   NoteLook();
   context_.state.SyncPeers();
   for (const auto& [term, asker] : context_.minimum_askers) {

@@ -1,6 +1,8 @@
 #include "core/stages/nominated.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "constraints/class_peers.h"
+#include "constraints/topology_spread.h"
 #include "core/domain_conflicts.h"
 #include "core/known_plan.h"
 #include "core/running_tasks.h"
@@ -30,7 +33,23 @@ class Nominated {
     Serve(/*successors=*/false);
   }
 
+  // The least urgent first: those above may count them.
+  void EndVain() {
+    std::vector<std::vector<Placement>> parties = FindParties();
+    std::ranges::reverse(parties);
+    for (const std::vector<Placement>& party : parties) {
+      if (!IsInVain(party)) continue;
+      End(party);
+      spreads_.clear();
+    }
+  }
+
  private:
+  struct Spread {
+    TopologySpread others;  // Without what is to come of the class.
+    int64_t minimum;        // With that.
+  };
+
   void FindLeavers() {
     for (const auto& [id, machine] : state_.machines()) {
       // From one that is gone they may never leave.
@@ -143,10 +162,10 @@ class Nominated {
       if (!context_.constraints.Allows(task->class_key, machine)) return;
       const ClassPeers peers(state_, context_.constraints, task->class_key);
       if (!peers.Allows(machine)) {
-        // Where another domain has to rise first, and one of its class is to
-        // come there, it keeps its room meanwhile.
+        // Where a domain has to rise first, and somebody is to come there, it
+        // keeps its room meanwhile.
         if (party.size() == 1 && peers.AllowsBesideSpread(machine) &&
-            IsAnyToCome(*task) &&
+            IsAnyToCome(*task, peers) &&
             KeepRoomAgain(task->id, id, is_final, &state_) &&
             CouldGoElsewhere(party)) {
           End(party);
@@ -158,13 +177,57 @@ class Nominated {
     context_.Keep(&transaction);
   }
 
-  // Whether room that is kept for one of the task's class is not free yet.
-  bool IsAnyToCome(const Task& task) const {
+  // Whether room is not free yet that is kept for one of the task's class, or
+  // for one that its spreads mean: who is counted before a domain rises may be
+  // who shuts it out.
+  bool IsAnyToCome(const Task& task, const ClassPeers& peers) const {
     const ClassKey& key = task.class_key;
-    return std::ranges::any_of(state_.nominations().MachinesOf(key),
-                               [&](const auto& entry) {
-                                 return !HasRoom({{&task, entry.first}});
-                               });
+    return std::ranges::any_of(
+        state_.nominations().machines(), [&](const auto& entry) {
+          const Task& other = *state_.FindTask(entry.first);
+          return (other.class_key == key ||
+                  peers.IsSpreadOver(other.class_key)) &&
+                 !HasRoom({{&other, entry.second}});
+        });
+  }
+
+  // Too few of a gang, or one that its spreads keep away whoever else comes.
+  // A successor has its predecessor's place.
+  bool IsInVain(const std::vector<Placement>& party) {
+    const Task& task = *party.front().task;
+    const ClassKey& key = task.class_key;
+    if (state_.nominations().IsSuccessor(task.id) ||
+        state_.nominations().IsReservation(task.id)) {
+      return false;
+    }
+    if (context_.gangs.MayBeUndone(key)) {
+      return state_.FindJob(*key.gang)->running_count == 0 && !MayStay(party);
+    }
+    const MachineId machine = party.front().machine;
+    return std::ranges::any_of(SpreadsOf(key), [&](const Spread& spread) {
+      const TopologySpread& others = spread.others;
+      return others.Counts(machine) && others.CountAt(machine) +
+                                               (others.is_self() ? 1 : 0) -
+                                               spread.minimum >
+                                           others.constraint().max_skew;
+    });
+  }
+
+  const std::vector<Spread>& SpreadsOf(const ClassKey& key) {
+    const auto [it, is_new] = spreads_.try_emplace(key);
+    if (!is_new || key.rules->spread.empty()) return it->second;
+    state_.SyncPeers();
+    for (size_t i = 0; i < key.rules->spread.size(); ++i) {
+      if (!key.rules->spread[i].is_required) continue;
+      TopologySpread spread(state_, context_.constraints, key, i);
+      const int64_t minimum = spread.MinimumAsAllCome();
+      // Of equals whoever has room comes first.
+      for (const auto& [id, count] : state_.nominations().MachinesOf(key)) {
+        spread.ForgetExpected(key, id, count);
+      }
+      it->second.push_back({std::move(spread), minimum});
+    }
+    return it->second;
   }
 
   // A gang that could is rare, and not looked for.  A successor could where its
@@ -228,9 +291,16 @@ class Nominated {
   std::map<MachineId, Resources> claimed_;
   // Classes that have room nowhere else, and where they have it kept.
   std::set<std::pair<ClassKey, MachineId>> bound_;
+  // The required ones, as long as no nomination ends.
+  std::map<ClassKey, std::vector<Spread>> spreads_;
 };
 
 }  // namespace
+
+void EndVainNominations(RoundContext* context) {
+  if (context->state.nominations().machines().empty()) return;
+  Nominated(context).EndVain();
+}
 
 void ServeNominated(RoundContext* context) {
   context->state.EndSuccessions(context->now_ms);

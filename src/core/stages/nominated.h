@@ -3,7 +3,7 @@
 // other again that the machine cannot hold any more, or that could be placed
 // elsewhere at once.  Ends successions that are over (state/successions.h).
 //
-// Threads: a free function; confined to the core thread.
+// Threads: free functions; confined to the core thread.
 
 #ifndef SLUICE_CORE_STAGES_NOMINATED_H_
 #define SLUICE_CORE_STAGES_NOMINATED_H_
@@ -13,6 +13,10 @@
 namespace sluice {
 
 void ServeNominated(RoundContext* context);
+// At the end of a round: others may have taken the places that some of them had
+// in their spreads, or the room of the rest of their gangs.  No room is kept
+// for those who could not come any more.
+void EndVainNominations(RoundContext* context);
 
 }  // namespace sluice
 

@@ -266,6 +266,22 @@ TEST_F(PreemptionTurnsTest, ThoseThatAreSpreadDoNotLoseTheirRoomToEachOther) {
   EXPECT_THAT(told, Not(Contains(StartsWith("PLACE 7"))));
 }
 
+// The other one is placed at once instead, as soon as the stopped one counts no
+// more.
+TEST_F(PreemptionTurnsTest, NoRoomIsKeptForOneThatItsSpreadHasNoPlaceFor) {
+  Machine("a", 3000, "y");
+  Machine("full", 100, "z");
+  Run(1, "high", kLow);
+  PlacementRules rules;
+  rules.spread = {Spread(App("high"), "zone")};
+  for (const uint64_t uid : {2, 3}) {
+    Submit(uid, "high", kHigh, rules, {.cpu = 500});
+  }
+  EXPECT_THAT(ReplyInTheEnd(),
+              UnorderedElementsAre("PREEMPT 1 on a", StartsWith("PLACE")));
+  EXPECT_THAT(cluster_.state().nominations().machines(), IsEmpty());
+}
+
 TEST_F(PreemptionTurnsTest, ATaskStopsOneOfThoseItMustBeNearForItsSpread) {
   Machine("a", 1500, "y");
   for (const uint64_t uid : {1, 2}) Run(uid, "low", kLow, {}, {.cpu = 500});

@@ -8,6 +8,7 @@
 
 #include "core/round_context.h"
 #include "util/cluster_builder.h"
+#include "util/peer_builder.h"
 #include "util/state_invariants.h"
 #include "util/test_scheduler.h"
 
@@ -22,14 +23,16 @@ class ServeNominatedTest : public ::testing::Test {
  protected:
   ServeNominatedTest() {
     ClusterBuilder()
-        .Machine("m", {.cpu = 2000})
+        .Machine("m", {.cpu = 2000, .labels = {{"zone", "z"}}})
         .Tasks(1, 2, {.cpu = 1000})
         .ApplyTo(&cluster_);
     cluster_.Round();
     cluster_.Deliver();
-    ClusterBuilder()
-        .Tasks(3, 2, {.cpu = 1000, .priority = 9})
-        .ApplyTo(&cluster_);
+    for (const uint64_t uid : {3, 4}) {
+      cluster_.Apply(Submitted(
+          uid, {.cpu = 1000, .priority = 9, .labels = {{"app", "high"}}},
+          PeerOptions()));
+    }
     ClusterState& state = cluster_.mutable_state();
     for (const uint64_t uid : {1, 2}) state.Preempt({uid});
     for (const uint64_t uid : {3, 4}) {
@@ -39,7 +42,9 @@ class ServeNominatedTest : public ::testing::Test {
   void TearDown() override {
     EXPECT_EQ(FindContradiction(cluster_.state()), "");
   }
-  void Serve() {
+  void Serve() { Do(ServeNominated); }
+  void EndVain() { Do(EndVainNominations); }
+  void Do(void (*stage)(RoundContext*)) {
     cluster_.eligibility();  // Learns the rules of what waits.
     RoundContext context(
         {cluster_.mutable_state(), cluster_.policies(), cluster_.constraints(),
@@ -47,7 +52,7 @@ class ServeNominatedTest : public ::testing::Test {
         {}, 0);
     RoundStats stats;
     context.stats = &stats;
-    ServeNominated(&context);
+    stage(&context);
   }
 
   TestScheduler cluster_;
@@ -73,6 +78,38 @@ TEST_F(ServeNominatedTest, GivesUpNoMoreRoomThanThereIsElsewhere) {
   cluster_.Apply(Added("o", {.cpu = 2000}));
   Serve();
   EXPECT_THAT(cluster_.state().nominations().machines(), IsEmpty());
+}
+
+// Its room is free, and two are to come before its zone rises.
+TEST_F(ServeNominatedTest, KeepsTheRoomOfOneWhoseSpreadCountsThoseToCome) {
+  PlacementRules rules;
+  rules.spread = {Spread(App("high"), "zone")};
+  cluster_.Apply(Added("n", {.cpu = 500, .labels = {{"zone", "z"}}}));
+  cluster_.Apply(Submitted(5, {.cpu = 500, .priority = 5, .rules = rules}));
+  ClusterState& state = cluster_.mutable_state();
+  state.Nominate({5}, state.FindMachine("n")->id);
+  Serve();
+  EXPECT_TRUE(state.nominations().Contains({5}));
+  for (const uint64_t uid : {1, 2}) cluster_.Apply(Removed(uid));
+  Serve();
+  EXPECT_EQ(cluster_.MachineOf(5), "n");
+}
+
+TEST_F(ServeNominatedTest, KeepsNoRoomForAPartOfAGang) {
+  cluster_.Apply(Added("n", {.cpu = 1000}));
+  for (const uint64_t uid : {5, 6}) {
+    cluster_.Apply(
+        Submitted(uid, {.cpu = 500, .job = "gang"}, {.gang = {.minimum = 2}}));
+  }
+  ClusterState& state = cluster_.mutable_state();
+  for (const uint64_t uid : {5, 6}) {
+    state.Nominate({uid}, state.FindMachine("n")->id);
+  }
+  EndVain();
+  EXPECT_THAT(state.nominations().machines(), SizeIs(4));
+  state.EndNomination({6});
+  EndVain();
+  EXPECT_THAT(state.nominations().machines(), SizeIs(2));
 }
 
 }  // namespace
