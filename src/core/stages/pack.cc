@@ -244,10 +244,7 @@ class Pack : public Stage {
     const Nominations& nominations = context_.state.nominations();
     std::vector<TaskId> may_yield;
     for (const auto& [id, machine] : nominations.machines()) {
-      if (nominations.IsFinal(id) && !nominations.IsSuccessor(id) &&
-          !nominations.IsReservation(id)) {
-        may_yield.push_back(id);
-      }
+      if (nominations.IsFinal(id) && MayYield(id)) may_yield.push_back(id);
     }
     std::set<TaskId> overtaken;
     std::set<JobId> gangs;
@@ -263,6 +260,13 @@ class Pack : public Stage {
       if (IsOfOne(id, gangs)) overtaken.insert(id);
     }
     return overtaken;
+  }
+
+  // To something more urgent: a successor was there before, and who has a
+  // machine reserved was promised it.
+  bool MayYield(TaskId id) const {
+    const Nominations& nominations = context_.state.nominations();
+    return !nominations.IsSuccessor(id) && !nominations.IsReservation(id);
   }
 
   // Whether something that waits could have what is kept there, or free.
@@ -400,7 +404,7 @@ class Pack : public Stage {
     if (!context_.agenda.IsForMeek(!meek.empty())) return false;
     auto& yielding = context_.agenda.known.nominated;
     for (const auto& [id, machine] : context_.state.nominations().machines()) {
-      if (context_.state.nominations().IsFinal(id) || !IsInTime(id)) continue;
+      if (!MayYield(id) || !IsInTime(id)) continue;
       Resources room = RoomOfAllOn(machine);
       const auto it = placed.find(machine);
       if (it != placed.end()) room += it->second;

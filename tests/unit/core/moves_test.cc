@@ -223,6 +223,31 @@ TEST_F(MovesTest, MakeRoomThatSomethingMoreUrgentMayHaveBeforeItStopsAnybody) {
   EXPECT_THAT(Reply(), ElementsAre("PLACE 14 on b"));
 }
 
+// It displaces nobody, but what is free is kept for what is less urgent.
+TEST_F(MovesTest, MakeRoomThatAMoreUrgentTaskMayHaveThatDisplacesNobody) {
+  Machine("a", 1200);
+  Machine("b", 1200, {{"host", "b"}});
+  const auto of = [](int64_t cpu, uint32_t priority, std::string_view job) {
+    TaskOptions options = Owned(cpu);
+    options.priority = priority;
+    options.job = job;
+    return options;
+  };
+  for (const uint64_t uid : {1, 2}) Run(uid, "a", of(300, 9, "small"));
+  Run(3, "b", of(300, 9, "small"));
+  now_ms_ = 10 * kMinuteMs;
+  TaskOptions large = of(600, 2, "large");
+  large.owner = {};
+  large.rules.selectors = {LabelIn("host", {"b"})};
+  for (const uint64_t uid : {11, 12}) cluster_.Apply(Submitted(uid, large));
+  EXPECT_THAT(Reply(), UnorderedElementsAre("MIGRATE 3 on a", "PLACE 11 on b"));
+  TaskOptions meek = of(300, 5, "meek");
+  meek.rules.never_preempts = true;
+  meek.rules.selectors = {LabelIn("host", {"b"})};
+  cluster_.Apply(Submitted(14, meek));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 14 on b"));
+}
+
 TEST_F(MovesTest, PackAGangIn) {
   for (int i = 0; i < 4; ++i) {
     Machine(StrCat("m", i), 1000);
