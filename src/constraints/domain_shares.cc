@@ -92,14 +92,13 @@ std::string MinimumsText(const ClusterState& state, const ClassKey& key) {
     const Topology& topology = shares.topology();
     std::vector<std::string> short_ones;
     for (DomainIndex domain = 0; domain < topology.domain_end(); ++domain) {
-      const Machine* machine =
-          FirstUsable(state, topology.MachinesOf(domain));
+      const Machine* machine = FirstUsable(state, topology.MachinesOf(domain));
       if (machine == nullptr ||
           shares.CountIn(domain) >= shares.minimum().at_least) {
         continue;
       }
-      short_ones.push_back(StrCat(DomainText(topology, *machine),
-                                  " has ", shares.CountIn(domain)));
+      short_ones.push_back(StrCat(DomainText(topology, *machine), " has ",
+                                  shares.CountIn(domain)));
     }
     if (short_ones.empty()) continue;
     text +=

@@ -184,7 +184,8 @@ class BandNetwork {
   FlowUnits RoomOn(size_t class_index, const Machine& machine,
                    FlowUnits limit) const;
   Cost StepOn(size_t class_index, const PolicySet& policies) const;
-  // How many of them must go to the machines of a group, where those are domains.
+  // How many of them must go to the machines of a group, where those are
+  // domains.
   FlowUnits LeastOn(size_t class_index, const MachineGroup& group) const;
   // An arc whose first units must be used, as minimums are drawn.
   ArcIndex AddArcWithMinimum(NodeIndex from, NodeIndex to,

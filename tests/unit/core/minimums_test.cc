@@ -281,12 +281,10 @@ TEST_F(MinimumsTest, OfTasksThatFollowOthers) {
 
 // One with a minimum may not stay in the way of something more urgent.
 TEST_F(MinimumsTest, NothingMoreUrgentWaitsForThem) {
-  cluster_.Apply(Added("m0", {.cpu = 1000,
-                              .memory = 8000,
-                              .labels = {{"zone", "a"}}}));
-  cluster_.Apply(Added("m1", {.cpu = 2000,
-                              .memory = 2000,
-                              .labels = {{"zone", "b"}}}));
+  cluster_.Apply(
+      Added("m0", {.cpu = 1000, .memory = 8000, .labels = {{"zone", "a"}}}));
+  cluster_.Apply(
+      Added("m1", {.cpu = 2000, .memory = 2000, .labels = {{"zone", "b"}}}));
   const auto submit = [&](uint64_t uid, int64_t cpu, int64_t memory,
                           uint32_t priority, const std::string& app,
                           const PlacementRules& rules) {
