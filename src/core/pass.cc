@@ -91,8 +91,9 @@ void Passes::Open() {
   std::vector<MachineGroup> parted = Groups(bands_.front());
   const Aggregates& aggregates = context_.FreshAggregates();
   if (!aggregates.empty()) {
-    parted = aggregates.Cut(parted.empty() ? context_.FreshGroups()
-                                           : std::move(parted));
+    const std::vector<MachineGroup>& uncut =
+        parted.empty() ? context_.FreshGroups() : parted;
+    parted = aggregates.Cut(uncut);
   }
   const std::vector<MachineGroup>& groups =
       parted.empty() ? context_.FreshGroups() : parted;
