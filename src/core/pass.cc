@@ -100,9 +100,10 @@ void Passes::Open() {
   if (bands_.front().patterns == nullptr) {
     context_.followers().Guide(groups, &context_.eligibility(), &classes_);
   }
-  network_.emplace(groups, context_.policies, context_.constraints,
-                   &context_.eligibility(), classes_, context_.prices,
-                   bands_.front().minimums, aggregates);
+  network_.emplace(
+      BandNetwork::Input{groups, context_.policies, context_.constraints,
+                         classes_, aggregates},
+      &context_.eligibility(), context_.prices, bands_.front().minimums);
   context_.stats->arcs += network_->problem().arc_count();
   context_.looks += network_->problem().arc_count();
 }

@@ -149,14 +149,11 @@ void SortByPrice(const WaitingPrices& prices, std::vector<const Task*>* tasks) {
 
 }  // namespace
 
-BandNetwork::BandNetwork(std::span<const MachineGroup> groups,
-                         const PolicySet& policies,
-                         const ConstraintSet& constraints,
-                         Eligibility* eligibility,
-                         std::span<const BandClass> classes,
-                         const WaitingPrices& prices, Minimums minimums,
-                         const Aggregates& aggregates)
+BandNetwork::BandNetwork(const Input& input, Eligibility* eligibility,
+                         const WaitingPrices& prices, Minimums minimums)
     : minimums_(minimums) {
+  const std::span<const MachineGroup> groups = input.groups;
+  const std::span<const BandClass> classes = input.classes;
   for (const BandClass& band_class : classes) {
     const auto count = static_cast<FlowUnits>(band_class.tasks.size());
     problem_.SetName(problem_.AddNode(count), band_class.key.name);
@@ -172,7 +169,6 @@ BandNetwork::BandNetwork(std::span<const MachineGroup> groups,
   // Patterns heed what classes over the same domains may do together.
   const bool has_patterns = !groups.empty() && !groups.front().room.empty();
   if (!has_patterns) FindLimits(classes);
-  const Input input = {groups, policies, constraints, classes, aggregates};
   const std::vector<std::vector<Interest>> interests =
       FindInterests(classes, eligibility);
   const std::vector<std::vector<bool>> has_room_for_all =

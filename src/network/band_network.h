@@ -62,12 +62,16 @@ class BandNetwork {
     // can be.
     kElastic,
   };
+  struct Input {
+    std::span<const MachineGroup> groups;
+    const PolicySet& policies;
+    const ConstraintSet& constraints;
+    std::span<const BandClass> classes;
+    const Aggregates& aggregates;
+  };
   // Needs no class to be non-empty.
-  BandNetwork(std::span<const MachineGroup> groups, const PolicySet& policies,
-              const ConstraintSet& constraints, Eligibility* eligibility,
-              std::span<const BandClass> classes, const WaitingPrices& prices,
-              Minimums minimums = Minimums::kNone,
-              const Aggregates& aggregates = {});
+  BandNetwork(const Input& input, Eligibility* eligibility,
+              const WaitingPrices& prices, Minimums minimums = Minimums::kNone);
 
   const FlowProblem& problem() const { return problem_; }
   // By node.  REQUIRES: the problem was not given away.
@@ -143,13 +147,6 @@ class BandNetwork {
     std::map<DomainIndex, size_t> outlets;  // Of those that are drawn.
   };
 
-  struct Input {
-    std::span<const MachineGroup> groups;
-    const PolicySet& policies;
-    const ConstraintSet& constraints;
-    std::span<const BandClass> classes;
-    const Aggregates& aggregates;
-  };
   // What a class that needs a leader finds in a domain, or, where machines are
   // domains, on each machine of a group.
   struct Place {

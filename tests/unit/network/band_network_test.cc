@@ -36,8 +36,9 @@ BandNetwork DrawNetwork(const std::vector<BandClass>& classes, int64_t now_ms,
                         TestScheduler* cluster) {
   Eligibility& eligibility = cluster->eligibility();
   return BandNetwork(
-      GroupMachines(cluster->state(), eligibility), cluster->policies(),
-      cluster->constraints(), &eligibility, classes,
+      {GroupMachines(cluster->state(), eligibility), cluster->policies(),
+       cluster->constraints(), classes, Aggregates()},
+      &eligibility,
       WaitingPrices(cluster->policies(), cluster->state().histories(), now_ms));
 }
 
