@@ -102,7 +102,7 @@ func (x TaskDescriptor_TaskState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TaskDescriptor_TaskState.Descriptor instead.
 func (TaskDescriptor_TaskState) EnumDescriptor() ([]byte, []int) {
-	return file_firmament_task_desc_proto_rawDescGZIP(), []int{2, 0}
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{3, 0}
 }
 
 // What a task does to its neighbors.
@@ -159,7 +159,7 @@ func (x TaskDescriptor_TaskType) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TaskDescriptor_TaskType.Descriptor instead.
 func (TaskDescriptor_TaskType) EnumDescriptor() ([]byte, []int) {
-	return file_firmament_task_desc_proto_rawDescGZIP(), []int{2, 1}
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{3, 1}
 }
 
 // On how many machines its job runs.  Fleet's Global.
@@ -213,7 +213,7 @@ func (x TaskDescriptor_Global) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TaskDescriptor_Global.Descriptor instead.
 func (TaskDescriptor_Global) EnumDescriptor() ([]byte, []int) {
-	return file_firmament_task_desc_proto_rawDescGZIP(), []int{2, 2}
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{3, 2}
 }
 
 // Whether it may displace others.  Kubernetes' preemptionPolicy.
@@ -261,7 +261,7 @@ func (x TaskDescriptor_PreemptionPolicy) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TaskDescriptor_PreemptionPolicy.Descriptor instead.
 func (TaskDescriptor_PreemptionPolicy) EnumDescriptor() ([]byte, []int) {
-	return file_firmament_task_desc_proto_rawDescGZIP(), []int{2, 3}
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{3, 3}
 }
 
 // A port of its machine that a task listens on.
@@ -441,6 +441,72 @@ func (x *TopologySpreadConstraint) GetMatchLabelKeys() []string {
 	return nil
 }
 
+// How many tasks each domain of a topology should have at least.
+type DomainMinimum struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The label of machines whose value tells domains apart.  Empty: every
+	// machine is a domain of its own.
+	TopologyKey string `protobuf:"bytes,1,opt,name=topologyKey,proto3" json:"topologyKey,omitempty"`
+	// Not below 0; 0: 1.
+	AtLeast int32 `protobuf:"varint,2,opt,name=atLeast,proto3" json:"atLeast,omitempty"`
+	// Which tasks of the task's own namespace are counted, itself among them;
+	// absent: those of its job.
+	LabelSelector *PodLabelSelector `protobuf:"bytes,3,opt,name=labelSelector,proto3" json:"labelSelector,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DomainMinimum) Reset() {
+	*x = DomainMinimum{}
+	mi := &file_firmament_task_desc_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DomainMinimum) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DomainMinimum) ProtoMessage() {}
+
+func (x *DomainMinimum) ProtoReflect() protoreflect.Message {
+	mi := &file_firmament_task_desc_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DomainMinimum.ProtoReflect.Descriptor instead.
+func (*DomainMinimum) Descriptor() ([]byte, []int) {
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *DomainMinimum) GetTopologyKey() string {
+	if x != nil {
+		return x.TopologyKey
+	}
+	return ""
+}
+
+func (x *DomainMinimum) GetAtLeast() int32 {
+	if x != nil {
+		return x.AtLeast
+	}
+	return 0
+}
+
+func (x *DomainMinimum) GetLabelSelector() *PodLabelSelector {
+	if x != nil {
+		return x.LabelSelector
+	}
+	return nil
+}
+
 type TaskDescriptor struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The client's name for the task in every later message.  Clients may use a
@@ -567,13 +633,16 @@ type TaskDescriptor struct {
 	// With --preemption: what is lost when it is stopped, beside what each stop
 	// costs (--preemption_cost).  0 to 100000.
 	PreemptionCost int32 `protobuf:"varint,1010,opt,name=preemption_cost,json=preemptionCost,proto3" json:"preemption_cost,omitempty"`
+	// Where a domain has too few tasks, those that wait go there first, and
+	// before others of their priority.
+	DomainMinimums []*DomainMinimum `protobuf:"bytes,1011,rep,name=domain_minimums,json=domainMinimums,proto3" json:"domain_minimums,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
 
 func (x *TaskDescriptor) Reset() {
 	*x = TaskDescriptor{}
-	mi := &file_firmament_task_desc_proto_msgTypes[2]
+	mi := &file_firmament_task_desc_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -585,7 +654,7 @@ func (x *TaskDescriptor) String() string {
 func (*TaskDescriptor) ProtoMessage() {}
 
 func (x *TaskDescriptor) ProtoReflect() protoreflect.Message {
-	mi := &file_firmament_task_desc_proto_msgTypes[2]
+	mi := &file_firmament_task_desc_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -598,7 +667,7 @@ func (x *TaskDescriptor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskDescriptor.ProtoReflect.Descriptor instead.
 func (*TaskDescriptor) Descriptor() ([]byte, []int) {
-	return file_firmament_task_desc_proto_rawDescGZIP(), []int{2}
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *TaskDescriptor) GetUid() uint64 {
@@ -944,6 +1013,13 @@ func (x *TaskDescriptor) GetPreemptionCost() int32 {
 	return 0
 }
 
+func (x *TaskDescriptor) GetDomainMinimums() []*DomainMinimum {
+	if x != nil {
+		return x.DomainMinimums
+	}
+	return nil
+}
+
 var File_firmament_task_desc_proto protoreflect.FileDescriptor
 
 const file_firmament_task_desc_proto_rawDesc = "" +
@@ -963,7 +1039,11 @@ const file_firmament_task_desc_proto_rawDesc = "" +
 	"minDomains\x12.\n" +
 	"\x12nodeAffinityPolicy\x18\x06 \x01(\tR\x12nodeAffinityPolicy\x12*\n" +
 	"\x10nodeTaintsPolicy\x18\a \x01(\tR\x10nodeTaintsPolicy\x12&\n" +
-	"\x0ematchLabelKeys\x18\b \x03(\tR\x0ematchLabelKeys\"\xbe\x14\n" +
+	"\x0ematchLabelKeys\x18\b \x03(\tR\x0ematchLabelKeys\"\x8e\x01\n" +
+	"\rDomainMinimum\x12 \n" +
+	"\vtopologyKey\x18\x01 \x01(\tR\vtopologyKey\x12\x18\n" +
+	"\aatLeast\x18\x02 \x01(\x05R\aatLeast\x12A\n" +
+	"\rlabelSelector\x18\x03 \x01(\v2\x1b.firmament.PodLabelSelectorR\rlabelSelector\"\x82\x15\n" +
 	"\x0eTaskDescriptor\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\x04R\x03uid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x129\n" +
@@ -1024,7 +1104,8 @@ const file_firmament_task_desc_proto_rawDesc = "" +
 	"\n" +
 	"machine_of\x18\xf0\a \x03(\tR\tmachineOf\x12X\n" +
 	"\x11preemption_policy\x18\xf1\a \x01(\x0e2*.firmament.TaskDescriptor.PreemptionPolicyR\x10preemptionPolicy\x12(\n" +
-	"\x0fpreemption_cost\x18\xf2\a \x01(\x05R\x0epreemptionCost\x1aB\n" +
+	"\x0fpreemption_cost\x18\xf2\a \x01(\x05R\x0epreemptionCost\x12B\n" +
+	"\x0fdomain_minimums\x18\xf3\a \x03(\v2\x18.firmament.DomainMinimumR\x0edomainMinimums\x1aB\n" +
 	"\x14NamespaceLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x93\x01\n" +
@@ -1070,7 +1151,7 @@ func file_firmament_task_desc_proto_rawDescGZIP() []byte {
 }
 
 var file_firmament_task_desc_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_firmament_task_desc_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_firmament_task_desc_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_firmament_task_desc_proto_goTypes = []any{
 	(TaskDescriptor_TaskState)(0),        // 0: firmament.TaskDescriptor.TaskState
 	(TaskDescriptor_TaskType)(0),         // 1: firmament.TaskDescriptor.TaskType
@@ -1078,40 +1159,43 @@ var file_firmament_task_desc_proto_goTypes = []any{
 	(TaskDescriptor_PreemptionPolicy)(0), // 3: firmament.TaskDescriptor.PreemptionPolicy
 	(*HostPort)(nil),                     // 4: firmament.HostPort
 	(*TopologySpreadConstraint)(nil),     // 5: firmament.TopologySpreadConstraint
-	(*TaskDescriptor)(nil),               // 6: firmament.TaskDescriptor
-	nil,                                  // 7: firmament.TaskDescriptor.NamespaceLabelsEntry
-	(*PodLabelSelector)(nil),             // 8: firmament.PodLabelSelector
-	(*ReferenceDescriptor)(nil),          // 9: firmament.ReferenceDescriptor
-	(*ResourceVector)(nil),               // 10: firmament.ResourceVector
-	(*TaskFinalReport)(nil),              // 11: firmament.TaskFinalReport
-	(*Label)(nil),                        // 12: firmament.Label
-	(*LabelSelector)(nil),                // 13: firmament.LabelSelector
-	(*Affinity)(nil),                     // 14: firmament.Affinity
-	(*Toleration)(nil),                   // 15: firmament.Toleration
+	(*DomainMinimum)(nil),                // 6: firmament.DomainMinimum
+	(*TaskDescriptor)(nil),               // 7: firmament.TaskDescriptor
+	nil,                                  // 8: firmament.TaskDescriptor.NamespaceLabelsEntry
+	(*PodLabelSelector)(nil),             // 9: firmament.PodLabelSelector
+	(*ReferenceDescriptor)(nil),          // 10: firmament.ReferenceDescriptor
+	(*ResourceVector)(nil),               // 11: firmament.ResourceVector
+	(*TaskFinalReport)(nil),              // 12: firmament.TaskFinalReport
+	(*Label)(nil),                        // 13: firmament.Label
+	(*LabelSelector)(nil),                // 14: firmament.LabelSelector
+	(*Affinity)(nil),                     // 15: firmament.Affinity
+	(*Toleration)(nil),                   // 16: firmament.Toleration
 }
 var file_firmament_task_desc_proto_depIdxs = []int32{
-	8,  // 0: firmament.TopologySpreadConstraint.labelSelector:type_name -> firmament.PodLabelSelector
-	0,  // 1: firmament.TaskDescriptor.state:type_name -> firmament.TaskDescriptor.TaskState
-	9,  // 2: firmament.TaskDescriptor.dependencies:type_name -> firmament.ReferenceDescriptor
-	9,  // 3: firmament.TaskDescriptor.outputs:type_name -> firmament.ReferenceDescriptor
-	6,  // 4: firmament.TaskDescriptor.spawned:type_name -> firmament.TaskDescriptor
-	10, // 5: firmament.TaskDescriptor.resource_request:type_name -> firmament.ResourceVector
-	1,  // 6: firmament.TaskDescriptor.task_type:type_name -> firmament.TaskDescriptor.TaskType
-	11, // 7: firmament.TaskDescriptor.final_report:type_name -> firmament.TaskFinalReport
-	12, // 8: firmament.TaskDescriptor.labels:type_name -> firmament.Label
-	13, // 9: firmament.TaskDescriptor.label_selectors:type_name -> firmament.LabelSelector
-	14, // 10: firmament.TaskDescriptor.affinity:type_name -> firmament.Affinity
-	15, // 11: firmament.TaskDescriptor.toleration:type_name -> firmament.Toleration
-	4,  // 12: firmament.TaskDescriptor.host_ports:type_name -> firmament.HostPort
-	5,  // 13: firmament.TaskDescriptor.topology_spread_constraints:type_name -> firmament.TopologySpreadConstraint
-	7,  // 14: firmament.TaskDescriptor.namespace_labels:type_name -> firmament.TaskDescriptor.NamespaceLabelsEntry
-	2,  // 15: firmament.TaskDescriptor.global:type_name -> firmament.TaskDescriptor.Global
-	3,  // 16: firmament.TaskDescriptor.preemption_policy:type_name -> firmament.TaskDescriptor.PreemptionPolicy
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	9,  // 0: firmament.TopologySpreadConstraint.labelSelector:type_name -> firmament.PodLabelSelector
+	9,  // 1: firmament.DomainMinimum.labelSelector:type_name -> firmament.PodLabelSelector
+	0,  // 2: firmament.TaskDescriptor.state:type_name -> firmament.TaskDescriptor.TaskState
+	10, // 3: firmament.TaskDescriptor.dependencies:type_name -> firmament.ReferenceDescriptor
+	10, // 4: firmament.TaskDescriptor.outputs:type_name -> firmament.ReferenceDescriptor
+	7,  // 5: firmament.TaskDescriptor.spawned:type_name -> firmament.TaskDescriptor
+	11, // 6: firmament.TaskDescriptor.resource_request:type_name -> firmament.ResourceVector
+	1,  // 7: firmament.TaskDescriptor.task_type:type_name -> firmament.TaskDescriptor.TaskType
+	12, // 8: firmament.TaskDescriptor.final_report:type_name -> firmament.TaskFinalReport
+	13, // 9: firmament.TaskDescriptor.labels:type_name -> firmament.Label
+	14, // 10: firmament.TaskDescriptor.label_selectors:type_name -> firmament.LabelSelector
+	15, // 11: firmament.TaskDescriptor.affinity:type_name -> firmament.Affinity
+	16, // 12: firmament.TaskDescriptor.toleration:type_name -> firmament.Toleration
+	4,  // 13: firmament.TaskDescriptor.host_ports:type_name -> firmament.HostPort
+	5,  // 14: firmament.TaskDescriptor.topology_spread_constraints:type_name -> firmament.TopologySpreadConstraint
+	8,  // 15: firmament.TaskDescriptor.namespace_labels:type_name -> firmament.TaskDescriptor.NamespaceLabelsEntry
+	2,  // 16: firmament.TaskDescriptor.global:type_name -> firmament.TaskDescriptor.Global
+	3,  // 17: firmament.TaskDescriptor.preemption_policy:type_name -> firmament.TaskDescriptor.PreemptionPolicy
+	6,  // 18: firmament.TaskDescriptor.domain_minimums:type_name -> firmament.DomainMinimum
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_firmament_task_desc_proto_init() }
@@ -1127,14 +1211,14 @@ func file_firmament_task_desc_proto_init() {
 	file_firmament_resource_vector_proto_init()
 	file_firmament_task_final_report_proto_init()
 	file_firmament_tolerations_proto_init()
-	file_firmament_task_desc_proto_msgTypes[2].OneofWrappers = []any{}
+	file_firmament_task_desc_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_firmament_task_desc_proto_rawDesc), len(file_firmament_task_desc_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   4,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

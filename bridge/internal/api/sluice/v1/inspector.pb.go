@@ -40,6 +40,8 @@ const (
 	// Where tasks of a job wait.
 	RoundNetwork_Node_UNSCHEDULED RoundNetwork_Node_Kind = 4
 	RoundNetwork_Node_SINK        RoundNetwork_Node_Kind = 5
+	// Machines that a policy charges together, a rack or a zone.
+	RoundNetwork_Node_AGGREGATE RoundNetwork_Node_Kind = 6
 )
 
 // Enum value maps for RoundNetwork_Node_Kind.
@@ -51,6 +53,7 @@ var (
 		3: "MACHINES",
 		4: "UNSCHEDULED",
 		5: "SINK",
+		6: "AGGREGATE",
 	}
 	RoundNetwork_Node_Kind_value = map[string]int32{
 		"GATE":        0,
@@ -59,6 +62,7 @@ var (
 		"MACHINES":    3,
 		"UNSCHEDULED": 4,
 		"SINK":        5,
+		"AGGREGATE":   6,
 	}
 )
 
@@ -3994,7 +3998,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\asummary\x18\x02 \x01(\tR\asummary\x12\x14\n" +
 	"\x05reads\x18\x03 \x01(\tR\x05reads\x12\x19\n" +
 	"\bin_force\x18\x04 \x01(\bR\ainForce\"\x13\n" +
-	"\x11GetNetworkRequest\"\xba\x06\n" +
+	"\x11GetNetworkRequest\"\xc9\x06\n" +
 	"\fRoundNetwork\x12\x14\n" +
 	"\x05round\x18\x01 \x01(\x04R\x05round\x124\n" +
 	"\x06passes\x18\x02 \x03(\v2\x1c.sluice.v1.RoundNetwork.PassR\x06passes\x12\x19\n" +
@@ -4004,12 +4008,12 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x05nodes\x18\x01 \x03(\v2\x1c.sluice.v1.RoundNetwork.NodeR\x05nodes\x12/\n" +
 	"\x04arcs\x18\x02 \x03(\v2\x1b.sluice.v1.RoundNetwork.ArcR\x04arcs\x12\x17\n" +
 	"\x04cost\x18\x03 \x01(\x03H\x00R\x04cost\x88\x01\x01B\a\n" +
-	"\x05_cost\x1a\xd9\x01\n" +
+	"\x05_cost\x1a\xe8\x01\n" +
 	"\x04Node\x125\n" +
 	"\x04kind\x18\x01 \x01(\x0e2!.sluice.v1.RoundNetwork.Node.KindR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n" +
 	"\x06supply\x18\x03 \x01(\x03R\x06supply\x12\x1c\n" +
-	"\tpotential\x18\x04 \x01(\x03R\tpotential\"P\n" +
+	"\tpotential\x18\x04 \x01(\x03R\tpotential\"_\n" +
 	"\x04Kind\x12\b\n" +
 	"\x04GATE\x10\x00\x12\t\n" +
 	"\x05CLASS\x10\x01\x12\n" +
@@ -4017,7 +4021,8 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x06DOMAIN\x10\x02\x12\f\n" +
 	"\bMACHINES\x10\x03\x12\x0f\n" +
 	"\vUNSCHEDULED\x10\x04\x12\b\n" +
-	"\x04SINK\x10\x05\x1a\x86\x02\n" +
+	"\x04SINK\x10\x05\x12\r\n" +
+	"\tAGGREGATE\x10\x06\x1a\x86\x02\n" +
 	"\x03Arc\x12\x12\n" +
 	"\x04tail\x18\x01 \x01(\x05R\x04tail\x12\x12\n" +
 	"\x04head\x18\x02 \x01(\x05R\x04head\x12\x14\n" +
