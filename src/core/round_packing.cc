@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "core/cost_of_placed.h"
 #include "core/former_placements.h"
 #include "core/packing_peers.h"
 #include "core/packing_rows.h"
@@ -231,30 +232,14 @@ class Describer {
     return last_->second;
   }
 
-  // What is placed, and the same where it likes best of all kinds of machines.
   void FindCostOfPlaced() {
-    const PlacementRules* rules = nullptr;
-    std::span<const Kind> kinds;
-    Cost least = 0;  // Of these.
+    CostOfPlaced cost(context_);
     for (const auto& [one, steps] : placements_) {
-      const ClassKey& key = one.task->class_key;
-      if (!IsDecidedOn(key)) continue;
-      if (key.rules != rules) {
-        rules = key.rules;
-        kinds = eligibility_->KindsFor(*rules);
-        least = kinds.empty()
-                    ? 0
-                    : std::ranges::min(kinds, {}, &Kind::preference).preference;
-      }
-      const KindId kind_id =
-          eligibility_->KindOf(*state_.FindMachine(one.machine));
-      const auto kind = std::ranges::lower_bound(kinds, kind_id, {}, &Kind::id);
-      if (kind != kinds.end() && kind->id == kind_id) {
-        packing_.now.placed += kind->preference;
-      }
-      is_any_misplaced_ |= kinds.empty();
-      packing_.least.placed += least;
+      if (IsDecidedOn(one.task->class_key)) cost.Add(one);
     }
+    packing_.now.placed += cost.now();
+    packing_.least.placed += cost.least();
+    is_any_misplaced_ |= cost.is_any_misplaced();
   }
 
   // Whether nothing that waits could be placed, as far as that is known, and
@@ -781,6 +766,17 @@ RoundPacking DescribeRound(PackingScope scope, RoundContext* context,
     });
   }
   context->looks += kLooksPerPlacement / 2 * std::ssize(placed);
+  if (scope != PackingScope::kPreempting && !context->levels.has_value() &&
+      context->state.pending().empty()) {
+    // Nearly always all is where it likes best, whatever its rules are.
+    CostOfPlaced cost(*context);
+    for (const Placement& one : placed) cost.Add(one);
+    if (cost.now() <= cost.least() && !cost.is_any_misplaced()) {
+      RoundPacking nothing;
+      nothing.now.placed = nothing.least.placed = cost.now();
+      return nothing;
+    }
+  }
   for (const bool heeds_terms : {true, false}) {
     Describer describer(scope, placed, known, heeds_terms, part, context);
     describer.AddWaiting();

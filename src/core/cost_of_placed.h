@@ -1,0 +1,64 @@
+// What preferences cost of what a round has placed, and the least that they
+// could: with each task on the kind of machines that it likes best, whether
+// there is room or not.
+//
+// Threads: none; confined to the core thread.
+
+#ifndef SLUICE_CORE_COST_OF_PLACED_H_
+#define SLUICE_CORE_COST_OF_PLACED_H_
+
+#include <algorithm>
+#include <span>
+
+#include "core/placements.h"
+#include "core/round_context.h"
+#include "network/eligibility.h"
+#include "sluice/cost/cost_model.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+class CostOfPlaced {
+ public:
+  explicit CostOfPlaced(RoundContext& context)
+      : state_(context.state), eligibility_(context.eligibility()) {}
+
+  // Faster where tasks with the same rules come together.
+  void Add(const Placement& one) {
+    const PlacementRules* rules = one.task->class_key.rules;
+    if (rules != rules_) {
+      rules_ = rules;
+      kinds_ = eligibility_.KindsFor(*rules);
+      least_of_kinds_ =
+          kinds_.empty()
+              ? 0
+              : std::ranges::min(kinds_, {}, &Kind::preference).preference;
+    }
+    const KindId id = eligibility_.KindOf(*state_.FindMachine(one.machine));
+    const auto kind = std::ranges::lower_bound(kinds_, id, {}, &Kind::id);
+    if (kind != kinds_.end() && kind->id == id) now_ += kind->preference;
+    least_ += least_of_kinds_;
+    is_any_misplaced_ |= kinds_.empty();
+  }
+
+  Cost now() const { return now_; }
+  Cost least() const { return least_; }
+  // Whether any is where it may not be any more.
+  bool is_any_misplaced() const { return is_any_misplaced_; }
+
+ private:
+  using Kind = Eligibility::Kind;
+
+  const ClusterState& state_;
+  Eligibility& eligibility_;
+  const PlacementRules* rules_ = nullptr;
+  std::span<const Kind> kinds_;
+  Cost least_of_kinds_ = 0;
+  Cost now_ = 0;
+  Cost least_ = 0;
+  bool is_any_misplaced_ = false;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_COST_OF_PLACED_H_
