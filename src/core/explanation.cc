@@ -20,6 +20,7 @@
 #include "constraints/toleration.h"
 #include "cost/speed_prices.h"
 #include "cost/waiting_prices.h"
+#include "state/interference.h"
 
 namespace sluice {
 namespace {
@@ -279,10 +280,16 @@ Explanation Explain(const Task& task, const ClusterState& state,
   Explanation explanation = explainer.TakeExplanation();
   explanation.summary = NominationText(task, state) + explanation.summary +
                         HeldText(task, state, policies, now_ms) +
-                        MinimumsText(state, task.class_key);
+                        MinimumsText(state, task.class_key) +
+                        KindText(*task.class_key.rules);
   explanation.waiting_cost =
       WaitingPrices(policies, state.histories(), now_ms).Of(task);
   return explanation;
+}
+
+std::string KindText(const PlacementRules& rules) {
+  if (!rules.kind.has_value()) return "";
+  return StrCat("; to its neighbors it is a ", TaskKindName(*rules.kind));
 }
 
 std::string PlacementText(const Task& task, const Machine& machine,

@@ -58,6 +58,10 @@ std::string GapText(const RoundStats& round);
 // Empty where that is proved to be needed.
 std::string WaitingGapText(const RoundStats& newest_round, uint32_t priority);
 
+// What kind a task is to those beside it, stated or learned, to be appended.
+// Empty where no policy asks.
+std::string KindText(const PlacementRules& rules);
+
 // How a task that runs stands to its machine, to be appended to where it runs,
 // and how good the newest round is, where a policy counts what it prefers: ",
 // 20 weight short of what it prefers; ...".  Empty where it has nothing to

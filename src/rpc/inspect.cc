@@ -368,7 +368,8 @@ std::string NotWaiting(const CoreView& view, const Task& task) {
           task.is_displaced ? StrCat("; ", DisplacedText(view, task)) : "",
           PlacementText(task, *machine, view.scheduler.policies(),
                         view.last_round),
-          MinimumsText(view.scheduler.state(), task.class_key));
+          MinimumsText(view.scheduler.state(), task.class_key),
+          KindText(*task.class_key.rules));
     }
     case TaskState::kCompleted:
       return "completed";

@@ -23,11 +23,11 @@ char ToLower(char letter) {
                                         : letter;
 }
 
-std::string NameOf(TaskKind kind) {
-  return std::string(kNames[static_cast<size_t>(kind)]);
-}
-
 }  // namespace
+
+std::string_view TaskKindName(TaskKind kind) {
+  return kNames[static_cast<size_t>(kind)];
+}
 
 std::optional<TaskKind> StatedKindOf(const TaskSpec& spec) {
   if (const std::string* label = FindLabel(spec.labels, kTypeLabel)) {
@@ -47,7 +47,7 @@ std::optional<TaskKind> StatedKindOf(const TaskSpec& spec) {
 LabelPairs WithKind(LabelPairs labels, TaskKind kind) {
   const auto at = std::ranges::lower_bound(labels, kKindLabel, {},
                                            &LabelPairs::value_type::first);
-  labels.insert(at, {kKindLabel, NameOf(kind)});
+  labels.insert(at, {kKindLabel, std::string(TaskKindName(kind))});
   return labels;
 }
 
@@ -57,8 +57,9 @@ std::vector<WeightedPeerTerm> TermsOfKind(TaskKind kind,
   const auto& of_kind = interference[static_cast<size_t>(kind)];
   for (size_t other = 0; other < kTaskKindCount; ++other) {
     if (of_kind[other] == 0) continue;
-    LabelRequirement is_other{.key = kKindLabel,
-                              .values = {NameOf(static_cast<TaskKind>(other))}};
+    LabelRequirement is_other{
+        .key = kKindLabel,
+        .values = {std::string(TaskKindName(static_cast<TaskKind>(other)))}};
     // Of any namespace.
     TaskSelector tasks{.labels = std::vector{std::move(is_other)},
                        .namespace_labels = std::vector<LabelRequirement>()};

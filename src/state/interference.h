@@ -7,6 +7,7 @@
 #define SLUICE_STATE_INTERFERENCE_H_
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "sluice/state/label_requirement.h"
@@ -20,6 +21,8 @@ namespace sluice {
 // Nothing where neither says one: the type of a sheep is that of who does not
 // say.
 std::optional<TaskKind> StatedKindOf(const TaskSpec& spec);
+
+std::string_view TaskKindName(TaskKind kind);
 
 // The task's labels and one for its kind, whose name no pod's label can have.
 LabelPairs WithKind(LabelPairs labels, TaskKind kind);

@@ -103,6 +103,7 @@ class LearnedCocoOverGrpc : public testing::Test {
       client_.Submit(task);
       place = PlacesOf(client_.Schedule()).at(uid);
     }
+    explained_ = client_.Explain(4).summary();
     for (const uint64_t uid : {3, 4}) {
       firmament::TaskUID done;
       done.set_task_uid(uid);
@@ -123,11 +124,14 @@ class LearnedCocoOverGrpc : public testing::Test {
 
   MiniServer server_;
   Client client_;
+  std::string explained_;  // Of the second one, while it ran.
 };
 
 TEST_F(LearnedCocoOverGrpc, PartsDevilsThatFinalReportsTell) {
   EXPECT_EQ(RunTwo("/bin/scan", 40'000'000, 30'000'000), PuOf("large"));
+  EXPECT_THAT(explained_, HasSubstr("to its neighbors it is a sheep"));
   EXPECT_EQ(RunTwo("/bin/scan", 40'000'000, 30'000'000), PuOf("small"));
+  EXPECT_THAT(explained_, HasSubstr("to its neighbors it is a devil"));
   EXPECT_EQ(RunTwo("/bin/prove", 5'000'000, 1'000'000), PuOf("large"));
   EXPECT_EQ(RunTwo("/bin/prove", 5'000'000, 1'000'000), PuOf("large"));
 }
