@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/strings.h"
@@ -64,8 +65,19 @@ std::string GateName(const Surroundings& gate) {
   return gate.leads_to_machines ? "placed" : "place";
 }
 
+// By the label that its machines share.
+std::string AggregateName(MachineId id, std::string_view label,
+                          const ClusterState& state) {
+  const Machine* machine = state.FindMachine(id);
+  const std::string* value =
+      machine == nullptr ? nullptr : machine->FindLabel(label);
+  return value == nullptr ? StrCat("with ", MachineName(id, state))
+                          : StrCat(ShownText(label), "=", ShownText(*value));
+}
+
 std::string NameOf(const NodeMeaning& meaning, const Surroundings& around,
-                   const NetworkLog::Pass& pass, const ClusterState& state) {
+                   const NetworkLog::Pass& pass, std::string_view label,
+                   const ClusterState& state) {
   switch (meaning.kind) {
     case NodeMeaning::Kind::kGate:
       return GateName(around);
@@ -81,7 +93,7 @@ std::string NameOf(const NodeMeaning& meaning, const Surroundings& around,
                  : name;
     }
     case NodeMeaning::Kind::kAggregate:
-      return StrCat("with ", MachineName(meaning.machine, state));
+      return AggregateName(meaning.machine, label, state);
     case NodeMeaning::Kind::kUnscheduled: {
       const Job* job = state.FindJob(meaning.job);
       return StrCat("unscheduled of ", job == nullptr
@@ -114,8 +126,8 @@ v1::RoundNetwork::Node::Kind KindOf(NodeMeaning::Kind kind) {
   return v1::RoundNetwork::Node::GATE;
 }
 
-void FillPass(const NetworkLog::Pass& pass, const ClusterState& state,
-              v1::RoundNetwork::Pass* message) {
+void FillPass(const NetworkLog::Pass& pass, std::string_view label,
+              const ClusterState& state, v1::RoundNetwork::Pass* message) {
   const FlowProblem& problem = pass.problem;
   const bool is_solved = pass.solution.outcome == SolveOutcome::kOptimal;
   if (is_solved) message->set_cost(pass.solution.objective);
@@ -125,7 +137,7 @@ void FillPass(const NetworkLog::Pass& pass, const ClusterState& state,
     v1::RoundNetwork::Node* node = message->add_nodes();
     node->set_kind(KindOf(meaning.kind));
     node->set_name(
-        NameOf(meaning, around[static_cast<size_t>(n)], pass, state));
+        NameOf(meaning, around[static_cast<size_t>(n)], pass, label, state));
     node->set_supply(problem.supply(n));
     if (is_solved) {
       node->set_potential(pass.solution.potentials[static_cast<size_t>(n)]);
@@ -153,12 +165,13 @@ void FillPass(const NetworkLog::Pass& pass, const ClusterState& state,
 }  // namespace
 
 void InspectNetwork(const ClusterState& state, const NetworkLog& log,
+                    std::string_view aggregate_label,
                     v1::RoundNetwork* response) {
   response->set_round(log.round());
   response->set_left_out(log.left_out());
   response->set_arcs_max(log.arcs_max());
   for (const NetworkLog::Pass& pass : log.passes()) {
-    FillPass(pass, state, response->add_passes());
+    FillPass(pass, aggregate_label, state, response->add_passes());
   }
 }
 

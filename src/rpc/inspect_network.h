@@ -5,14 +5,18 @@
 #ifndef SLUICE_RPC_INSPECT_NETWORK_H_
 #define SLUICE_RPC_INSPECT_NETWORK_H_
 
+#include <string_view>
+
 #include "core/network_log.h"
 #include "sluice/v1/inspector.pb.h"
 #include "state/cluster_state.h"
 
 namespace sluice {
 
-// Names are as of now: what is gone by now has none but its id.
+// Names are as of now: what is gone by now has none but its id.  Aggregates
+// are named by the label that policies charge them by, where they have one.
 void InspectNetwork(const ClusterState& state, const NetworkLog& log,
+                    std::string_view aggregate_label,
                     v1::RoundNetwork* response);
 
 }  // namespace sluice

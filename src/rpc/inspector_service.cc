@@ -93,7 +93,7 @@ InspectorService::Reactor* InspectorService::GetNetwork(
     v1::RoundNetwork* response) {
   return Answer(context, [response](const CoreView& view) {
     InspectNetwork(view.scheduler.state(), view.scheduler.network_log(),
-                   response);
+                   view.scheduler.policies().AggregateLabel(), response);
     return absl::OkStatus();
   });
 }

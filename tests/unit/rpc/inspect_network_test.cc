@@ -22,10 +22,11 @@ using testing::SizeIs;
 
 class InspectNetworkTest : public testing::Test {
  protected:
-  v1::RoundNetwork Inspect() {
+  v1::RoundNetwork Inspect() { return InspectOf(cluster_); }
+  static v1::RoundNetwork InspectOf(const TestScheduler& cluster) {
     v1::RoundNetwork network;
-    InspectNetwork(cluster_.state(), cluster_.scheduler().network_log(),
-                   &network);
+    InspectNetwork(cluster.state(), cluster.scheduler().network_log(),
+                   cluster.scheduler().policies().AggregateLabel(), &network);
     return network;
   }
   static std::vector<std::string> Names(const v1::RoundNetwork::Pass& pass) {
@@ -66,6 +67,16 @@ TEST_F(InspectNetworkTest, NamesWhatNodesStandFor) {
     EXPECT_EQ(flow, 0) << "more than its segments are wide";
   }
   EXPECT_EQ(cost, pass.cost());
+}
+
+TEST_F(InspectNetworkTest, NamesAggregatesByTheirLabel) {
+  TestScheduler cluster({.network_arcs_max = 1000}, "domain_spreading");
+  for (const char* uuid : {"a", "b"}) {
+    cluster.Apply(Added(uuid, {.cpu = 1000, .labels = {{"rack", "r1"}}}));
+  }
+  cluster.Apply(Submitted(1, {.cpu = 500, .job = "web"}));
+  cluster.Reply(1);
+  EXPECT_THAT(Names(InspectOf(cluster).passes(0)), Contains("rack=r1"));
 }
 
 TEST_F(InspectNetworkTest, NamesByTheirIdsWhatIsGone) {
