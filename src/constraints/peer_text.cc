@@ -44,6 +44,11 @@ std::string PeersText(std::span<const TaskSelector> selectors,
 
 std::string SpreadText(const SpreadConstraint& spread) {
   const std::string& key = spread.term.topology_key;
+  if (spread.min_domains == SpreadConstraint::kFromEmpty) {
+    return StrCat("at most ", spread.max_skew, " of ",
+                  SelectorText(spread.term.tasks), " in each ",
+                  key.empty() ? "machine" : ShownText(key));
+  }
   return StrCat(SelectorText(spread.term.tasks), " over ",
                 key.empty() ? "machines" : ShownText(key), " with maxSkew ",
                 spread.max_skew,

@@ -117,6 +117,11 @@ class PolicySet {
   };
   // What each charges then, in the order of names().
   std::vector<Cost> TermsOf(const Circumstances& there) const;
+  // As CostModel's, of the first.
+  JobBounds BoundsOfJobs() const {
+    const auto& models = Charging(CostKind::kBounds);
+    return models.empty() ? JobBounds() : models.front()->BoundsOfJobs();
+  }
   // What they ask about tasks.
   PolicyNeeds Needs() const;
   // As CostModel's, of the least patient; nothing where none has any.
@@ -160,7 +165,7 @@ class PolicySet {
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<CostModel>> models_;
   static constexpr size_t kKindCount =
-      static_cast<size_t>(CostKind::kWaiting) + 1;
+      static_cast<size_t>(CostKind::kBounds) + 1;
   std::array<std::vector<const CostModel*>, kKindCount> of_kind_;
 };
 

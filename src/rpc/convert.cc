@@ -225,6 +225,7 @@ void AddBudgetOfJob(const firmament::JobDescriptor& job, Faults* faults,
 }
 
 absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description,
+                                         const JobBounds& bounds,
                                          Faults* faults) {
   if (!description.has_task_descriptor()) {
     return Invalid("task_descriptor is missing");
@@ -247,7 +248,7 @@ absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description,
                                {.task_namespace = task.namespace_(),
                                 .labels = spec.labels,
                                 .job = description.job_descriptor().name()},
-                               &spec.rules, faults));
+                               bounds, &spec.rules, faults));
   ASSIGN_OR_RETURN(spec.rules.never_preempts, NeverPreempts(task));
   ASSIGN_OR_RETURN(spec.rules.data, ToTaskData(task));
   RETURN_IF_ERROR(CheckPreemptionCost(task));
@@ -261,8 +262,9 @@ absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description,
   return spec;
 }
 
-TaskSpec ToTaskSpec(const TaskDescription& description, Faults* faults) {
-  absl::StatusOr<TaskSpec> spec = CheckedTaskSpec(description, faults);
+TaskSpec ToTaskSpec(const TaskDescription& description, const JobBounds& bounds,
+                    Faults* faults) {
+  absl::StatusOr<TaskSpec> spec = CheckedTaskSpec(description, bounds, faults);
   if (spec.ok()) return *std::move(spec);
   TaskSpec quarantined;
   quarantined.name = KeptName(description.task_descriptor().name());
@@ -407,6 +409,7 @@ absl::Status AddUsage(std::string_view field, std::string_view name,
 std::string KeptId(std::string_view id) { return BoundedId(id, kIdBytesMax); }
 
 absl::StatusOr<SubmitTask> ToSubmitTask(const TaskDescription& description,
+                                        const JobBounds& bounds,
                                         Faults* faults) {
   const TaskDescriptor& task = description.task_descriptor();
   if (task.state() != TaskDescriptor::CREATED) {
@@ -414,10 +417,11 @@ absl::StatusOr<SubmitTask> ToSubmitTask(const TaskDescription& description,
                                                 static_cast<int>(task.state()),
                                                 " is not CREATED"));
   }
-  return ToStatedTask(description, faults);
+  return ToStatedTask(description, bounds, faults);
 }
 
-SubmitTask ToStatedTask(const TaskDescription& description, Faults* faults) {
+SubmitTask ToStatedTask(const TaskDescription& description,
+                        const JobBounds& bounds, Faults* faults) {
   const TaskDescriptor& task = description.task_descriptor();
   const firmament::JobDescriptor& job = description.job_descriptor();
   SubmitTask command;
@@ -426,13 +430,14 @@ SubmitTask ToStatedTask(const TaskDescription& description, Faults* faults) {
   command.job_name = KeptName(job.name());
   command.gang = ToGang(description).value_or(Gang());
   AddBudgetOfJob(job, faults, &command);
-  command.spec = ToTaskSpec(description, faults);
+  command.spec = ToTaskSpec(description, bounds, faults);
   return command;
 }
 
-UpdateTask ToUpdateTask(const TaskDescription& description, Faults* faults) {
+UpdateTask ToUpdateTask(const TaskDescription& description,
+                        const JobBounds& bounds, Faults* faults) {
   return {{description.task_descriptor().uid()},
-          ToTaskSpec(description, faults)};
+          ToTaskSpec(description, bounds, faults)};
 }
 
 void IgnoreBandwidth(const TaskDescription& description, TaskSpec* spec) {

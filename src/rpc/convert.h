@@ -30,25 +30,32 @@
 
 namespace sluice {
 
+// What holds where messages say nothing of it.
+struct MessageDefaults {
+  int64_t max_pods = 110;  // How many pods a machine takes that states 0.
+  JobBounds job_bounds = {};
+};
+
 // As ids are kept.
 std::string KeptId(std::string_view id);
 
 // A job is the td.job_id of its tasks, or where that is empty the jd.uuid.
-// A message without task_descriptor is a quarantined task of uid 0.
+// A message without task_descriptor is a quarantined task of uid 0.  `bounds`
+// are those of every job (rpc/convert_peers.h).
 // Errors: kFailedPrecondition for a task that is not in state CREATED: it is
 // somebody else's already.
 absl::StatusOr<SubmitTask> ToSubmitTask(
-    const firmament::TaskDescription& description, Faults* faults);
+    const firmament::TaskDescription& description, const JobBounds& bounds,
+    Faults* faults);
 // The same for a task in any state.
 SubmitTask ToStatedTask(const firmament::TaskDescription& description,
-                        Faults* faults);
+                        const JobBounds& bounds, Faults* faults);
 UpdateTask ToUpdateTask(const firmament::TaskDescription& description,
-                        Faults* faults);
+                        const JobBounds& bounds, Faults* faults);
 // Leaves out the bandwidth that the description's fields ask for.
 void IgnoreBandwidth(const firmament::TaskDescription& description,
                      TaskSpec* spec);
 
-// `default_max_pods` is how many pods a machine takes that states 0.
 AddMachine ToAddMachine(const firmament::ResourceTopologyNodeDescriptor& tree,
                         int64_t default_max_pods, Faults* faults);
 // States amounts only if the message has any.

@@ -287,58 +287,105 @@ absl::StatusOr<SpreadConstraint> ToSpread(
   return spread;
 }
 
-absl::StatusOr<std::vector<SpreadConstraint>> ToSpreads(
-    const TaskDescriptor& task, const TaskIdentity& self, Faults* faults) {
-  Ascending<SpreadConstraint> constraints("topology_spread_constraints",
-                                          kAffinityTermsMax);
+absl::Status AddSpreads(const TaskDescriptor& task, const TaskIdentity& self,
+                        Ascending<SpreadConstraint>* spreads, Faults* faults) {
   for (const TopologySpreadConstraint& message :
        task.topology_spread_constraints()) {
     ASSIGN_OR_RETURN(SpreadConstraint spread, ToSpread(message, self, faults));
     // Where nothing is counted a required one still keeps the task from
     // machines without the label.
     if (!spread.is_required && MeansNoTask(spread.term.tasks)) continue;
-    RETURN_IF_ERROR(constraints.Add(std::move(spread)));
+    RETURN_IF_ERROR(spreads->Add(std::move(spread)));
   }
-  return constraints.Take();
+  return absl::OkStatus();
 }
 
 // ---------------------------------------------------------------------------
-// Minimums
+// Minimums and maximums
 
-absl::StatusOr<DomainMinimum> ToMinimum(const firmament::DomainMinimum& message,
-                                        const TaskIdentity& self,
-                                        Faults* faults) {
-  DomainMinimum minimum;
+// What a minimum or a maximum counts, and in which domains.
+template <typename Bound>
+absl::StatusOr<PeerTerm> ToBoundedTerm(std::string_view field,
+                                       const Bound& message,
+                                       const TaskIdentity& self,
+                                       Faults* faults) {
+  PeerTerm term;
   RETURN_IF_ERROR(
       CheckSize("topologyKey", message.topologykey(), kLabelBytesMax));
-  minimum.term.topology_key = message.topologykey();
-  ASSIGN_OR_RETURN(minimum.at_least, ToCount("atLeast", message.atleast()));
   if (message.has_labelselector()) {
-    ASSIGN_OR_RETURN(minimum.term.tasks.labels,
+    ASSIGN_OR_RETURN(term.tasks.labels,
                      ToConditions(message.labelselector(), faults));
-    minimum.term.tasks.namespaces = {self.task_namespace};
-    return minimum;
+    term.tasks.namespaces = {self.task_namespace};
+    if (!Selects(term.tasks, self)) {
+      faults->Add(
+          StrCat(field, ": the selector does not mean the task itself"));
+      term.tasks.labels.reset();
+    }
+  } else {
+    if (self.job.empty())
+      return Invalid(StrCat(field, ": its job has no name"));
+    RETURN_IF_ERROR(CheckSize(StrCat("job name of a task with ", field),
+                              self.job, kPatternBytesMax));
+    term = ToJobTerm(GlobOf(self.job));
   }
-  if (self.job.empty()) return Invalid("domain_minimums: its job has no name");
-  RETURN_IF_ERROR(CheckSize("job name of a task with domain_minimums", self.job,
-                            kPatternBytesMax));
-  minimum.term.tasks = ToJobTerm(GlobOf(self.job)).tasks;
-  return minimum;
+  term.topology_key = message.topologykey();
+  return term;
+}
+
+PeerTerm ToTermOfJobs(const JobBounds& bounds, const TaskIdentity& self) {
+  PeerTerm term = ToJobTerm(GlobOf(self.job));
+  term.topology_key = bounds.topology_key;
+  return term;
+}
+
+// Whether bounds for every job are for the task, too.
+bool IsBoundByJob(const TaskDescriptor& task, const TaskIdentity& self) {
+  return !self.job.empty() && self.job.size() <= kPatternBytesMax &&
+         task.global() == TaskDescriptor::NOT_GLOBAL;
 }
 
 absl::StatusOr<std::vector<DomainMinimum>> ToMinimums(
-    const TaskDescriptor& task, const TaskIdentity& self, Faults* faults) {
-  Ascending<DomainMinimum> minimums("domain_minimums", kAffinityTermsMax);
+    const TaskDescriptor& task, const TaskIdentity& self,
+    const JobBounds& bounds, Faults* faults) {
+  constexpr std::string_view kField = "domain_minimums";
+  Ascending<DomainMinimum> minimums(kField, kAffinityTermsMax);
   for (const firmament::DomainMinimum& message : task.domain_minimums()) {
-    ASSIGN_OR_RETURN(DomainMinimum minimum, ToMinimum(message, self, faults));
-    if (!Selects(minimum.term.tasks, self)) {
-      faults->Add(
-          "domain_minimums: the selector does not mean the task itself");
-      continue;
-    }
+    DomainMinimum minimum;
+    ASSIGN_OR_RETURN(minimum.at_least, ToCount("atLeast", message.atleast()));
+    ASSIGN_OR_RETURN(minimum.term,
+                     ToBoundedTerm(kField, message, self, faults));
+    if (MeansNoTask(minimum.term.tasks)) continue;
     RETURN_IF_ERROR(minimums.Add(std::move(minimum)));
   }
+  if (task.domain_minimums().empty() && bounds.at_least > 0 &&
+      IsBoundByJob(task, self)) {
+    RETURN_IF_ERROR(minimums.Add(
+        {.term = ToTermOfJobs(bounds, self), .at_least = bounds.at_least}));
+  }
   return minimums.Take();
+}
+
+absl::Status AddMaximums(const TaskDescriptor& task, const TaskIdentity& self,
+                         const JobBounds& bounds,
+                         Ascending<SpreadConstraint>* spreads, Faults* faults) {
+  constexpr std::string_view kField = "domain_maximums";
+  const SpreadConstraint maximum = {.min_domains = SpreadConstraint::kFromEmpty,
+                                    .honors_node_affinity = false};
+  for (const firmament::DomainMaximum& message : task.domain_maximums()) {
+    SpreadConstraint spread = maximum;
+    ASSIGN_OR_RETURN(spread.max_skew, ToCount("atMost", message.atmost()));
+    ASSIGN_OR_RETURN(spread.term, ToBoundedTerm(kField, message, self, faults));
+    if (MeansNoTask(spread.term.tasks)) continue;
+    RETURN_IF_ERROR(spreads->Add(std::move(spread)));
+  }
+  if (task.domain_maximums().empty() && bounds.at_most > 0 &&
+      IsBoundByJob(task, self)) {
+    SpreadConstraint spread = maximum;
+    spread.term = ToTermOfJobs(bounds, self);
+    spread.max_skew = bounds.at_most;
+    RETURN_IF_ERROR(spreads->Add(std::move(spread)));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -351,7 +398,8 @@ absl::StatusOr<std::vector<LabelRequirement>> ToConditions(
 }
 
 absl::Status AddPeerTerms(const TaskDescriptor& task, const TaskIdentity& self,
-                          PlacementRules* rules, Faults* faults) {
+                          const JobBounds& bounds, PlacementRules* rules,
+                          Faults* faults) {
   Ascending<PeerTerm> near("required pod_affinity and machine_of",
                            kAffinityTermsMax);
   const firmament::PodAffinity& affinity = task.affinity().pod_affinity();
@@ -387,8 +435,12 @@ absl::Status AddPeerTerms(const TaskDescriptor& task, const TaskIdentity& self,
       &preferred, faults));
   std::ranges::sort(preferred);
 
-  ASSIGN_OR_RETURN(rules->spread, ToSpreads(task, self, faults));
-  ASSIGN_OR_RETURN(rules->minimums, ToMinimums(task, self, faults));
+  Ascending<SpreadConstraint> spreads(
+      "topology_spread_constraints and domain_maximums", kAffinityTermsMax);
+  RETURN_IF_ERROR(AddSpreads(task, self, &spreads, faults));
+  RETURN_IF_ERROR(AddMaximums(task, self, bounds, &spreads, faults));
+  rules->spread = spreads.Take();
+  ASSIGN_OR_RETURN(rules->minimums, ToMinimums(task, self, bounds, faults));
   if (task.has_replaces()) rules->replaces = TaskId{task.replaces()};
   return absl::OkStatus();
 }

@@ -30,11 +30,12 @@ namespace sluice {
 absl::StatusOr<std::vector<LabelRequirement>> ToConditions(
     const firmament::PodLabelSelector& selector, Faults* faults);
 
-// Adds to `rules` what `task`, which is `self`, says about other tasks.
+// Adds to `rules` what `task`, which is `self`, says about other tasks, and the
+// bounds of every job where it states none of the kind itself.
 // Errors: kInvalidArgument, with the field and what is wrong with it.
 absl::Status AddPeerTerms(const firmament::TaskDescriptor& task,
-                          const TaskIdentity& self, PlacementRules* rules,
-                          Faults* faults);
+                          const TaskIdentity& self, const JobBounds& bounds,
+                          PlacementRules* rules, Faults* faults);
 
 }  // namespace sluice
 

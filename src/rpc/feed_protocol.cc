@@ -230,7 +230,8 @@ std::optional<FeedEvent> FeedProtocol::ConvertTask(const v1::FeedEvent& event,
     return std::nullopt;
   }
   Faults faults;
-  SubmitTask stated = ToStatedTask(task.description(), &faults);
+  SubmitTask stated =
+      ToStatedTask(task.description(), defaults_.job_bounds, &faults);
   AddFaults(event, StrCat("task ", Quoted(task.id())),
             stated.spec.quarantine_reason, faults, batch);
   return TaskStated{.id = task.id(),
@@ -276,7 +277,7 @@ std::optional<FeedEvent> FeedProtocol::ConvertMachine(
   }
   Faults faults;
   MachineSpec spec =
-      ToAddMachine(event.machine(), default_max_pods_, &faults).spec;
+      ToAddMachine(event.machine(), defaults_.max_pods, &faults).spec;
   AddFaults(event, StrCat("machine ", Quoted(spec.uuid)),
             spec.quarantine_reason, faults, batch);
   return MachineStated{std::move(spec)};

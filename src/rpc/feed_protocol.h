@@ -16,17 +16,19 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "loop/feed_session.h"
+#include "rpc/convert.h"
 #include "sluice/v1/feed.pb.h"
 
 namespace sluice {
 
 class FeedProtocol {
  public:
-  explicit FeedProtocol(int64_t default_max_pods)
-      : default_max_pods_(default_max_pods) {}
+  explicit FeedProtocol(MessageDefaults defaults)
+      : defaults_(std::move(defaults)) {}
 
   // Takes the next message.  After an error it is of no use.
   // Errors: kInvalidArgument, with what is wrong for people.
@@ -51,7 +53,7 @@ class FeedProtocol {
   std::optional<FeedEvent> ConvertMachine(const v1::FeedEvent& event,
                                           FeedBatch* batch) const;
 
-  const int64_t default_max_pods_;
+  const MessageDefaults defaults_;
   std::string feed_;
   uint64_t last_sequence_ = 0;
   bool has_snapshot_ = false;    // One has begun,

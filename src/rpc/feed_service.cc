@@ -51,8 +51,8 @@ class FeedReactor final
     : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
       public FeedSession {
  public:
-  FeedReactor(CoreLoop& loop, int64_t default_max_pods)
-      : loop_(loop), protocol_(default_max_pods) {}
+  FeedReactor(CoreLoop& loop, const MessageDefaults& defaults)
+      : loop_(loop), protocol_(defaults) {}
 
   void Start() {
     const bool is_taken = loop_.TakeFromFeed(this, std::nullopt);
@@ -199,7 +199,7 @@ class FeedReactor final
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>*
 FeedService::Connect(grpc::CallbackServerContext* /*context*/) {
-  auto reactor = std::make_unique<FeedReactor>(loop_, default_max_pods_);
+  auto reactor = std::make_unique<FeedReactor>(loop_, defaults_);
   reactor->Start();
   return reactor.release();
 }

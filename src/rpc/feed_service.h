@@ -11,8 +11,10 @@
 #define SLUICE_RPC_FEED_SERVICE_H_
 
 #include <cstdint>
+#include <utility>
 
 #include "loop/core_loop.h"
+#include "rpc/convert.h"
 #include "sluice/v1/feed.grpc.pb.h"
 
 namespace sluice {
@@ -23,15 +25,15 @@ using RawFeedService =
 class FeedService final : public RawFeedService {
  public:
   // `loop` must outlive the service, and run while calls come in.
-  FeedService(CoreLoop& loop, int64_t default_max_pods)
-      : loop_(loop), default_max_pods_(default_max_pods) {}
+  FeedService(CoreLoop& loop, MessageDefaults defaults)
+      : loop_(loop), defaults_(std::move(defaults)) {}
 
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Connect(
       grpc::CallbackServerContext* context) override;
 
  private:
   CoreLoop& loop_;
-  const int64_t default_max_pods_;
+  const MessageDefaults defaults_;
 };
 
 }  // namespace sluice

@@ -239,7 +239,9 @@ SchedulerService::Reactor* SchedulerService::TaskSubmitted(Context* context,
   return Serve<firmament::TaskDescription, firmament::TaskSubmittedResponse>(
       context, request, response, kTaskSubmittedCodes,
       [this](const auto& message, Faults* faults) -> absl::StatusOr<Command> {
-        ASSIGN_OR_RETURN(SubmitTask command, ToSubmitTask(message, faults));
+        ASSIGN_OR_RETURN(
+            SubmitTask command,
+            ToSubmitTask(message, options_.defaults.job_bounds, faults));
         if (!options_.heeds_bandwidth) IgnoreBandwidth(message, &command.spec);
         command.reject_if_known = options_.replies == ReplyMode::kStrict;
         return Command(std::move(command));
@@ -252,7 +254,8 @@ SchedulerService::Reactor* SchedulerService::TaskUpdated(Context* context,
   return Serve<firmament::TaskDescription, firmament::TaskUpdatedResponse>(
       context, request, response, kTaskUpdatedCodes,
       [this](const auto& message, Faults* faults) {
-        UpdateTask command = ToUpdateTask(message, faults);
+        UpdateTask command =
+            ToUpdateTask(message, options_.defaults.job_bounds, faults);
         if (!options_.heeds_bandwidth) IgnoreBandwidth(message, &command.spec);
         return Command(std::move(command));
       });
@@ -296,7 +299,7 @@ SchedulerService::Reactor* SchedulerService::NodeAdded(Context* context,
       context, request, response, kNodeAddedCodes,
       [this](const auto& message, Faults* faults) {
         AddMachine command =
-            ToAddMachine(message, options_.default_max_pods, faults);
+            ToAddMachine(message, options_.defaults.max_pods, faults);
         command.may_begin_anew = options_.replies != ReplyMode::kStrict;
         return absl::StatusOr<Command>(std::move(command));
       });
@@ -310,7 +313,7 @@ SchedulerService::Reactor* SchedulerService::NodeUpdated(Context* context,
       context, request, response, kNodeUpdatedCodes,
       [this](const auto& message, Faults* faults) {
         return Command(
-            ToUpdateMachine(message, options_.default_max_pods, faults));
+            ToUpdateMachine(message, options_.defaults.max_pods, faults));
       });
 }
 

@@ -20,6 +20,7 @@
 #include "loop/core_loop.h"
 #include "observe/metrics.h"
 #include "observe/rate_limited_log.h"
+#include "rpc/convert.h"
 #include "rpc/convert_rules.h"
 #include "rpc/newcomers.h"
 #include "rpc/reply_codes.h"
@@ -60,7 +61,7 @@ class SchedulerService final : public RawSchedulerService {
  public:
   struct Options {
     ReplyMode replies = ReplyMode::kContract;
-    int64_t default_max_pods = 110;
+    MessageDefaults defaults = {};
     // Whether the bandwidth that tasks ask for by its fields counts: only the
     // policy for it heeds that, as in Firmament.
     bool heeds_bandwidth = false;

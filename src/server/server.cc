@@ -141,13 +141,15 @@ class Daemon final : public Server {
     loop_.Start();
     ASSIGN_OR_RETURN(const Address address,
                      ParseAddress(options.listen_address));
+    const MessageDefaults defaults = {.max_pods = options.default_max_pods,
+                                      .job_bounds = policies_.BoundsOfJobs()};
     scheduler_service_.emplace(
         loop_, clock_, metrics_,
         SchedulerService::Options{
             .replies = options.replies,
-            .default_max_pods = options.default_max_pods,
+            .defaults = defaults,
             .heeds_bandwidth = policies_.Has("network_aware")});
-    feed_service_.emplace(loop_, options.default_max_pods);
+    feed_service_.emplace(loop_, defaults);
     inspector_service_.emplace(loop_, clock_,
                                DaemonInfo{.version = SLUICE_VERSION,
                                           .store = store_->description(),

@@ -146,8 +146,18 @@ int Main() {
     if (entry.kind != CostKind::kLoad) continue;
     sets.emplace_back(entry.name, StrCat(entry.name, ",", kWishes));
   }
-  for (const char* name : {"coco", "quincy", "sjf", "whare_map"}) {
-    sets.emplace_back(name, StrCat(kDefaultCostModels, ",", name));
+  const PolicySet defaults = *PolicySet::FromNames(kDefaultCostModels);
+  for (const CostModelEntry& entry : CostModels()) {
+    // Bounds are set as tasks come in over the wire.
+    if (entry.kind == CostKind::kLoad || entry.kind == CostKind::kBounds ||
+        defaults.Has(entry.name)) {
+      continue;
+    }
+    // The trace has no racks.
+    const char* label =
+        entry.kind == CostKind::kAggregate ? ":label=gpu-model" : "";
+    sets.emplace_back(entry.name,
+                      StrCat(kDefaultCostModels, ",", entry.name, label));
   }
   for (const auto& [name, policies] : sets) {
     const Outcome outcome = Run(input, policies);

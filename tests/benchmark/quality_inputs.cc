@@ -570,7 +570,7 @@ QualityInput ReadOpenbInput(const std::string& nodes_path,
   int64_t machine_count = 0;
   for (CsvRow& row : ReadCsv(nodes_path)) {
     AppendMachine(StrCat("machine-", machine_count++), amounts_of(row, "gpu"),
-                  {}, &input);
+                  {.labels = {{kGpuModel, row["model"]}}}, &input);
   }
   std::vector<CsvRow> pods = ReadCsv(pods_path);
   for (int i = 0; i < copies; ++i) {

@@ -42,6 +42,12 @@ TEST_P(CostModelContract, KeepsPreferenceCostsWithinItsScale) {
   }
 }
 
+TEST_P(CostModelContract, BoundsJobsByWhatCanBe) {
+  const JobBounds bounds = model_->BoundsOfJobs();
+  EXPECT_GE(bounds.at_least, 0);
+  EXPECT_TRUE(bounds.at_most == 0 || bounds.at_most >= bounds.at_least);
+}
+
 // From what takes no time to what takes a year, and beyond.
 TEST_P(CostModelContract, KeepsWaitingFactorsWithinItsScale) {
   for (int64_t mean_step = 0; mean_step < 63; ++mean_step) {

@@ -60,7 +60,7 @@ class Session final : public FeedSession {
   }
   void Release() override {}
 
-  FeedProtocol protocol{/*default_max_pods=*/4};
+  FeedProtocol protocol{{.max_pods = 4}};
   uint64_t sequence = 0;
   bool is_ready = true;
   bool is_over = false;

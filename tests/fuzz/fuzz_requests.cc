@@ -44,13 +44,13 @@ class Target {
         return Convert<firmament::TaskDescription>(
             bytes, [](const auto& description) {
               Faults faults;
-              return ToSubmitTask(description, &faults);
+              return ToSubmitTask(description, {}, &faults);
             });
       case 1:
         return Convert<firmament::TaskDescription>(
             bytes, [](const auto& description) {
               Faults faults;
-              return ToUpdateTask(description, &faults);
+              return ToUpdateTask(description, {}, &faults);
             });
       case 2:
         return Convert<firmament::TaskUID>(

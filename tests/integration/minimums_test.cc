@@ -1,4 +1,5 @@
-// How many tasks each domain should have at least, over real gRPC.
+// How many tasks each domain should have at least, and may have at most, over
+// real gRPC.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -70,6 +71,28 @@ TEST_F(MinimumsOverGrpc, WhatMakesNoSenseIsNamed) {
   client_.Submit(stranger);
   EXPECT_EQ(PlacesOf(client_.Schedule()).size(), 1u);
   EXPECT_THAT(client_.Explain(2).summary(), Not(HasSubstr("should have")));
+}
+
+TEST_F(MinimumsOverGrpc, NoDomainHasMoreThanItMay) {
+  AddNode("a1", "a", 64000);
+  AddNode("a2", "a", 64000);
+  AddNode("b", "b", 64000);
+  client_.AddNode(NodeMessage("nowhere", {.cpu = 64000}));
+  for (uint64_t uid = 1; uid <= 6; ++uid) {
+    TaskDescription task = TaskMessage(uid, {.cpu = 1000});
+    firmament::DomainMaximum* maximum =
+        task.mutable_task_descriptor()->add_domain_maximums();
+    maximum->set_topologykey("zone");
+    maximum->set_atmost(2);
+    client_.Submit(task);
+  }
+  std::map<std::string, int> counts;
+  for (const auto& [uid, pu] : PlacesOf(client_.Schedule())) ++counts[pu];
+  EXPECT_EQ(counts[PuOf("a1")] + counts[PuOf("a2")], 2);
+  EXPECT_EQ(counts[PuOf("b")], 2);
+  EXPECT_EQ(counts[PuOf("nowhere")], 0);
+  EXPECT_THAT(client_.Explain(6).summary(),
+              HasSubstr("at most 2 of job job in each zone"));
 }
 
 }  // namespace

@@ -229,7 +229,7 @@ class FeedLife {
 
   void Connect() {
     line_ = std::make_unique<Line>(rng_.Chance(1, 3));
-    protocol_.emplace(/*default_max_pods=*/110);
+    protocol_.emplace(MessageDefaults{.max_pods = 110});
     sequence_ = 0;
     seen_ = 0;
     removed_.clear();

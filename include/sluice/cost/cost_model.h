@@ -7,11 +7,11 @@
 // such machines, is the preference cost; what the tasks that run near a machine
 // make of it is the peer cost; and what depends on the tasks of the same job is
 // the sibling cost.  What depends on the load of all machines with one value of
-// a label, a rack's or a zone's, is the aggregate cost.  Two kinds charge no
-// placement: one says how tasks mind
-// each other on a machine, which peer costs charge, the other which tasks of
-// one priority are dearer than others to leave waiting.  A model sees domain
-// objects only, never a node or an arc of the network.
+// a label, a rack's or a zone's, is the aggregate cost.  Three kinds charge no
+// placement: one says how tasks mind each other on a machine, which peer costs
+// charge; one which tasks of one priority are dearer than others to leave
+// waiting; and one how many tasks of a job go to each domain.  A model sees
+// domain objects only, never a node or an arc of the network.
 //
 // A new model is one file under src/cost/models/ and one line in
 // src/cost/models.def, which says the kind: the model is not asked for others.
@@ -30,6 +30,7 @@
 #include "absl/status/status.h"
 #include "sluice/constraints/peer_standing.h"
 #include "sluice/state/machine.h"
+#include "sluice/state/peer_terms.h"
 #include "sluice/state/task.h"
 #include "sluice/state/task_kind.h"
 
@@ -52,6 +53,7 @@ enum class CostKind : uint8_t {
   kSiblings,
   kInterference,
   kWaiting,
+  kBounds,
 };
 
 // How long a task is expected to run, by the past runs of its kind of work
@@ -167,6 +169,11 @@ class CostModel {
   // How many times as dear as by its age alone it is to leave a task waiting
   // that is expected to run so long.  From 1 to kWaitingFactorMax.
   virtual int64_t WaitingFactor(const ExpectedRun& /*run*/) const { return 1; }
+
+  // What it bounds the tasks of each job by, as if each task that states no
+  // such bound of its own had stated this one.  They keep it as long as they
+  // live.
+  virtual JobBounds BoundsOfJobs() const { return {}; }
 };
 
 }  // namespace sluice

@@ -16,6 +16,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,7 +62,10 @@ struct SpreadConstraint {
   int32_t max_skew = 1;
   // DoNotSchedule; else, ScheduleAnyway, the emptier domains are preferred.
   bool is_required = true;
-  // With fewer domains than this the emptiest one counts as empty.
+  // With fewer domains than this the emptiest one counts as empty.  With
+  // kFromEmpty it always does, so that `max_skew` is the most that any domain
+  // may have.
+  static constexpr int32_t kFromEmpty = std::numeric_limits<int32_t>::max();
   int32_t min_domains = 1;
   // Whether machines that the node selector and affinity, or the taints, keep
   // the task from make no domains.
@@ -79,6 +83,14 @@ struct DomainMinimum {
   int32_t at_least = 1;
 
   friend auto operator<=>(const DomainMinimum&, const DomainMinimum&) = default;
+};
+
+// How many tasks of one job each domain is to have at least, as in
+// DomainMinimum, and may have at most.  0: no bound.
+struct JobBounds {
+  std::string topology_key = {};
+  int32_t at_least = 0;
+  int32_t at_most = 0;
 };
 
 }  // namespace sluice

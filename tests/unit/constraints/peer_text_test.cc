@@ -65,6 +65,12 @@ TEST(PeerText, SaysHowTasksAreSpread) {
   EXPECT_EQ(SpreadText(spread),
             "app=web of namespace ns over machines with maxSkew 2 and "
             "minDomains 3 if possible");
+  spread.min_domains = SpreadConstraint::kFromEmpty;
+  EXPECT_EQ(SpreadText(spread),
+            "at most 2 of app=web of namespace ns in each machine");
+  spread.term.topology_key = "zone";
+  EXPECT_EQ(SpreadText(spread),
+            "at most 2 of app=web of namespace ns in each zone");
 }
 
 TEST(PeerText, IsBounded) {

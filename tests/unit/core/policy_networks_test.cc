@@ -3,7 +3,8 @@
 //
 // A line is an arc: how many units it takes at which cost each, the cheapest
 // first.  Costs are points; `2250+2` is 2250 points and two 128ths, which are
-// the tasks on the machine (docs/flow-network.md, ties).  The flow to the sink
+// the tasks on the machine (docs/flow-network.md, ties).  `at least 1` is a
+// lower bound.  The flow to the sink
 // says how many tasks a machine gets; which ones is often all the same, and
 // left out.  So are arcs from where tasks wait to the sink: they cost nothing.
 //
@@ -107,9 +108,16 @@ void TeachSpeeds(TestScheduler* scheduler) {
   teach("batch", "m3", 93, 4);
 }
 
+// As it comes in where each job has these bounds (rpc/convert_peers.h).
+void Bound(const JobBounds& bounds, TaskOptions* task) {
+  if (bounds.at_least == 0) return;
+  task->rules.minimums = {
+      {{TasksOfJob(task->job), bounds.topology_key}, bounds.at_least}};
+}
+
 // All tasks ask for as much, but for bandwidth.  Two of shop wait, one of them
 // for a minute, and one of batch.
-void AddTasks(TestScheduler* scheduler) {
+void AddTasks(const JobBounds& bounds, TestScheduler* scheduler) {
   TaskOptions shop = {.cpu = 1000,
                       .memory = 1000,
                       .extended = Bandwidth(100),
@@ -128,9 +136,10 @@ void AddTasks(TestScheduler* scheduler) {
                 .data = {.bytes = 4 * kGib,
                          .on_machines = {{"m2", 1 * kGib}, {"m3", 3 * kGib}},
                          .in_racks = {{"r2", 4 * kGib}}}};
+  Bound(bounds, &shop);
   scheduler->Apply(Submitted(2, shop, PeerOptions()));
   scheduler->Apply(Submitted(3, shop, PeerOptions()), kMinuteMs);
-  const TaskOptions batch = {
+  TaskOptions batch = {
       .cpu = 1000,
       .memory = 1000,
       .job = "batch",
@@ -141,6 +150,7 @@ void AddTasks(TestScheduler* scheduler) {
                          .on_machines = {{"m1", 2 * kGib}},
                          .in_racks = {{"r1", 2 * kGib}}}},
       .binary = "batch"};
+  Bound(bounds, &batch);
   scheduler->Apply(Submitted(4, batch, PeerOptions()), kMinuteMs);
 }
 
@@ -196,6 +206,7 @@ std::string Draw(const NetworkLog::Pass& pass, const ClusterState& state) {
       continue;
     }
     text += StrCat(tail, " -> ", NameOf(arc.head, pass, state), costs);
+    if (arc.lower > 0) text += StrCat("; at least ", arc.lower);
     if (flow > 0 && arc.head == sink) text += StrCat("; flow ", flow);
     text += '\n';
   }
@@ -209,7 +220,7 @@ std::string DrawWith(std::string_view policies) {
   Teach("batch", 20'000, &scheduler);
   AddMachines(&scheduler);
   TeachSpeeds(&scheduler);
-  AddTasks(&scheduler);
+  AddTasks(PolicySet::FromNames(policies)->BoundsOfJobs(), &scheduler);
   scheduler.Apply(
       ReportMachineUsage{"m2", {.net_rx_kb = 500, .net_tx_kb = 1000}},
       kMinuteMs);
@@ -319,6 +330,29 @@ m3 -> rack: 1 at 0, 1 at 0+1
 2 of shop -> waiting: 1 at 514560000, 1 at 517120000
 1 of batch -> waiting: 1 at 514560000
 cost 6295+3
+)"},
+    // One of each job in each rack.  A task of shop runs in r1, so that r2
+    // lacks
+    // one; of batch both lack one, and there is only one, which is for the
+    // first.  The other of shop is for a pass of its own.  All else is as void
+    // has it.
+    {"job_bounds", R"(
+1 of batch -> domain: 1 at 0; at least 1
+1 of shop -> domain: 1 at 0
+1 of batch -> domain: 1 at 0
+1 of shop -> domain: 1 at 0; at least 1
+domain -> m1: 1 at 0
+domain -> m1: 1 at 0
+m1 -> sink: 1 at 0+2, 1 at 0+3; flow 1
+domain -> m2: 1 at 0
+domain -> m2: 1 at 0
+m2 -> sink: 1 at 0+4, 1 at 0+5
+domain -> m3: 1 at 0
+domain -> m3: 1 at 0
+m3 -> sink: 1 at 0, 1 at 0+1; flow 1
+1 of shop -> waiting: 1 at 517120000
+1 of batch -> waiting: 1 at 514560000
+cost 0+2
 )"},
     // Siblings are told apart when what was placed is arranged: no arc differs
     // from those of void.

@@ -40,7 +40,7 @@ TaskDescriptor Parse(const std::string& text) {
 
 PlacementRules RulesOf(const std::string& text, Faults* faults) {
   PlacementRules rules;
-  EXPECT_THAT(AddPeerTerms(Parse(text), Self(), &rules, faults), IsOk())
+  EXPECT_THAT(AddPeerTerms(Parse(text), Self(), {}, &rules, faults), IsOk())
       << text;
   return rules;
 }
@@ -264,6 +264,64 @@ TEST(ConvertPeers, ReadMinimums) {
             "domain_minimums: the selector does not mean the task itself");
 }
 
+TEST(ConvertPeers, BoundsOfEveryJobAreForTasksThatStateNone) {
+  const auto rules_of = [](const std::string& text, TaskIdentity self) {
+    const JobBounds bounds = {
+        .topology_key = "rack", .at_least = 1, .at_most = 3};
+    PlacementRules rules;
+    Faults faults;
+    EXPECT_THAT(AddPeerTerms(Parse(text), self, bounds, &rules, &faults),
+                IsOk());
+    return rules;
+  };
+  const PeerTerm own = {.tasks = OfJob("web-job").tasks,
+                        .topology_key = "rack"};
+  const PlacementRules plain = rules_of("", Self());
+  EXPECT_THAT(plain.minimums,
+              ElementsAre(DomainMinimum{.term = own, .at_least = 1}));
+  EXPECT_THAT(plain.spread, ElementsAre(SpreadConstraint{
+                                .term = own,
+                                .max_skew = 3,
+                                .min_domains = SpreadConstraint::kFromEmpty,
+                                .honors_node_affinity = false}));
+  const PlacementRules stated = rules_of(
+      "domain_minimums { atLeast: 7 } domain_maximums { atMost: 8 }", Self());
+  ASSERT_EQ(stated.minimums.size(), 1u);
+  EXPECT_EQ(stated.minimums[0].at_least, 7);
+  ASSERT_EQ(stated.spread.size(), 1u);
+  EXPECT_EQ(stated.spread[0].max_skew, 8);
+  const PlacementRules global = rules_of("global: ONE_A_MACHINE", Self());
+  EXPECT_THAT(global.minimums, IsEmpty());
+  EXPECT_THAT(global.spread, IsEmpty());
+  TaskIdentity nobody = Self();
+  nobody.job = {};
+  EXPECT_THAT(rules_of("", nobody).minimums, IsEmpty());
+  EXPECT_THAT(rules_of("", nobody).spread, IsEmpty());
+}
+
+TEST(ConvertPeers, ReadMaximumsAsSpreadsThatRiseFromNothing) {
+  const std::string own = "domain_maximums { topologyKey: 'zone' ";
+  EXPECT_THAT(
+      RulesOf(own + "atMost: 2 }").spread,
+      ElementsAre(SpreadConstraint{
+          .term = {.tasks = OfJob("web-job").tasks, .topology_key = "zone"},
+          .max_skew = 2,
+          .min_domains = SpreadConstraint::kFromEmpty,
+          .honors_node_affinity = false}));
+  EXPECT_THAT(RulesOf(Spread("labelSelector {}") +
+                      "domain_maximums { labelSelector {} }")
+                  .spread,
+              testing::SizeIs(2));
+  Faults faults;
+  EXPECT_THAT(RulesOf(own + "labelSelector { match_labels_map { key: 'app' "
+                            "value: 'db' } } }",
+                      &faults)
+                  .spread,
+              IsEmpty());
+  EXPECT_EQ(faults.Text(),
+            "domain_maximums: the selector does not mean the task itself");
+}
+
 // ---------------------------------------------------------------------------
 // Fleet's
 
@@ -304,7 +362,8 @@ TEST(ConvertPeers, KeepTheTasksOfAGlobalJobApart) {
   PlacementRules rules;
   Faults faults;
   ASSERT_TRUE(
-      AddPeerTerms(Parse("global: ONE_A_MACHINE"), self, &rules, &faults).ok());
+      AddPeerTerms(Parse("global: ONE_A_MACHINE"), self, {}, &rules, &faults)
+          .ok());
   EXPECT_THAT(rules.anti_affinity, ElementsAre(OfJob("web\\*")));
 }
 
@@ -336,6 +395,7 @@ TEST(ConvertPeers, RefuseWhatIsOutOfRangeAndNameIt) {
        "nodeTaintsPolicy: 'x' is neither Honor nor Ignore"},
       {"global: 7", "global: 7 is unknown"},
       {"domain_minimums { atLeast: -1 }", "atLeast: -1 < 0"},
+      {"domain_maximums { atMost: -1 }", "atMost: -1 < 0"},
       {"domain_minimums { topologyKey: '" + huge + "' }",
        "topologyKey: 4097 bytes"},
       {Near("topologyKey: '" + huge + "'"), "topologyKey: 4097 bytes"},
@@ -356,7 +416,7 @@ TEST(ConvertPeers, RefuseWhatIsOutOfRangeAndNameIt) {
     } else {
       task = Parse(text);
     }
-    EXPECT_THAT(AddPeerTerms(task, Self(), &rules, &faults),
+    EXPECT_THAT(AddPeerTerms(task, Self(), {}, &rules, &faults),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(error)))
         << text;
   }
@@ -368,11 +428,11 @@ TEST(ConvertPeers, RefuseAGlobalTaskOfAJobWithoutAName) {
   PlacementRules rules;
   Faults faults;
   const TaskDescriptor task = Parse("global: ONE_A_MACHINE");
-  EXPECT_THAT(AddPeerTerms(task, self, &rules, &faults),
+  EXPECT_THAT(AddPeerTerms(task, self, {}, &rules, &faults),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "global: its job has no name"));
   self.job = std::string(kPatternBytesMax + 1, 'x');
-  EXPECT_THAT(AddPeerTerms(task, self, &rules, &faults),
+  EXPECT_THAT(AddPeerTerms(task, self, {}, &rules, &faults),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("job name of a global task: 513 bytes")));
 }
@@ -393,7 +453,7 @@ TEST(ConvertPeers, BoundEveryList) {
             [&](int i) { return StrCat("conflicts: '", i, "'"); }),
        "required pod_anti_affinity and conflicts: more than 256"},
       {many(kAffinityTermsMax, [&](int i) { return Spread(key(i)); }),
-       "topology_spread_constraints: more than 256"},
+       "topology_spread_constraints and domain_maximums: more than 256"},
       {many(kAffinityTermsMax,
             [&](int i) {
               return Preferred("pod_affinity",
@@ -413,7 +473,7 @@ TEST(ConvertPeers, BoundEveryList) {
   for (const auto& [text, error] : rows) {
     PlacementRules rules;
     Faults faults;
-    EXPECT_THAT(AddPeerTerms(Parse(text), Self(), &rules, &faults),
+    EXPECT_THAT(AddPeerTerms(Parse(text), Self(), {}, &rules, &faults),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(error)));
   }
 }

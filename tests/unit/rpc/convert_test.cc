@@ -39,13 +39,13 @@ Message Parse(const std::string& text) {
 absl::StatusOr<SubmitTask> ToSubmitTask(const TaskDescription& description) {
   Faults faults;
   absl::StatusOr<SubmitTask> command =
-      sluice::ToSubmitTask(description, &faults);
+      sluice::ToSubmitTask(description, {}, &faults);
   EXPECT_EQ(faults.Text(), "");
   return command;
 }
 UpdateTask ToUpdateTask(const TaskDescription& description) {
   Faults faults;
-  UpdateTask command = sluice::ToUpdateTask(description, &faults);
+  UpdateTask command = sluice::ToUpdateTask(description, {}, &faults);
   EXPECT_EQ(faults.Text(), "");
   return command;
 }
@@ -222,7 +222,7 @@ TEST(ConvertTask, TellsABudgetThatMakesNoSenseFromNone) {
   EXPECT_EQ(ToSubmitTask(description)->budget->amount, 3);
   budget->set_min_available("most");
   Faults faults;
-  const auto command = sluice::ToSubmitTask(description, &faults);
+  const auto command = sluice::ToSubmitTask(description, {}, &faults);
   EXPECT_TRUE(command->keeps_budget);
   EXPECT_EQ(command->spec.quarantine_reason, "");
   EXPECT_THAT(

@@ -31,7 +31,7 @@ class FeedProtocolTest : public testing::Test {
     return batch;
   }
 
-  FeedProtocol protocol_{/*default_max_pods=*/110};
+  FeedProtocol protocol_{{.max_pods = 110}};
   v1::FeedRequest request_;
   uint64_t sequence_ = 0;
 };
@@ -77,7 +77,7 @@ TEST_F(FeedProtocolTest, RefusesATermThatMakesNoSense) {
       [](v1::FeedTerm* term) { term->set_settle_ms(3600001); },
   };
   for (const auto& mistake : mistakes) {
-    FeedProtocol protocol(/*default_max_pods=*/110);
+    FeedProtocol protocol({.max_pods = 110});
     v1::FeedRequest request;
     request.set_feed("shop");
     v1::FeedEvent* event = request.add_events();

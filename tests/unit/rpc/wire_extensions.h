@@ -32,6 +32,10 @@ message DomainMinimum
   1 string topologyKey
   2 int32 atLeast
   3 PodLabelSelector labelSelector
+message DomainMaximum
+  1 string topologyKey
+  2 int32 atMost
+  3 PodLabelSelector labelSelector
 message TaskDescriptor
   1000 repeated HostPort host_ports
   1001 repeated TopologySpreadConstraint topology_spread_constraints
@@ -45,6 +49,7 @@ message TaskDescriptor
   1009 TaskDescriptor.PreemptionPolicy preemption_policy
   1010 int32 preemption_cost
   1011 repeated DomainMinimum domain_minimums
+  1012 repeated DomainMaximum domain_maximums
 enum TaskDescriptor.Global
   0 NOT_GLOBAL
   1 ONE_A_MACHINE

@@ -102,7 +102,7 @@ func (x TaskDescriptor_TaskState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TaskDescriptor_TaskState.Descriptor instead.
 func (TaskDescriptor_TaskState) EnumDescriptor() ([]byte, []int) {
-	return file_firmament_task_desc_proto_rawDescGZIP(), []int{3, 0}
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{4, 0}
 }
 
 // What a task does to its neighbors.
@@ -159,7 +159,7 @@ func (x TaskDescriptor_TaskType) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TaskDescriptor_TaskType.Descriptor instead.
 func (TaskDescriptor_TaskType) EnumDescriptor() ([]byte, []int) {
-	return file_firmament_task_desc_proto_rawDescGZIP(), []int{3, 1}
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{4, 1}
 }
 
 // On how many machines its job runs.  Fleet's Global.
@@ -213,7 +213,7 @@ func (x TaskDescriptor_Global) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TaskDescriptor_Global.Descriptor instead.
 func (TaskDescriptor_Global) EnumDescriptor() ([]byte, []int) {
-	return file_firmament_task_desc_proto_rawDescGZIP(), []int{3, 2}
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{4, 2}
 }
 
 // Whether it may displace others.  Kubernetes' preemptionPolicy.
@@ -261,7 +261,7 @@ func (x TaskDescriptor_PreemptionPolicy) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TaskDescriptor_PreemptionPolicy.Descriptor instead.
 func (TaskDescriptor_PreemptionPolicy) EnumDescriptor() ([]byte, []int) {
-	return file_firmament_task_desc_proto_rawDescGZIP(), []int{3, 3}
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{4, 3}
 }
 
 // A port of its machine that a task listens on.
@@ -507,6 +507,70 @@ func (x *DomainMinimum) GetLabelSelector() *PodLabelSelector {
 	return nil
 }
 
+// How many tasks each domain of a topology may have at most.
+type DomainMaximum struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in DomainMinimum.  A machine without the label takes none.
+	TopologyKey string `protobuf:"bytes,1,opt,name=topologyKey,proto3" json:"topologyKey,omitempty"`
+	// Not below 0; 0: 1.
+	AtMost int32 `protobuf:"varint,2,opt,name=atMost,proto3" json:"atMost,omitempty"`
+	// As in DomainMinimum.
+	LabelSelector *PodLabelSelector `protobuf:"bytes,3,opt,name=labelSelector,proto3" json:"labelSelector,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DomainMaximum) Reset() {
+	*x = DomainMaximum{}
+	mi := &file_firmament_task_desc_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DomainMaximum) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DomainMaximum) ProtoMessage() {}
+
+func (x *DomainMaximum) ProtoReflect() protoreflect.Message {
+	mi := &file_firmament_task_desc_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DomainMaximum.ProtoReflect.Descriptor instead.
+func (*DomainMaximum) Descriptor() ([]byte, []int) {
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *DomainMaximum) GetTopologyKey() string {
+	if x != nil {
+		return x.TopologyKey
+	}
+	return ""
+}
+
+func (x *DomainMaximum) GetAtMost() int32 {
+	if x != nil {
+		return x.AtMost
+	}
+	return 0
+}
+
+func (x *DomainMaximum) GetLabelSelector() *PodLabelSelector {
+	if x != nil {
+		return x.LabelSelector
+	}
+	return nil
+}
+
 type TaskDescriptor struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The client's name for the task in every later message.  Clients may use a
@@ -636,13 +700,15 @@ type TaskDescriptor struct {
 	// Where a domain has too few tasks, those that wait go there first, and
 	// before others of their priority.
 	DomainMinimums []*DomainMinimum `protobuf:"bytes,1011,rep,name=domain_minimums,json=domainMinimums,proto3" json:"domain_minimums,omitempty"`
+	// Waits where each domain that has room for it has as many already.
+	DomainMaximums []*DomainMaximum `protobuf:"bytes,1012,rep,name=domain_maximums,json=domainMaximums,proto3" json:"domain_maximums,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
 
 func (x *TaskDescriptor) Reset() {
 	*x = TaskDescriptor{}
-	mi := &file_firmament_task_desc_proto_msgTypes[3]
+	mi := &file_firmament_task_desc_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -654,7 +720,7 @@ func (x *TaskDescriptor) String() string {
 func (*TaskDescriptor) ProtoMessage() {}
 
 func (x *TaskDescriptor) ProtoReflect() protoreflect.Message {
-	mi := &file_firmament_task_desc_proto_msgTypes[3]
+	mi := &file_firmament_task_desc_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -667,7 +733,7 @@ func (x *TaskDescriptor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskDescriptor.ProtoReflect.Descriptor instead.
 func (*TaskDescriptor) Descriptor() ([]byte, []int) {
-	return file_firmament_task_desc_proto_rawDescGZIP(), []int{3}
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *TaskDescriptor) GetUid() uint64 {
@@ -1020,6 +1086,13 @@ func (x *TaskDescriptor) GetDomainMinimums() []*DomainMinimum {
 	return nil
 }
 
+func (x *TaskDescriptor) GetDomainMaximums() []*DomainMaximum {
+	if x != nil {
+		return x.DomainMaximums
+	}
+	return nil
+}
+
 var File_firmament_task_desc_proto protoreflect.FileDescriptor
 
 const file_firmament_task_desc_proto_rawDesc = "" +
@@ -1043,7 +1116,11 @@ const file_firmament_task_desc_proto_rawDesc = "" +
 	"\rDomainMinimum\x12 \n" +
 	"\vtopologyKey\x18\x01 \x01(\tR\vtopologyKey\x12\x18\n" +
 	"\aatLeast\x18\x02 \x01(\x05R\aatLeast\x12A\n" +
-	"\rlabelSelector\x18\x03 \x01(\v2\x1b.firmament.PodLabelSelectorR\rlabelSelector\"\x82\x15\n" +
+	"\rlabelSelector\x18\x03 \x01(\v2\x1b.firmament.PodLabelSelectorR\rlabelSelector\"\x8c\x01\n" +
+	"\rDomainMaximum\x12 \n" +
+	"\vtopologyKey\x18\x01 \x01(\tR\vtopologyKey\x12\x16\n" +
+	"\x06atMost\x18\x02 \x01(\x05R\x06atMost\x12A\n" +
+	"\rlabelSelector\x18\x03 \x01(\v2\x1b.firmament.PodLabelSelectorR\rlabelSelector\"\xc6\x15\n" +
 	"\x0eTaskDescriptor\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\x04R\x03uid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x129\n" +
@@ -1105,7 +1182,8 @@ const file_firmament_task_desc_proto_rawDesc = "" +
 	"machine_of\x18\xf0\a \x03(\tR\tmachineOf\x12X\n" +
 	"\x11preemption_policy\x18\xf1\a \x01(\x0e2*.firmament.TaskDescriptor.PreemptionPolicyR\x10preemptionPolicy\x12(\n" +
 	"\x0fpreemption_cost\x18\xf2\a \x01(\x05R\x0epreemptionCost\x12B\n" +
-	"\x0fdomain_minimums\x18\xf3\a \x03(\v2\x18.firmament.DomainMinimumR\x0edomainMinimums\x1aB\n" +
+	"\x0fdomain_minimums\x18\xf3\a \x03(\v2\x18.firmament.DomainMinimumR\x0edomainMinimums\x12B\n" +
+	"\x0fdomain_maximums\x18\xf4\a \x03(\v2\x18.firmament.DomainMaximumR\x0edomainMaximums\x1aB\n" +
 	"\x14NamespaceLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x93\x01\n" +
@@ -1151,7 +1229,7 @@ func file_firmament_task_desc_proto_rawDescGZIP() []byte {
 }
 
 var file_firmament_task_desc_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_firmament_task_desc_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_firmament_task_desc_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_firmament_task_desc_proto_goTypes = []any{
 	(TaskDescriptor_TaskState)(0),        // 0: firmament.TaskDescriptor.TaskState
 	(TaskDescriptor_TaskType)(0),         // 1: firmament.TaskDescriptor.TaskType
@@ -1160,42 +1238,45 @@ var file_firmament_task_desc_proto_goTypes = []any{
 	(*HostPort)(nil),                     // 4: firmament.HostPort
 	(*TopologySpreadConstraint)(nil),     // 5: firmament.TopologySpreadConstraint
 	(*DomainMinimum)(nil),                // 6: firmament.DomainMinimum
-	(*TaskDescriptor)(nil),               // 7: firmament.TaskDescriptor
-	nil,                                  // 8: firmament.TaskDescriptor.NamespaceLabelsEntry
-	(*PodLabelSelector)(nil),             // 9: firmament.PodLabelSelector
-	(*ReferenceDescriptor)(nil),          // 10: firmament.ReferenceDescriptor
-	(*ResourceVector)(nil),               // 11: firmament.ResourceVector
-	(*TaskFinalReport)(nil),              // 12: firmament.TaskFinalReport
-	(*Label)(nil),                        // 13: firmament.Label
-	(*LabelSelector)(nil),                // 14: firmament.LabelSelector
-	(*Affinity)(nil),                     // 15: firmament.Affinity
-	(*Toleration)(nil),                   // 16: firmament.Toleration
+	(*DomainMaximum)(nil),                // 7: firmament.DomainMaximum
+	(*TaskDescriptor)(nil),               // 8: firmament.TaskDescriptor
+	nil,                                  // 9: firmament.TaskDescriptor.NamespaceLabelsEntry
+	(*PodLabelSelector)(nil),             // 10: firmament.PodLabelSelector
+	(*ReferenceDescriptor)(nil),          // 11: firmament.ReferenceDescriptor
+	(*ResourceVector)(nil),               // 12: firmament.ResourceVector
+	(*TaskFinalReport)(nil),              // 13: firmament.TaskFinalReport
+	(*Label)(nil),                        // 14: firmament.Label
+	(*LabelSelector)(nil),                // 15: firmament.LabelSelector
+	(*Affinity)(nil),                     // 16: firmament.Affinity
+	(*Toleration)(nil),                   // 17: firmament.Toleration
 }
 var file_firmament_task_desc_proto_depIdxs = []int32{
-	9,  // 0: firmament.TopologySpreadConstraint.labelSelector:type_name -> firmament.PodLabelSelector
-	9,  // 1: firmament.DomainMinimum.labelSelector:type_name -> firmament.PodLabelSelector
-	0,  // 2: firmament.TaskDescriptor.state:type_name -> firmament.TaskDescriptor.TaskState
-	10, // 3: firmament.TaskDescriptor.dependencies:type_name -> firmament.ReferenceDescriptor
-	10, // 4: firmament.TaskDescriptor.outputs:type_name -> firmament.ReferenceDescriptor
-	7,  // 5: firmament.TaskDescriptor.spawned:type_name -> firmament.TaskDescriptor
-	11, // 6: firmament.TaskDescriptor.resource_request:type_name -> firmament.ResourceVector
-	1,  // 7: firmament.TaskDescriptor.task_type:type_name -> firmament.TaskDescriptor.TaskType
-	12, // 8: firmament.TaskDescriptor.final_report:type_name -> firmament.TaskFinalReport
-	13, // 9: firmament.TaskDescriptor.labels:type_name -> firmament.Label
-	14, // 10: firmament.TaskDescriptor.label_selectors:type_name -> firmament.LabelSelector
-	15, // 11: firmament.TaskDescriptor.affinity:type_name -> firmament.Affinity
-	16, // 12: firmament.TaskDescriptor.toleration:type_name -> firmament.Toleration
-	4,  // 13: firmament.TaskDescriptor.host_ports:type_name -> firmament.HostPort
-	5,  // 14: firmament.TaskDescriptor.topology_spread_constraints:type_name -> firmament.TopologySpreadConstraint
-	8,  // 15: firmament.TaskDescriptor.namespace_labels:type_name -> firmament.TaskDescriptor.NamespaceLabelsEntry
-	2,  // 16: firmament.TaskDescriptor.global:type_name -> firmament.TaskDescriptor.Global
-	3,  // 17: firmament.TaskDescriptor.preemption_policy:type_name -> firmament.TaskDescriptor.PreemptionPolicy
-	6,  // 18: firmament.TaskDescriptor.domain_minimums:type_name -> firmament.DomainMinimum
-	19, // [19:19] is the sub-list for method output_type
-	19, // [19:19] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	10, // 0: firmament.TopologySpreadConstraint.labelSelector:type_name -> firmament.PodLabelSelector
+	10, // 1: firmament.DomainMinimum.labelSelector:type_name -> firmament.PodLabelSelector
+	10, // 2: firmament.DomainMaximum.labelSelector:type_name -> firmament.PodLabelSelector
+	0,  // 3: firmament.TaskDescriptor.state:type_name -> firmament.TaskDescriptor.TaskState
+	11, // 4: firmament.TaskDescriptor.dependencies:type_name -> firmament.ReferenceDescriptor
+	11, // 5: firmament.TaskDescriptor.outputs:type_name -> firmament.ReferenceDescriptor
+	8,  // 6: firmament.TaskDescriptor.spawned:type_name -> firmament.TaskDescriptor
+	12, // 7: firmament.TaskDescriptor.resource_request:type_name -> firmament.ResourceVector
+	1,  // 8: firmament.TaskDescriptor.task_type:type_name -> firmament.TaskDescriptor.TaskType
+	13, // 9: firmament.TaskDescriptor.final_report:type_name -> firmament.TaskFinalReport
+	14, // 10: firmament.TaskDescriptor.labels:type_name -> firmament.Label
+	15, // 11: firmament.TaskDescriptor.label_selectors:type_name -> firmament.LabelSelector
+	16, // 12: firmament.TaskDescriptor.affinity:type_name -> firmament.Affinity
+	17, // 13: firmament.TaskDescriptor.toleration:type_name -> firmament.Toleration
+	4,  // 14: firmament.TaskDescriptor.host_ports:type_name -> firmament.HostPort
+	5,  // 15: firmament.TaskDescriptor.topology_spread_constraints:type_name -> firmament.TopologySpreadConstraint
+	9,  // 16: firmament.TaskDescriptor.namespace_labels:type_name -> firmament.TaskDescriptor.NamespaceLabelsEntry
+	2,  // 17: firmament.TaskDescriptor.global:type_name -> firmament.TaskDescriptor.Global
+	3,  // 18: firmament.TaskDescriptor.preemption_policy:type_name -> firmament.TaskDescriptor.PreemptionPolicy
+	6,  // 19: firmament.TaskDescriptor.domain_minimums:type_name -> firmament.DomainMinimum
+	7,  // 20: firmament.TaskDescriptor.domain_maximums:type_name -> firmament.DomainMaximum
+	21, // [21:21] is the sub-list for method output_type
+	21, // [21:21] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_firmament_task_desc_proto_init() }
@@ -1211,14 +1292,14 @@ func file_firmament_task_desc_proto_init() {
 	file_firmament_resource_vector_proto_init()
 	file_firmament_task_final_report_proto_init()
 	file_firmament_tolerations_proto_init()
-	file_firmament_task_desc_proto_msgTypes[3].OneofWrappers = []any{}
+	file_firmament_task_desc_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_firmament_task_desc_proto_rawDesc), len(file_firmament_task_desc_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   5,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
