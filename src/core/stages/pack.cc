@@ -293,25 +293,38 @@ class Pack : public Stage {
   }
 
   // Room that was kept before the round is kept for those whose class takes no
-  // part this time: from a class that is less urgent and has its turn, and in
-  // the end where it is still there.  Returns whether there is any of the
-  // former.
+  // part this time, or not there: from a class that is less urgent and has its
+  // turn, and in the end where it is still there.  Returns whether there is any
+  // of the former.
   bool KeepWhatIsLeftOut() {
     if (packing_.classes.empty()) return false;
     const uint32_t highest =
         packing_.turn_priority.value_or(packing_.classes.front().priority);
     bool is_any_kept = false;
     bool is_lone_known = false;
-    // Of the class that takes part with one task alone the others do not.
-    const auto takes_part = [&](const ClassKey& key) {
-      return std::ranges::binary_search(packing_.classes, key) &&
+    absl::flat_hash_map<MachineId, size_t> kind_on;
+    for (size_t g = 0; g < packing_.machines.size(); ++g) {
+      for (const MachineId id : packing_.machines[g]) {
+        kind_on[id] = packing_.problem.groups[g].kind;
+      }
+    }
+    // Who leaves may still keep it away, for all that this packing knows.  Of
+    // the class that takes part with one task alone the others do not.
+    const auto takes_part = [&](const ClassKey& key, MachineId machine) {
+      const auto c = std::ranges::lower_bound(packing_.classes, key);
+      const auto kind = kind_on.find(machine);
+      return c != packing_.classes.end() && *c == key &&
+             kind != kind_on.end() &&
+             packing_.problem.costs[kind->second][static_cast<size_t>(
+                 c - packing_.classes.begin())] != kNotAllowed &&
              (packing_.lone != key || !std::exchange(is_lone_known, true));
     };
     std::erase_if(known_.nominated, [&](const auto& one) {
       const auto& [id, machine] = one;
       const Task* task = context_.state.FindTask(id);
       if (task == nullptr || !context_.nominated_before.contains(id) ||
-          known_.depending.contains(id) || takes_part(task->class_key)) {
+          known_.depending.contains(id) ||
+          takes_part(task->class_key, machine)) {
         return false;
       }
       if (task->class_key.priority < highest ||

@@ -371,5 +371,25 @@ TEST_F(PreemptionTurnsTest, RoomThatYieldsIsNotForWhatIsLessUrgent) {
   EXPECT_THAT(ReplyWithout({1}), ElementsAre("PLACE 4 on a"));
 }
 
+// In the successor's turn the packing takes the one that leaves for one that
+// stays, and its class has no place but there.
+TEST_F(PreemptionTurnsTest, RoomIsKeptFromSuccessorsOfWhomItsTaskKeepsAway) {
+  Machine("a", 2000, "y");
+  Machine("small", 100, "y");
+  Machine("b", 2000, "z");
+  Run(1, "low", kLow, On("a", AwayFrom("high")), {.cpu = 500});
+  PlacementRules rules;
+  rules.spread = {Spread(App("high"), "zone")};
+  Run(2, "high", kHigh, rules, {.cpu = 500});
+  Submit(3, "high", kHigh, rules, {.cpu = 500});
+  EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on a"));
+  Submit(4, "low", kLow, AwayFrom("high"), {.cpu = 500});
+  for (const uint64_t uid : {5, 6, 7}) {
+    SubmitHopeless(uid, "hopeless", kLow);
+    EXPECT_THAT(Reply(), IsEmpty());
+  }
+  EXPECT_THAT(ReplyWithout({1}), ElementsAre("PLACE 3 on a"));
+}
+
 }  // namespace
 }  // namespace sluice
