@@ -91,21 +91,6 @@ bool PlannedSpreads::Allow(const ClassKey& key, MachineId machine) const {
   });
 }
 
-bool PlannedSpreads::MustAwait(const ClassKey& key, MachineId machine) const {
-  const auto it = by_rules_.find(key.rules->id);
-  if (it == by_rules_.end()) return false;
-  return std::ranges::any_of(it->second, [&](const Spread& spread) {
-    const auto domain = DomainOf(spread.before, machine);
-    if (!domain.has_value() || spread.leaving[*domain] == 0) return false;
-    int64_t count = spread.before.counts()[*domain];
-    for (const auto& [priority, coming] : spread.coming[*domain]) {
-      count += coming;
-    }
-    return count - spread.before.minimum() >
-           spread.before.constraint().max_skew;
-  });
-}
-
 std::optional<uint32_t> PlannedSpreads::HighestAgainst(
     const Task& leaving) const {
   std::optional<uint32_t> highest;

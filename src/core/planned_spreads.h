@@ -51,9 +51,6 @@ class PlannedSpreads {
   // Whether one of those that come to the machine may be there once all have
   // come and left.
   bool Allow(const ClassKey& key, MachineId machine) const;
-  // Whether some of those that come to the machine's domain may not before
-  // others have left it.
-  bool MustAwait(const ClassKey& key, MachineId machine) const;
   // The highest priority of those that come to the task's domain, and may not
   // be there if this one of those that leave stays; nothing if all may.
   std::optional<uint32_t> HighestAgainst(const Task& leaving) const;

@@ -192,7 +192,7 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution,
       patterns.of_machine[id] = Add(std::move(at_once), &patterns);
   });
   LeaveOut(yielded->broken(), &patterns);
-  while (NominateGangs(&patterns)) {
+  while (NominateGangs(&patterns) || NominateBeyondSpreads(&patterns)) {
   }
   peers_of_.clear();
   placed_peers_.clear();

@@ -123,6 +123,8 @@ class PreemptingPlan {
   // Those that keep fewer tasks than they need, and so keep none.
   std::set<JobId> FindLeavingGangs(const std::vector<Pattern>& solution) const;
   bool NominateGangs(MachinePatterns* patterns);
+  // Whom its spread does not let in before those come that are nominated.
+  bool NominateBeyondSpreads(MachinePatterns* patterns);
   // None of their tasks comes.
   void LeaveOut(const std::set<JobId>& gangs, MachinePatterns* patterns);
   // What the machine has at once, but for what the packing takes as placed.
@@ -152,22 +154,20 @@ class PreemptingPlan {
   // Finds who leaves, as long as no victim is spared.
   void FindLeavers();
   const ClassPeers& PeersOf(const ClassKey& key);
-  // Whether the victim keeps it away.
-  bool IsInTheWay(TaskId victim) const;
+  bool IsInTheWay(TaskId victim) const;  // Of the task that is alone.
   bool IsLone(const ClassKey& key) const { return packing_.lone == key; }
   // Whether what leaves may be on other machines than the newcomer.
   bool LooksFurther(const ClassKey& key) const {
     return IsLone(key) || IsKeptFromDomains(key, context_.state.peers());
   }
-  // Whether others have to leave, or its company to come, before it may be
-  // there.
+  // Whether others have to leave before, or its company to come.
   bool MustAwaitOthers(const ClassKey& key, const Machine& machine);
   // Tasks that were told to leave and have rules, or are meant by some.
   void FindEvicted();
   // Finds who waits for tasks on other machines to leave.
   void FindConflicts(const std::vector<Pattern>& solution);
   void FindConflicts();  // Of the nominated tasks.
-  // Finds who comes, and who leaves, for spreads.
+  // Finds who comes and leaves, for spreads.
   void FindSpreads(const std::vector<Pattern>& solution);
   void WatchSpreads();
   void FindSpreads();  // Of the nominated tasks, and what is placed at once.

@@ -185,9 +185,42 @@ bool PreemptingPlan::MustAwaitOthers(const ClassKey& key,
   if (!key.rules->affinity.empty() && !PeersOf(key).MeetsAffinity(machine.id)) {
     return true;
   }
-  return spreads_.MustAwait(key, machine.id) ||
-         (LooksFurther(key) &&
-          !PeersOf(key).AreApartWithout(machine, placed_peers_));
+  return LooksFurther(key) &&
+         !PeersOf(key).AreApartWithout(machine, placed_peers_);
+}
+
+bool PreemptingPlan::NominateBeyondSpreads(MachinePatterns* patterns) {
+  if (spreads_.empty()) return false;
+  PlannedSpreads at_once = spreads_;
+  at_once.Reset();
+  std::vector<std::pair<ClassKey, MachineId>> coming;
+  for (const auto& [id, index] : patterns->of_machine) {
+    for (const auto& [key, count] : patterns->patterns[index - 1]) {
+      if (!key.DependsOnPeers()) continue;
+      at_once.Come(key, id, count);
+      if (!at_once.Watches(key) || IsLone(key)) continue;
+      coming.insert(coming.end(), static_cast<size_t>(count), {key, id});
+    }
+  }
+  // The least urgent first.
+  std::ranges::sort(coming, std::ranges::greater());
+  std::map<MachineId, std::map<ClassKey, int64_t>> later;
+  for (const auto& [key, id] : coming) {
+    if (at_once.Allow(key, id)) continue;
+    at_once.Come(key, id, -1);
+    ++later[id][key];
+  }
+  for (const auto& [id, counts] : later) {
+    uint32_t& index = patterns->of_machine.at(id);
+    std::map<ClassKey, int64_t> left = patterns->patterns[index - 1];
+    for (const auto& [key, count] : counts) {
+      awaited_[id].nominees[key] += count;
+      if ((left.at(key) -= count) == 0) left.erase(key);
+    }
+    patterns->patterns.push_back(std::move(left));
+    index = static_cast<uint32_t>(patterns->patterns.size());
+  }
+  return !later.empty();
 }
 
 void PreemptingPlan::FindLeavers() {

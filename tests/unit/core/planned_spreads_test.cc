@@ -80,17 +80,6 @@ TEST_F(PlannedSpreadsTest, KnowsForWhomSomebodyHasToLeave) {
   EXPECT_THAT(spreads.HighestAgainst(TaskOf(1)), Optional(9u));
 }
 
-TEST_F(PlannedSpreadsTest, KnowsWhoHasToWaitForOthersToLeave) {
-  PlannedSpreads spreads = TwoCome();
-  const ClassKey& key = TaskOf(11).class_key;
-  EXPECT_FALSE(spreads.MustAwait(key, On("a1"))) << "nobody leaves";
-  spreads.Leave(TaskOf(1));
-  EXPECT_TRUE(spreads.MustAwait(key, On("a1")));
-  EXPECT_FALSE(spreads.MustAwait(key, On("b1")));
-  spreads.Come(key, On("a1"), -1);
-  EXPECT_FALSE(spreads.MustAwait(key, On("a1"))) << "there is one more place";
-}
-
 TEST_F(PlannedSpreadsTest, LeavesOutWhatThePackingPlacesAnew) {
   PlannedSpreads spreads = TwoCome();
   spreads.Withdraw(TaskOf(1));

@@ -391,5 +391,27 @@ TEST_F(PreemptionTurnsTest, RoomIsKeptFromSuccessorsOfWhomItsTaskKeepsAway) {
   EXPECT_THAT(ReplyWithout({1}), ElementsAre("PLACE 3 on a"));
 }
 
+// The second one on a host comes only once each other host has one, which is
+// not before those are gone who are to leave there.
+TEST_F(PreemptionTurnsTest, WhoWaitsForADomainToRiseKeepsItsRoom) {
+  Machine("a", 1000, "");
+  Machine("b", 500, "");
+  Machine("c", 500, "");
+  Run(1, "low", kLow, On("a"));
+  Run(2, "low", kLow, On("b"), {.cpu = 500});
+  Run(3, "low", kLow, On("c"), {.cpu = 500});
+  PlacementRules rules;
+  rules.spread = {Spread(App("high"), "host")};
+  for (const uint64_t uid : {4, 5, 6, 7}) {
+    Submit(uid, "high", kHigh, rules, {.cpu = 500});
+  }
+  ASSERT_THAT(ReplyInTheEnd(), SizeIs(3));
+  Submit(8, "late", kLow, {}, {.cpu = 500});
+  const std::vector<std::string> told = ReplyWithout({1, 2});
+  EXPECT_THAT(told, SizeIs(2));
+  EXPECT_THAT(told, Not(Contains(StartsWith("PLACE 8"))));
+  EXPECT_THAT(ReplyWithout({3}), SizeIs(2));
+}
+
 }  // namespace
 }  // namespace sluice
