@@ -31,18 +31,25 @@ uint32_t Add(std::map<ClassKey, int64_t> pattern, MachinePatterns* patterns) {
   return static_cast<uint32_t>(patterns->patterns.size());
 }
 
-// Of these, by falling priority, those that need not wait and fit in what is
-// free.
+// Of these, by falling priority, those that need not wait beside those taken
+// and fit in what is free.
 std::map<ClassKey, int64_t> TakeThoseWithRoom(
-    Resources free, absl::FunctionRef<bool(const ClassKey&)> must_await,
+    Resources free,
+    absl::FunctionRef<bool(const ClassKey&, const std::map<ClassKey, int64_t>&)>
+        must_await,
     std::map<ClassKey, int64_t>* counts) {
   std::map<ClassKey, int64_t> with_room;
-  for (auto& [key, count] : *counts) {
-    if (must_await(key)) continue;
-    const int64_t now = key.request.TimesIn(free, count);
-    if (now > 0) with_room[key] = now;
-    count -= now;
-    free.AddScaled(key.request, -now);
+  // Who comes with company that is less urgent comes after it.
+  for (bool has_taken = true; std::exchange(has_taken, false);) {
+    for (auto& [key, count] : *counts) {
+      if (must_await(key, with_room)) continue;
+      const int64_t now = key.request.TimesIn(free, count);
+      if (now == 0) continue;
+      with_room[key] += now;
+      count -= now;
+      free.AddScaled(key.request, -now);
+      has_taken = true;
+    }
   }
   std::erase_if(*counts, [](const auto& entry) { return entry.second == 0; });
   return with_room;
@@ -168,13 +175,16 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution,
       index.reset();
     }
     const Resources free = FreeOn(*machine);
-    const auto must_await = [&](const ClassKey& key) {
+    const auto must_await = [&](const ClassKey& key,
+                                const std::map<ClassKey, int64_t>& beside) {
       return MustAwait(key, *machine, victims, context_.state) ||
-             MustAwaitOthers(key, *machine);
+             MustAwaitOthers(key, *machine, beside);
     };
     const Resources request = sluice::RequestsOf(newcomers) + arriving;
     if (request.FitsIn(free) &&
-        std::ranges::none_of(newcomers | std::views::keys, must_await)) {
+        std::ranges::none_of(
+            newcomers | std::views::keys,
+            [&](const ClassKey& key) { return must_await(key, newcomers); })) {
       StopForOthersOn(id, std::move(victims));
       if (newcomers.empty()) return;
       if (!index.has_value()) index = Add(newcomers, &patterns);

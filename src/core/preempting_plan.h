@@ -94,8 +94,7 @@ class PreemptingPlan {
     return context_.state.FindTask(move.task)->class_key;
   }
   Resources RequestsOf(const std::vector<size_t>& moves) const;
-  // The task stays where it is.
-  void DropMove(size_t move);
+  void DropMove(size_t move);  // The task stays where it is.
   // Commands may have come since the packing was described.
   bool IsStillOn(MachineId machine, TaskId task) const;
   // Running tasks that the pattern has no place for and that do not move.
@@ -160,11 +159,12 @@ class PreemptingPlan {
   bool LooksFurther(const ClassKey& key) const {
     return IsLone(key) || IsKeptFromDomains(key, context_.state.peers());
   }
-  // Whether others have to leave before, or its company to come.
-  bool MustAwaitOthers(const ClassKey& key, const Machine& machine);
+  // Whether others have to leave first, or company to come besides these.
+  bool MustAwaitOthers(const ClassKey& key, const Machine& machine,
+                       const std::map<ClassKey, int64_t>& beside);
   // Tasks that were told to leave and have rules, or are meant by some.
   void FindEvicted();
-  // Finds who waits for tasks on other machines to leave.
+  // Who waits for tasks on other machines to leave.
   void FindConflicts(const std::vector<Pattern>& solution);
   void FindConflicts();  // Of the nominated tasks.
   // Finds who comes and leaves, for spreads.

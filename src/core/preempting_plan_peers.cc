@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <ranges>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -12,6 +15,32 @@
 #include "core/preempting_plan.h"
 
 namespace sluice {
+namespace {
+
+// Whether whom it must be near is there without the withdrawn, or comes there,
+// too.
+bool HasCompany(const ClassKey& key, MachineId machine,
+                std::span<const Task* const> withdrawn,
+                const std::map<ClassKey, int64_t>& beside,
+                const PeerTable& peers) {
+  const auto has_some = [&](const CountedTerm* term) {
+    const DomainIndex domain = term->topology->DomainOf(machine);
+    if (domain == kNoDomain) return false;
+    const auto is_meant = [term](const ClassKey& other) {
+      return std::ranges::binary_search(*other.meant_by, term->selector);
+    };
+    const int64_t fewer =
+        std::ranges::count_if(withdrawn, [&](const Task* one) {
+          return is_meant(one->class_key) &&
+                 term->topology->DomainOf(one->machine) == domain;
+        });
+    return term->meant.At(domain) > fewer ||
+           std::ranges::any_of(beside | std::views::keys, is_meant);
+  };
+  return std::ranges::all_of(peers.TermsOf(*key.rules).affinity, has_some);
+}
+
+}  // namespace
 
 void PreemptingPlan::FindEvicted() {
   for (const auto& [id, machine] : context_.state.machines()) {
@@ -178,11 +207,13 @@ const ClassPeers& PreemptingPlan::PeersOf(const ClassKey& key) {
       .first->second;
 }
 
-bool PreemptingPlan::MustAwaitOthers(const ClassKey& key,
-                                     const Machine& machine) {
+bool PreemptingPlan::MustAwaitOthers(
+    const ClassKey& key, const Machine& machine,
+    const std::map<ClassKey, int64_t>& beside) {
   if (IsLone(key)) return !PeersOf(key).Allows(machine);
   // Room that it has at once is of no use without its company.
-  if (!key.rules->affinity.empty() && !PeersOf(key).MeetsAffinity(machine.id)) {
+  if (!HasCompany(key, machine.id, placed_peers_, beside,
+                  context_.state.peers())) {
     return true;
   }
   return LooksFurther(key) &&

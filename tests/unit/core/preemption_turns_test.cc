@@ -413,5 +413,20 @@ TEST_F(PreemptionTurnsTest, WhoWaitsForADomainToRiseKeepsItsRoom) {
   EXPECT_THAT(ReplyWithout({3}), SizeIs(2));
 }
 
+// Of what the round placed before it knew of stops, the company is the last to
+// be seen to.
+TEST_F(PreemptionTurnsTest, CompanyThatHasRoomDoesNotWaitForWhoIsStopped) {
+  Machine("a", 2000);
+  Run(1, "low", kLow, {}, {.cpu = 500});
+  for (const uint64_t uid : {2, 3}) {
+    Submit(uid, "near", kHigh, Near("company", "host"), {.cpu = 500});
+  }
+  Submit(4, "company", kHigh);
+  EXPECT_THAT(ReplyInTheEnd(),
+              UnorderedElementsAre("PLACE 4 on a", "PLACE 2 on a"));
+  EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on a"));
+  EXPECT_THAT(ReplyWithout({1}), ElementsAre("PLACE 3 on a"));
+}
+
 }  // namespace
 }  // namespace sluice
