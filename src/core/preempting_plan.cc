@@ -123,18 +123,6 @@ Resources PreemptingPlan::FreeOn(const Machine& machine) const {
   return free;
 }
 
-void PreemptingPlan::LeaveOut(const std::set<JobId>& gangs,
-                              MachinePatterns* patterns) {
-  if (gangs.empty()) return;
-  const auto is_of_one = [&gangs](const auto& entry) {
-    const std::optional<JobId>& gang = entry.first.gang;
-    return gang.has_value() && gangs.contains(*gang);
-  };
-  for (auto& [id, awaited] : awaited_)
-    std::erase_if(awaited.nominees, is_of_one);
-  for (auto& holds : patterns->patterns) std::erase_if(holds, is_of_one);
-}
-
 MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution,
                                       YieldedRoom* yielded) {
   GiveFreeRoomToUrgent(
@@ -201,7 +189,7 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution,
     if (!at_once.empty())
       patterns.of_machine[id] = Add(std::move(at_once), &patterns);
   });
-  LeaveOut(yielded->broken(), &patterns);
+  LeaveOutBrokenGangs(&patterns);
   while (NominateGangs(&patterns) || NominateBeyondSpreads(&patterns)) {
   }
   peers_of_.clear();

@@ -124,8 +124,8 @@ class PreemptingPlan {
   bool NominateGangs(MachinePatterns* patterns);
   // Whom its spread does not let in before those come that are nominated.
   bool NominateBeyondSpreads(MachinePatterns* patterns);
-  // None of their tasks comes.
-  void LeaveOut(const std::set<JobId>& gangs, MachinePatterns* patterns);
+  // Those of which too few come to start.
+  void LeaveOutBrokenGangs(MachinePatterns* patterns);
   // What the machine has at once, but for what the packing takes as placed.
   Resources FreeOn(const Machine& machine) const;
   void FindTasks(const MachinePatterns& patterns);

@@ -1,6 +1,7 @@
 // What a plan does about gangs that run: they go on with their minimum, or
 // leave as a whole.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -22,6 +23,38 @@ std::map<ClassKey, int64_t> PreemptingPlan::NewcomersOf(
     newcomers[key] = count;
   }
   return newcomers;
+}
+
+void PreemptingPlan::LeaveOutBrokenGangs(MachinePatterns* patterns) {
+  struct Coming {
+    int64_t tasks = 0;
+    int64_t minimum = 0;
+  };
+  std::map<JobId, Coming> coming;
+  const auto count = [&](const std::map<ClassKey, int64_t>& counts) {
+    for (const auto& [key, tasks] : counts) {
+      if (!context_.gangs.MayBeUndone(key)) continue;
+      Coming& of = coming[*key.gang];
+      of.tasks += tasks;
+      of.minimum = std::max(of.minimum, context_.gangs.MinimumFor(key));
+    }
+  };
+  for (const auto& [id, awaited] : awaited_) count(awaited.nominees);
+  for (const auto& [id, index] : patterns->of_machine) {
+    count(patterns->patterns[index - 1]);
+  }
+  std::erase_if(coming, [](const auto& entry) {
+    return entry.second.tasks >= entry.second.minimum;
+  });
+  if (coming.empty()) return;
+  const auto is_of_one = [&coming](const auto& entry) {
+    const std::optional<JobId>& gang = entry.first.gang;
+    return gang.has_value() && coming.contains(*gang);
+  };
+  for (auto& [id, awaited] : awaited_) {
+    std::erase_if(awaited.nominees, is_of_one);
+  }
+  for (auto& holds : patterns->patterns) std::erase_if(holds, is_of_one);
 }
 
 void PreemptingPlan::StopForOthersOn(MachineId machine,

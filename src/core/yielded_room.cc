@@ -70,11 +70,7 @@ Resources YieldedRoom::KeepOn(const Machine& machine, const Resources& room,
     while (!newcomers->empty() &&
            !(RequestsOf(*newcomers) + kept).FitsIn(room)) {
       const auto last = std::prev(newcomers->end());
-      const ClassKey& key = last->first;
-      if (key.priority > priority) break;
-      if (key.gang.has_value() && context_.gangs.MayBeUndone(key)) {
-        broken_.insert(*key.gang);
-      }
+      if (last->first.priority > priority) break;
       if (--last->second == 0) newcomers->erase(last);
     }
   }

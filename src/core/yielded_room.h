@@ -12,7 +12,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -40,8 +39,6 @@ class YieldedRoom {
   void KeepBeside(MachinePatterns* patterns);
   // On the other machines, to which nobody comes.
   void KeepElsewhere();
-  // Those that start as a whole, and of which newcomers were taken out.
-  const std::set<JobId>& broken() const { return broken_; }
 
  private:
   // Once those are gone that were told to leave, and what is placed anew.
@@ -51,7 +48,6 @@ class YieldedRoom {
   // The most urgent first.
   std::map<MachineId, std::vector<const Task*>> tasks_;
   std::map<MachineId, Resources> placed_;  // Of these machines.
-  std::set<JobId> broken_;
 };
 
 }  // namespace sluice
