@@ -300,34 +300,12 @@ class Pack : public Stage {
     if (packing_.classes.empty()) return false;
     const uint32_t highest =
         packing_.turn_priority.value_or(packing_.classes.front().priority);
+    const std::set<TaskId> left_out = FindLeftOut();
     bool is_any_kept = false;
-    bool is_lone_known = false;
-    absl::flat_hash_map<MachineId, size_t> kind_on;
-    for (size_t g = 0; g < packing_.machines.size(); ++g) {
-      for (const MachineId id : packing_.machines[g]) {
-        kind_on[id] = packing_.problem.groups[g].kind;
-      }
-    }
-    // Who leaves may still keep it away, for all that this packing knows.  Of
-    // the class that takes part with one task alone the others do not.
-    const auto takes_part = [&](const ClassKey& key, MachineId machine) {
-      const auto c = std::ranges::lower_bound(packing_.classes, key);
-      const auto kind = kind_on.find(machine);
-      return c != packing_.classes.end() && *c == key &&
-             kind != kind_on.end() &&
-             packing_.problem.costs[kind->second][static_cast<size_t>(
-                 c - packing_.classes.begin())] != kNotAllowed &&
-             (packing_.lone != key || !std::exchange(is_lone_known, true));
-    };
     std::erase_if(known_.nominated, [&](const auto& one) {
       const auto& [id, machine] = one;
-      const Task* task = context_.state.FindTask(id);
-      if (task == nullptr || !context_.nominated_before.contains(id) ||
-          known_.depending.contains(id) ||
-          takes_part(task->class_key, machine)) {
-        return false;
-      }
-      if (task->class_key.priority < highest ||
+      if (!left_out.contains(id)) return false;
+      if (context_.state.FindTask(id)->class_key.priority < highest ||
           !KeepRoomAgain(id, machine, context_.final_before.contains(id),
                          &context_.state)) {
         left_out_.push_back(one);
@@ -337,6 +315,47 @@ class Pack : public Stage {
       return true;
     });
     return is_any_kept;
+  }
+
+  // Of those that had room kept before the round: whose class takes no part or
+  // may not be there, since who leaves still keeps it away for all that the
+  // packing knows; and the rest of their gangs.
+  std::set<TaskId> FindLeftOut() const {
+    absl::flat_hash_map<MachineId, size_t> kind_on;
+    for (size_t g = 0; g < packing_.machines.size(); ++g) {
+      for (const MachineId id : packing_.machines[g]) {
+        kind_on[id] = packing_.problem.groups[g].kind;
+      }
+    }
+    bool is_lone_known = false;
+    const auto takes_part = [&](const ClassKey& key, MachineId machine) {
+      const auto c = std::ranges::lower_bound(packing_.classes, key);
+      const auto kind = kind_on.find(machine);
+      return c != packing_.classes.end() && *c == key &&
+             kind != kind_on.end() &&
+             packing_.problem.costs[kind->second][static_cast<size_t>(
+                 c - packing_.classes.begin())] != kNotAllowed &&
+             // Of the class that takes part with one task the others do not.
+             (packing_.lone != key || !std::exchange(is_lone_known, true));
+    };
+    const auto may_be_left_out = [this](TaskId id) {
+      return context_.state.FindTask(id) != nullptr &&
+             context_.nominated_before.contains(id) &&
+             !known_.depending.contains(id);
+    };
+    std::set<TaskId> left_out;
+    std::set<JobId> gangs;
+    for (const auto& [id, machine] : known_.nominated) {
+      if (!may_be_left_out(id)) continue;
+      const ClassKey& key = context_.state.FindTask(id)->class_key;
+      if (takes_part(key, machine)) continue;
+      left_out.insert(id);
+      if (context_.gangs.MayBeUndone(key)) gangs.insert(*key.gang);
+    }
+    for (const auto& [id, machine] : known_.nominated) {
+      if (may_be_left_out(id) && IsOfOne(id, gangs)) left_out.insert(id);
+    }
+    return left_out;
   }
 
   // Where somebody waits for that still, or is to come.

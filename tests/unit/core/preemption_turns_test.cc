@@ -391,6 +391,24 @@ TEST_F(PreemptionTurnsTest, RoomIsKeptFromSuccessorsOfWhomItsTaskKeepsAway) {
   EXPECT_THAT(ReplyWithout({1}), ElementsAre("PLACE 3 on a"));
 }
 
+// What it could have elsewhere is of no use to the rest of it alone.
+TEST_F(PreemptionTurnsTest, AGangKeepsAllItsRoomInTheTurnOfASuccessor) {
+  Machine("a", 1000, "y");
+  Machine("small", 100, "y");
+  Machine("b", 500, "z");
+  Run(1, "low", kLow, On("a", AwayFrom("gang")), {.cpu = 500});
+  for (const uint64_t uid : {2, 3, 4}) {
+    Submit(uid, "gang", kHigh, {}, {.cpu = 500, .gang = 3});
+  }
+  ASSERT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on a"));
+  Submit(5, "low", kLow, AwayFrom("gang"), {.cpu = 500});
+  for (const uint64_t uid : {6, 7, 8}) {
+    SubmitHopeless(uid, "hopeless", kLow);
+    EXPECT_THAT(Reply(), IsEmpty());
+  }
+  EXPECT_THAT(ReplyWithout({1}), SizeIs(3));
+}
+
 // The second one on a host comes only once each other host has one, which is
 // not before those are gone who are to leave there.
 TEST_F(PreemptionTurnsTest, WhoWaitsForADomainToRiseKeepsItsRoom) {
