@@ -12,6 +12,7 @@
 #include "cli/flags.h"
 #include "cli/json.h"
 #include "cli/network_text.h"
+#include "cli/quantity.h"
 #include "cli/table.h"
 #include "sluice/v1/inspector.pb.h"
 
@@ -28,7 +29,9 @@ constexpr Command::Text kText = {
         R"(Shows the networks of the newest round that solved any, one for each pass:
 classes of tasks, machines, where tasks wait, and the arcs between them with
 their bounds, costs and flow.  Costs are in 128ths of a point of the policies;
-those that dot draws are in points.  The daemon keeps rounds of up to
+those that dot draws are in points.  A pass with gains proves a bound and places
+nothing: units become amounts of a resource, and costs have units of their own.
+The daemon keeps rounds of up to
 --network_arcs_max arcs and cost segments.
 
   sluicectl network --format=dot | dot -Tsvg > network.svg
@@ -41,6 +44,11 @@ int64_t SupplyOf(const RoundNetwork::Pass& pass) {
     if (node.supply() > 0) supply += node.supply();
   }
   return supply;
+}
+
+std::string CostText(const RoundNetwork::Pass& pass) {
+  if (pass.has_real_cost()) return FormatDecimal(pass.real_cost());
+  return pass.has_cost() ? StrCat(pass.cost()) : "not solved";
 }
 
 // What flows to where tasks wait.
@@ -70,8 +78,10 @@ void PrintPasses(const RoundNetwork& network, std::ostream& out) {
     const int64_t tasks = SupplyOf(pass);
     table.AddRow({StrCat(i + 1), StrCat(pass.nodes_size()),
                   StrCat(pass.arcs_size()), StrCat(tasks),
-                  pass.has_cost() ? StrCat(tasks - WaitingIn(pass)) : "?",
-                  pass.has_cost() ? StrCat(pass.cost()) : "not solved"});
+                  pass.has_real_cost() ? "bound"
+                  : pass.has_cost()    ? StrCat(tasks - WaitingIn(pass))
+                                       : "?",
+                  CostText(pass)});
   }
   out << "round " << network.round() << '\n';
   table.Print(out);

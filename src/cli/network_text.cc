@@ -36,13 +36,19 @@ std::string PointsText(int64_t cost) {
 
 // "3 of 5 at 120", or with costs from the first unit to the last, bounds and
 // gains where there are any.
-std::string ArcText(const RoundNetwork::Arc& arc) {
-  std::string text = StrCat(arc.flow(), " of ", CapacityOf(arc));
+std::string ArcText(const RoundNetwork::Arc& arc, bool is_real) {
+  // Where there are gains, costs are in units of their own.
+  const auto cost_text = [is_real](int64_t cost) {
+    return is_real ? StrCat(cost) : PointsText(cost);
+  };
+  std::string text =
+      StrCat(is_real ? FormatDecimal(arc.real_flow()) : StrCat(arc.flow()),
+             " of ", CapacityOf(arc));
   if (arc.segments_size() > 0) {
     const int64_t first = arc.segments(0).cost();
     const int64_t last = arc.segments(arc.segments_size() - 1).cost();
-    if (first != 0 || last != 0) text += StrCat(" at ", PointsText(first));
-    if (last != first) text += StrCat(" to ", PointsText(last));
+    if (first != 0 || last != 0) text += StrCat(" at ", cost_text(first));
+    if (last != first) text += StrCat(" to ", cost_text(last));
   }
   if (arc.lower() > 0) text += StrCat(", at least ", arc.lower());
   if (arc.gain_denominator() > 0) {
@@ -59,7 +65,8 @@ std::string_view LookOf(RoundNetwork::Node::Kind kind) {
   if (kind == RoundNetwork::Node::AGGREGATE) return "shape=house";
   if (kind == RoundNetwork::Node::GATE) return "shape=diamond";
   if (kind == RoundNetwork::Node::SINK) return "shape=doublecircle";
-  const bool waits = kind == RoundNetwork::Node::UNSCHEDULED;
+  const bool waits = kind == RoundNetwork::Node::UNSCHEDULED ||
+                     kind == RoundNetwork::Node::LEVEL;
   return waits ? "shape=box, style=dashed" : "shape=box";
 }
 
@@ -141,14 +148,21 @@ std::string DotOf(const RoundNetwork::Pass& pass, std::string_view name) {
     if (pass.has_cost()) {
       text +=
           StrCat(", tooltip=\"potential ", PointsText(node.potential()), "\"");
+    } else if (pass.has_real_cost()) {
+      text += StrCat(", tooltip=\"potential ",
+                     FormatDecimal(node.real_potential()), "\"");
     }
     text += "];\n";
   }
+  const bool is_real = pass.has_real_cost();
   for (const RoundNetwork::Arc& arc : pass.arcs()) {
-    text += StrCat(
-        "  n", arc.tail(), " -> n", arc.head(), " [label=\"", ArcText(arc),
-        "\", ", arc.flow() > 0 ? "penwidth=2" : "color=gray, fontcolor=gray40",
-        "];\n");
+    // On which the sink of a flow with gains loses all that arrives.
+    if (arc.tail() == arc.head()) continue;
+    const bool is_used = is_real ? arc.real_flow() > 0 : arc.flow() > 0;
+    text +=
+        StrCat("  n", arc.tail(), " -> n", arc.head(), " [label=\"",
+               ArcText(arc, is_real), "\", ",
+               is_used ? "penwidth=2" : "color=gray, fontcolor=gray40", "];\n");
   }
   return text + "}\n";
 }

@@ -24,13 +24,21 @@ bool NetworkLog::HasRoomFor(const FlowProblem& problem, uint64_t round) {
 void NetworkLog::Open(const FlowProblem& problem,
                       std::vector<NodeMeaning> nodes,
                       std::vector<std::string> classes) {
-  passes_.push_back({problem, {}, std::move(nodes), std::move(classes)});
+  passes_.push_back({.problem = problem,
+                     .solution = {},
+                     .nodes = std::move(nodes),
+                     .classes = std::move(classes)});
   is_open_ = true;
 }
 
 void NetworkLog::Close(const FlowSolution& solution) {
   if (!std::exchange(is_open_, false)) return;
   passes_.back().solution = solution;
+}
+
+void NetworkLog::Close(const GeneralizedSolution& solution) {
+  if (!std::exchange(is_open_, false)) return;
+  passes_.back().with_gains = solution;
 }
 
 }  // namespace sluice

@@ -7,11 +7,13 @@
 #define SLUICE_CORE_NETWORK_LOG_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "network/node_meaning.h"
 #include "sluice/flow/problem.h"
+#include "sluice/solver/generalized.h"
 
 namespace sluice {
 
@@ -21,6 +23,8 @@ class NetworkLog {
     FlowProblem problem;
     // Its outcome says whether the pass was solved.
     FlowSolution solution;
+    // Of a flow with gains this one.
+    std::optional<GeneralizedSolution> with_gains = {};
     std::vector<NodeMeaning> nodes;
     std::vector<std::string> classes;  // By index: what they are.
   };
@@ -35,6 +39,7 @@ class NetworkLog {
             std::vector<std::string> classes);
   // Of the pass that is open, if one is.
   void Close(const FlowSolution& solution);
+  void Close(const GeneralizedSolution& solution);
 
   int64_t arcs_max() const { return arcs_max_; }
   uint64_t round() const { return round_; }

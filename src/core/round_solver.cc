@@ -16,6 +16,12 @@ RoundSolver::Result RoundSolver::Solve(const RoundWork& work,
                 : Pack(packing->problem, packing->effort),
             absl::OkStatus()};
   }
+  if (const auto* gains = std::get_if<GainWork>(&work)) {
+    return {GeneralizedSolver().Solve(
+                gains->problem,
+                {.cancelled = cancelled, .work_max = gains->work_max}),
+            absl::OkStatus()};
+  }
   const auto* problem = std::get_if<FlowProblem>(&work);
   if (problem == nullptr) return {Pause(), absl::OkStatus()};
   FlowSolution solution =

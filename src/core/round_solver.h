@@ -4,7 +4,9 @@
 // Every flow is checked against its certificate by code that shares nothing
 // with the solvers, so that no solver, however wrong, can make a round commit a
 // flow that is not optimal.  A packing needs no such check: what is committed
-// is the flow that is drawn over its patterns.
+// is the flow that is drawn over its patterns.  Nor does a flow with gains:
+// what it bounds is proved from its prices, however good they are
+// (network/share_network.h).
 //
 // Threads: none; confined to its owner.
 // Determinism: the same work in the same order gets the same answers.

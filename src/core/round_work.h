@@ -6,12 +6,14 @@
 #ifndef SLUICE_CORE_ROUND_WORK_H_
 #define SLUICE_CORE_ROUND_WORK_H_
 
+#include <cstdint>
 #include <optional>
 #include <variant>
 
 #include "packing/packing_effort.h"
 #include "packing/packing_problem.h"
 #include "sluice/flow/problem.h"
+#include "sluice/solver/generalized.h"
 
 namespace sluice {
 
@@ -27,8 +29,15 @@ struct PackingWork {
   std::optional<LevelCosts> waiting_cost = {};
 };
 
-using RoundWork = std::variant<Pause, FlowProblem, PackingWork>;
-using RoundAnswer = std::variant<Pause, FlowSolution, PackingSolution>;
+// A flow with gains, of which only a bound is asked for.
+struct GainWork {
+  FlowProblem problem;
+  int64_t work_max = 0;  // In arc scans; after so many there is no solution.
+};
+
+using RoundWork = std::variant<Pause, FlowProblem, GainWork, PackingWork>;
+using RoundAnswer =
+    std::variant<Pause, FlowSolution, GeneralizedSolution, PackingSolution>;
 
 }  // namespace sluice
 

@@ -1,7 +1,5 @@
 #include "network/constructs.h"
 
-#include <cstdint>
-
 namespace sluice {
 namespace {
 
@@ -45,23 +43,6 @@ Gate AddGate(std::span<const Port> sources, FlowBounds through,
   return gate;
 }
 
-Spread AddSpread(std::span<const Port> sources, FlowBounds through,
-                 std::span<const Domain> domains, FlowProblem* problem) {
-  Spread spread;
-  std::vector<Port> targets;
-  for (const Domain& domain : domains) {
-    const NodeIndex node = problem->AddNode(0);
-    spread.domains.push_back(node);
-    spread.machines.push_back(Fork(node, domain.machines, problem));
-    targets.push_back({.node = node,
-                       .at_most = domain.at_most,
-                       .cost = domain.cost,
-                       .at_least = domain.at_least});
-  }
-  spread.gate = AddGate(sources, through, targets, problem);
-  return spread;
-}
-
 Gate AddGang(std::span<const Port> sources, std::span<const Port> targets,
              FlowProblem* problem) {
   Gate gate = AddGate(sources, {.at_most = TotalOf(sources)}, targets, problem);
@@ -77,24 +58,6 @@ Gate AddColocation(std::span<const Port> sources, std::span<const Port> targets,
   Gate gate = AddGate(sources, {.at_most = all}, whole, problem);
   for (const ArcIndex arc : gate.out) problem->SetAllOrNone(arc, true);
   return gate;
-}
-
-GainGang AddGainGang(std::span<const Port> sources, NodeIndex waiting,
-                     FlowCost waiting_cost, std::span<const Port> targets,
-                     FlowProblem* problem) {
-  const FlowUnits all = TotalOf(sources);
-  const FlowGain gain = {.numerator = static_cast<int32_t>(all)};
-  GainGang gang;
-  gang.gather = problem->AddNode(1 - all);
-  gang.place = problem->AddNode(0);
-  gang.in = Join(sources, gang.gather, problem);
-  gang.wait = problem->AddArc(gang.gather, waiting, 1, waiting_cost);
-  gang.through = problem->AddArc(gang.gather, gang.place, 1, 0);
-  gang.out = Fork(gang.place, targets, problem);
-  problem->SetGain(gang.wait, gain);
-  problem->SetGain(gang.through, gain);
-  problem->SetAllOrNone(gang.through, true);
-  return gang;
 }
 
 }  // namespace sluice

@@ -13,12 +13,12 @@
 // these.  An arc may be given a convex cost in place of its flat one.
 //
 // Which solver: where an arc is all or none SolveAllOrNone()
-// (solver/all_or_none.h), with a GeneralizedSolver where one has a gain, else
-// any.  docs/flow-network.md says when to use which.
+// (solver/all_or_none.h), else any.  docs/flow-network.md says when to use
+// which.
 //
 // Threads: free functions without state.
-// Errors: none here.  Bounds that make no sense (at_least above at_most, a gain
-// gang of nobody) are for ValidateProblem() to refuse.
+// Errors: none here.  Bounds that make no sense (at_least above at_most) are
+// for ValidateProblem() to refuse.
 //
 // Sources: the design document on affinity in Poseidon, section 3.2.3.2 and
 // figures 7 to 11; I. Gog's PhD thesis (Cambridge, 2017), section 5.4.2.
@@ -70,29 +70,6 @@ struct Gate {
 Gate AddGate(std::span<const Port> sources, FlowBounds through,
              std::span<const Port> targets, FlowProblem* problem);
 
-// What machines have in common, by some topology key.
-struct Domain {
-  FlowUnits at_most = 0;
-  FlowCost cost = 0;  // Of a unit.
-  FlowUnits at_least = 0;
-  std::span<const Port> machines;
-};
-
-struct Spread {
-  Gate gate;                                    // Its targets are the domains.
-  std::vector<NodeIndex> domains;               // By domain.
-  std::vector<std::vector<ArcIndex>> machines;  // By domain, machine.
-};
-
-// A gate whose targets are domains (figure 11): at most so many tasks to each
-// domain, whichever of its machines they go to.
-//
-//                                                        .--> machine
-//                                    .-- r_1 --> domain -+--> machine
-//   sources --> gather --p--> place -+-- r_2 --> domain ----> machine
-Spread AddSpread(std::span<const Port> sources, FlowBounds through,
-                 std::span<const Domain> domains, FlowProblem* problem);
-
 // "And", all n tasks or none, by an arc that carries all or none, where n is
 // what the sources' ports carry at most together.
 //
@@ -116,36 +93,6 @@ Gate AddGang(std::span<const Port> sources, std::span<const Port> targets,
 //   sources --> gather --n--> place -+--0 or n--> target
 Gate AddColocation(std::span<const Port> sources, std::span<const Port> targets,
                    FlowProblem* problem);
-
-struct GainGang {
-  NodeIndex gather = 0;
-  NodeIndex place = 0;
-  std::vector<ArcIndex> in;
-  ArcIndex wait = 0;     // Carries 1 where the gang waits.
-  ArcIndex through = 0;  // Carries 1 where it is placed.
-  std::vector<ArcIndex> out;
-};
-
-// "And", all n tasks or none, by gain (figure 10, for any n); n as above.
-//
-//   sources --> gather -+--0 to 1, gain n--> waiting
-//          demand n - 1 '--0 or 1, gain n--> place --> targets
-//
-// All units come to `gather`, all but one end there, and the one that is left
-// stands for all: it becomes n units again, which are placed or wait.  Two
-// things differ from the figure.  A demand stands for its arc (G, E), which
-// carries exactly what it has to.  And tasks wait behind `gather`, not on arcs
-// of their own: then the sink gets n units either way, where the figure leaves
-// n - 1 too many of a gang that is placed.
-//
-// Unless `through` is all or none, it carries any part of a unit, and part of
-// the gang is placed: a linear program knows no "or".  Once that is decided all
-// else is a pure problem, whose flows are whole but for rounding.
-//
-// REQUIRES: n fits an int32_t.
-GainGang AddGainGang(std::span<const Port> sources, NodeIndex waiting,
-                     FlowCost waiting_cost,  // Of the gang as a whole.
-                     std::span<const Port> targets, FlowProblem* problem);
 
 }  // namespace sluice
 

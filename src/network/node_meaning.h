@@ -20,6 +20,7 @@ struct NodeMeaning {
     kMachines,     // `machine`, and all that nothing tells apart from it.
     kAggregate,    // What a policy charges together: of `machine` and others.
     kUnscheduled,  // Where tasks of `job` wait.
+    kLevel,        // Where all tasks of a level wait (network/share_network.h).
     kSink,
   };
   Kind kind = Kind::kGate;
@@ -27,6 +28,7 @@ struct NodeMeaning {
   MachineId machine = {};
   size_t machine_count = 0;  // Of these as many as are of use.
   JobId job = {};
+  size_t level = 0;
 };
 
 }  // namespace sluice

@@ -100,6 +100,8 @@ std::string NameOf(const NodeMeaning& meaning, const Surroundings& around,
                                            ? StrCat("job ", meaning.job.value)
                                            : ShownText(job->name));
     }
+    case NodeMeaning::Kind::kLevel:
+      return StrCat("waiting on level ", meaning.level + 1);
     case NodeMeaning::Kind::kSink:
       return "sink";
   }
@@ -120,6 +122,8 @@ v1::RoundNetwork::Node::Kind KindOf(NodeMeaning::Kind kind) {
       return v1::RoundNetwork::Node::AGGREGATE;
     case NodeMeaning::Kind::kUnscheduled:
       return v1::RoundNetwork::Node::UNSCHEDULED;
+    case NodeMeaning::Kind::kLevel:
+      return v1::RoundNetwork::Node::LEVEL;
     case NodeMeaning::Kind::kSink:
       return v1::RoundNetwork::Node::SINK;
   }
@@ -130,7 +134,10 @@ void FillPass(const NetworkLog::Pass& pass, std::string_view label,
               const ClusterState& state, v1::RoundNetwork::Pass* message) {
   const FlowProblem& problem = pass.problem;
   const bool is_solved = pass.solution.outcome == SolveOutcome::kOptimal;
+  const bool is_real = pass.with_gains.has_value() &&
+                       pass.with_gains->outcome == SolveOutcome::kOptimal;
   if (is_solved) message->set_cost(pass.solution.objective);
+  if (is_real) message->set_real_cost(pass.with_gains->objective);
   const std::vector<Surroundings> around = LookAround(pass);
   for (NodeIndex n = 0; n < problem.node_count(); ++n) {
     const NodeMeaning& meaning = pass.nodes[static_cast<size_t>(n)];
@@ -141,6 +148,10 @@ void FillPass(const NetworkLog::Pass& pass, std::string_view label,
     node->set_supply(problem.supply(n));
     if (is_solved) {
       node->set_potential(pass.solution.potentials[static_cast<size_t>(n)]);
+    }
+    if (is_real) {
+      node->set_real_potential(
+          pass.with_gains->potentials[static_cast<size_t>(n)]);
     }
   }
   for (ArcIndex a = 0; a < problem.arc_count(); ++a) {
@@ -159,6 +170,9 @@ void FillPass(const NetworkLog::Pass& pass, std::string_view label,
     }
     arc->set_all_or_none(problem.all_or_none().contains(a));
     if (is_solved) arc->set_flow(pass.solution.flows[static_cast<size_t>(a)]);
+    if (is_real) {
+      arc->set_real_flow(pass.with_gains->flows[static_cast<size_t>(a)]);
+    }
   }
 }
 

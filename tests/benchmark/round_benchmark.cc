@@ -108,6 +108,29 @@ BENCHMARK(BM_RoundOfPendingTasks)
     ->Args({10000, 100000, 20})
     ->Unit(benchmark::kMillisecond);
 
+// The same with the default policies, in racks of forty machines.  Arguments:
+// machines, tasks, classes, whether racks are charged, too.
+void BM_RoundOfAggregates(benchmark::State& bench) {
+  const auto fill = [&](ClusterState* state) {
+    AddMachines(bench.range(0), 1, state);
+    for (int64_t i = 0; i < bench.range(0); ++i) {
+      UpdateMachine update;
+      update.spec.uuid = StrCat("machine-", i);
+      update.spec.labels = {{"rack", StrCat("rack-", i / 40)}};
+      CHECK(state->Apply(update, 0) == Ack::kOk);
+    }
+    SubmitTasks(1, bench.range(1), bench.range(2), 1, state);
+  };
+  std::string policies(kAllPolicies);
+  if (bench.range(3) != 0) policies += ",domain_spreading";
+  Shares shares = RunFirstRounds(bench, policies, fill);
+  shares.Report(&bench);
+}
+BENCHMARK(BM_RoundOfAggregates)
+    ->ArgsProduct({{1000}, {10000}, {10}, {0, 1}})
+    ->ArgsProduct({{10000}, {1000, 100000}, {20}, {0, 1}})
+    ->Unit(benchmark::kMillisecond);
+
 // Ten tasks a machine run; each round places new ones, which leave after it.
 // Arguments: machines, new tasks, their classes, kinds of machines (where there
 // are as many as machines, no two can be drawn as one), whether the classes are

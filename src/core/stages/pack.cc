@@ -650,75 +650,6 @@ class CarryOut : public Stage {
   Passes passes_;
 };
 
-// Asks for a bound of all tiers, where one is needed.
-class Appraise : public Stage {
- public:
-  explicit Appraise(RoundContext* context)
-      : context_(*context), appraisal_(context->appraisal) {}
-
-  std::optional<RoundWork> Next() override {
-    if (std::exchange(has_asked_, true) || IsKnown()) return std::nullopt;
-    if (context_.options.preemption.mode != Preemption::kOff &&
-        !appraisal_.has_value() && !IsProofDue()) {
-      NoteProof(false);
-      context_.stats->skips_proof = true;
-      return std::nullopt;
-    }
-    packing_ = DescribeRound(PackingScope::kAll, &context_);
-    // What was found before is no bound of what has changed since.
-    const bool is_known =
-        appraisal_.has_value() && !context_.has_changed &&
-        packing_.now.waiting.IsNowhereAbove(appraisal_->cost.waiting);
-    if (!is_known) appraisal_ = Appraisal();
-    appraisal_->cost = packing_.now;
-    if (packing_.now <= packing_.least) {
-      NoteProof(true);
-      appraisal_->bound = packing_.now;
-    } else if (!is_known && context_.improve_budget > 0 &&
-               !context_.IsSpent() && !packing_.is_too_large) {
-      ++context_.stats->packings;
-      LevelCosts waiting;
-      for (size_t level = 0; level < packing_.now.waiting.size(); ++level) {
-        waiting.Add(level,
-                    packing_.now.waiting[level] - packing_.misfits[level]);
-      }
-      return PackingWork{std::move(packing_.problem),
-                         {.work_max = context_.improve_budget},
-                         waiting};
-    }
-    return std::nullopt;
-  }
-
-  void Finish(const RoundAnswer& answer) override {
-    const auto& solution = std::get<PackingSolution>(answer);
-    context_.improve_budget -= solution.work;
-    NoteProof(true);
-    appraisal_->bound = solution.bound;
-    appraisal_->bound->waiting.Add(packing_.misfits);
-  }
-
- private:
-  bool IsProofDue() const {
-    const SearchPace* pace = context_.search_pace;
-    return pace == nullptr || pace->IsProofDue(context_.state);
-  }
-  void NoteProof(bool has_one) {
-    if (context_.search_pace != nullptr)
-      context_.search_pace->NoteProof(has_one);
-  }
-
-  // Packing has seen that all is as good as can be.
-  bool IsKnown() const {
-    return appraisal_.has_value() && appraisal_->bound == appraisal_->cost &&
-           appraisal_->version == context_.state.version();
-  }
-
-  RoundContext& context_;
-  std::optional<Appraisal>& appraisal_;
-  bool has_asked_ = false;
-  RoundPacking packing_;
-};
-
 // Where others were placed meanwhile: tasks that the packing left out, and
 // gangs.
 void DropMachinesWithoutRoom(const std::set<ClassKey>& classes,
@@ -772,10 +703,6 @@ std::unique_ptr<Stage> MakePack(RoundContext* context) {
 std::unique_ptr<Stage> MakeCarryOut(RoundContext* context, Tier* tier) {
   if (!context->plan.has_value()) return nullptr;
   return std::make_unique<CarryOut>(context, tier);
-}
-
-std::unique_ptr<Stage> MakeAppraise(RoundContext* context) {
-  return std::make_unique<Appraise>(context);
 }
 
 }  // namespace sluice

@@ -179,6 +179,8 @@ std::string NameOf(NodeIndex node, const NetworkLog::Pass& pass,
       return "rack";
     case NodeMeaning::Kind::kUnscheduled:
       return "waiting";
+    case NodeMeaning::Kind::kLevel:
+      return "level";
     case NodeMeaning::Kind::kSink:
       return "sink";
   }

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -20,19 +19,13 @@
 #include "solver/all_or_none.h"
 #include "solver/registry.h"
 #include "solver/verify.h"
-#include "solver/verify_generalized.h"
 #include "util/status_matchers.h"
 
 namespace sluice {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::DoubleEq;
-using ::testing::DoubleNear;
 using ::testing::Each;
 using ::testing::ElementsAre;
-using ::testing::Gt;
-using ::testing::Lt;
 
 constexpr int kWaits = -1;
 using Assignment = std::vector<int>;   // By task: its machine, or kWaits.
@@ -288,46 +281,6 @@ Drawn DrawGate(World* world, Rng* rng) {
           TellWaitsAndRuns(*world)};
 }
 
-// Two domains, by machines even and odd.
-struct RandomSpread {
-  RandomSpread(World* world, std::vector<Port> sources, FlowBounds through,
-               Rng* rng) {
-    std::vector<std::vector<Port>> machines(bounds.size());
-    const std::vector<Port> targets = world->Targets(rng);
-    for (size_t i = 0; i < targets.size(); ++i) {
-      machines[i % bounds.size()].push_back(targets[i]);
-    }
-    std::vector<Domain> domains;
-    for (size_t i = 0; i < bounds.size(); ++i) {
-      bounds[i] = RandomBounds(world->task_count(), rng);
-      domains.push_back({.at_most = bounds[i].at_most,
-                         .at_least = bounds[i].at_least,
-                         .machines = machines[i]});
-    }
-    AddSpread(sources, through, domains, &world->problem);
-  }
-
-  bool Allows(const Assignment& assignment) const {
-    std::vector<FlowUnits> counts(bounds.size(), 0);
-    for (const int machine : assignment) {
-      if (machine != kWaits) ++counts[static_cast<size_t>(machine) % 2];
-    }
-    return IsWithin(bounds[0], counts[0]) && IsWithin(bounds[1], counts[1]);
-  }
-
-  std::vector<FlowBounds> bounds = std::vector<FlowBounds>(2);
-};
-
-Drawn DrawSpread(World* world, Rng* rng) {
-  world->AddWaits();
-  const FlowBounds through = RandomBounds(world->task_count(), rng);
-  const RandomSpread spread(world, world->Sources(rng), through, rng);
-  return {[=](const Assignment& a) {
-            return IsWithin(through, CountPlaced(a)) && spread.Allows(a);
-          },
-          TellWaitsAndRuns(*world)};
-}
-
 // Whether of the first tasks all or none are placed, and so of the others.
 bool IsTwoGangs(size_t first_count, const Assignment& assignment) {
   for (size_t i = 0; i < assignment.size(); ++i) {
@@ -377,22 +330,6 @@ Drawn DrawRelaxedGang(World* world, Rng* rng) {
                      .cost = world->wait_costs[0]});
   AddGang(sources, targets, &world->problem);
   return {[=](const Assignment& a) { return IsNoneOrAtLeast(minimum, a); },
-          TellRuns(*world)};
-}
-
-Drawn DrawGangThatSpreads(World* world, Rng* rng) {
-  const FlowUnits all = world->task_count();
-  const FlowUnits minimum = rng->Between(1, all);
-  const Port leave = {.node = world->waiting,
-                      .at_most = all - minimum,
-                      .cost = world->wait_costs[0]};
-  const std::vector<Port> sources = AlikeSources(world);
-  const Gate gang = AddGang(sources, {&leave, 1}, &world->problem);
-  const RandomSpread spread(world, {{.node = gang.place, .at_most = all}},
-                            {.at_most = all}, rng);
-  return {[=](const Assignment& a) {
-            return IsNoneOrAtLeast(minimum, a) && spread.Allows(a);
-          },
           TellRuns(*world)};
 }
 
@@ -454,29 +391,6 @@ Drawn DrawColocation(World* world, Rng* rng) {
           TellWaitsAndRuns(*world)};
 }
 
-Drawn DrawGainGangs(World* world, Rng* rng) {
-  std::vector<Port> sources;
-  for (const NodeIndex task : world->tasks) sources.push_back({.node = task});
-  const std::vector<Port> targets = world->Targets(rng);
-  const size_t first_count = 1 + rng->Below(sources.size());
-  std::vector<Telltale> telltales = TellRuns(*world);
-  size_t begin = 0;
-  for (const size_t end : {first_count, sources.size()}) {
-    if (begin == end) break;
-    FlowCost waiting_cost = 0;
-    for (size_t i = begin; i < end; ++i) waiting_cost += world->wait_costs[i];
-    const GainGang gang =
-        AddGainGang(std::span(sources).subspan(begin, end - begin),
-                    world->waiting, waiting_cost, targets, &world->problem);
-    telltales.push_back({gang.through, [begin](const Assignment& a) {
-                           return a[begin] == kWaits ? 0 : 1;
-                         }});
-    begin = end;
-  }
-  return {[=](const Assignment& a) { return IsTwoGangs(first_count, a); },
-          telltales};
-}
-
 struct Construct {
   std::string name;
   Drawn (*draw)(World* world, Rng* rng);
@@ -532,22 +446,6 @@ std::optional<FlowCost> Optimum(const FlowProblem& problem, Solver& solver) {
   return result.solution.objective;
 }
 
-std::optional<FlowCost> OptimumWithGains(const FlowProblem& problem) {
-  GeneralizedSolver solver;
-  const auto result = SolveAllOrNone(problem, solver);
-  if (!result.has_flow()) {
-    EXPECT_EQ(result.outcome, SolveOutcome::kInfeasible) << result.error;
-    return std::nullopt;
-  }
-  EXPECT_THAT(VerifyGeneralized(FixAllOrNone(problem, result.solution.flows),
-                                result.solution),
-              IsOk());
-  for (const double flow : result.solution.flows) {
-    EXPECT_THAT(flow, DoubleNear(std::round(flow), 1e-6)) << "not whole";
-  }
-  return std::llround(result.solution.objective);
-}
-
 TEST_P(ConstructTest, IsAsCheapAsTheCheapestThatIsIntended) {
   for (uint64_t seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE(seed);
@@ -561,10 +459,6 @@ TEST_P(ConstructTest, IsAsCheapAsTheCheapestThatIsIntended) {
       const FlowCost cost = world.CostOf(assignment);
       cheapest = std::min(cost, cheapest.value_or(cost));
     }
-    if (!world.problem.gains().empty()) {
-      ASSERT_EQ(OptimumWithGains(world.problem), cheapest);
-      continue;
-    }
     for (const SolverEntry& entry : Solvers()) {
       ASSERT_EQ(Optimum(world.problem, *entry.make()), cheapest) << entry.name;
     }
@@ -573,14 +467,10 @@ TEST_P(ConstructTest, IsAsCheapAsTheCheapestThatIsIntended) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, ConstructTest,
-    testing::Values(Construct{"Gate", DrawGate},
-                    Construct{"Spread", DrawSpread},
-                    Construct{"Gangs", DrawGangs},
+    testing::Values(Construct{"Gate", DrawGate}, Construct{"Gangs", DrawGangs},
                     Construct{"RelaxedGang", DrawRelaxedGang},
-                    Construct{"GangThatSpreads", DrawGangThatSpreads},
                     Construct{"GangOfUnlikeTasks", DrawGangOfUnlikeTasks},
-                    Construct{"Colocation", DrawColocation},
-                    Construct{"GainGangs", DrawGainGangs}),
+                    Construct{"Colocation", DrawColocation}),
     [](const auto& instance) { return instance.param.name; });
 
 // Classes of so many tasks, which wait at 100 each, and machines that cost
@@ -655,27 +545,6 @@ TEST(Constructs, ReplacesOneByTheOther) {
   EXPECT_THAT(FlowsOn(gate.in, plain.Solve().flows), ElementsAre(0, 1));
 }
 
-TEST(Constructs, SpreadsOverZonesAndTakesTheFreestMachineOfEach) {
-  Plain plain({1, 1, 1}, {1, 1, 1, 1, 1, 1});
-  plain.AddWaits();
-  for (const size_t busy : {0, 3, 4}) plain.targets[busy].cost = 7;
-  const std::span<const Port> machines = plain.targets;
-  const Domain zones[] = {{.at_most = 1, .machines = machines.subspan(0, 2)},
-                          {.at_most = 1, .machines = machines.subspan(2, 2)},
-                          {.at_most = 1, .machines = machines.subspan(4, 2)}};
-  const Spread spread =
-      AddSpread(plain.sources, {.at_most = 3}, zones, &plain.problem);
-  const FlowSolution solution = plain.Solve();
-  EXPECT_THAT(FlowsOn(spread.gate.out, solution.flows), Each(1));
-  EXPECT_THAT(FlowsOn(plain.runs, solution.flows),
-              ElementsAre(0, 1, 1, 0, 0, 1));
-  for (size_t zone = 0; zone < 3; ++zone) {
-    const auto& arc = plain.problem.arc(spread.machines[zone][1]);
-    EXPECT_EQ(arc.tail, spread.domains[zone]);
-    EXPECT_EQ(arc.head, machines[2 * zone + 1].node);
-  }
-}
-
 TEST(Constructs, SoftensALimitByAConvexCost) {
   Plain plain({1, 1, 1}, {3, 3});
   plain.AddWaits();
@@ -713,9 +582,6 @@ TEST(Constructs, CountTheTasksOfAClass) {
     AddColocation(colocation.sources, colocation.targets, &colocation.problem);
     EXPECT_EQ(Optimum(colocation.problem, *MakeSolver("network_simplex")),
               cost);
-    Plain gain({3, 2}, {slots});
-    AddGainGang(gain.sources, gain.waiting, 500, gain.targets, &gain.problem);
-    EXPECT_EQ(OptimumWithGains(gain.problem), cost);
   }
 }
 
@@ -730,41 +596,6 @@ TEST(Constructs, GangIsPlacedInPartWithoutItsMark) {
   EXPECT_THAT(FlowsOn(plain.runs, result.solution.flows), Each(0));
   plain.problem.SetAllOrNone(gang.through, false);
   EXPECT_THAT(FlowsOn(plain.runs, plain.Solve().flows), Each(1));
-}
-
-TEST(Constructs, GainGangIsPlacedInPartWithoutItsMark) {
-  Plain plain({1, 1, 1}, {1, 1});
-  const GainGang gang = AddGainGang(plain.sources, plain.waiting, 300,
-                                    plain.targets, &plain.problem);
-  GeneralizedSolver solver;
-  const auto result = SolveAllOrNone(plain.problem, solver);
-  ASSERT_EQ(result.outcome, SolveOutcome::kOptimal);
-  const auto through = static_cast<size_t>(gang.through);
-  EXPECT_THAT(result.solution.flows[through], DoubleEq(0));
-  EXPECT_THAT(result.solution.objective, DoubleEq(300));
-
-  // Two of three run, which the relaxation takes for two thirds of the gang.
-  plain.problem.SetAllOrNone(gang.through, false);
-  const GeneralizedSolution relaxed = solver.Solve(plain.problem);
-  ASSERT_EQ(relaxed.outcome, SolveOutcome::kOptimal);
-  EXPECT_THAT(relaxed.flows[through], AllOf(Gt(0), Lt(1)));
-  EXPECT_THAT(relaxed.flows[through], DoubleNear(2.0 / 3, 1e-6));
-  EXPECT_THAT(relaxed.flows[static_cast<size_t>(plain.runs[0])],
-              DoubleNear(1, 1e-6));
-  EXPECT_THAT(relaxed.objective, DoubleNear(100, 1e-6));
-}
-
-TEST(Constructs, GainGangIsPlacedWhereAllOfItHasRoom) {
-  Plain plain({1, 1, 1}, {1, 2});
-  const GainGang gang = AddGainGang(plain.sources, plain.waiting, 300,
-                                    plain.targets, &plain.problem);
-  GeneralizedSolver solver;
-  const auto result = SolveAllOrNone(plain.problem, solver);
-  ASSERT_EQ(result.outcome, SolveOutcome::kOptimal);
-  EXPECT_THAT(result.solution.flows[static_cast<size_t>(gang.through)],
-              DoubleEq(1));
-  EXPECT_THAT(result.solution.flows[static_cast<size_t>(gang.wait)],
-              DoubleNear(0, 1e-9));
 }
 
 }  // namespace

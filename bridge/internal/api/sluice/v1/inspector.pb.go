@@ -42,6 +42,8 @@ const (
 	RoundNetwork_Node_SINK        RoundNetwork_Node_Kind = 5
 	// Machines that a policy charges together, a rack or a zone.
 	RoundNetwork_Node_AGGREGATE RoundNetwork_Node_Kind = 6
+	// Where all tasks of a level wait, in a flow with gains.
+	RoundNetwork_Node_LEVEL RoundNetwork_Node_Kind = 7
 )
 
 // Enum value maps for RoundNetwork_Node_Kind.
@@ -54,6 +56,7 @@ var (
 		4: "UNSCHEDULED",
 		5: "SINK",
 		6: "AGGREGATE",
+		7: "LEVEL",
 	}
 	RoundNetwork_Node_Kind_value = map[string]int32{
 		"GATE":        0,
@@ -63,6 +66,7 @@ var (
 		"UNSCHEDULED": 4,
 		"SINK":        5,
 		"AGGREGATE":   6,
+		"LEVEL":       7,
 	}
 )
 
@@ -3385,7 +3389,10 @@ type RoundNetwork_Pass struct {
 	Arcs  []*RoundNetwork_Arc    `protobuf:"bytes,2,rep,name=arcs,proto3" json:"arcs,omitempty"`
 	// What the flow costs, in 128ths of a point; not set where it was not
 	// solved, and then there is no flow and there are no potentials.
-	Cost          *int64 `protobuf:"varint,3,opt,name=cost,proto3,oneof" json:"cost,omitempty"`
+	Cost *int64 `protobuf:"varint,3,opt,name=cost,proto3,oneof" json:"cost,omitempty"`
+	// The same of a flow with gains, in the units of its costs; then `cost` is
+	// not set, and flows and potentials are the real ones.
+	RealCost      *float64 `protobuf:"fixed64,4,opt,name=real_cost,json=realCost,proto3,oneof" json:"real_cost,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3441,6 +3448,13 @@ func (x *RoundNetwork_Pass) GetCost() int64 {
 	return 0
 }
 
+func (x *RoundNetwork_Pass) GetRealCost() float64 {
+	if x != nil && x.RealCost != nil {
+		return *x.RealCost
+	}
+	return 0
+}
+
 type RoundNetwork_Node struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Kind  RoundNetwork_Node_Kind `protobuf:"varint,1,opt,name=kind,proto3,enum=sluice.v1.RoundNetwork_Node_Kind" json:"kind,omitempty"`
@@ -3448,7 +3462,8 @@ type RoundNetwork_Node struct {
 	// Negative: a demand.
 	Supply int64 `protobuf:"varint,3,opt,name=supply,proto3" json:"supply,omitempty"`
 	// A price: no arc with room left costs less than its ends differ by.
-	Potential     int64 `protobuf:"varint,4,opt,name=potential,proto3" json:"potential,omitempty"`
+	Potential     int64   `protobuf:"varint,4,opt,name=potential,proto3" json:"potential,omitempty"`
+	RealPotential float64 `protobuf:"fixed64,5,opt,name=real_potential,json=realPotential,proto3" json:"real_potential,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3511,6 +3526,13 @@ func (x *RoundNetwork_Node) GetPotential() int64 {
 	return 0
 }
 
+func (x *RoundNetwork_Node) GetRealPotential() float64 {
+	if x != nil {
+		return x.RealPotential
+	}
+	return 0
+}
+
 type RoundNetwork_Arc struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Indices of nodes.
@@ -3525,8 +3547,9 @@ type RoundNetwork_Arc struct {
 	GainNumerator   int32 `protobuf:"varint,5,opt,name=gain_numerator,json=gainNumerator,proto3" json:"gain_numerator,omitempty"`
 	GainDenominator int32 `protobuf:"varint,6,opt,name=gain_denominator,json=gainDenominator,proto3" json:"gain_denominator,omitempty"`
 	// It carries nothing or all that it can.
-	AllOrNone     bool  `protobuf:"varint,7,opt,name=all_or_none,json=allOrNone,proto3" json:"all_or_none,omitempty"`
-	Flow          int64 `protobuf:"varint,8,opt,name=flow,proto3" json:"flow,omitempty"`
+	AllOrNone     bool    `protobuf:"varint,7,opt,name=all_or_none,json=allOrNone,proto3" json:"all_or_none,omitempty"`
+	Flow          int64   `protobuf:"varint,8,opt,name=flow,proto3" json:"flow,omitempty"`
+	RealFlow      float64 `protobuf:"fixed64,9,opt,name=real_flow,json=realFlow,proto3" json:"real_flow,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3613,6 +3636,13 @@ func (x *RoundNetwork_Arc) GetAllOrNone() bool {
 func (x *RoundNetwork_Arc) GetFlow() int64 {
 	if x != nil {
 		return x.Flow
+	}
+	return 0
+}
+
+func (x *RoundNetwork_Arc) GetRealFlow() float64 {
+	if x != nil {
+		return x.RealFlow
 	}
 	return 0
 }
@@ -3998,22 +4028,26 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\asummary\x18\x02 \x01(\tR\asummary\x12\x14\n" +
 	"\x05reads\x18\x03 \x01(\tR\x05reads\x12\x19\n" +
 	"\bin_force\x18\x04 \x01(\bR\ainForce\"\x13\n" +
-	"\x11GetNetworkRequest\"\xc9\x06\n" +
+	"\x11GetNetworkRequest\"\xc8\a\n" +
 	"\fRoundNetwork\x12\x14\n" +
 	"\x05round\x18\x01 \x01(\x04R\x05round\x124\n" +
 	"\x06passes\x18\x02 \x03(\v2\x1c.sluice.v1.RoundNetwork.PassR\x06passes\x12\x19\n" +
 	"\bleft_out\x18\x03 \x01(\x03R\aleftOut\x12\x19\n" +
-	"\barcs_max\x18\x04 \x01(\x03R\aarcsMax\x1a\x8d\x01\n" +
+	"\barcs_max\x18\x04 \x01(\x03R\aarcsMax\x1a\xbd\x01\n" +
 	"\x04Pass\x122\n" +
 	"\x05nodes\x18\x01 \x03(\v2\x1c.sluice.v1.RoundNetwork.NodeR\x05nodes\x12/\n" +
 	"\x04arcs\x18\x02 \x03(\v2\x1b.sluice.v1.RoundNetwork.ArcR\x04arcs\x12\x17\n" +
-	"\x04cost\x18\x03 \x01(\x03H\x00R\x04cost\x88\x01\x01B\a\n" +
-	"\x05_cost\x1a\xe8\x01\n" +
+	"\x04cost\x18\x03 \x01(\x03H\x00R\x04cost\x88\x01\x01\x12 \n" +
+	"\treal_cost\x18\x04 \x01(\x01H\x01R\brealCost\x88\x01\x01B\a\n" +
+	"\x05_costB\f\n" +
+	"\n" +
+	"_real_cost\x1a\x9a\x02\n" +
 	"\x04Node\x125\n" +
 	"\x04kind\x18\x01 \x01(\x0e2!.sluice.v1.RoundNetwork.Node.KindR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n" +
 	"\x06supply\x18\x03 \x01(\x03R\x06supply\x12\x1c\n" +
-	"\tpotential\x18\x04 \x01(\x03R\tpotential\"_\n" +
+	"\tpotential\x18\x04 \x01(\x03R\tpotential\x12%\n" +
+	"\x0ereal_potential\x18\x05 \x01(\x01R\rrealPotential\"j\n" +
 	"\x04Kind\x12\b\n" +
 	"\x04GATE\x10\x00\x12\t\n" +
 	"\x05CLASS\x10\x01\x12\n" +
@@ -4022,7 +4056,8 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\bMACHINES\x10\x03\x12\x0f\n" +
 	"\vUNSCHEDULED\x10\x04\x12\b\n" +
 	"\x04SINK\x10\x05\x12\r\n" +
-	"\tAGGREGATE\x10\x06\x1a\x86\x02\n" +
+	"\tAGGREGATE\x10\x06\x12\t\n" +
+	"\x05LEVEL\x10\a\x1a\xa3\x02\n" +
 	"\x03Arc\x12\x12\n" +
 	"\x04tail\x18\x01 \x01(\x05R\x04tail\x12\x12\n" +
 	"\x04head\x18\x02 \x01(\x05R\x04head\x12\x14\n" +
@@ -4031,7 +4066,8 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x0egain_numerator\x18\x05 \x01(\x05R\rgainNumerator\x12)\n" +
 	"\x10gain_denominator\x18\x06 \x01(\x05R\x0fgainDenominator\x12\x1e\n" +
 	"\vall_or_none\x18\a \x01(\bR\tallOrNone\x12\x12\n" +
-	"\x04flow\x18\b \x01(\x03R\x04flow\x1a3\n" +
+	"\x04flow\x18\b \x01(\x03R\x04flow\x12\x1b\n" +
+	"\treal_flow\x18\t \x01(\x01R\brealFlow\x1a3\n" +
 	"\aSegment\x12\x14\n" +
 	"\x05width\x18\x01 \x01(\x03R\x05width\x12\x12\n" +
 	"\x04cost\x18\x02 \x01(\x03R\x04cost\"\xa4\x01\n" +
