@@ -238,9 +238,10 @@ void Passes::Finish(const FlowSolution& solution) {
   const bool heeds_siblings =
       context_.policies.Charges(CostKind::kSiblings) &&
       bands_.front().minimums == BandNetwork::Minimums::kNone;
-  proposals_ = InCommitOrder(state, classes_,
-                             heeds_siblings ? network_->Decode(solution, deal)
-                                            : network_->Decode(solution));
+  proposals_ = InCommitOrder(
+      state, classes_,
+      heeds_siblings ? network_->Decode(solution, deal, /*mixes_jobs=*/true)
+                     : network_->Decode(solution));
   network_.reset();
   Commit();
 }

@@ -72,7 +72,7 @@ const std::vector<MachineGroup>& RoundContext::FreshGroups() {
 const Aggregates& RoundContext::FreshAggregates() {
   const std::string_view label = policies.AggregateLabel();
   if (!label.empty() && aggregates_version_ != state.version()) {
-    aggregates_ = Aggregates(state, label);
+    aggregates_.Refresh(state, label);
     aggregates_version_ = state.version();
     looks += std::ssize(state.machines());
   }

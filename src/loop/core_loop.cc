@@ -256,9 +256,8 @@ void CoreLoop::FinishSolve(SolveResult solved) {
   if (auto* flow = std::get_if<FlowSolution>(&answer)) {
     metrics_.solve_seconds.Observe(Seconds(solved.solve_us));
     Inspect(solved.result.certificate, flow);
-  } else if (std::holds_alternative<GeneralizedSolution>(answer)) {
-    metrics_.solve_seconds.Observe(Seconds(solved.solve_us));
   } else {
+    // A packing, or a bound of it.
     metrics_.packing_seconds.Observe(Seconds(solved.solve_us));
   }
   const int64_t start_us = clock_.MonotonicUs();
@@ -396,8 +395,8 @@ void CoreLoop::ContinueRound(int64_t start_us) {
     mailbox_.Push(ResumeItem{});
     return;
   }
-  const bool is_packing = std::holds_alternative<PackingWork>(*work);
-  (is_packing ? metrics_.packings : metrics_.solves).Increment();
+  const bool is_flow = std::holds_alternative<FlowProblem>(*work);
+  (is_flow ? metrics_.solves : metrics_.packings).Increment();
   solver_thread_.Solve(*std::move(work));
 }
 

@@ -10,6 +10,8 @@
 #define SLUICE_NETWORK_AGGREGATES_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,11 +32,16 @@ class Aggregates {
     Resources capacity;  // What its machines offer.
   };
 
-  // None.
+  // None until a call of Refresh().
   Aggregates() = default;
-  // Of the usable machines that have the label, in the order of the first
-  // machine of each.
-  Aggregates(const ClusterState& state, std::string_view label);
+  Aggregates(const ClusterState& state, std::string_view label) {
+    Refresh(state, label);
+  }
+
+  // Takes the usable machines that have the label as they are now.  Looks only
+  // at those that have changed since the last call, if these are few.  The
+  // label is the same each time; `state` too.
+  void Refresh(const ClusterState& state, std::string_view label);
 
   bool empty() const { return all_.empty(); }
   size_t size() const { return all_.size(); }
@@ -49,7 +56,18 @@ class Aggregates {
   std::vector<MachineGroup> Cut(std::vector<MachineGroup> groups) const;
 
  private:
+  struct Seen {
+    const Machine* machine = nullptr;
+    uint64_t revision = 0;
+    bool is_stale = false;
+    size_t aggregate = kNone;
+    Aggregate share = {};  // What it adds to its aggregate.
+  };
+  void Enter(std::string_view label, Seen* seen);
+
+  std::vector<Seen> seen_;  // By machine, ascending.
   std::vector<Aggregate> all_;
+  absl::flat_hash_map<std::string, size_t> by_value_;
   absl::flat_hash_map<MachineId, size_t> of_machine_;
 };
 

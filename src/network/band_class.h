@@ -41,6 +41,12 @@ struct BandClass {
 // Machines of a group that a task may look at for one that it likes better.
 inline constexpr int64_t kSpareMachines = 16;
 
+// A task that a network is to place.
+struct Newcomer {
+  TaskId task;
+  JobId job;
+};
+
 struct Proposal {
   size_t class_index = 0;  // Into the classes the network was drawn of.
   TaskId task;

@@ -64,8 +64,9 @@ constexpr Cost kStepsMax = 3000000;
 constexpr FlowCost kMinimumWorth =
     4 * (kPlacementCostMax + kWaitingCostMax) * kPartsPerPoint;
 
-// The cost of an aggregate rises in so many steps at most: each is a segment.
-constexpr FlowUnits kTogetherStepsMax = 256;
+// The cost of an aggregate rises in steps, of which each is a segment: with
+// each of the first tasks, and then by as many as are a part of those before.
+constexpr FlowUnits kTogetherPart = 20;
 
 // For how many there should be room where the first one goes.
 int64_t WantedBy(const BandClass& band_class) {
@@ -615,14 +616,16 @@ NodeIndex BandNetwork::ExitOf(const Input& input, const MachineGroup& group) {
   const NodeIndex node = problem_.AddNode(0);
   it->second = {node, machine};
   auto [used, offered] = input.aggregates[index];
-  const FlowUnits width = std::max<FlowUnits>(supply_ / kTogetherStepsMax, 1);
   std::vector<CostSegment> segments;
   FlowCost cost = 0;
-  for (FlowUnits left = supply_; left > 0; left -= segments.back().width) {
+  for (FlowUnits before = 0; before < supply_;
+       before += segments.back().width) {
+    const FlowUnits width =
+        std::clamp<FlowUnits>(before / kTogetherPart, 1, supply_ - before);
     // It may fall for no unit.
     cost = std::max(
         cost, input.policies.AggregateCost(used, offered) * kPartsPerPoint);
-    segments.push_back({std::min(width, left), cost});
+    segments.push_back({width, cost});
     used.AddScaled(mean_request_, width);
   }
   problem_.AddConvexArc(node, sink_, segments);

@@ -89,8 +89,11 @@ class BandNetwork {
   // of Decode().
   using Choose = absl::FunctionRef<size_t(JobId, std::span<const MachineId>)>;
   static size_t ChooseFirst(JobId, std::span<const MachineId>) { return 0; }
+  // With `mixes_jobs` each group gets few tasks of any job, where a class goes
+  // to several; the same tasks are placed.
   std::vector<Proposal> Decode(const FlowSolution& solution,
-                               Choose choose = ChooseFirst) const;
+                               Choose choose = ChooseFirst,
+                               bool mixes_jobs = false) const;
 
  private:
   struct PlacementArc {
@@ -218,6 +221,10 @@ class BandNetwork {
   void AddWaitingArcs(std::span<const BandClass> classes,
                       const WaitingPrices& prices);
 
+  // By class, those that are placed in an order that mixes jobs.
+  std::vector<std::vector<Newcomer>> MixedTasks(
+      const FlowSolution& solution) const;
+
   const Minimums minimums_;
   FlowProblem problem_;
   NodeIndex sink_ = 0;
@@ -235,10 +242,6 @@ class BandNetwork {
     MachineId machine;
   };
   std::map<size_t, AggregateNode> aggregate_nodes_;  // Of those that are drawn.
-  struct Newcomer {
-    TaskId task;
-    JobId job;
-  };
   std::vector<std::vector<Newcomer>> tasks_;  // By class, most urgent first.
 };
 

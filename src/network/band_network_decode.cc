@@ -3,11 +3,55 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <map>
+#include <ranges>
+#include <span>
 #include <utility>
 
 #include "network/band_network.h"
 
 namespace sluice {
+namespace {
+
+// Spreads the tasks of each job evenly over all of them, so that whoever takes
+// some in a row gets few of any.
+void MixJobs(std::span<Newcomer> tasks) {
+  std::map<JobId, int64_t> sizes;
+  for (const Newcomer& one : tasks) ++sizes[one.job];
+  if (sizes.size() < 2) return;
+  constexpr int64_t kWhole = 1 << 30;
+  std::map<JobId, int64_t> counts;
+  std::vector<std::pair<int64_t, Newcomer>> mixed;
+  mixed.reserve(tasks.size());
+  for (const Newcomer& one : tasks) {
+    const int64_t before = counts[one.job]++;
+    mixed.emplace_back((2 * before + 1) * kWhole / (2 * sizes[one.job]), one);
+  }
+  std::ranges::stable_sort(mixed, {}, &std::pair<int64_t, Newcomer>::first);
+  std::ranges::copy(mixed | std::views::values, tasks.begin());
+}
+
+}  // namespace
+
+std::vector<std::vector<Newcomer>> BandNetwork::MixedTasks(
+    const FlowSolution& solution) const {
+  std::vector<FlowUnits> placed(tasks_.size(), 0);
+  std::vector<int> groups(tasks_.size(), 0);
+  for (const PlacementArc& placement : placement_arcs_) {
+    const FlowUnits flow = solution.flows[static_cast<size_t>(placement.arc)];
+    placed[placement.class_index] += flow;
+    groups[placement.class_index] += flow > 0 ? 1 : 0;
+  }
+  std::vector<std::vector<Newcomer>> tasks = tasks_;
+  for (size_t c = 0; c < tasks.size(); ++c) {
+    if (groups[c] < 2) continue;
+    const auto count = static_cast<size_t>(
+        std::min<FlowUnits>(placed[c], std::ssize(tasks[c])));
+    MixJobs(std::span(tasks[c]).first(count));
+  }
+  return tasks;
+}
+
 std::vector<NodeMeaning> BandNetwork::Meanings() const {
   using Kind = NodeMeaning::Kind;
   std::vector<NodeMeaning> meanings(static_cast<size_t>(problem_.node_count()));
@@ -43,7 +87,8 @@ std::vector<NodeMeaning> BandNetwork::Meanings() const {
 }
 
 std::vector<Proposal> BandNetwork::Decode(const FlowSolution& solution,
-                                          Choose choose) const {
+                                          Choose choose,
+                                          bool mixes_jobs) const {
   const auto flow = [&](ArcIndex arc) {
     return solution.flows[static_cast<size_t>(arc)];
   };
@@ -51,8 +96,11 @@ std::vector<Proposal> BandNetwork::Decode(const FlowSolution& solution,
   std::vector<size_t> next(tasks_.size(), 0);
   std::vector<size_t> next_unit(groups_.size(), 0);
   std::vector<Group> groups = groups_;
+  const std::vector<std::vector<Newcomer>> mixed =
+      mixes_jobs ? MixedTasks(solution) : std::vector<std::vector<Newcomer>>();
   for (const PlacementArc& placement : placement_arcs_) {
-    const std::vector<Newcomer>& tasks = tasks_[placement.class_index];
+    const std::vector<Newcomer>& tasks =
+        (mixes_jobs ? mixed : tasks_)[placement.class_index];
     auto& [machines, tasks_in_a_row, is_open] = groups[placement.group];
     const auto in_a_row = static_cast<size_t>(tasks_in_a_row);
     for (FlowUnits left = flow(placement.arc); left > 0; --left) {

@@ -49,6 +49,41 @@ TEST_F(AggregatesTest, AddUpWhatTheirMachinesOfferAndUse) {
   EXPECT_EQ(racks[0].used[kCpu] + racks[1].used[kCpu], used);
 }
 
+// Whatever changes, they are what they would be if looked at anew.
+TEST_F(AggregatesTest, FollowChanges) {
+  Aggregates racks(cluster_.state(), "rack");
+  const auto expect_fresh = [&] {
+    racks.Refresh(cluster_.state(), "rack");
+    const Aggregates fresh(cluster_.state(), "rack");
+    for (const auto& [id, machine] : cluster_.state().machines()) {
+      SCOPED_TRACE(machine->uuid);
+      const size_t index = racks.Of(id);
+      ASSERT_EQ(index == Aggregates::kNone, fresh.Of(id) == Aggregates::kNone);
+      if (index == Aggregates::kNone) continue;
+      EXPECT_EQ(racks[index].used, fresh[fresh.Of(id)].used);
+      EXPECT_EQ(racks[index].capacity, fresh[fresh.Of(id)].capacity);
+    }
+  };
+  expect_fresh();
+  for (uint64_t uid = 10; uid < 16; ++uid) {
+    cluster_.Apply(Submitted(uid, {.cpu = 500}));
+  }
+  cluster_.Round();
+  expect_fresh();
+  UpdateMachine moved;
+  moved.spec.uuid = "a2";
+  moved.spec.labels = {{"rack", "c"}};
+  cluster_.Apply(moved);
+  expect_fresh();
+  moved.spec.labels = {};
+  cluster_.Apply(moved);
+  expect_fresh();
+  cluster_.Apply(RemoveMachine{"b1"});
+  expect_fresh();
+  cluster_.Apply(Added("b2", {.cpu = 1000, .labels = {{"rack", "b"}}}));
+  expect_fresh();
+}
+
 TEST_F(AggregatesTest, CutGroupsWhereRacksDiffer) {
   TestScheduler empty;
   ClusterBuilder()
