@@ -179,10 +179,7 @@ class Search {
       const Seating::Gang& gang = seating.gangs()[i];
       const size_t index = indices[gang.index];
       if (seated.has_started[i]) run.push_back(index);
-      if (seated.has_started[i] || IsDecided(*branch, index) ||
-          !CanForce(problem_, problem_.gangs[index])) {
-        continue;
-      }
+      if (seated.has_started[i] || IsDecided(*branch, index)) continue;
       for (const auto& [c, count] : gang.tasks) {
         const double left = places[c] - static_cast<double>(whole[c]);
         if (seated.empty[c] == 0 && left <= kAlmost) continue;
@@ -203,19 +200,32 @@ class Search {
   int64_t work_ = 0;
 };
 
+// On the level above all others.
+void MustRun(const PackingGang& gang, PackingProblem* problem) {
+  int64_t may_wait = -gang.minimum;
+  for (const size_t c : gang.classes) may_wait += problem->classes[c].count();
+  if (may_wait > 0 && gang.classes.size() > 1) {
+    // Any of its classes may have those that wait.
+    for (const size_t c : gang.classes) {
+      problem->classes[c].budgets.push_back(problem->budgets.size());
+    }
+    problem->budgets.push_back({may_wait, 1, 0});
+    return;
+  }
+  for (const size_t c : gang.classes) {
+    PackingClass& one = problem->classes[c];
+    const int64_t minimum = std::min(one.count(), gang.minimum);
+    one.waiting = FirstSteps(one, may_wait);
+    one.waiting.push_back({minimum, 1, 0});
+  }
+}
+
 }  // namespace
 
 GangBound BoundWithGangs(const PackingProblem& problem,
                          std::span<const int64_t> held, int64_t reached,
                          int64_t work_max) {
   return Search(problem, held, reached, work_max).Run();
-}
-
-bool CanForce(const PackingProblem& problem, const PackingGang& gang) {
-  int64_t count = 0;
-  for (const size_t c : gang.classes) count += problem.classes[c].count();
-  return count == gang.minimum ||
-         (count > gang.minimum && gang.classes.size() == 1);
 }
 
 PackingProblem WithDecided(PackingProblem problem, std::span<const size_t> run,
@@ -227,13 +237,7 @@ PackingProblem WithDecided(PackingProblem problem, std::span<const size_t> run,
   std::vector<bool> is_decided(problem.gangs.size(), false);
   for (const size_t g : run) {
     is_decided[g] = true;
-    const PackingGang& gang = problem.gangs[g];
-    for (const size_t c : gang.classes) {
-      PackingClass& one = problem.classes[c];
-      const int64_t minimum = std::min(one.count(), gang.minimum);
-      one.waiting = FirstSteps(one, one.count() - minimum);
-      one.waiting.push_back({minimum, 1, 0});
-    }
+    MustRun(problem.gangs[g], &problem);
   }
   for (const size_t g : wait) {
     is_decided[g] = true;

@@ -35,14 +35,10 @@ GangBound BoundWithGangs(const PackingProblem& problem,
                          std::span<const int64_t> held, int64_t reached,
                          int64_t work_max);
 
-// Whether a packing without tasks of the gang, or with at least its minimum,
-// can be asked for: not where its minimum may be any of several classes.
-bool CanForce(const PackingProblem& problem, const PackingGang& gang);
-
 // The problem with some gangs decided on, which are no gangs of it any more. In
 // a new level above all others it costs 1 for each task to leave the minimum of
 // a gang in `run` waiting.  The gangs in `wait` have no tasks.  REQUIRES: each
-// gang in `run` can be forced.
+// gang in `run` has as many tasks as it needs.
 PackingProblem WithDecided(PackingProblem problem, std::span<const size_t> run,
                            std::span<const size_t> wait = {});
 

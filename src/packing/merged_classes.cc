@@ -69,12 +69,20 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
     std::vector<int64_t>& row = merged_.costs.emplace_back();
     for (const auto& members : members_) row.push_back(costs[members[0]]);
   }
-  for (const Pattern& pattern : problem.former) {
+  merged_.former = Merge(problem.former);
+}
+
+std::vector<Pattern> MergedClasses::Merge(
+    const std::vector<Pattern>& patterns) const {
+  if (is_same_) return patterns;
+  std::vector<Pattern> merged;
+  for (const Pattern& pattern : patterns) {
     std::map<size_t, int64_t> tasks;
     for (const auto& [c, count] : pattern.tasks) tasks[merged_of_[c]] += count;
-    merged_.former.push_back(
+    merged.push_back(
         {pattern.group, pattern.machines, {tasks.begin(), tasks.end()}});
   }
+  return merged;
 }
 
 void MergedClasses::MergeWaiting() {

@@ -30,6 +30,8 @@ class MergedClasses {
   // dearest to leave waiting, and gangs as a whole.  Places that nobody takes
   // are left out.
   std::vector<Pattern> Part(const std::vector<Pattern>& patterns) const;
+  // The other way round.
+  std::vector<Pattern> Merge(const std::vector<Pattern>& patterns) const;
 
  private:
   void MergeWaiting();

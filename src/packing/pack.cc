@@ -224,9 +224,7 @@ class Packer {
       if (++tries > kGangsTriedMax || left <= 0) return;
       const LevelCosts before = best_->Cost().waiting;
       const size_t index = gangs[g].index;
-      if (CanForce(classes_.problem(), classes_.problem().gangs[index])) {
-        SearchWith(std::span(&index, 1), {}, std::min(work, left));
-      }
+      SearchWith(std::span(&index, 1), {}, std::min(work, left));
       if (best_->Cost().waiting == before) {
         failed.insert(gangs[g].kind);
       } else {
@@ -269,17 +267,11 @@ class Packer {
     if (before <= bound_ || left <= 0 || !searched_.insert(run).second) {
       return false;
     }
-    const PackingProblem& problem = classes_.problem();
-    std::vector<size_t> forced;
     std::vector<size_t> wait;
-    for (size_t g = 0; g < problem.gangs.size(); ++g) {
-      if (!std::ranges::binary_search(run, g)) {
-        wait.push_back(g);
-      } else if (CanForce(problem, problem.gangs[g])) {
-        forced.push_back(g);
-      }
+    for (size_t g = 0; g < classes_.problem().gangs.size(); ++g) {
+      if (!std::ranges::binary_search(run, g)) wait.push_back(g);
     }
-    SearchWith(forced, wait, std::min(work_max, left));
+    SearchWith(run, wait, std::min(work_max, left));
     const LevelCosts proved = bound_.waiting;
     const LevelCosts reached = best_->Cost().waiting;
     if (reached == before.waiting) return best_->Cost() < before;
@@ -294,14 +286,13 @@ class Packer {
     return best_->Cost() < before;
   }
 
-  // Searches with these gangs decided on.  REQUIRES: each in `run` can be
-  // forced.
+  // Searches with these gangs decided on.
   void SearchWith(std::span<const size_t> run, std::span<const size_t> wait,
                   int64_t work_max) {
     PackingProblem decided = WithDecided(classes_.problem(), run, wait);
     decided.groups = problem_.groups;
     decided.former = classes_.Part(best_->patterns());
-    // Classes merge as they do without the decision, but more groups may.
+    // Fewer classes may merge than without the decision, and more groups.
     const MergedClasses classes(decided);
     const MergedGroups groups(classes.merged());
     relaxation_.Charge(std::ssize(decided.groups) +
@@ -310,7 +301,8 @@ class Packer {
                   {.work_max = work_max, .is_thorough = effort_.is_thorough});
     packer.SearchOnce();
     relaxation_.Charge(packer.relaxation_.work());
-    Keep(Drafted(groups.Part(packer.best_->patterns())));
+    Keep(Drafted(
+        classes_.Merge(classes.Part(groups.Part(packer.best_->patterns())))));
   }
 
   void SearchOnce() {

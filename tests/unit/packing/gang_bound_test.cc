@@ -83,17 +83,6 @@ TEST(GangBound, SaysWhichGangsRunWhereLessIsProvedThanWasReached) {
       << "one of them is started in part";
 }
 
-TEST(CanForce, NotWhereTheMinimumMayBeAnyOfSeveralClasses) {
-  PackingProblem problem = Gangs(4, {2, 3}, 2);
-  EXPECT_TRUE(CanForce(problem, problem.gangs[1]));
-  problem.gangs = {{{0, 1}, 4}};
-  EXPECT_FALSE(CanForce(problem, problem.gangs[0]));
-  problem.gangs[0].minimum = 5;
-  EXPECT_TRUE(CanForce(problem, problem.gangs[0]));
-  problem.gangs[0].minimum = 6;
-  EXPECT_FALSE(CanForce(problem, problem.gangs[0]));
-}
-
 TEST(WithDecided, PutsTheMinimumAboveAllElse) {
   const size_t gang = 1;
   const PackingProblem forced =
@@ -105,6 +94,21 @@ TEST(WithDecided, PutsTheMinimumAboveAllElse) {
   EXPECT_EQ(forced.classes[1].waiting[1].count, 2);
   EXPECT_EQ(forced.classes[1].waiting[1].level, 0);
   EXPECT_EQ(forced.classes[0].waiting[0].level, 1);
+}
+
+TEST(WithDecided, LetsTasksOfAnyOfItsClassesWaitBeyondTheMinimum) {
+  const size_t gang = 0;
+  PackingProblem problem = Gangs(4, {2, 3}, 2);
+  problem.gangs = {{{0, 1}, 4}};
+  const PackingProblem forced = WithDecided(problem, std::span(&gang, 1));
+  ASSERT_THAT(forced.budgets, SizeIs(1));
+  EXPECT_EQ(forced.budgets[0].waiting_max, 1);
+  EXPECT_EQ(forced.budgets[0].level, 0);
+  for (const PackingClass& one : forced.classes) {
+    EXPECT_THAT(one.budgets, ElementsAre(0));
+    ASSERT_THAT(one.waiting, SizeIs(1));
+    EXPECT_EQ(one.waiting[0].level, 1);
+  }
 }
 
 TEST(WithDecided, LeavesNoTasksOfGangsThatWait) {

@@ -133,6 +133,26 @@ TEST(Pack, StopsOneOfTwo) {
   EXPECT_EQ(solution.bound, solution.cost);
 }
 
+// A gang of four that goes on with three, and of which one task is dearer to
+// stop.  One of two newcomers finds room if it loses one of two of its tasks,
+// and both only if it leaves as a whole, which is too dear.
+TEST(Pack, StopsAnyOneOfAGangThatGoesOnWithoutIt) {
+  PackingProblem problem;
+  problem.classes = {
+      {.request = {6}, .waiting = {{2, 1, 1}}},
+      {.request = {3}, .waiting = {{3, 1, 2}}, .budgets = {0}, .runs = true},
+      {.request = {3}, .waiting = {{1, 2, 2}}, .budgets = {0}, .runs = true}};
+  problem.groups = {{{6}, 2, 0}, {{3}, 1, 0}, {{3}, 1, 1}};
+  problem.costs.assign(2, {0, 0, 0});
+  problem.staying = {{{1, 1}}, {{2, 1}}};
+  problem.gangs = {{{1, 2}, 3}};
+  problem.budgets = {{2, 1, 0}};
+  const PackingSolution solution = PackAndCheck(problem);
+  const std::vector<int64_t> waiting = {0, 1, 1};
+  EXPECT_EQ(solution.cost.waiting, LevelCosts(waiting));
+  EXPECT_EQ(solution.bound, solution.cost);
+}
+
 // Two machines of ten that run two tasks of three units each; none is stopped
 // for a large one of the lowest level, but some may move.
 TEST(Pack, MovesWhatRunsWhereThatMakesRoom) {
