@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace sluice {
 
-absl::flat_hash_map<JobId, int64_t> FindGangVictims(
-    const ClusterState& state, const Gangs& gangs,
-    absl::FunctionRef<bool(const Task&)> may_leave) {
+GangVictims FindGangVictims(const ClusterState& state, const Gangs& gangs,
+                            absl::FunctionRef<bool(const Task&)> may_leave) {
   struct Found {
-    int64_t tasks = 0;  // That may leave.
+    std::vector<const Task*> tasks;  // That may leave.
     uint32_t priority = 0;
     int64_t minimum = 0;
     const PlacementRules* rules = nullptr;  // Of the last one.
@@ -29,7 +29,7 @@ absl::flat_hash_map<JobId, int64_t> FindGangVictims(
     const auto it = found.find(*task->class_key.gang);
     if (it == found.end() || !may_leave(*task)) continue;
     Found& of = it->second;
-    ++of.tasks;
+    of.tasks.push_back(task.get());
     of.priority = std::max(of.priority, task->class_key.priority);
     // One for every machine takes a look at each.
     if (of.rules == task->class_key.rules) continue;
@@ -38,17 +38,18 @@ absl::flat_hash_map<JobId, int64_t> FindGangVictims(
   }
   std::vector<std::tuple<uint32_t, int64_t, JobId>> order;
   for (const auto& [id, of] : found) {
-    if (of.tasks == state.FindJob(id)->running_count) {
-      order.emplace_back(of.priority, of.tasks, id);
+    if (std::ssize(of.tasks) == state.FindJob(id)->running_count) {
+      order.emplace_back(of.priority, std::ssize(of.tasks), id);
     }
   }
   std::ranges::sort(order);
   if (order.size() > kGangVictimsMax) order.resize(kGangVictimsMax);
-  absl::flat_hash_map<JobId, int64_t> minimums;
+  GangVictims victims;
   for (const auto& [priority, tasks, id] : order) {
-    minimums[id] = std::min(found.at(id).minimum, tasks);
+    Found& of = found.at(id);
+    victims[id] = {std::min(of.minimum, tasks), std::move(of.tasks)};
   }
-  return minimums;
+  return victims;
 }
 
 }  // namespace sluice

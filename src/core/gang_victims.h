@@ -8,8 +8,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/btree_map.h"
 #include "absl/functional/function_ref.h"
 #include "core/gangs.h"
 #include "sluice/base/ids.h"
@@ -22,11 +23,16 @@ namespace sluice {
 // more, the least urgent and smallest are to go first.
 inline constexpr size_t kGangVictimsMax = 50;
 
-// How many of its tasks each of them needs, at most as many as run.  It is left
-// out where not all of its running tasks may go, as `may_leave` says.
-absl::flat_hash_map<JobId, int64_t> FindGangVictims(
-    const ClusterState& state, const Gangs& gangs,
-    absl::FunctionRef<bool(const Task&)> may_leave);
+struct GangVictim {
+  int64_t minimum = 0;  // That it needs, at most as many as run.
+  std::vector<const Task*> tasks = {};  // All that run.
+};
+using GangVictims = absl::btree_map<JobId, GangVictim>;
+
+// One is left out where not all of its running tasks may go, as `may_leave`
+// says.
+GangVictims FindGangVictims(const ClusterState& state, const Gangs& gangs,
+                            absl::FunctionRef<bool(const Task&)> may_leave);
 
 }  // namespace sluice
 

@@ -1,13 +1,60 @@
 #include "core/lone_newcomer.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <map>
+#include <utility>
 
 namespace sluice {
 namespace {
 
 bool IsMeant(const ClassKey& key, const CountedTerm* term) {
   return std::ranges::binary_search(*key.meant_by, term->selector);
+}
+
+// Of each gang that may leave.
+std::map<JobId, int64_t> CountByGang(const std::vector<const Task*>& tasks,
+                                     const GangVictims& gangs) {
+  std::map<JobId, int64_t> counts;
+  for (const Task* task : tasks) {
+    const std::optional<JobId>& gang = task->class_key.gang;
+    if (!task->is_evicted && gang.has_value() && gangs.contains(*gang)) {
+      ++counts[*gang];
+    }
+  }
+  return counts;
+}
+
+// How many of its tasks may leave without the others.
+int64_t SpareOf(const GangVictim& gang) {
+  return std::ssize(gang.tasks) - gang.minimum;
+}
+
+// With all tasks of the gangs that do not go on without these.
+std::vector<const Task*> WithGangs(std::vector<const Task*> leaving,
+                                   const GangVictims& gangs) {
+  for (const auto& [id, count] : CountByGang(leaving, gangs)) {
+    const GangVictim& gang = gangs.at(id);
+    if (count <= SpareOf(gang)) continue;
+    std::erase_if(leaving, [&gang](const Task* task) {
+      return std::ranges::count(gang.tasks, task) > 0;
+    });
+    leaving.insert(leaving.end(), gang.tasks.begin(), gang.tasks.end());
+  }
+  return leaving;
+}
+
+// Of each gang the last, as far as it goes on without these.
+std::vector<const Task*> WithoutWholeGangs(std::vector<const Task*> leaving,
+                                           const GangVictims& gangs) {
+  std::map<JobId, int64_t> counts = CountByGang(leaving, gangs);
+  std::erase_if(leaving, [&](const Task* task) {
+    const std::optional<JobId>& gang = task->class_key.gang;
+    return !task->is_evicted && gang.has_value() && counts.contains(*gang) &&
+           counts[*gang]-- > SpareOf(gangs.at(*gang));
+  });
+  return leaving;
 }
 
 }  // namespace
@@ -28,16 +75,22 @@ bool LoneNewcomer::Concerns(const Task& task) const {
 }
 
 std::optional<std::vector<const Task*>> LoneNewcomer::FindInTheWay(
-    const Machine& machine, std::span<const Task* const> leavers) const {
+    const Machine& machine, std::span<const Task* const> leavers,
+    const GangVictims& gangs) const {
   std::vector<const Task*> leaving;
   for (const Task* task : leavers) {
     if (Concerns(*task)) leaving.push_back(task);
   }
-  if (!peers_.AllowsWithout(machine, leaving)) return std::nullopt;
+  const auto is_let_in = [&](const std::vector<const Task*>& without) {
+    return peers_.AllowsWithout(machine, WithGangs(without, gangs));
+  };
+  // An emptiest domain may sink by the rest of a gang.
+  if (!is_let_in(leaving)) leaving = WithoutWholeGangs(leaving, gangs);
+  if (!is_let_in(leaving)) return std::nullopt;
   for (size_t i = 0; i < leaving.size();) {
     std::vector<const Task*> fewer = leaving;
     fewer.erase(std::next(fewer.begin(), static_cast<ptrdiff_t>(i)));
-    if (peers_.AllowsWithout(machine, fewer)) {
+    if (is_let_in(fewer)) {
       leaving = std::move(fewer);
     } else {
       ++i;

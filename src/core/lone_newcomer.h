@@ -18,6 +18,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "constraints/class_peers.h"
 #include "constraints/constraint_set.h"
+#include "core/gang_victims.h"
 #include "sluice/base/ids.h"
 #include "sluice/state/task.h"
 #include "state/cluster_state.h"
@@ -46,9 +47,11 @@ class LoneNewcomer {
   // Whom of these that run on the machine its rules, or theirs, keep away from
   // there, as few as can be: those are spared first that come first.  Nothing
   // if it is kept away all the same.  Those that must stay for its affinity are
-  // not to be among them.
+  // not to be among them.  `gangs`: those that may leave, of which some do so
+  // on other machines, too.
   std::optional<std::vector<const Task*>> FindInTheWay(
-      const Machine& machine, std::span<const Task* const> leavers) const;
+      const Machine& machine, std::span<const Task* const> leavers,
+      const GangVictims& gangs) const;
   // Those who are in the way have to leave before it comes.
   void Open(MachineId machine) { opened_.insert(machine); }
 

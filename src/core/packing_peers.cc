@@ -382,11 +382,12 @@ std::vector<uint32_t> PackingPeers::CountedFor(const ClassKey& key) {
 }
 
 std::vector<const Task*> PackingPeers::OpenToLone(
-    const Machine& machine, std::span<const Task* const> leavers) {
+    const Machine& machine, std::span<const Task* const> leavers,
+    const GangVictims& gangs) {
   if (!lone_.has_value() || lone_->MayBeOn(machine)) return {};
   lone_looks_left_ -= std::ssize(leavers);
   if (lone_looks_left_ < 0) return {};
-  auto in_the_way = lone_->FindInTheWay(machine, leavers);
+  auto in_the_way = lone_->FindInTheWay(machine, leavers, gangs);
   if (!in_the_way.has_value()) return {};
   lone_->Open(machine.id);
   return *std::move(in_the_way);

@@ -83,10 +83,10 @@ class PackingPeers {
   }
   const LoneNewcomer* lone() const { return lone_ ? &*lone_ : nullptr; }
   // Opens the machine to it, if it is kept away from there, and would not be
-  // without these that leave or may leave.  Returns who has to: those are
-  // spared first that come first.
+  // without these that leave or may.  Returns who has to, as FindInTheWay().
   std::vector<const Task*> OpenToLone(const Machine& machine,
-                                      std::span<const Task* const> leavers);
+                                      std::span<const Task* const> leavers,
+                                      const GangVictims& gangs);
   // A task of the class is to leave it.  `key` must outlive this.
   void NoteFreed(const ClassKey& key, MachineId machine);
   // Whether a task that runs keeps one of the classes away from its machine, by

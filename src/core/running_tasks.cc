@@ -124,7 +124,7 @@ class RunningTasks::Collector {
         disruptions_(state),
         moves_left_(disruptions_.Allowances()) {
     if (scope_.gangs == nullptr || scope_.priority == 0) return;
-    to_.gangs_ =
+    gang_victims_ =
         FindGangVictims(state_, *scope_.gangs, [this](const Task& task) {
           const Machine& machine = *state_.FindMachine(task.machine);
           return MayLoseTasks(machine) &&
@@ -132,6 +132,7 @@ class RunningTasks::Collector {
                  (options_.breaks_budgets || IsAllowed(task)) &&
                  !IsNeeded(task);
         });
+    for (const auto& [id, gang] : gang_victims_) to_.gangs_[id] = gang.minimum;
     FindStaying();
   }
 
@@ -288,7 +289,8 @@ class RunningTasks::Collector {
                         -StopCost(*task, options_), disturbances, placed_ms,
                         sequence);
     });
-    for (const Task* task : peers_.OpenToLone(machine, leavers)) {
+    for (const Task* task :
+         peers_.OpenToLone(machine, leavers, gang_victims_)) {
       if (!task->is_evicted) in_the_way_.push_back(task);
     }
   }
@@ -381,6 +383,7 @@ class RunningTasks::Collector {
   RunningTasks& to_;
   Disruptions disruptions_;
   std::vector<int64_t> moves_left_;  // By budget.
+  GangVictims gang_victims_;
   Classes classes_;
   std::vector<const Task*> tasks_;       // Of the machines looked at.
   std::vector<Member> members_;          // By machine, the one that goes first.

@@ -152,7 +152,8 @@ class Choice {
           })) {
         return false;
       }
-      is_stuck = is_stuck || lone.FindInTheWay(*machine, leavers).has_value();
+      is_stuck = is_stuck ||
+                 lone.FindInTheWay(*machine, leavers, GangsOf(key)).has_value();
       with_room.push_back(machine.get());
     }
     return is_stuck || MayBeLetIn(lone, with_room);
@@ -275,25 +276,22 @@ class Choice {
   }
 
   // Gangs that go on with none of their tasks less, where budgets spare some.
-  void DropSparedInPart(absl::flat_hash_map<JobId, int64_t>* gangs) {
-    if (!disruptions_.has_value() || gangs->empty()) return;
-    std::map<JobId, std::vector<TaskId>> whole;
-    for (const auto& [id, task] : state_.tasks()) {
-      const ClassKey& key = task->class_key;
-      if (task->state != TaskState::kRunning || task->is_evicted ||
-          !key.gang.has_value()) {
-        continue;
-      }
-      const auto it = gangs->find(*key.gang);
-      if (it != gangs->end() &&
-          state_.FindJob(*key.gang)->running_count <= it->second) {
-        whole[*key.gang].push_back(id);
-      }
-    }
-    for (const auto& [gang, tasks] : whole) {
+  void DropSparedInPart(GangVictims* gangs) {
+    if (!disruptions_.has_value()) return;
+    absl::erase_if(*gangs, [this](const auto& entry) {
+      const auto& [minimum, tasks] = entry.second;
+      if (std::ssize(tasks) > minimum) return false;
+      std::vector<TaskId> ids;
+      for (const Task* task : tasks) ids.push_back(task->id);
       std::vector<int64_t> allowances = disruptions_->Allowances();
-      if (!disruptions_->Take(tasks, &allowances)) gangs->erase(gang);
-    }
+      return !disruptions_->Take(ids, &allowances);
+    });
+  }
+
+  // Those of whom leavers were found for it.
+  const GangVictims& GangsOf(const ClassKey& key) const {
+    const auto it = gang_victims_.find(key.priority);
+    return it == gang_victims_.end() ? no_gangs_ : it->second;
   }
 
   bool MayBeDisrupted(const Task& task) {
@@ -350,7 +348,8 @@ class Choice {
   std::optional<Disruptions> disruptions_;
   std::map<JobId, FoundGang> found_gangs_;
   // By the priority of who comes.
-  std::map<uint32_t, absl::flat_hash_map<JobId, int64_t>> gang_victims_;
+  std::map<uint32_t, GangVictims> gang_victims_;
+  const GangVictims no_gangs_ = {};
   int64_t looks_left_ = kLooksMax;
 };
 

@@ -31,12 +31,29 @@ class LoneNewcomerTest : public PeersTest {
       const std::vector<uint64_t>& uids) const {
     std::vector<const Task*> leavers;
     for (const uint64_t uid : uids) leavers.push_back(TaskOf(uid));
-    const auto found = newcomer.FindInTheWay(MachineOf(machine), leavers);
+    const auto found =
+        newcomer.FindInTheWay(MachineOf(machine), leavers, gangs_);
     if (!found.has_value()) return std::nullopt;
     std::vector<uint64_t> in_the_way;
     for (const Task* task : *found) in_the_way.push_back(task->id.value);
     return in_the_way;
   }
+  void RunInGang(uint64_t uid, std::string_view machine,
+                 const std::string& app) {
+    state_.Apply(Submitted(uid, {.job = "gang", .labels = {{"app", app}}},
+                           {.gang = {.minimum = 2}}),
+                 0);
+    Place(uid, machine);
+    state_.SyncPeers();
+  }
+  void LetGangLeave(const std::vector<uint64_t>& uids, int64_t minimum) {
+    gangs_.clear();
+    GangVictim gang = {.minimum = minimum};
+    for (const uint64_t uid : uids) gang.tasks.push_back(TaskOf(uid));
+    gangs_[*gang.tasks[0]->class_key.gang] = gang;
+  }
+
+  GangVictims gangs_;
 };
 
 TEST_F(LoneNewcomerTest, FindsAllWhomOneOfTheTwoKeepsAwayFrom) {
@@ -73,6 +90,24 @@ TEST_F(LoneNewcomerTest, KnowsThatItsZoneMayBecomeTheEmptiest) {
   const Task* leaver = TaskOf(only);
   EXPECT_TRUE(me.MayBeOnWithout(MachineOf("a1"), std::vector{leaver}));
   EXPECT_FALSE(me.MayBeOn(MachineOf("b1")));
+}
+
+TEST_F(LoneNewcomerTest, CountsTheRestOfAGangThatLeavesAsAWhole) {
+  for (int i = 0; i < 2; ++i) RunOn("a2", "web");
+  const std::vector<uint64_t> uids = {101, 102, 103, 104};
+  for (const uint64_t uid : uids) {
+    RunInGang(uid, uid <= 102 ? "a1" : "b1", "web");
+  }
+  const std::vector<uint64_t> here = {101, 102};
+  const LoneNewcomer me = Newcomer("me", SpreadOut(Spread(App("web"), "zone")));
+  EXPECT_THAT(InTheWay(me, "a1", here), Optional(ElementsAre(102)));
+  LetGangLeave(uids, /*minimum=*/4);
+  EXPECT_EQ(InTheWay(me, "a1", here), std::nullopt)
+      << "then there is nobody in the other zone";
+  EXPECT_THAT(InTheWay(me, "b1", {103, 104}), Optional(IsEmpty()));
+  LetGangLeave(uids, /*minimum=*/3);
+  EXPECT_THAT(InTheWay(me, "a1", here), Optional(ElementsAre(102)))
+      << "the gang goes on with three";
 }
 
 TEST_F(LoneNewcomerTest, DoesNotCountTwiceWhoLeavesAlready) {
