@@ -24,7 +24,6 @@ void PlannedSpreads::Watch(const ClassKey& key) {
   for (size_t i = 0; i < key.rules->spread.size(); ++i) {
     if (!key.rules->spread[i].is_required) continue;
     const TopologySpread now(*state_, *constraints_, key, i);
-    if (!now.is_self()) continue;
     const size_t domains = now.counts().size();
     by_rules_[key.rules->id].push_back(
         {now, now, std::vector<std::map<uint32_t, int64_t>>(domains),

@@ -30,8 +30,7 @@ class PlannedSpreads {
   PlannedSpreads(const ClusterState& state, const ConstraintSet& constraints)
       : state_(&state), constraints_(&constraints) {}
 
-  // Tasks of the class may come: its required spreads by which they count
-  // themselves are looked at.
+  // Tasks of the class may come: its required spreads are looked at.
   void Watch(const ClassKey& key);
   bool Watches(const ClassKey& key) const {
     return by_rules_.contains(key.rules->id);

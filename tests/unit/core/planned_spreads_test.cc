@@ -67,6 +67,23 @@ TEST_F(PlannedSpreadsTest, LooksAtThoseThatComeOnceAllHaveLeft) {
   EXPECT_TRUE(spreads.Allow(key, On("a1")));
 }
 
+TEST_F(PlannedSpreadsTest, LooksAtSpreadsThatCountOthersAlone) {
+  Do(Submitted(11,
+               {.cpu = 100,
+                .labels = {{"app", "other"}},
+                .rules = {.spread = {Spread(App("web"), "zone")}}},
+               PeerOptions()));
+  state_.SyncPeers();
+  PlannedSpreads spreads(state_, constraints_);
+  const ClassKey& key = TaskOf(11).class_key;
+  spreads.Watch(key);
+  spreads.Come(key, On("a1"), 2);
+  spreads.Leave(TaskOf(3));
+  EXPECT_TRUE(spreads.Allow(key, On("a1"))) << "two, and one in b";
+  spreads.Leave(TaskOf(4));
+  EXPECT_FALSE(spreads.Allow(key, On("a1"))) << "two, and none in b";
+}
+
 TEST_F(PlannedSpreadsTest, KnowsForWhomSomebodyHasToLeave) {
   PlannedSpreads spreads = TwoCome();
   spreads.Leave(TaskOf(1));
