@@ -246,7 +246,9 @@ bool PreemptingPlan::NominateBeyondSpreads(MachinePatterns* patterns) {
     std::map<ClassKey, int64_t> left = patterns->patterns[index - 1];
     for (const auto& [key, count] : counts) {
       awaited_[id].nominees[key] += count;
-      if ((left.at(key) -= count) == 0) left.erase(key);
+      const auto it = left.find(key);
+      it->second -= count;
+      if (it->second == 0) left.erase(it);
     }
     patterns->patterns.push_back(std::move(left));
     index = static_cast<uint32_t>(patterns->patterns.size());
