@@ -154,8 +154,8 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution,
       StopForOthersOn(id, std::move(victims));
       return;
     }
-    Resources arriving;
-    if (has_arriving) arriving = RequestsOf(moved->second.arriving);
+    const Resources arriving =
+        has_arriving ? RequestsOf(moved->second.arriving) : Resources();
     Resources left = RoomBeside(id, FreeOn(*machine), pattern);
     if (yielded->Concerns(id)) {
       left -= yielded->KeepOn(*machine, left - arriving, &newcomers);
@@ -168,8 +168,7 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution,
       return MustAwait(key, *machine, victims, context_.state) ||
              MustAwaitOthers(key, *machine, beside);
     };
-    const Resources request = sluice::RequestsOf(newcomers) + arriving;
-    if (request.FitsIn(free) &&
+    if ((sluice::RequestsOf(newcomers) + arriving).FitsIn(free) &&
         std::ranges::none_of(
             newcomers | std::views::keys,
             [&](const ClassKey& key) { return must_await(key, newcomers); })) {
