@@ -119,7 +119,10 @@ class ScheduleReactor final : public grpc::ServerUnaryReactor,
 
 SchedulerService::SchedulerService(CoreLoop& loop, const Clock& clock,
                                    Metrics& metrics, Options options)
-    : loop_(loop), clock_(clock), metrics_(metrics), options_(options) {}
+    : loop_(loop),
+      clock_(clock),
+      metrics_(metrics),
+      options_(std::move(options)) {}
 
 void SchedulerService::CountMalformed(std::string_view method,
                                       std::string_view offender,
