@@ -1,6 +1,8 @@
 #include "network/machine_groups.h"
 
 #include <algorithm>
+#include <numeric>
+#include <ranges>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -38,6 +40,20 @@ struct Look {
                       look.machine->allocatable);
   }
 };
+
+// Those before `size` ascend, and so do those from there on: now all do.
+void PutInPlace(size_t size, std::vector<const Machine*>* machines) {
+  auto rest = machines->begin() + static_cast<ptrdiff_t>(size);
+  const std::vector<const Machine*> joined(rest, machines->end());
+  auto to = machines->end();
+  for (const Machine* machine : joined | std::views::reverse) {
+    const auto place = std::ranges::upper_bound(machines->begin(), rest,
+                                                machine->id, {}, &Machine::id);
+    to = std::move_backward(place, rest, to);
+    *--to = machine;
+    rest = place;
+  }
+}
 
 }  // namespace
 
@@ -140,7 +156,6 @@ const std::vector<MachineGroup>& MachineGrouping::Fresh(
     const ClusterState& state, const Eligibility& eligibility) {
   std::vector<uint32_t> changed;
   uint32_t index = 0;
-  size_t moves = 0;  // Of machines within their groups.
   bool is_same = seen_.size() == state.machines().size();
   for (const auto& [id, machine] : state.machines()) {
     if (!is_same) break;
@@ -150,14 +165,11 @@ const std::vector<MachineGroup>& MachineGrouping::Fresh(
                     seen.is_stale != machine->is_stale ||
                     seen.kind != eligibility.KindOf(*machine))) {
       changed.push_back(index);
-      if (seen.group != kNone) moves += groups_[seen.group].machines.size();
     }
     ++index;
   }
   // With so many it is no more work to begin anew.
-  constexpr size_t kMovesOfLook = 100;  // So many take as long.
-  if (!is_same || changed.size() > seen_.size() / 4 ||
-      moves > seen_.size() * kMovesOfLook) {
+  if (!is_same || changed.size() > seen_.size() / 4) {
     Rebuild(state, eligibility);
   } else if (!changed.empty()) {
     Update(changed, eligibility);
@@ -175,25 +187,17 @@ void MachineGrouping::Rebuild(const ClusterState& state,
     seen_.push_back({.machine = machine.get()});
     LookAt(&seen_.back(), eligibility);
   }
-  for (uint32_t index = 0; index < seen_.size(); ++index) {
-    if (seen_[index].machine->IsUsable()) Enter(index, kNone);
-  }
+  std::vector<uint32_t> all(seen_.size());
+  std::iota(all.begin(), all.end(), 0);
+  EnterAll(all);
 }
 
 void MachineGrouping::Update(std::span<const uint32_t> changed,
                              const Eligibility& eligibility) {
   // First all leave, so that who is still in a group is as it was.
-  std::vector<uint32_t> former;
-  for (const uint32_t index : changed) {
-    const uint32_t group = seen_[index].group;
-    if (group != kNone) Leave(index);
-    const bool is_empty = group != kNone && groups_[group].machines.empty();
-    former.push_back(is_empty ? group : kNone);
-    LookAt(&seen_[index], eligibility);
-  }
-  for (size_t i = 0; i < changed.size(); ++i) {
-    if (seen_[changed[i]].machine->IsUsable()) Enter(changed[i], former[i]);
-  }
+  LeaveAll(changed);
+  for (const uint32_t index : changed) LookAt(&seen_[index], eligibility);
+  EnterAll(changed);
   PutInOrder();
 }
 
@@ -203,14 +207,41 @@ void MachineGrouping::LookAt(Seen* seen, const Eligibility& eligibility) {
   seen->kind = eligibility.KindOf(*seen->machine);
 }
 
-void MachineGrouping::Leave(uint32_t index) {
-  Seen& seen = seen_[index];
-  const uint32_t group = std::exchange(seen.group, kNone);
+void MachineGrouping::LeaveAll(std::span<const uint32_t> indices) {
+  std::vector<uint32_t> leaving;
+  for (const uint32_t index : indices) {
+    if (seen_[index].group != kNone) leaving.push_back(index);
+  }
+  std::ranges::stable_sort(
+      leaving, {}, [this](uint32_t index) { return seen_[index].group; });
+  for (auto first = leaving.begin(); first != leaving.end();) {
+    const uint32_t group = seen_[*first].group;
+    const auto last = std::find_if(
+        first, leaving.end(),
+        [this, group](uint32_t index) { return seen_[index].group != group; });
+    Leave(group, {first, last});
+    first = last;
+  }
+}
+
+void MachineGrouping::Leave(uint32_t group, std::span<const uint32_t> indices) {
   auto& machines = groups_[group].machines;
-  machines.erase(std::ranges::find(machines, seen.machine));
-  if (leaders_[group] != index) return;
-  const auto same = by_hash_.find(seen.hash);
-  const auto place = std::ranges::find(same->second, index);
+  // What stays between two that leave moves to the front at once.
+  auto end = machines.begin();
+  auto rest = machines.begin();
+  for (const uint32_t index : indices) {
+    const auto place = std::ranges::lower_bound(
+        rest, machines.end(), seen_[index].machine->id, {}, &Machine::id);
+    end = end == rest ? place : std::move(rest, place, end);
+    rest = place + 1;
+  }
+  machines.erase(std::move(rest, machines.end(), end), machines.end());
+
+  const uint32_t leader = leaders_[group];
+  if (!std::ranges::binary_search(indices, leader)) return;
+  const uint64_t hash = seen_[leader].hash;
+  const auto same = by_hash_.find(hash);
+  const auto place = std::ranges::find(same->second, leader);
   if (machines.empty()) {
     same->second.erase(place);
     if (same->second.empty()) by_hash_.erase(same);
@@ -220,37 +251,53 @@ void MachineGrouping::Leave(uint32_t index) {
       std::ranges::lower_bound(seen_, machines.front()->id, {},
                                [](const Seen& one) { return one.machine->id; });
   leaders_[group] = static_cast<uint32_t>(next - seen_.begin());
-  next->hash = seen.hash;
+  next->hash = hash;
   *place = leaders_[group];
 }
 
-void MachineGrouping::Enter(uint32_t index, uint32_t former) {
+void MachineGrouping::EnterAll(std::span<const uint32_t> indices) {
+  // Groups that others joined, and how many machines they had before.
+  std::vector<std::pair<uint32_t, size_t>> joined;
+  std::vector<bool> is_joined(groups_.size());
+  for (const uint32_t index : indices) {
+    Seen& seen = seen_[index];
+    const uint32_t former = std::exchange(seen.group, kNone);
+    if (!seen.machine->IsUsable()) continue;
+    seen.group = FindGroup(index, former);
+    is_joined.resize(groups_.size());
+    auto& machines = groups_[seen.group].machines;
+    if (!machines.empty() && machines.back()->id > seen.machine->id &&
+        !is_joined[seen.group]) {
+      is_joined[seen.group] = true;
+      joined.emplace_back(seen.group, machines.size());
+    }
+    machines.push_back(seen.machine);
+  }
+  for (const auto& [group, size] : joined) {
+    PutInPlace(size, &groups_[group].machines);
+  }
+}
+
+uint32_t MachineGrouping::FindGroup(uint32_t index, uint32_t former) {
   Seen& seen = seen_[index];
   const Look look{seen.kind, 0, seen.machine};
   seen.hash = absl::HashOf(look);  // It only finds: nothing follows from it.
   auto& same = by_hash_[seen.hash];
   for (const uint32_t leader : same) {
-    if (!(Look{seen_[leader].kind, 0, seen_[leader].machine} == look)) continue;
-    seen.group = seen_[leader].group;
-    auto& machines = groups_[seen.group].machines;
-    // Often it is the last one, and a search looks at many.
-    const auto place = machines.back()->id < seen.machine->id
-                           ? machines.end()
-                           : std::ranges::upper_bound(
-                                 machines, seen.machine->id, {}, &Machine::id);
-    machines.insert(place, seen.machine);
-    return;
+    if (Look{seen_[leader].kind, 0, seen_[leader].machine} == look) {
+      return seen_[leader].group;
+    }
   }
-  // It keeps the place of the group that it was alone in.
-  seen.group = former;
-  if (former == kNone) {
-    seen.group = static_cast<uint32_t>(groups_.size());
+  // It keeps the place of the group that all left.
+  if (former == kNone || !groups_[former].machines.empty()) {
+    former = static_cast<uint32_t>(groups_.size());
     groups_.emplace_back();
     leaders_.emplace_back();
   }
-  groups_[seen.group] = {seen.kind, {seen.machine}, seen.machine->Free()};
-  leaders_[seen.group] = index;
+  groups_[former] = {seen.kind, {}, seen.machine->Free()};
+  leaders_[former] = index;
   same.push_back(index);
+  return former;
 }
 
 void MachineGrouping::PutInOrder() {

@@ -106,10 +106,16 @@ class MachineGrouping {
   void Update(std::span<const uint32_t> changed,
               const Eligibility& eligibility);
   static void LookAt(Seen* seen, const Eligibility& eligibility);
-  // REQUIRES: it has a group.
-  void Leave(uint32_t index);
-  // `former`: the group that it was alone in, or kNone.
-  void Enter(uint32_t index, uint32_t former);
+  // Each leaves the group that it is in, if it is in one.  All of these take
+  // index numbers that ascend, and walk over each group once.
+  void LeaveAll(std::span<const uint32_t> indices);
+  // These leave this group.
+  void Leave(uint32_t group, std::span<const uint32_t> indices);
+  // Each usable one enters the group of those that look as it does.
+  void EnterAll(std::span<const uint32_t> indices);
+  // That group.  If there is none, one without machines, in the place of
+  // `former` if nobody is left there.
+  uint32_t FindGroup(uint32_t index, uint32_t former);
   // Drops the empty ones, and orders the others by their first machines.
   void PutInOrder();
 
