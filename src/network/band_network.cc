@@ -540,7 +540,8 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
     // less is its own.
     const FlowCost for_all =
         std::ranges::min((*slot_costs)[g]) -
-        LoadArcCost(policies, machine, machine.used + mean_request_);
+        LoadArcCost(policies, machine, machine.used + mean_request_) +
+        FirstTogether(input, group);
     for (const auto& [i, preference] : fitting) {
       load = machine.used;
       load += askers[i].request;
@@ -554,7 +555,7 @@ std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
         if (LeastOn(i, group) > 0) cost -= kMinimumWorth;
       }
       if (!outlet.has_value()) continue;
-      candidates[*outlet].Offer({cost + FirstTogether(input, group), g});
+      candidates[*outlet].Offer({cost, g});
     }
   }
   std::vector<std::vector<Candidate>> cheapest;
