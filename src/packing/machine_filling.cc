@@ -165,11 +165,12 @@ void MachineFilling::ChooseWeights(std::vector<double>* weights) {
     for (double& weight : *weights) weight /= std::max(count, 1.0);
   }
   std::vector<double> best = *weights;
+  std::vector<double> used;
   double best_value = std::numeric_limits<double>::max();
   double step = 0.25;
   size_t last = dimensions_;
   for (int i = 0; i < kWeightSteps; ++i) {
-    std::vector<double> used(dimensions_, 0);
+    used.assign(dimensions_, 0);
     const double value = Relax(*weights, &used);
     if (value < best_value) {
       best_value = value;
@@ -197,16 +198,22 @@ double MachineFilling::Fractional(size_t next, double room) const {
   double value = 0;
   for (size_t i = next; i < items_.size(); ++i) {
     const Item& item = items_[i];
-    const int64_t* request = RequestOf(item);
-    bool fits = apart_[item.task_class] == 0;
-    for (size_t d = 0; d < dimensions_; ++d) fits &= request[d] <= left_[d];
-    if (!fits || item.value <= 0 || !MayHaveCompany(i, next)) continue;
-    const double size = item.size * static_cast<double>(item.limit);
+    if (!FitsBesides(item) || item.value <= 0 || !MayHaveCompany(i, next)) {
+      continue;
+    }
+    const auto limit = static_cast<double>(item.limit);
+    const double size = item.size * limit;
     if (size > room) return value + item.value * room / item.size;
-    value += item.value * static_cast<double>(item.limit);
+    value += item.value * limit;
     room -= size;
   }
   return value;
+}
+
+bool MachineFilling::MayBeat(size_t next, double value, double room) const {
+  if (next == items_.size()) return false;
+  const double rest = std::max(room, 0.0) * items_[next].density;
+  return !(value + rest <= best_value_ * (1 + kRounding));
 }
 
 void MachineFilling::CountApart(size_t task_class, int change) {
@@ -230,11 +237,18 @@ bool MachineFilling::HasCompany(size_t item) const {
                     [&](size_t other) { return chosen_[other] > 0; });
 }
 
-bool MachineFilling::MayHaveCompany(size_t item, size_t next) const {
+inline bool MachineFilling::MayHaveCompany(size_t item, size_t next) const {
   return !items_[item].needs_company ||
          AnyCompany(items_[item], [&](size_t other) {
-           return chosen_[other] > 0 || (other >= next && RoomFor(other) > 0);
+           return chosen_[other] > 0 || (other >= next && HasRoomFor(other));
          });
+}
+
+inline bool MachineFilling::FitsBesides(const Item& item) const {
+  const int64_t* request = RequestOf(item);
+  bool fits = apart_[item.task_class] == 0;
+  for (size_t d = 0; d < dimensions_; ++d) fits &= request[d] <= left_[d];
+  return fits;
 }
 
 int64_t MachineFilling::RoomFor(size_t item) const {
@@ -258,6 +272,7 @@ void MachineFilling::Search(size_t next, double value, double room) {
     best_value_ = value;
     best_ = chosen_;
   }
+  if (!MayBeat(next, value, room)) return;
   work_ += 4;
   const double bound = value + Fractional(next, std::max(room, 0.0));
   if (bound <= best_value_ * (1 + kRounding)) return;
@@ -266,7 +281,7 @@ void MachineFilling::Search(size_t next, double value, double room) {
     return;
   }
   while (next < items_.size() &&
-         (items_[next].value <= 0 || RoomFor(next) <= 0 ||
+         (items_[next].value <= 0 || !HasRoomFor(next) ||
           !MayHaveCompany(next, next))) {
     ++next;
   }
@@ -283,7 +298,7 @@ void MachineFilling::SearchWithCompany(size_t next, size_t lonely, double value,
                                        double room, double bound) {
   for (const size_t c : problem_.classes[items_[lonely].task_class].company) {
     const std::optional<size_t> other = item_of_[c];
-    if (!other.has_value() || *other < next || RoomFor(*other) <= 0) continue;
+    if (!other.has_value() || *other < next || !HasRoomFor(*other)) continue;
     if (--looks_left_ < 0) {
       open_bound_ = std::max(open_bound_, bound);
       return;
@@ -317,8 +332,12 @@ void MachineFilling::SearchCounts(size_t next, double value, double room,
       break;
     }
     const auto taken = static_cast<double>(count);
-    Search(next + 1, value + taken * item.value, room - taken * item.size);
-    if (count == least) break;
+    const double value_with = value + taken * item.value;
+    const double room_with = room - taken * item.size;
+    Search(next + 1, value_with, room_with);
+    // What follows is worth no more by its size, so with fewer it is hopeless,
+    // too.
+    if (count == least || !MayBeat(next + 1, value_with, room_with)) break;
     Choose(next, -1);
   }
   if (count > 0) CountApart(item.task_class, -1);

@@ -89,6 +89,9 @@ class MachineFilling {
   double Relax(std::span<const double> weights, std::vector<double>* used);
   void ChooseWeights(std::vector<double>* weights);
   double Fractional(size_t next, double room) const;
+  // Whether the items from `next` on may make more of `value` than the best, if
+  // all room went to what is worth the most by its size.
+  bool MayBeat(size_t next, double value, double room) const;
   // There is a task of the class, or (with -1) no longer one.
   void CountApart(size_t task_class, int change);
   void Search(size_t next, double value, double room);
@@ -101,6 +104,12 @@ class MachineFilling {
                          double bound);
   // How many more of the item fit beside what is chosen.
   int64_t RoomFor(size_t item) const;
+  // Whether one more does.
+  bool HasRoomFor(size_t item) const {
+    return chosen_[item] < items_[item].limit && FitsBesides(items_[item]);
+  }
+  // The same whatever its limit.
+  bool FitsBesides(const Item& item) const;
   void Choose(size_t item, int64_t count);
   // Whether the item has the company that it needs.
   bool HasCompany(size_t item) const;
