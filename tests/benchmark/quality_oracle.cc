@@ -106,10 +106,15 @@ std::string WhyIllegal(const QualityInput& input, const ClusterState& state) {
   std::vector<Counts> counts = NoCounts(input);
   std::map<std::string, const QualityMachine*> machines;  // By uuid.
   for (const QualityMachine& it : input.machines) machines[it.uuid] = &it;
-  std::map<std::string, int64_t> run_of_gang;  // By job.
+  // By job.  Who has completed has done its part.
+  std::map<std::string, int64_t> run_of_gang;
+  std::map<std::string, int64_t> completed_of_gang;
   for (size_t i = 0; i < input.classes_of_tasks.size(); ++i) {
     const size_t drawn = input.classes_of_tasks[i];
     const Task& task = *state.FindTask(TaskId(i + 1));
+    if (task.state == TaskState::kCompleted) {
+      ++completed_of_gang[state.FindJob(task.job)->uuid];
+    }
     if (task.state != TaskState::kRunning) continue;
     const QualityMachine& machine =
         *machines.at(state.FindMachine(task.machine)->uuid);
@@ -125,7 +130,8 @@ std::string WhyIllegal(const QualityInput& input, const ClusterState& state) {
     if (submit == nullptr) continue;
     const auto it = run_of_gang.find(submit->job_uuid);
     if (it != run_of_gang.end() &&
-        it->second < static_cast<int64_t>(submit->gang.minimum)) {
+        it->second + completed_of_gang[it->first] <
+            static_cast<int64_t>(submit->gang.minimum)) {
       return StrCat("gang ", submit->job_uuid, ": too few");
     }
   }
