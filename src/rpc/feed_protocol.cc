@@ -151,6 +151,10 @@ absl::Status FeedProtocol::TakeEvent(const v1::FeedEvent& event,
     has_snapshot_ = is_in_snapshot_ = true;
   }
   if (ends) is_in_snapshot_ = false;
+  if (event.has_task()) {
+    TakeTask(event, batch);
+    return absl::OkStatus();
+  }
   std::optional<FeedEvent> converted = Convert(event, batch);
   if (converted.has_value()) {
     batch->events.push_back({event.sequence(), *std::move(converted)});
@@ -182,8 +186,6 @@ std::optional<FeedEvent> FeedProtocol::Convert(const v1::FeedEvent& event,
       return ConvertMachine(event, batch);
     case v1::FeedEvent::kMachineGone:
       return MachineGone{KeptId(event.machine_gone().machine())};
-    case v1::FeedEvent::kTask:
-      return ConvertTask(event, batch);
     case v1::FeedEvent::kTaskEnded:
       return about_task(
           event.task_ended().id(),
@@ -205,6 +207,7 @@ std::optional<FeedEvent> FeedProtocol::Convert(const v1::FeedEvent& event,
       AddProblem(event, Code::kInvalid, std::move(fault), batch);
       return std::nullopt;
     }
+    case v1::FeedEvent::kTask:  // See TakeTask().
     case v1::FeedEvent::EVENT_NOT_SET:
       break;
   }
@@ -213,8 +216,8 @@ std::optional<FeedEvent> FeedProtocol::Convert(const v1::FeedEvent& event,
   return std::nullopt;
 }
 
-std::optional<FeedEvent> FeedProtocol::ConvertTask(const v1::FeedEvent& event,
-                                                   FeedBatch* batch) const {
+void FeedProtocol::TakeTask(const v1::FeedEvent& event,
+                            FeedBatch* batch) const {
   const v1::TaskStated& task = event.task();
   std::string fault = FaultOfId(task.id());
   if (fault.empty() && task.is_foreign() && task.runs_on().empty()) {
@@ -227,24 +230,27 @@ std::optional<FeedEvent> FeedProtocol::ConvertTask(const v1::FeedEvent& event,
   }
   if (!fault.empty()) {
     AddProblem(event, Code::kInvalid, std::move(fault), batch);
-    return std::nullopt;
+    return;
   }
   Faults faults;
   SubmitTask stated =
       ToStatedTask(task.description(), defaults_.job_bounds, &faults);
   AddFaults(event, StrCat("task ", Quoted(task.id())),
             stated.spec.quarantine_reason, faults, batch);
-  return TaskStated{.id = task.id(),
-                    .job_uuid = std::move(stated.job_uuid),
-                    .job_name = std::move(stated.job_name),
-                    .gang = stated.gang,
-                    .budget = std::move(stated.budget),
-                    .keeps_budget = stated.keeps_budget,
-                    .spec = std::move(stated.spec),
-                    .machine_uuid = KeptId(task.runs_on()),
-                    .is_foreign = task.is_foreign(),
-                    .is_terminating = task.is_terminating(),
-                    .fingerprint = FingerprintOf(task)};
+  FeedBatch::Entry& entry = batch->events.emplace_back();
+  entry.sequence = event.sequence();
+  entry.event.emplace<TaskStated>(
+      TaskStated{.id = task.id(),
+                 .job_uuid = std::move(stated.job_uuid),
+                 .job_name = std::move(stated.job_name),
+                 .gang = stated.gang,
+                 .budget = std::move(stated.budget),
+                 .keeps_budget = stated.keeps_budget,
+                 .spec = std::move(stated.spec),
+                 .machine_uuid = KeptId(task.runs_on()),
+                 .is_foreign = task.is_foreign(),
+                 .is_terminating = task.is_terminating(),
+                 .fingerprint = FingerprintOf(task)});
 }
 
 std::optional<FeedEvent> FeedProtocol::ConvertBudget(const v1::FeedEvent& event,

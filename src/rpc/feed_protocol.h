@@ -43,11 +43,11 @@ class FeedProtocol {
   static absl::Status TakeUsage(const v1::FeedRequest& request,
                                 FeedBatch* batch);
   absl::Status TakeEvent(const v1::FeedEvent& event, FeedBatch* batch);
-  // Nothing, where a problem says why.
+  // Tasks are most of all events, and large: one is made where it stays.
+  void TakeTask(const v1::FeedEvent& event, FeedBatch* batch) const;
+  // Any other event.  Nothing, where a problem says why.
   std::optional<FeedEvent> Convert(const v1::FeedEvent& event,
                                    FeedBatch* batch) const;
-  std::optional<FeedEvent> ConvertTask(const v1::FeedEvent& event,
-                                       FeedBatch* batch) const;
   static std::optional<FeedEvent> ConvertBudget(const v1::FeedEvent& event,
                                                 FeedBatch* batch);
   std::optional<FeedEvent> ConvertMachine(const v1::FeedEvent& event,
