@@ -13,7 +13,7 @@ namespace sluice {
 namespace {
 
 // Some tasks take few looks, but these few need no more.
-constexpr uint64_t kAttemptsMax = 16;
+constexpr uint64_t kAttemptsMax = 32;
 // What an attempt takes for each task at least, in looks.
 constexpr int64_t kLooksPerTask = 300;
 // From which tasks are taken away where not all can be.
@@ -55,7 +55,8 @@ int64_t WishRestarts::Run(std::span<const size_t> wishing) {
 // All of them.  Those come first that need the most room, or those of a class
 // after those of another, or any.
 std::vector<size_t> WishRestarts::InOrder(uint64_t attempt) {
-  std::vector<size_t> order = wishing_;
+  const std::span<const size_t> all = Candidates(attempt);
+  std::vector<size_t> order(all.begin(), all.end());
   Rng(attempt).Shuffle(order);
   const auto key_of = [this](size_t i) -> const ClassKey& {
     return placements_[i].task->class_key;
@@ -77,7 +78,8 @@ std::vector<size_t> WishRestarts::InOrder(uint64_t attempt) {
 }
 
 std::vector<size_t> WishRestarts::OnFewMachines(uint64_t attempt) {
-  std::vector<size_t> some = wishing_;
+  const std::span<const size_t> all = Candidates(attempt);
+  std::vector<size_t> some(all.begin(), all.end());
   Rng(attempt).Shuffle(some);
   absl::flat_hash_set<MachineId> machines;
   for (const size_t i : some) {

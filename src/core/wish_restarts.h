@@ -2,10 +2,11 @@
 // something of each other, and places it again.
 //
 // From where a search step by step has ended no single step may lead on.  So
-// all that wish something are placed once more, one by one, each where it is
-// liked best as the others stand, and from there the search goes on.  In a
-// cluster that is too full for that only those on a few machines are.  Where
-// the wishes of all cost less then, that is kept, else all go back.
+// all that wish something, or all that may move, are placed once more, one by
+// one, each where it is liked best as the others stand, and from there the
+// search goes on.  In a cluster that is too full for that only those on a few
+// machines are.  Where the wishes of all cost less then, that is kept, else all
+// go back.
 //
 // Threads: none; confined to the core thread.  Determinism: looks are counted,
 // not time, and random numbers follow from the number of the attempt.
@@ -40,6 +41,11 @@ class WishRestarts {
  private:
   bool TryAnew(std::span<const size_t> some);
   bool PlaceAgain(std::span<const size_t> some);
+  // Half the attempts take all that is movable, since those without a wish may
+  // be in the way of others.
+  std::span<const size_t> Candidates(uint64_t attempt) const {
+    return attempt % 2 == 0 ? wishing_ : movable_;
+  }
   std::vector<size_t> InOrder(uint64_t attempt);
   std::vector<size_t> OnFewMachines(uint64_t attempt);
   // What wishes cost in all, twice.
