@@ -24,6 +24,11 @@ namespace sluice {
 namespace {
 
 constexpr double kRoundUpFrom[] = {1.0, 0.75, 0.55};
+// What is proved to be so near to the least ends the dives, as one part in so
+// many: what the others find is worth less than their time, and what is left
+// mending finds as well.
+constexpr int64_t kNearInWaiting = 1'000;
+constexpr int64_t kNearInPlaced = 200;
 constexpr int kMendsMax = 120;
 constexpr int kThoroughMendsMax = 4000;
 // With what runs there are twice as many levels, each with relaxations of its
@@ -48,6 +53,10 @@ constexpr int kProvedTriedMax = 3;
 // and a class, hardly finds more.
 constexpr int64_t kUsefulWork = 10'000'000;
 constexpr int64_t kUsefulWorkByPair = 1'000;
+
+bool IsNear(int64_t cost, int64_t bound, int64_t part) {
+  return cost - bound <= bound / part;
+}
 
 int64_t UsefulWork(const PackingProblem& problem) {
   double machines = 0;
@@ -174,7 +183,9 @@ class Packer {
     prices_ = RelaxWhole(held).prices;
     DiveFor(held, bound_.placed);
     for (size_t level = 0; level < levels_; ++level) {
-      if (best_->Cost().waiting[level] <= held[level]) continue;
+      if (IsNear(best_->Cost().waiting[level], held[level], kNearInWaiting)) {
+        continue;
+      }
       if (relaxation_.IsSpent()) break;
       // The level alone, and then as little as that is at the least of all
       // that comes after.
@@ -423,12 +434,22 @@ class Packer {
                 &RelaxWhole(held));
   }
 
-  // Dives until one leaves no more than is held and costs no more than
+  // Whether the best leaves hardly more than is held and costs hardly more than
   // `placed`.
+  bool IsBestNear(Held held, int64_t placed) const {
+    const PackingCost& cost = best_->Cost();
+    for (size_t level = 0; level < held.size(); ++level) {
+      if (!IsNear(cost.waiting[level], held[level], kNearInWaiting)) {
+        return false;
+      }
+    }
+    return IsNear(cost.placed, placed, kNearInPlaced);
+  }
+
+  // Dives until the best is near to that.
   void DiveFor(Held held, int64_t placed) {
-    const PackingCost bound = {LevelCosts(held), placed};
     for (const double round_up_from : kRoundUpFrom) {
-      if (best_->Cost() <= bound || relaxation_.IsSpent()) return;
+      if (IsBestNear(held, placed) || relaxation_.IsSpent()) return;
       // The others relax anew: with the patterns learned since, they begin with
       // another optimum.
       PackingDraft draft =
