@@ -89,6 +89,10 @@ class ClassPeers {
   // A task of this class or another was placed, or with -1 taken away, the
   // latter only where this class requires no affinity.
   void Note(const ClassKey& placed, MachineId machine, int64_t count = 1);
+  // Whether Note() changes anything for it.
+  bool HeedsPlacements() const {
+    return !spreads_.empty() || is_first_of_affinity_;
+  }
 
   // What keeps tasks of the class apart that are placed together, `count` of
   // them at most.

@@ -198,13 +198,15 @@ std::vector<BandClass> Passes::CollectTasks(const Band& band) const {
 
 void Passes::LookUpPeers() {
   peers_.clear();
+  heeding_.clear();
   for (BandClass& band_class : classes_) {
     band_class.peers = nullptr;
     const ClassKey& key = band_class.key;
     if (band_class.tasks.empty() || !key.DependsOnPeers()) continue;
     peers_.push_back(std::make_unique<ClassPeers>(context_.state,
                                                   context_.constraints, key));
-    const ClassPeers* peers = peers_.back().get();
+    ClassPeers* peers = peers_.back().get();
+    if (peers->HeedsPlacements()) heeding_.push_back(peers);
     band_class.peers = peers;
     if (peers->MustWait()) {
       band_class.tasks.clear();
@@ -278,7 +280,7 @@ void Passes::Commit() {
     if (!IsLegal(proposal)) continue;
     --member.count;
     state.Place(proposal.task, proposal.machine, context_.now_ms);
-    for (const auto& peers : peers_) {
+    for (ClassPeers* peers : heeding_) {
       peers->Note(member.key, proposal.machine);
     }
     placed_in_pass_.push_back(proposal.task);

@@ -102,7 +102,8 @@ class Passes {
   std::optional<BandNetwork> network_;
   std::vector<BandClass> classes_;
   std::vector<std::unique_ptr<ClassPeers>> peers_;
-  uint64_t version_ = 0;  // Of the state, as far as these know it.
+  std::vector<ClassPeers*> heeding_;  // Those that heed what is placed.
+  uint64_t version_ = 0;              // Of the state, as far as these know it.
   std::vector<Proposal> proposals_;
   size_t next_proposal_ = 0;
   std::vector<TaskId> placed_in_pass_;

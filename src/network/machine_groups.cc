@@ -17,6 +17,10 @@ const Resources& KeptOn(const Machine& machine) {
   return machine.KeepsRoom() ? machine.reserved : nothing;
 }
 
+bool KeepSame(const Machine& a, const Machine& b) {
+  return (!a.KeepsRoom() && !b.KeepsRoom()) || KeptOn(a) == KeptOn(b);
+}
+
 // A machine by what constraints and policies look at.
 struct Look {
   KindId kind;
@@ -28,9 +32,10 @@ struct Look {
            a.machine->used == b.machine->used &&
            a.machine->allocatable == b.machine->allocatable &&
            a.machine->is_measured == b.machine->is_measured &&
-           a.machine->reclaimed == b.machine->reclaimed &&
+           (!a.machine->is_measured ||
+            a.machine->reclaimed == b.machine->reclaimed) &&
            a.machine->capacity == b.machine->capacity &&
-           KeptOn(*a.machine) == KeptOn(*b.machine) &&
+           KeepSame(*a.machine, *b.machine) &&
            a.machine->used_host_ports == b.machine->used_host_ports &&
            a.machine->kept_host_ports == b.machine->kept_host_ports;
   }

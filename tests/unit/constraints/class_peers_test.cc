@@ -162,17 +162,19 @@ TEST_F(ClassPeersTest, FollowsTheFirstOnceThatIsNoted) {
   const uint64_t leader = Submit("web", Near({kWebInZone}));
   ClassPeers peers = PeersOf(KeyOf(leader));
   EXPECT_TRUE(peers.Allows(MachineOf("b1")));
+  EXPECT_TRUE(peers.HeedsPlacements());
   Place(leader, "a1");
   peers.Note(KeyOf(leader), IdOf("a1"));
+  EXPECT_FALSE(peers.HeedsPlacements());
   EXPECT_EQ(AllowedBy(peers), (std::set<std::string>{"a1", "a2"}));
 }
 
 TEST_F(ClassPeersTest, KeepsAwayFromWhatWasPlacedMeanwhile) {
   const uint64_t first = Submit("web", AwayFrom({kWebInZone}));
   const ClassKey key = KeyOf(first);
-  ClassPeers peers = PeersOf(key);
+  const ClassPeers peers = PeersOf(key);
+  EXPECT_FALSE(peers.HeedsPlacements());
   Place(first, "a1");
-  peers.Note(key, IdOf("a1"));
   EXPECT_EQ(AllowedBy(peers), (std::set<std::string>{"b1", "x1"}));
 }
 
@@ -181,6 +183,7 @@ TEST_F(ClassPeersTest, CountsForItsSpreadWhatIsNoted) {
   const ClassKey key = KeyOf(first);
   const ClassKey other = ClassOf("db", {});
   ClassPeers peers = PeersOf(key);
+  EXPECT_TRUE(peers.HeedsPlacements());
   peers.Note(other, IdOf("a1"));
   EXPECT_TRUE(peers.Allows(MachineOf("a2")));
   peers.Note(key, IdOf("a1"));
