@@ -52,6 +52,8 @@ RoundContext::RoundContext(const Subject& subject, const RoundOptions& limits,
       nearby_budget(search_pace == nullptr ? limits.improve_budget
                                            : search_pace->WorkFor(state)),
       search_budget(limits.improve_budget > 0 ? kSearchBudget : 0),
+      aggregates_(subject.aggregates == nullptr ? own_aggregates_
+                                                : *subject.aggregates),
       eligibility_(subject.eligibility),
       grouping_(subject.grouping == nullptr ? own_grouping_
                                             : *subject.grouping) {}

@@ -31,6 +31,7 @@
 #include "core/transaction.h"
 #include "cost/policy_set.h"
 #include "cost/waiting_prices.h"
+#include "network/aggregates.h"
 #include "network/eligibility.h"
 #include "network/machine_groups.h"
 #include "state/cluster_state.h"
@@ -67,6 +68,7 @@ class RoundContext {
     SearchPace* search_pace = nullptr;
     // Null: it makes its own.
     MachineGrouping* grouping = nullptr;
+    Aggregates* aggregates = nullptr;
     // Null: nothing is kept of the networks.
     NetworkLog* network_log = nullptr;
   };
@@ -178,7 +180,8 @@ class RoundContext {
   Transaction::Outcome Keep(Transaction* transaction);
 
  private:
-  Aggregates aggregates_;
+  Aggregates own_aggregates_;
+  Aggregates& aggregates_;
   std::optional<uint64_t> aggregates_version_;
   Eligibility& eligibility_;
   std::optional<Followers> followers_;

@@ -1,83 +1,148 @@
 #include "network/aggregates.h"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 #include <string>
 #include <utility>
 
 namespace sluice {
 
 void Aggregates::Refresh(const ClusterState& state, std::string_view label) {
-  size_t index = 0;
-  bool is_same = seen_.size() == state.machines().size();
-  for (const auto& [id, machine] : state.machines()) {
-    if (!is_same) break;
-    is_same = seen_[index++].machine == machine.get();
+  if (!HasSeen(state)) return Rebuild(state, label);
+  std::vector<size_t> changed;
+  for (size_t place = 0; place < seen_.size(); ++place) {
+    const Seen& seen = seen_[place];
+    if (seen.revision != seen.machine->revision ||
+        seen.is_stale != seen.machine->is_stale) {
+      changed.push_back(place);
+    }
   }
-  if (!is_same) {
-    seen_.clear();
-    all_.clear();
-    by_value_.clear();
-    of_machine_.clear();
-    for (const auto& [id, machine] : state.machines()) {
-      Enter(label, &seen_.emplace_back(Seen{.machine = machine.get()}));
-    }
-    return;
+  for (const size_t place : changed) {
+    if (!Leave(place)) return Rebuild(state, label);
   }
-  for (Seen& seen : seen_) {
-    if (seen.revision == seen.machine->revision &&
-        seen.is_stale == seen.machine->is_stale) {
-      continue;
-    }
-    if (seen.aggregate != kNone) {
-      all_[seen.aggregate].used -= seen.share.used;
-      all_[seen.aggregate].capacity -= seen.share.capacity;
-      of_machine_.erase(seen.machine->id);
-    }
-    Enter(label, &seen);
+  for (const size_t place : changed) Enter(place, label);
+  // None is kept whose machines are gone.
+  if (std::ranges::find(sizes_, size_t{0}) != sizes_.end()) {
+    Rebuild(state, label);
   }
 }
 
-void Aggregates::Enter(std::string_view label, Seen* seen) {
-  const Machine& machine = *seen->machine;
-  *seen = {.machine = &machine,
-           .revision = machine.revision,
-           .is_stale = machine.is_stale};
+bool Aggregates::HasSeen(const ClusterState& state) const {
+  if (seen_.size() != state.machines().size()) return false;
+  size_t place = 0;
+  for (const auto& [id, machine] : state.machines()) {
+    if (ids_[place] != id || seen_[place].machine != machine.get()) {
+      return false;
+    }
+    ++place;
+  }
+  return true;
+}
+
+void Aggregates::Rebuild(const ClusterState& state, std::string_view label) {
+  all_.clear();
+  sizes_.clear();
+  by_value_.clear();
+  ids_.clear();
+  seen_.clear();
+  for (const auto& [id, machine] : state.machines()) {
+    ids_.push_back(id);
+    seen_.push_back({.machine = machine.get()});
+  }
+  of_machine_.assign(ids_.size(), kNone);
+  shares_.assign(ids_.size(), {});
+  for (size_t place = 0; place < ids_.size(); ++place) Enter(place, label);
+}
+
+bool Aggregates::Leave(size_t place) {
+  const size_t index = std::exchange(of_machine_[place], kNone);
+  if (index == kNone) return true;
+  Aggregate& aggregate = all_[index];
+  if (aggregate.used.IsSaturated() || aggregate.capacity.IsSaturated()) {
+    return false;
+  }
+  aggregate.used -= shares_[place].used;
+  aggregate.capacity -= shares_[place].capacity;
+  --sizes_[index];
+  return true;
+}
+
+void Aggregates::Enter(size_t place, std::string_view label) {
+  Seen& seen = seen_[place];
+  const Machine& machine = *seen.machine;
+  seen.revision = machine.revision;
+  seen.is_stale = machine.is_stale;
   const std::string* value = machine.FindLabel(label);
   if (value == nullptr || !machine.IsUsable()) return;
   const auto [it, is_new] = by_value_.try_emplace(*value, all_.size());
-  if (is_new) all_.emplace_back();
-  seen->aggregate = it->second;
-  seen->share = {.used = machine.used, .capacity = machine.allocatable};
-  if (machine.is_measured) seen->share.used -= machine.reclaimed;
-  all_[seen->aggregate].used += seen->share.used;
-  all_[seen->aggregate].capacity += seen->share.capacity;
-  of_machine_.emplace(machine.id, seen->aggregate);
+  if (is_new) {
+    all_.emplace_back();
+    sizes_.push_back(0);
+  }
+  const size_t index = it->second;
+  of_machine_[place] = index;
+  ++sizes_[index];
+  Aggregate& share = shares_[place];
+  share.used = machine.used;
+  if (machine.is_measured) share.used -= machine.reclaimed;
+  share.capacity = machine.allocatable;
+  all_[index].used += share.used;
+  all_[index].capacity += share.capacity;
+}
+
+size_t Aggregates::Of(MachineId machine) const {
+  if (ids_.empty() || machine < ids_.front() || machine > ids_.back()) {
+    return kNone;
+  }
+  // Ids ascend, so that a machine is no further from the first, nor from the
+  // last, than its id is: where few are missing between, it is found at once.
+  const size_t last = ids_.size() - 1;
+  const size_t behind = machine.value - ids_.front().value;
+  const size_t ahead = ids_.back().value - machine.value;
+  const auto at = [this](size_t place) {
+    return ids_.begin() + static_cast<ptrdiff_t>(place);
+  };
+  const auto it = std::lower_bound(at(ahead < last ? last - ahead : 0),
+                                   at(std::min(behind, last)), machine);
+  return *it == machine ? of_machine_[static_cast<size_t>(it - ids_.begin())]
+                        : kNone;
 }
 
 std::vector<MachineGroup> Aggregates::Cut(
-    std::vector<MachineGroup> groups) const {
-  if (empty()) return groups;
+    std::span<const MachineGroup> groups) const {
   std::vector<MachineGroup> cut;
-  for (MachineGroup& group : groups) {
-    const size_t first = Of(group.machines.front()->id);
-    if (std::ranges::all_of(group.machines, [&](const Machine* machine) {
-          return Of(machine->id) == first;
-        })) {
-      cut.push_back(std::move(group));
-      continue;
-    }
-    std::map<size_t, std::vector<const Machine*>> parts;
+  // By aggregate, and of none: one more than the place of the last group of its
+  // machines.
+  std::vector<size_t> ends(size() + 1, 0);
+  const auto size_of = [this](size_t aggregate) {
+    return aggregate == kNone ? size_t{0} : sizes_[aggregate];
+  };
+  for (size_t whole = 0; whole < groups.size(); ++whole) {
+    const MachineGroup& group = groups[whole];
+    const size_t first = cut.size();
     for (const Machine* machine : group.machines) {
-      parts[Of(machine->id)].push_back(machine);
-    }
-    for (auto& [aggregate, machines] : parts) {
-      cut.push_back({group.kind, std::move(machines), group.free, group.room});
+      const size_t aggregate = Of(machine->id);
+      size_t& end = ends[std::min(aggregate, size())];
+      if (end <= first) {
+        cut.push_back({.kind = group.kind,
+                       .machines = {},
+                       .free = group.free,
+                       .room = group.room,
+                       .aggregate = aggregate,
+                       .whole = whole});
+        end = cut.size();
+        cut.back().machines.reserve(
+            std::min(size_of(aggregate), group.machines.size()));
+      }
+      cut[end - 1].machines.push_back(machine);
     }
   }
-  std::ranges::sort(cut, {}, [](const MachineGroup& group) {
-    return group.machines.front()->id;
-  });
+  const auto first_id = [](const MachineGroup& group) {
+    return group.representative().id;
+  };
+  if (!std::ranges::is_sorted(cut, {}, first_id)) {
+    std::ranges::sort(cut, {}, first_id);
+  }
   return cut;
 }
 

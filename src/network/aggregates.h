@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,7 @@ namespace sluice {
 
 class Aggregates {
  public:
-  static constexpr size_t kNone = ~size_t{0};
+  static constexpr size_t kNone = kNoAggregate;
 
   struct Aggregate {
     Resources used;      // By requests or, where use was measured, by that.
@@ -47,28 +48,36 @@ class Aggregates {
   size_t size() const { return all_.size(); }
   const Aggregate& operator[](size_t index) const { return all_[index]; }
   // kNone where the machine lacks the label.
-  size_t Of(MachineId machine) const {
-    const auto it = of_machine_.find(machine);
-    return it == of_machine_.end() ? kNone : it->second;
-  }
+  size_t Of(MachineId machine) const;
 
-  // The groups, cut where their machines are not of one aggregate.
-  std::vector<MachineGroup> Cut(std::vector<MachineGroup> groups) const;
+  // The groups, cut where their machines are not of one aggregate, and told
+  // which one they are of.
+  std::vector<MachineGroup> Cut(std::span<const MachineGroup> groups) const;
 
  private:
+  // A machine as it was when it was looked at last.
   struct Seen {
     const Machine* machine = nullptr;
     uint64_t revision = 0;
     bool is_stale = false;
-    size_t aggregate = kNone;
-    Aggregate share = {};  // What it adds to its aggregate.
   };
-  void Enter(std::string_view label, Seen* seen);
 
-  std::vector<Seen> seen_;  // By machine, ascending.
+  void Rebuild(const ClusterState& state, std::string_view label);
+  // Whether these are still the machines that were seen last.
+  bool HasSeen(const ClusterState& state) const;
+  void Enter(size_t place, std::string_view label);
+  // False where what is left cannot be told from the sum.
+  bool Leave(size_t place);
+
   std::vector<Aggregate> all_;
+  std::vector<size_t> sizes_;  // In machines.
   absl::flat_hash_map<std::string, size_t> by_value_;
-  absl::flat_hash_map<MachineId, size_t> of_machine_;
+  // By machine, ascending.  What each adds to its aggregate is apart from what
+  // is looked at each time.
+  std::vector<MachineId> ids_;
+  std::vector<size_t> of_machine_;
+  std::vector<Seen> seen_;
+  std::vector<Aggregate> shares_;
 };
 
 }  // namespace sluice

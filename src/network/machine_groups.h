@@ -27,6 +27,8 @@
 
 namespace sluice {
 
+inline constexpr size_t kNoAggregate = ~size_t{0};
+
 struct MachineGroup {
   KindId kind = kNoKind;
   std::vector<const Machine*> machines;  // Ascending ids; never empty.
@@ -34,6 +36,10 @@ struct MachineGroup {
   // How many tasks of each class of a pass are to share each machine, which
   // then fit together; empty: as many as fit.
   std::vector<int64_t> room = {};
+  // What they are part of that policies charge as one, and of which group they
+  // are the ones that are (network/aggregates.h).
+  size_t aggregate = kNoAggregate;
+  size_t whole = 0;
 
   // Stands for all of them.
   const Machine& representative() const { return *machines.front(); }

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
+#include "base/strings.h"
 #include "network/machine_groups.h"
 #include "util/cluster_builder.h"
 #include "util/test_scheduler.h"
@@ -84,6 +86,67 @@ TEST_F(AggregatesTest, FollowChanges) {
   expect_fresh();
 }
 
+// Machines that are gone leave gaps between the ids of others.
+TEST_F(AggregatesTest, FindMachinesAmongGaps) {
+  TestScheduler cluster;
+  for (int i = 0; i < 40; ++i) {
+    cluster.Apply(Added(StrCat("m", i),
+                        {.cpu = 1000, .labels = {{"rack", StrCat(i % 3)}}}));
+  }
+  std::map<MachineId, std::string> all;
+  for (const auto& [id, machine] : cluster.state().machines()) {
+    all.emplace(id, *machine->FindLabel("rack"));
+  }
+  for (const int i : {0, 3, 4, 5, 17, 30, 31, 39}) {
+    cluster.Apply(RemoveMachine{StrCat("m", i)});
+  }
+  const Aggregates racks(cluster.state(), "rack");
+  std::map<size_t, std::string> values;
+  for (const auto& [id, value] : all) {
+    const Machine* machine = cluster.state().FindMachine(id);
+    if (machine == nullptr || !machine->IsUsable()) {
+      EXPECT_EQ(racks.Of(id), Aggregates::kNone);
+    } else {
+      ASSERT_NE(racks.Of(id), Aggregates::kNone);
+      EXPECT_EQ(values.emplace(racks.Of(id), value).first->second, value);
+    }
+  }
+  EXPECT_EQ(values.size(), 3u);
+  EXPECT_EQ(racks.Of(MachineId{1000000}), Aggregates::kNone);
+}
+
+TEST_F(AggregatesTest, KeepNoneWhoseMachinesAreGone) {
+  Aggregates racks(cluster_.state(), "rack");
+  for (int i = 0; i < 5; ++i) {
+    UpdateMachine moved;
+    moved.spec.uuid = "b1";
+    moved.spec.labels = {{"rack", StrCat("b", i)}};
+    cluster_.Apply(moved);
+    racks.Refresh(cluster_.state(), "rack");
+    EXPECT_EQ(racks.size(), 2u);
+  }
+}
+
+// What is cut off at the largest amount does not come back by subtraction.
+TEST_F(AggregatesTest, AddUpAnewWhatWasTooMuchForASum) {
+  TestScheduler cluster;
+  for (int i = 0; i < 6; ++i) {
+    cluster.Apply(
+        Added(StrCat("m", i), {.cpu = kAmountMax, .labels = {{"rack", "a"}}}));
+  }
+  Aggregates racks(cluster.state(), "rack");
+  ASSERT_TRUE(racks[0].capacity.IsSaturated());
+  for (int i = 0; i < 5; ++i) {
+    UpdateMachine moved;
+    moved.spec.uuid = StrCat("m", i);
+    moved.spec.labels = {};
+    cluster.Apply(moved);
+  }
+  racks.Refresh(cluster.state(), "rack");
+  ASSERT_EQ(racks.size(), 1u);
+  EXPECT_EQ(racks[0].capacity[kCpu], kAmountMax);
+}
+
 TEST_F(AggregatesTest, CutGroupsWhereRacksDiffer) {
   TestScheduler empty;
   ClusterBuilder()
@@ -99,6 +162,9 @@ TEST_F(AggregatesTest, CutGroupsWhereRacksDiffer) {
   ASSERT_EQ(cut.size(), 2u);
   EXPECT_EQ(cut[0].size(), 2);
   EXPECT_EQ(cut[1].size(), 1);
+  EXPECT_EQ(cut[0].aggregate, 0u);
+  EXPECT_EQ(cut[1].aggregate, 1u);
+  EXPECT_EQ(cut[0].whole, cut[1].whole);
   EXPECT_EQ(Aggregates().Cut(groups).size(), 1u);
 }
 
