@@ -12,6 +12,7 @@
 
 #include "constraints/class_peers.h"
 #include "sluice/base/ids.h"
+#include "sluice/flow/problem.h"
 #include "sluice/state/resources.h"
 #include "sluice/state/task.h"
 
@@ -36,6 +37,15 @@ struct BandClass {
   const Resources& Room() const {
     return reserved.has_value() ? *reserved : key.request;
   }
+  bool IsOpen(size_t group) const {
+    return open_groups.empty() || open_groups[group];
+  }
+};
+
+// A class that may use machines of some kind, and what it prefers.
+struct Interest {
+  size_t class_index = 0;
+  FlowCost preference = 0;
 };
 
 // Machines of a group that a task may look at for one that it likes better.

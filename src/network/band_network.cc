@@ -11,6 +11,7 @@
 #include "base/int128.h"
 #include "cost/waiting_cost.h"
 #include "network/constructs.h"
+#include "network/leader_room.h"
 
 namespace sluice {
 namespace {
@@ -64,24 +65,23 @@ constexpr Cost kStepsMax = 3000000;
 constexpr FlowCost kMinimumWorth =
     4 * (kPlacementCostMax + kWaitingCostMax) * kPartsPerPoint;
 
-// The cost of an aggregate rises in steps, of which each is a segment: with
-// each of the first tasks, and then by as many as are a part of those before.
-constexpr FlowUnits kTogetherPart = 20;
-
-// For how many there should be room where the first one goes.
-int64_t WantedBy(const BandClass& band_class) {
-  return std::max<int64_t>(band_class.followers, 1);
-}
-
-bool IsOpen(const BandClass& band_class, size_t group) {
-  return band_class.open_groups.empty() || band_class.open_groups[group];
-}
-
 // How many of its tasks a machine takes that has so much free, with all that
 // room is reserved for.
 FlowUnits TimesWithReserved(const Resources& free, const BandClass& band_class,
                             FlowUnits limit) {
   return band_class.Room().TimesIn(free, TimesIn(free, band_class.key, limit));
+}
+
+// Whether nothing but its slots limits how many of a class go to the group.
+bool IsFreeToShare(std::span<const BandClass> classes, size_t outlet,
+                   const MachineGroup& group, FlowUnits slots) {
+  if (outlet >= classes.size()) return false;
+  const BandClass& band_class = classes[outlet];
+  const auto tasks = std::ssize(band_class.tasks);
+  return band_class.peers == nullptr && band_class.open_groups.empty() &&
+         group.room.empty() &&
+         TimesWithReserved(group.free, band_class, tasks) >=
+             std::min(slots, tasks);
 }
 
 // Units of which each `width` cost `step` more than those before, the first
@@ -122,6 +122,20 @@ std::vector<Asker> AskersFor(std::span<const BandClass> classes,
   return askers;
 }
 
+std::vector<std::vector<Interest>> FindInterests(
+    std::span<const BandClass> classes, Eligibility* eligibility) {
+  std::vector<std::vector<Interest>> interests(
+      static_cast<size_t>(eligibility->kind_count()));
+  for (size_t i = 0; i < classes.size(); ++i) {
+    if (classes[i].tasks.empty()) continue;
+    for (const auto& [kind, preference] :
+         eligibility->KindsFor(*classes[i].key.rules)) {
+      interests[static_cast<size_t>(kind)].push_back({i, preference});
+    }
+  }
+  return interests;
+}
+
 // What the k-th task to land on the machine costs, for each of its slots.
 std::vector<FlowCost> LoadCosts(const Machine& machine,
                                 const Resources& mean_request, FlowUnits slots,
@@ -150,6 +164,70 @@ void SortByPrice(const WaitingPrices& prices, std::vector<const Task*>* tasks) {
 
 }  // namespace
 
+struct BandNetwork::Demand {
+  std::vector<Asker> askers;                             // By class.
+  std::vector<std::vector<Interest>> interests;          // By kind.
+  std::vector<std::vector<bool>> has_room_for_all = {};  // By class, group.
+};
+
+// What classes find on the machines of a group.
+struct BandNetwork::Offers {
+  struct Offer {
+    size_t class_index;
+    FlowCost cost;  // Of its first unit, but for what aggregates are charged.
+  };
+  std::vector<Offer> offers;
+  std::vector<FlowCost> slot_costs;
+  bool is_known = false;
+  // On all parts of the whole that the group was cut from.
+  bool is_of_whole = true;
+};
+
+// What is drawn for groups.
+struct BandNetwork::Draft {
+  Draft(const Input& input, const Resources& mean_request)
+      : slot_costs(input.groups.size()),
+        ladders(input.aggregates, input.policies, mean_request),
+        slack(input.aggregates.size(), 0) {}
+
+  // The steps of the aggregate that units of an optimal flow may need, of so
+  // many.
+  std::vector<CostSegment> StepsOf(size_t aggregate, FlowUnits limit) {
+    if (aggregate == Aggregates::kNone) return {{limit, 0}};
+    FlowCost most = slack[aggregate];
+    if (most != Candidates::kNoBound) most += ladders.First(aggregate);
+    return ladders.Steps(aggregate, most, limit);
+  }
+  FlowUnits UnitsOf(size_t aggregate, FlowUnits limit) {
+    FlowUnits units = 0;
+    for (const CostSegment& step : StepsOf(aggregate, limit)) {
+      units += step.width;
+    }
+    return units;
+  }
+
+  // Those of the next outlet.
+  void Note(const Candidates::Choice& choice,
+            std::span<const MachineGroup> groups) {
+    candidates.push_back(choice.candidates);
+    for (const Candidate& one : choice.candidates) {
+      const size_t aggregate = groups[one.group].aggregate;
+      if (aggregate == Aggregates::kNone) continue;
+      slack[aggregate] =
+          choice.bound == Candidates::kNoBound
+              ? choice.bound
+              : std::max(slack[aggregate], choice.bound - one.cost);
+    }
+  }
+
+  std::vector<std::vector<Candidate>> candidates;  // By outlet.
+  // By group what its slots cost: nothing where no class may use it.
+  std::vector<std::vector<FlowCost>> slot_costs;
+  AggregateLadders ladders;
+  // By aggregate, how much dearer than the first one there a unit may be.
+  std::vector<FlowCost> slack;
+};
+
 BandNetwork::BandNetwork(const Input& input, Eligibility* eligibility,
                          const WaitingPrices& prices, Minimums minimums)
     : minimums_(minimums) {
@@ -164,21 +242,19 @@ BandNetwork::BandNetwork(const Input& input, Eligibility* eligibility,
   mean_request_ = MeanRequest(classes, supply_);
   for (size_t i = 0; i < classes.size(); ++i) {
     outlets_.push_back({i, static_cast<NodeIndex>(i)});
-    is_in_gang_.push_back(classes[i].gang_minimum > 0);
   }
   apart_.resize(classes.size());
   // Patterns heed what classes over the same domains may do together.
   const bool has_patterns = !groups.empty() && !groups.front().room.empty();
   if (!has_patterns) FindLimits(classes);
-  const std::vector<std::vector<Interest>> interests =
-      FindInterests(classes, eligibility);
-  const std::vector<std::vector<bool>> has_room_for_all =
-      FindRoomForAll(input, interests);
-  AddGangs(groups, classes, has_room_for_all);
-  std::vector<std::vector<FlowCost>> slot_costs(groups.size());
-  const std::vector<std::vector<Candidate>> candidates =
-      FindCandidates(input, interests, has_room_for_all, &slot_costs);
-  AddPlacementArcs(input, candidates, slot_costs);
+  Demand demand = {.askers = AskersFor(classes, input.constraints),
+                   .interests = FindInterests(classes, eligibility)};
+  demand.has_room_for_all =
+      FindRoomForLeaders(groups, classes, input.constraints, demand.interests);
+  AddGangs(groups, classes, demand.has_room_for_all);
+  Draft draft(input, mean_request_);
+  FindCandidates(input, demand, &draft);
+  AddPlacementArcs(input, &draft);
   AddWaitingArcs(classes, prices);
 }
 
@@ -187,7 +263,7 @@ void BandNetwork::AddGangs(
     const std::vector<std::vector<bool>>& has_room_for_all) {
   std::map<JobId, std::vector<size_t>> members;
   for (size_t i = 0; i < classes.size(); ++i) {
-    if (is_in_gang_[i]) members[*classes[i].key.gang].push_back(i);
+    if (classes[i].gang_minimum > 0) members[*classes[i].key.gang].push_back(i);
   }
   for (const auto& [job, of_job] : members) {
     Gang& gang = gangs_[job];
@@ -367,102 +443,6 @@ FlowUnits BandNetwork::FirstOn(size_t class_index, const Machine& machine,
   return room;
 }
 
-std::vector<BandNetwork::Places> BandNetwork::FindPlaces(
-    const Input& input, const std::vector<std::vector<Interest>>& interests) {
-  const std::span<const MachineGroup> groups = input.groups;
-  std::vector<Places> places(input.classes.size());
-  for (size_t g = 0; g < groups.size(); ++g) {
-    const Machine& machine = groups[g].representative();
-    for (const auto& [i, preference] :
-         interests[static_cast<size_t>(groups[g].kind)]) {
-      const BandClass& band_class = input.classes[i];
-      if (band_class.peers == nullptr || !band_class.peers->NeedsLeader() ||
-          !input.constraints.AllowsLoad(band_class.key, machine,
-                                        groups[g].free) ||
-          !band_class.peers->Allows(machine)) {
-        continue;
-      }
-      const Topology* topology = band_class.peers->LeaderTopology();
-      const int64_t fit =
-          TimesIn(groups[g].free, band_class.key, WantedBy(band_class));
-      const bool is_by_machine = topology->is_by_machine();
-      Place& place =
-          places[i][{topology, is_by_machine ? static_cast<int64_t>(g)
-                                             : topology->DomainOf(machine.id)}];
-      place.preference = std::min(place.preference, preference);
-      place.room += is_by_machine ? fit : fit * groups[g].size();
-      if (is_by_machine) place.domains = groups[g].size();
-      if (IsOpen(band_class, g)) place.groups.push_back(g);
-    }
-  }
-  return places;
-}
-
-std::vector<std::vector<bool>> BandNetwork::FindRoomForAll(
-    const Input& input,
-    const std::vector<std::vector<Interest>>& interests) const {
-  const std::span<const BandClass> classes = input.classes;
-  std::vector<std::vector<bool>> has_room(classes.size());
-  if (std::ranges::none_of(classes, [](const BandClass& band_class) {
-        return band_class.peers != nullptr && band_class.peers->NeedsLeader();
-      })) {
-    return has_room;
-  }
-  const std::vector<Places> places = FindPlaces(input, interests);
-  // How full the followers of the leaders before make each place, in parts.
-  std::map<Places::key_type, int64_t> taken;
-  constexpr int64_t kFull = 1 << 20;
-  for (size_t i = 0; i < classes.size(); ++i) {
-    if (std::ranges::all_of(places[i], [](const auto& entry) {
-          return entry.second.groups.empty();
-        })) {
-      continue;
-    }
-    has_room[i].resize(input.groups.size(), false);
-    const auto allow = [&](const Place& place) {
-      for (const size_t g : place.groups) has_room[i][g] = true;
-    };
-    const int64_t wanted = WantedBy(classes[i]);
-    if (is_in_gang_[i]) {
-      // Which one is decided with all else.
-      for (const auto& [id, place] : places[i]) {
-        if (place.room >= wanted) allow(place);
-      }
-      continue;
-    }
-    std::optional<std::tuple<bool, Cost, int64_t>> best;
-    Places::key_type best_id;
-    int64_t best_part = 0;
-    for (const auto& [id, place] : places[i]) {
-      if (place.groups.empty()) continue;
-      const int64_t part = wanted * kFull / std::max<int64_t>(place.room, 1);
-      const int64_t full = (taken[id] + part) / place.domains;
-      const std::tuple rank(full > kFull, place.preference, full);
-      if (best.has_value() && rank >= *best) continue;
-      best = rank;
-      best_id = id;
-      best_part = part;
-    }
-    taken[best_id] += best_part;
-    allow(places[i].at(best_id));
-  }
-  return has_room;
-}
-
-std::vector<std::vector<BandNetwork::Interest>> BandNetwork::FindInterests(
-    std::span<const BandClass> classes, Eligibility* eligibility) {
-  std::vector<std::vector<Interest>> interests(
-      static_cast<size_t>(eligibility->kind_count()));
-  for (size_t i = 0; i < classes.size(); ++i) {
-    if (classes[i].tasks.empty()) continue;
-    for (const auto& [kind, preference] :
-         eligibility->KindsFor(*classes[i].key.rules)) {
-      interests[static_cast<size_t>(kind)].push_back({i, preference});
-    }
-  }
-  return interests;
-}
-
 bool BandNetwork::IsOpenBesideFit(size_t class_index,
                                   const BandClass& band_class,
                                   const MachineGroup& group,
@@ -478,220 +458,261 @@ bool BandNetwork::IsOpenBesideFit(size_t class_index,
   return is_allowed && RoomOn(class_index, machine, 1) > 0;
 }
 
-// Of the groups offered to it, in order, the cheapest that together have a
-// machine for each of `task_count` tasks.
-class BandNetwork::Candidates {
- public:
-  explicit Candidates(FlowUnits task_count) : count_max_(task_count) {}
-  void Offer(const Candidate& candidate);
-  // In no order.
-  std::vector<Candidate> Take(std::span<const MachineGroup> groups);
-
- private:
-  FlowUnits count_max_;  // No more groups than tasks are ever needed.
-  FlowCost cost_end_ = std::numeric_limits<FlowCost>::max();
-  std::vector<Candidate> candidates_;
-};
-
-std::vector<std::vector<BandNetwork::Candidate>> BandNetwork::FindCandidates(
-    const Input& input, const std::vector<std::vector<Interest>>& interests,
-    const std::vector<std::vector<bool>>& has_room_for_all,
-    std::vector<std::vector<FlowCost>>* slot_costs) {
+void BandNetwork::FindOffers(const Input& input, const Demand& demand, size_t g,
+                             Offers* found) const {
   const auto& [groups, policies, constraints, classes, aggregates] = input;
-  const std::vector<Asker> askers = AskersFor(classes, constraints);
-  // Where aggregates rise in cost, too, other ones may be cheaper by then.
-  const FlowUnits enough =
-      supply_ * std::max<FlowUnits>(std::ssize(aggregates), 1);
-  std::vector<Candidates> candidates(outlets_.size(), Candidates(enough));
-  std::vector<Interest> fitting;
-  Resources load;
-  for (size_t g = 0; g < groups.size(); ++g) {
-    const MachineGroup& group = groups[g];
-    const Machine& machine = group.representative();
-    fitting.clear();
-    Resources largest;
-    for (const Interest& interest :
-         interests[static_cast<size_t>(group.kind)]) {
-      const size_t i = interest.class_index;
-      if (!askers[i].room.FitsIn(group.free) ||
-          (!group.room.empty() && group.room[i] == 0)) {
+  const MachineGroup& group = groups[g];
+  const Machine& machine = group.representative();
+  auto& [offers, slot_costs, is_known, is_of_whole] = *found;
+  offers.clear();
+  slot_costs.clear();
+  is_known = is_of_whole = true;
+  Resources largest;
+  for (const auto& [i, preference] :
+       demand.interests[static_cast<size_t>(group.kind)]) {
+    const Asker& asker = demand.askers[i];
+    if (!asker.room.FitsIn(group.free) ||
+        (!group.room.empty() && group.room[i] == 0)) {
+      continue;
+    }
+    if (asker.asks_for_more) {
+      is_of_whole = false;
+      const std::vector<bool>& has_room = demand.has_room_for_all[i];
+      if ((!has_room.empty() && !has_room[g]) || !classes[i].IsOpen(g) ||
+          !IsOpenBesideFit(i, classes[i], group, constraints)) {
         continue;
       }
-      if (askers[i].asks_for_more) {
-        const std::vector<bool>& has_room = has_room_for_all[i];
-        if ((!has_room.empty() && !has_room[g]) || !IsOpen(classes[i], g) ||
-            !IsOpenBesideFit(i, classes[i], group, constraints)) {
-          continue;
+    }
+    offers.push_back({i, preference * kPartsPerPoint});
+    largest.MaxWith(asker.room);
+  }
+  if (offers.empty()) return;
+  const FlowUnits slots =
+      group.room.empty()
+          ? std::max<FlowUnits>(largest.TimesIn(group.free, supply_), 1)
+          : std::min<FlowUnits>(std::accumulate(group.room.begin(),
+                                                group.room.end(), FlowUnits{0}),
+                                supply_);
+  slot_costs = LoadCosts(machine, mean_request_, slots, policies);
+  // The ladder charges every unit for the mean: what a class weighs more or
+  // less is its own.
+  const FlowCost for_all =
+      std::ranges::min(slot_costs) -
+      LoadArcCost(policies, machine, machine.used + mean_request_);
+  Resources load;
+  for (auto& [i, cost] : offers) {
+    const Asker& asker = demand.askers[i];
+    load = machine.used;
+    load += asker.request;
+    cost += for_all + LoadArcCost(policies, machine, load);
+    if (asker.peers == nullptr) continue;
+    cost +=
+        policies.PeerCost(asker.peers->StandingOn(machine)) * kPartsPerPoint;
+    if (LeastOn(i, group) > 0) cost -= kMinimumWorth;
+  }
+}
+
+void BandNetwork::FindCandidates(const Input& input, const Demand& demand,
+                                 Draft* draft) {
+  const std::span<const MachineGroup> groups = input.groups;
+  const bool is_cut = !input.aggregates.empty();
+  std::vector<Candidates> candidates(outlets_.size(),
+                                     Candidates(supply_, is_cut));
+  // What the parts of a whole offer is worked out once.
+  std::vector<Offers> of_wholes(is_cut ? groups.size() : 1);
+  for (size_t g = 0; g < groups.size(); ++g) {
+    Offers& found = of_wholes[is_cut ? groups[g].whole : 0];
+    if (!is_cut || !found.is_known || !found.is_of_whole) {
+      FindOffers(input, demand, g, &found);
+    }
+    if (found.offers.empty()) continue;
+    if (is_cut) {
+      draft->slot_costs[g] = found.slot_costs;
+    } else {
+      draft->slot_costs[g] = std::move(found.slot_costs);
+    }
+    const FlowCost together = draft->ladders.First(groups[g].aggregate);
+    for (const auto& [i, cost] : found.offers) {
+      std::optional<size_t> outlet = i;
+      if (demand.askers[i].peers != nullptr) {
+        outlet = OutletFor(i, input.classes[i], groups[g].representative(),
+                           input.policies);
+        candidates.resize(outlets_.size(), Candidates(supply_, is_cut));
+      }
+      if (outlet.has_value()) candidates[*outlet].Offer({cost + together, g});
+    }
+  }
+  if (!is_cut) {
+    for (Candidates& one : candidates) {
+      draft->candidates.push_back(std::move(one).Take(groups));
+    }
+    return;
+  }
+  Candidates::Choice choice;
+  std::optional<FlowCost> above;  // The costs of the outlet before.
+  for (size_t outlet = 0; outlet < candidates.size(); ++outlet) {
+    Candidates& of_outlet = candidates[outlet];
+    // What a class pays for the machines that its peers leave it may rise, too.
+    const bool is_bound =
+        demand.askers[outlets_[outlet].class_index].peers == nullptr;
+    const bool is_last = outlet + 1 == candidates.size();
+    const std::optional<FlowCost> of_next =
+        is_last ? std::nullopt : candidates[outlet + 1].CostAbove(of_outlet);
+    if (!is_bound) {
+      choice = std::move(of_outlet).TakeAll();
+    } else if (above.has_value()) {
+      choice.Add(*above);
+    } else {
+      choice = std::move(of_outlet).TakeRising(groups, &draft->ladders);
+    }
+    above = is_bound ? of_next : std::nullopt;
+    draft->Note(choice, groups);
+  }
+}
+
+std::vector<std::optional<size_t>> BandNetwork::AddHubs(
+    const Input& input, const Draft& draft, std::vector<Arrivals>* arrivals) {
+  const auto& [groups, policies, constraints, classes, aggregates] = input;
+  std::vector<std::optional<size_t>> hub_of(groups.size());
+  if (aggregates.empty()) return hub_of;
+  std::vector<std::vector<size_t>> parts(groups.size());  // By whole.
+  for (size_t g = 0; g < groups.size(); ++g) {
+    if (!(*arrivals)[g].empty()) parts[groups[g].whole].push_back(g);
+  }
+  for (const std::vector<size_t>& of_whole : parts) {
+    if (of_whole.size() < 2) continue;
+    FlowUnits slots = 0;
+    for (const size_t g : of_whole) {
+      slots = std::max<FlowUnits>(slots, std::ssize(draft.slot_costs[g]));
+    }
+    // By class, what is left to pay when slot and aggregate are paid.
+    std::map<size_t, FlowCost> costs;
+    for (const size_t g : of_whole) {
+      for (const auto& [outlet, cost] : (*arrivals)[g]) {
+        if (IsFreeToShare(classes, outlet, groups[g], slots)) {
+          costs.emplace(outlet, cost);
         }
       }
-      fitting.push_back(interest);
-      largest.MaxWith(askers[i].room);
     }
-    if (fitting.empty()) continue;
-    const FlowUnits slots =
-        group.room.empty()
-            ? std::max<FlowUnits>(largest.TimesIn(group.free, supply_), 1)
-            : std::min<FlowUnits>(
-                  std::accumulate(group.room.begin(), group.room.end(),
-                                  FlowUnits{0}),
-                  supply_);
-    (*slot_costs)[g] = LoadCosts(machine, mean_request_, slots, policies);
-    // The ladder charges every unit for the mean: what a class weighs more or
-    // less is its own.
-    const FlowCost for_all =
-        std::ranges::min((*slot_costs)[g]) -
-        LoadArcCost(policies, machine, machine.used + mean_request_) +
-        FirstTogether(input, group);
-    for (const auto& [i, preference] : fitting) {
-      load = machine.used;
-      load += askers[i].request;
-      FlowCost cost = for_all + LoadArcCost(policies, machine, load) +
-                      preference * kPartsPerPoint;
-      std::optional<size_t> outlet = i;
-      if (const ClassPeers* peers = askers[i].peers; peers != nullptr) {
-        cost += policies.PeerCost(peers->StandingOn(machine)) * kPartsPerPoint;
-        outlet = OutletFor(i, classes[i], machine, policies);
-        candidates.resize(outlets_.size(), Candidates(enough));
-        if (LeastOn(i, group) > 0) cost -= kMinimumWorth;
+    if (costs.size() < 2) continue;
+    Hub& hub = hubs_.emplace_back();
+    hub.node = problem_.AddNode(0);
+    for (const auto& [i, cost] : costs) {
+      hub.classes.push_back(
+          {i, problem_.AddArc(outlets_[i].node, hub.node,
+                              std::ssize(classes[i].tasks), cost)});
+    }
+    for (const size_t g : of_whole) {
+      if (std::erase_if((*arrivals)[g], [&costs](const Arrival& one) {
+            return costs.contains(one.outlet);
+          }) > 0) {
+        hub_of[g] = hubs_.size() - 1;
       }
-      if (!outlet.has_value()) continue;
-      candidates[*outlet].Offer({cost, g});
     }
   }
-  std::vector<std::vector<Candidate>> cheapest;
-  for (Candidates& of_outlet : candidates) {
-    cheapest.push_back(of_outlet.Take(groups));
+  return hub_of;
+}
+
+NodeIndex BandNetwork::ExitOf(const MachineGroup& group, FlowUnits units) {
+  if (group.aggregate == Aggregates::kNone) return sink_;
+  const auto [it, is_new] = aggregate_nodes_.try_emplace(group.aggregate);
+  if (is_new) {
+    it->second.node = problem_.AddNode(0);
+    it->second.machine = group.representative().id;
   }
-  return cheapest;
+  it->second.units += units;
+  return it->second.node;
 }
 
-void BandNetwork::Candidates::Offer(const Candidate& candidate) {
-  // Groups come in order, so that of equal ones the earlier is kept.
-  if (candidate.cost >= cost_end_) return;
-  candidates_.push_back(candidate);
-  if (std::ssize(candidates_) < 2 * count_max_) return;
-  const auto end = candidates_.begin() + count_max_;
-  std::ranges::nth_element(candidates_, end - 1);
-  candidates_.erase(end, candidates_.end());
-  cost_end_ = candidates_.back().cost;
-}
-
-std::vector<BandNetwork::Candidate> BandNetwork::Candidates::Take(
-    std::span<const MachineGroup> groups) {
-  // All before `begin` are taken, none from `end` on.  Halving what is between
-  // them takes less than to sort it.
-  auto begin = candidates_.begin();
-  auto end = candidates_.end();
-  for (FlowUnits missing = count_max_; begin != end && missing > 0;) {
-    const auto middle = begin + (end - begin) / 2;
-    std::ranges::nth_element(begin, middle, end);
-    FlowUnits machines = 0;
-    for (auto it = begin; it != middle; ++it) {
-      machines += groups[it->group].size();
-    }
-    if (machines >= missing) {
-      end = middle;
-    } else {
-      missing -= machines + groups[middle->group].size();
-      begin = middle + 1;
-    }
-  }
-  candidates_.erase(begin, candidates_.end());
-  return std::move(candidates_);
-}
-
-FlowCost BandNetwork::FirstTogether(const Input& input,
-                                    const MachineGroup& group) const {
-  const size_t index = input.aggregates.Of(group.representative().id);
-  if (index == Aggregates::kNone) return 0;
-  const auto& [used, offered] = input.aggregates[index];
-  return input.policies.AggregateCost(used, offered) * kPartsPerPoint;
-}
-
-NodeIndex BandNetwork::ExitOf(const Input& input, const MachineGroup& group) {
-  const MachineId machine = group.representative().id;
-  const size_t index = input.aggregates.Of(machine);
-  if (index == Aggregates::kNone) return sink_;
-  const auto [it, is_new] = aggregate_nodes_.try_emplace(index);
-  if (!is_new) return it->second.node;
-  const NodeIndex node = problem_.AddNode(0);
-  it->second = {node, machine};
-  auto [used, offered] = input.aggregates[index];
-  std::vector<CostSegment> segments;
-  FlowCost cost = 0;
-  for (FlowUnits before = 0; before < supply_;
-       before += segments.back().width) {
-    const FlowUnits width =
-        std::clamp<FlowUnits>(before / kTogetherPart, 1, supply_ - before);
-    // It may fall for no unit.
-    cost = std::max(
-        cost, input.policies.AggregateCost(used, offered) * kPartsPerPoint);
-    segments.push_back({width, cost});
-    used.AddScaled(mean_request_, width);
-  }
-  problem_.AddConvexArc(node, sink_, segments);
-  return node;
-}
-
-void BandNetwork::AddPlacementArcs(
-    const Input& input, const std::vector<std::vector<Candidate>>& candidates,
-    std::span<const std::vector<FlowCost>> slot_costs) {
-  const auto& [groups, policies, constraints, classes, aggregates] = input;
-  struct OutletCandidate {
-    size_t outlet;
-    Candidate candidate;
-  };
-  std::vector<std::vector<OutletCandidate>> of_groups(groups.size());
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    for (const Candidate& candidate : candidates[i]) {
-      of_groups[candidate.group].push_back({i, candidate});
-    }
-  }
+void BandNetwork::AddPlacementArcs(const Input& input, Draft* draft) {
+  const std::span<const MachineGroup> groups = input.groups;
+  std::vector<FlowCost> first_costs(groups.size());
   for (size_t g = 0; g < groups.size(); ++g) {
-    if (of_groups[g].empty()) continue;
-    const NodeIndex node = problem_.AddNode(0);
-    const Machine& machine = groups[g].representative();
-    const FlowUnits machines = groups[g].size();
-    // An arc costs what is left when the slot has been paid.
-    const FlowCost first_slot =
-        std::ranges::min(slot_costs[g]) + FirstTogether(input, groups[g]);
-    const FlowUnits slots = std::ssize(slot_costs[g]);
-    bool is_open = groups[g].room.empty();
-    // Each machine is to have its share of a minimum.
-    const bool can_be_filled =
-        policies.FallsWithLoad() && minimums_ == Minimums::kNone;
-    for (const auto& [outlet, candidate] : of_groups[g]) {
-      const auto [i, from] = outlets_[outlet];
-      const auto tasks = std::ssize(classes[i].tasks);
-      FlowUnits fit = TimesWithReserved(groups[g].free, classes[i], tasks);
-      if (!groups[g].room.empty()) fit = std::min(fit, groups[g].room[i]);
-      fit = RoomOn(i, machine, fit);
-      is_open = is_open && fit >= std::min(slots, tasks) &&
-                StepOn(i, policies) == 0 && FirstOn(i, machine, fit) == fit;
-      const FlowUnits least =
-          std::min({LeastOn(i, groups[g]), fit * machines, tasks});
-      const ArcIndex arc = AddArcWithMinimum(
-          from, node,
-          RisingSegments(
-              candidate.cost + (least > 0 ? kMinimumWorth : 0) - first_slot,
-              StepOn(i, policies) * kPartsPerPoint, machines,
-              FirstOn(i, machine, fit) * machines,
-              std::min<FlowUnits>(fit * machines, tasks)),
-          least);
-      placement_arcs_.push_back({i, groups_.size(), arc});
-    }
-    problem_.AddConvexArc(node, ExitOf(input, groups[g]),
-                          ToSegments(slot_costs[g], machines, supply_));
-    std::vector<MachineId> ids;
-    for (const Machine* member : groups[g].machines) {
-      // More than there are tasks are not needed either, but to choose from.
-      if (std::ssize(ids) == supply_ + kSpareMachines) break;
-      ids.push_back(member->id);
-    }
-    groups_.push_back({.machines = std::move(ids),
-                       .in_a_row = can_be_filled && is_open ? slots : 1,
-                       .is_open = is_open});
+    if (draft->slot_costs[g].empty()) continue;
+    first_costs[g] = std::ranges::min(draft->slot_costs[g]) +
+                     draft->ladders.First(groups[g].aggregate);
   }
+  std::vector<Arrivals> arrivals(groups.size());
+  for (size_t i = 0; i < draft->candidates.size(); ++i) {
+    for (const auto& [cost, g] : draft->candidates[i]) {
+      arrivals[g].push_back({i, cost - first_costs[g]});
+    }
+  }
+  const std::vector<std::optional<size_t>> hub_of =
+      AddHubs(input, *draft, &arrivals);
+  for (size_t g = 0; g < groups.size(); ++g) {
+    if (arrivals[g].empty() && !hub_of[g].has_value()) continue;
+    const FlowUnits machines = groups[g].size();
+    const FlowUnits units = draft->UnitsOf(
+        groups[g].aggregate,
+        std::min<FlowUnits>(std::ssize(draft->slot_costs[g]) * machines,
+                            supply_));
+    // Where all come by a hub they go on from there.
+    Hub* hub = hub_of[g].has_value() ? &hubs_[*hub_of[g]] : nullptr;
+    NodeIndex node = hub == nullptr ? 0 : hub->node;
+    std::optional<ArcIndex> way_in;
+    if (hub == nullptr || !arrivals[g].empty()) {
+      node = problem_.AddNode(0);
+      if (hub != nullptr) way_in = problem_.AddArc(hub->node, node, units, 0);
+    }
+    AddArrivals(input, g, node, arrivals[g], std::ssize(draft->slot_costs[g]));
+    const ArcIndex way_out = problem_.AddConvexArc(
+        node, ExitOf(groups[g], units),
+        ToSegments(draft->slot_costs[g], machines, units));
+    if (hub != nullptr) {
+      hub->groups.push_back({groups_.size() - 1, way_in.value_or(way_out)});
+    }
+  }
+  // In the order of their groups: how aggregates are numbered says nothing.
+  std::map<NodeIndex, size_t> by_node;
+  for (const auto& [index, aggregate] : aggregate_nodes_) {
+    by_node.emplace(aggregate.node, index);
+  }
+  for (const auto& [node, index] : by_node) {
+    const FlowUnits units = aggregate_nodes_.at(index).units;
+    problem_.AddConvexArc(node, sink_,
+                          draft->StepsOf(index, std::min(units, supply_)));
+  }
+}
+
+void BandNetwork::AddArrivals(const Input& input, size_t g, NodeIndex node,
+                              const Arrivals& arrivals, FlowUnits slots) {
+  const auto& [groups, policies, constraints, classes, aggregates] = input;
+  const MachineGroup& group = groups[g];
+  const Machine& machine = group.representative();
+  const FlowUnits machines = group.size();
+  bool is_open = group.room.empty();
+  for (const auto& [outlet, cost] : arrivals) {
+    const auto [i, from] = outlets_[outlet];
+    const auto tasks = std::ssize(classes[i].tasks);
+    FlowUnits fit = TimesWithReserved(group.free, classes[i], tasks);
+    if (!group.room.empty()) fit = std::min(fit, group.room[i]);
+    fit = RoomOn(i, machine, fit);
+    is_open = is_open && fit >= std::min(slots, tasks) &&
+              StepOn(i, policies) == 0 && FirstOn(i, machine, fit) == fit;
+    const FlowUnits least =
+        std::min({LeastOn(i, group), fit * machines, tasks});
+    const ArcIndex arc = AddArcWithMinimum(
+        from, node,
+        RisingSegments(cost + (least > 0 ? kMinimumWorth : 0),
+                       StepOn(i, policies) * kPartsPerPoint, machines,
+                       FirstOn(i, machine, fit) * machines,
+                       std::min<FlowUnits>(fit * machines, tasks)),
+        least);
+    placement_arcs_.push_back({i, groups_.size(), arc});
+  }
+  // Each machine is to have its share of a minimum.
+  const bool can_be_filled =
+      policies.FallsWithLoad() && minimums_ == Minimums::kNone;
+  std::vector<MachineId> ids;
+  for (const Machine* member : group.machines) {
+    // More than there are tasks are not needed either, but to choose from.
+    if (std::ssize(ids) == supply_ + kSpareMachines) break;
+    ids.push_back(member->id);
+  }
+  groups_.push_back({.machines = std::move(ids),
+                     .in_a_row = can_be_filled && is_open ? slots : 1,
+                     .is_open = is_open});
 }
 
 void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,

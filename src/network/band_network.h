@@ -4,6 +4,11 @@
 //   class c --preference + size, cap fit(c,g)--> group g --load, slots--> sink
 //     '--waiting----------> unscheduled(job) --------------------------> sink
 //
+// Classes go to groups that only their aggregates tell apart by one node, where
+// nothing but slots limits them (network/aggregates.h):
+//
+//   class c --preference + size--> hub --load, slots--> aggregate a --> sink
+//
 // Tasks that depend on tasks have more on their way (network/constructs.h):
 //
 //   class c --> gather --0 or all--> placed --> class c'     of a gang
@@ -16,9 +21,8 @@
 // group: a machine has as many slots as the band's largest request fits into
 // what is free there, and at least one where any class fits.
 //
-// A class has arcs to its cheapest groups only, as many as have a machine for
-// each task of the band.  That loses nothing: whatever the flow, one of these
-// machines is empty-handed, and no other takes a task for less.
+// A class has arcs to its cheapest groups only.  That loses nothing
+// (network/candidates.h).
 //
 // This is the only place that knows which node stands for what.  It names the
 // classes, so that a pass may begin at the prices that the last ones ended at
@@ -44,6 +48,7 @@
 #include "network/aggregates.h"
 #include "network/arc_cost.h"
 #include "network/band_class.h"
+#include "network/candidates.h"
 #include "network/machine_groups.h"
 #include "network/node_meaning.h"
 #include "sluice/flow/problem.h"
@@ -63,7 +68,7 @@ class BandNetwork {
     kElastic,
   };
   struct Input {
-    std::span<const MachineGroup> groups;
+    std::span<const MachineGroup> groups;  // Cut, where there are aggregates.
     const PolicySet& policies;
     const ConstraintSet& constraints;
     std::span<const BandClass> classes;
@@ -79,7 +84,9 @@ class BandNetwork {
   // Gives the problem away: decoding needs only the index.
   FlowProblem TakeProblem() { return std::move(problem_); }
   // Whether any class has any machine; if not, there is nothing to solve.
-  bool has_machines() const { return !placement_arcs_.empty(); }
+  bool has_machines() const {
+    return !placement_arcs_.empty() || !hubs_.empty();
+  }
 
   // Reads an optimal flow: of each class the most urgent tasks are placed, in
   // the order of groups, and within one from machine to machine: in turn or,
@@ -116,29 +123,38 @@ class BandNetwork {
     ArcIndex arc;
     JobId job;
   };
-
+  // From where, and what is left to pay when slot and aggregate are paid.
+  struct Arrival {
+    size_t outlet;
+    FlowCost cost;
+  };
+  using Arrivals = std::vector<Arrival>;
+  // Between classes and groups that only their aggregates tell apart: an arc
+  // for each class and one for each group, instead of one for each pair.
+  struct Hub {
+    struct ArcOf {
+      size_t index;
+      ArcIndex arc;
+    };
+    NodeIndex node = 0;
+    std::vector<ArcOf> classes;
+    std::vector<ArcOf> groups;
+  };
+  // How many of a class go to a group.
+  struct Share {
+    size_t class_index;
+    size_t group;
+    FlowUnits units;
+  };
+  struct Demand;
+  struct Offers;
+  struct Draft;
   struct Group {
     std::vector<MachineId> machines;  // Ascending.
     FlowUnits in_a_row = 1;  // So many tasks before the next machine gets any.
     bool is_open = true;     // Each slot is for whoever goes to the group.
   };
 
-  // A group that a class may use.
-  struct Candidate {
-    FlowCost cost = 0;  // Of its first unit, all the way to the sink.
-    size_t group = 0;
-
-    // Of those that cost the same the first group.
-    friend auto operator<=>(const Candidate&, const Candidate&) = default;
-  };
-
-  class Candidates;
-
-  // A class that may use machines of some kind, and what it prefers.
-  struct Interest {
-    size_t class_index = 0;
-    FlowCost preference = 0;
-  };
   // How tasks of one class that are placed together get into each other's way.
   struct Apart {
     ClassPeers::Limits limits;
@@ -150,19 +166,6 @@ class BandNetwork {
     std::map<DomainIndex, size_t> outlets;  // Of those that are drawn.
   };
 
-  // What a class that needs a leader finds in a domain, or, where machines are
-  // domains, on each machine of a group.
-  struct Place {
-    Cost preference = std::numeric_limits<Cost>::max();  // The least.
-    int64_t room = 0;                                    // In tasks.
-    int64_t domains = 1;
-    std::vector<size_t> groups;
-  };
-  using Places = std::map<std::pair<const Topology*, int64_t>, Place>;
-
-  // By kind.
-  static std::vector<std::vector<Interest>> FindInterests(
-      std::span<const BandClass> classes, Eligibility* eligibility);
   void FindLimits(std::span<const BandClass> classes);
   // Puts a gate between the classes of each gang and what they leave from.
   void AddGangs(std::span<const MachineGroup> groups,
@@ -194,36 +197,32 @@ class BandNetwork {
   // How many of them may go there whatever the others do.
   FlowUnits FirstOn(size_t class_index, const Machine& machine,
                     FlowUnits room) const;
-  // For each class the places that it may choose from, if it needs a leader.
-  static std::vector<Places> FindPlaces(
-      const Input& input, const std::vector<std::vector<Interest>>& interests);
-  // For each class that needs a leader the groups that it may go to.
-  std::vector<std::vector<bool>> FindRoomForAll(
-      const Input& input,
-      const std::vector<std::vector<Interest>>& interests) const;
   // Whether constraints on load and peers allow the class the group.
   bool IsOpenBesideFit(size_t class_index, const BandClass& band_class,
                        const MachineGroup& group,
                        const ConstraintSet& constraints) const;
-  // By outlet its cheapest groups.  Sets what the slots of each group cost:
-  // nothing where no class may use it.
-  std::vector<std::vector<Candidate>> FindCandidates(
-      const Input& input, const std::vector<std::vector<Interest>>& interests,
-      const std::vector<std::vector<bool>>& has_room_for_all,
-      std::vector<std::vector<FlowCost>>* slot_costs);
-  void AddPlacementArcs(const Input& input,
-                        const std::vector<std::vector<Candidate>>& candidates,
-                        std::span<const std::vector<FlowCost>> slot_costs);
-  // What the next task on any machine of the group's aggregate costs.
-  FlowCost FirstTogether(const Input& input, const MachineGroup& group) const;
-  // Where the units of the group go next: to its aggregate, or to the sink.
-  NodeIndex ExitOf(const Input& input, const MachineGroup& group);
+  void FindOffers(const Input& input, const Demand& demand, size_t g,
+                  Offers* found) const;
+  // By outlet its cheapest groups, and what it takes to draw them.
+  void FindCandidates(const Input& input, const Demand& demand, Draft* draft);
+  void AddPlacementArcs(const Input& input, Draft* draft);
+  // Takes from the arrivals who may come by a hub; by group, the hub.
+  std::vector<std::optional<size_t>> AddHubs(const Input& input,
+                                             const Draft& draft,
+                                             std::vector<Arrivals>* arrivals);
+  // What leads to the group other than by a hub; notes its machines.
+  void AddArrivals(const Input& input, size_t g, NodeIndex node,
+                   const Arrivals& arrivals, FlowUnits slots);
+  // Where units of the group go next, so many at most.
+  NodeIndex ExitOf(const MachineGroup& group, FlowUnits units);
   void AddWaitingArcs(std::span<const BandClass> classes,
                       const WaitingPrices& prices);
 
+  // By group, class.
+  std::vector<Share> SharesOf(const FlowSolution& solution) const;
   // By class, those that are placed in an order that mixes jobs.
   std::vector<std::vector<Newcomer>> MixedTasks(
-      const FlowSolution& solution) const;
+      std::span<const Share> shares) const;
 
   const Minimums minimums_;
   FlowProblem problem_;
@@ -234,12 +233,13 @@ class BandNetwork {
   std::vector<Apart> apart_;     // By class.
   std::map<JobId, Gang> gangs_;
   std::vector<Group> groups_;
-  std::vector<PlacementArc> placement_arcs_;           // By group, class.
+  std::vector<PlacementArc> placement_arcs_;  // By group, class.
+  std::vector<Hub> hubs_;
   std::vector<std::vector<WaitingArc>> waiting_arcs_;  // By class, job.
-  std::vector<bool> is_in_gang_;                       // By class.
   struct AggregateNode {
     NodeIndex node = 0;
     MachineId machine;
+    FlowUnits units = 0;  // At most.
   };
   std::map<size_t, AggregateNode> aggregate_nodes_;  // Of those that are drawn.
   std::vector<std::vector<Newcomer>> tasks_;  // By class, most urgent first.

@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <ranges>
 #include <span>
@@ -33,14 +34,52 @@ void MixJobs(std::span<Newcomer> tasks) {
 
 }  // namespace
 
-std::vector<std::vector<Newcomer>> BandNetwork::MixedTasks(
+std::vector<BandNetwork::Share> BandNetwork::SharesOf(
     const FlowSolution& solution) const {
+  const auto flow = [&](ArcIndex arc) {
+    return solution.flows[static_cast<size_t>(arc)];
+  };
+  std::vector<Share> shares;
+  for (const auto& [class_index, group, arc] : placement_arcs_) {
+    if (flow(arc) > 0) shares.push_back({class_index, group, flow(arc)});
+  }
+  if (hubs_.empty()) return shares;
+  for (const Hub& hub : hubs_) {
+    // Each class goes to all of the groups evenly, as far as they take more.
+    std::deque<std::pair<size_t, FlowUnits>> open;
+    for (const auto& [group, arc] : hub.groups) {
+      if (flow(arc) > 0) open.emplace_back(group, flow(arc));
+    }
+    for (const auto& [class_index, arc] : hub.classes) {
+      FlowUnits left = flow(arc);
+      for (FlowUnits turns = 0, each = 1; left > 0; --turns) {
+        CHECK(!open.empty()) << "a flow that is not conserved";
+        if (turns == 0) {
+          turns = std::ssize(open);
+          each = std::max<FlowUnits>(left / turns, 1);
+        }
+        auto [group, room] = open.front();
+        open.pop_front();
+        const FlowUnits units = std::min({each, room, left});
+        shares.push_back({class_index, group, units});
+        left -= units;
+        if (room > units) open.emplace_back(group, room - units);
+      }
+    }
+  }
+  std::ranges::stable_sort(shares, {}, [](const Share& share) {
+    return std::pair(share.group, share.class_index);
+  });
+  return shares;
+}
+
+std::vector<std::vector<Newcomer>> BandNetwork::MixedTasks(
+    std::span<const Share> shares) const {
   std::vector<FlowUnits> placed(tasks_.size(), 0);
   std::vector<int> groups(tasks_.size(), 0);
-  for (const PlacementArc& placement : placement_arcs_) {
-    const FlowUnits flow = solution.flows[static_cast<size_t>(placement.arc)];
-    placed[placement.class_index] += flow;
-    groups[placement.class_index] += flow > 0 ? 1 : 0;
+  for (const Share& share : shares) {
+    placed[share.class_index] += share.units;
+    ++groups[share.class_index];
   }
   std::vector<std::vector<Newcomer>> tasks = tasks_;
   for (size_t c = 0; c < tasks.size(); ++c) {
@@ -71,6 +110,16 @@ std::vector<NodeMeaning> BandNetwork::Meanings() const {
         .machine_count =
             std::min(machines.size(), static_cast<size_t>(supply_))};
   }
+  for (const Hub& hub : hubs_) {
+    NodeMeaning& meaning = of_node(hub.node);
+    meaning.kind = Kind::kMachines;
+    meaning.machine = groups_[hub.groups.front().index].machines.front();
+    for (const auto& [group, arc] : hub.groups) {
+      meaning.machine_count =
+          std::min(meaning.machine_count + groups_[group].machines.size(),
+                   static_cast<size_t>(supply_));
+    }
+  }
   for (const auto& [index, aggregate] : aggregate_nodes_) {
     of_node(aggregate.node) = {.kind = Kind::kAggregate,
                                .machine = aggregate.machine};
@@ -89,21 +138,19 @@ std::vector<NodeMeaning> BandNetwork::Meanings() const {
 std::vector<Proposal> BandNetwork::Decode(const FlowSolution& solution,
                                           Choose choose,
                                           bool mixes_jobs) const {
-  const auto flow = [&](ArcIndex arc) {
-    return solution.flows[static_cast<size_t>(arc)];
-  };
+  const std::vector<Share> shares = SharesOf(solution);
   std::vector<Proposal> proposals;
   std::vector<size_t> next(tasks_.size(), 0);
   std::vector<size_t> next_unit(groups_.size(), 0);
   std::vector<Group> groups = groups_;
   const std::vector<std::vector<Newcomer>> mixed =
-      mixes_jobs ? MixedTasks(solution) : std::vector<std::vector<Newcomer>>();
-  for (const PlacementArc& placement : placement_arcs_) {
+      mixes_jobs ? MixedTasks(shares) : std::vector<std::vector<Newcomer>>();
+  for (const Share& placement : shares) {
     const std::vector<Newcomer>& tasks =
         (mixes_jobs ? mixed : tasks_)[placement.class_index];
     auto& [machines, tasks_in_a_row, is_open] = groups[placement.group];
     const auto in_a_row = static_cast<size_t>(tasks_in_a_row);
-    for (FlowUnits left = flow(placement.arc); left > 0; --left) {
+    for (FlowUnits left = placement.units; left > 0; --left) {
       size_t& index = next[placement.class_index];
       CHECK(index < tasks.size()) << "a flow that is not conserved";
       const auto [task, job] = tasks[index++];

@@ -32,6 +32,8 @@ namespace {
 
 constexpr std::string_view kSolver = "automatic";
 constexpr std::string_view kAllPolicies = kDefaultCostModels;
+constexpr int64_t kRackSize = 40;
+
 // Machines of 32 cores and 128 GiB, and a little more by kind.
 void AddMachines(int64_t count, int64_t kinds, ClusterState* state) {
   for (int64_t i = 0; i < count; ++i) {
@@ -108,22 +110,29 @@ BENCHMARK(BM_RoundOfPendingTasks)
     ->Args({10000, 100000, 20})
     ->Unit(benchmark::kMillisecond);
 
+void LabelRacks(ClusterState* state) {
+  for (int64_t i = 0; std::cmp_less(i, state->machines().size()); ++i) {
+    UpdateMachine update;
+    update.spec.uuid = StrCat("machine-", i);
+    update.spec.labels = {{"rack", StrCat("rack-", i / kRackSize)}};
+    CHECK(state->Apply(update, 0) == Ack::kOk);
+  }
+}
+
+std::string PoliciesWithRacks(bool charges_racks) {
+  return StrCat(kAllPolicies, charges_racks ? ",domain_spreading" : "");
+}
+
 // The same with the default policies, in racks of forty machines.  Arguments:
 // machines, tasks, classes, whether racks are charged, too.
 void BM_RoundOfAggregates(benchmark::State& bench) {
   const auto fill = [&](ClusterState* state) {
     AddMachines(bench.range(0), 1, state);
-    for (int64_t i = 0; i < bench.range(0); ++i) {
-      UpdateMachine update;
-      update.spec.uuid = StrCat("machine-", i);
-      update.spec.labels = {{"rack", StrCat("rack-", i / 40)}};
-      CHECK(state->Apply(update, 0) == Ack::kOk);
-    }
+    LabelRacks(state);
     SubmitTasks(1, bench.range(1), bench.range(2), 1, state);
   };
-  std::string policies(kAllPolicies);
-  if (bench.range(3) != 0) policies += ",domain_spreading";
-  Shares shares = RunFirstRounds(bench, policies, fill);
+  Shares shares =
+      RunFirstRounds(bench, PoliciesWithRacks(bench.range(3) != 0), fill);
   shares.Report(&bench);
 }
 BENCHMARK(BM_RoundOfAggregates)
@@ -139,8 +148,9 @@ constexpr int64_t kNewClasses = 0;
 constexpr int64_t kComeAgain = 1;
 constexpr int64_t kComeAgainUnknown =
     2;  // To a solver that forgets each round.
-void BM_RoundOfNewTasks(benchmark::State& bench) {
-  const PolicySet policies = *PolicySet::FromNames("cpu_memory");
+void RunRoundsOfNewTasks(benchmark::State& bench, std::string_view names,
+                         bool has_racks = false) {
+  const PolicySet policies = *PolicySet::FromNames(names);
   const ConstraintSet constraints;
   const std::unique_ptr<Solver> base = MakeSolver(kSolver);
   std::optional<RoundSolver> solver(*base);
@@ -148,6 +158,7 @@ void BM_RoundOfNewTasks(benchmark::State& bench) {
   ClusterState& state = scheduler.mutable_state();
   const int64_t running = 10 * bench.range(0);
   AddMachines(bench.range(0), bench.range(3), &state);
+  if (has_racks) LabelRacks(&state);
   SubmitTasks(1, running, 20, 1, &state);
   Shares shares;
   RunRound(&scheduler, &*solver, &shares);
@@ -177,11 +188,25 @@ void BM_RoundOfNewTasks(benchmark::State& bench) {
   }
   shares.Report(&bench);
 }
+
+void BM_RoundOfNewTasks(benchmark::State& bench) {
+  RunRoundsOfNewTasks(bench, "cpu_memory");
+}
 BENCHMARK(BM_RoundOfNewTasks)
     ->Args({100, 10, 5, 1, kNewClasses})
     ->ArgsProduct({{10000}, {100}, {20}, {1, 10000}, {0, 1, 2}})
     ->ArgsProduct({{10000}, {1000}, {100, 1000}, {1, 10000}, {0, 1, 2}})
     ->Args({10000, 10000, 200, 10000, kNewClasses})
+    ->Unit(benchmark::kMillisecond);
+
+// The same in racks; the last argument says whether they are charged.
+void BM_RoundOfNewTasksInRacks(benchmark::State& bench) {
+  RunRoundsOfNewTasks(bench, PoliciesWithRacks(bench.range(5) != 0),
+                      /*has_racks=*/true);
+}
+BENCHMARK(BM_RoundOfNewTasksInRacks)
+    ->ArgsProduct({{10000}, {100}, {20}, {1, 10000}, {kComeAgain}, {0, 1}})
+    ->ArgsProduct({{10000}, {1000}, {100}, {1, 10000}, {kComeAgain}, {0, 1}})
     ->Unit(benchmark::kMillisecond);
 
 // Sizes, preferences and soft taints at once.  Arguments: machines, tasks at

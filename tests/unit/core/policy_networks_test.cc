@@ -320,15 +320,15 @@ cost 6780+3
     {"domain_spreading", R"(
 1 of batch -> m1: 1 at 0
 2 of shop -> m1: 2 at 0
-rack -> sink: 1 at 1500, 1 at 3000, 1 at 4500; flow 1
 m1 -> rack: 1 at 0+2, 1 at 0+3, 1 at 0+4
 1 of batch -> m2: 1 at 0
 2 of shop -> m2: 2 at 0
-rack -> sink: 1 at 2175, 1 at 2620, 1 at 3065; flow 2
 m2 -> rack: 1 at 0+4, 1 at 0+5
 1 of batch -> m3: 1 at 0
 2 of shop -> m3: 2 at 0
 m3 -> rack: 1 at 0, 1 at 0+1
+rack -> sink: 1 at 1500, 1 at 3000, 1 at 4500; flow 1
+rack -> sink: 1 at 2175, 1 at 2620, 1 at 3065; flow 2
 2 of shop -> waiting: 1 at 514560000, 1 at 517120000
 1 of batch -> waiting: 1 at 514560000
 cost 6295+3

@@ -1,0 +1,77 @@
+// The cheapest groups of machines that units of a class may go to.
+//
+// Threads: values.
+
+#ifndef SLUICE_NETWORK_CANDIDATES_H_
+#define SLUICE_NETWORK_CANDIDATES_H_
+
+#include <compare>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "network/aggregate_ladders.h"
+#include "network/machine_groups.h"
+#include "sluice/flow/problem.h"
+
+namespace sluice {
+
+// A group that a class may use.
+struct Candidate {
+  FlowCost cost = 0;  // Of its first unit, all the way to the sink.
+  size_t group = 0;
+
+  // Of those that cost the same the first group.
+  friend auto operator<=>(const Candidate&, const Candidate&) = default;
+};
+
+class Candidates {
+ public:
+  static constexpr FlowCost kNoBound = std::numeric_limits<FlowCost>::max();
+
+  // With `keeps_all` nothing is forgotten before it is taken.
+  Candidates(FlowUnits task_count, bool keeps_all)
+      : count_max_(task_count), keeps_all_(keeps_all) {}
+
+  // REQUIRES: groups come in order.
+  void Offer(const Candidate& candidate);
+
+  // The cheapest that together have a machine for each task, in no order.
+  // Whatever the flow, one of these is empty-handed, and no other takes a task
+  // for less.
+  std::vector<Candidate> Take(std::span<const MachineGroup> groups) &&;
+
+  // Those that may be needed where what a group costs rises with its aggregate,
+  // too.  None of them costs more than `bound` at first, and no unit of an
+  // optimal flow does at last.  REQUIRES: `keeps_all`.
+  struct Choice {
+    std::vector<Candidate> candidates;
+    FlowCost bound = kNoBound;
+
+    // So much to each cost.
+    void Add(FlowCost cost);
+  };
+  Choice TakeRising(std::span<const MachineGroup> groups,
+                    AggregateLadders* ladders) &&;
+  // How much more all of these cost than the others, where these are of the
+  // same groups and that is the same for each.
+  std::optional<FlowCost> CostAbove(const Candidates& others) const;
+  Choice TakeAll() && { return {.candidates = std::move(candidates_)}; }
+
+ private:
+  // Those before it are the cheapest that have so many machines.
+  std::vector<Candidate>::iterator EndOfCheapest(
+      std::span<const MachineGroup> groups);
+
+  FlowUnits count_max_;  // No more groups than tasks are ever needed.
+  bool keeps_all_;
+  FlowCost cost_end_ = kNoBound;
+  std::vector<Candidate> candidates_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_NETWORK_CANDIDATES_H_
