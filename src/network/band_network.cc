@@ -199,6 +199,7 @@ struct BandNetwork::Draft {
     return ladders.Steps(aggregate, most, limit);
   }
   FlowUnits UnitsOf(size_t aggregate, FlowUnits limit) {
+    if (aggregate == Aggregates::kNone) return limit;
     FlowUnits units = 0;
     for (const CostSegment& step : StepsOf(aggregate, limit)) {
       units += step.width;

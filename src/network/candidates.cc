@@ -80,11 +80,7 @@ void Candidates::Choice::Add(FlowCost cost) {
   if (bound != kNoBound) bound += cost;
 }
 
-void Candidates::Offer(const Candidate& candidate) {
-  // Groups come in order, so that of equal ones the earlier is kept.
-  if (candidate.cost >= cost_end_) return;
-  candidates_.push_back(candidate);
-  if (keeps_all_ || std::ssize(candidates_) < 2 * count_max_) return;
+void Candidates::Forget() {
   const auto end = candidates_.begin() + count_max_;
   std::ranges::nth_element(candidates_, end - 1);
   candidates_.erase(end, candidates_.end());

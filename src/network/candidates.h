@@ -36,8 +36,12 @@ class Candidates {
   Candidates(FlowUnits task_count, bool keeps_all)
       : count_max_(task_count), keeps_all_(keeps_all) {}
 
-  // REQUIRES: groups come in order.
-  void Offer(const Candidate& candidate);
+  // REQUIRES: groups come in order, so that of equal ones the earlier is kept.
+  void Offer(const Candidate& candidate) {
+    if (candidate.cost >= cost_end_) return;
+    candidates_.push_back(candidate);
+    if (!keeps_all_ && std::ssize(candidates_) >= 2 * count_max_) Forget();
+  }
 
   // The cheapest that together have a machine for each task, in no order.
   // Whatever the flow, one of these is empty-handed, and no other takes a task
@@ -62,6 +66,8 @@ class Candidates {
   Choice TakeAll() && { return {.candidates = std::move(candidates_)}; }
 
  private:
+  // All but as many as are needed.
+  void Forget();
   // Those before it are the cheapest that have so many machines.
   std::vector<Candidate>::iterator EndOfCheapest(
       std::span<const MachineGroup> groups);
