@@ -220,9 +220,26 @@ bool ClassPeers::AreApartWithout(const Machine& machine,
          std::ranges::none_of(about_, is_kept_away);
 }
 
+bool ClassPeers::MeetsAffinityWithout(
+    MachineId machine, std::span<const Task* const> leavers) const {
+  return std::ranges::all_of(terms_.affinity, [&](const CountedTerm* term) {
+    const DomainIndex domain = term->topology->DomainOf(machine);
+    if (domain == kNoDomain) return false;
+    if (is_first_of_affinity_) return true;
+    const int64_t staying = MeantIn(*term, domain) - term->leaving.At(domain);
+    return staying > std::ranges::count_if(leavers, [&](const Task* task) {
+             return !task->is_evicted &&
+                    term->topology->DomainOf(task->machine) == domain &&
+                    std::ranges::binary_search(*task->class_key.meant_by,
+                                               term->selector);
+           });
+  });
+}
+
 bool ClassPeers::AllowsWithout(const Machine& machine,
                                std::span<const Task* const> leavers) const {
-  return MeetsAffinity(machine.id) && AreApartWithout(machine, leavers) &&
+  return MeetsAffinityWithout(machine.id, leavers) &&
+         AreApartWithout(machine, leavers) &&
          std::ranges::all_of(spreads_, [&](const TopologySpread& spread) {
            return !spread.constraint().is_required ||
                   AllowsWithout(spread, machine.id, leavers);

@@ -45,7 +45,7 @@ class ClassPeers {
   // The same if its domains had risen far enough for its spread.
   bool AllowsBesideSpread(const Machine& machine) const;
   // As Allows(), if these tasks, which run there or elsewhere, were gone.
-  // REQUIRES: of those that the class must be near some stay.
+  // Whoever was told to leave is no company then, nor counted by a spread.
   bool AllowsWithout(const Machine& machine,
                      std::span<const Task* const> leavers) const;
   // The same of anti-affinity alone, its own and that of others; it may require
@@ -153,6 +153,8 @@ class ClassPeers {
   int64_t MeantAnywhere(const CountedTerm& term) const;
   int64_t ExpectedIn(const CountedTerm& term, DomainIndex domain) const;
   bool MeansLeaver(const CountedTerm& term) const;
+  bool MeetsAffinityWithout(MachineId machine,
+                            std::span<const Task* const> leavers) const;
   static bool AllowsWithout(const TopologySpread& spread, MachineId machine,
                             std::span<const Task* const> leavers);
   // The first of the terms that keep the class from the machine, if any.

@@ -34,7 +34,7 @@ bool IsKeptFromDomains(const ClassKey& key, const PeerTable& peers) {
       [&](const CountedTerm& term) {
         is_kept = is_kept || term.keeping_away.total() > 0;
       });
-  return is_kept && key.rules->affinity.empty();
+  return is_kept;
 }
 
 bool ConcernsDomains(const ClassKey& key, const PeerTable& peers) {

@@ -18,8 +18,7 @@
 namespace sluice {
 
 // Whether a task of the class could be kept out of a domain of several
-// machines, or keep others out.  Not of one with required affinity: what leaves
-// could be what it must be near.
+// machines, or keep others out.
 bool IsKeptFromDomains(const ClassKey& key, const PeerTable& peers);
 
 // Whether a rule about such a domain means the class, or is its own, whoever

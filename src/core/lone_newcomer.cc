@@ -57,12 +57,24 @@ std::vector<const Task*> WithoutWholeGangs(std::vector<const Task*> leaving,
   return leaving;
 }
 
+std::vector<const Task*> Without(size_t index, std::vector<const Task*> tasks) {
+  tasks.erase(std::next(tasks.begin(), static_cast<ptrdiff_t>(index)));
+  return tasks;
+}
+
 }  // namespace
 
 bool LoneNewcomer::Needs(const ClassKey& running) const {
   return std::ranges::any_of(
       state_.peers().TermsOf(*key_.rules).affinity,
       [&](const CountedTerm* term) { return IsMeant(running, term); });
+}
+
+bool LoneNewcomer::IsKeptOutBy(const ClassKey& running,
+                               const Topology& topology) const {
+  return state_.peers().KeepApart(key_, running, [&](const CountedTerm& term) {
+    return term.topology == &topology;
+  });
 }
 
 bool LoneNewcomer::Concerns(const Task& task) const {
@@ -86,10 +98,15 @@ std::optional<std::vector<const Task*>> LoneNewcomer::FindInTheWay(
   };
   // An emptiest domain may sink by the rest of a gang.
   if (!is_let_in(leaving)) leaving = WithoutWholeGangs(leaving, gangs);
+  // Of those that it must be near one stays: the first that may.
+  for (size_t i = 0; i < leaving.size() && !is_let_in(leaving); ++i) {
+    if (!Needs(leaving[i]->class_key)) continue;
+    std::vector<const Task*> fewer = Without(i, leaving);
+    if (is_let_in(fewer)) leaving = std::move(fewer);
+  }
   if (!is_let_in(leaving)) return std::nullopt;
   for (size_t i = 0; i < leaving.size();) {
-    std::vector<const Task*> fewer = leaving;
-    fewer.erase(std::next(fewer.begin(), static_cast<ptrdiff_t>(i)));
+    std::vector<const Task*> fewer = Without(i, leaving);
     if (is_let_in(fewer)) {
       leaving = std::move(fewer);
     } else {

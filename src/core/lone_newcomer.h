@@ -3,7 +3,9 @@
 // would have to leave a machine for it.
 //
 // Those are tasks of that machine, as in kube-scheduler: who is stopped on one
-// machine for the sake of another might be stopped for nothing.
+// machine for the sake of another might be stopped for nothing.  But who keeps
+// it out of a domain by anti-affinity is known to a packing on any machine
+// (PackingPeers::NoteLeaving).
 //
 // Threads: values; confined to the core thread.
 
@@ -35,6 +37,8 @@ class LoneNewcomer {
   const ClassKey& key() const { return key_; }
   // Whether its affinity means such a task.
   bool Needs(const ClassKey& running) const;
+  // Whether one of the two keeps the other out of its domain of the topology.
+  bool IsKeptOutBy(const ClassKey& running, const Topology& topology) const;
   // Whether it may be there as things are, or was opened to it.
   bool MayBeOn(const Machine& machine) const {
     return opened_.contains(machine.id) || peers_.Allows(machine);
@@ -46,9 +50,8 @@ class LoneNewcomer {
   }
   // Whom of these that run on the machine its rules, or theirs, keep away from
   // there, as few as can be: those are spared first that come first.  Nothing
-  // if it is kept away all the same.  Those that must stay for its affinity are
-  // not to be among them.  `gangs`: those that may leave, of which some do so
-  // on other machines, too.
+  // if it is kept away all the same, or nobody stays that it must be near.
+  // `gangs`: those that may leave, of which some do so on other machines, too.
   std::optional<std::vector<const Task*>> FindInTheWay(
       const Machine& machine, std::span<const Task* const> leavers,
       const GangVictims& gangs) const;

@@ -324,8 +324,7 @@ bool PackingPeers::IsOfOneMachine(const CountedTerm& term) {
 void PackingPeers::TakeOneOf(const ClassKey& key) {
   const bool was_heeded = IsHeeded(key);
   lone_.emplace(state_, constraints_, key);
-  // What leaves might be what it must be near.
-  if (key.rules->affinity.empty()) FindTermsOfLone(key);
+  FindTermsOfLone(key);
   if (!was_heeded) return;
   for (const uint32_t selector : CountedFor(key)) {
     followed_[selector] = std::numeric_limits<uint32_t>::max();

@@ -155,10 +155,9 @@ class PreemptingPlan {
   const ClassPeers& PeersOf(const ClassKey& key);
   bool IsInTheWay(TaskId victim) const;  // Of the task that is alone.
   bool IsLone(const ClassKey& key) const { return packing_.lone == key; }
-  // Whether what leaves may be on other machines than the newcomer.
-  bool LooksFurther(const ClassKey& key) const {
-    return IsLone(key) || IsKeptFromDomains(key, context_.state.peers());
-  }
+  // Whether what leaves may be on other machines than the newcomer: not for one
+  // with affinity that takes part with others.
+  bool LooksFurther(const ClassKey& key) const;
   // Whether others have to leave first, or company to come besides these.
   bool MustAwaitOthers(const ClassKey& key, const Machine& machine,
                        const std::map<ClassKey, int64_t>& beside);

@@ -194,6 +194,11 @@ bool PreemptingPlan::IsAllowedByPeers(const ClassKey& key,
                                : peers.Allows(machine);
 }
 
+bool PreemptingPlan::LooksFurther(const ClassKey& key) const {
+  return IsLone(key) || (key.rules->affinity.empty() &&
+                         IsKeptFromDomains(key, context_.state.peers()));
+}
+
 bool PreemptingPlan::IsInTheWay(TaskId victim) const {
   const MachineId machine = context_.state.FindTask(victim)->machine;
   const auto c = packing_.running.ClassOf(machine, victim);

@@ -220,8 +220,8 @@ class RunningTasks::Collector {
   }
 
   // Of those that it has to be near one stays in each domain.  Where none stays
-  // anyway that is the most urgent one; which of equals, changes from turn to
-  // turn.
+  // anyway that is one that does not keep it out of there, of these the most
+  // urgent one; which of equals, changes from turn to turn.
   void FindStaying() {
     const LoneNewcomer* lone = peers_.lone();
     if (lone == nullptr || lone->key().rules->affinity.empty()) return;
@@ -239,12 +239,12 @@ class RunningTasks::Collector {
             }
           }
         }
-        if (!tasks.empty()) KeepOneOf(std::move(tasks));
+        if (!tasks.empty()) KeepOneOf(std::move(tasks), *term->topology);
       }
     }
   }
 
-  void KeepOneOf(std::vector<const Task*> tasks) {
+  void KeepOneOf(std::vector<const Task*> tasks, const Topology& topology) {
     const auto stays = std::ranges::find_if(tasks, [this](const Task* task) {
       return !MayBeStoppedAlone(*task, scope_.priority, state_) ||
              !(options_.breaks_budgets || IsAllowed(*task));
@@ -252,6 +252,13 @@ class RunningTasks::Collector {
     if (stays != tasks.end()) {
       staying_.insert((*stays)->id);
       return;
+    }
+    const auto others =
+        std::ranges::stable_partition(tasks, [&](const Task* task) {
+          return !peers_.lone()->IsKeptOutBy(task->class_key, topology);
+        });
+    if (others.begin() != tasks.begin()) {
+      tasks.erase(others.begin(), tasks.end());
     }
     const auto priority_of = [](const Task* task) {
       return task->class_key.priority;

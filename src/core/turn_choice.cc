@@ -177,12 +177,22 @@ class Choice {
   // Whether one of the machines lets it in as others leave on other machines.
   bool MayBeLetIn(const LoneNewcomer& lone,
                   const std::vector<const Machine*>& machines) {
-    const std::vector<const Task*> leavers =
+    const std::vector<const Task*> all =
         FindWideLeavers(lone.key(), std::numeric_limits<size_t>::max());
-    if (leavers.empty()) return false;
+    if (all.empty()) return false;
     return std::ranges::any_of(machines, [&](const Machine* machine) {
-      looks_left_ -= std::ssize(leavers);
-      return looks_left_ >= 0 && lone.MayBeOnWithout(*machine, leavers);
+      looks_left_ -= std::ssize(all);
+      if (looks_left_ < 0) return false;
+      // Those that keep apart from it on their machines alone may stay there.
+      std::vector<const Task*> leavers = all;
+      std::erase_if(leavers, [&](const Task* task) {
+        return task->machine != machine->id &&
+               !state_.peers().KeepApart(lone.key(), task->class_key,
+                                         [this](const CountedTerm& term) {
+                                           return !peers_.IsOfOneMachine(term);
+                                         });
+      });
+      return lone.MayBeOnWithout(*machine, leavers);
     });
   }
 

@@ -30,12 +30,18 @@ namespace sluice {
 namespace {
 
 constexpr int kTurnsMax = 16;
+// With guests, of which those without a host have their turns for good.
+constexpr int kTurnsOfGuestsMax = 32;
 // Each zone takes one task of the first job, or any number of the second.
 constexpr char kZoned[] = "zoned";
 constexpr char kShy[] = "shy";
 // Zones take the same of those with this label, or one more, as far as these
 // have the rule.
 constexpr char kSpread[] = "spread";
+// A guest has to be in the zone of a host, and shares it with no pest.
+constexpr char kHost[] = "host";
+constexpr char kGuest[] = "guest";
+constexpr char kPest[] = "pest";
 
 class Life {
  public:
@@ -44,6 +50,8 @@ class Life {
         mode_(mode),
         draws_shy_(rng_.Chance(1, 2)),
         draws_counted_(rng_.Chance(1, 3)),
+        draws_guests_(rng_.Chance(1, 3)),
+        are_pests_shy_(rng_.Chance(1, 2)),
         whole_machines_max_(rng_.Chance(1, 3) ? rng_.Between(2, 4) : 400),
         cluster_({.preemption = {
                       .mode = mode,
@@ -107,6 +115,8 @@ class Life {
     } else if (rng_.Chance(1, 4)) {
       SpreadOut(&options);
       if (draws_counted_ && rng_.Chance(1, 3)) options.rules.spread.clear();
+    } else if (draws_guests_ && rng_.Chance(2, 3)) {
+      HaveGuests(&options);
     }
     if (rng_.Chance(1, 8)) options.rules.host_ports = {{.port = 80}};
     options.rules.never_preempts = rng_.Chance(1, 6);
@@ -120,7 +130,7 @@ class Life {
       options.preemption_cost = static_cast<int32_t>(rng_.Between(0, 300));
     }
     if (options.rules.anti_affinity.empty() && options.labels.empty() &&
-        rng_.Chance(1, 3)) {
+        !IsGuestOrSo(options) && rng_.Chance(1, 3)) {
       options.budget = DisruptionBudget{
           .limit = rng_.Chance(1, 2) ? DisruptionBudget::Limit::kMinAvailable
                                      : DisruptionBudget::Limit::kMaxUnavailable,
@@ -136,6 +146,23 @@ class Life {
   static void SpreadOut(TaskOptions* options) {
     options->labels = {{"app", kSpread}};
     options->rules.spread = {Spread(App(kSpread), "zone")};
+  }
+
+  void HaveGuests(TaskOptions* options) {
+    constexpr const char* kJobs[] = {kHost, kGuest, kPest};
+    options->job = kJobs[rng_.Below(3)];
+    if (options->job == kGuest) {
+      options->rules.affinity = {{TasksOfJob(kHost), "zone"}};
+      if (!are_pests_shy_) {
+        options->rules.anti_affinity = {{TasksOfJob(kPest), "zone"}};
+      }
+    } else if (options->job == kPest && are_pests_shy_) {
+      options->rules.anti_affinity = {{TasksOfJob(kGuest), "zone"}};
+    }
+  }
+  static bool IsGuestOrSo(const TaskOptions& options) {
+    return options.job == kHost || options.job == kGuest ||
+           options.job == kPest;
   }
 
   void Change() {
@@ -377,7 +404,7 @@ class Life {
 
   void Settle() {
     int quiet = 0;  // Rounds.
-    for (int i = 0; i < 60; ++i) {
+    for (int i = 0; i < 120; ++i) {
       while (!stopped_.empty()) RemoveAVictim();
       const auto [stopped, placed] = Schedule();
       if (testing::Test::HasFailure()) return;
@@ -391,7 +418,7 @@ class Life {
       // Each part of the machines has its turn, and so has each class of which
       // one task at a time takes part.
       quiet = is_over ? quiet + 1 : 0;
-      if (quiet > kTurnsMax) {
+      if (quiet > (draws_guests_ ? kTurnsOfGuestsMax : kTurnsMax)) {
         const auto [more, _] = Schedule();
         EXPECT_EQ(more, 0) << "on unchanged input";
         EXPECT_EQ(FindDisplacing(), "");
@@ -433,6 +460,37 @@ class Life {
     });
   }
 
+  // Whether the machine's zone has a host that may not be stopped for a guest
+  // of that priority, and pests that all may.
+  bool MayHaveGuest(const Machine& machine, uint32_t priority) const {
+    const ClusterState& state = cluster_.state();
+    const auto is_there = [&](MachineId id) {
+      return zone_of_.at(state.FindMachine(id)->uuid) ==
+             zone_of_.at(machine.uuid);
+    };
+    bool has_host = false;
+    for (const auto& [id, task] : state.tasks()) {
+      const bool is_running = task->state == TaskState::kRunning;
+      const bool is_usable =
+          is_running && state.FindMachine(task->machine)->IsUsable();
+      if (task->job == JobOf(kHost)) {
+        has_host |= is_usable && !task->is_evicted && is_there(task->machine) &&
+                    task->class_key.priority >= priority;
+      }
+      if (task->job != JobOf(kPest)) continue;
+      const auto nominated = state.nominations().machines().find(id);
+      if (nominated != state.nominations().machines().end() &&
+          is_there(nominated->second)) {
+        return false;
+      }
+      if (is_running && is_there(task->machine) &&
+          (!is_usable || task->class_key.priority >= priority)) {
+        return false;
+      }
+    }
+    return has_host;
+  }
+
   // A task that waits and has room on a machine without what is less urgent.
   std::string FindDisplacing() const {
     const ClusterState& state = cluster_.state();
@@ -442,7 +500,8 @@ class Life {
       const bool is_zoned = job == JobOf(kZoned) || job == JobOf(kShy);
       const bool is_spread = !key.rules->spread.empty() && !draws_counted_ &&
                              !key.gang.has_value();
-      if ((key.IsBound() && !is_zoned && !is_spread) ||
+      const bool is_guest = job == JobOf(kGuest);
+      if ((key.IsBound() && !is_zoned && !is_spread && !is_guest) ||
           key.rules->never_preempts) {
         continue;
       }
@@ -450,6 +509,7 @@ class Life {
         if (!machine->IsUsable()) continue;
         if (is_zoned && !MayBeCleared(*machine, job, key.priority)) continue;
         if (is_spread && !MayJoin(*machine, key)) continue;
+        if (is_guest && !MayHaveGuest(*machine, key.priority)) continue;
         Resources free = machine->Free();
         bool is_port_taken = false;
         std::map<JobId, int64_t> left = allowances;
@@ -486,6 +546,8 @@ class Life {
   const Preemption mode_;
   const bool draws_shy_;      // Then zoned tasks take part one by one,
   const bool draws_counted_;  // and then those that are spread.
+  const bool draws_guests_;
+  const bool are_pests_shy_;  // Of guests; else these are, of them.
   const int64_t whole_machines_max_;
   TestScheduler cluster_;
   std::vector<std::string> machines_;

@@ -62,6 +62,27 @@ TEST_F(ClassPeersTest, AllowsWhatIsAllowedWithoutSomeOfAMachine) {
   EXPECT_FALSE(PeersOf("me", Near({kDbInZone})).AllowsWithout(a1, {}));
 }
 
+TEST_F(ClassPeersTest, AllowsNothingWithoutTheLastOfItsCompany) {
+  const Task* first = state_.FindTask({RunOn("a1", "web")});
+  const Task* second = state_.FindTask({RunOn("a2", "web")});
+  const Machine& a1 = MachineOf("a1");
+  {
+    const ClassPeers peers = PeersOf("me", Near({kWebInZone}));
+    EXPECT_TRUE(peers.AllowsWithout(a1, std::vector{first}));
+    EXPECT_TRUE(peers.AllowsWithout(a1, std::vector{second}));
+    EXPECT_FALSE(peers.AllowsWithout(a1, std::vector{first, second}));
+  }
+  state_.Preempt(second->id);
+  const ClassPeers peers = PeersOf("me", Near({kWebInZone}));
+  EXPECT_TRUE(peers.Allows(a1));
+  EXPECT_TRUE(peers.AllowsWithout(a1, {}));
+  EXPECT_TRUE(peers.AllowsWithout(a1, std::vector{second}));
+  EXPECT_FALSE(peers.AllowsWithout(a1, std::vector{first})) << "it leaves, too";
+  EXPECT_FALSE(peers.AllowsWithout(a1, std::vector{first, second}));
+  EXPECT_TRUE(PeersOf("db", Near({kDbInZone})).AllowsWithout(a1, {}))
+      << "it is the first of its kind";
+}
+
 TEST_F(ClassPeersTest, AllowsWhatTheTermsOfBothSidesAllow) {
   RunOn("a1", "web");
   RunOn("b1", "shy", AwayFrom({{App("cat"), ""}}));

@@ -84,8 +84,6 @@ TEST_F(DomainConflictsTest, KnowsWhoCouldBeKeptOut) {
       << "one that runs keeps away from it";
   PlacementRules both = AwayFrom({kWebInZone});
   EXPECT_TRUE(IsKeptFromDomains(KeyWith("me", both), state_.peers()));
-  both.affinity = {kDbInZone};
-  EXPECT_FALSE(IsKeptFromDomains(KeyWith("me", both), state_.peers()));
 }
 
 }  // namespace

@@ -124,16 +124,41 @@ TEST_F(LoneNewcomerTest, DoesNotCountTwiceWhoLeavesAlready) {
               Optional(ElementsAre(staying, leaving)));
 }
 
-// Who asks leaves out those that are to stay.
-TEST_F(LoneNewcomerTest, MayDoWithoutSomeOfThoseThatItsAffinityMeans) {
+TEST_F(LoneNewcomerTest, DoesWithoutSomeOfThoseThatItsAffinityMeans) {
   const uint64_t db = RunOn("a1", "db");
   PlacementRules rules = Near({kDbInZone});
   rules.anti_affinity = {{App("db"), ""}};
-  const LoneNewcomer me = Newcomer("me", rules);
-  EXPECT_TRUE(me.Needs(TaskOf(db)->class_key));
-  EXPECT_EQ(InTheWay(me, "a1", {}), std::nullopt);
-  EXPECT_EQ(InTheWay(me, "a1", {db}), std::vector({db}));
-  EXPECT_TRUE(me.MayBeOn(MachineOf("a2")));
+  EXPECT_TRUE(Newcomer("me", rules).MayBeOn(MachineOf("a2")));
+  EXPECT_TRUE(Newcomer("me", rules).Needs(TaskOf(db)->class_key));
+  EXPECT_EQ(InTheWay(Newcomer("me", rules), "a1", {db}), std::nullopt)
+      << "it is the only one";
+  RunOn("a2", "db");
+  EXPECT_EQ(InTheWay(Newcomer("me", rules), "a1", {}), std::nullopt);
+  EXPECT_EQ(InTheWay(Newcomer("me", rules), "a1", {db}), std::vector({db}));
+}
+
+TEST_F(LoneNewcomerTest, SparesOneOfThoseThatItsAffinityMeans) {
+  const uint64_t first = RunOn("a1", "web");
+  const uint64_t second = RunOn("a1", "web");
+  PlacementRules rules = Near({kWebInZone});
+  rules.spread = {Spread(App("web"), "zone")};
+  EXPECT_THAT(InTheWay(Newcomer("me", rules), "a1", {first, second}),
+              Optional(ElementsAre(second)));
+}
+
+TEST_F(LoneNewcomerTest, KnowsWhoKeepsItOutByWhichTopology) {
+  const uint64_t shy = RunOn("a1", "shy", AwayFrom({{App("me"), "zone"}}));
+  const LoneNewcomer me = Newcomer("me", AwayFrom({{App("shy"), ""}}));
+  const PeerTable& peers = state_.peers();
+  const ClassKey& running = TaskOf(shy)->class_key;
+  const auto& zone = peers.TermsOf(*running.rules).anti_affinity[0]->topology;
+  EXPECT_TRUE(me.IsKeptOutBy(running, *zone));
+  const auto& host = peers.TermsOf(*me.key().rules).anti_affinity[0]->topology;
+  EXPECT_TRUE(me.IsKeptOutBy(running, *host));
+  RunOn("b1", "far", AwayFrom({{App("far"), "rack"}}));
+  const ClassKey far = ClassOf("far", AwayFrom({{App("far"), "rack"}}));
+  const auto& rack = peers.TermsOf(*far.rules).anti_affinity[0]->topology;
+  EXPECT_FALSE(me.IsKeptOutBy(running, *rack));
 }
 
 TEST_F(LoneNewcomerTest, MayBeOnMachinesThatWereOpened) {

@@ -94,6 +94,26 @@ TEST_F(TurnChoiceTest, TakesOneThatItsSpreadKeepsAwayFromWhereThereIsRoom) {
   EXPECT_EQ(Choice(), 6) << "it is more urgent, and its spread counts both";
 }
 
+TEST_F(TurnChoiceTest, TakesOneThatOthersElsewhereKeepAwayFromItsCompany) {
+  Do(Added("c", {.cpu = 1000, .labels = {{"host", "c"}, {"zone", "za"}}}));
+  Run(1, "a", "web", 10);
+  PlacementRules rules = Apart("low", "zone");
+  rules.affinity = {{App("web"), "host"}};
+  Submit(2, 9, "me", rules);
+  EXPECT_EQ(Choice(), 0) << "it has room beside its company";
+  Run(3, "c", "low");
+  EXPECT_EQ(Choice(), 2);
+}
+
+TEST_F(TurnChoiceTest, LeavesOutOneThatItsOnlyCompanyKeepsAway) {
+  Do(Added("c", {.cpu = 1000, .labels = {{"host", "c"}, {"zone", "za"}}}));
+  Run(1, "a", "web");
+  PlacementRules rules = Apart("web", "zone");
+  rules.affinity = {{App("web"), "host"}};
+  Submit(2, 9, "me", rules);
+  EXPECT_EQ(Choice(), 0);
+}
+
 TEST_F(TurnChoiceTest, LeavesOutThoseWhoseSpreadHoldsAsThingsAre) {
   Run(1, "a", "web");
   Run(2, "a", "other", 10);
