@@ -106,7 +106,9 @@ class Life {
       }
       return;
     }
-    if (rng_.Chance(1, 6)) {
+    if (draws_guests_ && rng_.Chance(1, 2)) {
+      HaveGuests(&options);
+    } else if (rng_.Chance(1, 6)) {
       options.job = "apart";
       options.rules.anti_affinity = {{TasksOfJob("apart"), ""}};
     } else if (rng_.Chance(1, 6)) {
@@ -115,8 +117,6 @@ class Life {
     } else if (rng_.Chance(1, 4)) {
       SpreadOut(&options);
       if (draws_counted_ && rng_.Chance(1, 3)) options.rules.spread.clear();
-    } else if (draws_guests_ && rng_.Chance(2, 3)) {
-      HaveGuests(&options);
     }
     if (rng_.Chance(1, 8)) options.rules.host_ports = {{.port = 80}};
     options.rules.never_preempts = rng_.Chance(1, 6);
@@ -151,6 +151,9 @@ class Life {
   void HaveGuests(TaskOptions* options) {
     constexpr const char* kJobs[] = {kHost, kGuest, kPest};
     options->job = kJobs[rng_.Below(3)];
+    // Most guests wait for pests, and few for room.
+    if (options->job == kHost) options->priority += 2;
+    if (options->job != kGuest) options->cpu = rng_.Between(1, 3) * 100;
     if (options->job == kGuest) {
       options->rules.affinity = {{TasksOfJob(kHost), "zone"}};
       if (!are_pests_shy_) {

@@ -171,6 +171,16 @@ TEST_F(CompanyPreemptionTest, LeavesCompanyAloneThatAllKeepsItOut) {
   EXPECT_THAT(ReplyManyTimes(), IsEmpty());
 }
 
+// It counts as company until it is gone, and the task could come only later.
+TEST_F(CompanyPreemptionTest, StopsNobodyForCompanyThatLeaves) {
+  Run(1, "company", kLow, On("y-1"), {.cpu = 2000});
+  Submit(2, "large", kHigh, On("y-1"), {.cpu = 2000});
+  ASSERT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 1 on y-1"));
+  Run(3, "shy", kLow, On("y-2", AwayFrom("me")), {.cpu = 500});
+  SubmitNear(4, {}, {.cpu = 1000});
+  EXPECT_THAT(ReplyManyTimes(), IsEmpty());
+}
+
 TEST_F(CompanyPreemptionTest, StopsAGangAsAWhole) {
   RunCompany(1, "y-1");
   for (const uint64_t uid : {2, 3}) {
