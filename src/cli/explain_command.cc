@@ -43,15 +43,9 @@ void AddRules(const v1::Task& task, Table& table) {
     }
     if (!joined.empty()) table.AddRow({std::string(name), std::move(joined)});
   };
-  add("selector", task.node_selector(), ", ");
-  add("requires", task.required_affinity(), " or ");
-  add("prefers", task.preferred_affinity(), ", ");
-  add("tolerates", task.tolerations(), ", ");
-  add("ports", task.host_ports(), ", ");
-  add("near", task.pod_affinity(), ", ");
-  add("away from", task.pod_anti_affinity(), ", ");
-  add("rather near", task.preferred_pod_affinity(), ", ");
-  add("spread", task.topology_spread(), ", ");
+#define RULE_LIST(field, Element, order, words, shown, label, separator) \
+  add(label, task.shown(), separator);
+#include "sluice/state/placement_rules.def"
   if (!task.replaces().empty()) table.AddRow({"replaces", task.replaces()});
 }
 

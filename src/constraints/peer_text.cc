@@ -23,6 +23,13 @@ std::string NamespacesText(const TaskSelector& tasks) {
   return text;
 }
 
+// " of app=web of namespace shop in each zone".
+std::string OfEachText(const PeerTerm& term) {
+  const std::string& key = term.topology_key;
+  return StrCat(" of ", SelectorText(term.tasks), " in each ",
+                key.empty() ? "machine" : ShownText(key));
+}
+
 }  // namespace
 
 std::string SelectorText(const TaskSelector& tasks) {
@@ -45,9 +52,7 @@ std::string PeersText(std::span<const TaskSelector> selectors,
 std::string SpreadText(const SpreadConstraint& spread) {
   const std::string& key = spread.term.topology_key;
   if (spread.min_domains == SpreadConstraint::kFromEmpty) {
-    return StrCat("at most ", spread.max_skew, " of ",
-                  SelectorText(spread.term.tasks), " in each ",
-                  key.empty() ? "machine" : ShownText(key));
+    return StrCat("at most ", spread.max_skew, OfEachText(spread.term));
   }
   return StrCat(SelectorText(spread.term.tasks), " over ",
                 key.empty() ? "machines" : ShownText(key), " with maxSkew ",
@@ -56,6 +61,10 @@ std::string SpreadText(const SpreadConstraint& spread) {
                     ? StrCat(" and minDomains ", spread.min_domains)
                     : std::string(),
                 spread.is_required ? "" : " if possible");
+}
+
+std::string MinimumText(const DomainMinimum& minimum) {
+  return StrCat("at least ", minimum.at_least, OfEachText(minimum.term));
 }
 
 }  // namespace sluice

@@ -26,6 +26,9 @@ std::string PeersText(std::span<const TaskSelector> selectors,
 // "app=web of namespace shop over zone with maxSkew 1".
 std::string SpreadText(const SpreadConstraint& spread);
 
+// "at least 2 of app=web of namespace shop in each zone".
+std::string MinimumText(const DomainMinimum& minimum);
+
 }  // namespace sluice
 
 #endif  // SLUICE_CONSTRAINTS_PEER_TEXT_H_

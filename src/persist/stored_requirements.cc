@@ -1,6 +1,7 @@
 #include "persist/stored_requirements.h"
 
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "base/status_macros.h"
@@ -28,16 +29,31 @@ bool HasFittingValues(const LabelRequirement& requirement) {
 
 }  // namespace
 
+v1::StoredRequirement Encode(const LabelRequirement& requirement) {
+  v1::StoredRequirement stored;
+  stored.set_key(requirement.key);
+  stored.set_op(static_cast<int32_t>(requirement.op));
+  for (const std::string& value : requirement.values) stored.add_values(value);
+  return stored;
+}
+
+absl::StatusOr<LabelRequirement> Decode(const v1::StoredRequirement& stored) {
+  ASSIGN_OR_RETURN(const LabelOperator op,
+                   ToEnum("an operator", stored.op(), LabelOperator::kInvalid));
+  LabelRequirement requirement = {
+      stored.key(), op, {stored.values().begin(), stored.values().end()}};
+  RETURN_IF_ERROR(CheckAscending("values", requirement.values));
+  if (!HasFittingValues(requirement)) {
+    return Damaged("a requirement of it has values that it cannot have");
+  }
+  return requirement;
+}
+
 StoredRequirementList Encode(
     const std::vector<LabelRequirement>& requirements) {
   StoredRequirementList stored;
   for (const LabelRequirement& requirement : requirements) {
-    v1::StoredRequirement* message = stored.Add();
-    message->set_key(requirement.key);
-    message->set_op(static_cast<int32_t>(requirement.op));
-    for (const std::string& value : requirement.values) {
-      message->add_values(value);
-    }
+    *stored.Add() = Encode(requirement);
   }
   return stored;
 }
@@ -46,16 +62,8 @@ absl::StatusOr<std::vector<LabelRequirement>> Decode(
     const StoredRequirementList& stored) {
   std::vector<LabelRequirement> requirements;
   for (const v1::StoredRequirement& message : stored) {
-    ASSIGN_OR_RETURN(const LabelOperator op, ToEnum("an operator", message.op(),
-                                                    LabelOperator::kInvalid));
-    requirements.push_back(
-        {message.key(),
-         op,
-         {message.values().begin(), message.values().end()}});
-    RETURN_IF_ERROR(CheckAscending("values", requirements.back().values));
-    if (!HasFittingValues(requirements.back())) {
-      return Damaged("a requirement of it has values that it cannot have");
-    }
+    ASSIGN_OR_RETURN(LabelRequirement requirement, Decode(message));
+    requirements.push_back(std::move(requirement));
   }
   RETURN_IF_ERROR(CheckAscending("requirements", requirements));
   return requirements;

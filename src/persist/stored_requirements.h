@@ -27,12 +27,13 @@ inline absl::Status Damaged(std::string_view what) {
   return absl::DataLossError(std::string(what));
 }
 
-// `what` is a plural.
-template <class Items, class Projection = std::identity>
+// `what` is a plural.  Two neighbors for which `is_wrong` holds are not
+// ascending: no item comes twice, unless that is to be right.
+template <class Items, class Projection = std::identity,
+          class Wrong = std::ranges::greater_equal>
 absl::Status CheckAscending(std::string_view what, const Items& items,
-                            Projection projection = {}) {
-  if (std::ranges::adjacent_find(items, std::ranges::greater_equal(),
-                                 projection) == items.end()) {
+                            Projection projection = {}, Wrong is_wrong = {}) {
+  if (std::ranges::adjacent_find(items, is_wrong, projection) == items.end()) {
     return absl::OkStatus();
   }
   return Damaged(StrCat(what, " of it are out of order"));
@@ -46,6 +47,9 @@ absl::StatusOr<Enum> ToEnum(std::string_view what, int32_t number, Enum last) {
   }
   return Damaged(StrCat(what, " of it is none: ", number));
 }
+
+v1::StoredRequirement Encode(const LabelRequirement& requirement);
+absl::StatusOr<LabelRequirement> Decode(const v1::StoredRequirement& stored);
 
 StoredRequirementList Encode(const std::vector<LabelRequirement>& requirements);
 absl::StatusOr<std::vector<LabelRequirement>> Decode(

@@ -33,8 +33,25 @@ absl::StatusOr<NodeTerm> Decode(const v1::StoredNodeTerm& stored) {
   return term;
 }
 
+v1::StoredPreferredTerm Encode(const PreferredTerm& preferred) {
+  v1::StoredPreferredTerm stored;
+  stored.set_weight(preferred.weight);
+  *stored.mutable_term() = Encode(preferred.term);
+  return stored;
+}
+
+absl::StatusOr<PreferredTerm> Decode(const v1::StoredPreferredTerm& stored) {
+  if (stored.weight() < 1 || stored.weight() > 100) {
+    return Damaged("a weight of it is out of range");
+  }
+  PreferredTerm preferred;
+  preferred.weight = stored.weight();
+  ASSIGN_OR_RETURN(preferred.term, Decode(stored.term()));
+  return preferred;
+}
+
 // ---------------------------------------------------------------------------
-// Tolerations
+// Tolerations, host ports
 
 v1::StoredToleration Encode(const Toleration& toleration) {
   v1::StoredToleration stored;
@@ -59,6 +76,21 @@ absl::StatusOr<Toleration> Decode(const v1::StoredToleration& stored) {
   }
   if (stored.has_seconds()) toleration.seconds = stored.seconds();
   return toleration;
+}
+
+v1::StoredHostPort Encode(const HostPort& port) {
+  v1::StoredHostPort stored;
+  stored.set_protocol(port.protocol);
+  stored.set_address(port.address);
+  stored.set_port(port.port);
+  return stored;
+}
+
+absl::StatusOr<HostPort> Decode(const v1::StoredHostPort& stored) {
+  if (stored.port() < 1 || stored.port() > 65535) {
+    return Damaged("a host port of it is out of range");
+  }
+  return HostPort{stored.protocol(), stored.address(), stored.port()};
 }
 
 // ---------------------------------------------------------------------------
@@ -89,6 +121,14 @@ absl::StatusOr<TaskData::Places> DecodePlaces(const StoredPlaces& stored,
   return places;
 }
 
+v1::StoredTaskData Encode(const TaskData& data) {
+  v1::StoredTaskData stored;
+  stored.set_bytes(data.bytes);
+  EncodePlaces(data.on_machines, stored.mutable_on_machines());
+  EncodePlaces(data.in_racks, stored.mutable_in_racks());
+  return stored;
+}
+
 absl::StatusOr<TaskData> Decode(const v1::StoredTaskData& stored) {
   TaskData data;
   data.bytes = stored.bytes();
@@ -103,85 +143,65 @@ absl::StatusOr<TaskData> Decode(const v1::StoredTaskData& stored) {
 
 }  // namespace
 
+// ---------------------------------------------------------------------------
+// Lists, of what is encoded here and of what is elsewhere
+
+template <class Rule, class Stored>
+static void EncodeAll(const std::vector<Rule>& rules,
+                      google::protobuf::RepeatedPtrField<Stored>* stored) {
+  for (const Rule& rule : rules) *stored->Add() = Encode(rule);
+}
+
+template <class Rule, class Stored>
+static absl::Status DecodeAll(
+    std::string_view words,
+    const google::protobuf::RepeatedPtrField<Stored>& stored, RuleOrder order,
+    std::vector<Rule>* rules) {
+  for (const Stored& message : stored) {
+    ASSIGN_OR_RETURN(Rule rule, Decode(message));
+    rules->push_back(std::move(rule));
+  }
+  if (order == RuleOrder::kSet) return CheckAscending(words, *rules);
+  return CheckAscending(words, *rules, {}, std::ranges::greater());
+}
+
 v1::StoredRules Encode(const PlacementRules& rules) {
   v1::StoredRules stored;
-  *stored.mutable_selectors() = Encode(rules.selectors);
-  for (const NodeTerm& term : rules.required) {
-    *stored.add_required() = Encode(term);
-  }
-  for (const PreferredTerm& preferred : rules.preferred) {
-    v1::StoredPreferredTerm* message = stored.add_preferred();
-    message->set_weight(preferred.weight);
-    *message->mutable_term() = Encode(preferred.term);
-  }
-  for (const Toleration& toleration : rules.tolerations) {
-    *stored.add_tolerations() = Encode(toleration);
-  }
-  *stored.mutable_host_ports() = Encode(rules.host_ports);
-  EncodePeers(rules, &stored);
-  stored.set_never_preempts(rules.never_preempts);
-  if (!rules.data.empty()) {
-    v1::StoredTaskData* data = stored.mutable_data();
-    data->set_bytes(rules.data.bytes);
-    EncodePlaces(rules.data.on_machines, data->mutable_on_machines());
-    EncodePlaces(rules.data.in_racks, data->mutable_in_racks());
-  }
+#define RULE_LIST(field, ...) EncodeAll(rules.field, stored.mutable_##field());
+#define RULE_FLAG(field) stored.set_##field(rules.field);
+#define RULE_TASK(field) \
+  if (rules.field.has_value()) stored.set_##field(rules.field->value);
+#define RULE_MESSAGE(field, Type) \
+  if (!rules.field.empty()) *stored.mutable_##field() = Encode(rules.field);
+#include "sluice/state/placement_rules.def"
   return stored;
 }
 
 absl::StatusOr<PlacementRules> Decode(const v1::StoredRules& stored) {
   PlacementRules rules;
-  ASSIGN_OR_RETURN(rules.selectors, Decode(stored.selectors()));
-  for (const v1::StoredNodeTerm& message : stored.required()) {
-    ASSIGN_OR_RETURN(NodeTerm term, Decode(message));
-    rules.required.push_back(std::move(term));
+#define RULE_LIST(field, Element, order, words, ...) \
+  RETURN_IF_ERROR(                                   \
+      DecodeAll(words, stored.field(), RuleOrder::order, &rules.field));
+#define RULE_FLAG(field) rules.field = stored.field();
+#define RULE_TASK(field) \
+  if (stored.has_##field()) rules.field = TaskId{stored.field()};
+#define RULE_MESSAGE(field, Type)                          \
+  if (stored.has_##field()) {                              \
+    ASSIGN_OR_RETURN(rules.field, Decode(stored.field())); \
   }
-  RETURN_IF_ERROR(CheckAscending("terms", rules.required));
-  for (const v1::StoredPreferredTerm& message : stored.preferred()) {
-    if (message.weight() < 1 || message.weight() > 100) {
-      return Damaged("a weight of it is out of range");
-    }
-    ASSIGN_OR_RETURN(NodeTerm term, Decode(message.term()));
-    rules.preferred.push_back({message.weight(), std::move(term)});
-  }
-  // One may be there twice.
-  if (!std::ranges::is_sorted(rules.preferred)) {
-    return Damaged("preferred terms of it are out of order");
-  }
-  for (const v1::StoredToleration& message : stored.tolerations()) {
-    ASSIGN_OR_RETURN(Toleration toleration, Decode(message));
-    rules.tolerations.push_back(std::move(toleration));
-  }
-  RETURN_IF_ERROR(CheckAscending("tolerations", rules.tolerations));
-  ASSIGN_OR_RETURN(rules.host_ports, Decode(stored.host_ports()));
-  RETURN_IF_ERROR(DecodePeers(stored, &rules));
-  rules.never_preempts = stored.never_preempts();
-  if (stored.has_data()) {
-    ASSIGN_OR_RETURN(rules.data, Decode(stored.data()));
-  }
+#include "sluice/state/placement_rules.def"
   return rules;
 }
 
 StoredHostPorts Encode(const std::vector<HostPort>& ports) {
   StoredHostPorts stored;
-  for (const HostPort& port : ports) {
-    v1::StoredHostPort* message = stored.Add();
-    message->set_protocol(port.protocol);
-    message->set_address(port.address);
-    message->set_port(port.port);
-  }
+  EncodeAll(ports, &stored);
   return stored;
 }
 
 absl::StatusOr<std::vector<HostPort>> Decode(const StoredHostPorts& stored) {
   std::vector<HostPort> ports;
-  for (const v1::StoredHostPort& message : stored) {
-    if (message.port() < 1 || message.port() > 65535) {
-      return Damaged("a host port of it is out of range");
-    }
-    ports.push_back({message.protocol(), message.address(), message.port()});
-  }
-  RETURN_IF_ERROR(CheckAscending("host ports", ports));
+  RETURN_IF_ERROR(DecodeAll("host ports", stored, RuleOrder::kSet, &ports));
   return ports;
 }
 

@@ -84,41 +84,46 @@ std::string TolerationText(const Toleration& toleration) {
   return text;
 }
 
-std::string HostPortText(const HostPort& port) {
+std::string RuleText(const LabelRequirement& requirement) {
+  return RequirementText(requirement);
+}
+
+std::string RuleText(const NodeTerm& term) { return TermsText({&term, 1}); }
+
+std::string RuleText(const PreferredTerm& preferred) {
+  return StrCat(preferred.weight, ": ", RuleText(preferred.term));
+}
+
+std::string RuleText(const Toleration& toleration) {
+  return TolerationText(toleration);
+}
+
+std::string RuleText(const HostPort& port) {
   return StrCat(port.protocol, " ", Shown(port.address), ":", port.port);
 }
 
+std::string RuleText(const PeerTerm& term) {
+  return PeersText({&term.tasks, 1}, term.topology_key);
+}
+
+std::string RuleText(const WeightedPeerTerm& preferred) {
+  return StrCat(preferred.weight, ": ", RuleText(preferred.term));
+}
+
+std::string RuleText(const SpreadConstraint& spread) {
+  return SpreadText(spread);
+}
+
+std::string RuleText(const DomainMinimum& minimum) {
+  return MinimumText(minimum);
+}
+
 void FillRules(const PlacementRules& rules, v1::Task* message) {
-  for (const LabelRequirement& requirement : rules.selectors) {
-    message->add_node_selector(RequirementText(requirement));
+#define RULE_LIST(field, Element, order, words, shown, ...) \
+  for (const Element& rule : rules.field) {                 \
+    message->add_##shown(RuleText(rule));                   \
   }
-  for (const NodeTerm& term : rules.required) {
-    message->add_required_affinity(TermsText({&term, 1}));
-  }
-  for (const PreferredTerm& preferred : rules.preferred) {
-    message->add_preferred_affinity(
-        StrCat(preferred.weight, ": ", TermsText({&preferred.term, 1})));
-  }
-  for (const Toleration& toleration : rules.tolerations) {
-    message->add_tolerations(TolerationText(toleration));
-  }
-  for (const HostPort& port : rules.host_ports) {
-    message->add_host_ports(HostPortText(port));
-  }
-  for (const PeerTerm& term : rules.affinity) {
-    message->add_pod_affinity(PeersText({&term.tasks, 1}, term.topology_key));
-  }
-  for (const PeerTerm& term : rules.anti_affinity) {
-    message->add_pod_anti_affinity(
-        PeersText({&term.tasks, 1}, term.topology_key));
-  }
-  for (const auto& [weight, term] : rules.preferred_peers) {
-    message->add_preferred_pod_affinity(
-        StrCat(weight, ": ", PeersText({&term.tasks, 1}, term.topology_key)));
-  }
-  for (const SpreadConstraint& spread : rules.spread) {
-    message->add_topology_spread(SpreadText(spread));
-  }
+#include "sluice/state/placement_rules.def"
 }
 
 // "" where it replaces none.
@@ -159,7 +164,7 @@ void FillMachine(const ClusterState& state, const Machine& machine,
     message->add_taints(TaintText(taint.taint));
   }
   for (const HostPort& port : machine.used_host_ports) {
-    message->add_host_ports(HostPortText(port));
+    message->add_host_ports(RuleText(port));
   }
   if (machine.is_measured) {
     FillResources(state, machine.reclaimed, message->mutable_reclaimed());

@@ -1,19 +1,21 @@
 #include "sluice/state/placement_rules.h"
 
-#include <tuple>
-
 namespace sluice {
 
 std::strong_ordering operator<=>(const PlacementRules& a,
                                  const PlacementRules& b) {
-  const auto fields = [](const PlacementRules& rules) {
-    return std::tie(rules.selectors, rules.required, rules.preferred,
-                    rules.tolerations, rules.host_ports, rules.affinity,
-                    rules.anti_affinity, rules.preferred_peers, rules.spread,
-                    rules.minimums, rules.replaces, rules.never_preempts,
-                    rules.owner, rules.kind, rules.data, rules.work_kind);
-  };
-  return fields(a) <=> fields(b);
+#define COMPARE(field, ...)                                                 \
+  if (const std::strong_ordering order = a.field <=> b.field; order != 0) { \
+    return order;                                                           \
+  }
+#define RULE_LIST COMPARE
+#define RULE_FLAG COMPARE
+#define RULE_TASK COMPARE
+#define RULE_MESSAGE COMPARE
+#define RULE_DERIVED COMPARE
+#include "sluice/state/placement_rules.def"
+#undef COMPARE
+  return std::strong_ordering::equal;
 }
 
 const PlacementRules& NoRules() {

@@ -432,7 +432,8 @@ void CheckManyWithGlpk(bool needs_company) {
   }
   // GLPK settles nearly all, unless the machine is very slow.
   EXPECT_GE(tally.problems, static_cast<int>(SeedCount(300) / 2));
-  EXPECT_GE(tally.least_waiting * 1000, tally.problems * 985);
+  // How many it settles differs by one or two from run to run.
+  EXPECT_GE(tally.least_waiting * 1000, tally.problems * 980);
   EXPECT_GE(tally.least * 1000, tally.problems * 970);
 }
 

@@ -66,6 +66,10 @@ class ChecksTest(unittest.TestCase):
         self.expect(layers_test.check, {"src/cli/x.cc": line},
                     "src/cli/x.cc:1: 'cli' may include ['base', 'flow', ")
 
+    def test_layers_let_everybody_read_a_list(self):
+        line = '#include "sluice/state/rules.def"\n'
+        self.expect(layers_test.check, {"src/cli/x.cc": line})
+
     def test_layers_want_every_module_listed(self):
         self.expect(layers_test.check, {"src/misc/x.cc": ""},
                     "src/misc/x.cc:1: 'misc' is not in floors.txt")

@@ -8,7 +8,9 @@ import pathlib
 import re
 import sys
 
-INCLUDE = re.compile(r'\s*#\s*include ["<](?:sluice/)?([a-z0-9_]+)/')
+# Of a list (.def) each takes the columns that it needs: no code comes with it.
+INCLUDE = re.compile(
+    r'\s*#\s*include ["<](?:sluice/)?([a-z0-9_]+)/(?!.*\.def["> ])')
 PROTO = re.compile(r'\s*#\s*include ["<].*\.pb\.h[">]')
 MODULE = re.compile(r"([a-z]+)(?:\(([a-z ]*)\))?")
 

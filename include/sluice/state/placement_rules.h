@@ -100,35 +100,21 @@ struct Owner {
   friend auto operator<=>(const Owner&, const Owner&) = default;
 };
 
+// How a list of rules is ordered: ascending, and in a set none comes twice.
+enum class RuleOrder : uint8_t { kSet, kBag };
+
+// placement_rules.def says what each field is.
 struct PlacementRules {
   // Distinct rules of one state have distinct ids, never used again; 0 are no
   // rules at all.  Not part of the value.
   uint32_t id = 0;
 
-  std::vector<LabelRequirement> selectors = {};  // All must hold.
-  std::vector<NodeTerm> required = {};  // One must hold, if there are any.
-  std::vector<PreferredTerm> preferred = {};
-  std::vector<Toleration> tolerations = {};  // Ascending, none twice.
-  std::vector<HostPort> host_ports = {};     // Ascending, none twice.
-  // About other tasks (sluice/state/peer_terms.h).  Each list is ascending, and
-  // in all but the preferred one none comes twice.
-  std::vector<PeerTerm> affinity = {};
-  std::vector<PeerTerm> anti_affinity = {};
-  std::vector<WeightedPeerTerm> preferred_peers = {};
-  std::vector<SpreadConstraint> spread = {};
-  std::vector<DomainMinimum> minimums = {};
-  // The running task whose place it takes.
-  std::optional<TaskId> replaces = {};
-  // Nobody is stopped for it, however urgent it is.
-  bool never_preempts = false;
-  // Empty unless some machine would rather not have this owner's tasks.
-  Owner owner = {};
-  // Nothing unless a policy asks what its neighbors are to it.
-  std::optional<TaskKind> kind = {};
-  // Nothing unless a policy asks where its data lies.
-  TaskData data = {};
-  // Nothing unless a policy asks how fast its kind of work runs where.
-  std::optional<WorkKindId> work_kind = {};
+#define RULE_LIST(field, Element, ...) std::vector<Element> field = {};
+#define RULE_FLAG(field) bool field = false;
+#define RULE_TASK(field) std::optional<TaskId> field = {};
+#define RULE_MESSAGE(field, Type) Type field = {};
+#define RULE_DERIVED(field, Type) Type field = {};
+#include "sluice/state/placement_rules.def"
 
   // Whether it says anything about other tasks.
   bool HasPeerTerms() const {

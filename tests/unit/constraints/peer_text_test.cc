@@ -71,6 +71,8 @@ TEST(PeerText, SaysHowTasksAreSpread) {
   spread.term.topology_key = "zone";
   EXPECT_EQ(SpreadText(spread),
             "at most 2 of app=web of namespace ns in each zone");
+  EXPECT_EQ(MinimumText({spread.term, 3}),
+            "at least 3 of app=web of namespace ns in each zone");
 }
 
 TEST(PeerText, IsBounded) {

@@ -1,5 +1,3 @@
-#include "persist/stored_peers.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "persist/stored_rules.h"
 #include "util/rules_builder.h"
 #include "util/status_matchers.h"
 
@@ -47,27 +46,16 @@ PlacementRules Everything() {
   return InOrder(rules);
 }
 
-absl::StatusOr<PlacementRules> Decoded(const v1::StoredRules& stored) {
-  PlacementRules rules;
-  const absl::Status status = DecodePeers(stored, &rules);
-  if (!status.ok()) return status;
-  return rules;
-}
-
 TEST(StoredPeers, ComeBackAsTheyWere) {
   const PlacementRules rules = Everything();
-  v1::StoredRules encoded;
-  EncodePeers(rules, &encoded);
   v1::StoredRules stored;
-  ASSERT_TRUE(stored.ParseFromString(encoded.SerializeAsString()));
-  EXPECT_EQ(*Decoded(stored), rules);
-  EXPECT_EQ(*Decoded(v1::StoredRules()), NoRules());
+  ASSERT_TRUE(stored.ParseFromString(Encode(rules).SerializeAsString()));
+  EXPECT_EQ(*Decode(stored), rules);
+  EXPECT_EQ(*Decode(v1::StoredRules()), NoRules());
 }
 
 TEST(StoredPeers, TakeNoBytesWhereThereAreNone) {
-  v1::StoredRules stored;
-  EncodePeers(NoRules(), &stored);
-  EXPECT_EQ(stored.ByteSizeLong(), 0u);
+  EXPECT_EQ(Encode(NoRules()).ByteSizeLong(), 0u);
 }
 
 // What no state ever stored, and what is said of it.
@@ -117,10 +105,9 @@ TEST(StoredPeers, AreRefusedWhereTheyNeverWere) {
       {[](auto* rules) { *rules->add_minimums() = rules->minimums(0); },
        "minimums of it are out of order"}};
   for (const Damage& damage : damages) {
-    v1::StoredRules stored;
-    EncodePeers(Everything(), &stored);
+    v1::StoredRules stored = Encode(Everything());
     damage.cause(&stored);
-    EXPECT_THAT(Decoded(stored),
+    EXPECT_THAT(Decode(stored),
                 StatusIs(absl::StatusCode::kDataLoss, HasSubstr(damage.error)));
   }
 }

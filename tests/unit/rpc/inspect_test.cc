@@ -465,6 +465,7 @@ TEST_F(InspectTest, ShowsInWordsWhatTasksSayAboutEachOther) {
                               .anti_affinity = {job},
                               .preferred_peers = {{-5, job}, {10, web}},
                               .spread = {Spread(App("web"), "zone")},
+                              .minimums = {{job, 2}},
                               .replaces = TaskId{1}}}));
   scheduler_.Apply(Submitted(4, {.rules = {.replaces = TaskId{2}}}));
   scheduler_.Apply(Submitted(5, {.rules = {.replaces = TaskId{99}}}));
@@ -478,6 +479,8 @@ TEST_F(InspectTest, ShowsInWordsWhatTasksSayAboutEachOther) {
                           StrCat("10: ", web_text)));
   EXPECT_THAT(task.topology_spread(),
               ElementsAre("app=web of namespace ns over zone with maxSkew 1"));
+  EXPECT_THAT(task.domain_minimums(),
+              ElementsAre("at least 2 of job old-* in each machine"));
   EXPECT_EQ(task.replaces(), "1 former");
   EXPECT_EQ(Explain("4").task().replaces(), "2 task-2, which does not run");
   EXPECT_EQ(Explain("5").task().replaces(), "99, which is not known");

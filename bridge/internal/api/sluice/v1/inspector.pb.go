@@ -2182,6 +2182,8 @@ type Task struct {
 	// Its priority as its client counts: from BeginSnapshot.priority_zero of its
 	// feed, and from 0 where it is of none.
 	StatedPriority int64 `protobuf:"varint,30,opt,name=stated_priority,json=statedPriority,proto3" json:"stated_priority,omitempty"`
+	// What it says about other tasks, as "at least 2 of job web in each zone".
+	DomainMinimums []string `protobuf:"bytes,31,rep,name=domain_minimums,json=domainMinimums,proto3" json:"domain_minimums,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -2424,6 +2426,13 @@ func (x *Task) GetStatedPriority() int64 {
 		return x.StatedPriority
 	}
 	return 0
+}
+
+func (x *Task) GetDomainMinimums() []string {
+	if x != nil {
+		return x.DomainMinimums
+	}
+	return nil
 }
 
 type ListTasksRequest struct {
@@ -4263,7 +4272,8 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"with_usage\x18\x03 \x01(\bR\twithUsage\"n\n" +
 	"\x14ListMachinesResponse\x12.\n" +
 	"\bmachines\x18\x01 \x03(\v2\x12.sluice.v1.MachineR\bmachines\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xfb\t\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa4\n" +
+	"\n" +
 	"\x04Task\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\x04R\x03uid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
@@ -4300,7 +4310,8 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\n" +
 	"is_foreign\x18\x1c \x01(\bR\tisForeign\x12+\n" +
 	"\x05usage\x18\x1d \x01(\v2\x15.sluice.v1.TaskSampleR\x05usage\x12'\n" +
-	"\x0fstated_priority\x18\x1e \x01(\x03R\x0estatedPriority\x1a9\n" +
+	"\x0fstated_priority\x18\x1e \x01(\x03R\x0estatedPriority\x12'\n" +
+	"\x0fdomain_minimums\x18\x1f \x03(\tR\x0edomainMinimums\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"z\n" +
