@@ -72,6 +72,8 @@ class Aggregates {
   std::vector<Aggregate> all_;
   std::vector<size_t> sizes_;  // In machines.
   absl::flat_hash_map<std::string, size_t> by_value_;
+  std::string last_value_;  // Looked up last, and what was found.
+  size_t last_index_ = 0;
   // By machine, ascending.  What each adds to its aggregate is apart from what
   // is looked at each time.
   std::vector<MachineId> ids_;
