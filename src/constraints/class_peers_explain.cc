@@ -6,13 +6,15 @@
 #include "constraints/class_peers.h"
 #include "constraints/peer_text.h"
 #include "constraints/shown_text.h"
+#include "sluice/state/topology_key.h"
 
 namespace sluice {
 namespace {
 
 // "zone=a"; "it", the machine, where each machine is a domain.
 std::string DomainText(const Topology& topology, const Machine& machine) {
-  if (topology.key().empty()) return "it";
+  if (topology.key() == kEachMachine) return "it";
+  if (topology.key() == kWholeCluster) return "the cluster";
   const std::string* value = machine.FindLabel(topology.key());
   return StrCat(ShownText(topology.key()), "=",
                 value == nullptr ? "" : ShownText(*value));
@@ -60,7 +62,8 @@ void ClassPeers::ExplainAffinity(const Machine& machine,
                 ")"),
          StrCat("lacks a running task that this one has to be near",
                 MeantAnywhere(*term) > 0 ? std::string()
-                : term->topology->key().empty()
+                : term->topology->key() == kEachMachine ||
+                        term->topology->key() == kWholeCluster
                     ? ": none runs anywhere"
                     : StrCat(": none runs in any ",
                              ShownText(term->topology->key())))});

@@ -3,6 +3,7 @@
 #include "base/strings.h"
 #include "constraints/label_match.h"
 #include "constraints/shown_text.h"
+#include "sluice/state/topology_key.h"
 
 namespace sluice {
 namespace {
@@ -26,8 +27,10 @@ std::string NamespacesText(const TaskSelector& tasks) {
 // " of app=web of namespace shop in each zone".
 std::string OfEachText(const PeerTerm& term) {
   const std::string& key = term.topology_key;
-  return StrCat(" of ", SelectorText(term.tasks), " in each ",
-                key.empty() ? "machine" : ShownText(key));
+  const std::string text = StrCat(" of ", SelectorText(term.tasks));
+  if (key == kWholeCluster) return text + " in all";
+  return StrCat(text, " in each ",
+                key == kEachMachine ? "machine" : ShownText(key));
 }
 
 }  // namespace
@@ -45,7 +48,8 @@ std::string SelectorText(const TaskSelector& tasks) {
 std::string PeersText(std::span<const TaskSelector> selectors,
                       std::string_view topology_key) {
   const std::string text = JoinShown(selectors, " and ", SelectorText);
-  if (topology_key.empty()) return text + " on the same machine";
+  if (topology_key == kEachMachine) return text + " on the same machine";
+  if (topology_key == kWholeCluster) return text + " anywhere";
   return StrCat(text, " in the same ", ShownText(topology_key));
 }
 

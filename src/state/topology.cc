@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "sluice/state/topology_key.h"
 
 namespace sluice {
 
@@ -17,9 +18,9 @@ void Tally::Add(DomainIndex domain, int64_t count) {
 
 DomainIndex Topology::DomainFor(const Machine& machine) {
   std::string value;
-  if (key_.empty()) {
+  if (key_ == kEachMachine) {
     value = StrCat(machine.id.value);
-  } else {
+  } else if (key_ != kWholeCluster) {
     const std::string* label = machine.FindLabel(key_);
     if (label == nullptr) return kNoDomain;
     value = *label;

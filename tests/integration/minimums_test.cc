@@ -1,12 +1,14 @@
-// How many tasks each domain should have at least, and may have at most, over
-// real gRPC.
+// How many tasks each domain should have at least, and each domain and the
+// cluster may have at most, over real gRPC.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "integration/client.h"
 #include "integration/messages.h"
@@ -93,6 +95,54 @@ TEST_F(MinimumsOverGrpc, NoDomainHasMoreThanItMay) {
   EXPECT_EQ(counts[PuOf("nowhere")], 0);
   EXPECT_THAT(client_.Explain(6).summary(),
               HasSubstr("at most 2 of job job in each zone"));
+}
+
+TEST_F(MinimumsOverGrpc, TheClusterHasNoMoreThanItMay) {
+  AddNode("a1", "a", 64000);
+  AddNode("b", "b", 64000);
+  client_.AddNode(NodeMessage("nowhere", {.cpu = 64000}));
+  const auto submit = [this](uint64_t uid) {
+    TaskDescription task = TaskMessage(uid, {.cpu = 1000});
+    for (const auto& [key, most] :
+         {std::pair("*", 4), std::pair("zone", 3), std::pair("", 2)}) {
+      firmament::DomainMaximum* maximum =
+          task.mutable_task_descriptor()->add_domain_maximums();
+      maximum->set_topologykey(key);
+      maximum->set_atmost(most);
+    }
+    client_.Submit(task);
+  };
+  for (uint64_t uid = 1; uid <= 6; ++uid) submit(uid);
+  const auto places = PlacesOf(client_.Schedule());
+  ASSERT_EQ(places.size(), 4u);
+  std::map<std::string, int> counts;
+  for (const auto& [uid, pu] : places) ++counts[pu];
+  EXPECT_EQ(counts[PuOf("a1")], 2);
+  EXPECT_EQ(counts[PuOf("b")], 2);
+  EXPECT_EQ(counts[PuOf("nowhere")], 0);
+  std::set<uint64_t> waiting = {1, 2, 3, 4, 5, 6};
+  for (const auto& [uid, pu] : places) waiting.erase(uid);
+  EXPECT_THAT(client_.Explain(*waiting.begin()).summary(),
+              HasSubstr("at most 4 of job job in all"));
+  EXPECT_THAT(PlacesOf(client_.Schedule()), testing::IsEmpty());
+  // One goes, and one comes.
+  client_.Complete(places.begin()->first);
+  EXPECT_EQ(PlacesOf(client_.Schedule()).size(), 1u);
+}
+
+// One of them at all, as of a disk that one task may hold.
+TEST_F(MinimumsOverGrpc, OneKeepsTheOthersFromTheWholeCluster) {
+  AddNode("a1", "a", 64000);
+  AddNode("b", "b", 64000);
+  for (uint64_t uid = 1; uid <= 3; ++uid) {
+    TaskDescription task = TaskMessage(uid, {.cpu = 1000});
+    firmament::DomainMaximum* maximum =
+        task.mutable_task_descriptor()->add_domain_maximums();
+    maximum->set_topologykey("*");
+    client_.Submit(task);
+  }
+  EXPECT_EQ(PlacesOf(client_.Schedule()).size(), 1u);
+  EXPECT_THAT(PlacesOf(client_.Schedule()), testing::IsEmpty());
 }
 
 }  // namespace

@@ -73,6 +73,10 @@ TEST(PeerText, SaysHowTasksAreSpread) {
             "at most 2 of app=web of namespace ns in each zone");
   EXPECT_EQ(MinimumText({spread.term, 3}),
             "at least 3 of app=web of namespace ns in each zone");
+  spread.term.topology_key = "*";
+  EXPECT_EQ(SpreadText(spread), "at most 2 of app=web of namespace ns in all");
+  EXPECT_EQ(PeersText({&spread.term.tasks, 1}, "*"),
+            "app=web of namespace ns anywhere");
 }
 
 TEST(PeerText, IsBounded) {

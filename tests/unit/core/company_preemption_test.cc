@@ -62,6 +62,18 @@ TEST_F(CompanyPreemptionTest, StopsWhoKeepsItOutOnAnotherMachine) {
   EXPECT_THAT(ReplyManyTimes(), IsEmpty());
 }
 
+// Where the whole cluster is one domain.
+TEST_F(CompanyPreemptionTest, StopsWhoKeepsItOutOfTheCluster) {
+  RunCompany(1, "y-1");
+  PlacementRules shy;
+  shy.anti_affinity = {{App("me"), "*"}};
+  Run(2, "shy", kLow, On("z-2", shy), {.cpu = 500});
+  SubmitNear(3);
+  EXPECT_THAT(ReplyInTheEnd(), ElementsAre("PREEMPT 2 on z-2"));
+  EXPECT_THAT(ReplyWithout({2}), ElementsAre("PLACE 3 on y-2"));
+  EXPECT_THAT(ReplyManyTimes(), IsEmpty());
+}
+
 TEST_F(CompanyPreemptionTest, StopsWhomItAvoidsOnAnotherMachine) {
   RunCompany(1, "y-1");
   Run(2, "low", kLow, On("y-1"), {.cpu = 500});

@@ -51,6 +51,17 @@ TEST(Topology, PutsMachinesWithOneValueIntoOneDomain) {
   EXPECT_THAT(zones.MachinesOf(b), ElementsAre(MachineId{2}));
 }
 
+TEST(Topology, IsOneDomainOfTheWholeCluster) {
+  Topology cluster("*");
+  const DomainIndex all = Put(Labeled(1, {{"zone", "a"}}), &cluster);
+  EXPECT_NE(all, kNoDomain);
+  EXPECT_EQ(Put(Labeled(2, {}), &cluster), all);
+  EXPECT_EQ(Put(Labeled(3, {{"*", "b"}}), &cluster), all);
+  EXPECT_FALSE(cluster.is_by_machine());
+  EXPECT_THAT(cluster.MachinesOf(all),
+              ElementsAre(MachineId{1}, MachineId{2}, MachineId{3}));
+}
+
 TEST(Topology, HasNoDomainForMachinesWithoutTheLabel) {
   Topology zones("zone");
   EXPECT_EQ(Put(Labeled(1, {{"zones", "a"}}), &zones), kNoDomain);

@@ -445,7 +445,7 @@ func (x *TopologySpreadConstraint) GetMatchLabelKeys() []string {
 type DomainMinimum struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The label of machines whose value tells domains apart.  Empty: every
-	// machine is a domain of its own.
+	// machine is a domain of its own.  "*": all machines are one.
 	TopologyKey string `protobuf:"bytes,1,opt,name=topologyKey,proto3" json:"topologyKey,omitempty"`
 	// Not below 0; 0: 1.
 	AtLeast int32 `protobuf:"varint,2,opt,name=atLeast,proto3" json:"atLeast,omitempty"`
