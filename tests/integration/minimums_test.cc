@@ -130,6 +130,43 @@ TEST_F(MinimumsOverGrpc, TheClusterHasNoMoreThanItMay) {
   EXPECT_EQ(PlacesOf(client_.Schedule()).size(), 1u);
 }
 
+// A policy bounds the tasks of each job.
+TEST(JobBoundsOverGrpc, EachJobHasNoMoreInAZoneThanThePolicySays) {
+  Options options = MiniServer::OptionsFor(ReplyMode::kContract);
+  options.cost_model = "cpu_memory,job_bounds:label=zone:at_least=0:at_most=2";
+  MiniServer server(options);
+  Client client(server.port());
+  for (const std::string zone : {"a", "b"}) {
+    for (const std::string number : {"1", "2"}) {
+      client.AddNode(NodeMessage(zone + number,
+                                 {.cpu = 64000, .labels = {{"zone", zone}}}));
+    }
+  }
+  for (uint64_t uid = 1; uid <= 12; ++uid) {
+    client.Submit(
+        TaskMessage(uid, {.cpu = 1000, .job = uid % 2 == 0 ? "even" : "odd"}));
+  }
+  std::map<std::pair<bool, char>, int> counts;
+  std::set<uint64_t> waiting_even = {2, 4, 6, 8, 10, 12};
+  for (const auto& [uid, pu] : PlacesOf(client.Schedule())) {
+    waiting_even.erase(uid);
+    for (const char zone : {'a', 'b'}) {
+      for (const char number : {'1', '2'}) {
+        if (pu == PuOf(std::string{zone, number})) {
+          ++counts[{uid % 2 == 0, zone}];
+        }
+      }
+    }
+  }
+  using testing::Pair;
+  EXPECT_THAT(counts, testing::UnorderedElementsAre(
+                          Pair(Pair(false, 'a'), 2), Pair(Pair(false, 'b'), 2),
+                          Pair(Pair(true, 'a'), 2), Pair(Pair(true, 'b'), 2)));
+  ASSERT_EQ(waiting_even.size(), 2u);
+  EXPECT_THAT(client.Explain(*waiting_even.begin()).summary(),
+              HasSubstr("at most 2 of job even in each zone"));
+}
+
 // One of them at all, as of a disk that one task may hold.
 TEST_F(MinimumsOverGrpc, OneKeepsTheOthersFromTheWholeCluster) {
   AddNode("a1", "a", 64000);
