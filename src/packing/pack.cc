@@ -36,9 +36,9 @@ constexpr int kThoroughMendsMax = 4000;
 constexpr int64_t kThoroughPartsOfWork = 12;
 constexpr int kMendsInTurnMax = 2400;
 constexpr int kMendsPerMachine = 40;
-// With more classes, and tasks that must wait, a relaxation takes longer than
-// it is worth.
-constexpr size_t kClassesMax = 80;
+// Where relaxations take longer than they are worth they have one of so many
+// parts of the work, which is enough for a bound.
+constexpr int64_t kBoundPartsOfWork = 16;
 // For which prices are found where there are more than each can have its row.
 constexpr size_t kCoarseGroupsMax = 100;
 
@@ -101,7 +101,7 @@ class Packer {
         Keep(Drafted(packing));
       }
     }
-    const bool has_many_classes = problem_.classes.size() > kClassesMax;
+    const bool has_many_classes = problem_.classes.size() > kPackingClassesMax;
     const LevelCosts waiting = best_->Cost().waiting;
     const bool leaves_out = !waiting.IsNowhereAbove(BoundBySize(waiting));
     if (has_many_groups) {
@@ -109,7 +109,9 @@ class Packer {
       SearchNearby();
     } else {
       if (has_many_classes && leaves_out) {
-        MendInTurn(std::min(work_max_ / 2, effort_.nearby_max));
+        const int64_t left =
+            work_max_ / (effort_.is_thorough ? 2 : kBoundPartsOfWork);
+        MendInTurn(std::min(work_max_ - left, effort_.nearby_max));
       }
       SearchWhole();
       if (!has_many_classes) {

@@ -13,12 +13,15 @@ namespace sluice {
 
 // With more groups prices are found for coarse ones, and there are no dives.
 inline constexpr size_t kPackingGroupsMax = 400;
+// With more classes, and tasks that must wait, a relaxation takes longer than
+// it is worth.
+inline constexpr size_t kPackingClassesMax = 80;
 
 struct PackingEffort {
   int64_t work_max = 0;  // In looks of some ten nanoseconds.
-  // With more groups than kPackingGroupsMax, or many classes, a search takes a
-  // few machines at a time, for as long as it may: how much of that work it may
-  // take then, and a number for the order in which it takes them.
+  // With more groups or classes than these, a search takes a few machines at a
+  // time, for as long as it may: how much of that work it may take then, and a
+  // number for the order in which it takes them.
   int64_t nearby_max = std::numeric_limits<int64_t>::max();
   uint64_t seed = 1;
   // Whether it goes on where a search hardly finds more: what it decides on

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "base/int128.h"
 #include "packing/company.h"
+#include "packing/packing_effort.h"
 #include "packing/pattern_master.h"
 #include "packing/pattern_rules.h"
 #include "packing/prices_by_size.h"
@@ -638,7 +639,9 @@ PatternRelaxation::PatternRelaxation(const PackingProblem& problem,
   }
   for (const std::vector<int64_t>& costs : problem.costs) {
     for (const int64_t cost : costs) {
-      if (cost != kNotAllowed) cost_unit_ = std::max(cost_unit_, cost);
+      if (cost == kNotAllowed) continue;
+      has_likings_ |= cost > 0;
+      cost_unit_ = std::max(cost_unit_, cost);
     }
   }
   for (const PackingClass& one : problem.classes) {
@@ -674,8 +677,12 @@ std::vector<std::vector<Pattern>> PatternRelaxation::Seed() {
   const std::vector<double> alike(whole.tasks.size(), 1);
   std::vector<std::vector<Pattern>> packings = {
       FillInTurn(whole, alike, kHardlyLiked),
-      FillInTurn(whole, values_by_size_, kHardlyLiked),
-      FillInTurn(whole, values_by_size_, 1)};
+      FillInTurn(whole, values_by_size_, kHardlyLiked)};
+  // Where no machine is liked better than another this packing is no better
+  // than the one before, and only the master has use for its patterns.
+  if (has_likings_ || problem_.classes.size() <= kPackingClassesMax) {
+    packings.push_back(FillInTurn(whole, values_by_size_, 1));
+  }
   for (const std::vector<Pattern>& packing : packings) {
     for (const Pattern& pattern : packing) Learn(pattern);
   }

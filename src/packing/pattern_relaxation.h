@@ -171,6 +171,7 @@ class PatternRelaxation {
   std::vector<std::vector<size_t>> patterns_of_;      // By group.
   std::vector<std::vector<int64_t>> prices_by_size_;  // By level, then class.
   std::vector<double> values_by_size_;
+  bool has_likings_ = false;  // Whether placing any class anywhere costs.
   // By level, the least cost of a task that waits, and the most of one that is
   // placed.
   std::vector<int64_t> waiting_units_;

@@ -18,12 +18,11 @@
 #include "core/round_packing.h"
 #include "core/stages/stage.h"
 #include "network/share_network.h"
+#include "packing/packing_effort.h"
 
 namespace sluice {
 namespace {
 
-// With more classes the relaxation is cut short.
-constexpr size_t kClassesMax = 80;
 constexpr size_t kResourcesMax = 2;
 // To draw so many takes some 10 ms of the core thread.
 constexpr size_t kArcsMax = 200'000;
@@ -105,7 +104,7 @@ class Appraise : public Stage {
 
   // Whether the relaxation of the problem is likely to prove little.
   bool IsLarge() const {
-    return packing_.problem.classes.size() > kClassesMax ||
+    return packing_.problem.classes.size() > kPackingClassesMax ||
            packing_.problem.groups.size() > kPackingGroupsMax;
   }
 

@@ -41,7 +41,7 @@ bool HasGains(const TestScheduler& cluster) {
 }
 
 // So little that the relaxation proves next to nothing.
-constexpr RoundOptions kLittle = {.improve_budget = 100'000,
+constexpr RoundOptions kLittle = {.improve_budget = 50'000,
                                   .network_arcs_max = 100'000};
 
 TEST(Appraise, ProvesByGainsWhatManyClassesLeaveWaiting) {
