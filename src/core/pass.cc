@@ -88,15 +88,11 @@ void Passes::Open() {
   classes_ = CollectTasks(bands_.front());
   LookUpPeers();
   version_ = context_.state.version();
-  std::vector<MachineGroup> parted = Groups(bands_.front());
+  std::vector<MachineGroup> own = Groups(bands_.front());
   const Aggregates& aggregates = context_.FreshAggregates();
-  if (!aggregates.empty()) {
-    const std::vector<MachineGroup>& uncut =
-        parted.empty() ? context_.FreshGroups() : parted;
-    parted = aggregates.Cut(uncut);
-  }
+  if (!own.empty() && !aggregates.empty()) own = aggregates.Cut(own);
   const std::vector<MachineGroup>& groups =
-      parted.empty() ? context_.FreshGroups() : parted;
+      own.empty() ? context_.FreshParts() : own;
   if (bands_.front().patterns == nullptr) {
     context_.followers().Guide(groups, &context_.eligibility(), &classes_);
   }

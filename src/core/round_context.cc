@@ -52,33 +52,41 @@ RoundContext::RoundContext(const Subject& subject, const RoundOptions& limits,
       nearby_budget(search_pace == nullptr ? limits.improve_budget
                                            : search_pace->WorkFor(state)),
       search_budget(limits.improve_budget > 0 ? kSearchBudget : 0),
-      aggregates_(subject.aggregates == nullptr ? own_aggregates_
-                                                : *subject.aggregates),
       eligibility_(subject.eligibility),
+      own_grouping_(subject.policies.AggregateLabel()),
       grouping_(subject.grouping == nullptr ? own_grouping_
                                             : *subject.grouping) {}
 
-const std::vector<MachineGroup>& RoundContext::FreshGroups() {
-  if (groups_ == nullptr || groups_version_ != state.version()) {
-    groups_ = &grouping_.Fresh(state, FreshEligibility());
-    if (policies.TellsMachinesApart()) {
-      parted_groups_ = PartGroups(*groups_);
-      groups_ = &parted_groups_;
+void RoundContext::RefreshGroups() {
+  if (groups_version_ == state.version()) return;
+  grouping_.Refresh(state, FreshEligibility());
+  if (policies.TellsMachinesApart()) {
+    lone_groups_ = PartGroups(grouping_.groups());
+    if (!grouping_.aggregates().empty()) {
+      lone_parts_ = grouping_.aggregates().Cut(lone_groups_);
     }
-    groups_version_ = state.version();
-    looks += std::ssize(state.machines());
   }
-  return *groups_;
+  groups_version_ = state.version();
+  looks += std::ssize(state.machines());
+}
+
+const std::vector<MachineGroup>& RoundContext::FreshGroups() {
+  RefreshGroups();
+  return policies.TellsMachinesApart() ? lone_groups_ : grouping_.groups();
+}
+
+const std::vector<MachineGroup>& RoundContext::FreshParts() {
+  if (!policies.TellsMachinesApart()) {
+    RefreshGroups();
+    return grouping_.parts();
+  }
+  const std::vector<MachineGroup>& groups = FreshGroups();
+  return grouping_.aggregates().empty() ? groups : lone_parts_;
 }
 
 const Aggregates& RoundContext::FreshAggregates() {
-  const std::string_view label = policies.AggregateLabel();
-  if (!label.empty() && aggregates_version_ != state.version()) {
-    aggregates_.Refresh(state, label);
-    aggregates_version_ = state.version();
-    looks += std::ssize(state.machines());
-  }
-  return aggregates_;
+  RefreshGroups();
+  return grouping_.aggregates();
 }
 
 Eligibility& RoundContext::FreshEligibility() {

@@ -33,6 +33,7 @@
 #include "cost/waiting_prices.h"
 #include "network/aggregates.h"
 #include "network/eligibility.h"
+#include "network/machine_grouping.h"
 #include "network/machine_groups.h"
 #include "state/cluster_state.h"
 
@@ -68,7 +69,6 @@ class RoundContext {
     SearchPace* search_pace = nullptr;
     // Null: it makes its own.
     MachineGrouping* grouping = nullptr;
-    Aggregates* aggregates = nullptr;
     // Null: nothing is kept of the networks.
     NetworkLog* network_log = nullptr;
   };
@@ -141,7 +141,9 @@ class RoundContext {
 
   // The machines as they are now.
   const std::vector<MachineGroup>& FreshGroups();
-  // What policies charge together as it is now; none where none does.
+  // The same, cut where policies do not charge them together, and what these
+  // charge; none where none does.
+  const std::vector<MachineGroup>& FreshParts();
   const Aggregates& FreshAggregates();
   // For who needs no groups, which take a look at every machine.
   Eligibility& FreshEligibility();
@@ -180,15 +182,15 @@ class RoundContext {
   Transaction::Outcome Keep(Transaction* transaction);
 
  private:
-  Aggregates own_aggregates_;
-  Aggregates& aggregates_;
-  std::optional<uint64_t> aggregates_version_;
+  void RefreshGroups();
+
   Eligibility& eligibility_;
   std::optional<Followers> followers_;
   MachineGrouping own_grouping_;
   MachineGrouping& grouping_;
-  const std::vector<MachineGroup>* groups_ = nullptr;  // Of that, or these:
-  std::vector<MachineGroup> parted_groups_;
+  // Where each machine is a group of its own.
+  std::vector<MachineGroup> lone_groups_;
+  std::vector<MachineGroup> lone_parts_;
   // Of the state, when these were made.
   std::optional<uint64_t> eligibility_version_;
   std::optional<uint64_t> groups_version_;

@@ -38,7 +38,8 @@ Scheduler::Scheduler(const PolicySet& policies,
       reservations_(constraints, options, &state_),
       move_budget_(options.preemption.moves),
       network_log_(options.network_arcs_max),
-      eligibility_(std::make_unique<Eligibility>(constraints, policies)) {}
+      eligibility_(std::make_unique<Eligibility>(constraints, policies)),
+      grouping_(policies.AggregateLabel()) {}
 
 Scheduler::~Scheduler() = default;
 
@@ -96,7 +97,7 @@ void Scheduler::StartRound(int64_t now_ms) {
   round_ = std::make_unique<Round>(
       RoundContext::Subject{state_, policies_, constraints_, *eligibility_,
                             &move_budget_, &rebalance_timer_, &search_pace_,
-                            &grouping_, &aggregates_, &network_log_},
+                            &grouping_, &network_log_},
       options_, now_ms);
   if (round_->has_news()) return;
   round_stats_.too_many_moves = last.too_many_moves;

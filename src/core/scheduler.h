@@ -32,8 +32,7 @@
 #include "core/round_stats.h"
 #include "core/round_work.h"
 #include "core/search_pace.h"
-#include "network/aggregates.h"
-#include "network/machine_groups.h"
+#include "network/machine_grouping.h"
 #include "sluice/flow/problem.h"
 #include "state/cluster_state.h"
 
@@ -156,7 +155,6 @@ class Scheduler {
   NetworkLog network_log_;
   const std::unique_ptr<Eligibility> eligibility_;
   MachineGrouping grouping_;
-  Aggregates aggregates_;
   std::unique_ptr<Round> round_;  // Null where none is running.
   int64_t round_ms_ = 0;          // When it began.
   RoundStats round_stats_;

@@ -27,51 +27,23 @@ std::vector<MachineGroup> InOrder(std::vector<MachineGroup> groups) {
 
 }  // namespace
 
-void Aggregates::Refresh(const ClusterState& state, std::string_view label) {
-  if (!HasSeen(state)) return Rebuild(state, label);
-  std::vector<size_t> changed;
-  for (size_t place = 0; place < seen_.size(); ++place) {
-    const Seen& seen = seen_[place];
-    if (seen.revision != seen.machine->revision ||
-        seen.is_stale != seen.machine->is_stale) {
-      changed.push_back(place);
-    }
-  }
-  for (const size_t place : changed) {
-    if (!Leave(place)) return Rebuild(state, label);
-  }
-  for (const size_t place : changed) Enter(place, label);
-  // None is kept whose machines are gone.
-  if (std::ranges::find(sizes_, size_t{0}) != sizes_.end()) {
-    Rebuild(state, label);
-  }
-}
-
-bool Aggregates::HasSeen(const ClusterState& state) const {
-  if (seen_.size() != state.machines().size()) return false;
-  size_t place = 0;
-  for (const auto& [id, machine] : state.machines()) {
-    if (ids_[place] != id || seen_[place].machine != machine.get()) {
-      return false;
-    }
-    ++place;
-  }
-  return true;
-}
-
-void Aggregates::Rebuild(const ClusterState& state, std::string_view label) {
-  all_.clear();
-  sizes_.clear();
-  by_value_.clear();
-  ids_.clear();
-  seen_.clear();
+Aggregates::Aggregates(const ClusterState& state, std::string_view label)
+    : label_(label) {
   for (const auto& [id, machine] : state.machines()) {
     ids_.push_back(id);
-    seen_.push_back({.machine = machine.get()});
+    machines_.push_back(machine.get());
   }
   of_machine_.assign(ids_.size(), kNone);
   shares_.assign(ids_.size(), {});
-  for (size_t place = 0; place < ids_.size(); ++place) Enter(place, label);
+  for (size_t place = 0; place < ids_.size(); ++place) Enter(place);
+}
+
+bool Aggregates::Update(std::span<const uint32_t> places) {
+  for (const uint32_t place : places) {
+    if (!Leave(place)) return false;
+  }
+  for (const uint32_t place : places) Enter(place);
+  return std::ranges::find(sizes_, size_t{0}) == sizes_.end();
 }
 
 bool Aggregates::Leave(size_t place) {
@@ -87,12 +59,9 @@ bool Aggregates::Leave(size_t place) {
   return true;
 }
 
-void Aggregates::Enter(size_t place, std::string_view label) {
-  Seen& seen = seen_[place];
-  const Machine& machine = *seen.machine;
-  seen.revision = machine.revision;
-  seen.is_stale = machine.is_stale;
-  const std::string* value = machine.FindLabel(label);
+void Aggregates::Enter(size_t place) {
+  const Machine& machine = *machines_[place];
+  const std::string* value = machine.FindLabel(label_);
   if (value == nullptr || !machine.IsUsable()) return;
   // Machines of one rack often come one after the other.
   if (all_.empty() || last_value_ != *value) {

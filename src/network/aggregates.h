@@ -33,53 +33,45 @@ class Aggregates {
     Resources capacity;  // What its machines offer.
   };
 
-  // None until a call of Refresh().
   Aggregates() = default;
-  Aggregates(const ClusterState& state, std::string_view label) {
-    Refresh(state, label);
-  }
+  // Of the usable machines that have the label.  What they are called on may
+  // change, but the machines must outlive this.
+  Aggregates(const ClusterState& state, std::string_view label);
 
-  // Takes the usable machines that have the label as they are now.  Looks only
-  // at those that have changed since the last call, if these are few.  The
-  // label is the same each time; `state` too.
-  void Refresh(const ClusterState& state, std::string_view label);
+  // Takes those of the machines as they are now that have changed: each is
+  // given by how many have a lower id.  False where what is left cannot be told
+  // from the sums, or of an aggregate nothing is left: then all are to be made
+  // anew.  REQUIRES: the machines are the same as before.
+  [[nodiscard]] bool Update(std::span<const uint32_t> places);
 
   bool empty() const { return all_.empty(); }
   size_t size() const { return all_.size(); }
   const Aggregate& operator[](size_t index) const { return all_[index]; }
   // kNone where the machine lacks the label.
   size_t Of(MachineId machine) const;
+  // Of the machine with so many before it.
+  size_t AtPlace(size_t place) const { return of_machine_[place]; }
 
   // The groups, cut where their machines are not of one aggregate, and told
   // which one they are of.
   std::vector<MachineGroup> Cut(std::span<const MachineGroup> groups) const;
 
  private:
-  // A machine as it was when it was looked at last.
-  struct Seen {
-    const Machine* machine = nullptr;
-    uint64_t revision = 0;
-    bool is_stale = false;
-  };
-
-  void Rebuild(const ClusterState& state, std::string_view label);
-  // Whether these are still the machines that were seen last.
-  bool HasSeen(const ClusterState& state) const;
-  void Enter(size_t place, std::string_view label);
+  void Enter(size_t place);
   // False where what is left cannot be told from the sum.
   bool Leave(size_t place);
 
+  std::string label_;
   std::vector<Aggregate> all_;
   std::vector<size_t> sizes_;  // In machines.
   absl::flat_hash_map<std::string, size_t> by_value_;
   std::string last_value_;  // Looked up last, and what was found.
   size_t last_index_ = 0;
-  // By machine, ascending.  What each adds to its aggregate is apart from what
-  // is looked at each time.
+  // By machine, ascending.
   std::vector<MachineId> ids_;
+  std::vector<const Machine*> machines_;
   std::vector<size_t> of_machine_;
-  std::vector<Seen> seen_;
-  std::vector<Aggregate> shares_;
+  std::vector<Aggregate> shares_;  // What each adds.
 };
 
 }  // namespace sluice

@@ -12,6 +12,7 @@
 #include "cost/waiting_cost.h"
 #include "network/constructs.h"
 #include "network/leader_room.h"
+#include "network/rising_candidates.h"
 
 namespace sluice {
 namespace {
@@ -185,48 +186,15 @@ struct BandNetwork::Offers {
 
 // What is drawn for groups.
 struct BandNetwork::Draft {
-  Draft(const Input& input, const Resources& mean_request)
+  Draft(const Input& input, const Resources& mean_request, FlowUnits tasks)
       : slot_costs(input.groups.size()),
-        ladders(input.aggregates, input.policies, mean_request),
-        slack(input.aggregates.size(), 0) {}
-
-  // The steps of the aggregate that units of an optimal flow may need, of so
-  // many.
-  std::vector<CostSegment> StepsOf(size_t aggregate, FlowUnits limit) {
-    if (aggregate == Aggregates::kNone) return {{limit, 0}};
-    FlowCost most = slack[aggregate];
-    if (most != Candidates::kNoBound) most += ladders.First(aggregate);
-    return ladders.Steps(aggregate, most, limit);
-  }
-  FlowUnits UnitsOf(size_t aggregate, FlowUnits limit) {
-    if (aggregate == Aggregates::kNone) return limit;
-    FlowUnits units = 0;
-    for (const CostSegment& step : StepsOf(aggregate, limit)) {
-      units += step.width;
-    }
-    return units;
-  }
-
-  // Those of the next outlet.
-  void Note(const Candidates::Choice& choice,
-            std::span<const MachineGroup> groups) {
-    candidates.push_back(choice.candidates);
-    for (const Candidate& one : choice.candidates) {
-      const size_t aggregate = groups[one.group].aggregate;
-      if (aggregate == Aggregates::kNone) continue;
-      slack[aggregate] =
-          choice.bound == Candidates::kNoBound
-              ? choice.bound
-              : std::max(slack[aggregate], choice.bound - one.cost);
-    }
-  }
+        rising(input.aggregates, input.policies, mean_request, input.groups,
+               tasks) {}
 
   std::vector<std::vector<Candidate>> candidates;  // By outlet.
   // By group what its slots cost: nothing where no class may use it.
   std::vector<std::vector<FlowCost>> slot_costs;
-  AggregateLadders ladders;
-  // By aggregate, how much dearer than the first one there a unit may be.
-  std::vector<FlowCost> slack;
+  RisingCandidates rising;  // Where there are aggregates.
 };
 
 BandNetwork::BandNetwork(const Input& input, Eligibility* eligibility,
@@ -253,7 +221,7 @@ BandNetwork::BandNetwork(const Input& input, Eligibility* eligibility,
   demand.has_room_for_all =
       FindRoomForLeaders(groups, classes, input.constraints, demand.interests);
   AddGangs(groups, classes, demand.has_room_for_all);
-  Draft draft(input, mean_request_);
+  Draft draft(input, mean_request_, supply_);
   FindCandidates(input, demand, &draft);
   AddPlacementArcs(input, &draft);
   AddWaitingArcs(classes, prices);
@@ -532,7 +500,8 @@ void BandNetwork::FindCandidates(const Input& input, const Demand& demand,
     } else {
       draft->slot_costs[g] = std::move(found.slot_costs);
     }
-    const FlowCost together = draft->ladders.First(groups[g].aggregate);
+    const FlowCost together =
+        draft->rising.ladders().First(groups[g].aggregate);
     for (const auto& [i, cost] : found.offers) {
       std::optional<size_t> outlet = i;
       if (demand.askers[i].peers != nullptr) {
@@ -549,26 +518,13 @@ void BandNetwork::FindCandidates(const Input& input, const Demand& demand,
     }
     return;
   }
-  Candidates::Choice choice;
-  std::optional<FlowCost> above;  // The costs of the outlet before.
   for (size_t outlet = 0; outlet < candidates.size(); ++outlet) {
-    Candidates& of_outlet = candidates[outlet];
     // What a class pays for the machines that its peers leave it may rise, too.
     const bool is_bound =
         demand.askers[outlets_[outlet].class_index].peers == nullptr;
-    const bool is_last = outlet + 1 == candidates.size();
-    const std::optional<FlowCost> of_next =
-        is_last ? std::nullopt : candidates[outlet + 1].CostAbove(of_outlet);
-    if (!is_bound) {
-      choice = std::move(of_outlet).TakeAll();
-    } else if (above.has_value()) {
-      choice.Add(*above);
-    } else {
-      choice = std::move(of_outlet).TakeRising(groups, &draft->ladders);
-    }
-    above = is_bound ? of_next : std::nullopt;
-    draft->Note(choice, groups);
+    draft->rising.Add(std::move(candidates[outlet]).TakeAll(), is_bound);
   }
+  draft->candidates = draft->rising.TakeCandidates();
 }
 
 std::vector<std::optional<size_t>> BandNetwork::AddHubs(
@@ -631,7 +587,7 @@ void BandNetwork::AddPlacementArcs(const Input& input, Draft* draft) {
   for (size_t g = 0; g < groups.size(); ++g) {
     if (draft->slot_costs[g].empty()) continue;
     first_costs[g] = std::ranges::min(draft->slot_costs[g]) +
-                     draft->ladders.First(groups[g].aggregate);
+                     draft->rising.ladders().First(groups[g].aggregate);
   }
   std::vector<Arrivals> arrivals(groups.size());
   for (size_t i = 0; i < draft->candidates.size(); ++i) {
@@ -644,7 +600,7 @@ void BandNetwork::AddPlacementArcs(const Input& input, Draft* draft) {
   for (size_t g = 0; g < groups.size(); ++g) {
     if (arrivals[g].empty() && !hub_of[g].has_value()) continue;
     const FlowUnits machines = groups[g].size();
-    const FlowUnits units = draft->UnitsOf(
+    const FlowUnits units = draft->rising.UnitsOf(
         groups[g].aggregate,
         std::min<FlowUnits>(std::ssize(draft->slot_costs[g]) * machines,
                             supply_));
@@ -671,8 +627,8 @@ void BandNetwork::AddPlacementArcs(const Input& input, Draft* draft) {
   }
   for (const auto& [node, index] : by_node) {
     const FlowUnits units = aggregate_nodes_.at(index).units;
-    problem_.AddConvexArc(node, sink_,
-                          draft->StepsOf(index, std::min(units, supply_)));
+    problem_.AddConvexArc(
+        node, sink_, draft->rising.StepsOf(index, std::min(units, supply_)));
   }
 }
 

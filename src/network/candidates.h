@@ -8,12 +8,10 @@
 #include <compare>
 #include <cstddef>
 #include <limits>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "network/aggregate_ladders.h"
 #include "network/machine_groups.h"
 #include "sluice/flow/problem.h"
 
@@ -28,10 +26,13 @@ struct Candidate {
   friend auto operator<=>(const Candidate&, const Candidate&) = default;
 };
 
+// Puts the cheapest first that together have so many machines, if there are so
+// many, and says how many these are.
+size_t PutCheapestFirst(std::span<const MachineGroup> groups,
+                        FlowUnits machines, std::span<Candidate> candidates);
+
 class Candidates {
  public:
-  static constexpr FlowCost kNoBound = std::numeric_limits<FlowCost>::max();
-
   // With `keeps_all` nothing is forgotten before it is taken.
   Candidates(FlowUnits task_count, bool keeps_all)
       : count_max_(task_count), keeps_all_(keeps_all) {}
@@ -48,33 +49,16 @@ class Candidates {
   // for less.
   std::vector<Candidate> Take(std::span<const MachineGroup> groups) &&;
 
-  // Those that may be needed where what a group costs rises with its aggregate,
-  // too.  None of them costs more than `bound` at first, and no unit of an
-  // optimal flow does at last.  REQUIRES: `keeps_all`.
-  struct Choice {
-    std::vector<Candidate> candidates;
-    FlowCost bound = kNoBound;
-
-    // So much to each cost.
-    void Add(FlowCost cost);
-  };
-  Choice TakeRising(std::span<const MachineGroup> groups,
-                    AggregateLadders* ladders) &&;
-  // How much more all of these cost than the others, where these are of the
-  // same groups and that is the same for each.
-  std::optional<FlowCost> CostAbove(const Candidates& others) const;
-  Choice TakeAll() && { return {.candidates = std::move(candidates_)}; }
+  // All that were offered.
+  std::vector<Candidate> TakeAll() && { return std::move(candidates_); }
 
  private:
   // All but as many as are needed.
   void Forget();
-  // Those before it are the cheapest that have so many machines.
-  std::vector<Candidate>::iterator EndOfCheapest(
-      std::span<const MachineGroup> groups);
 
   FlowUnits count_max_;  // No more groups than tasks are ever needed.
   bool keeps_all_;
-  FlowCost cost_end_ = kNoBound;
+  FlowCost cost_end_ = std::numeric_limits<FlowCost>::max();
   std::vector<Candidate> candidates_;
 };
 

@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/inlined_vector.h"
 #include "constraints/class_peers.h"
 #include "network/eligibility.h"
 #include "state/cluster_state.h"
@@ -85,52 +84,6 @@ std::vector<MachineGroup> GroupMachines(
 
 // Each of these machines by itself (CostModel::TellsMachinesApart).
 std::vector<MachineGroup> PartGroups(std::span<const MachineGroup> groups);
-
-// The groups of a cluster of which little changes from one call to the next.
-class MachineGrouping {
- public:
-  // What GroupMachines() says of all machines, at the price of a glance at each
-  // and some work for those that changed.  Valid until the state changes, or
-  // the next call.  REQUIRES: as there; and the same state each time.
-  const std::vector<MachineGroup>& Fresh(const ClusterState& state,
-                                         const Eligibility& eligibility);
-
- private:
-  static constexpr uint32_t kNone = ~uint32_t{0};
-  // A machine as it was when it was looked at last.
-  struct Seen {
-    const Machine* machine = nullptr;
-    uint64_t revision = 0;
-    KindId kind = kNoKind;
-    bool is_stale = false;
-    uint32_t group = kNone;
-    uint64_t hash = 0;  // Where it leads its group.
-  };
-
-  void Rebuild(const ClusterState& state, const Eligibility& eligibility);
-  // Those at these indices have changed.
-  void Update(std::span<const uint32_t> changed,
-              const Eligibility& eligibility);
-  static void LookAt(Seen* seen, const Eligibility& eligibility);
-  // Each leaves the group that it is in, if it is in one.  All of these take
-  // index numbers that ascend, and walk over each group once.
-  void LeaveAll(std::span<const uint32_t> indices);
-  // These leave this group.
-  void Leave(uint32_t group, std::span<const uint32_t> indices);
-  // Each usable one enters the group of those that look as it does.
-  void EnterAll(std::span<const uint32_t> indices);
-  // That group.  If there is none, one without machines, in the place of
-  // `former` if nobody is left there.
-  uint32_t FindGroup(uint32_t index, uint32_t former);
-  // Drops the empty ones, and orders the others by their first machines.
-  void PutInOrder();
-
-  std::vector<Seen> seen_;  // Ascending ids.
-  std::vector<MachineGroup> groups_;
-  std::vector<uint32_t> leaders_;  // By group, one of its machines.
-  // By what was looked at, the leaders.
-  absl::flat_hash_map<uint64_t, absl::InlinedVector<uint32_t, 1>> by_hash_;
-};
 
 // How many tasks of the class fit on one machine that has so much free, at most
 // `limit`.

@@ -18,7 +18,7 @@ class AggregateLaddersTest : public testing::Test {
     ClusterBuilder()
         .Machines("m", 4, {.cpu = 16000, .labels = {{"rack", "a"}}})
         .ApplyTo(&cluster_);
-    racks_.Refresh(cluster_.state(), "rack");
+    racks_ = Aggregates(cluster_.state(), "rack");
   }
   FlowCost CostAt(int64_t cpu) const {
     return cluster_.policies().AggregateCost(Resources(cpu, 0, 0, 0),

@@ -3,14 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
-#include "base/rng.h"
-#include "base/strings.h"
-#include "unit/persist/random_steps.h"
 #include "util/cluster_builder.h"
 #include "util/test_scheduler.h"
 
@@ -185,50 +180,6 @@ TEST(GroupMachines, TellsApartWhatKeepsRoom) {
   EXPECT_THAT(
       NamesByGroup(&cluster),
       ElementsAre(ElementsAre("from"), ElementsAre("a"), ElementsAre("b")));
-}
-
-// ---------------------------------------------------------------------------
-// From one call to the next
-
-using Groups =
-    std::vector<std::tuple<KindId, std::vector<const Machine*>, Resources>>;
-
-Groups ValuesOf(const std::vector<MachineGroup>& groups) {
-  Groups values;
-  for (const MachineGroup& group : groups) {
-    values.emplace_back(group.kind, group.machines, group.free);
-  }
-  return values;
-}
-
-TEST(MachineGrouping, SaysTheSameAsFromScratchWhateverHappens) {
-  int64_t groups = 0;
-  int64_t machines = 0;
-  for (uint64_t seed = 1; seed <= 200; ++seed) {
-    SCOPED_TRACE(seed);
-    TestScheduler cluster;
-    ClusterState& state = cluster.mutable_state();
-    MachineGrouping grouping;
-    RandomSteps steps(seed);
-    Rng rng(seed);
-    // Of so many that few of them change at a time, and most are alike.
-    for (int i = 0; i < 20; ++i) {
-      cluster.Apply(Added(StrCat("machine-", i), {.cpu = 4000}));
-    }
-    for (int step = 0; step < 100; ++step) {
-      Take(steps.Next(state), step, &state);
-      if (!rng.Chance(1, 3)) continue;
-      const Eligibility& eligibility = cluster.eligibility();
-      const std::vector<MachineGroup> expected =
-          GroupMachines(state, eligibility);
-      ASSERT_EQ(ValuesOf(grouping.Fresh(state, eligibility)),
-                ValuesOf(expected));
-      groups += std::ssize(expected);
-      for (const MachineGroup& group : expected) machines += group.size();
-    }
-  }
-  EXPECT_GT(groups, 2 * 200 * 33) << "hardly any machines are unlike";
-  EXPECT_GT(machines, 2 * groups) << "hardly any machines are alike";
 }
 
 }  // namespace

@@ -1,0 +1,258 @@
+#include "network/rising_candidates.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "base/rng.h"
+#include "base/strings.h"
+#include "network/arc_cost.h"
+#include "solver/registry.h"
+#include "util/cluster_builder.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// Racks of machines of 4 cores, which tasks of one core fill.
+class RisingCandidatesOfRacks : public testing::Test {
+ protected:
+  RisingCandidatesOfRacks() : cluster_({}, "trivial,domain_spreading") {}
+  void AddRack(const std::string& rack, int machines) {
+    ClusterBuilder()
+        .Machines(rack + "-", machines,
+                  {.cpu = 4000, .labels = {{"rack", rack}}})
+        .ApplyTo(&cluster_);
+  }
+  // With `is_parted` each machine is a group.
+  void Look(FlowUnits tasks, bool is_parted = false) {
+    racks_ = Aggregates(cluster_.state(), "rack");
+    groups_ = GroupMachines(cluster_.state(), cluster_.eligibility());
+    if (is_parted) groups_ = PartGroups(groups_);
+    groups_ = racks_.Cut(groups_);
+    rising_.emplace(racks_, cluster_.policies(), Resources(1000, 0, 0, 1),
+                    groups_, tasks);
+  }
+  // Of the task that comes to the group's rack after so many.
+  FlowCost RackCost(size_t group, FlowUnits before) {
+    return rising_->ladders().CostAfter(groups_[group].aggregate, before);
+  }
+  void Add(const std::vector<FlowCost>& own_costs, bool is_bound = true) {
+    std::vector<Candidate> candidates;
+    for (size_t g = 0; g < own_costs.size(); ++g) {
+      candidates.push_back({own_costs[g] + RackCost(g, 0), g});
+    }
+    rising_->Add(std::move(candidates), is_bound);
+  }
+  std::vector<std::vector<size_t>> Take() {
+    std::vector<std::vector<size_t>> groups;
+    for (const auto& candidates : rising_->TakeCandidates()) {
+      std::vector<size_t>& of_outlet = groups.emplace_back();
+      for (const Candidate& one : candidates) of_outlet.push_back(one.group);
+      std::ranges::sort(of_outlet);
+    }
+    return groups;
+  }
+
+  TestScheduler cluster_;
+  Aggregates racks_;
+  std::vector<MachineGroup> groups_;
+  std::optional<RisingCandidates> rising_;
+};
+
+TEST_F(RisingCandidatesOfRacks, AreAllThatATaskMayGoToWhenTheirRacksFill) {
+  AddRack("a", 4);
+  AddRack("b", 4);
+  AddRack("c", 4);
+  Look(4);
+  // The fourth task finds three in rack a or one in b at least: so much dearer
+  // b may be, and c is dearer still.
+  const FlowCost rise = RackCost(0, 1) - RackCost(0, 0);
+  ASSERT_GT(rise, 0);
+  Add({0, 2 * rise, 5 * rise});
+  EXPECT_THAT(Take(), ElementsAre(ElementsAre(0, 1)));
+  EXPECT_EQ(rising_->UnitsOf(groups_[0].aggregate, 4), 3);
+  EXPECT_EQ(rising_->UnitsOf(groups_[1].aggregate, 4), 1);
+}
+
+TEST_F(RisingCandidatesOfRacks, AreNoMoreOfARackThanItMayGetTasks) {
+  AddRack("a", 4);
+  AddRack("b", 4);
+  Look(4, /*is_parted=*/true);
+  // Each rack gets two, or one of them three where the other's are as dear.
+  ASSERT_THAT(groups_, SizeIs(8));
+  Add({3, 2, 1, 0, 0, 1, 2, 3});
+  EXPECT_THAT(Take(), ElementsAre(ElementsAre(2, 3, 4, 5)));
+}
+
+TEST_F(RisingCandidatesOfRacks, AreAllWhereThereIsNoMachineForEachTask) {
+  AddRack("a", 1);
+  AddRack("b", 1);
+  Look(3);
+  Add({0, 1000000});
+  EXPECT_THAT(Take(), ElementsAre(ElementsAre(0, 1)));
+  EXPECT_EQ(rising_->UnitsOf(groups_[1].aggregate, 3), 3);
+}
+
+TEST_F(RisingCandidatesOfRacks, AreAllThatAreNotBound) {
+  AddRack("a", 4);
+  AddRack("b", 4);
+  Look(1);
+  Add({0, 1000000}, /*is_bound=*/false);
+  Add({0, 1000000});
+  EXPECT_THAT(Take(), ElementsAre(ElementsAre(0, 1), ElementsAre(0)));
+}
+
+TEST_F(RisingCandidatesOfRacks, AreNoneWhereThereAreNone) {
+  Look(5);
+  Add({});
+  EXPECT_THAT(Take(), ElementsAre(IsEmpty()));
+}
+
+// A class is bound by another's sample only as far as that binds it well.
+TEST_F(RisingCandidatesOfRacks, AreFewForAClassThatLikesOtherRacks) {
+  for (const char* rack : {"a", "b", "c", "d", "e", "f"}) AddRack(rack, 4);
+  Look(4);
+  const FlowCost dear = 1'000'000;
+  Add({0, 0, dear, dear, dear, dear});
+  Add({dear, dear, dear, dear, 0, 0});
+  EXPECT_THAT(Take(), ElementsAre(ElementsAre(0, 1), ElementsAre(4, 5)));
+}
+
+// Classes with so many tasks each, and what these cost on the groups.
+struct RandomDemand {
+  std::vector<FlowUnits> tasks;
+  std::vector<std::vector<FlowCost>> costs;  // By class; nothing: closed to it.
+};
+
+RandomDemand MakeDemand(size_t groups, Rng* rng) {
+  RandomDemand demand;
+  // Mostly alike, as classes are that only their sizes tell apart.
+  std::vector<FlowCost> common;
+  const int64_t spread = rng->Between(1, 400);
+  for (size_t g = 0; g < groups; ++g) {
+    common.push_back(rng->Between(0, spread) * kPartsPerPoint);
+  }
+  for (int64_t i = rng->Between(1, 4); i > 0; --i) {
+    demand.tasks.push_back(rng->Between(1, 6));
+    std::vector<FlowCost>& costs = demand.costs.emplace_back();
+    const bool is_choosy = rng->Below(4) == 0;
+    for (size_t g = 0; g < groups; ++g) {
+      FlowCost cost = common[g] + rng->Between(0, 20) * kPartsPerPoint;
+      if (is_choosy) cost += rng->Between(0, 1) * 3000 * kPartsPerPoint;
+      costs.push_back(cost);
+    }
+  }
+  return demand;
+}
+
+// By aggregate and limit.
+using StepsOf = absl::FunctionRef<std::vector<CostSegment>(size_t, FlowUnits)>;
+
+// What the cheapest flow costs over these arcs, where a machine is dearer by
+// `step` for each unit that it has.
+FlowCost Optimum(const RandomDemand& demand,
+                 const std::vector<std::vector<Candidate>>& candidates,
+                 const std::vector<MachineGroup>& groups, FlowCost step,
+                 StepsOf steps_of) {
+  FlowProblem problem;
+  FlowUnits all = 0;
+  for (const FlowUnits tasks : demand.tasks) {
+    problem.AddNode(tasks);
+    all += tasks;
+  }
+  const NodeIndex sink = problem.AddNode(-all);
+  std::vector<NodeIndex> nodes;
+  std::map<size_t, NodeIndex> of_aggregate;
+  for (const MachineGroup& group : groups) {
+    nodes.push_back(problem.AddNode(0));
+    NodeIndex exit = sink;
+    if (group.aggregate != Aggregates::kNone) {
+      const auto [it, is_new] = of_aggregate.try_emplace(group.aggregate);
+      if (is_new) {
+        it->second = problem.AddNode(0);
+        problem.AddConvexArc(it->second, sink, steps_of(group.aggregate, all));
+      }
+      exit = it->second;
+    }
+    std::vector<CostSegment> slots;
+    for (FlowUnits slot = 0; slot < all; ++slot) {
+      slots.push_back({group.size(), slot * step});
+    }
+    problem.AddConvexArc(nodes.back(), exit, slots);
+  }
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    for (const Candidate& one : candidates[i]) {
+      problem.AddArc(static_cast<NodeIndex>(i), nodes[one.group], all,
+                     demand.costs[i][one.group]);
+    }
+  }
+  const FlowSolution solution = MakeSolver("network_simplex")->Solve(problem);
+  EXPECT_EQ(solution.outcome, SolveOutcome::kOptimal);
+  return solution.objective;
+}
+
+TEST(RisingCandidatesOfRandomRacks, LoseNothing) {
+  int64_t left_out = 0;
+  for (uint64_t seed = 1; seed <= 500; ++seed) {
+    SCOPED_TRACE(StrCat("seed ", seed));
+    Rng rng(seed);
+    TestScheduler cluster({}, "trivial,domain_spreading");
+    for (int64_t i = rng.Between(1, 5); i > 0; --i) {
+      ClusterBuilder()
+          .Machines(StrCat("r", i, "-"), static_cast<int>(rng.Between(1, 8)),
+                    {.cpu = rng.Between(1, 3) * 4000,
+                     .labels = {{"rack", StrCat(i)}}})
+          .ApplyTo(&cluster);
+    }
+    cluster.Apply(Added("apart", {.cpu = 3000}));
+    const Aggregates aggregates(cluster.state(), "rack");
+    std::vector<MachineGroup> groups =
+        GroupMachines(cluster.state(), cluster.eligibility());
+    if (rng.Below(2) == 0) groups = PartGroups(groups);
+    groups = aggregates.Cut(groups);
+    const RandomDemand demand = MakeDemand(groups.size(), &rng);
+    FlowUnits tasks = 0;
+    for (const FlowUnits of_class : demand.tasks) tasks += of_class;
+    RisingCandidates rising(aggregates, cluster.policies(),
+                            Resources(1000, 0, 0, 1), groups, tasks);
+    std::vector<std::vector<Candidate>> all;
+    for (const std::vector<FlowCost>& costs : demand.costs) {
+      std::vector<Candidate>& of_class = all.emplace_back();
+      for (size_t g = 0; g < groups.size(); ++g) {
+        of_class.push_back(
+            {costs[g] + rising.ladders().First(groups[g].aggregate), g});
+      }
+      rising.Add(of_class, /*is_bound=*/true);
+    }
+    const std::vector<std::vector<Candidate>> chosen = rising.TakeCandidates();
+    for (size_t i = 0; i < all.size(); ++i) {
+      left_out += std::ssize(all[i]) - std::ssize(chosen[i]);
+    }
+    const FlowCost step = rng.Between(0, 100) * kPartsPerPoint;
+    const auto steps_needed = [&rising](size_t aggregate, FlowUnits limit) {
+      return rising.StepsOf(aggregate, limit);
+    };
+    const auto all_steps = [&rising](size_t aggregate, FlowUnits limit) {
+      return rising.ladders().Steps(aggregate, RisingCandidates::kNoBound,
+                                    limit);
+    };
+    EXPECT_EQ(Optimum(demand, chosen, groups, step, steps_needed),
+              Optimum(demand, all, groups, step, all_steps));
+  }
+  EXPECT_GT(left_out, 1000);
+}
+
+}  // namespace
+}  // namespace sluice
