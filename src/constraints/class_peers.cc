@@ -144,6 +144,14 @@ int64_t ClassPeers::ExpectedIn(const CountedTerm& term,
   return term.expected.At(domain) - (is_one_less ? 1 : 0);
 }
 
+bool ClassPeers::IsFirstOnceAllLeave() const {
+  return !terms_.affinity.empty() && !is_first_of_affinity_ &&
+         IsMeantBy(*terms_.affinity.front()) &&
+         std::ranges::all_of(terms_.affinity, [](const CountedTerm* term) {
+           return term->meant.total() == term->leaving.total();
+         });
+}
+
 bool ClassPeers::MeetsAffinity(MachineId machine) const {
   return std::ranges::all_of(terms_.affinity, [&](const CountedTerm* term) {
     const DomainIndex domain = term->topology->DomainOf(machine);

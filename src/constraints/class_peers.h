@@ -56,6 +56,8 @@ class ClassPeers {
   bool MustWait() const { return !is_affinity_met_ && !is_first_of_affinity_; }
   // Whether it may be the first of those whom it must be near, itself included.
   bool IsFirstOfAffinity() const { return is_first_of_affinity_; }
+  // Whether it is not yet, and will be once those have left that were told to.
+  bool IsFirstOnceAllLeave() const;
   // Whether one task must go first, and the others where that one went.
   bool NeedsLeader() const { return leader_topology_ != nullptr; }
   // In a domain of this.

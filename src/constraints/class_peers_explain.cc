@@ -56,6 +56,16 @@ void ClassPeers::ExplainAffinity(const Machine& machine,
       return;
     }
     if (is_first_of_affinity_ || MeantIn(*term, domain) > 0) continue;
+    if (IsFirstOnceAllLeave()) {
+      reasons->push_back(
+          {"pod_affinity_of_first",
+           StrCat("node(s) didn't match pod affinity rules, as the last task "
+                  "that they mean has yet to leave (",
+                  TextOf(*term), ")"),
+           "waits to be the first of the tasks that this one has to be near: "
+           "the last of them elsewhere was told to leave"});
+      return;
+    }
     reasons->push_back(
         {"pod_affinity",
          StrCat("node(s) didn't match pod affinity rules (", TextOf(*term),

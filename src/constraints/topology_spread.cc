@@ -119,6 +119,24 @@ bool TopologySpread::AllowsWithout(MachineId machine,
          constraint_->max_skew;
 }
 
+int64_t TopologySpread::LeaversNeeded(MachineId machine) const {
+  const DomainIndex there = topology_->DomainOf(machine);
+  if (there == kNoDomain) return 0;
+  std::optional<int64_t> least;  // Elsewhere.
+  for (size_t domain = 0; domain < counts_.size(); ++domain) {
+    if (counts_[domain] < 0 || static_cast<DomainIndex>(domain) == there) {
+      continue;
+    }
+    least = std::min(least.value_or(RunningIn(domain)), RunningIn(domain));
+  }
+  // The only domain is the emptiest, however few it holds.
+  if (!least.has_value() && !too_few_domains_) return 0;
+  const int64_t minimum = too_few_domains_ ? 0 : *least;
+  return std::max<int64_t>(
+      CountAt(machine) + (is_self_ ? 1 : 0) - minimum - constraint_->max_skew,
+      0);
+}
+
 bool TopologySpread::Holds() const {
   const int64_t most = minimum() + constraint_->max_skew;
   return std::ranges::none_of(counts_,

@@ -54,6 +54,9 @@ class TopologySpread {
   // The same if these tasks, which run on the machine, were gone.
   bool AllowsWithout(MachineId machine,
                      std::span<const Task* const> leavers) const;
+  // How many of those that it counts in the machine's domain have to leave, at
+  // least, before one more task of the class may go there.
+  int64_t LeaversNeeded(MachineId machine) const;
   // The level to which `count` tasks together can fill all domains: none need
   // stay below it, and none may go further beyond it than the skew.
   int64_t LevelFor(int64_t count) const;

@@ -33,7 +33,8 @@ struct PackingTurn {
   // Whose turn it is, if any's.
   std::optional<ClassKey> key;
   std::optional<JobId> gang;
-  uint64_t cycle = 0;  // How often each has had its turn.
+  uint64_t cycle = 0;   // How often each has had its turn.
+  bool is_last = true;  // Of its cycle.
 };
 
 class PackingAgenda {

@@ -358,25 +358,24 @@ PreemptingPlan::Decided PreemptingPlan::Decide(
   return decided;
 }
 
-void PreemptingPlan::CarryOut(const MachinePatterns& patterns) {
-  const Decided decided = Decide(patterns);
-  ClusterState& state = context_.state;
+void PreemptingPlan::CarryOut(const Decided& decided, RoundContext* context) {
+  ClusterState& state = context->state;
+  KnownPlan& known = context->agenda.known;
   for (const TaskId task : decided.stopped) {
-    if (state.Preempt(task)) context_.agenda.known.victims.push_back(task);
+    if (state.Preempt(task)) known.victims.push_back(task);
   }
   for (const Move& move : decided.moves) {
     state.Migrate(move.task, move.to);
-    context_.agenda.known.moves.emplace_back(move.task, move.to);
+    known.moves.emplace_back(move.task, move.to);
   }
   for (const auto& [task, machine] : decided.nominated) {
     state.Nominate(task, machine,
                    decided.depending.contains(task) ||
-                       context_.final_before.contains(task));
+                       context->final_before.contains(task));
   }
-  context_.stats->preempted += std::ssize(decided.stopped);
-  context_.agenda.known.depending.insert(decided.depending.begin(),
-                                         decided.depending.end());
-  context_.NoteMoved(std::ssize(decided.moves));
+  context->stats->preempted += std::ssize(decided.stopped);
+  known.depending.insert(decided.depending.begin(), decided.depending.end());
+  context->NoteMoved(std::ssize(decided.moves));
 }
 
 void PreemptingPlan::FindTasks(const MachinePatterns& patterns) {

@@ -67,8 +67,8 @@ class PreemptingPlan {
   // Split(). REQUIRES: what the packing takes as placed is withdrawn.  Call it
   // once.
   Decided Decide(const MachinePatterns& patterns);
-  // The same, and does it.
-  void CarryOut(const MachinePatterns& patterns);
+  // Does what was decided.  REQUIRES: nothing has changed since.
+  static void CarryOut(const Decided& decided, RoundContext* context);
 
  private:
   // A machine that not all of its tasks have room on yet, or whose tasks move.

@@ -350,6 +350,57 @@ std::pair<const Task*, std::string> KeptOutBy(const Task& task,
   return highest;
 }
 
+bool IsMeantBy(const CountedTerm& term, const Task& task) {
+  return std::ranges::binary_search(*task.class_key.meant_by, term.selector);
+}
+
+// Why the nominated task may not come to its machine as long as the other one
+// runs elsewhere, by a rule of its own that is not about who stays away; empty
+// where it may.
+std::string CountedText(const Task& nominated, MachineId there,
+                        const Task& task, const ClusterState& state) {
+  const PeerTerms& terms = state.peers().TermsOf(*nominated.class_key.rules);
+  const auto is_shared = [&](const CountedTerm* term) {
+    const DomainIndex domain = term->topology->DomainOf(there);
+    return domain != kNoDomain &&
+           domain == term->topology->DomainOf(task.machine);
+  };
+  for (const CountedTerm* term : terms.affinity) {
+    if (!IsMeantBy(*term, task) || is_shared(term)) continue;
+    return ", as the first of the tasks that it has to be near";
+  }
+  for (size_t i = 0; i < terms.spread.size(); ++i) {
+    const CountedTerm* term = terms.spread[i];
+    if (!nominated.class_key.rules->spread[i].is_required ||
+        !IsMeantBy(*term, task) || !is_shared(term)) {
+      continue;
+    }
+    return StrCat(": it is spread over each '", term->topology->key(),
+                  "', where this one counts");
+  }
+  return "";
+}
+
+// " to let web-1 of priority 9 onto machine 'm', as ...", the most urgent that
+// waits for the task to leave another machine; empty where there is none.
+std::string CountedForText(const Task& task, const ClusterState& state) {
+  const Task* highest = nullptr;
+  std::string text;
+  for (const auto& [id, machine] : state.nominations().machines()) {
+    const Task* one = state.FindTask(id);
+    const uint32_t least = highest == nullptr ? task.class_key.priority
+                                              : highest->class_key.priority;
+    if (machine == task.machine || one->class_key.priority <= least) continue;
+    const std::string why = CountedText(*one, machine, task, state);
+    if (why.empty()) continue;
+    highest = one;
+    text = StrCat(" to let ", ShownText(one->name), " of priority ",
+                  one->class_key.priority, " onto machine ",
+                  Quoted(*state.FindMachine(machine)), why);
+  }
+  return text;
+}
+
 // Those that were told to move to the machine, where room is kept for their
 // successors, the first one first.  They may have ended by now.
 std::vector<const Task*> MovingTo(MachineId machine,
@@ -403,7 +454,7 @@ std::string StoppedForText(const Task& task, const ClusterState& state) {
                   ": the rules let them share no '", key, "'");
   }
   const std::vector<const Task*> moving = MovingTo(task.machine, state);
-  if (moving.empty()) return "";
+  if (moving.empty()) return CountedForText(task, state);
   std::set<MachineId> seen = {task.machine};
   const Task* of = moving.front();
   const Task* end = nullptr;

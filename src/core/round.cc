@@ -9,6 +9,7 @@
 
 #include "constraints/domain_shares.h"
 #include "core/known_plan.h"
+#include "core/stages/displace.h"
 #include "core/stages/drain.h"
 #include "core/stages/nominated.h"
 #include "core/stages/replace.h"
@@ -152,6 +153,7 @@ void Round::End(RoundStats* stats) {
                   &context_.state);
   }
   EndVainNominations(&context_);
+  DisplaceAsLastResort(&context_);
   NoteLook();
   context_.state.SyncPeers();
   for (const auto& [term, asker] : context_.minimum_askers) {

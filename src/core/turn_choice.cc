@@ -369,7 +369,9 @@ PackingTurn ChooseTurn(const RoundContext& context, PackingPeers* peers) {
   const std::vector<PackingTurn> all = Choice(context, peers).FindAll();
   const uint64_t number = context.stats->number;
   PackingTurn turn = all.empty() ? PackingTurn() : all[number % all.size()];
-  turn.cycle = number / std::max<uint64_t>(all.size(), 1);
+  const uint64_t turns = std::max<uint64_t>(all.size(), 1);
+  turn.cycle = number / turns;
+  turn.is_last = number % turns == turns - 1;
   return turn;
 }
 

@@ -146,8 +146,17 @@ class Nominated {
              const ClassKey& key = one.task->class_key;
              return MustAwait(key, *state_.FindMachine(one.machine), {},
                               state_) ||
-                    leavers_.HighestAgainst(key, one.machine).has_value();
+                    leavers_.HighestAgainst(key, one.machine).has_value() ||
+                    MustAwaitCompany(key, one.machine);
            });
+  }
+
+  // Whether it is to be the first of those that it must be near, and these have
+  // not left yet.
+  bool MustAwaitCompany(const ClassKey& key, MachineId machine) const {
+    if (key.rules->affinity.empty()) return false;
+    const ClassPeers peers(state_, context_.constraints, key);
+    return !peers.MeetsAffinity(machine) && peers.IsFirstOnceAllLeave();
   }
 
   void End(const std::vector<Placement>& party) {

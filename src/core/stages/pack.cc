@@ -207,7 +207,7 @@ class Pack : public Stage {
   void CarryOut(PreemptingPlan* plan) {
     KnownPlan before;
     if (packing_.is_part) before = std::exchange(context_.agenda.known, {});
-    plan->CarryOut(context_.plan->patterns);
+    PreemptingPlan::CarryOut(plan->Decide(context_.plan->patterns), &context_);
     if (packing_.is_part) context_.agenda.known = std::move(before);
   }
 

@@ -15,6 +15,7 @@ namespace {
 
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 class PreemptionTextTest : public testing::Test {
@@ -303,6 +304,56 @@ TEST_F(PreemptionTextTest, SaysWhereATaskMovesUntilItsSuccessorHasCome) {
                             "move costs 30000");
   RunTask(2, {.cpu = 600, .priority = 5});
   EXPECT_EQ(Leaving(1), ", and was told to leave it");
+}
+
+// Nobody is stopped on the machine that it goes to.
+TEST_F(PreemptionTextTest, SaysThatATaskIsToBeTheFirstOfItsKind) {
+  TaskOptions options = {.cpu = 1000, .name = "last", .labels = {{"app", "a"}}};
+  cluster_.Apply(Submitted(1, options, PeerOptions()));
+  cluster_.Reply(++now_ms_);
+  const std::string other = cluster_.MachineOf(1) == "m" ? "n" : "m";
+  options.priority = 9;
+  options.name = "first";
+  options.rules.affinity = {{App("a"), ""}};
+  cluster_.Apply(Submitted(kWaiting, options, PeerOptions()));
+  const auto first = [&]() -> const Task& { return cluster_.TaskOf(kWaiting); };
+  cluster_.mutable_state().SyncPeers();
+  EXPECT_THAT(cluster_.scheduler().Explain(first(), 0).summary,
+              Not(HasSubstr("has yet to leave")));
+  cluster_.mutable_state().Preempt({1});
+  cluster_.mutable_state().Nominate({kWaiting},
+                                    cluster_.state().FindMachine(other)->id);
+  EXPECT_EQ(Leaving(1),
+            ", and was told to leave it to let first of priority 9 "
+            "onto machine '" +
+                other +
+                "', as the first of the tasks that it has to be "
+                "near; its stop costs 100");
+  EXPECT_THAT(cluster_.scheduler().Explain(first(), 0).summary,
+              HasSubstr("as the last task that they mean has yet to leave"));
+}
+
+TEST_F(PreemptionTextTest, SaysThatATaskCountsInTheZoneOfOneThatIsSpread) {
+  for (const std::string uuid : {"o", "p"}) {
+    cluster_.Apply(Added(uuid, {.cpu = 1000, .labels = {{"zone", "z"}}}));
+  }
+  TaskOptions options = {.cpu = 1000, .labels = {{"app", "a"}}};
+  options.rules.spread = {Spread(App("a"), "zone")};
+  cluster_.Apply(Submitted(1, options, PeerOptions()));
+  cluster_.Reply(++now_ms_);
+  const std::string other = cluster_.MachineOf(1) == "o" ? "p" : "o";
+  options.priority = 9;
+  options.name = "spread";
+  cluster_.Apply(Submitted(kWaiting, options, PeerOptions()));
+  cluster_.mutable_state().Preempt({1});
+  cluster_.mutable_state().Nominate({kWaiting},
+                                    cluster_.state().FindMachine(other)->id);
+  EXPECT_EQ(Leaving(1),
+            ", and was told to leave it to let spread of priority 9 onto "
+            "machine '" +
+                other +
+                "': it is spread over each 'zone', where this one counts; its "
+                "stop costs 100");
 }
 
 }  // namespace

@@ -1,0 +1,171 @@
+#include "core/stages/displace.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/displacement.h"
+#include "core/gang_displacement.h"
+#include "core/preempting_plan.h"
+#include "core/running_tasks.h"
+#include "core/stoppable_tasks.h"
+
+namespace sluice {
+namespace {
+
+// At machines, tasks and choices between them: some 10 ms.
+constexpr int64_t kLooksMax = 1'000'000;
+// As long as rounds place something packings may find more, and decide on it
+// together.  In a busy cluster that never ends, so whoever has waited for this
+// long waits no longer for it.
+constexpr int64_t kPatienceMs = 60'000;
+
+class Displace {
+ public:
+  explicit Displace(RoundContext* context)
+      : context_(*context),
+        state_(context->state),
+        cycle_(static_cast<size_t>(context->agenda.turn->cycle)) {}
+
+  void Run() {
+    FindAll();
+    if (all_.empty()) return;
+    state_.SyncPeers();
+    context_.FreshEligibility();
+    for (size_t i = 0; i < all_.size(); ++i) {
+      const auto& [key, is_gang] = all_[(cycle_ + i) % all_.size()];
+      const bool is_served = is_gang ? ServeGang(*key) : Serve(*key);
+      if (!is_served && looks_left_ > 0) continue;
+      // The others have their turns later.
+      context_.has_looked_at_all = false;
+      return;
+    }
+  }
+
+ private:
+  struct Waiting {
+    const ClassKey* key = nullptr;  // Of a gang its most urgent class.
+    bool is_gang = false;           // Whether it is looked at as a whole.
+  };
+
+  // Those that are more urgent than something that may be stopped.
+  void FindAll() {
+    const std::optional<uint32_t> lowest = LowestRunning();
+    if (!lowest.has_value()) return;
+    std::set<JobId> gangs;
+    for (const auto& [key, tasks] : state_.pending()) {
+      if (key.priority <= *lowest) break;
+      if (key.rules->never_preempts || !IsInTime(tasks)) continue;
+      const bool is_gang = MustComeAsAWhole(key);
+      if (is_gang && !gangs.insert(*key.gang).second) continue;
+      all_.push_back({&key, is_gang});
+    }
+  }
+
+  bool IsInTime(const ClusterState::PendingTasks& tasks) const {
+    const auto& [sequence, oldest] = *tasks.begin();
+    return sequence < context_.sequence_end &&
+           (context_.stats->placed == 0 ||
+            context_.now_ms - oldest->submitted_ms >= kPatienceMs);
+  }
+
+  bool MustComeAsAWhole(const ClassKey& key) const {
+    return key.gang.has_value() &&
+           (context_.gangs.IsHealing(key) || context_.gangs.MayBeUndone(key));
+  }
+
+  std::optional<uint32_t> LowestRunning() {
+    std::optional<uint32_t> lowest;
+    looks_left_ -= std::ssize(state_.tasks());
+    for (const auto& [id, task] : state_.tasks()) {
+      if (task->state != TaskState::kRunning || task->is_evicted) continue;
+      const uint32_t priority = task->class_key.priority;
+      lowest = std::min(lowest.value_or(priority), priority);
+    }
+    return lowest;
+  }
+
+  // Returns whether anybody is stopped for a task of the class.
+  bool Serve(const ClassKey& key) {
+    looks_left_ -= std::ssize(state_.tasks());
+    StoppableTasks stoppable(state_, context_.gangs,
+                             context_.options.preemption, key.priority);
+    DisplacementSearch search(
+        {state_, context_.constraints, context_.eligibility(), stoppable}, key,
+        &looks_left_);
+    const auto found =
+        search.FindCheapest([](MachineId) { return true; }, cycle_);
+    // One that has a place once those have left that were told to waits for
+    // these as anybody does.
+    if (!found.has_value() || found->victims.empty()) return false;
+    const Task* task = context_.WaitingTasks(key, 1).front();
+    CarryOut(found->victims, {{task, found->machine}});
+    return true;
+  }
+
+  // The same for the gang of the class.
+  bool ServeGang(const ClassKey& key) {
+    const Job& job = *state_.FindJob(*key.gang);
+    const bool is_new = context_.gangs.MayBeUndone(key);
+    // Some of it is placed, and nobody knows yet.
+    if (is_new && job.running_count > 0) return false;
+    int64_t minimum = 0;
+    std::vector<const Task*> tasks;
+    for (const auto& [other, waiting] : state_.pending()) {
+      if (other.gang != key.gang) continue;
+      if (other.rules->never_preempts) return false;
+      minimum = std::max(minimum, context_.gangs.MinimumFor(other));
+      std::ranges::copy(context_.WaitingTasks(other),
+                        std::back_inserter(tasks));
+    }
+    minimum -= job.running_count;
+    if (std::ssize(tasks) < minimum) return false;
+    // As those are placed for whom room was kept.
+    std::ranges::sort(tasks, {}, [](const Task* task) {
+      return std::pair(-int64_t{task->class_key.priority}, task->sequence);
+    });
+    const auto found =
+        FindForGang({state_, context_.constraints, context_.eligibility(),
+                     context_.gangs, context_.options.preemption},
+                    tasks, minimum, cycle_, &looks_left_);
+    if (!found.has_value() || found->victims.empty()) return false;
+    CarryOut(found->victims, found->coming);
+    return true;
+  }
+
+  void CarryOut(std::span<const Task* const> victims,
+                const std::vector<std::pair<const Task*, MachineId>>& coming) {
+    PreemptingPlan::Decided decided;
+    for (const Task* task : victims) decided.stopped.push_back(task->id);
+    for (const auto& [task, machine] : coming) {
+      decided.nominated.emplace_back(task->id, machine);
+    }
+    PreemptingPlan::CarryOut(decided, &context_);
+  }
+
+  RoundContext& context_;
+  ClusterState& state_;
+  const size_t cycle_;
+  std::vector<Waiting> all_;
+  int64_t looks_left_ = kLooksMax;
+};
+
+}  // namespace
+
+void DisplaceAsLastResort(RoundContext* context) {
+  const std::optional<PackingTurn>& turn = context->agenda.turn;
+  // A round that stops somebody is not at its wits' end.
+  if (!turn.has_value() || !turn->is_last || context->stats->is_cut_short ||
+      context->stats->preempted > 0 || context->state.pending().empty()) {
+    return;
+  }
+  Displace(context).Run();
+}
+
+}  // namespace sluice

@@ -1,0 +1,22 @@
+// The last resort of a cycle of turns (core/turn_choice.h): where packings find
+// nobody to stop for a task that waits, it is looked at alone, with whoever is
+// in its way anywhere (core/displacement.h).  Whoever is found is told to
+// leave, and the task is nominated, as by a packing.
+//
+// Threads: a free function; confined to the core thread.
+
+#ifndef SLUICE_CORE_STAGES_DISPLACE_H_
+#define SLUICE_CORE_STAGES_DISPLACE_H_
+
+#include "core/round_context.h"
+
+namespace sluice {
+
+// At the end of a round, for one class that waits, each time another one first.
+// It costs nothing in any other round than the last of a cycle, nor where
+// nothing waits that is more urgent than something that runs.
+void DisplaceAsLastResort(RoundContext* context);
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_STAGES_DISPLACE_H_

@@ -1,0 +1,91 @@
+// Which of the tasks that run may be stopped for one of a priority, by
+// themselves or with their gangs, and what that costs.
+//
+// The rules are those of a packing (core/running_tasks.h): the machine is one
+// that may lose tasks, the client can be told, no budget forbids the stop, and
+// a gang goes on with its minimum or not at all.
+//
+// Threads: values; confined to the core thread.
+
+#ifndef SLUICE_CORE_STOPPABLE_TASKS_H_
+#define SLUICE_CORE_STOPPABLE_TASKS_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "core/disruptions.h"
+#include "core/gang_victims.h"
+#include "core/gangs.h"
+#include "core/round_stats.h"
+#include "sluice/base/ids.h"
+#include "sluice/state/task.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+// What some stops cost, as a packing compares it: first how many no budget
+// allows, then what is stopped of the most urgent priority, of the next, and so
+// on.
+struct StopPrice {
+  int64_t beyond_budgets = 0;
+  // By priority, the most urgent first.  No sum is 0.
+  std::map<uint32_t, int64_t, std::greater<>> sums = {};
+
+  void Add(uint32_t priority, int64_t cost, int64_t sign = 1) {
+    int64_t& sum = sums[priority];
+    sum += sign * cost;
+    if (sum == 0) sums.erase(priority);
+  }
+  bool IsFree() const { return beyond_budgets == 0 && sums.empty(); }
+  friend bool operator<(const StopPrice& a, const StopPrice& b) {
+    if (a.beyond_budgets != b.beyond_budgets) {
+      return a.beyond_budgets < b.beyond_budgets;
+    }
+    return a.sums < b.sums;
+  }
+};
+
+class StoppableTasks {
+ public:
+  // What is passed must outlive this.  It is about tasks that are less urgent
+  // than `priority`.
+  StoppableTasks(const ClusterState& state, const Gangs& gangs,
+                 const PreemptionOptions& options, uint32_t priority);
+
+  // Whether the task may be stopped, alone or with its gang.
+  bool MayLeave(const Task& task);
+  // By Stop().
+  bool IsStopped(const Task& task) const { return stopped_.contains(task.id); }
+  // The gang of which the task may not be stopped at will: null where there is
+  // none.  REQUIRES: MayLeave().
+  const GangVictim* GangOf(const Task& task) const;
+  int64_t CostOf(const Task& task) const;
+  // These tasks and the rest of the gangs that do not go on without them.
+  // REQUIRES: MayLeave(), of each.
+  std::vector<const Task*> WithGangs(std::vector<const Task*> tasks) const;
+  // How many of the tasks no budget allows to be stopped beside those that were
+  // stopped before.
+  int64_t CountBeyondBudgets(std::span<const Task* const> tasks);
+  // They may not leave any more, and budgets and gangs have that much less.
+  void Stop(std::span<const Task* const> tasks);
+  bool may_break_budgets() const { return options_.breaks_budgets; }
+
+ private:
+  bool MayLeaveByItself(const Task& task);
+
+  const ClusterState& state_;
+  const PreemptionOptions& options_;
+  const uint32_t priority_;
+  Disruptions disruptions_;
+  std::vector<int64_t> allowances_;  // By budget.
+  GangVictims gangs_;
+  absl::flat_hash_set<TaskId> stopped_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_STOPPABLE_TASKS_H_
