@@ -12,6 +12,9 @@ namespace {
 
 // What is weighed on one machine for cheaper victims, at most.
 constexpr int64_t kChoicesMax = 2000;
+// What it takes in looks: a choice, and a task that may have to leave.
+constexpr int64_t kLooksPerChoice = 4;
+constexpr int64_t kLooksPerTask = 10;
 // Of those that a spread counts elsewhere in a domain, beyond what has to leave
 // at least.
 constexpr int64_t kSpareCounted = 8;
@@ -273,7 +276,7 @@ const DisplacementSearch::Tasks& DisplacementSearch::CountedIn(
   for (const MachineId id : of.topology().MachinesOf(domain)) {
     if (!of.Counts(id)) continue;
     const Machine& there = *state_.FindMachine(id);
-    looks_left_ -= std::ssize(there.tasks);
+    looks_left_ -= kLooksPerTask * std::ssize(there.tasks);
     for (const TaskId one : there.tasks) {
       const Task& task = *state_.FindTask(one);
       if (of.Means(task.class_key) && stoppable_.MayLeave(task)) {
@@ -444,7 +447,7 @@ class DisplacementSearch::OnMachine {
     StoppableTasks& stoppable = search_.stoppable_;
     Displacement found = {.machine = machine_.id,
                           .victims = stoppable.WithGangs(leaving_)};
-    search_.looks_left_ -= std::ssize(found.victims);
+    search_.looks_left_ -= kLooksPerTask * std::ssize(found.victims);
     found.price.beyond_budgets = stoppable.CountBeyondBudgets(found.victims);
     for (const Task* task : found.victims) {
       found.price.Add(task->class_key.priority, stoppable.CostOf(*task));
@@ -475,7 +478,7 @@ void DisplacementSearch::Try(const Machine& machine,
   if (!eligibility_.Allows(*key_.rules, machine) || !MayLoseTasks(machine)) {
     return;
   }
-  looks_left_ -= std::ssize(machine.tasks);
+  looks_left_ -= kLooksPerTask * std::ssize(machine.tasks);
   std::optional<Tasks> forced = FindForced(machine);
   if (!forced.has_value()) return;
   const bool has_company = !terms_.affinity.empty() && !IsFirstWithout({});

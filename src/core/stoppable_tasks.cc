@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "core/running_tasks.h"
 
@@ -23,9 +22,17 @@ StoppableTasks::StoppableTasks(const ClusterState& state, const Gangs& gangs,
 bool StoppableTasks::MayLeaveByItself(const Task& task) {
   return task.state == TaskState::kRunning && !task.is_evicted &&
          MayBeStopped(task, priority_, state_) &&
-         MayLoseTasks(*state_.FindMachine(task.machine)) &&
+         MayLose(task.machine) &&
          (options_.breaks_budgets ||
           disruptions_.Allowed(disruptions_.BudgetsOf(task)) > 0);
+}
+
+bool StoppableTasks::MayLose(MachineId machine) {
+  if (asked_about_ != machine) {
+    asked_about_ = machine;
+    may_lose_ = MayLoseTasks(*state_.FindMachine(machine));
+  }
+  return may_lose_;
 }
 
 bool StoppableTasks::MayLeave(const Task& task) {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -76,13 +77,17 @@ class StoppableTasks {
 
  private:
   bool MayLeaveByItself(const Task& task);
+  // MayLoseTasks(), remembered for the machine asked about last.
+  bool MayLose(MachineId machine);
 
   const ClusterState& state_;
   const PreemptionOptions& options_;
   const uint32_t priority_;
   Disruptions disruptions_;
   std::vector<int64_t> allowances_;  // By budget.
-  GangVictims gangs_;
+  std::optional<MachineId> asked_about_;
+  bool may_lose_ = false;  // That one.
+  GangVictims gangs_;      // Found by asking about all that run.
   absl::flat_hash_set<TaskId> stopped_;
 };
 

@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,8 +40,10 @@ struct Drawn {
 
 class SmallCluster {
  public:
-  SmallCluster(uint64_t seed, Preemption mode)
-      : rng_(seed), cluster_({.preemption = {.mode = mode}}) {
+  SmallCluster(uint64_t seed, Preemption mode, bool are_gangs_waiting = false)
+      : rng_(seed),
+        are_gangs_waiting_(are_gangs_waiting),
+        cluster_({.preemption = {.mode = mode}}) {
     for (int64_t i = rng_.Between(2, 4); i > 0; --i) AddMachine();
     for (int64_t i = rng_.Between(3, 7); i > 0; --i) SubmitSome(/*low=*/true);
   }
@@ -75,16 +78,17 @@ class SmallCluster {
             .machine = cluster_.MachineOf(uid)};
   }
 
-  // The least that it costs to let the task in; nothing where nobody may.
-  std::optional<Price> Cheapest(uint64_t uid) const {
+  // The least that it costs to let these in, one after the other; nothing where
+  // that cannot be.  They are equally urgent.
+  std::optional<Price> Cheapest(const std::vector<uint64_t>& uids) const {
     std::vector<uint64_t> stoppable;
-    PeerCluster all = Peers();
+    const PeerCluster all = Peers();
     for (const auto& [other, peer] : all.tasks) {
-      if (!peer.machine.empty() && MayStop(other, uid)) {
+      if (!peer.machine.empty() &&
+          PriorityOf(other) < PriorityOf(uids.front())) {
         stoppable.push_back(other);
       }
     }
-    const PeerTask newcomer = AsPeer(uid);
     std::optional<Price> best;
     for (uint64_t set = 0; set < uint64_t{1} << stoppable.size(); ++set) {
       std::set<uint64_t> gone;
@@ -99,14 +103,7 @@ class SmallCluster {
       }
       PeerCluster left = all;
       for (const uint64_t one : gone) left.tasks.erase(one);
-      left.tasks.erase(uid);
-      for (const auto& [machine, cpu] : cpu_of_) {
-        if (Fits(uid, machine, left) &&
-            WhyPeersForbid(left, newcomer, machine).empty()) {
-          best = price;
-          break;
-        }
-      }
+      if (MayCome(uids, std::move(left))) best = price;
     }
     return best;
   }
@@ -120,6 +117,23 @@ class SmallCluster {
       }
     }
     return waiting;
+  }
+  // The tasks of each gang of which all wait.
+  std::vector<std::vector<uint64_t>> WaitingGangs() const {
+    std::map<std::string, std::vector<uint64_t>> waiting;
+    for (const auto& [uid, one] : drawn_) {
+      if (one.gang_minimum > 0 && cluster_.MachineOf(uid).empty() &&
+          !one.options.rules.never_preempts) {
+        waiting[one.options.job].push_back(uid);
+      }
+    }
+    std::vector<std::vector<uint64_t>> gangs;
+    for (auto& [job, tasks] : waiting) {
+      if (tasks.size() >= drawn_.at(tasks.front()).gang_minimum) {
+        gangs.push_back(std::move(tasks));
+      }
+    }
+    return gangs;
   }
 
  private:
@@ -151,9 +165,12 @@ class SmallCluster {
     }
     if (rng_.Chance(1, 8)) options.rules.host_ports = {{.port = 80}};
     options.rules.never_preempts = rng_.Chance(1, 12);
-    const int64_t count = rng_.Between(1, low ? 3 : 2);
+    const bool is_new_gang = !low && are_gangs_waiting_;
+    const int64_t count = is_new_gang ? 2 : rng_.Between(1, low ? 3 : 2);
     uint64_t minimum = 0;
-    if (low && count > 1 && rng_.Chance(1, 3)) {
+    if (is_new_gang) {
+      minimum = 2;
+    } else if (low && count > 1 && rng_.Chance(1, 3)) {
       minimum = static_cast<uint64_t>(rng_.Between(2, count));
     } else if (low && rng_.Chance(1, 4)) {
       options.budget =
@@ -181,8 +198,24 @@ class SmallCluster {
   int64_t CostOf(uint64_t uid) const {
     return 100 + drawn_.at(uid).options.preemption_cost;
   }
-  bool MayStop(uint64_t uid, uint64_t newcomer) const {
-    return PriorityOf(uid) < PriorityOf(newcomer);
+  // One after the other, in any places.
+  bool MayCome(std::span<const uint64_t> uids, PeerCluster left) const {
+    if (uids.empty()) return true;
+    const uint64_t uid = uids.front();
+    PeerTask newcomer = AsPeer(uid);
+    left.tasks.erase(uid);
+    for (const auto& [machine, cpu] : cpu_of_) {
+      if (!Fits(uid, machine, left) ||
+          !WhyPeersForbid(left, newcomer, machine).empty()) {
+        continue;
+      }
+      PeerCluster with = left;
+      newcomer.machine = machine;
+      with.tasks[uid] = newcomer;
+      newcomer.machine.clear();
+      if (MayCome(uids.subspan(1), std::move(with))) return true;
+    }
+    return false;
   }
 
   // A gang goes on with its minimum or not at all, and so many stay of a job as
@@ -223,6 +256,7 @@ class SmallCluster {
   }
 
   Rng rng_;
+  const bool are_gangs_waiting_;
   TestScheduler cluster_;
   std::map<std::string, int64_t> cpu_of_;
   std::map<std::string, LabelPairs> labels_of_;
@@ -249,12 +283,40 @@ TEST(LastResort, LeavesNobodyWaitingWhomStopsWouldLetIn) {
     }
     EXPECT_EQ(quiet, 24) << "it never settles";
     for (const uint64_t uid : small.WaitingAlone()) {
-      EXPECT_FALSE(small.Cheapest(uid).has_value())
+      EXPECT_FALSE(small.Cheapest({uid}).has_value())
           << "task " << uid << " could come in";
     }
     if (testing::Test::HasFailure()) break;
   }
   EXPECT_GT(served, 0);
+}
+
+// Their tasks take their places one after the other, which might miss some, but
+// hardly of two tasks.
+TEST(LastResort, LeavesNoGangOfTwoWaitingThatStopsWouldLetIn) {
+  int started = 0;
+  int missed = 0;
+  for (uint64_t seed = 1; seed <= SeedCount(150); ++seed) {
+    SCOPED_TRACE(StrCat("seed ", seed));
+    SmallCluster small(seed, Preemption::kPriority, /*are_gangs_waiting=*/true);
+    for (int i = 0; i < 3; ++i) small.Round();
+    small.SubmitWaiting();
+    const auto before = std::ssize(small.WaitingGangs());
+    int quiet = 0;
+    for (int i = 0; i < 200 && quiet < 24; ++i) {
+      quiet = small.Round() ? 0 : quiet + 1;
+    }
+    EXPECT_EQ(quiet, 24) << "it never settles";
+    const auto waiting = small.WaitingGangs();
+    started += static_cast<int>(before - std::ssize(waiting));
+    missed +=
+        static_cast<int>(std::ranges::count_if(waiting, [&](const auto& gang) {
+          return small.Cheapest(gang).has_value();
+        }));
+    if (testing::Test::HasFailure()) break;
+  }
+  EXPECT_EQ(missed, 0);
+  EXPECT_GT(started, 50);
 }
 
 TEST(LastResort, FindsTheCheapestForOneTask) {
@@ -279,7 +341,7 @@ TEST(LastResort, FindsTheCheapestForOneTask) {
           &looks);
       const auto found =
           search.FindCheapest([](MachineId) { return true; }, seed);
-      const auto wanted = small.Cheapest(uid);
+      const auto wanted = small.Cheapest({uid});
       ASSERT_EQ(found.has_value(), wanted.has_value()) << "task " << uid;
       if (!found.has_value()) continue;
       EXPECT_EQ(found->price.sums, *wanted) << "task " << uid;

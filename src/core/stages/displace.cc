@@ -40,11 +40,13 @@ class Displace {
     context_.FreshEligibility();
     for (size_t i = 0; i < all_.size(); ++i) {
       const auto& [key, is_gang] = all_[(cycle_ + i) % all_.size()];
-      const bool is_served = is_gang ? ServeGang(*key) : Serve(*key);
-      if (!is_served && looks_left_ > 0) continue;
-      // The others have their turns later.
-      context_.has_looked_at_all = false;
-      return;
+      if (is_gang ? ServeGang(*key) : Serve(*key)) {
+        // The others have their turns at once.
+        context_.has_looked_at_all = false;
+        return;
+      }
+      // Where others are left over, another one is the first next time.
+      if (looks_left_ <= 0) return;
     }
   }
 

@@ -92,6 +92,36 @@ TEST_F(LastResortTest, StopsThoseOfASpreadOnItsMachineAndElsewhere) {
   EXPECT_THAT(ReplyWithout({1, 2}).size(), 1);
 }
 
+// The rest of the gang was all there is in the other zone, so that one more has
+// to leave this one.
+TEST_F(LastResortTest, StopsOneMoreWhereAGangLeavesTheEmptiestZone) {
+  Machine("a1", 1000, "a");
+  Machine("a2", 500, "a");
+  Machine("b", 500, "b");
+  Submit(1, "web", kLow, On("a1"), {.cpu = 500, .gang = 2});
+  Submit(2, "web", kLow, On("b"), {.cpu = 500, .gang = 2});
+  ASSERT_EQ(Reply().size(), 2);
+  cluster_.Apply(Submitted(3,
+                           {.cpu = 500,
+                            .priority = kLow,
+                            .job = "other",
+                            .labels = {{"app", "web"}},
+                            .rules = On("a2")},
+                           PeerOptions()));
+  ASSERT_EQ(Reply().size(), 1);
+  cluster_.Apply(Submitted(4,
+                           {.cpu = 1000,
+                            .priority = kHigh,
+                            .job = "me",
+                            .labels = {{"app", "web"}},
+                            .rules = SpreadOver("web")},
+                           PeerOptions()));
+  EXPECT_THAT(ReplyManyTimes(),
+              UnorderedElementsAre("PREEMPT 1 on a1", "PREEMPT 2 on b",
+                                   "PREEMPT 3 on a2"));
+  EXPECT_THAT(ReplyWithout({1, 2, 3}), ElementsAre("PLACE 4 on a1"));
+}
+
 // A gang in a zone of two machines, one of them with company.
 class LastResortForGangsTest : public LastResortTest {
  protected:

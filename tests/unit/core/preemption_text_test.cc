@@ -329,6 +329,7 @@ TEST_F(PreemptionTextTest, SaysThatATaskIsToBeTheFirstOfItsKind) {
                 other +
                 "', as the first of the tasks that it has to be "
                 "near; its stop costs 100");
+  cluster_.Apply(Added("o", {.cpu = 1000}));
   EXPECT_THAT(cluster_.scheduler().Explain(first(), 0).summary,
               HasSubstr("as the last task that they mean has yet to leave"));
 }
