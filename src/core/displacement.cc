@@ -15,6 +15,8 @@ constexpr int64_t kChoicesMax = 2000;
 // What it takes in looks: a choice, and a task that may have to leave.
 constexpr int64_t kLooksPerChoice = 4;
 constexpr int64_t kLooksPerTask = 10;
+// How far from each other two consecutive searches begin.
+constexpr size_t kMachinesApart = 997;
 // Of those that a spread counts elsewhere in a domain, beyond what has to leave
 // at least.
 constexpr int64_t kSpareCounted = 8;
@@ -22,6 +24,11 @@ constexpr int64_t kSpareCounted = 8;
 // How often the rules require the term.
 int64_t TimesOf(const CountedTerm* term, const PeerTerms& terms) {
   return std::ranges::count(terms.anti_affinity, term);
+}
+
+// Of going through its domains.
+int64_t LooksOf(const TopologySpread& spread) {
+  return 1 + std::ssize(spread.counts()) / 8;
 }
 
 void AddOnce(const std::vector<const Task*>& more,
@@ -195,7 +202,7 @@ bool DisplacementSearch::IsLetIn(const Machine& machine,
   if (!MeetsAffinity(machine.id, gone)) return false;
   return std::ranges::all_of(spreads_, [&](const TopologySpread& spread) {
     TopologySpread without = spread;
-    looks_left_ -= std::ssize(spread.counts());
+    looks_left_ -= LooksOf(spread);
     for (const Task* task : gone) {
       without.Note(task->class_key, task->machine, -1);
     }
@@ -211,7 +218,8 @@ bool DisplacementSearch::AddApart(const Machine& machine, Tasks* forced) const {
     const auto it = table.find({term, domain});
     if (it == table.end()) return there == 0;
     if (there + it->second.coming > it->second.leaving) return false;
-    AddOnce(it->second.may_leave, forced);
+    forced->insert(forced->end(), it->second.may_leave.begin(),
+                   it->second.may_leave.end());
     return true;
   };
   return std::ranges::all_of(
@@ -238,7 +246,7 @@ bool DisplacementSearch::AddPortUsers(const Machine& machine, Tasks* forced) {
     const bool is_gone = task.is_evicted || stoppable_.IsStopped(task);
     if (is_in_the_way && !is_gone) {
       if (!stoppable_.MayLeave(task)) return false;
-      AddOnce({&task}, forced);
+      forced->push_back(&task);
     }
     if (is_in_the_way || is_gone) {
       after.ReleasePorts(task.class_key.rules->host_ports);
@@ -253,7 +261,25 @@ std::optional<DisplacementSearch::Tasks> DisplacementSearch::FindForced(
   if (!AddApart(machine, &forced) || !AddPortUsers(machine, &forced)) {
     return std::nullopt;
   }
-  return stoppable_.WithGangs(std::move(forced));
+  looks_left_ -= std::ssize(forced);
+  return WithGangsOnce(std::move(forced));
+}
+
+DisplacementSearch::Tasks DisplacementSearch::WithGangsOnce(Tasks tasks) const {
+  std::ranges::sort(tasks, {}, &Task::id);
+  const auto again = std::ranges::unique(tasks);
+  tasks.erase(again.begin(), again.end());
+  return stoppable_.WithGangs(std::move(tasks));
+}
+
+bool DisplacementSearch::IsCheaper(
+    const Tasks& forced, const std::optional<Displacement>& best) const {
+  if (!best.has_value()) return true;
+  StopPrice price;
+  for (const Task* task : forced) {
+    price.Add(task->class_key.priority, stoppable_.CostOf(*task));
+  }
+  return price < best->price;
 }
 
 void DisplacementSearch::SortDearestFirst(const Resources& whole,
@@ -291,7 +317,7 @@ const DisplacementSearch::Tasks& DisplacementSearch::CountedIn(
 int64_t DisplacementSearch::NeededBeside(
     const TopologySpread& spread, const Machine& machine,
     std::span<const Task* const> gone) const {
-  looks_left_ -= std::ssize(spread.counts());
+  looks_left_ -= LooksOf(spread);
   if (gone.empty()) return spread.LeaversNeeded(machine.id);
   TopologySpread without = spread;
   for (const Task* task : gone) {
@@ -409,7 +435,8 @@ class DisplacementSearch::OnMachine {
   }
 
   void ChooseFrom(size_t next) {
-    if (--choices_left_ < 0 || --search_.looks_left_ < 0 || !MaySuffice(next) ||
+    search_.looks_left_ -= kLooksPerChoice;
+    if (--choices_left_ < 0 || search_.looks_left_ < 0 || !MaySuffice(next) ||
         !IsCheaper(price_)) {
       return;
     }
@@ -484,12 +511,17 @@ void DisplacementSearch::Try(const Machine& machine,
   const bool has_company = !terms_.affinity.empty() && !IsFirstWithout({});
   if (has_company && may_be_first_) {
     Tasks all = *forced;
-    AddOnce(companions_, &all);
-    OnMachine(this, machine, stoppable_.WithGangs(std::move(all)), best)
-        .Choose();
+    all.insert(all.end(), companions_.begin(), companions_.end());
+    Choose(machine, WithGangsOnce(std::move(all)), best);
   }
   if (has_company && !MeetsAffinity(machine.id, *forced)) return;
-  OnMachine(this, machine, *std::move(forced), best).Choose();
+  Choose(machine, *std::move(forced), best);
+}
+
+void DisplacementSearch::Choose(const Machine& machine, Tasks forced,
+                                std::optional<Displacement>* best) {
+  if (!IsCheaper(forced, *best)) return;
+  OnMachine(this, machine, std::move(forced), best).Choose();
 }
 
 std::optional<Displacement> DisplacementSearch::FindCheapest(
@@ -499,6 +531,8 @@ std::optional<Displacement> DisplacementSearch::FindCheapest(
     if (is_wanted(id)) machines.push_back(machine.get());
   }
   looks_left_ -= std::ssize(state_.machines());
+  // Far from where the last time began: it may have come so far.
+  first *= kMachinesApart;
   std::optional<Displacement> best;
   for (size_t i = 0; i < machines.size() && looks_left_ > 0; ++i) {
     Try(*machines[(first + i) % machines.size()], &best);

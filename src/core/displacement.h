@@ -62,7 +62,7 @@ class DisplacementSearch {
                      int64_t* looks_left);
 
   // The cheapest on a machine that `is_wanted`, as far as the looks go.  Begins
-  // with the machine at `first`, so that each has its turn.
+  // elsewhere for another `first`, so that each machine has its turn.
   std::optional<Displacement> FindCheapest(
       absl::FunctionRef<bool(MachineId)> is_wanted, size_t first);
 
@@ -96,6 +96,10 @@ class DisplacementSearch {
   // Those that have to leave before a task of the class comes to the machine;
   // nothing if one of them stays.
   std::optional<Tasks> FindForced(const Machine& machine);
+  // Each of them once, with the gangs that do not go on without them.
+  Tasks WithGangsOnce(Tasks tasks) const;
+  bool IsCheaper(const Tasks& forced,
+                 const std::optional<Displacement>& best) const;
   bool AddApart(const Machine& machine, Tasks* forced) const;
   bool AddPortUsers(const Machine& machine, Tasks* forced);
   // Those elsewhere that a spread counts in the machine's domain, the dearest
@@ -109,6 +113,9 @@ class DisplacementSearch {
   Resources RoomOn(const Machine& machine) const;
   void SortDearestFirst(const Resources& whole, Tasks* tasks) const;
   void Try(const Machine& machine, std::optional<Displacement>* best);
+  // The same with these gone in any case.
+  void Choose(const Machine& machine, Tasks forced,
+              std::optional<Displacement>* best);
 
   const ClusterState& state_;
   const ConstraintSet& constraints_;

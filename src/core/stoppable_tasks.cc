@@ -21,8 +21,7 @@ StoppableTasks::StoppableTasks(const ClusterState& state, const Gangs& gangs,
 
 bool StoppableTasks::MayLeaveByItself(const Task& task) {
   return task.state == TaskState::kRunning && !task.is_evicted &&
-         MayBeStopped(task, priority_, state_) &&
-         MayLose(task.machine) &&
+         MayBeStopped(task, priority_, state_) && MayLose(task.machine) &&
          (options_.breaks_budgets ||
           disruptions_.Allowed(disruptions_.BudgetsOf(task)) > 0);
 }

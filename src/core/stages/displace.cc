@@ -20,7 +20,7 @@ namespace sluice {
 namespace {
 
 // At machines, tasks and choices between them: some 10 ms.
-constexpr int64_t kLooksMax = 1'000'000;
+constexpr int64_t kLooksMax = 400'000;
 // As long as rounds place something packings may find more, and decide on it
 // together.  In a busy cluster that never ends, so whoever has waited for this
 // long waits no longer for it.
@@ -56,14 +56,18 @@ class Displace {
     bool is_gang = false;           // Whether it is looked at as a whole.
   };
 
-  // Those that are more urgent than something that may be stopped.
+  // Those that are more urgent than something that may be stopped.  Where no
+  // rule is about other tasks a packing knows all there is to know.
   void FindAll() {
     const std::optional<uint32_t> lowest = LowestRunning();
     if (!lowest.has_value()) return;
     std::set<JobId> gangs;
     for (const auto& [key, tasks] : state_.pending()) {
       if (key.priority <= *lowest) break;
-      if (key.rules->never_preempts || !IsInTime(tasks)) continue;
+      if (!key.DependsOnPeers() || key.rules->never_preempts ||
+          !IsInTime(tasks)) {
+        continue;
+      }
       const bool is_gang = MustComeAsAWhole(key);
       if (is_gang && !gangs.insert(*key.gang).second) continue;
       all_.push_back({&key, is_gang});
