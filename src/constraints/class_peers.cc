@@ -230,10 +230,11 @@ bool ClassPeers::AreApartWithout(const Machine& machine,
 
 bool ClassPeers::MeetsAffinityWithout(
     MachineId machine, std::span<const Task* const> leavers) const {
+  const bool is_first = is_first_of_affinity_ || IsFirstOnceAllLeave();
   return std::ranges::all_of(terms_.affinity, [&](const CountedTerm* term) {
     const DomainIndex domain = term->topology->DomainOf(machine);
     if (domain == kNoDomain) return false;
-    if (is_first_of_affinity_) return true;
+    if (is_first) return true;
     const int64_t staying = MeantIn(*term, domain) - term->leaving.At(domain);
     return staying > std::ranges::count_if(leavers, [&](const Task* task) {
              return !task->is_evicted &&

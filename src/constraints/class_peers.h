@@ -58,6 +58,10 @@ class ClassPeers {
   bool IsFirstOfAffinity() const { return is_first_of_affinity_; }
   // Whether it is not yet, and will be once those have left that were told to.
   bool IsFirstOnceAllLeave() const;
+  // Whether that is what it waits for, to come to the machine.
+  bool WaitsToBeFirstOn(MachineId machine) const {
+    return IsFirstOnceAllLeave() && !MeetsAffinity(machine);
+  }
   // Whether one task must go first, and the others where that one went.
   bool NeedsLeader() const { return leader_topology_ != nullptr; }
   // In a domain of this.

@@ -91,7 +91,10 @@ void DisplacementSearch::LookAt(const Task& task) {
   if (!terms_.affinity.empty() &&
       IsMeantBy(*terms_.affinity.front(), task.class_key)) {
     if (may_leave) companions_.push_back(&task);
-    if (!may_leave && !is_leaving) may_be_first_ = false;
+    // Its successors may come before the class does, and would be stopped for
+    // nothing over and over again.
+    const bool is_stopped_often = task.disturbances >= kDisturbancesMax;
+    if (!is_leaving && (!may_leave || is_stopped_often)) may_be_first_ = false;
   }
   if (!may_leave && !is_leaving) return;
   const auto note = [&](int64_t times, Apart* apart) {

@@ -154,9 +154,9 @@ class Nominated {
   // Whether it is to be the first of those that it must be near, and these have
   // not left yet.
   bool MustAwaitCompany(const ClassKey& key, MachineId machine) const {
-    if (key.rules->affinity.empty()) return false;
-    const ClassPeers peers(state_, context_.constraints, key);
-    return !peers.MeetsAffinity(machine) && peers.IsFirstOnceAllLeave();
+    return !key.rules->affinity.empty() &&
+           ClassPeers(state_, context_.constraints, key)
+               .WaitsToBeFirstOn(machine);
   }
 
   void End(const std::vector<Placement>& party) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "constraints/class_peers.h"
 #include "core/domain_conflicts.h"
 #include "core/known_plan.h"
 #include "core/packing_part.h"
@@ -317,6 +318,14 @@ class Pack : public Stage {
     return is_any_kept;
   }
 
+  // Of those that it must be near, which all leave: to a packing that is
+  // nobody, or others that may come instead.
+  bool IsToBeFirst(const ClassKey& key) const {
+    return !key.rules->affinity.empty() &&
+           ClassPeers(context_.state, context_.constraints, key)
+               .IsFirstOnceAllLeave();
+  }
+
   // Of those that had room kept before the round: whose class takes no part or
   // may not be there, since who leaves still keeps it away for all that the
   // packing knows; and the rest of their gangs.
@@ -332,7 +341,7 @@ class Pack : public Stage {
       const auto c = std::ranges::lower_bound(packing_.classes, key);
       const auto kind = kind_on.find(machine);
       return c != packing_.classes.end() && *c == key &&
-             kind != kind_on.end() &&
+             kind != kind_on.end() && !IsToBeFirst(key) &&
              packing_.problem.costs[kind->second][static_cast<size_t>(
                  c - packing_.classes.begin())] != kNotAllowed &&
              // Of the class that takes part with one task the others do not.

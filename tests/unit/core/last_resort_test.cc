@@ -60,6 +60,40 @@ TEST_F(LastResortTest, StopsAllOfItsKindToBeTheFirst) {
   EXPECT_THAT(ReplyWithout({2}), ElementsAre("PLACE 3 on z"));
 }
 
+// A controller that replaces whoever is stopped, before the task can come.
+TEST_F(LastResortTest, GivesUpBeingTheFirstWhereOthersAreSoonerAgainAndAgain) {
+  Machine("y", 3000, "y");
+  Machine("z", 2000, "z");
+  const auto submit_mate = [&](uint64_t uid) {
+    cluster_.Apply(Submitted(uid,
+                             {.cpu = 1000,
+                              .priority = kLow,
+                              .job = "job-me",
+                              .labels = {{"app", "me"}},
+                              .rules = On("y"),
+                              .owner = {"ReplicaSet", "me"}},
+                             PeerOptions()));
+  };
+  submit_mate(1);
+  ASSERT_EQ(Reply().size(), 1);
+  Run(100, "full", kHigh, On("y"));
+  Submit(101, "me", kHigh, Near("me"), {.cpu = 2000});
+  uint64_t last = 1;
+  int stops = 0;
+  for (int round = 0; round < 60; ++round) {
+    now_ms_ += 61'000;
+    for (const std::string& one : Reply()) {
+      if (!one.starts_with("PREEMPT")) continue;
+      ++stops;
+      submit_mate(last + 1);
+      ASSERT_EQ(Reply().size(), 1);
+      cluster_.Apply(Removed(last++));
+    }
+  }
+  EXPECT_EQ(stops, 3);
+  EXPECT_EQ(cluster_.MachineOf(101), "");
+}
+
 TEST_F(LastResortTest, LeavesTheLastOneAloneOfWhomItIsNone) {
   Machine("y", 2000, "y");
   Machine("z", 2000, "z");
