@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "core/placements.h"
+#include "packing/pattern_rules.h"
 
 namespace sluice {
 namespace {
@@ -24,6 +26,21 @@ bool IsFreeToLeave(const Task& task, const PeerTable& peers) {
           return std::ranges::find(apart, term) != apart.end();
         });
   });
+}
+
+// Whether a task of the class may be where it is because of one that these
+// selectors mean.
+bool MayStandFor(const SelectorSet& meant_by, const ClassKey& key,
+                 const PeerTable& peers) {
+  const PeerTerms& terms = peers.TermsOf(*key.rules);
+  const auto means = [&](const CountedTerm* term) {
+    return std::ranges::binary_search(meant_by, term->selector);
+  };
+  if (std::ranges::any_of(terms.affinity, means)) return true;
+  for (size_t i = 0; i < terms.spread.size(); ++i) {
+    if (key.rules->spread[i].is_required && means(terms.spread[i])) return true;
+  }
+  return false;
 }
 
 // A machine with tasks that the plan leaves there.
@@ -137,6 +154,76 @@ std::optional<std::vector<TaskId>> FindWhoGivesWay(
     }
   }
   return leaving;
+}
+
+absl::btree_map<TaskId, Cost> FindWhoMayYield(
+    std::span<const TaskId> placed_anew, RoundContext* context) {
+  const absl::flat_hash_set<TaskId> moved(placed_anew.begin(),
+                                          placed_anew.end());
+  std::vector<const Task*> yielding;
+  std::set<ClassKey> classes;    // Of these,
+  std::vector<ClassKey> others;  // and of those that stay, to be looked at.
+  for (const Placement& one : context->FreshPlacements()) {
+    const ClassKey& key = one.task->class_key;
+    if (!key.DependsOnPeers()) continue;
+    if (key.gang.has_value() || key.rules->never_preempts ||
+        moved.contains(one.task->id)) {
+      if (others.empty() || others.back() != key) others.push_back(key);
+      continue;
+    }
+    yielding.push_back(one.task);
+    classes.insert(key);
+  }
+  const PeerTable& peers = context->state.peers();
+  while (!others.empty() && !classes.empty()) {
+    const ClassKey stays = others.back();
+    others.pop_back();
+    std::erase_if(classes, [&](const ClassKey& key) {
+      if (!MayStandFor(*key.meant_by, stays, peers)) return false;
+      others.push_back(key);
+      return true;
+    });
+  }
+  absl::btree_map<TaskId, Cost> costs;
+  for (const Task* task : yielding) {
+    if (!classes.contains(task->class_key)) continue;
+    costs[task->id] = context->UrgencyOf(*task);
+  }
+  return costs;
+}
+
+void TakeBackWhoYields(std::span<const Pattern> solution,
+                       const ClusterState& state, RoundPacking* packing) {
+  if (packing->untold.empty()) return;
+  std::set<TaskId> taken;
+  packing->VisitMachines(solution, [&](MachineId id, const Pattern& pattern) {
+    for (size_t i = 0; i < packing->running_classes.size(); ++i) {
+      const size_t of_class = packing->running_classes[i];
+      if (!packing->running.classes()[of_class].is_untold) continue;
+      const std::vector<TaskId> tasks = packing->running.TasksOn(id, of_class);
+      const int64_t staying = CountOf(packing->classes.size() + i, pattern);
+      for (int64_t k = staying; k < std::ssize(tasks); ++k) {
+        taken.insert(tasks[static_cast<size_t>(k)]);
+      }
+    }
+  });
+  std::vector<TaskId> left(taken.begin(), taken.end());
+  while (!left.empty()) {
+    const Task* task = state.FindTask(left.back());
+    left.pop_back();
+    if (task == nullptr) continue;
+    packing->running.TakeBack(*task);
+    for (const auto& [id, cost] : packing->untold) {
+      const Task* other = state.FindTask(id);
+      if (other != nullptr && !taken.contains(id) &&
+          MayStandFor(*task->class_key.meant_by, other->class_key,
+                      state.peers())) {
+        taken.insert(id);
+        left.push_back(id);
+      }
+    }
+  }
+  packing->placed.insert(packing->placed.end(), taken.begin(), taken.end());
 }
 
 }  // namespace sluice

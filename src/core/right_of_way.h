@@ -6,14 +6,19 @@
 // then than before, and one of them for such a task.  So these are taken back,
 // too, and placed by the passes of their tier, after all that is more urgent.
 //
-// Threads: a free function; confined to the core thread.
+// A packing that may stop what runs weighs them with it: one that is taken back
+// waits, which costs less than to stop a task as urgent.
+//
+// Threads: free functions; confined to the core thread.
 
 #ifndef SLUICE_CORE_RIGHT_OF_WAY_H_
 #define SLUICE_CORE_RIGHT_OF_WAY_H_
 
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "core/packing_plan.h"
 #include "core/round_context.h"
 #include "core/round_packing.h"
@@ -28,6 +33,19 @@ namespace sluice {
 std::optional<std::vector<TaskId>> FindWhoGivesWay(
     const RoundPacking& packing, const MachinePatterns& patterns,
     RoundContext* context);
+
+// Of what the round has placed and a packing leaves where it is, what that may
+// take back, with what it costs that it waits: no tasks of gangs, none that
+// displace nobody, and none that others stand there for who may not be taken
+// back themselves.  `placed_anew`: by the packing.  REQUIRES: the state's peers
+// are in sync.
+absl::btree_map<TaskId, Cost> FindWhoMayYield(
+    std::span<const TaskId> placed_anew, RoundContext* context);
+
+// Adds to what the packing places anew what its solution takes back, and those
+// of its untold tasks that may stand where they do for the sake of these.
+void TakeBackWhoYields(std::span<const Pattern> solution,
+                       const ClusterState& state, RoundPacking* packing);
 
 }  // namespace sluice
 

@@ -18,6 +18,7 @@
 #include "core/packing_peers.h"
 #include "core/packing_rows.h"
 #include "core/placements.h"
+#include "core/right_of_way.h"
 #include "core/running_classes.h"
 #include "core/shared_ports.h"
 #include "core/stop_levels.h"
@@ -181,12 +182,15 @@ class Describer {
                          context_.options.preemption.moves, context_.now_ms,
                          eligibility_);
     }
+    if (heeds_terms_ && !packing_.is_part) {
+      packing_.untold = FindWhoMayYield(packing_.placed, &context_);
+    }
     packing_.running = RunningTasks(
         state_,
         {highest, part_, movability.has_value() ? &*movability : nullptr,
          part_ == nullptr ? &context_.gangs : nullptr,
          context_.agenda.budgeted_moves(),
-         context_.agenda.turn.value_or(PackingTurn()).cycle},
+         context_.agenda.turn.value_or(PackingTurn()).cycle, &packing_.untold},
         context_.options.preemption, &peers_);
     const RunningTasks::Protected& left_alone = packing_.running.left_alone();
     context_.stats->left_alone = left_alone.tasks;
@@ -562,14 +566,14 @@ class Describer {
       }
       (*fits)[c] = count > 0;
       if (count == 0) continue;
-      if (!running.may_be_stopped) {
+      if (!running.may_be_stopped && !running.is_untold) {
         stop_levels_.Fix();
         problem.classes[c].waiting.push_back({count, kWaitingCostBase});
         continue;
       }
-      stop_levels_.Add(running.key.priority, *levels_);
-      problem.classes[c].waiting.push_back(
-          {count, running.price * kWaitingCostBase});
+      if (!running.is_untold) stop_levels_.Add(running.key.priority, *levels_);
+      const int64_t unit = running.is_untold ? 1 : kWaitingCostBase;
+      problem.classes[c].waiting.push_back({count, running.price * unit});
     }
     if (AddRunningBudgets(packing_.running, packing_.classes.size(),
                           kWaitingCostBase, &problem)) {
@@ -582,6 +586,10 @@ class Describer {
     const size_t keys = packing_.classes.size();
     if (c < keys) return LevelOf(packing_.classes[c].priority);
     const RunningTasks::Class& running = packing_.running.classes()[c - keys];
+    if (running.is_untold) {
+      const auto level = levels_->LevelOf(running.key.priority);
+      return stop_levels_.Shifted(level.value_or(levels_->lowest.size()));
+    }
     return running.may_be_stopped
                ? stop_levels_.OfStopped(running.key.priority, *levels_)
                : stop_levels_.OfFixed();
@@ -629,7 +637,7 @@ class Describer {
       has_waiting = has_waiting || steps.has_waiting;
     }
     for (const RunningTasks::Class& running : packing_.running.classes()) {
-      if (running.may_be_stopped)
+      if (running.may_be_stopped || running.is_untold)
         waits.try_emplace(running.key.priority, false);
     }
     return PackingLevels::Of(waits, kLevelsMax, scope_ == PackingScope::kAll);

@@ -3,9 +3,10 @@
 //
 // Tasks with terms that a packing does not heed (core/packing_peers.h), or that
 // such terms are about, stay where they are, and so does whatever a client has
-// been told of.  Gangs that nobody has been told of are started, or not, as a
-// whole.  Others that have started stay whole: nothing is worth leaving a task
-// of theirs waiting.
+// been told of.  A packing that may stop what runs takes some of the former
+// back (core/right_of_way.h).  Gangs that nobody has been told of are started,
+// or not, as a whole.  Others that have started stay whole: nothing is worth
+// leaving a task of theirs waiting.
 //
 // Threads: values and free functions; confined to the core thread.
 
@@ -16,8 +17,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "core/known_plan.h"
 #include "core/packing_part.h"
 #include "core/packing_plan.h"
@@ -46,6 +49,9 @@ struct RoundPacking {
   bool may_move = false;
   // Whether it is about a part of the machines, and stops nothing.
   bool is_part = false;
+  // What it does not place anew, but may take back for what is more urgent,
+  // with what it costs that it waits.
+  absl::btree_map<TaskId, Cost> untold;
   // What the problem is to place anew, and what is placed below its levels.
   std::vector<TaskId> placed;
   bool has_placed_below = false;
@@ -71,7 +77,7 @@ struct RoundPacking {
   // Calls visit(machine, pattern) for each machine, group by group: those come
   // first of which the solution says what they hold.
   template <class Visit>
-  void VisitMachines(const std::vector<Pattern>& solution, Visit visit) const {
+  void VisitMachines(std::span<const Pattern> solution, Visit visit) const {
     std::vector<size_t> taken(machines.size(), 0);
     const auto next = [&](size_t group, const Pattern& pattern) {
       visit(machines[group][taken[group]++], pattern);

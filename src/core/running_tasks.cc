@@ -86,6 +86,7 @@ struct RunningTasks::Found {
   size_t turn = 0;  // PackingPeers::NoteLeaving().
   bool may_be_stopped = false;
   bool is_in_the_way = false;
+  bool is_untold = false;
   // Of those that may move (Movability::ShapeOf).
   std::optional<size_t> shape = {};
 
@@ -94,10 +95,10 @@ struct RunningTasks::Found {
     if (const auto order = a.request <=> b.request; order != 0) return order;
     return std::tie(a.price, a.budgets, a.gang, a.concerns_others, a.rules,
                     a.selectors, a.turn, a.may_be_stopped, a.is_in_the_way,
-                    a.shape) <=> std::tie(b.price, b.budgets, b.gang,
-                                          b.concerns_others, b.rules,
-                                          b.selectors, b.turn, b.may_be_stopped,
-                                          b.is_in_the_way, b.shape);
+                    a.is_untold, a.shape) <=>
+           std::tie(b.price, b.budgets, b.gang, b.concerns_others, b.rules,
+                    b.selectors, b.turn, b.may_be_stopped, b.is_in_the_way,
+                    b.is_untold, b.shape);
   }
   friend bool operator==(const Found& a, const Found& b) {
     return (a <=> b) == 0;
@@ -328,20 +329,24 @@ class RunningTasks::Collector {
       found.may_be_stopped = true;
       if (gang->second > 0) found.gang = key.gang;
     }
+    FindUntold(task, &found);
     const bool may_move =
         scope_.movability != nullptr && scope_.movability->MayMove(task);
     const bool may_leave =
-        (found.may_be_stopped || may_move) && !staying_.contains(task.id);
+        (found.may_be_stopped || found.is_untold || may_move) &&
+        !staying_.contains(task.id);
     if (!task.is_evicted && !may_leave) return false;
     found.is_in_the_way = std::ranges::count(in_the_way_, &task) > 0;
-    if (may_leave && !MayLeave(task, may_move, &found)) return false;
+    if (may_leave && !found.is_untold && !MayLeave(task, may_move, &found)) {
+      return false;
+    }
     here->room += key.request;
     const std::vector<HostPort>& ports = key.rules->host_ports;
     here->ports.insert(here->ports.end(), ports.begin(), ports.end());
     found.concerns_others = peers_.Concerns(key);
     if (found.concerns_others) found.turn = peers_.NoteLeaving(task);
     if (!may_leave) return true;
-    unit_ = std::gcd(unit_, found.price);
+    if (!found.is_untold) unit_ = std::gcd(unit_, found.price);
     if (found.concerns_others) {
       found.rules = key.rules->id;
       found.selectors = *key.meant_by;
@@ -350,6 +355,14 @@ class RunningTasks::Collector {
     if (of_class.any == nullptr) of_class.any = &task;
     members_.push_back({&task, &of_class});
     return true;
+  }
+
+  void FindUntold(const Task& task, Found* found) const {
+    if (scope_.untold == nullptr || found->priority >= scope_.priority) return;
+    const auto untold = scope_.untold->find(task.id);
+    if (untold == scope_.untold->end()) return;
+    found->is_untold = true;
+    found->price = untold->second;
   }
 
   // Whether budgets let it be stopped or moved.  Says so in `found`.
@@ -433,11 +446,21 @@ void RunningTasks::AddClass(const Found& found, const Task& any, int64_t unit,
   made.is_in_the_way = found.is_in_the_way;
   made.keeps_from_domains = found.turn > 0;
   made.gang = found.gang;
-  made.price = found.price / unit;
+  made.is_untold = found.is_untold;
+  made.price = found.is_untold ? found.price : found.price / unit;
   made.budgets = found.budgets;
   if (found.shape.has_value()) {
     made.move_cost = MoveCost(found.price, options);
   }
+}
+
+void RunningTasks::TakeBack(const Task& task) {
+  const auto it = index_of_.find(task.machine);
+  if (it == index_of_.end()) return;
+  OnMachine& here = machines_[it->second];
+  const auto erased = std::erase_if(
+      here.tasks, [&](const auto& entry) { return entry.second == task.id; });
+  if (erased > 0) here.room -= task.class_key.request;
 }
 
 std::vector<size_t> RunningTasks::InTheWay() const {

@@ -2,7 +2,8 @@
 // moved, as a packing tells them apart, and the room that they and what leaves
 // hold.
 //
-// Left alone are what no client knows of yet, what cannot be stopped
+// Left alone are what no client knows of yet, unless it may be taken back, what
+// cannot be stopped
 // (ClusterState::CanPreempt), and what a disruption budget protects.  Gangs are
 // stopped as a whole, or down to their minimum (core/gang_victims.h).
 //
@@ -19,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "core/disruptions.h"
 #include "core/gangs.h"
@@ -87,6 +89,9 @@ class RunningTasks {
     bool keeps_from_domains = false;
     // They keep the task away that takes part alone (core/lone_newcomer.h).
     bool is_in_the_way = false;
+    // The round itself placed them, and no client knows: rather than stopped
+    // they are taken back, at what it costs that they wait.
+    bool is_untold = false;
     // Of moving one.  Then the rules of the key say where it may go.
     std::optional<int64_t> move_cost = {};
   };
@@ -105,6 +110,8 @@ class RunningTasks {
     const Gangs* gangs = nullptr;       // Null: gangs are left alone.
     BudgetedMoves budgeted_moves = BudgetedMoves::kAll;
     uint64_t cycle = 0;  // As PackingTurn's.
+    // What may be taken back, with what it costs that it waits.  Null: nothing.
+    const absl::btree_map<TaskId, int64_t>* untold = nullptr;
   };
 
   RunningTasks() = default;
@@ -114,6 +121,8 @@ class RunningTasks {
                const PreemptionOptions& options, PackingPeers* peers);
 
   bool empty() const { return classes_.empty(); }
+  // One of an untold class is none of these any more.
+  void TakeBack(const Task& task);
   const Protected& left_alone() const { return left_alone_; }
   // The most urgent first.
   const std::vector<Class>& classes() const { return classes_; }

@@ -102,6 +102,7 @@ class Pack : public Stage {
         CostOfRest(placed_, packing_) < CostOfRest(placed, packing_)) {
       return;
     }
+    TakeBackWhoYields(solution.patterns, context_.state, &packing_);
     PreemptingPlan preempting(packing_, &context_);
     MachinePatterns patterns = PatternsFor(solution, &preempting);
     context_.FreshEligibility();  // Machines may have come meanwhile.

@@ -1,0 +1,78 @@
+// What a round has placed and not told yet costs nothing more urgent its place.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "unit/core/preemption_fixture.h"
+
+namespace sluice {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+// Newcomers whose rules no packing heeds: each counts others with other rules.
+class PreemptionNewcomersTest : public PreemptionFixture {
+ protected:
+  PreemptionNewcomersTest() {
+    spread_.spread = {Spread(App("new"), "zone", 2)};
+  }
+  void SubmitNew(uint64_t uid, int64_t cpu) {
+    Submit(uid, "new", kLow, spread_, {.cpu = cpu});
+    // It fits nowhere.
+    Submit(uid + 100, "new", kLow, AwayFrom("none"), {.cpu = 99'000});
+  }
+
+  PlacementRules spread_;
+};
+
+TEST_F(PreemptionNewcomersTest, ARunningTaskStaysRatherThanALessUrgentOne) {
+  Machine("m", 1000, "y");
+  Machine("small", 50, "z");
+  Run(1, "x", kLow + 1, {}, {.cpu = 200});
+  Run(2, "y", kLow, {}, {.cpu = 500});
+  SubmitNew(3, 100);
+  Submit(4, "t", kHigh, {}, {.cpu = 800});
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 2 on m"));
+  EXPECT_THAT(ReplyWithout({2}), ElementsAre("PLACE 4 on m"));
+  EXPECT_THAT(ReplyWithout({4}), ElementsAre("PLACE 3 on m"));
+}
+
+TEST_F(PreemptionNewcomersTest, ARunningTaskStaysRatherThanAnEqualOne) {
+  Machine("m", 1000, "y");
+  Machine("small", 50, "z");
+  Run(1, "x", kLow, {}, {.cpu = 300});
+  Run(2, "y", kLow, {}, {.cpu = 300});
+  SubmitNew(3, 300);
+  Submit(4, "t", kHigh, {}, {.cpu = 700});
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 2 on m"));
+  EXPECT_EQ(cluster_.MachineOf(3), "");
+}
+
+// On another machine than the newcomer.
+TEST_F(PreemptionNewcomersTest, ARunningTaskStaysWhereverTheNewcomerIs) {
+  Machine("m", 1000, "y");
+  Run(1, "y", kLow, {}, {.cpu = 500});
+  Machine("n", 1000, "y");
+  Run(2, "x", kLow + 1);
+  SubmitNew(3, 500);
+  Submit(4, "t", kHigh);
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m"));
+}
+
+TEST_F(PreemptionNewcomersTest, ALessUrgentTaskIsStoppedRather) {
+  Machine("m", 1000, "y");
+  Machine("small", 50, "z");
+  Run(1, "x", kLow - 1, {}, {.cpu = 500});
+  SubmitNew(3, 100);
+  Submit(4, "t", kHigh, {}, {.cpu = 900});
+  EXPECT_THAT(Reply(), UnorderedElementsAre("PREEMPT 1 on m", "PLACE 3 on m"));
+}
+
+}  // namespace
+}  // namespace sluice
