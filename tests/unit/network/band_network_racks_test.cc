@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/rng.h"
@@ -265,6 +268,43 @@ TEST(BandNetworkOfRacks, LeavesOutOfTheNodeWhoFitsLessOftenThanOthers) {
     if (one.task.value >= 9) ++with_port;
   }
   EXPECT_EQ(with_port, 6);
+}
+
+// The first six are of one job, the others of another, all of one class.  Taken
+// in that order, the first rack would get all of one job.
+TEST(BandNetworkOfRacks, MixesJobsSoThatEachRackGetsFewOfAny) {
+  TestScheduler cluster({}, kPolicies);
+  for (int rack = 0; rack < 2; ++rack) {
+    ClusterBuilder()
+        .Machines(StrCat("r", rack, "-"), 6,
+                  {.cpu = 4000, .labels = {{"rack", StrCat(rack)}}})
+        .ApplyTo(&cluster);
+  }
+  ClusterBuilder()
+      .Tasks(1, 6, {.cpu = 500, .job = "a"})
+      .Tasks(7, 6, {.cpu = 500, .job = "b"})
+      .ApplyTo(&cluster);
+  const Racks racks(&cluster);
+  const FlowSolution solution = cluster.SolveFlow(racks.network.problem());
+  const auto first = [](JobId, std::span<const MachineId>) {
+    return size_t{0};
+  };
+  std::set<TaskId> placed;
+  std::map<std::pair<size_t, std::string>, int64_t> of_job_in_rack;
+  for (const Proposal& one :
+       racks.network.Decode(solution, first, /*mixes_jobs=*/true)) {
+    placed.insert(one.task);
+    ++of_job_in_rack[{racks.aggregates.Of(one.machine),
+                      one.task.value <= 6 ? "a" : "b"}];
+  }
+  std::set<TaskId> placed_unmixed;
+  for (const Proposal& one : racks.network.Decode(solution)) {
+    placed_unmixed.insert(one.task);
+  }
+  EXPECT_EQ(placed.size(), 12u);
+  EXPECT_EQ(placed, placed_unmixed);
+  ASSERT_EQ(of_job_in_rack.size(), 4u);
+  for (const auto& [where, tasks] : of_job_in_rack) EXPECT_EQ(tasks, 3);
 }
 
 }  // namespace
