@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "packing/pattern_rules.h"
+
 namespace sluice {
 namespace {
 
@@ -88,9 +90,12 @@ class Exchange {
   };
 
   bool MoveOne(size_t urgent, Slot* from) {
+    // Who is the least urgent of those that would have to wait.
+    std::optional<size_t> waits;
+    Slot* instead = nullptr;
     for (Slot& to : slots_) {
       if (&to == from || to.is_changing) continue;
-      if (--looks_left_ < 0) return false;
+      if (--looks_left_ < 0) break;
       const int64_t gained = Charge(urgent, *from);
       const int64_t paid = Charge(urgent, to);
       if (paid == kNotAllowed) continue;
@@ -99,24 +104,34 @@ class Exchange {
         Carry(urgent, std::nullopt, from, &to);
         return true;
       }
-      for (const auto& [other, count] : to.pattern.tasks) {
+      for (const auto& entry : to.pattern.tasks) {
+        const size_t other = entry.first;
         if (other >= packing_.classes.size() || !may_go_[other] ||
             packing_.classes[other].priority >= key.priority) {
           continue;
         }
-        const int64_t other_paid = Charge(other, *from);
-        if (other_paid == kNotAllowed ||
-            paid + other_paid > gained + Charge(other, to) ||
+        const int64_t saved = gained + Charge(other, to);
+        if (paid > saved ||
             !(to.request + key.request - packing_.classes[other].request)
-                 .FitsIn(to.free) ||
-            !MayTakePlace(other, urgent, *from)) {
+                 .FitsIn(to.free)) {
           continue;
         }
-        Carry(urgent, other, from, &to);
-        return true;
+        const int64_t other_paid = Charge(other, *from);
+        if (other_paid != kNotAllowed && paid + other_paid <= saved &&
+            MayTakePlace(other, urgent, *from)) {
+          Carry(urgent, other, from, &to);
+          Put(other, 1, from);
+          return true;
+        }
+        if (!waits.has_value() || other > *waits) {
+          waits = other;
+          instead = &to;
+        }
       }
     }
-    return false;
+    if (!waits.has_value() || IsAnyStopped(*from)) return false;
+    Carry(urgent, *waits, from, instead);
+    return true;
   }
 
   int64_t Charge(size_t of_class, const Slot& slot) const {
@@ -142,13 +157,8 @@ class Exchange {
     if (std::ranges::any_of(free, [](int64_t amount) { return amount < 0; })) {
       return false;
     }
-    Pattern pattern = slot.pattern;
     for (size_t i = 0; i < packing_.running_classes.size(); ++i) {
-      const size_t c = packing_.classes.size() + i;
-      const int64_t* count = FindCount(c, &pattern);
-      const bool is_any_stopped =
-          problem.RunningOn(c, group.kind) > (count == nullptr ? 0 : *count);
-      if (is_any_stopped &&
+      if (IsAnyStopped(i, slot) &&
           packing_.running.classes()[packing_.running_classes[i]]
                   .key.priority >= packing_.classes[of_class].priority) {
         return false;
@@ -157,19 +167,31 @@ class Exchange {
     return true;
   }
 
-  void Carry(size_t urgent, std::optional<size_t> other, Slot* from, Slot* to) {
-    const auto put = [this](size_t c, int64_t count, Slot* slot) {
-      Change(c, count, &slot->pattern);
-      slot->request.AddScaled(packing_.classes[c].request, count);
-    };
-    put(urgent, -1, from);
-    put(urgent, 1, to);
-    if (other.has_value()) {
-      put(*other, -1, to);
-      put(*other, 1, from);
+  // Whether the solution stops any of this class of what runs, or any at all:
+  // who was told to leave before is none of these.
+  bool IsAnyStopped(size_t running, const Slot& slot) const {
+    const size_t c = packing_.classes.size() + running;
+    const size_t kind = packing_.problem.groups[slot.pattern.group].kind;
+    return packing_.problem.RunningOn(c, kind) > CountOf(c, slot.pattern);
+  }
+  bool IsAnyStopped(const Slot& slot) const {
+    for (size_t i = 0; i < packing_.running_classes.size(); ++i) {
+      if (IsAnyStopped(i, slot)) return true;
     }
-    from->waits = !from->request.FitsIn(from->free);
-    to->waits = false;
+    return false;
+  }
+
+  // The urgent one goes to the other's place if there is one.
+  void Carry(size_t urgent, std::optional<size_t> other, Slot* from, Slot* to) {
+    Put(urgent, -1, from);
+    if (other.has_value()) Put(*other, -1, to);
+    Put(urgent, 1, to);
+  }
+
+  void Put(size_t of_class, int64_t count, Slot* slot) {
+    Change(of_class, count, &slot->pattern);
+    slot->request.AddScaled(packing_.classes[of_class].request, count);
+    slot->waits = !slot->request.FitsIn(slot->free);
   }
 
   const RoundPacking& packing_;

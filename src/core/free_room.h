@@ -17,6 +17,8 @@ namespace sluice {
 // Exchanges tasks of the solution, as far as that costs no more: where a task
 // would wait, and room that is free already would stay free or be taken by a
 // less urgent one, it takes that room, and the less urgent one waits instead.
+// Where nobody else is stopped for the more urgent one, that comes at once even
+// if the other has no place then: whoever it would wait for leaves anyway.
 // Tasks of gangs stay where they are, and so do those with rules about other
 // tasks and ports.  Each machine has a pattern of its own then, in the order of
 // the packing's machines.  `free_now`: what a machine has for whom it places.

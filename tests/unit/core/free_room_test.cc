@@ -85,12 +85,32 @@ TEST_F(FreeRoomTest, StaysWhereTheExchangeCostsMore) {
   EXPECT_EQ(Exchanged(solution), solution);
   packing_.problem.costs[0][1] = kNotAllowed;
   packing_.problem.costs[1][0] = 0;
-  EXPECT_EQ(Exchanged(solution), solution) << "the other may not go there";
+  EXPECT_THAT(Exchanged(solution),
+              ElementsAre(Pattern{0, 1, {}}, Pattern{1, 1, {{0, 1}}}))
+      << "the other may not go there and waits";
 }
 
-TEST_F(FreeRoomTest, StaysWhereTheLessUrgentOneWouldNotFitInstead) {
+// Who leaves does so anyway.
+TEST_F(FreeRoomTest, GoesToTheMoreUrgentTaskThoughTheOtherDoesNotFitInstead) {
   packing_.problem.classes[1].request = {1100};
+  EXPECT_THAT(Exchanged({kUrgent, kLessUrgent}),
+              ElementsAre(Pattern{0, 1, {}}, kUrgent));
+  packing_.classes[1].priority = 9;
   const std::vector<Pattern> solution = {kUrgent, kLessUrgent};
+  EXPECT_EQ(Exchanged(solution), solution) << "an equal does not wait for it";
+}
+
+TEST_F(FreeRoomTest, StaysWhereOneIsStoppedAndTheOtherWouldNotFitInstead) {
+  PackingProblem& problem = packing_.problem;
+  problem.classes[1].request = {1100};
+  problem.classes.push_back(
+      {.request = {1000}, .waiting = {{1, 1}}, .runs = true});
+  problem.costs = {{0, 0, 0}, {0, 0, 0}};
+  problem.groups = {{{1000}, 1, 0}, {{1000}, 1, 1}};
+  problem.staying = {{{2, 1}}, {}};
+  packing_.machines = {{IdOf("busy")}, {IdOf("empty")}};
+  packing_.running_classes = {0};
+  const std::vector<Pattern> solution = {kUrgent, {1, 1, {{1, 1}}}};
   EXPECT_EQ(Exchanged(solution), solution);
 }
 
