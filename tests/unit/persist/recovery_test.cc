@@ -270,6 +270,10 @@ TEST(Recovery, DeliversAgainWhatWasInFlight) {
   EXPECT_EQ(delta.machine, MachineId{0});
   EXPECT_FALSE(delta.is_in_flight);
   EXPECT_FALSE(recovered->IsUntold({10})) << "its client may act on it";
+  EXPECT_EQ(recovered->Apply(RemoveMachine{"m0"}, 0), Ack::kOk);
+  EXPECT_EQ(recovered->FindTask({10})->state, TaskState::kPending)
+      << "its client may know nothing of it";
+  EXPECT_THAT(recovered->outbox(), IsEmpty());
 }
 
 TEST(Recovery, DoesNotDeliverAgainWhatIsKnownToHaveArrived) {
@@ -283,6 +287,7 @@ TEST(Recovery, DoesNotDeliverAgainWhatIsKnownToHaveArrived) {
   Save(&state, &store);
   const std::unique_ptr<ClusterState> recovered = Recovered(store);
   EXPECT_THAT(recovered->outbox(), SizeIs(0));
+  EXPECT_EQ(recovered->Apply(RemoveMachine{"m0"}, 0), Ack::kOk);
   EXPECT_EQ(recovered->FindTask({10})->state, TaskState::kRunning);
 }
 
