@@ -68,6 +68,7 @@ PreemptingPlan::PreemptingPlan(const RoundPacking& packing,
     if (task != nullptr && task->state == TaskState::kRunning) {
       placed_[task->machine] += task->class_key.request;
       if (task->class_key.DependsOnPeers()) placed_peers_.push_back(task);
+      if (packing.untold.contains(id)) taken_back_.push_back(task);
     }
   }
 }
@@ -193,6 +194,7 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution,
   }
   peers_of_.clear();
   placed_peers_.clear();
+  taken_back_.clear();
   return patterns;
 }
 

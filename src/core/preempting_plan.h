@@ -237,6 +237,7 @@ class PreemptingPlan {
   std::vector<const Task*> wide_leavers_;
   // While it splits: what the packing takes as placed, with rules.
   std::vector<const Task*> placed_peers_;
+  std::vector<const Task*> taken_back_;  // Of these, rather than placed anew.
   // As of Split(), and later as of Decide().
   std::map<ClassKey, ClassPeers> peers_of_;
   std::vector<Move> moves_;

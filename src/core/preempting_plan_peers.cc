@@ -215,7 +215,11 @@ const ClassPeers& PreemptingPlan::PeersOf(const ClassKey& key) {
 bool PreemptingPlan::MustAwaitOthers(
     const ClassKey& key, const Machine& machine,
     const std::map<ClassKey, int64_t>& beside) {
-  if (IsLone(key)) return !PeersOf(key).Allows(machine);
+  if (IsLone(key)) {
+    const ClassPeers& peers = PeersOf(key);
+    return !peers.Allows(machine) &&
+           (taken_back_.empty() || !peers.AllowsWithout(machine, taken_back_));
+  }
   // Room that it has at once is of no use without its company.
   if (!HasCompany(key, machine.id, placed_peers_, beside,
                   context_.state.peers())) {

@@ -65,6 +65,16 @@ TEST_F(PreemptionNewcomersTest, ARunningTaskStaysWhereverTheNewcomerIs) {
   EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m"));
 }
 
+// It has room once what is as urgent was placed anew.
+TEST_F(PreemptionNewcomersTest, ATaskComesAtOnceWhereTheyKeepItAway) {
+  Machine("a", 1000);
+  Machine("b", 600);
+  Submit(1, "t", kHigh + 1, {}, {.cpu = 400});
+  Submit(2, "away", kHigh, AwayFrom("new"));
+  Submit(3, "new", kLow, {}, {.cpu = 100});
+  EXPECT_THAT(Reply(), UnorderedElementsAre("PLACE 1 on b", "PLACE 2 on a"));
+}
+
 TEST_F(PreemptionNewcomersTest, ALessUrgentTaskIsStoppedRather) {
   Machine("m", 1000, "y");
   Machine("small", 50, "z");
