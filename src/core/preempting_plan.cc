@@ -194,7 +194,6 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution,
   }
   peers_of_.clear();
   placed_peers_.clear();
-  taken_back_.clear();
   return patterns;
 }
 

@@ -158,29 +158,29 @@ std::optional<std::vector<TaskId>> FindWhoGivesWay(
 
 absl::btree_map<TaskId, Cost> FindWhoMayYield(
     std::span<const TaskId> placed_anew, RoundContext* context) {
+  const PeerTable& peers = context->state.peers();
+  if (peers.empty()) return {};
   const absl::flat_hash_set<TaskId> moved(placed_anew.begin(),
                                           placed_anew.end());
   std::vector<const Task*> yielding;
-  std::set<ClassKey> classes;    // Of these,
-  std::vector<ClassKey> others;  // and of those that stay, to be looked at.
+  std::set<ClassKey> classes;  // Of these,
+  std::set<ClassKey> others;   // and of those that stay, to be looked at.
   for (const Placement& one : context->FreshPlacements()) {
     const ClassKey& key = one.task->class_key;
     if (!key.DependsOnPeers()) continue;
     if (key.gang.has_value() || key.rules->never_preempts ||
         moved.contains(one.task->id)) {
-      if (others.empty() || others.back() != key) others.push_back(key);
+      others.insert(key);
       continue;
     }
     yielding.push_back(one.task);
     classes.insert(key);
   }
-  const PeerTable& peers = context->state.peers();
   while (!others.empty() && !classes.empty()) {
-    const ClassKey stays = others.back();
-    others.pop_back();
+    const ClassKey stays = others.extract(others.begin()).value();
     std::erase_if(classes, [&](const ClassKey& key) {
       if (!MayStandFor(*key.meant_by, stays, peers)) return false;
-      others.push_back(key);
+      others.insert(key);
       return true;
     });
   }
@@ -208,11 +208,13 @@ void TakeBackWhoYields(std::span<const Pattern> solution,
     }
   });
   std::vector<TaskId> left(taken.begin(), taken.end());
+  absl::flat_hash_set<const SelectorSet*> seen;
   while (!left.empty()) {
     const Task* task = state.FindTask(left.back());
     left.pop_back();
     if (task == nullptr) continue;
     packing->running.TakeBack(*task);
+    if (!seen.insert(task->class_key.meant_by).second) continue;
     for (const auto& [id, cost] : packing->untold) {
       const Task* other = state.FindTask(id);
       if (other != nullptr && !taken.contains(id) &&
