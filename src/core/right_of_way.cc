@@ -159,7 +159,6 @@ std::optional<std::vector<TaskId>> FindWhoGivesWay(
 absl::btree_map<TaskId, Cost> FindWhoMayYield(
     std::span<const TaskId> placed_anew, RoundContext* context) {
   const PeerTable& peers = context->state.peers();
-  if (peers.empty()) return {};
   const absl::flat_hash_set<TaskId> moved(placed_anew.begin(),
                                           placed_anew.end());
   std::vector<const Task*> yielding;
@@ -167,9 +166,8 @@ absl::btree_map<TaskId, Cost> FindWhoMayYield(
   std::set<ClassKey> others;   // and of those that stay, to be looked at.
   for (const Placement& one : context->FreshPlacements()) {
     const ClassKey& key = one.task->class_key;
-    if (!key.DependsOnPeers()) continue;
-    if (key.gang.has_value() || key.rules->never_preempts ||
-        moved.contains(one.task->id)) {
+    if (!key.DependsOnPeers() && !key.rules->never_preempts) continue;
+    if (key.gang.has_value() || moved.contains(one.task->id)) {
       others.insert(key);
       continue;
     }

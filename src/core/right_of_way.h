@@ -35,10 +35,9 @@ std::optional<std::vector<TaskId>> FindWhoGivesWay(
     RoundContext* context);
 
 // Of what the round has placed and a packing leaves where it is, what that may
-// take back, with what it costs that it waits: no tasks of gangs, none that
-// displace nobody, and none that others stand there for who may not be taken
-// back themselves.  `placed_anew`: by the packing.  REQUIRES: the state's peers
-// are in sync.
+// take back, with what it costs that it waits: no tasks of gangs, and none that
+// others stand there for who may not be taken back themselves.  `placed_anew`:
+// by the packing.  REQUIRES: the state's peers are in sync.
 absl::btree_map<TaskId, Cost> FindWhoMayYield(
     std::span<const TaskId> placed_anew, RoundContext* context);
 

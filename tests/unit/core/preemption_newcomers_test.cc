@@ -54,6 +54,19 @@ TEST_F(PreemptionNewcomersTest, ARunningTaskStaysRatherThanAnEqualOne) {
   EXPECT_EQ(cluster_.MachineOf(3), "");
 }
 
+TEST_F(PreemptionNewcomersTest, ARunningTaskStaysRatherThanOneThatStopsNobody) {
+  Machine("m", 1000, "y");
+  Machine("small", 50, "z");
+  Run(1, "x", kLow, {}, {.cpu = 300});
+  Run(2, "x", kLow, {}, {.cpu = 300});
+  spread_.never_preempts = true;
+  SubmitNew(3, 300);
+  Submit(4, "t", kHigh, {}, {.cpu = 700});
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 2 on m"));
+  EXPECT_THAT(ReplyWithout({2}), ElementsAre("PLACE 4 on m"));
+  EXPECT_THAT(ReplyWithout({4}), ElementsAre("PLACE 3 on m"));
+}
+
 // On another machine than the newcomer.
 TEST_F(PreemptionNewcomersTest, ARunningTaskStaysWhereverTheNewcomerIs) {
   Machine("m", 1000, "y");
