@@ -56,14 +56,11 @@ class Displace {
     bool is_gang = false;           // Whether it is looked at as a whole.
   };
 
-  // Those that are more urgent than something that may be stopped.  Where no
-  // rule is about other tasks a packing knows all there is to know.
+  // Those that are more urgent than something that runs.  Where no rule is
+  // about other tasks a packing knows all there is to know.
   void FindAll() {
-    const std::optional<uint32_t> lowest = LowestRunning();
-    if (!lowest.has_value()) return;
     std::set<JobId> gangs;
     for (const auto& [key, tasks] : state_.pending()) {
-      if (key.priority <= *lowest) break;
       if (!key.DependsOnPeers() || key.rules->never_preempts ||
           !IsInTime(tasks)) {
         continue;
@@ -72,6 +69,11 @@ class Displace {
       if (is_gang && !gangs.insert(*key.gang).second) continue;
       all_.push_back({&key, is_gang});
     }
+    if (all_.empty()) return;
+    const std::optional<uint32_t> lowest = LowestRunning();
+    std::erase_if(all_, [&lowest](const Waiting& one) {
+      return !lowest.has_value() || one.key->priority <= *lowest;
+    });
   }
 
   bool IsInTime(const ClusterState::PendingTasks& tasks) const {
