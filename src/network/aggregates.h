@@ -34,8 +34,8 @@ class Aggregates {
   };
 
   Aggregates() = default;
-  // Of the usable machines that have the label.  What they are called on may
-  // change, but the machines must outlive this.
+  // Of the usable machines that have the label.  The machines must outlive
+  // this.
   Aggregates(const ClusterState& state, std::string_view label);
 
   // Takes those of the machines as they are now that have changed: each is

@@ -13,8 +13,8 @@
 namespace sluice {
 
 // At the end of a round, for one class that waits, each time another one first.
-// It costs nothing in any other round than the last of a cycle, nor where
-// nothing waits that is more urgent than something that runs.
+// It costs nothing in any other round than the last of a cycle, and only a look
+// at what waits where no rules of that are about other tasks.
 void DisplaceAsLastResort(RoundContext* context);
 
 }  // namespace sluice
