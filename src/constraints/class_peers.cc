@@ -78,16 +78,12 @@ ClassPeers::ClassPeers(const ClusterState& state,
     };
     is_affinity_met_ = std::ranges::none_of(terms_.affinity, is_empty);
     is_first_of_affinity_ = std::ranges::all_of(terms_.affinity, is_empty) &&
-                            IsMeantBy(*terms_.affinity.front());
+                            IsMeantBy(*terms_.affinity.front(), key_);
     if (is_first_of_affinity_) {
       leader_topology_ = terms_.affinity.front()->topology;
     }
   }
   FindWorths();
-}
-
-bool ClassPeers::IsMeantBy(const CountedTerm& term) const {
-  return std::ranges::binary_search(*key_.meant_by, term.selector);
 }
 
 void ClassPeers::FindWorths() {
@@ -110,7 +106,7 @@ void ClassPeers::FindWorths() {
     add(term, weight);
     // Nobody is there whom they would like to be near: they follow one of
     // themselves.
-    if (weight > 0 && term->meant.total() == 0 && IsMeantBy(*term)) {
+    if (weight > 0 && term->meant.total() == 0 && IsMeantBy(*term, key_)) {
       if (leader_topology_ == nullptr) leader_topology_ = term->topology;
     }
   }
@@ -146,7 +142,7 @@ int64_t ClassPeers::ExpectedIn(const CountedTerm& term,
 
 bool ClassPeers::IsFirstOnceAllLeave() const {
   return !terms_.affinity.empty() && !is_first_of_affinity_ &&
-         IsMeantBy(*terms_.affinity.front()) &&
+         IsMeantBy(*terms_.affinity.front(), key_) &&
          std::ranges::all_of(terms_.affinity, [](const CountedTerm* term) {
            return term->meant.total() == term->leaving.total();
          });
@@ -206,8 +202,7 @@ bool ClassPeers::AreApartWithout(const Machine& machine,
     if (domain == kNoDomain) return false;
     const auto is_meant = [term, domain](const Task* task) {
       return term->topology->DomainOf(task->machine) == domain &&
-             std::ranges::binary_search(*task->class_key.meant_by,
-                                        term->selector);
+             IsMeantBy(*term, task->class_key);
     };
     const int64_t there = MeantIn(*term, domain) + ExpectedIn(*term, domain);
     return there > 0 && there > std::ranges::count_if(leavers, is_meant);
@@ -239,8 +234,7 @@ bool ClassPeers::MeetsAffinityWithout(
     return staying > std::ranges::count_if(leavers, [&](const Task* task) {
              return !task->is_evicted &&
                     term->topology->DomainOf(task->machine) == domain &&
-                    std::ranges::binary_search(*task->class_key.meant_by,
-                                               term->selector);
+                    IsMeantBy(*term, task->class_key);
            });
   });
 }
@@ -252,6 +246,16 @@ bool ClassPeers::AllowsWithout(const Machine& machine,
          std::ranges::all_of(spreads_, [&](const TopologySpread& spread) {
            return !spread.constraint().is_required ||
                   AllowsWithout(spread, machine.id, leavers);
+         });
+}
+
+bool ClassPeers::AllowsAsAllCome(const Machine& machine,
+                                 std::span<const Task* const> leavers) const {
+  return MeetsAffinityWithout(machine.id, leavers) &&
+         AreApartWithout(machine, leavers) &&
+         std::ranges::all_of(spreads_, [&](const TopologySpread& spread) {
+           return !spread.constraint().is_required ||
+                  spread.AllowsAsAllCome(machine.id);
          });
 }
 
@@ -336,7 +340,7 @@ ClassPeers::Share ClassPeers::ShareOf(const ClassKey& other, MachineId there,
   for (const auto& [term, weight] : worths_) {
     if (!is_one_domain(*term->topology)) continue;
     if (weight != 0) {
-      if (std::ranges::binary_search(*other.meant_by, term->selector)) {
+      if (IsMeantBy(*term, other)) {
         share.worth += weight;
       }
       continue;
@@ -384,7 +388,7 @@ ClassPeers::Limits ClassPeers::LimitsFor(int64_t count) const {
     }
   };
   for (const CountedTerm* term : terms_.anti_affinity) {
-    if (!IsMeantBy(*term)) continue;
+    if (!IsMeantBy(*term, key_)) continue;
     const auto domains = static_cast<size_t>(term->topology->domain_end());
     bound(std::vector<int64_t>(domains, 1), &of(term->topology));
   }
@@ -400,7 +404,7 @@ ClassPeers::Limits ClassPeers::LimitsFor(int64_t count) const {
     }
   }
   for (const auto& [term, weight] : terms_.preferred) {
-    if (weight >= 0 || !IsMeantBy(*term)) continue;
+    if (weight >= 0 || !IsMeantBy(*term, key_)) continue;
     // The one that comes minds, and so do those that are there.
     PeerStanding& step = of(term->topology).step;
     step.missed_weight -= 2 * weight;
@@ -410,11 +414,11 @@ ClassPeers::Limits ClassPeers::LimitsFor(int64_t count) const {
 }
 
 std::vector<int64_t> ClassPeers::SharesOf(size_t index, int64_t count) const {
-  if (!IsMeantBy(*terms_.minimums[index])) return {};
+  if (!IsMeantBy(*terms_.minimums[index], key_)) return {};
   const bool is_one_a_machine =
       !key_.rules->host_ports.empty() ||
       std::ranges::any_of(terms_.anti_affinity, [&](const CountedTerm* term) {
-        return IsMeantBy(*term);
+        return IsMeantBy(*term, key_);
       });
   const auto room_on = [&](const Machine& machine) -> int64_t {
     if (!constraints_.Allows(key_, machine) || !Allows(machine)) return 0;

@@ -48,8 +48,12 @@ class ClassPeers {
   // Whoever was told to leave is no company then, nor counted by a spread.
   bool AllowsWithout(const Machine& machine,
                      std::span<const Task* const> leavers) const;
-  // The same of anti-affinity alone, its own and that of others; it may require
-  // affinity, too.
+  // The same of tasks that were told to leave, once all have come that room is
+  // kept for.
+  bool AllowsAsAllCome(const Machine& machine,
+                       std::span<const Task* const> leavers) const;
+  // As AllowsWithout() of anti-affinity alone, its own and that of others; it
+  // may require affinity, too.
   bool AreApartWithout(const Machine& machine,
                        std::span<const Task* const> leavers) const;
   // Whether the class cannot go anywhere before others have been placed.
@@ -175,7 +179,6 @@ class ClassPeers {
   template <class IsMeant>
   std::string TaskText(const Topology& topology, MachineId machine,
                        IsMeant is_meant) const;
-  bool IsMeantBy(const CountedTerm& term) const;
   void FindWorths();
   // Of the minimum at `index`; empty unless it means the class itself.
   std::vector<int64_t> SharesOf(size_t index, int64_t count) const;

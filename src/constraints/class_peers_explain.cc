@@ -107,7 +107,7 @@ void ClassPeers::Explain(const Machine& machine, bool names_tasks,
   ExplainAffinity(machine, reasons);
   if (const CountedTerm* term = OwnAntiAffinity(machine.id)) {
     const auto is_meant = [&](const ClassKey& key) {
-      return std::ranges::binary_search(*key.meant_by, term->selector);
+      return IsMeantBy(*term, key);
     };
     reasons->push_back(
         {"pod_anti_affinity",

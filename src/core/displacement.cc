@@ -115,11 +115,6 @@ void DisplacementSearch::LookAt(const Task& task) {
   }
 }
 
-bool DisplacementSearch::IsMeantBy(const CountedTerm& term,
-                                   const ClassKey& key) {
-  return std::ranges::binary_search(*key.meant_by, term.selector);
-}
-
 void DisplacementSearch::NoteComing(const ClassKey& key, MachineId machine) {
   more_room_[machine] -= key.request;
   std::vector<HostPort>& ports = ports_taken_[machine];

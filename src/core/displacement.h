@@ -84,7 +84,6 @@ class DisplacementSearch {
 
   void FindAffinity();
   void LookAt(const Task& task);
-  static bool IsMeantBy(const CountedTerm& term, const ClassKey& key);
   // Whether it may be the first of those that it must be near, once these are
   // gone.
   bool IsFirstWithout(std::span<const Task* const> gone) const;

@@ -9,10 +9,6 @@
 namespace sluice {
 namespace {
 
-bool IsMeant(const ClassKey& key, const CountedTerm* term) {
-  return std::ranges::binary_search(*key.meant_by, term->selector);
-}
-
 // Of each gang that may leave.
 std::map<JobId, int64_t> CountByGang(const std::vector<const Task*>& tasks,
                                      const GangVictims& gangs) {
@@ -67,7 +63,7 @@ std::vector<const Task*> Without(size_t index, std::vector<const Task*> tasks) {
 bool LoneNewcomer::Needs(const ClassKey& running) const {
   return std::ranges::any_of(
       state_.peers().TermsOf(*key_.rules).affinity,
-      [&](const CountedTerm* term) { return IsMeant(running, term); });
+      [&](const CountedTerm* term) { return IsMeantBy(*term, running); });
 }
 
 bool LoneNewcomer::IsKeptOutBy(const ClassKey& running,
@@ -82,7 +78,7 @@ bool LoneNewcomer::Concerns(const Task& task) const {
   return peers.KeepApart(key_, task.class_key) ||
          std::ranges::any_of(peers.TermsOf(*key_.rules).spread,
                              [&](const CountedTerm* term) {
-                               return IsMeant(task.class_key, term);
+                               return IsMeantBy(*term, task.class_key);
                              });
 }
 

@@ -122,7 +122,7 @@ class Search {
       const auto add = [&](const ClassKey& meant,
                            std::span<const WeightedTerm> terms) {
         for (const auto& [term, weight] : terms) {
-          if (!std::ranges::binary_search(*meant.meant_by, term->selector)) {
+          if (!IsMeantBy(*term, meant)) {
             continue;
           }
           (weight > 0 ? most : least) += weight;

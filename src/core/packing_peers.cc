@@ -97,8 +97,7 @@ bool PackingPeers::NeedsCompany(const ClassKey& key) {
   const bool is_company =
       IsOfOneMachine(term) && looks_left_ >= 0 &&
       std::ranges::all_of(in_play_, [&](const ClassKey* other) {
-        return other->rules->affinity.empty() ||
-               !std::ranges::binary_search(*other->meant_by, term.selector) ||
+        return other->rules->affinity.empty() || !IsMeantBy(term, *other) ||
                NeedsCompany(*other);
       });
   is_company_[&term] = is_company;
@@ -221,7 +220,7 @@ bool PackingPeers::AreTermsHeeded(const ClassKey& key) {
     if (IsOfOneMachine(*term) || IsMutual(*term)) continue;
     looks_left_ -= std::ssize(in_play_);
     if (std::ranges::any_of(in_play_, [&](const ClassKey* other) {
-          return std::ranges::binary_search(*other->meant_by, term->selector);
+          return IsMeantBy(*term, *other);
         })) {
       return false;
     }
@@ -240,7 +239,7 @@ bool PackingPeers::IsFixedSpread(const ClassKey& key, size_t index) {
   looks_left_ -= std::ssize(in_play_);
   return key.rules->spread[index].is_required && looks_left_ >= 0 &&
          std::ranges::none_of(in_play_, [&](const ClassKey* other) {
-           return std::ranges::binary_search(*other->meant_by, term.selector);
+           return IsMeantBy(term, *other);
          });
 }
 
@@ -270,7 +269,7 @@ bool PackingPeers::IsMutual(const CountedTerm& term) {
       term.topology->domain_end() <= cap_rows_left_ && looks_left_ >= 0 &&
       std::ranges::all_of(in_play_, [&](const ClassKey* key) {
         const auto& own = state_.peers().TermsOf(*key->rules).anti_affinity;
-        return std::ranges::binary_search(*key->meant_by, term.selector) ==
+        return IsMeantBy(term, *key) ==
                (std::ranges::find(own, &term) != own.end());
       });
   if (it->second) cap_rows_left_ -= term.topology->domain_end();
@@ -279,22 +278,20 @@ bool PackingPeers::IsMutual(const CountedTerm& term) {
 
 bool PackingPeers::IsSharedSpread(const ClassKey& key, size_t index) {
   const CountedTerm& term = *state_.peers().TermsOf(*key.rules).spread[index];
-  if (!key.rules->spread[index].is_required ||
-      !std::ranges::binary_search(*key.meant_by, term.selector)) {
+  if (!key.rules->spread[index].is_required || !IsMeantBy(term, key)) {
     return false;
   }
   const auto [it, is_new] = is_shared_.try_emplace({key.rules, index}, false);
   if (!is_new) return it->second;
   const int64_t rows = int64_t{2} * term.topology->domain_end();
   looks_left_ -= std::ssize(in_play_);
-  it->second =
-      rows <= cap_rows_left_ && looks_left_ >= 0 &&
-      std::ranges::all_of(in_play_, [&](const ClassKey* other) {
-        const auto& own = state_.peers().TermsOf(*other->rules).spread;
-        return other->rules == key.rules ||
-               (!std::ranges::binary_search(*other->meant_by, term.selector) &&
-                std::ranges::find(own, &term) == own.end());
-      });
+  it->second = rows <= cap_rows_left_ && looks_left_ >= 0 &&
+               std::ranges::all_of(in_play_, [&](const ClassKey* other) {
+                 const auto& own = state_.peers().TermsOf(*other->rules).spread;
+                 return other->rules == key.rules ||
+                        (!IsMeantBy(term, *other) &&
+                         std::ranges::find(own, &term) == own.end());
+               });
   if (it->second) {
     cap_rows_left_ -= rows;
     spread_.insert(term.selector);
@@ -570,7 +567,7 @@ void PackingPeers::NoteOfLone(const ClassKey& key, size_t task_class) {
     if (std::ranges::find(own, term) != own.end()) note(term);
   }
   for (const CountedTerm* term : terms_about_lone_) {
-    if (std::ranges::binary_search(*key.meant_by, term->selector)) note(term);
+    if (IsMeantBy(*term, key)) note(term);
   }
 }
 

@@ -27,7 +27,7 @@ bool HasCompany(const ClassKey& key, MachineId machine,
     const DomainIndex domain = term->topology->DomainOf(machine);
     if (domain == kNoDomain) return false;
     const auto is_meant = [term](const ClassKey& other) {
-      return std::ranges::binary_search(*other.meant_by, term->selector);
+      return IsMeantBy(*term, other);
     };
     const int64_t fewer =
         std::ranges::count_if(withdrawn, [&](const Task* one) {

@@ -350,10 +350,6 @@ std::pair<const Task*, std::string> KeptOutBy(const Task& task,
   return highest;
 }
 
-bool IsMeantBy(const CountedTerm& term, const Task& task) {
-  return std::ranges::binary_search(*task.class_key.meant_by, term.selector);
-}
-
 // Why the nominated task may not come to its machine as long as the other one
 // runs elsewhere, by a rule of its own that is not about who stays away; empty
 // where it may.
@@ -366,13 +362,13 @@ std::string CountedText(const Task& nominated, MachineId there,
            domain == term->topology->DomainOf(task.machine);
   };
   for (const CountedTerm* term : terms.affinity) {
-    if (!IsMeantBy(*term, task) || is_shared(term)) continue;
+    if (!IsMeantBy(*term, task.class_key) || is_shared(term)) continue;
     return ", as the first of the tasks that it has to be near";
   }
   for (size_t i = 0; i < terms.spread.size(); ++i) {
     const CountedTerm* term = terms.spread[i];
     if (!nominated.class_key.rules->spread[i].is_required ||
-        !IsMeantBy(*term, task) || !is_shared(term)) {
+        !IsMeantBy(*term, task.class_key) || !is_shared(term)) {
       continue;
     }
     return StrCat(": it is spread over each '", term->topology->key(),

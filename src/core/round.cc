@@ -13,6 +13,7 @@
 #include "core/stages/drain.h"
 #include "core/stages/nominated.h"
 #include "core/stages/replace.h"
+#include "core/stages/spare.h"
 
 namespace sluice {
 namespace {
@@ -153,7 +154,9 @@ void Round::End(RoundStats* stats) {
                   &context_.state);
   }
   EndVainNominations(&context_);
+  SpareNeedless(&context_);
   DisplaceAsLastResort(&context_);
+  SpareNeedless(&context_);
   NoteLook();
   context_.state.SyncPeers();
   for (const auto& [term, asker] : context_.minimum_askers) {
@@ -230,6 +233,8 @@ bool Round::Advance() {
         stage_ = MakeArrange(&context_);
         return true;
       case Phase::kArranged:
+        // Who was to make room where a newcomer is no more need not leave.
+        if (context_.has_arranged) SpareNeedless(&context_);
         // Something that waits may fit where another task was.
         has_started_over_ = true;
         phase_ = context_.has_arranged ? Phase::kTiers : Phase::kAppraise;
@@ -262,6 +267,12 @@ bool Round::AdvanceInTiers() {
       }
       stage_ = make(&context_, &*tier_);
       if (stage_ != nullptr) return true;
+    }
+    // What is less urgent may take the room of whoever need not leave for the
+    // plan any more.
+    if (context_.plan.has_value() &&
+        !context_.plan->PlacesBelow(tier_->priority)) {
+      SpareNeedless(&context_);
     }
     if (EnterTierBelow(tier_->priority)) continue;
     tier_.reset();

@@ -233,9 +233,7 @@ class RunningTasks::Collector {
         for (const MachineId machine : term->topology->MachinesOf(domain)) {
           for (const TaskId id : state_.FindMachine(machine)->tasks) {
             const Task* task = state_.FindTask(id);
-            if (!task->is_evicted &&
-                std::ranges::binary_search(*task->class_key.meant_by,
-                                           term->selector)) {
+            if (!task->is_evicted && IsMeantBy(*term, task->class_key)) {
               tasks.push_back(task);
             }
           }

@@ -7,10 +7,6 @@
 namespace sluice {
 namespace {
 
-bool IsMeant(const ClassKey& key, const CountedTerm& term) {
-  return std::ranges::binary_search(*key.meant_by, term.selector);
-}
-
 // What a task with these terms is worth, by this one, to those that it means.
 int64_t GivenBy(const PeerTerms& terms, const CountedTerm& term) {
   int64_t given = 0;
@@ -45,7 +41,7 @@ int64_t WishGains::WorthOn(MachineId machine, const ClassKey& key,
     const int64_t meant =
         term->meant.At(term->topology->DomainOf(machine)) +
         ChangeIn(*term, machine, steps, [&](const ClassKey& of) -> int64_t {
-          return IsMeant(of, *term) ? 1 : 0;
+          return IsMeantBy(*term, of) ? 1 : 0;
         });
     worth += weight * meant;
   }

@@ -43,7 +43,8 @@ bool Nominations::IsReserved(const Machine& machine) const {
          });
 }
 
-bool Nominations::CanBeHeldBy(const Machine& machine) const {
+bool Nominations::CanBeHeldBy(const Machine& machine,
+                              const Resources& staying) const {
   if (!machine.IsUsable()) return false;
   // Nothing is reclaimed of who has left.
   const Resources room =
@@ -51,7 +52,7 @@ bool Nominations::CanBeHeldBy(const Machine& machine) const {
           ? machine.allocatable - machine.used +
                 RequestsOf(machine.tasks, state_)
           : machine.Offered() - machine.used + LeavingFrom(machine);
-  return KeptOn(machine).FitsIn(room);
+  return KeptOn(machine).FitsIn(room - staying);
 }
 
 const absl::btree_map<MachineId, int64_t>& Nominations::MachinesOf(

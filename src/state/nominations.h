@@ -62,8 +62,9 @@ class Nominations {
   Resources LeavingFrom(const Machine& machine) const;
   const Successions& successions() const { return successions_; }
   // Whether the machine will have room for all that is kept there once those
-  // have left it that were told to or, where it is reserved, all tasks.
-  bool CanBeHeldBy(const Machine& machine) const;
+  // have left it that were told to or, where it is reserved, all tasks; but
+  // for those that ask for `staying`.
+  bool CanBeHeldBy(const Machine& machine, const Resources& staying = {}) const;
 
   // For the state.  REQUIRES: the task has none.
   void Add(TaskId task, Machine* machine, bool is_final);

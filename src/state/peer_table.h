@@ -16,6 +16,7 @@
 #ifndef SLUICE_STATE_PEER_TABLE_H_
 #define SLUICE_STATE_PEER_TABLE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -55,6 +56,10 @@ struct CountedTerm {
   // selector means.
   Tally expected;
 };
+
+inline bool IsMeantBy(const CountedTerm& term, const ClassKey& key) {
+  return std::ranges::binary_search(*key.meant_by, term.selector);
+}
 
 struct WeightedTerm {
   CountedTerm* term = nullptr;

@@ -37,14 +37,11 @@ class Nominated {
   void EndVain() {
     std::vector<std::vector<Placement>> parties = FindParties();
     std::ranges::reverse(parties);
-    std::set<MachineId> machines;
     for (const std::vector<Placement>& party : parties) {
       if (!IsInVain(party)) continue;
       End(party);
       spreads_.clear();
-      for (const Placement& one : party) machines.insert(one.machine);
     }
-    SpareOn(machines);
   }
 
  private:
@@ -223,26 +220,6 @@ class Nominated {
                                                spread.minimum >
                                            others.constraint().max_skew;
     });
-  }
-
-  // Those that this round stopped, as far as what is kept there still has room
-  // beside them.  Whom rules concern may have left for others.
-  void SpareOn(const std::set<MachineId>& machines) {
-    for (const TaskId id : context_.agenda.known.victims) {
-      const Task* task = state_.FindTask(id);
-      if (task == nullptr || !machines.contains(task->machine)) continue;
-      const ClassKey& key = task->class_key;
-      if (key.DependsOnPeers() || key.gang.has_value() ||
-          !key.rules->host_ports.empty() || !state_.Spare(id)) {
-        continue;
-      }
-      if (state_.nominations().CanBeHeldBy(
-              *state_.FindMachine(task->machine))) {
-        --context_.stats->preempted;
-      } else {
-        state_.Preempt(id);
-      }
-    }
   }
 
   const std::vector<Spread>& SpreadsOf(const ClassKey& key) {

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "core/round_context.h"
 #include "util/cluster_builder.h"
@@ -53,12 +51,10 @@ class ServeNominatedTest : public ::testing::Test {
         {}, 0);
     RoundStats stats;
     context.stats = &stats;
-    context.agenda.known.victims = victims_;
     stage(&context);
   }
 
   TestScheduler cluster_;
-  std::vector<TaskId> victims_;  // Of this round.
 };
 
 TEST_F(ServeNominatedTest, KeepsRoomThatIsNotFreeYet) {
@@ -113,30 +109,6 @@ TEST_F(ServeNominatedTest, KeepsNoRoomForAPartOfAGang) {
   state.EndNomination({6});
   EndVain();
   EXPECT_THAT(state.nominations().machines(), SizeIs(2));
-}
-
-// Of two that were told to leave one has to, for one who may come.
-TEST_F(ServeNominatedTest, SparesThoseWhoLeaveForNobodyWhoMayCome) {
-  cluster_.Apply(Added("n", {.cpu = 2000}));
-  ClusterState& state = cluster_.mutable_state();
-  for (const uint64_t uid : {7, 8}) {
-    cluster_.Apply(Submitted(uid, {.cpu = 1000}));
-    state.SyncPeers();
-    state.Place({uid}, state.FindMachine("n")->id, 0);
-  }
-  cluster_.Deliver();
-  cluster_.Apply(
-      Submitted(5, {.cpu = 1000, .job = "gang"}, {.gang = {.minimum = 2}}));
-  cluster_.Apply(Submitted(6, {.cpu = 1000, .priority = 9}));
-  victims_ = {{7}, {8}};
-  for (const TaskId victim : victims_) state.Preempt(victim);
-  for (const uint64_t uid : {5, 6}) {
-    state.Nominate({uid}, state.FindMachine("n")->id);
-  }
-  EndVain();
-  EXPECT_FALSE(state.nominations().Contains({5}));
-  EXPECT_FALSE(cluster_.TaskOf(7).is_evicted);
-  EXPECT_TRUE(cluster_.TaskOf(8).is_evicted);
 }
 
 }  // namespace

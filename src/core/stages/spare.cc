@@ -1,0 +1,182 @@
+#include "core/stages/spare.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "constraints/class_peers.h"
+#include "core/placements.h"
+#include "core/running_tasks.h"
+
+namespace sluice {
+namespace {
+
+// Questions of one who has come, or is to, about one who may stay.  Beyond that
+// victims with rules leave: some 10 ms.
+constexpr int64_t kQuestionsMax = 1'000;
+
+class Spare {
+ public:
+  explicit Spare(RoundContext* context)
+      : context_(*context), state_(context->state) {}
+
+  void Run() {
+    const std::vector<Party> parties = FindParties();
+    if (parties.empty()) return;
+    state_.SyncPeers();
+    FindServed();
+    for (const Party& party : parties) {
+      if (!LeaveRoom(party) || !PutBack(party)) continue;
+      context_.stats->preempted -= std::ssize(party);
+      std::erase_if(context_.agenda.known.victims, [&](TaskId id) {
+        return std::ranges::find(party, id, &Task::id) != party.end();
+      });
+    }
+  }
+
+ private:
+  using Party = std::vector<const Task*>;
+
+  std::vector<Party> FindParties() const {
+    std::vector<const Task*> victims;
+    for (const TaskId id : context_.agenda.known.victims) {
+      const Task* task = state_.FindTask(id);
+      if (task != nullptr && task->is_evicted) victims.push_back(task);
+    }
+    std::ranges::sort(victims, [](const Task* a, const Task* b) {
+      return std::pair(b->class_key.priority, a->sequence) <
+             std::pair(a->class_key.priority, b->sequence);
+    });
+    std::vector<Party> parties;
+    std::map<JobId, size_t> party_of;
+    for (const Task* task : victims) {
+      const std::optional<JobId>& gang = task->class_key.gang;
+      if (gang.has_value()) {
+        const auto [it, is_new] = party_of.try_emplace(*gang, parties.size());
+        if (!is_new) {
+          parties[it->second].push_back(task);
+          continue;
+        }
+      }
+      parties.push_back({task});
+    }
+    return parties;
+  }
+
+  // Those for whom it matters who stays, by rules about other tasks, and those
+  // that leave of whom it does.
+  void FindServed() {
+    const auto add = [this](const Placement& one) {
+      if (one.task->class_key.DependsOnPeers()) served_.push_back(one);
+    };
+    for (const Placement& one : context_.FreshPlacements()) add(one);
+    for (const auto& [id, machine] : state_.nominations().machines()) {
+      add({state_.FindTask(id), machine});
+    }
+    if (served_.empty()) return;
+    for (const auto& [id, machine] : state_.machines()) {
+      // From one that is gone they may never leave.
+      if (machine->leaving_count == 0 || !machine->IsSound()) continue;
+      for (const TaskId one : machine->tasks) {
+        const Task* task = state_.FindTask(one);
+        if (task->is_evicted && task->class_key.DependsOnPeers()) {
+          leavers_.push_back(task);
+        }
+      }
+    }
+  }
+
+  // Room and host ports, for what has them kept.
+  bool LeaveRoom(const Party& party) const {
+    std::map<MachineId, Resources> staying;
+    for (const Task* task : party) {
+      staying[task->machine] += task->class_key.request;
+      const Machine& machine = *state_.FindMachine(task->machine);
+      const PlacementRules& rules = *task->class_key.rules;
+      if (std::ranges::any_of(machine.nominated, [&](TaskId id) {
+            return WantSamePort(*state_.FindTask(id)->class_key.rules, rules);
+          })) {
+        return false;
+      }
+    }
+    return std::ranges::all_of(staying, [this](const auto& entry) {
+      return state_.nominations().CanBeHeldBy(*state_.FindMachine(entry.first),
+                                              entry.second);
+    });
+  }
+
+  // Unless that shuts somebody out.
+  bool PutBack(const Party& party) {
+    std::vector<TaskId> spared;
+    for (const Task* task : party) {
+      if (state_.Spare(task->id)) spared.push_back(task->id);
+    }
+    if (spared.size() == party.size() && LetAllBe(party)) return true;
+    for (const TaskId id : spared) state_.Preempt(id);
+    return false;
+  }
+
+  // Whether those that have come, and those that are to, may be where they are
+  // beside these, once all have left that still have to.
+  bool LetAllBe(const Party& party) {
+    if (std::ranges::none_of(party, [](const Task* task) {
+          return task->class_key.DependsOnPeers();
+        })) {
+      return true;
+    }
+    state_.SyncPeers();
+    std::vector<const Task*> leavers;
+    std::ranges::copy_if(leavers_, std::back_inserter(leavers),
+                         &Task::is_evicted);
+    return std::ranges::all_of(served_, [&](const Placement& one) {
+      const ClassKey& key = one.task->class_key;
+      if (!Concerns(party, one)) return true;
+      if (--questions_left_ < 0) return false;
+      return ClassPeers(state_, context_.constraints, key, one.task)
+          .AllowsAsAllCome(*state_.FindMachine(one.machine), leavers);
+    });
+  }
+
+  // Whether one of these, where it runs, could keep that one out.
+  bool Concerns(const Party& party, const Placement& one) const {
+    const PeerTable& peers = state_.peers();
+    const ClassKey& key = one.task->class_key;
+    const PeerTerms& terms = peers.TermsOf(*key.rules);
+    return std::ranges::any_of(party, [&](const Task* task) {
+      const auto is_near = [&](const CountedTerm& term) {
+        const DomainIndex domain = term.topology->DomainOf(one.machine);
+        return domain != kNoDomain &&
+               domain == term.topology->DomainOf(task->machine);
+      };
+      const auto is_counted = [&](const CountedTerm* term) {
+        return IsMeantBy(*term, task->class_key) && is_near(*term);
+      };
+      // It may be there as the first of those that it must be near.
+      const auto is_first = [&](const CountedTerm* term) {
+        return IsMeantBy(*term, task->class_key) && !is_near(*term);
+      };
+      return peers.KeepApart(key, task->class_key, is_near) ||
+             std::ranges::any_of(terms.spread, is_counted) ||
+             std::ranges::any_of(terms.affinity, is_first);
+    });
+  }
+
+  RoundContext& context_;
+  ClusterState& state_;
+  std::vector<Placement> served_;
+  std::vector<const Task*> leavers_;
+  int64_t questions_left_ = kQuestionsMax;
+};
+
+}  // namespace
+
+void SpareNeedless(RoundContext* context) {
+  if (!context->agenda.known.victims.empty()) Spare(context).Run();
+}
+
+}  // namespace sluice
