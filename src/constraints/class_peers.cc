@@ -241,22 +241,17 @@ bool ClassPeers::MeetsAffinityWithout(
 
 bool ClassPeers::AllowsWithout(const Machine& machine,
                                std::span<const Task* const> leavers) const {
-  return MeetsAffinityWithout(machine.id, leavers) &&
-         AreApartWithout(machine, leavers) &&
+  return AllowsBesideSpreadWithout(machine, leavers) &&
          std::ranges::all_of(spreads_, [&](const TopologySpread& spread) {
            return !spread.constraint().is_required ||
                   AllowsWithout(spread, machine.id, leavers);
          });
 }
 
-bool ClassPeers::AllowsAsAllCome(const Machine& machine,
-                                 std::span<const Task* const> leavers) const {
+bool ClassPeers::AllowsBesideSpreadWithout(
+    const Machine& machine, std::span<const Task* const> leavers) const {
   return MeetsAffinityWithout(machine.id, leavers) &&
-         AreApartWithout(machine, leavers) &&
-         std::ranges::all_of(spreads_, [&](const TopologySpread& spread) {
-           return !spread.constraint().is_required ||
-                  spread.AllowsAsAllCome(machine.id);
-         });
+         AreApartWithout(machine, leavers);
 }
 
 bool ClassPeers::AllowsWithout(const TopologySpread& spread, MachineId machine,

@@ -48,12 +48,11 @@ class ClassPeers {
   // Whoever was told to leave is no company then, nor counted by a spread.
   bool AllowsWithout(const Machine& machine,
                      std::span<const Task* const> leavers) const;
-  // The same of tasks that were told to leave, once all have come that room is
-  // kept for.
-  bool AllowsAsAllCome(const Machine& machine,
-                       std::span<const Task* const> leavers) const;
-  // As AllowsWithout() of anti-affinity alone, its own and that of others; it
-  // may require affinity, too.
+  // The same but for its spread, ...
+  bool AllowsBesideSpreadWithout(const Machine& machine,
+                                 std::span<const Task* const> leavers) const;
+  // ... and of anti-affinity alone, its own and that of others; it may require
+  // affinity, too.
   bool AreApartWithout(const Machine& machine,
                        std::span<const Task* const> leavers) const;
   // Whether the class cannot go anywhere before others have been placed.

@@ -157,12 +157,6 @@ int64_t TopologySpread::MinimumAsAllCome() const {
   return least.value_or(0);
 }
 
-bool TopologySpread::AllowsAsAllCome(MachineId machine) const {
-  return topology_->DomainOf(machine) != kNoDomain &&
-         CountAt(machine) + (is_self_ ? 1 : 0) - MinimumAsAllCome() <=
-             constraint_->max_skew;
-}
-
 int64_t TopologySpread::LevelFor(int64_t count) const {
   int64_t level = minimum();
   if (too_few_domains_) return level;

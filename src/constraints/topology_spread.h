@@ -68,8 +68,6 @@ class TopologySpread {
   int64_t minimum() const;
   // The same once all have come that room is kept for.
   int64_t MinimumAsAllCome() const;
-  // Whether one more task may go there then.
-  bool AllowsAsAllCome(MachineId machine) const;
 
   // Of those that are counted in the domain, those that run.
   int64_t RunningIn(size_t domain) const;

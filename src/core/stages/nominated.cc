@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "constraints/class_peers.h"
-#include "constraints/topology_spread.h"
 #include "core/domain_conflicts.h"
 #include "core/known_plan.h"
+#include "core/promised_spreads.h"
 #include "core/running_tasks.h"
 
 namespace sluice {
@@ -45,11 +45,6 @@ class Nominated {
   }
 
  private:
-  struct Spread {
-    TopologySpread others;  // Without what is to come of the class.
-    int64_t minimum;        // With that.
-  };
-
   void FindLeavers() {
     for (const auto& [id, machine] : state_.machines()) {
       // From one that is gone they may never leave.
@@ -212,31 +207,15 @@ class Nominated {
     if (context_.gangs.MayBeUndone(key)) {
       return state_.FindJob(*key.gang)->running_count == 0 && !MayStay(party);
     }
-    const MachineId machine = party.front().machine;
-    return std::ranges::any_of(SpreadsOf(key), [&](const Spread& spread) {
-      const TopologySpread& others = spread.others;
-      return others.Counts(machine) && others.CountAt(machine) +
-                                               (others.is_self() ? 1 : 0) -
-                                               spread.minimum >
-                                           others.constraint().max_skew;
-    });
+    return !SpreadsOf(key).Allow(party.front().machine);
   }
 
-  const std::vector<Spread>& SpreadsOf(const ClassKey& key) {
-    const auto [it, is_new] = spreads_.try_emplace(key);
-    if (!is_new || key.rules->spread.empty()) return it->second;
+  const PromisedSpreads& SpreadsOf(const ClassKey& key) {
+    const auto known = spreads_.find(key);
+    if (known != spreads_.end()) return known->second;
     state_.SyncPeers();
-    for (size_t i = 0; i < key.rules->spread.size(); ++i) {
-      if (!key.rules->spread[i].is_required) continue;
-      TopologySpread spread(state_, context_.constraints, key, i);
-      const int64_t minimum = spread.MinimumAsAllCome();
-      // Of equals whoever has room comes first.
-      for (const auto& [id, count] : state_.nominations().MachinesOf(key)) {
-        spread.ForgetExpected(key, id, count);
-      }
-      it->second.push_back({std::move(spread), minimum});
-    }
-    return it->second;
+    return spreads_.try_emplace(key, state_, context_.constraints, key)
+        .first->second;
   }
 
   // A gang that could is rare, and not looked for.  A successor could where its
@@ -300,8 +279,7 @@ class Nominated {
   std::map<MachineId, Resources> claimed_;
   // Classes that have room nowhere else, and where they have it kept.
   std::set<std::pair<ClassKey, MachineId>> bound_;
-  // The required ones, as long as no nomination ends.
-  std::map<ClassKey, std::vector<Spread>> spreads_;
+  std::map<ClassKey, PromisedSpreads> spreads_;  // Until a nomination ends.
 };
 
 }  // namespace

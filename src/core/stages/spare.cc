@@ -11,6 +11,7 @@
 
 #include "constraints/class_peers.h"
 #include "core/placements.h"
+#include "core/promised_spreads.h"
 #include "core/running_tasks.h"
 
 namespace sluice {
@@ -137,8 +138,12 @@ class Spare {
       const ClassKey& key = one.task->class_key;
       if (!Concerns(party, one)) return true;
       if (--questions_left_ < 0) return false;
+      const bool runs_there = one.task->state == TaskState::kRunning;
       return ClassPeers(state_, context_.constraints, key, one.task)
-          .AllowsAsAllCome(*state_.FindMachine(one.machine), leavers);
+                 .AllowsBesideSpreadWithout(*state_.FindMachine(one.machine),
+                                            leavers) &&
+             PromisedSpreads(state_, context_.constraints, key)
+                 .Allow(one.machine, runs_there);
     });
   }
 
