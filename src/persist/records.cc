@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "messages/fields.h"
 #include "persist/sealed_value.h"
-#include "persist/stored_budget.h"
 #include "persist/stored_rules.h"
 #include "sluice/v1/store.pb.h"
 
@@ -93,7 +93,7 @@ const v1::StoredTask& Encoder::Encode(const Task& task) {
     v1::StoredRules rules = sluice::Encode(*task.class_key.rules);
     if (rules.ByteSizeLong() > 0) *spec->mutable_rules() = std::move(rules);
   }
-  if (!task.owner.empty()) *spec->mutable_owner() = sluice::Encode(task.owner);
+  if (!task.owner.empty()) WriteFields(task.owner, spec->mutable_owner());
   stored.set_submitted_ms(task.submitted_ms);
   stored.set_placed_ms(task.placed_ms);
   stored.set_sequence(task.sequence);
@@ -125,7 +125,7 @@ const v1::StoredJob& Encoder::Encode(const Job& job) {
   stored.set_completed_count(job.completed_count);
   stored.set_was_started(job.was_started);
   if (job.budget.has_value()) {
-    *stored.mutable_budget() = sluice::Encode(*job.budget);
+    WriteFields(*job.budget, stored.mutable_budget());
   }
   return stored;
 }

@@ -14,9 +14,9 @@
 #include "absl/status/statusor.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "persist/damage.h"
 #include "persist/records.h"
 #include "persist/sealed_value.h"
-#include "persist/stored_budget.h"
 #include "persist/stored_rules.h"
 #include "sluice/v1/store.pb.h"
 
@@ -189,7 +189,8 @@ absl::Status Recovery::AddMessage(const v1::StoredJob& stored) {
                                   "less than none of its tasks completed"));
   std::optional<DisruptionBudget> budget;
   if (stored.has_budget()) {
-    ASSIGN_OR_RETURN(budget, Decode(stored.budget()));
+    RETURN_IF_ERROR(DecodeFields("the disruption budget", stored.budget(),
+                                 &budget.emplace()));
   }
   return state_.RestoreJob(
       {.id = {stored.job_id()},
@@ -300,7 +301,7 @@ absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
   spec.preemption_cost = stored.spec().preemption_cost();
   spec.quarantine_reason = stored.spec().quarantine_reason();
   ASSIGN_OR_RETURN(spec.rules, Decode(stored.spec().rules()));
-  spec.owner = Decode(stored.spec().owner());
+  RETURN_IF_ERROR(DecodeFields("owner", stored.spec().owner(), &spec.owner));
   return state_.RestoreTask(task, spec);
 }
 

@@ -6,92 +6,11 @@
 #include "absl/status/status.h"
 #include "base/limits.h"
 #include "base/status_macros.h"
-#include "persist/stored_peers.h"
-#include "persist/stored_requirements.h"
+#include "messages/fields.h"
+#include "persist/damage.h"
 
 namespace sluice {
 namespace {
-
-absl::StatusOr<TaintEffect> ToEffect(int32_t number) {
-  return ToEnum("an effect", number, TaintEffect::kNoExecute);
-}
-
-// ---------------------------------------------------------------------------
-// Terms
-
-v1::StoredNodeTerm Encode(const NodeTerm& term) {
-  v1::StoredNodeTerm stored;
-  *stored.mutable_labels() = sluice::Encode(term.labels);
-  *stored.mutable_fields() = sluice::Encode(term.fields);
-  return stored;
-}
-
-absl::StatusOr<NodeTerm> Decode(const v1::StoredNodeTerm& stored) {
-  NodeTerm term;
-  ASSIGN_OR_RETURN(term.labels, sluice::Decode(stored.labels()));
-  ASSIGN_OR_RETURN(term.fields, sluice::Decode(stored.fields()));
-  return term;
-}
-
-v1::StoredPreferredTerm Encode(const PreferredTerm& preferred) {
-  v1::StoredPreferredTerm stored;
-  stored.set_weight(preferred.weight);
-  *stored.mutable_term() = Encode(preferred.term);
-  return stored;
-}
-
-absl::StatusOr<PreferredTerm> Decode(const v1::StoredPreferredTerm& stored) {
-  if (stored.weight() < 1 || stored.weight() > 100) {
-    return Damaged("a weight of it is out of range");
-  }
-  PreferredTerm preferred;
-  preferred.weight = stored.weight();
-  ASSIGN_OR_RETURN(preferred.term, Decode(stored.term()));
-  return preferred;
-}
-
-// ---------------------------------------------------------------------------
-// Tolerations, host ports
-
-v1::StoredToleration Encode(const Toleration& toleration) {
-  v1::StoredToleration stored;
-  stored.set_key(toleration.key);
-  stored.set_op(static_cast<int32_t>(toleration.op));
-  stored.set_value(toleration.value);
-  if (toleration.effect.has_value()) {
-    stored.set_effect(static_cast<int32_t>(*toleration.effect));
-  }
-  if (toleration.seconds.has_value()) stored.set_seconds(*toleration.seconds);
-  return stored;
-}
-
-absl::StatusOr<Toleration> Decode(const v1::StoredToleration& stored) {
-  Toleration toleration;
-  toleration.key = stored.key();
-  ASSIGN_OR_RETURN(toleration.op, ToEnum("an operator", stored.op(),
-                                         TolerationOperator::kUnknown));
-  toleration.value = stored.value();
-  if (stored.has_effect()) {
-    ASSIGN_OR_RETURN(toleration.effect, ToEffect(stored.effect()));
-  }
-  if (stored.has_seconds()) toleration.seconds = stored.seconds();
-  return toleration;
-}
-
-v1::StoredHostPort Encode(const HostPort& port) {
-  v1::StoredHostPort stored;
-  stored.set_protocol(port.protocol);
-  stored.set_address(port.address);
-  stored.set_port(port.port);
-  return stored;
-}
-
-absl::StatusOr<HostPort> Decode(const v1::StoredHostPort& stored) {
-  if (stored.port() < 1 || stored.port() > 65535) {
-    return Damaged("a host port of it is out of range");
-  }
-  return HostPort{stored.protocol(), stored.address(), stored.port()};
-}
 
 // ---------------------------------------------------------------------------
 // Data
@@ -141,29 +60,27 @@ absl::StatusOr<TaskData> Decode(const v1::StoredTaskData& stored) {
   return data;
 }
 
-}  // namespace
-
 // ---------------------------------------------------------------------------
-// Lists, of what is encoded here and of what is elsewhere
+// Lists
 
 template <class Rule, class Stored>
-static void EncodeAll(const std::vector<Rule>& rules,
-                      google::protobuf::RepeatedPtrField<Stored>* stored) {
-  for (const Rule& rule : rules) *stored->Add() = Encode(rule);
+void EncodeAll(const std::vector<Rule>& rules,
+               google::protobuf::RepeatedPtrField<Stored>* stored) {
+  for (const Rule& rule : rules) WriteFields(rule, stored->Add());
 }
 
 template <class Rule, class Stored>
-static absl::Status DecodeAll(
-    std::string_view words,
-    const google::protobuf::RepeatedPtrField<Stored>& stored, RuleOrder order,
-    std::vector<Rule>* rules) {
+absl::Status DecodeAll(std::string_view words,
+                       const google::protobuf::RepeatedPtrField<Stored>& stored,
+                       RuleOrder order, std::vector<Rule>* rules) {
   for (const Stored& message : stored) {
-    ASSIGN_OR_RETURN(Rule rule, Decode(message));
-    rules->push_back(std::move(rule));
+    RETURN_IF_ERROR(DecodeFields(words, message, &rules->emplace_back()));
   }
   if (order == RuleOrder::kSet) return CheckAscending(words, *rules);
   return CheckAscending(words, *rules, {}, std::ranges::greater());
 }
+
+}  // namespace
 
 v1::StoredRules Encode(const PlacementRules& rules) {
   v1::StoredRules stored;
@@ -193,62 +110,35 @@ absl::StatusOr<PlacementRules> Decode(const v1::StoredRules& stored) {
   return rules;
 }
 
-StoredHostPorts Encode(const std::vector<HostPort>& ports) {
-  StoredHostPorts stored;
-  EncodeAll(ports, &stored);
-  return stored;
-}
-
 absl::StatusOr<std::vector<HostPort>> Decode(const StoredHostPorts& stored) {
   std::vector<HostPort> ports;
   RETURN_IF_ERROR(DecodeAll("host ports", stored, RuleOrder::kSet, &ports));
   return ports;
 }
 
-v1::StoredOwner Encode(const Owner& owner) {
-  v1::StoredOwner stored;
-  stored.set_kind(owner.kind);
-  stored.set_uid(owner.uid);
-  return stored;
-}
-
-Owner Decode(const v1::StoredOwner& stored) {
-  return {stored.kind(), stored.uid()};
-}
-
 StoredOwners Encode(const std::vector<Owner>& avoids) {
   StoredOwners stored;
-  for (const Owner& owner : avoids) *stored.Add() = Encode(owner);
+  EncodeAll(avoids, &stored);
   return stored;
 }
 
 absl::StatusOr<std::vector<Owner>> Decode(const StoredOwners& stored) {
   std::vector<Owner> avoids;
-  for (const v1::StoredOwner& message : stored) {
-    avoids.push_back(Decode(message));
-  }
-  RETURN_IF_ERROR(CheckAscending("avoided owners", avoids));
+  RETURN_IF_ERROR(
+      DecodeAll("avoided owners", stored, RuleOrder::kSet, &avoids));
   return avoids;
 }
 
 StoredTaints Encode(const std::vector<MachineTaint>& taints) {
   StoredTaints stored;
-  for (const MachineTaint& taint : taints) {
-    v1::StoredTaint* message = stored.Add();
-    message->set_key(taint.taint.key);
-    message->set_value(taint.taint.value);
-    message->set_effect(static_cast<int32_t>(taint.taint.effect));
-    message->set_since_ms(taint.since_ms);
-  }
+  EncodeAll(taints, &stored);
   return stored;
 }
 
 absl::StatusOr<std::vector<MachineTaint>> Decode(const StoredTaints& stored) {
   std::vector<MachineTaint> taints;
   for (const v1::StoredTaint& message : stored) {
-    ASSIGN_OR_RETURN(const TaintEffect effect, ToEffect(message.effect()));
-    taints.push_back(
-        {{message.key(), message.value(), effect}, message.since_ms()});
+    RETURN_IF_ERROR(DecodeFields("taints", message, &taints.emplace_back()));
   }
   RETURN_IF_ERROR(CheckAscending("taints", taints, &MachineTaint::taint));
   return taints;

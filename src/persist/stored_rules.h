@@ -1,4 +1,4 @@
-// Placement rules, taints and owners as they are stored, and back.
+// Placement rules, taints and avoided owners as they are stored, and back.
 //
 // Errors are kDataLoss: for what these never are in the state, be it a number
 // out of range, values that an operator cannot have, or a list out of order.
@@ -25,11 +25,7 @@ using StoredTaints = google::protobuf::RepeatedPtrField<v1::StoredTaint>;
 v1::StoredRules Encode(const PlacementRules& rules);
 absl::StatusOr<PlacementRules> Decode(const v1::StoredRules& stored);
 
-StoredHostPorts Encode(const std::vector<HostPort>& ports);
 absl::StatusOr<std::vector<HostPort>> Decode(const StoredHostPorts& stored);
-
-v1::StoredOwner Encode(const Owner& owner);
-Owner Decode(const v1::StoredOwner& stored);
 
 StoredOwners Encode(const std::vector<Owner>& avoids);
 absl::StatusOr<std::vector<Owner>> Decode(const StoredOwners& stored);

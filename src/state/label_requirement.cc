@@ -24,6 +24,28 @@ std::optional<std::strong_ordering> Compare(
 
 }  // namespace
 
+std::string LabelRequirement::Fault() const {
+  bool is_sound = false;
+  switch (op) {
+    case LabelOperator::kIn:
+    case LabelOperator::kNotIn:
+      is_sound = !values.empty();
+      break;
+    case LabelOperator::kExists:
+    case LabelOperator::kDoesNotExist:
+      is_sound = values.empty();
+      break;
+    case LabelOperator::kGreaterThan:
+    case LabelOperator::kLessThan:
+      is_sound = values.size() == 1 && ParseInt64(values[0]).has_value();
+      break;
+    case LabelOperator::kInvalid:
+      is_sound = values.size() == 1;
+      break;
+  }
+  return is_sound ? "" : "values: its operator cannot have these";
+}
+
 const std::string* FindLabel(const LabelPairs& labels, std::string_view key) {
   const auto it = std::ranges::lower_bound(
       labels, key, {},

@@ -30,6 +30,16 @@ struct DisruptionBudget {
   // How many more may be stopped by its client's own account.
   std::optional<int64_t> allowed = {};
 
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("tasks", self.tasks);
+    visit("limit", self.limit, Limit::kMaxUnavailable);
+    visit("amount", self.amount, 0);
+    visit("is_percent", self.is_percent);
+    visit("expected", self.expected, 0);
+    visit("allowed", self.allowed, 0);
+  }
+
   friend auto operator<=>(const DisruptionBudget&,
                           const DisruptionBudget&) = default;
 };

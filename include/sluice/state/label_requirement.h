@@ -40,6 +40,14 @@ struct LabelRequirement {
   // kInvalid one: what is wrong, for people.
   std::vector<std::string> values = {};
 
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("key", self.key);
+    visit("op", self.op, LabelOperator::kInvalid);
+    visit("values", self.values);
+  }
+  // "" if it is as above.
+  std::string Fault() const;
   friend auto operator<=>(const LabelRequirement&,
                           const LabelRequirement&) = default;
 };

@@ -40,6 +40,14 @@ struct ProcessingUnit {
 struct MachineTaint {
   Taint taint;
   int64_t since_ms = 0;  // Since the epoch.
+
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("key", self.taint.key);
+    visit("value", self.taint.value);
+    visit("effect", self.taint.effect, TaintEffect::kNoExecute);
+    visit("since_ms", self.since_ms);
+  }
 };
 
 struct Machine {

@@ -37,12 +37,26 @@ struct TaskSelector {
   // empty: any job.
   std::string job = {};
 
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("labels", self.labels);
+    visit("namespaces", self.namespaces);
+    visit("namespace_labels", self.namespace_labels);
+    visit("job", self.job);
+  }
+
   friend auto operator<=>(const TaskSelector&, const TaskSelector&) = default;
 };
 
 struct PeerTerm {
   TaskSelector tasks = {};
   std::string topology_key = {};
+
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("tasks", self.tasks);
+    visit("topology_key", self.topology_key);
+  }
 
   friend auto operator<=>(const PeerTerm&, const PeerTerm&) = default;
 };
@@ -51,6 +65,13 @@ struct PeerTerm {
 struct WeightedPeerTerm {
   int32_t weight = 0;  // 1 to 100; negative where it would rather keep away.
   PeerTerm term = {};
+
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("weight", self.weight, -100, 100);
+    visit("term", self.term);
+  }
+  std::string Fault() const { return weight == 0 ? "weight: is 0" : ""; }
 
   friend auto operator<=>(const WeightedPeerTerm&,
                           const WeightedPeerTerm&) = default;
@@ -72,6 +93,16 @@ struct SpreadConstraint {
   bool honors_node_affinity = true;
   bool honors_taints = false;
 
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("term", self.term);
+    visit("max_skew", self.max_skew, 1);
+    visit("is_required", self.is_required);
+    visit("min_domains", self.min_domains, 1);
+    visit("honors_node_affinity", self.honors_node_affinity);
+    visit("honors_taints", self.honors_taints);
+  }
+
   friend auto operator<=>(const SpreadConstraint&,
                           const SpreadConstraint&) = default;
 };
@@ -81,6 +112,12 @@ struct SpreadConstraint {
 struct DomainMinimum {
   PeerTerm term = {};
   int32_t at_least = 1;
+
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("term", self.term);
+    visit("at_least", self.at_least, 1);
+  }
 
   friend auto operator<=>(const DomainMinimum&, const DomainMinimum&) = default;
 };

@@ -5,6 +5,11 @@
 // ports).  They come in checked and in one form: what means the same is equal,
 // so that tasks with the same rules are of one class.
 //
+// Each kind of rules lists its fields under the names that they have in
+// messages (messages/fields.h): VisitFields() calls visit(name, field), with
+// the last value of an enum, or the bounds of a number, behind it.  Fault(),
+// where there is one, says what else is wrong; "": nothing.
+//
 // Threads: values.
 
 #ifndef SLUICE_STATE_PLACEMENT_RULES_H_
@@ -32,12 +37,24 @@ struct NodeTerm {
   // On the machine's name and uuid (constraints/label_match.h).
   std::vector<LabelRequirement> fields = {};
 
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("labels", self.labels);
+    visit("fields", self.fields);
+  }
+
   friend auto operator<=>(const NodeTerm&, const NodeTerm&) = default;
 };
 
 struct PreferredTerm {
   int32_t weight = 0;  // 1 to 100.
   NodeTerm term = {};
+
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("weight", self.weight, 1, 100);
+    visit("term", self.term);
+  }
 
   friend auto operator<=>(const PreferredTerm&, const PreferredTerm&) = default;
 };
@@ -71,6 +88,15 @@ struct Toleration {
   // How long a NoExecute taint is borne; without: for ever.
   std::optional<int64_t> seconds = {};
 
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("key", self.key);
+    visit("op", self.op, TolerationOperator::kUnknown);
+    visit("value", self.value);
+    visit("effect", self.effect, TaintEffect::kNoExecute);
+    visit("seconds", self.seconds);
+  }
+
   friend auto operator<=>(const Toleration&, const Toleration&) = default;
 };
 
@@ -88,6 +114,12 @@ struct HostPort {
            (address == other.address || IsOnAllAddresses() ||
             other.IsOnAllAddresses());
   }
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("protocol", self.protocol);
+    visit("address", self.address);
+    visit("port", self.port, 1, 65535);
+  }
   friend auto operator<=>(const HostPort&, const HostPort&) = default;
 };
 
@@ -95,6 +127,12 @@ struct HostPort {
 struct Owner {
   std::string kind = {};
   std::string uid = {};
+
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("kind", self.kind);
+    visit("uid", self.uid);
+  }
 
   bool empty() const { return kind.empty() && uid.empty(); }
   friend auto operator<=>(const Owner&, const Owner&) = default;

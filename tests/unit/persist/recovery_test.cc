@@ -662,7 +662,7 @@ TEST_F(DamagedStore, IsRefusedForTasksThatContradictOthers) {
       [](auto* task) {
         task->mutable_spec()->mutable_rules()->mutable_selectors(0)->set_op(9);
       },
-      "an operator of it is none");
+      "requirements of it: op: 9 is not in 0 to 6");
   expect(
       10,
       [](auto* task) {
@@ -704,7 +704,7 @@ TEST_F(DamagedStore, IsRefusedForMachinesThatContradictOthers) {
       "labels of it are out of order");
   expect(
       0, [](auto* machine) { machine->mutable_taints(0)->set_effect(9); },
-      "an effect of it is none");
+      "taints of it: effect: 9 is not in 0 to 3");
   expect(
       0, [](auto* machine) { *machine->add_avoids() = machine->avoids(0); },
       "avoided owners of it are out of order");

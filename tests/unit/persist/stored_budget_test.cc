@@ -1,11 +1,13 @@
-#include "persist/stored_budget.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <vector>
 
+#include "messages/fields.h"
+#include "persist/damage.h"
+#include "sluice/state/disruption_budget.h"
+#include "sluice/v1/store.pb.h"
 #include "util/status_matchers.h"
 
 namespace sluice {
@@ -24,9 +26,11 @@ TEST(StoredBudget, ComesBackAsItWas) {
   full.tasks = TaskSelector{.labels = std::vector<LabelRequirement>(),
                             .namespaces = {"shop\xff"}};
   for (const DisruptionBudget& budget : {of_job, full}) {
-    const absl::StatusOr<DisruptionBudget> decoded = Decode(Encode(budget));
-    ASSERT_THAT(decoded, IsOk());
-    EXPECT_EQ(*decoded, budget);
+    v1::StoredBudget stored;
+    WriteFields(budget, &stored);
+    DisruptionBudget decoded;
+    ASSERT_THAT(DecodeFields("budget", stored, &decoded), IsOk());
+    EXPECT_EQ(decoded, budget);
   }
 }
 
@@ -44,7 +48,8 @@ TEST(StoredBudget, IsRefusedWhereItCannotBe) {
   for (const auto& damage : damages) {
     v1::StoredBudget stored;
     damage(&stored);
-    EXPECT_THAT(Decode(stored),
+    DisruptionBudget decoded;
+    EXPECT_THAT(DecodeFields("budget", stored, &decoded),
                 StatusIs(absl::StatusCode::kDataLoss, HasSubstr("of it")));
   }
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/hash.h"
 #include "persist/stored_rules.h"
 #include "util/rules_builder.h"
 #include "util/status_matchers.h"
@@ -54,6 +55,12 @@ TEST(StoredPeers, ComeBackAsTheyWere) {
   EXPECT_EQ(*Decode(v1::StoredRules()), NoRules());
 }
 
+// A store outlives the daemon that wrote it.
+TEST(StoredPeers, AreTheBytesThatTheyAlwaysWere) {
+  EXPECT_EQ(Fnv1a64(Encode(Everything()).SerializeAsString()),
+            11293217142742259999u);
+}
+
 TEST(StoredPeers, TakeNoBytesWhereThereAreNone) {
   EXPECT_EQ(Encode(NoRules()).ByteSizeLong(), 0u);
 }
@@ -72,36 +79,37 @@ TEST(StoredPeers, AreRefusedWhereTheyNeverWere) {
       {[=](auto* rules) {
          tasks(rules)->mutable_labels()->mutable_requirements(0)->set_op(7);
        },
-       "an operator of it is none: 7"},
+       "terms about tasks of it: tasks: labels: requirements: op: 7 is not in"},
       {[=](auto* rules) {
          tasks(rules)
              ->mutable_namespace_labels()
              ->mutable_requirements(0)
              ->clear_values();
        },
-       "values that it cannot have"},
+       "namespace_labels: requirements: values: its operator cannot have "
+       "these"},
       {[=](auto* rules) { tasks(rules)->add_namespaces("a"); },
-       "namespaces of it are out of order"},
+       "terms about tasks of it: tasks: namespaces: out of order"},
       {[](auto* rules) { rules->mutable_affinity()->SwapElements(0, 1); },
        "terms about tasks of it are out of order"},
       {[](auto* rules) { rules->add_anti_affinity(); },
        "terms about tasks of it are out of order"},
       {[](auto* rules) { rules->mutable_preferred_peers(0)->set_weight(0); },
-       "a weight about tasks of it is out of range"},
+       "preferred terms about tasks of it: weight: is 0"},
       {[](auto* rules) { rules->mutable_preferred_peers(0)->set_weight(-101); },
-       "a weight about tasks of it is out of range"},
+       "preferred terms about tasks of it: weight: -101 is not in"},
       {[](auto* rules) { rules->mutable_preferred_peers(3)->set_weight(101); },
-       "a weight about tasks of it is out of range"},
+       "preferred terms about tasks of it: weight: 101 is not in"},
       {[](auto* rules) { rules->mutable_preferred_peers(0)->set_weight(50); },
        "preferred terms about tasks of it are out of order"},
       {[](auto* rules) { rules->mutable_spread(0)->set_max_skew(0); },
-       "a spread constraint of it is out of range"},
+       "spread constraints of it: max_skew: 0 is not in 1 to"},
       {[](auto* rules) { rules->mutable_spread(0)->set_min_domains(-1); },
-       "a spread constraint of it is out of range"},
+       "spread constraints of it: min_domains: -1 is not in 1 to"},
       {[](auto* rules) { *rules->add_spread() = rules->spread(0); },
        "spread constraints of it are out of order"},
       {[](auto* rules) { rules->mutable_minimums(0)->set_at_least(0); },
-       "a minimum of it is out of range"},
+       "minimums of it: at_least: 0 is not in 1 to"},
       {[](auto* rules) { *rules->add_minimums() = rules->minimums(0); },
        "minimums of it are out of order"}};
   for (const Damage& damage : damages) {

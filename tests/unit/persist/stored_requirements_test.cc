@@ -1,5 +1,3 @@
-#include "persist/stored_requirements.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "persist/stored_rules.h"
 #include "util/rules_builder.h"
 #include "util/status_matchers.h"
 
@@ -14,7 +13,9 @@ namespace sluice {
 namespace {
 
 using testing::HasSubstr;
-using testing::IsEmpty;
+
+using StoredRequirementList =
+    google::protobuf::RepeatedPtrField<v1::StoredRequirement>;
 
 // Every operator, in order, with bytes that are no UTF-8.
 std::vector<LabelRequirement> Everything() {
@@ -28,8 +29,8 @@ std::vector<LabelRequirement> Everything() {
 }
 
 TEST(StoredRequirements, ComeBackAsTheyWere) {
-  EXPECT_EQ(*Decode(Encode(InOrder(Everything()))), InOrder(Everything()));
-  EXPECT_THAT(*Decode(StoredRequirementList()), IsEmpty());
+  const PlacementRules rules{.selectors = InOrder(Everything())};
+  EXPECT_EQ(*Decode(Encode(rules)), rules);
 }
 
 struct Damage {
@@ -43,25 +44,25 @@ TEST(StoredRequirements, AreRefusedWhereTheyNeverWere) {
   };
   enum { kIn, kNotIn, kExists, kDoesNotExist, kAbove, kBelow, kInvalid };
   const std::vector<Damage> damages = {
-      {op(0, 7), "an operator of it is none: 7"},
-      {op(0, -1), "an operator of it is none: -1"},
-      {op(kIn, 2), "values that it cannot have"},
-      {op(kExists, 0), "values that it cannot have"},
-      {op(kDoesNotExist, 1), "values that it cannot have"},
-      {op(kExists, 4), "values that it cannot have"},
-      {op(kExists, 6), "values that it cannot have"},
-      {op(kInvalid, 5), "values that it cannot have"},
+      {op(0, 7), "requirements of it: op: 7 is not in 0 to 6"},
+      {op(0, -1), "requirements of it: op: -1 is not in 0 to 6"},
+      {op(kIn, 2), "values: its operator cannot have these"},
+      {op(kExists, 0), "values: its operator cannot have these"},
+      {op(kDoesNotExist, 1), "values: its operator cannot have these"},
+      {op(kExists, 4), "values: its operator cannot have these"},
+      {op(kExists, 6), "values: its operator cannot have these"},
+      {op(kInvalid, 5), "values: its operator cannot have these"},
       {[](auto* list) { list->Mutable(kAbove)->add_values("Z"); },
-       "values that it cannot have"},
+       "values: its operator cannot have these"},
       {[](auto* list) { list->Mutable(kIn)->add_values("0"); },
-       "values of it are out of order"},
+       "requirements of it: values: out of order"},
       {[](auto* list) { list->SwapElements(0, 1); },
        "requirements of it are out of order"},
       {[](auto* list) { *list->Add() = list->at(kInvalid); },
        "requirements of it are out of order"}};
   for (const Damage& damage : damages) {
-    StoredRequirementList stored = Encode(Everything());
-    damage.cause(&stored);
+    v1::StoredRules stored = Encode({.selectors = Everything()});
+    damage.cause(stored.mutable_selectors());
     EXPECT_THAT(Decode(stored),
                 StatusIs(absl::StatusCode::kDataLoss, HasSubstr(damage.error)));
   }
