@@ -45,7 +45,8 @@ inline constexpr size_t kLabelsMax = 1024;
 //
 // Requirements of a node selector or of one term: some per label of a machine.
 inline constexpr size_t kRequirementsMax = 256;
-// Values of a requirement: people list machines, a large cluster's racks.
+// Values of a requirement: people list machines, a large cluster's racks.  Also
+// rules of a kind in TaskRules, and items of a list of one.
 inline constexpr size_t kRequirementValuesMax = 4096;
 // Terms of an affinity, towards machines or tasks, required or preferred; and
 // spread constraints.

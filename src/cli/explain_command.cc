@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -46,6 +47,11 @@ void AddRules(const v1::Task& task, Table& table) {
 #define RULE_LIST(field, Element, order, words, shown, label, separator) \
   add(label, task.shown(), separator);
 #include "sluice/state/placement_rules.def"
+  for (const v1::TaskRule& rule : task.rules()) {
+    std::string name = rule.name();
+    std::ranges::replace(name, '_', ' ');
+    add(name, rule.texts(), ", ");
+  }
   if (!task.replaces().empty()) table.AddRow({"replaces", task.replaces()});
 }
 

@@ -10,6 +10,9 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "constraints/label_match.h"
+#include "google/protobuf/descriptor.h"
+#include "google/protobuf/message.h"
+#include "messages/fields.h"
 #include "rpc/checks.h"
 #include "rpc/convert_requirements.h"
 
@@ -20,6 +23,7 @@ using firmament::LabelSelector;
 using firmament::NodeSelectorRequirement;
 using firmament::ResourceDescriptor;
 using firmament::TaskDescriptor;
+using google::protobuf::FieldDescriptor;
 
 constexpr int kPreferredWeightMax = 100;
 constexpr int kPortMax = 65535;
@@ -214,6 +218,43 @@ absl::StatusOr<std::optional<HostPort>> ToHostPort(
   return std::optional<HostPort>(std::move(port));
 }
 
+// ---------------------------------------------------------------------------
+// TaskRules
+
+// Bounds the texts and lists of `message`, and refuses what a newer client may
+// state: a task is not placed against a rule that was not understood.
+absl::Status CheckBounds(const google::protobuf::Message& message) {
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  if (!reflection.GetUnknownFields(message).empty()) {
+    return Invalid("a field of it is unknown");
+  }
+  std::vector<const FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);
+  for (const FieldDescriptor* field : fields) {
+    const bool is_list = field->is_repeated();
+    const int size = is_list ? reflection.FieldSize(message, field) : 1;
+    if (static_cast<size_t>(size) > kRequirementValuesMax) {
+      return Invalid(StrCat(field->name(), ": more than ",
+                            kRequirementValuesMax, " of them"));
+    }
+    for (int i = 0; i < size; ++i) {
+      if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
+        const std::string text =
+            is_list ? reflection.GetRepeatedString(message, field, i)
+                    : reflection.GetString(message, field);
+        RETURN_IF_ERROR(CheckSize(field->name(), text, kLabelBytesMax));
+      } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+        RETURN_IF_ERROR(Annotate(
+            CheckBounds(is_list
+                            ? reflection.GetRepeatedMessage(message, field, i)
+                            : reflection.GetMessage(message, field)),
+            field->name()));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
 struct ConditionTaint {
   std::string_view type;
   std::string_view status;
@@ -253,6 +294,10 @@ absl::StatusOr<PlacementRules> ToPlacementRules(const TaskDescriptor& task,
     if (port.has_value()) RETURN_IF_ERROR(ports.Add(*std::move(port)));
   }
   rules.host_ports = ports.Take();
+  RETURN_IF_ERROR(Annotate(CheckBounds(task.rules()), "rules"));
+  const std::string fault =
+      ReadFields(task.rules(), ListsAre::kAnyOrder, &rules);
+  if (!fault.empty()) return Invalid(StrCat("rules: ", fault));
   return rules;
 }
 

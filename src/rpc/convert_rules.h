@@ -21,8 +21,8 @@
 namespace sluice {
 
 // All about machines: node selector, machine_metadata, node affinity,
-// machine_id, tolerations and host ports; not the owner, and nothing about
-// other tasks (rpc/convert_peers.h).
+// machine_id, tolerations and host ports, and what TaskRules states; not the
+// owner, and nothing else about other tasks (rpc/convert_peers.h).
 // Errors: kInvalidArgument, with the field and what is wrong with it.
 absl::StatusOr<PlacementRules> ToPlacementRules(
     const firmament::TaskDescriptor& task, Faults* faults);

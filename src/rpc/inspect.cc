@@ -15,7 +15,12 @@
 #include "constraints/toleration.h"
 #include "core/explanation.h"
 #include "cost/policy_set.h"
+#include "firmament/task_desc.pb.h"
+#include "google/protobuf/descriptor.h"
+#include "google/protobuf/message.h"
+#include "google/protobuf/text_format.h"
 #include "loop/census.h"
+#include "messages/fields.h"
 #include "rpc/checks.h"
 #include "rpc/inspect_costs.h"
 #include "rpc/pages.h"
@@ -24,6 +29,7 @@ namespace sluice {
 namespace {
 
 constexpr int kJobTaskUidsMax = 1000;
+constexpr size_t kTaskRuleBytes = 512;  // As much of one is shown.
 
 // Where a page starts: behind the id that its token names, or at the first.
 template <class Map, class Id>
@@ -118,12 +124,35 @@ std::string RuleText(const DomainMinimum& minimum) {
   return MinimumText(minimum);
 }
 
+// One row for each kind.
+void ShowTaskRules(const firmament::TaskRules& rules, v1::Task* message) {
+  google::protobuf::TextFormat::Printer printer;
+  printer.SetSingleLineMode(true);
+  printer.SetTruncateStringFieldLongerThan(kShownBytes);
+  const google::protobuf::Reflection& reflection = *rules.GetReflection();
+  std::vector<const google::protobuf::FieldDescriptor*> kinds;
+  reflection.ListFields(rules, &kinds);
+  for (const google::protobuf::FieldDescriptor* kind : kinds) {
+    v1::TaskRule* shown = message->add_rules();
+    shown->set_name(kind->name());
+    for (int i = 0; i < reflection.FieldSize(rules, kind); ++i) {
+      std::string text;
+      printer.PrintToString(reflection.GetRepeatedMessage(rules, kind, i),
+                            &text);
+      shown->add_texts(Printable(text, kTaskRuleBytes));
+    }
+  }
+}
+
 void FillRules(const PlacementRules& rules, v1::Task* message) {
 #define RULE_LIST(field, Element, order, words, shown, ...) \
   for (const Element& rule : rules.field) {                 \
     message->add_##shown(RuleText(rule));                   \
   }
 #include "sluice/state/placement_rules.def"
+  firmament::TaskRules stated;
+  WriteFields(rules, &stated);
+  ShowTaskRules(stated, message);
 }
 
 // "" where it replaces none.

@@ -8,6 +8,7 @@ std::strong_ordering operator<=>(const PlacementRules& a,
   if (const std::strong_ordering order = a.field <=> b.field; order != 0) { \
     return order;                                                           \
   }
+#define RULE COMPARE
 #define RULE_LIST COMPARE
 #define RULE_FLAG COMPARE
 #define RULE_TASK COMPARE

@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "sluice/state/machine.h"
 #include "sluice/state/task.h"
+#include "util/drawn_rules.h"
 
 namespace sluice {
 
@@ -142,6 +143,7 @@ inline PlacementRules DrawRules(Rng* rng) {
   rules.tolerations = DrawSome(rng, 4, DrawToleration);
   rules.host_ports = DrawSome(rng, 3, DrawPort);
   if (rng->Chance(1, 2)) rules.owner = DrawOwner(rng);
+  DrawTaskRules(rng, &rules);
   return rules;
 }
 

@@ -141,10 +141,25 @@ class ChecksTest(unittest.TestCase):
                 "src/cost/models.def": 'MODEL(b, "text")\n',
                 "src/cost/a.cc": '#include "cost/a.h"\n',
                 "src/cost/a.h": "", "src/cost/models/b.cc": "",
-                "src/cost/dead.cc": "", "src/cost/dead.h": ""}
+                "src/cost/dead.cc": "", "src/cost/dead.h": "",
+                "tests/unit/cost/b_test.cc": "",
+                "tests/unit/cost/dead_test.cc": ""}
         self.expect(tidy_test.check_dead_files, tree,
                     "src/cost/dead.h:1: ", "src/cost/models.def:1: ",
-                    "src/cost/dead.cc:1: ")
+                    "src/cost/dead.cc:1: ", "tests/unit/cost/dead_test.cc:1: ")
+
+    def test_rules_are_named_in_few_files(self):
+        tree = {"include/sluice/state/placement_rules.def":
+                    "// RULE(field, Element)\nRULE(few, Few)\n"
+                    "RULE(many, Many)\nRULE_LIST(old, Old)\n",
+                "proto/a.proto": "few many old\n",
+                "tests/unit/state/a_test.cc": "few\n",
+                **{f"src/state/{name}.cc": "many old not_few\n"
+                   for name in "abcd"}}
+        table = "include/sluice/state/placement_rules.def"
+        self.expect(tidy_test.check_rules, tree,
+                    f"{table}:3: 6 files name 'many', at most 5",
+                    f"{table}:3: no test names 'many'")
 
     def test_metrics(self):
         rows = 'METRIC_COUNTER(used, "u")\nMETRIC_GAUGE(idle, "i")\n'

@@ -127,8 +127,22 @@ def check_functions(root):
                 yield f"{name}:{number}: there is no '{function}' in src"
 
 
+def check_rule_example(root):
+    """The rule that docs/extending.md builds is the one in the tree."""
+    page = root / "docs/extending.md"
+    sources = {"proto": "proto/firmament/task_desc.proto",
+               "cpp": "include/sluice/state/placement_rules.h"}
+    section = page.read_text().split("\n## A rule of tasks\n")[1].split("\n## ")[0]
+    for language, block in re.findall(r"```(\w+)\n(.*?)```", section, re.DOTALL):
+        code, source = (re.sub(r"//.*|\s", "", text) for text in
+                        (block, (root / sources[language]).read_text()))
+        if code not in source:
+            yield f"{page.relative_to(root)}:1: {sources[language]} has no:\n{block}"
+
+
 CHECKS = (check_readme_is_short, check_flags, check_limits, check_calls,
-          check_metrics_exist, check_short_paths, check_functions)
+          check_metrics_exist, check_short_paths, check_functions,
+          check_rule_example)
 
 
 def main():

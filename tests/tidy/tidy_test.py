@@ -150,9 +150,13 @@ def check_dead_files(root):
             if folder == root:
                 break
             lists += [folder / "CMakeLists.txt", *folder.glob("*.def")]
+        # A plug-in's test is built where its module lists the plug-in.
+        if name.parts[:2] == ("tests", "unit"):
+            lists += (root / "src" / name.parts[2]).glob("*.def")
         text = "\n".join(f.read_text() for f in lists if f.is_file())
         # A row of a .def file starts with the name of its plug-in.
-        named = rf"\b{re.escape(path.name)}\b|\(\s*{path.stem}\b"
+        stem = path.stem.removesuffix("_test")
+        named = rf"\b{re.escape(path.name)}\b|\(\s*{stem}\b"
         if not re.search(named, text):
             yield f"{name}:1: no CMakeLists.txt and no .def file names it"
 
@@ -259,9 +263,31 @@ def check_mutations(root):
             yield f"tests/sim/mutations.txt:{mutation.line}: {wrong}"
 
 
+RULE_FILES_MAX = 5
+
+
+def check_rules(root):
+    """A kind of rules of tasks is named in few files, and in a test."""
+    table = root / "include" / "sluice" / "state" / "placement_rules.def"
+    for number, line in lines_of(table) if table.is_file() else ():
+        match = re.match(r"RULE\((\w+),", line)
+        if not match:
+            continue
+        here = f"{table.relative_to(root)}:{number}:"
+        named = [path for path in
+                 files(root, ("proto", "src", "include", "tests/unit"))
+                 if re.search(rf"\b{match[1]}\b", path.read_text())]
+        tests = [path for path in named if "tests" in path.parts]
+        count = len(named) - len(tests)
+        if count > RULE_FILES_MAX:
+            yield f"{here} {count} files name '{match[1]}', at most 5 are wanted"
+        if not tests:
+            yield f"{here} no test names '{match[1]}'"
+
+
 CHECKS = (check_banned, check_sizes, check_guards, check_tests_exist,
           check_dead_files, check_metrics, check_iteration, check_links,
-          check_binaries, check_mutations)
+          check_binaries, check_mutations, check_rules)
 
 
 def main():

@@ -1,4 +1,5 @@
-// Random records (messages/fields.h).
+// Random rules of every kind that TaskRules has, for suites that a new kind is
+// to be in by itself.
 //
 // Threads: values.
 
@@ -12,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/rng.h"
@@ -77,6 +79,12 @@ class FieldDrawer {
 
   Rng& rng_;
 };
+
+// Leaves other rules as they are.
+inline void DrawTaskRules(Rng* rng, PlacementRules* rules) {
+  const FieldDrawer drawer(rng);
+  PlacementRules::VisitFields(*rules, drawer);
+}
 
 }  // namespace sluice
 

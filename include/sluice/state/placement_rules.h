@@ -123,6 +123,21 @@ struct HostPort {
   friend auto operator<=>(const HostPort&, const HostPort&) = default;
 };
 
+// Its machine has a taint with this key, and with one of these values if there
+// are any: one that was set aside.
+struct RequiredTaint {
+  std::string key = {};
+  std::vector<std::string> values = {};
+
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("key", self.key);
+    visit("values", self.values);
+  }
+  std::string Fault() const { return key.empty() ? "key: is empty" : ""; }
+  friend auto operator<=>(const RequiredTaint&, const RequiredTaint&) = default;
+};
+
 // The controller that owns a task.
 struct Owner {
   std::string kind = {};
@@ -147,6 +162,7 @@ struct PlacementRules {
   // rules at all.  Not part of the value.
   uint32_t id = 0;
 
+#define RULE(field, Element) std::vector<Element> field = {};
 #define RULE_LIST(field, Element, ...) std::vector<Element> field = {};
 #define RULE_FLAG(field) bool field = false;
 #define RULE_TASK(field) std::optional<TaskId> field = {};
@@ -154,6 +170,13 @@ struct PlacementRules {
 #define RULE_DERIVED(field, Type) Type field = {};
 #include "sluice/state/placement_rules.def"
 
+  // Those that firmament.TaskRules states.
+  template <class Self, class Visitor>
+  static void VisitFields([[maybe_unused]] Self& self,
+                          [[maybe_unused]] Visitor& visit) {
+#define RULE(field, Element) visit(#field, self.field);
+#include "sluice/state/placement_rules.def"
+  }
   // Whether it says anything about other tasks.
   bool HasPeerTerms() const {
     return !affinity.empty() || !anti_affinity.empty() ||

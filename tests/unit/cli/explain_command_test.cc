@@ -16,6 +16,10 @@ void Fill(v1::TaskExplanation& explanation) {
   explanation.mutable_task()->set_state(v1::Task::PENDING);
   explanation.mutable_task()->add_node_selector("disk=ssd");
   explanation.mutable_task()->add_node_selector("!gpu");
+  v1::TaskRule* rules = explanation.mutable_task()->add_rules();
+  rules->set_name("a_kind");
+  rules->add_texts("key: \"a\"");
+  rules->add_texts("key: \"b\"");
   explanation.mutable_task()->add_required_affinity("zone=a");
   explanation.mutable_task()->add_required_affinity("zone=b");
   explanation.mutable_task()->add_preferred_affinity("10: fast");
@@ -97,6 +101,7 @@ TEST(ExplainCommand, ShowsWhatTheTaskSaysAboutMachines) {
                 "machine\n"
                 "rather near  5: job c in the same x\n"
                 "spread       app=web over zone with maxSkew 1\n"
+                "a kind       key: \"a\", key: \"b\"\n"
                 "replaces     17 web-3\n"));
 }
 

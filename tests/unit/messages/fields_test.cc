@@ -48,6 +48,19 @@ TEST(Fields, AreReadAsTheyWereWritten) {
   TryRecord<DomainMinimum, v1::StoredDomainMinimum>();
 }
 
+TEST(Fields, OfEveryKindOfTaskRulesAreReadAsTheyWereWritten) {
+  Rng rng(/*seed=*/2);
+  for (int i = 0; i < 200; ++i) {
+    PlacementRules rules;
+    DrawTaskRules(&rng, &rules);
+    firmament::TaskRules message;
+    WriteFields(rules, &message);
+    PlacementRules read;
+    EXPECT_EQ(ReadFields(message, ListsAre::kInOrder, &read), "");
+    EXPECT_EQ(read, rules) << message.ShortDebugString();
+  }
+}
+
 // An enum of a message, unlike those of the store, which are numbers.
 struct Work {
   enum class Type : uint8_t { kSheep = 0, kTurtle = 3 };

@@ -8,6 +8,7 @@
 
 #include "base/strings.h"
 #include "util/cluster_builder.h"
+#include "util/drawn_rules.h"
 
 namespace sluice {
 
@@ -221,6 +222,7 @@ PlacementRules RandomSteps::Rules() {
         TcpPort(static_cast<int32_t>(rng_.Between(1, 3)), Name("address", 2)));
   }
   AddPeerTerms(&rules);
+  DrawTaskRules(&rng_, &rules);
   return InOrder(std::move(rules));
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "util/cluster_builder.h"
+#include "util/drawn_rules.h"
 #include "util/status_matchers.h"
 
 namespace sluice {
@@ -59,6 +60,18 @@ TEST(StoredRules, ComeBackAsTheyWere) {
 TEST(StoredRules, AreTheBytesThatTheyAlwaysWere) {
   EXPECT_EQ(Fnv1a64(Encode(Everything()).SerializeAsString()),
             4243154255320945826u);
+}
+
+TEST(StoredRules, OfEveryNewKindComeBackAsTheyWere) {
+  Rng rng(/*seed=*/1);
+  for (int i = 0; i < 100; ++i) {
+    PlacementRules rules;
+    DrawTaskRules(&rng, &rules);
+    v1::StoredRules stored;
+    ASSERT_TRUE(stored.ParseFromString(Encode(rules).SerializeAsString()));
+    EXPECT_EQ(stored.has_rules(), rules != NoRules());
+    EXPECT_EQ(*Decode(stored), rules);
+  }
 }
 
 TEST(StoredRules, AreWithoutTheOwner) {

@@ -10,8 +10,11 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "base/rng.h"
 #include "base/strings.h"
+#include "messages/fields.h"
 #include "util/cluster_builder.h"
+#include "util/drawn_rules.h"
 #include "util/status_matchers.h"
 
 namespace sluice {
@@ -19,6 +22,7 @@ namespace {
 
 using firmament::ResourceDescriptor;
 using firmament::TaskDescriptor;
+using firmament::TaskRules;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -480,6 +484,62 @@ TEST(ConvertRules, RefuseWhatIsOutOfRangeAndNameTheBound) {
         StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(fault.reason)))
         << fault.name;
   }
+}
+
+// ---------------------------------------------------------------------------
+// TaskRules, of every kind that there is
+
+TEST(ConvertTaskRules, TakeEveryKind) {
+  Rng rng(/*seed=*/1);
+  for (int i = 0; i < 100; ++i) {
+    PlacementRules rules;
+    DrawTaskRules(&rng, &rules);
+    TaskDescriptor task;
+    WriteFields(rules, task.mutable_rules());
+    // Neither twice nor in another order does it say more.
+    task.mutable_rules()->MergeFrom(firmament::TaskRules(task.rules()));
+    Faults faults;
+    EXPECT_EQ(*ToPlacementRules(task, &faults), rules);
+    EXPECT_TRUE(faults.empty());
+  }
+}
+
+void ExpectRefused(const TaskDescriptor& task, const std::string& reason) {
+  Faults faults;
+  EXPECT_THAT(ToPlacementRules(task, &faults),
+              StatusIs(absl::StatusCode::kInvalidArgument, reason));
+}
+
+// A newer client may know more kinds of rules, and more about each.
+TEST(ConvertTaskRules, RefuseWhatTheyDoNotKnow) {
+  TaskDescriptor task;
+  TaskRules* rules = task.mutable_rules();
+  const auto& reflection = *TaskRules::GetReflection();
+  reflection.MutableUnknownFields(rules)->AddVarint(1000, 1);
+  ExpectRefused(task, "rules: a field of it is unknown");
+  reflection.MutableUnknownFields(rules)->Clear();
+  const auto* kind = TaskRules::GetDescriptor()->field(0);
+  google::protobuf::Message* rule = reflection.AddMessage(rules, kind);
+  rule->GetReflection()->MutableUnknownFields(rule)->AddVarint(1000, 1);
+  ExpectRefused(task, "rules: " + kind->name() + ": a field of it is unknown");
+}
+
+TEST(ConvertTaskRules, HaveBounds) {
+  const auto& reflection = *TaskRules::GetReflection();
+  const auto* kind = TaskRules::GetDescriptor()->field(0);
+  TaskDescriptor task;
+  google::protobuf::Message* rule =
+      reflection.AddMessage(task.mutable_rules(), kind);
+  const auto* text = rule->GetDescriptor()->field(0);
+  rule->GetReflection()->SetString(rule, text,
+                                   std::string(kLabelBytesMax + 1, 'x'));
+  ExpectRefused(task, "rules: " + kind->name() + ": " + text->name() +
+                          ": 4097 bytes, at most 4096 are allowed");
+  task.clear_rules();
+  for (size_t i = 0; i <= kRequirementValuesMax; ++i) {
+    reflection.AddMessage(task.mutable_rules(), kind);
+  }
+  ExpectRefused(task, "rules: " + kind->name() + ": more than 4096 of them");
 }
 
 TEST(ConvertRules, KeepTheOwner) {

@@ -9,7 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/rng.h"
+#include "firmament/task_desc.pb.h"
+#include "messages/fields.h"
 #include "util/cluster_builder.h"
+#include "util/drawn_rules.h"
 #include "util/peer_builder.h"
 #include "util/status_matchers.h"
 #include "util/test_scheduler.h"
@@ -448,6 +452,31 @@ TEST_F(InspectTest, ShowsRulesAndTaintsInWords) {
                                               "down=:NoExecute for 300s"));
   EXPECT_THAT(task.host_ports(), ElementsAre("TCP 0.0.0.0:80"));
   EXPECT_FALSE(task.evicted());
+}
+
+TEST_F(InspectTest, ShowsEveryKindOfTaskRules) {
+  Rng rng(/*seed=*/1);
+  PlacementRules rules;
+  firmament::TaskRules stated;
+  const auto* kinds = firmament::TaskRules::GetDescriptor();
+  std::vector<const google::protobuf::FieldDescriptor*> said;
+  while (static_cast<int>(said.size()) < kinds->field_count()) {
+    DrawTaskRules(&rng, &rules);
+    stated.Clear();
+    WriteFields(rules, &stated);
+    said.clear();
+    firmament::TaskRules::GetReflection()->ListFields(stated, &said);
+  }
+  ClusterBuilder().Task(1, {.rules = rules}).ApplyTo(&scheduler_);
+  const v1::Task task = Explain("1").task();
+  ASSERT_EQ(task.rules_size(), kinds->field_count());
+  for (int i = 0; i < kinds->field_count(); ++i) {
+    EXPECT_EQ(task.rules(i).name(), kinds->field(i)->name());
+    EXPECT_EQ(task.rules(i).texts_size(),
+              firmament::TaskRules::GetReflection()->FieldSize(
+                  stated, kinds->field(i)));
+    EXPECT_NE(task.rules(i).texts(0), "");
+  }
 }
 
 TEST_F(InspectTest, ShowsInWordsWhatTasksSayAboutEachOther) {

@@ -36,6 +36,7 @@ message DomainMaximum
   1 string topologyKey
   2 int32 atMost
   3 PodLabelSelector labelSelector
+message TaskRules
 message TaskDescriptor
   1000 repeated HostPort host_ports
   1001 repeated TopologySpreadConstraint topology_spread_constraints
@@ -50,6 +51,7 @@ message TaskDescriptor
   1010 int32 preemption_cost
   1011 repeated DomainMinimum domain_minimums
   1012 repeated DomainMaximum domain_maximums
+  1013 TaskRules rules
 enum TaskDescriptor.Global
   0 NOT_GLOBAL
   1 ONE_A_MACHINE

@@ -102,7 +102,7 @@ func (x TaskDescriptor_TaskState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TaskDescriptor_TaskState.Descriptor instead.
 func (TaskDescriptor_TaskState) EnumDescriptor() ([]byte, []int) {
-	return file_firmament_task_desc_proto_rawDescGZIP(), []int{4, 0}
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{5, 0}
 }
 
 // What a task does to its neighbors.
@@ -159,7 +159,7 @@ func (x TaskDescriptor_TaskType) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TaskDescriptor_TaskType.Descriptor instead.
 func (TaskDescriptor_TaskType) EnumDescriptor() ([]byte, []int) {
-	return file_firmament_task_desc_proto_rawDescGZIP(), []int{4, 1}
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{5, 1}
 }
 
 // On how many machines its job runs.  Fleet's Global.
@@ -213,7 +213,7 @@ func (x TaskDescriptor_Global) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TaskDescriptor_Global.Descriptor instead.
 func (TaskDescriptor_Global) EnumDescriptor() ([]byte, []int) {
-	return file_firmament_task_desc_proto_rawDescGZIP(), []int{4, 2}
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{5, 2}
 }
 
 // Whether it may displace others.  Kubernetes' preemptionPolicy.
@@ -261,7 +261,7 @@ func (x TaskDescriptor_PreemptionPolicy) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TaskDescriptor_PreemptionPolicy.Descriptor instead.
 func (TaskDescriptor_PreemptionPolicy) EnumDescriptor() ([]byte, []int) {
-	return file_firmament_task_desc_proto_rawDescGZIP(), []int{4, 3}
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{5, 3}
 }
 
 // A port of its machine that a task listens on.
@@ -571,6 +571,54 @@ func (x *DomainMaximum) GetLabelSelector() *PodLabelSelector {
 	return nil
 }
 
+// Further rules of a task.  Each kind is a message and a field of its own here,
+// which is also how it is stored.  A task with a kind of rules, or a field of
+// one, that the daemon does not know is quarantined.
+type TaskRules struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// All must hold.  A toleration is stated besides.
+	RequiredTaints []*TaskRules_RequiredTaint `protobuf:"bytes,1,rep,name=required_taints,json=requiredTaints,proto3" json:"required_taints,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *TaskRules) Reset() {
+	*x = TaskRules{}
+	mi := &file_firmament_task_desc_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TaskRules) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TaskRules) ProtoMessage() {}
+
+func (x *TaskRules) ProtoReflect() protoreflect.Message {
+	mi := &file_firmament_task_desc_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TaskRules.ProtoReflect.Descriptor instead.
+func (*TaskRules) Descriptor() ([]byte, []int) {
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *TaskRules) GetRequiredTaints() []*TaskRules_RequiredTaint {
+	if x != nil {
+		return x.RequiredTaints
+	}
+	return nil
+}
+
 type TaskDescriptor struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The client's name for the task in every later message.  Clients may use a
@@ -702,13 +750,15 @@ type TaskDescriptor struct {
 	DomainMinimums []*DomainMinimum `protobuf:"bytes,1011,rep,name=domain_minimums,json=domainMinimums,proto3" json:"domain_minimums,omitempty"`
 	// Waits where each domain that has room for it has as many already.
 	DomainMaximums []*DomainMaximum `protobuf:"bytes,1012,rep,name=domain_maximums,json=domainMaximums,proto3" json:"domain_maximums,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// All must hold, of every kind.
+	Rules         *TaskRules `protobuf:"bytes,1013,opt,name=rules,proto3" json:"rules,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TaskDescriptor) Reset() {
 	*x = TaskDescriptor{}
-	mi := &file_firmament_task_desc_proto_msgTypes[4]
+	mi := &file_firmament_task_desc_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -720,7 +770,7 @@ func (x *TaskDescriptor) String() string {
 func (*TaskDescriptor) ProtoMessage() {}
 
 func (x *TaskDescriptor) ProtoReflect() protoreflect.Message {
-	mi := &file_firmament_task_desc_proto_msgTypes[4]
+	mi := &file_firmament_task_desc_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -733,7 +783,7 @@ func (x *TaskDescriptor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskDescriptor.ProtoReflect.Descriptor instead.
 func (*TaskDescriptor) Descriptor() ([]byte, []int) {
-	return file_firmament_task_desc_proto_rawDescGZIP(), []int{4}
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *TaskDescriptor) GetUid() uint64 {
@@ -1093,6 +1143,68 @@ func (x *TaskDescriptor) GetDomainMaximums() []*DomainMaximum {
 	return nil
 }
 
+func (x *TaskDescriptor) GetRules() *TaskRules {
+	if x != nil {
+		return x.Rules
+	}
+	return nil
+}
+
+// Its machine has a taint with this key, whatever its effect.
+type TaskRules_RequiredTaint struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Not empty.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// The taint has one of these values; none: any.
+	Values        []string `protobuf:"bytes,2,rep,name=values,proto3" json:"values,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TaskRules_RequiredTaint) Reset() {
+	*x = TaskRules_RequiredTaint{}
+	mi := &file_firmament_task_desc_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TaskRules_RequiredTaint) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TaskRules_RequiredTaint) ProtoMessage() {}
+
+func (x *TaskRules_RequiredTaint) ProtoReflect() protoreflect.Message {
+	mi := &file_firmament_task_desc_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TaskRules_RequiredTaint.ProtoReflect.Descriptor instead.
+func (*TaskRules_RequiredTaint) Descriptor() ([]byte, []int) {
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{4, 0}
+}
+
+func (x *TaskRules_RequiredTaint) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *TaskRules_RequiredTaint) GetValues() []string {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
 var File_firmament_task_desc_proto protoreflect.FileDescriptor
 
 const file_firmament_task_desc_proto_rawDesc = "" +
@@ -1120,7 +1232,12 @@ const file_firmament_task_desc_proto_rawDesc = "" +
 	"\rDomainMaximum\x12 \n" +
 	"\vtopologyKey\x18\x01 \x01(\tR\vtopologyKey\x12\x16\n" +
 	"\x06atMost\x18\x02 \x01(\x05R\x06atMost\x12A\n" +
-	"\rlabelSelector\x18\x03 \x01(\v2\x1b.firmament.PodLabelSelectorR\rlabelSelector\"\xc6\x15\n" +
+	"\rlabelSelector\x18\x03 \x01(\v2\x1b.firmament.PodLabelSelectorR\rlabelSelector\"\x93\x01\n" +
+	"\tTaskRules\x12K\n" +
+	"\x0frequired_taints\x18\x01 \x03(\v2\".firmament.TaskRules.RequiredTaintR\x0erequiredTaints\x1a9\n" +
+	"\rRequiredTaint\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x16\n" +
+	"\x06values\x18\x02 \x03(\tR\x06values\"\xf3\x15\n" +
 	"\x0eTaskDescriptor\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\x04R\x03uid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x129\n" +
@@ -1183,7 +1300,8 @@ const file_firmament_task_desc_proto_rawDesc = "" +
 	"\x11preemption_policy\x18\xf1\a \x01(\x0e2*.firmament.TaskDescriptor.PreemptionPolicyR\x10preemptionPolicy\x12(\n" +
 	"\x0fpreemption_cost\x18\xf2\a \x01(\x05R\x0epreemptionCost\x12B\n" +
 	"\x0fdomain_minimums\x18\xf3\a \x03(\v2\x18.firmament.DomainMinimumR\x0edomainMinimums\x12B\n" +
-	"\x0fdomain_maximums\x18\xf4\a \x03(\v2\x18.firmament.DomainMaximumR\x0edomainMaximums\x1aB\n" +
+	"\x0fdomain_maximums\x18\xf4\a \x03(\v2\x18.firmament.DomainMaximumR\x0edomainMaximums\x12+\n" +
+	"\x05rules\x18\xf5\a \x01(\v2\x14.firmament.TaskRulesR\x05rules\x1aB\n" +
 	"\x14NamespaceLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x93\x01\n" +
@@ -1229,7 +1347,7 @@ func file_firmament_task_desc_proto_rawDescGZIP() []byte {
 }
 
 var file_firmament_task_desc_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_firmament_task_desc_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_firmament_task_desc_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_firmament_task_desc_proto_goTypes = []any{
 	(TaskDescriptor_TaskState)(0),        // 0: firmament.TaskDescriptor.TaskState
 	(TaskDescriptor_TaskType)(0),         // 1: firmament.TaskDescriptor.TaskType
@@ -1239,44 +1357,48 @@ var file_firmament_task_desc_proto_goTypes = []any{
 	(*TopologySpreadConstraint)(nil),     // 5: firmament.TopologySpreadConstraint
 	(*DomainMinimum)(nil),                // 6: firmament.DomainMinimum
 	(*DomainMaximum)(nil),                // 7: firmament.DomainMaximum
-	(*TaskDescriptor)(nil),               // 8: firmament.TaskDescriptor
-	nil,                                  // 9: firmament.TaskDescriptor.NamespaceLabelsEntry
-	(*PodLabelSelector)(nil),             // 10: firmament.PodLabelSelector
-	(*ReferenceDescriptor)(nil),          // 11: firmament.ReferenceDescriptor
-	(*ResourceVector)(nil),               // 12: firmament.ResourceVector
-	(*TaskFinalReport)(nil),              // 13: firmament.TaskFinalReport
-	(*Label)(nil),                        // 14: firmament.Label
-	(*LabelSelector)(nil),                // 15: firmament.LabelSelector
-	(*Affinity)(nil),                     // 16: firmament.Affinity
-	(*Toleration)(nil),                   // 17: firmament.Toleration
+	(*TaskRules)(nil),                    // 8: firmament.TaskRules
+	(*TaskDescriptor)(nil),               // 9: firmament.TaskDescriptor
+	(*TaskRules_RequiredTaint)(nil),      // 10: firmament.TaskRules.RequiredTaint
+	nil,                                  // 11: firmament.TaskDescriptor.NamespaceLabelsEntry
+	(*PodLabelSelector)(nil),             // 12: firmament.PodLabelSelector
+	(*ReferenceDescriptor)(nil),          // 13: firmament.ReferenceDescriptor
+	(*ResourceVector)(nil),               // 14: firmament.ResourceVector
+	(*TaskFinalReport)(nil),              // 15: firmament.TaskFinalReport
+	(*Label)(nil),                        // 16: firmament.Label
+	(*LabelSelector)(nil),                // 17: firmament.LabelSelector
+	(*Affinity)(nil),                     // 18: firmament.Affinity
+	(*Toleration)(nil),                   // 19: firmament.Toleration
 }
 var file_firmament_task_desc_proto_depIdxs = []int32{
-	10, // 0: firmament.TopologySpreadConstraint.labelSelector:type_name -> firmament.PodLabelSelector
-	10, // 1: firmament.DomainMinimum.labelSelector:type_name -> firmament.PodLabelSelector
-	10, // 2: firmament.DomainMaximum.labelSelector:type_name -> firmament.PodLabelSelector
-	0,  // 3: firmament.TaskDescriptor.state:type_name -> firmament.TaskDescriptor.TaskState
-	11, // 4: firmament.TaskDescriptor.dependencies:type_name -> firmament.ReferenceDescriptor
-	11, // 5: firmament.TaskDescriptor.outputs:type_name -> firmament.ReferenceDescriptor
-	8,  // 6: firmament.TaskDescriptor.spawned:type_name -> firmament.TaskDescriptor
-	12, // 7: firmament.TaskDescriptor.resource_request:type_name -> firmament.ResourceVector
-	1,  // 8: firmament.TaskDescriptor.task_type:type_name -> firmament.TaskDescriptor.TaskType
-	13, // 9: firmament.TaskDescriptor.final_report:type_name -> firmament.TaskFinalReport
-	14, // 10: firmament.TaskDescriptor.labels:type_name -> firmament.Label
-	15, // 11: firmament.TaskDescriptor.label_selectors:type_name -> firmament.LabelSelector
-	16, // 12: firmament.TaskDescriptor.affinity:type_name -> firmament.Affinity
-	17, // 13: firmament.TaskDescriptor.toleration:type_name -> firmament.Toleration
-	4,  // 14: firmament.TaskDescriptor.host_ports:type_name -> firmament.HostPort
-	5,  // 15: firmament.TaskDescriptor.topology_spread_constraints:type_name -> firmament.TopologySpreadConstraint
-	9,  // 16: firmament.TaskDescriptor.namespace_labels:type_name -> firmament.TaskDescriptor.NamespaceLabelsEntry
-	2,  // 17: firmament.TaskDescriptor.global:type_name -> firmament.TaskDescriptor.Global
-	3,  // 18: firmament.TaskDescriptor.preemption_policy:type_name -> firmament.TaskDescriptor.PreemptionPolicy
-	6,  // 19: firmament.TaskDescriptor.domain_minimums:type_name -> firmament.DomainMinimum
-	7,  // 20: firmament.TaskDescriptor.domain_maximums:type_name -> firmament.DomainMaximum
-	21, // [21:21] is the sub-list for method output_type
-	21, // [21:21] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	12, // 0: firmament.TopologySpreadConstraint.labelSelector:type_name -> firmament.PodLabelSelector
+	12, // 1: firmament.DomainMinimum.labelSelector:type_name -> firmament.PodLabelSelector
+	12, // 2: firmament.DomainMaximum.labelSelector:type_name -> firmament.PodLabelSelector
+	10, // 3: firmament.TaskRules.required_taints:type_name -> firmament.TaskRules.RequiredTaint
+	0,  // 4: firmament.TaskDescriptor.state:type_name -> firmament.TaskDescriptor.TaskState
+	13, // 5: firmament.TaskDescriptor.dependencies:type_name -> firmament.ReferenceDescriptor
+	13, // 6: firmament.TaskDescriptor.outputs:type_name -> firmament.ReferenceDescriptor
+	9,  // 7: firmament.TaskDescriptor.spawned:type_name -> firmament.TaskDescriptor
+	14, // 8: firmament.TaskDescriptor.resource_request:type_name -> firmament.ResourceVector
+	1,  // 9: firmament.TaskDescriptor.task_type:type_name -> firmament.TaskDescriptor.TaskType
+	15, // 10: firmament.TaskDescriptor.final_report:type_name -> firmament.TaskFinalReport
+	16, // 11: firmament.TaskDescriptor.labels:type_name -> firmament.Label
+	17, // 12: firmament.TaskDescriptor.label_selectors:type_name -> firmament.LabelSelector
+	18, // 13: firmament.TaskDescriptor.affinity:type_name -> firmament.Affinity
+	19, // 14: firmament.TaskDescriptor.toleration:type_name -> firmament.Toleration
+	4,  // 15: firmament.TaskDescriptor.host_ports:type_name -> firmament.HostPort
+	5,  // 16: firmament.TaskDescriptor.topology_spread_constraints:type_name -> firmament.TopologySpreadConstraint
+	11, // 17: firmament.TaskDescriptor.namespace_labels:type_name -> firmament.TaskDescriptor.NamespaceLabelsEntry
+	2,  // 18: firmament.TaskDescriptor.global:type_name -> firmament.TaskDescriptor.Global
+	3,  // 19: firmament.TaskDescriptor.preemption_policy:type_name -> firmament.TaskDescriptor.PreemptionPolicy
+	6,  // 20: firmament.TaskDescriptor.domain_minimums:type_name -> firmament.DomainMinimum
+	7,  // 21: firmament.TaskDescriptor.domain_maximums:type_name -> firmament.DomainMaximum
+	8,  // 22: firmament.TaskDescriptor.rules:type_name -> firmament.TaskRules
+	23, // [23:23] is the sub-list for method output_type
+	23, // [23:23] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_firmament_task_desc_proto_init() }
@@ -1292,14 +1414,14 @@ func file_firmament_task_desc_proto_init() {
 	file_firmament_resource_vector_proto_init()
 	file_firmament_task_final_report_proto_init()
 	file_firmament_tolerations_proto_init()
-	file_firmament_task_desc_proto_msgTypes[4].OneofWrappers = []any{}
+	file_firmament_task_desc_proto_msgTypes[5].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_firmament_task_desc_proto_rawDesc), len(file_firmament_task_desc_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   6,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

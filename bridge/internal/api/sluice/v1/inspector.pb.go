@@ -2184,8 +2184,10 @@ type Task struct {
 	StatedPriority int64 `protobuf:"varint,30,opt,name=stated_priority,json=statedPriority,proto3" json:"stated_priority,omitempty"`
 	// What it says about other tasks, as "at least 2 of job web in each zone".
 	DomainMinimums []string `protobuf:"bytes,31,rep,name=domain_minimums,json=domainMinimums,proto3" json:"domain_minimums,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// What TaskDescriptor.rules says, by kind; of long texts their beginning.
+	Rules         []*TaskRule `protobuf:"bytes,32,rep,name=rules,proto3" json:"rules,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Task) Reset() {
@@ -2435,6 +2437,68 @@ func (x *Task) GetDomainMinimums() []string {
 	return nil
 }
 
+func (x *Task) GetRules() []*TaskRule {
+	if x != nil {
+		return x.Rules
+	}
+	return nil
+}
+
+// Rules of a kind.
+type TaskRule struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The field of firmament.TaskRules.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// One each, as protobuf text: "key: \"dedicated\"".
+	Texts         []string `protobuf:"bytes,2,rep,name=texts,proto3" json:"texts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TaskRule) Reset() {
+	*x = TaskRule{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TaskRule) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TaskRule) ProtoMessage() {}
+
+func (x *TaskRule) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TaskRule.ProtoReflect.Descriptor instead.
+func (*TaskRule) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *TaskRule) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *TaskRule) GetTexts() []string {
+	if x != nil {
+		return x.Texts
+	}
+	return nil
+}
+
 type ListTasksRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	PageSize  int32                  `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
@@ -2447,7 +2511,7 @@ type ListTasksRequest struct {
 
 func (x *ListTasksRequest) Reset() {
 	*x = ListTasksRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2459,7 +2523,7 @@ func (x *ListTasksRequest) String() string {
 func (*ListTasksRequest) ProtoMessage() {}
 
 func (x *ListTasksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2472,7 +2536,7 @@ func (x *ListTasksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTasksRequest.ProtoReflect.Descriptor instead.
 func (*ListTasksRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{23}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListTasksRequest) GetPageSize() int32 {
@@ -2506,7 +2570,7 @@ type ListTasksResponse struct {
 
 func (x *ListTasksResponse) Reset() {
 	*x = ListTasksResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2518,7 +2582,7 @@ func (x *ListTasksResponse) String() string {
 func (*ListTasksResponse) ProtoMessage() {}
 
 func (x *ListTasksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2531,7 +2595,7 @@ func (x *ListTasksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTasksResponse.ProtoReflect.Descriptor instead.
 func (*ListTasksResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{24}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListTasksResponse) GetTasks() []*Task {
@@ -2558,7 +2622,7 @@ type GetJobRequest struct {
 
 func (x *GetJobRequest) Reset() {
 	*x = GetJobRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2570,7 +2634,7 @@ func (x *GetJobRequest) String() string {
 func (*GetJobRequest) ProtoMessage() {}
 
 func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2583,7 +2647,7 @@ func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobRequest.ProtoReflect.Descriptor instead.
 func (*GetJobRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{25}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GetJobRequest) GetJob() string {
@@ -2613,7 +2677,7 @@ type Job struct {
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2625,7 +2689,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2638,7 +2702,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{26}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Job) GetUuid() string {
@@ -2731,7 +2795,7 @@ type Budget struct {
 
 func (x *Budget) Reset() {
 	*x = Budget{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2743,7 +2807,7 @@ func (x *Budget) String() string {
 func (*Budget) ProtoMessage() {}
 
 func (x *Budget) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2756,7 +2820,7 @@ func (x *Budget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Budget.ProtoReflect.Descriptor instead.
 func (*Budget) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{27}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Budget) GetName() string {
@@ -2839,7 +2903,7 @@ type ListBudgetsRequest struct {
 
 func (x *ListBudgetsRequest) Reset() {
 	*x = ListBudgetsRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2851,7 +2915,7 @@ func (x *ListBudgetsRequest) String() string {
 func (*ListBudgetsRequest) ProtoMessage() {}
 
 func (x *ListBudgetsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2864,7 +2928,7 @@ func (x *ListBudgetsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBudgetsRequest.ProtoReflect.Descriptor instead.
 func (*ListBudgetsRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{28}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListBudgetsRequest) GetPageSize() int32 {
@@ -2891,7 +2955,7 @@ type ListBudgetsResponse struct {
 
 func (x *ListBudgetsResponse) Reset() {
 	*x = ListBudgetsResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2903,7 +2967,7 @@ func (x *ListBudgetsResponse) String() string {
 func (*ListBudgetsResponse) ProtoMessage() {}
 
 func (x *ListBudgetsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2916,7 +2980,7 @@ func (x *ListBudgetsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBudgetsResponse.ProtoReflect.Descriptor instead.
 func (*ListBudgetsResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{29}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListBudgetsResponse) GetBudgets() []*Budget {
@@ -2943,7 +3007,7 @@ type ExplainTaskRequest struct {
 
 func (x *ExplainTaskRequest) Reset() {
 	*x = ExplainTaskRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[30]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2955,7 +3019,7 @@ func (x *ExplainTaskRequest) String() string {
 func (*ExplainTaskRequest) ProtoMessage() {}
 
 func (x *ExplainTaskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[30]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2968,7 +3032,7 @@ func (x *ExplainTaskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainTaskRequest.ProtoReflect.Descriptor instead.
 func (*ExplainTaskRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{30}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ExplainTaskRequest) GetTask() string {
@@ -3002,7 +3066,7 @@ type TaskExplanation struct {
 
 func (x *TaskExplanation) Reset() {
 	*x = TaskExplanation{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[31]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3014,7 +3078,7 @@ func (x *TaskExplanation) String() string {
 func (*TaskExplanation) ProtoMessage() {}
 
 func (x *TaskExplanation) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[31]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3027,7 +3091,7 @@ func (x *TaskExplanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskExplanation.ProtoReflect.Descriptor instead.
 func (*TaskExplanation) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{31}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *TaskExplanation) GetTask() *Task {
@@ -3098,7 +3162,7 @@ type MachineCost struct {
 
 func (x *MachineCost) Reset() {
 	*x = MachineCost{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[32]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3110,7 +3174,7 @@ func (x *MachineCost) String() string {
 func (*MachineCost) ProtoMessage() {}
 
 func (x *MachineCost) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[32]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3123,7 +3187,7 @@ func (x *MachineCost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MachineCost.ProtoReflect.Descriptor instead.
 func (*MachineCost) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{32}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *MachineCost) GetMachineUuid() string {
@@ -3157,7 +3221,7 @@ type PolicyCost struct {
 
 func (x *PolicyCost) Reset() {
 	*x = PolicyCost{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3169,7 +3233,7 @@ func (x *PolicyCost) String() string {
 func (*PolicyCost) ProtoMessage() {}
 
 func (x *PolicyCost) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3182,7 +3246,7 @@ func (x *PolicyCost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyCost.ProtoReflect.Descriptor instead.
 func (*PolicyCost) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{33}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *PolicyCost) GetPolicy() string {
@@ -3212,7 +3276,7 @@ type Reason struct {
 
 func (x *Reason) Reset() {
 	*x = Reason{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[34]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3224,7 +3288,7 @@ func (x *Reason) String() string {
 func (*Reason) ProtoMessage() {}
 
 func (x *Reason) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[34]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3237,7 +3301,7 @@ func (x *Reason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reason.ProtoReflect.Descriptor instead.
 func (*Reason) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{34}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Reason) GetCode() string {
@@ -3273,7 +3337,7 @@ type NearMiss struct {
 
 func (x *NearMiss) Reset() {
 	*x = NearMiss{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[35]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3285,7 +3349,7 @@ func (x *NearMiss) String() string {
 func (*NearMiss) ProtoMessage() {}
 
 func (x *NearMiss) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[35]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3298,7 +3362,7 @@ func (x *NearMiss) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NearMiss.ProtoReflect.Descriptor instead.
 func (*NearMiss) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{35}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *NearMiss) GetMachineUuid() string {
@@ -3336,7 +3400,7 @@ type ListPoliciesResponse_Policy struct {
 
 func (x *ListPoliciesResponse_Policy) Reset() {
 	*x = ListPoliciesResponse_Policy{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[37]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3348,7 +3412,7 @@ func (x *ListPoliciesResponse_Policy) String() string {
 func (*ListPoliciesResponse_Policy) ProtoMessage() {}
 
 func (x *ListPoliciesResponse_Policy) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[37]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3408,7 +3472,7 @@ type RoundNetwork_Pass struct {
 
 func (x *RoundNetwork_Pass) Reset() {
 	*x = RoundNetwork_Pass{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[38]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3420,7 +3484,7 @@ func (x *RoundNetwork_Pass) String() string {
 func (*RoundNetwork_Pass) ProtoMessage() {}
 
 func (x *RoundNetwork_Pass) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[38]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3479,7 +3543,7 @@ type RoundNetwork_Node struct {
 
 func (x *RoundNetwork_Node) Reset() {
 	*x = RoundNetwork_Node{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[39]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3491,7 +3555,7 @@ func (x *RoundNetwork_Node) String() string {
 func (*RoundNetwork_Node) ProtoMessage() {}
 
 func (x *RoundNetwork_Node) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[39]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3565,7 +3629,7 @@ type RoundNetwork_Arc struct {
 
 func (x *RoundNetwork_Arc) Reset() {
 	*x = RoundNetwork_Arc{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[40]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3577,7 +3641,7 @@ func (x *RoundNetwork_Arc) String() string {
 func (*RoundNetwork_Arc) ProtoMessage() {}
 
 func (x *RoundNetwork_Arc) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[40]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3666,7 +3730,7 @@ type RoundNetwork_Segment struct {
 
 func (x *RoundNetwork_Segment) Reset() {
 	*x = RoundNetwork_Segment{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[41]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3678,7 +3742,7 @@ func (x *RoundNetwork_Segment) String() string {
 func (*RoundNetwork_Segment) ProtoMessage() {}
 
 func (x *RoundNetwork_Segment) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[41]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3724,7 +3788,7 @@ type RebalancePlan_Move struct {
 
 func (x *RebalancePlan_Move) Reset() {
 	*x = RebalancePlan_Move{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[42]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3736,7 +3800,7 @@ func (x *RebalancePlan_Move) String() string {
 func (*RebalancePlan_Move) ProtoMessage() {}
 
 func (x *RebalancePlan_Move) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[42]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3801,7 +3865,7 @@ type RebalancePlan_Stop struct {
 
 func (x *RebalancePlan_Stop) Reset() {
 	*x = RebalancePlan_Stop{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[43]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3813,7 +3877,7 @@ func (x *RebalancePlan_Stop) String() string {
 func (*RebalancePlan_Stop) ProtoMessage() {}
 
 func (x *RebalancePlan_Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[43]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3877,7 +3941,7 @@ type RebalancePlan_Served struct {
 
 func (x *RebalancePlan_Served) Reset() {
 	*x = RebalancePlan_Served{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[44]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3889,7 +3953,7 @@ func (x *RebalancePlan_Served) String() string {
 func (*RebalancePlan_Served) ProtoMessage() {}
 
 func (x *RebalancePlan_Served) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[44]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3951,7 +4015,7 @@ type Drain_Held struct {
 
 func (x *Drain_Held) Reset() {
 	*x = Drain_Held{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[45]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3963,7 +4027,7 @@ func (x *Drain_Held) String() string {
 func (*Drain_Held) ProtoMessage() {}
 
 func (x *Drain_Held) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[45]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4272,7 +4336,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"with_usage\x18\x03 \x01(\bR\twithUsage\"n\n" +
 	"\x14ListMachinesResponse\x12.\n" +
 	"\bmachines\x18\x01 \x03(\v2\x12.sluice.v1.MachineR\bmachines\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa4\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xcf\n" +
 	"\n" +
 	"\x04Task\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\x04R\x03uid\x12\x12\n" +
@@ -4311,7 +4375,8 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"is_foreign\x18\x1c \x01(\bR\tisForeign\x12+\n" +
 	"\x05usage\x18\x1d \x01(\v2\x15.sluice.v1.TaskSampleR\x05usage\x12'\n" +
 	"\x0fstated_priority\x18\x1e \x01(\x03R\x0estatedPriority\x12'\n" +
-	"\x0fdomain_minimums\x18\x1f \x03(\tR\x0edomainMinimums\x1a9\n" +
+	"\x0fdomain_minimums\x18\x1f \x03(\tR\x0edomainMinimums\x12)\n" +
+	"\x05rules\x18  \x03(\v2\x13.sluice.v1.TaskRuleR\x05rules\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"z\n" +
@@ -4324,7 +4389,10 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x06FAILED\x10\x04\x12\x0f\n" +
 	"\vQUARANTINED\x10\x05\x12\t\n" +
 	"\x05MUTED\x10\x06\x12\t\n" +
-	"\x05STALE\x10\a\"q\n" +
+	"\x05STALE\x10\a\"4\n" +
+	"\bTaskRule\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05texts\x18\x02 \x03(\tR\x05texts\"q\n" +
 	"\x10ListTasksRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
@@ -4421,7 +4489,7 @@ func file_sluice_v1_inspector_proto_rawDescGZIP() []byte {
 }
 
 var file_sluice_v1_inspector_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
+var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
 var file_sluice_v1_inspector_proto_goTypes = []any{
 	(RoundNetwork_Node_Kind)(0),          // 0: sluice.v1.RoundNetwork.Node.Kind
 	(PlanRebalanceRequest_Preemption)(0), // 1: sluice.v1.PlanRebalanceRequest.Preemption
@@ -4451,41 +4519,42 @@ var file_sluice_v1_inspector_proto_goTypes = []any{
 	(*ListMachinesRequest)(nil),          // 25: sluice.v1.ListMachinesRequest
 	(*ListMachinesResponse)(nil),         // 26: sluice.v1.ListMachinesResponse
 	(*Task)(nil),                         // 27: sluice.v1.Task
-	(*ListTasksRequest)(nil),             // 28: sluice.v1.ListTasksRequest
-	(*ListTasksResponse)(nil),            // 29: sluice.v1.ListTasksResponse
-	(*GetJobRequest)(nil),                // 30: sluice.v1.GetJobRequest
-	(*Job)(nil),                          // 31: sluice.v1.Job
-	(*Budget)(nil),                       // 32: sluice.v1.Budget
-	(*ListBudgetsRequest)(nil),           // 33: sluice.v1.ListBudgetsRequest
-	(*ListBudgetsResponse)(nil),          // 34: sluice.v1.ListBudgetsResponse
-	(*ExplainTaskRequest)(nil),           // 35: sluice.v1.ExplainTaskRequest
-	(*TaskExplanation)(nil),              // 36: sluice.v1.TaskExplanation
-	(*MachineCost)(nil),                  // 37: sluice.v1.MachineCost
-	(*PolicyCost)(nil),                   // 38: sluice.v1.PolicyCost
-	(*Reason)(nil),                       // 39: sluice.v1.Reason
-	(*NearMiss)(nil),                     // 40: sluice.v1.NearMiss
-	nil,                                  // 41: sluice.v1.Resources.ExtendedEntry
-	(*ListPoliciesResponse_Policy)(nil),  // 42: sluice.v1.ListPoliciesResponse.Policy
-	(*RoundNetwork_Pass)(nil),            // 43: sluice.v1.RoundNetwork.Pass
-	(*RoundNetwork_Node)(nil),            // 44: sluice.v1.RoundNetwork.Node
-	(*RoundNetwork_Arc)(nil),             // 45: sluice.v1.RoundNetwork.Arc
-	(*RoundNetwork_Segment)(nil),         // 46: sluice.v1.RoundNetwork.Segment
-	(*RebalancePlan_Move)(nil),           // 47: sluice.v1.RebalancePlan.Move
-	(*RebalancePlan_Stop)(nil),           // 48: sluice.v1.RebalancePlan.Stop
-	(*RebalancePlan_Served)(nil),         // 49: sluice.v1.RebalancePlan.Served
-	(*Drain_Held)(nil),                   // 50: sluice.v1.Drain.Held
-	nil,                                  // 51: sluice.v1.Machine.LabelsEntry
-	nil,                                  // 52: sluice.v1.Task.LabelsEntry
+	(*TaskRule)(nil),                     // 28: sluice.v1.TaskRule
+	(*ListTasksRequest)(nil),             // 29: sluice.v1.ListTasksRequest
+	(*ListTasksResponse)(nil),            // 30: sluice.v1.ListTasksResponse
+	(*GetJobRequest)(nil),                // 31: sluice.v1.GetJobRequest
+	(*Job)(nil),                          // 32: sluice.v1.Job
+	(*Budget)(nil),                       // 33: sluice.v1.Budget
+	(*ListBudgetsRequest)(nil),           // 34: sluice.v1.ListBudgetsRequest
+	(*ListBudgetsResponse)(nil),          // 35: sluice.v1.ListBudgetsResponse
+	(*ExplainTaskRequest)(nil),           // 36: sluice.v1.ExplainTaskRequest
+	(*TaskExplanation)(nil),              // 37: sluice.v1.TaskExplanation
+	(*MachineCost)(nil),                  // 38: sluice.v1.MachineCost
+	(*PolicyCost)(nil),                   // 39: sluice.v1.PolicyCost
+	(*Reason)(nil),                       // 40: sluice.v1.Reason
+	(*NearMiss)(nil),                     // 41: sluice.v1.NearMiss
+	nil,                                  // 42: sluice.v1.Resources.ExtendedEntry
+	(*ListPoliciesResponse_Policy)(nil),  // 43: sluice.v1.ListPoliciesResponse.Policy
+	(*RoundNetwork_Pass)(nil),            // 44: sluice.v1.RoundNetwork.Pass
+	(*RoundNetwork_Node)(nil),            // 45: sluice.v1.RoundNetwork.Node
+	(*RoundNetwork_Arc)(nil),             // 46: sluice.v1.RoundNetwork.Arc
+	(*RoundNetwork_Segment)(nil),         // 47: sluice.v1.RoundNetwork.Segment
+	(*RebalancePlan_Move)(nil),           // 48: sluice.v1.RebalancePlan.Move
+	(*RebalancePlan_Stop)(nil),           // 49: sluice.v1.RebalancePlan.Stop
+	(*RebalancePlan_Served)(nil),         // 50: sluice.v1.RebalancePlan.Served
+	(*Drain_Held)(nil),                   // 51: sluice.v1.Drain.Held
+	nil,                                  // 52: sluice.v1.Machine.LabelsEntry
+	nil,                                  // 53: sluice.v1.Task.LabelsEntry
 }
 var file_sluice_v1_inspector_proto_depIdxs = []int32{
-	41, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
-	42, // 1: sluice.v1.ListPoliciesResponse.policies:type_name -> sluice.v1.ListPoliciesResponse.Policy
-	43, // 2: sluice.v1.RoundNetwork.passes:type_name -> sluice.v1.RoundNetwork.Pass
+	42, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
+	43, // 1: sluice.v1.ListPoliciesResponse.policies:type_name -> sluice.v1.ListPoliciesResponse.Policy
+	44, // 2: sluice.v1.RoundNetwork.passes:type_name -> sluice.v1.RoundNetwork.Pass
 	1,  // 3: sluice.v1.PlanRebalanceRequest.preemption:type_name -> sluice.v1.PlanRebalanceRequest.Preemption
-	47, // 4: sluice.v1.RebalancePlan.moves:type_name -> sluice.v1.RebalancePlan.Move
-	48, // 5: sluice.v1.RebalancePlan.stops:type_name -> sluice.v1.RebalancePlan.Stop
-	49, // 6: sluice.v1.RebalancePlan.served:type_name -> sluice.v1.RebalancePlan.Served
-	50, // 7: sluice.v1.Drain.held:type_name -> sluice.v1.Drain.Held
+	48, // 4: sluice.v1.RebalancePlan.moves:type_name -> sluice.v1.RebalancePlan.Move
+	49, // 5: sluice.v1.RebalancePlan.stops:type_name -> sluice.v1.RebalancePlan.Stop
+	50, // 6: sluice.v1.RebalancePlan.served:type_name -> sluice.v1.RebalancePlan.Served
+	51, // 7: sluice.v1.Drain.held:type_name -> sluice.v1.Drain.Held
 	5,  // 8: sluice.v1.Status.allocatable:type_name -> sluice.v1.Resources
 	5,  // 9: sluice.v1.Status.used:type_name -> sluice.v1.Resources
 	20, // 10: sluice.v1.Status.last_round:type_name -> sluice.v1.Round
@@ -4495,54 +4564,55 @@ var file_sluice_v1_inspector_proto_depIdxs = []int32{
 	3,  // 14: sluice.v1.Machine.condition:type_name -> sluice.v1.Machine.Condition
 	5,  // 15: sluice.v1.Machine.allocatable:type_name -> sluice.v1.Resources
 	5,  // 16: sluice.v1.Machine.used:type_name -> sluice.v1.Resources
-	51, // 17: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
+	52, // 17: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
 	23, // 18: sluice.v1.Machine.usage:type_name -> sluice.v1.MachineSample
 	5,  // 19: sluice.v1.Machine.reclaimed:type_name -> sluice.v1.Resources
 	22, // 20: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
 	4,  // 21: sluice.v1.Task.state:type_name -> sluice.v1.Task.State
 	5,  // 22: sluice.v1.Task.request:type_name -> sluice.v1.Resources
-	52, // 23: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
+	53, // 23: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
 	24, // 24: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
-	27, // 25: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
-	32, // 26: sluice.v1.ListBudgetsResponse.budgets:type_name -> sluice.v1.Budget
-	27, // 27: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
-	39, // 28: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
-	40, // 29: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
-	37, // 30: sluice.v1.TaskExplanation.costs:type_name -> sluice.v1.MachineCost
-	38, // 31: sluice.v1.MachineCost.policies:type_name -> sluice.v1.PolicyCost
-	44, // 32: sluice.v1.RoundNetwork.Pass.nodes:type_name -> sluice.v1.RoundNetwork.Node
-	45, // 33: sluice.v1.RoundNetwork.Pass.arcs:type_name -> sluice.v1.RoundNetwork.Arc
-	0,  // 34: sluice.v1.RoundNetwork.Node.kind:type_name -> sluice.v1.RoundNetwork.Node.Kind
-	46, // 35: sluice.v1.RoundNetwork.Arc.segments:type_name -> sluice.v1.RoundNetwork.Segment
-	6,  // 36: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
-	25, // 37: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
-	28, // 38: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
-	30, // 39: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
-	33, // 40: sluice.v1.Inspector.ListBudgets:input_type -> sluice.v1.ListBudgetsRequest
-	35, // 41: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
-	16, // 42: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
-	11, // 43: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
-	13, // 44: sluice.v1.Inspector.DrainMachine:input_type -> sluice.v1.DrainMachineRequest
-	14, // 45: sluice.v1.Inspector.GetDrain:input_type -> sluice.v1.GetDrainRequest
-	9,  // 46: sluice.v1.Inspector.GetNetwork:input_type -> sluice.v1.GetNetworkRequest
-	7,  // 47: sluice.v1.Inspector.ListPolicies:input_type -> sluice.v1.ListPoliciesRequest
-	18, // 48: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
-	26, // 49: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
-	29, // 50: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
-	31, // 51: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
-	34, // 52: sluice.v1.Inspector.ListBudgets:output_type -> sluice.v1.ListBudgetsResponse
-	36, // 53: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
-	17, // 54: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
-	12, // 55: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
-	15, // 56: sluice.v1.Inspector.DrainMachine:output_type -> sluice.v1.Drain
-	15, // 57: sluice.v1.Inspector.GetDrain:output_type -> sluice.v1.Drain
-	10, // 58: sluice.v1.Inspector.GetNetwork:output_type -> sluice.v1.RoundNetwork
-	8,  // 59: sluice.v1.Inspector.ListPolicies:output_type -> sluice.v1.ListPoliciesResponse
-	48, // [48:60] is the sub-list for method output_type
-	36, // [36:48] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	28, // 25: sluice.v1.Task.rules:type_name -> sluice.v1.TaskRule
+	27, // 26: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
+	33, // 27: sluice.v1.ListBudgetsResponse.budgets:type_name -> sluice.v1.Budget
+	27, // 28: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
+	40, // 29: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
+	41, // 30: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
+	38, // 31: sluice.v1.TaskExplanation.costs:type_name -> sluice.v1.MachineCost
+	39, // 32: sluice.v1.MachineCost.policies:type_name -> sluice.v1.PolicyCost
+	45, // 33: sluice.v1.RoundNetwork.Pass.nodes:type_name -> sluice.v1.RoundNetwork.Node
+	46, // 34: sluice.v1.RoundNetwork.Pass.arcs:type_name -> sluice.v1.RoundNetwork.Arc
+	0,  // 35: sluice.v1.RoundNetwork.Node.kind:type_name -> sluice.v1.RoundNetwork.Node.Kind
+	47, // 36: sluice.v1.RoundNetwork.Arc.segments:type_name -> sluice.v1.RoundNetwork.Segment
+	6,  // 37: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
+	25, // 38: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
+	29, // 39: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
+	31, // 40: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
+	34, // 41: sluice.v1.Inspector.ListBudgets:input_type -> sluice.v1.ListBudgetsRequest
+	36, // 42: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
+	16, // 43: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
+	11, // 44: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
+	13, // 45: sluice.v1.Inspector.DrainMachine:input_type -> sluice.v1.DrainMachineRequest
+	14, // 46: sluice.v1.Inspector.GetDrain:input_type -> sluice.v1.GetDrainRequest
+	9,  // 47: sluice.v1.Inspector.GetNetwork:input_type -> sluice.v1.GetNetworkRequest
+	7,  // 48: sluice.v1.Inspector.ListPolicies:input_type -> sluice.v1.ListPoliciesRequest
+	18, // 49: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
+	26, // 50: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
+	30, // 51: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
+	32, // 52: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
+	35, // 53: sluice.v1.Inspector.ListBudgets:output_type -> sluice.v1.ListBudgetsResponse
+	37, // 54: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
+	17, // 55: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
+	12, // 56: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
+	15, // 57: sluice.v1.Inspector.DrainMachine:output_type -> sluice.v1.Drain
+	15, // 58: sluice.v1.Inspector.GetDrain:output_type -> sluice.v1.Drain
+	10, // 59: sluice.v1.Inspector.GetNetwork:output_type -> sluice.v1.RoundNetwork
+	8,  // 60: sluice.v1.Inspector.ListPolicies:output_type -> sluice.v1.ListPoliciesResponse
+	49, // [49:61] is the sub-list for method output_type
+	37, // [37:49] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_inspector_proto_init() }
@@ -4552,15 +4622,15 @@ func file_sluice_v1_inspector_proto_init() {
 	}
 	file_sluice_v1_inspector_proto_msgTypes[15].OneofWrappers = []any{}
 	file_sluice_v1_inspector_proto_msgTypes[16].OneofWrappers = []any{}
-	file_sluice_v1_inspector_proto_msgTypes[27].OneofWrappers = []any{}
-	file_sluice_v1_inspector_proto_msgTypes[38].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[28].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[39].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_inspector_proto_rawDesc), len(file_sluice_v1_inspector_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   48,
+			NumMessages:   49,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
