@@ -2,115 +2,133 @@
 
 #include <glog/logging.h>
 
+#include "base/strings.h"
 #include "google/protobuf/descriptor.h"
 
 namespace sluice {
-namespace {
 
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
-using google::protobuf::Reflection;
 
-const FieldDescriptor* FieldOf(const Message& message, const char* name) {
-  const FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(name);
-  CHECK(field != nullptr) << message.GetTypeName() << " has no " << name;
+// ---------------------------------------------------------------------------
+// FieldFinder
+
+FieldFinder::FieldFinder(const Message& message)
+    : descriptor_(*message.GetDescriptor()) {}
+
+const FieldDescriptor* FieldFinder::Find(std::string_view name) {
+  if (next_ < descriptor_.field_count() &&
+      descriptor_.field(next_)->name() == name) {
+    return descriptor_.field(next_++);
+  }
+  const FieldDescriptor* field = descriptor_.FindFieldByName(std::string(name));
+  CHECK(field != nullptr) << descriptor_.full_name() << " has no " << name;
+  next_ = field->index() + 1;
   return field;
 }
-
-const Reflection& ReflectionOf(const Message& message) {
-  return *message.GetReflection();
-}
-
-}  // namespace
 
 // ---------------------------------------------------------------------------
 // FieldWriter
 
-void FieldWriter::operator()(const char* name, const std::string& text) const {
-  ReflectionOf(message_).SetString(&message_, FieldOf(message_, name), text);
+FieldWriter::FieldWriter(Message* message)
+    : message_(*message),
+      reflection_(*message->GetReflection()),
+      finder_(*message) {}
+
+void FieldWriter::Write(const Field* field, const std::string& text) const {
+  reflection_.SetString(&message_, field, text);
 }
 
-void FieldWriter::operator()(const char* name,
-                             const std::vector<std::string>& texts) const {
-  const FieldDescriptor* field = FieldOf(message_, name);
+void FieldWriter::Write(const Field* field,
+                        const std::vector<std::string>& texts) const {
   for (const std::string& text : texts) {
-    ReflectionOf(message_).AddString(&message_, field, text);
+    reflection_.AddString(&message_, field, text);
   }
 }
 
-const char* FieldWriter::FirstField(const Message& message) {
-  return message.GetDescriptor()->field(0)->name().c_str();
+const FieldDescriptor* FieldWriter::FirstField(const Message& message) {
+  return message.GetDescriptor()->field(0);
 }
 
-void FieldWriter::SetNumber(const char* name, int64_t number) const {
-  const FieldDescriptor* field = FieldOf(message_, name);
-  const Reflection& reflection = ReflectionOf(message_);
+void FieldWriter::WriteNumber(const Field* field, int64_t number) const {
   if (field->cpp_type() == FieldDescriptor::CPPTYPE_BOOL) {
-    reflection.SetBool(&message_, field, number != 0);
+    reflection_.SetBool(&message_, field, number != 0);
   } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_ENUM) {
-    reflection.SetEnumValue(&message_, field, static_cast<int>(number));
+    reflection_.SetEnumValue(&message_, field, static_cast<int>(number));
   } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_INT32) {
-    reflection.SetInt32(&message_, field, static_cast<int32_t>(number));
+    reflection_.SetInt32(&message_, field, static_cast<int32_t>(number));
   } else {
-    reflection.SetInt64(&message_, field, number);
+    reflection_.SetInt64(&message_, field, number);
   }
 }
 
-Message* FieldWriter::Nested(const char* name) const {
-  return ReflectionOf(message_).MutableMessage(&message_,
-                                               FieldOf(message_, name));
+Message* FieldWriter::Nested(const Field* field) const {
+  return reflection_.MutableMessage(&message_, field);
 }
 
-Message* FieldWriter::Added(const char* name) const {
-  return ReflectionOf(message_).AddMessage(&message_, FieldOf(message_, name));
+Message* FieldWriter::Added(const Field* field) const {
+  return reflection_.AddMessage(&message_, field);
 }
 
 // ---------------------------------------------------------------------------
 // FieldReader
 
-void FieldReader::operator()(const char* name, std::string& text) const {
-  text = ReflectionOf(message_).GetString(message_, FieldOf(message_, name));
+FieldReader::FieldReader(const Message& message, ListsAre lists)
+    : message_(message),
+      reflection_(*message.GetReflection()),
+      finder_(message),
+      lists_(lists) {}
+
+void FieldReader::Read(const Field* field, std::string& text) const {
+  text = reflection_.GetStringReference(message_, field, &text);
 }
 
-bool FieldReader::Has(const char* name) const {
-  return ReflectionOf(message_).HasField(message_, FieldOf(message_, name));
+void FieldReader::ReadItem(const Field* field, int index,
+                           std::string& text) const {
+  text = reflection_.GetRepeatedStringReference(message_, field, index, &text);
 }
 
-int FieldReader::SizeOf(const char* name) const {
-  return ReflectionOf(message_).FieldSize(message_, FieldOf(message_, name));
+const FieldDescriptor* FieldReader::FirstField() const {
+  return message_.GetDescriptor()->field(0);
 }
 
-int64_t FieldReader::NumberBetween(const char* name, int64_t least,
+bool FieldReader::Has(const Field* field) const {
+  return reflection_.HasField(message_, field);
+}
+
+int FieldReader::SizeOf(const Field* field) const {
+  return reflection_.FieldSize(message_, field);
+}
+
+int64_t FieldReader::NumberBetween(const Field* field, int64_t least,
                                    int64_t most) {
-  const FieldDescriptor* field = FieldOf(message_, name);
-  const Reflection& reflection = ReflectionOf(message_);
   int64_t number = 0;
   if (field->cpp_type() == FieldDescriptor::CPPTYPE_BOOL) {
-    number = reflection.GetBool(message_, field) ? 1 : 0;
+    number = reflection_.GetBool(message_, field) ? 1 : 0;
   } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_ENUM) {
-    number = reflection.GetEnumValue(message_, field);
+    number = reflection_.GetEnumValue(message_, field);
   } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_INT32) {
-    number = reflection.GetInt32(message_, field);
+    number = reflection_.GetInt32(message_, field);
   } else {
-    number = reflection.GetInt64(message_, field);
+    number = reflection_.GetInt64(message_, field);
   }
   if (number >= least && number <= most) return number;
-  Note(name, StrCat(number, " is not in ", least, " to ", most));
+  Note(field, StrCat(number, " is not in ", least, " to ", most));
   return least;
 }
 
-const Message& FieldReader::Nested(const char* name) const {
-  return ReflectionOf(message_).GetMessage(message_, FieldOf(message_, name));
+const Message& FieldReader::Nested(const Field* field) const {
+  return reflection_.GetMessage(message_, field);
 }
 
-const Message& FieldReader::Item(const char* name, int index) const {
-  return ReflectionOf(message_).GetRepeatedMessage(
-      message_, FieldOf(message_, name), index);
+const Message& FieldReader::Item(const Field* field, int index) const {
+  return reflection_.GetRepeatedMessage(message_, field, index);
 }
 
-void FieldReader::Read(const char* name, int index, std::string& text) const {
-  text = ReflectionOf(message_).GetRepeatedString(
-      message_, FieldOf(message_, name), index);
+void FieldReader::Note(const Field* field, std::string_view fault) {
+  if (fault_.empty() && !fault.empty()) {
+    fault_ = StrCat(field->name(), ": ", fault);
+  }
 }
 
 }  // namespace sluice

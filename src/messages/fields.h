@@ -40,13 +40,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/strings.h"
 #include "google/protobuf/message.h"
 
 namespace sluice {
 
-template <class T>
-concept EnumField = std::is_enum_v<T>;
 template <class T>
 concept RecordField = std::is_class_v<T> && !std::same_as<T, std::string>;
 
@@ -65,149 +62,168 @@ template <class Record>
 std::string ReadFields(const google::protobuf::Message& message, ListsAre lists,
                        Record* record);
 
+// Finds fields of a message by their names: fast where they are asked for in
+// the order in which the message has them.
+class FieldFinder {
+ public:
+  using Field = google::protobuf::FieldDescriptor;
+
+  explicit FieldFinder(const google::protobuf::Message& message);
+  const Field* Find(std::string_view name);
+
+ private:
+  const google::protobuf::Descriptor& descriptor_;
+  int next_ = 0;
+};
+
 // Sets fields of a message.
 class FieldWriter {
  public:
   // `message` must outlive it.
-  explicit FieldWriter(google::protobuf::Message* message)
-      : message_(*message) {}
-
-  void operator()(const char* name, const std::string& text) const;
-
-  template <std::integral T>
-  void operator()(const char* name, T number,
-                  std::type_identity_t<T> /*least*/ = {},
-                  std::type_identity_t<T> /*most*/ = {}) const {
-    SetNumber(name, static_cast<int64_t>(number));
-  }
-
-  template <EnumField T>
-  void operator()(const char* name, T value, T /*last*/) const {
-    SetNumber(name, static_cast<int64_t>(value));
-  }
+  explicit FieldWriter(google::protobuf::Message* message);
 
   template <class T, class... Bounds>
-  void operator()(const char* name, const std::optional<T>& value,
-                  Bounds... bounds) const {
-    if (value.has_value()) (*this)(name, *value, bounds...);
-  }
-
-  template <class T>
-  void operator()(const char* name,
-                  const std::optional<std::vector<T>>& items) const {
-    if (!items.has_value()) return;
-    google::protobuf::Message* list = Nested(name);
-    const FieldWriter writer(list);
-    writer(FirstField(*list), *items);
-  }
-
-  void operator()(const char* name,
-                  const std::vector<std::string>& texts) const;
-
-  template <class Record>
-  void operator()(const char* name, const std::vector<Record>& records) const {
-    for (const Record& record : records) WriteFields(record, Added(name));
-  }
-
-  template <RecordField Record>
-  void operator()(const char* name, const Record& record) const {
-    WriteFields(record, Nested(name));
+  void operator()(const char* name, const T& value, Bounds... /*bounds*/) {
+    Write(finder_.Find(name), value);
   }
 
  private:
-  friend class FieldReader;
+  using Field = FieldFinder::Field;
+  using Message = google::protobuf::Message;
 
-  static const char* FirstField(const google::protobuf::Message& message);
-  void SetNumber(const char* name, int64_t number) const;
-  google::protobuf::Message* Nested(const char* name) const;
-  google::protobuf::Message* Added(const char* name) const;
+  void Write(const Field* field, const std::string& text) const;
+  void Write(const Field* field, const std::vector<std::string>& texts) const;
 
-  google::protobuf::Message& message_;
+  template <class T>
+  requires std::integral<T> || std::is_enum_v<T>
+  void Write(const Field* field, T number) const {
+    WriteNumber(field, static_cast<int64_t>(number));
+  }
+
+  template <class T>
+  void Write(const Field* field, const std::optional<T>& value) const {
+    if (value.has_value()) Write(field, *value);
+  }
+
+  template <class T>
+  void Write(const Field* field,
+             const std::optional<std::vector<T>>& items) const {
+    if (!items.has_value()) return;
+    Message* list = Nested(field);
+    FieldWriter(list).Write(FirstField(*list), *items);
+  }
+
+  template <class Record>
+  void Write(const Field* field, const std::vector<Record>& records) const {
+    for (const Record& record : records) WriteFields(record, Added(field));
+  }
+
+  template <RecordField Record>
+  void Write(const Field* field, const Record& record) const {
+    WriteFields(record, Nested(field));
+  }
+
+  static const Field* FirstField(const Message& message);
+  void WriteNumber(const Field* field, int64_t number) const;
+  Message* Nested(const Field* field) const;
+  Message* Added(const Field* field) const;
+
+  Message& message_;
+  const google::protobuf::Reflection& reflection_;
+  FieldFinder finder_;
 };
 
 // Reads fields of a message, and keeps the first fault.
 class FieldReader {
  public:
   // `message` must outlive it.
-  FieldReader(const google::protobuf::Message& message, ListsAre lists)
-      : message_(message), lists_(lists) {}
+  FieldReader(const google::protobuf::Message& message, ListsAre lists);
+
+  template <class T, class... Bounds>
+  void operator()(const char* name, T& value, Bounds... bounds) {
+    Read(finder_.Find(name), value, bounds...);
+  }
 
   const std::string& fault() const { return fault_; }
 
-  void operator()(const char* name, std::string& text) const;
+ private:
+  using Field = FieldFinder::Field;
+  using Message = google::protobuf::Message;
+
+  void Read(const Field* field, std::string& text) const;
 
   template <std::integral T>
-  void operator()(
-      const char* name, T& number,
-      std::type_identity_t<T> least = std::numeric_limits<T>::min(),
-      std::type_identity_t<T> most = std::numeric_limits<T>::max()) {
-    number = static_cast<T>(NumberBetween(name, least, most));
+  void Read(const Field* field, T& number,
+            std::type_identity_t<T> least = std::numeric_limits<T>::min(),
+            std::type_identity_t<T> most = std::numeric_limits<T>::max()) {
+    number = static_cast<T>(NumberBetween(field, least, most));
   }
 
-  template <EnumField T>
-  void operator()(const char* name, T& value, T last) {
-    value = static_cast<T>(NumberBetween(name, 0, static_cast<int64_t>(last)));
+  template <class T>
+  requires std::is_enum_v<T>
+  void Read(const Field* field, T& value, T last) {
+    value = static_cast<T>(NumberBetween(field, 0, static_cast<int64_t>(last)));
   }
 
   template <class T, class... Bounds>
-  void operator()(const char* name, std::optional<T>& value, Bounds... bounds) {
-    if (Has(name)) (*this)(name, value.emplace(), bounds...);
+  void Read(const Field* field, std::optional<T>& value, Bounds... bounds) {
+    if (Has(field)) Read(field, value.emplace(), bounds...);
   }
 
   template <class T>
-  void operator()(const char* name, std::optional<std::vector<T>>& items) {
-    if (!Has(name)) return;
-    const google::protobuf::Message& list = Nested(name);
-    FieldReader reader(list, lists_);
-    reader(FieldWriter::FirstField(list), items.emplace());
-    Note(name, reader.fault());
+  void Read(const Field* field, std::optional<std::vector<T>>& items) {
+    if (!Has(field)) return;
+    FieldReader reader(Nested(field), lists_);
+    reader.Read(reader.FirstField(), items.emplace());
+    Note(field, reader.fault());
   }
 
   template <class T>
-  void operator()(const char* name, std::vector<T>& items) {
-    items.resize(static_cast<size_t>(SizeOf(name)));
+  void Read(const Field* field, std::vector<T>& items) {
+    items.resize(static_cast<size_t>(SizeOf(field)));
     for (size_t i = 0; i < items.size(); ++i) {
-      Read(name, static_cast<int>(i), items[i]);
+      ReadItem(field, static_cast<int>(i), items[i]);
     }
     if (lists_ == ListsAre::kAnyOrder) {
       std::ranges::sort(items);
       items.erase(std::unique(items.begin(), items.end()), items.end());
     } else if (std::ranges::adjacent_find(
                    items, std::ranges::greater_equal()) != items.end()) {
-      Note(name, "out of order");
+      Note(field, "out of order");
     }
   }
 
   template <RecordField Record>
-  void operator()(const char* name, Record& record) {
-    Note(name, ReadFields(Nested(name), lists_, &record));
+  void Read(const Field* field, Record& record) {
+    Note(field, ReadFields(Nested(field), lists_, &record));
   }
 
- private:
-  bool Has(const char* name) const;
-  int SizeOf(const char* name) const;
-  int64_t NumberBetween(const char* name, int64_t least, int64_t most);
-  const google::protobuf::Message& Nested(const char* name) const;
-  const google::protobuf::Message& Item(const char* name, int index) const;
+  void ReadItem(const Field* field, int index, std::string& text) const;
 
-  void Read(const char* name, int index, std::string& text) const;
   template <RecordField Record>
-  void Read(const char* name, int index, Record& record) {
-    Note(name, ReadFields(Item(name, index), lists_, &record));
-  }
-  // Does nothing where `fault` is "".
-  void Note(const char* name, std::string_view fault) {
-    if (fault_.empty() && !fault.empty()) fault_ = StrCat(name, ": ", fault);
+  void ReadItem(const Field* field, int index, Record& record) {
+    Note(field, ReadFields(Item(field, index), lists_, &record));
   }
 
-  const google::protobuf::Message& message_;
+  const Field* FirstField() const;
+  bool Has(const Field* field) const;
+  int SizeOf(const Field* field) const;
+  int64_t NumberBetween(const Field* field, int64_t least, int64_t most);
+  const Message& Nested(const Field* field) const;
+  const Message& Item(const Field* field, int index) const;
+  // Does nothing where `fault` is "".
+  void Note(const Field* field, std::string_view fault);
+
+  const Message& message_;
+  const google::protobuf::Reflection& reflection_;
+  FieldFinder finder_;
   const ListsAre lists_;
   std::string fault_;
 };
 
 template <class Record>
 void WriteFields(const Record& record, google::protobuf::Message* message) {
-  const FieldWriter writer(message);
+  FieldWriter writer(message);
   Record::VisitFields(record, writer);
 }
 

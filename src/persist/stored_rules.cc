@@ -91,14 +91,17 @@ v1::StoredRules Encode(const PlacementRules& rules) {
 #define RULE_MESSAGE(field, Type) \
   if (!rules.field.empty()) *stored.mutable_##field() = Encode(rules.field);
 #include "sluice/state/placement_rules.def"
-  WriteFields(rules, stored.mutable_rules());
-  if (stored.rules().ByteSizeLong() == 0) stored.clear_rules();
+  firmament::TaskRules further;
+  WriteFields(rules, &further);
+  if (further.ByteSizeLong() > 0) *stored.mutable_rules() = std::move(further);
   return stored;
 }
 
 absl::StatusOr<PlacementRules> Decode(const v1::StoredRules& stored) {
   PlacementRules rules;
-  RETURN_IF_ERROR(DecodeFields("rules", stored.rules(), &rules));
+  if (stored.has_rules()) {
+    RETURN_IF_ERROR(DecodeFields("rules", stored.rules(), &rules));
+  }
 #define RULE_LIST(field, Element, order, words, ...) \
   RETURN_IF_ERROR(                                   \
       DecodeAll(words, stored.field(), RuleOrder::order, &rules.field));

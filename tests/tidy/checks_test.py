@@ -154,8 +154,9 @@ class ChecksTest(unittest.TestCase):
                     "RULE(many, Many)\nRULE_LIST(old, Old)\n",
                 "proto/a.proto": "few many old\n",
                 "tests/unit/state/a_test.cc": "few\n",
-                **{f"src/state/{name}.cc": "many old not_few\n"
-                   for name in "abcd"}}
+                **{f"src/state/{name}.cc": f"{kind} old not_few\n"
+                   for name, kind in
+                   zip("abcd", ("many", "many", "Many", "Many"))}}
         table = "include/sluice/state/placement_rules.def"
         self.expect(tidy_test.check_rules, tree,
                     f"{table}:3: 6 files name 'many', at most 5",

@@ -270,17 +270,18 @@ def check_rules(root):
     """A kind of rules of tasks is named in few files, and in a test."""
     table = root / "include" / "sluice" / "state" / "placement_rules.def"
     for number, line in lines_of(table) if table.is_file() else ():
-        match = re.match(r"RULE\((\w+),", line)
+        match = re.match(r"RULE\((\w+), (\w+)\)", line)
         if not match:
             continue
         here = f"{table.relative_to(root)}:{number}:"
         named = [path for path in
                  files(root, ("proto", "src", "include", "tests/unit"))
-                 if re.search(rf"\b{match[1]}\b", path.read_text())]
+                 if re.search(rf"\b({match[1]}|{match[2]})\b", path.read_text())]
         tests = [path for path in named if "tests" in path.parts]
         count = len(named) - len(tests)
         if count > RULE_FILES_MAX:
-            yield f"{here} {count} files name '{match[1]}', at most 5 are wanted"
+            yield (f"{here} {count} files name '{match[1]}', "
+                   f"at most {RULE_FILES_MAX} are wanted")
         if not tests:
             yield f"{here} no test names '{match[1]}'"
 
