@@ -88,17 +88,19 @@ void Passes::Open() {
   classes_ = CollectTasks(bands_.front());
   LookUpPeers();
   version_ = context_.state.version();
-  std::vector<MachineGroup> own = Groups(bands_.front());
-  const Aggregates& aggregates = context_.FreshAggregates();
-  if (!own.empty() && !aggregates.empty()) own = aggregates.Cut(own);
+  const std::vector<MachineGroup> own = Groups(bands_.front());
   const std::vector<MachineGroup>& groups =
-      own.empty() ? context_.FreshParts() : own;
+      own.empty() ? context_.FreshGroups() : own;
+  const Aggregates& aggregates = context_.FreshAggregates();
+  const std::vector<uint32_t> own_group_at = aggregates.GroupsByPlace(own);
+  const std::span<const uint32_t> group_at =
+      own.empty() ? context_.FreshGroupsByPlace() : own_group_at;
   if (bands_.front().patterns == nullptr) {
     context_.followers().Guide(groups, &context_.eligibility(), &classes_);
   }
   network_.emplace(
       BandNetwork::Input{groups, context_.policies, context_.constraints,
-                         classes_, aggregates},
+                         classes_, aggregates, group_at},
       &context_.eligibility(), context_.prices, bands_.front().minimums);
   context_.stats->arcs += network_->problem().arc_count();
   context_.looks += network_->problem().arc_count();

@@ -62,9 +62,7 @@ void RoundContext::RefreshGroups() {
   grouping_.Refresh(state, FreshEligibility());
   if (policies.TellsMachinesApart()) {
     lone_groups_ = PartGroups(grouping_.groups());
-    if (!grouping_.aggregates().empty()) {
-      lone_parts_ = grouping_.aggregates().Cut(lone_groups_);
-    }
+    lone_group_at_ = grouping_.aggregates().GroupsByPlace(lone_groups_);
   }
   groups_version_ = state.version();
   looks += std::ssize(state.machines());
@@ -75,13 +73,9 @@ const std::vector<MachineGroup>& RoundContext::FreshGroups() {
   return policies.TellsMachinesApart() ? lone_groups_ : grouping_.groups();
 }
 
-const std::vector<MachineGroup>& RoundContext::FreshParts() {
-  if (!policies.TellsMachinesApart()) {
-    RefreshGroups();
-    return grouping_.parts();
-  }
-  const std::vector<MachineGroup>& groups = FreshGroups();
-  return grouping_.aggregates().empty() ? groups : lone_parts_;
+std::span<const uint32_t> RoundContext::FreshGroupsByPlace() {
+  RefreshGroups();
+  return policies.TellsMachinesApart() ? lone_group_at_ : grouping_.group_at();
 }
 
 const Aggregates& RoundContext::FreshAggregates() {

@@ -141,10 +141,10 @@ class RoundContext {
 
   // The machines as they are now.
   const std::vector<MachineGroup>& FreshGroups();
-  // The same, cut where policies do not charge them together, and what these
-  // charge; none where none does.
-  const std::vector<MachineGroup>& FreshParts();
+  // What policies charge together; none where none does.  And the groups by
+  // place there.
   const Aggregates& FreshAggregates();
+  std::span<const uint32_t> FreshGroupsByPlace();
   // For who needs no groups, which take a look at every machine.
   Eligibility& FreshEligibility();
   // What the round has placed and may still take back.  The reference holds
@@ -190,7 +190,7 @@ class RoundContext {
   MachineGrouping& grouping_;
   // Where each machine is a group of its own.
   std::vector<MachineGroup> lone_groups_;
-  std::vector<MachineGroup> lone_parts_;
+  std::vector<uint32_t> lone_group_at_;
   // Of the state, when these were made.
   std::optional<uint64_t> eligibility_version_;
   std::optional<uint64_t> groups_version_;

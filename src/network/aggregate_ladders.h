@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "cost/policy_set.h"
 #include "network/aggregates.h"
 #include "sluice/flow/problem.h"
@@ -38,7 +39,7 @@ class AggregateLadders {
 
  private:
   struct Ladder {
-    std::vector<CostSegment> steps;
+    absl::InlinedVector<CostSegment, 4> steps;
     FlowUnits width = 0;  // Of all of these.
   };
 

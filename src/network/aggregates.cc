@@ -6,26 +6,6 @@
 #include <utility>
 
 namespace sluice {
-namespace {
-
-// By their first machines.
-std::vector<MachineGroup> InOrder(std::vector<MachineGroup> groups) {
-  std::vector<std::pair<MachineId, size_t>> order;
-  order.reserve(groups.size());
-  for (const MachineGroup& group : groups) {
-    order.emplace_back(group.representative().id, order.size());
-  }
-  if (std::ranges::is_sorted(order)) return groups;
-  std::ranges::sort(order);
-  std::vector<MachineGroup> sorted;
-  sorted.reserve(groups.size());
-  for (const auto& [id, index] : order) {
-    sorted.push_back(std::move(groups[index]));
-  }
-  return sorted;
-}
-
-}  // namespace
 
 Aggregates::Aggregates(const ClusterState& state, std::string_view label)
     : label_(label) {
@@ -35,15 +15,24 @@ Aggregates::Aggregates(const ClusterState& state, std::string_view label)
   }
   of_machine_.assign(ids_.size(), kNone);
   shares_.assign(ids_.size(), {});
-  for (size_t place = 0; place < ids_.size(); ++place) Enter(place);
+  for (uint32_t place = 0; place < ids_.size(); ++place) {
+    Enter(place);
+    MembersOf(of_machine_[place]).push_back(place);
+  }
 }
 
 bool Aggregates::Update(std::span<const uint32_t> places) {
   for (const uint32_t place : places) {
+    const size_t before = of_machine_[place];
     if (!Leave(place)) return false;
+    Enter(place);
+    if (of_machine_[place] == before) continue;
+    std::vector<uint32_t>& former = MembersOf(before);
+    former.erase(std::ranges::lower_bound(former, place));
+    std::vector<uint32_t>& members = MembersOf(of_machine_[place]);
+    members.insert(std::ranges::lower_bound(members, place), place);
   }
-  for (const uint32_t place : places) Enter(place);
-  return std::ranges::find(sizes_, size_t{0}) == sizes_.end();
+  return std::ranges::none_of(members_, &std::vector<uint32_t>::empty);
 }
 
 bool Aggregates::Leave(size_t place) {
@@ -55,7 +44,6 @@ bool Aggregates::Leave(size_t place) {
   }
   aggregate.used -= shares_[place].used;
   aggregate.capacity -= shares_[place].capacity;
-  --sizes_[index];
   return true;
 }
 
@@ -68,14 +56,13 @@ void Aggregates::Enter(size_t place) {
     const auto [it, is_new] = by_value_.try_emplace(*value, all_.size());
     if (is_new) {
       all_.emplace_back();
-      sizes_.push_back(0);
+      members_.emplace_back();
     }
     last_value_ = *value;
     last_index_ = it->second;
   }
   const size_t index = last_index_;
   of_machine_[place] = index;
-  ++sizes_[index];
   Aggregate& share = shares_[place];
   share.used = machine.used;
   if (machine.is_measured) share.used -= machine.reclaimed;
@@ -84,7 +71,7 @@ void Aggregates::Enter(size_t place) {
   all_[index].capacity += share.capacity;
 }
 
-size_t Aggregates::Of(MachineId machine) const {
+size_t Aggregates::PlaceOf(MachineId machine) const {
   if (ids_.empty() || machine < ids_.front() || machine > ids_.back()) {
     return kNone;
   }
@@ -98,46 +85,24 @@ size_t Aggregates::Of(MachineId machine) const {
   };
   const auto it = std::lower_bound(at(ahead < last ? last - ahead : 0),
                                    at(std::min(behind, last)), machine);
-  return *it == machine ? of_machine_[static_cast<size_t>(it - ids_.begin())]
-                        : kNone;
+  return *it == machine ? static_cast<size_t>(it - ids_.begin()) : kNone;
 }
 
-std::vector<MachineGroup> Aggregates::Cut(
+size_t Aggregates::Of(MachineId machine) const {
+  const size_t place = PlaceOf(machine);
+  return place == kNone ? kNone : of_machine_[place];
+}
+
+std::vector<uint32_t> Aggregates::GroupsByPlace(
     std::span<const MachineGroup> groups) const {
-  std::vector<MachineGroup> cut;
-  // By aggregate, and of none: one more than the place of the last group of its
-  // machines.
-  std::vector<size_t> ends(size() + 1, 0);
-  const auto size_of = [this](size_t aggregate) {
-    return aggregate == kNone ? size_t{0} : sizes_[aggregate];
-  };
-  for (size_t whole = 0; whole < groups.size(); ++whole) {
-    const MachineGroup& group = groups[whole];
-    const size_t first = cut.size();
-    for (size_t i = 0; i < group.machines.size(); ++i) {
-      // Most of the time goes into waiting for memory.
-      constexpr size_t kAhead = 16;
-      if (i + kAhead < group.machines.size()) {
-        __builtin_prefetch(&group.machines[i + kAhead]->id);
-      }
-      const Machine* machine = group.machines[i];
-      const size_t aggregate = Of(machine->id);
-      size_t& end = ends[std::min(aggregate, size())];
-      if (end <= first) {
-        cut.push_back({.kind = group.kind,
-                       .machines = {},
-                       .free = group.free,
-                       .room = group.room,
-                       .aggregate = aggregate,
-                       .whole = whole});
-        end = cut.size();
-        cut.back().machines.reserve(
-            std::min(size_of(aggregate), group.machines.size()));
-      }
-      cut[end - 1].machines.push_back(machine);
+  if (empty()) return {};
+  std::vector<uint32_t> group_at(ids_.size(), kNoGroup);
+  for (size_t g = 0; g < groups.size(); ++g) {
+    for (const Machine* machine : groups[g].machines) {
+      group_at[PlaceOf(machine->id)] = static_cast<uint32_t>(g);
     }
   }
-  return InOrder(std::move(cut));
+  return group_at;
 }
 
 }  // namespace sluice

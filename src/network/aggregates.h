@@ -49,21 +49,31 @@ class Aggregates {
   const Aggregate& operator[](size_t index) const { return all_[index]; }
   // kNone where the machine lacks the label.
   size_t Of(MachineId machine) const;
-  // Of the machine with so many before it.
-  size_t AtPlace(size_t place) const { return of_machine_[place]; }
-
-  // The groups, cut where their machines are not of one aggregate, and told
-  // which one they are of.
-  std::vector<MachineGroup> Cut(std::span<const MachineGroup> groups) const;
+  // The machines of an aggregate or, with kNone, of none, each by how many have
+  // a lower id; ascending.
+  std::span<const uint32_t> PlacesOf(size_t aggregate) const {
+    return aggregate == kNone ? of_none_ : members_[aggregate];
+  }
+  const Machine* MachineAt(size_t place) const { return machines_[place]; }
+  // By place the group that the machine is in; kNoGroup where it is in none.
+  // Empty where there are no aggregates.
+  std::vector<uint32_t> GroupsByPlace(
+      std::span<const MachineGroup> groups) const;
 
  private:
+  // kNone where there is no such machine.
+  size_t PlaceOf(MachineId machine) const;
+  std::vector<uint32_t>& MembersOf(size_t aggregate) {
+    return aggregate == kNone ? of_none_ : members_[aggregate];
+  }
   void Enter(size_t place);
   // False where what is left cannot be told from the sum.
   bool Leave(size_t place);
 
   std::string label_;
   std::vector<Aggregate> all_;
-  std::vector<size_t> sizes_;  // In machines.
+  std::vector<std::vector<uint32_t>> members_;  // Their places.
+  std::vector<uint32_t> of_none_;
   absl::flat_hash_map<std::string, size_t> by_value_;
   std::string last_value_;  // Looked up last, and what was found.
   size_t last_index_ = 0;

@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -171,29 +172,26 @@ struct BandNetwork::Demand {
   std::vector<std::vector<bool>> has_room_for_all = {};  // By class, group.
 };
 
-// What classes find on the machines of a group.
-struct BandNetwork::Offers {
-  struct Offer {
-    size_t class_index;
-    FlowCost cost;  // Of its first unit, but for what aggregates are charged.
-  };
-  std::vector<Offer> offers;
-  std::vector<FlowCost> slot_costs;
-  bool is_known = false;
-  // On all parts of the whole that the group was cut from.
-  bool is_of_whole = true;
-};
-
-// What is drawn for groups.
+// What is drawn for groups: those of the input, or parts of them where there
+// are aggregates.
 struct BandNetwork::Draft {
   Draft(const Input& input, const Resources& mean_request, FlowUnits tasks)
       : slot_costs(input.groups.size()),
+        groups(input.groups),
         rising(input.aggregates, input.policies, mean_request, input.groups,
-               tasks) {}
+               input.group_at, tasks) {}
 
-  std::vector<std::vector<Candidate>> candidates;  // By outlet.
-  // By group what its slots cost: nothing where no class may use it.
+  size_t WholeOf(size_t g) const { return parts.empty() ? g : parts[g].whole; }
+  const std::vector<FlowCost>& SlotsOf(size_t g) const {
+    return slot_costs[WholeOf(g)];
+  }
+
+  // By group of the input what its slots cost: nothing where no class may use
+  // it.
   std::vector<std::vector<FlowCost>> slot_costs;
+  std::span<const MachineGroup> groups;
+  std::vector<MachineGroup> parts;
+  std::vector<std::vector<Candidate>> candidates;  // By outlet.
   RisingCandidates rising;  // Where there are aggregates.
 };
 
@@ -427,15 +425,13 @@ bool BandNetwork::IsOpenBesideFit(size_t class_index,
   return is_allowed && RoomOn(class_index, machine, 1) > 0;
 }
 
-void BandNetwork::FindOffers(const Input& input, const Demand& demand, size_t g,
-                             Offers* found) const {
-  const auto& [groups, policies, constraints, classes, aggregates] = input;
+std::vector<FlowCost> BandNetwork::FindOffers(const Input& input,
+                                              const Demand& demand, size_t g,
+                                              Arrivals* offers) const {
+  const auto& [groups, policies, constraints, classes, aggregates, at] = input;
   const MachineGroup& group = groups[g];
   const Machine& machine = group.representative();
-  auto& [offers, slot_costs, is_known, is_of_whole] = *found;
-  offers.clear();
-  slot_costs.clear();
-  is_known = is_of_whole = true;
+  offers->clear();
   Resources largest;
   for (const auto& [i, preference] :
        demand.interests[static_cast<size_t>(group.kind)]) {
@@ -445,31 +441,31 @@ void BandNetwork::FindOffers(const Input& input, const Demand& demand, size_t g,
       continue;
     }
     if (asker.asks_for_more) {
-      is_of_whole = false;
       const std::vector<bool>& has_room = demand.has_room_for_all[i];
       if ((!has_room.empty() && !has_room[g]) || !classes[i].IsOpen(g) ||
           !IsOpenBesideFit(i, classes[i], group, constraints)) {
         continue;
       }
     }
-    offers.push_back({i, preference * kPartsPerPoint});
+    offers->push_back({i, preference * kPartsPerPoint});
     largest.MaxWith(asker.room);
   }
-  if (offers.empty()) return;
+  if (offers->empty()) return {};
   const FlowUnits slots =
       group.room.empty()
           ? std::max<FlowUnits>(largest.TimesIn(group.free, supply_), 1)
           : std::min<FlowUnits>(std::accumulate(group.room.begin(),
                                                 group.room.end(), FlowUnits{0}),
                                 supply_);
-  slot_costs = LoadCosts(machine, mean_request_, slots, policies);
+  std::vector<FlowCost> slot_costs =
+      LoadCosts(machine, mean_request_, slots, policies);
   // The ladder charges every unit for the mean: what a class weighs more or
   // less is its own.
   const FlowCost for_all =
       std::ranges::min(slot_costs) -
       LoadArcCost(policies, machine, machine.used + mean_request_);
   Resources load;
-  for (auto& [i, cost] : offers) {
+  for (auto& [i, cost] : *offers) {
     const Asker& asker = demand.askers[i];
     load = machine.used;
     load += asker.request;
@@ -479,40 +475,29 @@ void BandNetwork::FindOffers(const Input& input, const Demand& demand, size_t g,
         policies.PeerCost(asker.peers->StandingOn(machine)) * kPartsPerPoint;
     if (LeastOn(i, group) > 0) cost -= kMinimumWorth;
   }
+  return slot_costs;
 }
 
 void BandNetwork::FindCandidates(const Input& input, const Demand& demand,
                                  Draft* draft) {
   const std::span<const MachineGroup> groups = input.groups;
-  const bool is_cut = !input.aggregates.empty();
+  const bool has_parts = !input.aggregates.empty();
   std::vector<Candidates> candidates(outlets_.size(),
-                                     Candidates(supply_, is_cut));
-  // What the parts of a whole offer is worked out once.
-  std::vector<Offers> of_wholes(is_cut ? groups.size() : 1);
+                                     Candidates(supply_, has_parts));
+  Arrivals offers;
   for (size_t g = 0; g < groups.size(); ++g) {
-    Offers& found = of_wholes[is_cut ? groups[g].whole : 0];
-    if (!is_cut || !found.is_known || !found.is_of_whole) {
-      FindOffers(input, demand, g, &found);
-    }
-    if (found.offers.empty()) continue;
-    if (is_cut) {
-      draft->slot_costs[g] = found.slot_costs;
-    } else {
-      draft->slot_costs[g] = std::move(found.slot_costs);
-    }
-    const FlowCost together =
-        draft->rising.ladders().First(groups[g].aggregate);
-    for (const auto& [i, cost] : found.offers) {
+    draft->slot_costs[g] = FindOffers(input, demand, g, &offers);
+    for (const auto& [i, cost] : offers) {
       std::optional<size_t> outlet = i;
       if (demand.askers[i].peers != nullptr) {
         outlet = OutletFor(i, input.classes[i], groups[g].representative(),
                            input.policies);
-        candidates.resize(outlets_.size(), Candidates(supply_, is_cut));
+        candidates.resize(outlets_.size(), Candidates(supply_, has_parts));
       }
-      if (outlet.has_value()) candidates[*outlet].Offer({cost + together, g});
+      if (outlet.has_value()) candidates[*outlet].Offer({cost, g});
     }
   }
-  if (!is_cut) {
+  if (!has_parts) {
     for (Candidates& one : candidates) {
       draft->candidates.push_back(std::move(one).Take(groups));
     }
@@ -524,31 +509,40 @@ void BandNetwork::FindCandidates(const Input& input, const Demand& demand,
         demand.askers[outlets_[outlet].class_index].peers == nullptr;
     draft->rising.Add(std::move(candidates[outlet]).TakeAll(), is_bound);
   }
-  draft->candidates = draft->rising.TakeCandidates();
+  auto [parts, of_parts] = draft->rising.Choose();
+  draft->parts = std::move(parts);
+  draft->groups = draft->parts;
+  draft->candidates = std::move(of_parts);
 }
 
 std::vector<std::optional<size_t>> BandNetwork::AddHubs(
     const Input& input, const Draft& draft, std::vector<Arrivals>* arrivals) {
-  const auto& [groups, policies, constraints, classes, aggregates] = input;
-  std::vector<std::optional<size_t>> hub_of(groups.size());
-  if (aggregates.empty()) return hub_of;
-  std::vector<std::vector<size_t>> parts(groups.size());  // By whole.
-  for (size_t g = 0; g < groups.size(); ++g) {
-    if (!(*arrivals)[g].empty()) parts[groups[g].whole].push_back(g);
+  const std::span<const BandClass> classes = input.classes;
+  std::vector<std::optional<size_t>> hub_of(draft.parts.size());
+  std::vector<std::pair<size_t, size_t>> parts;  // Wholes, and of each these.
+  for (size_t g = 0; g < draft.parts.size(); ++g) {
+    parts.emplace_back(draft.parts[g].whole, g);
   }
-  for (const std::vector<size_t>& of_whole : parts) {
+  std::ranges::sort(parts);
+  for (auto first = parts.begin(); first != parts.end();) {
+    const auto last = std::find_if(
+        first, parts.end(),
+        [first](const auto& one) { return one.first != first->first; });
+    const std::span<const std::pair<size_t, size_t>> of_whole(first, last);
+    first = last;
     if (of_whole.size() < 2) continue;
-    FlowUnits slots = 0;
-    for (const size_t g : of_whole) {
-      slots = std::max<FlowUnits>(slots, std::ssize(draft.slot_costs[g]));
-    }
+    const auto& [whole, representative] = of_whole.front();
+    const FlowUnits slots = std::ssize(draft.slot_costs[whole]);
     // By class, what is left to pay when slot and aggregate are paid.
     std::map<size_t, FlowCost> costs;
-    for (const size_t g : of_whole) {
+    // By outlet, whether it may share.
+    std::vector<std::optional<bool>> may_share(outlets_.size());
+    for (const auto& [of, g] : of_whole) {
       for (const auto& [outlet, cost] : (*arrivals)[g]) {
-        if (IsFreeToShare(classes, outlet, groups[g], slots)) {
-          costs.emplace(outlet, cost);
-        }
+        if (may_share[outlet].has_value()) continue;
+        may_share[outlet] =
+            IsFreeToShare(classes, outlet, input.groups[whole], slots);
+        if (*may_share[outlet]) costs.emplace(outlet, cost);
       }
     }
     if (costs.size() < 2) continue;
@@ -559,9 +553,9 @@ std::vector<std::optional<size_t>> BandNetwork::AddHubs(
           {i, problem_.AddArc(outlets_[i].node, hub.node,
                               std::ssize(classes[i].tasks), cost)});
     }
-    for (const size_t g : of_whole) {
-      if (std::erase_if((*arrivals)[g], [&costs](const Arrival& one) {
-            return costs.contains(one.outlet);
+    for (const auto& [of, g] : of_whole) {
+      if (std::erase_if((*arrivals)[g], [&may_share](const Arrival& one) {
+            return *may_share[one.outlet];
           }) > 0) {
         hub_of[g] = hubs_.size() - 1;
       }
@@ -582,11 +576,11 @@ NodeIndex BandNetwork::ExitOf(const MachineGroup& group, FlowUnits units) {
 }
 
 void BandNetwork::AddPlacementArcs(const Input& input, Draft* draft) {
-  const std::span<const MachineGroup> groups = input.groups;
+  const std::span<const MachineGroup> groups = draft->groups;
   std::vector<FlowCost> first_costs(groups.size());
   for (size_t g = 0; g < groups.size(); ++g) {
-    if (draft->slot_costs[g].empty()) continue;
-    first_costs[g] = std::ranges::min(draft->slot_costs[g]) +
+    if (draft->SlotsOf(g).empty()) continue;
+    first_costs[g] = std::ranges::min(draft->SlotsOf(g)) +
                      draft->rising.ladders().First(groups[g].aggregate);
   }
   std::vector<Arrivals> arrivals(groups.size());
@@ -595,15 +589,14 @@ void BandNetwork::AddPlacementArcs(const Input& input, Draft* draft) {
       arrivals[g].push_back({i, cost - first_costs[g]});
     }
   }
-  const std::vector<std::optional<size_t>> hub_of =
-      AddHubs(input, *draft, &arrivals);
+  std::vector<std::optional<size_t>> hub_of = AddHubs(input, *draft, &arrivals);
+  hub_of.resize(groups.size());
   for (size_t g = 0; g < groups.size(); ++g) {
     if (arrivals[g].empty() && !hub_of[g].has_value()) continue;
     const FlowUnits machines = groups[g].size();
     const FlowUnits units = draft->rising.UnitsOf(
         groups[g].aggregate,
-        std::min<FlowUnits>(std::ssize(draft->slot_costs[g]) * machines,
-                            supply_));
+        std::min<FlowUnits>(std::ssize(draft->SlotsOf(g)) * machines, supply_));
     // Where all come by a hub they go on from there.
     Hub* hub = hub_of[g].has_value() ? &hubs_[*hub_of[g]] : nullptr;
     NodeIndex node = hub == nullptr ? 0 : hub->node;
@@ -612,10 +605,10 @@ void BandNetwork::AddPlacementArcs(const Input& input, Draft* draft) {
       node = problem_.AddNode(0);
       if (hub != nullptr) way_in = problem_.AddArc(hub->node, node, units, 0);
     }
-    AddArrivals(input, g, node, arrivals[g], std::ssize(draft->slot_costs[g]));
-    const ArcIndex way_out = problem_.AddConvexArc(
-        node, ExitOf(groups[g], units),
-        ToSegments(draft->slot_costs[g], machines, units));
+    AddArrivals(input, *draft, g, node, arrivals[g]);
+    const ArcIndex way_out =
+        problem_.AddConvexArc(node, ExitOf(groups[g], units),
+                              ToSegments(draft->SlotsOf(g), machines, units));
     if (hub != nullptr) {
       hub->groups.push_back({groups_.size() - 1, way_in.value_or(way_out)});
     }
@@ -632,10 +625,11 @@ void BandNetwork::AddPlacementArcs(const Input& input, Draft* draft) {
   }
 }
 
-void BandNetwork::AddArrivals(const Input& input, size_t g, NodeIndex node,
-                              const Arrivals& arrivals, FlowUnits slots) {
-  const auto& [groups, policies, constraints, classes, aggregates] = input;
-  const MachineGroup& group = groups[g];
+void BandNetwork::AddArrivals(const Input& input, const Draft& draft, size_t g,
+                              NodeIndex node, const Arrivals& arrivals) {
+  const auto& [groups, policies, constraints, classes, aggregates, at] = input;
+  const MachineGroup& group = draft.groups[g];
+  const FlowUnits slots = std::ssize(draft.SlotsOf(g));
   const Machine& machine = group.representative();
   const FlowUnits machines = group.size();
   bool is_open = group.room.empty();
@@ -649,9 +643,10 @@ void BandNetwork::AddArrivals(const Input& input, size_t g, NodeIndex node,
               StepOn(i, policies) == 0 && FirstOn(i, machine, fit) == fit;
     const FlowUnits least =
         std::min({LeastOn(i, group), fit * machines, tasks});
+    const bool has_minimum = LeastOn(i, groups[draft.WholeOf(g)]) > 0;
     const ArcIndex arc = AddArcWithMinimum(
         from, node,
-        RisingSegments(cost + (least > 0 ? kMinimumWorth : 0),
+        RisingSegments(cost + (has_minimum ? kMinimumWorth : 0),
                        StepOn(i, policies) * kPartsPerPoint, machines,
                        FirstOn(i, machine, fit) * machines,
                        std::min<FlowUnits>(fit * machines, tasks)),

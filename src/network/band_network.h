@@ -34,7 +34,6 @@
 #define SLUICE_NETWORK_BAND_NETWORK_H_
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -68,11 +67,12 @@ class BandNetwork {
     kElastic,
   };
   struct Input {
-    std::span<const MachineGroup> groups;  // Cut, where there are aggregates.
+    std::span<const MachineGroup> groups;
     const PolicySet& policies;
     const ConstraintSet& constraints;
     std::span<const BandClass> classes;
     const Aggregates& aggregates;
+    std::span<const uint32_t> group_at;  // Aggregates::GroupsByPlace().
   };
   // Needs no class to be non-empty.
   BandNetwork(const Input& input, Eligibility* eligibility,
@@ -147,7 +147,6 @@ class BandNetwork {
     FlowUnits units;
   };
   struct Demand;
-  struct Offers;
   struct Draft;
   struct Group {
     std::vector<MachineId> machines;  // Ascending.
@@ -201,8 +200,9 @@ class BandNetwork {
   bool IsOpenBesideFit(size_t class_index, const BandClass& band_class,
                        const MachineGroup& group,
                        const ConstraintSet& constraints) const;
-  void FindOffers(const Input& input, const Demand& demand, size_t g,
-                  Offers* found) const;
+  // Of the group; says what its slots cost: nothing where no class may use it.
+  std::vector<FlowCost> FindOffers(const Input& input, const Demand& demand,
+                                   size_t g, Arrivals* offers) const;
   // By outlet its cheapest groups, and what it takes to draw them.
   void FindCandidates(const Input& input, const Demand& demand, Draft* draft);
   void AddPlacementArcs(const Input& input, Draft* draft);
@@ -211,8 +211,8 @@ class BandNetwork {
                                              const Draft& draft,
                                              std::vector<Arrivals>* arrivals);
   // What leads to the group other than by a hub; notes its machines.
-  void AddArrivals(const Input& input, size_t g, NodeIndex node,
-                   const Arrivals& arrivals, FlowUnits slots);
+  void AddArrivals(const Input& input, const Draft& draft, size_t g,
+                   NodeIndex node, const Arrivals& arrivals);
   // Where units of the group go next, so many at most.
   NodeIndex ExitOf(const MachineGroup& group, FlowUnits units);
   void AddWaitingArcs(std::span<const BandClass> classes,

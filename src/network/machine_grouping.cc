@@ -58,14 +58,15 @@ void MachineGrouping::Rebuild(const ClusterState& state,
     seen_.push_back({machine.get(), machine->revision,
                      eligibility.KindOf(*machine), machine->is_stale});
   }
-  wholes_.Rebuild(seen_);
-  if (!label_.empty()) RebuildParts(state);
-}
-
-void MachineGrouping::RebuildParts(const ClusterState& state) {
-  aggregates_ = Aggregates(state, label_);
-  if (aggregates_.empty()) return;
-  parts_.RebuildAsParts(seen_, aggregates_, wholes_);
+  group_at_.assign(seen_.size(), kNoGroup);
+  hashes_.assign(seen_.size(), 0);
+  groups_.clear();
+  leaders_.clear();
+  by_hash_.clear();
+  std::vector<uint32_t> all(seen_.size());
+  std::iota(all.begin(), all.end(), 0);
+  EnterAll(all);
+  if (!label_.empty()) aggregates_ = Aggregates(state, label_);
 }
 
 void MachineGrouping::Update(const ClusterState& state,
@@ -76,111 +77,46 @@ void MachineGrouping::Update(const ClusterState& state,
     seen = {seen.machine, seen.machine->revision,
             eligibility.KindOf(*seen.machine), seen.machine->is_stale};
   }
-  wholes_.Update(seen_, nullptr, changed);
+  // First all leave, so that who is still in a group is as it was.
+  LeaveAll(changed);
+  EnterAll(changed);
+  PutInOrder();
   if (label_.empty()) return;
   if (aggregates_.empty() || !aggregates_.Update(changed)) {
-    RebuildParts(state);
-    return;
-  }
-  parts_.Update(seen_, &aggregates_, changed);
-  parts_.NoteWholes(wholes_);
-}
-
-MachineLook MachineGrouping::Partition::LookOf(const View& view,
-                                               uint32_t index) {
-  const Seen& seen = view.seen[index];
-  const size_t aggregate = view.aggregates == nullptr
-                               ? kNoAggregate
-                               : view.aggregates->AtPlace(index);
-  return {seen.kind, aggregate, seen.machine};
-}
-
-void MachineGrouping::Partition::Clear(size_t size) {
-  places_.assign(size, {});
-  groups_.clear();
-  leaders_.clear();
-  by_hash_.clear();
-}
-
-void MachineGrouping::Partition::Rebuild(std::span<const Seen> seen) {
-  Clear(seen.size());
-  std::vector<uint32_t> all(seen.size());
-  std::iota(all.begin(), all.end(), 0);
-  EnterAll({seen, nullptr}, all);
-}
-
-void MachineGrouping::Partition::RebuildAsParts(std::span<const Seen> seen,
-                                                const Aggregates& aggregates,
-                                                const Partition& wholes) {
-  Clear(seen.size());
-  // It takes less than to look at each machine once more.
-  absl::flat_hash_map<std::pair<uint32_t, size_t>, uint32_t> part_of;
-  for (uint32_t index = 0; index < seen.size(); ++index) {
-    const uint32_t whole = wholes.places_[index].group;
-    if (whole == kNone) continue;
-    const size_t aggregate = aggregates.AtPlace(index);
-    const auto [it, is_new] = part_of.try_emplace(
-        {whole, aggregate}, static_cast<uint32_t>(groups_.size()));
-    places_[index].group = it->second;
-    if (is_new) {
-      const MachineGroup& of_whole = wholes.groups_[whole];
-      groups_.push_back({.kind = of_whole.kind,
-                         .machines = {},
-                         .free = of_whole.free,
-                         .aggregate = aggregate,
-                         .whole = whole});
-      leaders_.push_back(index);
-      const uint64_t hash = absl::HashOf(LookOf({seen, &aggregates}, index));
-      places_[index].hash = hash;
-      by_hash_[hash].push_back(index);
-    }
-    groups_[it->second].machines.push_back(seen[index].machine);
+    aggregates_ = Aggregates(state, label_);
   }
 }
 
-void MachineGrouping::Partition::Update(std::span<const Seen> seen,
-                                        const Aggregates* aggregates,
-                                        std::span<const uint32_t> changed) {
-  // First all leave, so that who is still in a group is as it was.
-  LeaveAll({seen, aggregates}, changed);
-  EnterAll({seen, aggregates}, changed);
-  PutInOrder();
+MachineLook MachineGrouping::LookOf(uint32_t index) const {
+  const Seen& seen = seen_[index];
+  return {seen.kind, 0, seen.machine};
 }
 
-void MachineGrouping::Partition::NoteWholes(const Partition& wholes) {
-  for (size_t group = 0; group < groups_.size(); ++group) {
-    groups_[group].whole = wholes.places_[leaders_[group]].group;
-  }
-}
-
-void MachineGrouping::Partition::LeaveAll(const View& view,
-                                          std::span<const uint32_t> indices) {
+void MachineGrouping::LeaveAll(std::span<const uint32_t> indices) {
   std::vector<uint32_t> leaving;
   for (const uint32_t index : indices) {
-    if (places_[index].group != kNone) leaving.push_back(index);
+    if (group_at_[index] != kNoGroup) leaving.push_back(index);
   }
-  std::ranges::stable_sort(
-      leaving, {}, [this](uint32_t index) { return places_[index].group; });
+  std::ranges::stable_sort(leaving, {},
+                           [this](uint32_t index) { return group_at_[index]; });
   for (auto first = leaving.begin(); first != leaving.end();) {
-    const uint32_t group = places_[*first].group;
-    const auto last =
-        std::find_if(first, leaving.end(), [this, group](uint32_t index) {
-          return places_[index].group != group;
-        });
-    Leave(view, group, {first, last});
+    const uint32_t group = group_at_[*first];
+    const auto last = std::find_if(
+        first, leaving.end(),
+        [this, group](uint32_t index) { return group_at_[index] != group; });
+    Leave(group, {first, last});
     first = last;
   }
 }
 
-void MachineGrouping::Partition::Leave(const View& view, uint32_t group,
-                                       std::span<const uint32_t> indices) {
+void MachineGrouping::Leave(uint32_t group, std::span<const uint32_t> indices) {
   auto& machines = groups_[group].machines;
   // What stays between two that leave moves to the front at once.
   auto end = machines.begin();
   auto rest = machines.begin();
   for (const uint32_t index : indices) {
     const auto place = std::ranges::lower_bound(
-        rest, machines.end(), view.seen[index].machine->id, {}, &Machine::id);
+        rest, machines.end(), seen_[index].machine->id, {}, &Machine::id);
     end = end == rest ? place : std::move(rest, place, end);
     rest = place + 1;
   }
@@ -188,7 +124,7 @@ void MachineGrouping::Partition::Leave(const View& view, uint32_t group,
 
   const uint32_t leader = leaders_[group];
   if (!std::ranges::binary_search(indices, leader)) return;
-  const uint64_t hash = places_[leader].hash;
+  const uint64_t hash = hashes_[leader];
   const auto same = by_hash_.find(hash);
   const auto place = std::ranges::find(same->second, leader);
   if (machines.empty()) {
@@ -197,24 +133,23 @@ void MachineGrouping::Partition::Leave(const View& view, uint32_t group,
     return;
   }
   const auto next =
-      std::ranges::lower_bound(view.seen, machines.front()->id, {},
+      std::ranges::lower_bound(seen_, machines.front()->id, {},
                                [](const Seen& one) { return one.machine->id; });
-  leaders_[group] = static_cast<uint32_t>(next - view.seen.begin());
-  places_[leaders_[group]].hash = hash;
+  leaders_[group] = static_cast<uint32_t>(next - seen_.begin());
+  hashes_[leaders_[group]] = hash;
   *place = leaders_[group];
 }
 
-void MachineGrouping::Partition::EnterAll(const View& view,
-                                          std::span<const uint32_t> indices) {
+void MachineGrouping::EnterAll(std::span<const uint32_t> indices) {
   // Groups that others joined, and how many machines they had before.
   std::vector<std::pair<uint32_t, size_t>> joined;
   std::vector<bool> is_joined(groups_.size());
   for (const uint32_t index : indices) {
-    const Machine* machine = view.seen[index].machine;
-    uint32_t& group = places_[index].group;
-    const uint32_t former = std::exchange(group, kNone);
+    const Machine* machine = seen_[index].machine;
+    uint32_t& group = group_at_[index];
+    const uint32_t former = std::exchange(group, kNoGroup);
     if (!machine->IsUsable()) continue;
-    group = FindGroup(view, index, former);
+    group = FindGroup(index, former);
     is_joined.resize(groups_.size());
     auto& machines = groups_[group].machines;
     if (!machines.empty() && machines.back()->id > machine->id &&
@@ -229,31 +164,31 @@ void MachineGrouping::Partition::EnterAll(const View& view,
   }
 }
 
-uint32_t MachineGrouping::Partition::FindGroup(const View& view, uint32_t index,
-                                               uint32_t former) {
-  const MachineLook look = LookOf(view, index);
+uint32_t MachineGrouping::FindGroup(uint32_t index, uint32_t former) {
+  const MachineLook look = LookOf(index);
   const uint64_t hash = absl::HashOf(look);  // It only finds.
-  places_[index].hash = hash;
+  hashes_[index] = hash;
   auto& same = by_hash_[hash];
   for (const uint32_t leader : same) {
-    if (LookOf(view, leader) == look) return places_[leader].group;
+    if (LookOf(leader) == look) return group_at_[leader];
   }
   // It keeps the place of the group that all left.
-  if (former == kNone || !groups_[former].machines.empty()) {
+  if (former == kNoGroup || !groups_[former].machines.empty()) {
     former = static_cast<uint32_t>(groups_.size());
     groups_.emplace_back();
     leaders_.emplace_back();
   }
-  groups_[former] = {.kind = look.kind,
-                     .machines = {},
-                     .free = look.machine->Free(),
-                     .aggregate = look.part};
+  groups_[former] = {
+      .kind = look.kind,
+      .machines = {},
+      .free = look.machine->Free(),
+  };
   leaders_[former] = index;
   same.push_back(index);
   return former;
 }
 
-void MachineGrouping::Partition::PutInOrder() {
+void MachineGrouping::PutInOrder() {
   const auto first_of = [this](uint32_t group) {
     return groups_[group].machines.front()->id;
   };
@@ -268,7 +203,7 @@ void MachineGrouping::Partition::PutInOrder() {
   std::ranges::sort(order, {}, first_of);
   std::vector<MachineGroup> groups;
   std::vector<uint32_t> leaders;
-  std::vector<uint32_t> place_of(groups_.size(), kNone);
+  std::vector<uint32_t> place_of(groups_.size(), kNoGroup);
   for (const uint32_t group : order) {
     place_of[group] = static_cast<uint32_t>(groups.size());
     groups.push_back(std::move(groups_[group]));
@@ -276,8 +211,8 @@ void MachineGrouping::Partition::PutInOrder() {
   }
   groups_ = std::move(groups);
   leaders_ = std::move(leaders);
-  for (Place& place : places_) {
-    if (place.group != kNone) place.group = place_of[place.group];
+  for (uint32_t& group : group_at_) {
+    if (group != kNoGroup) group = place_of[group];
   }
 }
 

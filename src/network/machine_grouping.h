@@ -35,17 +35,13 @@ class MachineGrouping {
   void Refresh(const ClusterState& state, const Eligibility& eligibility);
 
   // What GroupMachines() says of all machines.
-  const std::vector<MachineGroup>& groups() const { return wholes_.groups(); }
-  // The same, cut where their machines are not of one aggregate.
-  const std::vector<MachineGroup>& parts() const {
-    return aggregates_.empty() ? groups() : parts_.groups();
-  }
+  const std::vector<MachineGroup>& groups() const { return groups_; }
+  // By how many machines have a lower id the group of each, or kNoGroup.
+  std::span<const uint32_t> group_at() const { return group_at_; }
   // None where no machine has the label.
   const Aggregates& aggregates() const { return aggregates_; }
 
  private:
-  static constexpr uint32_t kNone = ~uint32_t{0};
-
   // A machine as it was when it was looked at last.
   struct Seen {
     const Machine* machine = nullptr;
@@ -54,66 +50,34 @@ class MachineGrouping {
     bool is_stale = false;
   };
 
-  // The usable machines by how they look.  All indices are places in `seen`, of
-  // which the machines change in a rebuild only.
-  class Partition {
-   public:
-    const std::vector<MachineGroup>& groups() const { return groups_; }
-
-    void Rebuild(std::span<const Seen> seen);
-    // As the parts of wholes that aggregates tell apart.
-    void RebuildAsParts(std::span<const Seen> seen,
-                        const Aggregates& aggregates, const Partition& wholes);
-    // Those at these indices, which ascend, have changed.  `aggregates`: null
-    // if these are no parts.
-    void Update(std::span<const Seen> seen, const Aggregates* aggregates,
-                std::span<const uint32_t> changed);
-    // Says of which of those groups each of these is a part.
-    void NoteWholes(const Partition& wholes);
-
-   private:
-    struct Place {
-      uint32_t group = kNone;
-      uint64_t hash = 0;  // Where it leads its group.
-    };
-    // What is passed on within a call.
-    struct View {
-      std::span<const Seen> seen;
-      const Aggregates* aggregates;
-    };
-
-    void Clear(size_t size);
-    static MachineLook LookOf(const View& view, uint32_t index);
-    // Each leaves the group that it is in, if it is in one, walking over each
-    // group once.
-    void LeaveAll(const View& view, std::span<const uint32_t> indices);
-    // These leave this group.
-    void Leave(const View& view, uint32_t group,
-               std::span<const uint32_t> indices);
-    // Each usable one enters the group of those that look as it does.
-    void EnterAll(const View& view, std::span<const uint32_t> indices);
-    // That group.  If there is none, one without machines, in the place of
-    // `former` if nobody is left there.
-    uint32_t FindGroup(const View& view, uint32_t index, uint32_t former);
-    // Drops the empty ones, and orders the others by their first machines.
-    void PutInOrder();
-
-    std::vector<Place> places_;
-    std::vector<MachineGroup> groups_;
-    std::vector<uint32_t> leaders_;  // By group, one of its machines.
-    // By what was looked at, the leaders.
-    absl::flat_hash_map<uint64_t, absl::InlinedVector<uint32_t, 1>> by_hash_;
-  };
-
+  // All indices are places in `seen_`, of which the machines change in a
+  // rebuild only.
   void Rebuild(const ClusterState& state, const Eligibility& eligibility);
-  void RebuildParts(const ClusterState& state);
+  // Those at these indices, which ascend, have changed.
   void Update(const ClusterState& state, const Eligibility& eligibility,
               std::span<const uint32_t> changed);
+  MachineLook LookOf(uint32_t index) const;
+  // Each leaves the group that it is in, if it is in one, walking over each
+  // group once.
+  void LeaveAll(std::span<const uint32_t> indices);
+  // These leave this group.
+  void Leave(uint32_t group, std::span<const uint32_t> indices);
+  // Each usable one enters the group of those that look as it does.
+  void EnterAll(std::span<const uint32_t> indices);
+  // That group.  If there is none, one without machines, in the place of
+  // `former` if nobody is left there.
+  uint32_t FindGroup(uint32_t index, uint32_t former);
+  // Drops the empty ones, and orders the others by their first machines.
+  void PutInOrder();
 
   std::string label_;
   std::vector<Seen> seen_;  // Ascending ids.
-  Partition wholes_;
-  Partition parts_;  // Where there are aggregates.
+  std::vector<uint32_t> group_at_;
+  std::vector<uint64_t> hashes_;  // Of machines that lead their group.
+  std::vector<MachineGroup> groups_;
+  std::vector<uint32_t> leaders_;  // By group, one of its machines.
+  // By what was looked at, the leaders.
+  absl::flat_hash_map<uint64_t, absl::InlinedVector<uint32_t, 1>> by_hash_;
   Aggregates aggregates_;
 };
 

@@ -27,6 +27,7 @@
 namespace sluice {
 
 inline constexpr size_t kNoAggregate = ~size_t{0};
+inline constexpr uint32_t kNoGroup = ~uint32_t{0};
 
 struct MachineGroup {
   KindId kind = kNoKind;
@@ -35,8 +36,8 @@ struct MachineGroup {
   // How many tasks of each class of a pass are to share each machine, which
   // then fit together; empty: as many as fit.
   std::vector<int64_t> room = {};
-  // What they are part of that policies charge as one, and of which group they
-  // are the ones that are (network/aggregates.h).
+  // Of a part of a group: what all of it is part of that policies charge as one
+  // (network/aggregates.h), and the group.
   size_t aggregate = kNoAggregate;
   size_t whole = 0;
 

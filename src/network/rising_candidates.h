@@ -1,6 +1,10 @@
-// The groups of machines that units of each class may need where what a group
-// costs rises with its aggregate, too (network/aggregates.h): of thousands a
-// few hundred.
+// The parts of groups of machines that units of each class may need where what
+// a group costs rises with its aggregate, too (network/aggregates.h): of
+// thousands a few hundred.
+//
+// All machines of a group are alike, so that a class pays the same in each part
+// of it but for the aggregate.  Parts are counted first, and are made as groups
+// of their own only where they are needed.
 //
 // Threads: values.
 
@@ -8,6 +12,7 @@
 #define SLUICE_NETWORK_RISING_CANDIDATES_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <span>
@@ -25,59 +30,91 @@ class RisingCandidates {
  public:
   static constexpr FlowCost kNoBound = std::numeric_limits<FlowCost>::max();
 
-  // What is passed must outlive this.
+  // `group_at`: by place, as Aggregates::GroupsByPlace() says.  What is passed
+  // must outlive this.
   RisingCandidates(const Aggregates& aggregates, const PolicySet& policies,
                    const Resources& mean_request,
-                   std::span<const MachineGroup> groups, FlowUnits task_count)
-      : groups_(groups),
-        count_(task_count),
-        ladders_(aggregates, policies, mean_request),
-        slack_(aggregates.size(), 0),
-        rise_(groups.size(), kNotTaken) {}
+                   std::span<const MachineGroup> groups,
+                   std::span<const uint32_t> group_at, FlowUnits task_count);
 
   AggregateLadders& ladders() { return ladders_; }
 
-  // All groups that the next outlet may use, by what their first units cost.
-  // Without `is_bound` all of them may be needed: more units of a class may
-  // cost more each on a machine, whatever its load.
-  void Add(std::vector<Candidate> candidates, bool is_bound);
-  // By outlet, those that some optimal flow needs at most.
-  std::vector<std::vector<Candidate>> TakeCandidates();
+  // All groups that the next outlet may use, by what their first units cost but
+  // for aggregates.  Without `is_bound` all of them may be needed: more units
+  // of a class may cost more each on a machine, whatever its load.
+  void Add(std::vector<Candidate> offers, bool is_bound);
+
+  // What some optimal flow needs at most.
+  struct Choice {
+    std::vector<MachineGroup> parts;                 // By their first machines.
+    std::vector<std::vector<Candidate>> candidates;  // By outlet, of parts.
+  };
+  Choice Choose();
 
   // What the units cost that the aggregate may get in that flow, of so many.
   std::vector<CostSegment> StepsOf(size_t aggregate, FlowUnits limit);
   FlowUnits UnitsOf(size_t aggregate, FlowUnits limit);
 
  private:
-  static constexpr FlowCost kNotTaken = -1;
+  static constexpr FlowCost kClosed = std::numeric_limits<FlowCost>::min();
 
-  // What no unit of an optimal flow costs more than, if so many machines are
-  // among these.
-  FlowCost BoundOf(std::vector<Candidate>* candidates);
-  // By the machines of the sample, if the candidates have them all.
+  struct Part {
+    uint32_t group;
+    uint32_t first;  // The place of its first machine.
+    FlowUnits machines;
+  };
+  // The parts of one aggregate, or of none.
+  struct Slice {
+    size_t aggregate;
+    FlowCost first_cost;  // Of its first unit.
+    size_t begin;
+    size_t end;
+  };
+  struct Outlet {
+    std::vector<Candidate> offers;
+    FlowCost bound;  // What no unit of an optimal flow costs more than.
+  };
+
+  // For who has a machine for each task.
+  FlowCost BoundFor(std::span<const Candidate> offers);
+  // By the machines of the sample, if they are all open.
   std::optional<FlowCost> BoundBySample(
-      std::span<const Candidate> candidates) const;
+      std::span<const Candidate> offers) const;
   // Fills machines where the next one costs the least, and keeps them as the
   // sample.
-  FlowCost TakeSample(std::span<const Candidate> candidates);
+  FlowCost TakeSample(std::span<const Candidate> offers);
+  // Forgets the parts that no outlet can use.
+  void DropDistantParts();
   // Of each aggregate those with as many machines as it may get units.
-  void Trim(std::span<const FlowUnits> units,
-            std::vector<Candidate>* candidates);
+  std::vector<Candidate> Trimmed(const Outlet& outlet,
+                                 std::span<const FlowUnits> units);
+  // All parts of the groups.
+  std::vector<Candidate> All(const Outlet& outlet);
+  // What the aggregate may cost a unit at most.
+  FlowCost DearestOf(size_t aggregate);
+  MachineGroup Made(const Part& part, size_t aggregate) const;
 
+  const Aggregates& aggregates_;
   const std::span<const MachineGroup> groups_;
+  const std::span<const uint32_t> group_at_;
   const FlowUnits count_;
   AggregateLadders ladders_;
+  std::vector<Slice> slices_;
+  std::vector<Part> parts_;  // By slice.
+  // By group, what the first unit of the cheapest aggregate costs there.
+  std::vector<FlowCost> least_;
+  std::vector<Outlet> outlets_;
   // By aggregate, how much dearer than the first one there a unit may be.
   std::vector<FlowCost> slack_;
-  std::vector<std::vector<Candidate>> candidates_;  // By outlet.
-  std::vector<bool> is_bound_;                      // The same.
+  std::vector<FlowCost> cost_on_;  // By group: of the outlet at hand.
+  // By group its parts and what their aggregates cost, once anybody asks.
+  std::vector<std::vector<Candidate>> parts_of_;
 
-  // The sample: so many machines of these groups as there are tasks.
-  size_t sampled_ = 0;
-  size_t left_by_sample_ = 0;  // Of those that it was taken of.
-  // By group, how much dearer its aggregate is for the last unit there than for
-  // the first.
-  std::vector<FlowCost> rise_;
+  // The sample has as many machines as there are tasks.  By group, what the
+  // last unit there costs for its aggregate at most.
+  std::vector<FlowCost> sampled_;
+  size_t sampled_count_ = 0;      // Groups.
+  FlowCost width_of_sample_ = 0;  // From the cheapest unit to the dearest.
 };
 
 }  // namespace sluice

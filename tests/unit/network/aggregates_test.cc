@@ -1,10 +1,13 @@
 #include "network/aggregates.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/strings.h"
@@ -14,6 +17,9 @@
 
 namespace sluice {
 namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
 
 class AggregatesTest : public testing::Test {
  protected:
@@ -60,7 +66,6 @@ TEST_F(AggregatesTest, FollowThoseThatChange) {
   cluster_.Apply(moved);
   const std::vector<uint32_t> third = {2};
   ASSERT_TRUE(racks.Update(third));
-  EXPECT_EQ(racks.AtPlace(2), 1u);
   EXPECT_EQ(racks.Of(Find("a2")), 1u);
   const Aggregates fresh(cluster_.state(), "rack");
   for (const size_t rack : {0, 1}) {
@@ -124,25 +129,40 @@ TEST_F(AggregatesTest, DoNotFollowWhatWasTooMuchForASum) {
   EXPECT_FALSE(racks.Update(first));
 }
 
-TEST_F(AggregatesTest, CutGroupsWhereRacksDiffer) {
+TEST_F(AggregatesTest, SayWhichMachinesTheyHave) {
+  Aggregates racks(cluster_.state(), "rack");
+  EXPECT_THAT(racks.PlacesOf(0), ElementsAre(0, 2));
+  EXPECT_THAT(racks.PlacesOf(1), ElementsAre(1));
+  EXPECT_THAT(racks.PlacesOf(Aggregates::kNone), ElementsAre(3));
+  for (const auto& [uuid, rack] :
+       {std::pair("a1", ""), {"none", "b"}, {"b1", "a"}}) {
+    UpdateMachine moved;
+    moved.spec.uuid = uuid;
+    if (*rack != '\0') moved.spec.labels = {{"rack", rack}};
+    cluster_.Apply(moved);
+  }
+  const std::vector<uint32_t> moved = {0, 1, 3};
+  ASSERT_TRUE(racks.Update(moved));
+  EXPECT_THAT(racks.PlacesOf(0), ElementsAre(1, 2));
+  EXPECT_THAT(racks.PlacesOf(1), ElementsAre(3));
+  EXPECT_THAT(racks.PlacesOf(Aggregates::kNone), ElementsAre(0));
+  EXPECT_EQ(racks.MachineAt(3)->uuid, "none");
+}
+
+TEST_F(AggregatesTest, SayInWhichGroupsTheirMachinesAre) {
   TestScheduler empty;
   ClusterBuilder()
       .Machine("a1", {.cpu = 4000, .labels = {{"rack", "a"}}})
-      .Machine("b1", {.cpu = 4000, .labels = {{"rack", "b"}}})
+      .Machine("b1", {.cpu = 2000, .labels = {{"rack", "b"}}})
       .Machine("a2", {.cpu = 4000, .labels = {{"rack", "a"}}})
       .ApplyTo(&empty);
   const std::vector<MachineGroup> groups =
       GroupMachines(empty.state(), empty.eligibility());
-  ASSERT_EQ(groups.size(), 1u);
-  const std::vector<MachineGroup> cut =
-      Aggregates(empty.state(), "rack").Cut(groups);
-  ASSERT_EQ(cut.size(), 2u);
-  EXPECT_EQ(cut[0].size(), 2);
-  EXPECT_EQ(cut[1].size(), 1);
-  EXPECT_EQ(cut[0].aggregate, 0u);
-  EXPECT_EQ(cut[1].aggregate, 1u);
-  EXPECT_EQ(cut[0].whole, cut[1].whole);
-  EXPECT_EQ(Aggregates().Cut(groups).size(), 1u);
+  const Aggregates racks(empty.state(), "rack");
+  EXPECT_THAT(racks.GroupsByPlace(groups), ElementsAre(0, 1, 0));
+  EXPECT_THAT(racks.GroupsByPlace(std::span(groups).first(1)),
+              ElementsAre(0, kNoGroup, 0));
+  EXPECT_THAT(Aggregates().GroupsByPlace(groups), IsEmpty());
 }
 
 }  // namespace

@@ -47,14 +47,15 @@ struct Racks {
   explicit Racks(TestScheduler* cluster)
       : classes(ClassesOf(cluster->state())),
         aggregates(cluster->state(), "rack"),
-        groups(aggregates.Cut(
-            GroupMachines(cluster->state(), cluster->eligibility()))),
+        groups(GroupMachines(cluster->state(), cluster->eligibility())),
+        group_at(aggregates.GroupsByPlace(groups)),
         network({groups, cluster->policies(), cluster->constraints(), classes,
-                 aggregates},
+                 aggregates, group_at},
                 &cluster->eligibility(), PricesOf(*cluster)) {}
   const std::vector<BandClass> classes;
   const Aggregates aggregates;
   const std::vector<MachineGroup> groups;
+  const std::vector<uint32_t> group_at;
   const BandNetwork network;
 };
 
@@ -223,17 +224,11 @@ TEST(BandNetworkOfRacks, DrawsClassesToAlikeMachinesOfManyRacksByOneNode) {
   ASSERT_NE(hub, meanings.end());
   EXPECT_EQ(hub->machine_count, 100u);
 
-  std::map<MachineId, size_t> rack_of;
-  for (const MachineGroup& group : racks.groups) {
-    for (const Machine* machine : group.machines) {
-      rack_of[machine->id] = group.aggregate;
-    }
-  }
   std::map<size_t, int64_t> in_rack;
   std::map<std::pair<size_t, size_t>, int64_t> of_class_in_rack;
   std::map<MachineId, int64_t> on_machine;
   for (const Proposal& one : racks.network.Decode(cluster.SolveFlow(problem))) {
-    const size_t rack = rack_of.at(one.machine);
+    const size_t rack = racks.aggregates.Of(one.machine);
     ++in_rack[rack];
     ++of_class_in_rack[{one.class_index, rack}];
     ++on_machine[one.machine];

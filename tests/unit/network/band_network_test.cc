@@ -37,7 +37,8 @@ BandNetwork DrawNetwork(const std::vector<BandClass>& classes, int64_t now_ms,
   Eligibility& eligibility = cluster->eligibility();
   return BandNetwork(
       {GroupMachines(cluster->state(), eligibility), cluster->policies(),
-       cluster->constraints(), classes, Aggregates()},
+       cluster->constraints(), classes, Aggregates(),
+       /*group_at=*/{}},
       &eligibility,
       WaitingPrices(cluster->policies(), cluster->state().histories(), now_ms));
 }

@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "base/rng.h"
 #include "base/strings.h"
@@ -25,6 +27,17 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
+// Machines of different racks told apart, too.
+std::vector<MachineGroup> GroupRacks(TestScheduler& cluster,
+                                     const Aggregates& racks) {
+  absl::flat_hash_map<MachineId, uint32_t> rack_of;
+  for (const auto& [id, machine] : cluster.state().machines()) {
+    rack_of[id] = static_cast<uint32_t>(racks.Of(id) + 1);
+  }
+  return GroupMachines(cluster.state(), cluster.eligibility(),
+                       MachineParts(rack_of));
+}
+
 // Racks of machines of 4 cores, which tasks of one core fill.
 class RisingCandidatesOfRacks : public testing::Test {
  protected:
@@ -35,31 +48,37 @@ class RisingCandidatesOfRacks : public testing::Test {
                   {.cpu = 4000, .labels = {{"rack", rack}}})
         .ApplyTo(&cluster_);
   }
-  // With `is_parted` each machine is a group.
+  // Each rack is a group or, with `is_parted`, each machine.
   void Look(FlowUnits tasks, bool is_parted = false) {
     racks_ = Aggregates(cluster_.state(), "rack");
-    groups_ = GroupMachines(cluster_.state(), cluster_.eligibility());
+    groups_ = GroupRacks(cluster_, racks_);
     if (is_parted) groups_ = PartGroups(groups_);
-    groups_ = racks_.Cut(groups_);
+    group_at_ = racks_.GroupsByPlace(groups_);
     rising_.emplace(racks_, cluster_.policies(), Resources(1000, 0, 0, 1),
-                    groups_, tasks);
+                    groups_, group_at_, tasks);
+  }
+  size_t RackOf(size_t group) const {
+    return racks_.Of(groups_[group].representative().id);
   }
   // Of the task that comes to the group's rack after so many.
   FlowCost RackCost(size_t group, FlowUnits before) {
-    return rising_->ladders().CostAfter(groups_[group].aggregate, before);
+    return rising_->ladders().CostAfter(RackOf(group), before);
   }
   void Add(const std::vector<FlowCost>& own_costs, bool is_bound = true) {
     std::vector<Candidate> candidates;
     for (size_t g = 0; g < own_costs.size(); ++g) {
-      candidates.push_back({own_costs[g] + RackCost(g, 0), g});
+      candidates.push_back({own_costs[g], g});
     }
     rising_->Add(std::move(candidates), is_bound);
   }
   std::vector<std::vector<size_t>> Take() {
     std::vector<std::vector<size_t>> groups;
-    for (const auto& candidates : rising_->TakeCandidates()) {
+    const auto [parts, by_outlet] = rising_->Choose();
+    for (const std::vector<Candidate>& candidates : by_outlet) {
       std::vector<size_t>& of_outlet = groups.emplace_back();
-      for (const Candidate& one : candidates) of_outlet.push_back(one.group);
+      for (const Candidate& one : candidates) {
+        of_outlet.push_back(parts[one.group].whole);
+      }
       std::ranges::sort(of_outlet);
     }
     return groups;
@@ -68,6 +87,7 @@ class RisingCandidatesOfRacks : public testing::Test {
   TestScheduler cluster_;
   Aggregates racks_;
   std::vector<MachineGroup> groups_;
+  std::vector<uint32_t> group_at_;
   std::optional<RisingCandidates> rising_;
 };
 
@@ -82,8 +102,8 @@ TEST_F(RisingCandidatesOfRacks, AreAllThatATaskMayGoToWhenTheirRacksFill) {
   ASSERT_GT(rise, 0);
   Add({0, 2 * rise, 5 * rise});
   EXPECT_THAT(Take(), ElementsAre(ElementsAre(0, 1)));
-  EXPECT_EQ(rising_->UnitsOf(groups_[0].aggregate, 4), 3);
-  EXPECT_EQ(rising_->UnitsOf(groups_[1].aggregate, 4), 1);
+  EXPECT_EQ(rising_->UnitsOf(RackOf(0), 4), 3);
+  EXPECT_EQ(rising_->UnitsOf(RackOf(1), 4), 1);
 }
 
 TEST_F(RisingCandidatesOfRacks, AreNoMoreOfARackThanItMayGetTasks) {
@@ -102,7 +122,7 @@ TEST_F(RisingCandidatesOfRacks, AreAllWhereThereIsNoMachineForEachTask) {
   Look(3);
   Add({0, 1000000});
   EXPECT_THAT(Take(), ElementsAre(ElementsAre(0, 1)));
-  EXPECT_EQ(rising_->UnitsOf(groups_[1].aggregate, 3), 3);
+  EXPECT_EQ(rising_->UnitsOf(RackOf(1), 3), 3);
 }
 
 TEST_F(RisingCandidatesOfRacks, AreAllThatAreNotBound) {
@@ -163,9 +183,9 @@ using StepsOf = absl::FunctionRef<std::vector<CostSegment>(size_t, FlowUnits)>;
 // What the cheapest flow costs over these arcs, where a machine is dearer by
 // `step` for each unit that it has.
 FlowCost Optimum(const RandomDemand& demand,
-                 const std::vector<std::vector<Candidate>>& candidates,
-                 const std::vector<MachineGroup>& groups, FlowCost step,
+                 const RisingCandidates::Choice& choice, FlowCost step,
                  StepsOf steps_of) {
+  const auto& [groups, candidates] = choice;
   FlowProblem problem;
   FlowUnits all = 0;
   for (const FlowUnits tasks : demand.tasks) {
@@ -195,7 +215,7 @@ FlowCost Optimum(const RandomDemand& demand,
   for (size_t i = 0; i < candidates.size(); ++i) {
     for (const Candidate& one : candidates[i]) {
       problem.AddArc(static_cast<NodeIndex>(i), nodes[one.group], all,
-                     demand.costs[i][one.group]);
+                     demand.costs[i][groups[one.group].whole]);
     }
   }
   const FlowSolution solution = MakeSolver("network_simplex")->Solve(problem);
@@ -220,25 +240,31 @@ TEST(RisingCandidatesOfRandomRacks, LoseNothing) {
     const Aggregates aggregates(cluster.state(), "rack");
     std::vector<MachineGroup> groups =
         GroupMachines(cluster.state(), cluster.eligibility());
-    if (rng.Below(2) == 0) groups = PartGroups(groups);
-    groups = aggregates.Cut(groups);
+    if (rng.Below(3) == 0) groups = PartGroups(groups);
+    if (rng.Below(3) == 0) groups = GroupRacks(cluster, aggregates);
+    const std::vector<uint32_t> group_at = aggregates.GroupsByPlace(groups);
     const RandomDemand demand = MakeDemand(groups.size(), &rng);
     FlowUnits tasks = 0;
     for (const FlowUnits of_class : demand.tasks) tasks += of_class;
-    RisingCandidates rising(aggregates, cluster.policies(),
-                            Resources(1000, 0, 0, 1), groups, tasks);
-    std::vector<std::vector<Candidate>> all;
-    for (const std::vector<FlowCost>& costs : demand.costs) {
-      std::vector<Candidate>& of_class = all.emplace_back();
-      for (size_t g = 0; g < groups.size(); ++g) {
-        of_class.push_back(
-            {costs[g] + rising.ladders().First(groups[g].aggregate), g});
+    const auto choose = [&](RisingCandidates* rising, bool is_bound) {
+      for (const std::vector<FlowCost>& costs : demand.costs) {
+        std::vector<Candidate> of_class;
+        for (size_t g = 0; g < groups.size(); ++g) {
+          of_class.push_back({costs[g], g});
+        }
+        rising->Add(of_class, is_bound);
       }
-      rising.Add(of_class, /*is_bound=*/true);
-    }
-    const std::vector<std::vector<Candidate>> chosen = rising.TakeCandidates();
-    for (size_t i = 0; i < all.size(); ++i) {
-      left_out += std::ssize(all[i]) - std::ssize(chosen[i]);
+      return rising->Choose();
+    };
+    RisingCandidates rising(aggregates, cluster.policies(),
+                            Resources(1000, 0, 0, 1), groups, group_at, tasks);
+    const RisingCandidates::Choice chosen = choose(&rising, /*is_bound=*/true);
+    RisingCandidates unbound(aggregates, cluster.policies(),
+                             Resources(1000, 0, 0, 1), groups, group_at, tasks);
+    const RisingCandidates::Choice all = choose(&unbound, /*is_bound=*/false);
+    for (size_t i = 0; i < demand.costs.size(); ++i) {
+      left_out +=
+          std::ssize(all.candidates[i]) - std::ssize(chosen.candidates[i]);
     }
     const FlowCost step = rng.Between(0, 100) * kPartsPerPoint;
     const auto steps_needed = [&rising](size_t aggregate, FlowUnits limit) {
@@ -248,8 +274,8 @@ TEST(RisingCandidatesOfRandomRacks, LoseNothing) {
       return rising.ladders().Steps(aggregate, RisingCandidates::kNoBound,
                                     limit);
     };
-    EXPECT_EQ(Optimum(demand, chosen, groups, step, steps_needed),
-              Optimum(demand, all, groups, step, all_steps));
+    EXPECT_EQ(Optimum(demand, chosen, step, steps_needed),
+              Optimum(demand, all, step, all_steps));
   }
   EXPECT_GT(left_out, 1000);
 }
