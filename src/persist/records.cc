@@ -58,12 +58,25 @@ class Encoder {
     }
   }
 
+  const v1::StoredRules& Encode(const PlacementRules& rules);
+
   const ClusterState& state_;
   v1::StoredTask task_;
   v1::StoredJob job_;
   v1::StoredMachine machine_;
   v1::StoredDelta delta_;
+  // Of the last task that had any: tasks of a job mostly have the same.
+  uint32_t rules_id_ = 0;
+  v1::StoredRules rules_;
 };
+
+const v1::StoredRules& Encoder::Encode(const PlacementRules& rules) {
+  if (rules.id == 0 || rules.id != rules_id_) {
+    rules_ = sluice::Encode(rules);
+    rules_id_ = rules.id;
+  }
+  return rules_;
+}
 
 const v1::StoredTask& Encoder::Encode(const Task& task) {
   v1::StoredTask& stored = task_;
@@ -90,8 +103,8 @@ const v1::StoredTask& Encoder::Encode(const Task& task) {
   // Not even empty where they only name an owner: that comes and goes with what
   // machines avoid, and does not change the record.
   if (task.class_key.rules != &NoRules()) {
-    v1::StoredRules rules = sluice::Encode(*task.class_key.rules);
-    if (rules.ByteSizeLong() > 0) *spec->mutable_rules() = std::move(rules);
+    const v1::StoredRules& rules = Encode(*task.class_key.rules);
+    if (rules.ByteSizeLong() > 0) *spec->mutable_rules() = rules;
   }
   if (!task.owner.empty()) WriteFields(task.owner, spec->mutable_owner());
   stored.set_submitted_ms(task.submitted_ms);
