@@ -2,14 +2,16 @@
 // that it had better avoid come last (Kubernetes: TaintToleration's score).
 //
 //   450,000 for each taint of effect PreferNoSchedule that is not tolerated,
-//   the first 8 of them
+//   beyond the eighth 17,700 for each
 //
+// So more taints are always dearer, whatever the load, within a policy's bound.
 // A taint counts half as much again as a preference of weight 100 in
 // node_affinity, as in Kubernetes' default profile (plugin weights 3 and 2).
 
 #include <algorithm>
 #include <memory>
 
+#include "base/limits.h"
 #include "constraints/toleration.h"
 #include "sluice/cost/cost_model.h"
 
@@ -17,8 +19,11 @@ namespace sluice {
 namespace {
 
 constexpr Cost kPerTaint = 450000;
-constexpr int64_t kTaintsMax = 8;
-static_assert(kPerTaint * kTaintsMax <= kModelCostMax);
+constexpr int64_t kDearTaints = 8;
+constexpr Cost kPerFurther = 17700;
+constexpr int64_t kFurtherMax = int64_t{kTaintsMax} - kDearTaints;
+static_assert(kPerTaint * kDearTaints + kPerFurther * kFurtherMax <=
+              kModelCostMax);
 
 class TaintPolicy : public CostModel {
  public:
@@ -29,7 +34,8 @@ class TaintPolicy : public CostModel {
           return it.taint.effect == TaintEffect::kPreferNoSchedule &&
                  !IsTolerated(it.taint, rules.tolerations);
         });
-    return kPerTaint * std::min(count, kTaintsMax);
+    const int64_t dear = std::min(count, kDearTaints);
+    return kPerTaint * dear + kPerFurther * std::min(count - dear, kFurtherMax);
   }
 };
 
