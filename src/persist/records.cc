@@ -3,11 +3,14 @@
 #include <glog/logging.h>
 
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "base/strings.h"
 #include "messages/fields.h"
 #include "persist/sealed_value.h"
@@ -16,6 +19,8 @@
 
 namespace sluice {
 namespace {
+
+constexpr size_t kRulesKept = 256;
 
 template <std::unsigned_integral Rep>
 std::string Key(RecordKind kind, Rep id) {
@@ -65,17 +70,15 @@ class Encoder {
   v1::StoredJob job_;
   v1::StoredMachine machine_;
   v1::StoredDelta delta_;
-  // Of the last task that had any: tasks of a job mostly have the same.
-  uint32_t rules_id_ = 0;
-  v1::StoredRules rules_;
+  // By id, those of the last tasks: many have the same.
+  absl::flat_hash_map<uint32_t, v1::StoredRules> rules_;
 };
 
 const v1::StoredRules& Encoder::Encode(const PlacementRules& rules) {
-  if (rules.id == 0 || rules.id != rules_id_) {
-    rules_ = sluice::Encode(rules);
-    rules_id_ = rules.id;
-  }
-  return rules_;
+  if (rules_.size() == kRulesKept && !rules_.contains(rules.id)) rules_.clear();
+  const auto [it, is_new] = rules_.try_emplace(rules.id);
+  if (is_new) it->second = sluice::Encode(rules);
+  return it->second;
 }
 
 const v1::StoredTask& Encoder::Encode(const Task& task) {
