@@ -110,11 +110,11 @@ struct PackingPlan {
              return TierOf(key) < priority;
            });
   }
-  // Whether something of it is yet to be placed once the tier is done.
-  bool PlacesBelow(uint32_t priority) const {
+  // Whether something of it is placed in this tier or below.
+  bool PlacesFrom(uint32_t priority) const {
     return std::ranges::any_of(patterns.patterns, [&](const auto& holds) {
       return std::ranges::any_of(holds, [&](const auto& entry) {
-        return TierOf(entry.first) < priority;
+        return TierOf(entry.first) <= priority;
       });
     });
   }

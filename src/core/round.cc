@@ -154,7 +154,6 @@ void Round::End(RoundStats* stats) {
                   &context_.state);
   }
   EndVainNominations(&context_);
-  SpareNeedless(&context_);
   DisplaceAsLastResort(&context_);
   SpareNeedless(&context_);
   NoteLook();
@@ -268,13 +267,15 @@ bool Round::AdvanceInTiers() {
       stage_ = make(&context_, &*tier_);
       if (stage_ != nullptr) return true;
     }
-    // What is less urgent may take the room of whoever need not leave for the
-    // plan any more.
-    if (context_.plan.has_value() &&
-        !context_.plan->PlacesBelow(tier_->priority)) {
-      SpareNeedless(&context_);
+    if (EnterTierBelow(tier_->priority)) {
+      // It might take the room of those who need not leave for the plan any
+      // more.
+      if (context_.plan.has_value() &&
+          !context_.plan->PlacesFrom(tier_->priority)) {
+        SpareNeedless(&context_);
+      }
+      continue;
     }
-    if (EnterTierBelow(tier_->priority)) continue;
     tier_.reset();
     context_.plan.reset();
     if (has_run_out_ || !MustStartOver()) return false;

@@ -43,11 +43,15 @@ class Spare {
  private:
   using Party = std::vector<const Task*>;
 
+  // Of most victims the room is needed, so that is looked at first.
   std::vector<Party> FindParties() const {
     std::vector<const Task*> victims;
     for (const TaskId id : context_.agenda.known.victims) {
       const Task* task = state_.FindTask(id);
-      if (task != nullptr && task->is_evicted) victims.push_back(task);
+      if (task != nullptr && task->is_evicted &&
+          (task->class_key.gang.has_value() || LeavesRoom(*task))) {
+        victims.push_back(task);
+      }
     }
     std::ranges::sort(victims, [](const Task* a, const Task* b) {
       return std::pair(b->class_key.priority, a->sequence) <
@@ -67,6 +71,17 @@ class Spare {
       parties.push_back({task});
     }
     return parties;
+  }
+
+  // For what has room kept there, and its host ports.
+  bool LeavesRoom(const Task& task) const {
+    const Machine& machine = *state_.FindMachine(task.machine);
+    const PlacementRules& rules = *task.class_key.rules;
+    return state_.nominations().CanBeHeldBy(machine, task.class_key.request) &&
+           (rules.host_ports.empty() ||
+            std::ranges::none_of(machine.nominated, [&](TaskId id) {
+              return WantSamePort(*state_.FindTask(id)->class_key.rules, rules);
+            }));
   }
 
   // Those for whom it matters who stays, by rules about other tasks, and those
@@ -92,18 +107,16 @@ class Spare {
     }
   }
 
-  // Room and host ports, for what has them kept.
+  // The same of all of them together.
   bool LeaveRoom(const Party& party) const {
+    if (!std::ranges::all_of(
+            party, [this](const Task* task) { return LeavesRoom(*task); })) {
+      return false;
+    }
+    if (party.size() == 1) return true;
     std::map<MachineId, Resources> staying;
     for (const Task* task : party) {
       staying[task->machine] += task->class_key.request;
-      const Machine& machine = *state_.FindMachine(task->machine);
-      const PlacementRules& rules = *task->class_key.rules;
-      if (std::ranges::any_of(machine.nominated, [&](TaskId id) {
-            return WantSamePort(*state_.FindTask(id)->class_key.rules, rules);
-          })) {
-        return false;
-      }
     }
     return std::ranges::all_of(staying, [this](const auto& entry) {
       return state_.nominations().CanBeHeldBy(*state_.FindMachine(entry.first),
