@@ -40,16 +40,16 @@ inline constexpr size_t kLabelsMax = 1024;
 
 // Placement rules.  They come with every task and are looked at for every class
 // and kind of machine, so each bound is some ten times what people write and
-// no more.  Duplicates do not count: bridges repeat tolerations with every
-// update.
+// no more.  Duplicates do not count, but for TaskRules: bridges repeat
+// tolerations with every update.
 //
 // Requirements of a node selector or of one term: some per label of a machine.
 inline constexpr size_t kRequirementsMax = 256;
 // Values of a requirement: people list machines, a large cluster's racks.  Also
-// rules of a kind in TaskRules, and items of a list of one.
+// texts or numbers in a list of TaskRules.
 inline constexpr size_t kRequirementValuesMax = 4096;
-// Terms of an affinity, towards machines or tasks, required or preferred; and
-// spread constraints.
+// Terms of an affinity, towards machines or tasks, required or preferred;
+// spread constraints; and rules of a kind in TaskRules.
 inline constexpr size_t kAffinityTermsMax = 256;
 // Namespaces of a term: people list teams, a large cluster's tenants.
 inline constexpr size_t kNamespacesMax = 1024;

@@ -48,10 +48,10 @@ class ClassPeers {
   // Whoever was told to leave is no company then, nor counted by a spread.
   bool AllowsWithout(const Machine& machine,
                      std::span<const Task* const> leavers) const;
-  // The same but for its spread, ...
+  // The same, whatever its spreads say.
   bool AllowsBesideSpreadWithout(const Machine& machine,
                                  std::span<const Task* const> leavers) const;
-  // ... and of anti-affinity alone, its own and that of others; it may require
+  // The same of anti-affinity alone, its own and that of others; it may require
   // affinity, too.
   bool AreApartWithout(const Machine& machine,
                        std::span<const Task* const> leavers) const;

@@ -11,22 +11,30 @@ PromisedSpreads::PromisedSpreads(const ClusterState& state,
                                  const ClassKey& key) {
   for (size_t i = 0; i < key.rules->spread.size(); ++i) {
     if (!key.rules->spread[i].is_required) continue;
-    TopologySpread spread(state, constraints, key, i);
-    const int64_t minimum = spread.MinimumAsAllCome();
+    const TopologySpread all(state, constraints, key, i);
+    TopologySpread others = all;
     for (const auto& [id, count] : state.nominations().MachinesOf(key)) {
-      spread.ForgetExpected(key, id, count);
+      others.ForgetExpected(key, id, count);
     }
-    spreads_.push_back({std::move(spread), minimum});
+    spreads_.push_back({all, std::move(others), all.MinimumAsAllCome()});
   }
 }
 
-bool PromisedSpreads::Allow(MachineId machine, bool runs_there) const {
+bool PromisedSpreads::Allow(MachineId machine) const {
   return std::ranges::all_of(spreads_, [&](const Spread& spread) {
     const TopologySpread& others = spread.others;
-    const int64_t more = others.is_self() && !runs_there ? 1 : 0;
-    return !others.Counts(machine) ||
-           others.CountAt(machine) + more - spread.minimum <=
-               others.constraint().max_skew;
+    return !others.Counts(machine) || others.CountAt(machine) +
+                                              (others.is_self() ? 1 : 0) -
+                                              spread.minimum <=
+                                          others.constraint().max_skew;
+  });
+}
+
+bool PromisedSpreads::AllowAll(MachineId machine) const {
+  return std::ranges::all_of(spreads_, [&](const Spread& spread) {
+    const TopologySpread& all = spread.all;
+    return !all.Counts(machine) ||
+           all.CountAt(machine) - spread.minimum <= all.constraint().max_skew;
   });
 }
 

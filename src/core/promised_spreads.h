@@ -24,12 +24,15 @@ class PromisedSpreads {
   PromisedSpreads(const ClusterState& state, const ConstraintSet& constraints,
                   const ClassKey& key);
 
-  // Of equals whoever has room comes first.  `runs_there`: whether the task has
-  // come already.
-  bool Allow(MachineId machine, bool runs_there = false) const;
+  // One task, whether or not others of its class come, too: whoever of them has
+  // room comes first.
+  bool Allow(MachineId machine) const;
+  // All of the class that run there or are to come.
+  bool AllowAll(MachineId machine) const;
 
  private:
   struct Spread {
+    TopologySpread all;
     TopologySpread others;  // Without what is to come of the class.
     int64_t minimum;        // With that.
   };

@@ -232,7 +232,7 @@ bool Round::Advance() {
         stage_ = MakeArrange(&context_);
         return true;
       case Phase::kArranged:
-        // Who was to make room where a newcomer is no more need not leave.
+        // A victim may stay if whom it made room for is elsewhere now.
         if (context_.has_arranged) SpareNeedless(&context_);
         // Something that waits may fit where another task was.
         has_started_over_ = true;
@@ -267,10 +267,10 @@ bool Round::AdvanceInTiers() {
       stage_ = make(&context_, &*tier_);
       if (stage_ != nullptr) return true;
     }
-    if (EnterTierBelow(tier_->priority)) {
-      // It might take the room of those who need not leave for the plan any
-      // more.
-      if (context_.plan.has_value() &&
+    if (const uint32_t above = tier_->priority; EnterTierBelow(above)) {
+      // The first tier below the plan could take the room of victims that need
+      // not leave for it any more.
+      if (context_.plan.has_value() && context_.plan->PlacesFrom(above) &&
           !context_.plan->PlacesFrom(tier_->priority)) {
         SpareNeedless(&context_);
       }

@@ -136,6 +136,8 @@ class RoundContext {
   std::map<std::pair<uint32_t, std::string>, Asker> minimum_askers;
   // Whether placements were moved by what their tasks wish.
   bool has_arranged = false;
+  // Of SpareNeedless(), for all of the round: some 10 ms.
+  int64_t spare_looks_left = 400'000;
   // What all costs that could be placed, and the least that it can.
   std::optional<Appraisal> appraisal;
 

@@ -2,6 +2,9 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "base/strings.h"
 #include "google/protobuf/descriptor.h"
 
@@ -9,6 +12,25 @@ namespace sluice {
 
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
+
+bool HasUnknownFields(const Message& message) {
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  if (!reflection.GetUnknownFields(message).empty()) return true;
+  std::vector<const FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);
+  return std::ranges::any_of(fields, [&](const FieldDescriptor* field) {
+    if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) return false;
+    if (!field->is_repeated()) {
+      return HasUnknownFields(reflection.GetMessage(message, field));
+    }
+    for (int i = 0; i < reflection.FieldSize(message, field); ++i) {
+      if (HasUnknownFields(reflection.GetRepeatedMessage(message, field, i))) {
+        return true;
+      }
+    }
+    return false;
+  });
+}
 
 // ---------------------------------------------------------------------------
 // FieldFinder

@@ -56,11 +56,15 @@ enum class ListsAre {
 template <class Record>
 void WriteFields(const Record& record, google::protobuf::Message* message);
 
-// Returns what is wrong, "port: 0 is not in 1 to 65535", or "" if nothing is;
-// `record` is only good then.
+// Returns what is wrong, "port: 0 is not in 1 to 65535", or "" if nothing is.
+// What `record` holds after a fault is not specified.
 template <class Record>
 std::string ReadFields(const google::protobuf::Message& message, ListsAre lists,
                        Record* record);
+
+// Whether a newer writer has put something into the message, or into one within
+// it, that is not known here.
+bool HasUnknownFields(const google::protobuf::Message& message);
 
 // Finds fields of a message by their names: fast where they are asked for in
 // the order in which the message has them.

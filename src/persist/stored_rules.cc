@@ -100,6 +100,10 @@ v1::StoredRules Encode(const PlacementRules& rules) {
 absl::StatusOr<PlacementRules> Decode(const v1::StoredRules& stored) {
   PlacementRules rules;
   if (stored.has_rules()) {
+    // A task is not placed against a rule of a newer daemon.
+    if (HasUnknownFields(stored.rules())) {
+      return Damaged("a field of its rules is unknown");
+    }
     RETURN_IF_ERROR(DecodeFields("rules", stored.rules(), &rules));
   }
 #define RULE_LIST(field, Element, order, words, ...) \

@@ -233,9 +233,11 @@ absl::Status CheckBounds(const google::protobuf::Message& message) {
   for (const FieldDescriptor* field : fields) {
     const bool is_list = field->is_repeated();
     const int size = is_list ? reflection.FieldSize(message, field) : 1;
-    if (static_cast<size_t>(size) > kRequirementValuesMax) {
-      return Invalid(StrCat(field->name(), ": more than ",
-                            kRequirementValuesMax, " of them"));
+    const size_t most = field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE
+                            ? kAffinityTermsMax
+                            : kRequirementValuesMax;
+    if (static_cast<size_t>(size) > most) {
+      return Invalid(StrCat(field->name(), ": more than ", most, " of them"));
     }
     for (int i = 0; i < size; ++i) {
       if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {

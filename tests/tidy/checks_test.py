@@ -144,9 +144,13 @@ class ChecksTest(unittest.TestCase):
                 "src/cost/dead.cc": "", "src/cost/dead.h": "",
                 "tests/unit/cost/b_test.cc": "",
                 "tests/unit/cost/dead_test.cc": ""}
-        self.expect(tidy_test.check_dead_files, tree,
-                    "src/cost/dead.h:1: ", "src/cost/models.def:1: ",
-                    "src/cost/dead.cc:1: ", "tests/unit/cost/dead_test.cc:1: ")
+        dead = ("src/cost/dead.h:1: ", "src/cost/models.def:1: ",
+                "src/cost/dead.cc:1: ")
+        dead_test = "tests/unit/cost/dead_test.cc:1: "
+        self.expect(tidy_test.check_dead_files, tree, *dead,
+                    "tests/unit/cost/b_test.cc:1: ", dead_test)
+        tree["tests/unit/cost/CMakeLists.txt"] = "file(STRINGS models.def b)"
+        self.expect(tidy_test.check_dead_files, tree, *dead, dead_test)
 
     def test_rules_are_named_in_few_files(self):
         tree = {"include/sluice/state/placement_rules.def":

@@ -150,9 +150,11 @@ def check_dead_files(root):
             if folder == root:
                 break
             lists += [folder / "CMakeLists.txt", *folder.glob("*.def")]
-        # A plug-in's test is built where its module lists the plug-in.
-        if name.parts[:2] == ("tests", "unit"):
-            lists += (root / "src" / name.parts[2]).glob("*.def")
+        # Where tests are built from a list of plug-ins, that names them, too.
+        here = path.parent / "CMakeLists.txt"
+        if name.parts[:2] == ("tests", "unit") and here.is_file():
+            for stem in re.findall(r"(\w+)\.def", here.read_text()):
+                lists.append(root / "src" / name.parts[2] / f"{stem}.def")
         text = "\n".join(f.read_text() for f in lists if f.is_file())
         # A row of a .def file starts with the name of its plug-in.
         stem = path.stem.removesuffix("_test")

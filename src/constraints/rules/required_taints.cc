@@ -26,7 +26,9 @@ std::string ShownTaint(const RequiredTaint& required) {
   if (required.values.empty()) return text;
   text += StrCat("=", Printable(required.values.front(), kShownBytes));
   const size_t others = required.values.size() - 1;
-  return others == 0 ? text : StrCat(text, " or ", others, " others");
+  if (others == 0) return text;
+  return StrCat(
+      text, others == 1 ? " or another" : StrCat(" or ", others, " others"));
 }
 
 class RequiredTaints : public Constraint {

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -17,10 +19,6 @@
 namespace sluice {
 namespace {
 
-// Questions of one who has come, or is to, about one who may stay.  Beyond that
-// victims with rules leave: some 10 ms.
-constexpr int64_t kQuestionsMax = 1'000;
-
 class Spare {
  public:
   explicit Spare(RoundContext* context)
@@ -31,13 +29,16 @@ class Spare {
     if (parties.empty()) return;
     state_.SyncPeers();
     FindServed();
+    const int64_t looks_before = context_.spare_looks_left;
+    std::set<TaskId> spared;
     for (const Party& party : parties) {
       if (!LeaveRoom(party) || !PutBack(party)) continue;
-      context_.stats->preempted -= std::ssize(party);
-      std::erase_if(context_.agenda.known.victims, [&](TaskId id) {
-        return std::ranges::find(party, id, &Task::id) != party.end();
-      });
+      for (const Task* task : party) spared.insert(task->id);
     }
+    context_.looks += looks_before - context_.spare_looks_left;
+    context_.stats->preempted -= std::ssize(spared);
+    std::erase_if(context_.agenda.known.victims,
+                  [&spared](TaskId id) { return spared.contains(id); });
   }
 
  private:
@@ -84,8 +85,8 @@ class Spare {
             }));
   }
 
-  // Those for whom it matters who stays, by rules about other tasks, and those
-  // that leave of whom it does.
+  // Newcomers whose rules about other tasks a spared victim could break, and
+  // the leaving tasks that such rules may mean.
   void FindServed() {
     const auto add = [this](const Placement& one) {
       if (one.task->class_key.DependsOnPeers()) served_.push_back(one);
@@ -124,15 +125,24 @@ class Spare {
     });
   }
 
-  // Unless that shuts somebody out.
+  // Unless that shuts somebody out, or leaves too few of a gang.
   bool PutBack(const Party& party) {
     std::vector<TaskId> spared;
     for (const Task* task : party) {
       if (state_.Spare(task->id)) spared.push_back(task->id);
     }
-    if (spared.size() == party.size() && LetAllBe(party)) return true;
+    if (spared.size() == party.size() && AreEnough(party) && LetAllBe(party)) {
+      return true;
+    }
     for (const TaskId id : spared) state_.Preempt(id);
     return false;
+  }
+
+  // Others of the gang may have been told to leave before this round.
+  bool AreEnough(const Party& party) const {
+    const ClassKey& key = party.front()->class_key;
+    return !key.gang.has_value() || state_.FindJob(*key.gang)->running_count >=
+                                        context_.gangs.MinimumFor(key);
   }
 
   // Whether those that have come, and those that are to, may be where they are
@@ -148,16 +158,22 @@ class Spare {
     std::ranges::copy_if(leavers_, std::back_inserter(leavers),
                          &Task::is_evicted);
     return std::ranges::all_of(served_, [&](const Placement& one) {
-      const ClassKey& key = one.task->class_key;
-      if (!Concerns(party, one)) return true;
-      if (--questions_left_ < 0) return false;
-      const bool runs_there = one.task->state == TaskState::kRunning;
-      return ClassPeers(state_, context_.constraints, key, one.task)
-                 .AllowsBesideSpreadWithout(*state_.FindMachine(one.machine),
-                                            leavers) &&
-             PromisedSpreads(state_, context_.constraints, key)
-                 .Allow(one.machine, runs_there);
+      context_.spare_looks_left -= std::ssize(party);
+      if (context_.spare_looks_left < 0) return false;
+      return !Concerns(party, one) || MayBe(one, leavers);
     });
+  }
+
+  bool MayBe(const Placement& one, std::span<const Task* const> leavers) {
+    const ClassKey& key = one.task->class_key;
+    // Each spread looks at all machines.
+    context_.spare_looks_left -=
+        1 + 2 * std::ssize(key.rules->spread) * std::ssize(state_.machines());
+    return ClassPeers(state_, context_.constraints, key, one.task)
+               .AllowsBesideSpreadWithout(*state_.FindMachine(one.machine),
+                                          leavers) &&
+           PromisedSpreads(state_, context_.constraints, key)
+               .AllowAll(one.machine);
   }
 
   // Whether one of these, where it runs, could keep that one out.
@@ -188,7 +204,6 @@ class Spare {
   ClusterState& state_;
   std::vector<Placement> served_;
   std::vector<const Task*> leavers_;
-  int64_t questions_left_ = kQuestionsMax;
 };
 
 }  // namespace

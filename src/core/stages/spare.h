@@ -1,9 +1,9 @@
 // Victims of a round whom nobody needs gone any more: what they were to make
 // room for was placed elsewhere since, or lost its promise.
 //
-// They are put back one by one, the most urgent first, and a gang as a whole:
-// whoever then leaves all that is kept its room, and lets those that have come
-// in this round, or are to come, be where they are, stays.
+// They are put back one by one, the most urgent first, and a gang's all
+// together.  A victim stays if all room that is kept still fits beside it, and
+// if it breaks the rules of no task that has come in this round or is to come.
 //
 // Threads: free functions; confined to the core thread.
 
@@ -14,7 +14,9 @@
 
 namespace sluice {
 
-// Of those that the packings of this round stopped, and no client was told of.
+// Of those that this round stopped and may still undo, but for tasks that are
+// to move.  Victims with rules about other tasks are left alone once the round
+// has spent what it may on them (RoundContext::spare_looks_left).
 void SpareNeedless(RoundContext* context);
 
 }  // namespace sluice

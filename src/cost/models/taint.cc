@@ -4,7 +4,8 @@
 //   450,000 for each taint of effect PreferNoSchedule that is not tolerated,
 //   beyond the eighth 17,700 for each
 //
-// So more taints are always dearer, whatever the load, within a policy's bound.
+// So more taints are dearer by more than load differs by under cpu_memory or
+// network_aware, within a policy's bound.
 // A taint counts half as much again as a preference of weight 100 in
 // node_affinity, as in Kubernetes' default profile (plugin weights 3 and 2).
 

@@ -2,8 +2,8 @@
 // the emptiest come first (Kubernetes: PodTopologySpread's score).
 //
 //   60,000 times the natural logarithm of the number of domains and two, for
-//   each task by which a machine's domain exceeds the emptiest one; of what
-//   that is above 3,000,000 a sixteenth, and 8,000,000 at most
+//   each task by which a machine's domain exceeds the emptiest one; 3,000,000
+//   at most
 //
 // In a zone of three one task more costs a third of a preference of weight 100
 // in node_affinity.
@@ -18,16 +18,14 @@ namespace sluice {
 namespace {
 
 constexpr Cost kPerTask = 60000;
-constexpr Cost kWholeMax = 3000000;
-constexpr Cost kFurtherPart = 16;
+constexpr Cost kCostMax = 3000000;
+static_assert(kCostMax <= kModelCostMax);
 
 class TopologySpreadPolicy : public CostModel {
  public:
   Cost PeerCost(const PeerStanding& standing) const override {
     const Int128 cost = Int128{kPerTask} * standing.crowding / kCrowdingUnit;
-    if (cost <= kWholeMax) return static_cast<Cost>(std::max<Int128>(cost, 0));
-    return static_cast<Cost>(std::min<Int128>(
-        kWholeMax + (cost - kWholeMax) / kFurtherPart, kModelCostMax));
+    return static_cast<Cost>(std::clamp<Int128>(cost, 0, kCostMax));
   }
 };
 

@@ -28,11 +28,13 @@ class PromisedSpreadsTest : public StateTest {
     state_.SyncPeers();
   }
   MachineId On(const std::string& uuid) { return MachineOf(uuid).id; }
-  bool Allow(const std::string& uuid, bool runs_there = false) {
+  PromisedSpreads Spreads() {
     state_.SyncPeers();
-    return PromisedSpreads(state_, constraints_,
-                           state_.FindTask({1})->class_key)
-        .Allow(On(uuid), runs_there);
+    return {state_, constraints_, state_.FindTask({1})->class_key};
+  }
+  bool Allow(const std::string& uuid) { return Spreads().Allow(On(uuid)); }
+  bool AllowAll(const std::string& uuid) {
+    return Spreads().AllowAll(On(uuid));
   }
   const ConstraintSet constraints_;
 };
@@ -40,15 +42,16 @@ class PromisedSpreadsTest : public StateTest {
 TEST_F(PromisedSpreadsTest, CountWhatComesForOtherDomainsAlone) {
   state_.Place({1}, On("a"), 0);
   EXPECT_FALSE(Allow("a"));
-  EXPECT_TRUE(Allow("a", /*runs_there=*/true));
+  EXPECT_TRUE(AllowAll("a"));
   // Another one comes to "b", so "a" may have two.
   state_.Nominate({2}, On("b"));
   EXPECT_TRUE(Allow("a"));
-  // Of two that are to come to "a" one may.
+  // One of two may come to "a".
   state_.Nominate({3}, On("a"));
+  EXPECT_TRUE(AllowAll("a"));
+  state_.Nominate({4}, On("a"));
   EXPECT_TRUE(Allow("a"));
-  state_.Place({4}, On("a"), 0);
-  EXPECT_FALSE(Allow("a"));
+  EXPECT_FALSE(AllowAll("a"));
 }
 
 }  // namespace

@@ -131,7 +131,14 @@ TEST(StoredRules, AreRefusedWhereTheyNeverWere) {
       {[](auto* rules) { rules->mutable_host_ports(1)->set_port(65536); },
        "host ports of it: port: 65536 is not in 1 to 65535"},
       {[](auto* rules) { rules->mutable_host_ports()->SwapElements(0, 1); },
-       "host ports of it are out of order"}};
+       "host ports of it are out of order"},
+      {[](auto* rules) {
+         rules->mutable_rules()
+             ->GetReflection()
+             ->MutableUnknownFields(rules->mutable_rules())
+             ->AddVarint(1000, 1);
+       },
+       "a field of its rules is unknown"}};
   for (const Damage& damage : damages) {
     v1::StoredRules stored = Encode(Everything());
     damage.cause(&stored);

@@ -536,10 +536,10 @@ TEST(ConvertTaskRules, HaveBounds) {
   ExpectRefused(task, "rules: " + kind->name() + ": " + text->name() +
                           ": 4097 bytes, at most 4096 are allowed");
   task.clear_rules();
-  for (size_t i = 0; i <= kRequirementValuesMax; ++i) {
+  for (size_t i = 0; i <= kAffinityTermsMax; ++i) {
     reflection.AddMessage(task.mutable_rules(), kind);
   }
-  ExpectRefused(task, "rules: " + kind->name() + ": more than 4096 of them");
+  ExpectRefused(task, "rules: " + kind->name() + ": more than 256 of them");
 }
 
 TEST(ConvertRules, KeepTheOwner) {

@@ -115,6 +115,35 @@ TEST_F(SpareNeedlessTest, SparesAsManyAsASpreadAllows) {
   EXPECT_THAT(Spare({1, 2}), ElementsAre(2));
 }
 
+// Each of two that are to come might beside the victim, but not both.
+TEST_F(SpareNeedlessTest, LetsAllComeThatAreToComeToADomain) {
+  cluster_.Apply(Added("o", {.cpu = 100, .labels = {{"zone", "y"}}}));
+  PlacementRules rules;
+  rules.spread = {Spread(App("low"), "zone", 2)};
+  Run(1, "m", {.cpu = 500, .labels = {{"app", "low"}}});
+  for (const uint64_t uid : {2, 3}) {
+    Nominate(uid, "n",
+             {.cpu = 500,
+              .priority = 9,
+              .labels = {{"app", "low"}},
+              .rules = rules});
+  }
+  EXPECT_THAT(Spare({1}), ElementsAre(1));
+  cluster_.mutable_state().EndNomination({3});
+  EXPECT_THAT(Spare({1}), IsEmpty());
+}
+
+// Of a gang that was told to leave before this round, but for one.
+TEST_F(SpareNeedlessTest, SparesNoPartOfAGangThatIsTooSmall) {
+  for (const uint64_t uid : {1, 2}) {
+    Run(uid, uid == 1 ? "m" : "n", {.cpu = 1000, .job = "gang"},
+        {.gang = {.minimum = 2}});
+  }
+  cluster_.mutable_state().Preempt({1});
+  cluster_.Deliver();
+  EXPECT_THAT(Spare({2}), ElementsAre(2));
+}
+
 TEST_F(SpareNeedlessTest, SparesAGangAsAWholeOrNotAtAll) {
   for (const uint64_t uid : {1, 2}) {
     Run(uid, uid == 1 ? "m" : "n", {.cpu = 1000, .job = "gang"},
