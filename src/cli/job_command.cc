@@ -29,11 +29,17 @@ void PrintJob(const v1::Job& job, std::ostream& out) {
   Table table({{"JOB"}, {job.name()}});
   table.AddRow({"uuid", job.uuid()});
   table.AddRow({"pending", StrCat(job.pending_tasks())});
+  if (job.backoff_tasks() > 0) {
+    table.AddRow({"of these for a time", StrCat(job.backoff_tasks())});
+  }
   table.AddRow({"running", StrCat(job.running_tasks())});
   table.AddRow({"completed", StrCat(job.completed_tasks())});
   table.AddRow({"failed", StrCat(job.failed_tasks())});
   table.AddRow({"quarantined", StrCat(job.quarantined_tasks())});
   if (!job.gang().empty()) table.AddRow({"gang", job.gang()});
+  if (!job.on_failure().empty()) {
+    table.AddRow({"on failure", job.on_failure()});
+  }
   table.Print(out);
   out << "\nTASKS\n";
   for (const uint64_t uid : job.task_uids()) out << uid << '\n';

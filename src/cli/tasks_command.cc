@@ -25,12 +25,19 @@ constexpr Command::Text kText = {
         R"(Lists the tasks in the order of their uids: state, machine, request, how long a
 pending one has been waiting.  A quarantined task is kept out of scheduling
 because its description makes no sense; NOTE says why.  An evicted one was told
-to leave its machine and holds its place until it is gone.  "sluicectl explain
-UID" says why a task waits.
+to leave its machine and holds its place until it is gone.  Of a task that is to
+run again NOTE says why, and how long it waits before it may.  "sluicectl
+explain UID" says why a task waits.
 
 With --usage: what each asked for, and what it was measured to use last
 (AddTaskStats, or the samples of a feed).
 )"};
+
+std::string NoteOf(const v1::Task& task) {
+  if (task.evicted()) return "evicted";
+  return task.quarantine_reason().empty() ? task.runs_again()
+                                          : task.quarantine_reason();
+}
 
 void PrintTasks(const v1::ListTasksResponse& tasks, std::ostream& out) {
   Table table({{"UID", Align::kRight},
@@ -54,8 +61,7 @@ void PrintTasks(const v1::ListTasksResponse& tasks, std::ostream& out) {
                   FormatMemory(request.memory_millibytes()),
                   FormatExtended(request), StrCat(task.stated_priority()),
                   is_pending ? FormatAge(task.waiting_ms()) : "-",
-                  task.job_uuid(),
-                  task.evicted() ? "evicted" : task.quarantine_reason()});
+                  task.job_uuid(), NoteOf(task)});
   }
   table.Print(out);
 }

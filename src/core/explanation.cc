@@ -278,13 +278,41 @@ Explanation Explain(const Task& task, const ClusterState& state,
     }
   }
   Explanation explanation = explainer.TakeExplanation();
-  explanation.summary = NominationText(task, state) + explanation.summary +
-                        HeldText(task, state, policies, now_ms) +
-                        MinimumsText(state, task.class_key) +
-                        KindText(*task.class_key.rules);
+  const std::string again = RunsAgainText(task, state, now_ms);
+  explanation.summary =
+      again + (again.empty() ? "" : "; ") + NominationText(task, state) +
+      explanation.summary + HeldText(task, state, policies, now_ms) +
+      MinimumsText(state, task.class_key) + KindText(*task.class_key.rules);
   explanation.waiting_cost =
       WaitingPrices(policies, state.histories(), now_ms).Of(task);
   return explanation;
+}
+
+std::string RunsAgainText(const Task& task, const ClusterState& state,
+                          int64_t now_ms) {
+  switch (task.runs_again) {
+    case RunsAgain::kNo:
+      return "";
+    case RunsAgain::kMachineFailed: {
+      const Machine* machine = state.FindMachine(task.lost_on);
+      return machine == nullptr
+                 ? "its machine failed"
+                 : StrCat("its machine ", ShownText(machine->name), " failed");
+    }
+    case RunsAgain::kEvicted:
+      return "it was told to leave its machine";
+    case RunsAgain::kFailed:
+      break;
+  }
+  const int32_t most = state.FindJob(task.job)->on_failure.failures_max;
+  std::string text =
+      StrCat("failed ", task.failures, task.failures == 1 ? " time" : " times",
+             " of at most ", most);
+  if (task.retry_ms > 0) {
+    const int64_t wait_ms = std::max<int64_t>(task.retry_ms - now_ms, 0);
+    text += StrCat("; waits ", (wait_ms + 999) / 1000, " s more");
+  }
+  return text;
 }
 
 std::string KindText(const PlacementRules& rules) {

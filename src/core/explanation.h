@@ -50,6 +50,12 @@ Explanation Explain(const Task& task, const ClusterState& state,
                     const PolicySet& policies, const ConstraintSet& constraints,
                     int64_t now_ms);
 
+// Why a task that waits is to run again, and for how long it waits in no queue:
+// "its machine node-1 failed", "failed 2 times of at most 3; waits 20 s more".
+// Empty where it never ran.
+std::string RunsAgainText(const Task& task, const ClusterState& state,
+                          int64_t now_ms);
+
 // For people: "at most 1.3 % of what the newest round costs could be saved".
 std::string GapText(const RoundStats& round);
 

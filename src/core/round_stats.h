@@ -13,6 +13,7 @@
 
 #include "packing/packing_problem.h"
 #include "sluice/base/ids.h"
+#include "state/requeues.h"
 
 namespace sluice {
 
@@ -63,6 +64,7 @@ struct RoundOptions {
   int64_t network_arcs_max = 0;
   // Whether NoExecute taints evict what runs (core/eviction.h).
   bool evicts_on_no_execute = false;
+  RequeueOptions requeues = {};  // Of the state.
   PreemptionOptions preemption = {};
   ReservationOptions reservations = {};
 };

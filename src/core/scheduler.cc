@@ -13,6 +13,7 @@
 #include "core/round.h"
 #include "network/eligibility.h"
 #include "state/destination.h"
+#include "state/requeues.h"
 
 namespace sluice {
 namespace {
@@ -39,7 +40,9 @@ Scheduler::Scheduler(const PolicySet& policies,
       move_budget_(options.preemption.moves),
       network_log_(options.network_arcs_max),
       eligibility_(std::make_unique<Eligibility>(constraints, policies)),
-      grouping_(policies.AggregateLabel()) {}
+      grouping_(policies.AggregateLabel()) {
+  Requeues(/*now_ms=*/0, &state_).SetOptions(options.requeues);
+}
 
 Scheduler::~Scheduler() = default;
 
@@ -85,6 +88,7 @@ void Scheduler::StartRound(int64_t now_ms) {
   CHECK(!is_in_round());
   const RoundStats last = std::exchange(round_stats_, RoundStats());
   round_stats_.number = last.number + 1;
+  Requeues(now_ms, &state_).EndBackoffs();
   if (options_.evicts_on_no_execute) {
     round_stats_.evicted = eviction_.Run(now_ms);
   }

@@ -17,6 +17,9 @@ void CountTask(const ClusterState& state, const Task& task, Census* census) {
         ++census->held_tasks;
       } else if (task.is_stale) {
         return;
+      } else if (task.retry_ms != 0) {
+        ++census->pending_tasks;
+        ++census->backoff_tasks;
       } else if (task.IsSchedulable()) {
         ++census->pending_tasks;
         if (task.class_key.gang.has_value() &&

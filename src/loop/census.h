@@ -25,6 +25,7 @@ struct Census {
   int64_t pending_tasks = 0;  // Without the quarantined ones.
   int64_t gang_tasks = 0;     // Of these, in gangs of which none runs.
   int64_t held_tasks = 0;     // Of these, of feeds that are not live.
+  int64_t backoff_tasks = 0;  // Of these, that wait for a time.
   int64_t running_tasks = 0;
   int64_t completed_tasks = 0;
   int64_t failed_tasks = 0;

@@ -166,6 +166,18 @@ void LoopMetrics::CountVerdicts() {
   verdicts_counted_ = counters;
 }
 
+void LoopMetrics::CountRequeues(const RequeueRecord& record) {
+  const auto count = [this](std::string_view reason, int64_t now,
+                            int64_t* counted) {
+    metrics_.requeued_tasks.With(reason).Increment(
+        static_cast<double>(now - *counted));
+    *counted = now;
+  };
+  count("machine_failed", record.lost_count, &lost_counted_);
+  count("evicted", record.evicted_count, &evicted_counted_);
+  count("failed", record.failed_count, &failed_counted_);
+}
+
 void LoopMetrics::RefreshGauges(size_t mailbox_depth, int64_t now_us) {
   const ClusterState& state = scheduler_.state();
   metrics_.mailbox_depth.Set(static_cast<double>(mailbox_depth));
@@ -176,6 +188,7 @@ void LoopMetrics::RefreshGauges(size_t mailbox_depth, int64_t now_us) {
   metrics_.reused_uids.Increment(
       static_cast<double>(state.reused_uid_count() - reused_uids_counted_));
   reused_uids_counted_ = state.reused_uid_count();
+  CountRequeues(state.requeues());
   // The rest takes a walk over everything: once a second at most.
   if (now_us - gauges_us_ < kGaugesUs || state.version() == gauges_version_) {
     return;
@@ -209,7 +222,9 @@ void LoopMetrics::RefreshGauges(size_t mailbox_depth, int64_t now_us) {
   set(metrics_.draining_machines, census.draining_machines);
   set(metrics_.pending_tasks.With("gang"), census.gang_tasks);
   set(metrics_.pending_tasks.With("no_room"),
-      census.pending_tasks - census.gang_tasks - census.held_tasks);
+      census.pending_tasks - census.gang_tasks - census.held_tasks -
+          census.backoff_tasks);
+  set(metrics_.pending_tasks.With("backoff"), census.backoff_tasks);
   set(metrics_.pending_tasks.With("feed"), census.held_tasks);
   set(metrics_.pending_tasks.With("muted"), census.muted_tasks);
   set(metrics_.pending_tasks.With("quarantined"), census.quarantined_tasks);

@@ -32,11 +32,16 @@ class LoopMetrics {
 
  private:
   void CountVerdicts();
+  void CountRequeues(const RequeueRecord& record);
 
   const Scheduler& scheduler_;
   Metrics& metrics_;
   std::array<Metrics::Counter*, std::variant_size_v<Command>> event_counters_;
   int64_t reused_uids_counted_ = 0;
+  // Of tasks that were to run again, by the reason.
+  int64_t lost_counted_ = 0;
+  int64_t evicted_counted_ = 0;
+  int64_t failed_counted_ = 0;
   EligibilityCounters verdicts_counted_;
   uint64_t newest_sequence_taken_ = 0;  // Of deltas, plus one.
   int64_t gauges_us_;                   // When they were refreshed,

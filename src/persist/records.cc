@@ -127,6 +127,12 @@ const v1::StoredTask& Encoder::Encode(const Task& task) {
   stored.set_feed_task_id(task.feed_task_id);
   stored.set_is_foreign(task.is_foreign);
   stored.set_disturbances(task.disturbances);
+  if (task.runs_again != RunsAgain::kNo) {
+    stored.set_runs_again(static_cast<int32_t>(task.runs_again));
+    stored.set_lost_on(task.lost_on.value);
+  }
+  stored.set_failures(task.failures);
+  stored.set_retry_ms(task.retry_ms);
   return stored;
 }
 
@@ -142,6 +148,12 @@ const v1::StoredJob& Encoder::Encode(const Job& job) {
   stored.set_was_started(job.was_started);
   if (job.budget.has_value()) {
     WriteFields(*job.budget, stored.mutable_budget());
+  }
+  if (job.on_failure != OnFailure()) {
+    v1::StoredOnFailure* on_failure = stored.mutable_on_failure();
+    on_failure->set_action(static_cast<int32_t>(job.on_failure.action));
+    on_failure->set_failures_max(job.on_failure.failures_max);
+    on_failure->set_backoff_ms(job.on_failure.backoff_ms);
   }
   return stored;
 }

@@ -180,6 +180,39 @@ absl::Status Recovery::AddMessage(const v1::StoredCounters& stored) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<OnFailure> ToOnFailure(const v1::StoredOnFailure& stored) {
+  RETURN_IF_ERROR(ContradictionIf(
+      stored.action() < static_cast<int>(OnFailure::Action::kUnset) ||
+          stored.action() > static_cast<int>(OnFailure::Action::kNever),
+      "what becomes of its tasks that fail is nothing known"));
+  RETURN_IF_ERROR(
+      ContradictionIf(stored.failures_max() < 0 || stored.backoff_ms() < 0 ||
+                          stored.backoff_ms() > kBackoffMaxMs,
+                      "how often its tasks may fail makes no sense"));
+  return OnFailure{static_cast<OnFailure::Action>(stored.action()),
+                   stored.failures_max(), stored.backoff_ms()};
+}
+
+absl::Status AddRequeue(const v1::StoredTask& stored, Task* task) {
+  RETURN_IF_ERROR(ContradictionIf(
+      stored.runs_again() < static_cast<int>(RunsAgain::kNo) ||
+          stored.runs_again() > static_cast<int>(RunsAgain::kFailed),
+      "it runs again for no reason that is known"));
+  RETURN_IF_ERROR(ContradictionIf(
+      stored.failures() < 0 ||
+          stored.failures() == std::numeric_limits<int32_t>::max(),
+      "nothing fails so often"));
+  RETURN_IF_ERROR(ContradictionIf(
+      stored.retry_ms() < 0 ||
+          (stored.retry_ms() > 0 && task->state != TaskState::kPending),
+      "it waits for a time, and does not wait"));
+  task->runs_again = static_cast<RunsAgain>(stored.runs_again());
+  task->lost_on = {stored.lost_on()};
+  task->failures = stored.failures();
+  task->retry_ms = stored.retry_ms();
+  return absl::OkStatus();
+}
+
 absl::Status Recovery::AddMessage(const v1::StoredJob& stored) {
   RETURN_IF_ERROR(ContradictionIf(stored.job_id() >= counters_->next_job_id,
                                   "its id was not dealt yet"));
@@ -192,12 +225,17 @@ absl::Status Recovery::AddMessage(const v1::StoredJob& stored) {
     RETURN_IF_ERROR(DecodeFields("the disruption budget", stored.budget(),
                                  &budget.emplace()));
   }
+  OnFailure on_failure;
+  if (stored.has_on_failure()) {
+    ASSIGN_OR_RETURN(on_failure, ToOnFailure(stored.on_failure()));
+  }
   return state_.RestoreJob(
       {.id = {stored.job_id()},
        .uuid = stored.uuid(),
        .name = stored.name(),
        .gang = {stored.gang_minimum(), stored.gang_timeout_ms()},
        .budget = std::move(budget),
+       .on_failure = on_failure,
        .completed_count = stored.completed_count(),
        .was_started = stored.was_started()});
 }
@@ -282,6 +320,7 @@ absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
           stored.disturbances() == std::numeric_limits<int32_t>::max(),
       "nothing is disturbed so often"));
   task.disturbances = stored.disturbances();
+  RETURN_IF_ERROR(AddRequeue(stored, &task));
   task.is_muted = stored.is_muted();
   task.is_evicted = stored.is_evicted();
   RETURN_IF_ERROR(AddUnnamedHolders(stored));

@@ -18,6 +18,7 @@
 #include "rpc/convert_data.h"
 #include "rpc/convert_peers.h"
 #include "rpc/convert_rules.h"
+#include "state/requeues.h"
 
 namespace sluice {
 namespace {
@@ -33,6 +34,9 @@ using Labels = google::protobuf::RepeatedPtrField<firmament::Label>;
 // Bytes arrive in AddTaskInfo, and seconds as a gang's time-out; the state
 // counts thousandths of them.
 constexpr int64_t kMilli = 1000;
+
+// What is beyond it is no limit any more, but an error.
+constexpr int32_t kFailuresMax = 1000000;
 
 // What is kept of a name: all of it, or what can be shown of one too long.
 std::string KeptName(std::string_view name) {
@@ -221,6 +225,48 @@ void AddBudgetOfJob(const firmament::JobDescriptor& job, Faults* faults,
   } else {
     faults->Add(StrCat("disruption_budget: ", Message(budget.status())));
     command->keeps_budget = true;
+  }
+}
+
+absl::StatusOr<OnFailure> ToOnFailure(const firmament::JobDescriptor& job) {
+  OnFailure on_failure;
+  if (job.on_failure() == firmament::JobDescriptor::REQUEUE) {
+    on_failure.action = OnFailure::Action::kRequeue;
+  } else if (job.on_failure() == firmament::JobDescriptor::NEVER) {
+    on_failure.action = OnFailure::Action::kNever;
+  } else if (job.on_failure() != firmament::JobDescriptor::UNSET) {
+    return Invalid(StrCat("on_failure: ", static_cast<int>(job.on_failure()),
+                          " is unknown"));
+  }
+  if (job.failures_max() < 0 || job.failures_max() > kFailuresMax) {
+    return Invalid(StrCat("failures_max: ", job.failures_max(),
+                          " is not in 0 to ", kFailuresMax));
+  }
+  if (job.backoff_seconds() < 0 ||
+      job.backoff_seconds() > kBackoffMaxMs / 1000) {
+    return Invalid(StrCat("backoff_seconds: ", job.backoff_seconds(),
+                          " is not in 0 to ", kBackoffMaxMs / 1000));
+  }
+  const bool has_limits = job.failures_max() > 0 || job.backoff_seconds() > 0;
+  if (has_limits && on_failure.action != OnFailure::Action::kRequeue) {
+    return Invalid(
+        "failures_max and backoff_seconds: are for on_failure REQUEUE alone");
+  }
+  if (job.failures_max() > 0) on_failure.failures_max = job.failures_max();
+  if (job.backoff_seconds() > 0) {
+    on_failure.backoff_ms = int64_t{job.backoff_seconds()} * 1000;
+  }
+  return on_failure;
+}
+
+void AddOnFailureOfJob(const firmament::JobDescriptor& job, Faults* faults,
+                       SubmitTask* command) {
+  const absl::StatusOr<OnFailure> on_failure = ToOnFailure(job);
+  if (on_failure.ok()) {
+    command->on_failure = *on_failure;
+  } else {
+    faults->Add(std::string(Message(on_failure.status())));
+    command->on_failure = std::nullopt;
   }
 }
 
@@ -430,6 +476,7 @@ SubmitTask ToStatedTask(const TaskDescription& description,
   command.job_name = KeptName(job.name());
   command.gang = ToGang(description).value_or(Gang());
   AddBudgetOfJob(job, faults, &command);
+  AddOnFailureOfJob(job, faults, &command);
   command.spec = ToTaskSpec(description, bounds, faults);
   return command;
 }

@@ -280,6 +280,7 @@ void FillTask(const CoreView& view, const Task& task, v1::Task* message) {
   FillLabels(state, task.labels, message);
   if (task.state == TaskState::kPending) {
     message->set_waiting_ms(AgeMs(view, task.submitted_ms));
+    message->set_runs_again(RunsAgainText(task, state, view.now_ms));
   }
   message->set_expected_removals(task.expected_removals);
   FillRules(*task.class_key.rules, message);
@@ -308,7 +309,22 @@ std::string GangText(const Gang& gang) {
   }
 }
 
+std::string OnFailureText(const OnFailure& on_failure) {
+  switch (on_failure.action) {
+    case OnFailure::Action::kUnset:
+      return "";
+    case OnFailure::Action::kRequeue:
+      return StrCat("requeue, at most ", on_failure.failures_max,
+                    " times each, after ", on_failure.backoff_ms / 1000,
+                    " s at first");
+    case OnFailure::Action::kNever:
+      break;
+  }
+  return "never run again";
+}
+
 void CountTask(const Task& task, v1::Job* job) {
+  if (task.retry_ms != 0) job->set_backoff_tasks(job->backoff_tasks() + 1);
   switch (StateOf(task)) {
     case v1::Task::PENDING:
     case v1::Task::MUTED:
@@ -391,7 +407,9 @@ std::string NotWaiting(const CoreView& view, const Task& task) {
       if (!task.quarantine_reason.empty()) {
         return StrCat("quarantined: ", task.quarantine_reason);
       }
-      return "";
+      return task.retry_ms == 0
+                 ? ""
+                 : RunsAgainText(task, view.scheduler.state(), view.now_ms);
     case TaskState::kRunning: {
       const Machine* machine = view.scheduler.state().FindMachine(task.machine);
       return StrCat(
@@ -615,6 +633,7 @@ absl::Status InspectJob(const CoreView& view, const v1::GetJobRequest& request,
   response->set_uuid(job.uuid);
   response->set_name(job.name);
   response->set_gang(GangText(job.gang));
+  response->set_on_failure(OnFailureText(job.on_failure));
   for (const auto& [id, task] : state.tasks()) {
     if (task->job == job.id && task->state != TaskState::kRemoved) {
       CountTask(*task, response);

@@ -326,7 +326,9 @@ SchedulerService::Reactor* SchedulerService::NodeFailed(Context* context,
   return Serve<firmament::ResourceUID, firmament::NodeFailedResponse>(
       context, request, response, kNodeFailedCodes,
       [](const auto& message, Faults*) {
-        return Command(ToRemoveMachine(message));
+        RemoveMachine command = ToRemoveMachine(message);
+        command.has_failed = true;
+        return Command(std::move(command));
       });
 }
 

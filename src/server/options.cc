@@ -98,6 +98,13 @@ DEFINE_bool(evict_on_no_execute, false,
             "Whether a task leaves a machine with a NoExecute taint that it "
             "does not, or no longer, tolerate. Kubernetes does that itself; "
             "for clusters without its taint eviction.");
+DEFINE_bool(reschedule_failed_nodes, false,
+            "Whether tasks wait again, and are placed elsewhere, whose machine "
+            "is reported as failed. Not for Kubernetes, whose controllers make "
+            "new pods in their place.");
+DEFINE_bool(requeue_evicted, false,
+            "Whether a task waits again that was told to leave its machine and "
+            "is then reported as failed. Not for Kubernetes, as above.");
 DEFINE_int64(reserve_after, 0,
              "Seconds after which a machine is reserved for a task that waits: "
              "what becomes free there is kept until the task fits, so that "
@@ -278,6 +285,8 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
   options.improve_budget = FLAGS_improve_budget;
   options.network_arcs_max = FLAGS_network_arcs_max;
   options.evict_on_no_execute = FLAGS_evict_on_no_execute;
+  options.requeues.from_failed_machines = FLAGS_reschedule_failed_nodes;
+  options.requeues.evicted = FLAGS_requeue_evicted;
   options.removal_hold_ms = FLAGS_removal_hold_ms;
   options.reused_uid_hold_ms = FLAGS_reused_uid_hold_ms;
   options.announcement_quiet_ms = FLAGS_announcement_quiet_ms;

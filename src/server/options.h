@@ -14,6 +14,7 @@
 #include "persist/store.h"
 #include "rpc/reply_codes.h"
 #include "state/measured_use.h"
+#include "state/requeues.h"
 
 namespace sluice {
 
@@ -29,6 +30,7 @@ struct Options {
   int64_t improve_budget = 30000000;  // 0: none.
   int64_t network_arcs_max = 20000;   // 0: none are kept.
   bool evict_on_no_execute = false;
+  RequeueOptions requeues;
   PreemptionOptions preemption;
   ReservationOptions reservations;
   int64_t removal_hold_ms = 500;

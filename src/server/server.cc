@@ -105,6 +105,7 @@ class Daemon final : public Server {
                          .improve_budget = options.improve_budget,
                          .network_arcs_max = options.network_arcs_max,
                          .evicts_on_no_execute = options.evict_on_no_execute,
+                         .requeues = options.requeues,
                          .preemption = options.preemption,
                          .reservations = options.reservations}),
         store_(std::move(store)),

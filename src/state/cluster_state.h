@@ -39,6 +39,7 @@
 #include "state/nominations.h"
 #include "state/outbox.h"
 #include "state/peer_table.h"
+#include "state/requeues.h"
 #include "state/resource_names.h"
 #include "state/rules_table.h"
 
@@ -122,8 +123,8 @@ class ClusterState {
   LabelPairs ToPairs(const std::vector<Label>& labels) const;
   const StateCounters& counters() const { return counters_; }
   uint64_t version() const { return counters_.version; }
-  // Submissions that used a known uid again, since the start.
   int64_t reused_uid_count() const { return reused_uid_count_; }
+  const RequeueRecord& requeues() const { return requeues_; }
   const AvoidedOwners& avoided_owners() const { return avoided_owners_; }
   const ClassHistories& histories() const { return histories_; }
   MeasuredUse& measured_use() { return measured_use_; }  // For its options.
@@ -131,8 +132,7 @@ class ClusterState {
   void DropStaleSamples(int64_t now_ms);    // Requests count again there.
   bool has_changes() const { return !changes_.empty(); }
   ChangeSet TakeChanges();
-  // The machines added, described anew or forgotten since the last call, and
-  // how.
+  // Machines added, described anew or forgotten since the last call, and how.
   absl::btree_map<MachineId, MachineFields> TakeDescribedMachines();
   // Those with a NoExecute taint whose taints or tasks may have changed since.
   absl::btree_set<MachineId> TakeNoExecuteMachines();
@@ -166,6 +166,7 @@ class ClusterState {
   friend class Announcements;
   friend class FeedEvents;
   friend class MachineCommands;
+  friend class Requeues;
   friend class TaskCommands;
   // For a change: they count a new version.  Touch() says what to store.
   Task* MutableTask(TaskId id);
@@ -196,15 +197,13 @@ class ClusterState {
   void CountRunning(const Task& task, int32_t sign);  // For peers and job.
   void SetEvicted(Task* task, bool is_evicted);
   bool Evict(TaskId id, DeltaType type, Machine* target);
-  // Takes off what nothing accounts for any more.
-  void Release(const Resources& load, Machine* machine);
-  void AppendDelta(const Task& task, bool is_repeat);  // PLACE or PREEMPT.
+  void Release(const Resources& load, Machine* machine);  // Nobody has it.
+  void AppendDelta(const Task& task, bool is_repeat);     // PLACE or PREEMPT.
   void AppendDelta(const Task& task, DeltaType type, bool is_repeat);
   void DeleteDelta(uint64_t sequence);
   void DeleteDeltas(TaskId task);
-  void Unplace(Task* task);  // Makes a running task pending again.
-  // Undoes what a client was to be told by a delta whose machine went away.
-  void Revoke(const Delta& delta);
+  void Unplace(Task* task);         // Makes a running task pending again.
+  void Revoke(const Delta& delta);  // Undoes it: its machine went away.
   void EndSuccession(uint64_t sequence);
   void EndSuccessionsOn(const Machine& machine);
   void NoteIfNoExecute(const Machine& machine);
@@ -239,7 +238,8 @@ class ClusterState {
   ResourceNames resources_;
   ClassNames class_names_;
   StateCounters counters_;
-  int64_t reused_uid_count_ = 0;
+  int64_t reused_uid_count_ = 0;  // By submissions, since the start.
+  RequeueRecord requeues_;
   MeasuredUse measured_use_{*this};
   ClassHistories histories_;
   ChangeSet changes_;

@@ -261,6 +261,7 @@ void ClusterState::DescribeTree(Machine* machine, const MachineSpec& spec) {
 
 void ClusterState::Erase(Task* task) {
   const TaskId id = task->id;
+  requeues_.SetRetry(task, 0);
   SetName(task, "");
   ReleaseLabels(task->labels, &strings_);
   resources_.Release(task->class_key.request);

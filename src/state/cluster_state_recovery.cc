@@ -96,6 +96,7 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
   if (!tasks_.Add(stored.id, std::move(owned))) {
     return error("stored twice");
   }
+  requeues_.SetRetry(task, std::exchange(task->retry_ms, 0));
   if (task->feed != FeedId()) {
     const auto feed = feeds_.find(task->feed);
     if (feed == feeds_.end()) return error("its feed is not stored");

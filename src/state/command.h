@@ -68,6 +68,8 @@ struct SubmitTask {
   std::optional<DisruptionBudget> budget = {};  // Of the job.
   // One was stated that makes no sense: the job's former one stays.
   bool keeps_budget = false;
+  // Of the job; nothing: what was stated makes no sense, and it keeps its own.
+  std::optional<OnFailure> on_failure = OnFailure();
   TaskSpec spec;
   // Answer kAlreadyExists for a uid that is known, instead of counting it, and
   // take a known "namespace/name" under a new uid for another task.
@@ -110,9 +112,11 @@ struct AddMachine {
 struct UpdateMachine {
   MachineSpec spec;
 };
-// Removed or failed: the scheduler does the same for both.
 struct RemoveMachine {
   std::string uuid;
+  // What ran there has ended, which concerns tasks that are to run again
+  // (state/requeues.h).
+  bool has_failed = false;
 };
 // A pod of another scheduler uses something of a machine.
 struct AddForeignPod {

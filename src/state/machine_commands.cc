@@ -9,6 +9,7 @@
 
 #include "base/limits.h"
 #include "state/announcements.h"
+#include "state/requeues.h"
 
 namespace sluice {
 namespace {
@@ -88,7 +89,12 @@ Ack MachineCommands::Apply(const UpdateMachine& command) {
 Ack MachineCommands::Apply(const RemoveMachine& command) {
   const Machine* known = FindMachineOfClient(command.uuid);
   if (known == nullptr) return Ack::kNotFound;
-  if (known->is_present) Remove(known->id);
+  const MachineId id = known->id;
+  if (known->is_present) Remove(id);
+  if (!command.has_failed) return Ack::kOk;
+  // An empty one may be forgotten by now.
+  known = state_.FindMachine(id);
+  if (known != nullptr) Requeues(now_ms_, &state_).LoseTasksOf(*known);
   return Ack::kOk;
 }
 

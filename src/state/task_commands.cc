@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "sluice/state/task.h"
 #include "state/announcements.h"
+#include "state/requeues.h"
 
 namespace sluice {
 
@@ -103,7 +104,7 @@ Ack TaskCommands::Apply(const SubmitTask& command) {
     same->submitted_ms = now_ms_;
     same->sequence = state_.counters_.next_task_sequence++;
     same->job = state_.JobFor(command.job_uuid, command.job_name, command.gang);
-    if (!command.keeps_budget) SetBudget(same->job, command.budget);
+    DescribeJob(same->job, command);
     Announcements(now_ms_, &state_).Mention(same);
     state_.Describe(same, command.spec);
     same->may_succeed = !machine.has_value();
@@ -136,9 +137,11 @@ void TaskCommands::Resubmit(Task* task, const SubmitTask& command) {
     task->state = TaskState::kPending;
     task->may_succeed = true;
     task->disturbances = 0;  // It inherits them where it succeeds itself.
+    task->runs_again = RunsAgain::kNo;
+    task->failures = 0;
   }
   ChangeJob(task, command.job_uuid, command.job_name, command.gang);
-  if (!command.keeps_budget) SetBudget(task->job, command.budget);
+  DescribeJob(task->job, command);
   state_.Describe(task, command.spec);
   state_.EnterQueue(task);
 }
@@ -167,6 +170,14 @@ void TaskCommands::ChangeJob(Task* task, const std::string& uuid,
     state_.machines_.At(task->machine).jobs.Add(task->job, 1);
   }
   state_.LeaveJob(former);
+}
+
+void TaskCommands::DescribeJob(JobId id, const SubmitTask& command) {
+  if (!command.keeps_budget) SetBudget(id, command.budget);
+  Job& job = state_.jobs_.At(id);
+  if (job.on_failure == command.on_failure.value_or(job.on_failure)) return;
+  job.on_failure = *command.on_failure;
+  state_.changes_.jobs.insert(id);
 }
 
 void TaskCommands::SetBudget(JobId id,
@@ -206,6 +217,8 @@ void TaskCommands::LoseUid(Task* task) {
 void TaskCommands::Rename(Task* task, TaskId id) {
   const TaskId former = task->id;
   std::unique_ptr<Task> owned = state_.tasks_.Take(former);
+  const int64_t retry_ms = task->retry_ms;
+  state_.requeues_.SetRetry(task, 0);
   state_.peers_.Rename(former, id);
   if (task->is_evicted) {
     state_.nominations_.mutable_successions().Rename(former, id);
@@ -236,6 +249,7 @@ void TaskCommands::Rename(Task* task, TaskId id) {
   }
   state_.changes_.tasks.insert(former);
   task->id = id;
+  state_.requeues_.SetRetry(task, retry_ms);
   if (task->feed != FeedId()) {
     state_.feeds_.at(task->feed).tasks[task->feed_task_id] = id;
   }
@@ -264,7 +278,10 @@ Ack TaskCommands::FinishTaskOfClient(TaskId id, TaskState state,
   Task* task = MutableTaskOfClient(id);
   if (task == nullptr) return Ack::kNotFound;
   // Nobody knows whose report it is.
-  if (task->earlier_holders.empty()) Finish(task, state, run_ms);
+  if (!task->earlier_holders.empty()) return Ack::kOk;
+  if (state == TaskState::kFailed && Requeues(now_ms_, &state_).TryAgain(task))
+    return Ack::kOk;
+  Finish(task, state, run_ms);
   return Ack::kOk;
 }
 
@@ -277,6 +294,7 @@ void TaskCommands::Finish(Task* task, TaskState state,
   state_.DeleteDeltas(task->id);
   if (task->state == TaskState::kRunning) state_.Vacate(task);
   if (completes) NoteCompleted(task->job);
+  state_.requeues_.SetRetry(task, 0);
   task->state = state;
   state_.SetName(task, task->name);
   state_.Touch(*task);
@@ -369,6 +387,7 @@ Ack TaskCommands::Apply(const RemoveTask& command) {
 }
 
 void TaskCommands::Bury(Task* task) {
+  state_.requeues_.SetRetry(task, 0);
   task->state = TaskState::kRemoved;
   state_.Touch(*task);
   state_.removed_.insert(task->id);

@@ -59,6 +59,8 @@ class TaskCommands {
   // Who is meant, be it under another uid; null where it is somebody new.
   Task* FindSame(const SubmitTask& command) const;
   void Resubmit(Task* task, const SubmitTask& command);
+  // What the message says of the job of its task.
+  void DescribeJob(JobId id, const SubmitTask& command);
   // Makes way for another task of its uid.
   void Displace(Task* task);
   // Ends what ties it to those it shares a uid with.

@@ -104,10 +104,12 @@ class ClientModel {
 
 class RestartTest : public testing::Test {
  protected:
-  void Start() {
-    daemon_.emplace(std::vector<std::string>{
+  void Start(const std::vector<std::string>& flags = {}) {
+    std::vector<std::string> all = {
         "--listen_address=127.0.0.1:0",
-        "--http_address=", "--data_dir=" + directory_.path()});
+        "--http_address=", "--data_dir=" + directory_.path()};
+    all.insert(all.end(), flags.begin(), flags.end());
+    daemon_.emplace(all);
     const int port = daemon_->AwaitReady();
     ASSERT_NE(port, 0) << daemon_->log();
     client_.emplace(port);
@@ -246,6 +248,22 @@ TEST_F(RestartTest, WhatWasRememberedOfANodeThatWentOutlivesTheDaemon) {
             firmament::NODE_ADDED_OK);
   EXPECT_EQ(client_->Status().used().cpu_millicores(), 900);
   EXPECT_EQ(client_->Remove(1), firmament::TASK_REMOVED_OK);
+}
+
+TEST_F(RestartTest, WhatAFailedNodeRanWaitsAlsoAfterADeath) {
+  const std::vector<std::string> flags = {"--reschedule_failed_nodes"};
+  ASSERT_NO_FATAL_FAILURE(Start(flags));
+  client_->AddNode(NodeMessage("n", {.cpu = 1000}));
+  client_->Submit(TaskMessage(1, {.cpu = 500}));
+  client_->Schedule();
+  EXPECT_EQ(client_->FailNode("n"), firmament::NODE_FAILED_OK);
+  Kill();
+  ASSERT_NO_FATAL_FAILURE(Start(flags));
+  client_->AddNode(NodeMessage("m", {.cpu = 1000}));
+  EXPECT_THAT(PlacesOf(client_->Schedule()),
+              testing::ElementsAre(testing::Pair(1, PuOf("m"))));
+  client_->AddNode(NodeMessage("n", {.cpu = 1000}));
+  EXPECT_EQ(client_->Status().used().cpu_millicores(), 500);
 }
 
 }  // namespace

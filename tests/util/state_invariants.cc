@@ -240,6 +240,11 @@ std::string FindContradiction(const ClusterState& state) {
         return StrCat("task ", id.value, " was displaced by nobody");
       }
     }
+    if (task->retry_ms != 0 &&
+        (task->state != TaskState::kPending ||
+         !state.requeues().backoffs.contains({task->retry_ms, id}))) {
+      return StrCat("task ", id.value, " waits for a time in vain");
+    }
     if (task->state != TaskState::kRemoved) ++tasks_of_job[task->job];
     if (task->state == TaskState::kRunning) {
       used[task->machine] += task->class_key.request;
@@ -260,6 +265,12 @@ std::string FindContradiction(const ClusterState& state) {
     if (task->class_key.name == 0 ||
         task->class_key.name != of_class->first.name) {
       return StrCat("task ", id.value, " has not the name of its class");
+    }
+  }
+  for (const auto& [retry_ms, id] : state.requeues().backoffs) {
+    const Task* task = state.FindTask(id);
+    if (task == nullptr || task->retry_ms != retry_ms) {
+      return StrCat("task ", id.value, " waits for another time");
     }
   }
   if (const std::string wrong = FindWrongName(state); !wrong.empty()) {

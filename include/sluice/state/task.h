@@ -33,6 +33,14 @@ enum class TaskState : uint8_t {
   kRemoved = 4,  // Gone; kept for the further removals that are expected.
 };
 
+// Why a task that ran before is to run again.
+enum class RunsAgain : uint8_t {
+  kNo = 0,
+  kMachineFailed = 1,
+  kEvicted = 2,  // It was told to leave, and did.
+  kFailed = 3,   // Its job asks for another try.
+};
+
 // Selectors of tasks by their ids (state/peer_table.h), ascending.
 using SelectorSet = std::vector<uint32_t>;
 
@@ -130,6 +138,14 @@ struct Task {
   // What it counts as once it has completed; follows from its description.
   WorkKindId work_kind;
 
+  // The newest reason, and of kMachineFailed the machine; it may be forgotten.
+  RunsAgain runs_again = RunsAgain::kNo;
+  MachineId lost_on;
+  // How often it failed since it was submitted and was to run again.
+  int32_t failures = 0;
+  // kPending, and in no queue before that time, since the epoch; 0: it is.
+  int64_t retry_ms = 0;
+
   std::string name;
   std::string task_namespace;
   Owner owner;
@@ -170,7 +186,8 @@ struct Task {
   }
   // Waits, as far as its client knows.
   bool IsUnscheduled() const {
-    return state == TaskState::kPending && !is_muted && !is_stale;
+    return state == TaskState::kPending && !is_muted && !is_stale &&
+           retry_ms == 0;
   }
   bool IsSchedulable() const {
     return IsUnscheduled() && quarantine_reason.empty();
@@ -190,12 +207,30 @@ struct Gang {
   friend auto operator<=>(const Gang&, const Gang&) = default;
 };
 
+// What becomes of the tasks of a job that fail or are stopped by others.
+struct OnFailure {
+  enum class Action : uint8_t {
+    kUnset = 0,    // As the options of the state say.
+    kRequeue = 1,  // They wait again; those that failed after a pause.
+    kNever = 2,    // They do not run twice.
+  };
+
+  Action action = Action::kUnset;
+  // Of kRequeue: how many failures of a task are followed by another try, and
+  // for how long it waits after the first; after each other one twice as long.
+  int32_t failures_max = 3;
+  int64_t backoff_ms = 10000;
+
+  friend auto operator<=>(const OnFailure&, const OnFailure&) = default;
+};
+
 struct Job {
   JobId id;
   std::string uuid;
   std::string name;
   Gang gang;
   std::optional<DisruptionBudget> budget = {};
+  OnFailure on_failure = {};
   int64_t task_count = 0;  // Tasks not yet removed.
   // Of these: those that wait as far as their client knows, and those that run
   // and are not told to leave.

@@ -16,19 +16,24 @@ TEST(JobCommand, ShowsCountsAndTasks) {
   server.inspector.job.set_name("shop");
   server.inspector.job.set_running_tasks(2);
   server.inspector.job.set_gang("at least 2");
+  server.inspector.job.set_pending_tasks(3);
+  server.inspector.job.set_backoff_tasks(1);
+  server.inspector.job.set_on_failure("never run again");
   server.inspector.job.add_task_uids(101);
   server.inspector.job.add_task_uids(102);
   const CliResult result = RunCli({"job", "j", "--server", server.Address()});
   EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
   EXPECT_EQ(result.out,
-            "JOB          shop\n"
-            "uuid         j\n"
-            "pending      0\n"
-            "running      2\n"
-            "completed    0\n"
-            "failed       0\n"
-            "quarantined  0\n"
-            "gang         at least 2\n"
+            "JOB                  shop\n"
+            "uuid                 j\n"
+            "pending              3\n"
+            "of these for a time  1\n"
+            "running              2\n"
+            "completed            0\n"
+            "failed               0\n"
+            "quarantined          0\n"
+            "gang                 at least 2\n"
+            "on failure           never run again\n"
             "\n"
             "TASKS\n"
             "101\n"

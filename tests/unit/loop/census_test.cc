@@ -33,6 +33,20 @@ TEST(Census, CountsEveryTaskByItsState) {
   EXPECT_EQ(census.undelivered_deltas, 1);
 }
 
+TEST(Census, CountsTasksThatWaitForATime) {
+  TestScheduler scheduler;
+  scheduler.Apply(Added("m", {.cpu = 1000}));
+  SubmitTask submit = Submitted(1, {.cpu = 1000});
+  submit.on_failure = {.action = OnFailure::Action::kRequeue};
+  scheduler.Apply(submit);
+  scheduler.Round();
+  scheduler.Apply(Failed(1));
+  const Census census = TakeCensus(scheduler.state());
+  EXPECT_EQ(census.pending_tasks, 1);
+  EXPECT_EQ(census.backoff_tasks, 1);
+  EXPECT_EQ(census.quarantined_tasks, 0);
+}
+
 TEST(Census, AddsUpWhatUsableMachinesOfferAndWhatIsUsedOfIt) {
   TestScheduler scheduler;
   ClusterBuilder()

@@ -99,6 +99,12 @@ Command RandomSteps::TaskCommand() {
       submit.job_name = Name("job name", 3);
       submit.gang = AnyGang();
       if (rng_.Chance(1, 4)) submit.budget = AnyBudget();
+      if (rng_.Chance(1, 2)) {
+        submit.on_failure = {
+            .action = static_cast<OnFailure::Action>(rng_.Below(3)),
+            .failures_max = static_cast<int32_t>(rng_.Below(4)),
+            .backoff_ms = rng_.Between(0, 9)};
+      }
       submit.spec = AnyTaskSpec();
       submit.reject_if_known = rng_.Chance(1, 20);
       return submit;
@@ -111,7 +117,7 @@ Command RandomSteps::MachineCommand() {
   switch (rng_.Below(is_calm_ ? 16 : 8)) {
     case 0:
     case 1:
-      return RemoveMachine{AnyMachine()};
+      return RemoveMachine{AnyMachine(), rng_.Chance(1, 2)};
     case 2:
       return UpdateMachine{AnyMachineSpec()};
     case 3:

@@ -55,6 +55,8 @@ struct Totals {
   int64_t avoided = 0;
   int64_t shared_ports = 0;
   int64_t lasting_taints = 0;
+  int64_t lost = 0;
+  int64_t backing_off = 0;
 };
 
 void Count(const ClusterState& state, Totals* totals) {
@@ -70,6 +72,8 @@ void Count(const ClusterState& state, Totals* totals) {
     if (task->state == TaskState::kRemoved) ++totals->removed;
     if (task->is_evicted) ++totals->evicted;
     if (task->disturbances > 0) ++totals->disturbed;
+    if (task->runs_again == RunsAgain::kMachineFailed) ++totals->lost;
+    if (task->retry_ms > 0) ++totals->backing_off;
     if (!task->class_key.rules->owner.empty()) ++totals->avoided;
     const bool has_ports = !task->class_key.rules->host_ports.empty();
     if (task->is_displaced && has_ports) ++totals->shared_ports;
@@ -168,6 +172,8 @@ TEST(RecoveryProperty, CannotBeToldFromNoCrash) {
   EXPECT_GT(totals.avoided, kMany);
   EXPECT_GT(totals.shared_ports, kSome);
   EXPECT_GT(totals.lasting_taints, kSome);
+  EXPECT_GT(totals.lost, kSome);
+  EXPECT_GT(totals.backing_off, kSome);
 }
 
 // Damage that has a proper checksum: nobody's hardware does that, but a daemon

@@ -20,7 +20,9 @@ class Writer {
            " name=", Text(job->name), " gang=", job->gang.minimum, " for ",
            job->gang.timeout_ms, " tasks=", job->task_count,
            " completed=", job->completed_count, " started=", job->was_started,
-           " budget=", Text(job->budget));
+           " budget=", Text(job->budget), " on failure ",
+           static_cast<int>(job->on_failure.action), " ",
+           job->on_failure.failures_max, " ", job->on_failure.backoff_ms);
     }
     for (const auto& [id, machine] : state_.machines()) WriteMachine(*machine);
     for (const auto& [id, task] : state_.tasks()) WriteTask(*task);
@@ -204,6 +206,9 @@ class Writer {
          " type=", task.task_type, " binary=", Text(task.binary),
          " kind=", task.work_kind.value, " cost=", task.preemption_cost,
          " disturbances=", task.disturbances,
+         " again=", static_cast<int>(task.runs_again), " after ",
+         task.runs_again == RunsAgain::kNo ? 0 : task.lost_on.value,
+         " failures=", task.failures, " retry=", task.retry_ms,
          " quarantine=", Text(task.quarantine_reason),
          " submitted=", task.submitted_ms, " placed=", task.placed_ms,
          " sequence=", task.sequence, " machine=", task.machine.value,
@@ -225,6 +230,9 @@ class Writer {
       }
     }
     for (const TaskId id : state_.unscheduled()) Line("waits ", id.value);
+    for (const auto& [retry_ms, id] : state_.requeues().backoffs) {
+      Line("waits until ", retry_ms, " ", id.value);
+    }
   }
 
   const ClusterState& state_;

@@ -230,6 +230,64 @@ TEST(ConvertTask, TellsABudgetThatMakesNoSenseFromNone) {
       StartsWith("disruption_budget: min_available: 'most' is neither"));
 }
 
+TEST(ConvertTask, ReadsWhatBecomesOfTasksThatFail) {
+  using Job = firmament::JobDescriptor;
+  using Action = OnFailure::Action;
+  struct Row {
+    int on_failure;
+    int32_t failures_max;
+    int32_t backoff_seconds;
+    OnFailure expected;
+  };
+  for (const auto& [on_failure, failures_max, backoff_seconds, expected] :
+       std::vector<Row>{
+           {Job::UNSET, 0, 0, OnFailure()},
+           {Job::NEVER, 0, 0, {.action = Action::kNever}},
+           {Job::REQUEUE, 0, 0, {Action::kRequeue, 3, 10000}},
+           {Job::REQUEUE, 7, 300, {Action::kRequeue, 7, 300000}}}) {
+    auto description = Parse<TaskDescription>(kTask);
+    Job* job = description.mutable_job_descriptor();
+    job->set_on_failure(static_cast<Job::OnFailure>(on_failure));
+    job->set_failures_max(failures_max);
+    job->set_backoff_seconds(backoff_seconds);
+    EXPECT_EQ(ToSubmitTask(description)->on_failure, expected) << on_failure;
+  }
+}
+
+TEST(ConvertTask, TellsWhatIsWrongWithWhatBecomesOfTasksThatFail) {
+  using Job = firmament::JobDescriptor;
+  struct Row {
+    int on_failure;
+    int32_t failures_max;
+    int32_t backoff_seconds;
+    std::string fault;
+  };
+  const std::string for_requeue =
+      "failures_max and backoff_seconds: are for on_failure REQUEUE alone";
+  for (const auto& [on_failure, failures_max, backoff_seconds, fault] :
+       std::vector<Row>{
+           {9, 0, 0, "on_failure: 9 is unknown"},
+           {-1, 0, 0, "on_failure: -1 is unknown"},
+           {Job::REQUEUE, -1, 0, "failures_max: -1 is not in 0 to 1000000"},
+           {Job::REQUEUE, 1000001, 0,
+            "failures_max: 1000001 is not in 0 to 1000000"},
+           {Job::REQUEUE, 0, 301, "backoff_seconds: 301 is not in 0 to 300"},
+           {Job::REQUEUE, 0, -5, "backoff_seconds: -5 is not in 0 to 300"},
+           {Job::NEVER, 1, 0, for_requeue},
+           {Job::UNSET, 0, 1, for_requeue}}) {
+    auto description = Parse<TaskDescription>(kTask);
+    Job* job = description.mutable_job_descriptor();
+    job->set_on_failure(static_cast<Job::OnFailure>(on_failure));
+    job->set_failures_max(failures_max);
+    job->set_backoff_seconds(backoff_seconds);
+    Faults faults;
+    const auto command = sluice::ToSubmitTask(description, {}, &faults);
+    EXPECT_EQ(command->on_failure, std::nullopt) << fault;
+    EXPECT_EQ(command->spec.quarantine_reason, "") << fault;
+    EXPECT_EQ(faults.Text(), fault);
+  }
+}
+
 TEST(ConvertTask, RefusesATaskThatIsNotCreated) {
   for (const int state : {1, 4, 9, 77, -1}) {
     TaskDescription description;

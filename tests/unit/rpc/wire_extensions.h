@@ -70,6 +70,13 @@ message DisruptionBudget
 message JobDescriptor
   1000 int64 gang_timeout_seconds
   1001 DisruptionBudget disruption_budget
+  1002 JobDescriptor.OnFailure on_failure
+  1003 int32 failures_max
+  1004 int32 backoff_seconds
+enum JobDescriptor.OnFailure
+  0 UNSET
+  1 REQUEUE
+  2 NEVER
 # pod_affinity.proto
 message PodLabelSelector
   1000 map<string, string> match_labels_map

@@ -41,6 +41,8 @@ TEST_F(OptionsTest, AreThoseOfTheStructWhereNothingIsGiven) {
   EXPECT_EQ(options->solver, defaults.solver);
   EXPECT_EQ(options->round_arcs_max, defaults.round_arcs_max);
   EXPECT_EQ(options->evict_on_no_execute, defaults.evict_on_no_execute);
+  EXPECT_FALSE(options->requeues.from_failed_machines);
+  EXPECT_FALSE(options->requeues.evicted);
   EXPECT_EQ(options->durability, defaults.durability);
   EXPECT_EQ(options->shutdown_timeout_ms, defaults.shutdown_timeout_ms);
 }
@@ -50,6 +52,7 @@ TEST_F(OptionsTest, AreWhatTheFlagsSay) {
       Parse({"--listen_address=0.0.0.0:1", "--http_address=", "--data_dir=d",
              "--cost_model=taint", "--replies=lenient", "--default_max_pods=7",
              "--round_arcs_max=9", "--evict_on_no_execute",
+             "--reschedule_failed_nodes", "--requeue_evicted",
              "--durability=buffered", "--shutdown_timeout_ms=11"});
   ASSERT_THAT(options, IsOk());
   EXPECT_EQ(options->listen_address, "0.0.0.0:1");
@@ -60,6 +63,8 @@ TEST_F(OptionsTest, AreWhatTheFlagsSay) {
   EXPECT_EQ(options->default_max_pods, 7);
   EXPECT_EQ(options->round_arcs_max, 9);
   EXPECT_TRUE(options->evict_on_no_execute);
+  EXPECT_TRUE(options->requeues.from_failed_machines);
+  EXPECT_TRUE(options->requeues.evicted);
   EXPECT_EQ(options->durability, Durability::kBuffered);
   EXPECT_EQ(options->shutdown_timeout_ms, 11);
 }

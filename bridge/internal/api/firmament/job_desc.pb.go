@@ -93,6 +93,62 @@ func (JobDescriptor_JobState) EnumDescriptor() ([]byte, []int) {
 	return file_firmament_job_desc_proto_rawDescGZIP(), []int{1, 0}
 }
 
+// What becomes of its tasks that run and end without having completed: that
+// are reported as failed, that the daemon told to leave, or whose machine is
+// reported as failed.  Tasks that a feed states are left alone.
+type JobDescriptor_OnFailure int32
+
+const (
+	// What the flags of the daemon say; what fails has failed.
+	JobDescriptor_UNSET JobDescriptor_OnFailure = 0
+	// They wait again, under their uids; one that failed by itself after a
+	// pause, and a number of times at most.
+	JobDescriptor_REQUEUE JobDescriptor_OnFailure = 1
+	// They never run twice, whatever the flags say.
+	JobDescriptor_NEVER JobDescriptor_OnFailure = 2
+)
+
+// Enum value maps for JobDescriptor_OnFailure.
+var (
+	JobDescriptor_OnFailure_name = map[int32]string{
+		0: "UNSET",
+		1: "REQUEUE",
+		2: "NEVER",
+	}
+	JobDescriptor_OnFailure_value = map[string]int32{
+		"UNSET":   0,
+		"REQUEUE": 1,
+		"NEVER":   2,
+	}
+)
+
+func (x JobDescriptor_OnFailure) Enum() *JobDescriptor_OnFailure {
+	p := new(JobDescriptor_OnFailure)
+	*p = x
+	return p
+}
+
+func (x JobDescriptor_OnFailure) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (JobDescriptor_OnFailure) Descriptor() protoreflect.EnumDescriptor {
+	return file_firmament_job_desc_proto_enumTypes[1].Descriptor()
+}
+
+func (JobDescriptor_OnFailure) Type() protoreflect.EnumType {
+	return &file_firmament_job_desc_proto_enumTypes[1]
+}
+
+func (x JobDescriptor_OnFailure) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use JobDescriptor_OnFailure.Descriptor instead.
+func (JobDescriptor_OnFailure) EnumDescriptor() ([]byte, []int) {
+	return file_firmament_job_desc_proto_rawDescGZIP(), []int{1, 1}
+}
+
 // How many of some tasks may be stopped at a time for ones that are more urgent
 // (--preemption).  Kubernetes' PodDisruptionBudget.  Exactly one of
 // min_available and max_unavailable is stated: a number such as "3", or a part
@@ -223,8 +279,17 @@ type JobDescriptor struct {
 	// message that submits one of its tasks; one that makes no sense changes
 	// nothing.  Not part of the original contract, either.
 	DisruptionBudget *DisruptionBudget `protobuf:"bytes,1001,opt,name=disruption_budget,json=disruptionBudget,proto3" json:"disruption_budget,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// This and the next two are taken from the newest message that submits one of
+	// its tasks; where they make no sense they change nothing.  Not part of the
+	// original contract, either.
+	OnFailure JobDescriptor_OnFailure `protobuf:"varint,1002,opt,name=on_failure,json=onFailure,proto3,enum=firmament.JobDescriptor_OnFailure" json:"on_failure,omitempty"`
+	// Of REQUEUE: how many failures of a task are followed by another try; 0: 3.
+	FailuresMax int32 `protobuf:"varint,1003,opt,name=failures_max,json=failuresMax,proto3" json:"failures_max,omitempty"`
+	// Of REQUEUE: how long a task waits after its first failure, up to 300; after
+	// each other one twice as long, but no more than 300 seconds.  0: 10.
+	BackoffSeconds int32 `protobuf:"varint,1004,opt,name=backoff_seconds,json=backoffSeconds,proto3" json:"backoff_seconds,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *JobDescriptor) Reset() {
@@ -327,6 +392,27 @@ func (x *JobDescriptor) GetDisruptionBudget() *DisruptionBudget {
 	return nil
 }
 
+func (x *JobDescriptor) GetOnFailure() JobDescriptor_OnFailure {
+	if x != nil {
+		return x.OnFailure
+	}
+	return JobDescriptor_UNSET
+}
+
+func (x *JobDescriptor) GetFailuresMax() int32 {
+	if x != nil {
+		return x.FailuresMax
+	}
+	return 0
+}
+
+func (x *JobDescriptor) GetBackoffSeconds() int32 {
+	if x != nil {
+		return x.BackoffSeconds
+	}
+	return 0
+}
+
 var File_firmament_job_desc_proto protoreflect.FileDescriptor
 
 const file_firmament_job_desc_proto_rawDesc = "" +
@@ -340,7 +426,7 @@ const file_firmament_job_desc_proto_rawDesc = "" +
 	"\bexpected\x18\x05 \x01(\x03R\bexpected\x12\x1d\n" +
 	"\aallowed\x18\x06 \x01(\x03H\x00R\aallowed\x88\x01\x01B\n" +
 	"\n" +
-	"\b_allowed\"\xc1\x04\n" +
+	"\b_allowed\"\x83\x06\n" +
 	"\rJobDescriptor\x12\x12\n" +
 	"\x04uuid\x18\x01 \x01(\tR\x04uuid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
@@ -352,7 +438,11 @@ const file_firmament_job_desc_proto_rawDesc = "" +
 	"\x15scheduled_tasks_count\x18\a \x01(\x04R\x13scheduledTasksCount\x123\n" +
 	"\x16is_gang_scheduling_job\x18\b \x01(\bR\x13isGangSchedulingJob\x121\n" +
 	"\x14gang_timeout_seconds\x18\xe8\a \x01(\x03R\x12gangTimeoutSeconds\x12I\n" +
-	"\x11disruption_budget\x18\xe9\a \x01(\v2\x1b.firmament.DisruptionBudgetR\x10disruptionBudget\"b\n" +
+	"\x11disruption_budget\x18\xe9\a \x01(\v2\x1b.firmament.DisruptionBudgetR\x10disruptionBudget\x12B\n" +
+	"\n" +
+	"on_failure\x18\xea\a \x01(\x0e2\".firmament.JobDescriptor.OnFailureR\tonFailure\x12\"\n" +
+	"\ffailures_max\x18\xeb\a \x01(\x05R\vfailuresMax\x12(\n" +
+	"\x0fbackoff_seconds\x18\xec\a \x01(\x05R\x0ebackoffSeconds\"b\n" +
 	"\bJobState\x12\a\n" +
 	"\x03NEW\x10\x00\x12\v\n" +
 	"\aCREATED\x10\x01\x12\v\n" +
@@ -361,7 +451,11 @@ const file_firmament_job_desc_proto_rawDesc = "" +
 	"\n" +
 	"\x06FAILED\x10\x04\x12\v\n" +
 	"\aABORTED\x10\x05\x12\v\n" +
-	"\aUNKNOWN\x10\x06B>Z<github.com/sluice-scheduler/sluice/proto/firmament;firmamentb\x06proto3"
+	"\aUNKNOWN\x10\x06\".\n" +
+	"\tOnFailure\x12\t\n" +
+	"\x05UNSET\x10\x00\x12\v\n" +
+	"\aREQUEUE\x10\x01\x12\t\n" +
+	"\x05NEVER\x10\x02B>Z<github.com/sluice-scheduler/sluice/proto/firmament;firmamentb\x06proto3"
 
 var (
 	file_firmament_job_desc_proto_rawDescOnce sync.Once
@@ -375,25 +469,27 @@ func file_firmament_job_desc_proto_rawDescGZIP() []byte {
 	return file_firmament_job_desc_proto_rawDescData
 }
 
-var file_firmament_job_desc_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_firmament_job_desc_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_firmament_job_desc_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
 var file_firmament_job_desc_proto_goTypes = []any{
-	(JobDescriptor_JobState)(0), // 0: firmament.JobDescriptor.JobState
-	(*DisruptionBudget)(nil),    // 1: firmament.DisruptionBudget
-	(*JobDescriptor)(nil),       // 2: firmament.JobDescriptor
-	(*PodLabelSelector)(nil),    // 3: firmament.PodLabelSelector
-	(*TaskDescriptor)(nil),      // 4: firmament.TaskDescriptor
+	(JobDescriptor_JobState)(0),  // 0: firmament.JobDescriptor.JobState
+	(JobDescriptor_OnFailure)(0), // 1: firmament.JobDescriptor.OnFailure
+	(*DisruptionBudget)(nil),     // 2: firmament.DisruptionBudget
+	(*JobDescriptor)(nil),        // 3: firmament.JobDescriptor
+	(*PodLabelSelector)(nil),     // 4: firmament.PodLabelSelector
+	(*TaskDescriptor)(nil),       // 5: firmament.TaskDescriptor
 }
 var file_firmament_job_desc_proto_depIdxs = []int32{
-	3, // 0: firmament.DisruptionBudget.labelSelector:type_name -> firmament.PodLabelSelector
+	4, // 0: firmament.DisruptionBudget.labelSelector:type_name -> firmament.PodLabelSelector
 	0, // 1: firmament.JobDescriptor.state:type_name -> firmament.JobDescriptor.JobState
-	4, // 2: firmament.JobDescriptor.root_task:type_name -> firmament.TaskDescriptor
-	1, // 3: firmament.JobDescriptor.disruption_budget:type_name -> firmament.DisruptionBudget
-	4, // [4:4] is the sub-list for method output_type
-	4, // [4:4] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	5, // 2: firmament.JobDescriptor.root_task:type_name -> firmament.TaskDescriptor
+	2, // 3: firmament.JobDescriptor.disruption_budget:type_name -> firmament.DisruptionBudget
+	1, // 4: firmament.JobDescriptor.on_failure:type_name -> firmament.JobDescriptor.OnFailure
+	5, // [5:5] is the sub-list for method output_type
+	5, // [5:5] is the sub-list for method input_type
+	5, // [5:5] is the sub-list for extension type_name
+	5, // [5:5] is the sub-list for extension extendee
+	0, // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_firmament_job_desc_proto_init() }
@@ -409,7 +505,7 @@ func file_firmament_job_desc_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_firmament_job_desc_proto_rawDesc), len(file_firmament_job_desc_proto_rawDesc)),
-			NumEnums:      1,
+			NumEnums:      2,
 			NumMessages:   2,
 			NumExtensions: 0,
 			NumServices:   0,

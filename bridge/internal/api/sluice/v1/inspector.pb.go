@@ -2185,7 +2185,10 @@ type Task struct {
 	// What it says about other tasks, as "at least 2 of job web in each zone".
 	DomainMinimums []string `protobuf:"bytes,31,rep,name=domain_minimums,json=domainMinimums,proto3" json:"domain_minimums,omitempty"`
 	// What TaskDescriptor.rules says, by kind; of long texts their beginning.
-	Rules         []*TaskRule `protobuf:"bytes,32,rep,name=rules,proto3" json:"rules,omitempty"`
+	Rules []*TaskRule `protobuf:"bytes,32,rep,name=rules,proto3" json:"rules,omitempty"`
+	// Why it is to run again, where it waits: "its machine node-1 failed", "failed
+	// 2 times of at most 3; waits 20 s more".
+	RunsAgain     string `protobuf:"bytes,33,opt,name=runs_again,json=runsAgain,proto3" json:"runs_again,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2444,6 +2447,13 @@ func (x *Task) GetRules() []*TaskRule {
 	return nil
 }
 
+func (x *Task) GetRunsAgain() string {
+	if x != nil {
+		return x.RunsAgain
+	}
+	return ""
+}
+
 // Rules of a kind.
 type TaskRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2670,7 +2680,12 @@ type Job struct {
 	TaskUids []uint64 `protobuf:"varint,9,rep,packed,name=task_uids,json=taskUids,proto3" json:"task_uids,omitempty"`
 	// How many of its tasks run together or none, "at least 4"; empty where it is
 	// no gang.
-	Gang          string `protobuf:"bytes,10,opt,name=gang,proto3" json:"gang,omitempty"`
+	Gang string `protobuf:"bytes,10,opt,name=gang,proto3" json:"gang,omitempty"`
+	// Of its pending tasks, those that wait for a time since they failed.
+	BackoffTasks int64 `protobuf:"varint,11,opt,name=backoff_tasks,json=backoffTasks,proto3" json:"backoff_tasks,omitempty"`
+	// What becomes of its tasks that fail: "requeue, at most 3 times each, after
+	// 10 s at first", "never run again"; empty where the job does not say.
+	OnFailure     string `protobuf:"bytes,12,opt,name=on_failure,json=onFailure,proto3" json:"on_failure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2764,6 +2779,20 @@ func (x *Job) GetTaskUids() []uint64 {
 func (x *Job) GetGang() string {
 	if x != nil {
 		return x.Gang
+	}
+	return ""
+}
+
+func (x *Job) GetBackoffTasks() int64 {
+	if x != nil {
+		return x.BackoffTasks
+	}
+	return 0
+}
+
+func (x *Job) GetOnFailure() string {
+	if x != nil {
+		return x.OnFailure
 	}
 	return ""
 }
@@ -4336,7 +4365,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"with_usage\x18\x03 \x01(\bR\twithUsage\"n\n" +
 	"\x14ListMachinesResponse\x12.\n" +
 	"\bmachines\x18\x01 \x03(\v2\x12.sluice.v1.MachineR\bmachines\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xcf\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xee\n" +
 	"\n" +
 	"\x04Task\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\x04R\x03uid\x12\x12\n" +
@@ -4376,7 +4405,9 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x05usage\x18\x1d \x01(\v2\x15.sluice.v1.TaskSampleR\x05usage\x12'\n" +
 	"\x0fstated_priority\x18\x1e \x01(\x03R\x0estatedPriority\x12'\n" +
 	"\x0fdomain_minimums\x18\x1f \x03(\tR\x0edomainMinimums\x12)\n" +
-	"\x05rules\x18  \x03(\v2\x13.sluice.v1.TaskRuleR\x05rules\x1a9\n" +
+	"\x05rules\x18  \x03(\v2\x13.sluice.v1.TaskRuleR\x05rules\x12\x1d\n" +
+	"\n" +
+	"runs_again\x18! \x01(\tR\trunsAgain\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"z\n" +
@@ -4402,7 +4433,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x05tasks\x18\x01 \x03(\v2\x0f.sluice.v1.TaskR\x05tasks\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"!\n" +
 	"\rGetJobRequest\x12\x10\n" +
-	"\x03job\x18\x01 \x01(\tR\x03job\"\xa7\x02\n" +
+	"\x03job\x18\x01 \x01(\tR\x03job\"\xeb\x02\n" +
 	"\x03Job\x12\x12\n" +
 	"\x04uuid\x18\x01 \x01(\tR\x04uuid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12#\n" +
@@ -4413,7 +4444,10 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x11quarantined_tasks\x18\a \x01(\x03R\x10quarantinedTasks\x12\x1b\n" +
 	"\ttask_uids\x18\t \x03(\x04R\btaskUids\x12\x12\n" +
 	"\x04gang\x18\n" +
-	" \x01(\tR\x04gangJ\x04\b\b\x10\t\"\xcc\x02\n" +
+	" \x01(\tR\x04gang\x12#\n" +
+	"\rbackoff_tasks\x18\v \x01(\x03R\fbackoffTasks\x12\x1d\n" +
+	"\n" +
+	"on_failure\x18\f \x01(\tR\tonFailureJ\x04\b\b\x10\t\"\xcc\x02\n" +
 	"\x06Budget\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x19\n" +
 	"\bjob_uuid\x18\x02 \x01(\tR\ajobUuid\x12\x12\n" +

@@ -1,0 +1,130 @@
+// Tasks that run again, over real gRPC.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "integration/client.h"
+#include "integration/messages.h"
+#include "integration/mini_server.h"
+#include "unit/persist/temporary_directory.h"
+
+namespace sluice {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+// A daemon that keeps its state over restarts.
+class RunAgainOverGrpc : public testing::Test {
+ protected:
+  void Start(const RequeueOptions& requeues) {
+    client_.reset();
+    server_.reset();
+    Options options = MiniServer::OptionsFor(ReplyMode::kContract);
+    options.data_dir = directory_.path();
+    options.requeues = requeues;
+    options.evict_on_no_execute = true;
+    server_.emplace(options);
+    client_.emplace(server_->port());
+  }
+  // One task, uid 1, on the node "m", and a node "n" that has room for it.
+  void RunOnM() {
+    client_->AddNode(NodeMessage("m", {.cpu = 1000}));
+    client_->Submit(TaskMessage(1, {.cpu = 1000}));
+    ASSERT_THAT(client_->ScheduleTexts(), ElementsAre("PLACE 1 m-pu"));
+    client_->AddNode(NodeMessage("n", {.cpu = 1000}));
+  }
+
+  const TemporaryDirectory directory_;
+  std::optional<MiniServer> server_;
+  std::optional<Client> client_;
+};
+
+TEST_F(RunAgainOverGrpc, TasksOfAFailedNodeArePlacedElsewhere) {
+  Start({.from_failed_machines = true});
+  RunOnM();
+  EXPECT_EQ(client_->FailNode("m"), firmament::NODE_FAILED_OK);
+  EXPECT_THAT(client_->Explain(1).summary(),
+              StartsWith("its machine m failed; "));
+  Start({.from_failed_machines = true});
+  EXPECT_EQ(client_->Explain(1).task().runs_again(), "its machine m failed");
+  EXPECT_THAT(client_->ScheduleTexts(), ElementsAre("PLACE 1 n-pu"));
+  EXPECT_EQ(client_->AddNode(NodeMessage("m")), firmament::NODE_ADDED_OK);
+  EXPECT_EQ(client_->Status().used().cpu_millicores(), 1000);
+}
+
+TEST_F(RunAgainOverGrpc, TasksOfAFailedNodeStayThereByDefault) {
+  Start({});
+  RunOnM();
+  client_->FailNode("m");
+  EXPECT_THAT(client_->ScheduleTexts(), IsEmpty());
+  EXPECT_THAT(client_->Explain(1).summary(), HasSubstr("which has gone away"));
+}
+
+TEST_F(RunAgainOverGrpc, TasksOfARemovedNodeStayThere) {
+  Start({.from_failed_machines = true});
+  RunOnM();
+  client_->RemoveNode("m");
+  EXPECT_THAT(client_->ScheduleTexts(), IsEmpty());
+}
+
+TEST_F(RunAgainOverGrpc, TasksOfAJobThatAsksForItWaitAgainAfterAPause) {
+  using Job = firmament::JobDescriptor;
+  Start({});
+  client_->AddNode(NodeMessage("m", {.cpu = 1000}));
+  firmament::TaskDescription task = TaskMessage(1, {.cpu = 1000});
+  Job* job = task.mutable_job_descriptor();
+  job->set_on_failure(Job::REQUEUE);
+  job->set_failures_max(1);
+  job->set_backoff_seconds(1);
+  client_->Submit(task);
+  ASSERT_THAT(client_->ScheduleTexts(), ElementsAre("PLACE 1 m-pu"));
+  EXPECT_EQ(client_->Fail(1), firmament::TASK_FAILED_OK);
+  Start({});  // It remembers.
+  EXPECT_EQ(client_->Explain(1).summary(),
+            "failed 1 time of at most 1; waits 1 s more");
+  EXPECT_THAT(WaitingOf(client_->Schedule()), IsEmpty());
+  std::vector<std::string> told;
+  while (told.empty()) told = client_->ScheduleTexts();
+  EXPECT_THAT(told, ElementsAre("PLACE 1 m-pu"));
+  client_->Fail(1);
+  EXPECT_EQ(client_->Explain(1).task().state(), v1::Task::FAILED);
+}
+
+TEST_F(RunAgainOverGrpc, TasksThatWereToldToLeaveWaitAgain) {
+  Start({.evicted = true});
+  RunOnM();
+  client_->UpdateNode(NodeMessage(
+      "m", {.cpu = 1000, .taints = {TaintMessage("down", "", "NoExecute")}}));
+  ASSERT_THAT(client_->ScheduleTexts(), ElementsAre("PREEMPT 1 m-pu"));
+  client_->Fail(1);
+  EXPECT_THAT(client_->ScheduleTexts(), ElementsAre("PLACE 1 n-pu"));
+}
+
+TEST_F(RunAgainOverGrpc, AWrongWordIsToldWithTheTask) {
+  Start({});
+  firmament::TaskDescription task = TaskMessage(1);
+  task.mutable_job_descriptor()->set_on_failure(
+      static_cast<firmament::JobDescriptor::OnFailure>(7));
+  client_->AddNode(NodeMessage("m", {.cpu = 1000}));
+  EXPECT_EQ(client_->Submit(task), firmament::TASK_SUBMITTED_OK);
+  EXPECT_THAT(client_->ScheduleTexts(), ElementsAre("PLACE 1 m-pu"));
+  MiniServer strict(ReplyMode::kStrict);
+  Client client(strict.port());
+  grpc::ClientContext context;
+  firmament::TaskSubmittedResponse response;
+  const grpc::Status status =
+      client.scheduler().TaskSubmitted(&context, task, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(status.error_message(),
+            "task 1 'ns/pod-1': on_failure: 7 is unknown");
+}
+
+}  // namespace
+}  // namespace sluice
