@@ -117,6 +117,9 @@ inline constexpr size_t kFeedDeltasUnconfirmedMax = 65536;
 
 // Entries of one page of a list: under a millisecond of the core thread.
 inline constexpr int kPageSizeMax = 1000;
+// Bytes after which a page ends: half of what clients of gRPC take at most,
+// unless they are told otherwise.
+inline constexpr size_t kPageBytesMax = 2 << 20;
 
 // Open connections to the HTTP port, all told and of one address.  Probes and
 // scrapes need a handful; each takes at most 16 KiB and the page of metrics,

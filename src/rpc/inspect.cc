@@ -30,6 +30,7 @@ namespace {
 
 constexpr int kJobTaskUidsMax = 1000;
 constexpr size_t kTaskRuleBytes = 512;  // As much of one is shown.
+constexpr int kShownRulesMax = 20;      // Of a kind.
 
 // Where a page starts: behind the id that its token names, or at the first.
 template <class Map, class Id>
@@ -135,11 +136,15 @@ void ShowTaskRules(const firmament::TaskRules& rules, v1::Task* message) {
   for (const google::protobuf::FieldDescriptor* kind : kinds) {
     v1::TaskRule* shown = message->add_rules();
     shown->set_name(kind->name());
-    for (int i = 0; i < reflection.FieldSize(rules, kind); ++i) {
+    const int size = reflection.FieldSize(rules, kind);
+    for (int i = 0; i < std::min(size, kShownRulesMax); ++i) {
       std::string text;
       printer.PrintToString(reflection.GetRepeatedMessage(rules, kind, i),
                             &text);
       shown->add_texts(Printable(text, kTaskRuleBytes));
+    }
+    if (size > kShownRulesMax) {
+      shown->add_texts(StrCat("and ", size - kShownRulesMax, " more"));
     }
   }
 }
@@ -566,12 +571,13 @@ absl::Status InspectMachines(const CoreView& view,
   ASSIGN_OR_RETURN(const int size, PageSize(request.page_size()));
   ASSIGN_OR_RETURN(
       auto it, PageStart(state.machines(), request.page_token(), MachineId{}));
+  PageRoom room(size);
   MachineId last;
   for (; it != state.machines().end(); ++it) {
     // Gone with nothing of it left: kept only so that its return, or a late
     // report about it, is understood.
     if (!it->second->is_present && it->second->IsEmpty()) continue;
-    if (response->machines_size() == size) {
+    if (room.IsFull()) {
       response->set_next_page_token(StrCat(last.value));
       break;
     }
@@ -579,6 +585,7 @@ absl::Status InspectMachines(const CoreView& view,
     v1::Machine* message = response->add_machines();
     FillMachine(state, *it->second, message);
     if (request.with_usage()) FillUsage(view, *it->second, message);
+    room.Add(*message);
   }
   return absl::OkStatus();
 }
@@ -589,14 +596,17 @@ absl::Status InspectTasks(const CoreView& view,
   const ClusterState& state = view.scheduler.state();
   ASSIGN_OR_RETURN(const int size, PageSize(request.page_size()));
   // Whether there is room for the task, which is then the page's last.
+  PageRoom room(size);
   TaskId last;
   const auto add = [&](const Task& task) {
-    if (response->tasks_size() == size) {
+    if (room.IsFull()) {
       response->set_next_page_token(StrCat(last.value));
       return false;
     }
     last = task.id;
-    FillTask(view, task, response->add_tasks());
+    v1::Task* message = response->add_tasks();
+    FillTask(view, task, message);
+    room.Add(*message);
     return true;
   };
   if (request.pending_only()) {

@@ -31,9 +31,10 @@ void InspectPolicies(const DaemonInfo& daemon,
                      v1::ListPoliciesResponse* response);
 
 // Pages hold at most kPageSizeMax entries, and as many where no size is asked
-// for.  A page goes on behind the last entry of the one before, so entries
-// that come and go between two pages shift nothing.
-// Errors: kInvalidArgument for a negative size, or a token that no page gave.
+// for; fewer where these take more than kPageBytesMax.  A page goes on behind
+// the last entry of the one before, so entries that come and go between two
+// pages shift nothing. Errors: kInvalidArgument for a negative size, or a token
+// that no page gave.
 absl::Status InspectMachines(const CoreView& view,
                              const v1::ListMachinesRequest& request,
                              v1::ListMachinesResponse* response);

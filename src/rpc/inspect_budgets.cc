@@ -93,15 +93,18 @@ absl::Status InspectBudgets(const ClusterState& state,
     if (!last.has_value() || KeyOf(one) > *last) listed.push_back(&one);
   }
   std::ranges::sort(listed, {}, [](const auto* one) { return KeyOf(*one); });
+  PageRoom room(size);
   for (const Disruptions::Standing* one : listed) {
-    if (response->budgets_size() == size) {
+    if (room.IsFull()) {
       const v1::Budget& end = *response->budgets().rbegin();
       const bool is_of_feed = end.job_uuid().empty();
       response->set_next_page_token(TokenOf(
           {end.name(), is_of_feed, is_of_feed ? end.feed() : end.job_uuid()}));
       break;
     }
-    FillBudget(*one, response->add_budgets());
+    v1::Budget* message = response->add_budgets();
+    FillBudget(*one, message);
+    room.Add(*message);
   }
   return absl::OkStatus();
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "base/limits.h"
 #include "base/strings.h"
+#include "google/protobuf/message.h"
 #include "rpc/checks.h"
 
 namespace sluice {
@@ -39,6 +41,23 @@ inline absl::StatusOr<int> PageSize(int32_t asked) {
   }
   return asked == 0 ? kPageSizeMax : std::min<int>(asked, kPageSizeMax);
 }
+
+// What a page still has room for.
+class PageRoom {
+ public:
+  explicit PageRoom(int entries) : entries_left_(entries) {}
+
+  // An entry more: the first one always.
+  bool IsFull() const { return entries_left_ == 0 || bytes_ >= kPageBytesMax; }
+  void Add(const google::protobuf::Message& entry) {
+    --entries_left_;
+    bytes_ += entry.ByteSizeLong();
+  }
+
+ private:
+  int entries_left_;
+  size_t bytes_ = 0;
+};
 
 inline absl::Status NoPageToken(std::string_view token) {
   return absl::InvalidArgumentError(

@@ -48,13 +48,15 @@ class RequiredTaints : public Constraint {
       const ClassKey& task_class, const Machine& machine,
       const std::function<const std::string&(ResourceIndex)>& /*resource_name*/,
       std::vector<Reason>* reasons) const override {
-    for (const RequiredTaint& required : task_class.rules->required_taints) {
-      if (Has(machine, required)) continue;
-      const std::string shown = ShownTaint(required);
-      reasons->push_back({"required_taint_missing",
-                          StrCat("lacked the required taint ", shown),
-                          StrCat("lacks the taint ", shown)});
-    }
+    const auto& all = task_class.rules->required_taints;
+    const auto missing = std::ranges::find_if_not(
+        all,
+        [&](const RequiredTaint& required) { return Has(machine, required); });
+    if (missing == all.end()) return;
+    const std::string shown = ShownTaint(*missing);
+    reasons->push_back({"required_taint_missing",
+                        StrCat("lacked the required taint ", shown),
+                        StrCat("lacks the taint ", shown)});
   }
 };
 

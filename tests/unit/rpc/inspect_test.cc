@@ -214,6 +214,25 @@ TEST_F(InspectTest, TellsWhatWasMeasured) {
   EXPECT_FALSE(tasks.tasks(1).has_usage());
 }
 
+// Clients take 4 MiB unless they are told otherwise.
+TEST_F(InspectTest, EndsAPageBeforeItGetsTooLarge) {
+  constexpr size_t kMiB = 1 << 20;
+  for (uint64_t uid = 1; uid <= 5; ++uid) {
+    scheduler_.Apply(
+        Submitted(uid, {.labels = {{"large", std::string(kMiB, 'x')}}}));
+  }
+  v1::ListTasksRequest request;
+  std::vector<int> sizes;
+  do {
+    v1::ListTasksResponse response;
+    ASSERT_THAT(InspectTasks(view(), request, &response), IsOk());
+    EXPECT_LT(response.ByteSizeLong(), 4 * kMiB);
+    sizes.push_back(response.tasks_size());
+    request.set_page_token(response.next_page_token());
+  } while (!request.page_token().empty());
+  EXPECT_THAT(sizes, ElementsAre(2, 2, 1));
+}
+
 TEST_F(InspectTest, ListsMachinesPageByPageInTheOrderOfTheirAddition) {
   for (const char* uuid : {"c", "empty", "a", "b"}) {
     scheduler_.Apply(Added(uuid, {.labels = {{"zone", uuid}},
