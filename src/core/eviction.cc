@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "constraints/toleration.h"
@@ -10,6 +11,20 @@ namespace sluice {
 namespace {
 
 constexpr int64_t kAtOnce = std::numeric_limits<int64_t>::min();
+
+// Tasks that say nothing of these taints bear them for so long, as Kubernetes'
+// admission (DefaultTolerationSeconds) has them say.
+constexpr std::string_view kBorneByDefault[] = {
+    "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"};
+constexpr int64_t kDefaultSeconds = 300;
+
+bool SaysNothingOf(const Taint& taint,
+                   const std::vector<Toleration>& tolerations) {
+  return std::ranges::none_of(tolerations, [&](const Toleration& one) {
+    return (one.key == taint.key || one.key.empty()) &&
+           one.effect.value_or(taint.effect) == taint.effect;
+  });
+}
 
 // When the tolerations end that bear the taint from `start_ms` on.
 int64_t EndOfToleration(const Taint& taint,
@@ -26,7 +41,10 @@ int64_t EndOfToleration(const Taint& taint,
     if (seconds >= (kNever - std::max<int64_t>(start_ms, 0)) / 1000) continue;
     end_ms = std::min(end_ms, start_ms + seconds * 1000);
   }
-  return is_tolerated ? end_ms : kAtOnce;
+  if (is_tolerated) return end_ms;
+  const bool is_borne = std::ranges::count(kBorneByDefault, taint.key) > 0 &&
+                        SaysNothingOf(taint, tolerations);
+  return is_borne ? start_ms + kDefaultSeconds * 1000 : kAtOnce;
 }
 
 }  // namespace

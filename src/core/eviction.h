@@ -6,7 +6,9 @@
 // that no toleration matches evicts at once.  One that is tolerated for a time
 // evicts when that is over: of all matching tolerations the shortest counts,
 // and the clock starts when the taint appeared, or when the task was placed if
-// that was later.  Departed machines are left alone.
+// that was later.  The taints of machines that are not ready or unreachable are
+// borne for five minutes by tasks that say nothing of them.  Departed machines
+// are left alone.
 //
 // Threads: none; confined to the core thread.  Time: an argument.
 

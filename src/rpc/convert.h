@@ -34,6 +34,8 @@ namespace sluice {
 struct MessageDefaults {
   int64_t max_pods = 110;  // How many pods a machine takes that states 0.
   JobBounds job_bounds = {};
+  // Whether conditions evict: AddEvictingTaints() (rpc/convert_rules.h).
+  bool conditions_evict = false;
 };
 
 // As ids are kept.

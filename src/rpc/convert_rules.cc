@@ -341,6 +341,23 @@ absl::StatusOr<std::vector<Taint>> ToTaints(const ResourceDescriptor& machine,
   return taints.Take();
 }
 
+void AddEvictingTaints(const ResourceDescriptor& machine,
+                       std::vector<Taint>* taints) {
+  for (const firmament::MachineCondition& condition : machine.conditions()) {
+    for (const ConditionTaint& row : kConditionTaints) {
+      const Taint taint = {row.key, "", TaintEffect::kNoExecute};
+      const bool is_stated =
+          std::ranges::any_of(*taints, [&](const Taint& one) {
+            return one.key == taint.key && one.effect == taint.effect;
+          });
+      if (row.type == "Ready" && row.type == condition.type() &&
+          row.status == condition.status() && !is_stated) {
+        taints->insert(std::ranges::lower_bound(*taints, taint), taint);
+      }
+    }
+  }
+}
+
 absl::StatusOr<std::vector<Owner>> ToAvoids(const ResourceDescriptor& machine) {
   Ascending<Owner> avoids("avoids", kAvoidsMax);
   for (const firmament::AvoidPodsAnnotation& message : machine.avoids()) {

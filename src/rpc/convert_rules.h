@@ -32,6 +32,10 @@ absl::StatusOr<Owner> ToOwner(const firmament::TaskDescriptor& task);
 // in a bad condition.  Errors: as above.
 absl::StatusOr<std::vector<Taint>> ToTaints(
     const firmament::ResourceDescriptor& machine, Faults* faults);
+// Gives a machine whose condition is not ready, or unknown, the taint by which
+// that evicts, too, unless it states one of that key.
+void AddEvictingTaints(const firmament::ResourceDescriptor& machine,
+                       std::vector<Taint>* taints);
 absl::StatusOr<std::vector<Owner>> ToAvoids(
     const firmament::ResourceDescriptor& machine);
 

@@ -11,6 +11,7 @@
 #include "rpc/checks.h"
 #include "rpc/convert.h"
 #include "rpc/convert_budget.h"
+#include "rpc/convert_rules.h"
 #include "rpc/convert_usage.h"
 
 namespace sluice {
@@ -284,6 +285,9 @@ std::optional<FeedEvent> FeedProtocol::ConvertMachine(
   Faults faults;
   MachineSpec spec =
       ToAddMachine(event.machine(), defaults_.max_pods, &faults).spec;
+  if (defaults_.conditions_evict) {
+    AddEvictingTaints(event.machine().resource_desc(), &spec.taints);
+  }
   AddFaults(event, StrCat("machine ", Quoted(spec.uuid)),
             spec.quarantine_reason, faults, batch);
   return MachineStated{std::move(spec)};

@@ -303,6 +303,9 @@ SchedulerService::Reactor* SchedulerService::NodeAdded(Context* context,
       [this](const auto& message, Faults* faults) {
         AddMachine command =
             ToAddMachine(message, options_.defaults.max_pods, faults);
+        if (options_.defaults.conditions_evict) {
+          AddEvictingTaints(message.resource_desc(), &command.spec.taints);
+        }
         command.may_begin_anew = options_.replies != ReplyMode::kStrict;
         return absl::StatusOr<Command>(std::move(command));
       });
@@ -315,8 +318,12 @@ SchedulerService::Reactor* SchedulerService::NodeUpdated(Context* context,
                firmament::NodeUpdatedResponse>(
       context, request, response, kNodeUpdatedCodes,
       [this](const auto& message, Faults* faults) {
-        return Command(
-            ToUpdateMachine(message, options_.defaults.max_pods, faults));
+        UpdateMachine command =
+            ToUpdateMachine(message, options_.defaults.max_pods, faults);
+        if (options_.defaults.conditions_evict) {
+          AddEvictingTaints(message.resource_desc(), &command.spec.taints);
+        }
+        return Command(std::move(command));
       });
 }
 

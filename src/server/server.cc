@@ -142,8 +142,10 @@ class Daemon final : public Server {
     loop_.Start();
     ASSIGN_OR_RETURN(const Address address,
                      ParseAddress(options.listen_address));
-    const MessageDefaults defaults = {.max_pods = options.default_max_pods,
-                                      .job_bounds = policies_.BoundsOfJobs()};
+    const MessageDefaults defaults = {
+        .max_pods = options.default_max_pods,
+        .job_bounds = policies_.BoundsOfJobs(),
+        .conditions_evict = options.evict_on_no_execute};
     scheduler_service_.emplace(
         loop_, clock_, metrics_,
         SchedulerService::Options{

@@ -107,6 +107,23 @@ TEST_F(RunAgainOverGrpc, TasksThatWereToldToLeaveWaitAgain) {
   EXPECT_THAT(client_->ScheduleTexts(), ElementsAre("PLACE 1 n-pu"));
 }
 
+TEST_F(RunAgainOverGrpc, TasksLeaveANodeThatIsNotReadyWhenTheySay) {
+  Start({});
+  client_->AddNode(NodeMessage("m"));
+  client_->Submit(TaskMessage(1));
+  firmament::TaskDescription at_once = TaskMessage(2);
+  firmament::Toleration* toleration =
+      at_once.mutable_task_descriptor()->add_toleration();
+  *toleration = TolerationMessage("node.kubernetes.io/not-ready", "Exists", "",
+                                  "NoExecute");
+  toleration->set_tolerationseconds(0);
+  client_->Submit(at_once);
+  ASSERT_THAT(client_->ScheduleTexts(),
+              ElementsAre("PLACE 1 m-pu", "PLACE 2 m-pu"));
+  client_->UpdateNode(NodeMessage("m", {.conditions = {{"Ready", "False"}}}));
+  EXPECT_THAT(client_->ScheduleTexts(), ElementsAre("PREEMPT 2 m-pu"));
+}
+
 TEST_F(RunAgainOverGrpc, AWrongWordIsToldWithTheTask) {
   Start({});
   firmament::TaskDescription task = TaskMessage(1);

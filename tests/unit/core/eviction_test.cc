@@ -94,6 +94,53 @@ TEST(EvictionMsTest, CountsFromThePlacementOfALaterTask) {
   EXPECT_EQ(EvictionMs(task, machine), 307 * kSecond);
 }
 
+TEST(EvictionMsTest, LeavesTasksOnMachinesThatAreNotReadyForFiveMinutes) {
+  struct Case {
+    std::string name;
+    std::string key;
+    std::vector<Toleration> tolerations;
+    int64_t eviction_ms;
+  };
+  constexpr int64_t kAtOnce = std::numeric_limits<int64_t>::min();
+  const Taint not_ready = NoExecute("node.kubernetes.io/not-ready");
+  const Taint unreachable = NoExecute("node.kubernetes.io/unreachable");
+  const Taint other_value = NoExecute("node.kubernetes.io/not-ready", "x");
+  const Taint no_schedule = NoSchedule("node.kubernetes.io/not-ready");
+  for (const auto& [name, key, tolerations, eviction_ms] : std::vector<Case>{
+           {"not ready", not_ready.key, {}, 400 * kSecond},
+           {"unreachable", unreachable.key, {}, 400 * kSecond},
+           {"other keys", "node.kubernetes.io/disk-pressure", {}, kAtOnce},
+           {"the other one is borne for ever",
+            not_ready.key,
+            {Tolerates(unreachable)},
+            400 * kSecond},
+           {"for ever", not_ready.key, {Tolerates(not_ready)}, kNever},
+           {"as it says",
+            not_ready.key,
+            {Tolerates(not_ready, 7)},
+            107 * kSecond},
+           {"not at all",
+            not_ready.key,
+            {Tolerates(not_ready, 0)},
+            100 * kSecond},
+           {"everything", not_ready.key, {ToleratesEverything()}, kNever},
+           {"something is said of the key",
+            not_ready.key,
+            {Tolerates(other_value)},
+            kAtOnce},
+           {"nothing of the effect",
+            not_ready.key,
+            {Tolerates(no_schedule)},
+            400 * kSecond}}) {
+    Machine machine;
+    machine.taints = {{NoExecute(key), 100 * kSecond}};
+    const PlacementRules rules = {.tolerations = tolerations};
+    Task task;
+    task.class_key.rules = &rules;
+    EXPECT_EQ(EvictionMs(task, machine), eviction_ms) << name;
+  }
+}
+
 // ---------------------------------------------------------------------------
 // What follows
 

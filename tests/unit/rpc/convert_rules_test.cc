@@ -648,5 +648,32 @@ TEST(ConvertAvoids, AreBounded) {
                                           "avoids: more than 1024 of them"));
 }
 
+TEST(ConvertTaints, EvictWhereAMachineIsNotReady) {
+  struct Row {
+    std::string machine;
+    std::vector<Taint> added;  // With NoExecute.
+  };
+  for (const auto& [machine, added] : std::vector<Row>{
+           {R"(conditions { type: "Ready" status: "True" })", {}},
+           {R"(conditions { type: "DiskPressure" status: "True" })", {}},
+           {R"(conditions { type: "Ready" status: "False" })",
+            {NoExecute("node.kubernetes.io/not-ready")}},
+           {R"(conditions { type: "Ready" status: "Unknown" })",
+            {NoExecute("node.kubernetes.io/unreachable")}},
+           {R"(conditions { type: "Ready" status: "False" }
+               taints { key: "node.kubernetes.io/not-ready" value: "v"
+                        effect: "NoExecute" })",
+            {NoExecute("node.kubernetes.io/not-ready", "v")}}}) {
+    Faults faults;
+    std::vector<Taint> taints = TaintsOf(machine, &faults);
+    AddEvictingTaints(Parse<ResourceDescriptor>(machine), &taints);
+    EXPECT_TRUE(std::ranges::is_sorted(taints)) << machine;
+    std::erase_if(taints, [](const Taint& taint) {
+      return taint.effect != TaintEffect::kNoExecute;
+    });
+    EXPECT_EQ(taints, added) << machine;
+  }
+}
+
 }  // namespace
 }  // namespace sluice
