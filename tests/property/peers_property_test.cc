@@ -30,7 +30,8 @@ class Trial {
         peers_(rng_.Next()),
         evicts_(rng_.Chance(1, 4)),
         cluster_({.improve_budget = DrawImproveBudget(&rng_),
-                  .evicts_on_no_execute = evicts_}) {}
+                  .evicts_on_no_execute = evicts_,
+                  .requeues = {.from_failed_machines = true}}) {}
 
   // Returns what was wrong, or "".
   std::string Go() {
@@ -97,7 +98,9 @@ class Trial {
     } else if (rng_.Chance(1, 2)) {
       Apply(Updated(uuid, peers_.DrawMachine(uuid)));
     } else if (rng_.Chance(1, 2) || count >= 8) {
-      Apply(Removed(uuid));
+      RemoveMachine command = Removed(uuid);
+      command.has_failed = rng_.Chance(1, 2);
+      Apply(command);
     } else {
       AddMachine();
     }

@@ -50,9 +50,23 @@ void ReplayModel::Apply(const Command& command) {
     Describe(change->spec);
   } else if (const auto* remove = std::get_if<RemoveMachine>(&command)) {
     cluster_.machines.at(remove->uuid).is_usable = false;
+    if (remove->has_failed) LoseTasksOf(remove->uuid);
   } else {
     LOG(FATAL) << "the model knows no such command";
   }
+}
+
+void ReplayModel::LoseTasksOf(const std::string& machine) {
+  std::vector<uint64_t> left;
+  for (auto& [uid, task] : cluster_.tasks) {
+    if (task.machine != machine) continue;
+    if (task.is_terminating) {
+      left.push_back(uid);
+    } else {
+      task.machine.clear();
+    }
+  }
+  for (const uint64_t uid : left) End({uid});
 }
 
 std::string ReplayModel::Replay(const ScheduleReply& reply) {

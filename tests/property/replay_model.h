@@ -51,6 +51,8 @@ class ReplayModel {
 
  private:
   void End(TaskId id);
+  // What was told to leave has, and the others are to run again.
+  void LoseTasksOf(const std::string& machine);
   void Describe(const MachineSpec& spec);
 
   PeerCluster cluster_;
