@@ -24,8 +24,8 @@ class PromisedSpreads {
   PromisedSpreads(const ClusterState& state, const ConstraintSet& constraints,
                   const ClassKey& key);
 
-  // One task, whether or not others of its class come, too: whoever of them has
-  // room comes first.
+  // One task of the class, ignoring the others that are to come: any of them
+  // may come first.
   bool Allow(MachineId machine) const;
   // All of the class that run there or are to come.
   bool AllowAll(MachineId machine) const;

@@ -36,7 +36,8 @@ class MachineGrouping {
 
   // What GroupMachines() says of all machines.
   const std::vector<MachineGroup>& groups() const { return groups_; }
-  // By how many machines have a lower id the group of each, or kNoGroup.
+  // The group of each machine, by its rank among the ids of all machines;
+  // kNoGroup if it is in none.
   std::span<const uint32_t> group_at() const { return group_at_; }
   // None where no machine has the label.
   const Aggregates& aggregates() const { return aggregates_; }

@@ -36,8 +36,8 @@ struct MachineGroup {
   // How many tasks of each class of a pass are to share each machine, which
   // then fit together; empty: as many as fit.
   std::vector<int64_t> room = {};
-  // Of a part of a group: what all of it is part of that policies charge as one
-  // (network/aggregates.h), and the group.
+  // If this is a part of a group: the aggregate that its machines are in
+  // (network/aggregates.h), and the index of the whole group.
   size_t aggregate = kNoAggregate;
   size_t whole = 0;
 

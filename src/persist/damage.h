@@ -22,7 +22,7 @@ inline absl::Status Damaged(std::string_view what) {
 }
 
 // `what` is a plural.  Two neighbors for which `is_wrong` holds are not
-// ascending: no item comes twice, unless that is to be right.
+// ascending.  By default an item that comes twice is wrong, too.
 template <class Items, class Projection = std::identity,
           class Wrong = std::ranges::greater_equal>
 absl::Status CheckAscending(std::string_view what, const Items& items,

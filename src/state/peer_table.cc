@@ -116,8 +116,7 @@ bool PeerTable::KeepApart(
   const auto says_so = [&](const ClassKey& one, const ClassKey& other) {
     return std::ranges::any_of(
         TermsOf(*one.rules).anti_affinity, [&](const CountedTerm* term) {
-          return std::ranges::binary_search(*other.meant_by, term->selector) &&
-                 counts(*term);
+          return IsMeantBy(*term, other) && counts(*term);
         });
   };
   return says_so(a, b) || says_so(b, a);
