@@ -155,7 +155,7 @@ void Round::End(RoundStats* stats) {
   }
   EndVainNominations(&context_);
   DisplaceAsLastResort(&context_);
-  SpareNeedless(&context_);
+  SpareNeedless(NewcomersInTheWay::kStay, &context_);
   NoteLook();
   context_.state.SyncPeers();
   for (const auto& [term, asker] : context_.minimum_askers) {
@@ -233,12 +233,15 @@ bool Round::Advance() {
         return true;
       case Phase::kArranged:
         // A victim may stay if whom it made room for is elsewhere now.
-        if (context_.has_arranged) SpareNeedless(&context_);
+        if (context_.has_arranged)
+          SpareNeedless(NewcomersInTheWay::kStay, &context_);
         // Something that waits may fit where another task was.
         has_started_over_ = true;
         phase_ = context_.has_arranged ? Phase::kTiers : Phase::kAppraise;
         break;
       case Phase::kAppraise:
+        // From here on nothing more is placed.
+        SpareNeedless(NewcomersInTheWay::kTakeBack, &context_);
         phase_ = Phase::kDone;
         stage_ = MakeAppraise(&context_);
         return true;
@@ -272,7 +275,7 @@ bool Round::AdvanceInTiers() {
       // not leave for it any more.
       if (context_.plan.has_value() && context_.plan->PlacesFrom(above) &&
           !context_.plan->PlacesFrom(tier_->priority)) {
-        SpareNeedless(&context_);
+        SpareNeedless(NewcomersInTheWay::kStay, &context_);
       }
       continue;
     }

@@ -11,18 +11,23 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "constraints/class_peers.h"
 #include "core/placements.h"
 #include "core/promised_spreads.h"
+#include "core/right_of_way.h"
 #include "core/running_tasks.h"
+#include "core/transaction.h"
 
 namespace sluice {
 namespace {
 
 class Spare {
  public:
-  explicit Spare(RoundContext* context)
-      : context_(*context), state_(context->state) {}
+  Spare(NewcomersInTheWay newcomers, RoundContext* context)
+      : context_(*context),
+        state_(context->state),
+        may_take_back_(newcomers == NewcomersInTheWay::kTakeBack) {}
 
   void Run() {
     const std::vector<Party> parties = FindParties();
@@ -131,7 +136,8 @@ class Spare {
     for (const Task* task : party) {
       if (state_.Spare(task->id)) spared.push_back(task->id);
     }
-    if (spared.size() == party.size() && AreEnough(party) && LetAllBe(party)) {
+    if (spared.size() == party.size() && AreEnough(party) &&
+        (!DependOnPeers(party) || LetAllBe(party))) {
       return true;
     }
     for (const TaskId id : spared) state_.Preempt(id);
@@ -145,23 +151,85 @@ class Spare {
                                         context_.gangs.MinimumFor(key);
   }
 
-  // Whether those that have come, and those that are to, may be where they are
-  // beside these, once all have left that still have to.
+  // Newcomers that keep the others from that wait, where they may.
   bool LetAllBe(const Party& party) {
-    if (std::ranges::none_of(party, [](const Task* task) {
-          return task->class_key.DependsOnPeers();
-        })) {
-      return true;
+    Transaction taking_back(context_.now_ms, &state_);
+    std::vector<Placement> taken;
+    while (true) {
+      const auto shut_out = FindShutOut(party, taken);
+      if (shut_out == served_.end()) break;
+      const Placement* newcomer = FindNewcomer(party, *shut_out, taken);
+      if (newcomer == nullptr) return false;
+      taken.push_back(*newcomer);
+      taking_back.Withdraw({newcomer, 1});
     }
+    for (const Placement& one : taken) {
+      std::erase_if(served_, [&one](const Placement& other) {
+        return other.task == one.task;
+      });
+      newcomers_->erase(one.task->id);
+    }
+    context_.Keep(&taking_back);
+    return true;
+  }
+
+  // Of those that have come, and those that are to, the first that may not be
+  // there beside these and without those taken back, once all have left that
+  // still have to.
+  std::vector<Placement>::const_iterator FindShutOut(
+      const Party& party, std::span<const Placement> taken) {
     state_.SyncPeers();
     std::vector<const Task*> leavers;
     std::ranges::copy_if(leavers_, std::back_inserter(leavers),
                          &Task::is_evicted);
-    return std::ranges::all_of(served_, [&](const Placement& one) {
+    return std::ranges::find_if(served_, [&](const Placement& one) {
+      if (IsOneOf(*one.task, taken)) return false;
       context_.spare_looks_left -= std::ssize(party);
-      if (context_.spare_looks_left < 0) return false;
-      return !Concerns(party, one) || MayBe(one, leavers);
+      if (context_.spare_looks_left < 0) return true;
+      // Without those taken back an emptiest domain may have sunk.
+      return (!taken.empty() || Concerns(party, one)) && !MayBe(one, leavers);
     });
+  }
+
+  // The least urgent newcomer, no more urgent than these, that may be what
+  // shuts the task out, or that is the task itself; null if there is none.
+  const Placement* FindNewcomer(const Party& party, const Placement& shut_out,
+                                std::span<const Placement> taken) {
+    if (!may_take_back_ || context_.spare_looks_left < 0) return nullptr;
+    if (!newcomers_.has_value()) newcomers_ = FindWhoMayYield({}, &context_);
+    const auto rank = [](const Task& task) {
+      return std::pair(-int64_t{task.class_key.priority}, task.sequence);
+    };
+    const Placement* least = nullptr;
+    context_.spare_looks_left -= std::ssize(served_);
+    for (const Placement& one : served_) {
+      const Task& task = *one.task;
+      if (!newcomers_->contains(task.id) || IsOneOf(task, taken) ||
+          context_.nominated_before.contains(task.id) ||
+          task.class_key.priority > LowestOf(party) ||
+          (one.task != shut_out.task && !Concerns({one.task}, shut_out))) {
+        continue;
+      }
+      if (least == nullptr || rank(*least->task) < rank(task)) least = &one;
+    }
+    return least;
+  }
+
+  static bool IsOneOf(const Task& task, std::span<const Placement> placements) {
+    return std::ranges::any_of(placements, [&task](const Placement& one) {
+      return one.task == &task;
+    });
+  }
+  static bool DependOnPeers(const Party& party) {
+    return std::ranges::any_of(party, [](const Task* task) {
+      return task->class_key.DependsOnPeers();
+    });
+  }
+  static uint32_t LowestOf(const Party& party) {
+    return (*std::ranges::min_element(
+                party, {},
+                [](const Task* task) { return task->class_key.priority; }))
+        ->class_key.priority;
   }
 
   bool MayBe(const Placement& one, std::span<const Task* const> leavers) {
@@ -202,14 +270,18 @@ class Spare {
 
   RoundContext& context_;
   ClusterState& state_;
+  const bool may_take_back_;
   std::vector<Placement> served_;
+  // Those of them that may be taken back, once they are known.
+  std::optional<absl::btree_map<TaskId, Cost>> newcomers_;
   std::vector<const Task*> leavers_;
 };
 
 }  // namespace
 
-void SpareNeedless(RoundContext* context) {
-  if (!context->agenda.known.victims.empty()) Spare(context).Run();
+void SpareNeedless(NewcomersInTheWay newcomers, RoundContext* context) {
+  if (context->agenda.known.victims.empty()) return;
+  Spare(newcomers, context).Run();
 }
 
 }  // namespace sluice

@@ -14,10 +14,17 @@
 
 namespace sluice {
 
+// Newcomers of the round that are no more urgent than a victim, and beside whom
+// somebody for whom it was stopped could not be if it stayed.
+enum class NewcomersInTheWay {
+  kStay,
+  kTakeBack,  // They wait, rather than that a task that runs is stopped.
+};
+
 // Of those that this round stopped and may still undo, but for tasks that are
 // to move.  Victims with rules about other tasks are left alone once the round
 // has spent what it may on them (RoundContext::spare_looks_left).
-void SpareNeedless(RoundContext* context);
+void SpareNeedless(NewcomersInTheWay newcomers, RoundContext* context);
 
 }  // namespace sluice
 

@@ -11,6 +11,7 @@
 namespace sluice {
 namespace {
 
+using testing::AnyOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -95,6 +96,24 @@ TEST_F(PreemptionNewcomersTest, ALessUrgentTaskIsStoppedRather) {
   SubmitNew(3, 100);
   Submit(4, "t", kHigh, {}, {.cpu = 900});
   EXPECT_THAT(Reply(), UnorderedElementsAre("PREEMPT 1 on m", "PLACE 3 on m"));
+}
+
+// What is less urgent and counted, too, may fit into the same zone at once.
+TEST_F(PreemptionNewcomersTest, StopsNobodyForWhomANewcomerCouldWait) {
+  Machine("m", 3000, "z");
+  Machine("o", 1000, "y");
+  Run(1, "other", kHigh, On("m"), {.cpu = 500});
+  Run(2, "app", kHigh, On("o"));
+  for (const uint64_t uid : {3, 4}) {
+    Run(uid, "app", kLow, On("m"), {.cpu = 500});
+  }
+  Machine("n", 500, "z");
+  PlacementRules spread;
+  spread.spread = {Spread(App("app"), "zone")};
+  Submit(5, "app", kHigh, spread, {.cpu = 2000});
+  Submit(6, "app", kLow, {}, {.cpu = 500});
+  EXPECT_THAT(ReplyInTheEnd(),
+              ElementsAre(AnyOf("PREEMPT 3 on m", "PREEMPT 4 on m")));
 }
 
 }  // namespace

@@ -46,11 +46,14 @@ class SpareNeedlessTest : public ::testing::Test {
     cluster_.mutable_state().Nominate({uid}, IdOf(machine));
   }
   // Returns those of the victims that still have to leave.
-  std::vector<uint64_t> Spare(std::initializer_list<uint64_t> victims) {
+  std::vector<uint64_t> Spare(
+      std::initializer_list<uint64_t> victims,
+      NewcomersInTheWay newcomers = NewcomersInTheWay::kStay) {
     RoundContext context(
         {cluster_.mutable_state(), cluster_.policies(), cluster_.constraints(),
          cluster_.scheduler().eligibility()},
         {}, 0);
+    context.delta_begin = 0;
     RoundStats stats;
     context.stats = &stats;
     for (const uint64_t victim : victims) {
@@ -60,7 +63,7 @@ class SpareNeedlessTest : public ::testing::Test {
       context.agenda.known.victims.push_back({victim});
       ++stats.preempted;
     }
-    SpareNeedless(&context);
+    SpareNeedless(newcomers, &context);
     std::vector<uint64_t> left;
     for (const uint64_t victim : victims) {
       if (cluster_.TaskOf(victim).is_evicted) left.push_back(victim);
@@ -131,6 +134,34 @@ TEST_F(SpareNeedlessTest, LetsAllComeThatAreToComeToADomain) {
   EXPECT_THAT(Spare({1}), ElementsAre(1));
   cluster_.mutable_state().EndNomination({3});
   EXPECT_THAT(Spare({1}), IsEmpty());
+}
+
+// Beside either of two that are to leave, but not beside a newcomer, too.
+TEST_F(SpareNeedlessTest, TakesBackNewcomersThatAreNoMoreUrgent) {
+  cluster_.Apply(Added("o", {.cpu = 2000, .labels = {{"zone", "y"}}}));
+  PlacementRules rules;
+  rules.spread = {Spread(App("low"), "zone", 1)};
+  const TaskOptions low = {.cpu = 500, .labels = {{"app", "low"}}};
+  for (const uint64_t uid : {1, 2}) Run(uid, "m", low);
+  Run(3, "o", low);
+  Nominate(
+      4, "n",
+      {.cpu = 500, .priority = 9, .labels = {{"app", "low"}}, .rules = rules});
+  for (const uint64_t uid : {5, 6}) {
+    TaskOptions newcomer = low;
+    newcomer.priority = uid == 5 ? 1 : 0;
+    cluster_.Apply(Submitted(uid, newcomer, PeerOptions()));
+  }
+  cluster_.mutable_state().SyncPeers();
+  cluster_.mutable_state().Place({5}, IdOf("n"), 0);
+  EXPECT_THAT(Spare({1, 2}, NewcomersInTheWay::kTakeBack), ElementsAre(1, 2))
+      << "the newcomer is more urgent";
+  cluster_.mutable_state().Place({6}, IdOf("n"), 0);
+  EXPECT_THAT(Spare({1, 2}), ElementsAre(1, 2));
+  cluster_.mutable_state().Withdraw({5});
+  EXPECT_THAT(Spare({1, 2}), ElementsAre(1, 2));
+  EXPECT_THAT(Spare({1, 2}, NewcomersInTheWay::kTakeBack), ElementsAre(2));
+  EXPECT_EQ(cluster_.TaskOf(6).state, TaskState::kPending);
 }
 
 // Of a gang that was told to leave before this round, but for one.
