@@ -37,6 +37,7 @@ void PrintJob(const v1::Job& job, std::ostream& out) {
   table.AddRow({"failed", StrCat(job.failed_tasks())});
   table.AddRow({"quarantined", StrCat(job.quarantined_tasks())});
   if (!job.gang().empty()) table.AddRow({"gang", job.gang()});
+  if (!job.gang_group().empty()) table.AddRow({"group", job.gang_group()});
   if (!job.on_failure().empty()) {
     table.AddRow({"on failure", job.on_failure()});
   }

@@ -146,7 +146,9 @@ std::string Explainer::GangText() const {
   int64_t quarantined = 0;
   for (const TaskId id : state_.unscheduled()) {
     const Task& task = *state_.FindTask(id);
-    if (task.job == job.id && !task.IsSchedulable()) ++quarantined;
+    if (state_.FindJob(task.job)->GangId() == job.id && !task.MayRun()) {
+      ++quarantined;
+    }
   }
   const int64_t waiting = job.pending_count - quarantined;
   std::string minimum = StrCat(job.gang.minimum);

@@ -133,7 +133,7 @@ void Gangs::WithdrawHalves() {
   for (const auto& [sequence, delta] : state_->outbox()) {
     const Task* task = state_->FindTask(delta.task);
     if (task->class_key.gang.has_value() && state_->IsUntold(task->id)) {
-      untold[task->job].push_back(task->id);
+      untold[*task->class_key.gang].push_back(task->id);
     }
   }
   for (const auto& [id, tasks] : untold) {

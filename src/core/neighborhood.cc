@@ -159,13 +159,13 @@ class TierNeighborhood {
       if (!key.gang.has_value()) continue;
       const bool was_placed = result_.taken_back.contains(task->id);
       if (context_.gangs.IsClosed(key)) {
-        Neighborhood::Gang& gang = result_.gangs[task->job];
+        Neighborhood::Gang& gang = result_.gangs[*key.gang];
         gang.minimum = std::max(gang.minimum, context_.gangs.MinimumFor(key));
-        Age& age = ages[task->job];
+        Age& age = ages[*key.gang];
         age.submitted_ms = std::min(age.submitted_ms, task->submitted_ms);
         age.was_placed = age.was_placed || was_placed;
-      } else if (state_.FindJob(task->job)->running_count > 0) {
-        Neighborhood::Gang& gang = result_.gangs[task->job];
+      } else if (state_.FindJob(*key.gang)->running_count > 0) {
+        Neighborhood::Gang& gang = result_.gangs[*key.gang];
         gang.minimum += was_placed ? 1 : 0;
         gang.must_run = true;
       }

@@ -101,7 +101,8 @@ class Search {
   }
 
   Gang* GangOf(const Task& task) {
-    const auto it = gangs_.find(task.job);
+    if (!task.class_key.gang.has_value()) return nullptr;
+    const auto it = gangs_.find(*task.class_key.gang);
     return it == gangs_.end() ? nullptr : &it->second;
   }
 

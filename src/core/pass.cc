@@ -299,7 +299,9 @@ void Passes::EndPass() {
     if (context_.gangs.IsWhole(gang)) continue;
     std::vector<TaskId> of_gang;
     for (const TaskId id : placed) {
-      if (context_.state.FindTask(id)->job == gang.job) of_gang.push_back(id);
+      if (context_.state.FindTask(id)->class_key.gang == gang.job) {
+        of_gang.push_back(id);
+      }
     }
     context_.Withdraw(of_gang);
   }

@@ -468,7 +468,7 @@ std::string StoppedForText(const Task& task, const ClusterState& state) {
 const Task* MateWhoMakesRoom(const Task& task, const ClusterState& state) {
   if (!task.class_key.gang.has_value()) return nullptr;
   for (const auto& [id, other] : state.tasks()) {
-    if (other->job == task.job && other->is_evicted &&
+    if (other->class_key.gang == task.class_key.gang && other->is_evicted &&
         other->state == TaskState::kRunning &&
         StoppedFor(*other, state) != nullptr) {
       return other.get();

@@ -27,6 +27,7 @@ constexpr MakeStage kStages[] = {
     &MakeMeetMinimums,
     // Nothing that is placed before may be in their way.
     &MakeStartGangs,
+    &MakeStartCompanions,
     &MakePlaceAdmitted,
     &MakeFill,
     &MakeTryGangs,
@@ -153,6 +154,7 @@ void Round::End(RoundStats* stats) {
     KeepRoomAgain(id, machine, context_.final_before.contains(id),
                   &context_.state);
   }
+  StopReplaced(&context_);
   EndVainNominations(&context_);
   DisplaceAsLastResort(&context_);
   SpareNeedless(NewcomersInTheWay::kStay, &context_);

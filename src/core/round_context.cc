@@ -136,7 +136,9 @@ std::vector<const Task*> RoundContext::WaitingTasks(const ClassKey& key,
 MoveBudget::Left RoundContext::MovesLeft() const {
   if (move_budget == nullptr) return {};
   int64_t running = 0;
-  for (const auto& [id, job] : state.jobs()) running += job->running_count;
+  for (const auto& [id, job] : state.jobs()) {
+    if (!job->is_group) running += job->running_count;
+  }
   return move_budget->LeftFor(now_ms, running);
 }
 

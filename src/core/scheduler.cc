@@ -10,6 +10,7 @@
 #include "core/explanation.h"
 #include "core/preemption_text.h"
 #include "core/rebalance_plan.h"
+#include "core/replacement_text.h"
 #include "core/round.h"
 #include "network/eligibility.h"
 #include "state/destination.h"
@@ -73,7 +74,7 @@ bool Scheduler::IsContested(TaskId uid) const {
 absl::flat_hash_set<JobId> Scheduler::FindUntoldJobs() const {
   absl::flat_hash_set<JobId> jobs;
   for (const auto& [id, job] : state_.jobs()) {
-    if (job->pending_count > 0) jobs.insert(id);
+    if (job->pending_count > 0 && !job->is_group) jobs.insert(id);
   }
   for (const uint64_t sequence : state_.SequencesOf(FeedId())) {
     const Delta& delta = state_.outbox().at(sequence);
@@ -176,6 +177,10 @@ Explanation Scheduler::Explain(const Task& task, int64_t now_ms) const {
 
 std::vector<CostTerms> Scheduler::ExplainCosts(const Task& task) const {
   return FindCostTerms(task, state_, policies_, constraints_);
+}
+
+std::string Scheduler::ExplainReplacement(const Task& task) const {
+  return ReplacementText(task, state_, constraints_);
 }
 
 std::string Scheduler::ExplainLeaving(const Task& task) const {

@@ -139,6 +139,8 @@ class Scheduler {
   // As FindCostTerms() (core/cost_terms.h).
   std::vector<CostTerms> ExplainCosts(const Task& task) const;
   const PolicySet& policies() const { return policies_; }
+  // As ReplacementText() (core/replacement_text.h).
+  std::string ExplainReplacement(const Task& task) const;
   // As LeavingText() (core/preemption_text.h).
   std::string ExplainLeaving(const Task& task) const;
 

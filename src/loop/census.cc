@@ -1,5 +1,7 @@
 #include "loop/census.h"
 
+#include <algorithm>
+
 namespace sluice {
 namespace {
 
@@ -20,7 +22,7 @@ void CountTask(const ClusterState& state, const Task& task, Census* census) {
       } else if (task.retry_ms != 0) {
         ++census->pending_tasks;
         ++census->backoff_tasks;
-      } else if (task.IsSchedulable()) {
+      } else if (task.MayRun()) {
         ++census->pending_tasks;
         if (task.class_key.gang.has_value() &&
             !state.FindJob(task.job)->HasStarted()) {
@@ -67,7 +69,8 @@ Census TakeCensus(const ClusterState& state) {
       }
     }
   }
-  census.jobs = static_cast<int64_t>(state.jobs().size());
+  census.jobs = std::ranges::count_if(
+      state.jobs(), [](const auto& entry) { return !entry.second->is_group; });
   for (const auto& [id, task] : state.tasks()) {
     CountTask(state, *task, &census);
   }

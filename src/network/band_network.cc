@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -673,7 +674,10 @@ void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
       by_job;
   for (size_t i = 0; i < classes.size(); ++i) {
     for (const Task* task : classes[i].tasks) {
-      auto& of_job = by_job[task->job];
+      // What waits of a gang of several jobs waits together.
+      const std::optional<JobId>& gang = task->class_key.gang;
+      const bool is_of_gang = gang.has_value() && gangs_.contains(*gang);
+      auto& of_job = by_job[is_of_gang ? *gang : task->job];
       if (of_job.empty() || of_job.back().first != i) of_job.push_back({i, {}});
       of_job.back().second.push_back(task);
     }

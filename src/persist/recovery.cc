@@ -237,7 +237,10 @@ absl::Status Recovery::AddMessage(const v1::StoredJob& stored) {
        .budget = std::move(budget),
        .on_failure = on_failure,
        .completed_count = stored.completed_count(),
-       .was_started = stored.was_started()});
+       .was_started = stored.was_started(),
+       .is_group = stored.is_group(),
+       .group = stored.has_group_id() ? std::optional(JobId{stored.group_id()})
+                                      : std::nullopt});
 }
 
 absl::Status Recovery::AddMessage(const v1::StoredMachine& stored) {

@@ -178,6 +178,9 @@ absl::StatusOr<Gang> ToGang(const TaskDescription& description) {
       TaskDescriptor::EVERYWHERE_AT_ONCE) {
     gang.minimum = Gang::kEveryMachine;
   } else if (!job.is_gang_scheduling_job()) {
+    if (!job.gang_group().empty()) {
+      return Invalid("gang_group: without is_gang_scheduling_job");
+    }
     return gang;
   } else if (job.min_number_of_tasks() == 0) {
     gang.minimum = Gang::kAllTasks;
@@ -192,6 +195,13 @@ absl::StatusOr<Gang> ToGang(const TaskDescription& description) {
                           kGangTimeoutSecondsMax));
   }
   gang.timeout_ms = seconds * kMilli;
+  if (!job.gang_group().empty() && gang.minimum == Gang::kEveryMachine) {
+    return Invalid(
+        "gang_group: a task on every machine is no gang of several "
+        "jobs");
+  }
+  RETURN_IF_ERROR(CheckSize("gang_group", job.gang_group(), kNameBytesMax));
+  gang.group = job.gang_group();
   return gang;
 }
 
@@ -270,6 +280,25 @@ void AddOnFailureOfJob(const firmament::JobDescriptor& job, Faults* faults,
   }
 }
 
+// At most one of them runs: a maximum over all machines of tasks with a label
+// that says so.
+absl::Status AddAlternatives(const std::string& job, TaskSpec* spec) {
+  for (const Alternative& one : spec->rules.alternatives) {
+    if (job.empty()) return Invalid("alternatives: its job has no name");
+    RETURN_IF_ERROR(CheckSize("job name of a task with alternatives", job,
+                              kPatternBytesMax));
+    std::string label = StrCat("alternatives.sluice.io/", one.name);
+    RETURN_IF_ERROR(CheckSize("alternatives: name", label, kLabelBytesMax));
+    spec->rules.spread.push_back(OneOfItsJob(job, label));
+    std::erase_if(spec->labels,
+                  [&label](const auto& pair) { return pair.first == label; });
+    spec->labels.emplace_back(std::move(label), "");
+  }
+  std::ranges::sort(spec->labels);
+  std::ranges::sort(spec->rules.spread);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description,
                                          const JobBounds& bounds,
                                          Faults* faults) {
@@ -295,6 +324,7 @@ absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description,
                                 .labels = spec.labels,
                                 .job = description.job_descriptor().name()},
                                bounds, &spec.rules, faults));
+  RETURN_IF_ERROR(AddAlternatives(description.job_descriptor().name(), &spec));
   ASSIGN_OR_RETURN(spec.rules.never_preempts, NeverPreempts(task));
   ASSIGN_OR_RETURN(spec.rules.data, ToTaskData(task));
   RETURN_IF_ERROR(CheckPreemptionCost(task));

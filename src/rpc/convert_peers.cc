@@ -397,6 +397,16 @@ absl::StatusOr<std::vector<LabelRequirement>> ToConditions(
   return labels.Take();
 }
 
+SpreadConstraint OneOfItsJob(std::string_view job, std::string_view label) {
+  SpreadConstraint one = {.min_domains = SpreadConstraint::kFromEmpty,
+                          .honors_node_affinity = false};
+  one.term = ToJobTerm(GlobOf(job));
+  one.term.topology_key = "*";
+  one.term.tasks.labels->push_back(
+      {.key = std::string(label), .op = LabelOperator::kExists});
+  return one;
+}
+
 absl::Status AddPeerTerms(const TaskDescriptor& task, const TaskIdentity& self,
                           const JobBounds& bounds, PlacementRules* rules,
                           Faults* faults) {
@@ -441,7 +451,12 @@ absl::Status AddPeerTerms(const TaskDescriptor& task, const TaskIdentity& self,
   RETURN_IF_ERROR(AddMaximums(task, self, bounds, &spreads, faults));
   rules->spread = spreads.Take();
   ASSIGN_OR_RETURN(rules->minimums, ToMinimums(task, self, bounds, faults));
-  if (task.has_replaces()) rules->replaces = TaskId{task.replaces()};
+  if (task.has_replaces()) {
+    rules->replaces = TaskId{task.replaces()};
+    rules->replaces_anywhere = task.replaces_anywhere();
+  } else if (task.replaces_anywhere()) {
+    faults->Add("replaces_anywhere without replaces");
+  }
   return absl::OkStatus();
 }
 

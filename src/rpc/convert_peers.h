@@ -37,6 +37,9 @@ absl::Status AddPeerTerms(const firmament::TaskDescriptor& task,
                           const TaskIdentity& self, const JobBounds& bounds,
                           PlacementRules* rules, Faults* faults);
 
+// That of the tasks of a job with the label one alone runs, wherever.
+SpreadConstraint OneOfItsJob(std::string_view job, std::string_view label);
+
 }  // namespace sluice
 
 #endif  // SLUICE_RPC_CONVERT_PEERS_H_

@@ -412,9 +412,10 @@ std::string NotWaiting(const CoreView& view, const Task& task) {
       if (!task.quarantine_reason.empty()) {
         return StrCat("quarantined: ", task.quarantine_reason);
       }
-      return task.retry_ms == 0
-                 ? ""
-                 : RunsAgainText(task, view.scheduler.state(), view.now_ms);
+      if (task.retry_ms != 0) {
+        return RunsAgainText(task, view.scheduler.state(), view.now_ms);
+      }
+      return task.is_held ? view.scheduler.ExplainReplacement(task) : "";
     case TaskState::kRunning: {
       const Machine* machine = view.scheduler.state().FindMachine(task.machine);
       return StrCat(
@@ -642,10 +643,15 @@ absl::Status InspectJob(const CoreView& view, const v1::GetJobRequest& request,
   const Job& job = *it->second;
   response->set_uuid(job.uuid);
   response->set_name(job.name);
-  response->set_gang(GangText(job.gang));
+  const Job* group =
+      job.group.has_value() ? state.FindJob(*job.group) : nullptr;
+  if (group != nullptr) response->set_gang_group(group->uuid);
+  response->set_gang(GangText(group == nullptr ? job.gang : group->gang));
   response->set_on_failure(OnFailureText(job.on_failure));
   for (const auto& [id, task] : state.tasks()) {
-    if (task->job == job.id && task->state != TaskState::kRemoved) {
+    if (task->state == TaskState::kRemoved) continue;
+    if (task->job == job.id ||
+        (job.is_group && state.FindJob(task->job)->group == job.id)) {
       CountTask(*task, response);
     }
   }

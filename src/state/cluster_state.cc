@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "state/announcements.h"
 #include "state/feed_events.h"
+#include "state/job_groups.h"
 #include "state/machine_commands.h"
 #include "state/task_commands.h"
 
@@ -215,7 +216,8 @@ void ClusterState::CountRunning(const Task& task, int32_t sign) {
     machine.leaving_count += sign;
   } else {
     machine.jobs.Add(task.job, sign);
-    jobs_.At(task.job).running_count += sign;
+    ForJobAndGroup(task.job, &jobs_,
+                   [sign](Job* job) { job->running_count += sign; });
   }
 }
 
@@ -282,6 +284,7 @@ void ClusterState::Revoke(const Delta& delta) {
   // Also where it is told a second time: its client asked for a machine, and
   // this one is gone.
   Unplace(task);
+  replacements_.SetHeld(task, replacements_.Concern(*task));
   EnterQueue(task);
 }
 
@@ -373,7 +376,7 @@ void ClusterState::DropStaleSamples(int64_t now_ms) {
 
 void ClusterState::LeaveQueue(const Task& task) {
   if (unscheduled_.erase(task.id) == 0) return;
-  --jobs_.At(task.job).pending_count;
+  ForJobAndGroup(task.job, &jobs_, [](Job* job) { --job->pending_count; });
   if (!task.IsSchedulable()) return;
   --pending_count_;
   if (task.feed != FeedId()) --feed_pending_count_;
@@ -388,7 +391,7 @@ void ClusterState::LeaveQueue(const Task& task) {
 void ClusterState::EnterQueue(Task* task) {
   if (!task->IsUnscheduled()) return;
   unscheduled_.insert(task->id);
-  ++jobs_.At(task->job).pending_count;
+  ForJobAndGroup(task->job, &jobs_, [](Job* job) { ++job->pending_count; });
   if (!task->IsSchedulable()) return;
   ++pending_count_;
   if (task->feed != FeedId()) ++feed_pending_count_;
@@ -407,6 +410,13 @@ void ClusterState::EnterQueue(Task* task) {
   if (!machine.has_value()) return;
   Nominate(task->id, *machine);
   nominations_.NoteSuccessor(task->id);
+}
+
+void ClusterState::SetHeld(TaskId id, bool is_held) {
+  Task* task = MutableTask(id);
+  LeaveQueue(*task);
+  replacements_.SetHeld(task, is_held);
+  EnterQueue(task);
 }
 
 void ClusterState::EndSuccession(uint64_t sequence) {
@@ -483,42 +493,58 @@ void ClusterState::AddPending(Task* task) {
 
 JobId ClusterState::JobFor(const std::string& uuid, const std::string& name,
                            const Gang& gang) {
-  const auto [it, is_new] = job_ids_.try_emplace(uuid);
-  if (is_new) {
-    it->second = {counters_.next_job_id++};
-    jobs_.Add(it->second,
-              std::make_unique<Job>(Job{
-                  .id = it->second, .uuid = uuid, .name = name, .gang = gang}));
-    changes_.jobs.insert(it->second);
-    changes_.counters = true;
+  const auto enter = [this](Job job) {
+    const auto [it, is_new] =
+        job_ids_.try_emplace(std::pair(job.is_group, job.uuid));
+    const JobId id = is_new ? JobId{counters_.next_job_id++} : it->second;
+    it->second = job.id = id;
+    if (is_new) {
+      jobs_.Add(id, std::make_unique<Job>(std::move(job)));
+      changes_.jobs.insert(id);
+      changes_.counters = true;
+    }
+    ++jobs_.At(id).task_count;
+    return id;
+  };
+  Job job{.id = {}, .uuid = uuid, .name = name, .gang = gang};
+  // A group is known, and so stored, before its jobs.
+  if (!gang.group.empty() && !job_ids_.contains(std::pair(false, uuid))) {
+    job.group = enter({.id = {},
+                       .uuid = gang.group,
+                       .name = gang.group,
+                       .gang = std::exchange(job.gang, {}),
+                       .is_group = true});
   }
-  ++jobs_.At(it->second).task_count;
-  return it->second;
+  return enter(std::move(job));
 }
 
 void ClusterState::NoteStarted(JobId id) {
-  Job& job = jobs_.At(id);
-  if (job.gang.minimum == 0 || job.was_started) return;
-  job.was_started = true;
-  changes_.jobs.insert(id);
+  ForJobAndGroup(id, &jobs_, [this](Job* job) {
+    if (job->gang.minimum == 0 || job->was_started) return;
+    job->was_started = true;
+    changes_.jobs.insert(job->id);
+  });
 }
 
 void ClusterState::NoteEnded(JobId id) {
-  Job& job = jobs_.At(id);
-  if (!job.was_started || job.running_count > 0 ||
-      static_cast<uint64_t>(job.completed_count) >= job.gang.minimum) {
-    return;
-  }
-  job.was_started = false;
-  changes_.jobs.insert(id);
+  ForJobAndGroup(id, &jobs_, [this](Job* job) {
+    if (!job->was_started || job->running_count > 0 ||
+        static_cast<uint64_t>(job->completed_count) >= job->gang.minimum) {
+      return;
+    }
+    job->was_started = false;
+    changes_.jobs.insert(job->id);
+  });
 }
 
 void ClusterState::LeaveJob(JobId id) {
   Job& job = jobs_.At(id);
   if (--job.task_count > 0) return;
-  job_ids_.erase(job.uuid);
+  const std::optional<JobId> group = job.group;
+  job_ids_.erase(std::pair(job.is_group, job.uuid));
   jobs_.Take(id);
   changes_.jobs.insert(id);
+  if (group.has_value()) LeaveJob(*group);
 }
 
 TaskId ClusterState::NextOwnTaskId() {

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
@@ -24,6 +25,7 @@
 #include "absl/status/statusor.h"
 #include "base/id_map.h"
 #include "sluice/base/ids.h"
+#include "sluice/state/job.h"
 #include "sluice/state/machine.h"
 #include "sluice/state/resources.h"
 #include "sluice/state/task.h"
@@ -39,6 +41,7 @@
 #include "state/nominations.h"
 #include "state/outbox.h"
 #include "state/peer_table.h"
+#include "state/replacements.h"
 #include "state/requeues.h"
 #include "state/resource_names.h"
 #include "state/rules_table.h"
@@ -54,7 +57,6 @@ class ClusterState {
   using PendingTasks = absl::btree_map<uint64_t, const Task*>;
   using ClassMap = absl::btree_map<ClassKey, PendingTasks>;
   using FeedMap = absl::btree_map<FeedId, Feed>;
-
   ClusterState();
   ~ClusterState();
   ClusterState(const ClusterState&) = delete;
@@ -71,10 +73,8 @@ class ClusterState {
   void Place(TaskId task, MachineId machine, int64_t now_ms);
   // The same where it need not fit before a task that is to leave has left.
   void PlaceInstead(TaskId task, MachineId machine, int64_t now_ms);
-  // Whether no client can know of its placement yet: then it can be undone.
-  bool IsUntold(TaskId task) const;
-  // Undoes such a placement.  REQUIRES: the task runs and IsUntold().
-  void Withdraw(TaskId task);
+  bool IsUntold(TaskId task) const;  // Whether its placement can be undone.
+  void Withdraw(TaskId task);  // Undoes it.  REQUIRES: it runs, IsUntold().
   // Whether the client of a task that runs can be told to end it: that is not
   // irrevocable already, and hits this task and no other (docs/decisions/0011).
   bool CanPreempt(const Task& task) const;
@@ -92,12 +92,11 @@ class ClusterState {
   void Nominate(TaskId task, MachineId machine, bool is_final = false);
   void Reserve(TaskId task, MachineId machine);  // As IsReservation() there.
   void EndNomination(TaskId task);
+  void SetHeld(TaskId task, bool is_held);  // REQUIRES: it waits.
   const Nominations& nominations() const { return nominations_; }
-  // Undelivered deltas in the order of their decisions.
   const Outbox::Deltas& outbox() const { return outbox_.deltas(); }
   const Outbox::Sequences& SequencesOf(FeedId feed) const;
-  // Hands a delta to a client.  REQUIRES: it is in the outbox.
-  void BeginDelivery(uint64_t sequence);
+  void BeginDelivery(uint64_t sequence);  // REQUIRES: it is in the outbox.
   // The client has it, or it waits to be told again; on a machine that is gone
   // by then it is void.  No-op where it was revoked.
   void EndDelivery(uint64_t sequence, bool is_delivered);
@@ -125,6 +124,7 @@ class ClusterState {
   uint64_t version() const { return counters_.version; }
   int64_t reused_uid_count() const { return reused_uid_count_; }
   const RequeueRecord& requeues() const { return requeues_; }
+  const Replacements& replacements() const { return replacements_; }
   const AvoidedOwners& avoided_owners() const { return avoided_owners_; }
   const ClassHistories& histories() const { return histories_; }
   MeasuredUse& measured_use() { return measured_use_; }  // For its options.
@@ -143,7 +143,7 @@ class ClusterState {
   // Classifies tasks by the terms that came since the last call.
   void SyncPeers() { Reclassify(peers_.Sync()); }
   // Recovery: puts records back, each after those that it names, the counters
-  // last.  Errors name what contradicts another; the state is then of no use.
+  // last.  After an error, which names what contradicts, it is of no use.
   absl::Status RestoreResourceName(const std::string& name);
   absl::Status RestoreFeed(const Feed& feed);
   absl::Status RestoreJob(const Job& job);
@@ -158,7 +158,6 @@ class ClusterState {
                                    const TaskSpec& load);
   // Also ends all deliveries without success: what that undoes is a change.
   void RestoreCounters(const StateCounters& counters);
-
   // New names are free again after the next command unless it uses them.
   absl::StatusOr<Resources> FromNamed(const NamedAmounts& amounts);
 
@@ -224,7 +223,7 @@ class ClusterState {
   absl::btree_set<TaskId> removed_;  // Tasks in state kRemoved.
   absl::btree_set<MachineId> departed_;
   absl::btree_set<MachineId> draining_;
-  absl::flat_hash_map<std::string, JobId> job_ids_;
+  absl::flat_hash_map<std::pair<bool, std::string>, JobId> job_ids_;
   // Of those named "namespace/name" as pods: live, else removed by guess.
   absl::flat_hash_map<std::string, TaskId> named_tasks_;
   absl::flat_hash_map<std::string, MachineId> machine_ids_;  // Of all trees.
@@ -240,6 +239,7 @@ class ClusterState {
   StateCounters counters_;
   int64_t reused_uid_count_ = 0;  // By submissions, since the start.
   RequeueRecord requeues_;
+  Replacements replacements_{*this};
   MeasuredUse measured_use_{*this};
   ClassHistories histories_;
   ChangeSet changes_;

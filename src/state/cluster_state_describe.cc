@@ -73,9 +73,7 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   changes_.counters = true;
   // A task that is kept for its removals only may have outlived its job.
   const Job* job = FindJob(task->job);
-  task->class_key.gang = job != nullptr && job->gang.minimum > 0
-                             ? std::optional(job->id)
-                             : std::nullopt;
+  task->class_key.gang = job == nullptr ? std::nullopt : job->GangId();
   task->class_key.name = 0;
   // A running task whose new description makes no sense keeps its old one, and
   // one that never had any is nobody in particular.
@@ -114,6 +112,7 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   } else {
     SetRules(task, spec.rules);
   }
+  replacements_.SetHeld(task, replacements_.Concern(*task));
   task->class_key.meant_by = peers_.Identify(
       task->id, {spec.task_namespace, std::move(labels), spec.namespace_labels,
                  job == nullptr ? "" : job->name});
@@ -147,6 +146,7 @@ void ClusterState::SetRules(Task* task, const PlacementRules& rules) {
     task->class_key.rules = rules_.Acquire(owned);
   }
   peers_.Learn(*task->class_key.rules);
+  replacements_.Note(*task);
   rules_.Release(former);
 }
 
@@ -269,6 +269,8 @@ void ClusterState::Erase(Task* task) {
     feeds_.at(task->feed).tasks.erase(task->feed_task_id);
   }
   avoided_owners_.SetOwner(task, Owner());
+  replacements_.SetHeld(task, false);
+  replacements_.Erase(id);
   rules_.Release(task->class_key.rules);
   peers_.Erase(id);
   removed_.erase(id);

@@ -26,11 +26,18 @@ absl::Status ClusterState::RestoreFeed(const Feed& feed) {
 }
 
 absl::Status ClusterState::RestoreJob(const Job& job) {
-  if (!job_ids_.emplace(job.uuid, job.id).second ||
+  if (!job_ids_.emplace(std::pair(job.is_group, job.uuid), job.id).second ||
       !jobs_.Add(job.id, std::make_unique<Job>(job))) {
     return absl::DataLossError(StrCat("job ", job.id.value, ": stored twice"));
   }
   jobs_.At(job.id).task_count = 0;
+  if (!job.group.has_value()) return absl::OkStatus();
+  Job* group = jobs_.Find(*job.group);
+  if (group == nullptr || !group->is_group) {
+    return absl::DataLossError(
+        StrCat("job ", job.id.value, ": its group is not stored"));
+  }
+  ++group->task_count;
   return absl::OkStatus();
 }
 

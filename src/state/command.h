@@ -18,6 +18,7 @@
 
 #include "sluice/base/ids.h"
 #include "sluice/state/disruption_budget.h"
+#include "sluice/state/job.h"
 #include "sluice/state/placement_rules.h"
 #include "sluice/state/resources.h"
 #include "sluice/state/task.h"

@@ -114,6 +114,7 @@ void Requeues::Requeue(Task* task, RunsAgain reason) {
   state_.Unplace(task);
   task->runs_again = reason;
   task->may_succeed = was_evicted;
+  state_.replacements_.SetHeld(task, state_.replacements_.Concern(*task));
   state_.EnterQueue(task);
   // A gang of which nothing runs any more starts anew as a whole.
   state_.NoteEnded(task->job);

@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "sluice/state/task.h"
 #include "state/announcements.h"
+#include "state/job_groups.h"
 #include "state/requeues.h"
 
 namespace sluice {
@@ -161,12 +162,14 @@ void TaskCommands::ChangeJob(Task* task, const std::string& uuid,
   const bool is_counted =
       task->state == TaskState::kRunning && !task->is_evicted;
   if (is_counted) {
-    --state_.jobs_.At(former).running_count;
+    ForJobAndGroup(former, &state_.jobs_,
+                   [](Job* job) { --job->running_count; });
     state_.machines_.At(task->machine).jobs.Add(former, -1);
   }
   task->job = state_.JobFor(uuid, name, gang);
   if (is_counted) {
-    ++state_.jobs_.At(task->job).running_count;
+    ForJobAndGroup(task->job, &state_.jobs_,
+                   [](Job* job) { ++job->running_count; });
     state_.machines_.At(task->machine).jobs.Add(task->job, 1);
   }
   state_.LeaveJob(former);
@@ -249,6 +252,7 @@ void TaskCommands::Rename(Task* task, TaskId id) {
   }
   state_.changes_.tasks.insert(former);
   task->id = id;
+  state_.replacements_.Rename(former, *task);
   state_.requeues_.SetRetry(task, retry_ms);
   if (task->feed != FeedId()) {
     state_.feeds_.at(task->feed).tasks[task->feed_task_id] = id;
@@ -342,11 +346,12 @@ void TaskCommands::NoteCacheUse(const CompleteTask& command) {
 }
 
 void TaskCommands::NoteCompleted(JobId id) {
-  Job& job = state_.jobs_.At(id);
-  if (job.gang.minimum == 0) return;
   state_.NoteStarted(id);
-  ++job.completed_count;
-  state_.changes_.jobs.insert(id);
+  ForJobAndGroup(id, &state_.jobs_, [this](Job* job) {
+    if (job->gang.minimum == 0) return;
+    ++job->completed_count;
+    state_.changes_.jobs.insert(job->id);
+  });
 }
 
 Ack TaskCommands::Apply(const RemoveTask& command) {
@@ -430,11 +435,12 @@ std::optional<MachineId> TaskCommands::TakeGuessed(const SubmitTask& command) {
 void TaskCommands::PutBack(Task* task, MachineId id) {
   Machine* machine = state_.MutableMachine(id);
   const ClassKey& key = task->class_key;
-  if (!task->IsSchedulable() || machine == nullptr || !machine->IsSound() ||
+  if (!task->MayRun() || machine == nullptr || !machine->IsSound() ||
       !key.request.FitsIn(machine->Free()) || !key.rules->host_ports.empty()) {
     return;  // It is placed as any other.
   }
   state_.LeaveQueue(*task);
+  state_.replacements_.SetHeld(task, false);
   task->state = TaskState::kRunning;
   task->placed_ms = now_ms_;
   task->is_start_known = false;

@@ -149,9 +149,10 @@ class MovesCluster {
             .amount = std::max<int64_t>(count - rng_.Between(0, 3), 0)};
       }
       for (const size_t room : job.rooms) {
-        input_.tasks.push_back({.uid = ++last_uid_,
-                                .options = job.options,
-                                .machine = rooms_[room].uuid});
+        auto& task = input_.tasks.emplace_back();
+        task.uid = ++last_uid_;
+        task.options = job.options;
+        task.machine = rooms_[room].uuid;
       }
     }
   }

@@ -509,6 +509,47 @@ BENCHMARK(BM_RoundOfGangs)
     ->Args({1000, 1})
     ->Unit(benchmark::kMillisecond);
 
+// Groups of two jobs, all or none, each of which may have one task in each of
+// three zones.  Arguments: machines, of four slots each; groups, of five tasks.
+void BM_RoundOfGroups(benchmark::State& bench) {
+  const auto fill = [&](ClusterState* state) {
+    for (int64_t i = 0; i < bench.range(0); ++i) {
+      MachineSpec spec;
+      spec.uuid = StrCat("machine-", i);
+      spec.name = spec.uuid;
+      spec.labels = {{"zone", StrCat("zone-", i % 3)}};
+      spec.allocatable = {{"cpu", 4000}, {"pods", 110}};
+      spec.capacity = spec.allocatable;
+      CHECK(state->Apply(AddMachine{spec}, 0) == Ack::kOk);
+    }
+    uint64_t uid = 0;
+    for (int64_t group = 0; group < bench.range(1); ++group) {
+      for (int64_t i = 0; i < 5; ++i) {
+        SubmitTask submit;
+        submit.task = {++uid};
+        submit.job_uuid = StrCat(i < 3 ? "web-" : "db-", group);
+        submit.job_name = submit.job_uuid;
+        submit.gang.minimum = Gang::kAllTasks;
+        submit.gang.group = StrCat("group-", group);
+        submit.spec.request = {{"cpu", 1000}};
+        SpreadConstraint one = {.min_domains = SpreadConstraint::kFromEmpty,
+                                .honors_node_affinity = false};
+        one.term.tasks.labels.emplace();
+        one.term.tasks.namespace_labels.emplace();
+        one.term.tasks.job = submit.job_name;
+        one.term.topology_key = "zone";
+        submit.spec.rules.spread = {one};
+        CHECK(state->Apply(submit, 0) == Ack::kOk);
+      }
+    }
+  };
+  RunFirstRounds(bench, "cpu_memory", fill).Report(&bench);
+}
+BENCHMARK(BM_RoundOfGroups)
+    ->Args({500, 100})
+    ->Args({5000, 1000})
+    ->Unit(benchmark::kMillisecond);
+
 // Pairs of a task that may run on public machines only, a tenth of all, and one
 // of another job that it must share its machine, or its zone, with.
 // Arguments: machines, pairs, kinds of machines, whether it is the machine.

@@ -109,7 +109,7 @@ std::string WhyAffinityForbids(const PeerCluster& cluster,
     }
   }
   if (is_first && MeetsAllAffinity(newcomer.rules, newcomer)) return "";
-  if (std::ranges::count(is_met, false) > 0) return "affinity: no such peer";
+  if (std::ranges::count(is_met, false) > 0) return kNoSuchPeer;
   return "";
 }
 

@@ -40,6 +40,9 @@ struct PeerCluster {
 
 bool Means(const TaskSelector& selector, const PeerTask& task);
 
+// What WhyPeersForbid() says where nobody is there whom it must be near.
+inline constexpr char kNoSuchPeer[] = "affinity: no such peer";
+
 // Why `newcomer`, which does not run, may not run on the machine beside what
 // runs in the cluster; "" where its peers allow it.  Looks at terms about tasks
 // only, and not at whether the machine is usable.

@@ -70,6 +70,7 @@ void ReplayModel::LoseTasksOf(const std::string& machine) {
 }
 
 std::string ReplayModel::Replay(const ScheduleReply& reply) {
+  std::vector<uint64_t> early;
   for (const ScheduleReply::Entry& entry : reply.deltas) {
     const auto here = [&](const std::string& what) {
       return StrCat("task ", entry.task.value, " on ", entry.resource_id, ": ",
@@ -84,7 +85,11 @@ std::string ReplayModel::Replay(const ScheduleReply& reply) {
         return here("there is no such machine");
       }
       const std::string why = WhyNot(entry.task.value, entry.resource_id);
-      if (!why.empty()) return here(why);
+      if (why == kNoSuchPeer) {
+        early.push_back(entry.task.value);
+      } else if (!why.empty()) {
+        return here(why);
+      }
       task.machine = entry.resource_id;
     } else if (entry.type == DeltaType::kPreempt) {
       if (task.machine != entry.resource_id || task.is_terminating) {
@@ -95,10 +100,31 @@ std::string ReplayModel::Replay(const ScheduleReply& reply) {
       return here("neither placed nor preempted");
     }
   }
+  for (const uint64_t uid : early) {
+    if (std::string wrong = WhyNoCompanions(uid, reply); !wrong.empty()) {
+      return StrCat("task ", uid, ": ", wrong);
+    }
+  }
   std::vector<uint64_t> named;
   for (const TaskId id : reply.unscheduled) named.push_back(id.value);
   std::ranges::sort(named);
   return named == Waiting() ? "" : "the reply names other tasks as waiting";
+}
+
+std::string ReplayModel::WhyNoCompanions(uint64_t uid,
+                                         const ScheduleReply& reply) {
+  PeerTask& task = cluster_.tasks.at(uid);
+  const std::string machine = std::exchange(task.machine, "");
+  const std::string why = WhyNot(uid, machine);
+  task.machine = machine;
+  if (!why.empty()) return why;
+  const bool has_any =
+      std::ranges::any_of(reply.deltas, [&](const ScheduleReply::Entry& entry) {
+        const PeerTask& other = cluster_.tasks.at(entry.task.value);
+        return entry.task.value != uid && !other.rules.affinity.empty() &&
+               Means(task.rules.affinity.front().tasks, other);
+      });
+  return has_any ? "" : "what it must be near could have come before it";
 }
 
 std::string ReplayModel::WhyNot(uint64_t uid,

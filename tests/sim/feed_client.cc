@@ -234,14 +234,15 @@ void FeedClient::StateTask(const std::string& id) {
   const std::string job = StrCat("feed-", task.real.job);
   const bool runs = task.is_running && !task.is_doomed;
   // A task whose machine is gone is about to be gone itself.
-  Event(TaskStated{.id = id,
-                   .job_uuid = job,
-                   .job_name = job,
-                   .gang = {},
-                   .budget = options.budget,
-                   .spec = TaskSpecOf(0, options),
-                   .machine_uuid = runs ? task.machine : "",
-                   .is_terminating = runs && task.is_terminating});
+  TaskStated stated;
+  stated.id = id;
+  stated.job_uuid = job;
+  stated.job_name = job;
+  stated.budget = options.budget;
+  stated.spec = TaskSpecOf(0, options);
+  stated.machine_uuid = runs ? task.machine : "";
+  stated.is_terminating = runs && task.is_terminating;
+  Event(std::move(stated));
   task.stated = is_connected_ ? sequence_ : 0;
 }
 

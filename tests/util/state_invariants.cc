@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -179,6 +180,26 @@ std::string FindWrongNomination(const ClusterState& state) {
   return "";
 }
 
+// Those who replace others are known by these.
+std::string FindWrongReplacement(const ClusterState& state) {
+  std::map<TaskId, std::set<TaskId>> expected;
+  for (const auto& [id, task] : state.tasks()) {
+    const std::optional<TaskId>& former = task->class_key.rules->replaces;
+    if (former.has_value()) expected[*former].insert(id);
+  }
+  std::map<TaskId, std::set<TaskId>> found;
+  for (const auto& [id, newcomers] : state.replacements().newcomers()) {
+    found[id].insert(newcomers.begin(), newcomers.end());
+  }
+  if (found != expected) return "others are known to replace tasks";
+  for (const auto& [id, task] : state.tasks()) {
+    if (task->is_held != state.replacements().held().contains(id)) {
+      return StrCat("task ", id.value, " is held, or should be");
+    }
+  }
+  return "";
+}
+
 // Machines and jobs count who runs and is not told to leave.
 std::string FindWrongCount(const ClusterState& state) {
   std::map<MachineId, std::map<JobId, int64_t>> of_machine;
@@ -191,6 +212,9 @@ std::string FindWrongCount(const ClusterState& state) {
     } else {
       ++of_machine[task->machine][task->job];
       ++running[task->job];
+      const Job* job = state.FindJob(task->job);
+      if (job == nullptr) return "a task's job does not exist";
+      if (job->group.has_value()) ++running[*job->group];
     }
   }
   for (const auto& [id, machine] : state.machines()) {
@@ -203,9 +227,18 @@ std::string FindWrongCount(const ClusterState& state) {
       return StrCat("machine ", machine->uuid, " counts other tasks");
     }
   }
+  std::map<JobId, int64_t> waiting;
+  for (const TaskId id : state.unscheduled()) {
+    const Job& job = *state.FindJob(state.FindTask(id)->job);
+    ++waiting[job.id];
+    if (job.group.has_value()) ++waiting[*job.group];
+  }
   for (const auto& [id, job] : state.jobs()) {
     if (job->running_count != running[id]) {
       return StrCat("job ", job->uuid, " counts other tasks that run");
+    }
+    if (job->pending_count != waiting[id]) {
+      return StrCat("job ", job->uuid, " counts other tasks that wait");
     }
   }
   return "";
@@ -245,7 +278,13 @@ std::string FindContradiction(const ClusterState& state) {
          !state.requeues().backoffs.contains({task->retry_ms, id}))) {
       return StrCat("task ", id.value, " waits for a time in vain");
     }
-    if (task->state != TaskState::kRemoved) ++tasks_of_job[task->job];
+    if (task->state != TaskState::kRemoved && ++tasks_of_job[task->job] == 1) {
+      const Job* job = state.FindJob(task->job);
+      // A group counts its jobs.
+      if (job != nullptr && job->group.has_value()) {
+        ++tasks_of_job[*job->group];
+      }
+    }
     if (task->state == TaskState::kRunning) {
       used[task->machine] += task->class_key.request;
       tasks_on[task->machine].insert(id);
@@ -298,6 +337,9 @@ std::string FindContradiction(const ClusterState& state) {
     return "the unscheduled tasks are others";
   }
   if (const std::string wrong = FindWrongNomination(state); !wrong.empty()) {
+    return wrong;
+  }
+  if (const std::string wrong = FindWrongReplacement(state); !wrong.empty()) {
     return wrong;
   }
   for (const auto& [id, machine] : state.machines()) {

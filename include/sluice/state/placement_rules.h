@@ -138,6 +138,19 @@ struct RequiredTaint {
   friend auto operator<=>(const RequiredTaint&, const RequiredTaint&) = default;
 };
 
+// A set of tasks of one job of which one alone runs: that with the others of
+// the name.
+struct Alternative {
+  std::string name = {};
+
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("name", self.name);
+  }
+  std::string Fault() const { return name.empty() ? "name: is empty" : ""; }
+  friend auto operator<=>(const Alternative&, const Alternative&) = default;
+};
+
 // The controller that owns a task.
 struct Owner {
   std::string kind = {};

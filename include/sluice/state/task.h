@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "sluice/base/ids.h"
-#include "sluice/state/disruption_budget.h"
 #include "sluice/state/placement_rules.h"
 #include "sluice/state/resources.h"
 #include "sluice/state/usage.h"
@@ -114,6 +113,9 @@ struct Task {
   // Submitted, and in no queue yet: room that is kept for a successor may be
   // its own (state/successions.h).  Not stored.
   bool may_succeed = false;
+  // kPending, and in no queue: another runs, or is to run, in its place, or it
+  // waits for another's place (state/replacements.h).  Not stored.
+  bool is_held = false;
   // Its feed has stated that it is being stopped; not stored.
   bool is_ending = false;
   // What is lost when it is stopped, beside what each stop costs.
@@ -189,60 +191,9 @@ struct Task {
     return state == TaskState::kPending && !is_muted && !is_stale &&
            retry_ms == 0;
   }
-  bool IsSchedulable() const {
-    return IsUnscheduled() && quarantine_reason.empty();
-  }
-};
-
-// How many tasks of a job run together, or none of them.
-struct Gang {
-  // All that are known; one on every machine that their rules allow.
-  static constexpr uint64_t kAllTasks = ~uint64_t{0};
-  static constexpr uint64_t kEveryMachine = kAllTasks - 1;
-
-  uint64_t minimum = 0;  // 0: no gang.
-  // After so long its tasks are placed one by one; 0: it waits for ever.
-  int64_t timeout_ms = 0;
-
-  friend auto operator<=>(const Gang&, const Gang&) = default;
-};
-
-// What becomes of the tasks of a job that fail or are stopped by others.
-struct OnFailure {
-  enum class Action : uint8_t {
-    kUnset = 0,    // As the options of the state say.
-    kRequeue = 1,  // They wait again; those that failed after a pause.
-    kNever = 2,    // They do not run twice.
-  };
-
-  Action action = Action::kUnset;
-  // Of kRequeue: how many failures of a task are followed by another try, and
-  // for how long it waits after the first; after each other one twice as long.
-  int32_t failures_max = 3;
-  int64_t backoff_ms = 10000;
-
-  friend auto operator<=>(const OnFailure&, const OnFailure&) = default;
-};
-
-struct Job {
-  JobId id;
-  std::string uuid;
-  std::string name;
-  Gang gang;
-  std::optional<DisruptionBudget> budget = {};
-  OnFailure on_failure = {};
-  int64_t task_count = 0;  // Tasks not yet removed.
-  // Of these: those that wait as far as their client knows, and those that run
-  // and are not told to leave.
-  int64_t pending_count = 0;
-  int64_t running_count = 0;
-  // Of a gang: tasks that completed, removed ones included, and whether its
-  // client was told to start any, and not to end all of them since.
-  int64_t completed_count = 0;
-  bool was_started = false;
-
-  // From then on its tasks are placed one by one.
-  bool HasStarted() const { return was_started || running_count > 0; }
+  // The same, and nothing about the task itself keeps it from a machine.
+  bool MayRun() const { return IsUnscheduled() && quarantine_reason.empty(); }
+  bool IsSchedulable() const { return MayRun() && !is_held; }
 };
 
 }  // namespace sluice

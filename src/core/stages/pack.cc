@@ -633,8 +633,10 @@ class CarryOut : public Stage {
       if (!context_.gangs.IsWhole(gang)) broken.insert(gang.job);
     }
     if (broken.empty()) return false;
-    const std::vector<TaskId> tasks =
-        FindPlaced([&](const Task& task) { return broken.contains(task.job); });
+    const std::vector<TaskId> tasks = FindPlaced([&](const Task& task) {
+      const std::optional<JobId>& gang = task.class_key.gang;
+      return gang.has_value() && broken.contains(*gang);
+    });
     if (tasks.empty()) return false;
     context_.Withdraw(tasks);
     context_.Withdraw(FindPlaced([&](const Task& task) {

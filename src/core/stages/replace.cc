@@ -5,47 +5,101 @@
 #include "constraints/class_peers.h"
 
 namespace sluice {
+namespace {
+
+// Of a task for which another one is there or comes.
+void StopOrWithdraw(const Task& former, RoundContext* context) {
+  if (context->state.IsUntold(former.id)) {  // There is nobody to stop yet.
+    context->state.Withdraw(former.id);
+    context->state.SetHeld(former.id, true);
+    ++context->stats->withdrawn;
+  } else {
+    context->state.Preempt(former.id);
+    ++context->stats->replaced;
+  }
+}
+
+// Others may have been placed because of one that nobody has been told of.
+bool MustStay(const Task& former, const ClusterState& state) {
+  return !state.CanPreempt(former) ||
+         (state.IsUntold(former.id) && former.class_key.IsBound());
+}
+
+void TakePlace(const Task& newcomer, const Task& former,
+               RoundContext* context) {
+  ClusterState& state = context->state;
+  const Machine& machine = *state.FindMachine(former.machine);
+  if (MustStay(former, state) || !machine.IsUsable() ||
+      !context->constraints.Allows(newcomer.class_key,
+                                   WithoutTask(machine, former)) ||
+      !ClassPeers(state, context->constraints, newcomer.class_key, &former)
+           .Allows(machine)) {
+    return;
+  }
+  StopOrWithdraw(former, context);
+  if (newcomer.is_held) state.SetHeld(newcomer.id, false);
+  state.PlaceInstead(newcomer.id, machine.id, context->now_ms);
+  ++context->stats->placed;
+}
+
+}  // namespace
 
 void ReplaceTasks(RoundContext* context) {
   ClusterState& state = context->state;
+  const Replacements& replacements = state.replacements();
+  if (replacements.empty()) return;
+  const std::vector<TaskId> concerned = replacements.Concerned();
+  context->looks += std::ssize(concerned);
   std::vector<const Task*> newcomers;
-  for (const auto& [key, tasks] : state.pending()) {
-    if (!key.rules->replaces.has_value() || context->gangs.IsClosed(key))
+  for (const TaskId id : concerned) {
+    const Task* task = state.FindTask(id);
+    if (task == nullptr) continue;
+    if (task->state != TaskState::kPending || !task->MayRun()) {
+      if (task->is_held) state.SetHeld(id, false);
       continue;
-    for (const auto& [sequence, task] : tasks) newcomers.push_back(task);
+    }
+    bool is_held = replacements.FindInFavorOf(*task) != nullptr;
+    if (!is_held && replacements.FindRunningFormer(*task) != nullptr) {
+      // One of a gang does not go ahead of the others, nor wait without them.
+      if (!context->gangs.IsClosed(task->class_key)) {
+        newcomers.push_back(task);
+        is_held = !task->class_key.rules->replaces_anywhere;
+      }
+    }
+    if (task->is_held != is_held) state.SetHeld(id, is_held);
   }
   if (newcomers.empty()) return;
   state.SyncPeers();
   for (const Task* newcomer : newcomers) {
-    const Task* former = state.FindTask(*newcomer->class_key.rules->replaces);
-    if (former == nullptr || former->state != TaskState::kRunning ||
-        !state.CanPreempt(*former)) {
-      continue;
-    }
-    const Machine* machine = state.FindMachine(former->machine);
-    // As if the former one were gone already.
-    Machine after = *machine;
-    after.used -= former->class_key.request;
-    after.ReleasePorts(former->class_key.rules->host_ports);
-    if (!machine->IsUsable() ||
-        !context->constraints.Allows(newcomer->class_key, after) ||
-        !ClassPeers(state, context->constraints, newcomer->class_key, former)
-             .Allows(*machine)) {
-      continue;
-    }
-    const bool is_untold = state.IsUntold(former->id);
-    // Others may have been placed because of it.
-    if (is_untold && former->class_key.IsBound()) continue;
-    if (is_untold) {  // There is nobody to stop yet.
-      state.Withdraw(former->id);
-      ++context->stats->withdrawn;
-    } else {
-      state.Preempt(former->id);
-      ++context->stats->replaced;
-    }
-    state.PlaceInstead(newcomer->id, machine->id, context->now_ms);
-    ++context->stats->placed;
+    // An earlier one of them may have made it wait.
+    const Task* former = replacements.FindRunningFormer(*newcomer);
+    if (former != nullptr) TakePlace(*newcomer, *former, context);
   }
+}
+
+void StopReplaced(RoundContext* context) {
+  const ClusterState& state = context->state;
+  const Replacements& replacements = state.replacements();
+  for (const auto& [id, newcomers] : replacements.newcomers()) {
+    const Task* former = state.FindTask(id);
+    if (former == nullptr || former->state != TaskState::kRunning ||
+        MustStay(*former, state)) {
+      continue;
+    }
+    const Task* newcomer = replacements.FindNewcomer(*former);
+    if (newcomer == nullptr || newcomer->state != TaskState::kRunning ||
+        newcomer->is_evicted) {
+      continue;
+    }
+    StopOrWithdraw(*former, context);
+  }
+}
+
+Machine WithoutTask(const Machine& machine, const Task& running) {
+  Machine after = machine;
+  after.used -= running.class_key.request;
+  after.ReleasePorts(running.class_key.rules->host_ports);
+  return after;
 }
 
 }  // namespace sluice

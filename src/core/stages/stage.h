@@ -44,6 +44,8 @@ std::unique_ptr<Stage> MakeMeetMinimums(RoundContext* context, Tier* tier);
 // Starts gangs, those that wait longest first, where they are worth what they
 // displace.
 std::unique_ptr<Stage> MakeStartGangs(RoundContext* context, Tier* tier);
+// Starts classes that wait for each other: one task of each at once.
+std::unique_ptr<Stage> MakeStartCompanions(RoundContext* context, Tier* tier);
 // Places the work that the free room should go to.
 std::unique_ptr<Stage> MakePlaceAdmitted(RoundContext* context, Tier* tier);
 // Places what fits, until nothing does.

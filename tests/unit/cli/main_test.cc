@@ -172,6 +172,47 @@ TEST(SluicectlBinary, TellsWhoGetsTheMachineThatBothWouldLike) {
   }
 }
 
+TEST(SluicectlBinary, TellsWhoRunsInWhosePlace) {
+  const Daemon daemon;
+  const std::string server = StrCat(" --server=", daemon.address());
+  const Result injected = Sluicectl(
+      StrCat("inject ", SourcePath("deploy/examples/replaces.jsonl"), server));
+  EXPECT_EQ(injected.exit_code, 0) << injected.text;
+  for (const char* deltas : {"1 deltas, 0", "2 deltas, 0", "0 deltas, 1"}) {
+    EXPECT_THAT(injected.text,
+                HasSubstr(StrCat("schedule: ", deltas, " unscheduled\n")));
+  }
+  EXPECT_THAT(Sluicectl("explain demo/web-3" + server).text,
+              HasSubstr("runs on machine 'm2'"));
+  EXPECT_THAT(Sluicectl("explain demo/web-2" + server).text,
+              HasSubstr("told to leave"));
+}
+
+TEST(SluicectlBinary, TellsOfJobsThatRunTogetherOrNotAtAll) {
+  const Daemon daemon;
+  const std::string server = StrCat(" --server=", daemon.address());
+  const Result injected = Sluicectl(StrCat(
+      "inject ", SourcePath("deploy/examples/gang_group.jsonl"), server));
+  EXPECT_EQ(injected.exit_code, 0) << injected.text;
+  EXPECT_THAT(injected.text, HasSubstr("schedule: 0 deltas, 3 unscheduled\n"));
+  EXPECT_THAT(injected.text, HasSubstr("schedule: 3 deltas, 0 unscheduled\n"));
+  EXPECT_THAT(Sluicectl("job db" + server).text, HasSubstr("shop"));
+}
+
+TEST(SluicectlBinary, TellsWhichOfTwoAlternativesRuns) {
+  const Daemon daemon;
+  const std::string server = StrCat(" --server=", daemon.address());
+  const Result injected = Sluicectl(StrCat(
+      "inject ", SourcePath("deploy/examples/alternatives.jsonl"), server));
+  EXPECT_EQ(injected.exit_code, 0) << injected.text;
+  for (const char* deltas : {"1 deltas, 1", "0 deltas, 1", "1 deltas, 0"}) {
+    EXPECT_THAT(injected.text,
+                HasSubstr(StrCat("schedule: ", deltas, " unscheduled\n")));
+  }
+  EXPECT_THAT(Sluicectl("explain demo/train-gpu" + server).text,
+              HasSubstr("runs on machine 'm2'"));
+}
+
 TEST(SluicectlBinary, ExitsAsItsHelpSays) {
   Daemon daemon;
   const std::string server = StrCat(" --server=", daemon.address());

@@ -15,6 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 constexpr uint64_t kFormer = 1;
 constexpr uint64_t kNewcomer = 2;
@@ -25,9 +26,16 @@ PlacementRules InPlaceOf(uint64_t uid) {
   return rules;
 }
 
+PlacementRules InsteadOf(uint64_t uid) {
+  PlacementRules rules = InPlaceOf(uid);
+  rules.replaces_anywhere = true;
+  return rules;
+}
+
 // The former task runs on m and fills it.
 class ReplaceTest : public testing::Test {
  protected:
+  explicit ReplaceTest(const RoundOptions& options = {}) : cluster_(options) {}
   void SetUp() override {
     cluster_.Apply(Added("m", {.cpu = 1000}));
     cluster_.Apply(Submitted(kFormer, {.cpu = 1000}));
@@ -78,8 +86,59 @@ TEST_F(ReplaceTest, StopsNothingWhereTheRulesForbidThePlace) {
   PlacementRules rules = InPlaceOf(kFormer);
   rules.selectors = {LabelIn("disk", {"ssd"})};
   SubmitNewcomer(1000, rules);
-  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on ssd"));
+  EXPECT_THAT(Reply(), IsEmpty());
   EXPECT_FALSE(IsToldToLeave(kFormer));
+  cluster_.Apply(Removed(kFormer));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on ssd")) << "as any other";
+}
+
+TEST_F(ReplaceTest, GoesElsewhereWhereItMayAndTheFormerIsStoppedThen) {
+  SubmitNewcomer(1001, InsteadOf(kFormer));
+  EXPECT_THAT(Reply(), IsEmpty());
+  EXPECT_FALSE(IsToldToLeave(kFormer)) << "it has no place yet";
+  cluster_.Apply(Added("large", {.cpu = 2000}));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on large", "PREEMPT 1 on m"));
+  EXPECT_THAT(Reply(), IsEmpty());
+}
+
+TEST_F(ReplaceTest, TakesThePlaceWhereItMayGoElsewhere) {
+  cluster_.Apply(Added("free", {.cpu = 1000}));
+  SubmitNewcomer(1000, InsteadOf(kFormer));
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m", "PLACE 2 on m"));
+}
+
+TEST_F(ReplaceTest, RunsAloneOfTwoThatWait) {
+  cluster_.Apply(
+      Submitted(3, {.cpu = 600, .rules = {.selectors = {LabelExists("no")}}}));
+  cluster_.Apply(Added("free", {.cpu = 2000}));
+  SubmitNewcomer(600, InPlaceOf(3), 4);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 4 on free"));
+  cluster_.Apply(Updated(3, {.cpu = 600}));
+  EXPECT_THAT(Reply(), IsEmpty()) << "4 runs in its place";
+  cluster_.Apply(Completed(4));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 3 on free"));
+}
+
+// Whichever comes first, and whatever takes the place of the newcomer.
+TEST_F(ReplaceTest, RunsTheLastOfAChain) {
+  cluster_.Apply(Added("free", {.cpu = 9000}));
+  SubmitNewcomer(600, InPlaceOf(11), 10);
+  SubmitNewcomer(600, InPlaceOf(12), 11);
+  SubmitNewcomer(600, {}, 12);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 10 on free"));
+  cluster_.Apply(Removed(10));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 11 on free"));
+}
+
+TEST_F(ReplaceTest, RunsTheNewestOfACircle) {
+  cluster_.Apply(Added("free", {.cpu = 9000}));
+  SubmitNewcomer(600, InPlaceOf(11), 10);
+  SubmitNewcomer(600, InPlaceOf(12), 11);
+  SubmitNewcomer(600, InPlaceOf(10), 12);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 12 on free"));
+  EXPECT_THAT(Reply(), IsEmpty());
+  cluster_.Apply(Removed(12));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 10 on free"));
 }
 
 TEST_F(ReplaceTest, StopsNothingWhereOthersForbidThePlace) {
@@ -96,7 +155,11 @@ TEST_F(ReplaceTest, StopsNothingWhereOthersForbidThePlace) {
   rules.anti_affinity = {{App("db"), "zone"}};
   cluster_.Apply(
       Submitted(kNewcomer, {.cpu = 1000, .rules = rules}, PeerOptions()));
-  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on o"));
+  EXPECT_THAT(Reply(), IsEmpty());
+  EXPECT_FALSE(IsToldToLeave(kFormer));
+  rules.replaces_anywhere = true;
+  cluster_.Apply(Submitted(4, {.cpu = 1000, .rules = rules}, PeerOptions()));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 4 on o", "PREEMPT 1 on m"));
 }
 
 TEST_F(ReplaceTest, TakesItsPortsToo) {
@@ -167,7 +230,7 @@ TEST_F(ReplaceTest, CannotBeNearTheFormerAlone) {
   rules.affinity = {{App("db"), ""}};
   cluster_.Apply(
       Submitted(kNewcomer, {.cpu = 990, .rules = rules}, PeerOptions()));
-  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on n")) << "beside it";
+  EXPECT_THAT(Reply(), IsEmpty());
   EXPECT_FALSE(IsToldToLeave(3));
 }
 
@@ -179,7 +242,10 @@ TEST_F(ReplaceTest, SendsBackTheFormerThatNobodyKnowsOf) {
   EXPECT_THAT(Reply(), ElementsAre("PLACE 10 on free"));
   EXPECT_EQ(cluster_.MachineOf(3), "");
   cluster_.Apply(Added("other", {.cpu = 1000}));
-  EXPECT_THAT(Reply(), ElementsAre("PLACE 3 on other"));
+  EXPECT_THAT(Reply(), IsEmpty()) << "10 runs in its place";
+  cluster_.Apply(Removed(10));
+  EXPECT_THAT(Reply(), SizeIs(1));
+  EXPECT_NE(cluster_.MachineOf(3), "");
 }
 
 TEST_F(ReplaceTest, LeavesAloneWhatCannotBeStopped) {
@@ -193,18 +259,20 @@ TEST_F(ReplaceTest, LeavesAloneWhatCannotBeStopped) {
   cluster_.scheduler().EndReply(/*is_delivered=*/true);
   cluster_.Deliver();
   SubmitNewcomer(100, InPlaceOf(3), 12);
-  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 3 on free", "PLACE 12 on free"));
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 3 on free", "PLACE 11 on free"));
   SubmitNewcomer(100, InPlaceOf(3), 13);
-  EXPECT_THAT(Reply(), ElementsAre("PLACE 13 on free"))
-      << "it is told to leave already";
+  EXPECT_THAT(Reply(), IsEmpty()) << "it is told to leave already";
+  cluster_.Apply(Removed(3));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 12 on free", "PLACE 13 on free"));
 }
 
 TEST_F(ReplaceTest, GivesOnePlaceToOneOfSeveral) {
   cluster_.Apply(Added("free", {.cpu = 1000}));
   SubmitNewcomer(1000, InPlaceOf(kFormer), 2);
   SubmitNewcomer(1000, InPlaceOf(kFormer), 3);
-  EXPECT_THAT(Reply(),
-              ElementsAre("PREEMPT 1 on m", "PLACE 2 on m", "PLACE 3 on free"));
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m", "PLACE 2 on m"));
+  cluster_.Apply(Removed(kFormer));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 3 on free"));
 }
 
 TEST_F(ReplaceTest, IsUndoneWhereTheMachineDepartsBeforeItIsTold) {
@@ -225,6 +293,36 @@ TEST_F(ReplaceTest, WaitsForItsGang) {
       {.gang = {.minimum = 2}}));
   EXPECT_THAT(Reply(), IsEmpty());
   EXPECT_FALSE(IsToldToLeave(kFormer));
+}
+
+TEST_F(ReplaceTest, GoesWhereItsGangGoesAndTheFormerIsStoppedThen) {
+  cluster_.Apply(Added("free", {.cpu = 2000}));
+  for (const uint64_t uid : {2, 3}) {
+    cluster_.Apply(Submitted(
+        uid, {.cpu = 1000, .job = "gang", .rules = InPlaceOf(kFormer)},
+        {.gang = {.minimum = 2}}));
+  }
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on free", "PLACE 3 on free",
+                                   "PREEMPT 1 on m"));
+}
+
+class ReplaceAndRunAgainTest : public ReplaceTest {
+ protected:
+  ReplaceAndRunAgainTest() : ReplaceTest({.requeues = {.evicted = true}}) {}
+};
+
+// It keeps its age, and would otherwise come back beside the newcomer.
+TEST_F(ReplaceAndRunAgainTest, LeavesTheFormerWaiting) {
+  SubmitNewcomer(1000, InPlaceOf(kFormer));
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m", "PLACE 2 on m"));
+  cluster_.Deliver();
+  cluster_.Apply(Failed(kFormer));
+  cluster_.Apply(Added("free", {.cpu = 1000}));
+  EXPECT_THAT(Reply(), IsEmpty());
+  EXPECT_EQ(cluster_.TaskOf(kFormer).state, TaskState::kPending);
+  cluster_.Apply(Completed(kNewcomer));
+  EXPECT_THAT(Reply(), SizeIs(1));
+  EXPECT_NE(cluster_.MachineOf(kFormer), "");
 }
 
 }  // namespace

@@ -258,7 +258,10 @@ void RandomSteps::AddPeerTerms(PlacementRules* rules) {
     rules->minimums.push_back(
         {AnyPeerTerm(), static_cast<int32_t>(rng_.Between(1, 3))});
   }
-  if (rng_.Chance(1, 4)) rules->replaces = AnyTask();
+  if (rng_.Chance(1, 4)) {
+    rules->replaces = AnyTask();
+    rules->replaces_anywhere = rng_.Chance(1, 2);
+  }
 }
 
 PeerTerm RandomSteps::AnyPeerTerm() {
@@ -319,7 +322,8 @@ Taint RandomSteps::AnyTaint() {
 Gang RandomSteps::AnyGang() {
   if (rng_.Chance(1, 2)) return {};
   constexpr uint64_t kMinimums[] = {1, 2, Gang::kAllTasks, Gang::kEveryMachine};
-  return {kMinimums[rng_.Below(std::size(kMinimums))], rng_.Between(0, 2)};
+  return {kMinimums[rng_.Below(std::size(kMinimums))], rng_.Between(0, 2),
+          rng_.Chance(1, 3) ? Name("group", 2) : ""};
 }
 
 Owner RandomSteps::AnyOwner() { return {"ReplicaSet", Name("owner", 2)}; }

@@ -17,8 +17,9 @@ class Writer {
     WriteCounters();
     for (const auto& [id, job] : state_.jobs()) {
       Line("job ", id.value, " uuid=", Text(job->uuid),
-           " name=", Text(job->name), " gang=", job->gang.minimum, " for ",
-           job->gang.timeout_ms, " tasks=", job->task_count,
+           " name=", Text(job->name), " gang=", job->gang.minimum,
+           " group=", job->is_group, " of ", job->group.value_or(JobId()).value,
+           " for ", job->gang.timeout_ms, " tasks=", job->task_count,
            " completed=", job->completed_count, " started=", job->was_started,
            " budget=", Text(job->budget), " on failure ",
            static_cast<int>(job->on_failure.action), " ",
@@ -133,6 +134,7 @@ class Writer {
     }
     text += "}";
     if (rules.replaces) text += StrCat("replaces ", rules.replaces->value);
+    if (rules.replaces_anywhere) text += " or anywhere ";
     if (rules.never_preempts) text += "never preempts ";
     return text + "owner " + Text(rules.owner);
   }

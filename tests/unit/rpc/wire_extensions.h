@@ -52,6 +52,7 @@ message TaskDescriptor
   1011 repeated DomainMinimum domain_minimums
   1012 repeated DomainMaximum domain_maximums
   1013 TaskRules rules
+  1014 bool replaces_anywhere
 enum TaskDescriptor.Global
   0 NOT_GLOBAL
   1 ONE_A_MACHINE
@@ -73,6 +74,7 @@ message JobDescriptor
   1002 JobDescriptor.OnFailure on_failure
   1003 int32 failures_max
   1004 int32 backoff_seconds
+  1005 string gang_group
 enum JobDescriptor.OnFailure
   0 UNSET
   1 REQUEUE

@@ -46,6 +46,7 @@ std::vector<PlacementRules> Distinct() {
       {.spread = {{.honors_node_affinity = false}}},
       {.spread = {{.honors_taints = true}}},
       {.replaces = TaskId{0}},
+      {.replaces_anywhere = true},
       {.owner = {"ReplicaSet", "u"}},
       {.owner = {"ReplicaSet", "v"}}};
 }

@@ -288,8 +288,14 @@ type JobDescriptor struct {
 	// Of REQUEUE: how long a task waits after its first failure, up to 300; after
 	// each other one twice as long, but no more than 300 seconds.  0: 10.
 	BackoffSeconds int32 `protobuf:"varint,1004,opt,name=backoff_seconds,json=backoffSeconds,proto3" json:"backoff_seconds,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Of a gang: all jobs that name one group are one gang, and as many tasks of
+	// all of them together have to run as min_number_of_tasks says.  This one and
+	// the time-out are those of the group, from the message that makes it known;
+	// the daemon keeps a job's group from the message that makes the job known.
+	// Not part of the original contract, either.
+	GangGroup     string `protobuf:"bytes,1005,opt,name=gang_group,json=gangGroup,proto3" json:"gang_group,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *JobDescriptor) Reset() {
@@ -413,6 +419,13 @@ func (x *JobDescriptor) GetBackoffSeconds() int32 {
 	return 0
 }
 
+func (x *JobDescriptor) GetGangGroup() string {
+	if x != nil {
+		return x.GangGroup
+	}
+	return ""
+}
+
 var File_firmament_job_desc_proto protoreflect.FileDescriptor
 
 const file_firmament_job_desc_proto_rawDesc = "" +
@@ -426,7 +439,7 @@ const file_firmament_job_desc_proto_rawDesc = "" +
 	"\bexpected\x18\x05 \x01(\x03R\bexpected\x12\x1d\n" +
 	"\aallowed\x18\x06 \x01(\x03H\x00R\aallowed\x88\x01\x01B\n" +
 	"\n" +
-	"\b_allowed\"\x83\x06\n" +
+	"\b_allowed\"\xa3\x06\n" +
 	"\rJobDescriptor\x12\x12\n" +
 	"\x04uuid\x18\x01 \x01(\tR\x04uuid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
@@ -442,7 +455,9 @@ const file_firmament_job_desc_proto_rawDesc = "" +
 	"\n" +
 	"on_failure\x18\xea\a \x01(\x0e2\".firmament.JobDescriptor.OnFailureR\tonFailure\x12\"\n" +
 	"\ffailures_max\x18\xeb\a \x01(\x05R\vfailuresMax\x12(\n" +
-	"\x0fbackoff_seconds\x18\xec\a \x01(\x05R\x0ebackoffSeconds\"b\n" +
+	"\x0fbackoff_seconds\x18\xec\a \x01(\x05R\x0ebackoffSeconds\x12\x1e\n" +
+	"\n" +
+	"gang_group\x18\xed\a \x01(\tR\tgangGroup\"b\n" +
 	"\bJobState\x12\a\n" +
 	"\x03NEW\x10\x00\x12\v\n" +
 	"\aCREATED\x10\x01\x12\v\n" +

@@ -578,8 +578,11 @@ type TaskRules struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// All must hold.  A toleration is stated besides.
 	RequiredTaints []*TaskRules_RequiredTaint `protobuf:"bytes,1,rep,name=required_taints,json=requiredTaints,proto3" json:"required_taints,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// While another one of them runs, or once it has completed, this one waits.
+	// Of those that wait the one goes that suits the cluster best.
+	Alternatives  []*TaskRules_Alternative `protobuf:"bytes,2,rep,name=alternatives,proto3" json:"alternatives,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TaskRules) Reset() {
@@ -615,6 +618,13 @@ func (*TaskRules) Descriptor() ([]byte, []int) {
 func (x *TaskRules) GetRequiredTaints() []*TaskRules_RequiredTaint {
 	if x != nil {
 		return x.RequiredTaints
+	}
+	return nil
+}
+
+func (x *TaskRules) GetAlternatives() []*TaskRules_Alternative {
+	if x != nil {
+		return x.Alternatives
 	}
 	return nil
 }
@@ -733,7 +743,8 @@ type TaskDescriptor struct {
 	// Taken from the message that makes the job known where it makes a gang of
 	// it.
 	Global TaskDescriptor_Global `protobuf:"varint,1006,opt,name=global,proto3,enum=firmament.TaskDescriptor_Global" json:"global,omitempty"`
-	// The uid of the running task whose place it takes.  Fleet's Replaces.
+	// The uid of the task in whose place it runs.  Of the two one alone runs.
+	// Where that one runs this one waits for its place.  Fleet's Replaces.
 	Replaces *uint64 `protobuf:"varint,1007,opt,name=replaces,proto3,oneof" json:"replaces,omitempty"`
 	// Patterns, as in conflicts: on its machine runs a task whose job's name
 	// matches all of them, and which any required pod_affinity terms mean too.
@@ -751,9 +762,12 @@ type TaskDescriptor struct {
 	// Waits where each domain that has room for it has as many already.
 	DomainMaximums []*DomainMaximum `protobuf:"bytes,1012,rep,name=domain_maximums,json=domainMaximums,proto3" json:"domain_maximums,omitempty"`
 	// All must hold, of every kind.
-	Rules         *TaskRules `protobuf:"bytes,1013,opt,name=rules,proto3" json:"rules,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Rules *TaskRules `protobuf:"bytes,1013,opt,name=rules,proto3" json:"rules,omitempty"`
+	// With replaces: where this task cannot have that place it goes elsewhere, and
+	// the other one is stopped then.
+	ReplacesAnywhere bool `protobuf:"varint,1014,opt,name=replaces_anywhere,json=replacesAnywhere,proto3" json:"replaces_anywhere,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *TaskDescriptor) Reset() {
@@ -1150,6 +1164,13 @@ func (x *TaskDescriptor) GetRules() *TaskRules {
 	return nil
 }
 
+func (x *TaskDescriptor) GetReplacesAnywhere() bool {
+	if x != nil {
+		return x.ReplacesAnywhere
+	}
+	return false
+}
+
 // Its machine has a taint with this key, whatever its effect.
 type TaskRules_RequiredTaint struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1205,6 +1226,52 @@ func (x *TaskRules_RequiredTaint) GetValues() []string {
 	return nil
 }
 
+// Of the tasks of a job with one alternative one alone runs.
+type TaskRules_Alternative struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Not empty.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TaskRules_Alternative) Reset() {
+	*x = TaskRules_Alternative{}
+	mi := &file_firmament_task_desc_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TaskRules_Alternative) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TaskRules_Alternative) ProtoMessage() {}
+
+func (x *TaskRules_Alternative) ProtoReflect() protoreflect.Message {
+	mi := &file_firmament_task_desc_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TaskRules_Alternative.ProtoReflect.Descriptor instead.
+func (*TaskRules_Alternative) Descriptor() ([]byte, []int) {
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{4, 1}
+}
+
+func (x *TaskRules_Alternative) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
 var File_firmament_task_desc_proto protoreflect.FileDescriptor
 
 const file_firmament_task_desc_proto_rawDesc = "" +
@@ -1232,12 +1299,15 @@ const file_firmament_task_desc_proto_rawDesc = "" +
 	"\rDomainMaximum\x12 \n" +
 	"\vtopologyKey\x18\x01 \x01(\tR\vtopologyKey\x12\x16\n" +
 	"\x06atMost\x18\x02 \x01(\x05R\x06atMost\x12A\n" +
-	"\rlabelSelector\x18\x03 \x01(\v2\x1b.firmament.PodLabelSelectorR\rlabelSelector\"\x93\x01\n" +
+	"\rlabelSelector\x18\x03 \x01(\v2\x1b.firmament.PodLabelSelectorR\rlabelSelector\"\xfc\x01\n" +
 	"\tTaskRules\x12K\n" +
-	"\x0frequired_taints\x18\x01 \x03(\v2\".firmament.TaskRules.RequiredTaintR\x0erequiredTaints\x1a9\n" +
+	"\x0frequired_taints\x18\x01 \x03(\v2\".firmament.TaskRules.RequiredTaintR\x0erequiredTaints\x12D\n" +
+	"\falternatives\x18\x02 \x03(\v2 .firmament.TaskRules.AlternativeR\falternatives\x1a9\n" +
 	"\rRequiredTaint\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x16\n" +
-	"\x06values\x18\x02 \x03(\tR\x06values\"\xf3\x15\n" +
+	"\x06values\x18\x02 \x03(\tR\x06values\x1a!\n" +
+	"\vAlternative\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"\xa1\x16\n" +
 	"\x0eTaskDescriptor\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\x04R\x03uid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x129\n" +
@@ -1301,7 +1371,8 @@ const file_firmament_task_desc_proto_rawDesc = "" +
 	"\x0fpreemption_cost\x18\xf2\a \x01(\x05R\x0epreemptionCost\x12B\n" +
 	"\x0fdomain_minimums\x18\xf3\a \x03(\v2\x18.firmament.DomainMinimumR\x0edomainMinimums\x12B\n" +
 	"\x0fdomain_maximums\x18\xf4\a \x03(\v2\x18.firmament.DomainMaximumR\x0edomainMaximums\x12+\n" +
-	"\x05rules\x18\xf5\a \x01(\v2\x14.firmament.TaskRulesR\x05rules\x1aB\n" +
+	"\x05rules\x18\xf5\a \x01(\v2\x14.firmament.TaskRulesR\x05rules\x12,\n" +
+	"\x11replaces_anywhere\x18\xf6\a \x01(\bR\x10replacesAnywhere\x1aB\n" +
 	"\x14NamespaceLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x93\x01\n" +
@@ -1347,7 +1418,7 @@ func file_firmament_task_desc_proto_rawDescGZIP() []byte {
 }
 
 var file_firmament_task_desc_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_firmament_task_desc_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_firmament_task_desc_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_firmament_task_desc_proto_goTypes = []any{
 	(TaskDescriptor_TaskState)(0),        // 0: firmament.TaskDescriptor.TaskState
 	(TaskDescriptor_TaskType)(0),         // 1: firmament.TaskDescriptor.TaskType
@@ -1360,45 +1431,47 @@ var file_firmament_task_desc_proto_goTypes = []any{
 	(*TaskRules)(nil),                    // 8: firmament.TaskRules
 	(*TaskDescriptor)(nil),               // 9: firmament.TaskDescriptor
 	(*TaskRules_RequiredTaint)(nil),      // 10: firmament.TaskRules.RequiredTaint
-	nil,                                  // 11: firmament.TaskDescriptor.NamespaceLabelsEntry
-	(*PodLabelSelector)(nil),             // 12: firmament.PodLabelSelector
-	(*ReferenceDescriptor)(nil),          // 13: firmament.ReferenceDescriptor
-	(*ResourceVector)(nil),               // 14: firmament.ResourceVector
-	(*TaskFinalReport)(nil),              // 15: firmament.TaskFinalReport
-	(*Label)(nil),                        // 16: firmament.Label
-	(*LabelSelector)(nil),                // 17: firmament.LabelSelector
-	(*Affinity)(nil),                     // 18: firmament.Affinity
-	(*Toleration)(nil),                   // 19: firmament.Toleration
+	(*TaskRules_Alternative)(nil),        // 11: firmament.TaskRules.Alternative
+	nil,                                  // 12: firmament.TaskDescriptor.NamespaceLabelsEntry
+	(*PodLabelSelector)(nil),             // 13: firmament.PodLabelSelector
+	(*ReferenceDescriptor)(nil),          // 14: firmament.ReferenceDescriptor
+	(*ResourceVector)(nil),               // 15: firmament.ResourceVector
+	(*TaskFinalReport)(nil),              // 16: firmament.TaskFinalReport
+	(*Label)(nil),                        // 17: firmament.Label
+	(*LabelSelector)(nil),                // 18: firmament.LabelSelector
+	(*Affinity)(nil),                     // 19: firmament.Affinity
+	(*Toleration)(nil),                   // 20: firmament.Toleration
 }
 var file_firmament_task_desc_proto_depIdxs = []int32{
-	12, // 0: firmament.TopologySpreadConstraint.labelSelector:type_name -> firmament.PodLabelSelector
-	12, // 1: firmament.DomainMinimum.labelSelector:type_name -> firmament.PodLabelSelector
-	12, // 2: firmament.DomainMaximum.labelSelector:type_name -> firmament.PodLabelSelector
+	13, // 0: firmament.TopologySpreadConstraint.labelSelector:type_name -> firmament.PodLabelSelector
+	13, // 1: firmament.DomainMinimum.labelSelector:type_name -> firmament.PodLabelSelector
+	13, // 2: firmament.DomainMaximum.labelSelector:type_name -> firmament.PodLabelSelector
 	10, // 3: firmament.TaskRules.required_taints:type_name -> firmament.TaskRules.RequiredTaint
-	0,  // 4: firmament.TaskDescriptor.state:type_name -> firmament.TaskDescriptor.TaskState
-	13, // 5: firmament.TaskDescriptor.dependencies:type_name -> firmament.ReferenceDescriptor
-	13, // 6: firmament.TaskDescriptor.outputs:type_name -> firmament.ReferenceDescriptor
-	9,  // 7: firmament.TaskDescriptor.spawned:type_name -> firmament.TaskDescriptor
-	14, // 8: firmament.TaskDescriptor.resource_request:type_name -> firmament.ResourceVector
-	1,  // 9: firmament.TaskDescriptor.task_type:type_name -> firmament.TaskDescriptor.TaskType
-	15, // 10: firmament.TaskDescriptor.final_report:type_name -> firmament.TaskFinalReport
-	16, // 11: firmament.TaskDescriptor.labels:type_name -> firmament.Label
-	17, // 12: firmament.TaskDescriptor.label_selectors:type_name -> firmament.LabelSelector
-	18, // 13: firmament.TaskDescriptor.affinity:type_name -> firmament.Affinity
-	19, // 14: firmament.TaskDescriptor.toleration:type_name -> firmament.Toleration
-	4,  // 15: firmament.TaskDescriptor.host_ports:type_name -> firmament.HostPort
-	5,  // 16: firmament.TaskDescriptor.topology_spread_constraints:type_name -> firmament.TopologySpreadConstraint
-	11, // 17: firmament.TaskDescriptor.namespace_labels:type_name -> firmament.TaskDescriptor.NamespaceLabelsEntry
-	2,  // 18: firmament.TaskDescriptor.global:type_name -> firmament.TaskDescriptor.Global
-	3,  // 19: firmament.TaskDescriptor.preemption_policy:type_name -> firmament.TaskDescriptor.PreemptionPolicy
-	6,  // 20: firmament.TaskDescriptor.domain_minimums:type_name -> firmament.DomainMinimum
-	7,  // 21: firmament.TaskDescriptor.domain_maximums:type_name -> firmament.DomainMaximum
-	8,  // 22: firmament.TaskDescriptor.rules:type_name -> firmament.TaskRules
-	23, // [23:23] is the sub-list for method output_type
-	23, // [23:23] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	11, // 4: firmament.TaskRules.alternatives:type_name -> firmament.TaskRules.Alternative
+	0,  // 5: firmament.TaskDescriptor.state:type_name -> firmament.TaskDescriptor.TaskState
+	14, // 6: firmament.TaskDescriptor.dependencies:type_name -> firmament.ReferenceDescriptor
+	14, // 7: firmament.TaskDescriptor.outputs:type_name -> firmament.ReferenceDescriptor
+	9,  // 8: firmament.TaskDescriptor.spawned:type_name -> firmament.TaskDescriptor
+	15, // 9: firmament.TaskDescriptor.resource_request:type_name -> firmament.ResourceVector
+	1,  // 10: firmament.TaskDescriptor.task_type:type_name -> firmament.TaskDescriptor.TaskType
+	16, // 11: firmament.TaskDescriptor.final_report:type_name -> firmament.TaskFinalReport
+	17, // 12: firmament.TaskDescriptor.labels:type_name -> firmament.Label
+	18, // 13: firmament.TaskDescriptor.label_selectors:type_name -> firmament.LabelSelector
+	19, // 14: firmament.TaskDescriptor.affinity:type_name -> firmament.Affinity
+	20, // 15: firmament.TaskDescriptor.toleration:type_name -> firmament.Toleration
+	4,  // 16: firmament.TaskDescriptor.host_ports:type_name -> firmament.HostPort
+	5,  // 17: firmament.TaskDescriptor.topology_spread_constraints:type_name -> firmament.TopologySpreadConstraint
+	12, // 18: firmament.TaskDescriptor.namespace_labels:type_name -> firmament.TaskDescriptor.NamespaceLabelsEntry
+	2,  // 19: firmament.TaskDescriptor.global:type_name -> firmament.TaskDescriptor.Global
+	3,  // 20: firmament.TaskDescriptor.preemption_policy:type_name -> firmament.TaskDescriptor.PreemptionPolicy
+	6,  // 21: firmament.TaskDescriptor.domain_minimums:type_name -> firmament.DomainMinimum
+	7,  // 22: firmament.TaskDescriptor.domain_maximums:type_name -> firmament.DomainMaximum
+	8,  // 23: firmament.TaskDescriptor.rules:type_name -> firmament.TaskRules
+	24, // [24:24] is the sub-list for method output_type
+	24, // [24:24] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_firmament_task_desc_proto_init() }
@@ -1421,7 +1494,7 @@ func file_firmament_task_desc_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_firmament_task_desc_proto_rawDesc), len(file_firmament_task_desc_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

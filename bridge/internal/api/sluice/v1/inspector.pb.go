@@ -2685,7 +2685,10 @@ type Job struct {
 	BackoffTasks int64 `protobuf:"varint,11,opt,name=backoff_tasks,json=backoffTasks,proto3" json:"backoff_tasks,omitempty"`
 	// What becomes of its tasks that fail: "requeue, at most 3 times each, after
 	// 10 s at first", "never run again"; empty where the job does not say.
-	OnFailure     string `protobuf:"bytes,12,opt,name=on_failure,json=onFailure,proto3" json:"on_failure,omitempty"`
+	OnFailure string `protobuf:"bytes,12,opt,name=on_failure,json=onFailure,proto3" json:"on_failure,omitempty"`
+	// The group of jobs that it is part of: their tasks are one gang.  Empty: of
+	// none.
+	GangGroup     string `protobuf:"bytes,13,opt,name=gang_group,json=gangGroup,proto3" json:"gang_group,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2793,6 +2796,13 @@ func (x *Job) GetBackoffTasks() int64 {
 func (x *Job) GetOnFailure() string {
 	if x != nil {
 		return x.OnFailure
+	}
+	return ""
+}
+
+func (x *Job) GetGangGroup() string {
+	if x != nil {
+		return x.GangGroup
 	}
 	return ""
 }
@@ -4433,7 +4443,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x05tasks\x18\x01 \x03(\v2\x0f.sluice.v1.TaskR\x05tasks\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"!\n" +
 	"\rGetJobRequest\x12\x10\n" +
-	"\x03job\x18\x01 \x01(\tR\x03job\"\xeb\x02\n" +
+	"\x03job\x18\x01 \x01(\tR\x03job\"\x8a\x03\n" +
 	"\x03Job\x12\x12\n" +
 	"\x04uuid\x18\x01 \x01(\tR\x04uuid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12#\n" +
@@ -4447,7 +4457,9 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	" \x01(\tR\x04gang\x12#\n" +
 	"\rbackoff_tasks\x18\v \x01(\x03R\fbackoffTasks\x12\x1d\n" +
 	"\n" +
-	"on_failure\x18\f \x01(\tR\tonFailureJ\x04\b\b\x10\t\"\xcc\x02\n" +
+	"on_failure\x18\f \x01(\tR\tonFailure\x12\x1d\n" +
+	"\n" +
+	"gang_group\x18\r \x01(\tR\tgangGroupJ\x04\b\b\x10\t\"\xcc\x02\n" +
 	"\x06Budget\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x19\n" +
 	"\bjob_uuid\x18\x02 \x01(\tR\ajobUuid\x12\x12\n" +

@@ -1,0 +1,207 @@
+// What the design documents ask of tasks that stand together or instead of each
+// other, over real gRPC, with a daemon that keeps its state over restarts.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "integration/client.h"
+#include "integration/messages.h"
+#include "integration/mini_server.h"
+#include "unit/persist/temporary_directory.h"
+
+namespace sluice {
+namespace {
+
+using firmament::TaskDescription;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::SizeIs;
+
+class DocumentsOverGrpc : public testing::Test {
+ protected:
+  DocumentsOverGrpc() { Start(); }
+
+  // Again, where it ran before.
+  void Start() {
+    client_.reset();
+    server_.reset();
+    Options options = MiniServer::OptionsFor(ReplyMode::kContract);
+    options.data_dir = directory_.path();
+    server_.emplace(options);
+    client_.emplace(server_->port());
+  }
+  void AddNode(const std::string& uuid, float cpu,
+               const std::string& zone = "z") {
+    client_->AddNode(
+        NodeMessage(uuid, {.cpu = cpu, .labels = {{"zone", zone}}}));
+  }
+  std::vector<std::string> Told() { return client_->ScheduleTexts(); }
+  std::string Explained(uint64_t uid) {
+    return client_->Explain(uid).summary();
+  }
+
+  const TemporaryDirectory directory_;
+  std::optional<MiniServer> server_;
+  std::optional<Client> client_;
+};
+
+// ---------------------------------------------------------------------------
+// Replaces
+
+TaskDescription InPlaceOf(uint64_t former, uint64_t uid, float cpu) {
+  TaskDescription task = TaskMessage(uid, {.cpu = cpu});
+  task.mutable_task_descriptor()->set_replaces(former);
+  return task;
+}
+
+TEST_F(DocumentsOverGrpc, ANewcomerWaitsForThePlaceOfItsFormer) {
+  AddNode("m", 1000);
+  client_->Submit(TaskMessage(1, {.cpu = 1000}));
+  ASSERT_THAT(Told(), ElementsAre("PLACE 1 m-pu"));
+  client_->Submit(InPlaceOf(1, 2, 1500));
+  AddNode("large", 2000);
+  EXPECT_THAT(Told(), IsEmpty());
+  EXPECT_THAT(Explained(2), HasSubstr("waits for the place of task 1"));
+  Start();
+  EXPECT_THAT(Told(), IsEmpty()) << "it waits after a restart, too";
+  TaskDescription elsewhere = InPlaceOf(1, 2, 1500);
+  elsewhere.mutable_task_descriptor()->set_replaces_anywhere(true);
+  client_->Update(elsewhere);
+  EXPECT_THAT(Told(), ElementsAre("PLACE 2 large-pu", "PREEMPT 1 m-pu"));
+}
+
+TEST_F(DocumentsOverGrpc, OfTwoThatWaitTheNewcomerIsPlaced) {
+  client_->Submit(TaskMessage(1, {.cpu = 1000}));
+  client_->Submit(InPlaceOf(1, 2, 1000));
+  AddNode("m", 4000);
+  EXPECT_THAT(Told(), ElementsAre("PLACE 2 m-pu"));
+  EXPECT_THAT(Explained(1), HasSubstr("is to run in its place, and runs on m"));
+  client_->Remove(2);
+  EXPECT_THAT(Told(), ElementsAre("PLACE 1 m-pu"));
+}
+
+TEST_F(DocumentsOverGrpc, ReplacesAnywhereOfNobodyIsAFault) {
+  AddNode("m", 1000);
+  TaskDescription task = TaskMessage(1, {.cpu = 1000});
+  task.mutable_task_descriptor()->set_replaces_anywhere(true);
+  client_->Submit(task);
+  EXPECT_THAT(Told(), ElementsAre("PLACE 1 m-pu"));
+}
+
+// ---------------------------------------------------------------------------
+// Groups of jobs
+
+TaskDescription OfGroup(uint64_t uid, const std::string& job, uint64_t minimum,
+                        float cpu = 1000) {
+  TaskDescription task = TaskMessage(uid, {.cpu = cpu, .job = job});
+  firmament::JobDescriptor* descriptor = task.mutable_job_descriptor();
+  descriptor->set_is_gang_scheduling_job(true);
+  descriptor->set_min_number_of_tasks(minimum);
+  descriptor->set_gang_group("shop");
+  return task;
+}
+
+TEST_F(DocumentsOverGrpc, JobsOfAGroupStartTogetherOrNotAtAll) {
+  AddNode("m", 2000);
+  client_->Submit(OfGroup(1, "web", 0));
+  client_->Submit(OfGroup(2, "web", 0));
+  client_->Submit(OfGroup(3, "db", 0));
+  EXPECT_THAT(Told(), IsEmpty());
+  EXPECT_THAT(Explained(3), HasSubstr("all 3 start together"));
+  Start();
+  EXPECT_THAT(Told(), IsEmpty());
+  AddNode("n", 1000);
+  EXPECT_THAT(Told(), SizeIs(3));
+}
+
+TEST_F(DocumentsOverGrpc, AGroupThatIsSmallerThanItsMinimumSaysSo) {
+  AddNode("m", 8000);
+  client_->Submit(OfGroup(1, "web", 3));
+  client_->Submit(OfGroup(2, "db", 3));
+  EXPECT_THAT(Told(), IsEmpty());
+  EXPECT_THAT(Explained(1), HasSubstr("waits for more tasks of its gang: 3 "
+                                      "start together, and 2 wait"));
+}
+
+TEST_F(DocumentsOverGrpc, AGroupWithoutAGangIsQuarantined) {
+  TaskDescription task = TaskMessage(1, {.cpu = 1000});
+  task.mutable_job_descriptor()->set_gang_group("shop");
+  client_->Submit(task);
+  EXPECT_THAT(Explained(1),
+              HasSubstr("gang_group: without is_gang_scheduling_job"));
+}
+
+// ---------------------------------------------------------------------------
+// The use case of the document on affinity (section 6): at most r instances in
+// a zone, there on the node with the most free resources.
+
+TaskDescription Instance(uint64_t uid, int32_t most) {
+  TaskDescription task = TaskMessage(uid, {.cpu = 100, .job = "app"});
+  firmament::DomainMaximum* maximum =
+      task.mutable_task_descriptor()->add_domain_maximums();
+  maximum->set_topologykey("zone");
+  maximum->set_atmost(most);
+  // Else the emptier zone.
+  firmament::TopologySpreadConstraint* spread =
+      task.mutable_task_descriptor()->add_topology_spread_constraints();
+  spread->set_maxskew(1);
+  spread->set_topologykey("zone");
+  spread->set_whenunsatisfiable("ScheduleAnyway");
+  (*task.mutable_task_descriptor()->mutable_labels()).Clear();
+  firmament::Label* label = task.mutable_task_descriptor()->add_labels();
+  label->set_key("app");
+  label->set_value("app");
+  (*spread->mutable_labelselector()->mutable_match_labels_map())["app"] = "app";
+  return task;
+}
+
+class UseCase : public DocumentsOverGrpc,
+                public testing::WithParamInterface<int> {};
+
+TEST_P(UseCase, AtMostSoManyInAZoneAndThereWhereMostIsFree) {
+  constexpr int kZones = 3;
+  const int machines = GetParam();
+  // In each zone one machine has the most.
+  for (int i = 0; i < machines; ++i) {
+    AddNode(StrCat("m", i), i < kZones ? 16000 : 4000, StrCat("z", i % kZones));
+  }
+  uint64_t uid = 0;
+  for (const int most : {1, 2, 3}) {
+    SCOPED_TRACE(StrCat("at most ", most));
+    const uint64_t first = uid + 1;
+    // One by one: each goes to the emptiest zone.
+    std::map<int, int> of_zone;
+    for (int i = 0; i < kZones * most; ++i) {
+      client_->Submit(Instance(++uid, most));
+      const auto places = PlacesOf(client_->Schedule());
+      ASSERT_THAT(places, SizeIs(1));
+      const std::string& pu = places.begin()->second;
+      const int machine = std::stoi(pu.substr(1));
+      // A job's tasks share no machine where nobody prefers otherwise.
+      if (i < kZones) {
+        EXPECT_LT(machine, kZones) << "where the most is free";
+      }
+      ++of_zone[machine % kZones];
+    }
+    EXPECT_THAT(of_zone,
+                ElementsAre(Pair(0, most), Pair(1, most), Pair(2, most)));
+    client_->Submit(Instance(++uid, most));
+    EXPECT_THAT(Told(), IsEmpty());
+    EXPECT_THAT(Explained(uid), HasSubstr("zone"));
+    for (uint64_t id = first; id <= uid; ++id) client_->Remove(id);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, UseCase, testing::Values(12, 3000));
+
+}  // namespace
+}  // namespace sluice
