@@ -41,6 +41,8 @@ void Requeues::LoseTasksOf(const Machine& machine) {
          action != Action::kRequeue)) {
       continue;
     }
+    // Its client may have been told, or may never be: the reply's end says it.
+    if (action == Action::kNever && IsPlaceUnderWay(id)) continue;
     Task* task = state_.MutableTask(id);
     // What was told to leave has done so, and is for its client to replace.
     const bool has_left =
@@ -55,9 +57,9 @@ void Requeues::LoseTasksOf(const Machine& machine) {
 }
 
 bool Requeues::TryAgain(Task* task) {
-  if (task->state == TaskState::kPending) {
-    // The report is of its former run.
-    return task->runs_again != RunsAgain::kNo;
+  if (task->state == TaskState::kPending || state_.IsUntold(task->id)) {
+    // The report is of its former run, if there was one.
+    if (task->runs_again != RunsAgain::kNo) return true;
   }
   if (task->state != TaskState::kRunning) return false;
   const Delta* waiting = state_.outbox_.Waiting(task->id);
@@ -98,6 +100,14 @@ void Requeues::EndBackoffs() {
     state_.Touch(*task);
     state_.EnterQueue(task);
   }
+}
+
+bool Requeues::IsPlaceUnderWay(TaskId id) const {
+  const Outbox::TaskSequences& sequences = state_.outbox_.SequencesOf(id);
+  if (sequences.empty()) return false;
+  const Delta& first = state_.outbox_.deltas().at(sequences.front());
+  return first.type == DeltaType::kPlace && first.is_in_flight &&
+         !first.is_repeat;
 }
 
 bool Requeues::WantsEvicted(const Task& task) const {

@@ -64,6 +64,8 @@ class Requeues {
   void EndBackoffs();
 
  private:
+  // Whether a reply tells its client of its first place, and has not ended.
+  bool IsPlaceUnderWay(TaskId id) const;
   bool WantsEvicted(const Task& task) const;
   void Requeue(Task* task, RunsAgain reason);
 

@@ -18,13 +18,20 @@ constexpr int64_t kCollectUs = 200000;
 
 std::string NameOf(uint64_t uid) { return StrCat("ns/task-", uid); }
 
+bool MayNotRunTwice(const RealCluster::Task& task) {
+  return task.on_failure.action == OnFailure::Action::kNever;
+}
+
 }  // namespace
 
 // One Schedule call.  The daemon may hold it until its process dies.
 class ContractClient::SimCall final : public ScheduleCall {
  public:
-  SimCall(ContractClient* client, uint64_t connection)
-      : client_(*client), connection_(connection) {}
+  SimCall(ContractClient* client, uint64_t connection, size_t number)
+      : client_(*client), connection_(connection), number_(number) {}
+
+  uint64_t connection() const { return connection_; }
+  size_t number() const { return number_; }  // In the order of their begin.
 
   bool IsCancelled() const override {
     return client_.connection_ != connection_;
@@ -39,9 +46,7 @@ class ContractClient::SimCall final : public ScheduleCall {
     const uint64_t message = client_.NoteSent(
         connection_,
         [this, reply = std::move(reply), uuids = std::move(uuids)] {
-          client_.unread_ = [=, this] {
-            client_.Read(reply, uuids, connection_);
-          };
+          client_.unread_ = [=, this] { client_.Read(reply, uuids, *this); };
         });
     client_.timeline_.After(
         client_.Delay(), [this, message, done = std::move(done),
@@ -65,6 +70,7 @@ class ContractClient::SimCall final : public ScheduleCall {
  private:
   ContractClient& client_;
   const uint64_t connection_;
+  const size_t number_;
 };
 
 ContractClient::ContractClient(const Faults& faults, const Workload& workload,
@@ -92,8 +98,7 @@ void ContractClient::Act() {
     case 0:
       return AddMachine();
     case 1:
-      if (rng_.Chance(1, 2)) RemoveMachine();
-      return;
+      return rng_.Chance(1, 2) ? RemoveMachine() : FailTask();
     case 2:
     case 3: {
       if (tasks_.empty()) return;
@@ -138,25 +143,68 @@ void ContractClient::RemoveMachine() {
       machines_.begin(), static_cast<ptrdiff_t>(rng_.Below(machines_.size())));
   if (it->second.phase != Phase::kThere) return;
   it->second.phase = Phase::kLeaving;
-  Ask(Removed(it->first), [this, uuid = it->first] { machines_.erase(uuid); });
+  it->second.has_failed = workload_.has_failures && rng_.Chance(1, 2);
+  sluice::RemoveMachine command = Removed(it->first);
+  command.has_failed = it->second.has_failed;
+  Ask(command, [this, uuid = it->first] { ForgetMachine(uuid); });
   cluster_.RemoveMachine(it->first);
+}
+
+bool ContractClient::HasFailed(const std::string& uuid) const {
+  const auto it = machines_.find(uuid);
+  return it != machines_.end() && it->second.has_failed;
 }
 
 void ContractClient::LoseMachine(const std::string& uuid) {
   for (auto& [uid, task] : tasks_) {
     if (!task.is_running || task.machine != uuid) continue;
+    const Fate fate = HasFailed(uuid) ? FateWithMachine(workload_, task.real,
+                                                        task.is_told_to_leave)
+                                      : Fate::kStays;
+    if (fate == Fate::kWaits) {
+      AwaitNextRun(&task);
+      continue;
+    }
+    if (fate == Fate::kEnds) {
+      StopTask(&task);
+      task.may_have_ended = true;
+      // A submission or placement that is repeated would be for another run.
+      task.may_not_run_again = task.phase == Phase::kThere &&
+                               !task.is_from_broken_call &&
+                               MayNotRunTwice(task.real);
+    }
     task.is_doomed = true;
     timeline_.After(rng_.Between(1, kCollectUs),
                     [this, lost = uid] { EndTask(lost); });
   }
 }
 
+void ContractClient::ForgetMachine(const std::string& uuid) {
+  const bool has_failed = HasFailed(uuid);
+  machines_.erase(uuid);
+  if (!has_failed) return;
+  // Some clients report each of its tasks, too.
+  const bool says_more = !is_scheduling_ && rng_.Chance(1, 2);
+  for (auto& [uid, task] : tasks_) {
+    if (!task.is_lost || task.machine != uuid || task.report != 0) continue;
+    task.knowing_call = schedule_calls_.size();
+    if (says_more && task.phase == Phase::kThere && !task.is_from_broken_call) {
+      ReportFailure(uid);
+    }
+  }
+}
+
 void ContractClient::Submit(const RealCluster::Task& task) {
   const uint64_t uid = next_uid_++;
   tasks_[uid].real = task;
+  if (task.on_failure.action == OnFailure::Action::kRequeue) {
+    tasks_[uid].reports_max = task.on_failure.failures_max;
+  }
   TaskOptions options = OptionsOf(task);
   options.name = NameOf(uid);
-  Ask(Submitted(uid, options), [this, uid] {
+  SubmitTask command = Submitted(uid, options);
+  command.on_failure = task.on_failure;
+  Ask(command, [this, uid] {
     Task& submitted = tasks_.at(uid);
     submitted.phase = Phase::kThere;
     if (submitted.is_doomed || submitted.has_to_end) EndTask(uid);
@@ -166,6 +214,7 @@ void ContractClient::Submit(const RealCluster::Task& task) {
 void ContractClient::EndTask(uint64_t uid) {
   const auto it = tasks_.find(uid);
   if (it == tasks_.end() || it->second.phase != Phase::kThere) return;
+  if (it->second.report != 0) return;  // It speaks of one thing at a time.
   it->second.phase = Phase::kLeaving;
   StopTask(&it->second);
   if (it->second.is_told_to_leave) Replace(it->second.real);
@@ -195,6 +244,56 @@ void ContractClient::StopTask(Task* task) {
   task->is_running = false;
 }
 
+void ContractClient::AwaitNextRun(Task* task) {
+  StopTask(task);
+  task->is_lost = true;
+  task->knowing_call = kNoCall;
+  task->is_told_to_leave = false;
+}
+
+// What it was told may be told again where the daemon does not know that it
+// arrived, and would be taken for the next run.
+bool ContractClient::MayReport(const Task& task) const {
+  return task.phase == Phase::kThere && task.is_running && !task.is_doomed &&
+         !task.is_from_broken_call;
+}
+
+void ContractClient::FailTask() {
+  if (tasks_.empty()) return;
+  const auto it = std::next(tasks_.begin(),
+                            static_cast<ptrdiff_t>(rng_.Below(tasks_.size())));
+  const Task& task = it->second;
+  if (task.real.on_failure.action != OnFailure::Action::kRequeue) return;
+  if (MayReport(task)) ReportFailure(it->first);
+}
+
+void ContractClient::ReportFailure(uint64_t uid) {
+  Task& task = tasks_.at(uid);
+  task.is_report_late = task.is_lost;
+  if (task.is_told_to_leave) ++task.reports_max;
+  AwaitNextRun(&task);
+  task.report = next_call_;
+  Ask(Failed(uid), [this, uid] {
+    Task& reported = tasks_.at(uid);
+    reported.report = 0;
+    reported.knowing_call = schedule_calls_.size();
+    if (reported.may_have_ended) EndTask(uid);
+  });
+}
+
+void ContractClient::NoteReport(uint64_t id) {
+  for (auto& [uid, task] : tasks_) {
+    if (task.report != id || task.is_report_late) continue;
+    ++task.report_count;
+    task.may_have_ended |= task.report_count > task.reports_max;
+  }
+}
+
+bool ContractClient::HasOpenReport() const {
+  return std::ranges::any_of(
+      tasks_, [](const auto& entry) { return entry.second.report != 0; });
+}
+
 void ContractClient::Replace(const RealCluster::Task& former) {
   if (!former.is_owned || (!is_calm_ && rng_.Chance(1, 8))) return;
   const RealCluster::Task successor =
@@ -219,6 +318,7 @@ bool ContractClient::HasLeaving() const {
 
 void ContractClient::Break() {
   ++connection_;
+  is_scheduling_ = false;
   arriving_.clear();
   // It ends with what it has before it begins anew.
   is_breaking_off_ = true;
@@ -260,17 +360,20 @@ void ContractClient::Ask(Command command, std::function<void()> end) {
 
 void ContractClient::Transmit(uint64_t id) {
   timeline_.After(Delay(), [this, id, connection = connection_] {
-    if (connection != connection_) return;
+    if (connection != connection_ || !calls_.contains(id)) return;
     if (!daemon_.is_up()) {  // Nobody answers; it tries again.
       timeline_.After(Delay(), [this, id, connection] {
         if (connection == connection_) Transmit(id);
       });
       return;
     }
+    NoteReport(id);
     daemon_.Deliver([&](CoreLoop& loop) {
       loop.Submit(calls_.at(id).command, [this, id, connection](Ack) {
-        const uint64_t message = NoteSent(
-            connection, [this, id] { calls_.extract(id).mapped().end(); });
+        const uint64_t message = NoteSent(connection, [this, id] {
+          const auto call = calls_.extract(id);
+          if (!call.empty()) call.mapped().end();
+        });
         timeline_.After(Delay(), [this, message] { Arrive(message); });
       });
     });
@@ -287,8 +390,10 @@ void ContractClient::ScheduleLater() {
 void ContractClient::Schedule() {
   timeline_.After(Delay(), [this, connection = connection_] {
     if (connection != connection_) return;
-    if (!daemon_.is_up()) return ScheduleLater();
-    schedule_calls_.push_back(std::make_unique<SimCall>(this, connection));
+    if (!daemon_.is_up() || HasOpenReport()) return ScheduleLater();
+    is_scheduling_ = true;
+    schedule_calls_.push_back(
+        std::make_unique<SimCall>(this, connection, schedule_calls_.size()));
     daemon_.Deliver(
         [&](CoreLoop& loop) { loop.Schedule(schedule_calls_.back().get()); });
   });
@@ -296,14 +401,15 @@ void ContractClient::Schedule() {
 
 void ContractClient::Read(const ScheduleReply& reply,
                           const std::vector<std::string>& uuids,
-                          uint64_t connection) {
+                          const SimCall& call) {
+  is_scheduling_ = false;
   for (size_t i = 0; i < reply.deltas.size(); ++i) {
     const ScheduleReply::Entry& delta = reply.deltas[i];
     if (delta.type == DeltaType::kPlace) {
       Place(delta.task.value, uuids[i]);
     } else {
       ++(delta.type == DeltaType::kMigrate ? move_count_ : stop_count_);
-      TellToLeave(delta.task.value, connection);
+      TellToLeave(delta.task.value, call);
     }
   }
 }
@@ -318,7 +424,13 @@ void ContractClient::Place(uint64_t uid, const std::string& uuid) {
                          ", which was removed");
   }
   Task& task = it->second;
-  if (task.phase == Phase::kLeaving || task.is_doomed) return;
+  if (task.phase == Phase::kLeaving) return;
+  if (task.is_doomed) {
+    if (task.may_not_run_again) {
+      cluster_.Fail(NameOf(uid) + " is to run twice, and may not");
+    }
+    return;
+  }
   if (task.is_running) {
     if (task.machine != uuid) {
       cluster_.Fail(NameOf(uid) + " is placed twice");
@@ -326,41 +438,84 @@ void ContractClient::Place(uint64_t uid, const std::string& uuid) {
     return;
   }
   ++placement_count_;
-  if (!cluster_.IsPresent(uuid)) {
-    // It cannot be bound there, and is given up.
-    task.is_doomed = true;
-    timeline_.After(1, [this, uid] { EndTask(uid); });
-    return;
-  }
-  task.is_running = true;
-  task.is_from_broken_call = is_breaking_off_;
+  BeginNextRun(&task);
   task.machine = uuid;
+  task.is_from_broken_call = is_breaking_off_;
+  if (!cluster_.IsPresent(uuid)) return PlaceOnAbsent(uid);
+  task.is_running = true;
   cluster_.Run(NameOf(uid), task.real, uuid);
 }
 
-void ContractClient::TellToLeave(uint64_t uid, uint64_t connection) {
+void ContractClient::BeginNextRun(Task* task) {
+  // That its failure is known is known now, too.
+  calls_.erase(std::exchange(task->report, 0));
+  task->is_lost = false;
+  task->may_have_ended = false;
+  task->told_connection = 0;
+}
+
+void ContractClient::PlaceOnAbsent(uint64_t uid) {
+  Task& task = tasks_.at(uid);
+  if (HasFailed(task.machine)) {
+    switch (FateWithMachine(workload_, task.real, false)) {
+      case Fate::kWaits:
+        return AwaitNextRun(&task);
+      case Fate::kEnds:
+        task.may_have_ended = true;
+        break;
+      case Fate::kStays:
+        break;
+    }
+  }
+  GiveUp(uid);  // It cannot be bound there.
+}
+
+void ContractClient::GiveUp(uint64_t uid) {
+  tasks_.at(uid).is_doomed = true;
+  timeline_.After(1, [this, uid] { EndTask(uid); });
+}
+
+void ContractClient::TellToLeave(uint64_t uid, const SimCall& call) {
   const auto it = tasks_.find(uid);
   if (it == tasks_.end()) {
     return cluster_.Fail(NameOf(uid) + " is told to leave, and was removed");
   }
   Task& task = it->second;
-  if (std::exchange(task.told_connection, connection) == connection) {
+  if (std::exchange(task.told_connection, call.connection()) ==
+      call.connection()) {
     return cluster_.Fail(NameOf(uid) + " is told to leave twice");
   }
   if (task.phase == Phase::kLeaving || task.is_doomed) return;
+  const bool is_of_former_run =
+      task.is_lost && call.number() < task.knowing_call;
+  if (is_of_former_run) return HeedLate(uid);
   if (!task.is_running) {
     return cluster_.Fail(NameOf(uid) + " is told to leave, and does not run");
   }
+  task.is_from_broken_call |= is_breaking_off_;
   if (std::exchange(task.is_told_to_leave, true)) return;
   if (const auto grace_us = DrawGraceUs(is_calm_, &rng_)) {
     LeaveAfter(uid, *grace_us);
   }
 }
 
+// Its run has ended otherwise, but perhaps it had been told before.
+void ContractClient::HeedLate(uint64_t uid) {
+  Task& task = tasks_.at(uid);
+  if (RunsAgainElsewhere(workload_, task.real)) return;
+  task.is_told_to_leave = true;
+  task.may_have_ended = true;
+  GiveUp(uid);
+}
+
 void ContractClient::LeaveAfter(uint64_t uid, int64_t grace_us) {
   timeline_.After(grace_us, [this, uid] {
     const auto it = tasks_.find(uid);
-    if (it == tasks_.end()) return;
+    // It may run anew by now.
+    if (it == tasks_.end() || !it->second.is_told_to_leave) return;
+    const bool runs_again = RunsAgainElsewhere(workload_, it->second.real) &&
+                            MayReport(it->second) && rng_.Chance(2, 3);
+    if (runs_again) return ReportFailure(uid);
     it->second.has_to_end = true;
     EndTask(uid);
   });
@@ -370,6 +525,10 @@ void ContractClient::CheckRecovered(const ClusterState& state) {
   for (const auto& [uid, task] : tasks_) {
     if (task.phase != Phase::kThere) continue;
     const sluice::Task* known = state.FindTask({uid});
+    if (known != nullptr && known->state == TaskState::kFailed &&
+        task.may_have_ended) {
+      continue;
+    }
     if (known == nullptr || !known->IsLive()) {
       cluster_.Fail(NameOf(uid) + " was acknowledged, and is lost");
     } else if (task.is_running && !task.is_doomed &&

@@ -6,6 +6,10 @@
 // what was acknowledged and is not known after a crash, a task that is placed
 // though its removal was acknowledged, on a machine that is gone, or twice.
 //
+// Some of its machines fail, and some of its tasks.  Of those it knows which
+// run again, and waits for where.  It makes no Schedule call while a report of
+// a failure is unanswered, since that would be taken for one of the next run.
+//
 // Threads: one.
 
 #ifndef SLUICE_TESTS_SIM_CONTRACT_CLIENT_H_
@@ -57,14 +61,30 @@ class ContractClient {
  private:
   class SimCall;
   enum class Phase { kAnnounced, kThere, kLeaving };
+  // No Schedule call is known to have begun after something yet.
+  static constexpr size_t kNoCall = ~size_t{0};
   struct Machine {
     Phase phase = Phase::kAnnounced;
+    bool has_failed = false;
   };
   struct Task {
     Phase phase = Phase::kAnnounced;
     RealCluster::Task real = {};
     bool is_running = false;
     bool is_doomed = false;  // Its machine is going.
+    // Its run has ended, with its machine or by itself, and it waits for the
+    // next.  What calls before `knowing_call` tell may be of the former.
+    bool is_lost = false;
+    size_t knowing_call = 0;
+    // The daemon may know that it failed and does not run again.
+    bool may_have_ended = false;
+    bool may_not_run_again = false;
+    uint64_t report = 0;          // The call that reports its failure; 0: none.
+    bool is_report_late = false;  // It was to run again before.
+    // How often it was said that it failed, and after how many times it still
+    // runs again.
+    int64_t report_count = 0;
+    int64_t reports_max = 0;
     // It was told to, and its client comes to stopping it.
     bool is_told_to_leave = false;
     bool has_to_end = false;
@@ -81,10 +101,22 @@ class ContractClient {
   bool RunsWhatABrokenCallTold(const std::string& uuid) const;
   void AddMachine();
   void RemoveMachine();
+  bool HasFailed(const std::string& uuid) const;
   void LoseMachine(const std::string& uuid);
+  // Its removal is acknowledged.
+  void ForgetMachine(const std::string& uuid);
   void Submit(const RealCluster::Task& task);
   void EndTask(uint64_t uid);
   void StopTask(Task* task);
+  // Its run has ended, and it is to run again.
+  void AwaitNextRun(Task* task);
+  bool MayReport(const Task& task) const;
+  // One that runs does so no more.
+  void FailTask();
+  void ReportFailure(uint64_t uid);
+  // The call is on its way to the daemon.
+  void NoteReport(uint64_t id);
+  bool HasOpenReport() const;
   // Its controller may submit another one.
   void Replace(const RealCluster::Task& former);
 
@@ -101,9 +133,13 @@ class ContractClient {
   void Schedule();
   void ScheduleLater();
   void Read(const ScheduleReply& reply, const std::vector<std::string>& uuids,
-            uint64_t connection);
+            const SimCall& call);
   void Place(uint64_t uid, const std::string& uuid);
-  void TellToLeave(uint64_t uid, uint64_t connection);
+  void BeginNextRun(Task* task);
+  void PlaceOnAbsent(uint64_t uid);
+  void GiveUp(uint64_t uid);
+  void TellToLeave(uint64_t uid, const SimCall& call);
+  void HeedLate(uint64_t uid);
   void LeaveAfter(uint64_t uid, int64_t grace_us);
   void CheckRecovered(const ClusterState& state);
   int64_t Delay() { return rng_.Between(1, faults_.message_us); }
@@ -127,6 +163,7 @@ class ContractClient {
   std::map<uint64_t, std::function<void()>> arriving_;  // How each is taken.
   uint64_t next_message_ = 1;
   std::vector<std::unique_ptr<SimCall>> schedule_calls_;
+  bool is_scheduling_ = false;    // A call is under way.
   std::function<void()> unread_;  // Reads the reply that it has not come to.
   bool is_calm_ = false;
   int64_t placement_count_ = 0;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "sluice/state/disruption_budget.h"
+#include "sluice/state/task.h"
 
 namespace sluice::sim {
 
@@ -37,6 +38,7 @@ class RealCluster {
     bool is_owned = false;  // By a controller, which submits others like it.
     std::string job = {};
     std::optional<DisruptionBudget> budget = {};  // Of the job.
+    OnFailure on_failure = {};                    // The same.
   };
 
   // A machine that comes back still runs what it ran.

@@ -118,6 +118,7 @@ struct SimDaemon::Process {
         improve_budget(DrawImproveBudget(rng)),
         preemption(DrawPreemption(rng)),
         scheduler({.improve_budget = improve_budget,
+                   .requeues = workload.requeues,
                    .preemption = preemption,
                    .reservations = DrawReservations(rng)},
                   DrawPolicies(rng)),

@@ -19,8 +19,9 @@ namespace {
 // From the last fault on, all is said and placed in so long.
 constexpr int64_t kCalmMs = 5000;
 constexpr int kQuietChecks = 4;
-// Room for a successor that does not come is kept for a minute.
-constexpr int64_t kCalmChecksMax = 60;
+// Room for a successor that does not come is kept for a minute, and after a
+// clock was set back a task that failed may wait for five.
+constexpr int64_t kCalmChecksMax = 100;
 // Without a change a daemon looks for moves once in so long.
 constexpr int64_t kMovelessMs = 70000;
 constexpr int64_t kMovingPhasesMax = 10;
@@ -136,14 +137,15 @@ class Life {
            (contract_ == nullptr || !contract_->is_waiting_for_answers()) &&
            (feed_ == nullptr || !feed_->is_waiting_for_answers());
   }
-  // Whether nobody leaves, and no room is kept from anybody but by
-  // reservations: without a round it is not given up, and without anybody who
-  // waits there may be none.
+  // Whether nobody leaves or waits for a time, and no room is kept from anybody
+  // but by reservations: without a round it is not given up, and without
+  // anybody who waits there may be none.
   bool IsSettled() const {
     const ClusterState& state = daemon_.state();
     const Nominations& nominations = state.nominations();
     return (contract_ == nullptr || !contract_->HasLeaving()) &&
            (feed_ == nullptr || !feed_->HasLeaving()) &&
+           state.requeues().backoffs.empty() &&
            nominations.machines().size() == nominations.reservations().size() &&
            (state.pending_count() == 0 ||
             nominations.successions().all().empty());
@@ -203,6 +205,12 @@ LifeShape DrawShape(uint64_t seed) {
   if (rng.Chance(1, 3)) shape.workload.budget = rng.Between(0, 3);
   shape.workload.has_quarters = rng.Chance(1, 3);
   shape.drains_ms = sometimes(50, 1000);
+  shape.workload.has_failures = rng.Chance(1, 2);
+  if (rng.Chance(1, 2)) {
+    shape.workload.failures_max = static_cast<int32_t>(rng.Between(0, 3));
+  }
+  shape.workload.requeues = {.from_failed_machines = rng.Chance(1, 2),
+                             .evicted = rng.Chance(1, 2)};
   return shape;
 }
 
@@ -230,6 +238,9 @@ LifeShape Shrink(uint64_t seed, LifeShape shape) {
       [](LifeShape* one) { one->workload.priorities = 1; },
       [](LifeShape* one) { one->workload.has_owners = false; },
       [](LifeShape* one) { one->workload.budget.reset(); },
+      [](LifeShape* one) { one->workload.has_failures = false; },
+      [](LifeShape* one) { one->workload.failures_max.reset(); },
+      [](LifeShape* one) { one->workload.requeues = {}; },
       [](LifeShape* one) { one->drains_ms = 0; },
       [](LifeShape* one) { one->has_contract_client = false; },
       [](LifeShape* one) {
@@ -266,7 +277,12 @@ std::string ToText(const LifeShape& shape) {
       " priorities=", shape.workload.priorities,
       " owners=", shape.workload.has_owners,
       " budget=", shape.workload.budget.value_or(-1),
-      " quarters=", shape.workload.has_quarters, " kills_ms=", faults.kills_ms,
+      " quarters=", shape.workload.has_quarters,
+      " failures=", shape.workload.has_failures,
+      " failures_max=", shape.workload.failures_max.value_or(-1),
+      " reschedule_failed=", shape.workload.requeues.from_failed_machines,
+      " requeue_evicted=", shape.workload.requeues.evicted,
+      " kills_ms=", faults.kills_ms,
       " power_losses_ms=", faults.power_losses_ms,
       " store_losses_ms=", faults.store_losses_ms,
       " breaks_ms=", faults.breaks_ms,

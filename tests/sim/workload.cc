@@ -11,6 +11,7 @@ namespace {
 
 constexpr uint64_t kJobs = 3;
 constexpr int64_t kQuarter = 25;  // Per cent.
+constexpr int64_t kBackoffMs = 40;
 constexpr int64_t kShortGraceUs = 50000;
 constexpr int64_t kLongGraceUs = 1500000;
 
@@ -33,6 +34,33 @@ std::optional<DisruptionBudget> BudgetOf(const Workload& workload,
   return budget;
 }
 
+OnFailure OnFailureOf(const Workload& workload, std::string_view job) {
+  if (!workload.failures_max.has_value() || job.ends_with('2')) return {};
+  if (job.ends_with('1')) return {.action = OnFailure::Action::kNever};
+  return {.action = OnFailure::Action::kRequeue,
+          .failures_max = *workload.failures_max,
+          .backoff_ms = kBackoffMs * *workload.failures_max};
+}
+
+bool RunsAgainElsewhere(const Workload& workload,
+                        const RealCluster::Task& task) {
+  const OnFailure::Action action = task.on_failure.action;
+  return action == OnFailure::Action::kRequeue ||
+         (action == OnFailure::Action::kUnset && workload.requeues.evicted);
+}
+
+Fate FateWithMachine(const Workload& workload, const RealCluster::Task& task,
+                     bool is_told_to_leave) {
+  const OnFailure::Action action = task.on_failure.action;
+  if (action != OnFailure::Action::kRequeue &&
+      !workload.requeues.from_failed_machines) {
+    return Fate::kStays;
+  }
+  const bool ends = action == OnFailure::Action::kNever ||
+                    (is_told_to_leave && !RunsAgainElsewhere(workload, task));
+  return ends ? Fate::kEnds : Fate::kWaits;
+}
+
 RealCluster::Task DrawTask(const Workload& workload, Rng* rng) {
   RealCluster::Task task{.cpu = rng->Between(100, 900),
                          .needs_gpu = rng->Chance(1, 4),
@@ -48,6 +76,7 @@ RealCluster::Task DrawTask(const Workload& workload, Rng* rng) {
     }
   }
   task.budget = BudgetOf(workload, task.job);
+  task.on_failure = OnFailureOf(workload, task.job);
   task.is_owned = workload.has_owners && rng->Chance(3, 4);
   return task;
 }

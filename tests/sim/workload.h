@@ -12,6 +12,7 @@
 
 #include "base/rng.h"
 #include "sim/real_cluster.h"
+#include "state/requeues.h"
 #include "util/cluster_builder.h"
 
 namespace sluice::sim {
@@ -26,10 +27,32 @@ struct Workload {
   // number; nothing: of all.
   std::optional<int64_t> budget = {};
   bool has_quarters = false;
+  // Of the client of the contract: whether some of its machines that leave
+  // have failed; and of a job a task runs again after so many failures, of
+  // another no task runs twice; nothing: no job says anything of it.
+  bool has_failures = false;
+  std::optional<int32_t> failures_max = {};
+  RequeueOptions requeues = {};  // Of the daemon.
 };
 
 std::optional<DisruptionBudget> BudgetOf(const Workload& workload,
                                          std::string_view job);
+
+OnFailure OnFailureOf(const Workload& workload, std::string_view job);
+
+// Whether a task runs again once it was told to leave and is reported as
+// failed.
+bool RunsAgainElsewhere(const Workload& workload,
+                        const RealCluster::Task& task);
+
+// What becomes of a task whose machine is reported as failed.
+enum class Fate {
+  kStays,  // It counts as running there until its client removes it.
+  kEnds,   // It has failed.
+  kWaits,  // It is to run again.
+};
+Fate FateWithMachine(const Workload& workload, const RealCluster::Task& task,
+                     bool is_told_to_leave);
 
 RealCluster::Task DrawTask(const Workload& workload, Rng* rng);
 // What a controller submits in the place of one that left; it may have changed

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/strings.h"
 #include "core/explanation.h"
 #include "util/cluster_builder.h"
 #include "util/peer_builder.h"
@@ -17,26 +19,60 @@
 namespace sluice {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
+const RoundOptions kOptions = {
+    .evicts_on_no_execute = true,
+    .requeues = {.from_failed_machines = true, .evicted = true},
+    .preemption = {.mode = Preemption::kPriority}};
+
+// What a round that has ended tells its client.
+std::vector<std::string> Told(TestScheduler* cluster) {
+  std::vector<std::string> texts;
+  for (const ScheduleReply::Entry& entry : cluster->Deliver().deltas) {
+    texts.push_back(
+        StrCat(entry.type == DeltaType::kPlace ? "PLACE " : "LEAVE ",
+               entry.task.value, " on ", entry.resource_id));
+  }
+  return texts;
+}
+
 class RunAgainTest : public testing::Test {
  protected:
-  RunAgainTest()
-      : cluster_(
-            {.evicts_on_no_execute = true,
-             .requeues = {.from_failed_machines = true, .evicted = true}}) {}
   void TearDown() override {
     EXPECT_EQ(FindContradiction(cluster_.state()), "");
   }
 
-  void FailMachine(std::string_view uuid) {
+  static void FailMachine(std::string_view uuid, TestScheduler* cluster) {
     RemoveMachine command = Removed(uuid);
     command.has_failed = true;
-    EXPECT_EQ(cluster_.Apply(command), Ack::kOk);
+    EXPECT_EQ(cluster->Apply(command), Ack::kOk);
+  }
+  void FailMachine(std::string_view uuid) { FailMachine(uuid, &cluster_); }
+  // Ends the round.  The machine fails after so many steps, while the solver
+  // works on the next; where there are not so many, after the round, and
+  // returns false.
+  static bool FailMachineInStep(std::string_view uuid, int step,
+                                TestScheduler* cluster) {
+    int count = 0;
+    while (const auto work = cluster->scheduler().NextStep()) {
+      if (count++ == step) FailMachine(uuid, cluster);
+      cluster->scheduler().FinishStep(cluster->Solve(*work));
+    }
+    if (count > step) return true;
+    FailMachine(uuid, cluster);
+    return false;
+  }
+  void FailMachineInRound(std::string_view uuid, int64_t now_ms) {
+    cluster_.scheduler().StartRound(now_ms);
+    EXPECT_TRUE(FailMachineInStep(uuid, 0, &cluster_));
   }
   void SubmitGang(uint64_t count, const Gang& gang) {
     for (uint64_t uid = 1; uid <= count; ++uid) {
@@ -47,7 +83,7 @@ class RunAgainTest : public testing::Test {
     return cluster_.scheduler().Explain(cluster_.TaskOf(uid), now_ms).summary;
   }
 
-  TestScheduler cluster_;
+  TestScheduler cluster_{kOptions};
 };
 
 TEST_F(RunAgainTest, WhatAFailedMachineRanIsPlacedElsewhere) {
@@ -126,6 +162,94 @@ TEST_F(RunAgainTest, WhatFailedIsPlacedInARoundAfterItsPause) {
   cluster_.Apply(Failed(1), 12000);
   EXPECT_EQ(RunsAgainText(cluster_.TaskOf(1), cluster_.state(), 12000),
             "failed 2 times of at most 3; waits 20 s more");
+}
+
+// ---------------------------------------------------------------------------
+// Machines that fail while a round is planned
+
+TEST_F(RunAgainTest, WhatAMachineRanThatFailsInARoundIsPlacedByALaterPass) {
+  cluster_.Apply(Added("m", {.cpu = 200}));
+  cluster_.Apply(Submitted(1, {.cpu = 200}));
+  ASSERT_THAT(cluster_.Reply(0), ElementsAre("PLACE 1 on m"));
+  cluster_.Apply(Added("n", {.cpu = 300}));
+  cluster_.Apply(Submitted(2, {.cpu = 100}));
+  FailMachineInRound("m", 1);
+  EXPECT_THAT(Told(&cluster_), ElementsAre("PLACE 2 on n", "PLACE 1 on n"));
+}
+
+TEST_F(RunAgainTest, NothingIsPlacedOnAMachineThatFailsInTheRound) {
+  cluster_.Apply(Added("m", {.cpu = 100}));
+  cluster_.Apply(Submitted(1, {.cpu = 100}));
+  FailMachineInRound("m", 1);
+  EXPECT_THAT(Told(&cluster_), IsEmpty());
+  EXPECT_EQ(cluster_.TaskOf(1).runs_again, RunsAgain::kNo) << "it never ran";
+  cluster_.Apply(Added("n", {.cpu = 100}));
+  EXPECT_THAT(cluster_.Reply(2), ElementsAre("PLACE 1 on n"));
+}
+
+TEST_F(RunAgainTest, NobodyIsToldToLeaveAMachineThatFailsInTheRound) {
+  cluster_.Apply(Added("m", {.cpu = 100}));
+  cluster_.Apply(Submitted(1, {.cpu = 100}));
+  ASSERT_THAT(cluster_.Reply(0), ElementsAre("PLACE 1 on m"));
+  cluster_.Apply(Submitted(2, {.cpu = 100, .priority = 5}));
+  FailMachineInRound("m", 1);
+  EXPECT_THAT(Told(&cluster_), IsEmpty());
+  EXPECT_THAT(cluster_.state().nominations().machines(), IsEmpty());
+  cluster_.Apply(Added("n", {.cpu = 100}));
+  EXPECT_THAT(cluster_.Reply(2), ElementsAre("PLACE 2 on n"));
+  EXPECT_THAT(Explain(1), StartsWith("its machine m failed"));
+}
+
+// Full of what may be stopped, with a gang and others that are more urgent and
+// a domain that is to be spread over.
+void FillAndSubmitMore(TestScheduler* cluster) {
+  ClusterBuilder()
+      .Machines("m", 4, {.cpu = 1000})
+      .Tasks(1, 12, {.cpu = 300, .job = "old"})
+      .ApplyTo(cluster);
+  cluster->Reply(0);
+  for (uint64_t uid = 21; uid <= 24; ++uid) {
+    cluster->Apply(Submitted(uid, {.cpu = 400, .priority = 5, .job = "gang"},
+                             {.gang = {.minimum = 4}}));
+  }
+  ClusterBuilder()
+      .Tasks(31, 6, {.cpu = 100, .priority = 3, .job = "new"})
+      .Tasks(41, 4, {.cpu = 200, .job = "small"})
+      .ApplyTo(cluster);
+}
+
+// What a round told to leave does so, and is reported.  Returns what was told.
+std::vector<std::string> Obey(TestScheduler* cluster) {
+  const std::vector<std::string> texts = Told(cluster);
+  std::vector<uint64_t> leaving;
+  for (const auto& [id, task] : cluster->state().tasks()) {
+    if (task->is_evicted) leaving.push_back(id.value);
+  }
+  for (const uint64_t uid : leaving) cluster->Apply(Failed(uid));
+  return texts;
+}
+
+TEST_F(RunAgainTest, InWhateverStepOfARoundAMachineFailsAllRunsInTheEnd) {
+  int step = 0;
+  for (bool was_in_round = true; was_in_round; ++step) {
+    TestScheduler cluster(kOptions);
+    FillAndSubmitMore(&cluster);
+    cluster.scheduler().StartRound(1);
+    was_in_round = FailMachineInStep("m1", step, &cluster);
+    EXPECT_THAT(Obey(&cluster), Not(Contains(EndsWith(" on m1")))) << step;
+    EXPECT_EQ(FindContradiction(cluster.state()), "") << step;
+    EXPECT_EQ(cluster.state().requeues().lost_count, 3) << step;
+    ClusterBuilder().Machines("n", 4, {.cpu = 1000}).ApplyTo(&cluster, 2);
+    for (int64_t now_ms = 2; now_ms < 10; ++now_ms) {
+      cluster.Round(now_ms);
+      Obey(&cluster);
+    }
+    EXPECT_EQ(FindContradiction(cluster.state()), "") << step;
+    for (const auto& [id, task] : cluster.state().tasks()) {
+      EXPECT_NE(cluster.MachineOf(id.value), "") << id.value << " " << step;
+    }
+  }
+  EXPECT_GT(step, 3);
 }
 
 }  // namespace

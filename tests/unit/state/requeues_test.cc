@@ -183,6 +183,32 @@ TEST_F(FailedMachinesTest, DoNotEndTasksThatAreReportedAsFailedTwice) {
   EXPECT_EQ(state_.FindTask({1}), nullptr);
 }
 
+TEST_F(FailedMachinesTest, DoNotEndTasksThatAreReportedOnceTheyHaveAPlace) {
+  Do(Added("n", {.cpu = 1000}));
+  SubmitAndRun(1);
+  Do(FailedMachine("m"));
+  Place(1, "n");
+  EXPECT_EQ(Do(Failed(1)), Ack::kOk) << "nobody was told that it runs there";
+  EXPECT_EQ(TaskOf(1).machine, MachineOf("n").id);
+  BeginAll();
+  Do(Failed(1));
+  EXPECT_EQ(TaskOf(1).state, TaskState::kFailed) << "perhaps it ran there";
+}
+
+TEST_F(FailedMachinesTest, LeaveToTheReplyWhatMayNotRunTwiceAndMayHaveBegun) {
+  for (const bool is_delivered : {true, false}) {
+    Do(Added("m", {.cpu = 1000}));
+    Do(OfJob(1, {.action = Action::kNever}));
+    Place(1, "m");
+    const uint64_t sequence = BeginAll().front();
+    Do(FailedMachine("m"));
+    EXPECT_EQ(TaskOf(1).state, TaskState::kRunning);
+    state_.EndDelivery(sequence, is_delivered);
+    EXPECT_EQ(IsWaiting(1), !is_delivered) << "its client knows of no place";
+    Do(Removed(1));
+  }
+}
+
 TEST_F(FailedMachinesTest, LoseTasksThatTheirClientDoesNotMention) {
   SubmitAndRun(1);
   Do(Submitted(2, {.cpu = 100, .name = "other"}));
