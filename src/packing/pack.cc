@@ -105,8 +105,7 @@ class Packer {
     const LevelCosts waiting = best_->Cost().waiting;
     const bool leaves_out = !waiting.IsNowhereAbove(BoundBySize(waiting));
     if (has_many_groups) {
-      if (leaves_out) MendInTurn(work_max_ / 2);
-      SearchNearby();
+      SearchNearby(leaves_out);
     } else {
       if (has_many_classes && leaves_out) {
         const int64_t left =
@@ -363,20 +362,31 @@ class Packer {
 
   void MendInTurn(int64_t work_max, int attempts_max = kMendsInTurnMax) {
     relaxation_.Charge(best_->MoveUp());
-    MendBest({.attempts_max = attempts_max,
+    MendBest({.bound = bound_,
+              .attempts_max = attempts_max,
               .work_max = work_max,
               .in_turn = true,
               .seed = effort_.seed});
   }
 
-  // Where hardly two machines are alike: mends what is known, and proves what
-  // coarse prices do.
-  void SearchNearby() {
+  // Where hardly two machines are alike: proves what coarse prices do, which
+  // takes a tenth of the search, and mends what is known until it is as good.
+  void SearchNearby(bool leaves_out) {
+    const LevelCosts waiting = best_->Cost().waiting;
+    int64_t work_max = work_max_ / 2;
+    if (effort_.wants_bound) {
+      const int64_t before = relaxation_.work();
+      bound_ = BoundAtCoarsePrices(waiting);
+      work_max += relaxation_.work() - before;
+    }
+    if (leaves_out) MendInTurn(work_max);
     // Each machine is a pattern of its own: more of them are worth a try.
     const auto attempts = mends_max_ + static_cast<int>(problem_.groups.size());
-    MendBest({.attempts_max = attempts, .seed = effort_.seed});
-    if (effort_.wants_bound) {
-      bound_ = BoundAtCoarsePrices(best_->Cost().waiting);
+    MendBest({.bound = bound_, .attempts_max = attempts, .seed = effort_.seed});
+    const PackingCost cost = best_->Cost();
+    if (effort_.wants_bound && cost > bound_ && cost.waiting != waiting) {
+      // What waits now may leave less of what comes after it.
+      bound_ = BoundAtCoarsePrices(cost.waiting);
     }
   }
 
@@ -385,20 +395,25 @@ class Packer {
     PatternRelaxation prices(coarse, work_max_ / 4);
     const PackingRest rest = AllOf(coarse);
     prices.Seed();
+    const auto bound_beside = [&](Held held) {
+      const auto [it, is_new] =
+          bound_at_coarse_.try_emplace({held.begin(), held.end()});
+      if (is_new) {
+        it->second =
+            relaxation_.BoundAt(whole_, held, prices.Relax(rest, held).prices);
+      }
+      return it->second;
+    };
     const std::vector<int64_t> held = waiting.ByLevel(levels_);
     const LevelCosts by_size = BoundBySize(waiting);
     PackingCost bound;
     for (size_t level = 0; level < levels_; ++level) {
       if (held[level] == 0) continue;
-      const Held above = Held(held).first(level);
       bound.waiting.Add(level, std::max(by_size[level],
-                                        relaxation_.BoundAt(
-                                            whole_, above,
-                                            prices.Relax(rest, above).prices)));
+                                        bound_beside(Held(held).first(level))));
     }
-    bound.placed =
-        relaxation_.BoundAt(whole_, held, prices.Relax(rest, held).prices);
-    coarse_work_ = prices.work();
+    bound.placed = bound_beside(held);
+    coarse_work_ += prices.work();
     return bound;
   }
 
@@ -493,8 +508,9 @@ class Packer {
   PackingRest whole_;
   // Of the whole problem, by held levels.
   std::map<std::vector<int64_t>, PatternRelaxation::Relaxed> relaxed_;
-  // Of the level after these.
+  // Of the level after these; or, with all of them, of placements.
   std::map<std::vector<int64_t>, int64_t> bound_by_size_;
+  std::map<std::vector<int64_t>, int64_t> bound_at_coarse_;
   std::optional<Seating> seating_;  // Where there are gangs.
   // Sets of gangs that a search has been made with as the only ones.
   std::set<std::vector<size_t>> searched_;

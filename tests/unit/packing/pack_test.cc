@@ -267,6 +267,22 @@ TEST(Pack, PacksMachinesOfWhichNoTwoAreAlike) {
   EXPECT_GT(solution.bound.waiting[0], solution.cost.waiting[0] * 9 / 10);
 }
 
+// Of unlike machines half have room for a task, and there are more tasks: what
+// waits must, which prices prove but no sum of sizes does.
+TEST(Pack, LooksNoFurtherOnceItIsProvedThatWhatWaitsMust) {
+  PackingProblem problem;
+  problem.classes = {{.request = {700}, .waiting = {{400, 10}}},
+                     {.request = {1}, .waiting = {{100'000, 1}}}};
+  problem.costs = {{0, 0}};
+  for (int64_t i = 0; i < 600; ++i) {
+    problem.groups.push_back({{400 + i}, 1, 0});
+  }
+  const PackingSolution solution = PackAndCheck(problem);
+  EXPECT_EQ(solution.cost, PackingCost(1000, 0));
+  EXPECT_EQ(solution.bound, solution.cost);
+  EXPECT_LT(solution.work, 100'000);
+}
+
 TEST(Pack, CopesWithHugeAmounts) {
   PackingProblem problem;
   problem.classes = {{.request = {kHuge / 2 + 1, 5}, .waiting = {{3, 1}}},
