@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cctype>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -28,6 +30,11 @@ many of them run together or none where it is a gang, and the uids of its first
 void PrintJob(const v1::Job& job, std::ostream& out) {
   Table table({{"JOB"}, {job.name()}});
   table.AddRow({"uuid", job.uuid()});
+  std::string state = v1::Job::State_Name(job.state());
+  std::ranges::transform(state, state.begin(), [](unsigned char c) {
+    return static_cast<char>(std::tolower(c));
+  });
+  table.AddRow({"state", state});
   table.AddRow({"pending", StrCat(job.pending_tasks())});
   if (job.backoff_tasks() > 0) {
     table.AddRow({"of these for a time", StrCat(job.backoff_tasks())});

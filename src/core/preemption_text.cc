@@ -14,6 +14,7 @@
 #include "base/strings.h"
 #include "constraints/class_peers.h"
 #include "constraints/shown_text.h"
+#include "core/broken_rules.h"
 #include "core/disruptions.h"
 #include "core/running_tasks.h"
 
@@ -507,7 +508,14 @@ std::string LeavingText(const Task& task, const ClusterState& state,
   const std::string stopped_for = StoppedForText(task, state);
   if (stopped_for.empty()) {
     const Task* mate = MateWhoMakesRoom(task, state);
-    if (mate == nullptr) return ", and was told to leave it";
+    if (mate == nullptr) {
+      const std::string broken = BrokenRulesText(task, state, constraints);
+      return StrCat(", and was told to leave it",
+                    broken.empty() ? ""
+                                   : ", since what it requires does not hold "
+                                     "there any more: ",
+                    broken);
+    }
     return StrCat(", and was told to leave it with its gang, of which ",
                   ShownText(mate->name), " leaves machine ",
                   Quoted(*state.FindMachine(mate->machine)),

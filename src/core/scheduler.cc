@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "core/broken_rules.h"
 #include "core/draining.h"
 #include "core/explanation.h"
 #include "core/preemption_text.h"
@@ -93,6 +94,7 @@ void Scheduler::StartRound(int64_t now_ms) {
   if (options_.evicts_on_no_execute) {
     round_stats_.evicted = eviction_.Run(now_ms);
   }
+  round_stats_.evicted += EvictWhereRulesBroke(constraints_, &state_);
   state_.DropStaleSamples(now_ms);
   reservations_.Review(now_ms);
   round_ms_ = now_ms;

@@ -474,7 +474,8 @@ std::optional<int64_t> Feeds::MovesDueUs() const {
 std::optional<int64_t> Feeds::RoundDueUs() const {
   const ClusterState& state = scheduler_.state();
   const bool may_evict =
-      scheduler_.evicts_on_no_execute() && !connections_.empty();
+      (scheduler_.evicts_on_no_execute() || state.rules().AreAnyKept()) &&
+      !connections_.empty();
   if (state.feed_pending_count() == 0 && !may_evict) return MovesDueUs();
   return round_end_us_ + (has_changed_ ? rest_us_ : kRetryUs);
 }

@@ -146,6 +146,7 @@ const v1::StoredJob& Encoder::Encode(const Job& job) {
   stored.set_gang_timeout_ms(job.gang.timeout_ms);
   stored.set_completed_count(job.completed_count);
   stored.set_was_started(job.was_started);
+  stored.set_aborted_count(job.aborted_count);
   stored.set_is_group(job.is_group);
   if (job.group.has_value()) stored.set_group_id(job.group->value);
   if (job.budget.has_value()) {

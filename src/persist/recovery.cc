@@ -220,6 +220,8 @@ absl::Status Recovery::AddMessage(const v1::StoredJob& stored) {
                                   "its gang's time-out is negative"));
   RETURN_IF_ERROR(ContradictionIf(stored.completed_count() < 0,
                                   "less than none of its tasks completed"));
+  RETURN_IF_ERROR(ContradictionIf(stored.aborted_count() < 0,
+                                  "less than none of its tasks were aborted"));
   std::optional<DisruptionBudget> budget;
   if (stored.has_budget()) {
     RETURN_IF_ERROR(DecodeFields("the disruption budget", stored.budget(),
@@ -237,6 +239,7 @@ absl::Status Recovery::AddMessage(const v1::StoredJob& stored) {
        .budget = std::move(budget),
        .on_failure = on_failure,
        .completed_count = stored.completed_count(),
+       .aborted_count = stored.aborted_count(),
        .was_started = stored.was_started(),
        .is_group = stored.is_group(),
        .group = stored.has_group_id() ? std::optional(JobId{stored.group_id()})

@@ -280,22 +280,44 @@ void AddOnFailureOfJob(const firmament::JobDescriptor& job, Faults* faults,
   }
 }
 
-// At most one of them runs: a maximum over all machines of tasks with a label
-// that says so.
+// A label that says what rules of newer kinds make of the task, by which others
+// know it.
+absl::StatusOr<std::string> AddMark(std::string_view kind,
+                                    std::string_view name, TaskSpec* spec) {
+  std::string label = StrCat(kind, ".sluice.io/", name);
+  RETURN_IF_ERROR(CheckSize(StrCat(kind, ": name"), label, kLabelBytesMax));
+  std::erase_if(spec->labels,
+                [&label](const auto& pair) { return pair.first == label; });
+  spec->labels.emplace_back(label, "");
+  std::ranges::sort(spec->labels);
+  return label;
+}
+
+// At most one of them runs: a maximum over all machines.
 absl::Status AddAlternatives(const std::string& job, TaskSpec* spec) {
   for (const Alternative& one : spec->rules.alternatives) {
     if (job.empty()) return Invalid("alternatives: its job has no name");
     RETURN_IF_ERROR(CheckSize("job name of a task with alternatives", job,
                               kPatternBytesMax));
-    std::string label = StrCat("alternatives.sluice.io/", one.name);
-    RETURN_IF_ERROR(CheckSize("alternatives: name", label, kLabelBytesMax));
+    ASSIGN_OR_RETURN(const std::string label,
+                     AddMark("alternatives", one.name, spec));
     spec->rules.spread.push_back(OneOfItsJob(job, label));
-    std::erase_if(spec->labels,
-                  [&label](const auto& pair) { return pair.first == label; });
-    spec->labels.emplace_back(std::move(label), "");
   }
-  std::ranges::sort(spec->labels);
   std::ranges::sort(spec->rules.spread);
+  return absl::OkStatus();
+}
+
+// Whoever was told to leave holds its claim until it is gone.
+absl::Status AddClaims(TaskSpec* spec) {
+  for (const Claim& one : spec->rules.claims) {
+    ASSIGN_OR_RETURN(const std::string label,
+                     AddMark("claims", one.name, spec));
+    spec->rules.anti_affinity.push_back(
+        WithLabel(label, one.one_at_all ? "*" : ""));
+  }
+  std::vector<PeerTerm>& terms = spec->rules.anti_affinity;
+  std::ranges::sort(terms);
+  terms.erase(std::ranges::unique(terms).begin(), terms.end());
   return absl::OkStatus();
 }
 
@@ -325,6 +347,9 @@ absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description,
                                 .job = description.job_descriptor().name()},
                                bounds, &spec.rules, faults));
   RETURN_IF_ERROR(AddAlternatives(description.job_descriptor().name(), &spec));
+  RETURN_IF_ERROR(AddClaims(&spec));
+  spec.rules.keeps_node_rules = task.node_affinity_during_execution();
+  spec.rules.keeps_peer_rules = task.pod_affinity_during_execution();
   ASSIGN_OR_RETURN(spec.rules.never_preempts, NeverPreempts(task));
   ASSIGN_OR_RETURN(spec.rules.data, ToTaskData(task));
   RETURN_IF_ERROR(CheckPreemptionCost(task));

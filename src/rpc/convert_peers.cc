@@ -397,13 +397,19 @@ absl::StatusOr<std::vector<LabelRequirement>> ToConditions(
   return labels.Take();
 }
 
-SpreadConstraint OneOfItsJob(std::string_view job, std::string_view label) {
-  SpreadConstraint one = {.min_domains = SpreadConstraint::kFromEmpty,
-                          .honors_node_affinity = false};
-  one.term = ToJobTerm(GlobOf(job));
-  one.term.topology_key = "*";
-  one.term.tasks.labels->push_back(
+PeerTerm WithLabel(std::string_view label, std::string_view topology_key) {
+  PeerTerm term = ToJobTerm("*");
+  term.topology_key = topology_key;
+  term.tasks.labels->push_back(
       {.key = std::string(label), .op = LabelOperator::kExists});
+  return term;
+}
+
+SpreadConstraint OneOfItsJob(std::string_view job, std::string_view label) {
+  SpreadConstraint one = {.term = WithLabel(label, "*"),
+                          .min_domains = SpreadConstraint::kFromEmpty,
+                          .honors_node_affinity = false};
+  one.term.tasks.job = ToJobTerm(GlobOf(job)).tasks.job;
   return one;
 }
 

@@ -37,6 +37,8 @@ absl::Status AddPeerTerms(const firmament::TaskDescriptor& task,
                           const TaskIdentity& self, const JobBounds& bounds,
                           PlacementRules* rules, Faults* faults);
 
+// About the tasks with the label, of any job and namespace.
+PeerTerm WithLabel(std::string_view label, std::string_view topology_key);
 // That of the tasks of a job with the label one alone runs, wherever.
 SpreadConstraint OneOfItsJob(std::string_view job, std::string_view label);
 

@@ -625,6 +625,19 @@ absl::Status InspectTasks(const CoreView& view,
   return absl::OkStatus();
 }
 
+// As far as is known: what its client has removed is forgotten, but that it
+// was.
+v1::Job::State StateOf(const Job& job, const v1::Job& counted) {
+  const int64_t ended =
+      counted.completed_tasks() + counted.failed_tasks() + job.aborted_count;
+  if (counted.running_tasks() > 0) return v1::Job::RUNNING;
+  if (counted.pending_tasks() + counted.quarantined_tasks() > 0) {
+    return ended > 0 ? v1::Job::RUNNING : v1::Job::CREATED;
+  }
+  if (counted.failed_tasks() > 0) return v1::Job::FAILED;
+  return job.aborted_count > 0 ? v1::Job::ABORTED : v1::Job::COMPLETED;
+}
+
 absl::Status InspectJob(const CoreView& view, const v1::GetJobRequest& request,
                         v1::Job* response) {
   const ClusterState& state = view.scheduler.state();
@@ -655,6 +668,7 @@ absl::Status InspectJob(const CoreView& view, const v1::GetJobRequest& request,
       CountTask(*task, response);
     }
   }
+  response->set_state(StateOf(job, *response));
   return absl::OkStatus();
 }
 

@@ -7,6 +7,14 @@
 
 namespace sluice {
 
+namespace {
+
+bool MustHoldOn(const PlacementRules& rules) {
+  return rules.keeps_node_rules || rules.keeps_peer_rules;
+}
+
+}  // namespace
+
 const PlacementRules* RulesTable::Acquire(const PlacementRules& rules) {
   if (rules == NoRules()) return &NoRules();
   auto it = references_.find(rules);
@@ -15,6 +23,7 @@ const PlacementRules* RulesTable::Acquire(const PlacementRules& rules) {
     kept.id = next_id_++;
     it = references_.emplace(std::move(kept), 0).first;
     by_id_.emplace(it->first.id, &it->first);
+    if (MustHoldOn(rules)) ++kept_count_;
   }
   ++it->second;
   return &it->first;
@@ -34,6 +43,7 @@ std::vector<uint32_t> RulesTable::Collect() {
     if (entry.second > 0) return false;
     ids.push_back(entry.first.id);
     by_id_.erase(entry.first.id);
+    if (MustHoldOn(entry.first)) --kept_count_;
     return true;
   });
   std::ranges::sort(ids);

@@ -34,12 +34,15 @@ class RulesTable {
   std::vector<const PlacementRules*> From(uint32_t id) const;
 
   size_t size() const { return references_.size(); }
+  // Whether any of them have to hold as long as a task runs.
+  bool AreAnyKept() const { return kept_count_ > 0; }
 
  private:
   std::map<PlacementRules, int64_t> references_;  // Keys never move.
   std::map<uint32_t, const PlacementRules*> by_id_;
   uint32_t next_id_ = 1;
   bool has_idle_ = false;
+  int64_t kept_count_ = 0;  // Of those that are to hold.
 };
 
 }  // namespace sluice

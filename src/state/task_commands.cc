@@ -384,11 +384,20 @@ Ack TaskCommands::Apply(const RemoveTask& command) {
   }
   // Submitted more than once under one name: a client that restarted removes
   // it once, one that repeats itself as often as it submitted.
+  NoteRemoved(*task);
   if (task->state == TaskState::kRunning) state_.Vacate(task);
   state_.LeaveJob(task->job);
   state_.SetName(task, "");
   Bury(task);
   return Ack::kOk;
+}
+
+void TaskCommands::NoteRemoved(const Task& task) {
+  if (!task.IsLive()) return;
+  ForJobAndGroup(task.job, &state_.jobs_, [this](Job* job) {
+    ++job->aborted_count;
+    state_.changes_.jobs.insert(job->id);
+  });
 }
 
 void TaskCommands::Bury(Task* task) {
@@ -464,6 +473,7 @@ void TaskCommands::Forget(TaskId id) {
 }
 
 void TaskCommands::RemoveHolder(Task* task) {
+  NoteRemoved(*task);
   if (task->state == TaskState::kRunning) state_.Vacate(task);
   state_.LeaveJob(task->job);
   state_.Erase(task);

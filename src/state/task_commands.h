@@ -79,6 +79,7 @@ class TaskCommands {
   // Nothing may be told of it any more.
   void Mute(Task* task);
   void NoteCompleted(JobId id);
+  void NoteRemoved(const Task& task);  // Before it is.
   // For the history of its kind of work.  REQUIRES: it has not finished.
   void NoteRun(const Task& task, std::optional<int64_t> run_ms);
   // The same of how fast it ran on its machine.  No-op where that is not known,

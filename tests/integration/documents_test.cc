@@ -141,6 +141,49 @@ TEST_F(DocumentsOverGrpc, AGroupWithoutAGangIsQuarantined) {
 }
 
 // ---------------------------------------------------------------------------
+// Claims
+
+TEST_F(DocumentsOverGrpc, OneTaskAtATimeHoldsAClaim) {
+  AddNode("m", 4000);
+  AddNode("n", 4000);
+  const auto submit = [this](uint64_t uid, bool one_at_all) {
+    TaskDescription task =
+        TaskMessage(uid, {.cpu = 100, .job = StrCat("job-", uid)});
+    auto* claim = task.mutable_task_descriptor()->mutable_rules()->add_claims();
+    claim->set_name(one_at_all ? "volume" : "disk");
+    claim->set_one_at_all(one_at_all);
+    client_->Submit(task);
+  };
+  for (const uint64_t uid : {1, 2, 3}) submit(uid, /*one_at_all=*/false);
+  EXPECT_THAT(Told(), SizeIs(2)) << "one on each machine";
+  for (const uint64_t uid : {4, 5}) submit(uid, /*one_at_all=*/true);
+  EXPECT_THAT(Told(), SizeIs(1)) << "one at all";
+  Start();
+  EXPECT_THAT(Told(), IsEmpty());
+}
+
+// ---------------------------------------------------------------------------
+// Required during execution
+
+TEST_F(DocumentsOverGrpc, ATaskLeavesWhereWhatItRequiresHoldsNoMore) {
+  AddNode("m", 4000, "a");
+  TaskDescription lax = TaskMessage(1, {.cpu = 1000});
+  lax.mutable_task_descriptor()->add_machine_metadata("zone=a");
+  TaskDescription strict = TaskMessage(2, {.cpu = 1000});
+  strict.mutable_task_descriptor()->add_machine_metadata("zone=a");
+  strict.mutable_task_descriptor()->set_node_affinity_during_execution(true);
+  client_->Submit(lax);
+  client_->Submit(strict);
+  ASSERT_THAT(Told(), SizeIs(2));
+  client_->UpdateNode(
+      NodeMessage("m", {.cpu = 4000, .labels = {{"zone", "b"}}}));
+  EXPECT_THAT(Told(), ElementsAre("PREEMPT 2 m-pu"));
+  EXPECT_THAT(Explained(2), HasSubstr("lacks the label zone=a"));
+  Start();
+  EXPECT_THAT(Told(), IsEmpty()) << "it is told once";
+}
+
+// ---------------------------------------------------------------------------
 // The use case of the document on affinity (section 6): at most r instances in
 // a zone, there on the node with the most free resources.
 

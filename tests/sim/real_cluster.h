@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "sluice/state/disruption_budget.h"
+#include "sluice/state/job.h"
 #include "sluice/state/task.h"
 
 namespace sluice::sim {

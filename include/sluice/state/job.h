@@ -63,6 +63,8 @@ struct Job {
   // Of a gang: tasks that completed, removed ones included, and whether its
   // client was told to start any, and not to end all of them since.
   int64_t completed_count = 0;
+  // Of any job: tasks that were removed though they had not ended.
+  int64_t aborted_count = 0;
   bool was_started = false;
   // It stands for all jobs that name one group, its uuid; its counts are theirs
   // together, but that `task_count` is how many jobs they are.

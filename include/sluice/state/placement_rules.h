@@ -151,6 +151,21 @@ struct Alternative {
   friend auto operator<=>(const Alternative&, const Alternative&) = default;
 };
 
+// Something that one task at a time may hold, a disk say: one on each machine,
+// or one at all.
+struct Claim {
+  std::string name = {};
+  bool one_at_all = false;
+
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("name", self.name);
+    visit("one_at_all", self.one_at_all);
+  }
+  std::string Fault() const { return name.empty() ? "name: is empty" : ""; }
+  friend auto operator<=>(const Claim&, const Claim&) = default;
+};
+
 // The controller that owns a task.
 struct Owner {
   std::string kind = {};

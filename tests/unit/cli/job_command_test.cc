@@ -26,6 +26,7 @@ TEST(JobCommand, ShowsCountsAndTasks) {
   EXPECT_EQ(result.out,
             "JOB                  shop\n"
             "uuid                 j\n"
+            "state                created\n"
             "pending              3\n"
             "of these for a time  1\n"
             "running              2\n"

@@ -213,6 +213,30 @@ TEST(SluicectlBinary, TellsWhichOfTwoAlternativesRuns) {
               HasSubstr("runs on machine 'm2'"));
 }
 
+TEST(SluicectlBinary, TellsWhoHoldsWhatOneTaskMayHold) {
+  const Daemon daemon;
+  const std::string server = StrCat(" --server=", daemon.address());
+  const Result injected = Sluicectl(
+      StrCat("inject ", SourcePath("deploy/examples/claims.jsonl"), server));
+  EXPECT_EQ(injected.exit_code, 0) << injected.text;
+  EXPECT_THAT(injected.text, HasSubstr("schedule: 2 deltas, 1 unscheduled\n"));
+  EXPECT_THAT(injected.text, HasSubstr("schedule: 1 deltas, 2 unscheduled\n"));
+}
+
+TEST(SluicectlBinary, TellsWhoseRulesHoldNoMore) {
+  const Daemon daemon;
+  const std::string server = StrCat(" --server=", daemon.address());
+  const Result injected = Sluicectl(StrCat(
+      "inject ", SourcePath("deploy/examples/during_execution.jsonl"), server));
+  EXPECT_EQ(injected.exit_code, 0) << injected.text;
+  EXPECT_THAT(injected.text, HasSubstr("schedule: 2 deltas, 0 unscheduled\n"));
+  EXPECT_THAT(injected.text, HasSubstr("schedule: 1 deltas, 0 unscheduled\n"));
+  EXPECT_THAT(Sluicectl("explain demo/strict-2" + server).text,
+              HasSubstr("lacks the label zone=a"));
+  EXPECT_THAT(Sluicectl("job strict-2" + server).text,
+              HasSubstr("\nstate        running\n"));
+}
+
 TEST(SluicectlBinary, ExitsAsItsHelpSays) {
   Daemon daemon;
   const std::string server = StrCat(" --server=", daemon.address());

@@ -212,6 +212,8 @@ LabelPairs RandomSteps::Labels() {
 PlacementRules RandomSteps::Rules() {
   PlacementRules rules;
   rules.never_preempts = rng_.Chance(1, 4);
+  rules.keeps_node_rules = rng_.Chance(1, 4);
+  rules.keeps_peer_rules = rng_.Chance(1, 4);
   rules.selectors = Requirements();
   for (uint64_t count = rng_.Below(3); count > 0; --count) {
     rules.required.push_back(Term());

@@ -20,9 +20,9 @@ class Writer {
            " name=", Text(job->name), " gang=", job->gang.minimum,
            " group=", job->is_group, " of ", job->group.value_or(JobId()).value,
            " for ", job->gang.timeout_ms, " tasks=", job->task_count,
-           " completed=", job->completed_count, " started=", job->was_started,
-           " budget=", Text(job->budget), " on failure ",
-           static_cast<int>(job->on_failure.action), " ",
+           " aborted=", job->aborted_count, " completed=", job->completed_count,
+           " started=", job->was_started, " budget=", Text(job->budget),
+           " on failure ", static_cast<int>(job->on_failure.action), " ",
            job->on_failure.failures_max, " ", job->on_failure.backoff_ms);
     }
     for (const auto& [id, machine] : state_.machines()) WriteMachine(*machine);
@@ -135,6 +135,8 @@ class Writer {
     text += "}";
     if (rules.replaces) text += StrCat("replaces ", rules.replaces->value);
     if (rules.replaces_anywhere) text += " or anywhere ";
+    if (rules.keeps_node_rules) text += " keeps node rules ";
+    if (rules.keeps_peer_rules) text += " keeps peer rules ";
     if (rules.never_preempts) text += "never preempts ";
     return text + "owner " + Text(rules.owner);
   }
@@ -223,8 +225,17 @@ class Writer {
   }
 
   void WriteQueue() {
-    Line("pending ", state_.pending_count());
-    for (const auto& [class_key, tasks] : state_.pending()) {
+    ClusterState::ClassMap pending = state_.pending();
+    int64_t count = state_.pending_count();
+    // The next round decides anew who is held.
+    for (const TaskId id : state_.replacements().held()) {
+      const Task* task = state_.FindTask(id);
+      if (!task->MayRun()) continue;
+      pending[task->class_key][task->sequence] = task;
+      ++count;
+    }
+    Line("pending ", count);
+    for (const auto& [class_key, tasks] : pending) {
       Line("class ", class_key.priority, " ", Text(class_key.request), " ",
            Text(*class_key.rules));
       for (const auto& [sequence, task] : tasks) {

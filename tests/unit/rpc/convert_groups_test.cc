@@ -87,5 +87,28 @@ TEST(ConvertGroups, RefuseAlternativesOfNoName) {
   EXPECT_EQ(FaultOf(description), "alternatives: its job has no name");
 }
 
+TEST(ConvertGroups, KeepTasksWithOneClaimApart) {
+  firmament::TaskDescription description = Description();
+  firmament::TaskRules* rules =
+      description.mutable_task_descriptor()->mutable_rules();
+  rules->add_claims()->set_name("disk");
+  auto* volume = rules->add_claims();
+  volume->set_name("volume");
+  volume->set_one_at_all(true);
+  Faults faults;
+  const TaskSpec spec = ToSubmitTask(description, {}, &faults)->spec;
+  EXPECT_EQ(spec.quarantine_reason, "");
+  ASSERT_EQ(spec.rules.anti_affinity.size(), 2u);
+  for (const PeerTerm& term : spec.rules.anti_affinity) {
+    const bool is_disk =
+        term.tasks.labels->front().key == "claims.sluice.io/disk";
+    EXPECT_EQ(term.topology_key, is_disk ? "" : "*");
+    EXPECT_TRUE(Selects(
+        term.tasks,
+        {.task_namespace = "any", .labels = spec.labels, .job = "other"}));
+    EXPECT_FALSE(Selects(term.tasks, {.job = "web"}));
+  }
+}
+
 }  // namespace
 }  // namespace sluice

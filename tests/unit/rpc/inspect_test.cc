@@ -353,6 +353,44 @@ TEST_F(InspectTest, CountsAJobByItsUuidOrItsName) {
               StatusIs(absl::StatusCode::kNotFound, "job 'c' is unknown"));
 }
 
+TEST_F(InspectTest, FollowsWhatBecomesOfAJob) {
+  ClusterBuilder().Machine("m", {.cpu = 200}).ApplyTo(&scheduler_);
+  const auto state = [&] {
+    v1::GetJobRequest request;
+    request.set_job("a");
+    v1::Job job;
+    EXPECT_THAT(InspectJob(view(), request, &job), IsOk());
+    return job.state();
+  };
+  for (const uint64_t uid : {1, 2, 3}) {
+    scheduler_.Apply(Submitted(uid, {.cpu = 100, .job = "a"}));
+  }
+  EXPECT_EQ(state(), v1::Job::CREATED);
+  scheduler_.Round();
+  EXPECT_EQ(state(), v1::Job::RUNNING);
+  scheduler_.Apply(Completed(1));
+  scheduler_.Apply(Completed(2));
+  EXPECT_EQ(state(), v1::Job::RUNNING) << "one waits";
+  scheduler_.Apply(Removed(3));
+  EXPECT_EQ(state(), v1::Job::ABORTED);
+  scheduler_.Apply(Submitted(4, {.cpu = 100, .job = "a"}));
+  scheduler_.Apply(Failed(4));
+  EXPECT_EQ(state(), v1::Job::FAILED);
+}
+
+TEST_F(InspectTest, SaysThatAJobCompleted) {
+  scheduler_.Apply(Submitted(1, {.cpu = 100, .job = "a"}));
+  scheduler_.Apply(Completed(1));
+  scheduler_.Apply(Removed(1));
+  scheduler_.Apply(Submitted(2, {.cpu = 100, .job = "b"}));
+  scheduler_.Apply(Completed(2));
+  v1::GetJobRequest request;
+  request.set_job("b");
+  v1::Job job;
+  EXPECT_THAT(InspectJob(view(), request, &job), IsOk());
+  EXPECT_EQ(job.state(), v1::Job::COMPLETED);
+}
+
 // A client began anew and mentioned nothing of them.
 TEST_F(InspectTest, ShowsWhatIsStaleAndWhatIsMuted) {
   ClusterBuilder()

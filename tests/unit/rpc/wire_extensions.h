@@ -53,6 +53,8 @@ message TaskDescriptor
   1012 repeated DomainMaximum domain_maximums
   1013 TaskRules rules
   1014 bool replaces_anywhere
+  1015 bool node_affinity_during_execution
+  1016 bool pod_affinity_during_execution
 enum TaskDescriptor.Global
   0 NOT_GLOBAL
   1 ONE_A_MACHINE

@@ -47,6 +47,8 @@ std::vector<PlacementRules> Distinct() {
       {.spread = {{.honors_taints = true}}},
       {.replaces = TaskId{0}},
       {.replaces_anywhere = true},
+      {.keeps_node_rules = true},
+      {.keeps_peer_rules = true},
       {.owner = {"ReplicaSet", "u"}},
       {.owner = {"ReplicaSet", "v"}}};
 }

@@ -580,7 +580,9 @@ type TaskRules struct {
 	RequiredTaints []*TaskRules_RequiredTaint `protobuf:"bytes,1,rep,name=required_taints,json=requiredTaints,proto3" json:"required_taints,omitempty"`
 	// While another one of them runs, or once it has completed, this one waits.
 	// Of those that wait the one goes that suits the cluster best.
-	Alternatives  []*TaskRules_Alternative `protobuf:"bytes,2,rep,name=alternatives,proto3" json:"alternatives,omitempty"`
+	Alternatives []*TaskRules_Alternative `protobuf:"bytes,2,rep,name=alternatives,proto3" json:"alternatives,omitempty"`
+	// Tasks with one claim, of any job and namespace, keep away from each other.
+	Claims        []*TaskRules_Claim `protobuf:"bytes,3,rep,name=claims,proto3" json:"claims,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -625,6 +627,13 @@ func (x *TaskRules) GetRequiredTaints() []*TaskRules_RequiredTaint {
 func (x *TaskRules) GetAlternatives() []*TaskRules_Alternative {
 	if x != nil {
 		return x.Alternatives
+	}
+	return nil
+}
+
+func (x *TaskRules) GetClaims() []*TaskRules_Claim {
+	if x != nil {
+		return x.Claims
 	}
 	return nil
 }
@@ -766,8 +775,15 @@ type TaskDescriptor struct {
 	// With replaces: where this task cannot have that place it goes elsewhere, and
 	// the other one is stopped then.
 	ReplacesAnywhere bool `protobuf:"varint,1014,opt,name=replaces_anywhere,json=replacesAnywhere,proto3" json:"replaces_anywhere,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// It is told to leave a machine that no longer has what its label selectors,
+	// required node affinity, machine_id, machine_metadata and required_taints ask
+	// for.  Kubernetes calls that requiredDuringExecution.
+	NodeAffinityDuringExecution bool `protobuf:"varint,1015,opt,name=node_affinity_during_execution,json=nodeAffinityDuringExecution,proto3" json:"node_affinity_during_execution,omitempty"`
+	// The same for its required pod affinity and anti-affinity: where those that it
+	// must be near are gone, or one that it keeps away from is near by.
+	PodAffinityDuringExecution bool `protobuf:"varint,1016,opt,name=pod_affinity_during_execution,json=podAffinityDuringExecution,proto3" json:"pod_affinity_during_execution,omitempty"`
+	unknownFields              protoimpl.UnknownFields
+	sizeCache                  protoimpl.SizeCache
 }
 
 func (x *TaskDescriptor) Reset() {
@@ -1171,6 +1187,20 @@ func (x *TaskDescriptor) GetReplacesAnywhere() bool {
 	return false
 }
 
+func (x *TaskDescriptor) GetNodeAffinityDuringExecution() bool {
+	if x != nil {
+		return x.NodeAffinityDuringExecution
+	}
+	return false
+}
+
+func (x *TaskDescriptor) GetPodAffinityDuringExecution() bool {
+	if x != nil {
+		return x.PodAffinityDuringExecution
+	}
+	return false
+}
+
 // Its machine has a taint with this key, whatever its effect.
 type TaskRules_RequiredTaint struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1272,6 +1302,61 @@ func (x *TaskRules_Alternative) GetName() string {
 	return ""
 }
 
+// Something that one task at a time may hold, say a disk.
+type TaskRules_Claim struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Not empty.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// One in the cluster, not one on each machine.
+	OneAtAll      bool `protobuf:"varint,2,opt,name=one_at_all,json=oneAtAll,proto3" json:"one_at_all,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TaskRules_Claim) Reset() {
+	*x = TaskRules_Claim{}
+	mi := &file_firmament_task_desc_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TaskRules_Claim) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TaskRules_Claim) ProtoMessage() {}
+
+func (x *TaskRules_Claim) ProtoReflect() protoreflect.Message {
+	mi := &file_firmament_task_desc_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TaskRules_Claim.ProtoReflect.Descriptor instead.
+func (*TaskRules_Claim) Descriptor() ([]byte, []int) {
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{4, 2}
+}
+
+func (x *TaskRules_Claim) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *TaskRules_Claim) GetOneAtAll() bool {
+	if x != nil {
+		return x.OneAtAll
+	}
+	return false
+}
+
 var File_firmament_task_desc_proto protoreflect.FileDescriptor
 
 const file_firmament_task_desc_proto_rawDesc = "" +
@@ -1299,15 +1384,20 @@ const file_firmament_task_desc_proto_rawDesc = "" +
 	"\rDomainMaximum\x12 \n" +
 	"\vtopologyKey\x18\x01 \x01(\tR\vtopologyKey\x12\x16\n" +
 	"\x06atMost\x18\x02 \x01(\x05R\x06atMost\x12A\n" +
-	"\rlabelSelector\x18\x03 \x01(\v2\x1b.firmament.PodLabelSelectorR\rlabelSelector\"\xfc\x01\n" +
+	"\rlabelSelector\x18\x03 \x01(\v2\x1b.firmament.PodLabelSelectorR\rlabelSelector\"\xeb\x02\n" +
 	"\tTaskRules\x12K\n" +
 	"\x0frequired_taints\x18\x01 \x03(\v2\".firmament.TaskRules.RequiredTaintR\x0erequiredTaints\x12D\n" +
-	"\falternatives\x18\x02 \x03(\v2 .firmament.TaskRules.AlternativeR\falternatives\x1a9\n" +
+	"\falternatives\x18\x02 \x03(\v2 .firmament.TaskRules.AlternativeR\falternatives\x122\n" +
+	"\x06claims\x18\x03 \x03(\v2\x1a.firmament.TaskRules.ClaimR\x06claims\x1a9\n" +
 	"\rRequiredTaint\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x16\n" +
 	"\x06values\x18\x02 \x03(\tR\x06values\x1a!\n" +
 	"\vAlternative\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"\xa1\x16\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x1a9\n" +
+	"\x05Claim\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1c\n" +
+	"\n" +
+	"one_at_all\x18\x02 \x01(\bR\boneAtAll\"\xab\x17\n" +
 	"\x0eTaskDescriptor\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\x04R\x03uid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x129\n" +
@@ -1372,7 +1462,9 @@ const file_firmament_task_desc_proto_rawDesc = "" +
 	"\x0fdomain_minimums\x18\xf3\a \x03(\v2\x18.firmament.DomainMinimumR\x0edomainMinimums\x12B\n" +
 	"\x0fdomain_maximums\x18\xf4\a \x03(\v2\x18.firmament.DomainMaximumR\x0edomainMaximums\x12+\n" +
 	"\x05rules\x18\xf5\a \x01(\v2\x14.firmament.TaskRulesR\x05rules\x12,\n" +
-	"\x11replaces_anywhere\x18\xf6\a \x01(\bR\x10replacesAnywhere\x1aB\n" +
+	"\x11replaces_anywhere\x18\xf6\a \x01(\bR\x10replacesAnywhere\x12D\n" +
+	"\x1enode_affinity_during_execution\x18\xf7\a \x01(\bR\x1bnodeAffinityDuringExecution\x12B\n" +
+	"\x1dpod_affinity_during_execution\x18\xf8\a \x01(\bR\x1apodAffinityDuringExecution\x1aB\n" +
 	"\x14NamespaceLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x93\x01\n" +
@@ -1418,7 +1510,7 @@ func file_firmament_task_desc_proto_rawDescGZIP() []byte {
 }
 
 var file_firmament_task_desc_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_firmament_task_desc_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_firmament_task_desc_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_firmament_task_desc_proto_goTypes = []any{
 	(TaskDescriptor_TaskState)(0),        // 0: firmament.TaskDescriptor.TaskState
 	(TaskDescriptor_TaskType)(0),         // 1: firmament.TaskDescriptor.TaskType
@@ -1432,46 +1524,48 @@ var file_firmament_task_desc_proto_goTypes = []any{
 	(*TaskDescriptor)(nil),               // 9: firmament.TaskDescriptor
 	(*TaskRules_RequiredTaint)(nil),      // 10: firmament.TaskRules.RequiredTaint
 	(*TaskRules_Alternative)(nil),        // 11: firmament.TaskRules.Alternative
-	nil,                                  // 12: firmament.TaskDescriptor.NamespaceLabelsEntry
-	(*PodLabelSelector)(nil),             // 13: firmament.PodLabelSelector
-	(*ReferenceDescriptor)(nil),          // 14: firmament.ReferenceDescriptor
-	(*ResourceVector)(nil),               // 15: firmament.ResourceVector
-	(*TaskFinalReport)(nil),              // 16: firmament.TaskFinalReport
-	(*Label)(nil),                        // 17: firmament.Label
-	(*LabelSelector)(nil),                // 18: firmament.LabelSelector
-	(*Affinity)(nil),                     // 19: firmament.Affinity
-	(*Toleration)(nil),                   // 20: firmament.Toleration
+	(*TaskRules_Claim)(nil),              // 12: firmament.TaskRules.Claim
+	nil,                                  // 13: firmament.TaskDescriptor.NamespaceLabelsEntry
+	(*PodLabelSelector)(nil),             // 14: firmament.PodLabelSelector
+	(*ReferenceDescriptor)(nil),          // 15: firmament.ReferenceDescriptor
+	(*ResourceVector)(nil),               // 16: firmament.ResourceVector
+	(*TaskFinalReport)(nil),              // 17: firmament.TaskFinalReport
+	(*Label)(nil),                        // 18: firmament.Label
+	(*LabelSelector)(nil),                // 19: firmament.LabelSelector
+	(*Affinity)(nil),                     // 20: firmament.Affinity
+	(*Toleration)(nil),                   // 21: firmament.Toleration
 }
 var file_firmament_task_desc_proto_depIdxs = []int32{
-	13, // 0: firmament.TopologySpreadConstraint.labelSelector:type_name -> firmament.PodLabelSelector
-	13, // 1: firmament.DomainMinimum.labelSelector:type_name -> firmament.PodLabelSelector
-	13, // 2: firmament.DomainMaximum.labelSelector:type_name -> firmament.PodLabelSelector
+	14, // 0: firmament.TopologySpreadConstraint.labelSelector:type_name -> firmament.PodLabelSelector
+	14, // 1: firmament.DomainMinimum.labelSelector:type_name -> firmament.PodLabelSelector
+	14, // 2: firmament.DomainMaximum.labelSelector:type_name -> firmament.PodLabelSelector
 	10, // 3: firmament.TaskRules.required_taints:type_name -> firmament.TaskRules.RequiredTaint
 	11, // 4: firmament.TaskRules.alternatives:type_name -> firmament.TaskRules.Alternative
-	0,  // 5: firmament.TaskDescriptor.state:type_name -> firmament.TaskDescriptor.TaskState
-	14, // 6: firmament.TaskDescriptor.dependencies:type_name -> firmament.ReferenceDescriptor
-	14, // 7: firmament.TaskDescriptor.outputs:type_name -> firmament.ReferenceDescriptor
-	9,  // 8: firmament.TaskDescriptor.spawned:type_name -> firmament.TaskDescriptor
-	15, // 9: firmament.TaskDescriptor.resource_request:type_name -> firmament.ResourceVector
-	1,  // 10: firmament.TaskDescriptor.task_type:type_name -> firmament.TaskDescriptor.TaskType
-	16, // 11: firmament.TaskDescriptor.final_report:type_name -> firmament.TaskFinalReport
-	17, // 12: firmament.TaskDescriptor.labels:type_name -> firmament.Label
-	18, // 13: firmament.TaskDescriptor.label_selectors:type_name -> firmament.LabelSelector
-	19, // 14: firmament.TaskDescriptor.affinity:type_name -> firmament.Affinity
-	20, // 15: firmament.TaskDescriptor.toleration:type_name -> firmament.Toleration
-	4,  // 16: firmament.TaskDescriptor.host_ports:type_name -> firmament.HostPort
-	5,  // 17: firmament.TaskDescriptor.topology_spread_constraints:type_name -> firmament.TopologySpreadConstraint
-	12, // 18: firmament.TaskDescriptor.namespace_labels:type_name -> firmament.TaskDescriptor.NamespaceLabelsEntry
-	2,  // 19: firmament.TaskDescriptor.global:type_name -> firmament.TaskDescriptor.Global
-	3,  // 20: firmament.TaskDescriptor.preemption_policy:type_name -> firmament.TaskDescriptor.PreemptionPolicy
-	6,  // 21: firmament.TaskDescriptor.domain_minimums:type_name -> firmament.DomainMinimum
-	7,  // 22: firmament.TaskDescriptor.domain_maximums:type_name -> firmament.DomainMaximum
-	8,  // 23: firmament.TaskDescriptor.rules:type_name -> firmament.TaskRules
-	24, // [24:24] is the sub-list for method output_type
-	24, // [24:24] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	12, // 5: firmament.TaskRules.claims:type_name -> firmament.TaskRules.Claim
+	0,  // 6: firmament.TaskDescriptor.state:type_name -> firmament.TaskDescriptor.TaskState
+	15, // 7: firmament.TaskDescriptor.dependencies:type_name -> firmament.ReferenceDescriptor
+	15, // 8: firmament.TaskDescriptor.outputs:type_name -> firmament.ReferenceDescriptor
+	9,  // 9: firmament.TaskDescriptor.spawned:type_name -> firmament.TaskDescriptor
+	16, // 10: firmament.TaskDescriptor.resource_request:type_name -> firmament.ResourceVector
+	1,  // 11: firmament.TaskDescriptor.task_type:type_name -> firmament.TaskDescriptor.TaskType
+	17, // 12: firmament.TaskDescriptor.final_report:type_name -> firmament.TaskFinalReport
+	18, // 13: firmament.TaskDescriptor.labels:type_name -> firmament.Label
+	19, // 14: firmament.TaskDescriptor.label_selectors:type_name -> firmament.LabelSelector
+	20, // 15: firmament.TaskDescriptor.affinity:type_name -> firmament.Affinity
+	21, // 16: firmament.TaskDescriptor.toleration:type_name -> firmament.Toleration
+	4,  // 17: firmament.TaskDescriptor.host_ports:type_name -> firmament.HostPort
+	5,  // 18: firmament.TaskDescriptor.topology_spread_constraints:type_name -> firmament.TopologySpreadConstraint
+	13, // 19: firmament.TaskDescriptor.namespace_labels:type_name -> firmament.TaskDescriptor.NamespaceLabelsEntry
+	2,  // 20: firmament.TaskDescriptor.global:type_name -> firmament.TaskDescriptor.Global
+	3,  // 21: firmament.TaskDescriptor.preemption_policy:type_name -> firmament.TaskDescriptor.PreemptionPolicy
+	6,  // 22: firmament.TaskDescriptor.domain_minimums:type_name -> firmament.DomainMinimum
+	7,  // 23: firmament.TaskDescriptor.domain_maximums:type_name -> firmament.DomainMaximum
+	8,  // 24: firmament.TaskDescriptor.rules:type_name -> firmament.TaskRules
+	25, // [25:25] is the sub-list for method output_type
+	25, // [25:25] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_firmament_task_desc_proto_init() }
@@ -1494,7 +1588,7 @@ func file_firmament_task_desc_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_firmament_task_desc_proto_rawDesc), len(file_firmament_task_desc_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   9,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -343,6 +343,67 @@ func (Task_State) EnumDescriptor() ([]byte, []int) {
 	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{22, 0}
 }
 
+// Of the tasks that are known.
+type Job_State int32
+
+const (
+	// None has run.
+	Job_CREATED Job_State = 0
+	// Some run, or wait after others ran.
+	Job_RUNNING Job_State = 1
+	// All have ended, and well.
+	Job_COMPLETED Job_State = 2
+	// All have ended, and some failed.
+	Job_FAILED Job_State = 3
+	// All have ended, and some were removed before they had.
+	Job_ABORTED Job_State = 4
+)
+
+// Enum value maps for Job_State.
+var (
+	Job_State_name = map[int32]string{
+		0: "CREATED",
+		1: "RUNNING",
+		2: "COMPLETED",
+		3: "FAILED",
+		4: "ABORTED",
+	}
+	Job_State_value = map[string]int32{
+		"CREATED":   0,
+		"RUNNING":   1,
+		"COMPLETED": 2,
+		"FAILED":    3,
+		"ABORTED":   4,
+	}
+)
+
+func (x Job_State) Enum() *Job_State {
+	p := new(Job_State)
+	*p = x
+	return p
+}
+
+func (x Job_State) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Job_State) Descriptor() protoreflect.EnumDescriptor {
+	return file_sluice_v1_inspector_proto_enumTypes[5].Descriptor()
+}
+
+func (Job_State) Type() protoreflect.EnumType {
+	return &file_sluice_v1_inspector_proto_enumTypes[5]
+}
+
+func (x Job_State) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Job_State.Descriptor instead.
+func (Job_State) EnumDescriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{27, 0}
+}
+
 // Amounts of resources, one unit each.
 type Resources struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2688,7 +2749,8 @@ type Job struct {
 	OnFailure string `protobuf:"bytes,12,opt,name=on_failure,json=onFailure,proto3" json:"on_failure,omitempty"`
 	// The group of jobs that it is part of: their tasks are one gang.  Empty: of
 	// none.
-	GangGroup     string `protobuf:"bytes,13,opt,name=gang_group,json=gangGroup,proto3" json:"gang_group,omitempty"`
+	GangGroup     string    `protobuf:"bytes,13,opt,name=gang_group,json=gangGroup,proto3" json:"gang_group,omitempty"`
+	State         Job_State `protobuf:"varint,14,opt,name=state,proto3,enum=sluice.v1.Job_State" json:"state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2805,6 +2867,13 @@ func (x *Job) GetGangGroup() string {
 		return x.GangGroup
 	}
 	return ""
+}
+
+func (x *Job) GetState() Job_State {
+	if x != nil {
+		return x.State
+	}
+	return Job_CREATED
 }
 
 // How many of some tasks may be stopped or moved at a time.
@@ -4443,7 +4512,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x05tasks\x18\x01 \x03(\v2\x0f.sluice.v1.TaskR\x05tasks\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"!\n" +
 	"\rGetJobRequest\x12\x10\n" +
-	"\x03job\x18\x01 \x01(\tR\x03job\"\x8a\x03\n" +
+	"\x03job\x18\x01 \x01(\tR\x03job\"\x81\x04\n" +
 	"\x03Job\x12\x12\n" +
 	"\x04uuid\x18\x01 \x01(\tR\x04uuid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12#\n" +
@@ -4459,7 +4528,15 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\n" +
 	"on_failure\x18\f \x01(\tR\tonFailure\x12\x1d\n" +
 	"\n" +
-	"gang_group\x18\r \x01(\tR\tgangGroupJ\x04\b\b\x10\t\"\xcc\x02\n" +
+	"gang_group\x18\r \x01(\tR\tgangGroup\x12*\n" +
+	"\x05state\x18\x0e \x01(\x0e2\x14.sluice.v1.Job.StateR\x05state\"I\n" +
+	"\x05State\x12\v\n" +
+	"\aCREATED\x10\x00\x12\v\n" +
+	"\aRUNNING\x10\x01\x12\r\n" +
+	"\tCOMPLETED\x10\x02\x12\n" +
+	"\n" +
+	"\x06FAILED\x10\x03\x12\v\n" +
+	"\aABORTED\x10\x04J\x04\b\b\x10\t\"\xcc\x02\n" +
 	"\x06Budget\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x19\n" +
 	"\bjob_uuid\x18\x02 \x01(\tR\ajobUuid\x12\x12\n" +
@@ -4534,7 +4611,7 @@ func file_sluice_v1_inspector_proto_rawDescGZIP() []byte {
 	return file_sluice_v1_inspector_proto_rawDescData
 }
 
-var file_sluice_v1_inspector_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_sluice_v1_inspector_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
 var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
 var file_sluice_v1_inspector_proto_goTypes = []any{
 	(RoundNetwork_Node_Kind)(0),          // 0: sluice.v1.RoundNetwork.Node.Kind
@@ -4542,123 +4619,125 @@ var file_sluice_v1_inspector_proto_goTypes = []any{
 	(FeedState_State)(0),                 // 2: sluice.v1.FeedState.State
 	(Machine_Condition)(0),               // 3: sluice.v1.Machine.Condition
 	(Task_State)(0),                      // 4: sluice.v1.Task.State
-	(*Resources)(nil),                    // 5: sluice.v1.Resources
-	(*GetStatusRequest)(nil),             // 6: sluice.v1.GetStatusRequest
-	(*ListPoliciesRequest)(nil),          // 7: sluice.v1.ListPoliciesRequest
-	(*ListPoliciesResponse)(nil),         // 8: sluice.v1.ListPoliciesResponse
-	(*GetNetworkRequest)(nil),            // 9: sluice.v1.GetNetworkRequest
-	(*RoundNetwork)(nil),                 // 10: sluice.v1.RoundNetwork
-	(*PlanRebalanceRequest)(nil),         // 11: sluice.v1.PlanRebalanceRequest
-	(*RebalancePlan)(nil),                // 12: sluice.v1.RebalancePlan
-	(*DrainMachineRequest)(nil),          // 13: sluice.v1.DrainMachineRequest
-	(*GetDrainRequest)(nil),              // 14: sluice.v1.GetDrainRequest
-	(*Drain)(nil),                        // 15: sluice.v1.Drain
-	(*ForgetStaleRequest)(nil),           // 16: sluice.v1.ForgetStaleRequest
-	(*ForgetStaleResponse)(nil),          // 17: sluice.v1.ForgetStaleResponse
-	(*Status)(nil),                       // 18: sluice.v1.Status
-	(*FeedState)(nil),                    // 19: sluice.v1.FeedState
-	(*Round)(nil),                        // 20: sluice.v1.Round
-	(*RoundLevel)(nil),                   // 21: sluice.v1.RoundLevel
-	(*Machine)(nil),                      // 22: sluice.v1.Machine
-	(*MachineSample)(nil),                // 23: sluice.v1.MachineSample
-	(*TaskSample)(nil),                   // 24: sluice.v1.TaskSample
-	(*ListMachinesRequest)(nil),          // 25: sluice.v1.ListMachinesRequest
-	(*ListMachinesResponse)(nil),         // 26: sluice.v1.ListMachinesResponse
-	(*Task)(nil),                         // 27: sluice.v1.Task
-	(*TaskRule)(nil),                     // 28: sluice.v1.TaskRule
-	(*ListTasksRequest)(nil),             // 29: sluice.v1.ListTasksRequest
-	(*ListTasksResponse)(nil),            // 30: sluice.v1.ListTasksResponse
-	(*GetJobRequest)(nil),                // 31: sluice.v1.GetJobRequest
-	(*Job)(nil),                          // 32: sluice.v1.Job
-	(*Budget)(nil),                       // 33: sluice.v1.Budget
-	(*ListBudgetsRequest)(nil),           // 34: sluice.v1.ListBudgetsRequest
-	(*ListBudgetsResponse)(nil),          // 35: sluice.v1.ListBudgetsResponse
-	(*ExplainTaskRequest)(nil),           // 36: sluice.v1.ExplainTaskRequest
-	(*TaskExplanation)(nil),              // 37: sluice.v1.TaskExplanation
-	(*MachineCost)(nil),                  // 38: sluice.v1.MachineCost
-	(*PolicyCost)(nil),                   // 39: sluice.v1.PolicyCost
-	(*Reason)(nil),                       // 40: sluice.v1.Reason
-	(*NearMiss)(nil),                     // 41: sluice.v1.NearMiss
-	nil,                                  // 42: sluice.v1.Resources.ExtendedEntry
-	(*ListPoliciesResponse_Policy)(nil),  // 43: sluice.v1.ListPoliciesResponse.Policy
-	(*RoundNetwork_Pass)(nil),            // 44: sluice.v1.RoundNetwork.Pass
-	(*RoundNetwork_Node)(nil),            // 45: sluice.v1.RoundNetwork.Node
-	(*RoundNetwork_Arc)(nil),             // 46: sluice.v1.RoundNetwork.Arc
-	(*RoundNetwork_Segment)(nil),         // 47: sluice.v1.RoundNetwork.Segment
-	(*RebalancePlan_Move)(nil),           // 48: sluice.v1.RebalancePlan.Move
-	(*RebalancePlan_Stop)(nil),           // 49: sluice.v1.RebalancePlan.Stop
-	(*RebalancePlan_Served)(nil),         // 50: sluice.v1.RebalancePlan.Served
-	(*Drain_Held)(nil),                   // 51: sluice.v1.Drain.Held
-	nil,                                  // 52: sluice.v1.Machine.LabelsEntry
-	nil,                                  // 53: sluice.v1.Task.LabelsEntry
+	(Job_State)(0),                       // 5: sluice.v1.Job.State
+	(*Resources)(nil),                    // 6: sluice.v1.Resources
+	(*GetStatusRequest)(nil),             // 7: sluice.v1.GetStatusRequest
+	(*ListPoliciesRequest)(nil),          // 8: sluice.v1.ListPoliciesRequest
+	(*ListPoliciesResponse)(nil),         // 9: sluice.v1.ListPoliciesResponse
+	(*GetNetworkRequest)(nil),            // 10: sluice.v1.GetNetworkRequest
+	(*RoundNetwork)(nil),                 // 11: sluice.v1.RoundNetwork
+	(*PlanRebalanceRequest)(nil),         // 12: sluice.v1.PlanRebalanceRequest
+	(*RebalancePlan)(nil),                // 13: sluice.v1.RebalancePlan
+	(*DrainMachineRequest)(nil),          // 14: sluice.v1.DrainMachineRequest
+	(*GetDrainRequest)(nil),              // 15: sluice.v1.GetDrainRequest
+	(*Drain)(nil),                        // 16: sluice.v1.Drain
+	(*ForgetStaleRequest)(nil),           // 17: sluice.v1.ForgetStaleRequest
+	(*ForgetStaleResponse)(nil),          // 18: sluice.v1.ForgetStaleResponse
+	(*Status)(nil),                       // 19: sluice.v1.Status
+	(*FeedState)(nil),                    // 20: sluice.v1.FeedState
+	(*Round)(nil),                        // 21: sluice.v1.Round
+	(*RoundLevel)(nil),                   // 22: sluice.v1.RoundLevel
+	(*Machine)(nil),                      // 23: sluice.v1.Machine
+	(*MachineSample)(nil),                // 24: sluice.v1.MachineSample
+	(*TaskSample)(nil),                   // 25: sluice.v1.TaskSample
+	(*ListMachinesRequest)(nil),          // 26: sluice.v1.ListMachinesRequest
+	(*ListMachinesResponse)(nil),         // 27: sluice.v1.ListMachinesResponse
+	(*Task)(nil),                         // 28: sluice.v1.Task
+	(*TaskRule)(nil),                     // 29: sluice.v1.TaskRule
+	(*ListTasksRequest)(nil),             // 30: sluice.v1.ListTasksRequest
+	(*ListTasksResponse)(nil),            // 31: sluice.v1.ListTasksResponse
+	(*GetJobRequest)(nil),                // 32: sluice.v1.GetJobRequest
+	(*Job)(nil),                          // 33: sluice.v1.Job
+	(*Budget)(nil),                       // 34: sluice.v1.Budget
+	(*ListBudgetsRequest)(nil),           // 35: sluice.v1.ListBudgetsRequest
+	(*ListBudgetsResponse)(nil),          // 36: sluice.v1.ListBudgetsResponse
+	(*ExplainTaskRequest)(nil),           // 37: sluice.v1.ExplainTaskRequest
+	(*TaskExplanation)(nil),              // 38: sluice.v1.TaskExplanation
+	(*MachineCost)(nil),                  // 39: sluice.v1.MachineCost
+	(*PolicyCost)(nil),                   // 40: sluice.v1.PolicyCost
+	(*Reason)(nil),                       // 41: sluice.v1.Reason
+	(*NearMiss)(nil),                     // 42: sluice.v1.NearMiss
+	nil,                                  // 43: sluice.v1.Resources.ExtendedEntry
+	(*ListPoliciesResponse_Policy)(nil),  // 44: sluice.v1.ListPoliciesResponse.Policy
+	(*RoundNetwork_Pass)(nil),            // 45: sluice.v1.RoundNetwork.Pass
+	(*RoundNetwork_Node)(nil),            // 46: sluice.v1.RoundNetwork.Node
+	(*RoundNetwork_Arc)(nil),             // 47: sluice.v1.RoundNetwork.Arc
+	(*RoundNetwork_Segment)(nil),         // 48: sluice.v1.RoundNetwork.Segment
+	(*RebalancePlan_Move)(nil),           // 49: sluice.v1.RebalancePlan.Move
+	(*RebalancePlan_Stop)(nil),           // 50: sluice.v1.RebalancePlan.Stop
+	(*RebalancePlan_Served)(nil),         // 51: sluice.v1.RebalancePlan.Served
+	(*Drain_Held)(nil),                   // 52: sluice.v1.Drain.Held
+	nil,                                  // 53: sluice.v1.Machine.LabelsEntry
+	nil,                                  // 54: sluice.v1.Task.LabelsEntry
 }
 var file_sluice_v1_inspector_proto_depIdxs = []int32{
-	42, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
-	43, // 1: sluice.v1.ListPoliciesResponse.policies:type_name -> sluice.v1.ListPoliciesResponse.Policy
-	44, // 2: sluice.v1.RoundNetwork.passes:type_name -> sluice.v1.RoundNetwork.Pass
+	43, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
+	44, // 1: sluice.v1.ListPoliciesResponse.policies:type_name -> sluice.v1.ListPoliciesResponse.Policy
+	45, // 2: sluice.v1.RoundNetwork.passes:type_name -> sluice.v1.RoundNetwork.Pass
 	1,  // 3: sluice.v1.PlanRebalanceRequest.preemption:type_name -> sluice.v1.PlanRebalanceRequest.Preemption
-	48, // 4: sluice.v1.RebalancePlan.moves:type_name -> sluice.v1.RebalancePlan.Move
-	49, // 5: sluice.v1.RebalancePlan.stops:type_name -> sluice.v1.RebalancePlan.Stop
-	50, // 6: sluice.v1.RebalancePlan.served:type_name -> sluice.v1.RebalancePlan.Served
-	51, // 7: sluice.v1.Drain.held:type_name -> sluice.v1.Drain.Held
-	5,  // 8: sluice.v1.Status.allocatable:type_name -> sluice.v1.Resources
-	5,  // 9: sluice.v1.Status.used:type_name -> sluice.v1.Resources
-	20, // 10: sluice.v1.Status.last_round:type_name -> sluice.v1.Round
-	19, // 11: sluice.v1.Status.feeds:type_name -> sluice.v1.FeedState
+	49, // 4: sluice.v1.RebalancePlan.moves:type_name -> sluice.v1.RebalancePlan.Move
+	50, // 5: sluice.v1.RebalancePlan.stops:type_name -> sluice.v1.RebalancePlan.Stop
+	51, // 6: sluice.v1.RebalancePlan.served:type_name -> sluice.v1.RebalancePlan.Served
+	52, // 7: sluice.v1.Drain.held:type_name -> sluice.v1.Drain.Held
+	6,  // 8: sluice.v1.Status.allocatable:type_name -> sluice.v1.Resources
+	6,  // 9: sluice.v1.Status.used:type_name -> sluice.v1.Resources
+	21, // 10: sluice.v1.Status.last_round:type_name -> sluice.v1.Round
+	20, // 11: sluice.v1.Status.feeds:type_name -> sluice.v1.FeedState
 	2,  // 12: sluice.v1.FeedState.state:type_name -> sluice.v1.FeedState.State
-	21, // 13: sluice.v1.Round.levels:type_name -> sluice.v1.RoundLevel
+	22, // 13: sluice.v1.Round.levels:type_name -> sluice.v1.RoundLevel
 	3,  // 14: sluice.v1.Machine.condition:type_name -> sluice.v1.Machine.Condition
-	5,  // 15: sluice.v1.Machine.allocatable:type_name -> sluice.v1.Resources
-	5,  // 16: sluice.v1.Machine.used:type_name -> sluice.v1.Resources
-	52, // 17: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
-	23, // 18: sluice.v1.Machine.usage:type_name -> sluice.v1.MachineSample
-	5,  // 19: sluice.v1.Machine.reclaimed:type_name -> sluice.v1.Resources
-	22, // 20: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
+	6,  // 15: sluice.v1.Machine.allocatable:type_name -> sluice.v1.Resources
+	6,  // 16: sluice.v1.Machine.used:type_name -> sluice.v1.Resources
+	53, // 17: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
+	24, // 18: sluice.v1.Machine.usage:type_name -> sluice.v1.MachineSample
+	6,  // 19: sluice.v1.Machine.reclaimed:type_name -> sluice.v1.Resources
+	23, // 20: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
 	4,  // 21: sluice.v1.Task.state:type_name -> sluice.v1.Task.State
-	5,  // 22: sluice.v1.Task.request:type_name -> sluice.v1.Resources
-	53, // 23: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
-	24, // 24: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
-	28, // 25: sluice.v1.Task.rules:type_name -> sluice.v1.TaskRule
-	27, // 26: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
-	33, // 27: sluice.v1.ListBudgetsResponse.budgets:type_name -> sluice.v1.Budget
-	27, // 28: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
-	40, // 29: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
-	41, // 30: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
-	38, // 31: sluice.v1.TaskExplanation.costs:type_name -> sluice.v1.MachineCost
-	39, // 32: sluice.v1.MachineCost.policies:type_name -> sluice.v1.PolicyCost
-	45, // 33: sluice.v1.RoundNetwork.Pass.nodes:type_name -> sluice.v1.RoundNetwork.Node
-	46, // 34: sluice.v1.RoundNetwork.Pass.arcs:type_name -> sluice.v1.RoundNetwork.Arc
-	0,  // 35: sluice.v1.RoundNetwork.Node.kind:type_name -> sluice.v1.RoundNetwork.Node.Kind
-	47, // 36: sluice.v1.RoundNetwork.Arc.segments:type_name -> sluice.v1.RoundNetwork.Segment
-	6,  // 37: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
-	25, // 38: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
-	29, // 39: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
-	31, // 40: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
-	34, // 41: sluice.v1.Inspector.ListBudgets:input_type -> sluice.v1.ListBudgetsRequest
-	36, // 42: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
-	16, // 43: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
-	11, // 44: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
-	13, // 45: sluice.v1.Inspector.DrainMachine:input_type -> sluice.v1.DrainMachineRequest
-	14, // 46: sluice.v1.Inspector.GetDrain:input_type -> sluice.v1.GetDrainRequest
-	9,  // 47: sluice.v1.Inspector.GetNetwork:input_type -> sluice.v1.GetNetworkRequest
-	7,  // 48: sluice.v1.Inspector.ListPolicies:input_type -> sluice.v1.ListPoliciesRequest
-	18, // 49: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
-	26, // 50: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
-	30, // 51: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
-	32, // 52: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
-	35, // 53: sluice.v1.Inspector.ListBudgets:output_type -> sluice.v1.ListBudgetsResponse
-	37, // 54: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
-	17, // 55: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
-	12, // 56: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
-	15, // 57: sluice.v1.Inspector.DrainMachine:output_type -> sluice.v1.Drain
-	15, // 58: sluice.v1.Inspector.GetDrain:output_type -> sluice.v1.Drain
-	10, // 59: sluice.v1.Inspector.GetNetwork:output_type -> sluice.v1.RoundNetwork
-	8,  // 60: sluice.v1.Inspector.ListPolicies:output_type -> sluice.v1.ListPoliciesResponse
-	49, // [49:61] is the sub-list for method output_type
-	37, // [37:49] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	6,  // 22: sluice.v1.Task.request:type_name -> sluice.v1.Resources
+	54, // 23: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
+	25, // 24: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
+	29, // 25: sluice.v1.Task.rules:type_name -> sluice.v1.TaskRule
+	28, // 26: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
+	5,  // 27: sluice.v1.Job.state:type_name -> sluice.v1.Job.State
+	34, // 28: sluice.v1.ListBudgetsResponse.budgets:type_name -> sluice.v1.Budget
+	28, // 29: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
+	41, // 30: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
+	42, // 31: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
+	39, // 32: sluice.v1.TaskExplanation.costs:type_name -> sluice.v1.MachineCost
+	40, // 33: sluice.v1.MachineCost.policies:type_name -> sluice.v1.PolicyCost
+	46, // 34: sluice.v1.RoundNetwork.Pass.nodes:type_name -> sluice.v1.RoundNetwork.Node
+	47, // 35: sluice.v1.RoundNetwork.Pass.arcs:type_name -> sluice.v1.RoundNetwork.Arc
+	0,  // 36: sluice.v1.RoundNetwork.Node.kind:type_name -> sluice.v1.RoundNetwork.Node.Kind
+	48, // 37: sluice.v1.RoundNetwork.Arc.segments:type_name -> sluice.v1.RoundNetwork.Segment
+	7,  // 38: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
+	26, // 39: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
+	30, // 40: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
+	32, // 41: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
+	35, // 42: sluice.v1.Inspector.ListBudgets:input_type -> sluice.v1.ListBudgetsRequest
+	37, // 43: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
+	17, // 44: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
+	12, // 45: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
+	14, // 46: sluice.v1.Inspector.DrainMachine:input_type -> sluice.v1.DrainMachineRequest
+	15, // 47: sluice.v1.Inspector.GetDrain:input_type -> sluice.v1.GetDrainRequest
+	10, // 48: sluice.v1.Inspector.GetNetwork:input_type -> sluice.v1.GetNetworkRequest
+	8,  // 49: sluice.v1.Inspector.ListPolicies:input_type -> sluice.v1.ListPoliciesRequest
+	19, // 50: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
+	27, // 51: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
+	31, // 52: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
+	33, // 53: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
+	36, // 54: sluice.v1.Inspector.ListBudgets:output_type -> sluice.v1.ListBudgetsResponse
+	38, // 55: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
+	18, // 56: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
+	13, // 57: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
+	16, // 58: sluice.v1.Inspector.DrainMachine:output_type -> sluice.v1.Drain
+	16, // 59: sluice.v1.Inspector.GetDrain:output_type -> sluice.v1.Drain
+	11, // 60: sluice.v1.Inspector.GetNetwork:output_type -> sluice.v1.RoundNetwork
+	9,  // 61: sluice.v1.Inspector.ListPolicies:output_type -> sluice.v1.ListPoliciesResponse
+	50, // [50:62] is the sub-list for method output_type
+	38, // [38:50] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_inspector_proto_init() }
@@ -4675,7 +4754,7 @@ func file_sluice_v1_inspector_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_inspector_proto_rawDesc), len(file_sluice_v1_inspector_proto_rawDesc)),
-			NumEnums:      5,
+			NumEnums:      6,
 			NumMessages:   49,
 			NumExtensions: 0,
 			NumServices:   1,
