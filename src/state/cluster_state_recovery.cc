@@ -117,6 +117,8 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
   TaskSpec sound = spec;
   sound.quarantine_reason.clear();
   Describe(task, sound);
+  // The first round decides who is.
+  replacements_.SetHeld(task, false);
   task->quarantine_reason = spec.quarantine_reason;
   task->state = stored.state;
   SetName(task, task->name);
