@@ -1,86 +1,106 @@
 #include "core/companions.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
+#include <map>
 #include <utility>
 
 namespace sluice {
 namespace {
 
+constexpr size_t kClassesMax = 8;
+constexpr size_t kCirclesMax = 8;
 // Of the machines of a place so many are tried for the first task.
 constexpr size_t kTriesMax = 64;
 
 class CircleSearch {
  public:
-  CircleSearch(const ClassKey& key, RoundContext* context)
-      : context_(*context), circle_{key} {}
+  CircleSearch(const ClassKey& key, CompanionsOf of, RoundContext* context)
+      : context_(*context), of_(of), circle_{key} {}
 
-  std::vector<ClassKey> Run() {
-    if (!MustWait(circle_.front()) || !Extend()) circle_.clear();
-    return std::move(circle_);
+  std::vector<std::vector<ClassKey>> Run() {
+    if (!MayWait(circle_.front()) || !Extend()) found_.clear();
+    return std::move(found_);
   }
 
  private:
-  bool MustWait(const ClassKey& key) const {
-    return ClassPeers(context_.state, context_.constraints, key).MustWait();
+  bool MayWait(const ClassKey& key) const {
+    return of_ == CompanionsOf::kAnybody ||
+           ClassPeers(context_.state, context_.constraints, key).MustWait();
   }
 
-  // Returns whether the circle is closed.
+  // Returns false where somebody is to come first.
   bool Extend() {
     const ClassKey last = circle_.back();
     const CountedTerm& term =
         *context_.state.peers().TermsOf(*last.rules).affinity.front();
-    context_.search_budget -= std::ssize(context_.state.pending());
+    context_.companion_looks_left -= std::ssize(context_.state.pending());
     std::vector<ClassKey> candidates;
     for (const auto& [key, tasks] : context_.state.pending()) {
-      if (!IsMeantBy(term, key) || context_.CountWaiting(key) == 0) continue;
       // By itself a task is no company.
-      if (key == last) continue;
-      if (key == circle_.front()) return true;
-      if (!MustWait(key)) return false;
-      if (std::ranges::count(circle_, key) == 0) candidates.push_back(key);
+      if (!IsMeantBy(term, key) || key == last ||
+          context_.CountWaiting(key) == 0) {
+        continue;
+      }
+      if (key == circle_.front()) {
+        if (found_.size() < kCirclesMax) found_.push_back(circle_);
+      } else if (key.rules->affinity.empty() || !MayWait(key)) {
+        if (of_ == CompanionsOf::kNobody) return false;
+      } else if (std::ranges::count(circle_, key) == 0) {
+        candidates.push_back(key);
+      }
     }
-    if (circle_.size() == kCompanionsMax) return false;
+    if (circle_.size() == kClassesMax) return true;
     std::ranges::stable_partition(candidates, [&](const ClassKey& key) {
       return key.gang.has_value() && key.gang == last.gang;
     });
     for (const ClassKey& key : candidates) {
-      if (context_.search_budget <= 0) return false;
+      if (context_.companion_looks_left <= 0 || found_.size() == kCirclesMax) {
+        break;
+      }
       circle_.push_back(key);
-      if (Extend()) return true;
+      const bool may_go_on = Extend();
       circle_.pop_back();
+      if (!may_go_on) return false;
     }
-    return false;
+    return true;
   }
 
   RoundContext& context_;
+  const CompanionsOf of_;
   std::vector<ClassKey> circle_;
+  std::vector<std::vector<ClassKey>> found_;
 };
 
 }  // namespace
 
-std::vector<ClassKey> FindCircle(const ClassKey& key, RoundContext* context) {
-  if (key.rules->affinity.empty() || context->search_budget <= 0) return {};
-  return CircleSearch(key, context).Run();
+std::vector<std::vector<ClassKey>> FindCircles(const ClassKey& key,
+                                               CompanionsOf of,
+                                               RoundContext* context) {
+  if (key.rules->affinity.empty() || context->companion_looks_left <= 0) {
+    return {};
+  }
+  return CircleSearch(key, of, context).Run();
 }
 
 CompanionPlaces::CompanionPlaces(std::vector<ClassKey> circle,
                                  RoundContext* context)
     : circle_(std::move(circle)), context_(*context) {
   for (const ClassKey& key : circle_) {
-    const std::vector<const Task*> waiting = context_.WaitingTasks(key, 1);
-    if (waiting.empty()) return;
-    tasks_.push_back(waiting.front());
+    tasks_.push_back(context_.WaitingTasks(key, 1).front());
   }
+  std::vector<MachineId> all;
+  for (const auto& [id, machine] : context_.state.machines()) all.push_back(id);
   std::map<Domains, Place> by_domains;
-  context_.search_budget -= std::ssize(context_.state.machines());
-  for (const auto& [id, machine] : context_.state.machines()) {
-    if (!MayBeOn(0, *machine)) continue;
+  const ClassKey& first = circle_.front();
+  const int64_t waiting = context_.CountWaiting(first);
+  for (const MachineId id : AllowedOf(all, 0)) {
     const Domains domains = DomainsOf(id);
     if (std::ranges::count(domains, kNoDomain) > 0) continue;
     Place& place = by_domains[domains];
-    place.room += circle_.front().request.TimesIn(
-        machine->Free(), context_.CountWaiting(circle_.front()));
+    place.room +=
+        first.request.TimesIn(context_.state.FindMachine(id)->Free(), waiting);
     if (place.machines.size() < kTriesMax) place.machines.push_back(id);
   }
   for (auto& [domains, place] : by_domains) places_.push_back(std::move(place));
@@ -92,33 +112,27 @@ bool CompanionPlaces::PlaceNext(Transaction* transaction) {
     const Place place = std::move(places_.back());
     places_.pop_back();
     for (const MachineId id : place.machines) {
-      if (context_.search_budget <= 0) return false;
-      if (PlaceFrom(0, *context_.state.FindMachine(id), transaction)) {
-        return true;
-      }
+      if (context_.companion_looks_left <= 0) return false;
+      if (PlaceFrom(0, id, transaction)) return true;
     }
   }
   return false;
 }
 
-bool CompanionPlaces::PlaceFrom(size_t index, const Machine& machine,
+bool CompanionPlaces::PlaceFrom(size_t index, MachineId machine,
                                 Transaction* transaction) {
-  --context_.search_budget;
-  if (!MayBeOn(index, machine)) return false;
   const size_t before = transaction->size();
-  transaction->Place(*tasks_[index], machine.id);
-  machines_.push_back(machine.id);
-  const bool is_last = index + 1 == circle_.size();
+  transaction->Place(*tasks_[index], machine);
+  machines_.push_back(machine);
+  const std::vector<MachineId> near = NearTo(index, machine);
   bool is_placed = false;
-  if (is_last) {
+  if (index + 1 == circle_.size()) {
     // The last one must be near the first.
-    is_placed =
-        std::ranges::count(NearTo(index, machine.id), machines_.front()) > 0;
+    is_placed = std::ranges::count(near, machines_.front()) > 0;
   } else {
-    for (const MachineId id : NearTo(index, machine.id)) {
-      is_placed =
-          PlaceFrom(index + 1, *context_.state.FindMachine(id), transaction);
-      if (is_placed || context_.search_budget <= 0) break;
+    for (const MachineId id : AllowedOf(near, index + 1)) {
+      is_placed = PlaceFrom(index + 1, id, transaction);
+      if (is_placed || context_.companion_looks_left <= 0) break;
     }
   }
   machines_.pop_back();
@@ -153,16 +167,24 @@ std::vector<MachineId> CompanionPlaces::NearTo(size_t index,
              term->topology->DomainOf(machine);
     });
   });
-  context_.search_budget -= std::ssize(*fewest);
+  context_.companion_looks_left -= 1 + std::ssize(*fewest);
   return near;
 }
 
-bool CompanionPlaces::MayBeOn(size_t index, const Machine& machine) const {
+std::vector<MachineId> CompanionPlaces::AllowedOf(
+    std::span<const MachineId> machines, size_t index) const {
   const ClassKey& key = circle_[index];
-  return machine.IsUsable() && key.request.FitsIn(machine.Free()) &&
-         context_.constraints.Allows(key, machine) &&
-         ClassPeers(context_.state, context_.constraints, key)
-             .AllowsBesideAffinity(machine);
+  const ClassPeers peers(context_.state, context_.constraints, key);
+  std::vector<MachineId> allowed;
+  std::ranges::copy_if(
+      machines, std::back_inserter(allowed), [&](MachineId id) {
+        const Machine& machine = *context_.state.FindMachine(id);
+        return machine.IsUsable() && key.request.FitsIn(machine.Free()) &&
+               context_.constraints.Allows(key, machine) &&
+               peers.AllowsBesideAffinity(machine);
+      });
+  context_.companion_looks_left -= std::ssize(machines);
+  return allowed;
 }
 
 std::span<CountedTerm* const> CompanionPlaces::TermsOf(size_t index) const {

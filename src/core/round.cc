@@ -31,6 +31,7 @@ constexpr MakeStage kStages[] = {
     &MakePlaceAdmitted,
     &MakeFill,
     &MakeTryGangs,
+    &MakeTryCompanions,
     &MakeSearch,
 };
 
@@ -99,8 +100,10 @@ std::optional<RoundWork> Round::NextStep(RoundStats* stats) {
   context_.stats = stats;
   if (!std::exchange(has_begun_, true)) {
     context_.gangs.WithdrawHalves();
-    ServeNominated(&context_);
     ReplaceTasks(&context_);
+    // Whoever has taken a place stays there: another was told to leave it.
+    context_.delta_begin = context_.state.counters().next_delta_sequence;
+    ServeNominated(&context_);
     DrainMachines(&context_);
   }
   while (true) {

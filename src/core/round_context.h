@@ -138,6 +138,8 @@ class RoundContext {
   bool has_arranged = false;
   // Of SpareNeedless(), for all of the round: some 10 ms.
   int64_t spare_looks_left = 400'000;
+  // The same for companions (core/companions.h).
+  int64_t companion_looks_left = 400'000;
   // What all costs that could be placed, and the least that it can.
   std::optional<Appraisal> appraisal;
 

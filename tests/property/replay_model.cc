@@ -84,12 +84,15 @@ std::string ReplayModel::Replay(const ScheduleReply& reply) {
       if (!cluster_.machines.contains(entry.resource_id)) {
         return here("there is no such machine");
       }
-      const std::string why = WhyNot(entry.task.value, entry.resource_id);
+      std::string why = WhyNot(entry.task.value, entry.resource_id);
       if (why == kNoSuchPeer) {
         early.push_back(entry.task.value);
-      } else if (!why.empty()) {
-        return here(why);
+        // All else has to hold by then.
+        const auto affinity = std::exchange(task.rules.affinity, {});
+        why = WhyNot(entry.task.value, entry.resource_id);
+        task.rules.affinity = affinity;
       }
+      if (!why.empty()) return here(why);
       task.machine = entry.resource_id;
     } else if (entry.type == DeltaType::kPreempt) {
       if (task.machine != entry.resource_id || task.is_terminating) {
@@ -115,7 +118,10 @@ std::string ReplayModel::WhyNoCompanions(uint64_t uid,
                                          const ScheduleReply& reply) {
   PeerTask& task = cluster_.tasks.at(uid);
   const std::string machine = std::exchange(task.machine, "");
-  const std::string why = WhyNot(uid, machine);
+  const PlacementRules rules = std::exchange(task.rules, {});
+  task.rules.affinity = rules.affinity;
+  const std::string why = WhyPeersForbid(cluster_, task, machine);
+  task.rules = rules;
   task.machine = machine;
   if (!why.empty()) return why;
   const bool has_any =

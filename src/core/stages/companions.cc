@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <set>
@@ -22,17 +22,19 @@ namespace {
 
 class StartCompanions : public Stage {
  public:
-  StartCompanions(RoundContext* context, Tier* tier)
-      : context_(*context), tier_(*tier) {}
+  StartCompanions(CompanionsOf of, RoundContext* context, Tier* tier)
+      : of_(of), context_(*context), tier_(*tier) {}
 
   std::optional<RoundWork> Next() override {
-    if (!std::exchange(has_begun_, true)) FindCircles();
+    if (!std::exchange(has_begun_, true)) FindAsking();
     while (true) {
       if (trial_.has_value()) {
         // What it placed must not be left without the rest of its gang.
         if (auto work = trial_->passes.Next(/*must_go_on=*/true)) return work;
         if (PlanTrial()) continue;
         EndTrial();
+      } else if (context_.looks > kLooksPerStep) {
+        return Pause();
       } else if (context_.stats->is_cut_short || !BeginNext()) {
         return std::nullopt;
       }
@@ -48,10 +50,6 @@ class StartCompanions : public Stage {
   }
 
  private:
-  struct Circle {
-    CompanionPlaces places;
-    std::vector<Gangs::Waiting> gangs;  // Closed ones, of its classes.
-  };
   struct Trial {
     explicit Trial(RoundContext* context) : passes(context) {}
 
@@ -61,65 +59,100 @@ class StartCompanions : public Stage {
     bool is_planned = false;
   };
 
-  void FindCircles() {
-    context_.state.SyncPeers();
-    std::vector<ClassKey> asking;
+  // Others begin in each round: some may never find a place.
+  void FindAsking() {
     tier_.VisitWaiting(context_.state, [&](const ClassKey& key, const auto&) {
-      if (!key.rules->affinity.empty()) asking.push_back(key);
+      if (!key.rules->affinity.empty()) asking_.push_back(key);
       return true;
     });
-    if (asking.empty()) return;
+    if (asking_.empty()) return;
+    const size_t first =
+        static_cast<size_t>(context_.stats->number) % asking_.size();
+    std::ranges::rotate(asking_,
+                        asking_.begin() + static_cast<ptrdiff_t>(first));
     context_.FreshEligibility();
-    const std::vector<Gangs::Waiting> waiting =
-        context_.gangs.FindWaiting(tier_.priority);
-    std::set<ClassKey> seen;
-    for (const ClassKey& key : asking) {
-      if (seen.contains(key)) continue;
-      std::vector<ClassKey> classes = FindCircle(key, &context_);
-      // What is more urgent has been tried in its own tier.
-      if (classes.empty() ||
-          std::ranges::any_of(classes, [this](const ClassKey& one) {
-            return one.priority > tier_.priority;
-          })) {
-        continue;
-      }
-      seen.insert(classes.begin(), classes.end());
-      std::optional<std::vector<Gangs::Waiting>> gangs =
-          GangsOf(classes, waiting);
-      if (!gangs.has_value()) continue;
-      circles_.push_back(
-          {CompanionPlaces(std::move(classes), &context_), *std::move(gangs)});
-    }
   }
 
-  // Nothing if one of them has too few tasks to start.
-  std::optional<std::vector<Gangs::Waiting>> GangsOf(
-      const std::vector<ClassKey>& classes,
-      const std::vector<Gangs::Waiting>& waiting) const {
-    std::map<JobId, const Gangs::Waiting*> found;
-    for (const ClassKey& key : classes) {
-      if (!context_.gangs.IsClosed(key)) continue;
-      const auto it =
-          std::ranges::find(waiting, *key.gang, &Gangs::Waiting::job);
-      if (it == waiting.end()) return std::nullopt;
-      found[*key.gang] = &*it;
-    }
-    std::vector<Gangs::Waiting> gangs;
-    for (const auto& [job, gang] : found) gangs.push_back(*gang);
-    return gangs;
-  }
-
-  // Returns whether a circle is placed, or there may be another.
+  // Returns whether there may be anything more to do.
   bool BeginNext() {
-    if (next_ == circles_.size()) return false;
+    const int64_t looks_before = context_.companion_looks_left;
+    const bool may_be_more = PlaceNext() || BeginCircle() || BeginClass();
+    context_.looks += looks_before - context_.companion_looks_left;
+    return may_be_more && context_.companion_looks_left > 0;
+  }
+
+  // The next way to place the circle that was begun.
+  bool PlaceNext() {
+    if (!places_.has_value()) return false;
+    // Commands may have come: its tasks and machines may be gone.
+    if (places_version_ != context_.state.version()) {
+      places_.reset();
+      return false;
+    }
     Transaction transaction(context_.now_ms, &context_.state);
-    if (!circles_[next_].places.PlaceNext(&transaction)) {
-      ++next_;
-      return true;
+    if (!places_->PlaceNext(&transaction)) {
+      places_.reset();
+      return false;
     }
     trial_.emplace(&context_);
     trial_->placed = context_.Keep(&transaction).placed;
     return true;
+  }
+
+  // The next circle of the class.  Others that were placed meanwhile may have
+  // taken tasks of it.
+  bool BeginCircle() {
+    if (circles_.empty()) return false;
+    std::vector<ClassKey> circle = std::move(circles_.front());
+    circles_.pop_front();
+    // What is more urgent has been tried in its own tier.
+    if (std::ranges::any_of(circle, [this](const ClassKey& key) {
+          return key.priority > tier_.priority ||
+                 context_.CountWaiting(key) == 0;
+        })) {
+      return true;
+    }
+    std::optional<std::vector<Gangs::Waiting>> gangs = GangsOf(circle);
+    if (!gangs.has_value()) return true;
+    gangs_ = *std::move(gangs);
+    context_.state.SyncPeers();
+    places_.emplace(std::move(circle), &context_);
+    places_version_ = context_.state.version();
+    return true;
+  }
+
+  bool BeginClass() {
+    if (next_ == asking_.size()) return false;
+    const ClassKey& key = asking_[next_++];
+    if (context_.CountWaiting(key) == 0) return true;
+    context_.state.SyncPeers();
+    for (std::vector<ClassKey>& circle : FindCircles(key, of_, &context_)) {
+      circles_.push_back(std::move(circle));
+    }
+    return true;
+  }
+
+  // The closed gangs of the classes; nothing if one of them has too few tasks
+  // to start.
+  std::optional<std::vector<Gangs::Waiting>> GangsOf(
+      const std::vector<ClassKey>& classes) const {
+    std::set<JobId> closed;
+    for (const ClassKey& key : classes) {
+      if (context_.gangs.IsClosed(key)) closed.insert(*key.gang);
+    }
+    std::vector<Gangs::Waiting> gangs;
+    for (const JobId gang : closed) {
+      // Its most urgent class comes first.
+      const auto of_gang = std::ranges::find_if(
+          context_.state.pending(),
+          [gang](const auto& entry) { return entry.first.gang == gang; });
+      std::vector<Gangs::Waiting> waiting =
+          context_.gangs.FindWaiting(of_gang->first.priority);
+      const auto it = std::ranges::find(waiting, gang, &Gangs::Waiting::job);
+      if (it == waiting.end()) return std::nullopt;
+      gangs.push_back(std::move(*it));
+    }
+    return gangs;
   }
 
   // Returns whether there is anything to do for its gangs.
@@ -131,7 +164,7 @@ class StartCompanions : public Stage {
       return false;
     }
     trial.placed_before = placed;
-    for (const Gangs::Waiting& gang : circles_[next_].gangs) {
+    for (const Gangs::Waiting& gang : gangs_) {
       for (const ClassKey& key : gang.classes) {
         const int64_t count = context_.CountWaiting(key);
         if (count == 0) continue;
@@ -145,33 +178,48 @@ class StartCompanions : public Stage {
 
   void EndTrial() {
     const Trial trial = *std::exchange(trial_, std::nullopt);
-    const std::vector<Gangs::Waiting>& gangs = circles_[next_].gangs;
+    const std::vector<Gangs::Waiting>& gangs = gangs_;
     if (std::ranges::all_of(gangs, [this](const Gangs::Waiting& gang) {
           return context_.gangs.IsWhole(gang);
         })) {
       if (!gangs.empty()) context_.agenda.NoteNewGangs();
-      ++next_;
+      places_.reset();
+      circles_.clear();
       return;
     }
     std::vector<TaskId> placed = trial.passes.placed();
     placed.insert(placed.begin(), trial.placed.begin(), trial.placed.end());
     std::ranges::reverse(placed);
     context_.Withdraw(placed);
+    if (!context_.has_changed) places_version_ = context_.state.version();
   }
 
+  const CompanionsOf of_;
   RoundContext& context_;
   const Tier& tier_;
   bool has_begun_ = false;
-  std::vector<Circle> circles_;
-  size_t next_ = 0;             // The one that is tried.
-  std::optional<Trial> trial_;  // While it runs.
+  std::vector<ClassKey> asking_;
+  size_t next_ = 0;  // Of these.
+  std::deque<std::vector<ClassKey>>
+      circles_;                            // Of the last, still to be tried.
+  std::vector<Gangs::Waiting> gangs_;      // Of the circle that is tried.
+  std::optional<CompanionPlaces> places_;  // Of that.
+  uint64_t places_version_ = 0;            // Of the state, as they know it.
+  std::optional<Trial> trial_;             // While it runs.
 };
 
 }  // namespace
 
 std::unique_ptr<Stage> MakeStartCompanions(RoundContext* context, Tier* tier) {
-  if (context->search_budget <= 0) return nullptr;
-  return std::make_unique<StartCompanions>(context, tier);
+  if (context->companion_looks_left <= 0) return nullptr;
+  return std::make_unique<StartCompanions>(CompanionsOf::kNobody, context,
+                                           tier);
+}
+
+std::unique_ptr<Stage> MakeTryCompanions(RoundContext* context, Tier* tier) {
+  if (context->companion_looks_left <= 0) return nullptr;
+  return std::make_unique<StartCompanions>(CompanionsOf::kAnybody, context,
+                                           tier);
 }
 
 }  // namespace sluice

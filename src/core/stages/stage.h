@@ -46,6 +46,8 @@ std::unique_ptr<Stage> MakeMeetMinimums(RoundContext* context, Tier* tier);
 std::unique_ptr<Stage> MakeStartGangs(RoundContext* context, Tier* tier);
 // Starts classes that wait for each other: one task of each at once.
 std::unique_ptr<Stage> MakeStartCompanions(RoundContext* context, Tier* tier);
+// The same with what is left, of those that found no room near others that run.
+std::unique_ptr<Stage> MakeTryCompanions(RoundContext* context, Tier* tier);
 // Places the work that the free room should go to.
 std::unique_ptr<Stage> MakePlaceAdmitted(RoundContext* context, Tier* tier);
 // Places what fits, until nothing does.

@@ -306,6 +306,28 @@ TEST_F(ReplaceTest, GoesWhereItsGangGoesAndTheFormerIsStoppedThen) {
                                    "PREEMPT 1 on m"));
 }
 
+// What has taken a place is not taken back for another: its former leaves.
+TEST_F(ReplaceTest, KeepsThePlaceThatItTook) {
+  cluster_.Apply(Added("n", {.cpu = 2200}));
+  cluster_.Apply(
+      Submitted(3, {.cpu = 500, .rules = {.selectors = {LabelExists("no")}}}));
+  cluster_.Apply(Submitted(4, {.cpu = 500}));
+  ASSERT_THAT(Reply(), ElementsAre("PLACE 4 on n"));
+  SubmitNewcomer(1300, InPlaceOf(4), 5);
+  cluster_.Apply(Submitted(6, {.cpu = 1000, .priority = 5}));
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 4 on n", "PLACE 5 on n"));
+}
+
+// Room that is kept for the former does not have it placed first.
+TEST_F(ReplaceTest, IsPlacedRatherThanAFormerThatRoomIsKeptFor) {
+  cluster_.Apply(Submitted(3, {.cpu = 1000}));
+  cluster_.eligibility();
+  cluster_.mutable_state().Nominate({3}, cluster_.state().FindMachine("m")->id);
+  SubmitNewcomer(1000, InPlaceOf(3), 4);
+  cluster_.Apply(Completed(kFormer));
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 4 on m"));
+}
+
 class ReplaceAndRunAgainTest : public ReplaceTest {
  protected:
   ReplaceAndRunAgainTest() : ReplaceTest({.requeues = {.evicted = true}}) {}

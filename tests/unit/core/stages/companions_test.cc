@@ -105,6 +105,53 @@ TEST_F(CompanionsTest, StartAsOneGangInADomainForAllOfIt) {
   for (const uint64_t uid : {1, 2, 3}) EXPECT_NE(cluster_.MachineOf(uid), "a");
 }
 
+// Two circles, of which the first takes what the second is about.
+TEST_F(CompanionsTest, MayShareAClass) {
+  Machine("m", 4000);
+  Submit(1, "b", kLow, Near("a", "host"));
+  Submit(2, "a", kLow, Near("b"), {.cpu = 300});
+  Submit(3, "a", kLow, Near("b"), {.cpu = 100});
+  EXPECT_THAT(ReplyInTheEnd(), SizeIs(3));
+}
+
+TEST_F(CompanionsTest, AreTriedInEveryWayToCloseACircle) {
+  Machine("m", 4000);
+  Submit(1, "b", kHigh, On("nowhere", Near("d")));
+  Submit(2, "b", kLow, Near("d"), {.cpu = 500});
+  Submit(3, "d", kLow, Near("b"));
+  EXPECT_THAT(ReplyInTheEnd(), SizeIs(2));
+}
+
+TEST_F(CompanionsTest, StartWhereNoneHasRoomNearOneThatRuns) {
+  Machine("full", 1000);
+  Run(1, "c", kHigh, On("full"));
+  Machine("m", 4000);
+  Submit(2, "c", kLow, Near("a", "host"));
+  Submit(3, "a", kLow, Near("c", "host"));
+  EXPECT_THAT(ReplyInTheEnd(),
+              UnorderedElementsAre("PLACE 2 on m", "PLACE 3 on m"));
+}
+
+TEST_F(CompanionsTest, MayBeOfAGangThatIsLessUrgent) {
+  Machine("m", 4000);
+  Submit(1, "a", kLow, Near("b"), {.cpu = 1000, .gang = 1});
+  Submit(2, "b", kHigh, Near("a"));
+  EXPECT_THAT(ReplyInTheEnd(), SizeIs(2));
+}
+
+TEST_F(CompanionsTest, AreAllPlacedInTheEndHoweverMany) {
+  for (int i = 0; i < 20; ++i) {
+    Machine(StrCat("m", i), 100'000, StrCat("z", i % 4));
+  }
+  constexpr int kPairs = 600;
+  for (int i = 0; i < kPairs; ++i) {
+    SubmitCircle({StrCat("a", i), StrCat("b", i)}, "zone", {.cpu = 10});
+  }
+  size_t placed = 0;
+  for (int i = 0; i < 40; ++i) placed += Reply().size();
+  EXPECT_EQ(placed, 2U * kPairs);
+}
+
 // Beside every place that there is.
 TEST_F(CompanionsTest, StartWhereverThatIsPossible) {
   int started = 0;
