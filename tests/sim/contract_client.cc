@@ -168,10 +168,10 @@ void ContractClient::LoseMachine(const std::string& uuid) {
     if (fate == Fate::kEnds) {
       StopTask(&task);
       task.may_have_ended = true;
-      // A submission or placement that is repeated would be for another run.
-      task.may_not_run_again = task.phase == Phase::kThere &&
-                               !task.is_from_broken_call &&
-                               MayNotRunTwice(task.real);
+      // One that was submitted again asks for a place again.
+      task.may_not_run_again =
+          task.phase == Phase::kThere && !task.is_submitted_again &&
+          !task.is_from_broken_call && MayNotRunTwice(task.real);
     }
     task.is_doomed = true;
     timeline_.After(rng_.Between(1, kCollectUs),
@@ -324,6 +324,9 @@ void ContractClient::Break() {
   is_breaking_off_ = true;
   if (unread_) std::exchange(unread_, nullptr)();
   is_breaking_off_ = false;
+  for (auto& [uid, task] : tasks_) {
+    task.is_submitted_again |= task.phase == Phase::kAnnounced;
+  }
   for (const auto& [id, call] : calls_) Transmit(id);
   ScheduleLater();
 }
@@ -331,7 +334,11 @@ void ContractClient::Break() {
 void ContractClient::NoteDeath() {
   is_breaking_off_ = true;
   // A power failure forgets which replies arrived.
-  for (auto& [uid, task] : tasks_) task.is_from_broken_call = true;
+  for (auto& [uid, task] : tasks_) {
+    task.is_from_broken_call = true;
+    // So it may take a task for one that was never told of such a machine.
+    if (HasFailed(task.machine)) task.may_not_run_again = false;
+  }
   for (const auto& [message, take] : std::exchange(arriving_, {})) {
     if (rng_.Chance(1, 2)) take();
   }
@@ -426,7 +433,7 @@ void ContractClient::Place(uint64_t uid, const std::string& uuid) {
   Task& task = it->second;
   if (task.phase == Phase::kLeaving) return;
   if (task.is_doomed) {
-    if (task.may_not_run_again) {
+    if (task.may_not_run_again && task.machine != uuid) {
       cluster_.Fail(NameOf(uid) + " is to run twice, and may not");
     }
     return;

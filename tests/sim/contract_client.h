@@ -78,6 +78,7 @@ class ContractClient {
     size_t knowing_call = 0;
     // The daemon may know that it failed and does not run again.
     bool may_have_ended = false;
+    bool is_submitted_again = false;
     bool may_not_run_again = false;
     uint64_t report = 0;          // The call that reports its failure; 0: none.
     bool is_report_late = false;  // It was to run again before.
