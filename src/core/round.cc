@@ -160,7 +160,7 @@ void Round::End(RoundStats* stats) {
   StopReplaced(&context_);
   EndVainNominations(&context_);
   DisplaceAsLastResort(&context_);
-  SpareNeedless(NewcomersInTheWay::kStay, &context_);
+  SpareUntold(&context_);
   NoteLook();
   context_.state.SyncPeers();
   for (const auto& [term, asker] : context_.minimum_askers) {

@@ -43,6 +43,7 @@ RoundContext::RoundContext(const Subject& subject, const RoundOptions& limits,
       rebalance_timer(subject.rebalance_timer),
       search_pace(subject.search_pace),
       network_log(subject.network_log),
+      untold_victims(subject.untold_victims),
       must_rebalance(limits.preemption.mode == Preemption::kFull &&
                      limits.improve_budget > 0 && rebalance_timer != nullptr &&
                      rebalance_timer->IsDue(as_of_ms, subject.state.version())),

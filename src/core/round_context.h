@@ -71,6 +71,9 @@ class RoundContext {
     MachineGrouping* grouping = nullptr;
     // Null: nothing is kept of the networks.
     NetworkLog* network_log = nullptr;
+    // Whom rounds stopped, as far as nobody was told of it.  Null: each round
+    // knows its own.
+    std::vector<TaskId>* untold_victims = nullptr;
   };
   // Tasks that are submitted from here on are the next
   // round's.
@@ -94,6 +97,7 @@ class RoundContext {
   RebalanceTimer* const rebalance_timer;
   SearchPace* const search_pace;
   NetworkLog* const network_log;
+  std::vector<TaskId>* const untold_victims;
   // Whether tasks are to be moved to where they cost less.
   const bool must_rebalance;
   // Whether something may leave for what waits that could not in the round

@@ -104,7 +104,7 @@ void Scheduler::StartRound(int64_t now_ms) {
   round_ = std::make_unique<Round>(
       RoundContext::Subject{state_, policies_, constraints_, *eligibility_,
                             &move_budget_, &rebalance_timer_, &search_pace_,
-                            &grouping_, &network_log_},
+                            &grouping_, &network_log_, &untold_victims_},
       options_, now_ms);
   if (round_->has_news()) return;
   round_stats_.too_many_moves = last.too_many_moves;

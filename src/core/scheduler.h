@@ -155,6 +155,7 @@ class Scheduler {
   RebalanceTimer rebalance_timer_;
   SearchPace search_pace_;
   NetworkLog network_log_;
+  std::vector<TaskId> untold_victims_;  // Of rounds.
   const std::unique_ptr<Eligibility> eligibility_;
   MachineGrouping grouping_;
   std::unique_ptr<Round> round_;  // Null where none is running.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "constraints/class_peers.h"
 #include "core/placements.h"
 #include "core/promised_spreads.h"
@@ -282,6 +283,30 @@ class Spare {
 void SpareNeedless(NewcomersInTheWay newcomers, RoundContext* context) {
   if (context->agenda.known.victims.empty()) return;
   Spare(newcomers, context).Run();
+}
+
+void SpareUntold(RoundContext* context) {
+  std::vector<TaskId>& victims = context->agenda.known.victims;
+  const std::vector<TaskId> own = victims;
+  const int64_t preempted = context->stats->preempted;
+  if (context->untold_victims != nullptr) {
+    victims.insert(victims.end(), context->untold_victims->begin(),
+                   context->untold_victims->end());
+  }
+  SpareNeedless(NewcomersInTheWay::kStay, context);
+  const absl::flat_hash_set<TaskId> left(victims.begin(), victims.end());
+  const auto is_left = [&left](TaskId id) { return left.contains(id); };
+  context->stats->preempted =
+      preempted - (std::ssize(own) - std::ranges::count_if(own, is_left));
+  if (context->untold_victims == nullptr) return;
+  context->untold_victims->clear();
+  if (victims.empty()) return;
+  for (const auto& [sequence, delta] : context->state.outbox()) {
+    if (delta.type == DeltaType::kPreempt && !delta.may_be_known &&
+        is_left(delta.task)) {
+      context->untold_victims->push_back(delta.task);
+    }
+  }
 }
 
 }  // namespace sluice

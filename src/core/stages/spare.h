@@ -26,6 +26,10 @@ enum class NewcomersInTheWay {
 // has spent what it may on them (RoundContext::spare_looks_left).
 void SpareNeedless(NewcomersInTheWay newcomers, RoundContext* context);
 
+// At the end of the round: the same, and of those that earlier rounds stopped
+// and that nobody has been told of (RoundContext::untold_victims).
+void SpareUntold(RoundContext* context);
+
 }  // namespace sluice
 
 #endif  // SLUICE_CORE_STAGES_SPARE_H_

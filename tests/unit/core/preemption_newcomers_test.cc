@@ -116,5 +116,20 @@ TEST_F(PreemptionNewcomersTest, StopsNobodyForWhomANewcomerCouldWait) {
               ElementsAre(AnyOf("PREEMPT 3 on m", "PREEMPT 4 on m")));
 }
 
+// By the next round it has a place elsewhere.
+TEST_F(PreemptionNewcomersTest,
+       SparesWhomNobodyWasToldToStopOnceTheyNeedNotGo) {
+  Machine("m", 1000);
+  Run(1, "low", kLow);
+  Submit(2, "high", kHigh);
+  for (int i = 0; i < 6 && !cluster_.TaskOf(1).is_evicted; ++i) {
+    cluster_.Round(++now_ms_);
+  }
+  ASSERT_TRUE(cluster_.TaskOf(1).is_evicted);
+  Machine("n", 1000);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on n"));
+  EXPECT_FALSE(cluster_.TaskOf(1).is_evicted);
+}
+
 }  // namespace
 }  // namespace sluice
