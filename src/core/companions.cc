@@ -26,8 +26,15 @@ class CircleSearch {
 
  private:
   bool MayWait(const ClassKey& key) const {
-    return of_ == CompanionsOf::kAnybody ||
-           ClassPeers(context_.state, context_.constraints, key).MustWait();
+    if (of_ == CompanionsOf::kNobody) {
+      return ClassPeers(context_.state, context_.constraints, key).MustWait();
+    }
+    // Whose like runs is to be near that, and begins nothing of its own.
+    const PeerTerms& terms = context_.state.peers().TermsOf(*key.rules);
+    const std::vector<const Task*> waiting = context_.WaitingTasks(key, 1);
+    return !terms.affinity.empty() &&
+           !IsMeantBy(*terms.affinity.front(), key) && !waiting.empty() &&
+           context_.state.FindJob(waiting.front()->job)->running_count == 0;
   }
 
   // Returns false where somebody is to come first.

@@ -25,7 +25,8 @@ namespace sluice {
 enum class CompanionsOf {
   // Those that none who runs could be company to.
   kNobody,
-  // Whoever waits: what could be company has no room near it, say.
+  // Whoever waits and whose job does not run: others who could be company run,
+  // but there is no room near them, say.
   kAnybody,
 };
 

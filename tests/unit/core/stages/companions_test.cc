@@ -124,12 +124,34 @@ TEST_F(CompanionsTest, AreTriedInEveryWayToCloseACircle) {
 
 TEST_F(CompanionsTest, StartWhereNoneHasRoomNearOneThatRuns) {
   Machine("full", 1000);
-  Run(1, "c", kHigh, On("full"));
+  const TaskOptions lone = {
+      .cpu = 1000, .job = "lone", .labels = {{"app", "c"}}};
+  cluster_.Apply(Submitted(1, lone, PeerOptions()));
+  ASSERT_THAT(Reply(), SizeIs(1));
   Machine("m", 4000);
   Submit(2, "c", kLow, Near("a", "host"));
   Submit(3, "a", kLow, Near("c", "host"));
   EXPECT_THAT(ReplyInTheEnd(),
               UnorderedElementsAre("PLACE 2 on m", "PLACE 3 on m"));
+}
+
+// Tasks of one app in two sizes, all of which are to be together.
+TEST_F(CompanionsTest, BeginNoSecondGroupOfTheirOwnKind) {
+  Machine("full", 1000);
+  Run(1, "app", kHigh, Near("app", "host"));
+  Machine("m", 4000);
+  Submit(2, "app", kHigh, Near("app", "host"), {.cpu = 300});
+  Submit(3, "app", kHigh, Near("app", "host"), {.cpu = 100});
+  EXPECT_THAT(ReplyInTheEnd(), IsEmpty());
+}
+
+TEST_F(CompanionsTest, BeginNoSecondGroupOfJobsThatRun) {
+  Machine("full", 2000, "y");
+  SubmitCircle({"web", "db"});
+  ASSERT_THAT(Reply(), SizeIs(2));
+  Machine("m", 4000, "z");
+  SubmitCircle({"web", "db"});
+  EXPECT_THAT(ReplyInTheEnd(), IsEmpty());
 }
 
 TEST_F(CompanionsTest, MayBeOfAGangThatIsLessUrgent) {
