@@ -8,6 +8,7 @@
 #ifndef SLUICE_CORE_ROUND_CONTEXT_H_
 #define SLUICE_CORE_ROUND_CONTEXT_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -140,6 +141,9 @@ class RoundContext {
   std::map<std::pair<uint32_t, std::string>, Asker> minimum_askers;
   // Whether placements were moved by what their tasks wish.
   bool has_arranged = false;
+  // How often the state and its nominations had changed, and how many victims
+  // there were, when SpareNeedless() last looked at all that it may do.
+  std::optional<std::array<uint64_t, 3>> needed_as_of;
   // Of SpareNeedless(), for all of the round: some 10 ms.
   int64_t spare_looks_left = 400'000;
   // The same for companions (core/companions.h).

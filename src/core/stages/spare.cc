@@ -1,6 +1,7 @@
 #include "core/stages/spare.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -30,43 +31,54 @@ class Spare {
         state_(context->state),
         may_take_back_(newcomers == NewcomersInTheWay::kTakeBack) {}
 
-  void Run() {
-    const std::vector<Party> parties = FindParties();
-    if (parties.empty()) return;
+  // Returns those of the victims that stay.
+  std::set<TaskId> Run(std::span<const TaskId> victims) {
+    std::set<TaskId> spared;
+    const std::vector<Party> parties = FindParties(victims);
+    if (parties.empty()) return spared;
     state_.SyncPeers();
     FindServed();
     const int64_t looks_before = context_.spare_looks_left;
-    std::set<TaskId> spared;
     for (const Party& party : parties) {
       if (!LeaveRoom(party) || !PutBack(party)) continue;
       for (const Task* task : party) spared.insert(task->id);
     }
     context_.looks += looks_before - context_.spare_looks_left;
-    context_.stats->preempted -= std::ssize(spared);
-    std::erase_if(context_.agenda.known.victims,
-                  [&spared](TaskId id) { return spared.contains(id); });
+    return spared;
   }
 
  private:
   using Party = std::vector<const Task*>;
 
   // Of most victims the room is needed, so that is looked at first.
-  std::vector<Party> FindParties() const {
-    std::vector<const Task*> victims;
-    for (const TaskId id : context_.agenda.known.victims) {
+  std::vector<Party> FindParties(std::span<const TaskId> victims) const {
+    std::vector<const Task*> found;
+    const Task* needed = nullptr;  // The last one whose room is.
+    for (const TaskId id : victims) {
       const Task* task = state_.FindTask(id);
-      if (task != nullptr && task->is_evicted &&
-          (task->class_key.gang.has_value() || LeavesRoom(*task))) {
-        victims.push_back(task);
+      if (task == nullptr || !task->is_evicted) continue;
+      const ClassKey& key = task->class_key;
+      if (!key.gang.has_value()) {
+        // Victims of a machine come one after the other, and are often alike.
+        if (needed != nullptr && needed->machine == task->machine &&
+            needed->class_key.request == key.request) {
+          continue;
+        }
+        if (!CanBeHeldBeside(*task)) {
+          needed = task;
+          continue;
+        }
+        if (!LeavesPorts(*task)) continue;
       }
+      found.push_back(task);
     }
-    std::ranges::sort(victims, [](const Task* a, const Task* b) {
+    std::ranges::sort(found, [](const Task* a, const Task* b) {
       return std::pair(b->class_key.priority, a->sequence) <
              std::pair(a->class_key.priority, b->sequence);
     });
     std::vector<Party> parties;
     std::map<JobId, size_t> party_of;
-    for (const Task* task : victims) {
+    for (const Task* task : found) {
       const std::optional<JobId>& gang = task->class_key.gang;
       if (gang.has_value()) {
         const auto [it, is_new] = party_of.try_emplace(*gang, parties.size());
@@ -80,15 +92,19 @@ class Spare {
     return parties;
   }
 
-  // For what has room kept there, and its host ports.
-  bool LeavesRoom(const Task& task) const {
-    const Machine& machine = *state_.FindMachine(task.machine);
+  // Whether what has room kept there has it beside the task.
+  bool CanBeHeldBeside(const Task& task) const {
+    return state_.nominations().CanBeHeldBy(*state_.FindMachine(task.machine),
+                                            task.class_key.request);
+  }
+  // The same of host ports.
+  bool LeavesPorts(const Task& task) const {
     const PlacementRules& rules = *task.class_key.rules;
-    return state_.nominations().CanBeHeldBy(machine, task.class_key.request) &&
-           (rules.host_ports.empty() ||
-            std::ranges::none_of(machine.nominated, [&](TaskId id) {
-              return WantSamePort(*state_.FindTask(id)->class_key.rules, rules);
-            }));
+    if (rules.host_ports.empty()) return true;
+    const Machine& machine = *state_.FindMachine(task.machine);
+    return std::ranges::none_of(machine.nominated, [&](TaskId id) {
+      return WantSamePort(*state_.FindTask(id)->class_key.rules, rules);
+    });
   }
 
   // Newcomers whose rules about other tasks a spared victim could break, and
@@ -116,8 +132,9 @@ class Spare {
 
   // The same of all of them together.
   bool LeaveRoom(const Party& party) const {
-    if (!std::ranges::all_of(
-            party, [this](const Task* task) { return LeavesRoom(*task); })) {
+    if (!std::ranges::all_of(party, [this](const Task* task) {
+          return CanBeHeldBeside(*task) && LeavesPorts(*task);
+        })) {
       return false;
     }
     if (party.size() == 1) return true;
@@ -278,35 +295,56 @@ class Spare {
   std::vector<const Task*> leavers_;
 };
 
+// Returns how many there were.
+int64_t EraseAll(const std::set<TaskId>& spared, std::vector<TaskId>* victims) {
+  if (spared.empty()) return 0;
+  return static_cast<int64_t>(std::erase_if(
+      *victims, [&spared](TaskId id) { return spared.contains(id); }));
+}
+
+// Those of whom a client may have been told leave, whatever comes.
+void KeepUntold(const ClusterState& state, std::vector<TaskId>* victims) {
+  absl::flat_hash_set<TaskId> untold;
+  for (const auto& [sequence, delta] : state.outbox()) {
+    if (delta.type == DeltaType::kPreempt && !delta.may_be_known) {
+      untold.insert(delta.task);
+    }
+  }
+  std::erase_if(*victims,
+                [&untold](TaskId id) { return !untold.contains(id); });
+}
+
 }  // namespace
 
 void SpareNeedless(NewcomersInTheWay newcomers, RoundContext* context) {
-  if (context->agenda.known.victims.empty()) return;
-  Spare(newcomers, context).Run();
+  std::vector<TaskId>& victims = context->agenda.known.victims;
+  // Where nothing has changed, whoever could not stay then cannot stay now.
+  const std::array<uint64_t, 3> as_of = {context->state.version(),
+                                         context->state.nominations().changes(),
+                                         victims.size()};
+  if (victims.empty() || context->needed_as_of == as_of) return;
+  if (newcomers == NewcomersInTheWay::kTakeBack) context->needed_as_of = as_of;
+  const std::set<TaskId> spared = Spare(newcomers, context).Run(victims);
+  context->stats->preempted -= EraseAll(spared, &victims);
 }
 
 void SpareUntold(RoundContext* context) {
-  std::vector<TaskId>& victims = context->agenda.known.victims;
-  const std::vector<TaskId> own = victims;
-  const int64_t preempted = context->stats->preempted;
-  if (context->untold_victims != nullptr) {
-    victims.insert(victims.end(), context->untold_victims->begin(),
-                   context->untold_victims->end());
+  std::vector<TaskId>* earlier = context->untold_victims;
+  if (earlier != nullptr && !earlier->empty()) {
+    KeepUntold(context->state, earlier);
   }
-  SpareNeedless(NewcomersInTheWay::kStay, context);
-  const absl::flat_hash_set<TaskId> left(victims.begin(), victims.end());
-  const auto is_left = [&left](TaskId id) { return left.contains(id); };
-  context->stats->preempted =
-      preempted - (std::ssize(own) - std::ranges::count_if(own, is_left));
-  if (context->untold_victims == nullptr) return;
-  context->untold_victims->clear();
-  if (victims.empty()) return;
-  for (const auto& [sequence, delta] : context->state.outbox()) {
-    if (delta.type == DeltaType::kPreempt && !delta.may_be_known &&
-        is_left(delta.task)) {
-      context->untold_victims->push_back(delta.task);
-    }
+  if (earlier == nullptr || earlier->empty()) {
+    SpareNeedless(NewcomersInTheWay::kStay, context);
+    if (earlier != nullptr) *earlier = context->agenda.known.victims;
+    return;
   }
+  // All at once: some of a gang may have been stopped before.
+  std::vector<TaskId>& own = context->agenda.known.victims;
+  earlier->insert(earlier->end(), own.begin(), own.end());
+  const std::set<TaskId> spared =
+      Spare(NewcomersInTheWay::kStay, context).Run(*earlier);
+  context->stats->preempted -= EraseAll(spared, &own);
+  EraseAll(spared, earlier);
 }
 
 }  // namespace sluice
