@@ -29,6 +29,8 @@ inline constexpr int kMessageDepthMax = 10000;
 
 // Nodes of one machine's tree: a large machine has hundreds of cores.
 inline constexpr size_t kTreeNodesMax = 16384;
+// Of what a machine is said to run already.
+inline constexpr size_t kRunningTasksMax = 16384;
 
 // Ids are opaque; longer ones are replaced by a fingerprint.
 inline constexpr size_t kIdBytesMax = 1024;

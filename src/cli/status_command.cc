@@ -182,7 +182,8 @@ void PrintStatus(const v1::Status& status, const std::string& server,
        StrCat(status.machines(), " usable, ", status.departed_machines(),
               " departed, ", status.quarantined_machines(), " quarantined",
               NonZero(status.stale_machines(), "stale"),
-              NonZero(status.draining_machines(), "draining"))});
+              NonZero(status.draining_machines(), "draining"),
+              NonZero(status.overcommitted_machines(), "overcommitted"))});
   table.AddRow({"jobs", StrCat(status.jobs())});
   table.AddRow({"tasks", StrCat(status.pending_tasks(), " pending, ",
                                 status.running_tasks(), " running, ",

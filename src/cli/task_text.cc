@@ -18,6 +18,8 @@ std::string_view TaskStateName(v1::Task::State state) {
       return "muted";
     case v1::Task::STALE:
       return "stale";
+    case v1::Task::TEMPLATE:
+      return "template";
     case v1::Task::STATE_UNSPECIFIED:
     case v1::Task_State_Task_State_INT_MIN_SENTINEL_DO_NOT_USE_:
     case v1::Task_State_Task_State_INT_MAX_SENTINEL_DO_NOT_USE_:

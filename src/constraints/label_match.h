@@ -14,10 +14,8 @@
 
 namespace sluice {
 
-// The fields that terms know: a machine's name, which clients may state, and
-// what machine_id of a task is compared with, a machine's name or uuid.
+// The field that clients may state beside kMachineId: a machine's name.
 inline constexpr std::string_view kMetadataName = "metadata.name";
-inline constexpr std::string_view kMachineId = "machine_id";
 
 // Whether every requirement holds on the machine, if there are any.
 bool Matches(const NodeTerm& term, const Machine& machine);

@@ -6,6 +6,7 @@
 
 #include "core/running_tasks.h"
 #include "core/tier_demand.h"
+#include "state/machine_parts.h"
 
 namespace sluice {
 namespace {
@@ -234,7 +235,7 @@ bool DisplacementSearch::AddApart(const Machine& machine, Tasks* forced) const {
 }
 
 bool DisplacementSearch::AddPortUsers(const Machine& machine, Tasks* forced) {
-  if (key_.rules->host_ports.empty()) return true;
+  if (!key_.rules->ComeOneByOne()) return true;
   Machine after = machine;
   const auto it = ports_taken_.find(machine.id);
   if (it != ports_taken_.end()) after.KeepPorts(it->second);
@@ -248,6 +249,7 @@ bool DisplacementSearch::AddPortUsers(const Machine& machine, Tasks* forced) {
     }
     if (is_in_the_way || is_gone) {
       after.ReleasePorts(task.class_key.rules->host_ports);
+      Bind(task.class_key, task.pu, -1, &after);
     }
   }
   return constraints_.AllowsLoadBesideFit(key_, after);

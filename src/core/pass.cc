@@ -340,9 +340,14 @@ bool Passes::IsLegal(const Proposal& proposal) const {
   if (task == nullptr || !task->IsSchedulable() || machine == nullptr ||
       !machine->IsUsable() ||
       (task->class_key != band_class.key &&
-       (task->class_key.IsBound() || band_class.key.IsBound())) ||
-      !context_.constraints.Allows(task->class_key, *machine)) {
+       (task->class_key.IsBound() || band_class.key.IsBound()))) {
     ++context_.stats->refused;
+    return false;
+  }
+  if (!context_.constraints.Allows(task->class_key, *machine)) {
+    // Another class of the pass may have taken the part that this one demands.
+    ++(task->class_key.rules->DemandsParts() ? context_.stats->conflicts
+                                             : context_.stats->refused);
     return false;
   }
   if (band_class.peers != nullptr && !band_class.peers->Allows(*machine)) {

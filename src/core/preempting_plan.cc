@@ -13,6 +13,7 @@
 #include "core/free_room.h"
 #include "core/wish_gains.h"
 #include "packing/pattern_rules.h"
+#include "state/machine_parts.h"
 
 namespace sluice {
 namespace {
@@ -512,14 +513,19 @@ bool PreemptingPlan::Validate(MachineId id, Awaited* awaited) {
     const Task& task = *context_.state.FindTask(one);
     if (task.is_evicted || std::ranges::count(awaited->victims, one) > 0) {
       after.ReleasePorts(task.class_key.rules->host_ports);
+      Bind(task.class_key, task.pu, -1, &after);
     }
   }
+  const auto add = [&after](const ClassKey& key) {
+    after.used += key.request;
+    Bind(key, UnitFor(key, after), 1, &after);
+  };
   after.used -= RequestsOf(awaited->leaving);
   const std::vector<size_t> arriving = awaited->arriving;
   for (const size_t move : arriving) {
     const ClassKey& key = KeyOf(moves_[move]);
     if (context_.constraints.Allows(key, after)) {
-      after.used += key.request;
+      add(key);
     } else {
       DropMove(move);
       has_dropped = true;
@@ -530,7 +536,7 @@ bool PreemptingPlan::Validate(MachineId id, Awaited* awaited) {
         !IsAllowedByPeers(task->class_key, *machine, awaited->victims)) {
       return true;
     }
-    after.used += task->class_key.request;
+    add(task->class_key);
     return false;
   });
   return has_dropped || dropped > 0;

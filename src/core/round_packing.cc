@@ -345,7 +345,7 @@ class Describer {
       for (const auto& [cost, count] : steps.counts) {
         one.waiting.push_back({count, cost});
       }
-      if (!key.rules->host_ports.empty()) one.per_machine_max = 1;
+      if (key.rules->ComeOneByOne()) one.per_machine_max = 1;
       asks_for_more_.push_back(constraints_.AsksForMoreThanFit(key));
       asks_for_more_at_all_ = asks_for_more_at_all_ || asks_for_more_.back();
     }

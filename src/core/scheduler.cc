@@ -13,6 +13,7 @@
 #include "core/rebalance_plan.h"
 #include "core/replacement_text.h"
 #include "core/round.h"
+#include "core/template_tasks.h"
 #include "network/eligibility.h"
 #include "state/destination.h"
 #include "state/requeues.h"
@@ -95,6 +96,7 @@ void Scheduler::StartRound(int64_t now_ms) {
     round_stats_.evicted = eviction_.Run(now_ms);
   }
   round_stats_.evicted += EvictWhereRulesBroke(constraints_, &state_);
+  round_stats_.placed += KeepTemplates(constraints_, now_ms, &state_);
   state_.DropStaleSamples(now_ms);
   reservations_.Review(now_ms);
   round_ms_ = now_ms;
@@ -201,8 +203,8 @@ ScheduleReply Scheduler::TakeReply(size_t bytes_max) {
     if (!IsKnown(*task, *machine)) continue;
     bytes += kDeltaBytes + resource_id->size();
     if (bytes > bytes_max) break;
-    reply.deltas.push_back(
-        {sequence, delta.task, delta.type, machine->id, *resource_id});
+    reply.deltas.push_back({sequence, delta.task, delta.type, machine->id,
+                            *resource_id, task->made_from});
   }
   unread_before_ = std::exchange(unread_, {});
   for (const ScheduleReply::Entry& entry : reply.deltas) {
@@ -213,15 +215,20 @@ ScheduleReply Scheduler::TakeReply(size_t bytes_max) {
   const size_t room =
       (bytes_max - std::min(bytes, bytes_max)) / kUnscheduledBytes;
   const auto& waiting = state_.unscheduled();
-  if (waiting.size() <= room && state_.feeds().empty()) {
+  if (waiting.size() <= room && state_.feeds().empty() &&
+      state_.templates().empty()) {
     reply.unscheduled.assign(waiting.begin(), waiting.end());
   } else {
     auto it = waiting.upper_bound(last_unscheduled_);
     for (size_t i = 0; i < waiting.size() && reply.unscheduled.size() < room;
          ++i, ++it) {
       if (it == waiting.end()) it = waiting.begin();
-      // Those of feeds are told to their feeds.
-      if (!state_.FindTask(*it)->HasOwnId()) reply.unscheduled.push_back(*it);
+      // Those of feeds are told to their feeds, and of what was made here no
+      // client knows before it is placed.
+      const Task& task = *state_.FindTask(*it);
+      if (!task.HasOwnId() && !task.made_from.has_value()) {
+        reply.unscheduled.push_back(*it);
+      }
     }
     if (!reply.unscheduled.empty())
       last_unscheduled_ = reply.unscheduled.back();

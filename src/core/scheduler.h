@@ -54,6 +54,8 @@ struct ScheduleReply {
     DeltaType type = DeltaType::kPlace;
     MachineId machine;
     std::string resource_id;  // The uuid that the client knows.
+    // Of kPlace: the template that the task was made from, if it was.
+    std::optional<TaskId> made_from = {};
   };
   std::vector<Entry> deltas;
   // Every task that waits, quarantined ones included; where they do not all

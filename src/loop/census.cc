@@ -22,6 +22,11 @@ void CountTask(const ClusterState& state, const Task& task, Census* census) {
       } else if (task.retry_ms != 0) {
         ++census->pending_tasks;
         ++census->backoff_tasks;
+      } else if (task.is_template && task.quarantine_reason.empty()) {
+        ++census->templates;
+      } else if (!task.runs_on.empty()) {
+        ++census->pending_tasks;
+        ++census->awaiting_tasks;
       } else if (task.MayRun()) {
         ++census->pending_tasks;
         if (task.class_key.gang.has_value() &&
@@ -51,6 +56,9 @@ void CountTask(const ClusterState& state, const Task& task, Census* census) {
 Census TakeCensus(const ClusterState& state) {
   Census census;
   for (const auto& [id, machine] : state.machines()) {
+    if (machine->is_present && !machine->used.FitsIn(machine->Offered())) {
+      ++census.overcommitted_machines;
+    }
     if (!machine->is_present) {
       if (!machine->IsEmpty()) ++census.departed_machines;
     } else if (!machine->IsSound()) {

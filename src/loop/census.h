@@ -13,8 +13,10 @@
 namespace sluice {
 
 struct Census {
-  int64_t usable_machines = 0;       // Stale and draining ones not counted.
-  int64_t draining_machines = 0;     // Stale and quarantined ones not counted.
+  int64_t usable_machines = 0;    // Stale and draining ones not counted.
+  int64_t draining_machines = 0;  // Stale and quarantined ones not counted.
+  int64_t overcommitted_machines =
+      0;                             // Present, and more is on them than fits.
   int64_t departed_machines = 0;     // With something left on them.
   int64_t quarantined_machines = 0;  // Departed ones not counted.
   Resources allocatable;             // Of the usable machines.
@@ -22,10 +24,12 @@ struct Census {
   int64_t measured_machines = 0;     // Of these, that take tasks by use.
   Resources reclaimed;               // On these.
   int64_t jobs = 0;
-  int64_t pending_tasks = 0;  // Without the quarantined ones.
-  int64_t gang_tasks = 0;     // Of these, in gangs of which none runs.
-  int64_t held_tasks = 0;     // Of these, of feeds that are not live.
-  int64_t backoff_tasks = 0;  // Of these, that wait for a time.
+  int64_t pending_tasks = 0;   // Without the quarantined ones.
+  int64_t gang_tasks = 0;      // Of these, in gangs of which none runs.
+  int64_t held_tasks = 0;      // Of these, of feeds that are not live.
+  int64_t backoff_tasks = 0;   // Of these, that wait for a time.
+  int64_t awaiting_tasks = 0;  // Of these, that run on an unknown machine.
+  int64_t templates = 0;       // Not counted among those that wait.
   int64_t running_tasks = 0;
   int64_t completed_tasks = 0;
   int64_t failed_tasks = 0;

@@ -217,13 +217,16 @@ void LoopMetrics::RefreshGauges(size_t mailbox_depth, int64_t now_us) {
   set(metrics_.tasks.With("failed"), census.failed_tasks);
   set(metrics_.tasks.With("quarantined"), census.quarantined_tasks);
   set(metrics_.tasks.With("muted"), census.muted_tasks);
+  set(metrics_.tasks.With("template"), census.templates);
   set(metrics_.stale_tasks, census.stale_tasks);
   set(metrics_.stale_machines, census.stale_machines);
   set(metrics_.draining_machines, census.draining_machines);
+  set(metrics_.overcommitted_machines, census.overcommitted_machines);
   set(metrics_.pending_tasks.With("gang"), census.gang_tasks);
   set(metrics_.pending_tasks.With("no_room"),
       census.pending_tasks - census.gang_tasks - census.held_tasks -
-          census.backoff_tasks);
+          census.backoff_tasks - census.awaiting_tasks);
+  set(metrics_.pending_tasks.With("unknown_machine"), census.awaiting_tasks);
   set(metrics_.pending_tasks.With("backoff"), census.backoff_tasks);
   set(metrics_.pending_tasks.With("feed"), census.held_tasks);
   set(metrics_.pending_tasks.With("muted"), census.muted_tasks);

@@ -105,8 +105,7 @@ std::vector<MachineGroup> PartGroups(std::span<const MachineGroup> groups) {
 
 int64_t TimesIn(const Resources& free, const ClassKey& task_class,
                 int64_t limit) {
-  // A second task would want the same ports.
-  if (!task_class.rules->host_ports.empty()) {
+  if (task_class.rules->ComeOneByOne()) {
     limit = std::min<int64_t>(limit, 1);
   }
   return task_class.request.TimesIn(free, limit);

@@ -21,6 +21,7 @@ struct MachineLook {
 
   friend bool operator==(const MachineLook& a, const MachineLook& b) {
     return a.kind == b.kind && a.part == b.part &&
+           a.machine->parts_look == b.machine->parts_look &&
            a.machine->used == b.machine->used &&
            a.machine->allocatable == b.machine->allocatable &&
            a.machine->is_measured == b.machine->is_measured &&

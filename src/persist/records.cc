@@ -133,6 +133,12 @@ const v1::StoredTask& Encoder::Encode(const Task& task) {
   }
   stored.set_failures(task.failures);
   stored.set_retry_ms(task.retry_ms);
+  stored.set_runs_on(task.runs_on);
+  stored.set_is_template(task.is_template);
+  if (task.made_from.has_value()) {
+    stored.set_made_from(task.made_from->value);
+    stored.set_made_for(task.made_for.value);
+  }
   return stored;
 }
 
@@ -174,6 +180,14 @@ const v1::StoredMachine& Encoder::Encode(const Machine& machine) {
     v1::StoredPu* stored_pu = stored.add_pus();
     stored_pu->set_uuid(pu.uuid);
     AddAmounts(pu.capacity, stored_pu->mutable_capacity());
+    AddLabels(pu.labels, stored_pu->mutable_labels());
+    if (pu.numa_node >= 0) stored_pu->set_numa_node(pu.numa_node);
+  }
+  for (const NumaNode& node : machine.numa_nodes) {
+    v1::StoredNumaNode* stored_node = stored.add_numa_nodes();
+    stored_node->set_uuid(node.uuid);
+    AddAmounts(node.capacity, stored_node->mutable_capacity());
+    AddLabels(node.labels, stored_node->mutable_labels());
   }
   for (const std::string& uuid : machine.other_uuids) {
     stored.add_other_uuids(uuid);
@@ -183,6 +197,7 @@ const v1::StoredMachine& Encoder::Encode(const Machine& machine) {
   stored.set_feed_id(machine.feed.value);
   stored.set_quarantine_reason(machine.quarantine_reason);
   if (machine.IsDraining()) stored.set_draining_from(*machine.draining_from);
+  for (const TaskId uid : machine.claimed) stored.add_claimed(uid.value);
   for (const auto& [name, usage] : machine.foreign_pods) {
     v1::StoredForeignPod* stored_pod = stored.add_foreign_pods();
     stored_pod->set_name(name);

@@ -258,7 +258,19 @@ absl::Status Recovery::AddMessage(const v1::StoredMachine& stored) {
   ASSIGN_OR_RETURN(spec.labels, ToPairs(stored.labels()));
   for (const v1::StoredPu& pu : stored.pus()) {
     ASSIGN_OR_RETURN(NamedAmounts capacity, ToNamed(pu.capacity()));
-    spec.pus.push_back({pu.uuid(), std::move(capacity)});
+    ASSIGN_OR_RETURN(LabelPairs labels, ToPairs(pu.labels()));
+    RETURN_IF_ERROR(ContradictionIf(
+        pu.has_numa_node() &&
+            (pu.numa_node() < 0 || pu.numa_node() >= stored.numa_nodes_size()),
+        "a processing unit is in a NUMA node that is not stored"));
+    spec.pus.push_back({pu.uuid(), std::move(capacity), std::move(labels),
+                        pu.has_numa_node() ? pu.numa_node() : -1});
+  }
+  for (const v1::StoredNumaNode& node : stored.numa_nodes()) {
+    ASSIGN_OR_RETURN(NamedAmounts capacity, ToNamed(node.capacity()));
+    ASSIGN_OR_RETURN(LabelPairs labels, ToPairs(node.labels()));
+    spec.numa_nodes.push_back(
+        {node.uuid(), std::move(capacity), std::move(labels)});
   }
   spec.other_uuids.assign(stored.other_uuids().begin(),
                           stored.other_uuids().end());
@@ -287,6 +299,7 @@ absl::Status Recovery::AddMessage(const v1::StoredMachine& stored) {
                                     "it drains from less than no task"));
     machine.draining_from = stored.draining_from();
   }
+  for (const uint64_t uid : stored.claimed()) machine.claimed.insert({uid});
   return state_.RestoreMachine(machine, spec, foreign_pods, taints_since_ms);
 }
 
@@ -327,6 +340,15 @@ absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
       "nothing is disturbed so often"));
   task.disturbances = stored.disturbances();
   RETURN_IF_ERROR(AddRequeue(stored, &task));
+  RETURN_IF_ERROR(ContradictionIf(
+      !stored.runs_on().empty() && task.state != TaskState::kPending,
+      "it waits for a machine, and does not wait"));
+  task.runs_on = stored.runs_on();
+  task.is_template = stored.is_template();
+  if (stored.has_made_from()) {
+    task.made_from = TaskId{stored.made_from()};
+    task.made_for = {stored.made_for()};
+  }
   task.is_muted = stored.is_muted();
   task.is_evicted = stored.is_evicted();
   RETURN_IF_ERROR(AddUnnamedHolders(stored));

@@ -360,6 +360,11 @@ absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description,
   spec.priority = task.priority();
   spec.task_type = task.task_type();
   spec.binary = task.binary();
+  spec.is_template = task.global() == TaskDescriptor::TEMPLATE;
+  if (spec.is_template &&
+      description.job_descriptor().is_gang_scheduling_job()) {
+    return Invalid("global: a template is no part of a gang");
+  }
   return spec;
 }
 
@@ -376,54 +381,99 @@ TaskSpec ToTaskSpec(const TaskDescription& description, const JobBounds& bounds,
 // ---------------------------------------------------------------------------
 // Machines
 
-absl::StatusOr<NamedAmounts> ToPuCapacity(const ResourceDescriptor& pu) {
+absl::StatusOr<NamedAmounts> ToPartCapacity(const ResourceDescriptor& part,
+                                            std::string_view kind) {
   AmountMap amounts;
   const absl::Status status =
-      AddVector(pu.has_available_resources() ? pu.available_resources()
-                                             : pu.resource_capacity(),
+      AddVector(part.has_available_resources() ? part.available_resources()
+                                               : part.resource_capacity(),
                 Rounding::kDown, &amounts);
   if (!status.ok()) {
-    return Annotate(status, StrCat("processing unit '",
-                                   Printable(pu.uuid(), kShownBytes), "'"));
+    return Annotate(
+        status, StrCat(kind, " '", Printable(part.uuid(), kShownBytes), "'"));
   }
   return ToNamedAmounts(std::move(amounts));
 }
 
-// Fills spec->pus and spec->other_uuids from all below the root, in the order
-// of the tree.  Iterative: a tree may be as deep as its message allows.
-absl::Status WalkTree(const ResourceTopologyNodeDescriptor& root,
-                      MachineSpec* spec) {
-  absl::flat_hash_set<std::string> uuids = {spec->uuid};
-  size_t node_count = 1;
-  std::vector<const ResourceTopologyNodeDescriptor*> stack = {&root};
-  while (!stack.empty()) {
-    const ResourceTopologyNodeDescriptor& node = *stack.back();
-    stack.pop_back();
-    node_count += static_cast<size_t>(node.children_size());
-    if (node_count > kTreeNodesMax) {
-      return Invalid(
-          StrCat("children: more than ", kTreeNodesMax, " nodes in the tree"));
+// What is below the root of a machine's tree.
+class PartsReader {
+ public:
+  explicit PartsReader(MachineSpec* spec) : spec_(*spec) {
+    uuids_.insert(spec->uuid);
+  }
+
+  // In the order of the tree.  Iterative: a tree may be as deep as its message
+  // allows.
+  absl::Status Read(const ResourceTopologyNodeDescriptor& root) {
+    size_t node_count = 1;
+    std::vector<Visit> stack = {{&root, -1}};
+    while (!stack.empty()) {
+      Visit visit = stack.back();
+      stack.pop_back();
+      node_count += static_cast<size_t>(visit.node->children_size());
+      if (node_count > kTreeNodesMax) {
+        return Invalid(StrCat("children: more than ", kTreeNodesMax,
+                              " nodes in the tree"));
+      }
+      if (visit.node != &root && !visit.node->resource_desc().uuid().empty()) {
+        RETURN_IF_ERROR(Add(visit.node->resource_desc(), &visit.numa_node));
+      }
+      // Last child first, so that the first one is taken off the stack first.
+      for (int i = visit.node->children_size() - 1; i >= 0; --i) {
+        stack.push_back({&visit.node->children(i), visit.numa_node});
+      }
     }
-    // Last child first, so that the first one is taken off the stack first.
-    for (int i = node.children_size() - 1; i >= 0; --i) {
-      stack.push_back(&node.children(i));
-    }
-    const ResourceDescriptor& resource = node.resource_desc();
-    if (&node == &root || resource.uuid().empty()) continue;
-    std::string uuid = KeptId(resource.uuid());
-    if (!uuids.insert(uuid).second) {
+    return AddLabels();
+  }
+
+ private:
+  struct Visit {
+    const ResourceTopologyNodeDescriptor* node = nullptr;
+    int32_t numa_node = -1;  // That it is in.
+  };
+
+  absl::Status Add(const ResourceDescriptor& part, int32_t* numa_node) {
+    std::string uuid = KeptId(part.uuid());
+    if (!uuids_.insert(uuid).second) {
       return Invalid(StrCat("uuid '", Printable(uuid, kShownBytes),
                             "' is twice in the tree"));
     }
-    if (resource.type() != ResourceDescriptor::RESOURCE_PU) {
-      spec->other_uuids.push_back(std::move(uuid));
-      continue;
+    if (part.type() == ResourceDescriptor::RESOURCE_NUMA_NODE) {
+      *numa_node = static_cast<int32_t>(spec_.numa_nodes.size());
+      ASSIGN_OR_RETURN(NamedAmounts capacity,
+                       ToPartCapacity(part, "NUMA node"));
+      spec_.numa_nodes.push_back({uuid, std::move(capacity)});
+      nodes_.push_back(&part);
     }
-    ASSIGN_OR_RETURN(NamedAmounts capacity, ToPuCapacity(resource));
-    spec->pus.push_back({std::move(uuid), std::move(capacity)});
+    if (part.type() != ResourceDescriptor::RESOURCE_PU) {
+      spec_.other_uuids.push_back(std::move(uuid));
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(NamedAmounts capacity,
+                     ToPartCapacity(part, "processing unit"));
+    spec_.pus.push_back({std::move(uuid), std::move(capacity), {}, *numa_node});
+    units_.push_back(&part);
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
-}
+
+  // Bridges that know of no parts give their only one the machine's labels.
+  absl::Status AddLabels() {
+    if (nodes_.empty() && units_.size() < 2) return absl::OkStatus();
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      ASSIGN_OR_RETURN(spec_.numa_nodes[i].labels,
+                       ToLabels(nodes_[i]->labels()));
+    }
+    for (size_t i = 0; i < units_.size(); ++i) {
+      ASSIGN_OR_RETURN(spec_.pus[i].labels, ToLabels(units_[i]->labels()));
+    }
+    return absl::OkStatus();
+  }
+
+  MachineSpec& spec_;
+  absl::flat_hash_set<std::string> uuids_;
+  std::vector<const ResourceDescriptor*> nodes_;
+  std::vector<const ResourceDescriptor*> units_;
+};
 
 // What a machine offers is what is available of it; only where that is not
 // stated, all there is.
@@ -474,9 +524,10 @@ MachineSpec ToMachineSpec(const ResourceTopologyNodeDescriptor& tree,
   spec.name = KeptName(machine.friendly_name());
   const bool states_amounts = !is_update || machine.has_available_resources() ||
                               machine.has_resource_capacity();
-  absl::Status status = WalkTree(tree, &spec);
+  absl::Status status = PartsReader(&spec).Read(tree);
   if (!status.ok()) {
     spec.pus.clear();
+    spec.numa_nodes.clear();
     spec.other_uuids.clear();
   }
   status.Update(
@@ -490,6 +541,29 @@ MachineSpec ToMachineSpec(const ResourceTopologyNodeDescriptor& tree,
     spec.quarantine_reason = std::string(Message(status));
   }
   return spec;
+}
+
+// The uids of what runs on the machine and its parts, in the order of the tree.
+std::vector<TaskId> ToRunning(const ResourceTopologyNodeDescriptor& root,
+                              Faults* faults) {
+  std::vector<TaskId> running;
+  std::vector<const ResourceTopologyNodeDescriptor*> stack = {&root};
+  while (!stack.empty()) {
+    const ResourceTopologyNodeDescriptor& node = *stack.back();
+    stack.pop_back();
+    for (const uint64_t uid : node.resource_desc().current_running_tasks()) {
+      running.push_back({uid});
+    }
+    if (running.size() > kRunningTasksMax) {
+      faults->Add(StrCat("current_running_tasks: more than ", kRunningTasksMax,
+                         " of them: none is read"));
+      return {};
+    }
+    for (int i = node.children_size() - 1; i >= 0; --i) {
+      stack.push_back(&node.children(i));
+    }
+  }
+  return running;
 }
 
 // ---------------------------------------------------------------------------
@@ -513,12 +587,16 @@ absl::StatusOr<SubmitTask> ToSubmitTask(const TaskDescription& description,
                                         const JobBounds& bounds,
                                         Faults* faults) {
   const TaskDescriptor& task = description.task_descriptor();
-  if (task.state() != TaskDescriptor::CREATED) {
-    return absl::FailedPreconditionError(StrCat("task ", task.uid(), ": state ",
-                                                static_cast<int>(task.state()),
-                                                " is not CREATED"));
+  const bool runs = task.state() == TaskDescriptor::RUNNING &&
+                    !task.scheduled_to_resource().empty();
+  if (!runs && task.state() != TaskDescriptor::CREATED) {
+    return absl::FailedPreconditionError(
+        StrCat("task ", task.uid(), ": state ", static_cast<int>(task.state()),
+               " is neither CREATED nor RUNNING with scheduled_to_resource"));
   }
-  return ToStatedTask(description, bounds, faults);
+  SubmitTask command = ToStatedTask(description, bounds, faults);
+  if (runs) command.runs_on = KeptId(task.scheduled_to_resource());
+  return command;
 }
 
 SubmitTask ToStatedTask(const TaskDescription& description,
@@ -554,7 +632,8 @@ void IgnoreBandwidth(const TaskDescription& description, TaskSpec* spec) {
 
 AddMachine ToAddMachine(const ResourceTopologyNodeDescriptor& tree,
                         int64_t default_max_pods, Faults* faults) {
-  return {ToMachineSpec(tree, /*is_update=*/false, default_max_pods, faults)};
+  return {ToMachineSpec(tree, /*is_update=*/false, default_max_pods, faults),
+          ToRunning(tree, faults)};
 }
 
 UpdateMachine ToUpdateMachine(const ResourceTopologyNodeDescriptor& tree,

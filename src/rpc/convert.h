@@ -44,8 +44,8 @@ std::string KeptId(std::string_view id);
 // A job is the td.job_id of its tasks, or where that is empty the jd.uuid.
 // A message without task_descriptor is a quarantined task of uid 0.  `bounds`
 // are those of every job (rpc/convert_peers.h).
-// Errors: kFailedPrecondition for a task that is not in state CREATED: it is
-// somebody else's already.
+// Errors: kFailedPrecondition for a task that is neither CREATED nor RUNNING on
+// a resource: it is somebody else's already.
 absl::StatusOr<SubmitTask> ToSubmitTask(
     const firmament::TaskDescription& description, const JobBounds& bounds,
     Faults* faults);

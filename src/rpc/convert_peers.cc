@@ -215,6 +215,7 @@ absl::Status AddJobTerms(std::string_view field, const RepeatedText& patterns,
 absl::StatusOr<bool> KeepsFromItsJob(TaskDescriptor::Global global) {
   switch (global) {
     case TaskDescriptor::NOT_GLOBAL:
+    case TaskDescriptor::TEMPLATE:  // They are bound to a machine each.
       return false;
     case TaskDescriptor::ONE_A_MACHINE:
     case TaskDescriptor::EVERYWHERE_AT_ONCE:

@@ -105,27 +105,6 @@ absl::StatusOr<std::vector<NodeTerm>> ToRequired(
   return terms.Take();
 }
 
-// Adds to `required` that the machine is `machine_id`; empty: any.
-absl::Status DemandMachine(const std::string& machine_id,
-                           std::vector<NodeTerm>* required) {
-  if (machine_id.empty()) return absl::OkStatus();
-  RETURN_IF_ERROR(CheckSize("machine_id", machine_id, kNameBytesMax));
-  const LabelRequirement is_machine{
-      std::string(kMachineId), LabelOperator::kIn, {machine_id}};
-  if (required->empty()) {
-    required->push_back({.fields = {is_machine}});
-    return absl::OkStatus();
-  }
-  for (NodeTerm& term : *required) {
-    // One without conditions is to match no machine even now.
-    if (term == NodeTerm()) continue;
-    term.fields.push_back(is_machine);
-    std::ranges::sort(term.fields);
-  }
-  std::ranges::sort(*required);
-  return absl::OkStatus();
-}
-
 // Terms that add nothing, for want of weight or of conditions, are left out;
 // one that is given twice adds its weight twice.
 absl::StatusOr<std::vector<PreferredTerm>> ToPreferred(
@@ -282,7 +261,10 @@ absl::StatusOr<PlacementRules> ToPlacementRules(const TaskDescriptor& task,
       rules.required,
       ToRequired(affinity.requiredduringschedulingignoredduringexecution(),
                  faults));
-  RETURN_IF_ERROR(DemandMachine(task.machine_id(), &rules.required));
+  if (!task.machine_id().empty()) {
+    RETURN_IF_ERROR(CheckSize("machine_id", task.machine_id(), kNameBytesMax));
+    DemandMachine(task.machine_id(), &rules.required);
+  }
   ASSIGN_OR_RETURN(rules.preferred, ToPreferred(affinity, faults));
   Ascending<Toleration> tolerations("toleration", kTolerationsMax);
   for (const firmament::Toleration& message : task.toleration()) {

@@ -236,6 +236,10 @@ void FeedProtocol::TakeTask(const v1::FeedEvent& event,
   Faults faults;
   SubmitTask stated =
       ToStatedTask(task.description(), defaults_.job_bounds, &faults);
+  if (std::exchange(stated.spec.is_template, false)) {
+    stated.spec.quarantine_reason =
+        "global: a feed states each task itself, and no template";
+  }
   AddFaults(event, StrCat("task ", Quoted(task.id())),
             stated.spec.quarantine_reason, faults, batch);
   FeedBatch::Entry& entry = batch->events.emplace_back();

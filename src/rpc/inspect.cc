@@ -244,8 +244,8 @@ v1::Task::State StateOf(const Task& task) {
     case TaskState::kPending:
       if (task.is_muted) return v1::Task::MUTED;
       if (task.is_stale) return v1::Task::STALE;
-      return task.quarantine_reason.empty() ? v1::Task::PENDING
-                                            : v1::Task::QUARANTINED;
+      if (!task.quarantine_reason.empty()) return v1::Task::QUARANTINED;
+      return task.is_template ? v1::Task::TEMPLATE : v1::Task::PENDING;
     case TaskState::kRunning:
       return v1::Task::RUNNING;
     case TaskState::kCompleted:
@@ -348,6 +348,7 @@ void CountTask(const Task& task, v1::Job* job) {
     case v1::Task::QUARANTINED:
       job->set_quarantined_tasks(job->quarantined_tasks() + 1);
       break;
+    case v1::Task::TEMPLATE:
     case v1::Task::STATE_UNSPECIFIED:
     case v1::Task_State_Task_State_INT_MIN_SENTINEL_DO_NOT_USE_:
     case v1::Task_State_Task_State_INT_MAX_SENTINEL_DO_NOT_USE_:
@@ -393,6 +394,19 @@ std::string DisplacedText(const CoreView& view, const Task& task) {
 }
 
 // Why a task is not waiting for a machine; empty if it is.
+std::string TemplateText(const Task& task, const ClusterState& state) {
+  int64_t running = 0;
+  int64_t waiting = 0;
+  for (const auto& [machine, id] : state.templates().MadeFrom(task.id)) {
+    const TaskState made = state.FindTask(id)->state;
+    if (made == TaskState::kRunning) ++running;
+    if (made == TaskState::kPending) ++waiting;
+  }
+  return StrCat("is a template: of the tasks that were made from it, one for ",
+                "each machine that its rules allow, ", running, " run and ",
+                waiting, " wait");
+}
+
 std::string NotWaiting(const CoreView& view, const Task& task) {
   switch (task.state) {
     case TaskState::kPending:
@@ -411,6 +425,13 @@ std::string NotWaiting(const CoreView& view, const Task& task) {
       }
       if (!task.quarantine_reason.empty()) {
         return StrCat("quarantined: ", task.quarantine_reason);
+      }
+      if (task.is_template) return TemplateText(task, view.scheduler.state());
+      if (!task.runs_on.empty()) {
+        return StrCat("runs on '", Shown(task.runs_on),
+                      "', as its client says, which is no machine that has "
+                      "been announced, nor a part of one; it is taken as "
+                      "placed there once it is");
       }
       if (task.retry_ms != 0) {
         return RunsAgainText(task, view.scheduler.state(), view.now_ms);
@@ -542,6 +563,7 @@ v1::Status InspectStatus(const CoreView& view, const DaemonInfo& daemon,
   status.set_muted_tasks(census.muted_tasks);
   status.set_stale_machines(census.stale_machines);
   status.set_draining_machines(census.draining_machines);
+  status.set_overcommitted_machines(census.overcommitted_machines);
   status.set_stale_tasks(census.stale_tasks);
   status.set_undelivered_deltas(census.undelivered_deltas);
   FillResources(state, census.allocatable, status.mutable_allocatable());

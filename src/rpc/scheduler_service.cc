@@ -94,6 +94,10 @@ class ScheduleReactor final : public grpc::ServerUnaryReactor,
       delta->set_resource_id(std::move(entry.resource_id));
       delta->set_type(
           static_cast<firmament::SchedulingDelta::ChangeType>(entry.type));
+      if (entry.type == DeltaType::kPlace && entry.made_from.has_value()) {
+        delta->set_type(firmament::SchedulingDelta::CREATE);
+        delta->set_template_id(entry.made_from->value);
+      }
     }
     for (const TaskId task : reply.unscheduled) {
       deltas->add_unscheduled_tasks(task.value);

@@ -12,6 +12,7 @@
 #include "state/feed_events.h"
 #include "state/job_groups.h"
 #include "state/machine_commands.h"
+#include "state/machine_parts.h"
 #include "state/task_commands.h"
 
 namespace sluice {
@@ -22,6 +23,7 @@ void ReleaseUnit(const Task& task, const ClusterState::TaskMap& tasks,
                  Machine* machine) {
   ProcessingUnit& unit = machine->pus[static_cast<size_t>(task.pu)];
   --unit.task_count;
+  Bind(task.class_key, task.pu, -1, machine);
   const bool is_exact = !unit.used.IsSaturated();
   unit.used -= task.class_key.request;
   if (is_exact) return;
@@ -129,7 +131,7 @@ void ClusterState::Place(Task* task, Machine* machine, int64_t now_ms) {
   task->placed_ms = now_ms;
   task->is_start_known = true;
   task->usage = {};
-  Occupy(task, machine, machine->RoomiestPu(task->class_key.request));
+  Occupy(task, machine, UnitFor(task->class_key, *machine));
   AppendDelta(*task, /*is_repeat=*/false);
 }
 
@@ -328,6 +330,7 @@ void ClusterState::Occupy(Task* task, Machine* machine, int32_t pu) {
     ProcessingUnit& unit = machine->pus[static_cast<size_t>(pu)];
     unit.used += task->class_key.request;
     ++unit.task_count;
+    Bind(task->class_key, pu, 1, machine);
   }
   CountRunning(*task, 1);
   nominations_.UpdateReserved(machine);

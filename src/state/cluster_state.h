@@ -21,7 +21,6 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/id_map.h"
 #include "sluice/base/ids.h"
@@ -29,6 +28,7 @@
 #include "sluice/state/machine.h"
 #include "sluice/state/resources.h"
 #include "sluice/state/task.h"
+#include "state/adoptions.h"
 #include "state/avoided_owners.h"
 #include "state/changes.h"
 #include "state/class_histories.h"
@@ -45,6 +45,7 @@
 #include "state/requeues.h"
 #include "state/resource_names.h"
 #include "state/rules_table.h"
+#include "state/templates.h"
 
 namespace sluice {
 
@@ -68,23 +69,19 @@ class ClusterState {
   FeedId OpenFeed(const std::string& name);
   void CloseFeed(FeedId feed);                   // Its client is gone.
   void SettleFeed(FeedId feed, int64_t now_ms);  // As FeedEvents::Settle().
-  // Gives `task` its place and appends the PLACE delta.
-  // REQUIRES: the task is schedulable, the machine usable, the request fits.
+  // By a PLACE delta.  REQUIRES: schedulable; the machine usable, with room.
   void Place(TaskId task, MachineId machine, int64_t now_ms);
   // The same where it need not fit before a task that is to leave has left.
   void PlaceInstead(TaskId task, MachineId machine, int64_t now_ms);
   bool IsUntold(TaskId task) const;  // Whether its placement can be undone.
   void Withdraw(TaskId task);  // Undoes it.  REQUIRES: it runs, IsUntold().
-  // Whether the client of a task that runs can be told to end it: that is not
-  // irrevocable already, and hits this task and no other (docs/decisions/0011).
+  // Whether its client can be told to end it, it alone, for once (0011).
   bool CanPreempt(const Task& task) const;
   // Tells a task to leave, which holds its place until it is gone.  Returns
   // whether Spare() can undo it.  REQUIRES: CanPreempt(), not IsUntold().
   bool Preempt(TaskId task);
-  // Returns false where the task's client may know by now that it is to leave.
-  bool Spare(TaskId task);
-  // The same for a MIGRATE delta: room for its successor is kept on `target`
-  // (state/successions.h).  REQUIRES: also a usable machine, not its own.
+  bool Spare(TaskId task);  // False: by now its client may know of it.
+  // By MIGRATE (state/successions.h).  REQUIRES: also another usable machine.
   void Migrate(TaskId task, MachineId target);
   // Ends those that are over, and those whose room there is too little for.
   void EndSuccessions(int64_t now_ms);
@@ -97,8 +94,7 @@ class ClusterState {
   const Outbox::Deltas& outbox() const { return outbox_.deltas(); }
   const Outbox::Sequences& SequencesOf(FeedId feed) const;
   void BeginDelivery(uint64_t sequence);  // REQUIRES: it is in the outbox.
-  // The client has it, or it waits to be told again; on a machine that is gone
-  // by then it is void.  No-op where it was revoked.
+  // Else it is told again if its machine is still there.  No-op if revoked.
   void EndDelivery(uint64_t sequence, bool is_delivered);
   const TaskMap& tasks() const { return tasks_; }
   const JobMap& jobs() const { return jobs_; }
@@ -124,6 +120,8 @@ class ClusterState {
   uint64_t version() const { return counters_.version; }
   int64_t reused_uid_count() const { return reused_uid_count_; }
   const RequeueRecord& requeues() const { return requeues_; }
+  const AdoptionIndex& adoptions() const { return adoptions_; }
+  const TemplateIndex& templates() const { return templates_; }
   const Replacements& replacements() const { return replacements_; }
   const AvoidedOwners& avoided_owners() const { return avoided_owners_; }
   const ClassHistories& histories() const { return histories_; }
@@ -142,8 +140,7 @@ class ClusterState {
   const PeerTable& peers() const { return peers_; }
   // Classifies tasks by the terms that came since the last call.
   void SyncPeers() { Reclassify(peers_.Sync()); }
-  // Recovery: puts records back, each after those that it names, the counters
-  // last.  After an error, which names what contradicts, it is of no use.
+  // Recovery: a record comes after what it names.  No use after an error.
   absl::Status RestoreResourceName(const std::string& name);
   absl::Status RestoreFeed(const Feed& feed);
   absl::Status RestoreJob(const Job& job);
@@ -162,11 +159,13 @@ class ClusterState {
   absl::StatusOr<Resources> FromNamed(const NamedAmounts& amounts);
 
  private:
+  friend class Adoptions;
   friend class Announcements;
   friend class FeedEvents;
   friend class MachineCommands;
   friend class Requeues;
   friend class TaskCommands;
+  friend class Templates;
   // For a change: they count a new version.  Touch() says what to store.
   Task* MutableTask(TaskId id);
   Machine* MutableMachine(MachineId id);
@@ -186,10 +185,9 @@ class ClusterState {
   void Reclassify(const std::vector<TaskId>& tasks);  // Meant by others now.
   void DescribeTree(Machine* machine, const MachineSpec& spec);
   void Place(Task* task, Machine* machine, int64_t now_ms);
-  // Call around every change that may change whether the task waits.
-  void LeaveQueue(const Task& task);
-  void EnterQueue(Task* task);
-  void AddPending(Task* task);  // Of those that are not nominated.
+  void LeaveQueue(const Task& task);  // Before what changes whether it waits,
+  void EnterQueue(Task* task);        // and after that.
+  void AddPending(Task* task);        // Of those that are not nominated.
   void RemovePending(const Task& task);
   void Occupy(Task* task, Machine* machine, int32_t pu);
   void Vacate(Task* task);
@@ -224,8 +222,7 @@ class ClusterState {
   absl::btree_set<MachineId> departed_;
   absl::btree_set<MachineId> draining_;
   absl::flat_hash_map<std::pair<bool, std::string>, JobId> job_ids_;
-  // Of those named "namespace/name" as pods: live, else removed by guess.
-  absl::flat_hash_map<std::string, TaskId> named_tasks_;
+  absl::flat_hash_map<std::string, TaskId> named_tasks_;  // As SetName() says.
   absl::flat_hash_map<std::string, MachineId> machine_ids_;  // Of all trees.
   absl::flat_hash_map<std::string, MachineId> foreign_pod_machines_;
   Interner strings_;
@@ -239,6 +236,8 @@ class ClusterState {
   StateCounters counters_;
   int64_t reused_uid_count_ = 0;  // By submissions, since the start.
   RequeueRecord requeues_;
+  AdoptionIndex adoptions_;
+  TemplateIndex templates_;
   Replacements replacements_{*this};
   MeasuredUse measured_use_{*this};
   ClassHistories histories_;

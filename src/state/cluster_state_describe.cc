@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "state/cluster_state.h"
 #include "state/interference.h"
+#include "state/machine_parts.h"
 
 namespace sluice {
 namespace {
@@ -84,6 +85,8 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
     }
     return;
   }
+  task->is_template = spec.is_template;
+  templates_.Note(*task);
   *request += Resources(0, 0, 0, 1);
   const bool is_running = task->state == TaskState::kRunning;
   Machine* machine = is_running ? MutableMachine(task->machine) : nullptr;
@@ -217,7 +220,11 @@ void ClusterState::DescribeTree(Machine* machine, const MachineSpec& spec) {
   for (const std::string& uuid : machine->other_uuids) machine_ids_.erase(uuid);
 
   for (const ProcessingUnit& pu : former) resources_.Release(pu.capacity);
+  for (const NumaNode& node : machine->numa_nodes) {
+    resources_.Release(node.capacity);
+  }
   machine->pus.clear();
+  machine->numa_nodes.clear();
   machine->other_uuids = spec.other_uuids;
   machine_ids_[machine->uuid] = machine->id;
   for (const MachineSpec::Pu& pu : spec.pus) {
@@ -225,7 +232,16 @@ void ClusterState::DescribeTree(Machine* machine, const MachineSpec& spec) {
     absl::StatusOr<Resources> capacity = FromNamed(pu.capacity);
     ProcessingUnit& unit = machine->pus.emplace_back();
     unit.uuid = pu.uuid;
+    unit.labels = pu.labels;
+    unit.numa_node = pu.numa_node;
     if (capacity.ok()) resources_.Replace(*std::move(capacity), &unit.capacity);
+  }
+  for (const MachineSpec::Numa& numa : spec.numa_nodes) {
+    absl::StatusOr<Resources> capacity = FromNamed(numa.capacity);
+    NumaNode& node = machine->numa_nodes.emplace_back();
+    node.uuid = numa.uuid;
+    node.labels = numa.labels;
+    if (capacity.ok()) resources_.Replace(*std::move(capacity), &node.capacity);
   }
   for (const std::string& uuid : spec.other_uuids) {
     machine_ids_[uuid] = machine->id;
@@ -238,6 +254,7 @@ void ClusterState::DescribeTree(Machine* machine, const MachineSpec& spec) {
     ProcessingUnit& unit = machine->pus[static_cast<size_t>(pu)];
     unit.used += task->class_key.request;
     ++unit.task_count;
+    Bind(task->class_key, pu, 1, machine);
   };
   std::vector<Task*> without_unit;
   for (const TaskId id : machine->tasks) {
@@ -255,13 +272,16 @@ void ClusterState::DescribeTree(Machine* machine, const MachineSpec& spec) {
     }
   }
   for (Task* task : without_unit) {
-    assign(task, machine->RoomiestPu(task->class_key.request));
+    assign(task, UnitFor(task->class_key, *machine));
   }
+  NoteParts(machine);
 }
 
 void ClusterState::Erase(Task* task) {
   const TaskId id = task->id;
   requeues_.SetRetry(task, 0);
+  adoptions_.SetRunsOn(task, "");
+  templates_.Drop(*task);
   SetName(task, "");
   ReleaseLabels(task->labels, &strings_);
   resources_.Release(task->class_key.request);

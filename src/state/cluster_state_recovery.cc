@@ -80,6 +80,12 @@ absl::Status ClusterState::RestoreMachine(
     machine->taints[i].since_ms = taints_since_ms[i];
   }
   if (!stored.is_present) departed_.insert(id);
+  for (const TaskId uid : stored.claimed) {
+    if (adoptions_.claimants.contains(uid)) {
+      return error("another machine runs one of its tasks");
+    }
+    adoptions_.AddClaim(uid, machine);
+  }
   for (const AddForeignPod& pod : foreign_pods) {
     if (foreign_pod_machines_.contains(pod.name) ||
         MachineCommands(0, this).Apply(pod) != Ack::kOk) {
@@ -104,6 +110,7 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
     return error("stored twice");
   }
   requeues_.SetRetry(task, std::exchange(task->retry_ms, 0));
+  adoptions_.SetRunsOn(task, std::exchange(task->runs_on, ""));
   if (task->feed != FeedId()) {
     const auto feed = feeds_.find(task->feed);
     if (feed == feeds_.end()) return error("its feed is not stored");
@@ -116,6 +123,7 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
   task->state = TaskState::kPending;
   TaskSpec sound = spec;
   sound.quarantine_reason.clear();
+  sound.is_template = stored.is_template;
   Describe(task, sound);
   // The first round decides who is.
   replacements_.SetHeld(task, false);

@@ -39,6 +39,7 @@ struct TaskSpec {
   int32_t task_type = 0;
   std::string binary = {};  // Path of its program; empty: nobody says.
   int32_t preemption_cost = 0;
+  bool is_template = false;
   std::string quarantine_reason;
 };
 
@@ -47,6 +48,13 @@ struct MachineSpec {
   struct Pu {
     std::string uuid;
     NamedAmounts capacity;
+    LabelPairs labels = {};
+    int32_t numa_node = -1;  // An index; -1: it is in none.
+  };
+  struct Numa {
+    std::string uuid;
+    NamedAmounts capacity;
+    LabelPairs labels = {};
   };
   std::string uuid;
   std::string name;
@@ -57,6 +65,7 @@ struct MachineSpec {
   std::vector<Taint> taints;  // Ascending, none twice.
   std::vector<Owner> avoids;  // Ascending, none twice.
   std::vector<Pu> pus;
+  std::vector<Numa> numa_nodes;  // Their uuids are among the others.
   std::vector<std::string> other_uuids;
   std::string quarantine_reason;
 };
@@ -72,6 +81,9 @@ struct SubmitTask {
   // Of the job; nothing: what was stated makes no sense, and it keeps its own.
   std::optional<OnFailure> on_failure = OnFailure();
   TaskSpec spec;
+  // The uuid of the machine, or of a part of it, on which it runs already;
+  // empty: it is to be placed.
+  std::string runs_on = {};
   // Answer kAlreadyExists for a uid that is known, instead of counting it, and
   // take a known "namespace/name" under a new uid for another task.
   bool reject_if_known = false;
@@ -105,6 +117,7 @@ struct MuteTask {
 };
 struct AddMachine {
   MachineSpec spec;
+  std::vector<TaskId> running = {};  // The uids of what it runs already.
   // A machine that is known, and was mentioned since the last announcement
   // began, says that its client begins anew.
   bool may_begin_anew = false;

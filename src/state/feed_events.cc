@@ -141,7 +141,8 @@ FeedOutcome FeedEvents::Apply(const TaskStated& event) {
     Describe(task, event);
   }
   if (runs) {
-    PutWhereItRuns(task, state_.MutableMachine(machine->id));
+    Adoptions(now_ms_, &state_)
+        .PutWhereItRuns(task, state_.MutableMachine(machine->id));
     task->is_ending = event.is_terminating;
     if (event.is_terminating) {
       state_.DeleteDeltas(task->id);
@@ -185,21 +186,6 @@ Task* FeedEvents::AddTask(const TaskStated& event) {
   task->sequence = state_.counters_.next_task_sequence++;
   task->job = state_.JobFor(event.job_uuid, event.job_name, event.gang);
   return task;
-}
-
-void FeedEvents::PutWhereItRuns(Task* task, Machine* machine) {
-  if (task->state == TaskState::kRunning && task->machine == machine->id) {
-    // Its client knows where it is to run, but perhaps not that it is to stop.
-    if (!task->is_evicted) state_.DeleteDeltas(task->id);
-  } else {
-    if (task->state == TaskState::kRunning) state_.Unplace(task);
-    task->state = TaskState::kRunning;
-    task->placed_ms = now_ms_;
-    task->is_start_known = false;
-    task->usage = {};
-    state_.Occupy(task, machine, machine->RoomiestPu(task->class_key.request));
-  }
-  state_.NoteStarted(task->job);
 }
 
 FeedOutcome FeedEvents::Apply(const TaskEnded& event) {

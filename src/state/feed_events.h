@@ -53,8 +53,6 @@ class FeedEvents {
   // Says of a new task what it is for good.
   Task* AddTask(const TaskStated& event);
   void NoteChange();  // Of what no other change of the state counts.
-  // The task runs there, whatever was decided of it.
-  void PutWhereItRuns(Task* task, Machine* machine);
 
   const int64_t now_ms_;
   ClusterState& state_;

@@ -21,7 +21,8 @@ Resources OnePod() { return Resources(0, 0, 0, 1); }
 Ack MachineCommands::Apply(const AddMachine& command) {
   const Machine* known = state_.FindMachine(command.spec.uuid);
   const bool is_present = known != nullptr && known->is_present;
-  Machine* machine = is_present ? nullptr : Put(command.spec, FeedId());
+  Machine* machine =
+      is_present ? nullptr : Put(command.spec, FeedId(), command.running);
   if (machine != nullptr) {
     Announcements(now_ms_, &state_).Mention(machine);
     return Ack::kOk;
@@ -32,7 +33,8 @@ Ack MachineCommands::Apply(const AddMachine& command) {
   return Ack::kAlreadyExists;
 }
 
-Machine* MachineCommands::Put(const MachineSpec& spec, FeedId feed) {
+Machine* MachineCommands::Put(const MachineSpec& spec, FeedId feed,
+                              const std::vector<TaskId>& running) {
   const Machine* known = state_.FindMachine(spec.uuid);
   const auto is_taken = [&](const std::string& uuid) {
     const auto it = state_.machine_ids_.find(uuid);
@@ -58,6 +60,7 @@ Machine* MachineCommands::Put(const MachineSpec& spec, FeedId feed) {
   machine->is_present = true;
   machine->feed = feed;
   state_.Describe(machine, spec, /*keep_tree=*/false, now_ms_);
+  Adoptions(now_ms_, &state_).Adopt(machine, running);
   return machine;
 }
 
@@ -104,6 +107,7 @@ void MachineCommands::Remove(MachineId id) {
   machine->feed = FeedId();  // Whoever states it next has it.
   state_.Touch(*machine);
   EndRoomKeptOn(*machine);
+  Adoptions(now_ms_, &state_).DropClaimsOf(machine);
   // What no client was told of never happened; the others may go on running.
   const std::vector<TaskId> tasks(machine->tasks.begin(), machine->tasks.end());
   for (const TaskId task : tasks) {
@@ -211,6 +215,9 @@ void MachineCommands::DropMachine(MachineId id) {
   state_.resources_.Release(machine->capacity);
   for (const ProcessingUnit& pu : machine->pus) {
     state_.resources_.Release(pu.capacity);
+  }
+  for (const NumaNode& node : machine->numa_nodes) {
+    state_.resources_.Release(node.capacity);
   }
   state_.peers_.Drop(*machine);
   state_.described_machines_[id] = kAllFields;

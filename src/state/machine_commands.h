@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sluice/base/ids.h"
 #include "state/cluster_state.h"
@@ -27,9 +28,11 @@ class MachineCommands {
   Ack Apply(const ReportMachineUsage& command);
   Ack Apply(const SetDraining& command);
 
-  // Adds the machine, or describes it and its tree anew, as one of `feed`.
-  // Null where another machine has a uuid of its tree: nothing changes.
-  Machine* Put(const MachineSpec& spec, FeedId feed);
+  // Adds the machine, or describes it and its tree anew, as one of `feed` that
+  // runs these tasks and those that wait for it.  Null where another machine
+  // has a uuid of its tree: nothing changes.
+  Machine* Put(const MachineSpec& spec, FeedId feed,
+               const std::vector<TaskId>& running = {});
   // REQUIRES: it is present.
   void Remove(MachineId id);
 

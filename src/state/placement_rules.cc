@@ -19,6 +19,22 @@ std::strong_ordering operator<=>(const PlacementRules& a,
   return std::strong_ordering::equal;
 }
 
+void DemandMachine(const std::string& name_or_uuid,
+                   std::vector<NodeTerm>* required) {
+  const LabelRequirement is_machine{
+      std::string(kMachineId), LabelOperator::kIn, {name_or_uuid}};
+  if (required->empty()) {
+    required->push_back({.fields = {is_machine}});
+    return;
+  }
+  for (NodeTerm& term : *required) {
+    if (term == NodeTerm()) continue;
+    term.fields.push_back(is_machine);
+    std::ranges::sort(term.fields);
+  }
+  std::ranges::sort(*required);
+}
+
 const PlacementRules& NoRules() {
   static const PlacementRules none;
   return none;

@@ -9,6 +9,7 @@
 #include "sluice/state/task.h"
 #include "state/announcements.h"
 #include "state/job_groups.h"
+#include "state/machine_parts.h"
 #include "state/requeues.h"
 
 namespace sluice {
@@ -54,6 +55,14 @@ Task* TaskCommands::FindSame(const SubmitTask& command) const {
 }
 
 Ack TaskCommands::Apply(const SubmitTask& command) {
+  const Ack ack = Submit(command);
+  if (ack != Ack::kOk) return ack;
+  Task* task = state_.tasks_.Find(command.task);
+  Adoptions(now_ms_, &state_).Adopt(task, command.runs_on);
+  return ack;
+}
+
+Ack TaskCommands::Submit(const SubmitTask& command) {
   Task* holder = state_.MutableTask(command.task);
   if (holder != nullptr && holder->HasOwnId()) {
     // The uid is the client's; ids of the state's own are as good as others.
@@ -143,8 +152,22 @@ void TaskCommands::Resubmit(Task* task, const SubmitTask& command) {
   }
   ChangeJob(task, command.job_uuid, command.job_name, command.gang);
   DescribeJob(task->job, command);
-  state_.Describe(task, command.spec);
+  Describe(task, command.spec);
   state_.EnterQueue(task);
+  Templates(now_ms_, &state_).Follow(*task, /*tells_again=*/true);
+}
+
+void TaskCommands::Describe(Task* task, const TaskSpec& spec) {
+  const Machine* machine = task->made_from.has_value()
+                               ? state_.FindMachine(task->made_for)
+                               : nullptr;
+  if (machine == nullptr) {
+    state_.Describe(task, spec);
+    return;
+  }
+  TaskSpec bound = spec;
+  DemandMachine(machine->uuid, &bound.rules.required);
+  state_.Describe(task, bound);
 }
 
 void TaskCommands::Repeat(Task* task) {
@@ -222,6 +245,8 @@ void TaskCommands::Rename(Task* task, TaskId id) {
   std::unique_ptr<Task> owned = state_.tasks_.Take(former);
   const int64_t retry_ms = task->retry_ms;
   state_.requeues_.SetRetry(task, 0);
+  const std::string runs_on = task->runs_on;
+  state_.adoptions_.SetRunsOn(task, "");
   state_.peers_.Rename(former, id);
   if (task->is_evicted) {
     state_.nominations_.mutable_successions().Rename(former, id);
@@ -251,9 +276,20 @@ void TaskCommands::Rename(Task* task, TaskId id) {
     state_.changes_.deltas.insert(sequence);
   }
   state_.changes_.tasks.insert(former);
+  const TemplateIndex::TasksByMachine made = state_.templates_.MadeFrom(former);
+  for (const auto& [machine, made_id] : made) {
+    Task* other = state_.MutableTask(made_id);
+    state_.templates_.Drop(*other);
+    other->made_from = id;
+    state_.templates_.Note(*other);
+    state_.Touch(*other);
+  }
+  state_.templates_.Drop(*task);
   task->id = id;
+  state_.templates_.Note(*task);
   state_.replacements_.Rename(former, *task);
   state_.requeues_.SetRetry(task, retry_ms);
+  state_.adoptions_.SetRunsOn(task, runs_on);
   if (task->feed != FeedId()) {
     state_.feeds_.at(task->feed).tasks[task->feed_task_id] = id;
   }
@@ -272,13 +308,15 @@ Ack TaskCommands::Apply(const UpdateTask& command) {
   }
   state_.LeaveQueue(*task);
   Announcements(now_ms_, &state_).Mention(task);
-  state_.Describe(task, command.spec);
+  Describe(task, command.spec);
   state_.EnterQueue(task);
+  Templates(now_ms_, &state_).Follow(*task, /*tells_again=*/false);
   return Ack::kOk;
 }
 
 Ack TaskCommands::FinishTaskOfClient(TaskId id, TaskState state,
                                      std::optional<int64_t> run_ms) {
+  Adoptions(now_ms_, &state_).DropClaim(id);
   Task* task = MutableTaskOfClient(id);
   if (task == nullptr) return Ack::kNotFound;
   // Nobody knows whose report it is.
@@ -299,6 +337,7 @@ void TaskCommands::Finish(Task* task, TaskState state,
   if (task->state == TaskState::kRunning) state_.Vacate(task);
   if (completes) NoteCompleted(task->job);
   state_.requeues_.SetRetry(task, 0);
+  state_.adoptions_.SetRunsOn(task, "");
   task->state = state;
   state_.SetName(task, task->name);
   state_.Touch(*task);
@@ -355,6 +394,7 @@ void TaskCommands::NoteCompleted(JobId id) {
 }
 
 Ack TaskCommands::Apply(const RemoveTask& command) {
+  Adoptions(now_ms_, &state_).DropClaim(command.task);
   Task* task = state_.MutableTask(command.task);
   if (task == nullptr || task->HasOwnId()) return Ack::kNotFound;
   --task->expected_removals;
@@ -402,6 +442,7 @@ void TaskCommands::NoteRemoved(const Task& task) {
 
 void TaskCommands::Bury(Task* task) {
   state_.requeues_.SetRetry(task, 0);
+  state_.adoptions_.SetRunsOn(task, "");
   task->state = TaskState::kRemoved;
   state_.Touch(*task);
   state_.removed_.insert(task->id);
@@ -453,7 +494,7 @@ void TaskCommands::PutBack(Task* task, MachineId id) {
   task->state = TaskState::kRunning;
   task->placed_ms = now_ms_;
   task->is_start_known = false;
-  state_.Occupy(task, machine, machine->RoomiestPu(key.request));
+  state_.Occupy(task, machine, UnitFor(key, *machine));
   Repeat(task);
 }
 

@@ -58,7 +58,11 @@ class TaskCommands {
   Task* MutableTaskOfClient(TaskId id);
   // Who is meant, be it under another uid; null where it is somebody new.
   Task* FindSame(const SubmitTask& command) const;
+  // Whether it runs already is settled afterwards.
+  Ack Submit(const SubmitTask& command);
   void Resubmit(Task* task, const SubmitTask& command);
+  // Whoever was made for a machine stays bound to it.
+  void Describe(Task* task, const TaskSpec& spec);
   // What the message says of the job of its task.
   void DescribeJob(JobId id, const SubmitTask& command);
   // Makes way for another task of its uid.

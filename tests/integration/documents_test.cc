@@ -25,6 +25,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 using testing::SizeIs;
+using testing::UnorderedElementsAre;
 
 class DocumentsOverGrpc : public testing::Test {
  protected:
@@ -245,6 +246,74 @@ TEST_P(UseCase, AtMostSoManyInAZoneAndThereWhereMostIsFree) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, UseCase, testing::Values(12, 3000));
+
+// ---------------------------------------------------------------------------
+// Companions
+
+// In a zone with a task of that app.
+firmament::PodAffinity Near(const std::string& app) {
+  firmament::PodAffinity affinity;
+  auto* term = affinity.add_requiredduringschedulingignoredduringexecution();
+  term->set_topologykey("zone");
+  (*term->mutable_labelselector()->mutable_match_labels_map())["app"] = app;
+  return affinity;
+}
+
+TEST_F(DocumentsOverGrpc, TasksThatMustBeNearEachOtherStartTogetherOrNotAtAll) {
+  AddNode("m1", 2000, "a");
+  AddNode("m2", 2000, "b");
+  client_->Submit(TaskMessage(1, {.cpu = 2000,
+                                  .job = "db",
+                                  .labels = {{"app", "db"}},
+                                  .pod_affinity = Near("cache")}));
+  EXPECT_THAT(Told(), IsEmpty()) << "there is nothing to be near";
+  client_->Submit(TaskMessage(2, {.cpu = 1000,
+                                  .job = "cache",
+                                  .labels = {{"app", "cache"}},
+                                  .pod_affinity = Near("db")}));
+  EXPECT_THAT(Told(), IsEmpty()) << "no zone has room for both";
+  Start();
+  AddNode("m3", 1000, "b");
+  EXPECT_THAT(Told(), UnorderedElementsAre("PLACE 1 m2-pu", "PLACE 2 m3-pu"));
+}
+
+// A service whose tasks are to be on machines that agree in a label.
+TEST_F(DocumentsOverGrpc, TasksOfAServiceAgreeInALabelOfTheirMachines) {
+  for (const char* zone : {"a", "b"}) {
+    for (const int i : {1, 2}) AddNode(StrCat(zone, i), 1000, zone);
+  }
+  for (uint64_t uid = 1; uid <= 3; ++uid) {
+    client_->Submit(TaskMessage(uid, {.cpu = 1000,
+                                      .job = "shop",
+                                      .labels = {{"app", "shop"}},
+                                      .pod_affinity = Near("shop")}));
+  }
+  const auto places = PlacesOf(client_->Schedule());
+  ASSERT_THAT(places, SizeIs(2)) << "as many as one zone has room for";
+  std::set<char> zones;
+  for (const auto& [uid, resource] : places) zones.insert(resource.front());
+  EXPECT_THAT(zones, SizeIs(1));
+}
+
+// What a machine may attach is an amount like others.
+TEST_F(DocumentsOverGrpc, NoMoreVolumesAreAttachedThanAMachineMayHave) {
+  const std::string volumes = "attachable-volumes-aws-ebs";
+  firmament::ResourceTopologyNodeDescriptor node = NodeMessage("m");
+  firmament::ResourceVector* offered =
+      node.mutable_resource_desc()->mutable_available_resources();
+  (*offered->mutable_extended_resources())[volumes] = 2;
+  client_->AddNode(node);
+  client_->AddNode(NodeMessage("without"));
+  for (uint64_t uid = 1; uid <= 3; ++uid) {
+    TaskDescription task = TaskMessage(uid, {.cpu = 100});
+    (*task.mutable_task_descriptor()
+          ->mutable_resource_request()
+          ->mutable_extended_resources())[volumes] = 1;
+    client_->Submit(task);
+  }
+  EXPECT_THAT(Told(), SizeIs(2));
+  EXPECT_THAT(Explained(3), HasSubstr(StrCat("2 insufficient ", volumes)));
+}
 
 }  // namespace
 }  // namespace sluice

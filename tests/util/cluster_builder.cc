@@ -32,6 +32,7 @@ MachineSpec MachineSpecOf(std::string_view uuid,
   spec.taints = InOrder(options.taints);
   spec.avoids = InOrder(options.avoids);
   spec.pus = options.pus;
+  spec.numa_nodes = options.numa_nodes;
   spec.other_uuids = options.other_uuids;
   spec.quarantine_reason = options.quarantine_reason;
   return spec;

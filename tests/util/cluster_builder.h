@@ -42,6 +42,7 @@ struct MachineOptions {
   std::vector<Taint> taints = {};
   std::vector<Owner> avoids = {};
   std::vector<MachineSpec::Pu> pus = {};
+  std::vector<MachineSpec::Numa> numa_nodes = {};
   std::vector<std::string> other_uuids = {};
   std::string quarantine_reason = {};
 };

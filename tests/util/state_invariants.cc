@@ -200,6 +200,87 @@ std::string FindWrongReplacement(const ClusterState& state) {
   return "";
 }
 
+// Whether what is bound to parts is what those ask for that demand them.
+std::string FindWrongPart(const ClusterState& state) {
+  for (const auto& [id, machine] : state.machines()) {
+    std::vector<Resources> units(machine->pus.size());
+    std::vector<Resources> nodes(machine->numa_nodes.size());
+    for (const TaskId task_id : machine->tasks) {
+      const Task& task = *state.FindTask(task_id);
+      const auto& demands = task.class_key.rules->part_demands;
+      if (demands.empty() || task.pu == kNoPu) continue;
+      const auto pu = static_cast<size_t>(task.pu);
+      for (const PartDemand& demand : demands) {
+        if (demand.level != PartLevel::kProcessingUnit) continue;
+        units[pu] += task.class_key.request;
+        break;
+      }
+      const int32_t node = machine->pus[pu].numa_node;
+      if (node >= 0) nodes[static_cast<size_t>(node)] += task.class_key.request;
+    }
+    for (size_t i = 0; i < units.size(); ++i) {
+      if (units[i] != machine->pus[i].bound) {
+        return StrCat("on machine ", id.value, " unit ", i, " is bound wrong");
+      }
+    }
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i] != machine->numa_nodes[i].bound) {
+        return StrCat("on machine ", id.value, " node ", i, " is bound wrong");
+      }
+    }
+  }
+  return "";
+}
+
+std::string FindWrongTemplate(const ClusterState& state) {
+  for (const auto& [id, task] : state.tasks()) {
+    if (task->is_template && !state.templates().made().contains(id)) {
+      return StrCat("template ", id.value, " is not known as one");
+    }
+    if (!task->made_from.has_value()) continue;
+    const auto& made = state.templates().MadeFrom(*task->made_from);
+    const auto it = made.find(task->made_for);
+    if (it == made.end() || it->second != id) {
+      return StrCat("nobody knows who made task ", id.value);
+    }
+  }
+  for (const auto& [made_from, tasks] : state.templates().made()) {
+    for (const auto& [machine, id] : tasks) {
+      const Task* task = state.FindTask(id);
+      if (task == nullptr || task->made_from != made_from) {
+        return StrCat("template ", made_from.value, " made no task ", id.value);
+      }
+    }
+  }
+  return "";
+}
+
+std::string FindWrongAdoption(const ClusterState& state) {
+  const AdoptionIndex& adoptions = state.adoptions();
+  for (const auto& [id, task] : state.tasks()) {
+    if (task->runs_on.empty()) continue;
+    const auto it = adoptions.awaiting.find(task->runs_on);
+    if (task->state != TaskState::kPending || it == adoptions.awaiting.end() ||
+        !it->second.contains(id)) {
+      return StrCat("task ", id.value, " awaits a machine in vain");
+    }
+  }
+  for (const auto& [uuid, ids] : adoptions.awaiting) {
+    for (const TaskId id : ids) {
+      const Task* task = state.FindTask(id);
+      if (task == nullptr || task->runs_on != uuid) {
+        return StrCat("task ", id.value, " is said to run on '", uuid, "'");
+      }
+    }
+  }
+  for (const auto& [uid, machine] : adoptions.claimants) {
+    if (!state.FindMachine(machine)->claimed.contains(uid)) {
+      return StrCat("machine ", machine.value, " claims no task ", uid.value);
+    }
+  }
+  return "";
+}
+
 // Machines and jobs count who runs and is not told to leave.
 std::string FindWrongCount(const ClusterState& state) {
   std::map<MachineId, std::map<JobId, int64_t>> of_machine;
@@ -337,6 +418,15 @@ std::string FindContradiction(const ClusterState& state) {
     return "the unscheduled tasks are others";
   }
   if (const std::string wrong = FindWrongNomination(state); !wrong.empty()) {
+    return wrong;
+  }
+  if (const std::string wrong = FindWrongPart(state); !wrong.empty()) {
+    return wrong;
+  }
+  if (const std::string wrong = FindWrongTemplate(state); !wrong.empty()) {
+    return wrong;
+  }
+  if (const std::string wrong = FindWrongAdoption(state); !wrong.empty()) {
     return wrong;
   }
   if (const std::string wrong = FindWrongReplacement(state); !wrong.empty()) {

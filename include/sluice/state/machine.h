@@ -26,6 +26,14 @@
 
 namespace sluice {
 
+// A NUMA node of a machine's tree, with processing units below it.
+struct NumaNode {
+  std::string uuid;
+  Resources capacity;
+  LabelPairs labels;
+  Resources bound = {};  // By tasks that demand it (state/machine_parts.h).
+};
+
 // A processing unit: the leaf of a machine's tree that deltas name.
 struct ProcessingUnit {
   std::string uuid;
@@ -33,6 +41,10 @@ struct ProcessingUnit {
   // Derived from the tasks placed on it:
   Resources used;
   int64_t task_count = 0;
+
+  LabelPairs labels = {};  // None where it is the only one of its machine.
+  int32_t numa_node = -1;  // An index; -1: it is in none.
+  Resources bound = {};    // Of `used`, by tasks that demand it; derived.
 };
 
 // A taint in force.  An unschedulable machine and one in a bad condition have
@@ -65,6 +77,10 @@ struct Machine {
   // Whose tasks it would rather not have, ascending.
   std::vector<Owner> avoids;
   std::vector<ProcessingUnit> pus;
+  std::vector<NumaNode> numa_nodes;
+  // Tells parts, with what is bound to them, from others; 0 where they are of
+  // no account.  Derived.
+  uint64_t parts_look = 0;
   // uuids of the tree that are neither the machine's nor a processing unit's.
   std::vector<std::string> other_uuids;
   bool is_present = true;
@@ -82,6 +98,10 @@ struct Machine {
   // nobody does.  It holds until it is taken back, even if the machine departs
   // and returns.
   std::optional<int64_t> draining_from = {};
+
+  // Uids that it is said to run and that nobody has submitted
+  // (state/adoptions.h).
+  absl::btree_set<TaskId> claimed;
 
   // Derived: tasks and foreign pods on it.
   Resources used;

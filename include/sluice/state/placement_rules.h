@@ -20,16 +20,21 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "sluice/base/ids.h"
 #include "sluice/state/label_requirement.h"
+#include "sluice/state/part_demand.h"
 #include "sluice/state/peer_terms.h"
 #include "sluice/state/task_data.h"
 #include "sluice/state/task_kind.h"
 
 namespace sluice {
+
+// A field of machines: a name or uuid that a task asks for.
+inline constexpr std::string_view kMachineId = "machine_id";
 
 // All requirements must hold; a term without any holds for no machine.
 struct NodeTerm {
@@ -211,12 +216,20 @@ struct PlacementRules {
            !preferred_peers.empty() || !spread.empty() || !minimums.empty() ||
            kind.has_value();
   }
+  bool DemandsParts() const { return !part_demands.empty(); }
+  // Whether a second one on a machine must be thought of by itself.
+  bool ComeOneByOne() const { return !host_ports.empty() || DemandsParts(); }
   friend std::strong_ordering operator<=>(const PlacementRules& a,
                                           const PlacementRules& b);
   friend bool operator==(const PlacementRules& a, const PlacementRules& b) {
     return (a <=> b) == 0;
   }
 };
+
+// Adds to `required` that the machine has that name or uuid.  A term without
+// conditions is left alone: it is to match no machine even then.
+void DemandMachine(const std::string& name_or_uuid,
+                   std::vector<NodeTerm>* required);
 
 // Rules that say nothing.
 const PlacementRules& NoRules();

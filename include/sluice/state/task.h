@@ -116,6 +116,9 @@ struct Task {
   // kPending, and in no queue: another runs, or is to run, in its place, or it
   // waits for another's place (state/replacements.h).  Not stored.
   bool is_held = false;
+  // It is placed nowhere itself: each machine gets a task that is made from it
+  // (state/templates.h).
+  bool is_template = false;
   // Its feed has stated that it is being stopped; not stored.
   bool is_ending = false;
   // What is lost when it is stopped, beside what each stop costs.
@@ -140,6 +143,11 @@ struct Task {
   // What it counts as once it has completed; follows from its description.
   WorkKindId work_kind;
 
+  // The template that it was made from, and the machine for which; nothing: a
+  // client submitted it.
+  std::optional<TaskId> made_from = {};
+  MachineId made_for = {};
+
   // The newest reason, and of kMachineFailed the machine; it may be forgotten.
   RunsAgain runs_again = RunsAgain::kNo;
   MachineId lost_on;
@@ -159,6 +167,10 @@ struct Task {
   bool is_start_known = false;
   // Why it is kept out of scheduling, for people; empty where it is not.
   std::string quarantine_reason;
+  // kPending, and in no queue: the uuid of the machine on which its client says
+  // that it runs, or of a part of it, which nobody has announced
+  // (state/adoptions.h).
+  std::string runs_on;
   TaskUsage usage;  // Measured last while it runs; not stored.
 
   // The feed that stated it, if one did, and its id there.
@@ -189,10 +201,12 @@ struct Task {
   // Waits, as far as its client knows.
   bool IsUnscheduled() const {
     return state == TaskState::kPending && !is_muted && !is_stale &&
-           retry_ms == 0;
+           !is_template && retry_ms == 0;
   }
   // The same, and nothing about the task itself keeps it from a machine.
-  bool MayRun() const { return IsUnscheduled() && quarantine_reason.empty(); }
+  bool MayRun() const {
+    return IsUnscheduled() && quarantine_reason.empty() && runs_on.empty();
+  }
   bool IsSchedulable() const { return MayRun() && !is_held; }
 };
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "constraints/class_peers.h"
+#include "state/machine_parts.h"
 
 namespace sluice {
 namespace {
@@ -99,6 +100,7 @@ Machine WithoutTask(const Machine& machine, const Task& running) {
   Machine after = machine;
   after.used -= running.class_key.request;
   after.ReleasePorts(running.class_key.rules->host_ports);
+  Bind(running.class_key, running.pu, -1, &after);
   return after;
 }
 

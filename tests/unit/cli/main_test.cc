@@ -12,7 +12,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/strings.h"
@@ -151,91 +153,96 @@ TEST(SluicectlBinary, TakesTheExampleTwice) {
   EXPECT_EQ(again.exit_code, 0) << again.text;
 }
 
-TEST(SluicectlBinary, TellsWhoGetsTheMachineThatBothWouldLike) {
-  for (const char* order : {"large", "small"}) {
-    SCOPED_TRACE(order);
-    const Daemon daemon;
-    const std::string server = StrCat(" --server=", daemon.address());
-    const std::string example =
-        StrCat("deploy/examples/wishes_", order, "_first.jsonl");
-    const Result injected =
-        Sluicectl(StrCat("inject ", SourcePath(example), server));
-    EXPECT_EQ(injected.exit_code, 0) << injected.text;
-    EXPECT_THAT(injected.text,
-                HasSubstr("schedule: 2 deltas, 0 unscheduled\n"));
-    EXPECT_THAT(Sluicectl("explain demo/model-2" + server).text,
-                HasSubstr("runs on machine 'gpu', as it prefers"));
-    EXPECT_THAT(Sluicectl("explain demo/report-1" + server).text,
-                HasSubstr("runs on machine 'plain', 1 weight short"));
-    EXPECT_THAT(Sluicectl("status" + server).text,
-                HasSubstr("as good as can be"));
-  }
-}
+// What the examples under deploy/examples tell.
+struct Story {
+  const char* file;
+  // Of its rounds: deltas, and how many tasks wait after them.
+  std::vector<const char*> rounds;
+  // Of further commands, what they print.
+  std::vector<std::pair<const char*, const char*>> told = {};
+};
 
-TEST(SluicectlBinary, TellsWhoRunsInWhosePlace) {
-  const Daemon daemon;
-  const std::string server = StrCat(" --server=", daemon.address());
-  const Result injected = Sluicectl(
-      StrCat("inject ", SourcePath("deploy/examples/replaces.jsonl"), server));
-  EXPECT_EQ(injected.exit_code, 0) << injected.text;
-  for (const char* deltas : {"1 deltas, 0", "2 deltas, 0", "0 deltas, 1"}) {
-    EXPECT_THAT(injected.text,
-                HasSubstr(StrCat("schedule: ", deltas, " unscheduled\n")));
-  }
-  EXPECT_THAT(Sluicectl("explain demo/web-3" + server).text,
-              HasSubstr("runs on machine 'm2'"));
-  EXPECT_THAT(Sluicectl("explain demo/web-2" + server).text,
-              HasSubstr("told to leave"));
-}
+void PrintTo(const Story& story, std::ostream* out) { *out << story.file; }
 
-TEST(SluicectlBinary, TellsOfJobsThatRunTogetherOrNotAtAll) {
+class ExamplesTest : public testing::TestWithParam<Story> {};
+
+TEST_P(ExamplesTest, TellTheirStory) {
+  const Story& story = GetParam();
   const Daemon daemon;
   const std::string server = StrCat(" --server=", daemon.address());
   const Result injected = Sluicectl(StrCat(
-      "inject ", SourcePath("deploy/examples/gang_group.jsonl"), server));
+      "inject ", SourcePath("deploy/examples/"), story.file, ".jsonl", server));
   EXPECT_EQ(injected.exit_code, 0) << injected.text;
-  EXPECT_THAT(injected.text, HasSubstr("schedule: 0 deltas, 3 unscheduled\n"));
-  EXPECT_THAT(injected.text, HasSubstr("schedule: 3 deltas, 0 unscheduled\n"));
-  EXPECT_THAT(Sluicectl("job db" + server).text, HasSubstr("shop"));
-}
-
-TEST(SluicectlBinary, TellsWhichOfTwoAlternativesRuns) {
-  const Daemon daemon;
-  const std::string server = StrCat(" --server=", daemon.address());
-  const Result injected = Sluicectl(StrCat(
-      "inject ", SourcePath("deploy/examples/alternatives.jsonl"), server));
-  EXPECT_EQ(injected.exit_code, 0) << injected.text;
-  for (const char* deltas : {"1 deltas, 1", "0 deltas, 1", "1 deltas, 0"}) {
+  for (const char* round : story.rounds) {
     EXPECT_THAT(injected.text,
-                HasSubstr(StrCat("schedule: ", deltas, " unscheduled\n")));
+                HasSubstr(StrCat("schedule: ", round, " unscheduled\n")));
   }
-  EXPECT_THAT(Sluicectl("explain demo/train-gpu" + server).text,
-              HasSubstr("runs on machine 'm2'"));
+  for (const auto& [command, text] : story.told) {
+    EXPECT_THAT(Sluicectl(command + server).text, HasSubstr(text));
+  }
 }
 
-TEST(SluicectlBinary, TellsWhoHoldsWhatOneTaskMayHold) {
-  const Daemon daemon;
-  const std::string server = StrCat(" --server=", daemon.address());
-  const Result injected = Sluicectl(
-      StrCat("inject ", SourcePath("deploy/examples/claims.jsonl"), server));
-  EXPECT_EQ(injected.exit_code, 0) << injected.text;
-  EXPECT_THAT(injected.text, HasSubstr("schedule: 2 deltas, 1 unscheduled\n"));
-  EXPECT_THAT(injected.text, HasSubstr("schedule: 1 deltas, 2 unscheduled\n"));
-}
+const std::vector<std::pair<const char*, const char*>> kWishes = {
+    {"explain demo/model-2", "runs on machine 'gpu', as it prefers"},
+    {"explain demo/report-1", "runs on machine 'plain', 1 weight short"},
+    {"status", "as good as can be"}};
 
-TEST(SluicectlBinary, TellsWhoseRulesHoldNoMore) {
-  const Daemon daemon;
-  const std::string server = StrCat(" --server=", daemon.address());
-  const Result injected = Sluicectl(StrCat(
-      "inject ", SourcePath("deploy/examples/during_execution.jsonl"), server));
-  EXPECT_EQ(injected.exit_code, 0) << injected.text;
-  EXPECT_THAT(injected.text, HasSubstr("schedule: 2 deltas, 0 unscheduled\n"));
-  EXPECT_THAT(injected.text, HasSubstr("schedule: 1 deltas, 0 unscheduled\n"));
-  EXPECT_THAT(Sluicectl("explain demo/strict-2" + server).text,
-              HasSubstr("lacks the label zone=a"));
-  EXPECT_THAT(Sluicectl("job strict-2" + server).text,
-              HasSubstr("\nstate        running\n"));
-}
+INSTANTIATE_TEST_SUITE_P(
+    SluicectlBinary, ExamplesTest,
+    testing::Values(
+        Story{"wishes_large_first", {"2 deltas, 0"}, kWishes},
+        Story{"wishes_small_first", {"2 deltas, 0"}, kWishes},
+        Story{"replaces",
+              {"1 deltas, 0", "2 deltas, 0", "0 deltas, 1"},
+              {{"explain demo/web-3", "runs on machine 'm2'"},
+               {"explain demo/web-2", "told to leave"}}},
+        Story{
+            "gang_group", {"0 deltas, 3", "3 deltas, 0"}, {{"job db", "shop"}}},
+        Story{"alternatives",
+              {"1 deltas, 1", "0 deltas, 1", "1 deltas, 0"},
+              {{"explain demo/train-gpu", "runs on machine 'm2'"}}},
+        Story{"claims", {"2 deltas, 1", "1 deltas, 2"}},
+        Story{"during_execution",
+              {"2 deltas, 0", "1 deltas, 0"},
+              {{"explain demo/strict-2", "lacks the label zone=a"},
+               {"job strict-2", "\nstate        running\n"}}},
+        Story{"on_failure",
+              {"2 deltas, 0", "1 deltas, 0"},
+              {{"explain demo/batch", "runs on machine 'm2'"},
+               {"explain demo/once", "m1', which has gone away"}}},
+        Story{"soft_taints",
+              {"1 deltas, 0"},
+              {{"explain demo/first", "runs on machine 'm3'"},
+               {"explain demo/second", "runs on machine 'm2'"},
+               {"explain demo/third", "runs on machine 'm1'"}}},
+        Story{"companions",
+              {"0 deltas, 1", "0 deltas, 2", "2 deltas, 0"},
+              {{"explain demo/db", "runs on machine 'm2'"},
+               {"explain demo/cache", "runs on machine 'm3'"}}},
+        Story{"volumes",
+              {"4 deltas, 1", "2 deltas, 2"},
+              {{"explain demo/db-5",
+                "2 insufficient attachable-volumes-aws-ebs"}}},
+        Story{"parts",
+              {"2 deltas, 2", "1 deltas, 2"},
+              {{"explain demo/solver-3", "a NUMA node with room for all of it"},
+               {"explain demo/solver-4",
+                "a processing unit with room for all of it"},
+               {"explain demo/solver-5", "runs on machine 'm1'"}}},
+        Story{"template",
+              {"1 deltas, 0", "0 deltas, 0"},
+              {{"explain 1", "1 run and 0 wait"},
+               {"explain demo/agent-m3", "runs on machine 'm3'"},
+               {"explain demo/agent-m1", "unknown"},
+               {"tasks", "template"}}},
+        Story{"adoption",
+              {"0 deltas, 2", "1 deltas, 1"},
+              {{"explain demo/web-1", "runs on machine 'm1'"},
+               {"explain demo/web-2", "runs on machine 'm1'"},
+               {"explain demo/web-3", "runs on 'm3-uuid', as its client says"},
+               {"explain demo/web-4", "runs on machine 'm2'"},
+               {"status", "1 overcommitted"}}}),
+    [](const auto& story) { return std::string(story.param.file); });
 
 TEST(SluicectlBinary, ExitsAsItsHelpSays) {
   Daemon daemon;

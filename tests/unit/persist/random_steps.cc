@@ -13,7 +13,7 @@
 namespace sluice {
 
 RandomSteps::RandomSteps(uint64_t seed)
-    : rng_(seed), is_calm_(rng_.Chance(1, 2)) {}
+    : rng_(seed), adoptions_(~seed), is_calm_(rng_.Chance(1, 2)) {}
 
 Step RandomSteps::Next(const ClusterState& state) {
   if (rng_.Chance(1, 3)) {
@@ -106,6 +106,10 @@ Command RandomSteps::TaskCommand() {
             .backoff_ms = rng_.Between(0, 9)};
       }
       submit.spec = AnyTaskSpec();
+      submit.spec.is_template = adoptions_.Chance(1, 20);
+      if (adoptions_.Chance(1, 20)) {
+        submit.runs_on = StrCat("m", adoptions_.Below(5));
+      }
       submit.reject_if_known = rng_.Chance(1, 20);
       return submit;
     }
@@ -128,7 +132,11 @@ Command RandomSteps::MachineCommand() {
     case 6:
       return ReportTaskUsage{AnyTask()};
     default:
-      return AddMachine{AnyMachineSpec()};
+      AddMachine add = {AnyMachineSpec()};
+      while (adoptions_.Chance(1, 8)) {
+        add.running.push_back({adoptions_.Below(10)});
+      }
+      return add;
   }
 }
 
@@ -187,6 +195,15 @@ MachineSpec RandomSteps::AnyMachineSpec() {
         {StrCat(rng_.Chance(1, 10) ? "" : spec.uuid, "/", pu), Amounts(2000)});
   }
   if (rng_.Chance(1, 3)) spec.other_uuids = {spec.uuid + "/core"};
+  if (adoptions_.Chance(1, 4)) {
+    const std::string uuid = spec.uuid + "/numa";
+    spec.numa_nodes = {{uuid, {{"cpu", 1000}}, {{"side", "left"}}}};
+    spec.other_uuids.push_back(uuid);
+    for (MachineSpec::Pu& pu : spec.pus) {
+      pu.labels = {{"core", pu.uuid}};
+      if (adoptions_.Chance(1, 2)) pu.numa_node = 0;
+    }
+  }
   spec.quarantine_reason = Quarantine();
   return spec;
 }

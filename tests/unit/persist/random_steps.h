@@ -68,6 +68,7 @@ class RandomSteps {
   std::string Name(const char* prefix, uint64_t count);
 
   Rng rng_;
+  Rng adoptions_;  // Of its own: the other steps stay as they are.
   // Whether this life goes on with few losses, so that clusters also grow.
   const bool is_calm_;
 };

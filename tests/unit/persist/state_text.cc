@@ -177,6 +177,7 @@ class Writer {
          " name=", Text(machine.name), " present=", machine.is_present,
          " quarantine=", Text(machine.quarantine_reason),
          " draining_from=", machine.draining_from.value_or(-1),
+         " claimed=", machine.claimed.size(),
          " allocatable=", Text(machine.allocatable),
          " capacity=", Text(machine.capacity), " used=", Text(machine.used),
          " labels=", Text(machine.labels),
@@ -188,7 +189,13 @@ class Writer {
     for (const Owner& owner : machine.avoids) Line("  avoids ", Text(owner));
     for (const ProcessingUnit& pu : machine.pus) {
       Line("  pu ", Text(pu.uuid), " capacity=", Text(pu.capacity),
-           " used=", Text(pu.used), " tasks=", pu.task_count);
+           " used=", Text(pu.used), " tasks=", pu.task_count,
+           " labels=", Text(pu.labels), " numa=", pu.numa_node,
+           " bound=", Text(pu.bound));
+    }
+    for (const NumaNode& node : machine.numa_nodes) {
+      Line("  numa ", Text(node.uuid), " capacity=", Text(node.capacity),
+           " labels=", Text(node.labels), " bound=", Text(node.bound));
     }
     for (const std::string& uuid : machine.other_uuids) {
       Line("  other ", Text(uuid));
@@ -213,6 +220,9 @@ class Writer {
          " again=", static_cast<int>(task.runs_again), " after ",
          task.runs_again == RunsAgain::kNo ? 0 : task.lost_on.value,
          " failures=", task.failures, " retry=", task.retry_ms,
+         " runs_on=", task.runs_on, " template=", task.is_template,
+         " of=", task.made_from.value_or(TaskId()).value,
+         " for=", task.made_for.value,
          " quarantine=", Text(task.quarantine_reason),
          " submitted=", task.submitted_ms, " placed=", task.placed_ms,
          " sequence=", task.sequence, " machine=", task.machine.value,

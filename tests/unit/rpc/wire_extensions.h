@@ -59,6 +59,7 @@ enum TaskDescriptor.Global
   0 NOT_GLOBAL
   1 ONE_A_MACHINE
   2 EVERYWHERE_AT_ONCE
+  3 TEMPLATE
 enum TaskDescriptor.PreemptionPolicy
   0 PREEMPT_LOWER_PRIORITY
   1 NEVER
@@ -102,6 +103,11 @@ message MachineCondition
 message ResourceDescriptor
   1000 bool unschedulable
   1001 repeated MachineCondition conditions
+# scheduling_delta.proto
+message SchedulingDelta
+  1000 uint64 template_id
+enum SchedulingDelta.ChangeType
+  1000 CREATE
 # firmament_scheduler.proto
 message TaskUID
   1000 TaskFinalReport final_report

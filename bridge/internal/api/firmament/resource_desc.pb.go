@@ -241,7 +241,8 @@ type ResourceDescriptor struct {
 	// The Poseidon bridge leaves it false everywhere.  Kept by clients; not
 	// read.
 	Schedulable bool `protobuf:"varint,8,opt,name=schedulable,proto3" json:"schedulable,omitempty"`
-	// Uids.  Kept by clients; not read: the daemon knows what it placed.
+	// Uids.  Of a machine that is added, and its parts, those that wait or are
+	// submitted later are taken as placed there.
 	CurrentRunningTasks []uint64 `protobuf:"varint,9,rep,packed,name=current_running_tasks,json=currentRunningTasks,proto3" json:"current_running_tasks,omitempty"`
 	// Tasks on the parts of it.  Kept by clients; not read.
 	NumRunningTasksBelow uint64 `protobuf:"varint,10,opt,name=num_running_tasks_below,json=numRunningTasksBelow,proto3" json:"num_running_tasks_below,omitempty"`
@@ -270,8 +271,9 @@ type ResourceDescriptor struct {
 	CocoInterferenceScores *CoCoInterferenceScores `protobuf:"bytes,20,opt,name=coco_interference_scores,json=cocoInterferenceScores,proto3" json:"coco_interference_scores,omitempty"`
 	// Machine in a trace that is replayed.  Kept by clients; not read.
 	TraceMachineId uint64 `protobuf:"varint,21,opt,name=trace_machine_id,json=traceMachineId,proto3" json:"trace_machine_id,omitempty"`
-	// What tasks select the machine by.  Read in updates too; read on the
-	// machine alone, as the bridge sends outdated ones with its parts.
+	// What tasks select the machine by.  Read in updates too.  On NUMA nodes and
+	// processing units what tasks demand of such a part: not read in updates, nor
+	// of an only processing unit, with which the bridge sends outdated ones.
 	Labels []*Label `protobuf:"bytes,32,rep,name=labels,proto3" json:"labels,omitempty"`
 	// What keeps tasks off it.  Read on the machine alone, in updates too.
 	Taints []*Taint `protobuf:"bytes,33,rep,name=taints,proto3" json:"taints,omitempty"`

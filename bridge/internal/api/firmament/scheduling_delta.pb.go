@@ -37,21 +37,27 @@ const (
 	// the pod's controller has made another one and that is submitted: room is
 	// kept for the first task of the same job, request and priority.
 	SchedulingDelta_MIGRATE SchedulingDelta_ChangeType = 3
+	// Start a task that the daemon made from a template: the client has not
+	// submitted it.  Not part of the original contract; it is told of templates
+	// alone (TaskDescriptor.global).
+	SchedulingDelta_CREATE SchedulingDelta_ChangeType = 1000
 )
 
 // Enum value maps for SchedulingDelta_ChangeType.
 var (
 	SchedulingDelta_ChangeType_name = map[int32]string{
-		0: "NOOP",
-		1: "PLACE",
-		2: "PREEMPT",
-		3: "MIGRATE",
+		0:    "NOOP",
+		1:    "PLACE",
+		2:    "PREEMPT",
+		3:    "MIGRATE",
+		1000: "CREATE",
 	}
 	SchedulingDelta_ChangeType_value = map[string]int32{
 		"NOOP":    0,
 		"PLACE":   1,
 		"PREEMPT": 2,
 		"MIGRATE": 3,
+		"CREATE":  1000,
 	}
 )
 
@@ -92,7 +98,9 @@ type SchedulingDelta struct {
 	// runs, if that room was given up before this was told.
 	ResourceId string `protobuf:"bytes,2,opt,name=resource_id,json=resourceId,proto3" json:"resource_id,omitempty"`
 	// What to do.
-	Type          SchedulingDelta_ChangeType `protobuf:"varint,3,opt,name=type,proto3,enum=firmament.SchedulingDelta_ChangeType" json:"type,omitempty"`
+	Type SchedulingDelta_ChangeType `protobuf:"varint,3,opt,name=type,proto3,enum=firmament.SchedulingDelta_ChangeType" json:"type,omitempty"`
+	// CREATE: the uid of the template.  Not part of the original contract.
+	TemplateId    *uint64 `protobuf:"varint,1000,opt,name=template_id,json=templateId,proto3,oneof" json:"template_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -148,22 +156,33 @@ func (x *SchedulingDelta) GetType() SchedulingDelta_ChangeType {
 	return SchedulingDelta_NOOP
 }
 
+func (x *SchedulingDelta) GetTemplateId() uint64 {
+	if x != nil && x.TemplateId != nil {
+		return *x.TemplateId
+	}
+	return 0
+}
+
 var File_firmament_scheduling_delta_proto protoreflect.FileDescriptor
 
 const file_firmament_scheduling_delta_proto_rawDesc = "" +
 	"\n" +
-	" firmament/scheduling_delta.proto\x12\tfirmament\"\xc3\x01\n" +
+	" firmament/scheduling_delta.proto\x12\tfirmament\"\x87\x02\n" +
 	"\x0fSchedulingDelta\x12\x17\n" +
 	"\atask_id\x18\x01 \x01(\x04R\x06taskId\x12\x1f\n" +
 	"\vresource_id\x18\x02 \x01(\tR\n" +
 	"resourceId\x129\n" +
-	"\x04type\x18\x03 \x01(\x0e2%.firmament.SchedulingDelta.ChangeTypeR\x04type\";\n" +
+	"\x04type\x18\x03 \x01(\x0e2%.firmament.SchedulingDelta.ChangeTypeR\x04type\x12%\n" +
+	"\vtemplate_id\x18\xe8\a \x01(\x04H\x00R\n" +
+	"templateId\x88\x01\x01\"H\n" +
 	"\n" +
 	"ChangeType\x12\b\n" +
 	"\x04NOOP\x10\x00\x12\t\n" +
 	"\x05PLACE\x10\x01\x12\v\n" +
 	"\aPREEMPT\x10\x02\x12\v\n" +
-	"\aMIGRATE\x10\x03B>Z<github.com/sluice-scheduler/sluice/proto/firmament;firmamentb\x06proto3"
+	"\aMIGRATE\x10\x03\x12\v\n" +
+	"\x06CREATE\x10\xe8\aB\x0e\n" +
+	"\f_template_idB>Z<github.com/sluice-scheduler/sluice/proto/firmament;firmamentb\x06proto3"
 
 var (
 	file_firmament_scheduling_delta_proto_rawDescOnce sync.Once
@@ -197,6 +216,7 @@ func file_firmament_scheduling_delta_proto_init() {
 	if File_firmament_scheduling_delta_proto != nil {
 		return
 	}
+	file_firmament_scheduling_delta_proto_msgTypes[0].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

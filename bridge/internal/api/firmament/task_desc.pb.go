@@ -23,8 +23,55 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// The daemon keeps its own account of states; on the wire only CREATED
-// means something to it.
+type TaskRules_PartDemand_Level int32
+
+const (
+	// A NUMA node: of the machine's tree, with processing units below it.
+	TaskRules_PartDemand_NUMA_NODE       TaskRules_PartDemand_Level = 0
+	TaskRules_PartDemand_PROCESSING_UNIT TaskRules_PartDemand_Level = 1
+)
+
+// Enum value maps for TaskRules_PartDemand_Level.
+var (
+	TaskRules_PartDemand_Level_name = map[int32]string{
+		0: "NUMA_NODE",
+		1: "PROCESSING_UNIT",
+	}
+	TaskRules_PartDemand_Level_value = map[string]int32{
+		"NUMA_NODE":       0,
+		"PROCESSING_UNIT": 1,
+	}
+)
+
+func (x TaskRules_PartDemand_Level) Enum() *TaskRules_PartDemand_Level {
+	p := new(TaskRules_PartDemand_Level)
+	*p = x
+	return p
+}
+
+func (x TaskRules_PartDemand_Level) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (TaskRules_PartDemand_Level) Descriptor() protoreflect.EnumDescriptor {
+	return file_firmament_task_desc_proto_enumTypes[0].Descriptor()
+}
+
+func (TaskRules_PartDemand_Level) Type() protoreflect.EnumType {
+	return &file_firmament_task_desc_proto_enumTypes[0]
+}
+
+func (x TaskRules_PartDemand_Level) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use TaskRules_PartDemand_Level.Descriptor instead.
+func (TaskRules_PartDemand_Level) EnumDescriptor() ([]byte, []int) {
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{4, 3, 0}
+}
+
+// The daemon keeps its own account of states; on the wire only CREATED and
+// RUNNING mean something to it.
 type TaskDescriptor_TaskState int32
 
 const (
@@ -89,11 +136,11 @@ func (x TaskDescriptor_TaskState) String() string {
 }
 
 func (TaskDescriptor_TaskState) Descriptor() protoreflect.EnumDescriptor {
-	return file_firmament_task_desc_proto_enumTypes[0].Descriptor()
+	return file_firmament_task_desc_proto_enumTypes[1].Descriptor()
 }
 
 func (TaskDescriptor_TaskState) Type() protoreflect.EnumType {
-	return &file_firmament_task_desc_proto_enumTypes[0]
+	return &file_firmament_task_desc_proto_enumTypes[1]
 }
 
 func (x TaskDescriptor_TaskState) Number() protoreflect.EnumNumber {
@@ -146,11 +193,11 @@ func (x TaskDescriptor_TaskType) String() string {
 }
 
 func (TaskDescriptor_TaskType) Descriptor() protoreflect.EnumDescriptor {
-	return file_firmament_task_desc_proto_enumTypes[1].Descriptor()
+	return file_firmament_task_desc_proto_enumTypes[2].Descriptor()
 }
 
 func (TaskDescriptor_TaskType) Type() protoreflect.EnumType {
-	return &file_firmament_task_desc_proto_enumTypes[1]
+	return &file_firmament_task_desc_proto_enumTypes[2]
 }
 
 func (x TaskDescriptor_TaskType) Number() protoreflect.EnumNumber {
@@ -173,6 +220,10 @@ const (
 	TaskDescriptor_ONE_A_MACHINE TaskDescriptor_Global = 1
 	// The same, and as a gang: on all machines that its rules allow, or none.
 	TaskDescriptor_EVERYWHERE_AT_ONCE TaskDescriptor_Global = 2
+	// The task is placed nowhere itself.  For each machine that its rules allow
+	// the daemon makes a task like it, as machines join, and ends it as they
+	// leave; deltas of type CREATE tell of them.  Kubernetes' DaemonSet.
+	TaskDescriptor_TEMPLATE TaskDescriptor_Global = 3
 )
 
 // Enum value maps for TaskDescriptor_Global.
@@ -181,11 +232,13 @@ var (
 		0: "NOT_GLOBAL",
 		1: "ONE_A_MACHINE",
 		2: "EVERYWHERE_AT_ONCE",
+		3: "TEMPLATE",
 	}
 	TaskDescriptor_Global_value = map[string]int32{
 		"NOT_GLOBAL":         0,
 		"ONE_A_MACHINE":      1,
 		"EVERYWHERE_AT_ONCE": 2,
+		"TEMPLATE":           3,
 	}
 )
 
@@ -200,11 +253,11 @@ func (x TaskDescriptor_Global) String() string {
 }
 
 func (TaskDescriptor_Global) Descriptor() protoreflect.EnumDescriptor {
-	return file_firmament_task_desc_proto_enumTypes[2].Descriptor()
+	return file_firmament_task_desc_proto_enumTypes[3].Descriptor()
 }
 
 func (TaskDescriptor_Global) Type() protoreflect.EnumType {
-	return &file_firmament_task_desc_proto_enumTypes[2]
+	return &file_firmament_task_desc_proto_enumTypes[3]
 }
 
 func (x TaskDescriptor_Global) Number() protoreflect.EnumNumber {
@@ -248,11 +301,11 @@ func (x TaskDescriptor_PreemptionPolicy) String() string {
 }
 
 func (TaskDescriptor_PreemptionPolicy) Descriptor() protoreflect.EnumDescriptor {
-	return file_firmament_task_desc_proto_enumTypes[3].Descriptor()
+	return file_firmament_task_desc_proto_enumTypes[4].Descriptor()
 }
 
 func (TaskDescriptor_PreemptionPolicy) Type() protoreflect.EnumType {
-	return &file_firmament_task_desc_proto_enumTypes[3]
+	return &file_firmament_task_desc_proto_enumTypes[4]
 }
 
 func (x TaskDescriptor_PreemptionPolicy) Number() protoreflect.EnumNumber {
@@ -582,7 +635,9 @@ type TaskRules struct {
 	// Of those that wait the one goes that suits the cluster best.
 	Alternatives []*TaskRules_Alternative `protobuf:"bytes,2,rep,name=alternatives,proto3" json:"alternatives,omitempty"`
 	// Tasks with one claim, of any job and namespace, keep away from each other.
-	Claims        []*TaskRules_Claim `protobuf:"bytes,3,rep,name=claims,proto3" json:"claims,omitempty"`
+	Claims []*TaskRules_Claim `protobuf:"bytes,3,rep,name=claims,proto3" json:"claims,omitempty"`
+	// All must hold of one processing unit, and of the NUMA node that it is in.
+	PartDemands   []*TaskRules_PartDemand `protobuf:"bytes,4,rep,name=part_demands,json=partDemands,proto3" json:"part_demands,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -638,6 +693,13 @@ func (x *TaskRules) GetClaims() []*TaskRules_Claim {
 	return nil
 }
 
+func (x *TaskRules) GetPartDemands() []*TaskRules_PartDemand {
+	if x != nil {
+		return x.PartDemands
+	}
+	return nil
+}
+
 type TaskDescriptor struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The client's name for the task in every later message.  Clients may use a
@@ -646,8 +708,8 @@ type TaskDescriptor struct {
 	// For people and for telling two tasks of one uid apart; the Poseidon bridge
 	// sends "namespace/pod".
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// A submitted task must be CREATED, else it is refused with
-	// TASK_STATE_NOT_CREATED.  Not read in updates.
+	// A submitted task must be CREATED, or RUNNING with scheduled_to_resource,
+	// else it is refused with TASK_STATE_NOT_CREATED.  Not read in updates.
 	State TaskDescriptor_TaskState `protobuf:"varint,3,opt,name=state,proto3,enum=firmament.TaskDescriptor_TaskState" json:"state,omitempty"`
 	// The uuid of its job.  Empty: that of the job descriptor.
 	JobId string `protobuf:"bytes,4,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
@@ -664,7 +726,8 @@ type TaskDescriptor struct {
 	Args []string `protobuf:"bytes,9,rep,name=args,proto3" json:"args,omitempty"`
 	// Tasks it started; each is submitted by itself.  Kept by clients; not read.
 	Spawned []*TaskDescriptor `protobuf:"bytes,10,rep,name=spawned,proto3" json:"spawned,omitempty"`
-	// The uuid of the resource it runs on.  Kept by clients; not read.
+	// The uuid of the machine it runs on, or of a part of it.  Read in submissions
+	// of RUNNING tasks, which are taken as placed there.
 	ScheduledToResource string `protobuf:"bytes,11,opt,name=scheduled_to_resource,json=scheduledToResource,proto3" json:"scheduled_to_resource,omitempty"`
 	// Where it last gave a sign of life.  Kept by clients; not read.
 	LastHeartbeatLocation string `protobuf:"bytes,12,opt,name=last_heartbeat_location,json=lastHeartbeatLocation,proto3" json:"last_heartbeat_location,omitempty"`
@@ -1357,6 +1420,69 @@ func (x *TaskRules_Claim) GetOneAtAll() bool {
 	return false
 }
 
+// A part of its machine that has room for all that it asks for, of the amounts
+// that are stated of the part.
+type TaskRules_PartDemand struct {
+	state protoimpl.MessageState     `protogen:"open.v1"`
+	Level TaskRules_PartDemand_Level `protobuf:"varint,1,opt,name=level,proto3,enum=firmament.TaskRules_PartDemand_Level" json:"level,omitempty"`
+	// A label of the part, with its value; empty: any part.
+	Key           string `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
+	Value         string `protobuf:"bytes,3,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TaskRules_PartDemand) Reset() {
+	*x = TaskRules_PartDemand{}
+	mi := &file_firmament_task_desc_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TaskRules_PartDemand) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TaskRules_PartDemand) ProtoMessage() {}
+
+func (x *TaskRules_PartDemand) ProtoReflect() protoreflect.Message {
+	mi := &file_firmament_task_desc_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TaskRules_PartDemand.ProtoReflect.Descriptor instead.
+func (*TaskRules_PartDemand) Descriptor() ([]byte, []int) {
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{4, 3}
+}
+
+func (x *TaskRules_PartDemand) GetLevel() TaskRules_PartDemand_Level {
+	if x != nil {
+		return x.Level
+	}
+	return TaskRules_PartDemand_NUMA_NODE
+}
+
+func (x *TaskRules_PartDemand) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *TaskRules_PartDemand) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
 var File_firmament_task_desc_proto protoreflect.FileDescriptor
 
 const file_firmament_task_desc_proto_rawDesc = "" +
@@ -1384,11 +1510,12 @@ const file_firmament_task_desc_proto_rawDesc = "" +
 	"\rDomainMaximum\x12 \n" +
 	"\vtopologyKey\x18\x01 \x01(\tR\vtopologyKey\x12\x16\n" +
 	"\x06atMost\x18\x02 \x01(\x05R\x06atMost\x12A\n" +
-	"\rlabelSelector\x18\x03 \x01(\v2\x1b.firmament.PodLabelSelectorR\rlabelSelector\"\xeb\x02\n" +
+	"\rlabelSelector\x18\x03 \x01(\v2\x1b.firmament.PodLabelSelectorR\rlabelSelector\"\xd0\x04\n" +
 	"\tTaskRules\x12K\n" +
 	"\x0frequired_taints\x18\x01 \x03(\v2\".firmament.TaskRules.RequiredTaintR\x0erequiredTaints\x12D\n" +
 	"\falternatives\x18\x02 \x03(\v2 .firmament.TaskRules.AlternativeR\falternatives\x122\n" +
-	"\x06claims\x18\x03 \x03(\v2\x1a.firmament.TaskRules.ClaimR\x06claims\x1a9\n" +
+	"\x06claims\x18\x03 \x03(\v2\x1a.firmament.TaskRules.ClaimR\x06claims\x12B\n" +
+	"\fpart_demands\x18\x04 \x03(\v2\x1f.firmament.TaskRules.PartDemandR\vpartDemands\x1a9\n" +
 	"\rRequiredTaint\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x16\n" +
 	"\x06values\x18\x02 \x03(\tR\x06values\x1a!\n" +
@@ -1397,7 +1524,15 @@ const file_firmament_task_desc_proto_rawDesc = "" +
 	"\x05Claim\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1c\n" +
 	"\n" +
-	"one_at_all\x18\x02 \x01(\bR\boneAtAll\"\xab\x17\n" +
+	"one_at_all\x18\x02 \x01(\bR\boneAtAll\x1a\x9e\x01\n" +
+	"\n" +
+	"PartDemand\x12;\n" +
+	"\x05level\x18\x01 \x01(\x0e2%.firmament.TaskRules.PartDemand.LevelR\x05level\x12\x10\n" +
+	"\x03key\x18\x02 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x03 \x01(\tR\x05value\"+\n" +
+	"\x05Level\x12\r\n" +
+	"\tNUMA_NODE\x10\x00\x12\x13\n" +
+	"\x0fPROCESSING_UNIT\x10\x01\"\xb9\x17\n" +
 	"\x0eTaskDescriptor\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\x04R\x03uid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x129\n" +
@@ -1486,12 +1621,13 @@ const file_firmament_task_desc_proto_rawDesc = "" +
 	"\x06RABBIT\x10\x01\x12\t\n" +
 	"\x05DEVIL\x10\x02\x12\n" +
 	"\n" +
-	"\x06TURTLE\x10\x03\"C\n" +
+	"\x06TURTLE\x10\x03\"Q\n" +
 	"\x06Global\x12\x0e\n" +
 	"\n" +
 	"NOT_GLOBAL\x10\x00\x12\x11\n" +
 	"\rONE_A_MACHINE\x10\x01\x12\x16\n" +
-	"\x12EVERYWHERE_AT_ONCE\x10\x02\"9\n" +
+	"\x12EVERYWHERE_AT_ONCE\x10\x02\x12\f\n" +
+	"\bTEMPLATE\x10\x03\"9\n" +
 	"\x10PreemptionPolicy\x12\x1a\n" +
 	"\x16PREEMPT_LOWER_PRIORITY\x10\x00\x12\t\n" +
 	"\x05NEVER\x10\x01B\v\n" +
@@ -1509,63 +1645,67 @@ func file_firmament_task_desc_proto_rawDescGZIP() []byte {
 	return file_firmament_task_desc_proto_rawDescData
 }
 
-var file_firmament_task_desc_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_firmament_task_desc_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_firmament_task_desc_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_firmament_task_desc_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_firmament_task_desc_proto_goTypes = []any{
-	(TaskDescriptor_TaskState)(0),        // 0: firmament.TaskDescriptor.TaskState
-	(TaskDescriptor_TaskType)(0),         // 1: firmament.TaskDescriptor.TaskType
-	(TaskDescriptor_Global)(0),           // 2: firmament.TaskDescriptor.Global
-	(TaskDescriptor_PreemptionPolicy)(0), // 3: firmament.TaskDescriptor.PreemptionPolicy
-	(*HostPort)(nil),                     // 4: firmament.HostPort
-	(*TopologySpreadConstraint)(nil),     // 5: firmament.TopologySpreadConstraint
-	(*DomainMinimum)(nil),                // 6: firmament.DomainMinimum
-	(*DomainMaximum)(nil),                // 7: firmament.DomainMaximum
-	(*TaskRules)(nil),                    // 8: firmament.TaskRules
-	(*TaskDescriptor)(nil),               // 9: firmament.TaskDescriptor
-	(*TaskRules_RequiredTaint)(nil),      // 10: firmament.TaskRules.RequiredTaint
-	(*TaskRules_Alternative)(nil),        // 11: firmament.TaskRules.Alternative
-	(*TaskRules_Claim)(nil),              // 12: firmament.TaskRules.Claim
-	nil,                                  // 13: firmament.TaskDescriptor.NamespaceLabelsEntry
-	(*PodLabelSelector)(nil),             // 14: firmament.PodLabelSelector
-	(*ReferenceDescriptor)(nil),          // 15: firmament.ReferenceDescriptor
-	(*ResourceVector)(nil),               // 16: firmament.ResourceVector
-	(*TaskFinalReport)(nil),              // 17: firmament.TaskFinalReport
-	(*Label)(nil),                        // 18: firmament.Label
-	(*LabelSelector)(nil),                // 19: firmament.LabelSelector
-	(*Affinity)(nil),                     // 20: firmament.Affinity
-	(*Toleration)(nil),                   // 21: firmament.Toleration
+	(TaskRules_PartDemand_Level)(0),      // 0: firmament.TaskRules.PartDemand.Level
+	(TaskDescriptor_TaskState)(0),        // 1: firmament.TaskDescriptor.TaskState
+	(TaskDescriptor_TaskType)(0),         // 2: firmament.TaskDescriptor.TaskType
+	(TaskDescriptor_Global)(0),           // 3: firmament.TaskDescriptor.Global
+	(TaskDescriptor_PreemptionPolicy)(0), // 4: firmament.TaskDescriptor.PreemptionPolicy
+	(*HostPort)(nil),                     // 5: firmament.HostPort
+	(*TopologySpreadConstraint)(nil),     // 6: firmament.TopologySpreadConstraint
+	(*DomainMinimum)(nil),                // 7: firmament.DomainMinimum
+	(*DomainMaximum)(nil),                // 8: firmament.DomainMaximum
+	(*TaskRules)(nil),                    // 9: firmament.TaskRules
+	(*TaskDescriptor)(nil),               // 10: firmament.TaskDescriptor
+	(*TaskRules_RequiredTaint)(nil),      // 11: firmament.TaskRules.RequiredTaint
+	(*TaskRules_Alternative)(nil),        // 12: firmament.TaskRules.Alternative
+	(*TaskRules_Claim)(nil),              // 13: firmament.TaskRules.Claim
+	(*TaskRules_PartDemand)(nil),         // 14: firmament.TaskRules.PartDemand
+	nil,                                  // 15: firmament.TaskDescriptor.NamespaceLabelsEntry
+	(*PodLabelSelector)(nil),             // 16: firmament.PodLabelSelector
+	(*ReferenceDescriptor)(nil),          // 17: firmament.ReferenceDescriptor
+	(*ResourceVector)(nil),               // 18: firmament.ResourceVector
+	(*TaskFinalReport)(nil),              // 19: firmament.TaskFinalReport
+	(*Label)(nil),                        // 20: firmament.Label
+	(*LabelSelector)(nil),                // 21: firmament.LabelSelector
+	(*Affinity)(nil),                     // 22: firmament.Affinity
+	(*Toleration)(nil),                   // 23: firmament.Toleration
 }
 var file_firmament_task_desc_proto_depIdxs = []int32{
-	14, // 0: firmament.TopologySpreadConstraint.labelSelector:type_name -> firmament.PodLabelSelector
-	14, // 1: firmament.DomainMinimum.labelSelector:type_name -> firmament.PodLabelSelector
-	14, // 2: firmament.DomainMaximum.labelSelector:type_name -> firmament.PodLabelSelector
-	10, // 3: firmament.TaskRules.required_taints:type_name -> firmament.TaskRules.RequiredTaint
-	11, // 4: firmament.TaskRules.alternatives:type_name -> firmament.TaskRules.Alternative
-	12, // 5: firmament.TaskRules.claims:type_name -> firmament.TaskRules.Claim
-	0,  // 6: firmament.TaskDescriptor.state:type_name -> firmament.TaskDescriptor.TaskState
-	15, // 7: firmament.TaskDescriptor.dependencies:type_name -> firmament.ReferenceDescriptor
-	15, // 8: firmament.TaskDescriptor.outputs:type_name -> firmament.ReferenceDescriptor
-	9,  // 9: firmament.TaskDescriptor.spawned:type_name -> firmament.TaskDescriptor
-	16, // 10: firmament.TaskDescriptor.resource_request:type_name -> firmament.ResourceVector
-	1,  // 11: firmament.TaskDescriptor.task_type:type_name -> firmament.TaskDescriptor.TaskType
-	17, // 12: firmament.TaskDescriptor.final_report:type_name -> firmament.TaskFinalReport
-	18, // 13: firmament.TaskDescriptor.labels:type_name -> firmament.Label
-	19, // 14: firmament.TaskDescriptor.label_selectors:type_name -> firmament.LabelSelector
-	20, // 15: firmament.TaskDescriptor.affinity:type_name -> firmament.Affinity
-	21, // 16: firmament.TaskDescriptor.toleration:type_name -> firmament.Toleration
-	4,  // 17: firmament.TaskDescriptor.host_ports:type_name -> firmament.HostPort
-	5,  // 18: firmament.TaskDescriptor.topology_spread_constraints:type_name -> firmament.TopologySpreadConstraint
-	13, // 19: firmament.TaskDescriptor.namespace_labels:type_name -> firmament.TaskDescriptor.NamespaceLabelsEntry
-	2,  // 20: firmament.TaskDescriptor.global:type_name -> firmament.TaskDescriptor.Global
-	3,  // 21: firmament.TaskDescriptor.preemption_policy:type_name -> firmament.TaskDescriptor.PreemptionPolicy
-	6,  // 22: firmament.TaskDescriptor.domain_minimums:type_name -> firmament.DomainMinimum
-	7,  // 23: firmament.TaskDescriptor.domain_maximums:type_name -> firmament.DomainMaximum
-	8,  // 24: firmament.TaskDescriptor.rules:type_name -> firmament.TaskRules
-	25, // [25:25] is the sub-list for method output_type
-	25, // [25:25] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	16, // 0: firmament.TopologySpreadConstraint.labelSelector:type_name -> firmament.PodLabelSelector
+	16, // 1: firmament.DomainMinimum.labelSelector:type_name -> firmament.PodLabelSelector
+	16, // 2: firmament.DomainMaximum.labelSelector:type_name -> firmament.PodLabelSelector
+	11, // 3: firmament.TaskRules.required_taints:type_name -> firmament.TaskRules.RequiredTaint
+	12, // 4: firmament.TaskRules.alternatives:type_name -> firmament.TaskRules.Alternative
+	13, // 5: firmament.TaskRules.claims:type_name -> firmament.TaskRules.Claim
+	14, // 6: firmament.TaskRules.part_demands:type_name -> firmament.TaskRules.PartDemand
+	1,  // 7: firmament.TaskDescriptor.state:type_name -> firmament.TaskDescriptor.TaskState
+	17, // 8: firmament.TaskDescriptor.dependencies:type_name -> firmament.ReferenceDescriptor
+	17, // 9: firmament.TaskDescriptor.outputs:type_name -> firmament.ReferenceDescriptor
+	10, // 10: firmament.TaskDescriptor.spawned:type_name -> firmament.TaskDescriptor
+	18, // 11: firmament.TaskDescriptor.resource_request:type_name -> firmament.ResourceVector
+	2,  // 12: firmament.TaskDescriptor.task_type:type_name -> firmament.TaskDescriptor.TaskType
+	19, // 13: firmament.TaskDescriptor.final_report:type_name -> firmament.TaskFinalReport
+	20, // 14: firmament.TaskDescriptor.labels:type_name -> firmament.Label
+	21, // 15: firmament.TaskDescriptor.label_selectors:type_name -> firmament.LabelSelector
+	22, // 16: firmament.TaskDescriptor.affinity:type_name -> firmament.Affinity
+	23, // 17: firmament.TaskDescriptor.toleration:type_name -> firmament.Toleration
+	5,  // 18: firmament.TaskDescriptor.host_ports:type_name -> firmament.HostPort
+	6,  // 19: firmament.TaskDescriptor.topology_spread_constraints:type_name -> firmament.TopologySpreadConstraint
+	15, // 20: firmament.TaskDescriptor.namespace_labels:type_name -> firmament.TaskDescriptor.NamespaceLabelsEntry
+	3,  // 21: firmament.TaskDescriptor.global:type_name -> firmament.TaskDescriptor.Global
+	4,  // 22: firmament.TaskDescriptor.preemption_policy:type_name -> firmament.TaskDescriptor.PreemptionPolicy
+	7,  // 23: firmament.TaskDescriptor.domain_minimums:type_name -> firmament.DomainMinimum
+	8,  // 24: firmament.TaskDescriptor.domain_maximums:type_name -> firmament.DomainMaximum
+	9,  // 25: firmament.TaskDescriptor.rules:type_name -> firmament.TaskRules
+	0,  // 26: firmament.TaskRules.PartDemand.level:type_name -> firmament.TaskRules.PartDemand.Level
+	27, // [27:27] is the sub-list for method output_type
+	27, // [27:27] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_firmament_task_desc_proto_init() }
@@ -1587,8 +1727,8 @@ func file_firmament_task_desc_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_firmament_task_desc_proto_rawDesc), len(file_firmament_task_desc_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   10,
+			NumEnums:      5,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

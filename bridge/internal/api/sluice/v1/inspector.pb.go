@@ -290,6 +290,8 @@ const (
 	Task_MUTED Task_State = 6
 	// Waits, but its client began anew and has not submitted it again.
 	Task_STALE Task_State = 7
+	// Is placed nowhere itself: each machine gets a task that is made from it.
+	Task_TEMPLATE Task_State = 8
 )
 
 // Enum value maps for Task_State.
@@ -303,6 +305,7 @@ var (
 		5: "QUARANTINED",
 		6: "MUTED",
 		7: "STALE",
+		8: "TEMPLATE",
 	}
 	Task_State_value = map[string]int32{
 		"STATE_UNSPECIFIED": 0,
@@ -313,6 +316,7 @@ var (
 		"QUARANTINED":       5,
 		"MUTED":             6,
 		"STALE":             7,
+		"TEMPLATE":          8,
 	}
 )
 
@@ -1164,8 +1168,11 @@ type Status struct {
 	Feeds []*FeedState `protobuf:"bytes,21,rep,name=feeds,proto3" json:"feeds,omitempty"`
 	// Machines that an operator wants emptied: they take nothing.
 	DrainingMachines int64 `protobuf:"varint,22,opt,name=draining_machines,json=drainingMachines,proto3" json:"draining_machines,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Machines on which more is placed than they offer: clients placed it there,
+	// or they offer less than before.
+	OvercommittedMachines int64 `protobuf:"varint,23,opt,name=overcommitted_machines,json=overcommittedMachines,proto3" json:"overcommitted_machines,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
 }
 
 func (x *Status) Reset() {
@@ -1348,6 +1355,13 @@ func (x *Status) GetFeeds() []*FeedState {
 func (x *Status) GetDrainingMachines() int64 {
 	if x != nil {
 		return x.DrainingMachines
+	}
+	return 0
+}
+
+func (x *Status) GetOvercommittedMachines() int64 {
+	if x != nil {
+		return x.OvercommittedMachines
 	}
 	return 0
 }
@@ -4310,7 +4324,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x12ForgetStaleRequest\"G\n" +
 	"\x13ForgetStaleResponse\x12\x1a\n" +
 	"\bmachines\x18\x01 \x01(\x03R\bmachines\x12\x14\n" +
-	"\x05tasks\x18\x02 \x01(\x03R\x05tasks\"\xcd\x06\n" +
+	"\x05tasks\x18\x02 \x01(\x03R\x05tasks\"\x84\a\n" +
 	"\x06Status\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x1b\n" +
 	"\tuptime_ms\x18\x02 \x01(\x03R\buptimeMs\x12#\n" +
@@ -4338,7 +4352,8 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\vstale_tasks\x18\x14 \x01(\x03R\n" +
 	"staleTasks\x12*\n" +
 	"\x05feeds\x18\x15 \x03(\v2\x14.sluice.v1.FeedStateR\x05feeds\x12+\n" +
-	"\x11draining_machines\x18\x16 \x01(\x03R\x10drainingMachines\"\xdc\x02\n" +
+	"\x11draining_machines\x18\x16 \x01(\x03R\x10drainingMachines\x125\n" +
+	"\x16overcommitted_machines\x18\x17 \x01(\x03R\x15overcommittedMachines\"\xdc\x02\n" +
 	"\tFeedState\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x120\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x1a.sluice.v1.FeedState.StateR\x05state\x12\x19\n" +
@@ -4444,7 +4459,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"with_usage\x18\x03 \x01(\bR\twithUsage\"n\n" +
 	"\x14ListMachinesResponse\x12.\n" +
 	"\bmachines\x18\x01 \x03(\v2\x12.sluice.v1.MachineR\bmachines\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xee\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xfd\n" +
 	"\n" +
 	"\x04Task\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\x04R\x03uid\x12\x12\n" +
@@ -4489,7 +4504,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"runs_again\x18! \x01(\tR\trunsAgain\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"z\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x88\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\v\n" +
 	"\aPENDING\x10\x01\x12\v\n" +
@@ -4499,7 +4514,8 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x06FAILED\x10\x04\x12\x0f\n" +
 	"\vQUARANTINED\x10\x05\x12\t\n" +
 	"\x05MUTED\x10\x06\x12\t\n" +
-	"\x05STALE\x10\a\"4\n" +
+	"\x05STALE\x10\a\x12\f\n" +
+	"\bTEMPLATE\x10\b\"4\n" +
 	"\bTaskRule\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05texts\x18\x02 \x03(\tR\x05texts\"q\n" +
