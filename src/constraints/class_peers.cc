@@ -211,7 +211,12 @@ bool ClassPeers::AreApartWithout(const Machine& machine,
     const DomainIndex domain = term->topology->DomainOf(machine.id);
     if (domain == kNoDomain) return false;
     int64_t there = term->keeping_away.At(domain);
+    if (leaver_ != nullptr &&
+        term->topology->DomainOf(leaver_machine_) == domain) {
+      there -= std::ranges::count(terms_of_leaver_->anti_affinity, term);
+    }
     for (const Task* task : leavers) {
+      if (task == leaver_) continue;
       if (there == 0) break;
       if (term->topology->DomainOf(task->machine) != domain) continue;
       const PeerTerms& terms = state_.peers().TermsOf(*task->class_key.rules);
@@ -411,7 +416,7 @@ ClassPeers::Limits ClassPeers::LimitsFor(int64_t count) const {
 std::vector<int64_t> ClassPeers::SharesOf(size_t index, int64_t count) const {
   if (!IsMeantBy(*terms_.minimums[index], key_)) return {};
   const bool is_one_a_machine =
-      !key_.rules->host_ports.empty() ||
+      key_.rules->ComeOneByOne() ||
       std::ranges::any_of(terms_.anti_affinity, [&](const CountedTerm* term) {
         return IsMeantBy(*term, key_);
       });

@@ -12,11 +12,21 @@
 #include <string_view>
 
 #include "base/strings.h"
+#include "sluice/constraints/constraint.h"
 
 namespace sluice {
 
 inline std::string ShownText(std::string_view text) {
   return Printable(text, 128);
+}
+
+// What would help on a machine, of all that is against a task there.
+inline std::string LackingText(std::span<const Reason> reasons) {
+  std::string text;
+  for (const Reason& reason : reasons) {
+    text += StrCat(text.empty() ? "" : ", ", reason.lacks);
+  }
+  return text;
 }
 
 // What `text` makes of the first three parts, with `separator` in between.

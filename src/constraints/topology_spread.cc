@@ -46,6 +46,10 @@ TopologySpread::TopologySpread(const ClusterState& state,
 
 bool TopologySpread::Counts(MachineId id) const {
   const Machine* machine = state_->FindMachine(id);
+  // A maximum is about all tasks, wherever they run.
+  if (constraint_->min_domains == SpreadConstraint::kFromEmpty) {
+    return machine != nullptr && topology_->DomainOf(id) != kNoDomain;
+  }
   // What runs on a draining machine counts until it has left.
   if (machine == nullptr || !machine->IsSound() || machine->is_stale) {
     return false;

@@ -5,7 +5,8 @@
 // A machine counts, with the tasks on it, if it is usable, has the topology
 // keys of all the class's required constraints, and if its labels and taints
 // let the class run there where the constraint honors these.  The domains are
-// those of the machines that count.
+// those of the machines that count.  For a maximum each machine does that is in
+// a domain of it.
 //
 // Threads: none; confined to the core thread.
 

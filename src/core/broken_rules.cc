@@ -1,9 +1,11 @@
 #include "core/broken_rules.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "base/strings.h"
 #include "constraints/class_peers.h"
+#include "constraints/shown_text.h"
 
 namespace sluice {
 namespace {
@@ -18,23 +20,45 @@ PlacementRules NodeRulesOf(const PlacementRules& rules) {
   return of_node;
 }
 
-std::string TextOf(const std::vector<Reason>& reasons) {
-  std::string text;
-  for (const Reason& reason : reasons) {
-    text += StrCat(text.empty() ? "" : ", ", reason.lacks);
-  }
-  return text;
+// Its machine may depart with it, which breaks nothing.
+const Machine* MachineOf(const Task& running, const ClusterState& state) {
+  const Machine* machine = state.FindMachine(running.machine);
+  return machine->is_present ? machine : nullptr;
 }
 
-std::string BrokenNodeRules(const Task& running, const Machine& machine,
-                            const ConstraintSet& constraints) {
+bool BreaksNodeRules(const Task& running, const Machine& machine,
+                     const ConstraintSet& constraints) {
   const PlacementRules rules = NodeRulesOf(*running.class_key.rules);
   ClassKey key;
   key.rules = &rules;
-  if (constraints.AllowsAspect(MachineAspect::kLabels, key, machine) &&
-      constraints.AllowsAspect(MachineAspect::kTaints, key, machine)) {
-    return "";
-  }
+  return !constraints.AllowsAspect(MachineAspect::kLabels, key, machine) ||
+         !constraints.AllowsAspect(MachineAspect::kTaints, key, machine);
+}
+
+// What others say of it is theirs, and who was told to leave is as good as
+// gone.
+bool BreaksPeerRules(const Task& running, const Machine& machine,
+                     const ClusterState& state,
+                     const ConstraintSet& constraints) {
+  const ClassKey& key = running.class_key;
+  const auto is_near = [&](const CountedTerm* term) {
+    const DomainIndex domain = term->topology->DomainOf(machine.id);
+    if (domain == kNoDomain) return false;
+    const bool is_self = !running.is_evicted && IsMeantBy(*term, key);
+    return term->meant.At(domain) - term->leaving.At(domain) >
+           (is_self ? 1 : 0);
+  };
+  return std::ranges::any_of(state.peers().TermsOf(*key.rules).anti_affinity,
+                             is_near) ||
+         !ClassPeers(state, constraints, key, &running)
+              .MeetsAffinity(machine.id);
+}
+
+std::string NodeText(const Task& running, const Machine& machine,
+                     const ConstraintSet& constraints) {
+  const PlacementRules rules = NodeRulesOf(*running.class_key.rules);
+  ClassKey key;
+  key.rules = &rules;
   std::vector<Reason> reasons;
   constraints.Explain(
       key, machine,
@@ -43,19 +67,31 @@ std::string BrokenNodeRules(const Task& running, const Machine& machine,
         return none;
       },
       &reasons);
-  return TextOf(reasons);
+  return LackingText(reasons);
 }
 
-std::string BrokenPeerRules(const Task& running, const Machine& machine,
-                            const ClusterState& state,
-                            const ConstraintSet& constraints) {
-  const ClassPeers peers(state, constraints, running.class_key, &running);
-  if (peers.MeetsAffinity(machine.id) && peers.AreApartWithout(machine, {})) {
-    return "";
-  }
+std::string PeerText(const Task& running, const Machine& machine,
+                     const ClusterState& state,
+                     const ConstraintSet& constraints) {
   std::vector<Reason> reasons;
-  peers.Explain(machine, /*names_tasks=*/true, &reasons);
-  return TextOf(reasons);
+  ClassPeers(state, constraints, running.class_key, &running)
+      .Explain(machine, /*names_tasks=*/true, &reasons);
+  std::erase_if(reasons, [](const Reason& reason) {
+    return !reason.code.starts_with("pod_affinity") &&
+           reason.code != "pod_anti_affinity";
+  });
+  return LackingText(reasons);
+}
+
+bool BreaksRules(const Task& running, const ClusterState& state,
+                 const ConstraintSet& constraints) {
+  const PlacementRules& rules = *running.class_key.rules;
+  const Machine* machine = MachineOf(running, state);
+  return machine != nullptr &&
+         ((rules.keeps_node_rules &&
+           BreaksNodeRules(running, *machine, constraints)) ||
+          (rules.keeps_peer_rules &&
+           BreaksPeerRules(running, *machine, state, constraints)));
 }
 
 }  // namespace
@@ -71,9 +107,7 @@ int64_t EvictWhereRulesBroke(const ConstraintSet& constraints,
         (!rules.keeps_node_rules && !rules.keeps_peer_rules)) {
       continue;
     }
-    if (!BrokenRulesText(*task, *state, constraints).empty()) {
-      broken.push_back(id);
-    }
+    if (BreaksRules(*task, *state, constraints)) broken.push_back(id);
   }
   int64_t evicted = 0;
   for (const TaskId id : broken) {
@@ -90,16 +124,17 @@ int64_t EvictWhereRulesBroke(const ConstraintSet& constraints,
 std::string BrokenRulesText(const Task& running, const ClusterState& state,
                             const ConstraintSet& constraints) {
   const PlacementRules& rules = *running.class_key.rules;
-  const Machine& machine = *state.FindMachine(running.machine);
-  if (!machine.is_present) return "";
-  std::string text;
-  if (rules.keeps_node_rules) {
-    text = BrokenNodeRules(running, machine, constraints);
+  const Machine* machine = MachineOf(running, state);
+  if (machine == nullptr) return "";
+  if (rules.keeps_node_rules &&
+      BreaksNodeRules(running, *machine, constraints)) {
+    return NodeText(running, *machine, constraints);
   }
-  if (text.empty() && rules.keeps_peer_rules) {
-    text = BrokenPeerRules(running, machine, state, constraints);
+  if (rules.keeps_peer_rules &&
+      BreaksPeerRules(running, *machine, state, constraints)) {
+    return PeerText(running, *machine, state, constraints);
   }
-  return text;
+  return "";
 }
 
 }  // namespace sluice

@@ -131,11 +131,7 @@ void Explainer::NameNearest() {
     std::vector<Reason> reasons;
     FindReasons(*state_.FindMachine(miss.machine), /*names_tasks=*/true,
                 &reasons);
-    std::string lacks;
-    for (const Reason& reason : reasons) {
-      lacks += StrCat(lacks.empty() ? "" : ", ", reason.lacks);
-    }
-    explanation_.nearest.push_back({miss.machine, std::move(lacks)});
+    explanation_.nearest.push_back({miss.machine, LackingText(reasons)});
   }
 }
 

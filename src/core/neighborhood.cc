@@ -64,7 +64,7 @@ class TierNeighborhood {
   }
 
  private:
-  // Returns whether there are any, few enough, and no other deltas.
+  // Returns whether they are few enough, and there are no other deltas.
   bool FindPlaced() {
     int64_t deltas = 0;
     for (auto it = state_.outbox().lower_bound(tier_.delta_begin);
@@ -72,7 +72,7 @@ class TierNeighborhood {
       if (++deltas > kPairsMax) return false;
     }
     placed_ = UndoablePlacements(state_, tier_.priority, tier_.delta_begin);
-    return deltas > 0 && std::ssize(placed_) == deltas &&
+    return std::ssize(placed_) == deltas &&
            // It may not be better where a minimum was not looked at.
            std::ranges::none_of(placed_, [](const Placement& one) {
              return !one.task->class_key.rules->minimums.empty();
@@ -85,8 +85,12 @@ class TierNeighborhood {
     bool is_any = std::ranges::any_of(placed_, [](const Placement& one) {
       return one.task->class_key.IsBound();
     });
-    tier_.VisitWaiting(state_, [&](const ClassKey&, const auto& tasks) {
-      is_any = is_any || tasks.begin()->first < context_.sequence_end;
+    tier_.VisitWaiting(state_, [&](const ClassKey& key, const auto& tasks) {
+      // Where nothing was placed a single task would have been; but the tasks
+      // of a gang may have been in each other's way.
+      const bool may_fit = !placed_.empty() || key.gang.has_value();
+      is_any =
+          is_any || (may_fit && tasks.begin()->first < context_.sequence_end);
       return !is_any;
     });
     return is_any;

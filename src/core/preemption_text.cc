@@ -55,6 +55,12 @@ class Displacing {
                     "each of which goes on with its minimum or is stopped as a "
                     "whole, if all of it may be");
     }
+    if (overfull_machines_ > 0) {
+      return StrCat(
+          "; nobody is stopped on a machine that holds more than it "
+          "offers, as ",
+          overfull_machines_, overfull_machines_ == 1 ? " does" : " do");
+    }
     if (!is_any_less_urgent_)
       return "; nothing that is less urgent can be stopped";
     return "; no machine would have room for it without what is less urgent";
@@ -129,6 +135,11 @@ class Displacing {
   };
 
   void Ask(const Machine& machine) {
+    // A round does not tell what an end would make room for there.
+    if (!machine.used.FitsIn(machine.Offered())) {
+      ++overfull_machines_;
+      return;
+    }
     Gone all;
     Gone unprotected;
     Gone with_gangs;
@@ -270,7 +281,8 @@ class Displacing {
   Price cheapest_;  // Of these.
   int64_t protected_machines_ = 0;
   int64_t gang_machines_ = 0;  // That need a task of a gang to leave.
-  std::set<size_t> budgets_;   // Those that forbid that.
+  int64_t overfull_machines_ = 0;
+  std::set<size_t> budgets_;  // Those that forbid that.
 };
 
 // Where the task was told to go on, while room is kept there for its successor

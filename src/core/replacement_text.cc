@@ -39,12 +39,9 @@ std::string ObstacleText(const Task& task, const Task& former,
       &reasons);
   ClassPeers(state, constraints, task.class_key, &former)
       .Explain(machine, /*names_tasks=*/true, &reasons);
-  std::string text;
-  for (const Reason& reason : reasons) {
-    text +=
-        StrCat(text.empty() ? "but could not have it: " : ", ", reason.lacks);
-  }
-  return text;
+  return reasons.empty()
+             ? ""
+             : StrCat("but could not have it: ", LackingText(reasons));
 }
 
 }  // namespace

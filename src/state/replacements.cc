@@ -91,8 +91,10 @@ const Task* Replacements::FindAlternative(const Task& task) const {
     for (const TaskId id : choices_.at(one)) {
       const Task* other = state_.FindTask(id);
       if (other == nullptr || other == &task) continue;
-      if (other->state == TaskState::kRunning ||
-          other->state == TaskState::kCompleted) {
+      if (other->state == TaskState::kCompleted) return other;
+      // A new version of the one that runs takes its place.
+      if (other->state == TaskState::kRunning &&
+          task.class_key.rules->replaces != id) {
         return other;
       }
     }

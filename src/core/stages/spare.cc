@@ -29,6 +29,7 @@ class Spare {
   Spare(NewcomersInTheWay newcomers, RoundContext* context)
       : context_(*context),
         state_(context->state),
+        may_lose_room_(newcomers != NewcomersInTheWay::kStay),
         may_take_back_(newcomers == NewcomersInTheWay::kTakeBack) {}
 
   // Returns those of the victims that stay.
@@ -41,6 +42,7 @@ class Spare {
     const int64_t looks_before = context_.spare_looks_left;
     for (const Party& party : parties) {
       if (!LeaveRoom(party) || !PutBack(party)) continue;
+      if (party.size() == 1) MakeYield(*party.front());
       for (const Task* task : party) spared.insert(task->id);
     }
     context_.looks += looks_before - context_.spare_looks_left;
@@ -61,6 +63,7 @@ class Spare {
       if (!key.gang.has_value()) {
         // Victims of a machine come one after the other, and are often alike.
         if (needed != nullptr && needed->machine == task->machine &&
+            needed->class_key.priority == key.priority &&
             needed->class_key.request == key.request) {
           continue;
         }
@@ -92,18 +95,54 @@ class Spare {
     return parties;
   }
 
-  // Whether what has room kept there has it beside the task.
+  // Whether what has room kept there has it beside the task, but for newcomers
+  // that are to wait rather than that it is stopped.
   bool CanBeHeldBeside(const Task& task) const {
-    return state_.nominations().CanBeHeldBy(*state_.FindMachine(task.machine),
-                                            task.class_key.request);
+    const Machine& machine = *state_.FindMachine(task.machine);
+    Resources staying = task.class_key.request;
+    for (const Task* newcomer : FindYielding(task)) {
+      staying -= newcomer->class_key.request;
+    }
+    return state_.nominations().CanBeHeldBy(machine, staying);
   }
-  // The same of host ports.
+  // The least urgent first.
+  std::vector<const Task*> FindYielding(const Task& victim) const {
+    std::vector<const Task*> yielding;
+    if (!may_lose_room_) return yielding;
+    for (const TaskId id : state_.FindMachine(victim.machine)->nominated) {
+      const Task* task = state_.FindTask(id);
+      if (task->class_key.priority <= victim.class_key.priority &&
+          !task->class_key.gang.has_value() &&
+          !state_.nominations().IsFinal(id)) {
+        yielding.push_back(task);
+      }
+    }
+    std::ranges::sort(yielding, [](const Task* a, const Task* b) {
+      return std::pair(a->class_key.priority, b->sequence) <
+             std::pair(b->class_key.priority, a->sequence);
+    });
+    return yielding;
+  }
+  // Until the others have their room beside the task, which stays.
+  void MakeYield(const Task& spared) {
+    const Machine& machine = *state_.FindMachine(spared.machine);
+    for (const Task* newcomer : FindYielding(spared)) {
+      if (state_.nominations().CanBeHeldBy(machine)) return;
+      std::erase_if(served_, [newcomer](const Placement& one) {
+        return one.task == newcomer;
+      });
+      state_.EndNomination(newcomer->id);
+    }
+  }
+  // The same of host ports, and of parts of the machine.
   bool LeavesPorts(const Task& task) const {
     const PlacementRules& rules = *task.class_key.rules;
-    if (rules.host_ports.empty()) return true;
+    if (!rules.ComeOneByOne()) return true;
     const Machine& machine = *state_.FindMachine(task.machine);
     return std::ranges::none_of(machine.nominated, [&](TaskId id) {
-      return WantSamePort(*state_.FindTask(id)->class_key.rules, rules);
+      const PlacementRules& others = *state_.FindTask(id)->class_key.rules;
+      return WantSamePort(others, rules) ||
+             (others.DemandsParts() && rules.DemandsParts());
     });
   }
 
@@ -288,6 +327,7 @@ class Spare {
 
   RoundContext& context_;
   ClusterState& state_;
+  const bool may_lose_room_;
   const bool may_take_back_;
   std::vector<Placement> served_;
   // Those of them that may be taken back, once they are known.
@@ -334,7 +374,7 @@ void SpareUntold(RoundContext* context) {
     KeepUntold(context->state, earlier);
   }
   if (earlier == nullptr || earlier->empty()) {
-    SpareNeedless(NewcomersInTheWay::kStay, context);
+    SpareNeedless(NewcomersInTheWay::kLoseRoom, context);
     if (earlier != nullptr) *earlier = context->agenda.known.victims;
     return;
   }
@@ -342,7 +382,7 @@ void SpareUntold(RoundContext* context) {
   std::vector<TaskId>& own = context->agenda.known.victims;
   earlier->insert(earlier->end(), own.begin(), own.end());
   const std::set<TaskId> spared =
-      Spare(NewcomersInTheWay::kStay, context).Run(*earlier);
+      Spare(NewcomersInTheWay::kLoseRoom, context).Run(*earlier);
   context->stats->preempted -= EraseAll(spared, &own);
   EraseAll(spared, earlier);
 }

@@ -15,10 +15,12 @@
 namespace sluice {
 
 // Newcomers of the round that are no more urgent than a victim, and beside whom
-// somebody for whom it was stopped could not be if it stayed.
+// somebody for whom it was stopped could not be, or have room, if it stayed.
 enum class NewcomersInTheWay {
   kStay,
-  kTakeBack,  // They wait, rather than that a task that runs is stopped.
+  kLoseRoom,  // Who has room kept waits without, rather than that a task that
+              // runs is stopped.
+  kTakeBack,  // So do those that were placed.
 };
 
 // Of those that this round stopped and may still undo, but for tasks that are

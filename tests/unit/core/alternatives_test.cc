@@ -66,6 +66,44 @@ TEST_F(AlternativesTest, TakeAnotherWhereOneFailed) {
   EXPECT_THAT(Reply(), ElementsAre("PLACE 2 on m"));
 }
 
+// Where one of them runs it counts, though the other could not go there.
+TEST_F(AlternativesTest, CountWhereverTheyRun) {
+  cluster_.Apply(Added("m1", {.cpu = 1000}));
+  cluster_.Apply(Added("m2", {.cpu = 1000, .labels = {{"zone", "b"}}}));
+  TaskOptions outside = {.cpu = 500};
+  outside.rules.selectors = {{"zone", LabelOperator::kDoesNotExist, {}}};
+  Submit(1, outside);
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 1 on m1"));
+  // Another maximum asks for a label that m1 lacks.
+  TaskOptions capped = {.cpu = 500, .job = "job"};
+  const std::string label = "alternatives.sluice.io/either";
+  capped.labels = {{label, ""}};
+  SpreadConstraint one = {.min_domains = SpreadConstraint::kFromEmpty,
+                          .honors_node_affinity = false};
+  one.term = {TasksOfJob("job"), "*"};
+  one.term.tasks.labels->push_back(LabelExists(label));
+  SpreadConstraint in_zone = one;
+  in_zone.term.topology_key = "zone";
+  capped.rules.spread = {one, in_zone};
+  cluster_.Apply(Submitted(2, capped, PeerOptions()));
+  EXPECT_THAT(Reply(), IsEmpty());
+  // Nor does it count less on a machine that takes nothing more.
+  cluster_.Apply(Removed("m1"));
+  EXPECT_THAT(Reply(), IsEmpty());
+}
+
+TEST_F(AlternativesTest, TakeThePlaceOfTheOneThatTheyReplace) {
+  cluster_.Apply(Added("m", {.cpu = 1000}));
+  Submit(1, {.cpu = 500});
+  EXPECT_THAT(Reply(), ElementsAre("PLACE 1 on m"));
+  TaskOptions newer = {.cpu = 500};
+  newer.rules.replaces = TaskId{1};
+  Submit(2, newer);
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m", "PLACE 2 on m"));
+  cluster_.Apply(Removed(1));
+  EXPECT_THAT(Reply(), IsEmpty());
+}
+
 TEST_F(AlternativesTest, TakeTheOneThatFits) {
   cluster_.Apply(Added("m", {.cpu = 1000}));
   Submit(1, {.cpu = 4000});

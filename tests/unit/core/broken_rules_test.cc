@@ -101,6 +101,34 @@ TEST_F(BrokenRulesTest, OfOneThatItKeepsAwayFrom) {
   EXPECT_THAT(Reply(), ElementsAre("PREEMPT 2 on m"));
 }
 
+// Who takes its place is not told to leave because it is not gone yet.
+TEST_F(BrokenRulesTest, OfNobodyThatLeaves) {
+  PlacementRules rules;
+  rules.anti_affinity = {{App("one"), ""}};
+  rules.keeps_peer_rules = true;
+  Run(1, "one", rules);
+  rules.replaces = TaskId{1};
+  TaskOptions newcomer = {
+      .cpu = 100, .labels = {{"app", "one"}}, .rules = rules};
+  cluster_.Apply(Submitted(2, newcomer, PeerOptions()));
+  EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m", "PLACE 2 on m"));
+  EXPECT_THAT(Reply(), IsEmpty());
+}
+
+// What another requires is for that one to say.
+TEST_F(BrokenRulesTest, OfNobodyElse) {
+  PlacementRules rules;
+  rules.anti_affinity = {{App("noisy"), "zone"}};
+  Run(1, "shy", rules);
+  PlacementRules keeping;
+  keeping.keeps_peer_rules = true;
+  Run(2, "calm", keeping);
+  TaskOptions noisy = {
+      .cpu = 100, .labels = {{"app", "noisy"}}, .rules = keeping};
+  cluster_.Apply(UpdateTask{{2}, Submitted(2, noisy, PeerOptions()).spec});
+  EXPECT_THAT(Reply(), IsEmpty());
+}
+
 TEST_F(BrokenRulesTest, OfNobodyByItself) {
   PlacementRules rules;
   rules.affinity = {{App("own"), "zone"}};

@@ -69,6 +69,17 @@ TEST_F(PreemptionTextTest, SaysWhatIsMissing) {
   EXPECT_EQ(MayStop(), "; nothing that is less urgent can be stopped");
 }
 
+TEST_F(PreemptionTextTest, SaysThatNobodyIsStoppedWhereMoreRunsThanFits) {
+  RunTask(1, {.cpu = 1000});
+  RunTask(2, {.cpu = 1000, .priority = 9});
+  cluster_.Apply(Updated("m", {.cpu = 600}));
+  cluster_.Apply(Updated("n", {.cpu = 600}));
+  Wait({.cpu = 500, .priority = 9});
+  EXPECT_EQ(MayStop(),
+            "; nobody is stopped on a machine that holds more than it offers, "
+            "as 2 do");
+}
+
 TEST_F(PreemptionTextTest, SaysThatGangsLeaveTogether) {
   for (const uint64_t uid : {1, 2}) {
     cluster_.Apply(

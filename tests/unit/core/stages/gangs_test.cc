@@ -88,5 +88,24 @@ TEST_F(StartGangsTest, PlacesATaskThatWasPromisedAPlaceFirst) {
   EXPECT_EQ(cluster_.MachineOf(1), "");
 }
 
+// The first task of the gang that must be near its like would go where the
+// other one alone can be.  Nothing else is placed in the round.
+TEST(Gangs, StartWhereTheirTasksAreInEachOthersWay) {
+  TestScheduler cluster;
+  cluster.Apply(
+      Added("m4", {.cpu = 2000, .labels = {{"disk", "ssd"}, {"zone", "a"}}}));
+  cluster.Apply(Added("m5", {.cpu = 4000, .labels = {{"zone", "a"}}}));
+  const PeerOptions of_gang = {.gang = {.minimum = 2}};
+  TaskOptions near = {.cpu = 2000, .job = "job", .labels = {{"app", "near"}}};
+  near.rules.affinity = {{App("near"), "zone"}};
+  cluster.Apply(Submitted(16, near, of_gang));
+  TaskOptions picky = {.cpu = 1000, .job = "job"};
+  picky.rules.selectors = {LabelIn("disk", {"ssd"})};
+  cluster.Apply(Submitted(18, picky, of_gang));
+  cluster.Round();
+  EXPECT_EQ(cluster.MachineOf(16), "m5");
+  EXPECT_EQ(cluster.MachineOf(18), "m4");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -86,6 +86,20 @@ TEST_F(SpareNeedlessTest, SparesTheMostUrgentThatThereIsRoomFor) {
   EXPECT_THAT(Spare({1, 2}), ElementsAre(1));
 }
 
+// Room is kept for all who are to come, but nobody is stopped for one that is
+// less urgent.
+TEST_F(SpareNeedlessTest, KeepsNoRoomForWhoIsLessUrgentThanAVictim) {
+  Run(1, "m", {.cpu = 500, .priority = 5});
+  Nominate(2, "m", {.cpu = 1000, .priority = 9});
+  Nominate(3, "m", {.cpu = 500, .priority = 5});
+  Nominate(4, "m", {.cpu = 500});
+  EXPECT_THAT(Spare({1}), ElementsAre(1));
+  EXPECT_THAT(Spare({1}, NewcomersInTheWay::kLoseRoom), IsEmpty());
+  EXPECT_TRUE(cluster_.state().nominations().Contains({2}));
+  EXPECT_TRUE(cluster_.state().nominations().Contains({3}));
+  EXPECT_FALSE(cluster_.state().nominations().Contains({4}));
+}
+
 TEST_F(SpareNeedlessTest, SparesNobodyWhoseHostPortIsKept) {
   PlacementRules rules;
   rules.host_ports = {{"TCP", "0.0.0.0", 80}};
