@@ -3,14 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "integration/client.h"
+#include "integration/kept_daemon.h"
 #include "integration/messages.h"
-#include "integration/mini_server.h"
-#include "unit/persist/temporary_directory.h"
 
 namespace sluice {
 namespace {
@@ -28,22 +25,9 @@ firmament::TaskDescription RunningMessage(uint64_t uid,
   return task;
 }
 
-// A daemon that keeps its state over restarts.
-class AdoptionOverGrpc : public testing::Test {
+class AdoptionOverGrpc : public KeptDaemonTest {
  protected:
   AdoptionOverGrpc() { Start(); }
-  void Start() {
-    client_.reset();
-    server_.reset();
-    Options options = MiniServer::OptionsFor(ReplyMode::kContract);
-    options.data_dir = directory_.path();
-    server_.emplace(options);
-    client_.emplace(server_->port());
-  }
-
-  const TemporaryDirectory directory_;
-  std::optional<MiniServer> server_;
-  std::optional<Client> client_;
 };
 
 TEST_F(AdoptionOverGrpc, EmptyDaemonIsRebuiltFromItsBridge) {

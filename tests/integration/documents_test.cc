@@ -6,15 +6,12 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "integration/client.h"
+#include "integration/kept_daemon.h"
 #include "integration/messages.h"
-#include "integration/mini_server.h"
-#include "unit/persist/temporary_directory.h"
 
 namespace sluice {
 namespace {
@@ -27,19 +24,10 @@ using testing::Pair;
 using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
-class DocumentsOverGrpc : public testing::Test {
+class DocumentsOverGrpc : public KeptDaemonTest {
  protected:
   DocumentsOverGrpc() { Start(); }
 
-  // Again, where it ran before.
-  void Start() {
-    client_.reset();
-    server_.reset();
-    Options options = MiniServer::OptionsFor(ReplyMode::kContract);
-    options.data_dir = directory_.path();
-    server_.emplace(options);
-    client_.emplace(server_->port());
-  }
   void AddNode(const std::string& uuid, float cpu,
                const std::string& zone = "z") {
     client_->AddNode(
@@ -49,10 +37,6 @@ class DocumentsOverGrpc : public testing::Test {
   std::string Explained(uint64_t uid) {
     return client_->Explain(uid).summary();
   }
-
-  const TemporaryDirectory directory_;
-  std::optional<MiniServer> server_;
-  std::optional<Client> client_;
 };
 
 // ---------------------------------------------------------------------------

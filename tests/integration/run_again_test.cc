@@ -3,14 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "integration/client.h"
+#include "integration/kept_daemon.h"
 #include "integration/messages.h"
 #include "integration/mini_server.h"
-#include "unit/persist/temporary_directory.h"
 
 namespace sluice {
 namespace {
@@ -20,18 +18,13 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-// A daemon that keeps its state over restarts.
-class RunAgainOverGrpc : public testing::Test {
+class RunAgainOverGrpc : public KeptDaemonTest {
  protected:
   void Start(const RequeueOptions& requeues) {
-    client_.reset();
-    server_.reset();
     Options options = MiniServer::OptionsFor(ReplyMode::kContract);
-    options.data_dir = directory_.path();
     options.requeues = requeues;
     options.evict_on_no_execute = true;
-    server_.emplace(options);
-    client_.emplace(server_->port());
+    KeptDaemonTest::Start(options);
   }
   // One task, uid 1, on the node "m", and a node "n" that has room for it.
   void RunOnM() {
@@ -40,10 +33,6 @@ class RunAgainOverGrpc : public testing::Test {
     ASSERT_THAT(client_->ScheduleTexts(), ElementsAre("PLACE 1 m-pu"));
     client_->AddNode(NodeMessage("n", {.cpu = 1000}));
   }
-
-  const TemporaryDirectory directory_;
-  std::optional<MiniServer> server_;
-  std::optional<Client> client_;
 };
 
 TEST_F(RunAgainOverGrpc, TasksOfAFailedNodeArePlacedElsewhere) {

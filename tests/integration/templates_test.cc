@@ -4,13 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <optional>
 #include <string>
 
-#include "integration/client.h"
+#include "integration/kept_daemon.h"
 #include "integration/messages.h"
-#include "integration/mini_server.h"
-#include "unit/persist/temporary_directory.h"
 
 namespace sluice {
 namespace {
@@ -30,18 +27,9 @@ firmament::TaskDescription TemplateMessage(uint64_t uid,
   return task;
 }
 
-// A daemon that keeps its state over restarts.
-class TemplatesOverGrpc : public testing::Test {
+class TemplatesOverGrpc : public KeptDaemonTest {
  protected:
   TemplatesOverGrpc() { Start(); }
-  void Start() {
-    client_.reset();
-    server_.reset();
-    Options options = MiniServer::OptionsFor(ReplyMode::kContract);
-    options.data_dir = directory_.path();
-    server_.emplace(options);
-    client_.emplace(server_->port());
-  }
   // The uids of what the reply has the client create, by resource.
   std::map<std::string, uint64_t> Created() {
     std::map<std::string, uint64_t> created;
@@ -53,10 +41,6 @@ class TemplatesOverGrpc : public testing::Test {
     }
     return created;
   }
-
-  const TemporaryDirectory directory_;
-  std::optional<MiniServer> server_;
-  std::optional<Client> client_;
 };
 
 TEST_F(TemplatesOverGrpc, MakeATaskForEachNodeAsItJoins) {
