@@ -295,16 +295,7 @@ void Passes::EndPass() {
   placed_.insert(placed_.end(), placed.begin(), placed.end());
   context_.stats->placed += std::ssize(placed);
   context_.looks += kLooksPerPlacement * std::ssize(placed);
-  for (const Gangs::Waiting& gang : band.gangs) {
-    if (context_.gangs.IsWhole(gang)) continue;
-    std::vector<TaskId> of_gang;
-    for (const TaskId id : placed) {
-      if (context_.state.FindTask(id)->class_key.gang == gang.job) {
-        of_gang.push_back(id);
-      }
-    }
-    context_.Withdraw(of_gang);
-  }
+  while (WithdrawParts(band.gangs, placed)) WithdrawUnmet(placed);
   std::erase_if(band.members,
                 [](const BandMember& member) { return member.count <= 0; });
   if (!band.gangs.empty() || band.patterns != nullptr || placed.empty() ||
@@ -312,6 +303,39 @@ void Passes::EndPass() {
     bands_.pop_front();
   }
   if (!placed.empty() && following_ == Following::kNext) AddFollowers();
+}
+
+bool Passes::WithdrawParts(std::span<const Gangs::Waiting> gangs,
+                           std::span<const TaskId> placed) {
+  bool is_any = false;
+  for (const Gangs::Waiting& gang : gangs) {
+    if (context_.gangs.IsWhole(gang)) continue;
+    std::vector<TaskId> of_gang;
+    for (const TaskId id : placed) {
+      const Task* task = context_.state.FindTask(id);
+      if (task->class_key.gang == gang.job &&
+          task->state == TaskState::kRunning) {
+        of_gang.push_back(id);
+      }
+    }
+    context_.Withdraw(of_gang);
+    is_any = is_any || !of_gang.empty();
+  }
+  return is_any;
+}
+
+void Passes::WithdrawUnmet(std::span<const TaskId> placed) {
+  for (const TaskId id : placed) {
+    const Task& task = *context_.state.FindTask(id);
+    if (task.state != TaskState::kRunning || !task.class_key.DependsOnPeers()) {
+      continue;
+    }
+    const Machine& machine = *context_.state.FindMachine(task.machine);
+    if (!ClassPeers(context_.state, context_.constraints, task.class_key, &task)
+             .Allows(machine)) {
+      context_.Withdraw({&id, 1});
+    }
+  }
 }
 
 void Passes::AddFollowers() {

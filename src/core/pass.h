@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -92,6 +93,11 @@ class Passes {
   // Makes the next placements, and ends the pass after the last.
   void Commit();
   void EndPass();
+  // Of gangs that did not come whole.  Returns whether there were any.
+  bool WithdrawParts(std::span<const Gangs::Waiting> gangs,
+                     std::span<const TaskId> placed);
+  // Those that may be where they are only beside what was withdrawn.
+  void WithdrawUnmet(std::span<const TaskId> placed);
   bool IsLegal(const Proposal& proposal) const;
 
   RoundContext& context_;

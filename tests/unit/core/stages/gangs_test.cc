@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -105,6 +106,62 @@ TEST(Gangs, StartWhereTheirTasksAreInEachOthersWay) {
   cluster.Round();
   EXPECT_EQ(cluster.MachineOf(16), "m5");
   EXPECT_EQ(cluster.MachineOf(18), "m4");
+}
+
+// All three racks but one have two of its like then.
+TEST(Gangs, StartWhereTheirSpreadsHold) {
+  TestScheduler cluster;
+  const auto add = [&](const std::string& uuid, int64_t memory,
+                       const std::string& zone, const std::string& rack) {
+    MachineOptions machine = {.cpu = 8000, .memory = memory};
+    machine.labels = {{"rack", rack}};
+    if (!zone.empty()) machine.labels.push_back({"zone", zone});
+    cluster.Apply(Added(uuid, machine));
+  };
+  add("m1", 4, "", "r1");
+  add("m2", 8, "z0", "r2");
+  add("m3", 8, "z1", "r2");
+  add("m4", 8, "z0", "r0");
+  add("m5", 4, "z1", "r1");
+  add("m6", 8, "z0", "r3");
+  add("m7", 8, "z1", "r3");
+  add("m8", 8, "z0", "r0");
+  add("m9", 8, "z1", "r1");
+  add("m10", 8, "z0", "r2");
+  add("m11", 8, "z1", "r3");
+  const auto submit = [&](uint64_t uid, const std::string& job) {
+    TaskOptions task = {.cpu = 2000, .memory = 3, .job = job};
+    task.labels = {{"app", "a3"}};
+    task.rules.anti_affinity = {{App("a3"), ""}};
+    task.rules.spread = {Spread(App("a3"), "rack"), Spread(App("a3"), "zone")};
+    task.rules.spread[1].max_skew = 2;
+    cluster.Apply(Submitted(uid, task, {.gang = {.minimum = 3}}));
+  };
+  uint64_t uid = 0;
+  for (const char* machine : {"m3", "m4", "m7", "m8", "m9"}) {
+    submit(++uid, "running");
+    cluster.mutable_state().SyncPeers();
+    cluster.mutable_state().Place({uid},
+                                  cluster.state().FindMachine(machine)->id, 0);
+  }
+  cluster.Deliver();
+  cluster.Apply(Submitted(20, {.cpu = 2000, .memory = 1}));
+  cluster.mutable_state().Place({20}, cluster.state().FindMachine("m5")->id, 0);
+  cluster.Deliver();
+  for (const uint64_t one : {11, 12, 13}) submit(one, "first");
+  for (const uint64_t one : {14, 15, 16}) submit(one, "second");
+  cluster.Round();
+  std::map<std::string, int> racks = {
+      {"r0", 0}, {"r1", 0}, {"r2", 0}, {"r3", 0}};
+  for (const auto& [id, task] : cluster.state().tasks()) {
+    if (task->state != TaskState::kRunning || id.value == 20) continue;
+    ++racks[*cluster.state().FindMachine(task->machine)->FindLabel("rack")];
+  }
+  for (const auto& [rack, count] : racks) {
+    for (const auto& [other, fewer] : racks) {
+      EXPECT_LE(count - fewer, 1) << rack << " beside " << other;
+    }
+  }
 }
 
 }  // namespace
