@@ -160,6 +160,7 @@ void Round::End(RoundStats* stats) {
   StopReplaced(&context_);
   EndVainNominations(&context_);
   DisplaceAsLastResort(&context_);
+  DisplaceForLess(&context_);
   SpareUntold(&context_);
   NoteLook();
   context_.state.SyncPeers();

@@ -12,6 +12,7 @@
 
 #include "core/displacement.h"
 #include "core/gang_displacement.h"
+#include "core/known_plan.h"
 #include "core/preempting_plan.h"
 #include "core/running_tasks.h"
 #include "core/stoppable_tasks.h"
@@ -164,7 +165,88 @@ class Displace {
   int64_t looks_left_ = kLooksMax;
 };
 
+// The only one for whom the round stopped anybody; null where there are
+// several, or one whose victims are not to be looked at by themselves.
+const Task* FindOnlyNominee(const RoundContext& context) {
+  const Nominations& nominations = context.state.nominations();
+  const Task* only = nullptr;
+  for (const auto& [id, machine] : nominations.machines()) {
+    if (context.nominated_before.contains(id)) continue;
+    if (only != nullptr || nominations.IsFinal(id)) return nullptr;
+    only = context.state.FindTask(id);
+  }
+  if (only == nullptr || only->class_key.gang.has_value() ||
+      !only->class_key.DependsOnPeers()) {
+    return nullptr;
+  }
+  return only;
+}
+
+// What they would cost if none of them had been told to leave.
+StopPrice PriceOf(std::span<const Task* const> victims,
+                  StoppableTasks* stoppable) {
+  StopPrice price;
+  for (const Task* task : victims) {
+    if (!stoppable->MayLeave(*task)) continue;
+    price.Add(task->class_key.priority, stoppable->CostOf(*task));
+  }
+  price.beyond_budgets = stoppable->CountBeyondBudgets(victims);
+  return price;
+}
+
 }  // namespace
+
+void DisplaceForLess(RoundContext* context) {
+  ClusterState& state = context->state;
+  KnownPlan& known = context->agenda.known;
+  if (known.victims.empty() || !known.moves.empty() ||
+      context->stats->is_cut_short) {
+    return;
+  }
+  const Task* nominee = FindOnlyNominee(*context);
+  if (nominee == nullptr) return;
+  std::vector<const Task*> victims;
+  for (const TaskId id : known.victims) {
+    const Task* task = state.FindTask(id);
+    if (task == nullptr || !task->is_evicted ||
+        task->class_key.gang.has_value()) {
+      return;
+    }
+    victims.push_back(task);
+  }
+  MachineId machine = state.nominations().machines().at(nominee->id);
+  // As if nobody had been stopped yet.
+  state.EndNomination(nominee->id);
+  bool is_undone = true;
+  for (const Task* task : victims) {
+    is_undone = state.Spare(task->id) && is_undone;
+  }
+  if (is_undone) {
+    state.SyncPeers();
+    context->FreshEligibility();
+    int64_t looks_left = kLooksMax;
+    StoppableTasks stoppable(state, context->gangs, context->options.preemption,
+                             nominee->class_key.priority);
+    DisplacementSearch search(
+        {state, context->constraints, context->eligibility(), stoppable},
+        nominee->class_key, &looks_left);
+    const auto found = search.FindCheapest([](MachineId) { return true; }, 0);
+    if (found.has_value() && !found->victims.empty() &&
+        found->price < PriceOf(victims, &stoppable)) {
+      victims = found->victims;
+      machine = found->machine;
+    }
+  }
+  context->stats->preempted -= std::ssize(known.victims);
+  known.victims.clear();
+  PreemptingPlan::Decided decided;
+  for (const Task* task : victims) {
+    // One that could not be spared leaves as it was told.
+    if (!task->is_evicted) decided.stopped.push_back(task->id);
+  }
+  decided.nominated.emplace_back(nominee->id, machine);
+  PreemptingPlan::CarryOut(decided, context);
+}
 
 void DisplaceAsLastResort(RoundContext* context) {
   const std::optional<PackingTurn>& turn = context->agenda.turn;

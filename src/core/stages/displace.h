@@ -17,6 +17,12 @@ namespace sluice {
 // at what waits where no rules of that are about other tasks.
 void DisplaceAsLastResort(RoundContext* context);
 
+// At the end of a round that stopped tasks for one that has rules about others:
+// where others can be stopped for it instead that cost less, these are.  A
+// packing takes some rules for stricter than they are, and may have passed them
+// over.
+void DisplaceForLess(RoundContext* context);
+
 }  // namespace sluice
 
 #endif  // SLUICE_CORE_STAGES_DISPLACE_H_
