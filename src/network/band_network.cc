@@ -179,8 +179,8 @@ struct BandNetwork::Draft {
   Draft(const Input& input, const Resources& mean_request, FlowUnits tasks)
       : slot_costs(input.groups.size()),
         groups(input.groups),
-        rising(input.aggregates, input.policies, mean_request, input.groups,
-               input.group_at, tasks) {}
+        rising({input.aggregates, input.groups, input.group_at, input.parts},
+               input.policies, mean_request, tasks) {}
 
   size_t WholeOf(size_t g) const { return parts.empty() ? g : parts[g].whole; }
   const std::vector<FlowCost>& SlotsOf(size_t g) const {
@@ -429,7 +429,8 @@ bool BandNetwork::IsOpenBesideFit(size_t class_index,
 std::vector<FlowCost> BandNetwork::FindOffers(const Input& input,
                                               const Demand& demand, size_t g,
                                               Arrivals* offers) const {
-  const auto& [groups, policies, constraints, classes, aggregates, at] = input;
+  const auto& [groups, policies, constraints, classes, aggregates, at, cut] =
+      input;
   const MachineGroup& group = groups[g];
   const Machine& machine = group.representative();
   offers->clear();
@@ -647,7 +648,8 @@ void BandNetwork::AddPlacementArcs(const Input& input, Draft* draft) {
 
 void BandNetwork::AddArrivals(const Input& input, const Draft& draft, size_t g,
                               NodeIndex node, const Arrivals& arrivals) {
-  const auto& [groups, policies, constraints, classes, aggregates, at] = input;
+  const auto& [groups, policies, constraints, classes, aggregates, at, cut] =
+      input;
   const MachineGroup& group = draft.groups[g];
   const FlowUnits slots = std::ssize(draft.SlotsOf(g));
   const Machine& machine = group.representative();

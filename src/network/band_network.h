@@ -72,6 +72,8 @@ class BandNetwork {
     std::span<const BandClass> classes;
     const Aggregates& aggregates;
     std::span<const uint32_t> group_at;  // Aggregates::GroupsByPlace().
+    // What Aggregates::PartsBy() says of that; empty: it is yet to be found.
+    std::span<const Aggregates::Parts> parts = {};
   };
   // Needs no class to be non-empty.
   BandNetwork(const Input& input, Eligibility* eligibility,
