@@ -92,15 +92,19 @@ void Passes::Open() {
   const std::vector<MachineGroup>& groups =
       own.empty() ? context_.FreshGroups() : own;
   const Aggregates& aggregates = context_.FreshAggregates();
-  const std::vector<uint32_t> own_group_at = aggregates.GroupsByPlace(own);
+  const std::vector<uint32_t> own_group_at =
+      own.empty() ? std::vector<uint32_t>() : aggregates.GroupsByPlace(own);
   const std::span<const uint32_t> group_at =
       own.empty() ? context_.FreshGroupsByPlace() : own_group_at;
+  const std::span<const Aggregates::Parts> parts =
+      own.empty() ? context_.FreshParts()
+                  : std::span<const Aggregates::Parts>();
   if (bands_.front().patterns == nullptr) {
     context_.followers().Guide(groups, &context_.eligibility(), &classes_);
   }
   network_.emplace(
       BandNetwork::Input{groups, context_.policies, context_.constraints,
-                         classes_, aggregates, group_at},
+                         classes_, aggregates, group_at, parts},
       &context_.eligibility(), context_.prices, bands_.front().minimums);
   context_.stats->arcs += network_->problem().arc_count();
   context_.looks += network_->problem().arc_count();

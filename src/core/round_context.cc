@@ -63,6 +63,7 @@ void RoundContext::RefreshGroups() {
   grouping_.Refresh(state, FreshEligibility());
   if (policies.TellsMachinesApart()) {
     lone_groups_ = PartGroups(grouping_.groups());
+    grouping_.RefreshAggregates(state);
     lone_group_at_ = grouping_.aggregates().GroupsByPlace(lone_groups_);
   }
   groups_version_ = state.version();
@@ -79,8 +80,16 @@ std::span<const uint32_t> RoundContext::FreshGroupsByPlace() {
   return policies.TellsMachinesApart() ? lone_group_at_ : grouping_.group_at();
 }
 
+std::span<const Aggregates::Parts> RoundContext::FreshParts() {
+  RefreshGroups();
+  if (policies.TellsMachinesApart()) return {};
+  grouping_.RefreshAggregates(state);
+  return grouping_.parts();
+}
+
 const Aggregates& RoundContext::FreshAggregates() {
   RefreshGroups();
+  grouping_.RefreshAggregates(state);
   return grouping_.aggregates();
 }
 

@@ -157,6 +157,8 @@ class RoundContext {
   // place there.
   const Aggregates& FreshAggregates();
   std::span<const uint32_t> FreshGroupsByPlace();
+  // What groups and aggregates have in common, as far as that is known.
+  std::span<const Aggregates::Parts> FreshParts();
   // For who needs no groups, which take a look at every machine.
   Eligibility& FreshEligibility();
   // What the round has placed and may still take back.  The reference holds

@@ -1,7 +1,6 @@
 #include "network/aggregate_ladders.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "network/arc_cost.h"
 
@@ -10,8 +9,6 @@ namespace {
 
 // Of the tasks before, as many take a step together.
 constexpr FlowUnits kStepPart = 20;
-
-constexpr FlowUnits kUnlimited = std::numeric_limits<FlowUnits>::max();
 
 }  // namespace
 
@@ -23,21 +20,23 @@ AggregateLadders::AggregateLadders(const Aggregates& aggregates,
       mean_request_(mean_request),
       ladders_(aggregates.size()) {}
 
-CostSegment AggregateLadders::Step(size_t aggregate, size_t index) {
-  if (aggregate == Aggregates::kNone) return {kUnlimited, 0};
+void AggregateLadders::Extend(size_t aggregate, size_t index) {
   auto& [steps, width] = ladders_[aggregate];
   while (steps.size() <= index) {
-    Resources used = aggregates_[aggregate].used;
-    used.AddScaled(mean_request_, width);
-    const FlowCost cost =
-        policies_.AggregateCost(used, aggregates_[aggregate].capacity) *
-        kPartsPerPoint;
+    const auto& [used, capacity] = aggregates_[aggregate];
+    FlowCost cost = 0;
+    if (width == 0) {
+      cost = policies_.AggregateCost(used, capacity) * kPartsPerPoint;
+    } else {
+      Resources more = used;
+      more.AddScaled(mean_request_, width);
+      cost = policies_.AggregateCost(more, capacity) * kPartsPerPoint;
+    }
     // It may fall for no unit.
     steps.push_back({std::max<FlowUnits>(width / kStepPart, 1),
                      std::max(cost, steps.empty() ? 0 : steps.back().cost)});
     width += steps.back().width;
   }
-  return steps[index];
 }
 
 FlowCost AggregateLadders::CostAfter(size_t aggregate, FlowUnits before) {

@@ -11,6 +11,7 @@
 #define SLUICE_NETWORK_AGGREGATE_LADDERS_H_
 
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -29,7 +30,12 @@ class AggregateLadders {
                    const Resources& mean_request);
 
   // Where there is no aggregate (Aggregates::kNone) nothing is charged.
-  CostSegment Step(size_t aggregate, size_t index);
+  CostSegment Step(size_t aggregate, size_t index) {
+    if (aggregate == kNoAggregate) return {kUnlimited, 0};
+    const auto& steps = ladders_[aggregate].steps;
+    if (index >= steps.size()) Extend(aggregate, index);
+    return steps[index];
+  }
   FlowCost First(size_t aggregate) { return Step(aggregate, 0).cost; }
   // What the next one costs after so many.
   FlowCost CostAfter(size_t aggregate, FlowUnits before);
@@ -38,6 +44,11 @@ class AggregateLadders {
                                  FlowUnits limit);
 
  private:
+  static constexpr FlowUnits kUnlimited = std::numeric_limits<FlowUnits>::max();
+
+  // Works out the steps up to this one.
+  void Extend(size_t aggregate, size_t index);
+
   struct Ladder {
     absl::InlinedVector<CostSegment, 4> steps;
     FlowUnits width = 0;  // Of all of these.

@@ -26,7 +26,9 @@ bool Aggregates::Update(std::span<const uint32_t> places) {
     const size_t before = of_machine_[place];
     if (!Leave(place)) return false;
     Enter(place);
+    changed_.push_back(before);
     if (of_machine_[place] == before) continue;
+    changed_.push_back(of_machine_[place]);
     std::vector<uint32_t>& former = MembersOf(before);
     former.erase(std::ranges::lower_bound(former, place));
     std::vector<uint32_t>& members = MembersOf(of_machine_[place]);
@@ -103,6 +105,52 @@ std::vector<uint32_t> Aggregates::GroupsByPlace(
     }
   }
   return group_at;
+}
+
+Aggregates::Parts Aggregates::PartsOf(size_t aggregate,
+                                      std::span<const uint32_t> group_at,
+                                      std::vector<size_t>* end_of) const {
+  Parts parts;
+  for (const uint32_t place : PlacesOf(aggregate)) {
+    const uint32_t group = group_at[place];
+    if (group == kNoGroup) continue;
+    size_t& end = (*end_of)[group];  // One more than the index of its part.
+    if (end == 0) {
+      parts.push_back({place, 0});
+      end = parts.size();
+    }
+    ++parts[end - 1].machines;
+  }
+  for (const Part& part : parts) (*end_of)[group_at[part.first]] = 0;
+  return parts;
+}
+
+std::vector<Aggregates::Parts> Aggregates::PartsBy(
+    std::span<const uint32_t> group_at) const {
+  std::vector<Parts> parts;
+  std::vector<size_t> end_of(group_at.size(), 0);
+  for (size_t i = 0; i < all_.size(); ++i) {
+    parts.push_back(PartsOf(i, group_at, &end_of));
+  }
+  parts.push_back(PartsOf(kNone, group_at, &end_of));
+  return parts;
+}
+
+void Aggregates::UpdateParts(std::span<const uint32_t> group_at,
+                             std::vector<Parts>* parts) {
+  std::vector<size_t> changed = std::exchange(changed_, {});
+  std::ranges::sort(changed);
+  const auto repeated = std::ranges::unique(changed);
+  changed.erase(repeated.begin(), repeated.end());
+  // A new one comes before those of none.
+  if (parts->size() <= all_.size()) {
+    parts->insert(parts->end() - 1, all_.size() + 1 - parts->size(), Parts());
+  }
+  std::vector<size_t> end_of(group_at.size(), 0);
+  for (const size_t aggregate : changed) {
+    (*parts)[std::min(aggregate, all_.size())] =
+        PartsOf(aggregate, group_at, &end_of);
+  }
 }
 
 }  // namespace sluice

@@ -32,6 +32,12 @@ class Aggregates {
     Resources used;      // By requests or, where use was measured, by that.
     Resources capacity;  // What its machines offer.
   };
+  // The machines that an aggregate and a group have in common.
+  struct Part {
+    uint32_t first;  // The place of the first.
+    uint32_t machines;
+  };
+  using Parts = std::vector<Part>;  // Of one aggregate, by their first ones.
 
   Aggregates() = default;
   // Of the usable machines that have the label.  The machines must outlive
@@ -59,8 +65,16 @@ class Aggregates {
   // Empty where there are no aggregates.
   std::vector<uint32_t> GroupsByPlace(
       std::span<const MachineGroup> groups) const;
+  // By aggregate, its parts; those of no aggregate come last.
+  std::vector<Parts> PartsBy(std::span<const uint32_t> group_at) const;
+  // Takes anew what Update() may have changed of that.  REQUIRES: machines that
+  // it was not given are together in their groups as they were before.
+  void UpdateParts(std::span<const uint32_t> group_at,
+                   std::vector<Parts>* parts);
 
  private:
+  Parts PartsOf(size_t aggregate, std::span<const uint32_t> group_at,
+                std::vector<size_t>* end_of) const;
   // kNone where there is no such machine.
   size_t PlaceOf(MachineId machine) const;
   std::vector<uint32_t>& MembersOf(size_t aggregate) {
@@ -82,6 +96,7 @@ class Aggregates {
   std::vector<const Machine*> machines_;
   std::vector<size_t> of_machine_;
   std::vector<Aggregate> shares_;  // What each adds.
+  std::vector<size_t> changed_;    // By updates, since parts were taken anew.
 };
 
 }  // namespace sluice

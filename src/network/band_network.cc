@@ -179,8 +179,8 @@ struct BandNetwork::Draft {
   Draft(const Input& input, const Resources& mean_request, FlowUnits tasks)
       : slot_costs(input.groups.size()),
         groups(input.groups),
-        rising(input.aggregates, input.policies, mean_request, input.groups,
-               input.group_at, tasks) {}
+        rising({input.aggregates, input.groups, input.group_at, input.parts},
+               input.policies, mean_request, tasks) {}
 
   size_t WholeOf(size_t g) const { return parts.empty() ? g : parts[g].whole; }
   const std::vector<FlowCost>& SlotsOf(size_t g) const {
@@ -429,7 +429,8 @@ bool BandNetwork::IsOpenBesideFit(size_t class_index,
 std::vector<FlowCost> BandNetwork::FindOffers(const Input& input,
                                               const Demand& demand, size_t g,
                                               Arrivals* offers) const {
-  const auto& [groups, policies, constraints, classes, aggregates, at] = input;
+  const auto& [groups, policies, constraints, classes, aggregates, at, cut] =
+      input;
   const MachineGroup& group = groups[g];
   const Machine& machine = group.representative();
   offers->clear();
@@ -584,7 +585,12 @@ void BandNetwork::AddPlacementArcs(const Input& input, Draft* draft) {
     first_costs[g] = std::ranges::min(draft->SlotsOf(g)) +
                      draft->rising.ladders().First(groups[g].aggregate);
   }
+  std::vector<size_t> counts(groups.size(), 0);
+  for (const std::vector<Candidate>& of_outlet : draft->candidates) {
+    for (const Candidate& one : of_outlet) ++counts[one.group];
+  }
   std::vector<Arrivals> arrivals(groups.size());
+  for (size_t g = 0; g < groups.size(); ++g) arrivals[g].reserve(counts[g]);
   for (size_t i = 0; i < draft->candidates.size(); ++i) {
     for (const auto& [cost, g] : draft->candidates[i]) {
       arrivals[g].push_back({i, cost - first_costs[g]});
@@ -592,6 +598,10 @@ void BandNetwork::AddPlacementArcs(const Input& input, Draft* draft) {
   }
   std::vector<std::optional<size_t>> hub_of = AddHubs(input, *draft, &arrivals);
   hub_of.resize(groups.size());
+  std::vector<size_t> in_aggregate(input.aggregates.size());
+  for (const MachineGroup& group : groups) {
+    if (group.aggregate != Aggregates::kNone) ++in_aggregate[group.aggregate];
+  }
   for (size_t g = 0; g < groups.size(); ++g) {
     if (arrivals[g].empty() && !hub_of[g].has_value()) continue;
     const FlowUnits machines = groups[g].size();
@@ -607,13 +617,23 @@ void BandNetwork::AddPlacementArcs(const Input& input, Draft* draft) {
       if (hub != nullptr) way_in = problem_.AddArc(hub->node, node, units, 0);
     }
     AddArrivals(input, *draft, g, node, arrivals[g]);
+    const std::vector<CostSegment> slots =
+        ToSegments(draft->SlotsOf(g), machines, units);
+    const size_t aggregate = groups[g].aggregate;
+    if (hub != nullptr) hub->members.push_back(groups_.size() - 1);
+    if (hub != nullptr && !way_in.has_value() &&
+        (aggregate == Aggregates::kNone || in_aggregate[aggregate] == 1)) {
+      hub->Share(groups_.size() - 1, slots,
+                 draft->rising.StepsOf(aggregate, units));
+      continue;
+    }
     const ArcIndex way_out =
-        problem_.AddConvexArc(node, ExitOf(groups[g], units),
-                              ToSegments(draft->SlotsOf(g), machines, units));
+        problem_.AddConvexArc(node, ExitOf(groups[g], units), slots);
     if (hub != nullptr) {
       hub->groups.push_back({groups_.size() - 1, way_in.value_or(way_out)});
     }
   }
+  for (Hub& hub : hubs_) hub.Draw(sink_, supply_, &problem_);
   // In the order of their groups: how aggregates are numbered says nothing.
   std::map<NodeIndex, size_t> by_node;
   for (const auto& [index, aggregate] : aggregate_nodes_) {
@@ -628,7 +648,8 @@ void BandNetwork::AddPlacementArcs(const Input& input, Draft* draft) {
 
 void BandNetwork::AddArrivals(const Input& input, const Draft& draft, size_t g,
                               NodeIndex node, const Arrivals& arrivals) {
-  const auto& [groups, policies, constraints, classes, aggregates, at] = input;
+  const auto& [groups, policies, constraints, classes, aggregates, at, cut] =
+      input;
   const MachineGroup& group = draft.groups[g];
   const FlowUnits slots = std::ssize(draft.SlotsOf(g));
   const Machine& machine = group.representative();
@@ -658,6 +679,8 @@ void BandNetwork::AddArrivals(const Input& input, const Draft& draft, size_t g,
   const bool can_be_filled =
       policies.FallsWithLoad() && minimums_ == Minimums::kNone;
   std::vector<MachineId> ids;
+  ids.reserve(std::min(group.machines.size(),
+                       static_cast<size_t>(supply_) + kSpareMachines));
   for (const Machine* member : group.machines) {
     // More than there are tasks are not needed either, but to choose from.
     if (std::ssize(ids) == supply_ + kSpareMachines) break;

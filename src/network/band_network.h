@@ -5,9 +5,7 @@
 //     '--waiting----------> unscheduled(job) --------------------------> sink
 //
 // Classes go to groups that only their aggregates tell apart by one node, where
-// nothing but slots limits them (network/aggregates.h):
-//
-//   class c --preference + size--> hub --load, slots--> aggregate a --> sink
+// nothing but slots limits them (network/hub.h).
 //
 // Tasks that depend on tasks have more on their way (network/constructs.h):
 //
@@ -48,6 +46,7 @@
 #include "network/arc_cost.h"
 #include "network/band_class.h"
 #include "network/candidates.h"
+#include "network/hub.h"
 #include "network/machine_groups.h"
 #include "network/node_meaning.h"
 #include "sluice/flow/problem.h"
@@ -73,6 +72,8 @@ class BandNetwork {
     std::span<const BandClass> classes;
     const Aggregates& aggregates;
     std::span<const uint32_t> group_at;  // Aggregates::GroupsByPlace().
+    // What Aggregates::PartsBy() says of that; empty: it is yet to be found.
+    std::span<const Aggregates::Parts> parts = {};
   };
   // Needs no class to be non-empty.
   BandNetwork(const Input& input, Eligibility* eligibility,
@@ -129,17 +130,6 @@ class BandNetwork {
     FlowCost cost;
   };
   using Arrivals = std::vector<Arrival>;
-  // Between classes and groups that only their aggregates tell apart: an arc
-  // for each class and one for each group, instead of one for each pair.
-  struct Hub {
-    struct ArcOf {
-      size_t index;
-      ArcIndex arc;
-    };
-    NodeIndex node = 0;
-    std::vector<ArcOf> classes;
-    std::vector<ArcOf> groups;
-  };
   // How many of a class go to a group.
   struct Share {
     size_t class_index;

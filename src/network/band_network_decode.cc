@@ -46,10 +46,7 @@ std::vector<BandNetwork::Share> BandNetwork::SharesOf(
   if (hubs_.empty()) return shares;
   for (const Hub& hub : hubs_) {
     // Each class goes to all of the groups evenly, as far as they take more.
-    std::deque<std::pair<size_t, FlowUnits>> open;
-    for (const auto& [group, arc] : hub.groups) {
-      if (flow(arc) > 0) open.emplace_back(group, flow(arc));
-    }
+    std::deque<std::pair<size_t, FlowUnits>> open = hub.UnitsBy(solution);
     for (const auto& [class_index, arc] : hub.classes) {
       FlowUnits left = flow(arc);
       for (FlowUnits turns = 0, each = 1; left > 0; --turns) {
@@ -113,8 +110,8 @@ std::vector<NodeMeaning> BandNetwork::Meanings() const {
   for (const Hub& hub : hubs_) {
     NodeMeaning& meaning = of_node(hub.node);
     meaning.kind = Kind::kMachines;
-    meaning.machine = groups_[hub.groups.front().index].machines.front();
-    for (const auto& [group, arc] : hub.groups) {
+    meaning.machine = groups_[hub.members.front()].machines.front();
+    for (const size_t group : hub.members) {
       meaning.machine_count =
           std::min(meaning.machine_count + groups_[group].machines.size(),
                    static_cast<size_t>(supply_));

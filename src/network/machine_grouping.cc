@@ -47,7 +47,7 @@ void MachineGrouping::Refresh(const ClusterState& state,
   if (!is_same || changed.size() > seen_.size() / 4) {
     Rebuild(state, eligibility);
   } else if (!changed.empty()) {
-    Update(state, eligibility, changed);
+    Update(eligibility, changed);
   }
 }
 
@@ -66,11 +66,28 @@ void MachineGrouping::Rebuild(const ClusterState& state,
   std::vector<uint32_t> all(seen_.size());
   std::iota(all.begin(), all.end(), 0);
   EnterAll(all);
-  if (!label_.empty()) aggregates_ = Aggregates(state, label_);
+  have_all_changed_ = true;
 }
 
-void MachineGrouping::Update(const ClusterState& state,
-                             const Eligibility& eligibility,
+void MachineGrouping::RefreshAggregates(const ClusterState& state) {
+  if (label_.empty()) return;
+  std::ranges::sort(changed_);
+  const auto repeated = std::ranges::unique(changed_);
+  changed_.erase(repeated.begin(), repeated.end());
+  const std::vector<uint32_t> changed = std::exchange(changed_, {});
+  if (!std::exchange(have_all_changed_, false)) {
+    if (changed.empty()) return;
+    if (!aggregates_.empty() && aggregates_.Update(changed)) {
+      aggregates_.UpdateParts(group_at_, &parts_);
+      return;
+    }
+  }
+  aggregates_ = Aggregates(state, label_);
+  parts_.clear();
+  if (!aggregates_.empty()) parts_ = aggregates_.PartsBy(group_at_);
+}
+
+void MachineGrouping::Update(const Eligibility& eligibility,
                              std::span<const uint32_t> changed) {
   for (const uint32_t index : changed) {
     Seen& seen = seen_[index];
@@ -81,9 +98,8 @@ void MachineGrouping::Update(const ClusterState& state,
   LeaveAll(changed);
   EnterAll(changed);
   PutInOrder();
-  if (label_.empty()) return;
-  if (aggregates_.empty() || !aggregates_.Update(changed)) {
-    aggregates_ = Aggregates(state, label_);
+  if (!label_.empty()) {
+    changed_.insert(changed_.end(), changed.begin(), changed.end());
   }
 }
 

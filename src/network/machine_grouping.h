@@ -39,8 +39,13 @@ class MachineGrouping {
   // The group of each machine, by its rank among the ids of all machines;
   // kNoGroup if it is in none.
   std::span<const uint32_t> group_at() const { return group_at_; }
-  // None where no machine has the label.
+  // The same for aggregates, which not everybody asks for who asks for groups.
+  // REQUIRES: the state has not changed since Refresh().
+  void RefreshAggregates(const ClusterState& state);
+  // As of then.  None where no machine has the label.
   const Aggregates& aggregates() const { return aggregates_; }
+  // What these and the groups have in common (Aggregates::PartsBy()).
+  std::span<const Aggregates::Parts> parts() const { return parts_; }
 
  private:
   // A machine as it was when it was looked at last.
@@ -55,7 +60,7 @@ class MachineGrouping {
   // rebuild only.
   void Rebuild(const ClusterState& state, const Eligibility& eligibility);
   // Those at these indices, which ascend, have changed.
-  void Update(const ClusterState& state, const Eligibility& eligibility,
+  void Update(const Eligibility& eligibility,
               std::span<const uint32_t> changed);
   MachineLook LookOf(uint32_t index) const;
   // Each leaves the group that it is in, if it is in one, walking over each
@@ -80,6 +85,10 @@ class MachineGrouping {
   // By what was looked at, the leaders.
   absl::flat_hash_map<uint64_t, absl::InlinedVector<uint32_t, 1>> by_hash_;
   Aggregates aggregates_;
+  std::vector<Aggregates::Parts> parts_;
+  // Of machines that changed since these were refreshed; or all did.
+  std::vector<uint32_t> changed_;
+  bool have_all_changed_ = false;
 };
 
 }  // namespace sluice

@@ -26,38 +26,46 @@ struct Front {
   }
 };
 
+// The parts of an aggregate that are left.
+struct Range {
+  FlowCost cost;   // Of the first unit there.
+  uint32_t place;  // Of the first machine.
+  size_t begin;
+  size_t end;
+
+  friend auto operator<=>(const Range&, const Range&) = default;
+};
+
 }  // namespace
 
-RisingCandidates::RisingCandidates(const Aggregates& aggregates,
-                                   const PolicySet& policies,
+RisingCandidates::RisingCandidates(const Cut& cut, const PolicySet& policies,
                                    const Resources& mean_request,
-                                   std::span<const MachineGroup> groups,
-                                   std::span<const uint32_t> group_at,
                                    FlowUnits task_count)
-    : aggregates_(aggregates),
-      groups_(groups),
-      group_at_(group_at),
+    : aggregates_(cut.aggregates),
+      groups_(cut.groups),
+      group_at_(cut.group_at),
       count_(task_count),
-      ladders_(aggregates, policies, mean_request),
-      slack_(aggregates.size(), 0) {
-  if (aggregates.empty()) return;
-  least_.assign(groups.size(), kNoBound);
-  cost_on_.assign(groups.size(), kClosed);
-  // By group, one more than the index of its last part.
-  std::vector<size_t> end_of(groups.size(), 0);
-  for (size_t i = 0; i <= aggregates.size(); ++i) {
-    const size_t aggregate = i < aggregates.size() ? i : Aggregates::kNone;
+      ladders_(aggregates_, policies, mean_request),
+      slack_(aggregates_.size(), 0) {
+  if (aggregates_.empty()) return;
+  least_.assign(groups_.size(), kNoBound);
+  cost_on_.assign(groups_.size(), kNoBound);
+  if (cut.parts.empty()) {
+    AddSlices(aggregates_.PartsBy(group_at_));
+  } else {
+    AddSlices(cut.parts);
+  }
+}
+
+void RisingCandidates::AddSlices(std::span<const Aggregates::Parts> parts) {
+  for (size_t i = 0; i <= aggregates_.size(); ++i) {
+    const size_t aggregate = i < aggregates_.size() ? i : Aggregates::kNone;
     const FlowCost first_cost = ladders_.First(aggregate);
     const size_t begin = parts_.size();
-    for (const uint32_t place : aggregates.PlacesOf(aggregate)) {
-      const uint32_t group = group_at[place];
-      if (group == kNoGroup) continue;
-      if (end_of[group] <= begin) {
-        parts_.push_back({group, place, 0});
-        end_of[group] = parts_.size();
-        least_[group] = std::min(least_[group], first_cost);
-      }
-      ++parts_[end_of[group] - 1].machines;
+    for (const auto& [first, machines] : parts[i]) {
+      const uint32_t group = group_at_[first];
+      parts_.push_back({group, first, machines});
+      least_[group] = std::min(least_[group], first_cost);
     }
     slices_.push_back({aggregate, first_cost, begin, parts_.size()});
   }
@@ -123,7 +131,7 @@ FlowCost RisingCandidates::TakeSample(std::span<const Candidate> offers) {
     for (size_t part = slices_[slice].begin; part < slices_[slice].end;
          ++part) {
       const FlowCost cost = cost_on_[parts_[part].group];
-      if (cost != kClosed) places.push_back({cost, part});
+      if (cost != kNoBound) places.push_back({cost, part});
     }
     const std::span<Candidate> of_slice = std::span(places).subspan(begin);
     std::ranges::make_heap(of_slice, std::greater<>());
@@ -158,7 +166,7 @@ FlowCost RisingCandidates::TakeSample(std::span<const Candidate> offers) {
     if (sampled_[group] == kClosed) ++sampled_count_;
     sampled_[group] = std::max(sampled_[group], last[slice]);
   }
-  for (const auto& [cost, group] : offers) cost_on_[group] = kClosed;
+  for (const auto& [cost, group] : offers) cost_on_[group] = kNoBound;
   return bound;
 }
 
@@ -186,6 +194,8 @@ void RisingCandidates::DropDistantParts() {
     end = near.size();
   }
   parts_ = std::move(near);
+  std::erase_if(slices_,
+                [](const Slice& slice) { return slice.begin == slice.end; });
 }
 
 RisingCandidates::Choice RisingCandidates::Choose() {
@@ -224,28 +234,74 @@ RisingCandidates::Choice RisingCandidates::Choose() {
 
 // Those of an aggregate that are left out would get a unit while one that is
 // kept, and is no dearer, is empty-handed.
+void RisingCandidates::AddCheapest(const Slice& slice, FlowCost bound,
+                                   FlowUnits units,
+                                   std::vector<Candidate>* kept) const {
+  const FlowCost most = bound - slice.first_cost;
+  const auto cost_of = [this](size_t part) {
+    return cost_on_[parts_[part].group];
+  };
+  FlowCost least = kNoBound;
+  size_t cheapest = slice.begin;
+  for (size_t part = slice.begin; part < slice.end; ++part) {
+    const FlowCost cost = cost_of(part);
+    if (cost >= least) continue;
+    least = cost;
+    cheapest = part;
+  }
+  if (least > most) return;
+  const size_t first = kept->size();
+  kept->push_back({least + slice.first_cost, cheapest});
+  // Mostly that one has machines enough.
+  units -= parts_[cheapest].machines;
+  if (units <= 0) return;
+  for (size_t part = slice.begin; part < slice.end; ++part) {
+    const FlowCost cost = cost_of(part);
+    if (cost > most || part == cheapest) continue;
+    kept->push_back({cost + slice.first_cost, part});
+  }
+  auto end = kept->begin() + static_cast<ptrdiff_t>(first) + 1;
+  std::sort(end, kept->end());
+  for (; end != kept->end() && units > 0; ++end) {
+    units -= parts_[end->group].machines;
+  }
+  kept->erase(end, kept->end());
+}
+
+// So many aggregates as there are units are enough, the cheapest by their first
+// units: if one of the units is elsewhere, one of these has none.
 std::vector<Candidate> RisingCandidates::Trimmed(
     const Outlet& outlet, std::span<const FlowUnits> units) {
   for (const auto& [cost, group] : outlet.offers) cost_on_[group] = cost;
   std::vector<Candidate> trimmed;
+  trimmed.reserve(slices_.size());
+  const bool may_be_too_many = std::ssize(slices_) > count_;
+  std::vector<Range> ranges;
   for (size_t slice = 0; slice < slices_.size(); ++slice) {
-    const auto& [aggregate, first_cost, begin, end] = slices_[slice];
-    const auto first = std::ssize(trimmed);
-    for (size_t part = begin; part < end; ++part) {
-      const FlowCost cost = cost_on_[parts_[part].group];
-      if (cost == kClosed || cost + first_cost > outlet.bound) continue;
-      trimmed.push_back({cost + first_cost, part});
+    const size_t aggregate = slices_[slice].aggregate;
+    const size_t first = trimmed.size();
+    AddCheapest(slices_[slice], outlet.bound, units[slice], &trimmed);
+    if (!may_be_too_many || trimmed.size() == first ||
+        aggregate == Aggregates::kNone) {
+      continue;
     }
-    if (std::ssize(trimmed) - first < 2) continue;
-    std::sort(trimmed.begin() + first, trimmed.end());
-    FlowUnits missing = units[slice];
-    auto kept = trimmed.begin() + first;
-    for (; kept != trimmed.end() && missing > 0; ++kept) {
-      missing -= parts_[kept->group].machines;
-    }
-    trimmed.erase(kept, trimmed.end());
+    ranges.push_back({.cost = trimmed[first].cost,
+                      .place = aggregates_.PlacesOf(aggregate).front(),
+                      .begin = first,
+                      .end = trimmed.size()});
   }
-  for (const auto& [cost, group] : outlet.offers) cost_on_[group] = kClosed;
+  for (const auto& [cost, group] : outlet.offers) cost_on_[group] = kNoBound;
+  if (std::ssize(ranges) <= count_) return trimmed;
+  const auto needed = ranges.begin() + count_;
+  std::ranges::nth_element(ranges, needed);
+  for (const Range& range : std::ranges::subrange(needed, ranges.end())) {
+    for (size_t i = range.begin; i < range.end; ++i) {
+      trimmed[i].group = parts_.size();
+    }
+  }
+  std::erase_if(trimmed, [this](const Candidate& one) {
+    return one.group == parts_.size();
+  });
   return trimmed;
 }
 

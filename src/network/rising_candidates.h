@@ -30,12 +30,17 @@ class RisingCandidates {
  public:
   static constexpr FlowCost kNoBound = std::numeric_limits<FlowCost>::max();
 
-  // `group_at`: by place, as Aggregates::GroupsByPlace() says.  What is passed
-  // must outlive this.
-  RisingCandidates(const Aggregates& aggregates, const PolicySet& policies,
-                   const Resources& mean_request,
-                   std::span<const MachineGroup> groups,
-                   std::span<const uint32_t> group_at, FlowUnits task_count);
+  // The groups, and how aggregates cut them.
+  struct Cut {
+    const Aggregates& aggregates;
+    std::span<const MachineGroup> groups;
+    std::span<const uint32_t> group_at;  // Aggregates::GroupsByPlace().
+    // Aggregates::PartsBy(); empty: it is yet to be found.
+    std::span<const Aggregates::Parts> parts = {};
+  };
+  // All of this must outlive it.
+  RisingCandidates(const Cut& cut, const PolicySet& policies,
+                   const Resources& mean_request, FlowUnits task_count);
 
   AggregateLadders& ladders() { return ladders_; }
 
@@ -57,6 +62,8 @@ class RisingCandidates {
 
  private:
   static constexpr FlowCost kClosed = std::numeric_limits<FlowCost>::min();
+
+  void AddSlices(std::span<const Aggregates::Parts> parts);
 
   struct Part {
     uint32_t group;
@@ -85,6 +92,10 @@ class RisingCandidates {
   FlowCost TakeSample(std::span<const Candidate> offers);
   // Forgets the parts that no outlet can use.
   void DropDistantParts();
+  // Of the parts whose first units cost no more than `bound`, the cheapest that
+  // have machines for so many units.
+  void AddCheapest(const Slice& slice, FlowCost bound, FlowUnits units,
+                   std::vector<Candidate>* kept) const;
   // Of each aggregate those with as many machines as it may get units.
   std::vector<Candidate> Trimmed(const Outlet& outlet,
                                  std::span<const FlowUnits> units);
@@ -106,7 +117,8 @@ class RisingCandidates {
   std::vector<Outlet> outlets_;
   // By aggregate, how much dearer than the first one there a unit may be.
   std::vector<FlowCost> slack_;
-  std::vector<FlowCost> cost_on_;  // By group: of the outlet at hand.
+  // By group, of the outlet at hand; kNoBound where it may not be.
+  std::vector<FlowCost> cost_on_;
   // By group its parts and what their aggregates cost, once anybody asks.
   std::vector<std::vector<Candidate>> parts_of_;
 

@@ -165,5 +165,23 @@ TEST_F(AggregatesTest, SayInWhichGroupsTheirMachinesAre) {
   EXPECT_THAT(Aggregates().GroupsByPlace(groups), IsEmpty());
 }
 
+TEST_F(AggregatesTest, SayHowManyMachinesTheyHaveOfEachGroup) {
+  const Aggregates racks(cluster_.state(), "rack");
+  // Machines a1, b1, a2 and one of no rack.
+  const std::vector<uint32_t> alike = {0, 0, 0, kNoGroup};
+  std::vector<Aggregates::Parts> parts = racks.PartsBy(alike);
+  ASSERT_EQ(parts.size(), 3u);
+  ASSERT_EQ(parts[0].size(), 1u);
+  EXPECT_EQ(parts[0][0].first, 0u);
+  EXPECT_EQ(parts[0][0].machines, 2u);
+  ASSERT_EQ(parts[1].size(), 1u);
+  EXPECT_EQ(parts[1][0].first, 1u);
+  EXPECT_THAT(parts[2], IsEmpty());
+  const std::vector<uint32_t> unlike = {3, 2, 1, 0};
+  parts = racks.PartsBy(unlike);
+  EXPECT_EQ(parts[0].size(), 2u);
+  EXPECT_EQ(parts[2].size(), 1u);
+}
+
 }  // namespace
 }  // namespace sluice

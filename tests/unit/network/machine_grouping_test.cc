@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -64,6 +65,25 @@ int64_t ExpectSamePlaces(const MachineGrouping& grouping) {
   return std::ssize(parts);
 }
 
+void ExpectSameParts(const MachineGrouping& grouping) {
+  const auto values_of = [](std::span<const Aggregates::Parts> parts) {
+    std::vector<std::vector<std::pair<uint32_t, uint32_t>>> values;
+    for (const Aggregates::Parts& of_one : parts) {
+      values.emplace_back();
+      for (const auto& [first, machines] : of_one) {
+        values.back().emplace_back(first, machines);
+      }
+    }
+    return values;
+  };
+  if (grouping.aggregates().empty()) {
+    EXPECT_TRUE(grouping.parts().empty());
+    return;
+  }
+  EXPECT_EQ(values_of(grouping.parts()),
+            values_of(grouping.aggregates().PartsBy(grouping.group_at())));
+}
+
 TEST(MachineGrouping, SaysTheSameAsFromScratchWhateverHappens) {
   // One of those that machines have here.
   const std::string label = "label-1";
@@ -90,13 +110,17 @@ TEST(MachineGrouping, SaysTheSameAsFromScratchWhateverHappens) {
           GroupMachines(state, eligibility);
       grouping.Refresh(state, eligibility);
       ASSERT_EQ(ValuesOf(grouping.groups()), ValuesOf(expected));
+      // Not all who look at groups look at aggregates.
+      if (rng.Chance(1, 2)) continue;
+      grouping.RefreshAggregates(state);
       ExpectSameAggregates(grouping, state, label);
       parts += ExpectSamePlaces(grouping);
+      ExpectSameParts(grouping);
       groups += std::ssize(expected);
       for (const MachineGroup& group : expected) machines += group.size();
     }
   }
-  EXPECT_GT(groups, 2 * 200 * 33) << "hardly any machines are unlike";
+  EXPECT_GT(groups, 200 * 33) << "hardly any machines are unlike";
   EXPECT_GT(parts, 5 * groups / 4) << "hardly any are of different racks";
   EXPECT_GT(machines, 2 * groups) << "hardly any machines are alike";
 }
@@ -122,8 +146,10 @@ class MachineGroupingOfRacks : public testing::Test {
   }
   void ExpectFresh() {
     grouping_.Refresh(cluster_.state(), cluster_.eligibility());
+    grouping_.RefreshAggregates(cluster_.state());
     ExpectSameAggregates(grouping_, cluster_.state(), "rack");
     ExpectSamePlaces(grouping_);
+    ExpectSameParts(grouping_);
   }
   TestScheduler cluster_;
   MachineGrouping grouping_{"rack"};

@@ -54,8 +54,8 @@ class RisingCandidatesOfRacks : public testing::Test {
     groups_ = GroupRacks(cluster_, racks_);
     if (is_parted) groups_ = PartGroups(groups_);
     group_at_ = racks_.GroupsByPlace(groups_);
-    rising_.emplace(racks_, cluster_.policies(), Resources(1000, 0, 0, 1),
-                    groups_, group_at_, tasks);
+    rising_.emplace(RisingCandidates::Cut{racks_, groups_, group_at_},
+                    cluster_.policies(), Resources(1000, 0, 0, 1), tasks);
   }
   size_t RackOf(size_t group) const {
     return racks_.Of(groups_[group].representative().id);
@@ -114,6 +114,15 @@ TEST_F(RisingCandidatesOfRacks, AreNoMoreOfARackThanItMayGetTasks) {
   ASSERT_THAT(groups_, SizeIs(8));
   Add({3, 2, 1, 0, 0, 1, 2, 3});
   EXPECT_THAT(Take(), ElementsAre(ElementsAre(2, 3, 4, 5)));
+}
+
+TEST_F(RisingCandidatesOfRacks, AreOfNoMoreRacksThanThereAreTasks) {
+  for (const char* rack : {"a", "b", "c", "d", "e", "f"}) AddRack(rack, 4);
+  Look(2);
+  // All racks cost the same, so that any two of them will do.
+  Add({7, 7, 7, 7, 7, 7});
+  Add({7, 7, 6, 7, 7, 7});
+  EXPECT_THAT(Take(), ElementsAre(ElementsAre(0, 1), ElementsAre(0, 2)));
 }
 
 TEST_F(RisingCandidatesOfRacks, AreAllWhereThereIsNoMachineForEachTask) {
@@ -256,11 +265,12 @@ TEST(RisingCandidatesOfRandomRacks, LoseNothing) {
       }
       return rising->Choose();
     };
-    RisingCandidates rising(aggregates, cluster.policies(),
-                            Resources(1000, 0, 0, 1), groups, group_at, tasks);
+    const RisingCandidates::Cut cut = {aggregates, groups, group_at};
+    RisingCandidates rising(cut, cluster.policies(), Resources(1000, 0, 0, 1),
+                            tasks);
     const RisingCandidates::Choice chosen = choose(&rising, /*is_bound=*/true);
-    RisingCandidates unbound(aggregates, cluster.policies(),
-                             Resources(1000, 0, 0, 1), groups, group_at, tasks);
+    RisingCandidates unbound(cut, cluster.policies(), Resources(1000, 0, 0, 1),
+                             tasks);
     const RisingCandidates::Choice all = choose(&unbound, /*is_bound=*/false);
     for (size_t i = 0; i < demand.costs.size(); ++i) {
       left_out +=
