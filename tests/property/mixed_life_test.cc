@@ -380,15 +380,16 @@ class MixedLife {
 };
 
 TEST(MixedLife, HoldsToAllThatIsSaid) {
+  constexpr uint64_t kSeeds = SeedCount(200);
   int64_t placed = 0;
-  for (uint64_t seed = 1; seed <= SeedCount(200); ++seed) {
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     MixedLife life(seed);
     for (int i = 0; i < kSteps; ++i) {
       ASSERT_EQ(life.Step(), "") << "seed " << seed << ", step " << i;
     }
     placed += life.placed();
   }
-  EXPECT_GT(placed, 1000);
+  EXPECT_GT(placed, 5 * kSeeds) << "the lives place too little to mean much";
 }
 
 }  // namespace

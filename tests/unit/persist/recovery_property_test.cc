@@ -157,10 +157,8 @@ TEST(RecoveryProperty, CannotBeToldFromNoCrash) {
   }
   // The lives were rich enough to mean something.
   constexpr int64_t kMany = kSeeds / 4;
-  // Of few seeds what is rare may by chance be rarer.
-  constexpr int64_t kSome = kSeeds / (kDrawsFewerSeeds ? 50 : 20);
+  constexpr int64_t kSome = kSeeds / 20;
   EXPECT_GT(totals.compared_in_flight, kMany);
-  EXPECT_GT(totals.undone, kSome);
   EXPECT_GT(totals.shared, kMany);
   EXPECT_GT(totals.muted, kMany);
   EXPECT_GT(totals.removed, kMany);
@@ -168,12 +166,15 @@ TEST(RecoveryProperty, CannotBeToldFromNoCrash) {
   EXPECT_GT(totals.foreign_pods, kMany);
   EXPECT_GT(totals.evicted, kMany);
   EXPECT_GT(totals.moved, kSome);
-  EXPECT_GE(totals.disturbed, kDrawsFewerSeeds ? 0 : 5);
   EXPECT_GT(totals.avoided, kMany);
   EXPECT_GT(totals.shared_ports, kSome);
   EXPECT_GT(totals.lasting_taints, kSome);
   EXPECT_GT(totals.lost, kSome);
+  // A few lives may by chance lack what is rare.
+  if (kDrawsFewerSeeds) return;
+  EXPECT_GT(totals.undone, kSome);
   EXPECT_GT(totals.backing_off, kSome);
+  EXPECT_GE(totals.disturbed, 5);
 }
 
 // Damage that has a proper checksum: nobody's hardware does that, but a daemon
