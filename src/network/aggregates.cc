@@ -16,7 +16,8 @@ Aggregates::Aggregates(const ClusterState& state, std::string_view label)
   of_machine_.assign(ids_.size(), kNone);
   shares_.assign(ids_.size(), {});
   for (uint32_t place = 0; place < ids_.size(); ++place) {
-    Enter(place);
+    // Machines of one rack often come one after the other.
+    Enter(place, place == 0 ? kNone : of_machine_[place - 1]);
     MembersOf(of_machine_[place]).push_back(place);
   }
 }
@@ -25,7 +26,7 @@ bool Aggregates::Update(std::span<const uint32_t> places) {
   for (const uint32_t place : places) {
     const size_t before = of_machine_[place];
     if (!Leave(place)) return false;
-    Enter(place);
+    Enter(place, before);
     changed_.push_back(before);
     if (of_machine_[place] == before) continue;
     changed_.push_back(of_machine_[place]);
@@ -49,21 +50,20 @@ bool Aggregates::Leave(size_t place) {
   return true;
 }
 
-void Aggregates::Enter(size_t place) {
+void Aggregates::Enter(size_t place, size_t likely) {
   const Machine& machine = *machines_[place];
   const std::string* value = machine.FindLabel(label_);
   if (value == nullptr || !machine.IsUsable()) return;
-  // Machines of one rack often come one after the other.
-  if (all_.empty() || last_value_ != *value) {
+  size_t index = likely;
+  if (likely == kNone || values_[likely] != *value) {
     const auto [it, is_new] = by_value_.try_emplace(*value, all_.size());
     if (is_new) {
       all_.emplace_back();
       members_.emplace_back();
+      values_.push_back(*value);
     }
-    last_value_ = *value;
-    last_index_ = it->second;
+    index = it->second;
   }
-  const size_t index = last_index_;
   of_machine_[place] = index;
   Aggregate& share = shares_[place];
   share.used = machine.used;

@@ -80,7 +80,8 @@ class Aggregates {
   std::vector<uint32_t>& MembersOf(size_t aggregate) {
     return aggregate == kNone ? of_none_ : members_[aggregate];
   }
-  void Enter(size_t place);
+  // Its aggregate is likely that one; kNone: nobody knows.
+  void Enter(size_t place, size_t likely);
   // False where what is left cannot be told from the sum.
   bool Leave(size_t place);
 
@@ -89,8 +90,7 @@ class Aggregates {
   std::vector<std::vector<uint32_t>> members_;  // Their places.
   std::vector<uint32_t> of_none_;
   absl::flat_hash_map<std::string, size_t> by_value_;
-  std::string last_value_;  // Looked up last, and what was found.
-  size_t last_index_ = 0;
+  std::vector<std::string> values_;  // By aggregate.
   // By machine, ascending.
   std::vector<MachineId> ids_;
   std::vector<const Machine*> machines_;

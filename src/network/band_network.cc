@@ -75,16 +75,10 @@ FlowUnits TimesWithReserved(const Resources& free, const BandClass& band_class,
   return band_class.Room().TimesIn(free, TimesIn(free, band_class.key, limit));
 }
 
-// Whether nothing but its slots limits how many of a class go to the group.
-bool IsFreeToShare(std::span<const BandClass> classes, size_t outlet,
-                   const MachineGroup& group, FlowUnits slots) {
-  if (outlet >= classes.size()) return false;
-  const BandClass& band_class = classes[outlet];
-  const auto tasks = std::ssize(band_class.tasks);
+// Whether nothing but its slots limits how many of a class go to a group.
+bool IsFreeToShare(const BandClass& band_class) {
   return band_class.peers == nullptr && band_class.open_groups.empty() &&
-         group.room.empty() &&
-         TimesWithReserved(group.free, band_class, tasks) >=
-             std::min(slots, tasks);
+         (band_class.tasks.size() < 2 || !band_class.key.rules->ComeOneByOne());
 }
 
 // Units of which each `width` cost `step` more than those before, the first
@@ -192,7 +186,14 @@ struct BandNetwork::Draft {
   std::vector<std::vector<FlowCost>> slot_costs;
   std::span<const MachineGroup> groups;
   std::vector<MachineGroup> parts;
-  std::vector<std::vector<Candidate>> candidates;  // By outlet.
+  // Whether units of the outlet go by hubs (network/hub.h).
+  bool IsByGroup(size_t outlet) const {
+    return outlet < is_by_group.size() && is_by_group[outlet];
+  }
+
+  std::vector<bool> is_by_group;  // By outlet, where there are aggregates.
+  // By outlet, of what is drawn or, where units go by group, of the input.
+  std::vector<std::vector<Candidate>> candidates;
   RisingCandidates rising;  // Where there are aggregates.
 };
 
@@ -505,11 +506,18 @@ void BandNetwork::FindCandidates(const Input& input, const Demand& demand,
     }
     return;
   }
+  // Patterns say how many of each class they have room for.
+  const bool has_patterns = !groups.empty() && !groups.front().room.empty();
   for (size_t outlet = 0; outlet < candidates.size(); ++outlet) {
+    std::vector<Candidate> all = std::move(candidates[outlet]).TakeAll();
+    const size_t i = outlets_[outlet].class_index;
+    const bool is_by_group = !has_patterns && IsFreeToShare(input.classes[i]);
+    draft->is_by_group.push_back(is_by_group);
     // What a class pays for the machines that its peers leave it may rise, too.
-    const bool is_bound =
-        demand.askers[outlets_[outlet].class_index].peers == nullptr;
-    draft->rising.Add(std::move(candidates[outlet]).TakeAll(), is_bound);
+    const bool is_bound = demand.askers[i].peers == nullptr;
+    draft->rising.Add({.groups = std::move(all),
+                       .is_bound = is_bound,
+                       .is_by_group = is_by_group});
   }
   auto [parts, of_parts] = draft->rising.Choose();
   draft->parts = std::move(parts);
@@ -517,51 +525,67 @@ void BandNetwork::FindCandidates(const Input& input, const Demand& demand,
   draft->candidates = std::move(of_parts);
 }
 
+std::vector<BandNetwork::Arrivals> BandNetwork::FindArrivals(Draft* draft) {
+  const std::span<const MachineGroup> groups = draft->groups;
+  std::vector<size_t> counts(groups.size(), 0);
+  for (size_t i = 0; i < draft->candidates.size(); ++i) {
+    if (draft->IsByGroup(i)) continue;
+    for (const Candidate& one : draft->candidates[i]) ++counts[one.group];
+  }
+  std::vector<Arrivals> arrivals(groups.size());
+  std::vector<FlowCost> first_costs(groups.size());
+  for (size_t g = 0; g < groups.size(); ++g) {
+    arrivals[g].reserve(counts[g]);
+    if (draft->SlotsOf(g).empty()) continue;
+    first_costs[g] = std::ranges::min(draft->SlotsOf(g)) +
+                     draft->rising.ladders().First(groups[g].aggregate);
+  }
+  for (size_t i = 0; i < draft->candidates.size(); ++i) {
+    if (draft->IsByGroup(i)) continue;
+    for (const auto& [cost, g] : draft->candidates[i]) {
+      arrivals[g].push_back({i, cost - first_costs[g]});
+    }
+  }
+  return arrivals;
+}
+
 std::vector<std::optional<size_t>> BandNetwork::AddHubs(
     const Input& input, const Draft& draft, std::vector<Arrivals>* arrivals) {
-  const std::span<const BandClass> classes = input.classes;
-  std::vector<std::optional<size_t>> hub_of(draft.parts.size());
-  std::vector<std::pair<size_t, size_t>> parts;  // Wholes, and of each these.
-  for (size_t g = 0; g < draft.parts.size(); ++g) {
-    parts.emplace_back(draft.parts[g].whole, g);
-  }
-  std::ranges::sort(parts);
-  for (auto first = parts.begin(); first != parts.end();) {
-    const auto last = std::find_if(
-        first, parts.end(),
-        [first](const auto& one) { return one.first != first->first; });
-    const std::span<const std::pair<size_t, size_t>> of_whole(first, last);
-    first = last;
-    if (of_whole.size() < 2) continue;
-    const auto& [whole, representative] = of_whole.front();
-    const FlowUnits slots = std::ssize(draft.slot_costs[whole]);
-    // By class, what is left to pay when slot and aggregate are paid.
-    std::map<size_t, FlowCost> costs;
-    // By outlet, whether it may share.
-    std::vector<std::optional<bool>> may_share(outlets_.size());
-    for (const auto& [of, g] : of_whole) {
-      for (const auto& [outlet, cost] : (*arrivals)[g]) {
-        if (may_share[outlet].has_value()) continue;
-        may_share[outlet] =
-            IsFreeToShare(classes, outlet, input.groups[whole], slots);
-        if (*may_share[outlet]) costs.emplace(outlet, cost);
-      }
+  std::vector<std::optional<size_t>> hub_of(draft.groups.size());
+  std::vector<Arrivals> by_whole(input.groups.size());
+  for (size_t i = 0; i < draft.candidates.size(); ++i) {
+    if (!draft.IsByGroup(i)) continue;
+    for (const auto& [cost, whole] : draft.candidates[i]) {
+      by_whole[whole].push_back(
+          {i, cost - std::ranges::min(draft.slot_costs[whole])});
     }
-    if (costs.size() < 2) continue;
+  }
+  std::vector<std::vector<size_t>> parts_of(input.groups.size());
+  for (size_t g = 0; g < draft.parts.size(); ++g) {
+    parts_of[draft.parts[g].whole].push_back(g);
+  }
+  for (size_t whole = 0; whole < by_whole.size(); ++whole) {
+    const Arrivals& shared = by_whole[whole];
+    const std::vector<size_t>& parts = parts_of[whole];
+    if (shared.empty()) continue;
+    if (parts.size() < 2 || shared.size() < 2) {
+      for (const size_t g : parts) {
+        Arrivals& all = (*arrivals)[g];
+        const auto others = std::ssize(all);
+        all.insert(all.end(), shared.begin(), shared.end());
+        std::ranges::inplace_merge(all, all.begin() + others, {},
+                                   &Arrival::outlet);
+      }
+      continue;
+    }
     Hub& hub = hubs_.emplace_back();
     hub.node = problem_.AddNode(0);
-    for (const auto& [i, cost] : costs) {
+    for (const auto& [i, cost] : shared) {
       hub.classes.push_back(
           {i, problem_.AddArc(outlets_[i].node, hub.node,
-                              std::ssize(classes[i].tasks), cost)});
+                              std::ssize(input.classes[i].tasks), cost)});
     }
-    for (const auto& [of, g] : of_whole) {
-      if (std::erase_if((*arrivals)[g], [&may_share](const Arrival& one) {
-            return *may_share[one.outlet];
-          }) > 0) {
-        hub_of[g] = hubs_.size() - 1;
-      }
-    }
+    for (const size_t g : parts) hub_of[g] = hubs_.size() - 1;
   }
   return hub_of;
 }
@@ -579,25 +603,9 @@ NodeIndex BandNetwork::ExitOf(const MachineGroup& group, FlowUnits units) {
 
 void BandNetwork::AddPlacementArcs(const Input& input, Draft* draft) {
   const std::span<const MachineGroup> groups = draft->groups;
-  std::vector<FlowCost> first_costs(groups.size());
-  for (size_t g = 0; g < groups.size(); ++g) {
-    if (draft->SlotsOf(g).empty()) continue;
-    first_costs[g] = std::ranges::min(draft->SlotsOf(g)) +
-                     draft->rising.ladders().First(groups[g].aggregate);
-  }
-  std::vector<size_t> counts(groups.size(), 0);
-  for (const std::vector<Candidate>& of_outlet : draft->candidates) {
-    for (const Candidate& one : of_outlet) ++counts[one.group];
-  }
-  std::vector<Arrivals> arrivals(groups.size());
-  for (size_t g = 0; g < groups.size(); ++g) arrivals[g].reserve(counts[g]);
-  for (size_t i = 0; i < draft->candidates.size(); ++i) {
-    for (const auto& [cost, g] : draft->candidates[i]) {
-      arrivals[g].push_back({i, cost - first_costs[g]});
-    }
-  }
-  std::vector<std::optional<size_t>> hub_of = AddHubs(input, *draft, &arrivals);
-  hub_of.resize(groups.size());
+  std::vector<Arrivals> arrivals = FindArrivals(draft);
+  const std::vector<std::optional<size_t>> hub_of =
+      AddHubs(input, *draft, &arrivals);
   std::vector<size_t> in_aggregate(input.aggregates.size());
   for (const MachineGroup& group : groups) {
     if (group.aggregate != Aggregates::kNone) ++in_aggregate[group.aggregate];

@@ -196,7 +196,11 @@ class BandNetwork {
   // By outlet its cheapest groups, and what it takes to draw them.
   void FindCandidates(const Input& input, const Demand& demand, Draft* draft);
   void AddPlacementArcs(const Input& input, Draft* draft);
-  // Takes from the arrivals who may come by a hub; by group, the hub.
+  // By group that is drawn, who comes there from outlets that do not go by
+  // group.
+  static std::vector<Arrivals> FindArrivals(Draft* draft);
+  // Draws the way of the others: by a hub where several go to several parts of
+  // a group, and else as further arrivals.  By group that is drawn, the hub.
   std::vector<std::optional<size_t>> AddHubs(const Input& input,
                                              const Draft& draft,
                                              std::vector<Arrivals>* arrivals);

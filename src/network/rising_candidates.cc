@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <queue>
 #include <utility>
 
@@ -12,29 +13,26 @@ namespace {
 // much room above the cheapest unit as that class's own.
 constexpr FlowCost kLooseness = 2;
 
-// The next machines to take of an aggregate, by what one unit more costs there.
+// The next machines to take of an aggregate.
 struct Front {
-  FlowCost cost = 0;
   std::span<Candidate> places;  // A heap of its parts.
-  size_t slice = 0;
-  FlowUnits machines = 0;  // Left of the first of these.
+  FlowUnits machines = 0;       // Left of the first of these.
   size_t step = 0;
   FlowUnits width = 0;  // Left of the step.
-
-  friend bool operator>(const Front& a, const Front& b) {
-    return a.cost > b.cost;
-  }
 };
 
 // The parts of an aggregate that are left.
 struct Range {
-  FlowCost cost;   // Of the first unit there.
+  FlowCost cost;   // Of the first unit there, less what it may cost.
   uint32_t place;  // Of the first machine.
   size_t begin;
   size_t end;
 
   friend auto operator<=>(const Range&, const Range&) = default;
 };
+
+// Groups are cut into many parts where there are so many times as many parts.
+constexpr size_t kManyParts = 4;
 
 }  // namespace
 
@@ -71,11 +69,14 @@ void RisingCandidates::AddSlices(std::span<const Aggregates::Parts> parts) {
   }
 }
 
-void RisingCandidates::Add(std::vector<Candidate> offers, bool is_bound) {
+void RisingCandidates::Add(Offers offers) {
   FlowUnits machines = 0;
-  for (const Candidate& one : offers) machines += groups_[one.group].size();
-  const FlowCost bound =
-      is_bound && machines >= count_ ? BoundFor(offers) : kNoBound;
+  for (const Candidate& one : offers.groups) {
+    machines += groups_[one.group].size();
+  }
+  const FlowCost bound = offers.is_bound && machines >= count_
+                             ? BoundFor(offers.groups)
+                             : kNoBound;
   outlets_.push_back({std::move(offers), bound});
 }
 
@@ -115,16 +116,19 @@ FlowCost RisingCandidates::TakeSample(std::span<const Candidate> offers) {
   for (const auto& [cost, group] : offers) cost_on_[group] = cost;
   std::vector<Candidate> places;
   places.reserve(parts_.size());
-  std::priority_queue<Front, std::vector<Front>, std::greater<>> fronts;
-  const auto open = [&](Front front) {
+  std::vector<Front> fronts(slices_.size());
+  // What one unit more costs there, and where.
+  using Next = std::pair<FlowCost, size_t>;
+  std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
+  const auto open = [&](size_t slice) {
+    Front& front = fronts[slice];
     if (front.places.empty()) return;
     const auto& [cost, part] = front.places.front();
     if (front.machines == 0) front.machines = parts_[part].machines;
     const CostSegment step =
-        ladders_.Step(slices_[front.slice].aggregate, front.step);
+        ladders_.Step(slices_[slice].aggregate, front.step);
     if (front.width == 0) front.width = step.width;
-    front.cost = cost + step.cost;
-    fronts.push(front);
+    next.emplace(cost + step.cost, slice);
   };
   for (size_t slice = 0; slice < slices_.size(); ++slice) {
     const size_t begin = places.size();
@@ -133,22 +137,23 @@ FlowCost RisingCandidates::TakeSample(std::span<const Candidate> offers) {
       const FlowCost cost = cost_on_[parts_[part].group];
       if (cost != kNoBound) places.push_back({cost, part});
     }
-    const std::span<Candidate> of_slice = std::span(places).subspan(begin);
-    std::ranges::make_heap(of_slice, std::greater<>());
-    open({.places = of_slice, .slice = slice});
+    fronts[slice].places = std::span(places).subspan(begin);
+    std::ranges::make_heap(fronts[slice].places, std::greater<>());
+    open(slice);
   }
   std::vector<std::pair<size_t, size_t>> taken;  // Groups, and where.
   std::vector<FlowCost> last(slices_.size());    // Of aggregates alone.
   FlowCost bound = 0;
   for (FlowUnits left = count_; left > 0;) {
-    Front front = fronts.top();
-    fronts.pop();
-    bound = front.cost;
+    const size_t slice = next.top().second;
+    bound = next.top().first;
+    next.pop();
+    Front& front = fronts[slice];
     const auto& [cost, part] = front.places.front();
     if (front.machines == parts_[part].machines) {
-      taken.emplace_back(parts_[part].group, front.slice);
+      taken.emplace_back(parts_[part].group, slice);
     }
-    last[front.slice] = front.cost - cost;
+    last[slice] = bound - cost;
     const FlowUnits units = std::min({left, front.machines, front.width});
     left -= units;
     front.machines -= units;
@@ -158,7 +163,7 @@ FlowCost RisingCandidates::TakeSample(std::span<const Candidate> offers) {
       front.places = front.places.first(front.places.size() - 1);
     }
     if (front.width == 0) ++front.step;
-    open(front);
+    open(slice);
   }
   sampled_.assign(groups_.size(), kClosed);
   sampled_count_ = 0;
@@ -174,7 +179,7 @@ void RisingCandidates::DropDistantParts() {
   // By group, what its aggregate may cost at most.
   std::vector<FlowCost> reach(groups_.size(), kClosed);
   for (const auto& [offers, bound] : outlets_) {
-    for (const auto& [cost, group] : offers) {
+    for (const auto& [cost, group] : offers.groups) {
       reach[group] =
           std::max(reach[group], bound == kNoBound ? kNoBound : bound - cost);
     }
@@ -204,19 +209,30 @@ RisingCandidates::Choice RisingCandidates::Choose() {
   for (const Slice& slice : slices_) {
     units.push_back(UnitsOf(slice.aggregate, count_));
   }
+  is_needed_.assign(parts_.size(), false);
   Choice choice;
-  std::vector<bool> is_needed(parts_.size());
-  for (const Outlet& outlet : outlets_) {
-    choice.candidates.push_back(
-        outlet.bound == kNoBound ? All(outlet) : Trimmed(outlet, units));
-    for (const Candidate& one : choice.candidates.back()) {
-      is_needed[one.group] = true;
+  choice.candidates.resize(outlets_.size());
+  // Ranking the groups of each class costs less than looking at their parts for
+  // each only where groups are cut into many.
+  const bool has_many_parts = parts_.size() >= kManyParts * GroupCount();
+  const bool may_be_too_many = std::ssize(slices_) > count_;
+  std::map<Ranking, std::vector<size_t>> alike;
+  for (size_t i = 0; i < outlets_.size(); ++i) {
+    const Outlet& outlet = outlets_[i];
+    if (outlet.bound == kNoBound) {
+      choice.candidates[i] = All(outlet);
+    } else if (outlet.offers.is_by_group && has_many_parts &&
+               !may_be_too_many) {
+      alike[RankingOf(outlet)].push_back(i);
+    } else {
+      Trim(std::span(&i, 1), units, &choice);
     }
   }
+  for (const auto& [ranking, outlets] : alike) Trim(outlets, units, &choice);
   std::vector<std::pair<size_t, size_t>> needed;  // Parts, and of what.
   for (const Slice& slice : slices_) {
     for (size_t part = slice.begin; part < slice.end; ++part) {
-      if (is_needed[part]) needed.emplace_back(part, slice.aggregate);
+      if (is_needed_[part]) needed.emplace_back(part, slice.aggregate);
     }
   }
   std::ranges::sort(
@@ -226,83 +242,125 @@ RisingCandidates::Choice RisingCandidates::Choose() {
     index_of[part] = choice.parts.size();
     choice.parts.push_back(Made(parts_[part], aggregate));
   }
-  for (std::vector<Candidate>& of_outlet : choice.candidates) {
-    for (Candidate& one : of_outlet) one.group = index_of[one.group];
+  for (size_t i = 0; i < outlets_.size(); ++i) {
+    if (outlets_[i].offers.is_by_group) continue;
+    for (Candidate& one : choice.candidates[i]) one.group = index_of[one.group];
   }
   return choice;
 }
 
-// Those of an aggregate that are left out would get a unit while one that is
-// kept, and is no dearer, is empty-handed.
-void RisingCandidates::AddCheapest(const Slice& slice, FlowCost bound,
-                                   FlowUnits units,
-                                   std::vector<Candidate>* kept) const {
-  const FlowCost most = bound - slice.first_cost;
-  const auto cost_of = [this](size_t part) {
-    return cost_on_[parts_[part].group];
-  };
-  FlowCost least = kNoBound;
-  size_t cheapest = slice.begin;
-  for (size_t part = slice.begin; part < slice.end; ++part) {
-    const FlowCost cost = cost_of(part);
-    if (cost >= least) continue;
-    least = cost;
-    cheapest = part;
+size_t RisingCandidates::GroupCount() const {
+  std::vector<bool> is_seen(groups_.size());
+  size_t count = 0;
+  for (const Part& part : parts_) {
+    if (is_seen[part.group]) continue;
+    is_seen[part.group] = true;
+    ++count;
   }
-  if (least > most) return;
-  const size_t first = kept->size();
-  kept->push_back({least + slice.first_cost, cheapest});
-  // Mostly that one has machines enough.
-  units -= parts_[cheapest].machines;
-  if (units <= 0) return;
-  for (size_t part = slice.begin; part < slice.end; ++part) {
-    const FlowCost cost = cost_of(part);
-    if (cost > most || part == cheapest) continue;
-    kept->push_back({cost + slice.first_cost, part});
-  }
-  auto end = kept->begin() + static_cast<ptrdiff_t>(first) + 1;
-  std::sort(end, kept->end());
-  for (; end != kept->end() && units > 0; ++end) {
-    units -= parts_[end->group].machines;
-  }
-  kept->erase(end, kept->end());
+  return count;
 }
 
-// So many aggregates as there are units are enough, the cheapest by their first
-// units: if one of the units is elsewhere, one of these has none.
-std::vector<Candidate> RisingCandidates::Trimmed(
-    const Outlet& outlet, std::span<const FlowUnits> units) {
-  for (const auto& [cost, group] : outlet.offers) cost_on_[group] = cost;
-  std::vector<Candidate> trimmed;
-  trimmed.reserve(slices_.size());
-  const bool may_be_too_many = std::ssize(slices_) > count_;
+RisingCandidates::Ranking RisingCandidates::RankingOf(
+    const Outlet& outlet) const {
+  std::vector<Candidate> near;
+  for (const Candidate& one : outlet.offers.groups) {
+    const FlowCost least = least_[one.group];
+    if (least != kNoBound && one.cost + least <= outlet.bound) {
+      near.push_back(one);
+    }
+  }
+  std::ranges::sort(near);
+  Ranking ranking;
+  ranking.reserve(near.size());
+  for (const Candidate& one : near) ranking.push_back(one.group);
+  return ranking;
+}
+
+void RisingCandidates::FindCheapest(const Slice& slice, FlowUnits units,
+                                    std::span<const FlowCost> reach,
+                                    std::vector<Cheap>* cheapest) const {
+  cheapest->clear();
+  for (size_t part = slice.begin; part < slice.end; ++part) {
+    const size_t group = parts_[part].group;
+    if (reach[group] < slice.first_cost) continue;
+    cheapest->push_back({-reach[group], group, part});
+    if (cheapest->back() < cheapest->front()) {
+      std::swap(cheapest->back(), cheapest->front());
+    }
+  }
+  if (cheapest->empty()) return;
+  // Mostly that one has machines enough.
+  units -= parts_[cheapest->front().part].machines;
+  if (units > 0) std::sort(cheapest->begin() + 1, cheapest->end());
+  size_t count = 1;
+  for (; count < cheapest->size() && units > 0; ++count) {
+    units -= parts_[(*cheapest)[count].part].machines;
+  }
+  cheapest->resize(count);
+}
+
+// Those of an aggregate that are left out would get a unit while one that is
+// kept, and is no dearer, is empty-handed.  So many aggregates as there are
+// units are enough, the cheapest by their first units: if one of the units is
+// elsewhere, one of these has none.
+void RisingCandidates::Trim(std::span<const size_t> outlets,
+                            std::span<const FlowUnits> units, Choice* choice) {
+  // By group, what its aggregate may cost at most.
+  std::vector<FlowCost> reach(groups_.size(), kClosed);
+  for (const size_t i : outlets) {
+    const auto& [offers, bound] = outlets_[i];
+    for (const auto& [cost, group] : offers.groups) {
+      reach[group] = std::max(reach[group], bound - cost);
+    }
+  }
+  std::vector<Candidate> kept;  // Parts, and what their aggregates cost.
   std::vector<Range> ranges;
+  std::vector<Cheap> cheapest;
   for (size_t slice = 0; slice < slices_.size(); ++slice) {
-    const size_t aggregate = slices_[slice].aggregate;
-    const size_t first = trimmed.size();
-    AddCheapest(slices_[slice], outlet.bound, units[slice], &trimmed);
-    if (!may_be_too_many || trimmed.size() == first ||
-        aggregate == Aggregates::kNone) {
+    const auto& [aggregate, first_cost, begin, end] = slices_[slice];
+    FindCheapest(slices_[slice], units[slice], reach, &cheapest);
+    if (cheapest.empty()) continue;
+    if (aggregate != Aggregates::kNone) {
+      ranges.push_back({.cost = first_cost + cheapest.front().cost,
+                        .place = aggregates_.PlacesOf(aggregate).front(),
+                        .begin = kept.size(),
+                        .end = kept.size() + cheapest.size()});
+    }
+    for (const Cheap& one : cheapest) kept.push_back({first_cost, one.part});
+  }
+  if (outlets.size() == 1 && std::ssize(ranges) > count_) {
+    const auto needed = ranges.begin() + count_;
+    std::ranges::nth_element(ranges, needed);
+    for (const Range& range : std::ranges::subrange(needed, ranges.end())) {
+      for (size_t i = range.begin; i < range.end; ++i) {
+        kept[i].group = parts_.size();
+      }
+    }
+    std::erase_if(kept, [this](const Candidate& one) {
+      return one.group == parts_.size();
+    });
+  }
+  // The first unit of the cheapest aggregate of which a part is kept.
+  std::vector<FlowCost> least(groups_.size(), kNoBound);
+  for (const auto& [cost, part] : kept) {
+    is_needed_[part] = true;
+    FlowCost& least_there = least[parts_[part].group];
+    least_there = std::min(least_there, cost);
+  }
+  for (const size_t i : outlets) {
+    const auto& [offers, bound] = outlets_[i];
+    std::vector<Candidate>& candidates = choice->candidates[i];
+    if (offers.is_by_group) {
+      for (const auto& [cost, group] : offers.groups) {
+        if (least[group] == kNoBound || cost + least[group] > bound) continue;
+        candidates.push_back({cost, group});
+      }
       continue;
     }
-    ranges.push_back({.cost = trimmed[first].cost,
-                      .place = aggregates_.PlacesOf(aggregate).front(),
-                      .begin = first,
-                      .end = trimmed.size()});
-  }
-  for (const auto& [cost, group] : outlet.offers) cost_on_[group] = kNoBound;
-  if (std::ssize(ranges) <= count_) return trimmed;
-  const auto needed = ranges.begin() + count_;
-  std::ranges::nth_element(ranges, needed);
-  for (const Range& range : std::ranges::subrange(needed, ranges.end())) {
-    for (size_t i = range.begin; i < range.end; ++i) {
-      trimmed[i].group = parts_.size();
+    for (const auto& [cost, part] : kept) {
+      candidates.push_back({bound - reach[parts_[part].group] + cost, part});
     }
   }
-  std::erase_if(trimmed, [this](const Candidate& one) {
-    return one.group == parts_.size();
-  });
-  return trimmed;
 }
 
 std::vector<Candidate> RisingCandidates::All(const Outlet& outlet) {
@@ -314,13 +372,15 @@ std::vector<Candidate> RisingCandidates::All(const Outlet& outlet) {
       }
     }
   }
+  const Offers& offers = outlet.offers;
   std::vector<Candidate> all;
-  for (const auto& [cost, group] : outlet.offers) {
+  for (const auto& [cost, group] : offers.groups) {
     for (const auto& [first_cost, part] : parts_of_[group]) {
-      all.push_back({cost + first_cost, part});
+      is_needed_[part] = true;
+      if (!offers.is_by_group) all.push_back({cost + first_cost, part});
     }
   }
-  return all;
+  return offers.is_by_group ? offers.groups : all;
 }
 
 MachineGroup RisingCandidates::Made(const Part& part, size_t aggregate) const {

@@ -44,15 +44,24 @@ class RisingCandidates {
 
   AggregateLadders& ladders() { return ladders_; }
 
-  // All groups that the next outlet may use, by what their first units cost but
-  // for aggregates.  Without `is_bound` all of them may be needed: more units
-  // of a class may cost more each on a machine, whatever its load.
-  void Add(std::vector<Candidate> offers, bool is_bound);
+  // What the next outlet may use.
+  struct Offers {
+    // All groups, by what their first units cost but for aggregates.
+    std::vector<Candidate> groups;
+    // Without it all of them may be needed: more units of a class may cost more
+    // each on a machine, whatever its load.
+    bool is_bound = true;
+    // Its units go to one node for a group, and from there to any part.
+    bool is_by_group = false;
+  };
+  void Add(Offers offers);
 
   // What some optimal flow needs at most.
   struct Choice {
-    std::vector<MachineGroup> parts;                 // By their first machines.
-    std::vector<std::vector<Candidate>> candidates;  // By outlet, of parts.
+    std::vector<MachineGroup> parts;  // By their first machines.
+    // By outlet, of parts, and what they cost all the way or, where units go by
+    // group, of groups as they were offered.
+    std::vector<std::vector<Candidate>> candidates;
   };
   Choice Choose();
 
@@ -78,8 +87,19 @@ class RisingCandidates {
     size_t end;
   };
   struct Outlet {
-    std::vector<Candidate> offers;
+    Offers offers;
     FlowCost bound;  // What no unit of an optimal flow costs more than.
+  };
+  // Groups from the cheapest to the dearest.  Classes that only their sizes
+  // tell apart rank those near enough alike.
+  using Ranking = std::vector<size_t>;
+  // A part, by what its group costs more than it may.
+  struct Cheap {
+    FlowCost cost;
+    size_t group;
+    size_t part;
+
+    friend auto operator<=>(const Cheap&, const Cheap&) = default;
   };
 
   // For who has a machine for each task.
@@ -92,13 +112,17 @@ class RisingCandidates {
   FlowCost TakeSample(std::span<const Candidate> offers);
   // Forgets the parts that no outlet can use.
   void DropDistantParts();
-  // Of the parts whose first units cost no more than `bound`, the cheapest that
-  // have machines for so many units.
-  void AddCheapest(const Slice& slice, FlowCost bound, FlowUnits units,
-                   std::vector<Candidate>* kept) const;
-  // Of each aggregate those with as many machines as it may get units.
-  std::vector<Candidate> Trimmed(const Outlet& outlet,
-                                 std::span<const FlowUnits> units);
+  // Groups that still have parts.
+  size_t GroupCount() const;
+  Ranking RankingOf(const Outlet& outlet) const;
+  // Of the parts within reach, the cheapest that have machines for so many
+  // units.
+  void FindCheapest(const Slice& slice, FlowUnits units,
+                    std::span<const FlowCost> reach,
+                    std::vector<Cheap>* cheapest) const;
+  // Finds what some outlets may use that rank groups alike.
+  void Trim(std::span<const size_t> outlets, std::span<const FlowUnits> units,
+            Choice* choice);
   // All parts of the groups.
   std::vector<Candidate> All(const Outlet& outlet);
   // What the aggregate may cost a unit at most.
@@ -119,6 +143,7 @@ class RisingCandidates {
   std::vector<FlowCost> slack_;
   // By group, of the outlet at hand; kNoBound where it may not be.
   std::vector<FlowCost> cost_on_;
+  std::vector<bool> is_needed_;  // By part.
   // By group its parts and what their aggregates cost, once anybody asks.
   std::vector<std::vector<Candidate>> parts_of_;
 
