@@ -16,20 +16,27 @@ Aggregates::Aggregates(const ClusterState& state, std::string_view label)
   of_machine_.assign(ids_.size(), kNone);
   shares_.assign(ids_.size(), {});
   for (uint32_t place = 0; place < ids_.size(); ++place) {
-    // Machines of one rack often come one after the other.
-    Enter(place, place == 0 ? kNone : of_machine_[place - 1]);
+    if (machines_[place]->IsUsable()) {
+      // Machines of one rack often come one after the other.
+      Enter(place, FindAggregate(*machines_[place],
+                                 place == 0 ? kNone : of_machine_[place - 1]));
+    }
     MembersOf(of_machine_[place]).push_back(place);
   }
 }
 
-bool Aggregates::Update(std::span<const uint32_t> places) {
+bool Aggregates::Update(std::span<const uint32_t> places, bool keep_labels) {
   for (const uint32_t place : places) {
     const size_t before = of_machine_[place];
     if (!Leave(place)) return false;
-    Enter(place, before);
-    changed_.push_back(before);
+    const Machine& machine = *machines_[place];
+    if (machine.IsUsable()) {
+      const bool is_known = keep_labels && before != kNone;
+      Enter(place, is_known ? before : FindAggregate(machine, before));
+    }
+    NoteChange(before);
     if (of_machine_[place] == before) continue;
-    changed_.push_back(of_machine_[place]);
+    NoteChange(of_machine_[place]);
     std::vector<uint32_t>& former = MembersOf(before);
     former.erase(std::ranges::lower_bound(former, place));
     std::vector<uint32_t>& members = MembersOf(of_machine_[place]);
@@ -50,27 +57,34 @@ bool Aggregates::Leave(size_t place) {
   return true;
 }
 
-void Aggregates::Enter(size_t place, size_t likely) {
-  const Machine& machine = *machines_[place];
+size_t Aggregates::FindAggregate(const Machine& machine, size_t likely) {
   const std::string* value = machine.FindLabel(label_);
-  if (value == nullptr || !machine.IsUsable()) return;
-  size_t index = likely;
-  if (likely == kNone || values_[likely] != *value) {
-    const auto [it, is_new] = by_value_.try_emplace(*value, all_.size());
-    if (is_new) {
-      all_.emplace_back();
-      members_.emplace_back();
-      values_.push_back(*value);
-    }
-    index = it->second;
+  if (value == nullptr) return kNone;
+  if (likely != kNone && values_[likely] == *value) return likely;
+  const auto [it, is_new] = by_value_.try_emplace(*value, all_.size());
+  if (is_new) {
+    all_.emplace_back();
+    members_.emplace_back();
+    values_.push_back(*value);
   }
-  of_machine_[place] = index;
+  return it->second;
+}
+
+void Aggregates::Enter(size_t place, size_t aggregate) {
+  if (aggregate == kNone) return;
+  const Machine& machine = *machines_[place];
+  of_machine_[place] = aggregate;
   Aggregate& share = shares_[place];
   share.used = machine.used;
   if (machine.is_measured) share.used -= machine.reclaimed;
   share.capacity = machine.allocatable;
-  all_[index].used += share.used;
-  all_[index].capacity += share.capacity;
+  all_[aggregate].used += share.used;
+  all_[aggregate].capacity += share.capacity;
+}
+
+void Aggregates::NoteChange(size_t index) {
+  has_changed_.resize(all_.size() + 1);
+  has_changed_[index + 1] = true;
 }
 
 size_t Aggregates::PlaceOf(MachineId machine) const {
@@ -138,19 +152,16 @@ std::vector<Aggregates::Parts> Aggregates::PartsBy(
 
 void Aggregates::UpdateParts(std::span<const uint32_t> group_at,
                              std::vector<Parts>* parts) {
-  std::vector<size_t> changed = std::exchange(changed_, {});
-  std::ranges::sort(changed);
-  const auto repeated = std::ranges::unique(changed);
-  changed.erase(repeated.begin(), repeated.end());
   // A new one comes before those of none.
   if (parts->size() <= all_.size()) {
     parts->insert(parts->end() - 1, all_.size() + 1 - parts->size(), Parts());
   }
   std::vector<size_t> end_of(group_at.size(), 0);
-  for (const size_t aggregate : changed) {
-    (*parts)[std::min(aggregate, all_.size())] =
-        PartsOf(aggregate, group_at, &end_of);
+  for (size_t i = 0; i < has_changed_.size(); ++i) {
+    if (!has_changed_[i]) continue;
+    (*parts)[i == 0 ? all_.size() : i - 1] = PartsOf(i - 1, group_at, &end_of);
   }
+  has_changed_.clear();
 }
 
 }  // namespace sluice

@@ -47,8 +47,11 @@ class Aggregates {
   // Takes those of the machines as they are now that have changed: each is
   // given by how many have a lower id.  False where what is left cannot be told
   // from the sums, or of an aggregate nothing is left: then all are to be made
-  // anew.  REQUIRES: the machines are the same as before.
-  [[nodiscard]] bool Update(std::span<const uint32_t> places);
+  // anew.  With `keep_labels` their labels are as before, and are not looked
+  // at: memory that nothing else of a round touches.
+  // REQUIRES: the machines are the same as before.
+  [[nodiscard]] bool Update(std::span<const uint32_t> places,
+                            bool keep_labels = false);
 
   bool empty() const { return all_.empty(); }
   size_t size() const { return all_.size(); }
@@ -80,10 +83,13 @@ class Aggregates {
   std::vector<uint32_t>& MembersOf(size_t aggregate) {
     return aggregate == kNone ? of_none_ : members_[aggregate];
   }
-  // Its aggregate is likely that one; kNone: nobody knows.
-  void Enter(size_t place, size_t likely);
+  // kNone where it lacks the label.  It is likely that one's; kNone: nobody
+  // knows.
+  size_t FindAggregate(const Machine& machine, size_t likely);
+  void Enter(size_t place, size_t aggregate);
   // False where what is left cannot be told from the sum.
   bool Leave(size_t place);
+  void NoteChange(size_t index);
 
   std::string label_;
   std::vector<Aggregate> all_;
@@ -96,7 +102,8 @@ class Aggregates {
   std::vector<const Machine*> machines_;
   std::vector<size_t> of_machine_;
   std::vector<Aggregate> shares_;  // What each adds.
-  std::vector<size_t> changed_;    // By updates, since parts were taken anew.
+  // By updates, since parts were taken anew: none, and each aggregate.
+  std::vector<bool> has_changed_;
 };
 
 }  // namespace sluice

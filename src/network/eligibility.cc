@@ -81,6 +81,7 @@ std::span<const Eligibility::Kind> Eligibility::NearKinds(
 void Eligibility::Refresh(ClusterState* state) {
   for (const auto& [id, fields] : state->TakeDescribedMachines()) {
     kinds_.Update(id, fields, *state);
+    if ((fields & kLabelsField) != 0) ++relabelings_;
   }
   const std::vector<const PlacementRules*> rules =
       state->rules().From(rules_seen_);

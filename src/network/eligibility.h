@@ -73,6 +73,8 @@ class Eligibility {
   }
 
   EligibilityCounters counters() const;
+  // Rises when Refresh() sees that labels of a machine may have changed.
+  uint64_t relabelings() const { return relabelings_; }
 
  private:
   // What is known of rules about the kinds below `asked`.
@@ -113,6 +115,7 @@ class Eligibility {
   std::vector<bool> has_usable_;  // By kind, as of HoldBack().
   EligibilityCounters former_;    // Before all was begun anew.
   uint32_t rules_seen_ = 0;       // All with a lower id.
+  uint64_t relabelings_ = 0;
 };
 
 }  // namespace sluice

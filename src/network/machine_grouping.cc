@@ -29,6 +29,7 @@ void PutInPlace(size_t size, std::vector<const Machine*>* machines) {
 
 void MachineGrouping::Refresh(const ClusterState& state,
                               const Eligibility& eligibility) {
+  relabelings_ = eligibility.relabelings();
   std::vector<uint32_t> changed;
   uint32_t index = 0;
   bool is_same = seen_.size() == state.machines().size();
@@ -75,9 +76,11 @@ void MachineGrouping::RefreshAggregates(const ClusterState& state) {
   const auto repeated = std::ranges::unique(changed_);
   changed_.erase(repeated.begin(), repeated.end());
   const std::vector<uint32_t> changed = std::exchange(changed_, {});
+  const bool keep_labels =
+      std::exchange(relabelings_in_aggregates_, relabelings_) == relabelings_;
   if (!std::exchange(have_all_changed_, false)) {
     if (changed.empty()) return;
-    if (!aggregates_.empty() && aggregates_.Update(changed)) {
+    if (!aggregates_.empty() && aggregates_.Update(changed, keep_labels)) {
       aggregates_.UpdateParts(group_at_, &parts_);
       return;
     }

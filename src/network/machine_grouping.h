@@ -88,6 +88,9 @@ class MachineGrouping {
   std::vector<Aggregates::Parts> parts_;
   // Of machines that changed since these were refreshed; or all did.
   std::vector<uint32_t> changed_;
+  // Eligibility::relabelings() as of Refresh(), and as of RefreshAggregates().
+  uint64_t relabelings_ = 0;
+  uint64_t relabelings_in_aggregates_ = 0;
   bool have_all_changed_ = false;
 };
 
