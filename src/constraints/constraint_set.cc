@@ -15,11 +15,18 @@ ConstraintSet::ConstraintSet() {
 #include "constraints/constraints.def"
 #undef CONSTRAINT
   bool has_fit = false;
+  const ClassKey without_rules;
   for (const Entry& entry : entries_) {
-    if (entry.name == "resource_fit") {
-      has_fit = true;
-    } else if (entry.aspect == MachineAspect::kLoad) {
-      on_load_beside_fit_.push_back(entry.constraint.get());
+    const Constraint* constraint = entry.constraint.get();
+    std::vector<Asked*> asked = {&with_rules_};
+    if (constraint->Concerns(without_rules)) asked.push_back(&without_rules_);
+    const bool is_fit = entry.name == "resource_fit";
+    has_fit = has_fit || is_fit;
+    for (Asked* one : asked) {
+      one->all.push_back(constraint);
+      if (entry.aspect == MachineAspect::kLoad && !is_fit) {
+        one->on_load.push_back(constraint);
+      }
     }
   }
   CHECK(has_fit) << "AllowsLoad() stands in for a constraint that is not there";

@@ -27,8 +27,8 @@ class ConstraintSet {
   std::span<const Entry> entries() const { return entries_; }
 
   bool Allows(const ClassKey& task_class, const Machine& machine) const {
-    for (const Entry& entry : entries_) {
-      if (!entry.constraint->Allows(task_class, machine)) return false;
+    for (const Constraint* constraint : AskedOf(task_class).all) {
+      if (!constraint->Allows(task_class, machine)) return false;
     }
     return true;
   }
@@ -42,14 +42,14 @@ class ConstraintSet {
   // The same of a class whose request fits.
   bool AllowsLoadBesideFit(const ClassKey& task_class,
                            const Machine& machine) const {
-    for (const Constraint* constraint : on_load_beside_fit_) {
+    for (const Constraint* constraint : AskedOf(task_class).on_load) {
       if (!constraint->Allows(task_class, machine)) return false;
     }
     return true;
   }
   // Whether there is more to AllowsLoad() than that the request fits.
   bool AsksForMoreThanFit(const ClassKey& task_class) const {
-    for (const Constraint* constraint : on_load_beside_fit_) {
+    for (const Constraint* constraint : AskedOf(task_class).on_load) {
       if (constraint->Concerns(task_class)) return true;
     }
     return false;
@@ -73,10 +73,20 @@ class ConstraintSet {
       std::vector<Reason>* reasons) const;
 
  private:
+  struct Asked {
+    std::vector<const Constraint*> all;
+    // Without the fit, for which AllowsLoad() asks itself, without a call: that
+    // is what decides nearly always.
+    std::vector<const Constraint*> on_load;
+  };
+  const Asked& AskedOf(const ClassKey& task_class) const {
+    return task_class.rules == no_rules_ ? without_rules_ : with_rules_;
+  }
+
   std::vector<Entry> entries_;
-  // AllowsLoad() asks for the fit itself, without a call: that is what decides
-  // nearly always.
-  std::vector<const Constraint*> on_load_beside_fit_;
+  const PlacementRules* no_rules_ = &NoRules();
+  Asked with_rules_;
+  Asked without_rules_;  // Most classes pay for no rule that others have.
 };
 
 }  // namespace sluice

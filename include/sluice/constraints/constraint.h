@@ -48,7 +48,7 @@ class Constraint {
                       const Machine& machine) const = 0;
 
   // Whether it may forbid the class any machine.  Where not, it need not be
-  // asked.
+  // asked; whether classes without rules are asked is found out once.
   virtual bool Concerns(const ClassKey& /*task_class*/) const { return true; }
 
   // Appends every reason why Allows() is false; none where it is true.

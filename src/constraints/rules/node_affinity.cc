@@ -22,6 +22,10 @@ class NodeAffinity : public Constraint {
            });
   }
 
+  bool Concerns(const ClassKey& task_class) const override {
+    return !task_class.rules->required.empty();
+  }
+
   void Explain(
       const ClassKey& task_class, const Machine& machine,
       const std::function<const std::string&(ResourceIndex)>& /*resource_name*/,

@@ -19,6 +19,10 @@ class NodeSelector : public Constraint {
     return FirstMiss(*task_class.rules, machine) == nullptr;
   }
 
+  bool Concerns(const ClassKey& task_class) const override {
+    return !task_class.rules->selectors.empty();
+  }
+
   void Explain(
       const ClassKey& task_class, const Machine& machine,
       const std::function<const std::string&(ResourceIndex)>& /*resource_name*/,

@@ -44,6 +44,28 @@ TEST(ConstraintSet, KnowsForWhichClassesItIsEnoughThatTheyFit) {
   EXPECT_TRUE(constraints.AsksForMoreThanFit({.request = {}, .rules = &rules}));
 }
 
+// Equal rules at another address are asked everything.
+TEST(ConstraintSet, JudgesClassesWithoutRulesAsWithEmptyOnes) {
+  const ConstraintSet constraints;
+  const PlacementRules empty;
+  const ClassKey without{.request = Resources(0, 0, 0, 1)};
+  const ClassKey with{.request = without.request, .rules = &empty};
+  Machine roomy = Labeled({{"gpu", "yes"}});
+  roomy.allocatable = Resources(0, 0, 0, 1);
+  roomy.used_host_ports = {TcpPort(80)};
+  Machine tainted = Tainted({NoSchedule("dedicated")});
+  tainted.allocatable = roomy.allocatable;
+  for (const Machine& machine : {roomy, tainted, Machine()}) {
+    EXPECT_EQ(constraints.Allows(without, machine),
+              constraints.Allows(with, machine));
+    EXPECT_EQ(constraints.AllowsLoad(without, machine, machine.Free()),
+              constraints.AllowsLoad(with, machine, machine.Free()));
+  }
+  EXPECT_TRUE(constraints.Allows(without, roomy));
+  EXPECT_FALSE(constraints.Allows(without, tainted));
+  EXPECT_FALSE(constraints.AsksForMoreThanFit(without));
+}
+
 TEST(ConstraintSet, AppendsItsReasonsInOrder) {
   const ConstraintSet constraints;
   const std::string name = "pods";
