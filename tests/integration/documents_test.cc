@@ -299,5 +299,96 @@ TEST_F(DocumentsOverGrpc, NoMoreVolumesAreAttachedThanAMachineMayHave) {
   EXPECT_THAT(Explained(3), HasSubstr(StrCat("2 insufficient ", volumes)));
 }
 
+// ---------------------------------------------------------------------------
+// Contradictions
+
+TEST_F(DocumentsOverGrpc, ACapOfZeroIsNotStatedAndCountsAsOne) {
+  AddNode("m", 4000);
+  for (const uint64_t uid : {1, 2}) {
+    TaskDescription task = TaskMessage(uid, {.cpu = 100, .job = "web"});
+    auto* cap = task.mutable_task_descriptor()->add_domain_maximums();
+    cap->set_topologykey("zone");
+    cap->set_atmost(0);
+    client_->Submit(task);
+  }
+  EXPECT_THAT(Told(), SizeIs(1));
+}
+
+TEST_F(DocumentsOverGrpc, AnAlternativeThatIsNamedTwiceIsOne) {
+  AddNode("m", 4000);
+  for (const uint64_t uid : {1, 2}) {
+    TaskDescription task = TaskMessage(uid, {.cpu = 100, .job = "web"});
+    auto* rules = task.mutable_task_descriptor()->mutable_rules();
+    rules->add_alternatives()->set_name("size");
+    rules->add_alternatives()->set_name("size");
+    client_->Submit(task);
+  }
+  EXPECT_THAT(Told(), SizeIs(1));
+}
+
+using Change = void (*)(TaskDescription*);
+
+struct Contradiction {
+  const char* name;
+  Change change;
+  const char* told;  // Among what `explain` says of the task.
+};
+
+class ContradictionOverGrpc
+    : public DocumentsOverGrpc,
+      public testing::WithParamInterface<Contradiction> {};
+
+// It waits, and says what is wrong with it, before a restart and after.
+TEST_P(ContradictionOverGrpc, IsKeptAndExplained) {
+  AddNode("m", 4000);
+  TaskDescription task = TaskMessage(1, {.cpu = 100});
+  GetParam().change(&task);
+  client_->Submit(task);
+  client_->Submit(TaskMessage(2, {.cpu = 100, .job = "other"}));
+  EXPECT_THAT(Told(), ElementsAre("PLACE 2 m-pu")) << "others go on";
+  EXPECT_THAT(Explained(1), HasSubstr(GetParam().told));
+  Start();
+  EXPECT_THAT(Told(), IsEmpty());
+  EXPECT_THAT(Explained(1), HasSubstr(GetParam().told));
+  client_->Update(TaskMessage(1, {.cpu = 100}));
+  EXPECT_THAT(Told(), ElementsAre("PLACE 1 m-pu")) << "once it is mended";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ContradictionOverGrpc,
+    testing::Values(
+        Contradiction{
+            "CapBelowZero",
+            [](TaskDescription* task) {
+              auto* cap =
+                  task->mutable_task_descriptor()->add_domain_maximums();
+              cap->set_topologykey("zone");
+              cap->set_atmost(-1);
+            },
+            "atMost: -1 < 0"},
+        Contradiction{
+            "MinimumBelowZero",
+            [](TaskDescription* task) {
+              auto* minimum =
+                  task->mutable_task_descriptor()->add_domain_minimums();
+              minimum->set_topologykey("zone");
+              minimum->set_atleast(-1);
+            },
+            "atLeast: -1 < 0"},
+        Contradiction{"AlternativeWithoutName",
+                      [](TaskDescription* task) {
+                        task->mutable_task_descriptor()
+                            ->mutable_rules()
+                            ->add_alternatives();
+                      },
+                      "alternatives: name: is empty"},
+        Contradiction{
+            "ClaimWithoutName",
+            [](TaskDescription* task) {
+              task->mutable_task_descriptor()->mutable_rules()->add_claims();
+            },
+            "claims: name: is empty"}),
+    [](const auto& one) { return std::string(one.param.name); });
+
 }  // namespace
 }  // namespace sluice

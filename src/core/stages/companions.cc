@@ -1,6 +1,7 @@
 // The stage that starts classes that wait for each other: one task of each at
 // once.  A gang with such classes has to become whole by that, or what was
-// placed is taken back, and the next place for them is tried.
+// placed is taken back, and the next place for them is tried.  Where one place
+// is too small for the gang it goes on with one task of each in another.
 
 #include "core/companions.h"
 
@@ -115,8 +116,9 @@ class StartCompanions : public Stage {
     std::optional<std::vector<Gangs::Waiting>> gangs = GangsOf(circle);
     if (!gangs.has_value()) return true;
     gangs_ = *std::move(gangs);
+    circle_ = std::move(circle);
     context_.state.SyncPeers();
-    places_.emplace(std::move(circle), &context_);
+    places_.emplace(circle_, &context_);
     places_version_ = context_.state.version();
     return true;
   }
@@ -160,7 +162,7 @@ class StartCompanions : public Stage {
     Trial& trial = *trial_;
     const size_t placed = trial.passes.placed().size();
     if (std::exchange(trial.is_planned, true) &&
-        placed == trial.placed_before) {
+        placed == trial.placed_before && !PlaceAnotherOfEach()) {
       return false;
     }
     trial.placed_before = placed;
@@ -176,13 +178,34 @@ class StartCompanions : public Stage {
     return !trial.passes.empty();
   }
 
+  // Whether the gangs are not whole yet, but one more task of each class of the
+  // circle found a place.
+  bool PlaceAnotherOfEach() {
+    if (AreGangsWhole() ||
+        std::ranges::any_of(circle_, [this](const ClassKey& key) {
+          return context_.CountWaiting(key) == 0;
+        })) {
+      return false;
+    }
+    context_.state.SyncPeers();
+    CompanionPlaces places(circle_, &context_);
+    Transaction transaction(context_.now_ms, &context_.state);
+    if (!places.PlaceNext(&transaction)) return false;
+    const std::vector<TaskId> placed = context_.Keep(&transaction).placed;
+    trial_->placed.insert(trial_->placed.end(), placed.begin(), placed.end());
+    return true;
+  }
+
+  bool AreGangsWhole() const {
+    return std::ranges::all_of(gangs_, [this](const Gangs::Waiting& gang) {
+      return context_.gangs.IsWhole(gang);
+    });
+  }
+
   void EndTrial() {
     const Trial trial = *std::exchange(trial_, std::nullopt);
-    const std::vector<Gangs::Waiting>& gangs = gangs_;
-    if (std::ranges::all_of(gangs, [this](const Gangs::Waiting& gang) {
-          return context_.gangs.IsWhole(gang);
-        })) {
-      if (!gangs.empty()) context_.agenda.NoteNewGangs();
+    if (AreGangsWhole()) {
+      if (!gangs_.empty()) context_.agenda.NoteNewGangs();
       places_.reset();
       circles_.clear();
       return;
@@ -202,8 +225,9 @@ class StartCompanions : public Stage {
   size_t next_ = 0;  // Of these.
   std::deque<std::vector<ClassKey>>
       circles_;                            // Of the last, still to be tried.
-  std::vector<Gangs::Waiting> gangs_;      // Of the circle that is tried.
-  std::optional<CompanionPlaces> places_;  // Of that.
+  std::vector<ClassKey> circle_;           // That is tried.
+  std::vector<Gangs::Waiting> gangs_;      // Of that.
+  std::optional<CompanionPlaces> places_;  // Likewise.
   uint64_t places_version_ = 0;            // Of the state, as they know it.
   std::optional<Trial> trial_;             // While it runs.
 };

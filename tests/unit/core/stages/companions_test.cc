@@ -105,6 +105,23 @@ TEST_F(CompanionsTest, StartAsOneGangInADomainForAllOfIt) {
   for (const uint64_t uid : {1, 2, 3}) EXPECT_NE(cluster_.MachineOf(uid), "a");
 }
 
+// Each machine has room for one pair only.
+TEST_F(CompanionsTest, StartAsOneGangInSeveralDomainsWhereNoneHasRoomForAll) {
+  const auto submit = [this](const std::string& app, const std::string& other) {
+    TaskOptions task = {.cpu = 700, .job = "gang", .labels = {{"app", app}}};
+    task.rules = Near(other, "host");
+    cluster_.Apply(Submitted(++last_uid_, task, {.gang = {.minimum = 6}}));
+  };
+  for (int i = 0; i < 3; ++i) {
+    submit("web", "db");
+    submit("db", "web");
+  }
+  for (const char* machine : {"a", "b"}) Machine(machine, 1500);
+  EXPECT_THAT(Reply(), IsEmpty());
+  Machine("c", 1500);
+  EXPECT_THAT(Reply(), SizeIs(6));
+}
+
 // Two circles, of which the first takes what the second is about.
 TEST_F(CompanionsTest, MayShareAClass) {
   Machine("m", 4000);
