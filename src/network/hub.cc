@@ -1,7 +1,6 @@
 #include "network/hub.h"
 
 #include <algorithm>
-#include <map>
 
 namespace sluice {
 
@@ -50,20 +49,24 @@ std::deque<std::pair<size_t, FlowUnits>> Hub::UnitsBy(
   const auto flow = [&solution](ArcIndex arc) {
     return solution.flows[static_cast<size_t>(arc)];
   };
-  std::map<size_t, FlowUnits> units;
-  for (const auto& [group, arc] : groups) units[group] += flow(arc);
+  std::vector<std::pair<size_t, FlowUnits>> taken;
+  for (const auto& [group, arc] : groups) taken.emplace_back(group, flow(arc));
   FlowUnits left = shared.has_value() ? flow(*shared) : 0;
   for (const auto& [cost, group, width] : steps) {
     if (left == 0) break;
-    const FlowUnits taken = std::min(width, left);
-    units[group] += taken;
-    left -= taken;
+    taken.emplace_back(group, std::min(width, left));
+    left -= taken.back().second;
   }
-  std::deque<std::pair<size_t, FlowUnits>> positive;
-  for (const auto& [group, count] : units) {
-    if (count > 0) positive.emplace_back(group, count);
+  std::ranges::sort(taken);
+  std::deque<std::pair<size_t, FlowUnits>> units;
+  for (const auto& [group, count] : taken) {
+    if (count == 0) continue;
+    if (units.empty() || units.back().first != group) {
+      units.emplace_back(group, 0);
+    }
+    units.back().second += count;
   }
-  return positive;
+  return units;
 }
 
 }  // namespace sluice

@@ -13,14 +13,6 @@ namespace {
 // much room above the cheapest unit as that class's own.
 constexpr FlowCost kLooseness = 2;
 
-// The next machines to take of an aggregate.
-struct Front {
-  std::span<Candidate> places;  // A heap of its parts.
-  FlowUnits machines = 0;       // Left of the first of these.
-  size_t step = 0;
-  FlowUnits width = 0;  // Left of the step.
-};
-
 // The parts of an aggregate that are left.
 struct Range {
   FlowCost cost;   // Of the first unit there, less what it may cost.
@@ -35,6 +27,16 @@ struct Range {
 constexpr size_t kManyParts = 4;
 
 }  // namespace
+
+// The next machines to take of an aggregate.
+struct RisingCandidates::Front {
+  Candidate cheapest = {kNoBound, 0};  // Of its parts.
+  std::vector<Candidate> others;       // A heap, once that one is used up.
+  bool knows_others = false;
+  FlowUnits machines = 0;  // Left of the cheapest.
+  size_t step = 0;
+  FlowUnits width = 0;  // Left of the step.
+};
 
 RisingCandidates::RisingCandidates(const Cut& cut, const PolicySet& policies,
                                    const Resources& mean_request,
@@ -112,18 +114,34 @@ std::optional<FlowCost> RisingCandidates::BoundBySample(
   return bound;
 }
 
+void RisingCandidates::TakeNextPart(const Slice& slice, Front* front) const {
+  std::vector<Candidate>& others = front->others;
+  // Mostly one part has machines enough.
+  if (!std::exchange(front->knows_others, true)) {
+    for (size_t part = slice.begin; part < slice.end; ++part) {
+      const FlowCost cost = cost_on_[parts_[part].group];
+      if (cost == kNoBound || part == front->cheapest.group) continue;
+      others.push_back({cost, part});
+    }
+    std::ranges::make_heap(others, std::greater<>());
+  }
+  front->cheapest = {kNoBound, 0};
+  if (others.empty()) return;
+  std::ranges::pop_heap(others, std::greater<>());
+  front->cheapest = others.back();
+  others.pop_back();
+}
+
 FlowCost RisingCandidates::TakeSample(std::span<const Candidate> offers) {
   for (const auto& [cost, group] : offers) cost_on_[group] = cost;
-  std::vector<Candidate> places;
-  places.reserve(parts_.size());
   std::vector<Front> fronts(slices_.size());
   // What one unit more costs there, and where.
   using Next = std::pair<FlowCost, size_t>;
   std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
   const auto open = [&](size_t slice) {
     Front& front = fronts[slice];
-    if (front.places.empty()) return;
-    const auto& [cost, part] = front.places.front();
+    const auto& [cost, part] = front.cheapest;
+    if (cost == kNoBound) return;
     if (front.machines == 0) front.machines = parts_[part].machines;
     const CostSegment step =
         ladders_.Step(slices_[slice].aggregate, front.step);
@@ -131,14 +149,12 @@ FlowCost RisingCandidates::TakeSample(std::span<const Candidate> offers) {
     next.emplace(cost + step.cost, slice);
   };
   for (size_t slice = 0; slice < slices_.size(); ++slice) {
-    const size_t begin = places.size();
+    Candidate& cheapest = fronts[slice].cheapest;
     for (size_t part = slices_[slice].begin; part < slices_[slice].end;
          ++part) {
       const FlowCost cost = cost_on_[parts_[part].group];
-      if (cost != kNoBound) places.push_back({cost, part});
+      if (cost < cheapest.cost) cheapest = {cost, part};
     }
-    fronts[slice].places = std::span(places).subspan(begin);
-    std::ranges::make_heap(fronts[slice].places, std::greater<>());
     open(slice);
   }
   std::vector<std::pair<size_t, size_t>> taken;  // Groups, and where.
@@ -149,7 +165,7 @@ FlowCost RisingCandidates::TakeSample(std::span<const Candidate> offers) {
     bound = next.top().first;
     next.pop();
     Front& front = fronts[slice];
-    const auto& [cost, part] = front.places.front();
+    const auto& [cost, part] = front.cheapest;
     if (front.machines == parts_[part].machines) {
       taken.emplace_back(parts_[part].group, slice);
     }
@@ -158,11 +174,8 @@ FlowCost RisingCandidates::TakeSample(std::span<const Candidate> offers) {
     left -= units;
     front.machines -= units;
     front.width -= units;
-    if (front.machines == 0) {
-      std::ranges::pop_heap(front.places, std::greater<>());
-      front.places = front.places.first(front.places.size() - 1);
-    }
     if (front.width == 0) ++front.step;
+    if (front.machines == 0) TakeNextPart(slices_[slice], &front);
     open(slice);
   }
   sampled_.assign(groups_.size(), kClosed);

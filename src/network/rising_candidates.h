@@ -93,6 +93,7 @@ class RisingCandidates {
   // Groups from the cheapest to the dearest.  Classes that only their sizes
   // tell apart rank those near enough alike.
   using Ranking = std::vector<size_t>;
+  struct Front;
   // A part, by what its group costs more than it may.
   struct Cheap {
     FlowCost cost;
@@ -110,6 +111,8 @@ class RisingCandidates {
   // Fills machines where the next one costs the least, and keeps them as the
   // sample.
   FlowCost TakeSample(std::span<const Candidate> offers);
+  // The cheapest one of the slice is used up.
+  void TakeNextPart(const Slice& slice, Front* front) const;
   // Forgets the parts that no outlet can use.
   void DropDistantParts();
   // Groups that still have parts.

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "absl/hash/hash.h"
+#include "base/strings.h"
 
 namespace sluice {
 namespace {
@@ -33,6 +34,16 @@ const NumaNode* NodeOf(const ProcessingUnit& unit, const Machine& machine) {
              : &machine.numa_nodes[static_cast<size_t>(unit.numa_node)];
 }
 
+// The value of the group's label; null where the part has none.
+const std::string* LabelFor(const PartGroup& group, const ProcessingUnit& unit,
+                            const Machine& machine) {
+  if (group.level == PartLevel::kProcessingUnit) {
+    return FindLabel(unit.labels, group.key);
+  }
+  const NumaNode* node = NodeOf(unit, machine);
+  return node == nullptr ? nullptr : FindLabel(node->labels, group.key);
+}
+
 bool Meets(const PartDemand& demand, const Resources& request,
            const ProcessingUnit& unit, const Machine& machine) {
   if (demand.level == PartLevel::kProcessingUnit) {
@@ -44,12 +55,38 @@ bool Meets(const PartDemand& demand, const Resources& request,
          HasRoom(node->capacity, node->bound, request);
 }
 
-bool MeetsAll(const ClassKey& key, const ProcessingUnit& unit,
-              const Machine& machine) {
-  if (!std::ranges::all_of(key.rules->part_demands,
-                           [&](const PartDemand& demand) {
-                             return Meets(demand, key.request, unit, machine);
-                           })) {
+// Whether both units are, or are in, one part to the group.
+bool ShareAPart(const PartGroup& group, const ProcessingUnit& a,
+                const ProcessingUnit& b, const Machine& machine) {
+  if (group.level == PartLevel::kProcessingUnit && group.key.empty()) {
+    return &a == &b;
+  }
+  if (group.key.empty()) return a.numa_node >= 0 && a.numa_node == b.numa_node;
+  const std::string* value_of_a = LabelFor(group, a, machine);
+  const std::string* value_of_b = LabelFor(group, b, machine);
+  return value_of_a != nullptr && value_of_b != nullptr &&
+         *value_of_a == *value_of_b;
+}
+
+// Whether the unit is where a task of the group may be, as the others are.
+bool SuitsGroup(const PartGroup& group, const ProcessingUnit& unit,
+                const Machine& machine) {
+  if (!ShareAPart(group, unit, unit, machine)) return false;  // It is in none.
+  return std::ranges::all_of(machine.pus, [&](const ProcessingUnit& other) {
+    return !std::ranges::binary_search(other.groups, group.name) ||
+           ShareAPart(group, unit, other, machine) != group.apart;
+  });
+}
+
+bool MeetsDemands(const ClassKey& key, const ProcessingUnit& unit,
+                  const Machine& machine) {
+  const auto meets = [&](const PartDemand& demand) {
+    return Meets(demand, key.request, unit, machine);
+  };
+  if (!std::ranges::all_of(key.rules->part_demands, meets) ||
+      !std::ranges::all_of(key.rules->part_groups, [&](const PartGroup& group) {
+        return meets({.level = group.level});
+      })) {
     return false;
   }
   // What a unit takes its NUMA node gives.
@@ -57,11 +94,24 @@ bool MeetsAll(const ClassKey& key, const ProcessingUnit& unit,
   return node == nullptr || HasRoom(node->capacity, node->bound, key.request);
 }
 
+bool MeetsAll(const ClassKey& key, const ProcessingUnit& unit,
+              const Machine& machine) {
+  return MeetsDemands(key, unit, machine) &&
+         std::ranges::all_of(key.rules->part_groups,
+                             [&](const PartGroup& group) {
+                               return SuitsGroup(group, unit, machine);
+                             });
+}
+
+bool Demands(const ClassKey& key, PartLevel level) {
+  return std::ranges::count(key.rules->part_demands, level,
+                            &PartDemand::level) > 0 ||
+         std::ranges::count(key.rules->part_groups, level, &PartGroup::level) >
+             0;
+}
+
 bool IsBoundToUnit(const ClassKey& key) {
-  return std::ranges::any_of(
-      key.rules->part_demands, [](const PartDemand& demand) {
-        return demand.level == PartLevel::kProcessingUnit;
-      });
+  return Demands(key, PartLevel::kProcessingUnit);
 }
 
 // Ascending in what is left.
@@ -75,7 +125,7 @@ auto LeftOn(const ProcessingUnit& unit, const Machine& machine) {
 }  // namespace
 
 int32_t UnitFor(const ClassKey& key, const Machine& machine) {
-  if (key.rules->part_demands.empty()) return machine.RoomiestPu(key.request);
+  if (!key.rules->DemandsParts()) return machine.RoomiestPu(key.request);
   std::optional<size_t> best;
   for (size_t i = 0; i < machine.pus.size(); ++i) {
     const ProcessingUnit& unit = machine.pus[i];
@@ -90,37 +140,61 @@ int32_t UnitFor(const ClassKey& key, const Machine& machine) {
 }
 
 bool MeetsPartDemands(const ClassKey& key, const Machine& machine) {
-  return key.rules->part_demands.empty() ||
+  return !key.rules->DemandsParts() ||
          std::ranges::any_of(machine.pus, [&](const ProcessingUnit& unit) {
            return MeetsAll(key, unit, machine);
          });
 }
 
 std::string PartsLackingText(const ClassKey& key, const Machine& machine) {
-  const bool wants_unit = IsBoundToUnit(key);
-  const bool wants_node = std::ranges::any_of(
-      key.rules->part_demands, [](const PartDemand& demand) {
-        return demand.level == PartLevel::kNumaNode;
-      });
-  if (wants_node && machine.numa_nodes.empty()) return "NUMA nodes";
+  if (Demands(key, PartLevel::kNumaNode) && machine.numa_nodes.empty()) {
+    return "NUMA nodes";
+  }
   if (machine.pus.empty()) return "processing units";
+  const std::string part =
+      IsBoundToUnit(key) ? "a processing unit" : "a NUMA node";
   const bool has_labels =
       std::ranges::any_of(machine.pus, [&](const ProcessingUnit& unit) {
         return std::ranges::all_of(
-            key.rules->part_demands, [&](const PartDemand& demand) {
-              const NumaNode* node = NodeOf(unit, machine);
-              return demand.level == PartLevel::kProcessingUnit
-                         ? HasLabel(unit.labels, demand)
-                         : node != nullptr && HasLabel(node->labels, demand);
-            });
+                   key.rules->part_demands,
+                   [&](const PartDemand& demand) {
+                     const NumaNode* node = NodeOf(unit, machine);
+                     return demand.level == PartLevel::kProcessingUnit
+                                ? HasLabel(unit.labels, demand)
+                                : node != nullptr &&
+                                      HasLabel(node->labels, demand);
+                   }) &&
+               std::ranges::all_of(
+                   key.rules->part_groups, [&](const PartGroup& group) {
+                     return ShareAPart(group, unit, unit, machine);
+                   });
       });
-  const std::string part = wants_unit ? "a processing unit" : "a NUMA node";
-  return part + (has_labels ? " with room for all of it"
-                            : " with the labels that it demands");
+  if (!has_labels) return part + " with the labels that it demands";
+  const bool has_room =
+      std::ranges::any_of(machine.pus, [&](const ProcessingUnit& unit) {
+        return MeetsDemands(key, unit, machine);
+      });
+  if (!has_room || key.rules->part_groups.empty()) {
+    return part + " with room for all of it";
+  }
+  // Of several groups the first that no unit with room suits.
+  const auto group =
+      std::ranges::find_if(key.rules->part_groups, [&](const PartGroup& one) {
+        return std::ranges::none_of(machine.pus,
+                                    [&](const ProcessingUnit& unit) {
+                                      return MeetsDemands(key, unit, machine) &&
+                                             SuitsGroup(one, unit, machine);
+                                    });
+      });
+  if (group == key.rules->part_groups.end()) {
+    return part + " that suits all its groups";
+  }
+  return StrCat(part, " with room ", group->apart ? "away from" : "near",
+                " the others of '", group->name, "'");
 }
 
 void Bind(const ClassKey& key, int32_t pu, int sign, Machine* machine) {
-  if (key.rules->part_demands.empty() || pu == kNoPu) return;
+  if (!key.rules->DemandsParts() || pu == kNoPu) return;
   ProcessingUnit& unit = machine->pus[static_cast<size_t>(pu)];
   const auto add = [&](Resources* bound) {
     if (sign > 0) {
@@ -132,6 +206,14 @@ void Bind(const ClassKey& key, int32_t pu, int sign, Machine* machine) {
   if (IsBoundToUnit(key)) add(&unit.bound);
   if (unit.numa_node >= 0) {
     add(&machine->numa_nodes[static_cast<size_t>(unit.numa_node)].bound);
+  }
+  for (const PartGroup& group : key.rules->part_groups) {
+    const auto place = std::ranges::lower_bound(unit.groups, group.name);
+    if (sign > 0) {
+      unit.groups.insert(place, group.name);
+    } else {
+      unit.groups.erase(place);
+    }
   }
   NoteParts(machine);
 }
@@ -146,7 +228,7 @@ void NoteParts(Machine* machine) {
   }
   for (const ProcessingUnit& unit : machine->pus) {
     look = absl::HashOf(look, unit.numa_node, unit.capacity, unit.bound,
-                        unit.labels);
+                        unit.labels, unit.groups);
   }
   machine->parts_look = look;
 }

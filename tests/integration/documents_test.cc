@@ -261,6 +261,28 @@ TEST_F(DocumentsOverGrpc, TasksThatMustBeNearEachOtherStartTogetherOrNotAtAll) {
   EXPECT_THAT(Told(), UnorderedElementsAre("PLACE 1 m2-pu", "PLACE 2 m3-pu"));
 }
 
+// Its company went with a machine that failed, and runs elsewhere now.
+TEST_F(DocumentsOverGrpc, ATaskLeavesWhereAMachineThatFailedTookItsCompany) {
+  Options options = MiniServer::OptionsFor(ReplyMode::kContract);
+  options.requeues.from_failed_machines = true;
+  Start(options);
+  AddNode("m", 1000, "a");
+  client_->Submit(TaskMessage(1, {.cpu = 1000, .labels = {{"app", "db"}}}));
+  ASSERT_THAT(Told(), ElementsAre("PLACE 1 m-pu"));
+  AddNode("n", 1000, "a");
+  TaskDescription follower =
+      TaskMessage(2, {.cpu = 1000, .job = "web", .pod_affinity = Near("db")});
+  follower.mutable_task_descriptor()->set_pod_affinity_during_execution(true);
+  client_->Submit(follower);
+  ASSERT_THAT(Told(), ElementsAre("PLACE 2 n-pu"));
+  AddNode("o", 1000, "b");
+  client_->FailNode("m");
+  std::vector<std::string> told = Told();
+  const std::vector<std::string> later = Told();
+  told.insert(told.end(), later.begin(), later.end());
+  EXPECT_THAT(told, UnorderedElementsAre("PLACE 1 o-pu", "PREEMPT 2 n-pu"));
+}
+
 // A service whose tasks are to be on machines that agree in a label.
 TEST_F(DocumentsOverGrpc, TasksOfAServiceAgreeInALabelOfTheirMachines) {
   for (const char* zone : {"a", "b"}) {

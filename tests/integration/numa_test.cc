@@ -100,6 +100,38 @@ TEST(PartsOverGrpc, PartsAreNeverGivenTwice) {
   EXPECT_THAT(PlacesOf(client.Schedule()), SizeIs(1));
 }
 
+TEST(PartsOverGrpc, TasksOfAGroupShareANodeOrKeepApart) {
+  const MiniServer server(ReplyMode::kContract);
+  Client client(server.port());
+  client.AddNode(NumaMessage("m"));
+  const auto submit = [&client](uint64_t uid, const std::string& group,
+                                bool apart) {
+    firmament::TaskDescription task = TaskMessage(uid, {.cpu = 1000});
+    TaskRules::PartGroup* message =
+        task.mutable_task_descriptor()->mutable_rules()->add_part_groups();
+    message->set_name(group);
+    message->set_key("side");
+    message->set_apart(apart);
+    client.Submit(task);
+  };
+  std::map<uint64_t, std::string> sides;
+  const auto schedule = [&] {
+    for (const auto& [uid, resource] : PlacesOf(client.Schedule())) {
+      sides[uid] = resource.substr(0, 3);
+    }
+  };
+  for (const uint64_t uid : {1, 2, 3}) submit(uid, "db", /*apart=*/false);
+  schedule();
+  ASSERT_THAT(sides, SizeIs(3));
+  EXPECT_EQ(sides[1], sides[2]);
+  EXPECT_EQ(sides[1], sides[3]);
+  for (const uint64_t uid : {4, 5, 6}) submit(uid, "web", /*apart=*/true);
+  schedule();
+  ASSERT_THAT(sides, SizeIs(5)) << "one waits: there are two sides";
+  EXPECT_THAT(client.Explain(6).summary(),
+              HasSubstr("a NUMA node with room away from the others of 'web'"));
+}
+
 TEST(PartsOverGrpc, ATaskMayDemandALabelOfThePart) {
   const MiniServer server(ReplyMode::kContract);
   Client client(server.port());

@@ -42,6 +42,7 @@ constexpr uint64_t kTasks = 24;
 struct Said {
   std::string job;
   std::string claim;
+  bool is_apart = false;  // From others, by NUMA nodes.
   std::string alternative;
   uint64_t former = 0;       // That it replaces; 0: none.
   int32_t at_most = 0;       // Of its job in a zone.
@@ -238,6 +239,12 @@ class MixedLife {
               ? firmament::TaskRules::PartDemand::NUMA_NODE
               : firmament::TaskRules::PartDemand::PROCESSING_UNIT);
     }
+    if (rng_.Chance(1, 6)) {
+      said->is_apart = rng_.Chance(1, 2);
+      firmament::TaskRules::PartGroup* group = rules->add_part_groups();
+      group->set_name(said->is_apart ? "apart" : "together");
+      group->set_apart(said->is_apart);
+    }
     if (rng_.Chance(1, 4)) {
       said->at_most = static_cast<int32_t>(rng_.Between(1, 2));
       firmament::DomainMaximum* maximum = task->add_domain_maximums();
@@ -304,6 +311,13 @@ class MixedLife {
     return "";
   }
 
+  int32_t NodeOf(const Task& task) const {
+    const Machine& machine = *cluster_->state().FindMachine(task.machine);
+    return task.pu == kNoPu
+               ? -1
+               : machine.pus[static_cast<size_t>(task.pu)].numa_node;
+  }
+
   // Of those that leave their place is held, so they count for claims.
   std::string FindTwoOfOne(const std::set<uint64_t>& came) const {
     std::map<std::string, uint64_t> holders;
@@ -314,6 +328,10 @@ class MixedLife {
       if (said.claim == "disk")
         held.push_back(StrCat("disk on ", task->machine.value));
       if (said.claim == "volume") held.push_back("volume");
+      if (said.is_apart) {
+        held.push_back(
+            StrCat("node ", NodeOf(*task), " of ", task->machine.value));
+      }
       if (!said.alternative.empty() && !task->is_evicted) {
         held.push_back(StrCat("way of ", said.job));
       }

@@ -205,22 +205,32 @@ std::string FindWrongPart(const ClusterState& state) {
   for (const auto& [id, machine] : state.machines()) {
     std::vector<Resources> units(machine->pus.size());
     std::vector<Resources> nodes(machine->numa_nodes.size());
+    std::vector<std::vector<std::string>> groups(machine->pus.size());
     for (const TaskId task_id : machine->tasks) {
       const Task& task = *state.FindTask(task_id);
-      const auto& demands = task.class_key.rules->part_demands;
-      if (demands.empty() || task.pu == kNoPu) continue;
+      const PlacementRules& rules = *task.class_key.rules;
+      if (!rules.DemandsParts() || task.pu == kNoPu) continue;
       const auto pu = static_cast<size_t>(task.pu);
-      for (const PartDemand& demand : demands) {
-        if (demand.level != PartLevel::kProcessingUnit) continue;
-        units[pu] += task.class_key.request;
-        break;
+      bool is_of_unit = false;
+      for (const PartDemand& demand : rules.part_demands) {
+        is_of_unit |= demand.level == PartLevel::kProcessingUnit;
       }
+      for (const PartGroup& group : rules.part_groups) {
+        is_of_unit |= group.level == PartLevel::kProcessingUnit;
+        groups[pu].push_back(group.name);
+      }
+      if (is_of_unit) units[pu] += task.class_key.request;
       const int32_t node = machine->pus[pu].numa_node;
       if (node >= 0) nodes[static_cast<size_t>(node)] += task.class_key.request;
     }
     for (size_t i = 0; i < units.size(); ++i) {
       if (units[i] != machine->pus[i].bound) {
         return StrCat("on machine ", id.value, " unit ", i, " is bound wrong");
+      }
+      std::ranges::sort(groups[i]);
+      if (groups[i] != machine->pus[i].groups) {
+        return StrCat("on machine ", id.value, " unit ", i,
+                      " has other groups");
       }
     }
     for (size_t i = 0; i < nodes.size(); ++i) {

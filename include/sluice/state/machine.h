@@ -45,6 +45,8 @@ struct ProcessingUnit {
   LabelPairs labels = {};  // None where it is the only one of its machine.
   int32_t numa_node = -1;  // An index; -1: it is in none.
   Resources bound = {};    // Of `used`, by tasks that demand it; derived.
+  // Of the tasks bound here or to its NUMA node, ascending; derived.
+  std::vector<std::string> groups = {};
 };
 
 // A taint in force.  An unschedulable machine and one in a bad condition have

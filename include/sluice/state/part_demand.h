@@ -1,5 +1,6 @@
 // What a task demands of the parts of its machine: all its cpu and memory from
-// one NUMA node, or from one processing unit.
+// one NUMA node, or from one processing unit, and that near those of others, or
+// away from them.
 //
 // Threads: values.
 
@@ -34,6 +35,27 @@ struct PartDemand {
     return key.empty() && !value.empty() ? "value: without a key" : "";
   }
   friend auto operator<=>(const PartDemand&, const PartDemand&) = default;
+};
+
+// Tasks of any job that name one group: those on one machine share a part of
+// the level or, with `apart`, none of them does.  With a key parts are one if
+// they have the same value of that label, and those without it are for none of
+// the group.
+struct PartGroup {
+  PartLevel level = PartLevel::kNumaNode;
+  std::string name = {};
+  std::string key = {};
+  bool apart = false;
+
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("level", self.level, PartLevel::kProcessingUnit);
+    visit("name", self.name);
+    visit("key", self.key);
+    visit("apart", self.apart);
+  }
+  std::string Fault() const { return name.empty() ? "name: is empty" : ""; }
+  friend auto operator<=>(const PartGroup&, const PartGroup&) = default;
 };
 
 }  // namespace sluice

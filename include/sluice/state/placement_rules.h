@@ -216,7 +216,9 @@ struct PlacementRules {
            !preferred_peers.empty() || !spread.empty() || !minimums.empty() ||
            kind.has_value();
   }
-  bool DemandsParts() const { return !part_demands.empty(); }
+  bool DemandsParts() const {
+    return !part_demands.empty() || !part_groups.empty();
+  }
   // Whether a second one on a machine must be thought of by itself.
   bool ComeOneByOne() const { return !host_ports.empty() || DemandsParts(); }
   friend std::strong_ordering operator<=>(const PlacementRules& a,

@@ -114,6 +114,74 @@ TEST(PartFit, GivesReasons) {
   EXPECT_THAT(ReasonsFor({.part_demands = {kUnit}}, TwoNodes()), IsEmpty());
 }
 
+// Of group "db" one task is bound to unit 1.
+bool FitsInGroup(PartGroup group, int64_t cpu, Machine machine) {
+  machine.pus[1].groups = {"db"};
+  group.name = group.name.empty() ? "db" : group.name;
+  const PlacementRules rules = {.part_groups = {group}};
+  ClassKey key;
+  key.rules = &rules;
+  key.request = Resources(cpu, 1, 0, 1);
+  return ConstraintSet().Allows(key, machine);
+}
+
+TEST(PartFit, HasRoomInThePartOfTheOthersOfItsGroup) {
+  const PartGroup near = {.level = PartLevel::kNumaNode};
+  Machine machine = TwoNodes();
+  EXPECT_TRUE(FitsInGroup(near, 4000, machine));
+  machine.numa_nodes[0].bound = Resources(1000, 0, 0, 1);
+  EXPECT_FALSE(FitsInGroup(near, 4000, machine)) << "node 1 is not theirs";
+  EXPECT_TRUE(FitsInGroup({.name = "web"}, 4000, machine)) << "nobody's is";
+  EXPECT_FALSE(
+      FitsInGroup({.level = PartLevel::kProcessingUnit}, 2500, machine));
+  EXPECT_TRUE(
+      FitsInGroup({.level = PartLevel::kProcessingUnit}, 2000, machine));
+}
+
+TEST(PartFit, HasRoomAwayFromTheOthersOfItsGroup) {
+  const PartGroup apart = {.level = PartLevel::kNumaNode, .apart = true};
+  Machine machine = TwoNodes();
+  EXPECT_TRUE(FitsInGroup(apart, 4000, machine));
+  machine.pus[2].groups = {"db"};
+  EXPECT_FALSE(FitsInGroup(apart, 1000, machine));
+  EXPECT_TRUE(FitsInGroup({.level = PartLevel::kProcessingUnit, .apart = true},
+                          1000, machine));
+}
+
+TEST(PartFit, KnowsPartsOfAGroupByALabel) {
+  Machine machine = TwoNodes();
+  // Two units share a cache, one of each node; one has a cache of its own.
+  machine.pus[1].labels = {{"cache", "1"}};
+  machine.pus[2].labels = {{"cache", "1"}};
+  machine.pus[3].labels = {{"cache", "2"}};
+  const PartGroup near = {.level = PartLevel::kProcessingUnit, .key = "cache"};
+  const PartGroup apart = {
+      .level = PartLevel::kProcessingUnit, .key = "cache", .apart = true};
+  machine.pus[1].bound = Resources(2000, 0, 0, 1);
+  EXPECT_TRUE(FitsInGroup(near, 1000, machine)) << "unit 2";
+  EXPECT_TRUE(FitsInGroup(apart, 1000, machine)) << "unit 3";
+  machine.pus[3].labels = {};
+  EXPECT_FALSE(FitsInGroup(apart, 1000, machine)) << "they have no cache";
+  machine.pus[2].labels = {};
+  EXPECT_FALSE(FitsInGroup(near, 1000, machine));
+}
+
+TEST(PartFit, SaysWhichGroupHasNoRoom) {
+  Machine machine = TwoNodes();
+  machine.pus[1].groups = {"db"};
+  machine.pus[2].groups = {"db"};
+  EXPECT_THAT(
+      ReasonsFor({.part_groups = {{.name = "db", .apart = true}}}, machine),
+      ElementsAre("part_too_small | lacked a NUMA node with room away "
+                  "from the others of 'db' | lacks a NUMA node with "
+                  "room away from the others of 'db'"));
+  EXPECT_THAT(
+      ReasonsFor({.part_groups = {{.name = "db", .key = "cache"}}}, machine),
+      ElementsAre("part_too_small | lacked a NUMA node with the labels that it "
+                  "demands | lacks a NUMA node with the labels that it "
+                  "demands"));
+}
+
 // Clients and stores outlive the daemon: these bytes stay.
 TEST(PartFit, IsStatedInTheBytesThatItAlwaysWas) {
   const PlacementRules rules = {
@@ -122,6 +190,23 @@ TEST(PartFit, IsStatedInTheBytesThatItAlwaysWas) {
   WriteFields(rules, &stated);
   EXPECT_EQ(stated.SerializeAsString(),
             "\x22\x0d\x08\x01\x12\x03gpu\x1a\x04near");
+}
+
+TEST(PartFit, StatesGroupsInTheBytesThatItAlwaysDid) {
+  const PlacementRules rules = {
+      .part_groups = {{PartLevel::kProcessingUnit, "db", "l3", true}}};
+  firmament::TaskRules stated;
+  WriteFields(rules, &stated);
+  EXPECT_EQ(stated.SerializeAsString(), std::string("\x2a\x0c\x08\x01\x12\x02"
+                                                    "db\x1a\x02l3\x20\x01"));
+}
+
+TEST(PartFit, NeedsANameForAGroup) {
+  firmament::TaskRules stated;
+  stated.add_part_groups()->set_apart(true);
+  PlacementRules rules;
+  EXPECT_EQ(ReadFields(stated, ListsAre::kInOrder, &rules),
+            "part_groups: name: is empty");
 }
 
 TEST(PartFit, NeedsAKeyForAValue) {

@@ -38,6 +38,13 @@ class MachinePartsTest : public StateTest {
     Run(uid, "m");
     return MachineOf("m").ResourceUuid(TaskOf(uid).pu);
   }
+  std::string RunInGroup(uint64_t uid, const PartGroup& group) {
+    TaskOptions task = {.cpu = 1000};
+    task.rules.part_groups = {group};
+    Do(Submitted(uid, task));
+    Run(uid, "m");
+    return MachineOf("m").ResourceUuid(TaskOf(uid).pu);
+  }
   int64_t BoundTo(size_t node) {
     return MachineOf("m").numa_nodes.at(node).bound[kCpu];
   }
@@ -52,6 +59,31 @@ TEST_F(MachinePartsTest, TasksAreBoundWhereTheLeastIsLeftThatIsEnough) {
   EXPECT_EQ(BoundTo(0), 3500);
   EXPECT_EQ(MachineOf("m").pus[0].bound[kCpu], 1500);
   EXPECT_EQ(BoundTo(1), 3000);
+}
+
+TEST_F(MachinePartsTest, TasksOfAGroupShareAPartOrNoTwoDo) {
+  const PartGroup near = {.level = PartLevel::kProcessingUnit, .name = "near"};
+  EXPECT_EQ(RunWith(1, 500, {kNode}), "pu0");
+  EXPECT_EQ(RunInGroup(2, near), "pu1") << "of node 0 the least is left";
+  EXPECT_EQ(RunWith(3, 500, {kUnit}), "pu1");
+  EXPECT_EQ(RunInGroup(4, {.level = PartLevel::kNumaNode, .name = "a"}), "pu1");
+  EXPECT_EQ(BoundTo(0), 3000);
+  const PartGroup apart = {
+      .level = PartLevel::kNumaNode, .name = "apart", .apart = true};
+  const std::string first = RunInGroup(5, apart);
+  EXPECT_EQ(RunInGroup(6, apart).substr(0, 3), "pu2") << "not beside " << first;
+  Do(Completed(5));
+  EXPECT_THAT(MachineOf("m").pus[2].groups, testing::ElementsAre("apart"));
+}
+
+TEST_F(MachinePartsTest, ATreeThatIsStatedAnewKeepsGroups) {
+  RunInGroup(1, {.level = PartLevel::kNumaNode, .name = "db"});
+  const int32_t unit = TaskOf(1).pu;
+  Do(Removed("m"));
+  Do(Added("m", TwoNodes()));
+  ASSERT_EQ(TaskOf(1).pu, unit);
+  EXPECT_THAT(MachineOf("m").pus[static_cast<size_t>(unit)].groups,
+              testing::ElementsAre("db"));
 }
 
 TEST_F(MachinePartsTest, OthersBindNothing) {

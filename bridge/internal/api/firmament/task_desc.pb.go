@@ -638,6 +638,7 @@ type TaskRules struct {
 	Claims []*TaskRules_Claim `protobuf:"bytes,3,rep,name=claims,proto3" json:"claims,omitempty"`
 	// All must hold of one processing unit, and of the NUMA node that it is in.
 	PartDemands   []*TaskRules_PartDemand `protobuf:"bytes,4,rep,name=part_demands,json=partDemands,proto3" json:"part_demands,omitempty"`
+	PartGroups    []*TaskRules_PartGroup  `protobuf:"bytes,5,rep,name=part_groups,json=partGroups,proto3" json:"part_groups,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -696,6 +697,13 @@ func (x *TaskRules) GetClaims() []*TaskRules_Claim {
 func (x *TaskRules) GetPartDemands() []*TaskRules_PartDemand {
 	if x != nil {
 		return x.PartDemands
+	}
+	return nil
+}
+
+func (x *TaskRules) GetPartGroups() []*TaskRules_PartGroup {
+	if x != nil {
+		return x.PartGroups
 	}
 	return nil
 }
@@ -1483,6 +1491,81 @@ func (x *TaskRules_PartDemand) GetValue() string {
 	return ""
 }
 
+// Tasks of any job and namespace that name one group: all of them on a machine
+// share a part, or no two do.  The part has room for all that one asks for.
+type TaskRules_PartGroup struct {
+	state protoimpl.MessageState     `protogen:"open.v1"`
+	Level TaskRules_PartDemand_Level `protobuf:"varint,1,opt,name=level,proto3,enum=firmament.TaskRules_PartDemand_Level" json:"level,omitempty"`
+	// Not empty.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// A label of parts: those with one value of it are one, say a cache that
+	// cores share, and those without it are for none of the group.  Empty: each
+	// part for itself.
+	Key string `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
+	// No two share a part.
+	Apart         bool `protobuf:"varint,4,opt,name=apart,proto3" json:"apart,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TaskRules_PartGroup) Reset() {
+	*x = TaskRules_PartGroup{}
+	mi := &file_firmament_task_desc_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TaskRules_PartGroup) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TaskRules_PartGroup) ProtoMessage() {}
+
+func (x *TaskRules_PartGroup) ProtoReflect() protoreflect.Message {
+	mi := &file_firmament_task_desc_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TaskRules_PartGroup.ProtoReflect.Descriptor instead.
+func (*TaskRules_PartGroup) Descriptor() ([]byte, []int) {
+	return file_firmament_task_desc_proto_rawDescGZIP(), []int{4, 4}
+}
+
+func (x *TaskRules_PartGroup) GetLevel() TaskRules_PartDemand_Level {
+	if x != nil {
+		return x.Level
+	}
+	return TaskRules_PartDemand_NUMA_NODE
+}
+
+func (x *TaskRules_PartGroup) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *TaskRules_PartGroup) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *TaskRules_PartGroup) GetApart() bool {
+	if x != nil {
+		return x.Apart
+	}
+	return false
+}
+
 var File_firmament_task_desc_proto protoreflect.FileDescriptor
 
 const file_firmament_task_desc_proto_rawDesc = "" +
@@ -1510,12 +1593,14 @@ const file_firmament_task_desc_proto_rawDesc = "" +
 	"\rDomainMaximum\x12 \n" +
 	"\vtopologyKey\x18\x01 \x01(\tR\vtopologyKey\x12\x16\n" +
 	"\x06atMost\x18\x02 \x01(\x05R\x06atMost\x12A\n" +
-	"\rlabelSelector\x18\x03 \x01(\v2\x1b.firmament.PodLabelSelectorR\rlabelSelector\"\xd0\x04\n" +
+	"\rlabelSelector\x18\x03 \x01(\v2\x1b.firmament.PodLabelSelectorR\rlabelSelector\"\x98\x06\n" +
 	"\tTaskRules\x12K\n" +
 	"\x0frequired_taints\x18\x01 \x03(\v2\".firmament.TaskRules.RequiredTaintR\x0erequiredTaints\x12D\n" +
 	"\falternatives\x18\x02 \x03(\v2 .firmament.TaskRules.AlternativeR\falternatives\x122\n" +
 	"\x06claims\x18\x03 \x03(\v2\x1a.firmament.TaskRules.ClaimR\x06claims\x12B\n" +
-	"\fpart_demands\x18\x04 \x03(\v2\x1f.firmament.TaskRules.PartDemandR\vpartDemands\x1a9\n" +
+	"\fpart_demands\x18\x04 \x03(\v2\x1f.firmament.TaskRules.PartDemandR\vpartDemands\x12?\n" +
+	"\vpart_groups\x18\x05 \x03(\v2\x1e.firmament.TaskRules.PartGroupR\n" +
+	"partGroups\x1a9\n" +
 	"\rRequiredTaint\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x16\n" +
 	"\x06values\x18\x02 \x03(\tR\x06values\x1a!\n" +
@@ -1532,7 +1617,12 @@ const file_firmament_task_desc_proto_rawDesc = "" +
 	"\x05value\x18\x03 \x01(\tR\x05value\"+\n" +
 	"\x05Level\x12\r\n" +
 	"\tNUMA_NODE\x10\x00\x12\x13\n" +
-	"\x0fPROCESSING_UNIT\x10\x01\"\xb9\x17\n" +
+	"\x0fPROCESSING_UNIT\x10\x01\x1a\x84\x01\n" +
+	"\tPartGroup\x12;\n" +
+	"\x05level\x18\x01 \x01(\x0e2%.firmament.TaskRules.PartDemand.LevelR\x05level\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
+	"\x03key\x18\x03 \x01(\tR\x03key\x12\x14\n" +
+	"\x05apart\x18\x04 \x01(\bR\x05apart\"\xb9\x17\n" +
 	"\x0eTaskDescriptor\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\x04R\x03uid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x129\n" +
@@ -1646,7 +1736,7 @@ func file_firmament_task_desc_proto_rawDescGZIP() []byte {
 }
 
 var file_firmament_task_desc_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_firmament_task_desc_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_firmament_task_desc_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_firmament_task_desc_proto_goTypes = []any{
 	(TaskRules_PartDemand_Level)(0),      // 0: firmament.TaskRules.PartDemand.Level
 	(TaskDescriptor_TaskState)(0),        // 1: firmament.TaskDescriptor.TaskState
@@ -1663,49 +1753,52 @@ var file_firmament_task_desc_proto_goTypes = []any{
 	(*TaskRules_Alternative)(nil),        // 12: firmament.TaskRules.Alternative
 	(*TaskRules_Claim)(nil),              // 13: firmament.TaskRules.Claim
 	(*TaskRules_PartDemand)(nil),         // 14: firmament.TaskRules.PartDemand
-	nil,                                  // 15: firmament.TaskDescriptor.NamespaceLabelsEntry
-	(*PodLabelSelector)(nil),             // 16: firmament.PodLabelSelector
-	(*ReferenceDescriptor)(nil),          // 17: firmament.ReferenceDescriptor
-	(*ResourceVector)(nil),               // 18: firmament.ResourceVector
-	(*TaskFinalReport)(nil),              // 19: firmament.TaskFinalReport
-	(*Label)(nil),                        // 20: firmament.Label
-	(*LabelSelector)(nil),                // 21: firmament.LabelSelector
-	(*Affinity)(nil),                     // 22: firmament.Affinity
-	(*Toleration)(nil),                   // 23: firmament.Toleration
+	(*TaskRules_PartGroup)(nil),          // 15: firmament.TaskRules.PartGroup
+	nil,                                  // 16: firmament.TaskDescriptor.NamespaceLabelsEntry
+	(*PodLabelSelector)(nil),             // 17: firmament.PodLabelSelector
+	(*ReferenceDescriptor)(nil),          // 18: firmament.ReferenceDescriptor
+	(*ResourceVector)(nil),               // 19: firmament.ResourceVector
+	(*TaskFinalReport)(nil),              // 20: firmament.TaskFinalReport
+	(*Label)(nil),                        // 21: firmament.Label
+	(*LabelSelector)(nil),                // 22: firmament.LabelSelector
+	(*Affinity)(nil),                     // 23: firmament.Affinity
+	(*Toleration)(nil),                   // 24: firmament.Toleration
 }
 var file_firmament_task_desc_proto_depIdxs = []int32{
-	16, // 0: firmament.TopologySpreadConstraint.labelSelector:type_name -> firmament.PodLabelSelector
-	16, // 1: firmament.DomainMinimum.labelSelector:type_name -> firmament.PodLabelSelector
-	16, // 2: firmament.DomainMaximum.labelSelector:type_name -> firmament.PodLabelSelector
+	17, // 0: firmament.TopologySpreadConstraint.labelSelector:type_name -> firmament.PodLabelSelector
+	17, // 1: firmament.DomainMinimum.labelSelector:type_name -> firmament.PodLabelSelector
+	17, // 2: firmament.DomainMaximum.labelSelector:type_name -> firmament.PodLabelSelector
 	11, // 3: firmament.TaskRules.required_taints:type_name -> firmament.TaskRules.RequiredTaint
 	12, // 4: firmament.TaskRules.alternatives:type_name -> firmament.TaskRules.Alternative
 	13, // 5: firmament.TaskRules.claims:type_name -> firmament.TaskRules.Claim
 	14, // 6: firmament.TaskRules.part_demands:type_name -> firmament.TaskRules.PartDemand
-	1,  // 7: firmament.TaskDescriptor.state:type_name -> firmament.TaskDescriptor.TaskState
-	17, // 8: firmament.TaskDescriptor.dependencies:type_name -> firmament.ReferenceDescriptor
-	17, // 9: firmament.TaskDescriptor.outputs:type_name -> firmament.ReferenceDescriptor
-	10, // 10: firmament.TaskDescriptor.spawned:type_name -> firmament.TaskDescriptor
-	18, // 11: firmament.TaskDescriptor.resource_request:type_name -> firmament.ResourceVector
-	2,  // 12: firmament.TaskDescriptor.task_type:type_name -> firmament.TaskDescriptor.TaskType
-	19, // 13: firmament.TaskDescriptor.final_report:type_name -> firmament.TaskFinalReport
-	20, // 14: firmament.TaskDescriptor.labels:type_name -> firmament.Label
-	21, // 15: firmament.TaskDescriptor.label_selectors:type_name -> firmament.LabelSelector
-	22, // 16: firmament.TaskDescriptor.affinity:type_name -> firmament.Affinity
-	23, // 17: firmament.TaskDescriptor.toleration:type_name -> firmament.Toleration
-	5,  // 18: firmament.TaskDescriptor.host_ports:type_name -> firmament.HostPort
-	6,  // 19: firmament.TaskDescriptor.topology_spread_constraints:type_name -> firmament.TopologySpreadConstraint
-	15, // 20: firmament.TaskDescriptor.namespace_labels:type_name -> firmament.TaskDescriptor.NamespaceLabelsEntry
-	3,  // 21: firmament.TaskDescriptor.global:type_name -> firmament.TaskDescriptor.Global
-	4,  // 22: firmament.TaskDescriptor.preemption_policy:type_name -> firmament.TaskDescriptor.PreemptionPolicy
-	7,  // 23: firmament.TaskDescriptor.domain_minimums:type_name -> firmament.DomainMinimum
-	8,  // 24: firmament.TaskDescriptor.domain_maximums:type_name -> firmament.DomainMaximum
-	9,  // 25: firmament.TaskDescriptor.rules:type_name -> firmament.TaskRules
-	0,  // 26: firmament.TaskRules.PartDemand.level:type_name -> firmament.TaskRules.PartDemand.Level
-	27, // [27:27] is the sub-list for method output_type
-	27, // [27:27] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	15, // 7: firmament.TaskRules.part_groups:type_name -> firmament.TaskRules.PartGroup
+	1,  // 8: firmament.TaskDescriptor.state:type_name -> firmament.TaskDescriptor.TaskState
+	18, // 9: firmament.TaskDescriptor.dependencies:type_name -> firmament.ReferenceDescriptor
+	18, // 10: firmament.TaskDescriptor.outputs:type_name -> firmament.ReferenceDescriptor
+	10, // 11: firmament.TaskDescriptor.spawned:type_name -> firmament.TaskDescriptor
+	19, // 12: firmament.TaskDescriptor.resource_request:type_name -> firmament.ResourceVector
+	2,  // 13: firmament.TaskDescriptor.task_type:type_name -> firmament.TaskDescriptor.TaskType
+	20, // 14: firmament.TaskDescriptor.final_report:type_name -> firmament.TaskFinalReport
+	21, // 15: firmament.TaskDescriptor.labels:type_name -> firmament.Label
+	22, // 16: firmament.TaskDescriptor.label_selectors:type_name -> firmament.LabelSelector
+	23, // 17: firmament.TaskDescriptor.affinity:type_name -> firmament.Affinity
+	24, // 18: firmament.TaskDescriptor.toleration:type_name -> firmament.Toleration
+	5,  // 19: firmament.TaskDescriptor.host_ports:type_name -> firmament.HostPort
+	6,  // 20: firmament.TaskDescriptor.topology_spread_constraints:type_name -> firmament.TopologySpreadConstraint
+	16, // 21: firmament.TaskDescriptor.namespace_labels:type_name -> firmament.TaskDescriptor.NamespaceLabelsEntry
+	3,  // 22: firmament.TaskDescriptor.global:type_name -> firmament.TaskDescriptor.Global
+	4,  // 23: firmament.TaskDescriptor.preemption_policy:type_name -> firmament.TaskDescriptor.PreemptionPolicy
+	7,  // 24: firmament.TaskDescriptor.domain_minimums:type_name -> firmament.DomainMinimum
+	8,  // 25: firmament.TaskDescriptor.domain_maximums:type_name -> firmament.DomainMaximum
+	9,  // 26: firmament.TaskDescriptor.rules:type_name -> firmament.TaskRules
+	0,  // 27: firmament.TaskRules.PartDemand.level:type_name -> firmament.TaskRules.PartDemand.Level
+	0,  // 28: firmament.TaskRules.PartGroup.level:type_name -> firmament.TaskRules.PartDemand.Level
+	29, // [29:29] is the sub-list for method output_type
+	29, // [29:29] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_firmament_task_desc_proto_init() }
@@ -1728,7 +1821,7 @@ func file_firmament_task_desc_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_firmament_task_desc_proto_rawDesc), len(file_firmament_task_desc_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
