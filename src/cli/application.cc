@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/config_file.h"
 #include "cli/flags.h"
 
 namespace sluice {
@@ -40,6 +41,9 @@ Examples:
   sluicectl tasks --pending
   sluicectl explain 17
   sluicectl status --output=json --server=scheduler.example.com:9090
+
+Flags of all commands may also stand in ~/.config/sluice/config, one a line
+without the dashes; SLUICE_CONFIG names another file.
 )";
 
 // Command lines are short; more than this of one is not worth showing.
@@ -50,11 +54,40 @@ struct CommonFlags {
   bool wants_help = false;
   bool wants_version = false;
 
+  void AddIdentityTo(FlagSet& flags) {
+    Identity& identity = options.identity;
+    flags.AddSwitch("tls",
+                    "Speaks TLS; each of the next five flags means that, too.",
+                    &identity.wants_tls);
+    flags.AddString({.name = "tls_ca",
+                     .value = "FILE",
+                     .help = "Authorities of the server's certificate, in PEM\n"
+                             "(those of this system)."},
+                    &identity.ca_file);
+    flags.AddString({.name = "tls_cert",
+                     .value = "FILE",
+                     .help = "The certificate to show to the server, in PEM."},
+                    &identity.cert_file);
+    flags.AddString(
+        {.name = "tls_key", .value = "FILE", .help = "Its key, in PEM."},
+        &identity.key_file);
+    flags.AddString({.name = "tls_server_name",
+                     .value = "NAME",
+                     .help = "The name in the server's certificate (that of\n"
+                             "--server)."},
+                    &identity.server_name);
+    flags.AddString({.name = "token_file",
+                     .value = "FILE",
+                     .help = "A token to show to the server."},
+                    &identity.token_file);
+  }
+
   void AddTo(FlagSet& flags) {
     flags.AddString({.name = "server",
                      .value = "HOST:PORT",
                      .help = "Where sluiced listens (127.0.0.1:9090)."},
                     &options.server);
+    AddIdentityTo(flags);
     flags.AddChoice(
         {.name = "output",
          .value = "table|json",
@@ -115,6 +148,16 @@ int FailUsage(const Console& console, const absl::Status& status,
   return kExitUsage;
 }
 
+// Sets what the file says.
+absl::Status ApplyConfigFile(const std::string& path, const FlagSet& flags) {
+  if (path.empty()) return absl::OkStatus();
+  const std::string shown = Printable(path, kShownBytes);
+  absl::StatusOr<std::vector<std::string>> config = ReadConfigFile(path);
+  if (!config.ok()) return Annotate(config.status(), shown);
+  const absl::StatusOr<size_t> taken = flags.ParseLeading(*config);
+  return Annotate(taken.status(), shown);
+}
+
 int RunCommand(Command& command, std::span<const std::string> arguments,
                CommonFlags& common, const Console& console,
                const Clock& clock) {
@@ -137,6 +180,9 @@ int RunCommand(Command& command, std::span<const std::string> arguments,
   const absl::Status taken = command.TakeArguments(*std::move(others));
   if (!taken.ok()) return FailUsage(console, taken, text.name);
 
+  if (const absl::Status read = common.options.identity.Read(); !read.ok()) {
+    return FailUsage(console, read, text.name);
+  }
   const absl::Status done = command.Run(
       {.options = common.options, .console = console, .clock = clock});
   console.out.flush();
@@ -154,10 +200,14 @@ int RunCommand(Command& command, std::span<const std::string> arguments,
 }  // namespace
 
 int RunSluicectl(std::span<const std::string> arguments, const Console& console,
-                 const Clock& clock) {
+                 const Clock& clock, const std::string& config_file) {
   CommonFlags common;
   FlagSet flags;
   common.AddTo(flags);
+  if (const absl::Status status = ApplyConfigFile(config_file, flags);
+      !status.ok()) {
+    return FailUsage(console, status, "");
+  }
   const absl::StatusOr<size_t> taken = flags.ParseLeading(arguments);
   if (!taken.ok()) return FailUsage(console, taken.status(), "");
   arguments = arguments.subspan(*taken);

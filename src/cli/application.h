@@ -14,9 +14,10 @@
 
 namespace sluice {
 
-// Runs the command that `arguments` (without the program's name) ask for.
+// Runs the command that `arguments` (without the program's name) ask for.  The
+// flags in `config_file` come before them; empty: there is no such file.
 int RunSluicectl(std::span<const std::string> arguments, const Console& console,
-                 const Clock& clock);
+                 const Clock& clock, const std::string& config_file = "");
 
 }  // namespace sluice
 

@@ -19,6 +19,7 @@
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/flags.h"
+#include "cli/identity.h"
 #include "sluice/base/clock.h"
 
 namespace sluice {
@@ -26,6 +27,7 @@ namespace sluice {
 // What every command is told.
 struct GlobalOptions {
   std::string server = "127.0.0.1:9090";
+  Identity identity;
   // "table" or "json".
   std::string output = "table";
   // Of one call; 0 waits for ever.

@@ -13,7 +13,19 @@ namespace {
 // Of a message that the server sent.
 constexpr size_t kShownBytes = 1024;
 
-std::shared_ptr<grpc::Channel> MakeChannel(const std::string& server) {
+std::shared_ptr<grpc::ChannelCredentials> MakeCredentials(
+    const Identity& identity) {
+  if (!identity.uses_tls()) return grpc::InsecureChannelCredentials();
+  std::shared_ptr<grpc::ChannelCredentials> credentials =
+      grpc::SslCredentials({.pem_root_certs = identity.ca,
+                            .pem_private_key = identity.key,
+                            .pem_cert_chain = identity.cert});
+  if (identity.token.empty()) return credentials;
+  return grpc::CompositeChannelCredentials(
+      credentials, grpc::AccessTokenCredentials(identity.token));
+}
+
+std::shared_ptr<grpc::Channel> MakeChannel(const GlobalOptions& options) {
   grpc::ChannelArguments arguments;
   // The server bounds its replies; a client that refused them would lose
   // deltas, which are delivered once.
@@ -23,8 +35,11 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& server) {
   // the time of a call.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetInt(GRPC_ARG_ENABLE_CHANNELZ, 0);
-  return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(),
-                                   arguments);
+  if (const std::string& name = options.identity.server_name; !name.empty()) {
+    arguments.SetSslTargetNameOverride(name);
+  }
+  return grpc::CreateCustomChannel(
+      options.server, MakeCredentials(options.identity), arguments);
 }
 
 }  // namespace
@@ -39,8 +54,9 @@ struct Connection::Stubs {
 
 Connection::Connection(const GlobalOptions& options)
     : server_(options.server),
+      has_tls_(options.identity.uses_tls()),
       timeout_s_(options.timeout_s),
-      channel_(MakeChannel(server_)),
+      channel_(MakeChannel(options)),
       stubs_(std::make_unique<Stubs>(channel_)) {}
 
 Connection::~Connection() = default;
@@ -155,8 +171,13 @@ absl::Status Connection::StatusOf(const grpc::Status& status) const {
   if (status.ok()) return absl::OkStatus();
   const std::string detail = Printable(status.error_message(), kShownBytes);
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
+    // All that a client hears of a server that wants TLS, or a certificate.
+    const std::string_view hint =
+        !detail.ends_with("Socket closed") ? ""
+        : has_tls_ ? "; does it ask for another certificate (--tls_cert)?"
+                   : "; does it speak TLS (--tls)?";
     return absl::UnavailableError(
-        StrCat("cannot reach ", server_, ": ", detail));
+        StrCat("cannot reach ", server_, ": ", detail, hint));
   }
   if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
     return absl::DeadlineExceededError(StrCat(

@@ -74,6 +74,7 @@ class Connection {
       Request request) const;
 
   const std::string server_;
+  const bool has_tls_;
   const int64_t timeout_s_;
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<Stubs> stubs_;

@@ -3,6 +3,7 @@
 
 #include "absl/synchronization/mutex.h"
 #include "cli/application.h"
+#include "cli/config_file.h"
 #include "cli/console.h"
 #include "sluice/base/clock.h"
 
@@ -12,5 +13,6 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0),
                                            argv + argc);
   const sluice::SystemClock clock;
-  return sluice::RunSluicectl(arguments, sluice::StandardConsole(), clock);
+  return sluice::RunSluicectl(arguments, sluice::StandardConsole(), clock,
+                              sluice::ConfigFilePath());
 }

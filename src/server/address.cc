@@ -1,6 +1,8 @@
 #include "server/address.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -87,6 +89,17 @@ std::string ToString(const Address& address) {
   const bool is_ipv6 = address.host.find(':') != std::string::npos;
   return StrCat(is_ipv6 ? "[" : "", address.host, is_ipv6 ? "]" : "", ":",
                 address.port);
+}
+
+bool IsLoopback(const Address& address) {
+  if (address.host == "localhost") return true;
+  in_addr v4 = {};
+  if (inet_pton(AF_INET, address.host.c_str(), &v4) == 1) {
+    return ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET;
+  }
+  in6_addr v6 = {};
+  return inet_pton(AF_INET6, address.host.c_str(), &v6) == 1 &&
+         IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
 absl::StatusOr<int> Listen(const Address& address) {

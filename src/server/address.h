@@ -26,6 +26,9 @@ absl::StatusOr<Address> ParseAddress(std::string_view text);
 // "127.0.0.1:9090", "[::1]:9090".
 std::string ToString(const Address& address);
 
+// True if only this machine can reach it: "localhost", 127.0.0.0/8, ::1.
+bool IsLoopback(const Address& address);
+
 // A socket that listens on `address`; the caller owns it.  A name with several
 // addresses is listened on at one of them, IPv4 if there is one.
 // Errors: "cannot listen on 127.0.0.1:9090: address already in use".

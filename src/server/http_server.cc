@@ -6,7 +6,10 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "absl/status/status.h"
+#include "access/role.h"
 #include "base/limits.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
@@ -19,6 +22,8 @@ constexpr unsigned int kIdleSecondsMax = 10;
 
 // What a request may take: its line and headers.  Prometheus sends 300 bytes.
 constexpr size_t kConnectionBytes = 16 << 10;
+
+constexpr char kTls13[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3";
 
 // What the kernel takes of a response before it is read: a page of metrics.
 constexpr int kSendBytes = 16 << 10;
@@ -77,6 +82,10 @@ struct HttpServer::Callbacks {
                      "GET and HEAD only\n");
     }
     if (path == "/metrics") {
+      if (auto [status, why] = server.Refusal(connection);
+          status != MHD_HTTP_OK) {
+        return Respond(connection, status, "text/plain", std::move(why));
+      }
       return Respond(connection, MHD_HTTP_OK, "text/plain; version=0.0.4",
                      server.metrics_.Text());
     }
@@ -95,6 +104,8 @@ struct HttpServer::Callbacks {
   static void Notify(void* closure, MHD_Connection* connection,
                      void** /*state*/, MHD_ConnectionNotificationCode code) {
     HttpServer& server = *static_cast<HttpServer*>(closure);
+    // Before the handshake, and on its thread.
+    if (server.tls_.has_value()) server.tls_->ServeThisThread();
     const int socket = SocketOf(connection);
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
       server.connections_.Remove(socket);
@@ -108,14 +119,37 @@ struct HttpServer::Callbacks {
   }
 };
 
+HttpServer::HttpServer(Metrics& metrics, const Secrets* secrets)
+    : metrics_(metrics), secrets_(secrets) {
+  if (secrets != nullptr) tls_.emplace(*secrets);
+}
+
+std::pair<unsigned int, std::string> HttpServer::Refusal(
+    MHD_Connection* connection) const {
+  if (secrets_ == nullptr) return {MHD_HTTP_OK, ""};
+  const char* const authorization = MHD_lookup_connection_value(
+      connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+  const absl::Status status = secrets_->Check(
+      {.names = {},
+       .authorization = authorization == nullptr ? "" : authorization},
+      Role::kRead);
+  if (status.ok()) return {MHD_HTTP_OK, ""};
+  return {status.code() == absl::StatusCode::kUnauthenticated
+              ? MHD_HTTP_UNAUTHORIZED
+              : MHD_HTTP_FORBIDDEN,
+          StrCat(Message(status), "\n")};
+}
+
 absl::Status HttpServer::Start(const Address& address) {
+  if (tls_.has_value()) RETURN_IF_ERROR(tls_->Check());
   ASSIGN_OR_RETURN(const int socket, Listen(address));
   // Connections inherit this.  What slow readers leave waits in this process,
   // which bounds it, rather than in the kernel, which keeps it for minutes
   // after the connection is closed.
   setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kSendBytes, sizeof(kSendBytes));
+  constexpr unsigned int kFlags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC;
   daemon_ = MHD_start_daemon(
-      MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, nullptr, nullptr,
+      tls_.has_value() ? kFlags | MHD_USE_TLS : kFlags, 0, nullptr, nullptr,
       &Callbacks::Answer, this,  //
       MHD_OPTION_LISTEN_SOCKET, socket,
       // Displaced connections count until libmicrohttpd has noticed their end.
@@ -123,7 +157,10 @@ absl::Status HttpServer::Start(const Address& address) {
       static_cast<unsigned int>(2 * kHttpConnectionsMax),
       MHD_OPTION_CONNECTION_TIMEOUT, kIdleSecondsMax,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionBytes,
-      MHD_OPTION_NOTIFY_CONNECTION, &Callbacks::Notify, this, MHD_OPTION_END);
+      MHD_OPTION_NOTIFY_CONNECTION, &Callbacks::Notify, this,
+      // Both are ignored without TLS.
+      MHD_OPTION_HTTPS_CERT_CALLBACK, &HttpTls::Retrieve,
+      MHD_OPTION_HTTPS_PRIORITIES, kTls13, MHD_OPTION_END);
   if (daemon_ == nullptr) {
     return absl::UnavailableError(
         StrCat("cannot serve HTTP on ", ToString(address)));

@@ -4,6 +4,10 @@
 //   /healthz   200 as long as the process answers
 //   /readyz    200 once the state is recovered and gRPC serves, otherwise 503
 //
+// With secrets it speaks TLS 1.3, and /metrics needs the role `read` where
+// there are roles: by a token, for certificates of clients are not asked for.
+// Probes need nothing.
+//
 // A connection serves one request.  Their number is bounded
 // (http_connections.h), and none of them holds up another.
 //
@@ -14,20 +18,26 @@
 #define SLUICE_SERVER_HTTP_SERVER_H_
 
 #include <atomic>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "absl/status/status.h"
+#include "access/secrets.h"
 #include "observe/metrics.h"
 #include "server/address.h"
 #include "server/http_connections.h"
+#include "server/http_tls.h"
 
+struct MHD_Connection;
 struct MHD_Daemon;
 
 namespace sluice {
 
 class HttpServer {
  public:
-  // `metrics` must outlive the server.
-  explicit HttpServer(Metrics& metrics) : metrics_(metrics) {}
+  // Both must outlive the server.  No secrets: plain text, for everybody.
+  HttpServer(Metrics& metrics, const Secrets* secrets);
   // Closes what is open without waiting for anybody.
   ~HttpServer();
 
@@ -35,7 +45,8 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   // Listens on `address`; port 0 takes any that is free.
-  // Errors: kUnavailable, naming the address, if nobody can listen on it.
+  // Errors: kUnavailable, naming the address, if nobody can listen on it;
+  // kInvalidArgument for a certificate that cannot be used.
   absl::Status Start(const Address& address);
 
   // The port that is listened on; 0 before Start().
@@ -47,7 +58,13 @@ class HttpServer {
  private:
   struct Callbacks;  // What libmicrohttpd calls, on its thread.
 
+  // What /metrics answers instead of them: a status and a text; 200 if nothing.
+  std::pair<unsigned int, std::string> Refusal(
+      MHD_Connection* connection) const;
+
   Metrics& metrics_;
+  const Secrets* const secrets_;
+  std::optional<HttpTls> tls_;    // Confined to the thread of `daemon_`.
   MHD_Daemon* daemon_ = nullptr;  // Owned; null before Start().
   int port_ = 0;
   std::atomic<bool> is_ready_ = false;

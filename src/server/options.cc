@@ -20,6 +20,23 @@ DEFINE_string(listen_address, "127.0.0.1:9090",
               "HOST:PORT for gRPC; port 0 takes any that is free.");
 DEFINE_string(http_address, "127.0.0.1:9091",
               "HOST:PORT for /metrics, /healthz and /readyz; empty: none.");
+DEFINE_string(tls_cert, "",
+              "File with the daemon's certificate and what leads from it to "
+              "its authority, in PEM. With it gRPC and HTTP speak TLS 1.3. The "
+              "files of this and the next three flags are read again when they "
+              "change. Empty: plain text.");
+DEFINE_string(tls_key, "", "File with the key of the certificate, in PEM.");
+DEFINE_string(tls_client_ca, "",
+              "File with the authorities of clients' certificates, in PEM. "
+              "Without --access_file every client must have such a "
+              "certificate, and may do everything. Empty: none is asked for.");
+DEFINE_string(access_file, "",
+              "File that says who has which of the roles read, write and "
+              "admin, by certificate or token. Empty: every client may do "
+              "everything.");
+DEFINE_bool(insecure, false,
+            "Whether others than this machine may reach a daemon that asks "
+            "nobody who he is, or that speaks plain text.");
 DEFINE_string(data_dir, "",
               "Directory of the store, made if missing; empty: everything is "
               "kept in memory and forgotten at the end.");
@@ -250,6 +267,38 @@ absl::Status CheckNames(const Options& options) {
   return Invalid("solver", options.solver, StrCat("is none of ", known));
 }
 
+// What must be given together, and what anybody could reach who should not.
+absl::Status CheckAccess(const Options& options) {
+  const SecretFiles& files = options.secrets;
+  if (files.tls_cert.empty() != files.tls_key.empty()) {
+    return absl::InvalidArgumentError(
+        "--tls_cert and --tls_key need each other");
+  }
+  const bool has_tls = !files.tls_cert.empty();
+  const bool knows_clients =
+      !files.tls_client_ca.empty() || !files.access.empty();
+  if (knows_clients && !has_tls) {
+    return absl::InvalidArgumentError(
+        StrCat(files.access.empty() ? "--tls_client_ca" : "--access_file",
+               " needs --tls_cert and --tls_key"));
+  }
+  ASSIGN_OR_RETURN(const Address grpc, ParseAddress(options.listen_address));
+  if (!FLAGS_insecure && !knows_clients && !IsLoopback(grpc)) {
+    return Invalid(
+        "listen_address", options.listen_address,
+        "whoever reaches it could schedule; give --tls_cert and --tls_key with "
+        "--tls_client_ca or --access_file, or say --insecure");
+  }
+  if (FLAGS_insecure || has_tls || options.http_address.empty()) {
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const Address http, ParseAddress(options.http_address));
+  if (IsLoopback(http)) return absl::OkStatus();
+  return Invalid("http_address", options.http_address,
+                 "whoever reaches it could read metrics, in plain text; give "
+                 "--tls_cert and --tls_key, or say --insecure");
+}
+
 void ShowHelpIfAsked(const char* program) {
   std::string value;
   gflags::GetCommandLineOption("help", &value);
@@ -277,6 +326,10 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
   Options options;
   options.listen_address = FLAGS_listen_address;
   options.http_address = FLAGS_http_address;
+  options.secrets = {.tls_cert = FLAGS_tls_cert,
+                     .tls_key = FLAGS_tls_key,
+                     .tls_client_ca = FLAGS_tls_client_ca,
+                     .access = FLAGS_access_file};
   options.data_dir = FLAGS_data_dir;
   options.cost_model = FLAGS_cost_model;
   options.default_max_pods = FLAGS_default_max_pods;
@@ -321,6 +374,7 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
     RETURN_IF_ERROR(Annotate(ParseAddress(options.http_address).status(),
                              "--http_address"));
   }
+  RETURN_IF_ERROR(CheckAccess(options));
   RETURN_IF_ERROR(CheckRanges(options));
   RETURN_IF_ERROR(CheckNames(options));
   return options;

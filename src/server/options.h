@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "access/secrets.h"
 #include "core/round_stats.h"
 #include "cost/policy_set.h"
 #include "persist/store.h"
@@ -21,6 +22,7 @@ namespace sluice {
 struct Options {
   std::string listen_address = "127.0.0.1:9090";
   std::string http_address = "127.0.0.1:9091";  // Empty: no HTTP.
+  SecretFiles secrets;                          // No certificate: plain text.
   std::string data_dir;                         // Empty: in memory only.
   std::string cost_model = kDefaultCostModels;
   ReplyMode replies = ReplyMode::kContract;

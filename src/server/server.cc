@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "access/certificates.h"
+#include "access/secrets.h"
 #include "base/limits.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
@@ -34,8 +36,10 @@
 #include "rpc/inspector_service.h"
 #include "rpc/scheduler_service.h"
 #include "server/address.h"
+#include "server/grpc_log.h"
 #include "server/http_server.h"
 #include "server/open_calls.h"
+#include "server/tls_credentials.h"
 #include "sluice/base/clock.h"
 #include "solver/registry.h"
 
@@ -65,8 +69,11 @@ absl::StatusOr<std::unique_ptr<Store>> OpenStore(const Options& options) {
 }
 
 std::unique_ptr<grpc::Server> StartGrpc(
-    const std::string& address, const std::vector<grpc::Service*>& services,
-    OpenCalls& open_calls, int* port) {
+    const std::string& address,
+    const std::shared_ptr<grpc::ServerCredentials>& credentials,
+    const std::vector<grpc::Service*>& services, OpenCalls& open_calls,
+    int* port) {
+  TakeGrpcLog();
   // Before the first server is built.
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
@@ -74,7 +81,7 @@ std::unique_ptr<grpc::Server> StartGrpc(
   google::protobuf::LinkMessageReflection<
       grpc::health::v1::HealthCheckRequest>();
   grpc::ServerBuilder builder;
-  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), port);
+  builder.AddListeningPort(address, credentials, port);
   for (grpc::Service* service : services) builder.RegisterService(service);
   builder.SetContextAllocator(open_calls.MakeCounter());
   builder.SetMaxReceiveMessageSize(kRequestBytesMax);
@@ -132,10 +139,18 @@ class Daemon final : public Server {
   }
 
   absl::Status Init(const Options& options) {
+    std::shared_ptr<grpc::ServerCredentials> credentials =
+        grpc::InsecureServerCredentials();
+    if (!options.secrets.tls_cert.empty()) {
+      RequireTls13();
+      ASSIGN_OR_RETURN(secrets_,
+                       Secrets::Open(options.secrets, clock_, metrics_));
+      credentials = MakeTlsCredentials(*secrets_, clock_, metrics_);
+    }
     if (!options.http_address.empty()) {
       ASSIGN_OR_RETURN(const Address address,
                        ParseAddress(options.http_address));
-      http_ = std::make_unique<HttpServer>(metrics_);
+      http_ = std::make_unique<HttpServer>(metrics_, secrets_.get());
       RETURN_IF_ERROR(http_->Start(address));
     }
     RETURN_IF_ERROR(RecoverState());
@@ -159,7 +174,7 @@ class Daemon final : public Server {
                                           .cost_models = policies_.names(),
                                           .ready_us = clock_.MonotonicUs()});
     grpc_ =
-        StartGrpc(options.listen_address,
+        StartGrpc(options.listen_address, credentials,
                   {&*scheduler_service_, &*feed_service_, &*inspector_service_},
                   open_calls_, &grpc_port_);
     if (grpc_ == nullptr) {
@@ -171,6 +186,7 @@ class Daemon final : public Server {
     LOG(INFO) << "ready: grpc="
               << ToString({address.host, static_cast<uint16_t>(grpc_port_)})
               << " http_port=" << http_port()
+              << (secrets_ == nullptr ? "" : " tls=1.3")
               << " store=" << store_->description() << " " << recovered_;
     return absl::OkStatus();
   }
@@ -226,6 +242,7 @@ class Daemon final : public Server {
   Scheduler scheduler_;
   const std::unique_ptr<Store> store_;
   const std::unique_ptr<Solver> solver_;
+  std::unique_ptr<Secrets> secrets_;  // Null: plain text.
   std::unique_ptr<HttpServer> http_;
   CoreLoop loop_;
   std::optional<SchedulerService> scheduler_service_;

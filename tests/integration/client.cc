@@ -2,6 +2,7 @@
 
 #include <grpcpp/generic/generic_stub.h>
 
+#include <utility>
 #include <vector>
 
 #include "base/strings.h"
@@ -47,8 +48,9 @@ std::shared_ptr<grpc::Channel> Connect(int port) {
                                    arguments);
 }
 
-Client::Client(int port)
-    : channel_(Connect(port)),
+Client::Client(int port) : Client(Connect(port)) {}
+Client::Client(std::shared_ptr<grpc::Channel> channel)
+    : channel_(std::move(channel)),
       scheduler_(Scheduler::NewStub(channel_)),
       inspector_(v1::Inspector::NewStub(channel_)) {}
 

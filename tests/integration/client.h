@@ -25,6 +25,7 @@ class Client {
   using Scheduler = firmament::FirmamentScheduler;
 
   explicit Client(int port);
+  explicit Client(std::shared_ptr<grpc::Channel> channel);
 
   firmament::SchedulingDeltas Schedule();
   // The same as texts: "PLACE 1 m".

@@ -2,14 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "base/strings.h"
 #include "integration/client.h"
 
 namespace sluice {
 
 FeedClient::FeedClient(int port, const std::string& feed)
+    : FeedClient(Connect(port), feed) {}
+FeedClient::FeedClient(std::shared_ptr<grpc::Channel> channel,
+                       const std::string& feed)
     : feed_(feed),
-      channel_(Connect(port)),
+      channel_(std::move(channel)),
       stub_(v1::Feed::NewStub(channel_)),
       stream_(stub_->Connect(&context_)) {}
 

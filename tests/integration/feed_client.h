@@ -24,6 +24,7 @@ class FeedClient {
  public:
   // Opens a call on a connection of its own.
   FeedClient(int port, const std::string& feed);
+  FeedClient(std::shared_ptr<grpc::Channel> channel, const std::string& feed);
   FeedClient(const FeedClient&) = delete;
   FeedClient& operator=(const FeedClient&) = delete;
   // Breaks the call off, if it goes on.

@@ -20,14 +20,15 @@ struct CliResult {
 };
 
 inline CliResult RunCli(const std::vector<std::string>& arguments,
-                        const std::string& input = "") {
+                        const std::string& input = "",
+                        const std::string& config_file = "") {
   std::istringstream in(input);
   std::ostringstream out;
   std::ostringstream err;
   const SystemClock clock;
   const int exit_code = RunSluicectl(
       arguments, {.in = in, .out = out, .err = err, .err_is_terminal = false},
-      clock);
+      clock, config_file);
   return {.exit_code = exit_code, .out = out.str(), .err = err.str()};
 }
 

@@ -27,6 +27,16 @@ TEST(Address, IsAHostAndAPort) {
   }
 }
 
+TEST(Address, IsOfThisMachineAloneIfItIsLoopback) {
+  for (const char* host : {"localhost", "127.0.0.1", "127.9.9.9", "::1"}) {
+    EXPECT_TRUE(IsLoopback({host, 1})) << host;
+  }
+  for (const char* host : {"0.0.0.0", "::", "10.0.0.1", "128.0.0.1", "fe80::1",
+                           "example.com", "127.example.com"}) {
+    EXPECT_FALSE(IsLoopback({host, 1})) << host;
+  }
+}
+
 TEST(Address, NamesWhatIsWrongWithItsText) {
   for (const auto& [text, why] :
        {std::pair("localhost", "is not HOST:PORT"),

@@ -35,7 +35,7 @@ class HttpServerTest : public testing::Test {
   }
 
   Metrics metrics_;
-  HttpServer server_{metrics_};
+  HttpServer server_{metrics_, nullptr};
 };
 
 TEST_F(HttpServerTest, ServesTheMetrics) {
@@ -123,7 +123,7 @@ TEST_F(HttpServerTest, EndsWhileConnectionsAreOpen) {
 }
 
 TEST_F(HttpServerTest, SaysThatItsPortIsTaken) {
-  HttpServer second(metrics_);
+  HttpServer second(metrics_, nullptr);
   EXPECT_THAT(
       second.Start({"127.0.0.1", static_cast<uint16_t>(server_.port())}),
       StatusIs(absl::StatusCode::kUnavailable,

@@ -49,11 +49,12 @@ TEST_F(OptionsTest, AreThoseOfTheStructWhereNothingIsGiven) {
 
 TEST_F(OptionsTest, AreWhatTheFlagsSay) {
   const auto options =
-      Parse({"--listen_address=0.0.0.0:1", "--http_address=", "--data_dir=d",
-             "--cost_model=taint", "--replies=lenient", "--default_max_pods=7",
-             "--round_arcs_max=9", "--evict_on_no_execute",
-             "--reschedule_failed_nodes", "--requeue_evicted",
-             "--durability=buffered", "--shutdown_timeout_ms=11"});
+      Parse({"--listen_address=0.0.0.0:1", "--insecure",
+             "--http_address=", "--data_dir=d", "--cost_model=taint",
+             "--replies=lenient", "--default_max_pods=7", "--round_arcs_max=9",
+             "--evict_on_no_execute", "--reschedule_failed_nodes",
+             "--requeue_evicted", "--durability=buffered",
+             "--shutdown_timeout_ms=11"});
   ASSERT_THAT(options, IsOk());
   EXPECT_EQ(options->listen_address, "0.0.0.0:1");
   EXPECT_EQ(options->http_address, "");
@@ -91,6 +92,41 @@ TEST_F(OptionsTest, NameTheFlagWhoseValueMakesNoSense) {
     EXPECT_THAT(Parse({argument}),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(why)))
         << argument;
+  }
+}
+
+TEST_F(OptionsTest, LetOthersInOnlyIfItKnowsThemOrIsToldTo) {
+  const std::vector<std::string> tls = {"--tls_cert=c", "--tls_key=k"};
+  const std::string everywhere = "--listen_address=0.0.0.0:1";
+  const std::string http_everywhere = "--http_address=[::]:2";
+  struct Row {
+    std::vector<std::string> flags;
+    std::string error;  // Empty: none.
+  };
+  for (const auto& [flags, error] : std::vector<Row>{
+           {{"--listen_address=localhost:1"}, ""},
+           {{"--listen_address=127.3.4.5:1", "--http_address=[::1]:2"}, ""},
+           {{everywhere}, "--listen_address=0.0.0.0:1: whoever reaches it"},
+           {{"--listen_address=10.0.0.1:1"}, "whoever reaches it could"},
+           {{"--listen_address=host.example:1"}, "whoever reaches it could"},
+           {{everywhere, "--insecure"}, ""},
+           {{everywhere, tls[0], tls[1]}, "whoever reaches it could schedule"},
+           {{everywhere, tls[0], tls[1], "--tls_client_ca=a"}, ""},
+           {{everywhere, tls[0], tls[1], "--access_file=a"}, ""},
+           {{http_everywhere}, "--http_address=[::]:2: whoever reaches it"},
+           {{http_everywhere, "--insecure"}, ""},
+           {{http_everywhere, tls[0], tls[1]}, ""},
+           {{tls[0]}, "--tls_cert and --tls_key need each other"},
+           {{tls[1]}, "--tls_cert and --tls_key need each other"},
+           {{"--tls_client_ca=a"}, "--tls_client_ca needs --tls_cert"},
+           {{"--access_file=a"}, "--access_file needs --tls_cert"}}) {
+    const auto options = Parse(flags);
+    if (error.empty()) {
+      EXPECT_THAT(options, IsOk());
+    } else {
+      EXPECT_THAT(options, StatusIs(absl::StatusCode::kInvalidArgument,
+                                    HasSubstr(error)));
+    }
   }
 }
 

@@ -1,0 +1,171 @@
+#include "access/certificates.h"
+
+#include <openssl/asn1.h>
+#include <openssl/bio.h>
+#include <openssl/conf.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+#include <algorithm>
+#include <ctime>
+#include <limits>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/status_macros.h"
+#include "base/strings.h"
+
+namespace sluice {
+namespace {
+
+template <auto release>
+struct Release {
+  template <class T>
+  void operator()(T* object) const {
+    release(object);
+  }
+};
+using Bio = std::unique_ptr<BIO, Release<BIO_free>>;
+using Certificate = std::unique_ptr<X509, Release<X509_free>>;
+using Key = std::unique_ptr<EVP_PKEY, Release<EVP_PKEY_free>>;
+using Config = std::unique_ptr<CONF, Release<NCONF_free>>;
+
+Bio Open(std::string_view text) {
+  return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+}
+
+// No key is asked for a passphrase: nobody would be there to answer.
+int RefusePassphrase(char* /*buffer*/, int /*size*/, int /*writes*/,
+                     void* was_asked) {
+  *static_cast<bool*>(was_asked) = true;
+  return -1;
+}
+
+absl::Status Invalid(std::string_view flag, std::string_view why) {
+  return absl::InvalidArgumentError(StrCat("--", flag, ": ", why));
+}
+
+absl::StatusOr<std::vector<Certificate>> ReadCertificates(
+    std::string_view flag, std::string_view pem) {
+  const Bio bio = Open(pem);
+  std::vector<Certificate> certificates;
+  while (X509* certificate =
+             PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) {
+    certificates.emplace_back(certificate);
+  }
+  const bool is_at_end =
+      ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+  ERR_clear_error();
+  if (!is_at_end) {
+    return Invalid(flag, StrCat("certificate ", certificates.size() + 1,
+                                " of the file cannot be read"));
+  }
+  if (certificates.empty()) return Invalid(flag, "holds no certificate in PEM");
+  return certificates;
+}
+
+absl::StatusOr<Key> ReadKey(std::string_view pem) {
+  const Bio bio = Open(pem);
+  bool has_passphrase = false;
+  Key key(PEM_read_bio_PrivateKey(bio.get(), nullptr, &RefusePassphrase,
+                                  &has_passphrase));
+  ERR_clear_error();
+  if (has_passphrase) {
+    return Invalid("tls_key", "has a passphrase, and nobody to ask for it");
+  }
+  if (key == nullptr) return Invalid("tls_key", "holds no private key in PEM");
+  return key;
+}
+
+int64_t MsOf(const ASN1_TIME* time) {
+  std::tm parts = {};
+  if (ASN1_TIME_to_tm(time, &parts) != 1) return 0;
+  return int64_t{timegm(&parts)} * 1000;
+}
+
+std::string TextOf(const ASN1_TIME* time) {
+  const Bio bio(BIO_new(BIO_s_mem()));
+  ASN1_TIME_print(bio.get(), time);
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(bio.get(), &text);
+  return std::string(text, static_cast<size_t>(size));
+}
+
+// When it ends to be valid.
+absl::StatusOr<int64_t> CheckValidity(std::string_view flag,
+                                      const Certificate& certificate,
+                                      int64_t now_ms) {
+  const ASN1_TIME* const begin = X509_get0_notBefore(certificate.get());
+  const ASN1_TIME* const end = X509_get0_notAfter(certificate.get());
+  if (now_ms < MsOf(begin)) {
+    return Invalid(flag, StrCat("is not valid before ", TextOf(begin)));
+  }
+  if (now_ms >= MsOf(end)) {
+    return Invalid(flag, StrCat("expired on ", TextOf(end)));
+  }
+  return MsOf(end);
+}
+
+// OK if one of them is valid: while authorities are exchanged, the file has the
+// old one as well.
+absl::Status CheckAuthorities(std::string_view pem, int64_t now_ms) {
+  ASSIGN_OR_RETURN(const std::vector<Certificate> authorities,
+                   ReadCertificates("tls_client_ca", pem));
+  absl::Status status;
+  for (const Certificate& authority : authorities) {
+    status = CheckValidity("tls_client_ca", authority, now_ms).status();
+    if (status.ok()) break;
+  }
+  return status;
+}
+
+}  // namespace
+
+absl::StatusOr<int64_t> CheckCertificates(const Certificates& certificates,
+                                          int64_t now_ms) {
+  ASSIGN_OR_RETURN(const std::vector<Certificate> chain,
+                   ReadCertificates("tls_cert", certificates.chain));
+  ASSIGN_OR_RETURN(const Key key, ReadKey(certificates.key));
+  if (X509_check_private_key(chain.front().get(), key.get()) != 1) {
+    ERR_clear_error();
+    return Invalid("tls_key",
+                   "is not the key of the first certificate of "
+                   "--tls_cert");
+  }
+  int64_t end_ms = std::numeric_limits<int64_t>::max();
+  for (const Certificate& certificate : chain) {
+    ASSIGN_OR_RETURN(const int64_t its_end_ms,
+                     CheckValidity("tls_cert", certificate, now_ms));
+    end_ms = std::min(end_ms, its_end_ms);
+  }
+  if (!certificates.client_ca.empty()) {
+    RETURN_IF_ERROR(CheckAuthorities(certificates.client_ca, now_ms));
+  }
+  return end_ms;
+}
+
+void RequireTls13() {
+  // By the library's own configuration, which each context takes in when it is
+  // made.  A lower bound would not do: gRPC sets its own later.
+  constexpr std::string_view kPolicy =
+      "openssl_conf = top\n"
+      "[top]\n"
+      "ssl_conf = names\n"
+      "[names]\n"
+      "system_default = policy\n"
+      "[policy]\n"
+      "Protocol = -ALL, TLSv1.3\n";
+  OPENSSL_init_ssl(OPENSSL_INIT_LOAD_CONFIG, nullptr);
+  const Config config(NCONF_new(nullptr));
+  const Bio bio = Open(kPolicy);
+  long line = 0;
+  NCONF_load_bio(config.get(), bio.get(), &line);
+  CONF_modules_load(config.get(), nullptr, 0);
+}
+
+}  // namespace sluice

@@ -1,0 +1,102 @@
+// What the daemon knows its clients by, read from files and kept up to date.
+//
+// The files are read again every few seconds.  What has changed is checked as a
+// whole, certificate beside key, and takes effect for connections and calls
+// that come later; calls under way go on.  What is wrong is logged once, and
+// what was there before stays in effect.
+//
+// Threads: any; a thread of its own reads the files.
+
+#ifndef SLUICE_ACCESS_SECRETS_H_
+#define SLUICE_ACCESS_SECRETS_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "access/access_list.h"
+#include "access/certificates.h"
+#include "base/mutex.h"
+#include "observe/metrics.h"
+#include "sluice/base/clock.h"
+
+namespace sluice {
+
+// The names of the files, as the flags give them.
+struct SecretFiles {
+  std::string tls_cert;
+  std::string tls_key;
+  std::string tls_client_ca;  // Empty: clients need no certificate.
+  std::string access;         // Empty: every client may do everything.
+};
+
+class Secrets {
+ public:
+  // Reads the files and goes on watching them.  `clock` and `metrics` must
+  // outlive the result.
+  // Errors name the flag and the file: kNotFound and the like for a file that
+  // cannot be read, kInvalidArgument for what is wrong in it.
+  static absl::StatusOr<std::unique_ptr<Secrets>> Open(SecretFiles files,
+                                                       const Clock& clock,
+                                                       Metrics& metrics);
+  // For Open().
+  Secrets(SecretFiles files, const Clock& clock, Metrics& metrics);
+  ~Secrets();
+
+  Secrets(const Secrets&) = delete;
+  Secrets& operator=(const Secrets&) = delete;
+
+  const SecretFiles& files() const { return files_; }
+
+  // Rises each time that something else takes effect; from 1 up.
+  int64_t generation() const { return generation_; }
+  // Those in effect, and their generation.
+  std::pair<Certificates, int64_t> certificates() const;
+
+  // OK if the caller has the role, or every client may do everything.
+  // Errors: those of AccessList::Check().
+  absl::Status Check(const Caller& caller, Role needed) const;
+
+  // Reads the files now.  What is wrong is logged and returned.
+  absl::Status Reload();
+
+ private:
+  struct Contents {
+    Certificates certificates;
+    std::string access;
+
+    friend bool operator==(const Contents&, const Contents&) = default;
+  };
+
+  absl::StatusOr<Contents> Read() const;
+  absl::Status Apply(const Contents& contents);
+  void Watch();
+
+  const SecretFiles files_;
+  const Clock& clock_;
+  Metrics& metrics_;
+
+  mutable Mutex mutex_;
+  CondVar end_;
+  // In effect.
+  Certificates certificates_ ABSL_GUARDED_BY(mutex_);
+  std::optional<AccessList> access_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<int64_t> generation_ = 0;  // Changes under the lock.
+  bool is_ending_ ABSL_GUARDED_BY(mutex_) = false;
+
+  Mutex reload_mutex_;  // One Reload() at a time.
+  Contents seen_ ABSL_GUARDED_BY(reload_mutex_);
+  std::string last_error_ ABSL_GUARDED_BY(reload_mutex_);
+
+  std::thread thread_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_ACCESS_SECRETS_H_
