@@ -50,10 +50,16 @@ var matrix = map[string]string{
 	"TLS":                   `tls: {secretName: sluice-tls, serverName: sluice}`,
 	"TLS by a proxy": `tls: {secretName: sluice-tls}
 daemon: {tlsPort: 9443, extraContainers: [{name: proxy, image: proxy, ports: [{containerPort: 9443}]}]}`,
-	"the platform's user": `runAsUser: null`,
-	"groups":              `podGroups: {install: true}`,
-	"pinned":              `pinned: [node-a, node-b.example.com, "10", "1e3", ` + longName + `]`,
-	"pinned and watched":  "pinned: [node-a]\nserviceMonitor: {enabled: true}\nnetworkPolicy: {metricsFrom: [{namespaceSelector: {}}]}",
+	"TLS by secrets that exist": `tls: {mode: secret, secretName: bridge-tls, daemonSecretName: daemon-tls, serverName: sluice.example.com,
+  clientName: bridge.example.com, access: ["admin certificate alice", "read anyone"]}`,
+	"TLS by a job":                    `tls: {mode: job, extraNames: [sluice.example.com], days: 30}`,
+	"TLS by cert-manager":             `tls: {mode: certManager}`,
+	"TLS by an issuer of one's own":   `tls: {mode: certManager, issuerRef: {name: corporate, kind: ClusterIssuer}}`,
+	"TLS, a volume, metrics, no role": "tls: {mode: job, accessSecretName: who}\nserviceMonitor: {enabled: true}\ndaemon: {persistence: {enabled: true}, extraVolumes: [{name: scratch, emptyDir: {}}]}\nrbac: {create: false}",
+	"the platform's user":             `runAsUser: null`,
+	"groups":                          `podGroups: {install: true}`,
+	"pinned":                          `pinned: [node-a, node-b.example.com, "10", "1e3", ` + longName + `]`,
+	"pinned and watched":              "pinned: [node-a]\nserviceMonitor: {enabled: true}\nnetworkPolicy: {metricsFrom: [{namespaceSelector: {}}]}",
 	"labels and environment": `daemon: {podLabels: {team: ops}, podAnnotations: {a: b}, extraEnv: [{name: TZ, value: UTC}], nodeTimeoutSeconds: 5}
 bridge: {podLabels: {team: ops}, podAnnotations: {a: b}, extraEnv: [{name: TZ, value: UTC}], nodeTimeoutSeconds: 5}`,
 	"an account that is there": `serviceAccount: {create: false, name: scheduler}`,
@@ -159,6 +165,10 @@ func TestValuesThatMakeNoSenseAreRefused(t *testing.T) {
 		`schedulerNames: []`, `defaultSpread: all`, `defaultSpread: zone`, `defaultSpread: zone=0`, `defaultSpread: "zone=1,"`, `defaultSpread: ""`, `bridge: {replicas: -1}`, `bridge: {replica: 1}`, `unknown: 1`,
 		`pinned: [a, a]`, "pinned: [a]\ndaemon: {persistence: {enabled: true}}", "pinned: [a]\ntls: {secretName: s}",
 		"pinned: [a]\nbridge: {daemonAddress: d}", `pinned: [Node_A]`, `pinned: ["a: b"]`, "pinned: [a, b]\nbridge: {flags: [--leader-elect=false]}", "pinned: [a]\nposeidon: {serviceName: s}",
+		`tls: {mode: magic}`, `tls: {mode: secret}`, `tls: {mode: secret, secretName: s}`, `tls: {mode: secret, daemonSecretName: s}`, `tls: {daemonSecretName: s}`, `tls: {mode: job, secretName: s}`,
+		`tls: {mode: certManager, daemonSecretName: s}`, `tls: {mode: job, issuerRef: {name: i}}`, `tls: {access: ["read anyone"]}`, `tls: {accessSecretName: s}`, `tls: {mode: job, access: ["read anyone"], accessSecretName: s}`,
+		`tls: {mode: job, access: ["read token ops secret"]}`, `tls: {mode: job, access: ["rule anyone"]}`, `tls: {mode: job, days: 1}`, `tls: {mode: job, clientName: "a b"}`, "tls: {mode: job}\npinned: [a]",
+		"tls: {mode: job}\ndaemon: {tlsPort: 9443}", "tls: {mode: job}\nposeidon: {serviceName: s}",
 		`daemon: {flags: [no-dash]}`, `daemon: {tlsPort: 65536}`, `runAsUser: 0`, `bridge: {bindQPS: 0}`, "priorityClassName: ''\npriorityClass: {create: true}",
 	} {
 		if _, err := render(t, parse(t, text)); err == nil {
@@ -183,7 +193,7 @@ func TestTheAPIServerTakesWhatIsRendered(t *testing.T) {
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(plane.Client.Discovery()))
 	all := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(matrix)) {
-		if !strings.HasPrefix(name, "pinned") && name != "no class" && name != "roles made by others" && name != "no budget" && name != "no network policy" {
+		if !strings.HasPrefix(name, "pinned") && !strings.HasPrefix(matrix[name], "tls: {mode") && name != "no class" && name != "roles made by others" && name != "no budget" && name != "no network policy" {
 			all = chartutil.CoalesceTables(parse(t, matrix[name]), all)
 		}
 	}
@@ -198,8 +208,9 @@ func TestTheAPIServerTakesWhatIsRendered(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, object := range objects {
-				if object.GetKind() == "ServiceMonitor" {
-					// Defined by the Prometheus operator.
+				switch object.GetKind() {
+				case "ServiceMonitor", "Issuer", "Certificate":
+					// Defined by the Prometheus operator, and by cert-manager.
 					continue
 				}
 				create(t, client, mapper, object)
@@ -228,13 +239,17 @@ func create(t *testing.T, client dynamic.Interface, mapper meta.RESTMapper, obje
 }
 
 func TestNothingRunsAsRootOrWritesItsImage(t *testing.T) {
-	objects, err := render(t, map[string]any{})
+	objects, err := render(t, parse(t, matrix["TLS by a job"]))
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := 0
 	for _, object := range objects {
-		template, found, _ := unstructured.NestedMap(object.Object, "spec", "template", "spec")
+		path := []string{"spec", "template", "spec"}
+		if object.GetKind() == "CronJob" {
+			path = append([]string{"spec", "jobTemplate"}, path...)
+		}
+		template, found, _ := unstructured.NestedMap(object.Object, path...)
 		if !found {
 			continue
 		}
@@ -250,7 +265,7 @@ func TestNothingRunsAsRootOrWritesItsImage(t *testing.T) {
 			}
 		}
 	}
-	if seen != 2 {
+	if seen != 4 {
 		t.Errorf("%d workloads", seen)
 	}
 }

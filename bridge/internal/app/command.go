@@ -64,5 +64,7 @@ func NewCommand() *cobra.Command {
 	}
 	columns, _, _ := term.TerminalSize(command.OutOrStdout())
 	cliflag.SetUsageAndHelpFunc(command, sets, columns)
+	command.AddCommand(newCertificatesCommand())
+	command.CompletionOptions.DisableDefaultCmd = true
 	return command
 }

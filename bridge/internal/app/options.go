@@ -88,7 +88,7 @@ func (o *Options) addBridgeFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.DaemonAddress, "daemon-address", o.DaemonAddress,
 		"Where sluiced serves gRPC, as HOST:PORT or a gRPC target.")
 	flags.StringVar(&o.DaemonTLSDirectory, "daemon-tls-directory", o.DaemonTLSDirectory,
-		"Directory with ca.crt, and tls.crt and tls.key if need be, by which the bridge speaks TLS to whoever stands before the daemon; empty: plain text.")
+		"Directory with ca.crt, and tls.crt and tls.key if need be, by which the bridge speaks TLS to the daemon, or to whoever stands before it; read anew for each connection; empty: plain text.")
 	flags.StringVar(&o.DaemonTLSServerName, "daemon-tls-server-name", o.DaemonTLSServerName,
 		"The name in the certificate of the other side; empty: that of the address.")
 	flags.StringVar(&o.Feed, "feed", o.Feed,

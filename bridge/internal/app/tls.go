@@ -1,11 +1,13 @@
 package app
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 
@@ -15,12 +17,42 @@ import (
 
 // daemonCredentials reads a directory as a Kubernetes secret of the kind
 // kubernetes.io/tls fills it: ca.crt, and tls.crt and tls.key where the other
-// side asks who we are. These two are read anew for each connection, since
-// secrets are renewed.
+// side asks who we are. All are read anew for each connection, since secrets are
+// renewed. A server name of "" is that of the address.
 func daemonCredentials(directory, serverName string) (credentials.TransportCredentials, error) {
 	if directory == "" {
 		return insecure.NewCredentials(), nil
 	}
+	current, err := readCredentials(directory, serverName)
+	if err != nil {
+		return nil, err
+	}
+	return &rereadCredentials{TransportCredentials: current, directory: directory, serverName: serverName}, nil
+}
+
+// rereadCredentials begin each connection with what the files say then. What
+// they said at first describes them to gRPC.
+type rereadCredentials struct {
+	credentials.TransportCredentials
+	directory, serverName string
+}
+
+// ClientHandshake implements credentials.TransportCredentials. Files that make no
+// sense, half written ones for instance, fail this connection and not the next.
+func (r *rereadCredentials) ClientHandshake(ctx context.Context, authority string, connection net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	current, err := readCredentials(r.directory, r.serverName)
+	if err != nil {
+		return nil, nil, err
+	}
+	return current.ClientHandshake(ctx, authority, connection)
+}
+
+// Clone implements credentials.TransportCredentials.
+func (r *rereadCredentials) Clone() credentials.TransportCredentials {
+	return &rereadCredentials{TransportCredentials: r.TransportCredentials.Clone(), directory: r.directory, serverName: r.serverName}
+}
+
+func readCredentials(directory, serverName string) (credentials.TransportCredentials, error) {
 	authority, err := os.ReadFile(filepath.Join(directory, "ca.crt"))
 	if err != nil {
 		return nil, fmt.Errorf("TLS of the daemon: %w", err)
@@ -29,16 +61,14 @@ func daemonCredentials(directory, serverName string) (credentials.TransportCrede
 	if !pool.AppendCertsFromPEM(authority) {
 		return nil, fmt.Errorf("TLS of the daemon: no certificate in %s", filepath.Join(directory, "ca.crt"))
 	}
-	return credentials.NewTLS(&tls.Config{
-		MinVersion: tls.VersionTLS12,
-		RootCAs:    pool,
-		ServerName: serverName,
-		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			pair, err := tls.LoadX509KeyPair(filepath.Join(directory, "tls.crt"), filepath.Join(directory, "tls.key"))
-			if errors.Is(err, fs.ErrNotExist) {
-				return &tls.Certificate{}, nil
-			}
-			return &pair, err
-		},
-	}), nil
+	config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool, ServerName: serverName}
+	pair, err := tls.LoadX509KeyPair(filepath.Join(directory, "tls.crt"), filepath.Join(directory, "tls.key"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, fmt.Errorf("TLS of the daemon: %s: %w", directory, err)
+	default:
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return credentials.NewTLS(config), nil
 }

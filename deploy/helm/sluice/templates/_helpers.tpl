@@ -95,6 +95,61 @@ annotations: {{- toYaml . | nindent 2 }}
 {{- printf "%s:%v" (include "sluice.daemon" .) (default .Values.daemon.service.port .Values.daemon.tlsPort) -}}
 {{- end -}}
 
+{{/* Whether the daemon itself speaks TLS; empty: it does not. */}}
+{{- define "sluice.speaksTLS" -}}
+{{- if ne .Values.tls.mode "none" -}}yes{{- end -}}
+{{- end -}}
+
+{{/* The secrets with the certificates of both sides, and who may do what. */}}
+{{- define "sluice.daemonSecret" -}}
+{{- default (printf "%s-daemon-tls" (include "sluice.fullname" .)) .Values.tls.daemonSecretName -}}
+{{- end -}}
+{{- define "sluice.bridgeSecret" -}}
+{{- if or .Values.tls.secretName (eq .Values.tls.mode "none") -}}
+{{- .Values.tls.secretName -}}
+{{- else -}}
+{{- printf "%s-bridge-tls" (include "sluice.fullname" .) -}}
+{{- end -}}
+{{- end -}}
+{{- define "sluice.authoritySecret" -}}{{ include "sluice.fullname" . }}-ca{{- end -}}
+{{- define "sluice.accessSecret" -}}
+{{- default (printf "%s-access" (include "sluice.fullname" .)) .Values.tls.accessSecretName -}}
+{{- end -}}
+
+{{/* By which names the daemon is reached, the shortest first. */}}
+{{- define "sluice.daemonNames" -}}
+{{- $name := include "sluice.daemon" . -}}
+{{- $names := list $name -}}
+{{- range $service := list $name (printf "%s-0.%s" $name $name) -}}
+{{- $full := printf "%s.%s" $service $.Release.Namespace -}}
+{{- $names = concat $names (list $full (printf "%s.svc" $full) (printf "%s.svc.%s" $full $.Values.tls.clusterDomain)) -}}
+{{- end -}}
+{{- toJson (concat $names (list "localhost") .Values.tls.extraNames) -}}
+{{- end -}}
+
+{{/* A probe of the daemon: who asks for it need not say who he is. */}}
+{{- define "sluice.daemonProbe" -}}
+httpGet: {path: {{ .path }}, port: {{ .http }}{{ if include "sluice.speaksTLS" .root }}, scheme: HTTPS{{ end }}}
+{{- end -}}
+
+{{/* The volumes of the daemon's pod, with `volumes:` where there are any. */}}
+{{- define "sluice.daemonVolumes" -}}
+{{- if or (include "sluice.speaksTLS" .) .Values.daemon.extraVolumes -}}
+volumes:
+  {{- if include "sluice.speaksTLS" . }}
+  - name: tls
+    secret: {secretName: {{ include "sluice.daemonSecret" . }}}
+  - name: access
+    secret:
+      secretName: {{ include "sluice.accessSecret" . }}
+      items: [{key: access, path: access}]
+  {{- end }}
+  {{- with .Values.daemon.extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end -}}
+{{- end -}}
+
 {{/* The daemon as a container; it serves gRPC on the address `listen` of its pod,
      and HTTP on the port that is named `http`. */}}
 {{- define "sluice.daemonContainer" -}}
@@ -104,6 +159,14 @@ annotations: {{- toYaml . | nindent 2 }}
   args:
     - --listen_address={{ .listen }}:9090
     - --http_address=0.0.0.0:9091
+    {{- if include "sluice.speaksTLS" .root }}
+    - --tls_cert=/etc/sluice/tls/tls.crt
+    - --tls_key=/etc/sluice/tls/tls.key
+    - --tls_client_ca=/etc/sluice/tls/ca.crt
+    - --access_file=/etc/sluice/access/access
+    {{- else }}
+    - --insecure
+    {{- end }}
     {{- if .root.Values.daemon.persistence.enabled }}
     - --data_dir=/var/lib/sluice
     {{- end }}
@@ -117,21 +180,27 @@ annotations: {{- toYaml . | nindent 2 }}
     - {name: grpc, containerPort: 9090}
     - {name: {{ .http }}, containerPort: 9091}
   startupProbe:
-    httpGet: {path: /readyz, port: {{ .http }}}
+    {{- include "sluice.daemonProbe" (dict "root" .root "http" .http "path" "/readyz") | nindent 4 }}
     periodSeconds: 1
     failureThreshold: 120
   livenessProbe:
-    httpGet: {path: /healthz, port: {{ .http }}}
+    {{- include "sluice.daemonProbe" (dict "root" .root "http" .http "path" "/healthz") | nindent 4 }}
     periodSeconds: 10
     timeoutSeconds: 5
   readinessProbe:
-    httpGet: {path: /readyz, port: {{ .http }}}
+    {{- include "sluice.daemonProbe" (dict "root" .root "http" .http "path" "/readyz") | nindent 4 }}
     periodSeconds: 5
   resources: {{- toYaml .root.Values.daemon.resources | nindent 4 }}
   securityContext: {{- include "sluice.containerSecurity" .root | nindent 4 }}
-  {{- if .root.Values.daemon.persistence.enabled }}
+  {{- if or .root.Values.daemon.persistence.enabled (include "sluice.speaksTLS" .root) }}
   volumeMounts:
+    {{- if .root.Values.daemon.persistence.enabled }}
     - {name: data, mountPath: /var/lib/sluice}
+    {{- end }}
+    {{- if include "sluice.speaksTLS" .root }}
+    - {name: tls, mountPath: /etc/sluice/tls, readOnly: true}
+    - {name: access, mountPath: /etc/sluice/access, readOnly: true}
+    {{- end }}
   {{- end }}
 {{- end -}}
 
@@ -149,7 +218,7 @@ annotations: {{- toYaml . | nindent 2 }}
     - --bind-burst={{ .root.Values.bridge.bindBurst }}
     - --profiling={{ .root.Values.bridge.profiling }}
     - --v={{ .root.Values.bridge.logLevel }}
-    {{- if .root.Values.tls.secretName }}
+    {{- if include "sluice.bridgeSecret" .root }}
     - --daemon-tls-directory=/etc/sluice/tls
     {{- with .root.Values.tls.serverName }}
     - --daemon-tls-server-name={{ . }}
@@ -175,7 +244,7 @@ annotations: {{- toYaml . | nindent 2 }}
     periodSeconds: 5
   resources: {{- toYaml .root.Values.bridge.resources | nindent 4 }}
   securityContext: {{- include "sluice.containerSecurity" .root | nindent 4 }}
-  {{- if .root.Values.tls.secretName }}
+  {{- if include "sluice.bridgeSecret" .root }}
   volumeMounts:
     - {name: tls, mountPath: /etc/sluice/tls, readOnly: true}
   {{- end }}
