@@ -1,0 +1,398 @@
+#include "etcd/etcd_client.h"
+
+#include <grpc/grpc.h>
+#include <grpc/support/time.h>
+#include <grpcpp/channel.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/support/channel_arguments.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "etcd/rpc.grpc.pb.h"
+
+namespace sluice {
+
+using etcdserverpb::RangeRequest;
+using etcdserverpb::RangeResponse;
+using etcdserverpb::TxnRequest;
+using etcdserverpb::TxnResponse;
+
+struct EtcdClient::Endpoint {
+  std::string name;
+  std::unique_ptr<etcdserverpb::KV::Stub> kv;
+  std::unique_ptr<etcdserverpb::Lease::Stub> lease;
+  std::unique_ptr<etcdserverpb::Watch::Stub> watch;
+  std::unique_ptr<etcdserverpb::Maintenance::Stub> maintenance;
+};
+
+namespace {
+
+// Longer than etcd takes to elect a leader; one that is silent for so long may
+// be cut off, and another one may not.
+constexpr int64_t kAttemptMs = 3000;
+constexpr int64_t kPauseMs = 50;  // After all endpoints were tried.
+// Transactions on their way at once: etcd makes one write of its log of them.
+constexpr size_t kInFlightMax = 8;
+
+// etcd closes connections that ping more often than every five seconds.
+constexpr int kPingMs = 10000;
+constexpr int kPingTimeoutMs = 3000;
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  if (path.empty()) return std::string();
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file || text.empty()) {
+    return absl::InvalidArgumentError(
+        StrCat("'", Printable(path, 256), "' cannot be read or is empty"));
+  }
+  return text;
+}
+
+absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(
+    const EtcdClientOptions& options) {
+  if (options.cert_file.empty() != options.key_file.empty()) {
+    return absl::InvalidArgumentError(
+        "a certificate for etcd needs its key, and a key its certificate");
+  }
+  if (options.ca_file.empty()) {
+    if (!options.cert_file.empty()) {
+      return absl::InvalidArgumentError(
+          "a certificate for etcd needs the CA of etcd as well");
+    }
+    return grpc::InsecureChannelCredentials();
+  }
+  grpc::SslCredentialsOptions files;
+  ASSIGN_OR_RETURN(files.pem_root_certs, ReadFile(options.ca_file));
+  ASSIGN_OR_RETURN(files.pem_cert_chain, ReadFile(options.cert_file));
+  ASSIGN_OR_RETURN(files.pem_private_key, ReadFile(options.key_file));
+  return grpc::SslCredentials(files);
+}
+
+std::shared_ptr<grpc::Channel> MakeChannel(
+    const std::string& endpoint,
+    const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);  // Pages are bounded by the caller.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kPingMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingTimeoutMs);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 1000);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+  // etcd is not behind the proxy of the environment.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  return grpc::CreateCustomChannel(endpoint, credentials, arguments);
+}
+
+void Prepare(int64_t timeout_ms, grpc::ClientContext* context) {
+  context->set_deadline(
+      gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                   gpr_time_from_millis(timeout_ms, GPR_TIMESPAN)));
+  // A member that is cut off from the others says so at once.
+  context->AddMetadata("hasleader", "true");
+}
+
+bool Has(const grpc::Status& status, std::string_view text) {
+  return status.error_message().find(text) != std::string::npos;
+}
+
+// Whether the same call may be answered another time, or elsewhere.
+bool IsTransient(const grpc::Status& status) {
+  const grpc::StatusCode code = status.error_code();
+  return code == grpc::StatusCode::UNAVAILABLE ||
+         code == grpc::StatusCode::DEADLINE_EXCEEDED ||
+         code == grpc::StatusCode::CANCELLED ||
+         // Said by a member that ends, and by one with too much to do.
+         Has(status, "server stopped") || Has(status, "too many requests");
+}
+
+// What to do about it, where people can.
+std::string_view Advice(const grpc::Status& status) {
+  if (Has(status, "database space exceeded")) {
+    return "; etcd is full and takes no more writes: run `etcdctl compact`, "
+           "`etcdctl defrag` and `etcdctl alarm disarm`, or give it a larger "
+           "--quota-backend-bytes";
+  }
+  if (Has(status, "request is too large")) {
+    return "; etcd takes less at once than its default: give it a "
+           "--max-request-bytes of at least 1572864";
+  }
+  if (Has(status, "too many operations")) {
+    return "; etcd takes less at once than its default: give it a "
+           "--max-txn-ops of at least 128";
+  }
+  if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
+    return "; does etcd run there, and has it a leader?";
+  }
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
+    return "; etcd is too slow, cut off, or has no leader";
+  }
+  return "";
+}
+
+}  // namespace
+
+EtcdClient::EtcdClient(
+    const EtcdClientOptions& options,
+    const std::shared_ptr<grpc::ChannelCredentials>& credentials)
+    : address_(options.address), timeout_ms_(options.timeout_ms) {
+  for (const std::string& name : address_.endpoints) {
+    const std::shared_ptr<grpc::Channel> channel =
+        MakeChannel(name, credentials);
+    auto endpoint = std::make_unique<Endpoint>();
+    endpoint->name = name;
+    endpoint->kv = etcdserverpb::KV::NewStub(channel);
+    endpoint->lease = etcdserverpb::Lease::NewStub(channel);
+    endpoint->watch = etcdserverpb::Watch::NewStub(channel);
+    endpoint->maintenance = etcdserverpb::Maintenance::NewStub(channel);
+    endpoints_.push_back(std::move(endpoint));
+  }
+}
+
+EtcdClient::~EtcdClient() = default;
+
+absl::StatusOr<std::unique_ptr<EtcdClient>> EtcdClient::Make(
+    const EtcdClientOptions& options) {
+  const auto credentials = MakeCredentials(options);
+  if (!credentials.ok()) {
+    return Annotate(credentials.status(), ToString(options.address));
+  }
+  return std::make_unique<EtcdClient>(options, *credentials);
+}
+
+absl::Status EtcdClient::ToStatus(std::string_view what,
+                                  const Endpoint& endpoint,
+                                  const grpc::Status& status) const {
+  const std::string text =
+      StrCat(what, " at etcd ", endpoint.name, ", prefix ", address_.prefix,
+             ": ", Printable(status.error_message(), 1024), Advice(status));
+  // The codes are numbered alike.
+  return absl::Status(static_cast<absl::StatusCode>(status.error_code()), text);
+}
+
+absl::Status EtcdClient::Call(std::string_view what, int64_t timeout_ms,
+                              Attempt attempt) {
+  {
+    const MutexLock lock(mutex_);
+    RETURN_IF_ERROR(set_back_);
+  }
+  const int64_t end_us = clock_.MonotonicUs() + timeout_ms * 1000;
+  for (size_t attempts = 1;; ++attempts) {
+    size_t current = current_.load();
+    Endpoint& endpoint = *endpoints_[current];
+    const int64_t left_ms = (end_us - clock_.MonotonicUs()) / 1000;
+    grpc::ClientContext context;
+    Prepare(std::clamp<int64_t>(left_ms, 1, kAttemptMs), &context);
+    const grpc::Status status = attempt(endpoint, context);
+    if (status.ok()) return absl::OkStatus();
+    if (!IsTransient(status)) return ToStatus(what, endpoint, status);
+    // Unless another thread has gone on already.
+    current_.compare_exchange_strong(current,
+                                     (current + 1) % endpoints_.size());
+    const int64_t left_us = end_us - clock_.MonotonicUs();
+    if (left_us <= 0) return ToStatus(what, endpoint, status);
+    if (attempts % endpoints_.size() != 0) continue;
+    const MutexLock lock(mutex_);
+    pause_.WaitFor(mutex_, std::min(left_us, kPauseMs * 1000));
+  }
+}
+
+absl::Status EtcdClient::Check(const etcdserverpb::ResponseHeader& header,
+                               int64_t revision_before) {
+  const MutexLock lock(mutex_);
+  RETURN_IF_ERROR(set_back_);
+  if (cluster_id_ == 0) cluster_id_ = header.cluster_id();
+  if (header.cluster_id() != cluster_id_) {
+    set_back_ = absl::DataLossError(
+        StrCat(ToString(address_), ": cluster ", header.cluster_id(),
+               " answers where cluster ", cluster_id_,
+               " did; was etcd restored from a backup, or are the endpoints "
+               "of two clusters?"));
+  } else if (header.revision() < revision_before) {
+    set_back_ = absl::DataLossError(
+        StrCat(ToString(address_), ": etcd is at revision ", header.revision(),
+               " and was at ", revision_before,
+               " before; was it restored from an old backup?"));
+  }
+  RETURN_IF_ERROR(set_back_);
+  if (header.revision() > revision_.load()) revision_ = header.revision();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RangeResponse> EtcdClient::Range(const RangeRequest& request) {
+  RangeResponse response;
+  const int64_t before = revision_.load();
+  RETURN_IF_ERROR(Call("reading", timeout_ms_,
+                       [&](Endpoint& endpoint, grpc::ClientContext& context) {
+                         return endpoint.kv->Range(&context, request,
+                                                   &response);
+                       }));
+  RETURN_IF_ERROR(Check(response.header(), before));
+  return response;
+}
+
+absl::StatusOr<TxnResponse> EtcdClient::Txn(const TxnRequest& request) {
+  TxnResponse response;
+  const int64_t before = revision_.load();
+  RETURN_IF_ERROR(Call("writing", timeout_ms_,
+                       [&](Endpoint& endpoint, grpc::ClientContext& context) {
+                         return endpoint.kv->Txn(&context, request, &response);
+                       }));
+  RETURN_IF_ERROR(Check(response.header(), before));
+  return response;
+}
+
+void EtcdClient::TryAll(const std::vector<TxnRequest>& requests, size_t first,
+                        size_t end,
+                        std::vector<std::optional<TxnResponse>>* responses) {
+  struct Trial {
+    grpc::ClientContext context;
+    TxnResponse response;
+    grpc::Status status;
+  };
+  Endpoint& endpoint = *endpoints_[current_.load()];
+  std::vector<Trial> trials(end - first);
+  Mutex mutex;
+  CondVar is_done;
+  size_t left = trials.size();
+  for (size_t i = 0; i < trials.size(); ++i) {
+    Trial& trial = trials[i];
+    Prepare(std::min(kAttemptMs, timeout_ms_), &trial.context);
+    endpoint.kv->async()->Txn(&trial.context, &requests[first + i],
+                              &trial.response, [&](const grpc::Status& status) {
+                                const MutexLock lock(mutex);
+                                trial.status = status;
+                                if (--left == 0) is_done.NotifyOne();
+                              });
+  }
+  {
+    const MutexLock lock(mutex);
+    while (left > 0) is_done.Wait(mutex);
+  }
+  for (size_t i = 0; i < trials.size(); ++i) {
+    if (!trials[i].status.ok()) continue;
+    (*responses)[first + i] = std::move(trials[i].response);
+  }
+}
+
+absl::StatusOr<std::vector<TxnResponse>> EtcdClient::TxnAll(
+    const std::vector<TxnRequest>& requests) {
+  const int64_t before = revision_.load();
+  std::vector<std::optional<TxnResponse>> tried(requests.size());
+  for (size_t first = 0; first < requests.size(); first += kInFlightMax) {
+    const size_t end = std::min(first + kInFlightMax, requests.size());
+    if (end - first > 1) TryAll(requests, first, end, &tried);
+    // Those that failed are made once more, by the rules for a single one.
+    for (size_t i = first; i < end; ++i) {
+      if (tried[i].has_value()) {
+        RETURN_IF_ERROR(Check(tried[i]->header(), before));
+      } else {
+        ASSIGN_OR_RETURN(tried[i], Txn(requests[i]));
+      }
+    }
+  }
+  std::vector<TxnResponse> responses;
+  responses.reserve(tried.size());
+  for (auto& response : tried) responses.push_back(*std::move(response));
+  return responses;
+}
+
+absl::Status EtcdClient::Compact(int64_t revision) {
+  etcdserverpb::CompactionRequest request;
+  request.set_revision(revision);
+  return Call("compacting", timeout_ms_,
+              [&](Endpoint& endpoint, grpc::ClientContext& context) {
+                etcdserverpb::CompactionResponse response;
+                return endpoint.kv->Compact(&context, request, &response);
+              });
+}
+
+absl::StatusOr<EtcdClient::Grant> EtcdClient::GrantLease(int64_t ttl_s) {
+  etcdserverpb::LeaseGrantRequest request;
+  request.set_ttl(ttl_s);
+  etcdserverpb::LeaseGrantResponse response;
+  RETURN_IF_ERROR(Call("asking for a lease", timeout_ms_,
+                       [&](Endpoint& endpoint, grpc::ClientContext& context) {
+                         return endpoint.lease->LeaseGrant(&context, request,
+                                                           &response);
+                       }));
+  return Grant{.lease = response.id(), .ttl_s = response.ttl()};
+}
+
+absl::Status EtcdClient::RevokeLease(int64_t lease, int64_t timeout_ms) {
+  etcdserverpb::LeaseRevokeRequest request;
+  request.set_id(lease);
+  absl::Status status =
+      Call("ending a lease", timeout_ms,
+           [&](Endpoint& endpoint, grpc::ClientContext& context) {
+             etcdserverpb::LeaseRevokeResponse response;
+             return endpoint.lease->LeaseRevoke(&context, request, &response);
+           });
+  if (status.code() == absl::StatusCode::kNotFound) return absl::OkStatus();
+  return status;
+}
+
+absl::StatusOr<int64_t> EtcdClient::KeepAlive(int64_t lease,
+                                              int64_t timeout_ms) {
+  etcdserverpb::LeaseKeepAliveRequest request;
+  request.set_id(lease);
+  etcdserverpb::LeaseKeepAliveResponse response;
+  RETURN_IF_ERROR(Call("keeping a lease", timeout_ms,
+                       [&](Endpoint& endpoint, grpc::ClientContext& context) {
+                         const auto stream =
+                             endpoint.lease->LeaseKeepAlive(&context);
+                         const bool is_answered =
+                             stream->Write(request) && stream->Read(&response);
+                         // etcd does not end the stream before we do.
+                         if (is_answered) context.TryCancel();
+                         const grpc::Status status = stream->Finish();
+                         return is_answered ? grpc::Status::OK : status;
+                       }));
+  return response.ttl();
+}
+
+absl::Status EtcdClient::AwaitDeletion(std::string_view key, int64_t revision,
+                                       int64_t timeout_ms) {
+  size_t current = current_.load();
+  Endpoint& endpoint = *endpoints_[current];
+  grpc::ClientContext context;
+  Prepare(timeout_ms, &context);
+  etcdserverpb::WatchRequest request;
+  etcdserverpb::WatchCreateRequest& watch = *request.mutable_create_request();
+  watch.set_key(std::string(key));
+  watch.set_start_revision(revision);
+  watch.add_filters(etcdserverpb::WatchCreateRequest::NOPUT);
+  const auto stream = endpoint.watch->Watch(&context);
+  bool is_deleted = false;
+  if (stream->Write(request)) {
+    etcdserverpb::WatchResponse response;
+    while (!is_deleted && stream->Read(&response)) {
+      is_deleted = response.events_size() > 0 || response.canceled();
+    }
+  }
+  if (is_deleted) context.TryCancel();
+  const grpc::Status status = stream->Finish();
+  if (is_deleted) return absl::OkStatus();
+  if (status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED) {
+    current_.compare_exchange_strong(current,
+                                     (current + 1) % endpoints_.size());
+  }
+  return ToStatus("watching", endpoint, status);
+}
+
+absl::StatusOr<etcdserverpb::StatusResponse> EtcdClient::MemberStatus() {
+  etcdserverpb::StatusResponse response;
+  RETURN_IF_ERROR(Call("asking for the status", timeout_ms_,
+                       [&](Endpoint& endpoint, grpc::ClientContext& context) {
+                         return endpoint.maintenance->Status(&context, {},
+                                                             &response);
+                       }));
+  return response;
+}
+
+}  // namespace sluice

@@ -1,0 +1,138 @@
+// Calls to an etcd cluster, one after the other or some at a time.
+//
+// A call goes to the endpoint that answered last.  Where that one is away,
+// silent or without a leader the call is made again at the next one, round and
+// round, until its time is over.  A call may thus be executed twice, and one
+// that was given up may be executed later: callers make calls of which either
+// does no harm, by what their transactions compare.
+//
+// An etcd that was set back to an older state is not the one that we know.
+// Each answer to Range and Txn is checked: another cluster, or a revision
+// smaller than one that was seen before the call was made, is kDataLoss, and so
+// is every later call.  A process that has just begun has seen nothing, and
+// cannot know that it is told old news.
+//
+// Threads: any.  Every call blocks until it is answered or its time is over.
+
+#ifndef SLUICE_ETCD_ETCD_CLIENT_H_
+#define SLUICE_ETCD_ETCD_CLIENT_H_
+
+#include <grpcpp/client_context.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/status.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/mutex.h"
+#include "etcd/etcd_address.h"
+#include "etcd/rpc.pb.h"
+#include "sluice/base/clock.h"
+
+namespace sluice {
+
+struct EtcdClientOptions {
+  EtcdAddress address;
+  // Files in PEM.  With a `ca_file` etcd is spoken to by TLS and must have a
+  // certificate of it; with the other two we show it one of ours.
+  std::string ca_file = {};
+  std::string cert_file = {};
+  std::string key_file = {};
+  // How long a call is tried, over all endpoints.
+  int64_t timeout_ms = 10000;
+};
+
+class EtcdClient {
+ public:
+  // Connects when the first call is made.
+  // Errors: a file that cannot be read, a certificate without a key or the
+  // other way round, and either without a CA.
+  static absl::StatusOr<std::unique_ptr<EtcdClient>> Make(
+      const EtcdClientOptions& options);
+
+  // As Make(), with credentials that are there.
+  EtcdClient(const EtcdClientOptions& options,
+             const std::shared_ptr<grpc::ChannelCredentials>& credentials);
+  ~EtcdClient();
+  EtcdClient(const EtcdClient&) = delete;
+  EtcdClient& operator=(const EtcdClient&) = delete;
+
+  // Errors, here and below, name the endpoint and the prefix.
+  // kUnavailable: no endpoint could be reached or had a leader.
+  // kDeadlineExceeded: none answered in time; it may happen all the same.
+  // kResourceExhausted: etcd is full.  kDataLoss: as above.  kOutOfRange: the
+  // revision is compacted.  kInvalidArgument: too large, or too many
+  // operations.  kPermissionDenied, kUnauthenticated: etcd does not let us.
+  absl::StatusOr<etcdserverpb::RangeResponse> Range(
+      const etcdserverpb::RangeRequest& request);
+  absl::StatusOr<etcdserverpb::TxnResponse> Txn(
+      const etcdserverpb::TxnRequest& request);
+  // The same for several, some of them at a time, in no order.
+  absl::StatusOr<std::vector<etcdserverpb::TxnResponse>> TxnAll(
+      const std::vector<etcdserverpb::TxnRequest>& requests);
+
+  absl::Status Compact(int64_t revision);
+
+  struct Grant {
+    int64_t lease = 0;
+    int64_t ttl_s = 0;  // May be more than was asked for.
+  };
+  absl::StatusOr<Grant> GrantLease(int64_t ttl_s);
+  // OK as well where there is no such lease.
+  absl::Status RevokeLease(int64_t lease, int64_t timeout_ms);
+  // Seconds that the lease has from when etcd got this; 0: it is gone.
+  absl::StatusOr<int64_t> KeepAlive(int64_t lease, int64_t timeout_ms);
+
+  // Waits until `key` is deleted at `revision` or later.  OK too where that
+  // revision is compacted, so that it may have been.
+  // Errors: kDeadlineExceeded after the time; kUnavailable when the watch
+  // broke, which says nothing about the key.
+  absl::Status AwaitDeletion(std::string_view key, int64_t revision,
+                             int64_t timeout_ms);
+
+  // Of the endpoint that answered last.
+  absl::StatusOr<etcdserverpb::StatusResponse> MemberStatus();
+
+  const EtcdAddress& address() const { return address_; }
+
+ private:
+  struct Endpoint;  // A channel with its stubs.
+  using Attempt =
+      absl::FunctionRef<grpc::Status(Endpoint&, grpc::ClientContext&)>;
+
+  // Makes the call until it is answered; `what` is for errors.
+  absl::Status Call(std::string_view what, int64_t timeout_ms, Attempt attempt);
+  // Makes some calls at once, each at one endpoint and once.
+  void TryAll(const std::vector<etcdserverpb::TxnRequest>& requests,
+              size_t first, size_t end,
+              std::vector<std::optional<etcdserverpb::TxnResponse>>* responses);
+  absl::Status ToStatus(std::string_view what, const Endpoint& endpoint,
+                        const grpc::Status& status) const;
+  absl::Status Check(const etcdserverpb::ResponseHeader& header,
+                     int64_t revision_before);
+
+  const EtcdAddress address_;
+  const int64_t timeout_ms_;
+  const SystemClock clock_;
+  std::vector<std::unique_ptr<Endpoint>> endpoints_;
+  std::atomic<size_t> current_ = 0;
+
+  std::atomic<int64_t> revision_ = 0;  // The largest seen.
+  Mutex mutex_;
+  CondVar pause_;  // Never notified; waited for between attempts.
+  uint64_t cluster_id_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Status set_back_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_ETCD_ETCD_CLIENT_H_

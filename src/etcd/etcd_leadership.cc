@@ -1,0 +1,146 @@
+#include "etcd/etcd_leadership.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "base/strings.h"
+
+namespace sluice {
+namespace {
+
+constexpr int64_t kResignMs = 1000;
+
+// Makes the key with the lease if there is none; else says what it is.
+etcdserverpb::TxnRequest MakeClaim(const std::string& key,
+                                   const std::string& name, int64_t lease) {
+  etcdserverpb::TxnRequest claim;
+  etcdserverpb::Compare& compare = *claim.add_compare();
+  compare.set_target(etcdserverpb::Compare::CREATE);
+  compare.set_key(key);
+  compare.set_create_revision(0);
+  etcdserverpb::PutRequest& put = *claim.add_success()->mutable_request_put();
+  put.set_key(key);
+  put.set_value(name);
+  put.set_lease(lease);
+  claim.add_failure()->mutable_request_range()->set_key(key);
+  return claim;
+}
+
+}  // namespace
+
+EtcdLeadership::EtcdLeadership(EtcdClient& client, const Clock& clock,
+                               EtcdLeadershipOptions options)
+    : client_(client),
+      clock_(clock),
+      options_(std::move(options)),
+      key_(client.address().prefix + "/leader") {}
+
+EtcdLeadership::~EtcdLeadership() { Resign(); }
+
+void EtcdLeadership::Resign() {
+  valid_until_us_ = 0;
+  if (keeper_.joinable()) {
+    {
+      const MutexLock lock(mutex_);
+      is_ending_ = true;
+    }
+    ends_.NotifyAll();
+    keeper_.join();
+    const MutexLock lock(mutex_);
+    is_ending_ = false;
+  }
+  if (lease_ == 0) return;
+  const absl::Status status = client_.RevokeLease(lease_, kResignMs);
+  LOG_IF(WARNING, !status.ok()) << "resigning: " << status.message();
+  lease_ = 0;
+}
+
+absl::StatusOr<bool> EtcdLeadership::Campaign() {
+  Resign();
+  etcdserverpb::RangeRequest look;
+  look.set_key(key_);
+  ASSIGN_OR_RETURN(etcdserverpb::RangeResponse seen, client_.Range(look));
+  if (seen.kvs_size() == 0) {
+    const int64_t sent_us = clock_.MonotonicUs();
+    ASSIGN_OR_RETURN(const EtcdClient::Grant grant,
+                     client_.GrantLease(options_.lease_s));
+    lease_ = grant.lease;
+    lease_us_ = grant.ttl_s * 1000000;
+    ASSIGN_OR_RETURN(etcdserverpb::TxnResponse claim,
+                     client_.Txn(MakeClaim(key_, options_.name, grant.lease)));
+    int64_t revision = claim.succeeded() ? claim.header().revision() : 0;
+    if (!claim.succeeded() && claim.responses_size() > 0) {
+      seen = claim.responses(0).response_range();
+      *seen.mutable_header() = claim.header();
+      // It was ours if the call was made twice.
+      if (seen.kvs_size() > 0 && seen.kvs(0).lease() == grant.lease) {
+        revision = seen.kvs(0).create_revision();
+      }
+    }
+    if (revision != 0) {
+      create_revision_ = revision;
+      is_lost_ = false;
+      valid_until_us_ = sent_us + lease_us_;
+      {
+        const MutexLock lock(mutex_);
+        holder_ = options_.name;
+      }
+      keeper_ = std::thread([this, lease = grant.lease] { KeepAlive(lease); });
+      return true;
+    }
+    Resign();
+  }
+  vacant_from_ = seen.header().revision() + 1;
+  const MutexLock lock(mutex_);
+  holder_ = seen.kvs_size() > 0 ? seen.kvs(0).value() : "";
+  return false;
+}
+
+absl::Status EtcdLeadership::AwaitVacancy(int64_t timeout_ms) {
+  return client_.AwaitDeletion(key_, vacant_from_, timeout_ms);
+}
+
+void EtcdLeadership::KeepAlive(int64_t lease) {
+  // Three chances in each lease, and quicker ones once one is missed.
+  const int64_t interval_us = lease_us_ / 3;
+  int64_t next_us = clock_.MonotonicUs() + interval_us;
+  for (;;) {
+    {
+      const MutexLock lock(mutex_);
+      for (int64_t left_us = next_us - clock_.MonotonicUs();
+           left_us > 0 && !is_ending_;
+           left_us = next_us - clock_.MonotonicUs()) {
+        ends_.WaitFor(mutex_, left_us);
+      }
+      if (is_ending_) return;
+    }
+    const int64_t sent_us = clock_.MonotonicUs();
+    const absl::StatusOr<int64_t> ttl_s =
+        client_.KeepAlive(lease, interval_us / 1000);
+    if (!ttl_s.ok()) {
+      LOG(WARNING) << ttl_s.status().message();
+      next_us = sent_us + interval_us / 4;
+    } else if (*ttl_s <= 0) {
+      is_lost_ = true;
+      valid_until_us_ = 0;
+      return;
+    } else {
+      valid_until_us_ = sent_us + *ttl_s * 1000000;
+      next_us = sent_us + interval_us;
+    }
+  }
+}
+
+std::string EtcdLeadership::holder() const {
+  const MutexLock lock(mutex_);
+  return holder_;
+}
+
+Fence EtcdLeadership::fence() const {
+  return {.key = key_, .create_revision = create_revision_.load()};
+}
+
+}  // namespace sluice

@@ -1,0 +1,250 @@
+#include "etcd/etcd_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <fstream>
+
+#include "unit/etcd/etcd_fixture.h"
+#include "unit/persist/temporary_directory.h"
+#include "util/status_matchers.h"
+
+namespace sluice {
+namespace {
+
+MATCHER_P(IsOkAndHolds, value, "") {
+  *result_listener << arg.status().ToString();
+  return arg.ok() && *arg == value;
+}
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class EtcdClientTest : public EtcdFixture {};
+
+etcdserverpb::TxnRequest Put(const std::string& key, const std::string& value) {
+  etcdserverpb::TxnRequest request;
+  auto& put = *request.add_success()->mutable_request_put();
+  put.set_key(key);
+  put.set_value(value);
+  return request;
+}
+
+etcdserverpb::RangeRequest Get(const std::string& key) {
+  etcdserverpb::RangeRequest request;
+  request.set_key(key);
+  return request;
+}
+
+TEST_F(EtcdClientTest, ReadsWhatItWrote) {
+  const std::string prefix = Prefix();
+  const auto client = MakeClient(SharedEtcd().Address(prefix));
+  const std::string value("\0any\xff", 5);
+  const auto written = client->Txn(Put(prefix, value));
+  ASSERT_THAT(written, IsOk());
+  EXPECT_TRUE(written->succeeded());
+  const auto read = client->Range(Get(prefix));
+  ASSERT_THAT(read, IsOk());
+  ASSERT_EQ(read->kvs_size(), 1);
+  EXPECT_EQ(read->kvs(0).key(), prefix);
+  EXPECT_EQ(read->kvs(0).value(), value);
+  EXPECT_EQ(read->kvs(0).version(), 1);
+  EXPECT_EQ(read->kvs(0).create_revision(), written->header().revision());
+  EXPECT_EQ(read->kvs(0).mod_revision(), written->header().revision());
+  EXPECT_NE(read->header().cluster_id(), 0u);
+}
+
+TEST_F(EtcdClientTest, WritesNothingWhereAComparisonFails) {
+  const std::string prefix = Prefix();
+  const auto client = MakeClient(SharedEtcd().Address(prefix));
+  ASSERT_THAT(client->Txn(Put(prefix, "1")), IsOk());
+  etcdserverpb::TxnRequest request = Put(prefix, "2");
+  auto& compare = *request.add_compare();
+  compare.set_target(etcdserverpb::Compare::VALUE);
+  compare.set_key(prefix);
+  compare.set_value("other");
+  *request.add_failure()->mutable_request_range() = Get(prefix);
+  const auto response = client->Txn(request);
+  ASSERT_THAT(response, IsOk());
+  EXPECT_FALSE(response->succeeded());
+  ASSERT_EQ(response->responses_size(), 1);
+  EXPECT_EQ(response->responses(0).response_range().kvs(0).value(), "1");
+}
+
+TEST_F(EtcdClientTest, MakesManyTransactionsAtATime) {
+  const std::string prefix = Prefix();
+  const auto client = MakeClient(SharedEtcd().Address(prefix));
+  std::vector<etcdserverpb::TxnRequest> requests;
+  for (int i = 0; i < 50; ++i) requests.push_back(Put(StrCat(prefix, i), "x"));
+  const auto responses = client->TxnAll(requests);
+  ASSERT_THAT(responses, IsOk());
+  EXPECT_EQ(responses->size(), 50u);
+  etcdserverpb::RangeRequest all = Get(prefix);
+  all.set_range_end(prefix + "\xff");
+  all.set_count_only(true);
+  EXPECT_EQ(client->Range(all)->count(), 50);
+}
+
+TEST_F(EtcdClientTest, KeepsLeasesAndEndsThem) {
+  const std::string prefix = Prefix();
+  const auto client = MakeClient(SharedEtcd().Address(prefix));
+  const auto grant = client->GrantLease(60);
+  ASSERT_THAT(grant, IsOk());
+  EXPECT_EQ(grant->ttl_s, 60);
+  etcdserverpb::TxnRequest request = Put(prefix, "leased");
+  request.mutable_success(0)->mutable_request_put()->set_lease(grant->lease);
+  const auto written = client->Txn(request);
+  ASSERT_THAT(written, IsOk());
+  EXPECT_THAT(client->KeepAlive(grant->lease, 1000), IsOkAndHolds(60));
+  EXPECT_THAT(client->AwaitDeletion(prefix, written->header().revision(), 50),
+              StatusIs(absl::StatusCode::kDeadlineExceeded, HasSubstr(prefix)));
+  EXPECT_THAT(client->RevokeLease(grant->lease, 1000), IsOk());
+  EXPECT_THAT(client->AwaitDeletion(prefix, written->header().revision(), 5000),
+              IsOk());
+  EXPECT_EQ(client->Range(Get(prefix))->kvs_size(), 0);
+  EXPECT_THAT(client->KeepAlive(grant->lease, 1000), IsOkAndHolds(0));
+  EXPECT_THAT(client->RevokeLease(grant->lease, 1000), IsOk());
+}
+
+TEST_F(EtcdClientTest, ReadsNoRevisionThatIsCompacted) {
+  const std::string prefix = Prefix();
+  const auto client = MakeClient(SharedEtcd().Address(prefix));
+  const int64_t first = client->Txn(Put(prefix, "1"))->header().revision();
+  const int64_t second = client->Txn(Put(prefix, "2"))->header().revision();
+  ASSERT_THAT(client->Compact(second), IsOk());
+  etcdserverpb::RangeRequest request = Get(prefix);
+  request.set_revision(first);
+  EXPECT_THAT(client->Range(request),
+              StatusIs(absl::StatusCode::kOutOfRange, HasSubstr("compacted")));
+  EXPECT_THAT(client->AwaitDeletion(prefix, first, 5000), IsOk());
+}
+
+TEST_F(EtcdClientTest, TellsTheVersionOfTheMember) {
+  const auto client = MakeClient(SharedEtcd().Address(Prefix()));
+  const auto status = client->MemberStatus();
+  ASSERT_THAT(status, IsOk());
+  EXPECT_THAT(status->version(), HasSubstr("3."));
+  EXPECT_NE(status->leader(), 0u);
+}
+
+TEST_F(EtcdClientTest, GoesToTheNextEndpointWhereOneIsAway) {
+  const std::string prefix = Prefix();
+  const auto client = MakeClient(
+      StrCat("etcd://127.0.0.1:1,", SharedEtcd().endpoint(), prefix));
+  EXPECT_THAT(client->Txn(Put(prefix, "1")), IsOk());
+  EXPECT_THAT(client->Range(Get(prefix)), IsOk());
+}
+
+TEST_F(EtcdClientTest, NamesTheEndpointThatIsAway) {
+  const auto client = MakeClient("etcd://127.0.0.1:1/some/prefix", 200);
+  EXPECT_THAT(
+      client->Range(Get("key")),
+      StatusIs(absl::StatusCode::kUnavailable,
+               AllOf(HasSubstr("127.0.0.1:1"), HasSubstr("/some/prefix"),
+                     HasSubstr("does etcd run there"))));
+}
+
+TEST_F(EtcdClientTest, GivesUpAnEtcdThatIsSilentAndThenGoesOn) {
+  EtcdServer server;
+  const auto client = MakeClient(server.Address("/a"), 500);
+  ASSERT_THAT(client->Txn(Put("/a", "1")), IsOk());
+  server.Signal(SIGSTOP);
+  EXPECT_THAT(client->Range(Get("/a")),
+              StatusIs(absl::StatusCode::kDeadlineExceeded,
+                       AllOf(HasSubstr(server.endpoint()), HasSubstr("/a"),
+                             HasSubstr("too slow"))));
+  EXPECT_THAT(client->TxnAll({Put("/b", "1"), Put("/c", "1")}),
+              StatusIs(absl::StatusCode::kDeadlineExceeded));
+  server.Signal(SIGCONT);
+  EXPECT_THAT(client->Range(Get("/a")), IsOk());
+}
+
+TEST_F(EtcdClientTest, WaitsForAnEtcdThatIsStartedAgain) {
+  EtcdServer server;
+  const auto client = MakeClient(server.Address("/a"), 30000);
+  ASSERT_THAT(client->Txn(Put("/a", "1")), IsOk());
+  server.Kill();
+  EXPECT_THAT(MakeClient(server.Address("/a"), 200)->Range(Get("/a")),
+              StatusIs(absl::StatusCode::kUnavailable));
+  server.Start();
+  const auto read = client->Range(Get("/a"));
+  ASSERT_THAT(read, IsOk());
+  EXPECT_EQ(read->kvs(0).value(), "1");
+}
+
+TEST_F(EtcdClientTest, RefusesAnotherClusterAtTheSameEndpoint) {
+  EtcdServer first;
+  const auto client = MakeClient(
+      StrCat("etcd://", first.endpoint(), ",", SharedEtcd().endpoint(), "/a"));
+  ASSERT_THAT(client->Txn(Put("/a", "1")), IsOk());
+  first.Kill();
+  EXPECT_THAT(client->Range(Get("/a")),
+              StatusIs(absl::StatusCode::kDataLoss,
+                       AllOf(HasSubstr(first.endpoint()),
+                             HasSubstr("restored from a backup"))));
+  EXPECT_THAT(client->Txn(Put("/a", "2")),
+              StatusIs(absl::StatusCode::kDataLoss));
+}
+
+TEST_F(EtcdClientTest, RefusesAnEtcdThatWasSetBack) {
+  EtcdServer server;
+  const auto client = MakeClient(server.Address("/a"));
+  ASSERT_THAT(client->Txn(Put("/a", "1")), IsOk());
+  server.Kill();
+  const std::string data = server.directory() + "/data";
+  std::filesystem::copy(data, data + "-old",
+                        std::filesystem::copy_options::recursive);
+  server.Start();
+  for (int i = 0; i < 10; ++i) ASSERT_THAT(client->Txn(Put("/a", "2")), IsOk());
+  server.Kill();
+  std::filesystem::remove_all(data);
+  std::filesystem::rename(data + "-old", data);
+  server.Start();
+  EXPECT_THAT(client->Range(Get("/a")),
+              StatusIs(absl::StatusCode::kDataLoss,
+                       HasSubstr("was it restored from an old backup?")));
+  // Also when it has caught up.
+  const auto other = MakeClient(server.Address("/a"));
+  for (int i = 0; i < 20; ++i) ASSERT_THAT(other->Txn(Put("/a", "3")), IsOk());
+  EXPECT_THAT(client->Txn(Put("/a", "4")),
+              StatusIs(absl::StatusCode::kDataLoss));
+}
+
+TEST_F(EtcdClientTest, SaysWhatToDoWhenEtcdIsFull) {
+  EtcdServer server({"--quota-backend-bytes=1000000"});
+  const auto client = MakeClient(server.Address("/a"));
+  absl::Status status;
+  // It looks at the size of its file ten times a second.
+  for (int i = 0; i < 2000 && status.ok(); ++i) {
+    status = client->Txn(Put(StrCat("/a/", i % 20), std::string(100000, 'x')))
+                 .status();
+  }
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted,
+                               HasSubstr("`etcdctl alarm disarm`")));
+  EXPECT_THAT(client->Range(Get("/a/0")), IsOk());
+}
+
+TEST_F(EtcdClientTest, SaysWhatIsWrongWithFilesOfTls) {
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "empty").close();
+  EtcdClientOptions options = OptionsFor("etcd://127.0.0.1:1/a");
+  options.cert_file = "cert";
+  EXPECT_THAT(EtcdClient::Make(options).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("a certificate for etcd needs its key")));
+  options.key_file = "key";
+  EXPECT_THAT(EtcdClient::Make(options).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("needs the CA of etcd")));
+  for (const char* name : {"missing", "empty"}) {
+    options.ca_file = directory / name;
+    EXPECT_THAT(EtcdClient::Make(options).status(),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         AllOf(HasSubstr(directory / name),
+                               HasSubstr("cannot be read or is empty"))));
+  }
+}
+
+}  // namespace
+}  // namespace sluice

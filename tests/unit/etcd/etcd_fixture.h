@@ -1,0 +1,66 @@
+// A test against a real etcd, which all tests of a program share unless one
+// needs to kill it; each has a prefix of its own.
+
+#ifndef SLUICE_TESTS_UNIT_ETCD_ETCD_FIXTURE_H_
+#define SLUICE_TESTS_UNIT_ETCD_ETCD_FIXTURE_H_
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "base/strings.h"
+#include "etcd/etcd_address.h"
+#include "etcd/etcd_client.h"
+#include "util/etcd_server.h"
+
+namespace sluice {
+
+inline EtcdServer& SharedEtcd() {
+  static EtcdServer server;
+  return server;
+}
+
+inline EtcdClientOptions OptionsFor(const std::string& address,
+                                    int64_t timeout_ms = 10000) {
+  return {.address = ParseEtcdAddress(address).value(),
+          .timeout_ms = timeout_ms};
+}
+
+inline std::unique_ptr<EtcdClient> MakeClient(const std::string& address,
+                                              int64_t timeout_ms = 10000) {
+  return EtcdClient::Make(OptionsFor(address, timeout_ms)).value();
+}
+
+// Waits by asking again and again, for half a minute at most.
+template <class Condition>
+bool Eventually(const Condition& condition) {
+  const SystemClock clock;
+  const int64_t end_us = clock.MonotonicUs() + 30000000;
+  Mutex mutex;
+  CondVar pause;
+  while (!condition()) {
+    if (clock.MonotonicUs() > end_us) return false;
+    const MutexLock lock(mutex);
+    pause.WaitFor(mutex, 10000);
+  }
+  return true;
+}
+
+class EtcdFixture : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!EtcdServer::IsInstalled()) {
+      GTEST_SKIP() << "there is no etcd here: scripts/install-deps --test";
+    }
+  }
+
+  static std::string Prefix() {
+    static int count = 0;
+    return StrCat("/test-", ++count);
+  }
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_TESTS_UNIT_ETCD_ETCD_FIXTURE_H_

@@ -1,0 +1,142 @@
+#include "etcd/etcd_leadership.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <memory>
+
+#include "unit/etcd/etcd_fixture.h"
+#include "util/status_matchers.h"
+
+namespace sluice {
+namespace {
+
+MATCHER_P(IsOkAndHolds, value, "") {
+  *result_listener << arg.status().ToString();
+  return arg.ok() && *arg == value;
+}
+
+class EtcdLeadershipTest : public EtcdFixture {
+ protected:
+  struct Candidate {
+    std::unique_ptr<EtcdClient> client;
+    std::unique_ptr<EtcdLeadership> leadership;
+  };
+  Candidate MakeCandidate(const std::string& address, const std::string& name,
+                          int64_t lease_s = 10) {
+    Candidate candidate{.client = MakeClient(address), .leadership = nullptr};
+    candidate.leadership = std::make_unique<EtcdLeadership>(
+        *candidate.client, clock_,
+        EtcdLeadershipOptions{.name = name, .lease_s = lease_s});
+    return candidate;
+  }
+
+  // The lease of the leader's key.
+  static int64_t LeaseOf(EtcdClient& client, const Fence& fence) {
+    etcdserverpb::RangeRequest request;
+    request.set_key(fence.key);
+    const auto response = client.Range(request);
+    EXPECT_EQ(response->kvs_size(), 1);
+    EXPECT_EQ(response->kvs(0).create_revision(), fence.create_revision);
+    return response->kvs(0).lease();
+  }
+
+  const SystemClock clock_;
+};
+
+TEST_F(EtcdLeadershipTest, IsOfTheFirstWhoAsks) {
+  const std::string address = SharedEtcd().Address(Prefix());
+  const Candidate a = MakeCandidate(address, "a 10.0.0.1:9090");
+  const Candidate b = MakeCandidate(address, "b 10.0.0.2:9090");
+  EXPECT_THAT(a.leadership->Campaign(), IsOkAndHolds(true));
+  EXPECT_TRUE(a.leadership->leads());
+  EXPECT_EQ(a.leadership->holder(), "a 10.0.0.1:9090");
+  EXPECT_THAT(b.leadership->Campaign(), IsOkAndHolds(false));
+  EXPECT_FALSE(b.leadership->leads());
+  EXPECT_EQ(b.leadership->holder(), "a 10.0.0.1:9090");
+  EXPECT_THAT(b.leadership->AwaitVacancy(50),
+              StatusIs(absl::StatusCode::kDeadlineExceeded));
+}
+
+TEST_F(EtcdLeadershipTest, GoesToWhoWaitsWhenTheHolderResigns) {
+  const std::string address = SharedEtcd().Address(Prefix());
+  Candidate a = MakeCandidate(address, "a");
+  const Candidate b = MakeCandidate(address, "b");
+  ASSERT_THAT(a.leadership->Campaign(), IsOkAndHolds(true));
+  const Fence first = a.leadership->fence();
+  ASSERT_THAT(b.leadership->Campaign(), IsOkAndHolds(false));
+  a.leadership.reset();
+  EXPECT_THAT(b.leadership->AwaitVacancy(5000), IsOk());
+  EXPECT_THAT(b.leadership->Campaign(), IsOkAndHolds(true));
+  EXPECT_EQ(b.leadership->fence().key, first.key);
+  EXPECT_GT(b.leadership->fence().create_revision, first.create_revision);
+}
+
+TEST_F(EtcdLeadershipTest, IsKeptForLongerThanALease) {
+  const std::string address = SharedEtcd().Address(Prefix());
+  const Candidate a = MakeCandidate(address, "a", /*lease_s=*/1);
+  const Candidate b = MakeCandidate(address, "b");
+  ASSERT_THAT(a.leadership->Campaign(), IsOkAndHolds(true));
+  const Fence fence = a.leadership->fence();
+  ASSERT_THAT(b.leadership->Campaign(), IsOkAndHolds(false));
+  // etcd gives more than a second where its own elections may take longer.
+  EXPECT_THAT(b.leadership->AwaitVacancy(6000),
+              StatusIs(absl::StatusCode::kDeadlineExceeded));
+  EXPECT_TRUE(a.leadership->leads());
+  EXPECT_EQ(a.leadership->fence().create_revision, fence.create_revision);
+  EXPECT_LE(a.leadership->valid_until_us(), clock_.MonotonicUs() + 5000000);
+}
+
+TEST_F(EtcdLeadershipTest, IsLostWithItsLease) {
+  const std::string address = SharedEtcd().Address(Prefix());
+  const Candidate a = MakeCandidate(address, "a", /*lease_s=*/2);
+  const Candidate b = MakeCandidate(address, "b");
+  ASSERT_THAT(a.leadership->Campaign(), IsOkAndHolds(true));
+  ASSERT_THAT(b.leadership->Campaign(), IsOkAndHolds(false));
+  ASSERT_THAT(
+      b.client->RevokeLease(LeaseOf(*b.client, a.leadership->fence()), 1000),
+      IsOk());
+  EXPECT_THAT(b.leadership->AwaitVacancy(5000), IsOk());
+  EXPECT_THAT(b.leadership->Campaign(), IsOkAndHolds(true));
+  EXPECT_TRUE(Eventually([&] { return a.leadership->is_lost(); }));
+  EXPECT_FALSE(a.leadership->leads());
+  EXPECT_THAT(a.leadership->Campaign(), IsOkAndHolds(false));
+  EXPECT_EQ(a.leadership->holder(), "b");
+}
+
+TEST_F(EtcdLeadershipTest, EndsByTheClockWhileEtcdIsSilent) {
+  EtcdServer server;
+  const Candidate a = MakeCandidate(server.Address("/a"), "a", /*lease_s=*/2);
+  ASSERT_THAT(a.leadership->Campaign(), IsOkAndHolds(true));
+  server.Signal(SIGSTOP);
+  EXPECT_TRUE(Eventually([&] { return !a.leadership->leads(); }));
+  EXPECT_FALSE(a.leadership->is_lost());
+  server.Signal(SIGCONT);
+  // Whether etcd has ended the lease meanwhile, or not yet, is its decision.
+  EXPECT_TRUE(Eventually(
+      [&] { return a.leadership->is_lost() || a.leadership->leads(); }));
+}
+
+TEST_F(EtcdLeadershipTest, SurvivesThatEtcdIsStartedAgain) {
+  EtcdServer server;
+  const Candidate a = MakeCandidate(server.Address("/a"), "a", /*lease_s=*/5);
+  ASSERT_THAT(a.leadership->Campaign(), IsOkAndHolds(true));
+  const Fence fence = a.leadership->fence();
+  server.Kill();
+  server.Start();
+  const int64_t valid_until_us = a.leadership->valid_until_us();
+  EXPECT_TRUE(Eventually(
+      [&] { return a.leadership->valid_until_us() > valid_until_us; }));
+  EXPECT_NE(LeaseOf(*a.client, fence), 0);
+}
+
+TEST_F(EtcdLeadershipTest, CannotBeHadWithoutEtcd) {
+  const auto client = MakeClient("etcd://127.0.0.1:1/a", 100);
+  EtcdLeadership leadership(*client, clock_, {.name = "a"});
+  EXPECT_THAT(leadership.Campaign(), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_FALSE(leadership.leads());
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,156 @@
+#include "util/etcd_server.h"
+
+#include <fcntl.h>
+#include <glog/logging.h>
+#include <grpc/support/time.h>
+#include <grpcpp/grpcpp.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "base/strings.h"
+#include "etcd/rpc.grpc.pb.h"
+
+extern char** environ;
+
+namespace sluice {
+namespace {
+
+// A port that nobody listens on at the moment.
+int FreePort() {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  CHECK_GE(fd, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  // NOLINTBEGIN(cppcoreguidelines-pro-type-cstyle-cast): the interface of C.
+  CHECK_EQ(bind(fd, (const sockaddr*)&address, size), 0);
+  CHECK_EQ(getsockname(fd, (sockaddr*)&address, &size), 0);
+  // NOLINTEND(cppcoreguidelines-pro-type-cstyle-cast)
+  close(fd);
+  return ntohs(address.sin_port);
+}
+
+std::string MakeDirectory() {
+  const std::string top = access("/dev/shm", W_OK) == 0
+                              ? "/dev/shm"
+                              : std::filesystem::temp_directory_path().string();
+  std::string path = top + "/sluice-etcd-XXXXXX";
+  CHECK(mkdtemp(path.data()) != nullptr) << path;
+  return path;
+}
+
+// Whether it answers within a second.
+bool Answers(const std::string& endpoint) {
+  const auto channel =
+      grpc::CreateChannel(endpoint, grpc::InsecureChannelCredentials());
+  grpc::ClientContext context;
+  context.set_wait_for_ready(true);
+  context.set_deadline(gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                                    gpr_time_from_millis(1000, GPR_TIMESPAN)));
+  etcdserverpb::RangeRequest request;
+  request.set_key("any");
+  etcdserverpb::RangeResponse response;
+  return etcdserverpb::KV::NewStub(channel)
+      ->Range(&context, request, &response)
+      .ok();
+}
+
+}  // namespace
+
+bool EtcdServer::IsInstalled() {
+  const char* path = getenv("PATH");
+  std::istringstream directories(path == nullptr ? "" : path);
+  for (std::string directory; std::getline(directories, directory, ':');) {
+    if (access((directory + "/etcd").c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+EtcdServer::EtcdServer(std::vector<std::string> flags)
+    : flags_(std::move(flags)), directory_(MakeDirectory()) {
+  // Somebody may take the ports in between.
+  for (int attempts = 1;; ++attempts) {
+    endpoint_ = StrCat("127.0.0.1:", FreePort());
+    peer_ = StrCat("127.0.0.1:", FreePort());
+    if (TryStart()) return;
+    CHECK_LT(attempts, 5) << "etcd does not start; its log is "
+                          << directory_ + "/log";
+    std::filesystem::remove_all(directory_ + "/data");
+  }
+}
+
+EtcdServer::~EtcdServer() {
+  Kill();
+  std::filesystem::remove_all(directory_);
+}
+
+std::string EtcdServer::Address(const std::string& prefix) const {
+  return StrCat("etcd://", endpoint_, prefix);
+}
+
+void EtcdServer::Kill() {
+  if (pid_ <= 0) return;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+  pid_ = -1;
+}
+
+void EtcdServer::Signal(int signal) {
+  CHECK_EQ(kill(pid_, signal), 0);
+  // Its threads stop one after the other.
+  if (signal == SIGSTOP) CHECK_EQ(waitpid(pid_, nullptr, WUNTRACED), pid_);
+}
+
+void EtcdServer::Start() { CHECK(TryStart()) << directory_ + "/log"; }
+
+bool EtcdServer::TryStart() {
+  // setpriv: it goes with the test, however that ends.
+  std::vector<std::string> arguments = {
+      "setpriv",
+      "--pdeathsig",
+      "KILL",
+      "etcd",
+      "--name=test",
+      "--data-dir=" + directory_ + "/data",
+      "--listen-client-urls=http://" + endpoint_,
+      "--advertise-client-urls=http://" + endpoint_,
+      "--listen-peer-urls=http://" + peer_,
+      "--initial-advertise-peer-urls=http://" + peer_,
+      "--initial-cluster=test=http://" + peer_,
+      "--logger=zap",
+      "--log-level=warn"};
+  arguments.insert(arguments.end(), flags_.begin(), flags_.end());
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  const std::string log = directory_ + "/log";
+  for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
+    posix_spawn_file_actions_addopen(&actions, fd, log.c_str(),
+                                     O_WRONLY | O_CREAT | O_APPEND, 0600);
+  }
+  CHECK_EQ(
+      posix_spawnp(&pid_, argv[0], &actions, nullptr, argv.data(), environ), 0);
+  posix_spawn_file_actions_destroy(&actions);
+  for (int attempts = 0; attempts < 30; ++attempts) {
+    if (Answers(endpoint_)) return true;
+    if (waitpid(pid_, nullptr, WNOHANG) == pid_) {
+      pid_ = -1;
+      break;
+    }
+  }
+  Kill();
+  return false;
+}
+
+}  // namespace sluice

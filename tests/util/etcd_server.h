@@ -1,0 +1,54 @@
+// A real etcd of one member, as a process of its own, with its data in memory
+// where there is a file system for that.
+//
+// Threads: none; confined to the test.
+
+#ifndef SLUICE_TESTS_UTIL_ETCD_SERVER_H_
+#define SLUICE_TESTS_UTIL_ETCD_SERVER_H_
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace sluice {
+
+class EtcdServer {
+ public:
+  // Whether there is a program named etcd; scripts/install-deps --test brings
+  // it.
+  static bool IsInstalled();
+
+  // Starts it with these flags besides, and waits until it answers.
+  // REQUIRES: IsInstalled().
+  explicit EtcdServer(std::vector<std::string> flags = {});
+  EtcdServer(const EtcdServer&) = delete;
+  EtcdServer& operator=(const EtcdServer&) = delete;
+  // Kills it; its data are gone.
+  ~EtcdServer();
+
+  // "127.0.0.1:40123"; the same after Start().
+  const std::string& endpoint() const { return endpoint_; }
+  // "etcd://127.0.0.1:40123" and `prefix`.
+  std::string Address(const std::string& prefix) const;
+  // Where its data are.
+  const std::string& directory() const { return directory_; }
+
+  void Kill();              // As if its power were lost.
+  void Start();             // After Kill(); with the data that it had.
+  void Signal(int signal);  // SIGSTOP: it is silent.  SIGCONT: it is not.
+
+ private:
+  // Returns false if it ended instead of answering.
+  bool TryStart();
+
+  const std::vector<std::string> flags_;
+  std::string directory_;
+  std::string endpoint_;
+  std::string peer_;
+  pid_t pid_ = -1;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_TESTS_UTIL_ETCD_SERVER_H_
