@@ -615,6 +615,9 @@ class LoneEtcdStore final : public Store {
         return absl::FailedPreconditionError(
             StrCat("is held by '", Printable(leadership_.holder(), 256), "'"));
       }
+      LOG(INFO) << ToString(client_->address()) << ": waits up to " << left_ms
+                << " ms for '" << Printable(leadership_.holder(), 256)
+                << "' to go";
       // Where that is not known the next campaign tells.
       absl::Status wait = leadership_.AwaitVacancy(left_ms);
       if (!wait.ok() && !absl::IsUnavailable(wait) &&

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "base/strings.h"
@@ -48,10 +50,22 @@ std::string MakeDirectory() {
   return path;
 }
 
-// Whether it answers within a second.
-bool Answers(const std::string& endpoint) {
-  const auto channel =
-      grpc::CreateChannel(endpoint, grpc::InsecureChannelCredentials());
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+bool EtcdServer::Answers() const {
+  auto credentials = grpc::InsecureChannelCredentials();
+  if (!tls_.ca_file.empty()) {
+    credentials =
+        grpc::SslCredentials({.pem_root_certs = ReadFile(tls_.ca_file),
+                              .pem_private_key = ReadFile(tls_.key_file),
+                              .pem_cert_chain = ReadFile(tls_.cert_file)});
+  }
+  const auto channel = grpc::CreateChannel(endpoint_, credentials);
   grpc::ClientContext context;
   context.set_wait_for_ready(true);
   context.set_deadline(gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
@@ -64,8 +78,6 @@ bool Answers(const std::string& endpoint) {
       .ok();
 }
 
-}  // namespace
-
 bool EtcdServer::IsInstalled() {
   const char* path = getenv("PATH");
   std::istringstream directories(path == nullptr ? "" : path);
@@ -75,8 +87,10 @@ bool EtcdServer::IsInstalled() {
   return false;
 }
 
-EtcdServer::EtcdServer(std::vector<std::string> flags)
-    : flags_(std::move(flags)), directory_(MakeDirectory()) {
+EtcdServer::EtcdServer(std::vector<std::string> flags, Tls tls)
+    : flags_(std::move(flags)),
+      tls_(std::move(tls)),
+      directory_(MakeDirectory()) {
   // Somebody may take the ports in between.
   for (int attempts = 1;; ++attempts) {
     endpoint_ = StrCat("127.0.0.1:", FreePort());
@@ -113,6 +127,8 @@ void EtcdServer::Signal(int signal) {
 void EtcdServer::Start() { CHECK(TryStart()) << directory_ + "/log"; }
 
 bool EtcdServer::TryStart() {
+  const std::string url =
+      (tls_.ca_file.empty() ? "http://" : "https://") + endpoint_;
   // setpriv: it goes with the test, however that ends.
   std::vector<std::string> arguments = {
       "setpriv",
@@ -121,14 +137,20 @@ bool EtcdServer::TryStart() {
       "etcd",
       "--name=test",
       "--data-dir=" + directory_ + "/data",
-      "--listen-client-urls=http://" + endpoint_,
-      "--advertise-client-urls=http://" + endpoint_,
+      "--listen-client-urls=" + url,
+      "--advertise-client-urls=" + url,
       "--listen-peer-urls=http://" + peer_,
       "--initial-advertise-peer-urls=http://" + peer_,
       "--initial-cluster=test=http://" + peer_,
       "--logger=zap",
       "--log-level=warn"};
   arguments.insert(arguments.end(), flags_.begin(), flags_.end());
+  if (!tls_.ca_file.empty()) {
+    arguments.push_back("--client-cert-auth");
+    arguments.push_back("--trusted-ca-file=" + tls_.ca_file);
+    arguments.push_back("--cert-file=" + tls_.cert_file);
+    arguments.push_back("--key-file=" + tls_.key_file);
+  }
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
@@ -143,7 +165,7 @@ bool EtcdServer::TryStart() {
       posix_spawnp(&pid_, argv[0], &actions, nullptr, argv.data(), environ), 0);
   posix_spawn_file_actions_destroy(&actions);
   for (int attempts = 0; attempts < 30; ++attempts) {
-    if (Answers(endpoint_)) return true;
+    if (Answers()) return true;
     if (waitpid(pid_, nullptr, WNOHANG) == pid_) {
       pid_ = -1;
       break;

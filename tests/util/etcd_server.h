@@ -15,13 +15,21 @@ namespace sluice {
 
 class EtcdServer {
  public:
+  // Files in PEM.  With them it speaks TLS, and asks its clients for
+  // certificates of that CA.
+  struct Tls {
+    std::string ca_file;
+    std::string cert_file;
+    std::string key_file;
+  };
+
   // Whether there is a program named etcd; scripts/install-deps --test brings
   // it.
   static bool IsInstalled();
 
   // Starts it with these flags besides, and waits until it answers.
   // REQUIRES: IsInstalled().
-  explicit EtcdServer(std::vector<std::string> flags = {});
+  explicit EtcdServer(std::vector<std::string> flags = {}, Tls tls = {});
   EtcdServer(const EtcdServer&) = delete;
   EtcdServer& operator=(const EtcdServer&) = delete;
   // Kills it; its data are gone.
@@ -39,10 +47,13 @@ class EtcdServer {
   void Signal(int signal);  // SIGSTOP: it is silent.  SIGCONT: it is not.
 
  private:
+  // Whether it answers within a second.
+  bool Answers() const;
   // Returns false if it ended instead of answering.
   bool TryStart();
 
   const std::vector<std::string> flags_;
+  const Tls tls_;
   std::string directory_;
   std::string endpoint_;
   std::string peer_;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include "unit/etcd/etcd_fixture.h"
@@ -244,6 +245,55 @@ TEST_F(EtcdClientTest, SaysWhatIsWrongWithFilesOfTls) {
                          AllOf(HasSubstr(directory / name),
                                HasSubstr("cannot be read or is empty"))));
   }
+}
+
+// A CA, NAME.crt and NAME.key, and below it a certificate for this machine.
+void MakeCertificates(const TemporaryDirectory& directory) {
+  const std::string request =
+      "openssl req -newkey ec -nodes -pkeyopt "
+      "ec_paramgen_curve:P-256 -days 2 ";
+  const std::string in = StrCat("cd ", directory.path(), " && { ", request);
+  for (const char* ca : {"ca", "other-ca"}) {
+    ASSERT_EQ(std::system(StrCat(in, "-x509 -subj /CN=", ca, " -keyout ", ca,
+                                 ".key -out ", ca, ".crt; } 2>log")
+                              .c_str()),
+              0);
+  }
+  ASSERT_EQ(std::system(
+                StrCat(in,
+                       "-subj /CN=etcd -addext subjectAltName=IP:127.0.0.1 "
+                       "-keyout etcd.key -out etcd.csr && openssl x509 -req "
+                       "-in etcd.csr -CA ca.crt -CAkey ca.key -CAcreateserial "
+                       "-copy_extensions copy -days 2 -out etcd.crt; } 2>log")
+                    .c_str()),
+            0);
+}
+
+TEST_F(EtcdClientTest, SpeaksTlsWithCertificatesOfBothSides) {
+  const TemporaryDirectory directory;
+  MakeCertificates(directory);
+  const EtcdServer server({}, {.ca_file = directory / "ca.crt",
+                               .cert_file = directory / "etcd.crt",
+                               .key_file = directory / "etcd.key"});
+  EtcdClientOptions options = OptionsFor(server.Address("/a"), 1000);
+  options.ca_file = directory / "ca.crt";
+  options.cert_file = directory / "etcd.crt";
+  options.key_file = directory / "etcd.key";
+  EXPECT_THAT((*EtcdClient::Make(options))->Txn(Put("/a", "1")), IsOk());
+
+  EtcdClientOptions stranger = options;
+  stranger.ca_file = directory / "other-ca.crt";
+  EXPECT_THAT((*EtcdClient::Make(stranger))->Txn(Put("/a", "2")),
+              StatusIs(absl::StatusCode::kUnavailable));
+  EtcdClientOptions nobody = options;
+  nobody.cert_file = nobody.key_file = "";
+  EXPECT_THAT((*EtcdClient::Make(nobody))->Txn(Put("/a", "2")),
+              StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(MakeClient(server.Address("/a"), 1000)->Txn(Put("/a", "2")),
+              StatusIs(absl::StatusCode::kUnavailable));
+  const auto read = (*EtcdClient::Make(options))->Range(Get("/a"));
+  ASSERT_THAT(read, IsOk());
+  EXPECT_EQ(read->kvs(0).value(), "1");
 }
 
 }  // namespace
