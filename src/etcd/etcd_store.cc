@@ -33,6 +33,10 @@ constexpr std::string_view kFormat = "1";
 // the sequence or of the commit come on top of these.
 constexpr int kOperationsMax = 126;
 constexpr size_t kBytesMax = 1000000;
+// A transaction in one may have as many operations as the outer one leaves of
+// the 128, so that 60 of 60 are allowed; they happen at once like others.
+constexpr int kNestedMax = 60;
+constexpr size_t kOperationsNestedMax = size_t{kNestedMax} * kNestedMax;
 // Of a value in one piece; two pieces fit into a transaction.
 constexpr size_t kPartBytes = 480 << 10;
 constexpr size_t kPartNumberBytes = 4;
@@ -116,13 +120,14 @@ bool IsCompacted(const absl::Status& status) {
   return status.code() == absl::StatusCode::kOutOfRange;
 }
 
-// In order, as many operations in each as a transaction takes.
-std::vector<TxnRequest> Chunked(std::vector<RequestOp> operations) {
+// In order, as many operations in each as a transaction takes, or fewer.
+std::vector<TxnRequest> Chunked(std::vector<RequestOp> operations,
+                                int operations_max = kOperationsMax) {
   std::vector<TxnRequest> chunks;
   size_t bytes = 0;
   for (RequestOp& operation : operations) {
     const size_t size = operation.ByteSizeLong() + 8;
-    if (chunks.empty() || chunks.back().success_size() == kOperationsMax ||
+    if (chunks.empty() || chunks.back().success_size() == operations_max ||
         bytes + size > kBytesMax) {
       chunks.emplace_back();
       bytes = 0;
@@ -361,7 +366,7 @@ absl::Status EtcdStore::Write(const WriteBatch& batch,
   }
   writes_ += 1;
   bytes_ += bytes;
-  failure_ = operations.size() <= kOperationsMax && bytes <= kBytesMax
+  failure_ = operations.size() <= kOperationsNestedMax && bytes <= kBytesMax
                  ? WriteAtOnce(std::move(operations))
                  : WriteStaged(std::move(operations));
   if (failure_.ok()) Compact();
@@ -372,8 +377,14 @@ absl::Status EtcdStore::WriteAtOnce(std::vector<RequestOp> operations) {
   const std::string next = StrCat(term_, "-", ++number_);
   TxnRequest request = Fenced();
   Advance(next, &request);
-  for (RequestOp& operation : operations) {
-    *request.add_success() = std::move(operation);
+  if (operations.size() <= kOperationsMax) {
+    for (RequestOp& operation : operations) {
+      *request.add_success() = std::move(operation);
+    }
+  } else {
+    for (TxnRequest& some : Chunked(std::move(operations), kNestedMax)) {
+      *request.add_success()->mutable_request_txn() = std::move(some);
+    }
   }
   ASSIGN_OR_RETURN(const TxnResponse response, client_.Txn(request));
   return CheckAdvance(next, response);

@@ -4,7 +4,7 @@
 // transaction that compares the leader's key.  One who was deposed changes
 // nothing any more, whatever it believes, and whenever what it sent arrives.
 //
-// A batch that etcd takes in one transaction, which is up to 127 keys and a
+// A batch that etcd takes in one transaction, which is up to 3,600 keys and a
 // million bytes, is one.  Of a larger one all is staged first, then a commit
 // record makes it true, then it is put in its places, then what was staged is
 // deleted.  Opening the store does what is left of that, or forgets what has no

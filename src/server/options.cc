@@ -40,6 +40,15 @@ DEFINE_bool(insecure, false,
 DEFINE_string(data_dir, "",
               "Directory of the store, made if missing; empty: everything is "
               "kept in memory and forgotten at the end.");
+DEFINE_string(store, "",
+              "etcd://HOST:PORT,HOST:PORT/PREFIX: everything is kept in etcd, "
+              "and --data_dir is not given. One daemon at a time has a "
+              "prefix; another one waits for it a moment and then ends.");
+DEFINE_string(store_ca, "",
+              "File of the CA of etcd's certificates; with it etcd is spoken "
+              "to by TLS.");
+DEFINE_string(store_cert, "", "File of the certificate to show to etcd.");
+DEFINE_string(store_key, "", "File of its key.");
 DEFINE_string(cost_model,
               "cpu_memory,job_spread,node_affinity,pod_affinity,taint,"
               "topology_spread",
@@ -156,7 +165,7 @@ DEFINE_int64(min_run_time, 300,
 DEFINE_string(durability, "synced",
               "When an event is acknowledged. synced: when it would survive "
               "the loss of power. buffered: when it would survive the death "
-              "of the process.");
+              "of the process. On etcd both are synced by its members.");
 
 namespace sluice {
 namespace {
@@ -171,6 +180,7 @@ constexpr char kUsage[] =
     "metrics and probes over HTTP, until SIGTERM or SIGINT.\n"
     "\n"
     "  sluiced --data_dir=/var/lib/sluice      keeps its state over restarts\n"
+    "  sluiced --store=etcd://10.0.0.1:2379/sluice      and over machines\n"
     "  sluiced --flagfile=/etc/sluice.flags    reads flags, one a line\n"
     "\n"
     "Exit code: 0 after a signal, 1 if it cannot start or cannot write its "
@@ -247,6 +257,29 @@ absl::Status CheckRanges(const Options& options) {
                    StrCat("is not between ", low, " and ", high));
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<StoreOnEtcd> ParseStore() {
+  StoreOnEtcd store;
+  store.ca_file = FLAGS_store_ca;
+  store.cert_file = FLAGS_store_cert;
+  store.key_file = FLAGS_store_key;
+  if (FLAGS_store.empty()) {
+    if (store.ca_file.empty() && store.cert_file.empty() &&
+        store.key_file.empty()) {
+      return store;
+    }
+    return absl::InvalidArgumentError(
+        "--store_ca, --store_cert and --store_key are for --store=etcd://...");
+  }
+  if (!FLAGS_data_dir.empty()) {
+    return Invalid("store", FLAGS_store,
+                   "a daemon has one store, and --data_dir is another one");
+  }
+  auto address = ParseEtcdAddress(FLAGS_store);
+  RETURN_IF_ERROR(Annotate(address.status(), "--store"));
+  store.address = *std::move(address);
+  return store;
 }
 
 absl::Status CheckNames(const Options& options) {
@@ -331,6 +364,7 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
                      .tls_client_ca = FLAGS_tls_client_ca,
                      .access = FLAGS_access_file};
   options.data_dir = FLAGS_data_dir;
+  ASSIGN_OR_RETURN(options.store, ParseStore());
   options.cost_model = FLAGS_cost_model;
   options.default_max_pods = FLAGS_default_max_pods;
   options.solver = FLAGS_solver;

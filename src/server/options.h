@@ -12,6 +12,7 @@
 #include "access/secrets.h"
 #include "core/round_stats.h"
 #include "cost/policy_set.h"
+#include "etcd/etcd_address.h"
 #include "persist/store.h"
 #include "rpc/reply_codes.h"
 #include "state/measured_use.h"
@@ -19,11 +20,19 @@
 
 namespace sluice {
 
+struct StoreOnEtcd {
+  EtcdAddress address;  // Without endpoints: not on etcd.
+  std::string ca_file;
+  std::string cert_file;
+  std::string key_file;
+};
+
 struct Options {
   std::string listen_address = "127.0.0.1:9090";
   std::string http_address = "127.0.0.1:9091";  // Empty: no HTTP.
   SecretFiles secrets;                          // No certificate: plain text.
-  std::string data_dir;                         // Empty: in memory only.
+  std::string data_dir;                         // Empty: in memory only,
+  StoreOnEtcd store;                            // or here.
   std::string cost_model = kDefaultCostModels;
   ReplyMode replies = ReplyMode::kContract;
   int64_t default_max_pods = 110;

@@ -7,7 +7,9 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -25,6 +27,7 @@
 #include "constraints/constraint_set.h"
 #include "core/scheduler.h"
 #include "cost/policy_set.h"
+#include "etcd/etcd_store.h"
 #include "grpc/health/v1/health.pb.h"
 #include "loop/core_loop.h"
 #include "observe/metrics.h"
@@ -63,7 +66,29 @@ constexpr int kStreamsPerConnectionMax = 4096;
 // in it makes the kernel drop what it has not sent.
 constexpr std::chrono::milliseconds kLastReplyTime{100};
 
+// A daemon that was killed leaves its lease on the store behind; etcd takes a
+// moment more than that to end it.
+constexpr int64_t kStoreLeaseS = 10;
+constexpr int64_t kStoreVacancyMs = (kStoreLeaseS + 5) * 1000;
+
+// What another daemon is told that wants the same store.
+std::string NameOf(const Options& options) {
+  std::array<char, 256> host = {};
+  gethostname(host.data(), host.size() - 1);
+  return StrCat(host.data(), " ", options.listen_address);
+}
+
 absl::StatusOr<std::unique_ptr<Store>> OpenStore(const Options& options) {
+  const StoreOnEtcd& on_etcd = options.store;
+  if (!on_etcd.address.endpoints.empty()) {
+    return OpenLoneEtcdStore(
+        {.client = {.address = on_etcd.address,
+                    .ca_file = on_etcd.ca_file,
+                    .cert_file = on_etcd.cert_file,
+                    .key_file = on_etcd.key_file},
+         .leadership = {.name = NameOf(options), .lease_s = kStoreLeaseS},
+         .vacancy_timeout_ms = kStoreVacancyMs});
+  }
   if (options.data_dir.empty()) return std::make_unique<MemoryStore>();
   return OpenRocksDbStore(options.data_dir);
 }

@@ -17,9 +17,13 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "etcd/etcd_address.h"
+#include "etcd/etcd_client.h"
 #include "integration/client.h"
 #include "integration/daemon_process.h"
 #include "unit/persist/temporary_directory.h"
+#include "util/etcd_server.h"
+#include "util/status_matchers.h"
 
 namespace sluice {
 namespace {
@@ -102,12 +106,30 @@ class ClientModel {
   std::map<uint64_t, std::string> places_;
 };
 
-class RestartTest : public testing::Test {
+enum class Place { kDirectory, kEtcd };
+
+class RestartTest : public testing::TestWithParam<Place> {
  protected:
+  void SetUp() override {
+    if (GetParam() == Place::kDirectory) return;
+    if (!EtcdServer::IsInstalled()) {
+      GTEST_SKIP() << "there is no etcd here: scripts/install-deps --test";
+    }
+    etcd_.emplace();
+    etcd_client_ =
+        EtcdClient::Make(
+            {.address = ParseEtcdAddress(etcd_->Address("/sluice")).value()})
+            .value();
+  }
+
+  std::string StoreFlag() const {
+    if (etcd_.has_value()) return "--store=" + etcd_->Address("/sluice");
+    return "--data_dir=" + directory_.path();
+  }
+
   void Start(const std::vector<std::string>& flags = {}) {
-    std::vector<std::string> all = {
-        "--listen_address=127.0.0.1:0",
-        "--http_address=", "--data_dir=" + directory_.path()};
+    std::vector<std::string> all = {"--listen_address=127.0.0.1:0",
+                                    "--http_address=", StoreFlag()};
     all.insert(all.end(), flags.begin(), flags.end());
     daemon_.emplace(all);
     const int port = daemon_->AwaitReady();
@@ -117,6 +139,14 @@ class RestartTest : public testing::Test {
   void Kill() {
     daemon_->Signal(SIGKILL);
     EXPECT_EQ(daemon_->AwaitEnd(), -SIGKILL);
+    if (etcd_client_ == nullptr) return;
+    // Its lease would end by itself, but not soon.
+    etcdserverpb::RangeRequest request;
+    request.set_key("/sluice/leader");
+    const auto leader = etcd_client_->Range(request);
+    ASSERT_EQ(leader->kvs_size(), 1);
+    EXPECT_THAT(etcd_client_->RevokeLease(leader->kvs(0).lease(), 5000),
+                IsOk());
   }
 
   // One call, drawn at random, that is answered.
@@ -170,6 +200,8 @@ class RestartTest : public testing::Test {
 
   Rng rng_{20240612};
   const TemporaryDirectory directory_;
+  std::optional<EtcdServer> etcd_;
+  std::unique_ptr<EtcdClient> etcd_client_;
   std::optional<DaemonProcess> daemon_;
   std::optional<Client> client_;
   ClientModel model_;
@@ -206,7 +238,10 @@ class RestartTest : public testing::Test {
   uint64_t next_uid_ = 1;
 };
 
-TEST_F(RestartTest, NothingAcknowledgedIsForgottenByADaemonKilledBetweenCalls) {
+INSTANTIATE_TEST_SUITE_P(Stores, RestartTest,
+                         testing::Values(Place::kDirectory, Place::kEtcd));
+
+TEST_P(RestartTest, NothingAcknowledgedIsForgottenByADaemonKilledBetweenCalls) {
   ASSERT_NO_FATAL_FAILURE(Start());
   for (int i = 0; i < 4; ++i) {
     client_->AddNode(NodeMessage(StrCat("n", i), {.cpu = 600}));
@@ -221,7 +256,7 @@ TEST_F(RestartTest, NothingAcknowledgedIsForgottenByADaemonKilledBetweenCalls) {
   }
 }
 
-TEST_F(RestartTest, NothingAcknowledgedIsForgottenByADaemonKilledDuringCalls) {
+TEST_P(RestartTest, NothingAcknowledgedIsForgottenByADaemonKilledDuringCalls) {
   ASSERT_NO_FATAL_FAILURE(Start());
   for (int i = 0; i < 4; ++i) {
     client_->AddNode(NodeMessage(StrCat("n", i), {.cpu = 600}));
@@ -235,7 +270,7 @@ TEST_F(RestartTest, NothingAcknowledgedIsForgottenByADaemonKilledDuringCalls) {
   }
 }
 
-TEST_F(RestartTest, WhatWasRememberedOfANodeThatWentOutlivesTheDaemon) {
+TEST_P(RestartTest, WhatWasRememberedOfANodeThatWentOutlivesTheDaemon) {
   ASSERT_NO_FATAL_FAILURE(Start());
   client_->AddNode(NodeMessage("n", {.cpu = 1000}));
   client_->Submit(TaskMessage(1, {.cpu = 500}));
@@ -250,7 +285,7 @@ TEST_F(RestartTest, WhatWasRememberedOfANodeThatWentOutlivesTheDaemon) {
   EXPECT_EQ(client_->Remove(1), firmament::TASK_REMOVED_OK);
 }
 
-TEST_F(RestartTest, WhatAFailedNodeRanWaitsAlsoAfterADeath) {
+TEST_P(RestartTest, WhatAFailedNodeRanWaitsAlsoAfterADeath) {
   const std::vector<std::string> flags = {"--reschedule_failed_nodes"};
   ASSERT_NO_FATAL_FAILURE(Start(flags));
   client_->AddNode(NodeMessage("n", {.cpu = 1000}));

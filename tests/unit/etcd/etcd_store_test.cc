@@ -174,8 +174,9 @@ TEST_F(EtcdStoreTest, TakesBatchesOfAnySize) {
   const struct {
     int count;
     size_t bytes;
-  } sizes[] = {{1, 0},       {126, 0},     {127, 0},    {128, 10}, {129, 10},
-               {2, 499980},  {2, 500020},  {3, 499000}, {2000, 0}, {2000, 2600},
+  } sizes[] = {{1, 0},       {126, 0},     {127, 0},    {128, 10},
+               {129, 10},    {2, 499980},  {2, 500020}, {3, 499000},
+               {3600, 10},   {3601, 10},   {2000, 0},   {2000, 2600},
                {20, 480000}, {20, 600000}, {7000, 100}};
   int64_t number = 0;
   for (const auto& [count, bytes] : sizes) {
@@ -230,7 +231,7 @@ TEST(EtcdStoreChild, DISABLED_WritesUntilKilled) {
   }
   for (;;) {
     ++number;
-    const size_t bytes[] = {10, 2600, 300};
+    const size_t bytes[] = {10, 2600, 600};
     WriteBatch batch = LargeBatch(number, 2000, bytes[number % 3]);
     batch.Delete(StrCat("made", number - 1));
     batch.Put(StrCat("made", number), StrCat(number));

@@ -70,6 +70,23 @@ TEST_F(OptionsTest, AreWhatTheFlagsSay) {
   EXPECT_EQ(options->shutdown_timeout_ms, 11);
 }
 
+TEST_F(OptionsTest, HaveTheStoreOnEtcd) {
+  const auto options = Parse({"--store=etcd://a:1,b:2/x", "--store_ca=ca",
+                              "--store_cert=cert", "--store_key=key"});
+  ASSERT_THAT(options, IsOk());
+  EXPECT_EQ(ToString(options->store.address), "etcd://a:1,b:2/x");
+  EXPECT_EQ(options->store.ca_file, "ca");
+  EXPECT_EQ(options->store.cert_file, "cert");
+  EXPECT_EQ(options->store.key_file, "key");
+}
+
+TEST_F(OptionsTest, RefuseTwoStores) {
+  EXPECT_THAT(Parse({"--store=etcd://a:1/x", "--data_dir=d"}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("--store=etcd://a:1/x: a daemon has one "
+                                 "store, and --data_dir is another one")));
+}
+
 TEST_F(OptionsTest, NameTheFlagWhoseValueMakesNoSense) {
   for (const auto& [argument, why] :
        {std::pair("--replies=loud", "--replies=loud: is none of contract, "),
@@ -88,6 +105,8 @@ TEST_F(OptionsTest, NameTheFlagWhoseValueMakesNoSense) {
         std::pair("--utilization_stale_after=0", "is not between 1 and "),
         std::pair("--listen_address=9090", "--listen_address: '9090': is not"),
         std::pair("--http_address=h:x", "--http_address: 'h:x': the port"),
+        std::pair("--store=etcd://a", "--store: 'a' is not HOST:PORT"),
+        std::pair("--store_ca=f", "are for --store=etcd://"),
         std::pair("stray", "'stray' is no flag")}) {
     EXPECT_THAT(Parse({argument}),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(why)))
