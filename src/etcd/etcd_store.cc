@@ -3,11 +3,16 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstddef>
+#include <functional>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -29,17 +34,21 @@ using etcdserverpb::TxnResponse;
 
 constexpr std::string_view kFormat = "1";
 
-// etcd's defaults are 128 operations and 1.5 MiB; comparisons and the record of
-// the sequence or of the commit come on top of these.
+// etcd's defaults are 128 operations and 1.5 MiB; comparisons, and the record
+// that comes with some of them, are on top of these.
 constexpr int kOperationsMax = 126;
 constexpr size_t kBytesMax = 1000000;
-// A transaction in one may have as many operations as the outer one leaves of
-// the 128, so that 60 of 60 are allowed; they happen at once like others.
-constexpr int kNestedMax = 60;
-constexpr size_t kOperationsNestedMax = size_t{kNestedMax} * kNestedMax;
 // Of a value in one piece; two pieces fit into a transaction.
 constexpr size_t kPartBytes = 480 << 10;
 constexpr size_t kPartNumberBytes = 4;
+
+// What is in the log alone is put in its places once it is so much.  Most of it
+// is overwritten or deleted again before that, and a leader who begins reads
+// little more than that.
+constexpr size_t kPendingOperations = 20000;
+constexpr size_t kPendingBytes = 8 << 20;
+// Of what has come meanwhile, after which writes wait for it.
+constexpr size_t kPendingBytesMax = 64 << 20;
 
 // A scan asks for as many keys as were about so many bytes before.
 constexpr int64_t kPageBytes = 1 << 20;
@@ -71,10 +80,19 @@ std::string PartNumber(uint32_t number) {
   return bytes;
 }
 
-// In eight digits, so that they sort by number.
-std::string ChunkNumber(size_t number) {
-  std::string digits = StrCat(number);
-  return std::string(8 - std::min<size_t>(digits.size(), 8), '0') + digits;
+// In nineteen digits, so that they sort by number.
+std::string ChunkNumber(int64_t number) {
+  const std::string digits = StrCat(number);
+  return std::string(19 - std::min<size_t>(digits.size(), 19), '0') + digits;
+}
+
+// The number that `text` ends with, after `mark`; -1 where there is none.
+int64_t NumberAfter(char mark, std::string_view text) {
+  text.remove_prefix(std::min(text.rfind(mark) + 1, text.size()));
+  int64_t number = -1;
+  const auto result =
+      std::from_chars(text.data(), text.data() + text.size(), number);
+  return result.ptr == text.data() + text.size() && number >= 0 ? number : -1;
 }
 
 RequestOp PutOf(std::string key, std::string value) {
@@ -120,9 +138,9 @@ bool IsCompacted(const absl::Status& status) {
   return status.code() == absl::StatusCode::kOutOfRange;
 }
 
-// In order, as many operations in each as a transaction takes, or fewer.
+// In order, as many operations in each as their number and bytes allow.
 std::vector<TxnRequest> Chunked(std::vector<RequestOp> operations,
-                                int operations_max = kOperationsMax) {
+                                int operations_max) {
   std::vector<TxnRequest> chunks;
   size_t bytes = 0;
   for (RequestOp& operation : operations) {
@@ -137,6 +155,10 @@ std::vector<TxnRequest> Chunked(std::vector<RequestOp> operations,
   }
   return chunks;
 }
+
+// Values by key, and the keys that are deleted.
+using Changes =
+    absl::btree_map<std::string, std::optional<std::string>, std::less<>>;
 
 // What the reply to the `index`-th read of a transaction found, if anything.
 const mvccpb::KeyValue* Found(const TxnResponse& response, int index) {
@@ -153,8 +175,11 @@ class EtcdStore final : public Store {
         name_(ToString(client.address())),
         top_(client.address().prefix + "/"),
         term_(StrCat(fence_.create_revision)) {}
+  ~EtcdStore() override {
+    if (drain_ != nullptr && drain_->thread.joinable()) drain_->thread.join();
+  }
 
-  // Takes the store over, and ends what others left.
+  // Takes the store over.
   absl::Status Init();
 
   absl::Status Write(const WriteBatch& batch, Durability durability) override;
@@ -162,8 +187,25 @@ class EtcdStore final : public Store {
   std::string description() const override { return name_; }
 
  private:
+  // Keys whose values are kept in parts, and in how many: hardly ever any.
+  using Parts = absl::btree_map<std::string, uint32_t, std::less<>>;
+  using EntryVisitor = absl::FunctionRef<absl::Status(
+      const std::string& key, const std::string& value)>;
+
+  // Changes that are put in their places, by a thread of their own.
+  struct Drain {
+    Changes changes;
+    int64_t number = 0;   // Of the last chunk that they are in.
+    absl::Status status;  // When it is done.
+    std::atomic<bool> is_done = false;
+    std::thread thread;
+  };
+
   std::string Key(std::string_view area, std::string_view key = "") const {
     return StrCat(top_, area, key);
+  }
+  std::string LogKey(int64_t number) const {
+    return Key("log/", ChunkNumber(number));
   }
 
   std::vector<RequestOp> OperationsOf(const WriteBatch& batch);
@@ -174,31 +216,29 @@ class EtcdStore final : public Store {
   // A transaction that is done only while we lead; the first read of its
   // failure is the leader's key.
   TxnRequest Fenced() const;
-  // Makes `request` the one that ends batch `next`.
-  void Advance(const std::string& next, TxnRequest* request) const;
-  // OK if it was done, now or before its answer was lost.
-  absl::Status CheckAdvance(const std::string& next,
-                            const TxnResponse& response);
   absl::Status Deposed(const TxnResponse& response) const;
+  // Whether we lead, and the second read of its failure is `value`: then it was
+  // done before, and its answer was lost.
+  bool WasDone(const TxnResponse& response, std::string_view value) const;
 
-  absl::Status WriteAtOnce(std::vector<RequestOp> operations);
-  absl::Status WriteStaged(std::vector<RequestOp> operations);
-  absl::Status Stage(const std::string& id,
-                     const std::vector<TxnRequest>& chunks,
-                     const std::string& commit);
-  // Of a batch that is committed: puts it in its places, and forgets it.
-  absl::Status Apply(std::vector<TxnRequest> chunks, const std::string& commit);
-  absl::Status Forget(const std::string& id, const std::string& commit);
-  absl::Status RollForward(const std::string& commit);
+  // Makes the chunks up to `next` count, with what else is in `request`.
+  absl::Status Advance(int64_t next, TxnRequest request);
+  absl::Status Append(std::vector<RequestOp> operations);
+  absl::Status ReadLog();
+  void Remember(RequestOp& operation);
+
+  // Starts or ends a drain where it is time for that.
+  absl::Status Tend();
+  absl::Status EndDrain();
+  absl::Status Put(const Drain& drain) const;  // On its thread.
   void Compact();
 
-  // Keys whose values are kept in parts, and in how many: hardly ever any.
-  using Parts = absl::btree_map<std::string, uint32_t, std::less<>>;
-
-  // Reads all below `first`, in pages, at `request`'s revision; if that is 0,
-  // at that of now, to which it is set.
-  using EntryVisitor = absl::FunctionRef<absl::Status(mvccpb::KeyValue&)>;
-  absl::Status Read(std::string first, RangeRequest* request,
+  // Reads all below `first` in etcd, in pages, at `request`'s revision; if that
+  // is 0, at that of now, to which it is set.
+  absl::Status ReadStored(const std::string& first, RangeRequest* request,
+                          EntryVisitor visit) const;
+  // The same with what is in the log alone.
+  absl::Status Read(const std::string& first, RangeRequest* request,
                     EntryVisitor visit) const;
   absl::StatusOr<Parts> FindParts(int64_t* revision) const;
   absl::StatusOr<std::string> JoinParts(std::string_view key, uint32_t count,
@@ -209,9 +249,15 @@ class EtcdStore final : public Store {
   const std::string name_;
   const std::string top_;  // Of all keys.
   const std::string term_;
-  std::optional<std::string> sequence_;  // Of the last write, as it is stored.
-  int64_t number_ = 0;                   // In it.
+  std::optional<std::string> head_;  // As they are stored.
+  std::optional<std::string> tail_;
+  int64_t number_ = 0;  // Of the last chunk of the log.
   Parts parts_;
+
+  // What is in the log alone: the newest here, older ones in the drain.
+  Changes pending_;
+  size_t pending_bytes_ = 0;
+  std::unique_ptr<Drain> drain_;
 
   int64_t writes_ = 0;  // Since history was last compacted.
   size_t bytes_ = 0;
@@ -244,33 +290,34 @@ absl::Status EtcdStore::Deposed(const TxnResponse& response) const {
       StrCat("deposed: '", Printable(leader->value(), 256), "' holds ", name_));
 }
 
-void EtcdStore::Advance(const std::string& next, TxnRequest* request) const {
-  const std::string key = Key("sequence");
-  *request->add_compare() = HasValue(key, sequence_);
-  *request->add_success() = PutOf(key, next);
-  *request->add_failure() = GetOf(key);
+bool EtcdStore::WasDone(const TxnResponse& response,
+                        std::string_view value) const {
+  const mvccpb::KeyValue* leader = Found(response, 0);
+  const mvccpb::KeyValue* found = Found(response, 1);
+  return leader != nullptr &&
+         leader->create_revision() == fence_.create_revision &&
+         found != nullptr && found->value() == value;
 }
 
-absl::Status EtcdStore::CheckAdvance(const std::string& next,
-                                     const TxnResponse& response) {
-  if (!response.succeeded()) {
-    const mvccpb::KeyValue* leader = Found(response, 0);
-    const mvccpb::KeyValue* sequence = Found(response, 1);
-    // The numbers of this term are ours alone.
-    if (leader == nullptr ||
-        leader->create_revision() != fence_.create_revision ||
-        sequence == nullptr || sequence->value() != next) {
-      return Deposed(response);
-    }
+absl::Status EtcdStore::Advance(int64_t next, TxnRequest request) {
+  // Nobody else writes this value, and we write it once.
+  const std::string head = StrCat(term_, "-", next);
+  *request.add_compare() = HasValue(Key("head"), head_);
+  *request.add_success() = PutOf(Key("head"), head);
+  *request.add_failure() = GetOf(Key("head"));
+  ASSIGN_OR_RETURN(const TxnResponse response, client_.Txn(request));
+  if (!response.succeeded() && !WasDone(response, head)) {
+    return Deposed(response);
   }
-  sequence_ = next;
+  head_ = head;
+  number_ = next;
   revision_ = response.header().revision();
   return absl::OkStatus();
 }
 
 absl::Status EtcdStore::Init() {
   TxnRequest look = Fenced();
-  for (const char* area : {"format", "sequence", "commit"}) {
+  for (const char* area : {"format", "head", "tail"}) {
     *look.add_success() = GetOf(Key(area));
   }
   RequestOp data = GetOf(Key("data/"));
@@ -290,28 +337,67 @@ absl::Status EtcdStore::Init() {
         "has data without a format; whose prefix is it?");
   }
 
-  if (const mvccpb::KeyValue* sequence = Found(found, 1)) {
-    sequence_ = sequence->value();
+  int64_t head = 0;
+  if (const mvccpb::KeyValue* value = Found(found, 1)) {
+    head_ = value->value();
+    head = NumberAfter('-', *head_);
+    if (head < 0) {
+      return absl::DataLossError(
+          StrCat("head '", Printable(*head_, 64), "' is damaged"));
+    }
   }
+  if (const mvccpb::KeyValue* value = Found(found, 2)) tail_ = value->value();
   TxnRequest take_over = Fenced();
-  const std::string first = StrCat(term_, "-0");
-  Advance(first, &take_over);
   if (format == nullptr) {
     *take_over.add_success() = PutOf(Key("format"), std::string(kFormat));
   }
-  ASSIGN_OR_RETURN(const TxnResponse taken, client_.Txn(take_over));
-  RETURN_IF_ERROR(CheckAdvance(first, taken));
-
-  if (const mvccpb::KeyValue* commit = Found(found, 2)) {
-    RETURN_IF_ERROR(RollForward(commit->value()));
-  }
-  TxnRequest sweep = Fenced();
-  *sweep.add_success() = DeleteOf(Key("staged/"), EndOf(Key("staged/")));
-  ASSIGN_OR_RETURN(const TxnResponse swept, client_.Txn(sweep));
-  if (!swept.succeeded()) return Deposed(swept);
+  RETURN_IF_ERROR(Advance(head, std::move(take_over)));
+  RETURN_IF_ERROR(ReadLog());
   int64_t revision = 0;
   ASSIGN_OR_RETURN(parts_, FindParts(&revision));
   return absl::OkStatus();
+}
+
+absl::Status EtcdStore::ReadLog() {
+  const int64_t tail = tail_.has_value() ? NumberAfter('/', *tail_) : 0;
+  int64_t expected = tail + 1;
+  const auto read_chunk = [&](const std::string& key,
+                              const std::string& value) -> absl::Status {
+    const int64_t number = NumberAfter('/', key);
+    // Not committed, or arrived after its time.
+    if (number > number_ || number <= tail) return absl::OkStatus();
+    TxnRequest chunk;
+    if (number != expected || !chunk.ParseFromString(value)) {
+      return absl::DataLossError(
+          StrCat("chunk ", expected, " of the log is damaged or missing"));
+    }
+    ++expected;
+    for (RequestOp& operation : *chunk.mutable_success()) Remember(operation);
+    return absl::OkStatus();
+  };
+  RangeRequest request;
+  RETURN_IF_ERROR(ReadStored(Key("log/"), &request, read_chunk));
+  if (tail < 0 || expected != number_ + 1) {
+    return absl::DataLossError(
+        StrCat("the log has no chunk ", expected, ", and ends with ", number_));
+  }
+  TxnRequest sweep = Fenced();
+  *sweep.add_success() = DeleteOf(Key("log/"), LogKey(tail + 1));
+  *sweep.add_success() = DeleteOf(LogKey(number_ + 1), EndOf(Key("log/")));
+  ASSIGN_OR_RETURN(const TxnResponse swept, client_.Txn(sweep));
+  return swept.succeeded() ? absl::OkStatus() : Deposed(swept);
+}
+
+void EtcdStore::Remember(RequestOp& operation) {
+  if (operation.has_request_put()) {
+    etcdserverpb::PutRequest& put = *operation.mutable_request_put();
+    pending_bytes_ += put.key().size() + put.value().size();
+    pending_[put.key()] = std::move(*put.mutable_value());
+  } else {
+    const std::string& key = operation.request_delete_range().key();
+    pending_bytes_ += key.size();
+    pending_[key] = std::nullopt;
+  }
 }
 
 void EtcdStore::AddOperation(std::string_view key,
@@ -359,133 +445,95 @@ std::vector<RequestOp> EtcdStore::OperationsOf(const WriteBatch& batch) {
 absl::Status EtcdStore::Write(const WriteBatch& batch,
                               Durability /*durability*/) {
   if (!failure_.ok() || batch.empty()) return failure_;
-  std::vector<RequestOp> operations = OperationsOf(batch);
-  size_t bytes = 0;
-  for (const RequestOp& operation : operations) {
-    bytes += operation.ByteSizeLong();
-  }
-  writes_ += 1;
-  bytes_ += bytes;
-  failure_ = operations.size() <= kOperationsNestedMax && bytes <= kBytesMax
-                 ? WriteAtOnce(std::move(operations))
-                 : WriteStaged(std::move(operations));
+  failure_ = Append(OperationsOf(batch));
+  if (failure_.ok()) failure_ = Tend();
   if (failure_.ok()) Compact();
   return failure_;
 }
 
-absl::Status EtcdStore::WriteAtOnce(std::vector<RequestOp> operations) {
-  const std::string next = StrCat(term_, "-", ++number_);
-  TxnRequest request = Fenced();
-  Advance(next, &request);
-  if (operations.size() <= kOperationsMax) {
-    for (RequestOp& operation : operations) {
-      *request.add_success() = std::move(operation);
-    }
-  } else {
-    for (TxnRequest& some : Chunked(std::move(operations), kNestedMax)) {
-      *request.add_success()->mutable_request_txn() = std::move(some);
-    }
+absl::Status EtcdStore::Append(std::vector<RequestOp> operations) {
+  std::vector<TxnRequest> chunks =
+      Chunked(std::move(operations), std::numeric_limits<int>::max());
+  std::vector<TxnRequest> requests;
+  int64_t next = number_;
+  for (const TxnRequest& chunk : chunks) {
+    std::string value = chunk.SerializeAsString();
+    bytes_ += value.size();
+    requests.push_back(Fenced());
+    *requests.back().add_success() = PutOf(LogKey(++next), std::move(value));
   }
-  ASSIGN_OR_RETURN(const TxnResponse response, client_.Txn(request));
-  return CheckAdvance(next, response);
-}
-
-absl::Status EtcdStore::WriteStaged(std::vector<RequestOp> operations) {
-  const std::string id = StrCat(term_, "-", ++number_);
-  std::vector<TxnRequest> chunks = Chunked(std::move(operations));
-  const std::string commit = StrCat(id, " ", chunks.size());
-  RETURN_IF_ERROR(Stage(id, chunks, commit));
-  RETURN_IF_ERROR(Apply(std::move(chunks), commit));
-  return Forget(id, commit);
-}
-
-absl::Status EtcdStore::Stage(const std::string& id,
-                              const std::vector<TxnRequest>& chunks,
-                              const std::string& commit) {
-  std::vector<RequestOp> puts;
-  for (size_t i = 0; i < chunks.size(); ++i) {
-    puts.push_back(PutOf(Key("staged/", StrCat(id, "/", ChunkNumber(i))),
-                         chunks[i].SerializeAsString()));
-  }
-  // What of this arrives late is not of the next batch, and is swept once.
-  std::vector<TxnRequest> stages;
-  for (const TxnRequest& some : Chunked(std::move(puts))) {
-    stages.push_back(Fenced());
-    *stages.back().mutable_success() = some.success();
-  }
-  TxnRequest last = std::move(stages.back());
-  stages.pop_back();
-  ASSIGN_OR_RETURN(const std::vector<TxnResponse> staged,
-                   client_.TxnAll(stages));
-  for (const TxnResponse& response : staged) {
+  writes_ += static_cast<int64_t>(requests.size());
+  // The last one makes all of them count.
+  TxnRequest last = std::move(requests.back());
+  requests.pop_back();
+  ASSIGN_OR_RETURN(const std::vector<TxnResponse> appended,
+                   client_.TxnAll(requests));
+  for (const TxnResponse& response : appended) {
     if (!response.succeeded()) return Deposed(response);
   }
-  Advance(id, &last);
-  *last.add_success() = PutOf(Key("commit"), commit);
-  ASSIGN_OR_RETURN(const TxnResponse committed, client_.Txn(last));
-  return CheckAdvance(id, committed);
-}
-
-absl::Status EtcdStore::Apply(std::vector<TxnRequest> chunks,
-                              const std::string& commit) {
+  RETURN_IF_ERROR(Advance(next, std::move(last)));
   for (TxnRequest& chunk : chunks) {
-    TxnRequest request = Fenced();
-    *request.add_compare() = HasValue(Key("commit"), commit);
-    request.mutable_success()->Swap(chunk.mutable_success());
-    chunk = std::move(request);
-  }
-  ASSIGN_OR_RETURN(const std::vector<TxnResponse> applied,
-                   client_.TxnAll(chunks));
-  for (const TxnResponse& response : applied) {
-    if (!response.succeeded()) return Deposed(response);
+    for (RequestOp& operation : *chunk.mutable_success()) Remember(operation);
   }
   return absl::OkStatus();
 }
 
-absl::Status EtcdStore::Forget(const std::string& id,
-                               const std::string& commit) {
-  const std::string staged = Key("staged/", id + "/");
-  TxnRequest request = Fenced();
-  *request.add_compare() = HasValue(Key("commit"), commit);
-  *request.add_success() = DeleteOf(Key("commit"));
-  *request.add_success() = DeleteOf(staged, EndOf(staged));
-  *request.add_failure() = GetOf(Key("commit"));
-  ASSIGN_OR_RETURN(const TxnResponse response, client_.Txn(request));
-  if (response.succeeded()) return absl::OkStatus();
-  // It may have been done before its answer was lost.
-  const mvccpb::KeyValue* leader = Found(response, 0);
-  if (leader != nullptr &&
-      leader->create_revision() == fence_.create_revision &&
-      Found(response, 1) == nullptr) {
+absl::Status EtcdStore::Tend() {
+  if (drain_ != nullptr &&
+      (drain_->is_done.load() || pending_bytes_ > kPendingBytesMax)) {
+    RETURN_IF_ERROR(EndDrain());
+  }
+  if (drain_ != nullptr || (pending_.size() < kPendingOperations &&
+                            pending_bytes_ < kPendingBytes)) {
     return absl::OkStatus();
   }
-  return Deposed(response);
+  drain_ = std::make_unique<Drain>();
+  drain_->changes = std::exchange(pending_, {});
+  drain_->number = number_;
+  pending_bytes_ = 0;
+  drain_->thread = std::thread([this, drain = drain_.get()] {
+    drain->status = Put(*drain);
+    drain->is_done = true;
+  });
+  return absl::OkStatus();
 }
 
-absl::Status EtcdStore::RollForward(const std::string& commit) {
-  const size_t space = std::min(commit.find(' '), commit.size());
-  const std::string id = commit.substr(0, space);
-  size_t count = 0;
-  std::from_chars(commit.data() + std::min(space + 1, commit.size()),
-                  commit.data() + commit.size(), count);
-  std::vector<TxnRequest> chunks;
-  RangeRequest request;
-  RETURN_IF_ERROR(
-      Read(Key("staged/", id + "/"), &request, [&](mvccpb::KeyValue& chunk) {
-        if (chunks.emplace_back().ParseFromString(chunk.value())) {
-          return absl::OkStatus();
-        }
-        return absl::DataLossError(
-            StrCat("chunk '", Printable(chunk.key(), 256), "' is damaged"));
-      }));
-  if (count == 0 || chunks.size() != count) {
-    return absl::DataLossError(StrCat("batch '", Printable(commit, 64),
-                                      "' is committed, and ", chunks.size(),
-                                      " chunks of it are there"));
+absl::Status EtcdStore::EndDrain() {
+  drain_->thread.join();
+  RETURN_IF_ERROR(drain_->status);
+  tail_ = StrCat(drain_->number);
+  drain_.reset();
+  return absl::OkStatus();
+}
+
+absl::Status EtcdStore::Put(const Drain& drain) const {
+  std::vector<RequestOp> operations;
+  operations.reserve(drain.changes.size());
+  for (const auto& [key, value] : drain.changes) {
+    operations.push_back(value.has_value() ? PutOf(key, *value)
+                                           : DeleteOf(key));
   }
-  LOG(INFO) << name_ << ": ends batch " << id << " of a former leader";
-  RETURN_IF_ERROR(Apply(std::move(chunks), commit));
-  return Forget(id, commit);
+  std::vector<TxnRequest> requests;
+  for (TxnRequest& some : Chunked(std::move(operations), kOperationsMax)) {
+    requests.push_back(Fenced());
+    // What arrives late, when the next drain may be at work, does nothing.
+    *requests.back().add_compare() = HasValue(Key("tail"), tail_);
+    requests.back().mutable_success()->Swap(some.mutable_success());
+  }
+  ASSIGN_OR_RETURN(const std::vector<TxnResponse> responses,
+                   client_.TxnAll(requests));
+  for (const TxnResponse& response : responses) {
+    if (!response.succeeded()) return Deposed(response);
+  }
+  const std::string tail = StrCat(drain.number);
+  TxnRequest last = Fenced();
+  *last.add_compare() = HasValue(Key("tail"), tail_);
+  *last.add_success() = PutOf(Key("tail"), tail);
+  *last.add_success() = DeleteOf(Key("log/"), LogKey(drain.number + 1));
+  *last.add_failure() = GetOf(Key("tail"));
+  ASSIGN_OR_RETURN(const TxnResponse response, client_.Txn(last));
+  if (response.succeeded() || WasDone(response, tail)) return absl::OkStatus();
+  return Deposed(response);
 }
 
 void EtcdStore::Compact() {
@@ -499,36 +547,65 @@ void EtcdStore::Compact() {
   LOG_IF(WARNING, !status.ok() && !IsCompacted(status)) << status.message();
 }
 
-absl::Status EtcdStore::Read(std::string first, RangeRequest* request,
-                             EntryVisitor visit) const {
+absl::Status EtcdStore::ReadStored(const std::string& first,
+                                   RangeRequest* request,
+                                   EntryVisitor visit) const {
+  request->set_key(first);
   request->set_range_end(EndOf(first));
   for (int64_t limit = kPageKeysFirst;;) {
-    request->set_key(std::move(first));
     request->set_limit(limit);
-    ASSIGN_OR_RETURN(RangeResponse page, client_.Range(*request));
+    ASSIGN_OR_RETURN(const RangeResponse page, client_.Range(*request));
     if (request->revision() == 0) {
       request->set_revision(page.header().revision());
     }
     int64_t bytes = 1;
-    for (mvccpb::KeyValue& entry : *page.mutable_kvs()) {
+    for (const mvccpb::KeyValue& entry : page.kvs()) {
       bytes += static_cast<int64_t>(entry.key().size() + entry.value().size());
-      RETURN_IF_ERROR(visit(entry));
+      RETURN_IF_ERROR(visit(entry.key(), entry.value()));
     }
     if (!page.more() || page.kvs_size() == 0) return absl::OkStatus();
-    first = page.kvs(page.kvs_size() - 1).key() + '\0';
+    request->set_key(page.kvs(page.kvs_size() - 1).key() + '\0');
     limit = std::clamp(page.kvs_size() * kPageBytes / bytes, kPageKeysMin,
                        std::min(limit * 8, kPageKeysMax));
   }
 }
 
+absl::Status EtcdStore::Read(const std::string& first, RangeRequest* request,
+                             EntryVisitor visit) const {
+  absl::btree_map<std::string_view, const std::optional<std::string>*> newer;
+  const std::string end = EndOf(first);
+  const auto take = [&](const Changes& changes) {
+    for (auto it = changes.lower_bound(first);
+         it != changes.end() && it->first < end; ++it) {
+      newer[it->first] = &it->second;
+    }
+  };
+  if (drain_ != nullptr) take(drain_->changes);
+  take(pending_);
+  auto next = newer.begin();
+  const auto visit_newer = [&]() -> absl::Status {
+    const auto [key, value] = *next++;
+    return value->has_value() ? visit(std::string(key), **value)
+                              : absl::OkStatus();
+  };
+  const auto visit_stored = [&](const std::string& key,
+                                const std::string& value) -> absl::Status {
+    while (next != newer.end() && next->first < key) {
+      RETURN_IF_ERROR(visit_newer());
+    }
+    if (next != newer.end() && next->first == key) return visit_newer();
+    return visit(key, value);
+  };
+  RETURN_IF_ERROR(ReadStored(first, request, visit_stored));
+  while (next != newer.end()) RETURN_IF_ERROR(visit_newer());
+  return absl::OkStatus();
+}
+
 absl::StatusOr<EtcdStore::Parts> EtcdStore::FindParts(int64_t* revision) const {
   Parts parts;
   const std::string first = Key("parts/");
-  RangeRequest request;
-  request.set_revision(*revision);
-  request.set_keys_only(true);
-  RETURN_IF_ERROR(Read(first, &request, [&](mvccpb::KeyValue& part) {
-    std::string_view key = part.key();
+  const auto count = [&](std::string_view key,
+                         const std::string& /*value*/) -> absl::Status {
     key.remove_prefix(first.size());
     if (key.size() < kPartNumberBytes) {
       return absl::DataLossError(StrCat(name_, " has a part of no value"));
@@ -536,7 +613,11 @@ absl::StatusOr<EtcdStore::Parts> EtcdStore::FindParts(int64_t* revision) const {
     key.remove_suffix(kPartNumberBytes);
     ++parts[std::string(key)];
     return absl::OkStatus();
-  }));
+  };
+  RangeRequest request;
+  request.set_revision(*revision);
+  request.set_keys_only(true);
+  RETURN_IF_ERROR(Read(first, &request, count));
   *revision = request.revision();
   return parts;
 }
@@ -544,20 +625,27 @@ absl::StatusOr<EtcdStore::Parts> EtcdStore::FindParts(int64_t* revision) const {
 absl::StatusOr<std::string> EtcdStore::JoinParts(std::string_view key,
                                                  uint32_t count,
                                                  int64_t revision) const {
-  std::string value;
+  std::string whole;
+  uint32_t found = 0;
   for (uint32_t part = 0; part < count; ++part) {
+    const std::string wanted = Key("parts/", key) + PartNumber(part);
+    const auto add = [&](const std::string& part_key,
+                         const std::string& value) {
+      // Longer keys may begin alike.
+      if (part_key == wanted) {
+        whole += value;
+        ++found;
+      }
+      return absl::OkStatus();
+    };
     RangeRequest request;
-    request.set_key(Key("parts/", key) + PartNumber(part));
     request.set_revision(revision);
-    ASSIGN_OR_RETURN(const RangeResponse response, client_.Range(request));
-    if (response.kvs_size() == 0) {
-      return absl::DataLossError(StrCat("reading ", name_, ": part ", part,
-                                        " of '", Printable(key, 64),
-                                        "' is not there"));
-    }
-    value += response.kvs(0).value();
+    RETURN_IF_ERROR(Read(wanted, &request, add));
   }
-  return value;
+  if (found == count) return whole;
+  return absl::DataLossError(StrCat("reading ", name_, ": '",
+                                    Printable(key, 64), "' has ", found, " of ",
+                                    count, " parts"));
 }
 
 absl::Status EtcdStore::Scan(std::string_view prefix, Visitor visit) const {
@@ -567,19 +655,19 @@ absl::Status EtcdStore::Scan(std::string_view prefix, Visitor visit) const {
     // Not parts_, of which nobody knows after a write that failed.
     int64_t revision = 0;
     ASSIGN_OR_RETURN(const Parts parts, FindParts(&revision));
+    const auto visit_entry = [&](std::string_view key,
+                                 const std::string& value) -> absl::Status {
+      is_visited = true;
+      key.remove_prefix(above);
+      const auto it = parts.find(key);
+      if (it == parts.end()) return visit(key, value);
+      ASSIGN_OR_RETURN(const std::string whole,
+                       JoinParts(key, it->second, revision));
+      return visit(key, whole);
+    };
     RangeRequest request;
     request.set_revision(revision);
-    return Read(Key("data/", prefix), &request,
-                [&](mvccpb::KeyValue& entry) -> absl::Status {
-                  is_visited = true;
-                  std::string_view key = entry.key();
-                  key.remove_prefix(above);
-                  const auto it = parts.find(key);
-                  if (it == parts.end()) return visit(key, entry.value());
-                  ASSIGN_OR_RETURN(const std::string value,
-                                   JoinParts(key, it->second, revision));
-                  return visit(key, value);
-                });
+    return Read(Key("data/", prefix), &request, visit_entry);
   };
   absl::Status status = scan();
   for (int tries = 1; tries < kScanTries && !is_visited && IsCompacted(status);

@@ -4,16 +4,21 @@
 // transaction that compares the leader's key.  One who was deposed changes
 // nothing any more, whatever it believes, and whenever what it sent arrives.
 //
-// A batch that etcd takes in one transaction, which is up to 3,600 keys and a
-// million bytes, is one.  Of a larger one all is staged first, then a commit
-// record makes it true, then it is put in its places, then what was staged is
-// deleted.  Opening the store does what is left of that, or forgets what has no
-// commit record.
+// A batch is appended to a log, in chunks below a megabyte, and counts once the
+// head has passed its last one, which the transaction with that chunk does: so
+// it is stored as a whole or not at all, whatever its size.  One key for each
+// batch is what etcd is best at.  Once there is much in the log a thread puts
+// what is left of it in its places, where most has been overwritten or deleted
+// meanwhile; then the tail passes what it has put, and that part of the log is
+// deleted.  Opening the store reads the log from tail to head into memory, and
+// forgets what does not count; a scan shows both.  Who watches the log and the
+// head sees every batch, whole and in order.
 //
 // A transaction whose answer is lost is sent again until the timeout of the
-// client.  It may have been executed already, or be executed late: so each
-// compares and advances a sequence, or compares the commit record that it
-// belongs to, and takes effect once.
+// client.  It may have been executed already, or be executed late: so those
+// that advance the head or the tail compare what it was before, and those that
+// put something in its place compare the tail.  What is appended late does not
+// count, and is swept when the store is opened.
 //
 // Both durabilities are etcd's: its members have synced a write before they say
 // so.  Values above half a mebibyte are kept in parts.  History that is
@@ -24,14 +29,15 @@
 // the daemon goes on from the backup.
 //
 // Keys, below PREFIX/:
-//   format     "1"
-//   leader     etcd_leadership.h
-//   sequence   TERM-NUMBER of the last batch; TERM is the fence's revision
-//   commit     TERM-NUMBER of a batch that is staged, and how many chunks it
-//   has staged/TERM-NUMBER/CHUNK data/KEY   a value, or nothing where it has
-//   parts parts/KEY followed by the number of the part in four bytes
+//   format       "1"
+//   leader       etcd_leadership.h
+//   head         TERM-NUMBER of the last chunk; TERM is the fence's revision
+//   tail         the number of the last chunk that is in its places
+//   log/NUMBER   a chunk: the puts and deletes, as a message TxnRequest
+//   data/KEY     a value, or nothing where it has parts
+//   parts/KEY followed by the number of the part in four bytes
 //
-// Threads: as every store, one call at a time.
+// Threads: as every store, one call at a time.  It has one of its own at times.
 
 #ifndef SLUICE_ETCD_ETCD_STORE_H_
 #define SLUICE_ETCD_ETCD_STORE_H_

@@ -3,7 +3,7 @@
 //
 // The store knows nothing of tasks and machines (persist/records.h does) and
 // its interface nothing of where the bytes are: in memory, in a directory, or
-// one day on other machines.
+// in etcd (etcd/etcd_store.h).
 //
 // Threads: one call at a time; the core thread's, by custom.
 
@@ -66,11 +66,11 @@ class Store {
   // Calls `visit` for every key that starts with `prefix`, ascending in the
   // order of unsigned bytes.  `visit` must not call the store; the views it is
   // given last until it returns.
-  // Errors: those of `visit`, the first of which ends the scan, and kDataLoss
-  // or kUnavailable where the store cannot be read.
+  // Errors: those of `visit`, the first of which ends the scan, and kDataLoss,
+  // kUnavailable or kDeadlineExceeded where the store cannot be read.
   virtual absl::Status Scan(std::string_view prefix, Visitor visit) const = 0;
 
-  // For people: "memory", or the directory.
+  // For people: "memory", the directory, or the address.
   virtual std::string description() const = 0;
 };
 

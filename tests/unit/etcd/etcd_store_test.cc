@@ -73,6 +73,9 @@ class EtcdStoreTest : public EtcdFixture {
     return client_->Range(request)->count();
   }
 
+  // 25,000 entries that are not in the log alone.
+  void FillPlaces(Store* store);
+
   std::string prefix_;
   std::string address_;
   std::unique_ptr<EtcdClient> client_;
@@ -169,6 +172,15 @@ WriteBatch LargeBatch(int64_t number, int count, size_t bytes) {
   return batch;
 }
 
+void EtcdStoreTest::FillPlaces(Store* store) {
+  ASSERT_THAT(store->Write(LargeBatch(1, 25000, 10), Durability::kSynced),
+              IsOk());
+  ASSERT_TRUE(Eventually([&] { return Count("/data/") == 25000; }));
+  // The drain has ended when its log is gone; this notices.
+  ASSERT_TRUE(Eventually([&] { return Count("/log/") == 0; }));
+  ASSERT_THAT(Put("other", "", store), IsOk());
+}
+
 TEST_F(EtcdStoreTest, TakesBatchesOfAnySize) {
   const std::unique_ptr<Store> store = Open(address_);
   const struct {
@@ -191,8 +203,24 @@ TEST_F(EtcdStoreTest, TakesBatchesOfAnySize) {
     }
     EXPECT_EQ(found, count) << bytes;
   }
-  EXPECT_EQ(Count("/commit"), 0);
-  EXPECT_EQ(Count("/staged/"), 0);
+}
+
+TEST_F(EtcdStoreTest, PutsWhatIsInItsLogInItsPlaces) {
+  const std::unique_ptr<Store> store = Open(address_);
+  for (int number = 0; number < 200; ++number) {
+    ASSERT_THAT(store->Write(LargeBatch(number, 500 + number, 200),
+                             Durability::kSynced),
+                IsOk());
+  }
+  // Most of the log is gone, and all keys are known.
+  EXPECT_TRUE(Eventually([&] { return Count("/log/") <= 150; }));
+  EXPECT_GE(Count("/data/"), 500);
+  const Entries entries = ScanAll(*store);
+  ASSERT_EQ(entries.size(), 699u);
+  for (const auto& [key, value] : entries) {
+    const int64_t index = std::stoll(key.substr(3));
+    EXPECT_TRUE(value.starts_with("199.")) << index;
+  }
 }
 
 TEST_F(EtcdStoreTest, KeepsLargeValuesInPartsAndLeavesNone) {
@@ -202,21 +230,23 @@ TEST_F(EtcdStoreTest, KeepsLargeValuesInPartsAndLeavesNone) {
   while (large.size() < 3000000) large += static_cast<char>(rng.Below(256));
   ASSERT_THAT(Put("large", large, store.get()), IsOk());
   ASSERT_THAT(Put("larger", large + large, store.get()), IsOk());
-  EXPECT_EQ(Count("/parts/"), 7 + 13);
   store.reset();
   store = Open(address_);
   EXPECT_THAT(ScanAll(*store),
               ElementsAre(Pair("large", large), Pair("larger", large + large)));
   ASSERT_THAT(Put("larger", large.substr(0, 1000000), store.get()), IsOk());
-  EXPECT_EQ(Count("/parts/"), 7 + 3);
   ASSERT_THAT(Put("larger", "small", store.get()), IsOk());
-  EXPECT_EQ(Count("/parts/"), 7);
   EXPECT_THAT(ScanAll(*store, "larger"), ElementsAre(Pair("larger", "small")));
   WriteBatch batch;
   batch.Delete("large");
   ASSERT_THAT(store->Write(batch, Durability::kSynced), IsOk());
-  EXPECT_EQ(Count("/parts/"), 0);
   EXPECT_THAT(ScanAll(*store), ElementsAre(Pair("larger", "small")));
+  EXPECT_TRUE(Eventually([&] {
+    EXPECT_THAT(Put("other", std::string(450000, 'x'), store.get()), IsOk());
+    return Count("/parts/") == 0;
+  }));
+  store.reset();
+  EXPECT_EQ(ScanAll(*Open(address_)).size(), 2u);
 }
 
 // Runs in a child process until it is killed.  Each batch writes its number
@@ -272,29 +302,39 @@ TEST_F(EtcdStoreTest, FindsAllOrNothingOfALargeBatchWhoseWriterIsKilled) {
     for (const auto& [key, value] : entries) {
       ASSERT_TRUE(value.starts_with(StrCat(last, "."))) << key << " " << last;
     }
-    EXPECT_EQ(Count("/staged/"), 0);
-    EXPECT_EQ(Count("/commit"), 0);
   }
 }
 
-TEST_F(EtcdStoreTest, ForgetsWhatIsStagedAndNotCommitted) {
+TEST_F(EtcdStoreTest, ForgetsWhatDoesNotCountInTheLog) {
   ASSERT_THAT(Put("a", "1", Open(address_).get()), IsOk());
-  PutRaw("/staged/7-1/00000000", "half of something");
-  EXPECT_THAT(ScanAll(*Open(address_)), ElementsAre(Pair("a", "1")));
-  EXPECT_EQ(Count("/staged/"), 0);
+  PutRaw("/log/0000000000000000000", "late");
+  PutRaw("/log/0000000000000000002", "half of something");
+  {
+    const std::unique_ptr<Store> store = Open(address_);
+    EXPECT_THAT(ScanAll(*store), ElementsAre(Pair("a", "1")));
+    EXPECT_EQ(Count("/log/"), 1);
+    ASSERT_THAT(Put("b", "2", store.get()), IsOk());
+  }
+  EXPECT_THAT(ScanAll(*Open(address_)),
+              ElementsAre(Pair("a", "1"), Pair("b", "2")));
 }
 
-TEST_F(EtcdStoreTest, RefusesACommitOfWhatIsNotThere) {
+TEST_F(EtcdStoreTest, RefusesALogThatIsDamaged) {
   ASSERT_THAT(Put("a", "1", Open(address_).get()), IsOk());
-  PutRaw("/commit", "7-1 2");
-  PutRaw("/staged/7-1/00000000", "");
+  ASSERT_THAT(Put("a", "2", Open(address_).get()), IsOk());
+  PutRaw("/head", "7-3");
   EXPECT_THAT(TryOpen(address_),
               StatusIs(absl::StatusCode::kDataLoss,
-                       HasSubstr("batch '7-1 2' is committed, and 1 chunks of "
-                                 "it are there")));
-  PutRaw("/staged/7-1/00000001", "no message");
+                       AllOf(HasSubstr(address_),
+                             HasSubstr("has no chunk 3, and ends with 3"))));
+  PutRaw("/log/0000000000000000003", "no message");
   EXPECT_THAT(TryOpen(address_),
-              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("is damaged")));
+              StatusIs(absl::StatusCode::kDataLoss,
+                       HasSubstr("chunk 3 of the log is damaged or missing")));
+  PutRaw("/head", "not a number");
+  EXPECT_THAT(TryOpen(address_),
+              StatusIs(absl::StatusCode::kDataLoss,
+                       HasSubstr("head 'not a number' is damaged")));
 }
 
 TEST_F(EtcdStoreTest, ChangesNothingOnceItIsDeposed) {
@@ -323,7 +363,7 @@ TEST_F(EtcdStoreTest, ChangesNothingByALargeBatchOnceItIsDeposed) {
               StatusIs(absl::StatusCode::kAborted,
                        HasSubstr("deposed: 'second' holds")));
   EXPECT_THAT(ScanAll(*second), ElementsAre());
-  EXPECT_EQ(Count("/staged/"), 0);
+  EXPECT_EQ(Count("/log/"), 0);
 }
 
 TEST_F(EtcdStoreTest, SaysThatNobodyLeadsWhereTheLeaseHasEnded) {
@@ -343,7 +383,7 @@ TEST_F(EtcdStoreTest, NeedsALeaderToBeOpened) {
 
 TEST_F(EtcdStoreTest, RefusesToGoOnBesideAnotherWriter) {
   const std::unique_ptr<Store> store = Open(address_);
-  PutRaw("/sequence", "somebody else's");
+  PutRaw("/head", "somebody else's");
   EXPECT_THAT(Put("a", "1", store.get()),
               StatusIs(absl::StatusCode::kDataLoss,
                        HasSubstr("by something else than its leader")));
@@ -430,8 +470,7 @@ TEST_F(EtcdStoreTest, SaysThatEtcdIsFull) {
 
 TEST_F(EtcdStoreTest, SaysThatItsScanWasCompactedUnderIt) {
   const std::unique_ptr<Store> store = Open(address_);
-  ASSERT_THAT(store->Write(LargeBatch(1, 1000, 10), Durability::kSynced),
-              IsOk());
+  FillPlaces(store.get());
   int visited = 0;
   const absl::Status status =
       store->Scan("", [&](std::string_view, std::string_view) {
@@ -448,23 +487,21 @@ TEST_F(EtcdStoreTest, SaysThatItsScanWasCompactedUnderIt) {
                                AllOf(HasSubstr(prefix_), HasSubstr("compacted"),
                                      HasSubstr("try again"))));
   EXPECT_GT(visited, 0);
-  EXPECT_EQ(ScanAll(*store).size(), 1000u);
+  EXPECT_EQ(ScanAll(*store, "key").size(), 25000u);
 }
 
 TEST_F(EtcdStoreTest, ScansOneRevision) {
   const std::unique_ptr<Store> store = Open(address_);
-  ASSERT_THAT(store->Write(LargeBatch(1, 1000, 10), Durability::kSynced),
-              IsOk());
+  FillPlaces(store.get());
   int visited = 0;
-  ASSERT_THAT(store->Scan("",
-                          [&](std::string_view, std::string_view) {
-                            PutRaw(StrCat("/data/key", visited), "changed");
-                            PutRaw(StrCat("/data/new", visited), "new");
-                            ++visited;
+  ASSERT_THAT(store->Scan("key",
+                          [&](std::string_view key, std::string_view) {
+                            if (++visited > 100) return absl::OkStatus();
+                            PutRaw(StrCat("/data/", key, "-new"), "new");
                             return absl::OkStatus();
                           }),
               IsOk());
-  EXPECT_EQ(visited, 1000);
+  EXPECT_EQ(visited, 25000);
 }
 
 TEST_F(EtcdStoreTest, AsksForCompaction) {
