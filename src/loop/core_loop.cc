@@ -155,6 +155,7 @@ void CoreLoop::HandleBatch(std::vector<Item>* batch) {
     mailbox_.Close();
   }
   WriteChanges();
+  CheckStore();
   if (has_store_failed_) return;
   SendReplies();
   const int64_t end_us = clock_.MonotonicUs();
@@ -473,6 +474,14 @@ void CoreLoop::WriteChanges() {
   metrics_.store_writes.Increment();
   metrics_.store_write_seconds.Observe(
       Seconds(clock_.MonotonicUs() - start_us));
+}
+
+void CoreLoop::CheckStore() {
+  if (has_store_failed_) return;
+  const absl::Status status = store_.CheckHeld();
+  if (status.ok()) return;
+  has_store_failed_ = true;
+  on_store_failure_(status);
 }
 
 void CoreLoop::SendReplies() {

@@ -207,6 +207,7 @@ class CoreLoop {
   void EndRound();
   void AnswerEmpty(ScheduleCall* call);
   void WriteChanges();
+  void CheckStore();
   void SendReplies();
 
   Scheduler& scheduler_;

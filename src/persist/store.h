@@ -70,6 +70,11 @@ class Store {
   // kUnavailable or kDeadlineExceeded where the store cannot be read.
   virtual absl::Status Scan(std::string_view prefix, Visitor visit) const = 0;
 
+  // OK while nobody else may write to it.
+  // Errors: kAborted once somebody may: what was read from it may be old, and
+  // must not be told to anybody any more.
+  virtual absl::Status CheckHeld() const { return absl::OkStatus(); }
+
   // For people: "memory", the directory, or the address.
   virtual std::string description() const = 0;
 };

@@ -195,10 +195,22 @@ class FeedReactor final
   bool is_finished_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
+// The call of a client that came to a daemon that follows.
+class RefusedReactor final
+    : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+ public:
+  explicit RefusedReactor(const grpc::Status& status) { Finish(status); }
+
+  void OnDone() override { const std::unique_ptr<RefusedReactor> self(this); }
+};
+
 }  // namespace
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>*
 FeedService::Connect(grpc::CallbackServerContext* /*context*/) {
+  if (!gate_.is_open()) {
+    return std::make_unique<RefusedReactor>(gate_.Refusal()).release();
+  }
   auto reactor = std::make_unique<FeedReactor>(loop_, defaults_);
   reactor->Start();
   return reactor.release();

@@ -15,6 +15,7 @@
 
 #include "loop/core_loop.h"
 #include "rpc/convert.h"
+#include "rpc/gate.h"
 #include "sluice/v1/feed.grpc.pb.h"
 
 namespace sluice {
@@ -24,15 +25,16 @@ using RawFeedService =
 
 class FeedService final : public RawFeedService {
  public:
-  // `loop` must outlive the service, and run while calls come in.
-  FeedService(CoreLoop& loop, MessageDefaults defaults)
-      : loop_(loop), defaults_(std::move(defaults)) {}
+  // Both must outlive the service; `loop` must run while the gate is open.
+  FeedService(CoreLoop& loop, const Gate& gate, MessageDefaults defaults)
+      : loop_(loop), gate_(gate), defaults_(std::move(defaults)) {}
 
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Connect(
       grpc::CallbackServerContext* context) override;
 
  private:
   CoreLoop& loop_;
+  const Gate& gate_;
   const MessageDefaults defaults_;
 };
 

@@ -23,13 +23,21 @@ void Refuse(grpc::ServerUnaryReactor* reactor) {
 
 }  // namespace
 
-InspectorService::InspectorService(CoreLoop& loop, const Clock& clock,
-                                   DaemonInfo daemon)
-    : loop_(loop), clock_(clock), daemon_(std::move(daemon)) {}
+InspectorService::InspectorService(CoreLoop& loop, const Gate& gate,
+                                   const Clock& clock, DaemonInfo daemon)
+    : loop_(loop), gate_(gate), clock_(clock), daemon_(std::move(daemon)) {}
+
+bool InspectorService::Begin(Context* context, Reactor** reactor) const {
+  *reactor = context->DefaultReactor();
+  if (gate_.is_open()) return true;
+  (*reactor)->Finish(gate_.Refusal());
+  return false;
+}
 
 InspectorService::Reactor* InspectorService::Answer(
     Context* context, std::function<absl::Status(const CoreView&)> read) {
-  Reactor* reactor = context->DefaultReactor();
+  Reactor* reactor = nullptr;
+  if (!Begin(context, &reactor)) return reactor;
   const bool is_taken =
       loop_.Read([reactor, read = std::move(read)](const CoreView& view) {
         reactor->Finish(ToGrpcStatus(read(view)));
@@ -101,8 +109,9 @@ InspectorService::Reactor* InspectorService::GetNetwork(
 InspectorService::Reactor* InspectorService::ListPolicies(
     Context* context, const v1::ListPoliciesRequest* /*request*/,
     v1::ListPoliciesResponse* response) {
+  Reactor* reactor = nullptr;
+  if (!Begin(context, &reactor)) return reactor;
   InspectPolicies(daemon_, response);
-  Reactor* reactor = context->DefaultReactor();
   reactor->Finish(grpc::Status::OK);
   return reactor;
 }
@@ -110,7 +119,8 @@ InspectorService::Reactor* InspectorService::ListPolicies(
 InspectorService::Reactor* InspectorService::ForgetStale(
     Context* context, const v1::ForgetStaleRequest* /*request*/,
     v1::ForgetStaleResponse* response) {
-  Reactor* reactor = context->DefaultReactor();
+  Reactor* reactor = nullptr;
+  if (!Begin(context, &reactor)) return reactor;
   const bool is_taken =
       loop_.Read([this, reactor, response](const CoreView& view) {
         const Census census = TakeCensus(view.scheduler.state());
@@ -130,7 +140,8 @@ InspectorService::Reactor* InspectorService::ForgetStale(
 InspectorService::Reactor* InspectorService::PlanRebalance(
     Context* context, const v1::PlanRebalanceRequest* request,
     v1::RebalancePlan* response) {
-  Reactor* reactor = context->DefaultReactor();
+  Reactor* reactor = nullptr;
+  if (!Begin(context, &reactor)) return reactor;
   const Preemption mode =
       request->preemption() == v1::PlanRebalanceRequest::PRIORITY
           ? Preemption::kPriority
@@ -153,7 +164,8 @@ InspectorService::Reactor* InspectorService::PlanRebalance(
 InspectorService::Reactor* InspectorService::DrainMachine(
     Context* context, const v1::DrainMachineRequest* request,
     v1::Drain* response) {
-  Reactor* reactor = context->DefaultReactor();
+  Reactor* reactor = nullptr;
+  if (!Begin(context, &reactor)) return reactor;
   // What is to come of it, once it is stored.
   const auto answer = [this, reactor, response](const std::string& uuid,
                                                 Ack ack) {

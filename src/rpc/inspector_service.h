@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "loop/core_loop.h"
+#include "rpc/gate.h"
 #include "rpc/inspect.h"
 #include "sluice/base/clock.h"
 #include "sluice/v1/inspector.grpc.pb.h"
@@ -17,8 +18,10 @@ namespace sluice {
 
 class InspectorService final : public v1::Inspector::CallbackService {
  public:
-  // `loop` and `clock` must outlive the service.
-  InspectorService(CoreLoop& loop, const Clock& clock, DaemonInfo daemon);
+  // What is referred to must outlive the service; `loop` must run while the
+  // gate is open.
+  InspectorService(CoreLoop& loop, const Gate& gate, const Clock& clock,
+                   DaemonInfo daemon);
 
   using Reactor = grpc::ServerUnaryReactor;
   using Context = grpc::CallbackServerContext;
@@ -47,11 +50,15 @@ class InspectorService final : public v1::Inspector::CallbackService {
                         v1::ListPoliciesResponse*) override;
 
  private:
+  // Begins the answer to a call.  Ends it, and returns false, if this daemon
+  // follows.
+  bool Begin(Context* context, Reactor** reactor) const;
   // Runs `read` on the core thread and ends the call with what it returns.
   Reactor* Answer(Context* context,
                   std::function<absl::Status(const CoreView&)> read);
 
   CoreLoop& loop_;
+  const Gate& gate_;
   const Clock& clock_;
   const DaemonInfo daemon_;
 };

@@ -121,12 +121,19 @@ class ScheduleReactor final : public grpc::ServerUnaryReactor,
 
 }  // namespace
 
-SchedulerService::SchedulerService(CoreLoop& loop, const Clock& clock,
-                                   Metrics& metrics, Options options)
-    : loop_(loop),
-      clock_(clock),
-      metrics_(metrics),
+SchedulerService::SchedulerService(Parts parts, Options options)
+    : loop_(parts.loop),
+      gate_(parts.gate),
+      clock_(parts.clock),
+      metrics_(parts.metrics),
       options_(std::move(options)) {}
+
+SchedulerService::Reactor* SchedulerService::Refuse(Context* context) const {
+  if (gate_.is_open()) return nullptr;
+  Reactor* reactor = context->DefaultReactor();
+  reactor->Finish(gate_.Refusal());
+  return reactor;
+}
 
 void SchedulerService::CountMalformed(std::string_view method,
                                       std::string_view offender,
@@ -189,6 +196,7 @@ SchedulerService::Reactor* SchedulerService::Serve(Context* context,
                                                    Bytes* response,
                                                    const Codes& codes,
                                                    Convert convert) {
+  if (Reactor* refused = Refuse(context)) return refused;
   NoteCall(*context);
   const Call call = {context->DefaultReactor(), response};
   google::protobuf::Arena arena;
@@ -216,6 +224,7 @@ SchedulerService::Reactor* SchedulerService::Serve(Context* context,
 SchedulerService::Reactor* SchedulerService::Schedule(Context* context,
                                                       const Bytes* request,
                                                       Bytes* response) {
+  if (Reactor* refused = Refuse(context)) return refused;
   firmament::ScheduleRequest message;
   if (!ParseMessage(*request, &message)) {
     CountMalformed("Schedule", context->peer(), kUnparsable);
@@ -376,6 +385,7 @@ SchedulerService::Reactor* SchedulerService::AddNodeStats(Context* context,
 SchedulerService::Reactor* SchedulerService::AddTaskInfo(Context* context,
                                                          const Bytes* request,
                                                          Bytes* response) {
+  if (Reactor* refused = Refuse(context)) return refused;
   NoteCall(*context);
   const Call call = {context->DefaultReactor(), response};
   firmament::TaskInfo message;
@@ -417,9 +427,12 @@ SchedulerService::Reactor* SchedulerService::Check(Context* context,
   }
   newcomers_.Add(context->peer());
   firmament::HealthCheckResponse reply;
-  reply.set_status(is_parsed && message.grpc_service().empty()
-                       ? firmament::SERVING
-                       : firmament::UNKNOWN);
+  if (!is_parsed || !message.grpc_service().empty()) {
+    reply.set_status(firmament::UNKNOWN);
+  } else {
+    reply.set_status(gate_.is_open() ? firmament::SERVING
+                                     : firmament::NOT_SERVING);
+  }
   *response = SerializeMessage(reply);
   reactor->Finish(grpc::Status::OK);
   return reactor;

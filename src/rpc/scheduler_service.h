@@ -22,6 +22,7 @@
 #include "observe/rate_limited_log.h"
 #include "rpc/convert.h"
 #include "rpc/convert_rules.h"
+#include "rpc/gate.h"
 #include "rpc/newcomers.h"
 #include "rpc/reply_codes.h"
 #include "sluice/base/clock.h"
@@ -67,9 +68,15 @@ class SchedulerService final : public RawSchedulerService {
     bool heeds_bandwidth = false;
   };
 
-  // All must outlive the service; `loop` must run while calls come in.
-  SchedulerService(CoreLoop& loop, const Clock& clock, Metrics& metrics,
-                   Options options);
+  struct Parts {
+    CoreLoop& loop;
+    const Gate& gate;
+    const Clock& clock;
+    Metrics& metrics;
+  };
+
+  // All must outlive the service; `loop` must run while the gate is open.
+  SchedulerService(Parts parts, Options options);
 
   using Reactor = grpc::ServerUnaryReactor;
   using Context = grpc::CallbackServerContext;
@@ -111,6 +118,9 @@ class SchedulerService final : public RawSchedulerService {
   void AnswerMalformed(Call call, const Codes& codes, std::string_view offender,
                        std::string_view reason);
 
+  // Ends a call to a daemon that follows; null if this one leads.
+  Reactor* Refuse(Context* context) const;
+
   // Of all calls but Check.  Returns whether the client had called nothing but
   // Check on its connection before.
   bool NoteCall(const Context& context) {
@@ -121,6 +131,7 @@ class SchedulerService final : public RawSchedulerService {
                       std::string_view reason);
 
   CoreLoop& loop_;
+  const Gate& gate_;
   const Clock& clock_;
   Metrics& metrics_;
   const Options options_;

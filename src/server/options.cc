@@ -42,8 +42,16 @@ DEFINE_string(data_dir, "",
               "kept in memory and forgotten at the end.");
 DEFINE_string(store, "",
               "etcd://HOST:PORT,HOST:PORT/PREFIX: everything is kept in etcd, "
-              "and --data_dir is not given. One daemon at a time has a "
-              "prefix; another one waits for it a moment and then ends.");
+              "and --data_dir is not given. Of several daemons with the same "
+              "store one leads, and the others follow.");
+DEFINE_int64(replicas_lease, 10,
+             "With --store: seconds after which another daemon leads when the "
+             "one that does is not heard of any more.");
+DEFINE_string(advertise_address, "",
+              "With --store: HOST:PORT at which clients and other daemons are "
+              "told to find this one, and no other. Empty: as "
+              "--listen_address, by the name of this machine where that has "
+              "no name.");
 DEFINE_string(store_ca, "",
               "File of the CA of etcd's certificates; with it etcd is spoken "
               "to by TLS.");
@@ -249,6 +257,7 @@ absl::Status CheckRanges(const Options& options) {
        100, 1000},
       {"utilization_stale_after", options.measured_use.stale_ms / 1000, 1,
        1000000},
+      {"replicas_lease", options.store.lease_s, 1, 3600},
       {"shutdown_timeout_ms", options.shutdown_timeout_ms, 0, 3600000},
   };
   for (const auto& [flag, value, low, high] : ranges) {
@@ -264,13 +273,20 @@ absl::StatusOr<StoreOnEtcd> ParseStore() {
   store.ca_file = FLAGS_store_ca;
   store.cert_file = FLAGS_store_cert;
   store.key_file = FLAGS_store_key;
+  store.lease_s = FLAGS_replicas_lease;
+  store.advertise_address = FLAGS_advertise_address;
   if (FLAGS_store.empty()) {
     if (store.ca_file.empty() && store.cert_file.empty() &&
-        store.key_file.empty()) {
+        store.key_file.empty() && store.advertise_address.empty()) {
       return store;
     }
     return absl::InvalidArgumentError(
-        "--store_ca, --store_cert and --store_key are for --store=etcd://...");
+        "--store_ca, --store_cert, --store_key and --advertise_address are for "
+        "--store=etcd://...");
+  }
+  if (!store.advertise_address.empty()) {
+    RETURN_IF_ERROR(Annotate(ParseAddress(store.advertise_address).status(),
+                             "--advertise_address"));
   }
   if (!FLAGS_data_dir.empty()) {
     return Invalid("store", FLAGS_store,

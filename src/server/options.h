@@ -25,6 +25,8 @@ struct StoreOnEtcd {
   std::string ca_file;
   std::string cert_file;
   std::string key_file;
+  int64_t lease_s = 10;
+  std::string advertise_address;  // Empty: as it listens.
 };
 
 struct Options {

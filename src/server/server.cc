@@ -11,6 +11,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <future>
 #include <memory>
 #include <optional>
@@ -27,7 +28,7 @@
 #include "constraints/constraint_set.h"
 #include "core/scheduler.h"
 #include "cost/policy_set.h"
-#include "etcd/etcd_store.h"
+#include "etcd/etcd_replica.h"
 #include "grpc/health/v1/health.pb.h"
 #include "loop/core_loop.h"
 #include "observe/metrics.h"
@@ -36,6 +37,7 @@
 #include "persist/recovery.h"
 #include "persist/rocksdb_store.h"
 #include "rpc/feed_service.h"
+#include "rpc/gate.h"
 #include "rpc/inspector_service.h"
 #include "rpc/scheduler_service.h"
 #include "server/address.h"
@@ -66,31 +68,33 @@ constexpr int kStreamsPerConnectionMax = 4096;
 // in it makes the kernel drop what it has not sent.
 constexpr std::chrono::milliseconds kLastReplyTime{100};
 
-// A daemon that was killed leaves its lease on the store behind; etcd takes a
-// moment more than that to end it.
-constexpr int64_t kStoreLeaseS = 10;
-constexpr int64_t kStoreVacancyMs = (kStoreLeaseS + 5) * 1000;
-
-// What another daemon is told that wants the same store.
-std::string NameOf(const Options& options) {
-  std::array<char, 256> host = {};
-  gethostname(host.data(), host.size() - 1);
-  return StrCat(host.data(), " ", options.listen_address);
+// Where others find a daemon that listens on `port`.
+std::string AdvertisedAddress(const Options& options, int port) {
+  if (!options.store.advertise_address.empty()) {
+    return options.store.advertise_address;
+  }
+  Address address = ParseAddress(options.listen_address).value();
+  address.port = static_cast<uint16_t>(port);
+  if (address.host == "0.0.0.0" || address.host == "::") {
+    std::array<char, 256> host = {};
+    gethostname(host.data(), host.size() - 1);
+    address.host = host.data();
+  }
+  return ToString(address);
 }
 
 absl::StatusOr<std::unique_ptr<Store>> OpenStore(const Options& options) {
-  const StoreOnEtcd& on_etcd = options.store;
-  if (!on_etcd.address.endpoints.empty()) {
-    return OpenLoneEtcdStore(
-        {.client = {.address = on_etcd.address,
-                    .ca_file = on_etcd.ca_file,
-                    .cert_file = on_etcd.cert_file,
-                    .key_file = on_etcd.key_file},
-         .leadership = {.name = NameOf(options), .lease_s = kStoreLeaseS},
-         .vacancy_timeout_ms = kStoreVacancyMs});
-  }
   if (options.data_dir.empty()) return std::make_unique<MemoryStore>();
   return OpenRocksDbStore(options.data_dir);
+}
+
+absl::StatusOr<std::unique_ptr<EtcdReplica>> MakeReplica(
+    const StoreOnEtcd& store) {
+  return EtcdReplica::Make({.client = {.address = store.address,
+                                       .ca_file = store.ca_file,
+                                       .cert_file = store.cert_file,
+                                       .key_file = store.key_file},
+                            .lease_s = store.lease_s});
 }
 
 std::unique_ptr<grpc::Server> StartGrpc(
@@ -126,8 +130,9 @@ std::unique_ptr<grpc::Server> StartGrpc(
 
 class Daemon final : public Server {
  public:
+  // `replica` is the store if that is on etcd, else null.
   Daemon(const Options& options, PolicySet policies,
-         std::unique_ptr<Store> store)
+         std::unique_ptr<Store> store, EtcdReplica* replica)
       : shutdown_timeout_(options.shutdown_timeout_ms),
         measured_use_(options.measured_use),
         policies_(std::move(policies)),
@@ -141,6 +146,7 @@ class Daemon final : public Server {
                          .preemption = options.preemption,
                          .reservations = options.reservations}),
         store_(std::move(store)),
+        replica_(replica),
         solver_(MakeSolver(options.solver)),
         loop_(
             {scheduler_, *store_, *solver_, clock_, metrics_},
@@ -154,6 +160,8 @@ class Daemon final : public Server {
                        .grace_us = options.feed_grace_ms * 1000}}) {}
 
   ~Daemon() override {
+    if (replica_ != nullptr) replica_->Stop();
+    if (leading_.joinable()) leading_.join();
     if (http_ != nullptr) http_->SetReady(false);
     if (grpc_ != nullptr) {
       grpc_->GetHealthCheckService()->Shutdown();
@@ -164,13 +172,10 @@ class Daemon final : public Server {
   }
 
   absl::Status Init(const Options& options) {
-    std::shared_ptr<grpc::ServerCredentials> credentials =
-        grpc::InsecureServerCredentials();
     if (!options.secrets.tls_cert.empty()) {
       RequireTls13();
       ASSIGN_OR_RETURN(secrets_,
                        Secrets::Open(options.secrets, clock_, metrics_));
-      credentials = MakeTlsCredentials(*secrets_, clock_, metrics_);
     }
     if (!options.http_address.empty()) {
       ASSIGN_OR_RETURN(const Address address,
@@ -178,41 +183,18 @@ class Daemon final : public Server {
       http_ = std::make_unique<HttpServer>(metrics_, secrets_.get());
       RETURN_IF_ERROR(http_->Start(address));
     }
-    RETURN_IF_ERROR(RecoverState());
-    loop_.Start();
-    ASSIGN_OR_RETURN(const Address address,
-                     ParseAddress(options.listen_address));
-    const MessageDefaults defaults = {
-        .max_pods = options.default_max_pods,
-        .job_bounds = policies_.BoundsOfJobs(),
-        .conditions_evict = options.evict_on_no_execute};
-    scheduler_service_.emplace(
-        loop_, clock_, metrics_,
-        SchedulerService::Options{
-            .replies = options.replies,
-            .defaults = defaults,
-            .heeds_bandwidth = policies_.Has("network_aware")});
-    feed_service_.emplace(loop_, defaults);
-    inspector_service_.emplace(loop_, clock_,
-                               DaemonInfo{.version = SLUICE_VERSION,
-                                          .store = store_->description(),
-                                          .cost_models = policies_.names(),
-                                          .ready_us = clock_.MonotonicUs()});
-    grpc_ =
-        StartGrpc(options.listen_address, credentials,
-                  {&*scheduler_service_, &*feed_service_, &*inspector_service_},
-                  open_calls_, &grpc_port_);
-    if (grpc_ == nullptr) {
-      RETURN_IF_ERROR(ProbeListen(address));
-      return absl::UnavailableError(
-          StrCat("cannot listen on ", options.listen_address, " for gRPC"));
+    // One that need not ask others answers only once it can.
+    if (replica_ == nullptr) RETURN_IF_ERROR(Lead());
+    RETURN_IF_ERROR(Listen(options));
+    if (replica_ == nullptr) {
+      AnswerProbes();
+      return absl::OkStatus();
     }
-    if (http_ != nullptr) http_->SetReady(true);
-    LOG(INFO) << "ready: grpc="
-              << ToString({address.host, static_cast<uint16_t>(grpc_port_)})
-              << " http_port=" << http_port()
-              << (secrets_ == nullptr ? "" : " tls=1.3")
-              << " store=" << store_->description() << " " << recovered_;
+    grpc_->GetHealthCheckService()->SetServingStatus(false);
+    leading_ =
+        std::thread([this, address = AdvertisedAddress(options, grpc_port_)] {
+          FollowAndLead(address);
+        });
     return absl::OkStatus();
   }
 
@@ -237,6 +219,80 @@ class Daemon final : public Server {
     end.set_value();
     closer.join();
     grpc_->Wait();
+  }
+
+  // Makes the services, whose gate may still be closed, and serves them.
+  absl::Status Listen(const Options& options) {
+    const MessageDefaults defaults = {
+        .max_pods = options.default_max_pods,
+        .job_bounds = policies_.BoundsOfJobs(),
+        .conditions_evict = options.evict_on_no_execute};
+    scheduler_service_.emplace(
+        SchedulerService::Parts{loop_, gate_, clock_, metrics_},
+        SchedulerService::Options{
+            .replies = options.replies,
+            .defaults = defaults,
+            .heeds_bandwidth = policies_.Has("network_aware")});
+    feed_service_.emplace(loop_, gate_, defaults);
+    inspector_service_.emplace(loop_, gate_, clock_,
+                               DaemonInfo{.version = SLUICE_VERSION,
+                                          .store = store_->description(),
+                                          .cost_models = policies_.names(),
+                                          .ready_us = clock_.MonotonicUs()});
+    ASSIGN_OR_RETURN(Address address, ParseAddress(options.listen_address));
+    grpc_ = StartGrpc(
+        options.listen_address,
+        secrets_ == nullptr ? grpc::InsecureServerCredentials()
+                            : MakeTlsCredentials(*secrets_, clock_, metrics_),
+        {&*scheduler_service_, &*feed_service_, &*inspector_service_},
+        open_calls_, &grpc_port_);
+    if (grpc_ == nullptr) {
+      RETURN_IF_ERROR(ProbeListen(address));
+      return absl::UnavailableError(
+          StrCat("cannot listen on ", options.listen_address, " for gRPC"));
+    }
+    address.port = static_cast<uint16_t>(grpc_port_);
+    listens_ = StrCat("grpc=", ToString(address), " http_port=", http_port(),
+                      secrets_ == nullptr ? "" : " tls=1.3",
+                      " store=", store_->description());
+    return absl::OkStatus();
+  }
+
+  // Starts to answer calls.
+  absl::Status Lead() {
+    RETURN_IF_ERROR(RecoverState());
+    loop_.Start();
+    gate_.Open();
+    return absl::OkStatus();
+  }
+
+  void AnswerProbes() {
+    grpc_->GetHealthCheckService()->SetServingStatus(true);
+    if (http_ != nullptr) http_->SetReady(true);
+    LOG(INFO) << "ready: " << listens_ << " " << recovered_;
+  }
+
+  // The life of one of several daemons on a store.  One that may not lead any
+  // more ends at once, whatever it is about: it must not answer, and begins
+  // anew when it is started again.
+  void FollowAndLead(const std::string& address) {
+    LOG(INFO) << "begins: " << listens_ << " as " << address;
+    absl::Status status =
+        replica_->Lead(address, [&](const std::string& leader) {
+          gate_.SetLeader(leader);
+          if (leader == address) return;
+          LOG(INFO) << "follows "
+                    << (leader.empty() ? "nobody yet" : Printable(leader, 256));
+        });
+    if (status.ok()) status = Lead();
+    if (status.ok()) {
+      AnswerProbes();
+      status = replica_->AwaitEnd();
+    }
+    if (status.ok() || absl::IsCancelled(status)) return;
+    LOG(ERROR) << Message(status) << "; ending";
+    google::FlushLogFiles(google::GLOG_INFO);
+    std::_Exit(EXIT_FAILURE);
   }
 
   absl::Status RecoverState() {
@@ -266,17 +322,22 @@ class Daemon final : public Server {
   const PolicySet policies_;
   Scheduler scheduler_;
   const std::unique_ptr<Store> store_;
+  EtcdReplica* const replica_;  // The same, or null.
   const std::unique_ptr<Solver> solver_;
   std::unique_ptr<Secrets> secrets_;  // Null: plain text.
   std::unique_ptr<HttpServer> http_;
   CoreLoop loop_;
+  Gate gate_;
   std::optional<SchedulerService> scheduler_service_;
   std::optional<FeedService> feed_service_;
   std::optional<InspectorService> inspector_service_;
   OpenCalls open_calls_;
   std::unique_ptr<grpc::Server> grpc_;
   int grpc_port_ = 0;
+  // For the log.
+  std::string listens_;
   std::string recovered_;
+  std::thread leading_;  // Of one of several.
 };
 
 }  // namespace
@@ -291,9 +352,18 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options) {
     LOG(WARNING) << "--cost_model=" << options.cost_model
                  << " leaves out what tasks may wish for: " << wishes;
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<Store> store, OpenStore(options));
-  auto daemon =
-      std::make_unique<Daemon>(options, std::move(policies), std::move(store));
+  std::unique_ptr<Store> store;
+  EtcdReplica* replica = nullptr;
+  if (options.store.address.endpoints.empty()) {
+    ASSIGN_OR_RETURN(store, OpenStore(options));
+  } else {
+    ASSIGN_OR_RETURN(std::unique_ptr<EtcdReplica> made,
+                     MakeReplica(options.store));
+    replica = made.get();
+    store = std::move(made);
+  }
+  auto daemon = std::make_unique<Daemon>(options, std::move(policies),
+                                         std::move(store), replica);
   RETURN_IF_ERROR(daemon->Init(options));
   return daemon;
 }

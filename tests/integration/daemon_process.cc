@@ -56,15 +56,28 @@ bool DaemonProcess::ReadLog() {
   return true;
 }
 
+bool DaemonProcess::HasLine(std::string_view text) const {
+  const size_t at = log_.find(text);
+  return at != std::string::npos && log_.find('\n', at) != std::string::npos;
+}
+
+int DaemonProcess::PortAfter(std::string_view text) const {
+  return std::atoi(log_.c_str() + log_.find(text) + text.size());
+}
+
 int DaemonProcess::AwaitReady() {
   constexpr std::string_view kReady = "ready: grpc=127.0.0.1:";
-  for (;;) {
-    const size_t at = log_.find(kReady);
-    if (at != std::string::npos && log_.find('\n', at) != std::string::npos) {
-      return std::atoi(log_.c_str() + at + kReady.size());
-    }
+  while (!HasLine(kReady)) {
     if (!ReadLog()) return 0;
   }
+  return PortAfter(kReady);
+}
+
+int DaemonProcess::AwaitFollowing() {
+  while (!HasLine("] follows ") && !HasLine("; trying again")) {
+    if (!ReadLog()) return 0;
+  }
+  return PortAfter("begins: grpc=127.0.0.1:");
 }
 
 int DaemonProcess::http_port() const {

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sluice {
@@ -26,7 +27,12 @@ class DaemonProcess {
   // server; 0 if it ended instead.
   int AwaitReady();
 
-  // The port of its HTTP server, once it is ready.
+  // Waits until it listens as one of several on a store, and, if it does not
+  // lead at once, until it says whom it follows or that etcd does not answer;
+  // returns as AwaitReady().
+  int AwaitFollowing();
+
+  // The port of its HTTP server, once it is ready or follows.
   int http_port() const;
 
   void Signal(int signal);
@@ -37,6 +43,8 @@ class DaemonProcess {
   const std::string& log() const { return log_; }
 
  private:
+  bool HasLine(std::string_view text) const;
+  int PortAfter(std::string_view text) const;
   // Reads more of its stderr; returns false at the end of it.
   bool ReadLog();
 
