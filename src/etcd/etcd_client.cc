@@ -261,14 +261,16 @@ void EtcdClient::TryAll(const std::vector<TxnRequest>& requests, size_t first,
   CondVar is_done;
   size_t left = trials.size();
   for (size_t i = 0; i < trials.size(); ++i) {
-    Trial& trial = trials[i];
-    Prepare(std::min(kAttemptMs, timeout_ms_), &trial.context);
-    endpoint.kv->async()->Txn(&trial.context, &requests[first + i],
-                              &trial.response, [&](const grpc::Status& status) {
-                                const MutexLock lock(mutex);
-                                trial.status = status;
-                                if (--left == 0) is_done.NotifyOne();
-                              });
+    Trial* trial = &trials[i];
+    Prepare(std::min(kAttemptMs, timeout_ms_), &trial->context);
+    const auto end_trial = [&mutex, &is_done, &left,
+                            trial](const grpc::Status& status) {
+      const MutexLock lock(mutex);
+      trial->status = status;
+      if (--left == 0) is_done.NotifyOne();
+    };
+    endpoint.kv->async()->Txn(&trial->context, &requests[first + i],
+                              &trial->response, end_trial);
   }
   {
     const MutexLock lock(mutex);
