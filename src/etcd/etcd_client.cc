@@ -108,7 +108,9 @@ bool IsTransient(const grpc::Status& status) {
          code == grpc::StatusCode::DEADLINE_EXCEEDED ||
          code == grpc::StatusCode::CANCELLED ||
          // Said by a member that ends, and by one with too much to do.
-         Has(status, "server stopped") || Has(status, "too many requests");
+         Has(status, "server stopped") || Has(status, "too many requests") ||
+         // etcd knows our deadline too and may be the first to act on it.
+         Has(status, "context deadline") || Has(status, "context canceled");
 }
 
 // What to do about it, where people can.
@@ -360,6 +362,7 @@ absl::StatusOr<int64_t> EtcdClient::KeepAlive(int64_t lease,
 
 absl::Status EtcdClient::AwaitDeletion(std::string_view key, int64_t revision,
                                        int64_t timeout_ms) {
+  const int64_t begin_us = clock_.MonotonicUs();
   size_t current = current_.load();
   Endpoint& endpoint = *endpoints_[current];
   grpc::ClientContext context;
@@ -378,8 +381,15 @@ absl::Status EtcdClient::AwaitDeletion(std::string_view key, int64_t revision,
     }
   }
   if (is_deleted) context.TryCancel();
-  const grpc::Status status = stream->Finish();
+  grpc::Status status = stream->Finish();
   if (is_deleted) return absl::OkStatus();
+  if (status.ok() || IsTransient(status)) {
+    const bool is_late =
+        clock_.MonotonicUs() - begin_us > timeout_ms * 1000 * 9 / 10;
+    status = grpc::Status(is_late ? grpc::StatusCode::DEADLINE_EXCEEDED
+                                  : grpc::StatusCode::UNAVAILABLE,
+                          "the watch has ended");
+  }
   if (status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED) {
     current_.compare_exchange_strong(current,
                                      (current + 1) % endpoints_.size());

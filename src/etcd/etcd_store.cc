@@ -680,74 +680,12 @@ absl::Status EtcdStore::Scan(std::string_view prefix, Visitor visit) const {
              "; history was compacted while it was read: try again"));
 }
 
-// Owns what an EtcdStore borrows.
-class LoneEtcdStore final : public Store {
- public:
-  LoneEtcdStore(std::unique_ptr<EtcdClient> client,
-                EtcdLeadershipOptions options)
-      : client_(std::move(client)),
-        leadership_(*client_, clock_, std::move(options)) {}
-
-  absl::Status Init(int64_t vacancy_timeout_ms) {
-    RETURN_IF_ERROR(
-        Annotate(Lead(vacancy_timeout_ms), ToString(client_->address())));
-    ASSIGN_OR_RETURN(store_, OpenEtcdStore(*client_, leadership_.fence()));
-    return absl::OkStatus();
-  }
-
-  absl::Status Write(const WriteBatch& batch, Durability durability) override {
-    return store_->Write(batch, durability);
-  }
-  absl::Status Scan(std::string_view prefix, Visitor visit) const override {
-    return store_->Scan(prefix, visit);
-  }
-  std::string description() const override { return store_->description(); }
-
- private:
-  absl::Status Lead(int64_t vacancy_timeout_ms) {
-    const int64_t end_us = clock_.MonotonicUs() + vacancy_timeout_ms * 1000;
-    for (;;) {
-      ASSIGN_OR_RETURN(const bool leads, leadership_.Campaign());
-      if (leads) return absl::OkStatus();
-      const int64_t left_ms = (end_us - clock_.MonotonicUs()) / 1000;
-      if (left_ms <= 0) {
-        return absl::FailedPreconditionError(
-            StrCat("is held by '", Printable(leadership_.holder(), 256), "'"));
-      }
-      LOG(INFO) << ToString(client_->address()) << ": waits up to " << left_ms
-                << " ms for '" << Printable(leadership_.holder(), 256)
-                << "' to go";
-      // Where that is not known the next campaign tells.
-      absl::Status wait = leadership_.AwaitVacancy(left_ms);
-      if (!wait.ok() && !absl::IsUnavailable(wait) &&
-          !absl::IsDeadlineExceeded(wait)) {
-        return wait;
-      }
-    }
-  }
-
-  const SystemClock clock_;
-  const std::unique_ptr<EtcdClient> client_;
-  EtcdLeadership leadership_;
-  std::unique_ptr<Store> store_;
-};
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Store>> OpenEtcdStore(EtcdClient& client,
                                                      const Fence& fence) {
   auto store = std::make_unique<EtcdStore>(client, fence);
   RETURN_IF_ERROR(Annotate(store->Init(), store->description()));
-  return store;
-}
-
-absl::StatusOr<std::unique_ptr<Store>> OpenLoneEtcdStore(
-    const LoneEtcdStoreOptions& options) {
-  ASSIGN_OR_RETURN(std::unique_ptr<EtcdClient> client,
-                   EtcdClient::Make(options.client));
-  auto store =
-      std::make_unique<LoneEtcdStore>(std::move(client), options.leadership);
-  RETURN_IF_ERROR(store->Init(options.vacancy_timeout_ms));
   return store;
 }
 

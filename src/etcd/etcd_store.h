@@ -61,20 +61,6 @@ namespace sluice {
 absl::StatusOr<std::unique_ptr<Store>> OpenEtcdStore(EtcdClient& client,
                                                      const Fence& fence);
 
-struct LoneEtcdStoreOptions {
-  EtcdClientOptions client;
-  EtcdLeadershipOptions leadership;
-  // How long to wait for another holder to go: one that was killed and is
-  // started again finds itself, for the rest of a lease.
-  int64_t vacancy_timeout_ms = 0;
-};
-
-// The same for a daemon without others that might take over: leads as long as
-// the store is open.
-// Errors: also kFailedPrecondition, naming the holder, if somebody else leads.
-absl::StatusOr<std::unique_ptr<Store>> OpenLoneEtcdStore(
-    const LoneEtcdStoreOptions& options);
-
 }  // namespace sluice
 
 #endif  // SLUICE_ETCD_ETCD_STORE_H_

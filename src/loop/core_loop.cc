@@ -154,9 +154,11 @@ void CoreLoop::HandleBatch(std::vector<Item>* batch) {
     held_acks_.ReleaseAll(&acks_);
     mailbox_.Close();
   }
-  WriteChanges();
-  CheckStore();
-  if (has_store_failed_) return;
+  if (const absl::Status status = WriteChanges(); !status.ok()) {
+    has_store_failed_ = true;
+    on_store_failure_(status);
+    return;
+  }
   SendReplies();
   const int64_t end_us = clock_.MonotonicUs();
   counts_.RefreshGauges(mailbox_.size(), end_us);
@@ -451,10 +453,10 @@ void CoreLoop::AnswerEmpty(ScheduleCall* call) {
 // ---------------------------------------------------------------------------
 // What goes out
 
-void CoreLoop::WriteChanges() {
+absl::Status CoreLoop::WriteChanges() {
   if (!scheduler_.state().has_changes()) {
     must_sync_ = false;
-    return;
+    return store_.CheckHeld();
   }
   // Nobody is acknowledged before all that was changed is durable.
   const Durability durability = must_sync_ || !acks_.empty()
@@ -467,21 +469,12 @@ void CoreLoop::WriteChanges() {
       store_.Write(EncodeChanges(scheduler_.state(), changes), durability);
   if (!status.ok()) {
     metrics_.store_write_failures.Increment();
-    has_store_failed_ = true;
-    on_store_failure_(status);
-    return;
+    return status;
   }
   metrics_.store_writes.Increment();
   metrics_.store_write_seconds.Observe(
       Seconds(clock_.MonotonicUs() - start_us));
-}
-
-void CoreLoop::CheckStore() {
-  if (has_store_failed_) return;
-  const absl::Status status = store_.CheckHeld();
-  if (status.ok()) return;
-  has_store_failed_ = true;
-  on_store_failure_(status);
+  return store_.CheckHeld();
 }
 
 void CoreLoop::SendReplies() {

@@ -206,8 +206,7 @@ class CoreLoop {
   void FinishSolve(SolveResult solved);
   void EndRound();
   void AnswerEmpty(ScheduleCall* call);
-  void WriteChanges();
-  void CheckStore();
+  absl::Status WriteChanges();
   void SendReplies();
 
   Scheduler& scheduler_;

@@ -262,9 +262,10 @@ TEST_F(Access, MetricsNeedATokenAndProbesDoNot) {
               AllOf(StartsWith("HTTP/1.1 401"), HasSubstr("the role read is")));
   EXPECT_THAT(Get("/metrics", "a-token-that-is-wrong"),
               StartsWith("HTTP/1.1 401"));
-  EXPECT_THAT(Get("/metrics", kReader),
-              AllOf(StartsWith("HTTP/1.1 200"),
-                    HasSubstr("sluice_tls_certificate_expires_seconds 1")));
+  EXPECT_THAT(
+      Get("/metrics", kReader),
+      AllOf(StartsWith("HTTP/1.1 200"),
+            HasSubstr("sluice_tls_certificate_expiry_timestamp_seconds 1")));
 }
 
 TEST_F(Access, ChangesOfFilesTakeEffectAndCallsUnderWayGoOn) {

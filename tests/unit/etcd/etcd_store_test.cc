@@ -11,6 +11,7 @@
 
 #include "base/rng.h"
 #include "unit/etcd/etcd_fixture.h"
+#include "unit/etcd/lone_store.h"
 #include "unit/persist/child_process.h"
 #include "unit/persist/store_contract.h"
 #include "util/status_matchers.h"
@@ -26,9 +27,9 @@ using testing::Pair;
 absl::StatusOr<std::unique_ptr<Store>> TryOpen(
     const std::string& address, const std::string& name = "tester",
     int64_t vacancy_timeout_ms = 0) {
-  return OpenLoneEtcdStore({.client = OptionsFor(address, 30000),
-                            .leadership = {.name = name},
-                            .vacancy_timeout_ms = vacancy_timeout_ms});
+  return OpenLoneStore({.client = OptionsFor(address, 30000),
+                        .leadership = {.name = name},
+                        .vacancy_timeout_ms = vacancy_timeout_ms});
 }
 
 std::unique_ptr<Store> Open(const std::string& address) {
@@ -155,12 +156,11 @@ TEST_F(EtcdStoreTest, RefusesDataOfSomethingElse) {
 }
 
 TEST_F(EtcdStoreTest, CannotBeOpenedWithoutEtcd) {
-  EXPECT_THAT(
-      OpenLoneEtcdStore({.client = OptionsFor("etcd://127.0.0.1:1/x", 200),
-                         .leadership = {.name = "a"}}),
-      StatusIs(absl::StatusCode::kUnavailable,
-               AllOf(HasSubstr("etcd://127.0.0.1:1/x"),
-                     HasSubstr("does etcd run there"))));
+  EXPECT_THAT(OpenLoneStore({.client = OptionsFor("etcd://127.0.0.1:1/x", 200),
+                             .leadership = {.name = "a"}}),
+              StatusIs(absl::StatusCode::kUnavailable,
+                       AllOf(HasSubstr("etcd://127.0.0.1:1/x"),
+                             HasSubstr("does etcd run there"))));
 }
 
 // `count` keys, each with `number` and then `bytes` others.
