@@ -18,8 +18,8 @@ Aggregates::Aggregates(const ClusterState& state, std::string_view label)
   for (uint32_t place = 0; place < ids_.size(); ++place) {
     if (machines_[place]->IsUsable()) {
       // Machines of one rack often come one after the other.
-      Enter(place, FindAggregate(*machines_[place],
-                                 place == 0 ? kNone : of_machine_[place - 1]));
+      Move(place, FindAggregate(*machines_[place],
+                                place == 0 ? kNone : of_machine_[place - 1]));
     }
     MembersOf(of_machine_[place]).push_back(place);
   }
@@ -28,32 +28,45 @@ Aggregates::Aggregates(const ClusterState& state, std::string_view label)
 bool Aggregates::Update(std::span<const uint32_t> places, bool keep_labels) {
   for (const uint32_t place : places) {
     const size_t before = of_machine_[place];
-    if (!Leave(place)) return false;
     const Machine& machine = *machines_[place];
+    size_t now = kNone;
     if (machine.IsUsable()) {
       const bool is_known = keep_labels && before != kNone;
-      Enter(place, is_known ? before : FindAggregate(machine, before));
+      now = is_known ? before : FindAggregate(machine, before);
     }
+    if (!Move(place, now)) return false;
     NoteChange(before);
-    if (of_machine_[place] == before) continue;
-    NoteChange(of_machine_[place]);
+    if (now == before) continue;
+    NoteChange(now);
     std::vector<uint32_t>& former = MembersOf(before);
     former.erase(std::ranges::lower_bound(former, place));
-    std::vector<uint32_t>& members = MembersOf(of_machine_[place]);
+    std::vector<uint32_t>& members = MembersOf(now);
     members.insert(std::ranges::lower_bound(members, place), place);
   }
   return std::ranges::none_of(members_, &std::vector<uint32_t>::empty);
 }
 
-bool Aggregates::Leave(size_t place) {
-  const size_t index = std::exchange(of_machine_[place], kNone);
-  if (index == kNone) return true;
-  Aggregate& aggregate = all_[index];
-  if (aggregate.used.IsSaturated() || aggregate.capacity.IsSaturated()) {
-    return false;
+bool Aggregates::Move(size_t place, size_t aggregate) {
+  const Machine& machine = *machines_[place];
+  const size_t before = std::exchange(of_machine_[place], aggregate);
+  Aggregate& share = shares_[place];
+  // Mostly it offers what it did.
+  const bool offers_same =
+      before == aggregate && share.capacity == machine.allocatable;
+  if (before != kNone) {
+    auto& [used, capacity] = all_[before];
+    if (used.IsSaturated() || capacity.IsSaturated()) return false;
+    used -= share.used;
+    if (!offers_same) capacity -= share.capacity;
   }
-  aggregate.used -= shares_[place].used;
-  aggregate.capacity -= shares_[place].capacity;
+  if (aggregate == kNone) return true;
+  auto& [used, capacity] = all_[aggregate];
+  share.used = machine.used;
+  if (machine.is_measured) share.used -= machine.reclaimed;
+  used += share.used;
+  if (offers_same) return true;
+  share.capacity = machine.allocatable;
+  capacity += share.capacity;
   return true;
 }
 
@@ -66,25 +79,9 @@ size_t Aggregates::FindAggregate(const Machine& machine, size_t likely) {
     all_.emplace_back();
     members_.emplace_back();
     values_.push_back(*value);
+    has_changed_.push_back(false);
   }
   return it->second;
-}
-
-void Aggregates::Enter(size_t place, size_t aggregate) {
-  if (aggregate == kNone) return;
-  const Machine& machine = *machines_[place];
-  of_machine_[place] = aggregate;
-  Aggregate& share = shares_[place];
-  share.used = machine.used;
-  if (machine.is_measured) share.used -= machine.reclaimed;
-  share.capacity = machine.allocatable;
-  all_[aggregate].used += share.used;
-  all_[aggregate].capacity += share.capacity;
-}
-
-void Aggregates::NoteChange(size_t index) {
-  has_changed_.resize(all_.size() + 1);
-  has_changed_[index + 1] = true;
 }
 
 size_t Aggregates::PlaceOf(MachineId machine) const {
@@ -121,32 +118,30 @@ std::vector<uint32_t> Aggregates::GroupsByPlace(
   return group_at;
 }
 
-Aggregates::Parts Aggregates::PartsOf(size_t aggregate,
-                                      std::span<const uint32_t> group_at,
-                                      std::vector<size_t>* end_of) const {
-  Parts parts;
+void Aggregates::FindParts(size_t aggregate, std::span<const uint32_t> group_at,
+                           std::vector<uint32_t>* end_of, Parts* parts) const {
+  parts->clear();
   for (const uint32_t place : PlacesOf(aggregate)) {
     const uint32_t group = group_at[place];
     if (group == kNoGroup) continue;
-    size_t& end = (*end_of)[group];  // One more than the index of its part.
+    uint32_t& end = (*end_of)[group];  // One more than the index of its part.
     if (end == 0) {
-      parts.push_back({place, 0});
-      end = parts.size();
+      parts->push_back({place, 0});
+      end = static_cast<uint32_t>(parts->size());
     }
-    ++parts[end - 1].machines;
+    ++(*parts)[end - 1].machines;
   }
-  for (const Part& part : parts) (*end_of)[group_at[part.first]] = 0;
-  return parts;
+  for (const Part& part : *parts) (*end_of)[group_at[part.first]] = 0;
 }
 
 std::vector<Aggregates::Parts> Aggregates::PartsBy(
     std::span<const uint32_t> group_at) const {
-  std::vector<Parts> parts;
-  std::vector<size_t> end_of(group_at.size(), 0);
+  std::vector<Parts> parts(all_.size() + 1);
+  std::vector<uint32_t> end_of(group_at.size(), 0);
   for (size_t i = 0; i < all_.size(); ++i) {
-    parts.push_back(PartsOf(i, group_at, &end_of));
+    FindParts(i, group_at, &end_of, &parts[i]);
   }
-  parts.push_back(PartsOf(kNone, group_at, &end_of));
+  FindParts(kNone, group_at, &end_of, &parts.back());
   return parts;
 }
 
@@ -156,12 +151,13 @@ void Aggregates::UpdateParts(std::span<const uint32_t> group_at,
   if (parts->size() <= all_.size()) {
     parts->insert(parts->end() - 1, all_.size() + 1 - parts->size(), Parts());
   }
-  std::vector<size_t> end_of(group_at.size(), 0);
+  end_of_.resize(group_at.size());
   for (size_t i = 0; i < has_changed_.size(); ++i) {
     if (!has_changed_[i]) continue;
-    (*parts)[i == 0 ? all_.size() : i - 1] = PartsOf(i - 1, group_at, &end_of);
+    FindParts(i - 1, group_at, &end_of_,
+              &(*parts)[i == 0 ? all_.size() : i - 1]);
   }
-  has_changed_.clear();
+  has_changed_.assign(has_changed_.size(), false);
 }
 
 }  // namespace sluice

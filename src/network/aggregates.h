@@ -76,8 +76,9 @@ class Aggregates {
                    std::vector<Parts>* parts);
 
  private:
-  Parts PartsOf(size_t aggregate, std::span<const uint32_t> group_at,
-                std::vector<size_t>* end_of) const;
+  // Of each group `end_of` has 0, before and after.
+  void FindParts(size_t aggregate, std::span<const uint32_t> group_at,
+                 std::vector<uint32_t>* end_of, Parts* parts) const;
   // kNone where there is no such machine.
   size_t PlaceOf(MachineId machine) const;
   std::vector<uint32_t>& MembersOf(size_t aggregate) {
@@ -86,10 +87,9 @@ class Aggregates {
   // kNone where it lacks the label.  It is likely that one's; kNone: nobody
   // knows.
   size_t FindAggregate(const Machine& machine, size_t likely);
-  void Enter(size_t place, size_t aggregate);
   // False where what is left cannot be told from the sum.
-  bool Leave(size_t place);
-  void NoteChange(size_t index);
+  bool Move(size_t place, size_t aggregate);
+  void NoteChange(size_t index) { has_changed_[index + 1] = true; }
 
   std::string label_;
   std::vector<Aggregate> all_;
@@ -103,7 +103,8 @@ class Aggregates {
   std::vector<size_t> of_machine_;
   std::vector<Aggregate> shares_;  // What each adds.
   // By updates, since parts were taken anew: none, and each aggregate.
-  std::vector<bool> has_changed_;
+  std::vector<bool> has_changed_ = {false};
+  std::vector<uint32_t> end_of_;  // FindParts().
 };
 
 }  // namespace sluice

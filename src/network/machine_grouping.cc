@@ -72,7 +72,6 @@ void MachineGrouping::Rebuild(const ClusterState& state,
 
 void MachineGrouping::RefreshAggregates(const ClusterState& state) {
   if (label_.empty()) return;
-  std::ranges::sort(changed_);
   const auto repeated = std::ranges::unique(changed_);
   changed_.erase(repeated.begin(), repeated.end());
   const std::vector<uint32_t> changed = std::exchange(changed_, {});
@@ -102,7 +101,9 @@ void MachineGrouping::Update(const Eligibility& eligibility,
   EnterAll(changed);
   PutInOrder();
   if (!label_.empty()) {
-    changed_.insert(changed_.end(), changed.begin(), changed.end());
+    const auto more =
+        changed_.insert(changed_.end(), changed.begin(), changed.end());
+    std::ranges::inplace_merge(changed_, more);
   }
 }
 

@@ -86,7 +86,7 @@ class MachineGrouping {
   absl::flat_hash_map<uint64_t, absl::InlinedVector<uint32_t, 1>> by_hash_;
   Aggregates aggregates_;
   std::vector<Aggregates::Parts> parts_;
-  // Of machines that changed since these were refreshed; or all did.
+  // Of machines that changed since these were refreshed, ascending; or all did.
   std::vector<uint32_t> changed_;
   // Eligibility::relabelings() as of Refresh(), and as of RefreshAggregates().
   uint64_t relabelings_ = 0;
