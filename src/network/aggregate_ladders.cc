@@ -47,18 +47,17 @@ FlowCost AggregateLadders::CostAfter(size_t aggregate, FlowUnits before) {
   }
 }
 
-std::vector<CostSegment> AggregateLadders::Steps(size_t aggregate,
-                                                 FlowCost most,
-                                                 FlowUnits limit) {
-  std::vector<CostSegment> steps;
-  for (size_t index = 0; limit > 0; ++index) {
-    CostSegment step = Step(aggregate, index);
-    if (step.cost > most) break;
-    step.width = std::min(step.width, limit);
-    limit -= step.width;
-    steps.push_back(step);
+std::span<const CostSegment> AggregateLadders::Steps(size_t aggregate,
+                                                     FlowCost most,
+                                                     FlowUnits limit) {
+  if (aggregate == kNoAggregate) return {&kFree, 1};
+  size_t count = 0;
+  for (; limit > 0; ++count) {
+    const auto [width, cost] = Step(aggregate, count);
+    if (cost > most) break;
+    limit -= width;
   }
-  return steps;
+  return std::span(ladders_[aggregate].steps).first(count);
 }
 
 }  // namespace sluice

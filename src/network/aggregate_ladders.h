@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -31,7 +32,7 @@ class AggregateLadders {
 
   // Where there is no aggregate (Aggregates::kNone) nothing is charged.
   CostSegment Step(size_t aggregate, size_t index) {
-    if (aggregate == kNoAggregate) return {kUnlimited, 0};
+    if (aggregate == kNoAggregate) return kFree;
     const auto& steps = ladders_[aggregate].steps;
     if (index >= steps.size()) Extend(aggregate, index);
     return steps[index];
@@ -39,12 +40,14 @@ class AggregateLadders {
   FlowCost First(size_t aggregate) { return Step(aggregate, 0).cost; }
   // What the next one costs after so many.
   FlowCost CostAfter(size_t aggregate, FlowUnits before);
-  // The steps that cost no more than `most`, for `limit` units together.
-  std::vector<CostSegment> Steps(size_t aggregate, FlowCost most,
-                                 FlowUnits limit);
+  // The steps that cost no more than `most`, until `limit` units have one;
+  // valid until more steps of the aggregate are asked for.
+  std::span<const CostSegment> Steps(size_t aggregate, FlowCost most,
+                                     FlowUnits limit);
 
  private:
-  static constexpr FlowUnits kUnlimited = std::numeric_limits<FlowUnits>::max();
+  static constexpr CostSegment kFree = {std::numeric_limits<FlowUnits>::max(),
+                                        0};
 
   // Works out the steps up to this one.
   void Extend(size_t aggregate, size_t index);

@@ -55,7 +55,9 @@ bool Aggregates::Move(size_t place, size_t aggregate) {
       before == aggregate && share.capacity == machine.allocatable;
   if (before != kNone) {
     auto& [used, capacity] = all_[before];
-    if (used.IsSaturated() || capacity.IsSaturated()) return false;
+    if (used.IsSaturated() || (!offers_same && capacity.IsSaturated())) {
+      return false;
+    }
     used -= share.used;
     if (!offers_same) capacity -= share.capacity;
   }

@@ -64,6 +64,7 @@ class Aggregates {
     return aggregate == kNone ? of_none_ : members_[aggregate];
   }
   const Machine* MachineAt(size_t place) const { return machines_[place]; }
+  MachineId IdAt(size_t place) const { return ids_[place]; }
   // By place the group that the machine is in; kNoGroup where it is in none.
   // Empty where there are no aggregates.
   std::vector<uint32_t> GroupsByPlace(

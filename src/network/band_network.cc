@@ -3,10 +3,12 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -36,11 +38,10 @@ Resources MeanRequest(std::span<const BandClass> classes, FlowUnits tasks) {
   return mean;
 }
 
-// `copies` units of each of these costs, as segments of equal ones, cheapest
-// first and no more than `limit` units together.
-std::vector<CostSegment> ToSegments(std::vector<FlowCost> costs,
+// `copies` units of each of these costs, which ascend, as segments of equal
+// ones, no more than `limit` units together.
+std::vector<CostSegment> ToSegments(std::span<const FlowCost> costs,
                                     FlowUnits copies, FlowUnits limit) {
-  std::ranges::sort(costs);
   std::vector<CostSegment> segments;
   for (const FlowCost cost : costs) {
     if (limit == 0) break;
@@ -133,7 +134,14 @@ std::vector<std::vector<Interest>> FindInterests(
   return interests;
 }
 
-// What the k-th task to land on the machine costs, for each of its slots.
+auto IdsOf(const MachineGroup& group) {
+  return group.machines | std::views::transform([](const Machine* machine) {
+           return machine->id;
+         });
+}
+
+// What the tasks cost that land on the machine, one for each of its slots, the
+// cheapest first.
 std::vector<FlowCost> LoadCosts(const Machine& machine,
                                 const Resources& mean_request, FlowUnits slots,
                                 const PolicySet& policies) {
@@ -148,6 +156,7 @@ std::vector<FlowCost> LoadCosts(const Machine& machine,
         std::accumulate(costs.begin(), costs.end(), FlowCost{0});
     std::ranges::fill(costs, sum / slots);
   }
+  std::ranges::sort(costs);
   return costs;
 }
 
@@ -173,10 +182,26 @@ struct BandNetwork::Draft {
   Draft(const Input& input, const Resources& mean_request, FlowUnits tasks)
       : slot_costs(input.groups.size()),
         groups(input.groups),
+        has_parts(!input.aggregates.empty()),
         rising({input.aggregates, input.groups, input.group_at, input.parts},
                input.policies, mean_request, tasks) {}
 
-  size_t WholeOf(size_t g) const { return parts.empty() ? g : parts[g].whole; }
+  size_t size() const {
+    return has_parts ? choice.parts.size() : groups.size();
+  }
+  size_t WholeOf(size_t g) const {
+    return has_parts ? choice.parts[g].whole : g;
+  }
+  size_t AggregateOf(size_t g) const {
+    return has_parts ? choice.parts[g].aggregate : Aggregates::kNone;
+  }
+  const Machine& RepresentativeOf(size_t g) const {
+    return has_parts ? *choice.parts[g].representative
+                     : groups[g].representative();
+  }
+  FlowUnits MachinesOf(size_t g) const {
+    return has_parts ? std::ssize(choice.parts[g].machines) : groups[g].size();
+  }
   const std::vector<FlowCost>& SlotsOf(size_t g) const {
     return slot_costs[WholeOf(g)];
   }
@@ -185,16 +210,16 @@ struct BandNetwork::Draft {
   // it.
   std::vector<std::vector<FlowCost>> slot_costs;
   std::span<const MachineGroup> groups;
-  std::vector<MachineGroup> parts;
+  bool has_parts;
+  // Of groups or parts; by outlet, where its units go by group, of groups.
+  RisingCandidates::Choice choice = {};
   // Whether units of the outlet go by hubs (network/hub.h).
   bool IsByGroup(size_t outlet) const {
     return outlet < is_by_group.size() && is_by_group[outlet];
   }
 
-  std::vector<bool> is_by_group;  // By outlet, where there are aggregates.
-  // By outlet, of what is drawn or, where units go by group, of the input.
-  std::vector<std::vector<Candidate>> candidates;
-  RisingCandidates rising;  // Where there are aggregates.
+  std::vector<bool> is_by_group = {};  // By outlet, where there are parts.
+  RisingCandidates rising;             // Where there are aggregates.
 };
 
 BandNetwork::BandNetwork(const Input& input, Eligibility* eligibility,
@@ -367,14 +392,14 @@ ArcIndex BandNetwork::AddArcWithMinimum(NodeIndex from, NodeIndex to,
   return problem_.AddConvexArc(from, to, parts);
 }
 
-FlowUnits BandNetwork::LeastOn(size_t class_index,
-                               const MachineGroup& group) const {
+template <class Ids>
+FlowUnits BandNetwork::LeastOn(size_t class_index, const Ids& machines) const {
   FlowUnits most = 0;
   for (const auto& one : apart_[class_index].limits.topologies) {
     if (one.at_least.empty() || !one.topology->is_by_machine()) continue;
     FlowUnits least = 0;
-    for (const Machine* machine : group.machines) {
-      const DomainIndex domain = one.topology->DomainOf(machine->id);
+    for (const MachineId machine : machines) {
+      const DomainIndex domain = one.topology->DomainOf(machine);
       if (domain == kNoDomain) continue;
       least += one.at_least[static_cast<size_t>(domain)];
     }
@@ -465,7 +490,7 @@ std::vector<FlowCost> BandNetwork::FindOffers(const Input& input,
   // The ladder charges every unit for the mean: what a class weighs more or
   // less is its own.
   const FlowCost for_all =
-      std::ranges::min(slot_costs) -
+      slot_costs.front() -
       LoadArcCost(policies, machine, machine.used + mean_request_);
   Resources load;
   for (auto& [i, cost] : *offers) {
@@ -476,7 +501,7 @@ std::vector<FlowCost> BandNetwork::FindOffers(const Input& input,
     if (asker.peers == nullptr) continue;
     cost +=
         policies.PeerCost(asker.peers->StandingOn(machine)) * kPartsPerPoint;
-    if (LeastOn(i, group) > 0) cost -= kMinimumWorth;
+    if (LeastOn(i, IdsOf(group)) > 0) cost -= kMinimumWorth;
   }
   return slot_costs;
 }
@@ -484,7 +509,7 @@ std::vector<FlowCost> BandNetwork::FindOffers(const Input& input,
 void BandNetwork::FindCandidates(const Input& input, const Demand& demand,
                                  Draft* draft) {
   const std::span<const MachineGroup> groups = input.groups;
-  const bool has_parts = !input.aggregates.empty();
+  const bool has_parts = draft->has_parts;
   std::vector<Candidates> candidates(outlets_.size(),
                                      Candidates(supply_, has_parts));
   Arrivals offers;
@@ -502,7 +527,7 @@ void BandNetwork::FindCandidates(const Input& input, const Demand& demand,
   }
   if (!has_parts) {
     for (Candidates& one : candidates) {
-      draft->candidates.push_back(std::move(one).Take(groups));
+      draft->choice.candidates.push_back(std::move(one).Take(groups));
     }
     return;
   }
@@ -519,30 +544,28 @@ void BandNetwork::FindCandidates(const Input& input, const Demand& demand,
                        .is_bound = is_bound,
                        .is_by_group = is_by_group});
   }
-  auto [parts, of_parts] = draft->rising.Choose();
-  draft->parts = std::move(parts);
-  draft->groups = draft->parts;
-  draft->candidates = std::move(of_parts);
+  draft->choice = draft->rising.Choose();
 }
 
 std::vector<BandNetwork::Arrivals> BandNetwork::FindArrivals(Draft* draft) {
-  const std::span<const MachineGroup> groups = draft->groups;
-  std::vector<size_t> counts(groups.size(), 0);
-  for (size_t i = 0; i < draft->candidates.size(); ++i) {
+  const std::vector<std::vector<Candidate>>& candidates =
+      draft->choice.candidates;
+  std::vector<size_t> counts(draft->size(), 0);
+  for (size_t i = 0; i < candidates.size(); ++i) {
     if (draft->IsByGroup(i)) continue;
-    for (const Candidate& one : draft->candidates[i]) ++counts[one.group];
+    for (const Candidate& one : candidates[i]) ++counts[one.group];
   }
-  std::vector<Arrivals> arrivals(groups.size());
-  std::vector<FlowCost> first_costs(groups.size());
-  for (size_t g = 0; g < groups.size(); ++g) {
+  std::vector<Arrivals> arrivals(draft->size());
+  std::vector<FlowCost> first_costs(draft->size());
+  for (size_t g = 0; g < draft->size(); ++g) {
+    if (counts[g] == 0) continue;
     arrivals[g].reserve(counts[g]);
-    if (draft->SlotsOf(g).empty()) continue;
-    first_costs[g] = std::ranges::min(draft->SlotsOf(g)) +
-                     draft->rising.ladders().First(groups[g].aggregate);
+    first_costs[g] = draft->SlotsOf(g).front() +
+                     draft->rising.ladders().First(draft->AggregateOf(g));
   }
-  for (size_t i = 0; i < draft->candidates.size(); ++i) {
+  for (size_t i = 0; i < candidates.size(); ++i) {
     if (draft->IsByGroup(i)) continue;
-    for (const auto& [cost, g] : draft->candidates[i]) {
+    for (const auto& [cost, g] : candidates[i]) {
       arrivals[g].push_back({i, cost - first_costs[g]});
     }
   }
@@ -551,18 +574,18 @@ std::vector<BandNetwork::Arrivals> BandNetwork::FindArrivals(Draft* draft) {
 
 std::vector<std::optional<size_t>> BandNetwork::AddHubs(
     const Input& input, const Draft& draft, std::vector<Arrivals>* arrivals) {
-  std::vector<std::optional<size_t>> hub_of(draft.groups.size());
+  std::vector<std::optional<size_t>> hub_of(draft.size());
+  if (!draft.has_parts) return hub_of;
   std::vector<Arrivals> by_whole(input.groups.size());
-  for (size_t i = 0; i < draft.candidates.size(); ++i) {
+  for (size_t i = 0; i < draft.choice.candidates.size(); ++i) {
     if (!draft.IsByGroup(i)) continue;
-    for (const auto& [cost, whole] : draft.candidates[i]) {
-      by_whole[whole].push_back(
-          {i, cost - std::ranges::min(draft.slot_costs[whole])});
+    for (const auto& [cost, whole] : draft.choice.candidates[i]) {
+      by_whole[whole].push_back({i, cost - draft.slot_costs[whole].front()});
     }
   }
   std::vector<std::vector<size_t>> parts_of(input.groups.size());
-  for (size_t g = 0; g < draft.parts.size(); ++g) {
-    parts_of[draft.parts[g].whole].push_back(g);
+  for (size_t g = 0; g < draft.size(); ++g) {
+    parts_of[draft.WholeOf(g)].push_back(g);
   }
   for (size_t whole = 0; whole < by_whole.size(); ++whole) {
     const Arrivals& shared = by_whole[whole];
@@ -590,31 +613,32 @@ std::vector<std::optional<size_t>> BandNetwork::AddHubs(
   return hub_of;
 }
 
-NodeIndex BandNetwork::ExitOf(const MachineGroup& group, FlowUnits units) {
-  if (group.aggregate == Aggregates::kNone) return sink_;
-  const auto [it, is_new] = aggregate_nodes_.try_emplace(group.aggregate);
+NodeIndex BandNetwork::ExitOf(const Draft& draft, size_t g, FlowUnits units) {
+  const size_t aggregate = draft.AggregateOf(g);
+  if (aggregate == Aggregates::kNone) return sink_;
+  const auto [it, is_new] = aggregate_nodes_.try_emplace(aggregate);
   if (is_new) {
     it->second.node = problem_.AddNode(0);
-    it->second.machine = group.representative().id;
+    it->second.machine = draft.RepresentativeOf(g).id;
   }
   it->second.units += units;
   return it->second.node;
 }
 
 void BandNetwork::AddPlacementArcs(const Input& input, Draft* draft) {
-  const std::span<const MachineGroup> groups = draft->groups;
   std::vector<Arrivals> arrivals = FindArrivals(draft);
   const std::vector<std::optional<size_t>> hub_of =
       AddHubs(input, *draft, &arrivals);
   std::vector<size_t> in_aggregate(input.aggregates.size());
-  for (const MachineGroup& group : groups) {
-    if (group.aggregate != Aggregates::kNone) ++in_aggregate[group.aggregate];
+  for (const auto& part : draft->choice.parts) {
+    if (part.aggregate != Aggregates::kNone) ++in_aggregate[part.aggregate];
   }
-  for (size_t g = 0; g < groups.size(); ++g) {
+  for (size_t g = 0; g < draft->size(); ++g) {
     if (arrivals[g].empty() && !hub_of[g].has_value()) continue;
-    const FlowUnits machines = groups[g].size();
+    const FlowUnits machines = draft->MachinesOf(g);
+    const size_t aggregate = draft->AggregateOf(g);
     const FlowUnits units = draft->rising.UnitsOf(
-        groups[g].aggregate,
+        aggregate,
         std::min<FlowUnits>(std::ssize(draft->SlotsOf(g)) * machines, supply_));
     // Where all come by a hub they go on from there.
     Hub* hub = hub_of[g].has_value() ? &hubs_[*hub_of[g]] : nullptr;
@@ -627,7 +651,6 @@ void BandNetwork::AddPlacementArcs(const Input& input, Draft* draft) {
     AddArrivals(input, *draft, g, node, arrivals[g]);
     const std::vector<CostSegment> slots =
         ToSegments(draft->SlotsOf(g), machines, units);
-    const size_t aggregate = groups[g].aggregate;
     if (hub != nullptr) hub->members.push_back(groups_.size() - 1);
     if (hub != nullptr && !way_in.has_value() &&
         (aggregate == Aggregates::kNone || in_aggregate[aggregate] == 1)) {
@@ -636,7 +659,7 @@ void BandNetwork::AddPlacementArcs(const Input& input, Draft* draft) {
       continue;
     }
     const ArcIndex way_out =
-        problem_.AddConvexArc(node, ExitOf(groups[g], units), slots);
+        problem_.AddConvexArc(node, ExitOf(*draft, g, units), slots);
     if (hub != nullptr) {
       hub->groups.push_back({groups_.size() - 1, way_in.value_or(way_out)});
     }
@@ -658,10 +681,10 @@ void BandNetwork::AddArrivals(const Input& input, const Draft& draft, size_t g,
                               NodeIndex node, const Arrivals& arrivals) {
   const auto& [groups, policies, constraints, classes, aggregates, at, cut] =
       input;
-  const MachineGroup& group = draft.groups[g];
+  const MachineGroup& group = groups[draft.WholeOf(g)];
   const FlowUnits slots = std::ssize(draft.SlotsOf(g));
-  const Machine& machine = group.representative();
-  const FlowUnits machines = group.size();
+  const Machine& machine = draft.RepresentativeOf(g);
+  const FlowUnits machines = draft.MachinesOf(g);
   bool is_open = group.room.empty();
   for (const auto& [outlet, cost] : arrivals) {
     const auto [i, from] = outlets_[outlet];
@@ -671,9 +694,12 @@ void BandNetwork::AddArrivals(const Input& input, const Draft& draft, size_t g,
     fit = RoomOn(i, machine, fit);
     is_open = is_open && fit >= std::min(slots, tasks) &&
               StepOn(i, policies) == 0 && FirstOn(i, machine, fit) == fit;
-    const FlowUnits least =
-        std::min({LeastOn(i, group), fit * machines, tasks});
-    const bool has_minimum = LeastOn(i, groups[draft.WholeOf(g)]) > 0;
+    const FlowUnits least_on_whole = LeastOn(i, IdsOf(group));
+    const FlowUnits least_there =
+        draft.has_parts ? LeastOn(i, draft.choice.parts[g].machines)
+                        : least_on_whole;
+    const FlowUnits least = std::min({least_there, fit * machines, tasks});
+    const bool has_minimum = least_on_whole > 0;
     const ArcIndex arc = AddArcWithMinimum(
         from, node,
         RisingSegments(cost + (has_minimum ? kMinimumWorth : 0),
@@ -686,15 +712,19 @@ void BandNetwork::AddArrivals(const Input& input, const Draft& draft, size_t g,
   // Each machine is to have its share of a minimum.
   const bool can_be_filled =
       policies.FallsWithLoad() && minimums_ == Minimums::kNone;
-  std::vector<MachineId> ids;
-  ids.reserve(std::min(group.machines.size(),
-                       static_cast<size_t>(supply_) + kSpareMachines));
-  for (const Machine* member : group.machines) {
-    // More than there are tasks are not needed either, but to choose from.
-    if (std::ssize(ids) == supply_ + kSpareMachines) break;
-    ids.push_back(member->id);
+  // More than there are tasks are not needed either, but to choose from.
+  const auto count =
+      static_cast<size_t>(std::min(machines, supply_ + kSpareMachines));
+  const size_t first = machines_.size();
+  if (draft.has_parts) {
+    const auto ids = draft.choice.parts[g].machines.first(count);
+    machines_.insert(machines_.end(), ids.begin(), ids.end());
+  } else {
+    std::ranges::copy(IdsOf(group) | std::views::take(count),
+                      std::back_inserter(machines_));
   }
-  groups_.push_back({.machines = std::move(ids),
+  groups_.push_back({.first = first,
+                     .machines = count,
                      .in_a_row = can_be_filled && is_open ? slots : 1,
                      .is_open = is_open});
 }
@@ -740,15 +770,17 @@ void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
                         kPartsPerPoint);
       }
       job_costs.insert(job_costs.end(), costs.begin(), costs.end());
-      waiting.arc = problem_.AddConvexArc(
-          static_cast<NodeIndex>(class_index), unscheduled,
-          ToSegments(std::move(costs), 1, supply_));
+      std::ranges::sort(costs);
+      waiting.arc =
+          problem_.AddConvexArc(static_cast<NodeIndex>(class_index),
+                                unscheduled, ToSegments(costs, 1, supply_));
       waiting_arcs_[class_index].push_back(waiting);
       capacity += static_cast<FlowUnits>(tasks.size());
     }
     if (const auto it = gangs_.find(job); it != gangs_.end()) {
       // Those beyond the minimum may wait although the gang does not.
       const Gang& gang = it->second;
+      std::ranges::sort(job_costs);
       const FlowUnits others = gang.task_count - gang.minimum;
       for (const NodeIndex placed : gang.placed) {
         if (others <= 0) break;

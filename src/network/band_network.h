@@ -139,9 +139,10 @@ class BandNetwork {
   struct Demand;
   struct Draft;
   struct Group {
-    std::vector<MachineId> machines;  // Ascending.
-    FlowUnits in_a_row = 1;  // So many tasks before the next machine gets any.
-    bool is_open = true;     // Each slot is for whoever goes to the group.
+    size_t first;  // Of its machines, of all that are drawn.
+    size_t machines;
+    FlowUnits in_a_row;  // So many tasks before the next machine gets any.
+    bool is_open;        // Each slot is for whoever goes to the group.
   };
 
   // How tasks of one class that are placed together get into each other's way.
@@ -178,7 +179,8 @@ class BandNetwork {
   Cost StepOn(size_t class_index, const PolicySet& policies) const;
   // How many of them must go to the machines of a group, where those are
   // domains.
-  FlowUnits LeastOn(size_t class_index, const MachineGroup& group) const;
+  template <class Ids>
+  FlowUnits LeastOn(size_t class_index, const Ids& machines) const;
   // An arc whose first units must be used, as minimums are drawn.
   ArcIndex AddArcWithMinimum(NodeIndex from, NodeIndex to,
                              std::vector<CostSegment> segments,
@@ -208,7 +210,7 @@ class BandNetwork {
   void AddArrivals(const Input& input, const Draft& draft, size_t g,
                    NodeIndex node, const Arrivals& arrivals);
   // Where units of the group go next, so many at most.
-  NodeIndex ExitOf(const MachineGroup& group, FlowUnits units);
+  NodeIndex ExitOf(const Draft& draft, size_t g, FlowUnits units);
   void AddWaitingArcs(std::span<const BandClass> classes,
                       const WaitingPrices& prices);
 
@@ -227,6 +229,7 @@ class BandNetwork {
   std::vector<Apart> apart_;     // By class.
   std::map<JobId, Gang> gangs_;
   std::vector<Group> groups_;
+  std::vector<MachineId> machines_;           // By group, ascending.
   std::vector<PlacementArc> placement_arcs_;  // By group, class.
   std::vector<Hub> hubs_;
   std::vector<std::vector<WaitingArc>> waiting_arcs_;  // By class, job.

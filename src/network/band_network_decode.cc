@@ -99,21 +99,21 @@ std::vector<NodeMeaning> BandNetwork::Meanings() const {
                                  .class_index = outlets_[i].class_index};
   }
   for (const PlacementArc& placement : placement_arcs_) {
-    const std::vector<MachineId>& machines = groups_[placement.group].machines;
+    const Group& group = groups_[placement.group];
     of_node(problem_.arc(placement.arc).head) = {
         .kind = Kind::kMachines,
-        .machine = machines.front(),
+        .machine = machines_[group.first],
         // Those to choose from are none that it needs.
         .machine_count =
-            std::min(machines.size(), static_cast<size_t>(supply_))};
+            std::min(group.machines, static_cast<size_t>(supply_))};
   }
   for (const Hub& hub : hubs_) {
     NodeMeaning& meaning = of_node(hub.node);
     meaning.kind = Kind::kMachines;
-    meaning.machine = groups_[hub.members.front()].machines.front();
+    meaning.machine = machines_[groups_[hub.members.front()].first];
     for (const size_t group : hub.members) {
       meaning.machine_count =
-          std::min(meaning.machine_count + groups_[group].machines.size(),
+          std::min(meaning.machine_count + groups_[group].machines,
                    static_cast<size_t>(supply_));
     }
   }
@@ -139,13 +139,16 @@ std::vector<Proposal> BandNetwork::Decode(const FlowSolution& solution,
   std::vector<Proposal> proposals;
   std::vector<size_t> next(tasks_.size(), 0);
   std::vector<size_t> next_unit(groups_.size(), 0);
-  std::vector<Group> groups = groups_;
+  std::vector<MachineId> all_machines = machines_;
   const std::vector<std::vector<Newcomer>> mixed =
       mixes_jobs ? MixedTasks(shares) : std::vector<std::vector<Newcomer>>();
   for (const Share& placement : shares) {
     const std::vector<Newcomer>& tasks =
         (mixes_jobs ? mixed : tasks_)[placement.class_index];
-    auto& [machines, tasks_in_a_row, is_open] = groups[placement.group];
+    const auto& [first, machine_count, tasks_in_a_row, is_open] =
+        groups_[placement.group];
+    const std::span<MachineId> machines =
+        std::span(all_machines).subspan(first, machine_count);
     const auto in_a_row = static_cast<size_t>(tasks_in_a_row);
     for (FlowUnits left = placement.units; left > 0; --left) {
       size_t& index = next[placement.class_index];
@@ -156,9 +159,9 @@ std::vector<Proposal> BandNetwork::Decode(const FlowSolution& solution,
       const bool is_first_turn = unit / in_a_row < machines.size();
       const bool is_free = unit % in_a_row == 0 && (is_first_turn || is_open);
       const size_t choices = is_free ? kSpareMachines : 1;
-      const size_t chosen =
-          choose(job, std::span(machines).subspan(
-                          turn, std::min(choices, machines.size() - turn)));
+      const size_t chosen = choose(
+          job,
+          machines.subspan(turn, std::min(choices, machines.size() - turn)));
       std::swap(machines[turn], machines[turn + chosen]);
       proposals.push_back({placement.class_index, task, machines[turn]});
     }

@@ -49,22 +49,22 @@ std::deque<std::pair<size_t, FlowUnits>> Hub::UnitsBy(
   const auto flow = [&solution](ArcIndex arc) {
     return solution.flows[static_cast<size_t>(arc)];
   };
-  std::vector<std::pair<size_t, FlowUnits>> taken;
-  for (const auto& [group, arc] : groups) taken.emplace_back(group, flow(arc));
+  std::vector<FlowUnits> taken;  // By group.
+  const auto take = [&taken](size_t group, FlowUnits count) {
+    if (group >= taken.size()) taken.resize(group + 1);
+    taken[group] += count;
+  };
+  for (const auto& [group, arc] : groups) take(group, flow(arc));
   FlowUnits left = shared.has_value() ? flow(*shared) : 0;
   for (const auto& [cost, group, width] : steps) {
     if (left == 0) break;
-    taken.emplace_back(group, std::min(width, left));
-    left -= taken.back().second;
+    const FlowUnits count = std::min(width, left);
+    take(group, count);
+    left -= count;
   }
-  std::ranges::sort(taken);
   std::deque<std::pair<size_t, FlowUnits>> units;
-  for (const auto& [group, count] : taken) {
-    if (count == 0) continue;
-    if (units.empty() || units.back().first != group) {
-      units.emplace_back(group, 0);
-    }
-    units.back().second += count;
+  for (size_t group = 0; group < taken.size(); ++group) {
+    if (taken[group] > 0) units.emplace_back(group, taken[group]);
   }
   return units;
 }

@@ -36,10 +36,6 @@ struct MachineGroup {
   // How many tasks of each class of a pass are to share each machine, which
   // then fit together; empty: as many as fit.
   std::vector<int64_t> room = {};
-  // If this is a part of a group: the aggregate that its machines are in
-  // (network/aggregates.h), and the index of the whole group.
-  size_t aggregate = kNoAggregate;
-  size_t whole = 0;
 
   // Stands for all of them.
   const Machine& representative() const { return *machines.front(); }

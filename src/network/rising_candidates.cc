@@ -58,6 +58,10 @@ RisingCandidates::RisingCandidates(const Cut& cut, const PolicySet& policies,
 }
 
 void RisingCandidates::AddSlices(std::span<const Aggregates::Parts> parts) {
+  size_t count = 0;
+  for (const Aggregates::Parts& one : parts) count += one.size();
+  parts_.reserve(count);
+  slices_.reserve(parts.size());
   for (size_t i = 0; i <= aggregates_.size(); ++i) {
     const size_t aggregate = i < aggregates_.size() ? i : Aggregates::kNone;
     const FlowCost first_cost = ladders_.First(aggregate);
@@ -149,12 +153,13 @@ FlowCost RisingCandidates::TakeSample(std::span<const Candidate> offers) {
     next.emplace(cost + step.cost, slice);
   };
   for (size_t slice = 0; slice < slices_.size(); ++slice) {
-    Candidate& cheapest = fronts[slice].cheapest;
+    Candidate cheapest = {kNoBound, 0};
     for (size_t part = slices_[slice].begin; part < slices_[slice].end;
          ++part) {
       const FlowCost cost = cost_on_[parts_[part].group];
       if (cost < cheapest.cost) cheapest = {cost, part};
     }
+    fronts[slice].cheapest = cheapest;
     open(slice);
   }
   std::vector<std::pair<size_t, size_t>> taken;  // Groups, and where.
@@ -197,30 +202,35 @@ void RisingCandidates::DropDistantParts() {
           std::max(reach[group], bound == kNoBound ? kNoBound : bound - cost);
     }
   }
-  std::vector<Part> near;
+  size_t count = 0;
   for (auto& [aggregate, first_cost, begin, end] : slices_) {
-    const size_t first = near.size();
+    const size_t first = count;
+    FlowCost most = kClosed;
     for (size_t part = begin; part < end; ++part) {
-      const FlowCost most = reach[parts_[part].group];
-      if (most < first_cost) continue;
-      near.push_back(parts_[part]);
-      if (aggregate == Aggregates::kNone) continue;
-      slack_[aggregate] = std::max(
-          slack_[aggregate], most == kNoBound ? kNoBound : most - first_cost);
+      const FlowCost most_there = reach[parts_[part].group];
+      if (most_there < first_cost) continue;
+      parts_[count++] = parts_[part];
+      most = std::max(most, most_there);
     }
     begin = first;
-    end = near.size();
+    end = count;
+    if (begin == end || aggregate == Aggregates::kNone) continue;
+    slack_[aggregate] = most == kNoBound ? kNoBound : most - first_cost;
   }
-  parts_ = std::move(near);
+  parts_.resize(count);
   std::erase_if(slices_,
                 [](const Slice& slice) { return slice.begin == slice.end; });
 }
 
 RisingCandidates::Choice RisingCandidates::Choose() {
   DropDistantParts();
-  std::vector<FlowUnits> units;  // By slice.
+  units_.assign(aggregates_.size(), 0);
   for (const Slice& slice : slices_) {
-    units.push_back(UnitsOf(slice.aggregate, count_));
+    if (slice.aggregate == Aggregates::kNone) continue;
+    FlowUnits& units = units_[slice.aggregate];
+    for (const CostSegment& step : StepsOf(slice.aggregate, count_)) {
+      units += step.width;
+    }
   }
   is_needed_.assign(parts_.size(), false);
   Choice choice;
@@ -238,10 +248,10 @@ RisingCandidates::Choice RisingCandidates::Choose() {
                !may_be_too_many) {
       alike[RankingOf(outlet)].push_back(i);
     } else {
-      Trim(std::span(&i, 1), units, &choice);
+      Trim(std::span(&i, 1), &choice);
     }
   }
-  for (const auto& [ranking, outlets] : alike) Trim(outlets, units, &choice);
+  for (const auto& [ranking, outlets] : alike) Trim(outlets, &choice);
   std::vector<std::pair<size_t, size_t>> needed;  // Parts, and of what.
   for (const Slice& slice : slices_) {
     for (size_t part = slice.begin; part < slice.end; ++part) {
@@ -250,10 +260,16 @@ RisingCandidates::Choice RisingCandidates::Choose() {
   }
   std::ranges::sort(
       needed, {}, [this](const auto& one) { return parts_[one.first].first; });
+  FlowUnits machines = 0;
+  for (const auto& [part, aggregate] : needed) {
+    machines += parts_[part].machines;
+  }
+  choice.machines.reserve(static_cast<size_t>(machines));
+  choice.parts.reserve(needed.size());
   std::vector<size_t> index_of(parts_.size());
   for (const auto& [part, aggregate] : needed) {
     index_of[part] = choice.parts.size();
-    choice.parts.push_back(Made(parts_[part], aggregate));
+    Draw(parts_[part], aggregate, &choice);
   }
   for (size_t i = 0; i < outlets_.size(); ++i) {
     if (outlets_[i].offers.is_by_group) continue;
@@ -289,35 +305,45 @@ RisingCandidates::Ranking RisingCandidates::RankingOf(
   return ranking;
 }
 
-void RisingCandidates::FindCheapest(const Slice& slice, FlowUnits units,
-                                    std::span<const FlowCost> reach,
-                                    std::vector<Cheap>* cheapest) const {
-  cheapest->clear();
-  for (size_t part = slice.begin; part < slice.end; ++part) {
-    const size_t group = parts_[part].group;
-    if (reach[group] < slice.first_cost) continue;
-    cheapest->push_back({-reach[group], group, part});
-    if (cheapest->back() < cheapest->front()) {
-      std::swap(cheapest->back(), cheapest->front());
-    }
+void RisingCandidates::AddCheapest(const Slice& slice, FlowUnits units,
+                                   std::span<const FlowCost> reach,
+                                   std::vector<Candidate>* kept) const {
+  const auto [aggregate, first_cost, begin, end] = slice;
+  // What may cost the most there, and of those the first group.
+  const auto comes_before = [&](size_t a, size_t b) {
+    const size_t group_a = parts_[a].group;
+    const size_t group_b = parts_[b].group;
+    return reach[group_a] > reach[group_b] ||
+           (reach[group_a] == reach[group_b] && group_a < group_b);
+  };
+  size_t cheapest = begin;
+  for (size_t part = begin + 1; part < end; ++part) {
+    if (comes_before(part, cheapest)) cheapest = part;
   }
-  if (cheapest->empty()) return;
+  if (reach[parts_[cheapest].group] < first_cost) return;
+  kept->push_back({first_cost, cheapest});
   // Mostly that one has machines enough.
-  units -= parts_[cheapest->front().part].machines;
-  if (units > 0) std::sort(cheapest->begin() + 1, cheapest->end());
-  size_t count = 1;
-  for (; count < cheapest->size() && units > 0; ++count) {
-    units -= parts_[(*cheapest)[count].part].machines;
+  units -= parts_[cheapest].machines;
+  if (units <= 0) return;
+  const std::ptrdiff_t before = std::ssize(*kept);
+  for (size_t part = begin; part < end; ++part) {
+    if (part == cheapest || reach[parts_[part].group] < first_cost) continue;
+    kept->push_back({first_cost, part});
   }
-  cheapest->resize(count);
+  const std::ranges::subrange others(kept->begin() + before, kept->end());
+  std::ranges::sort(others, comes_before, &Candidate::group);
+  auto last = others.begin();
+  for (; last != others.end() && units > 0; ++last) {
+    units -= parts_[last->group].machines;
+  }
+  kept->erase(last, kept->end());
 }
 
 // Those of an aggregate that are left out would get a unit while one that is
 // kept, and is no dearer, is empty-handed.  So many aggregates as there are
 // units are enough, the cheapest by their first units: if one of the units is
 // elsewhere, one of these has none.
-void RisingCandidates::Trim(std::span<const size_t> outlets,
-                            std::span<const FlowUnits> units, Choice* choice) {
+void RisingCandidates::Trim(std::span<const size_t> outlets, Choice* choice) {
   // By group, what its aggregate may cost at most.
   std::vector<FlowCost> reach(groups_.size(), kClosed);
   for (const size_t i : outlets) {
@@ -326,22 +352,23 @@ void RisingCandidates::Trim(std::span<const size_t> outlets,
       reach[group] = std::max(reach[group], bound - cost);
     }
   }
+  const bool may_be_cut = outlets.size() == 1 && std::ssize(slices_) > count_;
   std::vector<Candidate> kept;  // Parts, and what their aggregates cost.
-  std::vector<Range> ranges;
-  std::vector<Cheap> cheapest;
-  for (size_t slice = 0; slice < slices_.size(); ++slice) {
-    const auto& [aggregate, first_cost, begin, end] = slices_[slice];
-    FindCheapest(slices_[slice], units[slice], reach, &cheapest);
-    if (cheapest.empty()) continue;
-    if (aggregate != Aggregates::kNone) {
-      ranges.push_back({.cost = first_cost + cheapest.front().cost,
-                        .place = aggregates_.PlacesOf(aggregate).front(),
-                        .begin = kept.size(),
-                        .end = kept.size() + cheapest.size()});
+  std::vector<Range> ranges;    // If some may be cut.
+  for (const Slice& slice : slices_) {
+    const size_t before = kept.size();
+    AddCheapest(slice, UnitsOf(slice.aggregate, count_), reach, &kept);
+    if (!may_be_cut || kept.size() == before ||
+        slice.aggregate == Aggregates::kNone) {
+      continue;
     }
-    for (const Cheap& one : cheapest) kept.push_back({first_cost, one.part});
+    const size_t cheapest = parts_[kept[before].group].group;
+    ranges.push_back({.cost = slice.first_cost - reach[cheapest],
+                      .place = aggregates_.PlacesOf(slice.aggregate).front(),
+                      .begin = before,
+                      .end = kept.size()});
   }
-  if (outlets.size() == 1 && std::ssize(ranges) > count_) {
+  if (std::ssize(ranges) > count_) {
     const auto needed = ranges.begin() + count_;
     std::ranges::nth_element(ranges, needed);
     for (const Range& range : std::ranges::subrange(needed, ranges.end())) {
@@ -396,45 +423,26 @@ std::vector<Candidate> RisingCandidates::All(const Outlet& outlet) {
   return offers.is_by_group ? offers.groups : all;
 }
 
-MachineGroup RisingCandidates::Made(const Part& part, size_t aggregate) const {
-  const MachineGroup& whole = groups_[part.group];
-  MachineGroup made = {.kind = whole.kind,
-                       .machines = {},
-                       .free = whole.free,
-                       .room = whole.room,
-                       .aggregate = aggregate,
-                       .whole = part.group};
+void RisingCandidates::Draw(const Part& part, size_t aggregate,
+                            Choice* choice) const {
   const std::span<const uint32_t> places = aggregates_.PlacesOf(aggregate);
-  made.machines.reserve(static_cast<size_t>(part.machines));
+  std::vector<MachineId>& machines = choice->machines;
+  const size_t before = machines.size();
+  const size_t after = before + static_cast<size_t>(part.machines);
   for (auto it = std::ranges::lower_bound(places, part.first);
-       made.size() < part.machines; ++it) {
-    if (group_at_[*it] != part.group) continue;
-    made.machines.push_back(aggregates_.MachineAt(*it));
+       machines.size() < after; ++it) {
+    if (group_at_[*it] == part.group) machines.push_back(aggregates_.IdAt(*it));
   }
-  return made;
+  choice->parts.push_back({.whole = part.group,
+                           .aggregate = aggregate,
+                           .representative = aggregates_.MachineAt(part.first),
+                           .machines = std::span(machines).subspan(before)});
 }
 
 FlowCost RisingCandidates::DearestOf(size_t aggregate) {
+  if (aggregate == Aggregates::kNone) return kNoBound;
   const FlowCost slack = slack_[aggregate];
   return slack == kNoBound ? kNoBound : slack + ladders_.First(aggregate);
-}
-
-std::vector<CostSegment> RisingCandidates::StepsOf(size_t aggregate,
-                                                   FlowUnits limit) {
-  if (aggregate == Aggregates::kNone) return {{limit, 0}};
-  return ladders_.Steps(aggregate, DearestOf(aggregate), limit);
-}
-
-FlowUnits RisingCandidates::UnitsOf(size_t aggregate, FlowUnits limit) {
-  if (aggregate == Aggregates::kNone) return limit;
-  const FlowCost most = DearestOf(aggregate);
-  FlowUnits units = 0;
-  for (size_t index = 0; units < limit; ++index) {
-    const auto [width, cost] = ladders_.Step(aggregate, index);
-    if (cost > most) break;
-    units += width;
-  }
-  return std::min(units, limit);
 }
 
 }  // namespace sluice

@@ -11,6 +11,7 @@
 #ifndef SLUICE_NETWORK_RISING_CANDIDATES_H_
 #define SLUICE_NETWORK_RISING_CANDIDATES_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -56,18 +57,33 @@ class RisingCandidates {
   };
   void Add(Offers offers);
 
+  // Machines of one group and one aggregate.
+  struct DrawnPart {
+    size_t whole;  // The group.
+    size_t aggregate;
+    const Machine* representative;        // The first.
+    std::span<const MachineId> machines;  // Of the choice; ascending.
+  };
   // What some optimal flow needs at most.
   struct Choice {
-    std::vector<MachineGroup> parts;  // By their first machines.
+    std::vector<DrawnPart> parts;  // By their first machines.
+    std::vector<MachineId> machines;
     // By outlet, of parts, and what they cost all the way or, where units go by
     // group, of groups as they were offered.
     std::vector<std::vector<Candidate>> candidates;
   };
   Choice Choose();
 
-  // What the units cost that the aggregate may get in that flow, of so many.
-  std::vector<CostSegment> StepsOf(size_t aggregate, FlowUnits limit);
-  FlowUnits UnitsOf(size_t aggregate, FlowUnits limit);
+  // What the units cost that the aggregate may get in that flow, of so many;
+  // the last step may be for more.
+  std::span<const CostSegment> StepsOf(size_t aggregate, FlowUnits limit) {
+    return ladders_.Steps(aggregate, DearestOf(aggregate), limit);
+  }
+  // How many these are, once it was chosen.
+  FlowUnits UnitsOf(size_t aggregate, FlowUnits limit) const {
+    return aggregate == Aggregates::kNone ? limit
+                                          : std::min(limit, units_[aggregate]);
+  }
 
  private:
   static constexpr FlowCost kClosed = std::numeric_limits<FlowCost>::min();
@@ -94,14 +110,6 @@ class RisingCandidates {
   // tell apart rank those near enough alike.
   using Ranking = std::vector<size_t>;
   struct Front;
-  // A part, by what its group costs more than it may.
-  struct Cheap {
-    FlowCost cost;
-    size_t group;
-    size_t part;
-
-    friend auto operator<=>(const Cheap&, const Cheap&) = default;
-  };
 
   // For who has a machine for each task.
   FlowCost BoundFor(std::span<const Candidate> offers);
@@ -118,19 +126,20 @@ class RisingCandidates {
   // Groups that still have parts.
   size_t GroupCount() const;
   Ranking RankingOf(const Outlet& outlet) const;
-  // Of the parts within reach, the cheapest that have machines for so many
-  // units.
-  void FindCheapest(const Slice& slice, FlowUnits units,
-                    std::span<const FlowCost> reach,
-                    std::vector<Cheap>* cheapest) const;
+  // Adds, of the parts within reach, the cheapest that have machines for so
+  // many units, and what their aggregates cost; the cheapest of all comes
+  // first.
+  void AddCheapest(const Slice& slice, FlowUnits units,
+                   std::span<const FlowCost> reach,
+                   std::vector<Candidate>* kept) const;
   // Finds what some outlets may use that rank groups alike.
-  void Trim(std::span<const size_t> outlets, std::span<const FlowUnits> units,
-            Choice* choice);
+  void Trim(std::span<const size_t> outlets, Choice* choice);
   // All parts of the groups.
   std::vector<Candidate> All(const Outlet& outlet);
   // What the aggregate may cost a unit at most.
   FlowCost DearestOf(size_t aggregate);
-  MachineGroup Made(const Part& part, size_t aggregate) const;
+  // Of the part and the aggregate that it is of.
+  void Draw(const Part& part, size_t aggregate, Choice* choice) const;
 
   const Aggregates& aggregates_;
   const std::span<const MachineGroup> groups_;
@@ -144,6 +153,7 @@ class RisingCandidates {
   std::vector<Outlet> outlets_;
   // By aggregate, how much dearer than the first one there a unit may be.
   std::vector<FlowCost> slack_;
+  std::vector<FlowUnits> units_;  // By aggregate, that it may get.
   // By group, of the outlet at hand; kNoBound where it may not be.
   std::vector<FlowCost> cost_on_;
   std::vector<bool> is_needed_;  // By part.

@@ -45,7 +45,7 @@ TEST_F(AggregateLaddersTest, EndWhereNoUnitNeedsMore) {
   AggregateLadders ladders(racks_, cluster_.policies(),
                            Resources(1000, 0, 0, 1));
   EXPECT_EQ(ladders.Steps(0, CostAt(2000), 100).size(), 3u);
-  const std::vector<CostSegment> two = ladders.Steps(0, CostAt(64000), 2);
+  const std::span<const CostSegment> two = ladders.Steps(0, CostAt(64000), 2);
   ASSERT_EQ(two.size(), 2u);
   EXPECT_EQ(two[1].width, 1);
   EXPECT_EQ(two[1].cost, CostAt(1000));

@@ -73,7 +73,7 @@ class RisingCandidatesOfRacks : public testing::Test {
   }
   std::vector<std::vector<size_t>> Take() {
     std::vector<std::vector<size_t>> groups;
-    const auto [parts, by_outlet] = rising_->Choose();
+    const auto [parts, machines, by_outlet] = rising_->Choose();
     for (const std::vector<Candidate>& candidates : by_outlet) {
       std::vector<size_t>& of_outlet = groups.emplace_back();
       for (const Candidate& one : candidates) {
@@ -141,7 +141,7 @@ TEST_F(RisingCandidatesOfRacks, AreWholeGroupsForThoseThatGoByGroup) {
   rising_->Add({.groups = {{0, 0}, {1, 1}, {dear, 2}}, .is_by_group = true});
   rising_->Add({.groups = {{5, 0}, {7, 1}, {dear, 3}}, .is_by_group = true});
   rising_->Add({.groups = {{5, 1}, {7, 0}, {dear, 3}}, .is_by_group = true});
-  const auto [parts, candidates] = rising_->Choose();
+  const auto [parts, machines, candidates] = rising_->Choose();
   EXPECT_THAT(parts, SizeIs(2));
   EXPECT_THAT(candidates,
               ElementsAre(ElementsAre(Candidate{0, 0}, Candidate{1, 1}),
@@ -208,14 +208,15 @@ RandomDemand MakeDemand(size_t groups, Rng* rng) {
 }
 
 // By aggregate and limit.
-using StepsOf = absl::FunctionRef<std::vector<CostSegment>(size_t, FlowUnits)>;
+using StepsOf =
+    absl::FunctionRef<std::span<const CostSegment>(size_t, FlowUnits)>;
 
 // What the cheapest flow costs over these arcs, where a machine is dearer by
 // `step` for each unit that it has.
 FlowCost Optimum(const RandomDemand& demand,
                  const RisingCandidates::Choice& choice, FlowCost step,
                  StepsOf steps_of) {
-  const auto& [groups, candidates] = choice;
+  const auto& [groups, machines, candidates] = choice;
   FlowProblem problem;
   FlowUnits all = 0;
   for (const FlowUnits tasks : demand.tasks) {
@@ -225,7 +226,7 @@ FlowCost Optimum(const RandomDemand& demand,
   const NodeIndex sink = problem.AddNode(-all);
   std::vector<NodeIndex> nodes;
   std::map<size_t, NodeIndex> of_aggregate;
-  for (const MachineGroup& group : groups) {
+  for (const RisingCandidates::DrawnPart& group : groups) {
     nodes.push_back(problem.AddNode(0));
     NodeIndex exit = sink;
     if (group.aggregate != Aggregates::kNone) {
@@ -238,7 +239,7 @@ FlowCost Optimum(const RandomDemand& demand,
     }
     std::vector<CostSegment> slots;
     for (FlowUnits slot = 0; slot < all; ++slot) {
-      slots.push_back({group.size(), slot * step});
+      slots.push_back({std::ssize(group.machines), slot * step});
     }
     problem.AddConvexArc(nodes.back(), exit, slots);
   }
