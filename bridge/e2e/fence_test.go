@@ -55,6 +55,29 @@ var (
 // $SLUICE_CHAOS_LEASES=default takes the bridge's own leases and pauses of up to
 // 30 s.
 func TestFrozenLeaders(t *testing.T) {
+	freezeLeaders(t, func(plane *kubetest.ControlPlane, binary string, flags []string) []replica {
+		daemon := daemontest.Start(t, "--durability=buffered")
+		return []replica{
+			{kubetest.StartBridge(t, binary, plane.BridgeKubeconfig(t), daemon, flags...), daemon},
+			{kubetest.StartBridge(t, binary, plane.BridgeKubeconfig(t), daemon, flags...), daemon},
+		}
+	})
+}
+
+// The same where each bridge has a daemon of its own, which it keeps warm.
+func TestFrozenLeadersWithStandbys(t *testing.T) {
+	freezeLeaders(t, func(plane *kubetest.ControlPlane, binary string, flags []string) []replica {
+		return []replica{startPair(t, plane, binary, "pair-0", flags), startPair(t, plane, binary, "pair-1", flags)}
+	})
+}
+
+// replica is a bridge with its daemon, which may be the other's, too.
+type replica struct {
+	*kubetest.Bridge
+	daemon *daemontest.Daemon
+}
+
+func freezeLeaders(t *testing.T, start func(plane *kubetest.ControlPlane, binary string, flags []string) []replica) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
@@ -65,14 +88,10 @@ func TestFrozenLeaders(t *testing.T) {
 	}
 	t.Logf("%d pauses of up to %v with %d nodes and seed %d", pauses, pace.longestPause, nodes, seed)
 	plane := kubetest.StartControlPlane(t, kubetest.RBAC)
-	daemon := daemontest.Start(t, "--durability=buffered")
 	kubetest.GrantBridge(t, plane)
 	binary := kubetest.BuildBridge(t)
 	flags := append([]string{"-v=3", "--leader-elect", "--leader-elect-resource-namespace=" + kubetest.BridgeNamespace}, pace.flags...)
-	bridges := []*kubetest.Bridge{
-		kubetest.StartBridge(t, binary, plane.BridgeKubeconfig(t), daemon, flags...),
-		kubetest.StartBridge(t, binary, plane.BridgeKubeconfig(t), daemon, flags...),
-	}
+	replicas := start(plane, binary, flags)
 	c := kubetest.NewCluster(t, plane, "fence")
 	judge := watch(t, plane, c, nodes)
 
@@ -89,7 +108,7 @@ func TestFrozenLeaders(t *testing.T) {
 	random := rand.New(rand.NewPCG(uint64(seed), 2))
 	var used, rate int
 	for i := range pauses {
-		leader, other := waitForLeader(t, bridges, judge, pace.percentUsed)
+		leader, other := waitForLeader(t, replicas, judge, pace.percentUsed)
 		time.Sleep(time.Duration(random.IntN(1500)) * time.Millisecond)
 		leader.Pause()
 		percent, lately := judge.percentUsed(), judge.boundLately()
@@ -100,8 +119,8 @@ func TestFrozenLeaders(t *testing.T) {
 		time.Sleep(first)
 		switch random.IntN(4) {
 		case 0:
-			daemon.Kill()
-			daemon.Restart(t)
+			other.daemon.Kill()
+			other.daemon.Restart(t)
 		case 1:
 			other.Kill()
 			restart(t, other.Process)
@@ -116,20 +135,20 @@ func TestFrozenLeaders(t *testing.T) {
 	judge.report(t)
 }
 
-// waitForLeader waits until only one of two bridges says that it leads, pods are
+// waitForLeader waits until only one of two replicas says that it leads, pods are
 // bound and enough is in use. It returns that one and the other.
-func waitForLeader(t *testing.T, bridges []*kubetest.Bridge, judge *judge, percentUsed int) (leader, other *kubetest.Bridge) {
+func waitForLeader(t *testing.T, replicas []replica, judge *judge, percentUsed int) (leader, other replica) {
 	t.Helper()
 	for deadline := time.Now().Add(settleTimeout); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		first, second := kubetest.Leads(bridges[0].HTTP), kubetest.Leads(bridges[1].HTTP)
+		first, second := kubetest.Leads(replicas[0].HTTP), kubetest.Leads(replicas[1].HTTP)
 		switch {
 		case first == second || judge.boundLately() == 0 || judge.percentUsed() < percentUsed:
 		case first:
-			return bridges[0], bridges[1]
+			return replicas[0], replicas[1]
 		case second:
-			return bridges[1], bridges[0]
+			return replicas[1], replicas[0]
 		}
 	}
 	t.Fatalf("after %v no leader binds, or less than %d%% is in use", settleTimeout, percentUsed)
-	return nil, nil
+	return replica{}, replica{}
 }

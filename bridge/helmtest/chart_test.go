@@ -60,6 +60,8 @@ daemon: {tlsPort: 9443, extraContainers: [{name: proxy, image: proxy, ports: [{c
 	"groups":                          `podGroups: {install: true}`,
 	"pinned":                          `pinned: [node-a, node-b.example.com, "10", "1e3", ` + longName + `]`,
 	"pinned and watched":              "pinned: [node-a]\nserviceMonitor: {enabled: true}\nnetworkPolicy: {metricsFrom: [{namespaceSelector: {}}]}",
+	"standby":                         `daemon: {replicas: 2}`,
+	"standby and watched":             "daemon: {replicas: 3, affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Exists}]}]}}}}\nserviceMonitor: {enabled: true}\nnetworkPolicy: {metricsFrom: [{namespaceSelector: {}}]}",
 	"labels and environment": `daemon: {podLabels: {team: ops}, podAnnotations: {a: b}, extraEnv: [{name: TZ, value: UTC}], nodeTimeoutSeconds: 5}
 bridge: {podLabels: {team: ops}, podAnnotations: {a: b}, extraEnv: [{name: TZ, value: UTC}], nodeTimeoutSeconds: 5}`,
 	"an account that is there": `serviceAccount: {create: false, name: scheduler}`,
@@ -168,6 +170,8 @@ func TestValuesThatMakeNoSenseAreRefused(t *testing.T) {
 		`tls: {mode: magic}`, `tls: {mode: secret}`, `tls: {mode: secret, secretName: s}`, `tls: {mode: secret, daemonSecretName: s}`, `tls: {daemonSecretName: s}`, `tls: {mode: job, secretName: s}`,
 		`tls: {mode: certManager, daemonSecretName: s}`, `tls: {mode: job, issuerRef: {name: i}}`, `tls: {access: ["read anyone"]}`, `tls: {accessSecretName: s}`, `tls: {mode: job, access: ["read anyone"], accessSecretName: s}`,
 		`tls: {mode: job, access: ["read token ops secret"]}`, `tls: {mode: job, access: ["rule anyone"]}`, `tls: {mode: job, days: 1}`, `tls: {mode: job, clientName: "a b"}`, "tls: {mode: job}\npinned: [a]",
+		`daemon: {replicas: 0}`, "daemon: {replicas: 2}\npinned: [a]", "daemon: {replicas: 2}\ntls: {mode: job}", "daemon: {replicas: 2}\ntls: {secretName: s}", "daemon: {replicas: 2, persistence: {enabled: true}}",
+		"daemon: {replicas: 2}\nbridge: {daemonAddress: d}", "daemon: {replicas: 2}\nbridge: {flags: [--leader-elect=false]}", "daemon: {replicas: 2}\nposeidon: {serviceName: s}", "daemon: {replicas: 2, tlsPort: 9443}",
 		"tls: {mode: job}\ndaemon: {tlsPort: 9443}", "tls: {mode: job}\nposeidon: {serviceName: s}",
 		`daemon: {flags: [no-dash]}`, `daemon: {tlsPort: 65536}`, `runAsUser: 0`, `bridge: {bindQPS: 0}`, "priorityClassName: ''\npriorityClass: {create: true}",
 	} {
@@ -193,7 +197,7 @@ func TestTheAPIServerTakesWhatIsRendered(t *testing.T) {
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(plane.Client.Discovery()))
 	all := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(matrix)) {
-		if !strings.HasPrefix(name, "pinned") && !strings.HasPrefix(matrix[name], "tls: {mode") && name != "no class" && name != "roles made by others" && name != "no budget" && name != "no network policy" {
+		if !strings.HasPrefix(name, "pinned") && !strings.HasPrefix(name, "standby") && !strings.HasPrefix(matrix[name], "tls: {mode") && name != "no class" && name != "roles made by others" && name != "no budget" && name != "no network policy" {
 			all = chartutil.CoalesceTables(parse(t, matrix[name]), all)
 		}
 	}

@@ -134,6 +134,8 @@ std::string_view StateName(v1::FeedState::State state) {
       return "away: what waits of it is not placed";
     case v1::FeedState::SETTLING:
       return "waits until its former clients can no longer act";
+    case v1::FeedState::STANDBY:
+      return "stands by: others lead";
     case v1::FeedState::STATE_UNSPECIFIED:
     case v1::FeedState_State_FeedState_State_INT_MIN_SENTINEL_DO_NOT_USE_:
     case v1::FeedState_State_FeedState_State_INT_MAX_SENTINEL_DO_NOT_USE_:

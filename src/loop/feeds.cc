@@ -54,6 +54,20 @@ std::string SubjectOf(const FeedEvent& event) {
       event);
 }
 
+// The term that an event begins; null: it begins none.
+const FeedTerm* TermOf(const FeedEvent& event) {
+  if (const auto* led = std::get_if<FeedLed>(&event)) return &led->term;
+  const auto* began = std::get_if<SnapshotBegan>(&event);
+  return began == nullptr || began->is_standby ? nullptr : &began->term;
+}
+
+// Whether a call that begins with it is that of a standby.
+bool IsOfStandby(const FeedBatch& batch) {
+  if (batch.events.empty()) return false;
+  const auto* began = std::get_if<SnapshotBegan>(&batch.events.front().event);
+  return began != nullptr && began->is_standby;
+}
+
 std::string MachineOf(const FeedEvent& event) {
   return std::visit(
       [](const auto& one) -> std::string {
@@ -136,7 +150,7 @@ void Feeds::Take(FeedSession* session, const FeedBatch& batch, int64_t now_ms,
   }
   if (connection == nullptr) {
     nameless_.erase(session);
-    connection = Open(session, batch.feed, now_us, &id);
+    connection = Open(session, batch, now_us, &id);
     if (connection == nullptr) return;
   }
   connection->heard_us = now_us;
@@ -162,7 +176,10 @@ void Feeds::Apply(const FeedBatch& batch, FeedId feed, int64_t now_ms,
       connection->nominated.clear();
       connection->nominations_told = 0;
       connection->since_us = now_us_;
-      NoteSnapshot(*began, feed);
+      NoteTerm(began->settle_ms, feed);
+    } else if (const auto* led = std::get_if<FeedLed>(&entry.event)) {
+      connection->since_us = now_us_;
+      NoteTerm(led->settle_ms, feed);
     } else if (std::holds_alternative<SnapshotEnded>(entry.event)) {
       connection->since_us = now_us_;
     }
@@ -179,10 +196,10 @@ void Feeds::Apply(const FeedBatch& batch, FeedId feed, int64_t now_ms,
   metrics_.feed_events.Increment(static_cast<double>(batch.events.size()));
 }
 
-void Feeds::NoteSnapshot(const SnapshotBegan& event, FeedId feed) {
-  if (event.settle_ms == 0) return;
+void Feeds::NoteTerm(int64_t settle_ms, FeedId feed) {
+  if (settle_ms == 0) return;
   int64_t& settled_us = settled_us_[feed];
-  settled_us = std::max(settled_us, now_us_ + event.settle_ms * 1000);
+  settled_us = std::max(settled_us, now_us_ + settle_ms * 1000);
 }
 
 void Feeds::ApplyUsage(const FeedBatch& batch, FeedId feed, int64_t now_ms) {
@@ -217,12 +234,12 @@ bool Feeds::IsOfOlderTerm(FeedSession* session, const std::string& name,
   for (const auto& [id, feed] : scheduler_.state().feeds()) {
     if (feed.name != name) continue;
     for (const FeedBatch::Entry& entry : batch.events) {
-      const auto* began = std::get_if<SnapshotBegan>(&entry.event);
-      if (began == nullptr || !began->term.IsOlderThan(feed.term)) continue;
-      const std::string message = StrCat(
-          "feed ", Shown(name), ": term ", began->term.number, " of ",
-          Shown(began->term.holder), " is over since term ", feed.term.number,
-          " of ", Shown(feed.term.holder), " has begun");
+      const FeedTerm* term = TermOf(entry.event);
+      if (term == nullptr || !term->IsOlderThan(feed.term)) continue;
+      const std::string message =
+          StrCat("feed ", Shown(name), ": term ", term->number, " of ",
+                 Shown(term->holder), " is over since term ", feed.term.number,
+                 " of ", Shown(feed.term.holder), " has begun");
       LOG(WARNING) << message;
       session->End(absl::FailedPreconditionError(message));
       return true;
@@ -231,13 +248,20 @@ bool Feeds::IsOfOlderTerm(FeedSession* session, const std::string& name,
   return false;
 }
 
-Feeds::Connection* Feeds::Open(FeedSession* session, const std::string& name,
+Feeds::Connection* Feeds::Open(FeedSession* session, const FeedBatch& batch,
                                int64_t now_us, FeedId* feed) {
+  const std::string& name = batch.feed;
   // A session that was ended may still have sent something.
   if (name.empty()) return nullptr;
   ClusterState& state = scheduler_.mutable_state();
   for (const auto& [id, connection] : connections_) {
     if (state.feeds().at(id).name != name) continue;
+    if (IsOfStandby(batch) && !state.feeds().at(id).is_standby) {
+      session->End(absl::FailedPreconditionError(StrCat(
+          "feed ", Shown(name),
+          ": it has a client that leads, so here is nothing to stand by for")));
+      return nullptr;
+    }
     LOG(WARNING) << "feed " << Shown(name)
                  << ": another client has opened it; the former is let go";
     FeedSession* const former = connection.session;
@@ -326,12 +350,12 @@ void Feeds::Tend(int64_t now_ms, int64_t now_us) {
   for (const auto& [id, feed] : scheduler_.state().feeds()) {
     if (!connections_.contains(id)) lost_us_.try_emplace(id, now_us);
   }
-  std::array<int64_t, 5> counts = {};
+  std::array<int64_t, 6> counts = {};
   for (const FeedStatus& feed : List()) {
     ++counts[static_cast<size_t>(feed.state)];
   }
-  constexpr std::array<std::string_view, 5> kNames = {"snapshot", "settling",
-                                                      "live", "lost", "away"};
+  constexpr std::array<std::string_view, 6> kNames = {
+      "snapshot", "settling", "standby", "live", "lost", "away"};
   for (size_t i = 0; i < counts.size(); ++i) {
     metrics_.feeds.With(kNames[i]).Set(static_cast<double>(counts[i]));
   }
@@ -453,9 +477,15 @@ void Feeds::AddNominations(FeedId feed, Connection* connection) {
   connection->nominations_told = nominations.changes();
 }
 
+bool Feeds::AreAnyServed() const {
+  return std::ranges::any_of(connections_, [&](const auto& one) {
+    return !scheduler_.state().feeds().at(one.first).is_standby;
+  });
+}
+
 bool Feeds::MayDrain() const {
   const ClusterState& state = scheduler_.state();
-  return !connections_.empty() &&
+  return AreAnyServed() &&
          (has_changed_ || scheduler_.round_stats().undrained > 0) &&
          std::ranges::any_of(state.draining(), [&](MachineId id) {
            const Machine& machine = *state.FindMachine(id);
@@ -465,7 +495,7 @@ bool Feeds::MayDrain() const {
 
 std::optional<int64_t> Feeds::MovesDueUs() const {
   if (MayDrain()) return round_end_us_ + kRetryUs;
-  if (!scheduler_.moves_what_runs() || connections_.empty()) {
+  if (!scheduler_.moves_what_runs() || !AreAnyServed()) {
     return std::nullopt;
   }
   return round_end_us_ + RebalanceTimer::kChangedMs * 1000;
@@ -475,7 +505,7 @@ std::optional<int64_t> Feeds::RoundDueUs() const {
   const ClusterState& state = scheduler_.state();
   const bool may_evict =
       (scheduler_.evicts_on_no_execute() || state.rules().AreAnyKept()) &&
-      !connections_.empty();
+      AreAnyServed();
   if (state.feed_pending_count() == 0 && !may_evict) return MovesDueUs();
   return round_end_us_ + (has_changed_ ? rest_us_ : kRetryUs);
 }
@@ -503,9 +533,10 @@ std::vector<FeedStatus> Feeds::List() const {
     status.untold_deltas = static_cast<int64_t>(state.SequencesOf(id).size());
     if (const auto it = connections_.find(id); it != connections_.end()) {
       status.state = feed.is_live ? FeedStatus::State::kLive
-                     : feed.phase == FeedPhase::kStated
-                         ? FeedStatus::State::kSettling
-                         : FeedStatus::State::kSnapshot;
+                     : feed.phase == FeedPhase::kInSnapshot
+                         ? FeedStatus::State::kSnapshot
+                     : feed.is_standby ? FeedStatus::State::kStandby
+                                       : FeedStatus::State::kSettling;
       status.since_us = it->second.since_us;
       for (const uint64_t sequence : it->second.unconfirmed) {
         if (state.SequencesOf(id).contains(sequence)) {

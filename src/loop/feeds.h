@@ -6,7 +6,9 @@
 // a connection was told and has not confirmed when it ends is told again to the
 // next one, once that has stated everything.  Where clients elect a leader, the
 // newer one is the one that leads, not the last to connect: a former leader
-// that was frozen does not know of the election yet.
+// that was frozen does not know of the election yet.  The others may stand by,
+// each with a daemon of its own: of such a feed no round is due, nothing is
+// decided, and nothing is told.
 //
 // Threads: none; confined to the core thread.
 // Time: arguments, of the monotonic clock.
@@ -35,6 +37,7 @@ struct FeedStatus {
     kSnapshot,  // Connected, and states what there is.
     kSettling,  // Connected; former clients may still act, so nothing is
                 // placed.
+    kStandby,   // Connected; others lead, so nothing is placed here.
     kLive,
     kLost,  // Not connected,
     kAway,  // for longer than the grace.
@@ -116,16 +119,18 @@ class Feeds {
   void AddDeltas(FeedId feed, Connection* connection);
   // What changed of them since the last time.
   void AddNominations(FeedId feed, Connection* connection);
+  // Whether rounds serve anybody: a client that does not just stand by.
+  bool AreAnyServed() const;
   // Ends the session if the feed has had a client of a newer term.
   bool IsOfOlderTerm(FeedSession* session, const std::string& name,
                      const FeedBatch& batch);
   // Null where the session is ended instead.
-  Connection* Open(FeedSession* session, const std::string& name,
-                   int64_t now_us, FeedId* feed);
+  Connection* Open(FeedSession* session, const FeedBatch& batch, int64_t now_us,
+                   FeedId* feed);
   Connection* Find(const FeedSession& session, FeedId* feed);
   void Apply(const FeedBatch& batch, FeedId feed, int64_t now_ms,
              Connection* connection);
-  void NoteSnapshot(const SnapshotBegan& event, FeedId feed);
+  void NoteTerm(int64_t settle_ms, FeedId feed);
   void ApplyUsage(const FeedBatch& batch, FeedId feed, int64_t now_ms);
   void NoteFailedBind(const BindFailed& event);
   void ConfirmDeltas(Connection* connection, uint64_t up_to);

@@ -241,6 +241,7 @@ v1::StoredCounters Encoder::EncodeCounters() const {
     stored_feed->set_lease(feed.term.lease);
     stored_feed->set_term(feed.term.number);
     stored_feed->set_holder(feed.term.holder);
+    stored_feed->set_is_standby(feed.is_standby);
   }
   for (ResourceIndex i = kBuiltinResourceCount; i < state_.resource_count();
        ++i) {

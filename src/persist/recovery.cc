@@ -172,7 +172,8 @@ absl::Status Recovery::AddMessage(const v1::StoredCounters& stored) {
                                         .name = feed.name(),
                                         .term = {.lease = feed.lease(),
                                                  .number = feed.term(),
-                                                 .holder = feed.holder()}}));
+                                                 .holder = feed.holder()},
+                                        .is_standby = feed.is_standby()}));
   }
   for (const std::string& name : stored.extended_resources()) {
     RETURN_IF_ERROR(state_.RestoreResourceName(name));

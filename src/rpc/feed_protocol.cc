@@ -57,6 +57,11 @@ absl::Status CheckTerm(const v1::FeedTerm& term) {
   return absl::OkStatus();
 }
 
+FeedTerm ToTerm(const v1::FeedTerm& term) {
+  return {
+      .lease = term.lease(), .number = term.number(), .holder = term.holder()};
+}
+
 uint64_t FingerprintOf(const v1::TaskStated& task) {
   std::string bytes;
   task.description().SerializeToString(&bytes);
@@ -147,10 +152,15 @@ absl::Status FeedProtocol::TakeEvent(const v1::FeedEvent& event,
                                  : "end_snapshot outside a snapshot"));
   }
   if (begins) {
-    RETURN_IF_ERROR(CheckTerm(event.begin_snapshot().term()));
+    const v1::BeginSnapshot& began = event.begin_snapshot();
+    RETURN_IF_ERROR(CheckTerm(began.term()));
+    if (began.is_standby() && began.has_term()) {
+      return Invalid("term: a standby has none until it leads");
+    }
     if (!has_snapshot_) batch->feed = feed_;
     has_snapshot_ = is_in_snapshot_ = true;
   }
+  if (event.has_leads()) RETURN_IF_ERROR(CheckTerm(event.leads().term()));
   if (ends) is_in_snapshot_ = false;
   if (event.has_task()) {
     TakeTask(event, batch);
@@ -173,13 +183,15 @@ std::optional<FeedEvent> FeedProtocol::Convert(const v1::FeedEvent& event,
   };
   switch (event.event_case()) {
     case v1::FeedEvent::kBeginSnapshot: {
-      const v1::FeedTerm& term = event.begin_snapshot().term();
-      return SnapshotBegan{
-          .term = {.lease = term.lease(),
-                   .number = term.number(),
-                   .holder = term.holder()},
-          .settle_ms = term.settle_ms(),
-          .priority_zero = event.begin_snapshot().priority_zero()};
+      const v1::BeginSnapshot& began = event.begin_snapshot();
+      return SnapshotBegan{.term = ToTerm(began.term()),
+                           .settle_ms = began.term().settle_ms(),
+                           .priority_zero = began.priority_zero(),
+                           .is_standby = began.is_standby()};
+    }
+    case v1::FeedEvent::kLeads: {
+      const v1::FeedTerm& term = event.leads().term();
+      return FeedLed{.term = ToTerm(term), .settle_ms = term.settle_ms()};
     }
     case v1::FeedEvent::kEndSnapshot:
       return SnapshotEnded();

@@ -4,6 +4,8 @@
 //                                       ^                        |
 //                                       +----begin_snapshot------+
 //
+// A standby is live in this sense, too; it leads once it says so.
+//
 // Events are numbered from 1.  One that comes again is skipped; a gap, an event
 // before the first snapshot, and an end without a beginning are errors that end
 // the call.  An event that makes no sense is a problem of that event only.

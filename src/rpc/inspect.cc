@@ -232,6 +232,8 @@ v1::FeedState::State StateOf(FeedStatus::State state) {
       return v1::FeedState::LOST;
     case FeedStatus::State::kSettling:
       return v1::FeedState::SETTLING;
+    case FeedStatus::State::kStandby:
+      return v1::FeedState::STANDBY;
     case FeedStatus::State::kAway:
       break;
   }
@@ -407,6 +409,15 @@ std::string TemplateText(const Task& task, const ClusterState& state) {
                 waiting, " wait");
 }
 
+std::string HeldText(const Feed& feed) {
+  if (feed.is_standby) {
+    return StrCat("the client of its feed '", feed.name,
+                  "' stands by: another leads, and has it placed elsewhere");
+  }
+  return StrCat("the client of its feed '", feed.name,
+                "' is not connected, or has not yet stated all there is");
+}
+
 std::string NotWaiting(const CoreView& view, const Task& task) {
   switch (task.state) {
     case TaskState::kPending:
@@ -416,9 +427,7 @@ std::string NotWaiting(const CoreView& view, const Task& task) {
                "the uid no more until it submits it again";
       }
       if (task.is_stale && task.feed != FeedId()) {
-        return StrCat("the client of its feed '",
-                      view.scheduler.state().feeds().at(task.feed).name,
-                      "' is not connected, or has not yet stated all there is");
+        return HeldText(view.scheduler.state().feeds().at(task.feed));
       }
       if (task.is_stale) {
         return "its client began anew, and has not submitted it again";

@@ -42,9 +42,16 @@ struct SnapshotBegan {
   // How long clients of earlier terms may still carry out what they were told.
   int64_t settle_ms = 0;
   uint32_t priority_zero = 0;  // What the client calls 0.
+  // Others lead, and decide elsewhere.
+  bool is_standby = false;
 };
 // What it did not state is gone, and what waits of it may be placed.
 struct SnapshotEnded {};
+// Its client was a standby, and leads from here on.
+struct FeedLed {
+  FeedTerm term = {};
+  int64_t settle_ms = 0;  // As SnapshotBegan's.
+};
 // A machine that is new, is back, or has changed.
 struct MachineStated {
   MachineSpec spec;
@@ -106,9 +113,9 @@ struct TaskMeasured {
 };
 
 using FeedEvent =
-    std::variant<SnapshotBegan, SnapshotEnded, MachineStated, MachineGone,
-                 TaskStated, TaskEnded, TaskGone, BindFailed, BudgetStated,
-                 BudgetKept, BudgetGone, TaskMeasured>;
+    std::variant<SnapshotBegan, SnapshotEnded, FeedLed, MachineStated,
+                 MachineGone, TaskStated, TaskEnded, TaskGone, BindFailed,
+                 BudgetStated, BudgetKept, BudgetGone, TaskMeasured>;
 
 // What became of an event.  All but kApplied change nothing, or what they say.
 enum class FeedOutcome {
@@ -135,7 +142,10 @@ enum class FeedPhase {
 struct Feed {
   FeedId id;
   std::string name;
-  FeedTerm term = {};  // Of the client that stated it last.
+  FeedTerm term = {};  // Of the client that led it last.
+  // Others lead, and decide elsewhere: nothing of it is placed here, and what
+  // they decide is stated as what runs.
+  bool is_standby = false;
   // What follows is not stored: after a restart every client states everything
   // anew.
   FeedPhase phase = FeedPhase::kAway;

@@ -28,7 +28,8 @@ void FeedEvents::Settle() {
 
 void FeedEvents::SetPhase(FeedPhase phase) {
   feed_.phase = phase;
-  const bool is_live = phase == FeedPhase::kStated && !feed_.is_held_back;
+  const bool is_live =
+      phase == FeedPhase::kStated && !feed_.is_held_back && !feed_.is_standby;
   if (feed_.is_live == is_live) return;
   feed_.is_live = is_live;
   // In the order of the ids: the queue is to be the same in every run.
@@ -45,19 +46,40 @@ void FeedEvents::SetPhase(FeedPhase phase) {
 }
 
 FeedOutcome FeedEvents::Apply(const SnapshotBegan& event) {
-  if (event.settle_ms > 0) {
-    feed_.is_settling = true;
-    const bool is_first = feed_.snapshot == 0;
-    if (is_first && feed_.tasks.empty()) feed_.is_held_back = true;
-  }
-  if (event.term != feed_.term) {
-    feed_.term = event.term;
-    state_.changes_.counters = true;
+  if (event.is_standby) {
+    feed_.is_settling = feed_.is_held_back = false;
+    // An older leader is refused as before.
+    SetTerm(feed_.term, /*is_standby=*/true);
+  } else {
+    if (event.settle_ms > 0) {
+      feed_.is_settling = true;
+      const bool is_first = feed_.snapshot == 0;
+      if ((is_first && feed_.tasks.empty()) || feed_.is_standby) {
+        feed_.is_held_back = true;
+      }
+    }
+    SetTerm(event.term, /*is_standby=*/false);
   }
   feed_.priority_zero = event.priority_zero;
   ++feed_.snapshot;
   SetPhase(FeedPhase::kInSnapshot);
   return FeedOutcome::kApplied;
+}
+
+FeedOutcome FeedEvents::Apply(const FeedLed& event) {
+  if (feed_.is_standby && event.settle_ms > 0) {
+    feed_.is_settling = feed_.is_held_back = true;
+  }
+  SetTerm(event.term, /*is_standby=*/false);
+  SetPhase(feed_.phase);
+  return FeedOutcome::kApplied;
+}
+
+void FeedEvents::SetTerm(const FeedTerm& term, bool is_standby) {
+  if (term == feed_.term && is_standby == feed_.is_standby) return;
+  feed_.term = term;
+  feed_.is_standby = is_standby;
+  state_.changes_.counters = true;
 }
 
 FeedOutcome FeedEvents::Apply(const SnapshotEnded& /*event*/) {
@@ -147,17 +169,33 @@ FeedOutcome FeedEvents::Apply(const TaskStated& event) {
     if (event.is_terminating) {
       state_.DeleteDeltas(task->id);
       if (!task->is_evicted) state_.SetEvicted(task, true);
+    } else if (task->is_evicted && feed_.is_standby) {
+      Spare(task);
     } else if (task->is_evicted && !was_stated &&
                state_.outbox_.Waiting(task->id) == nullptr) {
       // A former client confirmed that it is to stop, and may have done
       // nothing.
       state_.AppendDelta(*task, /*is_repeat=*/true);
     }
+  } else if (task->state == TaskState::kRunning && feed_.is_standby) {
+    // Placed here, but not bound: another may place it now.
+    state_.Unplace(task);
   } else if (task->state == TaskState::kRunning && !was_stated) {
     tasks_.Repeat(task);
   }
   state_.EnterQueue(task);
   return FeedOutcome::kApplied;
+}
+
+void FeedEvents::Spare(Task* task) {
+  std::vector<uint64_t> over;
+  for (const auto& [sequence, one] : state_.nominations().successions().all()) {
+    if (one.predecessor == task->id) over.push_back(sequence);
+  }
+  for (const uint64_t sequence : over) state_.EndSuccession(sequence);
+  state_.DeleteDeltas(task->id);
+  state_.SetEvicted(task, false);
+  state_.NoteStarted(task->job);
 }
 
 void FeedEvents::Describe(Task* task, const TaskStated& event) {

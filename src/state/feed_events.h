@@ -24,6 +24,7 @@ class FeedEvents {
 
   FeedOutcome Apply(const SnapshotBegan& event);
   FeedOutcome Apply(const SnapshotEnded& event);
+  FeedOutcome Apply(const FeedLed& event);
   FeedOutcome Apply(const MachineStated& event);
   FeedOutcome Apply(const MachineGone& event);
   FeedOutcome Apply(const TaskStated& event);
@@ -43,6 +44,9 @@ class FeedEvents {
  private:
   // What waits of the feed may be placed once all is stated.
   void SetPhase(FeedPhase phase);
+  void SetTerm(const FeedTerm& term, bool is_standby);
+  // The task runs on, though it was to stop: that is another's decision now.
+  void Spare(Task* task);
   // Forgets what this snapshot has not stated.
   void ForgetUnstated();
   bool IsStated(const Task& task) const {

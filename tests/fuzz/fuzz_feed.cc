@@ -134,7 +134,11 @@ class Target {
     switch (choice % 16) {
       case 0:
       case 1:
-        SetTerm(event->mutable_begin_snapshot()->mutable_term());
+        if (bytes_.Next() % 4 == 0) {
+          event->mutable_begin_snapshot()->set_is_standby(true);
+        } else {
+          SetTerm(event->mutable_begin_snapshot()->mutable_term());
+        }
         return;
       case 2:
       case 3:
@@ -158,7 +162,9 @@ class Target {
         event->mutable_bind_failed()->set_machine(machine);
         return;
       case 10:
-        return;  // Of no kind.
+        if (choice % 32 == 10) return;  // Of no kind.
+        SetTerm(event->mutable_leads()->mutable_term());
+        return;
       default:
         event->mutable_task()->set_id(task);
         FillTask(machine, event->mutable_task());

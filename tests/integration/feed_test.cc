@@ -195,6 +195,47 @@ TEST_F(FeedTest, RefusesAFormerLeaderThatComesBack) {
   EXPECT_TRUE(newer.AwaitDeltas(1)) << "it was not disturbed";
 }
 
+// All that a standby states is there when it leads, and what was bound
+// elsewhere meanwhile takes room.
+TEST_F(FeedTest, DecidesForAStandbyOnceItLeads) {
+  FeedClient feed(server_.port(), "shop");
+  feed.Add()->mutable_begin_snapshot()->set_is_standby(true);
+  feed.AddMachine("m0", {.cpu = 1000});
+  feed.AddTask("a", {.cpu = 600});
+  feed.AddTask("b", {.cpu = 600});
+  feed.EndSnapshot();
+  ASSERT_TRUE(feed.Settle());
+  feed.AddTask("b", {.cpu = 600}, "m0");
+  feed.AddTask("c", {.cpu = 300});
+  ASSERT_TRUE(feed.Settle());
+  EXPECT_THAT(feed.deltas(), IsEmpty());
+  EXPECT_EQ(RunningTasks(), 1) << "it counts what runs";
+  EXPECT_EQ(client_.Status().feeds(0).state(), v1::FeedState::STANDBY);
+  v1::FeedTerm* term = feed.Add()->mutable_leads()->mutable_term();
+  term->set_lease("lease");
+  term->set_number(2);
+  term->set_holder("second");
+  feed.Flush();
+  ASSERT_TRUE(feed.AwaitDeltas(1));
+  EXPECT_THAT(feed.Places(), ElementsAre(Pair("c", "m0")));
+  EXPECT_EQ(client_.Status().feeds(0).state(), v1::FeedState::LIVE);
+  EXPECT_EQ(client_.Status().feeds(0).holder(), "second");
+}
+
+TEST_F(FeedTest, LetsNoStandbyTakeAFeedFromALeader) {
+  FeedClient leader(server_.port(), "shop");
+  leader.StateMachines(1, kNode);
+  ASSERT_TRUE(leader.Settle());
+  FeedClient standby(server_.port(), "shop");
+  standby.Add()->mutable_begin_snapshot()->set_is_standby(true);
+  standby.Flush();
+  EXPECT_EQ(standby.AwaitEnd().error_code(),
+            grpc::StatusCode::FAILED_PRECONDITION);
+  leader.AddTask("a", {.cpu = 100});
+  leader.Flush();
+  EXPECT_TRUE(leader.AwaitDeltas(1)) << "it was not disturbed";
+}
+
 // Its name alone says nothing of its term.
 TEST_F(FeedTest, LetsNobodyGoForAClientThatHasOnlySaidItsName) {
   FeedClient former(server_.port(), "shop");

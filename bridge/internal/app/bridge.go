@@ -52,8 +52,8 @@ type Bridge struct {
 	reports  *report.Metrics
 	usages   *usage.Metrics
 
-	// The feed of the term that runs, for /readyz.
-	leading atomic.Pointer[feed.Client]
+	// The feed of the term that runs, or of a standby, for /readyz.
+	telling atomic.Pointer[feed.Client]
 	// Whether a leader renews its lease, for /healthz.
 	watchdog *leaderelection.HealthzAdaptor
 }

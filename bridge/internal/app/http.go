@@ -70,12 +70,14 @@ func (b *Bridge) routes() http.Handler {
 	return mux
 }
 
-// notReady says what is missing; a replica that does not lead is ready to.
+// notReady says what is missing; a replica that does not lead is ready to. One
+// with a daemon of its own is when that one knows everything.
 func (b *Bridge) notReady() string {
 	if !b.mirror.HasSynced() {
 		return "the API server has not listed everything yet"
 	}
-	if leading := b.leading.Load(); leading != nil && !leading.IsLive() {
+	telling := b.telling.Load()
+	if (telling == nil && b.options.Standby) || (telling != nil && !telling.IsLive()) {
 		return "the daemon does not know everything yet"
 	}
 	return ""

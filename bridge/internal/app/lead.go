@@ -45,6 +45,21 @@ func (b *Bridge) runElection(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	serve := func() { b.serveTerm(serving, lock) }
+	if b.options.Standby {
+		standby, end, err := b.standBy(serving, lock)
+		if err != nil {
+			return err
+		}
+		defer end()
+		defer endTerm()
+		// The one of the term before is no matter of health any more.
+		b.watchdog.SetLeaderElection(nil)
+		if !standby.awaitLife(serving) {
+			return nil
+		}
+		serve = func() { b.takeOver(serving, standby, lock) }
+	}
 	var term sync.Mutex // held while the term is served
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock:            lock,
@@ -59,7 +74,7 @@ func (b *Bridge) runElection(ctx context.Context) error {
 				defer term.Unlock()
 				defer endTerm()
 				defer context.AfterFunc(leading, endTerm)()
-				b.serveTerm(serving, lock)
+				serve()
 			},
 			OnStoppedLeading: func() {},
 		},

@@ -54,6 +54,8 @@ type lease struct {
 	renewedAt time.Time
 	// When former leaders carry out nothing any more.
 	settledAt time.Time
+	// Whether somebody deleted the lease of the former leader.
+	wasDeleted bool
 }
 
 // Get implements resourcelock.Interface.
@@ -116,6 +118,7 @@ func (l *lease) renewed(askedAt time.Time, isNew bool) {
 	}
 	l.leads = true
 	l.settledAt = time.Now().Add(l.settleTime(isNew))
+	l.wasDeleted = isNew && l.hasBound()
 }
 
 // settleTime is how long former leaders may still act once this one leads. Even
@@ -131,6 +134,25 @@ func (l *lease) settleTime(isNew bool) time.Duration {
 		return min(l.duration+bind.Timeout, time.Hour)
 	}
 	return bind.Timeout
+}
+
+// isHeld tells whether this replica leads, as far as it knows.
+func (l *lease) isHeld() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.leads
+}
+
+// caughtUp says that this replica knows all that former leaders have done, as of
+// a time after it got the lease. The deadline of whatever they did is before the
+// end of a lease by the difference of its duration and --leader-elect-renew-deadline.
+// Where somebody has deleted the lease there was no such end.
+func (l *lease) caughtUp() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.wasDeleted {
+		l.settledAt = time.Now()
+	}
 }
 
 // lose ends the leadership, if this replica leads.

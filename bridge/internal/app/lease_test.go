@@ -192,3 +192,31 @@ func TestHowLongFormerLeadersMayAct(t *testing.T) {
 		})
 	}
 }
+
+func TestAReplicaThatHasCaughtUpNeedNotWait(t *testing.T) {
+	for name, isDeleted := range map[string]bool{"it died": false, "its lease was deleted": true} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewClientset()
+			former, next := newReplica(t, client, "former"), newReplica(t, client, "next")
+			next.hadBound = true
+			former.take(t)
+			if isDeleted {
+				if err := former.leases.Delete(t.Context(), former.name, metav1.DeleteOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if next.isHeld() {
+				t.Error("it holds a lease that it never had")
+			}
+			next.take(t)
+			if !next.isHeld() {
+				t.Error("it does not hold the lease that it has taken")
+			}
+			next.caughtUp()
+			// A former leader may do something even then, where it goes by a lease of its own.
+			if got := next.settle(t); (got > 0) != isDeleted {
+				t.Errorf("waits for %v", got)
+			}
+		})
+	}
+}

@@ -33,6 +33,11 @@ type Options struct {
 
 	UsageInterval time.Duration // 0: never
 
+	// The daemon is this replica's own, and is kept warm while another leads.
+	Standby bool
+	// The name of this replica's pod; empty: it has none.
+	PodName string
+
 	HTTPAddress    string
 	Profiling      bool
 	LeaderElection componentbaseconfig.LeaderElectionConfiguration
@@ -52,6 +57,7 @@ func NewOptions() *Options {
 		QPS:           100,
 		Burst:         200,
 		UsageInterval: time.Minute,
+		PodName:       os.Getenv("POD_NAME"),
 		HTTPAddress:   ":9092",
 		LeaderElection: componentbaseconfig.LeaderElectionConfiguration{
 			LeaderElect:       true,
@@ -98,6 +104,10 @@ func (o *Options) addBridgeFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.DefaultSpread, "default-spread", o.DefaultSpread,
 		"How pods are spread that have no topologySpreadConstraints, among those that their services and their controller select: "+
 			systemSpread+", which is "+systemConstraints+", as kube-scheduler does; other topology keys with a skew each, as KEY=SKEW,KEY=SKEW; or "+noSpread+".")
+	flags.BoolVar(&o.Standby, "standby", o.Standby,
+		"The daemon is this replica's own: it is told everything while another replica leads, too, and decides at once when this one does.")
+	flags.StringVar(&o.PodName, "pod-name", o.PodName,
+		"With --standby: this replica's pod, in the namespace of the lease; $POD_NAME by default. By it the replica finds out that it knows what the former leader did. Empty: it waits for 10 s instead.")
 	flags.StringVar(&o.HTTPAddress, "http-address", o.HTTPAddress,
 		"HOST:PORT for /metrics, /healthz and /readyz; empty: none.")
 	flags.BoolVar(&o.Profiling, "profiling", o.Profiling,
@@ -139,6 +149,7 @@ func (o *Options) Validate() error {
 	check(o.QPS > 0, "kube-api-qps", "must be positive")
 	check(o.Burst > 0, "kube-api-burst", "must be positive")
 	check(o.UsageInterval == 0 || o.UsageInterval >= time.Second, "usage-interval", "must be 0, or at least a second")
+	check(!o.Standby || o.LeaderElection.LeaderElect, "standby", "needs --leader-elect")
 	if election := o.LeaderElection; election.LeaderElect {
 		check(election.ResourceLock == "leases", "leader-elect-resource-lock", "must be leases")
 		check(election.LeaseDuration.Duration%time.Second == 0,

@@ -36,3 +36,11 @@ func TestFlagsThatMakeNoSenseAreNamed(t *testing.T) {
 		})
 	}
 }
+
+func TestOneThatIsAloneStandsByForNobody(t *testing.T) {
+	options := NewOptions()
+	options.Standby, options.LeaderElection.LeaderElect = true, false
+	if err := options.Validate(); err == nil || !strings.Contains(err.Error(), "--standby needs --leader-elect") {
+		t.Error(err)
+	}
+}

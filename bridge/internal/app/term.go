@@ -26,6 +26,22 @@ type tenure struct {
 	feed      *feed.Client
 }
 
+// newTenure makes all parts but the feed. The caller calls shutdown in the end.
+func (b *Bridge) newTenure(ctx context.Context, leading leadership) (t *tenure, shutdown func()) {
+	broadcaster := events.NewBroadcaster(report.Sink{EventSink: &events.EventSinkImpl{Interface: b.recording.EventsV1()}})
+	if err := broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
+		// Pods are scheduled without events, too.
+		klog.FromContext(ctx).Error(err, "No events will be recorded")
+	}
+	t = &tenure{}
+	t.reporter = report.New(b.client, b.mirror, sluicev1.NewInspectorClient(b.daemon),
+		broadcaster.NewRecorder(scheme.Scheme, b.options.Schedulers[0]), b.reports)
+	t.Binder = bind.NewBinder(b.binding, b.mirror, t.reporter, leading.BindDeadline, b.binds)
+	t.evictor = bind.NewEvictor(b.client, b.mirror, t.reporter, leading.BindDeadline)
+	t.nominator = bind.NewNominator(b.client, b.mirror, t.Assumed, leading.BindDeadline)
+	return t, broadcaster.Shutdown
+}
+
 // serveTerm leads until ctx ends.
 func (b *Bridge) serveTerm(ctx context.Context, leading leadership) {
 	logger := klog.FromContext(ctx)
@@ -33,19 +49,8 @@ func (b *Bridge) serveTerm(ctx context.Context, leading leadership) {
 		return
 	}
 	logger.Info("Leading")
-	broadcaster := events.NewBroadcaster(report.Sink{EventSink: &events.EventSinkImpl{Interface: b.recording.EventsV1()}})
-	if err := broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
-		// Pods are scheduled without events, too.
-		logger.Error(err, "No events will be recorded")
-	}
-	defer broadcaster.Shutdown()
-
-	t := &tenure{}
-	t.reporter = report.New(b.client, b.mirror, sluicev1.NewInspectorClient(b.daemon),
-		broadcaster.NewRecorder(scheme.Scheme, b.options.Schedulers[0]), b.reports)
-	t.Binder = bind.NewBinder(b.binding, b.mirror, t.reporter, leading.BindDeadline, b.binds)
-	t.evictor = bind.NewEvictor(b.client, b.mirror, t.reporter, leading.BindDeadline)
-	t.nominator = bind.NewNominator(b.client, b.mirror, t.Assumed, leading.BindDeadline)
+	t, shutdown := b.newTenure(ctx, leading)
+	defer shutdown()
 	source := mirror.Source{Mirror: b.mirror, Assumptions: t.Binder}
 	t.feed = feed.NewClient(b.options.Feed, b.daemon, source, t, leading.Term, b.feeds)
 
@@ -56,22 +61,29 @@ func (b *Bridge) serveTerm(ctx context.Context, leading leadership) {
 		return
 	}
 	defer stop()
-	b.leading.Store(t.feed)
-	defer b.leading.Store(nil)
+	b.telling.Store(t.feed)
+	defer b.telling.Store(nil)
 
+	var running sync.WaitGroup
+	running.Go(func() { t.feed.Run(ctx) })
+	b.work(ctx, t)
+	running.Wait()
+	logger.Info("Leading no more")
+}
+
+// work does what a leader does, but for its feed, until ctx ends.
+func (b *Bridge) work(ctx context.Context, t *tenure) {
 	var running sync.WaitGroup
 	running.Go(func() { t.Binder.Run(ctx, b.options.BindWorkers, t.feed) })
 	running.Go(func() { t.evictor.Run(ctx, evictWorkers) })
 	running.Go(func() { t.nominator.Run(ctx, nominateWorkers) })
 	running.Go(func() { t.reporter.Run(ctx, reportWorkers) })
-	running.Go(func() { t.feed.Run(ctx) })
 	if b.options.UsageInterval > 0 {
 		poller := usage.Poller{Client: b.measured, Cluster: b.mirror, Sink: t.feed.Measured,
 			Interval: b.options.UsageInterval, Metrics: b.usages}
 		running.Go(func() { poller.Run(ctx) })
 	}
 	running.Wait()
-	logger.Info("Leading no more")
 }
 
 const (

@@ -1,5 +1,9 @@
 package feed
 
+import (
+	sluicev1 "github.com/sluice-scheduler/sluice/bridge/internal/api/sluice/v1"
+)
+
 // A change is an item of the client's queue, which drops those that wait in it
 // already.
 type change struct {
@@ -8,6 +12,8 @@ type change struct {
 	name string
 	// Of a bind that failed.
 	machine, reason string
+	// Of a standby that leads.
+	term *sluicev1.FeedTerm
 }
 
 type changeKind int
@@ -17,4 +23,5 @@ const (
 	taskChanged
 	budgetChanged
 	bindFailed
+	leads
 )

@@ -69,6 +69,11 @@ func (c *Client) BindFailed(id, machine, reason string) {
 	c.queue.Add(change{kind: bindFailed, name: id, machine: machine, reason: reason})
 }
 
+// Lead says that a client that stands by leads from here on, under this term.
+// What it was told to have changed before is stated before. A connection that
+// began later is asked for its term in any case.
+func (c *Client) Lead(term *sluicev1.FeedTerm) { c.queue.Add(change{kind: leads, term: term}) }
+
 // Measured hands over samples, for one goroutine. What the daemon has not been
 // sent by then is dropped: it is older.
 func (c *Client) Measured(usage Usage) {
@@ -79,7 +84,8 @@ func (c *Client) Measured(usage Usage) {
 	c.usage <- usage
 }
 
-// IsLive tells whether the daemon knows everything and decides.
+// IsLive tells whether the daemon knows everything, and decides, if this client
+// leads.
 func (c *Client) IsLive() bool { return c.live.Load() }
 
 // Run states what there is until ctx ends, and connects again whenever the call
@@ -146,7 +152,8 @@ func (c *Client) runSession(ctx context.Context, changes <-chan change) (wasLive
 	// Asked each time: another may lead by now, and what this one would state may
 	// be long past.
 	term, err := c.term(ctx)
-	if err != nil {
+	isStandby := errors.Is(err, ErrStandby)
+	if err != nil && !isStandby {
 		return false, fmt.Errorf("term of feed %q: %w", c.name, err)
 	}
 	stream, err := c.stub.Connect(ctx)
@@ -154,6 +161,7 @@ func (c *Client) runSession(ctx context.Context, changes <-chan change) (wasLive
 		return false, fmt.Errorf("open feed %q: %w", c.name, err)
 	}
 	session := newSession(c, stream, term)
+	session.isStandby = isStandby
 	defer c.live.Store(false)
 
 	sendErr := make(chan error, 1)

@@ -36,7 +36,9 @@ type session struct {
 	client *Client
 	stream sluicev1.Feed_ConnectClient
 	term   *sluicev1.FeedTerm
-	seed   maphash.Seed
+	// Whether another leads: the daemon takes everything in, and decides nothing.
+	isStandby bool
+	seed      maphash.Seed
 
 	requests  chan *sluicev1.FeedRequest
 	sent      chan struct{}
@@ -155,7 +157,7 @@ func (s *session) drain() {
 
 func (s *session) begin() {
 	s.add(about{}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_BeginSnapshot{BeginSnapshot: &sluicev1.BeginSnapshot{
-		Term: s.term, PriorityZero: s.client.source.PriorityZero()}}})
+		Term: s.term, PriorityZero: s.client.source.PriorityZero(), IsStandby: s.isStandby}}})
 	// Machines before tasks, which run on them. What comes later is a change.
 	s.budgetsLeft = s.client.source.BudgetIDs()
 	s.machinesLeft = s.client.source.MachineNames()
@@ -199,7 +201,7 @@ func (s *session) fillSnapshot(ctx context.Context) {
 	s.client.live.Store(true)
 	s.client.handler.Restated()
 	s.client.metrics.snapshots.Observe(time.Since(s.startedAt).Seconds())
-	klog.FromContext(ctx).Info("Stated everything", "machines", len(s.machines), "tasks", len(s.tasks), "budgets", len(s.budgets))
+	klog.FromContext(ctx).Info("Stated everything", "standby", s.isStandby, "machines", len(s.machines), "tasks", len(s.tasks), "budgets", len(s.budgets))
 }
 
 func (s *session) apply(item change) {
@@ -216,7 +218,20 @@ func (s *session) apply(item change) {
 			s.add(about{key: key}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_BindFailed{BindFailed: &sluicev1.BindFailed{
 				Id: item.name, Machine: item.machine, Reason: item.reason}}})
 		}
+	case leads:
+		s.lead(item.term)
 	}
+}
+
+// lead follows what has changed before in the queue: the daemon places nothing
+// before it knows that.
+func (s *session) lead(term *sluicev1.FeedTerm) {
+	if !s.isStandby {
+		return
+	}
+	s.isStandby = false
+	s.add(about{}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_Leads{Leads: &sluicev1.Leads{Term: term}}})
+	s.client.handler.Restated()
 }
 
 func (s *session) stateMachine(name string) {

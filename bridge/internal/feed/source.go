@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sluice-scheduler/sluice/bridge/internal/api/firmament"
 	sluicev1 "github.com/sluice-scheduler/sluice/bridge/internal/api/sluice/v1"
@@ -73,10 +74,16 @@ type Handler interface {
 	MachineMisunderstood(name string, problem Problem)
 }
 
+// ErrStandby is what a Term returns where another leads, and its daemon decides.
+// The client then states everything all the same, to a daemon of its own, which
+// decides nothing until Client.Lead is called.
+var ErrStandby = errors.New("another leads")
+
 // NoTerm is the term of a client that is alone.
 func NoTerm(context.Context) (*sluicev1.FeedTerm, error) { return nil, nil }
 
 // Term returns under which term a client leads those that share its feed; nil
-// if there are no others. An error means that it does not lead, or cannot know:
-// then nothing is stated. It is asked before each connection.
+// if there are no others. An error other than ErrStandby means that it does not
+// lead, or cannot know: then nothing is stated. It is asked before each
+// connection.
 type Term func(context.Context) (*sluicev1.FeedTerm, error)

@@ -70,6 +70,13 @@ func (p *Process) Kill() {
 	p.command = nil
 }
 
+// Terminate ends the process as Kubernetes does, and waits until it has ended.
+func (p *Process) Terminate() {
+	_ = p.command.Process.Signal(syscall.SIGTERM)
+	_ = p.command.Wait()
+	p.command = nil
+}
+
 // Pause freezes the process until Resume.
 func (p *Process) Pause() { _ = p.command.Process.Signal(syscall.SIGSTOP) }
 

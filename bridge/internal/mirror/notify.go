@@ -34,6 +34,24 @@ type Listener interface {
 	BudgetChanged(id string)
 }
 
+// Follower is a Listener that is also told how far it was told.
+type Follower interface {
+	// PodSeen is called in the order of the changes, after a pod's change was told
+	// of, with the resource version of the pod.
+	PodSeen(key, resourceVersion string)
+}
+
+// Tell tells listener of every pod and node there is, for one that was not there
+// when Notify did.
+func (m *Mirror) Tell(listener Listener) {
+	for _, name := range m.MachineNames() {
+		listener.NodeChanged(name)
+	}
+	for _, key := range m.TaskKeys() {
+		listener.PodChanged(key)
+	}
+}
+
 // Notify tells listener of every object there is and of every change, until the
 // function that it returns is called.
 func (m *Mirror) Notify(listener Listener) (stop func(), err error) {
@@ -150,7 +168,11 @@ func (n *notifier) podChanged(before, after *corev1.Pod) {
 	if pod == nil {
 		return
 	}
-	n.listener.PodChanged(pod.Namespace + "/" + pod.Name)
+	key := pod.Namespace + "/" + pod.Name
+	n.listener.PodChanged(key)
+	if follower, ok := n.listener.(Follower); ok && after != nil {
+		follower.PodSeen(key, after.ResourceVersion)
+	}
 	if before != nil && (after == nil || isTerminal(after)) {
 		// Its claims may be another's now.
 		for _, claim := range claimsOf(before) {

@@ -367,6 +367,95 @@ TEST_F(FeedsTest, PlaceNothingOfANewFeedUntilItHasSettled) {
   EXPECT_THAT(session_.Tasks(), ElementsAre("a"));
 }
 
+TEST_F(FeedsTest, DecideAndTellNothingForAStandbyUntilItLeads) {
+  Take(&session_, {SnapshotBegan{.is_standby = true},
+                   MachineStated{MachineSpecOf("m", {.cpu = 250})},
+                   TaskNamed("a"), TaskNamed("b")});
+  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kSnapshot);
+  Take(&session_, {SnapshotEnded()});
+  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kStandby);
+  EXPECT_EQ(feeds_.RoundDueUs(), std::nullopt);
+  Round();
+  EXPECT_THAT(session_.Tasks(), IsEmpty());
+  // What the leader binds comes as what runs, and takes room.
+  TaskStated bound = TaskNamed("c");
+  bound.machine_uuid = "m";
+  Take(&session_, {bound});
+  EXPECT_EQ(feeds_.RoundDueUs(), std::nullopt);
+  Take(&session_, {FeedLed{{"lease", 2, "second"}}});
+  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kLive);
+  EXPECT_EQ(feeds_.List()[0].term.holder, "second");
+  EXPECT_THAT(feeds_.RoundDueUs(), Optional(testing::Le(now_us_)));
+  Round();
+  EXPECT_THAT(session_.Tasks(), ElementsAre("a")) << "c takes room";
+}
+
+TEST_F(FeedsTest, PlaceNothingOfAStandbyThatLeadsUntilItHasSettled) {
+  Take(&session_, {SnapshotBegan{.is_standby = true},
+                   MachineStated{MachineSpecOf("m", {.cpu = 1000})},
+                   TaskNamed("a"), SnapshotEnded()});
+  Take(&session_, {FeedLed{{"lease", 2, "second"}, 3000}});
+  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kSettling);
+  feeds_.Tend(0, now_us_ += 2900000);
+  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kSettling);
+  feeds_.Tend(0, now_us_ += 1000000);
+  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kLive);
+  Round();
+  EXPECT_THAT(session_.Tasks(), ElementsAre("a"));
+}
+
+TEST_F(FeedsTest, HoldBackAStandbyThatComesBackAsALeader) {
+  Take(&session_, {SnapshotBegan{.is_standby = true},
+                   MachineStated{MachineSpecOf("m", {.cpu = 1000})},
+                   TaskNamed("a"), SnapshotEnded()});
+  feeds_.Close(&session_, now_us_);
+  Session again;
+  name_ = "shop";
+  // The daemon knows the task, but not what a leader was told elsewhere.
+  Take(&again, {SnapshotBegan{{"lease", 2, "second"}, 3000},
+                MachineStated{MachineSpecOf("m", {.cpu = 1000})},
+                TaskNamed("a"), SnapshotEnded()});
+  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kSettling);
+}
+
+TEST_F(FeedsTest, RefuseAStandbyWhereAClientLeads) {
+  StateAll(&session_, {"a"});
+  Session standby;
+  name_ = "shop";
+  Take(&standby, {SnapshotBegan{.is_standby = true}});
+  EXPECT_THAT(standby.end, StatusIs(absl::StatusCode::kFailedPrecondition,
+                                    HasSubstr("it has a client that leads")));
+  EXPECT_THAT(session_.end, IsOk());
+  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kLive);
+  // Once that one has gone, it may; and a leader may always.
+  feeds_.Close(&session_, now_us_);
+  Session next;
+  name_ = "shop";
+  Take(&next, {SnapshotBegan{.is_standby = true}, SnapshotEnded()});
+  EXPECT_THAT(next.end, IsOk());
+  name_ = "shop";
+  Session leader;
+  StateAll(&leader, {"a"});
+  EXPECT_THAT(next.end, StatusIs(absl::StatusCode::kAborted));
+  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kLive);
+}
+
+TEST_F(FeedsTest, EndAStandbyThatLeadsInAnOlderTerm) {
+  Take(&session_,
+       {SnapshotBegan{{"lease", 2, "second"}},
+        MachineStated{MachineSpecOf("m", {.cpu = 1000})}, SnapshotEnded()});
+  feeds_.Close(&session_, now_us_);
+  Session standby;
+  name_ = "shop";
+  Take(&standby,
+       {SnapshotBegan{.is_standby = true},
+        MachineStated{MachineSpecOf("m", {.cpu = 1000})}, SnapshotEnded()});
+  EXPECT_THAT(standby.end, IsOk());
+  Take(&standby, {FeedLed{{"lease", 1, "first"}}});
+  EXPECT_THAT(standby.end, StatusIs(absl::StatusCode::kFailedPrecondition,
+                                    HasSubstr("term 1 of 'first' is over")));
+}
+
 TEST_F(FeedsTest, EndASessionThatConfirmsWhatItWasNotTold) {
   StateAll(&session_, {"a"});
   Round();

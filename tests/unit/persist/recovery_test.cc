@@ -291,6 +291,21 @@ TEST(Recovery, DoesNotDeliverAgainWhatIsKnownToHaveArrived) {
   EXPECT_EQ(recovered->FindTask({10})->state, TaskState::kRunning);
 }
 
+TEST(Recovery, KnowsThatOthersDecidedForAStandby) {
+  MemoryStore store;
+  ClusterState state;
+  const FeedId feed = state.OpenFeed("shop");
+  state.Apply(feed, SnapshotBegan{.is_standby = true}, 0);
+  state.Apply(feed, MachineStated{MachineSpecOf("m", {.cpu = 1000})}, 0);
+  Save(&state, &store);
+  EXPECT_TRUE(Recovered(store)->feeds().at(feed).is_standby);
+  state.Apply(feed, FeedLed{.term = {"lease", 2, "second"}}, 0);
+  Save(&state, &store);
+  const std::unique_ptr<ClusterState> recovered = Recovered(store);
+  EXPECT_FALSE(recovered->feeds().at(feed).is_standby);
+  EXPECT_EQ(recovered->feeds().at(feed).term.number, 2);
+}
+
 TEST(Recovery, KnowsWhatFeedsHaveStatedAndHoldsItUntilTheyAreBack) {
   MemoryStore store;
   ClusterState state;

@@ -68,6 +68,38 @@ TEST_F(FeedProtocolTest, ConvertsWhatTheClientCallsPriorityZero) {
             1000);
 }
 
+TEST_F(FeedProtocolTest, ConvertsAStandbyAndThatItLeads) {
+  Add()->mutable_begin_snapshot()->set_is_standby(true);
+  v1::FeedTerm* term = Add()->mutable_leads()->mutable_term();
+  term->set_lease("lease");
+  term->set_number(7);
+  term->set_holder("holder");
+  term->set_settle_ms(5000);
+  const absl::StatusOr<FeedBatch> batch = Take();
+  ASSERT_THAT(batch, IsOk());
+  const auto& began = std::get<SnapshotBegan>(batch->events[0].event);
+  EXPECT_TRUE(began.is_standby);
+  EXPECT_EQ(began.term, FeedTerm());
+  const auto& led = std::get<FeedLed>(batch->events[1].event);
+  EXPECT_EQ(led.term, (FeedTerm{"lease", 7, "holder"}));
+  EXPECT_EQ(led.settle_ms, 5000);
+}
+
+TEST_F(FeedProtocolTest, RefusesAStandbyWithATerm) {
+  v1::BeginSnapshot* began = Add()->mutable_begin_snapshot();
+  began->set_is_standby(true);
+  began->mutable_term()->set_lease("lease");
+  EXPECT_THAT(Take(), StatusIs(absl::StatusCode::kInvalidArgument,
+                               testing::HasSubstr("a standby has none")));
+}
+
+TEST_F(FeedProtocolTest, RefusesALeaderWithABadTerm) {
+  Add()->mutable_begin_snapshot();
+  Add()->mutable_leads()->mutable_term()->set_settle_ms(-1);
+  EXPECT_THAT(Take(), StatusIs(absl::StatusCode::kInvalidArgument,
+                               testing::HasSubstr("term.settle_ms")));
+}
+
 TEST_F(FeedProtocolTest, RefusesATermThatMakesNoSense) {
   const std::string too_long(254, 'x');
   const std::vector<std::function<void(v1::FeedTerm*)>> mistakes = {

@@ -227,6 +227,46 @@ TEST_F(FeedEventsTest, PlaceNothingBeforeAnUnknownFeedHasSettled) {
   EXPECT_EQ(state_.pending_count(), 1) << "the daemon knows the feed now";
 }
 
+TEST_F(FeedEventsTest, GiveUpWhatWasDecidedWhereTheClientLeadsNoMore) {
+  StateAll();
+  Feed(Stated("a", {.cpu = 100}, "m"));
+  state_.Preempt(TaskOfFeed("a").id);
+  PlaceTask("b", "m");
+  DeliverAll();
+  PlaceTask("c", "m");
+  state_.CloseFeed(feed_);
+  Feed(SnapshotBegan{.is_standby = true});
+  StateMachine("m");
+  Feed(Stated("a", {.cpu = 100}, "m"));
+  Feed(Stated("b", {.cpu = 100}));
+  Feed(Stated("c", {.cpu = 100}));
+  Feed(SnapshotEnded());
+  EXPECT_FALSE(TaskOfFeed("a").is_evicted) << "the leader may let it run";
+  EXPECT_EQ(TaskOfFeed("a").state, TaskState::kRunning);
+  EXPECT_EQ(TaskOfFeed("b").state, TaskState::kPending);
+  EXPECT_EQ(TaskOfFeed("c").state, TaskState::kPending);
+  EXPECT_THAT(Outbox(), IsEmpty());
+  EXPECT_THAT(state_.nominations().successions().all(), IsEmpty());
+  EXPECT_EQ(state_.pending_count(), 0) << "others place it";
+  EXPECT_FALSE(state_.CanPreempt(TaskOfFeed("a")));
+  Feed(FeedLed{.term = {"lease", 3, "third"}});
+  EXPECT_EQ(state_.pending_count(), 2);
+  EXPECT_TRUE(state_.CanPreempt(TaskOfFeed("a")));
+}
+
+TEST_F(FeedEventsTest, KeepTheTermOfTheLeaderWhileItsClientStandsBy) {
+  Feed(SnapshotBegan{.term = {"lease", 2, "second"}});
+  Feed(SnapshotEnded());
+  Feed(SnapshotBegan{.is_standby = true});
+  Feed(SnapshotEnded());
+  const struct Feed& feed = state_.feeds().at(feed_);
+  EXPECT_TRUE(feed.is_standby);
+  EXPECT_EQ(feed.term.number, 2);
+  Feed(FeedLed{.term = {"lease", 3, "third"}});
+  EXPECT_FALSE(feed.is_standby);
+  EXPECT_EQ(feed.term.holder, "third");
+}
+
 TEST_F(FeedEventsTest, TakeOverWhatRuns) {
   StateAll();
   EXPECT_EQ(Feed(Stated("d", {.cpu = 5000}, "m")), FeedOutcome::kApplied);

@@ -95,6 +95,12 @@ annotations: {{- toYaml . | nindent 2 }}
 {{- printf "%s:%v" (include "sluice.daemon" .) (default .Values.daemon.service.port .Values.daemon.tlsPort) -}}
 {{- end -}}
 
+{{/* How bridges have daemons of their own, in their pods; empty: they share one.
+     This is also what the component of these pods is called. */}}
+{{- define "sluice.pair" -}}
+{{- if .Values.pinned -}}pinned{{- else if gt (int .Values.daemon.replicas) 1 -}}standby{{- end -}}
+{{- end -}}
+
 {{/* Whether the daemon itself speaks TLS; empty: it does not. */}}
 {{- define "sluice.speaksTLS" -}}
 {{- if ne .Values.tls.mode "none" -}}yes{{- end -}}
@@ -218,6 +224,11 @@ volumes:
     - --bind-burst={{ .root.Values.bridge.bindBurst }}
     - --profiling={{ .root.Values.bridge.profiling }}
     - --v={{ .root.Values.bridge.logLevel }}
+    {{- if eq (include "sluice.pair" .root) "standby" }}
+    - --standby
+    # A standby looks at the lease so often.
+    - --leader-elect-retry-period=750ms
+    {{- end }}
     {{- if include "sluice.bridgeSecret" .root }}
     - --daemon-tls-directory=/etc/sluice/tls
     {{- with .root.Values.tls.serverName }}
@@ -230,6 +241,8 @@ volumes:
   env:
     - name: POD_NAMESPACE
       valueFrom: {fieldRef: {fieldPath: metadata.namespace}}
+    - name: POD_NAME
+      valueFrom: {fieldRef: {fieldPath: metadata.name}}
     {{- with .root.Values.bridge.extraEnv }}
     {{- toYaml . | nindent 4 }}
     {{- end }}

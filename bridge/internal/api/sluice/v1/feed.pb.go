@@ -100,7 +100,7 @@ func (x FeedProblem_Code) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FeedProblem_Code.Descriptor instead.
 func (FeedProblem_Code) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{15, 0}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{16, 0}
 }
 
 type FeedDelta_Type int32
@@ -157,7 +157,7 @@ func (x FeedDelta_Type) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FeedDelta_Type.Descriptor instead.
 func (FeedDelta_Type) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{16, 0}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{17, 0}
 }
 
 type FeedRequest struct {
@@ -315,6 +315,7 @@ type FeedEvent struct {
 	//	*FeedEvent_BindFailed
 	//	*FeedEvent_Budget
 	//	*FeedEvent_BudgetGone
+	//	*FeedEvent_Leads
 	Event         isFeedEvent_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -454,6 +455,15 @@ func (x *FeedEvent) GetBudgetGone() *BudgetGone {
 	return nil
 }
 
+func (x *FeedEvent) GetLeads() *Leads {
+	if x != nil {
+		if x, ok := x.Event.(*FeedEvent_Leads); ok {
+			return x.Leads
+		}
+	}
+	return nil
+}
+
 type isFeedEvent_Event interface {
 	isFeedEvent_Event()
 }
@@ -509,6 +519,11 @@ type FeedEvent_BudgetGone struct {
 	BudgetGone *BudgetGone `protobuf:"bytes,11,opt,name=budget_gone,json=budgetGone,proto3,oneof"`
 }
 
+type FeedEvent_Leads struct {
+	// A standby leads from here on: what it has stated counts.
+	Leads *Leads `protobuf:"bytes,12,opt,name=leads,proto3,oneof"`
+}
+
 func (*FeedEvent_BeginSnapshot) isFeedEvent_Event() {}
 
 func (*FeedEvent_EndSnapshot) isFeedEvent_Event() {}
@@ -529,6 +544,8 @@ func (*FeedEvent_Budget) isFeedEvent_Event() {}
 
 func (*FeedEvent_BudgetGone) isFeedEvent_Event() {}
 
+func (*FeedEvent_Leads) isFeedEvent_Event() {}
+
 type BeginSnapshot struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Of a client that leads others by a lease.  Without it, or where the lease
@@ -537,7 +554,12 @@ type BeginSnapshot struct {
 	// The priority in descriptions that the client calls 0.  Priorities of the
 	// contract have no sign; a client whose own have one moves them up.  Only
 	// what people are shown is counted from here.
-	PriorityZero  uint32 `protobuf:"varint,2,opt,name=priority_zero,json=priorityZero,proto3" json:"priority_zero,omitempty"`
+	PriorityZero uint32 `protobuf:"varint,2,opt,name=priority_zero,json=priorityZero,proto3" json:"priority_zero,omitempty"`
+	// Others lead, and another daemon places what they state.  This one takes
+	// everything in, as it is, but places nothing of the feed and tells nothing
+	// of it until `leads` comes.  Without a term.  It is refused where the feed
+	// has a client that leads.
+	IsStandby     bool `protobuf:"varint,3,opt,name=is_standby,json=isStandby,proto3" json:"is_standby,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -584,6 +606,13 @@ func (x *BeginSnapshot) GetPriorityZero() uint32 {
 		return x.PriorityZero
 	}
 	return 0
+}
+
+func (x *BeginSnapshot) GetIsStandby() bool {
+	if x != nil {
+		return x.IsStandby
+	}
+	return false
 }
 
 // The time for which one client holds the lease by which several elect a
@@ -702,6 +731,52 @@ func (*EndSnapshot) Descriptor() ([]byte, []int) {
 	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{5}
 }
 
+type Leads struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// With settle_ms above 0 nothing of the feed is placed until that is over:
+	// the daemon does not know what former leaders were told.
+	Term          *FeedTerm `protobuf:"bytes,1,opt,name=term,proto3" json:"term,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Leads) Reset() {
+	*x = Leads{}
+	mi := &file_sluice_v1_feed_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Leads) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Leads) ProtoMessage() {}
+
+func (x *Leads) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_feed_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Leads.ProtoReflect.Descriptor instead.
+func (*Leads) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Leads) GetTerm() *FeedTerm {
+	if x != nil {
+		return x.Term
+	}
+	return nil
+}
+
 type MachineGone struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Machine       string                 `protobuf:"bytes,1,opt,name=machine,proto3" json:"machine,omitempty"`
@@ -711,7 +786,7 @@ type MachineGone struct {
 
 func (x *MachineGone) Reset() {
 	*x = MachineGone{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[6]
+	mi := &file_sluice_v1_feed_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -723,7 +798,7 @@ func (x *MachineGone) String() string {
 func (*MachineGone) ProtoMessage() {}
 
 func (x *MachineGone) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[6]
+	mi := &file_sluice_v1_feed_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -736,7 +811,7 @@ func (x *MachineGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MachineGone.ProtoReflect.Descriptor instead.
 func (*MachineGone) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{6}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *MachineGone) GetMachine() string {
@@ -770,7 +845,7 @@ type TaskStated struct {
 
 func (x *TaskStated) Reset() {
 	*x = TaskStated{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[7]
+	mi := &file_sluice_v1_feed_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -782,7 +857,7 @@ func (x *TaskStated) String() string {
 func (*TaskStated) ProtoMessage() {}
 
 func (x *TaskStated) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[7]
+	mi := &file_sluice_v1_feed_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -795,7 +870,7 @@ func (x *TaskStated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskStated.ProtoReflect.Descriptor instead.
 func (*TaskStated) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{7}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *TaskStated) GetId() string {
@@ -843,7 +918,7 @@ type TaskEnded struct {
 
 func (x *TaskEnded) Reset() {
 	*x = TaskEnded{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[8]
+	mi := &file_sluice_v1_feed_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -855,7 +930,7 @@ func (x *TaskEnded) String() string {
 func (*TaskEnded) ProtoMessage() {}
 
 func (x *TaskEnded) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[8]
+	mi := &file_sluice_v1_feed_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -868,7 +943,7 @@ func (x *TaskEnded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskEnded.ProtoReflect.Descriptor instead.
 func (*TaskEnded) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{8}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TaskEnded) GetId() string {
@@ -894,7 +969,7 @@ type TaskGone struct {
 
 func (x *TaskGone) Reset() {
 	*x = TaskGone{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[9]
+	mi := &file_sluice_v1_feed_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -906,7 +981,7 @@ func (x *TaskGone) String() string {
 func (*TaskGone) ProtoMessage() {}
 
 func (x *TaskGone) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[9]
+	mi := &file_sluice_v1_feed_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -919,7 +994,7 @@ func (x *TaskGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskGone.ProtoReflect.Descriptor instead.
 func (*TaskGone) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{9}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *TaskGone) GetId() string {
@@ -942,7 +1017,7 @@ type BindFailed struct {
 
 func (x *BindFailed) Reset() {
 	*x = BindFailed{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[10]
+	mi := &file_sluice_v1_feed_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -954,7 +1029,7 @@ func (x *BindFailed) String() string {
 func (*BindFailed) ProtoMessage() {}
 
 func (x *BindFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[10]
+	mi := &file_sluice_v1_feed_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -967,7 +1042,7 @@ func (x *BindFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BindFailed.ProtoReflect.Descriptor instead.
 func (*BindFailed) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{10}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *BindFailed) GetId() string {
@@ -1004,7 +1079,7 @@ type BudgetStated struct {
 
 func (x *BudgetStated) Reset() {
 	*x = BudgetStated{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[11]
+	mi := &file_sluice_v1_feed_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1016,7 +1091,7 @@ func (x *BudgetStated) String() string {
 func (*BudgetStated) ProtoMessage() {}
 
 func (x *BudgetStated) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[11]
+	mi := &file_sluice_v1_feed_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1029,7 +1104,7 @@ func (x *BudgetStated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BudgetStated.ProtoReflect.Descriptor instead.
 func (*BudgetStated) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{11}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *BudgetStated) GetId() string {
@@ -1055,7 +1130,7 @@ type BudgetGone struct {
 
 func (x *BudgetGone) Reset() {
 	*x = BudgetGone{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[12]
+	mi := &file_sluice_v1_feed_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1067,7 +1142,7 @@ func (x *BudgetGone) String() string {
 func (*BudgetGone) ProtoMessage() {}
 
 func (x *BudgetGone) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[12]
+	mi := &file_sluice_v1_feed_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1080,7 +1155,7 @@ func (x *BudgetGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BudgetGone.ProtoReflect.Descriptor instead.
 func (*BudgetGone) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{12}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *BudgetGone) GetId() string {
@@ -1109,7 +1184,7 @@ type FeedResponse struct {
 
 func (x *FeedResponse) Reset() {
 	*x = FeedResponse{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[13]
+	mi := &file_sluice_v1_feed_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1121,7 +1196,7 @@ func (x *FeedResponse) String() string {
 func (*FeedResponse) ProtoMessage() {}
 
 func (x *FeedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[13]
+	mi := &file_sluice_v1_feed_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1134,7 +1209,7 @@ func (x *FeedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedResponse.ProtoReflect.Descriptor instead.
 func (*FeedResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{13}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *FeedResponse) GetEventsDurable() uint64 {
@@ -1184,7 +1259,7 @@ type FeedNomination struct {
 
 func (x *FeedNomination) Reset() {
 	*x = FeedNomination{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[14]
+	mi := &file_sluice_v1_feed_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1196,7 +1271,7 @@ func (x *FeedNomination) String() string {
 func (*FeedNomination) ProtoMessage() {}
 
 func (x *FeedNomination) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[14]
+	mi := &file_sluice_v1_feed_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1209,7 +1284,7 @@ func (x *FeedNomination) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedNomination.ProtoReflect.Descriptor instead.
 func (*FeedNomination) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{14}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *FeedNomination) GetTask() string {
@@ -1239,7 +1314,7 @@ type FeedProblem struct {
 
 func (x *FeedProblem) Reset() {
 	*x = FeedProblem{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[15]
+	mi := &file_sluice_v1_feed_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1251,7 +1326,7 @@ func (x *FeedProblem) String() string {
 func (*FeedProblem) ProtoMessage() {}
 
 func (x *FeedProblem) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[15]
+	mi := &file_sluice_v1_feed_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1264,7 +1339,7 @@ func (x *FeedProblem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedProblem.ProtoReflect.Descriptor instead.
 func (*FeedProblem) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{15}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *FeedProblem) GetSequence() uint64 {
@@ -1307,7 +1382,7 @@ type FeedDelta struct {
 
 func (x *FeedDelta) Reset() {
 	*x = FeedDelta{}
-	mi := &file_sluice_v1_feed_proto_msgTypes[16]
+	mi := &file_sluice_v1_feed_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1319,7 +1394,7 @@ func (x *FeedDelta) String() string {
 func (*FeedDelta) ProtoMessage() {}
 
 func (x *FeedDelta) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_feed_proto_msgTypes[16]
+	mi := &file_sluice_v1_feed_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1332,7 +1407,7 @@ func (x *FeedDelta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedDelta.ProtoReflect.Descriptor instead.
 func (*FeedDelta) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{16}
+	return file_sluice_v1_feed_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *FeedDelta) GetSequence() uint64 {
@@ -1384,7 +1459,7 @@ const file_sluice_v1_feed_proto_rawDesc = "" +
 	"task_usage\x18\x05 \x03(\v2\x14.sluice.v1.TaskUsageR\ttaskUsage\"G\n" +
 	"\tTaskUsage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
-	"\x05stats\x18\x02 \x01(\v2\x14.firmament.TaskStatsR\x05stats\"\xf3\x04\n" +
+	"\x05stats\x18\x02 \x01(\v2\x14.firmament.TaskStatsR\x05stats\"\x9d\x05\n" +
 	"\tFeedEvent\x12\x1a\n" +
 	"\bsequence\x18\x01 \x01(\x04R\bsequence\x12A\n" +
 	"\x0ebegin_snapshot\x18\x02 \x01(\v2\x18.sluice.v1.BeginSnapshotH\x00R\rbeginSnapshot\x12;\n" +
@@ -1400,17 +1475,22 @@ const file_sluice_v1_feed_proto_rawDesc = "" +
 	"\x06budget\x18\n" +
 	" \x01(\v2\x17.sluice.v1.BudgetStatedH\x00R\x06budget\x128\n" +
 	"\vbudget_gone\x18\v \x01(\v2\x15.sluice.v1.BudgetGoneH\x00R\n" +
-	"budgetGoneB\a\n" +
-	"\x05event\"]\n" +
+	"budgetGone\x12(\n" +
+	"\x05leads\x18\f \x01(\v2\x10.sluice.v1.LeadsH\x00R\x05leadsB\a\n" +
+	"\x05event\"|\n" +
 	"\rBeginSnapshot\x12'\n" +
 	"\x04term\x18\x01 \x01(\v2\x13.sluice.v1.FeedTermR\x04term\x12#\n" +
-	"\rpriority_zero\x18\x02 \x01(\rR\fpriorityZero\"m\n" +
+	"\rpriority_zero\x18\x02 \x01(\rR\fpriorityZero\x12\x1d\n" +
+	"\n" +
+	"is_standby\x18\x03 \x01(\bR\tisStandby\"m\n" +
 	"\bFeedTerm\x12\x14\n" +
 	"\x05lease\x18\x01 \x01(\tR\x05lease\x12\x16\n" +
 	"\x06number\x18\x02 \x01(\x03R\x06number\x12\x16\n" +
 	"\x06holder\x18\x03 \x01(\tR\x06holder\x12\x1b\n" +
 	"\tsettle_ms\x18\x04 \x01(\x03R\bsettleMs\"\r\n" +
-	"\vEndSnapshot\"'\n" +
+	"\vEndSnapshot\"0\n" +
+	"\x05Leads\x12'\n" +
+	"\x04term\x18\x01 \x01(\v2\x13.sluice.v1.FeedTermR\x04term\"'\n" +
 	"\vMachineGone\x12\x18\n" +
 	"\amachine\x18\x01 \x01(\tR\amachine\"\xb9\x01\n" +
 	"\n" +
@@ -1484,63 +1564,66 @@ func file_sluice_v1_feed_proto_rawDescGZIP() []byte {
 }
 
 var file_sluice_v1_feed_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_sluice_v1_feed_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_sluice_v1_feed_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_sluice_v1_feed_proto_goTypes = []any{
-	(FeedProblem_Code)(0),                            // 0: sluice.v1.FeedProblem.Code
-	(FeedDelta_Type)(0),                              // 1: sluice.v1.FeedDelta.Type
-	(*FeedRequest)(nil),                              // 2: sluice.v1.FeedRequest
-	(*TaskUsage)(nil),                                // 3: sluice.v1.TaskUsage
-	(*FeedEvent)(nil),                                // 4: sluice.v1.FeedEvent
-	(*BeginSnapshot)(nil),                            // 5: sluice.v1.BeginSnapshot
-	(*FeedTerm)(nil),                                 // 6: sluice.v1.FeedTerm
-	(*EndSnapshot)(nil),                              // 7: sluice.v1.EndSnapshot
-	(*MachineGone)(nil),                              // 8: sluice.v1.MachineGone
-	(*TaskStated)(nil),                               // 9: sluice.v1.TaskStated
-	(*TaskEnded)(nil),                                // 10: sluice.v1.TaskEnded
-	(*TaskGone)(nil),                                 // 11: sluice.v1.TaskGone
-	(*BindFailed)(nil),                               // 12: sluice.v1.BindFailed
-	(*BudgetStated)(nil),                             // 13: sluice.v1.BudgetStated
-	(*BudgetGone)(nil),                               // 14: sluice.v1.BudgetGone
-	(*FeedResponse)(nil),                             // 15: sluice.v1.FeedResponse
-	(*FeedNomination)(nil),                           // 16: sluice.v1.FeedNomination
-	(*FeedProblem)(nil),                              // 17: sluice.v1.FeedProblem
-	(*FeedDelta)(nil),                                // 18: sluice.v1.FeedDelta
-	(*firmament.ResourceStats)(nil),                  // 19: firmament.ResourceStats
-	(*firmament.TaskStats)(nil),                      // 20: firmament.TaskStats
-	(*firmament.ResourceTopologyNodeDescriptor)(nil), // 21: firmament.ResourceTopologyNodeDescriptor
-	(*firmament.TaskDescription)(nil),                // 22: firmament.TaskDescription
-	(*firmament.DisruptionBudget)(nil),               // 23: firmament.DisruptionBudget
+	(FeedProblem_Code)(0),           // 0: sluice.v1.FeedProblem.Code
+	(FeedDelta_Type)(0),             // 1: sluice.v1.FeedDelta.Type
+	(*FeedRequest)(nil),             // 2: sluice.v1.FeedRequest
+	(*TaskUsage)(nil),               // 3: sluice.v1.TaskUsage
+	(*FeedEvent)(nil),               // 4: sluice.v1.FeedEvent
+	(*BeginSnapshot)(nil),           // 5: sluice.v1.BeginSnapshot
+	(*FeedTerm)(nil),                // 6: sluice.v1.FeedTerm
+	(*EndSnapshot)(nil),             // 7: sluice.v1.EndSnapshot
+	(*Leads)(nil),                   // 8: sluice.v1.Leads
+	(*MachineGone)(nil),             // 9: sluice.v1.MachineGone
+	(*TaskStated)(nil),              // 10: sluice.v1.TaskStated
+	(*TaskEnded)(nil),               // 11: sluice.v1.TaskEnded
+	(*TaskGone)(nil),                // 12: sluice.v1.TaskGone
+	(*BindFailed)(nil),              // 13: sluice.v1.BindFailed
+	(*BudgetStated)(nil),            // 14: sluice.v1.BudgetStated
+	(*BudgetGone)(nil),              // 15: sluice.v1.BudgetGone
+	(*FeedResponse)(nil),            // 16: sluice.v1.FeedResponse
+	(*FeedNomination)(nil),          // 17: sluice.v1.FeedNomination
+	(*FeedProblem)(nil),             // 18: sluice.v1.FeedProblem
+	(*FeedDelta)(nil),               // 19: sluice.v1.FeedDelta
+	(*firmament.ResourceStats)(nil), // 20: firmament.ResourceStats
+	(*firmament.TaskStats)(nil),     // 21: firmament.TaskStats
+	(*firmament.ResourceTopologyNodeDescriptor)(nil), // 22: firmament.ResourceTopologyNodeDescriptor
+	(*firmament.TaskDescription)(nil),                // 23: firmament.TaskDescription
+	(*firmament.DisruptionBudget)(nil),               // 24: firmament.DisruptionBudget
 }
 var file_sluice_v1_feed_proto_depIdxs = []int32{
 	4,  // 0: sluice.v1.FeedRequest.events:type_name -> sluice.v1.FeedEvent
-	19, // 1: sluice.v1.FeedRequest.machine_usage:type_name -> firmament.ResourceStats
+	20, // 1: sluice.v1.FeedRequest.machine_usage:type_name -> firmament.ResourceStats
 	3,  // 2: sluice.v1.FeedRequest.task_usage:type_name -> sluice.v1.TaskUsage
-	20, // 3: sluice.v1.TaskUsage.stats:type_name -> firmament.TaskStats
+	21, // 3: sluice.v1.TaskUsage.stats:type_name -> firmament.TaskStats
 	5,  // 4: sluice.v1.FeedEvent.begin_snapshot:type_name -> sluice.v1.BeginSnapshot
 	7,  // 5: sluice.v1.FeedEvent.end_snapshot:type_name -> sluice.v1.EndSnapshot
-	21, // 6: sluice.v1.FeedEvent.machine:type_name -> firmament.ResourceTopologyNodeDescriptor
-	8,  // 7: sluice.v1.FeedEvent.machine_gone:type_name -> sluice.v1.MachineGone
-	9,  // 8: sluice.v1.FeedEvent.task:type_name -> sluice.v1.TaskStated
-	10, // 9: sluice.v1.FeedEvent.task_ended:type_name -> sluice.v1.TaskEnded
-	11, // 10: sluice.v1.FeedEvent.task_gone:type_name -> sluice.v1.TaskGone
-	12, // 11: sluice.v1.FeedEvent.bind_failed:type_name -> sluice.v1.BindFailed
-	13, // 12: sluice.v1.FeedEvent.budget:type_name -> sluice.v1.BudgetStated
-	14, // 13: sluice.v1.FeedEvent.budget_gone:type_name -> sluice.v1.BudgetGone
-	6,  // 14: sluice.v1.BeginSnapshot.term:type_name -> sluice.v1.FeedTerm
-	22, // 15: sluice.v1.TaskStated.description:type_name -> firmament.TaskDescription
-	23, // 16: sluice.v1.BudgetStated.budget:type_name -> firmament.DisruptionBudget
-	17, // 17: sluice.v1.FeedResponse.problems:type_name -> sluice.v1.FeedProblem
-	18, // 18: sluice.v1.FeedResponse.deltas:type_name -> sluice.v1.FeedDelta
-	16, // 19: sluice.v1.FeedResponse.nominations:type_name -> sluice.v1.FeedNomination
-	0,  // 20: sluice.v1.FeedProblem.code:type_name -> sluice.v1.FeedProblem.Code
-	1,  // 21: sluice.v1.FeedDelta.type:type_name -> sluice.v1.FeedDelta.Type
-	2,  // 22: sluice.v1.Feed.Connect:input_type -> sluice.v1.FeedRequest
-	15, // 23: sluice.v1.Feed.Connect:output_type -> sluice.v1.FeedResponse
-	23, // [23:24] is the sub-list for method output_type
-	22, // [22:23] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	22, // 6: sluice.v1.FeedEvent.machine:type_name -> firmament.ResourceTopologyNodeDescriptor
+	9,  // 7: sluice.v1.FeedEvent.machine_gone:type_name -> sluice.v1.MachineGone
+	10, // 8: sluice.v1.FeedEvent.task:type_name -> sluice.v1.TaskStated
+	11, // 9: sluice.v1.FeedEvent.task_ended:type_name -> sluice.v1.TaskEnded
+	12, // 10: sluice.v1.FeedEvent.task_gone:type_name -> sluice.v1.TaskGone
+	13, // 11: sluice.v1.FeedEvent.bind_failed:type_name -> sluice.v1.BindFailed
+	14, // 12: sluice.v1.FeedEvent.budget:type_name -> sluice.v1.BudgetStated
+	15, // 13: sluice.v1.FeedEvent.budget_gone:type_name -> sluice.v1.BudgetGone
+	8,  // 14: sluice.v1.FeedEvent.leads:type_name -> sluice.v1.Leads
+	6,  // 15: sluice.v1.BeginSnapshot.term:type_name -> sluice.v1.FeedTerm
+	6,  // 16: sluice.v1.Leads.term:type_name -> sluice.v1.FeedTerm
+	23, // 17: sluice.v1.TaskStated.description:type_name -> firmament.TaskDescription
+	24, // 18: sluice.v1.BudgetStated.budget:type_name -> firmament.DisruptionBudget
+	18, // 19: sluice.v1.FeedResponse.problems:type_name -> sluice.v1.FeedProblem
+	19, // 20: sluice.v1.FeedResponse.deltas:type_name -> sluice.v1.FeedDelta
+	17, // 21: sluice.v1.FeedResponse.nominations:type_name -> sluice.v1.FeedNomination
+	0,  // 22: sluice.v1.FeedProblem.code:type_name -> sluice.v1.FeedProblem.Code
+	1,  // 23: sluice.v1.FeedDelta.type:type_name -> sluice.v1.FeedDelta.Type
+	2,  // 24: sluice.v1.Feed.Connect:input_type -> sluice.v1.FeedRequest
+	16, // 25: sluice.v1.Feed.Connect:output_type -> sluice.v1.FeedResponse
+	25, // [25:26] is the sub-list for method output_type
+	24, // [24:25] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_feed_proto_init() }
@@ -1559,6 +1642,7 @@ func file_sluice_v1_feed_proto_init() {
 		(*FeedEvent_BindFailed)(nil),
 		(*FeedEvent_Budget)(nil),
 		(*FeedEvent_BudgetGone)(nil),
+		(*FeedEvent_Leads)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1566,7 +1650,7 @@ func file_sluice_v1_feed_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_feed_proto_rawDesc), len(file_sluice_v1_feed_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

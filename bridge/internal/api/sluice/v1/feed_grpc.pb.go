@@ -46,7 +46,8 @@ type FeedClient interface {
 	//
 	//	INVALID_ARGUMENT     for what breaks the protocol; the message says what,
 	//	ABORTED              when another client has opened the same feed,
-	//	FAILED_PRECONDITION  when a client of a newer term has opened it,
+	//	FAILED_PRECONDITION  when a client of a newer term has opened it, or, for
+	//	                     a standby, one that leads,
 	//	DEADLINE_EXCEEDED    when a snapshot stands still, or none begins, for
 	//	                     --feed_grace_ms,
 	//	RESOURCE_EXHAUSTED   when there are too many feeds,
@@ -87,7 +88,8 @@ type FeedServer interface {
 	//
 	//	INVALID_ARGUMENT     for what breaks the protocol; the message says what,
 	//	ABORTED              when another client has opened the same feed,
-	//	FAILED_PRECONDITION  when a client of a newer term has opened it,
+	//	FAILED_PRECONDITION  when a client of a newer term has opened it, or, for
+	//	                     a standby, one that leads,
 	//	DEADLINE_EXCEEDED    when a snapshot stands still, or none begins, for
 	//	                     --feed_grace_ms,
 	//	RESOURCE_EXHAUSTED   when there are too many feeds,

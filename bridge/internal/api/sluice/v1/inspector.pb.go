@@ -164,6 +164,9 @@ const (
 	// told and may still carry out: until they cannot, what waits of it is not
 	// placed.
 	FeedState_SETTLING FeedState_State = 5
+	// Connected, and has stated what there is, but others lead: nothing of it is
+	// placed here.
+	FeedState_STANDBY FeedState_State = 6
 )
 
 // Enum value maps for FeedState_State.
@@ -175,6 +178,7 @@ var (
 		3: "LOST",
 		4: "AWAY",
 		5: "SETTLING",
+		6: "STANDBY",
 	}
 	FeedState_State_value = map[string]int32{
 		"STATE_UNSPECIFIED": 0,
@@ -183,6 +187,7 @@ var (
 		"LOST":              3,
 		"AWAY":              4,
 		"SETTLING":          5,
+		"STANDBY":           6,
 	}
 )
 
@@ -4353,7 +4358,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"staleTasks\x12*\n" +
 	"\x05feeds\x18\x15 \x03(\v2\x14.sluice.v1.FeedStateR\x05feeds\x12+\n" +
 	"\x11draining_machines\x18\x16 \x01(\x03R\x10drainingMachines\x125\n" +
-	"\x16overcommitted_machines\x18\x17 \x01(\x03R\x15overcommittedMachines\"\xdc\x02\n" +
+	"\x16overcommitted_machines\x18\x17 \x01(\x03R\x15overcommittedMachines\"\xe9\x02\n" +
 	"\tFeedState\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x120\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x1a.sluice.v1.FeedState.StateR\x05state\x12\x19\n" +
@@ -4362,14 +4367,15 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\runtold_deltas\x18\x05 \x01(\x03R\funtoldDeltas\x12-\n" +
 	"\x12unconfirmed_deltas\x18\x06 \x01(\x03R\x11unconfirmedDeltas\x12\x16\n" +
 	"\x06holder\x18\a \x01(\tR\x06holder\x12\x12\n" +
-	"\x04term\x18\b \x01(\x03R\x04term\"X\n" +
+	"\x04term\x18\b \x01(\x03R\x04term\"e\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\f\n" +
 	"\bSNAPSHOT\x10\x01\x12\b\n" +
 	"\x04LIVE\x10\x02\x12\b\n" +
 	"\x04LOST\x10\x03\x12\b\n" +
 	"\x04AWAY\x10\x04\x12\f\n" +
-	"\bSETTLING\x10\x05\"\xe5\x06\n" +
+	"\bSETTLING\x10\x05\x12\v\n" +
+	"\aSTANDBY\x10\x06\"\xe5\x06\n" +
 	"\x05Round\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x16\n" +
 	"\x06passes\x18\x02 \x01(\x05R\x06passes\x12\x16\n" +
