@@ -4,13 +4,15 @@
 # (_FORTIFY_SOURCE), canaries on the stack, and no jumps into the middle of
 # functions where the processor can tell.  tests/build/hardening_test.py looks
 # whether the programs have it.  Sanitizers find such faults themselves.
+add_library(sluice_hardening INTERFACE)
 if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT SLUICE_SANITIZE)
   include(CheckCXXCompilerFlag)
   check_cxx_compiler_flag(-fcf-protection SLUICE_HAS_CF_PROTECTION)
-  add_compile_options(-fPIE -D_FORTIFY_SOURCE=2 -fstack-protector-strong
-                      -fstack-clash-protection)
-  if(SLUICE_HAS_CF_PROTECTION)
-    add_compile_options(-fcf-protection)
-  endif()
-  add_link_options(-pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
+  target_compile_options(
+    sluice_hardening
+    INTERFACE -fPIE -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+              -fstack-clash-protection
+              $<$<BOOL:${SLUICE_HAS_CF_PROTECTION}>:-fcf-protection>)
+  target_link_options(sluice_hardening INTERFACE -pie -Wl,-z,relro -Wl,-z,now
+                      -Wl,-z,noexecstack)
 endif()

@@ -10,6 +10,6 @@ function(sluice_module name)
   target_link_libraries(
     ${target}
     PUBLIC ${arg_DEPS}
-    PRIVATE sluice_warnings)
+    PRIVATE sluice_warnings sluice_hardening)
   sluice_precompile(${target} code ${arg_DEPS})
 endfunction()

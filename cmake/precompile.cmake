@@ -36,8 +36,8 @@ add_compile_options(-pthread)
 
 set(common absl::flat_hash_map absl::flat_hash_set absl::btree absl::statusor
            glog::glog)
-sluice_precompiled(code DEPS ${common})
-sluice_precompiled(code_grpc DEPS ${common} sluice::api)
+sluice_precompiled(code DEPS ${common} sluice_hardening)
+sluice_precompiled(code_grpc DEPS ${common} sluice_hardening sluice::api)
 
 if(BUILD_TESTING)
   # What is tested is optimized as it is shipped; the tests need not be.  Of the

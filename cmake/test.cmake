@@ -22,7 +22,7 @@ function(sluice_test_library name)
   target_link_libraries(
     ${name}
     PUBLIC ${arg_DEPS}
-    PRIVATE sluice_warnings)
+    PRIVATE sluice_warnings sluice_hardening)
   sluice_precompile(${name} code ${arg_DEPS})
 endfunction()
 
@@ -31,7 +31,8 @@ function(sluice_test_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS")
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  target_link_libraries(${name} PRIVATE ${arg_DEPS} sluice_warnings)
+  target_link_libraries(${name} PRIVATE ${arg_DEPS} sluice_warnings
+                                        sluice_hardening)
   sluice_precompile(${name} code ${arg_DEPS})
 endfunction()
 
