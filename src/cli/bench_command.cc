@@ -118,12 +118,12 @@ class BenchCommand final : public Command {
                     "With --feed: connects once more when all is placed, and "
                     "states\neverything anew; in the end to a daemon "
                     "that knows\nnothing, too.",
-                    &feed_.resyncs);
+                    &resyncs_);
     flags.AddInteger(
         {.name = "latency",
          .value = "N",
          .help = "With --feed: times N single tasks on the idle cluster (0)."},
-        {.min = 0, .max = 1'000'000}, &feed_.latency_count);
+        {.min = 0, .max = 1'000'000}, &latency_count_);
   }
 
   absl::Status TakeArguments(std::vector<std::string> arguments) override {
@@ -162,7 +162,8 @@ class BenchCommand final : public Command {
   bool keeps_ = false;
 
   bool uses_feed_ = false;
-  FeedBenchOptions feed_;
+  bool resyncs_ = false;
+  int64_t latency_count_ = 0;
   std::optional<BenchWorkload> workload_;  // Set by TakeArguments().
   Measurement measured_;
 };
@@ -270,7 +271,10 @@ absl::Status BenchCommand::Run(const CommandContext& context) {
   std::ostream& out = context.console.out;
   if (uses_feed_) {
     ASSIGN_OR_RETURN(const Report report,
-                     RunFeedBench(context, *workload_, feed_));
+                     RunFeedBench(context, *workload_,
+                                  {.resyncs = resyncs_,
+                                   .latency_count = latency_count_,
+                                   .keeps = keeps_}));
     report.Print(context.options.wants_json(), out);
     return absl::OkStatus();
   }

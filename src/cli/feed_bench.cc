@@ -128,6 +128,8 @@ class FeedBench {
                            cpu_us_);
     if (resync_us_ > 0) {
       report.AddMicroseconds({"resync_us", "all stated anew"}, resync_us_);
+    }
+    if (filling_us_ > 0) {
       // The machines, the tasks, and the ends of the snapshot.
       report.AddRate({"fill_events_per_s", "stated to an empty daemon"},
                      size.machine_count + left_count() + 2, filling_us_);
@@ -142,8 +144,10 @@ class FeedBench {
       add("latency_p99_us", "event to delta p99", 99);
       add("latency_max_us", "event to delta max", 100);
     }
-    report.AddRate({"removals_per_s", "tasks removed"}, left_count(),
-                   removing_us_);
+    if (removing_us_ > 0) {
+      report.AddRate({"removals_per_s", "tasks removed"}, left_count(),
+                     removing_us_);
+    }
     return report;
   }
 
@@ -355,6 +359,7 @@ absl::StatusOr<Report> RunFeedBench(const CommandContext& context,
   RETURN_IF_ERROR(bench.PlaceTasks());
   if (options.resyncs) RETURN_IF_ERROR(bench.Resync());
   RETURN_IF_ERROR(bench.TimeSingleTasks(options.latency_count));
+  if (options.keeps) return bench.MakeReport();
   RETURN_IF_ERROR(bench.RemoveAll());
   if (options.resyncs) RETURN_IF_ERROR(bench.FillEmpty());
   return bench.MakeReport();

@@ -17,10 +17,12 @@ namespace sluice {
 struct FeedBenchOptions {
   bool resyncs = false;
   int64_t latency_count = 0;
+  bool keeps = false;
 };
 
 // States the machines, then the tasks, until all are placed; then what the
-// options ask for; and at last an empty snapshot, which removes everything.
+// options ask for; and at last, unless it keeps it, an empty snapshot, which
+// removes everything.
 // Messages are built while the clock runs.  Fillers are placed before it runs,
 // and what the daemon stops is gone as soon as that is told.
 // Errors: of the call, and where a task was not placed; kFailedPrecondition

@@ -185,7 +185,7 @@ absl::Status EtcdClient::Call(std::string_view what, int64_t timeout_ms,
   }
   const int64_t end_us = clock_.MonotonicUs() + timeout_ms * 1000;
   for (size_t attempts = 1;; ++attempts) {
-    size_t current = current_.load();
+    const size_t current = current_.load();
     Endpoint& endpoint = *endpoints_[current];
     const int64_t left_ms = (end_us - clock_.MonotonicUs()) / 1000;
     grpc::ClientContext context;
@@ -193,15 +193,18 @@ absl::Status EtcdClient::Call(std::string_view what, int64_t timeout_ms,
     const grpc::Status status = attempt(endpoint, context);
     if (status.ok()) return absl::OkStatus();
     if (!IsTransient(status)) return ToStatus(what, endpoint, status);
-    // Unless another thread has gone on already.
-    current_.compare_exchange_strong(current,
-                                     (current + 1) % endpoints_.size());
+    GoOnAfter(current);
     const int64_t left_us = end_us - clock_.MonotonicUs();
     if (left_us <= 0) return ToStatus(what, endpoint, status);
     if (attempts % endpoints_.size() != 0) continue;
     const MutexLock lock(mutex_);
     pause_.WaitFor(mutex_, std::min(left_us, kPauseMs * 1000));
   }
+}
+
+void EtcdClient::GoOnAfter(size_t endpoint) {
+  current_.compare_exchange_strong(endpoint,
+                                   (endpoint + 1) % endpoints_.size());
 }
 
 absl::Status EtcdClient::Check(const etcdserverpb::ResponseHeader& header,
@@ -363,7 +366,7 @@ absl::StatusOr<int64_t> EtcdClient::KeepAlive(int64_t lease,
 absl::Status EtcdClient::AwaitDeletion(std::string_view key, int64_t revision,
                                        int64_t timeout_ms) {
   const int64_t begin_us = clock_.MonotonicUs();
-  size_t current = current_.load();
+  const size_t current = current_.load();
   Endpoint& endpoint = *endpoints_[current];
   grpc::ClientContext context;
   Prepare(timeout_ms, &context);
@@ -391,10 +394,56 @@ absl::Status EtcdClient::AwaitDeletion(std::string_view key, int64_t revision,
                           "the watch has ended");
   }
   if (status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED) {
-    current_.compare_exchange_strong(current,
-                                     (current + 1) % endpoints_.size());
+    GoOnAfter(current);
   }
   return ToStatus("watching", endpoint, status);
+}
+
+EtcdClient::Watch::Watch(EtcdClient& client,
+                         const etcdserverpb::WatchCreateRequest& what)
+    : client_(client), endpoint_(client.current_.load()) {
+  *request_.mutable_create_request() = what;
+  // A member that is cut off from the others ends it.
+  context_.AddMetadata("hasleader", "true");
+}
+
+EtcdClient::Watch::~Watch() {
+  if (stream_ == nullptr) return;
+  context_.TryCancel();
+  stream_->Finish();
+}
+
+absl::StatusOr<etcdserverpb::WatchResponse> EtcdClient::Watch::Next() {
+  if (request_.has_create_request()) {
+    stream_ = client_.endpoints_[endpoint_]->watch->Watch(&context_);
+    const bool is_sent = stream_->Write(request_);
+    request_.Clear();
+    if (!is_sent) return End("");
+  }
+  etcdserverpb::WatchResponse response;
+  if (stream_ == nullptr || !stream_->Read(&response)) return End("");
+  if (response.compact_revision() > 0) {
+    return absl::OutOfRangeError(
+        StrCat(ToString(client_.address()),
+               ": what was to be watched is compacted up to revision ",
+               response.compact_revision()));
+  }
+  if (response.canceled()) return End(response.cancel_reason());
+  return response;
+}
+
+absl::Status EtcdClient::Watch::End(std::string_view reason) {
+  grpc::Status status(grpc::StatusCode::UNAVAILABLE, "the watch has ended");
+  if (stream_ != nullptr) {
+    context_.TryCancel();
+    status = std::exchange(stream_, nullptr)->Finish();
+  }
+  client_.GoOnAfter(endpoint_);
+  return client_.ToStatus(
+      "watching", *client_.endpoints_[endpoint_],
+      grpc::Status(grpc::StatusCode::UNAVAILABLE,
+                   StrCat("the watch has ended: ",
+                          reason.empty() ? status.error_message() : reason)));
 }
 
 absl::StatusOr<etcdserverpb::StatusResponse> EtcdClient::MemberStatus() {

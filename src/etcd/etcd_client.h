@@ -20,6 +20,7 @@
 #include <grpcpp/client_context.h>
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/status.h>
+#include <grpcpp/support/sync_stream.h>
 
 #include <atomic>
 #include <cstddef>
@@ -99,6 +100,40 @@ class EtcdClient {
   absl::Status AwaitDeletion(std::string_view key, int64_t revision,
                              int64_t timeout_ms);
 
+  // What happens to some keys from a revision on.
+  //
+  // Threads: one, but for Cancel().
+  class Watch {
+   public:
+    // Does not wait for etcd.  The client must outlive it.
+    Watch(EtcdClient& client, const etcdserverpb::WatchCreateRequest& what);
+    ~Watch();  // Ends it.
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+    // Waits for the next response, which may have no events.  They come in the
+    // order of their revisions, none is left out, and those of one revision
+    // may be in several responses.
+    // Errors, after which there is no more: kOutOfRange where what was asked
+    // for is compacted.  kUnavailable, which names the endpoint: the watch
+    // broke, or was cancelled; the next one is made elsewhere.
+    absl::StatusOr<etcdserverpb::WatchResponse> Next();
+
+    // Ends a wait, now or later.  By any thread.
+    void Cancel() { context_.TryCancel(); }
+
+   private:
+    absl::Status End(std::string_view reason);
+
+    EtcdClient& client_;
+    size_t endpoint_;                     // Its index.
+    etcdserverpb::WatchRequest request_;  // Empty once it is sent.
+    grpc::ClientContext context_;
+    std::unique_ptr<grpc::ClientReaderWriterInterface<
+        etcdserverpb::WatchRequest, etcdserverpb::WatchResponse>>
+        stream_;
+  };
+
   // Of the endpoint that answered last.
   absl::StatusOr<etcdserverpb::StatusResponse> MemberStatus();
 
@@ -119,6 +154,9 @@ class EtcdClient {
                         const grpc::Status& status) const;
   absl::Status Check(const etcdserverpb::ResponseHeader& header,
                      int64_t revision_before);
+  // The calls after one that failed at `endpoint` go to the next one, unless
+  // another thread has gone on already.
+  void GoOnAfter(size_t endpoint);
 
   const EtcdAddress address_;
   const int64_t timeout_ms_;

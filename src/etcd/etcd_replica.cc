@@ -79,9 +79,15 @@ absl::StatusOr<bool> EtcdReplica::TryToLead(
     on_leader(leader);
   }
   if (leads) {
-    ASSIGN_OR_RETURN(store_, OpenEtcdStore(*client_, leadership_->fence()));
+    std::optional<EtcdRecords> known;
+    if (follower_ != nullptr) known = follower_->Take();
+    follower_.reset();
+    ASSIGN_OR_RETURN(store_, OpenEtcdStore(*client_, leadership_->fence(),
+                                           std::move(known)));
     return true;
   }
+  if (follower_ == nullptr)
+    follower_ = std::make_unique<EtcdFollower>(*client_);
   absl::Status wait;
   do {
     wait = leadership_->AwaitVacancy(kWatchMs);

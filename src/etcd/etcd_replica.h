@@ -1,5 +1,6 @@
 // One of several daemons on a store in etcd: it follows the one that leads, and
-// leads when that has gone.
+// leads when that has gone.  While it follows it keeps what is in the store in
+// memory, so that it need not read it when it leads.
 //
 // As a store it is usable while it leads: what it writes is refused by etcd
 // once somebody else may lead, and CheckHeld() says so by the monotonic clock
@@ -21,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "base/mutex.h"
 #include "etcd/etcd_client.h"
+#include "etcd/etcd_follower.h"
 #include "etcd/etcd_leadership.h"
 #include "persist/store.h"
 #include "sluice/base/clock.h"
@@ -83,6 +85,7 @@ class EtcdReplica final : public Store {
   const int64_t lease_s_;
   const std::unique_ptr<EtcdClient> client_;
   std::optional<EtcdLeadership> leadership_;
+  std::unique_ptr<EtcdFollower> follower_;  // While it follows.
   std::unique_ptr<Store> store_;
   std::optional<std::string> told_leader_;
 

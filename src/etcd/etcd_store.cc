@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cstddef>
 #include <functional>
 #include <limits>
@@ -20,7 +19,6 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "etcd/rpc.pb.h"
-#include "sluice/base/clock.h"
 
 namespace sluice {
 namespace {
@@ -50,11 +48,6 @@ constexpr size_t kPendingBytes = 8 << 20;
 // Of what has come meanwhile, after which writes wait for it.
 constexpr size_t kPendingBytesMax = 64 << 20;
 
-// A scan asks for as many keys as were about so many bytes before.
-constexpr int64_t kPageBytes = 1 << 20;
-constexpr int64_t kPageKeysMin = 1;
-constexpr int64_t kPageKeysFirst = 64;
-constexpr int64_t kPageKeysMax = 8192;
 constexpr int kScanTries = 3;
 
 // After so many writes or bytes, what was overwritten before the last time is
@@ -63,14 +56,6 @@ constexpr int kScanTries = 3;
 constexpr int64_t kWritesPerCompaction = 5000;
 constexpr size_t kBytesPerCompaction = 64 << 20;
 
-// The first key after all that begin with `prefix`, which ends with a slash or
-// is followed by bytes that do not matter.
-std::string EndOf(std::string prefix) {
-  while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
-  if (!prefix.empty()) ++prefix.back();
-  return prefix;
-}
-
 // In big-endian bytes, so that they sort by number.
 std::string PartNumber(uint32_t number) {
   std::string bytes(kPartNumberBytes, '\0');
@@ -78,21 +63,6 @@ std::string PartNumber(uint32_t number) {
     bytes[i - 1] = static_cast<char>(number & 0xff);
   }
   return bytes;
-}
-
-// In nineteen digits, so that they sort by number.
-std::string ChunkNumber(int64_t number) {
-  const std::string digits = StrCat(number);
-  return std::string(19 - std::min<size_t>(digits.size(), 19), '0') + digits;
-}
-
-// The number that `text` ends with, after `mark`; -1 where there is none.
-int64_t NumberAfter(char mark, std::string_view text) {
-  text.remove_prefix(std::min(text.rfind(mark) + 1, text.size()));
-  int64_t number = -1;
-  const auto result =
-      std::from_chars(text.data(), text.data() + text.size(), number);
-  return result.ptr == text.data() + text.size() && number >= 0 ? number : -1;
 }
 
 RequestOp PutOf(std::string key, std::string value) {
@@ -169,12 +139,13 @@ const mvccpb::KeyValue* Found(const TxnResponse& response, int index) {
 
 class EtcdStore final : public Store {
  public:
-  EtcdStore(EtcdClient& client, Fence fence)
+  EtcdStore(EtcdClient& client, Fence fence, std::optional<EtcdRecords> known)
       : client_(client),
         fence_(std::move(fence)),
         name_(ToString(client.address())),
         top_(client.address().prefix + "/"),
-        term_(StrCat(fence_.create_revision)) {}
+        term_(StrCat(fence_.create_revision)),
+        known_(std::move(known)) {}
   ~EtcdStore() override {
     if (drain_ != nullptr && drain_->thread.joinable()) drain_->thread.join();
   }
@@ -225,6 +196,7 @@ class EtcdStore final : public Store {
   absl::Status Advance(int64_t next, TxnRequest request);
   absl::Status Append(std::vector<RequestOp> operations);
   absl::Status ReadLog();
+  void ForgetUnlessNewEnough(int64_t tail);
   void Remember(RequestOp& operation);
 
   // Starts or ends a drain where it is time for that.
@@ -233,8 +205,8 @@ class EtcdStore final : public Store {
   absl::Status Put(const Drain& drain) const;  // On its thread.
   void Compact();
 
-  // Reads all below `first` in etcd, in pages, at `request`'s revision; if that
-  // is 0, at that of now, to which it is set.
+  // Reads all below `first` that is in its place, as ReadPages(), or from what
+  // is known of it.
   absl::Status ReadStored(const std::string& first, RangeRequest* request,
                           EntryVisitor visit) const;
   // The same with what is in the log alone.
@@ -249,6 +221,8 @@ class EtcdStore final : public Store {
   const std::string name_;
   const std::string top_;  // Of all keys.
   const std::string term_;
+  // What this store held when it was opened or before; nothing after a write.
+  std::optional<EtcdRecords> known_;
   std::optional<std::string> head_;  // As they are stored.
   std::optional<std::string> tail_;
   int64_t number_ = 0;  // Of the last chunk of the log.
@@ -358,6 +332,19 @@ absl::Status EtcdStore::Init() {
   return absl::OkStatus();
 }
 
+// With what is known goes all of the log that is newer than the tail.
+void EtcdStore::ForgetUnlessNewEnough(int64_t tail) {
+  if (!known_.has_value()) return;
+  bool is_of_use = tail <= known_->number && known_->number <= number_;
+  for (int64_t number = tail + 1; is_of_use && number <= known_->number;
+       ++number) {
+    is_of_use = known_->log.contains(number);
+  }
+  if (is_of_use) return;
+  LOG(INFO) << name_ << " is read anew: it has gone on too far";
+  known_.reset();
+}
+
 absl::Status EtcdStore::ReadLog() {
   const int64_t tail = tail_.has_value() ? NumberAfter('/', *tail_) : 0;
   int64_t expected = tail + 1;
@@ -375,8 +362,17 @@ absl::Status EtcdStore::ReadLog() {
     for (RequestOp& operation : *chunk.mutable_success()) Remember(operation);
     return absl::OkStatus();
   };
+  ForgetUnlessNewEnough(tail);
+  if (known_.has_value()) {
+    while (expected <= known_->number) {
+      RETURN_IF_ERROR(read_chunk(LogKey(expected), known_->log.at(expected)));
+    }
+    known_->log.clear();
+  }
   RangeRequest request;
-  RETURN_IF_ERROR(ReadStored(Key("log/"), &request, read_chunk));
+  request.set_key(LogKey(expected));
+  request.set_range_end(EndOf(Key("log/")));
+  RETURN_IF_ERROR(ReadPages(client_, &request, read_chunk));
   if (tail < 0 || expected != number_ + 1) {
     return absl::DataLossError(
         StrCat("the log has no chunk ", expected, ", and ends with ", number_));
@@ -445,6 +441,7 @@ std::vector<RequestOp> EtcdStore::OperationsOf(const WriteBatch& batch) {
 absl::Status EtcdStore::Write(const WriteBatch& batch,
                               Durability /*durability*/) {
   if (!failure_.ok() || batch.empty()) return failure_;
+  known_.reset();
   failure_ = Append(OperationsOf(batch));
   if (failure_.ok()) failure_ = Tend();
   if (failure_.ok()) Compact();
@@ -550,24 +547,17 @@ void EtcdStore::Compact() {
 absl::Status EtcdStore::ReadStored(const std::string& first,
                                    RangeRequest* request,
                                    EntryVisitor visit) const {
-  request->set_key(first);
-  request->set_range_end(EndOf(first));
-  for (int64_t limit = kPageKeysFirst;;) {
-    request->set_limit(limit);
-    ASSIGN_OR_RETURN(const RangeResponse page, client_.Range(*request));
-    if (request->revision() == 0) {
-      request->set_revision(page.header().revision());
-    }
-    int64_t bytes = 1;
-    for (const mvccpb::KeyValue& entry : page.kvs()) {
-      bytes += static_cast<int64_t>(entry.key().size() + entry.value().size());
-      RETURN_IF_ERROR(visit(entry.key(), entry.value()));
-    }
-    if (!page.more() || page.kvs_size() == 0) return absl::OkStatus();
-    request->set_key(page.kvs(page.kvs_size() - 1).key() + '\0');
-    limit = std::clamp(page.kvs_size() * kPageBytes / bytes, kPageKeysMin,
-                       std::min(limit * 8, kPageKeysMax));
+  const std::string end = EndOf(first);
+  if (!known_.has_value()) {
+    request->set_key(first);
+    request->set_range_end(end);
+    return ReadPages(client_, request, visit);
   }
+  for (auto it = known_->values.lower_bound(first);
+       it != known_->values.end() && it->first < end; ++it) {
+    RETURN_IF_ERROR(visit(it->first, it->second));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status EtcdStore::Read(const std::string& first, RangeRequest* request,
@@ -682,9 +672,9 @@ absl::Status EtcdStore::Scan(std::string_view prefix, Visitor visit) const {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Store>> OpenEtcdStore(EtcdClient& client,
-                                                     const Fence& fence) {
-  auto store = std::make_unique<EtcdStore>(client, fence);
+absl::StatusOr<std::unique_ptr<Store>> OpenEtcdStore(
+    EtcdClient& client, const Fence& fence, std::optional<EtcdRecords> known) {
+  auto store = std::make_unique<EtcdStore>(client, fence, std::move(known));
   RETURN_IF_ERROR(Annotate(store->Init(), store->description()));
   return store;
 }

@@ -42,12 +42,13 @@
 #ifndef SLUICE_ETCD_ETCD_STORE_H_
 #define SLUICE_ETCD_ETCD_STORE_H_
 
-#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "etcd/etcd_client.h"
 #include "etcd/etcd_leadership.h"
+#include "etcd/etcd_records.h"
 #include "persist/store.h"
 
 namespace sluice {
@@ -58,8 +59,12 @@ namespace sluice {
 // does not hold, kFailedPrecondition if what is there has another format or is
 // something else, kDataLoss if it is damaged.
 // Writes fail with kAborted, "deposed", once somebody else leads.
-absl::StatusOr<std::unique_ptr<Store>> OpenEtcdStore(EtcdClient& client,
-                                                     const Fence& fence);
+//
+// `known` is what this store held not long ago (etcd_follower.h).  Then only
+// what is newer is read, and until the first write scans do not ask etcd.
+absl::StatusOr<std::unique_ptr<Store>> OpenEtcdStore(
+    EtcdClient& client, const Fence& fence,
+    std::optional<EtcdRecords> known = std::nullopt);
 
 }  // namespace sluice
 

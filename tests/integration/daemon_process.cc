@@ -65,12 +65,16 @@ int DaemonProcess::PortAfter(std::string_view text) const {
   return std::atoi(log_.c_str() + log_.find(text) + text.size());
 }
 
+bool DaemonProcess::AwaitLine(std::string_view text) {
+  while (!HasLine(text)) {
+    if (!ReadLog()) return false;
+  }
+  return true;
+}
+
 int DaemonProcess::AwaitReady() {
   constexpr std::string_view kReady = "ready: grpc=127.0.0.1:";
-  while (!HasLine(kReady)) {
-    if (!ReadLog()) return 0;
-  }
-  return PortAfter(kReady);
+  return AwaitLine(kReady) ? PortAfter(kReady) : 0;
 }
 
 int DaemonProcess::AwaitFollowing() {

@@ -32,6 +32,10 @@ class DaemonProcess {
   // returns as AwaitReady().
   int AwaitFollowing();
 
+  // Waits until it has written a line with `text`; returns false if it ended
+  // instead.
+  bool AwaitLine(std::string_view text);
+
   // The port of its HTTP server, once it is ready or follows.
   int http_port() const;
 
@@ -39,7 +43,7 @@ class DaemonProcess {
   // Waits for its end and returns its exit code, or -signal.
   int AwaitEnd();
 
-  // What it has written to stderr, as far as it was read by the two waits.
+  // What it has written to stderr, as far as it was read by the waits.
   const std::string& log() const { return log_; }
 
  private:

@@ -20,6 +20,7 @@ namespace {
 using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 
 class FeedCli : public testing::Test {
  protected:
@@ -118,6 +119,15 @@ TEST_F(FeedCli, BenchmarksTheFeedAndLeavesNothing) {
             HasSubstr("\"latency_p99_us\""), HasSubstr("exit code 0")));
   const v1::Status status = Client(port_).Status();
   EXPECT_EQ(status.machines() + status.jobs() + status.running_tasks(), 0);
+}
+
+TEST_F(FeedCli, LeavesWhatABenchmarkIsToldToKeep) {
+  EXPECT_THAT(Sluicectl("bench --feed --keep --machines=4 --tasks=50"),
+              AllOf(HasSubstr("tasks placed"), Not(HasSubstr("removed")),
+                    HasSubstr("exit code 0")));
+  const v1::Status status = Client(port_).Status();
+  EXPECT_EQ(status.machines(), 4);
+  EXPECT_EQ(status.running_tasks(), 50);
 }
 
 TEST_F(FeedCli, SaysWhatTheDaemonLacksToBenchmarkPreemption) {

@@ -6,6 +6,9 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "unit/etcd/etcd_fixture.h"
 #include "unit/persist/temporary_directory.h"
@@ -294,6 +297,75 @@ TEST_F(EtcdClientTest, SpeaksTlsWithCertificatesOfBothSides) {
   const auto read = (*EtcdClient::Make(options))->Range(Get("/a"));
   ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->kvs(0).value(), "1");
+}
+
+etcdserverpb::WatchCreateRequest WatchOf(const std::string& prefix,
+                                         int64_t revision) {
+  etcdserverpb::WatchCreateRequest request;
+  request.set_key(prefix);
+  request.set_range_end(prefix + "\xff");
+  request.set_start_revision(revision);
+  return request;
+}
+
+TEST_F(EtcdClientTest, WatchesWhatHappensFromARevisionOn) {
+  const std::string prefix = Prefix();
+  const auto client = MakeClient(SharedEtcd().Address(prefix));
+  const int64_t revision =
+      client->Txn(Put(prefix + "0", "1"))->header().revision();
+  EtcdClient::Watch watch(*client, WatchOf(prefix, revision));
+  std::vector<std::string> seen;
+  for (int i = 1; seen.size() < 4; ++i) {
+    const auto response = watch.Next();
+    ASSERT_THAT(response, IsOk());
+    for (const mvccpb::Event& event : response->events()) {
+      seen.push_back(event.kv().key().substr(prefix.size()));
+    }
+    if (i < 4) {
+      ASSERT_THAT(client->Txn(Put(StrCat(prefix, i), "")), IsOk());
+    }
+  }
+  EXPECT_THAT(seen, testing::ElementsAre("0", "1", "2", "3"));
+}
+
+TEST_F(EtcdClientTest, EndsAWatchThatIsCancelledBeforeOrMeanwhile) {
+  const auto client = MakeClient(SharedEtcd().Address(Prefix()));
+  EtcdClient::Watch before(*client, WatchOf("/nothing", 0));
+  before.Cancel();
+  EXPECT_THAT(before.Next(), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(before.Next(), StatusIs(absl::StatusCode::kUnavailable));
+  EtcdClient::Watch meanwhile(*client, WatchOf("/nothing", 0));
+  ASSERT_THAT(meanwhile.Next(), IsOk());  // It has begun.
+  std::thread other([&] { meanwhile.Cancel(); });
+  EXPECT_THAT(meanwhile.Next(),
+              StatusIs(absl::StatusCode::kUnavailable,
+                       AllOf(HasSubstr(SharedEtcd().endpoint()),
+                             HasSubstr("the watch has ended"))));
+  other.join();
+}
+
+TEST_F(EtcdClientTest, SaysThatWhatIsWatchedIsCompacted) {
+  const std::string prefix = Prefix();
+  const auto client = MakeClient(SharedEtcd().Address(prefix));
+  const int64_t first = client->Txn(Put(prefix, "1"))->header().revision();
+  const int64_t second = client->Txn(Put(prefix, "2"))->header().revision();
+  ASSERT_THAT(client->Compact(second), IsOk());
+  EtcdClient::Watch watch(*client, WatchOf(prefix, first));
+  absl::Status status;
+  while (status.ok()) status = watch.Next().status();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange,
+                               AllOf(HasSubstr(prefix),
+                                     HasSubstr("is compacted up to"))));
+}
+
+TEST_F(EtcdClientTest, WatchesAtTheNextEndpointWhereOneIsAway) {
+  const std::string prefix = Prefix();
+  const auto client =
+      MakeClient("etcd://127.0.0.1:1," + SharedEtcd().endpoint() + prefix);
+  EXPECT_THAT(
+      EtcdClient::Watch(*client, WatchOf(prefix, 0)).Next(),
+      StatusIs(absl::StatusCode::kUnavailable, HasSubstr("127.0.0.1:1")));
+  EXPECT_THAT(EtcdClient::Watch(*client, WatchOf(prefix, 0)).Next(), IsOk());
 }
 
 }  // namespace
