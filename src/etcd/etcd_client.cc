@@ -377,9 +377,11 @@ absl::Status EtcdClient::AwaitDeletion(std::string_view key, int64_t revision,
   watch.add_filters(etcdserverpb::WatchCreateRequest::NOPUT);
   const auto stream = endpoint.watch->Watch(&context);
   bool is_deleted = false;
+  bool is_watched = false;
   if (stream->Write(request)) {
     etcdserverpb::WatchResponse response;
     while (!is_deleted && stream->Read(&response)) {
+      is_watched = true;  // Said at once, whatever happens to the key.
       is_deleted = response.events_size() > 0 || response.canceled();
     }
   }
@@ -389,9 +391,10 @@ absl::Status EtcdClient::AwaitDeletion(std::string_view key, int64_t revision,
   if (status.ok() || IsTransient(status)) {
     const bool is_late =
         clock_.MonotonicUs() - begin_us > timeout_ms * 1000 * 9 / 10;
-    status = grpc::Status(is_late ? grpc::StatusCode::DEADLINE_EXCEEDED
-                                  : grpc::StatusCode::UNAVAILABLE,
-                          "the watch has ended");
+    status = grpc::Status(
+        is_late && is_watched ? grpc::StatusCode::DEADLINE_EXCEEDED
+                              : grpc::StatusCode::UNAVAILABLE,
+        is_watched ? "the watch has ended" : "the watch was not begun");
   }
   if (status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED) {
     GoOnAfter(current);

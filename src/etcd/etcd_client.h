@@ -96,7 +96,7 @@ class EtcdClient {
   // Waits until `key` is deleted at `revision` or later.  OK too where that
   // revision is compacted, so that it may have been.
   // Errors: kDeadlineExceeded after the time; kUnavailable when the watch
-  // broke, which says nothing about the key.
+  // broke or the endpoint was silent, which says nothing about the key.
   absl::Status AwaitDeletion(std::string_view key, int64_t revision,
                              int64_t timeout_ms);
 

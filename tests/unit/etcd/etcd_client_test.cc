@@ -13,6 +13,7 @@
 #include "unit/etcd/etcd_fixture.h"
 #include "unit/persist/temporary_directory.h"
 #include "util/status_matchers.h"
+#include "util/tcp_proxy.h"
 
 namespace sluice {
 namespace {
@@ -101,7 +102,7 @@ TEST_F(EtcdClientTest, KeepsLeasesAndEndsThem) {
   const auto written = client->Txn(request);
   ASSERT_THAT(written, IsOk());
   EXPECT_THAT(client->KeepAlive(grant->lease, 1000), IsOkAndHolds(60));
-  EXPECT_THAT(client->AwaitDeletion(prefix, written->header().revision(), 50),
+  EXPECT_THAT(client->AwaitDeletion(prefix, written->header().revision(), 500),
               StatusIs(absl::StatusCode::kDeadlineExceeded, HasSubstr(prefix)));
   EXPECT_THAT(client->RevokeLease(grant->lease, 1000), IsOk());
   EXPECT_THAT(client->AwaitDeletion(prefix, written->header().revision(), 5000),
@@ -138,6 +139,28 @@ TEST_F(EtcdClientTest, GoesToTheNextEndpointWhereOneIsAway) {
       StrCat("etcd://127.0.0.1:1,", SharedEtcd().endpoint(), prefix));
   EXPECT_THAT(client->Txn(Put(prefix, "1")), IsOk());
   EXPECT_THAT(client->Range(Get(prefix)), IsOk());
+}
+
+TEST_F(EtcdClientTest, DoesNotTakeASilentEndpointForOneWithNothingToSay) {
+  const std::string prefix = Prefix();
+  const int port = std::atoi(SharedEtcd().endpoint().c_str() +
+                             SharedEtcd().endpoint().find(':') + 1);
+  for (const auto mode :
+       {TcpProxy::Mode::kIsSilent, TcpProxy::Mode::kLosesAnswers}) {
+    TcpProxy network(port);
+    const auto client =
+        MakeClient(StrCat("etcd://127.0.0.1:", network.port(), ",",
+                          SharedEtcd().endpoint(), prefix));
+    const auto written = client->Txn(Put(prefix, "1"));
+    ASSERT_THAT(written, IsOk());
+    const int64_t revision = written->header().revision();
+    network.SetMode(mode);
+    EXPECT_THAT(client->AwaitDeletion(prefix, revision, 500),
+                StatusIs(absl::StatusCode::kUnavailable, HasSubstr(prefix)));
+    EXPECT_THAT(client->AwaitDeletion(prefix, revision, 500),
+                StatusIs(absl::StatusCode::kDeadlineExceeded))
+        << "the next one is asked";
+  }
 }
 
 TEST_F(EtcdClientTest, NamesTheEndpointThatIsAway) {
