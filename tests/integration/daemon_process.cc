@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <glog/logging.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -91,11 +92,26 @@ int DaemonProcess::http_port() const {
   return std::atoi(log_.c_str() + at + kPort.size());
 }
 
-void DaemonProcess::Signal(int signal) { CHECK_EQ(kill(pid_, signal), 0); }
+void DaemonProcess::Signal(int signal) {
+  CHECK_GT(pid_, 0) << "it has ended";
+  CHECK_EQ(kill(pid_, signal), 0);
+}
 
 int DaemonProcess::AwaitEnd() {
   while (ReadLog()) {
   }
+  return Reap();
+}
+
+std::optional<int> DaemonProcess::PollEnd() {
+  pollfd wait = {stderr_, POLLIN, 0};
+  while (poll(&wait, 1, 0) == 1) {
+    if (!ReadLog()) return Reap();
+  }
+  return {};
+}
+
+int DaemonProcess::Reap() {
   int status = 0;
   CHECK_EQ(waitpid(pid_, &status, 0), pid_);
   pid_ = -1;

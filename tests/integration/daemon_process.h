@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,7 +44,11 @@ class DaemonProcess {
   // Waits for its end and returns its exit code, or -signal.
   int AwaitEnd();
 
-  // What it has written to stderr, as far as it was read by the waits.
+  // The same if it has ended.  Does not wait, and reads what there is to be
+  // read: one that nobody reads stands still in the end.
+  std::optional<int> PollEnd();
+
+  // What it has written to stderr, as far as it was read by these.
   const std::string& log() const { return log_; }
 
  private:
@@ -51,6 +56,7 @@ class DaemonProcess {
   int PortAfter(std::string_view text) const;
   // Reads more of its stderr; returns false at the end of it.
   bool ReadLog();
+  int Reap();
 
   pid_t pid_ = -1;
   int stderr_ = -1;

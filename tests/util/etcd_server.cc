@@ -4,11 +4,9 @@
 #include <glog/logging.h>
 #include <grpc/support/time.h>
 #include <grpcpp/grpcpp.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,27 +17,12 @@
 
 #include "base/strings.h"
 #include "etcd/rpc.grpc.pb.h"
+#include "util/free_port.h"
 
 extern char** environ;
 
 namespace sluice {
 namespace {
-
-// A port that nobody listens on at the moment.
-int FreePort() {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  CHECK_GE(fd, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  // NOLINTBEGIN(cppcoreguidelines-pro-type-cstyle-cast): the interface of C.
-  CHECK_EQ(bind(fd, (const sockaddr*)&address, size), 0);
-  CHECK_EQ(getsockname(fd, (sockaddr*)&address, &size), 0);
-  // NOLINTEND(cppcoreguidelines-pro-type-cstyle-cast)
-  close(fd);
-  return ntohs(address.sin_port);
-}
 
 std::string MakeDirectory() {
   const std::string top = access("/dev/shm", W_OK) == 0
@@ -57,7 +40,7 @@ std::string ReadFile(const std::string& path) {
 
 }  // namespace
 
-bool EtcdServer::Answers() const {
+std::shared_ptr<grpc::Channel> EtcdServer::Connect() const {
   auto credentials = grpc::InsecureChannelCredentials();
   if (!tls_.ca_file.empty()) {
     credentials =
@@ -65,7 +48,11 @@ bool EtcdServer::Answers() const {
                               .pem_private_key = ReadFile(tls_.key_file),
                               .pem_cert_chain = ReadFile(tls_.cert_file)});
   }
-  const auto channel = grpc::CreateChannel(endpoint_, credentials);
+  return grpc::CreateChannel(endpoint_, credentials);
+}
+
+bool EtcdServer::Answers() const {
+  const auto channel = Connect();
   grpc::ClientContext context;
   context.set_wait_for_ready(true);
   context.set_deadline(gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
@@ -94,12 +81,24 @@ EtcdServer::EtcdServer(std::vector<std::string> flags, Tls tls)
   // Somebody may take the ports in between.
   for (int attempts = 1;; ++attempts) {
     endpoint_ = StrCat("127.0.0.1:", FreePort());
-    peer_ = StrCat("127.0.0.1:", FreePort());
-    if (TryStart()) return;
+    member_.name = "test";
+    member_.peer = StrCat("127.0.0.1:", FreePort());
+    member_.all = StrCat("test=http://", member_.peer);
+    Spawn();
+    if (AwaitAnswer()) return;
+    Kill();
     CHECK_LT(attempts, 5) << "etcd does not start; its log is "
                           << directory_ + "/log";
     std::filesystem::remove_all(directory_ + "/data");
   }
+}
+
+EtcdServer::EtcdServer(Member member, std::vector<std::string> flags)
+    : flags_(std::move(flags)),
+      directory_(MakeDirectory()),
+      endpoint_(StrCat("127.0.0.1:", FreePort())),
+      member_(std::move(member)) {
+  Spawn();
 }
 
 EtcdServer::~EtcdServer() {
@@ -124,9 +123,12 @@ void EtcdServer::Signal(int signal) {
   if (signal == SIGSTOP) CHECK_EQ(waitpid(pid_, nullptr, WUNTRACED), pid_);
 }
 
-void EtcdServer::Start() { CHECK(TryStart()) << directory_ + "/log"; }
+void EtcdServer::Start() {
+  Spawn();
+  CHECK(AwaitAnswer()) << directory_ + "/log";
+}
 
-bool EtcdServer::TryStart() {
+void EtcdServer::Spawn() {
   const std::string url =
       (tls_.ca_file.empty() ? "http://" : "https://") + endpoint_;
   // setpriv: it goes with the test, however that ends.
@@ -135,13 +137,13 @@ bool EtcdServer::TryStart() {
       "--pdeathsig",
       "KILL",
       "etcd",
-      "--name=test",
+      "--name=" + member_.name,
       "--data-dir=" + directory_ + "/data",
       "--listen-client-urls=" + url,
       "--advertise-client-urls=" + url,
-      "--listen-peer-urls=http://" + peer_,
-      "--initial-advertise-peer-urls=http://" + peer_,
-      "--initial-cluster=test=http://" + peer_,
+      "--listen-peer-urls=http://" + member_.peer,
+      "--initial-advertise-peer-urls=http://" + member_.peer,
+      "--initial-cluster=" + member_.all,
       "--logger=zap",
       "--log-level=warn"};
   arguments.insert(arguments.end(), flags_.begin(), flags_.end());
@@ -164,6 +166,9 @@ bool EtcdServer::TryStart() {
   CHECK_EQ(
       posix_spawnp(&pid_, argv[0], &actions, nullptr, argv.data(), environ), 0);
   posix_spawn_file_actions_destroy(&actions);
+}
+
+bool EtcdServer::AwaitAnswer() {
   for (int attempts = 0; attempts < 30; ++attempts) {
     if (Answers()) return true;
     if (waitpid(pid_, nullptr, WNOHANG) == pid_) {
@@ -171,7 +176,6 @@ bool EtcdServer::TryStart() {
       break;
     }
   }
-  Kill();
   return false;
 }
 
