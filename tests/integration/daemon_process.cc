@@ -19,7 +19,9 @@ extern char** environ;
 namespace sluice {
 
 DaemonProcess::DaemonProcess(const std::vector<std::string>& flags) {
-  std::vector<std::string> arguments = {ProgramPath("sluiced")};
+  // setpriv: it goes with the test, however that ends.
+  std::vector<std::string> arguments = {"setpriv", "--pdeathsig", "KILL",
+                                        ProgramPath("sluiced")};
   arguments.insert(arguments.end(), flags.begin(), flags.end());
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
@@ -31,7 +33,7 @@ DaemonProcess::DaemonProcess(const std::vector<std::string>& flags) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDERR_FILENO);
   const int error =
-      posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ);
+      posix_spawnp(&pid_, argv[0], &actions, nullptr, argv.data(), environ);
   CHECK_EQ(error, 0) << argv[0];
   posix_spawn_file_actions_destroy(&actions);
   close(pipe_ends[1]);

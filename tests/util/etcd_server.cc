@@ -118,6 +118,7 @@ void EtcdServer::Kill() {
 }
 
 void EtcdServer::Signal(int signal) {
+  CHECK_GT(pid_, 0) << "it has ended";
   CHECK_EQ(kill(pid_, signal), 0);
   // Its threads stop one after the other.
   if (signal == SIGSTOP) CHECK_EQ(waitpid(pid_, nullptr, WUNTRACED), pid_);
