@@ -465,7 +465,7 @@ absl::Status CoreLoop::WriteChanges() {
   must_sync_ = false;
   const int64_t start_us = clock_.MonotonicUs();
   const ChangeSet changes = scheduler_.mutable_state().TakeChanges();
-  const absl::Status status =
+  absl::Status status =
       store_.Write(EncodeChanges(scheduler_.state(), changes), durability);
   if (!status.ok()) {
     metrics_.store_write_failures.Increment();
