@@ -48,6 +48,11 @@ absl::Status Invalid(std::string_view why) {
   return absl::InvalidArgumentError(std::string(why));
 }
 
+// In capitals as well: nobody means that for a token.
+bool StartsWithDigestPrefix(std::string_view value) {
+  return value.starts_with(kDigestPrefix) || value.starts_with("SHA256:");
+}
+
 // The value of "Bearer VALUE"; nothing if that is not what it says.
 std::optional<std::string_view> BearerToken(std::string_view authorization) {
   constexpr std::string_view kScheme = "bearer ";
@@ -81,6 +86,12 @@ absl::StatusOr<AccessList> AccessList::Parse(std::string_view text) {
 }
 
 absl::Status AccessList::Add(std::string_view line) {
+  const bool is_printable =
+      std::all_of(line.begin(), line.end(), [](char letter) {
+        return (letter >= ' ' && letter <= '~') ||
+               kBlanks.find(letter) != std::string_view::npos;
+      });
+  if (!is_printable) return Invalid("holds more than printable ASCII");
   const std::vector<std::string_view> words = Words(line);
   const std::optional<Role> role = ParseRole(words[0]);
   if (!role.has_value()) {
@@ -114,9 +125,9 @@ absl::Status AccessList::Add(std::string_view line) {
 
 absl::Status AccessList::AddToken(Role role, std::string_view name,
                                   std::string_view value) {
-  const std::string shown = StrCat("token ", Printable(name, kShownBytes));
+  // Errors show neither: who mistakes one for the other writes the value first.
   std::string digest;
-  if (value.starts_with(kDigestPrefix)) {
+  if (StartsWithDigestPrefix(value)) {
     const std::string_view hex = value.substr(kDigestPrefix.size());
     const bool is_hex = std::all_of(hex.begin(), hex.end(), [](char letter) {
       return (letter >= '0' && letter <= '9') ||
@@ -124,21 +135,22 @@ absl::Status AccessList::AddToken(Role role, std::string_view name,
              (letter >= 'A' && letter <= 'F');
     });
     if (!is_hex || hex.size() != size_t{2} * SHA256_DIGEST_LENGTH) {
-      return Invalid(
-          StrCat(shown, ": what follows sha256: is not 64 hexadecimal digits"));
+      return Invalid("what follows sha256: is not 64 hexadecimal digits");
     }
     digest = absl::HexStringToBytes(std::string(hex));
   } else if (value.size() < kTokenBytesMin) {
     return Invalid(
-        StrCat(shown, " has fewer than ", kTokenBytesMin, " characters"));
+        StrCat("the token has fewer than ", kTokenBytesMin, " characters"));
   } else {
     digest = Sha256(value);
   }
+  std::string shown = StrCat("token ", Printable(name, kShownBytes));
+  if (!token_names_.insert(std::string(name)).second) {
+    return Invalid("a token before has that name");
+  }
   const auto [grant, is_new] =
       tokens_.try_emplace(std::move(digest), Grant{role, shown});
-  if (!is_new) {
-    return Invalid(StrCat(shown, " has the value of ", grant->second.name));
-  }
+  if (!is_new) return Invalid("the token has the value of one before");
   return absl::OkStatus();
 }
 

@@ -7,9 +7,9 @@
 //   sha256:5e884898da28047151d0e56f8dc6292773603d0d6aabbdd6... read  anyone
 //
 // A certificate is meant by one of its alternative names (DNS, URI, address,
-// e-mail) or its common name.  A token has a name, which logs and errors show,
-// and a value, which they never do; the file may hold the value's SHA-256
-// instead.
+// e-mail), or by its common name where it has none of these.  A token has a
+// name, which logs and errors show, and a value, which they never do; the file
+// may hold the value's SHA-256 instead.
 //
 // Threads: any, as it never changes.
 
@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "access/role.h"
@@ -62,6 +63,7 @@ class AccessList {
   // By the SHA-256 of the value, so that the time of a look-up says nothing
   // about the values.
   absl::flat_hash_map<std::string, Grant> tokens_;
+  absl::flat_hash_set<std::string> token_names_;
   Role anyone_ = Role::kNone;
 };
 

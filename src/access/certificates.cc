@@ -33,6 +33,7 @@ struct Release {
 using Bio = std::unique_ptr<BIO, Release<BIO_free>>;
 using Certificate = std::unique_ptr<X509, Release<X509_free>>;
 using Key = std::unique_ptr<EVP_PKEY, Release<EVP_PKEY_free>>;
+using Context = std::unique_ptr<SSL_CTX, Release<SSL_CTX_free>>;
 using Config = std::unique_ptr<CONF, Release<NCONF_free>>;
 
 Bio Open(std::string_view text) {
@@ -124,10 +125,37 @@ absl::Status CheckAuthorities(std::string_view pem, int64_t now_ms) {
   return status;
 }
 
+// What reads PEM as a C string stops at a NUL.
+absl::Status CheckNoNul(const Certificates& certificates) {
+  for (const auto& [flag, text] :
+       {std::pair<std::string_view, std::string_view>("tls_cert",
+                                                      certificates.chain),
+        {"tls_key", certificates.key},
+        {"tls_client_ca", certificates.client_ca}}) {
+    if (text.find('\0') != std::string_view::npos) {
+      return Invalid(flag, "holds a NUL byte");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// That a server can be made with it: its key may be too short for that.
+absl::Status CheckUse(X509& own) {
+  const Context context(SSL_CTX_new(TLS_server_method()));
+  if (SSL_CTX_use_certificate(context.get(), &own) == 1) {
+    return absl::OkStatus();
+  }
+  const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
+  ERR_clear_error();
+  return Invalid("tls_cert", StrCat("cannot be used: ",
+                                    reason == nullptr ? "unknown" : reason));
+}
+
 }  // namespace
 
 absl::StatusOr<int64_t> CheckCertificates(const Certificates& certificates,
                                           int64_t now_ms) {
+  RETURN_IF_ERROR(CheckNoNul(certificates));
   ASSIGN_OR_RETURN(const std::vector<Certificate> chain,
                    ReadCertificates("tls_cert", certificates.chain));
   ASSIGN_OR_RETURN(const Key key, ReadKey(certificates.key));
@@ -137,6 +165,7 @@ absl::StatusOr<int64_t> CheckCertificates(const Certificates& certificates,
                    "is not the key of the first certificate of "
                    "--tls_cert");
   }
+  RETURN_IF_ERROR(CheckUse(*chain.front()));
   int64_t end_ms = std::numeric_limits<int64_t>::max();
   for (const Certificate& certificate : chain) {
     ASSIGN_OR_RETURN(const int64_t its_end_ms,

@@ -4,9 +4,11 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -23,6 +25,13 @@ constexpr size_t kSecretFileBytesMax = 1 << 20;
 absl::StatusOr<std::string> ReadFile(std::string_view flag,
                                      const std::string& path) {
   if (path.empty()) return std::string();
+  // Another kind might keep the reader waiting for ever.
+  std::error_code error;
+  if (std::filesystem::exists(path, error) &&
+      !std::filesystem::is_regular_file(path, error)) {
+    return absl::InvalidArgumentError(
+        StrCat("--", flag, "=", path, ": is no regular file"));
+  }
   std::ifstream file(path, std::ios::binary);
   std::string text(kSecretFileBytesMax + 1, '\0');
   if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));

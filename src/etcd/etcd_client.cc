@@ -229,10 +229,11 @@ absl::Status EtcdClient::Check(const etcdserverpb::ResponseHeader& header,
   return absl::OkStatus();
 }
 
-absl::StatusOr<RangeResponse> EtcdClient::Range(const RangeRequest& request) {
+absl::StatusOr<RangeResponse> EtcdClient::Range(const RangeRequest& request,
+                                                int64_t timeout_ms) {
   RangeResponse response;
   const int64_t before = revision_.load();
-  RETURN_IF_ERROR(Call("reading", timeout_ms_,
+  RETURN_IF_ERROR(Call("reading", timeout_ms > 0 ? timeout_ms : timeout_ms_,
                        [&](Endpoint& endpoint, grpc::ClientContext& context) {
                          return endpoint.kv->Range(&context, request,
                                                    &response);

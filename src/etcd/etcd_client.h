@@ -73,8 +73,9 @@ class EtcdClient {
   // kResourceExhausted: etcd is full.  kDataLoss: as above.  kOutOfRange: the
   // revision is compacted.  kInvalidArgument: too large, or too many
   // operations.  kPermissionDenied, kUnauthenticated: etcd does not let us.
+  // A time-out of 0 is that of the options.
   absl::StatusOr<etcdserverpb::RangeResponse> Range(
-      const etcdserverpb::RangeRequest& request);
+      const etcdserverpb::RangeRequest& request, int64_t timeout_ms = 0);
   absl::StatusOr<etcdserverpb::TxnResponse> Txn(
       const etcdserverpb::TxnRequest& request);
   // The same for several, some of them at a time, in no order.

@@ -130,8 +130,23 @@ void EtcdLeadership::KeepAlive(int64_t lease) {
     } else {
       valid_until_us_ = sent_us + *ttl_s * 1000000;
       next_us = sent_us + interval_us;
+      if (IsKeyGone(interval_us / 1000)) {
+        is_lost_ = true;
+        valid_until_us_ = 0;
+        return;
+      }
     }
   }
+}
+
+bool EtcdLeadership::IsKeyGone(int64_t timeout_ms) {
+  etcdserverpb::RangeRequest look;
+  look.set_key(key_);
+  const absl::StatusOr<etcdserverpb::RangeResponse> seen =
+      client_.Range(look, timeout_ms);
+  if (!seen.ok()) return false;  // The next transaction tells.
+  return seen->kvs_size() == 0 ||
+         seen->kvs(0).create_revision() != create_revision_;
 }
 
 std::string EtcdLeadership::holder() const {

@@ -81,6 +81,9 @@ class EtcdLeadership {
   // Ends the thread and the lease.
   void Resign();
   void KeepAlive(int64_t lease);
+  // Whether somebody has deleted the key, or made it anew, as far as that can
+  // be known in this time.
+  bool IsKeyGone(int64_t timeout_ms);
 
   EtcdClient& client_;
   const Clock& clock_;

@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -28,6 +29,15 @@ sigset_t BlockEndingSignals() {
   return signals;
 }
 
+// As many as the system allows: gRPC stops listening for good once it has run
+// out of them.
+void RaiseFileLimit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int Fail(const absl::Status& status) {
   LOG(ERROR) << sluice::Message(status);
   return EXIT_FAILURE;
@@ -37,6 +47,7 @@ int Fail(const absl::Status& status) {
 
 int main(int argc, char** argv) {
   const sigset_t signals = BlockEndingSignals();
+  RaiseFileLimit();
   // gRPC's mutexes look for deadlocks where abseil is built without NDEBUG, as
   // Debian's is: under one lock, a twentieth of the daemon's time.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);

@@ -114,6 +114,11 @@ std::unique_ptr<grpc::Server> StartGrpc(
   for (grpc::Service* service : services) builder.RegisterService(service);
   builder.SetContextAllocator(open_calls.MakeCounter());
   builder.SetMaxReceiveMessageSize(kRequestBytesMax);
+  // A kilobyte would become a megabyte before anybody looks at its size.
+  for (const grpc_compression_algorithm algorithm :
+       {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP}) {
+    builder.SetCompressionAlgorithmSupportStatus(algorithm, false);
+  }
   // Two daemons on one port would each get some of the calls.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,

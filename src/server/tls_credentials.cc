@@ -28,7 +28,9 @@ std::string_view TextOf(const grpc_slice& slice) {
   return {static_cast<const char*>(bytes), GRPC_SLICE_LENGTH(slice)};
 }
 
-// The names in the certificate that the client showed, if it did.
+// The names in the certificate that the client showed, if it did: the common
+// name counts only where there is no other, since constraints of authorities
+// say nothing about it.
 std::vector<std::string> NamesOf(const grpc_auth_context* context) {
   std::vector<std::string> names;
   for (const char* kind :
@@ -39,6 +41,7 @@ std::vector<std::string> NamesOf(const grpc_auth_context* context) {
                grpc_auth_property_iterator_next(&found)) {
       names.emplace_back(name->value, name->value_length);
     }
+    if (!names.empty()) break;
   }
   return names;
 }
@@ -123,7 +126,13 @@ class TlsCredentials final : public grpc::ServerCredentials {
     for (const grpc_metadata& entry : metadata) {
       const std::string_view key = TextOf(entry.key);
       if (key == ":path") path = TextOf(entry.value);
-      if (key == "authorization") authorization = TextOf(entry.value);
+      if (key == "authorization") {
+        if (!authorization.empty()) {
+          return absl::UnauthenticatedError(
+              "there is more than one header authorization");
+        }
+        authorization = TextOf(entry.value);
+      }
     }
     const Role needed = RoleFor(path);
     if (needed == Role::kNone) return absl::OkStatus();

@@ -337,7 +337,7 @@ TEST_F(Access, NoTokenIsInTheLog) {
               AllOf(HasSubstr("refused /sluice.v1.Inspector/ForgetStale: token "
                               "reader has the role read"),
                     HasSubstr("refused /sluice.v1.Inspector/GetStatus"),
-                    HasSubstr("token again has the value of token reader"),
+                    HasSubstr("the token has the value of one before"),
                     Not(HasSubstr(kReader)), Not(HasSubstr("that-is-wrong"))));
 }
 

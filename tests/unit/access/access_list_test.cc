@@ -129,10 +129,15 @@ TEST(AccessList, NamesTheLineThatIsWrongWithoutTheToken) {
            {"read anyone else", "is none of"},
            {"read token secret-secret-secret", "is none of"},
            {"read token t secret-secret-secret more", "is none of"},
-           {"read token t secret-secret", "token t has fewer than 16"},
+           {"read token t secret-secret", "the token has fewer than 16"},
+           {"read token secret-secret-secret t", "the token has fewer than"},
            {"read token t sha256:secret", "not 64 hexadecimal digits"},
+           {"read token t SHA256:secret-secret", "not 64 hexadecimal digits"},
+           {"read token old another-secret--", "a token before has that name"},
+           {"read certificate caf\xc3\xa9", "more than printable ASCII"},
+           {std::string("read anyone\0", 12), "more than printable ASCII"},
            {"write certificate known", "certificate known has a role already"},
-           {"write token new the-known-secret", "has the value of token old"},
+           {"write token new the-known-secret", "has the value of one before"},
            {"write anyone", "anyone has a role already"}}) {
     const auto list = AccessList::Parse(
         "read certificate known\nread token old the-known-secret\nread "

@@ -57,6 +57,7 @@ TEST_F(CertificatesTest, NameTheFlagOfWhatIsWrong) {
   const CertificateAndKey other = authority_.Sign("other", "DNS:other");
   const CertificateAndKey late = authority_.Sign("l", "DNS:l", 3600, 7200);
   const CertificateAndKey old = authority_.Sign("o", "DNS:o", -7200, -3600);
+  const std::string nul = std::string(1, '\0');
   std::string torn = valid.chain;
   torn.erase(torn.size() - 100);
   for (const auto& [certificates, why] :
@@ -71,6 +72,10 @@ TEST_F(CertificatesTest, NameTheFlagOfWhatIsWrong) {
            {{late.certificate, late.key, ""},
             "--tls_cert: is not valid before"},
            {{old.certificate, old.key, ""}, "--tls_cert: expired on "},
+           {{nul + valid.chain, valid.key, ""}, "--tls_cert: holds a NUL"},
+           {{valid.chain, nul + valid.key, ""}, "--tls_key: holds a NUL"},
+           {{valid.chain, valid.key, nul + valid.chain},
+            "--tls_client_ca: holds a NUL"},
            {{valid.chain, valid.key, "x"}, "--tls_client_ca: holds no cert"},
            {{valid.chain, valid.key, old.certificate},
             "--tls_client_ca: expired on "}}) {

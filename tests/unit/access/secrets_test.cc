@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -116,8 +117,13 @@ TEST_F(SecretsTest, AreNotOpenedWhereSomethingIsWrong) {
   Write("key", std::string(2 << 20, 'x'));
   EXPECT_THAT(Open(), StatusIs(absl::StatusCode::kInvalidArgument,
                                HasSubstr("is larger than")));
-  files_.tls_key = directory_.path();
-  EXPECT_FALSE(Open().ok());
+  for (const std::string& path :
+       {directory_.path(), std::string("/dev/zero"), directory_ / "fifo"}) {
+    mkfifo((directory_ / "fifo").c_str(), 0600);
+    files_.tls_key = path;
+    EXPECT_THAT(Open(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                 HasSubstr("is no regular file")));
+  }
 }
 
 }  // namespace

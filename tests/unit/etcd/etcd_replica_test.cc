@@ -107,6 +107,19 @@ TEST_F(EtcdReplicaTest, EndsWhereItsLeaseIsTakenAway) {
               StatusIs(absl::StatusCode::kAborted, HasSubstr("deposed: ")));
 }
 
+TEST_F(EtcdReplicaTest, EndsWhereItsKeyIsDeleted) {
+  auto replica = Make();
+  std::vector<std::string> leaders;
+  ASSERT_THAT(Lead(*replica, "a", &leaders).get(), IsOk());
+  const auto client = MakeClient(address_);
+  etcdserverpb::TxnRequest request;
+  request.add_success()->mutable_request_delete_range()->set_key(
+      client->address().prefix + "/leader");
+  ASSERT_THAT(client->Txn(request), IsOk());
+  EXPECT_THAT(replica->AwaitEnd(),
+              StatusIs(absl::StatusCode::kAborted, HasSubstr("has ended")));
+}
+
 TEST_F(EtcdReplicaTest, StopsWhereverItWaits) {
   auto leader = Make();
   auto follower = Make();
