@@ -245,12 +245,13 @@ class Daemon final : public Server {
                                           .cost_models = policies_.names(),
                                           .ready_us = clock_.MonotonicUs()});
     ASSIGN_OR_RETURN(Address address, ParseAddress(options.listen_address));
-    grpc_ = StartGrpc(
-        options.listen_address,
-        secrets_ == nullptr ? grpc::InsecureServerCredentials()
-                            : MakeTlsCredentials(*secrets_, clock_, metrics_),
-        {&*scheduler_service_, &*feed_service_, &*inspector_service_},
-        open_calls_, &grpc_port_);
+    credentials_ = secrets_ == nullptr
+                       ? grpc::InsecureServerCredentials()
+                       : MakeTlsCredentials(*secrets_, clock_, metrics_);
+    grpc_ =
+        StartGrpc(options.listen_address, credentials_,
+                  {&*scheduler_service_, &*feed_service_, &*inspector_service_},
+                  open_calls_, &grpc_port_);
     if (grpc_ == nullptr) {
       RETURN_IF_ERROR(ProbeListen(address));
       return absl::UnavailableError(
@@ -337,6 +338,7 @@ class Daemon final : public Server {
   std::optional<FeedService> feed_service_;
   std::optional<InspectorService> inspector_service_;
   OpenCalls open_calls_;
+  std::shared_ptr<grpc::ServerCredentials> credentials_;
   std::unique_ptr<grpc::Server> grpc_;
   int grpc_port_ = 0;
   // For the log.

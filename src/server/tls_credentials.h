@@ -20,7 +20,8 @@
 
 namespace sluice {
 
-// All must outlive the server that is given the result.
+// All must outlive the server that is given the result, and so must the result:
+// gRPC asks it about connections and calls, and keeps no share in it.
 //
 // A client must show a certificate of --tls_client_ca if there is one and there
 // is no --access_file.  With such a file it may, and a call without the role
