@@ -145,7 +145,7 @@ class Access : public testing::Test {
   std::string Sluicectl(const std::string& arguments) const {
     return OutputOf(
         StrCat("env SLUICE_CONFIG=/dev/null ", ProgramPath("sluicectl"),
-               " --server=localhost:", port_, " ", arguments, " 2>&1"));
+               " --server=127.0.0.1:", port_, " ", arguments, " 2>&1"));
   }
 
   const TemporaryDirectory directory_;
@@ -365,7 +365,7 @@ TEST_F(Access, TheCommandLineHasACertificateOrATokenAndAConfigFile) {
   EXPECT_THAT(
       Sluicectl(StrCat("status --token_file=", directory_ / "no")),
       AllOf(HasSubstr("is empty or cannot be read"), HasSubstr("exit code 2")));
-  Write("config", StrCat("# mine\nserver=localhost:", port_,
+  Write("config", StrCat("# mine\nserver=127.0.0.1:", port_,
                          "\ntls_ca=", directory_ / "ca",
                          "\ntoken_file=", directory_ / "token", "\n"));
   EXPECT_THAT(OutputOf(StrCat("env SLUICE_CONFIG=", directory_ / "config", " ",
