@@ -21,6 +21,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -29,8 +30,10 @@
 #include "base/strings.h"
 #include "integration/answer_log.h"
 #include "integration/client.h"
+#include "integration/lasting_calls.h"
+#include "integration/lasting_client.h"
+#include "integration/lasting_feed.h"
 #include "integration/messages.h"
-#include "integration/persistent_client.h"
 #include "integration/replica_group.h"
 #include "sluice/base/clock.h"
 #include "util/etcd_cluster.h"
@@ -41,7 +44,7 @@ namespace sluice {
 namespace {
 
 constexpr size_t kReplicas = 3;
-constexpr int kFaults = static_cast<int>(SeedCount(32));
+constexpr int kFaults = static_cast<int>(SeedCount(16));
 
 // Within so long each of these has to happen.
 constexpr int64_t kTakeOverUs = 30'000'000;
@@ -126,17 +129,19 @@ class LateCalls {
 
 class Life {
  public:
-  explicit Life(uint64_t seed)
+  // `Lasting` is the client that goes on through it.
+  template <class Lasting>
+  Life(uint64_t seed, std::type_identity<Lasting>)
       : rng_(seed),
         group_(etcd_, kReplicas,
                {"--replicas_lease=1", "--replies=strict", "--removal_hold_ms=0",
                 "--preemption=priority", "--logbuflevel=-1"}),
-        client_(group_, answers_, seed) {
+        client_(std::make_unique<Lasting>(group_, answers_, seed)) {
     for (size_t i = 0; i < kReplicas; ++i) {
       probes_.push_back(
-          std::make_unique<StatusProbe>(group_, i, client_, answers_));
+          std::make_unique<StatusProbe>(group_, i, *client_, answers_));
     }
-    threads_.emplace_back([this] { client_.Run(); });
+    threads_.emplace_back([this] { client_->Run(); });
     for (const auto& probe : probes_) {
       threads_.emplace_back([&probe] { probe->Run(); });
     }
@@ -154,10 +159,10 @@ class Life {
       FailSomehow(/*etcd_is_whole=*/!is_double);
       mended();
       // What was broken is mended, and it goes on.
-      if (!has_failed() && !rng_.Chance(1, 6)) AwaitAnswer("mending");
+      if (!has_failed() && !rng_.Chance(1, 6)) AwaitProgress("mending");
       Hold(rng_.Between(0, 400'000));
     }
-    if (!has_failed()) AwaitAnswer("the end");
+    if (!has_failed()) AwaitProgress("the end");
     Stop();
     Check();
   }
@@ -363,6 +368,21 @@ class Life {
     }
   }
 
+  // Waits until the client has been answered what it asks from now on.
+  void AwaitProgress(const std::string& what) {
+    AwaitAnswer(what);
+    const int64_t begin_us = clock_.MonotonicUs();
+    // The next answer may have been on its way.
+    const int64_t enough = client_->progress() + 2;
+    while (client_->progress() < enough && !has_failed()) {
+      if (clock_.MonotonicUs() - begin_us > kTakeOverUs) {
+        return Fail(StrCat("the client is not answered after ", what));
+      }
+      Supervise();
+      answers_.Await();
+    }
+  }
+
   // Starts the one that follows the process that gave this answer, which has
   // ended, unless that was done.
   void StartAfter(const Answer& answer) {
@@ -396,10 +416,10 @@ class Life {
 
   void Count(const std::string& fault) { ++faults_[fault]; }
   void Fail(const std::string& error) { errors_.push_back(error); }
-  bool has_failed() const { return client_.has_failed() || !errors_.empty(); }
+  bool has_failed() const { return client_->has_failed() || !errors_.empty(); }
 
   void Stop() {
-    client_.Stop();
+    client_->Stop();
     for (const auto& probe : probes_) probe->Stop();
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
@@ -407,16 +427,13 @@ class Life {
 
   void Check() {
     for (const std::string& error : errors_) ADD_FAILURE() << error;
-    for (const std::string& error : client_.errors()) ADD_FAILURE() << error;
+    for (const std::string& error : client_->errors()) ADD_FAILURE() << error;
     for (const auto& probe : probes_) EXPECT_EQ(probe->error(), "");
     EXPECT_EQ(answers_.Contradiction(), "");
     if (testing::Test::HasFailure()) LOG(ERROR) << group_.Logs();
     LOG(INFO) << answers_.leaders() << " leaders, " << answers_.answers()
               << " answers, " << answers_.late_answers() << " of them late, "
-              << client_.repeated() << " calls made again, "
-              << client_.acknowledged().machines() << " machines, "
-              << client_.acknowledged().placements() << " placements, "
-              << client_.comparisons() << " comparisons";
+              << client_->Summary();
   }
 
   Rng rng_;
@@ -424,7 +441,7 @@ class Life {
   EtcdCluster etcd_;
   ReplicaGroup group_;
   AnswerLog answers_;
-  PersistentClient client_;
+  const std::unique_ptr<LastingClient> client_;
   std::vector<std::unique_ptr<StatusProbe>> probes_;
   std::vector<std::thread> threads_;
   std::set<size_t> down_;  // Not to be started again yet.
@@ -432,22 +449,32 @@ class Life {
   std::vector<std::string> errors_;
 };
 
-TEST(ReplicasChaos, NothingAcknowledgedIsLostAndNeverDoTwoLead) {
+template <class Lasting>
+void LiveLives(uint64_t first_seed) {
   if (!EtcdServer::IsInstalled()) {
     GTEST_SKIP() << "there is no etcd here: scripts/install-deps --test";
   }
-  const uint64_t first = NumberFromEnvironment("SLUICE_CHAOS_SEED", 1);
+  const uint64_t first = NumberFromEnvironment("SLUICE_CHAOS_SEED", first_seed);
   const uint64_t lives = NumberFromEnvironment("SLUICE_CHAOS_LIVES", 1);
   std::map<std::string, int> faults;
-  for (uint64_t seed = first; seed < first + lives && !HasFailure(); ++seed) {
+  for (uint64_t seed = first;
+       seed < first + lives && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(StrCat("seed ", seed));
-    Life life(seed);
+    Life life(seed, std::type_identity<Lasting>());
     life.Live(kFaults);
     for (const auto& [name, count] : life.faults()) faults[name] += count;
   }
   for (const auto& [name, count] : faults) {
     LOG(INFO) << count << " times: " << name;
   }
+}
+
+TEST(ReplicasChaos, NothingThatACallWasAnsweredIsLostAndNeverDoTwoLead) {
+  LiveLives<LastingCalls>(1);
+}
+
+TEST(ReplicasChaos, NothingThatAFeedWasToldIsLostAndNeverDoTwoLead) {
+  LiveLives<LastingFeed>(2);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "integration/persistent_client.h"
+#include "integration/lasting_calls.h"
 
 #include <grpc/support/time.h>
 #include <grpcpp/grpcpp.h>
@@ -52,27 +52,26 @@ void SetDeadline(int64_t ms, grpc::ClientContext* context) {
                                      gpr_time_from_millis(ms, GPR_TIMESPAN)));
 }
 
-PersistentClient::PersistentClient(const ReplicaGroup& group,
-                                   AnswerLog& answers, uint64_t seed)
+LastingCalls::LastingCalls(const ReplicaGroup& group, AnswerLog& answers,
+                           uint64_t seed)
     : group_(group), answers_(answers), rng_(seed) {
   for (const int port : group.ports()) {
     clients_.push_back(std::make_unique<Client>(ConnectEagerly(port)));
   }
 }
 
-void PersistentClient::Run() {
-  while (!is_stopped_ && !has_failed_) {
+void LastingCalls::Run() {
+  while (!is_stopped() && !has_failed()) {
     Step();
     if (answered_ != compared_ ||
         ++calls_since_compared_ >= kCallsPerComparison) {
       Compare();
     }
-    const MutexLock lock(mutex_);
-    pause_.WaitFor(mutex_, kBetweenCallsUs);
+    Pause(kBetweenCallsUs);
   }
 }
 
-void PersistentClient::Step() {
+void LastingCalls::Step() {
   const uint64_t kind = rng_.Below(100);
   if (kind < 15) {
     AddMachine();
@@ -83,17 +82,17 @@ void PersistentClient::Step() {
   } else {
     EndSome(/*is_removal=*/kind < 90);
   }
-  for (const std::string& error : acknowledged_.errors()) Fail(error);
+  for (const std::string& error : acknowledged_.errors()) FailAt(error);
 }
 
 template <class Request, class Response>
-PersistentClient::Outcome PersistentClient::Call(
+LastingCalls::Outcome LastingCalls::Call(
     grpc::Status (Scheduler::Stub::*method)(grpc::ClientContext*,
                                             const Request&, Response*),
     const Request& request, Response* response) {
   Outcome outcome;
   const int64_t first_us = clock_.MonotonicUs();
-  while (!has_failed_) {
+  while (!has_failed()) {
     const size_t replica = current_;
     const int64_t life = group_.life(replica);
     grpc::ClientContext context;
@@ -109,25 +108,25 @@ PersistentClient::Outcome PersistentClient::Call(
         answers_.Note({replica, life, begin_us, end_us});
       }
       outcome.is_answered = true;
+      ++progress_;
       if (outcome.was_repeated) ++repeated_;
       return outcome;
     }
     if (!MayBeAnsweredElsewhere(status)) {
-      Fail(StrCat(Request::descriptor()->name(), ": ",
-                  static_cast<int>(status.error_code()), ": ",
-                  status.error_message()));
+      FailAt(StrCat(Request::descriptor()->name(), ": ",
+                    static_cast<int>(status.error_code()), ": ",
+                    status.error_message()));
     }
-    if (end_us - first_us > kPatienceUs) Fail("nobody answers");
+    if (end_us - first_us > kPatienceUs) FailAt("nobody answers");
     outcome.was_repeated = true;
     outcome.suspects.emplace_back(replica, life);
     current_ = (replica + 1) % clients_.size();
-    const MutexLock lock(mutex_);
-    pause_.WaitFor(mutex_, kBetweenAttemptsUs);
+    Pause(kBetweenAttemptsUs);
   }
   return outcome;
 }
 
-void PersistentClient::AddMachine() {
+void LastingCalls::AddMachine() {
   const size_t number = acknowledged_.machines();
   const std::string uuid = StrCat("m", number);
   const int64_t cpu = number < kLargeMachines ? 4000 : 1;
@@ -138,13 +137,13 @@ void PersistentClient::AddMachine() {
            NodeMessage(uuid, {.cpu = static_cast<float>(cpu)}), &response);
   if (!outcome.is_answered) return;
   if (response.type() != firmament::NODE_ADDED_OK && !outcome.was_repeated) {
-    Fail(StrCat(uuid, ": ", firmament::NodeReplyType_Name(response.type())));
+    FailAt(StrCat(uuid, ": ", firmament::NodeReplyType_Name(response.type())));
   }
   acknowledged_.AddMachine(uuid, cpu);
   ++machines_acknowledged_;
 }
 
-void PersistentClient::Submit() {
+void LastingCalls::Submit() {
   if (acknowledged_.tasks().size() >= kTasksMax) return;
   const uint64_t uid = next_uid_++;
   const int64_t cpu = rng_.Between(1, 15) * 100;
@@ -158,14 +157,14 @@ void PersistentClient::Submit() {
   if (!outcome.is_answered) return;
   if (response.type() != firmament::TASK_SUBMITTED_OK &&
       !outcome.was_repeated) {
-    Fail(StrCat("task ", uid, ": ",
-                firmament::TaskReplyType_Name(response.type())));
+    FailAt(StrCat("task ", uid, ": ",
+                  firmament::TaskReplyType_Name(response.type())));
   }
   acknowledged_.AddTask(uid, cpu);
   suspects_[uid] = std::move(outcome.suspects);
 }
 
-void PersistentClient::Schedule() {
+void LastingCalls::Schedule() {
   firmament::SchedulingDeltas reply;
   if (Call(&Scheduler::Stub::Schedule, firmament::ScheduleRequest(), &reply)
           .is_answered) {
@@ -173,7 +172,7 @@ void PersistentClient::Schedule() {
   }
 }
 
-void PersistentClient::EndSome(bool is_removal) {
+void LastingCalls::EndSome(bool is_removal) {
   // A process that has not read all that was sent to it may submit a task after
   // that was removed.
   std::vector<uint64_t> uids;
@@ -199,8 +198,8 @@ void PersistentClient::EndSome(bool is_removal) {
     if (!outcome.is_answered) return;
     if (response.type() != firmament::TASK_REMOVED_OK &&
         !outcome.was_repeated) {
-      Fail(StrCat("task ", uid, " is removed: ",
-                  firmament::TaskReplyType_Name(response.type())));
+      FailAt(StrCat("task ", uid, " is removed: ",
+                    firmament::TaskReplyType_Name(response.type())));
     }
     acknowledged_.TaskRemoved(uid);
     suspects_.erase(uid);
@@ -210,15 +209,15 @@ void PersistentClient::EndSome(bool is_removal) {
         Call(&Scheduler::Stub::TaskCompleted, request, &response);
     if (!outcome.is_answered) return;
     if (response.type() != firmament::TASK_COMPLETED_OK) {
-      Fail(StrCat("task ", uid, " has completed: ",
-                  firmament::TaskReplyType_Name(response.type())));
+      FailAt(StrCat("task ", uid, " has completed: ",
+                    firmament::TaskReplyType_Name(response.type())));
     }
     acknowledged_.TaskEnded(uid);
   }
 }
 
 template <class Request, class Response, class Item>
-bool PersistentClient::List(
+bool LastingCalls::List(
     grpc::Status (v1::Inspector::Stub::*method)(grpc::ClientContext*,
                                                 const Request&, Response*),
     const google::protobuf::RepeatedPtrField<Item>& (Response::*items)() const,
@@ -243,7 +242,7 @@ bool PersistentClient::List(
   return true;
 }
 
-void PersistentClient::Compare() {
+void LastingCalls::Compare() {
   std::vector<v1::Machine> machines;
   std::vector<v1::Task> tasks;
   if (!List(&v1::Inspector::Stub::ListMachines,
@@ -253,26 +252,25 @@ void PersistentClient::Compare() {
     return;  // With the next answer.
   }
   acknowledged_.Compare(machines, tasks);
-  for (const std::string& error : acknowledged_.errors()) Fail(error);
+  for (const std::string& error : acknowledged_.errors()) FailAt(error);
   compared_ = answered_;
   calls_since_compared_ = 0;
   ++comparisons_;
 }
 
-void PersistentClient::Fail(const std::string& error) {
-  const MutexLock lock(mutex_);
-  errors_.push_back(StrCat("asking daemon ", answered_.first, " in its life ",
-                           answered_.second, ": ", error));
-  has_failed_ = true;
+void LastingCalls::FailAt(const std::string& error) {
+  Fail(StrCat("asking daemon ", answered_.first, " in its life ",
+              answered_.second, ": ", error));
 }
 
-std::vector<std::string> PersistentClient::errors() const {
-  const MutexLock lock(mutex_);
-  return errors_;
+std::string LastingCalls::Summary() const {
+  return StrCat(repeated_, " calls made again, ", acknowledged_.machines(),
+                " machines, ", acknowledged_.placements(), " placements, ",
+                comparisons_, " comparisons");
 }
 
 StatusProbe::StatusProbe(const ReplicaGroup& group, size_t replica,
-                         const PersistentClient& client, AnswerLog& answers)
+                         const LastingClient& client, AnswerLog& answers)
     : group_(group), replica_(replica), client_(client), answers_(answers) {}
 
 void StatusProbe::Run() {

@@ -5,14 +5,13 @@
 //
 // Threads: Run() has one; the rest by any.
 
-#ifndef SLUICE_TESTS_INTEGRATION_PERSISTENT_CLIENT_H_
-#define SLUICE_TESTS_INTEGRATION_PERSISTENT_CLIENT_H_
+#ifndef SLUICE_TESTS_INTEGRATION_LASTING_CALLS_H_
+#define SLUICE_TESTS_INTEGRATION_LASTING_CALLS_H_
 
 #include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +22,7 @@
 #include "integration/acknowledged.h"
 #include "integration/answer_log.h"
 #include "integration/client.h"
+#include "integration/lasting_client.h"
 #include "integration/replica_group.h"
 #include "sluice/base/clock.h"
 #include "sluice/v1/inspector.grpc.pb.h"
@@ -35,28 +35,12 @@ std::shared_ptr<grpc::Channel> ConnectEagerly(int port);
 // The deadline of a call, from now.
 void SetDeadline(int64_t ms, grpc::ClientContext* context);
 
-class PersistentClient {
+class LastingCalls final : public LastingClient {
  public:
-  PersistentClient(const ReplicaGroup& group, AnswerLog& answers,
-                   uint64_t seed);
+  LastingCalls(const ReplicaGroup& group, AnswerLog& answers, uint64_t seed);
 
-  // Goes on until Stop(), or until something is wrong.
-  void Run();
-  void Stop() { is_stopped_ = true; }
-
-  // Machines that were acknowledged, and those that may be known.
-  int64_t machines_acknowledged() const { return machines_acknowledged_; }
-  int64_t machines_asked() const { return machines_asked_; }
-
-  bool has_failed() const { return has_failed_; }
-  // What was wrong.
-  std::vector<std::string> errors() const;
-
-  // After Run().
-  const Acknowledged& acknowledged() const { return acknowledged_; }
-  int64_t comparisons() const { return comparisons_; }
-  // Calls that were made more than once.
-  int64_t repeated() const { return repeated_; }
+  void Run() override;
+  std::string Summary() const override;
 
  private:
   using Scheduler = firmament::FirmamentScheduler;
@@ -90,7 +74,7 @@ class PersistentClient {
             const google::protobuf::RepeatedPtrField<Item>& (Response::*items)()
                 const,
             std::vector<Item>* all);
-  void Fail(const std::string& error);
+  void FailAt(const std::string& error);
 
   const ReplicaGroup& group_;
   AnswerLog& answers_;
@@ -107,14 +91,6 @@ class PersistentClient {
   std::map<uint64_t, std::vector<Suspect>> suspects_;  // Of submissions.
   int64_t comparisons_ = 0;
   int64_t repeated_ = 0;
-
-  std::atomic<int64_t> machines_asked_ = 0;
-  std::atomic<int64_t> machines_acknowledged_ = 0;
-  std::atomic<bool> is_stopped_ = false;
-  std::atomic<bool> has_failed_ = false;
-  mutable Mutex mutex_;
-  mutable CondVar pause_;  // Never notified.
-  std::vector<std::string> errors_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Asks one daemon for its status, again and again: a call that changes nothing
@@ -125,7 +101,7 @@ class PersistentClient {
 class StatusProbe {
  public:
   StatusProbe(const ReplicaGroup& group, size_t replica,
-              const PersistentClient& client, AnswerLog& answers);
+              const LastingClient& client, AnswerLog& answers);
 
   void Run();
   void Stop() { is_stopped_ = true; }
@@ -135,7 +111,7 @@ class StatusProbe {
  private:
   const ReplicaGroup& group_;
   const size_t replica_;
-  const PersistentClient& client_;
+  const LastingClient& client_;
   AnswerLog& answers_;
   const SystemClock clock_;
   std::atomic<bool> is_stopped_ = false;
@@ -146,4 +122,4 @@ class StatusProbe {
 
 }  // namespace sluice
 
-#endif  // SLUICE_TESTS_INTEGRATION_PERSISTENT_CLIENT_H_
+#endif  // SLUICE_TESTS_INTEGRATION_LASTING_CALLS_H_
