@@ -16,6 +16,10 @@ struct Faults {
   int64_t store_losses_ms = 0;  // And all that was stored.
   int64_t breaks_ms = 0;        // A client's connection.
   int64_t clock_jumps_ms = 0;
+  // The process that leads stands still, or is cut off from the store, and
+  // after a lease another one leads.
+  int64_t freezes_ms = 0;
+  int64_t partitions_ms = 0;
   // Of so many writes, or solves, one fails; 0: none.
   int64_t writes_to_a_failure = 0;
   int64_t solves_to_a_failure = 0;

@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "cost/policy_set.h"
 #include "persist/recovery.h"
+#include "sim/leased_store.h"
 #include "sim/stop_checks.h"
 #include "solver/registry.h"
 #include "util/state_invariants.h"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr int64_t kRestartUs = 50000;
 constexpr int64_t kPauseUs = 100;
+constexpr int64_t kLeaseUs = 60000;
 
 // The shipped one, which now and then finds nothing.
 class SimSolver final : public Solver {
@@ -113,8 +115,9 @@ std::string DrawPolicies(Rng* rng) {
 struct SimDaemon::Process {
   Process(const Faults& faults, const Workload& workload,
           const bool& solves_fail, Rng* rng, Timeline& timeline,
-          SimStore& store, uint64_t the_number)
+          SimStore& shared_store, uint64_t the_number)
       : number(the_number),
+        store(shared_store, timeline, rng),
         improve_budget(DrawImproveBudget(rng)),
         preemption(DrawPreemption(rng)),
         scheduler({.improve_budget = improve_budget,
@@ -133,6 +136,7 @@ struct SimDaemon::Process {
         stops(workload) {}
 
   const uint64_t number;
+  LeasedStore store;
   const int64_t improve_budget;
   const PreemptionOptions preemption;
   Metrics metrics;
@@ -140,6 +144,8 @@ struct SimDaemon::Process {
   SimSolver solver;
   CoreLoop loop;
   StopChecks stops;
+  int64_t wake_us = kNever;  // When it is to run.
+  int64_t frozen_until_us = 0;
 };
 
 SimDaemon::SimDaemon(const Faults& faults, const Workload& workload,
@@ -181,7 +187,6 @@ bool SimDaemon::MayMove() const {
 void SimDaemon::Start() {
   process_ = std::make_unique<Process>(faults_, workload_, solves_fail_, &rng_,
                                        timeline_, store_, ++process_count_);
-  wake_us_ = kNever;
   const absl::Status status =
       Recover(store_, &process_->scheduler.mutable_state());
   if (!status.ok()) cluster_.Fail(StrCat("recovery: ", status.ToString()));
@@ -189,15 +194,72 @@ void SimDaemon::Start() {
   for (const Listener& listener : listeners_) {
     listener.recovered(process_->scheduler.state());
   }
-  Wake(0);
+  Wake(*process_, 0);
 }
 
 void SimDaemon::Kill(Loss loss) {
   if (process_ == nullptr) return;
   process_.reset();
+  End(loss);
+}
+
+void SimDaemon::End(Loss loss) {
   store_.Reopen(loss);
   for (const Listener& listener : listeners_) listener.died();
   timeline_.After(rng_.Between(1, kRestartUs), [this] { Start(); });
+}
+
+void SimDaemon::Freeze() {
+  if (process_ == nullptr) return;
+  LetExpire();
+  process_->frozen_until_us =
+      timeline_.MonotonicUs() + rng_.Between(1, 4 * kLeaseUs);
+}
+
+void SimDaemon::CutOff() {
+  if (process_ == nullptr) return;
+  LetExpire();
+  process_->store.CutOff();
+}
+
+void SimDaemon::LetExpire() {
+  // The last message that kept it was sent a third of it ago at most, and came
+  // later than that.
+  const int64_t left_us = rng_.Between(kLeaseUs * 2 / 3, kLeaseUs);
+  process_->store.LetExpire(timeline_.MonotonicUs() + left_us);
+  // It may be mended in time.
+  if (rng_.Chance(1, 3)) {
+    timeline_.After(rng_.Between(1, left_us),
+                    [this, number = process_->number] {
+                      if (process_ == nullptr || process_->number != number)
+                        return;
+                      process_->frozen_until_us = 0;
+                      if (process_->store.CheckHeld().ok())
+                        process_->store.GoOn();
+                    });
+  }
+  timeline_.After(left_us + rng_.Between(0, kLeaseUs / 3),
+                  [this, number = process_->number] {
+                    if (process_ != nullptr && process_->number == number &&
+                        !process_->store.CheckHeld().ok()) {
+                      TakeOver();
+                    }
+                  });
+}
+
+void SimDaemon::TakeOver() {
+  ++overlap_count_;
+  process_->store.Fence();
+  former_.push_back(std::move(process_));
+  End(Loss::kProcess);
+}
+
+SimDaemon::Process* SimDaemon::Find(uint64_t number) {
+  if (process_ != nullptr && process_->number == number) return process_.get();
+  for (const auto& former : former_) {
+    if (former->number == number) return former.get();
+  }
+  return nullptr;
 }
 
 void SimDaemon::StopFailing() {
@@ -208,47 +270,66 @@ void SimDaemon::StopFailing() {
 void SimDaemon::Deliver(const std::function<void(CoreLoop&)>& message) {
   if (process_ == nullptr) return;
   message(process_->loop);
-  Wake(rng_.Between(0, 200));
+  Wake(*process_, rng_.Between(0, 200));
 }
 
-void SimDaemon::InProcess(int64_t delay_us, std::function<void()> event) {
-  timeline_.After(delay_us,
-                  [this, number = process_->number, event = std::move(event)] {
-                    if (process_ != nullptr && process_->number == number)
-                      event();
-                  });
-}
-
-void SimDaemon::Wake(int64_t delay_us) {
-  const int64_t at_us = timeline_.MonotonicUs() + delay_us;
-  if (at_us >= wake_us_) return;
-  wake_us_ = at_us;
-  InProcess(delay_us, [this, at_us] {
-    if (wake_us_ == at_us) Run();
+void SimDaemon::InProcess(const Process& process, int64_t delay_us,
+                          std::function<void(Process&)> event) {
+  timeline_.After(delay_us, [this, number = process.number,
+                             event = std::move(event)] {
+    Process* const found = Find(number);
+    if (found == nullptr) return;
+    const int64_t frozen_us = found->frozen_until_us - timeline_.MonotonicUs();
+    if (frozen_us > 0) {
+      InProcess(*found, frozen_us, event);
+    } else {
+      event(*found);
+    }
   });
 }
 
-void SimDaemon::Run() {
-  wake_us_ = kNever;
-  if (!process_->loop.RunOnce()) return Kill(Loss::kProcess);
-  const ClusterState& state = process_->scheduler.state();
+void SimDaemon::Wake(Process& process, int64_t delay_us) {
+  const int64_t at_us = timeline_.MonotonicUs() + delay_us;
+  if (at_us >= process.wake_us) return;
+  process.wake_us = at_us;
+  InProcess(process, delay_us, [this, at_us](Process& found) {
+    if (found.wake_us == at_us) Run(found);
+  });
+}
+
+void SimDaemon::Run(Process& process) {
+  process.wake_us = kNever;
+  const bool may_lead = process.store.CheckHeld().ok();
+  const bool goes_on = process.loop.RunOnce();
+  if (goes_on && !may_lead) {
+    cluster_.Fail("a process goes on whose lease has ended");
+  }
+  if (&process != process_.get()) {
+    std::erase_if(former_,
+                  [&](const auto& one) { return one.get() == &process; });
+    return;
+  }
+  if (!goes_on) return Kill(Loss::kProcess);
+  const ClusterState& state = process.scheduler.state();
   std::string wrong = FindContradiction(state);
   if (wrong.empty()) {
-    wrong = process_->stops.Look(state,
-                                 process_->scheduler.scheduler().is_in_round(),
-                                 process_->preemption.mode);
+    wrong =
+        process.stops.Look(state, process.scheduler.scheduler().is_in_round(),
+                           process.preemption.mode);
   }
   if (!wrong.empty()) cluster_.Fail(wrong);
   for (const Listener& listener : listeners_) {
     if (listener.stepped) listener.stepped(state);
   }
-  if (process_->scheduler.scheduler().is_in_round()) {
-    InProcess(rng_.Between(1, faults_.solve_us), [this] {
-      if (process_->loop.SolveOnce()) Wake(0);
-    });
-    Wake(kPauseUs);  // It may have asked for a pause.
+  if (process.scheduler.scheduler().is_in_round()) {
+    InProcess(process, rng_.Between(1, faults_.solve_us),
+              [this](Process& found) {
+                if (found.loop.SolveOnce()) Wake(found, 0);
+              });
+    Wake(process, kPauseUs);  // It may have asked for a pause.
   }
-  Wake(std::max<int64_t>(process_->loop.DueUs() - timeline_.MonotonicUs(), 1));
+  Wake(process,
+       std::max<int64_t>(process.loop.DueUs() - timeline_.MonotonicUs(), 1));
 }
 
 }  // namespace sluice::sim

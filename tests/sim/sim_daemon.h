@@ -1,6 +1,8 @@
 // The daemon but for its sockets and its disk, on one thread: core loop, core,
 // solver, records and recovery as they are shipped.  It can die at any moment
-// and is started again from what its store has.
+// and is started again from what its store has.  The store may be shared: when
+// the process that leads stands still or is cut off, another one leads after a
+// lease, whether or not the former one has ended.
 //
 // Threads: one.
 
@@ -59,6 +61,11 @@ class SimDaemon {
   bool MayMove() const;
 
   void Kill(Loss loss);
+  // For a time, which may be longer than the lease.
+  void Freeze();
+  void CutOff();
+  // How many times another process led before the former one had ended.
+  uint64_t overlap_count() const { return overlap_count_; }
   void StopFailing();
 
  private:
@@ -66,11 +73,19 @@ class SimDaemon {
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
   void Start();
+  // The process that leads does not lead any more.
+  void End(Loss loss);
+  // Nothing keeps the lease of the process that leads.
+  void LetExpire();
+  void TakeOver();
+  // One that leads or has led; null if it has ended.
+  Process* Find(uint64_t number);
   // What waits in the mailbox is handled a little later, together.
-  void Wake(int64_t delay_us);
-  void Run();
+  void Wake(Process& process, int64_t delay_us);
+  void Run(Process& process);
   // Runs `event` after the delay, in this process or not at all.
-  void InProcess(int64_t delay_us, std::function<void()> event);
+  void InProcess(const Process& process, int64_t delay_us,
+                 std::function<void(Process&)> event);
 
   const Faults faults_;
   const Workload workload_;
@@ -80,8 +95,9 @@ class SimDaemon {
   SimStore store_;
   bool solves_fail_;
   std::unique_ptr<Process> process_;
+  std::vector<std::unique_ptr<Process>> former_;  // They lead no more.
   uint64_t process_count_ = 0;
-  int64_t wake_us_ = kNever;  // When it is to run.
+  uint64_t overlap_count_ = 0;
   std::vector<Listener> listeners_;
 };
 

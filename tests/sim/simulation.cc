@@ -69,6 +69,8 @@ class Life {
     });
     Every(faults.clock_jumps_ms,
           [this] { timeline_.JumpMs(rng_.Between(-100000000, 100000000)); });
+    Every(faults.freezes_ms, [this] { daemon_.Freeze(); });
+    Every(faults.partitions_ms, [this] { daemon_.CutOff(); });
     RunFor(shape_.length_ms);
     is_calm_ = true;
     daemon_.StopFailing();
@@ -86,6 +88,7 @@ class Life {
     LifeReport report;
     report.errors = cluster_.errors();
     report.processes = daemon_.process_number();
+    report.overlaps = daemon_.overlap_count();
     const auto count = [&report](const auto& client) {
       report.placements += client.placement_count();
       report.stops += client.stop_count();
@@ -211,6 +214,8 @@ LifeShape DrawShape(uint64_t seed) {
   }
   shape.workload.requeues = {.from_failed_machines = rng.Chance(1, 2),
                              .evicted = rng.Chance(1, 2)};
+  faults.freezes_ms = sometimes(100, 2000);
+  faults.partitions_ms = sometimes(100, 2000);
   return shape;
 }
 
@@ -233,6 +238,8 @@ LifeShape Shrink(uint64_t seed, LifeShape shape) {
       [](LifeShape* one) { one->faults.store_losses_ms = 0; },
       [](LifeShape* one) { one->faults.breaks_ms = 0; },
       [](LifeShape* one) { one->faults.clock_jumps_ms = 0; },
+      [](LifeShape* one) { one->faults.freezes_ms = 0; },
+      [](LifeShape* one) { one->faults.partitions_ms = 0; },
       [](LifeShape* one) { one->faults.writes_to_a_failure = 0; },
       [](LifeShape* one) { one->faults.solves_to_a_failure = 0; },
       [](LifeShape* one) { one->workload.priorities = 1; },
@@ -287,6 +294,8 @@ std::string ToText(const LifeShape& shape) {
       " store_losses_ms=", faults.store_losses_ms,
       " breaks_ms=", faults.breaks_ms,
       " clock_jumps_ms=", faults.clock_jumps_ms,
+      " freezes_ms=", faults.freezes_ms,
+      " partitions_ms=", faults.partitions_ms,
       " writes_to_a_failure=", faults.writes_to_a_failure,
       " solves_to_a_failure=", faults.solves_to_a_failure,
       " message_us=", faults.message_us, " solve_us=", faults.solve_us,

@@ -32,6 +32,7 @@ struct LifeReport {
   int64_t stops = 0;
   int64_t moves = 0;
   uint64_t processes = 0;
+  uint64_t overlaps = 0;  // How often one led while the former had not ended.
 };
 
 // Each seed has faults of some kinds, and times, of its own.

@@ -18,6 +18,7 @@ TEST(Simulation, NothingIsLostDoubledOrOvercommittedWhateverBreaks) {
   int64_t stops = 0;
   int64_t moves = 0;
   uint64_t processes = 0;
+  uint64_t overlaps = 0;
   const uint64_t count = SeedCount(400);
   for (uint64_t seed = 1; seed <= count; ++seed) {
     const LifeShape shape = DrawShape(seed);
@@ -28,12 +29,14 @@ TEST(Simulation, NothingIsLostDoubledOrOvercommittedWhateverBreaks) {
     stops += report.stops;
     moves += report.moves;
     processes += report.processes;
+    overlaps += report.overlaps;
   }
   // A life in which nothing happens proves nothing.
   EXPECT_GT(placements, static_cast<int64_t>(50 * count));
   EXPECT_GT(stops, static_cast<int64_t>(2 * count));
   EXPECT_GT(moves, static_cast<int64_t>(count / 5));
   EXPECT_GT(processes, 2 * count);
+  EXPECT_GT(overlaps, count / 2);
 }
 
 TEST(Simulation, TheSameSeedIsTheSameLife) {
