@@ -335,7 +335,7 @@ class Life {
       const std::optional<int> end = group_.PollEnd(i);
       if (!end.has_value() || down_.contains(i)) continue;
       if (*end == 1) {
-        Count("  a daemon ended by itself, and is started again");
+        ++ended_;
       } else {
         Fail(StrCat("daemon ", i, " ended with ", *end));
       }
@@ -433,7 +433,11 @@ class Life {
     if (testing::Test::HasFailure()) LOG(ERROR) << group_.Logs();
     LOG(INFO) << answers_.leaders() << " leaders, " << answers_.answers()
               << " answers, " << answers_.late_answers() << " of them late, "
+              << ended_ << " daemons that ended by themselves, "
               << client_->Summary();
+    for (const auto& [name, count] : faults_) {
+      LOG(INFO) << count << " times: " << name;
+    }
   }
 
   Rng rng_;
@@ -444,6 +448,7 @@ class Life {
   const std::unique_ptr<LastingClient> client_;
   std::vector<std::unique_ptr<StatusProbe>> probes_;
   std::vector<std::thread> threads_;
+  int ended_ = 0;          // By themselves, and were started again.
   std::set<size_t> down_;  // Not to be started again yet.
   std::map<std::string, int> faults_;
   std::vector<std::string> errors_;
@@ -464,9 +469,12 @@ void LiveLives(uint64_t first_seed) {
     life.Live(kFaults);
     for (const auto& [name, count] : life.faults()) faults[name] += count;
   }
+  int sum = 0;
   for (const auto& [name, count] : faults) {
-    LOG(INFO) << count << " times: " << name;
+    LOG(INFO) << count << " times in all: " << name;
+    sum += count;
   }
+  LOG(INFO) << sum << " faults";
 }
 
 TEST(ReplicasChaos, NothingThatACallWasAnsweredIsLostAndNeverDoTwoLead) {
