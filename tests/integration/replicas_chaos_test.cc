@@ -68,13 +68,11 @@ class LateCalls {
     }
   }
 
-  void Make() {
+  // A write that is refused ends the process, with the reads beside it.
+  void Make(bool writes) {
     for (size_t i = 0; i < kConnections; ++i) {
       Client& client = *clients_[i];
-      Call& call = Add();
-      call.adding = client.scheduler().AsyncNodeAdded(
-          &call.context, NodeMessage(StrCat("late", i), {.cpu = 1}), &queue_);
-      call.adding->Finish(&call.added, &call.status, nullptr);
+      if (writes) Write(client, StrCat("late", i));
       for (int n = 0; n < kReads; ++n) {
         Call& read = Add();
         read.reading = client.inspector().AsyncGetStatus(
@@ -117,6 +115,12 @@ class LateCalls {
     std::unique_ptr<grpc::ClientAsyncResponseReader<v1::Status>> reading;
   };
 
+  void Write(Client& client, const std::string& uuid) {
+    Call& call = Add();
+    call.adding = client.scheduler().AsyncNodeAdded(
+        &call.context, NodeMessage(uuid, {.cpu = 1}), &queue_);
+    call.adding->Finish(&call.added, &call.status, nullptr);
+  }
   Call& Add() {
     calls_.push_back(std::make_unique<Call>());
     return *calls_.back();
@@ -236,7 +240,7 @@ class Life {
     AwaitAnswer("freezing the leader", leader.replica);
     if (rng_.Chance(1, 2)) Hold(rng_.Between(0, 1'000'000));
     // What it is asked while it sleeps is neither written nor answered.
-    late.Make();
+    late.Make(/*writes=*/rng_.Chance(1, 2));
     group_.process(leader.replica).Signal(SIGCONT);
     AwaitEndOf(leader, 1);
     if (group_.life(leader.replica) == leader.life && late.Answered() > 0) {
@@ -250,6 +254,8 @@ class Life {
     Count(StrCat("the leader ", what));
     group_.SetNetwork(leader.replica, mode);
     AwaitEndOf(leader, 1);
+    if (rng_.Chance(1, 2))
+      AwaitAnswer("cutting the leader off", leader.replica);
     if (rng_.Chance(1, 2)) {
       StartAfter(leader);
       Hold(rng_.Between(0, 1'500'000));
