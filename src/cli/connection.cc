@@ -1,10 +1,13 @@
 #include "cli/connection.h"
 
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "firmament/firmament_scheduler.grpc.pb.h"
+#include "sluice/v1/errors.pb.h"
 #include "sluice/v1/inspector.grpc.pb.h"
 
 namespace sluice {
@@ -40,6 +43,18 @@ std::shared_ptr<grpc::Channel> MakeChannel(const GlobalOptions& options) {
   }
   return grpc::CreateCustomChannel(
       options.server, MakeCredentials(options.identity), arguments);
+}
+
+// Who leads instead, as one that follows says; empty where it does not know;
+// nothing where the error is another one.
+std::optional<std::string> LeaderIn(const grpc::Status& status) {
+  v1::ErrorStatus details;
+  if (!details.ParseFromString(status.error_details())) return std::nullopt;
+  for (const google::protobuf::Any& any : details.details()) {
+    v1::NotLeading detail;
+    if (any.UnpackTo(&detail)) return Printable(detail.leader(), kShownBytes);
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -171,6 +186,12 @@ absl::Status Connection::StatusOf(const grpc::Status& status) const {
   if (status.ok()) return absl::OkStatus();
   const std::string detail = Printable(status.error_message(), kShownBytes);
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
+    if (const std::optional<std::string> leader = LeaderIn(status)) {
+      return absl::UnavailableError(
+          leader->empty() ? StrCat(server_, " follows, and nobody leads yet")
+                          : StrCat(server_, " follows; ", *leader,
+                                   " leads: --server=", *leader));
+    }
     // All that a client hears of a server that wants TLS, or a certificate.
     const std::string_view hint =
         !detail.ends_with("Socket closed") ? ""

@@ -25,12 +25,18 @@ constexpr Command::Text kText = {
     .summary = "Shows the daemon and the cluster in one screen",
     .description =
         R"(Shows the daemon (version, store, policies), how many machines, jobs and tasks
-it knows, what is used of what the machines offer, and its newest round.
+it knows, what is used of what the machines offer, and its newest round.  Of
+several daemons on a store in etcd the one that leads answers: it shows itself,
+its term, and for each follower how many batches of the store's log that has not
+seen; one that is not warm has yet to read the store.
 
 "Undelivered deltas" are decisions that no client is known to have.  The "round
 gap" is what a better round could save, as far as that is not ruled out; where
 tasks of several priorities wait, a table has it for each level of them.
 )"};
+
+// Of an address.
+constexpr size_t kShownBytes = 256;
 
 void PrintUse(const v1::Status& status, std::ostream& out) {
   const v1::Resources& used = status.used();
@@ -168,6 +174,12 @@ std::string FeedText(const v1::FeedState& feed) {
                 NonZero(feed.unconfirmed_deltas(), "deltas to be confirmed"));
 }
 
+std::string FollowerText(const v1::Follower& follower) {
+  if (!follower.is_warm()) return "not warm: reads the store";
+  return follower.lag() == 0 ? "warm, up to date"
+                             : StrCat("warm, ", follower.lag(), " behind");
+}
+
 void PrintStatus(const v1::Status& status, const std::string& server,
                  std::ostream& out) {
   std::string policies;
@@ -178,6 +190,16 @@ void PrintStatus(const v1::Status& status, const std::string& server,
   table.AddRow({"uptime", FormatAge(status.uptime_ms())});
   table.AddRow({"state version", StrCat(status.state_version())});
   table.AddRow({"store", status.store()});
+  if (status.has_replicas()) {
+    const v1::Replicas& replicas = status.replicas();
+    table.AddRow({"leader", StrCat(Printable(replicas.leader(), kShownBytes),
+                                   ", term ", replicas.term())});
+    for (const v1::Follower& follower : replicas.followers()) {
+      table.AddRow(
+          {"follower", StrCat(Printable(follower.address(), kShownBytes), ": ",
+                              FollowerText(follower))});
+    }
+  }
   table.AddRow({"policies", policies});
   table.AddRow(
       {"machines",

@@ -52,6 +52,9 @@ absl::Status EtcdReplica::Lead(
   leadership_.emplace(
       *client_, clock_,
       EtcdLeadershipOptions{.name = address, .lease_s = lease_s_});
+  roster_ = std::make_unique<EtcdRoster>(
+      *client_, clock_,
+      EtcdRoster::Options{.address = address, .lease_s = lease_s_});
   std::string last_error;
   while (!is_stopped()) {
     const absl::StatusOr<bool> leads = TryToLead(on_leader);
@@ -72,7 +75,9 @@ absl::Status EtcdReplica::Lead(
 
 absl::StatusOr<bool> EtcdReplica::TryToLead(
     absl::FunctionRef<void(const std::string&)> on_leader) {
+  RETURN_IF_ERROR(roster_->status());
   ASSIGN_OR_RETURN(const bool leads, leadership_->Campaign());
+  roster_->SetLeads(leads);
   const std::string leader = leadership_->holder();
   if (told_leader_ != leader) {
     told_leader_ = leader;
@@ -90,6 +95,8 @@ absl::StatusOr<bool> EtcdReplica::TryToLead(
     follower_ = std::make_unique<EtcdFollower>(*client_);
   absl::Status wait;
   do {
+    RETURN_IF_ERROR(roster_->status());
+    roster_->SetNumber(follower_->number());
     wait = leadership_->AwaitVacancy(kWatchMs);
   } while (absl::IsDeadlineExceeded(wait) && !is_stopped());
   // A watch that broke says nothing: the next campaign tells how things are.
@@ -106,6 +113,12 @@ absl::Status EtcdReplica::AwaitEnd() {
     // A lease that etcd has ended is known before its time.
     if (!Pause(std::min(left_us, margin_us))) return absl::OkStatus();
   }
+}
+
+EtcdReplica::Replicas EtcdReplica::replicas() const {
+  return {.leader = leadership_->holder(),
+          .term = leadership_->fence().create_revision,
+          .followers = roster_->followers()};
 }
 
 void EtcdReplica::Stop() {

@@ -6,7 +6,8 @@
 // once somebody else may lead, and CheckHeld() says so by the monotonic clock
 // before that.
 //
-// Threads: Stop(), leader() and CheckHeld() by any, the rest by one at a time.
+// Threads: Stop(), replicas() and CheckHeld() by any, the rest by one at a
+// time.
 
 #ifndef SLUICE_ETCD_ETCD_REPLICA_H_
 #define SLUICE_ETCD_ETCD_REPLICA_H_
@@ -16,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -24,6 +26,7 @@
 #include "etcd/etcd_client.h"
 #include "etcd/etcd_follower.h"
 #include "etcd/etcd_leadership.h"
+#include "etcd/etcd_roster.h"
 #include "persist/store.h"
 #include "sluice/base/clock.h"
 
@@ -53,7 +56,8 @@ class EtcdReplica final : public Store {
   // nobody does.  What cannot be done for now (etcd is away, full or slow) is
   // logged and tried again.
   // Errors: kCancelled after Stop(); whatever trying again does not mend: those
-  // of OpenEtcdStore(), and of a client that etcd does not let in.
+  // of OpenEtcdStore(), of a client that etcd does not let in, and
+  // kAlreadyExists where another one has the address.
   absl::Status Lead(const std::string& address,
                     absl::FunctionRef<void(const std::string&)> on_leader);
 
@@ -63,6 +67,14 @@ class EtcdReplica final : public Store {
 
   // Ends both waits, now and later.
   void Stop();
+
+  struct Replicas {
+    std::string leader;  // The address of this one.
+    int64_t term = 0;    // Grows with each leader.
+    std::vector<EtcdRoster::Follower> followers;
+  };
+  // While it leads, from Lead() on: as of a second ago.
+  Replicas replicas() const;
 
   // While it leads, from Lead() on.
   absl::Status Write(const WriteBatch& batch, Durability durability) override;
@@ -86,6 +98,7 @@ class EtcdReplica final : public Store {
   const std::unique_ptr<EtcdClient> client_;
   std::optional<EtcdLeadership> leadership_;
   std::unique_ptr<EtcdFollower> follower_;  // While it follows.
+  std::unique_ptr<EtcdRoster> roster_;
   std::unique_ptr<Store> store_;
   std::optional<std::string> told_leader_;
 

@@ -31,6 +31,7 @@
 // Keys, below PREFIX/:
 //   format       "1"
 //   leader       etcd_leadership.h
+//   followers/   etcd_roster.h
 //   head         TERM-NUMBER of the last chunk; TERM is the fence's revision
 //   tail         the number of the last chunk that is in its places
 //   log/NUMBER   a chunk: the puts and deletes, as a message TxnRequest

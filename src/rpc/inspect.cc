@@ -582,6 +582,7 @@ v1::Status InspectStatus(const CoreView& view, const DaemonInfo& daemon,
     status.add_cost_models(name);
   }
   status.set_store(daemon.store);
+  if (daemon.replicas) daemon.replicas(status.mutable_replicas());
   for (const FeedStatus& feed : view.feeds.List()) {
     v1::FeedState* message = status.add_feeds();
     message->set_name(feed.name);

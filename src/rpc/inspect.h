@@ -6,6 +6,7 @@
 #define SLUICE_RPC_INSPECT_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct DaemonInfo {
   std::string store;  // "memory", or the directory.
   std::vector<std::string> cost_models;
   int64_t ready_us = 0;  // When it became ready, on the monotonic clock.
+  // Says who follows, where several daemons share the store; by any thread.
+  std::function<void(v1::Replicas*)> replicas = nullptr;
 };
 
 v1::Status InspectStatus(const CoreView& view, const DaemonInfo& daemon,

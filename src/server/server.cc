@@ -9,6 +9,7 @@
 #include <grpcpp/health_check_service_interface.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
@@ -95,6 +96,18 @@ absl::StatusOr<std::unique_ptr<EtcdReplica>> MakeReplica(
                                        .cert_file = store.cert_file,
                                        .key_file = store.key_file},
                             .lease_s = store.lease_s});
+}
+
+void FillReplicas(const EtcdReplica& replica, v1::Replicas* message) {
+  const EtcdReplica::Replicas replicas = replica.replicas();
+  message->set_leader(replicas.leader);
+  message->set_term(replicas.term);
+  for (const EtcdRoster::Follower& follower : replicas.followers) {
+    v1::Follower* shown = message->add_followers();
+    shown->set_address(follower.address);
+    shown->set_is_warm(follower.lag >= 0);
+    shown->set_lag(std::max<int64_t>(follower.lag, 0));
+  }
 }
 
 std::unique_ptr<grpc::Server> StartGrpc(
@@ -239,11 +252,16 @@ class Daemon final : public Server {
             .defaults = defaults,
             .heeds_bandwidth = policies_.Has("network_aware")});
     feed_service_.emplace(loop_, gate_, defaults);
-    inspector_service_.emplace(loop_, gate_, clock_,
-                               DaemonInfo{.version = SLUICE_VERSION,
-                                          .store = store_->description(),
-                                          .cost_models = policies_.names(),
-                                          .ready_us = clock_.MonotonicUs()});
+    DaemonInfo info = {.version = SLUICE_VERSION,
+                       .store = store_->description(),
+                       .cost_models = policies_.names(),
+                       .ready_us = clock_.MonotonicUs()};
+    if (replica_ != nullptr) {
+      info.replicas = [this](v1::Replicas* message) {
+        FillReplicas(*replica_, message);
+      };
+    }
+    inspector_service_.emplace(loop_, gate_, clock_, std::move(info));
     ASSIGN_OR_RETURN(Address address, ParseAddress(options.listen_address));
     credentials_ = secrets_ == nullptr
                        ? grpc::InsecureServerCredentials()

@@ -14,9 +14,12 @@
 #include "integration/client.h"
 #include "integration/daemon_process.h"
 #include "integration/feed_client.h"
+#include "integration/shell_command.h"
+#include "sluice/base/clock.h"
 #include "sluice/v1/errors.pb.h"
 #include "util/etcd_server.h"
 #include "util/http_get.h"
+#include "util/paths.h"
 #include "util/status_matchers.h"
 
 namespace sluice {
@@ -172,6 +175,65 @@ TEST_F(Replicas, APrefixOfAnotherVersionIsRefused) {
   const auto daemon = Start(store);
   EXPECT_EQ(daemon->AwaitEnd(), 1);
   EXPECT_THAT(daemon->log(), HasSubstr("has format '999'"));
+}
+
+TEST_F(Replicas, TheLeaderShowsWhoFollowsAndSluicectlWhoLeads) {
+  const EtcdServer etcd;
+  const auto leader = Start(etcd.Address("/sluice"));
+  const int leader_port = leader->AwaitReady();
+  ASSERT_NE(leader_port, 0) << leader->log();
+  const auto follower = Start(etcd.Address("/sluice"));
+  const int port = follower->AwaitFollowing();
+  ASSERT_NE(port, 0) << follower->log();
+  Client client(leader_port);
+  client.AddNode(NodeMessage("n", {.cpu = 1000}));
+  const std::string address = StrCat("127.0.0.1:", leader_port);
+  const std::string other = StrCat("127.0.0.1:", port);
+  const SystemClock clock;
+  const int64_t end_us = clock.MonotonicUs() + 30000000;
+  v1::Replicas replicas;
+  do {
+    replicas = client.Status().replicas();
+  } while (clock.MonotonicUs() < end_us &&
+           (replicas.followers_size() < 1 || !replicas.followers(0).is_warm() ||
+            replicas.followers(0).lag() > 0));
+  EXPECT_EQ(replicas.leader(), address);
+  EXPECT_GT(replicas.term(), 0);
+  ASSERT_EQ(replicas.followers_size(), 1);
+  EXPECT_EQ(replicas.followers(0).address(), other);
+  EXPECT_TRUE(replicas.followers(0).is_warm());
+  EXPECT_EQ(replicas.followers(0).lag(), 0);
+  const auto sluicectl = [](const std::string& server) {
+    return OutputOf(
+        StrCat(ProgramPath("sluicectl"), " status --server=", server, " 2>&1"));
+  };
+  EXPECT_THAT(sluicectl(address), HasSubstr(other + ": warm, up to date\n"));
+  EXPECT_THAT(sluicectl(other),
+              AllOf(HasSubstr(StrCat(other, " follows; ", address,
+                                     " leads: --server=", address)),
+                    HasSubstr("exit code ")));
+}
+
+TEST_F(Replicas, TheSecondOneOfAnAddressEnds) {
+  const EtcdServer etcd;
+  const auto start = [&] {
+    return std::make_unique<DaemonProcess>(std::vector<std::string>{
+        "--listen_address=127.0.0.1:0",
+        "--http_address=", "--advertise_address=sluice-0:9090",
+        "--store=" + etcd.Address("/sluice"), "--replicas_lease=2"});
+  };
+  const auto first = start();
+  const int port = first->AwaitReady();
+  ASSERT_NE(port, 0) << first->log();
+  const auto second = start();
+  EXPECT_EQ(second->AwaitEnd(), 1);
+  EXPECT_THAT(second->log(), HasSubstr("has the address sluice-0:9090, too"));
+  EXPECT_EQ(Client(port).Status().replicas().leader(), "sluice-0:9090");
+  // One that takes the place of itself is not another.
+  first->Signal(SIGKILL);
+  first->AwaitEnd();
+  const auto third = start();
+  EXPECT_NE(third->AwaitReady(), 0) << third->log();
 }
 
 }  // namespace

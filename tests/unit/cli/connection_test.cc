@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "sluice/v1/errors.pb.h"
 #include "util/status_matchers.h"
 
 namespace sluice {
@@ -32,6 +33,29 @@ TEST(Connection, PutsErrorsIntoWords) {
                        "host:1 does not offer this call: "));
   EXPECT_THAT(StatusOf(grpc::StatusCode::NOT_FOUND, "no task 7"),
               StatusIs(absl::StatusCode::kNotFound, "host:1: no task 7"));
+}
+
+TEST(Connection, SaysWhoLeadsInsteadOfOneThatFollows) {
+  GlobalOptions options;
+  options.server = "host:1";
+  const Connection connection(options);
+  const auto status_of = [&](const std::string& leader) {
+    v1::NotLeading detail;
+    detail.set_leader(leader);
+    v1::ErrorStatus details;
+    details.add_details()->PackFrom(detail);
+    return connection.StatusOf(grpc::Status(grpc::StatusCode::UNAVAILABLE, "no",
+                                            details.SerializeAsString()));
+  };
+  EXPECT_THAT(status_of("host:2"),
+              StatusIs(absl::StatusCode::kUnavailable,
+                       "host:1 follows; host:2 leads: --server=host:2"));
+  EXPECT_THAT(status_of(""), StatusIs(absl::StatusCode::kUnavailable,
+                                      "host:1 follows, and nobody leads yet"));
+  EXPECT_THAT(
+      connection.StatusOf(
+          grpc::Status(grpc::StatusCode::UNAVAILABLE, "no", "no details")),
+      StatusIs(absl::StatusCode::kUnavailable, "cannot reach host:1: no"));
 }
 
 TEST(Connection, ShowsNoControlBytesOfTheServer) {

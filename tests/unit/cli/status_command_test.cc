@@ -8,6 +8,7 @@
 namespace sluice {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -50,6 +51,30 @@ TEST(StatusCommand, SaysNothingOfARoundThatHasNotBeen) {
   Fill(server.inspector.status);
   const CliResult result = RunCli({"status", "--server", server.Address()});
   EXPECT_THAT(result.out, Not(HasSubstr("round")));
+}
+
+TEST(StatusCommand, ShowsTheLeaderAndItsFollowers) {
+  FakeServer server;
+  Fill(server.inspector.status);
+  v1::Replicas& replicas = *server.inspector.status.mutable_replicas();
+  replicas.set_leader("10.0.0.7:9090");
+  replicas.set_term(42);
+  for (const char* address : {"10.0.0.8:9090", "10.0.0.9:9090", "c:1"}) {
+    replicas.add_followers()->set_address(address);
+  }
+  replicas.mutable_followers(0)->set_is_warm(true);
+  replicas.mutable_followers(1)->set_is_warm(true);
+  replicas.mutable_followers(1)->set_lag(3);
+  const std::string address = server.Address();
+  EXPECT_THAT(
+      RunCli({"status", "--server", address}).out,
+      HasSubstr("\nleader              10.0.0.7:9090, term 42\n"
+                "follower            10.0.0.8:9090: warm, up to date\n"
+                "follower            10.0.0.9:9090: warm, 3 behind\n"
+                "follower            c:1: not warm: reads the store\n"));
+  EXPECT_THAT(RunCli({"status", "--output=json", "--server", address}).out,
+              AllOf(HasSubstr("\"leader\": \"10.0.0.7:9090\""),
+                    HasSubstr("\"lag\": \"3\"")));
 }
 
 v1::RoundLevel* AddLevel(int64_t cost, v1::Round& round) {

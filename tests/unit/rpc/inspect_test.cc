@@ -53,12 +53,14 @@ TEST_F(InspectTest, ShowsTheDaemonAndTheClusterInOneScreen) {
       .ApplyTo(&scheduler_);
   stats_ = scheduler_.Round();
   stats_.solve_us = 12;
-  const v1::Status status = InspectStatus(view(),
-                                          {.version = "1.2",
-                                           .store = "memory",
-                                           .cost_models = {"cpu_memory"},
-                                           .ready_us = 1000},
-                                          /*now_us=*/7001000);
+  const v1::Status status = InspectStatus(
+      view(),
+      {.version = "1.2",
+       .store = "memory",
+       .cost_models = {"cpu_memory"},
+       .ready_us = 1000,
+       .replicas = [](v1::Replicas* replicas) { replicas->set_term(7); }},
+      /*now_us=*/7001000);
   EXPECT_EQ(status.version(), "1.2");
   EXPECT_EQ(status.uptime_ms(), 7000);
   EXPECT_EQ(status.machines(), 1);
@@ -72,6 +74,7 @@ TEST_F(InspectTest, ShowsTheDaemonAndTheClusterInOneScreen) {
   EXPECT_EQ(status.last_round().solve_us(), 12);
   EXPECT_THAT(status.cost_models(), ElementsAre("cpu_memory"));
   EXPECT_EQ(status.store(), "memory");
+  EXPECT_EQ(status.replicas().term(), 7);
 }
 
 TEST_F(InspectTest, FindsATaskByTheIdOfItsFeedBeforeOneOfThatName) {

@@ -215,7 +215,7 @@ func (x FeedState_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FeedState_State.Descriptor instead.
 func (FeedState_State) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{14, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{16, 0}
 }
 
 type Machine_Condition int32
@@ -278,7 +278,7 @@ func (x Machine_Condition) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Machine_Condition.Descriptor instead.
 func (Machine_Condition) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{17, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{19, 0}
 }
 
 type Task_State int32
@@ -349,7 +349,7 @@ func (x Task_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Task_State.Descriptor instead.
 func (Task_State) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{22, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{24, 0}
 }
 
 // Of the tasks that are known.
@@ -410,7 +410,7 @@ func (x Job_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Job_State.Descriptor instead.
 func (Job_State) EnumDescriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{27, 0}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{29, 0}
 }
 
 // Amounts of resources, one unit each.
@@ -1176,8 +1176,10 @@ type Status struct {
 	// Machines on which more is placed than they offer: clients placed it there,
 	// or they offer less than before.
 	OvercommittedMachines int64 `protobuf:"varint,23,opt,name=overcommitted_machines,json=overcommittedMachines,proto3" json:"overcommitted_machines,omitempty"`
-	unknownFields         protoimpl.UnknownFields
-	sizeCache             protoimpl.SizeCache
+	// Where the store is on etcd.
+	Replicas      *Replicas `protobuf:"bytes,24,opt,name=replicas,proto3" json:"replicas,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Status) Reset() {
@@ -1371,6 +1373,141 @@ func (x *Status) GetOvercommittedMachines() int64 {
 	return 0
 }
 
+func (x *Status) GetReplicas() *Replicas {
+	if x != nil {
+		return x.Replicas
+	}
+	return nil
+}
+
+// Several daemons on one store, as the one that leads sees them.
+type Replicas struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// HOST:PORT of this one, which leads.
+	Leader string `protobuf:"bytes,1,opt,name=leader,proto3" json:"leader,omitempty"`
+	// Grows with every leader.
+	Term int64 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
+	// By address, as of a second or two ago.
+	Followers     []*Follower `protobuf:"bytes,3,rep,name=followers,proto3" json:"followers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Replicas) Reset() {
+	*x = Replicas{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Replicas) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Replicas) ProtoMessage() {}
+
+func (x *Replicas) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Replicas.ProtoReflect.Descriptor instead.
+func (*Replicas) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Replicas) GetLeader() string {
+	if x != nil {
+		return x.Leader
+	}
+	return ""
+}
+
+func (x *Replicas) GetTerm() int64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
+func (x *Replicas) GetFollowers() []*Follower {
+	if x != nil {
+		return x.Followers
+	}
+	return nil
+}
+
+type Follower struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// HOST:PORT.
+	Address string `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"`
+	// Whether it has what is in the store in memory; if not it would have to read
+	// it to lead.
+	IsWarm bool `protobuf:"varint,2,opt,name=is_warm,json=isWarm,proto3" json:"is_warm,omitempty"`
+	// Batches of the store's log that were written and that it had not seen.
+	Lag           int64 `protobuf:"varint,3,opt,name=lag,proto3" json:"lag,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Follower) Reset() {
+	*x = Follower{}
+	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Follower) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Follower) ProtoMessage() {}
+
+func (x *Follower) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Follower.ProtoReflect.Descriptor instead.
+func (*Follower) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Follower) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *Follower) GetIsWarm() bool {
+	if x != nil {
+		return x.IsWarm
+	}
+	return false
+}
+
+func (x *Follower) GetLag() int64 {
+	if x != nil {
+		return x.Lag
+	}
+	return 0
+}
+
 // A client of sluice.v1.Feed, as far as it has stated anything.
 type FeedState struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1392,7 +1529,7 @@ type FeedState struct {
 
 func (x *FeedState) Reset() {
 	*x = FeedState{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1404,7 +1541,7 @@ func (x *FeedState) String() string {
 func (*FeedState) ProtoMessage() {}
 
 func (x *FeedState) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[14]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1417,7 +1554,7 @@ func (x *FeedState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedState.ProtoReflect.Descriptor instead.
 func (*FeedState) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{14}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *FeedState) GetName() string {
@@ -1529,7 +1666,7 @@ type Round struct {
 
 func (x *Round) Reset() {
 	*x = Round{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1541,7 +1678,7 @@ func (x *Round) String() string {
 func (*Round) ProtoMessage() {}
 
 func (x *Round) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[15]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1554,7 +1691,7 @@ func (x *Round) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Round.ProtoReflect.Descriptor instead.
 func (*Round) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{15}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Round) GetNumber() uint64 {
@@ -1723,7 +1860,7 @@ type RoundLevel struct {
 
 func (x *RoundLevel) Reset() {
 	*x = RoundLevel{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1735,7 +1872,7 @@ func (x *RoundLevel) String() string {
 func (*RoundLevel) ProtoMessage() {}
 
 func (x *RoundLevel) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[16]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1748,7 +1885,7 @@ func (x *RoundLevel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoundLevel.ProtoReflect.Descriptor instead.
 func (*RoundLevel) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{16}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RoundLevel) GetLowestPriority() int64 {
@@ -1817,7 +1954,7 @@ type Machine struct {
 
 func (x *Machine) Reset() {
 	*x = Machine{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1829,7 +1966,7 @@ func (x *Machine) String() string {
 func (*Machine) ProtoMessage() {}
 
 func (x *Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[17]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1842,7 +1979,7 @@ func (x *Machine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Machine.ProtoReflect.Descriptor instead.
 func (*Machine) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{17}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Machine) GetUuid() string {
@@ -1960,7 +2097,7 @@ type MachineSample struct {
 
 func (x *MachineSample) Reset() {
 	*x = MachineSample{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1972,7 +2109,7 @@ func (x *MachineSample) String() string {
 func (*MachineSample) ProtoMessage() {}
 
 func (x *MachineSample) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[18]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1985,7 +2122,7 @@ func (x *MachineSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MachineSample.ProtoReflect.Descriptor instead.
 func (*MachineSample) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{18}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *MachineSample) GetAgeMs() int64 {
@@ -2038,7 +2175,7 @@ type TaskSample struct {
 
 func (x *TaskSample) Reset() {
 	*x = TaskSample{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2050,7 +2187,7 @@ func (x *TaskSample) String() string {
 func (*TaskSample) ProtoMessage() {}
 
 func (x *TaskSample) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[19]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2063,7 +2200,7 @@ func (x *TaskSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskSample.ProtoReflect.Descriptor instead.
 func (*TaskSample) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{19}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *TaskSample) GetAgeMs() int64 {
@@ -2101,7 +2238,7 @@ type ListMachinesRequest struct {
 
 func (x *ListMachinesRequest) Reset() {
 	*x = ListMachinesRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2113,7 +2250,7 @@ func (x *ListMachinesRequest) String() string {
 func (*ListMachinesRequest) ProtoMessage() {}
 
 func (x *ListMachinesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[20]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2126,7 +2263,7 @@ func (x *ListMachinesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMachinesRequest.ProtoReflect.Descriptor instead.
 func (*ListMachinesRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{20}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListMachinesRequest) GetPageSize() int32 {
@@ -2161,7 +2298,7 @@ type ListMachinesResponse struct {
 
 func (x *ListMachinesResponse) Reset() {
 	*x = ListMachinesResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2173,7 +2310,7 @@ func (x *ListMachinesResponse) String() string {
 func (*ListMachinesResponse) ProtoMessage() {}
 
 func (x *ListMachinesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[21]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2186,7 +2323,7 @@ func (x *ListMachinesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMachinesResponse.ProtoReflect.Descriptor instead.
 func (*ListMachinesResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{21}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListMachinesResponse) GetMachines() []*Machine {
@@ -2275,7 +2412,7 @@ type Task struct {
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2287,7 +2424,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[22]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2300,7 +2437,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{22}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Task) GetUid() uint64 {
@@ -2547,7 +2684,7 @@ type TaskRule struct {
 
 func (x *TaskRule) Reset() {
 	*x = TaskRule{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2559,7 +2696,7 @@ func (x *TaskRule) String() string {
 func (*TaskRule) ProtoMessage() {}
 
 func (x *TaskRule) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[23]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2572,7 +2709,7 @@ func (x *TaskRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskRule.ProtoReflect.Descriptor instead.
 func (*TaskRule) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{23}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *TaskRule) GetName() string {
@@ -2601,7 +2738,7 @@ type ListTasksRequest struct {
 
 func (x *ListTasksRequest) Reset() {
 	*x = ListTasksRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2613,7 +2750,7 @@ func (x *ListTasksRequest) String() string {
 func (*ListTasksRequest) ProtoMessage() {}
 
 func (x *ListTasksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[24]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2626,7 +2763,7 @@ func (x *ListTasksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTasksRequest.ProtoReflect.Descriptor instead.
 func (*ListTasksRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{24}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListTasksRequest) GetPageSize() int32 {
@@ -2660,7 +2797,7 @@ type ListTasksResponse struct {
 
 func (x *ListTasksResponse) Reset() {
 	*x = ListTasksResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2672,7 +2809,7 @@ func (x *ListTasksResponse) String() string {
 func (*ListTasksResponse) ProtoMessage() {}
 
 func (x *ListTasksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[25]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2685,7 +2822,7 @@ func (x *ListTasksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTasksResponse.ProtoReflect.Descriptor instead.
 func (*ListTasksResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{25}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListTasksResponse) GetTasks() []*Task {
@@ -2712,7 +2849,7 @@ type GetJobRequest struct {
 
 func (x *GetJobRequest) Reset() {
 	*x = GetJobRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2724,7 +2861,7 @@ func (x *GetJobRequest) String() string {
 func (*GetJobRequest) ProtoMessage() {}
 
 func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[26]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2737,7 +2874,7 @@ func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobRequest.ProtoReflect.Descriptor instead.
 func (*GetJobRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{26}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GetJobRequest) GetJob() string {
@@ -2776,7 +2913,7 @@ type Job struct {
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2788,7 +2925,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[27]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2801,7 +2938,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{27}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Job) GetUuid() string {
@@ -2922,7 +3059,7 @@ type Budget struct {
 
 func (x *Budget) Reset() {
 	*x = Budget{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2934,7 +3071,7 @@ func (x *Budget) String() string {
 func (*Budget) ProtoMessage() {}
 
 func (x *Budget) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[28]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2947,7 +3084,7 @@ func (x *Budget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Budget.ProtoReflect.Descriptor instead.
 func (*Budget) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{28}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Budget) GetName() string {
@@ -3030,7 +3167,7 @@ type ListBudgetsRequest struct {
 
 func (x *ListBudgetsRequest) Reset() {
 	*x = ListBudgetsRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3042,7 +3179,7 @@ func (x *ListBudgetsRequest) String() string {
 func (*ListBudgetsRequest) ProtoMessage() {}
 
 func (x *ListBudgetsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[29]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3055,7 +3192,7 @@ func (x *ListBudgetsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBudgetsRequest.ProtoReflect.Descriptor instead.
 func (*ListBudgetsRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{29}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListBudgetsRequest) GetPageSize() int32 {
@@ -3082,7 +3219,7 @@ type ListBudgetsResponse struct {
 
 func (x *ListBudgetsResponse) Reset() {
 	*x = ListBudgetsResponse{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[30]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3094,7 +3231,7 @@ func (x *ListBudgetsResponse) String() string {
 func (*ListBudgetsResponse) ProtoMessage() {}
 
 func (x *ListBudgetsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[30]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3107,7 +3244,7 @@ func (x *ListBudgetsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBudgetsResponse.ProtoReflect.Descriptor instead.
 func (*ListBudgetsResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{30}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListBudgetsResponse) GetBudgets() []*Budget {
@@ -3134,7 +3271,7 @@ type ExplainTaskRequest struct {
 
 func (x *ExplainTaskRequest) Reset() {
 	*x = ExplainTaskRequest{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[31]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3146,7 +3283,7 @@ func (x *ExplainTaskRequest) String() string {
 func (*ExplainTaskRequest) ProtoMessage() {}
 
 func (x *ExplainTaskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[31]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3159,7 +3296,7 @@ func (x *ExplainTaskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainTaskRequest.ProtoReflect.Descriptor instead.
 func (*ExplainTaskRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{31}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ExplainTaskRequest) GetTask() string {
@@ -3193,7 +3330,7 @@ type TaskExplanation struct {
 
 func (x *TaskExplanation) Reset() {
 	*x = TaskExplanation{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[32]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3205,7 +3342,7 @@ func (x *TaskExplanation) String() string {
 func (*TaskExplanation) ProtoMessage() {}
 
 func (x *TaskExplanation) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[32]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3218,7 +3355,7 @@ func (x *TaskExplanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskExplanation.ProtoReflect.Descriptor instead.
 func (*TaskExplanation) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{32}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *TaskExplanation) GetTask() *Task {
@@ -3289,7 +3426,7 @@ type MachineCost struct {
 
 func (x *MachineCost) Reset() {
 	*x = MachineCost{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3301,7 +3438,7 @@ func (x *MachineCost) String() string {
 func (*MachineCost) ProtoMessage() {}
 
 func (x *MachineCost) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[33]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3314,7 +3451,7 @@ func (x *MachineCost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MachineCost.ProtoReflect.Descriptor instead.
 func (*MachineCost) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{33}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *MachineCost) GetMachineUuid() string {
@@ -3348,7 +3485,7 @@ type PolicyCost struct {
 
 func (x *PolicyCost) Reset() {
 	*x = PolicyCost{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[34]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3360,7 +3497,7 @@ func (x *PolicyCost) String() string {
 func (*PolicyCost) ProtoMessage() {}
 
 func (x *PolicyCost) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[34]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3373,7 +3510,7 @@ func (x *PolicyCost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyCost.ProtoReflect.Descriptor instead.
 func (*PolicyCost) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{34}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *PolicyCost) GetPolicy() string {
@@ -3403,7 +3540,7 @@ type Reason struct {
 
 func (x *Reason) Reset() {
 	*x = Reason{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[35]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3415,7 +3552,7 @@ func (x *Reason) String() string {
 func (*Reason) ProtoMessage() {}
 
 func (x *Reason) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[35]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3428,7 +3565,7 @@ func (x *Reason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reason.ProtoReflect.Descriptor instead.
 func (*Reason) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{35}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Reason) GetCode() string {
@@ -3464,7 +3601,7 @@ type NearMiss struct {
 
 func (x *NearMiss) Reset() {
 	*x = NearMiss{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[36]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3476,7 +3613,7 @@ func (x *NearMiss) String() string {
 func (*NearMiss) ProtoMessage() {}
 
 func (x *NearMiss) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[36]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3489,7 +3626,7 @@ func (x *NearMiss) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NearMiss.ProtoReflect.Descriptor instead.
 func (*NearMiss) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{36}
+	return file_sluice_v1_inspector_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *NearMiss) GetMachineUuid() string {
@@ -3527,7 +3664,7 @@ type ListPoliciesResponse_Policy struct {
 
 func (x *ListPoliciesResponse_Policy) Reset() {
 	*x = ListPoliciesResponse_Policy{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[38]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3539,7 +3676,7 @@ func (x *ListPoliciesResponse_Policy) String() string {
 func (*ListPoliciesResponse_Policy) ProtoMessage() {}
 
 func (x *ListPoliciesResponse_Policy) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[38]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3599,7 +3736,7 @@ type RoundNetwork_Pass struct {
 
 func (x *RoundNetwork_Pass) Reset() {
 	*x = RoundNetwork_Pass{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[39]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3611,7 +3748,7 @@ func (x *RoundNetwork_Pass) String() string {
 func (*RoundNetwork_Pass) ProtoMessage() {}
 
 func (x *RoundNetwork_Pass) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[39]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3670,7 +3807,7 @@ type RoundNetwork_Node struct {
 
 func (x *RoundNetwork_Node) Reset() {
 	*x = RoundNetwork_Node{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[40]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3682,7 +3819,7 @@ func (x *RoundNetwork_Node) String() string {
 func (*RoundNetwork_Node) ProtoMessage() {}
 
 func (x *RoundNetwork_Node) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[40]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3756,7 +3893,7 @@ type RoundNetwork_Arc struct {
 
 func (x *RoundNetwork_Arc) Reset() {
 	*x = RoundNetwork_Arc{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[41]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3768,7 +3905,7 @@ func (x *RoundNetwork_Arc) String() string {
 func (*RoundNetwork_Arc) ProtoMessage() {}
 
 func (x *RoundNetwork_Arc) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[41]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3857,7 +3994,7 @@ type RoundNetwork_Segment struct {
 
 func (x *RoundNetwork_Segment) Reset() {
 	*x = RoundNetwork_Segment{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[42]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3869,7 +4006,7 @@ func (x *RoundNetwork_Segment) String() string {
 func (*RoundNetwork_Segment) ProtoMessage() {}
 
 func (x *RoundNetwork_Segment) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[42]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3915,7 +4052,7 @@ type RebalancePlan_Move struct {
 
 func (x *RebalancePlan_Move) Reset() {
 	*x = RebalancePlan_Move{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[43]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3927,7 +4064,7 @@ func (x *RebalancePlan_Move) String() string {
 func (*RebalancePlan_Move) ProtoMessage() {}
 
 func (x *RebalancePlan_Move) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[43]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3992,7 +4129,7 @@ type RebalancePlan_Stop struct {
 
 func (x *RebalancePlan_Stop) Reset() {
 	*x = RebalancePlan_Stop{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[44]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4004,7 +4141,7 @@ func (x *RebalancePlan_Stop) String() string {
 func (*RebalancePlan_Stop) ProtoMessage() {}
 
 func (x *RebalancePlan_Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[44]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4068,7 +4205,7 @@ type RebalancePlan_Served struct {
 
 func (x *RebalancePlan_Served) Reset() {
 	*x = RebalancePlan_Served{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[45]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4080,7 +4217,7 @@ func (x *RebalancePlan_Served) String() string {
 func (*RebalancePlan_Served) ProtoMessage() {}
 
 func (x *RebalancePlan_Served) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[45]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4142,7 +4279,7 @@ type Drain_Held struct {
 
 func (x *Drain_Held) Reset() {
 	*x = Drain_Held{}
-	mi := &file_sluice_v1_inspector_proto_msgTypes[46]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4154,7 +4291,7 @@ func (x *Drain_Held) String() string {
 func (*Drain_Held) ProtoMessage() {}
 
 func (x *Drain_Held) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_inspector_proto_msgTypes[46]
+	mi := &file_sluice_v1_inspector_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4329,7 +4466,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x12ForgetStaleRequest\"G\n" +
 	"\x13ForgetStaleResponse\x12\x1a\n" +
 	"\bmachines\x18\x01 \x01(\x03R\bmachines\x12\x14\n" +
-	"\x05tasks\x18\x02 \x01(\x03R\x05tasks\"\x84\a\n" +
+	"\x05tasks\x18\x02 \x01(\x03R\x05tasks\"\xb5\a\n" +
 	"\x06Status\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x1b\n" +
 	"\tuptime_ms\x18\x02 \x01(\x03R\buptimeMs\x12#\n" +
@@ -4358,7 +4495,16 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"staleTasks\x12*\n" +
 	"\x05feeds\x18\x15 \x03(\v2\x14.sluice.v1.FeedStateR\x05feeds\x12+\n" +
 	"\x11draining_machines\x18\x16 \x01(\x03R\x10drainingMachines\x125\n" +
-	"\x16overcommitted_machines\x18\x17 \x01(\x03R\x15overcommittedMachines\"\xe9\x02\n" +
+	"\x16overcommitted_machines\x18\x17 \x01(\x03R\x15overcommittedMachines\x12/\n" +
+	"\breplicas\x18\x18 \x01(\v2\x13.sluice.v1.ReplicasR\breplicas\"i\n" +
+	"\bReplicas\x12\x16\n" +
+	"\x06leader\x18\x01 \x01(\tR\x06leader\x12\x12\n" +
+	"\x04term\x18\x02 \x01(\x03R\x04term\x121\n" +
+	"\tfollowers\x18\x03 \x03(\v2\x13.sluice.v1.FollowerR\tfollowers\"O\n" +
+	"\bFollower\x12\x18\n" +
+	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x17\n" +
+	"\ais_warm\x18\x02 \x01(\bR\x06isWarm\x12\x10\n" +
+	"\x03lag\x18\x03 \x01(\x03R\x03lag\"\xe9\x02\n" +
 	"\tFeedState\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x120\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x1a.sluice.v1.FeedState.StateR\x05state\x12\x19\n" +
@@ -4634,7 +4780,7 @@ func file_sluice_v1_inspector_proto_rawDescGZIP() []byte {
 }
 
 var file_sluice_v1_inspector_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
+var file_sluice_v1_inspector_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
 var file_sluice_v1_inspector_proto_goTypes = []any{
 	(RoundNetwork_Node_Kind)(0),          // 0: sluice.v1.RoundNetwork.Node.Kind
 	(PlanRebalanceRequest_Preemption)(0), // 1: sluice.v1.PlanRebalanceRequest.Preemption
@@ -4656,110 +4802,114 @@ var file_sluice_v1_inspector_proto_goTypes = []any{
 	(*ForgetStaleRequest)(nil),           // 17: sluice.v1.ForgetStaleRequest
 	(*ForgetStaleResponse)(nil),          // 18: sluice.v1.ForgetStaleResponse
 	(*Status)(nil),                       // 19: sluice.v1.Status
-	(*FeedState)(nil),                    // 20: sluice.v1.FeedState
-	(*Round)(nil),                        // 21: sluice.v1.Round
-	(*RoundLevel)(nil),                   // 22: sluice.v1.RoundLevel
-	(*Machine)(nil),                      // 23: sluice.v1.Machine
-	(*MachineSample)(nil),                // 24: sluice.v1.MachineSample
-	(*TaskSample)(nil),                   // 25: sluice.v1.TaskSample
-	(*ListMachinesRequest)(nil),          // 26: sluice.v1.ListMachinesRequest
-	(*ListMachinesResponse)(nil),         // 27: sluice.v1.ListMachinesResponse
-	(*Task)(nil),                         // 28: sluice.v1.Task
-	(*TaskRule)(nil),                     // 29: sluice.v1.TaskRule
-	(*ListTasksRequest)(nil),             // 30: sluice.v1.ListTasksRequest
-	(*ListTasksResponse)(nil),            // 31: sluice.v1.ListTasksResponse
-	(*GetJobRequest)(nil),                // 32: sluice.v1.GetJobRequest
-	(*Job)(nil),                          // 33: sluice.v1.Job
-	(*Budget)(nil),                       // 34: sluice.v1.Budget
-	(*ListBudgetsRequest)(nil),           // 35: sluice.v1.ListBudgetsRequest
-	(*ListBudgetsResponse)(nil),          // 36: sluice.v1.ListBudgetsResponse
-	(*ExplainTaskRequest)(nil),           // 37: sluice.v1.ExplainTaskRequest
-	(*TaskExplanation)(nil),              // 38: sluice.v1.TaskExplanation
-	(*MachineCost)(nil),                  // 39: sluice.v1.MachineCost
-	(*PolicyCost)(nil),                   // 40: sluice.v1.PolicyCost
-	(*Reason)(nil),                       // 41: sluice.v1.Reason
-	(*NearMiss)(nil),                     // 42: sluice.v1.NearMiss
-	nil,                                  // 43: sluice.v1.Resources.ExtendedEntry
-	(*ListPoliciesResponse_Policy)(nil),  // 44: sluice.v1.ListPoliciesResponse.Policy
-	(*RoundNetwork_Pass)(nil),            // 45: sluice.v1.RoundNetwork.Pass
-	(*RoundNetwork_Node)(nil),            // 46: sluice.v1.RoundNetwork.Node
-	(*RoundNetwork_Arc)(nil),             // 47: sluice.v1.RoundNetwork.Arc
-	(*RoundNetwork_Segment)(nil),         // 48: sluice.v1.RoundNetwork.Segment
-	(*RebalancePlan_Move)(nil),           // 49: sluice.v1.RebalancePlan.Move
-	(*RebalancePlan_Stop)(nil),           // 50: sluice.v1.RebalancePlan.Stop
-	(*RebalancePlan_Served)(nil),         // 51: sluice.v1.RebalancePlan.Served
-	(*Drain_Held)(nil),                   // 52: sluice.v1.Drain.Held
-	nil,                                  // 53: sluice.v1.Machine.LabelsEntry
-	nil,                                  // 54: sluice.v1.Task.LabelsEntry
+	(*Replicas)(nil),                     // 20: sluice.v1.Replicas
+	(*Follower)(nil),                     // 21: sluice.v1.Follower
+	(*FeedState)(nil),                    // 22: sluice.v1.FeedState
+	(*Round)(nil),                        // 23: sluice.v1.Round
+	(*RoundLevel)(nil),                   // 24: sluice.v1.RoundLevel
+	(*Machine)(nil),                      // 25: sluice.v1.Machine
+	(*MachineSample)(nil),                // 26: sluice.v1.MachineSample
+	(*TaskSample)(nil),                   // 27: sluice.v1.TaskSample
+	(*ListMachinesRequest)(nil),          // 28: sluice.v1.ListMachinesRequest
+	(*ListMachinesResponse)(nil),         // 29: sluice.v1.ListMachinesResponse
+	(*Task)(nil),                         // 30: sluice.v1.Task
+	(*TaskRule)(nil),                     // 31: sluice.v1.TaskRule
+	(*ListTasksRequest)(nil),             // 32: sluice.v1.ListTasksRequest
+	(*ListTasksResponse)(nil),            // 33: sluice.v1.ListTasksResponse
+	(*GetJobRequest)(nil),                // 34: sluice.v1.GetJobRequest
+	(*Job)(nil),                          // 35: sluice.v1.Job
+	(*Budget)(nil),                       // 36: sluice.v1.Budget
+	(*ListBudgetsRequest)(nil),           // 37: sluice.v1.ListBudgetsRequest
+	(*ListBudgetsResponse)(nil),          // 38: sluice.v1.ListBudgetsResponse
+	(*ExplainTaskRequest)(nil),           // 39: sluice.v1.ExplainTaskRequest
+	(*TaskExplanation)(nil),              // 40: sluice.v1.TaskExplanation
+	(*MachineCost)(nil),                  // 41: sluice.v1.MachineCost
+	(*PolicyCost)(nil),                   // 42: sluice.v1.PolicyCost
+	(*Reason)(nil),                       // 43: sluice.v1.Reason
+	(*NearMiss)(nil),                     // 44: sluice.v1.NearMiss
+	nil,                                  // 45: sluice.v1.Resources.ExtendedEntry
+	(*ListPoliciesResponse_Policy)(nil),  // 46: sluice.v1.ListPoliciesResponse.Policy
+	(*RoundNetwork_Pass)(nil),            // 47: sluice.v1.RoundNetwork.Pass
+	(*RoundNetwork_Node)(nil),            // 48: sluice.v1.RoundNetwork.Node
+	(*RoundNetwork_Arc)(nil),             // 49: sluice.v1.RoundNetwork.Arc
+	(*RoundNetwork_Segment)(nil),         // 50: sluice.v1.RoundNetwork.Segment
+	(*RebalancePlan_Move)(nil),           // 51: sluice.v1.RebalancePlan.Move
+	(*RebalancePlan_Stop)(nil),           // 52: sluice.v1.RebalancePlan.Stop
+	(*RebalancePlan_Served)(nil),         // 53: sluice.v1.RebalancePlan.Served
+	(*Drain_Held)(nil),                   // 54: sluice.v1.Drain.Held
+	nil,                                  // 55: sluice.v1.Machine.LabelsEntry
+	nil,                                  // 56: sluice.v1.Task.LabelsEntry
 }
 var file_sluice_v1_inspector_proto_depIdxs = []int32{
-	43, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
-	44, // 1: sluice.v1.ListPoliciesResponse.policies:type_name -> sluice.v1.ListPoliciesResponse.Policy
-	45, // 2: sluice.v1.RoundNetwork.passes:type_name -> sluice.v1.RoundNetwork.Pass
+	45, // 0: sluice.v1.Resources.extended:type_name -> sluice.v1.Resources.ExtendedEntry
+	46, // 1: sluice.v1.ListPoliciesResponse.policies:type_name -> sluice.v1.ListPoliciesResponse.Policy
+	47, // 2: sluice.v1.RoundNetwork.passes:type_name -> sluice.v1.RoundNetwork.Pass
 	1,  // 3: sluice.v1.PlanRebalanceRequest.preemption:type_name -> sluice.v1.PlanRebalanceRequest.Preemption
-	49, // 4: sluice.v1.RebalancePlan.moves:type_name -> sluice.v1.RebalancePlan.Move
-	50, // 5: sluice.v1.RebalancePlan.stops:type_name -> sluice.v1.RebalancePlan.Stop
-	51, // 6: sluice.v1.RebalancePlan.served:type_name -> sluice.v1.RebalancePlan.Served
-	52, // 7: sluice.v1.Drain.held:type_name -> sluice.v1.Drain.Held
+	51, // 4: sluice.v1.RebalancePlan.moves:type_name -> sluice.v1.RebalancePlan.Move
+	52, // 5: sluice.v1.RebalancePlan.stops:type_name -> sluice.v1.RebalancePlan.Stop
+	53, // 6: sluice.v1.RebalancePlan.served:type_name -> sluice.v1.RebalancePlan.Served
+	54, // 7: sluice.v1.Drain.held:type_name -> sluice.v1.Drain.Held
 	6,  // 8: sluice.v1.Status.allocatable:type_name -> sluice.v1.Resources
 	6,  // 9: sluice.v1.Status.used:type_name -> sluice.v1.Resources
-	21, // 10: sluice.v1.Status.last_round:type_name -> sluice.v1.Round
-	20, // 11: sluice.v1.Status.feeds:type_name -> sluice.v1.FeedState
-	2,  // 12: sluice.v1.FeedState.state:type_name -> sluice.v1.FeedState.State
-	22, // 13: sluice.v1.Round.levels:type_name -> sluice.v1.RoundLevel
-	3,  // 14: sluice.v1.Machine.condition:type_name -> sluice.v1.Machine.Condition
-	6,  // 15: sluice.v1.Machine.allocatable:type_name -> sluice.v1.Resources
-	6,  // 16: sluice.v1.Machine.used:type_name -> sluice.v1.Resources
-	53, // 17: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
-	24, // 18: sluice.v1.Machine.usage:type_name -> sluice.v1.MachineSample
-	6,  // 19: sluice.v1.Machine.reclaimed:type_name -> sluice.v1.Resources
-	23, // 20: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
-	4,  // 21: sluice.v1.Task.state:type_name -> sluice.v1.Task.State
-	6,  // 22: sluice.v1.Task.request:type_name -> sluice.v1.Resources
-	54, // 23: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
-	25, // 24: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
-	29, // 25: sluice.v1.Task.rules:type_name -> sluice.v1.TaskRule
-	28, // 26: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
-	5,  // 27: sluice.v1.Job.state:type_name -> sluice.v1.Job.State
-	34, // 28: sluice.v1.ListBudgetsResponse.budgets:type_name -> sluice.v1.Budget
-	28, // 29: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
-	41, // 30: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
-	42, // 31: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
-	39, // 32: sluice.v1.TaskExplanation.costs:type_name -> sluice.v1.MachineCost
-	40, // 33: sluice.v1.MachineCost.policies:type_name -> sluice.v1.PolicyCost
-	46, // 34: sluice.v1.RoundNetwork.Pass.nodes:type_name -> sluice.v1.RoundNetwork.Node
-	47, // 35: sluice.v1.RoundNetwork.Pass.arcs:type_name -> sluice.v1.RoundNetwork.Arc
-	0,  // 36: sluice.v1.RoundNetwork.Node.kind:type_name -> sluice.v1.RoundNetwork.Node.Kind
-	48, // 37: sluice.v1.RoundNetwork.Arc.segments:type_name -> sluice.v1.RoundNetwork.Segment
-	7,  // 38: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
-	26, // 39: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
-	30, // 40: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
-	32, // 41: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
-	35, // 42: sluice.v1.Inspector.ListBudgets:input_type -> sluice.v1.ListBudgetsRequest
-	37, // 43: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
-	17, // 44: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
-	12, // 45: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
-	14, // 46: sluice.v1.Inspector.DrainMachine:input_type -> sluice.v1.DrainMachineRequest
-	15, // 47: sluice.v1.Inspector.GetDrain:input_type -> sluice.v1.GetDrainRequest
-	10, // 48: sluice.v1.Inspector.GetNetwork:input_type -> sluice.v1.GetNetworkRequest
-	8,  // 49: sluice.v1.Inspector.ListPolicies:input_type -> sluice.v1.ListPoliciesRequest
-	19, // 50: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
-	27, // 51: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
-	31, // 52: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
-	33, // 53: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
-	36, // 54: sluice.v1.Inspector.ListBudgets:output_type -> sluice.v1.ListBudgetsResponse
-	38, // 55: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
-	18, // 56: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
-	13, // 57: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
-	16, // 58: sluice.v1.Inspector.DrainMachine:output_type -> sluice.v1.Drain
-	16, // 59: sluice.v1.Inspector.GetDrain:output_type -> sluice.v1.Drain
-	11, // 60: sluice.v1.Inspector.GetNetwork:output_type -> sluice.v1.RoundNetwork
-	9,  // 61: sluice.v1.Inspector.ListPolicies:output_type -> sluice.v1.ListPoliciesResponse
-	50, // [50:62] is the sub-list for method output_type
-	38, // [38:50] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	23, // 10: sluice.v1.Status.last_round:type_name -> sluice.v1.Round
+	22, // 11: sluice.v1.Status.feeds:type_name -> sluice.v1.FeedState
+	20, // 12: sluice.v1.Status.replicas:type_name -> sluice.v1.Replicas
+	21, // 13: sluice.v1.Replicas.followers:type_name -> sluice.v1.Follower
+	2,  // 14: sluice.v1.FeedState.state:type_name -> sluice.v1.FeedState.State
+	24, // 15: sluice.v1.Round.levels:type_name -> sluice.v1.RoundLevel
+	3,  // 16: sluice.v1.Machine.condition:type_name -> sluice.v1.Machine.Condition
+	6,  // 17: sluice.v1.Machine.allocatable:type_name -> sluice.v1.Resources
+	6,  // 18: sluice.v1.Machine.used:type_name -> sluice.v1.Resources
+	55, // 19: sluice.v1.Machine.labels:type_name -> sluice.v1.Machine.LabelsEntry
+	26, // 20: sluice.v1.Machine.usage:type_name -> sluice.v1.MachineSample
+	6,  // 21: sluice.v1.Machine.reclaimed:type_name -> sluice.v1.Resources
+	25, // 22: sluice.v1.ListMachinesResponse.machines:type_name -> sluice.v1.Machine
+	4,  // 23: sluice.v1.Task.state:type_name -> sluice.v1.Task.State
+	6,  // 24: sluice.v1.Task.request:type_name -> sluice.v1.Resources
+	56, // 25: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
+	27, // 26: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
+	31, // 27: sluice.v1.Task.rules:type_name -> sluice.v1.TaskRule
+	30, // 28: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
+	5,  // 29: sluice.v1.Job.state:type_name -> sluice.v1.Job.State
+	36, // 30: sluice.v1.ListBudgetsResponse.budgets:type_name -> sluice.v1.Budget
+	30, // 31: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
+	43, // 32: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
+	44, // 33: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
+	41, // 34: sluice.v1.TaskExplanation.costs:type_name -> sluice.v1.MachineCost
+	42, // 35: sluice.v1.MachineCost.policies:type_name -> sluice.v1.PolicyCost
+	48, // 36: sluice.v1.RoundNetwork.Pass.nodes:type_name -> sluice.v1.RoundNetwork.Node
+	49, // 37: sluice.v1.RoundNetwork.Pass.arcs:type_name -> sluice.v1.RoundNetwork.Arc
+	0,  // 38: sluice.v1.RoundNetwork.Node.kind:type_name -> sluice.v1.RoundNetwork.Node.Kind
+	50, // 39: sluice.v1.RoundNetwork.Arc.segments:type_name -> sluice.v1.RoundNetwork.Segment
+	7,  // 40: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
+	28, // 41: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
+	32, // 42: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
+	34, // 43: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
+	37, // 44: sluice.v1.Inspector.ListBudgets:input_type -> sluice.v1.ListBudgetsRequest
+	39, // 45: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
+	17, // 46: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
+	12, // 47: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
+	14, // 48: sluice.v1.Inspector.DrainMachine:input_type -> sluice.v1.DrainMachineRequest
+	15, // 49: sluice.v1.Inspector.GetDrain:input_type -> sluice.v1.GetDrainRequest
+	10, // 50: sluice.v1.Inspector.GetNetwork:input_type -> sluice.v1.GetNetworkRequest
+	8,  // 51: sluice.v1.Inspector.ListPolicies:input_type -> sluice.v1.ListPoliciesRequest
+	19, // 52: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
+	29, // 53: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
+	33, // 54: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
+	35, // 55: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
+	38, // 56: sluice.v1.Inspector.ListBudgets:output_type -> sluice.v1.ListBudgetsResponse
+	40, // 57: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
+	18, // 58: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
+	13, // 59: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
+	16, // 60: sluice.v1.Inspector.DrainMachine:output_type -> sluice.v1.Drain
+	16, // 61: sluice.v1.Inspector.GetDrain:output_type -> sluice.v1.Drain
+	11, // 62: sluice.v1.Inspector.GetNetwork:output_type -> sluice.v1.RoundNetwork
+	9,  // 63: sluice.v1.Inspector.ListPolicies:output_type -> sluice.v1.ListPoliciesResponse
+	52, // [52:64] is the sub-list for method output_type
+	40, // [40:52] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_inspector_proto_init() }
@@ -4767,17 +4917,17 @@ func file_sluice_v1_inspector_proto_init() {
 	if File_sluice_v1_inspector_proto != nil {
 		return
 	}
-	file_sluice_v1_inspector_proto_msgTypes[15].OneofWrappers = []any{}
-	file_sluice_v1_inspector_proto_msgTypes[16].OneofWrappers = []any{}
-	file_sluice_v1_inspector_proto_msgTypes[28].OneofWrappers = []any{}
-	file_sluice_v1_inspector_proto_msgTypes[39].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[17].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[18].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[30].OneofWrappers = []any{}
+	file_sluice_v1_inspector_proto_msgTypes[41].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_inspector_proto_rawDesc), len(file_sluice_v1_inspector_proto_rawDesc)),
 			NumEnums:      6,
-			NumMessages:   49,
+			NumMessages:   51,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

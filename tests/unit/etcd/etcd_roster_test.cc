@@ -1,0 +1,140 @@
+#include "etcd/etcd_roster.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "unit/etcd/etcd_fixture.h"
+#include "util/status_matchers.h"
+
+namespace sluice {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class EtcdRosterTest : public EtcdFixture {
+ protected:
+  void SetUp() override {
+    EtcdFixture::SetUp();
+    if (IsSkipped()) return;
+    client_ = MakeClient(SharedEtcd().Address(Prefix() + "-roster"));
+    prefix_ = client_->address().prefix;
+  }
+
+  std::unique_ptr<EtcdRoster> Make(const std::string& address) {
+    return std::make_unique<EtcdRoster>(
+        *client_, clock_,
+        EtcdRoster::Options{.address = address, .lease_s = 2});
+  }
+  void PutRaw(const std::string& key, const std::string& value,
+              int64_t lease = 0) {
+    etcdserverpb::TxnRequest request;
+    auto& put = *request.add_success()->mutable_request_put();
+    put.set_key(prefix_ + key);
+    put.set_value(value);
+    put.set_lease(lease);
+    ASSERT_THAT(client_->Txn(request), IsOk());
+  }
+  // "a=1 b=-1 " once the followers' keys are these.
+  std::string Followers(const EtcdRoster& roster) {
+    std::string all;
+    for (const EtcdRoster::Follower& follower : roster.followers()) {
+      all += StrCat(follower.address, "=", follower.lag, " ");
+    }
+    return all;
+  }
+  bool HasKey(const std::string& address) {
+    etcdserverpb::RangeRequest request;
+    request.set_key(prefix_ + "/followers/" + address);
+    return client_->Range(request)->kvs_size() > 0;
+  }
+
+  const SystemClock clock_;
+  std::unique_ptr<EtcdClient> client_;
+  std::string prefix_;
+};
+
+TEST_F(EtcdRosterTest, TellsTheLeaderWhoFollowsAndHowFar) {
+  PutRaw("/head", "5-10");
+  const auto leader = Make("l:1");
+  leader->SetLeads(true);
+  auto first = Make("a:1");
+  const auto second = Make("b:1");
+  first->SetNumber(10);
+  EXPECT_TRUE(Eventually([&] { return Followers(*leader) == "a:1=0 b:1=-1 "; }))
+      << Followers(*leader);
+  EXPECT_FALSE(HasKey("l:1"));
+  PutRaw("/head", "5-13");
+  EXPECT_TRUE(Eventually([&] { return Followers(*leader) == "a:1=3 b:1=-1 "; }))
+      << Followers(*leader);
+  second->SetNumber(13);
+  first.reset();
+  EXPECT_TRUE(Eventually([&] { return Followers(*leader) == "b:1=0 "; }))
+      << Followers(*leader);
+  EXPECT_THAT(leader->status(), IsOk());
+  EXPECT_THAT(second->status(), IsOk());
+}
+
+TEST_F(EtcdRosterTest, MeasuresWhereHistoryIsCompacted) {
+  PutRaw("/head", "5-10");
+  PutRaw("/followers/a:1", "8");
+  PutRaw("/head", "5-12");
+  etcdserverpb::RangeRequest request;
+  request.set_key(prefix_);
+  ASSERT_THAT(client_->Compact(client_->Range(request)->header().revision()),
+              IsOk());
+  const auto leader = Make("l:1");
+  leader->SetLeads(true);
+  EXPECT_TRUE(Eventually([&] { return Followers(*leader) == "a:1=4 "; }))
+      << Followers(*leader);
+}
+
+TEST_F(EtcdRosterTest, TakesItsOwnKeyOverFromALifeBefore) {
+  const auto lease = client_->GrantLease(2);
+  ASSERT_THAT(lease, IsOk());
+  PutRaw("/followers/a:1", "7", lease->lease);
+  const auto roster = Make("a:1");
+  roster->SetNumber(9);
+  const auto leader = Make("l:1");
+  leader->SetLeads(true);
+  PutRaw("/head", "5-9");
+  EXPECT_TRUE(Eventually([&] { return Followers(*leader) == "a:1=0 "; }))
+      << Followers(*leader);
+  EXPECT_THAT(roster->status(), IsOk());
+}
+
+TEST_F(EtcdRosterTest, FindsAnotherFollowerOfItsAddress) {
+  const auto first = Make("a:1");
+  ASSERT_TRUE(Eventually([&] { return HasKey("a:1"); }));
+  const auto second = Make("a:1");
+  EXPECT_TRUE(Eventually([&] { return !second->status().ok(); }));
+  EXPECT_THAT(second->status(),
+              StatusIs(absl::StatusCode::kAlreadyExists,
+                       AllOf(HasSubstr(prefix_),
+                             HasSubstr("has the address a:1, too"))));
+  EXPECT_THAT(first->status(), IsOk());
+}
+
+TEST_F(EtcdRosterTest, FindsALeaderOfItsAddress) {
+  PutRaw("/leader", "a:1");
+  const auto follower = Make("a:1");
+  EXPECT_TRUE(Eventually([&] { return !follower->status().ok(); }));
+  EXPECT_THAT(follower->status(), StatusIs(absl::StatusCode::kAlreadyExists));
+}
+
+TEST_F(EtcdRosterTest, MakesItsKeyAnewWhereItsLeaseIsTakenAway) {
+  const auto follower = Make("a:1");
+  ASSERT_TRUE(Eventually([&] { return HasKey("a:1"); }));
+  etcdserverpb::RangeRequest request;
+  request.set_key(prefix_ + "/followers/a:1");
+  const int64_t lease = client_->Range(request)->kvs(0).lease();
+  ASSERT_THAT(client_->RevokeLease(lease, 5000), IsOk());
+  EXPECT_TRUE(Eventually([&] { return HasKey("a:1"); }));
+  EXPECT_THAT(follower->status(), IsOk());
+}
+
+}  // namespace
+}  // namespace sluice
