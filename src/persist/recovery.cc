@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -32,14 +33,14 @@ absl::Status ContradictionIf(bool is_contradiction, std::string_view what) {
 }
 
 template <class Message>
-absl::StatusOr<Message> Parse(std::string_view key, std::string_view value) {
+absl::Status Parse(std::string_view key, std::string_view value,
+                   Message* message) {
   ASSIGN_OR_RETURN(const std::string_view bytes, Unseal(key, value));
-  Message message;
   if (bytes.size() > INT_MAX ||
-      !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+      !message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return absl::DataLossError("not the message that its key announces");
   }
-  return message;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<LabelPairs> ToPairs(const StoredLabels& stored) {
@@ -112,10 +113,16 @@ class Recovery {
     TaskSpec load;
   };
   std::vector<UnnamedHolder> unnamed_holders_;
+  // The last one of each kind, whose memory the next one takes.
+  std::tuple<v1::StoredCounters, v1::StoredJob, v1::StoredMachine,
+             v1::StoredTask, v1::StoredDelta>
+      messages_;
 };
 
 absl::Status Recovery::Add(std::string_view key, std::string_view value) {
-  return Annotate(AddRecord(key, value), StrCat("record ", KeyText(key)));
+  const absl::Status status = AddRecord(key, value);
+  if (status.ok()) return absl::OkStatus();
+  return Annotate(status, StrCat("record ", KeyText(key)));
 }
 
 absl::Status Recovery::AddRecord(std::string_view key, std::string_view value) {
@@ -140,7 +147,8 @@ absl::Status Recovery::AddRecord(std::string_view key, std::string_view value) {
 
 template <class Message>
 absl::Status Recovery::AddAs(std::string_view key, std::string_view value) {
-  ASSIGN_OR_RETURN(const Message message, Parse<Message>(key, value));
+  Message& message = std::get<Message>(messages_);
+  RETURN_IF_ERROR(Parse(key, value, &message));
   RETURN_IF_ERROR(ContradictionIf(KeyOf(message) != key,
                                   "its key and its content differ in id"));
   return AddMessage(message);
