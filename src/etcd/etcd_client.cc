@@ -364,6 +364,19 @@ absl::StatusOr<int64_t> EtcdClient::KeepAlive(int64_t lease,
   return response.ttl();
 }
 
+absl::StatusOr<int64_t> EtcdClient::TimeToLive(int64_t lease,
+                                               int64_t timeout_ms) {
+  etcdserverpb::LeaseTimeToLiveRequest request;
+  request.set_id(lease);
+  etcdserverpb::LeaseTimeToLiveResponse response;
+  RETURN_IF_ERROR(Call("asking for a lease", timeout_ms,
+                       [&](Endpoint& endpoint, grpc::ClientContext& context) {
+                         return endpoint.lease->LeaseTimeToLive(
+                             &context, request, &response);
+                       }));
+  return std::max<int64_t>(response.ttl(), 0);
+}
+
 absl::Status EtcdClient::AwaitDeletion(std::string_view key, int64_t revision,
                                        int64_t timeout_ms) {
   const int64_t begin_us = clock_.MonotonicUs();

@@ -94,6 +94,9 @@ class EtcdClient {
   // Seconds that the lease has from when etcd got this; 0: it is gone.
   absl::StatusOr<int64_t> KeepAlive(int64_t lease, int64_t timeout_ms);
 
+  // Seconds that a lease has left, rounded down; 0 also where it has ended.
+  absl::StatusOr<int64_t> TimeToLive(int64_t lease, int64_t timeout_ms);
+
   // Waits until `key` is deleted at `revision` or later.  OK too where that
   // revision is compacted, so that it may have been.
   // Errors: kDeadlineExceeded after the time; kUnavailable when the watch

@@ -118,11 +118,12 @@ absl::Status EtcdFollower::Read() {
   look.add_success()->mutable_request_range()->set_key(top_ + "tail");
   ASSIGN_OR_RETURN(const etcdserverpb::TxnResponse found, client_.Txn(look));
   revision_ = found.header().revision();
-  head_ = ValueIn(found.responses(0).response_range());
-  ASSIGN_OR_RETURN(const int64_t head, NumberOf('-', head_));
+  std::string head_value = ValueIn(found.responses(0).response_range());
+  ASSIGN_OR_RETURN(const int64_t head, NumberOf('-', head_value));
   ASSIGN_OR_RETURN(const int64_t tail,
                    NumberOf('/', ValueIn(found.responses(1).response_range())));
   records_ = {};
+  records_.head = std::move(head_value);
   records_.number = tail;
   const auto add = [&](const std::string& key,
                        const std::string& value) -> absl::Status {
@@ -154,7 +155,7 @@ absl::Status EtcdFollower::CheckKnown() {
   request.set_revision(revision_);
   ASSIGN_OR_RETURN(const etcdserverpb::RangeResponse found,
                    client_.Range(request));
-  if (ValueIn(found) == head_) return absl::OkStatus();
+  if (ValueIn(found) == records_.head) return absl::OkStatus();
   return absl::OutOfRangeError(StrCat(ToString(client_.address()),
                                       " is not what it was at revision ",
                                       revision_));
@@ -213,8 +214,8 @@ absl::Status EtcdFollower::Apply(mvccpb::Event& event) {
     return absl::OkStatus();
   }
   if (key != "head") return absl::OkStatus();
-  head_ = is_put ? entry.value() : "";
-  ASSIGN_OR_RETURN(const int64_t head, NumberOf('-', head_));
+  records_.head = is_put ? entry.value() : "";
+  ASSIGN_OR_RETURN(const int64_t head, NumberOf('-', records_.head));
   if (head < records_.number) {
     return absl::DataLossError(StrCat("the head of the log went back from ",
                                       records_.number, " to ", head));

@@ -71,7 +71,6 @@ class EtcdFollower {
   EtcdRecords records_;
   bool is_known_ = false;   // The records are true as of `revision_`.
   bool is_broken_ = false;  // And the watch that went on from there ended.
-  std::string head_;        // As it was at `revision_`; empty: there was none.
   int64_t revision_ = 0;
 
   mutable Mutex mutex_;

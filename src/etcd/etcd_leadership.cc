@@ -94,6 +94,7 @@ absl::StatusOr<bool> EtcdLeadership::Campaign() {
     Resign();
   }
   vacant_from_ = seen.header().revision() + 1;
+  holder_lease_ = seen.kvs_size() > 0 ? seen.kvs(0).lease() : 0;
   const MutexLock lock(mutex_);
   holder_ = seen.kvs_size() > 0 ? seen.kvs(0).value() : "";
   return false;
@@ -101,6 +102,14 @@ absl::StatusOr<bool> EtcdLeadership::Campaign() {
 
 absl::Status EtcdLeadership::AwaitVacancy(int64_t timeout_ms) {
   return client_.AwaitDeletion(key_, vacant_from_, timeout_ms);
+}
+
+bool EtcdLeadership::IsHolderSilent(int64_t timeout_ms) {
+  if (holder_lease_ == 0) return false;
+  const absl::StatusOr<int64_t> left_s =
+      client_.TimeToLive(holder_lease_, timeout_ms);
+  // Rounded down: less than a second more is left.
+  return left_s.ok() && 2 * (*left_s + 1) <= options_.lease_s;
 }
 
 void EtcdLeadership::KeepAlive(int64_t lease) {

@@ -62,6 +62,10 @@ class EtcdLeadership {
   // if it cannot be known.
   absl::Status AwaitVacancy(int64_t timeout_ms);
 
+  // After a Campaign() that was lost: whether the holder has not been heard of
+  // for more than half of the lease.  False where that cannot be known.
+  bool IsHolderSilent(int64_t timeout_ms);
+
   // The name of the leader that the last Campaign() found, or one's own.
   std::string holder() const;
 
@@ -89,9 +93,10 @@ class EtcdLeadership {
   const Clock& clock_;
   const EtcdLeadershipOptions options_;
   const std::string key_;
-  int64_t lease_ = 0;        // 0: none.
-  int64_t lease_us_ = 0;     // How long it lasts.
-  int64_t vacant_from_ = 0;  // The revision after which the key may go.
+  int64_t lease_ = 0;         // 0: none.
+  int64_t lease_us_ = 0;      // How long it lasts.
+  int64_t vacant_from_ = 0;   // The revision after which the key may go.
+  int64_t holder_lease_ = 0;  // 0: none.
   std::thread keeper_;
 
   std::atomic<int64_t> create_revision_ = 0;

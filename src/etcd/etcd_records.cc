@@ -79,4 +79,32 @@ absl::Status EtcdRecords::Advance() {
   return absl::OkStatus();
 }
 
+absl::Status EtcdRecords::Scan(std::string_view top, std::string_view prefix,
+                               Store::Visitor visit) const {
+  const std::string data = StrCat(top, "data/");
+  const std::string first = StrCat(data, prefix);
+  std::string whole;
+  for (auto it = values.lower_bound(first);
+       it != values.end() && it->first.starts_with(first); ++it) {
+    const std::string_view key =
+        std::string_view(it->first).substr(data.size());
+    if (!it->second.empty()) {
+      RETURN_IF_ERROR(visit(key, it->second));
+      continue;
+    }
+    // A value that is empty is so, or has parts, which follow each other.
+    whole.clear();
+    const std::string parts = StrCat(top, "parts/", key);
+    for (auto part = values.lower_bound(parts);
+         part != values.end() && part->first.starts_with(parts); ++part) {
+      // Longer keys may begin alike.
+      if (part->first.size() == parts.size() + kPartNumberBytes) {
+        whole += part->second;
+      }
+    }
+    RETURN_IF_ERROR(visit(key, whole));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace sluice

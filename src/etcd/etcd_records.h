@@ -7,6 +7,7 @@
 #ifndef SLUICE_ETCD_ETCD_RECORDS_H_
 #define SLUICE_ETCD_ETCD_RECORDS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "absl/status/status.h"
 #include "etcd/etcd_client.h"
 #include "etcd/rpc.pb.h"
+#include "persist/store.h"
 
 namespace sluice {
 
@@ -30,6 +32,9 @@ std::string ChunkNumber(int64_t number);
 // no `mark`; -1 where there is none.
 int64_t NumberAfter(char mark, std::string_view text);
 
+// The number of a part, at the end of its key.
+inline constexpr size_t kPartNumberBytes = 4;
+
 // Reads the keys of `request`, in pages, at its revision; if that is 0, at that
 // of now, to which it is set.  Calls `visit` for each, ascending.
 // Errors: those of the client and of `visit`.
@@ -40,19 +45,25 @@ absl::Status ReadPages(EtcdClient& client, etcdserverpb::RangeRequest* request,
 
 // What a store held when the head passed a chunk.
 struct EtcdRecords {
+  // The head then, which is never the same again; empty: there was none.
+  std::string head = {};
   // The number of that chunk; 0: none.
   int64_t number = 0;
   // All that is in its place below data/ and parts/, and what the log says up
   // to that chunk.  By the whole keys.
-  absl::btree_map<std::string, std::string, std::less<>> values;
+  absl::btree_map<std::string, std::string, std::less<>> values = {};
   // The log from the tail on, by number.  What is after that chunk may never
   // count.
-  absl::btree_map<int64_t, std::string> log;
+  absl::btree_map<int64_t, std::string> log = {};
 
   // Does what the next chunk says.
   // Errors: kDataLoss if the log does not have it, or it is damaged; nothing is
   // changed then.
   absl::Status Advance();
+
+  // As Store::Scan(), of the store whose keys begin with `top`.
+  absl::Status Scan(std::string_view top, std::string_view prefix,
+                    Store::Visitor visit) const;
 };
 
 }  // namespace sluice

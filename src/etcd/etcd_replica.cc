@@ -18,8 +18,9 @@ constexpr size_t kShownBytes = 256;
 // Between two tries where etcd does not answer as it should.
 constexpr int64_t kRetryUs = 1'000'000;
 
-// Stop() is noticed after so long at the latest.
-constexpr int64_t kWatchMs = 500;
+// Stop() and a leader's silence are noticed after so long at the latest, or
+// after an eighth of the lease if that is less.
+constexpr int64_t kWatchMsMax = 500;
 
 // A leader ends so long before others may lead, or a tenth of the lease if that
 // is less.
@@ -42,13 +43,13 @@ absl::StatusOr<std::unique_ptr<EtcdReplica>> EtcdReplica::Make(
 }
 
 EtcdReplica::EtcdReplica(std::unique_ptr<EtcdClient> client, int64_t lease_s)
-    : lease_s_(lease_s), client_(std::move(client)) {}
+    : lease_s_(lease_s),
+      watch_ms_(std::min(kWatchMsMax, lease_s * 1000 / 8)),
+      client_(std::move(client)) {}
 
 EtcdReplica::~EtcdReplica() = default;
 
-absl::Status EtcdReplica::Lead(
-    const std::string& address,
-    absl::FunctionRef<void(const std::string&)> on_leader) {
+absl::Status EtcdReplica::Lead(const std::string& address, const Calls& calls) {
   leadership_.emplace(
       *client_, clock_,
       EtcdLeadershipOptions{.name = address, .lease_s = lease_s_});
@@ -57,7 +58,7 @@ absl::Status EtcdReplica::Lead(
       EtcdRoster::Options{.address = address, .lease_s = lease_s_});
   std::string last_error;
   while (!is_stopped()) {
-    const absl::StatusOr<bool> leads = TryToLead(on_leader);
+    const absl::StatusOr<bool> leads = TryToLead(calls);
     if (leads.ok()) {
       last_error.clear();
       if (*leads) return absl::OkStatus();
@@ -73,35 +74,57 @@ absl::Status EtcdReplica::Lead(
   return absl::CancelledError("stopped");
 }
 
-absl::StatusOr<bool> EtcdReplica::TryToLead(
-    absl::FunctionRef<void(const std::string&)> on_leader) {
+absl::StatusOr<bool> EtcdReplica::TryToLead(const Calls& calls) {
   RETURN_IF_ERROR(roster_->status());
   ASSIGN_OR_RETURN(const bool leads, leadership_->Campaign());
   roster_->SetLeads(leads);
   const std::string leader = leadership_->holder();
   if (told_leader_ != leader) {
     told_leader_ = leader;
-    on_leader(leader);
+    calls.on_leader(leader);
   }
   if (leads) {
-    std::optional<EtcdRecords> known;
-    if (follower_ != nullptr) known = follower_->Take();
+    if (follower_ != nullptr) known_ = follower_->Take();
     follower_.reset();
-    ASSIGN_OR_RETURN(store_, OpenEtcdStore(*client_, leadership_->fence(),
-                                           std::move(known)));
+    std::string head;
+    ASSIGN_OR_RETURN(store_,
+                     OpenEtcdStore(*client_, leadership_->fence(),
+                                   std::exchange(known_, std::nullopt), &head));
+    is_prepared_ = prepared_head_ == head;
     return true;
   }
-  if (follower_ == nullptr)
-    follower_ = std::make_unique<EtcdFollower>(*client_);
   absl::Status wait;
   do {
     RETURN_IF_ERROR(roster_->status());
-    roster_->SetNumber(follower_->number());
-    wait = leadership_->AwaitVacancy(kWatchMs);
+    if (!leadership_->IsHolderSilent(watch_ms_)) {
+      Follow();
+    } else if (!known_.has_value()) {
+      Prepare(calls);
+    }
+    roster_->SetNumber(known_.has_value() ? known_->number
+                                          : follower_->number());
+    wait = leadership_->AwaitVacancy(watch_ms_);
   } while (absl::IsDeadlineExceeded(wait) && !is_stopped());
   // A watch that broke says nothing: the next campaign tells how things are.
-  if (!wait.ok()) Pause(kWatchMs * 1000);
+  if (!wait.ok()) Pause(watch_ms_ * 1000);
   return false;
+}
+
+void EtcdReplica::Follow() {
+  known_.reset();
+  if (follower_ != nullptr) return;
+  follower_ = std::make_unique<EtcdFollower>(*client_);
+}
+
+void EtcdReplica::Prepare(const Calls& calls) {
+  if (follower_ != nullptr) known_ = follower_->Take();
+  follower_.reset();
+  if (!known_.has_value()) return Follow();
+  LOG(INFO) << "the leader is silent: prepares to lead";
+  const absl::Status status = calls.prepare();
+  LOG_IF(WARNING, !status.ok()) << "preparing to lead: " << Message(status);
+  prepared_head_.reset();
+  if (status.ok()) prepared_head_ = known_->head;
 }
 
 absl::Status EtcdReplica::AwaitEnd() {
@@ -154,7 +177,8 @@ absl::Status EtcdReplica::Write(const WriteBatch& batch,
 }
 
 absl::Status EtcdReplica::Scan(std::string_view prefix, Visitor visit) const {
-  return store_->Scan(prefix, visit);
+  if (store_ != nullptr) return store_->Scan(prefix, visit);
+  return known_->Scan(client_->address().prefix + "/", prefix, visit);
 }
 
 absl::Status EtcdReplica::CheckHeld() const {

@@ -1,6 +1,7 @@
 // One of several daemons on a store in etcd: it follows the one that leads, and
 // leads when that has gone.  While it follows it keeps what is in the store in
-// memory, so that it need not read it when it leads.
+// memory, so that it need not read it when it leads.  Once the leader has been
+// silent for half of its lease, it has its owner prepare to lead.
 //
 // As a store it is usable while it leads: what it writes is refused by etcd
 // once somebody else may lead, and CheckHeld() says so by the monotonic clock
@@ -50,16 +51,27 @@ class EtcdReplica final : public Store {
   // Lets others lead at once.
   ~EtcdReplica() override;
 
+  // What the owner does meanwhile.
+  struct Calls {
+    // Somebody else leads, at this address; empty: nobody does.
+    absl::FunctionRef<void(const std::string& leader)> on_leader;
+    // The leader may have gone: read what the store holds, by Scan(), and make
+    // of it what leading needs.  May be called again, with newer records.
+    // An error is logged.
+    absl::FunctionRef<absl::Status()> prepare;
+  };
+
   // Follows until this one leads, and opens the store.  `address`, which no
-  // other has, is where clients reach this one.  Calls `on_leader` with the
-  // address of whoever leads meanwhile, each time that it is another; empty:
-  // nobody does.  What cannot be done for now (etcd is away, full or slow) is
-  // logged and tried again.
+  // other has, is where clients reach this one.  What cannot be done for now
+  // (etcd is away, full or slow) is logged and tried again.
   // Errors: kCancelled after Stop(); whatever trying again does not mend: those
   // of OpenEtcdStore(), of a client that etcd does not let in, and
   // kAlreadyExists where another one has the address.
-  absl::Status Lead(const std::string& address,
-                    absl::FunctionRef<void(const std::string&)> on_leader);
+  absl::Status Lead(const std::string& address, const Calls& calls);
+
+  // While it leads, from Lead() on: whether the last `prepare` succeeded, and
+  // read what the store held when this one began to lead.
+  bool is_prepared() const { return is_prepared_; }
 
   // Waits as long as this one leads.
   // Errors: kAborted, shortly before others may lead.  OK after Stop().
@@ -76,7 +88,7 @@ class EtcdReplica final : public Store {
   // While it leads, from Lead() on: as of a second ago.
   Replicas replicas() const;
 
-  // While it leads, from Lead() on.
+  // While it leads, from Lead() on; Scan() in `prepare` as well.
   absl::Status Write(const WriteBatch& batch, Durability durability) override;
   absl::Status Scan(std::string_view prefix, Visitor visit) const override;
   absl::Status CheckHeld() const override;
@@ -86,8 +98,10 @@ class EtcdReplica final : public Store {
 
  private:
   // One try.  Returns whether it leads.
-  absl::StatusOr<bool> TryToLead(
-      absl::FunctionRef<void(const std::string&)> on_leader);
+  absl::StatusOr<bool> TryToLead(const Calls& calls);
+  void Follow();
+  // Ends following for as long as the leader is silent.
+  void Prepare(const Calls& calls);
   // Returns false after Stop().
   bool Pause(int64_t time_us);
   bool is_stopped() const;
@@ -95,9 +109,13 @@ class EtcdReplica final : public Store {
 
   const SystemClock clock_;
   const int64_t lease_s_;
+  const int64_t watch_ms_;  // Stop() and silence are noticed so soon.
   const std::unique_ptr<EtcdClient> client_;
   std::optional<EtcdLeadership> leadership_;
-  std::unique_ptr<EtcdFollower> follower_;  // While it follows.
+  std::unique_ptr<EtcdFollower> follower_;    // While it follows.
+  std::optional<EtcdRecords> known_;          // While the leader is silent.
+  std::optional<std::string> prepared_head_;  // Of the records prepared from.
+  bool is_prepared_ = false;
   std::unique_ptr<EtcdRoster> roster_;
   std::unique_ptr<Store> store_;
   std::optional<std::string> told_leader_;

@@ -38,7 +38,6 @@ constexpr int kOperationsMax = 126;
 constexpr size_t kBytesMax = 1000000;
 // Of a value in one piece; two pieces fit into a transaction.
 constexpr size_t kPartBytes = 480 << 10;
-constexpr size_t kPartNumberBytes = 4;
 
 // What is in the log alone is put in its places once it is so much.  Most of it
 // is overwritten or deleted again before that, and a leader who begins reads
@@ -150,8 +149,8 @@ class EtcdStore final : public Store {
     if (drain_ != nullptr && drain_->thread.joinable()) drain_->thread.join();
   }
 
-  // Takes the store over.
-  absl::Status Init();
+  // Takes the store over, and says what its head was, unless that is null.
+  absl::Status Init(std::string* found_head);
 
   absl::Status Write(const WriteBatch& batch, Durability durability) override;
   absl::Status Scan(std::string_view prefix, Visitor visit) const override;
@@ -289,7 +288,7 @@ absl::Status EtcdStore::Advance(int64_t next, TxnRequest request) {
   return absl::OkStatus();
 }
 
-absl::Status EtcdStore::Init() {
+absl::Status EtcdStore::Init(std::string* found_head) {
   TxnRequest look = Fenced();
   for (const char* area : {"format", "head", "tail"}) {
     *look.add_success() = GetOf(Key(area));
@@ -321,6 +320,7 @@ absl::Status EtcdStore::Init() {
     }
   }
   if (const mvccpb::KeyValue* value = Found(found, 2)) tail_ = value->value();
+  if (found_head != nullptr) *found_head = head_.value_or("");
   TxnRequest take_over = Fenced();
   if (format == nullptr) {
     *take_over.add_success() = PutOf(Key("format"), std::string(kFormat));
@@ -673,9 +673,10 @@ absl::Status EtcdStore::Scan(std::string_view prefix, Visitor visit) const {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Store>> OpenEtcdStore(
-    EtcdClient& client, const Fence& fence, std::optional<EtcdRecords> known) {
+    EtcdClient& client, const Fence& fence, std::optional<EtcdRecords> known,
+    std::string* head) {
   auto store = std::make_unique<EtcdStore>(client, fence, std::move(known));
-  RETURN_IF_ERROR(Annotate(store->Init(), store->description()));
+  RETURN_IF_ERROR(Annotate(store->Init(head), store->description()));
   return store;
 }
 

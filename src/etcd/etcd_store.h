@@ -45,6 +45,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "etcd/etcd_client.h"
@@ -63,9 +64,12 @@ namespace sluice {
 //
 // `known` is what this store held not long ago (etcd_follower.h).  Then only
 // what is newer is read, and until the first write scans do not ask etcd.
+// `head`, unless null, becomes the head of before: two stores with the same one
+// hold the same.
 absl::StatusOr<std::unique_ptr<Store>> OpenEtcdStore(
     EtcdClient& client, const Fence& fence,
-    std::optional<EtcdRecords> known = std::nullopt);
+    std::optional<EtcdRecords> known = std::nullopt,
+    std::string* head = nullptr);
 
 }  // namespace sluice
 

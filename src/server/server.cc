@@ -154,20 +154,19 @@ class Daemon final : public Server {
       : shutdown_timeout_(options.shutdown_timeout_ms),
         measured_use_(options.measured_use),
         policies_(std::move(policies)),
-        scheduler_(
-            policies_, constraints_,
-            RoundOptions{.arcs_max = options.round_arcs_max,
-                         .improve_budget = options.improve_budget,
-                         .network_arcs_max = options.network_arcs_max,
-                         .evicts_on_no_execute = options.evict_on_no_execute,
-                         .requeues = options.requeues,
-                         .preemption = options.preemption,
-                         .reservations = options.reservations}),
+        round_options_{.arcs_max = options.round_arcs_max,
+                       .improve_budget = options.improve_budget,
+                       .network_arcs_max = options.network_arcs_max,
+                       .evicts_on_no_execute = options.evict_on_no_execute,
+                       .requeues = options.requeues,
+                       .preemption = options.preemption,
+                       .reservations = options.reservations},
+        scheduler_(std::in_place, policies_, constraints_, round_options_),
         store_(std::move(store)),
         replica_(replica),
         solver_(MakeSolver(options.solver)),
         loop_(
-            {scheduler_, *store_, *solver_, clock_, metrics_},
+            {*scheduler_, *store_, *solver_, clock_, metrics_},
             {.inline_arcs_max = kInlineArcsMax,
              .durability = options.durability,
              .holds = {.removal_hold_us = options.removal_hold_ms * 1000,
@@ -284,7 +283,10 @@ class Daemon final : public Server {
 
   // Starts to answer calls.
   absl::Status Lead() {
-    RETURN_IF_ERROR(RecoverState());
+    if (replica_ == nullptr || !replica_->is_prepared()) {
+      RETURN_IF_ERROR(RecoverState());
+    }
+    RETURN_IF_ERROR(WriteRecovered());
     loop_.Start();
     gate_.Open();
     return absl::OkStatus();
@@ -301,13 +303,15 @@ class Daemon final : public Server {
   // anew when it is started again.
   void FollowAndLead(const std::string& address) {
     LOG(INFO) << "begins: " << listens_ << " as " << address;
+    const auto on_leader = [&](const std::string& leader) {
+      gate_.SetLeader(leader);
+      if (leader == address) return;
+      LOG(INFO) << "follows "
+                << (leader.empty() ? "nobody yet" : Printable(leader, 256));
+    };
+    const auto prepare = [this] { return RecoverState(); };
     absl::Status status =
-        replica_->Lead(address, [&](const std::string& leader) {
-          gate_.SetLeader(leader);
-          if (leader == address) return;
-          LOG(INFO) << "follows "
-                    << (leader.empty() ? "nobody yet" : Printable(leader, 256));
-        });
+        replica_->Lead(address, {.on_leader = on_leader, .prepare = prepare});
     if (status.ok()) status = Lead();
     if (status.ok()) {
       AnswerProbes();
@@ -319,8 +323,11 @@ class Daemon final : public Server {
     std::_Exit(EXIT_FAILURE);
   }
 
+  // Reads the store into a state that is new: one that was prepared may be old.
   absl::Status RecoverState() {
-    ClusterState& state = scheduler_.mutable_state();
+    // The loop, which has not started, knows it by its address.
+    scheduler_.emplace(policies_, constraints_, round_options_);
+    ClusterState& state = scheduler_->mutable_state();
     state.measured_use().SetOptions(measured_use_);
     state.SetNeeds(policies_.Needs());
     RETURN_IF_ERROR(Annotate(Recover(*store_, &state),
@@ -331,7 +338,12 @@ class Daemon final : public Server {
         StrCat("recovered: machines=", state.machines().size(),
                " jobs=", state.jobs().size(), " tasks=", state.tasks().size(),
                " deltas=", state.outbox().size());
-    // What recovery had to undo counts before anything is based on it.
+    return absl::OkStatus();
+  }
+
+  // What recovery had to undo counts before anything is based on it.
+  absl::Status WriteRecovered() {
+    ClusterState& state = scheduler_->mutable_state();
     if (!state.has_changes()) return absl::OkStatus();
     const ChangeSet changes = state.TakeChanges();
     return store_->Write(EncodeChanges(state, changes), Durability::kSynced);
@@ -344,7 +356,8 @@ class Daemon final : public Server {
   Metrics metrics_;
   const ConstraintSet constraints_;
   const PolicySet policies_;
-  Scheduler scheduler_;
+  const RoundOptions round_options_;
+  std::optional<Scheduler> scheduler_;  // Never nothing.
   const std::unique_ptr<Store> store_;
   EtcdReplica* const replica_;  // The same, or null.
   const std::unique_ptr<Solver> solver_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "unit/etcd/etcd_fixture.h"
@@ -48,6 +49,31 @@ TEST(EtcdRecords, DoesWhatItsLogSaysChunkByChunk) {
   EXPECT_THAT(records.Advance(), StatusIs(absl::StatusCode::kDataLoss));
   EXPECT_EQ(records.number, 5);
   EXPECT_EQ(records.values.size(), 2u);
+}
+
+TEST(EtcdRecords, VisitsValuesAndJoinsThoseThatAreInParts) {
+  const std::string one("\0\0\0\0", kPartNumberBytes);
+  const std::string two("\0\0\0\1", kPartNumberBytes);
+  const EtcdRecords records = {.values = {{"x/data/a", "1"},
+                                          {"x/data/b", ""},
+                                          {"x/data/b1", ""},
+                                          {"x/data/c", ""},
+                                          {"x/parts/b" + one, "long "},
+                                          {"x/parts/b" + two, "value"},
+                                          {"x/parts/b1" + one, "other"}}};
+  const auto scan = [&](std::string_view prefix) {
+    std::vector<std::string> found;
+    EXPECT_THAT(records.Scan("x/", prefix,
+                             [&](std::string_view key, std::string_view value) {
+                               found.push_back(StrCat(key, "=", value));
+                               return absl::OkStatus();
+                             }),
+                IsOk());
+    return found;
+  };
+  EXPECT_THAT(scan(""), ElementsAre("a=1", "b=long value", "b1=other", "c="));
+  EXPECT_THAT(scan("b"), ElementsAre("b=long value", "b1=other"));
+  EXPECT_THAT(scan("d"), ElementsAre());
 }
 
 class EtcdPagesTest : public EtcdFixture {};

@@ -3,11 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "etcd/etcd_store.h"
+#include "sluice/base/clock.h"
 #include "unit/etcd/etcd_fixture.h"
 #include "util/status_matchers.h"
 
@@ -25,14 +32,48 @@ class EtcdReplicaTest : public EtcdFixture {
         .value();
   }
   // Leads as `name`, on a thread of its own; `leaders` is whom it follows.
-  static std::future<absl::Status> Lead(EtcdReplica& replica,
-                                        const std::string& name,
-                                        std::vector<std::string>* leaders) {
-    return std::async(std::launch::async, [&replica, name, leaders] {
-      return replica.Lead(name, [leaders](const std::string& leader) {
+  static std::future<absl::Status> Lead(
+      EtcdReplica& replica, const std::string& name,
+      std::vector<std::string>* leaders,
+      std::function<absl::Status()> prepare = absl::OkStatus) {
+    return std::async(std::launch::async, [&replica, name, leaders, prepare] {
+      const auto on_leader = [leaders](const std::string& leader) {
         leaders->push_back(leader);
-      });
+      };
+      return replica.Lead(name, {.on_leader = on_leader, .prepare = prepare});
     });
+  }
+
+  // Has a leader write k=v and go, and one that is never heard of follow it.
+  // Returns the lease of that one.
+  int64_t LeaveASilentLeader(EtcdClient& client) {
+    auto first = Make();
+    std::vector<std::string> ignored;
+    EXPECT_THAT(Lead(*first, "a", &ignored).get(), IsOk());
+    WriteBatch batch;
+    batch.Put("k", "v");
+    EXPECT_THAT(first->Write(batch, Durability::kSynced), IsOk());
+    first.reset();
+    const int64_t lease = client.GrantLease(2)->lease;
+    etcdserverpb::TxnRequest request;
+    etcdserverpb::PutRequest& put =
+        *request.add_success()->mutable_request_put();
+    put.set_key(client.address().prefix + "/leader");
+    put.set_value("silent");
+    put.set_lease(lease);
+    EXPECT_THAT(client.Txn(request), IsOk());
+    return lease;
+  }
+
+  static std::string ValuesOf(const Store& store) {
+    std::string values;
+    EXPECT_THAT(store.Scan("",
+                           [&](std::string_view key, std::string_view value) {
+                             values += StrCat(key, "=", value, " ");
+                             return absl::OkStatus();
+                           }),
+                IsOk());
+    return values;
   }
 
   EtcdServer& etcd() {
@@ -66,14 +107,83 @@ TEST_F(EtcdReplicaTest, LeadsAfterTheOneBeforeAndFindsWhatThatWrote) {
   ASSERT_THAT(waiting.get(), IsOk());
   EXPECT_EQ(second_leaders.front(), "a");
   EXPECT_EQ(second_leaders.back(), "b");
-  std::string found;
-  EXPECT_THAT(second->Scan("",
-                           [&](std::string_view key, std::string_view value) {
-                             found += StrCat(key, "=", value);
-                             return absl::OkStatus();
-                           }),
+  EXPECT_EQ(ValuesOf(*second), "k=v ");
+  EXPECT_FALSE(second->is_prepared());  // The first was never silent.
+}
+
+TEST_F(EtcdReplicaTest, PreparesWhileTheLeaderIsSilent) {
+  const auto client = MakeClient(address_);
+  LeaveASilentLeader(*client);
+  auto replica = Make();
+  std::vector<std::string> leaders;
+  std::vector<std::string> prepared;
+  ASSERT_THAT(Lead(*replica, "b", &leaders,
+                   [&] {
+                     prepared.push_back(ValuesOf(*replica));
+                     return absl::OkStatus();
+                   })
+                  .get(),
               IsOk());
-  EXPECT_EQ(found, "k=v");
+  EXPECT_THAT(leaders, ElementsAre("silent", "b"));
+  EXPECT_THAT(prepared, ElementsAre("k=v "));
+  EXPECT_TRUE(replica->is_prepared());
+  EXPECT_EQ(ValuesOf(*replica), "k=v ");
+}
+
+TEST_F(EtcdReplicaTest, IsNotPreparedWhereThatFailed) {
+  const auto client = MakeClient(address_);
+  LeaveASilentLeader(*client);
+  auto replica = Make();
+  std::vector<std::string> leaders;
+  ASSERT_THAT(Lead(*replica, "b", &leaders,
+                   [] { return absl::DataLossError("damaged"); })
+                  .get(),
+              IsOk());
+  EXPECT_FALSE(replica->is_prepared());
+}
+
+TEST_F(EtcdReplicaTest, IsNotPreparedWhereASilentLeaderWroteOnceMore) {
+  const auto client = MakeClient(address_);
+  LeaveASilentLeader(*client);
+  etcdserverpb::RangeRequest look;
+  look.set_key(client->address().prefix + "/leader");
+  const Fence fence = {look.key(),
+                       client->Range(look)->kvs(0).create_revision()};
+  auto replica = Make();
+  std::vector<std::string> leaders;
+  const auto prepare = [&] {
+    EXPECT_EQ(ValuesOf(*replica), "k=v ");
+    WriteBatch batch;
+    batch.Put("k", "w");
+    return (*OpenEtcdStore(*client, fence))->Write(batch, Durability::kSynced);
+  };
+  ASSERT_THAT(Lead(*replica, "b", &leaders, prepare).get(), IsOk());
+  EXPECT_FALSE(replica->is_prepared());
+  EXPECT_EQ(ValuesOf(*replica), "k=w ");
+}
+
+TEST_F(EtcdReplicaTest, FollowsOnWhereASilentLeaderIsHeardOfAgain) {
+  const auto client = MakeClient(address_);
+  const int64_t lease = LeaveASilentLeader(*client);
+  auto replica = Make();
+  std::vector<std::string> leaders;
+  std::atomic<int> preparations = 0;
+  auto waiting = Lead(*replica, "b", &leaders, [&] {
+    ++preparations;
+    return absl::OkStatus();
+  });
+  ASSERT_TRUE(Eventually([&] { return preparations == 1; }));
+  // As long as it is kept, it is followed; then it is silent once more.
+  const SystemClock clock;
+  const int64_t until_us = clock.MonotonicUs() + 1'000'000;
+  ASSERT_TRUE(Eventually([&] {
+    EXPECT_THAT(client->KeepAlive(lease, 1000), IsOk());
+    return clock.MonotonicUs() > until_us;
+  }));
+  EXPECT_EQ(preparations, 1);
+  ASSERT_THAT(waiting.get(), IsOk());
+  EXPECT_EQ(preparations, 2);
+  EXPECT_TRUE(replica->is_prepared());
 }
 
 TEST_F(EtcdReplicaTest, EndsBeforeItsLeaseWhereThatCannotBeKept) {
