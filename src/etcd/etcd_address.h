@@ -23,7 +23,8 @@ struct EtcdAddress {
 
 // Errors: kInvalidArgument, for what is no such address: without the scheme, an
 // endpoint or its port, or without a prefix.  A prefix has printable ASCII
-// without spaces, no empty parts, and 256 bytes at most.
+// without spaces and '@', no empty parts, and 256 bytes at most.  What may hold
+// a password, as it has an '@', is not repeated in the error.
 absl::StatusOr<EtcdAddress> ParseEtcdAddress(std::string_view text);
 
 // What ParseEtcdAddress reads.

@@ -288,12 +288,12 @@ absl::StatusOr<StoreOnEtcd> ParseStore() {
     RETURN_IF_ERROR(Annotate(ParseAddress(store.advertise_address).status(),
                              "--advertise_address"));
   }
+  auto address = ParseEtcdAddress(FLAGS_store);
+  RETURN_IF_ERROR(Annotate(address.status(), "--store"));
   if (!FLAGS_data_dir.empty()) {
     return Invalid("store", FLAGS_store,
                    "a daemon has one store, and --data_dir is another one");
   }
-  auto address = ParseEtcdAddress(FLAGS_store);
-  RETURN_IF_ERROR(Annotate(address.status(), "--store"));
   store.address = *std::move(address);
   return store;
 }

@@ -8,8 +8,10 @@
 namespace sluice {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(EtcdAddress, HasEndpointsAndAPrefix) {
   const auto address =
@@ -40,7 +42,6 @@ TEST(EtcdAddress, IsRefusedWithWhatIsWrong) {
       {"etcd://:1/x", "':1' is not HOST:PORT"},
       {"etcd://a:1,/x", "'' is not HOST:PORT"},
       {"etcd://::1:2/x", "'::1:2' is not HOST:PORT; IPv6 has brackets"},
-      {"etcd://me:pw@a:1/x", "is not HOST:PORT"},
       {"etcd://a b:1/x", "'a b:1' is not HOST:PORT"},
       {"etcd://a:0/x", "'a:0' has no port from 1 to 65535"},
       {"etcd://a:65536/x", "'a:65536' has no port from 1 to 65535"},
@@ -56,6 +57,20 @@ TEST(EtcdAddress, IsRefusedWithWhatIsWrong) {
   for (const auto& [text, why] : cases) {
     EXPECT_THAT(ParseEtcdAddress(text),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(why)))
+        << text;
+  }
+}
+
+TEST(EtcdAddress, OfWhichAPartMayBeSecretIsNotRepeated) {
+  for (const char* text :
+       {"etcd://me:hunter2@a:1/x", "etcd://a:1,me:hunter2@b:1/x",
+        "etcd://me:se/hunter2@a:1/x", "etcd://me:1,hunter2@a:1/x",
+        "http://me:hunter2@a:1/x", "me:hunter2@a",
+        "etcd://me:1/hunter2@a:1/x"}) {
+    EXPECT_THAT(ParseEtcdAddress(text),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         AllOf(HasSubstr("'@'"), Not(HasSubstr("hunter2")),
+                               Not(HasSubstr("me:")))))
         << text;
   }
 }

@@ -13,8 +13,10 @@
 namespace sluice {
 namespace {
 
+using testing::AllOf;
 using testing::ExitedWithCode;
 using testing::HasSubstr;
+using testing::Not;
 
 class OptionsTest : public testing::Test {
  protected:
@@ -85,6 +87,16 @@ TEST_F(OptionsTest, RefuseTwoStores) {
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("--store=etcd://a:1/x: a daemon has one "
                                  "store, and --data_dir is another one")));
+}
+
+TEST_F(OptionsTest, DoNotRepeatAPassword) {
+  for (const char* store :
+       {"--store=etcd://me:hunter2@a:1/x", "--store=http://me:hunter2@a"}) {
+    EXPECT_THAT(
+        Parse({store, "--data_dir=d"}),
+        StatusIs(absl::StatusCode::kInvalidArgument,
+                 AllOf(HasSubstr("--store"), Not(HasSubstr("hunter2")))));
+  }
 }
 
 TEST_F(OptionsTest, NameTheFlagWhoseValueMakesNoSense) {
